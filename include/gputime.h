@@ -1,0 +1,156 @@
+/* gputime: where did the GPU time go?
+ *
+ * Loads GPU traces, runs analyses over them and writes reports.
+ *
+ *   struct gputime_trace *trace;
+ *   struct gputime_report *report;
+ *   const char *path = "trace.json.gz", *analysis = "kernels";
+ *   gputime_trace_open(&path, 1, NULL, &trace, &err);
+ *   gputime_report_new(&trace, 1, "example", &analysis, 1, NULL, &report, &err);
+ *   gputime_report_write(report, NULL, "kernels.csv", &err);
+ *
+ * Rules for every function: text is NUL-terminated bytes (UTF-8 where it is text for people); pointers passed in are
+ * borrowed for the call unless it says otherwise; options may be NULL (all automatic), err may be NULL. On failure the
+ * out pointer is NULL and *err says why. The library never prints, never exits and keeps no global state: different
+ * objects may be used from different threads, one object only from one thread at a time (reading a finished report
+ * from several is fine). */
+#ifndef GPUTIME_H
+#define GPUTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GPUTIME_VERSION "0.1.0"
+
+enum gputime_status {
+    GPUTIME_OK = 0,
+    GPUTIME_FAILED = 1, /* the work could not be done */
+    GPUTIME_USAGE = 2,  /* the request makes no sense: unknown analysis, no such step */
+};
+
+struct gputime_error {
+    enum gputime_status status;
+    char message[1024]; /* one line, no full stop */
+};
+
+enum gputime_choice_names { GPUTIME_NAMES_FULL = 0, GPUTIME_NAMES_SHORT };
+enum gputime_choice_unit { GPUTIME_UNIT_AUTO = 0, GPUTIME_UNIT_NS, GPUTIME_UNIT_US, GPUTIME_UNIT_MS, GPUTIME_UNIT_S };
+enum gputime_choice_color { GPUTIME_COLOR_AUTO = 0, GPUTIME_COLOR_ALWAYS, GPUTIME_COLOR_NEVER };
+enum gputime_choice_bins { GPUTIME_BINS_LOG = 0, GPUTIME_BINS_LINEAR };
+
+/* How one table of a report is shown. Unset (0, NULL) fields leave it as the analysis made it. */
+struct gputime_shape {
+    const char *table;    /* key of the table */
+    const char *sort;     /* key of a column, largest first; "+key" smallest first */
+    int64_t limit;        /* rows kept in every format; 0 = all */
+    int64_t screen_limit; /* rows shown in text and Markdown; 0 = the table's own choice, -1 = all */
+    const char *columns;  /* comma-separated keys for text and Markdown, in order */
+    int hidden;           /* data only: left out of text and Markdown */
+};
+
+/* Everything a user can ask for; zero-initialise, 0 and NULL mean automatic. Borrowed until the report is freed. */
+struct gputime_options {
+    /* reading */
+    int64_t threads;
+    int strict; /* any loss is an error */
+    int no_cache;
+    void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes); /* from any thread, one at a time */
+    void *progress_context;
+
+    /* selection */
+    const char *from, *to; /* "1.2s", "350ms", "20us", "40%"; a bare number is seconds; from the first GPU op */
+    const char *step;      /* "3" or "2-4" */
+    const char *device, *stream, *process; /* "0" or "0,2" */
+    const char *name;                      /* substring, or "re:" and a pattern */
+    const char *category;                  /* "comm" or "comm,memcpy" */
+
+    /* analyses */
+    enum gputime_choice_names names;
+    enum gputime_choice_bins bins;
+    int64_t bin_count;
+    const char *hist_min, *hist_max; /* microseconds, decimal */
+
+    /* tables */
+    const struct gputime_shape *shapes; /* shape_count of them; a later one wins */
+    size_t shape_count;
+    const char *main_table; /* what CSV writes, and what is the command's own */
+
+    /* writing */
+    const char *format; /* "text", "csv", "json", "md", or a layout; NULL: by the file's suffix, else text */
+    const char *table;  /* CSV: another table than the main one */
+    enum gputime_choice_unit unit;
+    enum gputime_choice_color color;
+    int64_t width;
+    int verbose; /* full names on the screen */
+};
+
+struct gputime_trace;
+struct gputime_report;
+
+/* Reads one capture: usually one path ("-" is standard input), or several files of the same capture.
+   The trace is the caller's; free it after every report made from it. */
+enum gputime_status gputime_trace_open(const char *const *paths, size_t path_count,
+                                       const struct gputime_options *options, struct gputime_trace **out,
+                                       struct gputime_error *err);
+void gputime_trace_free(struct gputime_trace *trace); /* NULL is fine */
+
+/* Runs the named analyses over each trace: one section for each, in order. The report borrows from the traces. */
+enum gputime_status gputime_report_new(struct gputime_trace *const *traces, size_t trace_count, const char *command,
+                                       const char *const *analyses, size_t analysis_count,
+                                       const struct gputime_options *options, struct gputime_report **out,
+                                       struct gputime_error *err);
+void gputime_report_free(struct gputime_report *report); /* NULL is fine */
+
+/* Writes to a file (replaced whole or not at all), or to standard output when path is NULL or "-". For CSV a path that
+   ends in '/' is a folder that gets one file for each table. */
+enum gputime_status gputime_report_write(const struct gputime_report *report, const struct gputime_options *options,
+                                         const char *path, struct gputime_error *err);
+
+/* Writes what a decoding that took long is worth keeping for the next time; never fails loudly. */
+void gputime_trace_store_cache(const struct gputime_trace *trace);
+enum gputime_status gputime_cache_show(char *text, size_t size, struct gputime_error *err); /* one line */
+enum gputime_status gputime_cache_clear(uint64_t *removed_files, struct gputime_error *err);
+
+/* ---- walking a report ---- */
+
+enum gputime_cell_type { GPUTIME_CELL_NULL, GPUTIME_CELL_INT, GPUTIME_CELL_REAL, GPUTIME_CELL_TEXT };
+
+struct gputime_cell {
+    enum gputime_cell_type type;
+    int64_t integer;
+    double real;
+    const char *text; /* text_bytes long, not terminated, any bytes; lives as long as the report */
+    size_t text_bytes;
+};
+
+size_t gputime_report_section_count(const struct gputime_report *report); /* one for each trace */
+size_t gputime_report_table_count(const struct gputime_report *report, size_t section);
+const char *gputime_report_table_key(const struct gputime_report *report, size_t section, size_t table);
+size_t gputime_report_row_count(const struct gputime_report *report, size_t section, size_t table);
+size_t gputime_report_column_count(const struct gputime_report *report, size_t section, size_t table);
+const char *gputime_report_column_key(const struct gputime_report *report, size_t section, size_t table, size_t column);
+/* Indices out of range give a null cell. */
+struct gputime_cell gputime_report_cell(const struct gputime_report *report, size_t section, size_t table, size_t row,
+                                        size_t column);
+
+/* ---- registries ---- */
+
+enum gputime_registry { GPUTIME_INPUTS, GPUTIME_ANALYSES, GPUTIME_OUTPUTS, GPUTIME_CATEGORIES };
+
+struct gputime_entry {
+    const char *key, *title;
+    const char *detail; /* inputs: suffixes; analyses: their tables; outputs: suffix; categories: their kind of time */
+};
+
+size_t gputime_registry_count(enum gputime_registry registry);
+struct gputime_entry gputime_registry_entry(enum gputime_registry registry, size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,33 @@
+/* Memory that is released all at once. The first failure sticks: check gt_arena_failed() once, at the end. */
+#ifndef GT_BASE_ARENA_H
+#define GT_BASE_ARENA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/str.h"
+
+struct gt_arena_block;
+
+struct gt_arena {
+    struct gt_arena_block *head;
+    size_t total_bytes;
+    bool failed;
+};
+
+void gt_arena_init(struct gt_arena *arena); /* the same as zeroing it */
+void gt_arena_release(struct gt_arena *arena);
+
+/* Zeroed, aligned to 16 bytes. NULL on failure (and on every call after a failure). */
+void *gt_arena_alloc(struct gt_arena *arena, size_t size_bytes);
+void *gt_arena_array(struct gt_arena *arena, size_t count, size_t elem_bytes);
+
+/* Copies with a NUL behind them. On failure an empty string with len 0, never NULL. */
+struct gt_str gt_arena_copy(struct gt_arena *arena, struct gt_str text);
+struct gt_str gt_arena_printf(struct gt_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static inline bool gt_arena_failed(const struct gt_arena *arena) {
+    return arena->failed;
+}
+
+#endif

@@ -1,0 +1,21 @@
+/* Every allocation of the library passes through here: heap blocks and page-granular columns that grow without copying.
+ */
+#ifndef GT_BASE_MEM_H
+#define GT_BASE_MEM_H
+
+#include <stddef.h>
+
+/* Heap blocks. NULL when memory is short or the size overflows; size 0 gives a valid block. */
+void *gt_alloc(size_t size_bytes);
+void *gt_alloc_array(size_t count, size_t elem_bytes); /* zeroed */
+void *gt_realloc(void *block, size_t size_bytes);      /* NULL leaves the old block as it was */
+void gt_free(void *block);                             /* NULL is fine */
+
+/* Whole pages straight from the kernel, zeroed. Resizing moves page tables, never bytes, so a column of
+   gigabytes grows at the cost of touching its new pages once. Sizes are rounded up to whole pages by these
+   functions; the caller passes the same size it asked for. NULL when memory is short. */
+void *gt_pages_alloc(size_t size_bytes);
+void *gt_pages_resize(void *pages, size_t old_bytes, size_t new_bytes);
+void gt_pages_free(void *pages, size_t size_bytes);
+
+#endif

@@ -1,0 +1,47 @@
+/* Input bytes from a file, a pipe or standard input ("-"), inflated when they are gzip or zstd: one interface for all.
+ */
+#ifndef GT_BASE_SOURCE_H
+#define GT_BASE_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+struct gt_source;
+
+enum gt_packing { GT_PACKING_NONE, GT_PACKING_GZIP, GT_PACKING_ZSTD };
+
+#define GT_SOURCE_PEEK_MAX 65536
+
+/* Opens path for reading; "-" is standard input. Errors name the file: missing, a directory, not readable. */
+enum gt_status gt_source_open(const char *path, struct gt_source **out, struct gt_error *err);
+void gt_source_close(struct gt_source *source); /* NULL is fine */
+
+const char *gt_source_path(const struct gt_source *source); /* as given; "standard input" for "-" */
+enum gt_packing gt_source_packing(const struct gt_source *source);
+
+/* The first bytes after inflating, up to GT_SOURCE_PEEK_MAX, without consuming them: for sniffing. Fewer only at the
+   end of input. Borrowed until the first read. */
+enum gt_status gt_source_peek(struct gt_source *source, struct gt_str *head, struct gt_error *err);
+
+/* Fills buf with up to size bytes; *got = 0 means the end. Multi-member gzip and multi-frame zstd read as one stream;
+   trailing zero bytes and garbage behind a whole member end it. Input that is cut or damaged gives what could be
+   inflated, then the end, and gt_source_damage() says so: it is no error. */
+enum gt_status gt_source_read(struct gt_source *source, void *buf, size_t size, size_t *got, struct gt_error *err);
+
+/* NULL, or one line on what is wrong with the packed stream ("gzip stream ends early", "zstd checksum is wrong"). */
+const char *gt_source_damage(const struct gt_source *source);
+
+/* Random access, only for plain regular files (packing none): true and the size. pread may be called from several
+   threads at once and gives fewer bytes only at the end of the file (a file may shrink while it is read). */
+bool gt_source_is_seekable(const struct gt_source *source, uint64_t *size_bytes);
+enum gt_status gt_source_pread(const struct gt_source *source, void *buf, size_t size, uint64_t offset, size_t *got,
+                               struct gt_error *err);
+
+/* Packed or plain bytes taken from the file so far and its size (0 where unknown): for progress. */
+void gt_source_progress(const struct gt_source *source, uint64_t *done_bytes, uint64_t *total_bytes);
+
+#endif

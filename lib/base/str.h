@@ -1,0 +1,38 @@
+/* A borrowed run of bytes: not NUL-terminated, any bytes, valid as long as its owner. */
+#ifndef GT_BASE_STR_H
+#define GT_BASE_STR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct gt_str {
+    const char *ptr;
+    size_t len;
+};
+
+#define GT_STR(literal) ((struct gt_str){(literal), sizeof(literal) - 1})
+
+static inline struct gt_str gt_str_of(const char *text) {
+    return (struct gt_str){text, text ? strlen(text) : 0};
+}
+
+static inline bool gt_str_eq(struct gt_str a, struct gt_str b) {
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+static inline bool gt_str_starts(struct gt_str text, struct gt_str prefix) {
+    return text.len >= prefix.len && memcmp(text.ptr, prefix.ptr, prefix.len) == 0;
+}
+
+/* Byte order, a prefix before what it begins: the tie order of every table. */
+static inline int gt_str_cmp(struct gt_str a, struct gt_str b) {
+    size_t n = a.len < b.len ? a.len : b.len;
+    int order = n ? memcmp(a.ptr, b.ptr, n) : 0;
+    return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+/* Where needle first occurs in text, ASCII case ignored; NULL if nowhere. An empty needle is found at once. */
+const char *gt_str_find_nocase(struct gt_str text, struct gt_str needle);
+
+#endif

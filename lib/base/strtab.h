@@ -1,0 +1,41 @@
+/* Interned strings: equal bytes have equal 32-bit ids, ids count up from 0 in order of first appearance. */
+#ifndef GT_BASE_STRTAB_H
+#define GT_BASE_STRTAB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+
+typedef uint32_t gt_strid;
+
+#define GT_STRID_EMPTY ((gt_strid)0) /* "" is always there */
+
+struct gt_strtab {
+    struct gt_str *strings; /* count of them, bytes owned by text (NUL-terminated) or borrowed */
+    uint32_t *slots;        /* open addressing, id + 1, 0 = free */
+    uint32_t *hashes;       /* upper half of each string's hash, by id */
+    size_t count, capacity, slot_count;
+    struct gt_arena text;
+    bool failed; /* sticky: memory was short, intern then answers GT_STRID_EMPTY */
+};
+
+bool gt_strtab_init(struct gt_strtab *tab); /* false: memory was short */
+void gt_strtab_release(struct gt_strtab *tab);
+
+/* Copies the bytes on first sight. Amortised O(len). */
+gt_strid gt_strtab_intern(struct gt_strtab *tab, struct gt_str text);
+
+/* The id, or UINT32_MAX if the string is not there. Safe from several threads while nobody interns. */
+gt_strid gt_strtab_find(const struct gt_strtab *tab, struct gt_str text);
+
+/* Like intern, but keeps the pointer: the bytes must outlive the table (strings of a mapped file). */
+gt_strid gt_strtab_intern_borrowed(struct gt_strtab *tab, struct gt_str text);
+
+static inline struct gt_str gt_strtab_get(const struct gt_strtab *tab, gt_strid id) {
+    return id < tab->count ? tab->strings[id] : (struct gt_str){"", 0};
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* An input format: recognises it by its first bytes and decodes it into a store. decoders.c has the table of all. */
+#ifndef GT_DECODE_DECODER_H
+#define GT_DECODE_DECODER_H
+
+#include "base/error.h"
+#include "base/source.h"
+#include "events/store.h"
+
+struct gt_decode_options {
+    size_t threads; /* 1 or more */
+    void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
+    void *progress_context;
+};
+
+struct gt_decoder {
+    const char *key, *title;
+    const char *suffixes; /* for people: ".json .json.gz" */
+    /* How sure it is that this is its format, 0 (no) .. 100, from the first bytes after inflating and the path. */
+    int (*sniff)(struct gt_str head, const char *path);
+    /* Sources of one capture; most formats take exactly one. Broken input with anything usable gives a store with
+       issues; an error only when nothing is. */
+    enum gt_status (*decode)(struct gt_source *const *sources, size_t count, const struct gt_decode_options *options,
+                             struct gt_store **out, struct gt_error *err);
+};
+
+extern const struct gt_decoder gt_decoders[];
+extern const size_t gt_decoder_count;
+
+/* The decoder that is surest. An error that says what the file looks like when none is. */
+enum gt_status gt_decoder_choose(struct gt_source *source, const struct gt_decoder **out, struct gt_error *err);
+
+#endif

@@ -1,0 +1,58 @@
+/* A view: the selected ops of a store, sorted for sweeps and clipped to the window. Analyses read views only. */
+#ifndef GT_EVENTS_VIEW_H
+#define GT_EVENTS_VIEW_H
+
+#include "base/arena.h"
+#include "events/labels.h"
+#include "events/store.h"
+#include "gputime.h"
+
+/* A run of ops of one device, in view order. */
+struct gt_view_device {
+    uint32_t device; /* track */
+    int64_t id;      /* as printed */
+    size_t first, count;
+    int64_t span_start_ns, span_end_ns; /* the window where there is one, else first start .. last end */
+};
+
+/* A run of view->lane_order: the ops of one stream. */
+struct gt_view_lane {
+    uint32_t lane; /* track */
+    size_t first, count;
+};
+
+struct gt_view {
+    const struct gt_store *store;
+    const struct gt_labels *labels;
+    const struct gputime_options *options;
+    struct gt_arena arena;
+
+    /* Ops, sorted by device id, start, longer first, stream, row. Times are clipped to the window. */
+    size_t op_count;
+    int64_t *start_ns, *end_ns;
+    uint32_t *row; /* of store->ops */
+
+    size_t device_count;
+    struct gt_view_device *devices; /* by id; only those with ops */
+
+    /* The same ops grouped by stream, in view order inside each: positions in the arrays above. */
+    uint32_t *lane_order;
+    size_t lane_count;
+    struct gt_view_lane *lanes; /* by device id, process, stream */
+
+    bool is_whole;   /* nothing was left out */
+    bool has_window; /* --from/--to: device spans equal the window */
+    int64_t window_start_ns, window_end_ns;
+};
+
+/* Applies the selection of the options (time, step, device, stream, process, name, category). Unknown steps, devices
+   and categories are usage errors that list what there is. */
+enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels *labels,
+                           const struct gputime_options *options, struct gt_view **out, struct gt_error *err);
+void gt_view_free(struct gt_view *view);
+
+static inline struct gt_str gt_view_op_name(const struct gt_view *view, size_t position) {
+    return gt_store_string(view->store, view->store->ops.name[view->row[position]]);
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* Labelling: passes over a sealed store, each filling some columns of the label set. passes.c has the table of all. */
+#ifndef GT_LABEL_LABEL_H
+#define GT_LABEL_LABEL_H
+
+#include "base/error.h"
+#include "events/labels.h"
+
+struct gt_label_pass {
+    const char *key, *title;
+    enum gt_status (*run)(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err);
+};
+
+extern const struct gt_label_pass gt_label_passes[]; /* in the order they run */
+extern const size_t gt_label_pass_count;
+
+enum gt_status gt_labels_new(const struct gt_store *store, struct gt_labels **out, struct gt_error *err);
+void gt_labels_free(struct gt_labels *labels);
+
+/* names.c: the simplified kernel name, a part of `full` (template arguments, parameters, return type and qualifiers
+ * off). */
+struct gt_str gt_name_simplify(struct gt_str full);
+
+/* classify.c: the built-in categories, the first `compute` being the answer for everything else. */
+extern const struct gt_category gt_categories[];
+extern const size_t gt_category_count;
+
+#endif

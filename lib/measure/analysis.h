@@ -1,0 +1,21 @@
+/* An analysis: reads a view, adds blocks to a section. analyses.c has the table of all. */
+#ifndef GT_MEASURE_ANALYSIS_H
+#define GT_MEASURE_ANALYSIS_H
+
+#include "base/error.h"
+#include "events/view.h"
+#include "report/report.h"
+
+struct gt_analysis {
+    const char *key, *title;
+    const char *tables; /* keys of the tables it makes, comma-separated */
+    uint32_t needs;     /* enum gt_fact: without them it is not run and the report says what is missing */
+    enum gt_status (*run)(const struct gt_view *view, struct gt_section *section, struct gt_error *err);
+};
+
+extern const struct gt_analysis gt_analyses[];
+extern const size_t gt_analysis_count;
+
+const struct gt_analysis *gt_analysis_find(const char *key); /* NULL if there is none */
+
+#endif

@@ -1,0 +1,163 @@
+/* MODEL 2: the report. Analyses add blocks to sections; writers walk them and know nothing else. */
+#ifndef GT_REPORT_REPORT_H
+#define GT_REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "gputime.h"
+
+enum gt_unit {
+    GT_UNIT_NONE,  /* names and ids */
+    GT_UNIT_COUNT, /* how many: grouped digits on the screen */
+    GT_UNIT_NS,
+    GT_UNIT_BYTES,
+    GT_UNIT_SHARE, /* fraction 0..1 of what the column's `of` says; percent on the screen */
+};
+const char *gt_unit_name(enum gt_unit unit); /* as in JSON: "", "count", "ns", "bytes", "share" */
+
+/* One typed value. Zeroed it is null. Text is borrowed: from constants, the report's arena or the trace. */
+struct gt_cell {
+    union {
+        int64_t integer;
+        double real;
+        const char *text;
+    };
+    uint32_t text_bytes;
+    uint32_t type; /* enum gputime_cell_type */
+};
+
+static inline struct gt_cell gt_cell_null(void) {
+    return (struct gt_cell){.type = GPUTIME_CELL_NULL};
+}
+static inline struct gt_cell gt_cell_int(int64_t value) {
+    return (struct gt_cell){.integer = value, .type = GPUTIME_CELL_INT};
+}
+static inline struct gt_cell gt_cell_real(double value) {
+    return (struct gt_cell){.real = value, .type = GPUTIME_CELL_REAL};
+}
+static inline struct gt_cell gt_cell_text(struct gt_str text) {
+    uint32_t bytes = text.len > UINT32_MAX ? UINT32_MAX : (uint32_t)text.len;
+    return (struct gt_cell){.text = text.ptr, .text_bytes = bytes, .type = GPUTIME_CELL_TEXT};
+}
+
+enum gt_audience { GT_FOR_SCREEN = 1, GT_FOR_DATA = 2, GT_FOR_PAGE = 4, GT_FOR_ALL = 7 };
+
+enum gt_column_flag {
+    GT_COLUMN_NAME = 1,   /* long text: takes the width that is left and is shortened in the middle */
+    GT_COLUMN_BAR = 2,    /* the text writer draws a bar beside it, scaled to the largest value of the column */
+    GT_COLUMN_DETAIL = 4, /* left out of text and Markdown unless asked for by `columns` */
+};
+
+struct gt_report_column {
+    const char *key, *title;
+    enum gt_unit unit;
+    const char *of; /* shares: "kernel time", "launches" ... */
+    uint32_t flags; /* enum gt_column_flag */
+};
+
+struct gt_table {
+    const char *key, *title;
+    const struct gt_report_column *columns;
+    size_t column_count;
+    struct gt_cell *cells; /* row by row */
+    size_t row_count, row_capacity;
+    size_t total_rows;          /* before a limit took some away; at least row_count */
+    size_t screen_limit;        /* rows shown on the screen; 0 = all */
+    const char *screen_columns; /* comma-separated keys; NULL = all but the detail ones */
+    const char *empty;          /* the sentence to show when there are no rows; NULL: the table is not shown */
+    struct gt_report *report;
+};
+
+struct gt_report_fact {
+    const char *key, *title;
+    enum gt_unit unit;
+    struct gt_cell value;
+};
+
+enum gt_block_kind { GT_BLOCK_TABLE, GT_BLOCK_FACTS, GT_BLOCK_NOTE };
+
+struct gt_block {
+    enum gt_block_kind kind;
+    uint32_t audience;
+    struct gt_table *table; /* GT_BLOCK_TABLE */
+    const char *title;      /* GT_BLOCK_FACTS; may be NULL */
+    struct gt_report_fact *facts;
+    size_t fact_count, fact_capacity;
+    struct gt_str note; /* GT_BLOCK_NOTE: a sentence */
+};
+
+/* A data problem, as every report states it. */
+struct gt_report_issue {
+    const char *id, *help;
+    uint64_t count;
+    uint64_t first_offset; /* UINT64_MAX: no place to name */
+    int is_loss;
+};
+
+/* What was read. */
+struct gt_report_input {
+    struct gt_str label; /* short name of the input, unique in the report */
+    struct gt_str path;
+    const char *format;
+    struct gt_str producer;
+    uint64_t ops, kernels, calls, ranges, cpu_ops, skipped_events;
+    int64_t origin_ns, base_ns, rank, world_size; /* base 0, rank -1: unknown */
+};
+
+struct gt_section {
+    struct gt_report *report;
+    struct gt_report_input input;
+    struct gt_block *blocks;
+    size_t block_count, block_capacity;
+    struct gt_report_issue *issues;
+    size_t issue_count, issue_capacity;
+};
+
+struct gt_report {
+    struct gt_arena arena;
+    const char *command;
+    const char *main_table; /* key; NULL: the first table */
+    struct gt_section *sections;
+    size_t section_count;
+};
+
+/* ---- building: memory failures stick in the report's arena; check it once at the end ---- */
+
+struct gt_report *gt_report_new(const char *command, size_t section_count); /* NULL: memory was short */
+void gt_report_free(struct gt_report *report);
+
+/* columns must outlive the report (constants). Never NULL: after a memory failure a table that keeps nothing. */
+struct gt_table *gt_section_table(struct gt_section *section, const char *key, const char *title,
+                                  const struct gt_report_column *columns, size_t column_count);
+
+/* A new row: column_count null cells to fill at once (the next row may move them). */
+struct gt_cell *gt_table_row(struct gt_table *table);
+
+struct gt_block *gt_section_facts(struct gt_section *section, const char *title); /* never NULL */
+void gt_block_fact(struct gt_section *section, struct gt_block *facts, const char *key, const char *title,
+                   enum gt_unit unit, struct gt_cell value);
+void gt_section_note(struct gt_section *section, uint32_t audience, struct gt_str text); /* copies */
+void gt_section_issue(struct gt_section *section, const struct gt_report_issue *issue);
+
+/* The table with that key in a section, NULL if there is none. */
+struct gt_table *gt_section_find(const struct gt_section *section, const char *key);
+/* Index of a column, SIZE_MAX if there is none. */
+size_t gt_table_column(const struct gt_table *table, const char *key);
+
+/* ---- shape.c: sort, limit, columns ---- */
+
+/* Largest first, or smallest first with '+' before the key; nulls last; equal values keep their order. */
+enum gt_status gt_table_sort(struct gt_table *table, const char *sort, struct gt_error *err);
+void gt_table_limit(struct gt_table *table, size_t rows);
+
+/* Applies the shapes to every table they name. Unknown sort or screen columns are usage errors that list the columns.
+ */
+enum gt_status gt_report_shape(struct gt_report *report, const struct gputime_shape *shapes, size_t count,
+                               struct gt_error *err);
+
+#endif

@@ -1,0 +1,24 @@
+/* An output format: reads a report, writes bytes. writers.c has the table of all. */
+#ifndef GT_WRITE_WRITER_H
+#define GT_WRITE_WRITER_H
+
+#include "base/error.h"
+#include "base/out.h"
+#include "gputime.h"
+#include "report/report.h"
+
+struct gt_writer {
+    const char *key, *title;
+    const char *suffix; /* ".csv" */
+    /* Errors of the output itself stick in out; the status is for requests that make no sense (no such table). */
+    enum gt_status (*write)(const struct gt_report *report, const struct gputime_options *options, struct gt_out *out,
+                            struct gt_error *err);
+};
+
+extern const struct gt_writer gt_writers[];
+extern const size_t gt_writer_count;
+
+const struct gt_writer *gt_writer_find(const char *key);      /* NULL if there is none */
+const struct gt_writer *gt_writer_for_path(const char *path); /* by suffix; NULL if none fits */
+
+#endif

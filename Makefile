@@ -3,35 +3,45 @@
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 
-BUILD  ?= build
-PREFIX ?= /usr/local
-CC     := $(if $(filter default,$(origin CC)),gcc,$(CC))
-PYTHON ?= python3
-VERSION := $(shell sed -n 's/^\#define GPUTIME_VERSION "\(.*\)"/\1/p' include/gputime.h)
-SOVERSION := $(firstword $(subst ., ,$(VERSION)))
+BUILD   ?= build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+PYTHON  ?= python3
+JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
+CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
+VERSION := $(shell sed -n 's/^.define GPUTIME_VERSION "\(.*\)"/\1/p' include/gputime.h)
+SONAME  := libgputime.so.$(firstword $(subst ., ,$(VERSION)))
+
+# config.mk is made by the set-up step: it installs what is missing, then notes which libraries there are.
+ifneq ($(filter-out clean uninstall,$(or $(MAKECMDGOALS),all)),)
+-include $(BUILD)/config.mk
+endif
 
 WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
 OPTIMISE ?= -O2 -g
-# ISA-L inflates 2.7x as fast as zlib; where it cannot be had (32-bit and rare machines) zlib does the same work.
-HAVE_ISAL := $(shell printf '\#include <isa-l.h>\nint main(void){return 0;}' | $(CC) -x c - -lisal -o /dev/null 2>/dev/null && echo 1)
-DEFINES  := -D_GNU_SOURCE $(if $(HAVE_ISAL),-DGT_HAVE_ISAL=1)
-CPPFLAGS := -Iinclude -Ilib $(DEFINES) $(EXTRA_CPPFLAGS)
-CFLAGS   := -std=c17 $(OPTIMISE) -fPIC -fvisibility=hidden -fno-strict-aliasing -pthread $(WARNINGS) $(EXTRA_CFLAGS)
-LDLIBS   := -pthread $(if $(HAVE_ISAL),-lisal) -lz -lzstd -lpcre2-8 -lxxhash -lm
+CPPFLAGS := -Iinclude -Ilib -D_GNU_SOURCE $(CONFIG_DEFINES)
+CFLAGS   := -std=c17 $(OPTIMISE) -fPIC -fvisibility=hidden -pthread $(WARNINGS) $(EXTRA_CFLAGS)
 LDFLAGS  := $(EXTRA_LDFLAGS)
+LDLIBS   := -pthread $(CONFIG_LIBS) -lz -lzstd -lpcre2-8 -lxxhash -lm
 
-LIB_SOURCES  := $(wildcard lib/*.c lib/*/*.c)
-CLI_SOURCES  := $(wildcard cli/*.c)
-UNIT_SOURCES := $(wildcard tests/unit/test_*.c)
-LIB_OBJECTS  := $(LIB_SOURCES:%.c=$(BUILD)/obj/%.o)
-CLI_OBJECTS  := $(CLI_SOURCES:%.c=$(BUILD)/obj/%.o)
-UNIT_TESTS   := $(UNIT_SOURCES:tests/unit/%.c=$(BUILD)/unit/%)
+LIB_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard lib/*.c lib/*/*.c))
+CLI_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard cli/*.c))
+UNIT_TESTS  := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
+FUZZERS     := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+SOURCES     := $(wildcard include/*.h lib/*.[ch] lib/*/*.[ch] cli/*.[ch] tests/unit/*.[ch] tests/fuzz/*.[ch] bench/*.[ch])
 
-.PHONY: all setup demo test unit pytest check-format bench asan tsan fuzz lint install uninstall clean
+.PHONY: all demo test unit pytest setup-test setup-lint bench asan tsan fuzz lint format install uninstall clean
 
 all: $(BUILD)/gputime $(BUILD)/libgputime.a $(BUILD)/libgputime.so
 
-$(BUILD)/obj/%.o: %.c | setup
+$(BUILD)/config.mk: setup.sh
+	@./setup.sh build
+	@mkdir -p $(@D)
+	@if printf '#include <isa-l.h>\nint main(void){return 0;}' | $(CC) -x c - -lisal -o /dev/null 2>/dev/null; then \
+	    printf 'CONFIG_DEFINES := -DGT_HAVE_ISAL=1\nCONFIG_LIBS := -lisal\n'; \
+	else printf 'CONFIG_DEFINES :=\nCONFIG_LIBS :=\n'; fi > $@
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/config.mk
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
@@ -39,7 +49,7 @@ $(BUILD)/libgputime.a: $(LIB_OBJECTS)
 	rm -f $@ && ar rcs $@ $^
 
 $(BUILD)/libgputime.so: $(LIB_OBJECTS)
-	$(CC) -shared -Wl,-soname,libgputime.so.$(SOVERSION) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(CC) -shared -Wl,-soname,$(SONAME) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
 
 $(BUILD)/gputime: $(CLI_OBJECTS) $(BUILD)/libgputime.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
@@ -49,3 +59,97 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libgputime.a
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(BUILD)/libgputime.a -lcmocka $(LDLIBS)
 
 -include $(LIB_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(UNIT_TESTS:=.d)
+
+demo:
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all
+	$(BUILD)/gputime tests/data/torch/llama_train_compiled.json.gz
+
+# ---- tests ----
+
+test: setup-test
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan
+	@$(MAKE) --no-print-directory -s unit
+	@$(MAKE) --no-print-directory -s unit BUILD=build/asan $(ASAN)
+	@$(MAKE) --no-print-directory -s pytest
+
+setup-test:
+	@./setup.sh build test
+
+unit:
+	@$(MAKE) --no-print-directory -s -j$(JOBS) $(UNIT_TESTS)
+	@set -e; for t in $(UNIT_TESTS); do echo "== $$t"; $$t; done
+
+pytest:
+	$(PYTHON) -m pytest -q tests/cli
+
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+ASAN := OPTIMISE="-O1 -g" EXTRA_CFLAGS="$(SANITIZE)" EXTRA_LDFLAGS="$(SANITIZE)"
+TSAN := OPTIMISE="-O1 -g" EXTRA_CFLAGS="-fsanitize=thread" EXTRA_LDFLAGS="-fsanitize=thread"
+
+asan:
+	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/asan $(ASAN) build/asan/gputime
+
+tsan:
+	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/tsan $(TSAN) build/tsan/gputime
+	@$(MAKE) --no-print-directory -s unit BUILD=build/tsan $(TSAN)
+
+# make fuzz T=60: each fuzzer runs that many seconds from its seeds.
+T ?= 30
+FUZZ := -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+fuzz:
+	@./setup.sh build fuzz
+	@$(MAKE) --no-print-directory -s -j$(JOBS) CC=clang BUILD=build/fuzz OPTIMISE="-O1 -g" EXTRA_CFLAGS="$(FUZZ)" \
+	    EXTRA_LDFLAGS="$(FUZZ)" $(FUZZERS)
+	@set -e; for f in $(FUZZERS); do name=$${f##*/}; mkdir -p build/fuzz/corpus/$$name; echo "== $$name"; \
+	    $$f -max_total_time=$(T) -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 \
+	    -artifact_prefix=build/fuzz/ build/fuzz/corpus/$$name tests/fuzz/seeds/$$name; done
+
+build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c build/fuzz/libgputime.a
+	$(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $< build/fuzz/libgputime.a $(LDLIBS)
+
+lint: setup-lint
+	clang-format --dry-run -Werror $(SOURCES)
+	cppcheck -q --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 -Iinclude -Ilib \
+	    -j$(JOBS) lib cli
+	clang-tidy --quiet --warnings-as-errors='*' $(filter %.c,$(filter lib/% cli/%,$(SOURCES))) -- -std=c17 $(CPPFLAGS)
+
+setup-lint:
+	@./setup.sh build lint
+
+format:
+	clang-format -i $(SOURCES)
+
+bench: all
+	@./setup.sh build bench
+	$(PYTHON) bench/run.py $(if $(QUICK),--quick)
+
+# ---- installing ----
+
+BINDIR := $(DESTDIR)$(PREFIX)/bin
+LIBDIR := $(DESTDIR)$(PREFIX)/lib
+SHARE  := $(DESTDIR)$(PREFIX)/share
+INSTALLED := $(BINDIR)/gputime $(LIBDIR)/libgputime.a $(LIBDIR)/libgputime.so $(LIBDIR)/$(SONAME) \
+    $(LIBDIR)/pkgconfig/gputime.pc $(DESTDIR)$(PREFIX)/include/gputime.h $(SHARE)/man/man1/gputime.1 \
+    $(SHARE)/bash-completion/completions/gputime $(SHARE)/zsh/site-functions/_gputime \
+    $(SHARE)/fish/vendor_completions.d/gputime.fish
+
+install: all
+	install -d $(sort $(dir $(INSTALLED)))
+	install -m 755 $(BUILD)/gputime $(BINDIR)/gputime
+	install -m 644 $(BUILD)/libgputime.a $(LIBDIR)/libgputime.a
+	install -m 755 $(BUILD)/libgputime.so $(LIBDIR)/$(SONAME)
+	ln -sf $(SONAME) $(LIBDIR)/libgputime.so
+	install -m 644 include/gputime.h $(DESTDIR)$(PREFIX)/include/gputime.h
+	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' 'Name: gputime' \
+	    'Description: where the GPU time went, from GPU traces' 'Version: $(VERSION)' 'Cflags: -I$${includedir}' \
+	    'Libs: -L$${libdir} -lgputime' 'Libs.private: $(LDLIBS)' > $(LIBDIR)/pkgconfig/gputime.pc
+	install -m 644 docs/gputime.1 $(SHARE)/man/man1/gputime.1
+	$(BUILD)/gputime --print-completion bash > $(SHARE)/bash-completion/completions/gputime
+	$(BUILD)/gputime --print-completion zsh > $(SHARE)/zsh/site-functions/_gputime
+	$(BUILD)/gputime --print-completion fish > $(SHARE)/fish/vendor_completions.d/gputime.fish
+
+uninstall:
+	rm -f $(INSTALLED)
+
+clean:
+	rm -rf build

@@ -58,6 +58,7 @@ struct gputime_options {
     int64_t threads;
     int strict; /* any loss is an error */
     int no_cache;
+    const char *cache_after; /* how long reading must take to be worth keeping; NULL is "1s" */
     void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes); /* from any thread, one at a time */
     void *progress_context;
 

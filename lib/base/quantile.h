@@ -8,13 +8,14 @@
 /* The value at q * (count - 1), interpolated linearly between neighbours. Reorders the samples. 0 for no sample. */
 double gt_quantile(int64_t *samples, size_t count, double q);
 
-/* Mean and sample standard deviation (n - 1; 0 for fewer than two) from exact sums, independent of order. */
+/* Mean and sample standard deviation (n - 1; 0 for fewer than two) from exact sums, so that neither order nor merging
+   changes a bit of the results, whatever the samples. */
 struct gt_moments {
-    uint64_t count;
     __int128 sum;
-    unsigned __int128 sum_of_squares; /* of offsets from base */
-    int64_t base;                     /* first sample: keeps the squares small */
-    int64_t min, max;
+    unsigned __int128 squares; /* sum of squares, low 128 bits */
+    uint64_t squares_carry;    /* and what is above them */
+    uint64_t count;
+    int64_t min, max; /* 0 while count is 0 */
 };
 
 void gt_moments_add(struct gt_moments *moments, int64_t value); /* zero-initialise before */

@@ -22,7 +22,7 @@ static inline bool gt_str_eq(struct gt_str a, struct gt_str b) {
 }
 
 static inline bool gt_str_starts(struct gt_str text, struct gt_str prefix) {
-    return text.len >= prefix.len && memcmp(text.ptr, prefix.ptr, prefix.len) == 0;
+    return text.len >= prefix.len && (prefix.len == 0 || memcmp(text.ptr, prefix.ptr, prefix.len) == 0);
 }
 
 /* Byte order, a prefix before what it begins: the tie order of every table. */

@@ -15,8 +15,7 @@ typedef uint32_t gt_strid;
 
 struct gt_strtab {
     struct gt_str *strings; /* count of them, bytes owned by text (NUL-terminated) or borrowed */
-    uint32_t *slots;        /* open addressing, id + 1, 0 = free */
-    uint32_t *hashes;       /* upper half of each string's hash, by id */
+    uint64_t *slots;        /* open addressing: upper half of the hash, then id + 1; 0 = free */
     size_t count, capacity, slot_count;
     struct gt_arena text;
     bool failed; /* sticky: memory was short, intern then answers GT_STRID_EMPTY */

@@ -47,7 +47,7 @@ const char *gt_fact_title(enum gt_fact fact); /* "launch calls" ... */
         size_t count, capacity;                                                                                        \
         columns                                                                                                        \
     };
-#define GT_COLUMN(type, name, refers) type *name;
+#define GT_COLUMN(table, type, name, refers) type *name;
 #include "events/columns.def"
 #undef GT_TABLE
 #undef GT_COLUMN
@@ -57,14 +57,14 @@ const char *gt_fact_title(enum gt_fact fact); /* "launch calls" ... */
     struct gt_##table##_row {                                                                                          \
         columns                                                                                                        \
     };
-#define GT_COLUMN(type, name, refers) type name;
+#define GT_COLUMN(table, type, name, refers) type name;
 #include "events/columns.def"
 #undef GT_TABLE
 #undef GT_COLUMN
 
 enum gt_table_id {
 #define GT_TABLE(table, columns) GT_TABLE_##table,
-#define GT_COLUMN(type, name, refers)
+#define GT_COLUMN(table, type, name, refers)
 #include "events/columns.def"
 #undef GT_TABLE
 #undef GT_COLUMN
@@ -103,7 +103,7 @@ struct gt_meta {
 
 struct gt_store {
 #define GT_TABLE(table, columns) struct gt_##table table;
-#define GT_COLUMN(type, name, refers)
+#define GT_COLUMN(table, type, name, refers)
 #include "events/columns.def"
 #undef GT_TABLE
 #undef GT_COLUMN
@@ -138,6 +138,8 @@ extern const struct gt_column_info gt_column_infos[];
 extern const size_t gt_column_count;
 
 size_t *gt_store_row_count(struct gt_store *store, enum gt_table_id table);
+bool gt_store_table_reserve(struct gt_store *store, enum gt_table_id table, size_t rows); /* false: no memory */
+void gt_store_release(struct gt_store *store); /* what it owns, not the struct */
 void **gt_store_column(struct gt_store *store, const struct gt_column_info *column);
 
 /* ---- building ---- */
@@ -168,6 +170,7 @@ void gt_builder_release(struct gt_builder *builder);
 /* Starts a chunk; what was added before it belongs to the chunk before. Must be called before the first row.
    Returns the segment's number, for gt_builder_drop. */
 size_t gt_builder_begin(struct gt_builder *builder, uint64_t order);
+void gt_builder_end(struct gt_builder *builder); /* ends the current chunk; sealing does it too */
 void gt_builder_drop(struct gt_builder *builder, size_t segment);
 
 static inline gt_strid gt_builder_string(struct gt_builder *builder, struct gt_str text) {
@@ -179,6 +182,11 @@ uint32_t gt_builder_process(struct gt_builder *builder, int64_t pid, struct gt_s
 uint32_t gt_builder_thread(struct gt_builder *builder, uint32_t process, int64_t tid, struct gt_str label);
 uint32_t gt_builder_device(struct gt_builder *builder, int64_t id);
 uint32_t gt_builder_lane(struct gt_builder *builder, uint32_t process, int64_t device, int64_t stream);
+
+/* Names of tracks; the first one given stays. */
+void gt_builder_name_process(struct gt_builder *builder, uint32_t process, struct gt_str name);
+void gt_builder_name_thread(struct gt_builder *builder, uint32_t thread, struct gt_str name);
+void gt_builder_name_device(struct gt_builder *builder, uint32_t device, struct gt_str name);
 
 /* Rows. Ops with end < start are counted and left out (false); CPU-side rows with end < start are counted and get
    zero length. */
@@ -193,7 +201,8 @@ void gt_builder_group(struct gt_builder *builder, const struct gt_groups_row *ro
 
 void gt_builder_issue(struct gt_builder *builder, enum gt_issue_id issue, uint64_t count, uint64_t offset);
 static inline void gt_builder_skip(struct gt_builder *builder) {
-    builder->segments[builder->segment_count - 1].skipped_events++;
+    if (builder->segment_count) /* none only after memory ran out */
+        builder->segments[builder->segment_count - 1].skipped_events++;
 }
 
 /* Merges the builders in the order of their segments into one const store and releases them, also on failure.

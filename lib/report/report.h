@@ -53,6 +53,8 @@ enum gt_column_flag {
     GT_COLUMN_DETAIL = 4, /* left out of text and Markdown unless asked for by `columns` */
 };
 
+#define GT_TABLE_COLUMNS_MAX 256
+
 struct gt_report_column {
     const char *key, *title;
     enum gt_unit unit;
@@ -70,6 +72,7 @@ struct gt_table {
     size_t screen_limit;        /* rows shown on the screen; 0 = all */
     const char *screen_columns; /* comma-separated keys; NULL = all but the detail ones */
     const char *empty;          /* the sentence to show when there are no rows; NULL: the table is not shown */
+    const char *sort;           /* key of the column the rows are ordered by, as gt_table_sort leaves it; may be NULL */
     struct gt_report *report;
 };
 
@@ -84,6 +87,7 @@ enum gt_block_kind { GT_BLOCK_TABLE, GT_BLOCK_FACTS, GT_BLOCK_NOTE };
 struct gt_block {
     enum gt_block_kind kind;
     uint32_t audience;
+    size_t index;           /* its place in the section */
     struct gt_table *table; /* GT_BLOCK_TABLE */
     const char *title;      /* GT_BLOCK_FACTS; may be NULL */
     struct gt_report_fact *facts;
@@ -124,6 +128,11 @@ struct gt_report {
     const char *main_table; /* key; NULL: the first table */
     struct gt_section *sections;
     size_t section_count;
+
+    /* Handed out after a memory failure, so that whoever builds need not look. */
+    struct gt_table spare_table;
+    struct gt_block spare_block;
+    struct gt_cell spare_cells[GT_TABLE_COLUMNS_MAX];
 };
 
 /* ---- building: memory failures stick in the report's arena; check it once at the end ---- */
@@ -131,14 +140,16 @@ struct gt_report {
 struct gt_report *gt_report_new(const char *command, size_t section_count); /* NULL: memory was short */
 void gt_report_free(struct gt_report *report);
 
-/* columns must outlive the report (constants). Never NULL: after a memory failure a table that keeps nothing. */
+/* columns must outlive the report (constants; at most GT_TABLE_COLUMNS_MAX). Never NULL: after a memory failure a
+   table that keeps nothing. */
 struct gt_table *gt_section_table(struct gt_section *section, const char *key, const char *title,
                                   const struct gt_report_column *columns, size_t column_count);
 
 /* A new row: column_count null cells to fill at once (the next row may move them). */
 struct gt_cell *gt_table_row(struct gt_table *table);
 
-struct gt_block *gt_section_facts(struct gt_section *section, const char *title); /* never NULL */
+/* Never NULL. The block stays good for gt_block_fact however many blocks are added after it. */
+struct gt_block *gt_section_facts(struct gt_section *section, const char *title);
 void gt_block_fact(struct gt_section *section, struct gt_block *facts, const char *key, const char *title,
                    enum gt_unit unit, struct gt_cell value);
 void gt_section_note(struct gt_section *section, uint32_t audience, struct gt_str text); /* copies */
@@ -151,9 +162,12 @@ size_t gt_table_column(const struct gt_table *table, const char *key);
 
 /* ---- shape.c: sort, limit, columns ---- */
 
+/* Takes the next key off a comma-separated list, blanks around it dropped. false: none is left. */
+bool gt_columns_next(struct gt_str *rest, struct gt_str *key);
+
 /* Largest first, or smallest first with '+' before the key; nulls last; equal values keep their order. */
 enum gt_status gt_table_sort(struct gt_table *table, const char *sort, struct gt_error *err);
-void gt_table_limit(struct gt_table *table, size_t rows);
+void gt_table_limit(struct gt_table *table, size_t rows); /* keeps the first ones; 0: all */
 
 /* Applies the shapes to every table they name. Unknown sort or screen columns are usage errors that list the columns.
  */

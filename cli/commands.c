@@ -1,0 +1,180 @@
+/* The command table (data only) and the look-ups on it. */
+#include "commands.h"
+
+#include <string.h>
+
+#define AT(member) offsetof(struct cli_options, member)
+
+#define KERNEL_SORTS                                                                                                   \
+    {{"count", "count"}, {"duration", "avg_ns"}, {"percentage", "launch_share"}, {"duration-percentage", "share"}}
+
+#define GAP_SORTS                                                                                                      \
+    {{"avg", "avg_ns"}, {"avggap", "avg_ns"}, {"count", "count"},                                                      \
+     {"max", "max_ns"}, {"maxgap", "max_ns"}, {"stdev", "stddev_ns"}}
+
+#define STREAM_GAP_ANALYSES {"stream_gaps"}
+#define STREAM_GAP_SHAPES   {{.table = "stream_gaps", .hidden = 1}}
+#define TRANSITIONS                                                                                                    \
+    {.table = "transitions",                                                                                           \
+     .sort = "avg_ns",                                                                                                 \
+     .screen_rows = 15,                                                                                                \
+     .sort_offset = AT(gap_sort),                                                                                      \
+     .top_offset = AT(gap_top),                                                                                        \
+     .sorts = GAP_SORTS,                                                                                               \
+     .only_sorts = true}
+
+const struct cli_command cli_command_table[] = {
+    {.name = "summary",
+     .help = "the whole trace on one screen; also without a command",
+     .usage = "TRACE...",
+     .details = "Shows where the time of each GPU went (compute, exposed communication, exposed memory, idle), the "
+                "categories of work, the kernels that took longest, why the GPU was idle, and what is wrong with the "
+                "trace itself.",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT,
+     .parts = {{.main_table = "accounting",
+                .analyses = {"overview", "accounting", "categories", "kernels", "gaps", "health"},
+                .shapes = {{.table = "accounting", .hidden = 1},
+                           {.table = "gaps", .limit = 20, .hidden = 1},
+                           {.table = "idle_causes", .limit = 20, .screen_limit = 5}},
+                .lists = {{.table = "kernels",
+                           .sort = "total_ns",
+                           .screen_rows = 8,
+                           .rows = 20,
+                           .sort_offset = AT(sort),
+                           .top_offset = AT(top),
+                           .sorts = KERNEL_SORTS}}}},
+     .notes = {{"top", "kernels to show (8; 0 = all)"}},
+     .examples = {"gputime trace.json.gz", "gputime --from 40% --to 60% profile.sqlite -o summary.md"}},
+
+    {.name = "kernels",
+     .help = "GPU kernels: launches, average, total, deviation, shares",
+     .usage = "TRACE...",
+     .details = "Ranks the kernels of the trace. Only work on a GPU counts; the launch calls have a table of their own "
+                "(--launches).",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_KERNELS | CLI_GROUP_GAP_PART,
+     .parts = {{.main_table = "kernels",
+                .analyses = {"kernels"},
+                .shapes = {{.table = "kernels", .columns = "name,count,avg_ns,total_ns,stddev_ns,launch_share,share"}},
+                .lists = {{.table = "kernels",
+                           .sort = "count",
+                           .screen_rows = 10,
+                           .sort_offset = AT(sort),
+                           .top_offset = AT(top),
+                           .sorts = KERNEL_SORTS}}},
+               {.option = AT(gaps),
+                .value = 1,
+                .analyses = STREAM_GAP_ANALYSES,
+                .shapes = STREAM_GAP_SHAPES,
+                .lists = {TRANSITIONS}},
+               {.option = AT(launches), .value = 1, .analyses = {"launches"}}},
+     .file_layout = "kernel-analysis",
+     .hint = "sorted by launches; --sort duration-percentage ranks by GPU time",
+     .notes = {{"top", "kernels to show (10; 0 = all)"},
+               {"sort", "count, duration (average), percentage (of launches),\n"
+                        "duration-percentage, or a column (count)"},
+               {"step", "only kernels launched in step N (also --pstep)"},
+               {"names", "group by full or simplified name"},
+               {"verbose", "show names whole"},
+               {"output", "write the list of every kernel to FILE; the table is\n"
+                          "printed too (-q: not)"}},
+     .examples = {"gputime kernels --sort duration-percentage --top 20 trace.json.gz",
+                  "gputime kernels --gaps --gap-output gaps.txt -o kernels.csv trace.json"}},
+
+    {.name = "gaps",
+     .help = "idle gaps: histogram, transitions, causes",
+     .usage = "TRACE...",
+     .details = "Shows the time in which nothing ran: on each stream, with a histogram and the kernel before and after "
+                "(transitions); or, with --per device, on each whole GPU, with the cause of every gap.",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART,
+     .parts = {{.option = AT(per),
+                .value = CLI_PER_STREAM,
+                .main_table = "transitions",
+                .analyses = STREAM_GAP_ANALYSES,
+                .shapes = STREAM_GAP_SHAPES,
+                .lists = {TRANSITIONS,
+                          {.table = "transitions",
+                           .sort_offset = AT(sort),
+                           .top_offset = AT(top),
+                           .sorts = GAP_SORTS}}},
+               {.option = AT(per),
+                .value = CLI_PER_DEVICE,
+                .main_table = "gaps",
+                .analyses = {"gaps"},
+                .lists = {{.table = "gaps",
+                           .sort_offset = AT(sort),
+                           .top_offset = AT(gap_top)},
+                          {.table = "gaps",
+                           .screen_rows = 15,
+                           .sort_offset = AT(sort),
+                           .top_offset = AT(top)}}}},
+     .file_layout = "gap-report",
+     .notes = {{"output", "write the gap report to FILE; the tables are printed\n"
+                          "too (-q: not)"}},
+     .examples = {"gputime gaps --gap-sort max trace.json.gz", "gputime gaps --per device --top 20 profile.sqlite"}},
+
+    {.name = "list",
+     .help = "what can be read, measured and written",
+     .usage = "inputs|analyses|outputs|categories",
+     .words = "inputs|analyses|outputs|categories",
+     .details = "Prints one of the lists of what this build of gputime knows.",
+     .action = CLI_ACTION_LIST,
+     .groups = CLI_GROUP_FORMAT,
+     .notes = {{"format", "text or json"}},
+     .examples = {"gputime list inputs", "gputime list analyses --json"}},
+
+    {.name = "cache",
+     .help = "the cache of traces that took long to read",
+     .usage = "show|clear",
+     .words = "show|clear",
+     .details = "A trace that took over a second to read is kept in a compact form under $XDG_CACHE_HOME/gputime and "
+                "read from there as long as the file has not changed. 'clear' removes all of it.",
+     .action = CLI_ACTION_CACHE,
+     .examples = {"gputime cache show"}},
+
+    {.name = "help",
+     .help = "help on a command",
+     .usage = "[COMMAND]",
+     .words = "",
+     .details = "The same as 'gputime COMMAND --help'.",
+     .action = CLI_ACTION_HELP,
+     .examples = {"gputime help kernels"}},
+
+    {.name = "version",
+     .help = "the version of the program",
+     .usage = "",
+     .words = "",
+     .details = "The same as 'gputime --version'.",
+     .action = CLI_ACTION_VERSION,
+     .examples = {"gputime version"}},
+};
+const size_t cli_command_count = sizeof cli_command_table / sizeof *cli_command_table;
+
+const struct cli_command *cli_command_find(const char *name) {
+    for (size_t i = 0; i < cli_command_count; i++)
+        if (strcmp(cli_command_table[i].name, name) == 0)
+            return &cli_command_table[i];
+    return NULL;
+}
+
+bool cli_command_takes(const struct cli_command *command, const struct cli_option *option) {
+    return ((command->groups | CLI_GROUPS_ALWAYS) & (unsigned)option->group) != 0;
+}
+
+static const struct cli_note *find_note(const struct cli_command *command, const struct cli_option *option) {
+    for (size_t i = 0; i < CLI_MAX_NOTES && command->notes[i].option; i++)
+        if (strcmp(command->notes[i].option, option->name) == 0)
+            return &command->notes[i];
+    return NULL;
+}
+
+bool cli_command_has_note(const struct cli_command *command, const struct cli_option *option) {
+    return find_note(command, option) != NULL;
+}
+
+const char *cli_command_option_help(const struct cli_command *command, const struct cli_option *option) {
+    const struct cli_note *note = find_note(command, option);
+    return note ? note->help : option->help;
+}

@@ -1,0 +1,73 @@
+/* The command table: what each command runs and shows. A new report command is one more row of data. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include "options.h"
+
+enum {
+    CLI_MAX_PARTS = 4,
+    CLI_MAX_ANALYSES = 10, /* of one part */
+    CLI_MAX_SHAPES = 8,    /* of one part */
+    CLI_MAX_LISTS = 2,     /* of one part */
+    CLI_MAX_SORTS = 8,
+    CLI_MAX_NOTES = 10,
+    CLI_MAX_EXAMPLES = 4,
+};
+
+/* A short name for a column, as --sort takes it. */
+struct cli_sort {
+    const char *name, *column;
+};
+
+/* A table that a sort and a top option act on. */
+struct cli_list {
+    const char *table;
+    const char *sort;    /* column without the option; NULL: as the analysis has it */
+    int64_t screen_rows; /* without the option, in text and Markdown; 0: as the analysis has it */
+    int64_t rows;        /* the same in every format; 0: all */
+    size_t sort_offset, top_offset;
+    struct cli_sort sorts[CLI_MAX_SORTS];
+    bool only_sorts; /* no other columns than those */
+};
+
+/* Analyses that run when an option has a value, or always; their tables and how these are shown. */
+struct cli_part {
+    size_t option; /* offset of an int in struct cli_options; 0: always */
+    int value;
+    const char *main_table; /* NULL: as the part before says */
+    const char *analyses[CLI_MAX_ANALYSES];
+    struct gputime_shape shapes[CLI_MAX_SHAPES];
+    struct cli_list lists[CLI_MAX_LISTS];
+};
+
+/* What an option means to this command, where the option table's line is not precise enough. */
+struct cli_note {
+    const char *option, *help;
+};
+
+enum cli_action { CLI_ACTION_REPORT, CLI_ACTION_LIST, CLI_ACTION_CACHE, CLI_ACTION_HELP, CLI_ACTION_VERSION };
+
+struct cli_command {
+    const char *name, *help; /* one line */
+    const char *usage;       /* what follows the options */
+    const char *words;       /* "a|b": the words it takes; NULL: traces */
+    const char *details;     /* a paragraph */
+    enum cli_action action;
+    unsigned groups; /* enum cli_group: the options it takes */
+    struct cli_part parts[CLI_MAX_PARTS];
+    const char *file_layout; /* --output: layout of the detailed list that is written beside what is printed */
+    const char *hint;        /* printed below text that is sorted as without --sort */
+    struct cli_note notes[CLI_MAX_NOTES];
+    const char *examples[CLI_MAX_EXAMPLES];
+};
+
+extern const struct cli_command cli_command_table[]; /* the first is the default */
+extern const size_t cli_command_count;
+
+const struct cli_command *cli_command_find(const char *name); /* NULL if there is none */
+bool cli_command_takes(const struct cli_command *command, const struct cli_option *option);
+/* The option's line in the command's help: its note, else the option table's. */
+const char *cli_command_option_help(const struct cli_command *command, const struct cli_option *option);
+bool cli_command_has_note(const struct cli_command *command, const struct cli_option *option);
+
+#endif

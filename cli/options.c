@@ -1,0 +1,354 @@
+/* The option table and the look-ups on it. */
+#include "options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define AT(member) offsetof(struct cli_options, member)
+
+/* Choices are stored as int: the library's enums must be that wide. */
+_Static_assert(AT(gaps) > 0, "0 means that an option implies nothing");
+_Static_assert(sizeof(enum gputime_choice_unit) == sizeof(int), "enums are stored through int pointers");
+
+const struct cli_option cli_option_table[] = {
+    {.name = "gaps",
+     .letter = 'g',
+     .type = CLI_FLAG,
+     .offset = AT(gaps),
+     .group = CLI_GROUP_KERNELS,
+     .help = "add the idle gaps of the streams"},
+    {.name = "launches",
+     .type = CLI_FLAG,
+     .offset = AT(launches),
+     .group = CLI_GROUP_KERNELS,
+     .help = "add the launch calls and queue times"},
+    {.name = "per",
+     .type = CLI_CHOICE,
+     .offset = AT(per),
+     .choices = "stream|device",
+     .group = CLI_GROUP_GAPS,
+     .help = "gaps of each stream, or of whole devices and why"},
+    {.name = "gap-top",
+     .type = CLI_INTEGER,
+     .offset = AT(gap_top),
+     .max = INT32_MAX,
+     .argument = "N",
+     .group = CLI_GROUP_GAP_PART,
+     .implies = AT(gaps),
+     .help = "transitions to show (15; 0 = all)"},
+    {.name = "gap-sort",
+     .type = CLI_TEXT,
+     .offset = AT(gap_sort),
+     .argument = "KEY",
+     .group = CLI_GROUP_GAP_PART,
+     .implies = AT(gaps),
+     .help = "sort transitions by count, avg, max or stdev (avg)"},
+    {.name = "gap-output",
+     .type = CLI_TEXT,
+     .offset = AT(gap_output),
+     .argument = "FILE",
+     .group = CLI_GROUP_GAP_PART,
+     .implies = AT(gaps),
+     .help = "write the gap report to FILE"},
+    {.name = "hist",
+     .type = CLI_CHOICE,
+     .offset = AT(lib.bins),
+     .choices = "log|linear",
+     .group = CLI_GROUP_GAP_PART,
+     .implies = AT(gaps),
+     .help = "width of the histogram's bins (log)"},
+    {.name = "bins",
+     .type = CLI_INTEGER,
+     .offset = AT(lib.bin_count),
+     .min = 1,
+     .max = 10000,
+     .argument = "N",
+     .group = CLI_GROUP_GAP_PART,
+     .implies = AT(gaps),
+     .help = "number of bins"},
+    {.name = "hist-min",
+     .type = CLI_DECIMAL,
+     .offset = AT(lib.hist_min),
+     .argument = "US",
+     .group = CLI_GROUP_GAP_PART,
+     .implies = AT(gaps),
+     .help = "leave out shorter gaps (microseconds)"},
+    {.name = "hist-max",
+     .type = CLI_DECIMAL,
+     .offset = AT(lib.hist_max),
+     .argument = "US",
+     .group = CLI_GROUP_GAP_PART,
+     .implies = AT(gaps),
+     .help = "leave out longer gaps (microseconds)"},
+
+    {.name = "from",
+     .type = CLI_TEXT,
+     .offset = AT(lib.from),
+     .argument = "TIME",
+     .group = CLI_GROUP_SELECTION,
+     .help = "start of the window: 1.2s, 350ms, 20us, 40%"},
+    {.name = "to",
+     .type = CLI_TEXT,
+     .offset = AT(lib.to),
+     .argument = "TIME",
+     .group = CLI_GROUP_SELECTION,
+     .help = "end of the window, from the first GPU op as well"},
+    {.name = "step",
+     .alias = "pstep",
+     .type = CLI_TEXT,
+     .offset = AT(lib.step),
+     .argument = "N[-M]",
+     .group = CLI_GROUP_SELECTION,
+     .help = "only work launched in these steps"},
+    {.name = "device",
+     .type = CLI_TEXT,
+     .offset = AT(lib.device),
+     .argument = "ID,...",
+     .group = CLI_GROUP_SELECTION,
+     .help = "only these GPUs"},
+    {.name = "stream",
+     .type = CLI_TEXT,
+     .offset = AT(lib.stream),
+     .argument = "ID,...",
+     .group = CLI_GROUP_SELECTION,
+     .help = "only these streams"},
+    {.name = "process",
+     .type = CLI_TEXT,
+     .offset = AT(lib.process),
+     .argument = "PID,...",
+     .group = CLI_GROUP_SELECTION,
+     .help = "only these processes"},
+    {.name = "name",
+     .type = CLI_TEXT,
+     .offset = AT(lib.name),
+     .argument = "TEXT",
+     .group = CLI_GROUP_SELECTION,
+     .help = "only names that contain TEXT; 're:' for a pattern"},
+    {.name = "category",
+     .type = CLI_TEXT,
+     .offset = AT(lib.category),
+     .argument = "KEY,...",
+     .group = CLI_GROUP_SELECTION,
+     .help = "only these categories ('gputime list categories')"},
+
+    {.name = "top",
+     .letter = 't',
+     .alias = "limit",
+     .type = CLI_INTEGER,
+     .offset = AT(top),
+     .max = INT32_MAX,
+     .argument = "N",
+     .group = CLI_GROUP_TABLES,
+     .help = "rows of the main list (0 = all)"},
+    {.name = "sort",
+     .letter = 's',
+     .type = CLI_TEXT,
+     .offset = AT(sort),
+     .argument = "KEY",
+     .group = CLI_GROUP_TABLES,
+     .help = "sort it by this column; '+KEY' smallest first"},
+    {.name = "columns",
+     .type = CLI_TEXT,
+     .offset = AT(columns),
+     .argument = "KEY,...",
+     .group = CLI_GROUP_TABLES,
+     .help = "columns to show, in this order"},
+    {.name = "table",
+     .type = CLI_TEXT,
+     .offset = AT(lib.table),
+     .argument = "KEY",
+     .group = CLI_GROUP_TABLES,
+     .help = "another table than the main one"},
+    {.name = "names",
+     .type = CLI_CHOICE,
+     .offset = AT(lib.names),
+     .choices = "full|short",
+     .group = CLI_GROUP_TABLES,
+     .help = "group kernels by full or simplified name"},
+    {.name = "verbose",
+     .letter = 'v',
+     .type = CLI_FLAG,
+     .offset = AT(lib.verbose),
+     .group = CLI_GROUP_TABLES,
+     .help = "show names whole"},
+    {.name = "unit",
+     .type = CLI_CHOICE,
+     .offset = AT(lib.unit),
+     .choices = "auto|ns|us|ms|s",
+     .group = CLI_GROUP_TABLES,
+     .help = "unit of times"},
+
+    {.name = "format",
+     .type = CLI_FORMAT,
+     .offset = AT(lib.format),
+     .argument = "FORMAT",
+     .group = CLI_GROUP_FORMAT,
+     .help = "output format (text, or by the file's suffix)"},
+    {.name = "json",
+     .type = CLI_CONSTANT,
+     .offset = AT(lib.format),
+     .choices = "json",
+     .group = CLI_GROUP_FORMAT,
+     .help = "short for --format json"},
+    {.name = "csv",
+     .type = CLI_CONSTANT,
+     .offset = AT(lib.format),
+     .choices = "csv",
+     .group = CLI_GROUP_FORMAT,
+     .help = "short for --format csv"},
+    {.name = "md",
+     .type = CLI_CONSTANT,
+     .offset = AT(lib.format),
+     .choices = "md",
+     .group = CLI_GROUP_FORMAT,
+     .help = "short for --format md"},
+    {.name = "output",
+     .letter = 'o',
+     .type = CLI_TEXT,
+     .offset = AT(output),
+     .argument = "FILE",
+     .group = CLI_GROUP_OUTPUT,
+     .help = "write to FILE; DIR/ gets a CSV file for each table"},
+    {.name = "color",
+     .alias = "colour",
+     .type = CLI_CHOICE,
+     .offset = AT(lib.color),
+     .choices = "auto|always|never",
+     .group = CLI_GROUP_OUTPUT,
+     .help = "colour in text"},
+    {.name = "width",
+     .type = CLI_INTEGER,
+     .offset = AT(lib.width),
+     .min = 20,
+     .max = 10000,
+     .argument = "N",
+     .group = CLI_GROUP_OUTPUT,
+     .help = "columns of text (the terminal's, else 80)"},
+    {.name = "quiet",
+     .letter = 'q',
+     .type = CLI_FLAG,
+     .offset = AT(quiet),
+     .group = CLI_GROUP_OUTPUT,
+     .help = "print nothing but errors; files are written"},
+
+    {.name = "strict",
+     .type = CLI_FLAG,
+     .offset = AT(lib.strict),
+     .group = CLI_GROUP_READING,
+     .help = "fail when any event was lost or unreadable"},
+    {.name = "threads",
+     .type = CLI_INTEGER,
+     .offset = AT(lib.threads),
+     .max = 1024,
+     .argument = "N",
+     .group = CLI_GROUP_READING,
+     .help = "threads to read with (0 = one for each core)"},
+    {.name = "no-cache",
+     .type = CLI_FLAG,
+     .offset = AT(lib.no_cache),
+     .group = CLI_GROUP_READING,
+     .help = "neither read nor write the cache"},
+
+    {.name = "help",
+     .letter = 'h',
+     .type = CLI_FLAG,
+     .offset = AT(help),
+     .group = CLI_GROUP_GENERAL,
+     .help = "this help; 'gputime COMMAND --help' for a command"},
+    {.name = "version",
+     .letter = 'V',
+     .type = CLI_FLAG,
+     .offset = AT(version),
+     .group = CLI_GROUP_GENERAL,
+     .help = "print the version"},
+    {.name = "print-man",
+     .type = CLI_FLAG,
+     .offset = AT(print_man),
+     .group = CLI_GROUP_HIDDEN,
+     .help = "print the manual page"},
+    {.name = "print-completion",
+     .type = CLI_CHOICE,
+     .offset = AT(print_completion),
+     .choices = "none|bash|zsh|fish",
+     .group = CLI_GROUP_HIDDEN,
+     .help = "print the completions of a shell"},
+};
+const size_t cli_option_count = sizeof cli_option_table / sizeof *cli_option_table;
+_Static_assert(sizeof cli_option_table / sizeof *cli_option_table <= CLI_MAX_OPTIONS, "raise CLI_MAX_OPTIONS");
+
+const char *cli_group_heading(enum cli_group group) {
+    switch (group) {
+    case CLI_GROUP_SELECTION:
+        return "Selection";
+    case CLI_GROUP_TABLES:
+        return "Tables";
+    case CLI_GROUP_FORMAT:
+    case CLI_GROUP_OUTPUT:
+        return "Output";
+    case CLI_GROUP_READING:
+        return "Reading";
+    case CLI_GROUP_KERNELS:
+    case CLI_GROUP_GAPS:
+    case CLI_GROUP_GAP_PART:
+        return "Options";
+    case CLI_GROUP_GENERAL:
+    case CLI_GROUP_HIDDEN:
+        break;
+    }
+    return "General";
+}
+
+bool cli_option_takes_value(const struct cli_option *option) {
+    return option->type != CLI_FLAG && option->type != CLI_CONSTANT;
+}
+
+static const char *format_choices(char *text, size_t size) {
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < gputime_registry_count(GPUTIME_OUTPUTS); i++) {
+        int written = snprintf(text + used, size - used, "%s%s", i ? "|" : "",
+                               gputime_registry_entry(GPUTIME_OUTPUTS, i).key);
+        if (written < 0 || (size_t)written >= size - used)
+            break;
+        used += (size_t)written;
+    }
+    return text;
+}
+
+const char *cli_option_choices(const struct cli_option *option, char *text, size_t size) {
+    if (option->type == CLI_FORMAT)
+        return format_choices(text, size);
+    return option->type == CLI_CHOICE ? option->choices : NULL;
+}
+
+const char *cli_option_argument(const struct cli_option *option, char *text, size_t size) {
+    const char *choices = cli_option_choices(option, text, size);
+    return choices ? choices : option->argument;
+}
+
+static bool same_name(const char *name, const char *given, size_t bytes) {
+    if (!name || strlen(name) != bytes)
+        return false;
+    for (size_t i = 0; i < bytes; i++) {
+        char c = given[i] == '_' ? '-' : given[i];
+        if (name[i] != c)
+            return false;
+    }
+    return true;
+}
+
+const struct cli_option *cli_option_find(const char *name, size_t bytes) {
+    for (size_t i = 0; i < cli_option_count; i++) {
+        const struct cli_option *option = &cli_option_table[i];
+        if (same_name(option->name, name, bytes) || same_name(option->alias, name, bytes))
+            return option;
+    }
+    return NULL;
+}
+
+const struct cli_option *cli_option_find_letter(char letter) {
+    for (size_t i = 0; i < cli_option_count; i++)
+        if (cli_option_table[i].letter && cli_option_table[i].letter == letter)
+            return &cli_option_table[i];
+    return NULL;
+}

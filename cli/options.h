@@ -1,0 +1,89 @@
+/* The option table: one row for each option, read by the parser, --help, the man page and the completions. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gputime.h"
+
+#define CLI_UNSET ((int64_t)-1)
+
+enum cli_per { CLI_PER_STREAM = 0, CLI_PER_DEVICE };
+enum cli_shell { CLI_SHELL_NONE = 0, CLI_SHELL_BASH, CLI_SHELL_ZSH, CLI_SHELL_FISH };
+
+/* What the user asked for: what the library takes as it is, and what the program itself turns into requests. */
+struct cli_options {
+    struct gputime_options lib;
+    const char *output, *gap_output;
+    const char *sort, *gap_sort, *columns;
+    int64_t top, gap_top; /* CLI_UNSET, or rows to show; 0 = all */
+    int per;              /* enum cli_per */
+    int gaps, launches;
+    int quiet;
+    int help, version;
+    int print_man;
+    int print_completion; /* enum cli_shell */
+};
+
+enum cli_type {
+    CLI_FLAG,     /* int: 1 */
+    CLI_CONSTANT, /* text: the row's choices; for --json and its like */
+    CLI_INTEGER,  /* int64_t from min to max */
+    CLI_DECIMAL,  /* text that is a decimal number, not negative */
+    CLI_TEXT,     /* text, not empty */
+    CLI_CHOICE,   /* int: index into the row's choices */
+    CLI_FORMAT,   /* text: key of an output format of the library */
+};
+
+/* Commands take groups of options; a group has a heading in the help. */
+enum cli_group {
+    CLI_GROUP_SELECTION = 1,
+    CLI_GROUP_TABLES = 2,
+    CLI_GROUP_FORMAT = 4,
+    CLI_GROUP_OUTPUT = 8,
+    CLI_GROUP_READING = 16,
+    CLI_GROUP_KERNELS = 32,
+    CLI_GROUP_GAPS = 64,
+    CLI_GROUP_GAP_PART = 128,
+    CLI_GROUP_GENERAL = 256,
+    CLI_GROUP_HIDDEN = 512, /* not in any help */
+};
+/* What every command that makes a report takes, what is special to some, and what all take. */
+#define CLI_GROUPS_REPORT                                                                                              \
+    (CLI_GROUP_SELECTION | CLI_GROUP_TABLES | CLI_GROUP_FORMAT | CLI_GROUP_OUTPUT | CLI_GROUP_READING)
+#define CLI_GROUPS_SPECIAL (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART)
+#define CLI_GROUPS_ALWAYS  (CLI_GROUP_GENERAL | CLI_GROUP_HIDDEN)
+
+struct cli_option {
+    const char *name;     /* long, with dashes */
+    char letter;          /* short; 0: none */
+    const char *alias;    /* another long name; NULL: none */
+    enum cli_type type;
+    size_t offset;        /* into struct cli_options */
+    int64_t min, max;     /* CLI_INTEGER */
+    const char *choices;  /* CLI_CHOICE: "a|b|c" in the order of the enum; CLI_CONSTANT: the text */
+    const char *argument; /* what the help calls the value */
+    const char *help;     /* one line */
+    enum cli_group group;
+    size_t implies;       /* offset of a flag that it sets when given on the command line; 0: none */
+};
+
+extern const struct cli_option cli_option_table[];
+extern const size_t cli_option_count;
+#define CLI_MAX_OPTIONS 64
+
+const char *cli_group_heading(enum cli_group group);
+
+bool cli_option_takes_value(const struct cli_option *option);
+/* Values there are, as "a|b|c", or NULL when any will do; formats come from the library. Writes into text if needed. */
+const char *cli_option_choices(const struct cli_option *option, char *text, size_t size);
+/* What stands for the value: choices where they are few, else the argument's name. */
+const char *cli_option_argument(const struct cli_option *option, char *text, size_t size);
+
+/* Long names: '-' and '_' are the same. NULL if there is none; aliases count. */
+const struct cli_option *cli_option_find(const char *name, size_t bytes);
+const struct cli_option *cli_option_find_letter(char letter);
+
+#endif

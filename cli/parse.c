@@ -1,0 +1,232 @@
+/* Parses the command line against the option table. */
+#include "parse.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "suggest.h"
+
+static void *member(struct cli_options *options, size_t offset) {
+    return (char *)options + offset;
+}
+
+static enum gputime_status set_flag(int *flag, const char *value, const char *where, struct gputime_error *err) {
+    static const char *const words[] = {"no", "yes", "false", "true", "0", "1", "off", "on"};
+    if (!value) {
+        *flag = 1;
+        return GPUTIME_OK;
+    }
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(value, words[i]) == 0) {
+            *flag = (int)(i % 2);
+            return GPUTIME_OK;
+        }
+    return cli_fail_usage(err, "%s is yes or no, not '%s'", where, value);
+}
+
+static enum gputime_status set_integer(int64_t *number, const struct cli_option *option, const char *value,
+                                       const char *where, struct gputime_error *err) {
+    char *end = NULL;
+    errno = 0;
+    long long parsed = strtoll(value, &end, 10);
+    bool is_digit = *value >= '0' && *value <= '9';
+    if (!is_digit || *end || errno || parsed < option->min || parsed > option->max)
+        return cli_fail_usage(err, "%s needs a whole number from %lld to %lld, not '%s'", where,
+                              (long long)option->min, (long long)option->max, value);
+    *number = parsed;
+    return GPUTIME_OK;
+}
+
+static enum gputime_status set_decimal(const char **text, const char *value, const char *where,
+                                       struct gputime_error *err) {
+    size_t whole = strspn(value, "0123456789");
+    size_t point = value[whole] == '.';
+    size_t part = point ? strspn(value + whole + 1, "0123456789") : 0;
+    if (whole + part == 0 || value[whole + point + part])
+        return cli_fail_usage(err, "%s needs a number such as 2 or 0.5, not '%s'", where, value);
+    *text = value;
+    return GPUTIME_OK;
+}
+
+/* Index of value in "a|b|c", or -1. */
+static int choice_index(const char *choices, const char *value) {
+    size_t bytes = strlen(value);
+    int index = 0;
+    for (const char *choice = choices; choice; index++) {
+        const char *bar = strchr(choice, '|');
+        size_t choice_bytes = bar ? (size_t)(bar - choice) : strlen(choice);
+        if (choice_bytes == bytes && memcmp(choice, value, bytes) == 0)
+            return index;
+        choice = bar ? bar + 1 : NULL;
+    }
+    return -1;
+}
+
+static enum gputime_status fail_choice(const char *choices, const char *value, const char *where,
+                                       struct gputime_error *err) {
+    char list[256];
+    size_t used = 0;
+    for (const char *c = choices; *c && used + 3 < sizeof list; c++) {
+        list[used++] = *c == '|' ? ',' : *c;
+        if (*c == '|')
+            list[used++] = ' ';
+    }
+    list[used] = '\0';
+    return cli_fail_usage(err, "%s cannot be '%s'; there are %s", where, value, list);
+}
+
+enum gputime_status cli_option_set(struct cli_options *options, const struct cli_option *option, const char *value,
+                                   const char *where, struct gputime_error *err) {
+    char choice_text[256];
+    const char *choices = cli_option_choices(option, choice_text, sizeof choice_text);
+    void *place = member(options, option->offset);
+
+    if (cli_option_takes_value(option) && (!value || !*value))
+        return cli_fail_usage(err, "%s needs a value: %s", where,
+                              cli_option_argument(option, choice_text, sizeof choice_text));
+    if (choices && choice_index(choices, value) < 0)
+        return fail_choice(choices, value, where, err);
+
+    switch (option->type) {
+    case CLI_FLAG:
+        return set_flag(place, value, where, err);
+    case CLI_CONSTANT:
+        if (value)
+            return cli_fail_usage(err, "%s takes no value", where);
+        *(const char **)place = option->choices;
+        return GPUTIME_OK;
+    case CLI_INTEGER:
+        return set_integer(place, option, value, where, err);
+    case CLI_DECIMAL:
+        return set_decimal(place, value, where, err);
+    case CLI_CHOICE:
+        *(int *)place = choice_index(choices, value);
+        return GPUTIME_OK;
+    case CLI_TEXT:
+    case CLI_FORMAT:
+        *(const char **)place = value;
+        return GPUTIME_OK;
+    }
+    return GPUTIME_OK;
+}
+
+/* The command line while it is being read. */
+struct reader {
+    struct cli_arguments *arguments;
+    char **argv;
+    int argc, next;
+    struct gputime_error *err;
+};
+
+static enum gputime_status take_option(struct reader *reader, const struct cli_option *option, const char *value,
+                                       const char *where) {
+    if (!value && cli_option_takes_value(option) && reader->next < reader->argc) {
+        /* A long option here is more likely a forgotten value than a value; "--name=--x" still says the latter. */
+        const char *following = reader->argv[reader->next];
+        if (strncmp(following, "--", 2) != 0) {
+            value = following;
+            reader->next++;
+        }
+    }
+    reader->arguments->given[option - cli_option_table] = true;
+    if (option->implies)
+        *(int *)member(&reader->arguments->options, option->implies) = 1;
+    return cli_option_set(&reader->arguments->options, option, value, where, reader->err);
+}
+
+static enum gputime_status fail_unknown_option(const char *name, size_t bytes, struct gputime_error *err) {
+    struct cli_suggestion suggestion;
+    cli_suggestion_init(&suggestion, name, bytes);
+    for (size_t i = 0; i < cli_option_count; i++) {
+        if (cli_option_table[i].group == CLI_GROUP_HIDDEN)
+            continue;
+        cli_suggestion_offer(&suggestion, cli_option_table[i].name);
+        cli_suggestion_offer(&suggestion, cli_option_table[i].alias);
+    }
+    if (suggestion.nearest)
+        return cli_fail_usage(err, "unknown option '--%.*s'; did you mean '--%s'?", (int)bytes, name,
+                              suggestion.nearest);
+    return cli_fail_usage(err, "unknown option '--%.*s'; see 'gputime --help'", (int)bytes, name);
+}
+
+static enum gputime_status take_long(struct reader *reader, const char *word) {
+    char where[64];
+    size_t bytes = strcspn(word, "=");
+    const struct cli_option *option = cli_option_find(word, bytes);
+    if (!option)
+        return fail_unknown_option(word, bytes < 200 ? bytes : 200, reader->err);
+    snprintf(where, sizeof where, "option '--%.*s'", (int)bytes, word);
+    return take_option(reader, option, word[bytes] ? word + bytes + 1 : NULL, where);
+}
+
+/* "-v", "-t5", "-vgt5": letters of flags, the last one may take a value. */
+static enum gputime_status take_letters(struct reader *reader, const char *letters) {
+    char where[64];
+    for (; *letters; letters++) {
+        const struct cli_option *option = cli_option_find_letter(*letters);
+        if (!option)
+            return cli_fail_usage(reader->err, "unknown option '-%.1s'; see 'gputime --help'", letters);
+        bool has_value = cli_option_takes_value(option) && letters[1];
+        snprintf(where, sizeof where, "option '-%c'", *letters);
+        enum gputime_status status = take_option(reader, option, has_value ? letters + 1 : NULL, where);
+        if (status || has_value)
+            return status;
+    }
+    return GPUTIME_OK;
+}
+
+static enum gputime_status read_words(struct reader *reader) {
+    struct cli_arguments *arguments = reader->arguments;
+    enum gputime_status status = GPUTIME_OK;
+    bool only_words = false;
+
+    while (!status && reader->next < reader->argc) {
+        const char *word = reader->argv[reader->next++];
+        if (only_words || word[0] != '-' || !word[1]) {
+            arguments->words[arguments->word_count++] = word;
+            arguments->plain_words += !only_words;
+        } else if (strcmp(word, "--") == 0) {
+            only_words = true;
+        } else if (word[1] == '-') {
+            status = take_long(reader, word + 2);
+        } else {
+            status = take_letters(reader, word + 1);
+        }
+    }
+    return status;
+}
+
+static enum gputime_status read_environment(struct cli_options *options, struct gputime_error *err) {
+    const char *threads = getenv("GPUTIME_THREADS");
+    const char *cache = getenv("GPUTIME_CACHE");
+    if (cache && strcmp(cache, "off") == 0)
+        options->lib.no_cache = 1;
+    if (!threads || !*threads)
+        return GPUTIME_OK;
+    return cli_option_set(options, cli_option_find("threads", strlen("threads")), threads, "GPUTIME_THREADS", err);
+}
+
+enum gputime_status cli_arguments_parse(struct cli_arguments *arguments, int argc, char **argv,
+                                        struct gputime_error *err) {
+    *arguments = (struct cli_arguments){.options = {.top = CLI_UNSET, .gap_top = CLI_UNSET}};
+    arguments->words = calloc((size_t)argc + 1, sizeof *arguments->words);
+    if (!arguments->words)
+        return cli_fail_memory(err);
+
+    enum gputime_status status = cli_config_read(&arguments->options, &arguments->config_text, err);
+    if (!status)
+        status = read_environment(&arguments->options, err);
+    if (status)
+        return status;
+    struct reader reader = {.arguments = arguments, .argv = argv, .argc = argc, .next = 1, .err = err};
+    return read_words(&reader);
+}
+
+void cli_arguments_release(struct cli_arguments *arguments) {
+    free(arguments->words);
+    free(arguments->config_text);
+    *arguments = (struct cli_arguments){0};
+}

@@ -1,0 +1,135 @@
+/* A chain of zeroed blocks that only grows: sizes and text come in, memory that lives until release goes out. */
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+
+#define FIRST_BLOCK_BYTES ((size_t)4 << 10)
+#define MAX_BLOCK_BYTES   ((size_t)1 << 20)
+#define ALIGNMENT         16
+
+struct gt_arena_block {
+    struct gt_arena_block *next;
+    size_t used, capacity;
+    _Alignas(ALIGNMENT) char bytes[];
+};
+
+void gt_arena_init(struct gt_arena *arena) {
+    *arena = (struct gt_arena){0};
+}
+
+void gt_arena_release(struct gt_arena *arena) {
+    struct gt_arena_block *block = arena->head;
+
+    while (block) {
+        struct gt_arena_block *next = block->next;
+        gt_free(block);
+        block = next;
+    }
+    gt_arena_init(arena);
+}
+
+/* Blocks grow with the arena, so that small arenas stay small and large ones ask rarely. */
+static size_t next_block_bytes(const struct gt_arena *arena) {
+    size_t wanted = arena->total_bytes < FIRST_BLOCK_BYTES ? FIRST_BLOCK_BYTES : arena->total_bytes;
+    return wanted < MAX_BLOCK_BYTES ? wanted : MAX_BLOCK_BYTES;
+}
+
+/* A block of its own for what is large, behind the head: the room left in the head stays in use. */
+static struct gt_arena_block *add_block(struct gt_arena *arena, size_t size_bytes) {
+    size_t block_bytes = next_block_bytes(arena);
+    bool own = size_bytes > (block_bytes - sizeof(struct gt_arena_block)) / 4;
+    struct gt_arena_block *block;
+
+    if (size_bytes > SIZE_MAX / 2)
+        return NULL;
+    if (own && (arena->head || size_bytes > block_bytes - sizeof(struct gt_arena_block)))
+        block_bytes = sizeof(struct gt_arena_block) + size_bytes;
+    block = gt_alloc_array(1, block_bytes);
+    if (!block)
+        return NULL;
+    block->capacity = block_bytes - sizeof(struct gt_arena_block);
+    arena->total_bytes += block_bytes;
+    if (own && arena->head) {
+        block->next = arena->head->next;
+        arena->head->next = block;
+    } else {
+        block->next = arena->head;
+        arena->head = block;
+    }
+    return block;
+}
+
+static void *take(struct gt_arena *arena, size_t size_bytes, size_t alignment) {
+    struct gt_arena_block *block = arena->head;
+    size_t start = 0;
+
+    if (arena->failed)
+        return NULL;
+    if (block)
+        start = (block->used + alignment - 1) & ~(alignment - 1);
+    if (!block || start > block->capacity || size_bytes > block->capacity - start) {
+        block = add_block(arena, size_bytes);
+        if (!block) {
+            arena->failed = true;
+            return NULL;
+        }
+        start = 0;
+    }
+    block->used = start + size_bytes;
+    return block->bytes + start;
+}
+
+void *gt_arena_alloc(struct gt_arena *arena, size_t size_bytes) {
+    return take(arena, size_bytes ? size_bytes : 1, ALIGNMENT);
+}
+
+void *gt_arena_array(struct gt_arena *arena, size_t count, size_t elem_bytes) {
+    size_t size_bytes;
+
+    if (__builtin_mul_overflow(count, elem_bytes, &size_bytes)) {
+        arena->failed = true;
+        return NULL;
+    }
+    return gt_arena_alloc(arena, size_bytes);
+}
+
+struct gt_str gt_arena_copy(struct gt_arena *arena, struct gt_str text) {
+    char *copy = text.len < SIZE_MAX ? take(arena, text.len + 1, 1) : NULL;
+
+    if (!copy) {
+        arena->failed = true;
+        return GT_STR("");
+    }
+    if (text.len)
+        memcpy(copy, text.ptr, text.len);
+    copy[text.len] = '\0';
+    return (struct gt_str){copy, text.len};
+}
+
+struct gt_str gt_arena_printf(struct gt_arena *arena, const char *format, ...) {
+    char start[256];
+    va_list args;
+    int length;
+    char *text;
+
+    va_start(args, format);
+    length = vsnprintf(start, sizeof(start), format, args);
+    va_end(args);
+    if (length < 0) {
+        arena->failed = true;
+        return GT_STR("");
+    }
+    if ((size_t)length < sizeof(start))
+        return gt_arena_copy(arena, (struct gt_str){start, (size_t)length});
+    text = take(arena, (size_t)length + 1, 1);
+    if (!text)
+        return GT_STR("");
+    va_start(args, format);
+    vsnprintf(text, (size_t)length + 1, format, args);
+    va_end(args);
+    return (struct gt_str){text, (size_t)length};
+}

@@ -1,0 +1,62 @@
+/* Failures: a format and its arguments come in, a filled gt_error and its status go out. */
+#include "base/error.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Arguments may point into err->message, so the text is built beside it. */
+static void set_message(struct gt_error *err, enum gt_status code, const char *format, va_list args) {
+    char text[sizeof(err->message)];
+
+    if (vsnprintf(text, sizeof(text), format, args) < 0)
+        text[0] = '\0';
+    err->code = code;
+    memcpy(err->message, text, sizeof(text));
+}
+
+enum gt_status gt_fail(struct gt_error *err, const char *format, ...) {
+    va_list args;
+
+    if (err) {
+        va_start(args, format);
+        set_message(err, GT_ERR, format, args);
+        va_end(args);
+    }
+    return GT_ERR;
+}
+
+enum gt_status gt_fail_usage(struct gt_error *err, const char *format, ...) {
+    va_list args;
+
+    if (err) {
+        va_start(args, format);
+        set_message(err, GT_ERR_USAGE, format, args);
+        va_end(args);
+    }
+    return GT_ERR_USAGE;
+}
+
+enum gt_status gt_fail_memory(struct gt_error *err) {
+    return gt_fail(err, "out of memory");
+}
+
+enum gt_status gt_fail_context(struct gt_error *err, const char *format, ...) {
+    char old[sizeof(err->message)], context[sizeof(err->message)];
+    va_list args;
+    size_t length;
+
+    if (!err)
+        return GT_ERR;
+    assert(err->code != GT_OK);
+    memcpy(old, err->message, sizeof(old));
+    va_start(args, format);
+    if (vsnprintf(context, sizeof(context), format, args) < 0)
+        context[0] = '\0';
+    va_end(args);
+    length = strlen(context);
+    memcpy(err->message, context, length + 1);
+    snprintf(err->message + length, sizeof(err->message) - length, ": %s", old);
+    return err->code;
+}

@@ -1,0 +1,55 @@
+/* Packed streams (gzip, zstd) as plain bytes: the caller moves the bytes, this turns them, member after member. */
+#ifndef GT_BASE_INFLATE_H
+#define GT_BASE_INFLATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/source.h"
+
+#define GT_INFLATE_MAGIC_MAX 4 /* bytes that tell a packing */
+
+/* What begins with these bytes. Fewer than GT_INFLATE_MAGIC_MAX bytes are taken as all there is. */
+enum gt_packing gt_inflate_sniff(const unsigned char *head, size_t size);
+
+/* Where to read and write next; calls move the pointers and lower the sizes. */
+struct gt_inflate_io {
+    const unsigned char *in;
+    size_t in_size;
+    bool in_is_last; /* nothing follows these input bytes */
+    unsigned char *out;
+    size_t out_size;
+};
+
+enum gt_inflate_status {
+    GT_INFLATE_NEEDS_INPUT, /* all of it was used, or too little to tell: append to what is left and call again */
+    GT_INFLATE_OUT_FULL,
+    GT_INFLATE_ENDED, /* nothing more comes; gt_inflate_damage tells whether that is as it should be */
+    GT_INFLATE_NO_MEMORY,
+};
+
+struct gt_inflate;
+
+struct gt_inflate *gt_inflate_new(enum gt_packing packing); /* gzip or zstd; NULL: memory was short */
+void gt_inflate_free(struct gt_inflate *inflate);           /* NULL is fine */
+enum gt_inflate_status gt_inflate_run(struct gt_inflate *inflate, struct gt_inflate_io *io);
+const char *gt_inflate_damage(const struct gt_inflate *inflate); /* NULL: none; constant text */
+
+/* ---- one row for each packing ---- */
+
+enum gt_codec_status { GT_CODEC_MORE, GT_CODEC_MEMBER_END, GT_CODEC_DAMAGED, GT_CODEC_NO_MEMORY };
+
+struct gt_codec {
+    const char *damage_cut;                                 /* the stream ends inside a member */
+    const char *damage_garbage;                             /* not one byte came out, and something else follows */
+    bool (*begins)(const unsigned char *head, size_t size); /* a member; a shorter head: the beginning of its mark */
+    void *(*new_state)(void);
+    void (*free_state)(void *state); /* NULL is fine */
+    bool (*reset)(void *state);      /* before each member; false: memory was short */
+    /* Works until the input is used, the output is full or the member ends. Bytes before a damaged spot come out. */
+    enum gt_codec_status (*step)(void *state, struct gt_inflate_io *io, const char **damage);
+};
+
+extern const struct gt_codec gt_codec_gzip, gt_codec_zstd;
+
+#endif

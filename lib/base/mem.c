@@ -1,0 +1,69 @@
+/* Heap blocks and whole pages: sizes come in, memory or NULL goes out; nothing here aborts. */
+#include "base/mem.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+void *gt_alloc(size_t size_bytes) {
+    return malloc(size_bytes ? size_bytes : 1);
+}
+
+void *gt_alloc_array(size_t count, size_t elem_bytes) {
+    return count && elem_bytes ? calloc(count, elem_bytes) : calloc(1, 1);
+}
+
+void *gt_realloc(void *block, size_t size_bytes) {
+    return realloc(block, size_bytes ? size_bytes : 1);
+}
+
+void gt_free(void *block) {
+    free(block);
+}
+
+/* At least one page; 0 when the rounded size does not fit. */
+static size_t whole_pages(size_t size_bytes) {
+    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    size_t wanted = size_bytes ? size_bytes : 1;
+
+    if (wanted > SIZE_MAX - (page_bytes - 1))
+        return 0;
+    return (wanted + page_bytes - 1) / page_bytes * page_bytes;
+}
+
+void *gt_pages_alloc(size_t size_bytes) {
+    size_t length = whole_pages(size_bytes);
+    void *pages;
+
+    if (length == 0)
+        return NULL;
+    pages = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
+void *gt_pages_resize(void *pages, size_t old_bytes, size_t new_bytes) {
+    size_t old_length, new_length = whole_pages(new_bytes);
+    void *moved;
+
+    if (!pages)
+        return gt_pages_alloc(new_bytes);
+    if (new_length == 0)
+        return NULL;
+    old_length = whole_pages(old_bytes);
+    /* What is cut off inside the last page must read as zero should the block grow again. */
+    if (new_bytes < old_bytes) {
+        size_t dirty_end = old_bytes < new_length ? old_bytes : new_length;
+        memset((char *)pages + new_bytes, 0, dirty_end - new_bytes);
+    }
+    if (new_length == old_length)
+        return pages;
+    moved = mremap(pages, old_length, new_length, MREMAP_MAYMOVE);
+    return moved == MAP_FAILED ? NULL : moved;
+}
+
+void gt_pages_free(void *pages, size_t size_bytes) {
+    if (pages)
+        munmap(pages, whole_pages(size_bytes));
+}

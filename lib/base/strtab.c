@@ -1,0 +1,152 @@
+/* Interning by XXH3 and open addressing: bytes come in, dense 32-bit ids go out. */
+#include "base/strtab.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/mem.h"
+
+#define FIRST_SLOT_COUNT ((size_t)1024)
+#define FIRST_CAPACITY   ((size_t)512)
+#define NOT_FOUND        UINT32_MAX
+
+/* The upper half of the hash chooses the slot by its highest bits, so a growing table is filled in order, slot after
+   slot, and no string is read again. 2^32 slots are the most such a hash can tell apart. */
+#define MAX_SLOT_COUNT ((uint64_t)1 << 32)
+
+static uint32_t hash_of(struct gt_str text) {
+    return (uint32_t)(XXH3_64bits(text.ptr, text.len) >> 32);
+}
+
+static size_t first_slot(size_t slot_count, uint32_t hash) {
+    return (size_t)(((uint64_t)hash * slot_count) >> 32);
+}
+
+/* The id of text; or NOT_FOUND, and *free_slot is where it belongs. */
+static inline gt_strid look_up(const struct gt_strtab *tab, struct gt_str text, uint32_t hash, size_t *free_slot) {
+    size_t mask = tab->slot_count - 1;
+    size_t at = first_slot(tab->slot_count, hash);
+
+    for (; tab->slots[at]; at = (at + 1) & mask) {
+        uint64_t slot = tab->slots[at];
+        gt_strid id = (gt_strid)slot - 1;
+        if (slot >> 32 == hash && tab->strings[id].len == text.len &&
+            memcmp(tab->strings[id].ptr, text.ptr, text.len) == 0)
+            return id;
+    }
+    *free_slot = at;
+    return NOT_FOUND;
+}
+
+static bool grow_slots(struct gt_strtab *tab) {
+    size_t slot_count = tab->slot_count ? tab->slot_count * 2 : FIRST_SLOT_COUNT;
+    uint64_t *slots;
+
+    if (slot_count > MAX_SLOT_COUNT)
+        return false;
+    slots = gt_alloc_array(slot_count, sizeof(*slots));
+    if (!slots)
+        return false;
+    for (size_t i = 0; i < tab->slot_count; i++) {
+        size_t at = first_slot(slot_count, (uint32_t)(tab->slots[i] >> 32));
+        if (tab->slots[i] == 0)
+            continue;
+        while (slots[at])
+            at = (at + 1) & (slot_count - 1);
+        slots[at] = tab->slots[i];
+    }
+    gt_free(tab->slots);
+    tab->slots = slots;
+    tab->slot_count = slot_count;
+    return true;
+}
+
+static bool grow_strings(struct gt_strtab *tab) {
+    size_t capacity = tab->capacity ? tab->capacity * 2 : FIRST_CAPACITY;
+    struct gt_str *strings;
+
+    if (capacity > SIZE_MAX / sizeof(*strings))
+        return false;
+    strings = gt_realloc(tab->strings, capacity * sizeof(*strings));
+    if (!strings)
+        return false;
+    tab->strings = strings;
+    tab->capacity = capacity;
+    return true;
+}
+
+/* At most two thirds full. */
+static bool make_room(struct gt_strtab *tab, uint32_t hash, size_t *free_slot) {
+    if (tab->count == tab->capacity && !grow_strings(tab))
+        return false;
+    if (tab->count + 1 <= tab->slot_count / 3 * 2)
+        return true;
+    if (!grow_slots(tab))
+        return false;
+    *free_slot = first_slot(tab->slot_count, hash);
+    while (tab->slots[*free_slot])
+        *free_slot = (*free_slot + 1) & (tab->slot_count - 1);
+    return true;
+}
+
+static gt_strid add(struct gt_strtab *tab, struct gt_str text, bool copy, uint32_t hash, size_t free_slot) {
+    if (tab->failed || !make_room(tab, hash, &free_slot))
+        goto failed;
+    if (copy) {
+        text = gt_arena_copy(&tab->text, text);
+        if (gt_arena_failed(&tab->text))
+            goto failed;
+    }
+    tab->strings[tab->count] = text;
+    tab->slots[free_slot] = (uint64_t)hash << 32 | (uint64_t)(tab->count + 1);
+    return (gt_strid)tab->count++;
+
+failed:
+    tab->failed = true;
+    return GT_STRID_EMPTY;
+}
+
+static gt_strid intern(struct gt_strtab *tab, struct gt_str text, bool copy) {
+    uint32_t hash;
+    size_t free_slot;
+    gt_strid id;
+
+    if (text.len == 0 || tab->slot_count == 0)
+        return GT_STRID_EMPTY;
+    hash = hash_of(text);
+    id = look_up(tab, text, hash, &free_slot);
+    return id != NOT_FOUND ? id : add(tab, text, copy, hash, free_slot);
+}
+
+bool gt_strtab_init(struct gt_strtab *tab) {
+    *tab = (struct gt_strtab){0};
+    gt_arena_init(&tab->text);
+    tab->failed = !grow_slots(tab) || !grow_strings(tab);
+    /* "" needs no slot: every search answers it before it looks. */
+    if (!tab->failed)
+        tab->strings[tab->count++] = GT_STR("");
+    return !tab->failed;
+}
+
+void gt_strtab_release(struct gt_strtab *tab) {
+    gt_free(tab->strings);
+    gt_free(tab->slots);
+    gt_arena_release(&tab->text);
+    *tab = (struct gt_strtab){0};
+}
+
+gt_strid gt_strtab_intern(struct gt_strtab *tab, struct gt_str text) {
+    return intern(tab, text, true);
+}
+
+gt_strid gt_strtab_intern_borrowed(struct gt_strtab *tab, struct gt_str text) {
+    return intern(tab, text, false);
+}
+
+gt_strid gt_strtab_find(const struct gt_strtab *tab, struct gt_str text) {
+    size_t free_slot;
+
+    if (text.len == 0)
+        return GT_STRID_EMPTY;
+    return tab->slot_count ? look_up(tab, text, hash_of(text), &free_slot) : NOT_FOUND;
+}

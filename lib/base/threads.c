@@ -1,0 +1,62 @@
+/* Threads for one call: a task and a count come in, every index has run when it returns. */
+#include "base/threads.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/num.h"
+
+#define MAX_THREADS 64
+
+static size_t clamp_count(uint64_t count) {
+    return count < 1 ? 1 : count > MAX_THREADS ? MAX_THREADS : (size_t)count;
+}
+
+size_t gt_threads_count(size_t asked) {
+    const char *wish = getenv("GPUTIME_THREADS");
+    uint64_t number;
+    cpu_set_t allowed;
+
+    if (asked > 0)
+        return clamp_count(asked);
+    if (wish && gt_num_parse_uint(gt_str_of(wish), &number) && number > 0)
+        return clamp_count(number);
+    /* Fails on machines with more CPUs than the set holds: more than enough for the most threads used. */
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0)
+        return clamp_count((uint64_t)CPU_COUNT(&allowed));
+    return MAX_THREADS;
+}
+
+struct job {
+    void (*task)(void *context, size_t index);
+    void *context;
+    size_t count;
+    atomic_size_t next; /* the first index nobody has taken */
+};
+
+static void *work(void *argument) {
+    struct job *job = argument;
+    size_t index;
+
+    while ((index = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed)) < job->count)
+        job->task(job->context, index);
+    return NULL;
+}
+
+void gt_threads_run(size_t count, void (*task)(void *context, size_t index), void *context) {
+    struct job job = {.task = task, .context = context, .count = count};
+    pthread_t threads[MAX_THREADS - 1];
+    size_t started = 0, wanted = clamp_count(count) - 1;
+
+    if (count == 0)
+        return;
+    atomic_init(&job.next, 1);
+    while (started < wanted && pthread_create(&threads[started], NULL, work, &job) == 0)
+        started++;
+    task(context, 0);
+    work(&job);
+    while (started > 0)
+        pthread_join(threads[--started], NULL);
+}

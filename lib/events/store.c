@@ -1,0 +1,318 @@
+/* The event store's storage: the tables of columns.def as growing columns, the builder that fills them, their release.
+ */
+#include "events/store.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/mem.h"
+
+const struct gt_issue_info gt_issue_infos[GT_ISSUE_COUNT] = {
+#define GT_ISSUE(name, id, class, help) [GT_ISSUE_##name] = {id, help, GT_ISSUE_CLASS_##class},
+#include "events/issues.def"
+#undef GT_ISSUE
+};
+
+const struct gt_column_info gt_column_infos[] = {
+#define GT_TABLE(table, columns) columns
+#define GT_COLUMN(table, type, name, refers)                                                                           \
+    {#table, #name, GT_TABLE_##table, sizeof(type), offsetof(struct gt_##table, name), GT_REFERS_##refers},
+#include "events/columns.def"
+#undef GT_TABLE
+#undef GT_COLUMN
+};
+const size_t gt_column_count = sizeof gt_column_infos / sizeof *gt_column_infos;
+
+/* Every table struct begins with its count and capacity. */
+struct table_head {
+    size_t count, capacity;
+};
+
+static const size_t table_offsets[GT_TABLE_COUNT] = {
+#define GT_TABLE(table, columns) offsetof(struct gt_store, table),
+#define GT_COLUMN(table, type, name, refers)
+#include "events/columns.def"
+#undef GT_TABLE
+#undef GT_COLUMN
+};
+
+static struct table_head *head_of(struct gt_store *store, enum gt_table_id table) {
+    return (struct table_head *)(void *)((char *)store + table_offsets[table]);
+}
+
+size_t *gt_store_row_count(struct gt_store *store, enum gt_table_id table) {
+    return &head_of(store, table)->count;
+}
+
+void **gt_store_column(struct gt_store *store, const struct gt_column_info *column) {
+    return (void **)(void *)((char *)store + table_offsets[column->table] + column->offset);
+}
+
+const char *gt_fact_title(enum gt_fact fact) {
+    switch (fact) {
+    case GT_FACT_OPS:
+        return "GPU ops with times";
+    case GT_FACT_CALLS:
+        return "runtime calls";
+    case GT_FACT_CORRELATION:
+        return "correlation ids";
+    case GT_FACT_RANGES:
+        return "ranges";
+    case GT_FACT_CPU_OPS:
+        return "CPU operators";
+    case GT_FACT_GROUPS:
+        return "summed rows";
+    case GT_FACT_BYTES:
+        return "sizes of copies";
+    }
+    return "facts";
+}
+
+bool gt_store_table_reserve(struct gt_store *store, enum gt_table_id table, size_t rows) {
+    struct table_head *head = head_of(store, table);
+    if (rows <= head->capacity)
+        return true;
+    if (rows >= GT_NO_ROW)
+        return false; /* rows are numbered in 32 bits */
+    for (size_t i = 0; i < gt_column_count; i++) {
+        const struct gt_column_info *info = &gt_column_infos[i];
+        if (info->table != table)
+            continue;
+        void **column = gt_store_column(store, info);
+        void *grown = *column ? gt_pages_resize(*column, head->capacity * info->elem_bytes, rows * info->elem_bytes)
+                              : gt_pages_alloc(rows * info->elem_bytes);
+        if (!grown) {
+            /* Columns before this one have grown already: shrink them back so that one capacity fits all. */
+            for (size_t k = 0; k < i; k++) {
+                if (gt_column_infos[k].table != table)
+                    continue;
+                void **back = gt_store_column(store, &gt_column_infos[k]);
+                size_t elem_bytes = gt_column_infos[k].elem_bytes;
+                if (head->capacity == 0) {
+                    gt_pages_free(*back, rows * elem_bytes);
+                    *back = NULL;
+                } else {
+                    void *shrunk = gt_pages_resize(*back, rows * elem_bytes, head->capacity * elem_bytes);
+                    *back = shrunk ? shrunk : *back;
+                }
+            }
+            return false;
+        }
+        *column = grown;
+    }
+    head->capacity = rows;
+    return true;
+}
+
+/* The next free row of a table, or SIZE_MAX after a failure. */
+static size_t next_row(struct gt_builder *builder, enum gt_table_id table) {
+    struct table_head *head = head_of(&builder->store, table);
+    if (head->count == head->capacity &&
+        !gt_store_table_reserve(&builder->store, table, head->capacity ? head->capacity * 2 : 512)) {
+        builder->failed = true;
+        return SIZE_MAX;
+    }
+    return head->count++;
+}
+
+/* append_ops(builder, &row) and so on: one function for each table. false after a failure. */
+#define GT_TABLE(table, columns)                                                                                       \
+    static bool append_##table(struct gt_builder *builder, const struct gt_##table##_row *row) {                       \
+        size_t i = next_row(builder, GT_TABLE_##table);                                                                \
+        if (i == SIZE_MAX)                                                                                             \
+            return false;                                                                                              \
+        columns return true;                                                                                           \
+    }
+#define GT_COLUMN(table, type, name, refers) builder->store.table.name[i] = row->name;
+#include "events/columns.def"
+#undef GT_TABLE
+#undef GT_COLUMN
+
+bool gt_builder_op(struct gt_builder *builder, const struct gt_ops_row *row) {
+    if (row->end_ns < row->start_ns) {
+        gt_builder_issue(builder, GT_ISSUE_OP_NEGATIVE, 1, GT_NO_OFFSET);
+        return false;
+    }
+    return append_ops(builder, row);
+}
+
+/* CPU-side rows keep their start; an end before it is clock trouble. */
+static int64_t checked_end(struct gt_builder *builder, int64_t start_ns, int64_t end_ns) {
+    if (end_ns >= start_ns)
+        return end_ns;
+    gt_builder_issue(builder, GT_ISSUE_CALL_NEGATIVE, 1, GT_NO_OFFSET);
+    return start_ns;
+}
+
+void gt_builder_call(struct gt_builder *builder, const struct gt_calls_row *row) {
+    struct gt_calls_row checked = *row;
+    checked.end_ns = checked_end(builder, row->start_ns, row->end_ns);
+    append_calls(builder, &checked);
+}
+
+void gt_builder_range(struct gt_builder *builder, const struct gt_ranges_row *row) {
+    struct gt_ranges_row checked = *row;
+    checked.end_ns = checked_end(builder, row->start_ns, row->end_ns);
+    append_ranges(builder, &checked);
+}
+
+void gt_builder_cpu_op(struct gt_builder *builder, const struct gt_cpu_ops_row *row) {
+    struct gt_cpu_ops_row checked = *row;
+    checked.end_ns = checked_end(builder, row->start_ns, row->end_ns);
+    append_cpu_ops(builder, &checked);
+}
+
+void gt_builder_overhead(struct gt_builder *builder, const struct gt_overheads_row *row) {
+    struct gt_overheads_row checked = *row;
+    checked.end_ns = checked_end(builder, row->start_ns, row->end_ns);
+    append_overheads(builder, &checked);
+}
+
+void gt_builder_copy(struct gt_builder *builder, const struct gt_copies_row *row) {
+    if (builder->store.ops.count == 0)
+        return;
+    struct gt_copies_row of_last = *row;
+    of_last.op = (uint32_t)(builder->store.ops.count - 1);
+    append_copies(builder, &of_last);
+}
+
+void gt_builder_group(struct gt_builder *builder, const struct gt_groups_row *row) {
+    append_groups(builder, row);
+}
+
+uint32_t gt_builder_process(struct gt_builder *builder, int64_t pid, struct gt_str label) {
+    gt_strid label_id = pid == -1 ? gt_builder_string(builder, label) : GT_STRID_EMPTY;
+    uint32_t next = (uint32_t)builder->store.processes.count;
+    uint32_t id = gt_map_put_if_new(&builder->process_ids, label_id, (uint64_t)pid, next);
+    if (id == next)
+        append_processes(builder, &(struct gt_processes_row){.pid = pid, .label = label_id});
+    return id;
+}
+
+uint32_t gt_builder_thread(struct gt_builder *builder, uint32_t process, int64_t tid, struct gt_str label) {
+    gt_strid label_id = tid == -1 ? gt_builder_string(builder, label) : GT_STRID_EMPTY;
+    uint32_t next = (uint32_t)builder->store.threads.count;
+    uint32_t id = gt_map_put_if_new(&builder->thread_ids, (uint64_t)process << 32 | label_id, (uint64_t)tid, next);
+    if (id == next)
+        append_threads(builder, &(struct gt_threads_row){.process = process, .tid = tid, .label = label_id});
+    return id;
+}
+
+uint32_t gt_builder_device(struct gt_builder *builder, int64_t device_id) {
+    uint32_t next = (uint32_t)builder->store.devices.count;
+    uint32_t id = gt_map_put_if_new(&builder->device_ids, 0, (uint64_t)device_id, next);
+    if (id == next)
+        append_devices(builder, &(struct gt_devices_row){.id = device_id});
+    return id;
+}
+
+uint32_t gt_builder_lane(struct gt_builder *builder, uint32_t process, int64_t device_id, int64_t stream) {
+    uint32_t device = gt_builder_device(builder, device_id);
+    uint32_t next = (uint32_t)builder->store.lanes.count;
+    uint32_t id = gt_map_put_if_new(&builder->lane_ids, (uint64_t)process << 32 | device, (uint64_t)stream, next);
+    if (id == next)
+        append_lanes(builder, &(struct gt_lanes_row){.process = process, .device = device, .stream = stream});
+    return id;
+}
+
+/* Ids of tracks that could not be stored for want of memory are past the end. */
+static void name_track(struct gt_builder *builder, gt_strid *names, size_t count, uint32_t id, struct gt_str name) {
+    if (id < count && names[id] == GT_STRID_EMPTY)
+        names[id] = gt_builder_string(builder, name);
+}
+
+void gt_builder_name_process(struct gt_builder *builder, uint32_t process, struct gt_str name) {
+    name_track(builder, builder->store.processes.name, builder->store.processes.count, process, name);
+}
+
+void gt_builder_name_thread(struct gt_builder *builder, uint32_t thread, struct gt_str name) {
+    name_track(builder, builder->store.threads.name, builder->store.threads.count, thread, name);
+}
+
+void gt_builder_name_device(struct gt_builder *builder, uint32_t device, struct gt_str name) {
+    name_track(builder, builder->store.devices.name, builder->store.devices.count, device, name);
+}
+
+enum gt_status gt_builder_init(struct gt_builder *builder, const char *format, struct gt_error *err) {
+    memset(builder, 0, sizeof *builder);
+    builder->store.meta = (struct gt_meta){.format = format, .rank = -1, .world_size = -1, .duration_ns = -1};
+    return gt_strtab_init(&builder->store.strings) ? GT_OK : gt_fail_memory(err);
+}
+
+void gt_builder_end(struct gt_builder *builder) {
+    if (builder->segment_count == 0)
+        return;
+    struct gt_segment *last = &builder->segments[builder->segment_count - 1];
+    for (int t = 0; t < GT_TABLE_COUNT; t++)
+        last->end[t] = head_of(&builder->store, (enum gt_table_id)t)->count;
+    last->string_end = builder->store.strings.count;
+}
+
+size_t gt_builder_begin(struct gt_builder *builder, uint64_t order) {
+    gt_builder_end(builder);
+    if (builder->segment_count == builder->segment_capacity) {
+        size_t capacity = builder->segment_capacity ? builder->segment_capacity * 2 : 16;
+        struct gt_segment *grown = gt_realloc(builder->segments, capacity * sizeof *grown);
+        if (!grown) {
+            /* Rows go on into the last segment; sealing reports the failure. */
+            builder->failed = true;
+            return builder->segment_count ? builder->segment_count - 1 : 0;
+        }
+        builder->segments = grown;
+        builder->segment_capacity = capacity;
+    }
+    struct gt_segment *segment = &builder->segments[builder->segment_count];
+    memset(segment, 0, sizeof *segment);
+    segment->order = order;
+    for (int t = 0; t < GT_TABLE_COUNT; t++)
+        segment->begin[t] = segment->end[t] = head_of(&builder->store, (enum gt_table_id)t)->count;
+    segment->string_begin = builder->store.strings.count;
+    for (int k = 0; k < GT_ISSUE_COUNT; k++)
+        segment->issues[k].first_offset = GT_NO_OFFSET;
+    return builder->segment_count++;
+}
+
+void gt_builder_drop(struct gt_builder *builder, size_t segment) {
+    if (segment < builder->segment_count)
+        builder->segments[segment].dropped = true;
+}
+
+void gt_builder_issue(struct gt_builder *builder, enum gt_issue_id id, uint64_t count, uint64_t offset) {
+    if (builder->segment_count == 0)
+        return; /* only after gt_builder_begin ran out of memory */
+    struct gt_issue *issue = &builder->segments[builder->segment_count - 1].issues[id];
+    issue->count += count;
+    if (offset < issue->first_offset)
+        issue->first_offset = offset;
+}
+
+void gt_store_release(struct gt_store *store) {
+    for (size_t i = 0; !store->mapping && i < gt_column_count; i++) {
+        void **column = gt_store_column(store, &gt_column_infos[i]);
+        size_t capacity = head_of(store, gt_column_infos[i].table)->capacity;
+        if (*column)
+            gt_pages_free(*column, capacity * gt_column_infos[i].elem_bytes);
+        *column = NULL;
+    }
+    gt_strtab_release(&store->strings);
+    if (store->mapping)
+        munmap(store->mapping, store->mapping_bytes);
+    memset(store, 0, sizeof *store);
+}
+
+void gt_store_free(struct gt_store *store) {
+    if (!store)
+        return;
+    gt_store_release(store);
+    gt_free(store);
+}
+
+void gt_builder_release(struct gt_builder *builder) {
+    gt_store_release(&builder->store);
+    gt_map_release(&builder->process_ids);
+    gt_map_release(&builder->thread_ids);
+    gt_map_release(&builder->device_ids);
+    gt_map_release(&builder->lane_ids);
+    gt_free(builder->segments);
+    memset(builder, 0, sizeof *builder);
+}

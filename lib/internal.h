@@ -1,0 +1,27 @@
+/* What the files of the public interface share: the objects behind its handles. */
+#ifndef GT_INTERNAL_H
+#define GT_INTERNAL_H
+
+#include "events/view.h"
+#include "gputime.h"
+#include "report/report.h"
+
+#define API __attribute__((visibility("default")))
+
+struct gputime_trace {
+    char **paths;
+    size_t path_count;
+    struct gt_store *store;
+    struct gt_labels *labels;
+    bool is_worth_caching; /* decoding took long */
+};
+
+struct gputime_report {
+    struct gt_report *model;
+    struct gt_view **views; /* by section: cells may point into them */
+};
+
+/* Hands an internal failure to the caller's error (which may be NULL). */
+enum gputime_status gt_error_pass(enum gt_status status, const struct gt_error *from, struct gputime_error *to);
+
+#endif

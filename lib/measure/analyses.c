@@ -1,0 +1,18 @@
+/* The table of all analyses, from analyses.def. */
+#include <string.h>
+
+#include "measure/measure.h"
+
+const struct gt_analysis gt_analyses[] = {
+#define GT_ANALYSIS(key, title, tables, needs) {#key, title, tables, needs, gt_##key##_run},
+#include "measure/analyses.def"
+#undef GT_ANALYSIS
+};
+const size_t gt_analysis_count = sizeof gt_analyses / sizeof *gt_analyses;
+
+const struct gt_analysis *gt_analysis_find(const char *key) {
+    for (size_t i = 0; i < gt_analysis_count; i++)
+        if (strcmp(gt_analyses[i].key, key) == 0)
+            return &gt_analyses[i];
+    return NULL;
+}

@@ -1,0 +1,120 @@
+/* Names of runtime and driver calls (CUDA and HIP), and the launch calls of a view. */
+#include "measure/calls.h"
+
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+
+static bool strip_suffix(struct gt_str *name, struct gt_str suffix) {
+    if (name->len <= suffix.len || memcmp(name->ptr + name->len - suffix.len, suffix.ptr, suffix.len) != 0)
+        return false;
+    name->len -= suffix.len;
+    return true;
+}
+
+/* "_v" and at least so many digits. */
+static bool strip_version(struct gt_str *name, size_t least_digits) {
+    size_t digits = 0;
+    while (digits < name->len && name->ptr[name->len - digits - 1] >= '0' && name->ptr[name->len - digits - 1] <= '9')
+        digits++;
+    struct gt_str rest = {name->ptr, name->len - digits};
+    if (digits < least_digits || !strip_suffix(&rest, GT_STR("_v")))
+        return false;
+    *name = rest;
+    return true;
+}
+
+static struct gt_str strip(struct gt_str name, size_t least_digits) {
+    while (strip_suffix(&name, GT_STR("_ptsz")) || strip_suffix(&name, GT_STR("_ptds")) ||
+           strip_version(&name, least_digits))
+        ;
+    return name;
+}
+
+struct gt_str gt_call_plain_name(struct gt_str name) {
+    return strip(name, 4);
+}
+
+static bool contains(struct gt_str text, struct gt_str part) {
+    return memmem(text.ptr, text.len, part.ptr, part.len) != NULL;
+}
+
+static bool skip_prefix(struct gt_str *text, struct gt_str prefix) {
+    if (!gt_str_starts(*text, prefix))
+        return false;
+    text->ptr += prefix.len;
+    text->len -= prefix.len;
+    return true;
+}
+
+bool gt_call_is_blocking(struct gt_str name) {
+    name = strip(name, 1);
+    if (!skip_prefix(&name, GT_STR("cuda")) && !skip_prefix(&name, GT_STR("cu")) && !skip_prefix(&name, GT_STR("hip")))
+        return false;
+    if (gt_str_eq(name, GT_STR("DeviceSynchronize")) || gt_str_eq(name, GT_STR("StreamSynchronize")) ||
+        gt_str_eq(name, GT_STR("EventSynchronize")) || gt_str_eq(name, GT_STR("CtxSynchronize")))
+        return true;
+    return (gt_str_starts(name, GT_STR("Memcpy")) || gt_str_starts(name, GT_STR("Memset"))) &&
+           !contains(name, GT_STR("Async"));
+}
+
+bool gt_call_is_launch(struct gt_str name) {
+    /* cudaLaunchHostFunc puts CPU work into a stream. */
+    return contains(name, GT_STR("Launch")) && !contains(name, GT_STR("HostFunc"));
+}
+
+static uint64_t process_of(const struct gt_store *store, size_t call) {
+    uint32_t thread = store->calls.thread[call];
+    return thread == GT_NO_TRACK ? GT_NO_TRACK : store->threads.process[thread];
+}
+
+/* Launch calls by name that launched nothing in the trace. Some exports write a call as two nested rows with one
+   correlation id: such a pair is one call. */
+static bool mark_calls_without_ops(const struct gt_view *view, uint8_t *marks, const uint8_t *is_launch_name) {
+    const struct gt_store *store = view->store;
+    struct gt_map seen = {0};
+    for (size_t pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < store->calls.count; i++) {
+            if ((pass == 0) != (marks[i] != 0) || (pass == 1 && !is_launch_name[store->calls.name[i]]))
+                continue;
+            uint64_t correlation = store->calls.correlation[i];
+            uint32_t row = (uint32_t)i;
+            bool is_new = correlation == GT_NO_CORRELATION ||
+                          gt_map_put_if_new(&seen, process_of(store, i), correlation, row) == row;
+            if (pass == 1 && is_new)
+                marks[i] = 1;
+        }
+    bool ok = !seen.failed;
+    gt_map_release(&seen);
+    return ok;
+}
+
+enum gt_status gt_launch_marks_new(const struct gt_view *view, uint8_t **out, struct gt_error *err) {
+    const struct gt_store *store = view->store;
+    bool ok = false, has_launch_names = false;
+    *out = NULL;
+    uint8_t *marks = gt_alloc_array(store->calls.count, 1);
+    uint8_t *is_launch_name = gt_alloc_array(store->strings.count, 1);
+    if (!marks || !is_launch_name)
+        goto out;
+    for (size_t i = 0; i < view->op_count; i++) {
+        uint32_t call = view->labels->op_call[view->row[i]];
+        if (call != GT_NO_ROW)
+            marks[call] = 1;
+    }
+    for (size_t i = 0; i < store->strings.count; i++)
+        if (gt_call_is_launch(gt_store_string(store, (gt_strid)i)))
+            is_launch_name[i] = 1;
+    for (size_t i = 0; i < store->calls.count && !has_launch_names; i++)
+        has_launch_names = !marks[i] && is_launch_name[store->calls.name[i]];
+    ok = !view->is_whole || !has_launch_names || mark_calls_without_ops(view, marks, is_launch_name);
+out:
+    gt_free(is_launch_name);
+    if (!ok) {
+        gt_free(marks);
+        return gt_fail_memory(err);
+    }
+    *out = marks;
+    return GT_OK;
+}

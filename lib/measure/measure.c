@@ -1,0 +1,95 @@
+/* Helpers of the analyses: busy time, names, cells and facts. Reads views, writes cells. */
+#include "measure/measure.h"
+
+#include <string.h>
+
+int64_t gt_device_busy_ns(const struct gt_view *view, const struct gt_view_device *device) {
+    int64_t busy = 0, reached = INT64_MIN;
+    for (size_t i = device->first; i < device->first + device->count; i++) {
+        int64_t start = view->start_ns[i] > reached ? view->start_ns[i] : reached;
+        if (view->end_ns[i] <= start)
+            continue;
+        busy = gt_ns_add(busy, gt_ns_between(start, view->end_ns[i]));
+        reached = view->end_ns[i];
+    }
+    return busy;
+}
+
+uint32_t gt_op_process(const struct gt_view *view, size_t position) {
+    const struct gt_store *store = view->store;
+    uint32_t process = store->lanes.process[store->ops.lane[view->row[position]]];
+    uint32_t call = view->labels->op_call[view->row[position]];
+    if (process != GT_NO_TRACK || call == GT_NO_ROW || store->calls.thread[call] == GT_NO_TRACK)
+        return process;
+    return store->threads.process[store->calls.thread[call]];
+}
+
+static bool names_are_short(const struct gt_view *view) {
+    return view->options->names == GPUTIME_NAMES_SHORT;
+}
+
+gt_strid gt_name_id(const struct gt_view *view, gt_strid name) {
+    return names_are_short(view) ? view->labels->short_name[name] : name;
+}
+
+struct gt_str gt_name_text(const struct gt_view *view, gt_strid id) {
+    return gt_strtab_get(names_are_short(view) ? &view->labels->short_names : &view->store->strings, id);
+}
+
+size_t gt_name_count(const struct gt_view *view) {
+    return names_are_short(view) ? view->labels->short_names.count : view->store->strings.count;
+}
+
+struct gt_cell gt_cell_time(const struct gt_view *view, int64_t time_ns) {
+    return gt_cell_int(gt_ns_between(view->store->origin_ns, time_ns));
+}
+
+struct gt_cell gt_cell_share(double part, double whole) {
+    return gt_cell_real(whole > 0 ? part / whole : 0);
+}
+
+struct gt_cell gt_cell_half(__int128 twice) {
+    return twice % 2 ? gt_cell_real((double)twice / 2) : gt_cell_int(gt_ns_of_sum(twice / 2));
+}
+
+struct gt_cell gt_cell_count(size_t count) {
+    return gt_cell_int((int64_t)count);
+}
+
+struct gt_cell gt_cell_pid(const struct gt_view *view, uint32_t process) {
+    const struct gt_processes *processes = &view->store->processes;
+    if (process == GT_NO_TRACK || processes->pid[process] == -1)
+        return gt_cell_null();
+    return gt_cell_int(processes->pid[process]);
+}
+
+struct gt_cell gt_cell_op_name(const struct gt_view *view, uint32_t position) {
+    if (position == GT_NO_ROW)
+        return gt_cell_null();
+    return gt_cell_text(gt_name_text(view, gt_op_name_id(view, position)));
+}
+
+void gt_table_for(struct gt_section *section, const struct gt_table *table, uint32_t audience) {
+    for (size_t i = 0; i < section->block_count; i++)
+        if (section->blocks[i].kind == GT_BLOCK_TABLE && section->blocks[i].table == table)
+            section->blocks[i].audience = audience;
+}
+
+static bool has_fact(const struct gt_section *section, const char *key) {
+    for (size_t b = 0; b < section->block_count; b++)
+        for (size_t f = 0; section->blocks[b].kind == GT_BLOCK_FACTS && f < section->blocks[b].fact_count; f++)
+            if (strcmp(section->blocks[b].facts[f].key, key) == 0)
+                return true;
+    return false;
+}
+
+void gt_fact_group_add(struct gt_fact_group *group, const char *key, const char *title, enum gt_unit unit,
+                       struct gt_cell value) {
+    if (has_fact(group->section, key))
+        return;
+    if (!group->block) {
+        group->block = gt_section_facts(group->section, group->title);
+        group->block->audience = group->audience;
+    }
+    gt_block_fact(group->section, group->block, key, title, unit, value);
+}

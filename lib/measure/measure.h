@@ -1,0 +1,91 @@
+/* What the analyses share: time arithmetic that cannot overflow, names as the options want them, cells and facts. */
+#ifndef GT_MEASURE_MEASURE_H
+#define GT_MEASURE_MEASURE_H
+
+#include "measure/analysis.h"
+
+#define GT_ANALYSIS(key, title, tables, needs)                                                                         \
+    enum gt_status gt_##key##_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err);
+#include "measure/analyses.def"
+#undef GT_ANALYSIS
+
+#define GT_ARRAY_COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* ---- times: damaged traces hold any 64-bit number, so differences and sums stop at the ends of the range ---- */
+
+static inline int64_t gt_ns_between(int64_t start_ns, int64_t end_ns) {
+    int64_t length;
+    if (__builtin_sub_overflow(end_ns, start_ns, &length))
+        return end_ns > start_ns ? INT64_MAX : INT64_MIN;
+    return length;
+}
+
+static inline int64_t gt_ns_add(int64_t a, int64_t b) {
+    int64_t sum;
+    if (__builtin_add_overflow(a, b, &sum))
+        return a > 0 ? INT64_MAX : INT64_MIN;
+    return sum;
+}
+
+static inline int64_t gt_ns_of_sum(__int128 sum) {
+    return sum > INT64_MAX ? INT64_MAX : sum < INT64_MIN ? INT64_MIN : (int64_t)sum;
+}
+
+/* Clipped length of an op of the view. */
+static inline int64_t gt_op_ns(const struct gt_view *view, size_t position) {
+    return gt_ns_between(view->start_ns[position], view->end_ns[position]);
+}
+
+/* Union of the device's ops. */
+int64_t gt_device_busy_ns(const struct gt_view *view, const struct gt_view_device *device);
+
+/* ---- kinds of ops ---- */
+
+/* Kernels and graphs traced as a whole: what the kernel tables count. */
+static inline bool gt_kind_is_kernel(uint8_t kind) {
+    return kind == GT_OP_KERNEL || kind == GT_OP_GRAPH;
+}
+
+static inline uint8_t gt_op_kind(const struct gt_view *view, size_t position) {
+    return view->store->ops.kind[view->row[position]];
+}
+
+/* Process of the op's stream, else of its launch call; GT_NO_TRACK where the trace tells neither. */
+uint32_t gt_op_process(const struct gt_view *view, size_t position);
+
+/* ---- names, full or simplified as the options want: equal names have equal ids ---- */
+
+gt_strid gt_name_id(const struct gt_view *view, gt_strid name); /* name: a string of the store */
+struct gt_str gt_name_text(const struct gt_view *view, gt_strid id);
+size_t gt_name_count(const struct gt_view *view); /* ids are below this */
+
+static inline gt_strid gt_op_name_id(const struct gt_view *view, size_t position) {
+    return gt_name_id(view, view->store->ops.name[view->row[position]]);
+}
+
+/* ---- cells ---- */
+
+/* Times are printed from the start of the first op. */
+struct gt_cell gt_cell_time(const struct gt_view *view, int64_t time_ns);
+struct gt_cell gt_cell_share(double part, double whole); /* 0 of nothing is 0 */
+struct gt_cell gt_cell_half(__int128 twice);             /* twice / 2: an integer where it is one */
+struct gt_cell gt_cell_count(size_t count);
+struct gt_cell gt_cell_pid(const struct gt_view *view, uint32_t process); /* null where the trace does not tell */
+struct gt_cell gt_cell_op_name(const struct gt_view *view, uint32_t position); /* null for GT_NO_ROW */
+
+/* ---- blocks ---- */
+
+void gt_table_for(struct gt_section *section, const struct gt_table *table, uint32_t audience);
+
+/* A group of facts. Analyses that state the same fact may run together: what the section has already is left out, and
+   the block is made for the first that is new. */
+struct gt_fact_group {
+    struct gt_section *section;
+    const char *title;
+    uint32_t audience;
+    struct gt_block *block;
+};
+void gt_fact_group_add(struct gt_fact_group *group, const char *key, const char *title, enum gt_unit unit,
+                       struct gt_cell value);
+
+#endif

@@ -1,0 +1,59 @@
+/* Sets of values for statistics by name, call or pair: counting sort of (set, value), then moments and quantiles. */
+#include "measure/samples.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/quantile.h"
+#include "measure/measure.h"
+
+bool gt_samples_init(struct gt_samples *samples, size_t set_count) {
+    *samples = (struct gt_samples){.set_count = set_count};
+    samples->bounds = gt_alloc_array(set_count + 2, sizeof *samples->bounds);
+    return samples->bounds != NULL;
+}
+
+void gt_samples_release(struct gt_samples *samples) {
+    gt_free(samples->bounds);
+    gt_free(samples->values);
+    memset(samples, 0, sizeof *samples);
+}
+
+/* Counts stand two places up. After this sum, bounds[i + 1] is where set i begins; adding moves it to where it ends,
+   which is where set i + 1 begins. */
+bool gt_samples_place(struct gt_samples *samples) {
+    for (size_t i = 1; i < samples->set_count + 2; i++)
+        samples->bounds[i] += samples->bounds[i - 1];
+    samples->values = gt_alloc(samples->bounds[samples->set_count + 1] * sizeof *samples->values);
+    return samples->values != NULL;
+}
+
+struct gt_sample_stats gt_samples_stats(struct gt_samples *samples, size_t set) {
+    struct gt_moments moments = {0};
+    for (size_t i = samples->bounds[set]; i < samples->bounds[set + 1]; i++)
+        gt_moments_add(&moments, samples->values[i]);
+    if (moments.count == 0)
+        return (struct gt_sample_stats){0};
+    return (struct gt_sample_stats){
+        .count = moments.count,
+        .total_ns = gt_ns_of_sum(moments.sum),
+        .min_ns = moments.min,
+        .max_ns = moments.max,
+        .mean_ns = gt_moments_mean(&moments),
+        .stddev_ns = gt_moments_stddev(&moments),
+        .median_ns = gt_samples_quantile(samples, set, 0.5),
+        .p90_ns = gt_samples_quantile(samples, set, 0.9),
+        .p99_ns = gt_samples_quantile(samples, set, 0.99),
+    };
+}
+
+double gt_samples_quantile(struct gt_samples *samples, size_t set, double q) {
+    return gt_quantile(samples->values + samples->bounds[set], gt_samples_size(samples, set), q);
+}
+
+int64_t gt_samples_max(const struct gt_samples *samples, size_t set) {
+    int64_t max = samples->values[samples->bounds[set]];
+    for (size_t i = samples->bounds[set]; i < samples->bounds[set + 1]; i++)
+        max = samples->values[i] > max ? samples->values[i] : max;
+    return max;
+}

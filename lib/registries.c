@@ -1,0 +1,44 @@
+/* The registries as the public interface lists them, and the cache folder. */
+#include <stdio.h>
+
+#include "base/num.h"
+#include "decode/decoder.h"
+#include "events/cache.h"
+#include "internal.h"
+#include "label/label.h"
+#include "measure/analysis.h"
+#include "write/writer.h"
+
+static const char *const class_names[] = {
+    [GT_CLASS_COMPUTE] = "compute", [GT_CLASS_COMM] = "communication", [GT_CLASS_MEMORY] = "memory"};
+
+API size_t gputime_registry_count(enum gputime_registry registry) {
+    switch (registry) {
+    case GPUTIME_INPUTS:
+        return gt_decoder_count;
+    case GPUTIME_ANALYSES:
+        return gt_analysis_count;
+    case GPUTIME_OUTPUTS:
+        return gt_writer_count;
+    case GPUTIME_CATEGORIES:
+        return gt_category_count;
+    }
+    return 0;
+}
+
+API struct gputime_entry gputime_registry_entry(enum gputime_registry registry, size_t index) {
+    if (index >= gputime_registry_count(registry))
+        return (struct gputime_entry){0};
+    switch (registry) {
+    case GPUTIME_INPUTS:
+        return (struct gputime_entry){gt_decoders[index].key, gt_decoders[index].title, gt_decoders[index].suffixes};
+    case GPUTIME_ANALYSES:
+        return (struct gputime_entry){gt_analyses[index].key, gt_analyses[index].title, gt_analyses[index].tables};
+    case GPUTIME_OUTPUTS:
+        return (struct gputime_entry){gt_writers[index].key, gt_writers[index].title, gt_writers[index].suffix};
+    case GPUTIME_CATEGORIES:
+        return (struct gputime_entry){gt_categories[index].key, gt_categories[index].key,
+                                      class_names[gt_categories[index].time_class]};
+    }
+    return (struct gputime_entry){0};
+}

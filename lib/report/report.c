@@ -1,0 +1,186 @@
+/* The report model: sections take blocks from analyses, everything in one arena but the rows of tables. */
+#include "report/report.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+const char *gt_unit_name(enum gt_unit unit) {
+    switch (unit) {
+    case GT_UNIT_COUNT:
+        return "count";
+    case GT_UNIT_NS:
+        return "ns";
+    case GT_UNIT_BYTES:
+        return "bytes";
+    case GT_UNIT_SHARE:
+        return "share";
+    case GT_UNIT_NONE:
+        break;
+    }
+    return "";
+}
+
+struct gt_report *gt_report_new(const char *command, size_t section_count) {
+    struct gt_report *report = gt_alloc_array(1, sizeof *report);
+    if (!report)
+        return NULL;
+    report->sections = gt_alloc_array(section_count, sizeof *report->sections);
+    if (!report->sections) {
+        gt_free(report);
+        return NULL;
+    }
+    gt_arena_init(&report->arena);
+    report->command = command;
+    report->section_count = section_count;
+    for (size_t i = 0; i < section_count; i++) {
+        report->sections[i].report = report;
+        report->sections[i].input.rank = -1;
+        report->sections[i].input.world_size = -1;
+    }
+    return report;
+}
+
+void gt_report_free(struct gt_report *report) {
+    if (!report)
+        return;
+    for (size_t s = 0; s < report->section_count; s++) {
+        const struct gt_section *section = &report->sections[s];
+        for (size_t b = 0; b < section->block_count; b++) {
+            if (section->blocks[b].kind == GT_BLOCK_TABLE)
+                gt_free(section->blocks[b].table->cells);
+        }
+    }
+    gt_free(report->sections);
+    gt_arena_release(&report->arena);
+    gt_free(report);
+}
+
+/* Room for one more item in an array of the arena; NULL when memory is short. The old array stays readable. */
+static void *make_room(struct gt_arena *arena, void *items, size_t count, size_t *capacity, size_t elem_bytes) {
+    if (count < *capacity)
+        return items;
+    size_t larger = *capacity ? *capacity * 2 : 8;
+    void *grown = gt_arena_array(arena, larger, elem_bytes);
+    if (!grown)
+        return NULL;
+    if (count)
+        memcpy(grown, items, count * elem_bytes);
+    *capacity = larger;
+    return grown;
+}
+
+static struct gt_block *add_block(struct gt_section *section, enum gt_block_kind kind, uint32_t audience) {
+    struct gt_report *report = section->report;
+    struct gt_block *blocks = make_room(&report->arena, section->blocks, section->block_count, &section->block_capacity,
+                                        sizeof *section->blocks);
+    if (!blocks)
+        return NULL;
+    section->blocks = blocks;
+    size_t index = section->block_count++;
+    blocks[index] = (struct gt_block){.kind = kind, .audience = audience, .index = index};
+    return &blocks[index];
+}
+
+struct gt_table *gt_section_table(struct gt_section *section, const char *key, const char *title,
+                                  const struct gt_report_column *columns, size_t column_count) {
+    assert(column_count > 0 && column_count <= GT_TABLE_COLUMNS_MAX);
+    struct gt_report *report = section->report;
+    struct gt_table *table = gt_arena_alloc(&report->arena, sizeof *table);
+    struct gt_block *block = table ? add_block(section, GT_BLOCK_TABLE, GT_FOR_ALL) : NULL;
+    if (block)
+        block->table = table;
+    else
+        table = &report->spare_table;
+    *table = (struct gt_table){
+        .key = key, .title = title, .columns = columns, .column_count = column_count, .report = report};
+    return table;
+}
+
+static bool grow_rows(struct gt_table *table) {
+    size_t row_bytes = table->column_count * sizeof *table->cells;
+    size_t larger = table->row_capacity ? table->row_capacity * 2 : 8;
+    if (larger > SIZE_MAX / 2 / row_bytes)
+        return false;
+    struct gt_cell *cells = gt_realloc(table->cells, larger * row_bytes);
+    if (!cells)
+        return false;
+    table->cells = cells;
+    table->row_capacity = larger;
+    return true;
+}
+
+struct gt_cell *gt_table_row(struct gt_table *table) {
+    struct gt_report *report = table->report;
+    struct gt_cell *row = report->spare_cells;
+    if (!gt_arena_failed(&report->arena)) {
+        if (table->row_count < table->row_capacity || grow_rows(table)) {
+            row = table->cells + table->row_count++ * table->column_count;
+            if (table->total_rows < table->row_count)
+                table->total_rows = table->row_count;
+        } else {
+            report->arena.failed = true;
+        }
+    }
+    memset(row, 0, table->column_count * sizeof *row);
+    return row;
+}
+
+struct gt_block *gt_section_facts(struct gt_section *section, const char *title) {
+    struct gt_block *block = add_block(section, GT_BLOCK_FACTS, GT_FOR_ALL);
+    if (!block) {
+        block = &section->report->spare_block;
+        *block = (struct gt_block){.kind = GT_BLOCK_FACTS, .index = SIZE_MAX};
+    }
+    block->title = title;
+    return block;
+}
+
+void gt_block_fact(struct gt_section *section, struct gt_block *facts, const char *key, const char *title,
+                   enum gt_unit unit, struct gt_cell value) {
+    if (facts->index >= section->block_count)
+        return;
+    struct gt_block *block = &section->blocks[facts->index]; /* the array may have moved since */
+    struct gt_report_fact *room = make_room(&section->report->arena, block->facts, block->fact_count,
+                                            &block->fact_capacity, sizeof *block->facts);
+    if (!room)
+        return;
+    block->facts = room;
+    block->facts[block->fact_count++] =
+        (struct gt_report_fact){.key = key, .title = title, .unit = unit, .value = value};
+}
+
+void gt_section_note(struct gt_section *section, uint32_t audience, struct gt_str text) {
+    struct gt_str copy = gt_arena_copy(&section->report->arena, text);
+    struct gt_block *block = add_block(section, GT_BLOCK_NOTE, audience);
+    if (block)
+        block->note = copy;
+}
+
+void gt_section_issue(struct gt_section *section, const struct gt_report_issue *issue) {
+    struct gt_report_issue *room = make_room(&section->report->arena, section->issues, section->issue_count,
+                                             &section->issue_capacity, sizeof *section->issues);
+    if (!room)
+        return;
+    section->issues = room;
+    section->issues[section->issue_count++] = *issue;
+}
+
+struct gt_table *gt_section_find(const struct gt_section *section, const char *key) {
+    for (size_t b = 0; b < section->block_count; b++) {
+        const struct gt_block *block = &section->blocks[b];
+        if (block->kind == GT_BLOCK_TABLE && strcmp(block->table->key, key) == 0)
+            return block->table;
+    }
+    return NULL;
+}
+
+size_t gt_table_column(const struct gt_table *table, const char *key) {
+    for (size_t c = 0; c < table->column_count; c++) {
+        if (strcmp(table->columns[c].key, key) == 0)
+            return c;
+    }
+    return SIZE_MAX;
+}

@@ -1,0 +1,46 @@
+#!/bin/sh
+# Installs the Debian packages gputime needs: setup.sh build [test] [lint] [fuzz] [bench]. Says nothing when all are there.
+set -eu
+
+packages=
+for group in "$@"; do
+    case $group in
+    build) packages="$packages gcc libc6-dev make libisal-dev zlib1g-dev libzstd-dev libpcre2-dev libxxhash-dev" ;;
+    test) packages="$packages libcmocka-dev python3 python3-pytest zstd pkgconf" ;;
+    lint) packages="$packages clang-format clang-tidy cppcheck" ;;
+    fuzz) packages="$packages clang libclang-rt-14-dev" ;;
+    bench) packages="$packages python3 libsimdjson-dev g++" ;;
+    *) echo "setup.sh: unknown group '$group'" >&2; exit 2 ;;
+    esac
+done
+
+command -v dpkg-query >/dev/null 2>&1 || {
+    echo "setup.sh: this is no Debian system; please see that these are installed:$packages" >&2
+    exit 0
+}
+
+missing=
+for package in $packages; do
+    # A package may be provided by another one (pkgconf by pkg-config's successor), so ask for the state only.
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+as_root=
+if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null 2>&1 || {
+        echo "setup.sh: missing packages; as root run: apt-get install$missing" >&2
+        exit 1
+    }
+    as_root=sudo
+fi
+echo "installing$missing" >&2
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# shellcheck disable=SC2086
+if ! { $as_root apt-get update -qq &&
+       $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing; } >"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    echo "setup.sh: apt-get could not install$missing" >&2
+    exit 1
+fi

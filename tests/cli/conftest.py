@@ -1,0 +1,89 @@
+"""What every test of the program shares: where it is, how it is run (away from the user's settings) and --update."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DATA = ROOT / "tests" / "data"
+SHARED = ROOT.parent / "shared"
+OWN_SETTINGS = ("GPUTIME_THREADS", "GPUTIME_CACHE", "GPUTIME_RULES", "COLUMNS", "NO_COLOR", "CLICOLOR_FORCE")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--update", action="store_true", help="rewrite the expected outputs of the golden cases")
+
+
+class Program:
+    """Runs one binary with a home of its own, so that no cache or setting of the user takes part."""
+
+    def __init__(self, binary, home):
+        self.binary = pathlib.Path(binary)
+        self.home = pathlib.Path(home)
+        self.environment = {key: value for key, value in os.environ.items() if key not in OWN_SETTINGS}
+        self.environment |= {
+            "HOME": str(self.home),
+            "XDG_CACHE_HOME": str(self.home / "cache"),
+            "XDG_CONFIG_HOME": str(self.home / "config"),
+            "LC_ALL": "C.UTF-8",
+            "TERM": "dumb",
+            "ASAN_OPTIONS": "abort_on_error=1:detect_leaks=1",
+            "UBSAN_OPTIONS": "halt_on_error=1:abort_on_error=1",
+        }
+
+    def __call__(self, *args, stdin=None, cwd=None, env=None, timeout=120, **pipes):
+        if stdin is None:
+            pipes.setdefault("stdin", subprocess.DEVNULL)
+        else:
+            pipes["input"] = stdin
+        pipes.setdefault("stdout", subprocess.PIPE)
+        return subprocess.run(
+            [str(self.binary), *map(os.fspath, args)],
+            stderr=subprocess.PIPE,
+            cwd=cwd,
+            env=self.environment | (env or {}),
+            timeout=timeout,
+            **pipes,
+        )
+
+    def json(self, *args, **settings):
+        done = self(*args, "--json", **settings)
+        assert done.returncode == 0, (args, done.returncode, done.stderr)
+        assert done.stderr == b"", (args, done.stderr)
+        return json.loads(done.stdout)
+
+
+def find_binary(variable, default):
+    binary = pathlib.Path(os.environ.get(variable, default))
+    return binary if binary.is_absolute() else ROOT / binary
+
+
+@pytest.fixture(scope="session")
+def gputime(tmp_path_factory):
+    binary = find_binary("GPUTIME", "build/gputime")
+    if not binary.exists():
+        pytest.fail(f"{binary} is missing: run make first")
+    return Program(binary, tmp_path_factory.mktemp("home"))
+
+
+@pytest.fixture(scope="session")
+def hardened(tmp_path_factory, gputime):
+    """The build with sanitizers where there is one: for tests that try to break the reader."""
+    binary = find_binary("GPUTIME_ASAN", "build/asan/gputime")
+    return Program(binary, tmp_path_factory.mktemp("home")) if binary.exists() else gputime
+
+
+def real_traces():
+    own = sorted((DATA / "torch").glob("*.json.gz"))
+    return own + sorted((SHARED / "data/h200/torch").glob("*.json.gz")) + \
+        sorted((SHARED / "data/public/kineto").glob("*/*.json.gz"))
+
+
+def trace_name(path):
+    return f"{path.parent.name}/{path.name.removesuffix('.json.gz')}"

@@ -1,0 +1,724 @@
+"""The judge: reads a Kineto trace with Python's json and works out every number as plainly as the definitions allow.
+
+In: a trace file and a selection. Out: the tables of the report as lists of dictionaries with the same keys. It shares
+nothing with the program but the definitions, and prefers being obviously right to being fast.
+"""
+
+import bisect
+import collections
+import dataclasses
+import decimal
+import fractions
+import gzip
+import json
+import math
+import re
+import subprocess
+import sys
+
+INT64_MAX = 2**63 - 1
+DECIMALS = decimal.Context(prec=400)
+
+COMM_WORDS = (
+    "nccl rccl msccl nvshmem deep_ep deepep cross_device_reduce allreduce all_reduce allgather all_gather "
+    "reducescatter reduce_scatter alltoall all_to_all"
+).split()
+CLASSES = ("compute", "comm", "memory")
+OP_KINDS = {
+    "kernel": "kernel",
+    "gpu_memcpy": "memcpy",
+    "memcpy": "memcpy",
+    "gpu_memset": "memset",
+    "memset": "memset",
+    "gpu_op": None,  # the name decides
+}
+CALL_CATEGORIES = {"cuda_runtime", "cuda_driver", "runtime", "hip_runtime", "driver"}
+SYNC_CALL = re.compile(r"(cuda|cu|hip)(Device|Stream|Event|Ctx)Synchronize")
+BLOCKING_COPY = re.compile(r"(cuda|cu|hip)Mem(cpy|set)(?!.*Async)")
+CALL_SUFFIX = re.compile(r"(_v\d+|_ptsz|_ptds)+$")
+
+
+@dataclasses.dataclass(slots=True)
+class Call:
+    row: int
+    name: str
+    start: int
+    end: int
+    pid: object
+    tid: object
+    correlation: object
+
+    @property
+    def blocks_host(self):
+        name = CALL_SUFFIX.sub("", self.name)
+        return bool(SYNC_CALL.fullmatch(name) or BLOCKING_COPY.match(name))
+
+
+@dataclasses.dataclass(slots=True)
+class Op:
+    row: int
+    kind: str
+    name: str
+    start: int
+    end: int
+    device: int
+    stream: int
+    correlation: object
+    bytes: object
+    call: object = None
+    step: object = None
+
+    @property
+    def ns(self):
+        return self.end - self.start
+
+    @property
+    def time_class(self):
+        if self.kind in ("memcpy", "memset"):
+            return "memory"
+        return "comm" if self.kind == "kernel" and is_communication(self.name) else "compute"
+
+    @property
+    def category(self):
+        return self.kind if self.kind in ("memcpy", "memset", "graph") else self.time_class
+
+
+@dataclasses.dataclass(slots=True)
+class Step:
+    number: int
+    start: int
+    end: int
+    pid: object
+
+
+@dataclasses.dataclass
+class Trace:
+    ops: list
+    calls: list
+    steps: list
+    issues: collections.Counter
+    origin: int  # start of the first op; 0 without ops
+    base: int
+    events: int
+
+
+@dataclasses.dataclass
+class Selection:
+    from_ns: int | None = None  # from the first op
+    to_ns: int | None = None
+    steps: set | None = None
+    devices: set | None = None
+    streams: set | None = None
+    name: str | None = None
+
+
+def is_communication(name):
+    name = name.lower()
+    return not name.startswith("triton_") and any(word in name for word in COMM_WORDS)
+
+
+# ---- reading -------------------------------------------------------------------------------------------------------
+
+
+def read_bytes(path):
+    with open(path, "rb") as file:
+        raw = file.read()
+    if raw[:2] == b"\x1f\x8b":
+        return gzip.decompress(raw)
+    if raw[:4] == b"\x28\xb5\x2f\xfd":
+        return subprocess.run(["zstd", "-dc"], input=raw, stdout=subprocess.PIPE, check=True).stdout
+    return raw
+
+
+def first_wins(pairs):
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        for key, value in reversed(pairs):
+            result[key] = value
+    return result
+
+
+def number(value):
+    """A JSON number, or a string that holds one, as an exact Decimal; None for anything else."""
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, str):
+        if not re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", value):
+            return None
+    elif not isinstance(value, (int, decimal.Decimal)):
+        return None
+    result = decimal.Decimal(value)
+    return result if result.is_finite() else None
+
+
+def nanoseconds(value):
+    """Microseconds to integer ns, half away from zero; None when it is no number or does not fit 64 bits."""
+    if type(value) is int:
+        return value * 1000 if abs(value) * 1000 <= INT64_MAX else None
+    exact = number(value)
+    if exact is None or exact.adjusted() > 20:
+        return None
+    if exact.adjusted() < -30:
+        return 0
+    result = int(exact.scaleb(3, DECIMALS).to_integral_value(decimal.ROUND_HALF_UP, DECIMALS))
+    return result if abs(result) <= INT64_MAX else None
+
+
+def integer(value):
+    if type(value) is int:
+        return value
+    exact = number(value)
+    if exact is None or exact.adjusted() > 20 or exact != exact.to_integral_value():
+        return None
+    return int(exact)
+
+
+def stream_number(args, event):
+    stream = integer(args.get("stream"))
+    if stream is not None:
+        return stream
+    tid = event.get("tid")
+    if isinstance(tid, str) and (match := re.fullmatch(r"stream (\d+)", tid)):
+        return int(match[1])
+    tid = integer(tid)
+    return 0 if tid is None else tid
+
+
+def op_kind(category, name):
+    if category != "gpu_op":
+        return OP_KINDS[category]
+    lower = name.lower()
+    return "memcpy" if lower.startswith("memcpy") else "memset" if lower.startswith("memset") else "kernel"
+
+
+def parse(raw):
+    text = raw.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
+    document = json.loads(text, strict=False, parse_float=decimal.Decimal, object_pairs_hook=first_wins)
+    if isinstance(document, dict):
+        return document.get("traceEvents", []), integer(document.get("baseTimeNanoseconds")) or 0
+    return document, 0
+
+
+def load(path):
+    events, base = parse(read_bytes(path))
+    trace = Trace([], [], [], collections.Counter(), 0, base, len(events))
+    for event in events:
+        if isinstance(event, dict) and event.get("ph") == "X":
+            add_event(trace, event)
+    match_calls(trace)
+    match_steps(trace)
+    trace.origin = min((op.start for op in trace.ops), default=0)
+    return trace
+
+
+def add_event(trace, event):
+    category = event.get("cat")
+    category = category.lower() if isinstance(category, str) else ""
+    name = event.get("name", "")
+    name = name if isinstance(name, str) else ""
+    is_step = category != "gpu_user_annotation" and re.fullmatch(r"ProfilerStep#\d+", name)
+    if not (category in OP_KINDS or category in CALL_CATEGORIES or is_step):
+        return
+    start, length = nanoseconds(event.get("ts")), nanoseconds(event.get("dur", 0)) or 0
+    args = event.get("args")
+    args = args if isinstance(args, dict) else {}
+    if category in OP_KINDS:
+        add_op(trace, event, args, op_kind(category, name), name, start, length)
+    elif start is not None:
+        if length < 0:
+            trace.issues["call_negative_duration"] += 1
+            length = 0
+        if category in CALL_CATEGORIES:
+            call = Call(len(trace.calls), name, start, start + length, event.get("pid"), event.get("tid"), None)
+            call.correlation = integer(args.get("correlation"))
+            trace.calls.append(call)
+        else:
+            trace.steps.append(Step(int(name.split("#")[1]), start, start + length, event.get("pid")))
+
+
+def add_op(trace, event, args, kind, name, start, length):
+    if start is None:
+        trace.issues["op_without_time"] += 1
+        return
+    if length < 0:
+        trace.issues["op_negative_duration"] += 1
+        return
+    device = integer(args.get("device"))
+    if device is None:
+        device = integer(event.get("pid"))
+    if device is None:
+        trace.issues["op_without_device"] += 1
+        device = 0
+    trace.issues["op_zero_length"] += length == 0
+    trace.issues["op_without_name"] += name == ""
+    op = Op(len(trace.ops), kind, name, start, start + length, device, stream_number(args, event), None, None)
+    op.correlation = integer(args.get("correlation"))
+    op.bytes = integer(args.get("bytes"))
+    trace.ops.append(op)
+
+
+def match_calls(trace):
+    """Kineto does not say whose op it is, so an op has a call only if a single process used its correlation id."""
+    by_correlation = collections.defaultdict(list)
+    for call in trace.calls:
+        if call.correlation is not None:
+            by_correlation[call.correlation].append(call)
+    for op in trace.ops:
+        calls = by_correlation.get(op.correlation, []) if op.correlation is not None else []
+        if len({call.pid for call in calls}) == 1:
+            op.call = min(calls, key=lambda call: (call.start, call.start - call.end, call.row))
+        elif calls:
+            trace.issues["launch_ambiguous"] += 1
+        else:
+            trace.issues["op_without_call"] += 1
+
+
+def match_steps(trace):
+    trace.steps.sort(key=lambda step: (step.start, step.number))
+    for op in trace.ops:
+        if op.call is not None:
+            for step in trace.steps:
+                if step.pid == op.call.pid and step.start <= op.call.start and op.call.end <= step.end:
+                    op.step = step
+                    break
+
+
+# ---- selection -----------------------------------------------------------------------------------------------------
+
+
+def select(trace, selection):
+    """The chosen ops, clipped to the window, in the order that decides ties: device, start, longer, stream, row."""
+    chosen = []
+    lowest = -math.inf if selection.from_ns is None else trace.origin + selection.from_ns
+    highest = math.inf if selection.to_ns is None else trace.origin + selection.to_ns
+    for op in trace.ops:
+        if selection.devices is not None and op.device not in selection.devices:
+            continue
+        if selection.streams is not None and op.stream not in selection.streams:
+            continue
+        if selection.name is not None and selection.name.lower() not in op.name.lower():
+            continue
+        if selection.steps is not None and (op.step is None or op.step.number not in selection.steps):
+            continue
+        if op.start >= highest or (op.end <= lowest and op.start < lowest):
+            continue
+        clipped = dataclasses.replace(op, start=max(op.start, lowest), end=min(op.end, highest))
+        chosen.append(clipped)
+    chosen.sort(key=lambda op: (op.device, op.start, -op.ns, op.stream, op.row))
+    return chosen
+
+
+class View:
+    def __init__(self, trace, selection=None):
+        self.trace = trace
+        self.selection = selection or Selection()
+        self.ops = select(trace, self.selection)
+        self.has_window = self.selection.from_ns is not None or self.selection.to_ns is not None
+        self.last_end = max((op.end for op in trace.ops), default=0)
+
+    def by_device(self):
+        groups = collections.defaultdict(list)
+        for op in self.ops:
+            groups[op.device].append(op)
+        return dict(sorted(groups.items()))
+
+    def by_stream(self):
+        groups = collections.defaultdict(list)
+        for op in self.ops:
+            groups[op.device, op.stream].append(op)
+        return dict(sorted(groups.items()))
+
+    def span(self, ops):
+        if not self.has_window:
+            return min(op.start for op in ops), max(op.end for op in ops)
+        origin, selection = self.trace.origin, self.selection
+        start = origin if selection.from_ns is None else origin + selection.from_ns
+        end = self.last_end if selection.to_ns is None else origin + selection.to_ns
+        return start, end
+
+
+# ---- intervals -----------------------------------------------------------------------------------------------------
+
+
+def union(intervals):
+    merged = []
+    for start, end in sorted(intervals):
+        if start >= end:
+            continue
+        if merged and start <= merged[-1][1]:
+            merged[-1][1] = max(merged[-1][1], end)
+        else:
+            merged.append([start, end])
+    return merged
+
+
+def length(merged):
+    return sum(end - start for start, end in merged)
+
+
+def common(a, b):
+    """Length of the common part of two merged lists."""
+    total, i, j = 0, 0, 0
+    while i < len(a) and j < len(b):
+        total += max(0, min(a[i][1], b[j][1]) - max(a[i][0], b[j][0]))
+        if a[i][1] < b[j][1]:
+            i += 1
+        else:
+            j += 1
+    return total
+
+
+def common_with_one(merged, start, end):
+    """Length of the part of [start, end) that a merged list covers."""
+    total = 0
+    position = bisect.bisect_right(merged, start, key=lambda item: item[1])
+    while position < len(merged) and merged[position][0] < end:
+        total += max(0, min(end, merged[position][1]) - max(start, merged[position][0]))
+        position += 1
+    return total
+
+
+def times_of(ops, *classes):
+    return union((op.start, op.end) for op in ops if not classes or op.time_class in classes)
+
+
+# ---- statistics ----------------------------------------------------------------------------------------------------
+
+
+def quantile(values, q):
+    """Linear interpolation at q * (n - 1); values sorted, q a Fraction. Exact."""
+    place = q * (len(values) - 1)
+    low = int(place)
+    high = min(low + 1, len(values) - 1)
+    return values[low] + (place - low) * (values[high] - values[low])
+
+
+def median(values):
+    return quantile(sorted(values), fractions.Fraction(1, 2)) if values else None
+
+
+def sample_stddev(values):
+    n = len(values)
+    if n < 2:
+        return 0.0
+    total, squares = sum(values), sum(value * value for value in values)
+    variance = fractions.Fraction(n * squares - total * total, n * (n - 1))
+    # The integer square root at 2^200 times the scale is exact far beyond a double.
+    root = math.isqrt((variance.numerator << 400) // variance.denominator)
+    return float(fractions.Fraction(root, 1 << 200))
+
+
+def statistics(values):
+    values = sorted(values)
+    return {
+        "count": len(values),
+        "total_ns": sum(values),
+        "avg_ns": sum(values) / len(values),
+        "min_ns": values[0],
+        "median_ns": float(quantile(values, fractions.Fraction(1, 2))),
+        "max_ns": values[-1],
+        "stddev_ns": sample_stddev(values),
+        "p90_ns": float(quantile(values, fractions.Fraction(9, 10))),
+        "p99_ns": float(quantile(values, fractions.Fraction(99, 100))),
+    }
+
+
+def fraction(part, whole):
+    return part / whole if whole else 0.0
+
+
+# ---- tables --------------------------------------------------------------------------------------------------------
+
+
+def accounting(view):
+    rows = []
+    for device, ops in view.by_device().items():
+        start, end = view.span(ops)
+        everything, compute = times_of(ops), times_of(ops, "compute")
+        comm, memory = times_of(ops, "comm"), times_of(ops, "memory")
+        compute_or_comm = times_of(ops, "compute", "comm")
+        busy = length(everything)
+        rows.append({
+            "device": device,
+            "span_ns": end - start,
+            "busy_ns": busy,
+            "idle_ns": end - start - busy,
+            "compute_ns": length(compute),
+            "comm_ns": length(comm),
+            "memory_ns": length(memory),
+            "exposed_comm_ns": length(comm) - common(comm, compute),
+            "exposed_memory_ns": length(memory) - common(memory, compute_or_comm),
+            "overlap_ns": common(comm, compute),
+            "sum_ns": sum(op.ns for op in ops),
+            "utilisation": fraction(busy, end - start),
+        })
+    return rows
+
+
+def charged(view):
+    """Each op with the wall time charged to it alone: compute, then comm, then memory, then the earlier op."""
+    result = []
+    for ops in view.by_device().values():
+        stronger = []
+        for time_class in CLASSES:
+            reached = -math.inf
+            for op in ops:
+                if op.time_class == time_class:
+                    start = max(op.start, reached)
+                    reached = max(reached, op.end)
+                    own = max(0, op.end - start)
+                    result.append((op, own - common_with_one(stronger, start, op.end) if own else 0))
+            stronger = union(stronger + times_of(ops, time_class))
+    return result
+
+
+def categories(view):
+    rows = {}
+    for op, wall in charged(view):
+        row = rows.setdefault(op.category, {"category": op.category, "count": 0, "total_ns": 0, "wall_ns": 0})
+        row["count"] += 1
+        row["total_ns"] += op.ns
+        row["wall_ns"] += wall
+    busy = sum(row["wall_ns"] for row in rows.values())
+    for row in rows.values():
+        row["share"] = fraction(row["wall_ns"], busy)
+    return list(rows.values())
+
+
+def kernels(view):
+    groups = collections.defaultdict(list)
+    for op in view.ops:
+        if op.kind in ("kernel", "graph"):
+            groups[op.name].append(op.ns)
+    total, launches = sum(map(sum, groups.values())), sum(map(len, groups.values()))
+    rows = []
+    for name, values in groups.items():
+        row = {"name": name, **statistics(values)}
+        row["share"] = fraction(row["total_ns"], total)
+        row["launch_share"] = fraction(row["count"], launches)
+        rows.append(row)
+    return rows
+
+
+def memory(view):
+    rows = {}
+    for op in view.ops:
+        if op.kind in ("memcpy", "memset"):
+            row = rows.setdefault(op.name, {"name": op.name, "count": 0, "total_ns": 0, "bytes": None})
+            row["count"] += 1
+            row["total_ns"] += op.ns
+            if op.bytes is not None:
+                row["bytes"] = (row["bytes"] or 0) + op.bytes
+    return list(rows.values())
+
+
+def stream_gap_details(view):
+    """(device, stream, start, end, ops that ended last, op that ends the gap) of every stream gap."""
+    for (device, stream), ops in view.by_stream().items():
+        reached, last = ops[0].end, [ops[0]]
+        for op in ops[1:]:
+            if op.start > reached:
+                yield device, stream, reached, op.start, last, op
+            if op.end > reached:
+                reached, last = op.end, [op]
+            elif op.end == reached:
+                last = last + [op]
+
+
+def stream_gaps(view):
+    origin = view.trace.origin
+    return [
+        {"device": device, "stream": stream, "start_ns": start - origin, "end_ns": end - origin, "gap_ns": end - start}
+        for device, stream, start, end, _, _ in stream_gap_details(view)
+    ]
+
+
+def streams(view):
+    gaps = collections.defaultdict(list)
+    for gap in stream_gaps(view):
+        gaps[gap["device"], gap["stream"]].append(gap["gap_ns"])
+    return [
+        {
+            "device": device,
+            "stream": stream,
+            "count": len(ops),
+            "busy_ns": length(times_of(ops)),
+            "gap_count": len(gaps[device, stream]),
+            "gap_ns": sum(gaps[device, stream]),
+        }
+        for (device, stream), ops in view.by_stream().items()
+    ]
+
+
+def transitions(view, tie=-1):
+    """tie: which of several ops that ended at the same instant is the one that ended last; -1 the latest to start."""
+    groups = collections.defaultdict(list)
+    for _, _, start, end, last, op in stream_gap_details(view):
+        groups[last[tie].name, op.name].append(end - start)
+    keys = ("count", "total_ns", "avg_ns", "min_ns", "max_ns", "stddev_ns")
+    rows = []
+    for (before, after), values in groups.items():
+        numbers = statistics(values)
+        rows.append({"from": before, "to": after, **{key: numbers[key] for key in keys}})
+    return rows
+
+
+def device_gaps(view):
+    rows = []
+    for device, ops in view.by_device().items():
+        rows.extend(gaps_of_device(view, device, ops))
+    return sorted(rows, key=lambda row: (-row["gap_ns"], row["device"], row["start_ns"]))
+
+
+def gaps_of_device(view, device, ops):
+    start, end = view.span(ops)
+    busy = times_of(ops)
+    edges = [start] + [edge for interval in busy for edge in interval] + [end]
+    holes = [(a, b) for a, b in zip(edges[::2], edges[1::2]) if a < b]
+    enders = {}
+    for op in sorted(ops, key=lambda op: (op.stream, op.row)):
+        enders.setdefault(op.start, op)
+    calls = {a: ender_call(enders.get(b)) for a, b in holes}
+    latency = median([b - calls[a].end for a, b in holes if calls[a] is not None and calls[a].end >= a])
+    causes = {a: cause_of(view, a, b, enders.get(b), calls[a], latency) for a, b in holes}
+    waits = median([b - a for a, b in holes if causes[a] == "dependency"]) or 0
+    origin = view.trace.origin
+    for a, b in holes:
+        recoverable = max(0, b - a - waits) if causes[a] in ("sync", "host", "launch") else 0
+        yield {
+            "device": device,
+            "start_ns": a - origin,
+            "end_ns": b - origin,
+            "gap_ns": b - a,
+            "cause": causes[a],
+            "recoverable_ns": recoverable,
+        }
+
+
+def ender_call(op):
+    return op.call if op is not None else None
+
+
+def cause_of(view, a, b, op, call, latency):
+    if op is None:
+        return "end"
+    if call is None:
+        return "unknown"
+    if call.start > a:
+        return "sync" if 2 * blocked_time(view, call, a) > call.start - a else "host"
+    if call.end > a or b - call.end <= (latency if latency is not None else -1):
+        return "launch"
+    return "dependency"
+
+
+def blocked_time(view, call, a):
+    """How much of [a, call.start) the thread of the call spent inside blocking calls."""
+    if not hasattr(view, "blocked"):
+        threads = collections.defaultdict(list)
+        for other in view.trace.calls:
+            if other.blocks_host:
+                threads[other.pid, other.tid].append((other.start, other.end))
+        view.blocked = {thread: union(intervals) for thread, intervals in threads.items()}
+    return common_with_one(view.blocked.get((call.pid, call.tid), []), a, call.start)
+
+
+def idle_causes(view):
+    rows = {}
+    for gap in device_gaps(view):
+        key = gap["device"], gap["cause"]
+        row = rows.setdefault(key, dict(zip(("device", "cause"), key), count=0, total_ns=0, recoverable_ns=0))
+        row["count"] += 1
+        row["total_ns"] += gap["gap_ns"]
+        row["recoverable_ns"] += gap["recoverable_ns"]
+    return list(rows.values())
+
+
+def launches(view):
+    """By launch call: how many calls started selected ops, their time, and how long the ops then queued."""
+    groups, queues = collections.defaultdict(dict), collections.defaultdict(list)
+    for op in view.ops:
+        if op.call is not None:
+            groups[op.call.name][op.call.row] = op.call
+            original = view.trace.ops[op.row]
+            if original.start >= op.call.end:
+                queues[op.call.name].append(original.start - op.call.end)
+    rows = []
+    for name, calls in groups.items():
+        waits = sorted(queues[name])
+        rows.append({
+            "name": name,
+            "count": len(calls),
+            "total_ns": sum(call.end - call.start for call in calls.values()),
+            "queued": len(waits),
+            "queue_p50_ns": float(quantile(waits, fractions.Fraction(1, 2))) if waits else None,
+            "queue_p90_ns": float(quantile(waits, fractions.Fraction(9, 10))) if waits else None,
+            "queue_max_ns": waits[-1] if waits else None,
+        })
+    return rows
+
+
+def steps(view):
+    groups = collections.defaultdict(list)
+    for op in view.ops:
+        if op.step is not None:
+            groups[op.step.number, op.step.start, op.step.end, op.device].append(op)
+    origin = view.trace.origin
+    return [
+        {
+            "step": step,
+            "device": device,
+            "start_ns": start - origin,
+            "end_ns": end - origin,
+            "ops": len(ops),
+            "busy_ns": length(times_of(ops)),
+            "first_ns": min(op.start for op in ops) - origin,
+            "last_ns": max(op.end for op in ops) - origin,
+        }
+        for (step, start, end, device), ops in groups.items()
+    ]
+
+
+def processes(view):
+    rows = {}
+    for op in view.ops:
+        pid = op.call.pid if op.call is not None else None
+        row = rows.setdefault(pid, {"pid": pid, "ops": 0, "total_ns": 0})
+        row["ops"] += 1
+        row["total_ns"] += op.ns
+    return list(rows.values())
+
+
+def overlaps(view):
+    """Ops that start before an earlier op of their stream has ended."""
+    count = 0
+    for ops in view.by_stream().values():
+        reached = -math.inf
+        for op in ops:
+            count += op.start < reached
+            reached = max(reached, op.end)
+    return count
+
+
+TABLES = {
+    "accounting": accounting,
+    "categories": categories,
+    "kernels": kernels,
+    "memory": memory,
+    "streams": streams,
+    "stream_gaps": stream_gaps,
+    "transitions": transitions,
+    "gaps": device_gaps,
+    "idle_causes": idle_causes,
+    "launches": launches,
+    "steps": steps,
+    "processes": processes,
+}
+
+
+def report(trace, selection=None):
+    view = View(trace, selection)
+    return {key: make(view) for key, make in TABLES.items()}
+
+
+if __name__ == "__main__":
+    json.dump(report(load(sys.argv[1])), sys.stdout, indent=1, default=str)

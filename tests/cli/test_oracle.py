@@ -1,0 +1,380 @@
+"""Every number of the JSON reports against the oracle, to the ns: on random traces and on all real ones.
+
+The oracle itself is held against a second, even plainer pass that looks at every nanosecond by itself.
+"""
+
+import collections
+import fractions
+import itertools
+import math
+import random
+import statistics
+
+import pytest
+
+import oracle
+import tracegen
+from conftest import real_traces, trace_name
+
+RANDOM_TRACES = 160
+
+# Columns every report has, by table; the oracle may know more and compares those where the report has them.
+COLUMNS = {
+    "accounting": "device span_ns busy_ns idle_ns compute_ns comm_ns memory_ns exposed_comm_ns exposed_memory_ns "
+                  "overlap_ns",
+    "kernels": "name count total_ns avg_ns min_ns median_ns max_ns stddev_ns p90_ns share",
+    "categories": "category count total_ns wall_ns share",
+    "streams": "device pid stream count busy_ns gap_count gap_ns",
+    "gaps": "device start_ns end_ns gap_ns cause",
+    "stream_gaps": "device stream start_ns end_ns gap_ns",
+    "idle_causes": "device cause count total_ns recoverable_ns",
+    "histogram": "from_ns to_ns count",
+    "launches": "name count total_ns queued queue_p50_ns queue_p90_ns queue_max_ns",
+    "steps": "step device start_ns end_ns ops busy_ns",
+    "memory": "name count total_ns bytes",
+    "processes": "pid ops total_ns",
+    "transitions": "from to count total_ns avg_ns min_ns max_ns stddev_ns",
+}
+KEYS = {
+    "accounting": ("device",),
+    "kernels": ("name",),
+    "categories": ("category",),
+    "streams": ("device", "stream"),
+    "gaps": ("device", "start_ns"),
+    "stream_gaps": ("device", "stream", "start_ns"),
+    "idle_causes": ("device", "cause"),
+    "launches": ("name",),
+    "steps": ("step", "device", "ops", "busy_ns"),
+    "memory": ("name",),
+    "processes": ("pid",),
+    "transitions": ("from", "to"),
+}
+COMMANDS = {
+    "summary": [],
+    "kernels": ["kernels", "--gaps", "--launches"],
+    "gaps": ["gaps"],
+    "device gaps": ["gaps", "--per", "device"],
+}
+# Tables that the command is about: all rows must be there. Others may show the first ones only.
+OWN_TABLES = {
+    "summary": {"accounting", "categories", "idle_causes", "streams", "processes"},
+    "kernels": {"kernels", "launches"},
+    "gaps": {"stream_gaps", "streams", "transitions", "histogram"},
+    "device gaps": {"gaps", "idle_causes"},
+}
+INTEGERS = {"count", "total_ns", "min_ns", "max_ns", "queued", "queue_max_ns", "ops", "bytes", "device", "stream",
+            "step", "pid", "wall_ns", "sum_ns", "from_ns", "to_ns", "gap_count"}
+
+
+def is_integer_column(key):
+    return key in INTEGERS or (key.endswith("_ns") and not key.startswith(("avg", "median", "stddev", "p9", "queue_p")))
+
+
+def same_value(key, expected, actual):
+    if expected is None or isinstance(expected, str) or actual is None:
+        return expected == actual
+    if is_integer_column(key):
+        return type(actual) is int and actual == expected
+    return type(actual) in (int, float) and math.isclose(actual, expected, rel_tol=1e-12, abs_tol=1e-12)
+
+
+def sortable(row, keys):
+    return [(row[key] is not None, row[key]) if row[key] is not None else (False, 0) for key in keys]
+
+
+def compare_rows(table, expected, actual, is_whole):
+    keys = KEYS[table]
+    if is_whole:
+        assert len(actual) == len(expected), f"{table}: {len(actual)} rows instead of {len(expected)}"
+    expected, actual = (sorted(rows, key=lambda row: sortable(row, keys)) for rows in (expected, actual))
+    if not is_whole:
+        known = {repr(sortable(row, keys)): row for row in expected}
+        strange = [row for row in actual if repr(sortable(row, keys)) not in known]
+        assert not strange, f"{table}: rows that should not be there: {strange[:3]}"
+        expected = [known[repr(sortable(row, keys))] for row in actual]
+    for want, got in zip(expected, actual):
+        for key, value in want.items():
+            assert key not in got or same_value(key, value, got[key]), (
+                f"{table}: {key} is {got[key]!r} instead of {value!r}\n report: {got}\n oracle: {want}")
+
+
+def compare_report(command, report, view):
+    """Compares the tables of a JSON report; returns the keys of those it could judge."""
+    judged = set()
+    for table, content in report["tables"].items():
+        if table not in COLUMNS:
+            continue
+        judged.add(table)
+        columns = [column["key"] for column in content["columns"]]
+        missing = set(COLUMNS[table].split()) - set(columns)
+        assert not missing, f"{table}: columns {missing} are missing"
+        for row in content["rows"]:
+            assert set(row) == set(columns), f"{table}: a row has the columns {list(row)}"
+        rows = content["rows"]
+        if table == "histogram":
+            compare_histogram(rows, view)
+        elif table in ("transitions", "idle_causes"):
+            compare_rows(table, oracle.TABLES[table](view), [row for row in rows if row["count"]],
+                         table in OWN_TABLES[command])
+        else:
+            compare_rows(table, oracle.TABLES[table](view), rows, table in OWN_TABLES[command])
+    assert OWN_TABLES[command] <= judged | (set() if view.ops else OWN_TABLES[command])
+    check_laws(report, view)
+    return judged
+
+
+def compare_histogram(rows, view):
+    gaps = [gap["gap_ns"] for gap in oracle.stream_gaps(view)]
+    assert sum(row["count"] for row in rows) == len(gaps)
+    for number, row in enumerate(rows):
+        is_last = number == len(rows) - 1
+        inside = sum(row["from_ns"] <= gap < row["to_ns"] or (is_last and gap == row["to_ns"]) for gap in gaps)
+        assert row["count"] == inside, f"histogram: {row} should count {inside}"
+
+
+def check_laws(report, view):
+    tables = report["tables"]
+    for row in tables.get("accounting", {"rows": []})["rows"]:
+        parts = row["compute_ns"] + row["exposed_comm_ns"] + row["exposed_memory_ns"] + row["idle_ns"]
+        assert parts == row["span_ns"]
+        assert row["busy_ns"] <= row["span_ns"]
+    calls = {call.name for call in view.trace.calls} - {op.name for op in view.trace.ops}
+    for row in tables.get("kernels", {"rows": []})["rows"]:
+        assert row["name"] not in calls, "a runtime call is no kernel"
+    for content in tables.values():
+        for column in content["columns"]:
+            if column["unit"] == "share":
+                assert all(row[column["key"]] is None or 0 <= row[column["key"]] <= 1 + 1e-12 for row in content["rows"])
+    lengths = [row["gap_ns"] for row in tables.get("gaps", {"rows": []})["rows"]]
+    assert lengths == sorted(lengths, reverse=True), "gaps come longest first"
+
+
+def check_input(report, trace):
+    [entry] = report["inputs"]
+    assert entry["format"] == "torch-json"
+    assert entry["ops"] == len(trace.ops)
+    assert entry["origin_ns"] in (str(trace.origin), str(trace.origin + trace.base))
+    issues = {issue["id"]: issue["count"] for issue in report["issues"]}
+    for key in ("op_negative_duration", "op_zero_length", "op_without_name", "op_without_time", "launch_ambiguous",
+                "op_without_device", "call_negative_duration"):
+        assert issues.get(key, 0) == trace.issues[key], key
+    assert issues.get("op_overlap", 0) == oracle.overlaps(oracle.View(trace))
+    if trace.calls:
+        assert issues.get("op_without_call", 0) == trace.issues["op_without_call"]
+
+
+def selections(trace, pick):
+    """Some selections that fit the trace: (arguments, what the oracle makes of them)."""
+    if not trace.ops:
+        return
+    span = max(op.end for op in trace.ops) - trace.origin
+    start = pick.randrange(0, span + 1)
+    end = pick.randrange(start + 1, span + 3)
+    yield ["--from", f"{start}ns", "--to", f"{end}ns"], oracle.Selection(from_ns=start, to_ns=end)
+    yield ["--from", f"{start}ns"], oracle.Selection(from_ns=start)
+    yield ["--to", f"{end / 1000}us"], oracle.Selection(to_ns=end)
+    op = pick.choice(trace.ops)
+    yield ["--device", str(op.device)], oracle.Selection(devices={op.device})
+    yield ["--stream", str(op.stream)], oracle.Selection(streams={op.stream})
+    part = op.name[len(op.name) // 3:len(op.name) // 3 + 8]
+    if part and not part.startswith("re:"):
+        yield [f"--name={part.upper() if part.isascii() else part}"], oracle.Selection(name=part)
+    for step in trace.steps[:1]:
+        if any(op.step and op.step.number == step.number for op in trace.ops):
+            yield ["--step", str(step.number)], oracle.Selection(steps={step.number})
+            yield ["--step", str(step.number), "--from", f"{start}ns"], \
+                oracle.Selection(steps={step.number}, from_ns=start)
+
+
+def is_empty_window(view):
+    """A window that starts at or behind its end, which the program may refuse."""
+    return not view.ops
+
+
+@pytest.mark.parametrize("seed", range(RANDOM_TRACES))
+def test_random_trace(gputime, tmp_path, seed):
+    text, layout = tracegen.trace(seed)
+    path = tmp_path / f"{layout}.json"
+    path.write_text(text, encoding="utf-8")
+    trace = oracle.load(path)
+    view = oracle.View(trace)
+    for command, args in COMMANDS.items():
+        report = gputime.json(*args, path)
+        compare_report(command, report, view)
+        check_input(report, trace)
+    pick = random.Random(seed)
+    for args, selection in selections(trace, pick):
+        chosen = oracle.View(trace, selection)
+        if is_empty_window(chosen):
+            continue
+        command = pick.choice(list(COMMANDS))
+        compare_report(command, gputime.json(*COMMANDS[command], path, *args), chosen)
+
+
+@pytest.mark.parametrize("path", real_traces(), ids=trace_name)
+def test_real_trace(gputime, path):
+    trace = oracle.load(path)
+    view = oracle.View(trace)
+    for command, args in COMMANDS.items():
+        report = gputime.json(*args, path)
+        compare_report(command, report, view)
+        check_input(report, trace)
+    for args, selection in selections(trace, random.Random(1)):
+        chosen = oracle.View(trace, selection)
+        if not is_empty_window(chosen):
+            compare_report("summary", gputime.json(path, *args), chosen)
+
+
+def test_every_table_is_judged(gputime, tmp_path):
+    """A trace with everything shows each table the oracle knows in at least one command."""
+    seed = next(seed for seed in range(1000) if has_everything(seed, tmp_path))
+    path = tmp_path / "trace.json"
+    path.write_text(tracegen.trace(seed)[0], encoding="utf-8")
+    judged = set()
+    for args in COMMANDS.values():
+        judged |= set(gputime.json(*args, path)["tables"])
+    assert set(COLUMNS) <= judged
+
+
+def has_everything(seed, folder):
+    path = folder / "candidate.json"
+    path.write_text(tracegen.trace(seed)[0], encoding="utf-8")
+    return all(oracle.report(oracle.load(path)).values())
+
+
+# ---- the oracle against every nanosecond by itself -------------------------------------------------------------------
+
+
+def small_trace(seed, tmp_path):
+    generator = tracegen.Generator(seed)
+    generator.length_ns, generator.grain_ns = 300, random.Random(seed).choice([1, 10, 30])
+    generator.base_ns, generator.time_style = 5000, "decimal"
+    path = tmp_path / "small.json"
+    path.write_text(tracegen.layout(generator.make(), "kineto"), encoding="utf-8")
+    return oracle.load(path)
+
+
+def rank(op):
+    return oracle.CLASSES.index(op.time_class), op.start, -op.ns, op.stream, op.row
+
+
+def paint(view):
+    """By device: how many ns fall to each mixture of classes, the wall time by category, and the idle runs."""
+    result = {}
+    for device, ops in view.by_device().items():
+        start, end = view.span(ops)
+        mixtures, walls, runs = collections.Counter(), collections.Counter(), []
+        for now in range(start, end):
+            running = [op for op in ops if op.start <= now < op.end]
+            mixtures[frozenset(op.time_class for op in running)] += 1
+            if running:
+                walls[min(running, key=rank).category] += 1
+            elif runs and runs[-1][1] == now:
+                runs[-1][1] = now + 1
+            else:
+                runs.append([now, now + 1])
+        result[device] = mixtures, walls, runs
+    return result
+
+
+def expected_accounting(mixtures):
+    def time(test):
+        return sum(count for mixture, count in mixtures.items() if test(mixture))
+
+    return {
+        "span_ns": time(lambda m: True),
+        "busy_ns": time(lambda m: m),
+        "idle_ns": time(lambda m: not m),
+        "compute_ns": time(lambda m: "compute" in m),
+        "comm_ns": time(lambda m: "comm" in m),
+        "memory_ns": time(lambda m: "memory" in m),
+        "exposed_comm_ns": time(lambda m: "comm" in m and "compute" not in m),
+        "exposed_memory_ns": time(lambda m: m == {"memory"}),
+        "overlap_ns": time(lambda m: {"comm", "compute"} <= m),
+    }
+
+
+def plain_cause(view, ops, a, b, latency):
+    enders = sorted((op.stream, op.row, op.call) for op in ops if op.start == b)
+    if not enders:
+        return "end"
+    call = enders[0][2]
+    if call is None:
+        return "unknown"
+    if call.start > a:
+        blocking = [c for c in view.trace.calls if c.blocks_host and (c.pid, c.tid) == (call.pid, call.tid)]
+        blocked = sum(any(c.start <= now < c.end for c in blocking) for now in range(a, call.start))
+        return "sync" if blocked > (call.start - a) / 2 else "host"
+    if call.end > a or (latency is not None and b - call.end <= latency):
+        return "launch"
+    return "dependency"
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_oracle_against_every_nanosecond(tmp_path, seed):
+    trace = small_trace(seed, tmp_path)
+    if not trace.ops:
+        return
+    pick = random.Random(seed)
+    start = pick.randrange(0, 200)
+    window = oracle.Selection(from_ns=start, to_ns=start + pick.randrange(1, 200))
+    for selection in (oracle.Selection(), window):
+        view = oracle.View(trace, selection)
+        painted = paint(view)
+        by_device = {row["device"]: row for row in oracle.accounting(view)}
+        assert by_device.keys() == painted.keys()
+        walls = collections.Counter()
+        for device, (mixtures, device_walls, runs) in painted.items():
+            for key, value in expected_accounting(mixtures).items():
+                assert by_device[device][key] == value, key
+            walls += device_walls
+            check_gaps(view, device, runs)
+        assert {row["category"]: row["wall_ns"] for row in oracle.categories(view) if row["wall_ns"]} == walls
+
+
+def check_gaps(view, device, runs):
+    ops = view.by_device()[device]
+    gaps = {row["start_ns"] + view.trace.origin: row for row in oracle.device_gaps(view) if row["device"] == device}
+    assert {(a, row["gap_ns"]) for a, row in gaps.items()} == {(a, b - a) for a, b in runs}
+    delays = []
+    for a, b in runs:
+        enders = sorted((op.stream, op.row, op.call) for op in ops if op.start == b)
+        if enders and enders[0][2] is not None and enders[0][2].end >= a:
+            delays.append(b - enders[0][2].end)
+    latency = statistics.median(delays) if delays else None
+    for a, b in runs:
+        assert gaps[a]["cause"] == plain_cause(view, ops, a, b, latency)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_oracle_statistics(seed):
+    pick = random.Random(seed)
+    values = [pick.randrange(0, 10**pick.randrange(1, 12)) for _ in range(pick.randrange(2, 40))]
+    row = oracle.statistics(values)
+    deciles = statistics.quantiles(values, n=10, method="inclusive")
+    centiles = statistics.quantiles(values, n=100, method="inclusive")
+    assert math.isclose(row["stddev_ns"], statistics.stdev(values), rel_tol=1e-12)
+    assert math.isclose(row["median_ns"], statistics.median(values), rel_tol=1e-12)
+    assert math.isclose(row["p90_ns"], deciles[8], rel_tol=1e-12)
+    assert math.isclose(row["p99_ns"], centiles[98], rel_tol=1e-12)
+
+
+def test_oracle_times():
+    assert oracle.nanoseconds(12) == 12_000
+    assert oracle.nanoseconds("3847745009978.503") == 3_847_745_009_978_503
+    assert oracle.nanoseconds("1.5e3") == 1_500_000
+    assert oracle.nanoseconds("1.0005") == 1_001
+    assert oracle.nanoseconds("-1.0005") == -1_001
+    assert oracle.nanoseconds("x") is None
+    assert oracle.nanoseconds("1e400") is None
+
+
+def test_oracle_blocking_calls():
+    def blocks(name):
+        return oracle.Call(0, name, 0, 1, 0, 0, 0).blocks_host
+
+    assert all(map(blocks, ("cudaDeviceSynchronize", "cuCtxSynchronize", "cudaStreamSynchronize_ptsz",
+                            "hipEventSynchronize", "cudaMemcpy", "cuMemcpyDtoH_v2", "cudaMemcpy2D_v3020_ptds",
+                            "cudaMemset", "hipMemcpyWithStream")))
+    assert not any(map(blocks, ("cudaMemcpyAsync", "cuMemcpyDtoHAsync_v2", "cudaStreamWaitEvent", "cudaEventQuery",
+                                "cudaLaunchKernel", "cudaMalloc", "cudaMemsetAsync")))

@@ -22,7 +22,7 @@ OPTIMISE ?= -O2 -g
 CPPFLAGS := -Iinclude -Ilib -D_GNU_SOURCE $(CONFIG_DEFINES)
 CFLAGS   := -std=c17 $(OPTIMISE) -fPIC -fvisibility=hidden -pthread $(WARNINGS) $(EXTRA_CFLAGS)
 LDFLAGS  := $(EXTRA_LDFLAGS)
-LDLIBS   := -pthread $(CONFIG_LIBS) -lz -lzstd -lpcre2-8 -lxxhash -lm
+LDLIBS   := -pthread $(CONFIG_LIBS) -lsqlite3 -lz -lzstd -llz4 -lpcre2-8 -lxxhash -lm
 
 LIB_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard lib/*.c lib/*/*.c))
 CLI_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard cli/*.c))

@@ -5,7 +5,7 @@ set -eu
 packages=
 for group in "$@"; do
     case $group in
-    build) packages="$packages gcc libc6-dev make libisal-dev zlib1g-dev libzstd-dev libpcre2-dev libxxhash-dev" ;;
+    build) packages="$packages gcc libc6-dev make libisal-dev zlib1g-dev libzstd-dev libpcre2-dev libxxhash-dev libsqlite3-dev liblz4-dev" ;;
     test) packages="$packages libcmocka-dev python3 python3-pytest zstd pkgconf" ;;
     lint) packages="$packages clang-format clang-tidy cppcheck" ;;
     fuzz) packages="$packages clang libclang-rt-14-dev" ;;

@@ -6,22 +6,30 @@
 #define AT(member) offsetof(struct cli_options, member)
 
 #define KERNEL_SORTS                                                                                                   \
-    {{"count", "count"}, {"duration", "avg_ns"}, {"percentage", "launch_share"}, {"duration-percentage", "share"}}
+    {                                                                                                                  \
+        {"count", "count"}, {"duration", "avg_ns"}, {"percentage", "launch_share"}, {                                  \
+            "duration-percentage", "share"                                                                             \
+        }                                                                                                              \
+    }
 
 #define GAP_SORTS                                                                                                      \
-    {{"avg", "avg_ns"}, {"avggap", "avg_ns"}, {"count", "count"},                                                      \
-     {"max", "max_ns"}, {"maxgap", "max_ns"}, {"stdev", "stddev_ns"}}
+    {                                                                                                                  \
+        {"avg", "avg_ns"}, {"avggap", "avg_ns"}, {"count", "count"}, {"max", "max_ns"}, {"maxgap", "max_ns"}, {        \
+            "stdev", "stddev_ns"                                                                                       \
+        }                                                                                                              \
+    }
 
-#define STREAM_GAP_ANALYSES {"stream_gaps"}
-#define STREAM_GAP_SHAPES   {{.table = "stream_gaps", .hidden = 1}}
+#define STREAM_GAP_ANALYSES                                                                                            \
+    { "streams", "histogram", "transitions", "stream_gaps" }
+#define STREAM_GAP_SHAPES                                                                                              \
+    {                                                                                                                  \
+        { .table = "stream_gaps", .hidden = 1 }                                                                        \
+    }
 #define TRANSITIONS                                                                                                    \
-    {.table = "transitions",                                                                                           \
-     .sort = "avg_ns",                                                                                                 \
-     .screen_rows = 15,                                                                                                \
-     .sort_offset = AT(gap_sort),                                                                                      \
-     .top_offset = AT(gap_top),                                                                                        \
-     .sorts = GAP_SORTS,                                                                                               \
-     .only_sorts = true}
+    {                                                                                                                  \
+        .table = "transitions", .sort = "avg_ns", .screen_rows = 15, .sort_offset = AT(gap_sort),                      \
+        .top_offset = AT(gap_top), .sorts = GAP_SORTS, .only_sorts = true                                              \
+    }
 
 const struct cli_command cli_command_table[] = {
     {.name = "summary",
@@ -33,10 +41,16 @@ const struct cli_command cli_command_table[] = {
      .action = CLI_ACTION_REPORT,
      .groups = CLI_GROUPS_REPORT,
      .parts = {{.main_table = "accounting",
-                .analyses = {"overview", "accounting", "categories", "kernels", "gaps", "health"},
+                .analyses = {"overview", "accounting", "categories", "kernels", "gaps", "memory", "streams", "steps",
+                             "processes"},
                 .shapes = {{.table = "accounting", .hidden = 1},
+                           {.table = "idle_causes", .screen_limit = 5},
+                           {.table = "idle_host", .limit = 20, .hidden = 1},
                            {.table = "gaps", .limit = 20, .hidden = 1},
-                           {.table = "idle_causes", .limit = 20, .screen_limit = 5}},
+                           {.table = "memory", .hidden = 1},
+                           {.table = "streams", .hidden = 1},
+                           {.table = "steps", .hidden = 1},
+                           {.table = "processes", .hidden = 1}},
                 .lists = {{.table = "kernels",
                            .sort = "total_ns",
                            .screen_rows = 8,
@@ -55,6 +69,7 @@ const struct cli_command cli_command_table[] = {
      .action = CLI_ACTION_REPORT,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_KERNELS | CLI_GROUP_GAP_PART,
      .parts = {{.main_table = "kernels",
+                .output_layout = "kernel-analysis",
                 .analyses = {"kernels"},
                 .shapes = {{.table = "kernels", .columns = "name,count,avg_ns,total_ns,stddev_ns,launch_share,share"}},
                 .lists = {{.table = "kernels",
@@ -65,11 +80,12 @@ const struct cli_command cli_command_table[] = {
                            .sorts = KERNEL_SORTS}}},
                {.option = AT(gaps),
                 .value = 1,
+                .gap_layout = "gap-report",
                 .analyses = STREAM_GAP_ANALYSES,
                 .shapes = STREAM_GAP_SHAPES,
                 .lists = {TRANSITIONS}},
                {.option = AT(launches), .value = 1, .analyses = {"launches"}}},
-     .file_layout = "kernel-analysis",
+     .prints_too = true,
      .hint = "sorted by launches; --sort duration-percentage ranks by GPU time",
      .notes = {{"top", "kernels to show (10; 0 = all)"},
                {"sort", "count, duration (average), percentage (of launches),\n"
@@ -92,25 +108,20 @@ const struct cli_command cli_command_table[] = {
      .parts = {{.option = AT(per),
                 .value = CLI_PER_STREAM,
                 .main_table = "transitions",
+                .output_layout = "gap-report",
+                .gap_layout = "gap-report",
                 .analyses = STREAM_GAP_ANALYSES,
                 .shapes = STREAM_GAP_SHAPES,
-                .lists = {TRANSITIONS,
-                          {.table = "transitions",
-                           .sort_offset = AT(sort),
-                           .top_offset = AT(top),
-                           .sorts = GAP_SORTS}}},
+                .lists =
+                    {TRANSITIONS,
+                     {.table = "transitions", .sort_offset = AT(sort), .top_offset = AT(top), .sorts = GAP_SORTS}}},
                {.option = AT(per),
                 .value = CLI_PER_DEVICE,
                 .main_table = "gaps",
                 .analyses = {"gaps"},
-                .lists = {{.table = "gaps",
-                           .sort_offset = AT(sort),
-                           .top_offset = AT(gap_top)},
-                          {.table = "gaps",
-                           .screen_rows = 15,
-                           .sort_offset = AT(sort),
-                           .top_offset = AT(top)}}}},
-     .file_layout = "gap-report",
+                .lists = {{.table = "gaps", .screen_rows = 15, .top_offset = AT(gap_top)},
+                          {.table = "gaps", .sort_offset = AT(sort), .top_offset = AT(top)}}}},
+     .prints_too = true,
      .notes = {{"output", "write the gap report to FILE; the tables are printed\n"
                           "too (-q: not)"}},
      .examples = {"gputime gaps --gap-sort max trace.json.gz", "gputime gaps --per device --top 20 profile.sqlite"}},

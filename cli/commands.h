@@ -22,10 +22,10 @@ struct cli_sort {
 /* A table that a sort and a top option act on. */
 struct cli_list {
     const char *table;
-    const char *sort;    /* column without the option; NULL: as the analysis has it */
-    int64_t screen_rows; /* without the option, in text and Markdown; 0: as the analysis has it */
-    int64_t rows;        /* the same in every format; 0: all */
-    size_t sort_offset, top_offset;
+    const char *sort;               /* column without the option; NULL: as the analysis has it */
+    int64_t screen_rows;            /* without the option, in text and Markdown; 0: as the analysis has it */
+    int64_t rows;                   /* the same in every format; 0: all */
+    size_t sort_offset, top_offset; /* of the options in struct cli_options; 0: none */
     struct cli_sort sorts[CLI_MAX_SORTS];
     bool only_sorts; /* no other columns than those */
 };
@@ -34,7 +34,9 @@ struct cli_list {
 struct cli_part {
     size_t option; /* offset of an int in struct cli_options; 0: always */
     int value;
-    const char *main_table; /* NULL: as the part before says */
+    const char *main_table;    /* NULL: as the part before says */
+    const char *output_layout; /* of the file that --output names; NULL: as the part before says */
+    const char *gap_layout;    /* of the file that --gap-output names */
     const char *analyses[CLI_MAX_ANALYSES];
     struct gputime_shape shapes[CLI_MAX_SHAPES];
     struct cli_list lists[CLI_MAX_LISTS];
@@ -55,8 +57,8 @@ struct cli_command {
     enum cli_action action;
     unsigned groups; /* enum cli_group: the options it takes */
     struct cli_part parts[CLI_MAX_PARTS];
-    const char *file_layout; /* --output: layout of the detailed list that is written beside what is printed */
-    const char *hint;        /* printed below text that is sorted as without --sort */
+    bool prints_too;  /* --output is written beside what is printed, not in its place */
+    const char *hint; /* printed below text that is sorted as without --sort */
     struct cli_note notes[CLI_MAX_NOTES];
     const char *examples[CLI_MAX_EXAMPLES];
 };

@@ -1,4 +1,5 @@
-/* Failures of the program itself, in the library's own error type: lower case, no full stop, advice after a semicolon. */
+/* Failures of the program itself, in the library's own error type: lower case, no full stop, advice after a semicolon.
+ */
 #ifndef CLI_ERROR_H
 #define CLI_ERROR_H
 

@@ -175,6 +175,7 @@ const struct cli_option cli_option_table[] = {
      .type = CLI_CHOICE,
      .offset = AT(lib.unit),
      .choices = "auto|ns|us|ms|s",
+     .argument = "UNIT",
      .group = CLI_GROUP_TABLES,
      .help = "unit of times"},
 
@@ -183,7 +184,7 @@ const struct cli_option cli_option_table[] = {
      .offset = AT(lib.format),
      .argument = "FORMAT",
      .group = CLI_GROUP_FORMAT,
-     .help = "output format (text, or by the file's suffix)"},
+     .help = "format; or --json, --csv, --md"},
     {.name = "json",
      .type = CLI_CONSTANT,
      .offset = AT(lib.format),
@@ -194,13 +195,13 @@ const struct cli_option cli_option_table[] = {
      .type = CLI_CONSTANT,
      .offset = AT(lib.format),
      .choices = "csv",
-     .group = CLI_GROUP_FORMAT,
+     .group = CLI_GROUP_OUTPUT,
      .help = "short for --format csv"},
     {.name = "md",
      .type = CLI_CONSTANT,
      .offset = AT(lib.format),
      .choices = "md",
-     .group = CLI_GROUP_FORMAT,
+     .group = CLI_GROUP_OUTPUT,
      .help = "short for --format md"},
     {.name = "output",
      .letter = 'o',
@@ -214,6 +215,7 @@ const struct cli_option cli_option_table[] = {
      .type = CLI_CHOICE,
      .offset = AT(lib.color),
      .choices = "auto|always|never",
+     .argument = "WHEN",
      .group = CLI_GROUP_OUTPUT,
      .help = "colour in text"},
     {.name = "width",
@@ -248,6 +250,12 @@ const struct cli_option cli_option_table[] = {
      .offset = AT(lib.no_cache),
      .group = CLI_GROUP_READING,
      .help = "neither read nor write the cache"},
+    {.name = "cache-after",
+     .type = CLI_TEXT,
+     .offset = AT(lib.cache_after),
+     .argument = "TIME",
+     .group = CLI_GROUP_READING,
+     .help = "keep traces that took longer to read (1s)"},
 
     {.name = "help",
      .letter = 'h',
@@ -306,8 +314,8 @@ static const char *format_choices(char *text, size_t size) {
     size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; i < gputime_registry_count(GPUTIME_OUTPUTS); i++) {
-        int written = snprintf(text + used, size - used, "%s%s", i ? "|" : "",
-                               gputime_registry_entry(GPUTIME_OUTPUTS, i).key);
+        int written =
+            snprintf(text + used, size - used, "%s%s", i ? "|" : "", gputime_registry_entry(GPUTIME_OUTPUTS, i).key);
         if (written < 0 || (size_t)written >= size - used)
             break;
         used += (size_t)written;

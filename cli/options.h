@@ -57,9 +57,9 @@ enum cli_group {
 #define CLI_GROUPS_ALWAYS  (CLI_GROUP_GENERAL | CLI_GROUP_HIDDEN)
 
 struct cli_option {
-    const char *name;     /* long, with dashes */
-    char letter;          /* short; 0: none */
-    const char *alias;    /* another long name; NULL: none */
+    const char *name;  /* long, with dashes */
+    char letter;       /* short; 0: none */
+    const char *alias; /* another long name; NULL: none */
     enum cli_type type;
     size_t offset;        /* into struct cli_options */
     int64_t min, max;     /* CLI_INTEGER */
@@ -67,7 +67,7 @@ struct cli_option {
     const char *argument; /* what the help calls the value */
     const char *help;     /* one line */
     enum cli_group group;
-    size_t implies;       /* offset of a flag that it sets when given on the command line; 0: none */
+    size_t implies; /* offset of a flag that it sets when given on the command line; 0: none */
 };
 
 extern const struct cli_option cli_option_table[];

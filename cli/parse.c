@@ -34,8 +34,8 @@ static enum gputime_status set_integer(int64_t *number, const struct cli_option 
     long long parsed = strtoll(value, &end, 10);
     bool is_digit = *value >= '0' && *value <= '9';
     if (!is_digit || *end || errno || parsed < option->min || parsed > option->max)
-        return cli_fail_usage(err, "%s needs a whole number from %lld to %lld, not '%s'", where,
-                              (long long)option->min, (long long)option->max, value);
+        return cli_fail_usage(err, "%s needs a whole number from %lld to %lld, not '%s'", where, (long long)option->min,
+                              (long long)option->max, value);
     *number = parsed;
     return GPUTIME_OK;
 }
@@ -209,6 +209,10 @@ static enum gputime_status read_environment(struct cli_options *options, struct 
     return cli_option_set(options, cli_option_find("threads", strlen("threads")), threads, "GPUTIME_THREADS", err);
 }
 
+bool cli_options_ask_about(const struct cli_options *options) {
+    return options->help || options->version || options->print_man || options->print_completion;
+}
+
 enum gputime_status cli_arguments_parse(struct cli_arguments *arguments, int argc, char **argv,
                                         struct gputime_error *err) {
     *arguments = (struct cli_arguments){.options = {.top = CLI_UNSET, .gap_top = CLI_UNSET}};
@@ -216,13 +220,17 @@ enum gputime_status cli_arguments_parse(struct cli_arguments *arguments, int arg
     if (!arguments->words)
         return cli_fail_memory(err);
 
-    enum gputime_status status = cli_config_read(&arguments->options, &arguments->config_text, err);
-    if (!status)
-        status = read_environment(&arguments->options, err);
-    if (status)
-        return status;
+    struct gputime_error settings_err = {.status = GPUTIME_OK};
+    enum gputime_status settings = cli_config_read(&arguments->options, &arguments->config_text, &settings_err);
+    if (!settings)
+        settings = read_environment(&arguments->options, &settings_err);
     struct reader reader = {.arguments = arguments, .argv = argv, .argc = argc, .next = 1, .err = err};
-    return read_words(&reader);
+    enum gputime_status status = read_words(&reader);
+    if (!status && settings && !cli_options_ask_about(&arguments->options)) {
+        *err = settings_err;
+        status = settings;
+    }
+    return status;
 }
 
 void cli_arguments_release(struct cli_arguments *arguments) {

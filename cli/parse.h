@@ -20,6 +20,9 @@ enum gputime_status cli_arguments_parse(struct cli_arguments *arguments, int arg
                                         struct gputime_error *err);
 void cli_arguments_release(struct cli_arguments *arguments);
 
+/* Help, version and the generated files: they need no settings and no trace. */
+bool cli_options_ask_about(const struct cli_options *options);
+
 /* Sets one option; value is NULL for a flag without one. `where` names the place in messages: "option '--top'". */
 enum gputime_status cli_option_set(struct cli_options *options, const struct cli_option *option, const char *value,
                                    const char *where, struct gputime_error *err);

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 struct cli_suggestion {
-    const char *given;   /* bytes long */
+    const char *given; /* bytes long */
     size_t bytes;
     const char *nearest; /* NULL: nothing is near enough */
     size_t distance;

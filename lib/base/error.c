@@ -42,21 +42,26 @@ enum gt_status gt_fail_memory(struct gt_error *err) {
     return gt_fail(err, "out of memory");
 }
 
+/* Appends what fits; the message stays terminated. */
+static void append(char *message, size_t size_bytes, const char *text) {
+    size_t length = strlen(message), room = size_bytes - 1 - length, more = strlen(text);
+
+    memcpy(message + length, text, more < room ? more : room);
+    message[length + (more < room ? more : room)] = '\0';
+}
+
 enum gt_status gt_fail_context(struct gt_error *err, const char *format, ...) {
-    char old[sizeof(err->message)], context[sizeof(err->message)];
+    char old[sizeof(err->message)];
     va_list args;
-    size_t length;
 
     if (!err)
         return GT_ERR;
     assert(err->code != GT_OK);
     memcpy(old, err->message, sizeof(old));
     va_start(args, format);
-    if (vsnprintf(context, sizeof(context), format, args) < 0)
-        context[0] = '\0';
+    set_message(err, err->code, format, args);
     va_end(args);
-    length = strlen(context);
-    memcpy(err->message, context, length + 1);
-    snprintf(err->message + length, sizeof(err->message) - length, ": %s", old);
+    append(err->message, sizeof(err->message), ": ");
+    append(err->message, sizeof(err->message), old);
     return err->code;
 }

@@ -39,11 +39,16 @@ static void advance(struct gt_inflate_io *io, size_t used_in, size_t used_out) {
 
 #ifdef GT_HAVE_ISAL
 
+struct isal {
+    struct inflate_state stream;
+    const char *damage; /* found, but bytes from before it still wait inside */
+};
+
 static void *gzip_new(void) {
-    struct inflate_state *state = gt_alloc(sizeof(*state));
-    if (state)
-        isal_inflate_init(state);
-    return state;
+    struct isal *isal = gt_alloc(sizeof(*isal));
+    if (isal)
+        isal_inflate_init(&isal->stream);
+    return isal;
 }
 
 static void gzip_free(void *state) {
@@ -51,25 +56,47 @@ static void gzip_free(void *state) {
 }
 
 static bool gzip_reset(void *state) {
-    struct inflate_state *stream = state;
-    isal_inflate_reset(stream);
-    stream->crc_flag = ISAL_GZIP;
+    struct isal *isal = state;
+    isal_inflate_reset(&isal->stream);
+    isal->stream.crc_flag = ISAL_GZIP;
+    isal->damage = NULL;
     return true;
 }
 
+static const char *isal_damage(int result) {
+    if (result == ISAL_INVALID_WRAPPER || result == ISAL_UNSUPPORTED_METHOD)
+        return DAMAGED_HEADER;
+    return result == ISAL_INCORRECT_CHECKSUM ? DAMAGED_CHECKSUM : DAMAGED_DATA;
+}
+
+/* The library keeps what it inflated beyond the end of a small output, and after an error would keep it for good. */
+static enum gt_codec_status drain(struct isal *isal, struct gt_inflate_io *io, const char **damage) {
+    struct inflate_state *stream = &isal->stream;
+    size_t waiting = (size_t)(stream->tmp_out_valid - stream->tmp_out_processed);
+    size_t size = waiting < io->out_size ? waiting : io->out_size;
+    memcpy(io->out, stream->tmp_out_buffer + stream->tmp_out_processed, size);
+    stream->tmp_out_processed += (int)size;
+    advance(io, 0, size);
+    *damage = isal->damage;
+    return size < waiting ? GT_CODEC_MORE : GT_CODEC_DAMAGED;
+}
+
 static enum gt_codec_status gzip_step(void *state, struct gt_inflate_io *io, const char **damage) {
-    struct inflate_state *stream = state;
+    struct isal *isal = state;
+    struct inflate_state *stream = &isal->stream;
+    if (isal->damage)
+        return drain(isal, io, damage);
     uint32_t in_size = clip(io->in_size), out_size = clip(io->out_size);
     stream->next_in = (uint8_t *)(uintptr_t)io->in; /* the library does not write there */
     stream->avail_in = in_size;
     stream->next_out = io->out;
     stream->avail_out = out_size;
     int result = isal_inflate(stream);
-    advance(io, in_size - stream->avail_in, out_size - stream->avail_out);
+    /* On damaged data ISA-L 2.30 can count one byte more than it was given. */
+    advance(io, stream->avail_in <= in_size ? in_size - stream->avail_in : in_size, out_size - stream->avail_out);
     if (result < 0) {
-        bool in_header = result == ISAL_INVALID_WRAPPER || result == ISAL_UNSUPPORTED_METHOD;
-        *damage = in_header ? DAMAGED_HEADER : result == ISAL_INCORRECT_CHECKSUM ? DAMAGED_CHECKSUM : DAMAGED_DATA;
-        return GT_CODEC_DAMAGED;
+        isal->damage = isal_damage(result);
+        return drain(isal, io, damage);
     }
     return stream->block_state == ISAL_BLOCK_FINISH ? GT_CODEC_MEMBER_END : GT_CODEC_MORE;
 }

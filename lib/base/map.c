@@ -7,15 +7,15 @@
 
 #define FIRST_SLOT_COUNT ((size_t)64)
 
-/* Both halves of the product: every bit of the input reaches the low bits, which choose the slot. */
-static uint64_t folded_multiply(uint64_t a, uint64_t b) {
-    unsigned __int128 product = (unsigned __int128)a * b;
-    return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
+/* Keys count up, step by powers of two or are addresses; a weaker mix than this one leaves runs thousands of slots
+   long. The constants are those of MurmurHash3's finaliser. */
 static uint64_t hash_key(uint64_t key_hi, uint64_t key_lo) {
-    uint64_t mixed_hi = folded_multiply(key_hi ^ 0x9e3779b97f4a7c15u, 0xd6e8feb86659fd93u);
-    return folded_multiply(mixed_hi ^ key_lo, 0xff51afd7ed558ccdu);
+    unsigned __int128 product = (unsigned __int128)(key_hi ^ 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
+    uint64_t hash = (uint64_t)product ^ (uint64_t)(product >> 64) ^ key_lo;
+
+    hash = (hash ^ hash >> 33) * 0xff51afd7ed558ccdu;
+    hash = (hash ^ hash >> 33) * 0xc4ceb9fe1a85ec53u;
+    return hash ^ hash >> 33;
 }
 
 /* The slot of the key, or the free one where it belongs. There is always a free one. */

@@ -7,16 +7,23 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* No object may be larger; a request beyond it comes from damaged input. */
+#define MAX_BYTES ((size_t)PTRDIFF_MAX)
+
 void *gt_alloc(size_t size_bytes) {
-    return malloc(size_bytes ? size_bytes : 1);
+    return size_bytes <= MAX_BYTES ? malloc(size_bytes ? size_bytes : 1) : NULL;
 }
 
 void *gt_alloc_array(size_t count, size_t elem_bytes) {
-    return count && elem_bytes ? calloc(count, elem_bytes) : calloc(1, 1);
+    size_t size_bytes;
+
+    if (__builtin_mul_overflow(count, elem_bytes, &size_bytes) || size_bytes > MAX_BYTES)
+        return NULL;
+    return calloc(1, size_bytes ? size_bytes : 1);
 }
 
 void *gt_realloc(void *block, size_t size_bytes) {
-    return realloc(block, size_bytes ? size_bytes : 1);
+    return size_bytes <= MAX_BYTES ? realloc(block, size_bytes ? size_bytes : 1) : NULL;
 }
 
 void gt_free(void *block) {

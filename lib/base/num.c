@@ -1,11 +1,8 @@
-/* Numbers as text: bytes come in and exact integers go out, and the other way round for files and people. */
+/* Numbers from text: bytes come in, exact integers and nearest doubles go out. */
 #include "base/num.h"
 
-#include <assert.h>
-#include <float.h>
 #include <locale.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -32,16 +29,11 @@ static const uint64_t powers_of_ten[] = {
     10000000000000000u,
     100000000000000000u,
     1000000000000000000u,
-    10000000000000000000u,
 };
-
-#define MAX_POWER ((int)(sizeof(powers_of_ten) / sizeof(powers_of_ten[0])) - 1)
 
 static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
-
-/* ---- reading ---- */
 
 /* The parts of a number as written: [-]whole[.fraction][e[+-]exponent], at least one digit before the exponent. */
 struct decimal {
@@ -76,11 +68,12 @@ static bool take_exponent(const char **at, const char *end, long *exponent) {
 }
 
 static bool split_decimal(struct gt_str text, struct decimal *number) {
-    const char *at = text.ptr, *end = text.ptr + text.len;
+    const char *at = text.ptr, *end;
 
     *number = (struct decimal){0};
     if (text.len == 0)
         return false;
+    end = text.ptr + text.len;
     number->negative = *at == '-';
     if (number->negative)
         at++;
@@ -132,27 +125,25 @@ static bool round_decimal(const struct decimal *number, long scale, int64_t *val
     return apply_sign(magnitude, number->negative, value);
 }
 
-/* Plain digits with a point and no more of them than can overflow: nearly every number of a trace. */
+/* Plain digits with a point, too few to overflow: nearly every number of a trace. */
 static bool parse_plain(struct gt_str text, int scale, int64_t *value) {
-    size_t i = 0, fraction_digits = 0;
+    size_t i = 0, point;
     uint64_t magnitude = 0;
     unsigned digit;
+    int missing;
 
-    if (text.len > 18 || scale > 18)
+    if (text.len > 20 || scale > 18)
         return false;
     for (; i < text.len && (digit = (unsigned)(unsigned char)text.ptr[i] - '0') <= 9; i++)
         magnitude = magnitude * 10 + digit;
-    if (i == 0)
-        return false;
-    if (i < text.len && text.ptr[i] == '.') {
-        size_t point = i++;
-        for (; i < text.len && (digit = (unsigned)(unsigned char)text.ptr[i] - '0') <= 9; i++)
+    point = i;
+    if (i < text.len && text.ptr[i] == '.')
+        for (i++; i < text.len && (digit = (unsigned)(unsigned char)text.ptr[i] - '0') <= 9; i++)
             magnitude = magnitude * 10 + digit;
-        fraction_digits = i - point - 1;
-    }
-    if (i != text.len || (int)fraction_digits > scale)
+    if (i != text.len || point == 0 || (point == i && i > 19))
         return false;
-    if (__builtin_mul_overflow(magnitude, powers_of_ten[scale - (int)fraction_digits], &magnitude))
+    missing = point < i ? scale - (int)(i - point - 1) : scale;
+    if (missing < 0 || __builtin_mul_overflow(magnitude, powers_of_ten[missing], &magnitude))
         return false;
     return apply_sign(magnitude, false, value);
 }
@@ -228,8 +219,8 @@ bool gt_num_parse_duration(struct gt_str text, int64_t *ns) {
     static const struct {
         struct gt_str suffix;
         int scale;
-    } units[] = {{{"ns", 2}, 0},       {{"us", 2}, 3}, {{"\xc2\xb5s", 3}, 3}, {{"\xce\xbcs", 3}, 3},
-                 {{"ms", 2}, 6}, {{"s", 1}, 9}};
+    } units[] = {{{"ns", 2}, 0},        {{"us", 2}, 3}, {{"\xc2\xb5s", 3}, 3},
+                 {{"\xce\xbcs", 3}, 3}, {{"ms", 2}, 6}, {{"s", 1}, 9}};
     int scale = 9;
 
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)

@@ -21,18 +21,21 @@ bool gt_num_parse_real(struct gt_str text, double *value);   /* locale-independe
 /* "1.2s", "350ms", "20us", "7ns"; a bare number counts as seconds. */
 bool gt_num_parse_duration(struct gt_str text, int64_t *ns);
 
-/* Each writes at most GT_NUM_MAX bytes with NUL and returns the length. None depends on the locale. */
+/* Each writes at most GT_NUM_MAX bytes with NUL and returns the length. None depends on the locale; none is "-0". */
 size_t gt_num_format_int(char *buf, int64_t value);
 size_t gt_num_format_grouped(char *buf, int64_t value); /* 1,234,567 */
-size_t gt_num_format_real(char *buf,
-                          double value); /* shortest text that reads back the same; JSON number; "null" if not finite */
-size_t gt_num_format_fixed(char *buf, double value, int decimals); /* plain decimals, rounded half to even as printf */
-size_t gt_num_format_scaled(
-    char *buf, int64_t value, int digits,
-    int decimals); /* value / 10^digits with that many decimals, exact, half away from zero: ns as us is (v, 3, 2) */
 
-/* What a person reads: four significant digits at most with a unit that fits: "982 ns", "12.34 us", "1.203 s", "2 min
- * 05 s". */
+/* A JSON number, the shortest that reads back the same; "null" if not finite. */
+size_t gt_num_format_real(char *buf, double value);
+
+/* Plain decimals (0 .. 30), rounded as printf does; an exponent where they would not fit. */
+size_t gt_num_format_fixed(char *buf, double value, int decimals);
+
+/* value / 10^digits (0 .. 18) with that many decimals, exact, half away from zero: ns as us is (v, 3, 2). */
+size_t gt_num_format_scaled(char *buf, int64_t value, int digits, int decimals);
+
+/* What a person reads: four significant digits at most with a unit that fits: "982 ns", "12.34 us", "1.203 s",
+   "2 min 05 s"; "-" if not finite. */
 size_t gt_num_format_duration(char *buf, double ns);
 size_t gt_num_format_bytes(char *buf, double bytes); /* "1.5 MB": powers of 1000 */
 

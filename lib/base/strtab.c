@@ -108,7 +108,7 @@ failed:
 
 static gt_strid intern(struct gt_strtab *tab, struct gt_str text, bool copy) {
     uint32_t hash;
-    size_t free_slot;
+    size_t free_slot = 0;
     gt_strid id;
 
     if (text.len == 0 || tab->slot_count == 0)

@@ -26,13 +26,13 @@ struct gt_step {
 };
 
 struct gt_labels {
-    struct gt_arena arena; /* owns all below but name_texts' strings */
+    struct gt_arena arena; /* owns all below but short_names */
 
     uint32_t *op_call; /* by op row: row of its launch call, GT_NO_ROW if the trace has none */
     uint32_t *op_step; /* by op row: index into steps, GT_NO_ROW if none */
 
-    gt_strid *short_name;         /* by string id, for names of kernels; others keep their own id */
-    struct gt_strtab short_names; /* the strings of short_name */
+    gt_strid *short_name;         /* by string id: id in short_names; only names of ops and groups have one */
+    struct gt_strtab short_names; /* the simplified names, borrowed from the store */
     uint8_t *op_category;         /* by op row: index into categories */
 
     const struct gt_category *categories;
@@ -43,6 +43,24 @@ struct gt_labels {
 
     uint64_t issues[GT_ISSUE_COUNT]; /* counted while labelling */
 };
+
+static inline struct gt_str gt_labels_short_name(const struct gt_labels *labels, gt_strid name) {
+    return gt_strtab_get(&labels->short_names, labels->short_name[name]);
+}
+
+/* The process that made a call; GT_NO_TRACK where the trace does not tell. */
+static inline uint32_t gt_store_call_process(const struct gt_store *store, uint32_t call) {
+    uint32_t thread = store->calls.thread[call];
+    return thread == GT_NO_TRACK ? GT_NO_TRACK : store->threads.process[thread];
+}
+
+/* The process whose work an op is: its stream's, else its launch call's; GT_NO_TRACK where neither is known. */
+static inline uint32_t gt_labels_op_process(const struct gt_labels *labels, const struct gt_store *store, uint32_t op) {
+    uint32_t process = store->lanes.process[store->ops.lane[op]];
+    if (process == GT_NO_TRACK && labels->op_call[op] != GT_NO_ROW)
+        process = gt_store_call_process(store, labels->op_call[op]);
+    return process;
+}
 
 static inline enum gt_class gt_labels_class(const struct gt_labels *labels, uint32_t op) {
     return labels->categories[labels->op_category[op]].time_class;

@@ -33,20 +33,21 @@ struct gt_view {
     uint32_t *row; /* of store->ops */
 
     size_t device_count;
-    struct gt_view_device *devices; /* by id; only those with ops */
+    struct gt_view_device *devices; /* by id; those with ops, and those whose ops the window all left out (count 0) */
 
     /* The same ops grouped by stream, in view order inside each: positions in the arrays above. */
     uint32_t *lane_order;
     size_t lane_count;
-    struct gt_view_lane *lanes; /* by device id, process, stream */
+    struct gt_view_lane *lanes; /* with ops; by device id, pid, stream */
 
-    bool is_whole;   /* nothing was left out */
+    bool is_whole;   /* nothing was left out or clipped */
     bool has_window; /* --from/--to: device spans equal the window */
     int64_t window_start_ns, window_end_ns;
 };
 
 /* Applies the selection of the options (time, step, device, stream, process, name, category). Unknown steps, devices
-   and categories are usage errors that list what there is. */
+   and categories are usage errors that list what there is. Store, labels and options must outlive the view. Linear, but
+   for the logarithm of the number of streams where several run at once. */
 enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels *labels,
                            const struct gputime_options *options, struct gt_view **out, struct gt_error *err);
 void gt_view_free(struct gt_view *view);

@@ -13,9 +13,10 @@ const size_t gt_category_count = CATEGORY_COUNT;
 
 /* Kernels whose name has one of these in it, in any case, move data between GPUs. */
 static const struct gt_str comm_words[] = {
-    GT_STR("nccl"),        GT_STR("rccl"),           GT_STR("msccl"),     GT_STR("nvshmem"),
-    GT_STR("deep_ep"),     GT_STR("deepep"),         GT_STR("allreduce"), GT_STR("all_reduce"),
-    GT_STR("allgather"),   GT_STR("all_gather"),     GT_STR("alltoall"),  GT_STR("all_to_all"),
+    GT_STR("nccl"),          GT_STR("rccl"),           GT_STR("msccl"),
+    GT_STR("nvshmem"),       GT_STR("deep_ep"),        GT_STR("deepep"),
+    GT_STR("allreduce"),     GT_STR("all_reduce"),     GT_STR("allgather"),
+    GT_STR("all_gather"),    GT_STR("alltoall"),       GT_STR("all_to_all"),
     GT_STR("reducescatter"), GT_STR("reduce_scatter"), GT_STR("cross_device_reduce"),
 };
 

@@ -10,14 +10,15 @@ struct gt_label_pass {
     enum gt_status (*run)(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err);
 };
 
-extern const struct gt_label_pass gt_label_passes[]; /* in the order they run */
+extern const struct gt_label_pass *const gt_label_passes[]; /* in the order they run */
 extern const size_t gt_label_pass_count;
 
+/* The labels borrow from the store, which must outlive them. */
 enum gt_status gt_labels_new(const struct gt_store *store, struct gt_labels **out, struct gt_error *err);
-void gt_labels_free(struct gt_labels *labels);
+void gt_labels_free(struct gt_labels *labels); /* NULL is fine */
 
 /* names.c: the simplified kernel name, a part of `full` (template arguments, parameters, return type and qualifiers
- * off). */
+   off), never empty unless `full` is. What does not read as a C++ signature stays whole. Linear. */
 struct gt_str gt_name_simplify(struct gt_str full);
 
 /* classify.c: the built-in categories, the first `compute` being the answer for everything else. */

@@ -40,9 +40,9 @@ static bool has_word_at(struct gt_str text, size_t at, struct gt_str word) {
    Nsight writes `operator ()`. */
 static size_t skip_operator(struct gt_str text, size_t at) {
     static const struct gt_str symbols[] = {
-        GT_STR(" ()"), GT_STR("()"), GT_STR(" []"), GT_STR("[]"), GT_STR("<=>"), GT_STR("<<="), GT_STR(">>="),
-        GT_STR("->*"), GT_STR("<<"), GT_STR(">>"),  GT_STR("<="), GT_STR(">="),  GT_STR("->"),  GT_STR("<"),
-        GT_STR(">"),
+        GT_STR(" ()"), GT_STR("()"),  GT_STR(" []"), GT_STR("[]"), GT_STR("<=>"),
+        GT_STR("<<="), GT_STR(">>="), GT_STR("->*"), GT_STR("<<"), GT_STR(">>"),
+        GT_STR("<="),  GT_STR(">="),  GT_STR("->"),  GT_STR("<"),  GT_STR(">"),
     };
     if (text.ptr[at] != 'o' || !has_word_at(text, at, GT_STR("operator")) || (at > 0 && is_word(text.ptr[at - 1])))
         return at;
@@ -100,10 +100,10 @@ static size_t skip_group(struct gt_str text, size_t at) {
 
 /* One part of a qualified name, between two `::`. */
 struct part {
-    size_t begin, end;                   /* its identifier; equal for `(anonymous namespace)` and lambdas */
-    size_t arguments, arguments_end;     /* what stands between its first < and >; equal if it has none */
-    size_t outer_begin, outer_end;       /* the identifier of the part before it */
-    bool is_open;                        /* no bracket or space has ended the identifier yet */
+    size_t begin, end;               /* its identifier; equal for `(anonymous namespace)` and lambdas */
+    size_t arguments, arguments_end; /* what stands between its first < and >; equal if it has none */
+    size_t outer_begin, outer_end;   /* the identifier of the part before it */
+    bool is_open;                    /* no bracket or space has ended the identifier yet */
 };
 
 struct parser {
@@ -119,11 +119,8 @@ static void begin_part(struct parser *parser) {
     while (char_at(parser->text, parser->at) == '*' || char_at(parser->text, parser->at) == '&')
         parser->at++;
     size_t outer_begin = parser->part.begin, outer_end = parser->part.end;
-    parser->part = (struct part){.begin = parser->at,
-                                 .end = parser->at,
-                                 .outer_begin = outer_begin,
-                                 .outer_end = outer_end,
-                                 .is_open = true};
+    parser->part = (struct part){
+        .begin = parser->at, .end = parser->at, .outer_begin = outer_begin, .outer_end = outer_end, .is_open = true};
 }
 
 static void end_identifier(struct parser *parser) {
@@ -171,7 +168,10 @@ static void read_space(struct parser *parser) {
             parser->at += qualifiers[i].len;
             return;
         }
-    if (parser->at == parser->text.len || has_at(parser->text, parser->at, GT_STR("::")))
+    /* `operator<< <int>`: the space only keeps the symbols apart. */
+    bool is_operator = has_word_at(parser->text, parser->part.begin, GT_STR("operator"));
+    if (parser->at == parser->text.len || has_at(parser->text, parser->at, GT_STR("::")) ||
+        (is_operator && parser->text.ptr[parser->at] == '<'))
         return;
     parser->named = parser->part = (struct part){0};
     begin_part(parser);
@@ -205,10 +205,12 @@ static struct gt_str without_suffix(struct gt_str text) {
     static const struct gt_str descriptor = GT_STR(".kd");
     for (;;) {
         char last = text.len ? text.ptr[text.len - 1] : '\0';
-        const char *open = last == ']' ? memrchr(text.ptr, '[', text.len) : last == ')' ? memrchr(text.ptr, '(', text.len) : NULL;
+        const char *open = last == ']'   ? memrchr(text.ptr, '[', text.len)
+                           : last == ')' ? memrchr(text.ptr, '(', text.len)
+                                         : NULL;
         size_t at = open ? (size_t)(open - text.ptr) : 0;
-        if (at < 2 || text.ptr[at - 1] != ' ' || !(has_at(text, at, GT_STR("[clone ")) || has_at(text, at, GT_STR("(."))) ||
-            has_at(text, at, GT_STR("(..")))
+        if (at < 2 || text.ptr[at - 1] != ' ' ||
+            !(has_at(text, at, GT_STR("[clone ")) || has_at(text, at, GT_STR("(."))) || has_at(text, at, GT_STR("(..")))
             break;
         text.len = at - 1;
     }

@@ -64,11 +64,6 @@ bool gt_call_is_launch(struct gt_str name) {
     return contains(name, GT_STR("Launch")) && !contains(name, GT_STR("HostFunc"));
 }
 
-static uint64_t process_of(const struct gt_store *store, size_t call) {
-    uint32_t thread = store->calls.thread[call];
-    return thread == GT_NO_TRACK ? GT_NO_TRACK : store->threads.process[thread];
-}
-
 /* Launch calls by name that launched nothing in the trace. Some exports write a call as two nested rows with one
    correlation id: such a pair is one call. */
 static bool mark_calls_without_ops(const struct gt_view *view, uint8_t *marks, const uint8_t *is_launch_name) {
@@ -81,7 +76,7 @@ static bool mark_calls_without_ops(const struct gt_view *view, uint8_t *marks, c
             uint64_t correlation = store->calls.correlation[i];
             uint32_t row = (uint32_t)i;
             bool is_new = correlation == GT_NO_CORRELATION ||
-                          gt_map_put_if_new(&seen, process_of(store, i), correlation, row) == row;
+                          gt_map_put_if_new(&seen, gt_store_call_process(store, row), correlation, row) == row;
             if (pass == 1 && is_new)
                 marks[i] = 1;
         }

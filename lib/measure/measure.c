@@ -15,15 +15,6 @@ int64_t gt_device_busy_ns(const struct gt_view *view, const struct gt_view_devic
     return busy;
 }
 
-uint32_t gt_op_process(const struct gt_view *view, size_t position) {
-    const struct gt_store *store = view->store;
-    uint32_t process = store->lanes.process[store->ops.lane[view->row[position]]];
-    uint32_t call = view->labels->op_call[view->row[position]];
-    if (process != GT_NO_TRACK || call == GT_NO_ROW || store->calls.thread[call] == GT_NO_TRACK)
-        return process;
-    return store->threads.process[store->calls.thread[call]];
-}
-
 static bool names_are_short(const struct gt_view *view) {
     return view->options->names == GPUTIME_NAMES_SHORT;
 }
@@ -56,6 +47,10 @@ struct gt_cell gt_cell_count(size_t count) {
     return gt_cell_int((int64_t)count);
 }
 
+struct gt_cell gt_cell_known(double value) {
+    return value >= 0 ? gt_cell_real(value) : gt_cell_null();
+}
+
 struct gt_cell gt_cell_pid(const struct gt_view *view, uint32_t process) {
     const struct gt_processes *processes = &view->store->processes;
     if (process == GT_NO_TRACK || processes->pid[process] == -1)
@@ -73,6 +68,19 @@ void gt_table_for(struct gt_section *section, const struct gt_table *table, uint
     for (size_t i = 0; i < section->block_count; i++)
         if (section->blocks[i].kind == GT_BLOCK_TABLE && section->blocks[i].table == table)
             section->blocks[i].audience = audience;
+}
+
+size_t gt_table_rows_wanted(const struct gt_view *view, const struct gt_table *table, size_t count) {
+    int64_t limit = 0;
+    for (size_t i = 0; i < view->options->shape_count; i++) {
+        const struct gputime_shape *shape = &view->options->shapes[i];
+        if (!shape->table || strcmp(shape->table, table->key) != 0)
+            continue;
+        if (shape->sort)
+            return count;
+        limit = shape->limit ? shape->limit : limit;
+    }
+    return limit > 0 && (uint64_t)limit < count ? (size_t)limit : count;
 }
 
 static bool has_fact(const struct gt_section *section, const char *key) {

@@ -50,8 +50,10 @@ static inline uint8_t gt_op_kind(const struct gt_view *view, size_t position) {
     return view->store->ops.kind[view->row[position]];
 }
 
-/* Process of the op's stream, else of its launch call; GT_NO_TRACK where the trace tells neither. */
-uint32_t gt_op_process(const struct gt_view *view, size_t position);
+/* GT_NO_TRACK where the trace tells neither the stream's process nor the launch call's. */
+static inline uint32_t gt_op_process(const struct gt_view *view, size_t position) {
+    return gt_labels_op_process(view->labels, view->store, view->row[position]);
+}
 
 /* ---- names, full or simplified as the options want: equal names have equal ids ---- */
 
@@ -70,12 +72,17 @@ struct gt_cell gt_cell_time(const struct gt_view *view, int64_t time_ns);
 struct gt_cell gt_cell_share(double part, double whole); /* 0 of nothing is 0 */
 struct gt_cell gt_cell_half(__int128 twice);             /* twice / 2: an integer where it is one */
 struct gt_cell gt_cell_count(size_t count);
-struct gt_cell gt_cell_pid(const struct gt_view *view, uint32_t process); /* null where the trace does not tell */
+struct gt_cell gt_cell_known(double value); /* null if negative: the input does not tell */
+struct gt_cell gt_cell_pid(const struct gt_view *view, uint32_t process);      /* null where the trace does not tell */
 struct gt_cell gt_cell_op_name(const struct gt_view *view, uint32_t position); /* null for GT_NO_ROW */
 
 /* ---- blocks ---- */
 
 void gt_table_for(struct gt_section *section, const struct gt_table *table, uint32_t audience);
+
+/* How many of `count` rows in the table's own order are worth making: all, unless the options limit the table and leave
+   its order alone. Keeps tables of millions of gaps out of memory where ten are asked for. */
+size_t gt_table_rows_wanted(const struct gt_view *view, const struct gt_table *table, size_t count);
 
 /* A group of facts. Analyses that state the same fact may run together: what the section has already is left out, and
    the block is made for the first that is new. */

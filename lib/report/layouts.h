@@ -1,21 +1,32 @@
-/* The old tools' text files as data: lines with {column} places, run over a section by the layout writer. */
+/* The old tools' text files as data: lines with {places}, run over each section by the layout writer. */
 #ifndef GT_REPORT_LAYOUTS_H
 #define GT_REPORT_LAYOUTS_H
 
 #include <stddef.h>
 
-/* Text with places: {key} is a fact or, in row lines, a column; {key/1000:.2} divides and fixes the decimals,
-   {key*100:.1} multiplies, {#} is the row's number from 1, {{ a brace. A place without value gives "-". */
+#define GT_LAYOUT_PARTS  4
+#define GT_LAYOUT_ORDERS 8
+
+/* Text with places. In a row {key} is a cell of the row, in a head a fact of the section:
+     {key/1000}     divided, {key*100} multiplied
+     {key:8.2}      at least 8 columns, right-aligned, 2 decimals; either may be left out
+     {key|other}    the first of them that has a value
+     {#}            the row's number, from 1
+     {@rows}        how many rows follow
+     {@order}       what the rows are ordered by, in the layout's words
+     {{             a brace
+   A place without value gives "-". */
 struct gt_layout {
-    const char *key;
-    const char *head;  /* once */
-    const char *table; /* then for each row of this table: */
-    const char *row;
-    const char *tail; /* once */
-    /* Up to three tables before the main one, as the old gap report has them. */
+    const char *key, *title;
     struct gt_layout_part {
-        const char *head, *table, *row;
-    } parts[3];
+        const char *head;  /* once */
+        const char *table; /* then the row text for each row of this table; NULL: the head alone */
+        const char *where; /* only rows in which this column is not 0; NULL: all */
+        const char *row;
+    } parts[GT_LAYOUT_PARTS];
+    struct gt_layout_order {
+        const char *column, *words;
+    } orders[GT_LAYOUT_ORDERS];
 };
 
 extern const struct gt_layout gt_layouts[];

@@ -2,7 +2,6 @@
 #include "report/report.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"

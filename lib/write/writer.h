@@ -1,4 +1,4 @@
-/* An output format: reads a report, writes bytes. writers.c has the table of all. */
+/* An output format: reads a report, writes bytes. writers.def has the table of all. */
 #ifndef GT_WRITE_WRITER_H
 #define GT_WRITE_WRITER_H
 
@@ -15,10 +15,17 @@ struct gt_writer {
                             struct gt_error *err);
 };
 
+#define GT_WRITER(name, key, title, suffix)                                                                            \
+    enum gt_status gt_write_##name(const struct gt_report *report, const struct gputime_options *options,              \
+                                   struct gt_out *out, struct gt_error *err);
+#include "write/writers.def"
+GT_WRITER(layout, "", "", "") /* the old tools' files: options->format names the layout */
+#undef GT_WRITER
+
 extern const struct gt_writer gt_writers[];
 extern const size_t gt_writer_count;
 
-const struct gt_writer *gt_writer_find(const char *key);      /* NULL if there is none */
+const struct gt_writer *gt_writer_find(const char *key);      /* layouts too; NULL if there is none */
 const struct gt_writer *gt_writer_for_path(const char *path); /* by suffix; NULL if none fits */
 
 #endif

@@ -80,9 +80,11 @@ def hardened(tmp_path_factory, gputime):
 
 
 def real_traces():
+    """Those of the repository, and more where a folder of them lies beside it."""
     own = sorted((DATA / "torch").glob("*.json.gz"))
-    return own + sorted((SHARED / "data/h200/torch").glob("*.json.gz")) + \
-        sorted((SHARED / "data/public/kineto").glob("*/*.json.gz"))
+    names = {path.name for path in own}
+    others = [*(SHARED / "data/h200/torch").glob("*.json.gz"), *(SHARED / "data/public/kineto").glob("*/*.json.gz")]
+    return own + sorted(path for path in others if path.name not in names)
 
 
 def trace_name(path):

@@ -4,8 +4,6 @@ The oracle itself is held against a second, even plainer pass that looks at ever
 """
 
 import collections
-import fractions
-import itertools
 import math
 import random
 import statistics

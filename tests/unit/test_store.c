@@ -1,6 +1,7 @@
 /* The event store: sealing gives the same rows however chunks were spread over builders. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

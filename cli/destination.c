@@ -1,0 +1,98 @@
+/* Where the options send a report: the files and the terminal, each with its format. */
+#include <string.h>
+#include <strings.h>
+
+#include "error.h"
+#include "request.h"
+
+/* Suffix of the last path component with its dot, "" when it has none. */
+static const char *suffix_of(const char *path) {
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    const char *dot = strrchr(base, '.');
+    return dot && dot != base ? dot : "";
+}
+
+static bool is_folder(const char *path) {
+    size_t bytes = strlen(path);
+    return bytes && path[bytes - 1] == '/';
+}
+
+/* The registry's detail of an output is its suffix, or several with spaces or commas between. */
+static bool has_suffix(const char *suffixes, const char *suffix) {
+    size_t bytes = strlen(suffix);
+    for (const char *item = suffixes; item && *item;) {
+        item += strspn(item, " ,");
+        size_t item_bytes = strcspn(item, " ,");
+        if (item_bytes == bytes && strncasecmp(item, suffix, bytes) == 0)
+            return true;
+        item += item_bytes;
+    }
+    return false;
+}
+
+static const char *format_of_suffix(const char *suffix) {
+    for (size_t i = 0; *suffix && i < gputime_registry_count(GPUTIME_OUTPUTS); i++) {
+        struct gputime_entry entry = gputime_registry_entry(GPUTIME_OUTPUTS, i);
+        if (has_suffix(entry.detail, suffix))
+            return entry.key;
+    }
+    return NULL;
+}
+
+static enum gputime_status fail_suffix(const char *path, struct gputime_error *err) {
+    char formats[256];
+    const struct cli_option *option = cli_option_find("format", strlen("format"));
+    return cli_fail_usage(err, "cannot tell the format of '%s' by its suffix; name it with --format %s", path,
+                          cli_option_choices(option, formats, sizeof formats));
+}
+
+/* layout: of the detailed list a file without a data suffix gets; NULL: the file has what would be printed. */
+static enum gputime_status plan_file(const char *path, const char *asked, const char *layout, bool prints_too,
+                                     struct cli_destination *destination, struct gputime_error *err) {
+    const char *suffix = suffix_of(path);
+    const char *format = format_of_suffix(suffix);
+    bool is_plain = !*suffix || (format && strcmp(format, "text") == 0);
+
+    *destination = (struct cli_destination){.path = path};
+    if (is_folder(path)) {
+        if (asked && !prints_too && strcmp(asked, "csv") != 0)
+            return cli_fail_usage(err, "a folder gets CSV files, not %s; leave the '/' off '%s'", asked, path);
+        destination->format = "csv";
+    } else if (asked && (!prints_too || !format)) {
+        destination->format = asked;
+    } else if (is_plain) {
+        destination->format = layout ? layout : "text";
+        destination->is_complete = prints_too;
+    } else if (format) {
+        destination->format = format;
+    } else {
+        return fail_suffix(path, err);
+    }
+    return GPUTIME_OK;
+}
+
+enum gputime_status cli_destinations_plan(const struct cli_command *command, const struct cli_options *options,
+                                          struct cli_destination destinations[CLI_MAX_DESTINATIONS], size_t *count,
+                                          struct gputime_error *err) {
+    const char *output_layout = NULL, *gap_layout = NULL, *asked = options->lib.format;
+    enum gputime_status status = GPUTIME_OK;
+    *count = 0;
+    for (size_t i = 0; i < CLI_MAX_PARTS; i++) {
+        if (!cli_part_applies(&command->parts[i], options))
+            continue;
+        if (command->parts[i].output_layout)
+            output_layout = command->parts[i].output_layout;
+        if (command->parts[i].gap_layout)
+            gap_layout = command->parts[i].gap_layout;
+    }
+    if (options->output)
+        status = plan_file(options->output, asked, output_layout, command->prints_too, &destinations[(*count)++], err);
+    if (!status && options->gap_output)
+        status = plan_file(options->gap_output, asked, gap_layout, true, &destinations[(*count)++], err);
+    if (!status && !options->quiet && (!options->output || command->prints_too))
+        destinations[(*count)++] = (struct cli_destination){.format = asked ? asked : "text"};
+    if (!status && *count == 0) /* quiet: still made and written, so that what is wrong with it is said */
+        destinations[(*count)++] = (struct cli_destination){.path = "/dev/null", .format = "text"};
+    return status;
+}

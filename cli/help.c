@@ -1,0 +1,152 @@
+/* --help of the program and of each command, from the tables: at most 80 columns, one screen. */
+#include "help.h"
+
+#include <string.h>
+
+enum { WIDTH = 79, HELP_COLUMN = 28 };
+
+void cli_help_short(FILE *out) {
+    fputs("gputime: where did the GPU time go?\n"
+          "\n"
+          "Usage: gputime [COMMAND] [OPTION]... TRACE...\n"
+          "Try:   gputime trace.json.gz    a summary of the trace\n"
+          "       gputime --help           commands and options\n",
+          out);
+}
+
+/* Text broken at spaces; every line starts at column indent. */
+static void print_paragraph(FILE *out, const char *text, size_t indent) {
+    size_t column = 0;
+    while (*text) {
+        size_t bytes = strcspn(text, " ");
+        if (column && column + 1 + bytes > WIDTH) {
+            fputc('\n', out);
+            column = 0;
+        }
+        if (column) {
+            fputc(' ', out);
+            column++;
+        } else {
+            fprintf(out, "%*s", (int)indent, "");
+            column = indent;
+        }
+        fwrite(text, 1, bytes, out);
+        column += bytes;
+        text += bytes;
+        text += strspn(text, " ");
+    }
+    fputc('\n', out);
+}
+
+/* Help lines of an option: the second and later ones stand below the first. */
+static void print_help_lines(FILE *out, const char *help) {
+    for (; *help; help++) {
+        fputc(*help, out);
+        if (*help == '\n')
+            fprintf(out, "%*s", HELP_COLUMN, "");
+    }
+    fputc('\n', out);
+}
+
+/* Choices that leave no room stand behind the help instead, unless a note of the command names them. */
+static void print_option(FILE *out, const struct cli_option *option, const char *help, bool is_note) {
+    char left[160], choices[128], letter[8] = "    ", longer[160];
+    const char *argument = cli_option_takes_value(option) ? cli_option_argument(option, choices, sizeof choices) : "";
+    if (option->letter)
+        snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    int bytes = snprintf(left, sizeof left, "  %s--%s%s%s", letter, option->name, *argument ? " " : "", argument);
+    if (bytes + 2 > HELP_COLUMN && option->argument) {
+        snprintf(left, sizeof left, "  %s--%s %s", letter, option->name, option->argument);
+        snprintf(longer, sizeof longer, "%s (%s)", help, argument);
+        help = is_note ? help : longer;
+    }
+    fprintf(out, "%-*s", HELP_COLUMN, left);
+    print_help_lines(out, help);
+}
+
+/* --json and its like are named in the line of --format. */
+static bool has_own_line(const struct cli_option *option) {
+    return option->group != CLI_GROUP_HIDDEN && option->type != CLI_CONSTANT;
+}
+
+static bool is_common(const struct cli_option *option) {
+    return has_own_line(option) && !((unsigned)option->group & CLI_GROUPS_SPECIAL);
+}
+
+void cli_help_program(FILE *out) {
+    const char *heading = "";
+    fputs("gputime: where did the GPU time go?\n"
+          "\n"
+          "Usage: gputime [COMMAND] [OPTION]... TRACE...\n"
+          "\n"
+          "Commands ('gputime COMMAND --help' shows the options of one):\n",
+          out);
+    for (size_t i = 0; i < cli_command_count; i++)
+        fprintf(out, "  %-10s%s\n", cli_command_table[i].name, cli_command_table[i].help);
+    fputc('\n', out);
+    for (size_t i = 0; i < cli_option_count; i++) {
+        const struct cli_option *option = &cli_option_table[i];
+        if (!is_common(option))
+            continue;
+        if (strcmp(heading, cli_group_heading(option->group)) != 0) {
+            heading = cli_group_heading(option->group);
+            fprintf(out, "%s:\n", heading);
+        }
+        print_option(out, option, option->help, false);
+    }
+    fputs("\nExamples:\n", out);
+    for (size_t i = 0; i < cli_command_count; i++)
+        if (cli_command_table[i].action == CLI_ACTION_REPORT)
+            fprintf(out, "  %s\n", cli_command_table[i].examples[0]);
+}
+
+static bool is_own(const struct cli_command *command, const struct cli_option *option) {
+    return cli_command_takes(command, option) && has_own_line(option) &&
+           (!is_common(option) || cli_command_has_note(command, option));
+}
+
+/* "--from TIME  --to TIME ...", broken into lines. */
+static void print_common_names(FILE *out, const struct cli_command *command) {
+    size_t column = 0;
+    for (size_t i = 0; i < cli_option_count; i++) {
+        const struct cli_option *option = &cli_option_table[i];
+        if (!cli_command_takes(command, option) || option->group == CLI_GROUP_HIDDEN || is_own(command, option))
+            continue;
+        char text[160], letter[8] = "";
+        const char *argument = !cli_option_takes_value(option) ? ""
+                               : option->argument              ? option->argument
+                                                               : option->choices;
+        if (option->letter)
+            snprintf(letter, sizeof letter, "-%c, ", option->letter);
+        int bytes = snprintf(text, sizeof text, "  %s--%s%s%s", letter, option->name, *argument ? " " : "", argument);
+        if (column && column + (size_t)bytes > WIDTH) {
+            fputc('\n', out);
+            column = 0;
+        }
+        fputs(text, out);
+        column += (size_t)bytes;
+    }
+    fputc('\n', out);
+}
+
+void cli_help_command(FILE *out, const struct cli_command *command) {
+    bool takes_options = false;
+    fprintf(out, "Usage: gputime %s %s%s\n\n", command->name, command->groups ? "[OPTION]... " : "", command->usage);
+    print_paragraph(out, command->details, 0);
+    for (size_t i = 0; i < cli_option_count; i++) {
+        const struct cli_option *option = &cli_option_table[i];
+        if (!is_own(command, option))
+            continue;
+        if (!takes_options)
+            fputs("\nOptions:\n", out);
+        takes_options = true;
+        print_option(out, option, cli_command_option_help(command, option), cli_command_has_note(command, option));
+    }
+    if (command->action == CLI_ACTION_REPORT) {
+        fputs("\nCommon options ('gputime --help' explains them):\n", out);
+        print_common_names(out, command);
+    }
+    fputs(command->examples[1] ? "\nExamples:\n" : "\nExample:\n", out);
+    for (size_t i = 0; i < CLI_MAX_EXAMPLES && command->examples[i]; i++)
+        fprintf(out, "  %s\n", command->examples[i]);
+}

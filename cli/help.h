@@ -1,0 +1,16 @@
+/* What is made from the option and command tables for people and shells to read. */
+#ifndef CLI_HELP_H
+#define CLI_HELP_H
+
+#include <stdio.h>
+
+#include "commands.h"
+
+void cli_help_short(FILE *out);
+void cli_help_program(FILE *out);
+void cli_help_command(FILE *out, const struct cli_command *command);
+
+void cli_man_print(FILE *out);
+void cli_completion_print(FILE *out, enum cli_shell shell);
+
+#endif

@@ -1,0 +1,125 @@
+/* The commands that read no trace: "list" prints the library's registries, "cache" looks after the cache. */
+#include <stdio.h>
+#include <string.h>
+
+#include "actions.h"
+#include "error.h"
+#include "suggest.h"
+
+struct listing {
+    const char *name, *title;
+    enum gputime_registry registry;
+    const char *detail_title;
+};
+
+static const struct listing listings[] = {
+    {"inputs", "Inputs", GPUTIME_INPUTS, "Suffixes"},
+    {"analyses", "Analyses", GPUTIME_ANALYSES, "Tables"},
+    {"outputs", "Outputs", GPUTIME_OUTPUTS, "Suffix"},
+    {"categories", "Categories", GPUTIME_CATEGORIES, "Kind of time"},
+};
+
+static const char *or_empty(const char *text) {
+    return text ? text : "";
+}
+
+static void print_json_text(const char *text) {
+    putchar('"');
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            printf("\\%c", *c);
+        else if (*c < 0x20)
+            printf("\\u%04x", *c);
+        else
+            putchar(*c);
+    }
+    putchar('"');
+}
+
+/* The one shape that the JSON of every command has. */
+static void print_json(const struct listing *listing) {
+    printf("{\n  \"tool\": {\"name\": \"gputime\", \"version\": \"%s\"},\n  \"command\": \"list\",\n  \"inputs\": [],\n"
+           "  \"tables\": {\n    \"%s\": {\n      \"title\": \"%s\",\n      \"columns\": [\n"
+           "        {\"key\": \"key\", \"title\": \"Key\", \"unit\": \"\"},\n"
+           "        {\"key\": \"title\", \"title\": \"Title\", \"unit\": \"\"},\n"
+           "        {\"key\": \"detail\", \"title\": \"%s\", \"unit\": \"\"}\n      ],\n      \"rows\": [",
+           GPUTIME_VERSION, listing->name, listing->title, listing->detail_title);
+    for (size_t i = 0; i < gputime_registry_count(listing->registry); i++) {
+        struct gputime_entry entry = gputime_registry_entry(listing->registry, i);
+        const char *const cells[][2] = {{"key", entry.key}, {"title", entry.title}, {"detail", entry.detail}};
+        printf("%s\n        {", i ? "," : "");
+        for (size_t c = 0; c < 3; c++) {
+            printf("%s\"%s\": ", c ? ", " : "", cells[c][0]);
+            print_json_text(or_empty(cells[c][1]));
+        }
+        putchar('}');
+    }
+    printf("\n      ]\n    }\n  },\n  \"facts\": {},\n  \"findings\": [],\n  \"issues\": []\n}\n");
+}
+
+static void print_text(const struct listing *listing) {
+    size_t count = gputime_registry_count(listing->registry);
+    int key_width = 3, title_width = 5;
+    for (size_t i = 0; i < count; i++) {
+        struct gputime_entry entry = gputime_registry_entry(listing->registry, i);
+        int key_bytes = (int)strlen(or_empty(entry.key)), title_bytes = (int)strlen(or_empty(entry.title));
+        key_width = key_bytes > key_width ? key_bytes : key_width;
+        title_width = title_bytes > title_width ? title_bytes : title_width;
+    }
+    printf("%-*s  %-*s  %s\n", key_width, "Key", title_width, "Title", listing->detail_title);
+    for (size_t i = 0; i < count; i++) {
+        struct gputime_entry entry = gputime_registry_entry(listing->registry, i);
+        const char *detail = or_empty(entry.detail);
+        printf("%-*s  %-*s%s%s\n", key_width, or_empty(entry.key), *detail ? title_width : 0, or_empty(entry.title),
+               *detail ? "  " : "", detail);
+    }
+}
+
+static enum gputime_status fail_word(const struct cli_command *command, struct cli_words words,
+                                     struct gputime_error *err) {
+    if (words.count > 1)
+        return cli_fail_usage(err, "'%s' takes one word, not '%s' as well; usage: gputime %s %s", command->name,
+                              words.items[1], command->name, command->usage);
+    if (words.count == 0)
+        return cli_fail_usage(err, "'%s' needs a word; usage: gputime %s %s", command->name, command->name,
+                              command->usage);
+    return cli_fail_usage(err, "'%s' does not know '%s'; usage: gputime %s %s", command->name, words.items[0],
+                          command->name, command->usage);
+}
+
+enum gputime_status cli_list_run(const struct cli_command *command, const struct cli_options *options,
+                                 struct cli_words words, struct gputime_error *err) {
+    bool is_json = options->lib.format && strcmp(options->lib.format, "json") == 0;
+    if (options->lib.format && !is_json && strcmp(options->lib.format, "text") != 0)
+        return cli_fail_usage(err, "'list' cannot write %s; there are text and json", options->lib.format);
+    for (size_t i = 0; words.count == 1 && i < sizeof listings / sizeof *listings; i++)
+        if (strcmp(words.items[0], listings[i].name) == 0) {
+            if (is_json)
+                print_json(&listings[i]);
+            else
+                print_text(&listings[i]);
+            return GPUTIME_OK;
+        }
+    return fail_word(command, words, err);
+}
+
+enum gputime_status cli_cache_run(const struct cli_command *command, struct cli_words words,
+                                  struct gputime_error *err) {
+    bool is_show = words.count == 1 && strcmp(words.items[0], "show") == 0;
+    bool is_clear = words.count == 1 && strcmp(words.items[0], "clear") == 0;
+    enum gputime_status status = GPUTIME_OK;
+    if (is_show) {
+        char line[4096] = "";
+        status = gputime_cache_show(line, sizeof line, err);
+        if (!status)
+            printf("%s\n", line);
+    } else if (is_clear) {
+        uint64_t removed = 0;
+        status = gputime_cache_clear(&removed, err);
+        if (!status)
+            printf("removed %llu file%s\n", (unsigned long long)removed, removed == 1 ? "" : "s");
+    } else {
+        status = fail_word(command, words, err);
+    }
+    return status;
+}

@@ -1,0 +1,160 @@
+/* The program: reads the command line, picks the command, prints one line about what went wrong. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "actions.h"
+#include "error.h"
+#include "help.h"
+#include "suggest.h"
+
+static enum gputime_status fail_command(const char *word, struct gputime_error *err) {
+    struct cli_suggestion suggestion;
+    cli_suggestion_init(&suggestion, word, strlen(word));
+    for (size_t i = 0; i < cli_command_count; i++)
+        cli_suggestion_offer(&suggestion, cli_command_table[i].name);
+    if (suggestion.nearest)
+        return cli_fail_usage(err, "there is no command or file '%s'; did you mean '%s'?", word, suggestion.nearest);
+    return cli_fail(err, "cannot read '%s': %s", word, strerror(ENOENT));
+}
+
+/* The first word names the command unless it is a file; without one it is the summary. */
+static enum gputime_status choose_command(const struct cli_arguments *arguments, const struct cli_command **command,
+                                          struct cli_words *words, struct gputime_error *err) {
+    struct stat info;
+    *words = (struct cli_words){.items = arguments->words, .count = arguments->word_count};
+    *command = &cli_command_table[0];
+    if (!arguments->plain_words)
+        return GPUTIME_OK;
+    const char *first = arguments->words[0];
+    const struct cli_command *named = cli_command_find(first);
+    if (named) {
+        *command = named;
+        words->items++;
+        words->count--;
+        return GPUTIME_OK;
+    }
+    if (strcmp(first, "-") != 0 && stat(first, &info) != 0 && errno == ENOENT)
+        return fail_command(first, err);
+    return GPUTIME_OK;
+}
+
+static enum gputime_status check_options(const struct cli_arguments *arguments, const struct cli_command *command,
+                                         struct gputime_error *err) {
+    for (size_t i = 0; i < cli_option_count; i++) {
+        const struct cli_option *option = &cli_option_table[i];
+        if (!arguments->given[i] || cli_command_takes(command, option))
+            continue;
+        char others[128] = "";
+        for (size_t c = 0; c < cli_command_count; c++)
+            if (cli_command_takes(&cli_command_table[c], option)) {
+                size_t used = strlen(others);
+                snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", cli_command_table[c].name);
+            }
+        return cli_fail_usage(err, "'%s' takes no option '--%s'; it belongs to %s", command->name, option->name,
+                              others);
+    }
+    return GPUTIME_OK;
+}
+
+static enum gputime_status run_help(struct cli_words words, struct gputime_error *err) {
+    const struct cli_command *command = words.count ? cli_command_find(words.items[0]) : NULL;
+    if (words.count && !command)
+        return fail_command(words.items[0], err);
+    if (command)
+        cli_help_command(stdout, command);
+    else
+        cli_help_program(stdout);
+    return GPUTIME_OK;
+}
+
+static enum gputime_status run_command(const struct cli_command *command, const struct cli_options *options,
+                                       struct cli_words words, struct gputime_error *err) {
+    switch (command->action) {
+    case CLI_ACTION_REPORT:
+        return cli_report_run(command, options, words, err);
+    case CLI_ACTION_LIST:
+        return cli_list_run(command, options, words, err);
+    case CLI_ACTION_CACHE:
+        return cli_cache_run(command, words, err);
+    case CLI_ACTION_HELP:
+        return run_help(words, err);
+    case CLI_ACTION_VERSION:
+        break;
+    }
+    printf("gputime %s\n", GPUTIME_VERSION);
+    return GPUTIME_OK;
+}
+
+static void print_about(const struct cli_arguments *arguments) {
+    const struct cli_options *options = &arguments->options;
+    const struct cli_command *command = arguments->plain_words ? cli_command_find(arguments->words[0]) : NULL;
+    if (options->help && command && command->action != CLI_ACTION_HELP)
+        cli_help_command(stdout, command);
+    else if (options->help)
+        cli_help_program(stdout);
+    else if (options->version)
+        printf("gputime %s\n", GPUTIME_VERSION);
+    else if (options->print_man)
+        cli_man_print(stdout);
+    else
+        cli_completion_print(stdout, (enum cli_shell)options->print_completion);
+}
+
+static enum gputime_status run(const struct cli_arguments *arguments, struct gputime_error *err) {
+    const struct cli_command *command;
+    struct cli_words words;
+    if (cli_options_ask_about(&arguments->options)) {
+        print_about(arguments);
+        return GPUTIME_OK;
+    }
+    enum gputime_status status = choose_command(arguments, &command, &words, err);
+    if (!status)
+        status = check_options(arguments, command, err);
+    return status ? status : run_command(command, &arguments->options, words, err);
+}
+
+/* A reader that closed its pipe (head, less) has all it wants: the exit status tells, no message does. */
+static bool reader_is_gone(void) {
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) && !(out.revents & POLLNVAL);
+}
+
+static enum gputime_status flush_output(struct gputime_error *err) {
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return GPUTIME_OK;
+    return cli_fail(err, "cannot write standard output: %s", strerror(errno));
+}
+
+/* A closed descriptor would be given to the next file that is opened, and what is printed would end in that file. */
+static void reserve_standard_files(void) {
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+            return;
+}
+
+int main(int argc, char **argv) {
+    struct cli_arguments arguments;
+    struct gputime_error err = {.status = GPUTIME_OK};
+
+    reserve_standard_files();
+    signal(SIGPIPE, SIG_IGN); /* so that a pipe closed early does not keep the cache from being written */
+    if (argc < 2) {
+        cli_help_short(stderr);
+        return GPUTIME_USAGE;
+    }
+    enum gputime_status status = cli_arguments_parse(&arguments, argc, argv, &err);
+    if (!status)
+        status = run(&arguments, &err);
+    if (!status)
+        status = flush_output(&err);
+    cli_arguments_release(&arguments);
+    if (status && !(status == GPUTIME_FAILED && reader_is_gone()))
+        fprintf(stderr, "gputime: %s\n", err.message);
+    return (int)status;
+}

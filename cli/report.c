@@ -1,0 +1,125 @@
+/* Runs a report command: traces in, the report to every file and the terminal. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actions.h"
+#include "capture.h"
+#include "error.h"
+#include "request.h"
+#include "terminal.h"
+
+struct job {
+    const struct cli_command *command;
+    const struct cli_options *options;
+    struct cli_captures captures;
+    struct gputime_trace **traces; /* one for each capture */
+    struct cli_destination destinations[CLI_MAX_DESTINATIONS];
+    struct cli_request requests[CLI_MAX_DESTINATIONS];
+    size_t destination_count;
+};
+
+/* Everything that can be found wrong before the traces are read. */
+static enum gputime_status plan(struct job *job, struct cli_words traces, struct gputime_error *err) {
+    enum gputime_status status = cli_captures_init(&job->captures, traces.items, traces.count, err);
+    if (!status)
+        status = cli_destinations_plan(job->command, job->options, job->destinations, &job->destination_count, err);
+    for (size_t i = 0; !status && i < job->destination_count; i++) {
+        const struct cli_destination *destination = &job->destinations[i];
+        if (destination->path)
+            status = cli_captures_spare(&job->captures, destination->path, err);
+        if (!status)
+            status = cli_request_build(job->command, job->options, destination, &job->requests[i], err);
+    }
+    return status;
+}
+
+static enum gputime_status read_traces(struct job *job, struct gputime_error *err) {
+    enum gputime_status status = GPUTIME_OK;
+    job->traces = calloc(job->captures.count + 1, sizeof *job->traces);
+    if (!job->traces)
+        return cli_fail_memory(err);
+    for (size_t i = 0; !status && i < job->captures.count; i++) {
+        const struct cli_capture *capture = &job->captures.items[i];
+        struct gputime_options options = job->options->lib;
+        struct cli_progress progress;
+        cli_progress_begin(&progress, capture->paths[0]);
+        if (progress.is_wanted && !job->options->quiet) {
+            options.progress = cli_progress_update;
+            options.progress_context = &progress;
+        }
+        status = gputime_trace_open(capture->paths, capture->path_count, &options, &job->traces[i], err);
+        cli_progress_end(&progress);
+    }
+    return status;
+}
+
+/* What the library is asked for, to be read together with the request it borrows from. */
+static struct gputime_options destination_options(const struct job *job, size_t index) {
+    const struct cli_destination *destination = &job->destinations[index];
+    const struct cli_request *request = &job->requests[index];
+    struct gputime_options options = job->options->lib;
+    options.shapes = request->shapes;
+    options.shape_count = request->shape_count;
+    options.main_table = request->main_table;
+    options.format = destination->format;
+    if (destination->is_complete)
+        options.table = NULL;
+    if (!options.width)
+        options.width = destination->path ? 80 : cli_terminal_width();
+    if (options.color == GPUTIME_COLOR_AUTO)
+        options.color = !destination->path && cli_terminal_has_color() ? GPUTIME_COLOR_ALWAYS : GPUTIME_COLOR_NEVER;
+    return options;
+}
+
+static bool hint_is_due(const struct job *job, const struct cli_destination *destination) {
+    return job->command->hint && !destination->path && strcmp(destination->format, "text") == 0 &&
+           cli_request_is_sorted_as_usual(job->command, job->options);
+}
+
+static enum gputime_status write_reports(const struct job *job, struct gputime_error *err) {
+    enum gputime_status status = GPUTIME_OK;
+    struct gputime_report *report = NULL;
+    struct gputime_options options[CLI_MAX_DESTINATIONS];
+    for (size_t i = 0; !status && i < job->destination_count; i++) {
+        const struct cli_request *request = &job->requests[i];
+        options[i] = destination_options(job, i);
+        if (!report || !cli_request_same(request, &job->requests[i - 1])) {
+            gputime_report_free(report);
+            status = gputime_report_new(job->traces, job->captures.count, job->command->name, request->analyses,
+                                        request->analysis_count, &options[i], &report, err);
+        }
+        if (!status)
+            status = gputime_report_write(report, &options[i], job->destinations[i].path, err);
+        if (!status && hint_is_due(job, &job->destinations[i]))
+            printf("\n%s\n", job->command->hint);
+    }
+    gputime_report_free(report);
+    return status;
+}
+
+enum gputime_status cli_report_run(const struct cli_command *command, const struct cli_options *options,
+                                   struct cli_words traces, struct gputime_error *err) {
+    if (traces.count == 0)
+        return cli_fail_usage(err, "'%s' needs a trace; usage: gputime %s [OPTION]... %s", command->name, command->name,
+                              command->usage);
+    struct job *job = calloc(1, sizeof *job);
+    if (!job)
+        return cli_fail_memory(err);
+    job->command = command;
+    job->options = options;
+    enum gputime_status status = plan(job, traces, err);
+    if (!status)
+        status = read_traces(job, err);
+    if (!status)
+        status = write_reports(job, err);
+    for (size_t i = 0; job->traces && i < job->captures.count; i++) {
+        if (job->traces[i] && !options->lib.no_cache)
+            gputime_trace_store_cache(job->traces[i]);
+        gputime_trace_free(job->traces[i]);
+    }
+    free(job->traces);
+    cli_captures_release(&job->captures);
+    free(job);
+    return status;
+}

@@ -1,0 +1,241 @@
+/* Turns a command's row and the options into analyses and shapes of tables. */
+#include "request.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "error.h"
+
+static bool same_text(const char *a, const char *b) {
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool is_data(const char *format) {
+    return strcmp(format, "text") != 0 && strcmp(format, "md") != 0;
+}
+
+bool cli_part_applies(const struct cli_part *part, const struct cli_options *options) {
+    if (!part->analyses[0])
+        return false;
+    return !part->option || *(const int *)((const char *)options + part->option) == part->value;
+}
+
+/* ---- tables and the analyses that make them, from the library's registry ---- */
+
+static bool list_has(const char *list, const char *key) {
+    size_t bytes = strlen(key);
+    for (const char *item = list; item && *item;) {
+        size_t item_bytes = strcspn(item, ",");
+        if (item_bytes == bytes && memcmp(item, key, bytes) == 0)
+            return true;
+        item += item_bytes + (item[item_bytes] == ',');
+    }
+    return false;
+}
+
+/* Its key is NULL where there is none. */
+static struct gputime_entry analysis_of_table(const char *table) {
+    for (size_t i = 0; i < gputime_registry_count(GPUTIME_ANALYSES); i++) {
+        struct gputime_entry entry = gputime_registry_entry(GPUTIME_ANALYSES, i);
+        if (list_has(entry.detail, table))
+            return entry;
+    }
+    return (struct gputime_entry){0};
+}
+
+static enum gputime_status fail_table(const char *table, struct gputime_error *err) {
+    char all[512];
+    size_t used = 0;
+    all[0] = '\0';
+    for (size_t i = 0; i < gputime_registry_count(GPUTIME_ANALYSES); i++) {
+        const char *detail = gputime_registry_entry(GPUTIME_ANALYSES, i).detail;
+        for (const char *item = detail; item && *item;) {
+            size_t bytes = strcspn(item, ",");
+            int written = snprintf(all + used, sizeof all - used, "%s%.*s", used ? ", " : "", (int)bytes, item);
+            if (written < 0 || (size_t)written >= sizeof all - used)
+                break;
+            used += (size_t)written;
+            item += bytes + (item[bytes] == ',');
+        }
+    }
+    return cli_fail_usage(err, "there is no table '%s'; there are %s", table, all);
+}
+
+/* ---- shapes ---- */
+
+/* The one shape of that table; made where there is none. */
+static struct gputime_shape *shape_of(struct cli_request *request, const char *table) {
+    for (size_t i = 0; i < request->shape_count; i++)
+        if (strcmp(request->shapes[i].table, table) == 0)
+            return &request->shapes[i];
+    if (request->shape_count == CLI_REQUEST_SHAPES)
+        return &request->shapes[CLI_REQUEST_SHAPES - 1];
+    request->shapes[request->shape_count] = (struct gputime_shape){.table = table};
+    return &request->shapes[request->shape_count++];
+}
+
+static void set_rows(struct gputime_shape *shape, int64_t rows, bool in_data) {
+    shape->screen_limit = rows ? rows : -1;
+    if (in_data || !rows || (shape->limit && shape->limit != rows))
+        shape->limit = rows;
+}
+
+static enum gputime_status fail_sort(const struct cli_list *list, const char *given, struct gputime_error *err) {
+    char names[256];
+    size_t used = 0;
+    for (size_t i = 0; i < CLI_MAX_SORTS && list->sorts[i].name; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", list->sorts[i].name);
+    return cli_fail_usage(err, "cannot sort %s by '%s'; there are %s", list->table, given, names);
+}
+
+static enum gputime_status set_sort(struct gputime_shape *shape, const struct cli_list *list, const char *given,
+                                    struct gputime_error *err) {
+    for (size_t i = 0; i < CLI_MAX_SORTS && list->sorts[i].name; i++)
+        if (strcmp(list->sorts[i].name, given) == 0) {
+            shape->sort = list->sorts[i].column;
+            return GPUTIME_OK;
+        }
+    if (list->only_sorts)
+        return fail_sort(list, given, err);
+    shape->sort = given;
+    return GPUTIME_OK;
+}
+
+static const char *text_option(const struct cli_options *options, size_t offset) {
+    return offset ? *(const char *const *)((const char *)options + offset) : NULL;
+}
+
+static int64_t rows_option(const struct cli_options *options, size_t offset) {
+    return offset ? *(const int64_t *)((const char *)options + offset) : CLI_UNSET;
+}
+
+static enum gputime_status shape_list(struct cli_request *request, const struct cli_list *list,
+                                      const struct cli_options *options, const struct cli_destination *destination,
+                                      struct gputime_error *err) {
+    struct gputime_shape *shape = shape_of(request, list->table);
+    const char *sort = text_option(options, list->sort_offset);
+    int64_t rows = rows_option(options, list->top_offset);
+
+    if (list->sort)
+        shape->sort = list->sort;
+    if (list->screen_rows)
+        shape->screen_limit = list->screen_rows;
+    if (list->rows)
+        shape->limit = list->rows;
+    if (rows != CLI_UNSET)
+        set_rows(shape, rows, is_data(destination->format) && !destination->is_complete);
+    if (destination->is_complete) {
+        shape->limit = 0;
+        if (!is_data(destination->format))
+            shape->screen_limit = -1;
+    }
+    return sort ? set_sort(shape, list, sort, err) : GPUTIME_OK;
+}
+
+static void add_analysis(struct cli_request *request, const char *key) {
+    for (size_t i = 0; i < request->analysis_count; i++)
+        if (strcmp(request->analyses[i], key) == 0)
+            return;
+    if (request->analysis_count < CLI_REQUEST_ANALYSES)
+        request->analyses[request->analysis_count++] = key;
+}
+
+static enum gputime_status add_part(struct cli_request *request, const struct cli_part *part,
+                                    const struct cli_options *options, const struct cli_destination *destination,
+                                    struct gputime_error *err) {
+    enum gputime_status status = GPUTIME_OK;
+    if (part->main_table)
+        request->main_table = part->main_table;
+    for (size_t i = 0; i < CLI_MAX_ANALYSES && part->analyses[i]; i++)
+        add_analysis(request, part->analyses[i]);
+    for (size_t i = 0; i < CLI_MAX_SHAPES && part->shapes[i].table; i++)
+        *shape_of(request, part->shapes[i].table) = part->shapes[i];
+    for (size_t i = 0; !status && i < CLI_MAX_LISTS && part->lists[i].table; i++)
+        status = shape_list(request, &part->lists[i], options, destination, err);
+    return status;
+}
+
+/* The short names that any command has for the table's columns. */
+static struct cli_list list_of_table(const char *table) {
+    for (size_t c = 0; c < cli_command_count; c++)
+        for (size_t p = 0; p < CLI_MAX_PARTS; p++)
+            for (size_t l = 0; l < CLI_MAX_LISTS; l++) {
+                struct cli_list list = cli_command_table[c].parts[p].lists[l];
+                if (!list.table || strcmp(list.table, table) != 0)
+                    continue;
+                list.only_sorts = false;
+                return list;
+            }
+    return (struct cli_list){.table = table};
+}
+
+static void hide_siblings(struct cli_request *request, const char *tables, const char *shown) {
+    char *rest = NULL;
+    snprintf(request->sibling_names, sizeof request->sibling_names, "%s", tables);
+    for (char *name = strtok_r(request->sibling_names, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+        if (strcmp(name, shown) != 0)
+            shape_of(request, name)->hidden = 1;
+}
+
+/* --table: only the analysis that makes it runs, and --sort, --top and --columns are about it. */
+static enum gputime_status narrow_to_table(struct cli_request *request, const struct cli_options *options,
+                                           const struct cli_destination *destination, struct gputime_error *err) {
+    const char *table = options->lib.table;
+    struct gputime_entry analysis = analysis_of_table(table);
+    if (!analysis.key)
+        return fail_table(table, err);
+    request->analyses[0] = analysis.key;
+    request->analysis_count = 1;
+    request->main_table = table;
+    request->shape_count = 0;
+    hide_siblings(request, analysis.detail, table);
+
+    struct gputime_shape *shape = shape_of(request, table);
+    const struct cli_list list = list_of_table(table);
+    shape->columns = options->columns;
+    if (options->top != CLI_UNSET)
+        set_rows(shape, options->top, is_data(destination->format));
+    return options->sort ? set_sort(shape, &list, options->sort, err) : GPUTIME_OK;
+}
+
+enum gputime_status cli_request_build(const struct cli_command *command, const struct cli_options *options,
+                                      const struct cli_destination *destination, struct cli_request *request,
+                                      struct gputime_error *err) {
+    const char *first_list = NULL;
+    *request = (struct cli_request){0};
+    for (size_t i = 0; i < CLI_MAX_PARTS; i++) {
+        const struct cli_part *part = &command->parts[i];
+        if (!cli_part_applies(part, options))
+            continue;
+        enum gputime_status status = add_part(request, part, options, destination, err);
+        if (status)
+            return status;
+        if (!first_list)
+            first_list = part->lists[0].table;
+    }
+    if (options->lib.table && !destination->is_complete)
+        return narrow_to_table(request, options, destination, err);
+    if (options->columns && first_list)
+        shape_of(request, first_list)->columns = options->columns;
+    return GPUTIME_OK;
+}
+
+bool cli_request_same(const struct cli_request *a, const struct cli_request *b) {
+    if (a->analysis_count != b->analysis_count || a->shape_count != b->shape_count ||
+        !same_text(a->main_table, b->main_table))
+        return false;
+    for (size_t i = 0; i < a->analysis_count; i++)
+        if (!same_text(a->analyses[i], b->analyses[i]))
+            return false;
+    for (size_t i = 0; i < a->shape_count; i++) {
+        const struct gputime_shape *x = &a->shapes[i], *y = &b->shapes[i];
+        if (!same_text(x->table, y->table) || !same_text(x->sort, y->sort) || !same_text(x->columns, y->columns) ||
+            x->limit != y->limit || x->screen_limit != y->screen_limit || x->hidden != y->hidden)
+            return false;
+    }
+    return true;
+}
+
+bool cli_request_is_sorted_as_usual(const struct cli_command *command, const struct cli_options *options) {
+    return !options->lib.table && (!options->sort || same_text(options->sort, command->parts[0].lists[0].sort));
+}

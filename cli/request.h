@@ -1,0 +1,44 @@
+/* Turns a command and the options into what the library is asked for: analyses, shapes of the tables, files. */
+#ifndef CLI_REQUEST_H
+#define CLI_REQUEST_H
+
+#include "commands.h"
+
+/* Where a report goes. */
+struct cli_destination {
+    const char *path;   /* NULL: standard output */
+    const char *format; /* key of an output or a layout */
+    bool is_complete;   /* a detailed list: every row, whatever --top and --table say of what is printed */
+};
+enum { CLI_MAX_DESTINATIONS = 3 };
+
+enum { CLI_REQUEST_ANALYSES = 32, CLI_REQUEST_SHAPES = 32 };
+
+struct cli_request {
+    const char *analyses[CLI_REQUEST_ANALYSES];
+    size_t analysis_count;
+    struct gputime_shape shapes[CLI_REQUEST_SHAPES];
+    size_t shape_count;
+    const char *main_table;
+    char sibling_names[512]; /* tables hidden because --table asks for another of the same analysis */
+};
+
+bool cli_part_applies(const struct cli_part *part, const struct cli_options *options);
+
+/* destination.c: where the options send the report. Files first, so that nothing is printed when one of them cannot be
+ * written. */
+enum gputime_status cli_destinations_plan(const struct cli_command *command, const struct cli_options *options,
+                                          struct cli_destination destinations[CLI_MAX_DESTINATIONS], size_t *count,
+                                          struct gputime_error *err);
+
+enum gputime_status cli_request_build(const struct cli_command *command, const struct cli_options *options,
+                                      const struct cli_destination *destination, struct cli_request *request,
+                                      struct gputime_error *err);
+
+/* Whether one report serves both. */
+bool cli_request_same(const struct cli_request *a, const struct cli_request *b);
+
+/* Whether the command's first list is sorted as it is without --sort. */
+bool cli_request_is_sorted_as_usual(const struct cli_command *command, const struct cli_options *options);
+
+#endif

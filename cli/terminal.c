@@ -1,0 +1,77 @@
+/* What the terminal can do, and the progress line on standard error. */
+#include "terminal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { NARROWEST = 20, WIDEST = 10000, BAR_CELLS = 24, LONGEST_NAME = 24 };
+static const double first_draw_s = 0.5, next_draw_s = 0.1;
+
+int64_t cli_terminal_width(void) {
+    struct winsize window;
+    if (!isatty(STDOUT_FILENO))
+        return 80;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col >= NARROWEST)
+        return window.ws_col;
+    const char *columns = getenv("COLUMNS");
+    long width = columns ? strtol(columns, NULL, 10) : 0;
+    return width >= NARROWEST && width <= WIDEST ? width : 80;
+}
+
+static bool is_dumb(void) {
+    const char *term = getenv("TERM");
+    return !term || strcmp(term, "dumb") == 0;
+}
+
+bool cli_terminal_has_color(void) {
+    const char *no_color = getenv("NO_COLOR");
+    return isatty(STDOUT_FILENO) && !is_dumb() && !(no_color && *no_color);
+}
+
+static double seconds_since(const struct timespec *start) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - start->tv_sec) + (double)(now.tv_nsec - start->tv_nsec) / 1e9;
+}
+
+void cli_progress_begin(struct cli_progress *progress, const char *path) {
+    const char *slash = strrchr(path, '/');
+    *progress =
+        (struct cli_progress){.path = slash ? slash + 1 : path, .is_wanted = isatty(STDERR_FILENO) && !is_dumb()};
+    clock_gettime(CLOCK_MONOTONIC, &progress->start);
+}
+
+static void draw(const char *path, double seconds, uint64_t done_bytes, uint64_t total_bytes) {
+    double done = (double)done_bytes, total = (double)total_bytes;
+    double rate = seconds > 0 ? done / 1e6 / seconds : 0;
+    char bar[BAR_CELLS + 1];
+    if (total_bytes == 0 || done_bytes > total_bytes) {
+        fprintf(stderr, "\r\033[Kreading %.*s  %.0f MB  %.0f MB/s", LONGEST_NAME, path, done / 1e6, rate);
+        return;
+    }
+    int full = (int)(done / total * BAR_CELLS);
+    for (int i = 0; i < BAR_CELLS; i++)
+        bar[i] = i < full ? '#' : '.';
+    bar[BAR_CELLS] = '\0';
+    fprintf(stderr, "\r\033[Kreading %.*s [%s] %3.0f%%  %.0f MB/s", LONGEST_NAME, path, bar, done / total * 100, rate);
+}
+
+void cli_progress_update(void *context, uint64_t done_bytes, uint64_t total_bytes) {
+    struct cli_progress *progress = context;
+    double seconds = seconds_since(&progress->start);
+    if (seconds < first_draw_s || (progress->is_shown && seconds_since(&progress->drawn) < next_draw_s))
+        return;
+    draw(progress->path, seconds, done_bytes, total_bytes);
+    fflush(stderr);
+    clock_gettime(CLOCK_MONOTONIC, &progress->drawn);
+    progress->is_shown = true;
+}
+
+void cli_progress_end(struct cli_progress *progress) {
+    if (progress->is_shown)
+        fputs("\r\033[K", stderr);
+    progress->is_shown = false;
+}

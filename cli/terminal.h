@@ -1,0 +1,23 @@
+/* What the terminal can do, and the progress line. */
+#ifndef CLI_TERMINAL_H
+#define CLI_TERMINAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+int64_t cli_terminal_width(void);  /* of standard output; 80 where it is no terminal */
+bool cli_terminal_has_color(void); /* standard output: a terminal, NO_COLOR unset, TERM not dumb */
+
+/* One line on standard error that is drawn when reading lasts, and erased at the end. */
+struct cli_progress {
+    const char *path;
+    struct timespec start, drawn;
+    bool is_wanted, is_shown;
+};
+
+void cli_progress_begin(struct cli_progress *progress, const char *path);
+void cli_progress_update(void *progress, uint64_t done_bytes, uint64_t total_bytes);
+void cli_progress_end(struct cli_progress *progress);
+
+#endif

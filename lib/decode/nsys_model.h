@@ -1,0 +1,100 @@
+/* What Nsight Systems records mean, once: both the SQLite and the .nsys-rep reader hand their rows to this, so that the
+   same capture gives the same store from either. In: raw rows (ids as NVIDIA writes them); out: rows of a builder. */
+#ifndef GT_DECODE_NSYS_MODEL_H
+#define GT_DECODE_NSYS_MODEL_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "events/store.h"
+
+#define GT_NSYS_NO_ID UINT64_MAX /* an id or number the row does not have (SQL NULL, absent field) */
+
+/* The capture's facts, filled before the events are read and then shared read-only by all threads. */
+struct gt_nsys_capture {
+    struct gt_arena arena;
+    struct gt_str *strings; /* by string id; string_count of them; unknown ids have ptr NULL */
+    size_t string_count;
+    struct gt_map gpu_of; /* (pid, CUDA ordinal) -> physical GPU id, from TARGET_INFO_CUDA_DEVICE */
+    struct gt_nsys_gpu *gpus;
+    size_t gpu_count;
+    struct gt_nsys_name *processes, *threads; /* names by globalPid / globalTid */
+    size_t process_count, thread_count;
+    int64_t duration_ns;    /* of the capture, -1 unknown: a range that ends exactly there was never closed */
+    int64_t utc_ns;         /* epoch ns of time 0; 0 unknown */
+    struct gt_str producer; /* "Nsight Systems 2025.3.1.0" */
+};
+
+struct gt_nsys_gpu {
+    int64_t id;
+    struct gt_str name;
+    uint64_t memory_bytes;
+    uint32_t multiprocessors;
+};
+
+struct gt_nsys_name {
+    uint64_t global_id;
+    struct gt_str name;
+};
+
+/* One for each builder, so for each thread. */
+struct gt_nsys_sink {
+    struct gt_builder *builder;
+    const struct gt_nsys_capture *capture;
+    gt_strid *interned;           /* by string id: id in the builder + 1, 0 = not yet */
+    struct gt_map lanes, threads; /* caches over global ids */
+    struct gt_map domains;        /* (globalPid, domainId) -> index + 1 that range rows hold until gt_nsys_finish */
+    struct gt_nsys_domain *domain_list;
+    size_t domain_count, domain_capacity;
+};
+
+struct gt_nsys_domain {
+    uint64_t global_pid, domain_id;
+    struct gt_str name; /* ptr NULL until its creation event was seen; owned by the builder's strings */
+};
+
+enum gt_nsys_device_kind { GT_NSYS_KERNEL, GT_NSYS_MEMCPY, GT_NSYS_MEMSET, GT_NSYS_GRAPH };
+
+/* A kernel, copy, set or whole graph on a device. */
+struct gt_nsys_activity {
+    enum gt_nsys_device_kind kind;
+    int64_t start_ns, end_ns;
+    uint64_t correlation, global_pid; /* GT_NSYS_NO_ID if absent */
+    int64_t device, stream;           /* CUDA ordinal in the process */
+    uint64_t name_id;                 /* kernels: demangled name; GT_NSYS_NO_ID when name holds text */
+    struct gt_str name;
+    uint64_t graph_node, graph_id;                 /* GT_NSYS_NO_ID if none */
+    uint64_t bytes, copy_kind, src_kind, dst_kind; /* copies and sets, as NVIDIA numbers them */
+};
+
+/* A runtime or driver call. */
+struct gt_nsys_call {
+    int64_t start_ns, end_ns;
+    uint64_t correlation, global_tid, name_id;
+    struct gt_str name;
+};
+
+/* An NVTX event of any type (59, 60, 70, 71 ranges, 34 mark, 75 domain, 39 thread name, 33 category). */
+struct gt_nsys_nvtx {
+    uint64_t type;
+    int64_t start_ns, end_ns; /* end GT_NO_TIME if NULL */
+    uint64_t global_tid, end_global_tid, domain_id, text_id;
+    struct gt_str text;
+};
+
+/* Set-up and end of a capture; release after gt_nsys_finish. */
+void gt_nsys_capture_release(struct gt_nsys_capture *capture);
+bool gt_nsys_sink_init(struct gt_nsys_sink *sink, struct gt_builder *builder, const struct gt_nsys_capture *capture);
+void gt_nsys_sink_release(struct gt_nsys_sink *sink);
+
+void gt_nsys_add_activity(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity);
+void gt_nsys_add_call(struct gt_nsys_sink *sink, const struct gt_nsys_call *call);
+void gt_nsys_add_nvtx(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event);
+void gt_nsys_add_overhead(struct gt_nsys_sink *sink, int64_t start_ns, int64_t end_ns, uint64_t global_tid,
+                          struct gt_str name);
+/* A diagnostic text of the profiler: those that mean lost data become issues. */
+void gt_nsys_add_diagnostic(struct gt_nsys_sink *sink, struct gt_str text);
+
+/* After all events: names of devices, processes, threads and domains into the builders, meta, never-closed ranges. */
+void gt_nsys_finish(struct gt_nsys_sink *sinks, size_t count, const struct gt_nsys_capture *capture);
+
+#endif

@@ -1,0 +1,387 @@
+/* Turns parsed trace events into rows: what Kineto and its relatives write comes in, ops, calls, ranges, tracks and
+   issues go into the builder. */
+#include "decode/torch_sink.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/num.h"
+#include "decode/torch_value.h"
+
+void gt_torch_sink_init(struct gt_torch_sink *sink, struct gt_builder *builder) {
+    memset(sink, 0, sizeof *sink);
+    sink->builder = builder;
+    gt_arena_init(&sink->arena);
+}
+
+void gt_torch_sink_release(struct gt_torch_sink *sink) {
+    gt_free(sink->scratch);
+    gt_free(sink->names);
+    gt_arena_release(&sink->arena);
+    memset(sink, 0, sizeof *sink);
+}
+
+/* The event at hand and where it stands. */
+struct subject {
+    struct gt_torch_sink *sink;
+    const struct gt_torch_event *event;
+    uint64_t offset;
+};
+
+static void count_issue(const struct subject *at, enum gt_issue_id issue) {
+    gt_builder_issue(at->sink->builder, issue, 1, at->offset);
+}
+
+static int64_t find_int(const struct subject *at, enum gt_torch_field field, int64_t absent) {
+    int64_t value;
+    enum gt_torch_number found = gt_torch_event_int(at->event, field, &value);
+    if (found == GT_TORCH_UNREADABLE)
+        count_issue(at, GT_ISSUE_NUMBER_UNREADABLE);
+    return found == GT_TORCH_NUMBER ? value : absent;
+}
+
+static int64_t find_micros(const struct subject *at, enum gt_torch_field field, int64_t absent_ns) {
+    int64_t ns;
+    enum gt_torch_number found = gt_torch_event_micros(at->event, field, &ns);
+    if (found == GT_TORCH_UNREADABLE)
+        count_issue(at, GT_ISSUE_NUMBER_UNREADABLE);
+    return found == GT_TORCH_NUMBER ? ns : absent_ns;
+}
+
+/* Start and end; false without a start. An end that does not fit 64 bits counts as no duration. */
+static bool find_times(const struct subject *at, int64_t *start_ns, int64_t *end_ns) {
+    *start_ns = find_micros(at, GT_TORCH_TS, GT_NO_TIME);
+    if (*start_ns == GT_NO_TIME)
+        return false;
+    if (__builtin_add_overflow(*start_ns, find_micros(at, GT_TORCH_DUR, 0), end_ns)) {
+        count_issue(at, GT_ISSUE_NUMBER_UNREADABLE);
+        *end_ns = *start_ns;
+    }
+    return true;
+}
+
+/* The text of a member, decoded; valid until the next call. Nothing where it is absent, null or nested. */
+static struct gt_str find_text(const struct subject *at, enum gt_torch_field field) {
+    struct gt_torch_sink *sink = at->sink;
+    if (!gt_torch_event_has(at->event, field))
+        return (struct gt_str){"", 0};
+    const struct gt_torch_value *value = &at->event->values[field];
+    const struct gt_json_text *text = &value->text;
+    if (!value->is_string && gt_str_eq(text->raw, GT_STR("null")))
+        return (struct gt_str){"", 0};
+    if (text->marks == 0)
+        return text->raw;
+    if (text->raw.len > sink->scratch_bytes) {
+        char *grown = gt_realloc(sink->scratch, text->raw.len);
+        if (!grown) {
+            sink->builder->failed = true;
+            return (struct gt_str){"", 0};
+        }
+        sink->scratch = grown;
+        sink->scratch_bytes = text->raw.len;
+    }
+    bool repaired = false;
+    size_t len = gt_json_decode(*text, sink->scratch, &repaired);
+    if (repaired)
+        count_issue(at, GT_ISSUE_TEXT_REPAIRED);
+    return (struct gt_str){sink->scratch, len};
+}
+
+static gt_strid find_name(const struct subject *at) {
+    return gt_builder_string(at->sink->builder, find_text(at, GT_TORCH_NAME));
+}
+
+/* pid and tid are numbers, or words such as "Spans": then -1 and the words are the key. */
+static struct gt_str find_label(const struct subject *at, enum gt_torch_field field, int64_t *number) {
+    *number = -1;
+    if (gt_torch_event_int(at->event, field, number) == GT_TORCH_NUMBER)
+        return (struct gt_str){"", 0};
+    *number = -1;
+    return find_text(at, field);
+}
+
+static struct gt_torch_track_cache *cache_slot(struct gt_torch_track_cache *cache, int64_t major, int64_t minor) {
+    uint64_t hash = ((uint64_t)major * 31 + (uint64_t)minor) * UINT64_C(0x9E3779B97F4A7C15);
+    return &cache[hash >> 32 & (GT_TORCH_CACHE_SLOTS - 1)];
+}
+
+static uint32_t thread_by_label(const struct subject *at) {
+    int64_t pid, tid;
+    struct gt_str label = find_label(at, GT_TORCH_PID, &pid);
+    uint32_t process = gt_builder_process(at->sink->builder, pid, label);
+    label = find_label(at, GT_TORCH_TID, &tid);
+    return gt_builder_thread(at->sink->builder, process, tid, label);
+}
+
+static uint32_t find_thread(const struct subject *at) {
+    int64_t pid, tid;
+    if (gt_torch_event_int(at->event, GT_TORCH_PID, &pid) != GT_TORCH_NUMBER ||
+        gt_torch_event_int(at->event, GT_TORCH_TID, &tid) != GT_TORCH_NUMBER)
+        return thread_by_label(at);
+    struct gt_torch_track_cache *slot = cache_slot(at->sink->threads, pid, tid);
+    if (!slot->is_set || slot->major != pid || slot->minor != tid) {
+        uint32_t process = gt_builder_process(at->sink->builder, pid, (struct gt_str){"", 0});
+        uint32_t thread = gt_builder_thread(at->sink->builder, process, tid, (struct gt_str){"", 0});
+        *slot = (struct gt_torch_track_cache){pid, tid, thread, true};
+    }
+    return slot->id;
+}
+
+/* The stream stands in the args, else it is the thread: a number, or "stream 7" in old exports. */
+static int64_t find_stream(const struct subject *at) {
+    static const struct gt_str prefix = GT_STR("stream ");
+    int64_t stream = find_int(at, GT_TORCH_STREAM, INT64_MIN);
+    if (stream != INT64_MIN || gt_torch_event_int(at->event, GT_TORCH_TID, &stream) == GT_TORCH_NUMBER)
+        return stream;
+    if (!gt_torch_event_has(at->event, GT_TORCH_TID))
+        return 0;
+    struct gt_str words = at->event->values[GT_TORCH_TID].text.raw;
+    if (!gt_str_starts(words, prefix))
+        return 0;
+    struct gt_str digits = {words.ptr + prefix.len, 0};
+    while (prefix.len + digits.len < words.len && digits.ptr[digits.len] >= '0' && digits.ptr[digits.len] <= '9')
+        digits.len++;
+    return gt_num_parse_int(digits, &stream) ? stream : 0;
+}
+
+/* Kineto puts GPU work under the device, not under the process that launched it. */
+static uint32_t find_lane(const struct subject *at) {
+    int64_t device = find_int(at, GT_TORCH_DEVICE, -1);
+    if (device < 0 && (gt_torch_event_int(at->event, GT_TORCH_PID, &device) != GT_TORCH_NUMBER || device < 0)) {
+        count_issue(at, GT_ISSUE_OP_WITHOUT_DEVICE);
+        device = 0;
+    }
+    int64_t stream = find_stream(at);
+    struct gt_torch_track_cache *slot = cache_slot(at->sink->lanes, device, stream);
+    if (!slot->is_set || slot->major != device || slot->minor != stream) {
+        uint32_t lane = gt_builder_lane(at->sink->builder, GT_NO_TRACK, device, stream);
+        *slot = (struct gt_torch_track_cache){device, stream, lane, true};
+    }
+    return slot->id;
+}
+
+static uint64_t find_correlation(const struct subject *at) {
+    int64_t id = find_int(at, GT_TORCH_CORRELATION, -1);
+    return id < 0 ? GT_NO_CORRELATION : (uint64_t)id;
+}
+
+static bool is_graph_node(const struct subject *at) {
+    return find_int(at, GT_TORCH_GRAPH, 0) != 0 || find_int(at, GT_TORCH_GRAPH_NODE, 0) != 0;
+}
+
+static bool starts_nocase(struct gt_str text, struct gt_str prefix) {
+    return text.len >= prefix.len && gt_str_find_nocase((struct gt_str){text.ptr, prefix.len}, prefix);
+}
+
+static enum gt_op_kind op_kind(const struct subject *at) {
+    struct gt_str name;
+    switch (at->event->category) {
+    case GT_TORCH_CAT_MEMCPY:
+        return GT_OP_MEMCPY;
+    case GT_TORCH_CAT_MEMSET:
+        return GT_OP_MEMSET;
+    case GT_TORCH_CAT_GPU_OP:
+        name = gt_torch_event_has(at->event, GT_TORCH_NAME) ? at->event->values[GT_TORCH_NAME].text.raw : GT_STR("");
+        return starts_nocase(name, GT_STR("memcpy"))   ? GT_OP_MEMCPY
+               : starts_nocase(name, GT_STR("memset")) ? GT_OP_MEMSET
+                                                       : GT_OP_KERNEL;
+    default:
+        return GT_OP_KERNEL;
+    }
+}
+
+static void take_op(const struct subject *at) {
+    struct gt_builder *builder = at->sink->builder;
+    struct gt_ops_row row = {.kind = (uint8_t)op_kind(at)};
+    if (!find_times(at, &row.start_ns, &row.end_ns)) {
+        count_issue(at, GT_ISSUE_OP_WITHOUT_TIME);
+        return;
+    }
+    row.lane = find_lane(at);
+    row.correlation = find_correlation(at);
+    row.name = find_name(at);
+    row.flags = is_graph_node(at) ? GT_OP_IN_GRAPH : 0;
+    if (row.name == GT_STRID_EMPTY)
+        count_issue(at, GT_ISSUE_OP_WITHOUT_NAME);
+    if (!gt_builder_op(builder, &row) || row.kind == GT_OP_KERNEL)
+        return;
+    int64_t bytes = find_int(at, GT_TORCH_BYTES, -1);
+    if (bytes < 0)
+        return;
+    struct gt_copies_row copy = {.bytes = (uint64_t)bytes};
+    gt_torch_memory_kinds(gt_strtab_get(&builder->store.strings, row.name), &copy.src, &copy.dst);
+    gt_builder_copy(builder, &copy);
+}
+
+static void take_gpu_range(const struct subject *at) {
+    struct gt_ranges_row row = {.kind = GT_RANGE_GPU, .thread = GT_NO_TRACK, .end_thread = GT_NO_TRACK};
+    if (!find_times(at, &row.start_ns, &row.end_ns)) {
+        count_issue(at, GT_ISSUE_EVENT_DAMAGED);
+        return;
+    }
+    row.lane = find_lane(at);
+    row.name = find_name(at);
+    gt_builder_range(at->sink->builder, &row);
+}
+
+/* What happened on a CPU thread, as the kind of row its category asks for. */
+static void take_cpu_side(const struct subject *at, enum gt_torch_category category) {
+    struct gt_builder *builder = at->sink->builder;
+    int64_t start_ns, end_ns, pid;
+    if (!find_times(at, &start_ns, &end_ns)) {
+        count_issue(at, GT_ISSUE_EVENT_DAMAGED);
+        return;
+    }
+    /* The profiler's own work often is of no process: pid -1. */
+    uint32_t thread = GT_NO_TRACK;
+    if (category != GT_TORCH_CAT_OVERHEAD || gt_torch_event_int(at->event, GT_TORCH_PID, &pid) != GT_TORCH_NUMBER ||
+        pid >= 0)
+        thread = find_thread(at);
+    gt_strid name = find_name(at);
+    switch (category) {
+    case GT_TORCH_CAT_CALL:
+        gt_builder_call(builder, &(struct gt_calls_row){start_ns, end_ns, find_correlation(at), name, thread});
+        break;
+    case GT_TORCH_CAT_CPU_OP:
+        gt_builder_cpu_op(builder, &(struct gt_cpu_ops_row){start_ns, end_ns, name, thread});
+        break;
+    case GT_TORCH_CAT_OVERHEAD:
+        gt_builder_overhead(builder, &(struct gt_overheads_row){start_ns, end_ns, name, thread});
+        break;
+    default:
+        gt_builder_range(builder, &(struct gt_ranges_row){.start_ns = start_ns,
+                                                          .end_ns = end_ns,
+                                                          .name = name,
+                                                          .thread = thread,
+                                                          .end_thread = GT_NO_TRACK,
+                                                          .lane = GT_NO_TRACK,
+                                                          .kind = GT_RANGE_NESTED});
+        break;
+    }
+}
+
+static struct gt_torch_track_name *add_track_name(struct gt_torch_sink *sink) {
+    if (sink->name_count == sink->name_capacity) {
+        size_t capacity = sink->name_capacity ? sink->name_capacity * 2 : 64;
+        struct gt_torch_track_name *grown = gt_realloc(sink->names, capacity * sizeof *grown);
+        if (!grown) {
+            sink->builder->failed = true;
+            return NULL;
+        }
+        sink->names = grown;
+        sink->name_capacity = capacity;
+    }
+    return &sink->names[sink->name_count++];
+}
+
+/* false: nothing in it is needed. */
+static bool take_metadata(const struct subject *at) {
+    struct gt_torch_sink *sink = at->sink;
+    const struct gt_builder *builder = sink->builder;
+    struct gt_str what = find_text(at, GT_TORCH_NAME);
+    struct gt_torch_track_name name = {.kind = GT_TORCH_NAMES_PROCESS};
+    if (gt_str_eq(what, GT_STR("thread_name")))
+        name.kind = GT_TORCH_NAMES_THREAD;
+    else if (gt_str_eq(what, GT_STR("process_labels")))
+        name.kind = GT_TORCH_LABELS_PROCESS;
+    else if (!gt_str_eq(what, GT_STR("process_name")))
+        return false;
+    if (builder->segment_count == 0)
+        return false; /* only after memory ran out */
+    name.segment = builder->segment_count - 1;
+    name.order = builder->segments[name.segment].order;
+    name.pid_label = gt_arena_copy(&sink->arena, find_label(at, GT_TORCH_PID, &name.pid));
+    name.tid_label = gt_arena_copy(&sink->arena, find_label(at, GT_TORCH_TID, &name.tid));
+    enum gt_torch_field field = name.kind == GT_TORCH_LABELS_PROCESS ? GT_TORCH_ARG_LABELS : GT_TORCH_ARG_NAME;
+    name.name = gt_arena_copy(&sink->arena, find_text(at, field));
+    struct gt_torch_track_name *kept = name.name.len ? add_track_name(sink) : NULL;
+    if (kept)
+        *kept = name;
+    sink->builder->failed |= gt_arena_failed(&sink->arena);
+    return kept != NULL;
+}
+
+/* Steps come under several categories of the CPU side, depending on the release. */
+static bool is_step(const struct gt_torch_event *event) {
+    return gt_torch_event_has(event, GT_TORCH_NAME) &&
+           gt_str_starts(event->values[GT_TORCH_NAME].text.raw, GT_STR("ProfilerStep#"));
+}
+
+static void take_complete(const struct subject *at) {
+    switch (at->event->category) {
+    case GT_TORCH_CAT_KERNEL:
+    case GT_TORCH_CAT_MEMCPY:
+    case GT_TORCH_CAT_MEMSET:
+    case GT_TORCH_CAT_GPU_OP:
+        take_op(at);
+        return;
+    case GT_TORCH_CAT_GPU_RANGE:
+        take_gpu_range(at);
+        return;
+    case GT_TORCH_CAT_CPU_OP:
+    case GT_TORCH_CAT_OTHER:
+        if (is_step(at->event))
+            take_cpu_side(at, GT_TORCH_CAT_RANGE);
+        else if (at->event->category == GT_TORCH_CAT_CPU_OP)
+            take_cpu_side(at, GT_TORCH_CAT_CPU_OP);
+        else
+            gt_builder_skip(at->sink->builder);
+        return;
+    default:
+        take_cpu_side(at, at->event->category);
+    }
+}
+
+void gt_torch_sink_take(struct gt_torch_sink *sink, const struct gt_torch_event *event, uint64_t offset) {
+    const struct subject at = {sink, event, offset};
+    char phase = 0;
+    if (gt_torch_event_has(event, GT_TORCH_PH)) {
+        sink->event_count++;
+        if (event->values[GT_TORCH_PH].text.raw.len == 1)
+            phase = event->values[GT_TORCH_PH].text.raw.ptr[0];
+    }
+    if (phase == 'X')
+        take_complete(&at);
+    else if (phase != 'M' || !take_metadata(&at))
+        gt_builder_skip(sink->builder);
+}
+
+static int by_order(const void *a, const void *b) {
+    const struct gt_torch_track_name *const *x = a, *const *y = b;
+    if ((*x)->order != (*y)->order)
+        return (*x)->order < (*y)->order ? -1 : 1;
+    return (*x > *y) - (*x < *y); /* names of one chunk lie in one array, in file order */
+}
+
+static void name_track(struct gt_builder *into, const struct gt_torch_track_name *name) {
+    uint32_t process = gt_builder_process(into, name->pid, name->pid_label);
+    if (name->kind == GT_TORCH_NAMES_THREAD)
+        gt_builder_name_thread(into, gt_builder_thread(into, process, name->tid, name->tid_label), name->name);
+    else
+        gt_builder_name_process(into, process, name->name);
+}
+
+void gt_torch_sinks_name_tracks(const struct gt_torch_sink *sinks, size_t count, struct gt_builder *into) {
+    size_t total = 0, kept = 0;
+    for (size_t s = 0; s < count; s++)
+        total += sinks[s].name_count;
+    const struct gt_torch_track_name **names = gt_alloc_array(total + 1, sizeof *names);
+    if (!names) {
+        into->failed = true;
+        return;
+    }
+    for (size_t s = 0; s < count; s++)
+        for (size_t i = 0; i < sinks[s].name_count; i++)
+            if (!sinks[s].builder->segments[sinks[s].names[i].segment].dropped)
+                names[kept++] = &sinks[s].names[i];
+    qsort(names, kept, sizeof *names, by_order);
+    /* Labels ("GPU 0") only name processes that have no name of their own. */
+    for (size_t i = 0; i < kept; i++)
+        if (names[i]->kind != GT_TORCH_LABELS_PROCESS)
+            name_track(into, names[i]);
+    for (size_t i = 0; i < kept; i++)
+        if (names[i]->kind == GT_TORCH_LABELS_PROCESS)
+            name_track(into, names[i]);
+    gt_free(names);
+}

@@ -1,0 +1,49 @@
+/* The selection of the options, looked up in a trace: which ops are wanted, and the window they are clipped to. */
+#ifndef GT_EVENTS_SELECT_H
+#define GT_EVENTS_SELECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "events/labels.h"
+#include "events/store.h"
+#include "gputime.h"
+
+struct gt_selection {
+    const struct gt_store *store;
+    const struct gt_labels *labels;
+    struct gt_arena arena; /* owns the flags below; NULL: all are wanted */
+    bool *devices;         /* by device */
+    bool *lanes;           /* by lane */
+    bool *processes;       /* by process */
+    bool *steps;           /* by step */
+    bool *names;           /* by string id */
+    bool *categories;      /* by category */
+
+    bool has_window;
+    bool window_reaches_end; /* nothing of the trace lies behind the window, so it holds what is at its very end */
+    int64_t window_start_ns, window_end_ns;
+};
+
+/* Unreadable options and values that the trace does not have are usage errors that say what there is. */
+enum gt_status gt_selection_init(struct gt_selection *selection, const struct gt_store *store,
+                                 const struct gt_labels *labels, const struct gputime_options *options,
+                                 struct gt_error *err);
+void gt_selection_release(struct gt_selection *selection);
+
+/* Whether an op is wanted, leaving the window aside. */
+bool gt_selection_has(const struct gt_selection *selection, uint32_t op);
+
+/* Whether some of a wanted op lies in the window. An op of zero length belongs to the window it begins in. */
+static inline bool gt_selection_in_window(const struct gt_selection *selection, int64_t start_ns, int64_t end_ns) {
+    int64_t from_ns = selection->window_start_ns, to_ns = selection->window_end_ns;
+    if (!selection->has_window)
+        return true;
+    if (start_ns == end_ns)
+        return from_ns <= start_ns && (start_ns < to_ns || (start_ns == to_ns && selection->window_reaches_end));
+    return start_ns < to_ns && end_ns > from_ns;
+}
+
+#endif

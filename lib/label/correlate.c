@@ -1,0 +1,236 @@
+/* Launch calls of ops: in come correlation ids, out goes labels->op_call. An id is unique only inside a process, so ops
+   and calls meet on (process, id); graph nodes carry the id of their graph launch. */
+#include "base/mem.h"
+#include "label/label.h"
+
+/* Ids that share all but these low bits lie side by side in the index: CUPTI counts up, so neighbours are asked for one
+   after the other. */
+#define RUN_BITS 4
+
+/* Open addressing over rows of calls. The keys stay in the store's columns, so a slot takes four bytes. */
+struct call_index {
+    const struct gt_store *store;
+    bool any_process; /* the key is the id alone, and `several` says which ids more than one process has */
+    uint32_t *slots;  /* row + 1, 0 = free */
+    uint8_t *several; /* by slot; only with any_process */
+    size_t slot_count;
+};
+
+/* What the ops of a device say about whose device it is: the majority candidate and how many agree. */
+struct device_vote {
+    uint32_t process;
+    uint64_t lead, support, total;
+};
+
+struct matcher {
+    const struct gt_store *store;
+    struct gt_labels *labels;
+    uint32_t only_process; /* all calls are of this one, unless has_several */
+    bool has_several;
+    struct call_index by_process, by_id;
+    uint8_t *zero_calls;       /* by process, the last for GT_NO_TRACK: calls with id 0, counted up to 2 */
+    struct device_vote *votes; /* by device */
+};
+
+static uint64_t hash_pair(uint64_t a, uint64_t b) {
+    uint64_t hash = (a + 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u ^ b;
+    hash = (hash ^ hash >> 30) * 0xbf58476d1ce4e5b9u;
+    hash = (hash ^ hash >> 27) * 0x94d049bb133111ebu;
+    return hash ^ hash >> 31;
+}
+
+static bool index_init(struct call_index *index, const struct gt_store *store, bool any_process) {
+    size_t slot_count = (size_t)1 << RUN_BITS;
+    while (slot_count / 2 < store->calls.count)
+        slot_count *= 2;
+    *index = (struct call_index){.store = store, .any_process = any_process, .slot_count = slot_count};
+    index->slots = gt_pages_alloc(slot_count * sizeof *index->slots);
+    if (any_process)
+        index->several = gt_pages_alloc(slot_count * sizeof *index->several);
+    return index->slots && (!any_process || index->several);
+}
+
+static void index_release(struct call_index *index) {
+    gt_pages_free(index->slots, index->slot_count * sizeof *index->slots);
+    gt_pages_free(index->several, index->slot_count * sizeof *index->several);
+}
+
+/* The slot where the key is, or belongs. */
+static size_t index_slot(const struct call_index *index, uint32_t process, uint64_t id) {
+    size_t mask = index->slot_count - 1;
+    uint64_t run = hash_pair(index->any_process ? 0 : process, id >> RUN_BITS) << RUN_BITS;
+    size_t slot = (size_t)(run | (id & ((1u << RUN_BITS) - 1))) & mask;
+    for (; index->slots[slot]; slot = (slot + 1) & mask) {
+        uint32_t call = index->slots[slot] - 1;
+        if (index->store->calls.correlation[call] == id &&
+            (index->any_process || gt_store_call_process(index->store, call) == process))
+            break;
+    }
+    return slot;
+}
+
+/* Of calls that share the key the earliest stays, then the longest, then the first row. */
+static void index_add(struct call_index *index, uint32_t call) {
+    const struct gt_calls *calls = &index->store->calls;
+    uint32_t process = gt_store_call_process(index->store, call);
+    size_t slot = index_slot(index, process, calls->correlation[call]);
+    if (index->slots[slot] == 0) {
+        index->slots[slot] = call + 1;
+        return;
+    }
+    uint32_t other = index->slots[slot] - 1;
+    if (index->any_process && gt_store_call_process(index->store, other) != process)
+        index->several[slot] = 1;
+    if (calls->start_ns[call] < calls->start_ns[other] ||
+        (calls->start_ns[call] == calls->start_ns[other] && calls->end_ns[call] > calls->end_ns[other]))
+        index->slots[slot] = call + 1;
+}
+
+/* The call, unless it began after the op had ended and so cannot have launched it. */
+static uint32_t index_find(const struct call_index *index, uint32_t process, uint32_t op) {
+    const struct gt_store *store = index->store;
+    uint32_t found = index->slots[index_slot(index, process, store->ops.correlation[op])];
+    return found && store->calls.start_ns[found - 1] <= store->ops.end_ns[op] ? found - 1 : GT_NO_ROW;
+}
+
+static uint8_t *zero_calls_of(const struct matcher *matcher, uint32_t process) {
+    return &matcher->zero_calls[process == GT_NO_TRACK ? matcher->store->processes.count : process];
+}
+
+/* 0 is an ordinary id where one call of the process has it; where several have, it means that there is none. */
+static bool is_usable(const struct matcher *matcher, uint32_t call) {
+    uint64_t id = matcher->store->calls.correlation[call];
+    return id != GT_NO_CORRELATION &&
+           (id != 0 || *zero_calls_of(matcher, gt_store_call_process(matcher->store, call)) < 2);
+}
+
+static bool needs_process(const struct matcher *matcher, uint32_t op) {
+    return matcher->has_several && matcher->store->lanes.process[matcher->store->ops.lane[op]] == GT_NO_TRACK;
+}
+
+/* Which processes launch, and the calls that say nothing. True if there is an op whose process must be found out. */
+static bool survey_calls(struct matcher *matcher) {
+    const struct gt_store *store = matcher->store;
+    bool is_first = true;
+    for (uint32_t call = 0; call < store->calls.count; call++) {
+        uint32_t process = gt_store_call_process(store, call);
+        uint64_t id = store->calls.correlation[call];
+        if (id == 0 && *zero_calls_of(matcher, process) < 2)
+            ++*zero_calls_of(matcher, process);
+        if (id == GT_NO_CORRELATION)
+            continue;
+        matcher->has_several |= !is_first && process != matcher->only_process;
+        matcher->only_process = process;
+        is_first = false;
+    }
+    for (uint32_t lane = 0; lane < store->lanes.count; lane++)
+        if (matcher->has_several && store->lanes.process[lane] == GT_NO_TRACK)
+            return true;
+    return false;
+}
+
+static bool build_indices(struct matcher *matcher) {
+    const struct gt_store *store = matcher->store;
+    matcher->zero_calls = gt_alloc_array(store->processes.count + 1, sizeof *matcher->zero_calls);
+    if (!matcher->zero_calls)
+        return false;
+    bool needs_ids = survey_calls(matcher);
+    if (!index_init(&matcher->by_process, store, false) || (needs_ids && !index_init(&matcher->by_id, store, true)))
+        return false;
+    for (uint32_t call = 0; call < store->calls.count; call++) {
+        if (!is_usable(matcher, call))
+            continue;
+        index_add(&matcher->by_process, call);
+        if (needs_ids)
+            index_add(&matcher->by_id, call);
+    }
+    return true;
+}
+
+static bool is_ambiguous(const struct matcher *matcher, uint32_t op) {
+    return needs_process(matcher, op) &&
+           matcher->by_id.several[index_slot(&matcher->by_id, GT_NO_TRACK, matcher->store->ops.correlation[op])];
+}
+
+/* Everything that does not depend on what other ops say. Returns how many ops are left for later. */
+static size_t match_plain(struct matcher *matcher) {
+    const struct gt_store *store = matcher->store;
+    size_t ambiguous = 0;
+    for (uint32_t op = 0; op < store->ops.count; op++) {
+        uint32_t process = store->lanes.process[store->ops.lane[op]], call = GT_NO_ROW;
+        if (store->ops.correlation[op] == GT_NO_CORRELATION)
+            call = GT_NO_ROW;
+        else if (is_ambiguous(matcher, op))
+            ambiguous++;
+        else if (needs_process(matcher, op))
+            call = index_find(&matcher->by_id, process, op);
+        else
+            call = index_find(&matcher->by_process, process == GT_NO_TRACK ? matcher->only_process : process, op);
+        matcher->labels->op_call[op] = call;
+    }
+    return ambiguous;
+}
+
+/* The process that launched more than half of a device's ops, by those whose launch is certain: a candidate that
+   outlasts all others in the first pass, then a count. */
+static void vote(struct matcher *matcher) {
+    const struct gt_store *store = matcher->store;
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t op = 0; op < store->ops.count; op++) {
+            uint32_t call = matcher->labels->op_call[op];
+            if (call == GT_NO_ROW || !needs_process(matcher, op))
+                continue;
+            struct device_vote *device = &matcher->votes[store->lanes.device[store->ops.lane[op]]];
+            uint32_t process = gt_store_call_process(store, call);
+            if (pass == 1) {
+                device->total++;
+                device->support += process == device->process;
+            } else if (device->lead == 0) {
+                device->process = process;
+                device->lead = 1;
+            } else {
+                device->lead = process == device->process ? device->lead + 1 : device->lead - 1;
+            }
+        }
+}
+
+static void match_by_device(struct matcher *matcher) {
+    const struct gt_store *store = matcher->store;
+    for (uint32_t op = 0; op < store->ops.count; op++) {
+        if (store->ops.correlation[op] == GT_NO_CORRELATION || !is_ambiguous(matcher, op))
+            continue;
+        const struct device_vote *device = &matcher->votes[store->lanes.device[store->ops.lane[op]]];
+        uint32_t call = GT_NO_ROW;
+        if (device->support > device->total / 2)
+            call = index_find(&matcher->by_process, device->process, op);
+        matcher->labels->op_call[op] = call;
+        matcher->labels->issues[GT_ISSUE_LAUNCH_AMBIGUOUS] += call == GT_NO_ROW;
+    }
+}
+
+static enum gt_status match_launches(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err) {
+    struct matcher matcher = {.store = store, .labels = labels, .only_process = GT_NO_TRACK};
+    enum gt_status status = GT_OK;
+    labels->op_call = gt_arena_array(&labels->arena, store->ops.count, sizeof *labels->op_call);
+    matcher.votes = gt_alloc_array(store->devices.count, sizeof *matcher.votes);
+    if (!labels->op_call || !matcher.votes || !build_indices(&matcher)) {
+        status = gt_fail_memory(err);
+        goto out;
+    }
+    if (match_plain(&matcher)) {
+        vote(&matcher);
+        match_by_device(&matcher);
+    }
+    /* A trace without any call lacks the fact; that is told elsewhere. */
+    for (size_t op = 0; op < store->ops.count && store->calls.count; op++)
+        labels->issues[GT_ISSUE_OP_WITHOUT_CALL] += labels->op_call[op] == GT_NO_ROW;
+    labels->issues[GT_ISSUE_OP_WITHOUT_CALL] -= labels->issues[GT_ISSUE_LAUNCH_AMBIGUOUS];
+out:
+    index_release(&matcher.by_process);
+    index_release(&matcher.by_id);
+    gt_free(matcher.zero_calls);
+    gt_free(matcher.votes);
+    return status;
+}
+
+const struct gt_label_pass gt_label_pass_correlate = {"correlate", "launch calls of ops", match_launches};

@@ -1,0 +1,188 @@
+/* Gaps: when each device was idle and why, summed by cause and listed longest first. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/radix.h"
+#include "measure/calls.h"
+#include "measure/idle.h"
+#include "measure/measure.h"
+
+static const struct gt_report_column cause_columns[] = {
+    {"device", "GPU", GT_UNIT_NONE, NULL, 0},
+    {"cause", "Cause", GT_UNIT_NONE, NULL, 0},
+    {"count", "Gaps", GT_UNIT_COUNT, NULL, 0},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"longest_ns", "Longest", GT_UNIT_NS, NULL, 0},
+    {"recoverable_ns", "Recoverable", GT_UNIT_NS, NULL, 0},
+    {"share", "Share of idle", GT_UNIT_SHARE, "idle time of the GPU", GT_COLUMN_BAR},
+    {"meaning", "Meaning", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+};
+
+static const struct gt_report_column host_columns[] = {
+    {"device", "GPU", GT_UNIT_NONE, NULL, 0},
+    {"activity", "The launching thread was", GT_UNIT_NONE, NULL, 0},
+    {"count", "Gaps", GT_UNIT_COUNT, NULL, 0},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"longest_ns", "Longest", GT_UNIT_NS, NULL, 0},
+    {"share", "Share of host gaps", GT_UNIT_SHARE, "idle time of the GPU with cause host", GT_COLUMN_BAR},
+};
+
+static const struct gt_report_column gap_columns[] = {
+    {"device", "GPU", GT_UNIT_NONE, NULL, 0},
+    {"start_ns", "Start", GT_UNIT_NS, NULL, 0},
+    {"end_ns", "End", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"gap_ns", "Gap", GT_UNIT_NS, NULL, 0},
+    {"cause", "Cause", GT_UNIT_NONE, NULL, 0},
+    {"after", "After", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"before", "Before", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"call", "Launch call", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"activity", "The launching thread was", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"recoverable_ns", "Recoverable", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+};
+
+static const char *const cause_meanings[GT_IDLE_CAUSE_COUNT] = {
+    [GT_IDLE_SYNC] = "the CPU thread waited for the GPU before it launched more",
+    [GT_IDLE_HOST] = "the CPU had not launched the next op yet",
+    [GT_IDLE_LAUNCH] = "the launch was on its way to the GPU",
+    [GT_IDLE_DEPENDENCY] = "the next op was queued and waited for other work",
+    [GT_IDLE_UNKNOWN] = "the next op has no launch call in the trace",
+    [GT_IDLE_END] = "no op until the end of the window",
+};
+
+/* Gaps of one device with one cause, or host activity. */
+struct sum {
+    const char *name, *meaning;
+    size_t count;
+    __int128 total_ns, twice_recoverable_ns;
+    int64_t longest_ns;
+};
+
+static void sum_add(struct sum *sum, const struct gt_idle_gap *gap) {
+    sum->count++;
+    sum->total_ns += gap->gap_ns;
+    sum->twice_recoverable_ns += gap->twice_recoverable_ns;
+    if (gap->gap_ns > sum->longest_ns)
+        sum->longest_ns = gap->gap_ns;
+}
+
+static int by_total(const void *a, const void *b) {
+    const struct sum *x = a, *y = b;
+    if (x->total_ns != y->total_ns)
+        return x->total_ns < y->total_ns ? 1 : -1;
+    return gt_str_cmp(gt_str_of(x->name), gt_str_of(y->name));
+}
+
+static __int128 sum_of_sums(const struct sum *sums, size_t count) {
+    __int128 total = 0;
+    for (size_t i = 0; i < count; i++)
+        total += sums[i].total_ns;
+    return total;
+}
+
+static void add_causes(struct gt_table *table, int64_t device_id, struct sum *causes) {
+    __int128 idle_ns = sum_of_sums(causes, GT_IDLE_CAUSE_COUNT);
+    qsort(causes, GT_IDLE_CAUSE_COUNT, sizeof *causes, by_total);
+    for (size_t i = 0; i < GT_IDLE_CAUSE_COUNT; i++) {
+        if (causes[i].count == 0)
+            continue;
+        struct gt_cell *cell = gt_table_row(table);
+        *cell++ = gt_cell_int(device_id);
+        *cell++ = gt_cell_text(gt_str_of(causes[i].name));
+        *cell++ = gt_cell_count(causes[i].count);
+        *cell++ = gt_cell_int(gt_ns_of_sum(causes[i].total_ns));
+        *cell++ = gt_cell_int(causes[i].longest_ns);
+        *cell++ = gt_cell_half(causes[i].twice_recoverable_ns);
+        *cell++ = gt_cell_share((double)causes[i].total_ns, (double)idle_ns);
+        *cell++ = gt_cell_text(gt_str_of(causes[i].meaning));
+    }
+}
+
+static void add_activities(struct gt_table *table, int64_t device_id, struct sum *activities) {
+    __int128 host_ns = sum_of_sums(activities, GT_HOST_ACTIVITY_COUNT);
+    qsort(activities, GT_HOST_ACTIVITY_COUNT, sizeof *activities, by_total);
+    for (size_t i = 0; i < GT_HOST_ACTIVITY_COUNT; i++) {
+        if (activities[i].count == 0)
+            continue;
+        struct gt_cell *cell = gt_table_row(table);
+        *cell++ = gt_cell_int(device_id);
+        *cell++ = gt_cell_text(gt_str_of(activities[i].name));
+        *cell++ = gt_cell_count(activities[i].count);
+        *cell++ = gt_cell_int(gt_ns_of_sum(activities[i].total_ns));
+        *cell++ = gt_cell_int(activities[i].longest_ns);
+        *cell++ = gt_cell_share((double)activities[i].total_ns, (double)host_ns);
+    }
+}
+
+static void add_sums(const struct gt_view *view, const struct gt_idle *idle, struct gt_table *cause_table,
+                     struct gt_table *host_table) {
+    for (size_t i = 0; i < idle->count;) {
+        uint32_t device = idle->gaps[i].device;
+        struct sum causes[GT_IDLE_CAUSE_COUNT] = {0}, activities[GT_HOST_ACTIVITY_COUNT] = {0};
+        for (size_t c = 0; c < GT_IDLE_CAUSE_COUNT; c++)
+            causes[c] = (struct sum){.name = gt_idle_cause_names[c], .meaning = cause_meanings[c]};
+        for (size_t a = 0; a < GT_HOST_ACTIVITY_COUNT; a++)
+            activities[a].name = gt_host_activity_names[a];
+        for (; i < idle->count && idle->gaps[i].device == device; i++) {
+            sum_add(&causes[idle->gaps[i].cause], &idle->gaps[i]);
+            if (idle->gaps[i].cause == GT_IDLE_HOST)
+                sum_add(&activities[idle->gaps[i].activity], &idle->gaps[i]);
+        }
+        add_causes(cause_table, view->devices[device].id, causes);
+        add_activities(host_table, view->devices[device].id, activities);
+    }
+}
+
+static struct gt_cell call_name(const struct gt_view *view, uint32_t call) {
+    if (call == GT_NO_ROW)
+        return gt_cell_null();
+    return gt_cell_text(gt_call_plain_name(gt_store_string(view->store, view->store->calls.name[call])));
+}
+
+static void add_gap(const struct gt_view *view, struct gt_table *table, const struct gt_idle_gap *gap) {
+    struct gt_cell *cell = gt_table_row(table);
+    *cell++ = gt_cell_int(view->devices[gap->device].id);
+    *cell++ = gt_cell_time(view, gap->start_ns);
+    *cell++ = gt_cell_time(view, gap->end_ns);
+    *cell++ = gt_cell_int(gap->gap_ns);
+    *cell++ = gt_cell_text(gt_str_of(gt_idle_cause_names[gap->cause]));
+    *cell++ = gt_cell_op_name(view, gap->previous);
+    *cell++ = gt_cell_op_name(view, gap->next);
+    *cell++ = call_name(view, gap->call);
+    *cell++ =
+        gap->cause == GT_IDLE_HOST ? gt_cell_text(gt_str_of(gt_host_activity_names[gap->activity])) : gt_cell_null();
+    *cell++ = gt_cell_half(gap->twice_recoverable_ns);
+}
+
+/* Longest first, then by device and start, which is the order they come in. */
+static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, struct gt_table *table) {
+    struct gt_radix_item *order = gt_alloc_array(idle->count, sizeof *order);
+    for (size_t i = 0; i < idle->count && order; i++)
+        order[i] = (struct gt_radix_item){~gt_radix_key(idle->gaps[i].gap_ns), (uint32_t)i};
+    bool ok = order && gt_radix_sort(order, idle->count);
+    size_t kept = gt_table_rows_wanted(view, table, idle->count);
+    for (size_t i = 0; i < kept && ok; i++)
+        add_gap(view, table, &idle->gaps[order[i].value]);
+    table->total_rows = idle->count;
+    gt_free(order);
+    return ok;
+}
+
+enum gt_status gt_gaps_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    struct gt_idle idle;
+    enum gt_status status = gt_idle_init(&idle, view, err);
+    if (status != GT_OK)
+        return status;
+    struct gt_table *causes = gt_section_table(section, "idle_causes", "Why the GPUs were idle", cause_columns,
+                                               GT_ARRAY_COUNT(cause_columns));
+    struct gt_table *host = gt_section_table(section, "idle_host", "What the CPU did while the GPU had nothing to do",
+                                             host_columns, GT_ARRAY_COUNT(host_columns));
+    struct gt_table *gaps =
+        gt_section_table(section, "gaps", "Longest idle gaps", gap_columns, GT_ARRAY_COUNT(gap_columns));
+    causes->empty = "The GPUs were never idle inside their span.";
+    gaps->screen_limit = 10;
+    add_sums(view, &idle, causes, host);
+    if (!add_gaps(view, &idle, gaps))
+        status = gt_fail_memory(err);
+    gt_idle_release(&idle);
+    return status;
+}

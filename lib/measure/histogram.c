@@ -1,0 +1,173 @@
+/* Histogram of stream gaps: bins that grow by 1-2-5 by default, bins of equal width on request. */
+#include "base/mem.h"
+#include "base/num.h"
+#include "measure/measure.h"
+#include "measure/stream_walk.h"
+
+enum { LINEAR_BINS = 15, BINS_MAX = 10000, LOG_BINS_MAX = 64 };
+
+struct bin {
+    struct gt_cell from_ns, to_ns;
+    size_t count;
+    int64_t total_ns;
+};
+
+/* The gaps that count, and what is known of them. */
+struct chosen {
+    int64_t least_ns, most_ns; /* asked for */
+    size_t count;
+    int64_t min_ns, max_ns; /* found */
+    __int128 total_ns;
+};
+
+static const struct gt_report_column columns[] = {
+    {"from_ns", "From", GT_UNIT_NS, NULL, 0},
+    {"to_ns", "To", GT_UNIT_NS, NULL, 0},
+    {"count", "Gaps", GT_UNIT_COUNT, NULL, GT_COLUMN_BAR},
+    {"total_ns", "Gap time", GT_UNIT_NS, NULL, 0},
+    {"share", "Share", GT_UNIT_SHARE, "time of the gaps shown", 0},
+};
+
+static enum gt_status parse_bound(const char *text, int64_t *bound_ns, struct gt_error *err) {
+    if (!text || gt_num_parse_decimal(gt_str_of(text), 3, bound_ns))
+        return GT_OK;
+    return gt_fail_usage(err, "'%s' is no number of microseconds for a bound of the histogram; write for example 2.5",
+                         text);
+}
+
+static enum gt_status read_options(const struct gputime_options *options, struct chosen *chosen, struct gt_error *err) {
+    *chosen = (struct chosen){.least_ns = INT64_MIN, .most_ns = INT64_MAX};
+    enum gt_status status = parse_bound(options->hist_min, &chosen->least_ns, err);
+    if (status == GT_OK)
+        status = parse_bound(options->hist_max, &chosen->most_ns, err);
+    if (status != GT_OK)
+        return status;
+    if (chosen->least_ns > chosen->most_ns)
+        return gt_fail_usage(err, "the least gap of the histogram, '%s', is above the largest, '%s'", options->hist_min,
+                             options->hist_max);
+    if (options->bin_count < 0 || options->bin_count > BINS_MAX)
+        return gt_fail_usage(err, "a histogram has 1 to %d bins, not %lld", BINS_MAX, (long long)options->bin_count);
+    return GT_OK;
+}
+
+/* Walks on to the next gap between the bounds. */
+static bool next_chosen(struct gt_stream_walk *walk, const struct chosen *chosen, struct gt_stream_gap *gap) {
+    while (gt_stream_walk_next(walk, gap))
+        if (gap->gap_ns >= chosen->least_ns && gap->gap_ns <= chosen->most_ns)
+            return true;
+    return false;
+}
+
+static void survey(const struct gt_view *view, struct chosen *chosen) {
+    struct gt_stream_gap gap;
+    for (struct gt_stream_walk walk = {.view = view}; next_chosen(&walk, chosen, &gap); chosen->count++) {
+        chosen->min_ns = chosen->count == 0 || gap.gap_ns < chosen->min_ns ? gap.gap_ns : chosen->min_ns;
+        chosen->max_ns = chosen->count == 0 || gap.gap_ns > chosen->max_ns ? gap.gap_ns : chosen->max_ns;
+        chosen->total_ns += gap.gap_ns;
+    }
+}
+
+/* 1, 2, 5, 10, 20, 50 ... ns; the last edge is the largest number. */
+static size_t log_edges(int64_t *edges) {
+    static const int64_t steps[] = {1, 2, 5};
+    size_t count = 0;
+    for (int64_t decade = 1;; decade *= 10) {
+        for (size_t i = 0; i < GT_ARRAY_COUNT(steps); i++) {
+            if (decade > INT64_MAX / steps[i])
+                break;
+            edges[count++] = decade * steps[i];
+        }
+        if (decade > INT64_MAX / 10)
+            break;
+    }
+    edges[count++] = INT64_MAX;
+    return count;
+}
+
+/* The last bin that begins at or below the gap. */
+static size_t bin_of(const int64_t *edges, size_t count, int64_t gap_ns) {
+    size_t low = 0, high = count - 2;
+    while (low < high) {
+        size_t middle = (low + high + 1) / 2;
+        if (edges[middle] <= gap_ns)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* From the first bin that has a gap to the last, [from, to). */
+static size_t fill_log(const struct gt_view *view, const struct chosen *chosen, struct bin *bins) {
+    int64_t edges[LOG_BINS_MAX];
+    size_t edge_count = log_edges(edges);
+    size_t first = bin_of(edges, edge_count, chosen->min_ns), last = bin_of(edges, edge_count, chosen->max_ns);
+    for (size_t i = first; i <= last; i++)
+        bins[i - first] = (struct bin){.from_ns = gt_cell_int(edges[i]), .to_ns = gt_cell_int(edges[i + 1])};
+    struct gt_stream_gap gap;
+    for (struct gt_stream_walk walk = {.view = view}; next_chosen(&walk, chosen, &gap);) {
+        struct bin *bin = &bins[bin_of(edges, edge_count, gap.gap_ns) - first];
+        bin->count++;
+        bin->total_ns = gt_ns_add(bin->total_ns, gap.gap_ns);
+    }
+    return last - first + 1;
+}
+
+/* min + i / count of the range, exactly where it is a whole number. */
+static struct gt_cell linear_edge(const struct chosen *chosen, size_t i, size_t count) {
+    __int128 scaled = (__int128)(chosen->max_ns - chosen->min_ns) * (__int128)i;
+    if (scaled % (__int128)count == 0)
+        return gt_cell_int(chosen->min_ns + (int64_t)(scaled / (__int128)count));
+    return gt_cell_real((double)chosen->min_ns + (double)scaled / (double)count);
+}
+
+/* Equal widths from the shortest to the longest gap; the last bin has its upper edge inside. */
+static size_t fill_linear(const struct gt_view *view, const struct chosen *chosen, size_t count, struct bin *bins) {
+    int64_t range_ns = chosen->max_ns - chosen->min_ns;
+    if (range_ns == 0)
+        count = 1;
+    for (size_t i = 0; i < count; i++)
+        bins[i] = (struct bin){.from_ns = linear_edge(chosen, i, count), .to_ns = linear_edge(chosen, i + 1, count)};
+    struct gt_stream_gap gap;
+    for (struct gt_stream_walk walk = {.view = view}; next_chosen(&walk, chosen, &gap);) {
+        __int128 scaled = (__int128)(gap.gap_ns - chosen->min_ns) * (__int128)count;
+        size_t i = range_ns ? (size_t)(scaled / range_ns) : 0;
+        struct bin *bin = &bins[i < count ? i : count - 1];
+        bin->count++;
+        bin->total_ns = gt_ns_add(bin->total_ns, gap.gap_ns);
+    }
+    return count;
+}
+
+static void add_rows(struct gt_table *table, const struct bin *bins, size_t count, const struct chosen *chosen) {
+    for (size_t i = 0; i < count; i++) {
+        struct gt_cell *cell = gt_table_row(table);
+        *cell++ = bins[i].from_ns;
+        *cell++ = bins[i].to_ns;
+        *cell++ = gt_cell_count(bins[i].count);
+        *cell++ = gt_cell_int(bins[i].total_ns);
+        *cell++ = gt_cell_share((double)bins[i].total_ns, (double)chosen->total_ns);
+    }
+}
+
+enum gt_status gt_histogram_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    struct chosen chosen;
+    enum gt_status status = read_options(view->options, &chosen, err);
+    if (status != GT_OK)
+        return status;
+    bool is_linear = view->options->bins == GPUTIME_BINS_LINEAR;
+    size_t linear_count = view->options->bin_count ? (size_t)view->options->bin_count : LINEAR_BINS;
+    struct bin *bins = gt_alloc_array(is_linear ? linear_count : LOG_BINS_MAX, sizeof *bins);
+    if (!bins)
+        return gt_fail_memory(err);
+    survey(view, &chosen);
+    size_t count = 0;
+    if (chosen.count)
+        count = is_linear ? fill_linear(view, &chosen, linear_count, bins) : fill_log(view, &chosen, bins);
+    struct gt_table *table =
+        gt_section_table(section, "histogram", "Stream gaps by length", columns, GT_ARRAY_COUNT(columns));
+    table->empty = "No gap between the ops of any stream.";
+    add_rows(table, bins, count, &chosen);
+    gt_free(bins);
+    return GT_OK;
+}

@@ -1,0 +1,63 @@
+/* Kernels: statistics of op durations by kernel name, from ops or from an input that is summed already. */
+#include "measure/measure.h"
+#include "measure/named.h"
+
+static const struct gt_report_column columns[] = {
+    {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"count", "Count", GT_UNIT_COUNT, NULL, 0},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"avg_ns", "Mean", GT_UNIT_NS, NULL, 0},
+    {"min_ns", "Min", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"median_ns", "Median", GT_UNIT_NS, NULL, 0},
+    {"max_ns", "Max", GT_UNIT_NS, NULL, 0},
+    {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"p90_ns", "p90", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"p99_ns", "p99", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"share", "Share", GT_UNIT_SHARE, "kernel time", GT_COLUMN_BAR},
+    {"launch_share", "Of launches", GT_UNIT_SHARE, "kernel launches", GT_COLUMN_DETAIL},
+    {"category", "Category", GT_UNIT_NONE, NULL, 0},
+    {"short_name", "Short name", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"full_name", "Full name (first seen)", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+};
+
+static void add_row(const struct gt_view *view, struct gt_table *table, const struct gt_named_set *set,
+                    const struct gt_named *kernel) {
+    const struct gt_labels *labels = view->labels;
+    const struct gt_sample_stats *stats = &kernel->stats;
+    struct gt_cell *cell = gt_table_row(table);
+    *cell++ = gt_cell_text(kernel->name);
+    *cell++ = gt_cell_count(stats->count);
+    *cell++ = gt_cell_int(stats->total_ns);
+    *cell++ = gt_cell_real(stats->mean_ns);
+    *cell++ = gt_cell_int(stats->min_ns);
+    *cell++ = gt_cell_known(stats->median_ns);
+    *cell++ = gt_cell_int(stats->max_ns);
+    *cell++ = gt_cell_known(stats->stddev_ns);
+    *cell++ = gt_cell_known(stats->p90_ns);
+    *cell++ = gt_cell_known(stats->p99_ns);
+    *cell++ = gt_cell_share((double)stats->total_ns, (double)set->total_ns);
+    *cell++ = gt_cell_share((double)stats->count, (double)set->total_count);
+    *cell++ = kernel->first == GT_NO_ROW
+                  ? gt_cell_null()
+                  : gt_cell_text(gt_str_of(labels->categories[labels->op_category[view->row[kernel->first]]].key));
+    *cell++ = gt_cell_text(gt_labels_short_name(labels, kernel->full_name));
+    *cell++ = gt_cell_text(gt_store_string(view->store, kernel->full_name));
+}
+
+enum gt_status gt_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    struct gt_named_set set;
+    enum gt_status status = gt_named_set_init(&set, view, gt_kind_is_kernel, err);
+    if (status != GT_OK)
+        return status;
+    struct gt_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
+    gt_fact_group_add(&facts, "kernel_names", "Kernel names", GT_UNIT_COUNT, gt_cell_count(set.count));
+    gt_fact_group_add(&facts, "kernel_launches", "Kernel launches", GT_UNIT_COUNT, gt_cell_int(set.total_count));
+    gt_fact_group_add(&facts, "kernel_time_ns", "Kernel time (sum)", GT_UNIT_NS, gt_cell_int(set.total_ns));
+    struct gt_table *table = gt_section_table(section, "kernels", "Kernels", columns, GT_ARRAY_COUNT(columns));
+    table->screen_limit = 20;
+    table->empty = "No kernel in the selection.";
+    for (size_t i = 0; i < set.count; i++)
+        add_row(view, table, &set, &set.items[i]);
+    gt_named_set_release(&set);
+    return GT_OK;
+}

@@ -1,0 +1,219 @@
+/* Launches: time inside launch calls by API, and how long ops then waited in the queue, by API and by kernel. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/strtab.h"
+#include "measure/calls.h"
+#include "measure/measure.h"
+#include "measure/samples.h"
+
+static const struct gt_report_column api_columns[] = {
+    {"name", "API call", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"count", "Calls", GT_UNIT_COUNT, NULL, 0},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"avg_ns", "Mean", GT_UNIT_NS, NULL, 0},
+    {"max_ns", "Max", GT_UNIT_NS, NULL, 0},
+    {"queued", "Ops queued", GT_UNIT_COUNT, NULL, 0},
+    {"queue_p50_ns", "Queue p50", GT_UNIT_NS, NULL, 0},
+    {"queue_p90_ns", "Queue p90", GT_UNIT_NS, NULL, 0},
+    {"queue_max_ns", "Queue max", GT_UNIT_NS, NULL, 0},
+};
+
+static const struct gt_report_column kernel_columns[] = {
+    {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME}, {"count", "Count", GT_UNIT_COUNT, NULL, 0},
+    {"queued", "Queued", GT_UNIT_COUNT, NULL, 0},           {"queue_p50_ns", "Queue p50", GT_UNIT_NS, NULL, 0},
+    {"queue_p90_ns", "Queue p90", GT_UNIT_NS, NULL, 0},     {"queue_max_ns", "Queue max", GT_UNIT_NS, NULL, 0},
+};
+
+/* A row: what was called or launched, how often, and the set of its queue times. */
+struct launch {
+    struct gt_str name;
+    size_t set, count;
+    int64_t total_ns, max_ns;
+};
+
+/* From the end of the launch call to the start of the op, as traced; negative when the op started first, INT64_MIN
+   without a launch call. */
+static int64_t queue_ns(const struct gt_view *view, size_t position) {
+    uint32_t row = view->row[position], call = view->labels->op_call[row];
+    if (call == GT_NO_ROW)
+        return INT64_MIN;
+    return gt_ns_between(view->store->calls.end_ns[call], view->store->ops.start_ns[row]);
+}
+
+static void add_queue_cells(struct gt_cell *cell, struct gt_samples *queues, size_t set) {
+    size_t queued = gt_samples_size(queues, set);
+    *cell++ = gt_cell_count(queued);
+    if (queued == 0)
+        return; /* the other cells stay null */
+    *cell++ = gt_cell_real(gt_samples_quantile(queues, set, 0.5));
+    *cell++ = gt_cell_real(gt_samples_quantile(queues, set, 0.9));
+    *cell++ = gt_cell_int(gt_samples_max(queues, set));
+}
+
+/* ---- by API ---- */
+
+/* Launch calls by the plain name of their API. */
+struct apis {
+    uint8_t *is_launch;     /* by call */
+    struct gt_strtab names; /* plain ones */
+    gt_strid *plain;        /* by string of the store that names a launch call */
+    struct launch *rows;    /* by plain name */
+    struct gt_samples queues;
+};
+
+static void apis_release(struct apis *apis) {
+    gt_free(apis->is_launch);
+    gt_strtab_release(&apis->names);
+    gt_free(apis->plain);
+    gt_free(apis->rows);
+    gt_samples_release(&apis->queues);
+}
+
+static bool sum_calls(const struct gt_view *view, struct apis *apis) {
+    const struct gt_calls *calls = &view->store->calls;
+    apis->plain = gt_alloc_array(view->store->strings.count, sizeof *apis->plain);
+    if (!apis->plain || !gt_strtab_init(&apis->names))
+        return false;
+    for (size_t i = 0; i < calls->count; i++)
+        if (apis->is_launch[i] && apis->plain[calls->name[i]] == GT_STRID_EMPTY)
+            apis->plain[calls->name[i]] = gt_strtab_intern_borrowed(
+                &apis->names, gt_call_plain_name(gt_store_string(view->store, calls->name[i])));
+    apis->rows = gt_alloc_array(apis->names.count, sizeof *apis->rows);
+    if (!apis->rows || apis->names.failed)
+        return false;
+    for (size_t i = 0; i < apis->names.count; i++)
+        apis->rows[i] = (struct launch){.name = gt_strtab_get(&apis->names, (gt_strid)i), .set = i};
+    for (size_t i = 0; i < calls->count; i++) {
+        if (!apis->is_launch[i])
+            continue;
+        struct launch *row = &apis->rows[apis->plain[calls->name[i]]];
+        int64_t length_ns = gt_ns_between(calls->start_ns[i], calls->end_ns[i]);
+        row->count++;
+        row->total_ns = gt_ns_add(row->total_ns, length_ns);
+        row->max_ns = length_ns > row->max_ns ? length_ns : row->max_ns;
+    }
+    return true;
+}
+
+static size_t api_of_op(const struct gt_view *view, const struct apis *apis, size_t position) {
+    uint32_t call = view->labels->op_call[view->row[position]];
+    return apis->plain[view->store->calls.name[call]];
+}
+
+static bool queue_by_api(const struct gt_view *view, struct apis *apis) {
+    if (!gt_samples_init(&apis->queues, apis->names.count))
+        return false;
+    for (size_t i = 0; i < view->op_count; i++)
+        if (queue_ns(view, i) >= 0)
+            gt_samples_count(&apis->queues, api_of_op(view, apis, i));
+    if (!gt_samples_place(&apis->queues))
+        return false;
+    for (size_t i = 0; i < view->op_count; i++)
+        if (queue_ns(view, i) >= 0)
+            gt_samples_add(&apis->queues, api_of_op(view, apis, i), queue_ns(view, i));
+    return true;
+}
+
+static int by_total(const void *a, const void *b) {
+    const struct launch *x = a, *y = b;
+    if (x->total_ns != y->total_ns)
+        return x->total_ns < y->total_ns ? 1 : -1;
+    return gt_str_cmp(x->name, y->name);
+}
+
+static void add_apis(struct gt_section *section, struct apis *apis) {
+    struct gt_table *table =
+        gt_section_table(section, "launches", "Launch calls", api_columns, GT_ARRAY_COUNT(api_columns));
+    table->screen_limit = 20;
+    table->empty = "No launch call in the selection.";
+    qsort(apis->rows, apis->names.count, sizeof *apis->rows, by_total);
+    for (size_t i = 0; i < apis->names.count; i++) {
+        const struct launch *row = &apis->rows[i];
+        if (row->count == 0)
+            continue;
+        struct gt_cell *cell = gt_table_row(table);
+        *cell++ = gt_cell_text(row->name);
+        *cell++ = gt_cell_count(row->count);
+        *cell++ = gt_cell_int(row->total_ns);
+        *cell++ = gt_cell_real((double)row->total_ns / (double)row->count);
+        *cell++ = gt_cell_int(row->max_ns);
+        add_queue_cells(cell, &apis->queues, row->set);
+    }
+}
+
+static enum gt_status launches_by_api(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    struct apis apis = {0};
+    enum gt_status status = gt_launch_marks_new(view, &apis.is_launch, err);
+    if (status == GT_OK && !(sum_calls(view, &apis) && queue_by_api(view, &apis)))
+        status = gt_fail_memory(err);
+    if (status == GT_OK)
+        add_apis(section, &apis);
+    apis_release(&apis);
+    return status;
+}
+
+/* ---- by kernel ---- */
+
+static bool queue_by_kernel(const struct gt_view *view, struct gt_samples *queues, size_t *counts) {
+    for (size_t i = 0; i < view->op_count; i++) {
+        if (!gt_kind_is_kernel(gt_op_kind(view, i)))
+            continue;
+        counts[gt_op_name_id(view, i)]++;
+        if (queue_ns(view, i) >= 0)
+            gt_samples_count(queues, gt_op_name_id(view, i));
+    }
+    if (!gt_samples_place(queues))
+        return false;
+    for (size_t i = 0; i < view->op_count; i++)
+        if (gt_kind_is_kernel(gt_op_kind(view, i)) && queue_ns(view, i) >= 0)
+            gt_samples_add(queues, gt_op_name_id(view, i), queue_ns(view, i));
+    return true;
+}
+
+static int by_count(const void *a, const void *b) {
+    const struct launch *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count < y->count ? 1 : -1;
+    return gt_str_cmp(x->name, y->name);
+}
+
+static bool add_kernels(const struct gt_view *view, struct gt_section *section, struct gt_samples *queues,
+                        const size_t *counts) {
+    size_t name_count = gt_name_count(view), used = 0, filled = 0;
+    for (size_t id = 0; id < name_count; id++)
+        used += counts[id] > 0;
+    struct launch *rows = gt_alloc_array(used, sizeof *rows);
+    if (!rows)
+        return false;
+    for (size_t id = 0; id < name_count; id++)
+        if (counts[id])
+            rows[filled++] = (struct launch){.name = gt_name_text(view, (gt_strid)id), .set = id, .count = counts[id]};
+    qsort(rows, used, sizeof *rows, by_count);
+    struct gt_table *table = gt_section_table(section, "kernel_launches", "Queue times of kernels", kernel_columns,
+                                              GT_ARRAY_COUNT(kernel_columns));
+    gt_table_for(section, table, GT_FOR_DATA);
+    for (size_t i = 0; i < used; i++) {
+        struct gt_cell *cell = gt_table_row(table);
+        *cell++ = gt_cell_text(rows[i].name);
+        *cell++ = gt_cell_count(rows[i].count);
+        add_queue_cells(cell, queues, rows[i].set);
+    }
+    gt_free(rows);
+    return true;
+}
+
+static enum gt_status launches_by_kernel(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    struct gt_samples queues = {0};
+    size_t *counts = gt_alloc_array(gt_name_count(view), sizeof *counts);
+    bool ok = counts && gt_samples_init(&queues, gt_name_count(view)) && queue_by_kernel(view, &queues, counts) &&
+              add_kernels(view, section, &queues, counts);
+    gt_samples_release(&queues);
+    gt_free(counts);
+    return ok ? GT_OK : gt_fail_memory(err);
+}
+
+enum gt_status gt_launches_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    enum gt_status status = launches_by_api(view, section, err);
+    return status == GT_OK ? launches_by_kernel(view, section, err) : status;
+}

@@ -1,0 +1,94 @@
+/* Memory: time and bytes of copies and fills by name, from ops or from an input that is summed already. */
+#include "base/mem.h"
+#include "measure/measure.h"
+#include "measure/named.h"
+
+/* Sizes by name id. */
+struct moved {
+    uint64_t sized_ops, bytes;
+    int64_t sized_ns; /* unclipped time of the ops whose size is known */
+};
+
+static const struct gt_report_column columns[] = {
+    {"name", "Operation", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"count", "Count", GT_UNIT_COUNT, NULL, 0},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"avg_ns", "Mean", GT_UNIT_NS, NULL, 0},
+    {"min_ns", "Min", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"median_ns", "Median", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"max_ns", "Max", GT_UNIT_NS, NULL, 0},
+    {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"share", "Share", GT_UNIT_SHARE, "memory op time", GT_COLUMN_BAR},
+    {"bytes", "Bytes", GT_UNIT_BYTES, NULL, 0},
+    {"bytes_per_s", "Bytes/s", GT_UNIT_BYTES, NULL, GT_COLUMN_DETAIL},
+};
+
+static bool is_memory(uint8_t kind) {
+    return !gt_kind_is_kernel(kind);
+}
+
+/* Row of copies that belongs to an op; GT_NO_ROW if its size is not known. The copies are in the order of ops. */
+static uint32_t copy_of(const struct gt_copies *copies, uint32_t op) {
+    size_t low = 0, high = copies->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (copies->op[middle] < op)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < copies->count && copies->op[low] == op ? (uint32_t)low : GT_NO_ROW;
+}
+
+static void add_sizes(const struct gt_view *view, struct moved *moved) {
+    const struct gt_store *store = view->store;
+    for (size_t i = 0; i < view->op_count; i++) {
+        uint32_t row = view->row[i];
+        uint32_t copy = is_memory(store->ops.kind[row]) ? copy_of(&store->copies, row) : GT_NO_ROW;
+        if (copy == GT_NO_ROW)
+            continue;
+        struct moved *of_name = &moved[gt_op_name_id(view, i)];
+        of_name->sized_ops++;
+        if (__builtin_add_overflow(of_name->bytes, store->copies.bytes[copy], &of_name->bytes))
+            of_name->bytes = UINT64_MAX;
+        int64_t length_ns = gt_ns_between(store->ops.start_ns[row], store->ops.end_ns[row]);
+        of_name->sized_ns = gt_ns_add(of_name->sized_ns, length_ns);
+    }
+}
+
+static void add_row(struct gt_table *table, const struct gt_named_set *set, const struct gt_named *named,
+                    const struct moved *moved) {
+    const struct gt_sample_stats *stats = &named->stats;
+    struct gt_cell *cell = gt_table_row(table);
+    *cell++ = gt_cell_text(named->name);
+    *cell++ = gt_cell_count(stats->count);
+    *cell++ = gt_cell_int(stats->total_ns);
+    *cell++ = gt_cell_real(stats->mean_ns);
+    *cell++ = gt_cell_int(stats->min_ns);
+    *cell++ = gt_cell_known(stats->median_ns);
+    *cell++ = gt_cell_int(stats->max_ns);
+    *cell++ = gt_cell_known(stats->stddev_ns);
+    *cell++ = gt_cell_share((double)stats->total_ns, (double)set->total_ns);
+    *cell++ = moved->sized_ops ? gt_cell_int(gt_ns_of_sum((__int128)moved->bytes)) : gt_cell_null();
+    *cell++ = moved->sized_ns > 0 ? gt_cell_real((double)moved->bytes * 1e9 / (double)moved->sized_ns) : gt_cell_null();
+}
+
+enum gt_status gt_memory_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    struct moved *moved = gt_alloc_array(gt_name_count(view), sizeof *moved);
+    if (!moved)
+        return gt_fail_memory(err);
+    struct gt_named_set set;
+    enum gt_status status = gt_named_set_init(&set, view, is_memory, err);
+    if (status == GT_OK) {
+        struct gt_table *table =
+            gt_section_table(section, "memory", "Memory operations", columns, GT_ARRAY_COUNT(columns));
+        table->screen_limit = 20;
+        table->empty = "No memory operation in the selection.";
+        add_sizes(view, moved);
+        for (size_t i = 0; i < set.count; i++)
+            add_row(table, &set, &set.items[i], &moved[set.items[i].id]);
+        gt_named_set_release(&set);
+    }
+    gt_free(moved);
+    return status;
+}

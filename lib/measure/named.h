@@ -1,0 +1,27 @@
+/* Statistics of op durations by name: what the kernel and memory tables have in common. */
+#ifndef GT_MEASURE_NAMED_H
+#define GT_MEASURE_NAMED_H
+
+#include "events/view.h"
+#include "measure/samples.h"
+
+struct gt_named {
+    struct gt_str name;           /* full or simplified, as the options want */
+    gt_strid id;                  /* of that name */
+    gt_strid full_name;           /* string of the store: that of the first op */
+    uint32_t first;               /* position of the first op in view order; GT_NO_ROW if summed already */
+    struct gt_sample_stats stats; /* negative quantiles and deviations: the input does not tell */
+};
+
+struct gt_named_set {
+    struct gt_named *items; /* longest total first, then by name */
+    size_t count;
+    int64_t total_count, total_ns; /* over all of them */
+};
+
+/* Ops of the view whose kind passes the test or, for an input without ops, its summed rows. */
+enum gt_status gt_named_set_init(struct gt_named_set *set, const struct gt_view *view, bool (*takes)(uint8_t kind),
+                                 struct gt_error *err);
+void gt_named_set_release(struct gt_named_set *set);
+
+#endif

@@ -1,0 +1,158 @@
+/* Overview: the head of a summary, a few facts on what the trace holds and how busy its GPUs were. */
+#include "base/mem.h"
+#include "measure/calls.h"
+#include "measure/measure.h"
+
+struct totals {
+    size_t ops, kernels, memory_ops, kernel_names;
+    size_t launch_calls;
+    size_t processes, steps;
+    int64_t first_ns, last_ns;
+    double busy_share; /* mean over devices */
+};
+
+static uint8_t *new_flags(size_t count) {
+    return gt_alloc_array(count, 1);
+}
+
+static size_t count_flags(const uint8_t *flags, size_t count) {
+    size_t set = 0;
+    for (size_t i = 0; i < count; i++)
+        set += flags[i];
+    return set;
+}
+
+static enum gt_status count_ops(const struct gt_view *view, struct totals *totals, struct gt_error *err) {
+    size_t name_count = gt_name_count(view), process_count = view->store->processes.count;
+    size_t step_count = view->labels->step_count;
+    uint8_t *names = new_flags(name_count), *processes = new_flags(process_count), *steps = new_flags(step_count);
+    enum gt_status status = names && processes && steps ? GT_OK : gt_fail_memory(err);
+    for (size_t i = 0; i < view->op_count && status == GT_OK; i++) {
+        bool is_kernel = gt_kind_is_kernel(gt_op_kind(view, i));
+        uint32_t process = gt_op_process(view, i), step = view->labels->op_step[view->row[i]];
+        totals->kernels += is_kernel;
+        totals->memory_ops += !is_kernel;
+        if (is_kernel)
+            names[gt_op_name_id(view, i)] = 1;
+        if (process != GT_NO_TRACK)
+            processes[process] = 1;
+        if (step != GT_NO_ROW)
+            steps[step] = 1;
+    }
+    if (status == GT_OK) {
+        totals->ops = view->op_count;
+        totals->kernel_names = count_flags(names, name_count);
+        totals->processes = count_flags(processes, process_count);
+        totals->steps = view->is_whole ? step_count : count_flags(steps, step_count);
+    }
+    gt_free(names);
+    gt_free(processes);
+    gt_free(steps);
+    return status;
+}
+
+/* Inputs that are summed already. */
+static enum gt_status count_groups(const struct gt_view *view, struct totals *totals, struct gt_error *err) {
+    const struct gt_groups *groups = &view->store->groups;
+    size_t name_count = gt_name_count(view);
+    uint8_t *names = new_flags(name_count);
+    if (!names)
+        return gt_fail_memory(err);
+    for (size_t i = 0; i < groups->count; i++) {
+        bool is_kernel = gt_kind_is_kernel(groups->kind[i]);
+        size_t *sum = is_kernel ? &totals->kernels : &totals->memory_ops;
+        if (__builtin_add_overflow(*sum, groups->instances[i], sum) || *sum > INT64_MAX)
+            *sum = INT64_MAX;
+        if (is_kernel)
+            names[gt_name_id(view, groups->name[i])] = 1;
+    }
+    totals->ops = (size_t)gt_ns_add((int64_t)totals->kernels, (int64_t)totals->memory_ops);
+    totals->kernel_names = count_flags(names, name_count);
+    gt_free(names);
+    return GT_OK;
+}
+
+static void measure_span(const struct gt_view *view, struct totals *totals) {
+    for (size_t d = 0; d < view->device_count; d++) {
+        const struct gt_view_device *device = &view->devices[d];
+        double span = (double)gt_ns_between(device->span_start_ns, device->span_end_ns);
+        double share = span > 0 ? (double)gt_device_busy_ns(view, device) / span : 0;
+        totals->busy_share += share / (double)view->device_count;
+        if (d == 0 || device->span_start_ns < totals->first_ns)
+            totals->first_ns = device->span_start_ns;
+        if (d == 0 || device->span_end_ns > totals->last_ns)
+            totals->last_ns = device->span_end_ns;
+    }
+}
+
+enum { NAMED_MODELS = 4 };
+
+/* "NVIDIA H200", "8 x NVIDIA H200", or the first few models with their numbers. */
+static struct gt_cell device_names(const struct gt_view *view, struct gt_arena *arena) {
+    gt_strid models[NAMED_MODELS];
+    size_t counts[NAMED_MODELS] = {0}, model_count = 0;
+    for (size_t d = 0; d < view->device_count; d++) {
+        gt_strid name = view->store->devices.name[view->devices[d].device];
+        size_t m = 0;
+        while (m < model_count && models[m] != name)
+            m++;
+        if (name == GT_STRID_EMPTY || m == NAMED_MODELS)
+            continue;
+        if (m == model_count)
+            models[model_count++] = name;
+        counts[m]++;
+    }
+    if (model_count == 1 && counts[0] == 1)
+        return gt_cell_text(gt_store_string(view->store, models[0]));
+    struct gt_str text = {"", 0};
+    for (size_t m = 0; m < model_count; m++) {
+        struct gt_str name = gt_store_string(view->store, models[m]);
+        text = gt_arena_printf(arena, "%.*s%s%zu x %.*s", (int)text.len, text.ptr, m ? ", " : "", counts[m],
+                               (int)name.len, name.ptr);
+    }
+    return text.len ? gt_cell_text(text) : gt_cell_null();
+}
+
+static void add_facts(const struct gt_view *view, struct gt_section *section, const struct totals *totals) {
+    struct gt_fact_group shown = {.section = section, .audience = GT_FOR_ALL};
+    struct gt_fact_group data = {.section = section, .audience = GT_FOR_DATA};
+    struct gt_cell names = device_names(view, &section->report->arena);
+    gt_fact_group_add(&shown, "ops", "GPU ops", GT_UNIT_COUNT, gt_cell_count(totals->ops));
+    gt_fact_group_add(&shown, "kernels", "Kernels", GT_UNIT_COUNT, gt_cell_count(totals->kernels));
+    gt_fact_group_add(&shown, "kernel_names", "Kernel names", GT_UNIT_COUNT, gt_cell_count(totals->kernel_names));
+    gt_fact_group_add(&shown, "memory_ops", "Memory ops", GT_UNIT_COUNT, gt_cell_count(totals->memory_ops));
+    if (view->store->facts & GT_FACT_CALLS)
+        gt_fact_group_add(&shown, "launch_calls", "Launch calls", GT_UNIT_COUNT, gt_cell_count(totals->launch_calls));
+    if (view->op_count) {
+        gt_fact_group_add(&shown, "devices", "GPUs", GT_UNIT_COUNT, gt_cell_count(view->device_count));
+        if (names.type == GPUTIME_CELL_TEXT)
+            gt_fact_group_add(&shown, "device_names", "GPU model", GT_UNIT_NONE, names);
+        gt_fact_group_add(&shown, "streams", "Streams", GT_UNIT_COUNT, gt_cell_count(view->lane_count));
+        if (totals->processes)
+            gt_fact_group_add(&shown, "processes", "Processes", GT_UNIT_COUNT, gt_cell_count(totals->processes));
+        if (view->labels->step_count)
+            gt_fact_group_add(&shown, "steps", "Steps", GT_UNIT_COUNT, gt_cell_count(totals->steps));
+        gt_fact_group_add(&shown, "span_ns", "Span", GT_UNIT_NS,
+                          gt_cell_int(gt_ns_between(totals->first_ns, totals->last_ns)));
+        gt_fact_group_add(&shown, "busy_share", "Busy, mean share of span", GT_UNIT_SHARE,
+                          gt_cell_real(totals->busy_share));
+    }
+    gt_fact_group_add(&data, "kernel_launches", "Kernel launches", GT_UNIT_COUNT, gt_cell_count(totals->kernels));
+}
+
+enum gt_status gt_overview_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    struct totals totals = {0};
+    bool is_summed = view->store->ops.count == 0 && view->store->groups.count;
+    enum gt_status status = is_summed ? count_groups(view, &totals, err) : count_ops(view, &totals, err);
+    if (status != GT_OK)
+        return status;
+    uint8_t *marks;
+    status = gt_launch_marks_new(view, &marks, err);
+    if (status != GT_OK)
+        return status;
+    totals.launch_calls = count_flags(marks, view->store->calls.count);
+    gt_free(marks);
+    measure_span(view, &totals);
+    add_facts(view, section, &totals);
+    return GT_OK;
+}

@@ -1,0 +1,68 @@
+/* Processes: whose work the GPU did. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "measure/measure.h"
+
+struct process {
+    uint32_t track; /* GT_NO_TRACK: the trace does not tell whose */
+    size_t ops, kernels;
+    __int128 total_ns;
+};
+
+static const struct gt_report_column columns[] = {
+    {"pid", "Process", GT_UNIT_NONE, NULL, 0},       {"name", "Name", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"ops", "Ops", GT_UNIT_COUNT, NULL, 0},          {"kernels", "Kernels", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
+    {"total_ns", "Sum of ops", GT_UNIT_NS, NULL, 0}, {"share", "Share", GT_UNIT_SHARE, "summed op time", GT_COLUMN_BAR},
+};
+
+static int by_total(const void *a, const void *b) {
+    const struct process *x = a, *y = b;
+    if (x->total_ns != y->total_ns)
+        return x->total_ns < y->total_ns ? 1 : -1;
+    return (x->track > y->track) - (x->track < y->track);
+}
+
+/* The name the trace gives, else the text it uses instead of a number. */
+static struct gt_cell name_of(const struct gt_view *view, uint32_t track) {
+    const struct gt_processes *processes = &view->store->processes;
+    if (track == GT_NO_TRACK)
+        return gt_cell_null();
+    struct gt_str name = gt_store_string(view->store, processes->name[track]);
+    if (name.len == 0)
+        name = gt_store_string(view->store, processes->label[track]);
+    return name.len ? gt_cell_text(name) : gt_cell_null();
+}
+
+enum gt_status gt_processes_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    size_t count = view->store->processes.count + 1; /* the last: unknown */
+    struct process *processes = gt_alloc_array(count, sizeof *processes);
+    if (!processes)
+        return gt_fail_memory(err);
+    for (size_t i = 0; i < count; i++)
+        processes[i].track = i + 1 < count ? (uint32_t)i : GT_NO_TRACK;
+    __int128 total_ns = 0;
+    for (size_t i = 0; i < view->op_count; i++) {
+        uint32_t track = gt_op_process(view, i);
+        struct process *process = &processes[track == GT_NO_TRACK ? count - 1 : track];
+        process->ops++;
+        process->kernels += gt_kind_is_kernel(gt_op_kind(view, i));
+        process->total_ns += gt_op_ns(view, i);
+        total_ns += gt_op_ns(view, i);
+    }
+    qsort(processes, count, sizeof *processes, by_total);
+    struct gt_table *table = gt_section_table(section, "processes", "Processes", columns, GT_ARRAY_COUNT(columns));
+    for (size_t i = 0; i < count; i++) {
+        if (processes[i].ops == 0)
+            continue;
+        struct gt_cell *cell = gt_table_row(table);
+        *cell++ = gt_cell_pid(view, processes[i].track);
+        *cell++ = name_of(view, processes[i].track);
+        *cell++ = gt_cell_count(processes[i].ops);
+        *cell++ = gt_cell_count(processes[i].kernels);
+        *cell++ = gt_cell_int(gt_ns_of_sum(processes[i].total_ns));
+        *cell++ = gt_cell_share((double)processes[i].total_ns, (double)total_ns);
+    }
+    gt_free(processes);
+    return GT_OK;
+}

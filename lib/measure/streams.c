@@ -1,0 +1,90 @@
+/* Streams: for each stream its ops, busy time and the gaps between its ops. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "measure/measure.h"
+#include "measure/stream_walk.h"
+
+struct stream {
+    size_t device; /* index into view->devices */
+    size_t lane;   /* index into view->lanes */
+    int64_t busy_ns, gap_ns;
+    size_t gap_count;
+};
+
+static const struct gt_report_column columns[] = {
+    {"device", "GPU", GT_UNIT_NONE, NULL, 0},
+    {"pid", "Process", GT_UNIT_NONE, NULL, 0},
+    {"stream", "Stream", GT_UNIT_NONE, NULL, 0},
+    {"count", "Ops", GT_UNIT_COUNT, NULL, 0},
+    {"busy_ns", "Busy", GT_UNIT_NS, NULL, 0},
+    {"busy_share", "Busy share", GT_UNIT_SHARE, "span of the GPU", GT_COLUMN_BAR},
+    {"gap_count", "Gaps", GT_UNIT_COUNT, NULL, 0},
+    {"gap_ns", "Gap time", GT_UNIT_NS, NULL, 0},
+};
+
+static int64_t stream_busy_ns(const struct gt_view *view, const struct gt_view_lane *lane) {
+    int64_t busy_ns = 0, reached_ns = INT64_MIN;
+    for (size_t i = lane->first; i < lane->first + lane->count; i++) {
+        uint32_t position = view->lane_order[i];
+        int64_t start_ns = view->start_ns[position] > reached_ns ? view->start_ns[position] : reached_ns;
+        if (view->end_ns[position] <= start_ns)
+            continue;
+        busy_ns = gt_ns_add(busy_ns, gt_ns_between(start_ns, view->end_ns[position]));
+        reached_ns = view->end_ns[position];
+    }
+    return busy_ns;
+}
+
+static void measure_streams(const struct gt_view *view, struct stream *streams) {
+    size_t device = 0;
+    for (size_t i = 0; i < view->lane_count; i++) {
+        /* Lanes and devices are both in the order of device ids. */
+        while (view->devices[device].device != view->store->lanes.device[view->lanes[i].lane])
+            device++;
+        streams[i] = (struct stream){.device = device, .lane = i, .busy_ns = stream_busy_ns(view, &view->lanes[i])};
+    }
+    struct gt_stream_gap gap;
+    for (struct gt_stream_walk walk = {.view = view}; gt_stream_walk_next(&walk, &gap);) {
+        streams[gap.lane].gap_count++;
+        streams[gap.lane].gap_ns = gt_ns_add(streams[gap.lane].gap_ns, gap.gap_ns);
+    }
+}
+
+/* By device, the busiest first; equal ones stay in the order of processes and streams. */
+static int by_busy(const void *a, const void *b) {
+    const struct stream *x = a, *y = b;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    if (x->busy_ns != y->busy_ns)
+        return x->busy_ns > y->busy_ns ? -1 : 1;
+    return (x->lane > y->lane) - (x->lane < y->lane);
+}
+
+static void add_row(const struct gt_view *view, struct gt_table *table, const struct stream *stream) {
+    const struct gt_view_device *device = &view->devices[stream->device];
+    const struct gt_view_lane *lane = &view->lanes[stream->lane];
+    struct gt_cell *cell = gt_table_row(table);
+    *cell++ = gt_cell_int(device->id);
+    *cell++ = gt_cell_pid(view, view->store->lanes.process[lane->lane]);
+    *cell++ = gt_cell_int(view->store->lanes.stream[lane->lane]);
+    *cell++ = gt_cell_count(lane->count);
+    *cell++ = gt_cell_int(stream->busy_ns);
+    *cell++ = gt_cell_share((double)stream->busy_ns, (double)gt_ns_between(device->span_start_ns, device->span_end_ns));
+    *cell++ = gt_cell_count(stream->gap_count);
+    *cell++ = gt_cell_int(stream->gap_ns);
+}
+
+enum gt_status gt_streams_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    struct stream *streams = gt_alloc_array(view->lane_count, sizeof *streams);
+    if (!streams)
+        return gt_fail_memory(err);
+    measure_streams(view, streams);
+    qsort(streams, view->lane_count, sizeof *streams, by_busy);
+    struct gt_table *table = gt_section_table(section, "streams", "Streams", columns, GT_ARRAY_COUNT(columns));
+    table->screen_limit = 20;
+    for (size_t i = 0; i < view->lane_count; i++)
+        add_row(view, table, &streams[i]);
+    gt_free(streams);
+    return GT_OK;
+}

@@ -1,0 +1,141 @@
+/* Transitions: stream gaps by the op that ended last before them and the op that ends them. */
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "measure/measure.h"
+#include "measure/samples.h"
+#include "measure/stream_walk.h"
+
+struct transition {
+    struct gt_str from, to;
+    struct gt_sample_stats stats;
+};
+
+/* Pairs of names, numbered as they appear, and the pair of every gap in walking order. */
+struct pairs {
+    struct gt_map numbers;
+    gt_strid (*names)[2];
+    size_t count, capacity;
+    uint32_t *of_gap;
+};
+
+static const struct gt_report_column columns[] = {
+    {"from", "From", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"to", "To", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"count", "Count", GT_UNIT_COUNT, NULL, 0},
+    {"avg_ns", "Mean gap", GT_UNIT_NS, NULL, 0},
+    {"max_ns", "Max", GT_UNIT_NS, NULL, 0},
+    {"min_ns", "Min", GT_UNIT_NS, NULL, 0},
+    {"median_ns", "Median", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, 0},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"share", "Share", GT_UNIT_SHARE, "gap time of all streams", GT_COLUMN_DETAIL},
+};
+
+static bool pairs_add(struct pairs *pairs, gt_strid from, gt_strid to, uint32_t *number) {
+    *number = gt_map_put_if_new(&pairs->numbers, from, to, (uint32_t)pairs->count);
+    if (pairs->numbers.failed)
+        return false;
+    if (*number < pairs->count)
+        return true;
+    if (pairs->count == pairs->capacity) {
+        size_t capacity = pairs->capacity ? pairs->capacity * 2 : 64;
+        void *grown = gt_realloc(pairs->names, capacity * sizeof *pairs->names);
+        if (!grown)
+            return false;
+        pairs->names = grown;
+        pairs->capacity = capacity;
+    }
+    pairs->names[pairs->count][0] = from;
+    pairs->names[pairs->count++][1] = to;
+    return true;
+}
+
+static bool pairs_collect(struct pairs *pairs, const struct gt_view *view) {
+    struct gt_stream_gap gap;
+    size_t i = 0;
+    pairs->of_gap = gt_alloc_array(gt_stream_gap_count(view), sizeof *pairs->of_gap);
+    bool ok = pairs->of_gap != NULL;
+    for (struct gt_stream_walk walk = {.view = view}; ok && gt_stream_walk_next(&walk, &gap);)
+        ok = pairs_add(pairs, gt_op_name_id(view, gap.previous), gt_op_name_id(view, gap.next), &pairs->of_gap[i++]);
+    return ok;
+}
+
+static void pairs_release(struct pairs *pairs) {
+    gt_map_release(&pairs->numbers);
+    gt_free(pairs->names);
+    gt_free(pairs->of_gap);
+}
+
+static bool fill_samples(struct gt_samples *samples, const struct pairs *pairs, const struct gt_view *view) {
+    struct gt_stream_gap gap;
+    if (!gt_samples_init(samples, pairs->count))
+        return false;
+    size_t gap_count = gt_stream_gap_count(view), i = 0;
+    for (size_t k = 0; k < gap_count; k++)
+        gt_samples_count(samples, pairs->of_gap[k]);
+    if (!gt_samples_place(samples))
+        return false;
+    for (struct gt_stream_walk walk = {.view = view}; gt_stream_walk_next(&walk, &gap);)
+        gt_samples_add(samples, pairs->of_gap[i++], gap.gap_ns);
+    return true;
+}
+
+static int by_mean(const void *a, const void *b) {
+    const struct transition *x = a, *y = b;
+    if (x->stats.mean_ns != y->stats.mean_ns)
+        return x->stats.mean_ns < y->stats.mean_ns ? 1 : -1;
+    int order = gt_str_cmp(x->from, y->from);
+    return order ? order : gt_str_cmp(x->to, y->to);
+}
+
+static void add_row(struct gt_table *table, const struct transition *transition, double total_ns) {
+    const struct gt_sample_stats *stats = &transition->stats;
+    struct gt_cell *cell = gt_table_row(table);
+    *cell++ = gt_cell_text(transition->from);
+    *cell++ = gt_cell_text(transition->to);
+    *cell++ = gt_cell_count(stats->count);
+    *cell++ = gt_cell_real(stats->mean_ns);
+    *cell++ = gt_cell_int(stats->max_ns);
+    *cell++ = gt_cell_int(stats->min_ns);
+    *cell++ = gt_cell_real(stats->median_ns);
+    *cell++ = gt_cell_real(stats->stddev_ns);
+    *cell++ = gt_cell_int(stats->total_ns);
+    *cell++ = gt_cell_share((double)stats->total_ns, total_ns);
+}
+
+static bool add_table(const struct gt_view *view, struct gt_section *section, const struct pairs *pairs,
+                      struct gt_samples *samples) {
+    struct transition *transitions = gt_alloc_array(pairs->count, sizeof *transitions);
+    if (!transitions)
+        return false;
+    __int128 total_ns = 0;
+    for (size_t i = 0; i < pairs->count; i++) {
+        transitions[i] = (struct transition){
+            .from = gt_name_text(view, pairs->names[i][0]),
+            .to = gt_name_text(view, pairs->names[i][1]),
+            .stats = gt_samples_stats(samples, i),
+        };
+        total_ns += transitions[i].stats.total_ns;
+    }
+    qsort(transitions, pairs->count, sizeof *transitions, by_mean);
+    struct gt_table *table =
+        gt_section_table(section, "transitions", "Gaps by the ops around them", columns, GT_ARRAY_COUNT(columns));
+    table->screen_limit = 15;
+    table->empty = "No gap between the ops of any stream.";
+    for (size_t i = 0; i < pairs->count; i++)
+        add_row(table, &transitions[i], (double)total_ns);
+    gt_free(transitions);
+    return true;
+}
+
+enum gt_status gt_transitions_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    struct pairs pairs = {0};
+    struct gt_samples samples = {0};
+    bool ok = pairs_collect(&pairs, view) && fill_samples(&samples, &pairs, view) &&
+              add_table(view, section, &pairs, &samples);
+    gt_samples_release(&samples);
+    pairs_release(&pairs);
+    return ok ? GT_OK : gt_fail_memory(err);
+}

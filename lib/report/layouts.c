@@ -1,0 +1,76 @@
+/* The old tools' text files as data. */
+#include "report/layouts.h"
+
+#include <string.h>
+
+#define LINE_10   "----------"
+#define LINE_30   LINE_10 LINE_10 LINE_10
+#define LINE_50   LINE_30 LINE_10 LINE_10
+#define DOUBLE_10 "=========="
+#define DOUBLE_50 DOUBLE_10 DOUBLE_10 DOUBLE_10 DOUBLE_10 DOUBLE_10
+
+/* clang-format off: a line of source is a line of the file */
+const struct gt_layout gt_layouts[] = {
+    {.key = "kernel-analysis",
+     .title = "every kernel in detail, as GPU Kernel Analyzer writes it",
+     .parts = {{.head = "DETAILED GPU KERNEL ANALYSIS\n" DOUBLE_50 "\n"
+                        "Results sorted by: {@order}\n" DOUBLE_50 "\n"
+                        "\n",
+                .table = "kernels",
+                .row = "Rank {#}: {name}\n"
+                       "  Count: {count} ({launch_share*100:.1}% of total launches)\n"
+                       "  Total Duration: {total_ns/1000:.2} μs ({share*100:.1}% of total duration)\n"
+                       "  Average Duration: {avg_ns/1000:.2} μs\n"
+                       "  Standard Deviation: {stddev_ns/1000:.2} μs\n"
+                       "  Example Full Name: {full_name|name}\n" LINE_50 "\n"}},
+     .orders = {{"count", "count"},
+                {"avg_ns", "average duration"},
+                {"launch_share", "percentage of total launches"},
+                {"share", "percentage of total duration"},
+                {"total_ns", "total duration"},
+                {"stddev_ns", "standard deviation"}}},
+
+    {.key = "gap-report",
+     .title = "streams, histogram and every transition, as GPU Kernel Analyzer writes it",
+     .parts = {{.head = "DETAILED GPU GAP ANALYSIS\n" DOUBLE_50 "\n"
+                        "\n"
+                        "Total gaps found: {stream_gap_count}\n"
+                        "Total idle time: {stream_gap_total_ns/1000:.2} μs\n"
+                        "Average gap duration: {stream_gap_avg_ns/1000:.2} μs\n"
+                        "\n"
+                        "Active streams: {@rows}\n",
+                .table = "streams",
+                .where = "gap_count",
+                .row = "  Stream {stream}: {gap_count} gaps, {gap_ns/1000:.2} μs idle time\n"},
+               {.head = "\n"
+                        "Gap Duration Histogram:\n" LINE_30 "\n",
+                .table = "histogram",
+                .row = "{from_ns/1000:8.1}-{to_ns/1000:8.1} μs: {count:4}\n"},
+               {.head = "\n"
+                        "Kernel Pairs Ranked by {@order}:\n" LINE_50 "\n",
+                .table = "transitions",
+                .row = "Rank {#}: {from} → {to}\n"
+                       "  Count: {count}\n"
+                       "  Average Gap: {avg_ns/1000:.2} μs\n"
+                       "  Max Gap: {max_ns/1000:.2} μs\n"
+                       "  Min Gap: {min_ns/1000:.2} μs\n"
+                       "  Std Dev: {stddev_ns/1000:.2} μs\n"
+                       "  Total Gap Time: {total_ns/1000:.2} μs\n" LINE_30 "\n"}},
+     .orders = {{"avg_ns", "average gap duration"},
+                {"count", "count"},
+                {"max_ns", "maximum gap duration"},
+                {"min_ns", "minimum gap duration"},
+                {"stddev_ns", "standard deviation"},
+                {"total_ns", "total gap time"}}},
+};
+/* clang-format on */
+
+const size_t gt_layout_count = sizeof gt_layouts / sizeof *gt_layouts;
+
+const struct gt_layout *gt_layout_find(const char *key) {
+    for (size_t i = 0; i < gt_layout_count; i++) {
+        if (strcmp(gt_layouts[i].key, key) == 0)
+            return &gt_layouts[i];
+    }
+    return NULL;
+}

@@ -1,0 +1,269 @@
+/* Numbers as people read them: unit and decimals chosen by looking at a column, digits grouped. */
+#include "write/cell.h"
+
+#include <math.h>
+#include <string.h>
+
+struct scale {
+    const char *name;
+    int digits;
+};
+
+static const struct scale time_scales[] = {{"ns", 0}, {"us", 3}, {"ms", 6}, {"s", 9}};
+static const struct scale byte_scales[] = {{"B", 0}, {"kB", 3}, {"MB", 6}, {"GB", 9}, {"TB", 12}};
+static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12};
+
+#define VARIED_DECADES 6 /* a column that spans more shows 0.00 or seven digits in any one unit */
+#define WIDE_DECADES   5 /* as many digits before the point call for the next unit */
+
+double gt_cell_number(const struct gt_cell *cell) {
+    if (cell->type == GPUTIME_CELL_INT)
+        return (double)cell->integer;
+    return cell->type == GPUTIME_CELL_REAL && isfinite(cell->real) ? cell->real : 0;
+}
+
+/* ---- one number ---- */
+
+/* 1234567.89 -> 1,234,567.89, in place. */
+static size_t group_digits(char *text, size_t length) {
+    size_t first = text[0] == '-' ? 1 : 0, end = first;
+    while (end < length && text[end] >= '0' && text[end] <= '9')
+        end++;
+    if (end == first)
+        return length;
+    size_t commas = (end - first - 1) / 3;
+    memmove(text + end + commas, text + end, length - end + 1);
+    size_t from = end, to = end + commas;
+    for (size_t digits = 1; to > from; digits++) {
+        text[--to] = text[--from];
+        if (digits % 3 == 0)
+            text[--to] = ',';
+    }
+    return length + commas;
+}
+
+static bool is_zero_text(const char *text) {
+    return strspn(text, "-0.") == strlen(text);
+}
+
+/* What rounds to nothing but is not nothing: "<0.01". */
+static size_t format_tiny(char *buf, int decimals) {
+    size_t length = 0;
+    buf[length++] = '<';
+    buf[length++] = decimals ? '0' : '1';
+    if (decimals) {
+        buf[length++] = '.';
+        for (int i = 1; i < decimals; i++)
+            buf[length++] = '0';
+        buf[length++] = '1';
+    }
+    buf[length] = '\0';
+    return length;
+}
+
+static size_t format_scaled(char *buf, const struct gt_cell *cell, int digits, int decimals) {
+    size_t length;
+    if (cell->type == GPUTIME_CELL_INT) {
+        length = gt_num_format_scaled(buf, cell->integer, digits, decimals);
+    } else {
+        double value = cell->real / powers[digits];
+        if (fabs(value) >= 1e18) /* digits beyond the precision say nothing */
+            return gt_num_format_real(buf, value);
+        length = gt_num_format_fixed(buf, value, decimals);
+    }
+    if (is_zero_text(buf)) {
+        if (gt_cell_number(cell) > 0)
+            return format_tiny(buf, decimals);
+        return buf[0] == '-' ? gt_num_format_fixed(buf, 0, decimals) : length;
+    }
+    return group_digits(buf, length);
+}
+
+static size_t append(char *buf, size_t length, const char *text) {
+    size_t more = strlen(text);
+    memcpy(buf + length, text, more + 1);
+    return length + more;
+}
+
+static size_t format_varied(char *buf, enum gt_unit unit, const struct gt_cell *cell) {
+    double value = gt_cell_number(cell);
+    return unit == GT_UNIT_BYTES ? gt_num_format_bytes(buf, value) : gt_num_format_duration(buf, value);
+}
+
+static size_t format_share(char *buf, const struct gt_cell *cell) {
+    struct gt_cell percent = gt_cell_real(gt_cell_number(cell) * 100);
+    return append(buf, format_scaled(buf, &percent, 0, 1), "%");
+}
+
+static bool is_missing(const struct gt_cell *cell) {
+    return cell->type == GPUTIME_CELL_NULL || (cell->type == GPUTIME_CELL_REAL && !isfinite(cell->real));
+}
+
+size_t gt_cell_format(char buf[GT_CELL_MAX], const struct gt_column_style *style, const struct gt_cell *cell) {
+    buf[0] = '\0';
+    if (gt_cell_is_text(cell))
+        return 0;
+    if (is_missing(cell))
+        return append(buf, 0, "-");
+    if (style->unit == GT_UNIT_SHARE)
+        return format_share(buf, cell);
+    if (style->is_varied)
+        return format_varied(buf, style->unit, cell);
+    if (style->unit == GT_UNIT_NONE && cell->type == GPUTIME_CELL_INT)
+        return gt_num_format_int(buf, cell->integer);
+    if (style->unit == GT_UNIT_COUNT && cell->type == GPUTIME_CELL_INT)
+        return gt_num_format_grouped(buf, cell->integer);
+    return format_scaled(buf, cell, style->digits, style->decimals);
+}
+
+/* ---- the style of a column ---- */
+
+/* How the sizes of a column's values are spread: decades of the smallest, the median and the largest. */
+struct spread {
+    int smallest, median, largest;
+    bool has_text, has_numbers, has_fractions;
+};
+
+#define DECADES 20
+
+static int decade_of(double value) {
+    int decade = 0;
+    while (decade < DECADES - 1 && value >= 10) {
+        value /= 10;
+        decade++;
+    }
+    return decade;
+}
+
+static struct spread measure_spread(const struct gt_table *table, size_t column, size_t rows) {
+    size_t counts[DECADES] = {0}, total = 0;
+    struct spread spread = {.smallest = DECADES};
+    for (size_t row = 0; row < rows; row++) {
+        const struct gt_cell *cell = &table->cells[row * table->column_count + column];
+        spread.has_text |= gt_cell_is_text(cell);
+        if (gt_cell_is_text(cell) || is_missing(cell))
+            continue;
+        spread.has_numbers = true;
+        double value = fabs(gt_cell_number(cell));
+        spread.has_fractions |= value != floor(value);
+        if (value <= 0)
+            continue;
+        int decade = decade_of(value);
+        counts[decade]++;
+        total++;
+        spread.smallest = decade < spread.smallest ? decade : spread.smallest;
+        spread.largest = decade > spread.largest ? decade : spread.largest;
+    }
+    if (!total)
+        spread.smallest = 0;
+    for (size_t below = 0; spread.median < DECADES - 1; spread.median++) {
+        below += counts[spread.median];
+        if (2 * below >= total)
+            break;
+    }
+    return spread;
+}
+
+/* The unit in which the median reads well and the largest value is not too wide. */
+static void choose_scale(struct gt_column_style *style, const struct spread *spread, const struct scale *scales,
+                         size_t count) {
+    size_t i = 0;
+    while (i + 1 < count && scales[i + 1].digits <= spread->median)
+        i++;
+    while (i + 1 < count && spread->largest - scales[i].digits >= WIDE_DECADES)
+        i++;
+    style->scale = scales[i].name;
+    style->digits = scales[i].digits;
+    int before_point = spread->median - scales[i].digits;
+    if (i == 0)
+        style->decimals = spread->has_fractions ? 1 : 0;
+    else
+        style->decimals = before_point >= 2 ? 1 : before_point >= 0 ? 2 : 3;
+}
+
+/* A place on the time line tells something only down to the microsecond. */
+static bool is_moment(const char *key) {
+    return strcmp(key, "start_ns") == 0 || strcmp(key, "end_ns") == 0;
+}
+
+static void choose_time_style(struct gt_column_style *style, const struct spread *spread, const char *key,
+                              enum gputime_choice_unit unit) {
+    static const int decimals[] = {0, 2, 3, 6};
+    if (unit != GPUTIME_UNIT_AUTO) {
+        size_t i = (size_t)unit - 1;
+        style->scale = time_scales[i].name;
+        style->digits = time_scales[i].digits;
+        style->decimals = i == 0 && spread->has_fractions ? 1 : decimals[i];
+    } else if (is_moment(key)) {
+        style->scale = "ms";
+        style->digits = 6;
+        style->decimals = 3;
+    } else if (spread->largest - spread->smallest >= VARIED_DECADES) {
+        style->is_varied = true;
+    } else {
+        choose_scale(style, spread, time_scales, sizeof time_scales / sizeof *time_scales);
+    }
+}
+
+struct gt_column_style gt_column_style_of(const struct gt_table *table, size_t column, size_t rows,
+                                          enum gputime_choice_unit unit) {
+    const struct gt_report_column *about = &table->columns[column];
+    struct gt_column_style style = {.unit = about->unit};
+    struct spread spread = measure_spread(table, column, rows);
+    style.is_text = about->unit == GT_UNIT_NONE && (spread.has_text || !spread.has_numbers);
+    switch (about->unit) {
+    case GT_UNIT_NS:
+        choose_time_style(&style, &spread, about->key, unit);
+        break;
+    case GT_UNIT_BYTES:
+        style.is_varied = spread.largest - spread.smallest >= VARIED_DECADES;
+        if (!style.is_varied)
+            choose_scale(&style, &spread, byte_scales, sizeof byte_scales / sizeof *byte_scales);
+        break;
+    case GT_UNIT_COUNT:
+        style.decimals = 1;
+        break;
+    case GT_UNIT_NONE:
+        style.decimals = 3;
+        break;
+    case GT_UNIT_SHARE:
+        break;
+    }
+    return style;
+}
+
+size_t gt_fact_format(char buf[GT_CELL_MAX], const struct gt_report_fact *fact, enum gputime_choice_unit unit) {
+    struct gt_column_style style = {.unit = fact->unit, .decimals = fact->unit == GT_UNIT_COUNT ? 1 : 3};
+    style.is_varied = fact->unit == GT_UNIT_BYTES || (fact->unit == GT_UNIT_NS && unit == GPUTIME_UNIT_AUTO);
+    if (fact->unit == GT_UNIT_NS && !style.is_varied)
+        choose_time_style(&style, &(struct spread){.has_fractions = fact->value.type == GPUTIME_CELL_REAL}, "", unit);
+    size_t length = gt_cell_format(buf, &style, &fact->value);
+    if (length && style.scale && !is_missing(&fact->value)) {
+        length = append(buf, length, " ");
+        length = append(buf, length, style.scale);
+    }
+    return length;
+}
+
+/* ---- what people see of a table ---- */
+
+void gt_shown_init(struct gt_shown *shown, const struct gt_table *table) {
+    shown->column_count = 0;
+    struct gt_str rest = gt_str_of(table->screen_columns), key;
+    while (shown->column_count < GT_TABLE_COLUMNS_MAX && gt_columns_next(&rest, &key)) {
+        for (size_t c = 0; c < table->column_count; c++) {
+            if (gt_str_eq(gt_str_of(table->columns[c].key), key)) {
+                shown->columns[shown->column_count++] = c;
+                break;
+            }
+        }
+    }
+    for (size_t c = 0; !table->screen_columns && c < table->column_count; c++) {
+        if (!(table->columns[c].flags & GT_COLUMN_DETAIL))
+            shown->columns[shown->column_count++] = c;
+    }
+    size_t limit = table->screen_limit ? table->screen_limit : SIZE_MAX;
+    shown->rows = table->row_count < limit ? table->row_count : limit;
+    size_t total = table->total_rows > table->row_count ? table->total_rows : table->row_count;
+    shown->rows_hidden = total - shown->rows;
+}

@@ -1,0 +1,55 @@
+/* Numbers as people read them: one unit and one number of decimals for all the cells of a column. */
+#ifndef GT_WRITE_CELL_H
+#define GT_WRITE_CELL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/num.h"
+#include "base/str.h"
+#include "gputime.h"
+#include "report/report.h"
+
+#define GT_CELL_MAX (2 * GT_NUM_MAX) /* room for any number formatted here, with its NUL */
+
+struct gt_column_style {
+    enum gt_unit unit;
+    const char *scale; /* "ms": stands in the header; NULL: no unit, or each cell names its own */
+    int digits;        /* numbers are divided by ten to this power */
+    int decimals;
+    bool is_varied; /* the values are too far apart for one unit: each cell has its own */
+    bool is_text;   /* left-aligned */
+};
+
+/* Looks at the first `rows` rows of the column. */
+struct gt_column_style gt_column_style_of(const struct gt_table *table, size_t column, size_t rows,
+                                          enum gputime_choice_unit unit);
+
+/* A number, or "-" for null; gives its length. Text cells are not formatted here: length 0. */
+size_t gt_cell_format(char buf[GT_CELL_MAX], const struct gt_column_style *style, const struct gt_cell *cell);
+
+/* A single value with its unit. */
+size_t gt_fact_format(char buf[GT_CELL_MAX], const struct gt_report_fact *fact, enum gputime_choice_unit unit);
+
+static inline struct gt_str gt_cell_str(const struct gt_cell *cell) {
+    return (struct gt_str){cell->text, cell->text_bytes};
+}
+static inline bool gt_cell_is_text(const struct gt_cell *cell) {
+    return cell->type == GPUTIME_CELL_TEXT;
+}
+
+/* The number as a double; 0 for null and text. */
+double gt_cell_number(const struct gt_cell *cell);
+
+/* ---- what people see of a table ---- */
+
+struct gt_shown {
+    size_t columns[GT_TABLE_COLUMNS_MAX];
+    size_t column_count;
+    size_t rows;        /* the first ones */
+    size_t rows_hidden; /* and how many there are behind them */
+};
+
+void gt_shown_init(struct gt_shown *shown, const struct gt_table *table);
+
+#endif

@@ -1,0 +1,82 @@
+/* One table as comma-separated values: raw numbers, column keys as header, nulls empty, an `input` column first. */
+#include <math.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "write/cell.h"
+#include "write/escape.h"
+#include "write/joined.h"
+#include "write/writer.h"
+
+static void write_cell(struct gt_out *out, const struct gt_cell *cell) {
+    char buf[GT_NUM_MAX];
+    switch ((enum gputime_cell_type)cell->type) {
+    case GPUTIME_CELL_TEXT:
+        gt_csv_text(out, gt_cell_str(cell));
+        break;
+    case GPUTIME_CELL_INT:
+        gt_out_write(out, buf, gt_num_format_int(buf, cell->integer));
+        break;
+    case GPUTIME_CELL_REAL:
+        if (isfinite(cell->real))
+            gt_out_write(out, buf, gt_num_format_real(buf, cell->real));
+        break;
+    case GPUTIME_CELL_NULL:
+        break;
+    }
+}
+
+static enum gt_status write_table(const struct gt_report *report, const char *key, struct gt_out *out,
+                                  struct gt_error *err) {
+    struct gt_joined joined;
+    enum gt_status status = gt_joined_init(&joined, report, key, err);
+    if (status)
+        return status;
+    for (size_t c = 0; c < joined.column_count; c++) {
+        gt_out_text(out, c ? "," : "");
+        gt_csv_text(out, gt_str_of(joined.columns[c]->key));
+    }
+    gt_out_char(out, '\n');
+    for (const struct gt_cell *row; (row = gt_joined_next(&joined));) {
+        for (size_t c = 0; c < joined.column_count; c++) {
+            if (c)
+                gt_out_char(out, ',');
+            write_cell(out, &row[c]);
+        }
+        gt_out_char(out, '\n');
+    }
+    gt_joined_release(&joined);
+    return GT_OK;
+}
+
+static bool has_table(const struct gt_report *report, const char *key) {
+    for (size_t s = 0; s < report->section_count; s++) {
+        if (gt_section_find(&report->sections[s], key))
+            return true;
+    }
+    return false;
+}
+
+static enum gt_status unknown_table(const struct gt_report *report, const char *key, struct gt_error *err) {
+    char keys[768] = "";
+    size_t used = 0;
+    const char *known;
+    for (size_t i = 0; (known = gt_joined_key(report, i)) && used + strlen(known) + 3 < sizeof keys; i++) {
+        const char *separator = i ? ", " : "";
+        memcpy(keys + used, separator, strlen(separator));
+        used += strlen(separator);
+        memcpy(keys + used, known, strlen(known) + 1);
+        used += strlen(known);
+    }
+    return gt_fail_usage(err, "there is no table '%.80s'; this report has %s", key, used ? keys : "none");
+}
+
+enum gt_status gt_write_csv(const struct gt_report *report, const struct gputime_options *options, struct gt_out *out,
+                            struct gt_error *err) {
+    const char *key = options->table ? options->table : report->main_table;
+    if (options->table && !has_table(report, key))
+        return unknown_table(report, key, err);
+    if (!key || !has_table(report, key))
+        key = gt_joined_key(report, 0);
+    return write_table(report, key ? key : "", out, err);
+}

@@ -1,0 +1,248 @@
+/* UTF-8 decoding that never fails, and text made safe for JSON, CSV and Markdown. */
+#include "write/escape.h"
+
+uint32_t gt_char_next(const char **ptr, const char *end) {
+    const unsigned char *at = (const unsigned char *)*ptr;
+    size_t left = (size_t)(end - *ptr), more;
+    uint32_t lead = at[0], c;
+    unsigned low = 0x80, high = 0xbf; /* of the second byte: no overlong forms, no surrogates, nothing above 10ffff */
+    if (lead < 0x80) {
+        *ptr += 1;
+        return lead;
+    }
+    if (lead >= 0xc2 && lead <= 0xdf) {
+        more = 1;
+        c = lead & 0x1f;
+    } else if (lead >= 0xe0 && lead <= 0xef) {
+        more = 2;
+        c = lead & 0x0f;
+        low = lead == 0xe0 ? 0xa0 : low;
+        high = lead == 0xed ? 0x9f : high;
+    } else if (lead >= 0xf0 && lead <= 0xf4) {
+        more = 3;
+        c = lead & 0x07;
+        low = lead == 0xf0 ? 0x90 : low;
+        high = lead == 0xf4 ? 0x8f : high;
+    } else {
+        *ptr += 1;
+        return GT_CHAR_UNKNOWN;
+    }
+    for (size_t i = 1; i <= more; i++) {
+        if (i >= left || at[i] < low || at[i] > high) {
+            *ptr += i;
+            return GT_CHAR_UNKNOWN;
+        }
+        c = c << 6 | (at[i] & 0x3f);
+        low = 0x80;
+        high = 0xbf;
+    }
+    *ptr += more + 1;
+    return c;
+}
+
+size_t gt_char_encode(char bytes[4], uint32_t c) {
+    if (c < 0x80) {
+        bytes[0] = (char)c;
+        return 1;
+    }
+    size_t more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    static const unsigned char leads[] = {0, 0xc0, 0xe0, 0xf0};
+    bytes[0] = (char)(leads[more] | c >> (6 * more));
+    for (size_t i = 1; i <= more; i++)
+        bytes[i] = (char)(0x80 | (c >> (6 * (more - i)) & 0x3f));
+    return more + 1;
+}
+
+bool gt_char_is_control(uint32_t c) {
+    static const uint32_t ranges[][2] = {
+        {0x0000, 0x001f}, {0x007f, 0x009f}, {0x00ad, 0x00ad}, {0x061c, 0x061c}, {0x180e, 0x180e}, {0x200b, 0x200f},
+        {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xfffe, 0xffff}, {0xe0000, 0xe0fff},
+    };
+    if (c >= 0x20 && c < 0x7f)
+        return false;
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        if (c >= ranges[i][0] && c <= ranges[i][1])
+            return true;
+    }
+    return false;
+}
+
+static void put_char(struct gt_out *out, uint32_t c) {
+    char bytes[4];
+    gt_out_write(out, bytes, gt_char_encode(bytes, c));
+}
+
+/* ---- JSON ---- */
+
+static bool is_plain_json(unsigned char byte) {
+    return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\' && byte != '<';
+}
+
+static void put_json_code(struct gt_out *out, uint32_t c) {
+    if (c > 0xffff) {
+        uint32_t rest = c - 0x10000;
+        gt_out_printf(out, "\\u%04x\\u%04x", 0xd800 + (rest >> 10), 0xdc00 + (rest & 0x3ff));
+    } else {
+        gt_out_printf(out, "\\u%04x", c);
+    }
+}
+
+static void put_json_char(struct gt_out *out, uint32_t c, char next) {
+    switch (c) {
+    case '"':
+        gt_out_text(out, "\\\"");
+        return;
+    case '\\':
+        gt_out_text(out, "\\\\");
+        return;
+    case '\n':
+        gt_out_text(out, "\\n");
+        return;
+    case '\r':
+        gt_out_text(out, "\\r");
+        return;
+    case '\t':
+        gt_out_text(out, "\\t");
+        return;
+    case '<':
+        gt_out_text(out, next == '/' ? "<\\" : next == '!' ? "\\u003c" : "<");
+        return;
+    default:
+        break;
+    }
+    if (gt_char_is_control(c))
+        put_json_code(out, c);
+    else
+        put_char(out, c);
+}
+
+void gt_json_string(struct gt_out *out, struct gt_str text) {
+    const char *at = text.len ? text.ptr : "", *end = at + text.len;
+    gt_out_char(out, '"');
+    while (at < end) {
+        const char *plain = at;
+        while (at < end && is_plain_json((unsigned char)*at))
+            at++;
+        if (at > plain)
+            gt_out_write(out, plain, (size_t)(at - plain));
+        if (at < end) {
+            uint32_t c = gt_char_next(&at, end);
+            put_json_char(out, c, at < end ? *at : '\0');
+        }
+    }
+    gt_out_char(out, '"');
+}
+
+/* ---- CSV ---- */
+
+static bool is_plain_csv(unsigned char byte) {
+    return (byte >= 0x20 && byte < 0x7f && byte != '"') || byte == '\t' || byte == '\n' || byte == '\r';
+}
+
+static bool needs_csv_quotes(struct gt_str text) {
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        if (c == ',' || c == '"' || c == '\n' || c == '\r')
+            return true;
+    }
+    return text.len && (text.ptr[0] == ' ' || text.ptr[text.len - 1] == ' ');
+}
+
+void gt_csv_text(struct gt_out *out, struct gt_str text) {
+    const char *at = text.len ? text.ptr : "", *end = at + text.len;
+    bool quotes = needs_csv_quotes(text);
+    if (quotes)
+        gt_out_char(out, '"');
+    if (text.len && memchr("=+-@\t\r", text.ptr[0], 6))
+        gt_out_char(out, '\'');
+    while (at < end) {
+        const char *plain = at;
+        while (at < end && is_plain_csv((unsigned char)*at))
+            at++;
+        if (at > plain)
+            gt_out_write(out, plain, (size_t)(at - plain));
+        if (at == end)
+            break;
+        uint32_t c = gt_char_next(&at, end);
+        if (c == '"')
+            gt_out_text(out, "\"\"");
+        else
+            put_char(out, c < 0x20 || (c >= 0x7f && c <= 0x9f) ? GT_CHAR_UNKNOWN : c);
+    }
+    if (quotes)
+        gt_out_char(out, '"');
+}
+
+/* ---- Markdown ---- */
+
+/* One line of it: blanks for what breaks lines, a mark for what hides. */
+static uint32_t one_line(uint32_t c) {
+    if (c == '\t' || c == '\n' || c == '\r')
+        return ' ';
+    return gt_char_is_control(c) ? GT_CHAR_UNKNOWN : c;
+}
+
+static bool is_word(uint32_t c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+/* Letters, digits and signs that mean nothing to Markdown wherever they stand. */
+static bool is_harmless(struct gt_str text) {
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+        if (!is_word(c) && (i == 0 || !memchr(" .,/()%-", c, 8)))
+            return false;
+    }
+    return !text.len || text.ptr[text.len - 1] != ' ';
+}
+
+static size_t longest_backticks(struct gt_str text) {
+    size_t longest = 0, run = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        run = text.ptr[i] == '`' ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    return longest;
+}
+
+static void put_code_span(struct gt_out *out, struct gt_str text) {
+    size_t fence = longest_backticks(text) + 1;
+    bool apart = text.ptr[0] == '`' || text.ptr[text.len - 1] == '`';
+    gt_out_repeat(out, "`", fence);
+    gt_out_text(out, apart ? " " : "");
+    for (const char *at = text.ptr, *end = at + text.len; at < end;)
+        put_char(out, one_line(gt_char_next(&at, end)));
+    gt_out_text(out, apart ? " " : "");
+    gt_out_repeat(out, "`", fence);
+}
+
+/* Renderers disagree on a bar in a code span of a table, above all behind a backslash; an entity is always a letter. */
+static void put_code_element(struct gt_out *out, struct gt_str text) {
+    gt_out_text(out, "<code>");
+    for (const char *at = text.ptr, *end = at + text.len; at < end;) {
+        uint32_t c = one_line(gt_char_next(&at, end));
+        if (c < 0x80 && c != ' ' && !is_word(c))
+            gt_out_printf(out, "&#%u;", c);
+        else
+            put_char(out, c);
+    }
+    gt_out_text(out, "</code>");
+}
+
+void gt_markdown_name(struct gt_out *out, struct gt_str text) {
+    if (is_harmless(text))
+        gt_out_str(out, text);
+    else if (memchr(text.ptr, '|', text.len))
+        put_code_element(out, text);
+    else
+        put_code_span(out, text);
+}
+
+void gt_markdown_sentence(struct gt_out *out, struct gt_str text) {
+    for (const char *at = text.len ? text.ptr : "", *end = at + text.len; at < end;) {
+        uint32_t c = gt_char_next(&at, end);
+        if (c < 0x80 && c && memchr("\\`*_[]<>|~&$#@", (int)c, 14))
+            gt_out_char(out, '\\');
+        put_char(out, one_line(c));
+    }
+}

@@ -1,0 +1,150 @@
+/* Text as the cells of a terminal: control characters made visible, widths counted, long names cut in the middle. */
+#include "write/glyph.h"
+
+#include <stdint.h>
+
+#include "write/escape.h"
+
+struct range {
+    uint32_t first, last;
+};
+
+static bool is_in(uint32_t c, const struct range *ranges, size_t count) {
+    for (size_t i = 0; i < count && c >= ranges[i].first; i++) {
+        if (c <= ranges[i].last)
+            return true;
+    }
+    return false;
+}
+
+/* The blocks that names really use; a script outside them may stand a column off, nothing worse. */
+static unsigned char width_of(uint32_t c) {
+    static const struct range marks[] = {
+        {0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x064b, 0x065f}, {0x093c, 0x093c},
+        {0x094d, 0x094d}, {0x0e34, 0x0e3a}, {0x0e47, 0x0e4e}, {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff},
+        {0x20d0, 0x20ff}, {0x302a, 0x302d}, {0x3099, 0x309a}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f},
+    };
+    static const struct range wide[] = {
+        {0x1100, 0x115f},   {0x231a, 0x231b},   {0x23e9, 0x23ec},   {0x25fd, 0x25fe},   {0x2614, 0x2615},
+        {0x26a1, 0x26a1},   {0x2705, 0x2705},   {0x2728, 0x2728},   {0x274c, 0x274c},   {0x2b50, 0x2b50},
+        {0x2e80, 0x303e},   {0x3041, 0x33ff},   {0x3400, 0x4dbf},   {0x4e00, 0x9fff},   {0xa000, 0xa4cf},
+        {0xa960, 0xa97f},   {0xac00, 0xd7a3},   {0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},
+        {0xffe0, 0xffe6},   {0x17000, 0x18cff}, {0x1b000, 0x1b2ff}, {0x1f18e, 0x1f18e}, {0x1f200, 0x1f265},
+        {0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f7e0, 0x1f7eb}, {0x1f900, 0x1f9ff}, {0x1fa70, 0x1faff},
+        {0x20000, 0x3fffd},
+    };
+    if (c < 0x300)
+        return 1;
+    if (is_in(c, marks, sizeof marks / sizeof *marks))
+        return 0;
+    return is_in(c, wide, sizeof wide / sizeof *wide) ? 2 : 1;
+}
+
+/* One ASCII character for one that the terminal cannot show. */
+static char ascii_of(uint32_t c) {
+    switch (c) {
+    case 0x00b5:
+    case 0x03bc:
+        return 'u';
+    case 0x00d7:
+        return 'x';
+    case 0x2012:
+    case 0x2013:
+    case 0x2014:
+        return '-';
+    case 0x2192:
+        return '>';
+    case 0x00b7:
+        return '.';
+    case 0x2026: /* a point would look like a part of the name */
+        return '~';
+    default:
+        return '?';
+    }
+}
+
+bool gt_glyph_next(struct gt_glyphs *glyphs, struct gt_glyph *glyph) {
+    if (!glyphs->rest.len)
+        return false;
+    const char *at = glyphs->rest.ptr, *end = at + glyphs->rest.len;
+    uint32_t c = gt_char_next(&at, end);
+    glyphs->rest = (struct gt_str){at, (size_t)(end - at)};
+    if (gt_char_is_control(c))
+        c = c < 0x20 ? 0x2400 + c : c == 0x7f ? 0x2421 : GT_CHAR_UNKNOWN;
+    unsigned char width = width_of(c);
+    if (width)
+        glyphs->marks = 0;
+    else if (++glyphs->marks > 2 || !glyphs->utf8) {
+        c = GT_CHAR_UNKNOWN;
+        width = 1;
+    }
+    if (c >= 0x80 && !glyphs->utf8) {
+        c = (unsigned char)ascii_of(c);
+        width = 1;
+    }
+    glyph->width = width;
+    glyph->length = (unsigned char)gt_char_encode(glyph->bytes, c);
+    return true;
+}
+
+size_t gt_text_width(struct gt_str text, bool utf8) {
+    struct gt_glyphs glyphs = {.rest = text, .utf8 = utf8};
+    struct gt_glyph glyph;
+    size_t width = 0;
+    while (gt_glyph_next(&glyphs, &glyph))
+        width += glyph.width;
+    return width;
+}
+
+void gt_text_put(struct gt_out *out, struct gt_str text, bool utf8) {
+    struct gt_glyphs glyphs = {.rest = text, .utf8 = utf8};
+    struct gt_glyph glyph;
+    while (gt_glyph_next(&glyphs, &glyph))
+        gt_out_write(out, glyph.bytes, glyph.length);
+}
+
+/* The first bytes that fill at most `width` columns. */
+static struct gt_str head_of(struct gt_str text, size_t width, bool utf8) {
+    struct gt_glyphs glyphs = {.rest = text, .utf8 = utf8};
+    struct gt_glyph glyph;
+    size_t column = 0, length = 0;
+    while (gt_glyph_next(&glyphs, &glyph) && column + glyph.width <= width) {
+        column += glyph.width;
+        length = text.len - glyphs.rest.len;
+    }
+    return (struct gt_str){text.ptr, length};
+}
+
+/* What starts at that column or behind it, but not with a mark that belongs to the character before. */
+static struct gt_str tail_from(struct gt_str text, size_t from, bool utf8) {
+    struct gt_glyphs glyphs = {.rest = text, .utf8 = utf8};
+    struct gt_glyph glyph;
+    struct gt_str tail = text;
+    for (size_t column = 0; gt_glyph_next(&glyphs, &glyph); tail = glyphs.rest) {
+        if (column >= from && glyph.width)
+            break;
+        column += glyph.width;
+    }
+    return tail;
+}
+
+struct gt_cut gt_text_cut(struct gt_str text, size_t width, bool utf8) {
+    size_t whole = gt_text_width(text, utf8), ellipsis = gt_text_width(GT_ELLIPSIS, utf8);
+    if (whole <= width)
+        return (struct gt_cut){.head = text};
+    size_t left = width > ellipsis ? width - ellipsis : 0, tail = left / 2;
+    return (struct gt_cut){
+        .head = head_of(text, left - tail, utf8), .tail = tail_from(text, whole - tail, utf8), .is_cut = true};
+}
+
+size_t gt_text_shorten(struct gt_out *out, struct gt_str text, size_t width, bool utf8) {
+    struct gt_cut cut = gt_text_cut(text, width, utf8);
+    gt_text_put(out, cut.head, utf8);
+    size_t taken = gt_text_width(cut.head, utf8);
+    if (cut.is_cut) {
+        gt_text_put(out, GT_ELLIPSIS, utf8);
+        gt_text_put(out, cut.tail, utf8);
+        taken += gt_text_width(GT_ELLIPSIS, utf8) + gt_text_width(cut.tail, utf8);
+    }
+    return taken;
+}

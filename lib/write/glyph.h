@@ -1,0 +1,44 @@
+/* Text as the cells of a terminal: what is shown for each character and how many columns it takes. */
+#ifndef GT_WRITE_GLYPH_H
+#define GT_WRITE_GLYPH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/out.h"
+#include "base/str.h"
+
+/* What stands on the screen for one character: control characters as their picture or U+FFFD, never raw. */
+struct gt_glyph {
+    char bytes[4];
+    unsigned char length; /* of bytes */
+    unsigned char width;  /* columns: 0 for a mark over the one before, 2 for wide ones */
+};
+
+/* Zero-initialise with text; utf8 false draws ASCII only. */
+struct gt_glyphs {
+    struct gt_str rest;
+    bool utf8;
+    unsigned marks; /* in a row: more than two would pile up over one column */
+};
+
+bool gt_glyph_next(struct gt_glyphs *glyphs, struct gt_glyph *glyph);
+
+size_t gt_text_width(struct gt_str text, bool utf8);
+void gt_text_put(struct gt_out *out, struct gt_str text, bool utf8);
+
+#define GT_ELLIPSIS GT_STR("…")
+
+/* What is left of a text that must fit `width` columns: its head and its tail, with an ellipsis between them. A text
+   that fits is all head. */
+struct gt_cut {
+    struct gt_str head, tail;
+    bool is_cut;
+};
+
+struct gt_cut gt_text_cut(struct gt_str text, size_t width, bool utf8);
+
+/* Puts the text, cut if need be. Gives the columns it took. */
+size_t gt_text_shorten(struct gt_out *out, struct gt_str text, size_t width, bool utf8);
+
+#endif

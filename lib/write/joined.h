@@ -1,0 +1,37 @@
+/* One table over all inputs, as the data formats write it: the rows of every section behind each other, each with the
+   input it comes from. Nothing is copied but one row. */
+#ifndef GT_WRITE_JOINED_H
+#define GT_WRITE_JOINED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "report/report.h"
+
+struct gt_joined {
+    const struct gt_report *report;
+    const char *key, *title;
+    /* `input`, `rank` where several inputs know theirs, then every column any section has. */
+    const struct gt_report_column **columns;
+    size_t column_count;
+    size_t row_count, total_rows;
+
+    size_t section, block, next_row; /* where gt_joined_next stands */
+    const struct gt_table *table;    /* the one its rows come from */
+    size_t *places;                  /* by column of that table: where it goes */
+    struct gt_cell *row;
+};
+
+/* Key number `index` among the different tables meant as data; NULL behind the last. */
+const char *gt_joined_key(const struct gt_report *report, size_t index);
+
+/* A key that no section has gives no columns but the leading ones and no rows. */
+enum gt_status gt_joined_init(struct gt_joined *joined, const struct gt_report *report, const char *key,
+                              struct gt_error *err);
+void gt_joined_release(struct gt_joined *joined);
+
+/* column_count cells, valid until the next call; NULL behind the last row. */
+const struct gt_cell *gt_joined_next(struct gt_joined *joined);
+
+#endif

@@ -1,0 +1,270 @@
+/* The whole report as JSON in the one shape that docs/json.md describes, a row on a line, written as it goes. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "write/cell.h"
+#include "write/escape.h"
+#include "write/joined.h"
+#include "write/writer.h"
+
+static void write_value(struct gt_out *out, const struct gt_cell *cell) {
+    char buf[GT_NUM_MAX];
+    switch ((enum gputime_cell_type)cell->type) {
+    case GPUTIME_CELL_TEXT:
+        gt_json_string(out, gt_cell_str(cell));
+        return;
+    case GPUTIME_CELL_INT:
+        gt_out_write(out, buf, gt_num_format_int(buf, cell->integer));
+        return;
+    case GPUTIME_CELL_REAL:
+        if (!isfinite(cell->real))
+            break;
+        gt_out_write(out, buf, gt_num_format_real(buf, cell->real));
+        return;
+    case GPUTIME_CELL_NULL:
+        break;
+    }
+    gt_out_text(out, "null");
+}
+
+static void write_key(struct gt_out *out, const char *key) {
+    gt_json_string(out, gt_str_of(key));
+    gt_out_text(out, ": ");
+}
+
+static void write_text(struct gt_out *out, const char *key, struct gt_str text) {
+    write_key(out, key);
+    if (text.len)
+        gt_json_string(out, text);
+    else
+        gt_out_text(out, "null");
+}
+
+/* ---- facts ---- */
+
+/* Two analyses may state the same fact; a key stands once in an object. */
+static bool is_repeated(const struct gt_section *section, const struct gt_report_fact *fact) {
+    for (size_t b = 0; b < section->block_count; b++) {
+        const struct gt_block *block = &section->blocks[b];
+        for (size_t f = 0; block->kind == GT_BLOCK_FACTS && f < block->fact_count; f++) {
+            if (&block->facts[f] == fact)
+                return false;
+            if ((block->audience & GT_FOR_DATA) && strcmp(block->facts[f].key, fact->key) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+static void write_facts(struct gt_out *out, const struct gt_section *section) {
+    const char *separator = "";
+    gt_out_char(out, '{');
+    for (size_t b = 0; b < section->block_count; b++) {
+        const struct gt_block *block = &section->blocks[b];
+        if (block->kind != GT_BLOCK_FACTS || !(block->audience & GT_FOR_DATA))
+            continue;
+        for (size_t f = 0; f < block->fact_count; f++) {
+            if (is_repeated(section, &block->facts[f]))
+                continue;
+            gt_out_text(out, separator);
+            write_key(out, block->facts[f].key);
+            write_value(out, &block->facts[f].value);
+            separator = ", ";
+        }
+    }
+    gt_out_char(out, '}');
+}
+
+static void write_all_facts(struct gt_out *out, const struct gt_report *report) {
+    gt_out_text(out, "  \"facts\": ");
+    if (report->section_count == 1) {
+        write_facts(out, &report->sections[0]);
+    } else {
+        gt_out_char(out, '{');
+        for (size_t s = 0; s < report->section_count; s++) {
+            gt_out_text(out, s ? ",\n    " : "\n    ");
+            gt_json_string(out, report->sections[s].input.label);
+            gt_out_text(out, ": ");
+            write_facts(out, &report->sections[s]);
+        }
+        gt_out_text(out, "\n  }");
+    }
+    gt_out_text(out, ",\n");
+}
+
+/* ---- inputs ---- */
+
+static void write_notes(struct gt_out *out, const struct gt_section *section) {
+    const char *separator = "";
+    gt_out_char(out, '[');
+    for (size_t b = 0; b < section->block_count; b++) {
+        const struct gt_block *block = &section->blocks[b];
+        if (block->kind != GT_BLOCK_NOTE || !(block->audience & GT_FOR_DATA))
+            continue;
+        gt_out_text(out, separator);
+        gt_json_string(out, block->note);
+        separator = ", ";
+    }
+    gt_out_char(out, ']');
+}
+
+static void write_known(struct gt_out *out, const char *key, int64_t value, bool is_known) {
+    if (is_known)
+        gt_out_printf(out, ", \"%s\": %" PRId64, key, value);
+    else
+        gt_out_printf(out, ", \"%s\": null", key);
+}
+
+static void write_input(struct gt_out *out, const struct gt_section *section) {
+    const struct gt_report_input *input = &section->input;
+    gt_out_char(out, '{');
+    write_key(out, "input");
+    gt_json_string(out, input->label);
+    gt_out_text(out, ", ");
+    write_text(out, "path", input->path);
+    gt_out_text(out, ", ");
+    write_text(out, "format", gt_str_of(input->format));
+    gt_out_text(out, ", ");
+    write_text(out, "producer", input->producer);
+    gt_out_printf(out,
+                  ",\n     \"ops\": %" PRIu64 ", \"kernels\": %" PRIu64 ", \"calls\": %" PRIu64 ", \"ranges\": %" PRIu64
+                  ", \"cpu_ops\": %" PRIu64 ", \"skipped_events\": %" PRIu64,
+                  input->ops, input->kernels, input->calls, input->ranges, input->cpu_ops, input->skipped_events);
+    gt_out_printf(out, ",\n     \"origin_ns\": \"%" PRId64 "\"", input->origin_ns);
+    if (input->base_ns)
+        gt_out_printf(out, ", \"base_ns\": \"%" PRId64 "\"", input->base_ns);
+    else
+        gt_out_text(out, ", \"base_ns\": null");
+    write_known(out, "rank", input->rank, input->rank >= 0);
+    write_known(out, "world_size", input->world_size, input->world_size > 0);
+    gt_out_text(out, ",\n     \"facts\": ");
+    write_facts(out, section);
+    gt_out_text(out, ",\n     \"notes\": ");
+    write_notes(out, section);
+    gt_out_char(out, '}');
+}
+
+static void write_inputs(struct gt_out *out, const struct gt_report *report) {
+    gt_out_text(out, "  \"inputs\": [");
+    for (size_t s = 0; s < report->section_count; s++) {
+        gt_out_text(out, s ? ",\n    " : "\n    ");
+        write_input(out, &report->sections[s]);
+    }
+    gt_out_text(out, report->section_count ? "\n  ],\n" : "],\n");
+}
+
+/* ---- tables ---- */
+
+static void write_column(struct gt_out *out, const struct gt_report_column *column) {
+    gt_out_char(out, '{');
+    write_key(out, "key");
+    gt_json_string(out, gt_str_of(column->key));
+    gt_out_text(out, ", ");
+    write_key(out, "title");
+    gt_json_string(out, gt_str_of(column->title));
+    gt_out_printf(out, ", \"unit\": \"%s\"", gt_unit_name(column->unit));
+    if (column->of) {
+        gt_out_text(out, ", ");
+        write_text(out, "of", gt_str_of(column->of));
+    }
+    gt_out_char(out, '}');
+}
+
+static void write_row(struct gt_out *out, const struct gt_joined *joined, const struct gt_cell *row) {
+    gt_out_char(out, '{');
+    for (size_t c = 0; c < joined->column_count; c++) {
+        if (c)
+            gt_out_write(out, ", ", 2);
+        write_key(out, joined->columns[c]->key);
+        write_value(out, &row[c]);
+    }
+    gt_out_char(out, '}');
+}
+
+static void write_table(struct gt_out *out, struct gt_joined *joined) {
+    gt_out_text(out, "    ");
+    write_key(out, joined->key);
+    gt_out_text(out, "{\n      ");
+    write_key(out, "title");
+    gt_json_string(out, gt_str_of(joined->title));
+    if (joined->total_rows > joined->row_count)
+        gt_out_printf(out, ",\n      \"total_rows\": %zu", joined->total_rows);
+    gt_out_text(out, ",\n      \"columns\": [");
+    for (size_t c = 0; c < joined->column_count; c++) {
+        gt_out_text(out, c ? ",\n        " : "\n        ");
+        write_column(out, joined->columns[c]);
+    }
+    gt_out_text(out, "\n      ],\n      \"rows\": [");
+    const char *separator = "\n        ";
+    for (const struct gt_cell *row; (row = gt_joined_next(joined)); separator = ",\n        ") {
+        gt_out_text(out, separator);
+        write_row(out, joined, row);
+    }
+    gt_out_text(out, joined->row_count ? "\n      ]\n    }" : "]\n    }");
+}
+
+static enum gt_status write_tables(struct gt_out *out, const struct gt_report *report, struct gt_error *err) {
+    const char *key;
+    gt_out_text(out, "  \"tables\": {");
+    for (size_t i = 0; (key = gt_joined_key(report, i)); i++) {
+        struct gt_joined joined;
+        enum gt_status status = gt_joined_init(&joined, report, key, err);
+        if (status)
+            return status;
+        gt_out_text(out, i ? ",\n" : "\n");
+        write_table(out, &joined);
+        gt_joined_release(&joined);
+    }
+    gt_out_text(out, gt_joined_key(report, 0) ? "\n  },\n" : "},\n");
+    return GT_OK;
+}
+
+/* ---- issues ---- */
+
+static void write_issue(struct gt_out *out, const struct gt_section *section, const struct gt_report_issue *issue) {
+    gt_out_char(out, '{');
+    write_key(out, "input");
+    gt_json_string(out, section->input.label);
+    gt_out_text(out, ", ");
+    write_text(out, "id", gt_str_of(issue->id));
+    gt_out_printf(out, ", \"count\": %" PRIu64 ", ", issue->count);
+    write_text(out, "help", gt_str_of(issue->help));
+    gt_out_printf(out, ", \"loss\": %s, \"first_offset\": ", issue->is_loss ? "true" : "false");
+    if (issue->first_offset == UINT64_MAX)
+        gt_out_text(out, "null}");
+    else
+        gt_out_printf(out, "%" PRIu64 "}", issue->first_offset);
+}
+
+static void write_issues(struct gt_out *out, const struct gt_report *report) {
+    const char *separator = "\n    ";
+    gt_out_text(out, "  \"issues\": [");
+    for (size_t s = 0; s < report->section_count; s++) {
+        const struct gt_section *section = &report->sections[s];
+        for (size_t i = 0; i < section->issue_count; i++) {
+            gt_out_text(out, separator);
+            write_issue(out, section, &section->issues[i]);
+            separator = ",\n    ";
+        }
+    }
+    gt_out_text(out, separator[0] == ',' ? "\n  ]\n" : "]\n");
+}
+
+enum gt_status gt_write_json(const struct gt_report *report, const struct gputime_options *options, struct gt_out *out,
+                             struct gt_error *err) {
+    (void)options;
+    gt_out_text(out, "{\n  \"tool\": {\"name\": \"gputime\", \"version\": \"" GPUTIME_VERSION "\"},\n  ");
+    write_text(out, "command", gt_str_of(report->command));
+    gt_out_text(out, ",\n");
+    write_inputs(out, report);
+    enum gt_status status = write_tables(out, report, err);
+    if (status)
+        return status;
+    write_all_facts(out, report);
+    gt_out_text(out, "  \"findings\": [],\n");
+    write_issues(out, report);
+    gt_out_text(out, "}\n");
+    return GT_OK;
+}

@@ -1,0 +1,179 @@
+/* The report as GitHub Markdown: headings, tables that render whatever the names hold, problems as a list. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "write/cell.h"
+#include "write/escape.h"
+#include "write/glyph.h"
+#include "write/writer.h"
+
+#define NAME_COLUMNS 100                      /* longer names are cut in the middle unless the report is verbose */
+#define NAME_BYTES   (NAME_COLUMNS * 12 + 64) /* of a cut name: four bytes a character, two marks over each */
+
+/* ---- tables ---- */
+
+static void write_name(struct gt_out *out, struct gt_str text, bool is_verbose) {
+    char buf[NAME_BYTES];
+    struct gt_cut cut = gt_text_cut(text, NAME_COLUMNS, true);
+    size_t length = cut.head.len + GT_ELLIPSIS.len + cut.tail.len;
+    if (is_verbose || !cut.is_cut || length > sizeof buf) {
+        gt_markdown_name(out, text);
+        return;
+    }
+    memcpy(buf, cut.head.ptr, cut.head.len);
+    memcpy(buf + cut.head.len, GT_ELLIPSIS.ptr, GT_ELLIPSIS.len);
+    memcpy(buf + cut.head.len + GT_ELLIPSIS.len, cut.tail.ptr, cut.tail.len);
+    gt_markdown_name(out, (struct gt_str){buf, length});
+}
+
+static void write_cell(struct gt_out *out, const struct gt_column_style *style, const struct gt_cell *cell,
+                       bool is_verbose) {
+    char buf[GT_CELL_MAX];
+    if (!gt_cell_is_text(cell)) {
+        size_t length = gt_cell_format(buf, style, cell);
+        gt_markdown_sentence(out, (struct gt_str){buf, length});
+    } else if (cell->text_bytes) {
+        write_name(out, gt_cell_str(cell), is_verbose);
+    }
+    gt_out_text(out, !gt_cell_is_text(cell) || cell->text_bytes ? " |" : "|");
+}
+
+static void write_header(struct gt_out *out, const struct gt_table *table, const struct gt_shown *shown,
+                         const struct gt_column_style *styles) {
+    gt_out_char(out, '|');
+    for (size_t i = 0; i < shown->column_count; i++) {
+        const struct gt_report_column *column = &table->columns[shown->columns[i]];
+        gt_out_char(out, ' ');
+        gt_markdown_sentence(out, gt_str_of(column->title));
+        if (styles[i].scale)
+            gt_out_printf(out, " (%s)", styles[i].scale);
+        if (column->unit == GT_UNIT_SHARE && column->of) {
+            gt_out_text(out, " of ");
+            gt_markdown_sentence(out, gt_str_of(column->of));
+        }
+        gt_out_text(out, " |");
+    }
+    gt_out_text(out, "\n|");
+    for (size_t i = 0; i < shown->column_count; i++)
+        gt_out_text(out, styles[i].is_text ? " --- |" : " ---: |");
+    gt_out_char(out, '\n');
+}
+
+static void write_table(struct gt_out *out, const struct gt_table *table, const struct gputime_options *options) {
+    struct gt_shown shown;
+    struct gt_column_style styles[GT_TABLE_COLUMNS_MAX];
+    gt_out_text(out, "\n### ");
+    gt_markdown_sentence(out, gt_str_of(table->title));
+    gt_out_text(out, "\n\n");
+    if (table->row_count == 0) {
+        gt_markdown_sentence(out, gt_str_of(table->empty));
+        gt_out_char(out, '\n');
+        return;
+    }
+    gt_shown_init(&shown, table);
+    for (size_t i = 0; i < shown.column_count; i++)
+        styles[i] = gt_column_style_of(table, shown.columns[i], shown.rows, options->unit);
+    write_header(out, table, &shown, styles);
+    for (size_t row = 0; row < shown.rows; row++) {
+        gt_out_char(out, '|');
+        for (size_t i = 0; i < shown.column_count; i++) {
+            gt_out_char(out, ' ');
+            write_cell(out, &styles[i], &table->cells[row * table->column_count + shown.columns[i]], options->verbose);
+        }
+        gt_out_char(out, '\n');
+    }
+    if (shown.rows_hidden) {
+        char buf[GT_NUM_MAX];
+        gt_num_format_grouped(buf, (int64_t)shown.rows_hidden);
+        gt_out_printf(out, "\n… and %s more %s (--top 0 shows all)\n", buf, shown.rows_hidden == 1 ? "row" : "rows");
+    }
+}
+
+/* ---- facts, notes, issues ---- */
+
+static void write_facts(struct gt_out *out, const struct gt_block *block, enum gputime_choice_unit unit) {
+    char buf[GT_CELL_MAX];
+    if (block->title) {
+        gt_out_text(out, "\n### ");
+        gt_markdown_sentence(out, gt_str_of(block->title));
+        gt_out_char(out, '\n');
+    }
+    gt_out_char(out, '\n');
+    for (size_t i = 0; i < block->fact_count; i++) {
+        const struct gt_report_fact *fact = &block->facts[i];
+        gt_out_text(out, "- ");
+        gt_markdown_sentence(out, gt_str_of(fact->title));
+        gt_out_text(out, ": ");
+        if (gt_cell_is_text(&fact->value))
+            gt_markdown_name(out, gt_cell_str(&fact->value));
+        else
+            gt_markdown_sentence(out, (struct gt_str){buf, gt_fact_format(buf, fact, unit)});
+        gt_out_char(out, '\n');
+    }
+}
+
+static void write_issues(struct gt_out *out, const struct gt_section *section) {
+    gt_out_text(out, "\n### Trace health\n\n");
+    for (size_t i = 0; i < section->issue_count; i++) {
+        const struct gt_report_issue *issue = &section->issues[i];
+        gt_out_printf(out, "- %" PRIu64 " × ", issue->count);
+        gt_markdown_name(out, gt_str_of(issue->id));
+        gt_out_text(out, issue->is_loss ? ": lost data: " : ": ");
+        gt_markdown_sentence(out, gt_str_of(issue->help));
+        if (issue->first_offset != UINT64_MAX)
+            gt_out_printf(out, " (first at byte %" PRIu64 ")", issue->first_offset);
+        gt_out_char(out, '\n');
+    }
+}
+
+/* ---- sections ---- */
+
+static void write_head(struct gt_out *out, const struct gt_report_input *input) {
+    gt_out_text(out, "## ");
+    gt_markdown_name(out, input->label);
+    gt_out_text(out, "\n\n");
+    if (input->producer.len) {
+        gt_markdown_sentence(out, input->producer);
+        gt_out_text(out, ", ");
+    }
+    if (input->format)
+        gt_out_printf(out, "%s, ", input->format);
+    if (input->rank >= 0)
+        gt_out_printf(out, "rank %" PRId64 ", ", input->rank);
+    gt_out_printf(out, "%" PRIu64 " GPU ops\n", input->ops);
+}
+
+static void write_block(struct gt_out *out, const struct gt_block *block, const struct gputime_options *options) {
+    switch (block->kind) {
+    case GT_BLOCK_TABLE:
+        if (block->table->row_count || block->table->empty)
+            write_table(out, block->table, options);
+        break;
+    case GT_BLOCK_FACTS:
+        if (block->fact_count)
+            write_facts(out, block, options->unit);
+        break;
+    case GT_BLOCK_NOTE:
+        gt_out_char(out, '\n');
+        gt_markdown_sentence(out, block->note);
+        gt_out_char(out, '\n');
+        break;
+    }
+}
+
+enum gt_status gt_write_markdown(const struct gt_report *report, const struct gputime_options *options,
+                                 struct gt_out *out, struct gt_error *err) {
+    (void)err;
+    for (size_t s = 0; s < report->section_count; s++) {
+        const struct gt_section *section = &report->sections[s];
+        gt_out_text(out, s ? "\n" : "");
+        write_head(out, &section->input);
+        for (size_t b = 0; b < section->block_count; b++) {
+            if (section->blocks[b].audience & GT_FOR_SCREEN)
+                write_block(out, &section->blocks[b], options);
+        }
+        if (section->issue_count)
+            write_issues(out, section);
+    }
+    return GT_OK;
+}

@@ -1,0 +1,331 @@
+/* A table on a terminal: columns measured and fitted to the width, names cut in the middle, bars drawn. */
+#include "write/text_table.h"
+
+#include <string.h>
+
+#include "write/cell.h"
+
+#define COLUMN_GAP    2
+#define NAME_MIN      16 /* columns give way before names get shorter than this */
+#define NAME_GOOD     24 /* bars give way before names get shorter than this */
+#define TEXT_MAX      32 /* of text columns that are not names */
+#define BAR_MIN       10
+#define BAR_MAX       24
+#define NATURAL_MAX   4096
+#define DETAIL_INDENT 4
+
+struct column {
+    size_t index; /* in the table */
+    const struct gt_report_column *about;
+    struct gt_column_style style;
+    size_t natural, width;
+    bool is_name, has_bar;
+    double bar_full; /* the value of a whole bar */
+};
+
+struct fitted {
+    const struct gt_screen *screen;
+    const struct gt_table *table;
+    struct gt_shown shown;
+    struct column columns[GT_TABLE_COLUMNS_MAX];
+    size_t count, dropped;
+    size_t bar_count, bar_width;
+};
+
+static const struct gt_cell *cell_at(const struct gt_table *table, size_t row, size_t column) {
+    return &table->cells[row * table->column_count + column];
+}
+
+/* ---- measuring ---- */
+
+static size_t header_width(const struct gt_screen *screen, const struct column *column) {
+    size_t width = gt_screen_measure(screen, gt_str_of(column->about->title));
+    return column->style.scale ? width + strlen(" ()") + strlen(column->style.scale) : width;
+}
+
+static size_t cell_width(const struct gt_screen *screen, const struct column *column, const struct gt_cell *cell) {
+    char buf[GT_CELL_MAX];
+    return gt_cell_is_text(cell) ? gt_screen_measure(screen, gt_cell_str(cell))
+                                 : gt_cell_format(buf, &column->style, cell);
+}
+
+static void measure_column(struct fitted *fitted, struct column *column) {
+    column->natural = header_width(fitted->screen, column);
+    for (size_t row = 0; row < fitted->shown.rows; row++) {
+        const struct gt_cell *cell = cell_at(fitted->table, row, column->index);
+        size_t width = cell_width(fitted->screen, column, cell);
+        size_t most = column->is_name ? NATURAL_MAX : gt_cell_is_text(cell) ? TEXT_MAX : SIZE_MAX;
+        width = width < most ? width : most;
+        column->natural = width > column->natural ? width : column->natural;
+        double value = gt_cell_number(cell);
+        column->bar_full = value > column->bar_full ? value : column->bar_full;
+    }
+    column->width = column->natural;
+}
+
+static void measure(struct fitted *fitted, enum gputime_choice_unit unit) {
+    for (size_t i = 0; i < fitted->shown.column_count; i++) {
+        struct column *column = &fitted->columns[fitted->count++];
+        size_t index = fitted->shown.columns[i];
+        *column = (struct column){.index = index, .about = &fitted->table->columns[index]};
+        column->style = gt_column_style_of(fitted->table, index, fitted->shown.rows, unit);
+        column->is_name = column->about->flags & GT_COLUMN_NAME;
+        column->has_bar = column->about->flags & GT_COLUMN_BAR;
+        fitted->bar_count += column->has_bar;
+        measure_column(fitted, column);
+    }
+}
+
+/* ---- fitting ---- */
+
+/* Columns that are left for names; 0 when the others fill the line. */
+static size_t room_for_names(const struct fitted *fitted) {
+    size_t taken = fitted->count ? COLUMN_GAP * (fitted->count - 1) : 0;
+    for (size_t i = 0; i < fitted->count; i++)
+        taken += fitted->columns[i].is_name ? 0 : fitted->columns[i].width;
+    taken += fitted->bar_count * (COLUMN_GAP + fitted->bar_width);
+    return taken < fitted->screen->width ? fitted->screen->width - taken : 0;
+}
+
+/* What the names need in all if none gets more than `most`. */
+static size_t names_need(const struct fitted *fitted, size_t most) {
+    size_t need = 0;
+    for (size_t i = 0; i < fitted->count; i++) {
+        const struct column *column = &fitted->columns[i];
+        if (column->is_name)
+            need += column->natural < most ? column->natural : most;
+    }
+    return need;
+}
+
+static bool is_too_wide(const struct fitted *fitted) {
+    size_t need = names_need(fitted, NAME_MIN), room = room_for_names(fitted);
+    return room < need || (need == 0 && room == 0);
+}
+
+static void fit_bars(struct fitted *fitted) {
+    fitted->bar_width = fitted->bar_count ? BAR_MIN : 0;
+    if (room_for_names(fitted) < names_need(fitted, NAME_GOOD) || is_too_wide(fitted)) {
+        fitted->bar_count = fitted->bar_width = 0;
+        return;
+    }
+    size_t need = names_need(fitted, SIZE_MAX), room = room_for_names(fitted);
+    if (fitted->bar_count && room > need) {
+        size_t wider = BAR_MIN + (room - need) / fitted->bar_count;
+        fitted->bar_width = wider < BAR_MAX ? wider : BAR_MAX;
+    }
+}
+
+/* From the right, but never a name and never the first column. */
+static bool drop_column(struct fitted *fitted) {
+    for (size_t i = fitted->count; i-- > 1;) {
+        if (fitted->columns[i].is_name)
+            continue;
+        memmove(&fitted->columns[i], &fitted->columns[i + 1], (fitted->count - i - 1) * sizeof *fitted->columns);
+        fitted->count--;
+        fitted->dropped++;
+        return true;
+    }
+    return false;
+}
+
+/* Each name its natural width where that is under the fair share; the others share what is left. */
+static void share_names(struct fitted *fitted) {
+    size_t room = room_for_names(fitted), left = 0;
+    for (size_t i = 0; i < fitted->count; i++) {
+        left += fitted->columns[i].is_name;
+        fitted->columns[i].width = fitted->columns[i].is_name ? 0 : fitted->columns[i].width;
+    }
+    for (bool settled = true; settled && left;) {
+        settled = false;
+        for (size_t i = 0; i < fitted->count && left; i++) {
+            struct column *column = &fitted->columns[i];
+            if (column->is_name && column->width == 0 && column->natural <= room / left) {
+                column->width = column->natural;
+                room -= column->width;
+                left--;
+                settled = true;
+            }
+        }
+    }
+    for (size_t i = 0; i < fitted->count && left; i++) {
+        struct column *column = &fitted->columns[i];
+        if (!column->is_name || column->width)
+            continue;
+        column->width = room / left > 4 ? room / left : 4;
+        room -= column->width < room ? column->width : room;
+        left--;
+    }
+}
+
+static void fit(struct fitted *fitted) {
+    fit_bars(fitted);
+    while (is_too_wide(fitted) && drop_column(fitted))
+        ;
+    share_names(fitted);
+    if (fitted->count == 1 && fitted->columns[0].width > fitted->screen->width)
+        fitted->columns[0].width = fitted->screen->width;
+}
+
+/* ---- drawing ---- */
+
+/* Blanks are held back until something follows them: no line ends in blanks. */
+struct pen {
+    const struct gt_screen *screen;
+    size_t blanks;
+};
+
+static void flush_blanks(struct pen *pen) {
+    gt_screen_blanks(pen->screen, pen->blanks);
+    pen->blanks = 0;
+}
+
+static void draw_text(struct pen *pen, struct gt_str text, size_t width) {
+    size_t taken = 0;
+    if (text.len) {
+        flush_blanks(pen);
+        taken = gt_text_shorten(pen->screen->out, text, width, pen->screen->utf8);
+    }
+    pen->blanks += width - taken;
+}
+
+static void draw_number(struct pen *pen, struct gt_str number, const struct column *column) {
+    size_t pad = column->width > number.len ? column->width - number.len : 0;
+    pen->blanks += column->style.is_text ? 0 : pad;
+    flush_blanks(pen);
+    gt_out_str(pen->screen->out, number);
+    pen->blanks += column->style.is_text ? pad : 0;
+}
+
+static void draw_cell(struct pen *pen, const struct fitted *fitted, const struct column *column,
+                      const struct gt_cell *cell) {
+    if (gt_cell_is_text(cell)) {
+        draw_text(pen, gt_cell_str(cell), column->width);
+    } else {
+        char buf[GT_CELL_MAX];
+        size_t length = gt_cell_format(buf, &column->style, cell);
+        draw_number(pen, (struct gt_str){buf, length}, column);
+    }
+    if (column->has_bar && fitted->bar_count) {
+        double share = column->bar_full > 0 ? gt_cell_number(cell) / column->bar_full : 0;
+        pen->blanks += COLUMN_GAP;
+        if (share > 0)
+            flush_blanks(pen);
+        pen->blanks += fitted->bar_width - gt_screen_bar(pen->screen, share, fitted->bar_width);
+    }
+    pen->blanks += COLUMN_GAP;
+}
+
+/* Long names in full below their row: those that were cut and those of columns that are not shown. */
+static void draw_full_names(const struct fitted *fitted, size_t row) {
+    const struct gt_table *table = fitted->table;
+    for (size_t c = 0; c < table->column_count; c++) {
+        const struct gt_cell *cell = cell_at(table, row, c);
+        if (!(table->columns[c].flags & GT_COLUMN_NAME) || !gt_cell_is_text(cell))
+            continue;
+        bool is_seen = false;
+        for (size_t i = 0; i < fitted->count; i++) {
+            const struct column *column = &fitted->columns[i];
+            is_seen |= gt_cell_is_text(cell_at(table, row, column->index)) &&
+                       gt_str_eq(gt_cell_str(cell_at(table, row, column->index)), gt_cell_str(cell)) &&
+                       cell_width(fitted->screen, column, cell) <= column->width;
+        }
+        if (!is_seen) {
+            gt_screen_blanks(fitted->screen, DETAIL_INDENT);
+            gt_screen_wrap(fitted->screen, GT_INK_DIM, gt_cell_str(cell), DETAIL_INDENT, DETAIL_INDENT);
+        }
+    }
+}
+
+static void draw_rows(const struct fitted *fitted, bool with_full_names) {
+    for (size_t row = 0; row < fitted->shown.rows; row++) {
+        struct pen pen = {.screen = fitted->screen};
+        for (size_t i = 0; i < fitted->count; i++)
+            draw_cell(&pen, fitted, &fitted->columns[i], cell_at(fitted->table, row, fitted->columns[i].index));
+        gt_screen_newline(fitted->screen);
+        if (with_full_names)
+            draw_full_names(fitted, row);
+    }
+}
+
+static void draw_header(const struct fitted *fitted) {
+    struct pen pen = {.screen = fitted->screen};
+    size_t total = 0;
+    for (size_t i = 0; i < fitted->count; i++) {
+        const struct column *column = &fitted->columns[i];
+        size_t natural = header_width(fitted->screen, column);
+        size_t pad = natural < column->width ? column->width - natural : 0;
+        pen.blanks += column->style.is_text ? 0 : pad;
+        flush_blanks(&pen);
+        if (natural <= column->width) {
+            gt_screen_text(fitted->screen, GT_INK_PLAIN, gt_str_of(column->about->title));
+            if (column->style.scale)
+                gt_out_printf(fitted->screen->out, " (%s)", column->style.scale);
+        } else {
+            gt_text_shorten(fitted->screen->out, gt_str_of(column->about->title), column->width, fitted->screen->utf8);
+        }
+        pen.blanks += column->style.is_text ? pad : 0;
+        size_t bar = column->has_bar && fitted->bar_count ? COLUMN_GAP + fitted->bar_width : 0;
+        pen.blanks += bar + COLUMN_GAP;
+        total += column->width + bar + (i ? COLUMN_GAP : 0);
+    }
+    gt_screen_newline(fitted->screen);
+    gt_screen_rule(fitted->screen, false, total < fitted->screen->width ? total : fitted->screen->width);
+}
+
+/* Percentages say of what, beside the title. */
+static void draw_title(const struct fitted *fitted) {
+    const struct gt_screen *screen = fitted->screen;
+    struct gt_str title = gt_str_of(fitted->table->title);
+    gt_screen_text(screen, GT_INK_BOLD, title);
+    size_t column = gt_screen_measure(screen, title);
+    const char *lead = "  (";
+    for (size_t i = 0; i < fitted->count; i++) {
+        const struct gt_report_column *about = fitted->columns[i].about;
+        if (about->unit != GT_UNIT_SHARE || !about->of)
+            continue;
+        size_t width = strlen(lead) + strlen(about->title) + strlen(" of ") + strlen(about->of) + 1;
+        if (column + width > screen->width)
+            break;
+        column += width - 1;
+        gt_screen_text(screen, GT_INK_DIM, gt_str_of(lead));
+        gt_screen_text(screen, GT_INK_DIM, gt_str_of(about->title));
+        gt_screen_text(screen, GT_INK_DIM, GT_STR(" of "));
+        gt_screen_text(screen, GT_INK_DIM, gt_str_of(about->of));
+        lead = ", ";
+    }
+    if (lead[0] == ',')
+        gt_screen_text(screen, GT_INK_DIM, GT_STR(")"));
+    gt_screen_newline(screen);
+}
+
+static void draw_remainder(const struct fitted *fitted) {
+    const struct gt_screen *screen = fitted->screen;
+    struct gt_out *out = screen->out;
+    char buf[GT_NUM_MAX];
+    if (fitted->shown.rows_hidden) {
+        gt_num_format_grouped(buf, (int64_t)fitted->shown.rows_hidden);
+        gt_out_printf(out, "%s and %s more %s (--top 0 shows all)\n", screen->utf8 ? "…" : "...", buf,
+                      fitted->shown.rows_hidden == 1 ? "row" : "rows");
+    }
+    if (fitted->dropped)
+        gt_out_printf(out, "(+%zu %s: use --format csv)\n", fitted->dropped,
+                      fitted->dropped == 1 ? "column" : "columns");
+}
+
+void gt_text_table(const struct gt_screen *screen, const struct gt_table *table,
+                   const struct gputime_options *options) {
+    struct fitted fitted = {.screen = screen, .table = table};
+    gt_shown_init(&fitted.shown, table);
+    if (table->row_count == 0) {
+        draw_title(&fitted);
+        gt_screen_wrap(screen, GT_INK_PLAIN, gt_str_of(table->empty), 0, 0);
+        return;
+    }
+    measure(&fitted, options->unit);
+    fit(&fitted);
+    draw_title(&fitted);
+    draw_header(&fitted);
+    draw_rows(&fitted, options->verbose);
+    draw_remainder(&fitted);
+}

@@ -1,0 +1,110 @@
+"""`make install` puts everything where packagers expect it, a C program can be built against it, uninstall removes it."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import ROOT
+
+PROGRAM = r"""
+#include <gputime.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(int argc, char **argv) {
+    struct gputime_trace *trace;
+    struct gputime_report *report;
+    struct gputime_error err;
+    const char *path = argc > 1 ? argv[1] : "";
+    const char *analysis = "kernels";
+    if (gputime_trace_open(&path, 1, NULL, &trace, &err) != GPUTIME_OK) {
+        printf("failed: %s\n", err.message);
+        return 1;
+    }
+    if (gputime_report_new(&trace, 1, "example", &analysis, 1, NULL, &report, &err) != GPUTIME_OK)
+        return 2;
+    for (size_t table = 0; table < gputime_report_table_count(report, 0); table++)
+        if (strcmp(gputime_report_table_key(report, 0, table), "kernels") == 0)
+            printf("kernels %zu\n", gputime_report_row_count(report, 0, table));
+    gputime_report_free(report);
+    gputime_trace_free(trace);
+    return 0;
+}
+"""
+
+
+def run(*command, **settings):
+    done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **settings)
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def make(*args):
+    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    return run("make", "-C", ROOT, *args, env=environment)
+
+
+@pytest.fixture(scope="module")
+def installed(gputime, tmp_path_factory):
+    root = tmp_path_factory.mktemp("root")
+    make("install", f"DESTDIR={root}", "PREFIX=/usr")
+    yield root
+    make("uninstall", f"DESTDIR={root}", "PREFIX=/usr")
+    left = [path for path in root.rglob("*") if not path.is_dir()]
+    assert not left, f"uninstall leaves {left}"
+
+
+@pytest.mark.parametrize("name", [
+    "bin/gputime", "lib/libgputime.a", "lib/libgputime.so", "lib/libgputime.so.0", "include/gputime.h",
+    "lib/pkgconfig/gputime.pc", "share/bash-completion/completions/gputime",
+    "share/zsh/site-functions/_gputime", "share/fish/vendor_completions.d/gputime.fish",
+])
+def test_file_is_there(installed, name):
+    path = installed / "usr" / name
+    assert path.exists() and path.stat().st_size > 0
+
+
+def test_manual_is_there(installed):
+    assert list((installed / "usr/share/man/man1").glob("gputime.1*"))
+
+
+def test_nothing_else_is_there(installed):
+    names = {path.name for path in installed.rglob("*") if not path.is_dir()}
+    strange = {name for name in names if "gputime" not in name}
+    assert not strange
+
+
+def test_files_do_not_name_the_build_place(installed):
+    for path in installed.rglob("*"):
+        if path.is_file() and path.suffix in (".pc", ".h", ".1", ".fish"):
+            text = path.read_text(encoding="utf-8")
+            assert str(installed) not in text and str(ROOT) not in text
+
+
+def test_installed_program_runs(installed):
+    assert run(installed / "usr/bin/gputime", "--version").startswith("gputime ")
+
+
+@pytest.mark.skipif(not shutil.which("pkg-config"), reason="needs pkg-config")
+@pytest.mark.parametrize("is_static", [False, True], ids=["shared", "static"])
+def test_program_against_the_library(installed, tmp_path, is_static):
+    source, program = tmp_path / "example.c", tmp_path / "example"
+    source.write_text(PROGRAM)
+    environment = os.environ | {
+        "PKG_CONFIG_SYSROOT_DIR": str(installed),
+        "PKG_CONFIG_LIBDIR": str(installed / "usr/lib/pkgconfig"),
+        "PKG_CONFIG_PATH": "",
+        "PKG_CONFIG_ALLOW_SYSTEM_CFLAGS": "1",
+        "PKG_CONFIG_ALLOW_SYSTEM_LIBS": "1",
+    }
+    flags = run("pkg-config", "--cflags", "--libs", *(["--static"] if is_static else []), "gputime", env=environment)
+    flags = flags.split()
+    if is_static:
+        flags = [str(installed / "usr/lib/libgputime.a") if flag == "-lgputime" else flag for flag in flags]
+    run(os.environ.get("CC", "cc"), "-Wall", "-Wextra", "-Werror", "-o", program, source, *flags)
+    where = os.environ | {"LD_LIBRARY_PATH": str(installed / "usr/lib")}
+    assert run(program, ROOT / "tests/data/overlap.json", env=where) == "kernels 2\n"
+    failed = subprocess.run([program, tmp_path / "none"], stdout=subprocess.PIPE, text=True, env=where)
+    assert failed.returncode == 1 and failed.stdout.startswith("failed: ")

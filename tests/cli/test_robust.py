@@ -1,0 +1,205 @@
+"""Broken and hostile input: every form seen in the wild gives a report of what can be read; nothing crashes.
+
+Uses the build with sanitizers (build/asan/gputime, or GPUTIME_ASAN) where there is one.
+"""
+
+import gzip
+import json
+import random
+import subprocess
+
+import pytest
+
+import tracegen
+from conftest import DATA
+
+
+def kernel(name='"k"', ts="10", dur="5", extra="", args='"device": 0, "stream": 7, "correlation": 1'):
+    return f'{{"ph": "X", "cat": "kernel", "name": {name}, "pid": 0, "tid": 7, "ts": {ts}, "dur": {dur}{extra}, ' \
+           f'"args": {{{args}}}}}'
+
+
+def wrap(*events, comma=",\n"):
+    return '{"traceEvents": [\n' + comma.join(events) + "\n]}\n"
+
+
+FIRST, LAST = kernel('"first"', "1"), kernel('"last"', "100")
+
+EITHER = {2, 3}  # the damaged event may be kept or lost
+# name: (text of the trace, how many ops the report must have, ids of issues of which one must be reported, if any)
+FORMS = {
+    "control character": (wrap(FIRST, kernel('"a\x01b\nc"'), LAST), 3, {"text_repaired"}),
+    "unescaped quote": (wrap(FIRST, kernel('"say "hi" now"'), LAST), EITHER, {"text_repaired", "event_damaged"}),
+    "bad escape": (wrap(FIRST, kernel('"C:\\path\\kernel"'), LAST), 3, {"text_repaired"}),
+    "bad unicode escape": (wrap(FIRST, kernel('"\\uZZZZ \\u12"'), LAST), 3, {"text_repaired"}),
+    "lone surrogate": (wrap(FIRST, kernel('"\\ud800 x \\udc00"'), LAST), 3, set()),
+    "infinite argument": (wrap(FIRST, kernel(args='"memory bandwidth (GB/s)": inf, "x": -inf, "device": 0, "stream": 7'),
+                               LAST), 3, set()),
+    "nan argument": (wrap(FIRST, kernel(args='"x": nan, "y": NaN, "z": Infinity, "w": N/A, "device": 0, "stream": 7'),
+                          LAST), 3, set()),
+    "nan duration": (wrap(FIRST, kernel(dur="NaN"), LAST), 3, {"number_unreadable"}),
+    "inf duration": (wrap(FIRST, kernel(dur="inf"), LAST), 3, {"number_unreadable"}),
+    "n/a time": (wrap(FIRST, kernel(ts="N/A"), LAST), 2, {"op_without_time", "number_unreadable"}),
+    "time is text": (wrap(FIRST, kernel(ts='"soon"'), LAST), 2, {"op_without_time", "number_unreadable"}),
+    "time is an object": (wrap(FIRST, kernel(ts='{"a": [1]}'), LAST), 2, {"op_without_time", "number_unreadable"}),
+    "time is huge": (wrap(FIRST, kernel(ts="1e300"), LAST), 2, {"op_without_time", "number_unreadable"}),
+    "duration is huge": (wrap(FIRST, kernel(dur="9223372036854775"), LAST), EITHER, set()),
+    "no time": (wrap(FIRST, kernel(extra="").replace('"ts": 10, ', ""), LAST), 2, {"op_without_time"}),
+    "trailing comma": (wrap(FIRST, LAST + ","), 2, set()),
+    "trailing comma in object": (wrap(FIRST, kernel(args='"device": 0, "stream": 7,'), LAST), 3, set()),
+    "missing comma": (wrap(FIRST, kernel(), LAST, comma="\n"), 3, set()),
+    "missing comma on one line": (wrap(FIRST, kernel(), LAST, comma=" "), 3, set()),
+    "cut in an event": (wrap(FIRST, kernel(), LAST)[:-30], 2, {"input_cut"}),
+    "cut after an event": (wrap(FIRST, LAST)[:-4], 2, {"input_cut"}),
+    "array without end": ("[" + FIRST + ",\n" + LAST, 2, set()),
+    "array that ends in a comma": ("[" + FIRST + ",\n" + LAST + ",\n", 2, set()),
+    "two documents": (wrap(FIRST) + wrap(LAST), 2, {"documents_joined"}),
+    "two arrays": (f"[{FIRST}]\n[{LAST}]\n", 2, {"documents_joined"}),
+    "two heads interleaved": ('{"traceEvents": [\n' + FIRST + ",\n" + '{"traceEvents": [\n' + kernel() + ",\n" + LAST
+                              + "\n]}\n" + kernel('"z"', "200") + "\n]}\n", {3, 4}, set()),
+    "torn event": (wrap(FIRST, kernel()[:60], LAST), 2, {"event_damaged"}),
+    "byte order mark": ("\ufeff" + wrap(FIRST, LAST), 2, set()),
+    "events that are none": (wrap(FIRST, "1", '"text"', "null", "[1, [2]]", "true", "{}", LAST), 2, set()),
+    "args are none": (wrap(FIRST, kernel().replace("{" + '"device": 0, "stream": 7, "correlation": 1' + "}", "null"),
+                           LAST), 3, set()),
+    "duplicate keys": (wrap(FIRST, kernel(extra=', "dur": 7, "name": "other"'), LAST), 3, set()),
+    "deep nesting": (wrap(FIRST, kernel(args='"device": 0, "deep": ' + "[" * 5000 + "]" * 5000), LAST), 3, set()),
+    "deep nesting cut": (wrap(FIRST, LAST, kernel(args='"deep": ' + '{"a": [' * 3000)), EITHER, set()),
+    "garbage behind": (wrap(FIRST, LAST) + "garbage \x00\x01 {[", 2, set()),
+    "garbage between": (wrap(FIRST, "@@@ what ~~~", LAST), 2, {"event_damaged"}),
+    "key without colon": (wrap(FIRST, kernel().replace('"ts":', '"ts"'), LAST), EITHER, set()),
+    "long name": (wrap(FIRST, kernel('"' + "n" * 300_000 + '"'), LAST), 3, set()),
+    "windows lines": (wrap(FIRST, kernel(), LAST).replace("\n", "\r\n"), 3, set()),
+}
+
+
+def write(path, text):
+    path.write_bytes(text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text)
+    return path
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+@pytest.mark.parametrize("form", FORMS)
+def test_broken_form(hardened, tmp_path, form, threads):
+    text, ops, ids = FORMS[form]
+    path = write(tmp_path / "trace.json", text)
+    report = hardened.json("kernels", path, env={"GPUTIME_THREADS": threads})
+    issues = {issue["id"]: issue["count"] for issue in report["issues"]}
+    names = {row["name"] for row in report["tables"]["kernels"]["rows"]}
+    assert {"first", "last"} <= names, (names, issues)
+    assert report["inputs"][0]["ops"] in (ops if isinstance(ops, set) else {ops}), issues
+    if ids:
+        assert ids & issues.keys(), issues
+
+
+def test_first_of_duplicate_keys_wins(hardened, tmp_path):
+    path = write(tmp_path / "trace.json", wrap(kernel('"one"', extra=', "dur": 700, "name": "two", "ts": 900')))
+    [row] = hardened.json("kernels", path)["tables"]["kernels"]["rows"]
+    assert (row["name"], row["total_ns"]) == ("one", 5000)
+
+
+def test_invalid_utf8_gives_valid_output(hardened, tmp_path):
+    raw = wrap(FIRST, kernel('"bad NAME bytes"'), LAST).encode().replace(b"NAME", b"\xff\xfe\xc3(\xed\xa0\x80")
+    path = write(tmp_path / "trace.json", raw)
+    for format in ("json", "text", "md", "csv"):
+        done = hardened("kernels", path, "--format", format)
+        assert done.returncode == 0
+        if format != "csv":
+            done.stdout.decode("utf-8")
+    assert len(json.loads(hardened("kernels", path, "--json").stdout)["tables"]["kernels"]["rows"]) == 3
+
+
+def test_members_back_to_back(hardened, tmp_path):
+    text = wrap(FIRST, kernel(), LAST).encode()
+    whole = write(tmp_path / "whole.json.gz", gzip.compress(text[:100]) + gzip.compress(text[100:]))
+    assert hardened.json("kernels", whole)["inputs"][0]["ops"] == 3
+    padded = write(tmp_path / "padded.json.gz", gzip.compress(text) + bytes(1000))
+    assert hardened.json("kernels", padded)["inputs"][0]["ops"] == 3
+    pack = ["zstd", "-qc"]
+    frames = b"".join(subprocess.run(pack, input=part, stdout=subprocess.PIPE, check=True).stdout
+                      for part in (text[:100], text[100:]))
+    assert hardened.json("kernels", write(tmp_path / "frames.json.zst", frames))["inputs"][0]["ops"] == 3
+
+
+def check_survival(done, what):
+    assert done.returncode in (0, 1), (what, done.returncode, done.stderr[-2000:])
+    if done.returncode == 0:
+        json.loads(done.stdout)
+        assert done.stderr == b"", (what, done.stderr)
+    else:
+        assert done.stderr.startswith(b"gputime: ") and done.stderr.count(b"\n") == 1, (what, done.stderr)
+
+
+SMALL = tracegen.layout(json.loads((DATA / "devices.json").read_text()), "kineto").encode()
+
+
+@pytest.mark.parametrize("slice_", range(8))
+def test_cut_at_every_byte(hardened, tmp_path, slice_):
+    text = SMALL if slice_ % 2 else (DATA / "devices.json").read_bytes()
+    path = tmp_path / "trace.json"
+    for end in range(slice_ // 2, len(text), 4):
+        path.write_bytes(text[:end])
+        check_survival(hardened("kernels", path, "--json", "--gaps", "--launches"), f"cut at {end}")
+
+
+@pytest.mark.parametrize("packing", ["gz", "zst"])
+def test_packed_cut_at_every_byte(hardened, tmp_path, packing):
+    text = (DATA / "overlap.json").read_bytes()
+    packed = gzip.compress(text) if packing == "gz" else \
+        subprocess.run(["zstd", "-qc"], input=text, stdout=subprocess.PIPE, check=True).stdout
+    path = tmp_path / f"trace.json.{packing}"
+    for end in range(len(packed)):
+        path.write_bytes(packed[:end])
+        check_survival(hardened("kernels", path, "--json"), f"cut at {end}")
+
+
+def damaged(text, pick):
+    data = bytearray(text)
+    for _ in range(pick.choice([1, 1, 2, 5, 20])):
+        place = pick.randrange(len(data))
+        action = pick.randrange(4)
+        if action == 0:
+            data[place] ^= 1 << pick.randrange(8)
+        elif action == 1:
+            data[place] = pick.choice(b'"\\{}[],:0-e\n\x00\xff')
+        elif action == 2:
+            del data[place:place + pick.randrange(1, 40)]
+        else:
+            data[place:place] = data[(other := pick.randrange(len(data))):other + pick.randrange(1, 60)]
+        data = data or bytearray(b"x")
+    return bytes(data)
+
+
+@pytest.mark.parametrize("round_", range(10))
+def test_damaged_bytes(hardened, tmp_path, round_):
+    path = tmp_path / "trace.json"
+    for number in range(round_ * 30, round_ * 30 + 30):
+        pick = random.Random(number)
+        text = SMALL if number % 3 == 0 else tracegen.trace(number)[0].encode()
+        path.write_bytes(damaged(text, pick))
+        command = pick.choice([["kernels", "--gaps", "--launches"], [], ["gaps", "--per", "device"]])
+        check_survival(hardened(*command, path, "--json", env={"GPUTIME_THREADS": str(1 + number % 3)}), f"seed {number}")
+
+
+@pytest.mark.parametrize("packing", ["gz", "zst"])
+def test_damaged_packing(hardened, tmp_path, packing):
+    text = SMALL * 3
+    packed = gzip.compress(text) if packing == "gz" else \
+        subprocess.run(["zstd", "-qc"], input=text, stdout=subprocess.PIPE, check=True).stdout
+    path = tmp_path / f"trace.json.{packing}"
+    for number in range(60):
+        path.write_bytes(damaged(packed, random.Random(number)))
+        check_survival(hardened("kernels", path, "--json"), f"seed {number}")
+
+
+def test_extreme_numbers(hardened, tmp_path):
+    """Times at both ends of 64 bits in one trace: no overflow, no endless loop over an endless span."""
+    largest = 2**63 // 1000
+    events = [kernel(f'"a{i}"', ts, dur) for i, (ts, dur) in enumerate([
+        (f"-{largest - 1}", "1"), (f"{largest - 2}", "1"), (f"{largest - 1}.999", "99999"), ("0", f"{largest - 1}"),
+        ("-0.0", "0.0004"), ("1e-400", "1e-9"), ("0.00049999", "1E3")])]
+    args = '"device": 99999999999999999999, "stream": -9223372036854775808, "correlation": 18446744073709551616'
+    path = write(tmp_path / "trace.json", wrap(FIRST, *events, kernel('"ids"', args=args), LAST))
+    for command in (["kernels", "--gaps", "--launches"], [], ["gaps", "--per", "device"], ["gaps"]):
+        check_survival(hardened(*command, path, "--json"), command)
+        assert hardened(*command, path).returncode == 0

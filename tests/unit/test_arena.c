@@ -1,0 +1,182 @@
+/* Memory: heap blocks, pages and arenas. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "base/mem.h"
+#include "random.h"
+
+static void heap_blocks_refuse_what_overflows(void **state) {
+    void *block;
+    (void)state;
+
+    assert_null(gt_alloc_array(SIZE_MAX / 2, 3));
+    assert_null(gt_alloc(SIZE_MAX));
+    block = gt_alloc(0);
+    assert_non_null(block);
+    block = gt_realloc(block, 0);
+    assert_non_null(block);
+    assert_null(gt_realloc(block, SIZE_MAX));
+    gt_free(block);
+    gt_free(NULL);
+}
+
+static void heap_arrays_are_zeroed(void **state) {
+    unsigned char *bytes = gt_alloc_array(1000, 3);
+    (void)state;
+
+    assert_non_null(bytes);
+    for (size_t i = 0; i < 3000; i++)
+        assert_int_equal(bytes[i], 0);
+    gt_free(bytes);
+}
+
+static void pages_keep_bytes_and_grow_with_zeros(void **state) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), size = 3 * page + 17, grown = 200 * page + 1;
+    unsigned char *bytes = gt_pages_alloc(size);
+    (void)state;
+
+    assert_non_null(bytes);
+    for (size_t i = 0; i < size; i++) {
+        assert_int_equal(bytes[i], 0);
+        bytes[i] = (unsigned char)(i * 7);
+    }
+    bytes = gt_pages_resize(bytes, size, grown);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < grown; i++)
+        assert_int_equal(bytes[i], i < size ? (unsigned char)(i * 7) : 0);
+    gt_pages_free(bytes, grown);
+}
+
+static void pages_that_shrink_and_grow_are_zero_behind(void **state) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    unsigned char *bytes = gt_pages_resize(NULL, 0, 2 * page);
+    (void)state;
+
+    assert_non_null(bytes);
+    memset(bytes, 0xff, 2 * page);
+    bytes = gt_pages_resize(bytes, 2 * page, 100);
+    assert_non_null(bytes);
+    bytes = gt_pages_resize(bytes, 100, 4 * page);
+    assert_non_null(bytes);
+    for (size_t i = 0; i < 4 * page; i++)
+        assert_int_equal(bytes[i], i < 100 ? 0xff : 0);
+    gt_pages_free(bytes, 4 * page);
+}
+
+static void pages_refuse_what_overflows(void **state) {
+    unsigned char *bytes = gt_pages_alloc(0);
+    (void)state;
+
+    assert_null(gt_pages_alloc(SIZE_MAX));
+    assert_non_null(bytes);
+    bytes[0] = 1;
+    assert_null(gt_pages_resize(bytes, 1, SIZE_MAX));
+    assert_int_equal(bytes[0], 1);
+    gt_pages_free(bytes, 0);
+    gt_pages_free(NULL, 100);
+}
+
+/* Every piece is filled with its own byte and checked at the end: none may overlap another. */
+static void arena_pieces_are_zeroed_aligned_and_apart(void **state) {
+    enum { COUNT = 3000 };
+    struct gt_arena arena = {0};
+    unsigned char *pieces[COUNT];
+    size_t sizes[COUNT];
+    uint64_t seed = 1;
+    (void)state;
+
+    for (size_t i = 0; i < COUNT; i++) {
+        sizes[i] = random_below(&seed, i % 100 == 0 ? 100000 : 300);
+        if (i % 3 == 0)
+            gt_arena_copy(&arena, GT_STR("odd"));
+        pieces[i] = gt_arena_alloc(&arena, sizes[i]);
+        assert_non_null(pieces[i]);
+        assert_int_equal((uintptr_t)pieces[i] % 16, 0);
+        for (size_t k = 0; k < sizes[i]; k++)
+            assert_int_equal(pieces[i][k], 0);
+        memset(pieces[i], (int)(i & 0xff), sizes[i]);
+    }
+    for (size_t i = 0; i < COUNT; i++)
+        for (size_t k = 0; k < sizes[i]; k++)
+            assert_int_equal(pieces[i][k], i & 0xff);
+    assert_false(gt_arena_failed(&arena));
+    gt_arena_release(&arena);
+    assert_null(arena.head);
+    assert_int_equal(arena.total_bytes, 0);
+}
+
+static void arena_wastes_little(void **state) {
+    struct gt_arena arena = {0};
+    (void)state;
+
+    for (size_t i = 0; i < 100000; i++)
+        gt_arena_copy(&arena, GT_STR("thirty-one bytes of kernel name"));
+    assert_in_range(arena.total_bytes, 3200000, 4300000);
+    gt_arena_release(&arena);
+    gt_arena_alloc(&arena, 1);
+    assert_in_range(arena.total_bytes, 1, 8192);
+    gt_arena_release(&arena);
+}
+
+static void arena_failure_sticks(void **state) {
+    struct gt_arena arena;
+    struct gt_str text;
+    (void)state;
+
+    gt_arena_init(&arena);
+    assert_non_null(gt_arena_alloc(&arena, 0));
+    assert_null(gt_arena_array(&arena, SIZE_MAX / 4, 8));
+    assert_true(gt_arena_failed(&arena));
+    assert_null(gt_arena_alloc(&arena, 1));
+    text = gt_arena_copy(&arena, GT_STR("lost"));
+    assert_non_null(text.ptr);
+    assert_int_equal(text.len, 0);
+    text = gt_arena_printf(&arena, "%d", 42);
+    assert_string_equal(text.ptr, "");
+    gt_arena_release(&arena);
+
+    assert_null(gt_arena_alloc(&arena, SIZE_MAX - 8));
+    assert_true(gt_arena_failed(&arena));
+    gt_arena_release(&arena);
+}
+
+static void arena_text_is_terminated(void **state) {
+    struct gt_arena arena = {0};
+    struct gt_str empty = gt_arena_copy(&arena, (struct gt_str){NULL, 0});
+    struct gt_str bytes = gt_arena_copy(&arena, (struct gt_str){"a\0b", 3});
+    struct gt_str small = gt_arena_printf(&arena, "%s-%d", "x", 7);
+    (void)state;
+
+    assert_string_equal(empty.ptr, "");
+    assert_int_equal(bytes.len, 3);
+    assert_memory_equal(bytes.ptr, "a\0b", 4);
+    assert_string_equal(small.ptr, "x-7");
+    for (int length = 250; length < 260; length++) {
+        struct gt_str padded = gt_arena_printf(&arena, "%*d", length, 5);
+        assert_int_equal(padded.len, length);
+        assert_int_equal(strlen(padded.ptr), length);
+        assert_int_equal(padded.ptr[length - 1], '5');
+    }
+    gt_arena_release(&arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(heap_blocks_refuse_what_overflows),
+        cmocka_unit_test(heap_arrays_are_zeroed),
+        cmocka_unit_test(pages_keep_bytes_and_grow_with_zeros),
+        cmocka_unit_test(pages_that_shrink_and_grow_are_zero_behind),
+        cmocka_unit_test(pages_refuse_what_overflows),
+        cmocka_unit_test(arena_pieces_are_zeroed_aligned_and_apart),
+        cmocka_unit_test(arena_wastes_little),
+        cmocka_unit_test(arena_failure_sticks),
+        cmocka_unit_test(arena_text_is_terminated),
+    };
+    return cmocka_run_group_tests_name("arena", tests, NULL, NULL);
+}

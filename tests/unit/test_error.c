@@ -1,0 +1,119 @@
+/* Error messages and borrowed text. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+static void failures_set_code_and_message(void **state) {
+    struct gt_error err = {0};
+    (void)state;
+
+    assert_int_equal(gt_fail(&err, "cannot read '%s'", "a.json"), GT_ERR);
+    assert_int_equal(err.code, GT_ERR);
+    assert_string_equal(err.message, "cannot read 'a.json'");
+    assert_int_equal(gt_fail_usage(&err, "bad step %d", 7), GT_ERR_USAGE);
+    assert_int_equal(err.code, GT_ERR_USAGE);
+    assert_string_equal(err.message, "bad step 7");
+    assert_int_equal(gt_fail_memory(&err), GT_ERR);
+    assert_string_equal(err.message, "out of memory");
+}
+
+static void context_goes_in_front_and_keeps_the_code(void **state) {
+    struct gt_error err = {0};
+    (void)state;
+
+    gt_fail_usage(&err, "column '%s' missing", "start");
+    assert_int_equal(gt_fail_context(&err, "table %s", "KERNEL"), GT_ERR_USAGE);
+    assert_int_equal(gt_fail_context(&err, "cannot read '%s'", "a.sqlite"), GT_ERR_USAGE);
+    assert_string_equal(err.message, "cannot read 'a.sqlite': table KERNEL: column 'start' missing");
+}
+
+static void a_message_may_quote_itself(void **state) {
+    struct gt_error err = {0};
+    (void)state;
+
+    gt_fail(&err, "inner");
+    gt_fail(&err, "outer and %s", err.message);
+    assert_string_equal(err.message, "outer and inner");
+    gt_fail_context(&err, "again %s", err.message);
+    assert_string_equal(err.message, "again outer and inner: outer and inner");
+}
+
+static void long_messages_are_cut(void **state) {
+    struct gt_error err = {0};
+    char name[3000];
+    (void)state;
+
+    memset(name, 'x', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    gt_fail(&err, "%s", name);
+    assert_int_equal(strlen(err.message), sizeof(err.message) - 1);
+    gt_fail_context(&err, "short");
+    assert_int_equal(strlen(err.message), sizeof(err.message) - 1);
+    assert_memory_equal(err.message, "short: xxx", 10);
+    gt_fail_context(&err, "%s", name);
+    assert_int_equal(strlen(err.message), sizeof(err.message) - 1);
+}
+
+static void no_error_struct_is_fine(void **state) {
+    (void)state;
+    assert_int_equal(gt_fail(NULL, "x"), GT_ERR);
+    assert_int_equal(gt_fail_usage(NULL, "x"), GT_ERR_USAGE);
+    assert_int_equal(gt_fail_memory(NULL), GT_ERR);
+    assert_int_equal(gt_fail_context(NULL, "x"), GT_ERR);
+}
+
+static void text_compares_by_bytes(void **state) {
+    struct gt_str none = {NULL, 0};
+    (void)state;
+
+    assert_true(gt_str_eq(none, GT_STR("")));
+    assert_false(gt_str_eq(GT_STR("ab"), GT_STR("abc")));
+    assert_true(gt_str_starts(none, none));
+    assert_true(gt_str_starts(GT_STR("re:x"), GT_STR("re:")));
+    assert_false(gt_str_starts(GT_STR("re"), GT_STR("re:")));
+    assert_true(gt_str_cmp(GT_STR("a"), GT_STR("ab")) < 0);
+    assert_true(gt_str_cmp(GT_STR("b"), GT_STR("ab")) > 0);
+    assert_true(gt_str_cmp(GT_STR("\xff"), GT_STR("a")) > 0);
+    assert_int_equal(gt_str_cmp(none, GT_STR("")), 0);
+}
+
+static void search_ignores_ascii_case_only(void **state) {
+    struct gt_str text = GT_STR("void AmpereGEMM<\xc3\x84>\0tail");
+    (void)state;
+
+    assert_ptr_equal(gt_str_find_nocase(text, GT_STR("gemm")), text.ptr + 11);
+    assert_ptr_equal(gt_str_find_nocase(text, GT_STR("GEMM<")), text.ptr + 11);
+    assert_ptr_equal(gt_str_find_nocase(text, GT_STR("TAIL")), text.ptr + text.len - 4);
+    assert_ptr_equal(gt_str_find_nocase(text, GT_STR("v")), text.ptr);
+    assert_null(gt_str_find_nocase(text, GT_STR("\xc3\xa4")));
+    assert_null(gt_str_find_nocase(GT_STR("[{@`"), GT_STR("{[`@")));
+    assert_null(gt_str_find_nocase(GT_STR("gem"), GT_STR("gemm")));
+    assert_ptr_equal(gt_str_find_nocase(text, GT_STR("")), text.ptr);
+    assert_non_null(gt_str_find_nocase((struct gt_str){NULL, 0}, GT_STR("")));
+    assert_null(gt_str_find_nocase((struct gt_str){NULL, 0}, GT_STR("a")));
+}
+
+/* '@' and '`', '[' and '{' differ by the same bit as letters do. */
+static void search_folds_letters_only(void **state) {
+    (void)state;
+    assert_null(gt_str_find_nocase(GT_STR("@"), GT_STR("`")));
+    assert_null(gt_str_find_nocase(GT_STR("["), GT_STR("{")));
+    assert_null(gt_str_find_nocase(GT_STR("\xc1"), GT_STR("\xe1")));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(failures_set_code_and_message),  cmocka_unit_test(context_goes_in_front_and_keeps_the_code),
+        cmocka_unit_test(a_message_may_quote_itself),     cmocka_unit_test(long_messages_are_cut),
+        cmocka_unit_test(no_error_struct_is_fine),        cmocka_unit_test(text_compares_by_bytes),
+        cmocka_unit_test(search_ignores_ascii_case_only), cmocka_unit_test(search_folds_letters_only),
+    };
+    return cmocka_run_group_tests_name("error", tests, NULL, NULL);
+}

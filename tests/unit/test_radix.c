@@ -1,0 +1,113 @@
+/* The radix sort, against a stable comparison sort. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/radix.h"
+#include "random.h"
+
+/* Values number the items as they were, so that ordering by (key, value) is the stable order. */
+static int by_key_then_place(const void *a, const void *b) {
+    const struct gt_radix_item *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+static void check_sort(struct gt_radix_item *items, size_t count) {
+    struct gt_radix_item *expected = gt_alloc_array(count, sizeof(*expected));
+
+    assert_non_null(expected);
+    for (size_t i = 0; i < count; i++) {
+        items[i].value = (uint32_t)i;
+        expected[i] = items[i];
+    }
+    qsort(expected, count, sizeof(*expected), by_key_then_place);
+    assert_true(gt_radix_sort(items, count));
+    for (size_t i = 0; i < count; i++) {
+        assert_true(items[i].key == expected[i].key);
+        assert_int_equal(items[i].value, expected[i].value);
+    }
+    gt_free(expected);
+}
+
+static void random_keys_of_every_width(void **state) {
+    enum { COUNT = 700 };
+    struct gt_radix_item items[COUNT];
+    uint64_t seed = 5;
+    (void)state;
+
+    for (unsigned width = 1; width <= 64; width++)
+        for (unsigned shift = 0; shift + width <= 64; shift += 7) {
+            uint64_t base = random_u64(&seed);
+            for (size_t i = 0; i < COUNT; i++)
+                items[i].key = base + ((random_u64(&seed) >> (64 - width)) << shift);
+            check_sort(items, COUNT);
+        }
+}
+
+static void every_small_count(void **state) {
+    struct gt_radix_item items[200];
+    uint64_t seed = 6;
+    (void)state;
+
+    for (size_t count = 0; count < 200; count++) {
+        for (size_t i = 0; i < count; i++)
+            items[i].key = random_below(&seed, 1 + count / 2);
+        check_sort(items, count);
+        check_sort(items, count);
+        for (size_t i = 0; i < count; i++)
+            items[i].key = count - i;
+        check_sort(items, count);
+    }
+}
+
+static void skipped_digits_in_the_middle(void **state) {
+    enum { COUNT = 1000 };
+    struct gt_radix_item items[COUNT];
+    uint64_t seed = 7;
+    (void)state;
+
+    for (size_t i = 0; i < COUNT; i++)
+        items[i].key = random_below(&seed, 3) << 56 | random_below(&seed, 200);
+    check_sort(items, COUNT);
+    for (size_t i = 0; i < COUNT; i++)
+        items[i].key = i % 2 ? UINT64_MAX : 0;
+    check_sort(items, COUNT);
+}
+
+static void many_items(void **state) {
+    enum { COUNT = 300000 };
+    struct gt_radix_item *items = gt_alloc_array(COUNT, sizeof(*items));
+    uint64_t seed = 8;
+    (void)state;
+
+    assert_non_null(items);
+    for (size_t i = 0; i < COUNT; i++)
+        items[i].key = gt_radix_key(random_between(&seed, -1000000, 1000000));
+    check_sort(items, COUNT);
+    gt_free(items);
+}
+
+static void signed_times_keep_their_order(void **state) {
+    static const int64_t times[] = {INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX - 1, INT64_MAX};
+    (void)state;
+
+    for (size_t i = 1; i < sizeof(times) / sizeof(times[0]); i++)
+        assert_true(gt_radix_key(times[i - 1]) < gt_radix_key(times[i]));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_keys_of_every_width),    cmocka_unit_test(every_small_count),
+        cmocka_unit_test(skipped_digits_in_the_middle),  cmocka_unit_test(many_items),
+        cmocka_unit_test(signed_times_keep_their_order),
+    };
+    return cmocka_run_group_tests_name("radix", tests, NULL, NULL);
+}

@@ -13,14 +13,12 @@
 #include "help.h"
 #include "suggest.h"
 
-static enum gputime_status fail_command(const char *word, struct gputime_error *err) {
+static const char *nearest_command(const char *word) {
     struct cli_suggestion suggestion;
     cli_suggestion_init(&suggestion, word, strlen(word));
     for (size_t i = 0; i < cli_command_count; i++)
         cli_suggestion_offer(&suggestion, cli_command_table[i].name);
-    if (suggestion.nearest)
-        return cli_fail_usage(err, "there is no command or file '%s'; did you mean '%s'?", word, suggestion.nearest);
-    return cli_fail(err, "cannot read '%s': %s", word, strerror(ENOENT));
+    return suggestion.nearest;
 }
 
 /* The first word names the command unless it is a file; without one it is the summary. */
@@ -39,9 +37,11 @@ static enum gputime_status choose_command(const struct cli_arguments *arguments,
         words->count--;
         return GPUTIME_OK;
     }
-    if (strcmp(first, "-") != 0 && stat(first, &info) != 0 && errno == ENOENT)
-        return fail_command(first, err);
-    return GPUTIME_OK;
+    bool is_missing = strcmp(first, "-") != 0 && stat(first, &info) != 0 && errno == ENOENT;
+    const char *nearest = is_missing ? nearest_command(first) : NULL;
+    if (nearest)
+        return cli_fail_usage(err, "there is no command or file '%s'; did you mean '%s'?", first, nearest);
+    return GPUTIME_OK; /* where the file is missing reading it will say so */
 }
 
 static enum gputime_status check_options(const struct cli_arguments *arguments, const struct cli_command *command,
@@ -64,8 +64,11 @@ static enum gputime_status check_options(const struct cli_arguments *arguments, 
 
 static enum gputime_status run_help(struct cli_words words, struct gputime_error *err) {
     const struct cli_command *command = words.count ? cli_command_find(words.items[0]) : NULL;
-    if (words.count && !command)
-        return fail_command(words.items[0], err);
+    if (words.count && !command) {
+        const char *nearest = nearest_command(words.items[0]);
+        return nearest ? cli_fail_usage(err, "there is no command '%s'; did you mean '%s'?", words.items[0], nearest)
+                       : cli_fail_usage(err, "there is no command '%s'; see 'gputime help'", words.items[0]);
+    }
     if (command)
         cli_help_command(stdout, command);
     else
@@ -94,7 +97,7 @@ static enum gputime_status run_command(const struct cli_command *command, const 
 static void print_about(const struct cli_arguments *arguments) {
     const struct cli_options *options = &arguments->options;
     const struct cli_command *command = arguments->plain_words ? cli_command_find(arguments->words[0]) : NULL;
-    if (options->help && command && command->action != CLI_ACTION_HELP)
+    if (options->help && command)
         cli_help_command(stdout, command);
     else if (options->help)
         cli_help_program(stdout);

@@ -101,8 +101,7 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
 enum gputime_status cli_report_run(const struct cli_command *command, const struct cli_options *options,
                                    struct cli_words traces, struct gputime_error *err) {
     if (traces.count == 0)
-        return cli_fail_usage(err, "'%s' needs a trace; usage: gputime %s [OPTION]... %s", command->name, command->name,
-                              command->usage);
+        return cli_fail_usage(err, "'%s' needs a trace to read; see 'gputime %s --help'", command->name, command->name);
     struct job *job = calloc(1, sizeof *job);
     if (!job)
         return cli_fail_memory(err);

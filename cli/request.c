@@ -187,12 +187,18 @@ static enum gputime_status narrow_to_table(struct cli_request *request, const st
     request->analyses[0] = analysis.key;
     request->analysis_count = 1;
     request->main_table = table;
+
+    /* The command's order and columns stay; the limits of a side table do not, for it is no longer one. */
+    struct gputime_shape usual = *shape_of(request, table);
+    const struct cli_list list = list_of_table(table);
     request->shape_count = 0;
     hide_siblings(request, analysis.detail, table);
-
     struct gputime_shape *shape = shape_of(request, table);
-    const struct cli_list list = list_of_table(table);
-    shape->columns = options->columns;
+    *shape = usual;
+    shape->limit = 0;
+    shape->hidden = 0;
+    if (options->columns)
+        shape->columns = options->columns;
     if (options->top != CLI_UNSET)
         set_rows(shape, options->top, is_data(destination->format));
     return options->sort ? set_sort(shape, &list, options->sort, err) : GPUTIME_OK;

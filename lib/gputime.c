@@ -90,7 +90,9 @@ static enum gt_status load(struct gputime_trace *trace, const struct gputime_opt
     int64_t cache_after_ns = 1000000000;
     if (options->cache_after && !gt_num_parse_duration(gt_str_of(options->cache_after), &cache_after_ns))
         return gt_fail_usage(err, "'%s' is no duration; write for example 2s or 500ms", options->cache_after);
-    if (options->no_cache || !gt_cache_load(paths, trace->path_count, &trace->store)) {
+    if (!options->no_cache)
+        gt_cache_key_init(&trace->cache_key, paths, trace->path_count);
+    if (!gt_cache_load(&trace->cache_key, &trace->store)) {
         int64_t begin_ns = now_ns();
         enum gt_status status = decode(paths, trace->path_count, options, &trace->store, err);
         if (status != GT_OK)
@@ -138,7 +140,7 @@ API void gputime_trace_free(struct gputime_trace *trace) {
 
 API void gputime_trace_store_cache(const struct gputime_trace *trace) {
     if (trace->is_worth_caching)
-        gt_cache_save((const char *const *)trace->paths, trace->path_count, trace->store);
+        gt_cache_save(&trace->cache_key, (const char *const *)trace->paths, trace->path_count, trace->store);
 }
 
 /* ---- reports ---- */
@@ -245,8 +247,8 @@ static enum gt_status fill_report(struct gputime_report *report, struct gputime_
     return gt_report_shape(report->model, options->shapes, options->shape_count, err);
 }
 
-API enum gputime_status gputime_report_new(struct gputime_trace *const *traces, size_t trace_count,
-                                           const char *command, const char *const *analyses, size_t analysis_count,
+API enum gputime_status gputime_report_new(struct gputime_trace *const *traces, size_t trace_count, const char *command,
+                                           const char *const *analyses, size_t analysis_count,
                                            const struct gputime_options *options, struct gputime_report **out,
                                            struct gputime_error *err) {
     struct gt_error error = {0};
@@ -327,9 +329,8 @@ static enum gt_status write_folder(const struct gt_writer *writer, const struct 
     return status;
 }
 
-API enum gputime_status gputime_report_write(const struct gputime_report *report,
-                                             const struct gputime_options *options, const char *path,
-                                             struct gputime_error *err) {
+API enum gputime_status gputime_report_write(const struct gputime_report *report, const struct gputime_options *options,
+                                             const char *path, struct gputime_error *err) {
     struct gt_error error = {0};
     const struct gputime_options *how = options ? options : &automatic;
     bool is_folder = path && *path && path[strlen(path) - 1] == '/';

@@ -2,6 +2,7 @@
 #ifndef GT_INTERNAL_H
 #define GT_INTERNAL_H
 
+#include "events/cache.h"
 #include "events/view.h"
 #include "gputime.h"
 #include "report/report.h"
@@ -13,6 +14,7 @@ struct gputime_trace {
     size_t path_count;
     struct gt_store *store;
     struct gt_labels *labels;
+    struct gt_cache_key cache_key;
     bool is_worth_caching; /* decoding took long */
 };
 

@@ -42,3 +42,21 @@ API struct gputime_entry gputime_registry_entry(enum gputime_registry registry, 
     }
     return (struct gputime_entry){0};
 }
+
+API enum gputime_status gputime_cache_show(char *text, size_t size, struct gputime_error *err) {
+    struct gt_error error = {0};
+    struct gt_cache_summary summary;
+    enum gt_status status = gt_cache_describe(&summary, &error);
+    if (status == GT_OK) {
+        char files[GT_NUM_MAX], bytes[GT_NUM_MAX];
+        gt_num_format_grouped(files, (int64_t)summary.files);
+        gt_num_format_bytes(bytes, (double)summary.size_bytes);
+        snprintf(text, size, "%s: %s trace%s, %s", summary.folder, files, summary.files == 1 ? "" : "s", bytes);
+    }
+    return gt_error_pass(status, &error, err);
+}
+
+API enum gputime_status gputime_cache_clear(uint64_t *removed_files, struct gputime_error *err) {
+    struct gt_error error = {0};
+    return gt_error_pass(gt_cache_clear(removed_files, &error), &error, err);
+}

@@ -1,7 +1,7 @@
-/* Lexical pieces of JSON over a run of bytes: strings, bare values and nested values, told apart without a tree, without
-   recursion and without copying. Broken text is met on purpose: see each function for what it forgives.
-   Every function takes a position and the end of the bytes at hand and moves the position only on GT_JSON_OK; what it
-   answers never depends on where the bytes at hand happen to end, but for GT_JSON_MORE. */
+/* Lexical pieces of JSON over a run of bytes: strings, bare values and nested values, told apart without a tree,
+   without recursion and without copying. Broken text is met on purpose: see each function for what it forgives. Every
+   function takes a position and the end of the bytes at hand and moves the position only on GT_JSON_OK; what it answers
+   never depends on where the bytes at hand happen to end, but for GT_JSON_MORE. */
 #ifndef GT_DECODE_JSON_SCAN_H
 #define GT_DECODE_JSON_SCAN_H
 

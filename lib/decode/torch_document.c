@@ -17,29 +17,30 @@ struct member {
     struct gt_json_text text; /* of a string or bare value; of a nested one all of it */
 };
 
-/* The next member, *p behind the last one or behind the brace. false: no more, or nothing sensible. */
-static bool next_member(const char **p, const char *end, struct member *member) {
+/* The next member, *p behind the last one or behind the brace. BAD: no more, or nothing sensible. */
+static enum gt_json_status next_member(const char **p, const char *end, struct member *member) {
     struct gt_json_text key;
     while (*p < end && (gt_json_is_space(**p) || **p == ','))
         ++*p;
-    if (*p == end || **p != '"' || gt_json_scan_string(p, end, &key) != GT_JSON_OK)
-        return false;
+    if (*p < end && **p != '"')
+        return GT_JSON_BAD;
+    if (*p == end || gt_json_scan_string(p, end, &key) != GT_JSON_OK)
+        return GT_JSON_MORE;
     *p = gt_json_skip_space(*p, end);
     if (**p != ':')
-        return false;
+        return GT_JSON_BAD;
     *p = gt_json_skip_space(*p + 1, end);
     if (*p == end)
-        return false;
+        return GT_JSON_MORE;
     member->key = key.raw;
     member->text = (struct gt_json_text){{*p, 0}, 0};
     if (**p == '"')
-        return gt_json_scan_string(p, end, &member->text) == GT_JSON_OK;
+        return gt_json_scan_string(p, end, &member->text);
     if (**p != '{' && **p != '[')
-        return gt_json_scan_bare(p, end, &member->text.raw) == GT_JSON_OK;
-    if (gt_json_skip_nested(p, end) != GT_JSON_OK)
-        return false;
+        return gt_json_scan_bare(p, end, &member->text.raw);
+    enum gt_json_status status = gt_json_skip_nested(p, end);
     member->text.raw.len = (size_t)(*p - member->text.raw.ptr);
-    return true;
+    return status;
 }
 
 /* The first value that a document of the input gives stays. */
@@ -62,7 +63,7 @@ static void take_device(struct gt_builder *builder, const char *p, const char *e
     struct member member;
     int64_t id = -1;
     uint64_t memory_bytes = 0, multiprocessors = 0;
-    while (next_member(&p, end, &member)) {
+    while (next_member(&p, end, &member) == GT_JSON_OK) {
         if (gt_str_eq(member.key, GT_STR("id")))
             keep_int(&id, -1, member.text.raw);
         else if (gt_str_eq(member.key, GT_STR("name")))
@@ -98,7 +99,7 @@ static void take_devices(struct gt_builder *builder, struct gt_str value) {
 static void take_distributed(struct gt_builder *builder, struct gt_str value) {
     const char *p = value.ptr + 1, *end = value.ptr + value.len;
     struct member member;
-    while (next_member(&p, end, &member)) {
+    while (next_member(&p, end, &member) == GT_JSON_OK) {
         if (gt_str_eq(member.key, GT_STR("rank")))
             keep_int(&builder->store.meta.rank, -1, member.text.raw);
         else if (gt_str_eq(member.key, GT_STR("world_size")))
@@ -142,13 +143,14 @@ static enum gt_torch_stop read_value(struct gt_torch_document *document, struct 
     } else if (document->depth == 1 && is_header_key(key)) {
         const char *p = bytes->p;
         struct member member;
-        if (next_member(&p, bytes->end, &member)) {
+        enum gt_json_status status = next_member(&p, bytes->end, &member);
+        if (status == GT_JSON_MORE && !gt_torch_bytes_are_final(bytes, bytes->p))
+            return GT_TORCH_STOP_MORE;
+        if (status == GT_JSON_OK) {
             take_header(document->builder, &member);
             gt_torch_bytes_move(bytes, p);
             return GT_TORCH_STOP_NOT;
         }
-        if (!gt_torch_bytes_are_final(bytes, bytes->p))
-            return GT_TORCH_STOP_MORE;
     }
     gt_torch_bytes_move(bytes, value);
     document->is_after_colon = true;

@@ -208,9 +208,9 @@ enum gt_torch_parse gt_torch_event_parse(struct gt_torch_event *event, const cha
 }
 
 enum gt_json_status gt_torch_event_starts(const char *p, const char *end, bool only_ph) {
-    static const struct gt_str keys[] = {GT_STR("ph"), GT_STR("name"), GT_STR("cat"),  GT_STR("ts"), GT_STR("pid"),
-                                         GT_STR("tid"), GT_STR("dur"),  GT_STR("args"), GT_STR("id"), GT_STR("bp"),
-                                         GT_STR("s")};
+    static const struct gt_str keys[] = {GT_STR("ph"),  GT_STR("name"), GT_STR("cat"), GT_STR("ts"),
+                                         GT_STR("pid"), GT_STR("tid"),  GT_STR("dur"), GT_STR("args"),
+                                         GT_STR("id"),  GT_STR("bp"),   GT_STR("s")};
     enum { LONGEST_KEY = 4 };
     p = gt_json_skip_space(p + 1, end);
     if (p == end)

@@ -39,8 +39,9 @@ enum gt_json_status gt_torch_find_event(struct gt_torch_bytes *bytes, char *befo
     return found;
 }
 
-/* An element begins at bytes->p and could not be read; the trouble showed at `at`. Looks on behind its first byte, since
-   a lost quote or bracket hides the next events in it; or behind all that was tried, if that was done too often. */
+/* An element begins at bytes->p and could not be read; the trouble showed at `at`. Looks on behind its first byte,
+   since a lost quote or bracket hides the next events in it; or behind all that was tried, if that was done too often.
+ */
 static enum gt_torch_stop begin_search(struct gt_torch_region *region, struct gt_torch_bytes *bytes, const char *at) {
     uint64_t start = bytes->offset, failed = start + (uint64_t)(at - bytes->p);
     if (region->stops_at_damage) {

@@ -43,7 +43,9 @@ void gt_torch_sink_release(struct gt_torch_sink *sink); /* the builder stays */
 /* Adds what the event says. offset: of its first byte in the input. */
 void gt_torch_sink_take(struct gt_torch_sink *sink, const struct gt_torch_event *event, uint64_t offset);
 
-/* Gives the tracks of `into` the names that all sinks met in chunks that were not dropped. */
-void gt_torch_sinks_name_tracks(const struct gt_torch_sink *sinks, size_t count, struct gt_builder *into);
+/* When all is read: gives every track that the sinks' builders know its name, the first one in the input, from chunks
+   that were not dropped. Kineto also names "processes" that stand for GPUs: those have no rows and make no track.
+   order: of a segment behind all others; it and the next one are used. */
+void gt_torch_sinks_name_tracks(const struct gt_torch_sink *sinks, size_t count, uint64_t order);
 
 #endif

@@ -5,7 +5,10 @@
 
 /* Ids that share all but these low bits lie side by side in the index: CUPTI counts up, so neighbours are asked for one
    after the other. */
-#define RUN_BITS 4
+#define RUN_BITS 6
+
+/* So many rows ahead the index is fetched into the cache: it is larger than the cache for a million calls. */
+#define AHEAD 16
 
 /* Open addressing over rows of calls. The keys stay in the store's columns, so a slot takes four bytes. */
 struct call_index {
@@ -55,12 +58,15 @@ static void index_release(struct call_index *index) {
     gt_pages_free(index->several, index->slot_count * sizeof *index->several);
 }
 
+static size_t index_home(const struct call_index *index, uint32_t process, uint64_t id) {
+    uint64_t run = hash_pair(index->any_process ? 0 : process, id >> RUN_BITS) << RUN_BITS;
+    return (size_t)(run | (id & ((1u << RUN_BITS) - 1))) & (index->slot_count - 1);
+}
+
 /* The slot where the key is, or belongs. */
 static size_t index_slot(const struct call_index *index, uint32_t process, uint64_t id) {
-    size_t mask = index->slot_count - 1;
-    uint64_t run = hash_pair(index->any_process ? 0 : process, id >> RUN_BITS) << RUN_BITS;
-    size_t slot = (size_t)(run | (id & ((1u << RUN_BITS) - 1))) & mask;
-    for (; index->slots[slot]; slot = (slot + 1) & mask) {
+    size_t slot = index_home(index, process, id);
+    for (; index->slots[slot]; slot = (slot + 1) & (index->slot_count - 1)) {
         uint32_t call = index->slots[slot] - 1;
         if (index->store->calls.correlation[call] == id &&
             (index->any_process || gt_store_call_process(index->store, call) == process))
@@ -108,6 +114,12 @@ static bool needs_process(const struct matcher *matcher, uint32_t op) {
     return matcher->has_several && matcher->store->lanes.process[matcher->store->ops.lane[op]] == GT_NO_TRACK;
 }
 
+/* The process of an op, where that takes no finding out. */
+static uint32_t likely_process(const struct matcher *matcher, uint32_t op) {
+    uint32_t process = matcher->store->lanes.process[matcher->store->ops.lane[op]];
+    return process == GT_NO_TRACK ? matcher->only_process : process;
+}
+
 /* Which processes launch, and the calls that say nothing. True if there is an op whose process must be found out. */
 static bool survey_calls(struct matcher *matcher) {
     const struct gt_store *store = matcher->store;
@@ -138,6 +150,9 @@ static bool build_indices(struct matcher *matcher) {
     if (!index_init(&matcher->by_process, store, false) || (needs_ids && !index_init(&matcher->by_id, store, true)))
         return false;
     for (uint32_t call = 0; call < store->calls.count; call++) {
+        uint32_t ahead = call + AHEAD < store->calls.count ? call + AHEAD : call;
+        __builtin_prefetch(&matcher->by_process.slots[index_home(
+            &matcher->by_process, gt_store_call_process(store, ahead), store->calls.correlation[ahead])]);
         if (!is_usable(matcher, call))
             continue;
         index_add(&matcher->by_process, call);
@@ -157,15 +172,18 @@ static size_t match_plain(struct matcher *matcher) {
     const struct gt_store *store = matcher->store;
     size_t ambiguous = 0;
     for (uint32_t op = 0; op < store->ops.count; op++) {
-        uint32_t process = store->lanes.process[store->ops.lane[op]], call = GT_NO_ROW;
+        uint32_t ahead = op + AHEAD < store->ops.count ? op + AHEAD : op;
+        __builtin_prefetch(&matcher->by_process.slots[index_home(&matcher->by_process, likely_process(matcher, ahead),
+                                                                 store->ops.correlation[ahead])]);
+        uint32_t call = GT_NO_ROW;
         if (store->ops.correlation[op] == GT_NO_CORRELATION)
             call = GT_NO_ROW;
         else if (is_ambiguous(matcher, op))
             ambiguous++;
         else if (needs_process(matcher, op))
-            call = index_find(&matcher->by_id, process, op);
+            call = index_find(&matcher->by_id, GT_NO_TRACK, op);
         else
-            call = index_find(&matcher->by_process, process == GT_NO_TRACK ? matcher->only_process : process, op);
+            call = index_find(&matcher->by_process, likely_process(matcher, op), op);
         matcher->labels->op_call[op] = call;
     }
     return ambiguous;

@@ -2,6 +2,7 @@
 #include "write/glyph.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #include "write/escape.h"
 
@@ -129,22 +130,86 @@ static struct gt_str tail_from(struct gt_str text, size_t from, bool utf8) {
 }
 
 struct gt_cut gt_text_cut(struct gt_str text, size_t width, bool utf8) {
-    size_t whole = gt_text_width(text, utf8), ellipsis = gt_text_width(GT_ELLIPSIS, utf8);
+    size_t whole = gt_text_width(text, utf8);
     if (whole <= width)
         return (struct gt_cut){.head = text};
-    size_t left = width > ellipsis ? width - ellipsis : 0, tail = left / 2;
+    size_t left = width ? width - 1 : 0, tail = left / 2;
     return (struct gt_cut){
         .head = head_of(text, left - tail, utf8), .tail = tail_from(text, whole - tail, utf8), .is_cut = true};
 }
 
-size_t gt_text_shorten(struct gt_out *out, struct gt_str text, size_t width, bool utf8) {
-    struct gt_cut cut = gt_text_cut(text, width, utf8);
-    gt_text_put(out, cut.head, utf8);
-    size_t taken = gt_text_width(cut.head, utf8);
-    if (cut.is_cut) {
-        gt_text_put(out, GT_ELLIPSIS, utf8);
-        gt_text_put(out, cut.tail, utf8);
-        taken += gt_text_width(GT_ELLIPSIS, utf8) + gt_text_width(cut.tail, utf8);
+/* ---- C++ signatures ---- */
+
+/* Where the function's own name stands in a signature. */
+struct own_name {
+    size_t start, end;
+};
+
+/* Behind the bracket that closes the one at `open`; the text's end if none does. */
+static size_t bracket_end(struct gt_str text, size_t open) {
+    size_t depth = 0;
+    for (size_t i = open; i < text.len; i++) {
+        char c = text.ptr[i];
+        bool is_arrow = c == '>' && i && text.ptr[i - 1] == '-';
+        if (c == '<' || c == '(' || c == '{')
+            depth++;
+        else if ((c == '>' && !is_arrow) || c == ')' || c == '}')
+            depth--;
+        if (depth == 0)
+            return i + 1;
     }
-    return taken;
+    return text.len;
+}
+
+/* A bracket followed by :: qualifies, as in (anonymous namespace)::f; the first other one begins the arguments. */
+static struct own_name find_own_name(struct gt_str text) {
+    struct gt_str qualifier = GT_STR("::"), result = GT_STR("void ");
+    struct own_name own = {.start = gt_str_starts(text, result) ? result.len : 0};
+    while (own.end < text.len) {
+        struct gt_str rest = {text.ptr + own.end, text.len - own.end};
+        if (gt_str_starts(rest, qualifier)) {
+            own.end += qualifier.len;
+            own.start = own.end;
+        } else if (memchr("<({", rest.ptr[0], 3)) {
+            size_t end = bracket_end(text, own.end);
+            if (!gt_str_starts((struct gt_str){text.ptr + end, text.len - end}, qualifier))
+                break;
+            own.end = end;
+        } else {
+            own.end++;
+        }
+    }
+    return own;
+}
+
+struct gt_cut gt_name_cut(struct gt_str name, size_t width, bool utf8) {
+    if (gt_text_width(name, utf8) <= width)
+        return (struct gt_cut){.head = name};
+    struct own_name own = find_own_name(name);
+    if (own.end == own.start || own.end == name.len)
+        return gt_text_cut(name, width, utf8);
+    size_t starts[] = {0, own.start};
+    for (size_t i = 0; i < 2; i++) {
+        struct gt_str rest = {name.ptr + starts[i], name.len - starts[i]};
+        size_t ellipses = starts[i] ? 2 : 1;
+        size_t need = gt_text_width((struct gt_str){rest.ptr, own.end - starts[i]}, utf8) + ellipses;
+        if (need <= width)
+            return (struct gt_cut){
+                .head = head_of(rest, width - ellipses, utf8), .is_cut = true, .has_lost_front = starts[i] > 0};
+    }
+    struct gt_str alone = {name.ptr + own.start, own.end - own.start};
+    struct gt_cut cut = gt_text_cut(alone, width, utf8);
+    if (!cut.is_cut) /* it just fits, but must not look whole */
+        cut = (struct gt_cut){.head = head_of(alone, width - 1, utf8), .is_cut = true};
+    return cut;
+}
+
+size_t gt_cut_put(struct gt_out *out, const struct gt_cut *cut, bool utf8) {
+    if (cut->has_lost_front)
+        gt_text_put(out, GT_ELLIPSIS, utf8);
+    gt_text_put(out, cut->head, utf8);
+    if (cut->is_cut)
+        gt_text_put(out, GT_ELLIPSIS, utf8);
+    gt_text_put(out, cut->tail, utf8);
+    return cut->has_lost_front + gt_text_width(cut->head, utf8) + cut->is_cut + gt_text_width(cut->tail, utf8);
 }

@@ -29,16 +29,21 @@ void gt_text_put(struct gt_out *out, struct gt_str text, bool utf8);
 
 #define GT_ELLIPSIS GT_STR("…")
 
-/* What is left of a text that must fit `width` columns: its head and its tail, with an ellipsis between them. A text
-   that fits is all head. */
+/* What is left of a text that must fit a width: an ellipsis if something was taken off its front, the head, an
+   ellipsis, the tail. A text that fits is all head. */
 struct gt_cut {
     struct gt_str head, tail;
-    bool is_cut;
+    bool is_cut, has_lost_front;
 };
 
+/* Cut in the middle. */
 struct gt_cut gt_text_cut(struct gt_str text, size_t width, bool utf8);
 
-/* Puts the text, cut if need be. Gives the columns it took. */
-size_t gt_text_shorten(struct gt_out *out, struct gt_str text, size_t width, bool utf8);
+/* The name of a kernel: of a C++ signature the function's own name is kept longest, then as much as fits of its
+   template arguments, then of what it is qualified by. Any other name is cut in the middle. */
+struct gt_cut gt_name_cut(struct gt_str name, size_t width, bool utf8);
+
+/* Puts what is left. Gives the columns it took. */
+size_t gt_cut_put(struct gt_out *out, const struct gt_cut *cut, bool utf8);
 
 #endif

@@ -12,17 +12,23 @@
 
 /* ---- tables ---- */
 
+static size_t append(char *buf, size_t length, struct gt_str text) {
+    if (text.len)
+        memcpy(buf + length, text.ptr, text.len);
+    return length + text.len;
+}
+
 static void write_name(struct gt_out *out, struct gt_str text, bool is_verbose) {
     char buf[NAME_BYTES];
-    struct gt_cut cut = gt_text_cut(text, NAME_COLUMNS, true);
-    size_t length = cut.head.len + GT_ELLIPSIS.len + cut.tail.len;
-    if (is_verbose || !cut.is_cut || length > sizeof buf) {
+    struct gt_cut cut = gt_name_cut(text, NAME_COLUMNS, true);
+    if (is_verbose || !cut.is_cut || cut.head.len + cut.tail.len + 2 * GT_ELLIPSIS.len > sizeof buf) {
         gt_markdown_name(out, text);
         return;
     }
-    memcpy(buf, cut.head.ptr, cut.head.len);
-    memcpy(buf + cut.head.len, GT_ELLIPSIS.ptr, GT_ELLIPSIS.len);
-    memcpy(buf + cut.head.len + GT_ELLIPSIS.len, cut.tail.ptr, cut.tail.len);
+    size_t length = append(buf, 0, cut.has_lost_front ? GT_ELLIPSIS : GT_STR(""));
+    length = append(buf, length, cut.head);
+    length = append(buf, length, GT_ELLIPSIS);
+    length = append(buf, length, cut.tail);
     gt_markdown_name(out, (struct gt_str){buf, length});
 }
 
@@ -47,16 +53,28 @@ static void write_header(struct gt_out *out, const struct gt_table *table, const
         gt_markdown_sentence(out, gt_str_of(column->title));
         if (styles[i].scale)
             gt_out_printf(out, " (%s)", styles[i].scale);
-        if (column->unit == GT_UNIT_SHARE && column->of) {
-            gt_out_text(out, " of ");
-            gt_markdown_sentence(out, gt_str_of(column->of));
-        }
         gt_out_text(out, " |");
     }
     gt_out_text(out, "\n|");
     for (size_t i = 0; i < shown->column_count; i++)
         gt_out_text(out, styles[i].is_text ? " --- |" : " ---: |");
     gt_out_char(out, '\n');
+}
+
+/* Percentages say of what. */
+static void write_bases(struct gt_out *out, const struct gt_table *table, const struct gt_shown *shown) {
+    const char *lead = "";
+    for (size_t i = 0; i < shown->column_count; i++) {
+        const struct gt_report_column *column = &table->columns[shown->columns[i]];
+        if (column->unit != GT_UNIT_SHARE || !column->of)
+            continue;
+        gt_out_text(out, lead);
+        gt_markdown_sentence(out, gt_str_of(column->title));
+        gt_out_text(out, ": % of ");
+        gt_markdown_sentence(out, gt_str_of(column->of));
+        lead = "; ";
+    }
+    gt_out_text(out, *lead ? "\n\n" : "");
 }
 
 static void write_table(struct gt_out *out, const struct gt_table *table, const struct gputime_options *options) {
@@ -73,6 +91,7 @@ static void write_table(struct gt_out *out, const struct gt_table *table, const 
     gt_shown_init(&shown, table);
     for (size_t i = 0; i < shown.column_count; i++)
         styles[i] = gt_column_style_of(table, shown.columns[i], shown.rows, options->unit);
+    write_bases(out, table, &shown);
     write_header(out, table, &shown, styles);
     for (size_t row = 0; row < shown.rows; row++) {
         gt_out_char(out, '|');

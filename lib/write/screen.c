@@ -56,8 +56,9 @@ void gt_screen_text(const struct gt_screen *screen, enum gt_ink ink, struct gt_s
 }
 
 size_t gt_screen_short(const struct gt_screen *screen, enum gt_ink ink, struct gt_str text, size_t width) {
+    struct gt_cut cut = gt_text_cut(text, width, screen->utf8);
     start_ink(screen, ink);
-    size_t taken = gt_text_shorten(screen->out, text, width, screen->utf8);
+    size_t taken = gt_cut_put(screen->out, &cut, screen->utf8);
     stop_ink(screen, ink);
     return taken;
 }
@@ -132,19 +133,15 @@ void gt_screen_wrap(const struct gt_screen *screen, enum gt_ink ink, struct gt_s
 size_t gt_screen_bar(const struct gt_screen *screen, double share, size_t width) {
     static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     double exact = share > 1 ? (double)width : share > 0 ? share * (double)width : 0;
-    size_t steps = (size_t)(exact * 8 + 0.5);
-    if (steps == 0 && exact > 0)
-        steps = 1; /* little is not nothing */
-    if (steps == 0)
+    if (exact <= 0)
         return 0;
+    size_t steps = (size_t)(exact * 8 + 0.5);
+    steps = steps ? steps : 1; /* little is not nothing */
     size_t whole = steps / 8, part = steps % 8;
     start_ink(screen, GT_INK_ACCENT);
-    if (screen->utf8) {
-        gt_out_repeat(screen->out, "█", whole);
-        gt_out_text(screen->out, eighths[part]);
-    } else {
-        gt_out_repeat(screen->out, "#", whole + (part >= 4));
-    }
+    gt_out_repeat(screen->out, screen->utf8 ? "█" : "#", whole);
+    if (part)
+        gt_out_text(screen->out, screen->utf8 ? eighths[part] : "-");
     stop_ink(screen, GT_INK_ACCENT);
-    return screen->utf8 ? whole + (part > 0) : whole + (part >= 4);
+    return whole + (part > 0);
 }

@@ -8,7 +8,9 @@
 #include "write/text_table.h"
 #include "write/writer.h"
 
+#define FACT_COLUMNS 3
 #define FACT_GAP     4 /* between columns of facts */
+#define FACT_ROOM    8 /* of a value beside its title, at least */
 #define FACT_INDENT  2
 #define ISSUE_INDENT 2
 
@@ -54,9 +56,6 @@ static void write_head(const struct gt_screen *screen, const struct gt_report_in
     add_part(&head, gt_str_of(input->format));
     add_rank(&head, input);
     add_count(&head, input->ops, "GPU op", "GPU ops");
-    add_count(&head, input->kernels, "kernel", "kernels");
-    add_count(&head, input->calls, "call", "calls");
-    add_count(&head, input->ranges, "range", "ranges");
     size_t width = gt_screen_short(screen, GT_INK_BOLD, input->label, screen->width);
     gt_screen_newline(screen);
     if (is_one_of_many)
@@ -74,50 +73,61 @@ static struct gt_str fact_value(const struct gt_report_fact *fact, char buf[GT_C
     return (struct gt_str){buf, length};
 }
 
+/* Facts side by side, filled downwards; each column of them as wide as its own titles and values. */
 struct fact_grid {
-    size_t title_width, value_width;
     size_t columns, lines;
+    size_t title_width[FACT_COLUMNS], value_width[FACT_COLUMNS];
 };
 
-/* As many facts side by side as fit, filled downwards; few facts stay below each other. */
-static struct fact_grid plan_facts(const struct gt_screen *screen, const struct gt_block *block,
-                                   enum gputime_choice_unit unit) {
-    struct fact_grid grid = {0};
+static size_t measure_facts(const struct gt_screen *screen, const struct gt_block *block, enum gputime_choice_unit unit,
+                            struct fact_grid *grid) {
+    size_t total = FACT_GAP * (grid->columns - 1);
     char buf[GT_CELL_MAX];
     for (size_t i = 0; i < block->fact_count; i++) {
         size_t title = gt_screen_measure(screen, gt_str_of(block->facts[i].title));
         size_t value = gt_screen_measure(screen, fact_value(&block->facts[i], buf, unit));
-        grid.title_width = title > grid.title_width ? title : grid.title_width;
-        grid.value_width = value > grid.value_width ? value : grid.value_width;
+        size_t *widest_title = &grid->title_width[i / grid->lines], *widest_value = &grid->value_width[i / grid->lines];
+        *widest_title = title > *widest_title ? title : *widest_title;
+        *widest_value = value > *widest_value ? value : *widest_value;
     }
-    size_t cell = FACT_INDENT + grid.title_width + 2 + grid.value_width;
-    grid.columns = block->fact_count < 4 ? 1 : (screen->width + FACT_GAP - FACT_INDENT) / (cell + FACT_GAP);
-    grid.columns = grid.columns < 1 ? 1 : grid.columns > 3 ? 3 : grid.columns;
-    grid.lines = (block->fact_count + grid.columns - 1) / grid.columns;
+    for (size_t c = 0; c < grid->columns; c++)
+        total += FACT_INDENT + grid->title_width[c] + 2 + grid->value_width[c];
+    return total;
+}
+
+static struct fact_grid plan_facts(const struct gt_screen *screen, const struct gt_block *block,
+                                   enum gputime_choice_unit unit) {
+    struct fact_grid grid;
+    size_t columns = block->fact_count < 4 ? 1 : FACT_COLUMNS;
+    do {
+        grid = (struct fact_grid){.columns = columns, .lines = (block->fact_count + columns - 1) / columns};
+    } while (measure_facts(screen, block, unit, &grid) > screen->width && --columns > 0);
     return grid;
 }
 
-static void write_fact(const struct gt_screen *screen, const struct fact_grid *grid, const struct gt_report_fact *fact,
-                       bool is_last, enum gputime_choice_unit unit) {
+static void write_fact(const struct gt_screen *screen, const struct fact_grid *grid, size_t place,
+                       const struct gt_report_fact *fact, bool is_last, enum gputime_choice_unit unit) {
     char buf[GT_CELL_MAX];
-    struct gt_str value = fact_value(fact, buf, unit);
-    size_t title_width = gt_screen_measure(screen, gt_str_of(fact->title));
-    size_t value_width = gt_screen_measure(screen, value);
+    struct gt_str title = gt_str_of(fact->title), value = fact_value(fact, buf, unit);
+    size_t indent = FACT_INDENT + grid->title_width[place] + 2;
     gt_screen_blanks(screen, FACT_INDENT);
-    gt_screen_text(screen, GT_INK_PLAIN, gt_str_of(fact->title));
-    gt_screen_blanks(screen, grid->title_width - title_width + 2);
-    size_t column = FACT_INDENT + grid->title_width + 2;
-    if (grid->columns == 1) {
-        gt_screen_wrap(screen, GT_INK_PLAIN, value, column, column < screen->width / 2 ? column : FACT_INDENT);
+    if (indent + FACT_ROOM > screen->width) { /* titles take the whole line */
+        gt_screen_wrap(screen, GT_INK_PLAIN, title, FACT_INDENT, FACT_INDENT);
+        gt_screen_blanks(screen, 2 * FACT_INDENT);
+        gt_screen_wrap(screen, GT_INK_PLAIN, value, 2 * FACT_INDENT, 2 * FACT_INDENT);
         return;
     }
-    bool is_text = gt_cell_is_text(&fact->value);
-    gt_screen_blanks(screen, is_text ? 0 : grid->value_width - value_width);
+    gt_screen_text(screen, GT_INK_PLAIN, title);
+    gt_screen_blanks(screen, grid->title_width[place] - gt_screen_measure(screen, title) + 2);
+    if (grid->columns == 1) {
+        gt_screen_wrap(screen, GT_INK_PLAIN, value, indent, indent);
+        return;
+    }
     gt_screen_text(screen, GT_INK_PLAIN, value);
     if (is_last)
         gt_screen_newline(screen);
     else
-        gt_screen_blanks(screen, FACT_GAP - FACT_INDENT + (is_text ? grid->value_width - value_width : 0));
+        gt_screen_blanks(screen, grid->value_width[place] - gt_screen_measure(screen, value) + FACT_GAP - FACT_INDENT);
 }
 
 static void write_facts(const struct gt_screen *screen, const struct gt_block *block, enum gputime_choice_unit unit) {
@@ -128,7 +138,7 @@ static void write_facts(const struct gt_screen *screen, const struct gt_block *b
     }
     for (size_t line = 0; line < grid.lines; line++) {
         for (size_t i = line; i < block->fact_count; i += grid.lines)
-            write_fact(screen, &grid, &block->facts[i], i + grid.lines >= block->fact_count, unit);
+            write_fact(screen, &grid, i / grid.lines, &block->facts[i], i + grid.lines >= block->fact_count, unit);
     }
 }
 

@@ -1,24 +1,30 @@
 /* A table on a terminal: columns measured and fitted to the width, names cut in the middle, bars drawn. */
 #include "write/text_table.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "write/cell.h"
 
 #define COLUMN_GAP    2
-#define NAME_MIN      16 /* columns give way before names get shorter than this */
+#define NAME_MIN      20 /* columns give way before names get shorter than this */
 #define NAME_GOOD     24 /* bars give way before names get shorter than this */
+#define NAME_AMPLE    40 /* names that have less are worth a second line of header */
 #define TEXT_MAX      32 /* of text columns that are not names */
 #define BAR_MIN       10
 #define BAR_MAX       24
 #define NATURAL_MAX   4096
+#define NARROWEST     4
 #define DETAIL_INDENT 4
 
 struct column {
     size_t index; /* in the table */
     const struct gt_report_column *about;
     struct gt_column_style style;
-    size_t natural, width;
+    char header[128];
+    struct gt_str header_line[2];       /* if it is broken in two */
+    size_t header_width, stacked_width; /* whole, broken */
+    size_t cells_width, natural, width;
     bool is_name, has_bar;
     double bar_full; /* the value of a whole bar */
 };
@@ -29,7 +35,8 @@ struct fitted {
     struct gt_shown shown;
     struct column columns[GT_TABLE_COLUMNS_MAX];
     size_t count, dropped;
-    size_t bar_count, bar_width;
+    size_t bar_width; /* 0: no bars */
+    bool is_stacked;  /* a header of two lines */
 };
 
 static const struct gt_cell *cell_at(const struct gt_table *table, size_t row, size_t column) {
@@ -38,9 +45,29 @@ static const struct gt_cell *cell_at(const struct gt_table *table, size_t row, s
 
 /* ---- measuring ---- */
 
-static size_t header_width(const struct gt_screen *screen, const struct column *column) {
-    size_t width = gt_screen_measure(screen, gt_str_of(column->about->title));
-    return column->style.scale ? width + strlen(" ()") + strlen(column->style.scale) : width;
+/* "Total (ms)", and where it is broken in two if width is short: at the blank that leaves the narrowest lines. */
+static void make_header(const struct gt_screen *screen, struct column *column) {
+    struct gt_str title = gt_str_of(column->about->title);
+    size_t length = title.len < sizeof column->header - 16 ? title.len : sizeof column->header - 16;
+    memcpy(column->header, title.ptr, length);
+    if (column->style.scale)
+        length += (size_t)snprintf(column->header + length, 16, " (%s)", column->style.scale);
+    column->header_line[0] = (struct gt_str){column->header, 0};
+    column->header_line[1] = (struct gt_str){column->header, length};
+    column->header_width = gt_screen_measure(screen, column->header_line[1]);
+    column->stacked_width = column->header_width;
+    for (size_t i = 1; i + 1 < length; i++) {
+        if (column->header[i] != ' ')
+            continue;
+        struct gt_str upper = {column->header, i}, lower = {column->header + i + 1, length - i - 1};
+        size_t upper_width = gt_screen_measure(screen, upper), lower_width = gt_screen_measure(screen, lower);
+        size_t width = upper_width > lower_width ? upper_width : lower_width;
+        if (width < column->stacked_width) {
+            column->stacked_width = width;
+            column->header_line[0] = upper;
+            column->header_line[1] = lower;
+        }
+    }
 }
 
 static size_t cell_width(const struct gt_screen *screen, const struct column *column, const struct gt_cell *cell) {
@@ -49,18 +76,16 @@ static size_t cell_width(const struct gt_screen *screen, const struct column *co
                                  : gt_cell_format(buf, &column->style, cell);
 }
 
-static void measure_column(struct fitted *fitted, struct column *column) {
-    column->natural = header_width(fitted->screen, column);
+static void measure_cells(const struct fitted *fitted, struct column *column) {
     for (size_t row = 0; row < fitted->shown.rows; row++) {
         const struct gt_cell *cell = cell_at(fitted->table, row, column->index);
         size_t width = cell_width(fitted->screen, column, cell);
         size_t most = column->is_name ? NATURAL_MAX : gt_cell_is_text(cell) ? TEXT_MAX : SIZE_MAX;
         width = width < most ? width : most;
-        column->natural = width > column->natural ? width : column->natural;
+        column->cells_width = width > column->cells_width ? width : column->cells_width;
         double value = gt_cell_number(cell);
         column->bar_full = value > column->bar_full ? value : column->bar_full;
     }
-    column->width = column->natural;
 }
 
 static void measure(struct fitted *fitted, enum gputime_choice_unit unit) {
@@ -71,8 +96,8 @@ static void measure(struct fitted *fitted, enum gputime_choice_unit unit) {
         column->style = gt_column_style_of(fitted->table, index, fitted->shown.rows, unit);
         column->is_name = column->about->flags & GT_COLUMN_NAME;
         column->has_bar = column->about->flags & GT_COLUMN_BAR;
-        fitted->bar_count += column->has_bar;
-        measure_column(fitted, column);
+        make_header(fitted->screen, column);
+        measure_cells(fitted, column);
     }
 }
 
@@ -81,9 +106,11 @@ static void measure(struct fitted *fitted, enum gputime_choice_unit unit) {
 /* Columns that are left for names; 0 when the others fill the line. */
 static size_t room_for_names(const struct fitted *fitted) {
     size_t taken = fitted->count ? COLUMN_GAP * (fitted->count - 1) : 0;
-    for (size_t i = 0; i < fitted->count; i++)
-        taken += fitted->columns[i].is_name ? 0 : fitted->columns[i].width;
-    taken += fitted->bar_count * (COLUMN_GAP + fitted->bar_width);
+    for (size_t i = 0; i < fitted->count; i++) {
+        const struct column *column = &fitted->columns[i];
+        taken += column->is_name ? 0 : column->width;
+        taken += column->has_bar && fitted->bar_width ? COLUMN_GAP + fitted->bar_width : 0;
+    }
     return taken < fitted->screen->width ? fitted->screen->width - taken : 0;
 }
 
@@ -98,35 +125,55 @@ static size_t names_need(const struct fitted *fitted, size_t most) {
     return need;
 }
 
-static bool is_too_wide(const struct fitted *fitted) {
-    size_t need = names_need(fitted, NAME_MIN), room = room_for_names(fitted);
-    return room < need || (need == 0 && room == 0);
+static bool fits(const struct fitted *fitted, size_t name_width) {
+    size_t need = names_need(fitted, name_width), taken = 0;
+    size_t room = room_for_names(fitted);
+    for (size_t i = 0; i < fitted->count; i++)
+        taken += fitted->columns[i].is_name ? 0 : fitted->columns[i].width;
+    bool is_full = taken + COLUMN_GAP * (fitted->count - 1) > fitted->screen->width;
+    return room >= need && !is_full;
 }
 
-static void fit_bars(struct fitted *fitted) {
-    fitted->bar_width = fitted->bar_count ? BAR_MIN : 0;
-    if (room_for_names(fitted) < names_need(fitted, NAME_GOOD) || is_too_wide(fitted)) {
-        fitted->bar_count = fitted->bar_width = 0;
-        return;
-    }
-    size_t need = names_need(fitted, SIZE_MAX), room = room_for_names(fitted);
-    if (fitted->bar_count && room > need) {
-        size_t wider = BAR_MIN + (room - need) / fitted->bar_count;
-        fitted->bar_width = wider < BAR_MAX ? wider : BAR_MAX;
+/* One line of header where all fits, else two. */
+static void choose_header(struct fitted *fitted) {
+    for (int stacked = 0; stacked < 2; stacked++) {
+        fitted->is_stacked = stacked;
+        for (size_t i = 0; i < fitted->count; i++) {
+            struct column *column = &fitted->columns[i];
+            size_t header = stacked ? column->stacked_width : column->header_width;
+            column->natural = column->cells_width > header ? column->cells_width : header;
+            column->width = column->natural;
+        }
+        if (fits(fitted, NAME_AMPLE))
+            return;
     }
 }
 
-/* From the right, but never a name and never the first column. */
-static bool drop_column(struct fitted *fitted) {
-    for (size_t i = fitted->count; i-- > 1;) {
-        if (fitted->columns[i].is_name)
-            continue;
-        memmove(&fitted->columns[i], &fitted->columns[i + 1], (fitted->count - i - 1) * sizeof *fitted->columns);
+static void drop_columns(struct fitted *fitted) {
+    while (fitted->count > 1 && !fits(fitted, NAME_MIN)) {
         fitted->count--;
         fitted->dropped++;
-        return true;
     }
-    return false;
+}
+
+/* A bar repeats a number, so it takes only what the others leave. */
+static void fit_bars(struct fitted *fitted) {
+    size_t bars = 0;
+    for (size_t i = 0; i < fitted->count; i++)
+        bars += fitted->columns[i].has_bar;
+    if (!bars)
+        return;
+    fitted->bar_width = BAR_MIN;
+    size_t need = names_need(fitted, NAME_GOOD), room = room_for_names(fitted);
+    if (room < need || room == 0) {
+        fitted->bar_width = 0;
+        return;
+    }
+    need = names_need(fitted, SIZE_MAX);
+    if (room > need) {
+        size_t wider = BAR_MIN + (room - need) / bars;
+        fitted->bar_width = wider < BAR_MAX ? wider : BAR_MAX;
+    }
 }
 
 /* Each name its natural width where that is under the fair share; the others share what is left. */
@@ -152,16 +199,16 @@ static void share_names(struct fitted *fitted) {
         struct column *column = &fitted->columns[i];
         if (!column->is_name || column->width)
             continue;
-        column->width = room / left > 4 ? room / left : 4;
+        column->width = room / left > NARROWEST ? room / left : NARROWEST;
         room -= column->width < room ? column->width : room;
         left--;
     }
 }
 
 static void fit(struct fitted *fitted) {
+    choose_header(fitted);
+    drop_columns(fitted);
     fit_bars(fitted);
-    while (is_too_wide(fitted) && drop_column(fitted))
-        ;
     share_names(fitted);
     if (fitted->count == 1 && fitted->columns[0].width > fitted->screen->width)
         fitted->columns[0].width = fitted->screen->width;
@@ -180,13 +227,14 @@ static void flush_blanks(struct pen *pen) {
     pen->blanks = 0;
 }
 
-static void draw_text(struct pen *pen, struct gt_str text, size_t width) {
-    size_t taken = 0;
-    if (text.len) {
+static void draw_text(struct pen *pen, struct gt_str text, const struct column *column) {
+    bool utf8 = pen->screen->utf8;
+    struct gt_cut cut =
+        column->is_name ? gt_name_cut(text, column->width, utf8) : gt_text_cut(text, column->width, utf8);
+    if (text.len)
         flush_blanks(pen);
-        taken = gt_text_shorten(pen->screen->out, text, width, pen->screen->utf8);
-    }
-    pen->blanks += width - taken;
+    size_t taken = gt_cut_put(pen->screen->out, &cut, utf8);
+    pen->blanks += column->width > taken ? column->width - taken : 0;
 }
 
 static void draw_number(struct pen *pen, struct gt_str number, const struct column *column) {
@@ -200,13 +248,13 @@ static void draw_number(struct pen *pen, struct gt_str number, const struct colu
 static void draw_cell(struct pen *pen, const struct fitted *fitted, const struct column *column,
                       const struct gt_cell *cell) {
     if (gt_cell_is_text(cell)) {
-        draw_text(pen, gt_cell_str(cell), column->width);
+        draw_text(pen, gt_cell_str(cell), column);
     } else {
         char buf[GT_CELL_MAX];
         size_t length = gt_cell_format(buf, &column->style, cell);
         draw_number(pen, (struct gt_str){buf, length}, column);
     }
-    if (column->has_bar && fitted->bar_count) {
+    if (column->has_bar && fitted->bar_width) {
         double share = column->bar_full > 0 ? gt_cell_number(cell) / column->bar_full : 0;
         pen->blanks += COLUMN_GAP;
         if (share > 0)
@@ -248,28 +296,38 @@ static void draw_rows(const struct fitted *fitted, bool with_full_names) {
     }
 }
 
-static void draw_header(const struct fitted *fitted) {
-    struct pen pen = {.screen = fitted->screen};
+/* One line of the header; gives the width of the table. */
+static size_t draw_header_line(const struct fitted *fitted, bool is_upper) {
+    const struct gt_screen *screen = fitted->screen;
+    struct pen pen = {.screen = screen};
     size_t total = 0;
     for (size_t i = 0; i < fitted->count; i++) {
         const struct column *column = &fitted->columns[i];
-        size_t natural = header_width(fitted->screen, column);
+        struct gt_str text = column->header_line[is_upper ? 0 : 1];
+        if (!fitted->is_stacked)
+            text = gt_str_of(column->header);
+        size_t natural = gt_screen_measure(screen, text);
         size_t pad = natural < column->width ? column->width - natural : 0;
         pen.blanks += column->style.is_text ? 0 : pad;
-        flush_blanks(&pen);
-        if (natural <= column->width) {
-            gt_screen_text(fitted->screen, GT_INK_PLAIN, gt_str_of(column->about->title));
-            if (column->style.scale)
-                gt_out_printf(fitted->screen->out, " (%s)", column->style.scale);
-        } else {
-            gt_text_shorten(fitted->screen->out, gt_str_of(column->about->title), column->width, fitted->screen->utf8);
-        }
+        if (text.len)
+            flush_blanks(&pen);
+        gt_screen_short(screen, GT_INK_PLAIN, text, column->width);
         pen.blanks += column->style.is_text ? pad : 0;
-        size_t bar = column->has_bar && fitted->bar_count ? COLUMN_GAP + fitted->bar_width : 0;
+        size_t bar = column->has_bar && fitted->bar_width ? COLUMN_GAP + fitted->bar_width : 0;
         pen.blanks += bar + COLUMN_GAP;
         total += column->width + bar + (i ? COLUMN_GAP : 0);
     }
-    gt_screen_newline(fitted->screen);
+    gt_screen_newline(screen);
+    return total;
+}
+
+static void draw_header(const struct fitted *fitted) {
+    bool has_upper = false;
+    for (size_t i = 0; i < fitted->count; i++)
+        has_upper |= fitted->is_stacked && fitted->columns[i].header_line[0].len;
+    if (has_upper)
+        draw_header_line(fitted, true);
+    size_t total = draw_header_line(fitted, false);
     gt_screen_rule(fitted->screen, false, total < fitted->screen->width ? total : fitted->screen->width);
 }
 
@@ -284,13 +342,13 @@ static void draw_title(const struct fitted *fitted) {
         const struct gt_report_column *about = fitted->columns[i].about;
         if (about->unit != GT_UNIT_SHARE || !about->of)
             continue;
-        size_t width = strlen(lead) + strlen(about->title) + strlen(" of ") + strlen(about->of) + 1;
+        size_t width = strlen(lead) + strlen(about->title) + strlen(": % of ") + strlen(about->of) + 1;
         if (column + width > screen->width)
             break;
         column += width - 1;
         gt_screen_text(screen, GT_INK_DIM, gt_str_of(lead));
         gt_screen_text(screen, GT_INK_DIM, gt_str_of(about->title));
-        gt_screen_text(screen, GT_INK_DIM, GT_STR(" of "));
+        gt_screen_text(screen, GT_INK_DIM, GT_STR(": % of "));
         gt_screen_text(screen, GT_INK_DIM, gt_str_of(about->of));
         lead = ", ";
     }
@@ -301,16 +359,18 @@ static void draw_title(const struct fitted *fitted) {
 
 static void draw_remainder(const struct fitted *fitted) {
     const struct gt_screen *screen = fitted->screen;
-    struct gt_out *out = screen->out;
-    char buf[GT_NUM_MAX];
+    char number[GT_NUM_MAX], line[GT_NUM_MAX + 64];
     if (fitted->shown.rows_hidden) {
-        gt_num_format_grouped(buf, (int64_t)fitted->shown.rows_hidden);
-        gt_out_printf(out, "%s and %s more %s (--top 0 shows all)\n", screen->utf8 ? "…" : "...", buf,
-                      fitted->shown.rows_hidden == 1 ? "row" : "rows");
+        gt_num_format_grouped(number, (int64_t)fitted->shown.rows_hidden);
+        snprintf(line, sizeof line, "%s and %s more %s (--top 0 shows all)", screen->utf8 ? "…" : "...", number,
+                 fitted->shown.rows_hidden == 1 ? "row" : "rows");
+        gt_screen_wrap(screen, GT_INK_DIM, gt_str_of(line), 0, 0);
     }
-    if (fitted->dropped)
-        gt_out_printf(out, "(+%zu %s: use --format csv)\n", fitted->dropped,
-                      fitted->dropped == 1 ? "column" : "columns");
+    if (fitted->dropped) {
+        snprintf(line, sizeof line, "(+%zu %s: use --format csv)", fitted->dropped,
+                 fitted->dropped == 1 ? "column" : "columns");
+        gt_screen_wrap(screen, GT_INK_DIM, gt_str_of(line), 0, 0);
+    }
 }
 
 void gt_text_table(const struct gt_screen *screen, const struct gt_table *table,

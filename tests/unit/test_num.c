@@ -135,6 +135,39 @@ static void random_decimals_agree_with_wide_integers(void **state) {
     assert_in_range(accepted, 100000, 199999);
 }
 
+/* Zeros in front make a text too long for the short cuts, so both ways must agree, on every byte at every place. */
+static void short_cuts_agree_with_the_general_way(void **state) {
+    static const char *const texts[] = {"3847745009978.503",
+                                        "1700000000123456.789",
+                                        "123456789.012",
+                                        "9999999999999999.999",
+                                        "9223372036854775.807",
+                                        "12345678.901",
+                                        "12.345",
+                                        "7",
+                                        "99999999999999999999",
+                                        "9223372036854775807",
+                                        "1234567890123456.7"};
+    (void)state;
+
+    for (size_t i = 0; i < COUNT_OF(texts); i++)
+        for (size_t at = 0; at < strlen(texts[i]); at++)
+            for (int byte = 0; byte < 256; byte++) {
+                char padded[64];
+                int64_t quick = 0, general = 0;
+                size_t length = (size_t)snprintf(padded, sizeof(padded), "%020d%s", 0, texts[i]);
+                padded[20 + at] = (char)byte;
+                if (at == 0 && byte == '-')
+                    continue;
+                struct gt_str text = {padded + 20, length - 20}, whole = {padded, length};
+                bool starts = text.len > 1 || at > 0 || (byte >= '0' && byte <= '9');
+                bool is_number = gt_num_parse_decimal(whole, 3, &general) && starts && byte != 'e' && byte != 'E';
+                assert_int_equal(gt_num_parse_decimal(text, 3, &quick) && byte != 'e' && byte != 'E', is_number);
+                if (is_number)
+                    assert_int_equal(quick, general);
+            }
+}
+
 static void integers_have_limits(void **state) {
     int64_t value;
     uint64_t positive;
@@ -440,6 +473,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decimals_are_exact),
         cmocka_unit_test(random_decimals_agree_with_wide_integers),
+        cmocka_unit_test(short_cuts_agree_with_the_general_way),
         cmocka_unit_test(integers_have_limits),
         cmocka_unit_test(reals_are_numbers_only),
         cmocka_unit_test(durations_have_units),

@@ -1,0 +1,79 @@
+/* The table of all input formats, and the choice among them by an input's first bytes. */
+#include "decode/decoder.h"
+#include "decode/torch_json.h"
+
+const struct gt_decoder gt_decoders[] = {
+    {GT_TORCH_JSON_KEY, "PyTorch profiler (Kineto) / Chrome trace JSON", ".json .json.gz .json.zst",
+     gt_torch_json_sniff, gt_torch_json_decode},
+};
+const size_t gt_decoder_count = sizeof gt_decoders / sizeof *gt_decoders;
+
+/* Files that people mistake for traces, or that no decoder reads. */
+static const struct {
+    struct gt_str magic;
+    size_t offset;
+    const char *what;
+} kinds[] = {
+    {GT_STR("SQLite format 3"), 0, "an SQLite database"},
+    {GT_STR("NVIDIA Tegra Profiler Report"), 0, "an Nsight Systems report"},
+    {GT_STR("NVIDIA Tegra Profiler Report"), 4, "an Nsight Systems report"},
+    {GT_STR("\x89PNG"), 0, "a PNG image"},
+    {GT_STR("\xff\xd8\xff"), 0, "a JPEG image"},
+    {GT_STR("%PDF-"), 0, "a PDF document"},
+    {GT_STR("\x7f"
+            "ELF"),
+     0, "a program or library"},
+    {GT_STR("PK\x03\x04"), 0, "a zip archive; unpack it first"},
+    {GT_STR("BZh"), 0, "bzip2 data; unpack it first"},
+    {GT_STR("\xfd"
+            "7zXZ"),
+     0, "xz data; unpack it first"},
+    {GT_STR("\x04\x22\x4d\x18"), 0, "LZ4 data; unpack it first"},
+    {GT_STR("ustar"), 257, "a tar archive; unpack it first"},
+    {GT_STR("<!DOCTYPE"), 0, "a web page"},
+    {GT_STR("<html"), 0, "a web page"},
+    {GT_STR("version https://git-lfs"), 0, "a Git LFS pointer; fetch the file itself with 'git lfs pull'"},
+};
+
+static bool is_text(struct gt_str head) {
+    for (size_t i = 0; i < head.len; i++) {
+        unsigned char c = (unsigned char)head.ptr[i];
+        if (c < ' ' && c != '\n' && c != '\r' && c != '\t')
+            return false;
+    }
+    return true;
+}
+
+static const char *describe(struct gt_str head) {
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (head.len > kinds[i].offset &&
+            gt_str_starts((struct gt_str){head.ptr + kinds[i].offset, head.len - kinds[i].offset}, kinds[i].magic))
+            return kinds[i].what;
+    return is_text(head) ? "text" : "binary data of an unknown kind";
+}
+
+static enum gt_status fail_unknown(const struct gt_source *source, struct gt_str head, struct gt_error *err) {
+    const char *path = gt_source_path(source), *damage = gt_source_damage(source);
+    if (head.len == 0 && damage)
+        return gt_fail(err, "'%s' holds nothing that can be read: %s", path, damage);
+    if (head.len == 0)
+        return gt_fail(err, "'%s' is empty", path);
+    return gt_fail(err, "'%s' is no trace that gputime knows: it looks like %s", path, describe(head));
+}
+
+enum gt_status gt_decoder_choose(struct gt_source *source, const struct gt_decoder **out, struct gt_error *err) {
+    struct gt_str head;
+    int best = 0;
+    *out = NULL;
+    enum gt_status status = gt_source_peek(source, &head, err);
+    if (status != GT_OK)
+        return status;
+    for (size_t i = 0; i < gt_decoder_count; i++) {
+        int score = gt_decoders[i].sniff(head, gt_source_path(source));
+        if (score > best) {
+            best = score;
+            *out = &gt_decoders[i];
+        }
+    }
+    return *out ? GT_OK : fail_unknown(source, head, err);
+}

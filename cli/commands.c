@@ -5,31 +5,97 @@
 
 #define AT(member) offsetof(struct cli_options, member)
 
-#define KERNEL_SORTS                                                                                                   \
-    {                                                                                                                  \
-        {"count", "count"}, {"duration", "avg_ns"}, {"percentage", "launch_share"}, {                                  \
-            "duration-percentage", "share"                                                                             \
-        }                                                                                                              \
-    }
+/* ---- shared by commands ---- */
 
-#define GAP_SORTS                                                                                                      \
-    {                                                                                                                  \
-        {"avg", "avg_ns"}, {"avggap", "avg_ns"}, {"count", "count"}, {"max", "max_ns"}, {"maxgap", "max_ns"}, {        \
-            "stdev", "stddev_ns"                                                                                       \
-        }                                                                                                              \
-    }
+static const struct cli_sort kernel_sorts[] = {
+    {"count", "count"}, {"duration", "avg_ns"}, {"percentage", "launch_share"}, {"duration-percentage", "share"},
+    {NULL, NULL},
+};
 
-#define STREAM_GAP_ANALYSES                                                                                            \
-    { "streams", "histogram", "transitions", "stream_gaps" }
-#define STREAM_GAP_SHAPES                                                                                              \
-    {                                                                                                                  \
-        { .table = "stream_gaps", .hidden = 1 }                                                                        \
-    }
-#define TRANSITIONS                                                                                                    \
-    {                                                                                                                  \
-        .table = "transitions", .sort = "avg_ns", .screen_rows = 15, .sort_offset = AT(gap_sort),                      \
-        .top_offset = AT(gap_top), .sorts = GAP_SORTS, .only_sorts = true                                              \
-    }
+static const struct cli_sort gap_sorts[] = {
+    {"avg", "avg_ns"},    {"avggap", "avg_ns"},   {"count", "count"}, {"max", "max_ns"},
+    {"maxgap", "max_ns"}, {"stdev", "stddev_ns"}, {NULL, NULL},
+};
+
+static const char *const stream_gap_analyses[] = {"stream_gaps", "streams", "histogram", "transitions", NULL};
+static const char *const device_gap_analyses[] = {"gaps", NULL};
+
+static const struct cli_list transitions = {.table = "transitions",
+                                            .sort = "avg_ns",
+                                            .screen_rows = 15,
+                                            .sort_offset = AT(gap_sort),
+                                            .top_offset = AT(gap_top),
+                                            .sorts = gap_sorts,
+                                            .only_sorts = true};
+
+#define CAUSE_COLUMNS "device,cause,count,total_ns,longest_ns,recoverable_ns,share"
+
+/* ---- summary ---- */
+
+static const char *const summary_analyses[] = {"overview", "accounting", "categories", "kernels",   "gaps",
+                                               "memory",   "streams",    "steps",      "processes", NULL};
+
+/* One screen: what is hidden is for data and pages. */
+static const struct gputime_shape summary_shapes[] = {
+    {.table = "accounting", .hidden = 1},
+    {.table = "kernels", .columns = "name,count,total_ns,avg_ns,share"},
+    {.table = "idle_causes", .screen_limit = 5, .columns = CAUSE_COLUMNS},
+    {.table = "idle_host", .limit = 20, .hidden = 1},
+    {.table = "gaps", .limit = 20, .hidden = 1},
+    {.table = "memory", .hidden = 1},
+    {.table = "streams", .hidden = 1},
+    {.table = "steps", .hidden = 1},
+    {.table = "processes", .hidden = 1},
+    {.table = NULL},
+};
+
+static const struct cli_list summary_kernels = {.table = "kernels",
+                                                .sort = "total_ns",
+                                                .screen_rows = 8,
+                                                .rows = 20,
+                                                .sort_offset = AT(sort),
+                                                .top_offset = AT(top),
+                                                .sorts = kernel_sorts};
+
+/* ---- kernels ---- */
+
+static const char *const kernel_analyses[] = {"kernels", NULL};
+static const char *const launch_analyses[] = {"launches", NULL};
+
+static const struct gputime_shape kernel_shapes[] = {
+    {.table = "kernels", .columns = "name,count,avg_ns,total_ns,stddev_ns,launch_share,share"},
+    {.table = NULL},
+};
+
+static const struct gputime_shape side_gap_shapes[] = {
+    {.table = "stream_gaps", .limit = 20, .hidden = 1},
+    {.table = NULL},
+};
+
+static const struct cli_list ranked_kernels = {.table = "kernels",
+                                               .sort = "count",
+                                               .screen_rows = 10,
+                                               .sort_offset = AT(sort),
+                                               .top_offset = AT(top),
+                                               .sorts = kernel_sorts};
+
+/* ---- gaps ---- */
+
+static const struct gputime_shape stream_gap_shapes[] = {
+    {.table = "stream_gaps", .hidden = 1},
+    {.table = NULL},
+};
+
+static const struct gputime_shape device_gap_shapes[] = {
+    {.table = "idle_causes", .columns = CAUSE_COLUMNS},
+    {.table = NULL},
+};
+
+/* --sort and --top do here what --gap-sort and --gap-top do. */
+static const struct cli_list transitions_too = {
+    .table = "transitions", .sort_offset = AT(sort), .top_offset = AT(top), .sorts = gap_sorts};
+static const struct cli_list device_gaps = {.table = "gaps", .screen_rows = 15, .top_offset = AT(gap_top)};
+static const struct cli_list device_gaps_too = {.table = "gaps", .sort_offset = AT(sort), .top_offset = AT(top)};
 
 const struct cli_command cli_command_table[] = {
     {.name = "summary",
@@ -41,23 +107,9 @@ const struct cli_command cli_command_table[] = {
      .action = CLI_ACTION_REPORT,
      .groups = CLI_GROUPS_REPORT,
      .parts = {{.main_table = "accounting",
-                .analyses = {"overview", "accounting", "categories", "kernels", "gaps", "memory", "streams", "steps",
-                             "processes"},
-                .shapes = {{.table = "accounting", .hidden = 1},
-                           {.table = "idle_causes", .screen_limit = 5},
-                           {.table = "idle_host", .limit = 20, .hidden = 1},
-                           {.table = "gaps", .limit = 20, .hidden = 1},
-                           {.table = "memory", .hidden = 1},
-                           {.table = "streams", .hidden = 1},
-                           {.table = "steps", .hidden = 1},
-                           {.table = "processes", .hidden = 1}},
-                .lists = {{.table = "kernels",
-                           .sort = "total_ns",
-                           .screen_rows = 8,
-                           .rows = 20,
-                           .sort_offset = AT(sort),
-                           .top_offset = AT(top),
-                           .sorts = KERNEL_SORTS}}}},
+                .analyses = summary_analyses,
+                .shapes = summary_shapes,
+                .lists = {&summary_kernels}}},
      .notes = {{"top", "kernels to show (8; 0 = all)"}},
      .examples = {"gputime trace.json.gz", "gputime --from 40% --to 60% profile.sqlite -o summary.md"}},
 
@@ -70,23 +122,18 @@ const struct cli_command cli_command_table[] = {
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_KERNELS | CLI_GROUP_GAP_PART,
      .parts = {{.main_table = "kernels",
                 .output_layout = "kernel-analysis",
-                .analyses = {"kernels"},
-                .shapes = {{.table = "kernels", .columns = "name,count,avg_ns,total_ns,stddev_ns,launch_share,share"}},
-                .lists = {{.table = "kernels",
-                           .sort = "count",
-                           .screen_rows = 10,
-                           .sort_offset = AT(sort),
-                           .top_offset = AT(top),
-                           .sorts = KERNEL_SORTS}}},
+                .analyses = kernel_analyses,
+                .shapes = kernel_shapes,
+                .lists = {&ranked_kernels}},
                {.option = AT(gaps),
                 .value = 1,
                 .gap_layout = "gap-report",
-                .analyses = STREAM_GAP_ANALYSES,
-                .shapes = STREAM_GAP_SHAPES,
-                .lists = {TRANSITIONS}},
-               {.option = AT(launches), .value = 1, .analyses = {"launches"}}},
+                .analyses = stream_gap_analyses,
+                .shapes = side_gap_shapes,
+                .lists = {&transitions}},
+               {.option = AT(launches), .value = 1, .analyses = launch_analyses}},
      .prints_too = true,
-     .hint = "sorted by launches; --sort duration-percentage ranks by GPU time",
+     .hint = "tip: --sort duration-percentage ranks by GPU time",
      .notes = {{"top", "kernels to show (10; 0 = all)"},
                {"sort", "count, duration (average), percentage (of launches),\n"
                         "duration-percentage, or a column (count)"},
@@ -110,17 +157,15 @@ const struct cli_command cli_command_table[] = {
                 .main_table = "transitions",
                 .output_layout = "gap-report",
                 .gap_layout = "gap-report",
-                .analyses = STREAM_GAP_ANALYSES,
-                .shapes = STREAM_GAP_SHAPES,
-                .lists =
-                    {TRANSITIONS,
-                     {.table = "transitions", .sort_offset = AT(sort), .top_offset = AT(top), .sorts = GAP_SORTS}}},
+                .analyses = stream_gap_analyses,
+                .shapes = stream_gap_shapes,
+                .lists = {&transitions, &transitions_too}},
                {.option = AT(per),
                 .value = CLI_PER_DEVICE,
                 .main_table = "gaps",
-                .analyses = {"gaps"},
-                .lists = {{.table = "gaps", .screen_rows = 15, .top_offset = AT(gap_top)},
-                          {.table = "gaps", .sort_offset = AT(sort), .top_offset = AT(top)}}}},
+                .analyses = device_gap_analyses,
+                .shapes = device_gap_shapes,
+                .lists = {&device_gaps, &device_gaps_too}}},
      .prints_too = true,
      .notes = {{"output", "write the gap report to FILE; the tables are printed\n"
                           "too (-q: not)"}},

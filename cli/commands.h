@@ -6,10 +6,7 @@
 
 enum {
     CLI_MAX_PARTS = 4,
-    CLI_MAX_ANALYSES = 10, /* of one part */
-    CLI_MAX_SHAPES = 8,    /* of one part */
-    CLI_MAX_LISTS = 2,     /* of one part */
-    CLI_MAX_SORTS = 8,
+    CLI_MAX_LISTS = 2, /* of one part */
     CLI_MAX_NOTES = 10,
     CLI_MAX_EXAMPLES = 4,
 };
@@ -19,27 +16,27 @@ struct cli_sort {
     const char *name, *column;
 };
 
-/* A table that a sort and a top option act on. */
+/* A table that a sort and a top option act on. Many parts may share one. */
 struct cli_list {
     const char *table;
     const char *sort;               /* column without the option; NULL: as the analysis has it */
     int64_t screen_rows;            /* without the option, in text and Markdown; 0: as the analysis has it */
     int64_t rows;                   /* the same in every format; 0: all */
     size_t sort_offset, top_offset; /* of the options in struct cli_options; 0: none */
-    struct cli_sort sorts[CLI_MAX_SORTS];
-    bool only_sorts; /* no other columns than those */
+    const struct cli_sort *sorts;   /* up to a row without a name; NULL: none */
+    bool only_sorts;                /* no other columns than those */
 };
 
 /* Analyses that run when an option has a value, or always; their tables and how these are shown. */
 struct cli_part {
     size_t option; /* offset of an int in struct cli_options; 0: always */
     int value;
-    const char *main_table;    /* NULL: as the part before says */
-    const char *output_layout; /* of the file that --output names; NULL: as the part before says */
-    const char *gap_layout;    /* of the file that --gap-output names */
-    const char *analyses[CLI_MAX_ANALYSES];
-    struct gputime_shape shapes[CLI_MAX_SHAPES];
-    struct cli_list lists[CLI_MAX_LISTS];
+    const char *main_table;             /* NULL: as the part before says */
+    const char *output_layout;          /* of the file that --output names; NULL: as the part before says */
+    const char *gap_layout;             /* of the file that --gap-output names */
+    const char *const *analyses;        /* up to a NULL */
+    const struct gputime_shape *shapes; /* up to one without a table; NULL: none */
+    const struct cli_list *lists[CLI_MAX_LISTS];
 };
 
 /* What an option means to this command, where the option table's line is not precise enough. */

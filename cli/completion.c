@@ -38,10 +38,11 @@ static void add_sorts(char *values, size_t option_offset) {
     for (size_t c = 0; c < cli_command_count; c++)
         for (size_t p = 0; p < CLI_MAX_PARTS; p++)
             for (size_t l = 0; l < CLI_MAX_LISTS; l++) {
-                const struct cli_list *list = &cli_command_table[c].parts[p].lists[l];
-                for (size_t s = 0; list->sort_offset == option_offset && s < CLI_MAX_SORTS && list->sorts[s].name; s++)
-                    if (!has_value(values, list->sorts[s].name))
-                        add_value(values, list->sorts[s].name, strlen(list->sorts[s].name));
+                const struct cli_list *list = cli_command_table[c].parts[p].lists[l];
+                const struct cli_sort *sort = list && list->sort_offset == option_offset ? list->sorts : NULL;
+                for (; sort && sort->name; sort++)
+                    if (!has_value(values, sort->name))
+                        add_value(values, sort->name, strlen(sort->name));
             }
 }
 

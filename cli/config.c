@@ -85,7 +85,7 @@ static enum gputime_status read_lines(struct cli_options *options, char *text, c
         char *end = strchr(line, '\n');
         if (end)
             *end++ = '\0';
-        snprintf(place, sizeof place, "%s:%u", path, ++number);
+        snprintf(place, sizeof place, "%.480s:%u", path, ++number);
         enum gputime_status status = read_line(options, line, place, err);
         if (status)
             return status;

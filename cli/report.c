@@ -72,9 +72,9 @@ static struct gputime_options destination_options(const struct job *job, size_t 
     return options;
 }
 
-static bool hint_is_due(const struct job *job, const struct cli_destination *destination) {
+static bool hint_is_due(const struct job *job, const struct cli_destination *destination, int64_t width) {
     return job->command->hint && !destination->path && strcmp(destination->format, "text") == 0 &&
-           cli_request_is_sorted_as_usual(job->command, job->options);
+           (int64_t)strlen(job->command->hint) <= width && cli_request_is_sorted_as_usual(job->command, job->options);
 }
 
 static enum gputime_status write_reports(const struct job *job, struct gputime_error *err) {
@@ -91,7 +91,7 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
         }
         if (!status)
             status = gputime_report_write(report, &options[i], job->destinations[i].path, err);
-        if (!status && hint_is_due(job, &job->destinations[i]))
+        if (!status && hint_is_due(job, &job->destinations[i], options[i].width))
             printf("\n%s\n", job->command->hint);
     }
     gputime_report_free(report);

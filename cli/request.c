@@ -15,7 +15,7 @@ static bool is_data(const char *format) {
 }
 
 bool cli_part_applies(const struct cli_part *part, const struct cli_options *options) {
-    if (!part->analyses[0])
+    if (!part->analyses)
         return false;
     return !part->option || *(const int *)((const char *)options + part->option) == part->value;
 }
@@ -83,14 +83,14 @@ static void set_rows(struct gputime_shape *shape, int64_t rows, bool in_data) {
 static enum gputime_status fail_sort(const struct cli_list *list, const char *given, struct gputime_error *err) {
     char names[256];
     size_t used = 0;
-    for (size_t i = 0; i < CLI_MAX_SORTS && list->sorts[i].name; i++)
+    for (size_t i = 0; list->sorts && list->sorts[i].name; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", list->sorts[i].name);
     return cli_fail_usage(err, "cannot sort %s by '%s'; there are %s", list->table, given, names);
 }
 
 static enum gputime_status set_sort(struct gputime_shape *shape, const struct cli_list *list, const char *given,
                                     struct gputime_error *err) {
-    for (size_t i = 0; i < CLI_MAX_SORTS && list->sorts[i].name; i++)
+    for (size_t i = 0; list->sorts && list->sorts[i].name; i++)
         if (strcmp(list->sorts[i].name, given) == 0) {
             shape->sort = list->sorts[i].column;
             return GPUTIME_OK;
@@ -146,12 +146,12 @@ static enum gputime_status add_part(struct cli_request *request, const struct cl
     enum gputime_status status = GPUTIME_OK;
     if (part->main_table)
         request->main_table = part->main_table;
-    for (size_t i = 0; i < CLI_MAX_ANALYSES && part->analyses[i]; i++)
+    for (size_t i = 0; part->analyses[i]; i++)
         add_analysis(request, part->analyses[i]);
-    for (size_t i = 0; i < CLI_MAX_SHAPES && part->shapes[i].table; i++)
+    for (size_t i = 0; part->shapes && part->shapes[i].table; i++)
         *shape_of(request, part->shapes[i].table) = part->shapes[i];
-    for (size_t i = 0; !status && i < CLI_MAX_LISTS && part->lists[i].table; i++)
-        status = shape_list(request, &part->lists[i], options, destination, err);
+    for (size_t i = 0; !status && i < CLI_MAX_LISTS && part->lists[i]; i++)
+        status = shape_list(request, part->lists[i], options, destination, err);
     return status;
 }
 
@@ -160,11 +160,9 @@ static struct cli_list list_of_table(const char *table) {
     for (size_t c = 0; c < cli_command_count; c++)
         for (size_t p = 0; p < CLI_MAX_PARTS; p++)
             for (size_t l = 0; l < CLI_MAX_LISTS; l++) {
-                struct cli_list list = cli_command_table[c].parts[p].lists[l];
-                if (!list.table || strcmp(list.table, table) != 0)
-                    continue;
-                list.only_sorts = false;
-                return list;
+                const struct cli_list *list = cli_command_table[c].parts[p].lists[l];
+                if (list && strcmp(list->table, table) == 0)
+                    return (struct cli_list){.table = table, .sorts = list->sorts};
             }
     return (struct cli_list){.table = table};
 }
@@ -216,8 +214,8 @@ enum gputime_status cli_request_build(const struct cli_command *command, const s
         enum gputime_status status = add_part(request, part, options, destination, err);
         if (status)
             return status;
-        if (!first_list)
-            first_list = part->lists[0].table;
+        if (!first_list && part->lists[0])
+            first_list = part->lists[0]->table;
     }
     if (options->lib.table && !destination->is_complete)
         return narrow_to_table(request, options, destination, err);
@@ -243,5 +241,5 @@ bool cli_request_same(const struct cli_request *a, const struct cli_request *b) 
 }
 
 bool cli_request_is_sorted_as_usual(const struct cli_command *command, const struct cli_options *options) {
-    return !options->lib.table && (!options->sort || same_text(options->sort, command->parts[0].lists[0].sort));
+    return !options->lib.table && (!options->sort || same_text(options->sort, command->parts[0].lists[0]->sort));
 }

@@ -284,17 +284,15 @@ void gt_out_repeat(struct gt_out *out, const char *text, size_t times) {
 
 void gt_out_printf(struct gt_out *out, const char *format, ...) {
     char small[512], *text = small;
-    va_list arguments, again;
+    va_list arguments;
     va_start(arguments, format);
-    va_copy(again, arguments);
     int size = vsnprintf(small, sizeof(small), format, arguments);
-    if (size >= (int)sizeof(small)) {
-        text = gt_alloc((size_t)size + 1);
-        if (text)
-            vsnprintf(text, (size_t)size + 1, format, again);
-    }
-    va_end(again);
     va_end(arguments);
+    if (size >= (int)sizeof(small) && (text = gt_alloc((size_t)size + 1))) {
+        va_start(arguments, format);
+        vsnprintf(text, (size_t)size + 1, format, arguments);
+        va_end(arguments);
+    }
     if (!text || size < 0)
         fail_write(out, text ? EOVERFLOW : 0);
     else

@@ -36,20 +36,31 @@ struct gt_nsys_name {
     struct gt_str name;
 };
 
-/* One for each builder, so for each thread. */
+/* A name that events give: to a domain of a process (number = domain id) or to a thread (number 0). */
+struct gt_nsys_label {
+    uint64_t global_id, number;
+    uint64_t order;     /* of the segment that gave the name: the first in the file counts */
+    struct gt_str name; /* ptr NULL until its event was seen; owned by the sink's arena */
+};
+
+struct gt_nsys_labels {
+    struct gt_map index_of; /* (global_id, number) -> index in list */
+    struct gt_nsys_label *list;
+    size_t count, capacity;
+};
+
+/* One for each builder, so for each thread. Call gt_builder_begin before the first row of each chunk. */
 struct gt_nsys_sink {
     struct gt_builder *builder;
     const struct gt_nsys_capture *capture;
-    gt_strid *interned;           /* by string id: id in the builder + 1, 0 = not yet */
-    struct gt_map lanes, threads; /* caches over global ids */
-    struct gt_map domains;        /* (globalPid, domainId) -> index + 1 that range rows hold until gt_nsys_finish */
-    struct gt_nsys_domain *domain_list;
-    size_t domain_count, domain_capacity;
-};
-
-struct gt_nsys_domain {
-    uint64_t global_pid, domain_id;
-    struct gt_str name; /* ptr NULL until its creation event was seen; owned by the builder's strings */
+    struct gt_arena arena;
+    gt_strid *interned;                     /* by string id: id in the builder + 1, 0 = not yet */
+    struct gt_map lanes, threads;           /* caches over global ids */
+    struct gt_nsys_labels domains;          /* range rows hold index + 1 as domain until gt_nsys_finish */
+    struct gt_nsys_labels thread_names;     /* from events, which come before the capture's own */
+    uint64_t last_global_pid;               /* the lane of the last op, asked for most often */
+    int64_t last_device, last_stream;
+    uint32_t last_lane;
 };
 
 enum gt_nsys_device_kind { GT_NSYS_KERNEL, GT_NSYS_MEMCPY, GT_NSYS_MEMSET, GT_NSYS_GRAPH };
@@ -57,13 +68,14 @@ enum gt_nsys_device_kind { GT_NSYS_KERNEL, GT_NSYS_MEMCPY, GT_NSYS_MEMSET, GT_NS
 /* A kernel, copy, set or whole graph on a device. */
 struct gt_nsys_activity {
     enum gt_nsys_device_kind kind;
-    int64_t start_ns, end_ns;
+    int64_t start_ns, end_ns;         /* GT_NO_TIME if absent */
     uint64_t correlation, global_pid; /* GT_NSYS_NO_ID if absent */
-    int64_t device, stream;           /* CUDA ordinal in the process */
+    int64_t device, stream;           /* CUDA ordinal in the process, -1 if absent; stream */
     uint64_t name_id;                 /* kernels: demangled name; GT_NSYS_NO_ID when name holds text */
     struct gt_str name;
     uint64_t graph_node, graph_id;                 /* GT_NSYS_NO_ID if none */
-    uint64_t bytes, copy_kind, src_kind, dst_kind; /* copies and sets, as NVIDIA numbers them */
+    /* Copies and sets, as NVIDIA numbers them; a set has only bytes and dst_kind. */
+    uint64_t bytes, copy_kind, src_kind, dst_kind;
 };
 
 /* A runtime or driver call. */
@@ -76,12 +88,12 @@ struct gt_nsys_call {
 /* An NVTX event of any type (59, 60, 70, 71 ranges, 34 mark, 75 domain, 39 thread name, 33 category). */
 struct gt_nsys_nvtx {
     uint64_t type;
-    int64_t start_ns, end_ns; /* end GT_NO_TIME if NULL */
+    int64_t start_ns, end_ns; /* GT_NO_TIME if absent */
     uint64_t global_tid, end_global_tid, domain_id, text_id;
     struct gt_str text;
 };
 
-/* Set-up and end of a capture; release after gt_nsys_finish. */
+/* Set-up and end of a capture, which is empty when zeroed but for duration_ns = -1; release after gt_nsys_finish. */
 void gt_nsys_capture_release(struct gt_nsys_capture *capture);
 bool gt_nsys_sink_init(struct gt_nsys_sink *sink, struct gt_builder *builder, const struct gt_nsys_capture *capture);
 void gt_nsys_sink_release(struct gt_nsys_sink *sink);
@@ -94,7 +106,16 @@ void gt_nsys_add_overhead(struct gt_nsys_sink *sink, int64_t start_ns, int64_t e
 /* A diagnostic text of the profiler: those that mean lost data become issues. */
 void gt_nsys_add_diagnostic(struct gt_nsys_sink *sink, struct gt_str text);
 
-/* After all events: names of devices, processes, threads and domains into the builders, meta, never-closed ranges. */
+/* The process and thread number in a global id. */
+static inline int64_t gt_nsys_pid(uint64_t global_id) {
+    return (int64_t)(global_id >> 24 & 0xFFFFFF);
+}
+static inline int64_t gt_nsys_tid(uint64_t global_id) {
+    return (int64_t)(global_id & 0xFFFFFF);
+}
+
+/* After all events: names of devices, processes, threads and domains into the builders, meta, never-closed ranges.
+   Begins one more segment in each builder. */
 void gt_nsys_finish(struct gt_nsys_sink *sinks, size_t count, const struct gt_nsys_capture *capture);
 
 #endif

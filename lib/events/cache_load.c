@@ -92,13 +92,13 @@ static bool references_hold(const struct gt_column_info *info, const uint32_t *v
 /* The largest value of columns that hold an enum or flags. */
 static unsigned largest_choice(const struct gt_column_info *info) {
     static const struct {
-        enum gt_table_id table;
         const char *column;
+        enum gt_table_id table;
         unsigned largest;
     } choices[] = {
-        {GT_TABLE_ops, "kind", GT_OP_GRAPH},         {GT_TABLE_ops, "flags", GT_OP_IN_GRAPH},
-        {GT_TABLE_ranges, "kind", GT_RANGE_GPU},     {GT_TABLE_copies, "src", GT_MEMORY_MANAGED},
-        {GT_TABLE_copies, "dst", GT_MEMORY_MANAGED}, {GT_TABLE_groups, "kind", GT_OP_GRAPH},
+        {"kind", GT_TABLE_ops, GT_OP_GRAPH},         {"flags", GT_TABLE_ops, GT_OP_IN_GRAPH},
+        {"kind", GT_TABLE_ranges, GT_RANGE_GPU},     {"src", GT_TABLE_copies, GT_MEMORY_MANAGED},
+        {"dst", GT_TABLE_copies, GT_MEMORY_MANAGED}, {"kind", GT_TABLE_groups, GT_OP_GRAPH},
     };
     for (size_t i = 0; i < sizeof(choices) / sizeof(*choices); i++)
         if (info->table == choices[i].table && strcmp(info->name, choices[i].column) == 0)

@@ -6,6 +6,7 @@
 struct totals {
     size_t ops, kernels, memory_ops, kernel_names;
     size_t launch_calls;
+    int64_t kernel_ns;
     size_t processes, steps;
     int64_t first_ns, last_ns;
     double busy_share; /* mean over devices */
@@ -32,8 +33,10 @@ static enum gt_status count_ops(const struct gt_view *view, struct totals *total
         uint32_t process = gt_op_process(view, i), step = view->labels->op_step[view->row[i]];
         totals->kernels += is_kernel;
         totals->memory_ops += !is_kernel;
-        if (is_kernel)
+        if (is_kernel) {
             names[gt_op_name_id(view, i)] = 1;
+            totals->kernel_ns = gt_ns_add(totals->kernel_ns, gt_op_ns(view, i));
+        }
         if (process != GT_NO_TRACK)
             processes[process] = 1;
         if (step != GT_NO_ROW)
@@ -63,8 +66,10 @@ static enum gt_status count_groups(const struct gt_view *view, struct totals *to
         size_t *sum = is_kernel ? &totals->kernels : &totals->memory_ops;
         if (__builtin_add_overflow(*sum, groups->instances[i], sum) || *sum > INT64_MAX)
             *sum = INT64_MAX;
-        if (is_kernel)
+        if (is_kernel) {
             names[gt_name_id(view, groups->name[i])] = 1;
+            totals->kernel_ns = gt_ns_add(totals->kernel_ns, groups->total_ns[i]);
+        }
     }
     totals->ops = (size_t)gt_ns_add((int64_t)totals->kernels, (int64_t)totals->memory_ops);
     totals->kernel_names = count_flags(names, name_count);
@@ -138,6 +143,7 @@ static void add_facts(const struct gt_view *view, struct gt_section *section, co
                           gt_cell_real(totals->busy_share));
     }
     gt_fact_group_add(&data, "kernel_launches", "Kernel launches", GT_UNIT_COUNT, gt_cell_count(totals->kernels));
+    gt_fact_group_add(&data, "kernel_time_ns", "Kernel time (sum)", GT_UNIT_NS, gt_cell_int(totals->kernel_ns));
 }
 
 enum gt_status gt_overview_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

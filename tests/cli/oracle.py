@@ -36,6 +36,7 @@ CALL_CATEGORIES = {"cuda_runtime", "cuda_driver", "runtime", "hip_runtime", "dri
 SYNC_CALL = re.compile(r"(cuda|cu|hip)(Device|Stream|Event|Ctx)Synchronize")
 BLOCKING_COPY = re.compile(r"(cuda|cu|hip)Mem(cpy|set)(?!.*Async)")
 CALL_SUFFIX = re.compile(r"(_v\d+|_ptsz|_ptds)+$")
+NSIGHT_SUFFIX = re.compile(r"(_v\d{4,}|_ptsz|_ptds)+$")  # a short version is the driver's own: cuMemcpyDtoH_v2
 
 
 @dataclasses.dataclass(slots=True)
@@ -47,6 +48,14 @@ class Call:
     pid: object
     tid: object
     correlation: object
+
+    @property
+    def plain_name(self):
+        return NSIGHT_SUFFIX.sub("", self.name)
+
+    @property
+    def launches_by_name(self):
+        return "Launch" in self.name and "HostFunc" not in self.name
 
     @property
     def blocks_host(self):
@@ -258,19 +267,35 @@ def add_op(trace, event, args, kind, name, start, length):
 
 
 def match_calls(trace):
-    """Kineto does not say whose op it is, so an op has a call only if a single process used its correlation id."""
+    """An op's launch call has its correlation id. Kineto does not say whose op it is, so where several processes use
+    the id, it is the process that launched most of the device's other ops, if there is such a one."""
+    zeros = collections.Counter(call.pid for call in trace.calls if call.correlation == 0)
     by_correlation = collections.defaultdict(list)
     for call in trace.calls:
-        if call.correlation is not None:
+        # Several calls with id 0 mean that there is no id.
+        if call.correlation is not None and not (call.correlation == 0 and zeros[call.pid] > 1):
             by_correlation[call.correlation].append(call)
+    unclear, votes = [], collections.defaultdict(collections.Counter)
     for op in trace.ops:
         calls = by_correlation.get(op.correlation, []) if op.correlation is not None else []
-        if len({call.pid for call in calls}) == 1:
-            op.call = min(calls, key=lambda call: (call.start, call.start - call.end, call.row))
-        elif calls:
-            trace.issues["launch_ambiguous"] += 1
-        else:
+        if len({call.pid for call in calls}) > 1:
+            unclear.append((op, calls))
+        elif (call := launch_call(op, calls)) is not None:
+            op.call = call
+            votes[op.device][call.pid] += 1
+        elif trace.calls:
             trace.issues["op_without_call"] += 1
+    for op, calls in unclear:
+        for pid, count in votes[op.device].items():
+            if 2 * count > votes[op.device].total():
+                op.call = launch_call(op, [call for call in calls if call.pid == pid])
+        trace.issues["launch_ambiguous"] += op.call is None
+
+
+def launch_call(op, calls):
+    """The earliest, then the longest; none if it began only after the op had ended."""
+    first = min(calls, key=lambda call: (call.start, call.start - call.end, call.row), default=None)
+    return first if first is not None and first.start <= op.end else None
 
 
 def match_steps(trace):
@@ -314,6 +339,8 @@ class View:
         self.selection = selection or Selection()
         self.ops = select(trace, self.selection)
         self.has_window = self.selection.from_ns is not None or self.selection.to_ns is not None
+        whole = [(op.start, op.end) for op in trace.ops]
+        self.is_whole = len(self.ops) == len(whole) and all((op.start, op.end) == whole[op.row] for op in self.ops)
         self.last_end = max((op.end for op in trace.ops), default=0)
 
     def by_device(self):
@@ -634,14 +661,21 @@ def idle_causes(view):
 
 
 def launches(view):
-    """By launch call: how many calls started selected ops, their time, and how long the ops then queued."""
+    """By launch call: how many calls started selected ops, their time, and how long the ops then queued. Without a
+    selection, calls that launch by their name count too, even if what they launched is not in the trace."""
     groups, queues = collections.defaultdict(dict), collections.defaultdict(list)
     for op in view.ops:
         if op.call is not None:
-            groups[op.call.name][op.call.row] = op.call
+            groups[op.call.plain_name][op.call.row] = op.call
             original = view.trace.ops[op.row]
             if original.start >= op.call.end:
-                queues[op.call.name].append(original.start - op.call.end)
+                queues[op.call.plain_name].append(original.start - op.call.end)
+    if view.is_whole:
+        seen = {(call.pid, call.correlation) for calls in groups.values() for call in calls.values()}
+        for call in view.trace.calls:
+            if call.launches_by_name and (call.pid, call.correlation) not in seen:
+                groups[call.plain_name][call.row] = call
+                seen |= {(call.pid, call.correlation)} if call.correlation is not None else set()
     rows = []
     for name, calls in groups.items():
         waits = sorted(queues[name])
@@ -658,24 +692,28 @@ def launches(view):
 
 
 def steps(view):
+    """Each step on each device: when the ops it launched ran. Where nothing was left out, a step that launched none has
+    one row of its own."""
     groups = collections.defaultdict(list)
     for op in view.ops:
         if op.step is not None:
-            groups[op.step.number, op.step.start, op.step.end, op.device].append(op)
-    origin = view.trace.origin
-    return [
-        {
-            "step": step,
-            "device": device,
-            "start_ns": start - origin,
-            "end_ns": end - origin,
-            "ops": len(ops),
-            "busy_ns": length(times_of(ops)),
-            "first_ns": min(op.start for op in ops) - origin,
-            "last_ns": max(op.end for op in ops) - origin,
-        }
-        for (step, start, end, device), ops in groups.items()
-    ]
+            groups[id(op.step)].append(op)
+    origin, rows = view.trace.origin, []
+    for step in view.trace.steps:
+        for device in sorted({op.device for op in groups[id(step)]}) or [None] * view.is_whole:
+            ops = [op for op in groups[id(step)] if op.device == device]
+            rows.append({
+                "step": step.number,
+                "pid": step.pid,
+                "device": device,
+                "start_ns": min(op.start for op in ops) - origin if ops else None,
+                "end_ns": max(op.end for op in ops) - origin if ops else None,
+                "ops": len(ops),
+                "busy_ns": length(times_of(ops)),
+                "cpu_start_ns": step.start - origin,
+                "cpu_end_ns": step.end - origin,
+            })
+    return rows
 
 
 def processes(view):

@@ -14,6 +14,7 @@ import select
 import struct
 import subprocess
 import termios
+import time
 
 import pytest
 
@@ -298,7 +299,7 @@ def test_table_alone_on_the_screen(run):
 def test_columns_on_the_screen(run):
     assert "Std" in text_of(run("kernels", "a.json"))
     text = text_of(run("kernels", "a.json", "--columns", "count,name"))
-    assert "Std" not in text and text.index("Count") < text.index("Name")
+    assert "Std" not in text and text.index("Count") < text.index("alpha_kernel")
     assert "no_such" in error_of(run("kernels", "a.json", "--columns", "name,no_such"), USAGE)
 
 
@@ -330,7 +331,7 @@ def test_gap_rows(run, folder):
 # ---- files ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name, start", [("out.json", "{"), ("out.csv", "device,"), ("out.md", "#"), ("OUT.JSON", "{")])
+@pytest.mark.parametrize("name, start", [("out.json", "{"), ("out.csv", "input,device,"), ("out.md", "#"), ("OUT.JSON", "{")])
 def test_suffix_decides_the_format(run, folder, name, start):
     assert not text_of(run("a.json", "-o", name))
     assert (folder / name).read_text().startswith(start)
@@ -384,12 +385,13 @@ def test_traces_are_never_overwritten(run, folder):
 
 
 def test_files_of_one_capture(run, folder):
-    """Files that share the name before the marker go to one reader; here they show in the number of inputs at most."""
-    for name in ("x_cuda_gpu_trace.json", "y_cuda_gpu_trace.json"):
+    """Files that share the name before the marker go to one reader, and the one for JSON takes no second file."""
+    for name in ("x_cuda_gpu_trace.json", "y_cuda_gpu_trace.json", "x_nvtx_trace.json"):
         write_trace(folder / name)
     report = json.loads(text_of(run("--json", "x_cuda_gpu_trace.json", "a.json", "y_cuda_gpu_trace.json")))
     assert [os.path.basename(entry["path"]) for entry in report["inputs"]] == \
         ["x_cuda_gpu_trace.json", "a.json", "y_cuda_gpu_trace.json"]
+    assert "not 2" in error_of(run("x_cuda_gpu_trace.json", "a.json", "x_nvtx_trace.json"), FAILED)
 
 
 def test_closed_pipe_is_quiet(gputime, folder):
@@ -451,6 +453,33 @@ def test_color(gputime, folder):
     assert "\033[" in on_terminal(gputime, folder, "kernels", "a.json", "--color=always", NO_COLOR="1")
     assert b"\033[" not in gputime("kernels", "a.json", cwd=folder).stdout
     assert b"\033[" in gputime("kernels", "a.json", "--color", "always", cwd=folder).stdout
+
+
+def test_progress_of_long_reading(gputime, folder):
+    """A slow pipe takes long: standard error shows a line, and it is erased at the end."""
+    trace = json.dumps({"traceEvents": [op("alpha", 10 * number, 5, 7) for number in range(40000)]}).encode()
+
+    def errors_on_terminal(*args):
+        master, terminal = pty.openpty()
+        program = subprocess.Popen([gputime.binary, "-", *args], cwd=folder, stdin=subprocess.PIPE,
+                                   stdout=subprocess.DEVNULL, stderr=terminal,
+                                   env=gputime.environment | {"TERM": "xterm"})
+        os.close(terminal)
+        for part in range(8):
+            program.stdin.write(trace[part * len(trace) // 8:(part + 1) * len(trace) // 8])
+            program.stdin.flush()
+            time.sleep(0.12)
+        program.stdin.close()
+        assert program.wait(timeout=60) == 0
+        try:
+            shown = os.read(master, 65536).decode()
+        except OSError:
+            shown = ""
+        os.close(master)
+        return shown
+    shown = errors_on_terminal()
+    assert "MB/s" in shown and "\n" not in shown and shown.endswith("\r\033[K")
+    assert errors_on_terminal("--quiet") == ""
 
 
 # ---- settings ---------------------------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ KEYS = {
     "stream_gaps": ("device", "stream", "start_ns"),
     "idle_causes": ("device", "cause"),
     "launches": ("name",),
-    "steps": ("step", "device", "ops", "busy_ns"),
+    "steps": ("step", "pid", "cpu_start_ns", "device"),
     "memory": ("name",),
     "processes": ("pid",),
     "transitions": ("from", "to"),
@@ -61,11 +61,12 @@ OWN_TABLES = {
     "device gaps": {"gaps", "idle_causes"},
 }
 INTEGERS = {"count", "total_ns", "min_ns", "max_ns", "queued", "queue_max_ns", "ops", "bytes", "device", "stream",
-            "step", "pid", "wall_ns", "sum_ns", "from_ns", "to_ns", "gap_count"}
+            "step", "pid", "gap_count"}
+REALS = ("avg", "median", "stddev", "p9", "queue_p", "recoverable")  # means and quantiles, and what is made of them
 
 
 def is_integer_column(key):
-    return key in INTEGERS or (key.endswith("_ns") and not key.startswith(("avg", "median", "stddev", "p9", "queue_p")))
+    return key in INTEGERS or (key.endswith("_ns") and not key.startswith(REALS))
 
 
 def same_value(key, expected, actual):

@@ -147,8 +147,8 @@ static inline uint64_t world_issue(const struct world *world, const char *id) {
 
 /* ---- a random trace ---- */
 
-static const char *const world_kernels[] = {
-    "void gemm<int, 4>(float*)", "void gemm<long, 8>(float*)", "relu", "ncclDevKernel_AllReduce", "softmax(int)"};
+static const char *const world_kernels[] = {"void gemm<int, 4>(float*)", "void gemm<long, 8>(float*)", "relu",
+                                            "ncclDevKernel_AllReduce", "softmax(int)"};
 static const char *const world_calls[] = {"cudaLaunchKernel_v7000", "cuLaunchKernelEx", "cudaMemcpyAsync"};
 static const char *const world_blocking[] = {"cudaStreamSynchronize", "cudaMemcpy_ptds", "cudaMalloc"};
 

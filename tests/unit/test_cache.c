@@ -21,7 +21,7 @@
 #include "events/cache.h"
 
 static char folder[] = "/tmp/gputime-cache-XXXXXX";
-static char trace[64], second[64], cache[64], file[256];
+static char trace[64], second[64], cache[64], file[512];
 
 static int make_folder(void **state) {
     (void)state;
@@ -366,7 +366,7 @@ static void test_changed_trace_is_a_miss(void **state) {
     gt_store_free(back);
 
     static const size_t places[] = {0, 4095, 999999};
-    for (size_t i = 0; i < 3; i++) { /* the same time and size */
+    for (size_t i = 0; i < 3; i++) { /* the same size and time of change; the kernel still knows */
         large[places[i]] ^= 1;
         write_trace(trace, large, 1000000, 100);
         assert_null(load());

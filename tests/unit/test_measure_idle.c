@@ -116,8 +116,8 @@ static bool was_blocked(const struct world *world, uint32_t thread, int64_t star
             struct gt_str name = gt_store_string(world->store, calls->name[i]);
             bool is_blocking =
                 gt_str_eq(name, GT_STR("cudaStreamSynchronize")) || gt_str_eq(name, GT_STR("cudaMemcpy_ptds"));
-            is_inside |= is_blocking && calls->thread[i] == thread && calls->start_ns[i] <= now &&
-                         now < calls->end_ns[i];
+            is_inside |=
+                is_blocking && calls->thread[i] == thread && calls->start_ns[i] <= now && now < calls->end_ns[i];
         }
         blocked += is_inside;
     }
@@ -139,8 +139,8 @@ static void judge(const struct world *world, struct plain_idle *idle, size_t cou
         else if (call == GT_NO_ROW)
             idle[i].cause = "unknown";
         else if (calls->start_ns[call] > idle[i].start)
-            idle[i].cause = was_blocked(world, calls->thread[call], idle[i].start, calls->start_ns[call]) ? "sync"
-                                                                                                         : "host";
+            idle[i].cause =
+                was_blocked(world, calls->thread[call], idle[i].start, calls->start_ns[call]) ? "sync" : "host";
         else if (calls->end_ns[call] > idle[i].start || (double)(idle[i].end - calls->end_ns[call]) <= latency)
             idle[i].cause = "launch";
         else
@@ -238,16 +238,15 @@ static void test_causes(void **state) {
 /* ---- hand-made gaps ---- */
 
 static void put_op(struct world *world, int64_t start, int64_t end, uint64_t correlation) {
-    assert_true(gt_builder_op(&world->builder,
-                              &(struct gt_ops_row){start, end, correlation, world_text(world, "k"),
-                                                   gt_builder_lane(&world->builder, GT_NO_TRACK, 0, 7), GT_OP_KERNEL, 0}));
+    assert_true(gt_builder_op(&world->builder, &(struct gt_ops_row){start, end, correlation, world_text(world, "k"),
+                                                                    gt_builder_lane(&world->builder, GT_NO_TRACK, 0, 7),
+                                                                    GT_OP_KERNEL, 0}));
 }
 
 static void put_call(struct world *world, const char *name, int64_t start, int64_t end, uint64_t correlation) {
     uint32_t process = gt_builder_process(&world->builder, 1, GT_STR(""));
     uint32_t thread = gt_builder_thread(&world->builder, process, 1, GT_STR(""));
-    gt_builder_call(&world->builder,
-                    &(struct gt_calls_row){start, end, correlation, world_text(world, name), thread});
+    gt_builder_call(&world->builder, &(struct gt_calls_row){start, end, correlation, world_text(world, name), thread});
 }
 
 static void put_cpu_op(struct world *world, int64_t start, int64_t end) {
@@ -278,7 +277,7 @@ static void test_each_cause(void **state) {
     put_call(&world, "cudaLaunchKernel", 560, 570, 6);
     put_op(&world, 640, 700, 6); /* dependency: queued for 70 ns, 40 ns */
     put_call(&world, "cudaLaunchKernel", 690, 699, 7);
-    put_op(&world, 705, 800, 7); /* launch: within the usual 10 ns, 5 ns */
+    put_op(&world, 705, 800, 7);                 /* launch: within the usual 10 ns, 5 ns */
     put_op(&world, 850, 900, GT_NO_CORRELATION); /* unknown, 50 ns */
     world_seal(&world);
     world_run(&world, "gaps");
@@ -287,9 +286,8 @@ static void test_each_cause(void **state) {
         int64_t start, length;
         const char *cause;
         double recoverable; /* above the one dependency gap of 40 ns */
-    } expected[] = {{100, 90, "sync", 50},      {300, 65, "host", 25},  {400, 65, "host", 25},
-                    {200, 60, "host", 20},      {800, 50, "unknown", 0}, {600, 40, "dependency", 0},
-                    {500, 30, "launch", 0},     {700, 5, "launch", 0}};
+    } expected[] = {{100, 90, "sync", 50},   {300, 65, "host", 25},      {400, 65, "host", 25},  {200, 60, "host", 20},
+                    {800, 50, "unknown", 0}, {600, 40, "dependency", 0}, {500, 30, "launch", 0}, {700, 5, "launch", 0}};
     assert_int_equal(gaps->row_count, 8);
     for (size_t i = 0; i < 8; i++) {
         assert_int_equal(table_int(gaps, i, "start_ns"), expected[i].start);
@@ -337,14 +335,28 @@ static void test_end_of_window(void **state) {
 
 static void test_call_names(void **state) {
     (void)state;
-    static const char *const blocking[] = {"cudaDeviceSynchronize",      "cuCtxSynchronize", "cudaStreamSynchronize_ptsz",
-                                           "cudaStreamSynchronize_v3020", "hipEventSynchronize", "cudaMemcpy",
-                                           "cuMemcpyDtoH_v2",            "cudaMemcpy2D_v3020_ptds", "cudaMemset",
+    static const char *const blocking[] = {"cudaDeviceSynchronize",
+                                           "cuCtxSynchronize",
+                                           "cudaStreamSynchronize_ptsz",
+                                           "cudaStreamSynchronize_v3020",
+                                           "hipEventSynchronize",
+                                           "cudaMemcpy",
+                                           "cuMemcpyDtoH_v2",
+                                           "cudaMemcpy2D_v3020_ptds",
+                                           "cudaMemset",
                                            "hipMemcpyWithStream"};
-    static const char *const others[] = {"cudaMemcpyAsync",        "cuMemcpyDtoHAsync_v2",   "cudaStreamWaitEvent",
-                                         "cudaEventQuery",         "cudaLaunchKernel",       "cudaMalloc",
-                                         "cudaMemsetAsync_ptsz",   "cudaGraphAddMemcpyNode", "cuStreamSynchronizeX",
-                                         "aten::cudaMemcpy",       "",                       "cu"};
+    static const char *const others[] = {"cudaMemcpyAsync",
+                                         "cuMemcpyDtoHAsync_v2",
+                                         "cudaStreamWaitEvent",
+                                         "cudaEventQuery",
+                                         "cudaLaunchKernel",
+                                         "cudaMalloc",
+                                         "cudaMemsetAsync_ptsz",
+                                         "cudaGraphAddMemcpyNode",
+                                         "cuStreamSynchronizeX",
+                                         "aten::cudaMemcpy",
+                                         "",
+                                         "cu"};
     for (size_t i = 0; i < sizeof blocking / sizeof *blocking; i++)
         assert_true(gt_call_is_blocking(gt_str_of(blocking[i])));
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -408,7 +420,7 @@ static void test_wild_times(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cover),         cmocka_unit_test(test_causes), cmocka_unit_test(test_each_cause),
+        cmocka_unit_test(test_cover),         cmocka_unit_test(test_causes),     cmocka_unit_test(test_each_cause),
         cmocka_unit_test(test_end_of_window), cmocka_unit_test(test_call_names), cmocka_unit_test(test_empty),
         cmocka_unit_test(test_wild_times),
     };

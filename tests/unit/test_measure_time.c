@@ -75,7 +75,8 @@ static void check_account(const struct gt_table *table, size_t row, const struct
 }
 
 static void check_summary(const struct world *world) {
-    const struct gt_table *table = world_table(world, "accounting"), *summary = world_table(world, "accounting_summary");
+    const struct gt_table *table = world_table(world, "accounting"),
+                          *summary = world_table(world, "accounting_summary");
     assert_int_equal(summary->row_count, 3);
     const char *const keys[] = {"span_ns", "busy_ns", "idle_ns", "comm_ns", "exposed_memory_ns"};
     for (size_t k = 0; k < 5; k++) {
@@ -416,12 +417,12 @@ static void test_histogram_edges(void **state) {
     world_begin(&world, 1);
     const int64_t starts[] = {0, 1, 4, 10004, INT64_MAX - 5}; /* gaps of 1, 3, 10000 and nearly all time */
     for (size_t i = 0; i < 5; i++)
-        assert_true(gt_builder_op(&world.builder, &(struct gt_ops_row){
-                                                      .start_ns = starts[i],
-                                                      .end_ns = starts[i],
-                                                      .correlation = GT_NO_CORRELATION,
-                                                      .name = world_text(&world, "k"),
-                                                      .lane = gt_builder_lane(&world.builder, GT_NO_TRACK, 0, 7)}));
+        assert_true(gt_builder_op(&world.builder,
+                                  &(struct gt_ops_row){.start_ns = starts[i],
+                                                       .end_ns = starts[i],
+                                                       .correlation = GT_NO_CORRELATION,
+                                                       .name = world_text(&world, "k"),
+                                                       .lane = gt_builder_lane(&world.builder, GT_NO_TRACK, 0, 7)}));
     world_seal(&world);
     world_run(&world, "histogram");
     const struct gt_table *table = world_table(&world, "histogram");
@@ -455,10 +456,10 @@ static void test_histogram_refuses(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_accounting),      cmocka_unit_test(test_categories),
-        cmocka_unit_test(test_streams),         cmocka_unit_test(test_stream_gaps),
-        cmocka_unit_test(test_limited_gaps),    cmocka_unit_test(test_transitions),
-        cmocka_unit_test(test_histogram),       cmocka_unit_test(test_histogram_edges),
+        cmocka_unit_test(test_accounting),        cmocka_unit_test(test_categories),
+        cmocka_unit_test(test_streams),           cmocka_unit_test(test_stream_gaps),
+        cmocka_unit_test(test_limited_gaps),      cmocka_unit_test(test_transitions),
+        cmocka_unit_test(test_histogram),         cmocka_unit_test(test_histogram_edges),
         cmocka_unit_test(test_histogram_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

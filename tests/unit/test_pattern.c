@@ -70,19 +70,24 @@ static void bad_expressions_are_usage_errors_with_a_place(void **state) {
     gt_pattern_free(NULL);
 }
 
+/* Each of these tries exponentially many ways; with the library's own limits 300 names would take minutes. */
 static void hostile_expressions_end(void **state) {
-    static const char *const hostile[] = {"re:(a+)+$",     "re:(a|a)*$",    "re:(a*)*b", "re:(?:(?:a{0,9}){0,9}){0,9}b",
-                                          "re:(?R)?a\\z.", "re:^(a(?1)?)+b"};
-    char name[5000];
+    static const char *const hostile[] = {"re:(a+)+$", "re:(a|a)*$", "re:^(?:a+)+c!", "re:(?=(a+)+$)b|(a|aa)+$"};
+    char name[2000];
     clock_t start = clock();
     (void)state;
 
     memset(name, 'a', sizeof(name));
     name[sizeof(name) - 1] = '!';
-    for (size_t i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++)
-        assert_false(matches(hostile[i], (struct gt_str){name, 40}) &&
-                     matches(hostile[i], (struct gt_str){name, sizeof(name)}));
-    assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 60);
+    for (size_t i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
+        struct gt_pattern *pattern;
+        struct gt_error err = {0};
+        assert_int_equal(gt_pattern_new(hostile[i], &pattern, &err), GT_OK);
+        for (int repeat = 0; repeat < 300; repeat++)
+            assert_false(gt_pattern_matches(pattern, (struct gt_str){name, sizeof(name)}));
+        gt_pattern_free(pattern);
+    }
+    assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 10);
 }
 
 /* Deep recursion needs more than the compiled code's own stack. */

@@ -212,8 +212,14 @@ static void moments_of_few(void **state) {
 
 /* The mean is the double nearest to the true one: 2^62 / 3 and (2^53 + 1) / 3 are written out exactly. */
 static void means_round_once(void **state) {
-    struct gt_moments third = {0}, odd = {0}, half = {0};
+    struct gt_moments third = {0}, odd = {0}, half = {0}, above_tie = {0};
     (void)state;
+
+    /* 2^53 + 1 lies between two doubles; the least bit more must round up. */
+    gt_moments_add(&above_tie, ((int64_t)1 << 53) + 2);
+    for (int i = 0; i < 10006; i++)
+        gt_moments_add(&above_tie, ((int64_t)1 << 53) + 1);
+    assert_true(gt_moments_mean(&above_tie) == 0x1p53 + 2);
 
     gt_moments_add(&third, (int64_t)1 << 62);
     gt_moments_add(&third, 0);

@@ -80,6 +80,9 @@ static void skipped_digits_in_the_middle(void **state) {
     for (size_t i = 0; i < COUNT; i++)
         items[i].key = i % 2 ? UINT64_MAX : 0;
     check_sort(items, COUNT);
+    for (size_t i = 0; i < COUNT; i++)
+        items[i].key = i == 500 ? ((uint64_t)1 << 40) + 500 : COUNT - i;
+    check_sort(items, COUNT);
 }
 
 static void many_items(void **state) {

@@ -1,0 +1,382 @@
+/* What one Nsight Systems record means: raw rows of either reader come in, ops, calls, ranges, tracks and issues go
+   into the builder. */
+#include "decode/nsys_model.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "base/num.h"
+
+/* Ends of ranges that are not known before gt_nsys_finish. */
+#define OPEN_END INT64_MAX
+
+enum nvtx_type {
+    NVTX_MARK = 34,
+    NVTX_THREAD_NAME = 39,
+    NVTX_PUSH_POP = 59,
+    NVTX_START_END = 60,
+    NVTX_IMPORTED_PUSH_POP = 70,
+    NVTX_IMPORTED_START_END = 71,
+    NVTX_DOMAIN = 75,
+};
+
+/* ENUM_CUDA_MEMCPY_OPER; old exports come without the table. */
+static const char *const copy_names[] = {
+    "[CUDA memcpy Unknown]",
+    "[CUDA memcpy Host-to-Device]",
+    "[CUDA memcpy Device-to-Host]",
+    "[CUDA memcpy Host-to-Array]",
+    "[CUDA memcpy Array-to-Host]",
+    "[CUDA memcpy Array-to-Array]",
+    "[CUDA memcpy Array-to-Device]",
+    "[CUDA memcpy Device-to-Array]",
+    "[CUDA memcpy Device-to-Device]",
+    "[CUDA memcpy Host-to-Host]",
+    "[CUDA memcpy Peer-to-Peer]",
+    "[CUDA memcpy Unified Host-to-Device]",
+    "[CUDA memcpy Unified Device-to-Host]",
+    "[CUDA memcpy Unified Device-to-Device]",
+};
+
+/* ENUM_CUDA_MEM_KIND. */
+static const uint8_t memory_kinds[] = {
+    GT_MEMORY_PAGEABLE, GT_MEMORY_PINNED, GT_MEMORY_DEVICE,  GT_MEMORY_ARRAY,
+    GT_MEMORY_MANAGED,  GT_MEMORY_DEVICE, GT_MEMORY_MANAGED, GT_MEMORY_UNKNOWN,
+};
+
+void gt_nsys_capture_release(struct gt_nsys_capture *capture) {
+    gt_arena_release(&capture->arena);
+    gt_map_release(&capture->gpu_of);
+    memset(capture, 0, sizeof *capture);
+}
+
+bool gt_nsys_sink_init(struct gt_nsys_sink *sink, struct gt_builder *builder, const struct gt_nsys_capture *capture) {
+    memset(sink, 0, sizeof *sink);
+    sink->builder = builder;
+    sink->capture = capture;
+    sink->last_lane = GT_NO_TRACK;
+    sink->interned = gt_alloc_array(capture->string_count + 1, sizeof *sink->interned);
+    return sink->interned != NULL;
+}
+
+static void release_labels(struct gt_nsys_labels *labels) {
+    gt_map_release(&labels->index_of);
+    gt_free(labels->list);
+}
+
+void gt_nsys_sink_release(struct gt_nsys_sink *sink) {
+    gt_arena_release(&sink->arena);
+    gt_free(sink->interned);
+    gt_map_release(&sink->lanes);
+    gt_map_release(&sink->threads);
+    release_labels(&sink->domains);
+    release_labels(&sink->thread_names);
+    memset(sink, 0, sizeof *sink);
+}
+
+static void count_issue(struct gt_nsys_sink *sink, enum gt_issue_id issue) {
+    gt_builder_issue(sink->builder, issue, 1, GT_NO_OFFSET);
+}
+
+/* "?" for an id that the capture's strings do not have; *is_known tells. */
+static gt_strid name_of(struct gt_nsys_sink *sink, uint64_t id, struct gt_str text, bool *is_known) {
+    const struct gt_nsys_capture *capture = sink->capture;
+    *is_known = true;
+    if (id == GT_NSYS_NO_ID && text.ptr)
+        return gt_builder_string(sink->builder, text);
+    if (id < capture->string_count && capture->strings[id].ptr) {
+        if (sink->interned[id] == 0)
+            sink->interned[id] = gt_builder_string(sink->builder, capture->strings[id]) + 1;
+        return sink->interned[id] - 1;
+    }
+    *is_known = false;
+    return gt_builder_string(sink->builder, GT_STR("?"));
+}
+
+static uint32_t process_of(struct gt_nsys_sink *sink, uint64_t global_id) {
+    if (global_id == GT_NSYS_NO_ID)
+        return GT_NO_TRACK;
+    return gt_builder_process(sink->builder, gt_nsys_pid(global_id), (struct gt_str){"", 0});
+}
+
+static uint32_t thread_of(struct gt_nsys_sink *sink, uint64_t global_tid) {
+    if (global_tid == GT_NSYS_NO_ID)
+        return GT_NO_TRACK;
+    uint32_t thread = gt_map_get(&sink->threads, 0, global_tid);
+    if (thread == GT_MAP_NONE) {
+        uint32_t process = process_of(sink, global_tid);
+        thread = gt_builder_thread(sink->builder, process, gt_nsys_tid(global_tid), (struct gt_str){"", 0});
+        gt_map_put(&sink->threads, 0, global_tid, thread);
+    }
+    return thread;
+}
+
+/* The physical GPU behind the number by which a process knows it. */
+static int64_t device_of(const struct gt_nsys_capture *capture, uint64_t global_pid, int64_t ordinal) {
+    if (global_pid == GT_NSYS_NO_ID)
+        return ordinal;
+    uint32_t gpu = gt_map_get(&capture->gpu_of, (uint64_t)gt_nsys_pid(global_pid), (uint64_t)ordinal);
+    return gpu == GT_MAP_NONE ? ordinal : (int64_t)gpu;
+}
+
+static uint32_t find_lane(struct gt_nsys_sink *sink, uint64_t global_pid, int64_t ordinal, int64_t stream) {
+    /* The cache's key has 64 bits for both numbers; what does not fit goes the long way. */
+    bool fits = ordinal <= UINT32_MAX && stream >= 0 && stream <= UINT32_MAX;
+    uint64_t key = (uint64_t)ordinal << 32 | (uint64_t)stream;
+    uint32_t lane = fits ? gt_map_get(&sink->lanes, global_pid, key) : GT_MAP_NONE;
+    if (lane != GT_MAP_NONE)
+        return lane;
+    lane = gt_builder_lane(sink->builder, process_of(sink, global_pid), device_of(sink->capture, global_pid, ordinal),
+                           stream);
+    if (fits)
+        gt_map_put(&sink->lanes, global_pid, key, lane);
+    return lane;
+}
+
+static uint32_t lane_of(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity) {
+    if (activity->device < 0)
+        count_issue(sink, GT_ISSUE_OP_WITHOUT_DEVICE);
+    int64_t ordinal = activity->device < 0 ? 0 : activity->device;
+    if (sink->last_lane == GT_NO_TRACK || sink->last_global_pid != activity->global_pid ||
+        sink->last_device != ordinal || sink->last_stream != activity->stream) {
+        sink->last_lane = find_lane(sink, activity->global_pid, ordinal, activity->stream);
+        sink->last_global_pid = activity->global_pid;
+        sink->last_device = ordinal;
+        sink->last_stream = activity->stream;
+    }
+    return sink->last_lane;
+}
+
+static gt_strid activity_name(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity) {
+    static const size_t copy_count = sizeof copy_names / sizeof *copy_names;
+    char text[40];
+    bool is_known;
+    gt_strid name;
+    switch (activity->kind) {
+    case GT_NSYS_MEMCPY:
+        return gt_builder_string(sink->builder,
+                                 gt_str_of(copy_names[activity->copy_kind < copy_count ? activity->copy_kind : 0]));
+    case GT_NSYS_MEMSET:
+        return gt_builder_string(sink->builder, GT_STR("[CUDA memset]"));
+    case GT_NSYS_GRAPH:
+        if (activity->graph_id == GT_NSYS_NO_ID)
+            return gt_builder_string(sink->builder, GT_STR("[CUDA graph]"));
+        snprintf(text, sizeof text, "[CUDA graph %llu]", (unsigned long long)activity->graph_id);
+        return gt_builder_string(sink->builder, gt_str_of(text));
+    default:
+        name = name_of(sink, activity->name_id, activity->name, &is_known);
+        if (!is_known)
+            count_issue(sink, GT_ISSUE_OP_WITHOUT_NAME);
+        return name;
+    }
+}
+
+static uint8_t memory_kind(uint64_t number) {
+    return number < sizeof memory_kinds ? memory_kinds[number] : GT_MEMORY_UNKNOWN;
+}
+
+/* CUPTI writes zeros where it could not take the time; a graph may have a start alone. */
+static bool has_times(const struct gt_nsys_activity *activity) {
+    if (activity->start_ns == GT_NO_TIME || activity->end_ns == GT_NO_TIME)
+        return false;
+    return activity->end_ns != 0 || (activity->start_ns != 0 && activity->kind != GT_NSYS_GRAPH);
+}
+
+void gt_nsys_add_activity(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity) {
+    static const uint8_t kinds[] = {
+        [GT_NSYS_KERNEL] = GT_OP_KERNEL,
+        [GT_NSYS_MEMCPY] = GT_OP_MEMCPY,
+        [GT_NSYS_MEMSET] = GT_OP_MEMSET,
+        [GT_NSYS_GRAPH] = GT_OP_GRAPH,
+    };
+    if (!has_times(activity)) {
+        count_issue(sink, GT_ISSUE_OP_WITHOUT_TIME);
+        return;
+    }
+    bool is_node = activity->graph_node != GT_NSYS_NO_ID && activity->graph_node != 0;
+    struct gt_ops_row row = {
+        .start_ns = activity->start_ns,
+        .end_ns = activity->end_ns,
+        .correlation = activity->correlation,
+        .name = activity_name(sink, activity),
+        .lane = lane_of(sink, activity),
+        .kind = kinds[activity->kind],
+        .flags = is_node ? GT_OP_IN_GRAPH : 0,
+    };
+    if (!gt_builder_op(sink->builder, &row) || activity->bytes == GT_NSYS_NO_ID)
+        return;
+    if (activity->kind == GT_NSYS_MEMCPY || activity->kind == GT_NSYS_MEMSET)
+        gt_builder_copy(sink->builder, &(struct gt_copies_row){
+                                           .bytes = activity->bytes,
+                                           .src = activity->kind == GT_NSYS_MEMCPY ? memory_kind(activity->src_kind)
+                                                                                   : (uint8_t)GT_MEMORY_UNKNOWN,
+                                           .dst = memory_kind(activity->dst_kind),
+                                       });
+}
+
+void gt_nsys_add_call(struct gt_nsys_sink *sink, const struct gt_nsys_call *call) {
+    bool is_known;
+    if (call->start_ns == GT_NO_TIME) {
+        count_issue(sink, GT_ISSUE_EVENT_DAMAGED);
+        return;
+    }
+    gt_builder_call(sink->builder, &(struct gt_calls_row){
+                                       .start_ns = call->start_ns,
+                                       .end_ns = call->end_ns == GT_NO_TIME ? call->start_ns : call->end_ns,
+                                       .correlation = call->correlation,
+                                       .name = name_of(sink, call->name_id, call->name, &is_known),
+                                       .thread = thread_of(sink, call->global_tid),
+                                   });
+}
+
+/* The place of (global_id, number), made on first use; SIZE_MAX when memory is short. */
+static size_t find_label(struct gt_nsys_sink *sink, struct gt_nsys_labels *labels, uint64_t global_id,
+                         uint64_t number) {
+    uint32_t index = gt_map_get(&labels->index_of, global_id, number);
+    if (index != GT_MAP_NONE)
+        return index;
+    if (labels->count == labels->capacity) {
+        size_t capacity = labels->capacity ? labels->capacity * 2 : 16;
+        struct gt_nsys_label *grown = gt_realloc(labels->list, capacity * sizeof *grown);
+        if (!grown) {
+            sink->builder->failed = true;
+            return SIZE_MAX;
+        }
+        labels->list = grown;
+        labels->capacity = capacity;
+    }
+    labels->list[labels->count] = (struct gt_nsys_label){.global_id = global_id, .number = number};
+    gt_map_put(&labels->index_of, global_id, number, (uint32_t)labels->count);
+    sink->builder->failed |= labels->index_of.failed;
+    return labels->count++;
+}
+
+static void give_label(struct gt_nsys_sink *sink, struct gt_nsys_labels *labels, uint64_t global_id, uint64_t number,
+                       struct gt_str name) {
+    const struct gt_builder *builder = sink->builder;
+    size_t index = find_label(sink, labels, global_id, number);
+    if (index == SIZE_MAX || builder->segment_count == 0)
+        return;
+    uint64_t order = builder->segments[builder->segment_count - 1].order;
+    struct gt_nsys_label *label = &labels->list[index];
+    if (label->name.ptr && label->order <= order)
+        return;
+    label->name = gt_arena_copy(&sink->arena, name);
+    label->order = order;
+    sink->builder->failed |= gt_arena_failed(&sink->arena);
+}
+
+/* The text of an event: inline or by id; nothing is an empty name. */
+static gt_strid nvtx_name(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event) {
+    bool is_known;
+    if (event->text.ptr)
+        return gt_builder_string(sink->builder, event->text);
+    return event->text_id == GT_NSYS_NO_ID ? GT_STRID_EMPTY : name_of(sink, event->text_id, event->text, &is_known);
+}
+
+static struct gt_str nvtx_text(const struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event) {
+    if (!event->text.ptr && event->text_id < sink->capture->string_count)
+        return sink->capture->strings[event->text_id];
+    return event->text;
+}
+
+static uint64_t process_id(uint64_t global_tid) {
+    return global_tid & ~UINT64_C(0xFFFFFF);
+}
+
+/* Index + 1 of the domain's label in place of a string id. The default domain 0 may have been given a name, too. */
+static gt_strid domain_of(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event) {
+    uint64_t domain_id = event->domain_id == GT_NSYS_NO_ID ? 0 : event->domain_id;
+    size_t index = find_label(sink, &sink->domains, process_id(event->global_tid), domain_id);
+    return index == SIZE_MAX ? 0 : (gt_strid)(index + 1);
+}
+
+static void add_range(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event, enum gt_range_kind kind) {
+    if (event->start_ns == GT_NO_TIME) {
+        count_issue(sink, GT_ISSUE_EVENT_DAMAGED);
+        return;
+    }
+    struct gt_ranges_row row = {
+        .start_ns = event->start_ns,
+        .end_ns = event->end_ns,
+        .name = nvtx_name(sink, event),
+        .domain = domain_of(sink, event),
+        .thread = thread_of(sink, event->global_tid),
+        .end_thread = GT_NO_TRACK,
+        .lane = GT_NO_TRACK,
+        .kind = (uint8_t)kind,
+    };
+    if (kind == GT_RANGE_MARK) {
+        row.end_ns = row.start_ns;
+    } else if (event->end_ns == GT_NO_TIME || (event->end_ns == sink->capture->duration_ns && event->end_ns > 0)) {
+        count_issue(sink, GT_ISSUE_RANGE_OPEN);
+        row.end_ns = event->end_ns == GT_NO_TIME ? OPEN_END : event->end_ns;
+    }
+    if (event->end_global_tid != GT_NSYS_NO_ID && event->end_global_tid != event->global_tid)
+        row.end_thread = thread_of(sink, event->end_global_tid);
+    gt_builder_range(sink->builder, &row);
+}
+
+void gt_nsys_add_nvtx(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event) {
+    switch (event->type) {
+    case NVTX_PUSH_POP:
+    case NVTX_IMPORTED_PUSH_POP:
+        add_range(sink, event, GT_RANGE_NESTED);
+        break;
+    case NVTX_START_END:
+    case NVTX_IMPORTED_START_END:
+        add_range(sink, event, GT_RANGE_START_END);
+        break;
+    case NVTX_MARK:
+        add_range(sink, event, GT_RANGE_MARK);
+        break;
+    case NVTX_DOMAIN:
+        give_label(sink, &sink->domains, process_id(event->global_tid),
+                   event->domain_id == GT_NSYS_NO_ID ? 0 : event->domain_id, nvtx_text(sink, event));
+        break;
+    case NVTX_THREAD_NAME:
+        give_label(sink, &sink->thread_names, event->global_tid, 0, nvtx_text(sink, event));
+        break;
+    default:
+        gt_builder_skip(sink->builder);
+    }
+}
+
+void gt_nsys_add_overhead(struct gt_nsys_sink *sink, int64_t start_ns, int64_t end_ns, uint64_t global_tid,
+                          struct gt_str name) {
+    if (start_ns == GT_NO_TIME) {
+        count_issue(sink, GT_ISSUE_EVENT_DAMAGED);
+        return;
+    }
+    gt_builder_overhead(sink->builder, &(struct gt_overheads_row){
+                                           .start_ns = start_ns,
+                                           .end_ns = end_ns == GT_NO_TIME ? start_ns : end_ns,
+                                           .name = gt_builder_string(sink->builder, name),
+                                           .thread = thread_of(sink, global_tid),
+                                       });
+}
+
+/* The number in a text, 1 where there is none. */
+static uint64_t number_in(struct gt_str text) {
+    for (size_t i = 0; i < text.len; i++) {
+        size_t digits = 0;
+        while (i + digits < text.len && text.ptr[i + digits] >= '0' && text.ptr[i + digits] <= '9')
+            digits++;
+        uint64_t number;
+        if (digits && gt_num_parse_uint((struct gt_str){text.ptr + i, digits}, &number))
+            return number;
+    }
+    return 1;
+}
+
+void gt_nsys_add_diagnostic(struct gt_nsys_sink *sink, struct gt_str text) {
+    static const struct gt_str losses[] = {
+        GT_STR("Not all CUDA events might have been collected"),
+        GT_STR("Not all NVTX events might have been collected"),
+        GT_STR("Could not parse "),
+        GT_STR("Number of incomplete CUPTI events dropped"),
+    };
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
+        if (gt_str_starts(text, losses[i]))
+            gt_builder_issue(sink->builder, GT_ISSUE_EVENTS_DROPPED, number_in(text), GT_NO_OFFSET);
+}

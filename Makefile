@@ -6,7 +6,8 @@ MAKEFLAGS += --no-builtin-rules
 BUILD   ?= build
 PREFIX  ?= /usr/local
 DESTDIR ?=
-PYTHON  ?= python3
+# The Debian package python3-pytest belongs to the system's own Python.
+PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
 VERSION := $(shell sed -n 's/^.define GPUTIME_VERSION "\(.*\)"/\1/p' include/gputime.h)

@@ -146,6 +146,8 @@ API void gputime_trace_store_cache(const struct gputime_trace *trace) {
 /* ---- reports ---- */
 
 static struct gt_str base_name(const char *path) {
+    if (strcmp(path, "-") == 0)
+        return GT_STR("standard input");
     const char *slash = strrchr(path, '/');
     return gt_str_of(slash && slash[1] ? slash + 1 : path);
 }
@@ -311,7 +313,7 @@ static enum gt_status write_folder(const struct gt_writer *writer, const struct 
     for (size_t s = 0; s < report->section_count; s++) {
         const struct gt_section *section = &report->sections[s];
         for (size_t b = 0; b < section->block_count && status == GT_OK; b++) {
-            if (section->blocks[b].kind != GT_BLOCK_TABLE)
+            if (section->blocks[b].kind != GT_BLOCK_TABLE || !(section->blocks[b].audience & GT_FOR_DATA))
                 continue;
             const char *key = section->blocks[b].table->key;
             bool is_first = true;

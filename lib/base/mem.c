@@ -74,3 +74,8 @@ void gt_pages_free(void *pages, size_t size_bytes) {
     if (pages)
         munmap(pages, whole_pages(size_bytes));
 }
+
+void *gt_pages_map_file(int fd, size_t size_bytes) {
+    void *pages = mmap(NULL, size_bytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+    return pages == MAP_FAILED ? NULL : pages;
+}

@@ -159,12 +159,12 @@ double gt_moments_mean(const struct gt_moments *moments) {
     return negative ? -mean : mean;
 }
 
-/* 256 bits, lowest first: room for count * squares and sum * sum of any samples, which have at most four limbs
- * together. */
+/* 256 bits, lowest first: room for count * squares and sum * sum of any samples. */
 struct wide {
     uint64_t limbs[4];
 };
 
+/* The factors have four limbs together, or fewer. */
 static struct wide wide_multiply(const uint64_t *a, size_t a_limbs, const uint64_t *b, size_t b_limbs) {
     struct wide product = {{0}};
 

@@ -99,6 +99,12 @@ static uint32_t process_of(struct gt_nsys_sink *sink, uint64_t global_id) {
     return gt_builder_process(sink->builder, gt_nsys_pid(global_id), (struct gt_str){"", 0});
 }
 
+/* Ids that could not be made for want of memory are not kept; the builder knows of the failure. */
+static void keep_id(struct gt_map *cache, uint64_t key_hi, uint64_t key_lo, uint32_t id) {
+    if (id != GT_MAP_NONE)
+        gt_map_put(cache, key_hi, key_lo, id);
+}
+
 static uint32_t thread_of(struct gt_nsys_sink *sink, uint64_t global_tid) {
     if (global_tid == GT_NSYS_NO_ID)
         return GT_NO_TRACK;
@@ -106,7 +112,7 @@ static uint32_t thread_of(struct gt_nsys_sink *sink, uint64_t global_tid) {
     if (thread == GT_MAP_NONE) {
         uint32_t process = process_of(sink, global_tid);
         thread = gt_builder_thread(sink->builder, process, gt_nsys_tid(global_tid), (struct gt_str){"", 0});
-        gt_map_put(&sink->threads, 0, global_tid, thread);
+        keep_id(&sink->threads, 0, global_tid, thread);
     }
     return thread;
 }
@@ -129,7 +135,7 @@ static uint32_t find_lane(struct gt_nsys_sink *sink, uint64_t global_pid, int64_
     lane = gt_builder_lane(sink->builder, process_of(sink, global_pid), device_of(sink->capture, global_pid, ordinal),
                            stream);
     if (fits)
-        gt_map_put(&sink->lanes, global_pid, key, lane);
+        keep_id(&sink->lanes, global_pid, key, lane);
     return lane;
 }
 
@@ -254,7 +260,7 @@ static size_t find_label(struct gt_nsys_sink *sink, struct gt_nsys_labels *label
 static void give_label(struct gt_nsys_sink *sink, struct gt_nsys_labels *labels, uint64_t global_id, uint64_t number,
                        struct gt_str name) {
     const struct gt_builder *builder = sink->builder;
-    size_t index = find_label(sink, labels, global_id, number);
+    size_t index = name.len ? find_label(sink, labels, global_id, number) : SIZE_MAX;
     if (index == SIZE_MAX || builder->segment_count == 0)
         return;
     uint64_t order = builder->segments[builder->segment_count - 1].order;

@@ -54,11 +54,11 @@ struct gt_nsys_sink {
     struct gt_builder *builder;
     const struct gt_nsys_capture *capture;
     struct gt_arena arena;
-    gt_strid *interned;                     /* by string id: id in the builder + 1, 0 = not yet */
-    struct gt_map lanes, threads;           /* caches over global ids */
-    struct gt_nsys_labels domains;          /* range rows hold index + 1 as domain until gt_nsys_finish */
-    struct gt_nsys_labels thread_names;     /* from events, which come before the capture's own */
-    uint64_t last_global_pid;               /* the lane of the last op, asked for most often */
+    gt_strid *interned;                 /* by string id: id in the builder + 1, 0 = not yet */
+    struct gt_map lanes, threads;       /* caches over global ids */
+    struct gt_nsys_labels domains;      /* range rows hold index + 1 as domain until gt_nsys_finish */
+    struct gt_nsys_labels thread_names; /* from events, which come before the capture's own */
+    uint64_t last_global_pid;           /* the lane of the last op, asked for most often */
     int64_t last_device, last_stream;
     uint32_t last_lane;
 };
@@ -73,7 +73,7 @@ struct gt_nsys_activity {
     int64_t device, stream;           /* CUDA ordinal in the process, -1 if absent; stream */
     uint64_t name_id;                 /* kernels: demangled name; GT_NSYS_NO_ID when name holds text */
     struct gt_str name;
-    uint64_t graph_node, graph_id;                 /* GT_NSYS_NO_ID if none */
+    uint64_t graph_node, graph_id; /* GT_NSYS_NO_ID if none */
     /* Copies and sets, as NVIDIA numbers them; a set has only bytes and dst_kind. */
     uint64_t bytes, copy_kind, src_kind, dst_kind;
 };

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,11 +29,8 @@ static enum outcome map_file(int fd, struct mapped *file) {
         (uint64_t)info.st_size > GT_CACHE_BYTES_MAX || (uint64_t)info.st_size > SIZE_MAX)
         return DAMAGED;
     file->size = (size_t)info.st_size;
-    void *bytes = mmap(NULL, file->size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
-    if (bytes == MAP_FAILED)
-        return MISS;
-    file->bytes = bytes;
-    return HIT;
+    file->bytes = gt_pages_map_file(fd, file->size);
+    return file->bytes ? HIT : MISS;
 }
 
 /* Another key is no damage: the trace has changed, or the version. */
@@ -201,7 +197,7 @@ static enum outcome load(int fd, const struct gt_cache_key *key, struct gt_store
         return outcome;
     struct gt_store *store = gt_alloc_array(1, sizeof(*store));
     if (!store) {
-        munmap((void *)(uintptr_t)file.bytes, file.size);
+        gt_pages_free((void *)(uintptr_t)file.bytes, file.size);
         return MISS;
     }
     store->mapping = (void *)(uintptr_t)file.bytes; /* from here on the store's to unmap */

@@ -3,7 +3,6 @@
 #include "events/store.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/mem.h"
 
@@ -296,7 +295,7 @@ void gt_store_release(struct gt_store *store) {
     }
     gt_strtab_release(&store->strings);
     if (store->mapping)
-        munmap(store->mapping, store->mapping_bytes);
+        gt_pages_free(store->mapping, store->mapping_bytes);
     memset(store, 0, sizeof *store);
 }
 

@@ -35,16 +35,20 @@ static void count_overheads(const struct gt_view *view, uint64_t *counts) {
         counts[GT_ISSUE_PROFILER_OVERHEAD] += overheads->start_ns[i] < last_ns && overheads->end_ns[i] > first_ns;
 }
 
-/* Devices on which streams of more than one process ran ops. */
+/* Devices whose number several processes use, in traces that know the owner of an op only by its launch call. Where
+   the trace tells the owner of a stream, the decoder knows the physical GPU, or has counted that it does not. */
 static void count_shared_devices(const struct gt_view *view, uint64_t *counts) {
-    const struct gt_lanes *lanes = &view->store->lanes;
-    for (size_t i = 0; i < view->lane_count;) {
-        uint32_t device = lanes->device[view->lanes[i].lane], process = GT_NO_TRACK;
+    const struct gt_store *store = view->store;
+    for (size_t d = 0; d < view->device_count; d++) {
+        uint32_t process = GT_NO_TRACK;
         bool is_shared = false;
-        for (; i < view->lane_count && lanes->device[view->lanes[i].lane] == device; i++) {
-            uint32_t other = lanes->process[view->lanes[i].lane];
-            is_shared |= other != GT_NO_TRACK && process != GT_NO_TRACK && other != process;
-            process = other == GT_NO_TRACK ? process : other;
+        for (size_t i = view->devices[d].first; i < view->devices[d].first + view->devices[d].count; i++) {
+            uint32_t other = store->lanes.process[store->ops.lane[view->row[i]]] == GT_NO_TRACK ? gt_op_process(view, i)
+                                                                                                : GT_NO_TRACK;
+            if (other == GT_NO_TRACK)
+                continue;
+            is_shared |= process != GT_NO_TRACK && other != process;
+            process = other;
         }
         counts[GT_ISSUE_DEVICE_SHARED] += is_shared;
     }

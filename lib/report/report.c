@@ -59,6 +59,8 @@ void gt_report_free(struct gt_report *report) {
 
 /* Room for one more item in an array of the arena; NULL when memory is short. The old array stays readable. */
 static void *make_room(struct gt_arena *arena, void *items, size_t count, size_t *capacity, size_t elem_bytes) {
+    if (gt_arena_failed(arena))
+        return NULL;
     if (count < *capacity)
         return items;
     size_t larger = *capacity ? *capacity * 2 : 8;

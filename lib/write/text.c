@@ -60,7 +60,8 @@ static void write_head(const struct gt_screen *screen, const struct gt_report_in
     gt_screen_newline(screen);
     if (is_one_of_many)
         gt_screen_rule(screen, true, width);
-    gt_screen_wrap(screen, GT_INK_DIM, (struct gt_str){head.line, head.length}, 0, 0);
+    if (head.length)
+        gt_screen_wrap(screen, GT_INK_DIM, (struct gt_str){head.line, head.length}, 0, 0);
 }
 
 /* ---- facts ---- */
@@ -68,7 +69,7 @@ static void write_head(const struct gt_screen *screen, const struct gt_report_in
 static struct gt_str fact_value(const struct gt_report_fact *fact, char buf[GT_CELL_MAX],
                                 enum gputime_choice_unit unit) {
     if (gt_cell_is_text(&fact->value))
-        return gt_cell_str(&fact->value);
+        return fact->value.text_bytes ? gt_cell_str(&fact->value) : GT_STR("-");
     size_t length = gt_fact_format(buf, fact, unit);
     return (struct gt_str){buf, length};
 }

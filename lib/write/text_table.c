@@ -269,7 +269,7 @@ static void draw_full_names(const struct fitted *fitted, size_t row) {
     const struct gt_table *table = fitted->table;
     for (size_t c = 0; c < table->column_count; c++) {
         const struct gt_cell *cell = cell_at(table, row, c);
-        if (!(table->columns[c].flags & GT_COLUMN_NAME) || !gt_cell_is_text(cell))
+        if (!(table->columns[c].flags & GT_COLUMN_NAME) || !gt_cell_is_text(cell) || !cell->text_bytes)
             continue;
         bool is_seen = false;
         for (size_t i = 0; i < fitted->count; i++) {

@@ -63,7 +63,6 @@ def test_text_on_standard_input(gputime):
     ["kernels", "--no-such-option", OVERLAP],
     ["kernels", "-Z", OVERLAP],
     ["kernels"],
-    [],
     ["kernels", OVERLAP, "--top"],
     ["kernels", OVERLAP, "--top", "many"],
     ["kernels", OVERLAP, "--top", "-3"],
@@ -85,9 +84,14 @@ def test_text_on_standard_input(gputime):
     ["gaps", "--gap-sort", "no_such_column", OVERLAP],
     ["list", "no_such_list"],
     ["help", "no_such_command"],
-], ids=lambda args: " ".join(str(arg).rsplit("/", 1)[-1] for arg in args) or "nothing")
+], ids=lambda args: " ".join(str(arg).rsplit("/", 1)[-1] for arg in args))
 def test_usage(gputime, args):
     check_refusal(gputime(*args), USAGE)
+
+
+def test_nothing_asked_says_how_to_ask(gputime):
+    done = gputime()
+    assert done.returncode == USAGE and done.stdout == b"" and b"--help" in done.stderr
 
 
 def test_unknown_command_is_named(gputime, tmp_path):

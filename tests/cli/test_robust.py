@@ -49,7 +49,7 @@ FORMS = {
     "trailing comma in object": (wrap(FIRST, kernel(args='"device": 0, "stream": 7,'), LAST), 3, set()),
     "missing comma": (wrap(FIRST, kernel(), LAST, comma="\n"), 3, set()),
     "missing comma on one line": (wrap(FIRST, kernel(), LAST, comma=" "), 3, set()),
-    "cut in an event": (wrap(FIRST, kernel(), LAST)[:-30], 2, {"input_cut"}),
+    "cut in an event": (wrap(FIRST, LAST, kernel())[:-30], 2, {"input_cut"}),
     "cut after an event": (wrap(FIRST, LAST)[:-4], 2, {"input_cut"}),
     "array without end": ("[" + FIRST + ",\n" + LAST, 2, set()),
     "array that ends in a comma": ("[" + FIRST + ",\n" + LAST + ",\n", 2, set()),

@@ -460,7 +460,7 @@ static void test_health(void **state) {
     assert_int_equal(world_issue(&world, "op_without_call"), 5);
     assert_int_equal(world_issue(&world, "profiler_overhead"), 1);
     assert_int_equal(world_issue(&world, "no_kernels"), 2);
-    assert_int_equal(world_issue(&world, "device_shared"), 1);
+    assert_int_equal(world_issue(&world, "device_shared"), 0); /* the trace tells whose the streams are */
     assert_int_equal(world_issue(&world, "no_gpu_work"), 0);
     assert_int_equal(world_issue(&world, "events_dropped"), 4);
     for (size_t i = 0; i < world.section->issue_count; i++) {
@@ -470,13 +470,35 @@ static void test_health(void **state) {
     world_end(&world);
 }
 
+/* Streams of no known process, used by the launch calls of two. */
+static void test_shared_device(void **state) {
+    (void)state;
+    for (int64_t second_pid = 1; second_pid <= 2; second_pid++) {
+        struct world world;
+        world_begin(&world, 1);
+        uint32_t lane = gt_builder_lane(&world.builder, GT_NO_TRACK, 0, 7);
+        gt_strid kernel = world_text(&world, "k"), launch = world_text(&world, "cudaLaunchKernel");
+        for (int64_t i = 0; i < 2; i++) {
+            uint32_t process = gt_builder_process(&world.builder, i ? second_pid : 1, GT_STR(""));
+            uint32_t thread = gt_builder_thread(&world.builder, process, 1, GT_STR(""));
+            gt_builder_op(&world.builder, &(struct gt_ops_row){50 + i, 51 + i, (uint64_t)i + 3, kernel, lane, 0, 0});
+            gt_builder_call(&world.builder, &(struct gt_calls_row){i, i + 1, (uint64_t)i + 3, launch, thread});
+        }
+        world_seal(&world);
+        world_run(&world, "health");
+        assert_int_equal(world_issue(&world, "device_shared"), second_pid == 2);
+        world_end(&world);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kernels),   cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_launches),  cmocka_unit_test(test_launches_without_op),
-        cmocka_unit_test(test_steps),     cmocka_unit_test(test_step_states),
-        cmocka_unit_test(test_processes), cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_overview),  cmocka_unit_test(test_health),
+        cmocka_unit_test(test_kernels),       cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_launches),      cmocka_unit_test(test_launches_without_op),
+        cmocka_unit_test(test_steps),         cmocka_unit_test(test_step_states),
+        cmocka_unit_test(test_processes),     cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_overview),      cmocka_unit_test(test_health),
+        cmocka_unit_test(test_shared_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "random.h"
 #include "report/layouts.h"
 #include "report/report.h"
 
@@ -196,9 +197,8 @@ static void large_tables_keep_the_order_of_equal_rows(void **state) {
     for (int64_t i = 0; i < ROWS; i++) {
         static const char *const names[] = {"x", "yy", "z", "xx", "y"};
         struct gt_cell *row = gt_table_row(table);
-        seed = seed * 6364136223846793005u + 1442695040888963407u;
-        row[0] = gt_cell_text(gt_str_of(names[seed >> 40 & 3]));
-        row[1] = gt_cell_int((int64_t)(seed >> 54) - 512);
+        row[0] = gt_cell_text(gt_str_of(names[random_below(&seed, 5)]));
+        row[1] = gt_cell_int(random_between(&seed, -500, 500));
         row[2] = gt_cell_real((double)i);
     }
     assert_int_equal(gt_table_sort(table, "count", &err), GT_OK);

@@ -231,8 +231,9 @@ static void count_doubts(const struct finish *finish, size_t sink, const struct 
         uint32_t pid = (uint32_t)store->processes.pid[process];
         uint64_t device = (uint64_t)store->devices.id[store->lanes.device[i]];
         if (gt_map_get(mapped, 0, pid) != GT_MAP_NONE || gt_map_put_if_new(user_of, 0, device, pid) == pid ||
-            gt_map_put_if_new(counted, 0, device, pid) != pid)
+            gt_map_get(counted, 0, device) != GT_MAP_NONE)
             continue;
+        gt_map_put(counted, 0, device, pid);
         gt_builder_issue(finish->sinks[0].builder, GT_ISSUE_DEVICE_SHARED, 1, GT_NO_OFFSET);
     }
 }

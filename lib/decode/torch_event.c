@@ -64,7 +64,8 @@ static inline enum gt_torch_parse scan_key(const char **p, const char *end, stru
     if (gt_json_scan_string(&at, end, &text) != GT_JSON_OK)
         return GT_TORCH_MORE;
     at = gt_json_skip_space(at, end);
-    if (*at != ':') {
+    /* No key has quotes inside: one that does began in another event. */
+    if (*at != ':' || text.marks & GT_JSON_QUOTES) {
         *p = at;
         return GT_TORCH_BAD;
     }

@@ -77,7 +77,7 @@ static enum gt_torch_stop meet_end(struct gt_torch_region *region, struct gt_tor
     struct gt_torch_bytes rest = *bytes;
     char before = *rest.p;
     gt_torch_bytes_move(&rest, rest.p + 1);
-    if (gt_torch_find_event(&rest, &before, true) != GT_JSON_MORE)
+    if (gt_torch_find_event(&rest, &before, false) == GT_JSON_OK)
         return begin_search(region, bytes, bytes->end);
     region->is_cut = true;
     region->cut_offset = bytes->offset;
@@ -101,21 +101,48 @@ static enum gt_torch_parse parse_again(struct gt_torch_region *region, const str
     return gt_torch_event_parse(&region->event, p, rest.p, true) == GT_TORCH_OK ? GT_TORCH_OK : GT_TORCH_BAD;
 }
 
+/* Whether what follows an event at p may follow one. If not, a quote inside a string was taken for its end. */
+static enum gt_json_status may_end(const struct gt_torch_bytes *bytes, const char *p) {
+    p = gt_json_skip_space(p, bytes->end);
+    if (p == bytes->end)
+        return gt_torch_bytes_are_final(bytes, bytes->p) ? GT_JSON_OK : GT_JSON_MORE;
+    return *p == ',' || *p == ']' || *p == '{' ? GT_JSON_OK : GT_JSON_BAD;
+}
+
+/* The event at bytes->p, twice if need be; *p is behind it, or where the trouble showed. */
+static enum gt_torch_parse parse_event(struct gt_torch_region *region, const struct gt_torch_bytes *bytes,
+                                       const char **p) {
+    *p = bytes->p;
+    enum gt_torch_parse result = gt_torch_event_parse(&region->event, p, bytes->end, false);
+    if (result == GT_TORCH_MORE || result == GT_TORCH_INNER_DOCUMENT)
+        return result;
+    enum gt_json_status ends = result == GT_TORCH_OK ? may_end(bytes, *p) : GT_JSON_BAD;
+    if (ends != GT_JSON_BAD)
+        return ends == GT_JSON_OK ? GT_TORCH_OK : GT_TORCH_MORE;
+    const char *again = bytes->p;
+    enum gt_torch_parse second = parse_again(region, bytes, &again);
+    if (second != GT_TORCH_BAD) {
+        *p = again;
+        return second;
+    }
+    if (result == GT_TORCH_OK) { /* then rubbish follows it, and this is for the next element to find out */
+        *p = bytes->p;
+        return gt_torch_event_parse(&region->event, p, bytes->end, false);
+    }
+    return GT_TORCH_BAD;
+}
+
 static enum gt_torch_stop read_event(struct gt_torch_region *region, struct gt_torch_bytes *bytes) {
-    const char *p = bytes->p;
-    enum gt_torch_parse result = gt_torch_event_parse(&region->event, &p, bytes->end, false);
-    const char *trouble = p;
-    if (result == GT_TORCH_BAD)
-        result = parse_again(region, bytes, &p);
-    switch (result) {
+    const char *p;
+    switch (parse_event(region, bytes, &p)) {
     case GT_TORCH_BAD:
-        return begin_search(region, bytes, trouble);
+        return begin_search(region, bytes, p);
     case GT_TORCH_MORE:
         return meet_end(region, bytes);
     case GT_TORCH_INNER_DOCUMENT:
         gt_builder_issue(region->sink->builder, GT_ISSUE_DOCUMENTS_JOINED, 1, bytes->offset);
         break;
-    default:
+    case GT_TORCH_OK:
         gt_torch_sink_take(region->sink, &region->event, bytes->offset);
         break;
     }

@@ -51,10 +51,10 @@ static const char *const cause_meanings[GT_IDLE_CAUSE_COUNT] = {
 
 /* Gaps of one device with one cause, or host activity. */
 struct sum {
-    const char *name, *meaning;
-    size_t count;
     __int128 total_ns, twice_recoverable_ns;
     int64_t longest_ns;
+    size_t count;
+    const char *name, *meaning;
 };
 
 static void sum_add(struct sum *sum, const struct gt_idle_gap *gap) {

@@ -126,7 +126,7 @@ static bool group_rows(struct gt_named_set *set, const struct gt_view *view, boo
             place[id] = (uint32_t)set->count;
         }
     }
-    for (size_t i = 0; i < set->count; i++) {
+    for (size_t i = 0; i < set->count && ok; i++) {
         struct gt_sample_stats *stats = &set->items[i].stats;
         stats->mean_ns = stats->count ? (double)stats->total_ns / (double)stats->count : 0;
     }

@@ -27,8 +27,8 @@ static enum gt_status count_ops(const struct gt_view *view, struct totals *total
     size_t name_count = gt_name_count(view), process_count = view->store->processes.count;
     size_t step_count = view->labels->step_count;
     uint8_t *names = new_flags(name_count), *processes = new_flags(process_count), *steps = new_flags(step_count);
-    enum gt_status status = names && processes && steps ? GT_OK : gt_fail_memory(err);
-    for (size_t i = 0; i < view->op_count && status == GT_OK; i++) {
+    bool ok = names && processes && steps;
+    for (size_t i = 0; i < view->op_count && ok; i++) {
         bool is_kernel = gt_kind_is_kernel(gt_op_kind(view, i));
         uint32_t process = gt_op_process(view, i), step = view->labels->op_step[view->row[i]];
         totals->kernels += is_kernel;
@@ -42,7 +42,7 @@ static enum gt_status count_ops(const struct gt_view *view, struct totals *total
         if (step != GT_NO_ROW)
             steps[step] = 1;
     }
-    if (status == GT_OK) {
+    if (ok) {
         totals->ops = view->op_count;
         totals->kernel_names = count_flags(names, name_count);
         totals->processes = count_flags(processes, process_count);
@@ -51,7 +51,7 @@ static enum gt_status count_ops(const struct gt_view *view, struct totals *total
     gt_free(names);
     gt_free(processes);
     gt_free(steps);
-    return status;
+    return ok ? GT_OK : gt_fail_memory(err);
 }
 
 /* Inputs that are summed already. */

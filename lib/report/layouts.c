@@ -1,4 +1,4 @@
-/* The old tools' text files as data. */
+/* The old tools' text files as data: the kernel list and the gap report of GPU Kernel Analyzer. */
 #include "report/layouts.h"
 
 #include <string.h>
@@ -12,7 +12,6 @@
 /* clang-format off: a line of source is a line of the file */
 const struct gt_layout gt_layouts[] = {
     {.key = "kernel-analysis",
-     .title = "every kernel in detail, as GPU Kernel Analyzer writes it",
      .parts = {{.head = "DETAILED GPU KERNEL ANALYSIS\n" DOUBLE_50 "\n"
                         "Results sorted by: {@order}\n" DOUBLE_50 "\n"
                         "\n",
@@ -31,7 +30,6 @@ const struct gt_layout gt_layouts[] = {
                 {"stddev_ns", "standard deviation"}}},
 
     {.key = "gap-report",
-     .title = "streams, histogram and every transition, as GPU Kernel Analyzer writes it",
      .parts = {{.head = "DETAILED GPU GAP ANALYSIS\n" DOUBLE_50 "\n"
                         "\n"
                         "Total gaps found: {stream_gap_count}\n"

@@ -17,7 +17,7 @@
      {{             a brace
    A place without value gives "-". */
 struct gt_layout {
-    const char *key, *title;
+    const char *key;
     struct gt_layout_part {
         const char *head;  /* once */
         const char *table; /* then the row text for each row of this table; NULL: the head alone */

@@ -14,7 +14,8 @@ static const struct scale byte_scales[] = {{"B", 0}, {"kB", 3}, {"MB", 6}, {"GB"
 static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12};
 
 #define VARIED_DECADES 6 /* a column that spans more shows 0.00 or seven digits in any one unit */
-#define WIDE_DECADES   5 /* as many digits before the point call for the next unit */
+#define WIDE_DECADES   4 /* of the largest value above its unit: time for the next unit */
+#define DIGITS         5 /* that a number needs; more decimals only widen the column */
 
 double gt_cell_number(const struct gt_cell *cell) {
     if (cell->type == GPUTIME_CELL_INT)
@@ -170,20 +171,31 @@ static void choose_scale(struct gt_column_style *style, const struct spread *spr
     size_t i = 0;
     while (i + 1 < count && scales[i + 1].digits <= spread->median)
         i++;
-    while (i + 1 < count && spread->largest - scales[i].digits >= WIDE_DECADES)
-        i++;
+    for (; i + 1 < count && spread->largest - scales[i].digits >= WIDE_DECADES; i++) {
+        bool is_median_lost = spread->median - scales[i + 1].digits < -2; /* one digit of it at most */
+        if (is_median_lost && spread->largest - scales[i].digits < VARIED_DECADES)
+            break;
+    }
     style->scale = scales[i].name;
     style->digits = scales[i].digits;
-    int before_point = spread->median - scales[i].digits;
-    if (i == 0)
+    if (i == 0) {
         style->decimals = spread->has_fractions ? 1 : 0;
-    else
-        style->decimals = before_point >= 2 ? 1 : before_point >= 0 ? 2 : 3;
+        return;
+    }
+    int median = spread->median - scales[i].digits, most = DIGITS - 1 - (spread->largest - scales[i].digits);
+    style->decimals = median >= 2 ? 1 : median >= 0 ? 2 : 3;
+    if (style->decimals > most)
+        style->decimals = most > 1 ? most : 1;
 }
 
 /* A place on the time line tells something only down to the microsecond. */
 static bool is_moment(const char *key) {
     return strcmp(key, "start_ns") == 0 || strcmp(key, "end_ns") == 0;
+}
+
+/* Edges of bins grow by factors: any one unit would hide the first or blow up the last. */
+static bool is_edge(const char *key) {
+    return strcmp(key, "from_ns") == 0 || strcmp(key, "to_ns") == 0;
 }
 
 static void choose_time_style(struct gt_column_style *style, const struct spread *spread, const char *key,
@@ -198,7 +210,7 @@ static void choose_time_style(struct gt_column_style *style, const struct spread
         style->scale = "ms";
         style->digits = 6;
         style->decimals = 3;
-    } else if (spread->largest - spread->smallest >= VARIED_DECADES) {
+    } else if (is_edge(key) || spread->largest - spread->smallest >= VARIED_DECADES) {
         style->is_varied = true;
     } else {
         choose_scale(style, spread, time_scales, sizeof time_scales / sizeof *time_scales);

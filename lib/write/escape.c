@@ -210,8 +210,15 @@ static void put_code_span(struct gt_out *out, struct gt_str text) {
     bool apart = text.ptr[0] == '`' || text.ptr[text.len - 1] == '`';
     gt_out_repeat(out, "`", fence);
     gt_out_text(out, apart ? " " : "");
-    for (const char *at = text.ptr, *end = at + text.len; at < end;)
-        put_char(out, one_line(gt_char_next(&at, end)));
+    for (const char *at = text.ptr, *end = at + text.len; at < end;) {
+        const char *plain = at;
+        while (at < end && *at >= 0x20 && *at < 0x7f)
+            at++;
+        if (at > plain)
+            gt_out_write(out, plain, (size_t)(at - plain));
+        if (at < end)
+            put_char(out, one_line(gt_char_next(&at, end)));
+    }
     gt_out_text(out, apart ? " " : "");
     gt_out_repeat(out, "`", fence);
 }

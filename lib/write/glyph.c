@@ -88,28 +88,48 @@ bool gt_glyph_next(struct gt_glyphs *glyphs, struct gt_glyph *glyph) {
     return true;
 }
 
+/* Takes the plain ASCII off the front, which is nearly all there ever is: each byte is shown as it is in one column. */
+static struct gt_str take_plain(struct gt_glyphs *glyphs) {
+    struct gt_str plain = {glyphs->rest.ptr, 0};
+    while (plain.len < glyphs->rest.len && plain.ptr[plain.len] >= 0x20 && plain.ptr[plain.len] < 0x7f)
+        plain.len++;
+    if (plain.len) {
+        glyphs->rest = (struct gt_str){plain.ptr + plain.len, glyphs->rest.len - plain.len};
+        glyphs->marks = 0;
+    }
+    return plain;
+}
+
 size_t gt_text_width(struct gt_str text, bool utf8) {
     struct gt_glyphs glyphs = {.rest = text, .utf8 = utf8};
     struct gt_glyph glyph;
-    size_t width = 0;
+    size_t width = take_plain(&glyphs).len;
     while (gt_glyph_next(&glyphs, &glyph))
-        width += glyph.width;
+        width += glyph.width + take_plain(&glyphs).len;
     return width;
 }
 
 void gt_text_put(struct gt_out *out, struct gt_str text, bool utf8) {
     struct gt_glyphs glyphs = {.rest = text, .utf8 = utf8};
     struct gt_glyph glyph;
-    while (gt_glyph_next(&glyphs, &glyph))
-        gt_out_write(out, glyph.bytes, glyph.length);
+    do {
+        struct gt_str plain = take_plain(&glyphs);
+        if (plain.len)
+            gt_out_str(out, plain);
+        glyph.length = 0;
+        if (gt_glyph_next(&glyphs, &glyph))
+            gt_out_write(out, glyph.bytes, glyph.length);
+    } while (glyph.length);
 }
 
 /* The first bytes that fill at most `width` columns. */
 static struct gt_str head_of(struct gt_str text, size_t width, bool utf8) {
     struct gt_glyphs glyphs = {.rest = text, .utf8 = utf8};
     struct gt_glyph glyph;
-    size_t column = 0, length = 0;
-    while (gt_glyph_next(&glyphs, &glyph) && column + glyph.width <= width) {
+    size_t column = take_plain(&glyphs).len, length = text.len - glyphs.rest.len;
+    if (column >= width)
+        length = width;
+    while (column <= width && gt_glyph_next(&glyphs, &glyph) && column + glyph.width <= width) {
         column += glyph.width;
         length = text.len - glyphs.rest.len;
     }

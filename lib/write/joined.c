@@ -8,30 +8,41 @@
 static const struct gt_report_column input_column = {.key = "input", .title = "Input"};
 static const struct gt_report_column rank_column = {.key = "rank", .title = "Rank"};
 
-/* Table number `index` of the whole report that is meant as data, or has that key if one is given. */
-static const struct gt_table *table_at(const struct gt_report *report, const char *key, size_t index) {
-    for (size_t s = 0; s < report->section_count; s++) {
-        const struct gt_section *section = &report->sections[s];
-        for (size_t b = 0; b < section->block_count; b++) {
-            const struct gt_block *block = &section->blocks[b];
-            if (block->kind != GT_BLOCK_TABLE)
-                continue;
-            bool is_wanted = key ? strcmp(block->table->key, key) == 0 : (block->audience & GT_FOR_DATA) != 0;
-            if (is_wanted && index-- == 0)
-                return block->table;
+/* A place among the blocks of all sections. */
+struct cursor {
+    size_t section, block;
+};
+
+/* The next table (with that key, unless it is NULL), which the cursor then stands right behind; NULL if none is left.
+ */
+static const struct gt_block *next_block(const struct gt_report *report, const char *key, struct cursor *cursor) {
+    for (; cursor->section < report->section_count; cursor->section++, cursor->block = 0) {
+        const struct gt_section *section = &report->sections[cursor->section];
+        while (cursor->block < section->block_count) {
+            const struct gt_block *block = &section->blocks[cursor->block++];
+            if (block->kind == GT_BLOCK_TABLE && (!key || strcmp(block->table->key, key) == 0))
+                return block;
         }
     }
     return NULL;
 }
 
+/* Every section tends to have the same tables, so the search ends early but for the first section's own. */
+static bool is_first_of_its_key(const struct gt_report *report, const struct gt_block *found) {
+    struct cursor cursor = {0};
+    const struct gt_block *block;
+    while ((block = next_block(report, found->table->key, &cursor)) && block != found) {
+        if (block->audience & GT_FOR_DATA)
+            return false;
+    }
+    return true;
+}
+
 const char *gt_joined_key(const struct gt_report *report, size_t index) {
-    const struct gt_table *table;
-    for (size_t i = 0; (table = table_at(report, NULL, i)); i++) {
-        bool is_first = true;
-        for (size_t before = 0; before < i && is_first; before++)
-            is_first = strcmp(table_at(report, NULL, before)->key, table->key) != 0;
-        if (is_first && index-- == 0)
-            return table->key;
+    struct cursor cursor = {0};
+    for (const struct gt_block *block; (block = next_block(report, NULL, &cursor));) {
+        if ((block->audience & GT_FOR_DATA) && is_first_of_its_key(report, block) && index-- == 0)
+            return block->table->key;
     }
     return NULL;
 }
@@ -61,11 +72,11 @@ static bool knows_ranks(const struct gt_report *report) {
 
 enum gt_status gt_joined_init(struct gt_joined *joined, const struct gt_report *report, const char *key,
                               struct gt_error *err) {
-    *joined = (struct gt_joined){.report = report, .key = key, .title = key};
-    const struct gt_table *table;
+    *joined = (struct gt_joined){.report = report, .key = key};
+    const struct gt_block *block;
     size_t most = 2;
-    for (size_t i = 0; (table = table_at(report, key, i)); i++)
-        most += table->column_count;
+    for (struct cursor at = {0}; (block = next_block(report, key, &at));)
+        most += block->table->column_count;
     joined->columns = gt_alloc_array(most, sizeof *joined->columns);
     joined->places = gt_alloc_array(most, sizeof *joined->places);
     joined->row = gt_alloc_array(most, sizeof *joined->row);
@@ -76,8 +87,9 @@ enum gt_status gt_joined_init(struct gt_joined *joined, const struct gt_report *
     joined->columns[joined->column_count++] = &input_column;
     if (knows_ranks(report))
         joined->columns[joined->column_count++] = &rank_column;
-    for (size_t i = 0; (table = table_at(report, key, i)); i++) {
-        joined->title = i == 0 ? table->title : joined->title;
+    for (struct cursor at = {0}; (block = next_block(report, key, &at));) {
+        const struct gt_table *table = block->table;
+        joined->title = joined->title ? joined->title : table->title;
         joined->row_count += table->row_count;
         joined->total_rows += table->total_rows > table->row_count ? table->total_rows : table->row_count;
         add_columns(joined, table);
@@ -94,20 +106,17 @@ void gt_joined_release(struct gt_joined *joined) {
 
 /* Moves to the next table with the key; false behind the last. */
 static bool next_table(struct gt_joined *joined) {
-    for (; joined->section < joined->report->section_count; joined->section++, joined->block = 0) {
-        const struct gt_section *section = &joined->report->sections[joined->section];
-        while (joined->block < section->block_count) {
-            const struct gt_block *block = &section->blocks[joined->block++];
-            if (block->kind != GT_BLOCK_TABLE || strcmp(block->table->key, joined->key) != 0)
-                continue;
-            joined->table = block->table;
-            joined->next_row = 0;
-            for (size_t c = 0; c < joined->table->column_count; c++)
-                joined->places[c] = column_place(joined, joined->table->columns[c].key);
-            return true;
-        }
-    }
-    return false;
+    struct cursor cursor = {joined->section, joined->block};
+    const struct gt_block *block = next_block(joined->report, joined->key, &cursor);
+    joined->section = cursor.section;
+    joined->block = cursor.block;
+    if (!block)
+        return false;
+    joined->table = block->table;
+    joined->next_row = 0;
+    for (size_t c = 0; c < joined->table->column_count; c++)
+        joined->places[c] = column_place(joined, joined->table->columns[c].key);
+    return true;
 }
 
 const struct gt_cell *gt_joined_next(struct gt_joined *joined) {

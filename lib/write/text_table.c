@@ -103,39 +103,24 @@ static void measure(struct fitted *fitted, enum gputime_choice_unit unit) {
 
 /* ---- fitting ---- */
 
-/* Columns that are left for names; 0 when the others fill the line. */
-static size_t room_for_names(const struct fitted *fitted) {
-    size_t taken = fitted->count ? COLUMN_GAP * (fitted->count - 1) : 0;
+/* The width of the table if no name gets more than `most`. */
+static size_t width_with_names(const struct fitted *fitted, size_t most) {
+    size_t width = COLUMN_GAP * (fitted->count - 1);
     for (size_t i = 0; i < fitted->count; i++) {
         const struct column *column = &fitted->columns[i];
-        taken += column->is_name ? 0 : column->width;
-        taken += column->has_bar && fitted->bar_width ? COLUMN_GAP + fitted->bar_width : 0;
+        width += column->is_name && column->natural > most ? most : column->natural;
+        width += column->has_bar && fitted->bar_width ? COLUMN_GAP + fitted->bar_width : 0;
     }
-    return taken < fitted->screen->width ? fitted->screen->width - taken : 0;
-}
-
-/* What the names need in all if none gets more than `most`. */
-static size_t names_need(const struct fitted *fitted, size_t most) {
-    size_t need = 0;
-    for (size_t i = 0; i < fitted->count; i++) {
-        const struct column *column = &fitted->columns[i];
-        if (column->is_name)
-            need += column->natural < most ? column->natural : most;
-    }
-    return need;
+    return width;
 }
 
 static bool fits(const struct fitted *fitted, size_t name_width) {
-    size_t need = names_need(fitted, name_width), taken = 0;
-    size_t room = room_for_names(fitted);
-    for (size_t i = 0; i < fitted->count; i++)
-        taken += fitted->columns[i].is_name ? 0 : fitted->columns[i].width;
-    bool is_full = taken + COLUMN_GAP * (fitted->count - 1) > fitted->screen->width;
-    return room >= need && !is_full;
+    return width_with_names(fitted, name_width) <= fitted->screen->width;
 }
 
 /* One line of header where all fits, else two. */
 static void choose_header(struct fitted *fitted) {
+    fitted->bar_width = BAR_MIN;
     for (int stacked = 0; stacked < 2; stacked++) {
         fitted->is_stacked = stacked;
         for (size_t i = 0; i < fitted->count; i++) {
@@ -145,8 +130,9 @@ static void choose_header(struct fitted *fitted) {
             column->width = column->natural;
         }
         if (fits(fitted, NAME_AMPLE))
-            return;
+            break;
     }
+    fitted->bar_width = 0;
 }
 
 static void drop_columns(struct fitted *fitted) {
@@ -161,24 +147,19 @@ static void fit_bars(struct fitted *fitted) {
     size_t bars = 0;
     for (size_t i = 0; i < fitted->count; i++)
         bars += fitted->columns[i].has_bar;
-    if (!bars)
-        return;
     fitted->bar_width = BAR_MIN;
-    size_t need = names_need(fitted, NAME_GOOD), room = room_for_names(fitted);
-    if (room < need || room == 0) {
+    if (!bars || !fits(fitted, NAME_GOOD)) {
         fitted->bar_width = 0;
-        return;
-    }
-    need = names_need(fitted, SIZE_MAX);
-    if (room > need) {
-        size_t wider = BAR_MIN + (room - need) / bars;
+    } else if (fits(fitted, SIZE_MAX)) {
+        size_t wider = BAR_MIN + (fitted->screen->width - width_with_names(fitted, SIZE_MAX)) / bars;
         fitted->bar_width = wider < BAR_MAX ? wider : BAR_MAX;
     }
 }
 
 /* Each name its natural width where that is under the fair share; the others share what is left. */
 static void share_names(struct fitted *fitted) {
-    size_t room = room_for_names(fitted), left = 0;
+    size_t others = width_with_names(fitted, 0), left = 0;
+    size_t room = others < fitted->screen->width ? fitted->screen->width - others : 0;
     for (size_t i = 0; i < fitted->count; i++) {
         left += fitted->columns[i].is_name;
         fitted->columns[i].width = fitted->columns[i].is_name ? 0 : fitted->columns[i].width;

@@ -492,6 +492,17 @@ def accounting(view):
     return rows
 
 
+def accounting_summary(view):
+    """Mean, least and largest over the devices; never their sum."""
+    rows = accounting(view)
+    columns = [key for key in rows[0] if key != "device"] if rows else []
+    return [
+        {"measure": measure, **{key: combine([row[key] for row in rows]) for key in columns}}
+        for measure, combine in (("mean", lambda values: sum(values) / len(values)), ("min", min), ("max", max))
+        if rows
+    ]
+
+
 def charged(view):
     """Each op with the wall time charged to it alone: compute, then comm, then memory, then the earlier op."""
     result = []
@@ -538,15 +549,22 @@ def kernels(view):
 
 
 def memory(view):
-    rows = {}
+    groups = collections.defaultdict(list)
     for op in view.ops:
         if op.kind in ("memcpy", "memset"):
-            row = rows.setdefault(op.name, {"name": op.name, "count": 0, "total_ns": 0, "bytes": None})
-            row["count"] += 1
-            row["total_ns"] += op.ns
-            if op.bytes is not None:
-                row["bytes"] = (row["bytes"] or 0) + op.bytes
-    return list(rows.values())
+            groups[op.name].append(op)
+    total = sum(op.ns for ops in groups.values() for op in ops)
+    rows = []
+    for name, ops in groups.items():
+        numbers = statistics([op.ns for op in ops])
+        sizes = [op.bytes for op in ops if op.bytes is not None]
+        rows.append({
+            "name": name,
+            **{key: numbers[key] for key in numbers if not key.startswith("p9")},
+            "bytes": sum(sizes) if sizes else None,
+            "share": fraction(numbers["total_ns"], total),
+        })
+    return rows
 
 
 def stream_gap_details(view):
@@ -563,10 +581,19 @@ def stream_gap_details(view):
 
 
 def stream_gaps(view):
+    """Of several ops that ended at the same instant, the one that came last in order is the one before the gap."""
     origin = view.trace.origin
     return [
-        {"device": device, "stream": stream, "start_ns": start - origin, "end_ns": end - origin, "gap_ns": end - start}
-        for device, stream, start, end, _, _ in stream_gap_details(view)
+        {
+            "device": device,
+            "stream": stream,
+            "start_ns": start - origin,
+            "end_ns": end - origin,
+            "gap_ns": end - start,
+            "after": last[-1].name,
+            "before": op.name,
+        }
+        for device, stream, start, end, last, op in stream_gap_details(view)
     ]
 
 
@@ -574,12 +601,14 @@ def streams(view):
     gaps = collections.defaultdict(list)
     for gap in stream_gaps(view):
         gaps[gap["device"], gap["stream"]].append(gap["gap_ns"])
+    spans = {row["device"]: row["span_ns"] for row in accounting(view)}
     return [
         {
             "device": device,
             "stream": stream,
             "count": len(ops),
             "busy_ns": length(times_of(ops)),
+            "busy_share": fraction(length(times_of(ops)), spans[device]),
             "gap_count": len(gaps[device, stream]),
             "gap_ns": sum(gaps[device, stream]),
         }
@@ -587,17 +616,20 @@ def streams(view):
     ]
 
 
-def transitions(view, tie=-1):
-    """tie: which of several ops that ended at the same instant is the one that ended last; -1 the latest to start."""
+def transitions(view):
     groups = collections.defaultdict(list)
-    for _, _, start, end, last, op in stream_gap_details(view):
-        groups[last[tie].name, op.name].append(end - start)
-    keys = ("count", "total_ns", "avg_ns", "min_ns", "max_ns", "stddev_ns")
-    rows = []
-    for (before, after), values in groups.items():
-        numbers = statistics(values)
-        rows.append({"from": before, "to": after, **{key: numbers[key] for key in keys}})
-    return rows
+    for gap in stream_gaps(view):
+        groups[gap["after"], gap["before"]].append(gap["gap_ns"])
+    total = sum(map(sum, groups.values()))
+    return [
+        {
+            "from": before,
+            "to": after,
+            **{key: value for key, value in statistics(values).items() if not key.startswith("p9")},
+            "share": fraction(sum(values), total),
+        }
+        for (before, after), values in groups.items()
+    ]
 
 
 def device_gaps(view):
@@ -629,6 +661,8 @@ def gaps_of_device(view, device, ops):
             "gap_ns": b - a,
             "cause": causes[a],
             "recoverable_ns": recoverable,
+            "before": enders[b].name if b in enders else None,
+            "call": calls[a].plain_name if calls[a] is not None else None,
         }
 
 
@@ -660,14 +694,46 @@ def blocked_time(view, call, a):
 
 
 def idle_causes(view):
-    rows = {}
+    groups, idle = collections.defaultdict(list), collections.Counter()
     for gap in device_gaps(view):
-        key = gap["device"], gap["cause"]
-        row = rows.setdefault(key, dict(zip(("device", "cause"), key), count=0, total_ns=0, recoverable_ns=0))
-        row["count"] += 1
-        row["total_ns"] += gap["gap_ns"]
-        row["recoverable_ns"] += gap["recoverable_ns"]
-    return list(rows.values())
+        groups[gap["device"], gap["cause"]].append(gap)
+        idle[gap["device"]] += gap["gap_ns"]
+    return [
+        {
+            "device": device,
+            "cause": cause,
+            "count": len(gaps),
+            "total_ns": sum(gap["gap_ns"] for gap in gaps),
+            "longest_ns": max(gap["gap_ns"] for gap in gaps),
+            "recoverable_ns": sum(gap["recoverable_ns"] for gap in gaps),
+            "share": fraction(sum(gap["gap_ns"] for gap in gaps), idle[device]),
+        }
+        for (device, cause), gaps in groups.items()
+    ]
+
+
+def queue_time(view, op):
+    """From the end of the launch call to the start of the op; None without call, or when the op started before."""
+    start = view.trace.ops[op.row].start
+    return start - op.call.end if op.call is not None and start >= op.call.end else None
+
+
+def queue_columns(waits):
+    waits = sorted(wait for wait in waits if wait is not None)
+    return {
+        "queued": len(waits),
+        "queue_p50_ns": float(quantile(waits, fractions.Fraction(1, 2))) if waits else None,
+        "queue_p90_ns": float(quantile(waits, fractions.Fraction(9, 10))) if waits else None,
+        "queue_max_ns": waits[-1] if waits else None,
+    }
+
+
+def kernel_launches(view):
+    groups = collections.defaultdict(list)
+    for op in view.ops:
+        if op.kind == "kernel":
+            groups[op.name].append(queue_time(view, op))
+    return [{"name": name, "count": len(waits), **queue_columns(waits)} for name, waits in groups.items()]
 
 
 def launches(view):
@@ -677,9 +743,7 @@ def launches(view):
     for op in view.ops:
         if op.call is not None:
             groups[op.call.plain_name][op.call.row] = op.call
-            original = view.trace.ops[op.row]
-            if original.start >= op.call.end:
-                queues[op.call.plain_name].append(original.start - op.call.end)
+            queues[op.call.plain_name].append(queue_time(view, op))
     if view.is_whole:
         seen = {(call.pid, call.correlation) for calls in groups.values() for call in calls.values()}
         for call in view.trace.calls:
@@ -688,16 +752,9 @@ def launches(view):
                 seen |= {(call.pid, call.correlation)} if call.correlation is not None else set()
     rows = []
     for name, calls in groups.items():
-        waits = sorted(queues[name])
-        rows.append({
-            "name": name,
-            "count": len(calls),
-            "total_ns": sum(call.end - call.start for call in calls.values()),
-            "queued": len(waits),
-            "queue_p50_ns": float(quantile(waits, fractions.Fraction(1, 2))) if waits else None,
-            "queue_p90_ns": float(quantile(waits, fractions.Fraction(9, 10))) if waits else None,
-            "queue_max_ns": waits[-1] if waits else None,
-        })
+        times = [call.end - call.start for call in calls.values()]
+        row = {"name": name, "count": len(calls), "total_ns": sum(times), "max_ns": max(times)}
+        rows.append({**row, "avg_ns": sum(times) / len(times), **queue_columns(queues[name])})
     return rows
 
 
@@ -727,13 +784,38 @@ def steps(view):
 
 
 def processes(view):
-    rows = {}
+    groups = collections.defaultdict(list)
     for op in view.ops:
-        pid = op.call.pid if op.call is not None else None
-        row = rows.setdefault(pid, {"pid": pid, "ops": 0, "total_ns": 0})
-        row["ops"] += 1
-        row["total_ns"] += op.ns
-    return list(rows.values())
+        groups[op.call.pid if op.call is not None else None].append(op)
+    total = sum(op.ns for op in view.ops)
+    return [
+        {
+            "pid": pid,
+            "ops": len(ops),
+            "kernels": sum(op.kind == "kernel" for op in ops),
+            "total_ns": sum(op.ns for op in ops),
+            "share": fraction(sum(op.ns for op in ops), total),
+        }
+        for pid, ops in groups.items()
+    ]
+
+
+def facts(view):
+    """The single numbers of the summary."""
+    rows = accounting(view)
+    first, last = view.window or (min((op.start for op in view.ops), default=0), max((op.end for op in view.ops), default=0))
+    return {
+        "ops": len(view.ops),
+        "kernels": sum(op.kind == "kernel" for op in view.ops),
+        "kernel_names": len({op.name for op in view.ops if op.kind == "kernel"}),
+        "memory_ops": sum(op.kind in ("memcpy", "memset") for op in view.ops),
+        "devices": len(rows),
+        "streams": len(view.by_stream()),
+        "span_ns": last - first,
+        "busy_share": fractions.Fraction(sum(row["utilisation"] for row in rows)) / len(rows) if rows else None,
+        "kernel_time_ns": sum(op.ns for op in view.ops if op.kind == "kernel"),
+        "launch_calls": sum(row["count"] for row in launches(view)),
+    }
 
 
 def overlaps(view):
@@ -749,6 +831,7 @@ def overlaps(view):
 
 TABLES = {
     "accounting": accounting,
+    "accounting_summary": accounting_summary,
     "categories": categories,
     "kernels": kernels,
     "memory": memory,
@@ -758,6 +841,7 @@ TABLES = {
     "gaps": device_gaps,
     "idle_causes": idle_causes,
     "launches": launches,
+    "kernel_launches": kernel_launches,
     "steps": steps,
     "processes": processes,
 }

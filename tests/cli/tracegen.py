@@ -17,6 +17,7 @@ KERNELS = [
     "kernel \"quoted\" \\ tab\t and \u00e9\u4e2d\U0001f600",
     "cudaLaunchKernel_in_its_name",
     "a",
+    "",
 ]
 COMM_KERNELS = [
     "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "write/cell.h"
 #include "write/glyph.h"
 #include "write/writer.h"
 
@@ -255,6 +256,34 @@ static void values_far_apart_have_their_own_units(void **state) {
     *gt_table_row(table) = gt_cell_int(1);
     *gt_table_row(table) = gt_cell_int(2000000);
     assert_non_null(strstr(write_as("text"), "\nBytes\n─────\n  1 B\n 2 MB\n"));
+}
+
+static void assert_number(enum gt_unit unit, struct gt_cell value, enum gputime_choice_unit choice,
+                          const char *expected) {
+    char buf[GT_CELL_MAX];
+    struct gt_report_fact fact = {.unit = unit, .value = value};
+    assert_int_equal(gt_fact_format(buf, &fact, choice), strlen(expected));
+    assert_string_equal(buf, expected);
+}
+
+static void single_values_carry_their_unit(void **state) {
+    (void)state;
+    assert_number(GT_UNIT_COUNT, gt_cell_int(-1234567), 0, "-1,234,567");
+    assert_number(GT_UNIT_COUNT, gt_cell_int(INT64_MIN), 0, "-9,223,372,036,854,775,808");
+    assert_number(GT_UNIT_COUNT, gt_cell_real(1234.56), 0, "1,234.6");
+    assert_number(GT_UNIT_NONE, gt_cell_int(3316414), 0, "3316414");
+    assert_number(GT_UNIT_NONE, gt_cell_real(0.12345), 0, "0.123");
+    assert_number(GT_UNIT_NS, gt_cell_int(982), 0, "982 ns");
+    assert_number(GT_UNIT_NS, gt_cell_int(999), GPUTIME_UNIT_US, "1.00 us");
+    assert_number(GT_UNIT_NS, gt_cell_int(123456789012), GPUTIME_UNIT_MS, "123,456.789 ms");
+    assert_number(GT_UNIT_NS, gt_cell_null(), GPUTIME_UNIT_MS, "-");
+    assert_number(GT_UNIT_NS, gt_cell_real(NAN), 0, "-");
+    assert_number(GT_UNIT_SHARE, gt_cell_real(1), 0, "100.0%");
+    assert_number(GT_UNIT_SHARE, gt_cell_real(-0.0001), 0, "0.0%");
+    assert_number(GT_UNIT_SHARE, gt_cell_real(0.0001), 0, "<0.1%");
+    assert_number(GT_UNIT_SHARE, gt_cell_int(0), 0, "0.0%");
+    assert_number(GT_UNIT_BYTES, gt_cell_int(1500000), 0, "1.5 MB");
+    assert_number(GT_UNIT_NS, gt_cell_real(1e300), GPUTIME_UNIT_NS, "1e+300 ns");
 }
 
 static void values_that_round_to_nothing_say_so(void **state) {
@@ -741,6 +770,7 @@ int main(void) {
         TEST(text_of_two_inputs_has_a_heading_for_each),
         TEST(units_and_columns_are_as_asked_for),
         TEST(values_far_apart_have_their_own_units),
+        TEST(single_values_carry_their_unit),
         TEST(values_that_round_to_nothing_say_so),
         TEST(narrow_screens_leave_columns_out),
         TEST(csv_of_the_main_table),

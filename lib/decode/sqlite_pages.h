@@ -1,0 +1,57 @@
+/* Rows of SQLite tables straight from the pages of the file, several times faster than through the library, in
+   parallel by runs of leaf pages, and past damaged pages. For rowid tables of databases that are at rest (no
+   write-ahead log, no journal) with UTF-8 text; sqlite_db.h decides and has the general reader. */
+#ifndef GT_DECODE_SQLITE_PAGES_H
+#define GT_DECODE_SQLITE_PAGES_H
+
+#include "base/error.h"
+#include "base/source.h"
+#include "decode/sqlite_record.h"
+
+struct gt_sqlite_file {
+    const struct gt_source *source;
+    uint32_t page_bytes, usable_bytes; /* usable: without the reserved bytes at the end of each page */
+    uint32_t page_count;               /* whole pages in the file */
+    bool is_cut;                       /* its header says that there should be more */
+    bool is_utf8, is_wal_mode;
+};
+
+/* false: these are no bytes of an SQLite database's header, or values that none has. */
+bool gt_sqlite_file_init(struct gt_sqlite_file *file, const struct gt_source *source, struct gt_str head,
+                         uint64_t size_bytes);
+
+/* The leaf pages of a table in the order of its rows. */
+struct gt_sqlite_tree {
+    uint32_t *leaves;
+    size_t leaf_count;
+    bool is_table;    /* false: the root is no page of a rowid table; nothing else is filled then */
+    uint64_t missing; /* pages behind the end of a cut file */
+    uint64_t damaged; /* other pages that could not be used, with all they lead to */
+};
+
+enum gt_status gt_sqlite_tree_init(struct gt_sqlite_tree *tree, const struct gt_sqlite_file *file, uint32_t root,
+                                   struct gt_error *err);
+void gt_sqlite_tree_release(struct gt_sqlite_tree *tree);
+
+typedef void gt_sqlite_row_fn(void *context, const struct gt_sqlite_value *values);
+
+/* One for each thread. */
+struct gt_sqlite_reader {
+    const struct gt_sqlite_file *file;
+    struct gt_sqlite_layouts *layouts;
+    uint8_t *buffer;   /* pages as they are read */
+    uint8_t *overflow; /* a record that is longer than its page has room for */
+    size_t overflow_bytes;
+    uint64_t overflow_pages; /* followed so far: every page belongs to one record, so there is a limit */
+    uint64_t missing, damaged; /* pages and rows lost since init */
+};
+
+bool gt_sqlite_reader_init(struct gt_sqlite_reader *reader, const struct gt_sqlite_file *file);
+void gt_sqlite_reader_release(struct gt_sqlite_reader *reader);
+
+/* Calls row for every row of leaves[first .. first + count) in order. Damage is counted in the reader, not an error. */
+enum gt_status gt_sqlite_reader_run(struct gt_sqlite_reader *reader, const uint32_t *leaves, size_t count,
+                                    const struct gt_sqlite_columns *columns, gt_sqlite_row_fn *row, void *context,
+                                    struct gt_error *err);
+
+#endif

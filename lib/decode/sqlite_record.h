@@ -1,0 +1,64 @@
+/* One SQLite record (the payload of a table cell) to the values of chosen columns. Records with equal headers have equal
+   layouts, which are kept, so that most rows cost no header parsing. */
+#ifndef GT_DECODE_SQLITE_RECORD_H
+#define GT_DECODE_SQLITE_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+#define GT_SQLITE_COLUMNS_MAX 16         /* columns that one scan can ask for */
+#define GT_SQLITE_NO_COLUMN   UINT16_MAX /* a column the table does not have: always NULL */
+#define GT_SQLITE_SLACK       16         /* bytes that must be readable behind every record */
+
+enum gt_sqlite_type { GT_SQLITE_NULL, GT_SQLITE_INT, GT_SQLITE_REAL, GT_SQLITE_TEXT, GT_SQLITE_BLOB };
+
+struct gt_sqlite_value {
+    union {
+        int64_t integer;
+        double real;
+        const char *bytes; /* text and blobs; borrowed for the call */
+    };
+    uint32_t len;
+    uint8_t type; /* enum gt_sqlite_type */
+};
+
+static inline struct gt_str gt_sqlite_text(const struct gt_sqlite_value *value) {
+    return value->type == GT_SQLITE_TEXT ? (struct gt_str){value->bytes, value->len} : (struct gt_str){NULL, 0};
+}
+
+/* Which columns of a table a scan wants, in the order in which it gets their values. */
+struct gt_sqlite_columns {
+    size_t count;
+    uint16_t index[GT_SQLITE_COLUMNS_MAX]; /* of the column in the table, or GT_SQLITE_NO_COLUMN */
+    bool is_real[GT_SQLITE_COLUMNS_MAX];   /* REAL affinity: whole numbers are stored as integers and read as real */
+    uint16_t rowid_alias;                  /* index of the INTEGER PRIMARY KEY, stored as NULL; GT_SQLITE_NO_COLUMN */
+};
+
+struct gt_sqlite_layouts; /* the memory of layouts; one for each thread */
+struct gt_sqlite_layouts *gt_sqlite_layouts_new(void);
+void gt_sqlite_layouts_free(struct gt_sqlite_layouts *layouts);
+/* Must be called before the first record of a table. columns must stay as they are until the next call. */
+void gt_sqlite_layouts_use(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_columns *columns);
+
+/* Part of a record that is at hand, and its whole length. */
+struct gt_sqlite_record {
+    const uint8_t *payload;
+    size_t at_hand, payload_bytes;
+    int64_t rowid;
+};
+
+enum gt_sqlite_outcome {
+    GT_SQLITE_ROW,
+    GT_SQLITE_NEEDS_MORE, /* bytes behind at_hand are needed: *needed from the start */
+    GT_SQLITE_DAMAGED,
+};
+enum gt_sqlite_outcome gt_sqlite_record_read(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_record *record,
+                                             struct gt_sqlite_value *values, size_t *needed);
+
+/* A varint at bytes; returns its length, 0 if it does not end before limit bytes. */
+size_t gt_sqlite_varint(const uint8_t *bytes, size_t limit, uint64_t *value);
+
+#endif

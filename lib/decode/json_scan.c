@@ -124,13 +124,13 @@ enum gt_json_status gt_json_scan_member_string(const char **p, const char *end, 
     return scan_string(p, end, text, is_member_end);
 }
 
-static inline bool ends_bare(char c) {
-    return gt_json_is_space(c) || c == ',' || c == '}' || c == ']' || c == ':' || c == '"' || c == '{' || c == '[';
-}
+static const bool is_punctuation[256] = {
+    [','] = true, [':'] = true, ['"'] = true, ['{'] = true, ['}'] = true, ['['] = true, [']'] = true,
+};
 
 enum gt_json_status gt_json_scan_bare(const char **p, const char *end, struct gt_str *text) {
     const char *at = *p;
-    while (at < end && !ends_bare(*at))
+    while (at < end && !gt_json_is_space(*at) && !is_punctuation[(unsigned char)*at])
         at++;
     if (at == end)
         return GT_JSON_MORE;

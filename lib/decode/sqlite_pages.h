@@ -42,7 +42,7 @@ struct gt_sqlite_reader {
     uint8_t *buffer;   /* pages as they are read */
     uint8_t *overflow; /* a record that is longer than its page has room for */
     size_t overflow_bytes;
-    uint64_t overflow_pages; /* followed so far: every page belongs to one record, so there is a limit */
+    uint64_t overflow_pages;   /* followed so far: every page belongs to one record, so there is a limit */
     uint64_t missing, damaged; /* pages and rows lost since init */
 };
 

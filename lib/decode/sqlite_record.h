@@ -1,5 +1,5 @@
-/* One SQLite record (the payload of a table cell) to the values of chosen columns. Records with equal headers have equal
-   layouts, which are kept, so that most rows cost no header parsing. */
+/* One SQLite record (the payload of a table cell) to the values of chosen columns. Records with equal headers have
+   equal layouts, which are kept, so that most rows cost no header parsing. */
 #ifndef GT_DECODE_SQLITE_RECORD_H
 #define GT_DECODE_SQLITE_RECORD_H
 

@@ -83,7 +83,9 @@ enum gt_status gt_health_run(const struct gt_view *view, struct gt_section *sect
     count_shared_devices(view, counts);
     for (size_t i = 0; i < GT_ISSUE_COUNT; i++) {
         const struct gt_issue *read = &view->store->issues[i];
-        uint64_t count = counts[i] + read->count + view->labels->issues[i];
+        /* What a decoder has counted already, with its place in the file, is seen in the ops once more. */
+        uint64_t count = read->count + view->labels->issues[i];
+        count = counts[i] > count ? counts[i] : count;
         if (count == 0)
             continue;
         gt_section_issue(section, &(struct gt_report_issue){

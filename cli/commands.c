@@ -41,7 +41,7 @@ static const struct gputime_shape summary_shapes[] = {
     {.table = "kernels", .columns = "name,count,total_ns,avg_ns,share"},
     {.table = "idle_causes", .screen_limit = 5, .columns = CAUSE_COLUMNS},
     {.table = "idle_host", .limit = 20, .hidden = 1},
-    {.table = "gaps", .limit = 20, .hidden = 1},
+    {.table = "gaps", .limit = 20, .screen_limit = 4, .columns = "device,start_ns,gap_ns,cause,before"},
     {.table = "memory", .hidden = 1},
     {.table = "streams", .hidden = 1},
     {.table = "steps", .hidden = 1},
@@ -51,7 +51,7 @@ static const struct gputime_shape summary_shapes[] = {
 
 static const struct cli_list summary_kernels = {.table = "kernels",
                                                 .sort = "total_ns",
-                                                .screen_rows = 8,
+                                                .screen_rows = 7,
                                                 .rows = 20,
                                                 .sort_offset = AT(sort),
                                                 .top_offset = AT(top),
@@ -110,7 +110,7 @@ const struct cli_command cli_command_table[] = {
                 .analyses = summary_analyses,
                 .shapes = summary_shapes,
                 .lists = {&summary_kernels}}},
-     .notes = {{"top", "kernels to show (8; 0 = all)"}},
+     .notes = {{"top", "kernels to show (7; 0 = all)"}},
      .examples = {"gputime trace.json.gz", "gputime --from 40% --to 60% profile.sqlite -o summary.md"}},
 
     {.name = "kernels",

@@ -8,10 +8,11 @@
 #include "base/mem.h"
 #include "decode/proto.h"
 
-#define END_MARKER   GT_STR("U3w[END]")
-#define RAW_MAGIC    GT_STR("QDTEXT00")
-#define SEARCH_BYTES ((size_t)1 << 20) /* a cut file's raw section begins within so many bytes: after 600 in samples   \
-                                        */
+#define END_MARKER GT_STR("U3w[END]")
+#define RAW_MAGIC  GT_STR("QDTEXT00")
+#define SEARCH_BYTES                                                                                                   \
+    ((size_t)1 << 20) /* a cut file's raw section begins within so many bytes: after 600 in samples                    \
+                       */
 
 enum { TAIL_BYTES = 16, VARINT_MAX = 10, SIZE_MIN = 48 };
 

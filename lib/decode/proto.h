@@ -31,7 +31,7 @@ struct gt_proto_field {
 };
 
 static inline struct gt_proto gt_proto_of(struct gt_str bytes) {
-    const unsigned char *p = (const unsigned char *)bytes.ptr;
+    const unsigned char *p = (const unsigned char *)(bytes.ptr ? bytes.ptr : "");
     return (struct gt_proto){p, p + bytes.len, false};
 }
 

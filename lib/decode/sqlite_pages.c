@@ -70,9 +70,11 @@ static bool gather(struct run *run, struct cell *cell, size_t needed) {
     const struct gt_sqlite_file *file = reader->file;
     size_t room = file->usable_bytes - 4, have = cell->record.at_hand;
     uint32_t page = cell->next_page;
+    bool is_first = cell->record.payload != reader->overflow;
     if ((needed - have) / room > file->page_count || !reserve_overflow(run, needed + room))
         return false;
-    memcpy(reader->overflow, cell->record.payload, have);
+    if (is_first)
+        memcpy(reader->overflow, cell->record.payload, have);
     while (have < needed) {
         uint8_t link[4];
         size_t got_link, got;

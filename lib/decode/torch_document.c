@@ -11,6 +11,12 @@ void gt_torch_document_init(struct gt_torch_document *document, struct gt_builde
     document->builder = builder;
 }
 
+void gt_torch_document_open(struct gt_torch_document *document) {
+    document->has_trace_events = true;
+    document->array_count++;
+    document->depth = 1;
+}
+
 /* A member of an object whose text is whole. */
 struct member {
     struct gt_str key;
@@ -181,7 +187,7 @@ static enum gt_torch_stop read_string(struct gt_torch_document *document, struct
 static enum gt_torch_stop open_object(struct gt_torch_document *document, struct gt_torch_bytes *bytes,
                                       bool is_after_colon) {
     if (!is_after_colon && (document->depth == 0 || document->looks_for_events)) {
-        enum gt_json_status starts = gt_torch_event_starts(bytes->p, bytes->end, false);
+        enum gt_json_status starts = gt_torch_event_starts(bytes->p, bytes->end);
         if (starts == GT_JSON_OK)
             return GT_TORCH_STOP_END;
         if (starts == GT_JSON_MORE && !gt_torch_bytes_are_final(bytes, bytes->p))

@@ -16,6 +16,9 @@ struct gt_torch_document {
 
 void gt_torch_document_init(struct gt_torch_document *document, struct gt_builder *builder);
 
+/* Says that a document was found by its events' reader, which takes its first key for one of an event. */
+void gt_torch_document_open(struct gt_torch_document *document);
+
 /* Reads up to the next array of events: GT_TORCH_STOP_END, bytes->p is behind its bracket, or at an event that stands
    outside any array. GT_TORCH_STOP_MORE as for regions. Reading is loose, token by token: what cannot be understood is
    passed over, and nothing but the header members it knows is held together in memory. */

@@ -208,7 +208,7 @@ enum gt_torch_parse gt_torch_event_parse(struct gt_torch_event *event, const cha
     return GT_TORCH_OK;
 }
 
-enum gt_json_status gt_torch_event_starts(const char *p, const char *end, bool only_ph) {
+enum gt_json_status gt_torch_event_starts(const char *p, const char *end) {
     static const struct gt_str keys[] = {GT_STR("ph"),  GT_STR("name"), GT_STR("cat"), GT_STR("ts"),
                                          GT_STR("pid"), GT_STR("tid"),  GT_STR("dur"), GT_STR("args"),
                                          GT_STR("id"),  GT_STR("bp"),   GT_STR("s")};
@@ -224,7 +224,7 @@ enum gt_json_status gt_torch_event_starts(const char *p, const char *end, bool o
     if (p == end)
         return GT_JSON_MORE;
     bool is_known = false;
-    for (size_t i = 0; i < (only_ph ? 1 : sizeof keys / sizeof *keys); i++)
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         is_known |= gt_str_eq((struct gt_str){key, (size_t)(p - key)}, keys[i]);
     if (!is_known)
         return GT_JSON_BAD;

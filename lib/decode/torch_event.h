@@ -70,9 +70,9 @@ enum gt_torch_parse {
 enum gt_torch_parse gt_torch_event_parse(struct gt_torch_event *event, const char **p, const char *end,
                                          bool is_second_try);
 
-/* Whether the brace at p opens an object whose first key is one of an event; "ph" itself where only_ph. A string cannot
-   hold such bytes unescaped, but objects inside args can: what is found is checked by whoever uses it. */
-enum gt_json_status gt_torch_event_starts(const char *p, const char *end, bool only_ph);
+/* Whether the brace at p opens an object whose first key is one of an event. A string cannot hold such bytes
+   unescaped, but objects inside args can: what is found is checked by whoever uses it. */
+enum gt_json_status gt_torch_event_starts(const char *p, const char *end);
 
 enum gt_torch_category gt_torch_category_of(struct gt_str name);
 

@@ -9,11 +9,10 @@
 #include "base/threads.h"
 #include "decode/torch_reader.h"
 
-static const struct gt_torch_sizes default_sizes = {
-    .chunk_bytes = 8 << 20,
-    .window_bytes = 1 << 20,
-    .max_bytes = 64 << 20,
-};
+/* Chunks are handed out one after the other: several for each thread, since they do not take equally long, but not
+   so small that beginning one costs. */
+enum { MIN_CHUNK_BYTES = 1 << 20, MAX_CHUNK_BYTES = 8 << 20, CHUNKS_PER_THREAD = 4 };
+enum { WINDOW_BYTES = 1 << 20, MAX_EVENT_BYTES = 64 << 20 };
 
 /* Bytes before a chunk's nominal start that tell what stands before its first brace. */
 enum { LOOK_BACK_BYTES = 64 };
@@ -170,7 +169,9 @@ static enum gt_status join_chunks(struct decoding *decoding, struct gt_error *er
 static enum gt_status read_parallel(struct decoding *decoding, uint64_t size_bytes, struct gt_error *err) {
     if (gt_torch_reader_find_array(&decoding->reader, err) != GT_OK)
         return GT_ERR;
-    if (decoding->reader.has_ended || gt_torch_reader_offset(&decoding->reader) >= size_bytes)
+    /* Events outside any array are for one reader alone: any of them may turn out to be a document. */
+    if (decoding->reader.has_ended || decoding->reader.document.array_count == 0 ||
+        gt_torch_reader_offset(&decoding->reader) >= size_bytes)
         return GT_OK;
     if (make_chunks(decoding, size_bytes, err) != GT_OK || run_workers(decoding, err) != GT_OK)
         return GT_ERR;
@@ -269,7 +270,15 @@ enum gt_status gt_torch_json_decode(struct gt_source *const *sources, size_t cou
                                     struct gt_error *err) {
     if (count != 1)
         return gt_fail(err, "a trace in JSON is one file, not %zu", count);
-    return gt_torch_json_decode_sized(sources[0], options, &default_sizes, out, err);
+    struct gt_torch_sizes sizes = {MAX_CHUNK_BYTES, WINDOW_BYTES, MAX_EVENT_BYTES};
+    uint64_t size_bytes;
+    if (gt_source_is_seekable(sources[0], &size_bytes)) {
+        uint64_t share = size_bytes / (options->threads * CHUNKS_PER_THREAD);
+        sizes.chunk_bytes = share < MIN_CHUNK_BYTES   ? MIN_CHUNK_BYTES
+                            : share > MAX_CHUNK_BYTES ? MAX_CHUNK_BYTES
+                                                      : (size_t)share;
+    }
+    return gt_torch_json_decode_sized(sources[0], options, &sizes, out, err);
 }
 
 static bool contains(struct gt_str text, struct gt_str part) {
@@ -286,13 +295,13 @@ int gt_torch_json_sniff(struct gt_str head, const char *path) {
         return 0;
     if (*p == '[') {
         p = gt_json_skip_space(p + 1, end);
-        return p < end && *p == '{' && gt_torch_event_starts(p, end, false) == GT_JSON_OK ? 90 : 10;
+        return p < end && *p == '{' && gt_torch_event_starts(p, end) == GT_JSON_OK ? 90 : 10;
     }
     if (contains(head, GT_STR("\"traceEvents\"")))
         return 95;
     if (contains(head, GT_STR("\"deviceProperties\"")) || contains(head, GT_STR("\"distributedInfo\"")))
         return 80;
-    if (gt_torch_event_starts(p, end, false) == GT_JSON_OK)
+    if (gt_torch_event_starts(p, end) == GT_JSON_OK)
         return 60;
     p = gt_json_skip_space(p + 1, end);
     return p == end || *p == '"' || *p == '}' ? 10 : 1;

@@ -22,8 +22,12 @@ static enum gt_torch_stop step(struct gt_torch_reader *reader, uint64_t limit) {
     struct gt_torch_bytes *bytes = &reader->window.bytes;
     enum gt_torch_stop stop;
     if (reader->is_in_array) {
+        reader->region.is_outside = reader->document.array_count == 0;
         stop = gt_torch_region_run(&reader->region, bytes, limit);
         reader->document.looks_for_events = reader->region.furthest > 0;
+        if (reader->region.has_opened)
+            gt_torch_document_open(&reader->document);
+        reader->region.has_opened = false;
     } else {
         stop = gt_torch_document_run(&reader->document, bytes);
     }

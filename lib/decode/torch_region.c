@@ -24,7 +24,7 @@ enum gt_json_status gt_torch_find_event(struct gt_torch_bytes *bytes, char *befo
     enum gt_json_status found = GT_JSON_MORE;
     for (; p < bytes->end; p++) {
         if (*p == '{' && *before != ':') {
-            found = gt_torch_event_starts(p, bytes->end, false);
+            found = gt_torch_event_starts(p, bytes->end);
             if (found == GT_JSON_OK || (found == GT_JSON_MORE && !gt_torch_bytes_are_final(bytes, p)))
                 break;
             found = GT_JSON_MORE;
@@ -140,7 +140,10 @@ static enum gt_torch_stop read_event(struct gt_torch_region *region, struct gt_t
     case GT_TORCH_MORE:
         return meet_end(region, bytes);
     case GT_TORCH_INNER_DOCUMENT:
-        gt_builder_issue(region->sink->builder, GT_ISSUE_DOCUMENTS_JOINED, 1, bytes->offset);
+        region->has_opened = region->is_outside;
+        if (!region->is_outside)
+            gt_builder_issue(region->sink->builder, GT_ISSUE_DOCUMENTS_JOINED, 1, bytes->offset);
+        region->is_outside = false;
         break;
     case GT_TORCH_OK:
         gt_torch_sink_take(region->sink, &region->event, bytes->offset);

@@ -14,6 +14,8 @@ struct gt_torch_region {
     bool is_cut;          /* the input ends inside the event at cut_offset */
     uint64_t cut_offset;
     uint64_t element_count; /* of the array, whatever they are */
+    bool is_outside;        /* set by the caller: no array is open, the object at hand may be the document itself */
+    bool has_opened;        /* it was, and its array is being read */
 
     /* After an event that cannot be read, the next event start is looked for. */
     bool is_searching;

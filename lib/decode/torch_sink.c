@@ -202,9 +202,11 @@ static void take_op(const struct subject *at) {
     row.correlation = find_correlation(at);
     row.name = find_name(at);
     row.flags = is_graph_node(at) ? GT_OP_IN_GRAPH : 0;
+    if (!gt_builder_op(builder, &row))
+        return;
     if (row.name == GT_STRID_EMPTY)
         count_issue(at, GT_ISSUE_OP_WITHOUT_NAME);
-    if (!gt_builder_op(builder, &row) || row.kind == GT_OP_KERNEL)
+    if (row.kind == GT_OP_KERNEL)
         return;
     int64_t bytes = find_int(at, GT_TORCH_BYTES, -1);
     if (bytes < 0)

@@ -31,6 +31,14 @@ struct gt_labels {
     uint32_t *op_call; /* by op row: row of its launch call, GT_NO_ROW if the trace has none */
     uint32_t *op_step; /* by op row: index into steps, GT_NO_ROW if none */
 
+    /* Ranges around the launch of an op. Those of one thread (GPU-side annotations: of one stream) form a tree; marks
+       and ranges that ended on another thread are in none and have no ops. By range row, GT_NO_ROW if there is none: */
+    uint32_t *op_range;     /* by op row: the innermost of its ranges */
+    uint32_t *range_parent; /* the tightest range around it */
+    uint32_t *range_beside; /* the child of the same parent before it, if that reaches the start of this one */
+    uint32_t *range_last;   /* its last child */
+    uint32_t *range_level;  /* how many ancestors it has */
+
     gt_strid *short_name;         /* by string id: id in short_names; only names of ops and groups have one */
     struct gt_strtab short_names; /* the simplified names, borrowed from the store */
     uint8_t *op_category;         /* by op row: index into categories */
@@ -60,6 +68,31 @@ static inline uint32_t gt_labels_op_process(const struct gt_labels *labels, cons
     if (process == GT_NO_TRACK && labels->op_call[op] != GT_NO_ROW)
         process = gt_store_call_process(store, labels->op_call[op]);
     return process;
+}
+
+/* Where a range must end, or later, to hold an op: at the end of its launch call; where the trace has none, at the
+ * op's.
+ */
+static inline int64_t gt_labels_op_reach(const struct gt_labels *labels, const struct gt_store *store, uint32_t op) {
+    uint32_t call = labels->op_call[op];
+    return call == GT_NO_ROW ? store->ops.end_ns[op] : store->calls.end_ns[call];
+}
+
+/* All ranges of an op, from the innermost outwards, each in constant time however ranges overlap:
+       for (r = labels->op_range[op]; r != GT_NO_ROW; r = gt_labels_next_range(labels, store, r, reach_ns))
+   Where ranges nest these are the ancestors. Where they overlap, one that began earlier and ends earlier may hold the
+   op too: it is beside the range or, since the last child of a range ends latest, down the line of last children there.
+ */
+static inline uint32_t gt_labels_next_range(const struct gt_labels *labels, const struct gt_store *store,
+                                            uint32_t range, int64_t reach_ns) {
+    const int64_t *end_ns = store->ranges.end_ns;
+    uint32_t beside = labels->range_beside[range];
+    if (beside == GT_NO_ROW || end_ns[beside] < reach_ns)
+        return labels->range_parent[range];
+    for (uint32_t last = labels->range_last[beside]; last != GT_NO_ROW && end_ns[last] >= reach_ns;
+         last = labels->range_last[beside])
+        beside = last;
+    return beside;
 }
 
 static inline enum gt_class gt_labels_class(const struct gt_labels *labels, uint32_t op) {

@@ -178,7 +178,7 @@ enum gt_status gt_gaps_run(const struct gt_view *view, struct gt_section *sectio
                                              host_columns, GT_ARRAY_COUNT(host_columns));
     struct gt_table *gaps =
         gt_section_table(section, "gaps", "Longest idle gaps", gap_columns, GT_ARRAY_COUNT(gap_columns));
-    causes->empty = "The GPUs were never idle inside their span.";
+    causes->empty = view->device_count ? "The GPUs were never idle inside their span." : NULL;
     gaps->screen_limit = 10;
     add_sums(view, &idle, causes, host);
     if (!add_gaps(view, &idle, gaps))

@@ -17,7 +17,7 @@ static const struct gt_report_column columns[] = {
     {"launch_share", "Of launches", GT_UNIT_SHARE, "kernel launches", GT_COLUMN_DETAIL},
     {"category", "Category", GT_UNIT_NONE, NULL, 0},
     {"short_name", "Short name", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"full_name", "Full name (first seen)", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"full_name", "Full name (first seen)", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_DETAIL},
 };
 
 static void add_row(const struct gt_view *view, struct gt_table *table, const struct gt_named_set *set,

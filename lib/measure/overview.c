@@ -1,5 +1,6 @@
 /* Overview: the head of a summary, a few facts on what the trace holds and how busy its GPUs were. */
 #include "base/mem.h"
+#include "base/num.h"
 #include "measure/calls.h"
 #include "measure/measure.h"
 
@@ -118,10 +119,58 @@ static struct gt_cell device_names(const struct gt_view *view, struct gt_arena *
     return text.len ? gt_cell_text(text) : gt_cell_null();
 }
 
+/* "12,311 kernels": a number and its noun. */
+static struct gt_str counted(struct gt_arena *arena, size_t count, const char *noun, const char *nouns) {
+    char number[GT_NUM_MAX];
+    gt_num_format_grouped(number, (int64_t)count);
+    return gt_arena_printf(arena, "%s %s", number, count == 1 ? noun : nouns);
+}
+
+static struct gt_str contents(struct gt_arena *arena, const struct totals *totals) {
+    struct gt_str text =
+        gt_arena_printf(arena, "%s of %s and %s", counted(arena, totals->kernels, "kernel", "kernels").ptr,
+                        counted(arena, totals->kernel_names, "name", "names").ptr,
+                        counted(arena, totals->memory_ops, "memory op", "memory ops").ptr);
+    if (totals->launch_calls)
+        text = gt_arena_printf(arena, "%s, from %s", text.ptr,
+                               counted(arena, totals->launch_calls, "launch call", "launch calls").ptr);
+    if (totals->steps)
+        text = gt_arena_printf(arena, "%s in %s", text.ptr, counted(arena, totals->steps, "step", "steps").ptr);
+    return text;
+}
+
+static struct gt_str devices(const struct gt_view *view, struct gt_arena *arena, const struct totals *totals,
+                             const struct gt_cell *names) {
+    char span[GT_NUM_MAX];
+    gt_num_format_duration(span, (double)gt_ns_between(totals->first_ns, totals->last_ns));
+    struct gt_str gpus = counted(arena, view->device_count, "GPU", "GPUs");
+    if (names->type == GPUTIME_CELL_TEXT)
+        gpus = gt_arena_printf(arena, "%s (%.*s)", gpus.ptr, (int)names->text_bytes, names->text);
+    struct gt_str processes = {"", 0};
+    if (totals->processes > 1)
+        processes = gt_arena_printf(arena, ", %s", counted(arena, totals->processes, "process", "processes").ptr);
+    return gt_arena_printf(arena, "%s, %s%s: %s, of which busy %.1f%%%s", gpus.ptr,
+                           counted(arena, view->lane_count, "stream", "streams").ptr, processes.ptr, span,
+                           totals->busy_share * 100, view->device_count > 1 ? " on average" : "");
+}
+
+/* The screen gets the facts as sentences: what there is, and on what it ran. */
+static void tell(const struct gt_view *view, struct gt_section *section, const struct totals *totals,
+                 const struct gt_cell *names) {
+    struct gt_arena *arena = &section->report->arena;
+    if (totals->ops == 0)
+        return;
+    struct gt_str text = contents(arena, totals);
+    if (view->op_count)
+        text = gt_arena_printf(arena, "%s. %s", text.ptr, devices(view, arena, totals, names).ptr);
+    gt_section_note(section, GT_FOR_SCREEN, gt_arena_printf(arena, "%s.", text.ptr));
+}
+
 static void add_facts(const struct gt_view *view, struct gt_section *section, const struct totals *totals) {
-    struct gt_fact_group shown = {.section = section, .audience = GT_FOR_ALL};
+    struct gt_fact_group shown = {.section = section, .audience = GT_FOR_DATA | GT_FOR_PAGE};
     struct gt_fact_group data = {.section = section, .audience = GT_FOR_DATA};
     struct gt_cell names = device_names(view, &section->report->arena);
+    tell(view, section, totals, &names);
     gt_fact_group_add(&shown, "ops", "GPU ops", GT_UNIT_COUNT, gt_cell_count(totals->ops));
     gt_fact_group_add(&shown, "kernels", "Kernels", GT_UNIT_COUNT, gt_cell_count(totals->kernels));
     gt_fact_group_add(&shown, "kernel_names", "Kernel names", GT_UNIT_COUNT, gt_cell_count(totals->kernel_names));

@@ -104,7 +104,8 @@ static void write_table(struct gt_out *out, const struct gt_table *table, const 
     if (shown.rows_hidden) {
         char buf[GT_NUM_MAX];
         gt_num_format_grouped(buf, (int64_t)shown.rows_hidden);
-        gt_out_printf(out, "\n… and %s more %s (--top 0 shows all)\n", buf, shown.rows_hidden == 1 ? "row" : "rows");
+        gt_out_printf(out, "\n… and %s more %s (`--table %s --top 0` shows all)\n", buf,
+                      shown.rows_hidden == 1 ? "row" : "rows", table->key);
     }
 }
 

@@ -340,11 +340,11 @@ static void draw_title(const struct fitted *fitted) {
 
 static void draw_remainder(const struct fitted *fitted) {
     const struct gt_screen *screen = fitted->screen;
-    char number[GT_NUM_MAX], line[GT_NUM_MAX + 64];
+    char number[GT_NUM_MAX], line[GT_NUM_MAX + 128];
     if (fitted->shown.rows_hidden) {
         gt_num_format_grouped(number, (int64_t)fitted->shown.rows_hidden);
-        snprintf(line, sizeof line, "%s and %s more %s (--top 0 shows all)", screen->utf8 ? "…" : "...", number,
-                 fitted->shown.rows_hidden == 1 ? "row" : "rows");
+        snprintf(line, sizeof line, "%s and %s more %s (--table %s --top 0 shows all)", screen->utf8 ? "…" : "...",
+                 number, fitted->shown.rows_hidden == 1 ? "row" : "rows", fitted->table->key);
         gt_screen_wrap(screen, GT_INK_DIM, gt_str_of(line), 0, 0);
     }
     if (fitted->dropped) {

@@ -158,6 +158,15 @@ static void an_empty_trace_is_a_trace(void **state) {
     json_gives("[]", "");
 }
 
+static void a_document_may_begin_like_an_event(void **state) {
+    (void)state;
+    json_gives("{\"name\": \"x\", \"id\": 1, \"traceEvents\": [" KERNEL("1") "," KERNEL("2") "]}",
+               "kernel 1000+1000 'k' gpu 0/7\nkernel 2000+1000 'k' gpu 0/7\n");
+    json_gives("{\"name\": \"x\", \"traceEvents\": []}", "");
+    json_gives("{\"name\": \"x\", \"traceEvents\": [" KERNEL("1") "]",
+               "kernel 1000+1000 'k' gpu 0/7\nissue input_cut 1 at 98\n");
+}
+
 static void other_json_is_no_trace(void **state) {
     (void)state;
     const char *message = "error: '' is JSON, but no trace: it has no \"traceEvents\"\n";
@@ -331,6 +340,7 @@ int main(void) {
         cmocka_unit_test(header_members_count_wherever_they_stand),
         cmocka_unit_test(a_bare_array_needs_no_bracket_at_its_end),
         cmocka_unit_test(an_empty_trace_is_a_trace),
+        cmocka_unit_test(a_document_may_begin_like_an_event),
         cmocka_unit_test(other_json_is_no_trace),
         cmocka_unit_test(chunks_and_threads_change_nothing),
         cmocka_unit_test(packed_and_piped_input_reads_alike),

@@ -1,0 +1,30 @@
+/* Events of a report: the entries of a chunk come in, rows of the model's sink go out. One belongs to one thread. */
+#ifndef GT_DECODE_NSYS_REP_EVENT_H
+#define GT_DECODE_NSYS_REP_EVENT_H
+
+#include "decode/nsys_rep_facts.h"
+
+/* The name of a process, which comes as an event. */
+struct gt_nsys_rep_process {
+    uint64_t order; /* of the batch it stands in */
+    struct gt_nsys_name name;
+};
+
+struct gt_nsys_rep_sink {
+    struct gt_nsys_sink model;
+    const struct gt_nsys_rep_facts *facts;
+    uint64_t order;                        /* of the batch at hand */
+    uint64_t event_count;                  /* entries seen */
+    struct gt_nsys_rep_process *processes; /* texts are in the model's arena */
+    size_t process_count, process_capacity;
+};
+
+/* false: memory is short. Release in either case. */
+bool gt_nsys_rep_sink_init(struct gt_nsys_rep_sink *sink, struct gt_builder *builder,
+                           const struct gt_nsys_rep_facts *facts);
+void gt_nsys_rep_sink_release(struct gt_nsys_rep_sink *sink); /* the builder stays */
+
+/* Takes the entries of a chunk's message. offset: of the chunk in the file, for what is wrong with it. */
+void gt_nsys_rep_sink_take(struct gt_nsys_rep_sink *sink, struct gt_str message, uint64_t offset);
+
+#endif

@@ -1,0 +1,191 @@
+/* Finds the tables and columns of an Nsight Systems export by their names: a database comes in, what stands where goes
+   out. A name that several generations spell differently has alternatives, the best first. */
+#include "decode/nsys_schema.h"
+
+#include <stdio.h>
+#include <strings.h>
+
+enum { NAMES_MAX = 4, REQUIRED_MAX = 2 };
+
+struct role {
+    const char *names[NAMES_MAX];               /* of the table, best first */
+    const char *contains[NAMES_MAX];            /* else the first table whose name has one of these words */
+    const char *required[REQUIRED_MAX];         /* columns that it must have */
+    const char *columns[GT_SQLITE_COLUMNS_MAX]; /* "this|else this" */
+};
+
+#define ACTIVITY_COLUMNS                                                                                               \
+    [GT_NSYS_ACTIVITY_START] = "start", [GT_NSYS_ACTIVITY_END] = "end", [GT_NSYS_ACTIVITY_DEVICE] = "deviceId",        \
+    [GT_NSYS_ACTIVITY_STREAM] = "streamId", [GT_NSYS_ACTIVITY_CORRELATION] = "correlationId",                          \
+    [GT_NSYS_ACTIVITY_GLOBAL_PID] = "globalPid|globalTid", [GT_NSYS_ACTIVITY_PID] = "pid|processId"
+#define CALL_COLUMNS                                                                                                   \
+    {                                                                                                                  \
+        [GT_NSYS_CALL_START] = "start", [GT_NSYS_CALL_END] = "end", [GT_NSYS_CALL_CORRELATION] = "correlationId",      \
+        [GT_NSYS_CALL_GLOBAL_TID] = "globalTid", [GT_NSYS_CALL_NAME_ID] = "nameId", [GT_NSYS_CALL_NAME] = "name",      \
+        [GT_NSYS_CALL_PID] = "pid|processId", [GT_NSYS_CALL_TID] = "tid|threadId"                                      \
+    }
+
+/* The second names are those of older profilers and of files that people made by hand. */
+static const struct role roles[GT_NSYS_ROLE_COUNT] = {
+    [GT_NSYS_STRINGS] = {{"StringIds", "Strings", "StringIdsV2", "StringTable"},
+                         {0},
+                         {"id|_id_", "value"},
+                         {"id|_id_", "value"}},
+    [GT_NSYS_META] = {{"META_DATA_EXPORT"}, {0}, {"name", "value"}, {"name", "value"}},
+    [GT_NSYS_SESSION] = {{"TARGET_INFO_SESSION_START_TIME"}, {0}, {"utcEpochNs"}, {"utcEpochNs"}},
+    [GT_NSYS_DETAILS] = {{"ANALYSIS_DETAILS"}, {0}, {"duration"}, {"duration"}},
+    [GT_NSYS_GPUS] = {{"TARGET_INFO_GPU"}, {0}, {"id"}, {"id", "name", "totalMemory", "smCount"}},
+    [GT_NSYS_CUDA_DEVICES] = {{"TARGET_INFO_CUDA_DEVICE"}, {0}, {"gpuId", "cudaId"}, {"gpuId", "cudaId", "pid"}},
+    [GT_NSYS_PROCESSES] = {{"PROCESSES"}, {0}, {"globalPid"}, {"globalPid", "name|nameId"}},
+    [GT_NSYS_THREADS] = {{"ThreadNames"}, {0}, {"globalTid"}, {"globalTid", "nameId|name"}},
+    [GT_NSYS_KERNELS] =
+        {{"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", "CUDA_GPU_KERNEL", "GPU_KERNEL"},
+         {"KERNEL"},
+         {"start", "end"},
+         {ACTIVITY_COLUMNS, [GT_NSYS_ACTIVITY_GRAPH_NODE] = "graphNodeId", [GT_NSYS_KERNEL_NAME] = "demangledName|name",
+          [GT_NSYS_KERNEL_SHORT_NAME] = "shortName", [GT_NSYS_KERNEL_MANGLED_NAME] = "mangledName"}},
+    [GT_NSYS_COPIES] =
+        {{"CUPTI_ACTIVITY_KIND_MEMCPY", "CUDA_GPU_MEMCPY", "GPU_MEMCPY"},
+         {0},
+         {"start", "end"},
+         {ACTIVITY_COLUMNS, [GT_NSYS_ACTIVITY_GRAPH_NODE] = "graphNodeId", [GT_NSYS_COPY_BYTES] = "bytes",
+          [GT_NSYS_COPY_DST_KIND] = "dstKind", [GT_NSYS_COPY_SRC_KIND] = "srcKind", [GT_NSYS_COPY_KIND] = "copyKind"}},
+    [GT_NSYS_SETS] = {{"CUPTI_ACTIVITY_KIND_MEMSET", "CUDA_GPU_MEMSET", "GPU_MEMSET"},
+                      {0},
+                      {"start", "end"},
+                      {ACTIVITY_COLUMNS, [GT_NSYS_ACTIVITY_GRAPH_NODE] = "graphNodeId", [GT_NSYS_COPY_BYTES] = "bytes",
+                       [GT_NSYS_COPY_DST_KIND] = "memKind|memoryKind"}},
+    [GT_NSYS_GRAPHS] = {{"CUPTI_ACTIVITY_KIND_GRAPH_TRACE"},
+                        {0},
+                        {"start", "end"},
+                        {ACTIVITY_COLUMNS, [GT_NSYS_ACTIVITY_GRAPH_NODE] = "graphId"}},
+    [GT_NSYS_RUNTIME] = {{"CUPTI_ACTIVITY_KIND_RUNTIME", "CUDA_API_RUNTIME", "CUDA_RUNTIME"},
+                         {"RUNTIME", "CUDA_API"},
+                         {"start", "end"},
+                         CALL_COLUMNS},
+    [GT_NSYS_DRIVER] = {{"CUPTI_ACTIVITY_KIND_DRIVER"}, {"DRIVER"}, {"start", "end"}, CALL_COLUMNS},
+    [GT_NSYS_RANGES] = {{"NVTX_EVENTS", "NVTX_EVENTS_V2", "NVTX"},
+                        {"NVTX"},
+                        {"start"},
+                        {[GT_NSYS_RANGE_START] = "start",
+                         [GT_NSYS_RANGE_END] = "end",
+                         [GT_NSYS_RANGE_TYPE] = "eventType",
+                         [GT_NSYS_RANGE_TEXT] = "text",
+                         [GT_NSYS_RANGE_TEXT_ID] = "textId",
+                         [GT_NSYS_RANGE_GLOBAL_TID] = "globalTid",
+                         [GT_NSYS_RANGE_END_GLOBAL_TID] = "endGlobalTid",
+                         [GT_NSYS_RANGE_DOMAIN] = "domainId"}},
+    [GT_NSYS_OVERHEADS] = {{"PROFILER_OVERHEAD"},
+                           {0},
+                           {"start", "end"},
+                           {[GT_NSYS_OVERHEAD_START] = "start",
+                            [GT_NSYS_OVERHEAD_END] = "end",
+                            [GT_NSYS_OVERHEAD_GLOBAL_TID] = "globalTid",
+                            [GT_NSYS_OVERHEAD_NAME] = "nameId|name"}},
+    [GT_NSYS_DIAGNOSTICS] = {{"DIAGNOSTIC_EVENT"}, {0}, {"text"}, {"text"}},
+};
+
+/* The column for "this|else this". */
+static uint16_t find_column(const struct gt_sqlite_table *table, const char *alternatives) {
+    uint16_t found = GT_SQLITE_NO_COLUMN;
+    while (alternatives && found == GT_SQLITE_NO_COLUMN) {
+        const char *bar = strchr(alternatives, '|');
+        size_t len = bar ? (size_t)(bar - alternatives) : strlen(alternatives);
+        found = gt_sqlite_table_column(table, (struct gt_str){alternatives, len});
+        alternatives = bar ? bar + 1 : NULL;
+    }
+    return found;
+}
+
+/* Loads the table's columns; whether it has what the role requires. */
+static enum gt_status check_table(struct gt_sqlite_db *db, struct gt_sqlite_table *table, const struct role *role,
+                                  bool *fits, struct gt_error *err) {
+    enum gt_status status = gt_sqlite_table_load(db, table, err);
+    *fits = status == GT_OK;
+    for (size_t i = 0; i < REQUIRED_MAX && role->required[i] && *fits; i++)
+        *fits = find_column(table, role->required[i]) != GT_SQLITE_NO_COLUMN;
+    return status;
+}
+
+static bool has_word(struct gt_str name, const struct role *role) {
+    for (size_t i = 0; i < NAMES_MAX && role->contains[i]; i++)
+        if (gt_str_find_nocase(name, gt_str_of(role->contains[i])))
+            return true;
+    return false;
+}
+
+static bool is_taken(const struct gt_nsys_schema *schema, const struct gt_sqlite_table *table) {
+    for (size_t i = 0; i < GT_NSYS_ROLE_COUNT; i++)
+        if (schema->tables[i].table == table)
+            return true;
+    return false;
+}
+
+/* The table with the best name, else the first with a telling one. */
+static enum gt_status find_table(struct gt_nsys_schema *schema, struct gt_sqlite_db *db, const struct role *role,
+                                 struct gt_sqlite_table **found, struct gt_error *err) {
+    bool fits = false;
+    *found = NULL;
+    for (size_t n = 0; n <= NAMES_MAX; n++) {
+        const char *name = n < NAMES_MAX ? role->names[n] : NULL;
+        for (size_t t = 0; t < db->table_count && (name || n == NAMES_MAX); t++) {
+            struct gt_sqlite_table *table = &db->tables[t];
+            bool is_named = name ? strcasecmp(table->name.ptr, name) == 0 : has_word(table->name, role);
+            if (!is_named || is_taken(schema, table))
+                continue;
+            if (check_table(db, table, role, &fits, err) != GT_OK)
+                return GT_ERR;
+            if (fits) {
+                *found = table;
+                return GT_OK;
+            }
+        }
+    }
+    return GT_OK;
+}
+
+static void find_columns(struct gt_nsys_table *into, const struct gt_sqlite_table *table, const struct role *role) {
+    into->table = table;
+    for (size_t i = 0; i < GT_SQLITE_COLUMNS_MAX; i++) {
+        into->columns[i] = role->columns[i] ? find_column(table, role->columns[i]) : GT_SQLITE_NO_COLUMN;
+        if (role->columns[i])
+            into->column_count = i + 1;
+    }
+}
+
+/* Tables of strings alone do not make an export; tables that only Nsight or CUPTI write do. */
+static bool is_export(const struct gt_nsys_schema *schema, const struct gt_sqlite_db *db) {
+    static const struct gt_str marks[] = {GT_STR("CUPTI_ACTIVITY_KIND_"), GT_STR("ENUM_NSYS_"), GT_STR("TARGET_INFO_"),
+                                          GT_STR("META_DATA_EXPORT"), GT_STR("ANALYSIS_DETAILS")};
+    if (schema->tables[GT_NSYS_KERNELS].table || schema->tables[GT_NSYS_RANGES].table)
+        return true;
+    for (size_t t = 0; t < db->table_count; t++)
+        for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+            if (gt_str_starts(db->tables[t].name, marks[i]))
+                return true;
+    return false;
+}
+
+static enum gt_status fail_foreign(const struct gt_sqlite_db *db, const char *path, struct gt_error *err) {
+    char list[400] = "it has no tables";
+    size_t at = 0, t = 0;
+    for (; t < db->table_count && at < sizeof list - 100; t++)
+        at += (size_t)snprintf(list + at, sizeof list - at, "%s%.64s", t ? ", " : "its tables are ",
+                               db->tables[t].name.ptr);
+    if (t < db->table_count)
+        snprintf(list + at, sizeof list - at, " and %zu more", db->table_count - t);
+    return gt_fail(err, "'%s' is an SQLite database, but no export of Nsight Systems: %s", path, list);
+}
+
+enum gt_status gt_nsys_schema_find(struct gt_nsys_schema *schema, struct gt_sqlite_db *db, const char *path,
+                                   struct gt_error *err) {
+    memset(schema, 0, sizeof *schema);
+    for (size_t i = 0; i < GT_NSYS_ROLE_COUNT; i++) {
+        struct gt_sqlite_table *table;
+        if (find_table(schema, db, &roles[i], &table, err) != GT_OK)
+            return GT_ERR;
+        if (table)
+            find_columns(&schema->tables[i], table, &roles[i]);
+    }
+    return is_export(schema, db) ? GT_OK : fail_foreign(db, path, err);
+}

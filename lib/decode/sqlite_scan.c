@@ -1,0 +1,105 @@
+/* Scans of a table: parts of its leaf pages for the page reader, or one part through libsqlite3 for every table that
+   is out of the ordinary. */
+#include <sqlite3.h>
+
+#include "decode/sqlite_db.h"
+
+enum { PART_LEAVES = 1024 };
+
+enum gt_status gt_sqlite_scan_init(struct gt_sqlite_scan *scan, const struct gt_sqlite_db *db,
+                                   const struct gt_sqlite_table *table, const uint16_t *columns, size_t count,
+                                   struct gt_error *err) {
+    *scan = (struct gt_sqlite_scan){.db = db, .table = table, .part_count = 1};
+    scan->columns.count = count;
+    scan->columns.rowid_alias = table->rowid_alias;
+    for (size_t i = 0; i < count; i++) {
+        scan->columns.index[i] = columns[i];
+        scan->columns.is_real[i] = columns[i] < table->column_count && table->columns[columns[i]].is_real;
+    }
+    if (!db->reads_pages || !db->file.is_utf8 || !table->is_plain)
+        return GT_OK;
+    if (gt_sqlite_tree_init(&scan->tree, &db->file, table->root, err) != GT_OK)
+        return GT_ERR;
+    scan->reads_pages = scan->tree.is_table;
+    if (scan->reads_pages)
+        scan->part_count = (scan->tree.leaf_count + PART_LEAVES - 1) / PART_LEAVES;
+    return GT_OK;
+}
+
+void gt_sqlite_scan_release(struct gt_sqlite_scan *scan) {
+    gt_sqlite_tree_release(&scan->tree);
+}
+
+/* SELECT of the wanted columns in the order of the rowids; an index that has all of them must not change that. */
+static char *make_query(const struct gt_sqlite_scan *scan) {
+    const struct gt_sqlite_table *table = scan->table;
+    sqlite3_str *text = sqlite3_str_new(NULL);
+    sqlite3_str_appendall(text, "SELECT ");
+    for (size_t i = 0; i < scan->columns.count; i++) {
+        uint16_t index = scan->columns.index[i];
+        if (index < table->column_count)
+            sqlite3_str_appendf(text, "%s\"%w\"", i ? ", " : "", table->columns[index].name.ptr);
+        else
+            sqlite3_str_appendf(text, "%sNULL", i ? ", " : "");
+    }
+    sqlite3_str_appendf(text, " FROM \"%w\" NOT INDEXED", table->name.ptr);
+    return sqlite3_str_finish(text);
+}
+
+static void take_value(sqlite3_stmt *statement, int column, struct gt_sqlite_value *value) {
+    switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_INTEGER:
+        value->type = GT_SQLITE_INT;
+        value->integer = sqlite3_column_int64(statement, column);
+        return;
+    case SQLITE_FLOAT:
+        value->type = GT_SQLITE_REAL;
+        value->real = sqlite3_column_double(statement, column);
+        return;
+    case SQLITE_TEXT:
+        value->type = GT_SQLITE_TEXT;
+        value->bytes = (const char *)sqlite3_column_text(statement, column);
+        break;
+    case SQLITE_BLOB:
+        value->type = GT_SQLITE_BLOB;
+        value->bytes = sqlite3_column_blob(statement, column);
+        break;
+    default:
+        value->type = GT_SQLITE_NULL;
+        return;
+    }
+    value->len = (uint32_t)sqlite3_column_bytes(statement, column);
+    if (!value->bytes)
+        value->type = GT_SQLITE_NULL; /* memory was short */
+}
+
+static enum gt_status step_through(const struct gt_sqlite_scan *scan, struct gt_sqlite_reader *reader,
+                                   gt_sqlite_row_fn *row, void *context, struct gt_error *err) {
+    struct gt_sqlite_value values[GT_SQLITE_COLUMNS_MAX];
+    sqlite3_stmt *statement = NULL;
+    char *query = make_query(scan);
+    if (!query)
+        return gt_fail_memory(err);
+    int result = sqlite3_prepare_v2(scan->db->connection, query, -1, &statement, NULL);
+    sqlite3_free(query);
+    while (result == SQLITE_OK && (result = sqlite3_step(statement)) == SQLITE_ROW) {
+        result = SQLITE_OK;
+        for (size_t i = 0; i < scan->columns.count; i++)
+            take_value(statement, (int)i, &values[i]);
+        row(context, values);
+    }
+    sqlite3_finalize(statement);
+    if (result == SQLITE_NOMEM)
+        return gt_fail_memory(err);
+    reader->damaged += result != SQLITE_DONE;
+    return GT_OK;
+}
+
+enum gt_status gt_sqlite_scan_part(const struct gt_sqlite_scan *scan, size_t part, struct gt_sqlite_reader *reader,
+                                   gt_sqlite_row_fn *row, void *context, struct gt_error *err) {
+    if (!scan->reads_pages)
+        return step_through(scan, reader, row, context, err);
+    size_t first = part * PART_LEAVES, left = scan->tree.leaf_count - first;
+    return gt_sqlite_reader_run(reader, scan->tree.leaves + first, left < PART_LEAVES ? left : PART_LEAVES,
+                                &scan->columns, row, context, err);
+}

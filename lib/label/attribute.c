@@ -1,0 +1,223 @@
+/* Ranges of ops: in come ranges, launch calls and ops, out go labels->op_range and the trees of ranges. An op belongs
+   to the ranges of the launching thread around its launch call; without a call, to the GPU-side annotations of its
+   stream around itself. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/radix.h"
+#include "label/label.h"
+
+/* Tracks are the threads, then the streams. The ranges of a track stand in the order of start, longer first, row: what
+   encloses comes before what is enclosed, and of the ranges around a moment the innermost is the last. */
+struct forest {
+    const struct gt_store *store;
+    struct gt_labels *labels;
+    size_t track_count;
+    uint32_t *order; /* rows of ranges by track */
+    size_t *bounds;  /* track_count + 2; in the end track t has order[bounds[t]] to order[bounds[t + 1]] */
+    size_t *cursors; /* by track: where the latest search in order ended */
+    uint32_t *jump;  /* by range row: an ancestor some way up, itself at the top; makes long climbs logarithmic */
+};
+
+static uint32_t *new_rows(struct gt_labels *labels, size_t count) {
+    uint32_t *rows = gt_arena_array(&labels->arena, count, sizeof *rows);
+    if (rows)
+        memset(rows, 0xff, count * sizeof *rows);
+    return rows;
+}
+
+static bool forest_init(struct forest *forest, const struct gt_store *store, struct gt_labels *labels) {
+    size_t range_count = store->ranges.count;
+    *forest =
+        (struct forest){.store = store, .labels = labels, .track_count = store->threads.count + store->lanes.count};
+    labels->range_parent = new_rows(labels, range_count);
+    labels->range_beside = new_rows(labels, range_count);
+    labels->range_last = new_rows(labels, range_count);
+    labels->range_level = gt_arena_array(&labels->arena, range_count, sizeof *labels->range_level);
+    forest->order = gt_pages_alloc(range_count * sizeof *forest->order);
+    forest->jump = gt_pages_alloc(range_count * sizeof *forest->jump);
+    forest->bounds = gt_alloc_array(forest->track_count + 2, sizeof *forest->bounds);
+    forest->cursors = gt_alloc_array(forest->track_count, sizeof *forest->cursors);
+    return forest->order && forest->jump && forest->bounds && forest->cursors && !gt_arena_failed(&labels->arena);
+}
+
+static void forest_release(struct forest *forest) {
+    gt_pages_free(forest->order, forest->store->ranges.count * sizeof *forest->order);
+    gt_pages_free(forest->jump, forest->store->ranges.count * sizeof *forest->jump);
+    gt_free(forest->bounds);
+    gt_free(forest->cursors);
+}
+
+/* GT_NO_TRACK for what can hold no op. */
+static uint32_t track_of_range(const struct gt_store *store, size_t range) {
+    const struct gt_ranges *ranges = &store->ranges;
+    switch ((enum gt_range_kind)ranges->kind[range]) {
+    case GT_RANGE_NESTED:
+    case GT_RANGE_START_END:
+        return ranges->end_thread[range] == GT_NO_TRACK ? ranges->thread[range] : GT_NO_TRACK;
+    case GT_RANGE_GPU:
+        return ranges->lane[range] == GT_NO_TRACK ? GT_NO_TRACK : (uint32_t)store->threads.count + ranges->lane[range];
+    case GT_RANGE_MARK:
+        break;
+    }
+    return GT_NO_TRACK;
+}
+
+/* ---- order ---- */
+
+static void group_by_track(struct forest *forest) {
+    const struct gt_store *store = forest->store;
+    for (size_t range = 0; range < store->ranges.count; range++) {
+        uint32_t track = track_of_range(store, range);
+        if (track != GT_NO_TRACK)
+            forest->bounds[track + 2]++;
+    }
+    for (size_t track = 0; track < forest->track_count; track++)
+        forest->bounds[track + 2] += forest->bounds[track + 1];
+    for (uint32_t range = 0; range < store->ranges.count; range++) {
+        uint32_t track = track_of_range(store, range);
+        if (track != GT_NO_TRACK)
+            forest->order[forest->bounds[track + 1]++] = range;
+    }
+    memcpy(forest->cursors, forest->bounds, forest->track_count * sizeof *forest->cursors);
+}
+
+static bool is_sorted(const struct gt_ranges *ranges, const uint32_t *rows, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        int64_t before_ns = ranges->start_ns[rows[i - 1]], start_ns = ranges->start_ns[rows[i]];
+        if (before_ns > start_ns || (before_ns == start_ns && ranges->end_ns[rows[i - 1]] < ranges->end_ns[rows[i]]))
+            return false;
+    }
+    return true;
+}
+
+/* The rows come in ascending order, which stays between equals. */
+static bool sort_track(const struct gt_ranges *ranges, uint32_t *rows, size_t count) {
+    if (is_sorted(ranges, rows, count))
+        return true;
+    struct gt_radix_item *items = gt_pages_alloc(count * sizeof *items);
+    if (!items)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        items[i] = (struct gt_radix_item){~gt_radix_key(ranges->end_ns[rows[i]]), rows[i]};
+    bool sorted = gt_radix_sort(items, count);
+    for (size_t i = 0; i < count; i++)
+        items[i].key = gt_radix_key(ranges->start_ns[items[i].value]);
+    sorted = sorted && gt_radix_sort(items, count);
+    for (size_t i = 0; i < count && sorted; i++)
+        rows[i] = items[i].value;
+    gt_pages_free(items, count * sizeof *items);
+    return sorted;
+}
+
+/* ---- trees ---- */
+
+/* Jumps double back like the digits of a skew binary number: any ancestor is a logarithmic number of them away. */
+static uint32_t jump_from(const struct forest *forest, uint32_t parent) {
+    const uint32_t *level = forest->labels->range_level;
+    uint32_t near = forest->jump[parent], far = forest->jump[near];
+    return level[parent] - level[near] == level[near] - level[far] ? far : parent;
+}
+
+/* The parent is the last range before it that ends no earlier. Climbing from the range just before finds it in
+   amortised constant time. The ends of the children of a parent grow from one to the next. */
+static void grow_tree(struct forest *forest, const uint32_t *rows, size_t count) {
+    const struct gt_ranges *ranges = &forest->store->ranges;
+    struct gt_labels *labels = forest->labels;
+    uint32_t last_root = GT_NO_ROW;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t range = rows[i], parent = i ? rows[i - 1] : GT_NO_ROW;
+        while (parent != GT_NO_ROW && ranges->end_ns[parent] < ranges->end_ns[range])
+            parent = labels->range_parent[parent];
+        uint32_t *last = parent == GT_NO_ROW ? &last_root : &labels->range_last[parent];
+        if (*last != GT_NO_ROW && ranges->end_ns[*last] >= ranges->start_ns[range])
+            labels->range_beside[range] = *last;
+        *last = range;
+        labels->range_parent[range] = parent;
+        labels->range_level[range] = parent == GT_NO_ROW ? 0 : labels->range_level[parent] + 1;
+        forest->jump[range] = parent == GT_NO_ROW ? range : jump_from(forest, parent);
+    }
+}
+
+/* ---- ops ---- */
+
+/* How far in the order of the track ranges have begun by a time. Calls of a thread mostly come one after the other, so
+   the search sets out from where the last one ended, in growing strides. */
+static size_t find_begun(struct forest *forest, uint32_t track, int64_t time_ns) {
+    const int64_t *start_ns = forest->store->ranges.start_ns;
+    size_t low = forest->bounds[track], high = forest->bounds[track + 1], cursor = forest->cursors[track];
+    if (cursor > low && start_ns[forest->order[cursor - 1]] <= time_ns)
+        low = cursor;
+    else if (cursor > low)
+        high = cursor - 1;
+    for (size_t stride = 0; low < high; stride = 2 * stride + 1) {
+        size_t middle = low + (high - low) / 2, at = stride < middle - low ? low + stride : middle;
+        if (start_ns[forest->order[at]] <= time_ns)
+            low = at + 1;
+        else
+            high = at;
+    }
+    forest->cursors[track] = low;
+    return low;
+}
+
+/* The last range of the track that begins at start_ns or before and ends at end_ns or behind. Up the tree ranges end
+   ever later, and what lies between a range and its parent in the order ends before that range does. */
+static uint32_t find_innermost(struct forest *forest, uint32_t track, int64_t start_ns, int64_t end_ns) {
+    const int64_t *range_end_ns = forest->store->ranges.end_ns;
+    size_t begun = find_begun(forest, track, start_ns);
+    uint32_t range = begun > forest->bounds[track] ? forest->order[begun - 1] : GT_NO_ROW;
+    while (range != GT_NO_ROW && range_end_ns[range] < end_ns)
+        range = range_end_ns[forest->jump[range]] < end_ns && forest->jump[range] != range
+                    ? forest->jump[range]
+                    : forest->labels->range_parent[range];
+    return range;
+}
+
+static uint32_t range_of_call(struct forest *forest, uint32_t call) {
+    const struct gt_calls *calls = &forest->store->calls;
+    if (calls->thread[call] == GT_NO_TRACK)
+        return GT_NO_ROW;
+    return find_innermost(forest, calls->thread[call], calls->start_ns[call], calls->end_ns[call]);
+}
+
+static uint32_t range_of_stream(struct forest *forest, uint32_t op) {
+    const struct gt_ops *ops = &forest->store->ops;
+    uint32_t track = (uint32_t)forest->store->threads.count + ops->lane[op];
+    return find_innermost(forest, track, ops->start_ns[op], ops->end_ns[op]);
+}
+
+static void attribute_ops(struct forest *forest) {
+    struct gt_labels *labels = forest->labels;
+    uint32_t last_call = GT_NO_ROW, range = GT_NO_ROW;
+    for (uint32_t op = 0; op < forest->store->ops.count; op++) {
+        uint32_t call = labels->op_call[op];
+        if (call == GT_NO_ROW)
+            range = range_of_stream(forest, op);
+        else if (call != last_call) /* graph nodes come in runs of one call */
+            range = range_of_call(forest, call);
+        last_call = call;
+        labels->op_range[op] = range;
+    }
+}
+
+static enum gt_status find_ranges(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err) {
+    struct forest forest;
+    labels->op_range = new_rows(labels, store->ops.count);
+    bool ok = forest_init(&forest, store, labels);
+    if (ok)
+        group_by_track(&forest);
+    for (size_t track = 0; track < forest.track_count && ok; track++) {
+        uint32_t *rows = forest.order + forest.bounds[track];
+        size_t count = forest.bounds[track + 1] - forest.bounds[track];
+        ok = sort_track(&store->ranges, rows, count);
+        if (ok)
+            grow_tree(&forest, rows, count);
+    }
+    if (ok && store->ranges.count)
+        attribute_ops(&forest);
+    forest_release(&forest);
+    return ok ? GT_OK : gt_fail_memory(err);
+}
+
+const struct gt_label_pass gt_label_pass_attribute = {"attribute", "ranges of ops", find_ranges};

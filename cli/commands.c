@@ -32,8 +32,8 @@ static const struct cli_list transitions = {.table = "transitions",
 
 /* ---- summary ---- */
 
-static const char *const summary_analyses[] = {"overview", "accounting", "categories", "kernels",   "gaps",
-                                               "memory",   "streams",    "steps",      "processes", NULL};
+static const char *const summary_analyses[] = {"overview", "accounting", "categories",  "kernels",   "gaps", "memory",
+                                               "streams",  "steps",      "collectives", "processes", NULL};
 
 /* One screen: what is hidden is for data and pages. */
 static const struct gputime_shape summary_shapes[] = {
@@ -81,8 +81,14 @@ static const struct cli_list ranked_kernels = {.table = "kernels",
 
 /* ---- gaps ---- */
 
+/* The data have the gaps of whole GPUs too. */
+static const char *const all_gap_analyses[] = {"stream_gaps", "streams", "histogram", "transitions", "gaps", NULL};
+
 static const struct gputime_shape stream_gap_shapes[] = {
     {.table = "stream_gaps", .hidden = 1},
+    {.table = "gaps", .hidden = 1},
+    {.table = "idle_causes", .hidden = 1},
+    {.table = "idle_host", .hidden = 1},
     {.table = NULL},
 };
 
@@ -96,6 +102,20 @@ static const struct cli_list transitions_too = {
     .table = "transitions", .sort_offset = AT(sort), .top_offset = AT(top), .sorts = gap_sorts};
 static const struct cli_list device_gaps = {.table = "gaps", .screen_rows = 15, .top_offset = AT(gap_top)};
 static const struct cli_list device_gaps_too = {.table = "gaps", .sort_offset = AT(sort), .top_offset = AT(top)};
+
+/* ---- ranges ---- */
+
+static const char *const range_analyses[] = {"ranges", NULL};
+static const char *const range_tree_analyses[] = {"range_tree", NULL};
+static const char *const range_instance_analyses[] = {"range_instances", NULL};
+
+static const struct gputime_shape range_tree_shapes[] = {
+    {.table = "ranges", .hidden = 1},
+    {.table = NULL},
+};
+
+static const struct cli_list ranked_ranges = {.table = "ranges", .sort_offset = AT(sort), .top_offset = AT(top)};
+static const struct cli_list nested_ranges = {.table = "range_tree", .top_offset = AT(top)};
 
 const struct cli_command cli_command_table[] = {
     {.name = "summary",
@@ -157,7 +177,7 @@ const struct cli_command cli_command_table[] = {
                 .main_table = "transitions",
                 .output_layout = "gap-report",
                 .gap_layout = "gap-report",
-                .analyses = stream_gap_analyses,
+                .analyses = all_gap_analyses,
                 .shapes = stream_gap_shapes,
                 .lists = {&transitions, &transitions_too}},
                {.option = AT(per),
@@ -170,6 +190,26 @@ const struct cli_command cli_command_table[] = {
      .notes = {{"output", "write the gap report to FILE; the tables are printed\n"
                           "too (-q: not)"}},
      .examples = {"gputime gaps --gap-sort max trace.json.gz", "gputime gaps --per device --top 20 profile.sqlite"}},
+
+    {.name = "ranges",
+     .help = "NVTX ranges and annotations: what each put on the GPU",
+     .usage = "TRACE...",
+     .details = "Shows the GPU work that was launched inside each range of the program, by name. Busy counts work in "
+                "inner ranges too, exclusive only that of the innermost; projected is the time from the first to the "
+                "last op of each range. Data formats list every single range as well (table range_instances).",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_RANGES,
+     .parts = {{.main_table = "ranges", .analyses = range_analyses, .lists = {&ranked_ranges}},
+               {.option = AT(tree),
+                .value = 1,
+                .main_table = "range_tree",
+                .analyses = range_tree_analyses,
+                .shapes = range_tree_shapes,
+                .lists = {&nested_ranges}},
+               {.for_data = true, .analyses = range_instance_analyses}},
+     .notes = {{"top", "rows to show (20; with --tree 40; 0 = all)"}},
+     .examples = {"gputime ranges --sort exclusive_ns profile.sqlite", "gputime ranges --tree trace.json.gz",
+                  "gputime ranges --table range_instances --csv profile.sqlite"}},
 
     {.name = "list",
      .help = "what can be read, measured and written",

@@ -22,6 +22,11 @@ const struct cli_option cli_option_table[] = {
      .offset = AT(launches),
      .group = CLI_GROUP_KERNELS,
      .help = "add the launch calls and queue times"},
+    {.name = "tree",
+     .type = CLI_FLAG,
+     .offset = AT(tree),
+     .group = CLI_GROUP_RANGES,
+     .help = "show ranges as they nest, not by name alone"},
     {.name = "per",
      .type = CLI_CHOICE,
      .offset = AT(per),
@@ -245,6 +250,18 @@ const struct cli_option cli_option_table[] = {
      .argument = "N",
      .group = CLI_GROUP_READING,
      .help = "threads to read with (0 = one for each core)"},
+    {.name = "reader",
+     .type = CLI_CHOICE,
+     .offset = AT(lib.reader),
+     .choices = "auto|native|nsys",
+     .group = CLI_GROUP_READING,
+     .help = "who reads Nsight reports; auto: nsys if need be"},
+    {.name = "nsys-cmd",
+     .type = CLI_TEXT,
+     .offset = AT(lib.nsys_command),
+     .argument = "PATH",
+     .group = CLI_GROUP_READING,
+     .help = "the nsys to run (the one on PATH)"},
     {.name = "no-cache",
      .type = CLI_FLAG,
      .offset = AT(lib.no_cache),
@@ -298,6 +315,7 @@ const char *cli_group_heading(enum cli_group group) {
     case CLI_GROUP_KERNELS:
     case CLI_GROUP_GAPS:
     case CLI_GROUP_GAP_PART:
+    case CLI_GROUP_RANGES:
         return "Options";
     case CLI_GROUP_GENERAL:
     case CLI_GROUP_HIDDEN:

@@ -21,6 +21,7 @@ struct cli_options {
     int64_t top, gap_top; /* CLI_UNSET, or rows to show; 0 = all */
     int per;              /* enum cli_per */
     int gaps, launches;
+    int tree;
     int quiet;
     int help, version;
     int print_man;
@@ -49,11 +50,12 @@ enum cli_group {
     CLI_GROUP_GAP_PART = 128,
     CLI_GROUP_GENERAL = 256,
     CLI_GROUP_HIDDEN = 512, /* not in any help */
+    CLI_GROUP_RANGES = 1024,
 };
 /* What every command that makes a report takes, what is special to some, and what all take. */
 #define CLI_GROUPS_REPORT                                                                                              \
     (CLI_GROUP_SELECTION | CLI_GROUP_TABLES | CLI_GROUP_FORMAT | CLI_GROUP_OUTPUT | CLI_GROUP_READING)
-#define CLI_GROUPS_SPECIAL (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART)
+#define CLI_GROUPS_SPECIAL (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART | CLI_GROUP_RANGES)
 #define CLI_GROUPS_ALWAYS  (CLI_GROUP_GENERAL | CLI_GROUP_HIDDEN)
 
 struct cli_option {

@@ -62,6 +62,7 @@ static struct gputime_options destination_options(const struct job *job, size_t 
     options.shapes = request->shapes;
     options.shape_count = request->shape_count;
     options.main_table = request->main_table;
+    options.columns = job->options->columns;
     options.format = destination->format;
     if (destination->is_complete)
         options.table = NULL;

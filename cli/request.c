@@ -209,7 +209,7 @@ enum gputime_status cli_request_build(const struct cli_command *command, const s
     *request = (struct cli_request){0};
     for (size_t i = 0; i < CLI_MAX_PARTS; i++) {
         const struct cli_part *part = &command->parts[i];
-        if (!cli_part_applies(part, options))
+        if (!cli_part_applies(part, options) || (part->for_data && !is_data(destination->format)))
             continue;
         enum gputime_status status = add_part(request, part, options, destination, err);
         if (status)

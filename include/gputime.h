@@ -40,6 +40,8 @@ struct gputime_error {
 enum gputime_choice_names { GPUTIME_NAMES_FULL = 0, GPUTIME_NAMES_SHORT };
 enum gputime_choice_unit { GPUTIME_UNIT_AUTO = 0, GPUTIME_UNIT_NS, GPUTIME_UNIT_US, GPUTIME_UNIT_MS, GPUTIME_UNIT_S };
 enum gputime_choice_color { GPUTIME_COLOR_AUTO = 0, GPUTIME_COLOR_ALWAYS, GPUTIME_COLOR_NEVER };
+/* How Nsight reports are read: by the library, what it cannot read by nsys; by the library alone; by nsys alone. */
+enum gputime_choice_reader { GPUTIME_READER_AUTO = 0, GPUTIME_READER_NATIVE, GPUTIME_READER_NSYS };
 enum gputime_choice_bins { GPUTIME_BINS_LOG = 0, GPUTIME_BINS_LINEAR };
 
 /* How one table of a report is shown. Unset (0, NULL) fields leave it as the analysis made it. */
@@ -58,7 +60,9 @@ struct gputime_options {
     int64_t threads;
     int strict; /* any loss is an error */
     int no_cache;
-    const char *cache_after; /* how long reading must take to be worth keeping; NULL is "1s" */
+    enum gputime_choice_reader reader; /* other than automatic: the cache is left alone */
+    const char *nsys_command;          /* the nsys to run; NULL is the one on PATH */
+    const char *cache_after;           /* how long reading must take to be worth keeping; NULL is "1s" */
     void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes); /* from any thread, one at a time */
     void *progress_context;
 
@@ -81,8 +85,9 @@ struct gputime_options {
     const char *main_table; /* what CSV writes, and what is the command's own */
 
     /* writing */
-    const char *format; /* "text", "csv", "json", "md", or a layout; NULL: by the file's suffix, else text */
-    const char *table;  /* CSV: another table than the main one */
+    const char *format;  /* "text", "csv", "json", "md", or a layout; NULL: by the file's suffix, else text */
+    const char *table;   /* CSV: another table than the main one */
+    const char *columns; /* CSV: only these, comma-separated, in this order */
     enum gputime_choice_unit unit;
     enum gputime_choice_color color;
     int64_t width;

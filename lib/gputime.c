@@ -66,6 +66,8 @@ static enum gt_status decode(const char *const *paths, size_t count, const struc
     if (status == GT_OK) {
         struct gt_decode_options how = {
             .threads = gt_threads_count(options->threads > 0 ? (size_t)options->threads : 0),
+            .reader = (enum gt_reader)options->reader,
+            .nsys_command = options->nsys_command,
             .progress = options->progress,
             .progress_context = options->progress_context,
         };
@@ -88,16 +90,17 @@ static enum gt_status refuse_losses(const struct gt_store *store, const char *pa
 static enum gt_status load(struct gputime_trace *trace, const struct gputime_options *options, struct gt_error *err) {
     const char *const *paths = (const char *const *)trace->paths;
     int64_t cache_after_ns = 1000000000;
+    bool uses_cache = !options->no_cache && options->reader == GPUTIME_READER_AUTO;
     if (options->cache_after && !gt_num_parse_duration(gt_str_of(options->cache_after), &cache_after_ns))
         return gt_fail_usage(err, "'%s' is no duration; write for example 2s or 500ms", options->cache_after);
-    if (!options->no_cache)
+    if (uses_cache)
         gt_cache_key_init(&trace->cache_key, paths, trace->path_count);
     if (!gt_cache_load(&trace->cache_key, &trace->store)) {
         int64_t begin_ns = now_ns();
         enum gt_status status = decode(paths, trace->path_count, options, &trace->store, err);
         if (status != GT_OK)
             return status;
-        trace->is_worth_caching = !options->no_cache && now_ns() - begin_ns >= cache_after_ns;
+        trace->is_worth_caching = uses_cache && now_ns() - begin_ns >= cache_after_ns;
     }
     if (options->strict) {
         enum gt_status status = refuse_losses(trace->store, paths[0], err);
@@ -323,6 +326,7 @@ static enum gt_status write_folder(const struct gt_writer *writer, const struct 
                 continue;
             struct gputime_options one = *options;
             one.table = key;
+            one.columns = NULL;
             struct gt_str path = gt_arena_printf(&names, "%s%s.csv", folder, key);
             status = gt_arena_failed(&names) ? gt_fail_memory(err) : write_file(writer, report, &one, path.ptr, err);
         }

@@ -6,8 +6,17 @@
 #include "base/source.h"
 #include "events/store.h"
 
+/* How Nsight reports are read. */
+enum gt_reader {
+    GT_READER_AUTO, /* here; what cannot be read here by nsys, where there is one */
+    GT_READER_NATIVE,
+    GT_READER_NSYS,
+};
+
 struct gt_decode_options {
     size_t threads; /* 1 or more */
+    enum gt_reader reader;
+    const char *nsys_command; /* NULL: the one on PATH */
     void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
     void *progress_context;
 };

@@ -1,10 +1,14 @@
 /* The table of all input formats, and the choice among them by an input's first bytes. */
 #include "decode/decoder.h"
+#include "decode/nsys_rep.h"
+#include "decode/nsys_sqlite.h"
 #include "decode/torch_json.h"
 
 const struct gt_decoder gt_decoders[] = {
     {GT_TORCH_JSON_KEY, "PyTorch profiler (Kineto) / Chrome trace JSON", ".json .json.gz .json.zst",
      gt_torch_json_sniff, gt_torch_json_decode},
+    {GT_NSYS_REP_KEY, "Nsight Systems report", ".nsys-rep .qdrep", gt_nsys_rep_sniff, gt_nsys_rep_decode},
+    {GT_NSYS_SQLITE_KEY, "Nsight Systems SQLite export", ".sqlite", gt_nsys_sqlite_sniff, gt_nsys_sqlite_decode},
 };
 const size_t gt_decoder_count = sizeof gt_decoders / sizeof *gt_decoders;
 

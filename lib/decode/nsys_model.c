@@ -44,6 +44,10 @@ static const uint8_t memory_kinds[] = {
     GT_MEMORY_MANAGED,  GT_MEMORY_DEVICE, GT_MEMORY_MANAGED, GT_MEMORY_UNKNOWN,
 };
 
+const char *gt_nsys_copy_name(uint64_t copy_kind) {
+    return copy_names[copy_kind < sizeof copy_names / sizeof *copy_names ? copy_kind : 0];
+}
+
 void gt_nsys_capture_release(struct gt_nsys_capture *capture) {
     gt_arena_release(&capture->arena);
     gt_map_release(&capture->gpu_of);
@@ -154,14 +158,12 @@ static uint32_t lane_of(struct gt_nsys_sink *sink, const struct gt_nsys_activity
 }
 
 static gt_strid activity_name(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity) {
-    static const size_t copy_count = sizeof copy_names / sizeof *copy_names;
     char text[40];
     bool is_known;
     gt_strid name;
     switch (activity->kind) {
     case GT_NSYS_MEMCPY:
-        return gt_builder_string(sink->builder,
-                                 gt_str_of(copy_names[activity->copy_kind < copy_count ? activity->copy_kind : 0]));
+        return gt_builder_string(sink->builder, gt_str_of(gt_nsys_copy_name(activity->copy_kind)));
     case GT_NSYS_MEMSET:
         return gt_builder_string(sink->builder, GT_STR("[CUDA memset]"));
     case GT_NSYS_GRAPH:

@@ -106,6 +106,9 @@ void gt_nsys_add_overhead(struct gt_nsys_sink *sink, int64_t start_ns, int64_t e
 /* A diagnostic text of the profiler: those that mean lost data become issues. */
 void gt_nsys_add_diagnostic(struct gt_nsys_sink *sink, struct gt_str text);
 
+/* "[CUDA memcpy Host-to-Device]" by the number of the kind of copy; unknown ones have a name, too. */
+const char *gt_nsys_copy_name(uint64_t copy_kind);
+
 /* The process and thread number in a global id. */
 static inline int64_t gt_nsys_pid(uint64_t global_id) {
     return (int64_t)(global_id >> 24 & 0xFFFFFF);

@@ -19,14 +19,12 @@ enum sub_message {
     SUB_PROCESS = GT_PROTO_BYTES(113),
 };
 
-bool gt_nsys_rep_sink_init(struct gt_nsys_rep_sink *sink, struct gt_builder *builder,
+void gt_nsys_rep_sink_init(struct gt_nsys_rep_sink *sink, struct gt_nsys_sink *model,
                            const struct gt_nsys_rep_facts *facts) {
-    *sink = (struct gt_nsys_rep_sink){.facts = facts};
-    return gt_nsys_sink_init(&sink->model, builder, &facts->capture);
+    *sink = (struct gt_nsys_rep_sink){.model = model, .facts = facts};
 }
 
 void gt_nsys_rep_sink_release(struct gt_nsys_rep_sink *sink) {
-    gt_nsys_sink_release(&sink->model);
     gt_free(sink->processes);
     *sink = (struct gt_nsys_rep_sink){0};
 }
@@ -181,9 +179,9 @@ static bool take_activity(struct gt_nsys_rep_sink *sink, struct gt_str message) 
     if (is_damaged)
         return false;
     if (take_details(&activity, details_tag, details, &is_damaged))
-        gt_nsys_add_activity(&sink->model, &activity);
+        gt_nsys_add_activity(sink->model, &activity);
     else if (!is_damaged)
-        gt_builder_skip(sink->model.builder);
+        gt_builder_skip(sink->model->builder);
     return !is_damaged;
 }
 
@@ -192,7 +190,7 @@ static bool take_activity(struct gt_nsys_rep_sink *sink, struct gt_str message) 
 static void take_overhead(struct gt_nsys_rep_sink *sink, const struct gt_nsys_call *call) {
     const struct gt_nsys_capture *capture = &sink->facts->capture;
     bool is_known = call->name_id < capture->string_count;
-    gt_nsys_add_overhead(&sink->model, call->start_ns, call->end_ns, call->global_tid,
+    gt_nsys_add_overhead(sink->model, call->start_ns, call->end_ns, call->global_tid,
                          is_known ? capture->strings[call->name_id] : GT_STR("?"));
 }
 
@@ -232,11 +230,11 @@ static bool take_api(struct gt_nsys_rep_sink *sink, uint64_t type, struct gt_str
     if (fields.is_damaged)
         return false;
     if (type == TYPE_API && class <= CLASS_CUDA_DRIVER)
-        gt_nsys_add_call(&sink->model, &call);
+        gt_nsys_add_call(sink->model, &call);
     else if (type == TYPE_API && class == CLASS_PROFILER)
         take_overhead(sink, &call);
     else
-        gt_builder_skip(sink->model.builder);
+        gt_builder_skip(sink->model->builder);
     return true;
 }
 
@@ -245,7 +243,7 @@ static bool take_api(struct gt_nsys_rep_sink *sink, uint64_t type, struct gt_str
 /* The size of the message that a range is about, where it has one. */
 static void take_payload(struct gt_nsys_rep_sink *sink, const struct gt_nsys_nvtx *event, struct gt_str payload,
                          size_t ranges_before) {
-    struct gt_builder *builder = sink->model.builder;
+    struct gt_builder *builder = sink->model->builder;
     uint64_t bytes, global_pid = event->global_tid & ~UINT64_C(0xFFFFFF);
     uint64_t domain = event->domain_id == GT_NSYS_NO_ID ? 0 : event->domain_id;
     if (builder->store.ranges.count > ranges_before &&
@@ -298,8 +296,8 @@ static bool take_nvtx(struct gt_nsys_rep_sink *sink, struct gt_str message) {
     }
     if (fields.is_damaged)
         return false;
-    size_t ranges_before = sink->model.builder->store.ranges.count;
-    gt_nsys_add_nvtx(&sink->model, &event);
+    size_t ranges_before = sink->model->builder->store.ranges.count;
+    gt_nsys_add_nvtx(sink->model, &event);
     if (payload.ptr)
         take_payload(sink, &event, payload, ranges_before);
     return true;
@@ -318,15 +316,16 @@ static bool take_process(struct gt_nsys_rep_sink *sink, struct gt_str message) {
         size_t capacity = sink->process_capacity ? sink->process_capacity * 2 : 16;
         struct gt_nsys_rep_process *grown = gt_realloc(sink->processes, capacity * sizeof *grown);
         if (!grown) {
-            sink->model.builder->failed = true;
+            sink->model->builder->failed = true;
             return true;
         }
         sink->processes = grown;
         sink->process_capacity = capacity;
     }
-    sink->processes[sink->process_count++] =
-        (struct gt_nsys_rep_process){sink->order, {global_pid, gt_arena_copy(&sink->model.arena, name)}};
-    sink->model.builder->failed |= gt_arena_failed(&sink->model.arena);
+    sink->processes[sink->process_count] = (struct gt_nsys_rep_process){
+        sink->order, sink->process_count, {global_pid, gt_arena_copy(&sink->model->arena, name)}};
+    sink->process_count++;
+    sink->model->builder->failed |= gt_arena_failed(&sink->model->arena);
     return true;
 }
 
@@ -359,10 +358,10 @@ static bool take_event(struct gt_nsys_rep_sink *sink, struct gt_str event) {
     case SUB_PROCESS:
         return take_process(sink, sub);
     case SUB_DIAGNOSTIC:
-        gt_nsys_add_diagnostic(&sink->model, gt_proto_find_bytes(sub, GT_PROTO_BYTES(4)));
+        gt_nsys_add_diagnostic(sink->model, gt_proto_find_bytes(sub, GT_PROTO_BYTES(4)));
         return true;
     default:
-        gt_builder_skip(sink->model.builder);
+        gt_builder_skip(sink->model->builder);
         return true;
     }
 }
@@ -370,7 +369,7 @@ static bool take_event(struct gt_nsys_rep_sink *sink, struct gt_str event) {
 void gt_nsys_rep_sink_take(struct gt_nsys_rep_sink *sink, struct gt_str message, uint64_t offset) {
     struct gt_proto fields = gt_proto_of(message);
     struct gt_proto_field field;
-    struct gt_builder *builder = sink->model.builder;
+    struct gt_builder *builder = sink->model->builder;
     bool has_entry = false;
     while (gt_proto_next(&fields, &field)) {
         if (field.tag == GT_PROTO_BYTES(1)) {

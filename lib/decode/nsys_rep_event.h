@@ -6,12 +6,12 @@
 
 /* The name of a process, which comes as an event. */
 struct gt_nsys_rep_process {
-    uint64_t order; /* of the batch it stands in */
+    uint64_t order, sequence; /* of the batch it stands in; among the names that its sink has met */
     struct gt_nsys_name name;
 };
 
 struct gt_nsys_rep_sink {
-    struct gt_nsys_sink model;
+    struct gt_nsys_sink *model; /* initialised, and released, by others */
     const struct gt_nsys_rep_facts *facts;
     uint64_t order;                        /* of the batch at hand */
     uint64_t event_count;                  /* entries seen */
@@ -19,10 +19,9 @@ struct gt_nsys_rep_sink {
     size_t process_count, process_capacity;
 };
 
-/* false: memory is short. Release in either case. */
-bool gt_nsys_rep_sink_init(struct gt_nsys_rep_sink *sink, struct gt_builder *builder,
+void gt_nsys_rep_sink_init(struct gt_nsys_rep_sink *sink, struct gt_nsys_sink *model,
                            const struct gt_nsys_rep_facts *facts);
-void gt_nsys_rep_sink_release(struct gt_nsys_rep_sink *sink); /* the builder stays */
+void gt_nsys_rep_sink_release(struct gt_nsys_rep_sink *sink);
 
 /* Takes the entries of a chunk's message. offset: of the chunk in the file, for what is wrong with it. */
 void gt_nsys_rep_sink_take(struct gt_nsys_rep_sink *sink, struct gt_str message, uint64_t offset);

@@ -221,7 +221,15 @@ enum gt_status gt_nsys_rep_file_init(struct gt_nsys_rep_file *file, const struct
         .thread_count = GT_NSYS_REP_UNKNOWN,
         .is_cut = size < SIZE_MIN,
     };
-    enum gt_status status = file->is_cut ? GT_OK : read_sections(file, &sections, err);
+    char magic[sizeof GT_NSYS_REP_MAGIC] = "";
+    size_t got;
+    enum gt_status status = gt_source_pread(source, magic, sizeof magic - 1, 0, &got, err);
+    if (status == GT_OK && strcmp(magic, GT_NSYS_REP_MAGIC) != 0) {
+        set_unknown(file, "it begins in another way than other reports");
+        return GT_OK;
+    }
+    if (status == GT_OK && !file->is_cut)
+        status = read_sections(file, &sections, err);
     if (status == GT_OK && (file->is_cut || file->is_index_damaged))
         status = search_raw(file, &sections, err);
     if (status != GT_OK)

@@ -9,9 +9,10 @@
 #include "base/error.h"
 #include "base/source.h"
 
-#define GT_NSYS_REP_MAGIC   "NVIDIA Tegra Profiler Report "
-#define GT_NSYS_REP_NOWHERE UINT64_MAX
-#define GT_NSYS_REP_UNKNOWN UINT64_MAX /* a count that the index does not give */
+#define GT_NSYS_REP_MAGIC        "NVIDIA Tegra Profiler Report "
+#define GT_NSYS_REP_MAGIC_OFFSET 4 /* where the magic of some old reports stands, whose layout is not known */
+#define GT_NSYS_REP_NOWHERE      UINT64_MAX
+#define GT_NSYS_REP_UNKNOWN      UINT64_MAX /* a count that the index does not give */
 
 /* Messages that are read in one piece are no larger, nor is a chunk when inflated: about fifty times what was seen. */
 #define GT_NSYS_REP_PIECE_MAX ((size_t)64 << 20)

@@ -28,7 +28,7 @@ struct role {
 /* The second names are those of older profilers and of files that people made by hand. */
 static const struct role roles[GT_NSYS_ROLE_COUNT] = {
     [GT_NSYS_STRINGS] = {{"StringIds", "Strings", "StringIdsV2", "StringTable"},
-                         {0},
+                         {""},
                          {"id|_id_", "value"},
                          {"id|_id_", "value"}},
     [GT_NSYS_META] = {{"META_DATA_EXPORT"}, {0}, {"name", "value"}, {"name", "value"}},
@@ -60,10 +60,10 @@ static const struct role roles[GT_NSYS_ROLE_COUNT] = {
                         {"start", "end"},
                         {ACTIVITY_COLUMNS, [GT_NSYS_ACTIVITY_GRAPH_NODE] = "graphId"}},
     [GT_NSYS_RUNTIME] = {{"CUPTI_ACTIVITY_KIND_RUNTIME", "CUDA_API_RUNTIME", "CUDA_RUNTIME"},
-                         {"RUNTIME", "CUDA_API"},
+                         {"RUNTIME", "DRIVER", "CUDA_API"},
                          {"start", "end"},
                          CALL_COLUMNS},
-    [GT_NSYS_DRIVER] = {{"CUPTI_ACTIVITY_KIND_DRIVER"}, {"DRIVER"}, {"start", "end"}, CALL_COLUMNS},
+    [GT_NSYS_DRIVER] = {{"CUPTI_ACTIVITY_KIND_DRIVER"}, {0}, {"start", "end"}, CALL_COLUMNS},
     [GT_NSYS_RANGES] = {{"NVTX_EVENTS", "NVTX_EVENTS_V2", "NVTX"},
                         {"NVTX"},
                         {"start"},

@@ -103,7 +103,8 @@ static enum gt_status list_tables(struct gt_sqlite_db *db, const char *path, str
             struct gt_sqlite_table *tables = gt_arena_array(&db->arena, grown, sizeof *tables);
             if (!tables)
                 break;
-            memcpy(tables, db->tables, db->table_count * sizeof *tables);
+            if (capacity)
+                memcpy(tables, db->tables, capacity * sizeof *tables);
             db->tables = tables;
             capacity = grown;
         }

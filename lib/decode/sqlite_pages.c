@@ -5,8 +5,8 @@
 #include "base/mem.h"
 
 enum {
-    BUFFER_BYTES = 1 << 20,
-    HOLE_PAGES_MAX = 4, /* pages of other tables between two leaves that are read along rather than skipped */
+    BUFFER_BYTES = 1 << 18, /* fits the second level cache */
+    HOLE_PAGES_MAX = 4,     /* pages of other tables between two leaves that are read along rather than skipped */
     PAGE_TABLE_LEAF = 0x0D,
     LEAF_HEADER_BYTES = 8,
 };

@@ -1,4 +1,9 @@
-/* SQLite records: bytes of a payload come in, values of the wanted columns go out. */
+/* SQLite records: bytes of a payload come in, values of the wanted columns go out.
+
+   A record begins with its header: the header's length, then one number for each column that tells the type and size
+   of its value. Up to the last wanted column nearly always each is one byte. The wanted columns at the front of a
+   table then lie where they lay in other records with the same first header bytes; a few columns far behind, which are
+   NULL in most rows, are found by adding up the sizes between, and only where they have a value. */
 #include "decode/sqlite_record.h"
 
 #include <math.h>
@@ -6,56 +11,104 @@
 
 #include "base/mem.h"
 
-enum { KEY_BYTES_MAX = 64, LAYOUT_COUNT_LOG2 = 9, LAYOUT_COUNT = 1 << LAYOUT_COUNT_LOG2 };
+enum {
+    KEY_BYTES_MAX = 64,
+    FRONT_GAP_MAX = 8, /* unwanted columns between two wanted ones of the front */
+    LAYOUT_COUNT_LOG2 = 7,
+    LAYOUT_COUNT = 1 << LAYOUT_COUNT_LOG2,
+};
 
-enum field_kind { FIELD_NULL, FIELD_ZERO, FIELD_ONE, FIELD_INT, FIELD_REAL, FIELD_TEXT, FIELD_BLOB };
+enum field_kind {
+    FIELD_INT,
+    FIELD_NULL,
+    FIELD_ZERO,
+    FIELD_ONE,
+    FIELD_ROWID,
+    FIELD_REAL,
+    FIELD_INT_AS_REAL,
+    FIELD_TEXT,
+    FIELD_BLOB,
+};
 
 /* Where a column's value stands in the payload. */
 struct field {
     uint32_t offset, len;
     uint8_t kind;
     uint8_t shift; /* integers: bits to drop after loading eight bytes */
+    uint8_t slot;  /* of the value */
+};
+
+/* A wanted column that the table has. */
+struct wanted {
+    uint16_t column;
+    uint8_t slot;
+    bool is_real, is_rowid;
 };
 
 struct layout {
     uint64_t key[KEY_BYTES_MAX / 8]; /* the header's first bytes, zeros behind them */
     uint32_t end;                    /* of the last wanted value in the payload */
+    uint32_t next;                   /* where the column behind the front begins */
     bool is_set;
     struct field fields[GT_SQLITE_COLUMNS_MAX];
 };
 
 struct gt_sqlite_layouts {
-    const struct gt_sqlite_columns *columns;
-    uint16_t ascending[GT_SQLITE_COLUMNS_MAX]; /* wanted columns by their place in the table */
-    size_t wanted_count;
-    size_t key_bytes, key_words; /* header bytes up to the last wanted column; 0 words: not kept */
+    struct wanted wanted[GT_SQLITE_COLUMNS_MAX]; /* by their place in the table */
+    size_t wanted_count, front_count;
+    uint8_t absent[GT_SQLITE_COLUMNS_MAX]; /* slots of columns that the table has not */
+    size_t absent_count;
+    size_t key_bytes, key_words; /* header bytes up to the last column of the front; 0 words: never kept */
+    size_t types_bytes;          /* header bytes up to the last wanted column */
     uint64_t last_mask;
-    struct layout scratch; /* of a header that is not kept */
+    uint8_t small_sizes[128]; /* of values by type, for types of one byte */
+    struct layout scratch;    /* of a header that is not kept */
     struct layout kept[LAYOUT_COUNT];
 };
 
+/* Bytes that a value of a serial type takes. */
+static uint64_t serial_bytes(uint64_t type) {
+    static const uint8_t sizes[12] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0};
+    return type < 12 ? sizes[type] : (type - 12) / 2;
+}
+
 struct gt_sqlite_layouts *gt_sqlite_layouts_new(void) {
-    return gt_alloc_array(1, sizeof(struct gt_sqlite_layouts));
+    struct gt_sqlite_layouts *layouts = gt_alloc_array(1, sizeof *layouts);
+    for (size_t type = 0; layouts && type < sizeof layouts->small_sizes; type++)
+        layouts->small_sizes[type] = (uint8_t)serial_bytes(type);
+    return layouts;
 }
 
 void gt_sqlite_layouts_free(struct gt_sqlite_layouts *layouts) {
     gt_free(layouts);
 }
 
-void gt_sqlite_layouts_use(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_columns *columns) {
-    layouts->columns = columns;
-    layouts->wanted_count = 0;
-    for (uint16_t i = 0; i < columns->count; i++) {
-        if (columns->index[i] == GT_SQLITE_NO_COLUMN)
+static void sort_wanted(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_columns *columns) {
+    layouts->wanted_count = layouts->absent_count = 0;
+    for (uint8_t slot = 0; slot < columns->count; slot++) {
+        uint16_t column = columns->index[slot];
+        if (column == GT_SQLITE_NO_COLUMN) {
+            layouts->absent[layouts->absent_count++] = slot;
             continue;
+        }
         size_t place = layouts->wanted_count++;
-        for (; place > 0 && columns->index[layouts->ascending[place - 1]] > columns->index[i]; place--)
-            layouts->ascending[place] = layouts->ascending[place - 1];
-        layouts->ascending[place] = i;
+        for (; place > 0 && layouts->wanted[place - 1].column > column; place--)
+            layouts->wanted[place] = layouts->wanted[place - 1];
+        layouts->wanted[place] = (struct wanted){column, slot, columns->is_real[slot], column == columns->rowid_alias};
     }
-    size_t wanted = layouts->wanted_count;
-    layouts->key_bytes = wanted ? (size_t)columns->index[layouts->ascending[wanted - 1]] + 2 : 0;
-    layouts->key_words = layouts->key_bytes <= KEY_BYTES_MAX ? (layouts->key_bytes + 7) / 8 : 0;
+}
+
+void gt_sqlite_layouts_use(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_columns *columns) {
+    sort_wanted(layouts, columns);
+    size_t front = 0;
+    int last = -1;
+    while (front < layouts->wanted_count && layouts->wanted[front].column <= last + 1 + FRONT_GAP_MAX &&
+           layouts->wanted[front].column + 2 <= KEY_BYTES_MAX)
+        last = layouts->wanted[front++].column;
+    layouts->front_count = front;
+    layouts->key_bytes = front ? (size_t)last + 2 : 0;
+    layouts->key_words = (layouts->key_bytes + 7) / 8;
+    layouts->types_bytes = layouts->wanted_count ? (size_t)layouts->wanted[layouts->wanted_count - 1].column + 2 : 0;
     size_t in_last = layouts->key_bytes % 8;
     layouts->last_mask = in_last ? (UINT64_C(1) << (in_last * 8)) - 1 : UINT64_MAX;
     for (size_t i = 0; i < LAYOUT_COUNT; i++)
@@ -77,34 +130,29 @@ size_t gt_sqlite_varint(const uint8_t *bytes, size_t limit, uint64_t *value) {
     return 9;
 }
 
-/* Bytes that a value of a serial type takes. */
-static uint64_t serial_bytes(uint64_t type) {
-    static const uint8_t sizes[12] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0};
-    return type < 12 ? sizes[type] : (type - 12) / 2;
-}
-
-static struct field field_of(uint64_t type, uint32_t offset) {
-    uint32_t len = (uint32_t)serial_bytes(type);
-    struct field field = {.offset = offset, .len = len};
+static struct field field_of(const struct wanted *wanted, uint64_t type, uint32_t offset) {
+    struct field field = {.offset = offset, .len = (uint32_t)serial_bytes(type), .slot = wanted->slot};
     if (type >= 12) {
         field.kind = type % 2 ? FIELD_TEXT : FIELD_BLOB;
     } else if (type >= 1 && type <= 6) {
-        field.kind = FIELD_INT;
-        field.shift = (uint8_t)(64 - 8 * len);
+        field.kind = wanted->is_real ? FIELD_INT_AS_REAL : FIELD_INT;
+        field.shift = (uint8_t)(64 - 8 * field.len);
+    } else if (type == 7) {
+        field.kind = FIELD_REAL;
+    } else if (type == 8 || type == 9) {
+        field.kind = type == 8 ? FIELD_ZERO : FIELD_ONE;
+        field.shift = wanted->is_real;
     } else {
-        field.kind = type == 7 ? FIELD_REAL : type == 8 ? FIELD_ZERO : type == 9 ? FIELD_ONE : FIELD_NULL;
+        field.kind = wanted->is_rowid ? FIELD_ROWID : FIELD_NULL;
     }
     return field;
 }
 
-/* Fills a layout from the header. */
-static enum gt_sqlite_outcome parse_header(const struct gt_sqlite_layouts *layouts,
+/* Fills a layout from the header, for the first of the wanted columns. */
+static enum gt_sqlite_outcome parse_header(const struct gt_sqlite_layouts *layouts, size_t wanted_count,
                                            const struct gt_sqlite_record *record, struct layout *layout,
                                            size_t *needed) {
-    const struct gt_sqlite_columns *columns = layouts->columns;
     uint64_t header_bytes, type;
-    memset(layout->fields, 0, sizeof layout->fields);
-    layout->end = 0;
     size_t at = gt_sqlite_varint(record->payload, record->at_hand, &header_bytes);
     if (at == 0 || header_bytes < at || header_bytes > record->payload_bytes)
         return GT_SQLITE_DAMAGED;
@@ -114,47 +162,23 @@ static enum gt_sqlite_outcome parse_header(const struct gt_sqlite_layouts *layou
     }
     uint64_t offset = header_bytes;
     size_t next = 0;
-    for (uint16_t column = 0; next < layouts->wanted_count && at < header_bytes; column++) {
+    layout->end = 0;
+    for (uint16_t column = 0; next < wanted_count && at < header_bytes; column++) {
         size_t len = gt_sqlite_varint(record->payload + at, (size_t)header_bytes - at, &type);
-        /* A value cannot be longer than its record, whose length is that of the file at most. */
         if (len == 0 || serial_bytes(type) > record->payload_bytes - offset)
             return GT_SQLITE_DAMAGED;
         at += len;
-        for (; next < layouts->wanted_count && columns->index[layouts->ascending[next]] == column; next++) {
-            layout->fields[layouts->ascending[next]] = field_of(type, (uint32_t)offset);
+        for (; next < wanted_count && layouts->wanted[next].column == column; next++) {
+            layout->fields[next] = field_of(&layouts->wanted[next], type, (uint32_t)offset);
             layout->end = (uint32_t)(offset + serial_bytes(type));
         }
         offset += serial_bytes(type);
     }
+    layout->next = (uint32_t)offset;
+    /* Records from before a column was added are shorter. */
+    for (; next < wanted_count; next++)
+        layout->fields[next] = field_of(&layouts->wanted[next], 0, 0);
     return GT_SQLITE_ROW;
-}
-
-/* The header's first bytes as words, and a slot for them. */
-static size_t key_of(const struct gt_sqlite_layouts *layouts, const uint8_t *payload, uint64_t *key) {
-    uint64_t hash = 0;
-    for (size_t i = 0; i < layouts->key_words; i++) {
-        memcpy(&key[i], payload + 8 * i, 8);
-        if (i + 1 == layouts->key_words)
-            key[i] &= layouts->last_mask;
-        hash = (hash ^ key[i]) * UINT64_C(0x9E3779B97F4A7C15);
-        hash ^= hash >> 29;
-    }
-    return (size_t)(hash * UINT64_C(0xD6E8FEB86659FD93) >> (64 - LAYOUT_COUNT_LOG2));
-}
-
-/* Each of the first bytes must be one whole number: then equal bytes mean equal layouts. */
-static bool can_keep(const struct gt_sqlite_layouts *layouts, const uint64_t *key) {
-    uint64_t high = 0;
-    for (size_t i = 0; i < layouts->key_words; i++)
-        high |= key[i] & UINT64_C(0x8080808080808080);
-    return high == 0 && ((const uint8_t *)key)[0] >= layouts->key_bytes;
-}
-
-static bool is_same_key(const struct gt_sqlite_layouts *layouts, const uint64_t *a, const uint64_t *b) {
-    uint64_t difference = 0;
-    for (size_t i = 0; i < layouts->key_words; i++)
-        difference |= a[i] ^ b[i];
-    return difference == 0;
 }
 
 static uint64_t load_big_endian(const uint8_t *bytes) {
@@ -166,35 +190,39 @@ static uint64_t load_big_endian(const uint8_t *bytes) {
     return word;
 }
 
-static void set_integer(struct gt_sqlite_value *value, int64_t integer, bool is_real) {
-    if (is_real) {
-        value->type = GT_SQLITE_REAL;
-        value->real = (double)integer;
-    } else {
-        value->type = GT_SQLITE_INT;
-        value->integer = integer;
-    }
+static int64_t load_integer(const struct field *field, const struct gt_sqlite_record *record) {
+    return (int64_t)load_big_endian(record->payload + field->offset) >> field->shift;
 }
 
-static void read_field(const struct field *field, const struct gt_sqlite_record *record, bool is_real,
-                       struct gt_sqlite_value *value) {
+static void read_odd_field(const struct field *field, const struct gt_sqlite_record *record,
+                           struct gt_sqlite_value *value) {
+    uint64_t bits;
     switch ((enum field_kind)field->kind) {
     case FIELD_NULL:
         value->type = GT_SQLITE_NULL;
         break;
     case FIELD_ZERO:
     case FIELD_ONE:
-        set_integer(value, field->kind == FIELD_ONE, is_real);
+        value->type = field->shift ? GT_SQLITE_REAL : GT_SQLITE_INT;
+        if (field->shift)
+            value->real = field->kind == FIELD_ONE;
+        else
+            value->integer = field->kind == FIELD_ONE;
         break;
     case FIELD_INT:
-        set_integer(value, (int64_t)load_big_endian(record->payload + field->offset) >> field->shift, is_real);
+    case FIELD_ROWID:
+        value->type = GT_SQLITE_INT;
+        value->integer = field->kind == FIELD_INT ? load_integer(field, record) : record->rowid;
         break;
-    case FIELD_REAL: {
-        uint64_t bits = load_big_endian(record->payload + field->offset);
+    case FIELD_INT_AS_REAL:
+        value->type = GT_SQLITE_REAL;
+        value->real = (double)load_integer(field, record);
+        break;
+    case FIELD_REAL:
+        bits = load_big_endian(record->payload + field->offset);
         memcpy(&value->real, &bits, sizeof bits);
         value->type = isnan(value->real) ? GT_SQLITE_NULL : GT_SQLITE_REAL; /* SQL has no NaN */
         break;
-    }
     case FIELD_TEXT:
     case FIELD_BLOB:
         value->type = field->kind == FIELD_TEXT ? GT_SQLITE_TEXT : GT_SQLITE_BLOB;
@@ -204,42 +232,111 @@ static void read_field(const struct field *field, const struct gt_sqlite_record 
     }
 }
 
-static void read_fields(const struct gt_sqlite_layouts *layouts, const struct layout *layout,
-                        const struct gt_sqlite_record *record, struct gt_sqlite_value *values) {
-    const struct gt_sqlite_columns *columns = layouts->columns;
-    for (size_t i = 0; i < columns->count; i++) {
-        read_field(&layout->fields[i], record, columns->is_real[i], &values[i]);
-        if (values[i].type == GT_SQLITE_NULL && columns->index[i] == columns->rowid_alias &&
-            columns->rowid_alias != GT_SQLITE_NO_COLUMN)
-            set_integer(&values[i], record->rowid, false);
+static void read_fields(const struct field *fields, size_t count, const struct gt_sqlite_record *record,
+                        struct gt_sqlite_value *values) {
+    for (size_t i = 0; i < count; i++) {
+        const struct field *field = &fields[i];
+        struct gt_sqlite_value *value = &values[field->slot];
+        if (field->kind == FIELD_INT) {
+            value->type = GT_SQLITE_INT;
+            value->integer = load_integer(field, record);
+        } else {
+            read_odd_field(field, record, value);
+        }
     }
+}
+
+/* The header's first bytes as words, and a place for them. */
+static size_t key_of(const struct gt_sqlite_layouts *layouts, const uint8_t *payload, uint64_t *key) {
+    uint64_t hash = 0;
+    for (size_t i = 0; i < layouts->key_words; i++) {
+        memcpy(&key[i], payload + 8 * i, 8);
+        if (i + 1 == layouts->key_words)
+            key[i] &= layouts->last_mask;
+        hash = (hash ^ key[i]) * UINT64_C(0x9E3779B97F4A7C15);
+        hash ^= hash >> 32;
+    }
+    return (size_t)(hash * UINT64_C(0xD6E8FEB86659FD93) >> (64 - LAYOUT_COUNT_LOG2));
+}
+
+static bool is_same_key(const struct gt_sqlite_layouts *layouts, const uint64_t *a, const uint64_t *b) {
+    uint64_t difference = 0;
+    for (size_t i = 0; i < layouts->key_words; i++)
+        difference |= a[i] ^ b[i];
+    return difference == 0;
+}
+
+/* Whether each of these bytes is a whole number. */
+static bool are_small(const uint8_t *bytes, size_t count) {
+    uint8_t high = 0;
+    for (size_t i = 0; i < count; i++)
+        high |= bytes[i];
+    return high < 0x80;
+}
+
+/* The layout of the front, from memory or newly kept. NULL: this header needs the long way. */
+static const struct layout *front_layout(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_record *record) {
+    uint64_t key[KEY_BYTES_MAX / 8];
+    size_t needed;
+    struct layout *layout = &layouts->kept[key_of(layouts, record->payload, key)];
+    if (layout->is_set && is_same_key(layouts, layout->key, key))
+        return layout;
+    if (record->payload[0] < layouts->key_bytes || !are_small(record->payload, layouts->key_bytes))
+        return NULL;
+    layout->is_set = parse_header(layouts, layouts->front_count, record, layout, &needed) == GT_SQLITE_ROW;
+    memcpy(layout->key, key, layouts->key_words * sizeof *key);
+    return layout->is_set ? layout : NULL;
+}
+
+/* The wanted columns behind the front. false: the long way is needed. */
+static bool read_tail(const struct gt_sqlite_layouts *layouts, const struct layout *front,
+                      const struct gt_sqlite_record *record, struct gt_sqlite_value *values) {
+    const uint8_t *types = record->payload + 1;
+    size_t column = layouts->key_bytes - 1;
+    uint64_t offset = front->next;
+    if (record->payload[0] < layouts->types_bytes ||
+        !are_small(types + column, layouts->types_bytes - layouts->key_bytes))
+        return false;
+    for (size_t i = layouts->front_count; i < layouts->wanted_count; i++) {
+        const struct wanted *wanted = &layouts->wanted[i];
+        uint8_t type = types[wanted->column];
+        if (layouts->small_sizes[type] > 0) {
+            for (; column < wanted->column; column++)
+                offset += layouts->small_sizes[types[column]];
+            if (offset + layouts->small_sizes[type] > record->at_hand)
+                return false;
+        }
+        struct field field = field_of(wanted, type, (uint32_t)offset);
+        read_fields(&field, 1, record, values);
+    }
+    return true;
+}
+
+static bool read_fast(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_record *record,
+                      struct gt_sqlite_value *values) {
+    if (layouts->front_count == 0 || record->at_hand < layouts->types_bytes)
+        return false;
+    const struct layout *layout = front_layout(layouts, record);
+    if (!layout || layout->end > record->at_hand)
+        return false;
+    read_fields(layout->fields, layouts->front_count, record, values);
+    return layouts->front_count == layouts->wanted_count || read_tail(layouts, layout, record, values);
 }
 
 enum gt_sqlite_outcome gt_sqlite_record_read(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_record *record,
                                              struct gt_sqlite_value *values, size_t *needed) {
-    uint64_t key[KEY_BYTES_MAX / 8];
+    for (size_t i = 0; i < layouts->absent_count; i++)
+        values[layouts->absent[i]].type = GT_SQLITE_NULL;
+    if (read_fast(layouts, record, values))
+        return GT_SQLITE_ROW;
     struct layout *layout = &layouts->scratch;
-    bool is_keeping = layouts->key_words && record->at_hand >= layouts->key_bytes;
-    if (is_keeping) {
-        layout = &layouts->kept[key_of(layouts, record->payload, key)];
-        if (!layout->is_set || !is_same_key(layouts, layout->key, key)) {
-            is_keeping = can_keep(layouts, key);
-            layout = is_keeping ? layout : &layouts->scratch;
-            layout->is_set = false;
-        }
-    }
-    if (!layout->is_set) {
-        enum gt_sqlite_outcome outcome = parse_header(layouts, record, layout, needed);
-        if (outcome != GT_SQLITE_ROW)
-            return outcome;
-        if (is_keeping)
-            memcpy(layout->key, key, layouts->key_words * sizeof *key);
-        layout->is_set = is_keeping;
-    }
+    enum gt_sqlite_outcome outcome = parse_header(layouts, layouts->wanted_count, record, layout, needed);
+    if (outcome != GT_SQLITE_ROW)
+        return outcome;
     if (layout->end > record->at_hand) {
         *needed = layout->end;
-        return layout->end > record->payload_bytes ? GT_SQLITE_DAMAGED : GT_SQLITE_NEEDS_MORE;
+        return GT_SQLITE_NEEDS_MORE;
     }
-    read_fields(layouts, layout, record, values);
+    read_fields(layout->fields, layouts->wanted_count, record, values);
     return GT_SQLITE_ROW;
 }

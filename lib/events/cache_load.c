@@ -65,6 +65,8 @@ static size_t rows_referred(const struct gt_cache_body *body, enum gt_refers ref
         return body->rows[GT_TABLE_lanes];
     case GT_REFERS_OP:
         return body->rows[GT_TABLE_ops];
+    case GT_REFERS_RANGE:
+        return body->rows[GT_TABLE_ranges];
     case GT_REFERS_PLAIN:
         break;
     }

@@ -152,7 +152,7 @@ static bool is_track_table(enum gt_table_id table) {
 }
 
 static void copy_column(struct gt_store *into, size_t into_row, const struct piece *piece,
-                        const struct gt_column_info *info, const struct renumbering *numbers, uint32_t op_shift) {
+                        const struct gt_column_info *info, const struct renumbering *numbers) {
     size_t first = piece->segment->begin[info->table];
     size_t count = piece->segment->end[info->table] - first;
     const char *from = (const char *)*gt_store_column(&piece->builder->store, info) + first * info->elem_bytes;
@@ -163,8 +163,16 @@ static void copy_column(struct gt_store *into, size_t into_row, const struct pie
     }
     const uint32_t *old = (const uint32_t *)(const void *)from;
     uint32_t *new = (uint32_t *)(void *)to;
+    if (info->refers == GT_REFERS_OP || info->refers == GT_REFERS_RANGE) {
+        /* Rows move from the builder's place to the merged one; what refers to them moves along. */
+        enum gt_table_id table = info->refers == GT_REFERS_OP ? GT_TABLE_ops : GT_TABLE_ranges;
+        uint32_t shift = (uint32_t)(*gt_store_row_count(into, table) - piece->segment->begin[table]);
+        for (size_t i = 0; i < count; i++)
+            new[i] = old[i] + shift;
+        return;
+    }
     for (size_t i = 0; i < count; i++)
-        new[i] = info->refers == GT_REFERS_OP ? old[i] + op_shift : renumber(numbers, info->refers, old[i]);
+        new[i] = renumber(numbers, info->refers, old[i]);
 }
 
 static bool copy_rows(struct merge *merge) {
@@ -181,13 +189,11 @@ static bool copy_rows(struct merge *merge) {
         const struct piece *piece = &merge->pieces[p];
         if (piece->segment->dropped)
             continue;
-        /* Rows of ops move from the builder's place to the merged one; what refers to them moves along. */
-        uint32_t op_shift = (uint32_t)(into->ops.count - piece->segment->begin[GT_TABLE_ops]);
         for (size_t c = 0; c < gt_column_count; c++) {
             const struct gt_column_info *info = &gt_column_infos[c];
             if (!is_track_table(info->table) && piece->segment->end[info->table] > piece->segment->begin[info->table])
                 copy_column(into, *gt_store_row_count(into, info->table), piece, info,
-                            &merge->renumberings[piece->builder_index], op_shift);
+                            &merge->renumberings[piece->builder_index]);
         }
         for (int t = 0; t < GT_TABLE_COUNT; t++)
             if (!is_track_table((enum gt_table_id)t))
@@ -258,6 +264,8 @@ static void find_facts(struct gt_store *store) {
         store->facts |= GT_FACT_GROUPS;
     if (store->copies.count)
         store->facts |= GT_FACT_BYTES;
+    if (store->projections.count || store->projection_groups.count)
+        store->facts |= GT_FACT_PROJECTIONS;
 }
 
 /* One builder that dropped nothing already is the store: its columns move without a copy. */

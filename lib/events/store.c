@@ -63,6 +63,8 @@ const char *gt_fact_title(enum gt_fact fact) {
         return "summed rows";
     case GT_FACT_BYTES:
         return "sizes of copies";
+    case GT_FACT_PROJECTIONS:
+        return "projected ranges";
     }
     return "facts";
 }
@@ -175,8 +177,26 @@ void gt_builder_copy(struct gt_builder *builder, const struct gt_copies_row *row
     append_copies(builder, &of_last);
 }
 
+void gt_builder_payload(struct gt_builder *builder, const struct gt_payloads_row *row) {
+    if (builder->store.ranges.count == 0)
+        return;
+    struct gt_payloads_row of_last = *row;
+    of_last.range = (uint32_t)(builder->store.ranges.count - 1);
+    append_payloads(builder, &of_last);
+}
+
 void gt_builder_group(struct gt_builder *builder, const struct gt_groups_row *row) {
     append_groups(builder, row);
+}
+
+void gt_builder_projection(struct gt_builder *builder, const struct gt_projections_row *row) {
+    struct gt_projections_row checked = *row;
+    checked.end_ns = checked_end(builder, row->start_ns, row->end_ns);
+    append_projections(builder, &checked);
+}
+
+void gt_builder_projection_group(struct gt_builder *builder, const struct gt_projection_groups_row *row) {
+    append_projection_groups(builder, row);
 }
 
 uint32_t gt_builder_process(struct gt_builder *builder, int64_t pid, struct gt_str label) {

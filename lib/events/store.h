@@ -39,6 +39,7 @@ enum gt_fact {
     GT_FACT_CPU_OPS = 1 << 4,     /* framework operators */
     GT_FACT_GROUPS = 1 << 5,      /* pre-summed rows */
     GT_FACT_BYTES = 1 << 6,       /* sizes of copies */
+    GT_FACT_PROJECTIONS = 1 << 7, /* ranges as the profiler projected them on the GPU, or their sums */
 };
 const char *gt_fact_title(enum gt_fact fact); /* "launch calls" ... */
 
@@ -125,7 +126,8 @@ enum gt_refers {
     GT_REFERS_THREAD,
     GT_REFERS_DEVICE,
     GT_REFERS_LANE,
-    GT_REFERS_OP
+    GT_REFERS_OP,
+    GT_REFERS_RANGE
 };
 struct gt_column_info {
     const char *table_name, *name;
@@ -197,7 +199,11 @@ void gt_builder_cpu_op(struct gt_builder *builder, const struct gt_cpu_ops_row *
 void gt_builder_overhead(struct gt_builder *builder, const struct gt_overheads_row *row);
 void gt_builder_copy(struct gt_builder *builder,
                      const struct gt_copies_row *row); /* row->op: set by this, the last op */
+void gt_builder_payload(struct gt_builder *builder,
+                        const struct gt_payloads_row *row); /* row->range: set by this, the last range */
 void gt_builder_group(struct gt_builder *builder, const struct gt_groups_row *row);
+void gt_builder_projection(struct gt_builder *builder, const struct gt_projections_row *row);
+void gt_builder_projection_group(struct gt_builder *builder, const struct gt_projection_groups_row *row);
 
 void gt_builder_issue(struct gt_builder *builder, enum gt_issue_id issue, uint64_t count, uint64_t offset);
 static inline void gt_builder_skip(struct gt_builder *builder) {

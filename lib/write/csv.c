@@ -26,27 +26,61 @@ static void write_cell(struct gt_out *out, const struct gt_cell *cell) {
     }
 }
 
-static enum gt_status write_table(const struct gt_report *report, const char *key, struct gt_out *out,
-                                  struct gt_error *err) {
+/* Which columns to write, in order: all, or those asked for, with the input before them where there are several. */
+struct choice {
+    size_t columns[GT_TABLE_COLUMNS_MAX];
+    size_t count;
+};
+
+static size_t place_of(const struct gt_joined *joined, struct gt_str key) {
+    size_t c = 0;
+    while (c < joined->column_count && !gt_str_eq(gt_str_of(joined->columns[c]->key), key))
+        c++;
+    return c;
+}
+
+static enum gt_status choose_columns(struct choice *choice, const struct gt_joined *joined, const char *keys,
+                                     struct gt_error *err) {
+    choice->count = 0;
+    for (size_t c = 0; !keys && c < joined->column_count && c < GT_TABLE_COLUMNS_MAX; c++)
+        choice->columns[choice->count++] = c;
+    if (!keys)
+        return GT_OK;
+    struct gt_str rest = gt_str_of(keys), key;
+    if (joined->report->section_count > 1)
+        choice->columns[choice->count++] = place_of(joined, GT_STR("input"));
+    while (gt_columns_next(&rest, &key) && choice->count < GT_TABLE_COLUMNS_MAX) {
+        size_t place = place_of(joined, key);
+        if (place == joined->column_count)
+            return gt_fail_usage(err, "table '%s' has no column '%.*s'", joined->key, (int)key.len, key.ptr);
+        choice->columns[choice->count++] = place;
+    }
+    return GT_OK;
+}
+
+static enum gt_status write_table(const struct gt_report *report, const char *key, const char *columns,
+                                  struct gt_out *out, struct gt_error *err) {
     struct gt_joined joined;
+    struct choice choice;
     enum gt_status status = gt_joined_init(&joined, report, key, err);
     if (status)
         return status;
-    for (size_t c = 0; c < joined.column_count; c++) {
-        gt_out_text(out, c ? "," : "");
-        gt_csv_text(out, gt_str_of(joined.columns[c]->key));
+    status = choose_columns(&choice, &joined, columns, err);
+    for (size_t i = 0; i < choice.count && !status; i++) {
+        gt_out_text(out, i ? "," : "");
+        gt_csv_text(out, gt_str_of(joined.columns[choice.columns[i]]->key));
     }
     gt_out_char(out, '\n');
-    for (const struct gt_cell *row; (row = gt_joined_next(&joined));) {
-        for (size_t c = 0; c < joined.column_count; c++) {
-            if (c)
+    for (const struct gt_cell *row; !status && (row = gt_joined_next(&joined));) {
+        for (size_t i = 0; i < choice.count; i++) {
+            if (i)
                 gt_out_char(out, ',');
-            write_cell(out, &row[c]);
+            write_cell(out, &row[choice.columns[i]]);
         }
         gt_out_char(out, '\n');
     }
     gt_joined_release(&joined);
-    return GT_OK;
+    return status;
 }
 
 static bool has_table(const struct gt_report *report, const char *key) {
@@ -78,5 +112,5 @@ enum gt_status gt_write_csv(const struct gt_report *report, const struct gputime
         return unknown_table(report, key, err);
     if (!key || !has_table(report, key))
         key = gt_joined_key(report, 0);
-    return write_table(report, key ? key : "", out, err);
+    return write_table(report, key ? key : "", options->columns, out, err);
 }

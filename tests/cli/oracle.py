@@ -9,6 +9,7 @@ import collections
 import dataclasses
 import decimal
 import fractions
+import functools
 import gzip
 import json
 import math
@@ -467,6 +468,7 @@ def fraction(part, whole):
 # ---- tables --------------------------------------------------------------------------------------------------------
 
 
+@functools.lru_cache(maxsize=4)
 def accounting(view):
     rows = []
     for device, ops in view.by_device().items():
@@ -580,6 +582,7 @@ def stream_gap_details(view):
                 last = last + [op]
 
 
+@functools.lru_cache(maxsize=4)
 def stream_gaps(view):
     """Of several ops that ended at the same instant, the one that came last in order is the one before the gap."""
     origin = view.trace.origin
@@ -632,6 +635,7 @@ def transitions(view):
     ]
 
 
+@functools.lru_cache(maxsize=4)
 def device_gaps(view):
     rows = []
     for device, ops in view.by_device().items():
@@ -736,6 +740,7 @@ def kernel_launches(view):
     return [{"name": name, "count": len(waits), **queue_columns(waits)} for name, waits in groups.items()]
 
 
+@functools.lru_cache(maxsize=4)
 def launches(view):
     """By launch call: how many calls started selected ops, their time, and how long the ops then queued. Without a
     selection, calls that launch by their name count too, even if what they launched is not in the trace."""

@@ -12,6 +12,7 @@ import unicodedata
 
 import pytest
 
+import tracegen
 from conftest import DATA, find_binary, Program
 
 WIDTH = 80
@@ -149,6 +150,47 @@ def test_packing_and_pipe_change_nothing(gputime, tmp_path, sample):
         assert without_label(piped) == outputs[0]
         piped = run(gputime, *command, "-", "--json", stdin=(folders[1] / "trace.json").read_bytes())
         assert without_label(piped) == outputs[0]
+
+
+LARGE_TIMES = 10  # the sample so many times over: larger than any piece a reading thread takes at once
+
+
+def large_trace(name):
+    """The events of a real trace, many times over, in one of the layouts writers use; numbers keep their digits."""
+    document = json.loads(plain(DATA / "torch/llama_train_compiled.json.gz"), parse_float=tracegen.Raw,
+                          parse_int=tracegen.Raw)
+    marker = {"ph": "X", "cat": "kernel", "name": "MARKER"}
+    events = [event for event in document["traceEvents"] if event.get("cat") != "cpu_op"]
+    text = tracegen.layout([marker, *events, marker], name)
+    first, last = (found.start() for found in re.finditer(r'"MARKER"', text))
+    start, end = text.index("}", first) + 1, text.rindex("{", 0, last)
+    separator = text[start:text.index("{", start)]
+    body = text[start + len(separator):text.rindex(separator, start, end + 1)]
+    return text[:text.rindex("{", 0, first)] + separator.join([body] * LARGE_TIMES) + text[text.index("}", last) + 1:]
+
+
+@pytest.fixture(scope="module")
+def large_tables(gputime, tmp_path_factory):
+    path = tmp_path_factory.mktemp("large") / "trace.json"
+    path.write_text(large_trace("kineto"))
+    report = gputime.json("kernels", path, "--gaps", "--launches", "--threads", "1")
+    sample = gputime.json("kernels", DATA / "torch/llama_train_compiled.json.gz")
+    assert report["inputs"][0]["ops"] == LARGE_TIMES * sample["inputs"][0]["ops"]
+    return report["tables"]
+
+
+@pytest.mark.parametrize("layout", tracegen.LAYOUTS)
+def test_large_trace_in_every_layout(gputime, tmp_path, large_tables, layout):
+    path = tmp_path / "trace.json"
+    path.write_text(large_trace(layout))
+    assert path.stat().st_size > 2**23
+    outputs = {threads: run(gputime, "kernels", "--gaps", "--launches", path, "--json", "--threads", threads)
+               for threads in ("1", "2", "5")}
+    assert outputs["2"] == outputs["1"] and outputs["5"] == outputs["1"]
+    assert json.loads(outputs["1"])["tables"] == large_tables
+    with open(path, "rb") as file:
+        piped = gputime("kernels", "--gaps", "--launches", "-", "--json", stdin=file.read())
+    assert json.loads(without_label(piped.stdout))["tables"] == large_tables
 
 
 def test_help_fits_the_screen(gputime):

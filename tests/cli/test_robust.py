@@ -3,8 +3,10 @@
 Uses the build with sanitizers (build/asan/gputime, or GPUTIME_ASAN) where there is one.
 """
 
+import concurrent.futures
 import gzip
 import json
+import os
 import random
 import subprocess
 
@@ -130,27 +132,42 @@ def check_survival(done, what):
         assert done.stderr.startswith(b"gputime: ") and done.stderr.count(b"\n") == 1, (what, done.stderr)
 
 
-SMALL = tracegen.layout(json.loads((DATA / "devices.json").read_text()), "kineto").encode()
+def survive_all(program, folder, suffix, variants, *command):
+    """Runs the program on each (what, bytes), as many at once as there are cores."""
+    def survive(numbered):
+        number, (what, content, *environment) = numbered
+        path = folder / f"{number}{suffix}"
+        path.write_bytes(content)
+        check_survival(program(*command, path, "--json", env=dict(environment)), what)
+        path.unlink()
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(survive, enumerate(variants)))
 
 
-@pytest.mark.parametrize("slice_", range(8))
-def test_cut_at_every_byte(hardened, tmp_path, slice_):
-    text = SMALL if slice_ % 2 else (DATA / "devices.json").read_bytes()
-    path = tmp_path / "trace.json"
-    for end in range(slice_ // 2, len(text), 4):
-        path.write_bytes(text[:end])
-        check_survival(hardened("kernels", path, "--json", "--gaps", "--launches"), f"cut at {end}")
+EVENTS = json.loads((DATA / "devices.json").read_text())
+SMALL = tracegen.layout(EVENTS, "kineto").encode()
+TINY = {name: tracegen.layout([*EVENTS[1:3], *EVENTS[5:8]], name).encode() for name in ("kineto", "array_lines")}
+
+
+def pack(text, packing):
+    if packing == "gz":
+        return gzip.compress(text)
+    return subprocess.run(["zstd", "-qc"], input=text, stdout=subprocess.PIPE, check=True).stdout
+
+
+@pytest.mark.parametrize("layout", TINY)
+def test_cut_at_every_byte(hardened, tmp_path, layout):
+    text = TINY[layout]
+    cuts = ((f"cut at {end}", text[:end]) for end in range(len(text)))
+    survive_all(hardened, tmp_path, ".json", cuts, "kernels", "--gaps", "--launches")
 
 
 @pytest.mark.parametrize("packing", ["gz", "zst"])
 def test_packed_cut_at_every_byte(hardened, tmp_path, packing):
-    text = (DATA / "overlap.json").read_bytes()
-    packed = gzip.compress(text) if packing == "gz" else \
-        subprocess.run(["zstd", "-qc"], input=text, stdout=subprocess.PIPE, check=True).stdout
-    path = tmp_path / f"trace.json.{packing}"
-    for end in range(len(packed)):
-        path.write_bytes(packed[:end])
-        check_survival(hardened("kernels", path, "--json"), f"cut at {end}")
+    packed = pack((DATA / "overlap.json").read_bytes(), packing)
+    cuts = ((f"cut at {end}", packed[:end]) for end in range(len(packed)))
+    survive_all(hardened, tmp_path, f".json.{packing}", cuts, "kernels")
 
 
 def damaged(text, pick):
@@ -170,26 +187,23 @@ def damaged(text, pick):
     return bytes(data)
 
 
-@pytest.mark.parametrize("round_", range(10))
-def test_damaged_bytes(hardened, tmp_path, round_):
-    path = tmp_path / "trace.json"
-    for number in range(round_ * 30, round_ * 30 + 30):
-        pick = random.Random(number)
-        text = SMALL if number % 3 == 0 else tracegen.trace(number)[0].encode()
-        path.write_bytes(damaged(text, pick))
-        command = pick.choice([["kernels", "--gaps", "--launches"], [], ["gaps", "--per", "device"]])
-        check_survival(hardened(*command, path, "--json", env={"GPUTIME_THREADS": str(1 + number % 3)}), f"seed {number}")
+@pytest.mark.parametrize("command", [["kernels", "--gaps", "--launches"], ["summary"], ["gaps", "--per", "device"]],
+                         ids=["kernels", "summary", "gaps"])
+def test_damaged_bytes(hardened, tmp_path, command):
+    def variants():
+        for seed in range(100):
+            pick = random.Random(f"{command} {seed}")
+            text = SMALL if seed % 3 == 0 else tracegen.trace(pick.randrange(10**6))[0].encode()
+            yield f"seed {seed}", damaged(text, pick), ("GPUTIME_THREADS", str(1 + seed % 3))
+
+    survive_all(hardened, tmp_path, ".json", variants(), *command)
 
 
 @pytest.mark.parametrize("packing", ["gz", "zst"])
 def test_damaged_packing(hardened, tmp_path, packing):
-    text = SMALL * 3
-    packed = gzip.compress(text) if packing == "gz" else \
-        subprocess.run(["zstd", "-qc"], input=text, stdout=subprocess.PIPE, check=True).stdout
-    path = tmp_path / f"trace.json.{packing}"
-    for number in range(60):
-        path.write_bytes(damaged(packed, random.Random(number)))
-        check_survival(hardened("kernels", path, "--json"), f"seed {number}")
+    packed = pack(SMALL * 3, packing)
+    variants = ((f"seed {seed}", damaged(packed, random.Random(seed))) for seed in range(60))
+    survive_all(hardened, tmp_path, f".json.{packing}", variants, "kernels")
 
 
 def test_extreme_numbers(hardened, tmp_path):

@@ -1,0 +1,125 @@
+/* Range instances: every single range with where its work fell on the GPUs, in the order in which that began. */
+#include "base/mem.h"
+#include "base/radix.h"
+#include "measure/measure.h"
+#include "measure/range_set.h"
+
+static const struct gt_report_column columns[] = {
+    {"range", "Number", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"start_ns", "GPU start", GT_UNIT_NS, NULL, 0},
+    {"projected_ns", "Projected", GT_UNIT_NS, NULL, 0},
+    {"range_start_ns", "CPU start", GT_UNIT_NS, NULL, 0},
+    {"range_ns", "CPU time", GT_UNIT_NS, NULL, 0},
+    {"ops", "Ops", GT_UNIT_COUNT, NULL, 0},
+    {"launches", "Launches", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
+    {"level", "Level", GT_UNIT_NONE, NULL, 0},
+    {"parent", "Parent", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"children", "Children", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
+    {"style", "Style", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"tid", "Thread", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+};
+
+static const char *const styles[] = {
+    [GT_RANGE_NESTED] = "PushPop", [GT_RANGE_START_END] = "StartEnd", [GT_RANGE_MARK] = "Mark", [GT_RANGE_GPU] = "GPU"};
+
+static int64_t projected_ns(const struct gt_range_use *use) {
+    return gt_ns_between(use->start_ns, use->end_ns);
+}
+
+/* By first op, the longest projection first, then by row; behind them those without ops, by row. */
+static bool sort_instances(const struct gt_range_set *set, struct gt_radix_item *items, size_t *count) {
+    uint32_t range_count = (uint32_t)set->view->store->ranges.count;
+    size_t used = 0;
+    for (uint32_t range = 0; range < range_count; range++)
+        if (set->uses[range].ops)
+            items[used++] = (struct gt_radix_item){~gt_radix_key(projected_ns(&set->uses[range])), range};
+    if (!gt_radix_sort(items, used))
+        return false;
+    for (size_t i = 0; i < used; i++)
+        items[i].key = gt_radix_key(set->uses[items[i].value].start_ns);
+    if (!gt_radix_sort(items, used))
+        return false;
+    *count = used;
+    for (uint32_t range = 0; range < range_count; range++)
+        if (!set->uses[range].ops && gt_range_set_lists(set, range))
+            items[(*count)++] = (struct gt_radix_item){0, range};
+    return true;
+}
+
+static void count_children(const struct gt_range_set *set, uint32_t *children) {
+    const uint32_t *parent = set->view->labels->range_parent;
+    for (size_t range = 0; range < set->view->store->ranges.count; range++)
+        if (set->uses[range].ops && parent[range] != GT_NO_ROW)
+            children[parent[range]]++;
+}
+
+static uint32_t process_of(const struct gt_store *store, uint32_t range) {
+    uint32_t thread = store->ranges.thread[range], lane = store->ranges.lane[range];
+    if (thread != GT_NO_TRACK)
+        return store->threads.process[thread];
+    return lane == GT_NO_TRACK ? GT_NO_TRACK : store->lanes.process[lane];
+}
+
+static struct gt_cell cell_tid(const struct gt_store *store, uint32_t thread) {
+    return thread == GT_NO_TRACK || store->threads.tid[thread] == -1 ? gt_cell_null()
+                                                                     : gt_cell_int(store->threads.tid[thread]);
+}
+
+static void add_row(const struct gt_range_set *set, struct gt_table *table, uint32_t range, uint32_t children) {
+    const struct gt_view *view = set->view;
+    const struct gt_ranges *ranges = &view->store->ranges;
+    const struct gt_range_use *use = &set->uses[range];
+    const struct gt_range_name *name = &set->names[set->name_of[range]];
+    uint32_t parent = view->labels->range_parent[range];
+    struct gt_cell *cell = gt_table_row(table);
+    *cell++ = gt_cell_int(range);
+    *cell++ = gt_cell_text(name->name);
+    *cell++ = gt_cell_text(name->domain);
+    *cell++ = use->ops ? gt_cell_time(view, use->start_ns) : gt_cell_null();
+    *cell++ = use->ops ? gt_cell_int(projected_ns(use)) : gt_cell_null();
+    *cell++ = gt_cell_time(view, ranges->start_ns[range]);
+    *cell++ = gt_cell_int(gt_ns_between(ranges->start_ns[range], ranges->end_ns[range]));
+    *cell++ = gt_cell_int(use->ops);
+    *cell++ = gt_cell_int(use->launches);
+    *cell++ = gt_cell_int(view->labels->range_level[range]);
+    *cell++ = parent == GT_NO_ROW ? gt_cell_null() : gt_cell_int(parent);
+    *cell++ = gt_cell_int(children);
+    *cell++ = gt_cell_text(gt_str_of(styles[ranges->kind[range]]));
+    *cell++ = gt_cell_pid(view, process_of(view->store, range));
+    *cell++ = cell_tid(view->store, ranges->thread[range]);
+}
+
+static bool add_table(const struct gt_range_set *set, struct gt_section *section, struct gt_radix_item *items,
+                      uint32_t *children) {
+    size_t count;
+    if (!sort_instances(set, items, &count))
+        return false;
+    count_children(set, children);
+    struct gt_table *table =
+        gt_section_table(section, "range_instances", "Range instances", columns, GT_ARRAY_COUNT(columns));
+    table->screen_limit = 20;
+    size_t wanted = gt_table_rows_wanted(set->view, table, count);
+    for (size_t i = 0; i < wanted; i++)
+        add_row(set, table, items[i].value, children[items[i].value]);
+    table->total_rows = count;
+    return true;
+}
+
+enum gt_status gt_range_instances_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    struct gt_range_set set;
+    enum gt_status status = gt_range_set_init(&set, view, err);
+    if (status != GT_OK)
+        return status;
+    size_t item_bytes = view->store->ranges.count * sizeof(struct gt_radix_item);
+    struct gt_radix_item *items = gt_pages_alloc(item_bytes);
+    uint32_t *children = gt_alloc_array(view->store->ranges.count, sizeof *children);
+    if (!items || !children || !add_table(&set, section, items, children))
+        status = gt_fail_memory(err);
+    gt_pages_free(items, item_bytes);
+    gt_free(children);
+    gt_range_set_release(&set);
+    return status;
+}

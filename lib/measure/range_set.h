@@ -1,0 +1,50 @@
+/* The ranges of a view: what every single range and every name of ranges launched. Shared by the analyses on ranges. */
+#ifndef GT_MEASURE_RANGE_SET_H
+#define GT_MEASURE_RANGE_SET_H
+
+#include "events/view.h"
+
+/* What one range launched. */
+struct gt_range_use {
+    int64_t start_ns, end_ns; /* first start and last end of its ops; 0 if it has none */
+    uint32_t ops, launches;   /* launches: different launch calls */
+};
+
+/* What all ranges of one name in one domain launched. An op inside several of them counts once. */
+struct gt_range_name {
+    struct gt_str name, domain;
+    size_t instances, used; /* all listed, and those with ops */
+    size_t ops, launches;   /* launches: of each instance, summed */
+    int64_t sum_ns;         /* of op time */
+    int64_t busy_ns;        /* union of op time of each device, summed */
+    int64_t exclusive_ns;   /* of the ops whose innermost range has this name */
+    int64_t projected_ns;   /* last end - first start of each instance, summed */
+    int64_t range_ns;       /* length of each instance, summed */
+    uint64_t levels;        /* of the instances with ops, summed */
+
+    uint32_t last_op, device; /* while ops are added: the op added last, the device of reached_ns */
+    int64_t reached_ns;
+};
+
+struct gt_range_set {
+    const struct gt_view *view;
+    struct gt_range_use *uses;   /* by range row */
+    uint32_t *name_of;           /* by range row: index into names; GT_NO_ROW for a mark */
+    struct gt_range_name *names; /* in order of appearance; those without an instance are not listed */
+    size_t name_count;
+    int64_t total_ns, covered_ns; /* of all selected ops, and of those with a range */
+};
+
+enum gt_status gt_range_set_init(struct gt_range_set *set, const struct gt_view *view, struct gt_error *err);
+void gt_range_set_release(struct gt_range_set *set);
+
+/* Whether tables list a range: with a selection, only those that launched some of it. Kineto's copies of the ranges on
+   the GPU's side stand in where the launch is not in the trace, and are not listed for themselves. */
+static inline bool gt_range_set_lists(const struct gt_range_set *set, size_t range) {
+    if (set->uses[range].ops)
+        return true;
+    uint8_t kind = set->view->store->ranges.kind[range];
+    return set->view->is_whole && (kind == GT_RANGE_NESTED || kind == GT_RANGE_START_END);
+}
+
+#endif

@@ -1,0 +1,126 @@
+/* Ranges: what the annotated parts of the program put on the GPUs, by name. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "measure/measure.h"
+#include "measure/range_set.h"
+#include "measure/samples.h"
+
+static const struct gt_report_column columns[] = {
+    {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"instances", "Count", GT_UNIT_COUNT, NULL, 0},
+    {"ops", "Ops", GT_UNIT_COUNT, NULL, 0},
+    {"busy_ns", "Busy", GT_UNIT_NS, NULL, 0},
+    {"sum_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"projected_ns", "Projected", GT_UNIT_NS, NULL, 0},
+    {"range_ns", "CPU time", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"exclusive_ns", "Exclusive", GT_UNIT_NS, NULL, 0},
+    {"share", "Share", GT_UNIT_SHARE, "op time", GT_COLUMN_BAR},
+    {"launches", "Launches", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
+    {"used", "With ops", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
+    {"proj_avg_ns", "Projected mean", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"proj_median_ns", "Projected median", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"proj_min_ns", "Projected min", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"proj_max_ns", "Projected max", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"proj_stddev_ns", "Projected std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"level_avg", "Mean level", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+};
+
+static int by_busy(const void *a, const void *b) {
+    const struct gt_range_name *x = *(const struct gt_range_name *const *)a;
+    const struct gt_range_name *y = *(const struct gt_range_name *const *)b;
+    if (x->busy_ns != y->busy_ns)
+        return x->busy_ns < y->busy_ns ? 1 : -1;
+    int order = gt_str_cmp(x->name, y->name);
+    return order ? order : gt_str_cmp(x->domain, y->domain);
+}
+
+/* The lengths of the projections, by name. */
+static bool collect_projections(const struct gt_range_set *set, struct gt_samples *samples) {
+    if (!gt_samples_init(samples, set->name_count))
+        return false;
+    size_t range_count = set->view->store->ranges.count;
+    for (size_t range = 0; range < range_count; range++)
+        if (set->uses[range].ops)
+            gt_samples_count(samples, set->name_of[range]);
+    if (!gt_samples_place(samples))
+        return false;
+    for (size_t range = 0; range < range_count; range++)
+        if (set->uses[range].ops)
+            gt_samples_add(samples, set->name_of[range],
+                           gt_ns_between(set->uses[range].start_ns, set->uses[range].end_ns));
+    return true;
+}
+
+static void add_row(struct gt_table *table, const struct gt_range_set *set, const struct gt_range_name *name,
+                    struct gt_samples *projections) {
+    struct gt_sample_stats stats = gt_samples_stats(projections, (size_t)(name - set->names));
+    bool is_used = name->used > 0;
+    struct gt_cell *cell = gt_table_row(table);
+    *cell++ = gt_cell_text(name->name);
+    *cell++ = gt_cell_text(name->domain);
+    *cell++ = gt_cell_count(name->instances);
+    *cell++ = gt_cell_count(name->ops);
+    *cell++ = gt_cell_int(name->busy_ns);
+    *cell++ = gt_cell_int(name->sum_ns);
+    *cell++ = gt_cell_int(name->projected_ns);
+    *cell++ = gt_cell_int(name->range_ns);
+    *cell++ = gt_cell_int(name->exclusive_ns);
+    *cell++ = gt_cell_share((double)name->exclusive_ns, (double)set->total_ns);
+    *cell++ = gt_cell_count(name->launches);
+    *cell++ = gt_cell_count(name->used);
+    *cell++ = is_used ? gt_cell_real(stats.mean_ns) : gt_cell_null();
+    *cell++ = is_used ? gt_cell_real(stats.median_ns) : gt_cell_null();
+    *cell++ = is_used ? gt_cell_int(stats.min_ns) : gt_cell_null();
+    *cell++ = is_used ? gt_cell_int(stats.max_ns) : gt_cell_null();
+    *cell++ = is_used ? gt_cell_real(stats.stddev_ns) : gt_cell_null();
+    *cell++ = is_used ? gt_cell_real((double)name->levels / (double)name->used) : gt_cell_null();
+}
+
+static void add_table(struct gt_section *section, const struct gt_range_set *set,
+                      const struct gt_range_name *const *sorted, size_t count, struct gt_samples *projections) {
+    struct gt_table *table = gt_section_table(section, "ranges", "Ranges", columns, GT_ARRAY_COUNT(columns));
+    table->screen_limit = 20;
+    table->empty = "No range in the selection.";
+    for (size_t i = 0; i < count; i++) {
+        add_row(table, set, sorted[i], projections);
+        if (sorted[i]->domain.len)
+            table->screen_columns = "name,domain,instances,ops,busy_ns,projected_ns,exclusive_ns,share";
+    }
+}
+
+static void add_facts(struct gt_section *section, const struct gt_range_set *set, size_t name_count) {
+    size_t instances = 0;
+    for (size_t i = 0; i < set->name_count; i++)
+        instances += set->names[i].instances;
+    struct gt_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
+    gt_fact_group_add(&facts, "range_names", "Range names", GT_UNIT_COUNT, gt_cell_count(name_count));
+    gt_fact_group_add(&facts, "range_count", "Ranges", GT_UNIT_COUNT, gt_cell_count(instances));
+    gt_fact_group_add(&facts, "range_coverage", "Op time inside ranges", GT_UNIT_SHARE,
+                      gt_cell_share((double)set->covered_ns, (double)set->total_ns));
+}
+
+enum gt_status gt_ranges_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    struct gt_range_set set;
+    enum gt_status status = gt_range_set_init(&set, view, err);
+    if (status != GT_OK)
+        return status;
+    struct gt_samples projections = {0};
+    const struct gt_range_name **sorted = gt_alloc_array(set.name_count, sizeof *sorted);
+    if (sorted && collect_projections(&set, &projections)) {
+        size_t count = 0;
+        for (size_t i = 0; i < set.name_count; i++)
+            if (set.names[i].instances)
+                sorted[count++] = &set.names[i];
+        qsort(sorted, count, sizeof *sorted, by_busy);
+        add_facts(section, &set, count);
+        add_table(section, &set, sorted, count, &projections);
+    } else {
+        status = gt_fail_memory(err);
+    }
+    gt_samples_release(&projections);
+    gt_free(sorted);
+    gt_range_set_release(&set);
+    return status;
+}

@@ -73,6 +73,11 @@ static bool is_common(const struct cli_option *option) {
     return has_own_line(option) && !((unsigned)option->group & CLI_GROUPS_SPECIAL);
 }
 
+/* --help and --version are listed among the options already. */
+static bool has_option_form(const struct cli_command *command) {
+    return command->action == CLI_ACTION_HELP || command->action == CLI_ACTION_VERSION;
+}
+
 void cli_help_program(FILE *out) {
     const char *heading = "";
     fputs("gputime: where did the GPU time go?\n"
@@ -82,7 +87,8 @@ void cli_help_program(FILE *out) {
           "Commands ('gputime COMMAND --help' shows the options of one):\n",
           out);
     for (size_t i = 0; i < cli_command_count; i++)
-        fprintf(out, "  %-10s%s\n", cli_command_table[i].name, cli_command_table[i].help);
+        if (!has_option_form(&cli_command_table[i]))
+            fprintf(out, "  %-10s%s\n", cli_command_table[i].name, cli_command_table[i].help);
     fputc('\n', out);
     for (size_t i = 0; i < cli_option_count; i++) {
         const struct cli_option *option = &cli_option_table[i];
@@ -94,10 +100,7 @@ void cli_help_program(FILE *out) {
         }
         print_option(out, option, option->help, false);
     }
-    fputs("\nExamples:\n", out);
-    for (size_t i = 0; i < cli_command_count; i++)
-        if (cli_command_table[i].action == CLI_ACTION_REPORT)
-            fprintf(out, "  %s\n", cli_command_table[i].examples[0]);
+    fprintf(out, "\nExamples:\n  %s\n  %s\n", cli_command_table[0].examples[0], cli_command_table[1].examples[0]);
 }
 
 static bool is_own(const struct cli_command *command, const struct cli_option *option) {

@@ -193,9 +193,21 @@ static void describe_input(struct gt_section *section, const struct gputime_trac
     };
 }
 
+/* Are the analysis' tables for data alone? Then what they lack is no news for the screen. */
+static bool is_hidden(const struct gt_analysis *analysis, const struct gputime_options *options) {
+    size_t key_bytes = strcspn(analysis->tables, ",");
+    bool hidden = false;
+    for (size_t i = 0; i < options->shape_count; i++)
+        if (strlen(options->shapes[i].table) == key_bytes &&
+            strncmp(options->shapes[i].table, analysis->tables, key_bytes) == 0)
+            hidden = options->shapes[i].hidden;
+    return hidden;
+}
+
 /* The one place where a report says what a trace cannot tell. An empty trace says so in its health instead. */
-static void note_missing_facts(const struct gt_analysis *analysis, const struct gt_store *store,
+static void note_missing_facts(const struct gt_analysis *analysis, const struct gt_view *view,
                                struct gt_section *section) {
+    const struct gt_store *store = view->store;
     uint32_t missing = analysis->needs & ~store->facts;
     if (!missing || (store->ops.count == 0 && store->groups.count == 0))
         return;
@@ -206,7 +218,7 @@ static void note_missing_facts(const struct gt_analysis *analysis, const struct 
                 strncat(list, ", ", sizeof list - strlen(list) - 1);
             strncat(list, gt_fact_title((enum gt_fact)fact), sizeof list - strlen(list) - 1);
         }
-    gt_section_note(section, GT_FOR_ALL,
+    gt_section_note(section, is_hidden(analysis, view->options) ? GT_FOR_DATA | GT_FOR_PAGE : GT_FOR_ALL,
                     gt_arena_printf(&section->report->arena, "%s: the trace has no %s.", analysis->title, list));
 }
 
@@ -215,7 +227,7 @@ static enum gt_status run_analysis(const char *key, const struct gt_view *view, 
     const struct gt_analysis *analysis = gt_analysis_find(key);
     if (!analysis)
         return gt_fail_usage(err, "there is no analysis '%s'", key);
-    note_missing_facts(analysis, view->store, section);
+    note_missing_facts(analysis, view, section);
     return analysis->run(view, section, err);
 }
 

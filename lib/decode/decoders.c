@@ -1,5 +1,6 @@
 /* The table of all input formats, and the choice among them by an input's first bytes. */
 #include "decode/decoder.h"
+#include "decode/nsys_csv.h"
 #include "decode/nsys_rep.h"
 #include "decode/nsys_sqlite.h"
 #include "decode/torch_json.h"
@@ -9,6 +10,7 @@ const struct gt_decoder gt_decoders[] = {
      gt_torch_json_sniff, gt_torch_json_decode},
     {GT_NSYS_REP_KEY, "Nsight Systems report", ".nsys-rep .qdrep", gt_nsys_rep_sniff, gt_nsys_rep_decode},
     {GT_NSYS_SQLITE_KEY, "Nsight Systems SQLite export", ".sqlite", gt_nsys_sqlite_sniff, gt_nsys_sqlite_decode},
+    {GT_NSYS_CSV_KEY, "Nsight Systems 'nsys stats' CSV", ".csv .csv.gz", gt_nsys_csv_sniff, gt_nsys_csv_decode},
 };
 const size_t gt_decoder_count = sizeof gt_decoders / sizeof *gt_decoders;
 

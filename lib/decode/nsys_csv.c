@@ -5,11 +5,14 @@
 #include "base/mem.h"
 #include "decode/nsys_csv_rows.h"
 
+/* More than any one input has; what follows is not read. */
+enum { TABLES_MAX = 1024 };
+
 /* A table that was read. */
 struct table {
     enum gt_nsys_csv_table kind;
     size_t segment;
-    uint64_t row_count, checksum;
+    uint64_t row_count, sums[2];
     bool is_dropped;
 };
 
@@ -18,8 +21,8 @@ struct decoding {
     const struct gt_csv_sizes *sizes;
     struct gt_builder builder;
     struct gt_nsys_csv_sink sink;
-    struct table *tables;
-    size_t table_count, table_capacity;
+    struct table *tables; /* room for TABLES_MAX */
+    size_t table_count;
     uint64_t next_order;
 };
 
@@ -38,34 +41,29 @@ static void close_table(struct decoding *decoding, struct place *place) {
     if (place->is_in_table) {
         struct table *table = &decoding->tables[decoding->table_count - 1];
         table->row_count = decoding->sink.row_count;
-        table->checksum = decoding->sink.checksum;
+        table->sums[0] = decoding->sink.sums[0];
+        table->sums[1] = decoding->sink.sums[1];
     }
     place->is_in_table = place->is_in_other = false;
 }
 
-static enum gt_status open_table(struct decoding *decoding, struct place *place,
-                                 const struct gt_nsys_csv_header *header, struct gt_error *err) {
+static void open_table(struct decoding *decoding, struct place *place, const struct gt_nsys_csv_header *header,
+                       uint64_t offset) {
     close_table(decoding, place);
     place->header = *header;
     place->has_any_header = true;
-    place->is_in_other = header->table == GT_NSYS_CSV_OTHER;
-    if (place->is_in_other)
-        return GT_OK;
-    if (decoding->table_count == decoding->table_capacity) {
-        size_t capacity = decoding->table_capacity ? decoding->table_capacity * 2 : 8;
-        struct table *grown = gt_realloc(decoding->tables, capacity * sizeof *grown);
-        if (!grown)
-            return gt_fail_memory(err);
-        decoding->tables = grown;
-        decoding->table_capacity = capacity;
+    place->is_in_other = header->table == GT_NSYS_CSV_OTHER || decoding->table_count == TABLES_MAX;
+    if (place->is_in_other) {
+        if (header->table != GT_NSYS_CSV_OTHER)
+            gt_builder_issue(&decoding->builder, GT_ISSUE_EVENT_DAMAGED, 1, offset);
+        return;
     }
     decoding->tables[decoding->table_count++] = (struct table){
         .kind = header->table,
         .segment = gt_builder_begin(&decoding->builder, decoding->next_order++),
     };
-    decoding->sink.row_count = decoding->sink.checksum = 0;
+    decoding->sink.row_count = decoding->sink.sums[0] = decoding->sink.sums[1] = 0;
     place->is_in_table = true;
-    return GT_OK;
 }
 
 /* ---- lines ---- */
@@ -90,16 +88,14 @@ static bool is_chatter(const struct gt_csv_row *row) {
 }
 
 /* A line outside tables, or in one that is not needed. */
-static enum gt_status read_line(struct decoding *decoding, struct place *place, const struct gt_csv_row *row,
-                                struct gt_error *err) {
+static void read_line(struct decoding *decoding, struct place *place, const struct gt_csv_row *row) {
     struct gt_nsys_csv_header header;
     if (gt_nsys_csv_header_read(&header, row))
-        return open_table(decoding, place, &header, err);
-    if (is_blank(row) || is_chatter(row))
+        open_table(decoding, place, &header, row->offset);
+    else if (is_blank(row) || is_chatter(row))
         close_table(decoding, place);
     else if (place->is_in_other)
         gt_builder_skip(&decoding->builder);
-    return GT_OK;
 }
 
 /* The last cell may have been longer: only a quote behind it tells that it was not. */
@@ -109,30 +105,23 @@ static void note_cut(struct decoding *decoding, const struct gt_csv_row *row) {
 }
 
 /* Something else than a row of the table: its end, the next one, or damage. */
-static enum gt_status read_odd_record(struct decoding *decoding, struct place *place, const struct gt_csv_row *row,
-                                      struct gt_error *err) {
+static void read_odd_record(struct decoding *decoding, struct place *place, const struct gt_csv_row *row) {
     struct gt_nsys_csv_header header;
     if (gt_nsys_csv_header_read(&header, row))
-        return open_table(decoding, place, &header, err);
-    if (is_chatter(row))
+        open_table(decoding, place, &header, row->offset);
+    else if (is_blank(row) || is_chatter(row))
         close_table(decoding, place);
     else
         gt_builder_issue(&decoding->builder, row->is_cut ? GT_ISSUE_INPUT_CUT : GT_ISSUE_EVENT_DAMAGED, 1, row->offset);
     gt_csv_reader_reread(&place->reader, row);
-    return GT_OK;
 }
 
-static enum gt_status read_record(struct decoding *decoding, struct place *place, const struct gt_csv_row *row,
-                                  struct gt_error *err) {
+static void read_record(struct decoding *decoding, struct place *place, const struct gt_csv_row *row) {
     struct gt_nsys_csv_cells cells = {&place->header, row};
-    if (!row->is_broken && row->count == place->header.column_count && gt_nsys_csv_take(&decoding->sink, &cells)) {
+    if (!row->is_broken && row->count == place->header.column_count && gt_nsys_csv_take(&decoding->sink, &cells))
         note_cut(decoding, row);
-        return GT_OK;
-    }
-    if (!is_blank(row))
-        return read_odd_record(decoding, place, row, err);
-    close_table(decoding, place);
-    return GT_OK;
+    else
+        read_odd_record(decoding, place, row);
 }
 
 /* ---- files ---- */
@@ -145,9 +134,10 @@ static enum gt_status read_rows(struct decoding *decoding, struct place *place, 
         enum gt_status status = gt_csv_reader_next(&place->reader, unit, &row, &has_row, err);
         if (status != GT_OK || !has_row)
             return status;
-        status = place->is_in_table ? read_record(decoding, place, &row, err) : read_line(decoding, place, &row, err);
-        if (status != GT_OK)
-            return status;
+        if (place->is_in_table)
+            read_record(decoding, place, &row);
+        else
+            read_line(decoding, place, &row);
     }
 }
 
@@ -199,7 +189,7 @@ static void drop_summed(struct decoding *decoding) {
 }
 
 static bool says_the_same(const struct table *a, const struct table *b) {
-    return a->kind == b->kind && a->row_count == b->row_count && a->checksum == b->checksum;
+    return a->kind == b->kind && a->sums[0] == b->sums[0] && a->sums[1] == b->sums[1];
 }
 
 /* A table that comes twice counts once (with short and with full names, say); a different one of the same kind is of
@@ -264,8 +254,9 @@ enum gt_status gt_nsys_csv_decode_sized(struct gt_source *const *sources, size_t
                                         struct gt_store **out, struct gt_error *err) {
     struct decoding decoding = {.options = options, .sizes = sizes};
     *out = NULL;
+    decoding.tables = gt_alloc_array(TABLES_MAX, sizeof *decoding.tables);
     enum gt_status status = gt_builder_init(&decoding.builder, GT_NSYS_CSV_KEY, err);
-    if (status == GT_OK && !gt_nsys_csv_sink_init(&decoding.sink, &decoding.builder))
+    if (status == GT_OK && (!decoding.tables || !gt_nsys_csv_sink_init(&decoding.sink, &decoding.builder)))
         status = gt_fail_memory(err);
     if (status == GT_OK)
         status = decode(&decoding, sources, count, out, err);

@@ -14,7 +14,7 @@ struct gt_nsys_csv_sink {
     char device[128]; /* the last op's device as it was written, asked for most often */
     size_t device_bytes;
     int64_t device_id;
-    uint64_t row_count, checksum; /* of the rows taken so far */
+    uint64_t row_count, sums[2]; /* of the rows taken so far: start and duration, or instances and total */
 };
 
 bool gt_nsys_csv_sink_init(struct gt_nsys_csv_sink *sink, struct gt_builder *builder); /* false: no memory */

@@ -58,7 +58,6 @@ bool gt_nsys_sink_init(struct gt_nsys_sink *sink, struct gt_builder *builder, co
     memset(sink, 0, sizeof *sink);
     sink->builder = builder;
     sink->capture = capture;
-    sink->last_lane = GT_NO_TRACK;
     sink->interned = gt_alloc_array(capture->string_count + 1, sizeof *sink->interned);
     return sink->interned != NULL;
 }
@@ -71,8 +70,6 @@ static void release_labels(struct gt_nsys_labels *labels) {
 void gt_nsys_sink_release(struct gt_nsys_sink *sink) {
     gt_arena_release(&sink->arena);
     gt_free(sink->interned);
-    gt_map_release(&sink->lanes);
-    gt_map_release(&sink->threads);
     release_labels(&sink->domains);
     release_labels(&sink->thread_names);
     memset(sink, 0, sizeof *sink);
@@ -88,11 +85,10 @@ static gt_strid name_of(struct gt_nsys_sink *sink, uint64_t id, struct gt_str te
     *is_known = true;
     if (id == GT_NSYS_NO_ID && text.ptr)
         return gt_builder_string(sink->builder, text);
-    if (id < capture->string_count && capture->strings[id].ptr) {
-        if (sink->interned[id] == 0)
-            sink->interned[id] = gt_builder_string(sink->builder, capture->strings[id]) + 1;
+    if (id < capture->string_count && sink->interned[id] == 0 && capture->strings[id].ptr)
+        sink->interned[id] = gt_builder_string(sink->builder, capture->strings[id]) + 1;
+    if (id < capture->string_count && sink->interned[id])
         return sink->interned[id] - 1;
-    }
     *is_known = false;
     return gt_builder_string(sink->builder, GT_STR("?"));
 }
@@ -103,22 +99,21 @@ static uint32_t process_of(struct gt_nsys_sink *sink, uint64_t global_id) {
     return gt_builder_process(sink->builder, gt_nsys_pid(global_id), (struct gt_str){"", 0});
 }
 
-/* Ids that could not be made for want of memory are not kept; the builder knows of the failure. */
-static void keep_id(struct gt_map *cache, uint64_t key_hi, uint64_t key_lo, uint32_t id) {
-    if (id != GT_MAP_NONE)
-        gt_map_put(cache, key_hi, key_lo, id);
+static size_t slot_of(uint64_t a, uint64_t b, uint64_t c) {
+    uint64_t hash = (a ^ b * 31 ^ c * 1021) * UINT64_C(0x9E3779B97F4A7C15);
+    return (size_t)(hash >> 32) & (GT_NSYS_CACHE_SLOTS - 1);
 }
 
 static uint32_t thread_of(struct gt_nsys_sink *sink, uint64_t global_tid) {
     if (global_tid == GT_NSYS_NO_ID)
         return GT_NO_TRACK;
-    uint32_t thread = gt_map_get(&sink->threads, 0, global_tid);
-    if (thread == GT_MAP_NONE) {
+    struct gt_nsys_thread_slot *slot = &sink->threads[slot_of(global_tid, 0, 0)];
+    if (!slot->is_set || slot->global_tid != global_tid) {
         uint32_t process = process_of(sink, global_tid);
-        thread = gt_builder_thread(sink->builder, process, gt_nsys_tid(global_tid), (struct gt_str){"", 0});
-        keep_id(&sink->threads, 0, global_tid, thread);
+        uint32_t thread = gt_builder_thread(sink->builder, process, gt_nsys_tid(global_tid), (struct gt_str){"", 0});
+        *slot = (struct gt_nsys_thread_slot){global_tid, thread, true};
     }
-    return thread;
+    return slot->thread;
 }
 
 /* The physical GPU behind the number by which a process knows it. */
@@ -129,32 +124,18 @@ static int64_t device_of(const struct gt_nsys_capture *capture, uint64_t global_
     return gpu == GT_MAP_NONE ? ordinal : (int64_t)gpu;
 }
 
-static uint32_t find_lane(struct gt_nsys_sink *sink, uint64_t global_pid, int64_t ordinal, int64_t stream) {
-    /* The cache's key has 64 bits for both numbers; what does not fit goes the long way. */
-    bool fits = ordinal <= UINT32_MAX && stream >= 0 && stream <= UINT32_MAX;
-    uint64_t key = (uint64_t)ordinal << 32 | (uint64_t)stream;
-    uint32_t lane = fits ? gt_map_get(&sink->lanes, global_pid, key) : GT_MAP_NONE;
-    if (lane != GT_MAP_NONE)
-        return lane;
-    lane = gt_builder_lane(sink->builder, process_of(sink, global_pid), device_of(sink->capture, global_pid, ordinal),
-                           stream);
-    if (fits)
-        keep_id(&sink->lanes, global_pid, key, lane);
-    return lane;
-}
-
 static uint32_t lane_of(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity) {
+    uint64_t global_pid = activity->global_pid;
+    int64_t ordinal = activity->device < 0 ? 0 : activity->device, stream = activity->stream;
     if (activity->device < 0)
         count_issue(sink, GT_ISSUE_OP_WITHOUT_DEVICE);
-    int64_t ordinal = activity->device < 0 ? 0 : activity->device;
-    if (sink->last_lane == GT_NO_TRACK || sink->last_global_pid != activity->global_pid ||
-        sink->last_device != ordinal || sink->last_stream != activity->stream) {
-        sink->last_lane = find_lane(sink, activity->global_pid, ordinal, activity->stream);
-        sink->last_global_pid = activity->global_pid;
-        sink->last_device = ordinal;
-        sink->last_stream = activity->stream;
+    struct gt_nsys_lane_slot *slot = &sink->lanes[slot_of(global_pid, (uint64_t)ordinal, (uint64_t)stream)];
+    if (!slot->is_set || slot->global_pid != global_pid || slot->device != ordinal || slot->stream != stream) {
+        uint32_t lane = gt_builder_lane(sink->builder, process_of(sink, global_pid),
+                                        device_of(sink->capture, global_pid, ordinal), stream);
+        *slot = (struct gt_nsys_lane_slot){global_pid, ordinal, stream, lane, true};
     }
-    return sink->last_lane;
+    return slot->lane;
 }
 
 static gt_strid activity_name(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity) {

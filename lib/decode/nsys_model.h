@@ -49,18 +49,31 @@ struct gt_nsys_labels {
     size_t count, capacity;
 };
 
+#define GT_NSYS_CACHE_SLOTS 256 /* power of two */
+
+/* Tracks met lately, by what rows call them. */
+struct gt_nsys_lane_slot {
+    uint64_t global_pid;
+    int64_t device, stream;
+    uint32_t lane;
+    bool is_set;
+};
+struct gt_nsys_thread_slot {
+    uint64_t global_tid;
+    uint32_t thread;
+    bool is_set;
+};
+
 /* One for each builder, so for each thread. Call gt_builder_begin before the first row of each chunk. */
 struct gt_nsys_sink {
     struct gt_builder *builder;
     const struct gt_nsys_capture *capture;
     struct gt_arena arena;
     gt_strid *interned;                 /* by string id: id in the builder + 1, 0 = not yet */
-    struct gt_map lanes, threads;       /* caches over global ids */
     struct gt_nsys_labels domains;      /* range rows hold index + 1 as domain until gt_nsys_finish */
     struct gt_nsys_labels thread_names; /* from events, which come before the capture's own */
-    uint64_t last_global_pid;           /* the lane of the last op, asked for most often */
-    int64_t last_device, last_stream;
-    uint32_t last_lane;
+    struct gt_nsys_lane_slot lanes[GT_NSYS_CACHE_SLOTS];
+    struct gt_nsys_thread_slot threads[GT_NSYS_CACHE_SLOTS];
 };
 
 enum gt_nsys_device_kind { GT_NSYS_KERNEL, GT_NSYS_MEMCPY, GT_NSYS_MEMSET, GT_NSYS_GRAPH };

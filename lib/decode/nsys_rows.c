@@ -9,13 +9,13 @@ static uint64_t id_in(const struct gt_sqlite_value *value) {
     return value->type == GT_SQLITE_INT ? (uint64_t)value->integer : GT_NSYS_NO_ID;
 }
 
-/* Names are ids in Nsight's own exports, text in files that others made. */
-static bool take_name(const struct gt_nsys_facts *facts, const struct gt_sqlite_value *value, uint64_t *id,
+/* Names are ids in Nsight's own exports, text in files that others made. false: there is none, or it is unknown. */
+static bool take_name(const struct gt_nsys_rows *rows, const struct gt_sqlite_value *value, uint64_t *id,
                       struct gt_str *text) {
-    const struct gt_nsys_capture *capture = &facts->capture;
+    const struct gt_nsys_capture *capture = &rows->facts->capture;
     *text = gt_sqlite_text(value);
-    *id = gt_nsys_string_index(facts, value);
-    return text->ptr || (*id < capture->string_count && capture->strings[*id].ptr);
+    *id = gt_nsys_string_index(rows->facts, value);
+    return text->ptr || (*id < capture->string_count && (rows->sink->interned[*id] || capture->strings[*id].ptr));
 }
 
 static void take_activity(const struct gt_sqlite_value *values, struct gt_nsys_activity *activity) {
@@ -34,46 +34,46 @@ static void take_activity(const struct gt_sqlite_value *values, struct gt_nsys_a
 }
 
 static void take_kernel(void *context, const struct gt_sqlite_value *values) {
-    const struct gt_nsys_rows *rows = context;
-    struct gt_nsys_activity activity = {.kind = GT_NSYS_KERNEL, .bytes = GT_NSYS_NO_ID};
-    take_activity(values, &activity);
+    struct gt_nsys_rows *rows = context;
+    struct gt_nsys_activity *activity = &rows->activity;
+    activity->kind = GT_NSYS_KERNEL;
+    take_activity(values, activity);
     for (int i = GT_NSYS_KERNEL_NAME; i <= GT_NSYS_KERNEL_MANGLED_NAME; i++)
-        if (take_name(rows->facts, &values[i], &activity.name_id, &activity.name))
+        if (take_name(rows, &values[i], &activity->name_id, &activity->name))
             break;
-    gt_nsys_add_activity(rows->sink, &activity);
+    gt_nsys_add_activity(rows->sink, activity);
 }
 
 static void take_copy(void *context, const struct gt_sqlite_value *values) {
-    const struct gt_nsys_rows *rows = context;
-    struct gt_nsys_activity activity = {
-        .kind = GT_NSYS_MEMCPY,
-        .bytes = id_in(&values[GT_NSYS_COPY_BYTES]),
-        .copy_kind = id_in(&values[GT_NSYS_COPY_KIND]),
-        .src_kind = id_in(&values[GT_NSYS_COPY_SRC_KIND]),
-        .dst_kind = id_in(&values[GT_NSYS_COPY_DST_KIND]),
-    };
-    take_activity(values, &activity);
-    gt_nsys_add_activity(rows->sink, &activity);
+    struct gt_nsys_rows *rows = context;
+    struct gt_nsys_activity *activity = &rows->activity;
+    activity->kind = GT_NSYS_MEMCPY;
+    activity->bytes = id_in(&values[GT_NSYS_COPY_BYTES]);
+    activity->copy_kind = id_in(&values[GT_NSYS_COPY_KIND]);
+    activity->src_kind = id_in(&values[GT_NSYS_COPY_SRC_KIND]);
+    activity->dst_kind = id_in(&values[GT_NSYS_COPY_DST_KIND]);
+    take_activity(values, activity);
+    gt_nsys_add_activity(rows->sink, activity);
 }
 
 static void take_set(void *context, const struct gt_sqlite_value *values) {
-    const struct gt_nsys_rows *rows = context;
-    struct gt_nsys_activity activity = {
-        .kind = GT_NSYS_MEMSET,
-        .bytes = id_in(&values[GT_NSYS_COPY_BYTES]),
-        .dst_kind = id_in(&values[GT_NSYS_COPY_DST_KIND]),
-    };
-    take_activity(values, &activity);
-    gt_nsys_add_activity(rows->sink, &activity);
+    struct gt_nsys_rows *rows = context;
+    struct gt_nsys_activity *activity = &rows->activity;
+    activity->kind = GT_NSYS_MEMSET;
+    activity->bytes = id_in(&values[GT_NSYS_COPY_BYTES]);
+    activity->dst_kind = id_in(&values[GT_NSYS_COPY_DST_KIND]);
+    take_activity(values, activity);
+    gt_nsys_add_activity(rows->sink, activity);
 }
 
 static void take_graph(void *context, const struct gt_sqlite_value *values) {
-    const struct gt_nsys_rows *rows = context;
-    struct gt_nsys_activity activity = {.kind = GT_NSYS_GRAPH, .bytes = GT_NSYS_NO_ID};
-    take_activity(values, &activity);
-    activity.graph_id = activity.graph_node;
-    activity.graph_node = GT_NSYS_NO_ID;
-    gt_nsys_add_activity(rows->sink, &activity);
+    struct gt_nsys_rows *rows = context;
+    struct gt_nsys_activity *activity = &rows->activity;
+    activity->kind = GT_NSYS_GRAPH;
+    take_activity(values, activity);
+    activity->graph_id = activity->graph_node;
+    activity->graph_node = GT_NSYS_NO_ID;
+    gt_nsys_add_activity(rows->sink, activity);
 }
 
 static void take_call(void *context, const struct gt_sqlite_value *values) {
@@ -88,9 +88,9 @@ static void take_call(void *context, const struct gt_sqlite_value *values) {
     if (call.global_tid == GT_NSYS_NO_ID && pid->type == GT_SQLITE_INT)
         call.global_tid =
             (uint64_t)pid->integer << 24 | (tid->type == GT_SQLITE_INT ? (uint64_t)tid->integer & 0xFFFFFF : 0);
-    if (!take_name(rows->facts, &values[GT_NSYS_CALL_NAME_ID], &call.name_id, &call.name) &&
+    if (!take_name(rows, &values[GT_NSYS_CALL_NAME_ID], &call.name_id, &call.name) &&
         values[GT_NSYS_CALL_NAME].type != GT_SQLITE_NULL)
-        take_name(rows->facts, &values[GT_NSYS_CALL_NAME], &call.name_id, &call.name);
+        take_name(rows, &values[GT_NSYS_CALL_NAME], &call.name_id, &call.name);
     gt_nsys_add_call(rows->sink, &call);
 }
 
@@ -105,8 +105,8 @@ static void take_range(void *context, const struct gt_sqlite_value *values) {
         .domain_id = id_in(&values[GT_NSYS_RANGE_DOMAIN]),
         .text_id = GT_NSYS_NO_ID,
     };
-    if (!take_name(rows->facts, &values[GT_NSYS_RANGE_TEXT], &event.text_id, &event.text))
-        take_name(rows->facts, &values[GT_NSYS_RANGE_TEXT_ID], &event.text_id, &event.text);
+    if (!take_name(rows, &values[GT_NSYS_RANGE_TEXT], &event.text_id, &event.text))
+        take_name(rows, &values[GT_NSYS_RANGE_TEXT_ID], &event.text_id, &event.text);
     gt_nsys_add_nvtx(rows->sink, &event);
 }
 
@@ -114,7 +114,7 @@ static void take_overhead(void *context, const struct gt_sqlite_value *values) {
     const struct gt_nsys_rows *rows = context;
     uint64_t id;
     struct gt_str name;
-    bool is_known = take_name(rows->facts, &values[GT_NSYS_OVERHEAD_NAME], &id, &name);
+    bool is_known = take_name(rows, &values[GT_NSYS_OVERHEAD_NAME], &id, &name);
     if (!is_known)
         name = GT_STR("?");
     else if (!name.ptr)

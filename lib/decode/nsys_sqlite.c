@@ -69,7 +69,7 @@ static void tell_progress(const struct decoding *decoding) {
 static void work(void *context, size_t index) {
     struct decoding *decoding = context;
     struct worker *worker = &decoding->workers[index];
-    struct gt_nsys_rows rows = {&decoding->sinks[index], &decoding->facts};
+    struct gt_nsys_rows rows = {.sink = &decoding->sinks[index], .facts = &decoding->facts};
     size_t next;
     while (worker->status == GT_OK && (next = atomic_fetch_add(&decoding->next_job, 1)) < decoding->job_count) {
         const struct job *job = &decoding->jobs[next];

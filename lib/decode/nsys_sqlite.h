@@ -42,6 +42,7 @@ static inline uint64_t gt_nsys_string_index(const struct gt_nsys_facts *facts, c
 struct gt_nsys_rows {
     struct gt_nsys_sink *sink;
     const struct gt_nsys_facts *facts;
+    struct gt_nsys_activity activity; /* room for the row at hand: clearing it for each would cost more than filling */
 };
 
 /* The function that takes the rows of an event table; context: struct gt_nsys_rows. */

@@ -1,32 +1,24 @@
 /* Protobuf wire format: what is too rare or too slow to stand in the header. */
 #include "decode/proto.h"
 
-bool gt_proto_varint_slow(struct gt_proto *message, uint64_t *value) {
-    const unsigned char *p = message->p;
+struct gt_proto_number gt_proto_read_long(const unsigned char *p, const unsigned char *end) {
     uint64_t number = 0;
-    for (unsigned shift = 0; shift < 70; shift += 7) {
-        if (p >= message->end)
-            return false;
+    for (unsigned shift = 0; shift < 70 && p < end; shift += 7) {
         /* Of the tenth byte only one bit has room; what is above is lost, as in every reader. */
         number |= (uint64_t)(*p & 0x7f) << shift;
-        if (*p++ < 0x80) {
-            message->p = p;
-            *value = number;
-            return true;
-        }
+        if (*p++ < 0x80)
+            return (struct gt_proto_number){p, number};
     }
-    return false;
+    return (struct gt_proto_number){NULL, 0};
 }
 
-bool gt_proto_fixed(struct gt_proto *message, struct gt_proto_field *field) {
-    size_t length = (field->tag & 7) == 1 ? 8 : (field->tag & 7) == 5 ? 4 : 0;
-    if (length == 0 || length > (size_t)(message->end - message->p))
-        return false;
+struct gt_proto_number gt_proto_read_fixed(const unsigned char *p, const unsigned char *end, unsigned wire_type) {
+    size_t length = wire_type == 1 ? 8 : wire_type == 5 ? 4 : 0;
     uint64_t word = 0;
-    memcpy(&word, message->p, length);
-    field->value = le64toh(word);
-    message->p += length;
-    return true;
+    if (length == 0 || length > (size_t)(end - p))
+        return (struct gt_proto_number){NULL, 0};
+    memcpy(&word, p, length);
+    return (struct gt_proto_number){p + length, le64toh(word)};
 }
 
 bool gt_proto_find(struct gt_str message, uint32_t tag, struct gt_proto_field *field) {

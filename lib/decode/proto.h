@@ -35,62 +35,85 @@ static inline struct gt_proto gt_proto_of(struct gt_str bytes) {
     return (struct gt_proto){p, p + bytes.len, false};
 }
 
-/* A varint of any length, byte by byte: for numbers of nine and ten bytes, and where there is no padding. false: it
-   runs past the end or has more than ten bytes. */
-bool gt_proto_varint_slow(struct gt_proto *message, uint64_t *value);
+/* A number and the place behind it; p NULL: it runs past the end or has more than ten bytes. Passed by value, so that a
+   message's place can stay in a register. */
+struct gt_proto_number {
+    const unsigned char *p;
+    uint64_t value;
+};
 
-static inline bool gt_proto_varint(struct gt_proto *message, uint64_t *value) {
+/* Byte by byte: for numbers of nine and ten bytes. */
+struct gt_proto_number gt_proto_read_long(const unsigned char *p, const unsigned char *end);
+struct gt_proto_number gt_proto_read_fixed(const unsigned char *p, const unsigned char *end, unsigned wire_type);
+
+static inline struct gt_proto_number gt_proto_read(const unsigned char *p, const unsigned char *end) {
     uint64_t word;
-    if (message->p < message->end && *message->p < 0x80) {
-        *value = *message->p++;
-        return true;
-    }
-    memcpy(&word, message->p, sizeof word);
+    if (p < end && *p < 0x80)
+        return (struct gt_proto_number){p + 1, *p};
+    memcpy(&word, p, sizeof word);
     word = le64toh(word);
     uint64_t stops = ~word & UINT64_C(0x8080808080808080);
     if (stops == 0)
-        return gt_proto_varint_slow(message, value);
+        return gt_proto_read_long(p, end);
     unsigned length = (unsigned)__builtin_ctzll(stops) / 8 + 1;
-    if (length > (size_t)(message->end - message->p))
-        return false;
-    message->p += length;
+    if (length > (size_t)(end - p))
+        return (struct gt_proto_number){NULL, 0};
     /* What lies behind the last byte goes, then eight groups of seven bits move together, pair by pair. */
     word &= (stops ^ (stops - 1)) & UINT64_C(0x7f7f7f7f7f7f7f7f);
     word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x7f007f007f007f00)) >> 1;
     word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x3fff00003fff0000)) >> 2;
-    *value = (word & UINT64_C(0x000000000fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
+    word = (word & UINT64_C(0x000000000fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
+    return (struct gt_proto_number){p + length, word};
+}
+
+/* Most tags have one byte or two. */
+static inline struct gt_proto_number gt_proto_read_tag(const unsigned char *p, const unsigned char *end) {
+    if (end - p >= 2 && p[0] >= 0x80 && p[1] < 0x80)
+        return (struct gt_proto_number){p + 2, (uint64_t)(p[0] & 0x7f) | (uint64_t)p[1] << 7};
+    return gt_proto_read(p, end);
+}
+
+/* A number that stands alone. */
+static inline bool gt_proto_varint(struct gt_proto *message, uint64_t *value) {
+    struct gt_proto_number number = gt_proto_read(message->p, message->end);
+    if (!number.p)
+        return false;
+    message->p = number.p;
+    *value = number.value;
     return true;
 }
 
-/* Wire types 1 and 5. */
-bool gt_proto_fixed(struct gt_proto *message, struct gt_proto_field *field);
-
 /* The next field. false at the end, and at damage. */
 static inline bool gt_proto_next(struct gt_proto *message, struct gt_proto_field *field) {
-    uint64_t tag;
-    if (message->p >= message->end)
+    const unsigned char *end = message->end;
+    if (message->p >= end)
         return false;
-    if (!gt_proto_varint(message, &tag) || tag > UINT32_MAX || tag < GT_PROTO_VARINT(1))
+    struct gt_proto_number tag = gt_proto_read_tag(message->p, end), number;
+    if (!tag.p || tag.value > UINT32_MAX || tag.value < GT_PROTO_VARINT(1))
         goto damaged;
-    field->tag = (uint32_t)tag;
-    switch (tag & 7) {
+    field->tag = (uint32_t)tag.value;
+    switch (field->tag & 7) {
     case 0:
-        if (gt_proto_varint(message, &field->value))
-            return true;
+        number = gt_proto_read(tag.p, end);
         break;
     case 2:
-        if (!gt_proto_varint(message, &field->value) || field->value > (size_t)(message->end - message->p))
-            break;
-        field->bytes = (struct gt_str){(const char *)message->p, (size_t)field->value};
-        message->p += field->value;
-        return true;
+        number = gt_proto_read(tag.p, end);
+        if (!number.p || number.value > (size_t)(end - number.p))
+            goto damaged;
+        field->bytes = (struct gt_str){(const char *)number.p, (size_t)number.value};
+        number.p += number.value;
+        break;
     default:
-        if (gt_proto_fixed(message, field))
-            return true;
+        number = gt_proto_read_fixed(tag.p, end, field->tag & 7);
     }
+    if (!number.p)
+        goto damaged;
+    field->value = number.value;
+    message->p = number.p;
+    return true;
 damaged:
     message->is_damaged = true;
-    message->p = message->end;
+    message->p = end;
     return false;
 }
 

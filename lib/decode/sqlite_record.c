@@ -21,8 +21,6 @@ enum {
 enum field_kind {
     FIELD_INT,
     FIELD_NULL,
-    FIELD_ZERO,
-    FIELD_ONE,
     FIELD_ROWID,
     FIELD_REAL,
     FIELD_INT_AS_REAL,
@@ -33,9 +31,11 @@ enum field_kind {
 /* Where a column's value stands in the payload. */
 struct field {
     uint32_t offset, len;
-    uint8_t kind;
-    uint8_t shift; /* integers: bits to drop after loading eight bytes */
-    uint8_t slot;  /* of the value */
+    uint8_t kind, slot; /* slot: of the value */
+    /* Integers are eight loaded bytes less some bits, or 0 or 1 that stand nowhere: without a branch, because small
+       numbers change between both kinds from row to row. */
+    uint8_t shift, constant;
+    int8_t mask;
 };
 
 /* A wanted column that the table has. */
@@ -98,6 +98,13 @@ static void sort_wanted(struct gt_sqlite_layouts *layouts, const struct gt_sqlit
     }
 }
 
+/* Those bytes of a word that stand first in memory. */
+static uint64_t first_bytes(size_t count) {
+    uint64_t mask = 0;
+    memset(&mask, 0xFF, count);
+    return mask;
+}
+
 void gt_sqlite_layouts_use(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_columns *columns) {
     sort_wanted(layouts, columns);
     size_t front = 0;
@@ -109,13 +116,12 @@ void gt_sqlite_layouts_use(struct gt_sqlite_layouts *layouts, const struct gt_sq
     layouts->key_bytes = front ? (size_t)last + 2 : 0;
     layouts->key_words = (layouts->key_bytes + 7) / 8;
     layouts->types_bytes = layouts->wanted_count ? (size_t)layouts->wanted[layouts->wanted_count - 1].column + 2 : 0;
-    size_t in_last = layouts->key_bytes % 8;
-    layouts->last_mask = in_last ? (UINT64_C(1) << (in_last * 8)) - 1 : UINT64_MAX;
+    layouts->last_mask = first_bytes((layouts->key_bytes + 7) % 8 + 1);
     for (size_t i = 0; i < LAYOUT_COUNT; i++)
         layouts->kept[i].is_set = false;
 }
 
-size_t gt_sqlite_varint(const uint8_t *bytes, size_t limit, uint64_t *value) {
+size_t gt_sqlite_varint_long(const uint8_t *bytes, size_t limit, uint64_t *value) {
     uint64_t result = 0;
     for (size_t i = 0; i < limit && i < 8; i++) {
         result = result << 7 | (bytes[i] & 0x7F);
@@ -134,16 +140,16 @@ static struct field field_of(const struct wanted *wanted, uint64_t type, uint32_
     struct field field = {.offset = offset, .len = (uint32_t)serial_bytes(type), .slot = wanted->slot};
     if (type >= 12) {
         field.kind = type % 2 ? FIELD_TEXT : FIELD_BLOB;
-    } else if (type >= 1 && type <= 6) {
-        field.kind = wanted->is_real ? FIELD_INT_AS_REAL : FIELD_INT;
-        field.shift = (uint8_t)(64 - 8 * field.len);
     } else if (type == 7) {
         field.kind = FIELD_REAL;
-    } else if (type == 8 || type == 9) {
-        field.kind = type == 8 ? FIELD_ZERO : FIELD_ONE;
-        field.shift = wanted->is_real;
-    } else {
+    } else if (type == 0 || type >= 10) {
         field.kind = wanted->is_rowid ? FIELD_ROWID : FIELD_NULL;
+    } else {
+        field.kind = wanted->is_real ? FIELD_INT_AS_REAL : FIELD_INT;
+        field.shift = (uint8_t)(field.len ? 64 - 8 * field.len : 0);
+        field.mask = field.len ? -1 : 0;
+        field.constant = type == 9;
+        field.offset = field.len ? offset : 0; /* anywhere that is there */
     }
     return field;
 }
@@ -190,8 +196,8 @@ static uint64_t load_big_endian(const uint8_t *bytes) {
     return word;
 }
 
-static int64_t load_integer(const struct field *field, const struct gt_sqlite_record *record) {
-    return (int64_t)load_big_endian(record->payload + field->offset) >> field->shift;
+static int64_t load_integer(const struct field *field, const uint8_t *payload) {
+    return ((int64_t)load_big_endian(payload + field->offset) >> field->shift & field->mask) | field->constant;
 }
 
 static void read_odd_field(const struct field *field, const struct gt_sqlite_record *record,
@@ -201,22 +207,14 @@ static void read_odd_field(const struct field *field, const struct gt_sqlite_rec
     case FIELD_NULL:
         value->type = GT_SQLITE_NULL;
         break;
-    case FIELD_ZERO:
-    case FIELD_ONE:
-        value->type = field->shift ? GT_SQLITE_REAL : GT_SQLITE_INT;
-        if (field->shift)
-            value->real = field->kind == FIELD_ONE;
-        else
-            value->integer = field->kind == FIELD_ONE;
-        break;
     case FIELD_INT:
     case FIELD_ROWID:
         value->type = GT_SQLITE_INT;
-        value->integer = field->kind == FIELD_INT ? load_integer(field, record) : record->rowid;
+        value->integer = field->kind == FIELD_INT ? load_integer(field, record->payload) : record->rowid;
         break;
     case FIELD_INT_AS_REAL:
         value->type = GT_SQLITE_REAL;
-        value->real = (double)load_integer(field, record);
+        value->real = (double)load_integer(field, record->payload);
         break;
     case FIELD_REAL:
         bits = load_big_endian(record->payload + field->offset);
@@ -234,12 +232,12 @@ static void read_odd_field(const struct field *field, const struct gt_sqlite_rec
 
 static void read_fields(const struct field *fields, size_t count, const struct gt_sqlite_record *record,
                         struct gt_sqlite_value *values) {
-    for (size_t i = 0; i < count; i++) {
-        const struct field *field = &fields[i];
+    const uint8_t *payload = record->payload;
+    for (const struct field *field = fields; field < fields + count; field++) {
         struct gt_sqlite_value *value = &values[field->slot];
         if (field->kind == FIELD_INT) {
             value->type = GT_SQLITE_INT;
-            value->integer = load_integer(field, record);
+            value->integer = load_integer(field, payload);
         } else {
             read_odd_field(field, record, value);
         }
@@ -248,30 +246,35 @@ static void read_fields(const struct field *fields, size_t count, const struct g
 
 /* The header's first bytes as words, and a place for them. */
 static size_t key_of(const struct gt_sqlite_layouts *layouts, const uint8_t *payload, uint64_t *key) {
+    size_t last = layouts->key_words - 1;
     uint64_t hash = 0;
-    for (size_t i = 0; i < layouts->key_words; i++) {
+    for (size_t i = 0; i < last; i++) {
         memcpy(&key[i], payload + 8 * i, 8);
-        if (i + 1 == layouts->key_words)
-            key[i] &= layouts->last_mask;
         hash = (hash ^ key[i]) * UINT64_C(0x9E3779B97F4A7C15);
         hash ^= hash >> 32;
     }
-    return (size_t)(hash * UINT64_C(0xD6E8FEB86659FD93) >> (64 - LAYOUT_COUNT_LOG2));
+    memcpy(&key[last], payload + 8 * last, 8);
+    key[last] &= layouts->last_mask;
+    return (size_t)((hash ^ key[last]) * UINT64_C(0x9E3779B97F4A7C15) >> (64 - LAYOUT_COUNT_LOG2));
 }
 
-static bool is_same_key(const struct gt_sqlite_layouts *layouts, const uint64_t *a, const uint64_t *b) {
+static bool is_same_key(const uint64_t *a, const uint64_t *b, size_t words) {
     uint64_t difference = 0;
-    for (size_t i = 0; i < layouts->key_words; i++)
+    for (size_t i = 0; i < words; i++)
         difference |= a[i] ^ b[i];
     return difference == 0;
 }
 
 /* Whether each of these bytes is a whole number. */
 static bool are_small(const uint8_t *bytes, size_t count) {
-    uint8_t high = 0;
-    for (size_t i = 0; i < count; i++)
-        high |= bytes[i];
-    return high < 0x80;
+    uint64_t word, high = 0;
+    for (; count >= 8; count -= 8, bytes += 8) {
+        memcpy(&word, bytes, 8);
+        high |= word;
+    }
+    memcpy(&word, bytes, 8);
+    high |= word & first_bytes(count);
+    return (high & UINT64_C(0x8080808080808080)) == 0;
 }
 
 /* The layout of the front, from memory or newly kept. NULL: this header needs the long way. */
@@ -279,7 +282,7 @@ static const struct layout *front_layout(struct gt_sqlite_layouts *layouts, cons
     uint64_t key[KEY_BYTES_MAX / 8];
     size_t needed;
     struct layout *layout = &layouts->kept[key_of(layouts, record->payload, key)];
-    if (layout->is_set && is_same_key(layouts, layout->key, key))
+    if (layout->is_set && is_same_key(layout->key, key, layouts->key_words))
         return layout;
     if (record->payload[0] < layouts->key_bytes || !are_small(record->payload, layouts->key_bytes))
         return NULL;
@@ -296,7 +299,7 @@ static bool read_tail(const struct gt_sqlite_layouts *layouts, const struct layo
     uint64_t offset = front->next;
     if (record->payload[0] < layouts->types_bytes ||
         !are_small(types + column, layouts->types_bytes - layouts->key_bytes))
-        return false;
+        return false; /* a long name among them, or an older, shorter record */
     for (size_t i = layouts->front_count; i < layouts->wanted_count; i++) {
         const struct wanted *wanted = &layouts->wanted[i];
         uint8_t type = types[wanted->column];
@@ -305,6 +308,10 @@ static bool read_tail(const struct gt_sqlite_layouts *layouts, const struct layo
                 offset += layouts->small_sizes[types[column]];
             if (offset + layouts->small_sizes[type] > record->at_hand)
                 return false;
+        }
+        if (type == 0 && !wanted->is_rowid) {
+            values[wanted->slot].type = GT_SQLITE_NULL;
+            continue;
         }
         struct field field = field_of(wanted, type, (uint32_t)offset);
         read_fields(&field, 1, record, values);

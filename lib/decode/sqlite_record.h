@@ -59,6 +59,18 @@ enum gt_sqlite_outcome gt_sqlite_record_read(struct gt_sqlite_layouts *layouts, 
                                              struct gt_sqlite_value *values, size_t *needed);
 
 /* A varint at bytes; returns its length, 0 if it does not end before limit bytes. */
-size_t gt_sqlite_varint(const uint8_t *bytes, size_t limit, uint64_t *value);
+size_t gt_sqlite_varint_long(const uint8_t *bytes, size_t limit, uint64_t *value);
+static inline size_t gt_sqlite_varint(const uint8_t *bytes, size_t limit, uint64_t *value) {
+    if (limit < 3)
+        return gt_sqlite_varint_long(bytes, limit, value);
+    *value = bytes[0];
+    if (bytes[0] < 0x80)
+        return 1;
+    *value = (uint64_t)(bytes[0] & 0x7F) << 7 | (bytes[1] & 0x7F);
+    if (bytes[1] < 0x80)
+        return 2;
+    *value = *value << 7 | bytes[2];
+    return bytes[2] < 0x80 ? 3 : gt_sqlite_varint_long(bytes, limit, value);
+}
 
 #endif

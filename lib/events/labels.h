@@ -42,6 +42,7 @@ struct gt_labels {
     gt_strid *short_name;         /* by string id: id in short_names; only names of ops and groups have one */
     struct gt_strtab short_names; /* the simplified names, borrowed from the store */
     uint8_t *op_category;         /* by op row: index into categories */
+    uint8_t *group_category;      /* the same by row of groups */
 
     const struct gt_category *categories;
     size_t category_count;

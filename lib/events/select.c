@@ -185,6 +185,10 @@ static enum gt_status select_steps(struct gt_selection *selection, const char *t
 /* Full and simplified names, each distinct one once. */
 static enum gt_status select_names(struct gt_selection *selection, const char *text, struct gt_error *err) {
     const struct gt_store *store = selection->store;
+    const struct {
+        const gt_strid *names;
+        size_t count;
+    } users[] = {{store->ops.name, store->ops.count}, {store->groups.name, store->groups.count}};
     struct gt_pattern *pattern;
     enum gt_status status = gt_pattern_new(text, &pattern, err);
     if (status != GT_OK)
@@ -193,13 +197,14 @@ static enum gt_status select_names(struct gt_selection *selection, const char *t
     selection->names = new_flags(selection, store->strings.count, err);
     if (!selection->names)
         status = GT_ERR;
-    for (size_t i = 0; i < store->ops.count && status == GT_OK; i++) {
-        gt_strid name = store->ops.name[i];
-        if (!tried[name])
-            selection->names[name] = gt_pattern_matches(pattern, gt_store_string(store, name)) ||
-                                     gt_pattern_matches(pattern, gt_labels_short_name(selection->labels, name));
-        tried[name] = true;
-    }
+    for (size_t u = 0; u < sizeof users / sizeof *users; u++)
+        for (size_t i = 0; i < users[u].count && status == GT_OK; i++) {
+            gt_strid name = users[u].names[i];
+            if (!tried[name])
+                selection->names[name] = gt_pattern_matches(pattern, gt_store_string(store, name)) ||
+                                         gt_pattern_matches(pattern, gt_labels_short_name(selection->labels, name));
+            tried[name] = true;
+        }
     gt_pattern_free(pattern);
     return status;
 }
@@ -274,6 +279,9 @@ static enum gt_status select_window(struct gt_selection *selection, const char *
                                     struct gt_error *err) {
     const struct gt_ops *ops = &selection->store->ops;
     int64_t first_ns = selection->store->origin_ns, last_ns = first_ns;
+    if (ops->count == 0 && selection->store->groups.count)
+        return gt_fail_usage(err, "--%s needs times, and the input is summed already; give the trace it was made from",
+                             from ? "from" : "to");
     for (size_t i = 0; i < ops->count; i++)
         last_ns = ops->end_ns[i] > last_ns ? ops->end_ns[i] : last_ns;
     int64_t start_ns = first_ns, end_ns = last_ns;
@@ -323,6 +331,12 @@ enum gt_status gt_selection_init(struct gt_selection *selection, const struct gt
 void gt_selection_release(struct gt_selection *selection) {
     gt_arena_release(&selection->arena);
     *selection = (struct gt_selection){0};
+}
+
+bool gt_selection_has_group(const struct gt_selection *selection, uint32_t group) {
+    if (selection->names && !selection->names[selection->store->groups.name[group]])
+        return false;
+    return !selection->categories || selection->categories[selection->labels->group_category[group]];
 }
 
 bool gt_selection_has(const struct gt_selection *selection, uint32_t op) {

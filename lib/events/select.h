@@ -36,6 +36,9 @@ void gt_selection_release(struct gt_selection *selection);
 /* Whether an op is wanted, leaving the window aside. */
 bool gt_selection_has(const struct gt_selection *selection, uint32_t op);
 
+/* The same for a summed row, of which only the name and the category are known. */
+bool gt_selection_has_group(const struct gt_selection *selection, uint32_t group);
+
 /* Whether some of a wanted op lies in the window. An op of zero length belongs to the window it begins in. */
 static inline bool gt_selection_in_window(const struct gt_selection *selection, int64_t start_ns, int64_t end_ns) {
     int64_t from_ns = selection->window_start_ns, to_ns = selection->window_end_ns;

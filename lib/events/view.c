@@ -263,6 +263,21 @@ static enum gt_status merge_devices(struct making *making, struct gt_error *err)
     return GT_OK;
 }
 
+static enum gt_status collect_groups(struct making *making, struct gt_error *err) {
+    struct gt_view *view = making->view;
+    size_t count = view->store->groups.count;
+    view->is_summed = view->store->ops.count == 0 && count;
+    if (!view->is_summed)
+        return GT_OK;
+    view->groups = gt_arena_array(&view->arena, count, sizeof *view->groups);
+    if (!view->groups)
+        return gt_fail_memory(err);
+    for (uint32_t i = 0; i < count; i++)
+        if (gt_selection_has_group(&making->selection, i))
+            view->groups[view->group_count++] = i;
+    return GT_OK;
+}
+
 enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels *labels,
                            const struct gputime_options *options, struct gt_view **out, struct gt_error *err) {
     *out = NULL;
@@ -280,6 +295,8 @@ enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels 
         view->window_end_ns = making.selection.window_end_ns;
         status = collect(&making, err);
     }
+    if (status == GT_OK)
+        status = collect_groups(&making, err);
     if (status == GT_OK)
         status = list_lanes(&making, err);
     if (status == GT_OK)

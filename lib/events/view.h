@@ -40,6 +40,11 @@ struct gt_view {
     size_t lane_count;
     struct gt_view_lane *lanes; /* with ops; by device id, pid, stream */
 
+    /* An input without ops that is summed already: the rows of store->groups that are selected. */
+    bool is_summed;
+    size_t group_count;
+    uint32_t *groups;
+
     bool is_whole;   /* nothing was left out or clipped */
     bool has_window; /* --from/--to: device spans equal the window */
     int64_t window_start_ns, window_end_ns;

@@ -1,4 +1,4 @@
-/* Categories of ops: in come kinds and names, out goes labels->op_category. Copies, fills and graphs are told by their
+/* Categories of ops: in come kinds and names, out go labels->op_category and group_category. Copies, fills and graphs are told by their
    kind, kernels by words in their name, matched once for each distinct name. */
 #include "label/label.h"
 
@@ -33,36 +33,37 @@ static enum category classify_kernel(struct gt_str name) {
     return COMPUTE;
 }
 
+/* known: by string id, one more than the category, 0 while unknown. */
+static uint8_t classify(const struct gt_store *store, uint8_t kind, gt_strid name, uint8_t *known) {
+    switch ((enum gt_op_kind)kind) {
+    case GT_OP_MEMCPY:
+        return MEMCPY;
+    case GT_OP_MEMSET:
+        return MEMSET;
+    case GT_OP_GRAPH:
+        return GRAPH;
+    case GT_OP_KERNEL:
+        break;
+    }
+    if (known[name] == 0)
+        known[name] = (uint8_t)(classify_kernel(gt_store_string(store, name)) + 1);
+    return (uint8_t)(known[name] - 1);
+}
+
 static enum gt_status classify_ops(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err) {
     const struct gt_ops *ops = &store->ops;
+    const struct gt_groups *groups = &store->groups;
     labels->categories = gt_categories;
     labels->category_count = gt_category_count;
     labels->op_category = gt_arena_array(&labels->arena, ops->count, sizeof *labels->op_category);
-    /* By string id, one more than the category, 0 while unknown. */
+    labels->group_category = gt_arena_array(&labels->arena, groups->count, sizeof *labels->group_category);
     uint8_t *known = gt_arena_array(&labels->arena, store->strings.count, sizeof *known);
-    if (!labels->op_category || !known)
+    if (!labels->op_category || !labels->group_category || !known)
         return gt_fail_memory(err);
-    for (size_t i = 0; i < ops->count; i++) {
-        enum category category = COMPUTE;
-        switch ((enum gt_op_kind)ops->kind[i]) {
-        case GT_OP_MEMCPY:
-            category = MEMCPY;
-            break;
-        case GT_OP_MEMSET:
-            category = MEMSET;
-            break;
-        case GT_OP_GRAPH:
-            category = GRAPH;
-            break;
-        case GT_OP_KERNEL: {
-            uint8_t *name = &known[ops->name[i]];
-            if (*name == 0)
-                *name = (uint8_t)(classify_kernel(gt_store_string(store, ops->name[i])) + 1);
-            category = (enum category)(*name - 1);
-        }
-        }
-        labels->op_category[i] = (uint8_t)category;
-    }
+    for (size_t i = 0; i < ops->count; i++)
+        labels->op_category[i] = classify(store, ops->kind[i], ops->name[i], known);
+    for (size_t i = 0; i < groups->count; i++)
+        labels->group_category[i] = classify(store, groups->kind[i], groups->name[i], known);
     return GT_OK;
 }
 

@@ -24,6 +24,8 @@ static void add_row(const struct gt_view *view, struct gt_table *table, const st
                     const struct gt_named *kernel) {
     const struct gt_labels *labels = view->labels;
     const struct gt_sample_stats *stats = &kernel->stats;
+    uint8_t category = view->is_summed ? labels->group_category[kernel->first]
+                                       : labels->op_category[view->row[kernel->first]];
     struct gt_cell *cell = gt_table_row(table);
     *cell++ = gt_cell_text(kernel->name);
     *cell++ = gt_cell_count(stats->count);
@@ -37,9 +39,7 @@ static void add_row(const struct gt_view *view, struct gt_table *table, const st
     *cell++ = gt_cell_known(stats->p99_ns);
     *cell++ = gt_cell_share((double)stats->total_ns, (double)set->total_ns);
     *cell++ = gt_cell_share((double)stats->count, (double)set->total_count);
-    *cell++ = kernel->first == GT_NO_ROW
-                  ? gt_cell_null()
-                  : gt_cell_text(gt_str_of(labels->categories[labels->op_category[view->row[kernel->first]]].key));
+    *cell++ = gt_cell_text(gt_str_of(labels->categories[category].key));
     *cell++ = gt_cell_text(gt_labels_short_name(labels, kernel->full_name));
     *cell++ = gt_cell_text(gt_store_string(view->store, kernel->full_name));
 }

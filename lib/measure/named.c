@@ -92,13 +92,13 @@ static void join_row(struct gt_sample_stats *into, const struct gt_groups *rows,
     into->median_ns = into->stddev_ns = -1;
 }
 
-static struct gt_named named_of_row(const struct gt_view *view, size_t row, gt_strid id) {
+static struct gt_named named_of_row(const struct gt_view *view, uint32_t row, gt_strid id) {
     const struct gt_groups *rows = &view->store->groups;
     return (struct gt_named){
         .name = gt_name_text(view, id),
         .id = id,
         .full_name = rows->name[row],
-        .first = GT_NO_ROW,
+        .first = row,
         .stats = {.count = add_counts(0, rows->instances[row]),
                   .total_ns = rows->total_ns[row],
                   .min_ns = rows->min_ns[row],
@@ -113,16 +113,17 @@ static struct gt_named named_of_row(const struct gt_view *view, size_t row, gt_s
 static bool group_rows(struct gt_named_set *set, const struct gt_view *view, bool (*takes)(uint8_t)) {
     const struct gt_groups *rows = &view->store->groups;
     uint32_t *place = gt_alloc_array(gt_name_count(view), sizeof *place); /* by name id: index + 1 */
-    set->items = gt_alloc_array(rows->count, sizeof *set->items);
+    set->items = gt_alloc_array(view->group_count, sizeof *set->items);
     bool ok = place && set->items;
-    for (size_t i = 0; i < rows->count && ok; i++) {
-        if (!takes(rows->kind[i]))
+    for (size_t i = 0; i < view->group_count && ok; i++) {
+        uint32_t row = view->groups[i];
+        if (!takes(rows->kind[row]))
             continue;
-        gt_strid id = gt_name_id(view, rows->name[i]);
+        gt_strid id = gt_name_id(view, rows->name[row]);
         if (place[id]) {
-            join_row(&set->items[place[id] - 1].stats, rows, i);
+            join_row(&set->items[place[id] - 1].stats, rows, row);
         } else {
-            set->items[set->count++] = named_of_row(view, i, id);
+            set->items[set->count++] = named_of_row(view, row, id);
             place[id] = (uint32_t)set->count;
         }
     }
@@ -137,8 +138,7 @@ static bool group_rows(struct gt_named_set *set, const struct gt_view *view, boo
 enum gt_status gt_named_set_init(struct gt_named_set *set, const struct gt_view *view, bool (*takes)(uint8_t kind),
                                  struct gt_error *err) {
     *set = (struct gt_named_set){0};
-    bool is_summed = view->store->ops.count == 0 && view->store->groups.count;
-    bool ok = is_summed ? group_rows(set, view, takes) : group_ops(set, view, takes);
+    bool ok = view->is_summed ? group_rows(set, view, takes) : group_ops(set, view, takes);
     if (!ok) {
         gt_named_set_release(set);
         return gt_fail_memory(err);

@@ -9,7 +9,7 @@ struct gt_named {
     struct gt_str name;           /* full or simplified, as the options want */
     gt_strid id;                  /* of that name */
     gt_strid full_name;           /* string of the store: that of the first op */
-    uint32_t first;               /* position of the first op in view order; GT_NO_ROW if summed already */
+    uint32_t first;               /* position of the first op in view order, or the first row of groups */
     struct gt_sample_stats stats; /* negative quantiles and deviations: the input does not tell */
 };
 

@@ -62,14 +62,15 @@ static enum gt_status count_groups(const struct gt_view *view, struct totals *to
     uint8_t *names = new_flags(name_count);
     if (!names)
         return gt_fail_memory(err);
-    for (size_t i = 0; i < groups->count; i++) {
-        bool is_kernel = gt_kind_is_kernel(groups->kind[i]);
+    for (size_t i = 0; i < view->group_count; i++) {
+        uint32_t row = view->groups[i];
+        bool is_kernel = gt_kind_is_kernel(groups->kind[row]);
         size_t *sum = is_kernel ? &totals->kernels : &totals->memory_ops;
-        if (__builtin_add_overflow(*sum, groups->instances[i], sum) || *sum > INT64_MAX)
+        if (__builtin_add_overflow(*sum, groups->instances[row], sum) || *sum > INT64_MAX)
             *sum = INT64_MAX;
         if (is_kernel) {
-            names[gt_name_id(view, groups->name[i])] = 1;
-            totals->kernel_ns = gt_ns_add(totals->kernel_ns, groups->total_ns[i]);
+            names[gt_name_id(view, groups->name[row])] = 1;
+            totals->kernel_ns = gt_ns_add(totals->kernel_ns, groups->total_ns[row]);
         }
     }
     totals->ops = (size_t)gt_ns_add((int64_t)totals->kernels, (int64_t)totals->memory_ops);
@@ -197,8 +198,7 @@ static void add_facts(const struct gt_view *view, struct gt_section *section, co
 
 enum gt_status gt_overview_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct totals totals = {0};
-    bool is_summed = view->store->ops.count == 0 && view->store->groups.count;
-    enum gt_status status = is_summed ? count_groups(view, &totals, err) : count_ops(view, &totals, err);
+    enum gt_status status = view->is_summed ? count_groups(view, &totals, err) : count_ops(view, &totals, err);
     if (status != GT_OK)
         return status;
     uint8_t *marks;

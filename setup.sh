@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the Debian packages gputime needs: setup.sh build [test] [lint] [fuzz] [bench]. Says nothing when all are there.
+# Installs the Debian packages gputime needs: setup.sh build [test] [lint] [fuzz] [fuzz-runtime] [bench]. Says nothing when all are there.
 set -eu
 
 packages=
@@ -8,7 +8,9 @@ for group in "$@"; do
     build) packages="$packages gcc libc6-dev make libisal-dev zlib1g-dev libzstd-dev libpcre2-dev libxxhash-dev libsqlite3-dev liblz4-dev" ;;
     test) packages="$packages libcmocka-dev python3 python3-pytest zstd pkgconf" ;;
     lint) packages="$packages clang-format clang-tidy cppcheck" ;;
-    fuzz) packages="$packages clang libclang-rt-14-dev" ;;
+    fuzz) packages="$packages clang" ;;
+    # Named after the version of clang, which must be there first.
+    fuzz-runtime) packages="$packages libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" ;;
     bench) packages="$packages python3 libsimdjson-dev g++" ;;
     *) echo "setup.sh: unknown group '$group'" >&2; exit 2 ;;
     esac

@@ -43,11 +43,11 @@ static enum gputime_status check_readable(const char *path, struct gputime_error
     if (strcmp(path, "-") == 0)
         return GPUTIME_OK;
     if (stat(path, &info) != 0)
-        return cli_fail(err, "cannot read '%s': %s", path, strerror(errno));
+        return cli_fail_system(err, errno, "cannot read '%s'", path);
     if (S_ISDIR(info.st_mode))
         return cli_fail(err, "cannot read '%s': it is a folder; name the traces in it", path);
     if (access(path, R_OK) != 0)
-        return cli_fail(err, "cannot read '%s': %s", path, strerror(errno));
+        return cli_fail_system(err, errno, "cannot read '%s'", path);
     return GPUTIME_OK;
 }
 
@@ -102,36 +102,4 @@ void cli_captures_release(struct cli_captures *captures) {
     free(captures->items);
     free(captures->paths);
     *captures = (struct cli_captures){0};
-}
-
-static enum gputime_status check_folder(const char *path, struct gputime_error *err) {
-    struct stat info;
-    size_t bytes = strlen(path);
-    while (bytes && path[bytes - 1] == '/') /* the folder itself may be made */
-        bytes--;
-    while (bytes && path[bytes - 1] != '/')
-        bytes--;
-    char *folder = bytes ? strndup(path, bytes) : strdup(".");
-    if (!folder)
-        return cli_fail_memory(err);
-    bool is_there = stat(folder, &info) == 0 && S_ISDIR(info.st_mode);
-    free(folder);
-    return is_there ? GPUTIME_OK : cli_fail(err, "cannot write '%s': its folder does not exist", path);
-}
-
-enum gputime_status cli_captures_spare(const struct cli_captures *captures, const char *path,
-                                       struct gputime_error *err) {
-    struct stat output, input;
-    if (strcmp(path, "-") == 0)
-        return GPUTIME_OK;
-    enum gputime_status status = check_folder(path, err);
-    if (status || stat(path, &output) != 0 || !S_ISREG(output.st_mode))
-        return status;
-    for (size_t i = 0; i < captures->count; i++)
-        for (size_t j = 0; j < captures->items[i].path_count; j++) {
-            const char *trace = captures->items[i].paths[j];
-            if (stat(trace, &input) == 0 && input.st_dev == output.st_dev && input.st_ino == output.st_ino)
-                return cli_fail_usage(err, "'%s' is a trace to read; it cannot be the output too", path);
-        }
-    return GPUTIME_OK;
 }

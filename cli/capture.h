@@ -22,8 +22,4 @@ enum gputime_status cli_captures_init(struct cli_captures *captures, const char 
                                       struct gputime_error *err);
 void cli_captures_release(struct cli_captures *captures);
 
-/* Fails when writing to path would replace one of the traces, or its folder is not there. */
-enum gputime_status cli_captures_spare(const struct cli_captures *captures, const char *path,
-                                       struct gputime_error *err);
-
 #endif

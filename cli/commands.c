@@ -8,13 +8,13 @@
 /* ---- shared by commands ---- */
 
 static const struct cli_sort kernel_sorts[] = {
-    {"count", "count"}, {"duration", "avg_ns"}, {"percentage", "launch_share"}, {"duration-percentage", "share"},
+    {"count", "+count"}, {"duration", "+avg_ns"}, {"percentage", "+launch_share"}, {"duration-percentage", "+share"},
     {NULL, NULL},
 };
 
 static const struct cli_sort gap_sorts[] = {
-    {"avg", "avg_ns"},    {"avggap", "avg_ns"},   {"count", "count"}, {"max", "max_ns"},
-    {"maxgap", "max_ns"}, {"stdev", "stddev_ns"}, {NULL, NULL},
+    {"avg", "+avg_ns"},    {"avggap", "+avg_ns"},   {"count", "+count"},    {"max", "+max_ns"},
+    {"maxgap", "+max_ns"}, {"stdev", "+stddev_ns"}, {"total", "+total_ns"}, {NULL, NULL},
 };
 
 static const char *const stream_gap_analyses[] = {"stream_gaps", "streams", "histogram", "transitions", NULL};
@@ -26,7 +26,8 @@ static const struct cli_list transitions = {.table = "transitions",
                                             .sort_offset = AT(gap_sort),
                                             .top_offset = AT(gap_top),
                                             .sorts = gap_sorts,
-                                            .only_sorts = true};
+                                            .only_sorts = true,
+                                            .is_ranked = true};
 
 #define CAUSE_COLUMNS "device,cause,count,total_ns,longest_ns,recoverable_ns,share"
 
@@ -38,10 +39,11 @@ static const char *const summary_analyses[] = {"overview", "accounting", "catego
 /* One screen: what is hidden is for data and pages. */
 static const struct gputime_shape summary_shapes[] = {
     {.table = "accounting", .hidden = 1},
+    {.table = "categories", .screen_limit = 6},
     {.table = "kernels", .columns = "name,count,total_ns,avg_ns,share"},
     {.table = "idle_causes", .screen_limit = 5, .columns = CAUSE_COLUMNS},
     {.table = "idle_host", .limit = 20, .hidden = 1},
-    {.table = "gaps", .limit = 20, .screen_limit = 4, .columns = "device,start_ns,gap_ns,cause,before"},
+    {.table = "gaps", .limit = 20, .screen_limit = 3, .columns = "device,start_ns,gap_ns,cause,before"},
     {.table = "memory", .hidden = 1},
     {.table = "streams", .hidden = 1},
     {.table = "steps", .hidden = 1},
@@ -51,7 +53,7 @@ static const struct gputime_shape summary_shapes[] = {
 
 static const struct cli_list summary_kernels = {.table = "kernels",
                                                 .sort = "total_ns",
-                                                .screen_rows = 7,
+                                                .screen_rows = 6,
                                                 .rows = 20,
                                                 .sort_offset = AT(sort),
                                                 .top_offset = AT(top),
@@ -67,6 +69,11 @@ static const struct gputime_shape kernel_shapes[] = {
     {.table = NULL},
 };
 
+static const struct gputime_shape why_shapes[] = {
+    {.table = "kernels", .columns = "name,total_ns,share,category,rule"},
+    {.table = NULL},
+};
+
 static const struct gputime_shape side_gap_shapes[] = {
     {.table = "stream_gaps", .limit = 20, .hidden = 1},
     {.table = NULL},
@@ -77,7 +84,8 @@ static const struct cli_list ranked_kernels = {.table = "kernels",
                                                .screen_rows = 10,
                                                .sort_offset = AT(sort),
                                                .top_offset = AT(top),
-                                               .sorts = kernel_sorts};
+                                               .sorts = kernel_sorts,
+                                               .is_ranked = true};
 
 /* ---- gaps ---- */
 
@@ -106,7 +114,7 @@ static const struct cli_list device_gaps_too = {.table = "gaps", .sort_offset = 
 /* ---- ranges ---- */
 
 static const char *const range_analyses[] = {"ranges", NULL};
-static const char *const range_tree_analyses[] = {"range_tree", NULL};
+static const char *const range_tree_analyses[] = {"ranges", "range_tree", NULL};
 static const char *const range_instance_analyses[] = {"range_instances", NULL};
 
 static const struct gputime_shape range_tree_shapes[] = {
@@ -114,8 +122,9 @@ static const struct gputime_shape range_tree_shapes[] = {
     {.table = NULL},
 };
 
-static const struct cli_list ranked_ranges = {.table = "ranges", .sort_offset = AT(sort), .top_offset = AT(top)};
-static const struct cli_list nested_ranges = {.table = "range_tree", .top_offset = AT(top)};
+static const struct cli_list ranked_ranges = {
+    .table = "ranges", .sort_offset = AT(sort), .top_offset = AT(top), .is_ranked = true};
+static const struct cli_list nested_ranges = {.table = "range_tree", .sort_offset = AT(sort), .top_offset = AT(top)};
 
 const struct cli_command cli_command_table[] = {
     {.name = "summary",
@@ -130,7 +139,7 @@ const struct cli_command cli_command_table[] = {
                 .analyses = summary_analyses,
                 .shapes = summary_shapes,
                 .lists = {&summary_kernels}}},
-     .notes = {{"top", "kernels to show (7; 0 = all)"}},
+     .notes = {{"top", "kernels to show (6; 0 = all)"}},
      .examples = {"gputime trace.json.gz", "gputime --from 40% --to 60% profile.sqlite -o summary.md"}},
 
     {.name = "kernels",
@@ -151,7 +160,12 @@ const struct cli_command cli_command_table[] = {
                 .analyses = stream_gap_analyses,
                 .shapes = side_gap_shapes,
                 .lists = {&transitions}},
-               {.option = AT(launches), .value = 1, .analyses = launch_analyses}},
+               {.option = AT(launches), .value = 1, .analyses = launch_analyses},
+               {.option = AT(why),
+                .value = 1,
+                .analyses = kernel_analyses,
+                .shapes = why_shapes,
+                .lists = {&ranked_kernels}}},
      .prints_too = true,
      .hint = "tip: --sort duration-percentage ranks by GPU time",
      .notes = {{"top", "kernels to show (10; 0 = all)"},
@@ -199,7 +213,11 @@ const struct cli_command cli_command_table[] = {
                 "last op of each range. Data formats list every single range as well (table range_instances).",
      .action = CLI_ACTION_REPORT,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_RANGES,
-     .parts = {{.main_table = "ranges", .analyses = range_analyses, .lists = {&ranked_ranges}},
+     .parts = {{.option = AT(tree),
+                .value = 0,
+                .main_table = "ranges",
+                .analyses = range_analyses,
+                .lists = {&ranked_ranges}},
                {.option = AT(tree),
                 .value = 1,
                 .main_table = "range_tree",
@@ -213,11 +231,12 @@ const struct cli_command cli_command_table[] = {
 
     {.name = "list",
      .help = "what can be read, measured and written",
-     .usage = "inputs|analyses|outputs|categories",
-     .words = "inputs|analyses|outputs|categories",
+     .usage = "inputs|analyses|outputs|categories|rules",
+     .words = "inputs|analyses|outputs|categories|rules",
      .details = "Prints one of the lists of what this build of gputime knows.",
      .action = CLI_ACTION_LIST,
      .groups = CLI_GROUP_FORMAT,
+     .formats = "text|json",
      .notes = {{"format", "text or json"}},
      .examples = {"gputime list inputs", "gputime list analyses --json"}},
 
@@ -257,6 +276,10 @@ const struct cli_command *cli_command_find(const char *name) {
 
 bool cli_command_takes(const struct cli_command *command, const struct cli_option *option) {
     return ((command->groups | CLI_GROUPS_ALWAYS) & (unsigned)option->group) != 0;
+}
+
+bool cli_command_writes(const struct cli_command *command, const char *format) {
+    return !command->formats || cli_choice_index(command->formats, format) >= 0;
 }
 
 static const struct cli_note *find_note(const struct cli_command *command, const struct cli_option *option) {

@@ -13,7 +13,9 @@ enum {
 
 /* A short name for a column, as --sort takes it. */
 struct cli_sort {
-    const char *name, *column;
+    const char *name;
+    const char
+        *plus_column; /* "+KEY", as the library takes it for the smallest first; behind the '+' for the largest */
 };
 
 /* A table that a sort and a top option act on. Many parts may share one. */
@@ -25,6 +27,7 @@ struct cli_list {
     size_t sort_offset, top_offset; /* of the options in struct cli_options; 0: none */
     const struct cli_sort *sorts;   /* up to a row without a name; NULL: none */
     bool only_sorts;                /* no other columns than those */
+    bool is_ranked;                 /* rows are numbered in text and Markdown */
 };
 
 /* Analyses that run when an option has a value, or always; their tables and how these are shown. */
@@ -53,7 +56,8 @@ struct cli_command {
     const char *words;       /* "a|b": the words it takes; NULL: traces */
     const char *details;     /* a paragraph */
     enum cli_action action;
-    unsigned groups; /* enum cli_group: the options it takes */
+    unsigned groups;     /* enum cli_group: the options it takes */
+    const char *formats; /* "a|b": all that --format can be; NULL: those of the library */
     struct cli_part parts[CLI_MAX_PARTS];
     bool prints_too;  /* --output is written beside what is printed, not in its place */
     const char *hint; /* printed below text that is sorted as without --sort */
@@ -66,6 +70,7 @@ extern const size_t cli_command_count;
 
 const struct cli_command *cli_command_find(const char *name); /* NULL if there is none */
 bool cli_command_takes(const struct cli_command *command, const struct cli_option *option);
+bool cli_command_writes(const struct cli_command *command, const char *format);
 /* The option's line in the command's help: its note, else the option table's. */
 const char *cli_command_option_help(const struct cli_command *command, const struct cli_option *option);
 bool cli_command_has_note(const struct cli_command *command, const struct cli_option *option);

@@ -53,8 +53,8 @@ static char *trim(char *text) {
 }
 
 /* place is "FILE:LINE". A '#' inside a value is kept unless white space stands before it. */
-static enum gputime_status read_line(struct cli_options *options, char *line, const char *place,
-                                     struct gputime_error *err) {
+static enum gputime_status read_line(struct cli_arguments *arguments, const struct cli_command *command, char *line,
+                                     const char *place, struct gputime_error *err) {
     for (char *c = line; *c; c++)
         if (*c == '#' && (c == line || isspace((unsigned char)c[-1]))) {
             *c = '\0';
@@ -74,19 +74,19 @@ static enum gputime_status read_line(struct cli_options *options, char *line, co
         return fail_name(place, name, err);
     char where[sizeof err->message];
     snprintf(where, sizeof where, "%s: option '%s'", place, option->name);
-    return cli_option_set(options, option, value, where, err);
+    return cli_setting_apply(arguments, command, option, value, where, err);
 }
 
-static enum gputime_status read_lines(struct cli_options *options, char *text, const char *path,
-                                      struct gputime_error *err) {
+static enum gputime_status read_lines(struct cli_arguments *arguments, const struct cli_command *command,
+                                      const char *path, struct gputime_error *err) {
     char place[sizeof err->message / 2];
     unsigned number = 0;
-    for (char *line = text; line;) {
+    for (char *line = arguments->config_text; line;) {
         char *end = strchr(line, '\n');
         if (end)
             *end++ = '\0';
         snprintf(place, sizeof place, "%.480s:%u", path, ++number);
-        enum gputime_status status = read_line(options, line, place, err);
+        enum gputime_status status = read_line(arguments, command, line, place, err);
         if (status)
             return status;
         line = end;
@@ -94,28 +94,27 @@ static enum gputime_status read_lines(struct cli_options *options, char *text, c
     return GPUTIME_OK;
 }
 
-enum gputime_status cli_config_read(struct cli_options *options, char **text, struct gputime_error *err) {
+enum gputime_status cli_config_read(struct cli_arguments *arguments, const struct cli_command *command,
+                                    struct gputime_error *err) {
     char path[4096];
-    *text = NULL;
     enum gputime_status status = config_path(path, sizeof path, err);
     if (status || !*path)
         return status;
     FILE *file = fopen(path, "re");
     if (!file) /* unreadable is worth a word, absent is the normal case */
-        return errno == ENOENT || errno == ENOTDIR ? GPUTIME_OK
-                                                   : cli_fail(err, "cannot read '%s': %s", path, strerror(errno));
-    *text = malloc(LARGEST_BYTES + 1);
-    if (!*text) {
+        return errno == ENOENT || errno == ENOTDIR ? GPUTIME_OK : cli_fail_system(err, errno, "cannot read '%s'", path);
+    char *text = arguments->config_text = malloc(LARGEST_BYTES + 1);
+    if (!text) {
         fclose(file);
         return cli_fail_memory(err);
     }
-    size_t bytes = fread(*text, 1, LARGEST_BYTES + 1, file);
+    size_t bytes = fread(text, 1, LARGEST_BYTES + 1, file);
     int read_error = ferror(file) ? errno : 0;
     fclose(file);
     if (read_error)
-        return cli_fail(err, "cannot read '%s': %s", path, strerror(read_error));
+        return cli_fail_system(err, read_error, "cannot read '%s'", path);
     if (bytes > LARGEST_BYTES)
         return cli_fail(err, "cannot read '%s': it is no configuration file; it has over a megabyte", path);
-    (*text)[bytes] = '\0';
-    return read_lines(options, *text, path, err);
+    text[bytes] = '\0';
+    return read_lines(arguments, command, path, err);
 }

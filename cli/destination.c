@@ -4,6 +4,7 @@
 
 #include "error.h"
 #include "request.h"
+#include "target.h"
 
 /* Suffix of the last path component with its dot, "" when it has none. */
 static const char *suffix_of(const char *path) {
@@ -11,11 +12,6 @@ static const char *suffix_of(const char *path) {
     const char *base = slash ? slash + 1 : path;
     const char *dot = strrchr(base, '.');
     return dot && dot != base ? dot : "";
-}
-
-static bool is_folder(const char *path) {
-    size_t bytes = strlen(path);
-    return bytes && path[bytes - 1] == '/';
 }
 
 /* The registry's detail of an output is its suffix, or several with spaces or commas between. */
@@ -54,8 +50,8 @@ static enum gputime_status plan_file(const char *path, const char *asked, const 
     const char *format = format_of_suffix(suffix);
     bool is_plain = !*suffix || (format && strcmp(format, "text") == 0);
 
-    *destination = (struct cli_destination){.path = path};
-    if (is_folder(path)) {
+    *destination = (struct cli_destination){.path = path, .is_complete = prints_too};
+    if (cli_target_is_folder(path)) {
         if (asked && !prints_too && strcmp(asked, "csv") != 0)
             return cli_fail_usage(err, "a folder gets CSV files, not %s; leave the '/' off '%s'", asked, path);
         destination->format = "csv";
@@ -63,7 +59,7 @@ static enum gputime_status plan_file(const char *path, const char *asked, const 
         destination->format = asked;
     } else if (is_plain) {
         destination->format = layout ? layout : "text";
-        destination->is_complete = prints_too;
+        destination->is_layout = layout != NULL;
     } else if (format) {
         destination->format = format;
     } else {
@@ -77,6 +73,7 @@ enum gputime_status cli_destinations_plan(const struct cli_command *command, con
                                           struct gputime_error *err) {
     const char *output_layout = NULL, *gap_layout = NULL, *asked = options->lib.format;
     enum gputime_status status = GPUTIME_OK;
+    bool has_other_parts = false;
     *count = 0;
     for (size_t i = 0; i < CLI_MAX_PARTS; i++) {
         if (!cli_part_applies(&command->parts[i], options))
@@ -85,11 +82,19 @@ enum gputime_status cli_destinations_plan(const struct cli_command *command, con
             output_layout = command->parts[i].output_layout;
         if (command->parts[i].gap_layout)
             gap_layout = command->parts[i].gap_layout;
+        else
+            has_other_parts = true;
     }
     if (options->output)
         status = plan_file(options->output, asked, output_layout, command->prints_too, &destinations[(*count)++], err);
-    if (!status && options->gap_output)
-        status = plan_file(options->gap_output, asked, gap_layout, true, &destinations[(*count)++], err);
+    if (!status && options->gap_output) {
+        struct cli_destination *destination = &destinations[(*count)++];
+        status = plan_file(options->gap_output, asked, gap_layout, true, destination, err);
+        destination->is_gap_part = gap_layout && has_other_parts;
+    }
+    if (!status && options->output && options->gap_output && cli_targets_overlap(options->output, options->gap_output))
+        status = cli_fail_usage(err, "--output '%s' and --gap-output '%s' are the same file", options->output,
+                                options->gap_output);
     if (!status && !options->quiet && (!options->output || command->prints_too))
         destinations[(*count)++] = (struct cli_destination){.format = asked ? asked : "text"};
     if (!status && *count == 0) /* quiet: still made and written, so that what is wrong with it is said */

@@ -61,6 +61,8 @@ static void print_option(FILE *out, const struct cli_option *option, const char 
         help = is_note ? help : longer;
     }
     fprintf(out, "%-*s", HELP_COLUMN, left);
+    if (strlen(left) + 2 > HELP_COLUMN)
+        fprintf(out, "\n%*s", HELP_COLUMN, "");
     print_help_lines(out, help);
 }
 
@@ -100,7 +102,7 @@ void cli_help_program(FILE *out) {
         }
         print_option(out, option, option->help, false);
     }
-    fprintf(out, "\nExamples:\n  %s\n  %s\n", cli_command_table[0].examples[0], cli_command_table[1].examples[0]);
+    fprintf(out, "\nExample:\n  %s\n", cli_command_table[1].examples[0]);
 }
 
 static bool is_own(const struct cli_command *command, const struct cli_option *option) {

@@ -17,6 +17,7 @@ static const struct listing listings[] = {
     {"analyses", "Analyses", GPUTIME_ANALYSES, "Tables"},
     {"outputs", "Outputs", GPUTIME_OUTPUTS, "Suffix"},
     {"categories", "Categories", GPUTIME_CATEGORIES, "Kind of time"},
+    {"rules", "Built-in rules for categories", GPUTIME_RULES, "Patterns"},
 };
 
 static const char *or_empty(const char *text) {
@@ -90,8 +91,6 @@ static enum gputime_status fail_word(const struct cli_command *command, struct c
 enum gputime_status cli_list_run(const struct cli_command *command, const struct cli_options *options,
                                  struct cli_words words, struct gputime_error *err) {
     bool is_json = options->lib.format && strcmp(options->lib.format, "json") == 0;
-    if (options->lib.format && !is_json && strcmp(options->lib.format, "text") != 0)
-        return cli_fail_usage(err, "'list' cannot write %s; there are text and json", options->lib.format);
     for (size_t i = 0; words.count == 1 && i < sizeof listings / sizeof *listings; i++)
         if (strcmp(words.items[0], listings[i].name) == 0) {
             if (is_json)

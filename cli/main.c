@@ -12,6 +12,7 @@
 #include "error.h"
 #include "help.h"
 #include "suggest.h"
+#include "terminal.h"
 
 static const char *nearest_command(const char *word) {
     struct cli_suggestion suggestion;
@@ -37,11 +38,12 @@ static enum gputime_status choose_command(const struct cli_arguments *arguments,
         words->count--;
         return GPUTIME_OK;
     }
-    bool is_missing = strcmp(first, "-") != 0 && stat(first, &info) != 0 && errno == ENOENT;
-    const char *nearest = is_missing ? nearest_command(first) : NULL;
-    if (nearest)
-        return cli_fail_usage(err, "there is no command or file '%s'; did you mean '%s'?", first, nearest);
-    return GPUTIME_OK; /* where the file is missing reading it will say so */
+    bool is_path = strcmp(first, "-") == 0 || strpbrk(first, "./");
+    if (is_path || stat(first, &info) == 0 || errno != ENOENT)
+        return GPUTIME_OK; /* where it cannot be read that will be said then */
+    const char *nearest = nearest_command(first);
+    return nearest ? cli_fail_usage(err, "there is no command or file '%s'; did you mean '%s'?", first, nearest)
+                   : cli_fail_usage(err, "there is no command or file '%s'; see 'gputime --help'", first);
 }
 
 static enum gputime_status check_options(const struct cli_arguments *arguments, const struct cli_command *command,
@@ -59,6 +61,9 @@ static enum gputime_status check_options(const struct cli_arguments *arguments, 
         return cli_fail_usage(err, "'%s' takes no option '--%s'; it belongs to %s", command->name, option->name,
                               others);
     }
+    if (arguments->options.lib.format && !cli_command_writes(command, arguments->options.lib.format))
+        return cli_fail_usage(err, "'%s' cannot write %s, only %s", command->name, arguments->options.lib.format,
+                              command->formats);
     return GPUTIME_OK;
 }
 
@@ -109,7 +114,7 @@ static void print_about(const struct cli_arguments *arguments) {
         cli_completion_print(stdout, (enum cli_shell)options->print_completion);
 }
 
-static enum gputime_status run(const struct cli_arguments *arguments, struct gputime_error *err) {
+static enum gputime_status run(struct cli_arguments *arguments, struct gputime_error *err) {
     const struct cli_command *command;
     struct cli_words words;
     if (cli_options_ask_about(&arguments->options)) {
@@ -119,6 +124,8 @@ static enum gputime_status run(const struct cli_arguments *arguments, struct gpu
     enum gputime_status status = choose_command(arguments, &command, &words, err);
     if (!status)
         status = check_options(arguments, command, err);
+    if (!status && command->groups) /* help works whatever the settings are */
+        status = cli_settings_read(arguments, command, err);
     return status ? status : run_command(command, &arguments->options, words, err);
 }
 
@@ -131,7 +138,7 @@ static bool reader_is_gone(void) {
 static enum gputime_status flush_output(struct gputime_error *err) {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return GPUTIME_OK;
-    return cli_fail(err, "cannot write standard output: %s", strerror(errno));
+    return cli_fail_system(err, errno, "cannot write standard output");
 }
 
 /* A closed descriptor would be given to the next file that is opened, and what is printed would end in that file. */
@@ -141,12 +148,29 @@ static void reserve_standard_files(void) {
             return;
 }
 
+/* Files are replaced whole or not at all, and what was written of the new one until now goes away. The program still
+   ends by the signal, so that shells and make see it. */
+static void end_by_signal(int number) {
+    gputime_remove_unfinished();
+    raise(number); /* its default action is back, and is taken as soon as this returns */
+}
+
+static void catch_interrupts(void) {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = end_by_signal, .sa_flags = (int)SA_RESETHAND}, before;
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* nohup ignores SIGHUP */
+            sigaction(numbers[i], &action, NULL);
+}
+
 int main(int argc, char **argv) {
     struct cli_arguments arguments;
     struct gputime_error err = {.status = GPUTIME_OK};
 
     reserve_standard_files();
     signal(SIGPIPE, SIG_IGN); /* so that a pipe closed early does not keep the cache from being written */
+    catch_interrupts();
     if (argc < 2) {
         cli_help_short(stderr);
         return GPUTIME_USAGE;
@@ -157,7 +181,9 @@ int main(int argc, char **argv) {
     if (!status)
         status = flush_output(&err);
     cli_arguments_release(&arguments);
-    if (status && !(status == GPUTIME_FAILED && reader_is_gone()))
-        fprintf(stderr, "gputime: %s\n", err.message);
+    if (status && !(status == GPUTIME_FAILED && reader_is_gone())) {
+        char message[4 * sizeof err.message];
+        fprintf(stderr, "gputime: %s\n", cli_terminal_text(message, sizeof message, err.message));
+    }
     return (int)status;
 }

@@ -13,7 +13,7 @@ static const char *const exit_statuses[][2] = {
 
 static const char *const environment[][2] = {
     {"GPUTIME_THREADS", "threads to read with, as --threads"},
-    {"GPUTIME_CACHE", "folder of the cache; 'off' is --no-cache"},
+    {"GPUTIME_CACHE", "folder of the cache; 'off' turns it off, as --no-cache does"},
     {"NO_COLOR", "when set, --color auto means never"},
     {"XDG_CACHE_HOME", "the cache is in its folder gputime; ~/.cache when unset"},
     {"XDG_CONFIG_HOME", "the configuration file is its gputime/config; ~/.config when unset"},

@@ -22,6 +22,11 @@ const struct cli_option cli_option_table[] = {
      .offset = AT(launches),
      .group = CLI_GROUP_KERNELS,
      .help = "add the launch calls and queue times"},
+    {.name = "why",
+     .type = CLI_FLAG,
+     .offset = AT(why),
+     .group = CLI_GROUP_KERNELS,
+     .help = "show the rule that chose each category"},
     {.name = "tree",
      .type = CLI_FLAG,
      .offset = AT(tree),
@@ -70,7 +75,7 @@ const struct cli_option cli_option_table[] = {
      .argument = "N",
      .group = CLI_GROUP_GAP_PART,
      .implies = AT(gaps),
-     .help = "number of bins"},
+     .help = "number of bins, which are linear then"},
     {.name = "hist-min",
      .type = CLI_DECIMAL,
      .offset = AT(lib.hist_min),
@@ -136,6 +141,18 @@ const struct cli_option cli_option_table[] = {
      .group = CLI_GROUP_SELECTION,
      .help = "only these categories ('gputime list categories')"},
 
+    {.name = "rules",
+     .type = CLI_TEXT,
+     .offset = AT(lib.rules),
+     .argument = "FILE",
+     .group = CLI_GROUP_TABLES,
+     .help = "categories by patterns; FILE[,ENGINE,MODEL]"},
+    {.name = "map",
+     .type = CLI_TEXT,
+     .offset = AT(lib.map),
+     .argument = "FILE",
+     .group = CLI_GROUP_TABLES,
+     .help = "categories by substrings of kernel names"},
     {.name = "top",
      .letter = 't',
      .alias = "limit",
@@ -157,7 +174,7 @@ const struct cli_option cli_option_table[] = {
      .offset = AT(columns),
      .argument = "KEY,...",
      .group = CLI_GROUP_TABLES,
-     .help = "columns to show, in this order"},
+     .help = "columns of text, Markdown and CSV, in this order"},
     {.name = "table",
      .type = CLI_TEXT,
      .offset = AT(lib.table),
@@ -254,8 +271,9 @@ const struct cli_option cli_option_table[] = {
      .type = CLI_CHOICE,
      .offset = AT(lib.reader),
      .choices = "auto|native|nsys",
+     .argument = "READER",
      .group = CLI_GROUP_READING,
-     .help = "who reads Nsight reports; auto: nsys if need be"},
+     .help = "who reads Nsight reports"},
     {.name = "nsys-cmd",
      .type = CLI_TEXT,
      .offset = AT(lib.nsys_command),
@@ -350,6 +368,19 @@ const char *cli_option_choices(const struct cli_option *option, char *text, size
 const char *cli_option_argument(const struct cli_option *option, char *text, size_t size) {
     const char *choices = cli_option_choices(option, text, size);
     return choices ? choices : option->argument;
+}
+
+int cli_choice_index(const char *choices, const char *value) {
+    size_t bytes = strlen(value);
+    int index = 0;
+    for (const char *choice = choices; choice; index++) {
+        const char *bar = strchr(choice, '|');
+        size_t choice_bytes = bar ? (size_t)(bar - choice) : strlen(choice);
+        if (choice_bytes == bytes && memcmp(choice, value, bytes) == 0)
+            return index;
+        choice = bar ? bar + 1 : NULL;
+    }
+    return -1;
 }
 
 static bool same_name(const char *name, const char *given, size_t bytes) {

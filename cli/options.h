@@ -20,7 +20,7 @@ struct cli_options {
     const char *sort, *gap_sort, *columns;
     int64_t top, gap_top; /* CLI_UNSET, or rows to show; 0 = all */
     int per;              /* enum cli_per */
-    int gaps, launches;
+    int gaps, launches, why;
     int tree;
     int quiet;
     int help, version;
@@ -83,6 +83,9 @@ bool cli_option_takes_value(const struct cli_option *option);
 const char *cli_option_choices(const struct cli_option *option, char *text, size_t size);
 /* What stands for the value: choices where they are few, else the argument's name. */
 const char *cli_option_argument(const struct cli_option *option, char *text, size_t size);
+
+/* Index of value in "a|b|c", or -1. */
+int cli_choice_index(const char *choices, const char *value);
 
 /* Long names: '-' and '_' are the same. NULL if there is none; aliases count. */
 const struct cli_option *cli_option_find(const char *name, size_t bytes);

@@ -51,20 +51,6 @@ static enum gputime_status set_decimal(const char **text, const char *value, con
     return GPUTIME_OK;
 }
 
-/* Index of value in "a|b|c", or -1. */
-static int choice_index(const char *choices, const char *value) {
-    size_t bytes = strlen(value);
-    int index = 0;
-    for (const char *choice = choices; choice; index++) {
-        const char *bar = strchr(choice, '|');
-        size_t choice_bytes = bar ? (size_t)(bar - choice) : strlen(choice);
-        if (choice_bytes == bytes && memcmp(choice, value, bytes) == 0)
-            return index;
-        choice = bar ? bar + 1 : NULL;
-    }
-    return -1;
-}
-
 static enum gputime_status fail_choice(const char *choices, const char *value, const char *where,
                                        struct gputime_error *err) {
     char list[256];
@@ -87,7 +73,7 @@ enum gputime_status cli_option_set(struct cli_options *options, const struct cli
     if (cli_option_takes_value(option) && (!value || !*value))
         return cli_fail_usage(err, "%s needs a value: %s", where,
                               cli_option_argument(option, choice_text, sizeof choice_text));
-    if (choices && choice_index(choices, value) < 0)
+    if (choices && cli_choice_index(choices, value) < 0)
         return fail_choice(choices, value, where, err);
 
     switch (option->type) {
@@ -103,7 +89,7 @@ enum gputime_status cli_option_set(struct cli_options *options, const struct cli
     case CLI_DECIMAL:
         return set_decimal(place, value, where, err);
     case CLI_CHOICE:
-        *(int *)place = choice_index(choices, value);
+        *(int *)place = cli_choice_index(choices, value);
         return GPUTIME_OK;
     case CLI_TEXT:
     case CLI_FORMAT:
@@ -199,16 +185,6 @@ static enum gputime_status read_words(struct reader *reader) {
     return status;
 }
 
-static enum gputime_status read_environment(struct cli_options *options, struct gputime_error *err) {
-    const char *threads = getenv("GPUTIME_THREADS");
-    const char *cache = getenv("GPUTIME_CACHE");
-    if (cache && strcmp(cache, "off") == 0)
-        options->lib.no_cache = 1;
-    if (!threads || !*threads)
-        return GPUTIME_OK;
-    return cli_option_set(options, cli_option_find("threads", strlen("threads")), threads, "GPUTIME_THREADS", err);
-}
-
 bool cli_options_ask_about(const struct cli_options *options) {
     return options->help || options->version || options->print_man || options->print_completion;
 }
@@ -219,17 +195,68 @@ enum gputime_status cli_arguments_parse(struct cli_arguments *arguments, int arg
     arguments->words = calloc((size_t)argc + 1, sizeof *arguments->words);
     if (!arguments->words)
         return cli_fail_memory(err);
-
-    struct gputime_error settings_err = {.status = GPUTIME_OK};
-    enum gputime_status settings = cli_config_read(&arguments->options, &arguments->config_text, &settings_err);
-    if (!settings)
-        settings = read_environment(&arguments->options, &settings_err);
     struct reader reader = {.arguments = arguments, .argv = argv, .argc = argc, .next = 1, .err = err};
-    enum gputime_status status = read_words(&reader);
-    if (!status && settings && !cli_options_ask_about(&arguments->options)) {
-        *err = settings_err;
-        status = settings;
+    return read_words(&reader);
+}
+
+/* ---- settings ---- */
+
+static const struct cli_option *find(const char *name) {
+    return cli_option_find(name, strlen(name));
+}
+
+static bool is_given(const struct cli_arguments *arguments, const struct cli_option *option) {
+    for (size_t i = 0; i < cli_option_count; i++)
+        if (arguments->given[i] && cli_option_table[i].offset == option->offset)
+            return true;
+    return false;
+}
+
+enum gputime_status cli_setting_apply(struct cli_arguments *arguments, const struct cli_command *command,
+                                      const struct cli_option *option, const char *value, const char *where,
+                                      struct gputime_error *err) {
+    struct cli_options unused = {0};
+    bool applies = cli_command_takes(command, option) && !is_given(arguments, option) &&
+                   (option->type != CLI_FORMAT || !value || cli_command_writes(command, value));
+    arguments->is_set[option - cli_option_table] |= applies;
+    return cli_option_set(applies ? &arguments->options : &unused, option, value, where, err);
+}
+
+static enum gputime_status read_environment(struct cli_arguments *arguments, const struct cli_command *command,
+                                            struct gputime_error *err) {
+    static const char *const variables[][2] = {{"GPUTIME_THREADS", "threads"}, {"GPUTIME_RULES", "rules"}};
+    enum gputime_status status = GPUTIME_OK;
+    for (size_t i = 0; !status && i < sizeof variables / sizeof *variables; i++) {
+        const char *value = getenv(variables[i][0]);
+        const struct cli_option *option = find(variables[i][1]);
+        if (value && *value)
+            status = cli_setting_apply(arguments, command, option, value, variables[i][0], err);
     }
+    return status;
+}
+
+static bool is_set(const struct cli_arguments *arguments, const char *name) {
+    return arguments->is_set[find(name) - cli_option_table];
+}
+
+/* What follows from several options together. */
+static void settle(struct cli_arguments *arguments) {
+    /* --rules and --map both say what the categories are: what is given wins over what is set. */
+    if (is_given(arguments, find("map")) && !is_given(arguments, find("rules")))
+        arguments->options.lib.rules = NULL;
+    if (is_given(arguments, find("rules")) && !is_given(arguments, find("map")))
+        arguments->options.lib.map = NULL;
+    if (is_set(arguments, "bins") && !is_set(arguments, "hist")) /* only bins of equal width can be counted out */
+        arguments->options.lib.bins = GPUTIME_BINS_LINEAR;
+}
+
+enum gputime_status cli_settings_read(struct cli_arguments *arguments, const struct cli_command *command,
+                                      struct gputime_error *err) {
+    memcpy(arguments->is_set, arguments->given, sizeof arguments->is_set);
+    enum gputime_status status = cli_config_read(arguments, command, err);
+    if (!status)
+        status = read_environment(arguments, command, err);
+    settle(arguments);
     return status;
 }
 

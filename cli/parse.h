@@ -1,21 +1,23 @@
-/* Arguments, environment and configuration file in; struct cli_options and the words that are no options out. */
+/* Arguments in, struct cli_options and the words that are no options out; then, once these name the command, what the
+   environment and the configuration file set for it. */
 #ifndef CLI_PARSE_H
 #define CLI_PARSE_H
 
 #include <stdbool.h>
 
-#include "options.h"
+#include "commands.h"
 
 struct cli_arguments {
     struct cli_options options;
-    bool given[CLI_MAX_OPTIONS]; /* on the command line, by row of the table */
-    const char **words;          /* what is no option, in order */
+    bool given[CLI_MAX_OPTIONS];  /* on the command line, by row of the table */
+    bool is_set[CLI_MAX_OPTIONS]; /* there or by a setting */
+    const char **words;           /* what is no option, in order */
     size_t word_count;
     size_t plain_words; /* those before "--": only they can name a command */
     char *config_text;  /* values of the options may point into it */
 };
 
-/* Order of precedence: command line, environment, configuration file. Release also after a failure. */
+/* The command line alone. Release also after a failure. */
 enum gputime_status cli_arguments_parse(struct cli_arguments *arguments, int argc, char **argv,
                                         struct gputime_error *err);
 void cli_arguments_release(struct cli_arguments *arguments);
@@ -27,7 +29,18 @@ bool cli_options_ask_about(const struct cli_options *options);
 enum gputime_status cli_option_set(struct cli_options *options, const struct cli_option *option, const char *value,
                                    const char *where, struct gputime_error *err);
 
-/* config.c: sets every option the file names; no file is fine. *text is to be freed after the options' last use. */
-enum gputime_status cli_config_read(struct cli_options *options, char **text, struct gputime_error *err);
+/* The environment and the configuration file, in this order of precedence and after the command line. */
+enum gputime_status cli_settings_read(struct cli_arguments *arguments, const struct cli_command *command,
+                                      struct gputime_error *err);
+
+/* Sets an option as cli_option_set does, unless the command line has done so or the command does not take it; the value
+   must be good even then. */
+enum gputime_status cli_setting_apply(struct cli_arguments *arguments, const struct cli_command *command,
+                                      const struct cli_option *option, const char *value, const char *where,
+                                      struct gputime_error *err);
+
+/* config.c: applies every setting of the file; no file is fine. */
+enum gputime_status cli_config_read(struct cli_arguments *arguments, const struct cli_command *command,
+                                    struct gputime_error *err);
 
 #endif

@@ -7,6 +7,7 @@
 #include "capture.h"
 #include "error.h"
 #include "request.h"
+#include "target.h"
 #include "terminal.h"
 
 struct job {
@@ -27,7 +28,7 @@ static enum gputime_status plan(struct job *job, struct cli_words traces, struct
     for (size_t i = 0; !status && i < job->destination_count; i++) {
         const struct cli_destination *destination = &job->destinations[i];
         if (destination->path)
-            status = cli_captures_spare(&job->captures, destination->path, err);
+            status = cli_target_check(destination->path, &job->captures, err);
         if (!status)
             status = cli_request_build(job->command, job->options, destination, &job->requests[i], err);
     }
@@ -62,9 +63,9 @@ static struct gputime_options destination_options(const struct job *job, size_t 
     options.shapes = request->shapes;
     options.shape_count = request->shape_count;
     options.main_table = request->main_table;
-    options.columns = job->options->columns;
+    options.columns = request->columns;
     options.format = destination->format;
-    if (destination->is_complete)
+    if (destination->is_layout || destination->is_gap_part)
         options.table = NULL;
     if (!options.width)
         options.width = destination->path ? 80 : cli_terminal_width();
@@ -99,6 +100,20 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
     return status;
 }
 
+/* Text and Markdown say above their tables what was lost; who reads data sees it here. */
+static void warn_of_losses(const struct job *job) {
+    bool is_told = !job->options->quiet;
+    for (size_t i = 0; i < job->destination_count && is_told; i++)
+        is_told = job->destinations[i].path || cli_format_is_data(job->destinations[i].format);
+    for (size_t i = 0; i < job->captures.count && is_told; i++) {
+        const char *loss = gputime_trace_loss(job->traces[i]);
+        char path[1024];
+        if (loss)
+            fprintf(stderr, "gputime: '%s' was not read whole: %s\n",
+                    cli_terminal_text(path, sizeof path, job->captures.items[i].paths[0]), loss);
+    }
+}
+
 enum gputime_status cli_report_run(const struct cli_command *command, const struct cli_options *options,
                                    struct cli_words traces, struct gputime_error *err) {
     if (traces.count == 0)
@@ -113,6 +128,8 @@ enum gputime_status cli_report_run(const struct cli_command *command, const stru
         status = read_traces(job, err);
     if (!status)
         status = write_reports(job, err);
+    if (!status)
+        warn_of_losses(job);
     for (size_t i = 0; job->traces && i < job->captures.count; i++) {
         if (job->traces[i] && !options->lib.no_cache)
             gputime_trace_store_cache(job->traces[i]);

@@ -1,17 +1,24 @@
 /* Turns a command's row and the options into analyses and shapes of tables. */
 #include "request.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "error.h"
+#include "tables.h"
 
 static bool same_text(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool is_data(const char *format) {
-    return strcmp(format, "text") != 0 && strcmp(format, "md") != 0;
+bool cli_format_is_data(const char *format) {
+    for (size_t i = 0; i < gputime_registry_count(GPUTIME_OUTPUTS); i++) {
+        struct gputime_entry entry = gputime_registry_entry(GPUTIME_OUTPUTS, i);
+        if (strcmp(entry.key, format) == 0)
+            return entry.is_data;
+    }
+    return true; /* the files of older tools list everything */
 }
 
 bool cli_part_applies(const struct cli_part *part, const struct cli_options *options) {
@@ -20,43 +27,16 @@ bool cli_part_applies(const struct cli_part *part, const struct cli_options *opt
     return !part->option || *(const int *)((const char *)options + part->option) == part->value;
 }
 
-/* ---- tables and the analyses that make them, from the library's registry ---- */
-
-static bool list_has(const char *list, const char *key) {
-    size_t bytes = strlen(key);
-    for (const char *item = list; item && *item;) {
-        size_t item_bytes = strcspn(item, ",");
-        if (item_bytes == bytes && memcmp(item, key, bytes) == 0)
-            return true;
-        item += item_bytes + (item[item_bytes] == ',');
-    }
-    return false;
-}
-
-/* Its key is NULL where there is none. */
-static struct gputime_entry analysis_of_table(const char *table) {
-    for (size_t i = 0; i < gputime_registry_count(GPUTIME_ANALYSES); i++) {
-        struct gputime_entry entry = gputime_registry_entry(GPUTIME_ANALYSES, i);
-        if (list_has(entry.detail, table))
-            return entry;
-    }
-    return (struct gputime_entry){0};
-}
-
 static enum gputime_status fail_table(const char *table, struct gputime_error *err) {
     char all[512];
     size_t used = 0;
     all[0] = '\0';
-    for (size_t i = 0; i < gputime_registry_count(GPUTIME_ANALYSES); i++) {
-        const char *detail = gputime_registry_entry(GPUTIME_ANALYSES, i).detail;
-        for (const char *item = detail; item && *item;) {
-            size_t bytes = strcspn(item, ",");
-            int written = snprintf(all + used, sizeof all - used, "%s%.*s", used ? ", " : "", (int)bytes, item);
-            if (written < 0 || (size_t)written >= sizeof all - used)
-                break;
-            used += (size_t)written;
-            item += bytes + (item[bytes] == ',');
-        }
+    struct cli_table_walk walk = {0};
+    for (const char *key = cli_table_next(&walk); key; key = cli_table_next(&walk)) {
+        int written = snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", key);
+        if (written < 0 || (size_t)written >= sizeof all - used)
+            break;
+        used += (size_t)written;
     }
     return cli_fail_usage(err, "there is no table '%s'; there are %s", table, all);
 }
@@ -68,8 +48,7 @@ static struct gputime_shape *shape_of(struct cli_request *request, const char *t
     for (size_t i = 0; i < request->shape_count; i++)
         if (strcmp(request->shapes[i].table, table) == 0)
             return &request->shapes[i];
-    if (request->shape_count == CLI_REQUEST_SHAPES)
-        return &request->shapes[CLI_REQUEST_SHAPES - 1];
+    assert(request->shape_count < CLI_REQUEST_SHAPES);
     request->shapes[request->shape_count] = (struct gputime_shape){.table = table};
     return &request->shapes[request->shape_count++];
 }
@@ -88,17 +67,25 @@ static enum gputime_status fail_sort(const struct cli_list *list, const char *gi
     return cli_fail_usage(err, "cannot sort %s by '%s'; there are %s", list->table, given, names);
 }
 
+/* given: a short name or a column, '+' before it for the smallest first. */
 static enum gputime_status set_sort(struct gputime_shape *shape, const struct cli_list *list, const char *given,
                                     struct gputime_error *err) {
+    bool is_ascending = given[0] == '+';
     for (size_t i = 0; list->sorts && list->sorts[i].name; i++)
-        if (strcmp(list->sorts[i].name, given) == 0) {
-            shape->sort = list->sorts[i].column;
+        if (strcmp(list->sorts[i].name, given + is_ascending) == 0) {
+            shape->sort = list->sorts[i].plus_column + !is_ascending;
             return GPUTIME_OK;
         }
     if (list->only_sorts)
         return fail_sort(list, given, err);
     shape->sort = given;
     return GPUTIME_OK;
+}
+
+static void set_complete(struct gputime_shape *shape, const struct cli_destination *destination) {
+    shape->limit = 0;
+    if (!cli_format_is_data(destination->format))
+        shape->screen_limit = -1;
 }
 
 static const char *text_option(const struct cli_options *options, size_t offset) {
@@ -122,13 +109,11 @@ static enum gputime_status shape_list(struct cli_request *request, const struct 
         shape->screen_limit = list->screen_rows;
     if (list->rows)
         shape->limit = list->rows;
-    if (rows != CLI_UNSET)
-        set_rows(shape, rows, is_data(destination->format) && !destination->is_complete);
-    if (destination->is_complete) {
-        shape->limit = 0;
-        if (!is_data(destination->format))
-            shape->screen_limit = -1;
-    }
+    if (destination->is_complete)
+        set_complete(shape, destination);
+    else if (rows != CLI_UNSET)
+        set_rows(shape, rows, cli_format_is_data(destination->format));
+    shape->ranked = list->is_ranked || shape->ranked;
     return sort ? set_sort(shape, list, sort, err) : GPUTIME_OK;
 }
 
@@ -136,8 +121,8 @@ static void add_analysis(struct cli_request *request, const char *key) {
     for (size_t i = 0; i < request->analysis_count; i++)
         if (strcmp(request->analyses[i], key) == 0)
             return;
-    if (request->analysis_count < CLI_REQUEST_ANALYSES)
-        request->analyses[request->analysis_count++] = key;
+    assert(request->analysis_count < CLI_REQUEST_ANALYSES);
+    request->analyses[request->analysis_count++] = key;
 }
 
 static enum gputime_status add_part(struct cli_request *request, const struct cli_part *part,
@@ -148,8 +133,12 @@ static enum gputime_status add_part(struct cli_request *request, const struct cl
         request->main_table = part->main_table;
     for (size_t i = 0; part->analyses[i]; i++)
         add_analysis(request, part->analyses[i]);
-    for (size_t i = 0; part->shapes && part->shapes[i].table; i++)
-        *shape_of(request, part->shapes[i].table) = part->shapes[i];
+    for (size_t i = 0; part->shapes && part->shapes[i].table; i++) {
+        struct gputime_shape *shape = shape_of(request, part->shapes[i].table);
+        *shape = part->shapes[i];
+        if (destination->is_complete)
+            shape->limit = 0;
+    }
     for (size_t i = 0; !status && i < CLI_MAX_LISTS && part->lists[i]; i++)
         status = shape_list(request, part->lists[i], options, destination, err);
     return status;
@@ -169,17 +158,25 @@ static struct cli_list list_of_table(const char *table) {
 
 static void hide_siblings(struct cli_request *request, const char *tables, const char *shown) {
     char *rest = NULL;
+    assert(strlen(tables) < sizeof request->sibling_names);
     snprintf(request->sibling_names, sizeof request->sibling_names, "%s", tables);
     for (char *name = strtok_r(request->sibling_names, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
         if (strcmp(name, shown) != 0)
             shape_of(request, name)->hidden = 1;
 }
 
+/* Exactly these: no rank before them. */
+static void set_columns(struct cli_request *request, struct gputime_shape *shape, const char *columns) {
+    request->columns = columns;
+    shape->columns = columns;
+    shape->ranked = 0;
+}
+
 /* --table: only the analysis that makes it runs, and --sort, --top and --columns are about it. */
 static enum gputime_status narrow_to_table(struct cli_request *request, const struct cli_options *options,
                                            const struct cli_destination *destination, struct gputime_error *err) {
     const char *table = options->lib.table;
-    struct gputime_entry analysis = analysis_of_table(table);
+    struct gputime_entry analysis = cli_table_analysis(table);
     if (!analysis.key)
         return fail_table(table, err);
     request->analyses[0] = analysis.key;
@@ -194,11 +191,13 @@ static enum gputime_status narrow_to_table(struct cli_request *request, const st
     struct gputime_shape *shape = shape_of(request, table);
     *shape = usual;
     shape->limit = 0;
-    shape->hidden = 0;
+    shape->hidden = -1;
     if (options->columns)
-        shape->columns = options->columns;
-    if (options->top != CLI_UNSET)
-        set_rows(shape, options->top, is_data(destination->format));
+        set_columns(request, shape, options->columns);
+    if (destination->is_complete)
+        set_complete(shape, destination);
+    else if (options->top != CLI_UNSET)
+        set_rows(shape, options->top, cli_format_is_data(destination->format));
     return options->sort ? set_sort(shape, &list, options->sort, err) : GPUTIME_OK;
 }
 
@@ -209,7 +208,8 @@ enum gputime_status cli_request_build(const struct cli_command *command, const s
     *request = (struct cli_request){0};
     for (size_t i = 0; i < CLI_MAX_PARTS; i++) {
         const struct cli_part *part = &command->parts[i];
-        if (!cli_part_applies(part, options) || (part->for_data && !is_data(destination->format)))
+        if (!cli_part_applies(part, options) || (part->for_data && !cli_format_is_data(destination->format)) ||
+            (destination->is_gap_part && !part->gap_layout))
             continue;
         enum gputime_status status = add_part(request, part, options, destination, err);
         if (status)
@@ -217,10 +217,14 @@ enum gputime_status cli_request_build(const struct cli_command *command, const s
         if (!first_list && part->lists[0])
             first_list = part->lists[0]->table;
     }
-    if (options->lib.table && !destination->is_complete)
+    if (!request->main_table)
+        request->main_table = first_list;
+    if (destination->is_gap_part)
+        return GPUTIME_OK;
+    if (options->lib.table && !destination->is_layout)
         return narrow_to_table(request, options, destination, err);
     if (options->columns && first_list)
-        shape_of(request, first_list)->columns = options->columns;
+        set_columns(request, shape_of(request, first_list), options->columns);
     return GPUTIME_OK;
 }
 
@@ -234,7 +238,8 @@ bool cli_request_same(const struct cli_request *a, const struct cli_request *b) 
     for (size_t i = 0; i < a->shape_count; i++) {
         const struct gputime_shape *x = &a->shapes[i], *y = &b->shapes[i];
         if (!same_text(x->table, y->table) || !same_text(x->sort, y->sort) || !same_text(x->columns, y->columns) ||
-            x->limit != y->limit || x->screen_limit != y->screen_limit || x->hidden != y->hidden)
+            x->limit != y->limit || x->screen_limit != y->screen_limit || x->hidden != y->hidden ||
+            x->ranked != y->ranked)
             return false;
     }
     return true;

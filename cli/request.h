@@ -8,7 +8,9 @@
 struct cli_destination {
     const char *path;   /* NULL: standard output */
     const char *format; /* key of an output or a layout */
-    bool is_complete;   /* a detailed list: every row, whatever --top and --table say of what is printed */
+    bool is_complete;   /* a detailed list: every row, whatever --top says of what is printed */
+    bool is_layout;     /* of an older tool's file: --table is about what is printed */
+    bool is_gap_part;   /* only the parts that --gap-output is about; --columns and --table are about the others */
 };
 enum { CLI_MAX_DESTINATIONS = 3 };
 
@@ -20,8 +22,11 @@ struct cli_request {
     struct gputime_shape shapes[CLI_REQUEST_SHAPES];
     size_t shape_count;
     const char *main_table;
+    const char *columns;     /* of CSV; NULL: all */
     char sibling_names[512]; /* tables hidden because --table asks for another of the same analysis */
 };
+
+bool cli_format_is_data(const char *format); /* for programs: it carries every row */
 
 bool cli_part_applies(const struct cli_part *part, const struct cli_options *options);
 

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { NARROWEST = 20, WIDEST = 10000, BAR_CELLS = 24, LONGEST_NAME = 24 };
+enum { NARROWEST = 20, WIDEST = 10000, BAR_CELLS = 24 };
 static const double first_draw_s = 0.5, next_draw_s = 0.1;
 
 int64_t cli_terminal_width(void) {
@@ -31,6 +31,41 @@ bool cli_terminal_has_color(void) {
     return isatty(STDOUT_FILENO) && !is_dumb() && !(no_color && *no_color);
 }
 
+/* Bytes of the character that text starts with; 0: a control character, or no UTF-8. */
+static size_t printable_bytes(const unsigned char *text) {
+    if (text[0] < 0x80)
+        return text[0] >= 0x20 && text[0] != 0x7f;
+    size_t bytes = text[0] >= 0xf0 ? 4 : text[0] >= 0xe0 ? 3 : 2;
+    unsigned code = text[0] & (0xffu >> (bytes + 1));
+    for (size_t i = 1; i < bytes; i++) {
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+        code = code << 6 | (text[i] & 0x3fu);
+    }
+    static const unsigned smallest[] = {0, 0, 0xa0, 0x800, 0x10000}; /* up to 0x9f there are control characters */
+    bool is_surrogate = code >= 0xd800 && code < 0xe000;
+    return text[0] >= 0xc2 && text[0] <= 0xf4 && code >= smallest[bytes] && code <= 0x10ffff && !is_surrogate ? bytes
+                                                                                                              : 0;
+}
+
+const char *cli_terminal_text(char *out, size_t size, const char *text) {
+    size_t used = 0;
+    while (*text) {
+        char escape[8];
+        size_t bytes = printable_bytes((const unsigned char *)text), taken = bytes ? bytes : 1;
+        const char *from = bytes ? text : escape;
+        if (!bytes)
+            bytes = (size_t)snprintf(escape, sizeof escape, "\\x%02x", (unsigned char)*text);
+        if (used + bytes >= size)
+            break;
+        memcpy(out + used, from, bytes);
+        used += bytes;
+        text += taken;
+    }
+    out[used] = '\0';
+    return out;
+}
+
 static double seconds_since(const struct timespec *start) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -39,24 +74,24 @@ static double seconds_since(const struct timespec *start) {
 
 void cli_progress_begin(struct cli_progress *progress, const char *path) {
     const char *slash = strrchr(path, '/');
-    *progress =
-        (struct cli_progress){.path = slash ? slash + 1 : path, .is_wanted = isatty(STDERR_FILENO) && !is_dumb()};
+    *progress = (struct cli_progress){.is_wanted = isatty(STDERR_FILENO) && !is_dumb()};
+    cli_terminal_text(progress->name, sizeof progress->name, slash ? slash + 1 : path);
     clock_gettime(CLOCK_MONOTONIC, &progress->start);
 }
 
-static void draw(const char *path, double seconds, uint64_t done_bytes, uint64_t total_bytes) {
+static void draw(const char *name, double seconds, uint64_t done_bytes, uint64_t total_bytes) {
     double done = (double)done_bytes, total = (double)total_bytes;
     double rate = seconds > 0 ? done / 1e6 / seconds : 0;
     char bar[BAR_CELLS + 1];
     if (total_bytes == 0 || done_bytes > total_bytes) {
-        fprintf(stderr, "\r\033[Kreading %.*s  %.0f MB  %.0f MB/s", LONGEST_NAME, path, done / 1e6, rate);
+        fprintf(stderr, "\r\033[Kreading %s  %.0f MB  %.0f MB/s", name, done / 1e6, rate);
         return;
     }
     int full = (int)(done / total * BAR_CELLS);
     for (int i = 0; i < BAR_CELLS; i++)
         bar[i] = i < full ? '#' : '.';
     bar[BAR_CELLS] = '\0';
-    fprintf(stderr, "\r\033[Kreading %.*s [%s] %3.0f%%  %.0f MB/s", LONGEST_NAME, path, bar, done / total * 100, rate);
+    fprintf(stderr, "\r\033[Kreading %s [%s] %3.0f%%  %.0f MB/s", name, bar, done / total * 100, rate);
 }
 
 void cli_progress_update(void *context, uint64_t done_bytes, uint64_t total_bytes) {
@@ -64,7 +99,7 @@ void cli_progress_update(void *context, uint64_t done_bytes, uint64_t total_byte
     double seconds = seconds_since(&progress->start);
     if (seconds < first_draw_s || (progress->is_shown && seconds_since(&progress->drawn) < next_draw_s))
         return;
-    draw(progress->path, seconds, done_bytes, total_bytes);
+    draw(progress->name, seconds, done_bytes, total_bytes);
     fflush(stderr);
     clock_gettime(CLOCK_MONOTONIC, &progress->drawn);
     progress->is_shown = true;

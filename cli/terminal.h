@@ -3,15 +3,20 @@
 #define CLI_TERMINAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
 int64_t cli_terminal_width(void);  /* of standard output; 80 where it is no terminal */
 bool cli_terminal_has_color(void); /* standard output: a terminal, NO_COLOR unset, TERM not dumb */
 
+/* Copies text so that a terminal takes nothing in it for a command: control characters and what is no UTF-8 become
+   "\x1b" and the like. Gives out; what has no room is left off. */
+const char *cli_terminal_text(char *out, size_t size, const char *text);
+
 /* One line on standard error that is drawn when reading lasts, and erased at the end. */
 struct cli_progress {
-    const char *path;
+    char name[25];
     struct timespec start, drawn;
     bool is_wanted, is_shown;
 };

@@ -11,9 +11,9 @@
  *
  * Rules for every function: text is NUL-terminated bytes (UTF-8 where it is text for people); pointers passed in are
  * borrowed for the call unless it says otherwise; options may be NULL (all automatic), err may be NULL. On failure the
- * out pointer is NULL and *err says why. The library never prints, never exits and keeps no global state: different
- * objects may be used from different threads, one object only from one thread at a time (reading a finished report
- * from several is fine). */
+ * out pointer is NULL and *err says why. The library never prints, never exits and keeps no global state (but for the
+ * names of the files being written, for gputime_remove_unfinished): different objects may be used from different
+ * threads, one object only from one thread at a time (reading a finished report from several is fine). */
 #ifndef GPUTIME_H
 #define GPUTIME_H
 
@@ -51,7 +51,8 @@ struct gputime_shape {
     int64_t limit;        /* rows kept in every format; 0 = all */
     int64_t screen_limit; /* rows shown in text and Markdown; 0 = the table's own choice, -1 = all */
     const char *columns;  /* comma-separated keys for text and Markdown, in order */
-    int hidden;           /* data only: left out of text and Markdown */
+    int hidden;           /* 1: left out of text and Markdown; -1: shown there even if meant for data */
+    int ranked;           /* 1: rows are numbered in text and Markdown */
 };
 
 /* Everything a user can ask for; zero-initialise, 0 and NULL mean automatic. Borrowed until the report is freed. */
@@ -65,6 +66,10 @@ struct gputime_options {
     const char *cache_after;           /* how long reading must take to be worth keeping; NULL is "1s" */
     void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes); /* from any thread, one at a time */
     void *progress_context;
+
+    /* categories: at most one of both; NULL: the built-in rules */
+    const char *rules; /* "FILE", "FILE,ENGINE,MODEL" or "ENGINE,MODEL": regular expressions, the first match wins */
+    const char *map;   /* "FILE": substrings of kernel names by class */
 
     /* selection */
     const char *from, *to; /* "1.2s", "350ms", "20us", "40%"; a bare number is seconds; from the first GPU op */
@@ -104,6 +109,9 @@ enum gputime_status gputime_trace_open(const char *const *paths, size_t path_cou
                                        struct gputime_error *err);
 void gputime_trace_free(struct gputime_trace *trace); /* NULL is fine */
 
+/* NULL, or a sentence on what of the file could not be read. Constant text. */
+const char *gputime_trace_loss(const struct gputime_trace *trace);
+
 /* Runs the named analyses over each trace: one section for each, in order. The report borrows from the traces. */
 enum gputime_status gputime_report_new(struct gputime_trace *const *traces, size_t trace_count, const char *command,
                                        const char *const *analyses, size_t analysis_count,
@@ -115,6 +123,10 @@ void gputime_report_free(struct gputime_report *report); /* NULL is fine */
    ends in '/' is a folder that gets one file for each table. */
 enum gputime_status gputime_report_write(const struct gputime_report *report, const struct gputime_options *options,
                                          const char *path, struct gputime_error *err);
+
+/* Removes the unfinished files that reports are being written to, in every thread: for a signal handler of a program
+   that ends by the signal. Async-signal-safe; the files that were to be replaced stay as they were. */
+void gputime_remove_unfinished(void);
 
 /* Writes what a decoding that took long is worth keeping for the next time; never fails loudly. */
 void gputime_trace_store_cache(const struct gputime_trace *trace);
@@ -145,11 +157,13 @@ struct gputime_cell gputime_report_cell(const struct gputime_report *report, siz
 
 /* ---- registries ---- */
 
-enum gputime_registry { GPUTIME_INPUTS, GPUTIME_ANALYSES, GPUTIME_OUTPUTS, GPUTIME_CATEGORIES };
+enum gputime_registry { GPUTIME_INPUTS, GPUTIME_ANALYSES, GPUTIME_OUTPUTS, GPUTIME_CATEGORIES, GPUTIME_RULES };
 
 struct gputime_entry {
     const char *key, *title;
-    const char *detail; /* inputs: suffixes; analyses: their tables; outputs: suffix; categories: their kind of time */
+    const char *detail; /* inputs: suffixes; analyses: their tables; outputs: suffix; categories: their kind of time;
+                           rules: their patterns */
+    int is_data;        /* outputs: for programs, so it carries every row */
 };
 
 size_t gputime_registry_count(enum gputime_registry registry);

@@ -13,6 +13,7 @@ struct gputime_trace {
     char **paths;
     size_t path_count;
     struct gt_store *store;
+    struct gt_rules *rules; /* of the user; NULL: the built-in ones */
     struct gt_labels *labels;
     struct gt_cache_key cache_key;
     bool is_worth_caching; /* decoding took long */
@@ -22,6 +23,8 @@ struct gputime_report {
     struct gt_report *model;
     struct gt_view **views; /* by section: cells may point into them */
 };
+
+extern const struct gputime_options gt_options_automatic; /* all zero */
 
 /* Hands an internal failure to the caller's error (which may be NULL). */
 enum gputime_status gt_error_pass(enum gt_status status, const struct gt_error *from, struct gputime_error *to);

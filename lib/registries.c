@@ -5,7 +5,7 @@
 #include "decode/decoder.h"
 #include "events/cache.h"
 #include "internal.h"
-#include "label/label.h"
+#include "label/builtin.h"
 #include "measure/analysis.h"
 #include "write/writer.h"
 
@@ -21,7 +21,9 @@ API size_t gputime_registry_count(enum gputime_registry registry) {
     case GPUTIME_OUTPUTS:
         return gt_writer_count;
     case GPUTIME_CATEGORIES:
-        return gt_category_count;
+        return GT_CATEGORY_COUNT;
+    case GPUTIME_RULES:
+        return gt_builtin_rule_count;
     }
     return 0;
 }
@@ -31,14 +33,19 @@ API struct gputime_entry gputime_registry_entry(enum gputime_registry registry, 
         return (struct gputime_entry){0};
     switch (registry) {
     case GPUTIME_INPUTS:
-        return (struct gputime_entry){gt_decoders[index].key, gt_decoders[index].title, gt_decoders[index].suffixes};
+        return (struct gputime_entry){gt_decoders[index].key, gt_decoders[index].title, gt_decoders[index].suffixes, 0};
     case GPUTIME_ANALYSES:
-        return (struct gputime_entry){gt_analyses[index].key, gt_analyses[index].title, gt_analyses[index].tables};
+        return (struct gputime_entry){gt_analyses[index].key, gt_analyses[index].title, gt_analyses[index].tables, 0};
     case GPUTIME_OUTPUTS:
-        return (struct gputime_entry){gt_writers[index].key, gt_writers[index].title, gt_writers[index].suffix};
+        return (struct gputime_entry){gt_writers[index].key, gt_writers[index].title, gt_writers[index].suffix,
+                                      gt_writers[index].is_data};
     case GPUTIME_CATEGORIES:
-        return (struct gputime_entry){gt_categories[index].key, gt_categories[index].key,
-                                      class_names[gt_categories[index].time_class]};
+        return (struct gputime_entry){gt_categories[index].key, gt_categories[index].title,
+                                      class_names[gt_categories[index].time_class], 0};
+    case GPUTIME_RULES:
+        return (struct gputime_entry){gt_builtin_rules[index].number,
+                                      gt_categories[gt_builtin_rules[index].category].key,
+                                      gt_builtin_rules[index].patterns, 0};
     }
     return (struct gputime_entry){0};
 }
@@ -47,7 +54,9 @@ API enum gputime_status gputime_cache_show(char *text, size_t size, struct gputi
     struct gt_error error = {0};
     struct gt_cache_summary summary;
     enum gt_status status = gt_cache_describe(&summary, &error);
-    if (status == GT_OK) {
+    if (status == GT_OK && summary.is_off) {
+        snprintf(text, size, "the cache is off (GPUTIME_CACHE=off)");
+    } else if (status == GT_OK) {
         char files[GT_NUM_MAX], bytes[GT_NUM_MAX];
         gt_num_format_grouped(files, (int64_t)summary.files);
         gt_num_format_bytes(bytes, (double)summary.size_bytes);

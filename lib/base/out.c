@@ -9,22 +9,22 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/oserror.h"
+#include "base/temporary.h"
 
-enum { BUFFER_BYTES = 64 * 1024, LINKS_MAX = 40, ATTEMPTS_MAX = 100 };
+enum { BUFFER_BYTES = 64 * 1024, LINKS_MAX = 40 };
 
 struct gt_out {
     char *path; /* as given; NULL for standard output and memory */
     int fd;     /* -1: memory */
     bool owns_fd;
-    char *target;    /* regular files: what is replaced, links followed */
-    char *temporary; /* regular files: what is written until then */
+    char *target;                  /* regular files: what is replaced, links followed */
+    struct gt_temporary temporary; /* regular files: what is written until then */
     char *buffer;
     size_t used, capacity;
     bool failed;
@@ -88,31 +88,6 @@ static char *follow_links(const char *path) {
     return NULL;
 }
 
-static int open_temporary(struct gt_out *out) {
-    for (int i = 0; i < ATTEMPTS_MAX; i++) {
-        uint64_t number = 0;
-        char name[48];
-        if (getrandom(&number, sizeof(number), GRND_NONBLOCK) < 0)
-            number = ((uint64_t)getpid() << 32) + (uint64_t)i;
-        snprintf(name, sizeof(name), ".gputime-%016llx.tmp", (unsigned long long)number);
-        out->temporary = in_folder_of(out->target, name);
-        if (!out->temporary) {
-            errno = ENOMEM;
-            return -1;
-        }
-        int fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0)
-            return fd;
-        int number_of_failure = errno;
-        gt_free(out->temporary);
-        out->temporary = NULL;
-        errno = number_of_failure;
-        if (errno != EEXIST && errno != EINTR)
-            return -1;
-    }
-    return -1;
-}
-
 static enum gt_status fail_open(const char *path, int number, struct gt_error *err) {
     char text[GT_OSERROR_MAX];
     if (number == ENOMEM)
@@ -127,7 +102,7 @@ static enum gt_status open_regular(struct gt_out *out, const struct stat *info, 
     out->target = follow_links(out->path);
     if (!out->target || (info && access(out->target, W_OK) < 0))
         return fail_open(out->path, errno, err);
-    out->fd = open_temporary(out);
+    out->fd = gt_temporary_open(&out->temporary, out->target);
     if (out->fd < 0)
         return fail_open(out->path, errno, err);
     if (info) { /* the new file is to look like the old one; what the system does not allow stays as it is */
@@ -324,19 +299,16 @@ static void replace_target(struct gt_out *out) {
     if (fsync(out->fd) < 0 && errno != EINVAL && errno != EROFS) /* not every file system can */
         fail_write(out, errno);
     close_fd(out);
-    if (!out->failed && rename(out->temporary, out->target) < 0)
+    if (!out->failed && gt_temporary_rename(&out->temporary, out->target) < 0)
         fail_write(out, errno);
-    if (out->failed)
-        return;
-    gt_free(out->temporary);
-    out->temporary = NULL;
-    sync_folder(out->target);
+    if (!out->failed)
+        sync_folder(out->target);
 }
 
 enum gt_status gt_out_commit(struct gt_out *out, struct gt_error *err) {
     if (!out->failed && out->fd >= 0)
         flush(out);
-    if (!out->failed && out->temporary)
+    if (!out->failed && out->temporary.path)
         replace_target(out);
     else if (!out->failed)
         close_fd(out);
@@ -356,9 +328,7 @@ void gt_out_close(struct gt_out *out) {
         return;
     if (out->owns_fd && out->fd >= 0)
         close(out->fd);
-    if (out->temporary)
-        unlink(out->temporary);
-    gt_free(out->temporary);
+    gt_temporary_remove(&out->temporary);
     gt_free(out->target);
     gt_free(out->buffer);
     gt_free(out->path);

@@ -54,7 +54,7 @@ static enum gt_status write_all(int fd, const char *bytes, size_t size, struct g
 
 static enum gt_status copy(struct gt_spool *spool, struct gt_source *source, struct gt_error *err) {
     size_t got = 0;
-    enum gt_status status;
+    enum gt_status status = GT_OK;
     char *buffer = gt_alloc(COPY_BYTES);
     if (!buffer)
         return gt_fail_memory(err);

@@ -12,25 +12,18 @@ const struct gt_csv_sizes gt_csv_default_sizes = {.window_bytes = 256 << 10, .ma
 
 /* ---- rows ---- */
 
-/* 0x80 in the lowest byte that is zero, perhaps also in some above it. */
+/* 0x80 in every byte that is zero, and in no other. */
 static uint64_t zero_bytes(uint64_t word) {
-    return (word - 0x0101010101010101u) & ~word & 0x8080808080808080u;
+    return ~(((word & 0x7f7f7f7f7f7f7f7fu) + 0x7f7f7f7f7f7f7f7fu) | word | 0x7f7f7f7f7f7f7f7fu);
 }
 
-/* The next comma or line end; `end` if none. */
-static const char *find_cell_end(const char *p, const char *end) {
-    for (; end - p >= 8; p += 8) {
-        uint64_t word;
-        memcpy(&word, p, sizeof word);
-        if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
-            word = __builtin_bswap64(word);
-        uint64_t found = zero_bytes(word ^ 0x2c2c2c2c2c2c2c2cu) | zero_bytes(word ^ 0x0a0a0a0a0a0a0a0au);
-        if (found)
-            return p + __builtin_ctzll(found) / 8;
-    }
-    while (p < end && *p != ',' && *p != '\n')
-        p++;
-    return p;
+/* The commas and line ends among eight bytes, the first in the lowest bits. */
+static uint64_t find_separators(const char *p) {
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    if (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+        word = __builtin_bswap64(word);
+    return zero_bytes(word ^ 0x2c2c2c2c2c2c2c2cu) | zero_bytes(word ^ 0x0a0a0a0a0a0a0a0au);
 }
 
 /* The quote that closes a cell opened before p; `end` if none. */
@@ -53,30 +46,49 @@ static void add_cell(struct gt_csv_row *row, const char *begin, const char *end,
     row->count++;
 }
 
-/* One cell; *p comes to the comma or line end behind it, or to `end`. false: the bytes end in the cell, or so near
-   behind its quote that they do not tell whether it closes. */
-static bool scan_cell(const char **p, const char *end, struct gt_csv_row *row) {
-    if (*p == end || **p != '"') {
-        const char *cell_end = find_cell_end(*p, end);
-        bool has_return = cell_end > *p && cell_end[-1] == '\r' && (cell_end == end || *cell_end == '\n');
-        add_cell(row, *p, cell_end - has_return, false);
-        *p = cell_end;
-        return cell_end < end;
-    }
+static bool is_separator(char c) {
+    return c == ',' || c == '\n';
+}
+
+/* Ends a cell without quotes around it at `at`, a separator or the end of the bytes; true: no such cell follows. */
+static inline bool cut_plain(struct gt_csv_row *row, const char **cell, const char *at, const char *end) {
+    bool ends_row = at == end || *at == '\n';
+    bool has_return = ends_row && at > *cell && at[-1] == '\r';
+    add_cell(row, *cell, at - has_return, false);
+    if (ends_row)
+        return true;
+    *cell = at + 1;
+    return *cell < end && **cell == '"';
+}
+
+/* Cuts cells until one begins with a quote. Comes to the separator before that one, to the line end, or to `end`. */
+static const char *scan_plain(const char *p, const char *end, struct gt_csv_row *row) {
+    const char *cell = p;
+    for (; end - p >= 8; p += 8)
+        for (uint64_t found = find_separators(p); found; found &= found - 1) {
+            const char *at = p + __builtin_ctzll(found) / 8;
+            if (cut_plain(row, &cell, at, end))
+                return at;
+        }
+    for (; p < end; p++)
+        if (is_separator(*p) && cut_plain(row, &cell, p, end))
+            return p;
+    cut_plain(row, &cell, end, end);
+    return end;
+}
+
+/* The cell whose quote p is at. Comes to the separator behind it, or to `end`. */
+static const char *scan_quoted(const char *p, const char *end, struct gt_csv_row *row) {
     bool has_quotes = false;
-    const char *begin = *p + 1, *quote = find_closing_quote(begin, end, &has_quotes);
+    const char *begin = p + 1, *quote = find_closing_quote(begin, end, &has_quotes);
     add_cell(row, begin, quote, has_quotes);
-    if (quote == end) {
-        *p = end;
-        row->is_broken = true;
-        return false;
-    }
-    const char *next = quote + 1;
+    row->is_broken |= quote == end;
+    const char *next = quote + (quote < end);
     if (next < end && *next == '\r')
         next++;
-    *p = find_cell_end(next, end);
-    row->is_broken |= *p != next;
-    return *p < end;
+    for (p = next; p < end && !is_separator(*p); p++)
+        row->is_broken = true;
+    return p;
 }
 
 static const char *line_end(const char *p, const char *end) {
@@ -93,8 +105,12 @@ bool gt_csv_scan_row(const char **p, const char *end, bool is_all, enum gt_csv_u
     const char *at = skip_mark(*p, stop);
     row->count = 0;
     row->is_broken = row->is_cut = false;
-    while (scan_cell(&at, stop, row) && *at == ',')
+    for (;;) {
+        at = at < stop && *at == '"' ? scan_quoted(at, stop, row) : scan_plain(at, stop, row);
+        if (at == stop || *at == '\n')
+            break;
         at++;
+    }
     if (at == end && !is_all)
         return false;
     row->raw = (struct gt_str){*p, (size_t)(at - *p)};

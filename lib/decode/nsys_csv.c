@@ -98,9 +98,9 @@ static void read_line(struct decoding *decoding, struct place *place, const stru
         gt_builder_skip(&decoding->builder);
 }
 
-/* The last cell may have been longer: only a quote behind it tells that it was not. */
+/* The last cell may have been longer: nsys ends every line. */
 static void note_cut(struct decoding *decoding, const struct gt_csv_row *row) {
-    if (row->is_cut && (row->raw.len == 0 || row->raw.ptr[row->raw.len - 1] != '"'))
+    if (row->is_cut)
         gt_builder_issue(&decoding->builder, GT_ISSUE_INPUT_CUT, 1, row->offset);
 }
 

@@ -198,7 +198,8 @@ bool gt_nsys_csv_header_read(struct gt_nsys_csv_header *header, const struct gt_
         titles[i] = split_title(row->cells[i].text);
         measured += titles[i].is_known;
     }
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+    /* Every header has a unit, which tells rows from it at once. */
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && measured; i++) {
         header->table = tables[i].table;
         if (find_columns(header, tables[i].columns, tables[i].column_count, titles))
             return true;

@@ -157,7 +157,8 @@ static bool take_group(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_c
     if (gt_nsys_csv_count(cells, GT_NSYS_CSV_INSTANCES, &group.instances) != GT_NSYS_CSV_READ ||
         gt_nsys_csv_ns(cells, GT_NSYS_CSV_TOTAL, &group.total_ns) != GT_NSYS_CSV_READ ||
         gt_nsys_csv_ns(cells, GT_NSYS_CSV_MIN, &group.min_ns) != GT_NSYS_CSV_READ ||
-        gt_nsys_csv_ns(cells, GT_NSYS_CSV_MAX, &group.max_ns) != GT_NSYS_CSV_READ)
+        gt_nsys_csv_ns(cells, GT_NSYS_CSV_MAX, &group.max_ns) != GT_NSYS_CSV_READ || group.total_ns < 0 ||
+        group.min_ns < 0 || group.max_ns < 0)
         return false;
     if (is_api(cells)) {
         gt_builder_skip(sink->builder);

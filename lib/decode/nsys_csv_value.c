@@ -123,8 +123,8 @@ static void apply_throughput(const struct gt_nsys_csv_cells *cells, int64_t dura
         duration_decimals < cells->header->unit[GT_NSYS_CSV_DURATION].decimal ||
         read_span(cells, GT_NSYS_CSV_THROUGHPUT, &rate) != GT_NSYS_CSV_READ)
         return;
-    double times = (double)(1000000000 / duration_ns);
-    struct span narrow = {fmax(bytes->low, rate.low / times), fmin(bytes->high, rate.high / times)};
+    int64_t times = 1000000000 / duration_ns; /* nsys divides integers, too */
+    struct span narrow = {fmax(bytes->low, rate.low / (double)times), fmin(bytes->high, rate.high / (double)times)};
     if (ceil(narrow.low) <= floor(narrow.high))
         *bytes = narrow;
 }

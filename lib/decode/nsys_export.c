@@ -3,9 +3,9 @@
    or gone. */
 #include "decode/nsys_export.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -62,14 +62,18 @@ bool gt_nsys_export_is_possible(const struct gt_decode_options *options) {
 
 /* ---- the folder ---- */
 
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *place) {
+    (void)info;
+    (void)type;
+    (void)place;
+    remove(path);
+    return 0;
+}
+
+/* With all that is in it; links are removed, not followed. */
 static void remove_folder(const char *path) {
-    DIR *folder = opendir(path);
-    struct dirent *entry;
-    while (folder && (entry = readdir(folder)))
-        unlinkat(dirfd(folder), entry->d_name, 0); /* fails for . and .. */
-    if (folder)
-        closedir(folder);
-    rmdir(path);
+    enum { DESCRIPTORS = 8 };
+    nftw(path, remove_entry, DESCRIPTORS, FTW_DEPTH | FTW_PHYS);
 }
 
 /* Waits for the end of a pipe whose other end only the first process has, then removes the folder. */
@@ -87,8 +91,6 @@ static _Noreturn void guard_folder(const char *path, int alive) {
 
 static void start_guard(struct folder *folder) {
     int ends[2];
-    folder->guard = -1;
-    folder->alive = -1;
     if (pipe2(ends, O_CLOEXEC) != 0)
         return;
     folder->guard = fork();
@@ -188,7 +190,8 @@ static int run(const char *command, char *const arguments[], const char *log_pat
         while ((got = read(failure[0], &number, sizeof number)) < 0 && errno == EINTR)
             ;
         int waited = wait_for(child, wait_status);
-        number = got == (ssize_t)sizeof number ? number : waited;
+        if (got != (ssize_t)sizeof number)
+            number = waited == ECHILD ? 0 : waited; /* the host program reaps children itself: go by what they left */
     }
     if (has_pipe)
         close(failure[0]);
@@ -256,7 +259,7 @@ static enum gt_status decode_database(const struct folder *folder, const struct 
 
 enum gt_status gt_nsys_export_decode(const char *path, const char *subject, const struct gt_decode_options *options,
                                      struct gt_store **out, struct gt_error *err) {
-    struct folder folder;
+    struct folder folder = {.guard = -1, .alive = -1};
     char command[PATH_MAX];
     if (!find_command(options, command))
         return gt_fail(err,

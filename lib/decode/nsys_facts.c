@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "decode/nsys_sqlite.h"
 
-enum { DENSE_SPARE = 65536 };
+enum { DENSE_SPARE = 65536, TEXT_SPARE = 1 << 20 };
 
 struct string_row {
     uint64_t id;
@@ -18,6 +18,7 @@ struct gathering {
     struct gt_nsys_name *processes, *threads;
     size_t string_count, gpu_count, process_count, thread_count;
     struct gt_str version;
+    uint64_t text_left; /* bytes of text that a file of this size can have */
     bool has_failed;
 };
 
@@ -30,96 +31,99 @@ static void *one_more(struct gathering *gathering, void *list, size_t count, siz
 }
 
 static struct gt_str keep(struct gathering *gathering, struct gt_str text) {
+    if (text.len > gathering->text_left)
+        return GT_STR("");
+    gathering->text_left -= text.len;
     return gt_arena_copy(&gathering->facts->capture.arena, text);
 }
 
 /* A name that is text, or the id of one. */
-static struct gt_str name_in(const struct gathering *gathering, const struct gt_sqlite_value *value) {
+static struct gt_str name_in(const struct gathering *gathering, const struct gt_sqlite_row *row, size_t slot) {
     const struct gt_nsys_capture *capture = &gathering->facts->capture;
-    if (value->type == GT_SQLITE_TEXT)
-        return gt_sqlite_text(value);
-    uint64_t index = gt_nsys_string_index(gathering->facts, value);
+    if (row->types[slot] == GT_SQLITE_TEXT)
+        return gt_sqlite_text(row, slot);
+    uint64_t index = gt_nsys_string_index(gathering->facts, row, slot);
     return index < capture->string_count && capture->strings[index].ptr ? capture->strings[index] : GT_STR("");
 }
 
-static void take_string(void *context, const struct gt_sqlite_value *values) {
+static void take_string(void *context, const struct gt_sqlite_row *row) {
     struct gathering *gathering = context;
-    if (values[0].type != GT_SQLITE_INT || values[1].type != GT_SQLITE_TEXT)
+    if (!gt_sqlite_is_int(row, 0) || row->types[1] != GT_SQLITE_TEXT)
         return;
     void *grown = one_more(gathering, gathering->strings, gathering->string_count, sizeof *gathering->strings);
     if (!grown)
         return;
     gathering->strings = grown;
     gathering->strings[gathering->string_count++] =
-        (struct string_row){(uint64_t)values[0].integer, keep(gathering, gt_sqlite_text(&values[1]))};
+        (struct string_row){(uint64_t)row->cells[0].integer, keep(gathering, gt_sqlite_text(row, 1))};
 }
 
-static void take_meta(void *context, const struct gt_sqlite_value *values) {
+static void take_meta(void *context, const struct gt_sqlite_row *row) {
     struct gathering *gathering = context;
-    struct gt_str key = gt_sqlite_text(&values[0]), value = gt_sqlite_text(&values[1]);
+    struct gt_str key = gt_sqlite_text(row, 0), value = gt_sqlite_text(row, 1);
     if (gt_str_eq(key, GT_STR("EXPORT_PRODUCT_VERSION")) && value.len)
         gathering->version = keep(gathering, value);
 }
 
-static void take_session(void *context, const struct gt_sqlite_value *values) {
+static void take_session(void *context, const struct gt_sqlite_row *row) {
     struct gathering *gathering = context;
-    if (values[0].type == GT_SQLITE_INT && gathering->facts->capture.utc_ns == 0)
-        gathering->facts->capture.utc_ns = values[0].integer;
+    if (gt_sqlite_is_int(row, 0) && gathering->facts->capture.utc_ns == 0)
+        gathering->facts->capture.utc_ns = row->cells[0].integer;
 }
 
-static void take_details(void *context, const struct gt_sqlite_value *values) {
+static void take_details(void *context, const struct gt_sqlite_row *row) {
     struct gathering *gathering = context;
-    if (values[0].type == GT_SQLITE_INT && values[0].integer > gathering->facts->capture.duration_ns)
-        gathering->facts->capture.duration_ns = values[0].integer;
+    if (gt_sqlite_is_int(row, 0) && row->cells[0].integer > gathering->facts->capture.duration_ns)
+        gathering->facts->capture.duration_ns = row->cells[0].integer;
 }
 
-static void take_gpu(void *context, const struct gt_sqlite_value *values) {
+static void take_gpu(void *context, const struct gt_sqlite_row *row) {
     struct gathering *gathering = context;
-    if (values[0].type != GT_SQLITE_INT)
+    if (!gt_sqlite_is_int(row, 0))
         return;
     void *grown = one_more(gathering, gathering->gpus, gathering->gpu_count, sizeof *gathering->gpus);
     if (!grown)
         return;
     gathering->gpus = grown;
     gathering->gpus[gathering->gpu_count++] = (struct gt_nsys_gpu){
-        .id = values[0].integer,
-        .name = keep(gathering, name_in(gathering, &values[1])),
-        .memory_bytes = values[2].type == GT_SQLITE_INT ? (uint64_t)values[2].integer : 0,
-        .multiprocessors = values[3].type == GT_SQLITE_INT && (uint64_t)values[3].integer <= UINT32_MAX
-                               ? (uint32_t)values[3].integer
+        .id = row->cells[0].integer,
+        .name = keep(gathering, name_in(gathering, row, 1)),
+        .memory_bytes = gt_sqlite_is_int(row, 2) ? (uint64_t)row->cells[2].integer : 0,
+        .multiprocessors = gt_sqlite_is_int(row, 3) && (uint64_t)row->cells[3].integer <= UINT32_MAX
+                               ? (uint32_t)row->cells[3].integer
                                : 0,
     };
 }
 
-static void take_cuda_device(void *context, const struct gt_sqlite_value *values) {
+static void take_cuda_device(void *context, const struct gt_sqlite_row *row) {
     struct gathering *gathering = context;
-    if (values[0].type != GT_SQLITE_INT || values[1].type != GT_SQLITE_INT || values[2].type != GT_SQLITE_INT ||
-        (uint64_t)values[0].integer >= GT_MAP_NONE)
+    if (!gt_sqlite_is_int(row, 0) || !gt_sqlite_is_int(row, 1) || !gt_sqlite_is_int(row, 2) ||
+        (uint64_t)row->cells[0].integer >= GT_MAP_NONE)
         return;
-    gt_map_put_if_new(&gathering->facts->capture.gpu_of, (uint64_t)values[2].integer, (uint64_t)values[1].integer,
-                      (uint32_t)values[0].integer);
+    gt_map_put_if_new(&gathering->facts->capture.gpu_of, (uint64_t)row->cells[2].integer,
+                      (uint64_t)row->cells[1].integer, (uint32_t)row->cells[0].integer);
 }
 
 static void take_name(struct gathering *gathering, struct gt_nsys_name **list, size_t *count,
-                      const struct gt_sqlite_value *values) {
-    struct gt_str name = name_in(gathering, &values[1]);
-    if (values[0].type != GT_SQLITE_INT || name.len == 0)
+                      const struct gt_sqlite_row *row) {
+    struct gt_str name = name_in(gathering, row, 1);
+    if (!gt_sqlite_is_int(row, 0) || name.len == 0)
         return;
     void *grown = one_more(gathering, *list, *count, sizeof **list);
     if (!grown)
         return;
     *list = grown;
-    (*list)[(*count)++] = (struct gt_nsys_name){(uint64_t)values[0].integer, keep(gathering, name)};
+    (*list)[(*count)++] = (struct gt_nsys_name){(uint64_t)row->cells[0].integer, keep(gathering, name)};
 }
 
-static void take_process(void *context, const struct gt_sqlite_value *values) {
+static void take_process(void *context, const struct gt_sqlite_row *row) {
     struct gathering *gathering = context;
-    take_name(gathering, &gathering->processes, &gathering->process_count, values);
+    take_name(gathering, &gathering->processes, &gathering->process_count, row);
 }
 
-static void take_thread(void *context, const struct gt_sqlite_value *values) {
+static void take_thread(void *context, const struct gt_sqlite_row *row) {
     struct gathering *gathering = context;
-    take_name(gathering, &gathering->threads, &gathering->thread_count, values);
+    take_name(gathering, &gathering->threads, &gathering->thread_count, row);
 }
 
 /* Small ids index the array; the few that lie far out get places behind, found through a map. */
@@ -156,13 +160,13 @@ static bool place_strings(struct gathering *gathering) {
 
 static enum gt_status read_table(struct gathering *gathering, const struct gt_sqlite_db *db,
                                  const struct gt_nsys_table *from, struct gt_sqlite_reader *reader,
-                                 gt_sqlite_row_fn *row, struct gt_error *err) {
+                                 gt_sqlite_row_fn *take, struct gt_error *err) {
     struct gt_sqlite_scan scan;
     if (!from->table)
         return GT_OK;
     enum gt_status status = gt_sqlite_scan_init(&scan, db, from->table, from->columns, from->column_count, err);
     for (size_t part = 0; part < scan.part_count && status == GT_OK; part++)
-        status = gt_sqlite_scan_part(&scan, part, reader, row, gathering, err);
+        status = gt_sqlite_scan_part(&scan, part, reader, take, gathering, err);
     reader->damaged += scan.tree.damaged;
     reader->missing += scan.tree.missing;
     gt_sqlite_scan_release(&scan);
@@ -196,20 +200,23 @@ enum gt_status gt_nsys_facts_read(struct gt_nsys_facts *facts, const struct gt_s
                                   struct gt_error *err) {
     static const struct {
         enum gt_nsys_role role;
-        gt_sqlite_row_fn *row;
+        gt_sqlite_row_fn *take;
     } tables[] = {
         {GT_NSYS_META, take_meta},      {GT_NSYS_SESSION, take_session},          {GT_NSYS_DETAILS, take_details},
         {GT_NSYS_GPUS, take_gpu},       {GT_NSYS_CUDA_DEVICES, take_cuda_device}, {GT_NSYS_PROCESSES, take_process},
         {GT_NSYS_THREADS, take_thread},
     };
-    struct gathering gathering = {.facts = facts};
+    struct gathering gathering = {
+        .facts = facts,
+        .text_left = 4 * (uint64_t)db->file.page_count * db->file.page_bytes + TEXT_SPARE,
+    };
     memset(facts, 0, sizeof *facts);
     facts->capture.duration_ns = -1;
     enum gt_status status = read_table(&gathering, db, &schema->tables[GT_NSYS_STRINGS], reader, take_string, err);
     if (status == GT_OK && !place_strings(&gathering))
         status = gt_fail_memory(err);
     for (size_t i = 0; i < sizeof tables / sizeof *tables && status == GT_OK; i++)
-        status = read_table(&gathering, db, &schema->tables[tables[i].role], reader, tables[i].row, err);
+        status = read_table(&gathering, db, &schema->tables[tables[i].role], reader, tables[i].take, err);
     if (status == GT_OK)
         status = settle_all(&gathering, err);
     gt_free(gathering.strings);

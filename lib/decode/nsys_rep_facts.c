@@ -180,25 +180,20 @@ static enum gt_status take_target(const struct reading *at, struct gt_str messag
     return gt_arena_failed(&capture->arena) || capture->gpu_of.failed ? gt_fail_memory(at->err) : GT_OK;
 }
 
-/* The thread message and the target info message, which are not packed. *offset: behind the strings; then behind both.
- */
-static enum gt_status read_messages(const struct reading *at, uint64_t *offset) {
-    enum gt_status (*const takes[])(const struct reading *, struct gt_str) = {take_threads, take_target};
-    for (size_t i = 0; i < sizeof takes / sizeof *takes; i++) {
-        struct gt_nsys_rep_span span;
-        struct gt_str bytes;
-        enum gt_status status = gt_nsys_rep_file_message(at->file, *offset, &span, at->err);
-        if (status == GT_OK)
-            status = gt_nsys_rep_file_read(at->file, span, &bytes, at->err);
-        if (status != GT_OK)
-            return status;
-        status = takes[i](at, bytes);
-        free_bytes(bytes);
-        *offset = span.offset == GT_NSYS_REP_NOWHERE ? GT_NSYS_REP_NOWHERE : span.offset + span.size;
-        if (status != GT_OK)
-            return status;
-    }
-    return GT_OK;
+/* A message that is not packed. *offset: where it stands; then behind it. */
+static enum gt_status read_message(const struct reading *at, uint64_t *offset,
+                                   enum gt_status (*take)(const struct reading *at, struct gt_str message)) {
+    struct gt_nsys_rep_span span;
+    struct gt_str bytes;
+    enum gt_status status = gt_nsys_rep_file_message(at->file, *offset, &span, at->err);
+    if (status == GT_OK)
+        status = gt_nsys_rep_file_read(at->file, span, &bytes, at->err);
+    if (status != GT_OK)
+        return status;
+    status = take(at, bytes);
+    free_bytes(bytes);
+    *offset = span.offset == GT_NSYS_REP_NOWHERE ? GT_NSYS_REP_NOWHERE : span.offset + span.size;
+    return status;
 }
 
 /* ---- payload schemas ---- */
@@ -328,7 +323,7 @@ enum gt_status gt_nsys_rep_facts_init(struct gt_nsys_rep_facts *facts, const str
     uint64_t offset = strings_at;
     *facts = (struct gt_nsys_rep_facts){.capture.duration_ns = -1, .first_damaged = GT_NSYS_REP_NOWHERE};
     if (read_producer(&at) != GT_OK || read_clocks(&at) != GT_OK || read_strings(&at, &offset) != GT_OK ||
-        read_messages(&at, &offset) != GT_OK)
+        read_message(&at, &offset, take_threads) != GT_OK || read_message(&at, &offset, take_target) != GT_OK)
         return GT_ERR;
     if (!file->has_schemas)
         return GT_OK;

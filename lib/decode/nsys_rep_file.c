@@ -130,6 +130,19 @@ static void set_unknown(struct gt_nsys_rep_file *file, const char *what) {
     snprintf(file->unknown, sizeof file->unknown, "%s", what);
 }
 
+/* Bytes of the file may be anything: only a plain word is shown. */
+static void set_codec(struct gt_nsys_rep_file *file, struct gt_str codec) {
+    bool is_word = codec.len > 0 && codec.len <= 16;
+    for (size_t i = 0; is_word && i < codec.len; i++)
+        is_word = codec.ptr[i] > ' ' && codec.ptr[i] < 0x7f;
+    if (!codec.ptr)
+        set_unknown(file, "it does not say how its events are packed");
+    else if (!is_word)
+        set_unknown(file, "its events are packed in a way that is not known");
+    else
+        snprintf(file->unknown, sizeof file->unknown, "its events are packed with '%.*s'", (int)codec.len, codec.ptr);
+}
+
 static void take_index(struct gt_nsys_rep_file *file, struct gt_str index) {
     file->event_count = gt_proto_find_value(index, GT_PROTO_VARINT(1), GT_NSYS_REP_UNKNOWN);
     file->string_count = gt_proto_find_value(index, GT_PROTO_VARINT(3), GT_NSYS_REP_UNKNOWN);
@@ -137,11 +150,8 @@ static void take_index(struct gt_nsys_rep_file *file, struct gt_str index) {
     file->generic_count = gt_proto_find_value(index, GT_PROTO_VARINT(15), 0);
     file->has_schemas = gt_proto_find_value(index, GT_PROTO_VARINT(17), 0) != 0;
     struct gt_str codec = gt_proto_find_bytes(index, GT_PROTO_BYTES(9));
-    if (codec.ptr && !gt_str_eq(codec, GT_STR("lz4")))
-        snprintf(file->unknown, sizeof file->unknown, "its events are packed with '%.*s'",
-                 codec.len > 16 ? 16 : (int)codec.len, codec.ptr);
-    else if (!codec.ptr)
-        set_unknown(file, "it does not say how its events are packed");
+    if (!gt_str_eq(codec, GT_STR("lz4")))
+        set_codec(file, codec);
 }
 
 /* The head and index messages, which stand before the chunks. A file that is cut before them has no events. */

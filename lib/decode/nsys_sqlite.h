@@ -29,12 +29,14 @@ void gt_nsys_facts_release(struct gt_nsys_facts *facts);
 
 /* The index in capture.strings for a string id in a row; one past all of them for an id that is unknown,
    GT_NSYS_NO_ID where there is no id. */
-static inline uint64_t gt_nsys_string_index(const struct gt_nsys_facts *facts, const struct gt_sqlite_value *value) {
-    if (value->type != GT_SQLITE_INT)
+static inline uint64_t gt_nsys_string_index(const struct gt_nsys_facts *facts, const struct gt_sqlite_row *row,
+                                            size_t slot) {
+    if (!gt_sqlite_is_int(row, slot))
         return GT_NSYS_NO_ID;
-    if ((uint64_t)value->integer < facts->dense_count)
-        return (uint64_t)value->integer;
-    uint32_t index = gt_map_get(&facts->sparse, 0, (uint64_t)value->integer);
+    uint64_t id = (uint64_t)row->cells[slot].integer;
+    if (id < facts->dense_count)
+        return id;
+    uint32_t index = gt_map_get(&facts->sparse, 0, id);
     return index == GT_MAP_NONE ? facts->capture.string_count : index;
 }
 

@@ -92,6 +92,7 @@ static inline bool gt_proto_next(struct gt_proto *message, struct gt_proto_field
     if (!tag.p || tag.value > UINT32_MAX || tag.value < GT_PROTO_VARINT(1))
         goto damaged;
     field->tag = (uint32_t)tag.value;
+    field->bytes = (struct gt_str){NULL, 0};
     switch (field->tag & 7) {
     case 0:
         number = gt_proto_read(tag.p, end);

@@ -61,6 +61,6 @@ void gt_sqlite_scan_release(struct gt_sqlite_scan *scan);
 
 /* Rows of one part, in order; all parts in order give the rows as libsqlite3 does. Loss is counted in the reader. */
 enum gt_status gt_sqlite_scan_part(const struct gt_sqlite_scan *scan, size_t part, struct gt_sqlite_reader *reader,
-                                   gt_sqlite_row_fn *row, void *context, struct gt_error *err);
+                                   gt_sqlite_row_fn *take, void *context, struct gt_error *err);
 
 #endif

@@ -36,8 +36,7 @@ void gt_sqlite_reader_release(struct gt_sqlite_reader *reader) {
 /* What a run over some pages needs everywhere. */
 struct run {
     struct gt_sqlite_reader *reader;
-    const struct gt_sqlite_columns *columns;
-    gt_sqlite_row_fn *row;
+    gt_sqlite_row_fn *take;
     void *context;
     struct gt_error *err;
     bool has_failed; /* err says why */
@@ -99,16 +98,16 @@ static bool gather(struct run *run, struct cell *cell, size_t needed) {
 }
 
 static void take_cell(struct run *run, struct cell *cell) {
-    struct gt_sqlite_value values[GT_SQLITE_COLUMNS_MAX];
+    struct gt_sqlite_reader *reader = run->reader;
     size_t needed;
-    enum gt_sqlite_outcome outcome = gt_sqlite_record_read(run->reader->layouts, &cell->record, values, &needed);
+    enum gt_sqlite_outcome outcome = gt_sqlite_record_read(reader->layouts, &cell->record, &reader->row, &needed);
     /* At most twice: the header tells what the values need. */
     while (outcome == GT_SQLITE_NEEDS_MORE && cell->next_page && gather(run, cell, needed))
-        outcome = gt_sqlite_record_read(run->reader->layouts, &cell->record, values, &needed);
+        outcome = gt_sqlite_record_read(reader->layouts, &cell->record, &reader->row, &needed);
     if (outcome == GT_SQLITE_ROW)
-        run->row(run->context, values);
+        run->take(run->context, &reader->row);
     else if (!run->has_failed)
-        run->reader->damaged++;
+        reader->damaged++;
 }
 
 /* Bytes of a payload that stand in its leaf cell. */
@@ -140,6 +139,7 @@ static bool find_cell(const uint8_t *page, uint32_t at, uint32_t usable, struct 
     return true;
 }
 
+/* The cells of a page do not overlap; where they do, each byte would give many rows. */
 static void take_page(struct run *run, const uint8_t *page) {
     uint32_t usable = run->reader->file->usable_bytes, cell_count = load16(page + 3);
     uint32_t cells_from = LEAF_HEADER_BYTES + 2 * cell_count;
@@ -147,13 +147,16 @@ static void take_page(struct run *run, const uint8_t *page) {
         run->reader->damaged++;
         return;
     }
+    size_t room = usable - cells_from;
     for (uint32_t i = 0; i < cell_count && !run->has_failed; i++) {
         uint32_t at = load16(page + LEAF_HEADER_BYTES + 2 * i);
         struct cell cell;
-        if (at < cells_from || at >= usable || !find_cell(page, at, usable, &cell))
+        if (at < cells_from || at >= usable || !find_cell(page, at, usable, &cell) || cell.record.at_hand > room) {
             run->reader->damaged++;
-        else
-            take_cell(run, &cell);
+            continue;
+        }
+        room -= cell.record.at_hand;
+        take_cell(run, &cell);
     }
 }
 
@@ -167,10 +170,10 @@ static size_t leaves_together(const struct gt_sqlite_file *file, const uint32_t 
 }
 
 enum gt_status gt_sqlite_reader_run(struct gt_sqlite_reader *reader, const uint32_t *leaves, size_t count,
-                                    const struct gt_sqlite_columns *columns, gt_sqlite_row_fn *row, void *context,
+                                    const struct gt_sqlite_columns *columns, gt_sqlite_row_fn *take, void *context,
                                     struct gt_error *err) {
     const struct gt_sqlite_file *file = reader->file;
-    struct run run = {.reader = reader, .columns = columns, .row = row, .context = context, .err = err};
+    struct run run = {.reader = reader, .take = take, .context = context, .err = err};
     gt_sqlite_layouts_use(reader->layouts, columns);
     for (size_t i = 0; i < count && !run.has_failed;) {
         size_t together = leaves_together(file, leaves + i, count - i), got;

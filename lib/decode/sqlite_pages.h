@@ -33,14 +33,15 @@ enum gt_status gt_sqlite_tree_init(struct gt_sqlite_tree *tree, const struct gt_
                                    struct gt_error *err);
 void gt_sqlite_tree_release(struct gt_sqlite_tree *tree);
 
-typedef void gt_sqlite_row_fn(void *context, const struct gt_sqlite_value *values);
+typedef void gt_sqlite_row_fn(void *context, const struct gt_sqlite_row *row);
 
 /* One for each thread. */
 struct gt_sqlite_reader {
     const struct gt_sqlite_file *file;
     struct gt_sqlite_layouts *layouts;
-    uint8_t *buffer;   /* pages as they are read */
-    uint8_t *overflow; /* a record that is longer than its page has room for */
+    struct gt_sqlite_row row; /* the one at hand */
+    uint8_t *buffer;          /* pages as they are read */
+    uint8_t *overflow;        /* a record that is longer than its page has room for */
     size_t overflow_bytes;
     uint64_t overflow_pages;   /* followed so far: every page belongs to one record, so there is a limit */
     uint64_t missing, damaged; /* pages and rows lost since init */
@@ -49,9 +50,10 @@ struct gt_sqlite_reader {
 bool gt_sqlite_reader_init(struct gt_sqlite_reader *reader, const struct gt_sqlite_file *file);
 void gt_sqlite_reader_release(struct gt_sqlite_reader *reader);
 
-/* Calls row for every row of leaves[first .. first + count) in order. Damage is counted in the reader, not an error. */
+/* Calls take for every row of leaves[first .. first + count) in order. Damage is counted in the reader, not an error.
+ */
 enum gt_status gt_sqlite_reader_run(struct gt_sqlite_reader *reader, const uint32_t *leaves, size_t count,
-                                    const struct gt_sqlite_columns *columns, gt_sqlite_row_fn *row, void *context,
+                                    const struct gt_sqlite_columns *columns, gt_sqlite_row_fn *take, void *context,
                                     struct gt_error *err);
 
 #endif

@@ -18,24 +18,22 @@ enum {
     LAYOUT_COUNT = 1 << LAYOUT_COUNT_LOG2,
 };
 
-enum field_kind {
-    FIELD_INT,
-    FIELD_NULL,
-    FIELD_ROWID,
-    FIELD_REAL,
-    FIELD_INT_AS_REAL,
-    FIELD_TEXT,
-    FIELD_BLOB,
-};
-
-/* Where a column's value stands in the payload. */
-struct field {
-    uint32_t offset, len;
-    uint8_t kind, slot; /* slot: of the value */
-    /* Integers are eight loaded bytes less some bits, or 0 or 1 that stand nowhere: without a branch, because small
-       numbers change between both kinds from row to row. */
+/* Where an integer stands in the payload: eight loaded bytes less some bits, or 0 or 1 that stand nowhere. Without a
+   branch, because small numbers change between both kinds from row to row. */
+struct integer_field {
+    uint32_t offset;
     uint8_t shift, constant;
     int8_t mask;
+    uint8_t slot;
+};
+
+/* Where a value of any other type stands. */
+struct other_field {
+    uint32_t offset;
+    uint32_t len;
+    uint8_t slot;
+    bool is_integer; /* of a column that holds real numbers */
+    struct integer_field integer;
 };
 
 /* A wanted column that the table has. */
@@ -47,22 +45,24 @@ struct wanted {
 
 struct layout {
     uint64_t key[KEY_BYTES_MAX / 8]; /* the header's first bytes, zeros behind them */
-    uint32_t end;                    /* of the last wanted value in the payload */
-    uint32_t next;                   /* where the column behind the front begins */
     bool is_set;
-    struct field fields[GT_SQLITE_COLUMNS_MAX];
+    uint32_t end;  /* of the last wanted value in the payload */
+    uint32_t next; /* where the column behind the last wanted one begins */
+    uint8_t types[GT_SQLITE_COLUMNS_MAX];
+    size_t integer_count, other_count;
+    struct integer_field integers[GT_SQLITE_COLUMNS_MAX];
+    struct other_field others[GT_SQLITE_COLUMNS_MAX];
 };
 
 struct gt_sqlite_layouts {
     struct wanted wanted[GT_SQLITE_COLUMNS_MAX]; /* by their place in the table */
     size_t wanted_count, front_count;
-    uint8_t absent[GT_SQLITE_COLUMNS_MAX]; /* slots of columns that the table has not */
-    size_t absent_count;
-    size_t key_bytes, key_words; /* header bytes up to the last column of the front; 0 words: never kept */
-    size_t types_bytes;          /* header bytes up to the last wanted column */
-    uint64_t last_mask;
-    uint8_t small_sizes[128]; /* of values by type, for types of one byte */
-    struct layout scratch;    /* of a header that is not kept */
+    size_t key_bytes, key_words;  /* header bytes up to the last column of the front */
+    size_t types_bytes;           /* header bytes up to the last wanted column */
+    size_t tail_words;            /* between both */
+    uint64_t key_mask, tail_mask; /* what counts of the last word of each */
+    uint8_t small_sizes[128];     /* of values by type, for types of one byte */
+    struct layout scratch;        /* of a header that is not kept */
     struct layout kept[LAYOUT_COUNT];
 };
 
@@ -84,13 +84,11 @@ void gt_sqlite_layouts_free(struct gt_sqlite_layouts *layouts) {
 }
 
 static void sort_wanted(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_columns *columns) {
-    layouts->wanted_count = layouts->absent_count = 0;
+    layouts->wanted_count = 0;
     for (uint8_t slot = 0; slot < columns->count; slot++) {
         uint16_t column = columns->index[slot];
-        if (column == GT_SQLITE_NO_COLUMN) {
-            layouts->absent[layouts->absent_count++] = slot;
+        if (column == GT_SQLITE_NO_COLUMN)
             continue;
-        }
         size_t place = layouts->wanted_count++;
         for (; place > 0 && layouts->wanted[place - 1].column > column; place--)
             layouts->wanted[place] = layouts->wanted[place - 1];
@@ -98,10 +96,10 @@ static void sort_wanted(struct gt_sqlite_layouts *layouts, const struct gt_sqlit
     }
 }
 
-/* Those bytes of a word that stand first in memory. */
-static uint64_t first_bytes(size_t count) {
+/* How many of so many bytes are in the last of their words, as a mask over it. */
+static uint64_t last_word_mask(size_t bytes) {
     uint64_t mask = 0;
-    memset(&mask, 0xFF, count);
+    memset(&mask, 0xFF, (bytes + 7) % 8 + 1);
     return mask;
 }
 
@@ -113,10 +111,14 @@ void gt_sqlite_layouts_use(struct gt_sqlite_layouts *layouts, const struct gt_sq
            layouts->wanted[front].column + 2 <= KEY_BYTES_MAX)
         last = layouts->wanted[front++].column;
     layouts->front_count = front;
-    layouts->key_bytes = front ? (size_t)last + 2 : 0;
+    layouts->key_bytes = (size_t)(last + 2);
     layouts->key_words = (layouts->key_bytes + 7) / 8;
-    layouts->types_bytes = layouts->wanted_count ? (size_t)layouts->wanted[layouts->wanted_count - 1].column + 2 : 0;
-    layouts->last_mask = first_bytes((layouts->key_bytes + 7) % 8 + 1);
+    layouts->key_mask = last_word_mask(layouts->key_bytes);
+    if (front < layouts->wanted_count)
+        last = layouts->wanted[layouts->wanted_count - 1].column;
+    layouts->types_bytes = (size_t)(last + 2);
+    layouts->tail_words = (layouts->types_bytes - layouts->key_bytes + 7) / 8;
+    layouts->tail_mask = last_word_mask(layouts->types_bytes - layouts->key_bytes);
     for (size_t i = 0; i < LAYOUT_COUNT; i++)
         layouts->kept[i].is_set = false;
 }
@@ -136,22 +138,57 @@ size_t gt_sqlite_varint_long(const uint8_t *bytes, size_t limit, uint64_t *value
     return 9;
 }
 
-static struct field field_of(const struct wanted *wanted, uint64_t type, uint32_t offset) {
-    struct field field = {.offset = offset, .len = (uint32_t)serial_bytes(type), .slot = wanted->slot};
-    if (type >= 12) {
-        field.kind = type % 2 ? FIELD_TEXT : FIELD_BLOB;
-    } else if (type == 7) {
-        field.kind = FIELD_REAL;
-    } else if (type == 0 || type >= 10) {
-        field.kind = wanted->is_rowid ? FIELD_ROWID : FIELD_NULL;
-    } else {
-        field.kind = wanted->is_real ? FIELD_INT_AS_REAL : FIELD_INT;
-        field.shift = (uint8_t)(field.len ? 64 - 8 * field.len : 0);
-        field.mask = field.len ? -1 : 0;
-        field.constant = type == 9;
-        field.offset = field.len ? offset : 0; /* anywhere that is there */
+static uint64_t load_word(const uint8_t *bytes) {
+    uint64_t word;
+    memcpy(&word, bytes, sizeof word);
+    return word;
+}
+
+static uint64_t load_big_endian(const uint8_t *bytes) {
+    uint64_t word = load_word(bytes);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}
+
+static int64_t load_integer(const struct integer_field *field, const uint8_t *payload) {
+    return ((int64_t)load_big_endian(payload + field->offset) >> field->shift & field->mask) | field->constant;
+}
+
+static struct integer_field integer_field(uint64_t type, uint32_t offset, uint8_t slot) {
+    uint32_t len = (uint32_t)serial_bytes(type);
+    return (struct integer_field){
+        .offset = len ? offset : 0, /* anywhere that is there */
+        .shift = (uint8_t)(len ? 64 - 8 * len : 0),
+        .constant = type == 9,
+        .mask = len ? -1 : 0,
+        .slot = slot,
+    };
+}
+
+static void add_field(struct layout *layout, const struct wanted *wanted, uint64_t type, uint32_t offset) {
+    uint8_t slot = wanted->slot;
+    bool is_integer = (type >= 1 && type <= 6) || type == 8 || type == 9;
+    if (is_integer && !wanted->is_real) {
+        layout->types[slot] = GT_SQLITE_INT;
+        layout->integers[layout->integer_count++] = integer_field(type, offset, slot);
+        return;
     }
-    return field;
+    if (type == 0 || type == 10 || type == 11) {
+        layout->types[slot] = GT_SQLITE_NULL;
+        if (wanted->is_rowid) /* read with the others, because its value is not in the payload */
+            layout->others[layout->other_count++] = (struct other_field){.slot = slot};
+        return;
+    }
+    layout->types[slot] = is_integer || type == 7 ? GT_SQLITE_REAL : type % 2 ? GT_SQLITE_TEXT : GT_SQLITE_BLOB;
+    layout->others[layout->other_count++] = (struct other_field){
+        .offset = offset,
+        .len = (uint32_t)serial_bytes(type),
+        .slot = slot,
+        .is_integer = is_integer,
+        .integer = integer_field(is_integer ? type : 0, offset, slot),
+    };
 }
 
 /* Fills a layout from the header, for the first of the wanted columns. */
@@ -169,13 +206,15 @@ static enum gt_sqlite_outcome parse_header(const struct gt_sqlite_layouts *layou
     uint64_t offset = header_bytes;
     size_t next = 0;
     layout->end = 0;
+    layout->integer_count = layout->other_count = 0;
+    memset(layout->types, GT_SQLITE_NULL, sizeof layout->types);
     for (uint16_t column = 0; next < wanted_count && at < header_bytes; column++) {
         size_t len = gt_sqlite_varint(record->payload + at, (size_t)header_bytes - at, &type);
         if (len == 0 || serial_bytes(type) > record->payload_bytes - offset)
             return GT_SQLITE_DAMAGED;
         at += len;
         for (; next < wanted_count && layouts->wanted[next].column == column; next++) {
-            layout->fields[next] = field_of(&layouts->wanted[next], type, (uint32_t)offset);
+            add_field(layout, &layouts->wanted[next], type, (uint32_t)offset);
             layout->end = (uint32_t)(offset + serial_bytes(type));
         }
         offset += serial_bytes(type);
@@ -183,65 +222,44 @@ static enum gt_sqlite_outcome parse_header(const struct gt_sqlite_layouts *layou
     layout->next = (uint32_t)offset;
     /* Records from before a column was added are shorter. */
     for (; next < wanted_count; next++)
-        layout->fields[next] = field_of(&layouts->wanted[next], 0, 0);
+        add_field(layout, &layouts->wanted[next], 0, 0);
     return GT_SQLITE_ROW;
 }
 
-static uint64_t load_big_endian(const uint8_t *bytes) {
-    uint64_t word;
-    memcpy(&word, bytes, sizeof word);
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    word = __builtin_bswap64(word);
-#endif
-    return word;
-}
-
-static int64_t load_integer(const struct field *field, const uint8_t *payload) {
-    return ((int64_t)load_big_endian(payload + field->offset) >> field->shift & field->mask) | field->constant;
-}
-
-static void read_odd_field(const struct field *field, const struct gt_sqlite_record *record,
-                           struct gt_sqlite_value *value) {
+static void read_other(const struct other_field *field, const struct gt_sqlite_record *record,
+                       struct gt_sqlite_row *row) {
+    union gt_sqlite_cell *cell = &row->cells[field->slot];
     uint64_t bits;
-    switch ((enum field_kind)field->kind) {
-    case FIELD_NULL:
-        value->type = GT_SQLITE_NULL;
+    switch (row->types[field->slot]) {
+    case GT_SQLITE_NULL:
+        row->types[field->slot] = GT_SQLITE_INT;
+        cell->integer = record->rowid;
         break;
-    case FIELD_INT:
-    case FIELD_ROWID:
-        value->type = GT_SQLITE_INT;
-        value->integer = field->kind == FIELD_INT ? load_integer(field, record->payload) : record->rowid;
-        break;
-    case FIELD_INT_AS_REAL:
-        value->type = GT_SQLITE_REAL;
-        value->real = (double)load_integer(field, record->payload);
-        break;
-    case FIELD_REAL:
+    case GT_SQLITE_REAL:
+        if (field->is_integer) {
+            cell->real = (double)load_integer(&field->integer, record->payload);
+            break;
+        }
         bits = load_big_endian(record->payload + field->offset);
-        memcpy(&value->real, &bits, sizeof bits);
-        value->type = isnan(value->real) ? GT_SQLITE_NULL : GT_SQLITE_REAL; /* SQL has no NaN */
+        memcpy(&cell->real, &bits, sizeof bits);
+        if (isnan(cell->real))
+            row->types[field->slot] = GT_SQLITE_NULL; /* SQL has no NaN */
         break;
-    case FIELD_TEXT:
-    case FIELD_BLOB:
-        value->type = field->kind == FIELD_TEXT ? GT_SQLITE_TEXT : GT_SQLITE_BLOB;
-        value->bytes = (const char *)record->payload + field->offset;
-        value->len = field->len;
+    default:
+        cell->bytes = (const char *)record->payload + field->offset;
+        row->lens[field->slot] = field->len;
         break;
     }
 }
 
-static void read_fields(const struct field *fields, size_t count, const struct gt_sqlite_record *record,
-                        struct gt_sqlite_value *values) {
+static void read_fields(const struct layout *layout, const struct gt_sqlite_record *record, struct gt_sqlite_row *row) {
     const uint8_t *payload = record->payload;
-    for (const struct field *field = fields; field < fields + count; field++) {
-        struct gt_sqlite_value *value = &values[field->slot];
-        if (field->kind == FIELD_INT) {
-            value->type = GT_SQLITE_INT;
-            value->integer = load_integer(field, payload);
-        } else {
-            read_odd_field(field, record, value);
-        }
-    }
+    const struct integer_field *end = layout->integers + layout->integer_count;
+    memcpy(row->types, layout->types, sizeof row->types);
+    for (const struct integer_field *field = layout->integers; field < end; field++)
+        row->cells[field->slot].integer = load_integer(field, payload);
+    for (size_t i = 0; i < layout->other_count; i++)
+        read_other(&layout->others[i], record, row);
 }
 
 /* The header's first bytes as words, and a place for them. */
@@ -249,12 +267,11 @@ static size_t key_of(const struct gt_sqlite_layouts *layouts, const uint8_t *pay
     size_t last = layouts->key_words - 1;
     uint64_t hash = 0;
     for (size_t i = 0; i < last; i++) {
-        memcpy(&key[i], payload + 8 * i, 8);
+        key[i] = load_word(payload + 8 * i);
         hash = (hash ^ key[i]) * UINT64_C(0x9E3779B97F4A7C15);
         hash ^= hash >> 32;
     }
-    memcpy(&key[last], payload + 8 * last, 8);
-    key[last] &= layouts->last_mask;
+    key[last] = load_word(payload + 8 * last) & layouts->key_mask;
     return (size_t)((hash ^ key[last]) * UINT64_C(0x9E3779B97F4A7C15) >> (64 - LAYOUT_COUNT_LOG2));
 }
 
@@ -265,15 +282,11 @@ static bool is_same_key(const uint64_t *a, const uint64_t *b, size_t words) {
     return difference == 0;
 }
 
-/* Whether each of these bytes is a whole number. */
-static bool are_small(const uint8_t *bytes, size_t count) {
-    uint64_t word, high = 0;
-    for (; count >= 8; count -= 8, bytes += 8) {
-        memcpy(&word, bytes, 8);
-        high |= word;
-    }
-    memcpy(&word, bytes, 8);
-    high |= word & first_bytes(count);
+/* Whether each byte of these words, in the last word those of the mask, is a whole number. */
+static bool are_small(const uint8_t *bytes, size_t words, uint64_t mask) {
+    uint64_t high = load_word(bytes + 8 * (words - 1)) & mask;
+    for (size_t i = 0; i + 1 < words; i++)
+        high |= load_word(bytes + 8 * i);
     return (high & UINT64_C(0x8080808080808080)) == 0;
 }
 
@@ -284,57 +297,55 @@ static const struct layout *front_layout(struct gt_sqlite_layouts *layouts, cons
     struct layout *layout = &layouts->kept[key_of(layouts, record->payload, key)];
     if (layout->is_set && is_same_key(layout->key, key, layouts->key_words))
         return layout;
-    if (record->payload[0] < layouts->key_bytes || !are_small(record->payload, layouts->key_bytes))
+    if (record->payload[0] < layouts->key_bytes || !are_small(record->payload, layouts->key_words, layouts->key_mask))
         return NULL;
     layout->is_set = parse_header(layouts, layouts->front_count, record, layout, &needed) == GT_SQLITE_ROW;
     memcpy(layout->key, key, layouts->key_words * sizeof *key);
     return layout->is_set ? layout : NULL;
 }
 
-/* The wanted columns behind the front. false: the long way is needed. */
+/* The wanted columns behind the front. false: the long way is needed, for a long name among the columns between, an
+   older and shorter record, or a type that is out of the ordinary here. */
 static bool read_tail(const struct gt_sqlite_layouts *layouts, const struct layout *front,
-                      const struct gt_sqlite_record *record, struct gt_sqlite_value *values) {
+                      const struct gt_sqlite_record *record, struct gt_sqlite_row *row) {
     const uint8_t *types = record->payload + 1;
     size_t column = layouts->key_bytes - 1;
     uint64_t offset = front->next;
     if (record->payload[0] < layouts->types_bytes ||
-        !are_small(types + column, layouts->types_bytes - layouts->key_bytes))
-        return false; /* a long name among them, or an older, shorter record */
+        !are_small(types + column, layouts->tail_words, layouts->tail_mask))
+        return false;
     for (size_t i = layouts->front_count; i < layouts->wanted_count; i++) {
         const struct wanted *wanted = &layouts->wanted[i];
         uint8_t type = types[wanted->column];
-        if (layouts->small_sizes[type] > 0) {
-            for (; column < wanted->column; column++)
-                offset += layouts->small_sizes[types[column]];
-            if (offset + layouts->small_sizes[type] > record->at_hand)
-                return false;
-        }
-        if (type == 0 && !wanted->is_rowid) {
-            values[wanted->slot].type = GT_SQLITE_NULL;
-            continue;
-        }
-        struct field field = field_of(wanted, type, (uint32_t)offset);
-        read_fields(&field, 1, record, values);
+        if (wanted->is_rowid || wanted->is_real || type == 7 || type > 9)
+            return false;
+        if (type == 0)
+            continue; /* as the front has it */
+        for (; column < wanted->column; column++)
+            offset += layouts->small_sizes[types[column]];
+        if (offset + layouts->small_sizes[type] > record->at_hand)
+            return false;
+        struct integer_field field = integer_field(type, (uint32_t)offset, wanted->slot);
+        row->types[wanted->slot] = GT_SQLITE_INT;
+        row->cells[wanted->slot].integer = load_integer(&field, record->payload);
     }
     return true;
 }
 
 static bool read_fast(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_record *record,
-                      struct gt_sqlite_value *values) {
-    if (layouts->front_count == 0 || record->at_hand < layouts->types_bytes)
+                      struct gt_sqlite_row *row) {
+    if (record->at_hand < layouts->types_bytes)
         return false;
     const struct layout *layout = front_layout(layouts, record);
     if (!layout || layout->end > record->at_hand)
         return false;
-    read_fields(layout->fields, layouts->front_count, record, values);
-    return layouts->front_count == layouts->wanted_count || read_tail(layouts, layout, record, values);
+    read_fields(layout, record, row);
+    return layouts->front_count == layouts->wanted_count || read_tail(layouts, layout, record, row);
 }
 
 enum gt_sqlite_outcome gt_sqlite_record_read(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_record *record,
-                                             struct gt_sqlite_value *values, size_t *needed) {
-    for (size_t i = 0; i < layouts->absent_count; i++)
-        values[layouts->absent[i]].type = GT_SQLITE_NULL;
-    if (read_fast(layouts, record, values))
+                                             struct gt_sqlite_row *row, size_t *needed) {
+    if (read_fast(layouts, record, row))
         return GT_SQLITE_ROW;
     struct layout *layout = &layouts->scratch;
     enum gt_sqlite_outcome outcome = parse_header(layouts, layouts->wanted_count, record, layout, needed);
@@ -344,6 +355,6 @@ enum gt_sqlite_outcome gt_sqlite_record_read(struct gt_sqlite_layouts *layouts, 
         *needed = layout->end;
         return GT_SQLITE_NEEDS_MORE;
     }
-    read_fields(layout->fields, layouts->wanted_count, record, values);
+    read_fields(layout, record, row);
     return GT_SQLITE_ROW;
 }

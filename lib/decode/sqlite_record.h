@@ -15,18 +15,32 @@
 
 enum gt_sqlite_type { GT_SQLITE_NULL, GT_SQLITE_INT, GT_SQLITE_REAL, GT_SQLITE_TEXT, GT_SQLITE_BLOB };
 
-struct gt_sqlite_value {
-    union {
-        int64_t integer;
-        double real;
-        const char *bytes; /* text and blobs; borrowed for the call */
-    };
-    uint32_t len;
-    uint8_t type; /* enum gt_sqlite_type */
+union gt_sqlite_cell {
+    int64_t integer;
+    double real;
+    const char *bytes; /* text and blobs; borrowed for the call */
 };
 
-static inline struct gt_str gt_sqlite_text(const struct gt_sqlite_value *value) {
-    return value->type == GT_SQLITE_TEXT ? (struct gt_str){value->bytes, value->len} : (struct gt_str){NULL, 0};
+/* The wanted values of a row, each in the slot in which it was asked for. */
+struct gt_sqlite_row {
+    uint8_t types[GT_SQLITE_COLUMNS_MAX]; /* enum gt_sqlite_type */
+    union gt_sqlite_cell cells[GT_SQLITE_COLUMNS_MAX];
+    uint32_t lens[GT_SQLITE_COLUMNS_MAX]; /* of bytes */
+};
+
+static inline bool gt_sqlite_is_int(const struct gt_sqlite_row *row, size_t slot) {
+    return row->types[slot] == GT_SQLITE_INT;
+}
+
+static inline int64_t gt_sqlite_int(const struct gt_sqlite_row *row, size_t slot, int64_t absent) {
+    return row->types[slot] == GT_SQLITE_INT ? row->cells[slot].integer : absent;
+}
+
+/* ptr NULL if it is no text. */
+static inline struct gt_str gt_sqlite_text(const struct gt_sqlite_row *row, size_t slot) {
+    if (row->types[slot] != GT_SQLITE_TEXT)
+        return (struct gt_str){NULL, 0};
+    return (struct gt_str){row->cells[slot].bytes, row->lens[slot]};
 }
 
 /* Which columns of a table a scan wants, in the order in which it gets their values. */
@@ -56,7 +70,7 @@ enum gt_sqlite_outcome {
     GT_SQLITE_DAMAGED,
 };
 enum gt_sqlite_outcome gt_sqlite_record_read(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_record *record,
-                                             struct gt_sqlite_value *values, size_t *needed);
+                                             struct gt_sqlite_row *row, size_t *needed);
 
 /* A varint at bytes; returns its length, 0 if it does not end before limit bytes. */
 size_t gt_sqlite_varint_long(const uint8_t *bytes, size_t limit, uint64_t *value);

@@ -4,7 +4,7 @@
 
 #include "decode/sqlite_db.h"
 
-enum { PART_LEAVES = 1024 };
+enum { PART_LEAVES = 512 };
 
 enum gt_status gt_sqlite_scan_init(struct gt_sqlite_scan *scan, const struct gt_sqlite_db *db,
                                    const struct gt_sqlite_table *table, const uint16_t *columns, size_t count,
@@ -30,8 +30,7 @@ void gt_sqlite_scan_release(struct gt_sqlite_scan *scan) {
     gt_sqlite_tree_release(&scan->tree);
 }
 
-/* SELECT of the wanted columns in the order of the rowids; an index that has all of them must not change that. */
-static char *make_query(const struct gt_sqlite_scan *scan) {
+static char *make_query(const struct gt_sqlite_scan *scan, const char *hint) {
     const struct gt_sqlite_table *table = scan->table;
     sqlite3_str *text = sqlite3_str_new(NULL);
     sqlite3_str_appendall(text, "SELECT ");
@@ -42,51 +41,57 @@ static char *make_query(const struct gt_sqlite_scan *scan) {
         else
             sqlite3_str_appendf(text, "%sNULL", i ? ", " : "");
     }
-    sqlite3_str_appendf(text, " FROM \"%w\" NOT INDEXED", table->name.ptr);
+    sqlite3_str_appendf(text, " FROM \"%w\"%s", table->name.ptr, hint);
     return sqlite3_str_finish(text);
 }
 
-static void take_value(sqlite3_stmt *statement, int column, struct gt_sqlite_value *value) {
+static void take_value(sqlite3_stmt *statement, int column, struct gt_sqlite_row *row) {
+    union gt_sqlite_cell *cell = &row->cells[column];
+    row->types[column] = GT_SQLITE_NULL;
     switch (sqlite3_column_type(statement, column)) {
     case SQLITE_INTEGER:
-        value->type = GT_SQLITE_INT;
-        value->integer = sqlite3_column_int64(statement, column);
-        return;
+        row->types[column] = GT_SQLITE_INT;
+        cell->integer = sqlite3_column_int64(statement, column);
+        break;
     case SQLITE_FLOAT:
-        value->type = GT_SQLITE_REAL;
-        value->real = sqlite3_column_double(statement, column);
-        return;
+        row->types[column] = GT_SQLITE_REAL;
+        cell->real = sqlite3_column_double(statement, column);
+        break;
     case SQLITE_TEXT:
-        value->type = GT_SQLITE_TEXT;
-        value->bytes = (const char *)sqlite3_column_text(statement, column);
+        cell->bytes = (const char *)sqlite3_column_text(statement, column);
+        row->lens[column] = (uint32_t)sqlite3_column_bytes(statement, column);
+        row->types[column] = cell->bytes ? GT_SQLITE_TEXT : GT_SQLITE_NULL; /* none: memory was short */
         break;
     case SQLITE_BLOB:
-        value->type = GT_SQLITE_BLOB;
-        value->bytes = sqlite3_column_blob(statement, column);
+        cell->bytes = sqlite3_column_blob(statement, column);
+        row->lens[column] = (uint32_t)sqlite3_column_bytes(statement, column);
+        row->types[column] = GT_SQLITE_BLOB;
         break;
-    default:
-        value->type = GT_SQLITE_NULL;
-        return;
     }
-    value->len = (uint32_t)sqlite3_column_bytes(statement, column);
-    if (!value->bytes)
-        value->type = GT_SQLITE_NULL; /* memory was short */
 }
 
 static enum gt_status step_through(const struct gt_sqlite_scan *scan, struct gt_sqlite_reader *reader,
-                                   gt_sqlite_row_fn *row, void *context, struct gt_error *err) {
-    struct gt_sqlite_value values[GT_SQLITE_COLUMNS_MAX];
+                                   gt_sqlite_row_fn *take, void *context, struct gt_error *err) {
+    /* In the order of the rowids, which an index that has all columns must not change; a table without rowids is an
+       index. */
+    static const char *const hints[] = {" NOT INDEXED", ""};
     sqlite3_stmt *statement = NULL;
-    char *query = make_query(scan);
-    if (!query)
-        return gt_fail_memory(err);
-    int result = sqlite3_prepare_v2(scan->db->connection, query, -1, &statement, NULL);
-    sqlite3_free(query);
-    while (result == SQLITE_OK && (result = sqlite3_step(statement)) == SQLITE_ROW) {
+    int result = SQLITE_ERROR;
+    for (size_t i = 0; i < 2 && result != SQLITE_OK; i++) {
+        char *query = make_query(scan, hints[i]);
+        if (!query)
+            return gt_fail_memory(err);
+        result = sqlite3_prepare_v2(scan->db->connection, query, -1, &statement, NULL);
+        sqlite3_free(query);
+    }
+    /* Links that lead in circles could give rows without end; no row takes less than a byte. */
+    uint64_t rows_left =
+        scan->db->reads_pages ? (uint64_t)scan->db->file.page_count * scan->db->file.page_bytes : UINT64_MAX;
+    while (result == SQLITE_OK && (result = sqlite3_step(statement)) == SQLITE_ROW && rows_left-- > 0) {
         result = SQLITE_OK;
         for (size_t i = 0; i < scan->columns.count; i++)
-            take_value(statement, (int)i, &values[i]);
-        row(context, values);
+            take_value(statement, (int)i, &reader->row);
+        take(context, &reader->row);
     }
     sqlite3_finalize(statement);
     if (result == SQLITE_NOMEM)
@@ -96,10 +101,10 @@ static enum gt_status step_through(const struct gt_sqlite_scan *scan, struct gt_
 }
 
 enum gt_status gt_sqlite_scan_part(const struct gt_sqlite_scan *scan, size_t part, struct gt_sqlite_reader *reader,
-                                   gt_sqlite_row_fn *row, void *context, struct gt_error *err) {
+                                   gt_sqlite_row_fn *take, void *context, struct gt_error *err) {
     if (!scan->reads_pages)
-        return step_through(scan, reader, row, context, err);
+        return step_through(scan, reader, take, context, err);
     size_t first = part * PART_LEAVES, left = scan->tree.leaf_count - first;
     return gt_sqlite_reader_run(reader, scan->tree.leaves + first, left < PART_LEAVES ? left : PART_LEAVES,
-                                &scan->columns, row, context, err);
+                                &scan->columns, take, context, err);
 }

@@ -154,7 +154,8 @@ static enum gt_status descend(struct walk *walk, struct level *level, struct gt_
         if (status != GT_OK)
             return status;
     }
-    walk->tree->damaged += level->count;
+    if (walk->tree->is_table)
+        walk->tree->damaged += level->count;
     level->count = 0;
     return GT_OK;
 }

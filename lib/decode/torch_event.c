@@ -6,7 +6,7 @@
 
 #define IS(key, literal) (memcmp((key).ptr, literal, sizeof(literal) - 1) == 0)
 
-static inline enum gt_torch_field event_field(struct gt_str key) {
+enum gt_torch_field gt_torch_event_field(struct gt_str key) {
     switch (key.len) {
     case 2:
         return IS(key, "ph") ? GT_TORCH_PH : IS(key, "ts") ? GT_TORCH_TS : GT_TORCH_OTHER;
@@ -30,7 +30,7 @@ static inline enum gt_torch_field event_field(struct gt_str key) {
     }
 }
 
-static inline enum gt_torch_field args_field(struct gt_str key) {
+enum gt_torch_field gt_torch_args_field(struct gt_str key) {
     switch (key.len) {
     case 4:
         return IS(key, "name") ? GT_TORCH_ARG_NAME : GT_TORCH_OTHER;
@@ -136,7 +136,7 @@ static enum gt_torch_parse parse_args(struct gt_torch_event *event, const char *
         if (**p == '}')
             break;
         if ((result = scan_key(p, end, &key)) != GT_TORCH_OK ||
-            (result = keep_value(event, args_field(key), p, end, is_second_try)) != GT_TORCH_OK ||
+            (result = keep_value(event, gt_torch_args_field(key), p, end, is_second_try)) != GT_TORCH_OK ||
             (result = scan_separator(p, end)) != GT_TORCH_OK)
             return result;
     }
@@ -145,15 +145,8 @@ static enum gt_torch_parse parse_args(struct gt_torch_event *event, const char *
     return GT_TORCH_OK;
 }
 
-/* Most events are of a kind whose args nobody asks for. Their category usually comes before the args. */
-static bool wants_args(const struct gt_torch_event *event) {
-    if (gt_torch_event_has(event, GT_TORCH_ARGS))
-        return false;
-    if (!gt_torch_event_has(event, GT_TORCH_CAT) || !gt_torch_event_has(event, GT_TORCH_PH))
-        return true;
-    if (event->values[GT_TORCH_PH].text.raw.len == 1 && event->values[GT_TORCH_PH].text.raw.ptr[0] == 'M')
-        return true;
-    switch (event->category) {
+bool gt_torch_category_wants_args(enum gt_torch_category category) {
+    switch (category) {
     case GT_TORCH_CAT_OTHER:
     case GT_TORCH_CAT_CPU_OP:
     case GT_TORCH_CAT_RANGE:
@@ -164,13 +157,24 @@ static bool wants_args(const struct gt_torch_event *event) {
     }
 }
 
+/* Most events are of a kind whose args nobody asks for. Their category usually comes before the args. */
+static bool wants_args(const struct gt_torch_event *event) {
+    if (gt_torch_event_has(event, GT_TORCH_ARGS))
+        return false;
+    if (!gt_torch_event_has(event, GT_TORCH_CAT) || !gt_torch_event_has(event, GT_TORCH_PH))
+        return true;
+    if (event->values[GT_TORCH_PH].text.raw.len == 1 && event->values[GT_TORCH_PH].text.raw.ptr[0] == 'M')
+        return true;
+    return gt_torch_category_wants_args(event->category);
+}
+
 static inline enum gt_torch_parse parse_member(struct gt_torch_event *event, const char **p, const char *end,
                                                bool is_second_try) {
     struct gt_str key;
     enum gt_torch_parse result = scan_key(p, end, &key);
     if (result != GT_TORCH_OK)
         return result;
-    enum gt_torch_field field = event_field(key);
+    enum gt_torch_field field = gt_torch_event_field(key);
     if (field == GT_TORCH_DOCUMENT && **p == '[') {
         ++*p;
         return GT_TORCH_INNER_DOCUMENT;

@@ -75,5 +75,10 @@ enum gt_torch_parse gt_torch_event_parse(struct gt_torch_event *event, const cha
 enum gt_json_status gt_torch_event_starts(const char *p, const char *end);
 
 enum gt_torch_category gt_torch_category_of(struct gt_str name);
+bool gt_torch_category_wants_args(enum gt_torch_category category);
+
+/* What a key means in an event, and in its args. */
+enum gt_torch_field gt_torch_event_field(struct gt_str key);
+enum gt_torch_field gt_torch_args_field(struct gt_str key);
 
 #endif

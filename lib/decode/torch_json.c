@@ -12,7 +12,7 @@
 /* Chunks are handed out one after the other: several for each thread, since they do not take equally long, but not
    so small that beginning one costs. */
 enum { MIN_CHUNK_BYTES = 1 << 20, MAX_CHUNK_BYTES = 8 << 20, CHUNKS_PER_THREAD = 4 };
-enum { WINDOW_BYTES = 1 << 20, MAX_EVENT_BYTES = 64 << 20 };
+enum { WINDOW_BYTES = 128 << 10, MAX_EVENT_BYTES = 64 << 20 };
 
 /* Bytes before a chunk's nominal start that tell what stands before its first brace. */
 enum { LOOK_BACK_BYTES = 64 };
@@ -196,7 +196,7 @@ static enum gt_status init_builders(struct decoding *decoding, size_t count, str
         struct gt_builder *builder = &decoding->builders[decoding->count];
         if (gt_builder_init(builder, GT_TORCH_JSON_KEY, err) != GT_OK)
             return GT_ERR;
-        gt_torch_sink_init(&decoding->sinks[decoding->count], builder);
+        gt_torch_sink_init(&decoding->sinks[decoding->count], builder, decoding->sizes->is_portable);
     }
     return GT_OK;
 }
@@ -270,7 +270,7 @@ enum gt_status gt_torch_json_decode(struct gt_source *const *sources, size_t cou
                                     struct gt_error *err) {
     if (count != 1)
         return gt_fail(err, "a trace in JSON is one file, not %zu", count);
-    struct gt_torch_sizes sizes = {MAX_CHUNK_BYTES, WINDOW_BYTES, MAX_EVENT_BYTES};
+    struct gt_torch_sizes sizes = {MAX_CHUNK_BYTES, WINDOW_BYTES, MAX_EVENT_BYTES, false};
     uint64_t size_bytes;
     if (gt_source_is_seekable(sources[0], &size_bytes)) {
         uint64_t share = size_bytes / (options->threads * CHUNKS_PER_THREAD);

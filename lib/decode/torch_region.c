@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "decode/torch_fast.h"
+
 /* How often, on average, a byte may be read again while looking for the next good event. */
 enum { RETRY_FACTOR = 8 };
 
@@ -117,8 +119,13 @@ static enum gt_torch_parse parse_event(struct gt_torch_region *region, const str
     if (result == GT_TORCH_MORE || result == GT_TORCH_INNER_DOCUMENT)
         return result;
     enum gt_json_status ends = result == GT_TORCH_OK ? may_end(bytes, *p) : GT_JSON_BAD;
-    if (ends != GT_JSON_BAD)
-        return ends == GT_JSON_OK ? GT_TORCH_OK : GT_TORCH_MORE;
+    if (ends == GT_JSON_MORE)
+        return GT_TORCH_MORE;
+    if (ends == GT_JSON_OK) {
+        if (region->sink->fast)
+            gt_torch_fast_learn(region->sink->fast, &region->event, bytes);
+        return GT_TORCH_OK;
+    }
     const char *again = bytes->p;
     enum gt_torch_parse second = parse_again(region, bytes, &again);
     if (second != GT_TORCH_BAD) {
@@ -152,6 +159,17 @@ static enum gt_torch_stop read_event(struct gt_torch_region *region, struct gt_t
     region->element_count++;
     gt_torch_bytes_move(bytes, p);
     return GT_TORCH_STOP_NOT;
+}
+
+/* Events, many at once where they are as usual. */
+static enum gt_torch_stop read_events(struct gt_torch_region *region, struct gt_torch_bytes *bytes, uint64_t limit) {
+    if (region->sink->fast) {
+        uint64_t count = gt_torch_fast_run(region->sink->fast, region->sink, bytes, limit);
+        region->element_count += count;
+        if (count && (bytes->p == bytes->end || *bytes->p != '{' || bytes->offset >= limit))
+            return GT_TORCH_STOP_NOT;
+    }
+    return read_event(region, bytes);
 }
 
 /* Something in the array that is no object. */
@@ -201,7 +219,7 @@ enum gt_torch_stop gt_torch_region_run(struct gt_torch_region *region, struct gt
         if (bytes->offset >= limit && bytes->offset >= region->furthest)
             return GT_TORCH_STOP_LIMIT;
         if (*bytes->p == '{') {
-            stop = read_event(region, bytes);
+            stop = read_events(region, bytes, limit);
         } else if (*bytes->p == ']') {
             gt_torch_bytes_move(bytes, bytes->p + 1);
             return GT_TORCH_STOP_END;

@@ -1,6 +1,6 @@
 /* A region of the events array: bytes come in, the events in them go to a sink, and it tells where it stopped. The same
-   reader serves whole files, streams and chunks of files; a faster one may stand beside it behind the same functions,
-   as long as it answers alike for all bytes. */
+   reader serves whole files, streams and chunks of files; torch_fast.h stands beside it and answers alike for all
+   bytes. */
 #ifndef GT_DECODE_TORCH_REGION_H
 #define GT_DECODE_TORCH_REGION_H
 
@@ -26,9 +26,12 @@ struct gt_torch_region {
     uint64_t retry_start, furthest, retry_work;
 };
 
+/* Zero bytes behind all text, which may be read with it. */
+#define GT_TORCH_PADDING 64
+
 void gt_torch_region_init(struct gt_torch_region *region, struct gt_torch_sink *sink);
 
-/* Bytes of the input at hand: [p, end), p at `offset` of the input. */
+/* Bytes of the input at hand: [p, end), p at `offset` of the input. GT_TORCH_PADDING zero bytes stand behind end. */
 struct gt_torch_bytes {
     const char *p, *end;
     uint64_t offset;

@@ -7,15 +7,18 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "decode/torch_fast.h"
 #include "decode/torch_value.h"
 
-void gt_torch_sink_init(struct gt_torch_sink *sink, struct gt_builder *builder) {
+void gt_torch_sink_init(struct gt_torch_sink *sink, struct gt_builder *builder, bool is_portable) {
     memset(sink, 0, sizeof *sink);
+    sink->fast = is_portable ? NULL : gt_torch_fast_new();
     sink->builder = builder;
     gt_arena_init(&sink->arena);
 }
 
 void gt_torch_sink_release(struct gt_torch_sink *sink) {
+    gt_torch_fast_free(sink->fast);
     gt_free(sink->scratch);
     gt_free(sink->names);
     gt_arena_release(&sink->arena);
@@ -101,11 +104,6 @@ static struct gt_str find_label(const struct subject *at, enum gt_torch_field fi
     return find_text(at, field);
 }
 
-static struct gt_torch_track_cache *cache_slot(struct gt_torch_track_cache *cache, int64_t major, int64_t minor) {
-    uint64_t hash = ((uint64_t)major * 31 + (uint64_t)minor) * UINT64_C(0x9E3779B97F4A7C15);
-    return &cache[hash >> 32 & (GT_TORCH_CACHE_SLOTS - 1)];
-}
-
 static uint32_t thread_by_label(const struct subject *at) {
     int64_t pid, tid;
     struct gt_str label = find_label(at, GT_TORCH_PID, &pid);
@@ -119,13 +117,7 @@ static uint32_t find_thread(const struct subject *at) {
     if (gt_torch_event_int(at->event, GT_TORCH_PID, &pid) != GT_TORCH_NUMBER ||
         gt_torch_event_int(at->event, GT_TORCH_TID, &tid) != GT_TORCH_NUMBER)
         return thread_by_label(at);
-    struct gt_torch_track_cache *slot = cache_slot(at->sink->threads, pid, tid);
-    if (!slot->is_set || slot->major != pid || slot->minor != tid) {
-        uint32_t process = gt_builder_process(at->sink->builder, pid, (struct gt_str){"", 0});
-        uint32_t thread = gt_builder_thread(at->sink->builder, process, tid, (struct gt_str){"", 0});
-        *slot = (struct gt_torch_track_cache){pid, tid, thread, true};
-    }
-    return slot->id;
+    return gt_torch_sink_thread(at->sink, pid, tid);
 }
 
 /* The stream stands in the args, else it is the thread: a number, or "stream 7" in old exports. */
@@ -145,20 +137,13 @@ static int64_t find_stream(const struct subject *at) {
     return gt_num_parse_int(digits, &stream) ? stream : 0;
 }
 
-/* Kineto puts GPU work under the device, not under the process that launched it. */
 static uint32_t find_lane(const struct subject *at) {
     int64_t device = find_int(at, GT_TORCH_DEVICE, -1);
     if (device < 0 && (gt_torch_event_int(at->event, GT_TORCH_PID, &device) != GT_TORCH_NUMBER || device < 0)) {
         count_issue(at, GT_ISSUE_OP_WITHOUT_DEVICE);
         device = 0;
     }
-    int64_t stream = find_stream(at);
-    struct gt_torch_track_cache *slot = cache_slot(at->sink->lanes, device, stream);
-    if (!slot->is_set || slot->major != device || slot->minor != stream) {
-        uint32_t lane = gt_builder_lane(at->sink->builder, GT_NO_TRACK, device, stream);
-        *slot = (struct gt_torch_track_cache){device, stream, lane, true};
-    }
-    return slot->id;
+    return gt_torch_sink_lane(at->sink, device, find_stream(at));
 }
 
 static uint64_t find_correlation(const struct subject *at) {
@@ -174,93 +159,62 @@ static bool starts_nocase(struct gt_str text, struct gt_str prefix) {
     return text.len >= prefix.len && gt_str_find_nocase((struct gt_str){text.ptr, prefix.len}, prefix);
 }
 
-static enum gt_op_kind op_kind(const struct subject *at) {
-    struct gt_str name;
-    switch (at->event->category) {
-    case GT_TORCH_CAT_MEMCPY:
-        return GT_OP_MEMCPY;
-    case GT_TORCH_CAT_MEMSET:
-        return GT_OP_MEMSET;
-    case GT_TORCH_CAT_GPU_OP:
-        name = gt_torch_event_has(at->event, GT_TORCH_NAME) ? at->event->values[GT_TORCH_NAME].text.raw : GT_STR("");
-        return starts_nocase(name, GT_STR("memcpy"))   ? GT_OP_MEMCPY
-               : starts_nocase(name, GT_STR("memset")) ? GT_OP_MEMSET
-                                                       : GT_OP_KERNEL;
-    default:
-        return GT_OP_KERNEL;
-    }
+/* The category, or what the name says where it tells too little. */
+static enum gt_torch_category op_category(const struct subject *at) {
+    if (at->event->category != GT_TORCH_CAT_GPU_OP)
+        return at->event->category;
+    struct gt_str name =
+        gt_torch_event_has(at->event, GT_TORCH_NAME) ? at->event->values[GT_TORCH_NAME].text.raw : GT_STR("");
+    return starts_nocase(name, GT_STR("memcpy"))   ? GT_TORCH_CAT_MEMCPY
+           : starts_nocase(name, GT_STR("memset")) ? GT_TORCH_CAT_MEMSET
+                                                   : GT_TORCH_CAT_KERNEL;
 }
 
 static void take_op(const struct subject *at) {
-    struct gt_builder *builder = at->sink->builder;
-    struct gt_ops_row row = {.kind = (uint8_t)op_kind(at)};
+    struct gt_torch_row row = {.category = op_category(at)};
     if (!find_times(at, &row.start_ns, &row.end_ns)) {
         count_issue(at, GT_ISSUE_OP_WITHOUT_TIME);
         return;
     }
-    row.lane = find_lane(at);
+    row.track = find_lane(at);
     row.correlation = find_correlation(at);
     row.name = find_name(at);
-    row.flags = is_graph_node(at) ? GT_OP_IN_GRAPH : 0;
-    if (!gt_builder_op(builder, &row))
+    row.is_in_graph = is_graph_node(at);
+    if (!gt_torch_sink_add_op(at->sink, &row))
         return;
     if (row.name == GT_STRID_EMPTY)
         count_issue(at, GT_ISSUE_OP_WITHOUT_NAME);
-    if (row.kind == GT_OP_KERNEL)
-        return;
-    int64_t bytes = find_int(at, GT_TORCH_BYTES, -1);
-    if (bytes < 0)
-        return;
-    struct gt_copies_row copy = {.bytes = (uint64_t)bytes};
-    gt_torch_memory_kinds(gt_strtab_get(&builder->store.strings, row.name), &copy.src, &copy.dst);
-    gt_builder_copy(builder, &copy);
+    if (row.category != GT_TORCH_CAT_KERNEL)
+        gt_torch_sink_add_bytes(at->sink, &row, find_int(at, GT_TORCH_BYTES, -1));
 }
 
 static void take_gpu_range(const struct subject *at) {
-    struct gt_ranges_row row = {.kind = GT_RANGE_GPU, .thread = GT_NO_TRACK, .end_thread = GT_NO_TRACK};
+    struct gt_torch_row row = {.category = GT_TORCH_CAT_GPU_RANGE};
     if (!find_times(at, &row.start_ns, &row.end_ns)) {
         count_issue(at, GT_ISSUE_EVENT_DAMAGED);
         return;
     }
-    row.lane = find_lane(at);
+    row.track = find_lane(at);
     row.name = find_name(at);
-    gt_builder_range(at->sink->builder, &row);
+    gt_torch_sink_add_range(at->sink, &row);
 }
 
 /* What happened on a CPU thread, as the kind of row its category asks for. */
 static void take_cpu_side(const struct subject *at, enum gt_torch_category category) {
-    struct gt_builder *builder = at->sink->builder;
-    int64_t start_ns, end_ns, pid;
-    if (!find_times(at, &start_ns, &end_ns)) {
+    struct gt_torch_row row = {.category = category, .track = GT_NO_TRACK};
+    int64_t pid;
+    if (!find_times(at, &row.start_ns, &row.end_ns)) {
         count_issue(at, GT_ISSUE_EVENT_DAMAGED);
         return;
     }
     /* The profiler's own work often is of no process: pid -1. */
-    uint32_t thread = GT_NO_TRACK;
     if (category != GT_TORCH_CAT_OVERHEAD || gt_torch_event_int(at->event, GT_TORCH_PID, &pid) != GT_TORCH_NUMBER ||
         pid >= 0)
-        thread = find_thread(at);
-    gt_strid name = find_name(at);
-    switch (category) {
-    case GT_TORCH_CAT_CALL:
-        gt_builder_call(builder, &(struct gt_calls_row){start_ns, end_ns, find_correlation(at), name, thread});
-        break;
-    case GT_TORCH_CAT_CPU_OP:
-        gt_builder_cpu_op(builder, &(struct gt_cpu_ops_row){start_ns, end_ns, name, thread});
-        break;
-    case GT_TORCH_CAT_OVERHEAD:
-        gt_builder_overhead(builder, &(struct gt_overheads_row){start_ns, end_ns, name, thread});
-        break;
-    default:
-        gt_builder_range(builder, &(struct gt_ranges_row){.start_ns = start_ns,
-                                                          .end_ns = end_ns,
-                                                          .name = name,
-                                                          .thread = thread,
-                                                          .end_thread = GT_NO_TRACK,
-                                                          .lane = GT_NO_TRACK,
-                                                          .kind = GT_RANGE_NESTED});
-        break;
-    }
+        row.track = find_thread(at);
+    row.name = find_name(at);
+    if (category == GT_TORCH_CAT_CALL)
+        row.correlation = find_correlation(at);
+    gt_torch_sink_add_cpu_side(at->sink, &row);
 }
 
 static struct gt_torch_track_name *add_track_name(struct gt_torch_sink *sink) {

@@ -25,8 +25,11 @@ struct gt_torch_track_cache {
 };
 #define GT_TORCH_CACHE_SLOTS 64
 
+struct gt_torch_fast;
+
 struct gt_torch_sink {
     struct gt_builder *builder;
+    struct gt_torch_fast *fast; /* reads what looks as usual; NULL: all is read the portable way */
     uint64_t event_count; /* objects that say what phase they are */
     struct gt_torch_track_cache threads[GT_TORCH_CACHE_SLOTS];
     struct gt_torch_track_cache lanes[GT_TORCH_CACHE_SLOTS];
@@ -37,11 +40,29 @@ struct gt_torch_sink {
     size_t name_count, name_capacity;
 };
 
-void gt_torch_sink_init(struct gt_torch_sink *sink, struct gt_builder *builder);
+void gt_torch_sink_init(struct gt_torch_sink *sink, struct gt_builder *builder, bool is_portable);
 void gt_torch_sink_release(struct gt_torch_sink *sink); /* the builder stays */
 
 /* Adds what the event says. offset: of its first byte in the input. */
 void gt_torch_sink_take(struct gt_torch_sink *sink, const struct gt_torch_event *event, uint64_t offset);
+
+/* A complete event whose values are read, for torch_rows.c. */
+struct gt_torch_row {
+    enum gt_torch_category category; /* one that is needed, GT_TORCH_CAT_GPU_OP left out */
+    int64_t start_ns, end_ns;
+    gt_strid name;
+    uint32_t track; /* GPU side: the lane; CPU side: the thread */
+    uint64_t correlation;
+    bool is_in_graph;
+};
+bool gt_torch_sink_add_op(struct gt_torch_sink *sink, const struct gt_torch_row *row); /* false: it was left out */
+void gt_torch_sink_add_bytes(struct gt_torch_sink *sink, const struct gt_torch_row *row, int64_t bytes); /* the op's */
+void gt_torch_sink_add_range(struct gt_torch_sink *sink, const struct gt_torch_row *row);
+void gt_torch_sink_add_cpu_side(struct gt_torch_sink *sink, const struct gt_torch_row *row);
+
+/* Tracks by their numbers, the last ones remembered. */
+uint32_t gt_torch_sink_thread(struct gt_torch_sink *sink, int64_t pid, int64_t tid);
+uint32_t gt_torch_sink_lane(struct gt_torch_sink *sink, int64_t device, int64_t stream);
 
 /* When all is read: gives every track that the sinks' builders know its name, the first one in the input, from chunks
    that were not dropped. Kineto also names "processes" that stand for GPUs: those have no rows and make no track.

@@ -18,7 +18,7 @@ enum gt_status gt_torch_window_init(struct gt_torch_window *window, struct gt_so
     window->is_seekable = gt_source_is_seekable(source, &size_bytes);
     window->capacity = sizes->window_bytes;
     window->max_bytes = sizes->max_bytes;
-    window->buffer = gt_alloc(window->capacity);
+    window->buffer = gt_alloc(window->capacity + GT_TORCH_PADDING);
     if (!window->buffer)
         return gt_fail_memory(err);
     gt_torch_window_seek(window, 0);
@@ -52,7 +52,7 @@ static enum gt_status make_room(struct gt_torch_window *window, struct gt_error 
     memmove(window->buffer, window->bytes.p, left);
     if (left == window->capacity && left < window->max_bytes) {
         size_t capacity = left > window->max_bytes / 2 ? window->max_bytes : left * 2;
-        char *grown = gt_realloc(window->buffer, capacity);
+        char *grown = gt_realloc(window->buffer, capacity + GT_TORCH_PADDING);
         if (!grown)
             return gt_fail_memory(err);
         window->buffer = grown;
@@ -75,6 +75,7 @@ enum gt_status gt_torch_window_fill(struct gt_torch_window *window, struct gt_er
     if (status != GT_OK)
         return status;
     window->bytes.end += got;
+    memset(to + got, 0, GT_TORCH_PADDING);
     window->read_offset += got;
     window->bytes.is_all = room > 0 && got == 0;
     tell_progress(window);

@@ -5,18 +5,19 @@
 #include "decode/decoder.h"
 #include "decode/torch_region.h"
 
-/* How much is read and held at once. The defaults suit files; tests use tiny ones. */
+/* How a file is read: how much at once, and whether without the fast reader. Tests use other values than usual. */
 struct gt_torch_sizes {
     size_t chunk_bytes;  /* of the file, for one thread at a time */
     size_t window_bytes; /* of the buffer at first */
     size_t max_bytes;    /* ... and at most: an event that needs more is damaged */
+    bool is_portable;
 };
 
 struct gt_torch_window {
     struct gt_source *source;
     const struct gt_decode_options *options; /* NULL: this thread tells no progress */
     bool is_seekable;
-    char *buffer;
+    char *buffer; /* GT_TORCH_PADDING bytes larger than its capacity */
     size_t capacity, max_bytes;
     uint64_t read_offset;        /* of the input, behind the bytes at hand */
     uint64_t told_bytes;         /* progress at the last call of its callback */

@@ -32,6 +32,7 @@ void gt_cache_save(const struct gt_cache_key *key, const char *const *paths, siz
 struct gt_cache_summary {
     char folder[PATH_MAX];
     uint64_t files, size_bytes;
+    bool is_off; /* GPUTIME_CACHE is "off": nothing is read or kept */
 };
 
 /* A cache that does not exist yet is an empty one; an error only when the environment names no place for it. */

@@ -32,14 +32,19 @@ struct listing {
     size_t count, capacity;
 };
 
-/* $GPUTIME_CACHE, $XDG_CACHE_HOME/gputime or $HOME/.cache/gputime; false if none is set. */
+static bool is_off(void) {
+    const char *value = getenv("GPUTIME_CACHE");
+    return value && strcmp(value, "off") == 0; /* a folder of that name is "./off" */
+}
+
+/* $GPUTIME_CACHE, $XDG_CACHE_HOME/gputime or $HOME/.cache/gputime; false if none is set, or the cache is off. */
 static bool folder_path(char path[PATH_MAX]) {
     const struct {
         const char *variable, *below;
         bool any_path; /* others must be absolute to count */
     } places[] = {
         {"GPUTIME_CACHE", "", true}, {"XDG_CACHE_HOME", "/gputime", false}, {"HOME", "/.cache/gputime", false}};
-    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+    for (size_t i = 0; !is_off() && i < sizeof(places) / sizeof(*places); i++) {
         const char *value = getenv(places[i].variable);
         if (value && value[0] && (places[i].any_path || value[0] == '/'))
             return snprintf(path, PATH_MAX, "%s%s", value, places[i].below) < PATH_MAX;
@@ -157,11 +162,15 @@ void gt_cache_folder_trim(int folder) {
 static enum gt_status find_folder(char path[PATH_MAX], struct gt_error *err) {
     if (folder_path(path))
         return GT_OK;
+    if (is_off())
+        return gt_fail(err, "the cache is off; set GPUTIME_CACHE to a folder instead");
     return gt_fail(err, "there is no place for a cache; set GPUTIME_CACHE to a folder");
 }
 
 enum gt_status gt_cache_describe(struct gt_cache_summary *summary, struct gt_error *err) {
-    *summary = (struct gt_cache_summary){0};
+    *summary = (struct gt_cache_summary){.is_off = is_off()};
+    if (summary->is_off)
+        return GT_OK;
     if (find_folder(summary->folder, err) != GT_OK)
         return GT_ERR;
     int folder = gt_cache_folder_open(false);

@@ -8,13 +8,25 @@
 #include "base/strtab.h"
 #include "events/store.h"
 
+struct gt_rules;
+
 /* The three kinds of GPU time of the accounting. */
 enum gt_class { GT_CLASS_COMPUTE, GT_CLASS_COMM, GT_CLASS_MEMORY };
 
-/* A category of the kernel rules. */
+/* A category of ops: the built-in ones are const, a user's rules make their own. The kind of time goes by the name of
+   an op alone, so a user's category with ops of several kinds has an entry for each, with the same key. */
 struct gt_category {
-    const char *key; /* "gemm" */
+    const char *key;   /* "gemm" */
+    const char *title; /* "matrix products"; the key again where the user gave no more */
     enum gt_class time_class;
+};
+
+/* Why kernels of a name are in their category. */
+struct gt_name_reason {
+    const char *source;     /* of the rule that fired: "builtin", "vllm/llama", "map"; NULL: none did */
+    uint32_t rule;          /* its number there, from 1; 0: it has none */
+    struct gt_str pattern;  /* what of it matched */
+    const char *collective; /* "all_reduce" ... where a communication kernel tells, else NULL */
 };
 
 /* A step: ProfilerStep#N or an iteration range on a CPU thread. Sorted by start, then number. */
@@ -38,12 +50,16 @@ struct gt_labels {
     uint32_t *range_beside; /* the child of the same parent before it, if that reaches the start of this one */
     uint32_t *range_last;   /* its last child */
     uint32_t *range_level;  /* how many ancestors it has */
+    uint32_t *range_order;  /* the rows in trees, each behind its ancestors and in front of all that is not below it */
+    size_t range_order_count;
 
     gt_strid *short_name;         /* by string id: id in short_names; only names of ops and groups have one */
     struct gt_strtab short_names; /* the simplified names, borrowed from the store */
     uint8_t *op_category;         /* by op row: index into categories */
     uint8_t *group_category;      /* the same by row of groups */
+    const struct gt_name_reason **name_reason; /* by string id: NULL but for names of kernels and graphs */
 
+    const struct gt_rules *rules; /* a user's, which must outlive the labels; NULL: the built-in ones */
     const struct gt_category *categories;
     size_t category_count;
 

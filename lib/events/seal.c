@@ -25,8 +25,12 @@ struct merge {
 };
 
 static int by_order(const void *a, const void *b) {
-    uint64_t x = ((const struct piece *)a)->segment->order, y = ((const struct piece *)b)->segment->order;
-    return (x > y) - (x < y);
+    const struct piece *x = a, *y = b;
+    if (x->segment->order != y->segment->order)
+        return x->segment->order < y->segment->order ? -1 : 1;
+    if (x->builder_index != y->builder_index)
+        return x->builder_index < y->builder_index ? -1 : 1;
+    return (x->segment > y->segment) - (x->segment < y->segment);
 }
 
 static bool collect_pieces(struct merge *merge, struct gt_builder *builders, size_t count) {
@@ -271,8 +275,7 @@ static void find_facts(struct gt_store *store) {
 /* One builder that dropped nothing already is the store: its columns move without a copy. */
 static bool is_in_order(const struct merge *merge, size_t builder_count) {
     for (size_t p = 0; p < merge->piece_count; p++)
-        if (merge->pieces[p].segment->dropped ||
-            (p && merge->pieces[p].segment->begin[GT_TABLE_ops] < merge->pieces[p - 1].segment->begin[GT_TABLE_ops]))
+        if (merge->pieces[p].segment->dropped || (p && merge->pieces[p].segment < merge->pieces[p - 1].segment))
             return false;
     return builder_count == 1;
 }

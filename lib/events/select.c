@@ -34,7 +34,8 @@ static void format_list(char text[LIST_BYTES], const int64_t *values, size_t cou
     size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0, last; i < count; i = last + 1) {
-        for (last = i; last + 1 < count && values[last + 1] - 1 <= values[last]; last++)
+        for (last = i; last + 1 < count && (values[last + 1] <= values[last] || values[last + 1] - 1 == values[last]);
+             last++)
             ;
         char item[2 * GT_NUM_MAX];
         size_t length = gt_num_format_int(item, values[i]);

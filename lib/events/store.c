@@ -22,6 +22,8 @@ const struct gt_column_info gt_column_infos[] = {
 };
 const size_t gt_column_count = sizeof gt_column_infos / sizeof *gt_column_infos;
 
+enum { FIRST_ROWS = 512 };
+
 /* Every table struct begins with its count and capacity. */
 struct table_head {
     size_t count, capacity;
@@ -108,8 +110,10 @@ bool gt_store_table_reserve(struct gt_store *store, enum gt_table_id table, size
 /* The next free row of a table, or SIZE_MAX after a failure. */
 static size_t next_row(struct gt_builder *builder, enum gt_table_id table) {
     struct table_head *head = head_of(&builder->store, table);
-    if (head->count == head->capacity &&
-        !gt_store_table_reserve(&builder->store, table, head->capacity ? head->capacity * 2 : 512)) {
+    size_t wanted = head->capacity < FIRST_ROWS ? FIRST_ROWS : head->capacity * 2;
+    if (wanted >= GT_NO_ROW && head->capacity < GT_NO_ROW - 1)
+        wanted = GT_NO_ROW - 1;
+    if (head->count == head->capacity && !gt_store_table_reserve(&builder->store, table, wanted)) {
         builder->failed = true;
         return SIZE_MAX;
     }

@@ -41,7 +41,7 @@ enum gt_fact {
     GT_FACT_BYTES = 1 << 6,       /* sizes of copies */
     GT_FACT_PROJECTIONS = 1 << 7, /* ranges as the profiler projected them on the GPU, or their sums */
 };
-const char *gt_fact_title(enum gt_fact fact); /* "launch calls" ... */
+const char *gt_fact_title(enum gt_fact fact); /* "runtime calls" ... */
 
 #define GT_TABLE(table, columns)                                                                                       \
     struct gt_##table {                                                                                                \

@@ -13,7 +13,7 @@ struct forest {
     const struct gt_store *store;
     struct gt_labels *labels;
     size_t track_count;
-    uint32_t *order; /* rows of ranges by track */
+    uint32_t *order; /* labels->range_order: rows of ranges by track */
     size_t *bounds;  /* track_count + 2; in the end track t has order[bounds[t]] to order[bounds[t + 1]] */
     size_t *cursors; /* by track: where the latest search in order ended */
     uint32_t *jump;  /* by range row: an ancestor some way up, itself at the top; makes long climbs logarithmic */
@@ -34,15 +34,15 @@ static bool forest_init(struct forest *forest, const struct gt_store *store, str
     labels->range_beside = new_rows(labels, range_count);
     labels->range_last = new_rows(labels, range_count);
     labels->range_level = gt_arena_array(&labels->arena, range_count, sizeof *labels->range_level);
-    forest->order = gt_pages_alloc(range_count * sizeof *forest->order);
+    labels->range_order = gt_arena_array(&labels->arena, range_count, sizeof *labels->range_order);
+    forest->order = labels->range_order;
     forest->jump = gt_pages_alloc(range_count * sizeof *forest->jump);
     forest->bounds = gt_alloc_array(forest->track_count + 2, sizeof *forest->bounds);
     forest->cursors = gt_alloc_array(forest->track_count, sizeof *forest->cursors);
-    return forest->order && forest->jump && forest->bounds && forest->cursors && !gt_arena_failed(&labels->arena);
+    return forest->jump && forest->bounds && forest->cursors && !gt_arena_failed(&labels->arena);
 }
 
 static void forest_release(struct forest *forest) {
-    gt_pages_free(forest->order, forest->store->ranges.count * sizeof *forest->order);
     gt_pages_free(forest->jump, forest->store->ranges.count * sizeof *forest->jump);
     gt_free(forest->bounds);
     gt_free(forest->cursors);
@@ -79,6 +79,7 @@ static void group_by_track(struct forest *forest) {
         if (track != GT_NO_TRACK)
             forest->order[forest->bounds[track + 1]++] = range;
     }
+    forest->labels->range_order_count = forest->bounds[forest->track_count];
     memcpy(forest->cursors, forest->bounds, forest->track_count * sizeof *forest->cursors);
 }
 

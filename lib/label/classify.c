@@ -1,70 +1,134 @@
-/* Categories of ops: in come kinds and names, out go labels->op_category and group_category. Copies, fills and graphs are told by their
-   kind, kernels by words in their name, matched once for each distinct name. */
+/* Categories of ops: in come kinds and names, out go labels->op_category, group_category and name_reason. The built-in
+   rules tell every op's kind of time; the category is theirs too, unless the user gave rules. Each kind and name is
+   matched once. */
+#include "base/mem.h"
+#include "label/builtin.h"
 #include "label/label.h"
+#include "label/rules.h"
 
-enum category { COMPUTE, COMM, MEMCPY, MEMSET, GRAPH, CATEGORY_COUNT };
+enum { MAX_CATEGORIES = UINT8_MAX, KIND_COUNT = GT_OP_GRAPH + 1 };
 
-const struct gt_category gt_categories[] = {
-    [COMPUTE] = {"compute", GT_CLASS_COMPUTE}, [COMM] = {"comm", GT_CLASS_COMM},
-    [MEMCPY] = {"memcpy", GT_CLASS_MEMORY},    [MEMSET] = {"memset", GT_CLASS_MEMORY},
-    [GRAPH] = {"graph", GT_CLASS_COMPUTE},
-};
-const size_t gt_category_count = CATEGORY_COUNT;
-
-/* Kernels whose name has one of these in it, in any case, move data between GPUs. */
-static const struct gt_str comm_words[] = {
-    GT_STR("nccl"),          GT_STR("rccl"),           GT_STR("msccl"),
-    GT_STR("nvshmem"),       GT_STR("deep_ep"),        GT_STR("deepep"),
-    GT_STR("allreduce"),     GT_STR("all_reduce"),     GT_STR("allgather"),
-    GT_STR("all_gather"),    GT_STR("alltoall"),       GT_STR("all_to_all"),
-    GT_STR("reducescatter"), GT_STR("reduce_scatter"), GT_STR("cross_device_reduce"),
+struct classifier {
+    const struct gt_store *store;
+    struct gt_labels *labels;
+    struct gt_builtin *builtin;
+    uint8_t *known[KIND_COUNT]; /* by string id: one more than the category of ops of that kind and name, 0: unknown */
+    struct gt_category *made;   /* categories of the user's rules, MAX_CATEGORIES at most */
 };
 
-/* Inductor names fused compute after the operators around it, collectives included. */
-static const struct gt_str compute_prefix = GT_STR("triton_");
+/* ---- the user's rules ---- */
 
-static enum category classify_kernel(struct gt_str name) {
-    struct gt_str head = {name.ptr, name.len < compute_prefix.len ? name.len : compute_prefix.len};
-    if (gt_str_find_nocase(head, compute_prefix))
-        return COMPUTE;
-    for (size_t i = 0; i < sizeof comm_words / sizeof *comm_words; i++)
-        if (gt_str_find_nocase(name, comm_words[i]))
-            return COMM;
-    return COMPUTE;
+/* The entry of a user's category for one kind of time. */
+static uint8_t made_category(struct classifier *classifier, const char *key, enum gt_class time_class) {
+    struct gt_labels *labels = classifier->labels;
+    for (size_t i = 0; i < labels->category_count; i++)
+        if (classifier->made[i].time_class == time_class && strcmp(classifier->made[i].key, key) == 0)
+            return (uint8_t)i;
+    classifier->made[labels->category_count] = (struct gt_category){key, key, time_class};
+    return (uint8_t)labels->category_count++;
 }
 
-/* known: by string id, one more than the category, 0 while unknown. */
-static uint8_t classify(const struct gt_store *store, uint8_t kind, gt_strid name, uint8_t *known) {
-    switch ((enum gt_op_kind)kind) {
-    case GT_OP_MEMCPY:
-        return MEMCPY;
-    case GT_OP_MEMSET:
-        return MEMSET;
-    case GT_OP_GRAPH:
-        return GRAPH;
-    case GT_OP_KERNEL:
-        break;
+/* What Nsight calls memory ops: rules are written for its names, whatever profiler the trace is from. */
+static struct gt_str nsight_name(enum gt_builtin_category category) {
+    switch (category) {
+    case GT_CATEGORY_memcpy_h2d:
+        return GT_STR("[CUDA memcpy Host-to-Device]");
+    case GT_CATEGORY_memcpy_d2h:
+        return GT_STR("[CUDA memcpy Device-to-Host]");
+    case GT_CATEGORY_memcpy_d2d:
+        return GT_STR("[CUDA memcpy Device-to-Device]");
+    case GT_CATEGORY_memcpy_p2p:
+        return GT_STR("[CUDA memcpy Peer-to-Peer]");
+    case GT_CATEGORY_memset:
+        return GT_STR("[CUDA memset]");
+    default:
+        return GT_STR("[CUDA memcpy Unknown]");
     }
-    if (known[name] == 0)
-        known[name] = (uint8_t)(classify_kernel(gt_store_string(store, name)) + 1);
-    return (uint8_t)(known[name] - 1);
+}
+
+static uint8_t by_user_rules(struct classifier *classifier, uint8_t category, struct gt_str name,
+                             struct gt_name_reason *reason) {
+    const struct gt_rules *rules = classifier->labels->rules;
+    const struct gt_category *builtin = &gt_categories[category];
+    bool is_memory = builtin->time_class == GT_CLASS_MEMORY;
+    if (is_memory && !gt_rules_cover_memory(rules))
+        return made_category(classifier, builtin->key, builtin->time_class);
+    uint32_t number;
+    const char *key =
+        gt_rules_category(rules, is_memory ? nsight_name((enum gt_builtin_category)category) : name, &number);
+    reason->source = number ? gt_rules_source(rules) : NULL;
+    reason->rule = number;
+    reason->pattern = gt_rules_pattern(rules, number);
+    return made_category(classifier, key, builtin->time_class);
+}
+
+/* ---- all names ---- */
+
+static uint8_t classify_name(struct classifier *classifier, enum gt_op_kind kind, gt_strid id) {
+    struct gt_labels *labels = classifier->labels;
+    struct gt_str full = gt_store_string(classifier->store, id);
+    struct gt_name_reason reason = {0};
+    uint8_t category;
+    if (kind == GT_OP_KERNEL) {
+        struct gt_builtin_answer answer = gt_builtin_kernel(classifier->builtin, full, gt_name_simplify(full));
+        category = answer.category;
+        reason = (struct gt_name_reason){.source = answer.rule == GT_NO_ROW ? NULL : "builtin",
+                                         .rule = answer.rule == GT_NO_ROW ? 0 : gt_builtin_rules[answer.rule].line,
+                                         .pattern = answer.pattern,
+                                         .collective = answer.collective};
+    } else {
+        category = (uint8_t)gt_builtin_kind(kind, full);
+    }
+    if (labels->rules)
+        category = by_user_rules(classifier, category, full, &reason);
+    if (kind == GT_OP_KERNEL || kind == GT_OP_GRAPH) {
+        struct gt_name_reason *kept = gt_arena_alloc(&labels->arena, sizeof *kept);
+        if (kept)
+            *kept = reason;
+        labels->name_reason[id] = kept;
+    }
+    return category;
+}
+
+static uint8_t classify(struct classifier *classifier, uint8_t kind, gt_strid id) {
+    uint8_t *known = &classifier->known[kind < KIND_COUNT ? kind : GT_OP_KERNEL][id];
+    if (*known == 0)
+        *known = (uint8_t)(classify_name(classifier, (enum gt_op_kind)kind, id) + 1);
+    return (uint8_t)(*known - 1);
+}
+
+static bool classifier_init(struct classifier *classifier, const struct gt_store *store, struct gt_labels *labels) {
+    size_t strings = store->strings.count;
+    *classifier = (struct classifier){.store = store, .labels = labels, .builtin = gt_builtin_new()};
+    labels->op_category = gt_arena_array(&labels->arena, store->ops.count, sizeof *labels->op_category);
+    labels->group_category = gt_arena_array(&labels->arena, store->groups.count, sizeof *labels->group_category);
+    labels->name_reason = gt_arena_array(&labels->arena, strings, sizeof(const struct gt_name_reason *));
+    labels->categories = gt_categories;
+    labels->category_count = GT_CATEGORY_COUNT;
+    if (labels->rules) {
+        classifier->made = gt_arena_array(&labels->arena, MAX_CATEGORIES, sizeof *classifier->made);
+        labels->categories = classifier->made;
+        labels->category_count = 0;
+    }
+    uint8_t *known = gt_alloc_array(strings, KIND_COUNT);
+    for (size_t k = 0; known && k < KIND_COUNT; k++)
+        classifier->known[k] = known + k * strings;
+    return classifier->builtin && known && !gt_arena_failed(&labels->arena);
 }
 
 static enum gt_status classify_ops(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err) {
     const struct gt_ops *ops = &store->ops;
     const struct gt_groups *groups = &store->groups;
-    labels->categories = gt_categories;
-    labels->category_count = gt_category_count;
-    labels->op_category = gt_arena_array(&labels->arena, ops->count, sizeof *labels->op_category);
-    labels->group_category = gt_arena_array(&labels->arena, groups->count, sizeof *labels->group_category);
-    uint8_t *known = gt_arena_array(&labels->arena, store->strings.count, sizeof *known);
-    if (!labels->op_category || !labels->group_category || !known)
-        return gt_fail_memory(err);
-    for (size_t i = 0; i < ops->count; i++)
-        labels->op_category[i] = classify(store, ops->kind[i], ops->name[i], known);
-    for (size_t i = 0; i < groups->count; i++)
-        labels->group_category[i] = classify(store, groups->kind[i], groups->name[i], known);
-    return GT_OK;
+    struct classifier classifier;
+    bool ok = classifier_init(&classifier, store, labels);
+    for (size_t i = 0; ok && i < ops->count; i++)
+        labels->op_category[i] = classify(&classifier, ops->kind[i], ops->name[i]);
+    for (size_t i = 0; ok && i < groups->count; i++)
+        labels->group_category[i] = classify(&classifier, groups->kind[i], groups->name[i]);
+    ok = ok && gt_builtin_ok(classifier.builtin) && !gt_arena_failed(&labels->arena);
+    gt_builtin_free(classifier.builtin);
+    gt_free(classifier.known[0]);
+    return ok ? GT_OK : gt_fail_memory(err);
 }
 
 const struct gt_label_pass gt_label_pass_classify = {"classify", "categories of ops", classify_ops};

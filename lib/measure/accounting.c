@@ -56,7 +56,7 @@ static const struct gt_report_column part_columns[] = {
     {"device", "GPU", GT_UNIT_NONE, NULL, 0},
     {"part", "Time in", GT_UNIT_NONE, NULL, 0},
     {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
-    {"share", "Share", GT_UNIT_SHARE, "span", GT_COLUMN_BAR},
+    {"share", "Share", GT_UNIT_SHARE, "span", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
 };
 
 static void lists_release(struct lists *lists) {

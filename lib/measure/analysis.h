@@ -9,7 +9,7 @@
 struct gt_analysis {
     const char *key, *title;
     const char *tables; /* keys of the tables it makes, comma-separated */
-    uint32_t needs;     /* enum gt_fact: without them it is not run and the report says what is missing */
+    uint32_t needs;     /* enum gt_fact: it runs without them too, but the report says what is missing */
     enum gt_status (*run)(const struct gt_view *view, struct gt_section *section, struct gt_error *err);
 };
 

@@ -1,5 +1,5 @@
 /* Categories: op time by category of work, as a plain sum and as wall time, which charges every instant of a device to
-   exactly one op. */
+   exactly one op. Inputs that are summed already have the sum alone. */
 #include <stdlib.h>
 
 #include "base/interval.h"
@@ -7,10 +7,10 @@
 #include "measure/measure.h"
 
 struct category {
-    size_t index; /* into labels->categories */
     size_t count;
     int64_t total_ns, wall_ns;
     struct gt_str key;
+    const char *time_class;
 };
 
 static const struct gt_report_column columns[] = {
@@ -18,7 +18,16 @@ static const struct gt_report_column columns[] = {
     {"count", "Ops", GT_UNIT_COUNT, NULL, 0},
     {"total_ns", "Sum", GT_UNIT_NS, NULL, 0},
     {"wall_ns", "Wall", GT_UNIT_NS, NULL, 0},
-    {"share", "Share of busy", GT_UNIT_SHARE, "busy time, by wall time", GT_COLUMN_BAR},
+    {"share", "Share of busy", GT_UNIT_SHARE, "busy time, by wall time", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
+    {"time_class", "Kind of time", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+};
+
+static const struct gt_report_column summed_columns[] = {
+    {"category", "Category", GT_UNIT_NONE, NULL, 0},
+    {"count", "Ops", GT_UNIT_COUNT, NULL, 0},
+    {"total_ns", "Sum", GT_UNIT_NS, NULL, 0},
+    {"wall_ns", "Wall", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"share", "Share of sum", GT_UNIT_SHARE, "summed op time", GT_COLUMN_BAR},
     {"time_class", "Kind of time", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
 };
 
@@ -81,17 +90,56 @@ static bool charge_device(const struct gt_view *view, const struct gt_view_devic
     return ok;
 }
 
-static int by_wall(const void *a, const void *b) {
+static void sum_groups(const struct gt_view *view, struct category *categories) {
+    const struct gt_groups *groups = &view->store->groups;
+    for (size_t i = 0; i < view->group_count; i++) {
+        uint32_t row = view->groups[i];
+        struct category *category = &categories[view->labels->group_category[row]];
+        category->count = (size_t)gt_ns_of_sum((__int128)category->count + (__int128)groups->instances[row]);
+        category->total_ns = gt_ns_add(category->total_ns, groups->total_ns[row]);
+    }
+}
+
+/* A user's category may have an entry for each kind of time: the first takes all of them. */
+static void join_kinds(struct category *categories, size_t count) {
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = 0; k < i && categories[i].count; k++) {
+            struct category *from = &categories[i], *into = &categories[k];
+            if (!gt_str_eq(from->key, into->key))
+                continue;
+            if (into->count && into->time_class != from->time_class)
+                into->time_class = "mixed";
+            else
+                into->time_class = from->time_class;
+            into->count += from->count;
+            into->total_ns = gt_ns_add(into->total_ns, from->total_ns);
+            into->wall_ns = gt_ns_add(into->wall_ns, from->wall_ns);
+            from->count = 0;
+        }
+}
+
+/* Summed rows have no wall time, so their sums decide. */
+static int by_time(const void *a, const void *b) {
     const struct category *x = a, *y = b;
     if (x->wall_ns != y->wall_ns)
         return x->wall_ns < y->wall_ns ? 1 : -1;
+    if (x->total_ns != y->total_ns)
+        return x->total_ns < y->total_ns ? 1 : -1;
     return gt_str_cmp(x->key, y->key);
 }
 
-static void add_rows(const struct gt_view *view, struct gt_table *table, const struct category *categories) {
-    double busy = 0;
+/* What the shares are of: busy time, or the sum where that is all there is. */
+static double whole_time(const struct gt_view *view, const struct category *categories) {
+    double whole = 0;
     for (size_t d = 0; d < view->device_count; d++)
-        busy += (double)gt_device_busy_ns(view, &view->devices[d]);
+        whole += (double)gt_device_busy_ns(view, &view->devices[d]);
+    for (size_t i = 0; i < view->labels->category_count && view->is_summed; i++)
+        whole += (double)categories[i].total_ns;
+    return whole;
+}
+
+static void add_rows(const struct gt_view *view, struct gt_table *table, const struct category *categories) {
+    double whole = whole_time(view, categories);
     for (size_t i = 0; i < view->labels->category_count; i++) {
         const struct category *category = &categories[i];
         if (category->count == 0)
@@ -100,9 +148,9 @@ static void add_rows(const struct gt_view *view, struct gt_table *table, const s
         *cell++ = gt_cell_text(category->key);
         *cell++ = gt_cell_count(category->count);
         *cell++ = gt_cell_int(category->total_ns);
-        *cell++ = gt_cell_int(category->wall_ns);
-        *cell++ = gt_cell_share((double)category->wall_ns, busy);
-        *cell++ = gt_cell_text(gt_str_of(class_names[view->labels->categories[category->index].time_class]));
+        *cell++ = view->is_summed ? gt_cell_null() : gt_cell_int(category->wall_ns);
+        *cell++ = gt_cell_share((double)(view->is_summed ? category->total_ns : category->wall_ns), whole);
+        *cell++ = gt_cell_text(gt_str_of(category->time_class));
     }
 }
 
@@ -112,15 +160,18 @@ enum gt_status gt_categories_run(const struct gt_view *view, struct gt_section *
     if (!categories)
         return gt_fail_memory(err);
     for (size_t i = 0; i < count; i++)
-        categories[i] = (struct category){.index = i, .key = gt_str_of(view->labels->categories[i].key)};
+        categories[i] = (struct category){.key = gt_str_of(view->labels->categories[i].key),
+                                          .time_class = class_names[view->labels->categories[i].time_class]};
     enum gt_status status = GT_OK;
     for (size_t d = 0; d < view->device_count && status == GT_OK; d++)
         if (!charge_device(view, &view->devices[d], categories))
             status = gt_fail_memory(err);
     if (status == GT_OK) {
-        qsort(categories, count, sizeof *categories, by_wall);
-        struct gt_table *table =
-            gt_section_table(section, "categories", "GPU time by category", columns, GT_ARRAY_COUNT(columns));
+        sum_groups(view, categories);
+        join_kinds(categories, count);
+        qsort(categories, count, sizeof *categories, by_time);
+        struct gt_table *table = gt_section_table(section, "categories", "GPU time by category",
+                                                  view->is_summed ? summed_columns : columns, GT_ARRAY_COUNT(columns));
         add_rows(view, table, categories);
     }
     gt_free(categories);

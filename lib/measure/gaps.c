@@ -14,7 +14,7 @@ static const struct gt_report_column cause_columns[] = {
     {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
     {"longest_ns", "Longest", GT_UNIT_NS, NULL, 0},
     {"recoverable_ns", "Recoverable", GT_UNIT_NS, NULL, 0},
-    {"share", "Share of idle", GT_UNIT_SHARE, "idle time of the GPU", GT_COLUMN_BAR},
+    {"share", "Share of idle", GT_UNIT_SHARE, "idle time of the GPU", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
     {"meaning", "Meaning", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
 };
 
@@ -29,8 +29,8 @@ static const struct gt_report_column host_columns[] = {
 
 static const struct gt_report_column gap_columns[] = {
     {"device", "GPU", GT_UNIT_NONE, NULL, 0},
-    {"start_ns", "Start", GT_UNIT_NS, NULL, 0},
-    {"end_ns", "End", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"start_ns", "Start", GT_UNIT_NS, NULL, GT_COLUMN_MOMENT},
+    {"end_ns", "End", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MOMENT},
     {"gap_ns", "Gap", GT_UNIT_NS, NULL, 0},
     {"cause", "Cause", GT_UNIT_NONE, NULL, 0},
     {"after", "After", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},

@@ -21,10 +21,8 @@ struct chosen {
 };
 
 static const struct gt_report_column columns[] = {
-    {"from_ns", "From", GT_UNIT_NS, NULL, 0},
-    {"to_ns", "To", GT_UNIT_NS, NULL, 0},
-    {"count", "Gaps", GT_UNIT_COUNT, NULL, GT_COLUMN_BAR},
-    {"total_ns", "Gap time", GT_UNIT_NS, NULL, 0},
+    {"from_ns", "From", GT_UNIT_NS, NULL, GT_COLUMN_EDGE},          {"to_ns", "To", GT_UNIT_NS, NULL, GT_COLUMN_EDGE},
+    {"count", "Gaps", GT_UNIT_COUNT, NULL, GT_COLUMN_BAR},          {"total_ns", "Gap time", GT_UNIT_NS, NULL, 0},
     {"share", "Share", GT_UNIT_SHARE, "time of the gaps shown", 0},
 };
 
@@ -166,7 +164,7 @@ enum gt_status gt_histogram_run(const struct gt_view *view, struct gt_section *s
         count = is_linear ? fill_linear(view, &chosen, linear_count, bins) : fill_log(view, &chosen, bins);
     struct gt_table *table =
         gt_section_table(section, "histogram", "Stream gaps by length", columns, GT_ARRAY_COUNT(columns));
-    table->empty = "No gap between the ops of any stream.";
+    table->empty = view->is_summed ? NULL : "No gap between the ops of any stream.";
     add_rows(table, bins, count, &chosen);
     gt_free(bins);
     return GT_OK;

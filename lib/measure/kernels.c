@@ -6,26 +6,38 @@ static const struct gt_report_column columns[] = {
     {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
     {"count", "Count", GT_UNIT_COUNT, NULL, 0},
     {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
-    {"avg_ns", "Mean", GT_UNIT_NS, NULL, 0},
-    {"min_ns", "Min", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
-    {"median_ns", "Median", GT_UNIT_NS, NULL, 0},
-    {"max_ns", "Max", GT_UNIT_NS, NULL, 0},
-    {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
-    {"p90_ns", "p90", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
-    {"p99_ns", "p99", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
+    {"min_ns", "Min", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
+    {"median_ns", "Median", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
+    {"max_ns", "Max", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
+    {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
+    {"p90_ns", "p90", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
+    {"p99_ns", "p99", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"share", "Share", GT_UNIT_SHARE, "kernel time", GT_COLUMN_BAR},
     {"launch_share", "Of launches", GT_UNIT_SHARE, "kernel launches", GT_COLUMN_DETAIL},
     {"category", "Category", GT_UNIT_NONE, NULL, 0},
+    {"rule", "Rule", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"collective", "Collective", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"short_name", "Short name", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"full_name", "Full name (first seen)", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_DETAIL},
 };
 
-static void add_row(const struct gt_view *view, struct gt_table *table, const struct gt_named_set *set,
-                    const struct gt_named *kernel) {
+/* "builtin 57: nvjet"; null where no rule fired. */
+static struct gt_cell rule_cell(struct gt_arena *arena, const struct gt_name_reason *reason) {
+    if (!reason || !reason->source)
+        return gt_cell_null();
+    struct gt_str number = reason->rule ? gt_arena_printf(arena, " %u", reason->rule) : GT_STR("");
+    return gt_cell_text(gt_arena_printf(arena, "%s%s: %.*s", reason->source, number.ptr, (int)reason->pattern.len,
+                                        reason->pattern.ptr));
+}
+
+static void add_row(const struct gt_view *view, struct gt_section *section, struct gt_table *table,
+                    const struct gt_named_set *set, const struct gt_named *kernel) {
     const struct gt_labels *labels = view->labels;
     const struct gt_sample_stats *stats = &kernel->stats;
-    uint8_t category = view->is_summed ? labels->group_category[kernel->first]
-                                       : labels->op_category[view->row[kernel->first]];
+    uint8_t category =
+        view->is_summed ? labels->group_category[kernel->first] : labels->op_category[view->row[kernel->first]];
+    const struct gt_name_reason *reason = labels->name_reason[kernel->full_name];
     struct gt_cell *cell = gt_table_row(table);
     *cell++ = gt_cell_text(kernel->name);
     *cell++ = gt_cell_count(stats->count);
@@ -40,6 +52,8 @@ static void add_row(const struct gt_view *view, struct gt_table *table, const st
     *cell++ = gt_cell_share((double)stats->total_ns, (double)set->total_ns);
     *cell++ = gt_cell_share((double)stats->count, (double)set->total_count);
     *cell++ = gt_cell_text(gt_str_of(labels->categories[category].key));
+    *cell++ = rule_cell(&section->report->arena, reason);
+    *cell++ = reason && reason->collective ? gt_cell_text(gt_str_of(reason->collective)) : gt_cell_null();
     *cell++ = gt_cell_text(gt_labels_short_name(labels, kernel->full_name));
     *cell++ = gt_cell_text(gt_store_string(view->store, kernel->full_name));
 }
@@ -55,9 +69,9 @@ enum gt_status gt_kernels_run(const struct gt_view *view, struct gt_section *sec
     gt_fact_group_add(&facts, "kernel_time_ns", "Kernel time (sum)", GT_UNIT_NS, gt_cell_int(set.total_ns));
     struct gt_table *table = gt_section_table(section, "kernels", "Kernels", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
-    table->empty = "No kernel in the selection.";
+    table->empty = view->is_whole ? "The trace has no kernel." : "No kernel in the selection.";
     for (size_t i = 0; i < set.count; i++)
-        add_row(view, table, &set, &set.items[i]);
+        add_row(view, section, table, &set, &set.items[i]);
     gt_named_set_release(&set);
     return GT_OK;
 }

@@ -71,16 +71,10 @@ void gt_table_for(struct gt_section *section, const struct gt_table *table, uint
 }
 
 size_t gt_table_rows_wanted(const struct gt_view *view, const struct gt_table *table, size_t count) {
-    int64_t limit = 0;
-    for (size_t i = 0; i < view->options->shape_count; i++) {
-        const struct gputime_shape *shape = &view->options->shapes[i];
-        if (!shape->table || strcmp(shape->table, table->key) != 0)
-            continue;
-        if (shape->sort)
-            return count;
-        limit = shape->limit ? shape->limit : limit;
-    }
-    return limit > 0 && (uint64_t)limit < count ? (size_t)limit : count;
+    struct gputime_shape shape = gt_shape_of(table->key, view->options->shapes, view->options->shape_count);
+    if (shape.sort) /* the rows to keep are known only after sorting */
+        return count;
+    return shape.limit > 0 && (uint64_t)shape.limit < count ? (size_t)shape.limit : count;
 }
 
 static bool has_fact(const struct gt_section *section, const char *key) {

@@ -8,6 +8,7 @@
 #include "measure/range_set.h"
 
 enum {
+    NODES_AT_FIRST = 64,
     INDENT_MAX = 16,      /* levels; what lies deeper is not moved further */
     PATH_BYTES_MAX = 1000 /* a longer path goes on from "..." so that deep nesting takes no endless memory */
 };
@@ -52,7 +53,7 @@ static uint32_t add_node(struct tree *tree, uint32_t parent, uint32_t name) {
     if (id != tree->count)
         return tree->ids.failed ? GT_NO_ROW : id;
     if (tree->count == tree->capacity) {
-        size_t capacity = tree->capacity ? tree->capacity * 2 : 64;
+        size_t capacity = tree->capacity * 2;
         struct node *grown = gt_realloc(tree->nodes, capacity * sizeof *grown);
         if (!grown)
             return GT_NO_ROW;
@@ -97,7 +98,9 @@ static bool place_ranges(struct tree *tree) {
             deepest = tree->set->view->labels->range_level[range];
     tree->node_of = gt_alloc_array(range_count, sizeof *tree->node_of);
     tree->chain = gt_alloc_array((size_t)deepest + 1, sizeof *tree->chain);
-    if (!tree->node_of || !tree->chain)
+    tree->nodes = gt_alloc_array(NODES_AT_FIRST, sizeof *tree->nodes);
+    tree->capacity = NODES_AT_FIRST;
+    if (!tree->node_of || !tree->chain || !tree->nodes)
         return false;
     memset(tree->node_of, 0xff, range_count * sizeof *tree->node_of);
     for (uint32_t range = 0; range < range_count; range++) {

@@ -19,11 +19,11 @@ static const struct gt_report_column columns[] = {
     {"share", "Share", GT_UNIT_SHARE, "op time", GT_COLUMN_BAR},
     {"launches", "Launches", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
     {"used", "With ops", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
-    {"proj_avg_ns", "Projected mean", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
-    {"proj_median_ns", "Projected median", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
-    {"proj_min_ns", "Projected min", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
-    {"proj_max_ns", "Projected max", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
-    {"proj_stddev_ns", "Projected std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"proj_avg_ns", "Projected mean", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
+    {"proj_median_ns", "Projected median", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
+    {"proj_min_ns", "Projected min", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
+    {"proj_max_ns", "Projected max", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
+    {"proj_stddev_ns", "Projected std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"level_avg", "Mean level", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
 };
 
@@ -107,13 +107,13 @@ enum gt_status gt_ranges_run(const struct gt_view *view, struct gt_section *sect
     if (status != GT_OK)
         return status;
     struct gt_samples projections = {0};
-    const struct gt_range_name **sorted = gt_alloc_array(set.name_count, sizeof *sorted);
+    const struct gt_range_name **sorted = gt_alloc_array(set.name_count, sizeof(struct gt_range_name *));
     if (sorted && collect_projections(&set, &projections)) {
         size_t count = 0;
         for (size_t i = 0; i < set.name_count; i++)
             if (set.names[i].instances)
                 sorted[count++] = &set.names[i];
-        qsort(sorted, count, sizeof *sorted, by_busy);
+        qsort(sorted, count, sizeof(struct gt_range_name *), by_busy);
         add_facts(section, &set, count);
         add_table(section, &set, sorted, count, &projections);
     } else {

@@ -9,8 +9,8 @@ static const struct gt_report_column columns[] = {
     {"device", "GPU", GT_UNIT_NONE, NULL, 0},
     {"pid", "Process", GT_UNIT_NONE, NULL, 0},
     {"stream", "Stream", GT_UNIT_NONE, NULL, 0},
-    {"start_ns", "Start", GT_UNIT_NS, NULL, 0},
-    {"end_ns", "End", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"start_ns", "Start", GT_UNIT_NS, NULL, GT_COLUMN_MOMENT},
+    {"end_ns", "End", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MOMENT},
     {"gap_ns", "Gap", GT_UNIT_NS, NULL, 0},
     {"after", "After", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
     {"before", "Before", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
@@ -80,7 +80,8 @@ enum gt_status gt_stream_gaps_run(const struct gt_view *view, struct gt_section 
         status = gt_fail_memory(err);
         goto out;
     }
-    add_facts(section, gaps, count, lengths);
+    if (!view->is_summed)
+        add_facts(section, gaps, count, lengths);
     struct gt_table *table =
         gt_section_table(section, "stream_gaps", "Longest gaps of streams", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 15;

@@ -18,7 +18,7 @@ static const struct gt_report_column columns[] = {
     {"stream", "Stream", GT_UNIT_NONE, NULL, 0},
     {"count", "Ops", GT_UNIT_COUNT, NULL, 0},
     {"busy_ns", "Busy", GT_UNIT_NS, NULL, 0},
-    {"busy_share", "Busy share", GT_UNIT_SHARE, "span of the GPU", GT_COLUMN_BAR},
+    {"busy_share", "Busy share", GT_UNIT_SHARE, "span of the GPU", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
     {"gap_count", "Gaps", GT_UNIT_COUNT, NULL, 0},
     {"gap_ns", "Gap time", GT_UNIT_NS, NULL, 0},
 };

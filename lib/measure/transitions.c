@@ -24,11 +24,11 @@ static const struct gt_report_column columns[] = {
     {"from", "From", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
     {"to", "To", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
     {"count", "Count", GT_UNIT_COUNT, NULL, 0},
-    {"avg_ns", "Mean gap", GT_UNIT_NS, NULL, 0},
-    {"max_ns", "Max", GT_UNIT_NS, NULL, 0},
-    {"min_ns", "Min", GT_UNIT_NS, NULL, 0},
-    {"median_ns", "Median", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
-    {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, 0},
+    {"avg_ns", "Mean gap", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
+    {"max_ns", "Max", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
+    {"min_ns", "Min", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
+    {"median_ns", "Median", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
+    {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
     {"share", "Share", GT_UNIT_SHARE, "gap time of all streams", GT_COLUMN_DETAIL},
 };
@@ -123,7 +123,7 @@ static bool add_table(const struct gt_view *view, struct gt_section *section, co
     struct gt_table *table =
         gt_section_table(section, "transitions", "Gaps by the ops around them", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 15;
-    table->empty = "No gap between the ops of any stream.";
+    table->empty = view->is_summed ? NULL : "No gap between the ops of any stream.";
     for (size_t i = 0; i < pairs->count; i++)
         add_row(table, &transitions[i], (double)total_ns);
     gt_free(transitions);

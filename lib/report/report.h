@@ -48,9 +48,13 @@ static inline struct gt_cell gt_cell_text(struct gt_str text) {
 enum gt_audience { GT_FOR_SCREEN = 1, GT_FOR_DATA = 2, GT_FOR_PAGE = 4, GT_FOR_ALL = 7 };
 
 enum gt_column_flag {
-    GT_COLUMN_NAME = 1,   /* long text: takes the width that is left and is shortened in the middle */
-    GT_COLUMN_BAR = 2,    /* the text writer draws a bar beside it, scaled to the largest value of the column */
-    GT_COLUMN_DETAIL = 4, /* left out of text and Markdown unless asked for by `columns` */
+    GT_COLUMN_NAME = 1,    /* long text: takes the width that is left and is shortened in the middle */
+    GT_COLUMN_BAR = 2,     /* the text writer draws a bar beside it, scaled to the largest value of the column */
+    GT_COLUMN_DETAIL = 4,  /* left out of text and Markdown unless asked for by `columns` */
+    GT_COLUMN_WHOLE = 8,   /* bars are scaled to 1 instead: shares whose whole the reader should see */
+    GT_COLUMN_SINGLE = 16, /* a statistic of single events (mean, largest): such columns of a table share a unit */
+    GT_COLUMN_MOMENT = 32, /* a place on the time line: milliseconds, to the microsecond */
+    GT_COLUMN_EDGE = 64,   /* edges of bins grow by factors: each cell has its own unit */
 };
 
 #define GT_TABLE_COLUMNS_MAX 256
@@ -71,6 +75,7 @@ struct gt_table {
     size_t total_rows;          /* before a limit took some away; at least row_count */
     size_t screen_limit;        /* rows shown on the screen; 0 = all */
     const char *screen_columns; /* comma-separated keys; NULL = all but the detail ones */
+    bool is_ranked;             /* rows are numbered on the screen */
     const char *empty;          /* the sentence to show when there are no rows; NULL: the table is not shown */
     const char *sort;           /* key of the column the rows are ordered by, as gt_table_sort leaves it; may be NULL */
     struct gt_report *report;
@@ -109,6 +114,7 @@ struct gt_report_input {
     struct gt_str path;
     const char *format;
     struct gt_str producer;
+    struct gt_str selection; /* "step 3, name triton"; empty: the whole trace */
     uint64_t ops, kernels, calls, ranges, cpu_ops, skipped_events;
     int64_t origin_ns, base_ns, rank, world_size; /* base 0, rank -1: unknown */
 };
@@ -168,6 +174,9 @@ bool gt_columns_next(struct gt_str *rest, struct gt_str *key);
 /* Largest first, or smallest first with '+' before the key; nulls last; equal values keep their order. */
 enum gt_status gt_table_sort(struct gt_table *table, const char *sort, struct gt_error *err);
 void gt_table_limit(struct gt_table *table, size_t rows); /* keeps the first ones; 0: all */
+
+/* What all shapes of a table ask for together: a later one wins, field by field. */
+struct gputime_shape gt_shape_of(const char *table, const struct gputime_shape *shapes, size_t count);
 
 /* Applies the shapes to every table they name. Unknown sort or screen columns are usage errors that list the columns.
  */

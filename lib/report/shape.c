@@ -243,8 +243,7 @@ static enum gt_status check_columns(const struct gt_table *table, const char *ke
     return GT_OK;
 }
 
-/* What all shapes of a table ask for together: a later one wins, field by field. */
-static struct gputime_shape combine_shapes(const char *key, const struct gputime_shape *shapes, size_t count) {
+struct gputime_shape gt_shape_of(const char *key, const struct gputime_shape *shapes, size_t count) {
     struct gputime_shape sum = {0};
     for (size_t i = 0; i < count; i++) {
         if (!shapes[i].table || strcmp(shapes[i].table, key) != 0)
@@ -253,7 +252,8 @@ static struct gputime_shape combine_shapes(const char *key, const struct gputime
         sum.limit = shapes[i].limit ? shapes[i].limit : sum.limit;
         sum.screen_limit = shapes[i].screen_limit ? shapes[i].screen_limit : sum.screen_limit;
         sum.columns = shapes[i].columns ? shapes[i].columns : sum.columns;
-        sum.hidden |= shapes[i].hidden;
+        sum.hidden = shapes[i].hidden ? shapes[i].hidden : sum.hidden;
+        sum.ranked = shapes[i].ranked ? shapes[i].ranked : sum.ranked;
     }
     return sum;
 }
@@ -273,8 +273,13 @@ static enum gt_status shape_table(struct gt_block *block, const struct gputime_s
         gt_table_limit(table, (size_t)shape->limit);
     if (shape->screen_limit)
         table->screen_limit = shape->screen_limit > 0 ? (size_t)shape->screen_limit : 0;
-    if (shape->hidden)
+    table->is_ranked = table->is_ranked || shape->ranked > 0;
+    if (shape->hidden > 0)
         block->audience &= ~(uint32_t)GT_FOR_SCREEN;
+    if (shape->hidden < 0) {
+        block->audience |= GT_FOR_SCREEN;
+        table->empty = table->empty ? table->empty : "No rows.";
+    }
     return GT_OK;
 }
 
@@ -286,7 +291,7 @@ enum gt_status gt_report_shape(struct gt_report *report, const struct gputime_sh
             struct gt_block *block = &section->blocks[b];
             if (block->kind != GT_BLOCK_TABLE)
                 continue;
-            struct gputime_shape shape = combine_shapes(block->table->key, shapes, count);
+            struct gputime_shape shape = gt_shape_of(block->table->key, shapes, count);
             enum gt_status status = shape_table(block, &shape, err);
             if (status)
                 return status;

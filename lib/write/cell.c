@@ -136,24 +136,41 @@ static int decade_of(double value) {
     return decade;
 }
 
+/* Counts the values of one column by their decades. */
+static void count_decades(const struct gt_table *table, size_t column, size_t rows, struct spread *spread,
+                          size_t counts[DECADES]) {
+    for (size_t row = 0; row < rows; row++) {
+        const struct gt_cell *cell = &table->cells[row * table->column_count + column];
+        spread->has_text |= gt_cell_is_text(cell);
+        if (gt_cell_is_text(cell) || is_missing(cell))
+            continue;
+        spread->has_numbers = true;
+        double value = fabs(gt_cell_number(cell));
+        spread->has_fractions |= value != floor(value);
+        if (value > 0)
+            counts[decade_of(value)]++;
+    }
+}
+
+/* Durations that people compare share a unit: sums with sums, statistics of single events with each other. */
+static bool share_unit(const struct gt_report_column *a, const struct gt_report_column *b) {
+    const uint32_t kinds = GT_COLUMN_SINGLE | GT_COLUMN_MOMENT | GT_COLUMN_EDGE;
+    return a == b || (a->unit == GT_UNIT_NS && b->unit == GT_UNIT_NS && (a->flags & kinds) == (b->flags & kinds) &&
+                      !((a->flags | b->flags) & GT_COLUMN_DETAIL));
+}
+
 static struct spread measure_spread(const struct gt_table *table, size_t column, size_t rows) {
     size_t counts[DECADES] = {0}, total = 0;
     struct spread spread = {.smallest = DECADES};
-    for (size_t row = 0; row < rows; row++) {
-        const struct gt_cell *cell = &table->cells[row * table->column_count + column];
-        spread.has_text |= gt_cell_is_text(cell);
-        if (gt_cell_is_text(cell) || is_missing(cell))
-            continue;
-        spread.has_numbers = true;
-        double value = fabs(gt_cell_number(cell));
-        spread.has_fractions |= value != floor(value);
-        if (value <= 0)
-            continue;
-        int decade = decade_of(value);
-        counts[decade]++;
-        total++;
-        spread.smallest = decade < spread.smallest ? decade : spread.smallest;
-        spread.largest = decade > spread.largest ? decade : spread.largest;
+    for (size_t c = 0; c < table->column_count; c++)
+        if (share_unit(&table->columns[column], &table->columns[c]))
+            count_decades(table, c, rows, &spread, counts);
+    for (int decade = 0; decade < DECADES; decade++) {
+        total += counts[decade];
+        if (counts[decade]) {
+            spread.smallest = decade < spread.smallest ? decade : spread.smallest;
+            spread.largest = decade;
+        }
     }
     if (!total)
         spread.smallest = 0;
@@ -188,17 +205,7 @@ static void choose_scale(struct gt_column_style *style, const struct spread *spr
         style->decimals = most > 1 ? most : 1;
 }
 
-/* A place on the time line tells something only down to the microsecond. */
-static bool is_moment(const char *key) {
-    return strcmp(key, "start_ns") == 0 || strcmp(key, "end_ns") == 0;
-}
-
-/* Edges of bins grow by factors: any one unit would hide the first or blow up the last. */
-static bool is_edge(const char *key) {
-    return strcmp(key, "from_ns") == 0 || strcmp(key, "to_ns") == 0;
-}
-
-static void choose_time_style(struct gt_column_style *style, const struct spread *spread, const char *key,
+static void choose_time_style(struct gt_column_style *style, const struct spread *spread, uint32_t flags,
                               enum gputime_choice_unit unit) {
     static const int decimals[] = {0, 2, 3, 6};
     if (unit != GPUTIME_UNIT_AUTO) {
@@ -206,11 +213,11 @@ static void choose_time_style(struct gt_column_style *style, const struct spread
         style->scale = time_scales[i].name;
         style->digits = time_scales[i].digits;
         style->decimals = i == 0 && spread->has_fractions ? 1 : decimals[i];
-    } else if (is_moment(key)) {
+    } else if (flags & GT_COLUMN_MOMENT) {
         style->scale = "ms";
         style->digits = 6;
         style->decimals = 3;
-    } else if (is_edge(key) || spread->largest - spread->smallest >= VARIED_DECADES) {
+    } else if ((flags & GT_COLUMN_EDGE) || spread->largest - spread->smallest >= VARIED_DECADES) {
         style->is_varied = true;
     } else {
         choose_scale(style, spread, time_scales, sizeof time_scales / sizeof *time_scales);
@@ -225,7 +232,7 @@ struct gt_column_style gt_column_style_of(const struct gt_table *table, size_t c
     style.is_text = about->unit == GT_UNIT_NONE && (spread.has_text || !spread.has_numbers);
     switch (about->unit) {
     case GT_UNIT_NS:
-        choose_time_style(&style, &spread, about->key, unit);
+        choose_time_style(&style, &spread, about->flags, unit);
         break;
     case GT_UNIT_BYTES:
         style.is_varied = spread.largest - spread.smallest >= VARIED_DECADES;
@@ -248,7 +255,7 @@ size_t gt_fact_format(char buf[GT_CELL_MAX], const struct gt_report_fact *fact, 
     struct gt_column_style style = {.unit = fact->unit, .decimals = fact->unit == GT_UNIT_COUNT ? 1 : 3};
     style.is_varied = fact->unit == GT_UNIT_BYTES || (fact->unit == GT_UNIT_NS && unit == GPUTIME_UNIT_AUTO);
     if (fact->unit == GT_UNIT_NS && !style.is_varied)
-        choose_time_style(&style, &(struct spread){.has_fractions = fact->value.type == GPUTIME_CELL_REAL}, "", unit);
+        choose_time_style(&style, &(struct spread){.has_fractions = fact->value.type == GPUTIME_CELL_REAL}, 0, unit);
     size_t length = gt_cell_format(buf, &style, &fact->value);
     if (length && style.scale && !is_missing(&fact->value)) {
         length = append(buf, length, " ");

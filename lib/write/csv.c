@@ -26,7 +26,7 @@ static void write_cell(struct gt_out *out, const struct gt_cell *cell) {
     }
 }
 
-/* Which columns to write, in order: all, or those asked for, with the input before them where there are several. */
+/* Which columns to write, in order: all, or exactly those asked for (`input` is one to ask for). */
 struct choice {
     size_t columns[GT_TABLE_COLUMNS_MAX];
     size_t count;
@@ -47,8 +47,6 @@ static enum gt_status choose_columns(struct choice *choice, const struct gt_join
     if (!keys)
         return GT_OK;
     struct gt_str rest = gt_str_of(keys), key;
-    if (joined->report->section_count > 1)
-        choice->columns[choice->count++] = place_of(joined, GT_STR("input"));
     while (gt_columns_next(&rest, &key) && choice->count < GT_TABLE_COLUMNS_MAX) {
         size_t place = place_of(joined, key);
         if (place == joined->column_count)

@@ -208,15 +208,13 @@ struct gt_cut gt_name_cut(struct gt_str name, size_t width, bool utf8) {
     struct own_name own = find_own_name(name);
     if (own.end == own.start || own.end == name.len)
         return gt_text_cut(name, width, utf8);
-    size_t starts[] = {0, own.start};
-    for (size_t i = 0; i < 2; i++) {
-        struct gt_str rest = {name.ptr + starts[i], name.len - starts[i]};
-        size_t ellipses = starts[i] ? 2 : 1;
-        size_t need = gt_text_width((struct gt_str){rest.ptr, own.end - starts[i]}, utf8) + ellipses;
-        if (need <= width)
-            return (struct gt_cut){
-                .head = head_of(rest, width - ellipses, utf8), .is_cut = true, .has_lost_front = starts[i] > 0};
-    }
+    /* Namespaces say least, so they go first; then the arguments from their end. */
+    struct gt_str rest = {name.ptr + own.start, name.len - own.start};
+    bool has_lost_front = own.start > 0, is_cut = gt_text_width(rest, utf8) + has_lost_front > width;
+    if (gt_text_width((struct gt_str){rest.ptr, own.end - own.start}, utf8) + has_lost_front + 1 <= width)
+        return (struct gt_cut){.head = is_cut ? head_of(rest, width - has_lost_front - 1, utf8) : rest,
+                               .is_cut = is_cut,
+                               .has_lost_front = has_lost_front};
     struct gt_str alone = {name.ptr + own.start, own.end - own.start};
     struct gt_cut cut = gt_text_cut(alone, width, utf8);
     if (!cut.is_cut) /* it just fits, but must not look whole */

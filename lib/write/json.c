@@ -128,6 +128,8 @@ static void write_input(struct gt_out *out, const struct gt_section *section) {
     write_text(out, "format", gt_str_of(input->format));
     gt_out_text(out, ", ");
     write_text(out, "producer", input->producer);
+    gt_out_text(out, ", ");
+    write_text(out, "selection", input->selection);
     gt_out_printf(out,
                   ",\n     \"ops\": %" PRIu64 ", \"kernels\": %" PRIu64 ", \"calls\": %" PRIu64 ", \"ranges\": %" PRIu64
                   ", \"cpu_ops\": %" PRIu64 ", \"skipped_events\": %" PRIu64,

@@ -46,7 +46,7 @@ static void write_cell(struct gt_out *out, const struct gt_column_style *style, 
 
 static void write_header(struct gt_out *out, const struct gt_table *table, const struct gt_shown *shown,
                          const struct gt_column_style *styles) {
-    gt_out_char(out, '|');
+    gt_out_text(out, table->is_ranked ? "| # |" : "|");
     for (size_t i = 0; i < shown->column_count; i++) {
         const struct gt_report_column *column = &table->columns[shown->columns[i]];
         gt_out_char(out, ' ');
@@ -55,7 +55,7 @@ static void write_header(struct gt_out *out, const struct gt_table *table, const
             gt_out_printf(out, " (%s)", styles[i].scale);
         gt_out_text(out, " |");
     }
-    gt_out_text(out, "\n|");
+    gt_out_text(out, table->is_ranked ? "\n| ---: |" : "\n|");
     for (size_t i = 0; i < shown->column_count; i++)
         gt_out_text(out, styles[i].is_text ? " --- |" : " ---: |");
     gt_out_char(out, '\n');
@@ -95,6 +95,8 @@ static void write_table(struct gt_out *out, const struct gt_table *table, const 
     write_header(out, table, &shown, styles);
     for (size_t row = 0; row < shown.rows; row++) {
         gt_out_char(out, '|');
+        if (table->is_ranked)
+            gt_out_printf(out, " %zu |", row + 1);
         for (size_t i = 0; i < shown.column_count; i++) {
             gt_out_char(out, ' ');
             write_cell(out, &styles[i], &table->cells[row * table->column_count + shown.columns[i]], options->verbose);

@@ -35,8 +35,9 @@ struct fitted {
     struct gt_shown shown;
     struct column columns[GT_TABLE_COLUMNS_MAX];
     size_t count, dropped;
-    size_t bar_width; /* 0: no bars */
-    bool is_stacked;  /* a header of two lines */
+    size_t rank_width; /* of the numbers before the rows; 0: none */
+    size_t bar_width;  /* 0: no bars */
+    bool is_stacked;   /* a header of two lines */
 };
 
 static const struct gt_cell *cell_at(const struct gt_table *table, size_t row, size_t column) {
@@ -89,6 +90,8 @@ static void measure_cells(const struct fitted *fitted, struct column *column) {
 }
 
 static void measure(struct fitted *fitted, enum gputime_choice_unit unit) {
+    char buf[GT_NUM_MAX];
+    fitted->rank_width = fitted->table->is_ranked ? gt_num_format_int(buf, (int64_t)fitted->shown.rows) : 0;
     for (size_t i = 0; i < fitted->shown.column_count; i++) {
         struct column *column = &fitted->columns[fitted->count++];
         size_t index = fitted->shown.columns[i];
@@ -96,6 +99,7 @@ static void measure(struct fitted *fitted, enum gputime_choice_unit unit) {
         column->style = gt_column_style_of(fitted->table, index, fitted->shown.rows, unit);
         column->is_name = column->about->flags & GT_COLUMN_NAME;
         column->has_bar = column->about->flags & GT_COLUMN_BAR;
+        column->bar_full = column->about->flags & GT_COLUMN_WHOLE ? 1 : 0;
         make_header(fitted->screen, column);
         measure_cells(fitted, column);
     }
@@ -105,7 +109,7 @@ static void measure(struct fitted *fitted, enum gputime_choice_unit unit) {
 
 /* The width of the table if no name gets more than `most`. */
 static size_t width_with_names(const struct fitted *fitted, size_t most) {
-    size_t width = COLUMN_GAP * (fitted->count - 1);
+    size_t width = COLUMN_GAP * (fitted->count - 1) + (fitted->rank_width ? fitted->rank_width + COLUMN_GAP : 0);
     for (size_t i = 0; i < fitted->count; i++) {
         const struct column *column = &fitted->columns[i];
         width += column->is_name && column->natural > most ? most : column->natural;
@@ -140,6 +144,8 @@ static void drop_columns(struct fitted *fitted) {
         fitted->count--;
         fitted->dropped++;
     }
+    if (!fits(fitted, NAME_MIN))
+        fitted->rank_width = 0;
 }
 
 /* A bar repeats a number, so it takes only what the others leave. */
@@ -226,6 +232,15 @@ static void draw_number(struct pen *pen, struct gt_str number, const struct colu
     pen->blanks += column->style.is_text ? pad : 0;
 }
 
+static void draw_rank(struct pen *pen, const struct fitted *fitted, struct gt_str rank) {
+    if (!fitted->rank_width)
+        return;
+    pen->blanks += fitted->rank_width - rank.len;
+    flush_blanks(pen);
+    gt_out_str(pen->screen->out, rank);
+    pen->blanks += COLUMN_GAP;
+}
+
 static void draw_cell(struct pen *pen, const struct fitted *fitted, const struct column *column,
                       const struct gt_cell *cell) {
     if (gt_cell_is_text(cell)) {
@@ -245,6 +260,11 @@ static void draw_cell(struct pen *pen, const struct fitted *fitted, const struct
     pen->blanks += COLUMN_GAP;
 }
 
+static bool is_same_text(const struct gt_table *table, size_t row, size_t a, size_t b) {
+    const struct gt_cell *x = cell_at(table, row, a), *y = cell_at(table, row, b);
+    return gt_cell_is_text(x) && gt_cell_is_text(y) && gt_str_eq(gt_cell_str(x), gt_cell_str(y));
+}
+
 /* Long names in full below their row: those that were cut and those of columns that are not shown. */
 static void draw_full_names(const struct fitted *fitted, size_t row) {
     const struct gt_table *table = fitted->table;
@@ -259,9 +279,15 @@ static void draw_full_names(const struct fitted *fitted, size_t row) {
                        gt_str_eq(gt_cell_str(cell_at(table, row, column->index)), gt_cell_str(cell)) &&
                        cell_width(fitted->screen, column, cell) <= column->width;
         }
+        for (size_t earlier = 0; earlier < c; earlier++)
+            is_seen |= (table->columns[earlier].flags & GT_COLUMN_NAME) && is_same_text(table, row, earlier, c);
         if (!is_seen) {
             gt_screen_blanks(fitted->screen, DETAIL_INDENT);
-            gt_screen_wrap(fitted->screen, GT_INK_DIM, gt_cell_str(cell), DETAIL_INDENT, DETAIL_INDENT);
+            gt_screen_text(fitted->screen, GT_INK_DIM, gt_str_of(table->columns[c].title));
+            gt_screen_text(fitted->screen, GT_INK_DIM, GT_STR(": "));
+            gt_screen_wrap(fitted->screen, GT_INK_DIM, gt_cell_str(cell),
+                           DETAIL_INDENT + gt_screen_measure(fitted->screen, gt_str_of(table->columns[c].title)) + 2,
+                           DETAIL_INDENT);
         }
     }
 }
@@ -269,6 +295,8 @@ static void draw_full_names(const struct fitted *fitted, size_t row) {
 static void draw_rows(const struct fitted *fitted, bool with_full_names) {
     for (size_t row = 0; row < fitted->shown.rows; row++) {
         struct pen pen = {.screen = fitted->screen};
+        char rank[GT_NUM_MAX];
+        draw_rank(&pen, fitted, (struct gt_str){rank, gt_num_format_int(rank, (int64_t)row + 1)});
         for (size_t i = 0; i < fitted->count; i++)
             draw_cell(&pen, fitted, &fitted->columns[i], cell_at(fitted->table, row, fitted->columns[i].index));
         gt_screen_newline(fitted->screen);
@@ -281,7 +309,8 @@ static void draw_rows(const struct fitted *fitted, bool with_full_names) {
 static size_t draw_header_line(const struct fitted *fitted, bool is_upper) {
     const struct gt_screen *screen = fitted->screen;
     struct pen pen = {.screen = screen};
-    size_t total = 0;
+    size_t total = fitted->rank_width ? fitted->rank_width + COLUMN_GAP : 0;
+    draw_rank(&pen, fitted, is_upper ? GT_STR(" ") : GT_STR("#"));
     for (size_t i = 0; i < fitted->count; i++) {
         const struct column *column = &fitted->columns[i];
         struct gt_str text = column->header_line[is_upper ? 0 : 1];

@@ -5,14 +5,15 @@
 #include "report/layouts.h"
 #include "write/writer.h"
 
-#define GT_WRITER(name, key, title, suffix) {key, title, suffix, gt_write_##name},
+#define GT_WRITER(name, key, title, suffix, is_data, fills_folders)                                                    \
+    {key, title, suffix, is_data, fills_folders, gt_write_##name},
 const struct gt_writer gt_writers[] = {
 #include "write/writers.def"
 };
 #undef GT_WRITER
 const size_t gt_writer_count = sizeof gt_writers / sizeof *gt_writers;
 
-static const struct gt_writer layout_writer = {"layout", "the file of an older tool", "", gt_write_layout};
+static const struct gt_writer layout_writer = {"layout", "the file of an older tool", "", true, false, gt_write_layout};
 
 const struct gt_writer *gt_writer_find(const char *key) {
     for (size_t i = 0; i < gt_writer_count; i++) {
@@ -20,6 +21,13 @@ const struct gt_writer *gt_writer_find(const char *key) {
             return &gt_writers[i];
     }
     return gt_layout_find(key) ? &layout_writer : NULL;
+}
+
+const struct gt_writer *gt_writer_for_folder(void) {
+    size_t i = 0;
+    while (i < gt_writer_count && !gt_writers[i].fills_folders)
+        i++;
+    return i < gt_writer_count ? &gt_writers[i] : NULL;
 }
 
 const struct gt_writer *gt_writer_for_path(const char *path) {

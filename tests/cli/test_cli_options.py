@@ -163,7 +163,27 @@ def test_unknown_command_suggests(run, given, meant):
 
 def test_missing_file_is_no_unknown_command(run):
     message = error_of(run("trace.json"), FAILED)
-    assert "'trace.json'" in message and "No such file" in message and "did you mean" not in message
+    assert "'trace.json'" in message and "no such file" in message and "did you mean" not in message
+    assert error_of(run("kernels", "gaps.json"), FAILED) == "gputime: cannot read 'gaps.json': no such file or directory\n"
+    assert "cannot read './compare'" in error_of(run("./compare"), FAILED)
+
+
+@pytest.mark.parametrize("args", [["compare"], ["compare", "a.json"], ["compare", "a.json", "b.json", "--json"]], ids=" ".join)
+def test_word_that_is_neither_command_nor_file(run, args):
+    assert error_of(run(*args), USAGE).startswith("gputime: there is no command or file 'compare'; ")
+    assert "cannot read 'compare'" in error_of(run("--", *[word for word in args if word[0] != "-"]), FAILED)
+
+
+def test_nothing_printed_steers_the_terminal(run, folder):
+    name = "b\x1b[31m\n\x7f\u009b\u00e9.json"
+    shown = r"b\x1b[31m\x0a\x7f\xc2\x9b" + "\u00e9.json"
+    assert f"'{shown}'" in error_of(run(name), FAILED)
+    assert f"'{shown}'" in error_of(run("a.json", "-o", name + "/x.csv"), FAILED).replace("/x.csv", "")
+    assert r"'\xff\xc3'" in error_of(run(b"--", b"\xff\xc3"), FAILED)
+    (folder / name).write_bytes((folder / "a.json").read_bytes()[:-40])
+    done = run("kernels", name, "--csv")
+    assert done.returncode == 0 and f"'{shown}' was not read whole".encode() in done.stderr
+    assert done.stderr.count(b"\n") == 1
 
 
 def test_every_trace_is_looked_for_before_one_is_read(run, folder):
@@ -189,7 +209,8 @@ def test_every_trace_is_looked_for_before_one_is_read(run, folder):
     (["--hist-min", "-1"], ["--hist-min"]),
     (["--hist-min", "1e3"], ["'1e3'"]),
     (["--hist-max", "."], ["'.'"]),
-    (["--gap-sort", "total"], ["transitions", "'total'", "avg", "stdev"]),
+    (["--gap-sort", "p90"], ["transitions", "'p90'", "avg", "stdev"]),
+    (["--gap-sort", "+p90"], ["transitions", "'+p90'", "avg", "stdev"]),
     (["--table", "nothing"], ["'nothing'", "kernels", "accounting"]),
 ])
 def test_bad_value_is_named(run, args, words):
@@ -228,7 +249,8 @@ def test_no_arguments_show_a_short_help(run):
 
 @pytest.mark.parametrize("sort, order", [
     (None, "abcd"), ("count", "abcd"), ("percentage", "abcd"), ("duration", "dcba"), ("avg_ns", "dcba"),
-    ("+avg_ns", "abcd"), ("+name", "abcd"), ("name", None), ("duration-percentage", None),
+    ("+avg_ns", "abcd"), ("+duration", "abcd"), ("+count", "dcba"), ("+percentage", "dcba"), ("+name", "abcd"),
+    ("name", None), ("duration-percentage", None),
 ])
 def test_sort_of_kernels(run, sort, order):
     args = ["--sort", sort] if sort else []
@@ -275,7 +297,7 @@ def test_rows_shown_and_rows_written(run, folder):
     assert written("kernels", "many.json") == 30
     assert written("kernels", "many.json", "--top", "3") == 3
     assert written("kernels", "many.json", "--top", "0") == 30
-    assert shown("many.json") == 7
+    assert shown("many.json") == 6
     assert shown("many.json", "--top", "25") == 25
     assert shown("many.json", "--top", "0") == 30
     assert written("many.json") == 20
@@ -327,6 +349,46 @@ def test_gap_rows(run, folder):
     assert averages == sorted(averages, reverse=True)
     counts = [row["count"] for row in pairs("--gap-sort", "count")]
     assert counts == sorted(counts, reverse=True)
+    counts = [row["count"] for row in pairs("--gap-sort", "+count")]
+    assert counts == sorted(counts) and counts[0] < counts[-1]
+    averages = [row["avg_ns"] for row in pairs("--sort", "+avg")]
+    assert averages == sorted(averages) and averages[0] < averages[-1]
+
+
+def test_number_of_bins_asks_for_linear_ones(run, config):
+    def bins(*args, **settings):
+        return json.loads(text_of(run("gaps", "a.json", "--json", *args, **settings)))["tables"]["histogram"]["rows"]
+    linear = bins("--hist", "linear", "--bins", "3")
+    assert len(linear) == 3
+    assert bins("--bins", "3") == linear
+    assert bins("--bins", "3", "--hist", "log") == bins() != linear
+    env = {"XDG_CONFIG_HOME": str(config.parents[1])}
+    config.write_text("bins = 3\n")
+    assert bins(env=env) == linear
+    config.write_text("bins = 3\nhist = log\n")
+    assert bins(env=env) == bins()
+    config.write_text("hist = log\n")
+    assert bins("--bins", "3", env=env) == bins()
+
+
+def test_rows_are_numbered_for_people(run, folder):
+    write_trace(folder / "many.json", many_names())
+
+    def ranks(text, table):
+        rows = text.split(f"\n{table}")[1].split("\n\n")[0].splitlines()[1:]
+        first = next(number for number, line in enumerate(rows) if line.lstrip().startswith("# "))
+        return [line[:2].strip() for line in rows[first + 2:] if not line.startswith("\u2026")]
+    numbers = [str(number) for number in range(1, 13)]
+    assert ranks(text_of(run("kernels", "many.json", "--top", "12")), "Kernels") == numbers
+    assert ranks(text_of(run("gaps", "many.json", "--top", "12")), "Kernel transitions") == numbers
+    table = text_of(run("kernels", "a.json", "--md")).split("### Kernels")[1]
+    assert re.findall(r"^\|([^|]*)\|", table, re.MULTILINE) == [" # ", " ---: ", *(f" {rank} " for rank in "1234")]
+    for args in (["a.json"], ["kernels", "a.json", "--columns", "name,count"]):
+        assert not re.search(r"^ *# ", text_of(run(*args)), re.MULTILINE), args
+    assert "#" not in text_of(run("kernels", "a.json", "--csv"))
+    for width in (20, 24, 30, 40, 60):
+        text = text_of(run("kernels", "many.json", "--width", str(width)))
+        assert max(map(len, text.splitlines())) <= width
 
 
 # ---- files ------------------------------------------------------------------------------------------------------------
@@ -365,6 +427,20 @@ def test_kernel_list_by_suffix(run, folder):
     assert "|" in (folder / "list.md").read_text()
 
 
+@pytest.mark.parametrize("name", ["list.txt", "list.csv", "list.md", "list.json", "tables/"])
+def test_files_beside_the_table_have_every_row(run, folder, name):
+    write_trace(folder / "many.json", many_names())
+    for command, table, cut in (("kernels", "kernels", ["--top", "1"]), ("gaps", "transitions", ["--top", "1"]),
+                                ("gaps", "transitions", ["--gap-top", "1"])):
+        text_of(run(command, "many.json", *cut, "-o", name))
+        path = folder / name / f"{table}.csv" if name.endswith("/") else folder / name
+        assert set(re.findall(r"kernel_\d\d", path.read_text())) == set(many_names()), (command, cut)
+    printed = text_of(run("kernels", "many.json", "--top", "1", "--csv", "-o", "list"))
+    assert len(printed.splitlines()) == 2 and len((folder / "list").read_text().splitlines()) == 31
+    assert not text_of(run("many.json", "--top", "1", "-o", "summary.json"))
+    assert len(json.loads((folder / "summary.json").read_text())["tables"]["kernels"]["rows"]) == 1
+
+
 def test_gap_report_file(run, folder):
     assert "alpha" in text_of(run("kernels", "a.json", "--gap-output", "gaps.txt"))
     assert not text_of(run("gaps", "a.json", "-q", "-o", "same.txt"))
@@ -374,6 +450,69 @@ def test_gap_report_file(run, folder):
     assert json.loads((folder / "gaps.json").read_text())["command"] == "gaps"
     assert not text_of(run("gaps", "--per", "device", "a.json", "-q", "-o", "device.txt"))
     assert (folder / "device.txt").read_text()
+
+
+def test_gap_file_has_only_the_gaps(run, folder):
+    gaps = {"streams", "stream_gaps", "histogram", "transitions"}
+    expected = text_of(run("gaps", "a.json", "--csv"))
+    for args in ([], ["--gap-top", "1"], ["--columns", "name,count"], ["--table", "kernels"], ["-q"]):
+        done = run("kernels", "a.json", *args, "--gap-output", "g.csv")
+        assert names_in(text_of(done)) == ([] if args == ["-q"] else list(NAMES)), args
+        assert (folder / "g.csv").read_text() == expected, args
+        text_of(run("kernels", "a.json", *args, "--gap-output", "g.json"))
+        assert set(json.loads((folder / "g.json").read_text())["tables"]) == gaps, args
+        text_of(run("kernels", "a.json", *args, "--gap-output", "g.md"))
+        markdown = (folder / "g.md").read_text()
+        assert "### Kernel transitions" in markdown and "### Kernels" not in markdown, args
+        text_of(run("kernels", "a.json", *args, "--gap-output", "g/"))
+        assert {path.stem for path in (folder / "g").iterdir()} == gaps, args
+    text_of(run("kernels", "a.json", "-o", "k.csv", "--gap-output", "g.csv"))
+    assert (folder / "k.csv").read_text() == text_of(run("kernels", "a.json", "--csv"))
+    text_of(run("gaps", "a.json", "--columns", "from,count", "--gap-output", "g.csv"))
+    assert (folder / "g.csv").read_text().startswith("from,count\n")
+    assert text_of(run("kernels", "a.json", "--gaps", "--csv")) == text_of(run("kernels", "a.json", "--csv"))
+
+
+def test_two_outputs_are_two_files(run, folder):
+    (folder / "there.csv").write_text("old")
+    os.symlink("there.csv", folder / "link.csv")
+    os.link(folder / "there.csv", folder / "twin.csv")
+    (folder / "tables").mkdir()
+    pairs = [("x.csv", "x.csv"), ("x.csv", "./x.csv"), ("x.csv", "tables/../x.csv"), ("there.csv", "link.csv"),
+             ("there.csv", "twin.csv"), ("tables/", "tables/transitions.csv"), ("new/", "./new/"),
+             ("tables/", "tables//"), ("tables/kernels.csv", "tables/")]
+    for output, gap_output in pairs:
+        message = error_of(run("kernels", "a.json", "-o", output, "--gap-output", gap_output), USAGE)
+        assert f"'{output}'" in message and f"'{gap_output}'" in message
+    assert (folder / "there.csv").read_text() == "old"
+    assert sorted(path.name for path in folder.iterdir()) == ["a.json", "link.csv", "tables", "there.csv", "twin.csv"]
+    for output, gap_output in [("x.csv", "y.csv"), ("/dev/null", "/dev/null"), ("tables/", "tables/gaps.txt")]:
+        text_of(run("kernels", "a.json", "-o", output, "--gap-output", gap_output))
+
+
+def test_traces_in_an_output_folder_are_never_overwritten(run, folder):
+    before = (folder / "a.json").read_bytes()
+    (folder / "d").mkdir()
+    for name, args in (("kernels", ["kernels", "-o"]), ("transitions", ["gaps", "-o"]), ("accounting", ["-o"]),
+                       ("transitions", ["kernels", "--gap-output"])):
+        trace = folder / "d" / f"{name}.csv"
+        for make in (trace.write_bytes, lambda _, trace=trace: os.link(folder / "a.json", trace)):
+            make(before)
+            for path in (f"d/{name}.csv", f"d/../d/{name}.csv", "a.json", "-"):
+                if path == "a.json" and trace.stat().st_nlink == 1:
+                    continue
+                with open(trace, "rb") as stdin:
+                    pipes = {"stdin": None} if path != "-" else {}
+                    done = run(*args, "d/", path, "-q") if path != "-" else subprocess.run(
+                        [run.binary, *args, "d/", "-", "-q"], cwd=folder, env=run.environment, stdin=stdin,
+                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                assert f"'d/{name}.csv' is a trace" in error_of(done, USAGE), pipes
+            assert trace.read_bytes() == before
+            assert [path.name for path in (folder / "d").iterdir()] == [trace.name]
+            trace.unlink()
+    write_trace(folder / "d" / "trace.csv")
+    assert not text_of(run("kernels", "-q", "-o", "d/", "d/trace.csv"))
+    assert (folder / "d" / "trace.csv").read_bytes() == before and (folder / "d" / "kernels.csv").exists()
 
 
 def test_traces_are_never_overwritten(run, folder):

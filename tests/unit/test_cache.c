@@ -145,6 +145,8 @@ static void add_rows(struct gt_builder *builder, size_t rows) {
         gt_builder_overhead(builder, &(struct gt_overheads_row){start, end, name, GT_NO_TRACK});
     }
     gt_builder_group(builder, &(struct gt_groups_row){5, 100, 10, 30, 20.5, -1, draw_string(builder), 1});
+    gt_builder_projection(builder, &(struct gt_projections_row){.start_ns = 5, .end_ns = 6, .thread = GT_NO_TRACK});
+    gt_builder_projection_group(builder, &(struct gt_projection_groups_row){.instances = 2, .median_ns = 2.5});
 }
 
 static struct gt_store *make_store(size_t rows) {
@@ -334,6 +336,10 @@ static void test_wrong_values(void **state) {
     assert_value_refused(copies.op[0], 9);
     assert_value_refused(copies.dst[0], GT_MEMORY_MANAGED + 1);
     assert_value_refused(groups.kind[0], 100);
+    assert_value_refused(projections.kind[0], GT_RANGE_GPU + 1);
+    assert_value_refused(projections.thread[0], 77);
+    assert_value_refused(projection_groups.kind[0], GT_RANGE_GPU + 1);
+    assert_value_refused(projection_groups.name[0], 1000);
     assert_value_refused(threads.process[0], 2);
     assert_value_refused(lanes.device[0], GT_NO_TRACK);
     assert_value_refused(lanes.process[0], 2);

@@ -361,6 +361,52 @@ static void put_group(struct world *world, const char *name, uint64_t count, int
                                                               .kind = (uint8_t)kind});
 }
 
+/* Categories of summed rows: shares of the sum, no wall time. Names and categories select rows, times cannot. */
+static void test_group_selection(void **state) {
+    (void)state;
+    struct world world;
+    world_begin(&world, 1);
+    put_group(&world, "gemm", 4, 400, 90, GT_OP_KERNEL);
+    put_group(&world, "relu", 10, 400, -1, GT_OP_KERNEL);
+    put_group(&world, "ncclDevKernel_AllReduce_RING", 2, 150, 70, GT_OP_KERNEL);
+    put_group(&world, "[CUDA memset]", 3, 50, 10, GT_OP_MEMSET);
+    world_seal(&world);
+    world_run(&world, "categories");
+    const struct gt_table *table = world_table(&world, "categories");
+    int64_t counts = 0, total_ns = 0;
+    double share = 0;
+    for (size_t i = 0; i < table->row_count; i++) {
+        assert_true(table_is_null(table, i, "wall_ns"));
+        if (!gt_str_eq(table_text(table, i, "time_class"), GT_STR("compute")))
+            continue;
+        counts += table_int(table, i, "count");
+        total_ns += table_int(table, i, "total_ns");
+        share += table_real(table, i, "share");
+    }
+    assert_int_equal(counts, 14);
+    assert_int_equal(total_ns, 800);
+    assert_near(share, 0.8);
+    assert_text(table_text(table, table->row_count - 1, "time_class"), "memory");
+    world.options.category = "comm";
+    world_run(&world, "kernels");
+    table = world_table(&world, "kernels");
+    assert_int_equal(table->row_count, 1);
+    assert_text(table_text(table, 0, "name"), "ncclDevKernel_AllReduce_RING");
+    world.options.category = NULL;
+    world.options.name = "GEMM";
+    world_run(&world, "kernels");
+    table = world_table(&world, "kernels");
+    assert_int_equal(table->row_count, 1);
+    assert_text(table_text(table, 0, "name"), "gemm");
+    assert_near(table_real(table, 0, "share"), 1);
+    world.options.name = NULL;
+    world.options.from = "1us";
+    struct gt_view *view;
+    struct gt_error err = {0};
+    assert_int_equal(gt_view_new(world.store, world.labels, &world.options, &view, &err), GT_ERR_USAGE);
+    world_end(&world);
+}
+
 static void test_groups(void **state) {
     (void)state;
     struct world world;
@@ -495,12 +541,12 @@ static void test_shared_device(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kernels),       cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_launches),      cmocka_unit_test(test_launches_without_op),
-        cmocka_unit_test(test_steps),         cmocka_unit_test(test_step_states),
-        cmocka_unit_test(test_processes),     cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_overview),      cmocka_unit_test(test_health),
-        cmocka_unit_test(test_shared_device),
+        cmocka_unit_test(test_kernels),         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_launches),        cmocka_unit_test(test_launches_without_op),
+        cmocka_unit_test(test_steps),           cmocka_unit_test(test_step_states),
+        cmocka_unit_test(test_processes),       cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_group_selection), cmocka_unit_test(test_overview),
+        cmocka_unit_test(test_health),          cmocka_unit_test(test_shared_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,266 @@
+/* Reads events along the learned layout: text that matches comes in, rows go out; the rest is for the portable reader.
+   x86-64 with AVX2; elsewhere there is no fast reader. */
+#include "decode/torch_fast.h"
+
+#if defined(__x86_64__)
+
+#include "base/mem.h"
+#include "decode/torch_layout.h"
+#include "decode/torch_simd.h"
+
+#define FAST __attribute__((target("avx2,bmi,pclmul")))
+
+/* Names met lately, by the hash that comes out of the search for their end. */
+enum { NAME_SLOTS = 4096 };
+
+struct name_slot {
+    uint64_t hash;
+    struct gt_str text; /* in the string table; empty: the slot is free */
+    gt_strid id;
+};
+
+struct gt_torch_fast {
+    struct gt_torch_layout layout;
+    struct gt_torch_node *last_folded, *last_open; /* where the last path through each tree ended; its root at first */
+    struct name_slot names[NAME_SLOTS];
+};
+
+struct gt_torch_fast *gt_torch_fast_new(void) {
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("pclmul"))
+        return NULL;
+    struct gt_torch_fast *fast = gt_alloc_array(1, sizeof *fast);
+    if (!fast)
+        return NULL;
+    gt_torch_layout_init(&fast->layout);
+    fast->last_folded = &fast->layout.folded;
+    fast->last_open = &fast->layout.open;
+    return fast;
+}
+
+void gt_torch_fast_free(struct gt_torch_fast *fast) {
+    if (!fast)
+        return;
+    gt_torch_layout_release(&fast->layout);
+    gt_free(fast);
+}
+
+/* The values of one event. */
+struct reading {
+    const char *name, *name_end;
+    uint64_t name_hash;
+    int64_t values[GT_TORCH_FIELD_COUNT]; /* of the fields that the path's end tells */
+};
+
+/* An object or array, whatever it holds. Rare ones go through the portable code. */
+FAST __attribute__((noinline)) static const char *skip_nested(const char *p, const char *end) {
+    const char *behind = *p == '{' ? simd_skip_object(p, end) : NULL;
+    if (behind)
+        return behind;
+    behind = p;
+    return (*p == '{' || *p == '[') && gt_json_skip_nested(&behind, end) == GT_JSON_OK ? behind : NULL;
+}
+
+/* Reads the value of a node at p; the place behind it, or NULL. */
+GT_SIMD const char *take_value(const struct gt_torch_node *node, const char *p, const char *end,
+                               struct reading *reading) {
+    switch (node->slot) {
+    case GT_TORCH_SLOT_NAME:
+        reading->name = p;
+        return reading->name_end = simd_hash_text(p, &reading->name_hash);
+    case GT_TORCH_SLOT_TEXT:
+        return simd_skip_text(p);
+    case GT_TORCH_SLOT_INT:
+        return simd_take_digits(p, &reading->values[node->field]);
+    case GT_TORCH_SLOT_MICROS:
+        return simd_take_micros(p, &reading->values[node->field]);
+    case GT_TORCH_SLOT_NUMBER:
+        return simd_skip_number(p);
+    case GT_TORCH_SLOT_LIST:
+        return simd_skip_list(p);
+    case GT_TORCH_SLOT_NESTED:
+        return skip_nested(p, end);
+    case GT_TORCH_SLOT_END:
+        return p;
+    }
+    return NULL;
+}
+
+/* The child whose literal and value stand at *p, and *p behind them; or NULL. `guess` is tried before all others. */
+GT_SIMD struct gt_torch_node *follow_child(const struct gt_torch_node *parent, struct gt_torch_node *guess,
+                                           const char **p, const char *end, struct reading *reading) {
+    struct gt_torch_node *node = guess;
+    for (;;) {
+        if (simd_matches(*p, node->literal, node->literal_bytes)) {
+            const char *behind = take_value(node, *p + node->literal_bytes, end, reading);
+            if (behind) {
+                *p = behind;
+                return node;
+            }
+        }
+        node = node == guess ? parent->children : node->other;
+        if (node == guess)
+            node = node->other;
+        if (!node)
+            return NULL;
+    }
+}
+
+/* Follows the event at *p through a tree: the end of its path, and *p behind it; or NULL. Every node on the way
+   remembers what came next, since that is what will most likely come next again. last: where the event before ended. */
+GT_SIMD struct gt_torch_node *follow(struct gt_torch_node *root, struct gt_torch_node *last, const char **p,
+                                     const char *end, struct reading *reading) {
+    struct gt_torch_node *parent = root, *node = last;
+    do {
+        struct gt_torch_node *guess = node->next ? node->next : parent->children;
+        struct gt_torch_node *child = guess ? follow_child(parent, guess, p, end, reading) : NULL;
+        if (!child)
+            return NULL;
+        node->next = child;
+        parent = node = child;
+    } while (node->slot != GT_TORCH_SLOT_END);
+    return node;
+}
+
+/* The same through the open tree, which is the less common way. */
+FAST __attribute__((noinline)) static struct gt_torch_node *follow_open(struct gt_torch_fast *fast, const char **p,
+                                                                        const char *end, struct reading *reading) {
+    struct gt_torch_node *node = follow(&fast->layout.open, fast->last_open, p, end, reading);
+    if (node)
+        fast->last_open = node;
+    return node;
+}
+
+FAST static inline gt_strid find_name(struct gt_torch_fast *fast, struct gt_builder *builder,
+                                      const struct reading *reading) {
+    struct name_slot *slot = &fast->names[reading->name_hash % NAME_SLOTS];
+    struct gt_str name = {reading->name, (size_t)(reading->name_end - reading->name)};
+    if (slot->hash == reading->name_hash && slot->text.len == name.len &&
+        simd_equal_texts(slot->text.ptr, name.ptr, name.len))
+        return slot->id;
+    gt_strid id = gt_builder_string(builder, name);
+    if (id != GT_STRID_EMPTY)
+        *slot = (struct name_slot){reading->name_hash, gt_strtab_get(&builder->store.strings, id), id};
+    return id;
+}
+
+/* Reads the event at *p, along a folded path if there is one for it. */
+FAST static inline struct gt_torch_path *read_event(struct gt_torch_fast *fast, const char **p, const char *end,
+                                                          struct reading *reading) {
+    const char *begin = *p;
+    struct gt_torch_node *node = follow(&fast->layout.folded, fast->last_folded, p, end, reading);
+    if (node) {
+        fast->last_folded = node;
+        return node->path;
+    }
+    *p = begin;
+    node = follow_open(fast, p, end, reading);
+    return node && !gt_torch_layout_wants(&fast->layout, node->path) ? node->path : NULL;
+}
+
+static inline int64_t value_or(const struct gt_torch_path *path, const struct reading *reading,
+                               enum gt_torch_field field, int64_t absent) {
+    return path->fields >> field & 1 ? reading->values[field] : absent;
+}
+
+static uint32_t find_track(struct gt_torch_sink *sink, struct gt_torch_path *path, const struct reading *reading) {
+    if (path->track != GT_NO_TRACK)
+        return path->track;
+    bool is_gpu_side = path->role == GT_TORCH_ROLE_GPU_SIDE;
+    if (path->is_folded) 
+        return path->track = is_gpu_side ? gt_torch_sink_lane(sink, path->major, path->minor) : gt_torch_sink_thread(sink, path->major, path->minor);
+    if (!is_gpu_side)
+        return gt_torch_sink_thread(sink, reading->values[GT_TORCH_PID], reading->values[GT_TORCH_TID]);
+    return gt_torch_sink_lane(sink, value_or(path, reading, GT_TORCH_DEVICE, reading->values[GT_TORCH_PID]),
+                              value_or(path, reading, GT_TORCH_STREAM, reading->values[GT_TORCH_TID]));
+}
+
+static inline bool is_step(const struct reading *reading) {
+    static const char prefix[] = "ProfilerStep#";
+    return memcmp(reading->name, prefix, sizeof prefix - 1) == 0; /* a shorter name has a quote before that */
+}
+
+static void add_gpu_side(struct gt_torch_sink *sink, const struct gt_torch_path *path, const struct reading *reading,
+                         struct gt_torch_row *row) {
+    if (row->category == GT_TORCH_CAT_GPU_RANGE) {
+        gt_torch_sink_add_range(sink, row);
+        return;
+    }
+    row->is_in_graph = value_or(path, reading, GT_TORCH_GRAPH, 0) || value_or(path, reading, GT_TORCH_GRAPH_NODE, 0);
+    if (gt_torch_sink_add_op(sink, row) && row->category != GT_TORCH_CAT_KERNEL)
+        gt_torch_sink_add_bytes(sink, row, value_or(path, reading, GT_TORCH_BYTES, -1));
+}
+
+/* false: this one event is for the portable reader. */
+FAST static inline bool add_event(struct gt_torch_fast *fast, struct gt_torch_sink *sink, struct gt_torch_path *path,
+                                  const struct reading *reading) {
+    if ((path->role == GT_TORCH_ROLE_SKIP_UNLESS_STEP || path->role == GT_TORCH_ROLE_CPU_OP) && is_step(reading))
+        return false;
+    if (path->role == GT_TORCH_ROLE_SKIP || path->role == GT_TORCH_ROLE_SKIP_UNLESS_STEP) {
+        gt_builder_skip(sink->builder);
+        return true;
+    }
+    if (reading->name == reading->name_end)
+        return false;
+    struct gt_torch_row row = {.category = path->category, .start_ns = reading->values[GT_TORCH_TS]};
+    row.end_ns = row.start_ns + value_or(path, reading, GT_TORCH_DUR, 0);
+    row.correlation = (uint64_t)value_or(path, reading, GT_TORCH_CORRELATION, (int64_t)GT_NO_CORRELATION);
+    row.track = find_track(sink, path, reading);
+    row.name = find_name(fast, sink->builder, reading);
+    if (path->role == GT_TORCH_ROLE_GPU_SIDE)
+        add_gpu_side(sink, path, reading, &row);
+    else
+        gt_torch_sink_add_cpu_side(sink, &row);
+    return true;
+}
+
+FAST uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_torch_sink *sink, struct gt_torch_bytes *bytes,
+                                uint64_t limit) {
+    const char *p = bytes->p, *end = bytes->end, *stop = end;
+    uint64_t count = 0;
+    struct reading reading;
+    reading.name = reading.name_end = NULL;
+    reading.name_hash = 0;
+    if (limit < bytes->offset)
+        return 0;
+    if (limit - bytes->offset < (uint64_t)(end - p))
+        stop = p + (limit - bytes->offset);
+    while (p < stop) {
+        const char *behind = p;
+        struct gt_torch_path *path = read_event(fast, &behind, end, &reading);
+        if (!path || !add_event(fast, sink, path, &reading))
+            break;
+        p = behind;
+        count++;
+    }
+    sink->event_count += count;
+    gt_torch_bytes_move(bytes, p);
+    return count;
+}
+
+void gt_torch_fast_learn(struct gt_torch_fast *fast, const struct gt_torch_event *event,
+                         const struct gt_torch_bytes *bytes) {
+    gt_torch_layout_learn(&fast->layout, event, bytes->p, bytes->end);
+}
+
+#else
+
+struct gt_torch_fast *gt_torch_fast_new(void) {
+    return NULL;
+}
+
+void gt_torch_fast_free(struct gt_torch_fast *fast) {
+    (void)fast;
+}
+
+uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_torch_sink *sink, struct gt_torch_bytes *bytes,
+                           uint64_t limit) {
+    (void)fast, (void)sink, (void)bytes, (void)limit;
+    return 0;
+}
+
+void gt_torch_fast_learn(struct gt_torch_fast *fast, const struct gt_torch_event *event,
+                         const struct gt_torch_bytes *bytes) {
+    (void)fast, (void)event, (void)bytes;
+}
+
+#endif

@@ -1,0 +1,77 @@
+/* The pipeline's end: a report becomes a file, standard output, or a folder of tables. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/oserror.h"
+#include "base/out.h"
+#include "base/temporary.h"
+#include "internal.h"
+#include "write/joined.h"
+#include "write/writer.h"
+
+static enum gt_status choose_writer(const struct gputime_options *options, const char *path, bool is_folder,
+                                    const struct gt_writer **out, struct gt_error *err) {
+    if (options->format)
+        *out = gt_writer_find(options->format);
+    else if (is_folder)
+        *out = gt_writer_for_folder();
+    else
+        *out = path ? gt_writer_for_path(path) : NULL;
+    if (!*out && !options->format)
+        *out = &gt_writers[0];
+    if (!*out)
+        return gt_fail_usage(err, "there is no format '%s'; 'gputime list outputs' shows them", options->format);
+    if (is_folder && !(*out)->fills_folders)
+        return gt_fail_usage(err, "format '%s' is one file, but '%s' is a folder", (*out)->key, path);
+    return GT_OK;
+}
+
+static enum gt_status write_file(const struct gt_writer *writer, const struct gt_report *report,
+                                 const struct gputime_options *options, const char *path, struct gt_error *err) {
+    struct gt_out *out = NULL;
+    enum gt_status status = gt_out_open(path, &out, err);
+    if (status == GT_OK)
+        status = writer->write(report, options, out, err);
+    if (status == GT_OK)
+        status = gt_out_commit(out, err);
+    gt_out_close(out);
+    return status;
+}
+
+/* One file for each table that is meant as data. */
+static enum gt_status write_folder(const struct gt_writer *writer, const struct gt_report *report,
+                                   const struct gputime_options *options, const char *folder, struct gt_error *err) {
+    char reason[GT_OSERROR_MAX];
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return gt_fail(err, "cannot make folder '%s': %s", folder, gt_oserror_text(errno, reason));
+    enum gt_status status = GT_OK;
+    struct gt_arena names = {0};
+    const char *key;
+    for (size_t i = 0; status == GT_OK && (key = gt_joined_key(report, i)); i++) {
+        struct gputime_options one = *options;
+        one.table = key;
+        one.columns = NULL;
+        struct gt_str path = gt_arena_printf(&names, "%s%s%s", folder, key, writer->suffix);
+        status = gt_arena_failed(&names) ? gt_fail_memory(err) : write_file(writer, report, &one, path.ptr, err);
+    }
+    gt_arena_release(&names);
+    return status;
+}
+
+API enum gputime_status gputime_report_write(const struct gputime_report *report, const struct gputime_options *options,
+                                             const char *path, struct gputime_error *err) {
+    struct gt_error error = {0};
+    const struct gputime_options *how = options ? options : &gt_options_automatic;
+    bool is_folder = path && *path && path[strlen(path) - 1] == '/';
+    const struct gt_writer *writer;
+    enum gt_status status = choose_writer(how, path, is_folder, &writer, &error);
+    if (status == GT_OK)
+        status = is_folder ? write_folder(writer, report->model, how, path, &error)
+                           : write_file(writer, report->model, how, path, &error);
+    return gt_error_pass(status, &error, err);
+}
+
+API void gputime_remove_unfinished(void) {
+    gt_temporary_remove_all();
+}

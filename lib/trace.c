@@ -1,0 +1,136 @@
+/* The pipeline's start: a capture's files are opened and sniffed, decoded or found in the cache, and labelled. */
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/num.h"
+#include "base/source.h"
+#include "base/threads.h"
+#include "decode/decoder.h"
+#include "internal.h"
+#include "label/label.h"
+#include "label/rules.h"
+
+static bool copy_paths(struct gputime_trace *trace, const char *const *paths, size_t count) {
+    trace->paths = gt_alloc_array(count, sizeof *trace->paths);
+    for (size_t i = 0; trace->paths && i < count; i++) {
+        size_t bytes = strlen(paths[i]) + 1;
+        trace->paths[i] = gt_alloc(bytes);
+        if (!trace->paths[i])
+            return false;
+        memcpy(trace->paths[i], paths[i], bytes);
+        trace->path_count++;
+    }
+    return trace->paths != NULL;
+}
+
+static int64_t now_ns(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static enum gt_status decode(const char *const *paths, size_t count, const struct gputime_options *options,
+                             struct gt_store **out, struct gt_error *err) {
+    enum gt_status status = GT_OK;
+    struct gt_source **sources = gt_alloc_array(count, sizeof *sources);
+    if (!sources)
+        return gt_fail_memory(err);
+    for (size_t i = 0; i < count && status == GT_OK; i++)
+        status = gt_source_open(paths[i], &sources[i], err);
+    const struct gt_decoder *decoder = NULL;
+    if (status == GT_OK)
+        status = gt_decoder_choose(sources[0], &decoder, err);
+    if (status == GT_OK) {
+        struct gt_decode_options how = {
+            .threads = gt_threads_count(options->threads > 0 ? (size_t)options->threads : 0),
+            .reader = (enum gt_reader)options->reader,
+            .nsys_command = options->nsys_command,
+            .progress = options->progress,
+            .progress_context = options->progress_context,
+        };
+        status = decoder->decode(sources, count, &how, out, err);
+    }
+    for (size_t i = 0; i < count; i++)
+        gt_source_close(sources[i]);
+    gt_free(sources);
+    return status;
+}
+
+static enum gt_status refuse_losses(const struct gt_store *store, const char *path, struct gt_error *err) {
+    for (int k = 0; k < GT_ISSUE_COUNT; k++)
+        if (gt_issue_infos[k].issue_class == GT_ISSUE_CLASS_LOSS && store->issues[k].count)
+            return gt_fail(err, "'%s' was not read whole (%s, %llu times): %s", path, gt_issue_infos[k].id,
+                           (unsigned long long)store->issues[k].count, gt_issue_infos[k].help);
+    return GT_OK;
+}
+
+static enum gt_status load(struct gputime_trace *trace, const struct gputime_options *options, struct gt_error *err) {
+    const char *const *paths = (const char *const *)trace->paths;
+    int64_t cache_after_ns = 1000000000;
+    bool uses_cache = !options->no_cache && options->reader == GPUTIME_READER_AUTO;
+    if (options->cache_after && !gt_num_parse_duration(gt_str_of(options->cache_after), &cache_after_ns))
+        return gt_fail_usage(err, "'%s' is no duration; write for example 2s or 500ms", options->cache_after);
+    enum gt_status rules_status = gt_rules_new(options->rules, options->map, &trace->rules, err);
+    if (rules_status != GT_OK)
+        return rules_status;
+    if (uses_cache)
+        gt_cache_key_init(&trace->cache_key, paths, trace->path_count);
+    if (!gt_cache_load(&trace->cache_key, &trace->store)) {
+        int64_t begin_ns = now_ns();
+        enum gt_status status = decode(paths, trace->path_count, options, &trace->store, err);
+        if (status != GT_OK)
+            return status;
+        trace->is_worth_caching = uses_cache && now_ns() - begin_ns >= cache_after_ns;
+    }
+    if (options->strict) {
+        enum gt_status status = refuse_losses(trace->store, paths[0], err);
+        if (status != GT_OK)
+            return status;
+    }
+    return gt_labels_new_by_rules(trace->store, trace->rules, &trace->labels, err);
+}
+
+API enum gputime_status gputime_trace_open(const char *const *paths, size_t path_count,
+                                           const struct gputime_options *options, struct gputime_trace **out,
+                                           struct gputime_error *err) {
+    struct gt_error error = {0};
+    *out = NULL;
+    if (path_count == 0)
+        return gt_error_pass(gt_fail_usage(&error, "no trace given"), &error, err);
+    struct gputime_trace *trace = gt_alloc_array(1, sizeof *trace);
+    enum gt_status status;
+    if (!trace || !copy_paths(trace, paths, path_count))
+        status = gt_fail_memory(&error);
+    else
+        status = load(trace, options ? options : &gt_options_automatic, &error);
+    if (status == GT_OK)
+        *out = trace;
+    else
+        gputime_trace_free(trace);
+    return gt_error_pass(status, &error, err);
+}
+
+API const char *gputime_trace_loss(const struct gputime_trace *trace) {
+    for (int k = 0; k < GT_ISSUE_COUNT; k++)
+        if (gt_issue_infos[k].issue_class == GT_ISSUE_CLASS_LOSS && trace->store->issues[k].count)
+            return gt_issue_infos[k].help;
+    return NULL;
+}
+
+API void gputime_trace_free(struct gputime_trace *trace) {
+    if (!trace)
+        return;
+    gt_labels_free(trace->labels);
+    gt_rules_free(trace->rules);
+    gt_store_free(trace->store);
+    for (size_t i = 0; i < trace->path_count; i++)
+        gt_free(trace->paths[i]);
+    gt_free(trace->paths);
+    gt_free(trace);
+}
+
+API void gputime_trace_store_cache(const struct gputime_trace *trace) {
+    if (trace->is_worth_caching)
+        gt_cache_save(&trace->cache_key, (const char *const *)trace->paths, trace->path_count, trace->store);
+}

@@ -1,0 +1,302 @@
+"""Nsight Systems reports: the same numbers as from NVIDIA's own export, broken files, and the way round through nsys."""
+
+import gzip
+import json
+import os
+import random
+import signal
+import stat
+import subprocess
+import time
+
+import pytest
+from conftest import DATA, SHARED
+
+REPORTS = sorted((DATA / "nsys").glob("*.nsys-rep"))
+OTHERS = sorted((SHARED / "data/h200/nsys").glob("*/*.nsys-rep"))
+SMALL = DATA / "nsys" / "graph_whole.nsys-rep"
+COMMANDS = [
+    ["summary"],
+    ["summary", "--from", "20%", "--to", "70%"],
+    ["kernels", "--gaps", "--launches", "--top", "0", "--gap-top", "0"],
+    ["kernels", "--names", "short"],
+    ["gaps", "--top", "0", "--gap-top", "0"],
+    ["gaps", "--per", "device", "--top", "0"],
+    ["ranges", "--tree", "--top", "0"],
+]
+# What only a report has stands in tables of its own.
+ONLY_IN_REPORTS = {"collectives"}
+
+
+def database_of(report, folder):
+    """NVIDIA's export of the same capture, which the repository keeps packed."""
+    plain = report.with_suffix(".sqlite")
+    if plain.exists():
+        return plain
+    path = folder / plain.name
+    path.write_bytes(gzip.decompress((report.parent / (plain.name + ".gz")).read_bytes()))
+    return path
+
+
+def without_input(value):
+    if isinstance(value, list):
+        return [without_input(item) for item in value]
+    if isinstance(value, dict):
+        return {key: without_input(item) for key, item in value.items() if key != "input"}
+    return value
+
+
+def content(document):
+    """All that must not depend on the format: everything but what names the file."""
+    document = without_input(document)
+    for entry in document["inputs"]:
+        for key in ("path", "format", "producer", "skipped_events"):
+            del entry[key]
+    for key in ONLY_IN_REPORTS:
+        document["tables"].pop(key, None)
+    return document
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("report", REPORTS + OTHERS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_report_and_export_say_the_same(gputime, tmp_path, report, command):
+    first = gputime.json(*command, report)
+    second = gputime.json(*command, database_of(report, tmp_path))
+    assert first["inputs"][0]["format"] == "nsys-rep"
+    assert second["inputs"][0]["format"] == "nsys-sqlite"
+    assert content(first) == content(second)
+    assert any(table["rows"] for table in first["tables"].values())
+
+
+@pytest.mark.parametrize("report", REPORTS + OTHERS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_threads_do_not_matter(gputime, report):
+    one = gputime.json(report, "--threads", "1")
+    assert gputime.json(report, "--threads", "4") == one
+
+
+def test_numbers_of_a_capture(gputime):
+    entry = gputime.json(DATA / "nsys" / "extras.nsys-rep")["inputs"][0]
+    assert (entry["ops"], entry["kernels"], entry["calls"], entry["ranges"]) == (800, 610, 1765, 94)
+    assert entry["producer"] == "Nsight Systems 2025.3.1.0"
+    assert entry["base_ns"] == "1794709052199428612"
+
+
+def test_sizes_of_messages(gputime):
+    report = SHARED / "data/h200/nsys/train/train.nsys-rep"
+    if not report.exists():
+        pytest.skip("needs a capture with NCCL")
+    document = gputime.json(report)
+    (row,) = document["tables"]["collectives"]["rows"]
+    # As an independent decoder sums them up.
+    assert (row["name"], row["domain"], row["count"], row["bytes"]) == ("ncclAllReduce", "NCCL", 195, 3743600640)
+    assert (row["min_bytes"], row["max_bytes"]) == (4096, 131072000)
+    assert b"ncclAllReduce" in gputime(report).stdout
+    window = gputime.json(report, "--to", "50%")["tables"]["collectives"]["rows"][0]
+    assert 0 < window["count"] < 195
+
+
+def test_no_table_of_messages_where_there_are_none(gputime):
+    assert "collectives" not in gputime.json(SMALL)["tables"]
+
+
+def json_of_lossy(gputime, *args):
+    """The report of a trace that was not read whole, which is remarked on in one line."""
+    done = gputime(*args, "--json")
+    assert done.returncode == 0 and done.stderr.count(b"\n") <= 1, done
+    return json.loads(done.stdout)
+
+
+# ---- packed, piped ----
+
+
+def test_packed_and_piped_reports(gputime, tmp_path):
+    plain = gputime.json(SMALL)
+    packed = tmp_path / "a.nsys-rep.gz"
+    packed.write_bytes(gzip.compress(SMALL.read_bytes()))
+    assert content(gputime.json(packed)) == content(plain)
+    done = gputime("-", "--json", stdin=SMALL.read_bytes())
+    assert done.returncode == 0, done.stderr
+    assert content(json.loads(done.stdout)) == content(plain)
+    packed.write_bytes(packed.read_bytes()[: packed.stat().st_size // 2])
+    document = json_of_lossy(gputime, packed)
+    assert {"input_cut", "packing_damaged"} <= {issue["id"] for issue in document["issues"]}
+
+
+# ---- broken ----
+
+
+def issue_counts(document):
+    return {issue["id"]: issue["count"] for issue in document["issues"]}
+
+
+def test_cut_reports_give_what_is_there(hardened, tmp_path):
+    whole = SMALL.read_bytes()
+    path = tmp_path / "cut.nsys-rep"
+    places = sorted({*range(0, 1200, 100), *range(1200, len(whole), len(whole) // 60), len(whole) - 1})
+    ops = []
+    for size in places:
+        path.write_bytes(whole[:size])
+        done = hardened(path, "--json", "--reader", "native")
+        if done.returncode == 1:
+            assert done.stdout == b"" and done.stderr.count(b"\n") == 1, (size, done.stderr)
+            continue
+        assert done.returncode == 0, (size, done.stderr)
+        document = json.loads(done.stdout)
+        assert issue_counts(document)["input_cut"] == 1
+        ops.append(document["inputs"][0]["ops"])
+    assert ops == sorted(ops) and ops[0] == 0 and ops[-1] == 120
+
+
+def test_a_cut_before_the_strings_loses_the_names_only(gputime, tmp_path):
+    report = DATA / "nsys" / "extras.nsys-rep"
+    path = tmp_path / "cut.nsys-rep"
+    path.write_bytes(report.read_bytes()[:61000])  # the events end at 60953
+    document = json_of_lossy(gputime, "kernels", path)
+    assert [row["name"] for row in document["tables"]["kernels"]["rows"]] == ["?"]
+    assert document["tables"]["kernels"]["rows"][0]["count"] == 610
+    counts = issue_counts(document)
+    assert counts["input_cut"] == 1 and counts["op_without_name"] == 610 and counts["records_missing"] > 100
+    done = gputime(path, "--strict")
+    assert done.returncode == 1 and b"input_cut" in done.stderr
+
+
+@pytest.mark.parametrize("report", REPORTS, ids=lambda path: path.stem)
+def test_flipped_bytes(hardened, tmp_path, report):
+    """A flip may go unseen, for the format has no checksums, but it never breaks the program."""
+    whole = report.read_bytes()
+    dice = random.Random(report.stem)
+    path = tmp_path / "flipped.nsys-rep"
+    for _ in range(60):
+        damaged = bytearray(whole)
+        for _ in range(dice.choice((1, 1, 4, 40))):
+            damaged[dice.randrange(31, len(whole))] = dice.randrange(256)
+        path.write_bytes(damaged)
+        done = hardened(path, "--json", "--reader", "native")
+        assert done.returncode in (0, 1), done.stderr
+        if done.returncode == 0:
+            json.loads(done.stdout)
+        else:
+            assert done.stderr.startswith(b"gputime: ") and done.stderr.count(b"\n") == 1, done.stderr
+
+
+# ---- by way of nsys ----
+
+
+@pytest.fixture
+def unknown(tmp_path):
+    """A report whose events say that they are packed in a way that is not known."""
+    path = tmp_path / "new.nsys-rep"
+    whole = SMALL.read_bytes()
+    assert whole.count(b"J\x03lz4") == 1
+    path.write_bytes(whole.replace(b"J\x03lz4", b"J\x03br2"))
+    return path
+
+
+class FakeNsys:
+    """A program that stands in for nsys, and a place for temporary files that can be looked into."""
+
+    def __init__(self, folder, database):
+        self.folder = folder / "bin"
+        self.temporary = folder / "temporary"
+        self.database = database
+        self.said = folder / "arguments"
+        self.folder.mkdir()
+        self.temporary.mkdir()
+        self.write(f'cp "{database}" "$5"')
+
+    @property
+    def path(self):
+        return self.folder / "nsys"
+
+    def write(self, script):
+        self.path.write_text(
+            f'#!/bin/sh\nprintf "%s\\n" "$@" > "{self.said}"\nstat -c %a "$(dirname "$5")" >> "{self.said}"\n{script}\n'
+        )
+        self.path.chmod(self.path.stat().st_mode | stat.S_IXUSR)
+
+    def environment(self):
+        return {"PATH": f"{self.folder}:{os.environ['PATH']}", "TMPDIR": str(self.temporary)}
+
+
+@pytest.fixture
+def nsys(tmp_path):
+    return FakeNsys(tmp_path, database_of(SMALL, tmp_path))
+
+
+def test_unknown_reports_are_read_with_nsys(gputime, nsys, unknown):
+    document = gputime.json(unknown, env=nsys.environment())
+    assert content(document) == content(gputime.json(nsys.database))
+    export, kind, sqlite, option, output, report, mode = nsys.said.read_text().splitlines()
+    assert (export, kind, sqlite, option) == ("export", "--type", "sqlite", "--output")
+    assert output.startswith(f"{nsys.temporary}/gputime-") and output.endswith(".sqlite")
+    assert report.endswith(".nsys-rep") and mode == "700"
+    assert list(nsys.temporary.iterdir()) == []
+
+
+def test_nsys_can_be_asked_for_and_named(gputime, nsys, unknown):
+    elsewhere = nsys.path.rename(nsys.folder / "other-nsys")
+    for option in ("--nsys-cmd", "--nsys_cmd"):
+        document = gputime.json(SMALL, "--reader", "nsys", option, elsewhere, env={"TMPDIR": str(nsys.temporary)})
+        assert document["inputs"][0]["format"] == "nsys-sqlite"
+    assert gputime.json(SMALL, "--nsys-cmd", elsewhere)["inputs"][0]["format"] == "nsys-rep"
+    # A relative name, a name on PATH, and input that nsys could not open by itself.
+    done = gputime.json(unknown, "--nsys-cmd", "./other-nsys", cwd=nsys.folder, env=nsys.environment())
+    assert done["inputs"][0]["ops"] == 120
+    done = gputime("-", "--json", "--nsys-cmd", "other-nsys", stdin=unknown.read_bytes(), env=nsys.environment())
+    assert done.returncode == 0, done.stderr
+    assert list(nsys.temporary.iterdir()) == []
+
+
+def failure(gputime, *args, **settings):
+    done = gputime(*args, **settings)
+    assert done.returncode == 1 and done.stdout == b"" and done.stderr.count(b"\n") == 1, done
+    return done.stderr.decode()
+
+
+def test_without_nsys_both_remedies_are_named(gputime, nsys, unknown):
+    for options in (["--reader", "native"], ["--nsys-cmd", "/nowhere/nsys"]):
+        text = failure(gputime, unknown, *options, env=nsys.environment())
+        assert "'br2'" in text and "install nsys" in text and "nsys export --type sqlite" in text
+    text = failure(gputime, SMALL, "--reader", "nsys", "--nsys-cmd", "/nowhere/nsys")
+    assert "there is no program '/nowhere/nsys'" in text
+
+
+@pytest.mark.parametrize(
+    "script, expected",
+    [
+        ("echo starting; echo 'cannot\topen' >&2; exit 3", "failed with status 3: cannot open"),
+        ("exit 0", "failed with status 0 and wrote nothing"),
+        ("kill -9 $$", "was ended by signal 9"),
+        ('echo this is no database > "$5"', "cannot read what nsys made of"),
+        ('cat "$6" > "$5"', "it is no SQLite database"),
+        ('head -c 3000 "{database}" > "$5"', "cannot read what nsys made of"),
+        ('mkdir "$5"', "it is a directory"),
+    ],
+)
+def test_failures_of_nsys(gputime, nsys, unknown, script, expected):
+    nsys.write(script.format(database=nsys.database))
+    text = failure(gputime, unknown, env=nsys.environment())
+    assert expected in text
+    assert list(nsys.temporary.iterdir()) == []
+
+
+def test_a_program_that_cannot_be_run(gputime, nsys, unknown):
+    nsys.path.write_text("#!/nowhere/interpreter\n")
+    assert "cannot run" in failure(gputime, unknown, env=nsys.environment())
+    assert list(nsys.temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_the_folder_goes_when_the_program_is_killed(gputime, nsys, unknown, number):
+    nsys.write('touch "$5"; exec sleep 60')
+    environment = gputime.environment | nsys.environment()
+    running = subprocess.Popen([gputime.binary, unknown], env=environment, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 20
+    while not list(nsys.temporary.glob("*/*.sqlite")) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert list(nsys.temporary.glob("*/*.sqlite"))
+    running.send_signal(number)
+    assert running.wait() == -number
+    while list(nsys.temporary.iterdir()) and time.monotonic() < until:
+        time.sleep(0.02)
+    assert list(nsys.temporary.iterdir()) == []

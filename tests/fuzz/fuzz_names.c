@@ -1,0 +1,183 @@
+/* Fuzzes what is written: the bytes are the name of everything in a tiny trace, which passes through every output
+   format. Whatever a name holds, text and Markdown steer no terminal, JSON has whole strings and CSV has whole rows. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "report/layouts.h"
+#include "run_report.h"
+
+enum { NAME_MAX_BYTES = 4096, TEXT_BYTES = 16 * 6 * NAME_MAX_BYTES };
+
+/* Every event that has a name of its own; %s is the name, quoted. */
+static const char *const events[] = {
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":%s,\"pid\":0,\"tid\":7,\"ts\":100,\"dur\":5,"
+    "\"args\":{\"device\":0,\"stream\":7,\"correlation\":1}},",
+    "{\"ph\":\"X\",\"cat\":\"gpu_memcpy\",\"name\":%s,\"pid\":0,\"tid\":7,\"ts\":120,\"dur\":5,"
+    "\"args\":{\"device\":0,\"stream\":7,\"correlation\":2,\"bytes\":64}},",
+    "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"plain\",\"pid\":0,\"tid\":7,\"ts\":140,\"dur\":5,"
+    "\"args\":{\"device\":0,\"stream\":7,\"correlation\":3,\"Collective name\":%s}},",
+    "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":%s,\"pid\":9,\"tid\":9,\"ts\":110,\"dur\":4,"
+    "\"args\":{\"correlation\":2}},",
+    "{\"ph\":\"X\",\"cat\":\"user_annotation\",\"name\":%s,\"pid\":9,\"tid\":9,\"ts\":90,\"dur\":90,\"args\":{}},",
+    "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":%s,\"pid\":9,\"tid\":9,\"ts\":95,\"dur\":50,\"args\":{}},",
+    "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":9,\"args\":{\"name\":%s}},",
+    "{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":9,\"tid\":9,\"args\":{\"name\":%s}}",
+};
+
+/* What JSON cannot hold raw is escaped; the other bytes stay, be they UTF-8 or not. */
+static void quote(char quoted[6 * NAME_MAX_BYTES + 3], const uint8_t *name, size_t size) {
+    char *to = quoted;
+    *to++ = '"';
+    for (size_t i = 0; i < size; i++) {
+        if (name[i] < ' ' || name[i] == '"' || name[i] == '\\')
+            to += sprintf(to, "\\u%04x", name[i]);
+        else
+            *to++ = (char)name[i];
+    }
+    strcpy(to, "\"");
+}
+
+static size_t make_trace(char *text, const char *quoted) {
+    char *to = text;
+    to += sprintf(to, "{\"traceEvents\":[");
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+        const char *place = strstr(events[i], "%s");
+        to += sprintf(to, "%.*s%s%s", (int)(place - events[i]), events[i], quoted, place + 2);
+    }
+    return (size_t)(to - text) + (size_t)sprintf(to, "]}");
+}
+
+/* ---- what every output must keep to ---- */
+
+static void expect(bool holds) {
+    if (!holds)
+        abort();
+}
+
+/* No control character but the line feed, be it ASCII or one of U+0080 to U+009F. */
+static void check_screen(const uint8_t *text, size_t size) {
+    for (size_t i = 0; i < size; i++) {
+        expect((text[i] >= ' ' && text[i] != 0x7f) || text[i] == '\n');
+        expect(!(text[i] == 0xc2 && i + 1 < size && text[i + 1] >= 0x80 && text[i + 1] < 0xa0));
+    }
+    expect(size > 0 && text[size - 1] == '\n');
+}
+
+/* Brackets match outside of strings; strings end and have no raw control characters and no unknown escapes. */
+static void check_json(const uint8_t *text, size_t size) {
+    char open[64];
+    size_t depth = 0, i = 0;
+    for (; i < size; i++) {
+        if (text[i] == '{' || text[i] == '[') {
+            expect(depth < sizeof open);
+            open[depth++] = (char)text[i];
+        } else if (text[i] == '}' || text[i] == ']') {
+            expect(depth > 0 && open[--depth] == (text[i] == '}' ? '{' : '['));
+        } else if (text[i] == '"') {
+            for (i++; i < size && text[i] != '"'; i++) {
+                expect(text[i] >= ' ');
+                if (text[i] == '\\')
+                    expect(++i < size && strchr("\"\\/bfnrtu", text[i]) && text[i]);
+            }
+            expect(i < size);
+        }
+    }
+    expect(depth == 0);
+}
+
+/* Where the field that begins at i ends. Quotes stand around whole fields only, doubled inside. */
+static size_t end_of_field(const uint8_t *text, size_t size, size_t i) {
+    if (text[i] != '"') {
+        for (; i < size && text[i] != ',' && text[i] != '\n'; i++)
+            expect(text[i] != '"' && (text[i] >= ' ' || text[i] == '\t'));
+        return i;
+    }
+    for (i++; i < size && !(text[i] == '"' && (i + 1 == size || text[i + 1] != '"')); i++)
+        i += text[i] == '"';
+    return i + 1;
+}
+
+/* All rows have as many fields as the first. */
+static void check_csv(const uint8_t *text, size_t size) {
+    size_t fields = 1, wanted = 0;
+    for (size_t i = 0; i < size; i++) {
+        i = end_of_field(text, size, i);
+        expect(i < size && (text[i] == ',' || text[i] == '\n'));
+        if (text[i] == ',') {
+            fields++;
+        } else {
+            expect(!wanted || fields == wanted);
+            wanted = fields;
+            fields = 1;
+        }
+    }
+    expect(wanted > 0 && fields == 1 && text[size - 1] == '\n');
+}
+
+/* ---- the run ---- */
+
+static const struct {
+    const char *format;
+    void (*check)(const uint8_t *text, size_t size);
+} checks[] = {{"text", check_screen}, {"md", check_screen}, {"json", check_json}, {"csv", check_csv}};
+
+static void write_and_check(const struct gputime_report *report, const struct gputime_options *options) {
+    static uint8_t text[1 << 20];
+    struct gputime_error err;
+    char path[FUZZ_PATH_MAX], target[FUZZ_PATH_MAX];
+    int fd = fuzz_file("", 0, path);
+    snprintf(target, sizeof target, "/dev/fd/%d", fd);
+    expect(gputime_report_write(report, options, target, &err) == GPUTIME_OK);
+    ssize_t size = pread(fd, text, sizeof text, 0);
+    expect(size >= 0);
+    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
+        if (strcmp(options->format, checks[i].format) == 0 && (size_t)size < sizeof text)
+            checks[i].check(text, (size_t)size);
+    close(fd);
+}
+
+static void write_all(const struct gputime_report *report, struct gputime_options *options) {
+    for (size_t i = 0; i < gputime_registry_count(GPUTIME_OUTPUTS); i++) {
+        options->format = gputime_registry_entry(GPUTIME_OUTPUTS, i).key;
+        options->table = NULL;
+        if (strcmp(options->format, "csv") != 0)
+            write_and_check(report, options);
+        for (size_t t = 0; strcmp(options->format, "csv") == 0 && t < gputime_report_table_count(report, 0); t++) {
+            options->table = gputime_report_table_key(report, 0, t);
+            write_and_check(report, options);
+        }
+    }
+    options->table = NULL;
+    for (size_t i = 0; i < gt_layout_count; i++) {
+        options->format = gt_layouts[i].key;
+        write_and_check(report, options);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static char quoted[6 * NAME_MAX_BYTES + 3], text[TEXT_BYTES];
+    const char *analyses[FUZZ_ANALYSES_MAX];
+    size_t analysis_count = fuzz_analyses(analyses);
+    struct gputime_options options = {.no_cache = 1,
+                                      .threads = 1,
+                                      .width = 40 + (int64_t)(size % 100),
+                                      .verbose = size % 2 == 1,
+                                      .names = size % 3 == 0 ? GPUTIME_NAMES_SHORT : GPUTIME_NAMES_FULL,
+                                      .color = GPUTIME_COLOR_NEVER};
+    struct gputime_trace *trace = NULL;
+    struct gputime_report *report = NULL;
+    struct gputime_error err;
+    char path[FUZZ_PATH_MAX];
+    const char *paths[] = {path};
+    if (size > NAME_MAX_BYTES)
+        return 0;
+    quote(quoted, data, size);
+    int fd = fuzz_file(text, make_trace(text, quoted), path);
+    expect(gputime_trace_open(paths, 1, &options, &trace, &err) == GPUTIME_OK);
+    expect(gputime_report_new(&trace, 1, "fuzz", analyses, analysis_count, &options, &report, &err) == GPUTIME_OK);
+    write_all(report, &options);
+    gputime_report_free(report);
+    gputime_trace_free(trace);
+    close(fd);
+    return 0;
+}

@@ -1,0 +1,6 @@
+/* Fuzzes the decoder of Nsight Systems reports and everything behind it. */
+#include "run_report.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    return fuzz_report_of(data, size);
+}

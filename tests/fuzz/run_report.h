@@ -1,0 +1,80 @@
+/* What all fuzz targets share: bytes come in, a file in memory or a whole run over it (trace, every analysis of the
+   registry, one output format) goes out. Any bytes must end in a report or in an error that says something. */
+#ifndef TESTS_FUZZ_RUN_REPORT_H
+#define TESTS_FUZZ_RUN_REPORT_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "gputime.h"
+
+enum { FUZZ_PATH_MAX = 64, FUZZ_ANALYSES_MAX = 64 };
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A file in memory that holds the bytes: its descriptor, and the path to read it by. */
+static inline int fuzz_file(const void *data, size_t size, char path[FUZZ_PATH_MAX]) {
+    int fd = memfd_create("input", MFD_CLOEXEC);
+    if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+        abort();
+    snprintf(path, FUZZ_PATH_MAX, "/proc/self/fd/%d", fd);
+    return fd;
+}
+
+/* What failed must say why, in one line. */
+static inline void fuzz_expect_reason(const struct gputime_error *err) {
+    if (!err->status || !err->message[0])
+        abort();
+    for (const char *c = err->message; *c; c++)
+        if ((unsigned char)*c < ' ')
+            abort();
+}
+
+static inline size_t fuzz_analyses(const char *analyses[FUZZ_ANALYSES_MAX]) {
+    size_t count = gputime_registry_count(GPUTIME_ANALYSES);
+    if (count > FUZZ_ANALYSES_MAX)
+        abort();
+    for (size_t i = 0; i < count; i++)
+        analyses[i] = gputime_registry_entry(GPUTIME_ANALYSES, i).key;
+    return count;
+}
+
+/* The file's size picks the format. */
+static inline const char *fuzz_format(size_t choice) {
+    return gputime_registry_entry(GPUTIME_OUTPUTS, choice % gputime_registry_count(GPUTIME_OUTPUTS)).key;
+}
+
+/* The whole run over one capture; true if it gave a report. */
+static inline int fuzz_report(const char *const *paths, size_t path_count, const struct gputime_options *options) {
+    const char *analyses[FUZZ_ANALYSES_MAX];
+    size_t analysis_count = fuzz_analyses(analyses);
+    struct gputime_trace *trace = NULL;
+    struct gputime_report *report = NULL;
+    struct gputime_error err = {.status = GPUTIME_OK};
+    enum gputime_status status = gputime_trace_open(paths, path_count, options, &trace, &err);
+    if (status == GPUTIME_OK)
+        status = gputime_report_new(&trace, 1, "fuzz", analyses, analysis_count, options, &report, &err);
+    if (status != GPUTIME_OK)
+        fuzz_expect_reason(&err);
+    else if (gputime_report_write(report, options, "/dev/null", &err) != GPUTIME_OK)
+        abort();
+    gputime_report_free(report);
+    gputime_trace_free(trace);
+    return status == GPUTIME_OK;
+}
+
+/* The bytes as the one file of a capture. Reports of Nsight are never handed to an nsys of this machine. */
+static inline int fuzz_report_of(const uint8_t *data, size_t size) {
+    char path[FUZZ_PATH_MAX];
+    const char *paths[] = {path};
+    struct gputime_options options = {
+        .no_cache = 1, .threads = 1, .reader = GPUTIME_READER_NATIVE, .format = fuzz_format(size)};
+    int fd = fuzz_file(data, size, path);
+    fuzz_report(paths, 1, &options);
+    close(fd);
+    return 0;
+}
+
+#endif

@@ -1,0 +1,130 @@
+/* Databases for tests: a folder of their own, SQL to fill them, bytes to damage them. */
+#ifndef TESTS_UNIT_SQLITE_WORLD_H
+#define TESTS_UNIT_SQLITE_WORLD_H
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/source.h"
+
+static char world_folder[] = "/tmp/gputime-sqlite-XXXXXX";
+static char world_path[128];
+
+static int world_begin(void **state) {
+    (void)state;
+    if (!mkdtemp(world_folder))
+        return -1;
+    snprintf(world_path, sizeof world_path, "%s/a.sqlite", world_folder);
+    return 0;
+}
+
+/* How many files the folder has; removes them if asked. */
+static int world_files(int is_removing) {
+    int count = 0;
+    DIR *folder = opendir(world_folder);
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        count++;
+        if (is_removing)
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    }
+    closedir(folder);
+    return count;
+}
+
+static int world_end(void **state) {
+    (void)state;
+    world_files(1);
+    return rmdir(world_folder);
+}
+
+static sqlite3 *world_open(const char *path) {
+    sqlite3 *connection;
+    assert_int_equal(sqlite3_open(path, &connection), SQLITE_OK);
+    sqlite3_exec(connection, "PRAGMA synchronous = OFF", NULL, NULL, NULL);
+    return connection;
+}
+
+static void world_sql(sqlite3 *connection, const char *sql) {
+    char *message = NULL;
+    if (sqlite3_exec(connection, sql, NULL, NULL, &message) != SQLITE_OK)
+        fail_msg("%s: %s", sql, message);
+}
+
+/* A new database at path, filled by sql. */
+static void world_make(const char *path, const char *sql) {
+    unlink(path);
+    sqlite3 *connection = world_open(path);
+    world_sql(connection, sql);
+    assert_int_equal(sqlite3_close(connection), SQLITE_OK);
+}
+
+static size_t world_read(const char *path, unsigned char **bytes) {
+    struct stat info;
+    int fd = open(path, O_RDONLY);
+    assert_true(fd >= 0);
+    assert_int_equal(fstat(fd, &info), 0);
+    *bytes = malloc((size_t)info.st_size + 1);
+    assert_int_equal(read(fd, *bytes, (size_t)info.st_size), info.st_size);
+    close(fd);
+    return (size_t)info.st_size;
+}
+
+static void world_write(const char *path, const unsigned char *bytes, size_t size) {
+    unlink(path); /* some file systems flush a file that is written over */
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, bytes, size), size);
+    close(fd);
+}
+
+/* The captures of the repository, which are packed, and more where a folder of them lies beside it. */
+struct world_samples {
+    glob_t found;
+    size_t next, count;
+    char path[256];
+};
+
+static void world_unpack(const char *packed, const char *path) {
+    enum { ROOM = 8 << 20 };
+    struct gt_error err = {0};
+    struct gt_source *source;
+    size_t got;
+    unsigned char *bytes = malloc(ROOM);
+    assert_int_equal(gt_source_open(packed, &source, &err), 0);
+    assert_int_equal(gt_source_read(source, bytes, ROOM, &got, &err), 0);
+    gt_source_close(source);
+    world_write(path, bytes, got);
+    free(bytes);
+}
+
+static inline const char *world_next_sample(struct world_samples *samples) {
+    if (samples->next == samples->found.gl_pathc) {
+        globfree(&samples->found);
+        return NULL;
+    }
+    const char *path = samples->found.gl_pathv[samples->next++];
+    samples->count++;
+    snprintf(samples->path, sizeof samples->path, "%s", path);
+    if (strstr(path, ".gz")) {
+        snprintf(samples->path, sizeof samples->path, "%s/sample.sqlite", world_folder);
+        world_unpack(path, samples->path);
+    }
+    return samples->path;
+}
+
+static inline const char *world_first_sample(struct world_samples *samples) {
+    *samples = (struct world_samples){0};
+    glob("tests/data/nsys/*.sqlite.gz", 0, NULL, &samples->found);
+    glob("../shared/data/*/nsys/*/*.sqlite", GLOB_APPEND, NULL, &samples->found);
+    return world_next_sample(samples);
+}
+
+#endif

@@ -8,8 +8,6 @@
 #include "decode/torch_layout.h"
 #include "decode/torch_simd.h"
 
-#define FAST __attribute__((target("avx2,bmi,pclmul")))
-
 /* Names met lately, by the hash that comes out of the search for their end. */
 enum { NAME_SLOTS = 4096 };
 
@@ -20,10 +18,42 @@ struct name_slot {
 };
 
 struct gt_torch_fast {
+    struct simd_constants constants;
     struct gt_torch_layout layout;
     struct gt_torch_node *last_folded, *last_open; /* where the last path through each tree ended; its root at first */
     struct name_slot names[NAME_SLOTS];
 };
+
+static void init_constants(struct simd_constants *k) {
+    const struct {
+        char *at;
+        size_t size;
+        int value;
+    } fills[] = {
+        {k->quote, 32, '"'},      {k->escape, 32, '\\'},       {k->last_control, 32, 0x1f},
+        {k->brackets, 32, 0x7f},  {k->bracket_bits, 32, 0x26},  {k->comma, 32, ','},
+        {k->colon, 32, ':'},      {k->space, 32, ' '},          {k->open_list, 32, '['},
+        {k->close_list, 32, ']'}, {k->open_object, 32, '{'},    {k->close_object, 32, '}'},
+        {k->zero_digit, 16, '0'}, {k->nine, 16, 9},             {k->minus, 16, '-'},
+        {k->moves, 16, 0x80},     {k->minus_to_nine, 16, '9' - '-'},
+    };
+    static const char pairs[] = {10, 1};
+    static const int16_t fours[] = {100, 1}, eights[] = {10000, 1};
+    for (size_t i = 0; i < sizeof fills / sizeof *fills; i++)
+        memset(fills[i].at, fills[i].value, fills[i].size);
+    for (size_t i = 0; i < 16; i += 4) {
+        memcpy(k->pairs + i, pairs, 2);
+        memcpy(k->pairs + i + 2, pairs, 2);
+        memcpy(k->fours + i, fours, 4);
+        memcpy(k->eights + i, eights, 4);
+    }
+    for (int i = 0; i < 32; i++) {
+        k->positions[i] = (char)i;
+        k->hash_key[i] = (char)(i * 151 + 89);
+    }
+    for (int i = 0; i < 16; i++)
+        k->moves[16 + i] = (char)i;
+}
 
 struct gt_torch_fast *gt_torch_fast_new(void) {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("pclmul"))
@@ -31,9 +61,13 @@ struct gt_torch_fast *gt_torch_fast_new(void) {
     struct gt_torch_fast *fast = gt_alloc_array(1, sizeof *fast);
     if (!fast)
         return NULL;
-    gt_torch_layout_init(&fast->layout);
-    fast->last_folded = &fast->layout.folded;
-    fast->last_open = &fast->layout.open;
+    if (!gt_torch_layout_init(&fast->layout)) {
+        gt_torch_fast_free(fast);
+        return NULL;
+    }
+    fast->last_folded = fast->layout.folded;
+    fast->last_open = fast->layout.open;
+    init_constants(&fast->constants);
     return fast;
 }
 
@@ -52,8 +86,9 @@ struct reading {
 };
 
 /* An object or array, whatever it holds. Rare ones go through the portable code. */
-FAST __attribute__((noinline)) static const char *skip_nested(const char *p, const char *end) {
-    const char *behind = *p == '{' ? simd_skip_object(p, end) : NULL;
+GT_SIMD_TARGET __attribute__((noinline)) static const char *skip_nested(const struct simd_constants *k, const char *p,
+                                                                        const char *end) {
+    const char *behind = *p == '{' ? simd_skip_object(k, p, end) : NULL;
     if (behind)
         return behind;
     behind = p;
@@ -61,76 +96,68 @@ FAST __attribute__((noinline)) static const char *skip_nested(const char *p, con
 }
 
 /* Reads the value of a node at p; the place behind it, or NULL. */
-GT_SIMD const char *take_value(const struct gt_torch_node *node, const char *p, const char *end,
-                               struct reading *reading) {
+GT_SIMD const char *take_value(const struct simd_constants *k, const struct gt_torch_node *node, const char *p,
+                               const char *end, struct reading *reading) {
     switch (node->slot) {
     case GT_TORCH_SLOT_NAME:
         reading->name = p;
-        return reading->name_end = simd_hash_text(p, &reading->name_hash);
+        return reading->name_end = simd_hash_text(k, p, &reading->name_hash);
     case GT_TORCH_SLOT_TEXT:
-        return simd_skip_text(p);
+        return simd_skip_text(k, p);
     case GT_TORCH_SLOT_INT:
-        return simd_take_digits(p, &reading->values[node->field]);
+        return simd_take_digits(k, p, &reading->values[node->field]);
     case GT_TORCH_SLOT_MICROS:
-        return simd_take_micros(p, &reading->values[node->field]);
+        return simd_take_micros(k, p, &reading->values[node->field]);
     case GT_TORCH_SLOT_NUMBER:
-        return simd_skip_number(p);
+        return simd_skip_number(k, p);
     case GT_TORCH_SLOT_LIST:
-        return simd_skip_list(p);
+        return simd_skip_list(k, p);
     case GT_TORCH_SLOT_NESTED:
-        return skip_nested(p, end);
+        return skip_nested(k, p, end);
     case GT_TORCH_SLOT_END:
         return p;
     }
-    return NULL;
-}
-
-/* The child whose literal and value stand at *p, and *p behind them; or NULL. `guess` is tried before all others. */
-GT_SIMD struct gt_torch_node *follow_child(const struct gt_torch_node *parent, struct gt_torch_node *guess,
-                                           const char **p, const char *end, struct reading *reading) {
-    struct gt_torch_node *node = guess;
-    for (;;) {
-        if (simd_matches(*p, node->literal, node->literal_bytes)) {
-            const char *behind = take_value(node, *p + node->literal_bytes, end, reading);
-            if (behind) {
-                *p = behind;
-                return node;
-            }
-        }
-        node = node == guess ? parent->children : node->other;
-        if (node == guess)
-            node = node->other;
-        if (!node)
-            return NULL;
-    }
+    __builtin_unreachable();
 }
 
 /* Follows the event at *p through a tree: the end of its path, and *p behind it; or NULL. Every node on the way
    remembers what came next, since that is what will most likely come next again. last: where the event before ended. */
-GT_SIMD struct gt_torch_node *follow(struct gt_torch_node *root, struct gt_torch_node *last, const char **p,
-                                     const char *end, struct reading *reading) {
+GT_SIMD struct gt_torch_node *follow(const struct simd_constants *k, struct gt_torch_node *root,
+                                     struct gt_torch_node *last, const char **p, const char *end,
+                                     struct reading *reading) {
     struct gt_torch_node *parent = root, *node = last;
+    const char *at = *p;
+    if (!root->children)
+        return NULL;
     do {
-        struct gt_torch_node *guess = node->next ? node->next : parent->children;
-        struct gt_torch_node *child = guess ? follow_child(parent, guess, p, end, reading) : NULL;
-        if (!child)
-            return NULL;
+        struct gt_torch_node *guess = node->next, *child = guess;
+        const char *behind;
+        while (!simd_matches(at, child->literal, child->literal_bytes, child->last_bits) ||
+               !(behind = take_value(k, child, at + child->literal_bytes, end, reading))) {
+            child = child == guess ? parent->children : child->other;
+            if (child == guess)
+                child = child->other;
+            if (!child)
+                return NULL;
+        }
         node->next = child;
         parent = node = child;
+        at = behind;
     } while (node->slot != GT_TORCH_SLOT_END);
+    *p = at;
     return node;
 }
 
 /* The same through the open tree, which is the less common way. */
-FAST __attribute__((noinline)) static struct gt_torch_node *follow_open(struct gt_torch_fast *fast, const char **p,
+GT_SIMD_TARGET __attribute__((noinline)) static struct gt_torch_node *follow_open(struct gt_torch_fast *fast, const char **p,
                                                                         const char *end, struct reading *reading) {
-    struct gt_torch_node *node = follow(&fast->layout.open, fast->last_open, p, end, reading);
+    struct gt_torch_node *node = follow(&fast->constants, fast->layout.open, fast->last_open, p, end, reading);
     if (node)
         fast->last_open = node;
     return node;
 }
 
-FAST static inline gt_strid find_name(struct gt_torch_fast *fast, struct gt_builder *builder,
+GT_SIMD_TARGET static inline gt_strid find_name(struct gt_torch_fast *fast, struct gt_builder *builder,
                                       const struct reading *reading) {
     struct name_slot *slot = &fast->names[reading->name_hash % NAME_SLOTS];
     struct gt_str name = {reading->name, (size_t)(reading->name_end - reading->name)};
@@ -144,10 +171,10 @@ FAST static inline gt_strid find_name(struct gt_torch_fast *fast, struct gt_buil
 }
 
 /* Reads the event at *p, along a folded path if there is one for it. */
-FAST static inline struct gt_torch_path *read_event(struct gt_torch_fast *fast, const char **p, const char *end,
+GT_SIMD_TARGET static inline struct gt_torch_path *read_event(struct gt_torch_fast *fast, const char **p, const char *end,
                                                           struct reading *reading) {
     const char *begin = *p;
-    struct gt_torch_node *node = follow(&fast->layout.folded, fast->last_folded, p, end, reading);
+    struct gt_torch_node *node = follow(&fast->constants, fast->layout.folded, fast->last_folded, p, end, reading);
     if (node) {
         fast->last_folded = node;
         return node->path;
@@ -191,7 +218,7 @@ static void add_gpu_side(struct gt_torch_sink *sink, const struct gt_torch_path 
 }
 
 /* false: this one event is for the portable reader. */
-FAST static inline bool add_event(struct gt_torch_fast *fast, struct gt_torch_sink *sink, struct gt_torch_path *path,
+GT_SIMD_TARGET static inline bool add_event(struct gt_torch_fast *fast, struct gt_torch_sink *sink, struct gt_torch_path *path,
                                   const struct reading *reading) {
     if ((path->role == GT_TORCH_ROLE_SKIP_UNLESS_STEP || path->role == GT_TORCH_ROLE_CPU_OP) && is_step(reading))
         return false;
@@ -213,7 +240,7 @@ FAST static inline bool add_event(struct gt_torch_fast *fast, struct gt_torch_si
     return true;
 }
 
-FAST uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_torch_sink *sink, struct gt_torch_bytes *bytes,
+GT_SIMD_TARGET uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_torch_sink *sink, struct gt_torch_bytes *bytes,
                                 uint64_t limit) {
     const char *p = bytes->p, *end = bytes->end, *stop = end;
     uint64_t count = 0;

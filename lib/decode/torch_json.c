@@ -12,7 +12,7 @@
 /* Chunks are handed out one after the other: several for each thread, since they do not take equally long, but not
    so small that beginning one costs. */
 enum { MIN_CHUNK_BYTES = 1 << 20, MAX_CHUNK_BYTES = 8 << 20, CHUNKS_PER_THREAD = 4 };
-enum { WINDOW_BYTES = 128 << 10, MAX_EVENT_BYTES = 64 << 20 };
+enum { WINDOW_BYTES = 256 << 10, MAX_EVENT_BYTES = 64 << 20 };
 
 /* Bytes before a chunk's nominal start that tell what stands before its first brace. */
 enum { LOOK_BACK_BYTES = 64 };

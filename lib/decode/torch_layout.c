@@ -18,9 +18,12 @@ enum { MAX_DIGITS = 15 };
 
 #define BIT(field) (UINT32_C(1) << (field))
 
-void gt_torch_layout_init(struct gt_torch_layout *layout) {
+bool gt_torch_layout_init(struct gt_torch_layout *layout) {
     memset(layout, 0, sizeof *layout);
     gt_arena_init(&layout->arena);
+    layout->open = gt_arena_alloc(&layout->arena, sizeof *layout->open);
+    layout->folded = gt_arena_alloc(&layout->arena, sizeof *layout->folded);
+    return layout->open && layout->folded;
 }
 
 void gt_torch_layout_release(struct gt_torch_layout *layout) {
@@ -230,18 +233,30 @@ static struct gt_torch_node *find_child(const struct gt_torch_node *parent, cons
     return NULL;
 }
 
-static struct gt_torch_node *add_child(struct gt_torch_layout *layout, struct gt_torch_node *parent,
-                                       const struct step *step) {
-    struct gt_torch_node *node = gt_arena_array(&layout->arena, 1, sizeof *node);
-    char *literal = gt_arena_alloc(&layout->arena, step->literal.len + GT_TORCH_PADDING);
-    if (!node || !literal)
+static struct gt_torch_node *new_node(struct gt_torch_layout *layout, const struct step *step) {
+    struct gt_torch_node *node =
+        gt_arena_alloc(&layout->arena, sizeof *node + step->literal.len + GT_TORCH_PADDING);
+    if (!node)
         return NULL;
-    memcpy(literal, step->literal.ptr, step->literal.len);
-    *node = (struct gt_torch_node){
-        .literal = literal, .literal_bytes = step->literal.len, .slot = step->slot, .field = step->field};
+    memcpy(node->literal, step->literal.ptr, step->literal.len);
+    node->literal_bytes = (uint32_t)step->literal.len;
+    node->last_bits = UINT32_MAX >> (-node->literal_bytes & 31);
+    node->slot = step->slot;
+    node->field = step->field;
+    layout->node_count++;
+    return node;
+}
+
+static struct gt_torch_node *add_child(struct gt_torch_layout *layout, struct gt_torch_node *root,
+                                       struct gt_torch_node *parent, const struct step *step) {
+    struct gt_torch_node *node = new_node(layout, step);
+    if (!node)
+        return NULL;
     node->other = parent->children;
     parent->children = node;
-    layout->node_count++;
+    parent->next = node;
+    if (node->slot == GT_TORCH_SLOT_END)
+        node->next = root->children;
     return node;
 }
 
@@ -261,7 +276,7 @@ static struct gt_torch_path *add_path(struct gt_torch_layout *layout, struct gt_
     for (size_t i = 0; i < draft->step_count; i++) {
         const struct step *step = &draft->steps[i];
         struct gt_torch_node *child = find_child(node, step);
-        node = child ? child : add_child(layout, node, step);
+        node = child ? child : add_child(layout, root, node, step);
         if (!node)
             return NULL;
         if (nodes)
@@ -330,7 +345,7 @@ void gt_torch_layout_learn(struct gt_torch_layout *layout, const struct gt_torch
     layout->lesson_count++;
     if (!draft_members(&draft, &p, end) || !has_needful(&draft) || !draft_end(&draft, p, end))
         return;
-    struct gt_torch_path *path = add_path(layout, &layout->open, &draft, nodes);
+    struct gt_torch_path *path = add_path(layout, layout->open, &draft, nodes);
     if (!path || path->fold_count == GT_TORCH_MAX_FOLDS)
         return;
     for (size_t i = 0; i < draft.step_count; i++)
@@ -339,7 +354,7 @@ void gt_torch_layout_learn(struct gt_torch_layout *layout, const struct gt_torch
         return;
     struct gt_torch_path numbers = {0};
     fold(&draft, nodes, &numbers);
-    struct gt_torch_path *folded = add_path(layout, &layout->folded, &draft, NULL);
+    struct gt_torch_path *folded = add_path(layout, layout->folded, &draft, NULL);
     if (!folded)
         return;
     folded->is_folded = true;

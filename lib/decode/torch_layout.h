@@ -36,19 +36,20 @@ enum gt_torch_role {
 };
 
 struct gt_torch_node {
-    const char *literal; /* no NUL in it, GT_TORCH_PADDING zero bytes behind it */
-    size_t literal_bytes;
-    enum gt_torch_slot slot;
-    enum gt_torch_field field;
+    struct gt_torch_node *next;     /* what last followed: a child; behind an end, one of the root's; never NULL */
     struct gt_torch_node *children; /* what may follow */
     struct gt_torch_node *other;    /* the next child of the same parent */
-    struct gt_torch_node *next;     /* what last followed: a child; behind an end, one of the root's */
+    struct gt_torch_path *path;     /* of a GT_TORCH_SLOT_END */
+    uint32_t literal_bytes;         /* 1 or more */
+    uint32_t last_bits;             /* one for each byte of the literal's last 32 or less */
+    enum gt_torch_slot slot;
+    enum gt_torch_field field;
 
     /* In the open tree: what was seen of the value. */
     struct gt_str last_value;
     bool has_changed;
 
-    struct gt_torch_path *path; /* of a GT_TORCH_SLOT_END */
+    char literal[]; /* no NUL in it, GT_TORCH_PADDING zero bytes behind it */
 };
 
 /* All that is known of an event by the path it takes. */
@@ -67,12 +68,12 @@ struct gt_torch_path {
 #define GT_TORCH_MAX_FOLDS 16
 
 struct gt_torch_layout {
-    struct gt_torch_node open, folded; /* the roots */
+    struct gt_torch_node *open, *folded; /* the roots */
     size_t node_count, lesson_count;
     struct gt_arena arena;
 };
 
-void gt_torch_layout_init(struct gt_torch_layout *layout);
+bool gt_torch_layout_init(struct gt_torch_layout *layout); /* false: memory was short */
 void gt_torch_layout_release(struct gt_torch_layout *layout);
 
 /* Learns from an event that gt_torch_event_parse() read at the first try: its text begins at p, [p, end) are the bytes

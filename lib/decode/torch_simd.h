@@ -1,4 +1,4 @@
-/* Pieces of an event's text at 32 and 64 bytes a step: literals, texts, numbers, objects to skip. All of them read up to
+/* Pieces of an event's text at 16 to 64 bytes a step: literals, texts, numbers, objects to skip. All of them read up to
    GT_TORCH_PADDING bytes behind the text at hand, where zeros stand; no piece goes on behind a zero. NULL means that
    the text is not as plain as this code wants it: the portable code then decides what it is. */
 #ifndef GT_DECODE_TORCH_SIMD_H
@@ -10,155 +10,166 @@
 #include <stdint.h>
 #include <string.h>
 
-#define GT_SIMD __attribute__((target("avx2,bmi,pclmul"), always_inline)) static inline
+#define GT_SIMD_TARGET __attribute__((target("avx2,bmi,pclmul")))
+#define GT_SIMD        GT_SIMD_TARGET __attribute__((always_inline)) static inline
+
+/* Constants that are read from memory: gcc builds those it knows out of immediates, three instructions each time. */
+struct simd_constants {
+    char quote[32], escape[32], last_control[32], brackets[32], bracket_bits[32];
+    char comma[32], colon[32], space[32], open_list[32], close_list[32], open_object[32], close_object[32];
+    char positions[32]; /* 0, 1, 2 ... */
+    char hash_key[32];
+    char zero_digit[16], nine[16], minus[16], minus_to_nine[16];
+    char pairs[16], fours[16], eights[16]; /* weights of digits */
+    char moves[32];                        /* read from byte n on: moves the first n bytes of a register to its end */
+};
 
 GT_SIMD __m256i simd_load(const char *p) {
     return _mm256_loadu_si256((const __m256i *)(const void *)p);
 }
 
-/* One bit for each byte that equals c. */
-GT_SIMD uint32_t simd_equal(__m256i bytes, char c) {
-    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(c)));
+GT_SIMD __m128i simd_load_half(const char *p) {
+    return _mm_loadu_si128((const __m128i *)(const void *)p);
 }
 
-GT_SIMD bool simd_matches(const char *p, const char *literal, size_t size) {
-    for (;; p += 32, literal += 32, size -= 32) {
-        uint32_t differs = ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(simd_load(p), simd_load(literal)));
-        if (size <= 32)
-            return differs << (32 - size) == 0;
-        if (differs)
+/* One bit for each byte that is equal. */
+GT_SIMD uint32_t simd_equal(__m256i a, __m256i b) {
+    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, b));
+}
+
+/* size: of the literal, not 0; last_bits: one for each byte of its last 32 or less. */
+GT_SIMD bool simd_matches(const char *p, const char *literal, size_t size, uint32_t last_bits) {
+    for (; size > 32; p += 32, literal += 32, size -= 32)
+        if (simd_equal(simd_load(p), simd_load(literal)) != UINT32_MAX)
             return false;
-    }
+    return (last_bits & ~simd_equal(simd_load(p), simd_load(literal))) == 0;
 }
 
 /* ---- texts ---- */
 
 /* Where a text ends: quotes, and all that makes it more than a run of bytes. */
-GT_SIMD uint32_t simd_text_specials(__m256i bytes) {
-    const __m256i last_control = _mm256_set1_epi8(0x1f);
+GT_SIMD uint32_t simd_text_specials(const struct simd_constants *k, __m256i bytes) {
+    __m256i last_control = simd_load(k->last_control);
     __m256i controls = _mm256_cmpeq_epi8(_mm256_max_epu8(bytes, last_control), last_control);
-    __m256i quotes = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('"'));
-    __m256i escapes = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\\'));
+    __m256i quotes = _mm256_cmpeq_epi8(bytes, simd_load(k->quote));
+    __m256i escapes = _mm256_cmpeq_epi8(bytes, simd_load(k->escape));
     return (uint32_t)_mm256_movemask_epi8(_mm256_or_si256(controls, _mm256_or_si256(quotes, escapes)));
 }
 
 /* The quote that ends the text at p. */
-GT_SIMD const char *simd_skip_text(const char *p) {
+GT_SIMD const char *simd_skip_text(const struct simd_constants *k, const char *p) {
     uint32_t specials;
-    while ((specials = simd_text_specials(simd_load(p))) == 0)
+    while ((specials = simd_text_specials(k, simd_load(p))) == 0)
         p += 32;
     p += __builtin_ctz(specials);
     return *p == '"' ? p : NULL;
 }
 
-/* Mixes 32 bytes of a text into its hash; `round` makes their order count. */
-GT_SIMD __m256i simd_mix(__m256i hash, __m256i bytes, uint64_t round) {
-    __m256i keyed = _mm256_xor_si256(bytes, _mm256_set1_epi64x((long long)((round + 1) * 0x9e3779b97f4a7c15u)));
+/* Mixes 32 bytes of a text into its hash. Turning the hash makes their order count. */
+GT_SIMD __m256i simd_mix(const struct simd_constants *k, __m256i hash, __m256i bytes) {
+    __m256i keyed = _mm256_xor_si256(bytes, simd_load(k->hash_key));
     __m256i product = _mm256_mul_epu32(keyed, _mm256_srli_epi64(keyed, 32));
-    return _mm256_add_epi64(hash, _mm256_xor_si256(product, bytes));
+    return _mm256_add_epi64(_mm256_shuffle_epi32(hash, 0x93), _mm256_xor_si256(product, bytes));
 }
 
 GT_SIMD uint64_t simd_fold(__m256i hash, size_t size) {
-    uint64_t lanes[4];
-    _mm256_storeu_si256((__m256i *)(void *)lanes, hash);
-    uint64_t a = (lanes[0] ^ lanes[1] >> 29) * 0x9fb21c651e98df25u, b = (lanes[2] ^ lanes[3] >> 31) * 0xd6e8feb86659fd93u;
-    uint64_t c = (lanes[1] + lanes[3] * 3 + size) * 0xa0761d6478bd642fu;
-    a ^= b >> 32 ^ c >> 17 ^ b ^ c;
-    return a ^ a >> 32;
+    __m128i low = _mm256_castsi256_si128(hash), high = _mm256_extracti128_si256(hash, 1);
+    __m128i both = _mm_xor_si128(low, _mm_shuffle_epi32(high, 0x39));
+    uint64_t a = (uint64_t)_mm_cvtsi128_si64(both), b = (uint64_t)_mm_extract_epi64(both, 1);
+    uint64_t product = (a ^ size) * 0x9fb21c651e98df25u + (b ^ b >> 29) * 0xd6e8feb86659fd93u;
+    return product ^ product >> 32;
 }
 
 /* The same as simd_skip_text, and a hash of the text on the way. */
-GT_SIMD const char *simd_hash_text(const char *p, uint64_t *hash) {
-    const __m256i positions = _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20,
-                                               21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
+GT_SIMD const char *simd_hash_text(const struct simd_constants *k, const char *p, uint64_t *hash) {
     const char *begin = p;
-    __m256i state = _mm256_setzero_si256();
-    for (uint64_t round = 0;; round++, p += 32) {
-        __m256i bytes = simd_load(p);
-        uint32_t specials = simd_text_specials(bytes);
-        if (specials) {
-            int size = __builtin_ctz(specials);
-            __m256i inside = _mm256_cmpgt_epi8(_mm256_set1_epi8((char)size), positions);
-            state = simd_mix(state, _mm256_and_si256(bytes, inside), round);
-            p += size;
-            break;
-        }
-        state = simd_mix(state, bytes, round);
+    __m256i state = _mm256_setzero_si256(), bytes;
+    uint32_t specials;
+    while ((specials = simd_text_specials(k, bytes = simd_load(p))) == 0) {
+        state = simd_mix(k, state, bytes);
+        p += 32;
     }
+    int size = __builtin_ctz(specials);
+    __m256i is_inside = _mm256_cmpgt_epi8(_mm256_set1_epi8((char)size), simd_load(k->positions));
+    state = simd_mix(k, state, _mm256_and_si256(bytes, is_inside));
+    p += size;
     *hash = simd_fold(state, (size_t)(p - begin));
     return *p == '"' ? p : NULL;
 }
 
+/* Texts of the same size, not 0. */
 GT_SIMD bool simd_equal_texts(const char *a, const char *b, size_t size) {
-    for (; size > 32; a += 32, b += 32, size -= 32)
-        if (_mm256_movemask_epi8(_mm256_cmpeq_epi8(simd_load(a), simd_load(b))) != -1)
-            return false;
-    uint32_t differs = ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(simd_load(a), simd_load(b)));
-    return differs << (32 - size) == 0;
+    return simd_matches(a, b, size, UINT32_MAX >> (-size & 31));
 }
 
 /* ---- numbers ---- */
 
 /* Skips a number that nobody asks for: one byte or more of - . / 0 ... 9, none of which ends a bare value. */
-GT_SIMD const char *simd_skip_number(const char *p) {
+GT_SIMD const char *simd_skip_number(const struct simd_constants *k, const char *p) {
     const char *begin = p;
     for (;; p += 16) {
-        __m128i from_minus = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)p), _mm_set1_epi8('-'));
-        __m128i is_part = _mm_cmpeq_epi8(_mm_min_epu8(from_minus, _mm_set1_epi8('9' - '-')), from_minus);
-        uint32_t others = ~(uint32_t)_mm_movemask_epi8(is_part) & 0xffff;
-        if (others) {
-            p += __builtin_ctz(others);
-            return p > begin ? p : NULL;
-        }
+        __m128i from_minus = _mm_sub_epi8(simd_load_half(p), simd_load_half(k->minus));
+        __m128i is_part = _mm_cmpeq_epi8(_mm_min_epu8(from_minus, simd_load_half(k->minus_to_nine)), from_minus);
+        int count = __builtin_ctz(~(unsigned)_mm_movemask_epi8(is_part)); /* 16: all of them */
+        if (count < 16)
+            return p + count > begin ? p + count : NULL;
     }
 }
 
 /* 1 to 15 digits, all at once: pairs, fours, eights, sixteen. */
-GT_SIMD const char *simd_take_digits(const char *p, int64_t *value) {
-    /* Loaded from behind its first half on, this moves digits to the end of a register, zeros before them. */
-    static const int8_t moves[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-                                     0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15};
-    __m128i digits = _mm_sub_epi8(_mm_loadu_si128((const __m128i *)(const void *)p), _mm_set1_epi8('0'));
-    __m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(digits, _mm_set1_epi8(9)), digits);
-    uint32_t others = ~(uint32_t)_mm_movemask_epi8(is_digit) & 0xffff;
-    if (others == 0 || others & 1)
+GT_SIMD const char *simd_take_digits(const struct simd_constants *k, const char *p, int64_t *value) {
+    __m128i digits = _mm_sub_epi8(simd_load_half(p), simd_load_half(k->zero_digit));
+    __m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(digits, simd_load_half(k->nine)), digits);
+    unsigned count = (unsigned)__builtin_ctz(~(unsigned)_mm_movemask_epi8(is_digit));
+    if (count - 1 > 14)
         return NULL;
-    int count = __builtin_ctz(others);
-    digits = _mm_shuffle_epi8(digits, _mm_loadu_si128((const __m128i *)(const void *)(moves + count)));
-    __m128i pairs = _mm_maddubs_epi16(digits, _mm_set1_epi16(10 | 1 << 8));
-    __m128i fours = _mm_madd_epi16(pairs, _mm_set1_epi32(100 | 1 << 16));
-    __m128i eights = _mm_madd_epi16(_mm_packus_epi32(fours, fours), _mm_set1_epi32(10000 | 1 << 16));
+    digits = _mm_shuffle_epi8(digits, simd_load_half(k->moves + count));
+    __m128i pairs = _mm_maddubs_epi16(digits, simd_load_half(k->pairs));
+    __m128i fours = _mm_madd_epi16(pairs, simd_load_half(k->fours));
+    __m128i eights = _mm_madd_epi16(_mm_packus_epi32(fours, fours), simd_load_half(k->eights));
     uint64_t both = (uint64_t)_mm_cvtsi128_si64(eights);
     *value = (int64_t)((both & 0xffffffff) * 100000000 + (both >> 32));
     return p + count;
 }
 
+/* One or two digits behind a point, as thousandths. */
+GT_SIMD const char *simd_take_short_fraction(const char *p, int64_t *thousandths) {
+    unsigned first = (unsigned char)*p - (unsigned)'0', second = (unsigned char)p[1] - (unsigned)'0';
+    if (first > 9)
+        return NULL;
+    *thousandths = first * 100 + (second > 9 ? 0 : second * 10);
+    return second > 9 ? p + 1 : p + 2;
+}
+
 /* Microseconds with up to three decimals, as ns. */
-GT_SIMD const char *simd_take_micros(const char *p, int64_t *ns) {
-    static const uint32_t scales[4] = {1000, 100, 10, 1};
-    int64_t micros, fraction = 0;
-    p = simd_take_digits(p, &micros);
+GT_SIMD const char *simd_take_micros(const struct simd_constants *k, const char *p, int64_t *ns) {
+    int64_t micros, thousandths = 0;
+    uint32_t decimals;
+    p = simd_take_digits(k, p, &micros);
     if (!p)
         return NULL;
     if (*p == '.') {
-        unsigned count = 0;
-        for (p++; count < 4 && (unsigned char)(*p - '0') < 10; p++, count++)
-            fraction = fraction * 10 + (*p - '0');
-        if (count == 0 || count > 3)
+        memcpy(&decimals, ++p, sizeof decimals);
+        if (((decimals & 0xf0f0f0) ^ 0x303030) == 0 && ((decimals + 0x060606) & 0xf0f0f0) == 0x303030) {
+            thousandths = (decimals & 0xf) * 100 + (decimals >> 8 & 0xf) * 10 + (decimals >> 16 & 0xf);
+            p += 3;
+        } else if (!(p = simd_take_short_fraction(p, &thousandths))) {
             return NULL;
-        fraction *= scales[count];
+        }
     }
-    *ns = micros * 1000 + fraction;
+    *ns = micros * 1000 + thousandths;
     return p;
 }
 
 /* ---- lists and objects ---- */
 
 /* The ] that ends a list in which no text and no list stands. */
-GT_SIMD const char *simd_skip_list(const char *p) {
+GT_SIMD const char *simd_skip_list(const struct simd_constants *k, const char *p) {
     for (;; p += 32) {
         __m256i bytes = simd_load(p);
-        uint32_t specials = simd_equal(_mm256_or_si256(bytes, _mm256_set1_epi8(0x26)), 0x7f) | simd_text_specials(bytes);
+        /* A few letters look like brackets too; none of them is found in lists of numbers. */
+        uint32_t brackets = simd_equal(_mm256_or_si256(bytes, simd_load(k->bracket_bits)), simd_load(k->brackets));
+        uint32_t specials = brackets | simd_text_specials(k, bytes);
         if (specials) {
             p += __builtin_ctz(specials);
             return *p == ']' ? p : NULL;
@@ -168,25 +179,31 @@ GT_SIMD const char *simd_skip_list(const char *p) {
 
 /* 64 bytes of an object, as one bit for each byte. */
 struct simd_block {
-    uint64_t quote, escape, comma, colon, space, open_list, close_list, open_object, close_object;
+    uint64_t quote, comma, colon, space, open_list, close_list, close_object;
+    uint64_t odd; /* backslashes and opening braces */
 };
 
-GT_SIMD uint64_t simd_equal_pair(__m256i low, __m256i high, char c) {
-    return simd_equal(low, c) | (uint64_t)simd_equal(high, c) << 32;
+GT_SIMD uint64_t simd_equal_pair(__m256i low, __m256i high, const char *bytes) {
+    return simd_equal(low, simd_load(bytes)) | (uint64_t)simd_equal(high, simd_load(bytes)) << 32;
 }
 
-GT_SIMD struct simd_block simd_classify(const char *p) {
+GT_SIMD uint32_t simd_odd(const struct simd_constants *k, __m256i bytes) {
+    __m256i escapes = _mm256_cmpeq_epi8(bytes, simd_load(k->escape));
+    __m256i opens = _mm256_cmpeq_epi8(bytes, simd_load(k->open_object));
+    return (uint32_t)_mm256_movemask_epi8(_mm256_or_si256(escapes, opens));
+}
+
+GT_SIMD struct simd_block simd_classify(const struct simd_constants *k, const char *p) {
     __m256i low = simd_load(p), high = simd_load(p + 32);
     return (struct simd_block){
-        .quote = simd_equal_pair(low, high, '"'),
-        .escape = simd_equal_pair(low, high, '\\'),
-        .comma = simd_equal_pair(low, high, ','),
-        .colon = simd_equal_pair(low, high, ':'),
-        .space = simd_equal_pair(low, high, ' '),
-        .open_list = simd_equal_pair(low, high, '['),
-        .close_list = simd_equal_pair(low, high, ']'),
-        .open_object = simd_equal_pair(low, high, '{'),
-        .close_object = simd_equal_pair(low, high, '}'),
+        .quote = simd_equal_pair(low, high, k->quote),
+        .comma = simd_equal_pair(low, high, k->comma),
+        .colon = simd_equal_pair(low, high, k->colon),
+        .space = simd_equal_pair(low, high, k->space),
+        .open_list = simd_equal_pair(low, high, k->open_list),
+        .close_list = simd_equal_pair(low, high, k->close_list),
+        .close_object = simd_equal_pair(low, high, k->close_object),
+        .odd = simd_odd(k, low) | (uint64_t)simd_odd(k, high) << 32,
     };
 }
 
@@ -196,10 +213,10 @@ GT_SIMD uint64_t simd_parity(uint64_t bits) {
     return (uint64_t)_mm_cvtsi128_si64(product);
 }
 
-/* For each of some brackets the next one among all of them. A bit added just behind a bracket is carried through the
+/* For each of some brackets the next one among all of them: a bit added just behind a bracket is carried through the
    bytes between to where the next one stands. *carry: the bracket before this block is one of `some`. */
-GT_SIMD uint64_t simd_next(uint64_t some, uint64_t all, uint64_t *carry) {
-    uint64_t sum;
+GT_SIMD uint64_t simd_next(uint64_t some, uint64_t all, unsigned long long *carry) {
+    unsigned long long sum;
     bool leaves = __builtin_add_overflow(some << 1 | *carry, ~all, &sum);
     *carry = leaves | some >> 63;
     return sum & all;
@@ -211,33 +228,33 @@ GT_SIMD uint64_t simd_next(uint64_t some, uint64_t all, uint64_t *carry) {
        [ behind a colon, a list of the object:  by an inner list or its own ]
        any other [, an inner list:              by ]
        ] of an inner list:                      by the next inner list or the ] around it
-       ] of an outer list, or nothing:          by the next outer list or the end
+       ] of an outer list, or nothing yet:      by the next outer list or the end
 
    Quotes are trusted only where a comma, colon or bracket follows the second of a pair. */
-GT_SIMD const char *simd_skip_object(const char *p, const char *end) {
-    uint64_t in_text = 0, text_ended = 0, colons = 0, spaces = 0, after_inner = 0, after_list = 0;
+GT_SIMD const char *simd_skip_object(const struct simd_constants *k, const char *p, const char *end) {
+    uint64_t in_text = 0, text_ended = 0, colons = 0, spaces = 0;
+    unsigned long long after_inner = 0, after_list = 0;
     for (p++; p < end; p += 64) {
-        struct simd_block at = simd_classify(p);
-        uint64_t text = simd_parity(at.quote) ^ in_text;
+        struct simd_block at = simd_classify(k, p);
+        uint64_t text = simd_parity(at.quote) ^ in_text, text_ends = at.quote & ~text;
         uint64_t ends = at.close_object & ~text, last = ends & -ends;
-        uint64_t here = last ? last | (last - 1) : ~UINT64_C(0);
-        uint64_t follows_text = (at.quote & ~text) << 1 | text_ended;
-        uint64_t may_follow = at.comma | at.colon | at.close_list | at.close_object;
-        uint64_t opens = at.open_list & ~text & here, closes = at.close_list & ~text & here;
-        uint64_t behind_colon = (at.colon << 1 | colons >> 63) |
-                                ((at.colon << 2 | colons >> 62) & (at.space << 1 | spaces >> 63));
+        uint64_t opens = at.open_list & ~text, closes = at.close_list & ~text;
+        uint64_t here = last ^ (last - 1); /* all bytes up to the last one; without it, all of them */
+        uint64_t behind_colon =
+            (at.colon << 1 | colons >> 63) | ((at.colon << 2 | colons >> 62) & (at.space << 1 | spaces >> 63));
         uint64_t outer = opens & behind_colon, inner = opens & ~behind_colon, all = opens | closes | last;
         uint64_t next_inner = simd_next(inner, all, &after_inner);
         uint64_t next_list = simd_next(outer | (closes & next_inner), all, &after_list);
         uint64_t next_rest = all & ~next_inner & ~next_list;
+        uint64_t may_follow = at.comma | at.colon | at.close_list | at.close_object;
         uint64_t wrong = (next_inner & ~closes) | (next_list & (outer | last)) | (next_rest & (inner | closes)) |
-                         (((follows_text & ~may_follow) | at.escape | (at.open_object & ~text)) & here);
-        if (wrong)
+                         ((text_ends << 1 | text_ended) & ~may_follow) | at.odd;
+        if (wrong & here)
             return NULL;
         if (last)
             return p + __builtin_ctzll(last) + 1;
         in_text = (uint64_t)((int64_t)text >> 63);
-        text_ended = (at.quote & ~text) >> 63;
+        text_ended = text_ends >> 63;
         colons = at.colon;
         spaces = at.space;
     }

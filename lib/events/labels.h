@@ -24,7 +24,7 @@ struct gt_category {
 /* Why kernels of a name are in their category. */
 struct gt_name_reason {
     const char *source;     /* of the rule that fired: "builtin", "vllm/llama", "map"; NULL: none did */
-    uint32_t rule;          /* its number there, from 1; 0: it has none */
+    uint32_t rule;          /* its number there, from 1 */
     struct gt_str pattern;  /* what of it matched */
     const char *collective; /* "all_reduce" ... where a communication kernel tells, else NULL */
 };

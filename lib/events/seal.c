@@ -10,6 +10,7 @@ struct piece {
     struct gt_builder *builder;
     size_t builder_index;
     struct gt_segment *segment;
+    size_t place[GT_TABLE_COUNT]; /* its first row in the merged store */
 };
 
 /* From a builder's own numbers to the merged store's, for everything a column can refer to. */
@@ -42,7 +43,8 @@ static bool collect_pieces(struct merge *merge, struct gt_builder *builders, siz
         return false;
     for (size_t b = 0; b < count; b++)
         for (size_t s = 0; s < builders[b].segment_count; s++)
-            merge->pieces[merge->piece_count++] = (struct piece){&builders[b], b, &builders[b].segments[s]};
+            merge->pieces[merge->piece_count++] =
+                (struct piece){.builder = &builders[b], .builder_index = b, .segment = &builders[b].segments[s]};
     qsort(merge->pieces, merge->piece_count, sizeof *merge->pieces, by_order);
     return true;
 }
@@ -155,12 +157,13 @@ static bool is_track_table(enum gt_table_id table) {
            table == GT_TABLE_lanes;
 }
 
-static void copy_column(struct gt_store *into, size_t into_row, const struct piece *piece,
-                        const struct gt_column_info *info, const struct renumbering *numbers) {
+/* One column of one segment, to the row where the segment's rows of that table begin in the merged store. */
+static void copy_column(struct gt_store *into, const struct piece *piece, const struct gt_column_info *info,
+                        const struct renumbering *numbers) {
     size_t first = piece->segment->begin[info->table];
     size_t count = piece->segment->end[info->table] - first;
     const char *from = (const char *)*gt_store_column(&piece->builder->store, info) + first * info->elem_bytes;
-    char *to = (char *)*gt_store_column(into, info) + into_row * info->elem_bytes;
+    char *to = (char *)*gt_store_column(into, info) + piece->place[info->table] * info->elem_bytes;
     if (info->refers == GT_REFERS_PLAIN) {
         memcpy(to, from, count * info->elem_bytes);
         return;
@@ -170,7 +173,7 @@ static void copy_column(struct gt_store *into, size_t into_row, const struct pie
     if (info->refers == GT_REFERS_OP || info->refers == GT_REFERS_RANGE) {
         /* Rows move from the builder's place to the merged one; what refers to them moves along. */
         enum gt_table_id table = info->refers == GT_REFERS_OP ? GT_TABLE_ops : GT_TABLE_ranges;
-        uint32_t shift = (uint32_t)(*gt_store_row_count(into, table) - piece->segment->begin[table]);
+        uint32_t shift = (uint32_t)(piece->place[table] - piece->segment->begin[table]);
         for (size_t i = 0; i < count; i++)
             new[i] = old[i] + shift;
         return;
@@ -179,29 +182,39 @@ static void copy_column(struct gt_store *into, size_t into_row, const struct pie
         new[i] = renumber(numbers, info->refers, old[i]);
 }
 
-static bool copy_rows(struct merge *merge) {
+/* Where each segment's rows go, table by table; makes room for them. */
+static bool place_rows(struct merge *merge) {
     struct gt_store *into = &merge->target.store;
-    size_t totals[GT_TABLE_COUNT] = {0};
-    for (size_t p = 0; p < merge->piece_count; p++)
-        for (int t = 0; t < GT_TABLE_COUNT && !merge->pieces[p].segment->dropped; t++)
-            totals[t] += merge->pieces[p].segment->end[t] - merge->pieces[p].segment->begin[t];
-    for (int t = 0; t < GT_TABLE_COUNT; t++)
-        if (!is_track_table((enum gt_table_id)t) && totals[t] &&
-            !gt_store_table_reserve(into, (enum gt_table_id)t, totals[t]))
-            return false;
-    for (size_t p = 0; p < merge->piece_count; p++) {
-        const struct piece *piece = &merge->pieces[p];
-        if (piece->segment->dropped)
+    for (int t = 0; t < GT_TABLE_COUNT; t++) {
+        if (is_track_table((enum gt_table_id)t))
             continue;
-        for (size_t c = 0; c < gt_column_count; c++) {
-            const struct gt_column_info *info = &gt_column_infos[c];
-            if (!is_track_table(info->table) && piece->segment->end[info->table] > piece->segment->begin[info->table])
-                copy_column(into, *gt_store_row_count(into, info->table), piece, info,
-                            &merge->renumberings[piece->builder_index]);
+        size_t *rows = gt_store_row_count(into, (enum gt_table_id)t);
+        for (size_t p = 0; p < merge->piece_count; p++) {
+            struct piece *piece = &merge->pieces[p];
+            piece->place[t] = *rows;
+            *rows += piece->segment->dropped ? 0 : piece->segment->end[t] - piece->segment->begin[t];
         }
-        for (int t = 0; t < GT_TABLE_COUNT; t++)
-            if (!is_track_table((enum gt_table_id)t))
-                *gt_store_row_count(into, (enum gt_table_id)t) += piece->segment->end[t] - piece->segment->begin[t];
+        if (*rows && !gt_store_table_reserve(into, (enum gt_table_id)t, *rows))
+            return false;
+    }
+    return true;
+}
+
+/* Column by column, and each builder's column is given back once it is copied: both copies of one column at most. */
+static bool copy_rows(struct merge *merge, struct gt_builder *builders, size_t count) {
+    if (!place_rows(merge))
+        return false;
+    for (size_t c = 0; c < gt_column_count; c++) {
+        const struct gt_column_info *info = &gt_column_infos[c];
+        if (is_track_table(info->table))
+            continue;
+        for (size_t p = 0; p < merge->piece_count; p++) {
+            const struct piece *piece = &merge->pieces[p];
+            if (!piece->segment->dropped && piece->segment->end[info->table] > piece->segment->begin[info->table])
+                copy_column(&merge->target.store, piece, info, &merge->renumberings[piece->builder_index]);
+        }
+        for (size_t b = 0; b < count; b++)
+            gt_store_column_free(&builders[b].store, info);
     }
     return true;
 }
@@ -224,7 +237,7 @@ static enum gt_status merge_builders(struct merge *merge, struct gt_builder *bui
     if (gt_builder_init(&merge->target, builders[0].store.meta.format, err) != GT_OK)
         return GT_ERR;
     gt_builder_begin(&merge->target, 0);
-    if (!make_renumberings(merge, builders, count) || !merge_tracks(merge) || !copy_rows(merge))
+    if (!make_renumberings(merge, builders, count) || !merge_tracks(merge) || !copy_rows(merge, builders, count))
         return gt_fail_memory(err);
     for (size_t b = 0; b < count; b++)
         merge_meta(&merge->target.store.meta, &builders[b].store.meta,

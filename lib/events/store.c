@@ -309,14 +309,16 @@ void gt_builder_issue(struct gt_builder *builder, enum gt_issue_id id, uint64_t 
         issue->first_offset = offset;
 }
 
+void gt_store_column_free(struct gt_store *store, const struct gt_column_info *info) {
+    void **column = gt_store_column(store, info);
+    if (*column)
+        gt_pages_free(*column, head_of(store, info->table)->capacity * info->elem_bytes);
+    *column = NULL;
+}
+
 void gt_store_release(struct gt_store *store) {
-    for (size_t i = 0; !store->mapping && i < gt_column_count; i++) {
-        void **column = gt_store_column(store, &gt_column_infos[i]);
-        size_t capacity = head_of(store, gt_column_infos[i].table)->capacity;
-        if (*column)
-            gt_pages_free(*column, capacity * gt_column_infos[i].elem_bytes);
-        *column = NULL;
-    }
+    for (size_t i = 0; !store->mapping && i < gt_column_count; i++)
+        gt_store_column_free(store, &gt_column_infos[i]);
     gt_strtab_release(&store->strings);
     if (store->mapping)
         gt_pages_free(store->mapping, store->mapping_bytes);

@@ -157,8 +157,13 @@ static size_t end_of_word(const char *text, size_t bytes) {
     return bytes;
 }
 
-static bool ends_with(const char *text, size_t bytes, struct gt_str piece) {
-    return bytes >= piece.len && memcmp(text + bytes - piece.len, piece.ptr, piece.len) == 0;
+/* Whether the piece ends the text, behind `at`; a number may follow it. */
+static bool ends(const char *text, size_t bytes, size_t at, bool from_start, struct gt_str piece) {
+    for (size_t end = end_of_word(text, bytes); end <= bytes; end++)
+        if (end >= at + piece.len && memcmp(text + end - piece.len, piece.ptr, piece.len) == 0 &&
+            (!from_start || end == piece.len))
+            return true;
+    return false;
 }
 
 /* All pieces occur somewhere: do they in this order, and where they are tied to? Taking each as early as possible is
@@ -167,12 +172,8 @@ static bool fits(const struct gt_globs *globs, const struct gt_glob *glob, const
     size_t at = 0;
     for (size_t i = 0; i < glob->piece_count; i++) {
         struct gt_str piece = globs->pieces[glob->pieces[i]].text;
-        if (glob->to_end && i + 1 == glob->piece_count) {
-            size_t short_end = end_of_word(text, bytes);
-            size_t end = ends_with(text, bytes, piece) ? bytes : short_end;
-            size_t place = end - piece.len;
-            return ends_with(text, end, piece) && place >= at && (i > 0 || !glob->from_start || place == 0);
-        }
+        if (glob->to_end && i + 1 == glob->piece_count)
+            return ends(text, bytes, at, i == 0 && glob->from_start, piece);
         if (i == 0 && glob->from_start) {
             if (bytes < piece.len || memcmp(text, piece.ptr, piece.len) != 0)
                 return false;

@@ -3,8 +3,8 @@
 #include "base/mem.h"
 #include "label/label.h"
 
-/* In the order they run: steps and attribute need the launch calls that correlate finds, hlo the ranges. */
-#define PASSES(PASS) PASS(names) PASS(classify) PASS(correlate) PASS(steps) PASS(attribute) PASS(hlo)
+/* In the order they run: steps and attribute need the launch calls that correlate finds. */
+#define PASSES(PASS) PASS(names) PASS(classify) PASS(correlate) PASS(steps) PASS(attribute)
 
 #define DECLARE(pass) extern const struct gt_label_pass gt_label_pass_##pass;
 PASSES(DECLARE)

@@ -26,8 +26,7 @@ static const struct gt_report_column columns[] = {
 static struct gt_cell rule_cell(struct gt_arena *arena, const struct gt_name_reason *reason) {
     if (!reason || !reason->source)
         return gt_cell_null();
-    struct gt_str number = reason->rule ? gt_arena_printf(arena, " %u", reason->rule) : GT_STR("");
-    return gt_cell_text(gt_arena_printf(arena, "%s%s: %.*s", reason->source, number.ptr, (int)reason->pattern.len,
+    return gt_cell_text(gt_arena_printf(arena, "%s %u: %.*s", reason->source, reason->rule, (int)reason->pattern.len,
                                         reason->pattern.ptr));
 }
 

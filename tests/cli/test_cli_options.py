@@ -11,6 +11,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import subprocess
 import termios
@@ -377,10 +378,10 @@ def test_rows_are_numbered_for_people(run, folder):
     def ranks(text, table):
         rows = text.split(f"\n{table}")[1].split("\n\n")[0].splitlines()[1:]
         first = next(number for number, line in enumerate(rows) if line.lstrip().startswith("# "))
-        return [line[:2].strip() for line in rows[first + 2:] if not line.startswith("\u2026")]
+        return [line[:2].strip() for line in rows[first + 2:] if line[0] not in "\u2026("]
     numbers = [str(number) for number in range(1, 13)]
     assert ranks(text_of(run("kernels", "many.json", "--top", "12")), "Kernels") == numbers
-    assert ranks(text_of(run("gaps", "many.json", "--top", "12")), "Kernel transitions") == numbers
+    assert ranks(text_of(run("gaps", "many.json", "--top", "12")), "Gaps by the ops around them") == numbers
     table = text_of(run("kernels", "a.json", "--md")).split("### Kernels")[1]
     assert re.findall(r"^\|([^|]*)\|", table, re.MULTILINE) == [" # ", " ---: ", *(f" {rank} " for rank in "1234")]
     for args in (["a.json"], ["kernels", "a.json", "--columns", "name,count"]):
@@ -463,7 +464,7 @@ def test_gap_file_has_only_the_gaps(run, folder):
         assert set(json.loads((folder / "g.json").read_text())["tables"]) == gaps, args
         text_of(run("kernels", "a.json", *args, "--gap-output", "g.md"))
         markdown = (folder / "g.md").read_text()
-        assert "### Kernel transitions" in markdown and "### Kernels" not in markdown, args
+        assert "### Gaps by the ops around them" in markdown and "### Kernels" not in markdown, args
         text_of(run("kernels", "a.json", *args, "--gap-output", "g/"))
         assert {path.stem for path in (folder / "g").iterdir()} == gaps, args
     text_of(run("kernels", "a.json", "-o", "k.csv", "--gap-output", "g.csv"))
@@ -490,29 +491,23 @@ def test_two_outputs_are_two_files(run, folder):
         text_of(run("kernels", "a.json", "-o", output, "--gap-output", gap_output))
 
 
-def test_traces_in_an_output_folder_are_never_overwritten(run, folder):
+@pytest.mark.parametrize("name, args", [("kernels", ["kernels", "-o"]), ("transitions", ["gaps", "-o"]),
+                                        ("accounting", ["-o"]), ("transitions", ["kernels", "--gap-output"])])
+def test_traces_in_an_output_folder_are_never_overwritten(gputime, run, folder, name, args):
     before = (folder / "a.json").read_bytes()
     (folder / "d").mkdir()
-    for name, args in (("kernels", ["kernels", "-o"]), ("transitions", ["gaps", "-o"]), ("accounting", ["-o"]),
-                       ("transitions", ["kernels", "--gap-output"])):
-        trace = folder / "d" / f"{name}.csv"
-        for make in (trace.write_bytes, lambda _, trace=trace: os.link(folder / "a.json", trace)):
-            make(before)
-            for path in (f"d/{name}.csv", f"d/../d/{name}.csv", "a.json", "-"):
-                if path == "a.json" and trace.stat().st_nlink == 1:
-                    continue
-                with open(trace, "rb") as stdin:
-                    pipes = {"stdin": None} if path != "-" else {}
-                    done = run(*args, "d/", path, "-q") if path != "-" else subprocess.run(
-                        [run.binary, *args, "d/", "-", "-q"], cwd=folder, env=run.environment, stdin=stdin,
-                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-                assert f"'d/{name}.csv' is a trace" in error_of(done, USAGE), pipes
-            assert trace.read_bytes() == before
-            assert [path.name for path in (folder / "d").iterdir()] == [trace.name]
-            trace.unlink()
-    write_trace(folder / "d" / "trace.csv")
-    assert not text_of(run("kernels", "-q", "-o", "d/", "d/trace.csv"))
-    assert (folder / "d" / "trace.csv").read_bytes() == before and (folder / "d" / "kernels.csv").exists()
+    trace = folder / "d" / f"{name}.csv"
+    os.link(folder / "a.json", trace)
+    for path in (f"d/{name}.csv", f"d/../d/{name}.csv", "a.json"):
+        assert f"'d/{name}.csv' is a trace" in error_of(run("-q", *args, "d/", path), USAGE)
+    done = subprocess.run(["bash", "-c", f'"{gputime.binary}" -q {" ".join(args)} d/ - < a.json'], cwd=folder,
+                          env=gputime.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert f"'d/{name}.csv' is a trace" in error_of(done, USAGE)
+    assert trace.read_bytes() == before and len(list((folder / "d").iterdir())) == 1
+
+    trace.rename(folder / "d" / "trace.csv")
+    assert not text_of(run("-q", *args, "d/", "d/trace.csv"))
+    assert (folder / "d" / "trace.csv").read_bytes() == before and trace.read_bytes() != before
 
 
 def test_traces_are_never_overwritten(run, folder):
@@ -549,6 +544,41 @@ def test_closed_standard_output(gputime, folder):
                               stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
         assert done.returncode == FAILED and done.stderr.startswith(b"gputime: "), args
     assert names_in((folder / "k.txt").read_text()) == list(NAMES)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_interrupted_writing_leaves_nothing(gputime, folder, number):
+    """The old file stays, the temporary goes, and the program ends by the signal."""
+    names = [f"kernel_{index:06}_{'x' * 100}" for index in range(20000)]
+    events = [op(name, 10 * index, 5, 7) for index, name in enumerate(names)]
+    (folder / "large.json").write_text(json.dumps({"traceEvents": events}))
+    (folder / "out").mkdir()
+    (folder / "out" / "list.json").write_text("old")
+    for _ in range(20):  # the program may be done before the signal arrives
+        program = subprocess.Popen([gputime.binary, "kernels", "-q", "large.json", "-o", "out/list.json"], cwd=folder,
+                                   env=gputime.environment, stderr=subprocess.PIPE)
+        while program.poll() is None and len(os.listdir(folder / "out")) == 1:
+            pass
+        program.send_signal(number)
+        assert program.communicate(timeout=60)[1] == b""
+        assert os.listdir(folder / "out") == ["list.json"]
+        if program.returncode == -number:
+            break
+        assert program.returncode == 0
+        (folder / "out" / "list.json").write_text("old")
+    assert program.returncode == -number
+    assert (folder / "out" / "list.json").read_text() == "old"
+
+
+def test_ignored_signals_stay_ignored(gputime, folder):
+    os.mkfifo(folder / "pipe.json")
+    program = subprocess.Popen(["nohup", gputime.binary, "kernels", "-q", "--no-cache", "pipe.json", "-o", "list.csv"], cwd=folder,
+                               env=gputime.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    with open(folder / "pipe.json", "wb") as pipe:  # the program has opened it now
+        program.send_signal(signal.SIGHUP)
+        pipe.write((folder / "a.json").read_bytes())
+    assert program.wait(timeout=60) == 0 and (folder / "list.csv").exists()
 
 
 # ---- the terminal -----------------------------------------------------------------------------------------------------
@@ -599,17 +629,19 @@ def test_progress_of_long_reading(gputime, folder):
     """A slow pipe takes long: standard error shows a line, and it is erased at the end."""
     trace = json.dumps({"traceEvents": [op("alpha", 10 * number, 5, 7) for number in range(40000)]}).encode()
 
-    def errors_on_terminal(*args):
+    def errors_on_terminal(*args, path="slow.json"):
+        os.mkfifo(folder / path)
         master, terminal = pty.openpty()
-        program = subprocess.Popen([gputime.binary, "-", *args], cwd=folder, stdin=subprocess.PIPE,
+        program = subprocess.Popen([gputime.binary, "--no-cache", path, *args], cwd=folder, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=terminal,
                                    env=gputime.environment | {"TERM": "xterm"})
         os.close(terminal)
-        for part in range(8):
-            program.stdin.write(trace[part * len(trace) // 8:(part + 1) * len(trace) // 8])
-            program.stdin.flush()
-            time.sleep(0.12)
-        program.stdin.close()
+        with open(folder / path, "wb") as pipe:
+            for part in range(8):
+                pipe.write(trace[part * len(trace) // 8:(part + 1) * len(trace) // 8])
+                pipe.flush()
+                time.sleep(0.12)
+        os.unlink(folder / path)
         assert program.wait(timeout=60) == 0
         try:
             shown = os.read(master, 65536).decode()
@@ -618,7 +650,9 @@ def test_progress_of_long_reading(gputime, folder):
         os.close(master)
         return shown
     shown = errors_on_terminal()
-    assert "MB/s" in shown and "\n" not in shown and shown.endswith("\r\033[K")
+    assert "reading slow.json " in shown and "MB/s" in shown and "\n" not in shown and shown.endswith("\r\033[K")
+    shown = errors_on_terminal(path="\033]0;title\007.json")
+    assert r"reading \x1b]0;title\x07.json " in shown and "\007" not in shown
     assert errors_on_terminal("--quiet") == ""
 
 
@@ -639,6 +673,22 @@ def test_configuration_file(run, config):
     assert len(rows_of(run("kernels", "a.json", "--top", "3", env=env))) == 3, "the command line wins"
     assert "transitions" not in json.loads(text_of(run("kernels", "a.json", "--json", env=env)))["tables"]
     assert run("cache", "show", env=env).returncode == 0, "what a command does not take is left out"
+
+
+def test_settings_are_for_the_commands_that_take_them(run, config):
+    env = {"XDG_CONFIG_HOME": str(config.parents[1])}
+    expected = text_of(run("list", "inputs"))
+    config.write_text("format = csv\ntop = 2\nquiet = yes\nper = device\ntree = yes\n")
+    assert text_of(run("list", "inputs", env=env)) == expected
+    assert text_of(run("list", "inputs", "--json", env=env)).startswith("{")
+    assert len(rows_of(run("kernels", "a.json", "--quiet=no", env=env))) == 2
+    assert not text_of(run("gaps", "a.json", env=env))
+    config.write_text("format = json\n")
+    assert text_of(run("list", "inputs", env=env)).startswith("{")
+    assert text_of(run("kernels", "a.json", "--csv", env=env)) == text_of(run("kernels", "a.json", "--csv"))
+    config.write_text("per = planet\n")
+    assert "'planet'" in error_of(run("kernels", "a.json", env=env), USAGE), "a bad line is told wherever it is read"
+    assert text_of(run("help", env=env)) and text_of(run("version", env=env))
 
 
 def test_configuration_file_in_the_home_folder(run, folder):
@@ -679,7 +729,20 @@ def test_configuration_file_that_is_none(run, config):
 
 def test_threads_from_the_environment(run):
     assert "GPUTIME_THREADS" in error_of(run("a.json", env={"GPUTIME_THREADS": "all"}), USAGE)
+    assert "'--threads'" in error_of(run("list", "inputs", "--threads", "2", env={"GPUTIME_THREADS": "2"}), USAGE)
+    assert text_of(run("list", "inputs", env={"GPUTIME_THREADS": "2"}))
     assert text_of(run("a.json", env={"GPUTIME_THREADS": "2"})) == text_of(run("a.json", env={"GPUTIME_THREADS": ""}))
+
+
+def test_cache_can_be_off(run, folder):
+    env = {"GPUTIME_CACHE": "off"}
+    os.utime(folder / "a.json", (1e9, 1e9))
+    assert text_of(run("cache", "show", env=env)) == "the cache is off (GPUTIME_CACHE=off)\n"
+    assert "off" in error_of(run("cache", "clear", env=env), FAILED)
+    assert text_of(run("a.json", "--cache-after", "0s", env=env))
+    assert not (folder / "off").exists()
+    text_of(run("a.json", "--cache-after", "0s", env={"GPUTIME_CACHE": "./off"}))
+    assert "1 trace" in text_of(run("cache", "show", env={"GPUTIME_CACHE": "./off"}))
 
 
 # ---- help and what is generated ---------------------------------------------------------------------------------------
@@ -699,6 +762,22 @@ def test_help_is_one_screen(run, command):
     assert len(text.splitlines()) <= (50 if not command else 40)
     assert "Usage: gputime" in text
     assert "Example" in text
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS, "ranges"])
+def test_columns_of_the_help_stand_apart(run, command):
+    text = text_of(run(*([command] if command else []), "--help")).split("\nCommon options")[0].split("\nExample")[0]
+    lines = [line for line in text.splitlines() if re.match("  +(-|[a-z]+  )", line)]
+    assert len(lines) >= (30 if not command else 0)
+    for line in lines:
+        assert re.fullmatch(r"(  -[a-zA-Z], |      )--[a-z-]+( \S+)?(  +\S.*)?|  [a-z]+  +\S.*", line), line
+        if line[28:].strip() and "--" in line[:28]:
+            assert line[26:28] == "  " and line[28] != " ", line
+
+
+def test_help_says_what_columns_are_for(run):
+    line = re.search(r"--columns .*", text_of(run("--help")))[0]
+    assert all(word in line for word in ("text", "Markdown", "CSV"))
 
 
 def test_help_names_every_command(run):
@@ -812,7 +891,7 @@ def test_bash_completes_values(run, bash_script, folder):
     assert complete(bash_script, folder, "gaps", "--gap-sort", "max") == {"max", "maxgap"}
     assert complete(bash_script, folder, "a.json", "-o", "a") == {"a.json"}
     assert complete(bash_script, folder, "a.json", "--top", "") == set()
-    assert complete(bash_script, folder, "list", "") == {"inputs", "analyses", "outputs", "categories"}
+    assert complete(bash_script, folder, "list", "") == {"inputs", "analyses", "outputs", "categories", "rules"}
     assert complete(bash_script, folder, "help", "k") == {"kernels"}
     formats = {row["key"] for row in json.loads(text_of(run("list", "outputs", "--json")))["tables"]["outputs"]["rows"]}
     assert complete(bash_script, folder, "--format", "") == formats

@@ -546,30 +546,6 @@ static void answers_have_reasons(void **unused) {
     trace_free(&trace);
 }
 
-/* A kernel without a telling name inside a range of XLA. */
-static void operators_of_xla(void **unused) {
-    (void)unused;
-    struct small_trace trace;
-    trace_begin(&trace);
-    add_range(&trace, GT_RANGE_NESTED, 1, 1, 0, 100, "XlaModule:#hlo_module=jit_step#");
-    add_range(&trace, GT_RANGE_NESTED, 1, 1, 10, 20, "Thunk:#name=x,hlo_op=gemm_fusion_dot.3,id=7#");
-    add_range(&trace, GT_RANGE_NESTED, 1, 1, 30, 40, "Thunk:#hlo_op=all-reduce.1,all_reduce#");
-    add_call(&trace, 1, 1, 12, 13, 1);
-    add_call(&trace, 1, 1, 32, 33, 2);
-    add_call(&trace, 1, 1, 50, 51, 3);
-    add_op(&trace, 1, 0, 7, 200, 210, 1, "GpuMetrics");
-    add_op(&trace, 1, 0, 7, 210, 220, 2, "GpuMetrics");
-    add_op(&trace, 1, 0, 7, 220, 230, 3, "GpuMetrics");
-    trace_end(&trace);
-    static const char *const expected[] = {"gemm", "other", "other"};
-    for (uint32_t op = 0; op < 3; op++) {
-        assert_string_equal(trace.labels->categories[trace.labels->op_category[op]].key, expected[op]);
-        assert_int_equal(gt_labels_class(trace.labels, op), GT_CLASS_COMPUTE);
-    }
-    assert_true(gt_str_eq(trace.labels->name_reason[trace.store->ops.name[0]]->pattern, GT_STR("gemm_fusion_dot.3")));
-    trace_free(&trace);
-}
-
 /* ---- a user's rules ---- */
 
 static const char *file_of(const char *text) {
@@ -766,7 +742,6 @@ int main(void) {
         cmocka_unit_test(kind_comes_before_name),
         cmocka_unit_test(short_names_are_shared),
         cmocka_unit_test(answers_have_reasons),
-        cmocka_unit_test(operators_of_xla),
         cmocka_unit_test(user_rules_leave_the_accounting_alone),
         cmocka_unit_test(maps_of_substrings),
         cmocka_unit_test(repeated_rules),

@@ -158,10 +158,28 @@ static void an_empty_store_seals(void **unused) {
     gt_store_free(store);
 }
 
+static void chunks_of_one_builder_come_out_in_their_order(void **unused) {
+    (void)unused;
+    struct gt_builder builder;
+    struct gt_error err = {0};
+    gt_builder_init(&builder, "test", &err);
+    for (uint64_t order = 3; order-- > 0;) {
+        gt_builder_begin(&builder, order);
+        gt_builder_call(&builder, &(struct gt_calls_row){.start_ns = (int64_t)order, .end_ns = 10});
+    }
+    struct gt_store *store = NULL;
+    assert_int_equal(gt_store_seal(&builder, 1, &store, &err), GT_OK);
+    assert_int_equal(store->calls.count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(store->calls.start_ns[i], i);
+    gt_store_free(store);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sealing_ignores_how_chunks_were_spread),
         cmocka_unit_test(ops_that_end_before_they_start_are_counted_and_left_out),
+        cmocka_unit_test(chunks_of_one_builder_come_out_in_their_order),
         cmocka_unit_test(an_empty_store_seals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

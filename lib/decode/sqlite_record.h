@@ -75,7 +75,7 @@ enum gt_sqlite_outcome gt_sqlite_record_read(struct gt_sqlite_layouts *layouts, 
 /* A varint at bytes; returns its length, 0 if it does not end before limit bytes. */
 size_t gt_sqlite_varint_long(const uint8_t *bytes, size_t limit, uint64_t *value);
 static inline size_t gt_sqlite_varint(const uint8_t *bytes, size_t limit, uint64_t *value) {
-    if (limit < 3)
+    if (limit < 4)
         return gt_sqlite_varint_long(bytes, limit, value);
     *value = bytes[0];
     if (bytes[0] < 0x80)
@@ -83,8 +83,11 @@ static inline size_t gt_sqlite_varint(const uint8_t *bytes, size_t limit, uint64
     *value = (uint64_t)(bytes[0] & 0x7F) << 7 | (bytes[1] & 0x7F);
     if (bytes[1] < 0x80)
         return 2;
-    *value = *value << 7 | bytes[2];
-    return bytes[2] < 0x80 ? 3 : gt_sqlite_varint_long(bytes, limit, value);
+    *value = *value << 7 | (bytes[2] & 0x7F);
+    if (bytes[2] < 0x80)
+        return 3;
+    *value = *value << 7 | bytes[3];
+    return bytes[3] < 0x80 ? 4 : gt_sqlite_varint_long(bytes, limit, value);
 }
 
 #endif

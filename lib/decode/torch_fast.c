@@ -55,13 +55,13 @@ static void init_constants(struct simd_constants *k) {
         k->moves[16 + i] = (char)i;
 }
 
-struct gt_torch_fast *gt_torch_fast_new(void) {
+struct gt_torch_fast *gt_torch_fast_new(bool is_eager) {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("pclmul"))
         return NULL;
     struct gt_torch_fast *fast = gt_alloc_array(1, sizeof *fast);
     if (!fast)
         return NULL;
-    if (!gt_torch_layout_init(&fast->layout)) {
+    if (!gt_torch_layout_init(&fast->layout, is_eager)) {
         gt_torch_fast_free(fast);
         return NULL;
     }
@@ -271,7 +271,8 @@ void gt_torch_fast_learn(struct gt_torch_fast *fast, const struct gt_torch_event
 
 #else
 
-struct gt_torch_fast *gt_torch_fast_new(void) {
+struct gt_torch_fast *gt_torch_fast_new(bool is_eager) {
+    (void)is_eager;
     return NULL;
 }
 

@@ -7,7 +7,8 @@
 
 struct gt_torch_fast; /* what one thread has learned of the file */
 
-struct gt_torch_fast *gt_torch_fast_new(void); /* NULL: not on this CPU, or memory was short; nothing is lost then */
+/* NULL: not on this CPU, or memory was short; nothing is lost then. is_eager: it learns from a single event. */
+struct gt_torch_fast *gt_torch_fast_new(bool is_eager);
 void gt_torch_fast_free(struct gt_torch_fast *fast); /* NULL is fine */
 
 /* Reads events from bytes->p on, which is at a brace, up to the first that begins at or behind the limit or that it

@@ -196,7 +196,7 @@ static enum gt_status init_builders(struct decoding *decoding, size_t count, str
         struct gt_builder *builder = &decoding->builders[decoding->count];
         if (gt_builder_init(builder, GT_TORCH_JSON_KEY, err) != GT_OK)
             return GT_ERR;
-        gt_torch_sink_init(&decoding->sinks[decoding->count], builder, decoding->sizes->is_portable);
+        gt_torch_sink_init(&decoding->sinks[decoding->count], builder, decoding->sizes->mode);
     }
     return GT_OK;
 }
@@ -270,7 +270,7 @@ enum gt_status gt_torch_json_decode(struct gt_source *const *sources, size_t cou
                                     struct gt_error *err) {
     if (count != 1)
         return gt_fail(err, "a trace in JSON is one file, not %zu", count);
-    struct gt_torch_sizes sizes = {MAX_CHUNK_BYTES, WINDOW_BYTES, MAX_EVENT_BYTES, false};
+    struct gt_torch_sizes sizes = {MAX_CHUNK_BYTES, WINDOW_BYTES, MAX_EVENT_BYTES, GT_TORCH_USUAL};
     uint64_t size_bytes;
     if (gt_source_is_seekable(sources[0], &size_bytes)) {
         uint64_t share = size_bytes / (options->threads * CHUNKS_PER_THREAD);

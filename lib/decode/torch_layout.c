@@ -9,17 +9,16 @@
 /* Files have a dozen kinds of events with a dozen members each. */
 enum { MAX_NODES = 4096, MAX_LESSONS = 16384, MAX_STEPS = 64, MAX_LITERAL_BYTES = 1024 };
 
-/* Events of a kind that are seen before it is judged which of their numbers change. */
-enum { LESSONS_BEFORE_FOLD = 16 };
-
 /* The most digits of a number that is read without a look at overflow: as microseconds with three decimals it stays
    below 2^63 ns. */
 enum { MAX_DIGITS = 15 };
 
 #define BIT(field) (UINT32_C(1) << (field))
 
-bool gt_torch_layout_init(struct gt_torch_layout *layout) {
+bool gt_torch_layout_init(struct gt_torch_layout *layout, bool is_eager) {
     memset(layout, 0, sizeof *layout);
+    layout->lessons_before_fold = is_eager ? 1 : 16;
+    layout->max_folds = is_eager ? 1 : 16;
     gt_arena_init(&layout->arena);
     layout->open = gt_arena_alloc(&layout->arena, sizeof *layout->open);
     layout->folded = gt_arena_alloc(&layout->arena, sizeof *layout->folded);
@@ -327,7 +326,7 @@ static bool is_full(const struct gt_torch_layout *layout) {
 }
 
 bool gt_torch_layout_wants(const struct gt_torch_layout *layout, const struct gt_torch_path *path) {
-    return path->fold_count < GT_TORCH_MAX_FOLDS && !is_full(layout);
+    return path->fold_count < layout->max_folds && !is_full(layout);
 }
 
 void gt_torch_layout_learn(struct gt_torch_layout *layout, const struct gt_torch_event *event, const char *p,
@@ -346,11 +345,11 @@ void gt_torch_layout_learn(struct gt_torch_layout *layout, const struct gt_torch
     if (!draft_members(&draft, &p, end) || !has_needful(&draft) || !draft_end(&draft, p, end))
         return;
     struct gt_torch_path *path = add_path(layout, layout->open, &draft, nodes);
-    if (!path || path->fold_count == GT_TORCH_MAX_FOLDS)
+    if (!path || path->fold_count == layout->max_folds)
         return;
     for (size_t i = 0; i < draft.step_count; i++)
         compare_value(layout, nodes[i], draft.steps[i].value);
-    if (++path->lesson_count < LESSONS_BEFORE_FOLD)
+    if (++path->lesson_count < layout->lessons_before_fold)
         return;
     struct gt_torch_path numbers = {0};
     fold(&draft, nodes, &numbers);

@@ -64,16 +64,16 @@ struct gt_torch_path {
     unsigned fold_count;   /* ... paths in the folded tree that it has */
 };
 
-/* Combinations of threads or lanes that have a folded path, for each open one. */
-#define GT_TORCH_MAX_FOLDS 16
-
 struct gt_torch_layout {
     struct gt_torch_node *open, *folded; /* the roots */
+    unsigned lessons_before_fold; /* events of a kind that are seen before it is judged which of their numbers change */
+    unsigned max_folds;           /* folded paths for each open one */
     size_t node_count, lesson_count;
     struct gt_arena arena;
 };
 
-bool gt_torch_layout_init(struct gt_torch_layout *layout); /* false: memory was short */
+/* is_eager: for tests, learns all from one event. false: memory was short. */
+bool gt_torch_layout_init(struct gt_torch_layout *layout, bool is_eager);
 void gt_torch_layout_release(struct gt_torch_layout *layout);
 
 /* Learns from an event that gt_torch_event_parse() read at the first try: its text begins at p, [p, end) are the bytes

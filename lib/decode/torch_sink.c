@@ -10,9 +10,9 @@
 #include "decode/torch_fast.h"
 #include "decode/torch_value.h"
 
-void gt_torch_sink_init(struct gt_torch_sink *sink, struct gt_builder *builder, bool is_portable) {
+void gt_torch_sink_init(struct gt_torch_sink *sink, struct gt_builder *builder, enum gt_torch_mode mode) {
     memset(sink, 0, sizeof *sink);
-    sink->fast = is_portable ? NULL : gt_torch_fast_new();
+    sink->fast = mode == GT_TORCH_PORTABLE ? NULL : gt_torch_fast_new(mode == GT_TORCH_EAGER);
     sink->builder = builder;
     gt_arena_init(&sink->arena);
 }

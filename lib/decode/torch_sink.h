@@ -27,6 +27,12 @@ struct gt_torch_track_cache {
 
 struct gt_torch_fast;
 
+enum gt_torch_mode {
+    GT_TORCH_USUAL,    /* the fast reader, where there is one, once it knows the layout */
+    GT_TORCH_EAGER,    /* ... from the second event of a kind on: for tests */
+    GT_TORCH_PORTABLE, /* without it */
+};
+
 struct gt_torch_sink {
     struct gt_builder *builder;
     struct gt_torch_fast *fast; /* reads what looks as usual; NULL: all is read the portable way */
@@ -40,7 +46,7 @@ struct gt_torch_sink {
     size_t name_count, name_capacity;
 };
 
-void gt_torch_sink_init(struct gt_torch_sink *sink, struct gt_builder *builder, bool is_portable);
+void gt_torch_sink_init(struct gt_torch_sink *sink, struct gt_builder *builder, enum gt_torch_mode mode);
 void gt_torch_sink_release(struct gt_torch_sink *sink); /* the builder stays */
 
 /* Adds what the event says. offset: of its first byte in the input. */

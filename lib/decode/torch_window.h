@@ -5,12 +5,12 @@
 #include "decode/decoder.h"
 #include "decode/torch_region.h"
 
-/* How a file is read: how much at once, and whether without the fast reader. Tests use other values than usual. */
+/* How a file is read. Tests use other values than usual. */
 struct gt_torch_sizes {
     size_t chunk_bytes;  /* of the file, for one thread at a time */
     size_t window_bytes; /* of the buffer at first */
     size_t max_bytes;    /* ... and at most: an event that needs more is damaged */
-    bool is_portable;
+    enum gt_torch_mode mode;
 };
 
 struct gt_torch_window {

@@ -283,11 +283,7 @@ static void draw_full_names(const struct fitted *fitted, size_t row) {
             is_seen |= (table->columns[earlier].flags & GT_COLUMN_NAME) && is_same_text(table, row, earlier, c);
         if (!is_seen) {
             gt_screen_blanks(fitted->screen, DETAIL_INDENT);
-            gt_screen_text(fitted->screen, GT_INK_DIM, gt_str_of(table->columns[c].title));
-            gt_screen_text(fitted->screen, GT_INK_DIM, GT_STR(": "));
-            gt_screen_wrap(fitted->screen, GT_INK_DIM, gt_cell_str(cell),
-                           DETAIL_INDENT + gt_screen_measure(fitted->screen, gt_str_of(table->columns[c].title)) + 2,
-                           DETAIL_INDENT);
+            gt_screen_wrap(fitted->screen, GT_INK_DIM, gt_cell_str(cell), DETAIL_INDENT, DETAIL_INDENT);
         }
     }
 }
@@ -369,7 +365,7 @@ static void draw_title(const struct fitted *fitted) {
 
 static void draw_remainder(const struct fitted *fitted) {
     const struct gt_screen *screen = fitted->screen;
-    char number[GT_NUM_MAX], line[GT_NUM_MAX + 128];
+    char number[GT_NUM_MAX], line[GT_NUM_MAX + 256];
     if (fitted->shown.rows_hidden) {
         gt_num_format_grouped(number, (int64_t)fitted->shown.rows_hidden);
         snprintf(line, sizeof line, "%s and %s more %s (--table %s --top 0 shows all)", screen->utf8 ? "…" : "...",
@@ -377,8 +373,11 @@ static void draw_remainder(const struct fitted *fitted) {
         gt_screen_wrap(screen, GT_INK_DIM, gt_str_of(line), 0, 0);
     }
     if (fitted->dropped) {
-        snprintf(line, sizeof line, "(+%zu %s: use --format csv)", fitted->dropped,
-                 fitted->dropped == 1 ? "column" : "columns");
+        size_t used = (size_t)snprintf(line, sizeof line, "(no room for");
+        for (size_t i = fitted->count; i < fitted->count + fitted->dropped && used < sizeof line - 48; i++)
+            used += (size_t)snprintf(line + used, sizeof line - used, "%s %.24s", i > fitted->count ? "," : "",
+                                     fitted->columns[i].about->key);
+        snprintf(line + used, sizeof line - used, "; see --columns)");
         gt_screen_wrap(screen, GT_INK_DIM, gt_str_of(line), 0, 0);
     }
 }

@@ -120,6 +120,7 @@ static const struct {
     {"attention", "bwd_kernel_dk_dv"},
     {"attention", "kernel_unified_attention_2d"},
     {"attention", "reduce_segments"},
+    {"attention", "kernel_unified_attention_3d_num_query_heads_8_BLOCK_SIZE_16_SHUFFLED_KV_CACHE_0_IS_KV_FP8_1"},
     {"attention", "fmhaSm100fKernel_QkvE4m3OBfloat16H256PagedKvCausalP16VarSeqQ128Kv128PersistentContext"},
     {"attention", "fmha_v2_flash_attention_bf16_64_256_S_q_paged_kv_128_causal_tma_ws_sm90_kernel"},
     {"attention",
@@ -229,6 +230,9 @@ static const struct {
                  "at__tensorptrbf16"},
     {"quantize", "triton_red_fused__to_copy_abs_clamp_cutlass_scaled_mm_max_mul_reciprocal_unsqueeze_1"},
     {"quantize", "aiter::dynamic_per_group_scaled_quant_kernel"},
+    {"quantize", "void vllm::silu_mul_fp8_quant_deep_gemm_kernel<float>(float)"},
+    {"quantize", "void fbgemm_gpu::(anonymous namespace)::_FP8rowwise_to_float_cuda_kernel<float>(int)"},
+    {"index", "void fbgemm_gpu::permute_2D_data_kernel<false, int, int>(int, int)"},
     {"index",
      "void at::native::(anonymous namespace)::indexSelectLargeIndex<float, long, unsigned int, 2, 2, -2, true>(T1)"},
     {"index",
@@ -312,6 +316,7 @@ static const struct {
     {"autotune", "void stream_executor::gpu::xla_fp_comparison<float>(float*, float*, float, unsigned long, int*)"},
     {"other", "my_very_own_thing"},
     {"other", "Kernel"},
+    {"other", "main_kernel"},
 };
 
 static struct gt_builtin_answer answer_of(struct gt_builtin *builtin, const char *name) {

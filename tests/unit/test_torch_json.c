@@ -223,7 +223,7 @@ static void packed_and_piped_input_reads_alike(void **state) {
     gzFile packed = gzopen(path, "wb");
     assert_int_equal(gzwrite(packed, text, (unsigned)size), size);
     gzclose(packed);
-    const struct gt_torch_sizes tiny = {64, 16, 1 << 20};
+    const struct gt_torch_sizes tiny = {64, 16, 1 << 20, GT_TORCH_EAGER};
     char *unpacked = decode_file(path, 4, &tiny);
     assert_string_equal(unpacked, plain);
     unlink(path);
@@ -260,7 +260,7 @@ static void progress_is_told(void **state) {
     char *text = make_trace(120000, &size);
     write_file(path, text, size);
     struct progress progress = {0};
-    struct gt_decode_options options = {1, count_progress, &progress};
+    struct gt_decode_options options = {.threads = 1, .progress = count_progress, .progress_context = &progress};
     struct gt_error error = {0};
     struct gt_source *source;
     struct gt_store *store;

@@ -406,7 +406,9 @@ static void torture_opening(const char *path, struct gputime_options options) {
 
 static void test_reading(void **state) {
     (void)state;
-    const char *paths[] = {json, json_gz, json_zst, small_sqlite, small_rep, rep_gz, small_csv, small_sums};
+    const char *paths[] = {
+        json,   json_gz,   json_zst,  "tests/data/hostile.json", "tests/data/cut.json", small_sqlite, small_rep,
+        rep_gz, small_csv, small_sums};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
         torture_opening(paths[i],
                         (struct gputime_options){.no_cache = 1, .threads = 1, .reader = GPUTIME_READER_NATIVE});
@@ -461,12 +463,15 @@ static void torture_measuring(struct measuring *measuring, const char *name) {
 
 static void test_measuring(void **state) {
     (void)state;
-    struct measuring measuring = {.trace = open_trace(json), .analysis_count = 1};
-    for (size_t i = 0; i < analysis_count; i++) {
-        measuring.analyses = &analyses[i];
-        torture_measuring(&measuring, analyses[i]);
+    const char *paths[] = {json, small_sqlite, small_sums};
+    for (size_t p = 0; p < sizeof paths / sizeof *paths; p++) {
+        struct measuring measuring = {.trace = open_trace(paths[p]), .analysis_count = 1};
+        for (size_t i = 0; i < analysis_count; i++) {
+            measuring.analyses = &analyses[i];
+            torture_measuring(&measuring, analyses[i]);
+        }
+        gputime_trace_free(measuring.trace);
     }
-    gputime_trace_free(measuring.trace);
 }
 
 static void test_selecting_and_shaping(void **state) {

@@ -19,8 +19,8 @@ static const struct gt_report_column kernel_columns[] = {
     {.key = "name", .title = "Kernel", .flags = GT_COLUMN_NAME},
     {.key = "count", .title = "Count", .unit = GT_UNIT_COUNT},
     {.key = "total_ns", .title = "Total", .unit = GT_UNIT_NS},
-    {.key = "avg_ns", .title = "Mean", .unit = GT_UNIT_NS},
-    {.key = "stddev_ns", .title = "Std dev", .unit = GT_UNIT_NS, .flags = GT_COLUMN_DETAIL},
+    {.key = "avg_ns", .title = "Mean", .unit = GT_UNIT_NS, .flags = GT_COLUMN_SINGLE},
+    {.key = "stddev_ns", .title = "Std dev", .unit = GT_UNIT_NS, .flags = GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {.key = "share", .title = "Share", .unit = GT_UNIT_SHARE, .of = "kernel time", .flags = GT_COLUMN_BAR},
     {.key = "launch_share", .title = "Launches", .unit = GT_UNIT_SHARE, .of = "launches", .flags = GT_COLUMN_DETAIL},
     {.key = "full_name", .title = "Full name", .flags = GT_COLUMN_DETAIL | GT_COLUMN_NAME},
@@ -31,7 +31,7 @@ static const struct gt_report_column memory_columns[] = {
     {.key = "device", .title = "GPU"},
     {.key = "kind", .title = "Kind"},
     {.key = "bytes", .title = "Bytes", .unit = GT_UNIT_BYTES},
-    {.key = "start_ns", .title = "Start", .unit = GT_UNIT_NS},
+    {.key = "start_ns", .title = "Start", .unit = GT_UNIT_NS, .flags = GT_COLUMN_MOMENT},
 };
 
 #define TEXT(literal) gt_cell_text(GT_STR(literal))
@@ -169,7 +169,7 @@ static void text_of_a_small_report(void **state) {
                                           "─────────────────────────────────────────────────────────────────────\n"
                                           "gemm    1,234        7.50       6.08  75.0%  ████████████████████████\n"
                                           "copy       10        2.50     250.00  25.0%  ████████\n"
-                                          "… and 7 more rows (--top 0 shows all)\n"
+                                          "… and 7 more rows (--table kernels --top 0 shows all)\n"
                                           "\n"
                                           "Memory\n"
                                           "GPU  Kind         Bytes (MB)  Start (ms)\n"
@@ -204,7 +204,7 @@ static void text_in_ascii_and_colour(void **state) {
                         "\33[2m---------------------------------------------------------------------\33[0m\n"
                         "gemm    1,234        7.50       6.08  75.0%  \33[36m########################\33[0m\n"
                         "copy       10        2.50     250.00  25.0%  \33[36m########\33[0m\n"
-                        "\33[2m... and 1 more row (--top 0 shows all)\33[0m\n");
+                        "\33[2m... and 1 more row (--table kernels --top 0 shows all)\33[0m\n");
 }
 
 static void text_of_two_inputs_has_a_heading_for_each(void **state) {
@@ -315,7 +315,7 @@ static void narrow_screens_leave_columns_out(void **state) {
                                           "    void ns::long_kernel_name<int,\n"
                                           "    4>(char*, int)\n"
                                           "    void gemm<4>(int)\n"
-                                          "(+1 column: use --format csv)\n");
+                                          "(no room for share; see --columns)\n");
 }
 
 /* ---- data ---- */
@@ -375,7 +375,7 @@ static void json_of_a_small_report(void **state) {
         "  \"command\": \"summary\",\n"
         "  \"inputs\": [\n"
         "    {\"input\": \"a.json\", \"path\": \"/traces/a.json\", \"format\": \"torch-json\", \"producer\": \"PyTorch "
-        "2.4\",\n"
+        "2.4\", \"selection\": null,\n"
         "     \"ops\": 1245, \"kernels\": 1245, \"calls\": 0, \"ranges\": 0, \"cpu_ops\": 0, \"skipped_events\": 3,\n"
         "     \"origin_ns\": \"1722222222123456789\", \"base_ns\": null, \"rank\": null, \"world_size\": null,\n"
         "     \"facts\": {\"span_ns\": 12345678, \"gpu\": \"NVIDIA H200\", \"busy_share\": 0.8125},\n"
@@ -501,7 +501,7 @@ static void markdown_of_a_small_report(void **state) {
                                         "| gemm | 1,234 | 7.50 | 6.08 | 75.0% |\n"
                                         "| copy | 10 | 2.50 | 250.00 | 25.0% |\n"
                                         "\n"
-                                        "… and 7 more rows (--top 0 shows all)\n"
+                                        "… and 7 more rows (`--table kernels --top 0` shows all)\n"
                                         "\n"
                                         "### Memory\n"
                                         "\n"

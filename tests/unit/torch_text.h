@@ -159,22 +159,25 @@ static inline void write_file(char *path, const char *bytes, size_t size) {
 }
 
 /* Sizes as usual, and so small that every event is cut by something. */
-static const struct gt_torch_sizes usual_sizes = {8 << 20, 1 << 20, 64 << 20};
+static const struct gt_torch_sizes usual_sizes = {8 << 20, 1 << 20, 64 << 20, GT_TORCH_USUAL};
+static const struct gt_torch_sizes portable_sizes = {8 << 20, 1 << 20, 64 << 20, GT_TORCH_PORTABLE};
 
-/* Decodes in one go, and with many threads, chunks and windows: all must give the same. The result is to be freed. */
+/* Decodes in one go, and with many threads, chunks and windows, fast or not: all must give the same. The result is to
+   be freed. */
 static inline char *decode_all_ways(const char *bytes, size_t size) {
     static const size_t threads[] = {1, 2, 3, 8}, chunks[] = {64, 100, 333, 4096}, windows[] = {16, 1 << 16};
     char path[32];
     write_file(path, bytes, size);
-    char *expected = decode_file(path, 1, &usual_sizes);
+    char *expected = decode_file(path, 1, &portable_sizes);
     for (size_t t = 0; t < sizeof threads / sizeof *threads; t++)
         for (size_t c = 0; c < sizeof chunks / sizeof *chunks; c++)
-            for (size_t w = 0; w < sizeof windows / sizeof *windows; w++) {
-                struct gt_torch_sizes sizes = {chunks[c], windows[w], 64 << 20};
-                char *found = decode_file(path, threads[t], &sizes);
-                assert_string_equal(found, expected);
-                free(found);
-            }
+            for (size_t w = 0; w < sizeof windows / sizeof *windows; w++)
+                for (enum gt_torch_mode mode = GT_TORCH_USUAL; mode <= GT_TORCH_PORTABLE; mode++) {
+                    struct gt_torch_sizes sizes = {chunks[c], windows[w], 64 << 20, mode};
+                    char *found = decode_file(path, threads[t], &sizes);
+                    assert_string_equal(found, expected);
+                    free(found);
+                }
     unlink(path);
     return expected;
 }

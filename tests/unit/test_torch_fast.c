@@ -1,0 +1,258 @@
+/* The fast reader of traces against the portable one: whatever the bytes, both must come to the same store. With files
+   as arguments it compares how those are read. */
+#include "torch_text.h"
+
+#include <sys/mman.h>
+
+#include "decode/torch_fast.h"
+#include "random.h"
+
+/* ---- comparing ---- */
+
+static struct gt_store *decode(const char *path, size_t threads, const struct gt_torch_sizes *sizes) {
+    struct gt_decode_options options = {.threads = threads};
+    struct gt_source *source;
+    struct gt_store *store = NULL;
+    assert_int_equal(gt_source_open(path, &source, NULL), GT_OK);
+    gt_torch_json_decode_sized(source, &options, sizes, &store, NULL);
+    gt_source_close(source);
+    return store;
+}
+
+static void assert_equal_columns(struct gt_store *a, struct gt_store *b) {
+    for (size_t i = 0; i < gt_column_count; i++) {
+        const struct gt_column_info *info = &gt_column_infos[i];
+        size_t rows = *gt_store_row_count(a, info->table);
+        assert_int_equal(rows, *gt_store_row_count(b, info->table));
+        const void *left = *gt_store_column(a, info), *right = *gt_store_column(b, info);
+        if (rows && memcmp(left, right, rows * info->elem_bytes) != 0)
+            fail_msg("column %s of table %s differs", info->name, info->table_name);
+    }
+}
+
+static void assert_equal_stores(struct gt_store *a, struct gt_store *b) {
+    assert_int_equal(a != NULL, b != NULL);
+    if (!a)
+        return;
+    assert_equal_columns(a, b);
+    assert_int_equal(a->strings.count, b->strings.count);
+    for (gt_strid i = 0; i < a->strings.count; i++)
+        assert_true(gt_str_eq(gt_store_string(a, i), gt_store_string(b, i)));
+    assert_memory_equal(a->issues, b->issues, sizeof a->issues);
+    assert_int_equal(a->skipped_events, b->skipped_events);
+    assert_int_equal(a->origin_ns, b->origin_ns);
+    assert_int_equal(a->facts, b->facts);
+}
+
+/* One thread, several threads with small chunks and windows, learning at once and as usual. */
+static void file_reads_alike(const char *path, size_t chunk_bytes, size_t window_bytes) {
+    static const size_t threads[] = {1, 2, 5};
+    struct gt_torch_sizes sizes = {chunk_bytes, window_bytes, 64 << 20, GT_TORCH_PORTABLE};
+    struct gt_store *expected = decode(path, 1, &sizes);
+    for (size_t t = 0; t < sizeof threads / sizeof *threads; t++)
+        for (enum gt_torch_mode mode = GT_TORCH_USUAL; mode <= GT_TORCH_PORTABLE; mode++) {
+            sizes.mode = mode;
+            struct gt_store *found = decode(path, threads[t], &sizes);
+            assert_equal_stores(found, expected);
+            gt_store_free(found);
+        }
+    gt_store_free(expected);
+}
+
+/* ---- traces as several writers write them ---- */
+
+/* One way to write: what stands around and between members, keys in another order, times with decimals or without. */
+struct style {
+    const char *begin, *end, *between; /* events */
+    const char *member;                /* between members of an event; the first one stands before "ts" */
+    const char *args, *args_end;
+    const char *arg; /* between args */
+    bool is_sorted, is_whole;
+};
+
+static const struct style styles[] = {
+    {"{\n    ", "\n  }", ",\n  ", ",\n    ", "{\n      ", "\n    }", ",\n      ", false, false}, /* Kineto */
+    {"{\n    ", "\n  }", ",\n  ", ",\n    ", "{\n      ", "\n    }", ",      ", false, false},   /* newest Kineto */
+    {"{", "}", ", ", ", ", "{", "}", ", ", false, false},                                         /* json.dump */
+    {"{", "}", ",", ",", "{", "}", ",", true, true},
+};
+
+static void write_args(FILE *out, const struct style *style, const char *kind, unsigned n) {
+    if (kind[0] == 'c' && kind[1] == 'p')
+        fprintf(out, "\"External id\": %u%s\"Input Dims\": [[%u, 2], [], [3]]%s\"Concrete Inputs\": [\"\", \"[1, %u]\"]",
+                n, style->arg, n, style->arg, n);
+    else if (kind[0] == 'p')
+        fprintf(out, "\"Python id\": %u%s\"Python parent id\": %u", n, style->arg, n / 2);
+    else if (kind[0] == 'k')
+        fprintf(out, "\"queued\": 0%s\"device\": %u%s\"context\": 1%s\"stream\": %u%s\"correlation\": %u%s\"grid\": [%u, 1]",
+                style->arg, n % 2, style->arg, style->arg, 7 + n % 3, style->arg, n, style->arg, n);
+    else if (kind[0] == 'g')
+        fprintf(out, "\"device\": 0%s\"stream\": 7%s\"bytes\": %u%s\"memory bandwidth (GB/s)\": %u.5", style->arg,
+                style->arg, n * 64, style->arg, n);
+    else
+        fprintf(out, "\"cbid\": 211%s\"correlation\": %u", style->arg, n);
+}
+
+static void write_event(FILE *out, const struct style *style, const char *kind, unsigned n) {
+    const char *name = kind[0] == 'k' ? "void gemm<float, {lambda()#1}>(int, float*)" : "aten::mm";
+    const char *member = style->member;
+    fputs(style->begin, out);
+    if (style->is_sorted) {
+        fprintf(out, "\"args\":%s", style->args);
+        write_args(out, style, kind, n);
+        fprintf(out, "%s%s\"cat\":\"%s\"%s\"dur\":%u%s\"name\":\"%s %u\"%s\"ph\":\"X\"%s\"pid\":%u%s\"tid\":%u%s\"ts\":%u",
+                style->args_end, member, kind, member, n, member, name, n % 4, member, member, 10 + n % 2, member, n % 3,
+                member, 1000 + n);
+    } else {
+        fprintf(out, "\"ph\": \"X\", \"cat\": \"%s\", \"name\": \"%s %u\", \"pid\": %u, \"tid\": %u%s\"ts\": %u.%03u, \"dur\": %u.%u",
+                kind, name, n % 4, 10 + n % 2, n % 3, member, 1000 + n, n * 7 % 1000, n, n % 100);
+        fprintf(out, "%s\"args\": %s", member, style->args);
+        write_args(out, style, kind, n);
+        fputs(style->args_end, out);
+    }
+    fputs(style->end, out);
+}
+
+static void write_flow(FILE *out, const struct style *style, unsigned n) {
+    fprintf(out, "%s\"ph\": \"s\", \"id\": %u, \"pid\": 1, \"tid\": %u, \"ts\": %u.5%s\"cat\": \"ac2g\", \"name\": \"ac2g\"%s",
+            style->begin, n, n % 2, n, style->member, style->end);
+}
+
+static char *write_trace(const struct style *style, unsigned events, size_t *size) {
+    static const char *const kinds[] = {"cpu_op",         "python_function", "cuda_runtime",    "kernel",
+                                        "gpu_memcpy",     "user_annotation", "gpu_user_annotation", "overhead"};
+    char *text = NULL;
+    FILE *out = open_memstream(&text, size);
+    assert_non_null(out);
+    fprintf(out, "{\"schemaVersion\": 1, \"traceEvents\": [");
+    for (unsigned n = 0; n < events; n++) {
+        unsigned kind = n % 3 ? n % 7 : n % 8;
+        if (n)
+            fputs(style->between, out);
+        if (n % 9 == 8)
+            write_flow(out, style, n);
+        else
+            write_event(out, style, kinds[kind], n);
+    }
+    fprintf(out, "], \"traceName\": \"t\"}");
+    fclose(out);
+    return text;
+}
+
+/* ---- tests ---- */
+
+static void layouts_read_alike(void **state) {
+    (void)state;
+    for (size_t s = 0; s < sizeof styles / sizeof *styles; s++) {
+        size_t size;
+        char *text = write_trace(&styles[s], 3000, &size), path[32];
+        write_file(path, text, size);
+        file_reads_alike(path, 64 << 10, 16 << 10);
+        unlink(path);
+        free(text);
+    }
+}
+
+/* That the comparisons above and below compare anything. */
+static void the_fast_reader_reads(void **state) {
+    (void)state;
+    struct gt_torch_fast *probe = gt_torch_fast_new(false);
+    if (!probe)
+        skip();
+    gt_torch_fast_free(probe);
+    for (size_t s = 0; s < sizeof styles / sizeof *styles; s++) {
+        size_t size;
+        char *text = write_trace(&styles[s], 3000, &size);
+        text = realloc(text, size + GT_TORCH_PADDING);
+        assert_non_null(text);
+        memset(text + size, 0, GT_TORCH_PADDING);
+        struct gt_builder builder;
+        struct gt_torch_sink sink;
+        struct gt_torch_region region;
+        assert_int_equal(gt_builder_init(&builder, GT_TORCH_JSON_KEY, NULL), GT_OK);
+        gt_builder_begin(&builder, 0);
+        gt_torch_sink_init(&sink, &builder, GT_TORCH_USUAL);
+        gt_torch_region_init(&region, &sink);
+        const char *events = strchr(text, '[') + 1;
+        struct gt_torch_bytes bytes = {events, text + size, 0, true, size};
+        uint64_t slow = 0;
+        for (;;) {
+            gt_torch_fast_run(sink.fast, &sink, &bytes, UINT64_MAX);
+            if (gt_torch_region_run(&region, &bytes, bytes.offset + 1) != GT_TORCH_STOP_LIMIT)
+                break;
+            slow++;
+        }
+        assert_int_equal(sink.event_count, 3000);
+        assert_true(slow < 600);
+        gt_torch_sink_release(&sink);
+        gt_builder_release(&builder);
+        free(text);
+    }
+}
+
+/* Overwrites, inserts, drops or repeats a few bytes, mostly such as JSON is made of. Room for twice the size. */
+static size_t mutate(uint64_t *random, char *text, size_t size) {
+    static const char special[] = "\"\\{}[]:,.-0123456789eE \n\t\0X";
+    size_t at = random_below(random, size), count = 1 + random_below(random, 3);
+    char byte = random_below(random, 8) ? special[random_below(random, sizeof special)] : (char)random_below(random, 256);
+    count = count < size - at ? count : size - at;
+    switch (random_below(random, 4)) {
+    case 0:
+        text[at] = byte;
+        return size;
+    case 1:
+        memmove(text + at + 1, text + at, size - at);
+        text[at] = byte;
+        return size + 1;
+    case 2:
+        memmove(text + at, text + at + count, size - at - count);
+        return size - count;
+    default:
+        count = random_below(random, size - at < 200 ? size - at : 200);
+        memmove(text + at + count, text + at, size - at);
+        return size + count;
+    }
+}
+
+static void mutations_read_alike(void **state) {
+    (void)state;
+    enum { MUTATIONS = 1000, EVENTS = 40 };
+    uint64_t random = 42;
+    int fd = memfd_create("mutation", 0);
+    assert_true(fd >= 0);
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    for (size_t s = 0; s < sizeof styles / sizeof *styles; s++) {
+        size_t size;
+        char *text = write_trace(&styles[s], EVENTS, &size), *changed = malloc(size + 1024);
+        assert_non_null(changed);
+        for (int i = 0; i < MUTATIONS; i++) {
+            size_t length = size;
+            memcpy(changed, text, size);
+            for (uint64_t n = 1 + random_below(&random, 4); n > 0; n--)
+                length = mutate(&random, changed, length);
+            assert_int_equal(ftruncate(fd, 0), 0);
+            assert_int_equal(pwrite(fd, changed, length, 0), length);
+            file_reads_alike(path, 1000 + random_below(&random, 3000), 64 + random_below(&random, 4000));
+        }
+        free(changed);
+        free(text);
+    }
+    close(fd);
+}
+
+int main(int argc, char **argv) {
+    for (int i = 1; i < argc; i++) {
+        file_reads_alike(argv[i], 8 << 20, 256 << 10);
+        file_reads_alike(argv[i], 100000, 5000);
+        printf("%s reads alike\n", argv[i]);
+    }
+    if (argc > 1)
+        return 0;
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layouts_read_alike),
+        cmocka_unit_test(the_fast_reader_reads),
+        cmocka_unit_test(mutations_read_alike),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

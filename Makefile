@@ -49,6 +49,11 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/config.mk
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
+# A cached trace is as good as the code that decoded it, so that code's checksum is part of the cache's key.
+DECODING := $(sort $(wildcard lib/base/*.[ch] lib/decode/*.[ch] lib/events/*))
+$(BUILD)/obj/lib/events/cache_key.o: $(DECODING)
+$(BUILD)/obj/lib/events/cache_key.o: CPPFLAGS += -DGT_DECODING='"$(firstword $(shell cat $(DECODING) | cksum))"'
+
 $(BUILD)/libgputime.a: $(LIB_OBJECTS)
 	rm -f $@ && ar rcs $@ $^
 

@@ -13,6 +13,11 @@
 #include "events/cache_format.h"
 #include "gputime.h"
 
+/* The build gives a checksum of the code that decodes; a mended decoder does not get old answers. */
+#ifndef GT_DECODING
+#define GT_DECODING ""
+#endif
+
 enum { SAMPLE_BYTES = 4096, SAMPLES = 16, SETTLED_SECONDS = 2 };
 
 /* Everything that decides whether a column file of another build can be read and says what this build would say. */
@@ -20,6 +25,7 @@ static void hash_schema(XXH3_state_t *hash) {
     const uint32_t build[] = {0x01020304, sizeof(struct gt_cache_body), sizeof(struct gt_cache_header)};
     XXH3_128bits_update(hash, build, sizeof(build));
     XXH3_128bits_update(hash, GPUTIME_VERSION, sizeof(GPUTIME_VERSION));
+    XXH3_128bits_update(hash, GT_DECODING, sizeof(GT_DECODING));
     for (size_t i = 0; i < gt_column_count; i++) {
         const struct gt_column_info *info = &gt_column_infos[i];
         const uint64_t numbers[] = {info->elem_bytes, (uint64_t)info->refers};
@@ -63,10 +69,12 @@ static bool is_settled(const struct stat *info) {
 
 static bool hash_file(XXH3_state_t *hash, const char *path) {
     /* Should a pipe stand there by now, opening must not wait for its writer. */
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return false; /* opening and closing a pipe would rob its writer of the real reader */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
         return false;
-    struct stat info;
     bool done = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0 && is_settled(&info);
     if (done) {
         const uint64_t numbers[] = {

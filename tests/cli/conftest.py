@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -13,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data"
 SHARED = ROOT.parent / "shared"
+LOSS_LINE = re.compile(r"gputime: '(?P<path>.*)' was not read whole: (?P<help>.+)")
 OWN_SETTINGS = ("GPUTIME_THREADS", "GPUTIME_CACHE", "GPUTIME_RULES", "COLUMNS", "NO_COLOR", "CLICOLOR_FORCE")
 
 
@@ -55,8 +57,22 @@ class Program:
     def json(self, *args, **settings):
         done = self(*args, "--json", **settings)
         assert done.returncode == 0, (args, done.returncode, done.stderr)
-        assert done.stderr == b"", (args, done.stderr)
-        return json.loads(done.stdout)
+        report = json.loads(done.stdout)
+        check_warnings(report, done.stderr)
+        return report
+
+
+def check_warnings(report, stderr):
+    """What was lost is told on stderr too, in one line for each trace; nothing else is."""
+    lost = {}
+    for issue in report["issues"]:
+        if issue["loss"]:
+            lost.setdefault(issue["input"], issue["help"])
+    paths = {entry["input"]: entry["path"] for entry in report["inputs"]}
+    lines = stderr.decode("utf-8", "surrogateescape").splitlines()
+    told = [LOSS_LINE.fullmatch(line) for line in lines]
+    assert all(told) and [line["path"] for line in told] == [paths[name] for name in lost], (lost, lines)
+    assert [line["help"] for line in told] == list(lost.values()), (lost, lines)
 
 
 def find_binary(variable, default):

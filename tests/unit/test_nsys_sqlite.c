@@ -439,6 +439,24 @@ static void test_threads(void **state) {
     gt_store_free(one);
 }
 
+#define MIXED_EXPORT                                                                                                   \
+    STRINGS KERNELS CALLS RANGES ONE_KERNEL                                                                            \
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"                               \
+        " INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT i, i + 2, 0, " TID(                                           \
+            42, 7) ", i, 4, 0, 0 FROM n;"                                                                              \
+                   "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid) VALUES (1, 2, 59, "               \
+                   "'Gr\xC3\xBC\xC3\x9F', 5)"
+
+/* What the page reader cannot read (here: text of another encoding) comes through libsqlite3, with the same result. */
+static void test_general_reader(void **state) {
+    (void)state;
+    struct gt_store *usual = decode(MIXED_EXPORT), *other = decode("PRAGMA encoding = 'UTF-16be';" MIXED_EXPORT);
+    assert_int_equal(usual->calls.count, 3000);
+    assert_same_store(usual, other);
+    gt_store_free(usual);
+    gt_store_free(other);
+}
+
 /* A cut export gives what came before the cut, and says so. */
 static void test_cut(void **state) {
     (void)state;
@@ -505,6 +523,7 @@ int main(void) {
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_cut),
         cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_general_reader),
     };
     return cmocka_run_group_tests(tests, world_begin, world_end);
 }

@@ -44,16 +44,40 @@ static void assert_equal_stores(struct gt_store *a, struct gt_store *b) {
     assert_int_equal(a->facts, b->facts);
 }
 
-/* One thread, several threads with small chunks and windows, learning at once and as usual. */
+static char *to_text(const struct gt_store *store) {
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    if (store)
+        print_store(out, store);
+    fclose(out);
+    return text;
+}
+
+static void assert_equal_rows(const struct gt_store *a, const struct gt_store *b) {
+    char *left = to_text(a), *right = to_text(b);
+    assert_string_equal(left, right);
+    free(left);
+    free(right);
+}
+
+/* One thread, several threads with small chunks and windows, learning at once and as usual. Threads that met damage
+   leave strings and tracks behind that nothing uses: then only the rows are compared. */
 static void file_reads_alike(const char *path, size_t chunk_bytes, size_t window_bytes) {
     static const size_t threads[] = {1, 2, 5};
     struct gt_torch_sizes sizes = {chunk_bytes, window_bytes, 64 << 20, GT_TORCH_PORTABLE};
     struct gt_store *expected = decode(path, 1, &sizes);
+    bool is_whole = expected && expected->issues[GT_ISSUE_EVENT_DAMAGED].count == 0 &&
+                    expected->issues[GT_ISSUE_INPUT_CUT].count == 0;
     for (size_t t = 0; t < sizeof threads / sizeof *threads; t++)
         for (enum gt_torch_mode mode = GT_TORCH_USUAL; mode <= GT_TORCH_PORTABLE; mode++) {
             sizes.mode = mode;
             struct gt_store *found = decode(path, threads[t], &sizes);
-            assert_equal_stores(found, expected);
+            if (is_whole || threads[t] == 1)
+                assert_equal_stores(found, expected);
+            else
+                assert_equal_rows(found, expected);
             gt_store_free(found);
         }
     gt_store_free(expected);

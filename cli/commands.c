@@ -54,7 +54,6 @@ static const struct gputime_shape summary_shapes[] = {
 static const struct cli_list summary_kernels = {.table = "kernels",
                                                 .sort = "total_ns",
                                                 .screen_rows = 6,
-                                                .rows = 20,
                                                 .sort_offset = AT(sort),
                                                 .top_offset = AT(top),
                                                 .sorts = kernel_sorts};
@@ -228,6 +227,22 @@ const struct cli_command cli_command_table[] = {
      .notes = {{"top", "rows to show (20; with --tree 40; 0 = all)"}},
      .examples = {"gputime ranges --sort exclusive_ns profile.sqlite", "gputime ranges --tree trace.json.gz",
                   "gputime ranges --table range_instances --csv profile.sqlite"}},
+
+    {.name = "redact",
+     .help = "a copy of an Nsight export without private data",
+     .usage = "EXPORT.sqlite -o FILE",
+     .details = "Writes a new SQLite export of a capture of Nsight Systems that is fit to share: without host, user, "
+                "environment, paths, process list and clock time, and with new numbers for processes and threads. "
+                "Only tables and columns that are known to be harmless are copied. Every report is the same from the "
+                "copy, but for names of processes. Names of kernels and ranges stay unless they hold a path; --names "
+                "hash hides them all.",
+     .action = CLI_ACTION_REDACT,
+     .groups = CLI_GROUP_NAMES | CLI_GROUP_FILE,
+     .notes = {{"names", "full; hash: kernels and ranges are k_3f9a0c12 and\n"
+                         "the like"},
+               {"output", "the file to write"}},
+     .examples = {"gputime redact profile.sqlite -o shared.sqlite",
+                  "gputime redact --names hash profile.sqlite -o shared.sqlite"}},
 
     {.name = "list",
      .help = "what can be read, measured and written",

@@ -23,7 +23,6 @@ struct cli_list {
     const char *table;
     const char *sort;               /* column without the option; NULL: as the analysis has it */
     int64_t screen_rows;            /* without the option, in text and Markdown; 0: as the analysis has it */
-    int64_t rows;                   /* the same in every format; 0: all */
     size_t sort_offset, top_offset; /* of the options in struct cli_options; 0: none */
     const struct cli_sort *sorts;   /* up to a row without a name; NULL: none */
     bool only_sorts;                /* no other columns than those */
@@ -48,7 +47,14 @@ struct cli_note {
     const char *option, *help;
 };
 
-enum cli_action { CLI_ACTION_REPORT, CLI_ACTION_LIST, CLI_ACTION_CACHE, CLI_ACTION_HELP, CLI_ACTION_VERSION };
+enum cli_action {
+    CLI_ACTION_REPORT,
+    CLI_ACTION_REDACT,
+    CLI_ACTION_LIST,
+    CLI_ACTION_CACHE,
+    CLI_ACTION_HELP,
+    CLI_ACTION_VERSION
+};
 
 struct cli_command {
     const char *name, *help; /* one line */

@@ -86,6 +86,8 @@ static enum gputime_status run_command(const struct cli_command *command, const 
     switch (command->action) {
     case CLI_ACTION_REPORT:
         return cli_report_run(command, options, words, err);
+    case CLI_ACTION_REDACT:
+        return cli_redact_run(command, options, words, err);
     case CLI_ACTION_LIST:
         return cli_list_run(command, options, words, err);
     case CLI_ACTION_CACHE:

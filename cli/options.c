@@ -184,9 +184,10 @@ const struct cli_option cli_option_table[] = {
     {.name = "names",
      .type = CLI_CHOICE,
      .offset = AT(lib.names),
-     .choices = "full|short",
-     .group = CLI_GROUP_TABLES,
-     .help = "group kernels by full or simplified name"},
+     .choices = "full|short|hash",
+     .argument = "NAMES",
+     .group = CLI_GROUP_NAMES,
+     .help = "names of kernels; hash: redact"},
     {.name = "verbose",
      .letter = 'v',
      .type = CLI_FLAG,
@@ -230,7 +231,7 @@ const struct cli_option cli_option_table[] = {
      .type = CLI_TEXT,
      .offset = AT(output),
      .argument = "FILE",
-     .group = CLI_GROUP_OUTPUT,
+     .group = CLI_GROUP_FILE,
      .help = "write to FILE; DIR/ gets a CSV file for each table"},
     {.name = "color",
      .alias = "colour",
@@ -324,9 +325,11 @@ const char *cli_group_heading(enum cli_group group) {
     case CLI_GROUP_SELECTION:
         return "Selection";
     case CLI_GROUP_TABLES:
+    case CLI_GROUP_NAMES:
         return "Tables";
     case CLI_GROUP_FORMAT:
     case CLI_GROUP_OUTPUT:
+    case CLI_GROUP_FILE:
         return "Output";
     case CLI_GROUP_READING:
         return "Reading";

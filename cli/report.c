@@ -118,6 +118,8 @@ enum gputime_status cli_report_run(const struct cli_command *command, const stru
                                    struct cli_words traces, struct gputime_error *err) {
     if (traces.count == 0)
         return cli_fail_usage(err, "'%s' needs a trace to read; see 'gputime %s --help'", command->name, command->name);
+    if (options->lib.names == GPUTIME_NAMES_HASH)
+        return cli_fail_usage(err, "reports have names 'full' or 'short'; 'hash' is for redact");
     struct job *job = calloc(1, sizeof *job);
     if (!job)
         return cli_fail_memory(err);

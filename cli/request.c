@@ -107,8 +107,6 @@ static enum gputime_status shape_list(struct cli_request *request, const struct 
         shape->sort = list->sort;
     if (list->screen_rows)
         shape->screen_limit = list->screen_rows;
-    if (list->rows)
-        shape->limit = list->rows;
     if (destination->is_complete)
         set_complete(shape, destination);
     else if (rows != CLI_UNSET)

@@ -37,7 +37,7 @@ struct gputime_error {
     char message[1024]; /* one line, no full stop */
 };
 
-enum gputime_choice_names { GPUTIME_NAMES_FULL = 0, GPUTIME_NAMES_SHORT };
+enum gputime_choice_names { GPUTIME_NAMES_FULL = 0, GPUTIME_NAMES_SHORT, GPUTIME_NAMES_HASH /* redaction only */ };
 enum gputime_choice_unit { GPUTIME_UNIT_AUTO = 0, GPUTIME_UNIT_NS, GPUTIME_UNIT_US, GPUTIME_UNIT_MS, GPUTIME_UNIT_S };
 enum gputime_choice_color { GPUTIME_COLOR_AUTO = 0, GPUTIME_COLOR_ALWAYS, GPUTIME_COLOR_NEVER };
 /* How Nsight reports are read: by the library, what it cannot read by nsys; by the library alone; by nsys alone. */
@@ -132,6 +132,21 @@ void gputime_remove_unfinished(void);
 void gputime_trace_store_cache(const struct gputime_trace *trace);
 enum gputime_status gputime_cache_show(char *text, size_t size, struct gputime_error *err); /* one line */
 enum gputime_status gputime_cache_clear(uint64_t *removed_files, struct gputime_error *err);
+
+/* ---- redaction ---- */
+
+/* What a redacted file holds, and what of its origin it does not. */
+struct gputime_redaction {
+    uint64_t kept_tables, kept_rows, kept_strings;
+    uint64_t left_tables, left_columns, left_rows; /* left out; columns and rows: of the tables that are kept */
+    uint64_t hidden_names;                         /* different names that stand as a hash */
+};
+
+/* Writes an SQLite export of Nsight Systems without host, user, environment, paths and process list; pids and tids are
+   new numbers. With GPUTIME_NAMES_HASH the names of kernels and ranges are hashes. The output is replaced whole or not
+   at all; done may be NULL. */
+enum gputime_status gputime_redact(const char *input, const char *output, enum gputime_choice_names names,
+                                   struct gputime_redaction *done, struct gputime_error *err);
 
 /* ---- walking a report ---- */
 

@@ -13,7 +13,7 @@ struct gt_sqlite_file {
     uint32_t page_bytes, usable_bytes; /* usable: without the reserved bytes at the end of each page */
     uint32_t page_count;               /* whole pages in the file */
     bool is_cut;                       /* its header says that there should be more */
-    bool is_utf8, is_wal_mode;
+    bool is_utf8;
 };
 
 /* false: these are no bytes of an SQLite database's header, or values that none has. */

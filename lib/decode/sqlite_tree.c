@@ -37,7 +37,6 @@ bool gt_sqlite_file_init(struct gt_sqlite_file *file, const struct gt_source *so
         .page_count = page_count < UINT32_MAX - 1 ? (uint32_t)page_count : UINT32_MAX - 1,
         .is_cut = stated ? stated > page_count : size_bytes % page_bytes != 0,
         .is_utf8 = load32(bytes + 56) <= 1, /* 0: nothing was ever stored */
-        .is_wal_mode = bytes[18] == 2 || bytes[19] == 2,
     };
     return true;
 }

@@ -171,7 +171,7 @@ GT_SIMD_TARGET static inline gt_strid find_name(struct gt_torch_fast *fast, stru
 }
 
 /* Reads the event at *p, along a folded path if there is one for it. */
-GT_SIMD_TARGET static inline struct gt_torch_path *read_event(struct gt_torch_fast *fast, const char **p, const char *end,
+GT_SIMD_TARGET static inline const struct gt_torch_path *read_event(struct gt_torch_fast *fast, const char **p, const char *end,
                                                           struct reading *reading) {
     const char *begin = *p;
     struct gt_torch_node *node = follow(&fast->constants, fast->layout.folded, fast->last_folded, p, end, reading);
@@ -181,7 +181,9 @@ GT_SIMD_TARGET static inline struct gt_torch_path *read_event(struct gt_torch_fa
     }
     *p = begin;
     node = follow_open(fast, p, end, reading);
-    return node && !gt_torch_layout_wants(&fast->layout, node->path) ? node->path : NULL;
+    if (!node || node->path->needs_fold || gt_torch_layout_wants(&fast->layout, node->path))
+        return NULL;
+    return node->path;
 }
 
 static inline int64_t value_or(const struct gt_torch_path *path, const struct reading *reading,
@@ -189,13 +191,11 @@ static inline int64_t value_or(const struct gt_torch_path *path, const struct re
     return path->fields >> field & 1 ? reading->values[field] : absent;
 }
 
-static uint32_t find_track(struct gt_torch_sink *sink, struct gt_torch_path *path, const struct reading *reading) {
-    if (path->track != GT_NO_TRACK)
+static uint32_t find_track(struct gt_torch_sink *sink, const struct gt_torch_path *path,
+                           const struct reading *reading) {
+    if (path->is_folded)
         return path->track;
-    bool is_gpu_side = path->role == GT_TORCH_ROLE_GPU_SIDE;
-    if (path->is_folded) 
-        return path->track = is_gpu_side ? gt_torch_sink_lane(sink, path->major, path->minor) : gt_torch_sink_thread(sink, path->major, path->minor);
-    if (!is_gpu_side)
+    if (path->role != GT_TORCH_ROLE_GPU_SIDE)
         return gt_torch_sink_thread(sink, reading->values[GT_TORCH_PID], reading->values[GT_TORCH_TID]);
     return gt_torch_sink_lane(sink, value_or(path, reading, GT_TORCH_DEVICE, reading->values[GT_TORCH_PID]),
                               value_or(path, reading, GT_TORCH_STREAM, reading->values[GT_TORCH_TID]));
@@ -218,7 +218,7 @@ static void add_gpu_side(struct gt_torch_sink *sink, const struct gt_torch_path 
 }
 
 /* false: this one event is for the portable reader. */
-GT_SIMD_TARGET static inline bool add_event(struct gt_torch_fast *fast, struct gt_torch_sink *sink, struct gt_torch_path *path,
+GT_SIMD_TARGET static inline bool add_event(struct gt_torch_fast *fast, struct gt_torch_sink *sink, const struct gt_torch_path *path,
                                   const struct reading *reading) {
     if ((path->role == GT_TORCH_ROLE_SKIP_UNLESS_STEP || path->role == GT_TORCH_ROLE_CPU_OP) && is_step(reading))
         return false;
@@ -226,10 +226,10 @@ GT_SIMD_TARGET static inline bool add_event(struct gt_torch_fast *fast, struct g
         gt_builder_skip(sink->builder);
         return true;
     }
-    if (reading->name == reading->name_end)
-        return false;
     struct gt_torch_row row = {.category = path->category, .start_ns = reading->values[GT_TORCH_TS]};
-    row.end_ns = row.start_ns + value_or(path, reading, GT_TORCH_DUR, 0);
+    if (__builtin_add_overflow(row.start_ns, value_or(path, reading, GT_TORCH_DUR, 0), &row.end_ns) ||
+        reading->name == reading->name_end)
+        return false;
     row.correlation = (uint64_t)value_or(path, reading, GT_TORCH_CORRELATION, (int64_t)GT_NO_CORRELATION);
     row.track = find_track(sink, path, reading);
     row.name = find_name(fast, sink->builder, reading);
@@ -253,7 +253,7 @@ GT_SIMD_TARGET uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_
         stop = p + (limit - bytes->offset);
     while (p < stop) {
         const char *behind = p;
-        struct gt_torch_path *path = read_event(fast, &behind, end, &reading);
+        const struct gt_torch_path *path = read_event(fast, &behind, end, &reading);
         if (!path || !add_event(fast, sink, path, &reading))
             break;
         p = behind;
@@ -265,8 +265,8 @@ GT_SIMD_TARGET uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_
 }
 
 void gt_torch_fast_learn(struct gt_torch_fast *fast, const struct gt_torch_event *event,
-                         const struct gt_torch_bytes *bytes) {
-    gt_torch_layout_learn(&fast->layout, event, bytes->p, bytes->end);
+                         const struct gt_torch_bytes *bytes, uint32_t track) {
+    gt_torch_layout_learn(&fast->layout, event, bytes->p, bytes->end, track);
 }
 
 #else
@@ -287,8 +287,8 @@ uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_torch_sink *sin
 }
 
 void gt_torch_fast_learn(struct gt_torch_fast *fast, const struct gt_torch_event *event,
-                         const struct gt_torch_bytes *bytes) {
-    (void)fast, (void)event, (void)bytes;
+                         const struct gt_torch_bytes *bytes, uint32_t track) {
+    (void)fast, (void)event, (void)bytes, (void)track;
 }
 
 #endif

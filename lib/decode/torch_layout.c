@@ -4,14 +4,12 @@
 
 #include <string.h>
 
-#include "base/num.h"
 
 /* Files have a dozen kinds of events with a dozen members each. */
 enum { MAX_NODES = 4096, MAX_LESSONS = 16384, MAX_STEPS = 64, MAX_LITERAL_BYTES = 1024 };
 
-/* The most digits of a number that is read without a look at overflow: as microseconds with three decimals it stays
-   below 2^63 ns. */
-enum { MAX_DIGITS = 15 };
+/* The most digits of a number: as many as microseconds since 1970 have. */
+enum { MAX_DIGITS = 16 };
 
 #define BIT(field) (UINT32_C(1) << (field))
 
@@ -43,6 +41,7 @@ struct draft {
     const struct gt_torch_event *event;
     enum gt_torch_role role;
     uint32_t wanted;     /* fields whose values are kept */
+    bool needs_fold;     /* one of them is text that stands for a track */
     uint32_t seen;       /* fields met so far */
     const char *literal; /* begins here and is not yet ended */
     struct step steps[MAX_STEPS];
@@ -75,6 +74,10 @@ static bool is_number(struct gt_str text) {
     return text.len > 0;
 }
 
+static bool names_track(enum gt_torch_field field) {
+    return field == GT_TORCH_PID || field == GT_TORCH_TID || field == GT_TORCH_DEVICE || field == GT_TORCH_STREAM;
+}
+
 static bool draft_bare(struct draft *draft, const char *p, struct gt_str text, enum gt_torch_field field,
                        bool is_wanted) {
     const char *behind = p + text.len;
@@ -95,10 +98,12 @@ static bool draft_text(struct draft *draft, const char *p, struct gt_json_text t
     const char *begin = p + 1, *behind = begin + text.raw.len;
     if (field == GT_TORCH_PH || field == GT_TORCH_CAT) /* they tell the kinds of events apart */
         return true;
-    if (text.marks || (is_wanted && (field != GT_TORCH_NAME || text.raw.len == 0)))
+    if (text.marks || (is_wanted && text.raw.len == 0))
         return false;
-    enum gt_torch_slot slot = is_wanted ? GT_TORCH_SLOT_NAME : GT_TORCH_SLOT_TEXT;
-    return add_step(draft, slot, field, begin, behind);
+    if (is_wanted && field == GT_TORCH_NAME)
+        return add_step(draft, GT_TORCH_SLOT_NAME, field, begin, behind);
+    draft->needs_fold |= is_wanted;
+    return (!is_wanted || names_track(field)) && add_step(draft, GT_TORCH_SLOT_TEXT, field, begin, behind);
 }
 
 static bool draft_nested(struct draft *draft, const char *p, const char *behind) {
@@ -285,19 +290,15 @@ static struct gt_torch_path *add_path(struct gt_torch_layout *layout, struct gt_
     }
     if (!node->path && (node->path = gt_arena_array(&layout->arena, 1, sizeof *node->path)))
         *node->path = (struct gt_torch_path){
-            .role = draft->role, .category = draft->event->category, .fields = fields, .track = GT_NO_TRACK};
+            .role = draft->role, .category = draft->event->category, .fields = fields, .needs_fold = draft->needs_fold};
     return node->path;
 }
 
 /* ---- folding ---- */
 
-static bool names_track(enum gt_torch_field field) {
-    return field == GT_TORCH_PID || field == GT_TORCH_TID || field == GT_TORCH_DEVICE || field == GT_TORCH_STREAM;
-}
-
-/* Numbers that name a track are few. Others are folded if they never changed and something wanted follows them: what
+/* Values that name a track are few. Others are folded if they never changed and something wanted follows them: what
    comes last (sizes of grids, registers) tells launches apart. */
-static void fold(struct draft *draft, struct gt_torch_node *const *nodes, struct gt_torch_path *path) {
+static void fold(struct draft *draft, struct gt_torch_node *const *nodes) {
     size_t count = 0, last_wanted = 0;
     for (size_t i = 0; i < draft->step_count; i++)
         if (draft->wanted >> draft->steps[i].field & 1)
@@ -305,13 +306,8 @@ static void fold(struct draft *draft, struct gt_torch_node *const *nodes, struct
     const char *literal = draft->steps[0].literal.ptr;
     for (size_t i = 0; i < draft->step_count; i++) {
         struct step step = draft->steps[i];
-        bool is_number = step.slot == GT_TORCH_SLOT_INT || step.slot == GT_TORCH_SLOT_NUMBER;
-        if (is_number && names_track(step.field)) {
-            bool is_major = step.field == GT_TORCH_PID || step.field == GT_TORCH_DEVICE;
-            if (step.slot == GT_TORCH_SLOT_INT)
-                gt_num_parse_int(step.value, is_major ? &path->major : &path->minor);
+        if (names_track(step.field))
             continue;
-        }
         if (step.slot == GT_TORCH_SLOT_NUMBER && !nodes[i]->has_changed && (i < last_wanted || last_wanted == 0))
             continue;
         step.literal = (struct gt_str){literal, (size_t)(step.value.ptr - literal)};
@@ -330,7 +326,7 @@ bool gt_torch_layout_wants(const struct gt_torch_layout *layout, const struct gt
 }
 
 void gt_torch_layout_learn(struct gt_torch_layout *layout, const struct gt_torch_event *event, const char *p,
-                           const char *end) {
+                           const char *end, uint32_t track) {
     struct draft draft;
     struct gt_torch_node *nodes[MAX_STEPS];
     if (is_full(layout))
@@ -339,6 +335,7 @@ void gt_torch_layout_learn(struct gt_torch_layout *layout, const struct gt_torch
     draft.literal = p;
     draft.step_count = 0;
     draft.seen = 0;
+    draft.needs_fold = false;
     if (!choose_role(event, &draft.role, &draft.wanted))
         return;
     layout->lesson_count++;
@@ -351,13 +348,11 @@ void gt_torch_layout_learn(struct gt_torch_layout *layout, const struct gt_torch
         compare_value(layout, nodes[i], draft.steps[i].value);
     if (++path->lesson_count < layout->lessons_before_fold)
         return;
-    struct gt_torch_path numbers = {0};
-    fold(&draft, nodes, &numbers);
+    fold(&draft, nodes);
     struct gt_torch_path *folded = add_path(layout, layout->folded, &draft, NULL);
     if (!folded)
         return;
     folded->is_folded = true;
-    folded->major = numbers.major;
-    folded->minor = numbers.minor;
+    folded->track = track;
     path->fold_count++;
 }

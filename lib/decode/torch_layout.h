@@ -57,9 +57,9 @@ struct gt_torch_path {
     enum gt_torch_role role;
     enum gt_torch_category category;
     uint32_t fields; /* whose values were met on the way, by bits */
+    bool needs_fold; /* of an open path: its track is told by text, which only folded paths know */
     bool is_folded;
-    int64_t major, minor; /* of a folded path: the numbers of its track */
-    uint32_t track;       /* ... and its id, GT_NO_TRACK at first */
+    uint32_t track;        /* of a folded path */
     unsigned lesson_count; /* of an open path: events learned from */
     unsigned fold_count;   /* ... paths in the folded tree that it has */
 };
@@ -77,9 +77,10 @@ bool gt_torch_layout_init(struct gt_torch_layout *layout, bool is_eager);
 void gt_torch_layout_release(struct gt_torch_layout *layout);
 
 /* Learns from an event that gt_torch_event_parse() read at the first try: its text begins at p, [p, end) are the bytes
-   at hand. Not every event is fit for it, and a file that never repeats itself is given up after a while. */
+   at hand, track is its lane or thread. Not every event is fit for it, and a file that never repeats itself is given up
+   after a while. */
 void gt_torch_layout_learn(struct gt_torch_layout *layout, const struct gt_torch_event *event, const char *p,
-                           const char *end);
+                           const char *end, uint32_t track);
 
 /* Whether to show it the next event of an open path too. */
 bool gt_torch_layout_wants(const struct gt_torch_layout *layout, const struct gt_torch_path *path);

@@ -119,13 +119,9 @@ static enum gt_torch_parse parse_event(struct gt_torch_region *region, const str
     if (result == GT_TORCH_MORE || result == GT_TORCH_INNER_DOCUMENT)
         return result;
     enum gt_json_status ends = result == GT_TORCH_OK ? may_end(bytes, *p) : GT_JSON_BAD;
-    if (ends == GT_JSON_MORE)
-        return GT_TORCH_MORE;
-    if (ends == GT_JSON_OK) {
-        if (region->sink->fast)
-            gt_torch_fast_learn(region->sink->fast, &region->event, bytes);
-        return GT_TORCH_OK;
-    }
+    region->is_mended = ends == GT_JSON_BAD;
+    if (ends != GT_JSON_BAD)
+        return ends == GT_JSON_OK ? GT_TORCH_OK : GT_TORCH_MORE;
     const char *again = bytes->p;
     enum gt_torch_parse second = parse_again(region, bytes, &again);
     if (second != GT_TORCH_BAD) {
@@ -137,6 +133,15 @@ static enum gt_torch_parse parse_event(struct gt_torch_region *region, const str
         return gt_torch_event_parse(&region->event, p, bytes->end, false);
     }
     return GT_TORCH_BAD;
+}
+
+/* Events as they should be are shown to the fast reader, which will know the next one like it. */
+static void take_event(struct gt_torch_region *region, const struct gt_torch_bytes *bytes) {
+    struct gt_torch_sink *sink = region->sink;
+    uint64_t odd_before = sink->odd_count;
+    gt_torch_sink_take(sink, &region->event, bytes->offset);
+    if (sink->fast && !region->is_mended && sink->odd_count == odd_before)
+        gt_torch_fast_learn(sink->fast, &region->event, bytes, sink->last_track);
 }
 
 static enum gt_torch_stop read_event(struct gt_torch_region *region, struct gt_torch_bytes *bytes) {
@@ -153,7 +158,7 @@ static enum gt_torch_stop read_event(struct gt_torch_region *region, struct gt_t
         region->is_outside = false;
         break;
     case GT_TORCH_OK:
-        gt_torch_sink_take(region->sink, &region->event, bytes->offset);
+        take_event(region, bytes);
         break;
     }
     region->element_count++;

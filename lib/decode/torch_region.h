@@ -9,6 +9,7 @@
 struct gt_torch_region {
     struct gt_torch_sink *sink;
     struct gt_torch_event event;
+    bool is_mended;       /* the event was not read at the first try */
     bool stops_at_damage; /* chunks: what has to be mended is read again from the chunk's start, alone */
     bool is_damaged;      /* it stopped for that */
     bool is_cut;          /* the input ends inside the event at cut_offset */

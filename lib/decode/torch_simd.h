@@ -116,12 +116,12 @@ GT_SIMD const char *simd_skip_number(const struct simd_constants *k, const char 
     }
 }
 
-/* 1 to 15 digits, all at once: pairs, fours, eights, sixteen. */
+/* 1 to 16 digits, all at once: pairs, fours, eights, sixteen. More of them match no literal behind the number. */
 GT_SIMD const char *simd_take_digits(const struct simd_constants *k, const char *p, int64_t *value) {
     __m128i digits = _mm_sub_epi8(simd_load_half(p), simd_load_half(k->zero_digit));
     __m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(digits, simd_load_half(k->nine)), digits);
     unsigned count = (unsigned)__builtin_ctz(~(unsigned)_mm_movemask_epi8(is_digit));
-    if (count - 1 > 14)
+    if (count == 0)
         return NULL;
     digits = _mm_shuffle_epi8(digits, simd_load_half(k->moves + count));
     __m128i pairs = _mm_maddubs_epi16(digits, simd_load_half(k->pairs));
@@ -146,7 +146,7 @@ GT_SIMD const char *simd_take_micros(const struct simd_constants *k, const char 
     int64_t micros, thousandths = 0;
     uint32_t decimals;
     p = simd_take_digits(k, p, &micros);
-    if (!p)
+    if (!p || micros > INT64_MAX / 1000 - 1)
         return NULL;
     if (*p == '.') {
         memcpy(&decimals, ++p, sizeof decimals);

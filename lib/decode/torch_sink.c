@@ -33,6 +33,7 @@ struct subject {
 };
 
 static void count_issue(const struct subject *at, enum gt_issue_id issue) {
+    at->sink->odd_count++;
     gt_builder_issue(at->sink->builder, issue, 1, at->offset);
 }
 
@@ -176,7 +177,7 @@ static void take_op(const struct subject *at) {
         count_issue(at, GT_ISSUE_OP_WITHOUT_TIME);
         return;
     }
-    row.track = find_lane(at);
+    row.track = at->sink->last_track = find_lane(at);
     row.correlation = find_correlation(at);
     row.name = find_name(at);
     row.is_in_graph = is_graph_node(at);
@@ -194,7 +195,7 @@ static void take_gpu_range(const struct subject *at) {
         count_issue(at, GT_ISSUE_EVENT_DAMAGED);
         return;
     }
-    row.track = find_lane(at);
+    row.track = at->sink->last_track = find_lane(at);
     row.name = find_name(at);
     gt_torch_sink_add_range(at->sink, &row);
 }
@@ -211,6 +212,7 @@ static void take_cpu_side(const struct subject *at, enum gt_torch_category categ
     if (category != GT_TORCH_CAT_OVERHEAD || gt_torch_event_int(at->event, GT_TORCH_PID, &pid) != GT_TORCH_NUMBER ||
         pid >= 0)
         row.track = find_thread(at);
+    at->sink->last_track = row.track;
     row.name = find_name(at);
     if (category == GT_TORCH_CAT_CALL)
         row.correlation = find_correlation(at);

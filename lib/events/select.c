@@ -215,14 +215,21 @@ static const char *const class_keys[] = {
 
 static bool is_category(const struct gt_labels *labels, size_t category, struct gt_str asked) {
     const struct gt_category *it = &labels->categories[category];
-    return gt_str_eq(asked, gt_str_of(it->key)) || gt_str_eq(asked, gt_str_of(class_keys[it->time_class]));
+    struct gt_str key = gt_str_of(it->key), memcpy_key = GT_STR("memcpy");
+    bool is_any_copy = gt_str_eq(asked, memcpy_key) && gt_str_starts(key, memcpy_key); /* whatever the direction */
+    return is_any_copy || gt_str_eq(asked, key) || gt_str_eq(asked, gt_str_of(class_keys[it->time_class]));
 }
 
 static enum gt_status fail_category(const struct gt_labels *labels, struct gt_str asked, struct gt_error *err) {
     char list[600] = "";
     size_t used = 0;
-    for (size_t i = 0; i < labels->category_count && used < sizeof list; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", labels->categories[i].key);
+    for (size_t i = 0; i < labels->category_count && used < sizeof list; i++) {
+        bool is_new = true; /* a user's category may have an entry for each kind of time */
+        for (size_t k = 0; k < i && is_new; k++)
+            is_new = strcmp(labels->categories[k].key, labels->categories[i].key) != 0;
+        if (is_new)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", labels->categories[i].key);
+    }
     return gt_fail_usage(err, "no category '%.*s'; categories are %s, and all of one kind are compute, comm or memory",
                          asked.len < 80 ? (int)asked.len : 80, asked.ptr, list);
 }

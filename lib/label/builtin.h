@@ -21,7 +21,7 @@ struct gt_builtin_rule {
     const char *patterns;
     uint32_t line;      /* of rules/builtin.def: the number people know it by */
     const char *number; /* the same as text */
-    bool in_name; /* looks at the simplified name only */
+    bool in_name;       /* looks at the simplified name only */
 };
 extern const struct gt_builtin_rule gt_builtin_rules[];
 extern const size_t gt_builtin_rule_count;

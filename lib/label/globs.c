@@ -12,7 +12,9 @@ enum { MIN_PIECE = 3 };
 #define CLOSE_LOOK_BYTES 8192
 
 static char lower_char(char c) {
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+    if (c >= 'A' && c <= 'Z')
+        return (char)(c - 'A' + 'a');
+    return c;
 }
 
 static size_t slot_of(const char *text) {

@@ -108,8 +108,10 @@ static struct gt_str list_models(struct gt_arena *arena, const struct gt_rule_fi
     struct gt_str list = GT_STR("");
     if (with_builtin)
         gt_rules_list_engines(arena, &list);
-    for (size_t i = 0; i < files->count && list.len < 600; i++) {
+    for (size_t i = 0; files->models && i < files->count && list.len < 600; i++) {
         const struct gt_rule_model *model = &files->models[i];
+        if (model->engine.len == 0)
+            continue;
         bool is_same = i > 0 && gt_str_eq(model->engine, files->models[i - 1].engine);
         list = is_same ? gt_arena_printf(arena, "%s, %s", list.ptr, model->model.ptr)
                        : gt_arena_printf(arena, "%s%s%s: %s", list.ptr, list.len ? "; " : "", model->engine.ptr,
@@ -154,12 +156,12 @@ static enum gt_status load_request(struct gt_rules *rules, const struct request 
         status = gt_rules_add_engine(rules, request->engine, request->model, &found, err);
     if (status == GT_OK && !found)
         status = fail_model(rules, request, &files, err);
-    if (status == GT_OK) {
-        struct gt_str engine = model ? model->engine : request->engine;
-        struct gt_str name = model ? model->model : request->model;
-        rules->source = engine.len ? gt_arena_printf(&rules->arena, "%s/%s", engine.ptr, name.ptr).ptr
-                                   : gt_arena_copy(&rules->arena, gt_str_of(model->path)).ptr;
-    }
+    if (status == GT_OK)
+        rules->source = model && model->engine.len == 0
+                            ? gt_arena_copy(&rules->arena, gt_str_of(model->path)).ptr
+                            : gt_arena_printf(&rules->arena, "%s/%s", model ? model->engine.ptr : request->engine.ptr,
+                                              model ? model->model.ptr : request->model.ptr)
+                                  .ptr;
     gt_rule_files_release(&files);
     return status;
 }
@@ -203,7 +205,7 @@ enum gt_status gt_rules_new(const char *rules, const char *map, struct gt_rules 
 void gt_rules_free(struct gt_rules *rules) {
     if (!rules)
         return;
-    for (size_t i = 0; i < rules->count; i++)
+    for (size_t i = 0; rules->items && i < rules->count; i++)
         gt_pattern_free(rules->items[i].pattern);
     gt_arena_release(&rules->arena);
     gt_free(rules);

@@ -58,7 +58,7 @@ static enum gt_status read_file(struct gt_rule_files *files, const char *path, s
     if (root->type != GT_JSON_OBJECT)
         return fail_place(path, root, "rules are an object {engine: {model: {expression: category}}}", err);
     if (is_rules(root))
-        return add_model(files, (struct gt_rule_model){.path = path, .rules = root}, err);
+        return add_model(files, (struct gt_rule_model){path, GT_STR(""), GT_STR(""), root}, err);
     for (const struct gt_json *engine = root->first; engine && status == GT_OK; engine = engine->next)
         status = add_engine(files, path, engine, err);
     return status;

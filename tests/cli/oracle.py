@@ -34,6 +34,7 @@ OP_KINDS = {
     "gpu_op": None,  # the name decides
 }
 CALL_CATEGORIES = {"cuda_runtime", "cuda_driver", "runtime", "hip_runtime", "driver"}
+CODE_CATEGORIES = {"cpu_op", "operator", "user_annotation"}  # what tells where in the program a thread was
 SYNC_CALL = re.compile(r"(cuda|cu|hip)(Device|Stream|Event|Ctx)Synchronize")
 BLOCKING_COPY = re.compile(r"(cuda|cu|hip)Mem(cpy|set)(?!.*Async)")
 CALL_SUFFIX = re.compile(r"(_v\d+|_ptsz|_ptds)+$")
@@ -97,11 +98,22 @@ class Step:
     pid: object
 
 
+@dataclasses.dataclass(slots=True)
+class Code:
+    """An operator or annotation on a CPU thread."""
+
+    start: int
+    end: int
+    pid: object
+    tid: object
+
+
 @dataclasses.dataclass
 class Trace:
     ops: list
     calls: list
     steps: list
+    code: list
     issues: collections.Counter
     origin: int  # start of the first op; 0 without ops
     base: int
@@ -115,6 +127,8 @@ class Selection:
     steps: set | None = None
     devices: set | None = None
     streams: set | None = None
+    processes: set | None = None
+    classes: set | None = None
     name: str | None = None
 
 
@@ -207,7 +221,7 @@ def parse(raw):
 
 def load(path):
     events, base = parse(read_bytes(path))
-    trace = Trace([], [], [], collections.Counter(), 0, base, len(events))
+    trace = Trace([], [], [], [], collections.Counter(), 0, base, len(events))
     for event in events:
         if isinstance(event, dict) and event.get("ph") == "X":
             add_event(trace, event)
@@ -223,7 +237,7 @@ def add_event(trace, event):
     name = event.get("name", "")
     name = name if isinstance(name, str) else ""
     is_step = category != "gpu_user_annotation" and re.fullmatch(r"ProfilerStep#\d+", name)
-    if not (category in OP_KINDS or category in CALL_CATEGORIES or is_step):
+    if not (category in OP_KINDS or category in CALL_CATEGORIES | CODE_CATEGORIES or is_step):
         return
     start, length = nanoseconds(event.get("ts")), nanoseconds(event.get("dur", 0)) or 0
     args = event.get("args")
@@ -238,6 +252,8 @@ def add_event(trace, event):
             call = Call(len(trace.calls), name, start, start + length, event.get("pid"), event.get("tid"), None)
             call.correlation = integer(args.get("correlation"))
             trace.calls.append(call)
+        elif not is_step:
+            trace.code.append(Code(start, start + length, event.get("pid"), event.get("tid")))
         else:
             trace.steps.append(Step(int(name.split("#")[1]), start, start + length, event.get("pid")))
 
@@ -313,6 +329,8 @@ def is_wanted(op, selection):
     return (
         (selection.devices is None or op.device in selection.devices)
         and (selection.streams is None or op.stream in selection.streams)
+        and (selection.processes is None or (op.call is not None and op.call.pid in selection.processes))
+        and (selection.classes is None or op.time_class in selection.classes)
         and (selection.name is None or selection.name.lower() in op.name.lower())
         and (selection.steps is None or (op.step is not None and op.step.number in selection.steps))
     )
@@ -648,6 +666,7 @@ def gaps_of_device(view, device, ops):
     enders = {}
     for op in sorted(ops, key=lambda op: (op.stream, op.row)):
         enders.setdefault(op.start, op)
+    ended_at = {op.end: op for op in ops}  # in order, so that of several the last one stays
     calls = {a: ender_call(enders.get(b)) for a, b in holes}
     latency = median([b - calls[a].end for a, b in holes if calls[a] is not None and calls[a].end >= a])
     causes = {a: cause_of(view, a, b, enders.get(b), calls[a], latency) for a, b in holes}
@@ -661,7 +680,9 @@ def gaps_of_device(view, device, ops):
             "end_ns": b - origin,
             "gap_ns": b - a,
             "cause": causes[a],
+            "activity": activity(view, calls[a], a) if causes[a] == "host" else None,
             "recoverable_ns": recoverable,
+            "after": ended_at[a].name if a in ended_at else None,
             "before": enders[b].name if b in enders else None,
             "call": calls[a].plain_name if calls[a] is not None else None,
         }
@@ -677,21 +698,37 @@ def cause_of(view, a, b, op, call, latency):
     if call is None:
         return "unknown"
     if call.start > a:
-        return "sync" if 2 * blocked_time(view, call, a) > call.start - a else "host"
+        return "sync" if 2 * covered_time(view, "blocking", call, a) > call.start - a else "host"
     if call.end > a or b - call.end <= (latency if latency is not None else -1):
         return "launch"
     return "dependency"
 
 
-def blocked_time(view, call, a):
-    """How much of [a, call.start) the thread of the call spent inside blocking calls."""
-    if not hasattr(view, "blocked"):
-        threads = collections.defaultdict(list)
-        for other in view.trace.calls:
-            if other.blocks_host:
-                threads[other.pid, other.tid].append((other.start, other.end))
-        view.blocked = {thread: union(intervals) for thread, intervals in threads.items()}
-    return common_with_one(view.blocked.get((call.pid, call.tid), []), a, call.start)
+def covered_time(view, kind, call, a):
+    """How much of [a, call.start) the thread of the call spent inside what is of that kind."""
+    if not hasattr(view, "covers"):
+        view.covers = {
+            "blocking": by_thread(call for call in view.trace.calls if call.blocks_host),
+            "calls": by_thread(view.trace.calls),
+            "code": by_thread(view.trace.code),
+        }
+    return common_with_one(view.covers[kind].get((call.pid, call.tid), []), a, call.start)
+
+
+def by_thread(events):
+    threads = collections.defaultdict(list)
+    for event in events:
+        threads[event.pid, event.tid].append((event.start, event.end))
+    return {thread: union(intervals) for thread, intervals in threads.items()}
+
+
+def activity(view, call, a):
+    """What the launching thread did while the GPU waited for it."""
+    if 2 * covered_time(view, "calls", call, a) > call.start - a:
+        return "inside API calls"
+    if 2 * covered_time(view, "code", call, a) > call.start - a:
+        return "inside ranges or operators"
+    return "outside everything"
 
 
 def idle_causes(view):
@@ -710,6 +747,54 @@ def idle_causes(view):
             "share": fraction(sum(gap["gap_ns"] for gap in gaps), idle[device]),
         }
         for (device, cause), gaps in groups.items()
+    ]
+
+
+def idle_host(view):
+    groups, idle = collections.defaultdict(list), collections.Counter()
+    for gap in device_gaps(view):
+        if gap["cause"] == "host":
+            groups[gap["device"], gap["activity"]].append(gap["gap_ns"])
+            idle[gap["device"]] += gap["gap_ns"]
+    return [
+        {
+            "device": device,
+            "activity": activity,
+            "count": len(gaps),
+            "total_ns": sum(gaps),
+            "longest_ns": max(gaps),
+            "share": fraction(sum(gaps), idle[device]),
+        }
+        for (device, activity), gaps in groups.items()
+    ]
+
+
+def histogram(view, least_us=None, most_us=None, bins=None):
+    """Bins of the stream gaps between the bounds: from 1, 2 and 5 times powers of ten, or so many equal ones."""
+    least = -math.inf if least_us is None else fractions.Fraction(least_us) * 1000
+    most = math.inf if most_us is None else fractions.Fraction(most_us) * 1000
+    gaps = [gap["gap_ns"] for gap in stream_gaps(view) if least <= gap["gap_ns"] <= most]
+    if not gaps:
+        return []
+    if bins is None:
+        edges = [digit * 10**power for power in range(19) for digit in (1, 2, 5)]
+        first, last = (bisect.bisect_right(edges, gap) - 1 for gap in (min(gaps), max(gaps)))
+        edges = edges[first:last + 2]
+    else:
+        bins = bins if min(gaps) < max(gaps) else 1
+        edges = [min(gaps) + fractions.Fraction(i * (max(gaps) - min(gaps)), bins) for i in range(bins + 1)]
+    counts = [[] for _ in edges[1:]]
+    for gap in gaps:
+        counts[min(bisect.bisect_right(edges, gap) - 1, len(counts) - 1)].append(gap)
+    return [
+        {
+            "from_ns": start,
+            "to_ns": end,
+            "count": len(inside),
+            "total_ns": sum(inside),
+            "share": fraction(sum(inside), sum(gaps)),
+        }
+        for start, end, inside in zip(edges, edges[1:], counts)
     ]
 
 
@@ -803,21 +888,31 @@ def processes(view):
 
 
 def facts(view):
-    """The single numbers of the summary."""
+    """The single numbers of the summary; what the trace cannot tell has none."""
     rows = accounting(view)
     first, last = view.window or (min((op.start for op in view.ops), default=0), max((op.end for op in view.ops), default=0))
-    return {
+    processes = {op.call.pid for op in view.ops if op.call is not None}
+    steps = {id(op.step) for op in view.ops if op.step is not None}
+    kernel_names = {op.name for op in view.ops if op.kind == "kernel"}
+    result = {
         "ops": len(view.ops),
         "kernels": sum(op.kind == "kernel" for op in view.ops),
-        "kernel_names": len({op.name for op in view.ops if op.kind == "kernel"}),
+        "kernel_launches": sum(op.kind == "kernel" for op in view.ops),
+        "kernel_names": len(kernel_names),
         "memory_ops": sum(op.kind in ("memcpy", "memset") for op in view.ops),
         "devices": len(rows),
         "streams": len(view.by_stream()),
         "span_ns": last - first,
         "busy_share": fractions.Fraction(sum(row["utilisation"] for row in rows)) / len(rows) if rows else None,
         "kernel_time_ns": sum(op.ns for op in view.ops if op.kind == "kernel"),
-        "launch_calls": sum(row["count"] for row in launches(view)),
     }
+    if view.trace.calls:
+        result["launch_calls"] = sum(row["count"] for row in launches(view))
+    if processes:
+        result["processes"] = len(processes)
+    if view.trace.steps:
+        result["steps"] = len(view.trace.steps) if view.is_whole else len(steps)
+    return result
 
 
 def overlaps(view):
@@ -842,6 +937,8 @@ TABLES = {
     "transitions": transitions,
     "gaps": device_gaps,
     "idle_causes": idle_causes,
+    "idle_host": idle_host,
+    "histogram": histogram,
     "launches": launches,
     "kernel_launches": kernel_launches,
     "steps": steps,

@@ -91,7 +91,10 @@ def test_usage(gputime, args):
 
 def test_nothing_asked_says_how_to_ask(gputime):
     done = gputime()
-    assert done.returncode == USAGE and done.stdout == b"" and b"--help" in done.stderr
+    assert done.returncode == USAGE and done.stdout == b""
+    lines = done.stderr.decode().splitlines()
+    assert 2 <= len(lines) <= 8 and all(len(line) <= 80 for line in lines)
+    assert any(line.startswith("Usage: gputime ") for line in lines) and b"gputime --help" in done.stderr
 
 
 def test_unknown_command_is_named(gputime, tmp_path):
@@ -193,9 +196,34 @@ def test_cut_json(gputime):
     check_refusal(gputime("kernels", DATA / "cut.json", "--strict"), FAILED, "cut.json")
 
 
-def test_cut_is_told_on_the_screen(gputime):
-    done = gputime(DATA / "cut.json")
-    assert done.returncode == 0 and b"cut" in done.stdout.replace(b"cut.json", b"")
+LOSS = f"gputime: '{DATA / 'cut.json'}' was not read whole: the file ends in the middle"
+
+
+def test_loss_is_told_once(gputime, tmp_path):
+    """Above the tables where people read them, on stderr where they do not; always with exit status 0."""
+    for format in ("text", "md"):
+        done = gputime(DATA / "cut.json", "--format", format)
+        assert done.returncode == 0 and b"not read whole" in done.stdout.lower() and done.stderr == b""
+    for args in (["--csv"], ["--json"], ["-o", tmp_path / "out.txt"], ["--csv", "-o", f"{tmp_path}/tables/"]):
+        done = gputime(DATA / "cut.json", *args)
+        message = done.stderr.decode()
+        assert done.returncode == 0 and message.startswith(LOSS) and message.count("\n") == 1, (args, message)
+
+
+def test_loss_of_each_trace_is_told(gputime):
+    done = gputime("kernels", DATA / "cut.json", OVERLAP, DATA / "cut.json", "--csv")
+    assert done.returncode == 0 and done.stdout
+    assert [line.startswith(LOSS) for line in done.stderr.decode().splitlines()] == [True, True]
+
+
+def test_loss_is_not_told_to_the_quiet(gputime, tmp_path):
+    done = gputime("kernels", DATA / "cut.json", "-q", "-o", tmp_path / "out.csv")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_odd_but_whole_trace_is_silent(gputime):
+    for name in ("overlap.json", "devices.json", "hostile.json"):
+        assert gputime(DATA / name, "--json").stderr == b""
 
 
 @pytest.mark.parametrize("packing", ["gz", "zst"])

@@ -419,18 +419,26 @@ static void test_threads(void **state) {
                     42,
                     7) " + correlationId % 9, correlationId, 4, 0, 0"
                        " FROM CUPTI_ACTIVITY_KIND_KERNEL;"
-                       "INSERT INTO NVTX_EVENTS SELECT start, end, 59 + correlationId % 2, NULL, 0, 0, 'text ' || "
-                       "correlationId % 77,"
-                       " " TID(42,
-                               7) " + correlationId % 9, NULL, NULL, correlationId % 4 FROM CUPTI_ACTIVITY_KIND_KERNEL;"
-                                  "INSERT INTO NVTX_EVENTS (start, eventType, text, globalTid, domainId) VALUES (1, "
-                                  "75, 'three', " TID(42, 7) ", 3),"
-                                                             " (1, 39, 'named', " TID(42, 9) ", 0)");
+                       "INSERT INTO NVTX_EVENTS (start, eventType, text, globalTid, domainId) VALUES (1, 75, "
+                       "'third', " TID(
+                           42,
+                           7) ", 3);"
+                              "INSERT INTO NVTX_EVENTS SELECT start, end, 59 + correlationId % 2, NULL, 0, 0, 'text ' "
+                              "|| "
+                              "correlationId % 77,"
+                              " " TID(
+                                  42,
+                                  7) " + correlationId % 9, NULL, NULL, correlationId % 4 FROM "
+                                     "CUPTI_ACTIVITY_KIND_KERNEL;"
+                                     "INSERT INTO NVTX_EVENTS (start, eventType, text, globalTid, domainId) VALUES (1, "
+                                     "75, 'three', " TID(42, 7) ", 3),"
+                                                                " (1, 39, 'named', " TID(42, 9) ", 0)");
     struct gt_error err = {0};
     struct gt_store *one, *several;
     assert_int_equal(try_decode(world_path, 1, &one, &err), GT_OK);
     assert_int_equal(one->ops.count, 150000);
     assert_int_equal(one->ranges.count, 150000);
+    assert_text(one, one->ranges.domain[2], "third"); /* the first name that a domain gets stays */
     for (size_t threads = 2; threads <= 5; threads++) {
         assert_int_equal(try_decode(world_path, threads, &several, &err), GT_OK);
         assert_same_store(one, several);

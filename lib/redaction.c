@@ -1,0 +1,25 @@
+/* The public face of redaction. */
+#include "internal.h"
+#include "redact/redact.h"
+
+API enum gputime_status gputime_redact(const char *input, const char *output, enum gputime_choice_names names,
+                                       struct gputime_redaction *done, struct gputime_error *err) {
+    struct gt_error error = {0};
+    struct gt_redact_counts counts = {0};
+    enum gt_status status;
+    if (names == GPUTIME_NAMES_SHORT)
+        status = gt_fail_usage(&error, "names are redacted 'full' or as 'hash', not 'short'");
+    else
+        status = gt_redact(input, output, names == GPUTIME_NAMES_HASH, &counts, &error);
+    if (done)
+        *done = (struct gputime_redaction){
+            .kept_tables = counts.kept_tables,
+            .kept_rows = counts.kept_rows,
+            .kept_strings = counts.kept_strings,
+            .left_tables = counts.left_tables,
+            .left_columns = counts.left_columns,
+            .left_rows = counts.left_rows,
+            .hidden_names = counts.hidden_names,
+        };
+    return gt_error_pass(status, &error, err);
+}

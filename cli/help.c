@@ -102,7 +102,7 @@ void cli_help_program(FILE *out) {
         }
         print_option(out, option, option->help, false);
     }
-    fprintf(out, "\nExample:\n  %s\n", cli_command_table[1].examples[0]);
+    fprintf(out, "\nExample: %s\n", cli_command_table[1].examples[0]);
 }
 
 static bool is_own(const struct cli_command *command, const struct cli_option *option) {

@@ -30,12 +30,23 @@ static void init_constants(struct simd_constants *k) {
         size_t size;
         int value;
     } fills[] = {
-        {k->quote, 32, '"'},      {k->escape, 32, '\\'},       {k->last_control, 32, 0x1f},
-        {k->brackets, 32, 0x7f},  {k->bracket_bits, 32, 0x26},  {k->comma, 32, ','},
-        {k->colon, 32, ':'},      {k->space, 32, ' '},          {k->open_list, 32, '['},
-        {k->close_list, 32, ']'}, {k->open_object, 32, '{'},    {k->close_object, 32, '}'},
-        {k->zero_digit, 16, '0'}, {k->nine, 16, 9},             {k->minus, 16, '-'},
-        {k->moves, 16, 0x80},     {k->minus_to_nine, 16, '9' - '-'},
+        {k->quote, 32, '"'},
+        {k->escape, 32, '\\'},
+        {k->last_control, 32, 0x1f},
+        {k->brackets, 32, 0x7f},
+        {k->bracket_bits, 32, 0x26},
+        {k->comma, 32, ','},
+        {k->colon, 32, ':'},
+        {k->space, 32, ' '},
+        {k->open_list, 32, '['},
+        {k->close_list, 32, ']'},
+        {k->open_object, 32, '{'},
+        {k->close_object, 32, '}'},
+        {k->zero_digit, 16, '0'},
+        {k->nine, 16, 9},
+        {k->minus, 16, '-'},
+        {k->moves, 16, 0x80},
+        {k->minus_to_nine, 16, '9' - '-'},
     };
     static const char pairs[] = {10, 1};
     static const int16_t fours[] = {100, 1}, eights[] = {10000, 1};
@@ -149,8 +160,8 @@ GT_SIMD struct gt_torch_node *follow(const struct simd_constants *k, struct gt_t
 }
 
 /* The same through the open tree, which is the less common way. */
-GT_SIMD_TARGET __attribute__((noinline)) static struct gt_torch_node *follow_open(struct gt_torch_fast *fast, const char **p,
-                                                                        const char *end, struct reading *reading) {
+GT_SIMD_TARGET __attribute__((noinline)) static struct gt_torch_node *
+follow_open(struct gt_torch_fast *fast, const char **p, const char *end, struct reading *reading) {
     struct gt_torch_node *node = follow(&fast->constants, fast->layout.open, fast->last_open, p, end, reading);
     if (node)
         fast->last_open = node;
@@ -158,7 +169,7 @@ GT_SIMD_TARGET __attribute__((noinline)) static struct gt_torch_node *follow_ope
 }
 
 GT_SIMD_TARGET static inline gt_strid find_name(struct gt_torch_fast *fast, struct gt_builder *builder,
-                                      const struct reading *reading) {
+                                                const struct reading *reading) {
     struct name_slot *slot = &fast->names[reading->name_hash % NAME_SLOTS];
     struct gt_str name = {reading->name, (size_t)(reading->name_end - reading->name)};
     if (slot->hash == reading->name_hash && slot->text.len == name.len &&
@@ -171,8 +182,8 @@ GT_SIMD_TARGET static inline gt_strid find_name(struct gt_torch_fast *fast, stru
 }
 
 /* Reads the event at *p, along a folded path if there is one for it. */
-GT_SIMD_TARGET static inline const struct gt_torch_path *read_event(struct gt_torch_fast *fast, const char **p, const char *end,
-                                                          struct reading *reading) {
+GT_SIMD_TARGET static inline const struct gt_torch_path *read_event(struct gt_torch_fast *fast, const char **p,
+                                                                    const char *end, struct reading *reading) {
     const char *begin = *p;
     struct gt_torch_node *node = follow(&fast->constants, fast->layout.folded, fast->last_folded, p, end, reading);
     if (node) {
@@ -218,8 +229,8 @@ static void add_gpu_side(struct gt_torch_sink *sink, const struct gt_torch_path 
 }
 
 /* false: this one event is for the portable reader. */
-GT_SIMD_TARGET static inline bool add_event(struct gt_torch_fast *fast, struct gt_torch_sink *sink, const struct gt_torch_path *path,
-                                  const struct reading *reading) {
+GT_SIMD_TARGET static inline bool add_event(struct gt_torch_fast *fast, struct gt_torch_sink *sink,
+                                            const struct gt_torch_path *path, const struct reading *reading) {
     if ((path->role == GT_TORCH_ROLE_SKIP_UNLESS_STEP || path->role == GT_TORCH_ROLE_CPU_OP) && is_step(reading))
         return false;
     if (path->role == GT_TORCH_ROLE_SKIP || path->role == GT_TORCH_ROLE_SKIP_UNLESS_STEP) {
@@ -240,8 +251,8 @@ GT_SIMD_TARGET static inline bool add_event(struct gt_torch_fast *fast, struct g
     return true;
 }
 
-GT_SIMD_TARGET uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_torch_sink *sink, struct gt_torch_bytes *bytes,
-                                uint64_t limit) {
+GT_SIMD_TARGET uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_torch_sink *sink,
+                                          struct gt_torch_bytes *bytes, uint64_t limit) {
     const char *p = bytes->p, *end = bytes->end, *stop = end;
     uint64_t count = 0;
     struct reading reading;

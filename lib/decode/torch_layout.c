@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-
 /* Files have a dozen kinds of events with a dozen members each. */
 enum { MAX_NODES = 4096, MAX_LESSONS = 16384, MAX_STEPS = 64, MAX_LITERAL_BYTES = 1024 };
 
@@ -238,8 +237,7 @@ static struct gt_torch_node *find_child(const struct gt_torch_node *parent, cons
 }
 
 static struct gt_torch_node *new_node(struct gt_torch_layout *layout, const struct step *step) {
-    struct gt_torch_node *node =
-        gt_arena_alloc(&layout->arena, sizeof *node + step->literal.len + GT_TORCH_PADDING);
+    struct gt_torch_node *node = gt_arena_alloc(&layout->arena, sizeof *node + step->literal.len + GT_TORCH_PADDING);
     if (!node)
         return NULL;
     memcpy(node->literal, step->literal.ptr, step->literal.len);

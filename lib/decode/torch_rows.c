@@ -63,8 +63,8 @@ void gt_torch_sink_add_cpu_side(struct gt_torch_sink *sink, const struct gt_torc
     struct gt_builder *builder = sink->builder;
     switch (row->category) {
     case GT_TORCH_CAT_CALL:
-        gt_builder_call(
-            builder, &(struct gt_calls_row){row->start_ns, row->end_ns, row->correlation, row->name, row->track});
+        gt_builder_call(builder,
+                        &(struct gt_calls_row){row->start_ns, row->end_ns, row->correlation, row->name, row->track});
         break;
     case GT_TORCH_CAT_CPU_OP:
         gt_builder_cpu_op(builder, &(struct gt_cpu_ops_row){row->start_ns, row->end_ns, row->name, row->track});

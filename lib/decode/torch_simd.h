@@ -97,9 +97,19 @@ GT_SIMD const char *simd_hash_text(const struct simd_constants *k, const char *p
     return *p == '"' ? p : NULL;
 }
 
-/* Texts of the same size, not 0. */
+/* Texts of the same size, not 0. Nothing behind them is read: the last step overlaps the one before. */
 GT_SIMD bool simd_equal_texts(const char *a, const char *b, size_t size) {
-    return simd_matches(a, b, size, UINT32_MAX >> (-size & 31));
+    if (size >= 32) {
+        for (size_t i = 0; i + 32 < size; i += 32)
+            if (simd_equal(simd_load(a + i), simd_load(b + i)) != UINT32_MAX)
+                return false;
+        return simd_equal(simd_load(a + size - 32), simd_load(b + size - 32)) == UINT32_MAX;
+    }
+    if (size < 16)
+        return memcmp(a, b, size) == 0;
+    __m128i first = _mm_cmpeq_epi8(simd_load_half(a), simd_load_half(b));
+    __m128i last = _mm_cmpeq_epi8(simd_load_half(a + size - 16), simd_load_half(b + size - 16));
+    return _mm_movemask_epi8(_mm_and_si128(first, last)) == 0xffff;
 }
 
 /* ---- numbers ---- */
@@ -207,7 +217,8 @@ GT_SIMD struct simd_block simd_classify(const struct simd_constants *k, const ch
     };
 }
 
-/* Every bit becomes the parity of itself and all lower ones: what lies between quotes is set, the first one included. */
+/* Every bit becomes the parity of itself and all lower ones: what lies between quotes is set, the first one included.
+ */
 GT_SIMD uint64_t simd_parity(uint64_t bits) {
     __m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)bits), _mm_set1_epi8(-1), 0);
     return (uint64_t)_mm_cvtsi128_si64(product);
@@ -239,7 +250,6 @@ GT_SIMD const char *simd_skip_object(const struct simd_constants *k, const char 
         uint64_t text = simd_parity(at.quote) ^ in_text, text_ends = at.quote & ~text;
         uint64_t ends = at.close_object & ~text, last = ends & -ends;
         uint64_t opens = at.open_list & ~text, closes = at.close_list & ~text;
-        uint64_t here = last ^ (last - 1); /* all bytes up to the last one; without it, all of them */
         uint64_t behind_colon =
             (at.colon << 1 | colons >> 63) | ((at.colon << 2 | colons >> 62) & (at.space << 1 | spaces >> 63));
         uint64_t outer = opens & behind_colon, inner = opens & ~behind_colon, all = opens | closes | last;
@@ -249,7 +259,7 @@ GT_SIMD const char *simd_skip_object(const struct simd_constants *k, const char 
         uint64_t may_follow = at.comma | at.colon | at.close_list | at.close_object;
         uint64_t wrong = (next_inner & ~closes) | (next_list & (outer | last)) | (next_rest & (inner | closes)) |
                          ((text_ends << 1 | text_ended) & ~may_follow) | at.odd;
-        if (wrong & here)
+        if (wrong & (last ^ (last - 1))) /* up to the last byte, or anywhere where it is not in this block */
             return NULL;
         if (last)
             return p + __builtin_ctzll(last) + 1;

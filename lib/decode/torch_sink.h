@@ -36,9 +36,9 @@ enum gt_torch_mode {
 struct gt_torch_sink {
     struct gt_builder *builder;
     struct gt_torch_fast *fast; /* reads what looks as usual; NULL: all is read the portable way */
-    uint64_t event_count; /* objects that say what phase they are */
-    uint64_t odd_count;   /* issues counted for what stands in events */
-    uint32_t last_track;  /* of the last event taken, if it has one */
+    uint64_t event_count;       /* objects that say what phase they are */
+    uint64_t odd_count;         /* issues counted for what stands in events */
+    uint32_t last_track;        /* of the last event taken, if it has one */
     struct gt_torch_track_cache threads[GT_TORCH_CACHE_SLOTS];
     struct gt_torch_track_cache lanes[GT_TORCH_CACHE_SLOTS];
     char *scratch; /* decoded text */

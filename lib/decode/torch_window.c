@@ -22,10 +22,13 @@ enum gt_status gt_torch_window_init(struct gt_torch_window *window, struct gt_so
     if (!window->buffer)
         return gt_fail_memory(err);
     gt_torch_window_seek(window, 0);
-    return GT_OK;
+    if (window->is_seekable || !options || options->threads < 2)
+        return GT_OK;
+    return gt_readahead_open(source, &window->ahead, err);
 }
 
 void gt_torch_window_release(struct gt_torch_window *window) {
+    gt_readahead_close(window->ahead);
     gt_free(window->buffer);
     memset(window, 0, sizeof *window);
 }
@@ -63,17 +66,22 @@ static enum gt_status make_room(struct gt_torch_window *window, struct gt_error 
     return GT_OK;
 }
 
+static enum gt_status read_input(struct gt_torch_window *window, char *to, size_t room, size_t *got,
+                                 struct gt_error *err) {
+    if (window->is_seekable)
+        return gt_source_pread(window->source, to, room, window->read_offset, got, err);
+    if (window->ahead)
+        return gt_readahead_read(window->ahead, to, room, got, err);
+    return gt_source_read(window->source, to, room, got, err);
+}
+
 enum gt_status gt_torch_window_fill(struct gt_torch_window *window, struct gt_error *err) {
     if (make_room(window, err) != GT_OK)
         return GT_ERR;
     char *to = window->buffer + (window->bytes.end - window->buffer);
     size_t room = window->capacity - (size_t)(to - window->buffer), got = 0;
-    enum gt_status status = GT_OK;
-    if (room)
-        status = window->is_seekable ? gt_source_pread(window->source, to, room, window->read_offset, &got, err)
-                                     : gt_source_read(window->source, to, room, &got, err);
-    if (status != GT_OK)
-        return status;
+    if (room && read_input(window, to, room, &got, err) != GT_OK)
+        return GT_ERR;
     window->bytes.end += got;
     memset(to + got, 0, GT_TORCH_PADDING);
     window->read_offset += got;

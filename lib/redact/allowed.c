@@ -8,6 +8,7 @@
 #define GLOBAL_ID [GT_REDACT_GLOBAL_ID] = "globalPid globalTid"
 #define PID       [GT_REDACT_PID] = "pid processId tid threadId"
 
+/* Literals that stand side by side are one list. NOLINTBEGIN(bugprone-suspicious-missing-comma) */
 static const struct gt_redact_table tables[] = {
     {"CUPTI_ACTIVITY_KIND_KERNEL CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL CUDA_GPU_KERNEL GPU_KERNEL",
      {GLOBAL_ID, PID,
@@ -65,6 +66,7 @@ static const struct gt_redact_table tables[] = {
      "ENUM_DIAGNOSTIC_SEVERITY_LEVEL ENUM_DIAGNOSTIC_SOURCE_TYPE ENUM_DIAGNOSTIC_TIMESTAMP_SOURCE",
      {[GT_REDACT_NUMBER] = "id", [GT_REDACT_TERM] = "name label"}},
 };
+/* NOLINTEND(bugprone-suspicious-missing-comma) */
 
 const char gt_redact_facts[] =
     "EXPORT_PRODUCT_NAME EXPORT_PRODUCT_VERSION EXPORT_PRODUCT_DATE EXPORT_SCHEMA_VERSION EXPORT_SCHEMA_VERSION_MAJOR "

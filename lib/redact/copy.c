@@ -92,23 +92,23 @@ static sqlite3_stmt *prepare_select(const struct gt_redact_copy *copy, const str
 }
 
 static bool create_table(const struct gt_redact_copy *copy, const struct plan *plan) {
-    sqlite3_str *text = sqlite3_str_new(copy->output->connection);
+    sqlite3_str *text = sqlite3_str_new(copy->output.connection);
     sqlite3_str_appendf(text, "CREATE TABLE \"%w\" (", plan->table.ptr);
     list_columns(text, plan, true);
     sqlite3_str_appendall(text, ")");
-    sqlite3_stmt *statement = prepare(copy->output->connection, text);
+    sqlite3_stmt *statement = prepare(copy->output.connection, text);
     bool is_done = statement && sqlite3_step(statement) == SQLITE_DONE;
     sqlite3_finalize(statement);
     return is_done;
 }
 
 static sqlite3_stmt *prepare_insert(const struct gt_redact_copy *copy, const struct plan *plan) {
-    sqlite3_str *text = sqlite3_str_new(copy->output->connection);
+    sqlite3_str *text = sqlite3_str_new(copy->output.connection);
     sqlite3_str_appendf(text, "INSERT INTO \"%w\" VALUES (", plan->table.ptr);
     for (int i = 0; i < plan->count; i++)
         sqlite3_str_appendall(text, i ? ", ?" : "?");
     sqlite3_str_appendall(text, ")");
-    return prepare(copy->output->connection, text);
+    return prepare(copy->output.connection, text);
 }
 
 /* ---- values ---- */
@@ -219,7 +219,7 @@ static int bind(sqlite3_stmt *insert, int column, const struct value *value) {
 static enum gt_status insert_row(struct gt_redact_copy *copy, sqlite3_stmt *insert, struct gt_error *err) {
     int result = sqlite3_step(insert);
     sqlite3_reset(insert);
-    return result == SQLITE_DONE ? GT_OK : gt_redact_file_fail(copy->output, err);
+    return result == SQLITE_DONE ? GT_OK : gt_redact_file_fail(&copy->output, err);
 }
 
 static enum gt_status copy_row(struct gt_redact_copy *copy, const struct plan *plan, sqlite3_stmt *row,
@@ -231,7 +231,7 @@ static enum gt_status copy_row(struct gt_redact_copy *copy, const struct plan *p
             return GT_OK;
         }
         if (bind(insert, i + 1, &value) != SQLITE_OK)
-            return gt_redact_file_fail(copy->output, err);
+            return gt_redact_file_fail(&copy->output, err);
     }
     copy->counts->kept_rows++;
     return insert_row(copy, insert, err);
@@ -243,7 +243,7 @@ static enum gt_status copy_rows(struct gt_redact_copy *copy, const struct plan *
     if (!select)
         return fail_input(copy, err);
     if (!create_table(copy, plan) || !(insert = prepare_insert(copy, plan)))
-        status = gt_redact_file_fail(copy->output, err);
+        status = gt_redact_file_fail(&copy->output, err);
     int result = SQLITE_ROW;
     while (status == GT_OK && (result = sqlite3_step(select)) == SQLITE_ROW)
         status = copy_row(copy, plan, select, insert, err);
@@ -309,7 +309,7 @@ static enum gt_status copy_string(struct gt_redact_copy *copy, sqlite3_stmt *row
         struct value value;
         set_text(&value, gt_redact_name(&copy->names, (enum gt_redact_role)role, text_in(row, 1)));
         if (sqlite3_bind_int64(insert, 1, new_id) != SQLITE_OK || bind(insert, 2, &value) != SQLITE_OK)
-            return gt_redact_file_fail(copy->output, err);
+            return gt_redact_file_fail(&copy->output, err);
         if (insert_row(copy, insert, err) != GT_OK)
             return GT_ERR;
         copy->counts->kept_strings++;
@@ -323,8 +323,8 @@ static enum gt_status copy_referred(struct gt_redact_copy *copy, const struct pl
     enum gt_status status = GT_OK;
     if (!row)
         return fail_input(copy, err);
-    if (sqlite3_prepare_v2(copy->output->connection, insertion, -1, &insert, NULL) != SQLITE_OK)
-        status = gt_redact_file_fail(copy->output, err);
+    if (sqlite3_prepare_v2(copy->output.connection, insertion, -1, &insert, NULL) != SQLITE_OK)
+        status = gt_redact_file_fail(&copy->output, err);
     int result = SQLITE_ROW;
     while (status == GT_OK && (result = sqlite3_step(row)) == SQLITE_ROW)
         status = copy_string(copy, row, insert, err);
@@ -339,8 +339,8 @@ enum gt_status gt_redact_copy_strings(struct gt_redact_copy *copy, struct gt_err
     static const char creation[] = "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT)";
     const struct gt_nsys_table *strings = copy->strings;
     enum gt_status status = GT_OK;
-    if (sqlite3_exec(copy->output->connection, creation, NULL, NULL, NULL) != SQLITE_OK)
-        return gt_redact_file_fail(copy->output, err);
+    if (sqlite3_exec(copy->output.connection, creation, NULL, NULL, NULL) != SQLITE_OK)
+        return gt_redact_file_fail(&copy->output, err);
     copy->counts->kept_tables++;
     if (strings->table) {
         struct plan plan = {.table = strings->table->name, .count = 2};

@@ -12,7 +12,7 @@ struct gt_redact_copy {
     struct gt_sqlite_db *input;
     const char *input_path;
     const struct gt_nsys_table *strings; /* of the input: its columns are id and value; no table: none */
-    struct gt_redact_file *output;
+    struct gt_redact_file output;
     struct gt_redact_counts *counts;
     struct gt_redact_numbers numbers;
     struct gt_redact_names names;

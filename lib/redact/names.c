@@ -25,7 +25,9 @@ static bool is_word(char c) {
 
 /* Slashes that stand behind a word or a closing bracket divide, as in "jit(step)/add": they begin no path. */
 static bool begins_word(struct gt_str text, size_t at) {
-    char before = at ? text.ptr[at - 1] : ' ';
+    if (at == 0)
+        return true;
+    char before = text.ptr[at - 1];
     return !is_word(before) && !(before && strchr(")]}.-/\\", before));
 }
 

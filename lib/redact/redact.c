@@ -49,16 +49,14 @@ static enum gt_status copy_tables(struct gt_redact_copy *copy, struct gt_error *
 
 static enum gt_status write_output(struct gt_redact_copy *copy, const char *output, bool hides_names,
                                    struct gt_error *err) {
-    struct gt_redact_file file = {0};
     enum gt_status status = gt_redact_copy_init(copy, hides_names, err);
     if (status == GT_OK)
-        status = gt_redact_file_open(&file, output, err);
-    copy->output = &file;
+        status = gt_redact_file_open(&copy->output, output, err);
     if (status == GT_OK)
         status = copy_tables(copy, err);
     if (status == GT_OK)
-        status = gt_redact_file_commit(&file, err);
-    gt_redact_file_close(&file);
+        status = gt_redact_file_commit(&copy->output, err);
+    gt_redact_file_close(&copy->output);
     gt_redact_copy_release(copy);
     return status;
 }

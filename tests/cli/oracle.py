@@ -118,6 +118,7 @@ class Trace:
     origin: int  # start of the first op; 0 without ops
     base: int
     events: int
+    covers: dict = dataclasses.field(default_factory=dict)  # by kind and thread: when it was inside something of the kind
 
 
 @dataclasses.dataclass
@@ -132,6 +133,7 @@ class Selection:
     name: str | None = None
 
 
+@functools.lru_cache(maxsize=None)
 def is_communication(name):
     name = name.lower()
     return not name.startswith("triton_") and any(word in name for word in COMM_WORDS)
@@ -706,13 +708,12 @@ def cause_of(view, a, b, op, call, latency):
 
 def covered_time(view, kind, call, a):
     """How much of [a, call.start) the thread of the call spent inside what is of that kind."""
-    if not hasattr(view, "covers"):
-        view.covers = {
-            "blocking": by_thread(call for call in view.trace.calls if call.blocks_host),
-            "calls": by_thread(view.trace.calls),
-            "code": by_thread(view.trace.code),
-        }
-    return common_with_one(view.covers[kind].get((call.pid, call.tid), []), a, call.start)
+    trace = view.trace
+    if not trace.covers:
+        trace.covers["blocking"] = by_thread(call for call in trace.calls if call.blocks_host)
+        trace.covers["calls"] = by_thread(trace.calls)
+        trace.covers["code"] = by_thread(trace.code)
+    return common_with_one(trace.covers[kind].get((call.pid, call.tid), []), a, call.start)
 
 
 def by_thread(events):

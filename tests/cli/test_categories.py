@@ -94,6 +94,16 @@ def test_rules_and_collectives_in_csv(gputime, tmp_path):
     assert table["unknown thing"]["category"] == "other" and table["unknown thing"]["rule"] == ""
 
 
+def test_short_names_of_several_categories_are_mixed(gputime, tmp_path):
+    trace = trace_of(tmp_path, ["void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<int>>(int)",
+                                "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<int>>(int)",
+                                "void a::rms_norm<int>(int)", "void b::rms_norm<float>(float)"])
+    short = {row["name"]: row for row in kernel_rows(gputime, trace, "--names", "short")}
+    assert short["vectorized_elementwise_kernel"]["category"] == "mixed"
+    assert short["vectorized_elementwise_kernel"]["rule"] is None
+    assert short["rms_norm"]["category"] == "norm" and short["rms_norm"]["rule"].endswith(": rms_norm")
+
+
 def test_categories_sum_up(gputime):
     report = gputime.json(COMPILED)
     busy = sum(row["busy_ns"] for row in rows(report, "accounting"))

@@ -14,6 +14,7 @@ from conftest import DATA
 
 CASES = sorted(path for path in (DATA / "golden").iterdir() if path.is_dir())
 VERSION = re.compile(rb'("version": ")[^"]*"')
+RULE = re.compile(rb"\bbuiltin \d+:")  # its number changes with every rule before it
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -26,7 +27,7 @@ def test_golden(gputime, case, tmp_path, request):
     done = subprocess.run(["bash", "-c", command], cwd=DATA, env=environment, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60)
     actual = {
-        "stdout": VERSION.sub(rb'\1VERSION"', done.stdout),
+        "stdout": RULE.sub(b"builtin N:", VERSION.sub(rb'\1VERSION"', done.stdout)),
         "stderr": done.stderr,
         "exit": b"%d\n" % done.returncode if done.returncode else b"",
     }

@@ -65,7 +65,7 @@ class Generator:
             self.add_steps(process)
         for _ in range(pick.choice([0, 1, 3, 8, 20, 40, 60])):
             pick.choice([self.add_launch] * 8 + [self.add_graph, self.add_orphan, self.add_sync, self.add_wait,
-                                                 self.add_noise, self.add_noise])()
+                                                 self.add_code, self.add_noise, self.add_noise])()
         if pick.random() < 0.3:
             pick.shuffle(self.events)
         return self.events
@@ -192,6 +192,16 @@ class Generator:
         launch, call_length = self.add_call("cudaLaunchKernel", self.correlation, process, start + length)
         self.add_op(self.correlation, launch + call_length + self.duration(max(2, self.length_ns // 100)))
 
+    def add_code(self):
+        """The program computes inside an operator or annotation, then launches: the GPU waits for the CPU."""
+        self.correlation += 1
+        process, start, length = self.random.choice(self.processes), self.time(), self.duration()
+        category = self.random.choice(["cpu_op", "user_annotation"] if not self.old_names else ["Operator"])
+        for thread in (process, process + 1):
+            self.event(category, "aten::item", start, length, process, thread, {})
+        launch, call_length = self.add_call("cudaLaunchKernel", self.correlation, process, start + length)
+        self.add_op(self.correlation, launch + call_length + self.duration(max(2, self.length_ns // 100)))
+
     def add_noise(self):
         pick, process = self.random, self.random.choice(self.processes)
         start, length = self.time(), self.duration()
@@ -289,7 +299,7 @@ def layout(events, name, pick=None):
     if name == "shuffled":
         events = [dict(pick.sample(list(event.items()), len(event))) for event in events]
         return encode({"traceEvents": events, **head})
-    document = {**head, "traceEvents": events, "traceName": "a.json"}
+    document = {**head, "traceEvents": events, "traceName": "a.json", "baseTimeNanoseconds": 1_722_222_222_000_000_000}
     if name == "compact":
         return encode(document, space="")
     if name == "indent":

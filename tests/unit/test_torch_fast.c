@@ -94,18 +94,20 @@ struct style {
 static const struct style styles[] = {
     {"{\n    ", "\n  }", ",\n  ", ",\n    ", "{\n      ", "\n    }", ",\n      ", false, false}, /* Kineto */
     {"{\n    ", "\n  }", ",\n  ", ",\n    ", "{\n      ", "\n    }", ",      ", false, false},   /* newest Kineto */
-    {"{", "}", ", ", ", ", "{", "}", ", ", false, false},                                         /* json.dump */
+    {"{", "}", ", ", ", ", "{", "}", ", ", false, false},                                        /* json.dump */
     {"{", "}", ",", ",", "{", "}", ",", true, true},
 };
 
 static void write_args(FILE *out, const struct style *style, const char *kind, unsigned n) {
     if (kind[0] == 'c' && kind[1] == 'p')
-        fprintf(out, "\"External id\": %u%s\"Input Dims\": [[%u, 2], [], [3]]%s\"Concrete Inputs\": [\"\", \"[1, %u]\"]",
-                n, style->arg, n, style->arg, n);
+        fprintf(out,
+                "\"External id\": %u%s\"Input Dims\": [[%u, 2], [], [3]]%s\"Concrete Inputs\": [\"\", \"[1, %u]\"]", n,
+                style->arg, n, style->arg, n);
     else if (kind[0] == 'p')
         fprintf(out, "\"Python id\": %u%s\"Python parent id\": %u", n, style->arg, n / 2);
     else if (kind[0] == 'k')
-        fprintf(out, "\"queued\": 0%s\"device\": %u%s\"context\": 1%s\"stream\": %u%s\"correlation\": %u%s\"grid\": [%u, 1]",
+        fprintf(out,
+                "\"queued\": 0%s\"device\": %u%s\"context\": 1%s\"stream\": %u%s\"correlation\": %u%s\"grid\": [%u, 1]",
                 style->arg, n % 2, style->arg, style->arg, 7 + n % 3, style->arg, n, style->arg, n);
     else if (kind[0] == 'g')
         fprintf(out, "\"device\": 0%s\"stream\": 7%s\"bytes\": %u%s\"memory bandwidth (GB/s)\": %u.5", style->arg,
@@ -121,11 +123,14 @@ static void write_event(FILE *out, const struct style *style, const char *kind, 
     if (style->is_sorted) {
         fprintf(out, "\"args\":%s", style->args);
         write_args(out, style, kind, n);
-        fprintf(out, "%s%s\"cat\":\"%s\"%s\"dur\":%u%s\"name\":\"%s %u\"%s\"ph\":\"X\"%s\"pid\":%u%s\"tid\":%u%s\"ts\":%u",
-                style->args_end, member, kind, member, n, member, name, n % 4, member, member, 10 + n % 2, member, n % 3,
-                member, 1000 + n);
+        fprintf(out,
+                "%s%s\"cat\":\"%s\"%s\"dur\":%u%s\"name\":\"%s %u\"%s\"ph\":\"X\"%s\"pid\":%u%s\"tid\":%u%s\"ts\":%u",
+                style->args_end, member, kind, member, n, member, name, n % 4, member, member, 10 + n % 2, member,
+                n % 3, member, 1000 + n);
     } else {
-        fprintf(out, "\"ph\": \"X\", \"cat\": \"%s\", \"name\": \"%s %u\", \"pid\": %u, \"tid\": %u%s\"ts\": %u.%03u, \"dur\": %u.%u",
+        fprintf(out,
+                "\"ph\": \"X\", \"cat\": \"%s\", \"name\": \"%s %u\", \"pid\": %u, \"tid\": %u%s\"ts\": %u.%03u, "
+                "\"dur\": %u.%u",
                 kind, name, n % 4, 10 + n % 2, n % 3, member, 1000 + n, n * 7 % 1000, n, n % 100);
         fprintf(out, "%s\"args\": %s", member, style->args);
         write_args(out, style, kind, n);
@@ -135,13 +140,15 @@ static void write_event(FILE *out, const struct style *style, const char *kind, 
 }
 
 static void write_flow(FILE *out, const struct style *style, unsigned n) {
-    fprintf(out, "%s\"ph\": \"s\", \"id\": %u, \"pid\": 1, \"tid\": %u, \"ts\": %u.5%s\"cat\": \"ac2g\", \"name\": \"ac2g\"%s",
-            style->begin, n, n % 2, n, style->member, style->end);
+    fprintf(
+        out,
+        "%s\"ph\": \"s\", \"id\": %u, \"pid\": 1, \"tid\": %u, \"ts\": %u.5%s\"cat\": \"ac2g\", \"name\": \"ac2g\"%s",
+        style->begin, n, n % 2, n, style->member, style->end);
 }
 
 static char *write_trace(const struct style *style, unsigned events, size_t *size) {
-    static const char *const kinds[] = {"cpu_op",         "python_function", "cuda_runtime",    "kernel",
-                                        "gpu_memcpy",     "user_annotation", "gpu_user_annotation", "overhead"};
+    static const char *const kinds[] = {"cpu_op",     "python_function", "cuda_runtime",        "kernel",
+                                        "gpu_memcpy", "user_annotation", "gpu_user_annotation", "overhead"};
     char *text = NULL;
     FILE *out = open_memstream(&text, size);
     assert_non_null(out);
@@ -216,7 +223,8 @@ static void the_fast_reader_reads(void **state) {
 static size_t mutate(uint64_t *random, char *text, size_t size) {
     static const char special[] = "\"\\{}[]:,.-0123456789eE \n\t\0X";
     size_t at = random_below(random, size), count = 1 + random_below(random, 3);
-    char byte = random_below(random, 8) ? special[random_below(random, sizeof special)] : (char)random_below(random, 256);
+    char byte =
+        random_below(random, 8) ? special[random_below(random, sizeof special)] : (char)random_below(random, 256);
     count = count < size - at ? count : size - at;
     switch (random_below(random, 4)) {
     case 0:

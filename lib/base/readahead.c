@@ -1,0 +1,141 @@
+/* A ring of buffers between a thread that reads a source and a caller who uses its bytes. */
+#include "base/readahead.h"
+
+#include <pthread.h>
+
+#include "base/mem.h"
+
+/* Enough that neither side waits for the other because of one slow piece, and few enough to stay in a cache. */
+enum { BUFFER_COUNT = 4, BUFFER_BYTES = 1 << 20 };
+
+struct gt_readahead {
+    struct gt_source *source;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+
+    /* Guarded by the lock. */
+    size_t filled, used; /* buffers so far; the next one of each side is this modulo BUFFER_COUNT */
+    bool has_ended;      /* the last filled buffer was the last one */
+    bool is_closing;
+    size_t sizes[BUFFER_COUNT];
+    enum gt_status status; /* why it ended */
+    struct gt_error error;
+
+    size_t position; /* the caller's, in the buffer he uses */
+    char *buffers[BUFFER_COUNT];
+};
+
+/* Waits until a buffer is free; false: nobody wants more. */
+static bool wait_for_room(struct gt_readahead *ahead) {
+    pthread_mutex_lock(&ahead->lock);
+    while (ahead->filled - ahead->used == BUFFER_COUNT && !ahead->is_closing)
+        pthread_cond_wait(&ahead->changed, &ahead->lock);
+    bool goes_on = !ahead->is_closing;
+    pthread_mutex_unlock(&ahead->lock);
+    return goes_on;
+}
+
+static void *fill(void *argument) {
+    struct gt_readahead *ahead = argument;
+    bool goes_on = true;
+    while (goes_on && wait_for_room(ahead)) {
+        struct gt_error error = {0};
+        size_t got = 0, slot = ahead->filled % BUFFER_COUNT; /* only this thread changes `filled` */
+        enum gt_status status = gt_source_read(ahead->source, ahead->buffers[slot], BUFFER_BYTES, &got, &error);
+        goes_on = status == GT_OK && got > 0;
+        pthread_mutex_lock(&ahead->lock);
+        ahead->sizes[slot] = got;
+        ahead->filled += got > 0;
+        ahead->has_ended = !goes_on;
+        ahead->status = status;
+        ahead->error = error;
+        pthread_cond_signal(&ahead->changed);
+        pthread_mutex_unlock(&ahead->lock);
+    }
+    return NULL;
+}
+
+static bool alloc_buffers(struct gt_readahead *ahead) {
+    for (size_t i = 0; i < BUFFER_COUNT; i++)
+        if (!(ahead->buffers[i] = gt_alloc(BUFFER_BYTES)))
+            return false;
+    return true;
+}
+
+static void release(struct gt_readahead *ahead) {
+    for (size_t i = 0; i < BUFFER_COUNT; i++)
+        gt_free(ahead->buffers[i]);
+    pthread_cond_destroy(&ahead->changed);
+    pthread_mutex_destroy(&ahead->lock);
+    gt_free(ahead);
+}
+
+enum gt_status gt_readahead_open(struct gt_source *source, struct gt_readahead **out, struct gt_error *err) {
+    *out = NULL;
+    struct gt_readahead *ahead = gt_alloc_array(1, sizeof *ahead);
+    if (!ahead)
+        return gt_fail_memory(err);
+    ahead->source = source;
+    pthread_mutex_init(&ahead->lock, NULL);
+    pthread_cond_init(&ahead->changed, NULL);
+    if (!alloc_buffers(ahead)) {
+        release(ahead);
+        return gt_fail_memory(err);
+    }
+    if (pthread_create(&ahead->thread, NULL, fill, ahead) != 0) {
+        release(ahead);
+        return GT_OK;
+    }
+    *out = ahead;
+    return GT_OK;
+}
+
+void gt_readahead_close(struct gt_readahead *ahead) {
+    if (!ahead)
+        return;
+    pthread_mutex_lock(&ahead->lock);
+    ahead->is_closing = true;
+    pthread_cond_signal(&ahead->changed);
+    pthread_mutex_unlock(&ahead->lock);
+    pthread_join(ahead->thread, NULL);
+    release(ahead);
+}
+
+/* Waits for a filled buffer and tells its bytes; 0: the end. Bytes before an error come first. */
+static size_t wait_for_bytes(struct gt_readahead *ahead) {
+    pthread_mutex_lock(&ahead->lock);
+    while (ahead->used == ahead->filled && !ahead->has_ended)
+        pthread_cond_wait(&ahead->changed, &ahead->lock);
+    size_t size = ahead->used < ahead->filled ? ahead->sizes[ahead->used % BUFFER_COUNT] : 0;
+    pthread_mutex_unlock(&ahead->lock);
+    return size;
+}
+
+static void give_back_buffer(struct gt_readahead *ahead) {
+    pthread_mutex_lock(&ahead->lock);
+    ahead->used++;
+    pthread_cond_signal(&ahead->changed);
+    pthread_mutex_unlock(&ahead->lock);
+    ahead->position = 0;
+}
+
+enum gt_status gt_readahead_read(struct gt_readahead *ahead, void *buf, size_t size, size_t *got,
+                                 struct gt_error *err) {
+    *got = 0;
+    while (*got < size) {
+        size_t filled = wait_for_bytes(ahead), left = filled - ahead->position;
+        if (filled == 0)
+            break;
+        size_t piece = size - *got < left ? size - *got : left;
+        const char *from = ahead->buffers[ahead->used % BUFFER_COUNT] + ahead->position;
+        memcpy((char *)buf + *got, from, piece);
+        *got += piece;
+        ahead->position += piece;
+        if (piece == left)
+            give_back_buffer(ahead);
+    }
+    if (*got == 0 && ahead->status != GT_OK && err)
+        *err = ahead->error;
+    return *got == 0 ? ahead->status : GT_OK;
+}

@@ -116,9 +116,15 @@ FUZZ_DATA_fuzz_torch_json := $(wildcard tests/data/*.json)
 FUZZ_DATA_fuzz_nsys_csv   := $(wildcard tests/data/nsys-csv/*)
 FUZZ_DATA_fuzz_nsys_rep   := $(wildcard tests/data/nsys/*.nsys-rep)
 
+# Small enough to be cut at every byte.
+CUTS_fuzz_torch_json := tests/data/devices.json tests/data/hostile.json
+CUTS_fuzz_nsys_csv   := tests/data/nsys-csv/mini_cuda_gpu_trace.csv tests/data/nsys-csv/mini_cuda_gpu_kern_sum.csv
+CUTS_fuzz_nsys_rep   := tests/fuzz/seeds/fuzz_nsys_rep/small.nsys-rep
+
 replay:
 	@$(MAKE) --no-print-directory -s -j$(JOBS) $(REPLAYS)
-	@set -e; $(foreach name,$(FUZZ_NAMES),$(BUILD)/replay/$(name) $(call seeds_of,$(name));)
+	@set -e; $(foreach name,$(FUZZ_NAMES),$(BUILD)/replay/$(name) $(call seeds_of,$(name)); \
+	    $(if $(CUTS_$(name)),$(BUILD)/replay/$(name) --cuts $(CUTS_$(name));))
 
 # make fuzz T=60: each fuzzer runs that many seconds. What it finds is kept in build/fuzz/corpus; what fails is to become
 # a seed.

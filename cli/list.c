@@ -5,6 +5,7 @@
 #include "actions.h"
 #include "error.h"
 #include "suggest.h"
+#include "terminal.h"
 
 struct listing {
     const char *name, *title;
@@ -71,8 +72,13 @@ static void print_text(const struct listing *listing) {
     for (size_t i = 0; i < count; i++) {
         struct gputime_entry entry = gputime_registry_entry(listing->registry, i);
         const char *detail = or_empty(entry.detail);
-        printf("%-*s  %-*s%s%s\n", key_width, or_empty(entry.key), *detail ? title_width : 0, or_empty(entry.title),
-               *detail ? "  " : "", detail);
+        bool fits = key_width + title_width + 4 + (int)strlen(detail) <= cli_terminal_width();
+        printf("%-*s  %-*s", key_width, or_empty(entry.key), *detail && fits ? title_width : 0, or_empty(entry.title));
+        if (*detail && fits)
+            printf("  %s", detail);
+        else if (*detail)
+            printf("\n%*s  %s", key_width, "", detail);
+        putchar('\n');
     }
 }
 

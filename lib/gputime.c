@@ -99,12 +99,15 @@ static void note_missing_facts(const struct gt_analysis *analysis, const struct 
     for (uint32_t fact = 1; fact && fact <= missing; fact <<= 1)
         if (missing & fact) {
             if (*list)
-                strncat(list, ", ", sizeof list - strlen(list) - 1);
+                strncat(list, " and no ", sizeof list - strlen(list) - 1);
             strncat(list, gt_fact_title((enum gt_fact)fact), sizeof list - strlen(list) - 1);
         }
     gt_section_note(
         section, is_hidden(analysis, view->options) ? GT_FOR_DATA | GT_FOR_PAGE : GT_FOR_ALL,
-        gt_arena_printf(&section->report->arena, "The trace has no %s; this limits: %s.", list, analysis->title));
+        gt_arena_printf(&section->report->arena, "Incomplete (%s): the trace has no %s.%s", analysis->title, list,
+                        view->is_summed && (missing & GT_FACT_OPS)
+                            ? " Sums tell no times; give the cuda_gpu_trace table, the .sqlite or the .nsys-rep."
+                            : ""));
 }
 
 /* What is missing stands before the numbers that miss it. */

@@ -16,7 +16,7 @@ struct gt_torch_sizes {
 
 struct gt_torch_window {
     struct gt_source *source;
-    struct gt_readahead *ahead; /* reads the source where that is not seekable; NULL: nobody does */
+    struct gt_readahead *ahead;              /* reads the source where that is not seekable; NULL: nobody does */
     const struct gt_decode_options *options; /* NULL: this thread tells no progress */
     bool is_seekable;
     char *buffer; /* GT_TORCH_PADDING bytes larger than its capacity */

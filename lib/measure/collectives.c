@@ -109,8 +109,6 @@ enum gt_status gt_collectives_run(const struct gt_view *view, struct gt_section 
     const struct gt_store *store = view->store;
     struct collectives collectives = {0};
     enum gt_status status = GT_OK;
-    if (store->payloads.count == 0)
-        return GT_OK;
     if (!add_up(view, &collectives)) {
         status = gt_fail_memory(err);
         goto out;
@@ -120,7 +118,7 @@ enum gt_status gt_collectives_run(const struct gt_view *view, struct gt_section 
     struct gt_table *table =
         gt_section_table(section, "collectives", "Messages of collectives", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 5;
-    table->empty = "No collective in the selection.";
+    table->empty = store->payloads.count ? "No collective in the selection." : NULL;
     for (size_t i = 0; i < collectives.count; i++) {
         const struct collective *collective = &collectives.list[i];
         struct gt_cell *cell = gt_table_row(table);

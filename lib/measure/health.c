@@ -59,7 +59,10 @@ static enum gt_status count_missing_work(const struct gt_view *view, uint64_t *c
     bool has_kernels = false;
     if (store->groups.count)
         return GT_OK;
-    counts[GT_ISSUE_NO_GPU_WORK] = view->op_count == 0;
+    counts[GT_ISSUE_NO_GPU_WORK] = store->ops.count == 0;
+    counts[GT_ISSUE_NOTHING_SELECTED] = store->ops.count && view->op_count == 0;
+    for (size_t i = 0; i < view->op_count; i++)
+        counts[GT_ISSUE_GRAPH_WHOLE] += gt_op_kind(view, i) == GT_OP_GRAPH;
     for (size_t i = 0; i < store->ops.count && !has_kernels; i++)
         has_kernels = gt_kind_is_kernel(store->ops.kind[i]);
     if (has_kernels)

@@ -5,7 +5,7 @@
 #include "measure/measure.h"
 
 struct totals {
-    size_t ops, kernels, memory_ops, kernel_names;
+    size_t ops, kernels, graphs, memory_ops, kernel_names; /* kernels: graphs that were traced whole among them */
     size_t launch_calls;
     int64_t kernel_ns;
     size_t processes, steps;
@@ -33,6 +33,7 @@ static enum gt_status count_ops(const struct gt_view *view, struct totals *total
         bool is_kernel = gt_kind_is_kernel(gt_op_kind(view, i));
         uint32_t process = gt_op_process(view, i), step = view->labels->op_step[view->row[i]];
         totals->kernels += is_kernel;
+        totals->graphs += gt_op_kind(view, i) == GT_OP_GRAPH;
         totals->memory_ops += !is_kernel;
         if (is_kernel) {
             names[gt_op_name_id(view, i)] = 1;
@@ -128,10 +129,11 @@ static struct gt_str counted(struct gt_arena *arena, size_t count, const char *n
 }
 
 static struct gt_str contents(struct gt_arena *arena, const struct totals *totals) {
-    struct gt_str text =
-        gt_arena_printf(arena, "%s of %s and %s", counted(arena, totals->kernels, "kernel", "kernels").ptr,
-                        counted(arena, totals->kernel_names, "name", "names").ptr,
-                        counted(arena, totals->memory_ops, "memory op", "memory ops").ptr);
+    const char *kernel = totals->graphs ? "kernel or whole graph" : "kernel";
+    const char *kernels = totals->graphs ? "kernels and whole graphs" : "kernels";
+    struct gt_str text = gt_arena_printf(arena, "%s of %s and %s", counted(arena, totals->kernels, kernel, kernels).ptr,
+                                         counted(arena, totals->kernel_names, "name", "names").ptr,
+                                         counted(arena, totals->memory_ops, "memory op", "memory ops").ptr);
     if (totals->launch_calls)
         text = gt_arena_printf(arena, "%s, from %s", text.ptr,
                                counted(arena, totals->launch_calls, "launch call", "launch calls").ptr);

@@ -355,11 +355,12 @@ def test_quick_traces_are_not_kept(caching):
     assert not cache_files(program)
 
 
-def test_cache_can_be_switched_off(caching):
+def test_cache_can_be_switched_off(caching, tmp_path):
     program, trace = caching
-    run(program, trace, *KEEP, "--no-cache")
-    run(program, trace, *KEEP, env={"GPUTIME_CACHE": "off"})
-    assert not cache_files(program)
+    (tmp_path / "here").mkdir()
+    run(program, trace, *KEEP, "--no-cache", cwd=tmp_path / "here")
+    run(program, trace, *KEEP, env={"GPUTIME_CACHE": "off"}, cwd=tmp_path / "here")
+    assert not cache_files(program) and not list((tmp_path / "here").iterdir())
 
 
 def test_changed_trace_is_read_again(caching):

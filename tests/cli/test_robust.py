@@ -9,6 +9,7 @@ import json
 import os
 import random
 import subprocess
+import unicodedata
 
 import pytest
 
@@ -155,18 +156,31 @@ def pack(text, packing):
     return subprocess.run(["zstd", "-qc"], input=text, stdout=subprocess.PIPE, check=True).stdout
 
 
+# The replay of the fuzz targets cuts at every byte; here it is about what the program makes of it.
 @pytest.mark.parametrize("layout", TINY)
-def test_cut_at_every_byte(hardened, tmp_path, layout):
+def test_cut(hardened, tmp_path, layout):
     text = TINY[layout]
-    cuts = ((f"cut at {end}", text[:end]) for end in range(len(text)))
+    cuts = ((f"cut at {end}", text[:end]) for end in range(0, len(text), 5))
     survive_all(hardened, tmp_path, ".json", cuts, "kernels", "--gaps", "--launches")
 
 
 @pytest.mark.parametrize("packing", ["gz", "zst"])
-def test_packed_cut_at_every_byte(hardened, tmp_path, packing):
+def test_packed_cut(hardened, tmp_path, packing):
     packed = pack((DATA / "overlap.json").read_bytes(), packing)
-    cuts = ((f"cut at {end}", packed[:end]) for end in range(len(packed)))
+    cuts = ((f"cut at {end}", packed[:end]) for end in range(0, len(packed), 3))
     survive_all(hardened, tmp_path, f".json.{packing}", cuts, "kernels")
+
+
+def test_names_of_files_steer_nothing(hardened, tmp_path):
+    """Neither in a report nor in a message does a file's name reach the terminal raw."""
+    path = tmp_path / "a\x1b[31m\nb\x9b.json"
+    path.write_bytes((DATA / "cut.json").read_bytes())
+    for args in ([path], [path, "--md"], [path, "--csv"], [f"{path}.missing"], [path, "--strict"],
+                 [path, "--name", "\x1b]0;x\x07"], ["--sort", "\x1b[2J", path], ["kernels\x1b[2J"]):
+        done = hardened(*args)
+        shown = done.stderr.decode() + ("" if "--csv" in args else done.stdout.decode())
+        assert shown and not [char for char in shown if char != "\n" and unicodedata.category(char) == "Cc"], args
+        assert done.stderr.count(b"\n") <= 1
 
 
 def damaged(text, pick):

@@ -1,34 +1,47 @@
-/* Runs a fuzz target over the files that are given, without a fuzzer: what failed once must never fail again. */
+/* Runs a fuzz target over the files that are given, without a fuzzer: what failed once must never fail again. With
+   --cuts before them, over every beginning of each file as well. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* The block is exactly as long as the file, so that reading one byte too many is seen. */
-static int replay(const char *path) {
+static void fail(const char *path) {
+    perror(path);
+    exit(1);
+}
+
+/* The block is exactly as long as the input, so that reading one byte too many is seen. */
+static void try_input(const uint8_t *data, size_t size) {
+    uint8_t *copy = malloc(size ? size : 1);
+    if (!copy)
+        fail("input");
+    if (size)
+        memcpy(copy, data, size);
+    LLVMFuzzerTestOneInput(copy, size);
+    free(copy);
+}
+
+static void replay(const char *path, int with_cuts) {
     FILE *file = fopen(path, "rb");
-    if (!file || fseek(file, 0, SEEK_END) != 0) {
-        perror(path);
-        return 1;
-    }
+    if (!file || fseek(file, 0, SEEK_END) != 0)
+        fail(path);
     size_t size = (size_t)ftell(file);
     uint8_t *data = malloc(size ? size : 1);
     rewind(file);
-    if (!data || fread(data, 1, size, file) != size) {
-        perror(path);
-        return 1;
-    }
+    if (!data || fread(data, 1, size, file) != size)
+        fail(path);
     fclose(file);
-    LLVMFuzzerTestOneInput(data, size);
+    for (size_t cut = with_cuts ? 0 : size; cut <= size; cut++)
+        try_input(data, cut);
     free(data);
-    return 0;
 }
 
 int main(int argc, char **argv) {
-    for (int i = 1; i < argc; i++)
-        if (replay(argv[i]) != 0)
-            return 1;
-    printf("%s: %d inputs\n", argv[0], argc - 1);
-    return argc > 1 ? 0 : 1;
+    int with_cuts = argc > 1 && strcmp(argv[1], "--cuts") == 0, first = 1 + with_cuts;
+    for (int i = first; i < argc; i++)
+        replay(argv[i], with_cuts);
+    printf("%s: %d inputs%s\n", argv[0], argc - first, with_cuts ? ", cut at every byte" : "");
+    return argc > first ? 0 : 1;
 }

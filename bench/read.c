@@ -2,13 +2,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/source.h"
 #include "decode/decoder.h"
+#include "decode/torch_json.h"
 
-/* What every reader of the benchmark must agree on. */
+/* What every reader of the benchmark must agree on, then what this one keeps. */
 static void print_sums(const struct gt_store *store) {
-    uint64_t kernels = 0;
+    uint64_t kernels = 0, name_bytes = 0;
     int64_t kernel_ns = 0;
     for (size_t i = 0; i < store->ops.count; i++) {
         if (store->ops.kind[i] != GT_OP_KERNEL)
@@ -16,13 +18,23 @@ static void print_sums(const struct gt_store *store) {
         kernels++;
         kernel_ns += store->ops.end_ns[i] - store->ops.start_ns[i];
     }
+    for (gt_strid i = 0; i < store->strings.count; i++)
+        name_bytes += gt_store_string(store, i).len;
     size_t kept = store->ops.count + store->calls.count + store->ranges.count + store->cpu_ops.count;
-    printf("kernels %" PRIu64 " kernel_ns %" PRId64 " kept %zu\n", kernels, kernel_ns, kept);
+    printf("kernels %" PRIu64 " kernel_ns %" PRId64 " kept %zu name_bytes %" PRIu64 "\n", kernels, kernel_ns, kept,
+           name_bytes);
+}
+
+static enum gt_status read_portable(struct gt_source *source, const struct gt_decode_options *options,
+                                    struct gt_store **store, struct gt_error *error) {
+    const struct gt_torch_sizes sizes = {8 << 20, 256 << 10, 64 << 20, GT_TORCH_PORTABLE};
+    return gt_torch_json_decode_sized(source, options, &sizes, store, error);
 }
 
 int main(int argc, char **argv) {
-    if (argc != 3) {
-        fprintf(stderr, "usage: read THREADS TRACE\n");
+    bool is_portable = argc == 4 && strcmp(argv[3], "portable") == 0;
+    if (argc != 3 && !is_portable) {
+        fprintf(stderr, "usage: read THREADS TRACE [portable]\n");
         return 2;
     }
     struct gt_decode_options options = {.threads = strtoul(argv[1], NULL, 10)};
@@ -34,7 +46,8 @@ int main(int argc, char **argv) {
     if (status == GT_OK)
         status = gt_decoder_choose(source, &decoder, &error);
     if (status == GT_OK)
-        status = decoder->decode(&source, 1, &options, &store, &error);
+        status = is_portable ? read_portable(source, &options, &store, &error)
+                             : decoder->decode(&source, 1, &options, &store, &error);
     if (status == GT_OK)
         print_sums(store);
     else

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "trace_names.h"
+#include "trace_text.h"
 
 static const char usage[] = "usage: tracegen [-s SIZE] [-y multi|flat|min] [-t frac|int] [-u KERNELS] [-p PERCENT] "
                             "[-k STREAMS] [-r SEED] FILE\n"
@@ -20,7 +21,6 @@ static const char usage[] = "usage: tracegen [-s SIZE] [-y multi|flat|min] [-t f
                             "  -u  unique kernel names (600)   -p  launches with Python functions, percent (30)\n"
                             "  -k  streams (4)                 -r  seed (1)\n";
 
-enum layout { LAYOUT_MULTI, LAYOUT_FLAT, LAYOUT_MIN };
 enum { LAUNCHES = 400, MAX_STREAMS = 200, PROCESS = 3037, BACKWARD_THREAD = PROCESS + 412 };
 enum { NS_PER_STEP = 12000000, NS_PER_LAUNCH = 28000 };
 
@@ -32,110 +32,18 @@ struct kernel {
 
 static struct {
     uint64_t size, seed;
-    enum layout layout;
-    bool has_decimals;
     uint32_t kernels, python_percent, streams;
-} options = {100000000, 1, LAYOUT_MULTI, true, 600, 30, 4};
+} options = {100000000, 1, 600, 30, 4};
 
 static struct {
-    FILE *file;
-    uint64_t bytes;
-    bool is_rehearsal; /* only to learn how long a step is */
-    uint64_t correlation, external_id, event_index, python_id, events;
+    uint64_t correlation, external_id, event_index, python_id;
     struct kernel *kernels;
     uint32_t *external_ids; /* of the innermost operator of each launch */
     uint64_t stream_free_ns[MAX_STREAMS + 1];
     uint64_t collectives_free_ns;
 } state;
 
-/* ---- writing ---- */
-
-static char buffer[1 << 20];
-static size_t used;
-
-static void flush(void) {
-    if (!state.is_rehearsal && fwrite(buffer, 1, used, state.file) != used) {
-        perror("tracegen");
-        exit(1);
-    }
-    state.bytes += used;
-    used = 0;
-}
-
-static void put_bytes(const char *text, size_t size) {
-    if (used + size > sizeof buffer)
-        flush();
-    memcpy(buffer + used, text, size);
-    used += size;
-}
-
-static void put(const char *text) {
-    put_bytes(text, strlen(text));
-}
-
-static void put_number(uint64_t value) {
-    char digits[24];
-    size_t at = sizeof digits;
-    do
-        digits[--at] = (char)('0' + value % 10);
-    while (value /= 10);
-    put_bytes(digits + at, sizeof digits - at);
-}
-
-static void put_fraction(uint64_t value, int digits) {
-    char text[8] = {'.'};
-    for (int i = digits; i > 0; i--, value /= 10)
-        text[i] = (char)('0' + value % 10);
-    put_bytes(text, (size_t)digits + 1);
-}
-
-static void put_ratio(uint64_t a, uint64_t b) {
-    put_number(a / b);
-    put_fraction(a % b * 1000000 / b, 6);
-}
-
-static void put_micros(uint64_t ns) {
-    put_number(ns / 1000);
-    if (options.has_decimals)
-        put_fraction(ns % 1000, 3);
-}
-
-/* The text of this layout; the flat one is like the first but for what stands between args. */
-static void put_layout(const char *multi, const char *flat, const char *min) {
-    put(options.layout == LAYOUT_MULTI ? multi : options.layout == LAYOUT_FLAT ? flat : min);
-}
-
-static void begin_event(void) {
-    if (state.events++)
-        put_layout(",", ",", ", ");
-    put_layout("\n  {\n    ", "\n  {\n    ", "{");
-}
-
-static void end_event(void) {
-    put_layout("\n  }", "\n  }", "}");
-}
-
-static void next_line(void) {
-    put_layout(",\n    ", ",\n    ", ", ");
-}
-
-static void begin_args(void) {
-    put_layout(",\n    \"args\": {\n      ", ",\n    \"args\": {\n      ", ", \"args\": {");
-}
-
-static void end_args(void) {
-    put_layout("\n    }", "\n    }", "}");
-    end_event();
-}
-
-static void next_arg(void) {
-    put_layout(",\n      ", ",      ", ", ");
-}
-
-static void put_member(const char *key, uint64_t value) {
-    put(key);
-    put_number(value);
-}
+/* ---- events ---- */
 
 /* A complete event up to its args, which are begun. */
 static void begin_complete(const char *category, const char *name, uint64_t pid, uint64_t tid, uint64_t start_ns,
@@ -282,7 +190,7 @@ struct launch {
 };
 
 static struct launch find_launch(uint32_t step, uint32_t index) {
-    uint64_t base_ns = options.has_decimals ? 3849606161999000 : 1713744188632743000;
+    uint64_t base_ns = trace.has_decimals ? 3849606161999000 : 1713744188632743000;
     uint64_t hash = mix(options.seed + step * UINT64_C(0x9e3779b97f4a7c15) + index * UINT64_C(0xd1b54a32d192ed03));
     return (struct launch){
         .thread = index < LAUNCHES * 2 / 5 ? PROCESS : BACKWARD_THREAD,
@@ -465,10 +373,10 @@ static uint32_t count_steps(void) {
     state.external_ids = calloc(REHEARSED * LAUNCHES, sizeof *state.external_ids);
     if (!state.external_ids)
         return 0;
-    state.is_rehearsal = true;
+    trace.is_rehearsal = true;
     put_steps(REHEARSED);
     flush();
-    uint64_t steps = options.size * REHEARSED / state.bytes;
+    uint64_t steps = options.size * REHEARSED / trace.bytes;
     free(state.external_ids);
     return steps < 1 ? 1 : steps > UINT32_MAX / LAUNCHES ? UINT32_MAX / LAUNCHES : (uint32_t)steps;
 }
@@ -477,6 +385,8 @@ static void reset(void) {
     struct kernel *kernels = state.kernels;
     memset(&state, 0, sizeof state);
     state.kernels = kernels;
+    trace.is_rehearsal = false;
+    trace.bytes = trace.events = 0;
 }
 
 static uint64_t parse_size(const char *text) {
@@ -493,12 +403,12 @@ static bool parse_options(int argc, char **argv) {
             options.size = parse_size(optarg);
             break;
         case 'y':
-            options.layout = strcmp(optarg, "min") == 0    ? LAYOUT_MIN
-                             : strcmp(optarg, "flat") == 0 ? LAYOUT_FLAT
-                                                           : LAYOUT_MULTI;
+            trace.layout = strcmp(optarg, "min") == 0    ? LAYOUT_MIN
+                           : strcmp(optarg, "flat") == 0 ? LAYOUT_FLAT
+                                                         : LAYOUT_MULTI;
             break;
         case 't':
-            options.has_decimals = strcmp(optarg, "int") != 0;
+            trace.has_decimals = strcmp(optarg, "int") != 0;
             break;
         case 'u':
             options.kernels = number < 8 ? 8 : number;
@@ -528,18 +438,18 @@ int main(int argc, char **argv) {
     uint32_t steps = count_steps();
     reset();
     state.external_ids = calloc((size_t)steps * LAUNCHES, sizeof *state.external_ids);
-    state.file = fopen(argv[optind], "wb");
-    if (!state.kernels || !state.external_ids || !state.file) {
+    trace.file = fopen(argv[optind], "wb");
+    if (!state.kernels || !state.external_ids || !trace.file) {
         perror(argv[optind]);
         return 1;
     }
     put_header();
     put_steps(steps);
     put_footer();
-    if (fclose(state.file) != 0) {
+    if (fclose(trace.file) != 0) {
         perror(argv[optind]);
         return 1;
     }
-    printf("bytes %" PRIu64 " events %" PRIu64 " steps %u\n", state.bytes, state.events, steps);
+    printf("bytes %" PRIu64 " events %" PRIu64 " steps %u\n", trace.bytes, trace.events, steps);
     return 0;
 }

@@ -41,7 +41,7 @@ static const struct gputime_shape summary_shapes[] = {
     {.table = "accounting", .hidden = 1},
     {.table = "categories", .screen_limit = 6},
     {.table = "kernels", .columns = "name,count,total_ns,avg_ns,share"},
-    {.table = "idle_causes", .screen_limit = 5, .columns = CAUSE_COLUMNS},
+    {.table = "idle_causes", .screen_limit = 8, .columns = CAUSE_COLUMNS},
     {.table = "idle_host", .limit = 20, .hidden = 1},
     {.table = "gaps", .limit = 20, .screen_limit = 3, .columns = "device,start_ns,gap_ns,cause,before"},
     {.table = "memory", .hidden = 1},
@@ -69,7 +69,7 @@ static const struct gputime_shape kernel_shapes[] = {
 };
 
 static const struct gputime_shape why_shapes[] = {
-    {.table = "kernels", .columns = "name,total_ns,share,category,rule"},
+    {.table = "kernels", .columns = "name,count,total_ns,share,category,rule"},
     {.table = NULL},
 };
 

@@ -203,10 +203,20 @@ void gt_builder_projection_group(struct gt_builder *builder, const struct gt_pro
     append_projection_groups(builder, row);
 }
 
+/* The id under which a track is known, or `next` if it is new. 0 after a failure: sealing will report it. */
+static uint32_t track_id(struct gt_builder *builder, struct gt_map *ids, uint64_t key_hi, uint64_t key_lo,
+                         uint32_t next) {
+    uint32_t id = gt_map_put_if_new(ids, key_hi, key_lo, next);
+    if (!ids->failed)
+        return id;
+    builder->failed = true;
+    return 0;
+}
+
 uint32_t gt_builder_process(struct gt_builder *builder, int64_t pid, struct gt_str label) {
     gt_strid label_id = pid == -1 ? gt_builder_string(builder, label) : GT_STRID_EMPTY;
     uint32_t next = (uint32_t)builder->store.processes.count;
-    uint32_t id = gt_map_put_if_new(&builder->process_ids, label_id, (uint64_t)pid, next);
+    uint32_t id = track_id(builder, &builder->process_ids, label_id, (uint64_t)pid, next);
     if (id == next)
         append_processes(builder, &(struct gt_processes_row){.pid = pid, .label = label_id});
     return id;
@@ -215,7 +225,7 @@ uint32_t gt_builder_process(struct gt_builder *builder, int64_t pid, struct gt_s
 uint32_t gt_builder_thread(struct gt_builder *builder, uint32_t process, int64_t tid, struct gt_str label) {
     gt_strid label_id = tid == -1 ? gt_builder_string(builder, label) : GT_STRID_EMPTY;
     uint32_t next = (uint32_t)builder->store.threads.count;
-    uint32_t id = gt_map_put_if_new(&builder->thread_ids, (uint64_t)process << 32 | label_id, (uint64_t)tid, next);
+    uint32_t id = track_id(builder, &builder->thread_ids, (uint64_t)process << 32 | label_id, (uint64_t)tid, next);
     if (id == next)
         append_threads(builder, &(struct gt_threads_row){.process = process, .tid = tid, .label = label_id});
     return id;
@@ -223,7 +233,7 @@ uint32_t gt_builder_thread(struct gt_builder *builder, uint32_t process, int64_t
 
 uint32_t gt_builder_device(struct gt_builder *builder, int64_t device_id) {
     uint32_t next = (uint32_t)builder->store.devices.count;
-    uint32_t id = gt_map_put_if_new(&builder->device_ids, 0, (uint64_t)device_id, next);
+    uint32_t id = track_id(builder, &builder->device_ids, 0, (uint64_t)device_id, next);
     if (id == next)
         append_devices(builder, &(struct gt_devices_row){.id = device_id});
     return id;
@@ -232,7 +242,7 @@ uint32_t gt_builder_device(struct gt_builder *builder, int64_t device_id) {
 uint32_t gt_builder_lane(struct gt_builder *builder, uint32_t process, int64_t device_id, int64_t stream) {
     uint32_t device = gt_builder_device(builder, device_id);
     uint32_t next = (uint32_t)builder->store.lanes.count;
-    uint32_t id = gt_map_put_if_new(&builder->lane_ids, (uint64_t)process << 32 | device, (uint64_t)stream, next);
+    uint32_t id = track_id(builder, &builder->lane_ids, (uint64_t)process << 32 | device, (uint64_t)stream, next);
     if (id == next)
         append_lanes(builder, &(struct gt_lanes_row){.process = process, .device = device, .stream = stream});
     return id;
@@ -259,7 +269,10 @@ void gt_builder_name_device(struct gt_builder *builder, uint32_t device, struct 
 enum gt_status gt_builder_init(struct gt_builder *builder, const char *format, struct gt_error *err) {
     memset(builder, 0, sizeof *builder);
     builder->store.meta = (struct gt_meta){.format = format, .rank = -1, .world_size = -1, .duration_ns = -1};
-    return gt_strtab_init(&builder->store.strings) ? GT_OK : gt_fail_memory(err);
+    if (gt_strtab_init(&builder->store.strings))
+        return GT_OK;
+    gt_strtab_release(&builder->store.strings);
+    return gt_fail_memory(err);
 }
 
 void gt_builder_end(struct gt_builder *builder) {

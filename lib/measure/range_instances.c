@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/radix.h"
 #include "measure/measure.h"
+#include "measure/range_projected.h"
 #include "measure/range_set.h"
 
 static const struct gt_report_column columns[] = {
@@ -22,8 +23,13 @@ static const struct gt_report_column columns[] = {
     {"tid", "Thread", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
 };
 
-static const char *const styles[] = {
-    [GT_RANGE_NESTED] = "PushPop", [GT_RANGE_START_END] = "StartEnd", [GT_RANGE_MARK] = "Mark", [GT_RANGE_GPU] = "GPU"};
+struct gt_str gt_range_style(uint8_t kind) {
+    static const char *const styles[] = {[GT_RANGE_NESTED] = "PushPop",
+                                         [GT_RANGE_START_END] = "StartEnd",
+                                         [GT_RANGE_MARK] = "Mark",
+                                         [GT_RANGE_GPU] = "GPU"};
+    return gt_str_of(styles[kind]);
+}
 
 static int64_t projected_ns(const struct gt_range_use *use) {
     return gt_ns_between(use->start_ns, use->end_ns);
@@ -63,7 +69,7 @@ static uint32_t process_of(const struct gt_store *store, uint32_t range) {
     return lane == GT_NO_TRACK ? GT_NO_TRACK : store->lanes.process[lane];
 }
 
-static struct gt_cell cell_tid(const struct gt_store *store, uint32_t thread) {
+struct gt_cell gt_cell_tid(const struct gt_store *store, uint32_t thread) {
     return thread == GT_NO_TRACK || store->threads.tid[thread] == -1 ? gt_cell_null()
                                                                      : gt_cell_int(store->threads.tid[thread]);
 }
@@ -87,9 +93,16 @@ static void add_row(const struct gt_range_set *set, struct gt_table *table, uint
     *cell++ = gt_cell_int(view->labels->range_level[range]);
     *cell++ = parent == GT_NO_ROW ? gt_cell_null() : gt_cell_int(parent);
     *cell++ = gt_cell_int(children);
-    *cell++ = gt_cell_text(gt_str_of(styles[ranges->kind[range]]));
+    *cell++ = gt_cell_text(gt_range_style(ranges->kind[range]));
     *cell++ = gt_cell_pid(view, process_of(view->store, range));
-    *cell++ = cell_tid(view->store, ranges->thread[range]);
+    *cell++ = gt_cell_tid(view->store, ranges->thread[range]);
+}
+
+struct gt_table *gt_range_instances_table_new(struct gt_section *section) {
+    struct gt_table *table =
+        gt_section_table(section, "range_instances", "Range instances", columns, GT_ARRAY_COUNT(columns));
+    table->screen_limit = 20;
+    return table;
 }
 
 static bool add_table(const struct gt_range_set *set, struct gt_section *section, struct gt_radix_item *items,
@@ -98,9 +111,7 @@ static bool add_table(const struct gt_range_set *set, struct gt_section *section
     if (!sort_instances(set, items, &count))
         return false;
     count_children(set, children);
-    struct gt_table *table =
-        gt_section_table(section, "range_instances", "Range instances", columns, GT_ARRAY_COUNT(columns));
-    table->screen_limit = 20;
+    struct gt_table *table = gt_range_instances_table_new(section);
     size_t wanted = gt_table_rows_wanted(set->view, table, count);
     for (size_t i = 0; i < wanted; i++)
         add_row(set, table, items[i].value, children[items[i].value]);
@@ -109,6 +120,8 @@ static bool add_table(const struct gt_range_set *set, struct gt_section *section
 }
 
 enum gt_status gt_range_instances_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    if (gt_range_projected_applies(view))
+        return gt_range_projected_instances(view, section, err);
     struct gt_range_set set;
     enum gt_status status = gt_range_set_init(&set, view, err);
     if (status != GT_OK)

@@ -3,6 +3,7 @@
 #define GT_MEASURE_RANGE_SET_H
 
 #include "events/view.h"
+#include "report/report.h"
 
 /* What one range launched. */
 struct gt_range_use {
@@ -46,5 +47,12 @@ static inline bool gt_range_set_lists(const struct gt_range_set *set, size_t ran
     uint8_t kind = set->view->store->ranges.kind[range];
     return set->view->is_whole && (kind == GT_RANGE_NESTED || kind == GT_RANGE_START_END);
 }
+
+/* ---- the tables, without rows, and cells of theirs ---- */
+
+struct gt_table *gt_ranges_table_new(struct gt_section *section);
+struct gt_table *gt_range_instances_table_new(struct gt_section *section);
+struct gt_str gt_range_style(uint8_t kind);                                /* as Nsight calls it */
+struct gt_cell gt_cell_tid(const struct gt_store *store, uint32_t thread); /* null where the trace does not tell */
 
 #endif

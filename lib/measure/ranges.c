@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "measure/measure.h"
+#include "measure/range_projected.h"
 #include "measure/range_set.h"
 #include "measure/samples.h"
 
@@ -78,11 +79,16 @@ static void add_row(struct gt_table *table, const struct gt_range_set *set, cons
     *cell++ = is_used ? gt_cell_real((double)name->levels / (double)name->used) : gt_cell_null();
 }
 
-static void add_table(struct gt_section *section, const struct gt_range_set *set,
-                      const struct gt_range_name *const *sorted, size_t count, struct gt_samples *projections) {
+struct gt_table *gt_ranges_table_new(struct gt_section *section) {
     struct gt_table *table = gt_section_table(section, "ranges", "Ranges", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
     table->empty = "No range in the selection.";
+    return table;
+}
+
+static void add_table(struct gt_section *section, const struct gt_range_set *set,
+                      const struct gt_range_name *const *sorted, size_t count, struct gt_samples *projections) {
+    struct gt_table *table = gt_ranges_table_new(section);
     for (size_t i = 0; i < count; i++) {
         add_row(table, set, sorted[i], projections);
         if (sorted[i]->domain.len)
@@ -102,6 +108,8 @@ static void add_facts(struct gt_section *section, const struct gt_range_set *set
 }
 
 enum gt_status gt_ranges_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    if (gt_range_projected_applies(view))
+        return gt_range_projected_names(view, section, err);
     struct gt_range_set set;
     enum gt_status status = gt_range_set_init(&set, view, err);
     if (status != GT_OK)

@@ -56,26 +56,34 @@ def command_names():
     return [line.split()[0] for line in itertools.takewhile(str.strip, lines)]
 
 
-def takes_traces(name):
-    return "TRACE" in ask("help", name).splitlines()[0]
+def options_of_commands():
+    """From the completions: (option, commands that take it, its choices; none for a switch) of all but those that take
+    free text or a file."""
+    line = re.compile(r"complete .*'contains \(\w+\) ([\w ]+)' -l ([\w-]+)(?: -[ls] [\w-]+)*(?: -x -a '(.*?)')? -d .*")
+    found = filter(None, map(line.fullmatch, ask("--print-completion", "fish").splitlines()))
+    return [(f"--{match[2]}", match[1].split(), match[3].split() if match[3] else []) for match in found]
+
+
+REPORT_COMMANDS = next((commands for option, commands, _ in options_of_commands() if option == "--table"), [])
+# Choices that are tried in another way, are about the terminal, or only change which rows come first.
+OTHER_CHOICES = {"--format", "--table", "--category", "--reader", "--color", "--unit", "--sort", "--gap-sort"}
+NOT_IN_REPORTS = {("--names", "hash")}
 
 
 def variants(name):
-    """A command as it is, with all its switches on, and with each of its choices beside the usual one."""
+    """A command as it is, with all its own switches on, and with each choice beside the usual one."""
+    options = [(option, commands, choices) for option, commands, choices in options_of_commands() if name in commands]
+    switches = [option for option, commands, choices in options if not choices and commands != REPORT_COMMANDS
+                and set(commands) <= set(REPORT_COMMANDS)]
     yield [name]
-    switches, choices = [], []
-    for line in re.findall(r"^Options:$(.*?)^$", ask("help", name) + "\n", re.MULTILINE | re.DOTALL)[0].splitlines():
-        option = re.match(r" {2,}(?:-\w, )?(--[\w-]+)(?: ([\w|]+))?(?: {2,}|$)", line)
-        if option and option[2] is None:
-            switches.append(option[1])
-        elif option and "|" in option[2]:
-            choices += [[option[1], value] for value in option[2].split("|")[1:]]
     if switches:
         yield [name, *switches]
-    yield from ([name, *switches, *choice] for choice in choices)
+    for option, _, choices in options:
+        for choice in choices[1:]:
+            if option not in OTHER_CHOICES and (option, choice) not in NOT_IN_REPORTS:
+                yield [name, *switches, option, choice]
 
 
-REPORT_COMMANDS = [name for name in command_names() if takes_traces(name)]
 COMMANDS = [command for name in REPORT_COMMANDS for command in variants(name)]
 FORMATS = keys("outputs")
 SCREEN_TABLES = {"time_parts"}  # a picture of another table, which JSON has instead

@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+"""Measures gputime against other readers on the same inputs, in the same run: make bench, or make bench QUICK=1.
+
+Inputs and programs are made under build/bench, the table is printed and saved as build/bench/results.json for
+bench/check. Every contender of a case runs once a round, in turn, so that all meet the same noise; the best round
+counts. Peak memory is measured in a run of its own: anonymous memory only, since mapped files cost nobody anything.
+"""
+import argparse
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+SAMPLE_SECONDS = 0.002
+
+
+class Contender:
+    """A command in a case. `slow` ones run once."""
+
+    def __init__(self, name, command, slow=False):
+        self.name, self.command, self.slow = name, [str(word) for word in command], slow
+        self.wall = self.user = self.system = float("inf")
+        self.cpu = float("inf")
+        self.peak_bytes = 0
+        self.answer = ""
+
+    def run(self):
+        begin = time.perf_counter()
+        process = subprocess.Popen(self.command, stdout=subprocess.PIPE, env=ENVIRONMENT)
+        output = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.perf_counter() - begin
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            sys.exit(f"bench: {' '.join(self.command)} failed")
+        self.answer = output.decode(errors="replace")
+        self.cpu = min(self.cpu, usage.ru_utime + usage.ru_stime)
+        if wall < self.wall:
+            self.wall, self.user, self.system = wall, usage.ru_utime, usage.ru_stime
+
+    def measure_memory(self):
+        process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL, env=ENVIRONMENT)
+        while process.poll() is None:
+            try:
+                status = Path(f"/proc/{process.pid}/status").read_text()
+            except OSError:
+                continue
+            match = re.search(r"RssAnon:\s+(\d+) kB", status)
+            if match:
+                self.peak_bytes = max(self.peak_bytes, int(match.group(1)) * 1024)
+            time.sleep(SAMPLE_SECONDS)
+
+
+class Case:
+    """Contenders on one input. Ratios are to the baseline's wall time."""
+
+    def __init__(self, name, input_bytes, baseline, contenders):
+        self.name, self.input_bytes, self.baseline, self.contenders = name, input_bytes, baseline, contenders
+
+    def run(self, rounds):
+        for index in range(rounds):
+            for contender in self.contenders:
+                if index == 0 or not contender.slow:
+                    contender.run()
+        for contender in self.contenders:
+            if not contender.slow:
+                contender.measure_memory()
+        self.check_answers()
+
+    def check_answers(self):
+        """All must have read the same kernels; double sums of microseconds may be a few ns off."""
+        found = {}
+        for contender in self.contenders:
+            match = re.match(r"kernels (\d+) kernel_ns (\d+)", contender.answer)
+            if match:
+                found[contender.name] = (int(match.group(1)), int(match.group(2)))
+        for name, (count, total) in found.items():
+            first_count, first_total = next(iter(found.values()))
+            if count != first_count or abs(total - first_total) > 1000:
+                sys.exit(f"bench: {self.name}: {name} read something else: {found}")
+
+    def rows(self):
+        base = next(contender for contender in self.contenders if contender.name == self.baseline)
+        for contender in self.contenders:
+            counts = dict(re.findall(r"(\w+) (\d+)", contender.answer)) if contender.name.startswith("gputime") else {}
+            yield {
+                "case": self.name,
+                "contender": contender.name,
+                "input_bytes": self.input_bytes,
+                "wall_s": round(contender.wall, 4),
+                "user_s": round(contender.user, 4),
+                "system_s": round(contender.system, 4),
+                "best_cpu_s": round(contender.cpu, 4),
+                "peak_bytes": contender.peak_bytes,
+                "baseline": self.baseline,
+                "ratio": round(base.wall / contender.wall, 3),
+                "cpu_ratio": round(base.cpu / contender.cpu, 3),
+                "kept_events": int(counts.get("kept", 0)),
+                "name_bytes": int(counts.get("name_bytes", 0)),
+            }
+
+
+# ---- making programs and inputs ----
+
+def call(*command):
+    subprocess.run([str(word) for word in command], check=True)
+
+
+def is_newer(target, *sources):
+    return target.exists() and all(target.stat().st_mtime >= source.stat().st_mtime for source in sources)
+
+
+def build_programs(bench, build):
+    """The generator, the readers and the peers."""
+    bench.mkdir(parents=True, exist_ok=True)
+    library = build / "libgputime.a"
+    isal = (build / "config.mk").exists() and "lisal" in (build / "config.mk").read_text()
+    libraries = ["-pthread", *(["-lisal"] if isal else []), "-lsqlite3", "-lz", "-lzstd", "-llz4", "-lpcre2-8",
+                 "-lxxhash", "-lm"]
+    c = ["gcc", "-std=c17", "-D_GNU_SOURCE", "-O2"]
+    rules = [
+        ("tracegen", [HERE / "tracegen.c"], [*c, HERE / "tracegen.c"]),
+        ("pack", [HERE / "pack.c"], [*c, HERE / "pack.c", "-lz", "-lzstd"]),
+        ("read", [HERE / "read.c", library],
+         [*c, f"-I{ROOT}/include", f"-I{ROOT}/lib", HERE / "read.c", library, *libraries]),
+        ("inflate", [HERE / "peers/inflate.c"], [*c, HERE / "peers/inflate.c", "-lz", "-lisal", "-lzstd"]),
+        ("simdjson", [HERE / "peers/simdjson_read.cpp"],
+         ["g++", "-std=c++17", "-O3", "-march=native", "-DNDEBUG", HERE / "peers/simdjson_read.cpp", "-lsimdjson"]),
+    ]
+    for name, sources, command in rules:
+        if not is_newer(bench / name, *sources):
+            call(*command[:1], "-o", bench / name, *command[1:])
+
+
+def make_trace(bench, size, layout):
+    path = bench / f"{layout}-{size}.json"
+    if not is_newer(path, bench / "tracegen"):
+        subprocess.run([bench / "tracegen", "-s", size, "-y", layout, path], check=True, stdout=subprocess.DEVNULL)
+    path.read_bytes()  # into the page cache
+    return path
+
+
+def pack(bench, trace, packing):
+    path = trace.with_name(trace.name + {"gzip": ".gz", "zstd": ".zst"}[packing])
+    if not is_newer(path, trace):
+        call(bench / "pack", packing, trace, path)
+    path.read_bytes()
+    return path
+
+
+# ---- cases ----
+
+def json_case(bench, build, trace, name, extra):
+    """Plain JSON: reading alone on one and two threads, beside simdjson."""
+    contenders = [
+        Contender("gputime 1 thread", [bench / "read", 1, trace]),
+        Contender("gputime 2 threads", [bench / "read", 2, trace]),
+        Contender("simdjson on-demand", [bench / "simdjson", trace]),
+    ]
+    if extra:
+        contenders += [
+            Contender("gputime portable, 1 thread", [bench / "read", 1, trace, "portable"]),
+            Contender("whole command, 2 threads",
+                      [build / "gputime", "kernels", trace, "--no-cache", "--threads", 2, "-o", "/dev/null"]),
+            Contender("Python json", [sys.executable, HERE / "peers/json_read.py", trace], slow=True),
+        ]
+    return Case(name, trace.stat().st_size, "simdjson on-demand", contenders)
+
+
+def packed_case(bench, path, size, name, libraries):
+    contenders = [Contender("gputime 2 threads", [bench / "read", 2, path]),
+                  Contender("gputime 1 thread", [bench / "read", 1, path])]
+    contenders += [Contender(f"{library} alone", [bench / "inflate", library, path]) for library in libraries]
+    return Case(name, size, f"{libraries[0]} alone", contenders)
+
+
+def small_case(bench, build):
+    trace = make_trace(bench, "30M", "multi")
+    contenders = [Contender("summary on the screen", [build / "gputime", trace, "--no-cache"]),
+                  Contender("simdjson on-demand", [bench / "simdjson", trace])]
+    return Case("30 MB", trace.stat().st_size, "simdjson on-demand", contenders)
+
+
+def make_cases(bench, build, size):
+    traces = {layout: make_trace(bench, size, layout) for layout in ("multi", "min", "flat")}
+    plain = traces["multi"]
+    plain_bytes = plain.stat().st_size
+    return [
+        json_case(bench, build, plain, "JSON as Kineto writes it", extra=True),
+        json_case(bench, build, traces["min"], "JSON on one line", extra=False),
+        json_case(bench, build, traces["flat"], "JSON, args on one line", extra=False),
+        packed_case(bench, pack(bench, plain, "gzip"), plain_bytes, "JSON in gzip", ["isal", "zlib"]),
+        packed_case(bench, pack(bench, plain, "zstd"), plain_bytes, "JSON in zstd", ["zstd"]),
+        small_case(bench, build),
+    ]
+
+
+# ---- the table ----
+
+def print_table(rows):
+    print(f"{'case':<26}{'contender':<28}{'wall s':>8}{'user s':>8}{'sys s':>8}{'MB/s':>8}{'peak MB':>9}{'ratio':>8}"
+          f"{'by CPU':>8}")
+    last = None
+    for row in rows:
+        case = row["case"] if row["case"] != last else ""
+        last = row["case"]
+        speed = row["input_bytes"] / row["wall_s"] / 1e6
+        peak = f"{row['peak_bytes'] / 1e6:.0f}" if row["peak_bytes"] else "-"
+        print(f"{case:<26}{row['contender']:<28}{row['wall_s']:>8.3f}{row['user_s']:>8.3f}{row['system_s']:>8.3f}"
+              f"{speed:>8.0f}{peak:>9}{row['ratio']:>7.2f}x{row['cpu_ratio']:>7.2f}x")
+
+
+def machine():
+    text = Path("/proc/cpuinfo").read_text()
+    model = re.search(r"model name\s*:\s*(.+)", text)
+    memory = re.search(r"MemTotal:\s+(\d+)", Path("/proc/meminfo").read_text())
+    release = platform.freedesktop_os_release() if hasattr(platform, "freedesktop_os_release") else {}
+    return {
+        "cpu": model.group(1) if model else platform.machine(),
+        "cores": os.cpu_count(),
+        "memory_gib": round(int(memory.group(1)) / 2**20) if memory else 0,
+        "os": release.get("PRETTY_NAME", platform.system()),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="smaller inputs and fewer rounds: under three minutes")
+    parser.add_argument("--build", type=Path, default=ROOT / "build", help="where gputime was built")
+    parser.add_argument("--rounds", type=int, help="how often each command runs (9; quick: 5)")
+    parser.add_argument("--only", help="cases whose name has this in it")
+    arguments = parser.parse_args()
+    build = arguments.build.resolve()
+    bench = build / "bench"
+    build_programs(bench, build)
+    cases = make_cases(bench, build, "150M" if arguments.quick else "1G")
+    rows = []
+    for case in cases:
+        if arguments.only and arguments.only.lower() not in case.name.lower():
+            continue
+        case.run(arguments.rounds or (5 if arguments.quick else 9))
+        rows += case.rows()
+    print_table(rows)
+    results = {"machine": machine(), "quick": arguments.quick, "rows": rows}
+    (bench / "results.json").write_text(json.dumps(results, indent=1) + "\n")
+    print(f"\n{results['machine']['cpu']}, {results['machine']['cores']} cores; bench/check compares "
+          f"{os.path.relpath(bench / 'results.json')} with the targets")
+
+
+ENVIRONMENT = {**os.environ, "LC_ALL": "C"}
+
+if __name__ == "__main__":
+    main()

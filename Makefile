@@ -68,7 +68,8 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libgputime.a
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(BUILD)/libgputime.a -lcmocka $(LDLIBS)
 
 # Calls that this test makes fail, one after the other.
-TORTURED := malloc calloc realloc free mmap mremap munmap read pread write pwrite fsync rename renameat pthread_create
+TORTURED := malloc calloc realloc free mmap mremap munmap read pread write pwrite fsync rename renameat pthread_create \
+    gt_arena_alloc gt_arena_array gt_arena_copy
 $(BUILD)/unit/test_torture: LDFLAGS += $(TORTURED:%=-Wl,--wrap=%)
 
 $(BUILD)/replay/%: tests/fuzz/%.c $(BUILD)/obj/tests/fuzz/replay.o $(BUILD)/libgputime.a

@@ -10,27 +10,100 @@
 
 #include "error.h"
 
-/* nsys stats writes one capture as several files: PREFIX_cuda_gpu_trace.csv, PREFIX_nvtx_pushpop_trace.csv ... */
-static const char *const part_markers[] = {"_cuda_gpu_", "_nvtx_"};
+/* The reports of nsys stats, which writes one capture as several files: PREFIX_REPORT.csv, where the report's arguments
+   may follow its name. The second list is what they were called until 2022. */
+static const char *const reports[] = {
+    "cuda_api_gpu_sum",
+    "cuda_api_sum",
+    "cuda_api_trace",
+    "cuda_gpu_kern_gb_sum",
+    "cuda_gpu_kern_sum",
+    "cuda_gpu_mem_size_sum",
+    "cuda_gpu_mem_time_sum",
+    "cuda_gpu_sum",
+    "cuda_gpu_trace",
+    "cuda_kern_exec_sum",
+    "cuda_kern_exec_trace",
+    "mpi_event_sum",
+    "mpi_event_trace",
+    "mpi_msg_size_sum",
+    "nvtx_gpu_proj_sum",
+    "nvtx_gpu_proj_trace",
+    "nvtx_kern_sum",
+    "nvtx_pushpop_sum",
+    "nvtx_pushpop_trace",
+    "nvtx_startend_sum",
+    "nvtx_sum",
+    "openacc_sum",
+    "opengl_khr_gpu_range_sum",
+    "opengl_khr_range_sum",
+    "openmp_sum",
+    "osrt_sum",
+    "syscall_sum",
+    "um_cpu_page_faults_sum",
+    "um_sum",
+    "um_total_sum",
+    "vulkan_api_sum",
+    "vulkan_gpu_marker_sum",
+    "vulkan_marker_sum",
 
-static const char *last_occurrence(const char *text, const char *part) {
-    const char *found = NULL;
-    for (const char *next = strstr(text, part); next; next = strstr(next + 1, part))
-        found = next;
-    return found;
+    "apigpusum",
+    "cudaapisum",
+    "cudaapitrace",
+    "gpukerngbsum",
+    "gpukernsum",
+    "gpumemsizesum",
+    "gpumemtimesum",
+    "gpusum",
+    "gputrace",
+    "kernexecsum",
+    "kernexectrace",
+    "khrdebuggpusum",
+    "khrdebugsum",
+    "nvtxgpuproj",
+    "nvtxkernsum",
+    "nvtxppsum",
+    "nvtxpptrace",
+    "nvtxsesum",
+    "nvtxssesum",
+    "nvtxsum",
+    "openaccsum",
+    "openmpevtsum",
+    "osrtsum",
+    "umcpupagefaults",
+    "umsum",
+    "umtotalsum",
+    "unifiedmemory",
+    "unifiedmemorytotals",
+    "vulkangpumarkersum",
+    "vulkanmarkerssum",
+};
+
+static bool ends_in(const char *text, const char *end) {
+    size_t text_bytes = strlen(text), end_bytes = strlen(end);
+    return text_bytes >= end_bytes && strcmp(text + text_bytes - end_bytes, end) == 0;
+}
+
+static bool begins_report(const char *text) {
+    for (size_t i = 0; i < sizeof reports / sizeof *reports; i++) {
+        size_t bytes = strlen(reports[i]);
+        if (strncmp(text, reports[i], bytes) == 0 && strchr("._:", text[bytes]))
+            return true;
+    }
+    return false;
 }
 
 /* Length of the prefix that names the capture; 0: the file stands alone. */
 static size_t capture_prefix(const char *path) {
     const char *slash = strrchr(path, '/');
     const char *base = slash ? slash + 1 : path;
-    const char *marker = NULL;
-    for (size_t i = 0; i < sizeof part_markers / sizeof *part_markers; i++) {
-        const char *found = last_occurrence(base, part_markers[i]);
-        if (found && (!marker || found > marker))
-            marker = found;
-    }
-    return marker ? (size_t)(marker - path) : 0;
+    size_t bytes = 0;
+    if (!ends_in(base, ".csv") && !ends_in(base, ".csv.gz"))
+        return 0;
+    for (const char *next = strchr(base, '_'); next; next = strchr(next + 1, '_'))
+        if (begins_report(next + 1))
+            bytes = (size_t)(next - path);
+    return bytes;
 }
 
 static bool same_capture(const char *a, const char *b) {

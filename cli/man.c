@@ -125,7 +125,8 @@ void cli_man_print(FILE *out) {
             ".SH DESCRIPTION\n"
             "Reads GPU traces, accounts for every nanosecond of GPU time and shows it in the terminal or writes it to "
             "files. Without a command it is \\fBsummary\\fR. Every trace is an input of its own, but for files that "
-            "share the name before _cuda_gpu_ or _nvtx_, which are one capture; \\- is standard input. "
+            "share the name before the report that nsys stats wrote (X_cuda_gpu_trace.csv, X_nvtx_sum.csv), which are "
+            "one capture; \\- is standard input. "
             "\\fBgputime list inputs\\fR shows what can be read. A file that is named like a command is given as "
             "./NAME or after \\fB\\-\\-\\fR.\n.SH COMMANDS\n",
             GPUTIME_VERSION);

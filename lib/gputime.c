@@ -92,15 +92,19 @@ static bool is_hidden(const struct gt_analysis *analysis, const struct gputime_o
 static void note_missing_facts(const struct gt_analysis *analysis, const struct gt_view *view,
                                struct gt_section *section) {
     const struct gt_store *store = view->store;
-    uint32_t missing = analysis->needs & ~store->facts;
-    if (!missing || (store->ops.count == 0 && store->groups.count == 0))
+    uint32_t missing = analysis->needs & ~store->facts & ~(uint32_t)GT_FACT_PROJECTIONS;
+    bool is_projected = store->facts & GT_FACT_PROJECTIONS;
+    bool is_empty = store->ops.count == 0 && store->groups.count == 0 && !is_projected;
+    if (!missing || is_empty || (is_projected && analysis->needs & GT_FACT_PROJECTIONS))
         return;
     char list[256] = "";
     for (uint32_t fact = 1; fact && fact <= missing; fact <<= 1)
         if (missing & fact) {
             if (*list)
                 strncat(list, " and no ", sizeof list - strlen(list) - 1);
-            strncat(list, gt_fact_title((enum gt_fact)fact), sizeof list - strlen(list) - 1);
+            bool has_others = fact == GT_FACT_RANGES && is_projected;
+            strncat(list, has_others ? "ranges on CPU threads" : gt_fact_title((enum gt_fact)fact),
+                    sizeof list - strlen(list) - 1);
         }
     gt_section_note(
         section, is_hidden(analysis, view->options) ? GT_FOR_DATA | GT_FOR_PAGE : GT_FOR_ALL,

@@ -190,6 +190,7 @@ static bool find_columns(struct gt_nsys_csv_header *header, const struct column 
 bool gt_nsys_csv_header_read(struct gt_nsys_csv_header *header, const struct gt_csv_row *row) {
     struct title titles[GT_CSV_CELLS_MAX];
     size_t measured = 0;
+    bool has_source = false;
     if (row->is_broken || row->count < 2 || row->count > GT_CSV_CELLS_MAX)
         return false;
     memset(header, 0, sizeof *header);
@@ -197,9 +198,11 @@ bool gt_nsys_csv_header_read(struct gt_nsys_csv_header *header, const struct gt_
     for (size_t i = 0; i < row->count; i++) {
         titles[i] = split_title(row->cells[i].text);
         measured += titles[i].is_known;
+        has_source |= is_same_word(titles[i].name, GT_STR("Source"));
     }
-    /* Every header has a unit, which tells rows from it at once. */
-    for (size_t i = 0; i < sizeof tables / sizeof *tables && measured; i++) {
+    /* Every header has a unit, which tells rows from it at once. That of mpi_event_sum is the header of kernels but for
+       a column more. */
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && measured && !has_source; i++) {
         header->table = tables[i].table;
         if (find_columns(header, tables[i].columns, tables[i].column_count, titles))
             return true;

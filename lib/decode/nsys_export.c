@@ -1,8 +1,9 @@
 /* Reports by way of nsys: a file comes in, `nsys export` makes an SQLite database of it in a private folder, and what
-   its decoder makes of that goes out. A second process guards the folder: it removes it when this one is done with it,
-   or gone. */
+   its decoder makes of that goes out. A second process guards the folder: it removes it when this one is gone without
+   having done so. */
 #include "decode/nsys_export.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -12,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,7 +30,7 @@ struct folder {
     char path[PATH_MAX - 32];
     char report[PATH_MAX], database[PATH_MAX], log[PATH_MAX];
     pid_t guard; /* -1: none */
-    int alive;   /* end of a pipe: the guard reads the end of it when this process closes it or ends */
+    int alive;   /* socket: the guard reads a byte when the folder is gone, and its end when this process is */
 };
 
 /* ---- the command ---- */
@@ -76,28 +78,49 @@ static void remove_folder(const char *path) {
     nftw(path, remove_entry, DESCRIPTORS, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Waits for the end of a pipe whose other end only the first process has, then removes the folder. */
+/* For systems that cannot close a range of descriptors. */
+static void close_listed_but(int kept) {
+    DIR *list = opendir("/proc/self/fd");
+    const struct dirent *entry;
+    while (list && (entry = readdir(list))) {
+        int fd = atoi(entry->d_name);
+        if (*entry->d_name != '.' && fd != kept && fd != dirfd(list))
+            close(fd);
+    }
+    if (list)
+        closedir(list);
+}
+
+/* A guard outlives no file of this process: other threads, and other programs, wait for the ends of theirs. */
+static void close_all_but(int kept) {
+    bool is_done = kept == 0 || close_range(0, (unsigned)kept - 1, 0) == 0;
+    if (!is_done || close_range((unsigned)kept + 1, ~0U, 0) != 0)
+        close_listed_but(kept);
+}
+
+/* Waits for word that the folder is gone. If the socket ends without any, the first process was killed. */
 static _Noreturn void guard_folder(const char *path, int alive) {
     char byte;
+    ssize_t got;
     const int ignored[] = {SIGHUP, SIGINT, SIGTERM, SIGQUIT, SIGPIPE};
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         signal(ignored[i], SIG_IGN);
     setsid();
-    while (read(alive, &byte, 1) < 0 && errno == EINTR)
+    close_all_but(alive);
+    while ((got = read(alive, &byte, 1)) < 0 && errno == EINTR)
         ;
-    remove_folder(path);
+    if (got <= 0)
+        remove_folder(path);
     _exit(0);
 }
 
 static void start_guard(struct folder *folder) {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
         return;
     folder->guard = fork();
-    if (folder->guard == 0) {
-        close(ends[1]);
+    if (folder->guard == 0)
         guard_folder(folder->path, ends[0]);
-    }
     close(ends[0]);
     if (folder->guard > 0)
         folder->alive = ends[1];
@@ -112,14 +135,17 @@ static int wait_for(pid_t process, int *wait_status) {
     return 0;
 }
 
+/* The guard is sent word, for the end of the socket may not come: another thread may just be starting a process, which
+   has it open until it runs its program. */
 static void close_folder(struct folder *folder) {
     int ignored;
-    if (folder->alive >= 0)
+    remove_folder(folder->path);
+    if (folder->alive >= 0) {
+        send(folder->alive, "", 1, MSG_NOSIGNAL);
         close(folder->alive);
+    }
     if (folder->guard > 0)
         wait_for(folder->guard, &ignored);
-    else
-        remove_folder(folder->path);
 }
 
 static enum gt_status fail_folder(int number, struct gt_error *err) {

@@ -162,8 +162,6 @@ static enum gt_status read_table(struct gathering *gathering, const struct gt_sq
                                  const struct gt_nsys_table *from, struct gt_sqlite_reader *reader,
                                  gt_sqlite_row_fn *take, struct gt_error *err) {
     struct gt_sqlite_scan scan;
-    if (!from->table)
-        return GT_OK;
     enum gt_status status = gt_sqlite_scan_init(&scan, db, from->table, from->columns, from->column_count, err);
     for (size_t part = 0; part < scan.part_count && status == GT_OK; part++)
         status = gt_sqlite_scan_part(&scan, part, reader, take, gathering, err);
@@ -171,6 +169,17 @@ static enum gt_status read_table(struct gathering *gathering, const struct gt_sq
     reader->missing += scan.tree.missing;
     gt_sqlite_scan_release(&scan);
     return status == GT_OK && gathering->has_failed ? gt_fail_memory(err) : status;
+}
+
+/* All tables of a role. */
+static enum gt_status read_role(struct gathering *gathering, const struct gt_sqlite_db *db,
+                                const struct gt_nsys_schema *schema, enum gt_nsys_role role,
+                                struct gt_sqlite_reader *reader, gt_sqlite_row_fn *take, struct gt_error *err) {
+    enum gt_status status = GT_OK;
+    for (size_t i = 0; i < schema->count && status == GT_OK; i++)
+        if (schema->tables[i].role == role)
+            status = read_table(gathering, db, &schema->tables[i], reader, take, err);
+    return status;
 }
 
 /* The lists move into the capture's arena, so that nothing is left to free. */
@@ -208,15 +217,15 @@ enum gt_status gt_nsys_facts_read(struct gt_nsys_facts *facts, const struct gt_s
     };
     struct gathering gathering = {
         .facts = facts,
-        .text_left = 4 * (uint64_t)db->file.page_count * db->file.page_bytes + TEXT_SPARE,
+        .text_left = 4 * db->size_bytes + TEXT_SPARE,
     };
     memset(facts, 0, sizeof *facts);
     facts->capture.duration_ns = -1;
-    enum gt_status status = read_table(&gathering, db, &schema->tables[GT_NSYS_STRINGS], reader, take_string, err);
+    enum gt_status status = read_role(&gathering, db, schema, GT_NSYS_STRINGS, reader, take_string, err);
     if (status == GT_OK && !place_strings(&gathering))
         status = gt_fail_memory(err);
     for (size_t i = 0; i < sizeof tables / sizeof *tables && status == GT_OK; i++)
-        status = read_table(&gathering, db, &schema->tables[tables[i].role], reader, tables[i].take, err);
+        status = read_role(&gathering, db, schema, tables[i].role, reader, tables[i].take, err);
     if (status == GT_OK)
         status = settle_all(&gathering, err);
     gt_free(gathering.strings);

@@ -1,17 +1,17 @@
 /* The end of an Nsight capture: what is known only when every event was read (names of tracks and domains, the ends of
    ranges never closed, devices under doubt) goes into the builders of all threads, the same whoever read what. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "decode/nsys_model.h"
-
-#define OPEN_END INT64_MAX /* as gt_nsys_add_nvtx writes it */
 
 /* All that the parts of this file share. */
 struct finish {
     struct gt_nsys_sink *sinks;
     size_t count;
     const struct gt_nsys_capture *capture;
+    struct gt_map clashing; /* process numbers that stand for processes of several machines */
 };
 
 /* Strings that several builders get are first interned in the first builder's last segment: their order in the
@@ -108,7 +108,7 @@ static int64_t last_time(const struct finish *finish) {
         for (size_t i = 0; i < store->calls.count; i++)
             last_ns = later(last_ns, store->calls.end_ns[i]);
         for (size_t i = 0; i < store->ranges.count; i++)
-            if (store->ranges.end_ns[i] != OPEN_END)
+            if (store->ranges.end_ns[i] != GT_NSYS_OPEN_END)
                 last_ns = later(last_ns, store->ranges.end_ns[i]);
     }
     return last_ns;
@@ -121,7 +121,7 @@ static void close_ranges(const struct finish *finish) {
     for (size_t s = 0; s < finish->count; s++) {
         struct gt_ranges *ranges = &finish->sinks[s].builder->store.ranges;
         for (size_t i = 0; i < ranges->count; i++) {
-            if (ranges->end_ns[i] != OPEN_END)
+            if (ranges->end_ns[i] != GT_NSYS_OPEN_END)
                 continue;
             if (!knows_end)
                 end_ns = last_time(finish);
@@ -131,9 +131,11 @@ static void close_ranges(const struct finish *finish) {
     }
 }
 
-/* A builder's own number of a track, GT_MAP_NONE where it has not met it. */
+/* A builder's own number of a track, GT_MAP_NONE where it has not met it. Some tables have a bare process number. */
 static uint32_t find_process(const struct gt_nsys_sink *sink, uint64_t global_id) {
-    return gt_map_get(&sink->builder->process_ids, GT_STRID_EMPTY, (uint64_t)gt_nsys_pid(global_id));
+    const struct gt_map *ids = &sink->builder->process_ids;
+    uint32_t process = gt_map_get(ids, GT_STRID_EMPTY, (uint64_t)gt_nsys_process_key(global_id));
+    return process != GT_MAP_NONE ? process : gt_map_get(ids, GT_STRID_EMPTY, (uint64_t)gt_nsys_pid(global_id));
 }
 
 static uint32_t find_thread(const struct gt_nsys_sink *sink, uint64_t global_tid) {
@@ -214,42 +216,133 @@ static void name_device(const struct finish *finish, const struct gt_nsys_gpu *g
     }
 }
 
-/* Processes for which the capture says which GPU they mean by a number. */
-static void mark_mapped(const struct gt_map *gpu_of, struct gt_map *mapped) {
-    for (size_t i = 0; i < gpu_of->slot_count; i++)
-        if (gpu_of->slots[i].value != GT_MAP_NONE)
-            gt_map_put(mapped, 0, gpu_of->slots[i].key_hi, 1);
+/* Until the end, the pid of a process in a builder is gt_nsys_process_key: the machine stands above these bits. */
+enum { PID_BITS = 24 };
+
+static uint64_t pid_in(int64_t key) {
+    return (uint64_t)key & ((1 << PID_BITS) - 1);
 }
 
-static void count_doubts(const struct finish *finish, size_t sink, const struct gt_map *mapped, struct gt_map *user_of,
-                         struct gt_map *counted) {
-    const struct gt_store *store = &finish->sinks[sink].builder->store;
-    for (size_t i = 0; i < store->lanes.count; i++) {
-        uint32_t process = store->lanes.process[i];
-        if (process >= store->processes.count || store->lanes.device[i] >= store->devices.count)
-            continue;
-        uint32_t pid = (uint32_t)store->processes.pid[process];
-        uint64_t device = (uint64_t)store->devices.id[store->lanes.device[i]];
-        if (gt_map_get(mapped, 0, pid) != GT_MAP_NONE || gt_map_put_if_new(user_of, 0, device, pid) == pid ||
-            gt_map_get(counted, 0, device) != GT_MAP_NONE)
-            continue;
-        gt_map_put(counted, 0, device, pid);
-        gt_builder_issue(finish->sinks[0].builder, GT_ISSUE_DEVICE_SHARED, 1, GT_NO_OFFSET);
+static uint32_t machine_in(int64_t key) {
+    return (uint32_t)(key >> PID_BITS);
+}
+
+/* Machine 0 is that of tables that have a bare process number: it may be any. */
+static bool find_clashes(struct finish *finish) {
+    struct gt_map machine_of = {0};
+    for (size_t s = 0; s < finish->count; s++) {
+        const struct gt_processes *processes = &finish->sinks[s].builder->store.processes;
+        for (size_t i = 0; i < processes->count; i++) {
+            uint32_t machine = machine_in(processes->pid[i]);
+            uint64_t pid = pid_in(processes->pid[i]);
+            if (machine && gt_map_put_if_new(&machine_of, 0, pid, machine) != machine)
+                gt_map_put(&finish->clashing, 0, pid, 1);
+        }
+    }
+    bool is_done = !machine_of.failed && !finish->clashing.failed;
+    gt_map_release(&machine_of);
+    return is_done;
+}
+
+static bool is_clashing(const struct finish *finish, int64_t key) {
+    return gt_map_get(&finish->clashing, 0, pid_in(key)) != GT_MAP_NONE;
+}
+
+static struct gt_str machine_label(uint32_t machine, char text[static 32]) {
+    snprintf(text, 32, "hw %u, vm %u", machine >> 8, machine & 0xFF);
+    return gt_str_of(text);
+}
+
+/* The labels that show_pids gives, in an order of their own. */
+static void intern_machines(const struct finish *finish) {
+    enum { MACHINES = 1 << 16 };
+    uint8_t is_met[MACHINES / 8] = {0};
+    char text[32];
+    for (size_t s = 0; s < finish->count; s++) {
+        const struct gt_processes *processes = &finish->sinks[s].builder->store.processes;
+        for (size_t i = 0; i < processes->count; i++) {
+            uint32_t machine = machine_in(processes->pid[i]) % MACHINES;
+            if (is_clashing(finish, processes->pid[i]))
+                is_met[machine / 8] |= (uint8_t)(1 << machine % 8);
+        }
+    }
+    for (uint32_t machine = 1; machine < MACHINES; machine++)
+        if (is_met[machine / 8] >> machine % 8 & 1)
+            intern_first(finish, machine_label(machine, text));
+}
+
+/* The number that the system knows each process by; a label keeps those apart that share one. */
+static void show_pids(const struct finish *finish) {
+    char text[32];
+    if (finish->clashing.count)
+        intern_machines(finish);
+    for (size_t s = 0; s < finish->count; s++) {
+        struct gt_builder *builder = finish->sinks[s].builder;
+        struct gt_processes *processes = &builder->store.processes;
+        for (size_t i = 0; i < processes->count; i++) {
+            uint32_t machine = machine_in(processes->pid[i]);
+            if (machine && is_clashing(finish, processes->pid[i]))
+                processes->label[i] = gt_builder_string(builder, machine_label(machine, text));
+            processes->pid[i] = (int64_t)pid_in(processes->pid[i]);
+        }
+    }
+}
+
+/* Who uses which device number. */
+struct sharing {
+    struct gt_map mapped;     /* processes for which the capture says which GPU they mean by a number */
+    struct gt_map users;      /* (device, process) */
+    struct gt_map user_count; /* of a device */
+    struct gt_map machine_of; /* the first user of a device */
+    struct gt_map in_doubt;   /* devices that may stand for several */
+};
+
+static void note_user(struct sharing *sharing, const struct finish *finish, uint64_t device, int64_t key) {
+    bool is_clash = is_clashing(finish, key);
+    size_t count = sharing->users.count;
+    gt_map_put_if_new(&sharing->users, device, is_clash ? (uint64_t)key : pid_in(key), 1);
+    if (sharing->users.count == count)
+        return;
+    uint32_t before = gt_map_get(&sharing->user_count, 0, device), machine = machine_in(key);
+    gt_map_put(&sharing->user_count, 0, device, before == GT_MAP_NONE ? 1 : before + 1);
+    bool is_mapped = !is_clash && gt_map_get(&sharing->mapped, 0, pid_in(key)) != GT_MAP_NONE;
+    if (!is_mapped || (machine && gt_map_put_if_new(&sharing->machine_of, 0, device, machine) != machine))
+        gt_map_put(&sharing->in_doubt, 0, device, 1);
+}
+
+static void note_users(struct sharing *sharing, const struct finish *finish) {
+    const struct gt_map *gpu_of = &finish->capture->gpu_of;
+    for (size_t i = 0; i < gpu_of->slot_count; i++)
+        if (gpu_of->slots[i].value != GT_MAP_NONE)
+            gt_map_put(&sharing->mapped, 0, gpu_of->slots[i].key_hi, 1);
+    for (size_t s = 0; s < finish->count; s++) {
+        const struct gt_store *store = &finish->sinks[s].builder->store;
+        for (size_t i = 0; i < store->lanes.count; i++) {
+            uint32_t process = store->lanes.process[i], device = store->lanes.device[i];
+            if (process < store->processes.count && device < store->devices.count)
+                note_user(sharing, finish, (uint64_t)store->devices.id[device], store->processes.pid[process]);
+        }
     }
 }
 
 /* Device numbers that several processes use of which it is not known that they mean the same GPU. */
 static bool count_shared_devices(const struct finish *finish) {
-    struct gt_map mapped = {0}, user_of = {0}, counted = {0};
+    struct sharing sharing = {0};
     if (finish->capture->gpu_count == 1)
         return true; /* there is but one to mean */
-    mark_mapped(&finish->capture->gpu_of, &mapped);
-    for (size_t s = 0; s < finish->count; s++)
-        count_doubts(finish, s, &mapped, &user_of, &counted);
-    bool is_done = !mapped.failed && !user_of.failed && !counted.failed;
-    gt_map_release(&mapped);
-    gt_map_release(&user_of);
-    gt_map_release(&counted);
+    note_users(&sharing, finish);
+    for (size_t i = 0; i < sharing.in_doubt.slot_count; i++) {
+        const struct gt_map_slot *slot = &sharing.in_doubt.slots[i];
+        if (slot->value != GT_MAP_NONE && gt_map_get(&sharing.user_count, 0, slot->key_lo) > 1)
+            gt_builder_issue(finish->sinks[0].builder, GT_ISSUE_DEVICE_SHARED, 1, GT_NO_OFFSET);
+    }
+    struct gt_map *const maps[] = {&sharing.mapped, &sharing.users, &sharing.user_count, &sharing.machine_of,
+                                   &sharing.in_doubt};
+    bool is_done = true;
+    for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
+        is_done = is_done && !maps[i]->failed;
+        gt_map_release(maps[i]);
+    }
     return is_done;
 }
 
@@ -262,15 +355,18 @@ static void fill_meta(const struct finish *finish) {
 }
 
 void gt_nsys_finish(struct gt_nsys_sink *sinks, size_t count, const struct gt_nsys_capture *capture) {
-    const struct finish finish = {sinks, count, capture};
+    struct finish finish = {sinks, count, capture, {0}};
     for (size_t s = 0; s < count; s++)
         gt_builder_begin(sinks[s].builder, UINT64_MAX - count + s);
     close_ranges(&finish);
     fill_meta(&finish);
-    bool is_done = name_domains(&finish) && name_threads(&finish) && count_shared_devices(&finish);
+    bool is_done = find_clashes(&finish) && name_domains(&finish) && name_threads(&finish);
+    is_done = is_done && count_shared_devices(&finish);
     name_processes(&finish);
     for (size_t i = 0; i < capture->gpu_count; i++)
         name_device(&finish, &capture->gpus[i]);
+    show_pids(&finish);
+    gt_map_release(&finish.clashing);
     for (size_t s = 0; s < count && !is_done; s++)
         sinks[s].builder->failed = true;
 }

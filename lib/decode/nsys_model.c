@@ -7,9 +7,6 @@
 #include "base/mem.h"
 #include "base/num.h"
 
-/* Ends of ranges that are not known before gt_nsys_finish. */
-#define OPEN_END INT64_MAX
-
 enum nvtx_type {
     NVTX_MARK = 34,
     NVTX_THREAD_NAME = 39,
@@ -46,6 +43,15 @@ static const uint8_t memory_kinds[] = {
 
 const char *gt_nsys_copy_name(uint64_t copy_kind) {
     return copy_names[copy_kind < sizeof copy_names / sizeof *copy_names ? copy_kind : 0];
+}
+
+uint64_t gt_nsys_kernel_name(const struct gt_nsys_capture *capture, uint64_t demangled_id, uint64_t short_id,
+                             uint64_t mangled_id) {
+    if (gt_nsys_has_string(capture, demangled_id))
+        return demangled_id;
+    if (gt_nsys_has_string(capture, short_id))
+        return short_id;
+    return gt_nsys_has_string(capture, mangled_id) ? mangled_id : GT_NSYS_NO_ID;
 }
 
 void gt_nsys_capture_release(struct gt_nsys_capture *capture) {
@@ -93,10 +99,11 @@ static gt_strid name_of(struct gt_nsys_sink *sink, uint64_t id, struct gt_str te
     return gt_builder_string(sink->builder, GT_STR("?"));
 }
 
+/* By machine and process number, since machines use the same numbers; gt_nsys_finish leaves the latter to be seen. */
 static uint32_t process_of(struct gt_nsys_sink *sink, uint64_t global_id) {
     if (global_id == GT_NSYS_NO_ID)
         return GT_NO_TRACK;
-    return gt_builder_process(sink->builder, gt_nsys_pid(global_id), (struct gt_str){"", 0});
+    return gt_builder_process(sink->builder, gt_nsys_process_key(global_id), (struct gt_str){"", 0});
 }
 
 static size_t slot_of(uint64_t a, uint64_t b, uint64_t c) {
@@ -280,6 +287,12 @@ static gt_strid domain_of(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *
     return index == SIZE_MAX ? 0 : (gt_strid)(index + 1);
 }
 
+/* No end, or what exporters write in its place: zero, or the largest number there is. */
+static bool has_end(const struct gt_nsys_nvtx *event) {
+    return event->end_ns != GT_NO_TIME && event->end_ns != GT_NSYS_OPEN_END &&
+           !(event->end_ns == 0 && event->start_ns > 0);
+}
+
 static void add_range(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event, enum gt_range_kind kind) {
     if (event->start_ns == GT_NO_TIME) {
         count_issue(sink, GT_ISSUE_EVENT_DAMAGED);
@@ -297,11 +310,13 @@ static void add_range(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *even
     };
     if (kind == GT_RANGE_MARK) {
         row.end_ns = row.start_ns;
-    } else if (event->end_ns == GT_NO_TIME || (event->end_ns == sink->capture->duration_ns && event->end_ns > 0)) {
+    } else if (!has_end(event) || (event->end_ns == sink->capture->duration_ns && event->end_ns > 0)) {
         count_issue(sink, GT_ISSUE_RANGE_OPEN);
-        row.end_ns = event->end_ns == GT_NO_TIME ? OPEN_END : event->end_ns;
+        row.end_ns = has_end(event) ? event->end_ns : GT_NSYS_OPEN_END;
     }
-    if (event->end_global_tid != GT_NSYS_NO_ID && event->end_global_tid != event->global_tid)
+    /* Exports of 2019 to 2021 have 0 where there is no other thread. */
+    if (event->end_global_tid != GT_NSYS_NO_ID && event->end_global_tid != 0 &&
+        event->end_global_tid != event->global_tid)
         row.end_thread = thread_of(sink, event->end_global_tid);
     gt_builder_range(sink->builder, &row);
 }
@@ -345,17 +360,17 @@ void gt_nsys_add_overhead(struct gt_nsys_sink *sink, int64_t start_ns, int64_t e
                                        });
 }
 
-/* The number in a text, 1 where there is none. */
+/* The first number in a text, the largest there is where it is larger; 1 where there is none. */
 static uint64_t number_in(struct gt_str text) {
-    for (size_t i = 0; i < text.len; i++) {
-        size_t digits = 0;
-        while (i + digits < text.len && text.ptr[i + digits] >= '0' && text.ptr[i + digits] <= '9')
-            digits++;
-        uint64_t number;
-        if (digits && gt_num_parse_uint((struct gt_str){text.ptr + i, digits}, &number))
-            return number;
-    }
-    return 1;
+    size_t from = 0, digits = 0;
+    while (from < text.len && (text.ptr[from] < '0' || text.ptr[from] > '9'))
+        from++;
+    while (from + digits < text.len && text.ptr[from + digits] >= '0' && text.ptr[from + digits] <= '9')
+        digits++;
+    uint64_t number;
+    if (digits == 0)
+        return 1;
+    return gt_num_parse_uint((struct gt_str){text.ptr + from, digits}, &number) ? number : UINT64_MAX;
 }
 
 void gt_nsys_add_diagnostic(struct gt_nsys_sink *sink, struct gt_str text) {
@@ -364,6 +379,8 @@ void gt_nsys_add_diagnostic(struct gt_nsys_sink *sink, struct gt_str text) {
         GT_STR("Not all NVTX events might have been collected"),
         GT_STR("Could not parse "),
         GT_STR("Number of incomplete CUPTI events dropped"),
+        GT_STR("No CUDA events collected"),
+        GT_STR("CUDA profiling might have not been started correctly"),
     };
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
         if (gt_str_starts(text, losses[i]))

@@ -7,7 +7,8 @@
 #include "base/map.h"
 #include "events/store.h"
 
-#define GT_NSYS_NO_ID UINT64_MAX /* an id or number the row does not have (SQL NULL, absent field) */
+#define GT_NSYS_NO_ID    UINT64_MAX /* an id or number the row does not have (SQL NULL, absent field) */
+#define GT_NSYS_OPEN_END INT64_MAX  /* in range rows until gt_nsys_finish: the end is not known */
 
 /* The capture's facts, filled before the events are read and then shared read-only by all threads. */
 struct gt_nsys_capture {
@@ -122,7 +123,19 @@ void gt_nsys_add_diagnostic(struct gt_nsys_sink *sink, struct gt_str text);
 /* "[CUDA memcpy Host-to-Device]" by the number of the kind of copy; unknown ones have a name, too. */
 const char *gt_nsys_copy_name(uint64_t copy_kind);
 
-/* The process and thread number in a global id. */
+/* Whether the capture has a string of this id. */
+static inline bool gt_nsys_has_string(const struct gt_nsys_capture *capture, uint64_t id) {
+    return id < capture->string_count && capture->strings[id].ptr;
+}
+
+/* The id of a kernel's name: the first of these that the capture has a string for; GT_NSYS_NO_ID if there is none. */
+uint64_t gt_nsys_kernel_name(const struct gt_nsys_capture *capture, uint64_t demangled_id, uint64_t short_id,
+                             uint64_t mangled_id);
+
+/* The machine (hardware and virtual machine) and the process, as one number; the process and thread number alone. */
+static inline int64_t gt_nsys_process_key(uint64_t global_id) {
+    return (int64_t)(global_id >> 24);
+}
 static inline int64_t gt_nsys_pid(uint64_t global_id) {
     return (int64_t)(global_id >> 24 & 0xFFFFFF);
 }

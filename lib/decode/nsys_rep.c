@@ -32,7 +32,8 @@ struct decoding {
     struct worker *workers;
     size_t count; /* of each */
     atomic_size_t next_batch;
-    uint64_t told_bytes; /* progress at the last call, by the first worker */
+    atomic_uint_fast64_t event_count; /* of all that were seen */
+    uint64_t told_bytes;              /* progress at the last call, by the first worker */
 };
 
 static void tell_progress(struct decoding *decoding, uint64_t done_bytes) {
@@ -44,12 +45,26 @@ static void tell_progress(struct decoding *decoding, uint64_t done_bytes) {
 
 /* ---- events ---- */
 
+/* More events than the index says: the file is broken, or small and made to grow. */
+static bool has_too_many(struct decoding *decoding) {
+    return decoding->file.event_count != GT_NSYS_REP_UNKNOWN &&
+           atomic_load(&decoding->event_count) > decoding->file.event_count;
+}
+
+static uint64_t events_left(const struct decoding *decoding, const struct gt_nsys_rep_batch *batch) {
+    uint64_t count = decoding->file.event_count;
+    if (count == GT_NSYS_REP_UNKNOWN)
+        return UINT64_MAX;
+    return batch->first_event < count ? count - batch->first_event : 0;
+}
+
 static enum gt_status read_batch(struct decoding *decoding, struct worker *worker, size_t index) {
     const struct gt_nsys_rep_batch *batch = &decoding->batches.list[index];
     struct gt_builder *builder = worker->sink.model->builder;
     bool is_whole;
     gt_builder_begin(builder, index);
     worker->sink.order = index;
+    worker->sink.left_count = events_left(decoding, batch);
     if (gt_nsys_rep_inflater_load(&worker->inflater, &decoding->file, batch, &is_whole, &worker->error) != GT_OK)
         return GT_ERR;
     if (!is_whole)
@@ -77,10 +92,30 @@ static void work(void *context, size_t index) {
     struct worker *worker = &decoding->workers[index];
     size_t i;
     while (worker->status == GT_OK && (i = atomic_fetch_add(&decoding->next_batch, 1)) < decoding->batches.count) {
+        uint64_t before = worker->sink.event_count;
         worker->status = read_batch(decoding, worker, i);
+        atomic_fetch_add(&decoding->event_count, worker->sink.event_count - before);
+        if (has_too_many(decoding) && !decoding->batches.is_counted)
+            break;
         if (index == 0)
             tell_progress(decoding, decoding->batches.list[i].offset + decoding->batches.list[i].size);
     }
+}
+
+static void release_workers(struct decoding *decoding) {
+    for (size_t i = 0; i < decoding->count; i++) {
+        gt_nsys_rep_inflater_release(&decoding->workers[i].inflater);
+        gt_nsys_rep_sink_release(&decoding->workers[i].sink);
+        gt_nsys_sink_release(&decoding->models[i]);
+        gt_builder_release(&decoding->builders[i]);
+    }
+    gt_free(decoding->workers);
+    gt_free(decoding->models);
+    gt_free(decoding->builders);
+    decoding->workers = NULL;
+    decoding->models = NULL;
+    decoding->builders = NULL;
+    decoding->count = 0;
 }
 
 static enum gt_status init_workers(struct decoding *decoding, struct gt_error *err) {
@@ -105,8 +140,11 @@ static enum gt_status init_workers(struct decoding *decoding, struct gt_error *e
     return GT_OK;
 }
 
-static enum gt_status read_events(struct decoding *decoding, struct gt_error *err) {
+static enum gt_status run_workers(struct decoding *decoding, struct gt_error *err) {
+    if (init_workers(decoding, err) != GT_OK)
+        return GT_ERR;
     atomic_init(&decoding->next_batch, 0);
+    atomic_init(&decoding->event_count, 0);
     gt_threads_run(decoding->count, work, decoding);
     for (size_t i = 0; i < decoding->count; i++)
         if (decoding->workers[i].status != GT_OK) {
@@ -115,6 +153,18 @@ static enum gt_status read_events(struct decoding *decoding, struct gt_error *er
             return decoding->workers[i].status;
         }
     return GT_OK;
+}
+
+/* Which events are beyond the count of the index is known when those before them are counted. That takes time and no
+   whole report needs it, so it is done when there turn out to be too many. */
+static enum gt_status read_events(struct decoding *decoding, struct gt_error *err) {
+    enum gt_status status = run_workers(decoding, err);
+    if (status != GT_OK || !has_too_many(decoding) || decoding->batches.is_counted)
+        return status;
+    release_workers(decoding);
+    gt_nsys_rep_batches_release(&decoding->batches);
+    status = gt_nsys_rep_batches_find(&decoding->batches, &decoding->file, true, err);
+    return status == GT_OK ? run_workers(decoding, err) : status;
 }
 
 /* ---- what is known when all events are read ---- */
@@ -154,9 +204,7 @@ static void count_losses(struct decoding *decoding, const char *packing_damage) 
     const struct gt_nsys_rep_file *file = &decoding->file;
     const struct gt_nsys_rep_facts *facts = &decoding->facts;
     struct gt_builder *builder = &decoding->builders[0];
-    uint64_t events = 0, missing = facts->missing_count;
-    for (size_t i = 0; i < decoding->count; i++)
-        events += decoding->workers[i].sink.event_count;
+    uint64_t events = atomic_load(&decoding->event_count), missing = facts->missing_count;
     bool knows_count = file->event_count != GT_NSYS_REP_UNKNOWN;
     if (knows_count && events < file->event_count)
         missing += file->event_count - events;
@@ -165,8 +213,7 @@ static void count_losses(struct decoding *decoding, const char *packing_damage) 
         gt_builder_issue(builder, GT_ISSUE_INPUT_CUT, 1, file->size);
     if (packing_damage)
         gt_builder_issue(builder, GT_ISSUE_PACKING_DAMAGED, 1, GT_NO_OFFSET);
-    if (file->is_index_damaged || (knows_count && events > file->event_count) ||
-        (decoding->batches.is_broken && !file->is_cut))
+    if (file->is_index_damaged || has_too_many(decoding) || (decoding->batches.is_broken && !file->is_cut))
         gt_builder_issue(builder, GT_ISSUE_INDEX_DAMAGED, 1, GT_NO_OFFSET);
     if (missing)
         gt_builder_issue(builder, GT_ISSUE_RECORDS_MISSING, missing, GT_NO_OFFSET);
@@ -188,15 +235,7 @@ static enum gt_status finish(struct decoding *decoding, const char *packing_dama
 }
 
 static void release(struct decoding *decoding) {
-    for (size_t i = 0; i < decoding->count; i++) {
-        gt_nsys_rep_inflater_release(&decoding->workers[i].inflater);
-        gt_nsys_rep_sink_release(&decoding->workers[i].sink);
-        gt_nsys_sink_release(&decoding->models[i]);
-        gt_builder_release(&decoding->builders[i]);
-    }
-    gt_free(decoding->workers);
-    gt_free(decoding->models);
-    gt_free(decoding->builders);
+    release_workers(decoding);
     gt_nsys_rep_facts_release(&decoding->facts);
     gt_nsys_rep_batches_release(&decoding->batches);
 }
@@ -205,14 +244,12 @@ static void release(struct decoding *decoding) {
 
 static enum gt_status decode_native(struct decoding *decoding, const char *packing_damage, struct gt_store **out,
                                     struct gt_error *err) {
-    enum gt_status status = gt_nsys_rep_batches_find(&decoding->batches, &decoding->file, err);
+    enum gt_status status = gt_nsys_rep_batches_find(&decoding->batches, &decoding->file, false, err);
     if (status == GT_OK) {
         bool knows_strings = decoding->file.strings != GT_NSYS_REP_NOWHERE;
         status = gt_nsys_rep_facts_init(&decoding->facts, &decoding->file,
                                         knows_strings ? decoding->file.strings : decoding->batches.end, err);
     }
-    if (status == GT_OK)
-        status = init_workers(decoding, err);
     if (status == GT_OK)
         status = read_events(decoding, err);
     if (status == GT_OK)

@@ -122,11 +122,11 @@ enum gt_status gt_nsys_rep_chunk_at(const struct gt_nsys_rep_file *file, uint64_
     *next = offset + header.length + header.packed;
     *is_there = sizes_can_be(&header);
     if (*is_there)
-        *batch = (struct gt_nsys_rep_batch){offset, header.length + (size_t)header.packed};
+        *batch = (struct gt_nsys_rep_batch){offset, header.length + (size_t)header.packed, 0};
     return GT_OK;
 }
 
-static bool add_batch(struct gt_nsys_rep_batches *batches, uint64_t offset, size_t size) {
+static bool add_batch(struct gt_nsys_rep_batches *batches, struct gt_nsys_rep_batch batch) {
     if (batches->count == batches->capacity) {
         size_t capacity = batches->capacity ? batches->capacity * 2 : 64;
         struct gt_nsys_rep_batch *grown = gt_realloc(batches->list, capacity * sizeof *grown);
@@ -135,7 +135,7 @@ static bool add_batch(struct gt_nsys_rep_batches *batches, uint64_t offset, size
         batches->list = grown;
         batches->capacity = capacity;
     }
-    batches->list[batches->count++] = (struct gt_nsys_rep_batch){offset, size};
+    batches->list[batches->count++] = batch;
     return true;
 }
 
@@ -146,6 +146,7 @@ struct finder {
     struct window window;
     uint64_t offset, end;
     uint64_t batch_begin, batch_plain; /* the batch under way: where it begins, what it inflates to */
+    uint64_t batch_event;              /* its first event */
     bool counts;
     struct gt_nsys_rep_inflater inflater;
     uint64_t events, generic;
@@ -169,18 +170,22 @@ static enum gt_status look_at(struct finder *finder, struct gt_str *bytes, struc
 }
 
 static enum gt_status end_batch(struct finder *finder, uint64_t end, struct gt_error *err) {
-    bool is_empty = end <= finder->batch_begin;
-    if (!is_empty && !add_batch(finder->batches, finder->batch_begin, (size_t)(end - finder->batch_begin)))
-        return gt_fail_memory(err);
+    struct gt_nsys_rep_batch batch = {finder->batch_begin, 0, finder->batch_event};
+    if (end > finder->batch_begin) {
+        batch.size = (size_t)(end - finder->batch_begin);
+        if (!add_batch(finder->batches, batch))
+            return gt_fail_memory(err);
+    }
     finder->batch_begin = end;
     finder->batch_plain = 0;
+    finder->batch_event = finder->events;
     return GT_OK;
 }
 
 static enum gt_status count_entries(struct finder *finder, uint64_t next, struct gt_error *err) {
     struct gt_str message;
     bool is_whole;
-    struct gt_nsys_rep_batch batch = {finder->offset, (size_t)(next - finder->offset)};
+    struct gt_nsys_rep_batch batch = {finder->offset, (size_t)(next - finder->offset), 0};
     if (gt_nsys_rep_inflater_load(&finder->inflater, finder->file, &batch, &is_whole, err) != GT_OK)
         return GT_ERR;
     enum gt_nsys_rep_chunk_status status = gt_nsys_rep_inflater_next(&finder->inflater, &message);
@@ -189,8 +194,14 @@ static enum gt_status count_entries(struct finder *finder, uint64_t next, struct
     /* Chunks hold a fixed number of entries but for the last one. */
     if (status == GT_NSYS_REP_CHUNK_DAMAGED)
         finder->events += CHUNK_ENTRIES;
-    finder->events += gt_proto_count(message, GT_PROTO_BYTES(1));
-    finder->generic += gt_proto_count(message, GT_PROTO_BYTES(2));
+    struct gt_proto fields = gt_proto_of(message);
+    struct gt_proto_field field;
+    for (size_t entries = 0; entries < GT_NSYS_REP_ENTRIES_MAX && gt_proto_next(&fields, &field);) {
+        bool is_event = field.tag == GT_PROTO_BYTES(1), is_generic = field.tag == GT_PROTO_BYTES(2);
+        finder->events += is_event;
+        finder->generic += is_generic;
+        entries += is_event || is_generic;
+    }
     return GT_OK;
 }
 
@@ -220,16 +231,16 @@ static enum gt_status take_chunk(struct finder *finder, const struct header *hea
 }
 
 enum gt_status gt_nsys_rep_batches_find(struct gt_nsys_rep_batches *batches, const struct gt_nsys_rep_file *file,
-                                        struct gt_error *err) {
-    bool counts = file->strings == GT_NSYS_REP_NOWHERE;
+                                        bool must_count, struct gt_error *err) {
+    bool knows_end = file->strings != GT_NSYS_REP_NOWHERE, counts = must_count || !knows_end;
     struct finder finder = {.file = file,
                             .batches = batches,
                             .offset = file->events,
-                            .end = counts ? file->end : file->strings,
+                            .end = knows_end ? file->strings : file->end,
                             .batch_begin = file->events,
                             .counts = counts};
     enum gt_status status = GT_OK;
-    *batches = (struct gt_nsys_rep_batches){.first_refused = GT_NSYS_REP_NOWHERE};
+    *batches = (struct gt_nsys_rep_batches){.first_refused = GT_NSYS_REP_NOWHERE, .is_counted = counts};
     while (status == GT_OK && finder.offset < finder.end && !is_counted(&finder)) {
         struct gt_str bytes;
         struct header header;
@@ -241,7 +252,7 @@ enum gt_status gt_nsys_rep_batches_find(struct gt_nsys_rep_batches *batches, con
     if (status == GT_OK)
         status = end_batch(&finder, finder.offset, err);
     batches->end = finder.offset;
-    batches->is_broken = counts ? !is_counted(&finder) : finder.offset != finder.end;
+    batches->is_broken = knows_end ? finder.offset != finder.end : !is_counted(&finder);
     gt_nsys_rep_inflater_release(&finder.inflater);
     return status;
 }

@@ -5,10 +5,14 @@
 
 #include "decode/nsys_rep_file.h"
 
+/* Events and other entries that are taken from one chunk; nsys writes 7000. */
+#define GT_NSYS_REP_ENTRIES_MAX ((size_t)1 << 16)
+
 /* Chunks side by side in the file: one, or several small ones. */
 struct gt_nsys_rep_batch {
     uint64_t offset;
     size_t size;
+    uint64_t first_event; /* events before it; 0 where they were not counted */
 };
 
 /* All event chunks. */
@@ -16,6 +20,7 @@ struct gt_nsys_rep_batches {
     struct gt_nsys_rep_batch *list;
     size_t count, capacity;
     uint64_t end;           /* behind the last chunk that was found */
+    bool is_counted;        /* the events were counted on the way */
     bool is_broken;         /* the chunks do not end where they should: later ones are lost */
     uint64_t refused_count; /* chunks with sizes that cannot be */
     uint64_t first_refused; /* offset */
@@ -36,10 +41,10 @@ enum gt_nsys_rep_chunk_status {
     GT_NSYS_REP_CHUNK_NO_MEMORY,
 };
 
-/* Finds the event chunks, without inflating them where the file says where its strings begin. Otherwise they are
-   inflated and counted until the index is satisfied. */
+/* Finds the event chunks, without inflating them where the file says where its strings begin. Otherwise, and where
+   must_count is set, they are inflated and counted until the index is satisfied. */
 enum gt_status gt_nsys_rep_batches_find(struct gt_nsys_rep_batches *batches, const struct gt_nsys_rep_file *file,
-                                        struct gt_error *err);
+                                        bool must_count, struct gt_error *err);
 void gt_nsys_rep_batches_release(struct gt_nsys_rep_batches *batches);
 
 void gt_nsys_rep_inflater_release(struct gt_nsys_rep_inflater *inflater);

@@ -33,28 +33,28 @@ void gt_nsys_rep_sink_release(struct gt_nsys_rep_sink *sink) {
 
 /* What kernels, copies, sets and graphs have beyond what all activities have. Each is false when damaged. */
 
-static bool take_kernel(struct gt_nsys_activity *activity, struct gt_str message) {
+static bool take_kernel(const struct gt_nsys_capture *capture, struct gt_nsys_activity *activity,
+                        struct gt_str message) {
     struct gt_proto fields = gt_proto_of(message);
     struct gt_proto_field field;
-    uint64_t short_name = GT_NSYS_NO_ID, mangled_name = GT_NSYS_NO_ID;
+    uint64_t demangled = GT_NSYS_NO_ID, short_name = GT_NSYS_NO_ID, mangled = GT_NSYS_NO_ID;
     while (gt_proto_next(&fields, &field)) {
         switch (field.tag) {
         case GT_PROTO_VARINT(1):
-            activity->name_id = field.value;
+            demangled = field.value;
             break;
         case GT_PROTO_VARINT(2):
             short_name = field.value;
             break;
         case GT_PROTO_VARINT(3):
-            mangled_name = field.value;
+            mangled = field.value;
             break;
         case GT_PROTO_VARINT(27):
             activity->graph_node = field.value;
             break;
         }
     }
-    if (activity->name_id == GT_NSYS_NO_ID)
-        activity->name_id = short_name != GT_NSYS_NO_ID ? short_name : mangled_name;
+    activity->name_id = gt_nsys_kernel_name(capture, demangled, short_name, mangled);
     return !fields.is_damaged;
 }
 
@@ -103,30 +103,38 @@ static bool take_set(struct gt_nsys_activity *activity, struct gt_str message) {
 }
 
 static bool take_graph(struct gt_nsys_activity *activity, struct gt_str message) {
-    activity->graph_id = gt_proto_find_value(message, GT_PROTO_VARINT(1), GT_NSYS_NO_ID);
-    return true;
+    struct gt_proto fields = gt_proto_of(message);
+    struct gt_proto_field field;
+    while (gt_proto_next(&fields, &field))
+        if (field.tag == GT_PROTO_VARINT(1))
+            activity->graph_id = field.value;
+    return !fields.is_damaged;
 }
 
 /* What the sub-message makes of an activity. false: nothing that is kept (syncs, event records), or damaged. */
-static bool take_details(struct gt_nsys_activity *activity, uint32_t tag, struct gt_str message, bool *is_damaged) {
-    static const struct {
-        uint32_t tag;
-        enum gt_nsys_device_kind kind;
-        bool (*take)(struct gt_nsys_activity *activity, struct gt_str message);
-    } kinds[] = {
-        {GT_PROTO_BYTES(101), GT_NSYS_KERNEL, take_kernel},
-        {GT_PROTO_BYTES(102), GT_NSYS_MEMCPY, take_copy},
-        {GT_PROTO_BYTES(103), GT_NSYS_MEMSET, take_set},
-        {GT_PROTO_BYTES(107), GT_NSYS_GRAPH, take_graph},
-    };
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (kinds[i].tag != tag)
-            continue;
-        activity->kind = kinds[i].kind;
-        *is_damaged = !kinds[i].take(activity, message);
-        return !*is_damaged;
+static bool take_details(const struct gt_nsys_capture *capture, struct gt_nsys_activity *activity, uint32_t tag,
+                         struct gt_str message, bool *is_damaged) {
+    switch (tag) {
+    case GT_PROTO_BYTES(101):
+        activity->kind = GT_NSYS_KERNEL;
+        *is_damaged = !take_kernel(capture, activity, message);
+        break;
+    case GT_PROTO_BYTES(102):
+        activity->kind = GT_NSYS_MEMCPY;
+        *is_damaged = !take_copy(activity, message);
+        break;
+    case GT_PROTO_BYTES(103):
+        activity->kind = GT_NSYS_MEMSET;
+        *is_damaged = !take_set(activity, message);
+        break;
+    case GT_PROTO_BYTES(107):
+        activity->kind = GT_NSYS_GRAPH;
+        *is_damaged = !take_graph(activity, message);
+        break;
+    default:
+        return false;
     }
-    return false;
+    return !*is_damaged;
 }
 
 static bool take_activity(struct gt_nsys_rep_sink *sink, struct gt_str message) {
@@ -178,7 +186,7 @@ static bool take_activity(struct gt_nsys_rep_sink *sink, struct gt_str message) 
     bool is_damaged = fields.is_damaged;
     if (is_damaged)
         return false;
-    if (take_details(&activity, details_tag, details, &is_damaged))
+    if (take_details(&sink->facts->capture, &activity, details_tag, details, &is_damaged))
         gt_nsys_add_activity(sink->model, &activity);
     else if (!is_damaged)
         gt_builder_skip(sink->model->builder);
@@ -370,18 +378,22 @@ void gt_nsys_rep_sink_take(struct gt_nsys_rep_sink *sink, struct gt_str message,
     struct gt_proto fields = gt_proto_of(message);
     struct gt_proto_field field;
     struct gt_builder *builder = sink->model->builder;
-    bool has_entry = false;
-    while (gt_proto_next(&fields, &field)) {
-        if (field.tag == GT_PROTO_BYTES(1)) {
-            has_entry = true;
-            sink->event_count++;
-            if (!take_event(sink, field.bytes))
-                gt_builder_issue(builder, GT_ISSUE_EVENT_DAMAGED, 1, offset);
-        } else if (field.tag == GT_PROTO_BYTES(2)) {
-            has_entry = true; /* an event of the system, not of a GPU */
-            gt_builder_skip(builder);
+    size_t entries = 0;
+    while (entries <= GT_NSYS_REP_ENTRIES_MAX && gt_proto_next(&fields, &field)) {
+        bool is_event = field.tag == GT_PROTO_BYTES(1), is_generic = field.tag == GT_PROTO_BYTES(2);
+        if ((!is_event && !is_generic) || entries++ == GT_NSYS_REP_ENTRIES_MAX)
+            continue;
+        if (is_generic) {
+            gt_builder_skip(builder); /* of the system, not of a GPU */
+            continue;
         }
+        sink->event_count++;
+        if (sink->left_count == 0)
+            continue;
+        sink->left_count--;
+        if (!take_event(sink, field.bytes))
+            gt_builder_issue(builder, GT_ISSUE_EVENT_DAMAGED, 1, offset);
     }
-    if (fields.is_damaged || !has_entry)
+    if (fields.is_damaged || entries == 0 || entries > GT_NSYS_REP_ENTRIES_MAX)
         gt_builder_issue(builder, GT_ISSUE_PACKING_DAMAGED, 1, offset);
 }

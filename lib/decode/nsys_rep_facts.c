@@ -9,6 +9,7 @@
 /* More is no report any more but an attack on memory; the largest report seen has 12957 strings. */
 #define STRINGS_MAX      ((size_t)4 << 20)
 #define STRING_BYTES_MAX ((size_t)64 << 20)
+#define CLOCKS_BYTES_MAX ((size_t)1 << 20) /* of the section; those seen have a few hundred */
 
 /* Clocks of the head message's table of offsets, and of the section that came in 2026. */
 enum { CLOCK_TARGET = 1, CLOCK_MIDDLE = 3, CLOCK_UTC = 9, KIND_SYSTEM = 7, KIND_UTC = 11 };
@@ -144,7 +145,7 @@ static void take_device(struct gt_nsys_capture *capture, struct gt_str device) {
     uint64_t ordinal = gt_proto_find_value(device, GT_PROTO_VARINT(2), GT_NSYS_NO_ID);
     uint64_t pid = gt_proto_find_value(device, GT_PROTO_VARINT(3), GT_NSYS_NO_ID);
     if (gpu < GT_MAP_NONE && ordinal != GT_NSYS_NO_ID && pid != GT_NSYS_NO_ID)
-        gt_map_put(&capture->gpu_of, pid, ordinal, (uint32_t)gpu);
+        gt_map_put_if_new(&capture->gpu_of, pid, ordinal, (uint32_t)gpu);
 }
 
 static void take_machine(struct gt_nsys_capture *capture, struct gt_str machine) {
@@ -257,25 +258,31 @@ static void take_offsets(struct gt_nsys_capture *capture, struct gt_str table, u
         capture->utc_ns = (int64_t)(start - to_middle - to_utc);
 }
 
-/* The kind of the clock with that id; 0 if there is none. */
-static uint64_t kind_of(struct gt_str clocks, struct gt_str id) {
+/* The id of the first clock of a kind; ptr NULL: there is none. */
+static struct gt_str find_clock(struct gt_str clocks, uint64_t kind) {
     struct gt_proto fields = gt_proto_of(clocks);
     struct gt_proto_field field;
-    while (id.ptr && gt_proto_next(&fields, &field))
-        if (field.tag == GT_PROTO_BYTES(1) && gt_str_eq(gt_proto_find_bytes(field.bytes, GT_PROTO_BYTES(1)), id))
-            return gt_proto_find_value(field.bytes, GT_PROTO_VARINT(2), 0);
-    return 0;
+    while (gt_proto_next(&fields, &field))
+        if (field.tag == GT_PROTO_BYTES(1) && gt_proto_find_value(field.bytes, GT_PROTO_VARINT(2), 0) == kind)
+            return gt_proto_find_bytes(field.bytes, GT_PROTO_BYTES(1));
+    return (struct gt_str){NULL, 0};
+}
+
+/* Whether the field of a conversion names that clock. */
+static bool names_clock(struct gt_str conversion, uint32_t tag, struct gt_str clock) {
+    struct gt_str id = gt_proto_find_bytes(conversion, tag);
+    return id.ptr && clock.ptr && gt_str_eq(id, clock);
 }
 
 /* From 2026 on: a section of points that two clocks share. */
 static void take_conversions(struct gt_nsys_capture *capture, struct gt_str section, uint64_t start) {
     struct gt_str clocks = gt_proto_find_bytes(section, GT_PROTO_BYTES(1));
+    struct gt_str utc = find_clock(clocks, KIND_UTC), system = find_clock(clocks, KIND_SYSTEM);
     struct gt_proto fields = gt_proto_of(gt_proto_find_bytes(section, GT_PROTO_BYTES(2)));
     struct gt_proto_field field;
     while (gt_proto_next(&fields, &field)) {
-        if (field.tag != GT_PROTO_BYTES(1) ||
-            kind_of(clocks, gt_proto_find_bytes(field.bytes, GT_PROTO_BYTES(1))) != KIND_UTC ||
-            kind_of(clocks, gt_proto_find_bytes(field.bytes, GT_PROTO_BYTES(2))) != KIND_SYSTEM)
+        if (field.tag != GT_PROTO_BYTES(1) || !names_clock(field.bytes, GT_PROTO_BYTES(1), utc) ||
+            !names_clock(field.bytes, GT_PROTO_BYTES(2), system))
             continue;
         struct gt_str line = gt_proto_find_bytes(field.bytes, GT_PROTO_BYTES(3));
         struct gt_str point = gt_proto_find_bytes(line, GT_PROTO_BYTES(1));
@@ -296,7 +303,7 @@ static enum gt_status read_clocks(const struct reading *at) {
     if (has_start && gt_proto_find(head, GT_PROTO_BYTES(16), &offsets))
         take_offsets(capture, offsets.bytes, start.value);
     free_bytes(head);
-    if (!has_start || capture->utc_ns)
+    if (!has_start || capture->utc_ns || at->file->clocks.size > CLOCKS_BYTES_MAX)
         return GT_OK;
     if (gt_nsys_rep_file_read(at->file, at->file->clocks, &section, at->err) != GT_OK)
         return GT_ERR;

@@ -18,6 +18,11 @@ static bool take_name(const struct gt_nsys_rows *rows, const struct gt_sqlite_ro
     return text->ptr || (*id < capture->string_count && (rows->sink->interned[*id] || capture->strings[*id].ptr));
 }
 
+/* The global id for a process number of a machine that the table does not tell. */
+static uint64_t bare_pid(int64_t pid) {
+    return ((uint64_t)pid & 0xFFFFFF) << 24;
+}
+
 static void take_activity(const struct gt_sqlite_row *row, struct gt_nsys_activity *activity) {
     activity->start_ns = time_in(row, GT_NSYS_ACTIVITY_START);
     activity->end_ns = time_in(row, GT_NSYS_ACTIVITY_END);
@@ -29,7 +34,7 @@ static void take_activity(const struct gt_sqlite_row *row, struct gt_nsys_activi
     if (activity->global_pid != GT_NSYS_NO_ID)
         activity->global_pid &= ~UINT64_C(0xFFFFFF); /* where only the thread is given */
     else if (gt_sqlite_is_int(row, GT_NSYS_ACTIVITY_PID))
-        activity->global_pid = (uint64_t)row->cells[GT_NSYS_ACTIVITY_PID].integer << 24;
+        activity->global_pid = bare_pid(row->cells[GT_NSYS_ACTIVITY_PID].integer);
 }
 
 static void take_kernel(void *context, const struct gt_sqlite_row *row) {
@@ -84,12 +89,25 @@ static void take_call(void *context, const struct gt_sqlite_row *row) {
         .global_tid = id_in(row, GT_NSYS_CALL_GLOBAL_TID),
     };
     if (call.global_tid == GT_NSYS_NO_ID && gt_sqlite_is_int(row, GT_NSYS_CALL_PID))
-        call.global_tid = (uint64_t)row->cells[GT_NSYS_CALL_PID].integer << 24 |
+        call.global_tid = bare_pid(row->cells[GT_NSYS_CALL_PID].integer) |
                           ((uint64_t)gt_sqlite_int(row, GT_NSYS_CALL_TID, 0) & 0xFFFFFF);
     if (!take_name(rows, row, GT_NSYS_CALL_NAME_ID, &call.name_id, &call.name) &&
         row->types[GT_NSYS_CALL_NAME] != GT_SQLITE_NULL)
         take_name(rows, row, GT_NSYS_CALL_NAME, &call.name_id, &call.name);
     gt_nsys_add_call(rows->sink, &call);
+}
+
+/* Text that is there but empty may stand where newer exports have none: then a known id counts. */
+static void take_text(const struct gt_nsys_rows *rows, const struct gt_sqlite_row *row, struct gt_nsys_nvtx *event) {
+    bool has_text = take_name(rows, row, GT_NSYS_RANGE_TEXT, &event->text_id, &event->text);
+    if (has_text && (!event->text.ptr || event->text.len))
+        return;
+    uint64_t id;
+    struct gt_str text;
+    if (take_name(rows, row, GT_NSYS_RANGE_TEXT_ID, &id, &text) || !has_text) {
+        event->text_id = id;
+        event->text = text;
+    }
 }
 
 static void take_range(void *context, const struct gt_sqlite_row *row) {
@@ -103,8 +121,7 @@ static void take_range(void *context, const struct gt_sqlite_row *row) {
         .domain_id = id_in(row, GT_NSYS_RANGE_DOMAIN),
         .text_id = GT_NSYS_NO_ID,
     };
-    if (!take_name(rows, row, GT_NSYS_RANGE_TEXT, &event.text_id, &event.text))
-        take_name(rows, row, GT_NSYS_RANGE_TEXT_ID, &event.text_id, &event.text);
+    take_text(rows, row, &event);
     gt_nsys_add_nvtx(rows->sink, &event);
 }
 

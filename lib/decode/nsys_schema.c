@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <strings.h>
 
-enum { NAMES_MAX = 4, REQUIRED_MAX = 2 };
+enum { REQUIRED_MAX = 2 };
 
 struct role {
-    const char *names[NAMES_MAX];               /* of the table, best first */
-    const char *contains[NAMES_MAX];            /* else the first table whose name has one of these words */
+    const char *names[GT_NSYS_NAMES_MAX];       /* of tables, best first */
+    const char *contains[GT_NSYS_NAMES_MAX];    /* else the first table whose name has one of these words */
     const char *required[REQUIRED_MAX];         /* columns that it must have */
     const char *columns[GT_SQLITE_COLUMNS_MAX]; /* "this|else this" */
 };
@@ -108,44 +108,40 @@ static enum gt_status check_table(struct gt_sqlite_db *db, struct gt_sqlite_tabl
 }
 
 static bool has_word(struct gt_str name, const struct role *role) {
-    for (size_t i = 0; i < NAMES_MAX && role->contains[i]; i++)
+    for (size_t i = 0; i < GT_NSYS_NAMES_MAX && role->contains[i]; i++)
         if (gt_str_find_nocase(name, gt_str_of(role->contains[i])))
             return true;
     return false;
 }
 
 static bool is_taken(const struct gt_nsys_schema *schema, const struct gt_sqlite_table *table) {
-    for (size_t i = 0; i < GT_NSYS_ROLE_COUNT; i++)
+    for (size_t i = 0; i < schema->count; i++)
         if (schema->tables[i].table == table)
             return true;
     return false;
 }
 
-/* The table with the best name, else the first with a telling one. */
-static enum gt_status find_table(struct gt_nsys_schema *schema, struct gt_sqlite_db *db, const struct role *role,
-                                 struct gt_sqlite_table **found, struct gt_error *err) {
-    bool fits = false;
+/* The first table of a name, or without one that has a telling word, that fits the role; NULL if there is none. */
+static enum gt_status find_table(const struct gt_nsys_schema *schema, struct gt_sqlite_db *db, const struct role *role,
+                                 const char *name, struct gt_sqlite_table **found, struct gt_error *err) {
     *found = NULL;
-    for (size_t n = 0; n <= NAMES_MAX; n++) {
-        const char *name = n < NAMES_MAX ? role->names[n] : NULL;
-        for (size_t t = 0; t < db->table_count && (name || n == NAMES_MAX); t++) {
-            struct gt_sqlite_table *table = &db->tables[t];
-            bool is_named = name ? strcasecmp(table->name.ptr, name) == 0 : has_word(table->name, role);
-            if (!is_named || is_taken(schema, table))
-                continue;
-            if (check_table(db, table, role, &fits, err) != GT_OK)
-                return GT_ERR;
-            if (fits) {
-                *found = table;
-                return GT_OK;
-            }
-        }
+    for (size_t t = 0; t < db->table_count && !*found; t++) {
+        struct gt_sqlite_table *table = &db->tables[t];
+        bool is_named = name ? strcasecmp(table->name.ptr, name) == 0 : has_word(table->name, role), fits;
+        if (!is_named || is_taken(schema, table))
+            continue;
+        if (check_table(db, table, role, &fits, err) != GT_OK)
+            return GT_ERR;
+        if (fits)
+            *found = table;
     }
     return GT_OK;
 }
 
-static void find_columns(struct gt_nsys_table *into, const struct gt_sqlite_table *table, const struct role *role) {
-    into->table = table;
+static void add_table(struct gt_nsys_schema *schema, const struct gt_sqlite_table *table, enum gt_nsys_role id) {
+    const struct role *role = &roles[id];
+    struct gt_nsys_table *into = &schema->tables[schema->count++];
+    *into = (struct gt_nsys_table){.role = id, .table = table};
     for (size_t i = 0; i < GT_SQLITE_COLUMNS_MAX; i++) {
         into->columns[i] = role->columns[i] ? find_column(table, role->columns[i]) : GT_SQLITE_NO_COLUMN;
         if (role->columns[i])
@@ -153,12 +149,40 @@ static void find_columns(struct gt_nsys_table *into, const struct gt_sqlite_tabl
     }
 }
 
+/* All tables with a name of the role; of several, an empty one adds nothing. Else the first with a telling name. */
+static enum gt_status find_role(struct gt_nsys_schema *schema, struct gt_sqlite_db *db, enum gt_nsys_role id,
+                                struct gt_error *err) {
+    const struct role *role = &roles[id];
+    struct gt_sqlite_table *named[GT_NSYS_NAMES_MAX], *table;
+    size_t count = 0;
+    for (size_t n = 0; n < GT_NSYS_NAMES_MAX && role->names[n]; n++) {
+        if (find_table(schema, db, role, role->names[n], &table, err) != GT_OK)
+            return GT_ERR;
+        if (table)
+            named[count++] = table;
+    }
+    size_t before = schema->count;
+    for (size_t i = 0; i < count; i++)
+        if (count == 1 || gt_sqlite_table_has_rows(db, named[i]))
+            add_table(schema, named[i], id);
+    if (count && schema->count == before)
+        add_table(schema, named[0], id);
+    if (count)
+        return GT_OK;
+    if (find_table(schema, db, role, NULL, &table, err) != GT_OK)
+        return GT_ERR;
+    if (table)
+        add_table(schema, table, id);
+    return GT_OK;
+}
+
 /* Tables of strings alone do not make an export; tables that only Nsight or CUPTI write do. */
 static bool is_export(const struct gt_nsys_schema *schema, const struct gt_sqlite_db *db) {
     static const struct gt_str marks[] = {GT_STR("CUPTI_ACTIVITY_KIND_"), GT_STR("ENUM_NSYS_"), GT_STR("TARGET_INFO_"),
                                           GT_STR("META_DATA_EXPORT"), GT_STR("ANALYSIS_DETAILS")};
-    if (schema->tables[GT_NSYS_KERNELS].table || schema->tables[GT_NSYS_RANGES].table)
-        return true;
+    for (size_t i = 0; i < schema->count; i++)
+        if (schema->tables[i].role == GT_NSYS_KERNELS || schema->tables[i].role == GT_NSYS_RANGES)
+            return true;
     for (size_t t = 0; t < db->table_count; t++)
         for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
             if (gt_str_starts(db->tables[t].name, marks[i]))
@@ -180,12 +204,16 @@ static enum gt_status fail_foreign(const struct gt_sqlite_db *db, const char *pa
 enum gt_status gt_nsys_schema_find(struct gt_nsys_schema *schema, struct gt_sqlite_db *db, const char *path,
                                    struct gt_error *err) {
     memset(schema, 0, sizeof *schema);
-    for (size_t i = 0; i < GT_NSYS_ROLE_COUNT; i++) {
-        struct gt_sqlite_table *table;
-        if (find_table(schema, db, &roles[i], &table, err) != GT_OK)
+    for (size_t i = 0; i < GT_NSYS_ROLE_COUNT; i++)
+        if (find_role(schema, db, (enum gt_nsys_role)i, err) != GT_OK)
             return GT_ERR;
-        if (table)
-            find_columns(&schema->tables[i], table, &roles[i]);
-    }
     return is_export(schema, db) ? GT_OK : fail_foreign(db, path, err);
+}
+
+const struct gt_nsys_table *gt_nsys_schema_first(const struct gt_nsys_schema *schema, enum gt_nsys_role role) {
+    static const struct gt_nsys_table none;
+    for (size_t i = 0; i < schema->count; i++)
+        if (schema->tables[i].role == role)
+            return &schema->tables[i];
+    return &none;
 }

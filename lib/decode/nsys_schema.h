@@ -71,18 +71,27 @@ enum gt_nsys_overhead_column {
     GT_NSYS_OVERHEAD_NAME,
 };
 
+/* A table of the export and the role that it has; several may have the same. */
 struct gt_nsys_table {
-    const struct gt_sqlite_table *table; /* NULL: the export has none */
+    enum gt_nsys_role role;
+    const struct gt_sqlite_table *table;
     uint16_t columns[GT_SQLITE_COLUMNS_MAX];
     size_t column_count;
 };
 
+#define GT_NSYS_NAMES_MAX  4 /* of tables for one role */
+#define GT_NSYS_TABLES_MAX (GT_NSYS_ROLE_COUNT * GT_NSYS_NAMES_MAX)
+
 struct gt_nsys_schema {
-    struct gt_nsys_table tables[GT_NSYS_ROLE_COUNT];
+    struct gt_nsys_table tables[GT_NSYS_TABLES_MAX]; /* in the order of their roles */
+    size_t count;
 };
 
 /* An error that lists the tables if this is no Nsight export. */
 enum gt_status gt_nsys_schema_find(struct gt_nsys_schema *schema, struct gt_sqlite_db *db, const char *path,
                                    struct gt_error *err);
+
+/* The first table of a role; one whose table is NULL if the export has none. */
+const struct gt_nsys_table *gt_nsys_schema_first(const struct gt_nsys_schema *schema, enum gt_nsys_role role);
 
 #endif

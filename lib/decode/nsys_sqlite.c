@@ -15,7 +15,7 @@ struct worker {
 
 /* A part of an event table. */
 struct job {
-    enum gt_nsys_role role;
+    size_t table; /* of the schema */
     size_t part;
 };
 
@@ -25,7 +25,7 @@ struct decoding {
     struct gt_sqlite_db db;
     struct gt_nsys_schema schema;
     struct gt_nsys_facts facts;
-    struct gt_sqlite_scan scans[GT_NSYS_ROLE_COUNT];
+    struct gt_sqlite_scan scans[GT_NSYS_TABLES_MAX]; /* of the schema's tables of events */
     struct job *jobs;
     size_t job_count;
     atomic_size_t next_job;
@@ -41,20 +41,21 @@ int gt_nsys_sqlite_sniff(struct gt_str head, const char *path) {
 }
 
 static enum gt_status plan(struct decoding *decoding, struct gt_error *err) {
+    const struct gt_nsys_schema *schema = &decoding->schema;
     size_t total = 0;
-    for (size_t role = GT_NSYS_KERNELS; role < GT_NSYS_ROLE_COUNT; role++) {
-        const struct gt_nsys_table *from = &decoding->schema.tables[role];
-        if (from->table && gt_sqlite_scan_init(&decoding->scans[role], &decoding->db, from->table, from->columns,
-                                               from->column_count, err) != GT_OK)
+    for (size_t i = 0; i < schema->count; i++) {
+        const struct gt_nsys_table *from = &schema->tables[i];
+        if (from->role >= GT_NSYS_KERNELS && gt_sqlite_scan_init(&decoding->scans[i], &decoding->db, from->table,
+                                                                 from->columns, from->column_count, err) != GT_OK)
             return GT_ERR;
-        total += decoding->scans[role].part_count;
+        total += decoding->scans[i].part_count;
     }
     decoding->jobs = gt_alloc_array(total + 1, sizeof *decoding->jobs);
     if (!decoding->jobs)
         return gt_fail_memory(err);
-    for (size_t role = GT_NSYS_KERNELS; role < GT_NSYS_ROLE_COUNT; role++)
-        for (size_t part = 0; part < decoding->scans[role].part_count; part++)
-            decoding->jobs[decoding->job_count++] = (struct job){(enum gt_nsys_role)role, part};
+    for (size_t i = 0; i < schema->count; i++)
+        for (size_t part = 0; part < decoding->scans[i].part_count; part++)
+            decoding->jobs[decoding->job_count++] = (struct job){i, part};
     return GT_OK;
 }
 
@@ -73,10 +74,11 @@ static void work(void *context, size_t index) {
     size_t next;
     while (worker->status == GT_OK && (next = atomic_fetch_add(&decoding->next_job, 1)) < decoding->job_count) {
         const struct job *job = &decoding->jobs[next];
+        gt_sqlite_row_fn *take = gt_nsys_rows_function(decoding->schema.tables[job->table].role);
         uint64_t damaged_before = worker->reader.damaged;
         gt_builder_begin(&decoding->builders[index], next + 1);
-        worker->status = gt_sqlite_scan_part(&decoding->scans[job->role], job->part, &worker->reader,
-                                             gt_nsys_rows_function(job->role), &rows, &worker->err);
+        worker->status =
+            gt_sqlite_scan_part(&decoding->scans[job->table], job->part, &worker->reader, take, &rows, &worker->err);
         if (worker->reader.damaged > damaged_before)
             gt_builder_issue(&decoding->builders[index], GT_ISSUE_EVENT_DAMAGED,
                              worker->reader.damaged - damaged_before, GT_NO_OFFSET);
@@ -105,9 +107,9 @@ static enum gt_status init_workers(struct decoding *decoding, struct gt_error *e
 /* Pages that no part has: those on the way to the leaves. */
 static void count_losses(struct decoding *decoding, const struct gt_sqlite_reader *facts_reader) {
     uint64_t damaged = facts_reader->damaged + decoding->db.is_schema_damaged, missing = facts_reader->missing;
-    for (size_t role = 0; role < GT_NSYS_ROLE_COUNT; role++) {
-        damaged += decoding->scans[role].tree.damaged;
-        missing += decoding->scans[role].tree.missing;
+    for (size_t i = 0; i < decoding->schema.count; i++) {
+        damaged += decoding->scans[i].tree.damaged;
+        missing += decoding->scans[i].tree.missing;
     }
     for (size_t i = 0; i < decoding->worker_count; i++)
         missing += decoding->workers[i].reader.missing;
@@ -152,8 +154,8 @@ static void release(struct decoding *decoding) {
     gt_free(decoding->workers);
     gt_free(decoding->builders);
     gt_free(decoding->jobs);
-    for (size_t role = 0; role < GT_NSYS_ROLE_COUNT; role++)
-        gt_sqlite_scan_release(&decoding->scans[role]);
+    for (size_t i = 0; i < decoding->schema.count; i++)
+        gt_sqlite_scan_release(&decoding->scans[i]);
     gt_nsys_facts_release(&decoding->facts);
     gt_sqlite_db_close(&decoding->db);
 }

@@ -36,15 +36,16 @@ static struct gt_str make_uri(struct gt_arena *arena, const char *path, const ch
     return gt_arena_printf(arena, "file:%s%s?%s", path[0] == '/' ? "//" : "", escaped, options);
 }
 
-/* Whether a file beside the database has bytes; *first is the first of them. */
-static bool has_companion(struct gt_arena *arena, const char *path, const char *suffix, unsigned char *first) {
+/* The size of a file beside the database, 0 if there is none; *first is its first byte. */
+static uint64_t companion_bytes(struct gt_arena *arena, const char *path, const char *suffix, unsigned char *first) {
     struct gt_str name = gt_arena_printf(arena, "%s%s", path, suffix);
     int fd = open(name.ptr, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct stat info;
     if (fd < 0)
-        return false;
-    bool has_bytes = read(fd, first, 1) == 1;
+        return 0;
+    bool has_bytes = read(fd, first, 1) == 1 && fstat(fd, &info) == 0;
     close(fd);
-    return has_bytes;
+    return has_bytes ? (uint64_t)info.st_size : 0;
 }
 
 static enum gt_status connect_to(struct gt_sqlite_db *db, const char *path, const char *options, struct gt_error *err) {
@@ -68,12 +69,14 @@ static enum gt_status choose_connection(struct gt_sqlite_db *db, const char *pat
     if (!realpath(path, real))
         return gt_fail(err, "cannot read '%s' as an SQLite database: it is not a file with a path; save it first",
                        path);
-    if (has_companion(&db->arena, real, "-journal", &first) && first != 0)
+    if (companion_bytes(&db->arena, real, "-journal", &first) && first != 0)
         return gt_fail(err,
                        "'%s' was left in the middle of a change ('%s-journal' is beside it); export it again, or "
                        "open it once with the sqlite3 program",
                        path, path);
-    if (!has_companion(&db->arena, real, "-wal", &first)) {
+    uint64_t log_bytes = companion_bytes(&db->arena, real, "-wal", &first);
+    db->size_bytes += log_bytes;
+    if (log_bytes == 0) {
         db->reads_pages = true;
         return connect_to(db, real, "mode=ro&immutable=1", err);
     }
@@ -132,6 +135,7 @@ enum gt_status gt_sqlite_db_open(struct gt_sqlite_db *db, struct gt_source *sour
         return GT_ERR;
     if (!gt_sqlite_file_init(&db->file, source, head, size_bytes))
         return gt_fail(err, "cannot read '%s': its SQLite header is cut or damaged", path);
+    db->size_bytes = size_bytes;
     enum gt_status status = choose_connection(db, path, err);
     if (status == GT_OK)
         status = list_tables(db, path, err);
@@ -162,11 +166,13 @@ static bool is_real_type(const char *type) {
 static void take_column(struct gt_sqlite_db *db, struct gt_sqlite_table *table, sqlite3_stmt *row, int *key_columns) {
     const char *name = (const char *)sqlite3_column_text(row, 0), *type = (const char *)sqlite3_column_text(row, 1);
     struct gt_sqlite_column *column = &table->columns[table->column_count];
+    /* Generated columns are not in the record, or not where they are declared, and what computes them is the file's. */
+    if (sqlite3_column_int(row, 3) != 0) {
+        table->is_plain = false;
+        return;
+    }
     column->name = gt_arena_copy(&db->arena, gt_str_of(name ? name : ""));
     column->is_real = is_real_type(type ? type : "");
-    /* Generated columns are not in the record, or not where they are declared. */
-    if (sqlite3_column_int(row, 3) != 0)
-        table->is_plain = false;
     /* Records from before ALTER TABLE are short, and what is missing has this value; libsqlite3 knows it. */
     if (sqlite3_column_type(row, 4) != SQLITE_NULL)
         table->is_plain = false;
@@ -217,6 +223,17 @@ enum gt_status gt_sqlite_table_load(struct gt_sqlite_db *db, struct gt_sqlite_ta
     if (key_columns != 1 || has_key_index(db, table))
         table->rowid_alias = GT_SQLITE_NO_COLUMN;
     return GT_OK;
+}
+
+bool gt_sqlite_table_has_rows(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table) {
+    sqlite3_stmt *statement = NULL;
+    char *query = sqlite3_mprintf("SELECT 1 FROM \"%w\" LIMIT 1", table->name.ptr);
+    int result = query ? sqlite3_prepare_v2(db->connection, query, -1, &statement, NULL) : SQLITE_NOMEM;
+    if (result == SQLITE_OK)
+        result = sqlite3_step(statement);
+    sqlite3_finalize(statement);
+    sqlite3_free(query);
+    return result != SQLITE_DONE;
 }
 
 uint16_t gt_sqlite_table_column(const struct gt_sqlite_table *table, struct gt_str name) {

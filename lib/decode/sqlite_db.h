@@ -19,13 +19,14 @@ struct gt_sqlite_table {
     bool is_loaded;                   /* what follows is filled by gt_sqlite_table_load */
     bool is_plain;                    /* its records hold just its columns: the page reader can read them */
     uint16_t rowid_alias;             /* GT_SQLITE_NO_COLUMN if none */
-    struct gt_sqlite_column *columns; /* none: the schema of this table is damaged */
+    struct gt_sqlite_column *columns; /* without generated ones; none: the schema of this table is damaged */
     size_t column_count;
 };
 
 struct gt_sqlite_db {
     struct gt_sqlite_file file;
     struct sqlite3 *connection; /* safe to use from several threads at once */
+    uint64_t size_bytes;        /* of the file and its log: no database of this size has more rows */
     bool reads_pages;           /* the file alone is the database: no log or journal holds parts of it */
     bool is_schema_damaged;     /* some tables may be missing from the list */
     struct gt_arena arena;
@@ -39,6 +40,9 @@ void gt_sqlite_db_close(struct gt_sqlite_db *db);
 
 /* Fills the columns of a table of db. */
 enum gt_status gt_sqlite_table_load(struct gt_sqlite_db *db, struct gt_sqlite_table *table, struct gt_error *err);
+
+/* Whether a table has a row; a damaged one may have. */
+bool gt_sqlite_table_has_rows(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table);
 
 /* The index of a column by name, ASCII case ignored; GT_SQLITE_NO_COLUMN if there is none. */
 uint16_t gt_sqlite_table_column(const struct gt_sqlite_table *table, struct gt_str name);

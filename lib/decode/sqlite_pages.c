@@ -11,14 +11,6 @@ enum {
     LEAF_HEADER_BYTES = 8,
 };
 
-static uint32_t load16(const uint8_t *bytes) {
-    return (uint32_t)bytes[0] << 8 | bytes[1];
-}
-
-static uint32_t load32(const uint8_t *bytes) {
-    return load16(bytes) << 16 | load16(bytes + 2);
-}
-
 bool gt_sqlite_reader_init(struct gt_sqlite_reader *reader, const struct gt_sqlite_file *file) {
     *reader = (struct gt_sqlite_reader){.file = file};
     reader->layouts = gt_sqlite_layouts_new();
@@ -89,7 +81,7 @@ static bool gather(struct run *run, struct cell *cell, size_t needed) {
         if (got_link < 4 || got < wanted)
             return false;
         have += wanted;
-        page = load32(link);
+        page = gt_sqlite_load32(link);
     }
     cell->record.payload = reader->overflow;
     cell->record.at_hand = have;
@@ -135,13 +127,13 @@ static bool find_cell(const uint8_t *page, uint32_t at, uint32_t usable, struct 
         return false;
     cell->record = (struct gt_sqlite_record){
         .payload = page + at, .at_hand = local, .payload_bytes = (size_t)payload_bytes, .rowid = (int64_t)rowid};
-    cell->next_page = is_whole ? 0 : load32(page + at + local);
+    cell->next_page = is_whole ? 0 : gt_sqlite_load32(page + at + local);
     return true;
 }
 
 /* The cells of a page do not overlap; where they do, each byte would give many rows. */
 static void take_page(struct run *run, const uint8_t *page) {
-    uint32_t usable = run->reader->file->usable_bytes, cell_count = load16(page + 3);
+    uint32_t usable = run->reader->file->usable_bytes, cell_count = gt_sqlite_load16(page + 3);
     uint32_t cells_from = LEAF_HEADER_BYTES + 2 * cell_count;
     if (page[0] != PAGE_TABLE_LEAF || cells_from > usable) {
         run->reader->damaged++;
@@ -149,7 +141,7 @@ static void take_page(struct run *run, const uint8_t *page) {
     }
     size_t room = usable - cells_from;
     for (uint32_t i = 0; i < cell_count && !run->has_failed; i++) {
-        uint32_t at = load16(page + LEAF_HEADER_BYTES + 2 * i);
+        uint32_t at = gt_sqlite_load16(page + LEAF_HEADER_BYTES + 2 * i);
         struct cell cell;
         if (at < cells_from || at >= usable || !find_cell(page, at, usable, &cell) || cell.record.at_hand > room) {
             run->reader->damaged++;
@@ -174,6 +166,7 @@ enum gt_status gt_sqlite_reader_run(struct gt_sqlite_reader *reader, const uint3
                                     struct gt_error *err) {
     const struct gt_sqlite_file *file = reader->file;
     struct run run = {.reader = reader, .take = take, .context = context, .err = err};
+    reader->overflow_pages = 0;
     gt_sqlite_layouts_use(reader->layouts, columns);
     for (size_t i = 0; i < count && !run.has_failed;) {
         size_t together = leaves_together(file, leaves + i, count - i), got;

@@ -43,15 +43,15 @@ struct gt_sqlite_reader {
     uint8_t *buffer;          /* pages as they are read */
     uint8_t *overflow;        /* a record that is longer than its page has room for */
     size_t overflow_bytes;
-    uint64_t overflow_pages;   /* followed so far: every page belongs to one record, so there is a limit */
+    uint64_t overflow_pages;   /* followed in this run: every page belongs to one record, so there is a limit */
     uint64_t missing, damaged; /* pages and rows lost since init */
 };
 
 bool gt_sqlite_reader_init(struct gt_sqlite_reader *reader, const struct gt_sqlite_file *file);
 void gt_sqlite_reader_release(struct gt_sqlite_reader *reader);
 
-/* Calls take for every row of leaves[first .. first + count) in order. Damage is counted in the reader, not an error.
- */
+/* Calls take for every row of the count leaves, in order. What a run gives depends on its leaves alone, not on runs
+   before it. Damage is counted in the reader, not an error. */
 enum gt_status gt_sqlite_reader_run(struct gt_sqlite_reader *reader, const uint32_t *leaves, size_t count,
                                     const struct gt_sqlite_columns *columns, gt_sqlite_row_fn *take, void *context,
                                     struct gt_error *err);

@@ -72,6 +72,14 @@ enum gt_sqlite_outcome {
 enum gt_sqlite_outcome gt_sqlite_record_read(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_record *record,
                                              struct gt_sqlite_row *row, size_t *needed);
 
+/* Numbers in headers and links, the high byte first. */
+static inline uint32_t gt_sqlite_load16(const uint8_t *bytes) {
+    return (uint32_t)bytes[0] << 8 | bytes[1];
+}
+static inline uint32_t gt_sqlite_load32(const uint8_t *bytes) {
+    return gt_sqlite_load16(bytes) << 16 | gt_sqlite_load16(bytes + 2);
+}
+
 /* A varint at bytes; returns its length, 0 if it does not end before limit bytes. */
 size_t gt_sqlite_varint_long(const uint8_t *bytes, size_t limit, uint64_t *value);
 static inline size_t gt_sqlite_varint(const uint8_t *bytes, size_t limit, uint64_t *value) {

@@ -4,7 +4,12 @@
 
 #include "decode/sqlite_db.h"
 
-enum { PART_LEAVES = 512 };
+enum {
+    PART_LEAVES = 512,
+    TEXT_FACTOR =
+        16, /* text of all rows to bytes of the database: values of columns that were added later are shared */
+    TEXT_SPARE = 1 << 20,
+};
 
 enum gt_status gt_sqlite_scan_init(struct gt_sqlite_scan *scan, const struct gt_sqlite_db *db,
                                    const struct gt_sqlite_table *table, const uint16_t *columns, size_t count,
@@ -45,9 +50,11 @@ static char *make_query(const struct gt_sqlite_scan *scan, const char *hint) {
     return sqlite3_str_finish(text);
 }
 
-static void take_value(sqlite3_stmt *statement, int column, struct gt_sqlite_row *row) {
+/* Returns the bytes of text or other data in it. */
+static uint64_t take_value(sqlite3_stmt *statement, int column, struct gt_sqlite_row *row) {
     union gt_sqlite_cell *cell = &row->cells[column];
     row->types[column] = GT_SQLITE_NULL;
+    row->lens[column] = 0;
     switch (sqlite3_column_type(statement, column)) {
     case SQLITE_INTEGER:
         row->types[column] = GT_SQLITE_INT;
@@ -68,6 +75,18 @@ static void take_value(sqlite3_stmt *statement, int column, struct gt_sqlite_row
         row->types[column] = GT_SQLITE_BLOB;
         break;
     }
+    return row->lens[column];
+}
+
+/* false: the row has more text than may be left. */
+static bool take_row(sqlite3_stmt *statement, size_t column_count, struct gt_sqlite_row *row, uint64_t *text_left) {
+    uint64_t text_bytes = 0;
+    for (size_t i = 0; i < column_count; i++)
+        text_bytes += take_value(statement, (int)i, row);
+    if (text_bytes > *text_left)
+        return false;
+    *text_left -= text_bytes;
+    return true;
 }
 
 static enum gt_status step_through(const struct gt_sqlite_scan *scan, struct gt_sqlite_reader *reader,
@@ -84,13 +103,11 @@ static enum gt_status step_through(const struct gt_sqlite_scan *scan, struct gt_
         result = sqlite3_prepare_v2(scan->db->connection, query, -1, &statement, NULL);
         sqlite3_free(query);
     }
-    /* Links that lead in circles could give rows without end; no row takes less than a byte. */
-    uint64_t rows_left =
-        scan->db->reads_pages ? (uint64_t)scan->db->file.page_count * scan->db->file.page_bytes : UINT64_MAX;
-    while (result == SQLITE_OK && (result = sqlite3_step(statement)) == SQLITE_ROW && rows_left-- > 0) {
+    /* Links that lead in circles could give rows and text without end; no row takes less than a byte. */
+    uint64_t rows_left = scan->db->size_bytes, text_left = TEXT_FACTOR * scan->db->size_bytes + TEXT_SPARE;
+    while (result == SQLITE_OK && (result = sqlite3_step(statement)) == SQLITE_ROW && rows_left-- > 0 &&
+           take_row(statement, scan->columns.count, &reader->row, &text_left)) {
         result = SQLITE_OK;
-        for (size_t i = 0; i < scan->columns.count; i++)
-            take_value(statement, (int)i, &reader->row);
         take(context, &reader->row);
     }
     sqlite3_finalize(statement);

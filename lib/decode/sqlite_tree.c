@@ -11,32 +11,24 @@ enum {
     INTERIOR_HEADER_BYTES = 12,
 };
 
-static uint32_t load16(const uint8_t *bytes) {
-    return (uint32_t)bytes[0] << 8 | bytes[1];
-}
-
-static uint32_t load32(const uint8_t *bytes) {
-    return load16(bytes) << 16 | load16(bytes + 2);
-}
-
 bool gt_sqlite_file_init(struct gt_sqlite_file *file, const struct gt_source *source, struct gt_str head,
                          uint64_t size_bytes) {
     const uint8_t *bytes = (const uint8_t *)head.ptr;
     if (head.len < HEADER_BYTES || !gt_str_starts(head, (struct gt_str){"SQLite format 3", 16}))
         return false;
-    uint32_t page_bytes = load16(bytes + 16) == 1 ? 65536 : load16(bytes + 16);
+    uint32_t page_bytes = gt_sqlite_load16(bytes + 16) == 1 ? 65536 : gt_sqlite_load16(bytes + 16);
     if (page_bytes < 512 || (page_bytes & (page_bytes - 1)) != 0 || page_bytes - bytes[20] < 480)
         return false;
     uint64_t page_count = size_bytes / page_bytes;
     /* The count in the header is valid if the last writer knew of it. */
-    uint32_t stated = load32(bytes + 24) == load32(bytes + 92) ? load32(bytes + 28) : 0;
+    uint32_t stated = gt_sqlite_load32(bytes + 24) == gt_sqlite_load32(bytes + 92) ? gt_sqlite_load32(bytes + 28) : 0;
     *file = (struct gt_sqlite_file){
         .source = source,
         .page_bytes = page_bytes,
         .usable_bytes = page_bytes - bytes[20],
         .page_count = page_count < UINT32_MAX - 1 ? (uint32_t)page_count : UINT32_MAX - 1,
         .is_cut = stated ? stated > page_count : size_bytes % page_bytes != 0,
-        .is_utf8 = load32(bytes + 56) <= 1, /* 0: nothing was ever stored */
+        .is_utf8 = gt_sqlite_load32(bytes + 56) <= 1, /* 0: nothing was ever stored */
     };
     return true;
 }
@@ -92,20 +84,20 @@ static bool follow(struct walk *walk, struct level *below, uint32_t page) {
 
 static bool follow_cells(struct walk *walk, struct level *below) {
     const uint8_t *page = walk->page;
-    uint32_t usable = walk->file->usable_bytes, cell_count = load16(page + 3);
+    uint32_t usable = walk->file->usable_bytes, cell_count = gt_sqlite_load16(page + 3);
     uint32_t cells_from = INTERIOR_HEADER_BYTES + 2 * cell_count;
     if (page[0] != PAGE_TABLE_INTERIOR || cells_from > usable) {
         walk->tree->damaged++;
         return true;
     }
     for (uint32_t i = 0; i < cell_count; i++) {
-        uint32_t cell = load16(page + INTERIOR_HEADER_BYTES + 2 * i);
+        uint32_t cell = gt_sqlite_load16(page + INTERIOR_HEADER_BYTES + 2 * i);
         if (cell < cells_from || cell > usable - 4)
             walk->tree->damaged++;
-        else if (!follow(walk, below, load32(page + cell)))
+        else if (!follow(walk, below, gt_sqlite_load32(page + cell)))
             return false;
     }
-    return follow(walk, below, load32(page + 8));
+    return follow(walk, below, gt_sqlite_load32(page + 8));
 }
 
 /* The kind of the first page of a level that is of either kind; 0 if none is. All leaves are equally deep. */

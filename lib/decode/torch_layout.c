@@ -12,16 +12,6 @@ enum { MAX_DIGITS = 16 };
 
 #define BIT(field) (UINT32_C(1) << (field))
 
-bool gt_torch_layout_init(struct gt_torch_layout *layout, bool is_eager) {
-    memset(layout, 0, sizeof *layout);
-    layout->lessons_before_fold = is_eager ? 1 : 16;
-    layout->max_folds = is_eager ? 1 : 16;
-    gt_arena_init(&layout->arena);
-    layout->open = gt_arena_alloc(&layout->arena, sizeof *layout->open);
-    layout->folded = gt_arena_alloc(&layout->arena, sizeof *layout->folded);
-    return layout->open && layout->folded;
-}
-
 void gt_torch_layout_release(struct gt_torch_layout *layout) {
     gt_arena_release(&layout->arena);
     memset(layout, 0, sizeof *layout);
@@ -236,24 +226,34 @@ static struct gt_torch_node *find_child(const struct gt_torch_node *parent, cons
     return NULL;
 }
 
-static struct gt_torch_node *new_node(struct gt_torch_layout *layout, const struct step *step) {
-    struct gt_torch_node *node = gt_arena_alloc(&layout->arena, sizeof *node + step->literal.len + GT_TORCH_PADDING);
+static struct gt_torch_node *new_node(struct gt_torch_layout *layout, struct gt_str literal) {
+    struct gt_torch_node *node = gt_arena_alloc(&layout->arena, sizeof *node + literal.len + GT_TORCH_PADDING);
     if (!node)
         return NULL;
-    memcpy(node->literal, step->literal.ptr, step->literal.len);
-    node->literal_bytes = (uint32_t)step->literal.len;
+    memcpy(node->literal, literal.ptr, literal.len);
+    node->literal_bytes = (uint32_t)literal.len;
     node->last_bits = UINT32_MAX >> (-node->literal_bytes & 31);
-    node->slot = step->slot;
-    node->field = step->field;
     layout->node_count++;
     return node;
 }
 
+bool gt_torch_layout_init(struct gt_torch_layout *layout, bool is_eager) {
+    memset(layout, 0, sizeof *layout);
+    layout->lessons_before_fold = is_eager ? 1 : 16;
+    layout->max_folds = is_eager ? 1 : 16;
+    gt_arena_init(&layout->arena);
+    layout->open = new_node(layout, GT_STR(""));
+    layout->folded = new_node(layout, GT_STR(""));
+    return layout->open && layout->folded;
+}
+
 static struct gt_torch_node *add_child(struct gt_torch_layout *layout, struct gt_torch_node *root,
                                        struct gt_torch_node *parent, const struct step *step) {
-    struct gt_torch_node *node = new_node(layout, step);
+    struct gt_torch_node *node = new_node(layout, step->literal);
     if (!node)
         return NULL;
+    node->slot = step->slot;
+    node->field = step->field;
     node->other = parent->children;
     parent->children = node;
     parent->next = node;

@@ -40,16 +40,13 @@ struct gt_torch_node {
     struct gt_torch_node *children; /* what may follow */
     struct gt_torch_node *other;    /* the next child of the same parent */
     struct gt_torch_path *path;     /* of a GT_TORCH_SLOT_END */
-    uint32_t literal_bytes;         /* 1 or more */
-    uint32_t last_bits;             /* one for each byte of the literal's last 32 or less */
     enum gt_torch_slot slot;
     enum gt_torch_field field;
-
-    /* In the open tree: what was seen of the value. */
-    struct gt_str last_value;
-    bool has_changed;
-
-    char literal[]; /* no NUL in it, GT_TORCH_PADDING zero bytes behind it */
+    struct gt_str last_value; /* in the open tree */
+    bool has_changed;         /* ... from one event to the next */
+    uint32_t literal_bytes;   /* 1 or more */
+    uint32_t last_bits;       /* one for each byte of the literal's last 32 or less */
+    char literal[];           /* no NUL in it, GT_TORCH_PADDING zero bytes behind it */
 };
 
 /* All that is known of an event by the path it takes. */

@@ -1,8 +1,10 @@
 /* Sealing: builders of several threads become one const store, in file order, whoever read which chunk. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/threads.h"
 #include "events/store.h"
 
 /* A segment and where its rows are. */
@@ -200,11 +202,21 @@ static bool place_rows(struct merge *merge) {
     return true;
 }
 
-/* Column by column, and each builder's column is given back once it is copied: both copies of one column at most. */
-static bool copy_rows(struct merge *merge, struct gt_builder *builders, size_t count) {
-    if (!place_rows(merge))
-        return false;
-    for (size_t c = 0; c < gt_column_count; c++) {
+/* Copying, shared by several threads: each takes the next column that nobody has. */
+struct copying {
+    struct merge *merge;
+    struct gt_builder *builders;
+    size_t builder_count;
+    atomic_size_t next_column;
+};
+
+/* Each builder's column is given back once it is copied: a thread holds both copies of one column at most. */
+static void copy_columns(void *context, size_t thread) {
+    (void)thread;
+    struct copying *copying = context;
+    struct merge *merge = copying->merge;
+    size_t c;
+    while ((c = atomic_fetch_add(&copying->next_column, 1)) < gt_column_count) {
         const struct gt_column_info *info = &gt_column_infos[c];
         if (is_track_table(info->table))
             continue;
@@ -213,9 +225,18 @@ static bool copy_rows(struct merge *merge, struct gt_builder *builders, size_t c
             if (!piece->segment->dropped && piece->segment->end[info->table] > piece->segment->begin[info->table])
                 copy_column(&merge->target.store, piece, info, &merge->renumberings[piece->builder_index]);
         }
-        for (size_t b = 0; b < count; b++)
-            gt_store_column_free(&builders[b].store, info);
+        for (size_t b = 0; b < copying->builder_count; b++)
+            gt_store_column_free(&copying->builders[b].store, info);
     }
+}
+
+/* As many threads as filled builders: one of those belongs to the caller, who waited. */
+static bool copy_rows(struct merge *merge, struct gt_builder *builders, size_t count) {
+    if (!place_rows(merge))
+        return false;
+    struct copying copying = {.merge = merge, .builders = builders, .builder_count = count};
+    atomic_init(&copying.next_column, 0);
+    gt_threads_run(count > 2 ? count - 1 : 1, copy_columns, &copying);
     return true;
 }
 
@@ -254,7 +275,7 @@ static void sum_issues(struct gt_store *store, const struct merge *merge) {
             continue;
         store->skipped_events += segment->skipped_events;
         for (int k = 0; k < GT_ISSUE_COUNT; k++) {
-            store->issues[k].count += segment->issues[k].count;
+            gt_issue_add(&store->issues[k], segment->issues[k].count);
             if (segment->issues[k].first_offset < store->issues[k].first_offset)
                 store->issues[k].first_offset = segment->issues[k].first_offset;
         }
@@ -272,6 +293,10 @@ static void find_facts(struct gt_store *store) {
         if (store->ops.correlation[i] != GT_NO_CORRELATION)
             store->facts |= GT_FACT_CORRELATION;
     }
+    /* Without ops, the first of a projected range is the first that is known. */
+    for (size_t i = 0; i < store->projections.count && store->ops.count == 0; i++)
+        if (i == 0 || store->projections.start_ns[i] < store->origin_ns)
+            store->origin_ns = store->projections.start_ns[i];
     for (size_t i = 0; i < store->ranges.count && !(store->facts & GT_FACT_RANGES); i++)
         if (store->ranges.thread[i] != GT_NO_TRACK)
             store->facts |= GT_FACT_RANGES;

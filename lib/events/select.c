@@ -119,6 +119,12 @@ static bool *new_flags(struct gt_selection *selection, size_t count, struct gt_e
     return flags;
 }
 
+/* What to say when there is none of what was asked for: `summed` if the input is a table of sums, else `otherwise`. */
+static const char *why_none(const struct gt_store *store, const char *summed, const char *otherwise) {
+    bool is_summed = store->ops.count == 0 && (store->groups.count || store->projection_groups.count);
+    return is_summed ? summed : otherwise;
+}
+
 static enum gt_status select_tracks(struct gt_selection *selection, const struct gputime_options *options,
                                     struct gt_error *err) {
     const struct gt_store *store = selection->store;
@@ -134,15 +140,16 @@ static enum gt_status select_tracks(struct gt_selection *selection, const struct
         used_devices[store->lanes.device[store->ops.lane[i]]] = true;
     }
     if (options->device) {
-        struct choices choices = {"device",          "device",     "devices",           "the trace has no GPU ops",
+        const char *none = why_none(store, "a table of sums does not tell devices", "the trace has no GPU ops");
+        struct choices choices = {"device",          "device",     "devices",           none,
                                   store->devices.id, used_devices, store->devices.count};
         status = choose_numbers(&choices, options->device, devices, err);
         selection->devices = devices;
     }
     if (options->stream && status == GT_OK) {
-        struct choices choices = {
-            "stream",   "stream",          "streams", "the trace has no GPU ops", store->lanes.stream,
-            used_lanes, store->lanes.count};
+        const char *none = why_none(store, "a table of sums does not tell streams", "the trace has no GPU ops");
+        struct choices choices = {"stream",   "stream",          "streams", none, store->lanes.stream,
+                                  used_lanes, store->lanes.count};
         status = choose_numbers(&choices, options->stream, lanes, err);
         selection->lanes = lanes;
     }
@@ -163,7 +170,8 @@ static enum gt_status select_processes(struct gt_selection *selection, const cha
     struct choices choices = {"process",
                               "process",
                               "processes",
-                              "the trace does not tell the processes of its GPU ops",
+                              why_none(store, "a table of sums does not tell processes",
+                                       "the trace does not tell the processes of its GPU ops"),
                               store->processes.pid,
                               used,
                               store->processes.count};
@@ -178,8 +186,9 @@ static enum gt_status select_steps(struct gt_selection *selection, const char *t
         return gt_fail_memory(err);
     for (size_t i = 0; i < labels->step_count; i++)
         numbers[i] = labels->steps[i].number;
-    struct choices choices = {"step",  "step", "steps",           "the trace has no ProfilerStep ranges",
-                              numbers, NULL,   labels->step_count};
+    const char *none =
+        why_none(selection->store, "a table of sums does not tell steps", "the trace has no ProfilerStep ranges");
+    struct choices choices = {"step", "step", "steps", none, numbers, NULL, labels->step_count};
     return choose_numbers(&choices, text, selection->steps, err);
 }
 
@@ -287,7 +296,7 @@ static enum gt_status select_window(struct gt_selection *selection, const char *
                                     struct gt_error *err) {
     const struct gt_ops *ops = &selection->store->ops;
     int64_t first_ns = selection->store->origin_ns, last_ns = first_ns;
-    if (ops->count == 0 && selection->store->groups.count)
+    if (ops->count == 0 && (selection->store->facts & (GT_FACT_GROUPS | GT_FACT_PROJECTIONS)))
         return gt_fail_usage(err, "--%s needs times, and the input is summed already; give the trace it was made from",
                              from ? "from" : "to");
     for (size_t i = 0; i < ops->count; i++)

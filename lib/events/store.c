@@ -214,7 +214,7 @@ static uint32_t track_id(struct gt_builder *builder, struct gt_map *ids, uint64_
 }
 
 uint32_t gt_builder_process(struct gt_builder *builder, int64_t pid, struct gt_str label) {
-    gt_strid label_id = pid == -1 ? gt_builder_string(builder, label) : GT_STRID_EMPTY;
+    gt_strid label_id = label.len ? gt_builder_string(builder, label) : GT_STRID_EMPTY;
     uint32_t next = (uint32_t)builder->store.processes.count;
     uint32_t id = track_id(builder, &builder->process_ids, label_id, (uint64_t)pid, next);
     if (id == next)
@@ -317,7 +317,7 @@ void gt_builder_issue(struct gt_builder *builder, enum gt_issue_id id, uint64_t 
     if (builder->segment_count == 0)
         return; /* only after gt_builder_begin ran out of memory */
     struct gt_issue *issue = &builder->segments[builder->segment_count - 1].issues[id];
-    issue->count += count;
+    gt_issue_add(issue, count);
     if (offset < issue->first_offset)
         issue->first_offset = offset;
 }

@@ -93,6 +93,12 @@ struct gt_issue {
     uint64_t first_offset; /* byte in the (inflated) input where it was first seen; GT_NO_OFFSET if that says nothing */
 };
 
+/* Counts may come from a file's own words: they stay below 2^63, so that sums of two cannot wrap. */
+static inline void gt_issue_add(struct gt_issue *issue, uint64_t count) {
+    const uint64_t most = INT64_MAX;
+    issue->count = count > most - issue->count ? most : issue->count + count;
+}
+
 /* What the trace says about itself. */
 struct gt_meta {
     const char *format;       /* key of the decoder, constant */
@@ -180,7 +186,8 @@ static inline gt_strid gt_builder_string(struct gt_builder *builder, struct gt_s
     return gt_strtab_intern(&builder->store.strings, text);
 }
 
-/* Track ids, made on first use. Text alone (label) names a process or thread when the number is -1. */
+/* Track ids, made on first use. Text alone (label) names a process or thread when the number is -1; a label beside a
+   number keeps processes of several machines apart. */
 uint32_t gt_builder_process(struct gt_builder *builder, int64_t pid, struct gt_str label);
 uint32_t gt_builder_thread(struct gt_builder *builder, uint32_t process, int64_t tid, struct gt_str label);
 uint32_t gt_builder_device(struct gt_builder *builder, int64_t id);

@@ -88,7 +88,11 @@ enum gt_status gt_redact(const char *input, const char *output, bool hides_names
         status = open_input(&db, &schema, source, err);
     if (status == GT_OK) {
         struct gt_redact_copy copy = {
-            .input = &db, .input_path = input, .strings = &schema.tables[GT_NSYS_STRINGS], .counts = counts};
+            .input = &db,
+            .input_path = input,
+            .strings = gt_nsys_schema_first(&schema, GT_NSYS_STRINGS),
+            .counts = counts,
+        };
         status = write_output(&copy, output, hides_names, err);
     }
     gt_sqlite_db_close(&db);

@@ -916,6 +916,20 @@ def facts(view):
     return result
 
 
+def kernel_facts(view):
+    return {key: value for key, value in facts(view).items() if key in ("kernel_names", "kernel_launches", "kernel_time_ns")}
+
+
+def stream_gap_facts(view):
+    lengths = [gap["gap_ns"] for gap in stream_gaps(view)]
+    result = {"count": len(lengths), "total_ns": sum(lengths)}
+    if lengths:
+        numbers = statistics(lengths)
+        result |= {"avg_ns": numbers["avg_ns"], "p50_ns": numbers["median_ns"], "p90_ns": numbers["p90_ns"],
+                   "p99_ns": numbers["p99_ns"]}
+    return {f"stream_gap_{key}": value for key, value in result.items()}
+
+
 def overlaps(view):
     """Ops that start before an earlier op of their stream has ended."""
     count = 0

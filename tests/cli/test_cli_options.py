@@ -520,13 +520,14 @@ def test_traces_are_never_overwritten(run, folder):
 
 
 def test_files_of_one_capture(run, folder):
-    """Files that share the name before the marker go to one reader, and the one for JSON takes no second file."""
-    for name in ("x_cuda_gpu_trace.json", "y_cuda_gpu_trace.json", "x_nvtx_trace.json"):
+    """Files that share the name before a report's go to one reader, and the one for JSON takes no second file. Only CSVs
+    are reports."""
+    for name in ("x_cuda_gpu_trace.csv", "y_cuda_gpu_trace.csv", "x_nvtx_sum.csv", "x_nvtx_sum.json"):
         write_trace(folder / name)
-    report = json.loads(text_of(run("--json", "x_cuda_gpu_trace.json", "a.json", "y_cuda_gpu_trace.json")))
-    assert [os.path.basename(entry["path"]) for entry in report["inputs"]] == \
-        ["x_cuda_gpu_trace.json", "a.json", "y_cuda_gpu_trace.json"]
-    assert "not 2" in error_of(run("x_cuda_gpu_trace.json", "a.json", "x_nvtx_trace.json"), FAILED)
+    names = ["x_cuda_gpu_trace.csv", "a.json", "y_cuda_gpu_trace.csv", "x_nvtx_sum.json"]
+    report = json.loads(text_of(run("--json", *names)))
+    assert [os.path.basename(entry["path"]) for entry in report["inputs"]] == names
+    assert "not 2" in error_of(run("x_cuda_gpu_trace.csv", "a.json", "x_nvtx_sum.csv"), FAILED)
 
 
 def test_closed_pipe_is_quiet(gputime, folder):

@@ -137,9 +137,15 @@ def test_selection_of_sums(gputime):
     assert report["facts"]["kernel_launches"] == 3
     report = gputime.json("kernels", sums, "--category", "comm")
     assert [row["count"] for row in rows(report, "kernels")] == [1]
-    for option in (["--from", "1ms"], ["--device", "0"], ["--stream", "7"]):
-        done = gputime("kernels", sums, *option)
-        assert done.returncode == 2 and done.stdout == b"", option
+    for path in (sums, SAMPLES / "mini_nvtx_gpu_proj_sum.csv"):
+        done = gputime("kernels", path, "--from", "1ms")
+        assert done.returncode == 2 and b"--from needs times" in done.stderr
+        for one, many in (("device", "devices"), ("stream", "streams"), ("process", "processes"), ("step", "steps")):
+            done = gputime("kernels", path, f"--{one}", "7")
+            assert done.returncode == 2 and done.stdout == b"", one
+            assert f"no {one} 7; a table of sums does not tell {many}".encode() in done.stderr
+    done = gputime("kernels", SAMPLES / "header_cuda_gpu_trace.csv", "--device", "0")
+    assert done.returncode == 2 and b"no device 0; the trace has no GPU ops" in done.stderr
 
 
 def test_one_capture_in_several_files(gputime):
@@ -156,6 +162,56 @@ def test_one_capture_in_several_files(gputime):
     found = summary(gputime, kernels, memory)
     check_sums(expected, found, "kernels")
     check_sums(expected, found, "memory")
+
+
+# What `nsys stats` writes beside the tables that gputime reads, by the first of their columns.
+OTHER_REPORTS = {
+    "cuda_api_sum": "Time (%),Total Time (ns),Num Calls,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name",
+    "cuda_kern_exec_sum": "PID,TID,DevId,Count,QCount,TAvg (ns),TMed (ns),API Name,Kernel Name",
+    "cuda_gpu_mem_size_sum": "Total (MB),Count,Avg (MB),Med (MB),Min (MB),Max (MB),StdDev (MB),Operation",
+    "mpi_event_sum": "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Source,Name",
+    "nvtx_sum": "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Style,Range",
+    "cudaapisum": "Time (%),Total Time (ns),Num Calls,Average (ns),Minimum (ns),Maximum (ns),StdDev (ns),Name",
+    "nvtxppsum": "Time (%),Total Time (ns),Instances,Average (ns),Minimum (ns),Maximum (ns),StdDev (ns),Range",
+}
+
+
+def write_capture(folder, name, reports):
+    """The files of a capture: those that are read from the samples, the others with a row of ones."""
+    for report, sample in reports.items():
+        (folder / f"{name}_{report}.csv").write_bytes((SAMPLES / sample).read_bytes())
+    for report, header in OTHER_REPORTS.items():
+        ones = ",".join("1" for _ in header.split(","))
+        (folder / f"{name}_{report}.csv").write_text(f"{header}\n{ones}\n")
+    packed = folder / f"{name}_cuda_api_sum.csv"
+    (folder / f"{name}_cuda_api_sum_base.csv.gz").write_bytes(gzip.compress(packed.read_bytes()))
+
+
+@pytest.mark.parametrize("reports", [
+    {"cuda_gpu_trace": "mini_cuda_gpu_trace.csv", "nvtx_gpu_proj_sum": "mini_nvtx_gpu_proj_sum.csv",
+     "cuda_gpu_kern_sum_base": "mini_cuda_gpu_kern_sum.csv"},
+    {"gputrace": "mini2021_gputrace.csv", "gpukernsum": "mini2021_gpukernsum.csv",
+     "gpumemtimesum": "mini2021_gpumemtimesum.csv"}])
+def test_all_reports_of_a_capture(gputime, tmp_path, reports):
+    """Files that only differ in the report are one capture, whatever else its name holds."""
+    for name in ("run", "run_nvtx_2", "run_gputrace_3"):
+        write_capture(tmp_path, name, reports)
+    expected = summary(gputime, MINI)
+    for paths in (sorted(tmp_path.glob("run_*")), sorted(tmp_path.glob("run_*"), reverse=True)):
+        found = gputime.json("kernels", *paths, "--no-cache")
+        assert [one["ops"] for one in found["inputs"]] == [8, 8, 8]
+        kernels = rows(expected, "kernels")
+        assert rows(found, "kernels") == 3 * kernels
+    others = [tmp_path / f"run_{report}.csv" for report in OTHER_REPORTS]
+    done = gputime("kernels", *others)
+    assert done.returncode == 1 and b"no table that gputime reads" in done.stderr
+
+
+def test_other_files_are_captures_of_their_own(gputime, tmp_path):
+    """A report's name in that of another kind of file, or a part of it, says nothing."""
+    for name in ("run_cuda_gpu_trace.txt", "run_cuda_gpu_sum.txt", "run_cuda_gpu_tracer.csv", "run_gputraces.csv"):
+        (tmp_path / name).write_bytes(MINI.read_bytes())
+    assert len(gputime.json("kernels", *sorted(tmp_path.iterdir()))["inputs"]) == 4
 
 
 def test_packed_and_piped(gputime, tmp_path):
@@ -188,7 +244,79 @@ def test_ragged_rows(gputime):
                                   "mini_nvtx_gpu_proj_sum.csv"])
 def test_projected_ranges_alone(gputime, name):
     report = summary(gputime, SAMPLES / name)
-    assert issues(report) == {"no_gpu_work": 1}
+    assert issues(report) == {}
+    assert b"the trace has no GPU ops" in gputime("summary", SAMPLES / name).stdout
+    done = gputime("ranges", SAMPLES / name)
+    assert b"the trace has no" not in done.stdout and b"no_gpu_work" not in done.stdout
+    assert b"ncclAllReduce" in done.stdout and done.stderr == b""
+
+
+# ---- projected ranges ----
+
+STEP = {"name": "step", "domain": "", "instances": 1, "ops": None, "busy_ns": None, "sum_ns": None,
+        "projected_ns": 3063200, "range_ns": 3000000, "exclusive_ns": None, "share": None, "launches": 6, "used": 1,
+        "proj_avg_ns": 3063200, "proj_median_ns": 3063200, "proj_min_ns": 3063200, "proj_max_ns": 3063200,
+        "proj_stddev_ns": 0, "level_avg": 0}
+REDUCE = STEP | {"name": "ncclAllReduce", "domain": "NCCL", "projected_ns": 500000, "range_ns": 10000, "launches": 1,
+                 "proj_avg_ns": 500000, "proj_median_ns": 500000, "proj_min_ns": 500000, "proj_max_ns": 500000,
+                 "level_avg": 1}
+
+
+def test_projected_ranges_of_mini(gputime):
+    single, sums = SAMPLES / "mini_nvtx_gpu_proj_trace.csv", SAMPLES / "mini_nvtx_gpu_proj_sum.csv"
+    expected = [STEP, REDUCE]
+    gpu_sums = SAMPLES / "mini_cuda_gpu_sum.csv"
+    for paths in ([single], [single, sums], [sums, single], [MINI, single], [single, gpu_sums]):
+        report = gputime.json("ranges", *paths)
+        assert len(report["inputs"]) == 1
+        assert rows(report, "ranges") == expected
+        assert report["facts"]["range_names"] == report["facts"]["range_count"] == 2
+        assert "range_coverage" not in report["facts"]
+        assert [[row[column] for column in ("range", "name", "start_ns", "projected_ns", "range_start_ns", "range_ns",
+                                            "ops", "launches", "level", "parent", "children", "style", "pid", "tid")]
+                for row in rows(report, "range_instances")] == [
+            [0, "step", 0, 3063200, -100000, 3000000, None, 6, 0, None, None, "PushPop", 42, 43],
+            [1, "ncclAllReduce", 1600000, 500000, 1500000, 10000, None, 1, 1, None, None, "PushPop", 42, 43]]
+    report = gputime.json("ranges", sums)
+    assert rows(report, "ranges") == [row | {"level_avg": None} for row in expected]
+    assert rows(report, "range_instances") == []
+
+
+def test_projected_ranges_are_not_cut(gputime):
+    for paths in ([MINI, SAMPLES / "mini_nvtx_gpu_proj_trace.csv"], [SAMPLES / "mini_nvtx_gpu_proj_sum.csv"]):
+        report = gputime.json("ranges", *paths, "--name", "gemm")
+        assert rows(report, "ranges") == rows(report, "range_instances") == []
+        assert b"cannot be told for a selection" in gputime("ranges", *paths, "--name", "gemm").stdout
+
+
+def test_projected_ranges_of_several_styles(gputime, tmp_path):
+    """Rows of one name are joined; what a table lacks or the parts do not tell is left open."""
+    table = tmp_path / "sum.csv"
+    table.write_text("Range,Style,Total Proj Time (ns),Total Range Time (ns),Range Instances,Proj Med (ns),"
+                     "Proj Min (ns),Proj Max (ns),Proj StdDev (ns),Total GPU Ops\n:a,PushPop,30,50,2,15.0,10,20,7.1,4\n"
+                     ":a,StartEnd,40,60,1,40.0,40,40,0.0,5\nd:a,PushPop,0,0,0,,,,,\n")
+    first, second = rows(gputime.json("ranges", table), "ranges")
+    assert first == STEP | {"name": "a", "instances": 3, "projected_ns": 70, "range_ns": 110, "launches": 9, "used": 3,
+                            "proj_avg_ns": pytest.approx(70 / 3), "proj_median_ns": None, "proj_min_ns": 10,
+                            "proj_max_ns": 40, "proj_stddev_ns": None, "level_avg": None}
+    assert second["domain"] == "d"
+    assert second["launches"] is second["proj_avg_ns"] is second["proj_min_ns"] is None
+    table.write_text("Name,Projected Start (ns),Projected Duration (ns)\nb,100,7\nb,50,4\na,50,5\n")
+    report = gputime.json("ranges", table)
+    assert [(row["name"], row["projected_ns"], row["proj_median_ns"], row["range_ns"], row["launches"])
+            for row in rows(report, "ranges")] == [("b", 11, 5.5, None, None), ("a", 5, 5, None, None)]
+    assert [(row["range"], row["start_ns"], row["range_start_ns"], row["pid"])
+            for row in rows(report, "range_instances")] == [(2, 0, None, None), (1, 0, None, None), (0, 50, None, None)]
+
+
+def test_every_cut_of_projected_ranges(hardened, tmp_path):
+    for name in ("mini_nvtx_gpu_proj_trace.csv", "mini_nvtx_gpu_proj_sum.csv"):
+        whole = (SAMPLES / name).read_bytes()
+        path = tmp_path / "cut.csv"
+        for length in range(0, len(whole), 5):
+            path.write_bytes(whole[:length])
+            done = hardened("ranges", path, "--json")
+            assert done.returncode in (0, 1), (length, done.stderr)
 
 
 def test_other_texts(gputime, tmp_path):
@@ -255,3 +383,64 @@ def test_real_sqlite(gputime, capture):
     assert rows(events, "gaps", causes) == rows(export, "gaps", causes)
     if len({row["pid"] for row in export["tables"]["streams"]["rows"]}) == 1:
         assert rows(events, "streams", ("input", "pid")) == rows(export, "streams", ("input", "pid"))
+
+
+def nvidia(capture, report):
+    with open(NSYS / capture / f"{capture}_{report}.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("report", ["nvtx_gpu_proj_sum", "nvtx_gpu_proj_trace"])
+@pytest.mark.parametrize("capture", CAPTURES)
+def test_real_projected_names(gputime, capture, report):
+    found = gputime.json("ranges", NSYS / capture / f"{capture}_{report}.csv")
+    ours = {f"{row['domain']}:{row['name']}": row for row in rows(found, "ranges")}
+    theirs = nvidia(capture, "nvtx_gpu_proj_sum")
+    assert sorted(ours) == sorted(row["Range"] for row in theirs)
+    assert found["facts"]["range_count"] == sum(int(row["Range Instances"]) for row in theirs)
+    for row in theirs:
+        own = ours[row["Range"]]
+        exact = {"projected_ns": "Total Proj Time (ns)", "range_ns": "Total Range Time (ns)", "used": "Range Instances",
+                 "instances": "Range Instances", "proj_min_ns": "Proj Min (ns)", "proj_max_ns": "Proj Max (ns)",
+                 "launches": "Total GPU Ops"}
+        assert {key: own[key] for key in exact} == {key: int(row[title]) for key, title in exact.items()}
+        rounded = {"proj_avg_ns": "Proj Avg (ns)", "proj_median_ns": "Proj Med (ns)",
+                   "proj_stddev_ns": "Proj StdDev (ns)", "level_avg": "Avg Range Lvl"}
+        for key, title in rounded.items():
+            if key != "level_avg" or report == "nvtx_gpu_proj_trace":
+                assert own[key] == pytest.approx(float(row[title]), abs=PRINTED, rel=1e-9), (row["Range"], title)
+
+
+@pytest.mark.parametrize("capture", CAPTURES)
+def test_real_projected_ranges_equal_the_export(gputime, capture):
+    if capture == "graph_whole":
+        pytest.skip("nsys stats leaves out graphs that were traced as a whole")
+    single = gputime.json("ranges", NSYS / capture / f"{capture}_nvtx_gpu_proj_trace.csv")
+    export = gputime.json("ranges", NSYS / capture / f"{capture}.sqlite")
+    shared = ("name", "domain", "projected_ns", "launches", "used", "proj_avg_ns", "proj_median_ns",
+              "proj_min_ns", "proj_max_ns", "proj_stddev_ns", "level_avg")
+    expected = {(row["name"], row["domain"]): row for row in rows(export, "ranges") if row["used"]}
+    found = rows(single, "ranges")
+    assert len(found) == len(expected)
+    for row in found:
+        other = expected[row["name"], row["domain"]]
+        assert {key: row[key] for key in shared} == {key: other[key] for key in shared}
+        assert row["range_ns"] == other["range_ns"] or other["used"] < other["instances"]
+    columns = ("name", "domain", "projected_ns", "range_ns", "launches", "level", "style", "pid", "tid")
+    lists = []
+    for report in (single, export):
+        origin = int(report["inputs"][0]["origin_ns"])
+        lists.append([[row["start_ns"] + origin, row["range_start_ns"] + origin] + [row[key] for key in columns]
+                      for row in rows(report, "range_instances") if row["start_ns"] is not None])
+    assert lists[0] == lists[1]
+
+
+@pytest.mark.parametrize("capture", CAPTURES)
+def test_real_files_are_one_capture(gputime, capture):
+    files = sorted(NSYS.joinpath(capture).glob("*.csv*"))
+    assert len(files) > 5
+    found = summary(gputime, *files)
+    assert len(found["inputs"]) == 1
+    expected = summary(gputime, trace_of(capture))
+    for table in ("accounting", "kernels", "memory", "categories"):
+        assert rows(found, table) == rows(expected, table), table

@@ -181,6 +181,154 @@ def test_launches_stay_in_their_process(gputime, tmp_path):
     assert issues["op_without_call"] == 1
 
 
+def issues_of(document):
+    return {issue["id"]: issue["count"] for issue in document["issues"]}
+
+
+def alter(path, script, *rows):
+    """Runs a script on a database, then statements with values."""
+    connection = sqlite3.connect(path)
+    connection.executescript(script)
+    for statement, values in rows:
+        connection.execute(statement, values)
+    connection.commit()
+    connection.close()
+    return path
+
+
+def machine_id(machine, pid, tid=0):
+    return machine << 48 | pid << 24 | tid
+
+
+def test_processes_of_two_machines(gputime, tmp_path):
+    """The same process number and the same correlation ids in two virtual machines."""
+    kernel = "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?, ?, 0, 1, 7, 1, ?, ?, 0, NULL)"
+    call = "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (?, ?, 0, ?, 1, 3, 0)"
+    path = alter(make(tmp_path / "machines.sqlite", devices=[(0, 0, 100)], gpus=[(0, "GPU"), (1, "GPU")]), "",
+                 (kernel, (1000, 2000, machine_id(1, 100), 1)), (kernel, (3000, 5000, machine_id(2, 100), 2)),
+                 (call, (2400, 2500, machine_id(2, 100, 5))), (call, (100, 900, machine_id(1, 100, 5))))
+    document = gputime.json("kernels", "--launches", path)
+    queues = {row["name"]: row["queue_max_ns"] for row in document["tables"]["kernel_launches"]["rows"]}
+    assert queues == {"gemm": 100, "copy": 500}
+    issues = issues_of(document)
+    assert "op_without_call" not in issues and "launch_ambiguous" not in issues
+    assert issues["device_shared"] == 1  # the map of devices has only the number, which both have
+    rows = gputime.json("summary", path)["tables"]["processes"]["rows"]
+    assert [(row["pid"], row["name"]) for row in rows] == [(100, "hw 0, vm 2"), (100, "hw 0, vm 1")]
+
+
+def test_table_with_a_bare_process_number(gputime, tmp_path):
+    """Where only some tables tell the machine, the number alone must do."""
+    path = alter(make(tmp_path / "bare.sqlite", calls=[(100, 900, 10, 1)], gpus=[(0, "GPU")]),
+                 "DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL; CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, "
+                 "end INTEGER, deviceId INTEGER, streamId INTEGER, correlationId INTEGER, processId INTEGER, name TEXT);"
+                 "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1000, 2000, 0, 7, 1, 10, 'k');"
+                 "CREATE TABLE PROCESSES (globalPid INTEGER, name TEXT)",
+                 ("INSERT INTO PROCESSES VALUES (?, 'python3')", (global_id(10),)))
+    (row,) = gputime.json("kernels", "--launches", path)["tables"]["kernel_launches"]["rows"]
+    assert row["queue_max_ns"] == 100
+    (row,) = gputime.json("summary", path)["tables"]["processes"]["rows"]
+    assert (row["pid"], row["name"]) == (10, "python3")
+
+
+NVTX_OF_2020 = """
+    CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER NOT NULL, eventType INTEGER NOT NULL,
+        text TEXT NOT NULL, globalTid INTEGER NOT NULL, endGlobalTid INTEGER NOT NULL, textId INTEGER NOT NULL,
+        domainId INTEGER NOT NULL);
+"""
+
+
+def test_exports_that_know_no_null(gputime, tmp_path):
+    """Exports of 2019 to 2021 have 0 and '' where newer ones have NULL."""
+    range_row = "INSERT INTO NVTX_EVENTS VALUES (?, ?, ?, ?, ?, 0, ?, 0)"
+    path = alter(make(tmp_path / "old.sqlite", kernels=[(1000, 2000, 0, 7, 1, 10, 1)]),
+                 NVTX_OF_2020 + "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET graphNodeId = 0",
+                 (range_row, (10, 20, 59, "", global_id(10, 1), 2)), (range_row, (30, 0, 59, "open", global_id(10, 1), 0)),
+                 (range_row, (40, 2**63 - 1, 60, "endless", global_id(10, 1), 0)),
+                 (range_row, (50, 60, 60, "", global_id(10, 1), 77)))
+    document = gputime.json("ranges", path)
+    issues = issues_of(document)
+    assert issues["range_open"] == 2 and "call_negative" not in issues
+    lengths = {row["name"]: row["range_ns"] for row in document["tables"]["ranges"]["rows"]}
+    assert lengths == {"copy": 10, "open": 1970, "endless": 1960, "": 10}
+
+
+CONCURRENT = """
+    CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, streamId INTEGER,
+        correlationId INTEGER, name INTEGER);
+    INSERT INTO CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL VALUES (5000, 5700, 0, 7, 9, 2);
+"""
+
+
+def test_tables_of_the_same_kind(gputime, tmp_path):
+    """An empty table hides no other, and two that have rows are both read."""
+    empty = alter(make(tmp_path / "empty.sqlite"), CONCURRENT)
+    assert gputime.json("kernels", empty)["inputs"][0]["ops"] == 1
+    both = alter(make(tmp_path / "both.sqlite", kernels=[(1000, 2000, 0, 7, 1, 10, 1)]), CONCURRENT)
+    rows = gputime.json("kernels", both)["tables"]["kernels"]["rows"]
+    assert {row["name"]: row["total_ns"] for row in rows} == {"gemm": 1000, "copy": 700}
+
+
+def test_generated_columns_are_not_there(gputime, tmp_path):
+    path = alter(make(tmp_path / "made.sqlite"),
+                 "DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL; CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, "
+                 "demangledName AS (hex(zeroblob(100000))), end INTEGER, deviceId INTEGER, streamId INTEGER AS (5) STORED, "
+                 "shortName INTEGER); INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 30, 0, 1)")
+    (row,) = gputime.json("kernels", path)["tables"]["kernels"]["rows"]
+    assert (row["name"], row["total_ns"]) == ("gemm", 20)
+
+
+def test_text_that_no_such_file_holds(gputime, tmp_path):
+    """A column added later has its value once for all rows: what that gives is bounded by the size of the file."""
+    path = alter(make(tmp_path / "added.sqlite"),
+                 "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, globalTid INTEGER);"
+                 "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)"
+                 " INSERT INTO NVTX_EVENTS SELECT i, i + 5, 59, 1 FROM n;"
+                 f"ALTER TABLE NVTX_EVENTS ADD COLUMN text TEXT DEFAULT '{'x' * 100000}'")
+    issues = issues_of(gputime.json("ranges", path, "--no-cache"))
+    assert issues["event_damaged"] == 1
+    few = alter(tmp_path / "added.sqlite", "DELETE FROM NVTX_EVENTS WHERE start > 10")
+    assert "event_damaged" not in issues_of(gputime.json("ranges", few, "--no-cache"))
+
+
+def test_first_entry_of_a_device_counts(gputime, tmp_path):
+    path = make(tmp_path / "twice.sqlite", kernels=[(1000, 2000, 0, 7, 1, 10, 1)], devices=[(3, 0, 10), (1, 0, 10)],
+                gpus=[(1, "GPU a"), (3, "GPU b")])
+    (row,) = gputime.json("summary", path)["tables"]["accounting"]["rows"]
+    assert row["device"] == 3
+
+
+def test_short_name_where_the_long_one_is_unknown(gputime, tmp_path):
+    path = alter(make(tmp_path / "short.sqlite", kernels=[(1000, 2000, 0, 7, 1, 10, 99)]),
+                 "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET shortName = 2")
+    document = gputime.json("kernels", path)
+    assert [row["name"] for row in document["tables"]["kernels"]["rows"]] == ["copy"]
+    assert "op_without_name" not in issues_of(document)
+
+
+@pytest.mark.parametrize("devices, doubts", [([(0, 0, 10), (0, 0, 11)], 0), ([(0, 0, 10)], 1), ([(0, 0, 11)], 1),
+                                             ([(1, 0, 10)], 0), ([], 1)])
+def test_devices_under_doubt(gputime, tmp_path, devices, doubts):
+    """Two processes use number 0; some of them say which GPU that is."""
+    path = make(tmp_path / "doubt.sqlite", kernels=[(1000, 2000, 0, 7, 1, 10, 1), (1000, 2000, 0, 7, 1, 11, 1)],
+                devices=devices, gpus=[(0, "GPU a"), (1, "GPU b")])
+    store_issues = issues_of(gputime.json("summary", path))
+    assert store_issues.get("device_shared", 0) == doubts
+
+
+def test_words_of_the_profiler(gputime, tmp_path):
+    words = "CREATE TABLE DIAGNOSTIC_EVENT (text TEXT); INSERT INTO DIAGNOSTIC_EVENT VALUES "
+    lost = alter(make(tmp_path / "lost.sqlite"), words +
+                 "('No CUDA events collected. Does the process use CUDA?'), ('No NVTX events collected.'),"
+                 "('CUDA profiling might have not been started correctly.'), ('Number of CUPTI events produced: 5')")
+    assert issues_of(gputime.json("summary", lost))["events_dropped"] == 2
+    many = alter(make(tmp_path / "many.sqlite"), words +
+                 "('Number of incomplete CUPTI events dropped: 99999999999999999999999'),"
+                 "('Number of incomplete CUPTI events dropped: 18446744073709551615'),"
+                 "('Number of incomplete CUPTI events dropped: 7')")
+    assert issues_of(gputime.json("summary", many))["events_dropped"] == 2**63 - 1
+
+
 def test_missing_tables_cost_their_facts_only(gputime, tmp_path):
     path = make(tmp_path / "bare.sqlite", kernels=[(1000, 2000, 0, 7, 1, 10, 1)],
                 more="DROP TABLE CUPTI_ACTIVITY_KIND_RUNTIME;"

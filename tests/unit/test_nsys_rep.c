@@ -17,6 +17,9 @@ static void kernels_have_names(void **state) {
     events_give(NAMED(num(1, 0), num(2, 1), num(3, 2)), 1, "kernel 100+50 'gemm<1>(int)' gpu 2/7 #9\n");
     events_give(NAMED(num(3, 2), num(2, 1)), 1, "kernel 100+50 'gemm' gpu 2/7 #9\n");
     events_give(NAMED(num(3, 2)), 1, "kernel 100+50 '_Z4gemm' gpu 2/7 #9\n");
+    /* A name that is not there gives way to the next. */
+    events_give(NAMED(num(1, 99), num(2, 1), num(3, 2)), 1, "kernel 100+50 'gemm' gpu 2/7 #9\n");
+    events_give(NAMED(num(1, 99), num(2, 98), num(3, 2)), 1, "kernel 100+50 '_Z4gemm' gpu 2/7 #9\n");
     events_give(NAMED(num(1, 99)), 1, "kernel 100+50 '?' gpu 2/7 #9\nissue op_without_name 1\n");
     events_give(NAMED(num(1, UINT64_MAX)), 1, "kernel 100+50 '?' gpu 2/7 #9\nissue op_without_name 1\n");
     events_give(NAMED(num(27, UINT64_C(5) << 32), num(1, 0)), 1, "kernel 100+50 'gemm<1>(int)' gpu 2/7 #9 in graph\n");
@@ -134,7 +137,8 @@ static void processes_threads_and_gpus_have_names(void **state) {
     report.target =
         sub(1, sub(2, JOIN(sub(7, JOIN(num(1, 3), str(2, "H200"), num(11, 1000), num(14, 132))),
                            sub(7, JOIN(num(1, 4), str(2, "H100"))), sub(9, JOIN(num(1, 3), num(2, 0), num(3, 5))),
-                           sub(9, JOIN(num(1, 4), num(2, 0), num(3, 9))))));
+                           sub(9, JOIN(num(1, 4), num(2, 0), num(3, 9))),
+                           sub(9, JOIN(num(1, 4), num(2, 0), num(3, 5)))))); /* the first counts */
     report_gives(&report, "kernel 1+1 'gemm' gpu 3/7\nkernel 3+1 'gemm' gpu 4/7\n"
                           "call 10+20 'cudaLaunchKernel_v7000' 5/6 #9\n"
                           "process 5 is 'app'\nprocess 9 is '/bin/other'\nthread 6 is 'main'\n"

@@ -3,6 +3,7 @@
 #include "rep_text.h"
 
 #include <sys/resource.h>
+#include <time.h>
 
 #include "random.h"
 
@@ -14,6 +15,13 @@ static struct report three_chunks(void) {
                            .event_count = 3};
 }
 
+static size_t count_of(const char *text, const char *part) {
+    size_t count = 0;
+    for (const char *p = text; (p = strstr(p, part)); p += strlen(part))
+        count++;
+    return count;
+}
+
 static void damaged_events_are_counted(void **state) {
     (void)state;
     struct bytes beyond = sub(1, JOIN(num(1, 79), varint(107 << 3 | 2), varint(50), num(1, 5)));
@@ -21,9 +29,10 @@ static void damaged_events_are_counted(void **state) {
         sub(1, JOIN(num(1, 79), sub(107, JOIN(num(1, 5), num(2, 6), sub(101, JOIN(num(1, 1), varint(10 << 3)))))));
     struct bytes in_call = sub(1, JOIN(num(1, 48), sub(108, JOIN(num(1, 5), varint(2)))));
     struct bytes in_range = sub(1, JOIN(num(1, 59), sub(102, varint(3 << 3 | 3))));
-    struct report report = {.events = chunk(JOIN(beyond, kernel(10, 1), in_kernel, in_call, in_range, kernel(20, 1))),
-                            .event_count = 6};
-    report_gives(&report, ROW("10") ROW("20") "issue event_damaged 4 at 62\n");
+    struct bytes in_graph = EVENT(130, 107, num(1, 5), num(2, 6), sub(107, JOIN(num(1, 12), varint(2 << 3))));
+    struct bytes events = JOIN(beyond, kernel(10, 1), in_kernel, in_call, in_range, in_graph, kernel(20, 1));
+    struct report report = {.events = chunk(events), .event_count = 7};
+    report_gives(&report, ROW("10") ROW("20") "issue event_damaged 5 at 62\n");
 }
 
 static void damaged_chunks_are_left_out(void **state) {
@@ -70,14 +79,85 @@ static void counts_of_the_index_are_compared(void **state) {
     report.event_count = 5;
     report_gives(&report, ROW("10") ROW("20") ROW("30") "issue records_missing 2\n");
     report.event_count = 2;
-    report_gives(&report, ROW("10") ROW("20") ROW("30") "issue index_damaged 1\n");
+    report_gives(&report, ROW("10") ROW("20") "issue index_damaged 1\n");
+    report.event_count = 0;
+    report_gives(&report, "issue index_damaged 1\n");
     report.event_count = UINT64_MAX - 1;
-    report_gives(&report, ROW("10") ROW("20") ROW("30") "issue records_missing 18446744073709551611\n");
+    report_gives(&report, ROW("10") ROW("20") ROW("30") "issue records_missing 9223372036854775807\n");
     report = three_chunks();
     report.index = JOIN(num(3, 8), num(5, 4)); /* the last counts: two strings, four threads more than there are */
     report_gives(&report, ROW("10") ROW("20") ROW("30") "issue records_missing 6\n");
     report.index = num(3, UINT64_MAX - 1);
-    report_gives(&report, ROW("10") ROW("20") ROW("30") "issue records_missing 18446744073709551608\n");
+    report_gives(&report, ROW("10") ROW("20") ROW("30") "issue records_missing 9223372036854775807\n");
+}
+
+/* Events beyond the count are ignored: always the last of the file, whichever thread meets them. */
+static void events_beyond_the_count_are_ignored(void **state) {
+    (void)state;
+    enum { CHUNKS = 400 };
+    struct bytes chunks[CHUNKS], filler = take_bytes(pool, 20000);
+    struct report report = {.event_count = 2 * CHUNKS - 101};
+    for (uint32_t i = 0; i < CHUNKS; i++)
+        chunks[i] = chunk(JOIN(kernel(1000 + 2 * i, 1), kernel(1001 + 2 * i, 1), sub(5, filler)));
+    report.events = join_count(chunks, CHUNKS);
+    struct bytes bytes = report_bytes(&report);
+    for (size_t threads = 1; threads < 5; threads++) {
+        char *text = decode_bytes(bytes, &(struct gt_decode_options){.threads = threads});
+        assert_int_equal(count_of(text, "kernel "), report.event_count);
+        assert_non_null(strstr(text, "kernel 1698+10 'gemm' gpu 0/7 #1698\n"
+                                     "issue index_damaged 1\n"));
+        free(text);
+    }
+}
+
+/* A chunk of more entries than any has: the first ones are read. */
+static void chunks_with_too_many_entries_are_read_in_part(void **state) {
+    (void)state;
+    enum { LIMIT = 1 << 16 };
+    struct bytes event = JOIN(kernel(10, 1)), other = sub(2, nothing);
+    struct report report = {.event_count = LIMIT, .index = num(15, 1)};
+    for (int is_over = 0; is_over < 2; is_over++) {
+        struct bytes entries = {pool + pool_used, 0};
+        for (size_t i = 0; i < LIMIT - 1; i++)
+            entries.size += take_bytes(event.ptr, event.size).size;
+        entries.size += take_bytes(other.ptr, other.size).size;
+        if (is_over)
+            entries.size += take_bytes(event.ptr, event.size).size;
+        report.events = chunk(entries);
+        report.event_count = LIMIT - 1;
+        char *text = decode_bytes(report_bytes(&report), &(struct gt_decode_options){.threads = 1});
+        assert_int_equal(count_of(text, "kernel 10+10"), LIMIT - 1);
+        assert_int_equal(count_of(text, "issue packing_damaged 1 at "), is_over);
+        free(text);
+    }
+}
+
+/* Clocks and conversions by the hundred thousand take no longer than their bytes; more are not looked at. */
+static void many_clocks_take_little_time(void **state) {
+    (void)state;
+    enum { CLOCKS = 250000, CONVERSIONS = 100000, SECTION_MAX = 1 << 20 };
+    struct bytes clocks = {pool + pool_used, 0}, conversions;
+    for (size_t i = 0; i < CLOCKS; i++)
+        clocks.size += take_bytes("\x0a\x00", 2).size;
+    conversions = (struct bytes){pool + pool_used, 0};
+    for (size_t i = 0; i < CONVERSIONS; i++)
+        conversions.size += take_bytes("\x0a\x03\x0a\x01\x61", 5).size;
+    struct report report = three_chunks();
+    report.head = JOIN(num(17, 500), num(18, 600));
+    report.clocks = JOIN(sub(1, clocks), sub(2, conversions));
+    assert_true(report.clocks.size < SECTION_MAX);
+    clock_t before = clock();
+    report_gives(&report, ROW("10") ROW("20") ROW("30") "duration 100\n");
+    assert_true(clock() - before < 5 * CLOCKS_PER_SEC);
+
+    struct bytes point = sub(1, JOIN(num(1, 1000), num(2, 480)));
+    struct bytes known =
+        JOIN(sub(1, JOIN(sub(1, JOIN(str(1, "aa"), num(2, 11))), sub(1, JOIN(str(1, "bb"), num(2, 7))))),
+             sub(2, sub(1, JOIN(str(1, "aa"), str(2, "bb"), sub(3, point)))));
+    report.clocks = JOIN(known, sub(9, take_bytes(pool, SECTION_MAX - known.size - 5)));
+    report_gives(&report, ROW("10") ROW("20") ROW("30") "base 1020\nduration 100\n");
+    report.clocks = JOIN(report.clocks, num(9, 1));
+    report_gives(&report, ROW("10") ROW("20") ROW("30") "duration 100\n");
 }
 
 static void offsets_that_lie_are_noticed(void **state) {
@@ -144,13 +224,6 @@ static void unknown_layouts_are_said_to_be(void **state) {
                       "error: it begins in another way than other reports" ADVICE);
 }
 
-static size_t count_of(const char *text, const char *part) {
-    size_t count = 0;
-    for (const char *p = text; (p = strstr(p, part)); p += strlen(part))
-        count++;
-    return count;
-}
-
 /* Every prefix of a report gives an error or says that it is cut; the longer, the more kernels. */
 static void cut_reports_give_what_is_there(void **state) {
     (void)state;
@@ -205,7 +278,7 @@ static void bombs_do_not_fill_the_memory(void **state) {
     start = JOIN(varint(0), varint(index.size), index);
     all = JOIN(raw("NVIDIA Tegra Profiler Report 1.QDTEXT00"), start, bomb);
     text = decode_bytes(all, &(struct gt_decode_options){.threads = 1});
-    assert_non_null(strstr(text, "skipped 33554429\n"));
+    assert_non_null(strstr(text, "skipped 65536\n"));
     free(text);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
@@ -241,6 +314,9 @@ int main(void) {
         cmocka_unit_test_setup(damaged_chunks_are_left_out, clear_pool),
         cmocka_unit_test_setup(sizes_that_cannot_be_are_refused, clear_pool),
         cmocka_unit_test_setup(counts_of_the_index_are_compared, clear_pool),
+        cmocka_unit_test_setup(events_beyond_the_count_are_ignored, clear_pool),
+        cmocka_unit_test_setup(chunks_with_too_many_entries_are_read_in_part, clear_pool),
+        cmocka_unit_test_setup(many_clocks_take_little_time, clear_pool),
         cmocka_unit_test_setup(offsets_that_lie_are_noticed, clear_pool),
         cmocka_unit_test_setup(damage_does_not_hide_the_end_of_the_events, clear_pool),
         cmocka_unit_test_setup(tables_that_lie_are_done_without, clear_pool),

@@ -323,6 +323,30 @@ static void test_ranges(void **state) {
     gt_store_free(store);
 }
 
+/* Exports of 2019 to 2021 have zeros where newer ones have NULL. */
+static void test_zeros_for_null(void **state) {
+    (void)state;
+    struct gt_store *store = decode(STRINGS RANGES KERNELS ONE_KERNEL
+                                    "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET graphNodeId = 0;"
+                                    "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, "
+                                    "endGlobalTid, textId) VALUES (1, 2, 59, '', " TID(
+                                        42, 42) ", 0, 5), (3, 0, 60, '', " TID(42, 42) ", 0, 99), (0, 0, 59, 'at "
+                                                                                       "zero', " TID(42, 42) ", 0, 0)");
+    assert_int_equal(store->ops.flags[0], 0);
+    static const char *const names[] = {"registered", "", "at zero"};
+    static const int64_t ends_ns[] = {2, 20, 0};
+    assert_int_equal(store->ranges.count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_text(store, store->ranges.name[i], names[i]);
+        assert_int_equal(store->ranges.end_ns[i], ends_ns[i]);
+        assert_int_equal(store->ranges.end_thread[i], GT_NO_TRACK);
+    }
+    assert_int_equal(store->threads.count, 1);
+    assert_int_equal(issue(store, GT_ISSUE_RANGE_OPEN), 1);
+    assert_int_equal(issue(store, GT_ISSUE_CALL_NEGATIVE), 0);
+    gt_store_free(store);
+}
+
 static void test_profiler(void **state) {
     (void)state;
     struct gt_store *store = decode(
@@ -447,6 +471,41 @@ static void test_threads(void **state) {
     gt_store_free(one);
 }
 
+/* The same, where one process number stands for processes of several machines, whichever thread meets which first. */
+static void test_threads_and_machines(void **state) {
+    (void)state;
+    world_make(world_path,
+               "PRAGMA page_size = 512;" STRINGS KERNELS CALLS
+               "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)"
+               " INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT i * 10, i * 10 + 5, 0, 1, 0, 7, i,"
+               " ((9 - i / 7000) << 48) | (42 << 24), 1, 2, 3, 8, NULL FROM n;"
+               "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT start, end, 0, globalPid | 7, correlationId, 4, 0, 0"
+               " FROM CUPTI_ACTIVITY_KIND_KERNEL;"
+               "CREATE TABLE PROCESSES (globalPid INTEGER, name TEXT); INSERT INTO PROCESSES VALUES "
+               "((3 << 48) | (42 << 24), 'third')");
+    struct gt_error err = {0};
+    struct gt_store *one, *several;
+    assert_int_equal(try_decode(world_path, 1, &one, &err), GT_OK);
+    assert_int_equal(one->processes.count, 9);
+    assert_int_equal(one->threads.count, 9);
+    for (size_t i = 0; i < 9; i++) {
+        char label[32];
+        snprintf(label, sizeof label, "hw 0, vm %zu", 9 - i);
+        assert_text(one, one->processes.label[i], label);
+        assert_int_equal(one->processes.pid[i], 42);
+        assert_text(one, one->processes.name[i], i == 6 ? "third" : "");
+    }
+    for (size_t i = 0; i < one->ops.count; i += 500)
+        assert_int_equal(one->lanes.process[one->ops.lane[i]], one->threads.process[one->calls.thread[i]]);
+    assert_int_equal(issue(one, GT_ISSUE_DEVICE_SHARED), 1);
+    for (size_t threads = 2; threads <= 5; threads++) {
+        assert_int_equal(try_decode(world_path, threads, &several, &err), GT_OK);
+        assert_same_store(one, several);
+        gt_store_free(several);
+    }
+    gt_store_free(one);
+}
+
 #define MIXED_EXPORT                                                                                                   \
     STRINGS KERNELS CALLS RANGES ONE_KERNEL                                                                            \
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)"                               \
@@ -525,10 +584,12 @@ int main(void) {
         cmocka_unit_test(test_calls),
         cmocka_unit_test(test_physical_devices),
         cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_zeros_for_null),
         cmocka_unit_test(test_profiler),
         cmocka_unit_test(test_sparse_strings),
         cmocka_unit_test(test_foreign),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_threads_and_machines),
         cmocka_unit_test(test_cut),
         cmocka_unit_test(test_samples),
         cmocka_unit_test(test_general_reader),

@@ -282,6 +282,18 @@ static void test_unusual_tables(void **state) {
         "CREATE TABLE empty (a, b);"
         "CREATE TABLE \"odd \"\" name\" (\"odd \"\" column\", end); INSERT INTO \"odd \"\" name\" VALUES (1, 2)");
     assert_int_equal(compare_all(world_path), 2); /* empty and the odd name */
+    struct gt_sqlite_db db;
+    struct gt_source *source = open_db(world_path, &db);
+    for (size_t t = 1; t <= 2; t++) { /* what the file would have computed is not there */
+        struct gt_error err = {0};
+        assert_int_equal(gt_sqlite_table_load(&db, &db.tables[t], &err), GT_OK);
+        assert_int_equal(db.tables[t].column_count, 2);
+        assert_int_equal(gt_sqlite_table_column(&db.tables[t], GT_STR("b")), GT_SQLITE_NO_COLUMN);
+        assert_int_equal(gt_sqlite_table_column(&db.tables[t], GT_STR("C")), 1);
+        assert_true(gt_sqlite_table_has_rows(&db, &db.tables[t]));
+    }
+    assert_false(gt_sqlite_table_has_rows(&db, &db.tables[3]));
+    close_db(source, &db);
     world_make(world_path, "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (a, b); INSERT INTO t VALUES ('grün', 1)");
     assert_int_equal(compare_all(world_path), 0);
     world_make(world_path, "PRAGMA auto_vacuum = FULL; CREATE TABLE t (a); INSERT INTO t VALUES (1)");
@@ -420,6 +432,33 @@ static void test_bad_overflow(void **state) {
     free(bytes);
 }
 
+static void count_row(void *context, const struct gt_sqlite_row *row) {
+    (void)row;
+    ++*(size_t *)context;
+}
+
+/* A reader that has followed many pages reads the next part like a fresh one: threads take parts in any order. */
+static void test_runs_do_not_share_limits(void **state) {
+    (void)state;
+    world_make(world_path, "CREATE TABLE t (a TEXT, b TEXT); INSERT INTO t VALUES (printf('%.*c', 50000, 'x'), 'end')");
+    struct gt_sqlite_db db;
+    struct gt_source *source = open_db(world_path, &db);
+    struct gt_error err = {0};
+    struct gt_sqlite_scan scan;
+    struct gt_sqlite_reader reader;
+    size_t count = 0;
+    assert_int_equal(gt_sqlite_table_load(&db, &db.tables[0], &err), GT_OK);
+    assert_int_equal(gt_sqlite_scan_init(&scan, &db, &db.tables[0], (const uint16_t[]){1}, 1, &err), GT_OK);
+    assert_true(gt_sqlite_reader_init(&reader, &db.file));
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(gt_sqlite_scan_part(&scan, 0, &reader, count_row, &count, &err), GT_OK);
+    assert_int_equal(count, 5);
+    assert_int_equal(reader.damaged, 0);
+    gt_sqlite_reader_release(&reader);
+    gt_sqlite_scan_release(&scan);
+    close_db(source, &db);
+}
+
 /* Whatever happens, it must be no crash; the sanitizers watch. */
 static void scan_everything(void) {
     struct gt_error err = {0};
@@ -480,6 +519,8 @@ static void test_log(void **state) {
     assert_int_equal(gt_sqlite_table_load(&db, &db.tables[0], &err), GT_OK);
     sqlite3_free(scan_text(&db, &db.tables[0], (const uint16_t[]){0}, 1, false, &outcome));
     assert_int_equal(outcome.count, 500);
+    /* What bounds a scan counts the log, in which all of this still is. */
+    assert_true(db.size_bytes > (uint64_t)db.file.page_count * db.file.page_bytes + 500);
     close_db(source, &db);
     assert_int_equal(world_files(0), 3);
 
@@ -577,23 +618,15 @@ static void test_samples(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_values),
-        cmocka_unit_test(test_reserved_bytes),
-        cmocka_unit_test(test_rowids),
-        cmocka_unit_test(test_added_columns),
-        cmocka_unit_test(test_wide_table),
-        cmocka_unit_test(test_overflow),
-        cmocka_unit_test(test_unusual_tables),
-        cmocka_unit_test(test_damaged_leaf),
-        cmocka_unit_test(test_bad_links),
-        cmocka_unit_test(test_cut_file),
-        cmocka_unit_test(test_bad_overflow),
-        cmocka_unit_test(test_flipped_bytes),
-        cmocka_unit_test(test_log),
-        cmocka_unit_test(test_journal),
-        cmocka_unit_test(test_odd_paths),
-        cmocka_unit_test(test_covering_index),
-        cmocka_unit_test(test_not_seekable),
+        cmocka_unit_test(test_random_values),  cmocka_unit_test(test_reserved_bytes),
+        cmocka_unit_test(test_rowids),         cmocka_unit_test(test_added_columns),
+        cmocka_unit_test(test_wide_table),     cmocka_unit_test(test_overflow),
+        cmocka_unit_test(test_unusual_tables), cmocka_unit_test(test_damaged_leaf),
+        cmocka_unit_test(test_bad_links),      cmocka_unit_test(test_cut_file),
+        cmocka_unit_test(test_bad_overflow),   cmocka_unit_test(test_runs_do_not_share_limits),
+        cmocka_unit_test(test_flipped_bytes),  cmocka_unit_test(test_log),
+        cmocka_unit_test(test_journal),        cmocka_unit_test(test_odd_paths),
+        cmocka_unit_test(test_covering_index), cmocka_unit_test(test_not_seekable),
         cmocka_unit_test(test_samples),
     };
     return cmocka_run_group_tests(tests, world_begin, world_end);

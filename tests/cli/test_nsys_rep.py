@@ -95,8 +95,8 @@ def test_sizes_of_messages(gputime):
     assert 0 < window["count"] < 195
 
 
-def test_no_table_of_messages_where_there_are_none(gputime):
-    assert "collectives" not in gputime.json(SMALL)["tables"]
+def test_messages_are_an_empty_table_where_there_are_none(gputime):
+    assert gputime.json(SMALL)["tables"]["collectives"]["rows"] == []
 
 
 def json_of_lossy(gputime, *args):

@@ -323,12 +323,10 @@ bool gt_torch_layout_wants(const struct gt_torch_layout *layout, const struct gt
     return path->fold_count < layout->max_folds && !is_full(layout);
 }
 
-void gt_torch_layout_learn(struct gt_torch_layout *layout, const struct gt_torch_event *event, const char *p,
-                           const char *end, uint32_t track) {
+static void take_lesson(struct gt_torch_layout *layout, const struct gt_torch_event *event, const char *p,
+                        const char *end, uint32_t track) {
     struct draft draft;
     struct gt_torch_node *nodes[MAX_STEPS];
-    if (is_full(layout))
-        return;
     draft.event = event;
     draft.literal = p;
     draft.step_count = 0;
@@ -353,4 +351,16 @@ void gt_torch_layout_learn(struct gt_torch_layout *layout, const struct gt_torch
     folded->is_folded = true;
     folded->track = track;
     path->fold_count++;
+}
+
+void gt_torch_layout_learn(struct gt_torch_layout *layout, const struct gt_torch_event *event, const char *p,
+                           const char *end, uint32_t track) {
+    if (is_full(layout))
+        return;
+    take_lesson(layout, event, p, end, track);
+    if (!gt_arena_failed(&layout->arena))
+        return;
+    /* A lesson that memory ran out on leaves paths without an end: better to know nothing from here on. */
+    layout->open->children = layout->folded->children = NULL;
+    layout->lesson_count = MAX_LESSONS;
 }

@@ -1,5 +1,6 @@
-/* Gathers what ranges launched: in come the ops of a view and their ranges, out go sums by range and by name. Linear,
-   but that each op is added to every name around it. */
+/* Gathers what ranges launched: in come the ops of a view and their ranges, out go sums by range and by name. Linear
+   where ranges nest, but that each op is added to every name around it. Where ranges overlap, each op is added to every
+   range that crosses others around it: 20000 ops inside 20000 such ranges take a second or two. */
 #include "measure/range_set.h"
 
 #include "base/map.h"

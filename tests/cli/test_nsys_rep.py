@@ -68,12 +68,6 @@ def test_report_and_export_say_the_same(gputime, tmp_path, report, command):
     assert any(table["rows"] for table in first["tables"].values())
 
 
-@pytest.mark.parametrize("report", REPORTS + OTHERS, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_threads_do_not_matter(gputime, report):
-    one = gputime.json(report, "--threads", "1")
-    assert gputime.json(report, "--threads", "4") == one
-
-
 def test_numbers_of_a_capture(gputime):
     entry = gputime.json(DATA / "nsys" / "extras.nsys-rep")["inputs"][0]
     assert (entry["ops"], entry["kernels"], entry["calls"], entry["ranges"]) == (800, 610, 1765, 94)

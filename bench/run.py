@@ -161,13 +161,15 @@ def json_case(bench, build, trace, name, extra):
     contenders = [
         Contender("gputime 1 thread", [bench / "read", 1, trace]),
         Contender("gputime 2 threads", [bench / "read", 2, trace]),
-        Contender("simdjson on-demand", [bench / "simdjson", trace]),
+        Contender("simdjson on-demand", [bench / "simdjson", "mapped", trace]),
     ]
     if extra:
         contenders += [
+            Contender("simdjson, file loaded", [bench / "simdjson", "loaded", trace]),
             Contender("gputime portable, 1 thread", [bench / "read", 1, trace, "portable"]),
-            Contender("whole command, 2 threads",
-                      [build / "gputime", "kernels", trace, "--no-cache", "--threads", 2, "-o", "/dev/null"]),
+            *(Contender(f"whole command, {threads}",
+                        [build / "gputime", "kernels", trace, "--no-cache", "--threads", threads[0], "-o", "/dev/null"])
+              for threads in ("1 thread", "2 threads")),
             Contender("Python json", [sys.executable, HERE / "peers/json_read.py", trace], slow=True),
         ]
     return Case(name, trace.stat().st_size, "simdjson on-demand", contenders)
@@ -183,7 +185,7 @@ def packed_case(bench, path, size, name, libraries):
 def small_case(bench, build):
     trace = make_trace(bench, "30M", "multi")
     contenders = [Contender("summary on the screen", [build / "gputime", trace, "--no-cache"]),
-                  Contender("simdjson on-demand", [bench / "simdjson", trace])]
+                  Contender("simdjson on-demand", [bench / "simdjson", "mapped", trace])]
     return Case("30 MB", trace.stat().st_size, "simdjson on-demand", contenders)
 
 

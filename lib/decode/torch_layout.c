@@ -87,7 +87,7 @@ static bool draft_text(struct draft *draft, const char *p, struct gt_json_text t
     const char *begin = p + 1, *behind = begin + text.raw.len;
     if (field == GT_TORCH_PH || field == GT_TORCH_CAT) /* they tell the kinds of events apart */
         return true;
-    if (text.marks || (is_wanted && text.raw.len == 0))
+    if (is_wanted && text.raw.len == 0)
         return false;
     if (is_wanted && field == GT_TORCH_NAME)
         return add_step(draft, GT_TORCH_SLOT_NAME, field, begin, behind);

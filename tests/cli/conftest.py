@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 
@@ -16,6 +17,13 @@ DATA = ROOT / "tests" / "data"
 SHARED = ROOT.parent / "shared"
 LOSS_LINE = re.compile(r"gputime: '(?P<path>.*)' was not read whole: (?P<help>.+)")
 OWN_SETTINGS = ("GPUTIME_THREADS", "GPUTIME_CACHE", "GPUTIME_RULES", "COLUMNS", "NO_COLOR", "CLICOLOR_FORCE")
+
+
+# Run in the background or by nohup, this process ignores signals that the program under test has to obey. What is
+# ignored is inherited, what is handled is not.
+for number in (signal.SIGINT, signal.SIGHUP):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, lambda *_: None)
 
 
 def pytest_addoption(parser):

@@ -82,20 +82,24 @@ static void file_reads_alike(const char *path, size_t threads, size_t chunk_byte
 
 /* ---- traces as several writers write them ---- */
 
-/* One way to write: what stands around and between members, keys in another order, times with decimals or without. */
+/* One way to write. */
 struct style {
     const char *begin, *end, *between; /* events */
-    const char *member;                /* between members of an event; the first one stands before "ts" */
+    const char *member;                /* between members of an event, before "ts" and "args" */
     const char *args, *args_end;
-    const char *arg; /* between args */
-    bool is_sorted, is_whole;
+    const char *arg;    /* between args */
+    const char *thread; /* how threads are written: numbers, or words */
+    bool is_sorted;     /* keys in the order of the alphabet */
+    unsigned decimals;  /* of times */
 };
 
 static const struct style styles[] = {
-    {"{\n    ", "\n  }", ",\n  ", ",\n    ", "{\n      ", "\n    }", ",\n      ", false, false}, /* Kineto */
-    {"{\n    ", "\n  }", ",\n  ", ",\n    ", "{\n      ", "\n    }", ",      ", false, false},   /* newest Kineto */
-    {"{", "}", ", ", ", ", "{", "}", ", ", false, false},                                        /* json.dump */
-    {"{", "}", ",", ",", "{", "}", ",", true, true},
+    {"{\n    ", "\n  }", ",\n  ", ",\n    ", "{\n      ", "\n    }", ",\n      ", "%u", false, 3}, /* Kineto */
+    {"{\n    ", "\n  }", ",\n  ", ",\n    ", "{\n      ", "\n    }", ",      ", "%u", false, 3},   /* newest Kineto */
+    {"{", "}", ", ", ", ", "{", "}", ", ", "%u", false, 2},                                        /* json.dump */
+    {"{", "}", ",", ",", "{", "}", ",", "%u", true, 0},
+    {"{\n    ", "\n  }", ",\n  ", ",\n    ", "{\n      ", "\n    }", ",\n      ", "\"stream %u\"", false,
+     0}, /* oldest */
 };
 
 static void write_args(FILE *out, const struct style *style, const char *kind, unsigned n) {
@@ -116,25 +120,63 @@ static void write_args(FILE *out, const struct style *style, const char *kind, u
         fprintf(out, "\"cbid\": 211%s\"correlation\": %u", style->arg, n);
 }
 
+/* Names of all lengths, some with escapes, some of steps; one in eight is empty. */
+static void write_name(FILE *out, unsigned n) {
+    static const char *const odd[] = {"ProfilerStep#7", "say \\\"hi\\\"", "ProfilerStep", "a\\u00e9b"};
+    if (n % 8 == 7)
+        fprintf(out, "\"name\": \"%s\"", n % 16 == 7 ? odd[n / 16 % 4] : "");
+    else
+        fprintf(out, "\"name\": \"%.*s %u\"", (int)(n % 97),
+                "void gemm<float, {lambda()#1}, at::native::Array<char*, 2> >"
+                "(int, float*, at::native::Array<char*, 2>)::operator()",
+                n % 5);
+}
+
+static void write_time(FILE *out, const struct style *style, const char *key, unsigned n) {
+    static const unsigned scales[] = {1, 10, 100, 1000};
+    fprintf(out, "\"%s\": %u", key, n);
+    if (style->decimals)
+        fprintf(out, ".%0*u", (int)style->decimals, n * 7 % scales[style->decimals]);
+}
+
+static void write_track(FILE *out, const struct style *style, unsigned n) {
+    fprintf(out, "\"pid\": %u, \"tid\": ", 10 + n % 2);
+    fprintf(out, style->thread[0] == '%' ? "%u" : "\"stream %u\"", n % 3);
+}
+
 static void write_event(FILE *out, const struct style *style, const char *kind, unsigned n) {
-    const char *name = kind[0] == 'k' ? "void gemm<float, {lambda()#1}>(int, float*)" : "aten::mm";
-    const char *member = style->member;
+    enum { ARGS, CATEGORY, DURATION, NAME, PHASE, TRACK, TIME, MEMBERS };
+    static const int sorted[MEMBERS] = {ARGS, CATEGORY, DURATION, NAME, PHASE, TRACK, TIME};
+    static const int usual[MEMBERS] = {PHASE, CATEGORY, NAME, TRACK, TIME, DURATION, ARGS};
     fputs(style->begin, out);
-    if (style->is_sorted) {
-        fprintf(out, "\"args\":%s", style->args);
-        write_args(out, style, kind, n);
-        fprintf(out,
-                "%s%s\"cat\":\"%s\"%s\"dur\":%u%s\"name\":\"%s %u\"%s\"ph\":\"X\"%s\"pid\":%u%s\"tid\":%u%s\"ts\":%u",
-                style->args_end, member, kind, member, n, member, name, n % 4, member, member, 10 + n % 2, member,
-                n % 3, member, 1000 + n);
-    } else {
-        fprintf(out,
-                "\"ph\": \"X\", \"cat\": \"%s\", \"name\": \"%s %u\", \"pid\": %u, \"tid\": %u%s\"ts\": %u.%03u, "
-                "\"dur\": %u.%u",
-                kind, name, n % 4, 10 + n % 2, n % 3, member, 1000 + n, n * 7 % 1000, n, n % 100);
-        fprintf(out, "%s\"args\": %s", member, style->args);
-        write_args(out, style, kind, n);
-        fputs(style->args_end, out);
+    for (int i = 0; i < MEMBERS; i++) {
+        int member = style->is_sorted ? sorted[i] : usual[i];
+        fputs(i == 0 ? "" : member == TIME || member == ARGS ? style->member : ", ", out);
+        switch (member) {
+        case ARGS:
+            fprintf(out, "\"args\": %s", style->args);
+            write_args(out, style, kind, n);
+            fputs(style->args_end, out);
+            break;
+        case CATEGORY:
+            fprintf(out, "\"cat\": \"%s\"", kind);
+            break;
+        case DURATION:
+            write_time(out, style, "dur", n);
+            break;
+        case NAME:
+            write_name(out, n);
+            break;
+        case PHASE:
+            fputs("\"ph\": \"X\"", out);
+            break;
+        case TRACK:
+            write_track(out, style, n);
+            break;
+        default:
+            write_time(out, style, "ts", 1000 + n);
+            break;
+        }
     }
     fputs(style->end, out);
 }
@@ -212,7 +254,7 @@ static void the_fast_reader_reads(void **state) {
             slow++;
         }
         assert_int_equal(sink.event_count, 3000);
-        assert_true(slow < 600);
+        assert_true(slow < 1500); /* many are odd on purpose */
         gt_torch_sink_release(&sink);
         gt_builder_release(&builder);
         free(text);
@@ -246,7 +288,7 @@ static size_t mutate(uint64_t *random, char *text, size_t size) {
 
 static void mutations_read_alike(void **state) {
     (void)state;
-    enum { MUTATIONS = 1000, EVENTS = 40 };
+    enum { MUTATIONS = 500, EVENTS = 40 };
     uint64_t random = 42;
     int fd = memfd_create("mutation", 0);
     assert_true(fd >= 0);

@@ -150,7 +150,8 @@ lint: setup-lint
 	clang-format --dry-run -Werror $(SOURCES)
 	cppcheck -q --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 -Iinclude -Ilib \
 	    -j$(JOBS) lib cli
-	clang-tidy --quiet --warnings-as-errors='*' $(filter %.c,$(filter lib/% cli/%,$(SOURCES))) -- -std=c17 $(CPPFLAGS)
+	printf '%s\n' $(filter %.c,$(filter lib/% cli/%,$(SOURCES))) | xargs -P$(JOBS) -n8 \
+	    sh -c 'clang-tidy --quiet --warnings-as-errors="*" "$$@" -- -std=c17 $(CPPFLAGS)' tidy
 
 setup-lint:
 	@./setup.sh build lint

@@ -234,36 +234,31 @@ GT_SIMD uint64_t simd_next(uint64_t some, uint64_t all, unsigned long long *carr
 }
 
 /* Skips the object at p if it holds numbers, texts, lists of those, and lists of such lists, which is all that the args
-   of operators hold. Every bracket must then be followed by one of the right kind:
-
-       [ behind a colon, a list of the object:  by an inner list or its own ]
-       any other [, an inner list:              by ]
-       ] of an inner list:                      by the next inner list or the ] around it
-       ] of an outer list, or nothing yet:      by the next outer list or the end
-
-   Quotes are trusted only where a comma, colon or bracket follows the second of a pair. */
+   of operators hold. The bracket behind each [ of an inner list must be its ]; without these pairs, [ and ] must take
+   turns, and every inner list must lie between two of them. A list of the object has a colon before it, an inner one
+   has not. Quotes are trusted only where a comma, colon or bracket follows the second of a pair. */
 GT_SIMD const char *simd_skip_object(const struct simd_constants *k, const char *p, const char *end) {
-    uint64_t in_text = 0, text_ended = 0, colons = 0, spaces = 0;
-    unsigned long long after_inner = 0, after_list = 0;
+    uint64_t text_before = 0, text_ended = 0, list_before = 0, colons = 0, spaces = 0;
+    unsigned long long is_after_inner = 0;
     for (p++; p < end; p += 64) {
         struct simd_block at = simd_classify(k, p);
-        uint64_t text = simd_parity(at.quote) ^ in_text, text_ends = at.quote & ~text;
+        uint64_t text = simd_parity(at.quote) ^ text_before, text_ends = at.quote & ~text;
         uint64_t ends = at.close_object & ~text, last = ends & -ends;
         uint64_t opens = at.open_list & ~text, closes = at.close_list & ~text;
         uint64_t behind_colon =
             (at.colon << 1 | colons >> 63) | ((at.colon << 2 | colons >> 62) & (at.space << 1 | spaces >> 63));
-        uint64_t outer = opens & behind_colon, inner = opens & ~behind_colon, all = opens | closes | last;
-        uint64_t next_inner = simd_next(inner, all, &after_inner);
-        uint64_t next_list = simd_next(outer | (closes & next_inner), all, &after_list);
-        uint64_t next_rest = all & ~next_inner & ~next_list;
+        uint64_t inner_ends = simd_next(opens & ~behind_colon, opens | closes | last, &is_after_inner);
+        uint64_t outer_ends = closes & ~inner_ends;
+        uint64_t list = simd_parity((opens & behind_colon) | outer_ends) ^ list_before;
         uint64_t may_follow = at.comma | at.colon | at.close_list | at.close_object;
-        uint64_t wrong = (next_inner & ~closes) | (next_list & (outer | last)) | (next_rest & (inner | closes)) |
+        uint64_t wrong = (inner_ends & ~closes) | (opens & ~list) | ((outer_ends | last) & list) |
                          ((text_ends << 1 | text_ended) & ~may_follow) | at.odd;
         if (wrong & (last ^ (last - 1))) /* up to the last byte, or anywhere where it is not in this block */
             return NULL;
         if (last)
             return p + __builtin_ctzll(last) + 1;
-        in_text = (uint64_t)((int64_t)text >> 63);
+        text_before = (uint64_t)((int64_t)text >> 63);
+        list_before = (uint64_t)((int64_t)list >> 63);
         text_ended = text_ends >> 63;
         colons = at.colon;
         spaces = at.space;

@@ -126,10 +126,12 @@ static void write_facts(struct gt_out *out, const struct gt_block *block, enum g
         gt_out_text(out, "- ");
         gt_markdown_sentence(out, gt_str_of(fact->title));
         gt_out_text(out, ": ");
-        if (gt_cell_is_text(&fact->value))
+        if (gt_cell_is_text(&fact->value)) {
             gt_markdown_name(out, gt_cell_str(&fact->value));
-        else
-            gt_markdown_sentence(out, (struct gt_str){buf, gt_fact_format(buf, fact, unit)});
+        } else {
+            size_t length = gt_fact_format(buf, fact, unit);
+            gt_markdown_sentence(out, (struct gt_str){buf, length});
+        }
         gt_out_char(out, '\n');
     }
 }

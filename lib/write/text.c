@@ -166,7 +166,7 @@ static void write_issues(const struct gt_screen *screen, const struct gt_section
                               issue->help ? issue->help : "");
         if (issue->first_offset != UINT64_MAX && length > 0 && (size_t)length < sizeof text) {
             size_t used = (size_t)length;
-            length += snprintf(text + used, sizeof text - used, " (first at byte %" PRIu64 ")", issue->first_offset);
+            snprintf(text + used, sizeof text - used, " (first at byte %" PRIu64 ")", issue->first_offset);
         }
         size_t column = ISSUE_INDENT + count_width + 2;
         gt_screen_wrap(screen, issue->is_loss ? GT_INK_WARN : GT_INK_PLAIN, gt_str_of(text), column, column);

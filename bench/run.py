@@ -135,6 +135,10 @@ def build_programs(bench, build):
         ("pack", [HERE / "pack.c"], [*c, HERE / "pack.c", "-lz", "-lzstd"]),
         ("read", [HERE / "read.c", library],
          [*c, f"-I{ROOT}/include", f"-I{ROOT}/lib", HERE / "read.c", library, *libraries]),
+        ("nsysgen", [HERE / "nsysgen.c"], [*c, HERE / "nsysgen.c", "-lsqlite3"]),
+        ("nsysrepgen", [HERE / "nsysrepgen.c"], [*c, HERE / "nsysrepgen.c", "-llz4"]),
+        ("sqlite_step", [HERE / "peers/sqlite_step.c"],
+         [*c, HERE / "peers/sqlite_step.c", "-lsqlite3", "-pthread"]),
         ("inflate", [HERE / "peers/inflate.c"], [*c, HERE / "peers/inflate.c", "-lz", "-lisal", "-lzstd"]),
         ("simdjson", [HERE / "peers/simdjson_read.cpp"],
          ["g++", "-std=c++17", "-O3", "-march=native", "-DNDEBUG", HERE / "peers/simdjson_read.cpp", "-lsimdjson"]),
@@ -188,6 +192,32 @@ def packed_case(bench, path, size, name, libraries):
     return Case(name, size, f"{libraries[0]} alone", contenders)
 
 
+def sqlite_case(bench, kernels):
+    """The kernel table of an Nsight export, beside a step loop over the same columns."""
+    path = bench / f"kernels-{kernels}.sqlite"
+    if not is_newer(path, bench / "nsysgen"):
+        call(bench / "nsysgen", "-K", "-k", kernels, path)
+    path.read_bytes()
+    contenders = [
+        Contender("gputime 1 thread", [bench / "read", 1, path]),
+        Contender("gputime 2 threads", [bench / "read", 2, path]),
+        Contender("sqlite3_step", [bench / "sqlite_step", 1, path]),
+        Contender("sqlite3_step, 2 connections", [bench / "sqlite_step", 2, path]),
+    ]
+    return Case("Nsight SQLite", path.stat().st_size, "sqlite3_step", contenders)
+
+
+def report_case(bench, megabytes):
+    """An Nsight report; its size counts as inflated events."""
+    path = bench / f"report-{megabytes}.nsys-rep"
+    if not is_newer(path, bench / "nsysrepgen"):
+        call(bench / "nsysrepgen", "-m", megabytes, path)
+    path.read_bytes()
+    contenders = [Contender("gputime 1 thread", [bench / "read", 1, path]),
+                  Contender("gputime 2 threads", [bench / "read", 2, path])]
+    return Case("Nsight report", megabytes * 1000000, "gputime 1 thread", contenders)
+
+
 def small_case(bench, build):
     trace = make_trace(bench, "30M", "multi")
     contenders = [Contender("summary on the screen", [build / "gputime", trace, "--no-cache"]),
@@ -195,7 +225,8 @@ def small_case(bench, build):
     return Case("30 MB", trace.stat().st_size, "simdjson on-demand", contenders)
 
 
-def make_cases(bench, build, size):
+def make_cases(bench, build, is_quick):
+    size = "150M" if is_quick else "1G"
     traces = {layout: make_trace(bench, size, layout) for layout in ("multi", "min", "flat")}
     plain = traces["multi"]
     plain_bytes = plain.stat().st_size
@@ -205,6 +236,8 @@ def make_cases(bench, build, size):
         json_case(bench, build, traces["flat"], "JSON, args on one line", extra=False),
         packed_case(bench, pack(bench, plain, "gzip"), plain_bytes, "JSON in gzip", ["isal", "zlib"]),
         packed_case(bench, pack(bench, plain, "zstd"), plain_bytes, "JSON in zstd", ["zstd"]),
+        sqlite_case(bench, 1000000 if is_quick else 10000000),
+        report_case(bench, 100 if is_quick else 500),
         small_case(bench, build),
     ]
 
@@ -247,7 +280,7 @@ def main():
     build = arguments.build.resolve()
     bench = build / "bench"
     build_programs(bench, build)
-    cases = make_cases(bench, build, "150M" if arguments.quick else "1G")
+    cases = make_cases(bench, build, arguments.quick)
     rows = []
     for case in cases:
         if arguments.only and arguments.only.lower() not in case.name.lower():

@@ -257,8 +257,8 @@ GT_SIMD const char *simd_skip_object(const struct simd_constants *k, const char 
             return NULL;
         if (last)
             return p + __builtin_ctzll(last) + 1;
-        text_before = (uint64_t)((int64_t)text >> 63);
-        list_before = (uint64_t)((int64_t)list >> 63);
+        text_before = 0 - (text >> 63);
+        list_before = 0 - (list >> 63);
         text_ended = text_ends >> 63;
         colons = at.colon;
         spaces = at.space;

@@ -130,7 +130,7 @@ GT_SIMD const char *simd_skip_number(const struct simd_constants *k, const char 
 GT_SIMD const char *simd_take_digits(const struct simd_constants *k, const char *p, int64_t *value) {
     __m128i digits = _mm_sub_epi8(simd_load_half(p), simd_load_half(k->zero_digit));
     __m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(digits, simd_load_half(k->nine)), digits);
-    unsigned count = (unsigned)__builtin_ctz(~(unsigned)_mm_movemask_epi8(is_digit));
+    int count = __builtin_ctz(~(unsigned)_mm_movemask_epi8(is_digit));
     if (count == 0)
         return NULL;
     digits = _mm_shuffle_epi8(digits, simd_load_half(k->moves + count));

@@ -338,7 +338,7 @@ enum gt_status gt_store_seal(struct gt_builder *builders, size_t count, struct g
         *store = merge.target.store;
         memset(&merge.target.store, 0, sizeof merge.target.store);
     }
-    if (status == GT_OK) {
+    if (store && status == GT_OK) {
         sum_issues(store, &merge);
         find_facts(store);
         *out = store;

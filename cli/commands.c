@@ -110,6 +110,12 @@ static const struct cli_list transitions_too = {
 static const struct cli_list device_gaps = {.table = "gaps", .screen_rows = 15, .top_offset = AT(gap_top)};
 static const struct cli_list device_gaps_too = {.table = "gaps", .sort_offset = AT(sort), .top_offset = AT(top)};
 
+/* ---- stats ---- */
+
+static const char *const stats_analyses[] = {"class_stats", NULL};
+
+static const struct cli_list class_list = {.table = "class_stats", .sort_offset = AT(sort), .top_offset = AT(top)};
+
 /* ---- ranges ---- */
 
 static const char *const range_analyses[] = {"ranges", NULL};
@@ -227,6 +233,19 @@ const struct cli_command cli_command_table[] = {
      .notes = {{"top", "rows to show (20; with --tree 40; 0 = all)"}},
      .examples = {"gputime ranges --sort exclusive_ns profile.sqlite", "gputime ranges --tree trace.json.gz",
                   "gputime ranges --table range_instances --csv profile.sqlite"}},
+
+    {.name = "stats",
+     .help = "time of an iteration by class, NCCL, copies, NVTX",
+     .usage = "TRACE...",
+     .details =
+         "Divides the time of kernels, communication and copies by iterations and GPUs. Classes are those of --map "
+         "(substrings of kernel names), else the built-in categories. With --nvtx-tag it estimates what of an "
+         "iteration no kernel covers.",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_STATS | CLI_GROUP_TITLE,
+     .parts =
+         {{.main_table = "class_stats", .text_layout = "stats", .analyses = stats_analyses, .lists = {&class_list}}},
+     .examples = {"gputime stats --map classes.json --iters 5 --nvtx-tag Train_step t.nsys-rep"}},
 
     {.name = "redact",
      .help = "a copy of an Nsight export without private data",

@@ -129,6 +129,8 @@ static enum gputime_status add_part(struct cli_request *request, const struct cl
     enum gputime_status status = GPUTIME_OK;
     if (part->main_table)
         request->main_table = part->main_table;
+    if (part->text_layout)
+        request->text_layout = part->text_layout;
     for (size_t i = 0; part->analyses[i]; i++)
         add_analysis(request, part->analyses[i]);
     for (size_t i = 0; part->shapes && part->shapes[i].table; i++) {
@@ -180,6 +182,7 @@ static enum gputime_status narrow_to_table(struct cli_request *request, const st
     request->analyses[0] = analysis.key;
     request->analysis_count = 1;
     request->main_table = table;
+    request->text_layout = NULL;
 
     /* The command's order and columns stay; the limits of a side table do not, for it is no longer one. */
     struct gputime_shape usual = *shape_of(request, table);

@@ -22,6 +22,7 @@ struct cli_request {
     struct gputime_shape shapes[CLI_REQUEST_SHAPES];
     size_t shape_count;
     const char *main_table;
+    const char *text_layout; /* instead of text; NULL: none */
     const char *columns;     /* of CSV; NULL: all */
     char sibling_names[512]; /* tables hidden because --table asks for another of the same analysis */
 };

@@ -182,6 +182,8 @@ static void write_block(struct gt_out *out, const struct gt_block *block, const 
         gt_markdown_sentence(out, block->note);
         gt_out_char(out, '\n');
         break;
+    case GT_BLOCK_TIMELINE:
+        break;
     }
 }
 

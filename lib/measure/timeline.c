@@ -216,13 +216,11 @@ static void add_range_row(struct drawing *drawing, const struct gt_timeline_rang
     struct gt_timeline_row row = untold_row;
     row.kind = GT_TIMELINE_RANGES;
     row.level = from->level;
+    row.pid = from->pid;
+    row.tid = from->tid;
     if (from->is_stream && from->track != GT_NO_TRACK) {
-        row.pid = untold_if_null(gt_cell_pid(drawing->view, store->lanes.process[from->track]));
         row.device = store->devices.id[store->lanes.device[from->track]];
         row.stream = store->lanes.stream[from->track];
-    } else if (from->track != GT_NO_TRACK) {
-        row.pid = untold_if_null(gt_cell_pid(drawing->view, store->threads.process[from->track]));
-        row.tid = untold_if_null(gt_cell_tid(store, from->track));
     }
     add_row(drawing, &row, from->spans);
 }

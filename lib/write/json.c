@@ -10,6 +10,7 @@
 #include "write/cell.h"
 #include "write/escape.h"
 #include "write/joined.h"
+#include "write/json_timeline.h"
 #include "write/writer.h"
 
 #define EXACT_MAX ((int64_t)1 << 53) /* a script's number holds every integer up to here */
@@ -386,6 +387,7 @@ enum gt_status gt_json_report(const struct gt_report *report, const struct gt_js
     if (status)
         return status;
     write_all_facts(out, report);
+    gt_json_timelines(out, report);
     write_findings(out, report);
     write_issues(out, report);
     gt_out_text(out, "}\n");

@@ -52,6 +52,9 @@ static const struct gputime_shape summary_shapes[] = {
     {.table = NULL},
 };
 
+/* Charts that a screen has no room for. */
+static const char *const summary_page_analyses[] = {"histogram", "launches", "range_tree", NULL};
+
 static const struct cli_list summary_kernels = {.table = "kernels",
                                                 .sort = "total_ns",
                                                 .screen_rows = 6,
@@ -149,7 +152,8 @@ const struct cli_command cli_command_table[] = {
      .parts = {{.main_table = "accounting",
                 .analyses = summary_analyses,
                 .shapes = summary_shapes,
-                .lists = {&summary_kernels}}},
+                .lists = {&summary_kernels}},
+               {.for_page = true, .analyses = summary_page_analyses}},
      .notes = {{"top", "kernels to show (6; 0 = all)"}},
      .examples = {"gputime trace.json.gz", "gputime --from 40% --to 60% profile.sqlite -o summary.md"}},
 

@@ -21,6 +21,10 @@ bool cli_format_is_data(const char *format) {
     return true; /* the files of older tools list everything */
 }
 
+bool cli_format_is_page(const char *format) {
+    return strcmp(format, "html") == 0;
+}
+
 bool cli_part_applies(const struct cli_part *part, const struct cli_options *options) {
     if (!part->analyses)
         return false;
@@ -210,6 +214,7 @@ enum gputime_status cli_request_build(const struct cli_command *command, const s
     for (size_t i = 0; i < CLI_MAX_PARTS; i++) {
         const struct cli_part *part = &command->parts[i];
         if (!cli_part_applies(part, options) || (part->for_data && !cli_format_is_data(destination->format)) ||
+            (part->for_page && !cli_format_is_page(destination->format)) ||
             (destination->is_gap_part && !part->gap_layout))
             continue;
         enum gputime_status status = add_part(request, part, options, destination, err);

@@ -28,6 +28,7 @@ struct cli_request {
 };
 
 bool cli_format_is_data(const char *format); /* for programs: it carries every row */
+bool cli_format_is_page(const char *format); /* for browsers */
 
 bool cli_part_applies(const struct cli_part *part, const struct cli_options *options);
 

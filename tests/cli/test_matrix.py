@@ -14,7 +14,7 @@ import unicodedata
 import pytest
 
 import tracegen
-from conftest import DATA, LOSS_LINE, Program, check_warnings, find_binary
+from conftest import DATA, LOSS_LINE, Program, check_warnings, find_binary, page_report
 
 WIDTH = 80
 # Hand-written traces, a real one, and a small capture of each of the other kinds of input.
@@ -115,7 +115,7 @@ def test_there_is_something_to_try(gputime, unpacked):
     assert {"list", "cache"} <= set(command_names()) - set(REPORT_COMMANDS)
     for option in ("--gaps", "--launches", "--tree", "linear", "device", "short"):
         assert any(option in command for command in COMMANDS), option
-    assert {"text", "csv", "json", "md"} <= set(FORMATS)
+    assert {"text", "csv", "json", "md", "html"} <= set(FORMATS)
     assert {"accounting", "kernels", "gaps", "idle_host", "ranges", "histogram"} <= set(TABLES)
     formats = {entry["format"] for sample in SAMPLES for entry in gputime.json(unpacked(sample))["inputs"]}
     assert formats == set(keys("inputs")), "every kind of input has a sample"
@@ -173,7 +173,11 @@ def check_json(output):
         assert {column["unit"] for column in table["columns"]} <= {"", "count", "ns", "bytes", "share"}
 
 
-CHECKS = {"text": check_text, "csv": check_csv, "md": check_md, "json": check_json}
+def check_html(output):
+    page_report(output)
+
+
+CHECKS = {"text": check_text, "csv": check_csv, "md": check_md, "json": check_json, "html": check_html}
 
 
 def check(output, format, command):
@@ -190,7 +194,7 @@ def run(program, *args, **settings):
     if done.stdout.startswith(b"{"):
         check_warnings(json.loads(done.stdout), done.stderr)
     elif done.stderr:
-        assert "csv" in args or "--csv" in args, (args, done.stderr)
+        assert {"csv", "--csv", "html"} & set(args), (args, done.stderr)
         assert all(LOSS_LINE.fullmatch(line) for line in done.stderr.decode().splitlines()), done.stderr
     return done.stdout
 

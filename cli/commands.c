@@ -33,11 +33,12 @@ static const struct cli_list transitions = {.table = "transitions",
 
 /* ---- summary ---- */
 
-static const char *const summary_analyses[] = {"overview", "accounting", "categories",  "kernels",   "gaps", "memory",
-                                               "streams",  "steps",      "collectives", "processes", NULL};
+static const char *const summary_analyses[] = {"overview", "findings", "accounting", "categories",  "kernels",   "gaps",
+                                               "memory",   "streams",  "steps",      "collectives", "processes", NULL};
 
 /* One screen: what is hidden is for data and pages. */
 static const struct gputime_shape summary_shapes[] = {
+    {.table = "findings", .screen_limit = 3, .columns = "title,advice"},
     {.table = "accounting", .hidden = 1},
     {.table = "categories", .screen_limit = 6},
     {.table = "kernels", .columns = "name,count,total_ns,avg_ns,share"},
@@ -51,12 +52,20 @@ static const struct gputime_shape summary_shapes[] = {
     {.table = NULL},
 };
 
+/* Charts that a screen has no room for. */
+static const char *const summary_page_analyses[] = {"histogram", "launches", "range_tree", NULL};
+
 static const struct cli_list summary_kernels = {.table = "kernels",
                                                 .sort = "total_ns",
                                                 .screen_rows = 6,
                                                 .sort_offset = AT(sort),
                                                 .top_offset = AT(top),
                                                 .sorts = kernel_sorts};
+
+/* ---- findings ---- */
+
+static const char *const finding_analyses[] = {"findings", NULL};
+static const struct cli_list ranked_findings = {.table = "findings", .sort_offset = AT(sort), .top_offset = AT(top)};
 
 /* ---- kernels ---- */
 
@@ -110,6 +119,12 @@ static const struct cli_list transitions_too = {
 static const struct cli_list device_gaps = {.table = "gaps", .screen_rows = 15, .top_offset = AT(gap_top)};
 static const struct cli_list device_gaps_too = {.table = "gaps", .sort_offset = AT(sort), .top_offset = AT(top)};
 
+/* ---- stats ---- */
+
+static const char *const stats_analyses[] = {"class_stats", NULL};
+
+static const struct cli_list class_list = {.table = "class_stats", .sort_offset = AT(sort), .top_offset = AT(top)};
+
 /* ---- ranges ---- */
 
 static const char *const range_analyses[] = {"ranges", NULL};
@@ -137,7 +152,8 @@ const struct cli_command cli_command_table[] = {
      .parts = {{.main_table = "accounting",
                 .analyses = summary_analyses,
                 .shapes = summary_shapes,
-                .lists = {&summary_kernels}}},
+                .lists = {&summary_kernels}},
+               {.for_page = true, .analyses = summary_page_analyses}},
      .notes = {{"top", "kernels to show (6; 0 = all)"}},
      .examples = {"gputime trace.json.gz", "gputime --from 40% --to 60% profile.sqlite -o summary.md"}},
 
@@ -227,6 +243,31 @@ const struct cli_command cli_command_table[] = {
      .notes = {{"top", "rows to show (20; with --tree 40; 0 = all)"}},
      .examples = {"gputime ranges --sort exclusive_ns profile.sqlite", "gputime ranges --tree trace.json.gz",
                   "gputime ranges --table range_instances --csv profile.sqlite"}},
+
+    {.name = "findings",
+     .help = "what to do next, with the evidence",
+     .usage = "TRACE...",
+     .details = "Lists what stands out in a trace: the most GPU time to win back first. Each finding has its evidence "
+                "in numbers, advice, and the table to look at (--table KEY). The times to win back overlap: they are "
+                "upper bounds, each for itself.",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT,
+     .parts = {{.main_table = "findings", .analyses = finding_analyses, .lists = {&ranked_findings}}},
+     .notes = {{"top", "findings to show (all)"}, {"columns", "parts to show: title, evidence, advice, table"}},
+     .examples = {"gputime findings profile.nsys-rep", "gputime findings --step 3-9 --json trace.json.gz"}},
+
+    {.name = "stats",
+     .help = "time of an iteration by class, NCCL, copies, NVTX",
+     .usage = "TRACE...",
+     .details =
+         "Divides the time of kernels, communication and copies by iterations and GPUs. Classes are those of --map "
+         "(substrings of kernel names), else the built-in categories. With --nvtx-tag it estimates what of an "
+         "iteration no kernel covers.",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_STATS | CLI_GROUP_TITLE,
+     .parts =
+         {{.main_table = "class_stats", .text_layout = "stats", .analyses = stats_analyses, .lists = {&class_list}}},
+     .examples = {"gputime stats --map classes.json --iters 5 --nvtx-tag Train_step t.nsys-rep"}},
 
     {.name = "redact",
      .help = "a copy of an Nsight export without private data",

@@ -230,6 +230,8 @@ static void write_block(struct gt_out *out, const struct gt_section *section, co
         gt_markdown_sentence(out, block->note);
         gt_out_char(out, '\n');
         break;
+    case GT_BLOCK_TIMELINE:
+        break;
     }
 }
 

@@ -187,6 +187,8 @@ static bool is_shown(const struct gt_block *block) {
         return block->fact_count;
     case GT_BLOCK_NOTE:
         return block->note.len;
+    case GT_BLOCK_TIMELINE:
+        break;
     }
     return false;
 }
@@ -205,6 +207,8 @@ static void write_block(const struct gt_screen *screen, const struct gt_section 
         break;
     case GT_BLOCK_NOTE:
         gt_screen_wrap(screen, GT_INK_PLAIN, block->note, 0, 0);
+        break;
+    case GT_BLOCK_TIMELINE:
         break;
     }
 }

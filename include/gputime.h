@@ -70,6 +70,7 @@ struct gputime_options {
     /* categories: at most one of both; NULL: the built-in rules */
     const char *rules; /* "FILE", "FILE,ENGINE,MODEL" or "ENGINE,MODEL": regular expressions, the first match wins */
     const char *map;   /* "FILE": substrings of kernel names by class */
+    const char *phase_map; /* "FILE": {phase: [pattern of range names, ...]}; NULL: common names are guessed */
 
     /* the run: what the user knows of a capture and the trace does not tell. A trace keeps what it was opened with;
        what the options of a report say of it goes first */

@@ -53,6 +53,9 @@ struct gputime_shape {
     const char *columns;  /* comma-separated keys for text and Markdown, in order */
     int hidden;           /* 1: left out of text and Markdown; -1: shown there even if meant for data */
     int ranked;           /* 1: rows are numbered in text and Markdown */
+    int joined;           /* 1: of several inputs they show one table with the rows of all */
+    const char *pivot;    /* "ROW,VALUE": of several inputs they show one table that has a row for each ROW, a column
+                             for each input with the sum of its VALUEs, and the totals */
 };
 
 /* Everything a user can ask for; zero-initialise, 0 and NULL mean automatic. Borrowed until the report is freed. */
@@ -66,6 +69,11 @@ struct gputime_options {
     const char *cache_after;           /* how long reading must take to be worth keeping; NULL is "1s" */
     void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes); /* from any thread, one at a time */
     void *progress_context;
+
+    /* the run that a trace is of: kept with it when it is opened */
+    const char *label;   /* what reports call it; NULL: its file's name */
+    const char *elapsed; /* how long it took without a profiler: "306" seconds, "12.5s"; NULL or "0": as long as the
+                            trace has GPU work */
 
     /* categories: at most one of both; NULL: the built-in rules */
     const char *rules; /* "FILE", "FILE,ENGINE,MODEL" or "ENGINE,MODEL": regular expressions, the first match wins */
@@ -90,6 +98,7 @@ struct gputime_options {
     const char *main_table; /* what CSV writes, and what is the command's own */
 
     /* writing */
+    const char *title;   /* above everything else; NULL: none */
     const char *format;  /* "text", "csv", "json", "md", or a layout; NULL: by the file's suffix, else text */
     const char *table;   /* CSV: another table than the main one */
     const char *columns; /* CSV: only these, comma-separated, in this order */

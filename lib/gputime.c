@@ -27,11 +27,16 @@ static struct gt_str base_name(const char *path) {
     return gt_str_of(slash && slash[1] ? slash + 1 : path);
 }
 
-/* File names tell inputs apart unless two are equal; then all go by their paths, and the same path by its turn. */
-static bool names_are_unique(struct gputime_trace *const *traces, size_t count) {
+/* The name the user gave, else the file's. */
+static struct gt_str short_label(const struct gputime_trace *trace) {
+    return trace->label ? gt_str_of(trace->label) : base_name(trace->paths[0]);
+}
+
+/* Short labels tell inputs apart unless two are equal; then all go by their paths, and the same path by its turn. */
+static bool labels_are_unique(struct gputime_trace *const *traces, size_t count) {
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < i; k++)
-            if (gt_str_eq(base_name(traces[i]->paths[0]), base_name(traces[k]->paths[0])))
+            if (gt_str_eq(short_label(traces[i]), short_label(traces[k])))
                 return false;
     return true;
 }
@@ -43,10 +48,11 @@ static uint64_t count_kernels(const struct gt_store *store) {
     return count;
 }
 
-static struct gt_str label_of(struct gputime_trace *const *traces, size_t index, bool by_name, struct gt_arena *arena) {
+static struct gt_str label_of(struct gputime_trace *const *traces, size_t index, bool is_short,
+                              struct gt_arena *arena) {
     const char *path = traces[index]->paths[0];
-    if (by_name)
-        return gt_arena_copy(arena, base_name(path));
+    if (is_short)
+        return gt_arena_copy(arena, short_label(traces[index]));
     size_t turn = 1;
     for (size_t i = 0; i < index; i++)
         turn += strcmp(traces[i]->paths[0], path) == 0;
@@ -156,9 +162,10 @@ static enum gt_status run_analysis(const char *key, const struct gt_view *view, 
 }
 
 static enum gt_status fill_section(struct gputime_report *report, size_t index, const struct gputime_trace *trace,
-                                   const char *const *analyses, size_t analysis_count,
-                                   const struct gputime_options *options, struct gt_error *err) {
+                                   const char *const *analyses, size_t analysis_count, struct gt_error *err) {
     struct gt_section *section = &report->model->sections[index];
+    struct gputime_options *options = &report->options[index];
+    options->elapsed = trace->elapsed ? trace->elapsed : options->elapsed;
     enum gt_status status = gt_view_new(trace->store, trace->labels, options, &report->views[index], err);
     note_losses(trace->store, section);
     note_selection(options, section);
@@ -175,13 +182,16 @@ static enum gt_status fill_report(struct gputime_report *report, struct gputime_
                                   const struct gputime_options *options, struct gt_error *err) {
     report->model = gt_report_new(command, count);
     report->views = gt_alloc_array(count, sizeof(struct gt_view *));
-    if (!report->model || !report->views)
+    report->options = gt_alloc_array(count, sizeof *report->options);
+    if (!report->model || !report->views || !report->options)
         return gt_fail_memory(err);
     report->model->main_table = options->main_table;
-    bool by_name = names_are_unique(traces, count);
+    report->model->title = gt_arena_copy(&report->model->arena, gt_str_of(options->title));
+    bool is_short = labels_are_unique(traces, count);
     for (size_t i = 0; i < count; i++) {
-        describe_input(&report->model->sections[i], traces[i], label_of(traces, i, by_name, &report->model->arena));
-        enum gt_status status = fill_section(report, i, traces[i], analyses, analysis_count, options, err);
+        report->options[i] = *options;
+        describe_input(&report->model->sections[i], traces[i], label_of(traces, i, is_short, &report->model->arena));
+        enum gt_status status = fill_section(report, i, traces[i], analyses, analysis_count, err);
         if (status != GT_OK)
             return status;
     }
@@ -214,6 +224,7 @@ API void gputime_report_free(struct gputime_report *report) {
     for (size_t i = 0; report->views && report->model && i < report->model->section_count; i++)
         gt_view_free(report->views[i]);
     gt_free(report->views);
+    gt_free(report->options);
     gt_report_free(report->model);
     gt_free(report);
 }

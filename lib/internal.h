@@ -12,6 +12,7 @@
 struct gputime_trace {
     char **paths;
     size_t path_count;
+    char *label, *elapsed; /* as the options had them; NULL: they did not */
     struct gt_store *store;
     struct gt_rules *rules; /* of the user; NULL: the built-in ones */
     struct gt_labels *labels;
@@ -21,7 +22,8 @@ struct gputime_trace {
 
 struct gputime_report {
     struct gt_report *model;
-    struct gt_view **views; /* by section: cells may point into them */
+    struct gt_view **views;          /* by section: cells may point into them */
+    struct gputime_options *options; /* by section: those of the report, with what is the trace's own */
 };
 
 extern const struct gputime_options gt_options_automatic; /* all zero */

@@ -11,14 +11,20 @@
 #include "label/label.h"
 #include "label/rules.h"
 
+/* False: memory was short. Nothing is copied of NULL. */
+static bool copy_text(const char *text, char **copy) {
+    size_t bytes = text ? strlen(text) + 1 : 0;
+    *copy = text ? gt_alloc(bytes) : NULL;
+    if (*copy)
+        memcpy(*copy, text, bytes);
+    return *copy || !text;
+}
+
 static bool copy_paths(struct gputime_trace *trace, const char *const *paths, size_t count) {
     trace->paths = gt_alloc_array(count, sizeof *trace->paths);
     for (size_t i = 0; trace->paths && i < count; i++) {
-        size_t bytes = strlen(paths[i]) + 1;
-        trace->paths[i] = gt_alloc(bytes);
-        if (!trace->paths[i])
+        if (!copy_text(paths[i], &trace->paths[i]))
             return false;
-        memcpy(trace->paths[i], paths[i], bytes);
         trace->path_count++;
     }
     return trace->paths != NULL;
@@ -65,15 +71,26 @@ static enum gt_status refuse_losses(const struct gt_store *store, const char *pa
     return GT_OK;
 }
 
+static enum gt_status check_durations(const struct gputime_options *options, int64_t *cache_after_ns,
+                                      struct gt_error *err) {
+    int64_t elapsed_ns = 0;
+    *cache_after_ns = 1000000000;
+    if (options->cache_after && !gt_num_parse_duration(gt_str_of(options->cache_after), cache_after_ns))
+        return gt_fail_usage(err, "'%s' is no duration; write for example 2s or 500ms", options->cache_after);
+    if (options->elapsed && (!gt_num_parse_duration(gt_str_of(options->elapsed), &elapsed_ns) || elapsed_ns < 0))
+        return gt_fail_usage(err, "'%s' is no elapsed time; write seconds, for example 306 or 12.5", options->elapsed);
+    return GT_OK;
+}
+
 static enum gt_status load(struct gputime_trace *trace, const struct gputime_options *options, struct gt_error *err) {
     const char *const *paths = (const char *const *)trace->paths;
-    int64_t cache_after_ns = 1000000000;
+    int64_t cache_after_ns;
     bool uses_cache = !options->no_cache && options->reader == GPUTIME_READER_AUTO;
-    if (options->cache_after && !gt_num_parse_duration(gt_str_of(options->cache_after), &cache_after_ns))
-        return gt_fail_usage(err, "'%s' is no duration; write for example 2s or 500ms", options->cache_after);
-    enum gt_status rules_status = gt_rules_new(options->rules, options->map, &trace->rules, err);
-    if (rules_status != GT_OK)
-        return rules_status;
+    enum gt_status checked = check_durations(options, &cache_after_ns, err);
+    if (checked == GT_OK)
+        checked = gt_rules_new(options->rules, options->map, &trace->rules, err);
+    if (checked != GT_OK)
+        return checked;
     if (uses_cache)
         gt_cache_key_init(&trace->cache_key, paths, trace->path_count);
     if (!gt_cache_load(&trace->cache_key, &trace->store)) {
@@ -100,10 +117,12 @@ API enum gputime_status gputime_trace_open(const char *const *paths, size_t path
         return gt_error_pass(gt_fail_usage(&error, "no trace given"), &error, err);
     struct gputime_trace *trace = gt_alloc_array(1, sizeof *trace);
     enum gt_status status;
-    if (!trace || !copy_paths(trace, paths, path_count))
+    const struct gputime_options *how = options ? options : &gt_options_automatic;
+    if (!trace || !copy_paths(trace, paths, path_count) || !copy_text(how->label, &trace->label) ||
+        !copy_text(how->elapsed, &trace->elapsed))
         status = gt_fail_memory(&error);
     else
-        status = load(trace, options ? options : &gt_options_automatic, &error);
+        status = load(trace, how, &error);
     if (status == GT_OK)
         *out = trace;
     else
@@ -127,6 +146,8 @@ API void gputime_trace_free(struct gputime_trace *trace) {
     for (size_t i = 0; i < trace->path_count; i++)
         gt_free(trace->paths[i]);
     gt_free(trace->paths);
+    gt_free(trace->label);
+    gt_free(trace->elapsed);
     gt_free(trace);
 }
 

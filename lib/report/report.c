@@ -34,6 +34,7 @@ struct gt_report *gt_report_new(const char *command, size_t section_count) {
     gt_arena_init(&report->arena);
     report->command = command;
     report->section_count = section_count;
+    report->joint.report = report;
     for (size_t i = 0; i < section_count; i++) {
         report->sections[i].report = report;
         report->sections[i].input.rank = -1;
@@ -42,23 +43,26 @@ struct gt_report *gt_report_new(const char *command, size_t section_count) {
     return report;
 }
 
+static void free_tables(const struct gt_section *section) {
+    for (size_t b = 0; b < section->block_count; b++) {
+        if (section->blocks[b].kind == GT_BLOCK_TABLE)
+            gt_free(section->blocks[b].table->cells);
+    }
+}
+
 void gt_report_free(struct gt_report *report) {
     if (!report)
         return;
-    for (size_t s = 0; s < report->section_count; s++) {
-        const struct gt_section *section = &report->sections[s];
-        for (size_t b = 0; b < section->block_count; b++) {
-            if (section->blocks[b].kind == GT_BLOCK_TABLE)
-                gt_free(section->blocks[b].table->cells);
-        }
-    }
+    for (size_t s = 0; s < report->section_count; s++)
+        free_tables(&report->sections[s]);
+    free_tables(&report->joint);
     gt_free(report->sections);
     gt_arena_release(&report->arena);
     gt_free(report);
 }
 
-/* Room for one more item in an array of the arena; NULL when memory is short. The old array stays readable. */
-static void *make_room(struct gt_arena *arena, void *items, size_t count, size_t *capacity, size_t elem_bytes) {
+void *gt_report_room(struct gt_report *report, void *items, size_t count, size_t *capacity, size_t elem_bytes) {
+    struct gt_arena *arena = &report->arena;
     if (gt_arena_failed(arena))
         return NULL;
     if (count < *capacity)
@@ -75,7 +79,7 @@ static void *make_room(struct gt_arena *arena, void *items, size_t count, size_t
 
 static struct gt_block *add_block(struct gt_section *section, enum gt_block_kind kind, uint32_t audience) {
     struct gt_report *report = section->report;
-    struct gt_block *blocks = make_room(&report->arena, section->blocks, section->block_count, &section->block_capacity,
+    struct gt_block *blocks = gt_report_room(report, section->blocks, section->block_count, &section->block_capacity,
                                         sizeof *section->blocks);
     if (!blocks)
         return NULL;
@@ -144,7 +148,7 @@ void gt_block_fact(struct gt_section *section, struct gt_block *facts, const cha
     if (facts->index >= section->block_count)
         return;
     struct gt_block *block = &section->blocks[facts->index]; /* the array may have moved since */
-    struct gt_report_fact *room = make_room(&section->report->arena, block->facts, block->fact_count,
+    struct gt_report_fact *room = gt_report_room(section->report, block->facts, block->fact_count,
                                             &block->fact_capacity, sizeof *block->facts);
     if (!room)
         return;
@@ -161,7 +165,7 @@ void gt_section_note(struct gt_section *section, uint32_t audience, struct gt_st
 }
 
 void gt_section_issue(struct gt_section *section, const struct gt_report_issue *issue) {
-    struct gt_report_issue *room = make_room(&section->report->arena, section->issues, section->issue_count,
+    struct gt_report_issue *room = gt_report_room(section->report, section->issues, section->issue_count,
                                              &section->issue_capacity, sizeof *section->issues);
     if (!room)
         return;
@@ -178,10 +182,14 @@ struct gt_table *gt_section_find(const struct gt_section *section, const char *k
     return NULL;
 }
 
-size_t gt_table_column(const struct gt_table *table, const char *key) {
+size_t gt_table_column_named(const struct gt_table *table, struct gt_str key) {
     for (size_t c = 0; c < table->column_count; c++) {
-        if (strcmp(table->columns[c].key, key) == 0)
+        if (gt_str_eq(gt_str_of(table->columns[c].key), key))
             return c;
     }
     return SIZE_MAX;
+}
+
+size_t gt_table_column(const struct gt_table *table, const char *key) {
+    return gt_table_column_named(table, gt_str_of(key));
 }

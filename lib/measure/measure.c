@@ -66,7 +66,7 @@ struct gt_cell gt_cell_op_name(const struct gt_view *view, uint32_t position) {
 
 void gt_table_for(struct gt_section *section, const struct gt_table *table, uint32_t audience) {
     for (size_t i = 0; i < section->block_count; i++)
-        if (section->blocks[i].kind == GT_BLOCK_TABLE && section->blocks[i].table == table)
+        if (section->blocks[i].table && section->blocks[i].table == table)
             section->blocks[i].audience = audience;
 }
 

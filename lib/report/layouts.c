@@ -1,4 +1,4 @@
-/* The old tools' text files as data: the kernel list and the gap report of GPU Kernel Analyzer. */
+/* The old tools' files as data: the kernel list and the gap report of GPU Kernel Analyzer, the rows of gputrc2graph. */
 #include "report/layouts.h"
 
 #include <string.h>
@@ -60,6 +60,14 @@ const struct gt_layout gt_layouts[] = {
                 {"min_ns", "minimum gap duration"},
                 {"stddev_ns", "standard deviation"},
                 {"total_ns", "total gap time"}}},
+
+    {.key = "gputrc2graph",
+     .table = "graph_kernels",
+     .columns = {{"Model_Engine", "input", 0},
+                 {"Category", "category", 0},
+                 {"Instances", "instances", 0},
+                 {"Name", "name", 0},
+                 {"Elapsed Time (sec)", "elapsed_ns", 1000000000}}},
 };
 /* clang-format on */
 

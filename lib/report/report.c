@@ -45,7 +45,7 @@ struct gt_report *gt_report_new(const char *command, size_t section_count) {
 
 static void free_tables(const struct gt_section *section) {
     for (size_t b = 0; b < section->block_count; b++) {
-        if (section->blocks[b].kind == GT_BLOCK_TABLE)
+        if (section->blocks[b].table)
             gt_free(section->blocks[b].table->cells);
     }
 }
@@ -80,7 +80,7 @@ void *gt_report_room(struct gt_report *report, void *items, size_t count, size_t
 static struct gt_block *add_block(struct gt_section *section, enum gt_block_kind kind, uint32_t audience) {
     struct gt_report *report = section->report;
     struct gt_block *blocks = gt_report_room(report, section->blocks, section->block_count, &section->block_capacity,
-                                        sizeof *section->blocks);
+                                             sizeof *section->blocks);
     if (!blocks)
         return NULL;
     section->blocks = blocks;
@@ -148,8 +148,8 @@ void gt_block_fact(struct gt_section *section, struct gt_block *facts, const cha
     if (facts->index >= section->block_count)
         return;
     struct gt_block *block = &section->blocks[facts->index]; /* the array may have moved since */
-    struct gt_report_fact *room = gt_report_room(section->report, block->facts, block->fact_count,
-                                            &block->fact_capacity, sizeof *block->facts);
+    struct gt_report_fact *room =
+        gt_report_room(section->report, block->facts, block->fact_count, &block->fact_capacity, sizeof *block->facts);
     if (!room)
         return;
     block->facts = room;
@@ -166,7 +166,7 @@ void gt_section_note(struct gt_section *section, uint32_t audience, struct gt_st
 
 void gt_section_issue(struct gt_section *section, const struct gt_report_issue *issue) {
     struct gt_report_issue *room = gt_report_room(section->report, section->issues, section->issue_count,
-                                             &section->issue_capacity, sizeof *section->issues);
+                                                  &section->issue_capacity, sizeof *section->issues);
     if (!room)
         return;
     section->issues = room;
@@ -176,7 +176,7 @@ void gt_section_issue(struct gt_section *section, const struct gt_report_issue *
 struct gt_table *gt_section_find(const struct gt_section *section, const char *key) {
     for (size_t b = 0; b < section->block_count; b++) {
         const struct gt_block *block = &section->blocks[b];
-        if (block->kind == GT_BLOCK_TABLE && strcmp(block->table->key, key) == 0)
+        if (block->table && strcmp(block->table->key, key) == 0)
             return block->table;
     }
     return NULL;

@@ -382,6 +382,18 @@ static void draw_remainder(const struct fitted *fitted) {
     }
 }
 
+/* The columns that found no room take the places behind the first. False: none is left, or they never will. */
+static bool unfold(struct fitted *fitted) {
+    if (!fitted->table->folds || !fitted->dropped || fitted->count < 2)
+        return false;
+    memmove(&fitted->columns[1], &fitted->columns[fitted->count], fitted->dropped * sizeof *fitted->columns);
+    fitted->count = 1 + fitted->dropped;
+    fitted->dropped = 0;
+    fit(fitted);
+    gt_screen_newline(fitted->screen);
+    return true;
+}
+
 void gt_text_table(const struct gt_screen *screen, const struct gt_table *table,
                    const struct gputime_options *options) {
     struct fitted fitted = {.screen = screen, .table = table};
@@ -394,7 +406,9 @@ void gt_text_table(const struct gt_screen *screen, const struct gt_table *table,
     measure(&fitted, options->unit);
     fit(&fitted);
     draw_title(&fitted);
-    draw_header(&fitted);
-    draw_rows(&fitted, options->verbose);
+    do {
+        draw_header(&fitted);
+        draw_rows(&fitted, options->verbose);
+    } while (unfold(&fitted));
     draw_remainder(&fitted);
 }

@@ -131,6 +131,20 @@ static const struct cli_list ranked_ranges = {
     .table = "ranges", .sort_offset = AT(sort), .top_offset = AT(top), .is_ranked = true};
 static const struct cli_list nested_ranges = {.table = "range_tree", .sort_offset = AT(sort), .top_offset = AT(top)};
 
+/* ---- graph ---- */
+
+static const char *const graph_analyses[] = {"graph", NULL};
+
+static const struct gputime_shape graph_shapes[] = {
+    {.table = "graph_runs", .joined = 1},
+    {.table = "graph_devices", .joined = 1},
+    {.table = "graph", .pivot = "category,elapsed_ns"},
+    {.table = "graph_kernels", .hidden = 1},
+    {.table = NULL},
+};
+
+static const struct cli_list graph_bars = {.table = "graph", .sort_offset = AT(sort), .top_offset = AT(top)};
+
 const struct cli_command cli_command_table[] = {
     {.name = "summary",
      .help = "the whole trace on one screen; also without a command",
@@ -245,6 +259,22 @@ const struct cli_command cli_command_table[] = {
      .parts = {{.main_table = "findings", .analyses = finding_analyses, .lists = {&ranked_findings}}},
      .notes = {{"top", "findings to show (all)"}, {"columns", "parts to show: title, evidence, advice, table"}},
      .examples = {"gputime findings profile.nsys-rep", "gputime findings --step 3-9 --json trace.json.gz"}},
+
+    {.name = "graph",
+     .help = "GPU and non-GPU time of runs by category, side by side",
+     .usage = "RUN...",
+     .details = "A RUN is FILE,ENGINE,MODEL,SECONDS: a trace, whose rules its kernels are classed by ('gputime list "
+                "rules'), and how long the run took without a profiler (0: as long as the trace has GPU work); or a "
+                "trace alone. Time that ops overlap counts once, for the earlier; what the run has beside is "
+                "CPU(non-GPU). Writes result.csv and result.html, unless --format or --output says else.",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_GRAPH,
+     .parts = {{.main_table = "graph", .analyses = graph_analyses, .shapes = graph_shapes, .lists = {&graph_bars}}},
+     .takes_runs = true,
+     .files = {{"result.csv", "gputrc2graph", true}, {"result.html", "html", false}},
+     .notes = {{"top", "categories to show (0 = all)"}},
+     .examples = {"gputime graph run1.nsys-rep,vllm,gpt-oss,306 --title 'gpt-oss'",
+                  "gputime graph a.sqlite,vllm,llama,100 b.sqlite,sglang,llama,102 --out-dir out"}},
 
     {.name = "redact",
      .help = "a copy of an Nsight export without private data",

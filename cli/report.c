@@ -22,13 +22,16 @@ struct job {
 
 /* Everything that can be found wrong before the traces are read. */
 static enum gputime_status plan(struct job *job, struct cli_words traces, struct gputime_error *err) {
-    enum gputime_status status = cli_captures_init(&job->captures, traces.items, traces.count, err);
+    enum gputime_status status =
+        cli_captures_init(&job->captures, traces.items, traces.count, job->command->takes_runs, err);
+    for (size_t i = 0; !status && i < job->captures.count; i++)
+        status = cli_run_check(job->captures.items[i].run, &job->options->lib, err);
     if (!status)
         status = cli_destinations_plan(job->command, job->options, job->destinations, &job->destination_count, err);
     for (size_t i = 0; !status && i < job->destination_count; i++) {
         const struct cli_destination *destination = &job->destinations[i];
         if (destination->path)
-            status = cli_target_check(destination->path, &job->captures, err);
+            status = cli_target_check(destination->path, destination->makes_folder, &job->captures, err);
         if (!status)
             status = cli_request_build(job->command, job->options, destination, &job->requests[i], err);
     }
@@ -42,7 +45,7 @@ static enum gputime_status read_traces(struct job *job, struct gputime_error *er
         return cli_fail_memory(err);
     for (size_t i = 0; !status && i < job->captures.count; i++) {
         const struct cli_capture *capture = &job->captures.items[i];
-        struct gputime_options options = job->options->lib;
+        struct gputime_options options = cli_run_options(capture->run, &job->options->lib);
         struct cli_progress progress;
         cli_progress_begin(&progress, capture->paths[0]);
         if (progress.is_wanted && !job->options->quiet) {
@@ -91,6 +94,8 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
             status = gputime_report_new(job->traces, job->captures.count, job->command->name, request->analyses,
                                         request->analysis_count, &options[i], &report, err);
         }
+        if (!status && job->destinations[i].makes_folder)
+            status = cli_target_make_folder(job->destinations[i].path, err);
         if (!status)
             status = gputime_report_write(report, &options[i], job->destinations[i].path, err);
         if (!status && hint_is_due(job, &job->destinations[i], options[i].width))
@@ -98,6 +103,22 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
     }
     gputime_report_free(report);
     return status;
+}
+
+/* Below text: the files that the command wrote by itself. */
+static void name_own_files(const struct job *job) {
+    char path[4096];
+    const char *lead = "\nWrote ";
+    const struct cli_destination *last = &job->destinations[job->destination_count - 1];
+    if (last->path || strcmp(last->format, "text") != 0)
+        return;
+    for (size_t i = 0; i < job->destination_count; i++)
+        if (job->destinations[i].makes_folder) {
+            printf("%s%s", lead, cli_terminal_text(path, sizeof path, job->destinations[i].path));
+            lead = " and ";
+        }
+    if (lead[0] == ' ')
+        putchar('\n');
 }
 
 /* Text and Markdown say above their tables what was lost; who reads data sees it here. */
@@ -130,8 +151,10 @@ enum gputime_status cli_report_run(const struct cli_command *command, const stru
         status = read_traces(job, err);
     if (!status)
         status = write_reports(job, err);
-    if (!status)
+    if (!status) {
+        name_own_files(job);
         warn_of_losses(job);
+    }
     for (size_t i = 0; job->traces && i < job->captures.count; i++) {
         if (job->traces[i] && !options->lib.no_cache)
             gputime_trace_store_cache(job->traces[i]);

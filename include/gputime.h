@@ -111,6 +111,9 @@ struct gputime_options {
 struct gputime_trace;
 struct gputime_report;
 
+/* Finds what is wrong with the options that a trace is opened with (rules, map, times), without reading one. */
+enum gputime_status gputime_options_check(const struct gputime_options *options, struct gputime_error *err);
+
 /* Reads one capture: usually one path ("-" is standard input), or several files of the same capture.
    The trace is the caller's; free it after every report made from it. */
 enum gputime_status gputime_trace_open(const char *const *paths, size_t path_count,

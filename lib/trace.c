@@ -108,6 +108,17 @@ static enum gt_status load(struct gputime_trace *trace, const struct gputime_opt
     return gt_labels_new_by_rules(trace->store, trace->rules, &trace->labels, err);
 }
 
+API enum gputime_status gputime_options_check(const struct gputime_options *options, struct gputime_error *err) {
+    struct gt_error error = {0};
+    struct gt_rules *rules = NULL;
+    int64_t cache_after_ns;
+    enum gt_status status = check_durations(options, &cache_after_ns, &error);
+    if (status == GT_OK)
+        status = gt_rules_new(options->rules, options->map, &rules, &error);
+    gt_rules_free(rules);
+    return gt_error_pass(status, &error, err);
+}
+
 API enum gputime_status gputime_trace_open(const char *const *paths, size_t path_count,
                                            const struct gputime_options *options, struct gputime_trace **out,
                                            struct gputime_error *err) {

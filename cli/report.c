@@ -12,6 +12,7 @@
 
 struct job {
     const struct cli_command *command;
+    struct cli_options own; /* the user's, as they are meant for the command */
     const struct cli_options *options;
     struct cli_captures captures;
     struct gputime_trace **traces; /* one for each capture */
@@ -68,6 +69,8 @@ static struct gputime_options destination_options(const struct job *job, size_t 
     options.main_table = request->main_table;
     options.columns = request->columns;
     options.format = destination->format;
+    if (request->text_layout && strcmp(options.format, "text") == 0)
+        options.format = request->text_layout;
     if (destination->is_layout || destination->is_gap_part)
         options.table = NULL;
     if (!options.width)
@@ -108,17 +111,14 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
 /* Below text: the files that the command wrote by itself. */
 static void name_own_files(const struct job *job) {
     char path[4096];
-    const char *lead = "\nWrote ";
+    const char *lead = "\n";
     const struct cli_destination *last = &job->destinations[job->destination_count - 1];
-    if (last->path || strcmp(last->format, "text") != 0)
-        return;
-    for (size_t i = 0; i < job->destination_count; i++)
+    bool is_text = !last->path && strcmp(last->format, "text") == 0;
+    for (size_t i = 0; is_text && i < job->destination_count; i++)
         if (job->destinations[i].makes_folder) {
-            printf("%s%s", lead, cli_terminal_text(path, sizeof path, job->destinations[i].path));
-            lead = " and ";
+            printf("%sWrote %s\n", lead, cli_terminal_text(path, sizeof path, job->destinations[i].path));
+            lead = "";
         }
-    if (lead[0] == ' ')
-        putchar('\n');
 }
 
 /* Text and Markdown say above their tables what was lost; who reads data sees it here. */
@@ -145,7 +145,12 @@ enum gputime_status cli_report_run(const struct cli_command *command, const stru
     if (!job)
         return cli_fail_memory(err);
     job->command = command;
-    job->options = options;
+    job->own = *options;
+    job->options = &job->own;
+    if (command->takes_runs) { /* --title is that of all of them */
+        job->own.lib.heading = options->lib.title;
+        job->own.lib.title = NULL;
+    }
     enum gputime_status status = plan(job, traces, err);
     if (!status)
         status = read_traces(job, err);

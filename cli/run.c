@@ -96,7 +96,7 @@ struct gputime_options cli_run_options(const struct cli_run *run, const struct g
     struct gputime_options own = *options;
     if (run->rules) {
         own.rules = run->rules;
-        own.label = run->label;
+        own.title = run->label;
         own.elapsed = run->elapsed;
     }
     return own;

@@ -70,14 +70,20 @@ struct gputime_options {
     void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes); /* from any thread, one at a time */
     void *progress_context;
 
-    /* the run that a trace is of: kept with it when it is opened */
-    const char *label;   /* what reports call it; NULL: its file's name */
-    const char *elapsed; /* how long it took without a profiler: "306" seconds, "12.5s"; NULL or "0": as long as the
-                            trace has GPU work */
-
     /* categories: at most one of both; NULL: the built-in rules */
     const char *rules; /* "FILE", "FILE,ENGINE,MODEL" or "ENGINE,MODEL": regular expressions, the first match wins */
     const char *map;   /* "FILE": substrings of kernel names by class */
+
+    /* the run: what the user knows of a capture and the trace does not tell. A trace keeps what it was opened with;
+       what the options of a report say of it goes first */
+    const char *title;    /* stands for the name of the file */
+    int64_t iterations;   /* how often the work was repeated; 0: as often as the range of the tag, else once */
+    int64_t gpus;         /* how many GPUs' work the trace holds; 0: those it shows, 1 where it shows none */
+    const char *nvtx_tag; /* name of the range around an iteration, with or without "domain:" */
+    const char *elapsed;  /* how long it took without a profiler: "306" seconds, "12.5s"; NULL or "0": as long as the
+                             trace has GPU work */
+    int without_memory;   /* class statistics leave memory operations out */
+    const char *remark;   /* a sentence that the report states about this input */
 
     /* selection */
     const char *from, *to; /* "1.2s", "350ms", "20us", "40%"; a bare number is seconds; from the first GPU op */
@@ -98,7 +104,7 @@ struct gputime_options {
     const char *main_table; /* what CSV writes, and what is the command's own */
 
     /* writing */
-    const char *title;   /* above everything else; NULL: none */
+    const char *heading; /* of the whole report; NULL: none */
     const char *format;  /* "text", "csv", "json", "md", or a layout; NULL: by the file's suffix, else text */
     const char *table;   /* CSV: another table than the main one */
     const char *columns; /* CSV: only these, comma-separated, in this order */

@@ -12,18 +12,18 @@
 struct gputime_trace {
     char **paths;
     size_t path_count;
-    char *label, *elapsed; /* as the options had them; NULL: they did not */
     struct gt_store *store;
     struct gt_rules *rules; /* of the user; NULL: the built-in ones */
     struct gt_labels *labels;
+    struct gt_arena arena; /* owns the texts of run */
+    struct gt_run run;
     struct gt_cache_key cache_key;
     bool is_worth_caching; /* decoding took long */
 };
 
 struct gputime_report {
     struct gt_report *model;
-    struct gt_view **views;          /* by section: cells may point into them */
-    struct gputime_options *options; /* by section: those of the report, with what is the trace's own */
+    struct gt_view **views; /* by section: cells may point into them */
 };
 
 extern const struct gputime_options gt_options_automatic; /* all zero */

@@ -11,23 +11,34 @@
 #include "label/label.h"
 #include "label/rules.h"
 
-/* False: memory was short. Nothing is copied of NULL. */
-static bool copy_text(const char *text, char **copy) {
-    size_t bytes = text ? strlen(text) + 1 : 0;
-    *copy = text ? gt_alloc(bytes) : NULL;
-    if (*copy)
-        memcpy(*copy, text, bytes);
-    return *copy || !text;
-}
-
 static bool copy_paths(struct gputime_trace *trace, const char *const *paths, size_t count) {
     trace->paths = gt_alloc_array(count, sizeof *trace->paths);
     for (size_t i = 0; trace->paths && i < count; i++) {
-        if (!copy_text(paths[i], &trace->paths[i]))
+        size_t bytes = strlen(paths[i]) + 1;
+        trace->paths[i] = gt_alloc(bytes);
+        if (!trace->paths[i])
             return false;
+        memcpy(trace->paths[i], paths[i], bytes);
         trace->path_count++;
     }
     return trace->paths != NULL;
+}
+
+static const char *copy_text(struct gt_arena *arena, const char *text) {
+    return text ? gt_arena_copy(arena, gt_str_of(text)).ptr : NULL;
+}
+
+static bool copy_run(struct gputime_trace *trace, const struct gputime_options *options) {
+    trace->run = (struct gt_run){
+        .title = copy_text(&trace->arena, options->title),
+        .iterations = options->iterations,
+        .gpus = options->gpus,
+        .nvtx_tag = copy_text(&trace->arena, options->nvtx_tag),
+        .elapsed = copy_text(&trace->arena, options->elapsed),
+        .without_memory = options->without_memory,
+        .remark = copy_text(&trace->arena, options->remark),
+    };
+    return !gt_arena_failed(&trace->arena);
 }
 
 static int64_t now_ns(void) {
@@ -71,26 +82,25 @@ static enum gt_status refuse_losses(const struct gt_store *store, const char *pa
     return GT_OK;
 }
 
-static enum gt_status check_durations(const struct gputime_options *options, int64_t *cache_after_ns,
-                                      struct gt_error *err) {
+/* What can be told wrong before the trace is read. */
+static enum gt_status prepare(const struct gputime_options *options, int64_t *cache_after_ns, struct gt_rules **rules,
+                              struct gt_error *err) {
     int64_t elapsed_ns = 0;
     *cache_after_ns = 1000000000;
     if (options->cache_after && !gt_num_parse_duration(gt_str_of(options->cache_after), cache_after_ns))
         return gt_fail_usage(err, "'%s' is no duration; write for example 2s or 500ms", options->cache_after);
     if (options->elapsed && (!gt_num_parse_duration(gt_str_of(options->elapsed), &elapsed_ns) || elapsed_ns < 0))
         return gt_fail_usage(err, "'%s' is no elapsed time; write seconds, for example 306 or 12.5", options->elapsed);
-    return GT_OK;
+    return gt_rules_new(options->rules, options->map, rules, err);
 }
 
 static enum gt_status load(struct gputime_trace *trace, const struct gputime_options *options, struct gt_error *err) {
     const char *const *paths = (const char *const *)trace->paths;
     int64_t cache_after_ns;
     bool uses_cache = !options->no_cache && options->reader == GPUTIME_READER_AUTO;
-    enum gt_status checked = check_durations(options, &cache_after_ns, err);
-    if (checked == GT_OK)
-        checked = gt_rules_new(options->rules, options->map, &trace->rules, err);
-    if (checked != GT_OK)
-        return checked;
+    enum gt_status prepared = prepare(options, &cache_after_ns, &trace->rules, err);
+    if (prepared != GT_OK)
+        return prepared;
     if (uses_cache)
         gt_cache_key_init(&trace->cache_key, paths, trace->path_count);
     if (!gt_cache_load(&trace->cache_key, &trace->store)) {
@@ -112,9 +122,7 @@ API enum gputime_status gputime_options_check(const struct gputime_options *opti
     struct gt_error error = {0};
     struct gt_rules *rules = NULL;
     int64_t cache_after_ns;
-    enum gt_status status = check_durations(options, &cache_after_ns, &error);
-    if (status == GT_OK)
-        status = gt_rules_new(options->rules, options->map, &rules, &error);
+    enum gt_status status = prepare(options ? options : &gt_options_automatic, &cache_after_ns, &rules, &error);
     gt_rules_free(rules);
     return gt_error_pass(status, &error, err);
 }
@@ -126,11 +134,10 @@ API enum gputime_status gputime_trace_open(const char *const *paths, size_t path
     *out = NULL;
     if (path_count == 0)
         return gt_error_pass(gt_fail_usage(&error, "no trace given"), &error, err);
+    const struct gputime_options *how = options ? options : &gt_options_automatic;
     struct gputime_trace *trace = gt_alloc_array(1, sizeof *trace);
     enum gt_status status;
-    const struct gputime_options *how = options ? options : &gt_options_automatic;
-    if (!trace || !copy_paths(trace, paths, path_count) || !copy_text(how->label, &trace->label) ||
-        !copy_text(how->elapsed, &trace->elapsed))
+    if (!trace || !copy_paths(trace, paths, path_count) || !copy_run(trace, how))
         status = gt_fail_memory(&error);
     else
         status = load(trace, how, &error);
@@ -157,8 +164,7 @@ API void gputime_trace_free(struct gputime_trace *trace) {
     for (size_t i = 0; i < trace->path_count; i++)
         gt_free(trace->paths[i]);
     gt_free(trace->paths);
-    gt_free(trace->label);
-    gt_free(trace->elapsed);
+    gt_arena_release(&trace->arena);
     gt_free(trace);
 }
 

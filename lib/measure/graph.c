@@ -183,7 +183,7 @@ static int64_t non_gpu_ns(const struct run *run, int64_t busy_ns) {
 }
 
 static enum gt_status run_init(struct run *run, const struct gt_view *view, struct gt_error *err) {
-    const char *elapsed = view->options->elapsed;
+    const char *elapsed = view->run.elapsed;
     *run = (struct run){.device_count = view->device_count ? view->device_count : 1};
     if (elapsed && (!gt_num_parse_duration(gt_str_of(elapsed), &run->elapsed_ns) || run->elapsed_ns < 0))
         return gt_fail_usage(err, "'%s' is no elapsed time; write for example 306 or 12.5s", elapsed);
@@ -302,7 +302,7 @@ static void add_run(const struct gt_view *view, struct gt_section *section, cons
                         gt_arena_printf(&section->report->arena,
                                         "The elapsed time given (%s) is shorter than the time %zu of %zu GPUs worked: "
                                         "their non-GPU time counts as 0.",
-                                        view->options->elapsed, run->short_devices, run->device_count));
+                                        view->run.elapsed, run->short_devices, run->device_count));
 }
 
 enum gt_status gt_graph_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

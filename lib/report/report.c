@@ -164,6 +164,16 @@ void gt_section_note(struct gt_section *section, uint32_t audience, struct gt_st
         block->note = copy;
 }
 
+struct gt_timeline *gt_section_timeline(struct gt_section *section) {
+    struct gt_timeline *timeline = gt_arena_alloc(&section->report->arena, sizeof *timeline);
+    struct gt_block *block = timeline ? add_block(section, GT_BLOCK_TIMELINE, GT_FOR_DATA | GT_FOR_PAGE) : NULL;
+    if (block)
+        block->timeline = timeline;
+    else
+        timeline = &section->report->spare_timeline;
+    return timeline;
+}
+
 void gt_section_issue(struct gt_section *section, const struct gt_report_issue *issue) {
     struct gt_report_issue *room = gt_report_room(section->report, section->issues, section->issue_count,
                                                   &section->issue_capacity, sizeof *section->issues);

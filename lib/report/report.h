@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "gputime.h"
+#include "report/timeline.h"
 
 enum gt_unit {
     GT_UNIT_NONE,  /* names and ids */
@@ -107,7 +108,7 @@ struct gt_finding {
     const char *table;      /* where the evidence is: key of a table that some analysis makes; may be NULL */
 };
 
-enum gt_block_kind { GT_BLOCK_TABLE, GT_BLOCK_FINDINGS, GT_BLOCK_FACTS, GT_BLOCK_NOTE };
+enum gt_block_kind { GT_BLOCK_TABLE, GT_BLOCK_FINDINGS, GT_BLOCK_FACTS, GT_BLOCK_NOTE, GT_BLOCK_TIMELINE };
 
 struct gt_block {
     enum gt_block_kind kind;
@@ -117,7 +118,8 @@ struct gt_block {
     const char *title;      /* GT_BLOCK_FACTS; may be NULL */
     struct gt_report_fact *facts;
     size_t fact_count, fact_capacity;
-    struct gt_str note; /* GT_BLOCK_NOTE: a sentence */
+    struct gt_str note;           /* GT_BLOCK_NOTE: a sentence */
+    struct gt_timeline *timeline; /* GT_BLOCK_TIMELINE: in the arena */
 };
 
 /* A data problem, as every report states it. */
@@ -153,7 +155,7 @@ struct gt_section {
 struct gt_report {
     struct gt_arena arena;
     const char *command;
-    struct gt_str title;    /* above everything; empty: none */
+    struct gt_str heading;  /* above everything; empty: none */
     const char *main_table; /* key; NULL: the first table */
     struct gt_section *sections;
     size_t section_count;
@@ -162,6 +164,7 @@ struct gt_report {
     /* Handed out after a memory failure, so that whoever builds need not look. */
     struct gt_table spare_table;
     struct gt_block spare_block;
+    struct gt_timeline spare_timeline;
     struct gt_cell spare_cells[GT_TABLE_COLUMNS_MAX];
 };
 
@@ -183,6 +186,8 @@ struct gt_block *gt_section_facts(struct gt_section *section, const char *title)
 void gt_block_fact(struct gt_section *section, struct gt_block *facts, const char *key, const char *title,
                    enum gt_unit unit, struct gt_cell value);
 void gt_section_note(struct gt_section *section, uint32_t audience, struct gt_str text); /* copies */
+/* An empty one for data and pages. Never NULL: after a memory failure one that no block has. */
+struct gt_timeline *gt_section_timeline(struct gt_section *section);
 void gt_section_issue(struct gt_section *section, const struct gt_report_issue *issue);
 
 /* ---- findings.c ---- */

@@ -230,6 +230,8 @@ static void write_block(struct gt_out *out, const struct gt_section *section, co
         gt_markdown_sentence(out, block->note);
         gt_out_char(out, '\n');
         break;
+    case GT_BLOCK_TIMELINE:
+        break;
     }
 }
 
@@ -243,10 +245,10 @@ static void write_blocks(struct gt_out *out, const struct gt_section *section, c
 enum gt_status gt_write_markdown(const struct gt_report *report, const struct gputime_options *options,
                                  struct gt_out *out, struct gt_error *err) {
     (void)err;
-    bool is_begun = report->title.len || report->joint.block_count;
-    if (report->title.len) {
+    bool is_begun = report->heading.len || report->joint.block_count;
+    if (report->heading.len) {
         gt_out_text(out, "# ");
-        gt_markdown_sentence(out, report->title);
+        gt_markdown_sentence(out, report->heading);
         gt_out_char(out, '\n');
     }
     write_blocks(out, &report->joint, options);

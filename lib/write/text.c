@@ -187,6 +187,8 @@ static bool is_shown(const struct gt_block *block) {
         return block->fact_count;
     case GT_BLOCK_NOTE:
         return block->note.len;
+    case GT_BLOCK_TIMELINE:
+        break;
     }
     return false;
 }
@@ -205,6 +207,8 @@ static void write_block(const struct gt_screen *screen, const struct gt_section 
         break;
     case GT_BLOCK_NOTE:
         gt_screen_wrap(screen, GT_INK_PLAIN, block->note, 0, 0);
+        break;
+    case GT_BLOCK_TIMELINE:
         break;
     }
 }
@@ -233,10 +237,10 @@ enum gt_status gt_write_text(const struct gt_report *report, const struct gputim
     (void)err;
     struct gt_screen screen;
     gt_screen_init(&screen, options, out);
-    if (report->title.len)
-        gt_screen_wrap(&screen, GT_INK_BOLD, report->title, 0, 0);
-    bool is_joint = count_shown(&report->joint), is_begun = report->title.len || is_joint;
-    write_blocks(&screen, &report->joint, report->title.len, options);
+    if (report->heading.len)
+        gt_screen_wrap(&screen, GT_INK_BOLD, report->heading, 0, 0);
+    bool is_joint = count_shown(&report->joint), is_begun = report->heading.len || is_joint;
+    write_blocks(&screen, &report->joint, report->heading.len, options);
     for (size_t s = 0; s < report->section_count; s++) {
         const struct gt_section *section = &report->sections[s];
         if (is_joint && !count_shown(section)) /* all it has to say was said above */

@@ -197,8 +197,8 @@ def test_twelve_runs_stay_in_order(gputime, tmp_path):
     done = gputime("graph", *runs, "--out-dir", tmp_path, "--width", "80")
     labels = [f"llama_vllm_overlap_{i}" for i in range(12)]
     assert list(dict.fromkeys(row[0] for row in result_rows(tmp_path))) == labels
-    text = done.stdout.decode()
-    assert max(map(len, text.splitlines())) <= 80 and "no room" not in text
+    text, files = done.stdout.decode().split("\nWrote ", 1)
+    assert max(map(len, text.splitlines())) <= 80 and "no room" not in text and files.startswith(str(tmp_path))
     listed = [word for line in text.splitlines() for word in line.split()[:1] if word.startswith("llama_")]
     assert listed[:12] == labels
     totals = [line.split()[1:] for line in text.splitlines() if line.startswith("total")]
@@ -209,8 +209,8 @@ def test_twelve_runs_stay_in_order(gputime, tmp_path):
 
 def test_title_in_every_format(gputime):
     title = "Runs | of *today*"
-    assert gputime.json("graph", OVERLAP, "--title", title)["title"] == title
-    assert "title" not in gputime.json("graph", OVERLAP)
+    assert gputime.json("graph", OVERLAP, "--title", title)["heading"] == title
+    assert "heading" not in gputime.json("graph", OVERLAP)
     assert gputime("graph", OVERLAP, "--title", title, "--format", "md").stdout.startswith(b"# Runs ")
     assert gputime("graph", OVERLAP, "--title", title, "--format", "text").stdout.decode().startswith(title)
 

@@ -33,8 +33,9 @@ static const struct cli_list transitions = {.table = "transitions",
 
 /* ---- summary ---- */
 
-static const char *const summary_analyses[] = {"overview", "accounting", "categories",  "kernels",   "gaps", "memory",
-                                               "streams",  "steps",      "collectives", "processes", NULL};
+static const char *const summary_analyses[] = {"overview",    "accounting", "categories", "kernels", "gaps",
+                                               "memory",      "streams",    "steps",      "graphs",  "collectives",
+                                               "driver_work", "processes",  NULL};
 
 /* One screen: what is hidden is for data and pages. */
 static const struct gputime_shape summary_shapes[] = {
@@ -47,6 +48,8 @@ static const struct gputime_shape summary_shapes[] = {
     {.table = "memory", .hidden = 1},
     {.table = "streams", .hidden = 1},
     {.table = "steps", .hidden = 1},
+    {.table = "graphs", .hidden = 1},
+    {.table = "driver_work", .hidden = 1},
     {.table = "processes", .hidden = 1},
     {.table = NULL},
 };
@@ -112,9 +115,9 @@ static const struct cli_list device_gaps_too = {.table = "gaps", .sort_offset = 
 
 /* ---- ranges ---- */
 
-static const char *const range_analyses[] = {"ranges", NULL};
-static const char *const range_tree_analyses[] = {"ranges", "range_tree", NULL};
-static const char *const range_instance_analyses[] = {"range_instances", NULL};
+static const char *const range_analyses[] = {"ranges", "range_categories", NULL};
+static const char *const range_tree_analyses[] = {"ranges", "range_tree", "range_categories", NULL};
+static const char *const range_data_analyses[] = {"range_instances", "range_texts", NULL};
 
 static const struct gputime_shape range_tree_shapes[] = {
     {.table = "ranges", .hidden = 1},
@@ -223,7 +226,7 @@ const struct cli_command cli_command_table[] = {
                 .analyses = range_tree_analyses,
                 .shapes = range_tree_shapes,
                 .lists = {&nested_ranges}},
-               {.for_data = true, .analyses = range_instance_analyses}},
+               {.for_data = true, .analyses = range_data_analyses}},
      .notes = {{"top", "rows to show (20; with --tree 40; 0 = all)"}},
      .examples = {"gputime ranges --sort exclusive_ns profile.sqlite", "gputime ranges --tree trace.json.gz",
                   "gputime ranges --table range_instances --csv profile.sqlite"}},

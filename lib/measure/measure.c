@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/mem.h"
+
 int64_t gt_device_busy_ns(const struct gt_view *view, const struct gt_view_device *device) {
     int64_t busy = 0, reached = INT64_MIN;
     for (size_t i = device->first; i < device->first + device->count; i++) {
@@ -13,6 +15,25 @@ int64_t gt_device_busy_ns(const struct gt_view *view, const struct gt_view_devic
         reached = view->end_ns[i];
     }
     return busy;
+}
+
+bool *gt_view_processes(const struct gt_view *view) {
+    bool *processes = gt_alloc_array(view->store->processes.count + 1, sizeof *processes);
+    for (size_t i = 0; processes && i < view->op_count; i++) {
+        uint32_t process = gt_op_process(view, i);
+        if (process != GT_NO_TRACK)
+            processes[process] = true;
+    }
+    return processes;
+}
+
+bool gt_moment_is_selected(const struct gt_view *view, const bool *processes, int64_t start_ns, uint32_t thread) {
+    if (view->is_whole)
+        return true;
+    if (view->has_window && (start_ns < view->window_start_ns || start_ns >= view->window_end_ns))
+        return false;
+    uint32_t process = thread == GT_NO_TRACK ? GT_NO_TRACK : view->store->threads.process[thread];
+    return process != GT_NO_TRACK && processes[process];
 }
 
 static bool names_are_short(const struct gt_view *view) {

@@ -32,9 +32,11 @@ static unsigned width_of(uint64_t type) {
 static bool take_entry(struct gt_str message, struct gt_nsys_rep_entry *entry) {
     uint64_t type = gt_proto_find_value(message, GT_PROTO_VARINT(1), 0);
     struct gt_str name = gt_proto_find_bytes(message, GT_PROTO_BYTES(7));
-    bool is_text = type == TYPE_REGISTERED_STRING && name.len;
+    uint64_t offset = gt_proto_find_value(message, GT_PROTO_VARINT(3), 0);
+    /* A string at the very beginning of a payload is another one than was attached (seen with 2025.3). */
+    bool is_text = type == TYPE_REGISTERED_STRING && name.len && offset != 0;
     *entry = (struct gt_nsys_rep_entry){
-        .offset = gt_proto_find_value(message, GT_PROTO_VARINT(3), 0),
+        .offset = offset,
         .width = is_text ? 8 : width_of(type),
         .is_text = is_text,
         .name = name,

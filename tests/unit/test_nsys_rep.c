@@ -130,19 +130,20 @@ static void sizes_of_messages_are_kept(void **state) {
 
 static void texts_are_kept(void **state) {
     (void)state;
-    struct bytes payload = take_bytes("\4\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x63\0\0\0\0\0\0\0\7", 25);
+    struct bytes payload = take_bytes("\5\0\0\0\0\0\0\0\4\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x63\0\0\0\0\0\0\0\7", 33);
     struct report report = REPORT(1, WITH_PAYLOAD(40, payload));
 #define TEXT(offset, name) sub(4, JOIN(num(1, 80), num(3, offset), str(7, name)))
 #define SCHEMA(...)        sub(3, JOIN(num(1, PID(5)), sub(2, JOIN(num(1, 40), __VA_ARGS__, num(9, 3)))))
 #define RANGE              "range 10+10 'registered' 5/6\nrange 0 nested domain ''\n"
-    /* The second is none, the third no string, the fourth behind the end. */
-    report.schemas = SCHEMA(TEXT(0, "HLO"), TEXT(8, "Source"), TEXT(16, "Called"), TEXT(18, "Behind"));
+    /* The first is not to be trusted, the third is none, the fourth no string, the fifth behind the end. */
+    report.schemas =
+        SCHEMA(TEXT(0, "First"), TEXT(8, "HLO"), TEXT(16, "Source"), TEXT(24, "Called"), TEXT(26, "Behind"));
     report_gives(&report, RANGE "text 0 'HLO' 'main'\n");
-    report.schemas = SCHEMA(TEXT(0, ""), TEXT(0, "again"));
+    report.schemas = SCHEMA(TEXT(8, ""), TEXT(8, "again"));
     report_gives(&report, RANGE "text 0 'again' 'main'\n");
     struct bytes many[40];
     for (size_t i = 0; i < 40; i++)
-        many[i] = TEXT(0, "k");
+        many[i] = TEXT(8, "k");
     report.schemas = SCHEMA(join_count(many, 40));
     char *text = decode_bytes(report_bytes(&report), &(struct gt_decode_options){.threads = 1});
     size_t count = 0;

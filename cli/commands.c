@@ -33,8 +33,9 @@ static const struct cli_list transitions = {.table = "transitions",
 
 /* ---- summary ---- */
 
-static const char *const summary_analyses[] = {"overview", "findings", "accounting", "categories",  "kernels",   "gaps",
-                                               "memory",   "streams",  "steps",      "collectives", "processes", NULL};
+static const char *const summary_analyses[] = {"overview",    "findings",    "accounting", "categories", "kernels",
+                                               "gaps",        "memory",      "streams",    "steps",      "graphs",
+                                               "collectives", "driver_work", "processes",  NULL};
 
 /* One screen: what is hidden is for data and pages. */
 static const struct gputime_shape summary_shapes[] = {
@@ -47,7 +48,10 @@ static const struct gputime_shape summary_shapes[] = {
     {.table = "gaps", .limit = 20, .screen_limit = 3, .columns = "device,start_ns,gap_ns,cause,before"},
     {.table = "memory", .hidden = 1},
     {.table = "streams", .hidden = 1},
+    {.table = "step_states", .hidden = 1},
     {.table = "steps", .hidden = 1},
+    {.table = "graphs", .hidden = 1},
+    {.table = "driver_work", .hidden = 1},
     {.table = "processes", .hidden = 1},
     {.table = NULL},
 };
@@ -61,6 +65,17 @@ static const struct cli_list summary_kernels = {.table = "kernels",
                                                 .sort_offset = AT(sort),
                                                 .top_offset = AT(top),
                                                 .sorts = kernel_sorts};
+
+/* ---- steps ---- */
+
+static const char *const step_analyses[] = {"steps", NULL};
+#define STEP_PARTS "cpu_ns,gpu_ns,compute_ns,exposed_comm_ns,exposed_memory_ns,idle_ns"
+static const struct gputime_shape step_shapes[] = {
+    {.table = "step_states", .columns = "device,state,steps," STEP_PARTS},
+    {.table = "steps", .columns = "step,device,state," STEP_PARTS},
+    {.table = NULL},
+};
+static const struct cli_list all_steps = {.table = "steps", .sort_offset = AT(sort), .top_offset = AT(top)};
 
 /* ---- findings ---- */
 
@@ -127,9 +142,9 @@ static const struct cli_list class_list = {.table = "class_stats", .sort_offset 
 
 /* ---- ranges ---- */
 
-static const char *const range_analyses[] = {"ranges", NULL};
-static const char *const range_tree_analyses[] = {"ranges", "range_tree", NULL};
-static const char *const range_instance_analyses[] = {"range_instances", NULL};
+static const char *const range_analyses[] = {"ranges", "range_categories", NULL};
+static const char *const range_tree_analyses[] = {"ranges", "range_tree", "range_categories", NULL};
+static const char *const range_data_analyses[] = {"range_instances", "range_texts", NULL};
 
 static const struct gputime_shape range_tree_shapes[] = {
     {.table = "ranges", .hidden = 1},
@@ -253,10 +268,22 @@ const struct cli_command cli_command_table[] = {
                 .analyses = range_tree_analyses,
                 .shapes = range_tree_shapes,
                 .lists = {&nested_ranges}},
-               {.for_data = true, .analyses = range_instance_analyses}},
+               {.for_data = true, .analyses = range_data_analyses}},
      .notes = {{"top", "rows to show (20; with --tree 40; 0 = all)"}},
      .examples = {"gputime ranges --sort exclusive_ns profile.sqlite", "gputime ranges --tree trace.json.gz",
                   "gputime ranges --table range_instances --csv profile.sqlite"}},
+
+    {.name = "steps",
+     .help = "steps of the program: account of each, warm-up, outliers",
+     .usage = "TRACE...",
+     .details = "Shows where the GPU time of each step went, from the first to the last op it launched. Steps are the "
+                "ranges ProfilerStep#N, 'step N', 'iteration N', train_step and the like, whichever the trace has. "
+                "One that takes over 1.5 times the median is an outlier; before the first usual one it is warm-up.",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT,
+     .parts = {{.main_table = "steps", .analyses = step_analyses, .shapes = step_shapes, .lists = {&all_steps}}},
+     .notes = {{"top", "steps to show (20; 0 = all)"}},
+     .examples = {"gputime steps trace.json.gz", "gputime steps --sort cpu_ns --top 5 profile.nsys-rep"}},
 
     {.name = "findings",
      .help = "what to do next, with the evidence",

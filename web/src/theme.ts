@@ -47,6 +47,16 @@ const PARTS: Readonly<Record<string, string>> = {
   'non-gpu': '#a9b1bb',
 };
 
+/** Why a GPU was idle. */
+const CAUSES: Readonly<Record<string, string>> = {
+  sync: '#cf4b43',
+  host: '#d4842c',
+  launch: '#e9b44c',
+  dependency: '#8b62c4',
+  unknown: '#8d8d92',
+  end: '#c3c9d0',
+};
+
 /** Colours of names that are not listed: by the name alone, so that they are the same on every page. */
 const OTHERS = [
   '#c46a3f', '#5d9e9a', '#9a6fb0', '#b5a13c', '#4f86b0', '#b0566c', '#6f9c4c', '#8c7fc9', '#c98f5f', '#4d8f74',
@@ -62,6 +72,16 @@ function hash(name: string): number {
 export function colorOf(name: string): string {
   const key = name.toLowerCase();
   return CATEGORIES[key] ?? PARTS[key] ?? OTHERS[hash(key) % OTHERS.length]!;
+}
+
+export function causeColor(cause: string): string {
+  return CAUSES[cause] ?? colorOf(cause);
+}
+
+/** Text that can be read on a colour. */
+export function inkOn(color: string): string {
+  const [red, green, blue] = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16)) as [number, number, number];
+  return 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? '#1d232b' : '#ffffff';
 }
 
 export interface Ink {

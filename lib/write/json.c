@@ -231,6 +231,10 @@ enum gt_status gt_json_report(const struct gt_report *report, const struct gt_js
                               struct gt_error *err) {
     gt_out_text(out, "{\n  \"tool\": {\"name\": \"gputime\", \"version\": \"" GPUTIME_VERSION "\"},\n  ");
     gt_json_text(out, "command", gt_str_of(report->command));
+    if (report->heading.len) {
+        gt_out_text(out, ",\n  ");
+        gt_json_text(out, "heading", report->heading);
+    }
     gt_out_text(out, ",\n");
     write_inputs(out, report, how->audience);
     enum gt_status status = gt_json_tables(out, report, how, err);

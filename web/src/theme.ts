@@ -43,8 +43,8 @@ const PARTS: Readonly<Record<string, string>> = {
   compute: CATEGORIES.gemm!,
   'exposed communication': CATEGORIES.comm!,
   'exposed memory': CATEGORIES.memcpy_h2d!,
-  idle: '#a9b1bb',
-  'non-gpu': '#a9b1bb',
+  idle: '#9da7b3',
+  'non-gpu': '#9da7b3',
 };
 
 /** Why a GPU was idle. */

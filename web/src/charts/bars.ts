@@ -78,7 +78,7 @@ export function barChart(title: string, bars: readonly Bar[], unit: Unit, of?: s
     summary: bars.slice(0, 12).map((bar) => `${shorten(bar.name, 60)} ${text(bar)}`).join('; '),
     height: () => chartHeight(bars.length, 8),
     option: (colors, width): ChartOption => ({
-      grid: { left: nameRoom(names, width) + 14, right: width < 500 ? 92 : 128, top: 8, bottom: 32 },
+      grid: { left: nameRoom(names, width) + 14, right: 124, top: 8, bottom: 32 },
       xAxis: valueAxis(colors, unit, width - 300),
       yAxis: nameAxis(names, colors, nameRoom(names, width)),
       dataZoom: zoom(bars.length),

@@ -91,7 +91,11 @@ static enum gt_status prepare(const struct gputime_options *options, int64_t *ca
         return gt_fail_usage(err, "'%s' is no duration; write for example 2s or 500ms", options->cache_after);
     if (options->elapsed && (!gt_num_parse_duration(gt_str_of(options->elapsed), &elapsed_ns) || elapsed_ns < 0))
         return gt_fail_usage(err, "'%s' is no elapsed time; write seconds, for example 306 or 12.5", options->elapsed);
-    return gt_rules_new(options->rules, options->map, rules, err);
+    struct gt_rules_request request = {.rules = options->rules,
+                                       .map = options->map,
+                                       .files = options->rule_files,
+                                       .file_count = options->rule_file_count};
+    return gt_rules_new(&request, rules, err);
 }
 
 static enum gt_status load(struct gputime_trace *trace, const struct gputime_options *options, struct gt_error *err) {

@@ -11,6 +11,7 @@ import { healthView } from './health';
 import { buildNavigation } from './navigation';
 import { definitionOf, TableView } from './table';
 import { followSystem } from './theme';
+import { timelineSection } from './timeline/index';
 
 function definitionsView(key: string, table: Table): HTMLElement | null {
   const about = definitions[key]?.about;
@@ -46,7 +47,8 @@ function build(report: Report): void {
   const find = (key: string, text: string): void => tables.get(key)?.find(text);
   main.append(headerView(report));
   if (report.findings.length > 0) main.append(findingsView(report, find));
-  main.append(...panels, healthView(report));
+  const timeline = timelineSection(report);
+  main.append(...panels.slice(0, 1), ...(timeline ? [timeline] : []), ...panels.slice(1), healthView(report));
   const page = document.getElementById('page')!;
   page.append(buildNavigation(report, main), main);
 }

@@ -11,6 +11,7 @@ export const AXIS = 26;
 const NARROW = 1.5; // pixels: what is narrower is added up by column
 const TEXT_LEAST = 34; // pixels a bar must have to be labelled
 const DIMMED = 0.16;
+const IDLE = 0.5; // gaps are paler than work
 
 export interface Scene {
   readonly context: CanvasRenderingContext2D;
@@ -26,7 +27,7 @@ export interface Scene {
   readonly focus: { readonly lane: Lane; readonly item: number } | null;
 }
 
-export interface Palette {
+interface Palette {
   readonly fill: string;
   readonly text: string;
 }
@@ -59,10 +60,12 @@ function xOf(scene: Scene, time: number): number {
   return scene.gutter + ((time - start) / Math.max(end - start, 1)) * (scene.width - scene.gutter);
 }
 
-/** Cut so that it fits; digits and letters of the page's font are about this wide. */
-function fitText(text: string, width: number, size: number): string {
-  const most = Math.floor(width / (size * 0.56));
-  return text.length <= most ? text : most < 4 ? '' : `${text.slice(0, most - 1)}\u2026`;
+/** Cut at its end so that it fits; nothing where hardly any would. */
+function fitText(context: CanvasRenderingContext2D, text: string, width: number): string {
+  const wide = context.measureText(text.slice(0, 200)).width;
+  if (wide <= width && text.length <= 200) return text;
+  const most = Math.floor((Math.min(text.length, 200) * width) / wide) - 1;
+  return most < 3 ? '' : `${text.slice(0, most).replace(/[\ud800-\udbff]$/, '')}\u2026`;
 }
 
 function colorKey(scene: Scene, lane: Lane, name: number): string {
@@ -72,9 +75,14 @@ function colorKey(scene: Scene, lane: Lane, name: number): string {
 function label(scene: Scene, lane: Lane, item: number): string {
   const { row } = lane;
   const name = scene.timeline.names[row.name[item]!]!;
-  const several = row.count[item]! > 1 ? `${row.count[item]!} \u00d7 ` : '';
+  const several = row.count[item]! > 1 ? `${row.count[item]!} ${row.kind}, ` : '';
   if (row.kind === 'gaps') return `${several}${name} ${withUnit(row.busy[item]!, 'ns')}`;
   return several + visible(row.kind === 'ops' ? shortName(name) : name);
+}
+
+function strength(lane: Lane, key: string, chosen: string | null): number {
+  if (lane.row.kind === 'gaps') return IDLE;
+  return chosen && lane.row.kind === 'ops' && chosen !== key ? DIMMED : 1;
 }
 
 function drawBar(scene: Scene, lane: Lane, item: number, left: number, right: number): void {
@@ -82,22 +90,25 @@ function drawBar(scene: Scene, lane: Lane, item: number, left: number, right: nu
   const { row, top, height } = lane;
   const key = colorKey(scene, lane, row.name[item]!);
   const isRange = row.kind === 'ranges';
-  const palette = isRange ? { fill: ink.bar, text: ink.text } : paletteOf(key);
+  const fill = isRange ? ink.bar : paletteOf(key).fill;
+  const textColor = row.kind === 'ops' ? paletteOf(key).text : ink.text;
   const length = row.end[item]! - row.start[item]!;
   const share = row.count[item] === 1 || length <= 0 ? 1 : Math.min(1, row.busy[item]! / length);
   const high = Math.max(3, Math.round(height * share));
   const x = Math.max(left, scene.gutter - 2);
   const width = Math.max(Math.min(right, scene.width + 2) - x - (right - left > 4 ? 1 : 0), 1);
-  context.globalAlpha = chosen && row.kind === 'ops' && chosen !== key ? DIMMED : 1;
-  context.fillStyle = palette.fill;
+  context.globalAlpha = strength(lane, key, chosen);
+  context.fillStyle = fill;
   context.fillRect(x, AXIS + top + height - high - scene.scroll, width, high);
   if (isRange && width > 2) {
     context.fillStyle = ink.accent;
     context.fillRect(x, AXIS + top - scene.scroll, 1, height);
   }
   if (width >= TEXT_LEAST && high > 12) {
-    context.fillStyle = palette.text;
-    context.fillText(fitText(label(scene, lane, item), width - 8, 11), x + 4, AXIS + top + height / 2 - scene.scroll);
+    if (row.kind === 'gaps') context.globalAlpha = 1;
+    context.fillStyle = textColor;
+    const text = fitText(context, label(scene, lane, item), width - 8);
+    context.fillText(text, x + 4, AXIS + top + height / 2 - scene.scroll);
   }
   context.globalAlpha = 1;
 }
@@ -134,8 +145,8 @@ class Column {
     const { context, ink, chosen, scroll } = this.scene;
     const { row, top, height } = this.lane;
     const high = Math.max(3, Math.round(height * Math.min(1, total / this.perPixel)));
-    context.globalAlpha = chosen && row.kind === 'ops' && chosen !== best ? DIMMED : 1;
-    context.fillStyle = row.kind === 'ranges' ? ink.accent : paletteOf(best).fill;
+    context.globalAlpha = strength(this.lane, best, chosen);
+    context.fillStyle = row.kind === 'ranges' ? ink.bar : paletteOf(best).fill;
     context.fillRect(this.place, AXIS + top + height - high - scroll, 1, high);
     context.globalAlpha = 1;
   }
@@ -178,12 +189,12 @@ function drawLabels(scene: Scene): void {
   context.fillRect(0, AXIS, gutter, scene.height);
   for (const lane of scene.layout.lanes) {
     context.fillStyle = ink.muted;
-    context.fillText(fitText(lane.label, gutter - 10, 11), 2, AXIS + lane.top + lane.height / 2 - scroll);
+    context.fillText(fitText(context, lane.label, gutter - 8), 4, AXIS + lane.top + lane.height / 2 - scroll);
   }
   context.font = `600 12px ${ink.font}`;
   for (const heading of scene.layout.headings) {
     context.fillStyle = ink.text;
-    context.fillText(heading.label, 2, AXIS + heading.top + HEADING / 2 - scroll);
+    context.fillText(heading.label, 4, AXIS + heading.top + HEADING / 2 - scroll);
   }
   context.font = `11px ${ink.font}`;
 }

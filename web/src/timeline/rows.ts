@@ -12,10 +12,7 @@ export interface PackedRow {
   readonly count: number;
   readonly busy_ns: number;
   readonly grain_ns: number;
-  readonly start: readonly number[];
-  readonly length: readonly number[];
-  readonly name: readonly number[];
-  readonly joined: readonly number[];
+  readonly items: string;
 }
 
 export interface Timeline {
@@ -42,36 +39,60 @@ export interface Row {
   readonly name: Uint32Array;
 }
 
+/** The numbers of a packed string, one after the other: seven bits a byte, the lowest first. */
+class Numbers {
+  private at = 0;
+  constructor(private readonly bytes: string) {}
+
+  get left(): boolean {
+    return this.at < this.bytes.length;
+  }
+
+  next(): number {
+    let value = 0;
+    let factor = 1;
+    for (;;) {
+      const byte = this.bytes.charCodeAt(this.at++);
+      value += (byte & 127) * factor;
+      if (!(byte >= 128)) return value;
+      factor *= 128;
+    }
+  }
+}
+
 export function unpack(packed: PackedRow): Row {
-  const items = packed.start.length;
-  const row: Row = {
+  const numbers = new Numbers(atob(packed.items));
+  const starts: number[] = [];
+  const ends: number[] = [];
+  const busy: number[] = [];
+  const counts: number[] = [];
+  const names: number[] = [];
+  let before = 0;
+  while (numbers.left) {
+    const signed = numbers.next();
+    const length = numbers.next();
+    const name = numbers.next();
+    const isPlain = name % 2 === 0;
+    const start = before + (signed % 2 === 0 ? signed / 2 : -(signed + 1) / 2);
+    before = start + length;
+    starts.push(start);
+    ends.push(before);
+    names.push((name - (isPlain ? 0 : 1)) / 2);
+    counts.push(isPlain ? 1 : numbers.next());
+    busy.push(isPlain ? length : length - numbers.next());
+  }
+  let reach = -Infinity;
+  return {
     kind: packed.kind,
     packed,
-    items,
-    start: new Float64Array(items),
-    end: new Float64Array(items),
-    reach: new Float64Array(items),
-    busy: new Float64Array(items),
-    count: new Uint32Array(items).fill(1),
-    name: Uint32Array.from(packed.name),
+    items: starts.length,
+    start: Float64Array.from(starts),
+    end: Float64Array.from(ends),
+    reach: Float64Array.from(ends, (end) => (reach = Math.max(reach, end))),
+    busy: Float64Array.from(busy),
+    count: Uint32Array.from(counts),
+    name: Uint32Array.from(names),
   };
-  let before = 0;
-  let reach = -Infinity;
-  for (let i = 0; i < items; i++) {
-    const length = packed.length[i]!;
-    row.start[i] = before + packed.start[i]!;
-    before = row.start[i]! + length;
-    row.end[i] = before;
-    row.busy[i] = length;
-    reach = Math.max(reach, before);
-    row.reach[i] = reach;
-  }
-  for (let j = 0, place = 0; j + 2 < packed.joined.length; j += 3) {
-    place += packed.joined[j]!;
-    row.count[place] = packed.joined[j + 1]!;
-    row.busy[place] = packed.joined[j + 2]!;
-  }
-  return row;
 }
 
 /** The first place in a rising column that is not below the value (or, if asked, that is above it). */

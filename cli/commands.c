@@ -258,7 +258,7 @@ const struct cli_command cli_command_table[] = {
 
     {.name = "stats",
      .help = "time of an iteration by class, NCCL, copies, NVTX",
-     .usage = "TRACE...",
+     .usage = "TRACE...|--config FILE",
      .details =
          "Divides the time of kernels, communication and copies by iterations and GPUs. Classes are those of --map "
          "(substrings of kernel names), else the built-in categories. With --nvtx-tag it estimates what of an "
@@ -267,7 +267,8 @@ const struct cli_command cli_command_table[] = {
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_STATS | CLI_GROUP_TITLE,
      .parts =
          {{.main_table = "class_stats", .text_layout = "stats", .analyses = stats_analyses, .lists = {&class_list}}},
-     .examples = {"gputime stats --map classes.json --iters 5 --nvtx-tag Train_step t.nsys-rep"}},
+     .examples = {"gputime stats --config runs.json",
+                  "gputime stats --map classes.json --iters 5 --nvtx-tag Train_step t.nsys-rep"}},
 
     {.name = "redact",
      .help = "a copy of an Nsight export without private data",

@@ -91,6 +91,12 @@ const struct cli_option cli_option_table[] = {
      .implies = AT(gaps),
      .help = "leave out longer gaps (microseconds)"},
 
+    {.name = "config",
+     .type = CLI_TEXT,
+     .offset = AT(config),
+     .argument = "FILE",
+     .group = CLI_GROUP_STATS,
+     .help = "JSON file with inputs, iterations and class map"},
     {.name = "iters",
      .type = CLI_INTEGER,
      .offset = AT(lib.iterations),

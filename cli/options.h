@@ -16,6 +16,7 @@ enum cli_shell { CLI_SHELL_NONE = 0, CLI_SHELL_BASH, CLI_SHELL_ZSH, CLI_SHELL_FI
 /* What the user asked for: what the library takes as it is, and what the program itself turns into requests. */
 struct cli_options {
     struct gputime_options lib;
+    const char *config;
     const char *output, *gap_output;
     const char *sort, *gap_sort, *columns;
     int64_t top, gap_top; /* CLI_UNSET, or rows to show; 0 = all */

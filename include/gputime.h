@@ -133,6 +133,26 @@ void gputime_report_free(struct gputime_report *report); /* NULL is fine */
 enum gputime_status gputime_report_write(const struct gputime_report *report, const struct gputime_options *options,
                                          const char *path, struct gputime_error *err);
 
+/* ---- configuration files ---- */
+
+/* Several inputs, each with what is known of its run, and one class map: a JSON file as docs/stats.md describes it. */
+struct gputime_config;
+
+/* Checks everything in the file but the class map, and that the files it names can be read. */
+enum gputime_status gputime_config_open(const char *path, struct gputime_config **out, struct gputime_error *err);
+void gputime_config_free(struct gputime_config *config); /* NULL is fine */
+
+/* What to open one of its inputs with; borrowed from the configuration. */
+struct gputime_input {
+    const char *const *paths; /* files of one capture */
+    size_t path_count;
+    struct gputime_options options; /* those of `base`, and what they leave open by the configuration */
+};
+
+size_t gputime_config_input_count(const struct gputime_config *config);
+struct gputime_input gputime_config_input(const struct gputime_config *config, size_t index,
+                                          const struct gputime_options *base); /* base may be NULL */
+
 /* Removes the unfinished files that reports are being written to, in every thread: for a signal handler of a program
    that ends by the signal. Async-signal-safe; the files that were to be replaced stay as they were. */
 void gputime_remove_unfinished(void);

@@ -55,6 +55,12 @@ struct gputime_shape {
     int ranked;           /* 1: rows are numbered in text and Markdown */
 };
 
+/* One key of a class map: kernels whose name contains the part, in any case, are of the class. The first key that a
+   name contains decides, unless a longer one around it is there too. */
+struct gputime_class {
+    const char *part, *name;
+};
+
 /* Everything a user can ask for; zero-initialise, 0 and NULL mean automatic. Borrowed until the report is freed. */
 struct gputime_options {
     /* reading */
@@ -67,9 +73,11 @@ struct gputime_options {
     void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes); /* from any thread, one at a time */
     void *progress_context;
 
-    /* categories: at most one of both; NULL: the built-in rules */
+    /* categories: at most one of these; NULL: the built-in rules */
     const char *rules; /* "FILE", "FILE,ENGINE,MODEL" or "ENGINE,MODEL": regular expressions, the first match wins */
     const char *map;   /* "FILE": substrings of kernel names by class */
+    const struct gputime_class *classes; /* class_count of them: a map that is not in a file */
+    size_t class_count;
 
     /* the run: what the user knows of a capture and the trace does not tell. A trace keeps what it was opened with;
        what the options of a report say of it goes first */
@@ -189,13 +197,35 @@ struct gputime_cell {
     size_t text_bytes;
 };
 
+/* Units: "" for names and ids, "count", "ns", "bytes", and "share" for a fraction 0..1 of what `of` says. */
+struct gputime_column {
+    const char *key, *title, *unit;
+    const char *of; /* NULL but for shares */
+};
+
+/* A single number or text of a section. */
+struct gputime_fact {
+    const char *key, *title, *unit;
+    struct gputime_cell value;
+};
+
+/* Indices out of range give null, 0 or a struct of these. Findings are the rows of the table "findings". */
 size_t gputime_report_section_count(const struct gputime_report *report); /* one for each trace */
+const char *gputime_report_section_title(const struct gputime_report *report, size_t section);
+size_t gputime_report_fact_count(const struct gputime_report *report, size_t section);
+struct gputime_fact gputime_report_fact(const struct gputime_report *report, size_t section, size_t fact);
+size_t gputime_report_note_count(const struct gputime_report *report, size_t section);
+const char *gputime_report_note(const struct gputime_report *report, size_t section, size_t note); /* a sentence */
+/* The number of the table with this key; SIZE_MAX if there is none. */
+size_t gputime_report_find_table(const struct gputime_report *report, size_t section, const char *key);
 size_t gputime_report_table_count(const struct gputime_report *report, size_t section);
 const char *gputime_report_table_key(const struct gputime_report *report, size_t section, size_t table);
+const char *gputime_report_table_title(const struct gputime_report *report, size_t section, size_t table);
 size_t gputime_report_row_count(const struct gputime_report *report, size_t section, size_t table);
 size_t gputime_report_column_count(const struct gputime_report *report, size_t section, size_t table);
+struct gputime_column gputime_report_column(const struct gputime_report *report, size_t section, size_t table,
+                                            size_t column);
 const char *gputime_report_column_key(const struct gputime_report *report, size_t section, size_t table, size_t column);
-/* Indices out of range give a null cell. */
 struct gputime_cell gputime_report_cell(const struct gputime_report *report, size_t section, size_t table, size_t row,
                                         size_t column);
 

@@ -381,7 +381,7 @@ API struct gputime_input gputime_config_input(const struct gputime_config *confi
     options->nvtx_tag = options->nvtx_tag ? options->nvtx_tag : run->nvtx_tag;
     options->without_memory = options->without_memory || run->without_memory;
     options->remark = options->remark ? options->remark : run->remark;
-    if (config->has_map && !options->map && !options->rules)
+    if (config->has_map && !options->map && !options->rules && !options->class_count)
         options->map = config->path;
     return answer;
 }

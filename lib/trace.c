@@ -40,6 +40,24 @@ static bool copy_run(struct gputime_trace *trace, const struct gputime_options *
     return !gt_arena_failed(&trace->arena);
 }
 
+/* The user's rules; NULL where there are none. */
+static enum gt_status read_rules(const struct gputime_options *options, struct gt_rules **out, struct gt_error *err) {
+    if (!options->class_count)
+        return gt_rules_new(options->rules, options->map, out, err);
+    *out = NULL;
+    if (options->rules || options->map)
+        return gt_fail_usage(err,
+                             "classes cannot be given together with rules or a map; all say what the categories are");
+    struct gt_class_key *keys = gt_alloc_array(options->class_count, sizeof *keys);
+    if (!keys)
+        return gt_fail_memory(err);
+    for (size_t i = 0; i < options->class_count; i++)
+        keys[i] = (struct gt_class_key){options->classes[i].part, options->classes[i].name};
+    enum gt_status status = gt_rules_new_map(keys, options->class_count, out, err);
+    gt_free(keys);
+    return status;
+}
+
 static int64_t now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -87,7 +105,7 @@ static enum gt_status load(struct gputime_trace *trace, const struct gputime_opt
     bool uses_cache = !options->no_cache && options->reader == GPUTIME_READER_AUTO;
     if (options->cache_after && !gt_num_parse_duration(gt_str_of(options->cache_after), &cache_after_ns))
         return gt_fail_usage(err, "'%s' is no duration; write for example 2s or 500ms", options->cache_after);
-    enum gt_status rules_status = gt_rules_new(options->rules, options->map, &trace->rules, err);
+    enum gt_status rules_status = read_rules(options, &trace->rules, err);
     if (rules_status != GT_OK)
         return rules_status;
     if (uses_cache)

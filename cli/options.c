@@ -91,6 +91,18 @@ const struct cli_option cli_option_table[] = {
      .implies = AT(gaps),
      .help = "leave out longer gaps (microseconds)"},
 
+    {.name = "in-file",
+     .alias = "infile",
+     .type = CLI_WORD,
+     .argument = "RUN",
+     .group = CLI_GROUP_GRAPH,
+     .help = "FILE,ENGINE,MODEL,SECONDS; any number of them"},
+    {.name = "out-dir",
+     .type = CLI_TEXT,
+     .offset = AT(out_dir),
+     .argument = "DIR",
+     .group = CLI_GROUP_GRAPH,
+     .help = "folder of the files (this one); made if need be"},
     {.name = "config",
      .type = CLI_TEXT,
      .offset = AT(config),
@@ -378,6 +390,7 @@ const char *cli_group_heading(enum cli_group group) {
     case CLI_GROUP_GAPS:
     case CLI_GROUP_GAP_PART:
     case CLI_GROUP_RANGES:
+    case CLI_GROUP_GRAPH:
     case CLI_GROUP_STATS:
     case CLI_GROUP_TITLE:
         return "Options";

@@ -381,6 +381,10 @@ enum gt_status gt_json_report(const struct gt_report *report, const struct gt_js
                               struct gt_error *err) {
     gt_out_text(out, "{\n  \"tool\": {\"name\": \"gputime\", \"version\": \"" GPUTIME_VERSION "\"},\n  ");
     write_text(out, "command", gt_str_of(report->command));
+    if (report->heading.len) {
+        gt_out_text(out, ",\n  ");
+        write_text(out, "heading", report->heading);
+    }
     gt_out_text(out, ",\n");
     write_inputs(out, report, how->audience);
     enum gt_status status = write_tables(out, report, how, err);

@@ -33,9 +33,9 @@ static const struct cli_list transitions = {.table = "transitions",
 
 /* ---- summary ---- */
 
-static const char *const summary_analyses[] = {"overview",    "findings",    "accounting", "categories", "kernels",
-                                               "gaps",        "memory",      "streams",    "steps",      "graphs",
-                                               "collectives", "driver_work", "processes",  NULL};
+static const char *const summary_analyses[] = {"overview", "findings",    "accounting",  "categories", "kernels",
+                                               "gaps",     "memory",      "streams",     "phases",     "steps",
+                                               "graphs",   "collectives", "driver_work", "processes",  NULL};
 
 /* One screen: what is hidden is for data and pages. */
 static const struct gputime_shape summary_shapes[] = {
@@ -48,6 +48,7 @@ static const struct gputime_shape summary_shapes[] = {
     {.table = "gaps", .limit = 20, .screen_limit = 3, .columns = "device,start_ns,gap_ns,cause,before"},
     {.table = "memory", .hidden = 1},
     {.table = "streams", .hidden = 1},
+    {.table = "phases", .hidden = 1},
     {.table = "step_states", .hidden = 1},
     {.table = "steps", .hidden = 1},
     {.table = "graphs", .hidden = 1},
@@ -142,8 +143,8 @@ static const struct cli_list class_list = {.table = "class_stats", .sort_offset 
 
 /* ---- ranges ---- */
 
-static const char *const range_analyses[] = {"ranges", "range_categories", NULL};
-static const char *const range_tree_analyses[] = {"ranges", "range_tree", "range_categories", NULL};
+static const char *const range_analyses[] = {"phases", "ranges", "range_categories", NULL};
+static const char *const range_tree_analyses[] = {"phases", "ranges", "range_tree", "range_categories", NULL};
 static const char *const range_data_analyses[] = {"range_instances", "range_texts", NULL};
 
 static const struct gputime_shape range_tree_shapes[] = {
@@ -177,7 +178,7 @@ const struct cli_command cli_command_table[] = {
                 "categories of work, the kernels that took longest, why the GPU was idle, and what is wrong with the "
                 "trace itself.",
      .action = CLI_ACTION_REPORT,
-     .groups = CLI_GROUPS_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES,
      .parts = {{.main_table = "accounting",
                 .analyses = summary_analyses,
                 .shapes = summary_shapes,
@@ -256,7 +257,7 @@ const struct cli_command cli_command_table[] = {
                 "inner ranges too, exclusive only that of the innermost; projected is the time from the first to the "
                 "last op of each range. Data formats list every single range as well (table range_instances).",
      .action = CLI_ACTION_REPORT,
-     .groups = CLI_GROUPS_REPORT | CLI_GROUP_RANGES,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_RANGES | CLI_GROUP_PHASES,
      .parts = {{.option = AT(tree),
                 .value = 0,
                 .main_table = "ranges",
@@ -292,7 +293,7 @@ const struct cli_command cli_command_table[] = {
                 "in numbers, advice, and the table to look at (--table KEY). The times to win back overlap: they are "
                 "upper bounds, each for itself.",
      .action = CLI_ACTION_REPORT,
-     .groups = CLI_GROUPS_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES,
      .parts = {{.main_table = "findings", .analyses = finding_analyses, .lists = {&ranked_findings}}},
      .notes = {{"top", "findings to show (all)"}, {"columns", "parts to show: title, evidence, advice, table"}},
      .examples = {"gputime findings profile.nsys-rep", "gputime findings --step 3-9 --json trace.json.gz"}},

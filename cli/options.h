@@ -59,6 +59,7 @@ enum cli_group {
     CLI_GROUP_STATS = 8192,
     CLI_GROUP_TITLE = 16384, /* one option that several commands share */
     CLI_GROUP_GRAPH = 32768,
+    CLI_GROUP_PHASES = 65536, /* one option of all that show ranges */
 };
 /* What every command that makes a report takes, what is special to some, and what all take. */
 #define CLI_GROUPS_REPORT                                                                                              \
@@ -66,7 +67,7 @@ enum cli_group {
      CLI_GROUP_READING)
 #define CLI_GROUPS_SPECIAL                                                                                             \
     (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART | CLI_GROUP_RANGES | CLI_GROUP_STATS | CLI_GROUP_TITLE |  \
-     CLI_GROUP_GRAPH)
+     CLI_GROUP_GRAPH | CLI_GROUP_PHASES)
 #define CLI_GROUPS_ALWAYS (CLI_GROUP_GENERAL | CLI_GROUP_HIDDEN)
 
 struct cli_option {

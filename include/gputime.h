@@ -82,6 +82,9 @@ struct gputime_options {
     const struct gputime_class *classes; /* class_count of them: a map that is not in a file */
     size_t class_count;
 
+    /* phases */
+    const char *phase_map; /* "FILE": {phase: [pattern of range names, ...]}; NULL: common names are guessed */
+
     /* the run: what the user knows of a capture and the trace does not tell. A trace keeps what it was opened with;
        what the options of a report say of it goes first */
     const char *title;    /* stands for the name of the file */

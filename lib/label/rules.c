@@ -175,31 +175,55 @@ static enum gt_status load_rules(struct gt_rules *rules, const char *option, str
     return status;
 }
 
+/* Without rules yet. NULL: memory was short. */
+static struct gt_rules *new_rules(bool is_map) {
+    struct gt_rules *made = gt_alloc_array(1, sizeof *made);
+    if (!made)
+        return NULL;
+    made->items = gt_arena_array(&made->arena, GT_RULES_MAX, sizeof *made->items);
+    made->is_map = is_map;
+    made->source = "map";
+    made->otherwise = is_map ? "others" : "misc";
+    if (made->items)
+        return made;
+    gt_rules_free(made);
+    return NULL;
+}
+
+/* Hands them out unless adding them failed. */
+static enum gt_status finish_rules(struct gt_rules *made, enum gt_status status, struct gt_rules **out,
+                                   struct gt_error *err) {
+    if (status == GT_OK && gt_arena_failed(&made->arena))
+        status = gt_fail_memory(err);
+    if (status == GT_OK)
+        *out = made;
+    else
+        gt_rules_free(made);
+    return status;
+}
+
 enum gt_status gt_rules_new(const char *rules, const char *map, struct gt_rules **out, struct gt_error *err) {
     *out = NULL;
     if (!rules && !map)
         return GT_OK;
     if (rules && map)
         return gt_fail_usage(err, "--rules and --map cannot be given together; both say what the categories are");
-    struct gt_rules *made = gt_alloc_array(1, sizeof *made);
-    if (made)
-        made->items = gt_arena_array(&made->arena, GT_RULES_MAX, sizeof *made->items);
-    if (!made || !made->items) {
-        gt_rules_free(made);
+    struct gt_rules *made = new_rules(map != NULL);
+    if (!made)
         return gt_fail_memory(err);
-    }
-    made->is_map = map != NULL;
-    made->source = "map";
-    made->otherwise = map ? "others" : "misc";
-    enum gt_status status = map ? gt_rules_add_map(made, map, err) : load_rules(made, rules, err);
-    if (status == GT_OK && gt_arena_failed(&made->arena))
-        status = gt_fail_memory(err);
-    if (status != GT_OK) {
-        gt_rules_free(made);
+    return finish_rules(made, map ? gt_rules_add_map(made, map, err) : load_rules(made, rules, err), out, err);
+}
+
+enum gt_status gt_rules_new_map(const struct gt_class_key *keys, size_t count, struct gt_rules **out,
+                                struct gt_error *err) {
+    *out = NULL;
+    struct gt_rules *made = new_rules(true);
+    enum gt_status status = made ? GT_OK : gt_fail_memory(err);
+    if (status != GT_OK)
         return status;
-    }
-    *out = made;
-    return GT_OK;
+    for (size_t i = 0; i < count && status == GT_OK; i++)
+        status = gt_rules_add(made, gt_str_of(keys[i].text), gt_str_of(keys[i].category), err);
+    return finish_rules(made, status, out, err);
 }
 
 void gt_rules_free(struct gt_rules *rules) {

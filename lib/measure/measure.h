@@ -57,6 +57,17 @@ static inline uint32_t gt_op_process(const struct gt_view *view, size_t position
     return gt_labels_op_process(view->labels, view->store, view->row[position]);
 }
 
+/* Whose ops the view has, by process track; NULL when memory is short. Free with gt_free. */
+bool *gt_view_processes(const struct gt_view *view);
+
+/* Whether what happened on a thread is of the selection: it began in the window, on a thread of these processes. */
+bool gt_moment_is_selected(const struct gt_view *view, const bool *processes, int64_t start_ns, uint32_t thread);
+
+static inline bool gt_range_is_selected(const struct gt_view *view, const bool *processes, uint32_t range) {
+    const struct gt_ranges *ranges = &view->store->ranges;
+    return gt_moment_is_selected(view, processes, ranges->start_ns[range], ranges->thread[range]);
+}
+
 /* ---- names, full or simplified as the options want: equal names have equal ids ---- */
 
 gt_strid gt_name_id(const struct gt_view *view, gt_strid name); /* name: a string of the store */

@@ -81,7 +81,7 @@ def test_random_traces_add_up(gputime, tmp_path, seed):
     path = tmp_path / "trace.json"
     path.write_text(tracegen.trace(seed)[0], encoding="utf-8")
     check(gputime, path)
-    if gputime.json(path)["facts"]["span_ns"] > 100:
+    if gputime.json(path)["facts"].get("span_ns", 0) > 100:
         check(gputime, path, "--from", "20%", "--to", "70%")
 
 

@@ -20,6 +20,10 @@ static const struct cli_sort gap_sorts[] = {
 static const char *const stream_gap_analyses[] = {"stream_gaps", "streams", "histogram", "transitions", NULL};
 static const char *const device_gap_analyses[] = {"gaps", NULL};
 
+static const char *const timeline_analyses[] = {"timeline", NULL};
+#define TIMELINE_PART                                                                                                  \
+    { .for_page = true, .analyses = timeline_analyses }
+
 static const struct cli_list transitions = {.table = "transitions",
                                             .sort = "avg_ns",
                                             .screen_rows = 15,
@@ -33,9 +37,9 @@ static const struct cli_list transitions = {.table = "transitions",
 
 /* ---- summary ---- */
 
-static const char *const summary_analyses[] = {"overview",    "findings",    "accounting", "categories", "kernels",
-                                               "gaps",        "memory",      "streams",    "steps",      "graphs",
-                                               "collectives", "driver_work", "processes",  NULL};
+static const char *const summary_analyses[] = {"overview", "findings",    "accounting",  "categories", "kernels",
+                                               "gaps",     "memory",      "streams",     "phases",     "steps",
+                                               "graphs",   "collectives", "driver_work", "processes",  NULL};
 
 /* One screen: what is hidden is for data and pages. */
 static const struct gputime_shape summary_shapes[] = {
@@ -48,6 +52,7 @@ static const struct gputime_shape summary_shapes[] = {
     {.table = "gaps", .limit = 20, .screen_limit = 3, .columns = "device,start_ns,gap_ns,cause,before"},
     {.table = "memory", .hidden = 1},
     {.table = "streams", .hidden = 1},
+    {.table = "phases", .hidden = 1},
     {.table = "step_states", .hidden = 1},
     {.table = "steps", .hidden = 1},
     {.table = "graphs", .hidden = 1},
@@ -57,7 +62,7 @@ static const struct gputime_shape summary_shapes[] = {
 };
 
 /* Charts that a screen has no room for. */
-static const char *const summary_page_analyses[] = {"histogram", "launches", "range_tree", NULL};
+static const char *const summary_page_analyses[] = {"histogram", "launches", "range_tree", "timeline", NULL};
 
 static const struct cli_list summary_kernels = {.table = "kernels",
                                                 .sort = "total_ns",
@@ -142,8 +147,8 @@ static const struct cli_list class_list = {.table = "class_stats", .sort_offset 
 
 /* ---- ranges ---- */
 
-static const char *const range_analyses[] = {"ranges", "range_categories", NULL};
-static const char *const range_tree_analyses[] = {"ranges", "range_tree", "range_categories", NULL};
+static const char *const range_analyses[] = {"phases", "ranges", "range_categories", NULL};
+static const char *const range_tree_analyses[] = {"phases", "ranges", "range_tree", "range_categories", NULL};
 static const char *const range_data_analyses[] = {"range_instances", "range_texts", NULL};
 
 static const struct gputime_shape range_tree_shapes[] = {
@@ -177,7 +182,7 @@ const struct cli_command cli_command_table[] = {
                 "categories of work, the kernels that took longest, why the GPU was idle, and what is wrong with the "
                 "trace itself.",
      .action = CLI_ACTION_REPORT,
-     .groups = CLI_GROUPS_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES,
      .parts = {{.main_table = "accounting",
                 .analyses = summary_analyses,
                 .shapes = summary_shapes,
@@ -243,7 +248,8 @@ const struct cli_command cli_command_table[] = {
                 .main_table = "gaps",
                 .analyses = device_gap_analyses,
                 .shapes = device_gap_shapes,
-                .lists = {&device_gaps, &device_gaps_too}}},
+                .lists = {&device_gaps, &device_gaps_too}},
+               TIMELINE_PART},
      .prints_too = true,
      .notes = {{"output", "write the gap report to FILE; the tables are printed\n"
                           "too (-q: not)"}},
@@ -256,7 +262,7 @@ const struct cli_command cli_command_table[] = {
                 "inner ranges too, exclusive only that of the innermost; projected is the time from the first to the "
                 "last op of each range. Data formats list every single range as well (table range_instances).",
      .action = CLI_ACTION_REPORT,
-     .groups = CLI_GROUPS_REPORT | CLI_GROUP_RANGES,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_RANGES | CLI_GROUP_PHASES,
      .parts = {{.option = AT(tree),
                 .value = 0,
                 .main_table = "ranges",
@@ -268,7 +274,8 @@ const struct cli_command cli_command_table[] = {
                 .analyses = range_tree_analyses,
                 .shapes = range_tree_shapes,
                 .lists = {&nested_ranges}},
-               {.for_data = true, .analyses = range_data_analyses}},
+               {.for_data = true, .analyses = range_data_analyses},
+               TIMELINE_PART},
      .notes = {{"top", "rows to show (20; with --tree 40; 0 = all)"}},
      .examples = {"gputime ranges --sort exclusive_ns profile.sqlite", "gputime ranges --tree trace.json.gz",
                   "gputime ranges --table range_instances --csv profile.sqlite"}},
@@ -292,7 +299,7 @@ const struct cli_command cli_command_table[] = {
                 "in numbers, advice, and the table to look at (--table KEY). The times to win back overlap: they are "
                 "upper bounds, each for itself.",
      .action = CLI_ACTION_REPORT,
-     .groups = CLI_GROUPS_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES,
      .parts = {{.main_table = "findings", .analyses = finding_analyses, .lists = {&ranked_findings}}},
      .notes = {{"top", "findings to show (all)"}, {"columns", "parts to show: title, evidence, advice, table"}},
      .examples = {"gputime findings profile.nsys-rep", "gputime findings --step 3-9 --json trace.json.gz"}},
@@ -315,7 +322,7 @@ const struct cli_command cli_command_table[] = {
 
     {.name = "stats",
      .help = "time of an iteration by class, NCCL, copies, NVTX",
-     .usage = "TRACE...",
+     .usage = "TRACE...|--config FILE",
      .details =
          "Divides the time of kernels, communication and copies by iterations and GPUs. Classes are those of --map "
          "(substrings of kernel names), else the built-in categories. With --nvtx-tag it estimates what of an "
@@ -324,7 +331,8 @@ const struct cli_command cli_command_table[] = {
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_STATS | CLI_GROUP_TITLE,
      .parts =
          {{.main_table = "class_stats", .text_layout = "stats", .analyses = stats_analyses, .lists = {&class_list}}},
-     .examples = {"gputime stats --map classes.json --iters 5 --nvtx-tag Train_step t.nsys-rep"}},
+     .examples = {"gputime stats --config runs.json",
+                  "gputime stats --map classes.json --iters 5 --nvtx-tag Train_step t.nsys-rep"}},
 
     {.name = "redact",
      .help = "a copy of an Nsight export without private data",

@@ -32,6 +32,13 @@ const struct cli_option cli_option_table[] = {
      .offset = AT(tree),
      .group = CLI_GROUP_RANGES,
      .help = "show ranges as they nest, not by name alone"},
+    {.name = "phase-map",
+     .alias = "phases-json",
+     .type = CLI_TEXT,
+     .offset = AT(lib.phase_map),
+     .argument = "FILE",
+     .group = CLI_GROUP_PHASES,
+     .help = "phases by patterns of range names (JSON)"},
     {.name = "per",
      .type = CLI_CHOICE,
      .offset = AT(per),
@@ -103,6 +110,12 @@ const struct cli_option cli_option_table[] = {
      .argument = "DIR",
      .group = CLI_GROUP_GRAPH,
      .help = "folder of the files (this one); made if need be"},
+    {.name = "config",
+     .type = CLI_TEXT,
+     .offset = AT(config),
+     .argument = "FILE",
+     .group = CLI_GROUP_STATS,
+     .help = "JSON file with inputs, iterations and class map"},
     {.name = "iters",
      .type = CLI_INTEGER,
      .offset = AT(lib.iterations),
@@ -385,6 +398,7 @@ const char *cli_group_heading(enum cli_group group) {
     case CLI_GROUP_GAPS:
     case CLI_GROUP_GAP_PART:
     case CLI_GROUP_RANGES:
+    case CLI_GROUP_PHASES:
     case CLI_GROUP_GRAPH:
     case CLI_GROUP_STATS:
     case CLI_GROUP_TITLE:

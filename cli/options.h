@@ -23,6 +23,7 @@ struct cli_texts {
 /* What the user asked for: what the library takes as it is, and what the program itself turns into requests. */
 struct cli_options {
     struct gputime_options lib;
+    const char *config;
     const char *output, *gap_output;
     struct cli_texts rules;
     const char *out_dir; /* of the files that a command writes by itself */
@@ -67,7 +68,8 @@ enum cli_group {
     CLI_GROUP_STATS = 8192,
     CLI_GROUP_TITLE = 16384, /* one option that several commands share */
     CLI_GROUP_GRAPH = 32768,
-    CLI_GROUP_RULES = 65536,
+    CLI_GROUP_RULES = 131072,
+    CLI_GROUP_PHASES = 65536, /* one option of all that show ranges */
 };
 /* What every command that makes a report takes, what is special to some, and what all take. */
 #define CLI_GROUPS_REPORT                                                                                              \
@@ -75,7 +77,7 @@ enum cli_group {
      CLI_GROUP_READING | CLI_GROUP_RULES)
 #define CLI_GROUPS_SPECIAL                                                                                             \
     (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART | CLI_GROUP_RANGES | CLI_GROUP_STATS | CLI_GROUP_TITLE |  \
-     CLI_GROUP_GRAPH)
+     CLI_GROUP_GRAPH | CLI_GROUP_PHASES)
 #define CLI_GROUPS_ALWAYS (CLI_GROUP_GENERAL | CLI_GROUP_HIDDEN)
 
 struct cli_option {

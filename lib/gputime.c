@@ -71,7 +71,7 @@ static struct naming naming_of(struct gputime_trace *const *traces, size_t count
                                const struct gputime_options *options) {
     struct naming naming = {traces, count, options, false};
     for (size_t i = 0; i < count && !naming.by_path; i++)
-        naming.by_path = turn_of(&naming, i) > 1;
+        naming.by_path = !run_of(traces[i], options).title && turn_of(&naming, i) > 1;
     return naming;
 }
 

@@ -66,6 +66,18 @@ struct gt_rules *gt_rules_make(bool is_map) {
     return rules;
 }
 
+/* Hands them out unless adding them failed. */
+static enum gt_status finish_rules(struct gt_rules *made, enum gt_status status, struct gt_rules **out,
+                                   struct gt_error *err) {
+    if (status == GT_OK && gt_arena_failed(&made->arena))
+        status = gt_fail_memory(err);
+    if (status == GT_OK)
+        *out = made;
+    else
+        gt_rules_free(made);
+    return status;
+}
+
 enum gt_status gt_rules_new(const struct gt_rules_request *request, struct gt_rules **out, struct gt_error *err) {
     *out = NULL;
     if (!request->rules && !request->map)
@@ -77,14 +89,19 @@ enum gt_status gt_rules_new(const struct gt_rules_request *request, struct gt_ru
         return gt_fail_memory(err);
     enum gt_status status =
         request->map ? gt_rules_add_map(made, request->map, err) : gt_rules_choose(made, request, err);
-    if (status == GT_OK && gt_arena_failed(&made->arena))
-        status = gt_fail_memory(err);
-    if (status != GT_OK) {
-        gt_rules_free(made);
+    return finish_rules(made, status, out, err);
+}
+
+enum gt_status gt_rules_new_map(const struct gt_class_key *keys, size_t count, struct gt_rules **out,
+                                struct gt_error *err) {
+    *out = NULL;
+    struct gt_rules *made = gt_rules_make(true);
+    enum gt_status status = made ? GT_OK : gt_fail_memory(err);
+    if (status != GT_OK)
         return status;
-    }
-    *out = made;
-    return GT_OK;
+    for (size_t i = 0; i < count && status == GT_OK; i++)
+        status = gt_rules_add(made, gt_str_of(keys[i].text), gt_str_of(keys[i].category), err);
+    return finish_rules(made, status, out, err);
 }
 
 void gt_rules_free(struct gt_rules *rules) {

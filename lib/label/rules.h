@@ -23,6 +23,13 @@ struct gt_rules_request {
 /* Without rules and map *out is NULL, which stands for the built-in rules. What is wrong in a file is told with its
    name, engine, model and place. */
 enum gt_status gt_rules_new(const struct gt_rules_request *request, struct gt_rules **out, struct gt_error *err);
+
+/* A map that is not in a file: names of kernels with this substring are of this class. */
+struct gt_class_key {
+    const char *text, *category;
+};
+enum gt_status gt_rules_new_map(const struct gt_class_key *keys, size_t count, struct gt_rules **out,
+                                struct gt_error *err);
 void gt_rules_free(struct gt_rules *rules); /* NULL is fine */
 
 const char *gt_rules_source(const struct gt_rules *rules); /* "vllm/llama", "map"; the file for rules of no model */

@@ -138,21 +138,21 @@ struct gt_str gt_rules_pattern(const struct gt_rules *rules, uint32_t number) {
 }
 
 /* The first substring in the name, unless a later one that contains it is in the name too. */
-static uint32_t match_map(const struct gt_rules *rules, struct gt_str name, uint32_t *first) {
-    uint32_t match = *first = 0;
+static uint32_t match_map(const struct gt_rules *rules, struct gt_str name) {
+    uint32_t match = 0;
     for (size_t i = 0; i < rules->count; i++) {
         struct gt_str text = rules->items[i].text;
-        if (!gt_str_find_nocase(name, text) || (match && !gt_str_find_nocase(text, rules->items[match - 1].text)))
-            continue;
-        match = (uint32_t)i + 1;
-        *first = *first ? *first : match;
+        if (gt_str_find_nocase(name, text) && (!match || gt_str_find_nocase(text, rules->items[match - 1].text)))
+            match = (uint32_t)i + 1;
     }
     return match;
 }
 
-uint32_t gt_rules_shorter(const struct gt_rules *rules, struct gt_str name) {
-    uint32_t first = 0, match = rules->is_map ? match_map(rules, name, &first) : 0;
-    return match != first ? first : 0;
+uint32_t gt_rules_shorter(const struct gt_rules *rules, uint32_t number) {
+    for (uint32_t i = 1; rules->is_map && i < number; i++)
+        if (gt_str_find_nocase(rules->items[number - 1].text, rules->items[i - 1].text))
+            return i;
+    return 0;
 }
 
 const char *gt_rules_category(const struct gt_rules *rules, struct gt_str name, uint32_t *number) {
@@ -161,8 +161,7 @@ const char *gt_rules_category(const struct gt_rules *rules, struct gt_str name, 
         /* As in GPU Performance Analyser, which keeps NCCL apart whatever the map says. */
         if (gt_str_find_nocase(name, GT_STR("nccl")) || gt_str_find_nocase(name, GT_STR("rccl")))
             return "nccl";
-        uint32_t first;
-        *number = match_map(rules, name, &first);
+        *number = match_map(rules, name);
     }
     for (size_t i = 0; i < rules->count && !rules->is_map && !*number; i++)
         if (gt_pattern_matches(rules->items[i].pattern, name))

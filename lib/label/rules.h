@@ -41,8 +41,8 @@ const char *gt_rules_class(const struct gt_rules *rules, size_t index);
 
 /* The category of a name, and the number of the rule that says so, from 1; 0 where none does. Every name gets one. */
 const char *gt_rules_category(const struct gt_rules *rules, struct gt_str name, uint32_t *number);
-/* Of a map: the number of the key that would decide if a longer one that contains it did not; 0: there is none. */
-uint32_t gt_rules_shorter(const struct gt_rules *rules, struct gt_str name);
+/* Of a map: the number of the key before this one that is a part of it, and would decide if this did not; 0: none. */
+uint32_t gt_rules_shorter(const struct gt_rules *rules, uint32_t number);
 struct gt_str gt_rules_pattern(const struct gt_rules *rules, uint32_t number);
 
 #endif

@@ -648,6 +648,30 @@ static void maps_of_substrings(void **unused) {
 }
 
 /* A repeated key keeps its place and takes the last value, as Python reads it. */
+static void maps_in_memory(void **unused) {
+    (void)unused;
+    static const struct gt_class_key keys[] = {
+        {"gemm", "Gemm"}, {"soft", "S"}, {"FP8_gemm", "FP8"}, {"softmax", "S"}, {"x", "Gemm"}};
+    static const char *const classes[] = {"others", "Gemm", "S", "FP8"};
+    struct gt_rules *rules;
+    struct gt_error err = {0};
+    uint32_t number;
+    assert_int_equal(gt_rules_new_map(keys, 5, &rules, &err), GT_OK);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(gt_rules_class(rules, i), classes[i]);
+    assert_null(gt_rules_class(rules, 4));
+    assert_string_equal(gt_rules_category(rules, GT_STR("a_Fp8_Gemm"), &number), "FP8");
+    assert_int_equal(number, 3);
+    assert_int_equal(gt_rules_shorter(rules, number), 1);
+    assert_string_equal(gt_rules_category(rules, GT_STR("softgemm"), &number), "Gemm");
+    assert_int_equal(gt_rules_shorter(rules, number), 0);
+    assert_string_equal(gt_rules_category(rules, GT_STR("nothing"), &number), "others");
+    assert_int_equal(gt_rules_shorter(rules, number), 0);
+    gt_rules_free(rules);
+    assert_int_equal(gt_rules_new_map(&(struct gt_class_key){"", "Gemm"}, 1, &rules, &err), GT_ERR_USAGE);
+    assert_null(rules);
+}
+
 static void repeated_rules(void **unused) {
     (void)unused;
     struct gt_rules *rules;
@@ -752,6 +776,7 @@ int main(void) {
         cmocka_unit_test(answers_have_reasons),
         cmocka_unit_test(user_rules_leave_the_accounting_alone),
         cmocka_unit_test(maps_of_substrings),
+        cmocka_unit_test(maps_in_memory),
         cmocka_unit_test(repeated_rules),
         cmocka_unit_test(builtin_engines),
         cmocka_unit_test(bad_rules),

@@ -110,6 +110,12 @@ const struct cli_option cli_option_table[] = {
      .argument = "DIR",
      .group = CLI_GROUP_GRAPH,
      .help = "folder of the files (this one); made if need be"},
+    {.name = "config",
+     .type = CLI_TEXT,
+     .offset = AT(config),
+     .argument = "FILE",
+     .group = CLI_GROUP_STATS,
+     .help = "JSON file with inputs, iterations and class map"},
     {.name = "iters",
      .type = CLI_INTEGER,
      .offset = AT(lib.iterations),
@@ -190,11 +196,11 @@ const struct cli_option cli_option_table[] = {
      .help = "only these categories ('gputime list categories')"},
 
     {.name = "rules",
-     .type = CLI_TEXT,
-     .offset = AT(lib.rules),
+     .type = CLI_TEXTS,
+     .offset = AT(rules),
      .argument = "FILE",
-     .group = CLI_GROUP_TABLES,
-     .help = "categories by patterns; FILE[,ENGINE,MODEL]"},
+     .group = CLI_GROUP_RULES,
+     .help = "categories by patterns; FILE|DIR[,ENGINE,MODEL]"},
     {.name = "map",
      .type = CLI_TEXT,
      .offset = AT(lib.map),
@@ -383,6 +389,7 @@ const char *cli_group_heading(enum cli_group group) {
     switch (group) {
     case CLI_GROUP_SELECTION:
         return "Selection";
+    case CLI_GROUP_RULES:
     case CLI_GROUP_TABLES:
     case CLI_GROUP_NAMES:
         return "Tables";

@@ -26,9 +26,11 @@ struct job {
 /* Everything that can be found wrong before the traces are read. */
 static enum gputime_status plan(struct job *job, struct cli_words traces, struct gputime_error *err) {
     enum gputime_status status =
-        cli_captures_init(&job->captures, traces.items, traces.count, job->command->takes_runs, err);
-    for (size_t i = 0; !status && i < job->captures.count; i++)
-        status = cli_run_check(job->captures.items[i].run, &job->options->lib, err);
+        job->options->config
+            ? cli_captures_init_config(&job->captures, job->options->config, err)
+            : cli_captures_init(&job->captures, traces.items, traces.count, job->command->takes_runs, err);
+    if (!status)
+        status = cli_captures_check(&job->captures, &job->options->lib, err);
     if (!status)
         status = cli_destinations_plan(job->command, job->options, job->destinations, &job->destination_count, err);
     if (!status && job->options->open)
@@ -50,7 +52,7 @@ static enum gputime_status read_traces(struct job *job, struct gputime_error *er
         return cli_fail_memory(err);
     for (size_t i = 0; !status && i < job->captures.count; i++) {
         const struct cli_capture *capture = &job->captures.items[i];
-        struct gputime_options options = cli_run_options(capture->run, &job->options->lib);
+        struct gputime_options options = cli_captures_options(&job->captures, i, &job->options->lib);
         struct cli_progress progress;
         cli_progress_begin(&progress, capture->paths[0]);
         if (progress.is_wanted && !job->options->quiet) {
@@ -150,7 +152,9 @@ static enum gputime_status show_page(const struct job *job, struct gputime_error
 
 enum gputime_status cli_report_run(const struct cli_command *command, const struct cli_options *options,
                                    struct cli_words traces, struct gputime_error *err) {
-    if (traces.count == 0)
+    if (traces.count && options->config)
+        return cli_fail_usage(err, "--config names the traces; leave '%s' out", traces.items[0]);
+    if (traces.count == 0 && !options->config)
         return cli_fail_usage(err, "'%s' needs a trace to read; see 'gputime %s --help'", command->name, command->name);
     if (options->lib.names == GPUTIME_NAMES_HASH)
         return cli_fail_usage(err, "reports have names 'full' or 'short'; 'hash' is for redact");

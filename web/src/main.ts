@@ -10,6 +10,7 @@ import { buildNavigation } from './navigation';
 import { meaningsView } from './meaning';
 import { TableView } from './table';
 import { followSystem } from './theme';
+import { timelineSection } from './timeline/index';
 
 function panel(key: string, table: Table, report: Report, tables: Map<string, TableView>): HTMLElement {
   const view = new TableView(key, table);
@@ -35,7 +36,8 @@ function build(report: Report): void {
   const point = (key: string, texts: readonly string[]): void => tables.get(key)?.point(texts);
   main.append(headerView(report));
   if (report.findings.length > 0) main.append(findingsView(report, point));
-  main.append(...panels, healthView(report));
+  const timeline = timelineSection(report);
+  main.append(...panels.slice(0, 1), ...(timeline ? [timeline] : []), ...panels.slice(1), healthView(report));
   const page = document.getElementById('page')!;
   page.append(buildNavigation(report, main), main);
 }

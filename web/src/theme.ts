@@ -94,13 +94,23 @@ export interface Ink {
   readonly muted: string;
   readonly line: string;
   readonly panel: string;
+  readonly bar: string;
+  readonly accent: string;
   readonly font: string;
 }
 
 export function ink(): Ink {
   const style = getComputedStyle(document.documentElement);
   const of = (name: string): string => style.getPropertyValue(name).trim();
-  return { text: of('--text'), muted: of('--muted'), line: of('--line'), panel: of('--panel'), font: of('--font') };
+  return {
+    text: of('--text'),
+    muted: of('--muted'),
+    line: of('--line'),
+    panel: of('--panel'),
+    bar: of('--bar'),
+    accent: of('--accent'),
+    font: of('--font'),
+  };
 }
 
 const dark = matchMedia('(prefers-color-scheme: dark)');

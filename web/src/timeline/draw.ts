@@ -3,6 +3,7 @@
 import { withUnit } from '../format';
 import { visible } from '../dom';
 import { colorOf, type Ink } from '../theme';
+import { shortName } from './describe';
 import { HEADING, type Lane, type Layout } from './lanes';
 import { between, type Timeline } from './rows';
 import { lengthOf, ticks, type Span } from './span';
@@ -45,14 +46,6 @@ function paletteOf(name: string): Palette {
     palettes.set(name, palette);
   }
   return palette;
-}
-
-/** A kernel's own name: no return type, namespaces, template arguments or parameters. */
-export function shortName(name: string): string {
-  const plain = name.replace(/\((?:anonymous namespace|unnamed)\)::/g, '').replace(/^void /, '');
-  const end = plain.search(/[<(]/);
-  const head = end > 0 ? plain.slice(0, end) : plain;
-  return head.slice(head.lastIndexOf('::') + (head.includes('::') ? 2 : 0)) || name;
 }
 
 function xOf(scene: Scene, time: number): number {

@@ -12,6 +12,7 @@ import { itemNear, search, type Timeline } from './rows';
 import { fit, lengthOf, pan, zoom, type Span } from './span';
 
 const TALLEST = 560; // pixels: what is higher scrolls
+const BORDERS = 2;
 const NEAR = 3; // pixels between the pointer and an item it means
 const MOVE_MS = 140;
 const LEGEND = 14;
@@ -67,7 +68,7 @@ export class TimelineView implements Actions {
       },
       spacer,
     );
-    this.port.style.height = `${Math.min(this.layout.height + AXIS, TALLEST)}px`;
+    this.port.style.height = `${Math.min(this.layout.height + AXIS, TALLEST) + BORDERS}px`;
     this.root = element(
       'div',
       { class: 'timeline' },

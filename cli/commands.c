@@ -357,10 +357,10 @@ const struct cli_command cli_command_table[] = {
      .words = "inputs|analyses|outputs|categories|rules",
      .details = "Prints one of the lists of what this build of gputime knows.",
      .action = CLI_ACTION_LIST,
-     .groups = CLI_GROUP_FORMAT,
+     .groups = CLI_GROUP_FORMAT | CLI_GROUP_RULES,
      .formats = "text|json",
-     .notes = {{"format", "text or json"}},
-     .examples = {"gputime list inputs", "gputime list analyses --json"}},
+     .notes = {{"format", "text or json"}, {"rules", "list those of this file or folder too"}},
+     .examples = {"gputime list inputs", "gputime list analyses --json", "gputime list rules --rules my.json"}},
 
     {.name = "cache",
      .help = "the cache of traces that took long to read",

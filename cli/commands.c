@@ -288,7 +288,8 @@ const struct cli_command cli_command_table[] = {
                 "One that takes over 1.5 times the median is an outlier; before the first usual one it is warm-up.",
      .action = CLI_ACTION_REPORT,
      .groups = CLI_GROUPS_REPORT,
-     .parts = {{.main_table = "steps", .analyses = step_analyses, .shapes = step_shapes, .lists = {&all_steps}}},
+     .parts = {{.main_table = "steps", .analyses = step_analyses, .shapes = step_shapes, .lists = {&all_steps}},
+               TIMELINE_PART},
      .notes = {{"top", "steps to show (20; 0 = all)"}},
      .examples = {"gputime steps trace.json.gz", "gputime steps --sort cpu_ns --top 5 profile.nsys-rep"}},
 
@@ -356,10 +357,10 @@ const struct cli_command cli_command_table[] = {
      .words = "inputs|analyses|outputs|categories|rules",
      .details = "Prints one of the lists of what this build of gputime knows.",
      .action = CLI_ACTION_LIST,
-     .groups = CLI_GROUP_FORMAT,
+     .groups = CLI_GROUP_FORMAT | CLI_GROUP_RULES,
      .formats = "text|json",
-     .notes = {{"format", "text or json"}},
-     .examples = {"gputime list inputs", "gputime list analyses --json"}},
+     .notes = {{"format", "text or json"}, {"rules", "list those of this file or folder too"}},
+     .examples = {"gputime list inputs", "gputime list analyses --json", "gputime list rules --rules my.json"}},
 
     {.name = "cache",
      .help = "the cache of traces that took long to read",

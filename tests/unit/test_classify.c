@@ -569,7 +569,8 @@ static enum gt_status rules_of(const char *text, const char *suffix, bool is_map
     const char *path = file_of(text);
     snprintf(option, sizeof option, "%s%s", path, suffix);
     *err = (struct gt_error){0};
-    enum gt_status status = gt_rules_new(is_map ? NULL : option, is_map ? option : NULL, rules, err);
+    enum gt_status status = is_map ? gt_rules_new(&(struct gt_rules_request){.map = option}, rules, err)
+                                   : gt_rules_new(&(struct gt_rules_request){.rules = option}, rules, err);
     unlink(path);
     return status;
 }
@@ -706,7 +707,7 @@ static void builtin_engines(void **unused) {
     for (size_t e = 0; e < sizeof engines / sizeof *engines; e++) {
         struct gt_rules *rules;
         struct gt_error err = {0};
-        if (gt_rules_new(engines[e], NULL, &rules, &err) != GT_OK)
+        if (gt_rules_new(&(struct gt_rules_request){.rules = engines[e]}, &rules, &err) != GT_OK)
             fail_msg("%s", err.message);
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             uint32_t number;
@@ -751,11 +752,13 @@ static void bad_rules(void **unused) {
     }
     struct gt_rules *rules;
     struct gt_error err = {0};
-    assert_int_equal(gt_rules_new("vllm,llama", "map.json", &rules, &err), GT_ERR_USAGE);
-    assert_int_equal(gt_rules_new("vllm,nothing", NULL, &rules, &err), GT_ERR_USAGE);
+    struct gt_rules_request both = {.rules = "vllm,llama", .map = "map.json"}, unknown = {.rules = "vllm,nothing"};
+    struct gt_rules_request absent = {.rules = "/nowhere/at/all.json"}, none = {0};
+    assert_int_equal(gt_rules_new(&both, &rules, &err), GT_ERR_USAGE);
+    assert_int_equal(gt_rules_new(&unknown, &rules, &err), GT_ERR_USAGE);
     assert_non_null(strstr(err.message, "vllm: llama, ds, gpt-oss; sglang: llama, ds, gpt-oss"));
-    assert_int_equal(gt_rules_new("/nowhere/at/all.json", NULL, &rules, &err), GT_ERR);
-    assert_int_equal(gt_rules_new(NULL, NULL, &rules, &err), GT_OK);
+    assert_int_equal(gt_rules_new(&absent, &rules, &err), GT_ERR);
+    assert_int_equal(gt_rules_new(&none, &rules, &err), GT_OK);
     assert_null(rules);
 }
 

@@ -79,6 +79,9 @@ struct gputime_options {
     /* categories: at most one of these; NULL: the built-in rules */
     const char *rules; /* "FILE", "FILE,ENGINE,MODEL" or "ENGINE,MODEL": regular expressions, the first match wins */
     const char *map;   /* "FILE": substrings of kernel names by class */
+    const char *const *rule_files; /* rule_file_count files or folders of *.json to look for ENGINE,MODEL in, beside
+                                      the built-in engines and the user's own; a later one wins */
+    size_t rule_file_count;
     const struct gputime_class *classes; /* class_count of them: a map that is not in a file */
     size_t class_count;
 
@@ -243,17 +246,35 @@ struct gputime_cell gputime_report_cell(const struct gputime_report *report, siz
 
 /* ---- registries ---- */
 
-enum gputime_registry { GPUTIME_INPUTS, GPUTIME_ANALYSES, GPUTIME_OUTPUTS, GPUTIME_CATEGORIES, GPUTIME_RULES };
+enum gputime_registry { GPUTIME_INPUTS, GPUTIME_ANALYSES, GPUTIME_OUTPUTS, GPUTIME_CATEGORIES };
 
 struct gputime_entry {
     const char *key, *title;
-    const char *detail; /* inputs: suffixes; analyses: their tables; outputs: suffix; categories: their kind of time;
-                           rules: their patterns */
+    const char *detail; /* inputs: suffixes; analyses: their tables; outputs: suffix; categories: their kind of time */
     int is_data;        /* outputs: for programs, so it carries every row */
 };
 
 size_t gputime_registry_count(enum gputime_registry registry);
 struct gputime_entry gputime_registry_entry(enum gputime_registry registry, size_t index);
+
+/* A rule that gives kernels their category. Texts live as long as the list. */
+struct gputime_rule {
+    const char *model;       /* "builtin", "ENGINE/MODEL"; the file for rules of no model */
+    const char *source;      /* "built-in", or the file it is from */
+    const char *replaced_by; /* the file whose model of the same name counts instead; NULL: this one does */
+    uint32_t number;         /* reports tell it as "MODEL NUMBER" */
+    const char *category, *pattern;
+};
+
+struct gputime_rules;
+
+/* Every rule there is: built in, in the user's own folder and in the rule_files of the options. The list is the
+   caller's. */
+enum gputime_status gputime_rules_list(const struct gputime_options *options, struct gputime_rules **out,
+                                       struct gputime_error *err);
+void gputime_rules_free(struct gputime_rules *rules); /* NULL is fine */
+size_t gputime_rules_count(const struct gputime_rules *rules);
+struct gputime_rule gputime_rules_get(const struct gputime_rules *rules, size_t index); /* all NULL behind the last */
 
 #ifdef __cplusplus
 }

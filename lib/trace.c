@@ -43,8 +43,12 @@ static bool copy_run(struct gputime_trace *trace, const struct gputime_options *
 
 /* The user's rules; NULL where there are none. */
 static enum gt_status read_rules(const struct gputime_options *options, struct gt_rules **out, struct gt_error *err) {
+    struct gt_rules_request request = {.rules = options->rules,
+                                       .map = options->map,
+                                       .files = options->rule_files,
+                                       .file_count = options->rule_file_count};
     if (!options->class_count)
-        return gt_rules_new(options->rules, options->map, out, err);
+        return gt_rules_new(&request, out, err);
     *out = NULL;
     if (options->rules || options->map)
         return gt_fail_usage(err,

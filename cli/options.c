@@ -293,13 +293,18 @@ const struct cli_option cli_option_table[] = {
      .argument = "FILE",
      .group = CLI_GROUP_FILE,
      .help = "write to FILE; DIR/ gets a CSV file for each table"},
+    {.name = "open",
+     .type = CLI_FLAG,
+     .offset = AT(open),
+     .group = CLI_GROUP_OUTPUT,
+     .help = "show the page (html) in a browser"},
     {.name = "color",
      .alias = "colour",
      .type = CLI_CHOICE,
      .offset = AT(lib.color),
      .choices = "auto|always|never",
      .argument = "WHEN",
-     .group = CLI_GROUP_OUTPUT,
+     .group = CLI_GROUP_TERMINAL,
      .help = "colour in text"},
     {.name = "width",
      .type = CLI_INTEGER,
@@ -307,7 +312,7 @@ const struct cli_option cli_option_table[] = {
      .min = 20,
      .max = 10000,
      .argument = "N",
-     .group = CLI_GROUP_OUTPUT,
+     .group = CLI_GROUP_TERMINAL,
      .help = "columns of text (the terminal's, else 80)"},
     {.name = "quiet",
      .letter = 'q',
@@ -391,6 +396,7 @@ const char *cli_group_heading(enum cli_group group) {
     case CLI_GROUP_FORMAT:
     case CLI_GROUP_OUTPUT:
     case CLI_GROUP_FILE:
+    case CLI_GROUP_TERMINAL:
         return "Output";
     case CLI_GROUP_READING:
         return "Reading";

@@ -33,6 +33,7 @@ struct cli_options {
     int gaps, launches, why;
     int tree;
     int quiet;
+    int open;
     int help, version;
     int print_man;
     int print_completion; /* enum cli_shell */
@@ -70,11 +71,12 @@ enum cli_group {
     CLI_GROUP_GRAPH = 32768,
     CLI_GROUP_RULES = 131072,
     CLI_GROUP_PHASES = 65536, /* one option of all that show ranges */
+    CLI_GROUP_TERMINAL = 262144,
 };
 /* What every command that makes a report takes, what is special to some, and what all take. */
 #define CLI_GROUPS_REPORT                                                                                              \
     (CLI_GROUP_SELECTION | CLI_GROUP_TABLES | CLI_GROUP_NAMES | CLI_GROUP_FORMAT | CLI_GROUP_OUTPUT | CLI_GROUP_FILE | \
-     CLI_GROUP_READING | CLI_GROUP_RULES)
+     CLI_GROUP_TERMINAL | CLI_GROUP_READING | CLI_GROUP_RULES)
 #define CLI_GROUPS_SPECIAL                                                                                             \
     (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART | CLI_GROUP_RANGES | CLI_GROUP_STATS | CLI_GROUP_TITLE |  \
      CLI_GROUP_GRAPH | CLI_GROUP_PHASES)

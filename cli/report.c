@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "actions.h"
+#include "browser.h"
 #include "capture.h"
 #include "error.h"
 #include "request.h"
@@ -19,6 +20,7 @@ struct job {
     struct cli_destination destinations[CLI_MAX_DESTINATIONS];
     struct cli_request requests[CLI_MAX_DESTINATIONS];
     size_t destination_count;
+    const char *page; /* to open; NULL: none */
 };
 
 /* Everything that can be found wrong before the traces are read. */
@@ -31,6 +33,8 @@ static enum gputime_status plan(struct job *job, struct cli_words traces, struct
         status = cli_captures_check(&job->captures, &job->options->lib, err);
     if (!status)
         status = cli_destinations_plan(job->command, job->options, job->destinations, &job->destination_count, err);
+    if (!status && job->options->open)
+        status = cli_browser_plan(job->destinations, &job->destination_count, &job->page, err);
     for (size_t i = 0; !status && i < job->destination_count; i++) {
         const struct cli_destination *destination = &job->destinations[i];
         if (destination->path)
@@ -137,6 +141,15 @@ static void warn_of_losses(const struct job *job) {
     }
 }
 
+static enum gputime_status show_page(const struct job *job, struct gputime_error *err) {
+    char path[4096];
+    if (!job->page)
+        return GPUTIME_OK;
+    if (!job->options->quiet)
+        printf("The page is %s\n", cli_terminal_text(path, sizeof path, job->page));
+    return cli_browser_open(job->page, err);
+}
+
 enum gputime_status cli_report_run(const struct cli_command *command, const struct cli_options *options,
                                    struct cli_words traces, struct gputime_error *err) {
     if (traces.count && options->config)
@@ -163,6 +176,9 @@ enum gputime_status cli_report_run(const struct cli_command *command, const stru
     if (!status) {
         name_own_files(job);
         warn_of_losses(job);
+        status = show_page(job, err);
+    } else if (job->page) {
+        cli_browser_cancel(job->destinations, job->destination_count);
     }
     for (size_t i = 0; job->traces && i < job->captures.count; i++) {
         if (job->traces[i] && !options->lib.no_cache)

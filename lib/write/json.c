@@ -235,6 +235,10 @@ enum gt_status gt_json_report(const struct gt_report *report, const struct gt_js
         gt_out_text(out, ",\n  ");
         gt_json_text(out, "heading", report->heading);
     }
+    if (how->audience == GT_FOR_PAGE && report->main_table) {
+        gt_out_text(out, ",\n  ");
+        gt_json_text(out, "main_table", gt_str_of(report->main_table));
+    }
     gt_out_text(out, ",\n");
     write_inputs(out, report, how->audience);
     enum gt_status status = gt_json_tables(out, report, how, err);

@@ -61,6 +61,8 @@ export interface Issue {
 export interface Report {
   readonly tool: { readonly name: string; readonly version: string };
   readonly command: string;
+  readonly heading?: string;
+  readonly main_table?: string;
   readonly inputs: readonly Input[];
   readonly tables: Readonly<Record<string, Table>>;
   readonly timelines?: readonly Timeline[];

@@ -28,7 +28,9 @@ function panel(key: string, table: Table, report: Report, tables: Map<string, Ta
 function build(report: Report): void {
   const tables = new Map<string, TableView>();
   const main = element('main', { id: 'content' });
+  const isMain = ([key]: readonly [string, Table]): number => Number(key === report.main_table);
   const panels = Object.entries(report.tables)
+    .sort((a, b) => isMain(b) - isMain(a)) // the command's own table first, the others as they come
     .filter(([key, table]) => table.rows.length > 0 && key !== 'findings')
     .map(([key, table]) => panel(key, table, report, tables));
   const point = (key: string, texts: readonly string[]): void => tables.get(key)?.point(texts);

@@ -44,7 +44,7 @@ const PARTS: Readonly<Record<string, string>> = {
   'exposed communication': CATEGORIES.comm!,
   'exposed memory': CATEGORIES.memcpy_h2d!,
   idle: '#9da7b3',
-  'non-gpu': '#9da7b3',
+  'cpu(non-gpu)': '#9da7b3',
 };
 
 /** Why a GPU was idle. */
@@ -72,6 +72,11 @@ function hash(name: string): number {
 export function colorOf(name: string): string {
   const key = name.toLowerCase();
   return CATEGORIES[key] ?? PARTS[key] ?? OTHERS[hash(key) % OTHERS.length]!;
+}
+
+/** Whether a category is GPU work, not the time beside it. */
+export function isWork(category: string): boolean {
+  return !(category.toLowerCase() in PARTS);
 }
 
 export function causeColor(cause: string): string {

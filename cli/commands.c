@@ -288,7 +288,8 @@ const struct cli_command cli_command_table[] = {
                 "One that takes over 1.5 times the median is an outlier; before the first usual one it is warm-up.",
      .action = CLI_ACTION_REPORT,
      .groups = CLI_GROUPS_REPORT,
-     .parts = {{.main_table = "steps", .analyses = step_analyses, .shapes = step_shapes, .lists = {&all_steps}}},
+     .parts = {{.main_table = "steps", .analyses = step_analyses, .shapes = step_shapes, .lists = {&all_steps}},
+               TIMELINE_PART},
      .notes = {{"top", "steps to show (20; 0 = all)"}},
      .examples = {"gputime steps trace.json.gz", "gputime steps --sort cpu_ns --top 5 profile.nsys-rep"}},
 

@@ -3,26 +3,26 @@
 
 #include <assert.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Names in messages come from anywhere, and a message is one line: control characters become "\x0a" and the like. */
-static void copy_line(char *line, size_t size_bytes, const char *text) {
+/* Messages quote names of files and keys, which may hold anything; they stay one line that steers no terminal. */
+static void copy_line(char *line, size_t size, const char *text) {
     static const char digits[] = "0123456789abcdef";
     size_t used = 0;
-
-    for (; *text; text++) {
-        unsigned char c = (unsigned char)*text;
-        char shown[4] = {'\\', 'x', digits[c >> 4], digits[c & 15]};
-        bool is_control = c < ' ' || c == 0x7f;
-        size_t length = is_control ? sizeof(shown) : 1;
-
-        if (used + length >= size_bytes)
-            break;
-        memcpy(line + used, is_control ? shown : text, length);
-        used += length;
+    for (; *text && used + sizeof "\\x00" <= size; text++) {
+        unsigned char byte = (unsigned char)*text;
+        if (byte >= ' ' && byte != 0x7f) {
+            line[used++] = *text;
+            continue;
+        }
+        line[used++] = '\\';
+        line[used++] = 'x';
+        line[used++] = digits[byte >> 4];
+        line[used++] = digits[byte & 15];
     }
+    while (*text && used + 1 < size && (unsigned char)*text >= ' ' && *text != 0x7f)
+        line[used++] = *text++;
     line[used] = '\0';
 }
 
@@ -33,7 +33,7 @@ static void set_message(struct gt_error *err, enum gt_status code, const char *f
     if (vsnprintf(text, sizeof(text), format, args) < 0)
         text[0] = '\0';
     err->code = code;
-    copy_line(err->message, sizeof(err->message), text);
+    copy_line(err->message, sizeof err->message, text);
 }
 
 enum gt_status gt_fail(struct gt_error *err, const char *format, ...) {

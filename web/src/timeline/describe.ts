@@ -19,6 +19,17 @@ export function causeMeanings(report: Report): ReadonlyMap<string, string> {
   return new Map(table.rows.map((row) => [String(cause(row)), String(meaning(row))]));
 }
 
+/** A kernel's own name, for where there is little room: no return type, namespaces, template arguments or parameters. */
+export function shortName(name: string): string {
+  const plain = name.replace(/\((?:anonymous namespace|unnamed)\)::/g, '').replace(/^void /, '');
+  const wrapped = /^cutlass::Kernel2?<(\w+)>/.exec(plain);
+  if (wrapped) return wrapped[1]!;
+  const end = plain.search(/[<(]/);
+  const head = end > 0 ? plain.slice(0, end) : plain;
+  const space = head.lastIndexOf('::');
+  return head.slice(space < 0 ? 0 : space + 2).trim() || name;
+}
+
 function moment(time: number): string {
   return `${decimal(time / 1e6, 6)} ms`;
 }

@@ -5,13 +5,14 @@ import { button, copy, element } from '../dom';
 import { decimal, withUnit } from '../format';
 import { colorOf, ink, onTheme } from '../theme';
 import { causeMeanings, commandFor, countHidden, describeItem, summarise } from './describe';
-import { AXIS, draw } from './draw';
+import { AXIS, draw, tickText } from './draw';
 import { listen, type Actions } from './gestures';
 import { arrange, laneAt, type Lane, type Layout } from './lanes';
-import { itemNear, type Timeline } from './rows';
+import { itemNear, search, type Timeline } from './rows';
 import { fit, lengthOf, pan, zoom, type Span } from './span';
 
 const TALLEST = 560; // pixels: what is higher scrolls
+const BORDERS = 2;
 const NEAR = 3; // pixels between the pointer and an item it means
 const MOVE_MS = 140;
 const LEGEND = 14;
@@ -67,7 +68,7 @@ export class TimelineView implements Actions {
       },
       spacer,
     );
-    this.port.style.height = `${Math.min(this.layout.height + AXIS, TALLEST)}px`;
+    this.port.style.height = `${Math.min(this.layout.height + AXIS, TALLEST) + BORDERS}px`;
     this.root = element(
       'div',
       { class: 'timeline' },
@@ -272,8 +273,7 @@ export class TimelineView implements Actions {
   /** The first that is seen, or the last before. */
   private firstItem(lane: Lane): number {
     const at = this.focus ? this.ends(this.focus).start : this.span.start;
-    const found = lane.row.start.findIndex((start) => start >= at);
-    return found < 0 ? lane.row.items - 1 : found;
+    return Math.min(search(lane.row.start, at), lane.row.items - 1);
   }
 
   // ---- showing ----
@@ -387,7 +387,8 @@ export class TimelineView implements Actions {
       focus: this.focus,
     });
     const { start, end } = this.span;
-    this.shown.textContent = `${withUnit(start, 'ns')} to ${withUnit(end, 'ns')}: ${withUnit(end - start, 'ns')}`;
+    const step = (end - start) / 100;
+    this.shown.textContent = `${tickText(start, step)} to ${tickText(end, step)} (${withUnit(end - start, 'ns')})`;
     this.port.dataset.start = String(start);
     this.port.dataset.end = String(end);
   }

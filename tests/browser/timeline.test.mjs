@@ -15,7 +15,14 @@ after(closeBrowser);
 /** Kernels that make a page join its items: one every 5 us. */
 function longTrace() {
   const events = Array.from({ length: 300_000 }, (_, i) => ({
-    ph: 'X', cat: 'kernel', name: `kernel_${i % 7}`, pid: 0, tid: 7, ts: 5 * i, dur: 3, args: { device: 0, stream: 7 },
+    ph: 'X',
+    cat: 'kernel',
+    name: `kernel_${i % 7}`,
+    pid: 0,
+    tid: 7,
+    ts: 5 * i,
+    dur: 3,
+    args: { device: 0, stream: 7 },
   }));
   const path = join(folder, "it's long.json");
   writeFileSync(path, JSON.stringify({ traceEvents: events }));
@@ -37,10 +44,11 @@ async function span(page) {
   });
 }
 
-const tip = (page) => page.evaluate(() => {
-  const made = document.querySelector('.timeline-tip');
-  return made.hidden ? '' : [...made.children].map((line) => line.textContent).join('\n');
-});
+const tip = (page) =>
+  page.evaluate(() => {
+    const made = document.querySelector('.timeline-tip');
+    return made.hidden ? '' : [...made.children].map((line) => line.textContent).join('\n');
+  });
 
 /** Points at a time in the row whose tooltip ends in that text. */
 async function hover(page, share, place) {
@@ -58,11 +66,14 @@ test('rows add up to the tables', async () => {
   const made = makePage('timeline-sums', TRAINING);
   const { page, close } = await openTimeline(made);
   const { streams, accounting } = made.report.tables;
-  const shown = new Map(await page.evaluate(() =>
-    [...document.querySelectorAll('.timeline-rows tbody tr')].map((row) => [
-      row.cells[0].textContent,
-      [Number(row.cells[1].title), Number.parseInt(row.cells[2].title, 10)],
-    ])));
+  const shown = new Map(
+    await page.evaluate(() =>
+      [...document.querySelectorAll('.timeline-rows tbody tr')].map((row) => [
+        row.cells[0].textContent,
+        [Number(row.cells[1].title), Number.parseInt(row.cells[2].title, 10)],
+      ]),
+    ),
+  );
   for (const row of streams.rows) {
     assert.deepEqual(shown.get(`GPU ${row.device}, stream ${row.stream}`), [row.count, row.busy_ns]);
   }
@@ -121,7 +132,7 @@ test('wheel, drag, buttons and keys zoom and pan', async () => {
   assert.ok((await span(page)).length < whole.length);
   await page.getByRole('button', { name: 'Fit' }).click();
   assert.deepEqual(await span(page), whole);
-  for (let i = 0; i < 80; i++) await page.keyboard.press('Tab'), await page.locator('.timeline-port').press('w');
+  for (let i = 0; i < 80; i++) (await page.keyboard.press('Tab'), await page.locator('.timeline-port').press('w'));
   assert.ok((await span(page)).length >= 20, 'zooming ends');
   await close();
 });
@@ -132,7 +143,11 @@ test('hovering tells what an item is', async () => {
   const { length, start } = await span(page);
   const { range_instances: ranges } = made.report.tables;
   const longest = ranges.rows.filter((row) => row.level === 0).sort((a, b) => b.projected_ns - a.projected_ns)[0];
-  const text = await hover(page, (longest.start_ns - start + longest.projected_ns / 2) / length, `ranges, thread ${longest.tid}`);
+  const text = await hover(
+    page,
+    (longest.start_ns - start + longest.projected_ns / 2) / length,
+    `ranges, thread ${longest.tid}`,
+  );
   assert.equal(text.split('\n')[0], longest.name);
   await page.mouse.move(5, 5);
   assert.equal(await tip(page), '');

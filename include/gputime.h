@@ -83,6 +83,8 @@ struct gputime_options {
     enum gputime_choice_bins bins;
     int64_t bin_count;
     const char *hist_min, *hist_max; /* microseconds, decimal */
+    int no_kernel_percentiles;       /* of device_kernels: they are what needs memory for each op */
+    int no_range_kernels;            /* of range_kernels: only the ranges, not the kernels launched in them */
 
     /* tables */
     const struct gputime_shape *shapes; /* shape_count of them; a later one wins */

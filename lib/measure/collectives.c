@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "measure/host_selection.h"
 #include "measure/measure.h"
 
 struct collective {
@@ -49,35 +50,14 @@ static struct collective *find(struct collectives *collectives, gt_strid name, g
     return new;
 }
 
-/* Of a selection: what began in its window, of the processes whose ops it has. */
-static bool *find_processes(const struct gt_view *view) {
-    bool *processes = gt_alloc_array(view->store->processes.count + 1, sizeof *processes);
-    for (size_t i = 0; processes && i < view->op_count; i++) {
-        uint32_t process = gt_op_process(view, i);
-        if (process != GT_NO_TRACK)
-            processes[process] = true;
-    }
-    return processes;
-}
-
-static bool is_selected(const struct gt_view *view, const bool *processes, uint32_t range) {
-    const struct gt_ranges *ranges = &view->store->ranges;
-    int64_t start_ns = ranges->start_ns[range];
-    if (view->is_whole)
-        return true;
-    if (view->has_window && (start_ns < view->window_start_ns || start_ns >= view->window_end_ns))
-        return false;
-    return ranges->thread[range] != GT_NO_TRACK && processes[view->store->threads.process[ranges->thread[range]]];
-}
-
 static bool add_up(const struct gt_view *view, struct collectives *collectives) {
     const struct gt_store *store = view->store;
-    bool *processes = find_processes(view);
-    bool is_done = processes != NULL;
+    struct gt_host_selection selection;
+    bool is_done = gt_host_selection_init(&selection, view);
     for (size_t i = 0; is_done && i < store->payloads.count; i++) {
         uint32_t range = store->payloads.range[i];
         uint64_t bytes = store->payloads.bytes[i];
-        if (!is_selected(view, processes, range))
+        if (!gt_host_selection_has(&selection, store->ranges.start_ns[range], store->ranges.thread[range]))
             continue;
         struct collective *of_name = find(collectives, store->ranges.name[range], store->ranges.domain[range]);
         is_done = of_name != NULL;
@@ -88,7 +68,7 @@ static bool add_up(const struct gt_view *view, struct collectives *collectives) 
         of_name->min_bytes = bytes < of_name->min_bytes ? bytes : of_name->min_bytes;
         of_name->max_bytes = bytes > of_name->max_bytes ? bytes : of_name->max_bytes;
     }
-    gt_free(processes);
+    gt_host_selection_release(&selection);
     return is_done;
 }
 

@@ -70,11 +70,15 @@ void gt_table_for(struct gt_section *section, const struct gt_table *table, uint
             section->blocks[i].audience = audience;
 }
 
-size_t gt_table_rows_wanted(const struct gt_view *view, const struct gt_table *table, size_t count) {
-    struct gputime_shape shape = gt_shape_of(table->key, view->options->shapes, view->options->shape_count);
+size_t gt_rows_wanted(const struct gt_view *view, const char *table, size_t count) {
+    struct gputime_shape shape = gt_shape_of(table, view->options->shapes, view->options->shape_count);
     if (shape.sort) /* the rows to keep are known only after sorting */
         return count;
     return shape.limit > 0 && (uint64_t)shape.limit < count ? (size_t)shape.limit : count;
+}
+
+size_t gt_table_rows_wanted(const struct gt_view *view, const struct gt_table *table, size_t count) {
+    return gt_rows_wanted(view, table->key, count);
 }
 
 static bool has_fact(const struct gt_section *section, const char *key) {

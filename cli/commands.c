@@ -33,11 +33,12 @@ static const struct cli_list transitions = {.table = "transitions",
 
 /* ---- summary ---- */
 
-static const char *const summary_analyses[] = {"overview", "accounting", "categories",  "kernels",   "gaps", "memory",
-                                               "streams",  "steps",      "collectives", "processes", NULL};
+static const char *const summary_analyses[] = {"overview", "findings", "accounting", "categories",  "kernels",   "gaps",
+                                               "memory",   "streams",  "steps",      "collectives", "processes", NULL};
 
 /* One screen: what is hidden is for data and pages. */
 static const struct gputime_shape summary_shapes[] = {
+    {.table = "findings", .screen_limit = 3, .columns = "title,advice"},
     {.table = "accounting", .hidden = 1},
     {.table = "categories", .screen_limit = 6},
     {.table = "kernels", .columns = "name,count,total_ns,avg_ns,share"},
@@ -57,6 +58,11 @@ static const struct cli_list summary_kernels = {.table = "kernels",
                                                 .sort_offset = AT(sort),
                                                 .top_offset = AT(top),
                                                 .sorts = kernel_sorts};
+
+/* ---- findings ---- */
+
+static const char *const finding_analyses[] = {"findings", NULL};
+static const struct cli_list ranked_findings = {.table = "findings", .sort_offset = AT(sort), .top_offset = AT(top)};
 
 /* ---- kernels ---- */
 
@@ -227,6 +233,18 @@ const struct cli_command cli_command_table[] = {
      .notes = {{"top", "rows to show (20; with --tree 40; 0 = all)"}},
      .examples = {"gputime ranges --sort exclusive_ns profile.sqlite", "gputime ranges --tree trace.json.gz",
                   "gputime ranges --table range_instances --csv profile.sqlite"}},
+
+    {.name = "findings",
+     .help = "what to do next, with the evidence",
+     .usage = "TRACE...",
+     .details = "Lists what stands out in a trace: the most GPU time to win back first. Each finding has its evidence "
+                "in numbers, advice, and the table to look at (--table KEY). The times to win back overlap: they are "
+                "upper bounds, each for itself.",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT,
+     .parts = {{.main_table = "findings", .analyses = finding_analyses, .lists = {&ranked_findings}}},
+     .notes = {{"top", "findings to show (all)"}, {"columns", "parts to show: title, evidence, advice, table"}},
+     .examples = {"gputime findings profile.nsys-rep", "gputime findings --step 3-9 --json trace.json.gz"}},
 
     {.name = "redact",
      .help = "a copy of an Nsight export without private data",

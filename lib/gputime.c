@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "events/select.h"
 #include "internal.h"
 #include "label/label.h"
 #include "measure/analysis.h"
@@ -125,18 +126,12 @@ static void note_losses(const struct gt_store *store, struct gt_section *section
 
 /* A report of a part must not look like one of the whole. */
 static void note_selection(const struct gputime_options *options, struct gt_section *section) {
-    const struct {
-        const char *name, *value;
-    } selections[] = {{"from", options->from},     {"to", options->to},
-                      {"step", options->step},     {"device", options->device},
-                      {"stream", options->stream}, {"process", options->process},
-                      {"name", options->name},     {"category", options->category}};
+    struct gt_selecting given[GT_SELECTING_MAX];
+    size_t count = gt_selecting_options(options, given);
     struct gt_arena *arena = &section->report->arena;
     struct gt_str text = {"", 0};
-    for (size_t i = 0; i < sizeof selections / sizeof *selections; i++)
-        if (selections[i].value)
-            text = gt_arena_printf(arena, "%s%s%s %s", text.ptr, text.len ? ", " : "", selections[i].name,
-                                   selections[i].value);
+    for (size_t i = 0; i < count; i++)
+        text = gt_arena_printf(arena, "%s%s%s %s", text.ptr, text.len ? ", " : "", given[i].name, given[i].value);
     if (!text.len)
         return;
     section->input.selection = text;

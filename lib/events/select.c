@@ -323,6 +323,20 @@ static enum gt_status select_window(struct gt_selection *selection, const char *
     return GT_OK;
 }
 
+size_t gt_selecting_options(const struct gputime_options *options, struct gt_selecting given[GT_SELECTING_MAX]) {
+    const struct gt_selecting all[GT_SELECTING_MAX] = {
+        {"from", options->from},     {"to", options->to},
+        {"step", options->step},     {"device", options->device},
+        {"stream", options->stream}, {"process", options->process},
+        {"name", options->name},     {"category", options->category},
+    };
+    size_t count = 0;
+    for (size_t i = 0; i < GT_SELECTING_MAX; i++)
+        if (all[i].value)
+            given[count++] = all[i];
+    return count;
+}
+
 enum gt_status gt_selection_init(struct gt_selection *selection, const struct gt_store *store,
                                  const struct gt_labels *labels, const struct gputime_options *options,
                                  struct gt_error *err) {

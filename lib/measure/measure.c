@@ -3,16 +3,27 @@
 
 #include <string.h>
 
+/* Adds what the op covers behind reached_ns, the latest end so far, and moves that on. */
+static int64_t add_busy(const struct gt_view *view, size_t position, int64_t busy_ns, int64_t *reached_ns) {
+    int64_t start_ns = view->start_ns[position] > *reached_ns ? view->start_ns[position] : *reached_ns;
+    if (view->end_ns[position] <= start_ns)
+        return busy_ns;
+    *reached_ns = view->end_ns[position];
+    return gt_ns_add(busy_ns, gt_ns_between(start_ns, *reached_ns));
+}
+
 int64_t gt_device_busy_ns(const struct gt_view *view, const struct gt_view_device *device) {
-    int64_t busy = 0, reached = INT64_MIN;
-    for (size_t i = device->first; i < device->first + device->count; i++) {
-        int64_t start = view->start_ns[i] > reached ? view->start_ns[i] : reached;
-        if (view->end_ns[i] <= start)
-            continue;
-        busy = gt_ns_add(busy, gt_ns_between(start, view->end_ns[i]));
-        reached = view->end_ns[i];
-    }
-    return busy;
+    int64_t busy_ns = 0, reached_ns = INT64_MIN;
+    for (size_t i = device->first; i < device->first + device->count; i++)
+        busy_ns = add_busy(view, i, busy_ns, &reached_ns);
+    return busy_ns;
+}
+
+int64_t gt_lane_busy_ns(const struct gt_view *view, const struct gt_view_lane *lane) {
+    int64_t busy_ns = 0, reached_ns = INT64_MIN;
+    for (size_t i = lane->first; i < lane->first + lane->count; i++)
+        busy_ns = add_busy(view, view->lane_order[i], busy_ns, &reached_ns);
+    return busy_ns;
 }
 
 static bool names_are_short(const struct gt_view *view) {
@@ -66,7 +77,7 @@ struct gt_cell gt_cell_op_name(const struct gt_view *view, uint32_t position) {
 
 void gt_table_for(struct gt_section *section, const struct gt_table *table, uint32_t audience) {
     for (size_t i = 0; i < section->block_count; i++)
-        if (section->blocks[i].kind == GT_BLOCK_TABLE && section->blocks[i].table == table)
+        if (section->blocks[i].table && section->blocks[i].table == table)
             section->blocks[i].audience = audience;
 }
 

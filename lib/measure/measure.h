@@ -38,6 +38,8 @@ static inline int64_t gt_op_ns(const struct gt_view *view, size_t position) {
 
 /* Union of the device's ops. */
 int64_t gt_device_busy_ns(const struct gt_view *view, const struct gt_view_device *device);
+/* The same of a stream's. */
+int64_t gt_lane_busy_ns(const struct gt_view *view, const struct gt_view_lane *lane);
 
 /* ---- kinds of ops ---- */
 

@@ -20,7 +20,7 @@ static const struct gt_block *next_block(const struct gt_report *report, const c
         const struct gt_section *section = &report->sections[cursor->section];
         while (cursor->block < section->block_count) {
             const struct gt_block *block = &section->blocks[cursor->block++];
-            if (block->kind == GT_BLOCK_TABLE && (!key || strcmp(block->table->key, key) == 0))
+            if (block->table && (!key || strcmp(block->table->key, key) == 0))
                 return block;
         }
     }

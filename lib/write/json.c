@@ -7,6 +7,7 @@
 #include "write/cell.h"
 #include "write/escape.h"
 #include "write/joined.h"
+#include "write/json_timeline.h"
 #include "write/writer.h"
 
 static void write_value(struct gt_out *out, const struct gt_cell *cell) {
@@ -223,6 +224,51 @@ static enum gt_status write_tables(struct gt_out *out, const struct gt_report *r
     return GT_OK;
 }
 
+/* ---- findings ---- */
+
+static void write_sentences(struct gt_out *out, const char *key, const struct gt_str *sentences, size_t count) {
+    write_key(out, key);
+    gt_out_char(out, '[');
+    for (size_t i = 0; i < count; i++) {
+        gt_out_text(out, i ? ", " : "");
+        gt_json_string(out, sentences[i]);
+    }
+    gt_out_text(out, "],");
+}
+
+static void write_finding(struct gt_out *out, const struct gt_section *section, const struct gt_finding *finding) {
+    gt_out_char(out, '{');
+    write_key(out, "input");
+    gt_json_string(out, section->input.label);
+    gt_out_text(out, ", ");
+    write_text(out, "id", gt_str_of(finding->id));
+    gt_out_printf(out, ", \"severity\": \"%s\", ", gt_severity_name(finding->severity));
+    write_text(out, "title", finding->title);
+    gt_out_text(out, ",\n     ");
+    write_sentences(out, "evidence", finding->evidence, finding->evidence_count);
+    gt_out_text(out, "\n     ");
+    write_sentences(out, "advice", finding->advice, finding->advice_count);
+    gt_out_text(out, "\n     ");
+    write_text(out, "table", gt_str_of(finding->table));
+    write_known(out, "recoverable_ns", finding->recoverable_ns, finding->recoverable_ns >= 0);
+    gt_out_char(out, '}');
+}
+
+static void write_findings(struct gt_out *out, const struct gt_report *report) {
+    const char *separator = "\n    ";
+    gt_out_text(out, "  \"findings\": [");
+    for (size_t s = 0; s < report->section_count; s++) {
+        const struct gt_section *section = &report->sections[s];
+        const struct gt_table *table = gt_section_find(section, "findings");
+        for (size_t row = 0; table && row < table->row_count; row++) {
+            gt_out_text(out, separator);
+            write_finding(out, section, gt_section_finding_at(section, table, row));
+            separator = ",\n    ";
+        }
+    }
+    gt_out_text(out, separator[0] == ',' ? "\n  ],\n" : "],\n");
+}
+
 /* ---- issues ---- */
 
 static void write_issue(struct gt_out *out, const struct gt_section *section, const struct gt_report_issue *issue) {
@@ -265,7 +311,8 @@ enum gt_status gt_write_json(const struct gt_report *report, const struct gputim
     if (status)
         return status;
     write_all_facts(out, report);
-    gt_out_text(out, "  \"findings\": [],\n");
+    gt_json_timelines(out, report);
+    write_findings(out, report);
     write_issues(out, report);
     gt_out_text(out, "}\n");
     return GT_OK;

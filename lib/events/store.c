@@ -189,6 +189,10 @@ void gt_builder_payload(struct gt_builder *builder, const struct gt_payloads_row
     append_payloads(builder, &of_last);
 }
 
+void gt_builder_source_column(struct gt_builder *builder, const struct gt_source_columns_row *row) {
+    append_source_columns(builder, row);
+}
+
 void gt_builder_group(struct gt_builder *builder, const struct gt_groups_row *row) {
     append_groups(builder, row);
 }

@@ -209,6 +209,7 @@ void gt_builder_copy(struct gt_builder *builder,
                      const struct gt_copies_row *row); /* row->op: set by this, the last op */
 void gt_builder_payload(struct gt_builder *builder,
                         const struct gt_payloads_row *row); /* row->range: set by this, the last range */
+void gt_builder_source_column(struct gt_builder *builder, const struct gt_source_columns_row *row);
 void gt_builder_group(struct gt_builder *builder, const struct gt_groups_row *row);
 void gt_builder_projection(struct gt_builder *builder, const struct gt_projections_row *row);
 void gt_builder_projection_group(struct gt_builder *builder, const struct gt_projection_groups_row *row);

@@ -52,6 +52,9 @@ static const struct gputime_shape summary_shapes[] = {
     {.table = NULL},
 };
 
+/* Charts that a screen has no room for. */
+static const char *const summary_page_analyses[] = {"histogram", "launches", "range_tree", NULL};
+
 static const struct cli_list summary_kernels = {.table = "kernels",
                                                 .sort = "total_ns",
                                                 .screen_rows = 6,
@@ -116,6 +119,12 @@ static const struct cli_list transitions_too = {
 static const struct cli_list device_gaps = {.table = "gaps", .screen_rows = 15, .top_offset = AT(gap_top)};
 static const struct cli_list device_gaps_too = {.table = "gaps", .sort_offset = AT(sort), .top_offset = AT(top)};
 
+/* ---- stats ---- */
+
+static const char *const stats_analyses[] = {"class_stats", NULL};
+
+static const struct cli_list class_list = {.table = "class_stats", .sort_offset = AT(sort), .top_offset = AT(top)};
+
 /* ---- ranges ---- */
 
 static const char *const range_analyses[] = {"ranges", NULL};
@@ -143,7 +152,8 @@ const struct cli_command cli_command_table[] = {
      .parts = {{.main_table = "accounting",
                 .analyses = summary_analyses,
                 .shapes = summary_shapes,
-                .lists = {&summary_kernels}}},
+                .lists = {&summary_kernels}},
+               {.for_page = true, .analyses = summary_page_analyses}},
      .notes = {{"top", "kernels to show (6; 0 = all)"}},
      .examples = {"gputime trace.json.gz", "gputime --from 40% --to 60% profile.sqlite -o summary.md"}},
 
@@ -245,6 +255,19 @@ const struct cli_command cli_command_table[] = {
      .parts = {{.main_table = "findings", .analyses = finding_analyses, .lists = {&ranked_findings}}},
      .notes = {{"top", "findings to show (all)"}, {"columns", "parts to show: title, evidence, advice, table"}},
      .examples = {"gputime findings profile.nsys-rep", "gputime findings --step 3-9 --json trace.json.gz"}},
+
+    {.name = "stats",
+     .help = "time of an iteration by class, NCCL, copies, NVTX",
+     .usage = "TRACE...",
+     .details =
+         "Divides the time of kernels, communication and copies by iterations and GPUs. Classes are those of --map "
+         "(substrings of kernel names), else the built-in categories. With --nvtx-tag it estimates what of an "
+         "iteration no kernel covers.",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_STATS | CLI_GROUP_TITLE,
+     .parts =
+         {{.main_table = "class_stats", .text_layout = "stats", .analyses = stats_analyses, .lists = {&class_list}}},
+     .examples = {"gputime stats --map classes.json --iters 5 --nvtx-tag Train_step t.nsys-rep"}},
 
     {.name = "redact",
      .help = "a copy of an Nsight export without private data",

@@ -180,7 +180,7 @@ static void add_summary(struct gt_section *section, const struct summary *summar
 enum gt_status gt_accounting_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct gt_table *parts =
         gt_section_table(section, "time_parts", "Where the GPU time went", part_columns, GT_ARRAY_COUNT(part_columns));
-    gt_table_for(section, parts, GT_FOR_SCREEN | GT_FOR_PAGE);
+    gt_table_for(section, parts, GT_FOR_SCREEN); /* data have the table, pages a chart of it */
     struct gt_table *table =
         gt_section_table(section, "accounting", "GPU time by device", account_columns, GT_ARRAY_COUNT(account_columns));
     struct lists lists = {0};

@@ -210,6 +210,7 @@ static enum gt_status fill_report(struct gputime_report *report, struct gputime_
     if (!report->model || !report->views)
         return gt_fail_memory(err);
     report->model->main_table = options->main_table;
+    report->model->generated_at = options->generated_at;
     struct naming naming = naming_of(traces, count, options);
     for (size_t i = 0; i < count; i++) {
         describe_input(&report->model->sections[i], traces[i], label_of(&naming, i, &report->model->arena));

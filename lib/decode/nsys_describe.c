@@ -2,14 +2,22 @@
 #include "decode/nsys_sqlite.h"
 
 static const char *const role_names[GT_NSYS_ROLE_COUNT] = {
-    [GT_NSYS_STRINGS] = "strings",       [GT_NSYS_META] = "meta",
-    [GT_NSYS_SESSION] = "session",       [GT_NSYS_DETAILS] = "details",
-    [GT_NSYS_GPUS] = "gpus",             [GT_NSYS_CUDA_DEVICES] = "cuda_devices",
-    [GT_NSYS_PROCESSES] = "processes",   [GT_NSYS_THREADS] = "threads",
-    [GT_NSYS_KERNELS] = "kernels",       [GT_NSYS_COPIES] = "copies",
-    [GT_NSYS_SETS] = "sets",             [GT_NSYS_GRAPHS] = "graphs",
-    [GT_NSYS_RUNTIME] = "runtime",       [GT_NSYS_DRIVER] = "driver",
-    [GT_NSYS_RANGES] = "ranges",         [GT_NSYS_OVERHEADS] = "overheads",
+    [GT_NSYS_STRINGS] = "strings",
+    [GT_NSYS_META] = "meta",
+    [GT_NSYS_SESSION] = "session",
+    [GT_NSYS_DETAILS] = "details",
+    [GT_NSYS_GPUS] = "gpus",
+    [GT_NSYS_CUDA_DEVICES] = "cuda_devices",
+    [GT_NSYS_PROCESSES] = "processes",
+    [GT_NSYS_THREADS] = "threads",
+    [GT_NSYS_KERNELS] = "kernels",
+    [GT_NSYS_COPIES] = "copies",
+    [GT_NSYS_SETS] = "sets",
+    [GT_NSYS_GRAPHS] = "graphs",
+    [GT_NSYS_RUNTIME] = "runtime",
+    [GT_NSYS_DRIVER] = "driver",
+    [GT_NSYS_RANGES] = "ranges",
+    [GT_NSYS_OVERHEADS] = "overheads",
     [GT_NSYS_DIAGNOSTICS] = "diagnostics",
 };
 

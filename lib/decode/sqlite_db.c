@@ -252,7 +252,7 @@ uint64_t gt_sqlite_table_rows(const struct gt_sqlite_db *db, const struct gt_sql
     if (first_number(db, table, "SELECT max(rowid) FROM \"%w\"", &last) == SQLITE_ROW && last > COUNTED_ROWS_MAX)
         return (uint64_t)last;
     return first_number(db, table, "SELECT count(*) FROM \"%w\"", &count) == SQLITE_ROW && count >= 0 ? (uint64_t)count
-                                                                                                   : UINT64_MAX;
+                                                                                                      : UINT64_MAX;
 }
 
 uint16_t gt_sqlite_table_column(const struct gt_sqlite_table *table, struct gt_str name) {

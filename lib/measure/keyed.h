@@ -21,8 +21,8 @@ struct gt_keyed {
     bool failed;       /* sticky: memory was short */
 };
 
-/* Adds a length to the group of the key; its index, GT_NO_ROW when memory was short. One look-up, and none where the key
-   is that of the time before. */
+/* Adds a length to the group of the key; its index, GT_NO_ROW when memory was short. One look-up, and none where the
+   key is that of the time before. */
 uint32_t gt_keyed_add(struct gt_keyed *keyed, uint64_t hi, uint64_t lo, int64_t length_ns);
 /* NULL if there is none. */
 const struct gt_keyed_group *gt_keyed_find(const struct gt_keyed *keyed, uint64_t hi, uint64_t lo);

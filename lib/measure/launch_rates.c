@@ -9,9 +9,7 @@
 enum { PAUSE_NS = 10000000 };
 
 /* A storm: so many launches a second of kernels whose median is so short. */
-static const struct {
-    double per_second, median_ns;
-} storms[] = {{50000, 10000}, {100000, 20000}};
+static const struct { double per_second, median_ns; } storms[] = {{50000, 10000}, {100000, 20000}};
 
 #define RATE_COLUMNS                                                                                                   \
     {"count", "Kernels", GT_UNIT_COUNT, NULL, 0}, {"window_ns", "Window", GT_UNIT_NS, NULL, 0},                        \
@@ -32,7 +30,7 @@ struct rate {
     int64_t window_ns;
     double per_second;
 
-    size_t device;               /* while ops are added: the one of the stretch, counted from 1; 0: none yet */
+    size_t device;                /* while ops are added: the one of the stretch, counted from 1; 0: none yet */
     int64_t start_ns, reached_ns; /* the stretch at hand */
 };
 

@@ -57,8 +57,7 @@ static bool add_up(const struct gt_view *view, struct gt_keyed *by_process, stru
         gt_strid name = store->calls.name[i];
         if (!blocks[name])
             blocks[name] = gt_call_is_blocking(gt_store_string(store, name)) ? 1 : 2;
-        if (blocks[name] == 2 ||
-            !gt_host_selection_has(&selection, store->calls.start_ns[i], store->calls.thread[i]))
+        if (blocks[name] == 2 || !gt_host_selection_has(&selection, store->calls.start_ns[i], store->calls.thread[i]))
             continue;
         uint32_t process = gt_store_call_process(store, (uint32_t)i);
         int64_t length_ns = gt_ns_between(store->calls.start_ns[i], store->calls.end_ns[i]);

@@ -65,8 +65,8 @@ static void add_cells(struct gt_cell *cell, const struct row *row) {
 
 static void add_table(const struct gt_view *view, struct gt_section *section, const struct row *rows, size_t count) {
     size_t launches = 0;
-    struct gt_table *table = gt_section_table(section, "tiny_kernels", "Kernels of 5 us and less", columns,
-                                              GT_ARRAY_COUNT(columns));
+    struct gt_table *table =
+        gt_section_table(section, "tiny_kernels", "Kernels of 5 us and less", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 10;
     for (size_t i = 0; i < view->op_count; i++)
         launches += gt_kind_is_kernel(gt_op_kind(view, i));

@@ -10,6 +10,7 @@
 
 /* Text with places. In a row {key} is a cell of the row, in a head a fact of the section:
      {key/1000}     divided, {key*100} multiplied
+     {key+}         a moment in the trace's own clock instead of from its first op
      {key:8.2}      at least 8 columns, right-aligned, 2 decimals; either may be left out. With 0 decimals halves are
                     rounded up
      {key:-8}       text, left-aligned in 8 columns or as many as the longest of the table's column takes

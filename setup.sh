@@ -13,7 +13,9 @@ for group in "$@"; do
     fuzz) packages="$packages clang" ;;
     # Named after the version of clang, which must be there first.
     fuzz-runtime) packages="$packages libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" ;;
-    bench) packages="$packages python3 libsimdjson-dev g++" ;;
+    bench)
+        packages="$packages python3 libsimdjson-dev g++"
+        command -v npm >/dev/null 2>&1 || packages="$packages nodejs npm" ;;
     *) echo "setup.sh: unknown group '$group'" >&2; exit 2 ;;
     esac
 done

@@ -17,11 +17,15 @@ enum cli_shell { CLI_SHELL_NONE = 0, CLI_SHELL_BASH, CLI_SHELL_ZSH, CLI_SHELL_FI
 struct cli_options {
     struct gputime_options lib;
     const char *output, *gap_output;
+    const char *out_dir; /* of the files that a command writes by itself */
+    const char *folder;  /* that a command's folder layout goes to */
+    const char *generated_at;
     const char *sort, *gap_sort, *columns;
-    int64_t top, gap_top; /* CLI_UNSET, or rows to show; 0 = all */
-    int per;              /* enum cli_per */
+    int64_t top, gap_top, kernel_limit; /* CLI_UNSET, or rows to show; 0 = all */
+    int per;                            /* enum cli_per */
     int gaps, launches, why;
     int tree;
+    int print_schema;
     int quiet;
     int help, version;
     int print_man;
@@ -36,6 +40,7 @@ enum cli_type {
     CLI_TEXT,     /* text, not empty */
     CLI_CHOICE,   /* int: index into the row's choices */
     CLI_FORMAT,   /* text: key of an output format of the library */
+    CLI_WORD,     /* one more of the words that are no options */
 };
 
 /* Commands take groups of options; a group has a heading in the help. */
@@ -55,13 +60,17 @@ enum cli_group {
     CLI_GROUP_FILE = 4096,
     CLI_GROUP_STATS = 8192,
     CLI_GROUP_TITLE = 16384, /* one option that several commands share */
+    CLI_GROUP_GRAPH = 32768,
+    CLI_GROUP_PHASES = 65536, /* one option of all that show ranges */
+    CLI_GROUP_EXPLAIN = 131072,
 };
 /* What every command that makes a report takes, what is special to some, and what all take. */
 #define CLI_GROUPS_REPORT                                                                                              \
     (CLI_GROUP_SELECTION | CLI_GROUP_TABLES | CLI_GROUP_NAMES | CLI_GROUP_FORMAT | CLI_GROUP_OUTPUT | CLI_GROUP_FILE | \
      CLI_GROUP_READING)
 #define CLI_GROUPS_SPECIAL                                                                                             \
-    (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART | CLI_GROUP_RANGES | CLI_GROUP_STATS | CLI_GROUP_TITLE)
+    (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART | CLI_GROUP_RANGES | CLI_GROUP_STATS | CLI_GROUP_TITLE |  \
+     CLI_GROUP_GRAPH | CLI_GROUP_PHASES | CLI_GROUP_EXPLAIN)
 #define CLI_GROUPS_ALWAYS (CLI_GROUP_GENERAL | CLI_GROUP_HIDDEN)
 
 struct cli_option {
@@ -80,7 +89,7 @@ struct cli_option {
 
 extern const struct cli_option cli_option_table[];
 extern const size_t cli_option_count;
-#define CLI_MAX_OPTIONS 64
+#define CLI_MAX_OPTIONS 80
 
 const char *cli_group_heading(enum cli_group group);
 

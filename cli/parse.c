@@ -95,6 +95,8 @@ enum gputime_status cli_option_set(struct cli_options *options, const struct cli
     case CLI_FORMAT:
         *(const char **)place = value;
         return GPUTIME_OK;
+    case CLI_WORD:
+        break;
     }
     return GPUTIME_OK;
 }
@@ -120,7 +122,10 @@ static enum gputime_status take_option(struct reader *reader, const struct cli_o
     reader->arguments->given[option - cli_option_table] = true;
     if (option->implies)
         *(int *)member(&reader->arguments->options, option->implies) = 1;
-    return cli_option_set(&reader->arguments->options, option, value, where, reader->err);
+    enum gputime_status status = cli_option_set(&reader->arguments->options, option, value, where, reader->err);
+    if (!status && option->type == CLI_WORD)
+        reader->arguments->words[reader->arguments->word_count++] = value;
+    return status;
 }
 
 static enum gputime_status fail_unknown_option(const char *name, size_t bytes, struct gputime_error *err) {
@@ -191,7 +196,7 @@ bool cli_options_ask_about(const struct cli_options *options) {
 
 enum gputime_status cli_arguments_parse(struct cli_arguments *arguments, int argc, char **argv,
                                         struct gputime_error *err) {
-    *arguments = (struct cli_arguments){.options = {.top = CLI_UNSET, .gap_top = CLI_UNSET}};
+    *arguments = (struct cli_arguments){.options = {.top = CLI_UNSET, .gap_top = CLI_UNSET, .kernel_limit = CLI_UNSET}};
     arguments->words = calloc((size_t)argc + 1, sizeof *arguments->words);
     if (!arguments->words)
         return cli_fail_memory(err);

@@ -5,6 +5,7 @@
 
 #include "actions.h"
 #include "capture.h"
+#include "clock.h"
 #include "error.h"
 #include "request.h"
 #include "target.h"
@@ -12,6 +13,7 @@
 
 struct job {
     const struct cli_command *command;
+    struct cli_options own; /* the user's, as they are meant for the command */
     const struct cli_options *options;
     struct cli_captures captures;
     struct gputime_trace **traces; /* one for each capture */
@@ -22,13 +24,17 @@ struct job {
 
 /* Everything that can be found wrong before the traces are read. */
 static enum gputime_status plan(struct job *job, struct cli_words traces, struct gputime_error *err) {
-    enum gputime_status status = cli_captures_init(&job->captures, traces.items, traces.count, err);
+    enum gputime_status status =
+        cli_captures_init(&job->captures, traces.items, traces.count, job->command->takes_runs, err);
+    for (size_t i = 0; !status && i < job->captures.count; i++)
+        status = cli_run_check(job->captures.items[i].run, &job->options->lib, err);
     if (!status)
         status = cli_destinations_plan(job->command, job->options, job->destinations, &job->destination_count, err);
     for (size_t i = 0; !status && i < job->destination_count; i++) {
         const struct cli_destination *destination = &job->destinations[i];
         if (destination->path)
-            status = cli_target_check(destination->path, &job->captures, err);
+            status = cli_target_check(destination->path, destination->makes_folder || destination->makes_itself,
+                                      &job->captures, err);
         if (!status)
             status = cli_request_build(job->command, job->options, destination, &job->requests[i], err);
     }
@@ -42,7 +48,7 @@ static enum gputime_status read_traces(struct job *job, struct gputime_error *er
         return cli_fail_memory(err);
     for (size_t i = 0; !status && i < job->captures.count; i++) {
         const struct cli_capture *capture = &job->captures.items[i];
-        struct gputime_options options = job->options->lib;
+        struct gputime_options options = cli_run_options(capture->run, &job->options->lib);
         struct cli_progress progress;
         cli_progress_begin(&progress, capture->paths[0]);
         if (progress.is_wanted && !job->options->quiet) {
@@ -93,6 +99,8 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
             status = gputime_report_new(job->traces, job->captures.count, job->command->name, request->analyses,
                                         request->analysis_count, &options[i], &report, err);
         }
+        if (!status && job->destinations[i].makes_folder)
+            status = cli_target_make_folder(job->destinations[i].path, err);
         if (!status)
             status = gputime_report_write(report, &options[i], job->destinations[i].path, err);
         if (!status && hint_is_due(job, &job->destinations[i], options[i].width))
@@ -100,6 +108,29 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
     }
     gputime_report_free(report);
     return status;
+}
+
+/* Below text: the files that the command wrote by itself. */
+static void name_own_files(const struct job *job) {
+    char path[4096];
+    const char *lead = "\n";
+    const struct cli_destination *last = &job->destinations[job->destination_count - 1];
+    bool is_text = !last->path && strcmp(last->format, "text") == 0;
+    for (size_t i = 0; is_text && i < job->destination_count; i++)
+        if (job->destinations[i].makes_folder) {
+            printf("%sWrote %s\n", lead, cli_terminal_text(path, sizeof path, job->destinations[i].path));
+            lead = "";
+        }
+}
+
+/* Below what was found: where the files are. */
+static void name_folder(const struct job *job) {
+    char path[4096];
+    bool is_said = job->destination_count > 1 && !job->options->lib.format;
+    for (size_t i = 0; is_said && i < job->destination_count; i++)
+        if (job->destinations[i].makes_itself)
+            printf("\nWrote %sreport.md, with report.json, report.html and tables/\n",
+                   cli_terminal_text(path, sizeof path, job->destinations[i].path));
 }
 
 /* Text and Markdown say above their tables what was lost; who reads data sees it here. */
@@ -126,14 +157,25 @@ enum gputime_status cli_report_run(const struct cli_command *command, const stru
     if (!job)
         return cli_fail_memory(err);
     job->command = command;
-    job->options = options;
+    job->own = *options;
+    job->options = &job->own;
+    if (command->takes_runs) { /* --title is that of all of them */
+        job->own.lib.heading = options->lib.title;
+        job->own.lib.title = NULL;
+    }
+    char now[CLI_TIME_MAX];
+    if (command->folder_layout)
+        job->own.lib.generated_at = cli_generated_at(options, now);
     enum gputime_status status = plan(job, traces, err);
     if (!status)
         status = read_traces(job, err);
     if (!status)
         status = write_reports(job, err);
-    if (!status)
+    if (!status) {
+        name_own_files(job);
+        name_folder(job);
         warn_of_losses(job);
+    }
     for (size_t i = 0; job->traces && i < job->captures.count; i++) {
         if (job->traces[i] && !options->lib.no_cache)
             gputime_trace_store_cache(job->traces[i]);

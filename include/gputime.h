@@ -53,6 +53,9 @@ struct gputime_shape {
     const char *columns;  /* comma-separated keys for text and Markdown, in order */
     int hidden;           /* 1: left out of text and Markdown; -1: shown there even if meant for data */
     int ranked;           /* 1: rows are numbered in text and Markdown */
+    int joined;           /* 1: of several inputs they show one table with the rows of all */
+    const char *pivot;    /* "ROW,VALUE": of several inputs they show one table that has a row for each ROW, a column
+                             for each input with the sum of its VALUEs, and the totals */
 };
 
 /* Everything a user can ask for; zero-initialise, 0 and NULL mean automatic. Borrowed until the report is freed. */
@@ -70,6 +73,7 @@ struct gputime_options {
     /* categories: at most one of both; NULL: the built-in rules */
     const char *rules; /* "FILE", "FILE,ENGINE,MODEL" or "ENGINE,MODEL": regular expressions, the first match wins */
     const char *map;   /* "FILE": substrings of kernel names by class */
+    const char *phase_map; /* "FILE": {phase: [pattern of range names, ...]}; NULL: common names are guessed */
 
     /* the run: what the user knows of a capture and the trace does not tell. A trace keeps what it was opened with;
        what the options of a report say of it goes first */
@@ -77,6 +81,8 @@ struct gputime_options {
     int64_t iterations;   /* how often the work was repeated; 0: as often as the range of the tag, else once */
     int64_t gpus;         /* how many GPUs' work the trace holds; 0: those it shows, 1 where it shows none */
     const char *nvtx_tag; /* name of the range around an iteration, with or without "domain:" */
+    const char *elapsed;  /* how long it took without a profiler: "306" seconds, "12.5s"; NULL or "0": as long as the
+                             trace has GPU work */
     int without_memory;   /* class statistics leave memory operations out */
     const char *remark;   /* a sentence that the report states about this input */
 
@@ -94,6 +100,7 @@ struct gputime_options {
     const char *hist_min, *hist_max; /* microseconds, decimal */
     int no_kernel_percentiles;       /* of device_kernels: they are what needs memory for each op */
     int no_range_kernels;            /* of range_kernels: only the ranges, not the kernels launched in them */
+    const char *coverage_threshold;  /* "0.7": of range_kernels: the share of kernel time in ranges to warn below */
 
     /* tables */
     const struct gputime_shape *shapes; /* shape_count of them; a later one wins */
@@ -101,6 +108,7 @@ struct gputime_options {
     const char *main_table; /* what CSV writes, and what is the command's own */
 
     /* writing */
+    const char *heading;      /* of the whole report; NULL: none */
     const char *generated_at; /* stands in the report as it is; NULL: no time does */
     const char *format;       /* "text", "csv", "json", "md", or a layout; NULL: by the file's suffix, else text */
     const char *table;        /* CSV: another table than the main one */
@@ -113,6 +121,9 @@ struct gputime_options {
 
 struct gputime_trace;
 struct gputime_report;
+
+/* Finds what is wrong with the options that a trace is opened with (rules, map, times), without reading one. */
+enum gputime_status gputime_options_check(const struct gputime_options *options, struct gputime_error *err);
 
 /* Reads one capture: usually one path ("-" is standard input), or several files of the same capture.
    The trace is the caller's; free it after every report made from it. */

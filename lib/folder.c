@@ -14,7 +14,7 @@
 #include "write/picked.h"
 #include "write/writer.h"
 
-enum { FILES_MAX = 32, FOLDERS_MAX = 2 }; /* the folder itself, and one in it */
+enum { FILES_MAX = 32, FOLDERS_MAX = 64 };
 
 struct work {
     const struct gt_report *report;
@@ -30,26 +30,23 @@ static const char *path_of(struct work *work, const char *below, size_t bytes) {
     return gt_arena_printf(&work->arena, "%s%.*s", work->path, (int)bytes, below).ptr;
 }
 
+/* One folder, where it is not there. */
 static enum gt_status make_folder(struct work *work, const char *path, struct gt_error *err) {
     char reason[GT_OSERROR_MAX];
     if (gt_arena_failed(&work->arena))
         return gt_fail_memory(err);
-    if (mkdir(path, 0777) == 0)
+    if (mkdir(path, 0777) == 0 && work->made_count < FOLDERS_MAX)
         work->made[work->made_count++] = path;
     else if (errno != EEXIST)
         return gt_fail(err, "cannot make folder '%s': %s", path, gt_oserror_text(errno, reason));
     return GT_OK;
 }
 
-static enum gt_status make_folders(struct work *work, const struct gt_folder *folder, struct gt_error *err) {
-    const char *last = "";
-    enum gt_status status = make_folder(work, work->path, err);
-    for (const struct gt_folder_file *file = folder->files; status == GT_OK && file->path; file++) {
-        size_t bytes = (size_t)(strrchr(file->path, '/') ? strrchr(file->path, '/') - file->path : 0);
-        if (bytes && strncmp(last, file->path, bytes + 1) != 0)
-            status = make_folder(work, path_of(work, file->path, bytes), err);
-        last = bytes ? file->path : last;
-    }
+/* The folder of a file, with all above it. */
+static enum gt_status make_folders(struct work *work, const char *path, struct gt_error *err) {
+    enum gt_status status = GT_OK;
+    for (const char *slash = strchr(path + 1, '/'); slash && status == GT_OK; slash = strchr(slash + 1, '/'))
+        status = make_folder(work, gt_arena_printf(&work->arena, "%.*s", (int)(slash - path), path).ptr, err);
     return status;
 }
 
@@ -87,7 +84,9 @@ static enum gt_status write_all(struct work *work, const struct gt_folder *folde
         if (status != GT_OK || !wanted)
             continue;
         const char *path = path_of(work, file->path, strlen(file->path));
-        status = gt_arena_failed(&work->arena) ? gt_fail_memory(err) : gt_out_open(path, &work->outs[i], err);
+        status = make_folders(work, path, err);
+        if (status == GT_OK)
+            status = gt_out_open(path, &work->outs[i], err);
         if (status == GT_OK)
             status = write_one(work, file, work->outs[i], err);
     }
@@ -119,9 +118,7 @@ enum gt_status gt_folder_write(const struct gt_report *report, const struct gput
     if (report->section_count != 1)
         return gt_fail_usage(err, "a folder like '%s' is about one trace, not %zu; give each its own", path,
                              report->section_count);
-    enum gt_status status = make_folders(&work, folder, err);
-    if (status == GT_OK)
-        status = write_all(&work, folder, err);
+    enum gt_status status = write_all(&work, folder, err);
     if (status == GT_OK)
         status = commit_all(&work, folder, err);
     for (size_t i = 0; i < FILES_MAX; i++)

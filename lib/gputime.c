@@ -36,6 +36,7 @@ static struct gt_run run_of(const struct gputime_trace *trace, const struct gput
         .iterations = options->iterations > 0 ? options->iterations : known->iterations,
         .gpus = options->gpus > 0 ? options->gpus : known->gpus,
         .nvtx_tag = options->nvtx_tag ? options->nvtx_tag : known->nvtx_tag,
+        .elapsed = options->elapsed ? options->elapsed : known->elapsed,
         .without_memory = options->without_memory || known->without_memory,
         .remark = options->remark ? options->remark : known->remark,
     };
@@ -210,6 +211,7 @@ static enum gt_status fill_report(struct gputime_report *report, struct gputime_
     if (!report->model || !report->views)
         return gt_fail_memory(err);
     report->model->main_table = options->main_table;
+    report->model->heading = gt_arena_copy(&report->model->arena, gt_str_of(options->heading));
     report->model->generated_at = options->generated_at;
     struct naming naming = naming_of(traces, count, options);
     for (size_t i = 0; i < count; i++) {

@@ -2,9 +2,8 @@
    around each. Only traces that kept those sizes have this table. */
 #include <stdlib.h>
 
-#include "base/map.h"
 #include "base/mem.h"
-#include "measure/host_selection.h"
+#include "measure/grouping.h"
 #include "measure/measure.h"
 
 struct collective {
@@ -12,12 +11,6 @@ struct collective {
     size_t count;
     uint64_t min_bytes, max_bytes;
     unsigned __int128 bytes;
-};
-
-struct collectives {
-    struct gt_map index_of; /* (domain, name) -> index in list */
-    struct collective *list;
-    size_t count, capacity;
 };
 
 static const struct gt_report_column columns[] = {
@@ -30,45 +23,28 @@ static const struct gt_report_column columns[] = {
     {"max_bytes", "Max", GT_UNIT_BYTES, NULL, 0},
 };
 
-/* NULL when memory is short. */
-static struct collective *find(struct collectives *collectives, gt_strid name, gt_strid domain) {
-    uint32_t index = gt_map_put_if_new(&collectives->index_of, domain, name, (uint32_t)collectives->count);
-    if (collectives->index_of.failed)
-        return NULL;
-    if (index < collectives->count)
-        return &collectives->list[index];
-    if (collectives->count == collectives->capacity) {
-        size_t capacity = collectives->capacity ? collectives->capacity * 2 : 16;
-        struct collective *grown = gt_realloc(collectives->list, capacity * sizeof *grown);
-        if (!grown)
-            return NULL;
-        collectives->list = grown;
-        collectives->capacity = capacity;
-    }
-    struct collective *new = &collectives->list[collectives->count++];
-    *new = (struct collective){.name = name, .domain = domain, .min_bytes = UINT64_MAX};
-    return new;
-}
-
-static bool add_up(const struct gt_view *view, struct collectives *collectives) {
+static bool add_up(const struct gt_view *view, struct gt_grouping *collectives) {
     const struct gt_store *store = view->store;
-    struct gt_host_selection selection;
-    bool is_done = gt_host_selection_init(&selection, view);
+    bool *processes = gt_view_processes(view), is_new;
+    bool is_done = processes != NULL;
     for (size_t i = 0; is_done && i < store->payloads.count; i++) {
         uint32_t range = store->payloads.range[i];
         uint64_t bytes = store->payloads.bytes[i];
-        if (!gt_host_selection_has(&selection, store->ranges.start_ns[range], store->ranges.thread[range]))
+        gt_strid name = store->ranges.name[range], domain = store->ranges.domain[range];
+        if (!gt_range_is_selected(view, processes, range))
             continue;
-        struct collective *of_name = find(collectives, store->ranges.name[range], store->ranges.domain[range]);
+        struct collective *of_name = gt_grouping_find(collectives, domain, name, &is_new);
         is_done = of_name != NULL;
         if (!is_done)
             break;
+        if (is_new)
+            *of_name = (struct collective){.name = name, .domain = domain, .min_bytes = UINT64_MAX};
         of_name->count++;
         of_name->bytes += bytes;
         of_name->min_bytes = bytes < of_name->min_bytes ? bytes : of_name->min_bytes;
         of_name->max_bytes = bytes > of_name->max_bytes ? bytes : of_name->max_bytes;
     }
-    gt_host_selection_release(&selection);
+    gt_free(processes);
     return is_done;
 }
 
@@ -87,20 +63,21 @@ static struct gt_cell bytes_cell(unsigned __int128 bytes) {
 
 enum gt_status gt_collectives_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const struct gt_store *store = view->store;
-    struct collectives collectives = {0};
+    struct gt_grouping collectives = {.elem_bytes = sizeof(struct collective)};
     enum gt_status status = GT_OK;
     if (!add_up(view, &collectives)) {
         status = gt_fail_memory(err);
         goto out;
     }
     if (collectives.count)
-        qsort_r(collectives.list, collectives.count, sizeof *collectives.list, by_bytes, (void *)(uintptr_t)store);
+        qsort_r(collectives.list, collectives.count, sizeof(struct collective), by_bytes, (void *)(uintptr_t)store);
     struct gt_table *table =
         gt_section_table(section, "collectives", "Messages of collectives", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 5;
     table->empty = store->payloads.count ? "No collective in the selection." : NULL;
+    const struct collective *list = (const void *)collectives.list;
     for (size_t i = 0; i < collectives.count; i++) {
-        const struct collective *collective = &collectives.list[i];
+        const struct collective *collective = &list[i];
         struct gt_cell *cell = gt_table_row(table);
         *cell++ = gt_cell_text(gt_store_string(store, collective->name));
         *cell++ = gt_cell_text(gt_store_string(store, collective->domain));
@@ -111,7 +88,6 @@ enum gt_status gt_collectives_run(const struct gt_view *view, struct gt_section 
         *cell++ = bytes_cell(collective->max_bytes);
     }
 out:
-    gt_map_release(&collectives.index_of);
-    gt_free(collectives.list);
+    gt_grouping_release(&collectives);
     return status;
 }

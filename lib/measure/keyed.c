@@ -1,28 +1,22 @@
 /* Groups lengths by keys: in come keys with lengths, or the ops of a view; out go groups with their moments. */
 #include "measure/keyed.h"
 
-#include "base/mem.h"
 #include "measure/measure.h"
 
-static bool add_group(struct gt_keyed *keyed, uint64_t hi, uint64_t lo) {
-    if (keyed->count == keyed->capacity) {
-        size_t capacity = keyed->capacity ? keyed->capacity * 2 : 64;
-        struct gt_keyed_group *grown = gt_realloc(keyed->items, capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        keyed->items = grown;
-        keyed->capacity = capacity;
-    }
-    keyed->items[keyed->count++] = (struct gt_keyed_group){.hi = hi, .lo = lo};
-    return true;
-}
-
 static bool find_or_add(struct gt_keyed *keyed, uint64_t hi, uint64_t lo) {
+    bool is_new;
     if (keyed->count && keyed->items[keyed->last].hi == hi && keyed->items[keyed->last].lo == lo)
         return true;
-    uint32_t next = (uint32_t)keyed->count;
-    keyed->last = gt_map_put_if_new(&keyed->ids, hi, lo, next);
-    return !keyed->ids.failed && (keyed->last != next || add_group(keyed, hi, lo));
+    keyed->groups.elem_bytes = sizeof *keyed->items;
+    struct gt_keyed_group *group = gt_grouping_find(&keyed->groups, hi, lo, &is_new);
+    if (!group)
+        return false;
+    keyed->items = (void *)keyed->groups.list;
+    keyed->count = keyed->groups.count;
+    keyed->last = (uint32_t)(group - keyed->items);
+    group->hi = hi;
+    group->lo = lo;
+    return true;
 }
 
 uint32_t gt_keyed_add(struct gt_keyed *keyed, uint64_t hi, uint64_t lo, int64_t length_ns) {
@@ -35,13 +29,12 @@ uint32_t gt_keyed_add(struct gt_keyed *keyed, uint64_t hi, uint64_t lo, int64_t 
 }
 
 const struct gt_keyed_group *gt_keyed_find(const struct gt_keyed *keyed, uint64_t hi, uint64_t lo) {
-    uint32_t index = gt_map_get(&keyed->ids, hi, lo);
+    uint32_t index = gt_map_get(&keyed->groups.index_of, hi, lo);
     return index == GT_MAP_NONE ? NULL : &keyed->items[index];
 }
 
 void gt_keyed_release(struct gt_keyed *keyed) {
-    gt_map_release(&keyed->ids);
-    gt_free(keyed->items);
+    gt_grouping_release(&keyed->groups);
     *keyed = (struct gt_keyed){0};
 }
 

@@ -2,9 +2,9 @@
 #ifndef GT_MEASURE_KEYED_H
 #define GT_MEASURE_KEYED_H
 
-#include "base/map.h"
 #include "base/quantile.h"
 #include "events/view.h"
+#include "measure/grouping.h"
 #include "measure/samples.h"
 
 struct gt_keyed_group {
@@ -15,10 +15,10 @@ struct gt_keyed_group {
 /* Zero-initialise. */
 struct gt_keyed {
     struct gt_keyed_group *items;
-    size_t count, capacity;
-    struct gt_map ids; /* key -> index */
-    uint32_t last;     /* index of the group added to last */
-    bool failed;       /* sticky: memory was short */
+    size_t count;
+    struct gt_grouping groups; /* owns the items */
+    uint32_t last;             /* index of the group added to last */
+    bool failed;               /* sticky: memory was short */
 };
 
 /* Adds a length to the group of the key; its index, GT_NO_ROW when memory was short. One look-up, and none where the

@@ -207,6 +207,7 @@ static bool add_process_rates(const struct gt_view *view, struct gt_section *sec
         cell[0] = gt_cell_pid(view, sorted[i]->process);
         add_cells(cell + 1, sorted[i], &samples, sorted[i]->process);
     }
+    gt_table_for_processes(section, table);
     gt_samples_release(&samples);
     gt_free(sorted);
     return ok;

@@ -1,5 +1,5 @@
 /* Longest ranges: the single ranges that took longest on their CPU threads. */
-#include "measure/host_selection.h"
+#include "base/mem.h"
 #include "measure/measure.h"
 #include "measure/range_set.h"
 
@@ -34,12 +34,11 @@ static void offer(struct longest *longest, uint32_t range, int64_t length_ns) {
     longest->lengths_ns[place] = length_ns;
 }
 
-static size_t find_longest(const struct gt_host_selection *selection, struct longest *longest) {
-    const struct gt_ranges *ranges = &selection->view->store->ranges;
+static size_t find_longest(const struct gt_view *view, const bool *processes, struct longest *longest) {
+    const struct gt_ranges *ranges = &view->store->ranges;
     size_t total = 0;
     for (uint32_t range = 0; range < ranges->count; range++) {
-        if (!gt_range_is_on_cpu(selection->view->store, range) ||
-            !gt_host_selection_has(selection, ranges->start_ns[range], ranges->thread[range]))
+        if (!gt_range_is_on_cpu(view->store, range) || !gt_range_is_selected(view, processes, range))
             continue;
         total++;
         offer(longest, range, gt_ns_between(ranges->start_ns[range], ranges->end_ns[range]));
@@ -49,14 +48,14 @@ static size_t find_longest(const struct gt_host_selection *selection, struct lon
 
 enum gt_status gt_longest_ranges_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const struct gt_store *store = view->store;
-    struct gt_host_selection selection;
     struct longest longest = {.count = 0};
-    if (!gt_host_selection_init(&selection, view))
+    bool *processes = gt_view_processes(view);
+    if (!processes)
         return gt_fail_memory(err);
     struct gt_table *table =
         gt_section_table(section, "longest_ranges", "Longest ranges", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 10;
-    table->total_rows = find_longest(&selection, &longest);
+    table->total_rows = find_longest(view, processes, &longest);
     for (size_t i = 0; i < longest.count; i++) {
         uint32_t range = longest.ranges[i];
         struct gt_cell *cell = gt_table_row(table);
@@ -68,6 +67,6 @@ enum gt_status gt_longest_ranges_run(const struct gt_view *view, struct gt_secti
         *cell++ = gt_cell_pid(view, gt_range_process(store, range));
         *cell++ = gt_cell_tid(store, store->ranges.thread[range]);
     }
-    gt_host_selection_release(&selection);
+    gt_free(processes);
     return GT_OK;
 }

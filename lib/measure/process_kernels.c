@@ -68,6 +68,7 @@ static void add_table(const struct gt_view *view, struct gt_section *section, st
         *cell++ = gt_cell_int(gt_ns_of_sum(rows[i].process_ns));
         *cell++ = gt_cell_share(process_ns, total_ns);
     }
+    gt_table_for_processes(section, table);
 }
 
 /* Kernel time of each process, and as the last of them of all, those without a known process too. */

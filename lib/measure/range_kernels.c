@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 #include "measure/keyed.h"
 #include "measure/measure.h"
 #include "measure/range_set.h"
@@ -166,6 +167,39 @@ static void add_table(struct gt_section *section, struct attribution *sums) {
     gt_fact_group_add(&data, "range_kernels", "Kernels inside ranges", GT_UNIT_COUNT, gt_cell_count(sums->covered));
 }
 
+/* Ranges that hold little of the work do not stand for it. */
+static enum gt_status warn(struct gt_section *section, const struct attribution *sums, struct gt_error *err) {
+    const char *text = sums->view->options->coverage_threshold;
+    double threshold = 0.7, share = sums->total_ns ? (double)sums->covered_ns / (double)sums->total_ns : 1;
+    if (text && (!gt_num_parse_real(gt_str_of(text), &threshold) || threshold < 0 || threshold > 1))
+        return gt_fail_usage(err, "'%.40s' is no share of kernel time; write for example 0.7", text);
+    struct gt_fact_group data = {.section = section, .audience = GT_FOR_DATA};
+    gt_fact_group_add(&data, "coverage_threshold", "Kernel time inside ranges to warn below", GT_UNIT_SHARE,
+                      gt_cell_real(threshold));
+    uint64_t worst = GT_NO_TRACK;
+    double worst_share = threshold;
+    for (size_t i = 0; i < sums->processes.count; i++) {
+        struct gt_cell coverage = coverage_of(sums, sums->processes.items[i].hi);
+        if (coverage.real < worst_share) {
+            worst = sums->processes.items[i].hi;
+            worst_share = coverage.real;
+        }
+    }
+    struct gt_arena *arena = &section->report->arena;
+    if (share < threshold)
+        gt_section_note(section, GT_FOR_ALL,
+                        gt_arena_printf(arena,
+                                        "Only %.1f%% of the kernel time was launched inside ranges (less than %g%%): "
+                                        "times of ranges and phases do not stand for the whole.",
+                                        100 * share, 100 * threshold));
+    if (worst != GT_NO_TRACK)
+        gt_section_note(section, GT_FOR_ALL,
+                        gt_arena_printf(arena,
+                                        "Of process %lld only %.1f%% of the kernel time was launched inside ranges.",
+                                        (long long)sums->view->store->processes.pid[worst], 100 * worst_share));
+    return GT_OK;
+}
+
 /* ---- by process ---- */
 
 struct process_row {
@@ -235,6 +269,7 @@ static bool add_process_table(struct gt_section *section, const struct attributi
     table->screen_limit = 20;
     for (size_t i = 0; i < count; i++)
         add_process_row(table, sums, &rows[i]);
+    gt_table_for_processes(section, table);
     gt_free(rows);
     return true;
 }
@@ -256,6 +291,7 @@ static void add_coverage(struct gt_section *section, const struct attribution *s
         *cell++ = gt_cell_int(gt_ns_of_sum(sum_of(covered)));
         *cell++ = coverage_of(sums, all->hi);
     }
+    gt_table_for_processes(section, table);
 }
 
 enum gt_status gt_range_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
@@ -263,10 +299,13 @@ enum gt_status gt_range_kernels_run(const struct gt_view *view, struct gt_sectio
     bool has_kernels = !view->options->no_range_kernels, has_ranges = view->store->ranges.count > 0;
     bool ok = add_ranges(&sums, err) && (!has_kernels || !has_ranges || add_kernels(&sums)) &&
               add_process_table(section, &sums);
+    enum gt_status status = ok ? GT_OK : gt_fail_memory(err);
+    if (ok && has_kernels)
+        status = warn(section, &sums, err);
     if (ok && has_kernels && has_ranges) {
         add_coverage(section, &sums);
         add_table(section, &sums);
     }
     attribution_release(&sums);
-    return ok ? GT_OK : gt_fail_memory(err);
+    return status;
 }

@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "measure/calls.h"
-#include "measure/host_selection.h"
 #include "measure/keyed.h"
 #include "measure/measure.h"
 
@@ -50,14 +49,15 @@ static int by_total(const void *a, const void *b) {
 static bool add_up(const struct gt_view *view, struct gt_keyed *by_process, struct gt_keyed *by_call,
                    struct gt_keyed *by_owner) {
     const struct gt_store *store = view->store;
-    struct gt_host_selection selection;
+    bool *processes = gt_view_processes(view);
     uint8_t *blocks = gt_alloc_array(store->strings.count, 1); /* by string: 1 it does, 2 it does not */
-    bool ok = gt_host_selection_init(&selection, view) && blocks;
+    bool ok = processes && blocks;
     for (size_t i = 0; i < store->calls.count && ok; i++) {
         gt_strid name = store->calls.name[i];
         if (!blocks[name])
             blocks[name] = gt_call_is_blocking(gt_store_string(store, name)) ? 1 : 2;
-        if (blocks[name] == 2 || !gt_host_selection_has(&selection, store->calls.start_ns[i], store->calls.thread[i]))
+        if (blocks[name] == 2 ||
+            !gt_moment_is_selected(view, processes, store->calls.start_ns[i], store->calls.thread[i]))
             continue;
         uint32_t process = gt_store_call_process(store, (uint32_t)i);
         int64_t length_ns = gt_ns_between(store->calls.start_ns[i], store->calls.end_ns[i]);
@@ -68,7 +68,7 @@ static bool add_up(const struct gt_view *view, struct gt_keyed *by_process, stru
         gt_keyed_add(by_owner, process, GT_STRID_EMPTY, length_ns);
     }
     ok = ok && !by_call->failed && !by_process->failed && !by_owner->failed;
-    gt_host_selection_release(&selection);
+    gt_free(processes);
     gt_free(blocks);
     return ok;
 }
@@ -125,6 +125,7 @@ static bool add_process_calls(const struct gt_view *view, struct gt_section *sec
         cell[0] = gt_cell_pid(view, (uint32_t)rows[i].group->hi);
         add_cells(cell + 1, &rows[i]);
     }
+    gt_table_for_processes(section, table);
     gt_free(rows);
     return true;
 }

@@ -285,7 +285,7 @@ static const struct gt_key report_keys[] = {
     VALUE("pct_of_attributed_kernel_time", "share*100"),
     END,
     END,
-    VALUE("nvtx_coverage_warn_threshold", "range_coverage_threshold"),
+    VALUE("nvtx_coverage_warn_threshold", "coverage_threshold"),
     OBJECT("per_pid"),
     HAS("present", KERNEL_PROCESSES),
     VALUE("pid_source", "kernel_pid_source"),

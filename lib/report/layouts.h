@@ -1,12 +1,15 @@
-/* The old tools' text files as data: lines with {places}, run over each section by the layout writer. */
+/* The old tools' files as data: lines with {places}, run over each section by the layout writer, or the columns of a
+   CSV file. */
 #ifndef GT_REPORT_LAYOUTS_H
 #define GT_REPORT_LAYOUTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#define GT_LAYOUT_PARTS  8
-#define GT_LAYOUT_ORDERS 8
+#define GT_LAYOUT_PARTS   8
+#define GT_LAYOUT_ORDERS  8
+#define GT_LAYOUT_COLUMNS 8
 
 /* Text with places. In a row {key} is a cell of the row, in a head a fact of the section:
      {key/1000}     divided, {key*100} multiplied
@@ -14,6 +17,7 @@
      {key:8.2}      at least 8 columns, right-aligned, 2 decimals; either may be left out. With 0 decimals halves are
                     rounded up
      {key:-8}       text, left-aligned in 8 columns or as many as the longest of the table's column takes
+     {key:~40}      text, shortened to 40 columns as names of kernels are
      {'text'key:-8} this text, aligned as that
      {key|other}    the first of them that has a value
      {#}            the row's number, from 1
@@ -31,11 +35,20 @@ struct gt_layout {
         const char *head;  /* once */
         const char *table; /* then the row text for each row of this table; NULL: the head alone */
         const char *where; /* only rows in which this column is not 0; NULL: all */
+        const char *sort;  /* column, largest first; NULL: as the table has them */
+        size_t limit;      /* rows at most; 0: all */
         const char *row;
     } parts[GT_LAYOUT_PARTS];
     struct gt_layout_order {
         const char *column, *words;
     } orders[GT_LAYOUT_ORDERS];
+
+    /* Instead of parts: one table of all sections as comma-separated values under other titles. */
+    const char *table;
+    struct gt_layout_column {
+        const char *title, *column; /* `input` is the section's label */
+        int64_t divisor;            /* of numbers; 0: none */
+    } columns[GT_LAYOUT_COLUMNS];
 };
 
 extern const struct gt_layout gt_layouts[];

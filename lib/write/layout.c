@@ -7,7 +7,9 @@
 #include "base/num.h"
 #include "report/layouts.h"
 #include "write/cell.h"
+#include "write/csv.h"
 #include "write/glyph.h"
+#include "write/picked.h"
 #include "write/place.h"
 #include "write/screen.h"
 #include "write/writer.h"
@@ -86,6 +88,11 @@ static size_t column_width(const struct run *run, const struct gt_place *place) 
 }
 
 static void write_text(struct run *run, const struct gt_place *place, struct gt_str text) {
+    if (place->is_cut) {
+        struct gt_cut cut = gt_name_cut(text, place->width, true);
+        gt_cut_put(run->out, &cut, true);
+        return;
+    }
     gt_text_put(run->out, text, true);
     if (!place->is_left)
         return;
@@ -161,45 +168,35 @@ static void write_template(struct run *run, const char *text) {
     }
 }
 
-static bool is_wanted(const struct gt_table *table, const char *where, const struct gt_cell *row) {
-    size_t column = where ? gt_table_column(table, where) : SIZE_MAX;
-    return column == SIZE_MAX || gt_cell_number(&row[column]) != 0;
+/* As many rows as text would show, or as the part asks for. */
+static size_t most_rows(const struct run *run, const struct gt_layout_part *part) {
+    return run->layout->is_screen && run->table ? run->table->screen_limit : part->limit;
 }
 
-static size_t count_wanted(const struct gt_table *table, const char *where) {
-    size_t count = 0;
-    for (size_t row = 0; table && row < table->row_count; row++)
-        count += is_wanted(table, where, &table->cells[row * table->column_count]);
-    return count;
-}
-
-static size_t shown_rows(const struct run *run) {
-    if (!run->table)
-        return 0;
-    size_t limit = run->layout->is_screen ? run->table->screen_limit : 0;
-    return limit && limit < run->table->row_count ? limit : run->table->row_count;
-}
-
-static void write_part(struct run *run, const struct gt_layout_part *part) {
+static enum gt_status write_part(struct run *run, const struct gt_layout_part *part, struct gt_error *err) {
+    struct gt_pick pick = {.table = part->table ? part->table : "", .with = part->where, .sort = part->sort};
+    struct gt_picked picked;
     if (part->fact && gt_section_fact(run->section, gt_str_of(part->fact)).type == GPUTIME_CELL_NULL)
-        return;
-    run->table = part->table ? gt_section_find(run->section, part->table) : NULL;
-    run->rows = count_wanted(run->table, part->where);
+        return GT_OK;
+    enum gt_status status = gt_picked_init(&picked, &pick, &(struct gt_scope){.section = run->section}, err);
+    run->table = picked.table;
+    run->rows = picked.count;
     run->row = NULL;
     run->number = run->left_width = 0;
     write_template(run, part->head);
-    for (size_t row = 0; row < shown_rows(run); row++) {
-        run->row = &run->table->cells[row * run->table->column_count];
-        if (!is_wanted(run->table, part->where, run->row))
-            continue;
+    size_t most = most_rows(run, part);
+    for (size_t i = 0; i < picked.count && (!most || i < most); i++) {
+        run->row = picked.rows[i];
         run->number++;
         write_template(run, part->row);
     }
+    gt_picked_release(&picked);
+    return status;
 }
 
 /* The table each layout is about, its last: without it in any section there is nothing to write. */
 static const char *missing_table(const struct gt_report *report, const struct gt_layout *layout) {
-    const char *key = NULL;
+    const char *key = layout->table;
     for (size_t p = 0; p < GT_LAYOUT_PARTS && layout->parts[p].head; p++)
         key = layout->parts[p].table ? layout->parts[p].table : key;
     for (size_t s = 0; key && s < report->section_count; s++) {
@@ -217,6 +214,8 @@ enum gt_status gt_write_layout(const struct gt_report *report, const struct gput
     const char *missing = missing_table(report, layout);
     if (missing)
         return gt_fail_usage(err, "format '%s' needs the table '%s', which this report has not", layout->key, missing);
+    if (layout->table)
+        return gt_csv_layout(out, report, layout, err);
     for (size_t s = 0; s < report->section_count; s++) {
         struct run run = {.layout = layout, .options = options, .section = &report->sections[s], .out = out};
         if (layout->is_screen) {
@@ -227,7 +226,8 @@ enum gt_status gt_write_layout(const struct gt_report *report, const struct gput
             gt_out_text(out, "\n\n");
         }
         for (size_t p = 0; p < GT_LAYOUT_PARTS && layout->parts[p].head; p++)
-            write_part(&run, &layout->parts[p]);
+            if (write_part(&run, &layout->parts[p], err) != GT_OK)
+                return GT_ERR;
     }
     return GT_OK;
 }

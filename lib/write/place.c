@@ -26,7 +26,8 @@ const char *gt_place_parse(const char *text, struct gt_place *place) {
     if (*text == ':') {
         text++;
         place->is_left = *text == '-';
-        text += place->is_left;
+        place->is_cut = *text == '~';
+        text += place->is_left || place->is_cut;
         place->width = (size_t)take_digits(&text);
     }
     if (*text == '.') {

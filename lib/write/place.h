@@ -16,6 +16,7 @@ struct gt_place {
     int64_t operand;
     size_t width;
     bool is_left; /* aligned in the width of a table's column */
+    bool is_cut;  /* to the width */
     int decimals; /* -1: as the value has them */
 };
 

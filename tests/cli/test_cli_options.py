@@ -765,7 +765,7 @@ def test_help_is_one_screen(run, command):
     assert "Example" in text
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS, "ranges", "findings"])
+@pytest.mark.parametrize("command", ["", *COMMANDS, "ranges", "findings", "steps"])
 def test_columns_of_the_help_stand_apart(run, command):
     text = text_of(run(*([command] if command else []), "--help"))
     text = re.split("\nCommon options|\nReading|\nExample", text)[0]

@@ -1,9 +1,9 @@
 // A chart on the page: made by ECharts when it comes into view, redrawn with the theme and the width, saved as PNG.
 
-import { BarChart } from 'echarts/charts';
+import { BarChart, ScatterChart } from 'echarts/charts';
 import { DataZoomComponent, GridComponent, LegendComponent, TooltipComponent } from 'echarts/components';
 import * as echarts from 'echarts/core';
-import type { BarSeriesOption } from 'echarts/charts';
+import type { BarSeriesOption, ScatterSeriesOption } from 'echarts/charts';
 import type {
   DataZoomComponentOption,
   GridComponentOption,
@@ -14,10 +14,11 @@ import { CanvasRenderer } from 'echarts/renderers';
 import { button, element, save, visible } from './dom';
 import { ink, onTheme, type Ink } from './theme';
 
-echarts.use([BarChart, GridComponent, TooltipComponent, LegendComponent, DataZoomComponent, CanvasRenderer]);
+echarts.use([BarChart, ScatterChart, GridComponent, TooltipComponent, LegendComponent, DataZoomComponent, CanvasRenderer]);
 
 export type ChartOption = echarts.ComposeOption<
   | BarSeriesOption
+  | ScatterSeriesOption
   | GridComponentOption
   | TooltipComponentOption
   | LegendComponentOption
@@ -104,4 +105,22 @@ function drawWhenSeen(host: HTMLElement, draw: () => void): void {
 /** Braces in a name would be read as a style of drawn text, line breaks as such. */
 export function label(text: string): string {
   return visible(text).replace(/\{/g, '\u2774').replace(/\}/g, '\u2775');
+}
+
+/** Names that can be switched off and on; those that find no room are behind arrows. */
+export function legend(names: readonly string[], colors: Ink): LegendComponentOption {
+  return {
+    type: 'scroll',
+    top: 0,
+    left: 0,
+    right: 0,
+    icon: 'roundRect',
+    itemWidth: 12,
+    itemHeight: 12,
+    textStyle: { color: colors.text },
+    pageTextStyle: { color: colors.muted },
+    pageIconColor: colors.text,
+    pageIconInactiveColor: colors.line,
+    data: names.map((name) => label(name)),
+  };
 }

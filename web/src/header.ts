@@ -3,6 +3,7 @@
 import type { Cell, Fact, Report } from './data';
 import { element, setHover, visible } from './dom';
 import { exact, withUnit } from './format';
+import { meaningOf } from './meaning';
 
 function value(fact: Fact): string {
   return typeof fact.value === 'number' ? withUnit(fact.value, fact.unit) : visible(String(fact.value ?? '\u2013'));
@@ -10,7 +11,7 @@ function value(fact: Fact): string {
 
 function factView(fact: Fact): HTMLElement {
   const shown = element('dd', { class: 'fact-value' }, value(fact));
-  setHover(shown, exact(fact.value as Cell, fact));
+  setHover(shown, [exact(fact.value as Cell, fact), meaningOf('facts', fact.key)].filter(Boolean).join('\n'));
   return element('div', { class: 'fact' }, element('dt', {}, fact.title), shown);
 }
 

@@ -43,8 +43,18 @@ const PARTS: Readonly<Record<string, string>> = {
   compute: CATEGORIES.gemm!,
   'exposed communication': CATEGORIES.comm!,
   'exposed memory': CATEGORIES.memcpy_h2d!,
-  idle: '#a9b1bb',
-  'non-gpu': '#a9b1bb',
+  idle: '#9da7b3',
+  'non-gpu': '#9da7b3',
+};
+
+/** Why a GPU was idle. */
+const CAUSES: Readonly<Record<string, string>> = {
+  sync: '#cf4b43',
+  host: '#d4842c',
+  launch: '#e9b44c',
+  dependency: '#8b62c4',
+  unknown: '#8d8d92',
+  end: '#c3c9d0',
 };
 
 /** Colours of names that are not listed: by the name alone, so that they are the same on every page. */
@@ -62,6 +72,16 @@ function hash(name: string): number {
 export function colorOf(name: string): string {
   const key = name.toLowerCase();
   return CATEGORIES[key] ?? PARTS[key] ?? OTHERS[hash(key) % OTHERS.length]!;
+}
+
+export function causeColor(cause: string): string {
+  return CAUSES[cause] ?? colorOf(cause);
+}
+
+/** Text that can be read on a colour. */
+export function inkOn(color: string): string {
+  const [red, green, blue] = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16)) as [number, number, number];
+  return 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? '#1d232b' : '#ffffff';
 }
 
 export interface Ink {

@@ -5,7 +5,7 @@
 #include "options.h"
 
 enum {
-    CLI_MAX_PARTS = 4,
+    CLI_MAX_PARTS = 6,
     CLI_MAX_LISTS = 2, /* of one part */
     CLI_MAX_NOTES = 10,
     CLI_MAX_EXAMPLES = 4,

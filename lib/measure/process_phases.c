@@ -18,6 +18,7 @@ struct row {
     int64_t pid;
     const struct gt_keyed_group *group; /* hi: process, lo: phase, the number of phases for none */
     struct gt_str phase;
+    bool is_mapped;
 };
 
 static int by_pid_and_time(const void *a, const void *b) {
@@ -26,6 +27,8 @@ static int by_pid_and_time(const void *a, const void *b) {
         return x->pid < y->pid ? -1 : 1;
     if (x->group->hi != y->group->hi)
         return x->group->hi < y->group->hi ? -1 : 1;
+    if (x->is_mapped != y->is_mapped)
+        return x->is_mapped ? -1 : 1;
     if (x->group->lengths.sum != y->group->lengths.sum)
         return x->group->lengths.sum < y->group->lengths.sum ? 1 : -1;
     return gt_str_cmp(x->phase, y->phase);
@@ -61,8 +64,9 @@ static bool add_table(const struct gt_view *view, struct gt_section *section, co
         return false;
     for (size_t i = 0; i < phases->count; i++) {
         const struct gt_keyed_group *group = &phases->items[i];
-        struct gt_str phase = group->lo < map->phase_count ? map->phases[group->lo] : GT_STR("unmapped");
-        rows[i] = (struct row){view->store->processes.pid[group->hi], group, phase};
+        bool is_mapped = group->lo < map->phase_count;
+        struct gt_str phase = is_mapped ? map->phases[group->lo] : GT_STR("unmapped");
+        rows[i] = (struct row){view->store->processes.pid[group->hi], group, phase, is_mapped};
     }
     qsort(rows, phases->count, sizeof *rows, by_pid_and_time);
     struct gt_table *table =

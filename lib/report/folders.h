@@ -68,6 +68,7 @@ struct gt_folder {
 };
 
 extern const struct gt_folder_file gt_explain_files[];
+extern const struct gt_key gt_explain_keys[];
 
 const struct gt_folder *gt_folder_find(const char *key); /* NULL if there is none */
 

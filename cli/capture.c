@@ -173,7 +173,48 @@ enum gputime_status cli_captures_init(struct cli_captures *captures, const char 
     return status;
 }
 
+enum gputime_status cli_captures_init_config(struct cli_captures *captures, const char *path,
+                                             struct gputime_error *err) {
+    *captures = (struct cli_captures){0};
+    enum gputime_status status = gputime_config_open(path, &captures->config, err);
+    if (status)
+        return status;
+    size_t count = gputime_config_input_count(captures->config), path_count = 0;
+    for (size_t i = 0; i < count; i++)
+        path_count += gputime_config_input(captures->config, i, NULL).path_count;
+    captures->items = calloc(count + 1, sizeof *captures->items);
+    captures->paths = calloc(path_count + 1, sizeof *captures->paths);
+    if (!captures->items || !captures->paths)
+        return cli_fail_memory(err);
+    const char **next = captures->paths;
+    for (size_t i = 0; i < count; i++) {
+        struct gputime_input input = gputime_config_input(captures->config, i, NULL);
+        captures->items[captures->count++] = (struct cli_capture){.paths = next, .path_count = input.path_count};
+        memcpy(next, input.paths, input.path_count * sizeof *next);
+        next += input.path_count;
+    }
+    return GPUTIME_OK;
+}
+
+struct gputime_options cli_captures_options(const struct cli_captures *captures, size_t index,
+                                            const struct gputime_options *options) {
+    return captures->config ? gputime_config_input(captures->config, index, options).options
+                            : cli_run_options(captures->items[index].run, options);
+}
+
+enum gputime_status cli_captures_check(const struct cli_captures *captures, const struct gputime_options *options,
+                                       struct gputime_error *err) {
+    enum gputime_status status = GPUTIME_OK;
+    for (size_t i = 0; !status && i < captures->count; i++) {
+        struct gputime_options own = cli_captures_options(captures, i, options);
+        status =
+            captures->config ? gputime_options_check(&own, err) : cli_run_check(captures->items[i].run, options, err);
+    }
+    return status;
+}
+
 void cli_captures_release(struct cli_captures *captures) {
+    gputime_config_free(captures->config);
     for (size_t i = 0; i < captures->run_count; i++)
         cli_run_release(&captures->runs[i]);
     free(captures->runs);

@@ -20,6 +20,10 @@ static const struct cli_sort gap_sorts[] = {
 static const char *const stream_gap_analyses[] = {"stream_gaps", "streams", "histogram", "transitions", NULL};
 static const char *const device_gap_analyses[] = {"gaps", NULL};
 
+static const char *const timeline_analyses[] = {"timeline", NULL};
+#define TIMELINE_PART                                                                                                  \
+    { .for_page = true, .analyses = timeline_analyses }
+
 static const struct cli_list transitions = {.table = "transitions",
                                             .sort = "avg_ns",
                                             .screen_rows = 15,
@@ -58,7 +62,7 @@ static const struct gputime_shape summary_shapes[] = {
 };
 
 /* Charts that a screen has no room for. */
-static const char *const summary_page_analyses[] = {"histogram", "launches", "range_tree", NULL};
+static const char *const summary_page_analyses[] = {"histogram", "launches", "range_tree", "timeline", NULL};
 
 static const struct cli_list summary_kernels = {.table = "kernels",
                                                 .sort = "total_ns",
@@ -277,7 +281,8 @@ const struct cli_command cli_command_table[] = {
                 .main_table = "gaps",
                 .analyses = device_gap_analyses,
                 .shapes = device_gap_shapes,
-                .lists = {&device_gaps, &device_gaps_too}}},
+                .lists = {&device_gaps, &device_gaps_too}},
+               TIMELINE_PART},
      .prints_too = true,
      .notes = {{"output", "write the gap report to FILE; the tables are printed\n"
                           "too (-q: not)"}},
@@ -302,7 +307,8 @@ const struct cli_command cli_command_table[] = {
                 .analyses = range_tree_analyses,
                 .shapes = range_tree_shapes,
                 .lists = {&nested_ranges}},
-               {.for_data = true, .analyses = range_data_analyses}},
+               {.for_data = true, .analyses = range_data_analyses},
+               TIMELINE_PART},
      .notes = {{"top", "rows to show (20; with --tree 40; 0 = all)"}},
      .examples = {"gputime ranges --sort exclusive_ns profile.sqlite", "gputime ranges --tree trace.json.gz",
                   "gputime ranges --table range_instances --csv profile.sqlite"}},
@@ -315,7 +321,8 @@ const struct cli_command cli_command_table[] = {
                 "One that takes over 1.5 times the median is an outlier; before the first usual one it is warm-up.",
      .action = CLI_ACTION_REPORT,
      .groups = CLI_GROUPS_REPORT,
-     .parts = {{.main_table = "steps", .analyses = step_analyses, .shapes = step_shapes, .lists = {&all_steps}}},
+     .parts = {{.main_table = "steps", .analyses = step_analyses, .shapes = step_shapes, .lists = {&all_steps}},
+               TIMELINE_PART},
      .notes = {{"top", "steps to show (20; 0 = all)"}},
      .examples = {"gputime steps trace.json.gz", "gputime steps --sort cpu_ns --top 5 profile.nsys-rep"}},
 
@@ -374,7 +381,7 @@ const struct cli_command cli_command_table[] = {
 
     {.name = "stats",
      .help = "time of an iteration by class, NCCL, copies, NVTX",
-     .usage = "TRACE...",
+     .usage = "TRACE...|--config FILE",
      .details =
          "Divides the time of kernels, communication and copies by iterations and GPUs. Classes are those of --map "
          "(substrings of kernel names), else the built-in categories. With --nvtx-tag it estimates what of an "
@@ -383,7 +390,8 @@ const struct cli_command cli_command_table[] = {
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_STATS | CLI_GROUP_TITLE,
      .parts =
          {{.main_table = "class_stats", .text_layout = "stats", .analyses = stats_analyses, .lists = {&class_list}}},
-     .examples = {"gputime stats --map classes.json --iters 5 --nvtx-tag Train_step t.nsys-rep"}},
+     .examples = {"gputime stats --config runs.json",
+                  "gputime stats --map classes.json --iters 5 --nvtx-tag Train_step t.nsys-rep"}},
 
     {.name = "redact",
      .help = "a copy of an Nsight export without private data",
@@ -407,10 +415,10 @@ const struct cli_command cli_command_table[] = {
      .words = "inputs|analyses|outputs|categories|rules",
      .details = "Prints one of the lists of what this build of gputime knows.",
      .action = CLI_ACTION_LIST,
-     .groups = CLI_GROUP_FORMAT,
+     .groups = CLI_GROUP_FORMAT | CLI_GROUP_RULES,
      .formats = "text|json",
-     .notes = {{"format", "text or json"}},
-     .examples = {"gputime list inputs", "gputime list analyses --json"}},
+     .notes = {{"format", "text or json"}, {"rules", "list those of this file or folder too"}},
+     .examples = {"gputime list inputs", "gputime list analyses --json", "gputime list rules --rules my.json"}},
 
     {.name = "cache",
      .help = "the cache of traces that took long to read",

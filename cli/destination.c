@@ -125,7 +125,7 @@ enum gputime_status cli_destinations_plan(const struct cli_command *command, con
     bool has_other_parts = false;
     *count = 0;
     for (size_t i = 0; i < CLI_MAX_PARTS; i++) {
-        if (!cli_part_applies(&command->parts[i], options))
+        if (!cli_part_applies(&command->parts[i], options) || command->parts[i].for_page)
             continue;
         if (command->parts[i].output_layout)
             output_layout = command->parts[i].output_layout;

@@ -151,6 +151,12 @@ const struct cli_option cli_option_table[] = {
      .argument = "DIR",
      .group = CLI_GROUP_GRAPH,
      .help = "folder of the files (this one); made if need be"},
+    {.name = "config",
+     .type = CLI_TEXT,
+     .offset = AT(config),
+     .argument = "FILE",
+     .group = CLI_GROUP_STATS,
+     .help = "JSON file with inputs, iterations and class map"},
     {.name = "iters",
      .type = CLI_INTEGER,
      .offset = AT(lib.iterations),
@@ -231,11 +237,11 @@ const struct cli_option cli_option_table[] = {
      .help = "only these categories ('gputime list categories')"},
 
     {.name = "rules",
-     .type = CLI_TEXT,
-     .offset = AT(lib.rules),
+     .type = CLI_TEXTS,
+     .offset = AT(rules),
      .argument = "FILE",
-     .group = CLI_GROUP_TABLES,
-     .help = "categories by patterns; FILE[,ENGINE,MODEL]"},
+     .group = CLI_GROUP_RULES,
+     .help = "categories by patterns; FILE|DIR[,ENGINE,MODEL]"},
     {.name = "map",
      .type = CLI_TEXT,
      .offset = AT(lib.map),
@@ -328,13 +334,18 @@ const struct cli_option cli_option_table[] = {
      .argument = "FILE",
      .group = CLI_GROUP_FILE,
      .help = "write to FILE; DIR/ gets a CSV file for each table"},
+    {.name = "open",
+     .type = CLI_FLAG,
+     .offset = AT(open),
+     .group = CLI_GROUP_OUTPUT,
+     .help = "show the page (html) in a browser"},
     {.name = "color",
      .alias = "colour",
      .type = CLI_CHOICE,
      .offset = AT(lib.color),
      .choices = "auto|always|never",
      .argument = "WHEN",
-     .group = CLI_GROUP_OUTPUT,
+     .group = CLI_GROUP_TERMINAL,
      .help = "colour in text"},
     {.name = "width",
      .type = CLI_INTEGER,
@@ -342,7 +353,7 @@ const struct cli_option cli_option_table[] = {
      .min = 20,
      .max = 10000,
      .argument = "N",
-     .group = CLI_GROUP_OUTPUT,
+     .group = CLI_GROUP_TERMINAL,
      .help = "columns of text (the terminal's, else 80)"},
     {.name = "quiet",
      .letter = 'q',
@@ -419,12 +430,14 @@ const char *cli_group_heading(enum cli_group group) {
     switch (group) {
     case CLI_GROUP_SELECTION:
         return "Selection";
+    case CLI_GROUP_RULES:
     case CLI_GROUP_TABLES:
     case CLI_GROUP_NAMES:
         return "Tables";
     case CLI_GROUP_FORMAT:
     case CLI_GROUP_OUTPUT:
     case CLI_GROUP_FILE:
+    case CLI_GROUP_TERMINAL:
         return "Output";
     case CLI_GROUP_READING:
         return "Reading";

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "actions.h"
+#include "browser.h"
 #include "capture.h"
 #include "clock.h"
 #include "error.h"
@@ -20,16 +21,21 @@ struct job {
     struct cli_destination destinations[CLI_MAX_DESTINATIONS];
     struct cli_request requests[CLI_MAX_DESTINATIONS];
     size_t destination_count;
+    const char *page; /* to open; NULL: none */
 };
 
 /* Everything that can be found wrong before the traces are read. */
 static enum gputime_status plan(struct job *job, struct cli_words traces, struct gputime_error *err) {
     enum gputime_status status =
-        cli_captures_init(&job->captures, traces.items, traces.count, job->command->takes_runs, err);
-    for (size_t i = 0; !status && i < job->captures.count; i++)
-        status = cli_run_check(job->captures.items[i].run, &job->options->lib, err);
+        job->options->config
+            ? cli_captures_init_config(&job->captures, job->options->config, err)
+            : cli_captures_init(&job->captures, traces.items, traces.count, job->command->takes_runs, err);
+    if (!status)
+        status = cli_captures_check(&job->captures, &job->options->lib, err);
     if (!status)
         status = cli_destinations_plan(job->command, job->options, job->destinations, &job->destination_count, err);
+    if (!status && job->options->open)
+        status = cli_browser_plan(job->destinations, &job->destination_count, &job->page, err);
     for (size_t i = 0; !status && i < job->destination_count; i++) {
         const struct cli_destination *destination = &job->destinations[i];
         if (destination->path)
@@ -48,7 +54,7 @@ static enum gputime_status read_traces(struct job *job, struct gputime_error *er
         return cli_fail_memory(err);
     for (size_t i = 0; !status && i < job->captures.count; i++) {
         const struct cli_capture *capture = &job->captures.items[i];
-        struct gputime_options options = cli_run_options(capture->run, &job->options->lib);
+        struct gputime_options options = cli_captures_options(&job->captures, i, &job->options->lib);
         struct cli_progress progress;
         cli_progress_begin(&progress, capture->paths[0]);
         if (progress.is_wanted && !job->options->quiet) {
@@ -147,9 +153,20 @@ static void warn_of_losses(const struct job *job) {
     }
 }
 
+static enum gputime_status show_page(const struct job *job, struct gputime_error *err) {
+    char path[4096];
+    if (!job->page)
+        return GPUTIME_OK;
+    if (!job->options->quiet)
+        printf("The page is %s\n", cli_terminal_text(path, sizeof path, job->page));
+    return cli_browser_open(job->page, err);
+}
+
 enum gputime_status cli_report_run(const struct cli_command *command, const struct cli_options *options,
                                    struct cli_words traces, struct gputime_error *err) {
-    if (traces.count == 0)
+    if (traces.count && options->config)
+        return cli_fail_usage(err, "--config names the traces; leave '%s' out", traces.items[0]);
+    if (traces.count == 0 && !options->config)
         return cli_fail_usage(err, "'%s' needs a trace to read; see 'gputime %s --help'", command->name, command->name);
     if (options->lib.names == GPUTIME_NAMES_HASH)
         return cli_fail_usage(err, "reports have names 'full' or 'short'; 'hash' is for redact");
@@ -175,6 +192,9 @@ enum gputime_status cli_report_run(const struct cli_command *command, const stru
         name_own_files(job);
         name_folder(job);
         warn_of_losses(job);
+        status = show_page(job, err);
+    } else if (job->page) {
+        cli_browser_cancel(job->destinations, job->destination_count);
     }
     for (size_t i = 0; job->traces && i < job->captures.count; i++) {
         if (job->traces[i] && !options->lib.no_cache)

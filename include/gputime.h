@@ -58,6 +58,12 @@ struct gputime_shape {
                              for each input with the sum of its VALUEs, and the totals */
 };
 
+/* One key of a class map: kernels whose name contains the part, in any case, are of the class. The first key that a
+   name contains decides, unless a longer one around it is there too. */
+struct gputime_class {
+    const char *part, *name;
+};
+
 /* Everything a user can ask for; zero-initialise, 0 and NULL mean automatic. Borrowed until the report is freed. */
 struct gputime_options {
     /* reading */
@@ -70,9 +76,16 @@ struct gputime_options {
     void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes); /* from any thread, one at a time */
     void *progress_context;
 
-    /* categories: at most one of both; NULL: the built-in rules */
+    /* categories: at most one of these; NULL: the built-in rules */
     const char *rules; /* "FILE", "FILE,ENGINE,MODEL" or "ENGINE,MODEL": regular expressions, the first match wins */
     const char *map;   /* "FILE": substrings of kernel names by class */
+    const char *const *rule_files; /* rule_file_count files or folders of *.json to look for ENGINE,MODEL in, beside
+                                      the built-in engines and the user's own; a later one wins */
+    size_t rule_file_count;
+    const struct gputime_class *classes; /* class_count of them: a map that is not in a file */
+    size_t class_count;
+
+    /* phases */
     const char *phase_map; /* "FILE": {phase: [pattern of range names, ...]}; NULL: common names are guessed */
 
     /* the run: what the user knows of a capture and the trace does not tell. A trace keeps what it was opened with;
@@ -148,6 +161,26 @@ void gputime_report_free(struct gputime_report *report); /* NULL is fine */
 enum gputime_status gputime_report_write(const struct gputime_report *report, const struct gputime_options *options,
                                          const char *path, struct gputime_error *err);
 
+/* ---- configuration files ---- */
+
+/* Several inputs, each with what is known of its run, and one class map: a JSON file as docs/stats.md describes it. */
+struct gputime_config;
+
+/* Checks everything in the file but the class map, and that the files it names can be read. */
+enum gputime_status gputime_config_open(const char *path, struct gputime_config **out, struct gputime_error *err);
+void gputime_config_free(struct gputime_config *config); /* NULL is fine */
+
+/* What to open one of its inputs with; borrowed from the configuration. */
+struct gputime_input {
+    const char *const *paths; /* files of one capture */
+    size_t path_count;
+    struct gputime_options options; /* those of `base`, and what they leave open by the configuration */
+};
+
+size_t gputime_config_input_count(const struct gputime_config *config);
+struct gputime_input gputime_config_input(const struct gputime_config *config, size_t index,
+                                          const struct gputime_options *base); /* base may be NULL */
+
 /* Removes the unfinished files that reports are being written to, in every thread: for a signal handler of a program
    that ends by the signal. Async-signal-safe; the files that were to be replaced stay as they were. */
 void gputime_remove_unfinished(void);
@@ -184,29 +217,69 @@ struct gputime_cell {
     size_t text_bytes;
 };
 
+/* Units: "" for names and ids, "count", "ns", "bytes", and "share" for a fraction 0..1 of what `of` says. */
+struct gputime_column {
+    const char *key, *title, *unit;
+    const char *of; /* NULL but for shares */
+};
+
+/* A single number or text of a section. */
+struct gputime_fact {
+    const char *key, *title, *unit;
+    struct gputime_cell value;
+};
+
+/* Indices out of range give null, 0 or a struct of these. Findings are the rows of the table "findings". */
 size_t gputime_report_section_count(const struct gputime_report *report); /* one for each trace */
+const char *gputime_report_section_title(const struct gputime_report *report, size_t section);
+size_t gputime_report_fact_count(const struct gputime_report *report, size_t section);
+struct gputime_fact gputime_report_fact(const struct gputime_report *report, size_t section, size_t fact);
+size_t gputime_report_note_count(const struct gputime_report *report, size_t section);
+const char *gputime_report_note(const struct gputime_report *report, size_t section, size_t note); /* a sentence */
+/* The number of the table with this key; SIZE_MAX if there is none. */
+size_t gputime_report_find_table(const struct gputime_report *report, size_t section, const char *key);
 size_t gputime_report_table_count(const struct gputime_report *report, size_t section);
 const char *gputime_report_table_key(const struct gputime_report *report, size_t section, size_t table);
+const char *gputime_report_table_title(const struct gputime_report *report, size_t section, size_t table);
 size_t gputime_report_row_count(const struct gputime_report *report, size_t section, size_t table);
 size_t gputime_report_column_count(const struct gputime_report *report, size_t section, size_t table);
+struct gputime_column gputime_report_column(const struct gputime_report *report, size_t section, size_t table,
+                                            size_t column);
 const char *gputime_report_column_key(const struct gputime_report *report, size_t section, size_t table, size_t column);
-/* Indices out of range give a null cell. */
 struct gputime_cell gputime_report_cell(const struct gputime_report *report, size_t section, size_t table, size_t row,
                                         size_t column);
 
 /* ---- registries ---- */
 
-enum gputime_registry { GPUTIME_INPUTS, GPUTIME_ANALYSES, GPUTIME_OUTPUTS, GPUTIME_CATEGORIES, GPUTIME_RULES };
+enum gputime_registry { GPUTIME_INPUTS, GPUTIME_ANALYSES, GPUTIME_OUTPUTS, GPUTIME_CATEGORIES };
 
 struct gputime_entry {
     const char *key, *title;
-    const char *detail; /* inputs: suffixes; analyses: their tables; outputs: suffix; categories: their kind of time;
-                           rules: their patterns */
+    const char *detail; /* inputs: suffixes; analyses: their tables; outputs: suffix; categories: their kind of time */
     int is_data;        /* outputs: for programs, so it carries every row */
 };
 
 size_t gputime_registry_count(enum gputime_registry registry);
 struct gputime_entry gputime_registry_entry(enum gputime_registry registry, size_t index);
+
+/* A rule that gives kernels their category. Texts live as long as the list. */
+struct gputime_rule {
+    const char *model;       /* "builtin", "ENGINE/MODEL"; the file for rules of no model */
+    const char *source;      /* "built-in", or the file it is from */
+    const char *replaced_by; /* the file whose model of the same name counts instead; NULL: this one does */
+    uint32_t number;         /* reports tell it as "MODEL NUMBER" */
+    const char *category, *pattern;
+};
+
+struct gputime_rules;
+
+/* Every rule there is: built in, in the user's own folder and in the rule_files of the options. The list is the
+   caller's. */
+enum gputime_status gputime_rules_list(const struct gputime_options *options, struct gputime_rules **out,
+                                       struct gputime_error *err);
+void gputime_rules_free(struct gputime_rules *rules); /* NULL is fine */
+size_t gputime_rules_count(const struct gputime_rules *rules);
+struct gputime_rule gputime_rules_get(const struct gputime_rules *rules, size_t index); /* all NULL behind the last */
 
 #ifdef __cplusplus
 }

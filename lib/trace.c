@@ -41,6 +41,28 @@ static bool copy_run(struct gputime_trace *trace, const struct gputime_options *
     return !gt_arena_failed(&trace->arena);
 }
 
+/* The user's rules; NULL where there are none. */
+static enum gt_status read_rules(const struct gputime_options *options, struct gt_rules **out, struct gt_error *err) {
+    struct gt_rules_request request = {.rules = options->rules,
+                                       .map = options->map,
+                                       .files = options->rule_files,
+                                       .file_count = options->rule_file_count};
+    if (!options->class_count)
+        return gt_rules_new(&request, out, err);
+    *out = NULL;
+    if (options->rules || options->map)
+        return gt_fail_usage(err,
+                             "classes cannot be given together with rules or a map; all say what the categories are");
+    struct gt_class_key *keys = gt_alloc_array(options->class_count, sizeof *keys);
+    if (!keys)
+        return gt_fail_memory(err);
+    for (size_t i = 0; i < options->class_count; i++)
+        keys[i] = (struct gt_class_key){options->classes[i].part, options->classes[i].name};
+    enum gt_status status = gt_rules_new_map(keys, options->class_count, out, err);
+    gt_free(keys);
+    return status;
+}
+
 static int64_t now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -91,7 +113,7 @@ static enum gt_status prepare(const struct gputime_options *options, int64_t *ca
         return gt_fail_usage(err, "'%s' is no duration; write for example 2s or 500ms", options->cache_after);
     if (options->elapsed && (!gt_num_parse_duration(gt_str_of(options->elapsed), &elapsed_ns) || elapsed_ns < 0))
         return gt_fail_usage(err, "'%s' is no elapsed time; write seconds, for example 306 or 12.5", options->elapsed);
-    return gt_rules_new(options->rules, options->map, rules, err);
+    return read_rules(options, rules, err);
 }
 
 static enum gt_status load(struct gputime_trace *trace, const struct gputime_options *options, struct gt_error *err) {

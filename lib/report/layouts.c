@@ -77,7 +77,7 @@ const struct gt_layout gt_layouts[] = {
     {.key = "explain-brief",
      .parts = {{.head = "", .table = "findings", .limit = 3, .row = "{#}. [{severity}] {title}\n"},
                {.head = "", .table = "kernels", .limit = 1,
-                .row = "Top kernel: {name:~40} ({share*100:.1}% of kernel time, {count} launches)\n"},
+                .row = "Top kernel: {name:~28} ({share*100:.1}% of kernel time, {count} launches)\n"},
                {.head = "", .table = "launch_rate", .limit = 1,
                 .row = "Launches: {count} kernels, {per_second:.0} a second; median kernel {median_ns/1000:.2} us\n"},
                {.head = "", .table = "accounting", .sort = "idle_ns", .limit = 1,

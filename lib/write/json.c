@@ -240,6 +240,10 @@ enum gt_status gt_json_report(const struct gt_report *report, const struct gt_js
         gt_out_text(out, ",\n  ");
         gt_json_text(out, "heading", report->heading);
     }
+    if (how->audience == GT_FOR_PAGE && report->main_table) {
+        gt_out_text(out, ",\n  ");
+        gt_json_text(out, "main_table", gt_str_of(report->main_table));
+    }
     gt_out_text(out, ",\n");
     if (report->generated_at) {
         gt_out_text(out, "  ");

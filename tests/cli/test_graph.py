@@ -44,6 +44,21 @@ def two_runs(kind):
     return [SHARED / "data/h200/nsys" / name / suffixes[kind].format(name) for name in ("infer", "train")]
 
 
+@pytest.mark.skipif(not GOLDEN.exists() or not OLD_RULES.exists(), reason="no reference run")
+@pytest.mark.parametrize("kind", ["nsys-rep", "sqlite", "csv"])
+def test_every_row_of_the_reference_run(gputime, tmp_path, kind):
+    infer, train = two_runs(kind)
+    done = gputime("graph", "--in_file", run_of(infer, "vllm", "llama", "4"), run_of(train, "vllm", "gpt-oss", "2"),
+                   "--out_dir", tmp_path / "out", "--title", "Two runs", "--rules", OLD_RULES.parent)
+    assert done.returncode == 0, done.stderr
+    ours = collections.Counter(tuple(row[:4]) + (float(row[4]),) for row in result_rows(tmp_path / "out"))
+    with open(GOLDEN, newline="") as file:
+        theirs = collections.Counter(tuple(row[:4]) + (float(row[4]),) for row in list(csv.reader(file))[1:])
+    ours_gpu = {row: count for row, count in ours.items() if row[1] != NON_GPU}
+    theirs_gpu = {row: count for row, count in theirs.items() if row[1] != NON_GPU}
+    assert ours_gpu == theirs_gpu and len(ours_gpu) > 90
+
+
 @pytest.mark.skipif(not GOLDEN.exists(), reason="no reference run")
 def test_non_gpu_time_is_exact_where_the_old_tool_rounds_to_tenths_of_a_second(gputime, tmp_path):
     infer, _ = two_runs("sqlite")
@@ -280,6 +295,16 @@ def test_wrong_runs_are_one_line_before_anything_is_read(gputime, tmp_path, word
     assert done.returncode in (1, 2) and done.stdout == b"" and message.count("\n") == 1, message
     assert all(part in message for part in parts), message
     assert not (tmp_path / "out").exists()
+
+
+def test_user_rules_for_runs(gputime, tmp_path):
+    (tmp_path / "DEF.json").write_text('{"DEF": {"ABC": {"gemm": "gemm", "flash": "attn", "CUDA mem": "moves"}}}')
+    rows = tables(gputime, run_of(OVERLAP, "DEF", "ABC"), "--rules", tmp_path)
+    assert {row["category"] for row in rows["graph"]} == {"gemm", "moves", "misc", NON_GPU}
+    rows = tables(gputime, run_of(OVERLAP, "DEF", "ABC"), run_of(OVERLAP), env={"GPUTIME_RULES": str(tmp_path)})
+    assert {row["category"] for row in rows["graph"] if row["input"].startswith("ABC")} == {"gemm", "moves", "misc", NON_GPU}
+    done = gputime("graph", run_of(OVERLAP, "DEF", "XYZ"), "--rules", tmp_path)
+    assert done.returncode == 2 and b"sglang: llama, ds, gpt-oss; DEF: ABC" in done.stderr
 
 
 def test_sums_alone_tell_no_elapsed_time(gputime):

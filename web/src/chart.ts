@@ -28,22 +28,25 @@ export type ChartOption = echarts.ComposeOption<
 export interface Chart {
   readonly title: string;
   readonly summary: string; // for those who do not see it
+  readonly other?: Chart; // the same in another way, a button away
   height(width: number): number;
   option(ink: Ink, width: number): ChartOption;
 }
 
 /** What every chart has in common. Tooltips are drawn, not markup: the page's policy allows no markup with styles. */
-function common(colors: Ink): ChartOption {
+function common(colors: Ink, own: ChartOption): ChartOption {
   const text = { color: colors.text, fontFamily: colors.font, fontSize: 12 };
   return {
     animation: false,
     textStyle: text,
+    ...own,
     tooltip: {
       renderMode: 'richText',
       confine: true,
       backgroundColor: colors.panel,
       borderColor: colors.line,
       textStyle: text,
+      ...own.tooltip,
     },
   };
 }
@@ -53,8 +56,10 @@ onTheme(() => {
   for (const draw of hosts) draw();
 });
 
-export function chartView(chart: Chart): HTMLElement {
-  const host = element('div', { class: 'canvas', role: 'img', 'aria-label': `${chart.title}. ${chart.summary}` });
+export function chartView(first: Chart): HTMLElement {
+  let chart = first;
+  const host = element('div', { class: 'canvas', role: 'img' });
+  const caption = element('span');
   let drawn: echarts.ECharts | null = null;
 
   const draw = (): void => {
@@ -65,18 +70,31 @@ export function chartView(chart: Chart): HTMLElement {
     const colors = ink();
     drawn ??= echarts.init(host, null, { renderer: 'canvas', width, height });
     drawn.resize({ width, height });
-    drawn.setOption({ ...common(colors), ...chart.option(colors, width) }, true);
+    drawn.setOption(common(colors, chart.option(colors, width)), true);
   };
 
-  const png = button('PNG', { class: 'quiet', 'aria-label': `Save the chart ${chart.title} as PNG` }, () => {
+  const choose = (next: Chart): void => {
+    chart = next;
+    host.setAttribute('aria-label', `${chart.title}. ${chart.summary}`);
+    caption.textContent = chart.title;
+    draw();
+  };
+
+  const { other } = first;
+  const turn = other && button('Shares', { class: 'quiet', 'aria-pressed': 'false' }, () => {
+    choose(chart === first ? other : first);
+    turn?.setAttribute('aria-pressed', String(chart === other));
+  });
+  const png = button('PNG', { class: 'quiet', 'aria-label': `Save the chart ${first.title} as PNG` }, () => {
     draw();
     const name = chart.title.toLowerCase().replace(/[^a-z0-9]+/g, '-');
     if (drawn) save(`${name}.png`, drawn.getDataURL({ type: 'png', pixelRatio: 2, backgroundColor: ink().panel }));
   });
 
-  host.style.height = `${chart.height(800)}px`;
+  host.style.height = `${first.height(800)}px`;
+  choose(first);
   drawWhenSeen(host, draw);
-  return element('figure', { class: 'chart' }, host, element('figcaption', {}, chart.title, png));
+  return element('figure', { class: 'chart' }, host, element('figcaption', {}, caption, turn, png));
 }
 
 /** Charts far below cost nothing until they are scrolled to, or printed. */

@@ -1,5 +1,7 @@
 // The report as the page carries it: docs/json.md with packed rows. Types, and how its cells are looked at.
 
+import type { Timeline } from './timeline/rows';
+
 export type Cell = string | number | null;
 export type Row = readonly Cell[];
 export type Unit = '' | 'count' | 'ns' | 'bytes' | 'share';
@@ -59,8 +61,11 @@ export interface Issue {
 export interface Report {
   readonly tool: { readonly name: string; readonly version: string };
   readonly command: string;
+  readonly heading?: string;
+  readonly main_table?: string;
   readonly inputs: readonly Input[];
   readonly tables: Readonly<Record<string, Table>>;
+  readonly timelines?: readonly Timeline[];
   readonly findings: readonly Finding[];
   readonly issues: readonly Issue[];
 }

@@ -18,7 +18,7 @@ function factView(fact: Fact): HTMLElement {
 export function headerView(report: Report): HTMLElement {
   const { inputs } = report;
   const only = inputs.length === 1 ? inputs[0] : undefined;
-  const name = only ? visible(only.input) : `${inputs.length} traces`;
+  const name = visible(report.heading ?? only?.input ?? `${inputs.length} traces`);
   document.title = `${name} \u00b7 gputime ${report.command}`;
   const origin = only && [only.producer, only.format, only.selection].filter((text) => text).map((t) => visible(t!));
   const notes = inputs.flatMap((input) =>

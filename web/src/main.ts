@@ -10,6 +10,7 @@ import { buildNavigation } from './navigation';
 import { meaningsView } from './meaning';
 import { TableView } from './table';
 import { followSystem } from './theme';
+import { timelineSection } from './timeline/index';
 
 function panel(key: string, table: Table, report: Report, tables: Map<string, TableView>): HTMLElement {
   const view = new TableView(key, table);
@@ -27,13 +28,16 @@ function panel(key: string, table: Table, report: Report, tables: Map<string, Ta
 function build(report: Report): void {
   const tables = new Map<string, TableView>();
   const main = element('main', { id: 'content' });
+  const isMain = ([key]: readonly [string, Table]): number => Number(key === report.main_table);
   const panels = Object.entries(report.tables)
+    .sort((a, b) => isMain(b) - isMain(a)) // the command's own table first, the others as they come
     .filter(([key, table]) => table.rows.length > 0 && key !== 'findings')
     .map(([key, table]) => panel(key, table, report, tables));
   const point = (key: string, texts: readonly string[]): void => tables.get(key)?.point(texts);
   main.append(headerView(report));
   if (report.findings.length > 0) main.append(findingsView(report, point));
-  main.append(...panels, healthView(report));
+  const timeline = timelineSection(report);
+  main.append(...panels.slice(0, 1), ...(timeline ? [timeline] : []), ...panels.slice(1), healthView(report));
   const page = document.getElementById('page')!;
   page.append(buildNavigation(report, main), main);
 }

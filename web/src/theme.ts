@@ -44,7 +44,7 @@ const PARTS: Readonly<Record<string, string>> = {
   'exposed communication': CATEGORIES.comm!,
   'exposed memory': CATEGORIES.memcpy_h2d!,
   idle: '#9da7b3',
-  'non-gpu': '#9da7b3',
+  'cpu(non-gpu)': '#9da7b3',
 };
 
 /** Why a GPU was idle. */
@@ -74,6 +74,11 @@ export function colorOf(name: string): string {
   return CATEGORIES[key] ?? PARTS[key] ?? OTHERS[hash(key) % OTHERS.length]!;
 }
 
+/** Whether a category is GPU work, not the time beside it. */
+export function isWork(category: string): boolean {
+  return !(category.toLowerCase() in PARTS);
+}
+
 export function causeColor(cause: string): string {
   return CAUSES[cause] ?? colorOf(cause);
 }
@@ -89,13 +94,23 @@ export interface Ink {
   readonly muted: string;
   readonly line: string;
   readonly panel: string;
+  readonly bar: string;
+  readonly accent: string;
   readonly font: string;
 }
 
 export function ink(): Ink {
   const style = getComputedStyle(document.documentElement);
   const of = (name: string): string => style.getPropertyValue(name).trim();
-  return { text: of('--text'), muted: of('--muted'), line: of('--line'), panel: of('--panel'), font: of('--font') };
+  return {
+    text: of('--text'),
+    muted: of('--muted'),
+    line: of('--line'),
+    panel: of('--panel'),
+    bar: of('--bar'),
+    accent: of('--accent'),
+    font: of('--font'),
+  };
 }
 
 const dark = matchMedia('(prefers-color-scheme: dark)');

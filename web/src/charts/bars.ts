@@ -26,6 +26,7 @@ export interface Part {
 }
 
 const BAR_PIXELS = 26;
+const STACK_PIXELS = 42;
 const MOST_AT_ONCE = 24;
 
 export function nameRoom(names: readonly string[], width: number): number {
@@ -65,8 +66,8 @@ function zoom(count: number): object[] {
   return [{ type: 'slider', yAxisIndex: 0, right: 4, width: 14, startValue: 0, endValue: MOST_AT_ONCE - 1 }];
 }
 
-function chartHeight(count: number, above: number): number {
-  return Math.min(count, MOST_AT_ONCE) * BAR_PIXELS + above + 40;
+function chartHeight(count: number, bar: number, above: number): number {
+  return Math.min(count, MOST_AT_ONCE) * bar + above + 40;
 }
 
 export function barChart(title: string, bars: readonly Bar[], unit: Unit, of?: string): Chart {
@@ -76,7 +77,7 @@ export function barChart(title: string, bars: readonly Bar[], unit: Unit, of?: s
   return {
     title,
     summary: bars.slice(0, 12).map((bar) => `${shorten(bar.name, 60)} ${text(bar)}`).join('; '),
-    height: () => chartHeight(bars.length, 8),
+    height: () => chartHeight(bars.length, BAR_PIXELS, 8),
     option: (colors, width): ChartOption => ({
       grid: { left: nameRoom(names, width) + 14, right: 124, top: 8, bottom: 32 },
       xAxis: valueAxis(colors, unit, width - 300),
@@ -131,11 +132,11 @@ export function stackChart(
       .slice(0, 16)
       .map((stack, s) => `${stack.name}: ${parts.map((part, p) => `${part.name} ${said(s, stack.values[p]!)}`).join(', ')}`)
       .join('; '),
-    height: () => chartHeight(stacks.length, LEGEND_PIXELS) + (stacks.length < 3 ? 20 : 0),
+    height: () => chartHeight(stacks.length, STACK_PIXELS, LEGEND_PIXELS),
     option: (colors, width): ChartOption => ({
       legend: legend(parts.map((part) => part.name), colors),
-      grid: { left: nameRoom(names, width) + 14, right: isShare ? 24 : 88, top: LEGEND_PIXELS, bottom: 32 },
-      xAxis: isShare ? { ...valueAxis(colors, 'share', width), max: 1 } : valueAxis(colors, unit, width - 200),
+      grid: { left: nameRoom(names, width) + 14, right: 24, top: LEGEND_PIXELS, bottom: 32 },
+      xAxis: isShare ? { ...valueAxis(colors, 'share', width), max: 1 } : valueAxis(colors, unit, width - 100),
       yAxis: nameAxis(names, colors, nameRoom(names, width)),
       dataZoom: zoom(stacks.length),
       tooltip: {

@@ -58,6 +58,12 @@ class Icicle {
     this.show(tree);
   }
 
+  /** Shows a part, or all, and keeps the keyboard there. */
+  private go(node: Node | null): void {
+    this.show(node ?? this.tree);
+    this.boxes.get(this.focused)?.focus();
+  }
+
   private show(node: Node): void {
     this.focused = node;
     this.boxes.clear();
@@ -82,7 +88,7 @@ class Icicle {
   private draw(node: Node, from: number, width: number, level: number): void {
     const text = `${visible(node.name)} \u00b7 ${withUnit(node.value, 'ns')}`;
     const box = button(text, { class: 'range', tabindex: level === 0 ? 0 : -1 }, () =>
-      this.show(node === this.focused ? (node.parent ?? this.tree) : node),
+      this.go(node === this.focused ? node.parent : node),
     );
     const share = this.tree.value > 0 ? node.value / this.tree.value : 0;
     setHover(box, `${text}\n${percent(share)} of all ranges\nexactly ${node.value.toLocaleString('en-US')} ns`);
@@ -97,7 +103,7 @@ class Icicle {
   private tell(node: Node): void {
     const names: string[] = [];
     for (let each: Node | null = node; each; each = each.parent) names.unshift(visible(each.name));
-    const up = node.parent && button('Up', { class: 'quiet' }, () => this.show(node.parent!));
+    const up = node.parent && button('Up', { class: 'quiet' }, () => this.go(node.parent));
     this.path.replaceChildren(names.join(' \u203a '), ...(up ? [' ', up] : []));
   }
 
@@ -113,10 +119,7 @@ class Icicle {
       ArrowLeft: siblings[place - 1],
       ArrowRight: siblings[place + 1],
     };
-    if (event.key === 'Escape') {
-      this.show(this.focused.parent ?? this.tree);
-      this.boxes.get(this.focused)?.focus();
-    }
+    if (event.key === 'Escape') this.go(this.focused.parent);
     const box = this.boxes.get(targets[event.key] as Node);
     if (!box) return;
     box.focus();

@@ -175,8 +175,13 @@ fuzz:
 build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c build/fuzz/libgputime.a
 	$(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer,address,undefined -MMD -MP -o $@ $< build/fuzz/libgputime.a $(LDLIBS)
 
-lint: setup-lint
+PRETTIER := node web/node_modules/prettier/bin/prettier.cjs --config web/.prettierrc.json --log-level warn
+WEB_CODE := $(wildcard web/*.mjs web/src/*.* web/src/*/*.* tests/browser/*.mjs)
+
+lint: setup-lint build/web/packages
 	clang-format --dry-run -Werror $(SOURCES)
+	$(PRETTIER) --check $(WEB_CODE)
+	cd web && node node_modules/typescript/bin/tsc
 	cppcheck -q --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 -Iinclude -Ilib \
 	    -j$(JOBS) lib cli
 	printf '%s\n' $(filter %.c,$(filter lib/% cli/%,$(SOURCES))) | xargs -P$(JOBS) -n8 \
@@ -185,8 +190,9 @@ lint: setup-lint
 setup-lint:
 	@./setup.sh build lint
 
-format:
+format: build/web/packages
 	clang-format -i $(SOURCES)
+	$(PRETTIER) --write $(WEB_CODE)
 
 bench: all
 	@./setup.sh build bench

@@ -24,8 +24,16 @@ export function shared(...names) {
 }
 
 function run(...args) {
-  const env = { ...process.env, XDG_CACHE_HOME: folder, XDG_CONFIG_HOME: folder };
-  return execFileSync(GPUTIME, args, { env, maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'ignore'] });
+  const env = {
+    ...process.env,
+    XDG_CACHE_HOME: folder,
+    XDG_CONFIG_HOME: folder,
+  };
+  return execFileSync(GPUTIME, args, {
+    env,
+    maxBuffer: 1 << 30,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
 }
 
 /** The path of a page, and the same report as JSON. */
@@ -40,7 +48,10 @@ let browser = null;
 
 export async function openBrowser() {
   const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-  browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+  browser = await chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-gpu'],
+  });
 }
 
 export async function closeBrowser() {
@@ -50,19 +61,25 @@ export async function closeBrowser() {
 
 /** Opens a page; whatever it logs, asks for or fails at is collected, and must be nothing when `check` is called. */
 export async function open({ path }, { width = 1280, height = 800, ...settings } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, ...settings });
+  const context = await browser.newContext({
+    viewport: { width, height },
+    ...settings,
+  });
   const page = await context.newPage();
   const oddities = [];
   page.on('console', (message) => oddities.push(`${message.type()}: ${message.text()}`));
   page.on('pageerror', (error) => oddities.push(`error: ${error.message}`));
   page.on('dialog', (dialog) => oddities.push(`dialog: ${dialog.message()}`));
   page.on('request', (request) => {
-    if (request.url() !== pathToFileURL(path).href && !request.url().startsWith('data:')) oddities.push(`request: ${request.url()}`);
+    if (request.url() !== pathToFileURL(path).href && !request.url().startsWith('data:'))
+      oddities.push(`request: ${request.url()}`);
   });
   await page.addInitScript(() => {
     // Pages from files have no clipboard of their own here.
     globalThis.copied = [];
-    Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => void globalThis.copied.push(text) } });
+    Object.defineProperty(navigator, 'clipboard', {
+      value: { writeText: async (text) => void globalThis.copied.push(text) },
+    });
   });
   await page.goto(pathToFileURL(path).href);
   const close = async () => {

@@ -14,7 +14,15 @@ import { CanvasRenderer } from 'echarts/renderers';
 import { button, element, save, visible } from './dom';
 import { ink, onTheme, type Ink } from './theme';
 
-echarts.use([BarChart, ScatterChart, GridComponent, TooltipComponent, LegendComponent, DataZoomComponent, CanvasRenderer]);
+echarts.use([
+  BarChart,
+  ScatterChart,
+  GridComponent,
+  TooltipComponent,
+  LegendComponent,
+  DataZoomComponent,
+  CanvasRenderer,
+]);
 
 export type ChartOption = echarts.ComposeOption<
   | BarSeriesOption
@@ -81,10 +89,12 @@ export function chartView(first: Chart): HTMLElement {
   };
 
   const { other } = first;
-  const turn = other && button('Shares', { class: 'quiet', 'aria-pressed': 'false' }, () => {
-    choose(chart === first ? other : first);
-    turn?.setAttribute('aria-pressed', String(chart === other));
-  });
+  const turn =
+    other &&
+    button('Shares', { class: 'quiet', 'aria-pressed': 'false' }, () => {
+      choose(chart === first ? other : first);
+      turn?.setAttribute('aria-pressed', String(chart === other));
+    });
   const png = button('PNG', { class: 'quiet', 'aria-label': `Save the chart ${first.title} as PNG` }, () => {
     draw();
     const name = chart.title.toLowerCase().replace(/[^a-z0-9]+/g, '-');

@@ -16,9 +16,9 @@ function findingView(report: Report, finding: Finding, point: Point): HTMLElemen
   const { table } = finding;
   const target = table ? report.tables[table] : undefined;
   const link =
-    table && target && button(`See: ${target.title}`, { class: 'quiet' }, () =>
-      point(table, [finding.title, ...finding.evidence]),
-    );
+    table &&
+    target &&
+    button(`See: ${target.title}`, { class: 'quiet' }, () => point(table, [finding.title, ...finding.evidence]));
   const gain = finding.recoverable_ns != null && finding.recoverable_ns > 0;
   return element(
     'li',

@@ -6,6 +6,7 @@ import { element } from './dom';
 import { findingsView } from './findings';
 import { headerView } from './header';
 import { healthView } from './health';
+import { inputsTable } from './inputs';
 import { buildNavigation } from './navigation';
 import { meaningsView } from './meaning';
 import { TableView } from './table';
@@ -33,6 +34,8 @@ function build(report: Report): void {
     .sort((a, b) => isMain(b) - isMain(a)) // the command's own table first, the others as they come
     .filter(([key, table]) => table.rows.length > 0 && key !== 'findings')
     .map(([key, table]) => panel(key, table, report, tables));
+  const inputs = inputsTable(report);
+  if (inputs) panels.push(panel('inputs', inputs, report, tables));
   const point = (key: string, texts: readonly string[]): void => tables.get(key)?.point(texts);
   main.append(headerView(report));
   if (report.findings.length > 0) main.append(findingsView(report, point));

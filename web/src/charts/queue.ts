@@ -30,14 +30,20 @@ export function queueChart(title: string, table: Table, report: Report): Chart |
     summary: rows.map((_, i) => `${shorten(names[i]!, 60)} median ${withUnit(values[0]![i]!, 'ns')}`).join('; '),
     height: () => rows.length * ROW_PIXELS + 74,
     option: (colors, width): ChartOption => ({
-      legend: legend(MEASURES.map(({ name }) => name), colors),
+      legend: legend(
+        MEASURES.map(({ name }) => name),
+        colors,
+      ),
       grid: { left: nameRoom(names, width) + 14, right: 24, top: 34, bottom: 32 },
       xAxis: {
         type: 'log',
         axisLabel: { color: colors.muted, hideOverlap: true, formatter: (value: number) => roundValue(value, 'ns') },
         splitLine: { lineStyle: { color: colors.line } },
       },
-      yAxis: { ...nameAxis(names, colors, nameRoom(names, width)), splitLine: { show: true, lineStyle: { color: colors.line } } },
+      yAxis: {
+        ...nameAxis(names, colors, nameRoom(names, width)),
+        splitLine: { show: true, lineStyle: { color: colors.line } },
+      },
       tooltip: {
         formatter: (item: unknown) => {
           const { dataIndex } = item as { dataIndex: number };

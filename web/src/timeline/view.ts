@@ -5,7 +5,7 @@ import { button, copy, element } from '../dom';
 import { decimal, withUnit } from '../format';
 import { colorOf, ink, onTheme } from '../theme';
 import { causeMeanings, commandFor, countHidden, describeItem, summarise } from './describe';
-import { AXIS, draw, tickText } from './draw';
+import { AXIS, draw, IDLE, tickText } from './draw';
 import { listen, type Actions } from './gestures';
 import { arrange, laneAt, type Lane, type Layout } from './lanes';
 import { itemNear, search, type Timeline } from './rows';
@@ -189,23 +189,31 @@ export class TimelineView implements Actions {
       }
     }
     const sorted = (sums: Map<string, number>): string[] => [...sums].sort((a, b) => b[1] - a[1]).map(([key]) => key);
-    const swatch = (key: string): HTMLElement => {
+    const swatch = (key: string, opacity = 1): HTMLElement => {
       const made = element('span', { class: 'swatch' });
       made.style.background = colorOf(key);
+      made.style.opacity = String(opacity);
       return made;
     };
     const categories = sorted(busy);
     const items = categories.slice(0, LEGEND).map((key) => {
-      const toggle = button('', { class: 'quiet', 'aria-pressed': 'false', title: `Only ${key} in full colour` }, () => {
-        this.chosen = this.chosen === key ? null : key;
-        for (const other of items) other.setAttribute('aria-pressed', String(other === toggle && this.chosen === key));
-        this.redraw();
-      });
+      const toggle = button(
+        '',
+        { class: 'quiet', 'aria-pressed': 'false', title: `Only ${key} in full colour` },
+        () => {
+          this.chosen = this.chosen === key ? null : key;
+          for (const other of items)
+            other.setAttribute('aria-pressed', String(other === toggle && this.chosen === key));
+          this.redraw();
+        },
+      );
       toggle.append(swatch(key), key);
       return toggle;
     });
     const rest = categories.length - items.length;
-    const idle = sorted(causes).map((key) => element('span', { class: 'timeline-cause' }, swatch(key), `idle: ${key}`));
+    const idle = sorted(causes).map((key) =>
+      element('span', { class: 'timeline-cause' }, swatch(key, IDLE), `idle: ${key}`),
+    );
     return element('div', { class: 'timeline-legend' }, ...items, rest > 0 && `and ${rest} more`, ...idle);
   }
 
@@ -349,7 +357,11 @@ export class TimelineView implements Actions {
     if (hidden === 0) return;
     const command = commandFor(this.report, this.timeline, this.span);
     this.more.replaceChildren(
-      element('p', {}, `Here the page has no more detail: ${decimal(hidden, 0)} items are drawn together. All of them:`),
+      element(
+        'p',
+        {},
+        `Here the page has no more detail: ${decimal(hidden, 0)} items are drawn together. All of them:`,
+      ),
       element('code', {}, command),
       button('Copy', { class: 'quiet' }, () => void copy(command, 'Command copied')),
     );

@@ -40,7 +40,7 @@ API struct gputime_entry gputime_registry_entry(enum gputime_registry registry, 
                                       0};
     case GPUTIME_OUTPUTS:
         return (struct gputime_entry){gt_writers[index].key, gt_writers[index].title, gt_writers[index].suffix,
-                                      gt_writers[index].is_data, gt_writer_is_missing(&gt_writers[index])};
+                                      gt_writers[index].is_data, !gt_writer_is_built(&gt_writers[index])};
     case GPUTIME_CATEGORIES:
         return (struct gputime_entry){gt_categories[index].key, gt_categories[index].title,
                                       class_names[gt_categories[index].time_class], 0, 0};

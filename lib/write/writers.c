@@ -24,8 +24,8 @@ const struct gt_writer *gt_writer_find(const char *key) {
     return gt_layout_find(key) ? &layout_writer : NULL;
 }
 
-bool gt_writer_is_missing(const struct gt_writer *writer) {
-    return writer->write == gt_write_html && gt_page_head_bytes == 0;
+bool gt_writer_is_built(const struct gt_writer *writer) {
+    return writer && (writer->write != gt_write_html || gt_page_head_bytes);
 }
 
 const struct gt_writer *gt_writer_for_folder(void) {

@@ -122,10 +122,12 @@ void gt_store_table_move(struct gt_store *into, struct gt_store *from, enum gt_t
 /* The next free row of a table, or SIZE_MAX after a failure. */
 static size_t next_row(struct gt_builder *builder, enum gt_table_id table) {
     struct table_head *head = head_of(&builder->store, table);
+    if (head->count < head->capacity)
+        return head->count++;
     size_t wanted = head->capacity < FIRST_ROWS ? FIRST_ROWS : head->capacity * 2;
     if (wanted >= GT_NO_ROW && head->capacity < GT_NO_ROW - 1)
         wanted = GT_NO_ROW - 1;
-    if (head->count == head->capacity && !gt_store_table_reserve(&builder->store, table, wanted)) {
+    if (!gt_store_table_reserve(&builder->store, table, wanted)) {
         builder->failed = true;
         return SIZE_MAX;
     }

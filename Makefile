@@ -37,9 +37,9 @@ UNIT_TESTS  := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(filter-out $(SKIP:%=t
 FUZZ_NAMES  := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZERS     := $(FUZZ_NAMES:%=build/fuzz/%)
 REPLAYS     := $(FUZZ_NAMES:%=$(BUILD)/replay/%)
-SOURCES     := $(wildcard include/*.h lib/*.[ch] lib/*/*.[ch] cli/*.[ch] tests/unit/*.[ch] tests/fuzz/*.[ch] bench/*.[ch])
+SOURCES     := $(wildcard include/*.h lib/*.[ch] lib/*/*.[ch] cli/*.[ch] docs/examples/*.c tests/unit/*.[ch] tests/fuzz/*.[ch] bench/*.[ch])
 
-.PHONY: all demo test unit replay pytest setup-test setup-lint bench asan tsan fuzz lint format install uninstall clean
+.PHONY: all demo test unit replay pytest browser setup-test setup-lint bench asan tsan fuzz lint format install uninstall clean
 
 all: $(BUILD)/gputime $(BUILD)/libgputime.a $(BUILD)/libgputime.so
 
@@ -110,6 +110,7 @@ test: setup-test
 	@$(MAKE) --no-print-directory -s unit
 	@$(MAKE) --no-print-directory -s unit replay BUILD=build/asan $(ASAN)
 	@$(MAKE) --no-print-directory -s pytest
+	@$(MAKE) --no-print-directory -s browser
 
 setup-test:
 	@./setup.sh build test
@@ -120,6 +121,11 @@ unit:
 
 pytest:
 	$(PYTHON) -m pytest -q tests/cli
+
+# Pages in a browser; pictures of them in build/browser.
+browser: $(if $(PAGE),all)
+	$(if $(PAGE),cd web && node node_modules/typescript/bin/tsc)
+	$(if $(PAGE),node --test $(wildcard tests/browser/*.test.mjs))
 
 SANITIZE := -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 ASAN := OPTIMISE="-O1 -g" EXTRA_CFLAGS="$(SANITIZE)" EXTRA_LDFLAGS="$(SANITIZE)"
@@ -142,6 +148,7 @@ FUZZ_DATA_fuzz_nsys_rep   := $(wildcard tests/data/nsys/*.nsys-rep)
 # Small enough to be cut at every byte.
 CUTS_fuzz_torch_json := tests/data/devices.json tests/data/hostile.json
 CUTS_fuzz_nsys_csv   := tests/data/nsys-csv/mini_cuda_gpu_trace.csv tests/data/nsys-csv/mini_cuda_gpu_kern_sum.csv
+CUTS_fuzz_config     := tests/fuzz/seeds/fuzz_config/all.json
 CUTS_fuzz_nsys_rep   := tests/fuzz/seeds/fuzz_nsys_rep/small.nsys-rep
 
 replay:
@@ -168,8 +175,13 @@ fuzz:
 build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c build/fuzz/libgputime.a
 	$(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer,address,undefined -MMD -MP -o $@ $< build/fuzz/libgputime.a $(LDLIBS)
 
-lint: setup-lint
+PRETTIER := node web/node_modules/prettier/bin/prettier.cjs --config web/.prettierrc.json --log-level warn
+WEB_CODE := $(wildcard web/*.mjs web/src/*.* web/src/*/*.* tests/browser/*.mjs)
+
+lint: setup-lint build/web/packages
 	clang-format --dry-run -Werror $(SOURCES)
+	$(PRETTIER) --check $(WEB_CODE)
+	cd web && node node_modules/typescript/bin/tsc
 	cppcheck -q --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 -Iinclude -Ilib \
 	    -j$(JOBS) lib cli
 	printf '%s\n' $(filter %.c,$(filter lib/% cli/%,$(SOURCES))) | xargs -P$(JOBS) -n8 \
@@ -178,8 +190,9 @@ lint: setup-lint
 setup-lint:
 	@./setup.sh build lint
 
-format:
+format: build/web/packages
 	clang-format -i $(SOURCES)
+	$(PRETTIER) --write $(WEB_CODE)
 
 bench: all
 	@./setup.sh build bench

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "actions.h"
+#include "browser.h"
 #include "capture.h"
 #include "error.h"
 #include "request.h"
@@ -12,23 +13,32 @@
 
 struct job {
     const struct cli_command *command;
+    struct cli_options own; /* the user's, as they are meant for the command */
     const struct cli_options *options;
     struct cli_captures captures;
     struct gputime_trace **traces; /* one for each capture */
     struct cli_destination destinations[CLI_MAX_DESTINATIONS];
     struct cli_request requests[CLI_MAX_DESTINATIONS];
     size_t destination_count;
+    const char *page; /* to open; NULL: none */
 };
 
 /* Everything that can be found wrong before the traces are read. */
 static enum gputime_status plan(struct job *job, struct cli_words traces, struct gputime_error *err) {
-    enum gputime_status status = cli_captures_init(&job->captures, traces.items, traces.count, err);
+    enum gputime_status status =
+        job->options->config
+            ? cli_captures_init_config(&job->captures, job->options->config, err)
+            : cli_captures_init(&job->captures, traces.items, traces.count, job->command->takes_runs, err);
+    if (!status)
+        status = cli_captures_check(&job->captures, &job->options->lib, err);
     if (!status)
         status = cli_destinations_plan(job->command, job->options, job->destinations, &job->destination_count, err);
+    if (!status && job->options->open)
+        status = cli_browser_plan(job->destinations, &job->destination_count, &job->page, err);
     for (size_t i = 0; !status && i < job->destination_count; i++) {
         const struct cli_destination *destination = &job->destinations[i];
         if (destination->path)
-            status = cli_target_check(destination->path, &job->captures, err);
+            status = cli_target_check(destination->path, destination->makes_folder, &job->captures, err);
         if (!status)
             status = cli_request_build(job->command, job->options, destination, &job->requests[i], err);
     }
@@ -42,7 +52,7 @@ static enum gputime_status read_traces(struct job *job, struct gputime_error *er
         return cli_fail_memory(err);
     for (size_t i = 0; !status && i < job->captures.count; i++) {
         const struct cli_capture *capture = &job->captures.items[i];
-        struct gputime_options options = job->options->lib;
+        struct gputime_options options = cli_captures_options(&job->captures, i, &job->options->lib);
         struct cli_progress progress;
         cli_progress_begin(&progress, capture->paths[0]);
         if (progress.is_wanted && !job->options->quiet) {
@@ -93,6 +103,8 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
             status = gputime_report_new(job->traces, job->captures.count, job->command->name, request->analyses,
                                         request->analysis_count, &options[i], &report, err);
         }
+        if (!status && job->destinations[i].makes_folder)
+            status = cli_target_make_folder(job->destinations[i].path, err);
         if (!status)
             status = gputime_report_write(report, &options[i], job->destinations[i].path, err);
         if (!status && hint_is_due(job, &job->destinations[i], options[i].width))
@@ -100,6 +112,19 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
     }
     gputime_report_free(report);
     return status;
+}
+
+/* Below text: the files that the command wrote by itself. */
+static void name_own_files(const struct job *job) {
+    char path[4096];
+    const char *lead = "\n";
+    const struct cli_destination *last = &job->destinations[job->destination_count - 1];
+    bool is_text = !last->path && strcmp(last->format, "text") == 0;
+    for (size_t i = 0; is_text && i < job->destination_count; i++)
+        if (job->destinations[i].makes_folder) {
+            printf("%sWrote %s\n", lead, cli_terminal_text(path, sizeof path, job->destinations[i].path));
+            lead = "";
+        }
 }
 
 /* Text and Markdown say above their tables what was lost; who reads data sees it here. */
@@ -116,9 +141,20 @@ static void warn_of_losses(const struct job *job) {
     }
 }
 
+static enum gputime_status show_page(const struct job *job, struct gputime_error *err) {
+    char path[4096];
+    if (!job->page)
+        return GPUTIME_OK;
+    if (!job->options->quiet)
+        printf("The page is %s\n", cli_terminal_text(path, sizeof path, job->page));
+    return cli_browser_open(job->page, err);
+}
+
 enum gputime_status cli_report_run(const struct cli_command *command, const struct cli_options *options,
                                    struct cli_words traces, struct gputime_error *err) {
-    if (traces.count == 0)
+    if (traces.count && options->config)
+        return cli_fail_usage(err, "--config names the traces; leave '%s' out", traces.items[0]);
+    if (traces.count == 0 && !options->config)
         return cli_fail_usage(err, "'%s' needs a trace to read; see 'gputime %s --help'", command->name, command->name);
     if (options->lib.names == GPUTIME_NAMES_HASH)
         return cli_fail_usage(err, "reports have names 'full' or 'short'; 'hash' is for redact");
@@ -126,14 +162,24 @@ enum gputime_status cli_report_run(const struct cli_command *command, const stru
     if (!job)
         return cli_fail_memory(err);
     job->command = command;
-    job->options = options;
+    job->own = *options;
+    job->options = &job->own;
+    if (command->takes_runs) { /* --title is that of all of them */
+        job->own.lib.heading = options->lib.title;
+        job->own.lib.title = NULL;
+    }
     enum gputime_status status = plan(job, traces, err);
     if (!status)
         status = read_traces(job, err);
     if (!status)
         status = write_reports(job, err);
-    if (!status)
+    if (!status) {
+        name_own_files(job);
         warn_of_losses(job);
+        status = show_page(job, err);
+    } else if (job->page) {
+        cli_browser_cancel(job->destinations, job->destination_count);
+    }
     for (size_t i = 0; job->traces && i < job->captures.count; i++) {
         if (job->traces[i] && !options->lib.no_cache)
             gputime_trace_store_cache(job->traces[i]);

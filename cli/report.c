@@ -6,6 +6,7 @@
 #include "actions.h"
 #include "browser.h"
 #include "capture.h"
+#include "clock.h"
 #include "error.h"
 #include "request.h"
 #include "target.h"
@@ -41,7 +42,8 @@ static enum gputime_status plan(struct job *job, struct cli_words traces, struct
     for (size_t i = 0; !status && i < job->destination_count; i++) {
         const struct cli_destination *destination = &job->destinations[i];
         if (destination->path)
-            status = cli_target_check(destination->path, destination->makes_folder, &job->captures, err);
+            status = cli_target_check(destination->path, destination->makes_folder || destination->makes_itself,
+                                      &job->captures, err);
         if (!status)
             status = cli_request_build(job->command, job->options, destination, &job->requests[i], err);
     }
@@ -163,6 +165,16 @@ static void name_own_files(const struct job *job) {
         }
 }
 
+/* Below what was found: where the files are. */
+static void name_folder(const struct job *job) {
+    char path[4096];
+    bool is_said = job->destination_count > 1 && !job->options->lib.format;
+    for (size_t i = 0; is_said && i < job->destination_count; i++)
+        if (job->destinations[i].makes_itself)
+            printf("\nWrote %sreport.md, with report.json, report.html and tables/\n",
+                   cli_terminal_text(path, sizeof path, job->destinations[i].path));
+}
+
 /* Text and Markdown say above their tables what was lost; who reads data sees it here. */
 static void warn_of_losses(const struct job *job) {
     bool is_told = !job->options->quiet;
@@ -204,6 +216,9 @@ enum gputime_status cli_report_run(const struct cli_command *command, const stru
         job->own.lib.heading = options->lib.title;
         job->own.lib.title = NULL;
     }
+    char now[CLI_TIME_MAX];
+    if (command->folder_layout)
+        job->own.lib.generated_at = cli_generated_at(options, now);
     enum gputime_status status = plan(job, traces, err);
     if (!status)
         status = read_traces(job, err);
@@ -211,6 +226,7 @@ enum gputime_status cli_report_run(const struct cli_command *command, const stru
         status = write_reports(job, err);
     if (!status) {
         name_own_files(job);
+        name_folder(job);
         warn_of_losses(job);
         status = show_page(job, err);
     } else if (job->page) {

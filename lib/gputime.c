@@ -225,6 +225,7 @@ static enum gt_status fill_report(struct gputime_report *report, struct gputime_
         return gt_fail_memory(err);
     report->model->main_table = options->main_table;
     report->model->heading = gt_arena_copy(&report->model->arena, gt_str_of(options->heading));
+    report->model->generated_at = options->generated_at;
     struct naming naming = naming_of(traces, count, options);
     for (size_t i = 0; i < count; i++) {
         describe_input(&report->model->sections[i], traces[i], label_of(&naming, i, &report->model->arena));

@@ -127,6 +127,10 @@ static enum gt_status read_events(struct decoding *decoding, const struct gt_sql
     decoding->worker_count += decoding->worker_count == 0;
     if (status == GT_OK)
         status = init_workers(decoding, err);
+    if (status == GT_OK) {
+        gt_builder_begin(&decoding->builders[0], 0);
+        status = gt_nsys_describe(&decoding->builders[0], &decoding->db, &decoding->schema, err);
+    }
     if (status != GT_OK)
         return status;
     gt_deal_init(&decoding->deal, decoding->job_count, decoding->worker_count);

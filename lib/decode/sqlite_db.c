@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 
-enum { VALUE_BYTES_MAX = 256 << 20 };
+enum { VALUE_BYTES_MAX = 256 << 20, COUNTED_ROWS_MAX = 10000 };
 
 /* "file:" and the path with everything escaped that means something in a URI, then the options. */
 static struct gt_str make_uri(struct gt_arena *arena, const char *path, const char *options) {
@@ -184,6 +184,7 @@ static void take_column(struct gt_sqlite_db *db, struct gt_sqlite_table *table, 
         return;
     }
     column->name = gt_arena_copy(&db->arena, gt_str_of(name ? name : ""));
+    column->type = gt_arena_copy(&db->arena, gt_str_of(type ? type : ""));
     column->is_real = is_real_type(type ? type : "");
     take_default(column, type ? type : "", (const char *)sqlite3_column_text(row, 4));
     if (sqlite3_column_int(row, 2) > 0) {
@@ -235,15 +236,33 @@ enum gt_status gt_sqlite_table_load(struct gt_sqlite_db *db, struct gt_sqlite_ta
     return GT_OK;
 }
 
-bool gt_sqlite_table_has_rows(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table) {
+/* What a query with the table's name in it gives first: SQLITE_ROW and the number in *value, SQLITE_DONE, an error. */
+static int first_number(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table, const char *format,
+                        int64_t *value) {
     sqlite3_stmt *statement = NULL;
-    char *query = sqlite3_mprintf("SELECT 1 FROM \"%w\" LIMIT 1", table->name.ptr);
+    char *query = sqlite3_mprintf(format, table->name.ptr);
     int result = query ? sqlite3_prepare_v2(db->connection, query, -1, &statement, NULL) : SQLITE_NOMEM;
     if (result == SQLITE_OK)
         result = sqlite3_step(statement);
+    if (result == SQLITE_ROW)
+        *value = sqlite3_column_int64(statement, 0);
     sqlite3_finalize(statement);
     sqlite3_free(query);
-    return result != SQLITE_DONE;
+    return result;
+}
+
+bool gt_sqlite_table_has_rows(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table) {
+    int64_t one;
+    return first_number(db, table, "SELECT 1 FROM \"%w\" LIMIT 1", &one) != SQLITE_DONE;
+}
+
+uint64_t gt_sqlite_table_rows(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table) {
+    int64_t last = 0, count = 0;
+    /* Counting reads all pages of a table. */
+    if (first_number(db, table, "SELECT max(rowid) FROM \"%w\"", &last) == SQLITE_ROW && last > COUNTED_ROWS_MAX)
+        return (uint64_t)last;
+    return first_number(db, table, "SELECT count(*) FROM \"%w\"", &count) == SQLITE_ROW && count >= 0 ? (uint64_t)count
+                                                                                                      : UINT64_MAX;
 }
 
 uint16_t gt_sqlite_table_column(const struct gt_sqlite_table *table, struct gt_str name) {

@@ -203,6 +203,10 @@ APPEND_OF_LAST(gt_builder_range_text, range_texts, ranges, range)
 APPEND_OF_LAST(gt_builder_payload, payloads, ranges, range)
 #undef APPEND_OF_LAST
 
+void gt_builder_source_column(struct gt_builder *builder, const struct gt_source_columns_row *row) {
+    append_source_columns(builder, row);
+}
+
 void gt_builder_group(struct gt_builder *builder, const struct gt_groups_row *row) {
     append_groups(builder, row);
 }

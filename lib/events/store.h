@@ -216,6 +216,7 @@ void gt_builder_range_category(struct gt_builder *builder, const struct gt_range
 void gt_builder_range_text(struct gt_builder *builder, const struct gt_range_texts_row *row);
 void gt_builder_payload(struct gt_builder *builder, const struct gt_payloads_row *row);
 
+void gt_builder_source_column(struct gt_builder *builder, const struct gt_source_columns_row *row);
 void gt_builder_group(struct gt_builder *builder, const struct gt_groups_row *row);
 void gt_builder_projection(struct gt_builder *builder, const struct gt_projections_row *row);
 void gt_builder_projection_group(struct gt_builder *builder, const struct gt_projection_groups_row *row);

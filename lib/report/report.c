@@ -183,6 +183,16 @@ void gt_section_issue(struct gt_section *section, const struct gt_report_issue *
     section->issues[section->issue_count++] = *issue;
 }
 
+struct gt_cell gt_section_fact(const struct gt_section *section, struct gt_str key) {
+    for (size_t b = 0; b < section->block_count; b++) {
+        const struct gt_block *block = &section->blocks[b];
+        for (size_t f = 0; block->kind == GT_BLOCK_FACTS && f < block->fact_count; f++)
+            if (gt_str_eq(gt_str_of(block->facts[f].key), key))
+                return block->facts[f].value;
+    }
+    return gt_cell_null();
+}
+
 struct gt_table *gt_section_find(const struct gt_section *section, const char *key) {
     for (size_t b = 0; b < section->block_count; b++) {
         const struct gt_block *block = &section->blocks[b];

@@ -11,7 +11,7 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export const DATA = join(ROOT, 'tests/data');
 export const SHARED = join(ROOT, '../shared/data');
 const { chromium } = createRequire(join(ROOT, 'web/package.json'))('playwright-core');
-const GPUTIME = join(ROOT, process.env.GPUTIME ?? 'build/gputime');
+export const GPUTIME = join(ROOT, process.env.GPUTIME ?? 'build/gputime');
 const SHOTS = join(ROOT, 'build/browser');
 
 export const folder = mkdtempSync(join(tmpdir(), 'gputime-browser-'));

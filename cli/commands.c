@@ -180,8 +180,9 @@ static const char *const explain_analyses[] = {"findings",     "overview",   "ac
                                                "kernels",      "categories", "memory",     "launch_rates",
                                                "tiny_kernels", "sync_calls", "ranges",     NULL};
 static const char *const explain_phase_analyses[] = {"phases", "process_phases", NULL};
-static const char *const explain_detail_analyses[] = {
-    "range_kernels", "longest_ranges", "processes", "process_kernels", "device_kernels", "steps", "schema", NULL};
+static const char *const explain_detail_analyses[] = {"range_kernels",   "longest_ranges", "processes",
+                                                      "process_kernels", "device_kernels", "steps",
+                                                      "schema",          "timeline",       NULL};
 
 static const struct gputime_shape explain_shapes[] = {
     {.table = "time_parts", .hidden = 1},

@@ -54,7 +54,7 @@ struct cli_note {
 /* A file that a command writes by itself into --out-dir, unless the user names a format or file. */
 struct cli_file {
     const char *name, *format;
-    bool is_layout; /* of an older tool's file; else an output, left out where the library does not have it */
+    bool is_layout; /* of an older tool's file; else an output, left out where the library cannot write it */
 };
 
 enum cli_action {

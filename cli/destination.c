@@ -70,9 +70,11 @@ static enum gputime_status plan_file(const char *path, const char *asked, const 
 }
 
 static bool has_format(const char *key) {
-    for (size_t i = 0; i < gputime_registry_count(GPUTIME_OUTPUTS); i++)
-        if (strcmp(gputime_registry_entry(GPUTIME_OUTPUTS, i).key, key) == 0)
-            return true;
+    for (size_t i = 0; i < gputime_registry_count(GPUTIME_OUTPUTS); i++) {
+        struct gputime_entry entry = gputime_registry_entry(GPUTIME_OUTPUTS, i);
+        if (strcmp(entry.key, key) == 0)
+            return !entry.is_missing;
+    }
     return false;
 }
 

@@ -257,6 +257,7 @@ struct gputime_entry {
     const char *key, *title;
     const char *detail; /* inputs: suffixes; analyses: their tables; outputs: suffix; categories: their kind of time */
     int is_data;        /* outputs: for programs, so it carries every row */
+    int is_missing;     /* outputs: this build cannot write it */
 };
 
 size_t gputime_registry_count(enum gputime_registry registry);

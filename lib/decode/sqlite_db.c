@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 
 enum { VALUE_BYTES_MAX = 256 << 20, COUNTED_ROWS_MAX = 10000 };
 
@@ -162,6 +163,17 @@ static bool is_real_type(const char *type) {
            gt_str_find_nocase(text, GT_STR("DOUB"));
 }
 
+/* Records from before ALTER TABLE are short, and what is missing has this value. A plain number in a column of integers
+   is what exporters write; the rest is left to libsqlite3. */
+static void take_default(struct gt_sqlite_column *column, const char *type, const char *text) {
+    bool is_integer = gt_str_find_nocase(gt_str_of(type), GT_STR("INT"));
+    column->default_kind = GT_SQLITE_DEFAULT_NULL;
+    if (text && strcasecmp(text, "NULL") != 0)
+        column->default_kind = is_integer && gt_num_parse_int(gt_str_of(text), &column->default_value)
+                                   ? GT_SQLITE_DEFAULT_INTEGER
+                                   : GT_SQLITE_DEFAULT_OTHER;
+}
+
 /* One row of the table's description. */
 static void take_column(struct gt_sqlite_db *db, struct gt_sqlite_table *table, sqlite3_stmt *row, int *key_columns) {
     const char *name = (const char *)sqlite3_column_text(row, 0), *type = (const char *)sqlite3_column_text(row, 1);
@@ -174,9 +186,7 @@ static void take_column(struct gt_sqlite_db *db, struct gt_sqlite_table *table, 
     column->name = gt_arena_copy(&db->arena, gt_str_of(name ? name : ""));
     column->type = gt_arena_copy(&db->arena, gt_str_of(type ? type : ""));
     column->is_real = is_real_type(type ? type : "");
-    /* Records from before ALTER TABLE are short, and what is missing has this value; libsqlite3 knows it. */
-    if (sqlite3_column_type(row, 4) != SQLITE_NULL)
-        table->is_plain = false;
+    take_default(column, type ? type : "", (const char *)sqlite3_column_text(row, 4));
     if (sqlite3_column_int(row, 2) > 0) {
         bool is_integer = type && strcasecmp(type, "INTEGER") == 0;
         table->rowid_alias = is_integer ? (uint16_t)table->column_count : GT_SQLITE_NO_COLUMN;

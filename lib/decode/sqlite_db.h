@@ -8,9 +8,18 @@
 
 struct sqlite3;
 
+/* What a column is in records from before it was added. */
+enum gt_sqlite_default {
+    GT_SQLITE_DEFAULT_NULL,
+    GT_SQLITE_DEFAULT_INTEGER,
+    GT_SQLITE_DEFAULT_OTHER, /* something that libsqlite3 knows */
+};
+
 struct gt_sqlite_column {
     struct gt_str name, type; /* type: as declared */
     bool is_real;
+    enum gt_sqlite_default default_kind;
+    int64_t default_value; /* GT_SQLITE_DEFAULT_INTEGER */
 };
 
 struct gt_sqlite_table {

@@ -166,7 +166,7 @@ void gt_section_note(struct gt_section *section, uint32_t audience, struct gt_st
 
 struct gt_timeline *gt_section_timeline(struct gt_section *section) {
     struct gt_timeline *timeline = gt_arena_alloc(&section->report->arena, sizeof *timeline);
-    struct gt_block *block = timeline ? add_block(section, GT_BLOCK_TIMELINE, GT_FOR_DATA | GT_FOR_PAGE) : NULL;
+    struct gt_block *block = timeline ? add_block(section, GT_BLOCK_TIMELINE, GT_FOR_PAGE) : NULL;
     if (block)
         block->timeline = timeline;
     else

@@ -255,7 +255,7 @@ enum gt_status gt_json_report(const struct gt_report *report, const struct gt_js
     if (status)
         return status;
     write_all_facts(out, report);
-    gt_json_timelines(out, report);
+    gt_json_timelines(out, report, how->audience);
     write_findings(out, report, how->has_recommendations);
     write_issues(out, report);
     gt_out_text(out, how->is_open ? "" : "\n}\n");

@@ -234,3 +234,18 @@ test('fingers pan and pinch', async () => {
   await shoot(page.locator('#timeline'), 'timeline-phone');
   await close();
 });
+
+test('several traces are looked at one after the other; a category stands out when asked to', async () => {
+  const { page, close } = await openTimeline(makePage('timeline-two', TRAINING, join(DATA, 'devices.json')));
+  const before = await span(page);
+  await page.getByRole('combobox', { name: 'Trace' }).selectOption({ index: 1 });
+  await page.waitForFunction((end) => Number(document.querySelector('.timeline-port').dataset.end) < end, before.end);
+  await page.getByRole('combobox', { name: 'Trace' }).selectOption({ index: 0 });
+  assert.deepEqual(await span(page), before);
+  const toggle = page.locator('.timeline-legend button').first();
+  await toggle.click();
+  assert.equal(await toggle.getAttribute('aria-pressed'), 'true');
+  assert.equal(await page.locator('.timeline-legend [aria-pressed=true]').count(), 1);
+  await shoot(page.locator('#timeline'), 'timeline-chosen');
+  await close();
+});

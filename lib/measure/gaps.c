@@ -183,6 +183,6 @@ enum gt_status gt_gaps_run(const struct gt_view *view, struct gt_section *sectio
     add_sums(view, &idle, causes, host);
     if (!add_gaps(view, &idle, gaps))
         status = gt_fail_memory(err);
-    gt_idle_release(&idle);
+    gt_idle_leave(&idle, view);
     return status;
 }

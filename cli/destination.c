@@ -69,13 +69,6 @@ static enum gputime_status plan_file(const char *path, const char *asked, const 
     return GPUTIME_OK;
 }
 
-static bool has_format(const char *key) {
-    for (size_t i = 0; i < gputime_registry_count(GPUTIME_OUTPUTS); i++)
-        if (strcmp(gputime_registry_entry(GPUTIME_OUTPUTS, i).key, key) == 0)
-            return true;
-    return false;
-}
-
 /* The files that a command writes by itself. */
 static enum gputime_status plan_own_files(const struct cli_command *command, const struct cli_options *options,
                                           struct cli_destination *destinations, size_t *count,
@@ -84,7 +77,7 @@ static enum gputime_status plan_own_files(const struct cli_command *command, con
     bool is_wanted = options->out_dir || (!options->lib.format && !options->output);
     for (size_t i = 0; i < CLI_MAX_FILES && command->files[i].name && is_wanted; i++) {
         const struct cli_file *file = &command->files[i];
-        if (!file->is_layout && !has_format(file->format))
+        if (!file->is_layout && cli_format_is_missing(file->format))
             continue;
         struct cli_destination *destination = &destinations[(*count)++];
         *destination = (struct cli_destination){
@@ -95,6 +88,25 @@ static enum gputime_status plan_own_files(const struct cli_command *command, con
             return cli_fail_usage(err, "--out-dir '%.100s...' is too long", folder);
         destination->path = destination->file;
     }
+    return GPUTIME_OK;
+}
+
+/* A folder of an older tool, and what is said about it. */
+static enum gputime_status plan_folder(const struct cli_command *command, const struct cli_options *options,
+                                       struct cli_destination *destinations, size_t *count, struct gputime_error *err) {
+    size_t bytes = strlen(options->folder);
+    struct cli_destination *destination = &destinations[(*count)++];
+    *destination = (struct cli_destination){
+        .format = command->folder_layout, .is_layout = true, .makes_itself = true, .path = destination->file};
+    if ((size_t)snprintf(destination->file, sizeof destination->file, "%s%s", options->folder,
+                         bytes && options->folder[bytes - 1] == '/' ? "" : "/") >= sizeof destination->file)
+        return cli_fail_usage(err, "--out '%.100s...' is too long", options->folder);
+    for (size_t i = CLI_MAX_PARTS; i-- > 0 && !options->quiet && !options->lib.format;)
+        if (cli_part_applies(&command->parts[i], options) && command->parts[i].print_layout)
+            destinations[(*count)++] =
+                (struct cli_destination){.format = command->parts[i].print_layout, .is_layout = true};
+    if (options->lib.format && !options->quiet)
+        destinations[(*count)++] = (struct cli_destination){.format = options->lib.format};
     return GPUTIME_OK;
 }
 
@@ -115,6 +127,10 @@ enum gputime_status cli_destinations_plan(const struct cli_command *command, con
         else
             has_other_parts = true;
     }
+    if (options->folder && options->output)
+        return cli_fail_usage(err, "--out and --output are both given; --out writes a folder, --output one file");
+    if (options->folder)
+        return plan_folder(command, options, destinations, count, err);
     if (options->output)
         status = plan_file(options->output, asked, output_layout, command->prints_too, &destinations[(*count)++], err);
     if (!status && options->gap_output) {

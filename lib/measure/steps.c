@@ -22,16 +22,16 @@ struct parts {
 static const struct gt_report_column columns[] = {
     {"step", "Step", GT_UNIT_NONE, NULL, 0},
     {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"device", "GPU", GT_UNIT_NONE, NULL, 0},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"start_ns", "GPU start", GT_UNIT_NS, NULL, GT_COLUMN_MOMENT},
     {"end_ns", "GPU end", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MOMENT},
-    {"gpu_ns", "GPU time span", GT_UNIT_NS, NULL, 0},
-    {"ops", "Ops", GT_UNIT_COUNT, NULL, 0},
-    {"busy_ns", "Busy", GT_UNIT_NS, NULL, 0},
+    {"gpu_ns", "GPU time span", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"busy_ns", "Busy", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"busy_share", "Busy share", GT_UNIT_SHARE, "GPU time span of the step", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
     {"cpu_start_ns", "CPU start", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MOMENT},
     {"cpu_end_ns", "CPU end", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MOMENT},
-    {"cpu_ns", "CPU step", GT_UNIT_NS, NULL, 0},
+    {"cpu_ns", "CPU step", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"state", "State", GT_UNIT_NONE, NULL, 0},
 };
 

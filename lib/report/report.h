@@ -48,13 +48,23 @@ static inline struct gt_cell gt_cell_text(struct gt_str text) {
 enum gt_audience { GT_FOR_SCREEN = 1, GT_FOR_DATA = 2, GT_FOR_PAGE = 4, GT_FOR_ALL = 7 };
 
 enum gt_column_flag {
-    GT_COLUMN_NAME = 1,    /* long text: takes the width that is left and is shortened in the middle */
-    GT_COLUMN_BAR = 2,     /* the text writer draws a bar beside it, scaled to the largest value of the column */
-    GT_COLUMN_DETAIL = 4,  /* left out of text and Markdown unless asked for by `columns` */
-    GT_COLUMN_WHOLE = 8,   /* bars are scaled to 1 instead: shares whose whole the reader should see */
-    GT_COLUMN_SINGLE = 16, /* a statistic of single events (mean, largest): such columns of a table share a unit */
-    GT_COLUMN_MOMENT = 32, /* a place on the time line: milliseconds, to the microsecond */
-    GT_COLUMN_EDGE = 64,   /* edges of bins grow by factors: each cell has its own unit */
+    GT_COLUMN_NAME = 1,     /* long text: takes the width that is left and is shortened in the middle */
+    GT_COLUMN_BAR = 2,      /* the text writer draws a bar beside it, scaled to the largest value of the column */
+    GT_COLUMN_DETAIL = 4,   /* left out of text and Markdown unless asked for by `columns` */
+    GT_COLUMN_WHOLE = 8,    /* bars are scaled to 1 instead: shares whose whole the reader should see */
+    GT_COLUMN_SINGLE = 16,  /* a statistic of single events (mean, largest): such columns of a table share a unit */
+    GT_COLUMN_MOMENT = 32,  /* a place on the time line: milliseconds, to the microsecond */
+    GT_COLUMN_EDGE = 64,    /* edges of bins grow by factors: each cell has its own unit */
+    GT_COLUMN_SIGNED = 128, /* a difference: numbers above 0 have a '+' */
+
+    /* What lets two tables be compared row by row, whatever they are about (diff.h). */
+    GT_COLUMN_KEY = 256,     /* tells rows apart; a table without one has only single events */
+    GT_COLUMN_ADDS = 512,    /* an amount that adds up over rows and grows with the length of the capture */
+    GT_COLUMN_LEADS = 1024,  /* the amount (it adds) that says how much a row matters */
+    GT_COLUMN_SPREAD = 2048, /* sample standard deviation of the events that the leading amount sums, as many as the
+                                first count that adds says */
+    GT_COLUMN_ALIAS = 4096,  /* another name of the row, to go by where the keys differ */
+    GT_COLUMN_CLASS = 8192,  /* the kind of work that the row belongs to, to go by where all names differ */
 };
 
 #define GT_TABLE_COLUMNS_MAX 256
@@ -76,6 +86,7 @@ struct gt_table {
     size_t screen_limit;        /* rows shown on the screen; 0 = all */
     const char *screen_columns; /* comma-separated keys; NULL = all but the detail ones */
     bool is_ranked;             /* rows are numbered on the screen */
+    bool keeps_order;           /* a comparison leaves its rows in their order and shows them all */
     const char *empty;          /* the sentence to show when there are no rows; NULL: the table is not shown */
     const char *sort;           /* key of the column the rows are ordered by, as gt_table_sort leaves it; may be NULL */
     struct gt_report *report;
@@ -134,6 +145,7 @@ struct gt_report {
     const char *main_table; /* key; NULL: the first table */
     struct gt_section *sections;
     size_t section_count;
+    bool is_comparison; /* the first section compares the inputs of the others */
 
     /* Handed out after a memory failure, so that whoever builds need not look. */
     struct gt_table spare_table;

@@ -1,0 +1,255 @@
+/* Charges each gap of cause host to the outermost range or operator in which the launching thread spent most of it. */
+#include "measure/idle_work.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/quantile.h"
+#include "base/radix.h"
+#include "measure/measure.h"
+
+static const struct gt_report_column columns[] = {
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"name", "The launching thread was in", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"count", "Gaps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"longest_ns", "Longest", GT_UNIT_NS, NULL, 0},
+    {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE | GT_COLUMN_SPREAD},
+    {"share", "Share of host gaps", GT_UNIT_SHARE, "idle time of the GPU with cause host", GT_COLUMN_BAR},
+    {"kind", "Kind", GT_UNIT_NONE, NULL, 0},
+};
+
+/* Code of one thread that no other range or operator encloses. Those of a thread do not overlap. */
+struct outer {
+    int64_t start_ns, end_ns;
+    gt_strid name;
+};
+
+struct outers {
+    struct outer *items; /* by thread, then time */
+    size_t *first;       /* by thread, one more than threads */
+};
+
+/* The gaps of one device that one name has. */
+struct share {
+    uint32_t device;
+    gt_strid name; /* GT_STRID_EMPTY: outside everything */
+    struct gt_moments gaps;
+};
+
+struct shares {
+    struct share *items;
+    size_t count, capacity;
+    struct gt_map numbers;
+};
+
+/* ---- the outermost code of every thread ---- */
+
+/* Rows of both tables in order of start, those of the operators behind those of the ranges. */
+static struct gt_radix_item *new_order(const struct gt_store *store, const uint8_t *is_telling, size_t *count) {
+    size_t rows = store->ranges.count + store->cpu_ops.count;
+    struct gt_radix_item *items = rows > UINT32_MAX ? NULL : gt_alloc_array(rows, sizeof *items);
+    *count = 0;
+    for (size_t i = 0; i < store->ranges.count && items; i++)
+        if (is_telling[i] && store->ranges.thread[i] < store->threads.count)
+            items[(*count)++] = (struct gt_radix_item){gt_radix_key(store->ranges.start_ns[i]), (uint32_t)i};
+    for (size_t i = 0; i < store->cpu_ops.count && items; i++)
+        if (store->cpu_ops.thread[i] < store->threads.count)
+            items[(*count)++] =
+                (struct gt_radix_item){gt_radix_key(store->cpu_ops.start_ns[i]), (uint32_t)(store->ranges.count + i)};
+    if (items && !gt_radix_sort(items, *count)) {
+        gt_free(items);
+        items = NULL;
+    }
+    return items;
+}
+
+static struct outer row_at(const struct gt_store *store, size_t row, uint32_t *thread) {
+    const struct gt_ranges *ranges = &store->ranges;
+    if (row < ranges->count) {
+        *thread = ranges->thread[row];
+        return (struct outer){ranges->start_ns[row], ranges->end_ns[row], ranges->name[row]};
+    }
+    row -= ranges->count;
+    *thread = store->cpu_ops.thread[row];
+    return (struct outer){store->cpu_ops.start_ns[row], store->cpu_ops.end_ns[row], store->cpu_ops.name[row]};
+}
+
+/* Walks all rows by start. What begins inside another keeps only what is behind its end, so that damaged nesting still
+   gives intervals that do not overlap. Without items it only counts. */
+static void find_outers(const struct gt_store *store, const struct gt_radix_item *order, size_t count,
+                        int64_t *reached_ns, size_t *next, struct outer *items) {
+    for (size_t t = 0; t < store->threads.count; t++)
+        reached_ns[t] = INT64_MIN;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t thread;
+        struct outer outer = row_at(store, order[i].value, &thread);
+        if (outer.start_ns < reached_ns[thread])
+            outer.start_ns = reached_ns[thread];
+        if (outer.end_ns <= outer.start_ns)
+            continue;
+        reached_ns[thread] = outer.end_ns;
+        if (items)
+            items[next[thread]] = outer;
+        next[thread]++;
+    }
+}
+
+static bool outers_init(struct outers *outers, const struct gt_view *view, const uint8_t *is_telling) {
+    const struct gt_store *store = view->store;
+    size_t count, threads = store->threads.count;
+    struct gt_radix_item *order = new_order(store, is_telling, &count);
+    int64_t *reached_ns = gt_alloc_array(threads, sizeof *reached_ns);
+    size_t *next = gt_alloc_array(threads, sizeof *next);
+    outers->first = gt_alloc_array(threads + 1, sizeof *outers->first);
+    bool ok = order && reached_ns && next && outers->first;
+    if (ok) {
+        find_outers(store, order, count, reached_ns, outers->first + 1, NULL);
+        for (size_t t = 0; t < threads; t++) {
+            outers->first[t + 1] += outers->first[t];
+            next[t] = outers->first[t];
+        }
+        outers->items = gt_alloc_array(outers->first[threads], sizeof *outers->items);
+        ok = outers->items != NULL;
+    }
+    if (ok)
+        find_outers(store, order, count, reached_ns, next, outers->items);
+    gt_free(order);
+    gt_free(reached_ns);
+    gt_free(next);
+    return ok;
+}
+
+/* The name with the largest part of [start, end), where all names together have more than half of it. */
+static gt_strid name_during(const struct outers *outers, uint32_t thread, int64_t start_ns, int64_t end_ns) {
+    size_t low = outers->first[thread], end = outers->first[thread + 1], high = end;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (outers->items[middle].end_ns <= start_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    int64_t longest_ns = 0, covered_ns = 0;
+    gt_strid longest = GT_STRID_EMPTY;
+    for (size_t i = low; i < end && outers->items[i].start_ns < end_ns; i++) {
+        const struct outer *outer = &outers->items[i];
+        int64_t from_ns = outer->start_ns > start_ns ? outer->start_ns : start_ns;
+        int64_t part_ns = gt_ns_between(from_ns, outer->end_ns < end_ns ? outer->end_ns : end_ns);
+        covered_ns = gt_ns_add(covered_ns, part_ns);
+        if (part_ns > longest_ns) {
+            longest_ns = part_ns;
+            longest = outer->name;
+        }
+    }
+    return covered_ns > gt_ns_between(start_ns, end_ns) / 2 ? longest : GT_STRID_EMPTY;
+}
+
+/* ---- sums by device and name ---- */
+
+static bool shares_add(struct shares *shares, uint32_t device, gt_strid name, int64_t gap_ns) {
+    uint32_t number = gt_map_put_if_new(&shares->numbers, device, name, (uint32_t)shares->count);
+    if (shares->numbers.failed)
+        return false;
+    if (number == shares->count) {
+        if (shares->count == shares->capacity) {
+            size_t capacity = shares->capacity ? shares->capacity * 2 : 16;
+            struct share *grown = gt_realloc(shares->items, capacity * sizeof *grown);
+            if (!grown)
+                return false;
+            shares->items = grown;
+            shares->capacity = capacity;
+        }
+        shares->items[shares->count++] = (struct share){.device = device, .name = name};
+    }
+    gt_moments_add(&shares->items[number].gaps, gap_ns);
+    return true;
+}
+
+static bool charge_gaps(const struct gt_view *view, const struct gt_idle *idle, struct outers *outers,
+                        struct shares *shares) {
+    const struct gt_calls *calls = &view->store->calls;
+    bool ok = true;
+    for (size_t i = 0; i < idle->count && ok; i++) {
+        const struct gt_idle_gap *gap = &idle->gaps[i];
+        if (gap->cause != GT_IDLE_HOST)
+            continue;
+        uint32_t thread = calls->thread[gap->call];
+        gt_strid name = thread < view->store->threads.count
+                            ? name_during(outers, thread, gap->start_ns, calls->start_ns[gap->call])
+                            : GT_STRID_EMPTY;
+        ok = shares_add(shares, gap->device, name, gap->gap_ns);
+    }
+    return ok;
+}
+
+static int by_device_and_total(const void *a, const void *b) {
+    const struct share *x = a, *y = b;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
+    if (x->gaps.sum != y->gaps.sum)
+        return x->gaps.sum < y->gaps.sum ? 1 : -1;
+    return (x->name > y->name) - (x->name < y->name);
+}
+
+/* ---- the table ---- */
+
+/* Loaders of the frameworks say so in their names: enumerate(DataLoader)#..., tf.data's Iterator::GetNext. */
+static bool is_data_loading(struct gt_str name) {
+    static const char *const marks[] = {"dataloader", "data_loader", "data loading", "iterator::getnext",
+                                        "prefetch_batch"};
+    for (size_t i = 0; i < GT_ARRAY_COUNT(marks); i++)
+        if (gt_str_find_nocase(name, gt_str_of(marks[i])))
+            return true;
+    return false;
+}
+
+static void add_row(const struct gt_view *view, struct gt_table *table, const struct share *share, double host_ns) {
+    struct gt_str name = gt_store_string(view->store, share->name);
+    struct gt_cell *cell = gt_table_row(table);
+    *cell++ = gt_cell_int(view->devices[share->device].id);
+    *cell++ = gt_cell_text(name.len ? name : GT_STR("(outside ranges and operators)"));
+    *cell++ = gt_cell_count(share->gaps.count);
+    *cell++ = gt_cell_int(gt_ns_of_sum(share->gaps.sum));
+    *cell++ = gt_cell_int(share->gaps.max);
+    *cell++ = gt_cell_real(gt_moments_stddev(&share->gaps));
+    *cell++ = gt_cell_share((double)share->gaps.sum, host_ns);
+    *cell++ = is_data_loading(name) ? gt_cell_text(GT_STR("waiting for data")) : gt_cell_null();
+}
+
+static void add_table(const struct gt_view *view, const struct shares *shares, struct gt_section *section) {
+    struct gt_table *table = gt_section_table(section, "idle_work", "What the CPU was working on while the GPU waited",
+                                              columns, GT_ARRAY_COUNT(columns));
+    table->screen_limit = 10;
+    for (size_t first = 0, end; first < shares->count; first = end) {
+        __int128 host_ns = 0;
+        for (end = first; end < shares->count && shares->items[end].device == shares->items[first].device; end++)
+            host_ns += shares->items[end].gaps.sum;
+        for (size_t i = first; i < end; i++)
+            add_row(view, table, &shares->items[i], (double)host_ns);
+    }
+}
+
+enum gt_status gt_idle_work_add(const struct gt_view *view, const struct gt_idle *idle, struct gt_section *section,
+                                struct gt_error *err) {
+    struct outers outers = {0};
+    struct shares shares = {0};
+    bool has_host_gaps = false;
+    for (size_t i = 0; i < idle->count && !has_host_gaps; i++)
+        has_host_gaps = idle->gaps[i].cause == GT_IDLE_HOST;
+    uint8_t *is_telling = has_host_gaps ? gt_telling_ranges_new(view) : NULL;
+    bool ok = !has_host_gaps ||
+              (is_telling && outers_init(&outers, view, is_telling) && charge_gaps(view, idle, &outers, &shares));
+    if (ok) {
+        if (shares.count)
+            qsort(shares.items, shares.count, sizeof *shares.items, by_device_and_total);
+        add_table(view, &shares, section);
+    }
+    gt_free(is_telling);
+    gt_free(outers.items);
+    gt_free(outers.first);
+    gt_free(shares.items);
+    gt_map_release(&shares.numbers);
+    return ok ? GT_OK : gt_fail_memory(err);
+}

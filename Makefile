@@ -26,7 +26,12 @@ CFLAGS   := -std=c17 $(OPTIMISE) -fPIC -fvisibility=hidden -pthread $(WARNINGS) 
 LDFLAGS  := $(EXTRA_LDFLAGS)
 LDLIBS   := -pthread $(CONFIG_LIBS) -lsqlite3 -lz -lzstd -llz4 -lpcre2-8 -lm
 
-LIB_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard lib/*.c lib/*/*.c))
+# The page of --format html is made by npm from web/, once for all builds; WEB=0 leaves it out.
+WEB         ?= 1
+PAGE        := $(if $(filter-out 0,$(WEB)),build/web/head.html)
+PAGE_OBJECT := $(BUILD)/obj/lib/write/page$(if $(PAGE),,-none).o
+
+LIB_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard lib/*.c lib/*/*.c)) $(PAGE_OBJECT)
 CLI_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard cli/*.c))
 UNIT_TESTS  := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(filter-out $(SKIP:%=tests/unit/%.c),$(wildcard tests/unit/test_*.c)))
 FUZZ_NAMES  := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -48,6 +53,22 @@ $(BUILD)/config.mk: setup.sh Makefile
 $(BUILD)/obj/%.o: %.c $(BUILD)/config.mk
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(PAGE_OBJECT): lib/write/page.S $(PAGE)
+	@mkdir -p $(@D)
+	$(CC) $(if $(PAGE),-DGT_PAGE_HEAD='"build/web/head.html"' -DGT_PAGE_TAIL='"build/web/tail.html"') -c -o $@ $<
+
+WEB_SOURCES := $(wildcard web/*.* web/src/*.* web/src/*/*.*) docs/measures.md
+build/web/head.html: build/web/packages $(WEB_SOURCES)
+	node web/build.mjs build/web
+
+# The packages that the lock file names; the stamp stands outside web/ so that `make clean` has them checked again.
+build/web/packages: web/package.json web/package-lock.json
+	@./setup.sh web
+	@mkdir -p $(@D)
+	@cd web && npm ci --silent --ignore-scripts --no-audit --no-fund || { \
+	    echo "npm could not fetch the packages of the page; 'make WEB=0' builds without it" >&2; exit 1; }
+	@touch $@
 
 # A cached trace is as good as the code that decoded it, so that code's checksum is part of the cache's key.
 DECODING := $(sort $(wildcard lib/base/*.[ch] lib/decode/*.[ch] lib/events/*))
@@ -104,11 +125,11 @@ SANITIZE := -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -fno-
 ASAN := OPTIMISE="-O1 -g" EXTRA_CFLAGS="$(SANITIZE)" EXTRA_LDFLAGS="$(SANITIZE)"
 TSAN := OPTIMISE="-O1 -g" EXTRA_CFLAGS="-fsanitize=thread" EXTRA_LDFLAGS="-fsanitize=thread"
 
-asan:
+asan: $(PAGE)
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/asan $(ASAN) build/asan/gputime
 
 # The torture test makes allocations fail, which ThreadSanitizer's own runtime does not survive.
-tsan:
+tsan: $(PAGE)
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/tsan $(TSAN) build/tsan/gputime
 	@$(MAKE) --no-print-directory -s unit BUILD=build/tsan SKIP=test_torture $(TSAN)
 

@@ -1,4 +1,5 @@
-/* Reads a trace and does nothing else: what the benchmark compares with other readers. Prints what it found. */
+/* Reads a trace and does nothing else: what the benchmark compares with other readers. Prints what it found. With
+   "keep" the trace is put into the cache as well, with "cached" it comes from there. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 #include "base/source.h"
 #include "decode/decoder.h"
 #include "decode/torch_json.h"
+#include "events/cache.h"
 
 /* What every reader of the benchmark must agree on, then what this one keeps. */
 static void print_sums(const struct gt_store *store) {
@@ -31,28 +33,51 @@ static enum gt_status read_portable(struct gt_source *source, const struct gt_de
     return gt_torch_json_decode_sized(source, options, &sizes, store, error);
 }
 
-int main(int argc, char **argv) {
-    bool is_portable = argc == 4 && strcmp(argv[3], "portable") == 0;
-    if (argc != 3 && !is_portable) {
-        fprintf(stderr, "usage: read THREADS TRACE [portable]\n");
-        return 2;
-    }
-    struct gt_decode_options options = {.threads = strtoul(argv[1], NULL, 10)};
+enum how { USUAL, PORTABLE, KEEP, CACHED };
+
+static enum how parse_how(const char *word) {
+    const char *const words[] = {"usual", "portable", "keep", "cached"};
+    for (enum how how = USUAL; how <= CACHED; how++)
+        if (strcmp(word, words[how]) == 0)
+            return how;
+    fprintf(stderr, "usage: read THREADS TRACE [usual|portable|keep|cached]\n");
+    exit(2);
+}
+
+static enum gt_status decode(const char *path, size_t threads, enum how how, struct gt_store **store,
+                             struct gt_error *error) {
+    struct gt_decode_options options = {.threads = threads};
     const struct gt_decoder *decoder;
     struct gt_source *source = NULL;
+    enum gt_status status = gt_source_open(path, &source, error);
+    if (status == GT_OK)
+        status = gt_decoder_choose(source, &decoder, error);
+    if (status == GT_OK)
+        status = how == PORTABLE ? read_portable(source, &options, store, error)
+                                 : decoder->decode(&source, 1, &options, store, error);
+    gt_source_close(source);
+    return status;
+}
+
+int main(int argc, char **argv) {
+    enum how how = parse_how(argc == 4 ? argv[3] : argc == 3 ? "usual" : "");
+    const char *path = argv[2];
+    struct gt_cache_key key;
     struct gt_store *store = NULL;
     struct gt_error error = {0};
-    enum gt_status status = gt_source_open(argv[2], &source, &error);
-    if (status == GT_OK)
-        status = gt_decoder_choose(source, &decoder, &error);
-    if (status == GT_OK)
-        status = is_portable ? read_portable(source, &options, &store, &error)
-                             : decoder->decode(&source, 1, &options, &store, &error);
-    if (status == GT_OK)
-        print_sums(store);
-    else
+    if (how >= KEEP)
+        gt_cache_key_init(&key, &path, 1);
+    if (how == CACHED && !gt_cache_load(&key, &store))
+        snprintf(error.message, sizeof error.message, "'%s' is not in the cache", path);
+    else if (how != CACHED)
+        decode(path, strtoul(argv[1], NULL, 10), how, &store, &error);
+    if (!store) {
         fprintf(stderr, "read: %s\n", error.message);
+        return 1;
+    }
+    if (how == KEEP)
+        gt_cache_save(&key, &path, 1, store);
+    print_sums(store);
     gt_store_free(store);
-    gt_source_close(source);
-    return status == GT_OK ? 0 : 1;
+    return 0;
 }

@@ -164,6 +164,19 @@ def pack(bench, trace, packing):
     return path
 
 
+def install_packages(bench):
+    """The peers that come from npm, with the scripts that drive them, in a folder of their own."""
+    folder = bench / "npm"
+    folder.mkdir(exist_ok=True)
+    lock = HERE / "peers/package-lock.json"
+    is_current = (folder / "node_modules").exists() and (folder / lock.name).read_bytes() == lock.read_bytes()
+    for source in [*HERE.glob("peers/*.mjs"), HERE / "peers/package.json", lock]:
+        (folder / source.name).write_bytes(source.read_bytes())
+    if not is_current:
+        subprocess.run(["npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"], cwd=folder, check=True)
+    return folder
+
+
 # ---- cases ----
 
 def json_case(bench, build, trace, name, extra):
@@ -185,14 +198,49 @@ def json_case(bench, build, trace, name, extra):
     return Case(name, trace.stat().st_size, "simdjson on-demand", contenders)
 
 
-def packed_case(bench, path, size, name, libraries):
+def other_programs_case(bench):
+    """What users reach for today, on a trace that all of them manage."""
+    trace = make_trace(bench, "100M", "multi")
+    packages = install_packages(bench)
+    contenders = [
+        Contender("gputime 2 threads", [bench / "read", 2, trace]),
+        Contender("gputime 1 thread", [bench / "read", 1, trace]),
+        Contender("Perfetto (WebAssembly)", ["node", packages / "perfetto_read.mjs", trace], slow=True),
+        Contender("DuckDB", ["node", packages / "duckdb_read.mjs", 2, trace], slow=True),
+        Contender("Python json", [sys.executable, HERE / "peers/json_read.py", trace], slow=True),
+    ]
+    return Case("JSON, 100 MB", trace.stat().st_size, "Perfetto (WebAssembly)", contenders)
+
+
+def large_case(bench):
+    """More than 4 GiB, which simdjson refuses."""
+    trace = make_trace(bench, "4600M", "multi")
+    contenders = [Contender(f"gputime {threads}", [bench / "read", threads[0], trace])
+                  for threads in ("1 thread", "2 threads")]
+    return Case("JSON, 4.6 GB", trace.stat().st_size, "gputime 1 thread", contenders)
+
+
+def cache_case(bench, trace):
+    """Mapping a kept trace instead of decoding it."""
+    ENVIRONMENT["XDG_CACHE_HOME"] = str(bench / "cache")
+    time.sleep(max(0, trace.stat().st_mtime + 3 - time.time()))  # younger files are not kept
+    subprocess.run([bench / "read", "2", trace, "keep"], check=True, stdout=subprocess.DEVNULL, env=ENVIRONMENT)
+    contenders = [Contender("gputime, cached", [bench / "read", 1, trace, "cached"]),
+                  Contender("gputime 1 thread", [bench / "read", 1, trace]),
+                  Contender("gputime 2 threads", [bench / "read", 2, trace])]
+    return Case("the cache", trace.stat().st_size, "gputime 1 thread", contenders)
+
+
+def packed_case(bench, size, packing, name, libraries):
+    trace = make_trace(bench, size, "multi")
+    path = pack(bench, trace, packing)
     contenders = [Contender("gputime 2 threads", [bench / "read", 2, path]),
                   Contender("gputime 1 thread", [bench / "read", 1, path])]
     contenders += [Contender(f"{library} alone", [bench / "inflate", library, path]) for library in libraries]
-    return Case(name, size, f"{libraries[0]} alone", contenders)
+    return Case(name, trace.stat().st_size, f"{libraries[0]} alone", contenders)
 
 
-def sqlite_case(bench, kernels):
+def sqlite_case(bench, build, kernels):
     """The kernel table of an Nsight export, beside a step loop over the same columns."""
     path = bench / f"kernels-{kernels}.sqlite"
     if not is_newer(path, bench / "nsysgen"):
@@ -203,6 +251,10 @@ def sqlite_case(bench, kernels):
         Contender("gputime 2 threads", [bench / "read", 2, path]),
         Contender("sqlite3_step", [bench / "sqlite_step", 1, path]),
         Contender("sqlite3_step, 2 connections", [bench / "sqlite_step", 2, path]),
+        Contender("whole command, 2 threads",
+                  [build / "gputime", "kernels", path, "--no-cache", "--threads", 2, "-o", "/dev/null"]),
+        Contender("Python sqlite3", [sys.executable, HERE / "peers/sqlite_read.py", "rows", path], slow=True),
+        Contender("SQL GROUP BY", [sys.executable, HERE / "peers/sqlite_read.py", "group", path], slow=True),
     ]
     return Case("Nsight SQLite", path.stat().st_size, "sqlite3_step", contenders)
 
@@ -225,21 +277,27 @@ def small_case(bench, build):
     return Case("30 MB", trace.stat().st_size, "simdjson on-demand", contenders)
 
 
-def make_cases(bench, build, is_quick):
-    size = "150M" if is_quick else "1G"
-    traces = {layout: make_trace(bench, size, layout) for layout in ("multi", "min", "flat")}
-    plain = traces["multi"]
-    plain_bytes = plain.stat().st_size
-    return [
-        json_case(bench, build, plain, "JSON as Kineto writes it", extra=True),
-        json_case(bench, build, traces["min"], "JSON on one line", extra=False),
-        json_case(bench, build, traces["flat"], "JSON, args on one line", extra=False),
-        packed_case(bench, pack(bench, plain, "gzip"), plain_bytes, "JSON in gzip", ["isal", "zlib"]),
-        packed_case(bench, pack(bench, plain, "zstd"), plain_bytes, "JSON in zstd", ["zstd"]),
-        sqlite_case(bench, 1000000 if is_quick else 10000000),
-        report_case(bench, 100 if is_quick else 500),
-        small_case(bench, build),
-    ]
+def make_cases(bench, build, is_quick, only):
+    """One after the other, so that the input of a case nobody asked for is not made."""
+    size, packed_size = ("150M", "150M") if is_quick else ("1G", "2G")
+    plain = make_trace(bench, size, "multi")
+    makers = {
+        "JSON as Kineto writes it": lambda name: json_case(bench, build, plain, name, extra=True),
+        "JSON on one line": lambda name: json_case(bench, build, make_trace(bench, size, "min"), name, extra=False),
+        "JSON, args on one line":
+            lambda name: json_case(bench, build, make_trace(bench, size, "flat"), name, extra=False),
+        "JSON in gzip": lambda name: packed_case(bench, packed_size, "gzip", name, ["isal", "zlib"]),
+        "JSON in zstd": lambda name: packed_case(bench, packed_size, "zstd", name, ["zstd"]),
+        "Nsight SQLite": lambda _: sqlite_case(bench, build, 1000000 if is_quick else 10000000),
+        "Nsight report": lambda _: report_case(bench, 100 if is_quick else 500),
+        "the cache": lambda _: cache_case(bench, plain),
+        "30 MB": lambda _: small_case(bench, build),
+        "JSON, 100 MB": lambda _: other_programs_case(bench),
+        "JSON, 4.6 GB": lambda _: large_case(bench),
+    }
+    for name, make in makers.items():
+        if (only or "").lower() in name.lower() and not (is_quick and name == "JSON, 4.6 GB"):
+            yield make(name)
 
 
 # ---- the table ----
@@ -280,11 +338,8 @@ def main():
     build = arguments.build.resolve()
     bench = build / "bench"
     build_programs(bench, build)
-    cases = make_cases(bench, build, arguments.quick)
     rows = []
-    for case in cases:
-        if arguments.only and arguments.only.lower() not in case.name.lower():
-            continue
+    for case in make_cases(bench, build, arguments.quick, arguments.only):
         case.run(arguments.rounds or (6 if arguments.quick else 9))
         rows += case.rows()
     print_table(rows)

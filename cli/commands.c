@@ -33,11 +33,13 @@ static const struct cli_list transitions = {.table = "transitions",
 
 /* ---- summary ---- */
 
-static const char *const summary_analyses[] = {"overview", "accounting", "categories",  "kernels",   "gaps", "memory",
-                                               "streams",  "steps",      "collectives", "processes", NULL};
+static const char *const summary_analyses[] = {"overview",    "findings",    "accounting", "categories", "kernels",
+                                               "gaps",        "memory",      "streams",    "steps",      "graphs",
+                                               "collectives", "driver_work", "processes",  NULL};
 
 /* One screen: what is hidden is for data and pages. */
 static const struct gputime_shape summary_shapes[] = {
+    {.table = "findings", .screen_limit = 3, .columns = "title,advice"},
     {.table = "accounting", .hidden = 1},
     {.table = "categories", .screen_limit = 6},
     {.table = "kernels", .columns = "name,count,total_ns,avg_ns,share"},
@@ -46,10 +48,16 @@ static const struct gputime_shape summary_shapes[] = {
     {.table = "gaps", .limit = 20, .screen_limit = 3, .columns = "device,start_ns,gap_ns,cause,before"},
     {.table = "memory", .hidden = 1},
     {.table = "streams", .hidden = 1},
+    {.table = "step_states", .hidden = 1},
     {.table = "steps", .hidden = 1},
+    {.table = "graphs", .hidden = 1},
+    {.table = "driver_work", .hidden = 1},
     {.table = "processes", .hidden = 1},
     {.table = NULL},
 };
+
+/* Charts that a screen has no room for. */
+static const char *const summary_page_analyses[] = {"histogram", "launches", "range_tree", NULL};
 
 static const struct cli_list summary_kernels = {.table = "kernels",
                                                 .sort = "total_ns",
@@ -57,6 +65,22 @@ static const struct cli_list summary_kernels = {.table = "kernels",
                                                 .sort_offset = AT(sort),
                                                 .top_offset = AT(top),
                                                 .sorts = kernel_sorts};
+
+/* ---- steps ---- */
+
+static const char *const step_analyses[] = {"steps", NULL};
+#define STEP_PARTS "cpu_ns,gpu_ns,compute_ns,exposed_comm_ns,exposed_memory_ns,idle_ns"
+static const struct gputime_shape step_shapes[] = {
+    {.table = "step_states", .columns = "device,state,steps," STEP_PARTS},
+    {.table = "steps", .columns = "step,device,state," STEP_PARTS},
+    {.table = NULL},
+};
+static const struct cli_list all_steps = {.table = "steps", .sort_offset = AT(sort), .top_offset = AT(top)};
+
+/* ---- findings ---- */
+
+static const char *const finding_analyses[] = {"findings", NULL};
+static const struct cli_list ranked_findings = {.table = "findings", .sort_offset = AT(sort), .top_offset = AT(top)};
 
 /* ---- kernels ---- */
 
@@ -110,11 +134,17 @@ static const struct cli_list transitions_too = {
 static const struct cli_list device_gaps = {.table = "gaps", .screen_rows = 15, .top_offset = AT(gap_top)};
 static const struct cli_list device_gaps_too = {.table = "gaps", .sort_offset = AT(sort), .top_offset = AT(top)};
 
+/* ---- stats ---- */
+
+static const char *const stats_analyses[] = {"class_stats", NULL};
+
+static const struct cli_list class_list = {.table = "class_stats", .sort_offset = AT(sort), .top_offset = AT(top)};
+
 /* ---- ranges ---- */
 
-static const char *const range_analyses[] = {"ranges", NULL};
-static const char *const range_tree_analyses[] = {"ranges", "range_tree", NULL};
-static const char *const range_instance_analyses[] = {"range_instances", NULL};
+static const char *const range_analyses[] = {"ranges", "range_categories", NULL};
+static const char *const range_tree_analyses[] = {"ranges", "range_tree", "range_categories", NULL};
+static const char *const range_data_analyses[] = {"range_instances", "range_texts", NULL};
 
 static const struct gputime_shape range_tree_shapes[] = {
     {.table = "ranges", .hidden = 1},
@@ -137,7 +167,8 @@ const struct cli_command cli_command_table[] = {
      .parts = {{.main_table = "accounting",
                 .analyses = summary_analyses,
                 .shapes = summary_shapes,
-                .lists = {&summary_kernels}}},
+                .lists = {&summary_kernels}},
+               {.for_page = true, .analyses = summary_page_analyses}},
      .notes = {{"top", "kernels to show (6; 0 = all)"}},
      .examples = {"gputime trace.json.gz", "gputime --from 40% --to 60% profile.sqlite -o summary.md"}},
 
@@ -223,10 +254,47 @@ const struct cli_command cli_command_table[] = {
                 .analyses = range_tree_analyses,
                 .shapes = range_tree_shapes,
                 .lists = {&nested_ranges}},
-               {.for_data = true, .analyses = range_instance_analyses}},
+               {.for_data = true, .analyses = range_data_analyses}},
      .notes = {{"top", "rows to show (20; with --tree 40; 0 = all)"}},
      .examples = {"gputime ranges --sort exclusive_ns profile.sqlite", "gputime ranges --tree trace.json.gz",
                   "gputime ranges --table range_instances --csv profile.sqlite"}},
+
+    {.name = "steps",
+     .help = "steps of the program: account of each, warm-up, outliers",
+     .usage = "TRACE...",
+     .details = "Shows where the GPU time of each step went, from the first to the last op it launched. Steps are the "
+                "ranges ProfilerStep#N, 'step N', 'iteration N', train_step and the like, whichever the trace has. "
+                "One that takes over 1.5 times the median is an outlier; before the first usual one it is warm-up.",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT,
+     .parts = {{.main_table = "steps", .analyses = step_analyses, .shapes = step_shapes, .lists = {&all_steps}}},
+     .notes = {{"top", "steps to show (20; 0 = all)"}},
+     .examples = {"gputime steps trace.json.gz", "gputime steps --sort cpu_ns --top 5 profile.nsys-rep"}},
+
+    {.name = "findings",
+     .help = "what to do next, with the evidence",
+     .usage = "TRACE...",
+     .details = "Lists what stands out in a trace: the most GPU time to win back first. Each finding has its evidence "
+                "in numbers, advice, and the table to look at (--table KEY). The times to win back overlap: they are "
+                "upper bounds, each for itself.",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT,
+     .parts = {{.main_table = "findings", .analyses = finding_analyses, .lists = {&ranked_findings}}},
+     .notes = {{"top", "findings to show (all)"}, {"columns", "parts to show: title, evidence, advice, table"}},
+     .examples = {"gputime findings profile.nsys-rep", "gputime findings --step 3-9 --json trace.json.gz"}},
+
+    {.name = "stats",
+     .help = "time of an iteration by class, NCCL, copies, NVTX",
+     .usage = "TRACE...",
+     .details =
+         "Divides the time of kernels, communication and copies by iterations and GPUs. Classes are those of --map "
+         "(substrings of kernel names), else the built-in categories. With --nvtx-tag it estimates what of an "
+         "iteration no kernel covers.",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_STATS | CLI_GROUP_TITLE,
+     .parts =
+         {{.main_table = "class_stats", .text_layout = "stats", .analyses = stats_analyses, .lists = {&class_list}}},
+     .examples = {"gputime stats --map classes.json --iters 5 --nvtx-tag Train_step t.nsys-rep"}},
 
     {.name = "redact",
      .help = "a copy of an Nsight export without private data",

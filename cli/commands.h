@@ -34,8 +34,10 @@ struct cli_part {
     size_t option; /* offset of an int in struct cli_options; 0: always */
     int value;
     bool for_data;                      /* only for formats that carry every row, not for text and Markdown */
+    bool for_page;                      /* only for the page, which has room for more than was asked for */
     const char *main_table;             /* NULL: as the part before says */
     const char *output_layout;          /* of the file that --output names; NULL: as the part before says */
+    const char *text_layout;            /* of text, printed or in a file; NULL: as the library writes it */
     const char *gap_layout;             /* of the file that --gap-output names */
     const char *const *analyses;        /* up to a NULL */
     const struct gputime_shape *shapes; /* up to one without a table; NULL: none */

@@ -80,7 +80,33 @@ static bool has_option_form(const struct cli_command *command) {
     return command->action == CLI_ACTION_HELP || command->action == CLI_ACTION_VERSION;
 }
 
+/* "--from TIME  --to TIME ...", broken into lines. */
+struct name_list {
+    FILE *out;
+    size_t column;
+};
+
+static void print_name(struct name_list *list, const struct cli_option *option) {
+    char text[160], letter[8] = "";
+    const char *argument = !cli_option_takes_value(option) ? "" : option->argument ? option->argument : option->choices;
+    if (option->letter)
+        snprintf(letter, sizeof letter, "-%c, ", option->letter);
+    int bytes = snprintf(text, sizeof text, "  %s--%s%s%s", letter, option->name, *argument ? " " : "", argument);
+    if (list->column && list->column + (size_t)bytes > WIDTH) {
+        fputc('\n', list->out);
+        list->column = 0;
+    }
+    fputs(text, list->out);
+    list->column += (size_t)bytes;
+}
+
+/* Options that few people need are named here and explained in the manual. */
+static bool is_rare(const struct cli_option *option) {
+    return option->group == CLI_GROUP_READING;
+}
+
 void cli_help_program(FILE *out) {
+    struct name_list rare = {.out = out};
     const char *heading = "";
     fputs("gputime: where did the GPU time go?\n"
           "\n"
@@ -94,7 +120,7 @@ void cli_help_program(FILE *out) {
     fputc('\n', out);
     for (size_t i = 0; i < cli_option_count; i++) {
         const struct cli_option *option = &cli_option_table[i];
-        if (!is_common(option))
+        if (!is_common(option) || is_rare(option))
             continue;
         if (strcmp(heading, cli_group_heading(option->group)) != 0) {
             heading = cli_group_heading(option->group);
@@ -102,7 +128,11 @@ void cli_help_program(FILE *out) {
         }
         print_option(out, option, option->help, false);
     }
-    fprintf(out, "\nExample: %s\n", cli_command_table[1].examples[0]);
+    fprintf(out, "%s (see the manual):\n", cli_group_heading(CLI_GROUP_READING));
+    for (size_t i = 0; i < cli_option_count; i++)
+        if (is_rare(&cli_option_table[i]))
+            print_name(&rare, &cli_option_table[i]);
+    fprintf(out, "\n\nExample: %s\n", cli_command_table[1].examples[0]);
 }
 
 static bool is_own(const struct cli_command *command, const struct cli_option *option) {
@@ -110,26 +140,12 @@ static bool is_own(const struct cli_command *command, const struct cli_option *o
            (!is_common(option) || cli_command_has_note(command, option));
 }
 
-/* "--from TIME  --to TIME ...", broken into lines. */
 static void print_common_names(FILE *out, const struct cli_command *command) {
-    size_t column = 0;
+    struct name_list list = {.out = out};
     for (size_t i = 0; i < cli_option_count; i++) {
         const struct cli_option *option = &cli_option_table[i];
-        if (!cli_command_takes(command, option) || option->group == CLI_GROUP_HIDDEN || is_own(command, option))
-            continue;
-        char text[160], letter[8] = "";
-        const char *argument = !cli_option_takes_value(option) ? ""
-                               : option->argument              ? option->argument
-                                                               : option->choices;
-        if (option->letter)
-            snprintf(letter, sizeof letter, "-%c, ", option->letter);
-        int bytes = snprintf(text, sizeof text, "  %s--%s%s%s", letter, option->name, *argument ? " " : "", argument);
-        if (column && column + (size_t)bytes > WIDTH) {
-            fputc('\n', out);
-            column = 0;
-        }
-        fputs(text, out);
-        column += (size_t)bytes;
+        if (cli_command_takes(command, option) && option->group != CLI_GROUP_HIDDEN && !is_own(command, option))
+            print_name(&list, option);
     }
     fputc('\n', out);
 }

@@ -91,6 +91,35 @@ const struct cli_option cli_option_table[] = {
      .implies = AT(gaps),
      .help = "leave out longer gaps (microseconds)"},
 
+    {.name = "iters",
+     .type = CLI_INTEGER,
+     .offset = AT(lib.iterations),
+     .min = 1,
+     .max = INT32_MAX,
+     .argument = "N",
+     .group = CLI_GROUP_STATS,
+     .help = "iterations in the trace (ranges of the tag, else 1)"},
+    {.name = "gpus",
+     .type = CLI_INTEGER,
+     .offset = AT(lib.gpus),
+     .min = 1,
+     .max = INT32_MAX,
+     .argument = "N",
+     .group = CLI_GROUP_STATS,
+     .help = "GPUs whose work it holds (those it shows)"},
+    {.name = "nvtx-tag",
+     .type = CLI_TEXT,
+     .offset = AT(lib.nvtx_tag),
+     .argument = "NAME",
+     .group = CLI_GROUP_STATS,
+     .help = "range of an iteration; [domain:]name"},
+    {.name = "title",
+     .type = CLI_TEXT,
+     .offset = AT(lib.title),
+     .argument = "TEXT",
+     .group = CLI_GROUP_TITLE,
+     .help = "heading, in place of the file's name"},
+
     {.name = "from",
      .type = CLI_TEXT,
      .offset = AT(lib.from),
@@ -207,7 +236,7 @@ const struct cli_option cli_option_table[] = {
      .offset = AT(lib.format),
      .argument = "FORMAT",
      .group = CLI_GROUP_FORMAT,
-     .help = "format; or --json, --csv, --md"},
+     .help = "or --json, --csv, --html ..."},
     {.name = "json",
      .type = CLI_CONSTANT,
      .offset = AT(lib.format),
@@ -226,6 +255,12 @@ const struct cli_option cli_option_table[] = {
      .choices = "md",
      .group = CLI_GROUP_OUTPUT,
      .help = "short for --format md"},
+    {.name = "html",
+     .type = CLI_CONSTANT,
+     .offset = AT(lib.format),
+     .choices = "html",
+     .group = CLI_GROUP_OUTPUT,
+     .help = "short for --format html"},
     {.name = "output",
      .letter = 'o',
      .type = CLI_TEXT,
@@ -337,6 +372,8 @@ const char *cli_group_heading(enum cli_group group) {
     case CLI_GROUP_GAPS:
     case CLI_GROUP_GAP_PART:
     case CLI_GROUP_RANGES:
+    case CLI_GROUP_STATS:
+    case CLI_GROUP_TITLE:
         return "Options";
     case CLI_GROUP_GENERAL:
     case CLI_GROUP_HIDDEN:

@@ -53,13 +53,16 @@ enum cli_group {
     CLI_GROUP_RANGES = 1024,
     CLI_GROUP_NAMES = 2048, /* one option that reports and redaction share, as the next */
     CLI_GROUP_FILE = 4096,
+    CLI_GROUP_STATS = 8192,
+    CLI_GROUP_TITLE = 16384, /* one option that several commands share */
 };
 /* What every command that makes a report takes, what is special to some, and what all take. */
 #define CLI_GROUPS_REPORT                                                                                              \
     (CLI_GROUP_SELECTION | CLI_GROUP_TABLES | CLI_GROUP_NAMES | CLI_GROUP_FORMAT | CLI_GROUP_OUTPUT | CLI_GROUP_FILE | \
      CLI_GROUP_READING)
-#define CLI_GROUPS_SPECIAL (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART | CLI_GROUP_RANGES)
-#define CLI_GROUPS_ALWAYS  (CLI_GROUP_GENERAL | CLI_GROUP_HIDDEN)
+#define CLI_GROUPS_SPECIAL                                                                                             \
+    (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART | CLI_GROUP_RANGES | CLI_GROUP_STATS | CLI_GROUP_TITLE)
+#define CLI_GROUPS_ALWAYS (CLI_GROUP_GENERAL | CLI_GROUP_HIDDEN)
 
 struct cli_option {
     const char *name;  /* long, with dashes */

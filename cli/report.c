@@ -65,6 +65,8 @@ static struct gputime_options destination_options(const struct job *job, size_t 
     options.main_table = request->main_table;
     options.columns = request->columns;
     options.format = destination->format;
+    if (request->text_layout && strcmp(options.format, "text") == 0)
+        options.format = request->text_layout;
     if (destination->is_layout || destination->is_gap_part)
         options.table = NULL;
     if (!options.width)

@@ -21,6 +21,10 @@ bool cli_format_is_data(const char *format) {
     return true; /* the files of older tools list everything */
 }
 
+bool cli_format_is_page(const char *format) {
+    return strcmp(format, "html") == 0;
+}
+
 bool cli_part_applies(const struct cli_part *part, const struct cli_options *options) {
     if (!part->analyses)
         return false;
@@ -129,6 +133,8 @@ static enum gputime_status add_part(struct cli_request *request, const struct cl
     enum gputime_status status = GPUTIME_OK;
     if (part->main_table)
         request->main_table = part->main_table;
+    if (part->text_layout)
+        request->text_layout = part->text_layout;
     for (size_t i = 0; part->analyses[i]; i++)
         add_analysis(request, part->analyses[i]);
     for (size_t i = 0; part->shapes && part->shapes[i].table; i++) {
@@ -180,6 +186,7 @@ static enum gputime_status narrow_to_table(struct cli_request *request, const st
     request->analyses[0] = analysis.key;
     request->analysis_count = 1;
     request->main_table = table;
+    request->text_layout = NULL;
 
     /* The command's order and columns stay; the limits of a side table do not, for it is no longer one. */
     struct gputime_shape usual = *shape_of(request, table);
@@ -207,6 +214,7 @@ enum gputime_status cli_request_build(const struct cli_command *command, const s
     for (size_t i = 0; i < CLI_MAX_PARTS; i++) {
         const struct cli_part *part = &command->parts[i];
         if (!cli_part_applies(part, options) || (part->for_data && !cli_format_is_data(destination->format)) ||
+            (part->for_page && !cli_format_is_page(destination->format)) ||
             (destination->is_gap_part && !part->gap_layout))
             continue;
         enum gputime_status status = add_part(request, part, options, destination, err);

@@ -22,11 +22,13 @@ struct cli_request {
     struct gputime_shape shapes[CLI_REQUEST_SHAPES];
     size_t shape_count;
     const char *main_table;
+    const char *text_layout; /* instead of text; NULL: none */
     const char *columns;     /* of CSV; NULL: all */
     char sibling_names[512]; /* tables hidden because --table asks for another of the same analysis */
 };
 
 bool cli_format_is_data(const char *format); /* for programs: it carries every row */
+bool cli_format_is_page(const char *format); /* for browsers */
 
 bool cli_part_applies(const struct cli_part *part, const struct cli_options *options);
 

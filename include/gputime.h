@@ -71,6 +71,15 @@ struct gputime_options {
     const char *rules; /* "FILE", "FILE,ENGINE,MODEL" or "ENGINE,MODEL": regular expressions, the first match wins */
     const char *map;   /* "FILE": substrings of kernel names by class */
 
+    /* the run: what the user knows of a capture and the trace does not tell. A trace keeps what it was opened with;
+       what the options of a report say of it goes first */
+    const char *title;    /* stands for the name of the file */
+    int64_t iterations;   /* how often the work was repeated; 0: as often as the range of the tag, else once */
+    int64_t gpus;         /* how many GPUs' work the trace holds; 0: those it shows, 1 where it shows none */
+    const char *nvtx_tag; /* name of the range around an iteration, with or without "domain:" */
+    int without_memory;   /* class statistics leave memory operations out */
+    const char *remark;   /* a sentence that the report states about this input */
+
     /* selection */
     const char *from, *to; /* "1.2s", "350ms", "20us", "40%"; a bare number is seconds; from the first GPU op */
     const char *step;      /* "3" or "2-4" */

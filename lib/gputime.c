@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "events/select.h"
 #include "internal.h"
 #include "label/label.h"
 #include "measure/analysis.h"
@@ -27,13 +28,55 @@ static struct gt_str base_name(const char *path) {
     return gt_str_of(slash && slash[1] ? slash + 1 : path);
 }
 
-/* File names tell inputs apart unless two are equal; then all go by their paths, and the same path by its turn. */
-static bool names_are_unique(struct gputime_trace *const *traces, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < i; k++)
-            if (gt_str_eq(base_name(traces[i]->paths[0]), base_name(traces[k]->paths[0])))
-                return false;
-    return true;
+/* What the report's options say of a run goes before what the trace was opened with. */
+static struct gt_run run_of(const struct gputime_trace *trace, const struct gputime_options *options) {
+    const struct gt_run *known = &trace->run;
+    return (struct gt_run){
+        .title = options->title ? options->title : known->title,
+        .iterations = options->iterations > 0 ? options->iterations : known->iterations,
+        .gpus = options->gpus > 0 ? options->gpus : known->gpus,
+        .nvtx_tag = options->nvtx_tag ? options->nvtx_tag : known->nvtx_tag,
+        .without_memory = options->without_memory || known->without_memory,
+        .remark = options->remark ? options->remark : known->remark,
+    };
+}
+
+/* What an input is called: its title, else its file; by the whole path where two would have one name. */
+struct naming {
+    struct gputime_trace *const *traces;
+    size_t count;
+    const struct gputime_options *options;
+    bool by_path;
+};
+
+static struct gt_str name_of(const struct naming *naming, size_t index) {
+    const struct gputime_trace *trace = naming->traces[index];
+    const char *title = run_of(trace, naming->options).title;
+    if (title)
+        return gt_str_of(title);
+    return naming->by_path ? gt_str_of(trace->paths[0]) : base_name(trace->paths[0]);
+}
+
+/* How many of the inputs up to this one have its name. */
+static size_t turn_of(const struct naming *naming, size_t index) {
+    size_t turn = 0;
+    for (size_t i = 0; i <= index; i++)
+        turn += gt_str_eq(name_of(naming, i), name_of(naming, index));
+    return turn;
+}
+
+static struct naming naming_of(struct gputime_trace *const *traces, size_t count,
+                               const struct gputime_options *options) {
+    struct naming naming = {traces, count, options, false};
+    for (size_t i = 0; i < count && !naming.by_path; i++)
+        naming.by_path = turn_of(&naming, i) > 1;
+    return naming;
+}
+
+static struct gt_str label_of(const struct naming *naming, size_t index, struct gt_arena *arena) {
+    struct gt_str name = gt_arena_copy(arena, name_of(naming, index));
+    size_t turn = turn_of(naming, index);
+    return turn == 1 ? name : gt_arena_printf(arena, "%s (%zu)", name.ptr, turn);
 }
 
 static uint64_t count_kernels(const struct gt_store *store) {
@@ -41,16 +84,6 @@ static uint64_t count_kernels(const struct gt_store *store) {
     for (size_t i = 0; i < store->ops.count; i++)
         count += store->ops.kind[i] == GT_OP_KERNEL || store->ops.kind[i] == GT_OP_GRAPH;
     return count;
-}
-
-static struct gt_str label_of(struct gputime_trace *const *traces, size_t index, bool by_name, struct gt_arena *arena) {
-    const char *path = traces[index]->paths[0];
-    if (by_name)
-        return gt_arena_copy(arena, base_name(path));
-    size_t turn = 1;
-    for (size_t i = 0; i < index; i++)
-        turn += strcmp(traces[i]->paths[0], path) == 0;
-    return turn == 1 ? gt_arena_copy(arena, gt_str_of(path)) : gt_arena_printf(arena, "%s (%zu)", path, turn);
 }
 
 static void describe_input(struct gt_section *section, const struct gputime_trace *trace, struct gt_str label) {
@@ -125,18 +158,12 @@ static void note_losses(const struct gt_store *store, struct gt_section *section
 
 /* A report of a part must not look like one of the whole. */
 static void note_selection(const struct gputime_options *options, struct gt_section *section) {
-    const struct {
-        const char *name, *value;
-    } selections[] = {{"from", options->from},     {"to", options->to},
-                      {"step", options->step},     {"device", options->device},
-                      {"stream", options->stream}, {"process", options->process},
-                      {"name", options->name},     {"category", options->category}};
+    struct gt_selecting given[GT_SELECTING_MAX];
+    size_t count = gt_selecting_options(options, given);
     struct gt_arena *arena = &section->report->arena;
     struct gt_str text = {"", 0};
-    for (size_t i = 0; i < sizeof selections / sizeof *selections; i++)
-        if (selections[i].value)
-            text = gt_arena_printf(arena, "%s%s%s %s", text.ptr, text.len ? ", " : "", selections[i].name,
-                                   selections[i].value);
+    for (size_t i = 0; i < count; i++)
+        text = gt_arena_printf(arena, "%s%s%s %s", text.ptr, text.len ? ", " : "", given[i].name, given[i].value);
     if (!text.len)
         return;
     section->input.selection = text;
@@ -160,6 +187,11 @@ static enum gt_status fill_section(struct gputime_report *report, size_t index, 
                                    const struct gputime_options *options, struct gt_error *err) {
     struct gt_section *section = &report->model->sections[index];
     enum gt_status status = gt_view_new(trace->store, trace->labels, options, &report->views[index], err);
+    struct gt_run run = run_of(trace, options);
+    if (status == GT_OK)
+        report->views[index]->run = run;
+    if (run.remark)
+        gt_section_note(section, GT_FOR_ALL, gt_str_of(run.remark));
     note_losses(trace->store, section);
     note_selection(options, section);
     for (size_t a = 0; a < analysis_count && status == GT_OK; a++)
@@ -178,9 +210,9 @@ static enum gt_status fill_report(struct gputime_report *report, struct gputime_
     if (!report->model || !report->views)
         return gt_fail_memory(err);
     report->model->main_table = options->main_table;
-    bool by_name = names_are_unique(traces, count);
+    struct naming naming = naming_of(traces, count, options);
     for (size_t i = 0; i < count; i++) {
-        describe_input(&report->model->sections[i], traces[i], label_of(traces, i, by_name, &report->model->arena));
+        describe_input(&report->model->sections[i], traces[i], label_of(&naming, i, &report->model->arena));
         enum gt_status status = fill_section(report, i, traces[i], analyses, analysis_count, options, err);
         if (status != GT_OK)
             return status;

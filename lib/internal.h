@@ -15,6 +15,8 @@ struct gputime_trace {
     struct gt_store *store;
     struct gt_rules *rules; /* of the user; NULL: the built-in ones */
     struct gt_labels *labels;
+    struct gt_arena arena; /* owns the texts of run */
+    struct gt_run run;
     struct gt_cache_key cache_key;
     bool is_worth_caching; /* decoding took long */
 };

@@ -48,7 +48,7 @@ static enum gt_status write_folder(const struct gt_writer *writer, const struct 
     enum gt_status status = GT_OK;
     struct gt_arena names = {0};
     const char *key;
-    for (size_t i = 0; status == GT_OK && (key = gt_joined_key(report, i)); i++) {
+    for (size_t i = 0; status == GT_OK && (key = gt_joined_key(report, GT_FOR_DATA, i)); i++) {
         struct gputime_options one = *options;
         one.table = key;
         one.columns = NULL;

@@ -24,6 +24,22 @@ static bool copy_paths(struct gputime_trace *trace, const char *const *paths, si
     return trace->paths != NULL;
 }
 
+static const char *copy_text(struct gt_arena *arena, const char *text) {
+    return text ? gt_arena_copy(arena, gt_str_of(text)).ptr : NULL;
+}
+
+static bool copy_run(struct gputime_trace *trace, const struct gputime_options *options) {
+    trace->run = (struct gt_run){
+        .title = copy_text(&trace->arena, options->title),
+        .iterations = options->iterations,
+        .gpus = options->gpus,
+        .nvtx_tag = copy_text(&trace->arena, options->nvtx_tag),
+        .without_memory = options->without_memory,
+        .remark = copy_text(&trace->arena, options->remark),
+    };
+    return !gt_arena_failed(&trace->arena);
+}
+
 static int64_t now_ns(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -98,12 +114,13 @@ API enum gputime_status gputime_trace_open(const char *const *paths, size_t path
     *out = NULL;
     if (path_count == 0)
         return gt_error_pass(gt_fail_usage(&error, "no trace given"), &error, err);
+    const struct gputime_options *how = options ? options : &gt_options_automatic;
     struct gputime_trace *trace = gt_alloc_array(1, sizeof *trace);
     enum gt_status status;
-    if (!trace || !copy_paths(trace, paths, path_count))
+    if (!trace || !copy_paths(trace, paths, path_count) || !copy_run(trace, how))
         status = gt_fail_memory(&error);
     else
-        status = load(trace, options ? options : &gt_options_automatic, &error);
+        status = load(trace, how, &error);
     if (status == GT_OK)
         *out = trace;
     else
@@ -127,6 +144,7 @@ API void gputime_trace_free(struct gputime_trace *trace) {
     for (size_t i = 0; i < trace->path_count; i++)
         gt_free(trace->paths[i]);
     gt_free(trace->paths);
+    gt_arena_release(&trace->arena);
     gt_free(trace);
 }
 

@@ -7,7 +7,7 @@ static const struct gt_table *table_at(const struct gputime_report *report, size
         return NULL;
     const struct gt_section *from = &report->model->sections[section];
     for (size_t b = 0; b < from->block_count; b++)
-        if (from->blocks[b].kind == GT_BLOCK_TABLE && index-- == 0)
+        if (from->blocks[b].table && index-- == 0)
             return from->blocks[b].table;
     return NULL;
 }

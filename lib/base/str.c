@@ -1,4 +1,4 @@
-/* Search in borrowed text: bytes come in, a place in them goes out. */
+/* Search in borrowed text and likeness of texts: bytes come in, a place or a distance goes out. */
 #include "base/str.h"
 
 /* ASCII only, whatever the locale. */
@@ -23,4 +23,23 @@ const char *gt_str_find_nocase(struct gt_str text, struct gt_str needle) {
         if (matches_at(text.ptr + at, needle))
             return text.ptr + at;
     return NULL;
+}
+
+size_t gt_str_distance_nocase(struct gt_str a, struct gt_str b) {
+    size_t row[GT_STR_DISTANCE_MAX + 1];
+    size_t a_bytes = a.len < GT_STR_DISTANCE_MAX ? a.len : GT_STR_DISTANCE_MAX;
+    size_t b_bytes = b.len < GT_STR_DISTANCE_MAX ? b.len : GT_STR_DISTANCE_MAX;
+    for (size_t j = 0; j <= b_bytes; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a_bytes; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b_bytes; j++) {
+            size_t changed = diagonal + (fold(a.ptr[i - 1]) != fold(b.ptr[j - 1]));
+            size_t moved = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = changed < moved ? changed : moved;
+        }
+    }
+    return row[b_bytes];
 }

@@ -35,4 +35,9 @@ static inline int gt_str_cmp(struct gt_str a, struct gt_str b) {
 /* Where needle first occurs in text, ASCII case ignored; NULL if nowhere. An empty needle is found at once. */
 const char *gt_str_find_nocase(struct gt_str text, struct gt_str needle);
 
+/* How many bytes must be put in, taken out or changed to make one of the other, ASCII case ignored. Only the first
+   GT_STR_DISTANCE_MAX bytes of each count. */
+#define GT_STR_DISTANCE_MAX 64
+size_t gt_str_distance_nocase(struct gt_str a, struct gt_str b);
+
 #endif

@@ -167,6 +167,7 @@ static bool take_group(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_c
     group.median_ns = optional_real_ns(sink, cells, GT_NSYS_CSV_MEDIAN);
     group.stddev_ns = optional_real_ns(sink, cells, GT_NSYS_CSV_STDDEV);
     struct gt_str name = name_of(sink, cells);
+    group.printed = gt_builder_string(sink->builder, name);
     switch (gt_nsys_csv_op(name, &copy_kind)) {
     case GT_NSYS_CSV_COPY:
         group.kind = GT_OP_MEMCPY;

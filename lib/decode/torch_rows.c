@@ -59,6 +59,14 @@ void gt_torch_sink_add_range(struct gt_torch_sink *sink, const struct gt_torch_r
                                                             .kind = is_gpu_side ? GT_RANGE_GPU : GT_RANGE_NESTED});
 }
 
+/* Loading of code is the program's own, whoever measures it; the rest is the profiler's. */
+static uint8_t overhead_kind(const struct gt_builder *builder, gt_strid name) {
+    struct gt_str text = gt_store_string(&builder->store, name);
+    bool is_loading =
+        gt_str_eq(text, GT_STR("Lazy Function Loading")) || gt_str_eq(text, GT_STR("Runtime Triggered Module Loading"));
+    return is_loading ? GT_OVERHEAD_DRIVER : GT_OVERHEAD_PROFILER;
+}
+
 void gt_torch_sink_add_cpu_side(struct gt_torch_sink *sink, const struct gt_torch_row *row) {
     struct gt_builder *builder = sink->builder;
     switch (row->category) {
@@ -70,7 +78,11 @@ void gt_torch_sink_add_cpu_side(struct gt_torch_sink *sink, const struct gt_torc
         gt_builder_cpu_op(builder, &(struct gt_cpu_ops_row){row->start_ns, row->end_ns, row->name, row->track});
         break;
     case GT_TORCH_CAT_OVERHEAD:
-        gt_builder_overhead(builder, &(struct gt_overheads_row){row->start_ns, row->end_ns, row->name, row->track});
+        gt_builder_overhead(builder, &(struct gt_overheads_row){.start_ns = row->start_ns,
+                                                                .end_ns = row->end_ns,
+                                                                .name = row->name,
+                                                                .thread = row->track,
+                                                                .kind = overhead_kind(builder, row->name)});
         break;
     default:
         gt_torch_sink_add_range(sink, row);

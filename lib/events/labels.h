@@ -26,6 +26,7 @@ struct gt_name_reason {
     const char *source;     /* of the rule that fired: "builtin", "vllm/llama", "map"; NULL: none did */
     uint32_t rule;          /* its number there, from 1 */
     struct gt_str pattern;  /* what of it matched */
+    struct gt_str shorter;  /* of a map: an earlier key that matched too and is a part of it; else empty */
     const char *collective; /* "all_reduce" ... where a communication kernel tells, else NULL */
 };
 
@@ -62,6 +63,7 @@ struct gt_labels {
     const struct gt_rules *rules; /* a user's, which must outlive the labels; NULL: the built-in ones */
     const struct gt_category *categories;
     size_t category_count;
+    size_t named_category_count; /* the first ones: those that the user's rules name, whether or not they have ops */
 
     struct gt_step *steps;
     size_t step_count;

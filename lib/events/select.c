@@ -186,8 +186,8 @@ static enum gt_status select_steps(struct gt_selection *selection, const char *t
         return gt_fail_memory(err);
     for (size_t i = 0; i < labels->step_count; i++)
         numbers[i] = labels->steps[i].number;
-    const char *none =
-        why_none(selection->store, "a table of sums does not tell steps", "the trace has no ProfilerStep ranges");
+    const char *none = why_none(selection->store, "a table of sums does not tell steps",
+                                "the trace has no ranges that look like steps (ProfilerStep#3, step 3, train_step)");
     struct choices choices = {"step", "step", "steps", none, numbers, NULL, labels->step_count};
     return choose_numbers(&choices, text, selection->steps, err);
 }
@@ -321,6 +321,20 @@ static enum gt_status select_window(struct gt_selection *selection, const char *
                              is_late ? "from" : "to", is_late ? from : to, length);
     }
     return GT_OK;
+}
+
+size_t gt_selecting_options(const struct gputime_options *options, struct gt_selecting given[GT_SELECTING_MAX]) {
+    const struct gt_selecting all[GT_SELECTING_MAX] = {
+        {"from", options->from},     {"to", options->to},
+        {"step", options->step},     {"device", options->device},
+        {"stream", options->stream}, {"process", options->process},
+        {"name", options->name},     {"category", options->category},
+    };
+    size_t count = 0;
+    for (size_t i = 0; i < GT_SELECTING_MAX; i++)
+        if (all[i].value)
+            given[count++] = all[i];
+    return count;
 }
 
 enum gt_status gt_selection_init(struct gt_selection *selection, const struct gt_store *store,

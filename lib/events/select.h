@@ -27,6 +27,13 @@ struct gt_selection {
     int64_t window_start_ns, window_end_ns;
 };
 
+/* The options that select something, as they were given. */
+struct gt_selecting {
+    const char *name, *value; /* "step", "2-4" */
+};
+enum { GT_SELECTING_MAX = 8 };
+size_t gt_selecting_options(const struct gputime_options *options, struct gt_selecting given[GT_SELECTING_MAX]);
+
 /* Unreadable options and values that the trace does not have are usage errors that say what there is. */
 enum gt_status gt_selection_init(struct gt_selection *selection, const struct gt_store *store,
                                  const struct gt_labels *labels, const struct gputime_options *options,

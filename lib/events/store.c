@@ -173,21 +173,21 @@ void gt_builder_overhead(struct gt_builder *builder, const struct gt_overheads_r
     append_overheads(builder, &checked);
 }
 
-void gt_builder_copy(struct gt_builder *builder, const struct gt_copies_row *row) {
-    if (builder->store.ops.count == 0)
-        return;
-    struct gt_copies_row of_last = *row;
-    of_last.op = (uint32_t)(builder->store.ops.count - 1);
-    append_copies(builder, &of_last);
-}
-
-void gt_builder_payload(struct gt_builder *builder, const struct gt_payloads_row *row) {
-    if (builder->store.ranges.count == 0)
-        return;
-    struct gt_payloads_row of_last = *row;
-    of_last.range = (uint32_t)(builder->store.ranges.count - 1);
-    append_payloads(builder, &of_last);
-}
+/* gt_builder_copy and so on: a row about the last row of another table, which column `of` names. */
+#define APPEND_OF_LAST(function, table, parents, of)                                                                   \
+    void function(struct gt_builder *builder, const struct gt_##table##_row *row) {                                    \
+        struct gt_##table##_row of_last = *row;                                                                        \
+        if (builder->store.parents.count == 0)                                                                         \
+            return;                                                                                                    \
+        of_last.of = (uint32_t)(builder->store.parents.count - 1);                                                     \
+        append_##table(builder, &of_last);                                                                             \
+    }
+APPEND_OF_LAST(gt_builder_copy, copies, ops, op)
+APPEND_OF_LAST(gt_builder_graph_op, graph_ops, ops, op)
+APPEND_OF_LAST(gt_builder_range_category, range_categories, ranges, range)
+APPEND_OF_LAST(gt_builder_range_text, range_texts, ranges, range)
+APPEND_OF_LAST(gt_builder_payload, payloads, ranges, range)
+#undef APPEND_OF_LAST
 
 void gt_builder_group(struct gt_builder *builder, const struct gt_groups_row *row) {
     append_groups(builder, row);

@@ -21,6 +21,8 @@ enum { GT_OP_IN_GRAPH = 1 }; /* flag: a node of a graph, launched by its graph l
 
 enum gt_range_kind { GT_RANGE_NESTED, GT_RANGE_START_END, GT_RANGE_MARK, GT_RANGE_GPU };
 
+enum gt_overhead_kind { GT_OVERHEAD_PROFILER, GT_OVERHEAD_DRIVER };
+
 enum gt_memory_kind {
     GT_MEMORY_UNKNOWN,
     GT_MEMORY_PAGEABLE,
@@ -205,10 +207,14 @@ void gt_builder_call(struct gt_builder *builder, const struct gt_calls_row *row)
 void gt_builder_range(struct gt_builder *builder, const struct gt_ranges_row *row);
 void gt_builder_cpu_op(struct gt_builder *builder, const struct gt_cpu_ops_row *row);
 void gt_builder_overhead(struct gt_builder *builder, const struct gt_overheads_row *row);
-void gt_builder_copy(struct gt_builder *builder,
-                     const struct gt_copies_row *row); /* row->op: set by this, the last op */
-void gt_builder_payload(struct gt_builder *builder,
-                        const struct gt_payloads_row *row); /* row->range: set by this, the last range */
+
+/* What is known beyond the row of the op or range that was added last: row->op and row->range are set by these. */
+void gt_builder_copy(struct gt_builder *builder, const struct gt_copies_row *row);
+void gt_builder_graph_op(struct gt_builder *builder, const struct gt_graph_ops_row *row);
+void gt_builder_range_category(struct gt_builder *builder, const struct gt_range_categories_row *row);
+void gt_builder_range_text(struct gt_builder *builder, const struct gt_range_texts_row *row);
+void gt_builder_payload(struct gt_builder *builder, const struct gt_payloads_row *row);
+
 void gt_builder_group(struct gt_builder *builder, const struct gt_groups_row *row);
 void gt_builder_projection(struct gt_builder *builder, const struct gt_projections_row *row);
 void gt_builder_projection_group(struct gt_builder *builder, const struct gt_projection_groups_row *row);

@@ -21,10 +21,20 @@ struct gt_view_lane {
     size_t first, count;
 };
 
+/* What the user knows of a run and the trace does not tell. Zeroed: nothing. */
+struct gt_run {
+    const char *title;
+    int64_t iterations, gpus;
+    const char *nvtx_tag; /* of the range around an iteration */
+    bool without_memory;
+    const char *remark; /* a sentence about the input */
+};
+
 struct gt_view {
     const struct gt_store *store;
     const struct gt_labels *labels;
     const struct gputime_options *options;
+    struct gt_run run;
     struct gt_arena arena;
 
     /* Ops, sorted by device id, start, longer first, stream, row. Times are clipped to the window. */

@@ -59,6 +59,7 @@ static uint8_t by_user_rules(struct classifier *classifier, uint8_t category, st
     reason->source = number ? gt_rules_source(rules) : NULL;
     reason->rule = number;
     reason->pattern = gt_rules_pattern(rules, number);
+    reason->shorter = gt_rules_pattern(rules, number ? gt_rules_shorter(rules, name) : 0);
     return made_category(classifier, key, builtin->time_class);
 }
 
@@ -110,6 +111,10 @@ static bool classifier_init(struct classifier *classifier, const struct gt_store
         labels->categories = classifier->made;
         labels->category_count = 0;
     }
+    const char *key;
+    for (size_t i = 0; classifier->made && (key = gt_rules_class(labels->rules, i)); i++)
+        made_category(classifier, key, GT_CLASS_COMPUTE);
+    labels->named_category_count = classifier->made ? labels->category_count : 0;
     uint8_t *known = gt_alloc_array(strings, KIND_COUNT);
     for (size_t k = 0; known && k < KIND_COUNT; k++)
         classifier->known[k] = known + k * strings;

@@ -221,19 +221,32 @@ bool gt_rules_cover_memory(const struct gt_rules *rules) {
     return !rules->is_map;
 }
 
+const char *gt_rules_class(const struct gt_rules *rules, size_t index) {
+    if (index == 0)
+        return rules->otherwise;
+    return index <= rules->category_count ? rules->categories[index - 1] : NULL;
+}
+
 struct gt_str gt_rules_pattern(const struct gt_rules *rules, uint32_t number) {
     return number ? rules->items[number - 1].text : GT_STR("");
 }
 
 /* The first substring in the name, unless a later one that contains it is in the name too. */
-static uint32_t match_map(const struct gt_rules *rules, struct gt_str name) {
-    uint32_t match = 0;
+static uint32_t match_map(const struct gt_rules *rules, struct gt_str name, uint32_t *first) {
+    uint32_t match = *first = 0;
     for (size_t i = 0; i < rules->count; i++) {
         struct gt_str text = rules->items[i].text;
-        if (gt_str_find_nocase(name, text) && (!match || gt_str_find_nocase(text, rules->items[match - 1].text)))
-            match = (uint32_t)i + 1;
+        if (!gt_str_find_nocase(name, text) || (match && !gt_str_find_nocase(text, rules->items[match - 1].text)))
+            continue;
+        match = (uint32_t)i + 1;
+        *first = *first ? *first : match;
     }
     return match;
+}
+
+uint32_t gt_rules_shorter(const struct gt_rules *rules, struct gt_str name) {
+    uint32_t first = 0, match = rules->is_map ? match_map(rules, name, &first) : 0;
+    return match != first ? first : 0;
 }
 
 const char *gt_rules_category(const struct gt_rules *rules, struct gt_str name, uint32_t *number) {
@@ -242,7 +255,8 @@ const char *gt_rules_category(const struct gt_rules *rules, struct gt_str name, 
         /* As in GPU Performance Analyser, which keeps NCCL apart whatever the map says. */
         if (gt_str_find_nocase(name, GT_STR("nccl")) || gt_str_find_nocase(name, GT_STR("rccl")))
             return "nccl";
-        *number = match_map(rules, name);
+        uint32_t first;
+        *number = match_map(rules, name, &first);
     }
     for (size_t i = 0; i < rules->count && !rules->is_map && !*number; i++)
         if (gt_pattern_matches(rules->items[i].pattern, name))

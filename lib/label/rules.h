@@ -21,8 +21,13 @@ void gt_rules_free(struct gt_rules *rules); /* NULL is fine */
 const char *gt_rules_source(const struct gt_rules *rules); /* "vllm/llama", "map"; the file for rules of no model */
 bool gt_rules_cover_memory(const struct gt_rules *rules);  /* false: copies and sets keep the built-in categories */
 
+/* The category of what no rule knows, then those of the rules as they first appear; NULL behind the last. */
+const char *gt_rules_class(const struct gt_rules *rules, size_t index);
+
 /* The category of a name, and the number of the rule that says so, from 1; 0 where none does. Every name gets one. */
 const char *gt_rules_category(const struct gt_rules *rules, struct gt_str name, uint32_t *number);
+/* Of a map: the number of the key that would decide if a longer one that contains it did not; 0: there is none. */
+uint32_t gt_rules_shorter(const struct gt_rules *rules, struct gt_str name);
 struct gt_str gt_rules_pattern(const struct gt_rules *rules, uint32_t number);
 
 #endif

@@ -195,7 +195,7 @@ static bool add_kernels(const struct gt_view *view, struct gt_section *section, 
     qsort(rows, used, sizeof *rows, by_count);
     struct gt_table *table = gt_section_table(section, "kernel_launches", "Queue times of kernels", kernel_columns,
                                               GT_ARRAY_COUNT(kernel_columns));
-    gt_table_for(section, table, GT_FOR_DATA);
+    gt_table_for(section, table, GT_FOR_DATA | GT_FOR_PAGE);
     for (size_t i = 0; i < used; i++) {
         struct gt_cell *cell = gt_table_row(table);
         *cell++ = gt_cell_text(rows[i].name);

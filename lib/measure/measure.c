@@ -3,16 +3,48 @@
 
 #include <string.h>
 
+#include "base/mem.h"
+
+/* Adds what the op covers behind reached_ns, the latest end so far, and moves that on. */
+static int64_t add_busy(const struct gt_view *view, size_t position, int64_t busy_ns, int64_t *reached_ns) {
+    int64_t start_ns = view->start_ns[position] > *reached_ns ? view->start_ns[position] : *reached_ns;
+    if (view->end_ns[position] <= start_ns)
+        return busy_ns;
+    *reached_ns = view->end_ns[position];
+    return gt_ns_add(busy_ns, gt_ns_between(start_ns, *reached_ns));
+}
+
 int64_t gt_device_busy_ns(const struct gt_view *view, const struct gt_view_device *device) {
-    int64_t busy = 0, reached = INT64_MIN;
-    for (size_t i = device->first; i < device->first + device->count; i++) {
-        int64_t start = view->start_ns[i] > reached ? view->start_ns[i] : reached;
-        if (view->end_ns[i] <= start)
-            continue;
-        busy = gt_ns_add(busy, gt_ns_between(start, view->end_ns[i]));
-        reached = view->end_ns[i];
+    int64_t busy_ns = 0, reached_ns = INT64_MIN;
+    for (size_t i = device->first; i < device->first + device->count; i++)
+        busy_ns = add_busy(view, i, busy_ns, &reached_ns);
+    return busy_ns;
+}
+
+int64_t gt_lane_busy_ns(const struct gt_view *view, const struct gt_view_lane *lane) {
+    int64_t busy_ns = 0, reached_ns = INT64_MIN;
+    for (size_t i = lane->first; i < lane->first + lane->count; i++)
+        busy_ns = add_busy(view, view->lane_order[i], busy_ns, &reached_ns);
+    return busy_ns;
+}
+
+bool *gt_view_processes(const struct gt_view *view) {
+    bool *processes = gt_alloc_array(view->store->processes.count + 1, sizeof *processes);
+    for (size_t i = 0; processes && i < view->op_count; i++) {
+        uint32_t process = gt_op_process(view, i);
+        if (process != GT_NO_TRACK)
+            processes[process] = true;
     }
-    return busy;
+    return processes;
+}
+
+bool gt_moment_is_selected(const struct gt_view *view, const bool *processes, int64_t start_ns, uint32_t thread) {
+    if (view->is_whole)
+        return true;
+    if (view->has_window && (start_ns < view->window_start_ns || start_ns >= view->window_end_ns))
+        return false;
+    uint32_t process = thread == GT_NO_TRACK ? GT_NO_TRACK : view->store->threads.process[thread];
+    return process != GT_NO_TRACK && processes[process];
 }
 
 static bool names_are_short(const struct gt_view *view) {
@@ -66,7 +98,7 @@ struct gt_cell gt_cell_op_name(const struct gt_view *view, uint32_t position) {
 
 void gt_table_for(struct gt_section *section, const struct gt_table *table, uint32_t audience) {
     for (size_t i = 0; i < section->block_count; i++)
-        if (section->blocks[i].kind == GT_BLOCK_TABLE && section->blocks[i].table == table)
+        if (section->blocks[i].table && section->blocks[i].table == table)
             section->blocks[i].audience = audience;
 }
 

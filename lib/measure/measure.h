@@ -38,6 +38,8 @@ static inline int64_t gt_op_ns(const struct gt_view *view, size_t position) {
 
 /* Union of the device's ops. */
 int64_t gt_device_busy_ns(const struct gt_view *view, const struct gt_view_device *device);
+/* The same of a stream's. */
+int64_t gt_lane_busy_ns(const struct gt_view *view, const struct gt_view_lane *lane);
 
 /* ---- kinds of ops ---- */
 
@@ -53,6 +55,17 @@ static inline uint8_t gt_op_kind(const struct gt_view *view, size_t position) {
 /* GT_NO_TRACK where the trace tells neither the stream's process nor the launch call's. */
 static inline uint32_t gt_op_process(const struct gt_view *view, size_t position) {
     return gt_labels_op_process(view->labels, view->store, view->row[position]);
+}
+
+/* Whose ops the view has, by process track; NULL when memory is short. Free with gt_free. */
+bool *gt_view_processes(const struct gt_view *view);
+
+/* Whether what happened on a thread is of the selection: it began in the window, on a thread of these processes. */
+bool gt_moment_is_selected(const struct gt_view *view, const bool *processes, int64_t start_ns, uint32_t thread);
+
+static inline bool gt_range_is_selected(const struct gt_view *view, const bool *processes, uint32_t range) {
+    const struct gt_ranges *ranges = &view->store->ranges;
+    return gt_moment_is_selected(view, processes, ranges->start_ns[range], ranges->thread[range]);
 }
 
 /* ---- names, full or simplified as the options want: equal names have equal ids ---- */

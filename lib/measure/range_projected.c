@@ -28,10 +28,6 @@ struct name_set {
     size_t count;
 };
 
-static bool is_part(const struct gt_view *view) {
-    return !view->is_whole || view->options->name || view->options->category;
-}
-
 static struct gt_cell cell_told(int64_t value) {
     return value >= 0 ? gt_cell_int(value) : gt_cell_null();
 }
@@ -207,7 +203,7 @@ static void add_names(struct gt_section *section, const struct name_set *set, bo
 enum gt_status gt_range_projected_names(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const struct gt_store *store = view->store;
     struct name_set set = {0};
-    bool is_of_part = is_part(view);
+    bool is_of_part = gt_range_projected_is_part(view);
     bool ok = is_of_part || (store->projections.count ? sum_projections(&set, store) : sum_groups(&set, store));
     if (ok && set.count)
         qsort(set.names, set.count, sizeof *set.names, by_projected);
@@ -256,7 +252,7 @@ static bool sort_instances(const struct gt_projections *rows, struct gt_radix_it
 enum gt_status gt_range_projected_instances(const struct gt_view *view, struct gt_section *section,
                                             struct gt_error *err) {
     const struct gt_projections *rows = &view->store->projections;
-    size_t count = is_part(view) ? 0 : rows->count;
+    size_t count = gt_range_projected_is_part(view) ? 0 : rows->count;
     size_t item_bytes = rows->count * sizeof(struct gt_radix_item);
     struct gt_radix_item *items = gt_pages_alloc(item_bytes);
     bool ok = items && sort_instances(rows, items);

@@ -23,26 +23,13 @@ static const struct gt_report_column columns[] = {
     {"gap_ns", "Gap time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
 };
 
-static int64_t stream_busy_ns(const struct gt_view *view, const struct gt_view_lane *lane) {
-    int64_t busy_ns = 0, reached_ns = INT64_MIN;
-    for (size_t i = lane->first; i < lane->first + lane->count; i++) {
-        uint32_t position = view->lane_order[i];
-        int64_t start_ns = view->start_ns[position] > reached_ns ? view->start_ns[position] : reached_ns;
-        if (view->end_ns[position] <= start_ns)
-            continue;
-        busy_ns = gt_ns_add(busy_ns, gt_ns_between(start_ns, view->end_ns[position]));
-        reached_ns = view->end_ns[position];
-    }
-    return busy_ns;
-}
-
 static void measure_streams(const struct gt_view *view, struct stream *streams) {
     size_t device = 0;
     for (size_t i = 0; i < view->lane_count; i++) {
         /* Lanes and devices are both in the order of device ids. */
         while (view->devices[device].device != view->store->lanes.device[view->lanes[i].lane])
             device++;
-        streams[i] = (struct stream){.device = device, .lane = i, .busy_ns = stream_busy_ns(view, &view->lanes[i])};
+        streams[i] = (struct stream){.device = device, .lane = i, .busy_ns = gt_lane_busy_ns(view, &view->lanes[i])};
     }
     struct gt_stream_gap gap;
     for (struct gt_stream_walk walk = {.view = view}; gt_stream_walk_next(&walk, &gap);) {

@@ -1,4 +1,5 @@
-/* The old tools' text files as data: the kernel list and the gap report of GPU Kernel Analyzer. */
+/* The old tools' texts as data: the kernel list and the gap report of GPU Kernel Analyzer, the statistics of GPU
+   Performance Analyser. */
 #include "report/layouts.h"
 
 #include <string.h>
@@ -8,6 +9,11 @@
 #define LINE_50   LINE_30 LINE_10 LINE_10
 #define DOUBLE_10 "=========="
 #define DOUBLE_50 DOUBLE_10 DOUBLE_10 DOUBLE_10 DOUBLE_10 DOUBLE_10
+
+#define OPERATION_TITLES "  TimePerIter(ms)  InstancePerIter  TotalTime(ms)  TotalInstance\n"
+#define OPERATION_ROW                                                                                                  \
+    "{time_per_iter_ns/1000000:17.2}{instances_per_iter:17.0}{total_ns/1000000:15.2}{instances:15}\n"
+#define NOT_HIDDEN "Estimated non-hidden NCCL, mem ops and bubble "
 
 /* clang-format off: a line of source is a line of the file */
 const struct gt_layout gt_layouts[] = {
@@ -60,6 +66,48 @@ const struct gt_layout gt_layouts[] = {
                 {"min_ns", "minimum gap duration"},
                 {"stddev_ns", "standard deviation"},
                 {"total_ns", "total gap time"}}},
+
+    {.key = "stats",
+     .none = "n/a",
+     .is_screen = true,
+     .parts = {{.head = "===== {@input} =====\n"
+                        "Kernel time per iteration: {kernel_time_per_iter_ns/1000000:.3} (ms)\n"
+                        "Kernel instances per iteration: {kernel_instances_per_iter:.0}\n"
+                        "Kernel total time: {kernel_total_ns/1000000:.3} (ms)\n"
+                        "Kernel total instances: {kernel_instances}\n"
+                        "Kernel Statistic:\n"
+                        "{'Class'class:-14}  TimePerIter(ms)  InstancePerIter  TimePerIter(%)  TotalTime(ms)"
+                        "  TotalInstance  TotalTime(%)\n",
+                .table = "class_stats",
+                .row = "{class:-14}{time_per_iter_ns/1000000:17.2}{instances_per_iter:17.0}{share*100:16.2}"
+                       "{total_ns/1000000:15.2}{instances:15}{share*100:14.2}\n"},
+               {.fact = "nccl_instances",
+                .head = "\n"
+                        "NCCL time per iteration: {nccl_time_per_iter_ns/1000000:.3} (ms)\n"
+                        "NCCL instances per iteration: {nccl_instances_per_iter:.0}\n"
+                        "NCCL total time: {nccl_total_ns/1000000:.3} (ms)\n"
+                        "NCCL total instances: {nccl_instances}\n"
+                        "NCCL Statistic:\n"
+                        "{'Class'operation:-14}" OPERATION_TITLES,
+                .table = "nccl_stats",
+                .row = "{operation:-14}" OPERATION_ROW},
+               {.fact = "memory_instances",
+                .head = "\n"
+                        "Mem Ops Statistic:\n"
+                        "{'Class'operation:-14}" OPERATION_TITLES,
+                .table = "memory_stats",
+                .row = "{operation:-14}" OPERATION_ROW},
+               {.fact = "iteration_ranges",
+                .head = "\n"
+                        "NVTX range count: {iteration_ranges}\n"
+                        "NVTX average range time: {iteration_range_avg_ns/1000000:.3} (ms)\n"
+                        "NVTX total range time: {iteration_range_total_ns/1000000:.3} (ms)\n"
+                        "\n"
+                        NOT_HIDDEN "time per range: {non_hidden_per_range_ns/1000000:.3} (ms)\n"
+                        NOT_HIDDEN "time per range: {non_hidden_share*100:.2} (%)\n"
+                        NOT_HIDDEN "total time: {non_hidden_total_ns/1000000:.3} (ms)\n"
+                        NOT_HIDDEN "total time: {non_hidden_share*100:.2} (%)\n"},
+               {.head = "{@notes}"}}},
 };
 /* clang-format on */
 

@@ -2,23 +2,31 @@
 #ifndef GT_REPORT_LAYOUTS_H
 #define GT_REPORT_LAYOUTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-#define GT_LAYOUT_PARTS  4
+#define GT_LAYOUT_PARTS  8
 #define GT_LAYOUT_ORDERS 8
 
 /* Text with places. In a row {key} is a cell of the row, in a head a fact of the section:
      {key/1000}     divided, {key*100} multiplied
-     {key:8.2}      at least 8 columns, right-aligned, 2 decimals; either may be left out
+     {key:8.2}      at least 8 columns, right-aligned, 2 decimals; either may be left out. With 0 decimals halves are
+                    rounded up
+     {key:-8}       text, left-aligned in 8 columns or as many as the longest of the table's column takes
+     {'text'key:-8} this text, aligned as that
      {key|other}    the first of them that has a value
      {#}            the row's number, from 1
      {@rows}        how many rows follow
      {@order}       what the rows are ordered by, in the layout's words
-     {{             a brace
-   A place without value gives "-". */
+     {@input}       what the section's input is called
+     {@notes}       a paragraph for each note and issue of the section, with a blank line before them
+     {{             a brace */
 struct gt_layout {
     const char *key;
+    const char *none; /* what a place without value gives; NULL: "-" */
+    bool is_screen;   /* stands for text: it names its inputs itself and has as many rows as text would */
     struct gt_layout_part {
+        const char *fact;  /* only in sections in which this has a value; NULL: in all */
         const char *head;  /* once */
         const char *table; /* then the row text for each row of this table; NULL: the head alone */
         const char *where; /* only rows in which this column is not 0; NULL: all */

@@ -48,7 +48,7 @@ void gt_report_free(struct gt_report *report) {
     for (size_t s = 0; s < report->section_count; s++) {
         const struct gt_section *section = &report->sections[s];
         for (size_t b = 0; b < section->block_count; b++) {
-            if (section->blocks[b].kind == GT_BLOCK_TABLE)
+            if (section->blocks[b].table)
                 gt_free(section->blocks[b].table->cells);
         }
     }
@@ -57,8 +57,8 @@ void gt_report_free(struct gt_report *report) {
     gt_free(report);
 }
 
-/* Room for one more item in an array of the arena; NULL when memory is short. The old array stays readable. */
-static void *make_room(struct gt_arena *arena, void *items, size_t count, size_t *capacity, size_t elem_bytes) {
+void *gt_report_room(struct gt_report *report, void *items, size_t count, size_t *capacity, size_t elem_bytes) {
+    struct gt_arena *arena = &report->arena;
     if (gt_arena_failed(arena))
         return NULL;
     if (count < *capacity)
@@ -75,8 +75,8 @@ static void *make_room(struct gt_arena *arena, void *items, size_t count, size_t
 
 static struct gt_block *add_block(struct gt_section *section, enum gt_block_kind kind, uint32_t audience) {
     struct gt_report *report = section->report;
-    struct gt_block *blocks = make_room(&report->arena, section->blocks, section->block_count, &section->block_capacity,
-                                        sizeof *section->blocks);
+    struct gt_block *blocks = gt_report_room(report, section->blocks, section->block_count, &section->block_capacity,
+                                             sizeof *section->blocks);
     if (!blocks)
         return NULL;
     section->blocks = blocks;
@@ -144,8 +144,8 @@ void gt_block_fact(struct gt_section *section, struct gt_block *facts, const cha
     if (facts->index >= section->block_count)
         return;
     struct gt_block *block = &section->blocks[facts->index]; /* the array may have moved since */
-    struct gt_report_fact *room = make_room(&section->report->arena, block->facts, block->fact_count,
-                                            &block->fact_capacity, sizeof *block->facts);
+    struct gt_report_fact *room =
+        gt_report_room(section->report, block->facts, block->fact_count, &block->fact_capacity, sizeof *block->facts);
     if (!room)
         return;
     block->facts = room;
@@ -160,9 +160,19 @@ void gt_section_note(struct gt_section *section, uint32_t audience, struct gt_st
         block->note = copy;
 }
 
+struct gt_timeline *gt_section_timeline(struct gt_section *section) {
+    struct gt_timeline *timeline = gt_arena_alloc(&section->report->arena, sizeof *timeline);
+    struct gt_block *block = timeline ? add_block(section, GT_BLOCK_TIMELINE, GT_FOR_DATA | GT_FOR_PAGE) : NULL;
+    if (block)
+        block->timeline = timeline;
+    else
+        timeline = &section->report->spare_timeline;
+    return timeline;
+}
+
 void gt_section_issue(struct gt_section *section, const struct gt_report_issue *issue) {
-    struct gt_report_issue *room = make_room(&section->report->arena, section->issues, section->issue_count,
-                                             &section->issue_capacity, sizeof *section->issues);
+    struct gt_report_issue *room = gt_report_room(section->report, section->issues, section->issue_count,
+                                                  &section->issue_capacity, sizeof *section->issues);
     if (!room)
         return;
     section->issues = room;
@@ -172,7 +182,7 @@ void gt_section_issue(struct gt_section *section, const struct gt_report_issue *
 struct gt_table *gt_section_find(const struct gt_section *section, const char *key) {
     for (size_t b = 0; b < section->block_count; b++) {
         const struct gt_block *block = &section->blocks[b];
-        if (block->kind == GT_BLOCK_TABLE && strcmp(block->table->key, key) == 0)
+        if (block->table && strcmp(block->table->key, key) == 0)
             return block->table;
     }
     return NULL;

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "gputime.h"
+#include "report/timeline.h"
 
 enum gt_unit {
     GT_UNIT_NONE,  /* names and ids */
@@ -98,17 +99,37 @@ struct gt_report_fact {
     struct gt_cell value;
 };
 
-enum gt_block_kind { GT_BLOCK_TABLE, GT_BLOCK_FACTS, GT_BLOCK_NOTE };
+enum gt_severity { GT_SEVERITY_HIGH, GT_SEVERITY_MEDIUM, GT_SEVERITY_LOW };
+const char *gt_severity_name(enum gt_severity severity); /* "high", "medium", "low" */
+
+#define GT_FINDING_SENTENCES 6
+
+/* Something worth doing about the program or the capture. Sentences are text for people that may hold names of the
+   trace; those of a count behind the last are empty. Text is borrowed as in cells. */
+struct gt_finding {
+    const char *id; /* stable: "host_bound" */
+    enum gt_severity severity;
+    struct gt_str title;
+    struct gt_str evidence[GT_FINDING_SENTENCES]; /* with the numbers; at least one */
+    size_t evidence_count;
+    struct gt_str advice[GT_FINDING_SENTENCES];
+    size_t advice_count;
+    int64_t recoverable_ns; /* of GPU time, at most; -1: not known */
+    const char *table;      /* where the evidence is: key of a table that some analysis makes; may be NULL */
+};
+
+enum gt_block_kind { GT_BLOCK_TABLE, GT_BLOCK_FINDINGS, GT_BLOCK_FACTS, GT_BLOCK_NOTE, GT_BLOCK_TIMELINE };
 
 struct gt_block {
     enum gt_block_kind kind;
     uint32_t audience;
     size_t index;           /* its place in the section */
-    struct gt_table *table; /* GT_BLOCK_TABLE */
+    struct gt_table *table; /* GT_BLOCK_TABLE; GT_BLOCK_FINDINGS: the findings as rows for data; else NULL */
     const char *title;      /* GT_BLOCK_FACTS; may be NULL */
     struct gt_report_fact *facts;
     size_t fact_count, fact_capacity;
-    struct gt_str note; /* GT_BLOCK_NOTE: a sentence */
+    struct gt_str note;           /* GT_BLOCK_NOTE: a sentence */
+    struct gt_timeline *timeline; /* GT_BLOCK_TIMELINE: in the arena */
 };
 
 /* A data problem, as every report states it. */
@@ -137,6 +158,8 @@ struct gt_section {
     size_t block_count, block_capacity;
     struct gt_report_issue *issues;
     size_t issue_count, issue_capacity;
+    struct gt_finding *findings; /* most valuable first */
+    size_t finding_count, finding_capacity;
 };
 
 struct gt_report {
@@ -150,6 +173,7 @@ struct gt_report {
     /* Handed out after a memory failure, so that whoever builds need not look. */
     struct gt_table spare_table;
     struct gt_block spare_block;
+    struct gt_timeline spare_timeline;
     struct gt_cell spare_cells[GT_TABLE_COLUMNS_MAX];
 };
 
@@ -171,12 +195,34 @@ struct gt_block *gt_section_facts(struct gt_section *section, const char *title)
 void gt_block_fact(struct gt_section *section, struct gt_block *facts, const char *key, const char *title,
                    enum gt_unit unit, struct gt_cell value);
 void gt_section_note(struct gt_section *section, uint32_t audience, struct gt_str text); /* copies */
+/* An empty one for data and pages. Never NULL: after a memory failure one that no block has. */
+struct gt_timeline *gt_section_timeline(struct gt_section *section);
 void gt_section_issue(struct gt_section *section, const struct gt_report_issue *issue);
+
+/* ---- findings.c ---- */
+
+/* The block of the findings and its table `findings`, without rows. One for a section, before its first finding. */
+struct gt_table *gt_section_findings(struct gt_section *section);
+/* Puts it among the section's findings: the most time to win back first (what is not known counts as none), then the
+   most severe, then in the order they come. */
+void gt_section_finding(struct gt_section *section, const struct gt_finding *finding);
+/* What row of the table `findings` tells, wherever sorting has put it. */
+const struct gt_finding *gt_section_finding_at(const struct gt_section *section, const struct gt_table *table,
+                                               size_t row);
+/* Whether people want to see a part of the findings ("evidence"): all but for a choice of columns. */
+bool gt_findings_show(const struct gt_table *table, const char *column);
+/* How many sentences of advice people want to see: without the evidence, only the first. */
+size_t gt_findings_advice_shown(const struct gt_table *table, const struct gt_finding *finding);
+
+/* ---- looking ---- */
 
 /* The table with that key in a section, NULL if there is none. */
 struct gt_table *gt_section_find(const struct gt_section *section, const char *key);
 /* Index of a column, SIZE_MAX if there is none. */
 size_t gt_table_column(const struct gt_table *table, const char *key);
+
+/* Room for one more item in an array of the arena; NULL when memory is short. The old array stays readable. */
+void *gt_report_room(struct gt_report *report, void *items, size_t count, size_t *capacity, size_t elem_bytes);
 
 /* ---- shape.c: sort, limit, columns ---- */
 

@@ -290,7 +290,7 @@ enum gt_status gt_report_shape(struct gt_report *report, const struct gputime_sh
         struct gt_section *section = &report->sections[s];
         for (size_t b = 0; b < section->block_count; b++) {
             struct gt_block *block = &section->blocks[b];
-            if (block->kind != GT_BLOCK_TABLE)
+            if (!block->table)
                 continue;
             struct gputime_shape shape = gt_shape_of(block->table->key, shapes, count);
             enum gt_status status = shape_table(block, &shape, err);

@@ -93,7 +93,7 @@ static enum gt_status unknown_table(const struct gt_report *report, const char *
     char keys[768] = "";
     size_t used = 0;
     const char *known;
-    for (size_t i = 0; (known = gt_joined_key(report, i)) && used + strlen(known) + 3 < sizeof keys; i++) {
+    for (size_t i = 0; (known = gt_joined_key(report, GT_FOR_DATA, i)) && used + strlen(known) + 3 < sizeof keys; i++) {
         const char *separator = i ? ", " : "";
         memcpy(keys + used, separator, strlen(separator));
         used += strlen(separator);
@@ -109,6 +109,6 @@ enum gt_status gt_write_csv(const struct gt_report *report, const struct gputime
     if (options->table && !has_table(report, key))
         return unknown_table(report, key, err);
     if (!key || !has_table(report, key))
-        key = gt_joined_key(report, 0);
+        key = gt_joined_key(report, GT_FOR_DATA, 0);
     return write_table(report, key ? key : "", options->columns, out, err);
 }

@@ -20,7 +20,7 @@ static const struct gt_block *next_block(const struct gt_report *report, const c
         const struct gt_section *section = &report->sections[cursor->section];
         while (cursor->block < section->block_count) {
             const struct gt_block *block = &section->blocks[cursor->block++];
-            if (block->kind == GT_BLOCK_TABLE && (!key || strcmp(block->table->key, key) == 0))
+            if (block->table && (!key || strcmp(block->table->key, key) == 0))
                 return block;
         }
     }
@@ -28,20 +28,21 @@ static const struct gt_block *next_block(const struct gt_report *report, const c
 }
 
 /* Every section tends to have the same tables, so the search ends early but for the first section's own. */
-static bool is_first_of_its_key(const struct gt_report *report, const struct gt_block *found) {
+static bool is_first_of_its_key(const struct gt_report *report, enum gt_audience audience,
+                                const struct gt_block *found) {
     struct cursor cursor = {0};
     const struct gt_block *block;
     while ((block = next_block(report, found->table->key, &cursor)) && block != found) {
-        if (block->audience & GT_FOR_DATA)
+        if (block->audience & audience)
             return false;
     }
     return true;
 }
 
-const char *gt_joined_key(const struct gt_report *report, size_t index) {
+const char *gt_joined_key(const struct gt_report *report, enum gt_audience audience, size_t index) {
     struct cursor cursor = {0};
     for (const struct gt_block *block; (block = next_block(report, NULL, &cursor));) {
-        if ((block->audience & GT_FOR_DATA) && is_first_of_its_key(report, block) && index-- == 0)
+        if ((block->audience & audience) && is_first_of_its_key(report, audience, block) && index-- == 0)
             return block->table->key;
     }
     return NULL;
@@ -72,7 +73,7 @@ static bool knows_ranks(const struct gt_report *report) {
 
 enum gt_status gt_joined_init(struct gt_joined *joined, const struct gt_report *report, const char *key,
                               struct gt_error *err) {
-    *joined = (struct gt_joined){.report = report, .key = key};
+    *joined = (struct gt_joined){.report = report, .key = key, .section_rows = SIZE_MAX};
     const struct gt_block *block;
     size_t most = 2;
     for (struct cursor at = {0}; (block = next_block(report, key, &at));)
@@ -95,6 +96,29 @@ enum gt_status gt_joined_init(struct gt_joined *joined, const struct gt_report *
         add_columns(joined, table);
     }
     return GT_OK;
+}
+
+static size_t count_rows(const struct gt_joined *joined, size_t section_rows) {
+    const struct gt_block *block;
+    size_t rows = 0;
+    for (struct cursor at = {0}; (block = next_block(joined->report, joined->key, &at));)
+        rows += block->table->row_count < section_rows ? block->table->row_count : section_rows;
+    return rows;
+}
+
+void gt_joined_limit(struct gt_joined *joined, size_t rows) {
+    if (joined->row_count <= rows)
+        return;
+    size_t least = 0, most = rows;
+    while (least < most) {
+        size_t middle = most - (most - least) / 2;
+        if (count_rows(joined, middle) <= rows)
+            least = middle;
+        else
+            most = middle - 1;
+    }
+    joined->section_rows = least;
+    joined->row_count = count_rows(joined, least);
 }
 
 void gt_joined_release(struct gt_joined *joined) {
@@ -120,7 +144,7 @@ static bool next_table(struct gt_joined *joined) {
 }
 
 const struct gt_cell *gt_joined_next(struct gt_joined *joined) {
-    while (!joined->table || joined->next_row >= joined->table->row_count) {
+    while (!joined->table || joined->next_row >= joined->table->row_count || joined->next_row >= joined->section_rows) {
         if (!next_table(joined))
             return NULL;
     }

@@ -16,6 +16,7 @@ struct gt_joined {
     const struct gt_report_column **columns;
     size_t column_count;
     size_t row_count, total_rows;
+    size_t section_rows; /* the most that one section gives */
 
     size_t section, block, next_row; /* where gt_joined_next stands */
     const struct gt_table *table;    /* the one its rows come from */
@@ -23,12 +24,15 @@ struct gt_joined {
     struct gt_cell *row;
 };
 
-/* Key number `index` among the different tables meant as data; NULL behind the last. */
-const char *gt_joined_key(const struct gt_report *report, size_t index);
+/* Key number `index` among the different tables meant for that audience; NULL behind the last. */
+const char *gt_joined_key(const struct gt_report *report, enum gt_audience audience, size_t index);
 
 /* A key that no section has gives no columns but the leading ones and no rows. */
 enum gt_status gt_joined_init(struct gt_joined *joined, const struct gt_report *report, const char *key,
                               struct gt_error *err);
+/* At most so many rows: each section gives its first ones, and as many as any other if it has them. Before the first
+   row is taken. */
+void gt_joined_limit(struct gt_joined *joined, size_t rows);
 void gt_joined_release(struct gt_joined *joined);
 
 /* column_count cells, valid until the next call; NULL behind the last row. */

@@ -1,4 +1,7 @@
-/* The whole report as JSON in the one shape that docs/json.md describes, a row on a line, written as it goes. */
+/* The whole report as JSON in the one shape that docs/json.md describes, a row on a line, written as it goes. The page
+   gets the same with its rows packed, and what the screen knows of columns and facts beside it. */
+#include "write/json.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -7,16 +10,28 @@
 #include "write/cell.h"
 #include "write/escape.h"
 #include "write/joined.h"
+#include "write/json_timeline.h"
 #include "write/writer.h"
 
-static void write_value(struct gt_out *out, const struct gt_cell *cell) {
+#define EXACT_MAX ((int64_t)1 << 53) /* a script's number holds every integer up to here */
+
+static void write_integer(struct gt_out *out, int64_t value, bool is_exact) {
+    char buf[GT_NUM_MAX];
+    size_t length = gt_num_format_int(buf, value);
+    if (is_exact || (value <= EXACT_MAX && value >= -EXACT_MAX))
+        gt_out_write(out, buf, length);
+    else
+        gt_json_string(out, (struct gt_str){buf, length});
+}
+
+static void write_value(struct gt_out *out, const struct gt_cell *cell, bool for_page) {
     char buf[GT_NUM_MAX];
     switch ((enum gputime_cell_type)cell->type) {
     case GPUTIME_CELL_TEXT:
         gt_json_string(out, gt_cell_str(cell));
         return;
     case GPUTIME_CELL_INT:
-        gt_out_write(out, buf, gt_num_format_int(buf, cell->integer));
+        write_integer(out, cell->integer, !for_page);
         return;
     case GPUTIME_CELL_REAL:
         if (!isfinite(cell->real))
@@ -45,35 +60,55 @@ static void write_text(struct gt_out *out, const char *key, struct gt_str text) 
 /* ---- facts ---- */
 
 /* Two analyses may state the same fact; a key stands once in an object. */
-static bool is_repeated(const struct gt_section *section, const struct gt_report_fact *fact) {
+static bool is_repeated(const struct gt_section *section, enum gt_audience audience,
+                        const struct gt_report_fact *fact) {
     for (size_t b = 0; b < section->block_count; b++) {
         const struct gt_block *block = &section->blocks[b];
         for (size_t f = 0; block->kind == GT_BLOCK_FACTS && f < block->fact_count; f++) {
             if (&block->facts[f] == fact)
                 return false;
-            if ((block->audience & GT_FOR_DATA) && strcmp(block->facts[f].key, fact->key) == 0)
+            if ((block->audience & audience) && strcmp(block->facts[f].key, fact->key) == 0)
                 return true;
         }
     }
     return false;
 }
 
-static void write_facts(struct gt_out *out, const struct gt_section *section) {
-    const char *separator = "";
+static void write_fact(struct gt_out *out, const struct gt_report_fact *fact) {
+    write_key(out, fact->key);
+    write_value(out, &fact->value, false);
+}
+
+static void write_titled_fact(struct gt_out *out, const struct gt_report_fact *fact) {
     gt_out_char(out, '{');
+    write_text(out, "key", gt_str_of(fact->key));
+    gt_out_text(out, ", ");
+    write_text(out, "title", gt_str_of(fact->title));
+    gt_out_printf(out, ", \"unit\": \"%s\", \"value\": ", gt_unit_name(fact->unit));
+    write_value(out, &fact->value, true);
+    gt_out_char(out, '}');
+}
+
+static void walk_facts(struct gt_out *out, const struct gt_section *section, enum gt_audience audience,
+                       void (*write)(struct gt_out *out, const struct gt_report_fact *fact)) {
+    const char *separator = "";
     for (size_t b = 0; b < section->block_count; b++) {
         const struct gt_block *block = &section->blocks[b];
-        if (block->kind != GT_BLOCK_FACTS || !(block->audience & GT_FOR_DATA))
+        if (block->kind != GT_BLOCK_FACTS || !(block->audience & audience))
             continue;
         for (size_t f = 0; f < block->fact_count; f++) {
-            if (is_repeated(section, &block->facts[f]))
+            if (is_repeated(section, audience, &block->facts[f]))
                 continue;
             gt_out_text(out, separator);
-            write_key(out, block->facts[f].key);
-            write_value(out, &block->facts[f].value);
+            write(out, &block->facts[f]);
             separator = ", ";
         }
     }
+}
+
+static void write_facts(struct gt_out *out, const struct gt_section *section) {
+    gt_out_char(out, '{');
+    walk_facts(out, section, GT_FOR_DATA, write_fact);
     gt_out_char(out, '}');
 }
 
@@ -96,12 +131,12 @@ static void write_all_facts(struct gt_out *out, const struct gt_report *report) 
 
 /* ---- inputs ---- */
 
-static void write_notes(struct gt_out *out, const struct gt_section *section) {
+static void write_notes(struct gt_out *out, const struct gt_section *section, enum gt_audience audience) {
     const char *separator = "";
     gt_out_char(out, '[');
     for (size_t b = 0; b < section->block_count; b++) {
         const struct gt_block *block = &section->blocks[b];
-        if (block->kind != GT_BLOCK_NOTE || !(block->audience & GT_FOR_DATA))
+        if (block->kind != GT_BLOCK_NOTE || !(block->audience & audience))
             continue;
         gt_out_text(out, separator);
         gt_json_string(out, block->note);
@@ -117,7 +152,7 @@ static void write_known(struct gt_out *out, const char *key, int64_t value, bool
         gt_out_printf(out, ", \"%s\": null", key);
 }
 
-static void write_input(struct gt_out *out, const struct gt_section *section) {
+static void write_input(struct gt_out *out, const struct gt_section *section, enum gt_audience audience) {
     const struct gt_report_input *input = &section->input;
     gt_out_char(out, '{');
     write_key(out, "input");
@@ -143,23 +178,47 @@ static void write_input(struct gt_out *out, const struct gt_section *section) {
     write_known(out, "world_size", input->world_size, input->world_size > 0);
     gt_out_text(out, ",\n     \"facts\": ");
     write_facts(out, section);
+    if (audience == GT_FOR_PAGE) {
+        gt_out_text(out, ",\n     \"shown\": [");
+        walk_facts(out, section, audience, write_titled_fact);
+        gt_out_char(out, ']');
+    }
     gt_out_text(out, ",\n     \"notes\": ");
-    write_notes(out, section);
+    write_notes(out, section, audience);
     gt_out_char(out, '}');
 }
 
-static void write_inputs(struct gt_out *out, const struct gt_report *report) {
+static void write_inputs(struct gt_out *out, const struct gt_report *report, enum gt_audience audience) {
     gt_out_text(out, "  \"inputs\": [");
     for (size_t s = 0; s < report->section_count; s++) {
         gt_out_text(out, s ? ",\n    " : "\n    ");
-        write_input(out, &report->sections[s]);
+        write_input(out, &report->sections[s], audience);
     }
     gt_out_text(out, report->section_count ? "\n  ],\n" : "],\n");
 }
 
 /* ---- tables ---- */
 
-static void write_column(struct gt_out *out, const struct gt_report_column *column) {
+/* How people see the column, as the text writer knows it. */
+static void write_column_flags(struct gt_out *out, uint32_t flags) {
+    static const struct {
+        enum gt_column_flag flag;
+        const char *name;
+    } names[] = {{GT_COLUMN_NAME, "name"},   {GT_COLUMN_BAR, "bar"},       {GT_COLUMN_DETAIL, "detail"},
+                 {GT_COLUMN_WHOLE, "whole"}, {GT_COLUMN_SINGLE, "single"}, {GT_COLUMN_MOMENT, "moment"},
+                 {GT_COLUMN_EDGE, "edge"}};
+    const char *separator = "";
+    gt_out_text(out, ", \"flags\": [");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (!(flags & names[i].flag))
+            continue;
+        gt_out_printf(out, "%s\"%s\"", separator, names[i].name);
+        separator = ", ";
+    }
+    gt_out_char(out, ']');
+}
+
+static void write_column(struct gt_out *out, const struct gt_report_column *column, enum gt_audience audience) {
     gt_out_char(out, '{');
     write_key(out, "key");
     gt_json_string(out, gt_str_of(column->key));
@@ -171,6 +230,8 @@ static void write_column(struct gt_out *out, const struct gt_report_column *colu
         gt_out_text(out, ", ");
         write_text(out, "of", gt_str_of(column->of));
     }
+    if (audience == GT_FOR_PAGE && column->flags)
+        write_column_flags(out, column->flags);
     gt_out_char(out, '}');
 }
 
@@ -180,12 +241,23 @@ static void write_row(struct gt_out *out, const struct gt_joined *joined, const 
         if (c)
             gt_out_write(out, ", ", 2);
         write_key(out, joined->columns[c]->key);
-        write_value(out, &row[c]);
+        write_value(out, &row[c], false);
     }
     gt_out_char(out, '}');
 }
 
-static void write_table(struct gt_out *out, struct gt_joined *joined) {
+/* The keys of a row's columns stand once for the table. */
+static void write_packed_row(struct gt_out *out, const struct gt_joined *joined, const struct gt_cell *row) {
+    gt_out_char(out, '[');
+    for (size_t c = 0; c < joined->column_count; c++) {
+        if (c)
+            gt_out_char(out, ',');
+        write_value(out, &row[c], true);
+    }
+    gt_out_char(out, ']');
+}
+
+static void write_table(struct gt_out *out, struct gt_joined *joined, enum gt_audience audience) {
     gt_out_text(out, "    ");
     write_key(out, joined->key);
     gt_out_text(out, "{\n      ");
@@ -196,31 +268,82 @@ static void write_table(struct gt_out *out, struct gt_joined *joined) {
     gt_out_text(out, ",\n      \"columns\": [");
     for (size_t c = 0; c < joined->column_count; c++) {
         gt_out_text(out, c ? ",\n        " : "\n        ");
-        write_column(out, joined->columns[c]);
+        write_column(out, joined->columns[c], audience);
     }
     gt_out_text(out, "\n      ],\n      \"rows\": [");
     const char *separator = "\n        ";
     for (const struct gt_cell *row; (row = gt_joined_next(joined)); separator = ",\n        ") {
         gt_out_text(out, separator);
-        write_row(out, joined, row);
+        if (audience == GT_FOR_PAGE)
+            write_packed_row(out, joined, row);
+        else
+            write_row(out, joined, row);
     }
     gt_out_text(out, joined->row_count ? "\n      ]\n    }" : "]\n    }");
 }
 
-static enum gt_status write_tables(struct gt_out *out, const struct gt_report *report, struct gt_error *err) {
+static enum gt_status write_tables(struct gt_out *out, const struct gt_report *report, const struct gt_json_how *how,
+                                   struct gt_error *err) {
     const char *key;
     gt_out_text(out, "  \"tables\": {");
-    for (size_t i = 0; (key = gt_joined_key(report, i)); i++) {
+    for (size_t i = 0; (key = gt_joined_key(report, how->audience, i)); i++) {
         struct gt_joined joined;
         enum gt_status status = gt_joined_init(&joined, report, key, err);
         if (status)
             return status;
+        if (how->row_limit)
+            gt_joined_limit(&joined, how->row_limit);
         gt_out_text(out, i ? ",\n" : "\n");
-        write_table(out, &joined);
+        write_table(out, &joined, how->audience);
         gt_joined_release(&joined);
     }
-    gt_out_text(out, gt_joined_key(report, 0) ? "\n  },\n" : "},\n");
+    gt_out_text(out, gt_joined_key(report, how->audience, 0) ? "\n  },\n" : "},\n");
     return GT_OK;
+}
+
+/* ---- findings ---- */
+
+static void write_sentences(struct gt_out *out, const char *key, const struct gt_str *sentences, size_t count) {
+    write_key(out, key);
+    gt_out_char(out, '[');
+    for (size_t i = 0; i < count; i++) {
+        gt_out_text(out, i ? ", " : "");
+        gt_json_string(out, sentences[i]);
+    }
+    gt_out_text(out, "],");
+}
+
+static void write_finding(struct gt_out *out, const struct gt_section *section, const struct gt_finding *finding) {
+    gt_out_char(out, '{');
+    write_key(out, "input");
+    gt_json_string(out, section->input.label);
+    gt_out_text(out, ", ");
+    write_text(out, "id", gt_str_of(finding->id));
+    gt_out_printf(out, ", \"severity\": \"%s\", ", gt_severity_name(finding->severity));
+    write_text(out, "title", finding->title);
+    gt_out_text(out, ",\n     ");
+    write_sentences(out, "evidence", finding->evidence, finding->evidence_count);
+    gt_out_text(out, "\n     ");
+    write_sentences(out, "advice", finding->advice, finding->advice_count);
+    gt_out_text(out, "\n     ");
+    write_text(out, "table", gt_str_of(finding->table));
+    write_known(out, "recoverable_ns", finding->recoverable_ns, finding->recoverable_ns >= 0);
+    gt_out_char(out, '}');
+}
+
+static void write_findings(struct gt_out *out, const struct gt_report *report) {
+    const char *separator = "\n    ";
+    gt_out_text(out, "  \"findings\": [");
+    for (size_t s = 0; s < report->section_count; s++) {
+        const struct gt_section *section = &report->sections[s];
+        const struct gt_table *table = gt_section_find(section, "findings");
+        for (size_t row = 0; table && row < table->row_count; row++) {
+            gt_out_text(out, separator);
+            write_finding(out, section, gt_section_finding_at(section, table, row));
+            separator = ",\n    ";
+        }
+    }
+    gt_out_text(out, separator[0] == ',' ? "\n  ],\n" : "],\n");
 }
 
 /* ---- issues ---- */
@@ -254,19 +377,25 @@ static void write_issues(struct gt_out *out, const struct gt_report *report) {
     gt_out_text(out, separator[0] == ',' ? "\n  ]\n" : "]\n");
 }
 
-enum gt_status gt_write_json(const struct gt_report *report, const struct gputime_options *options, struct gt_out *out,
-                             struct gt_error *err) {
-    (void)options;
+enum gt_status gt_json_report(const struct gt_report *report, const struct gt_json_how *how, struct gt_out *out,
+                              struct gt_error *err) {
     gt_out_text(out, "{\n  \"tool\": {\"name\": \"gputime\", \"version\": \"" GPUTIME_VERSION "\"},\n  ");
     write_text(out, "command", gt_str_of(report->command));
     gt_out_text(out, ",\n");
-    write_inputs(out, report);
-    enum gt_status status = write_tables(out, report, err);
+    write_inputs(out, report, how->audience);
+    enum gt_status status = write_tables(out, report, how, err);
     if (status)
         return status;
     write_all_facts(out, report);
-    gt_out_text(out, "  \"findings\": [],\n");
+    gt_json_timelines(out, report);
+    write_findings(out, report);
     write_issues(out, report);
     gt_out_text(out, "}\n");
     return GT_OK;
+}
+
+enum gt_status gt_write_json(const struct gt_report *report, const struct gputime_options *options, struct gt_out *out,
+                             struct gt_error *err) {
+    (void)options;
+    return gt_json_report(report, &(struct gt_json_how){.audience = GT_FOR_DATA}, out, err);
 }

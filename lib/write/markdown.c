@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/num.h"
 #include "write/cell.h"
 #include "write/escape.h"
 #include "write/glyph.h"
@@ -111,6 +112,48 @@ static void write_table(struct gt_out *out, const struct gt_table *table, const 
     }
 }
 
+/* ---- findings ---- */
+
+static void write_sentences(struct gt_out *out, const struct gt_str *sentences, size_t count, const char *lead) {
+    for (size_t i = 0; i < count; i++) {
+        gt_out_text(out, lead);
+        gt_markdown_sentence(out, sentences[i]);
+        gt_out_char(out, '\n');
+    }
+}
+
+static void write_finding(struct gt_out *out, const struct gt_table *table, const struct gt_finding *finding,
+                          size_t number) {
+    char gain[GT_NUM_MAX];
+    gt_out_printf(out, "%zu. **", number);
+    gt_markdown_sentence(out, finding->title);
+    gt_out_printf(out, "** (%s", gt_severity_name(finding->severity));
+    if (finding->recoverable_ns > 0) {
+        gt_num_format_duration(gain, (double)finding->recoverable_ns);
+        gt_out_printf(out, ", up to %s to win back", gain);
+    }
+    gt_out_text(out, ")\n");
+    if (gt_findings_show(table, "evidence"))
+        write_sentences(out, finding->evidence, finding->evidence_count, "   - ");
+    write_sentences(out, finding->advice, gt_findings_advice_shown(table, finding), "   - → ");
+}
+
+static void write_findings(struct gt_out *out, const struct gt_section *section, const struct gt_table *table) {
+    struct gt_shown shown;
+    gt_shown_init(&shown, table);
+    gt_out_text(out, "\n### ");
+    gt_markdown_sentence(out, gt_str_of(table->title));
+    gt_out_text(out, "\n\n");
+    if (table->row_count == 0) {
+        gt_markdown_sentence(out, gt_str_of(table->empty));
+        gt_out_char(out, '\n');
+    }
+    for (size_t row = 0; row < shown.rows; row++)
+        write_finding(out, table, gt_section_finding_at(section, table, row), row + 1);
+    if (shown.rows_hidden)
+        gt_out_printf(out, "\n… and %zu more (`gputime findings` shows all, with the evidence)\n", shown.rows_hidden);
+}
+
 /* ---- facts, notes, issues ---- */
 
 static void write_facts(struct gt_out *out, const struct gt_block *block, enum gputime_choice_unit unit) {
@@ -167,11 +210,16 @@ static void write_head(struct gt_out *out, const struct gt_report_input *input) 
     gt_out_printf(out, "%" PRIu64 " GPU ops\n", input->ops);
 }
 
-static void write_block(struct gt_out *out, const struct gt_block *block, const struct gputime_options *options) {
+static void write_block(struct gt_out *out, const struct gt_section *section, const struct gt_block *block,
+                        const struct gputime_options *options) {
     switch (block->kind) {
     case GT_BLOCK_TABLE:
         if (block->table->row_count || block->table->empty)
             write_table(out, block->table, options);
+        break;
+    case GT_BLOCK_FINDINGS:
+        if (block->table->row_count || block->table->empty)
+            write_findings(out, section, block->table);
         break;
     case GT_BLOCK_FACTS:
         if (block->fact_count)
@@ -181,6 +229,8 @@ static void write_block(struct gt_out *out, const struct gt_block *block, const 
         gt_out_char(out, '\n');
         gt_markdown_sentence(out, block->note);
         gt_out_char(out, '\n');
+        break;
+    case GT_BLOCK_TIMELINE:
         break;
     }
 }
@@ -194,7 +244,7 @@ enum gt_status gt_write_markdown(const struct gt_report *report, const struct gp
         write_head(out, &section->input);
         for (size_t b = 0; b < section->block_count; b++) {
             if (section->blocks[b].audience & GT_FOR_SCREEN)
-                write_block(out, &section->blocks[b], options);
+                write_block(out, section, &section->blocks[b], options);
         }
         if (section->issue_count)
             write_issues(out, section);

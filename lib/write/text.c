@@ -5,6 +5,7 @@
 
 #include "write/cell.h"
 #include "write/screen.h"
+#include "write/text_findings.h"
 #include "write/text_table.h"
 #include "write/writer.h"
 
@@ -180,26 +181,34 @@ static bool is_shown(const struct gt_block *block) {
         return false;
     switch (block->kind) {
     case GT_BLOCK_TABLE:
+    case GT_BLOCK_FINDINGS:
         return block->table->row_count || block->table->empty;
     case GT_BLOCK_FACTS:
         return block->fact_count;
     case GT_BLOCK_NOTE:
         return block->note.len;
+    case GT_BLOCK_TIMELINE:
+        break;
     }
     return false;
 }
 
-static void write_block(const struct gt_screen *screen, const struct gt_block *block,
+static void write_block(const struct gt_screen *screen, const struct gt_section *section, const struct gt_block *block,
                         const struct gputime_options *options) {
     switch (block->kind) {
     case GT_BLOCK_TABLE:
         gt_text_table(screen, block->table, options);
+        break;
+    case GT_BLOCK_FINDINGS:
+        gt_text_findings(screen, section, block->table);
         break;
     case GT_BLOCK_FACTS:
         write_facts(screen, block, options->unit);
         break;
     case GT_BLOCK_NOTE:
         gt_screen_wrap(screen, GT_INK_PLAIN, block->note, 0, 0);
+        break;
+    case GT_BLOCK_TIMELINE:
         break;
     }
 }
@@ -218,7 +227,7 @@ enum gt_status gt_write_text(const struct gt_report *report, const struct gputim
             if (!is_shown(&section->blocks[b]))
                 continue;
             gt_screen_newline(&screen);
-            write_block(&screen, &section->blocks[b], options);
+            write_block(&screen, section, &section->blocks[b], options);
         }
         if (section->issue_count)
             write_issues(&screen, section);

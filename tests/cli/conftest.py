@@ -83,6 +83,24 @@ def check_warnings(report, stderr):
     assert [line["help"] for line in told] == list(lost.values()), (lost, lines)
 
 
+PAGE_PARTS = re.compile(
+    rb'<!doctype html>.*<script type="application/json" id="report">(?P<report>.*?)</script>\n<script>(?P<script>.*?)'
+    rb"</script>\n</body>\n</html>\n", re.DOTALL)
+
+
+def page_report(page):
+    """The report inside a page, with its rows as the JSON format has them. Nothing in it may end the script element."""
+    parts = PAGE_PARTS.fullmatch(page)
+    assert parts, page[-200:]
+    assert not re.search(rb"</|<!|\xe2\x80[\xa8\xa9]", parts["report"])
+    report = json.loads(parts["report"].decode("utf-8"))
+    for table in report["tables"].values():
+        keys = [column["key"] for column in table["columns"]]
+        assert all(len(row) == len(keys) for row in table["rows"])
+        table["rows"] = [dict(zip(keys, row)) for row in table["rows"]]
+    return report
+
+
 def find_binary(variable, default):
     binary = pathlib.Path(os.environ.get(variable, default))
     return binary if binary.is_absolute() else ROOT / binary

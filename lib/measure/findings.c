@@ -1,0 +1,141 @@
+/* Findings: asks every rule of findings.def what it sees in a view, and adds what is worth telling to the section. */
+#include "measure/findings.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/num.h"
+
+static const struct gt_finding_rule rules[] = {
+#define GT_RULE(id, needs, low, medium, high, table, ...)                                                              \
+    {#id, needs, low, medium, high, table, {__VA_ARGS__}, gt_find_##id},
+#include "measure/findings.def"
+#undef GT_RULE
+};
+
+/* ---- evidence ---- */
+
+static void keep_failure(struct gt_evidence *evidence, enum gt_status status) {
+    if (evidence->status == GT_OK)
+        evidence->status = status;
+}
+
+const struct gt_named_set *gt_evidence_kernels(struct gt_evidence *evidence) {
+    if (!evidence->has_kernels)
+        keep_failure(evidence, gt_named_set_init(&evidence->kernels, evidence->view, gt_kind_is_kernel, evidence->err));
+    evidence->has_kernels = true;
+    return &evidence->kernels;
+}
+
+const struct gt_idle *gt_evidence_idle(struct gt_evidence *evidence) {
+    if (!evidence->has_idle)
+        keep_failure(evidence, gt_idle_init(&evidence->idle, evidence->view, evidence->err));
+    evidence->has_idle = true;
+    return &evidence->idle;
+}
+
+int64_t gt_evidence_span_ns(const struct gt_evidence *evidence) {
+    int64_t sum_ns = 0;
+    for (size_t d = 0; d < evidence->view->device_count; d++) {
+        const struct gt_view_device *device = &evidence->view->devices[d];
+        sum_ns = gt_ns_add(sum_ns, gt_ns_between(device->span_start_ns, device->span_end_ns));
+    }
+    return sum_ns;
+}
+
+static void evidence_release(struct gt_evidence *evidence) {
+    gt_named_set_release(&evidence->kernels);
+    gt_idle_release(&evidence->idle);
+}
+
+/* ---- telling ---- */
+
+static struct gt_str tell(struct gt_arena *arena, const char *format, va_list args) {
+    char text[1024];
+    vsnprintf(text, sizeof text, format, args);
+    return gt_arena_copy(arena, gt_str_of(text));
+}
+
+void gt_finding_title(struct gt_evidence *evidence, struct gt_finding *finding, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    finding->title = tell(evidence->arena, format, args);
+    va_end(args);
+}
+
+void gt_finding_tell(struct gt_evidence *evidence, struct gt_finding *finding, const char *format, ...) {
+    va_list args;
+    if (finding->evidence_count == GT_FINDING_SENTENCES)
+        return;
+    va_start(args, format);
+    finding->evidence[finding->evidence_count++] = tell(evidence->arena, format, args);
+    va_end(args);
+}
+
+const char *gt_told_ns(struct gt_evidence *evidence, double ns) {
+    char text[GT_NUM_MAX];
+    gt_num_format_duration(text, ns);
+    return gt_arena_copy(evidence->arena, gt_str_of(text)).ptr;
+}
+
+const char *gt_told_share(struct gt_evidence *evidence, double part, double whole) {
+    return gt_arena_printf(evidence->arena, "%.1f%%", whole > 0 ? 100 * part / whole : 0.0).ptr;
+}
+
+const char *gt_told_count(struct gt_evidence *evidence, size_t count) {
+    char text[GT_NUM_MAX];
+    gt_num_format_grouped(text, count > INT64_MAX ? INT64_MAX : (int64_t)count);
+    return gt_arena_copy(evidence->arena, gt_str_of(text)).ptr;
+}
+
+const char *gt_told_counted(struct gt_evidence *evidence, size_t count, const char *noun) {
+    size_t length = strlen(noun);
+    /* gap, launch, copy */
+    const char *plural = length && noun[length - 1] == 'h' ? "es" : length && noun[length - 1] == 'y' ? "ies" : "s";
+    int stem = (int)(count != 1 && plural[0] == 'i' ? length - 1 : length);
+    return gt_arena_printf(evidence->arena, "%s %.*s%s", gt_told_count(evidence, count), stem, noun,
+                           count == 1 ? "" : plural)
+        .ptr;
+}
+
+const char *gt_told_text(struct gt_evidence *evidence, struct gt_str text) {
+    enum { LONGEST = 60 };
+    size_t length = text.len;
+    if (length > LONGEST)
+        for (length = LONGEST; length && ((unsigned char)text.ptr[length] & 0xc0) == 0x80;)
+            length--; /* not in the middle of a character */
+    return gt_arena_printf(evidence->arena, "'%.*s%s'", (int)length, text.ptr, length < text.len ? "..." : "").ptr;
+}
+
+const char *gt_told_kernel(struct gt_evidence *evidence, gt_strid full_name) {
+    return gt_told_text(evidence, gt_labels_short_name(evidence->view->labels, full_name));
+}
+
+/* ---- asking ---- */
+
+static void ask(const struct gt_finding_rule *rule, struct gt_evidence *evidence, struct gt_section *section) {
+    struct gt_finding finding = {.id = rule->id, .table = rule->table, .recoverable_ns = -1};
+    if (rule->needs & ~evidence->view->store->facts)
+        return;
+    double measure = rule->look(evidence, &finding);
+    bool is_worth_telling = measure >= rule->low_at || measure >= rule->medium_at || measure >= rule->high_at;
+    if (!is_worth_telling || finding.evidence_count == 0 || evidence->status != GT_OK)
+        return;
+    finding.severity = measure >= rule->high_at     ? GT_SEVERITY_HIGH
+                       : measure >= rule->medium_at ? GT_SEVERITY_MEDIUM
+                                                    : GT_SEVERITY_LOW;
+    for (size_t i = 0; i < GT_FINDING_SENTENCES && rule->advice[i]; i++)
+        finding.advice[finding.advice_count++] = gt_str_of(rule->advice[i]);
+    gt_section_finding(section, &finding);
+}
+
+enum gt_status gt_findings_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    struct gt_evidence evidence = {.view = view, .arena = &section->report->arena, .err = err};
+    struct gt_table *table = gt_section_findings(section);
+    table->empty = view->op_count || view->group_count ? "Nothing stands out." : NULL;
+    for (size_t i = 0; i < GT_ARRAY_COUNT(rules) && evidence.status == GT_OK; i++)
+        ask(&rules[i], &evidence, section);
+    evidence_release(&evidence);
+    return evidence.status;
+}

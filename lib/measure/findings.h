@@ -1,0 +1,66 @@
+/* Findings: what the rules of findings.def look at, and how they tell what they found. */
+#ifndef GT_MEASURE_FINDINGS_H
+#define GT_MEASURE_FINDINGS_H
+
+#include <math.h>
+
+#include "measure/idle.h"
+#include "measure/measure.h"
+#include "measure/named.h"
+
+/* Gaps of a device this long are pauses: loading, compiling, waiting for data. Launching alone never takes as long. */
+#define GT_PAUSE_NS 1000000
+
+/* The measures of a view that rules share. Each is worked out when a rule first asks for it. */
+struct gt_evidence {
+    const struct gt_view *view;
+    struct gt_arena *arena; /* for sentences: the report's */
+    struct gt_error *err;
+    enum gt_status status; /* the first failure; rules need not look */
+    bool has_kernels, has_idle;
+    struct gt_named_set kernels;
+    struct gt_idle idle;
+};
+
+/* After a failure they are empty. */
+const struct gt_named_set *gt_evidence_kernels(struct gt_evidence *evidence);
+const struct gt_idle *gt_evidence_idle(struct gt_evidence *evidence);
+
+/* Spans of all devices, summed. */
+int64_t gt_evidence_span_ns(const struct gt_evidence *evidence);
+
+/* One rule. It measures something; how much of it is low, medium or high stands in findings.def. */
+struct gt_finding_rule {
+    const char *id;
+    uint32_t needs; /* enum gt_fact: without them the rule is not asked */
+    double low_at, medium_at, high_at;
+    const char *table;
+    const char *advice[GT_FINDING_SENTENCES];
+    /* Gives the measure and tells title, evidence and what could be won back, in any order. Below low_at, and without
+       evidence, nothing of it is shown. */
+    double (*look)(struct gt_evidence *evidence, struct gt_finding *finding);
+};
+
+#define GT_NOTHING_FOUND (-1.0)
+
+#define GT_RULE(id, needs, low, medium, high, table, ...)                                                              \
+    double gt_find_##id(struct gt_evidence *evidence, struct gt_finding *finding);
+#include "measure/findings.def"
+#undef GT_RULE
+
+/* ---- telling ---- */
+
+void gt_finding_title(struct gt_evidence *evidence, struct gt_finding *finding, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void gt_finding_tell(struct gt_evidence *evidence, struct gt_finding *finding, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Parts of sentences; they live as long as the report. */
+const char *gt_told_ns(struct gt_evidence *evidence, double ns);                           /* "12.3 ms" */
+const char *gt_told_share(struct gt_evidence *evidence, double part, double whole);        /* "12.3%" */
+const char *gt_told_count(struct gt_evidence *evidence, size_t count);                     /* "12,345" */
+const char *gt_told_counted(struct gt_evidence *evidence, size_t count, const char *noun); /* "1 gap", "12 gaps" */
+const char *gt_told_text(struct gt_evidence *evidence, struct gt_str text);   /* quoted, cut where it is long */
+const char *gt_told_kernel(struct gt_evidence *evidence, gt_strid full_name); /* its simplified name, likewise */
+
+#endif

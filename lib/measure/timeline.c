@@ -1,0 +1,293 @@
+/* The timeline of a page: in come the ops, gaps and ranges of a view, out goes a block with a bounded number of items,
+   however many those are. Linear but for the sorting of names and ranges. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "events/select.h"
+#include "measure/idle.h"
+#include "measure/measure.h"
+#include "measure/tiles.h"
+#include "measure/timeline_names.h"
+#include "measure/timeline_ranges.h"
+
+/* What a page has room for, over all its inputs: about 15 bytes an item, so that the whole stays below 4 MB. */
+enum { OP_ITEMS = 120000, GAP_ITEMS = 30000, RANGE_ITEMS = 40000, NAME_BYTES = 800000 };
+/* Of one input: more streams or nested ranges than anyone looks through. */
+enum { OP_ROWS = 512, GAP_ROWS = 512, RANGE_ROWS = 96 };
+
+struct drawing {
+    const struct gt_view *view;
+    struct gt_section *section;
+    struct gt_timeline *timeline;
+    struct gt_timeline_names names;
+    struct gt_idle idle;
+    struct gt_timeline_ranges ranges;
+    struct gt_span_row *span_rows; /* by row of the timeline */
+};
+
+/* The part of one input. */
+static size_t share_of(const struct drawing *drawing, size_t all) {
+    size_t part = all / drawing->section->report->section_count;
+    return part > GT_TILES_ROW_LEAST ? part : GT_TILES_ROW_LEAST;
+}
+
+static size_t rows_for(size_t item_count, size_t most) {
+    size_t rows = item_count / GT_TILES_ROW_LEAST;
+    return rows < most ? rows : most;
+}
+
+/* ---- spans: ops, gaps and ranges by number ---- */
+
+static struct gt_interval op_interval(const void *data, size_t index) {
+    const struct gt_view *view = ((const struct drawing *)data)->view;
+    uint32_t position = view->lane_order[index];
+    return (struct gt_interval){view->start_ns[position], view->end_ns[position]};
+}
+
+static uint8_t op_category(const void *data, size_t index) {
+    const struct gt_view *view = ((const struct drawing *)data)->view;
+    return view->labels->op_category[view->row[view->lane_order[index]]];
+}
+
+static uint32_t op_name(void *data, size_t index) {
+    struct drawing *drawing = data;
+    const struct gt_view *view = drawing->view;
+    gt_strid name = gt_op_name_id(view, view->lane_order[index]);
+    return gt_timeline_names_add(&drawing->names, GT_TIMELINE_OPS, name, gt_name_text(view, name),
+                                 view->labels->categories[op_category(data, index)].key);
+}
+
+static struct gt_interval gap_interval(const void *data, size_t index) {
+    const struct gt_idle_gap *gap = &((const struct drawing *)data)->idle.gaps[index];
+    return (struct gt_interval){gap->start_ns, gap->end_ns};
+}
+
+static uint8_t gap_category(const void *data, size_t index) {
+    return ((const struct drawing *)data)->idle.gaps[index].cause;
+}
+
+static uint32_t gap_name(void *data, size_t index) {
+    struct drawing *drawing = data;
+    uint8_t cause = drawing->idle.gaps[index].cause;
+    return gt_timeline_names_add(&drawing->names, GT_TIMELINE_GAPS, cause, gt_str_of(gt_idle_cause_names[cause]), NULL);
+}
+
+static struct gt_interval range_interval(const void *data, size_t index) {
+    return gt_timeline_ranges_interval(&((const struct drawing *)data)->ranges, index);
+}
+
+static uint8_t range_category(const void *data, size_t index) {
+    (void)data, (void)index;
+    return 0;
+}
+
+static uint32_t range_name(void *data, size_t index) {
+    struct drawing *drawing = data;
+    gt_strid name = gt_timeline_ranges_name(&drawing->ranges, index);
+    return gt_timeline_names_add(&drawing->names, GT_TIMELINE_RANGES, name, gt_store_string(drawing->view->store, name),
+                                 NULL);
+}
+
+/* ---- rows ---- */
+
+static const struct gt_timeline_row untold_row = {.device = GT_TIMELINE_UNTOLD,
+                                                  .pid = GT_TIMELINE_UNTOLD,
+                                                  .stream = GT_TIMELINE_UNTOLD,
+                                                  .tid = GT_TIMELINE_UNTOLD,
+                                                  .level = GT_TIMELINE_UNTOLD};
+
+static int64_t untold_if_null(struct gt_cell cell) {
+    return cell.type == GPUTIME_CELL_INT ? cell.integer : GT_TIMELINE_UNTOLD;
+}
+
+static void add_row(struct drawing *drawing, const struct gt_timeline_row *row, struct gt_span_row spans) {
+    struct gt_timeline *timeline = drawing->timeline;
+    drawing->span_rows[timeline->row_count] = spans;
+    timeline->rows[timeline->row_count++] = *row;
+}
+
+/* Gives the rows from the first one on, all of one kind, their items. */
+static bool fill_rows(struct drawing *drawing, const struct gt_spans *spans, size_t first_row, size_t most) {
+    struct gt_timeline *timeline = drawing->timeline;
+    size_t item_count;
+    int64_t grain_ns = gt_tiles_choose_grain(spans, drawing->span_rows + first_row, timeline->row_count - first_row,
+                                             most, &item_count);
+    struct gt_timeline_item *items = gt_arena_array(&drawing->section->report->arena, item_count, sizeof *items);
+    if (!items && item_count)
+        return false;
+    for (size_t r = first_row; r < timeline->row_count; r++) {
+        struct gt_timeline_row *row = &timeline->rows[r];
+        row->grain_ns = grain_ns;
+        row->count = drawing->span_rows[r].count;
+        row->items = items;
+        row->item_count = gt_tiles_make(spans, drawing->span_rows[r], grain_ns, items);
+        for (size_t i = 0; i < row->item_count; i++)
+            row->busy_ns = gt_ns_add(row->busy_ns, items[i].busy_ns);
+        items += row->item_count;
+    }
+    return !drawing->names.failed;
+}
+
+/* ---- streams ---- */
+
+struct lane_busy {
+    int64_t busy_ns;
+    size_t lane;
+};
+
+static int by_busy(const void *a, const void *b) {
+    const struct lane_busy *x = a, *y = b;
+    if (x->busy_ns != y->busy_ns)
+        return x->busy_ns > y->busy_ns ? -1 : 1;
+    return (x->lane > y->lane) - (x->lane < y->lane);
+}
+
+static int by_lane(const void *a, const void *b) {
+    const struct lane_busy *x = a, *y = b;
+    return (x->lane > y->lane) - (x->lane < y->lane);
+}
+
+/* The busiest streams, in the order of the view. */
+static size_t choose_lanes(const struct gt_view *view, struct lane_busy *lanes, size_t most) {
+    bool is_crowded = view->lane_count > most;
+    for (size_t i = 0; i < view->lane_count; i++)
+        lanes[i] = (struct lane_busy){is_crowded ? gt_lane_busy_ns(view, &view->lanes[i]) : 0, i};
+    if (!is_crowded)
+        return view->lane_count;
+    qsort(lanes, view->lane_count, sizeof *lanes, by_busy);
+    qsort(lanes, most, sizeof *lanes, by_lane);
+    return most;
+}
+
+static void add_lane(struct drawing *drawing, const struct gt_view_lane *lane) {
+    const struct gt_store *store = drawing->view->store;
+    struct gt_timeline_row row = untold_row;
+    row.kind = GT_TIMELINE_OPS;
+    row.device = store->devices.id[store->lanes.device[lane->lane]];
+    row.pid = untold_if_null(gt_cell_pid(drawing->view, store->lanes.process[lane->lane]));
+    row.stream = store->lanes.stream[lane->lane];
+    add_row(drawing, &row, (struct gt_span_row){lane->first, lane->count});
+}
+
+static bool draw_ops(struct drawing *drawing) {
+    const struct gt_view *view = drawing->view;
+    const struct gt_spans spans = {drawing, op_interval, op_category, op_name, view->store->origin_ns};
+    size_t most = share_of(drawing, OP_ITEMS), first_row = drawing->timeline->row_count;
+    struct lane_busy *lanes = gt_alloc_array(view->lane_count, sizeof *lanes);
+    if (!lanes)
+        return false;
+    size_t count = choose_lanes(view, lanes, rows_for(most, OP_ROWS));
+    for (size_t i = 0; i < count; i++)
+        add_lane(drawing, &view->lanes[lanes[i].lane]);
+    drawing->timeline->rows_left_out[GT_TIMELINE_OPS] = view->lane_count - count;
+    gt_free(lanes);
+    return fill_rows(drawing, &spans, first_row, most);
+}
+
+/* ---- gaps ---- */
+
+static enum gt_status draw_gaps(struct drawing *drawing, struct gt_error *err) {
+    const struct gt_view *view = drawing->view;
+    struct gt_timeline *timeline = drawing->timeline;
+    const struct gt_spans spans = {drawing, gap_interval, gap_category, gap_name, view->store->origin_ns};
+    size_t most = share_of(drawing, GAP_ITEMS), first_row = timeline->row_count;
+    enum gt_status status = gt_idle_init(&drawing->idle, view, err);
+    if (status != GT_OK)
+        return status;
+    for (size_t i = 0, first; i < drawing->idle.count;) {
+        uint32_t device = drawing->idle.gaps[i].device;
+        for (first = i; i < drawing->idle.count && drawing->idle.gaps[i].device == device;)
+            i++;
+        struct gt_timeline_row row = untold_row;
+        row.kind = GT_TIMELINE_GAPS;
+        row.device = view->devices[device].id;
+        if (timeline->row_count - first_row < rows_for(most, GAP_ROWS))
+            add_row(drawing, &row, (struct gt_span_row){first, i - first});
+        else
+            timeline->rows_left_out[GT_TIMELINE_GAPS]++;
+    }
+    return fill_rows(drawing, &spans, first_row, most) ? GT_OK : gt_fail_memory(err);
+}
+
+/* ---- ranges ---- */
+
+static void add_range_row(struct drawing *drawing, const struct gt_timeline_range_row *from) {
+    const struct gt_store *store = drawing->view->store;
+    struct gt_timeline_row row = untold_row;
+    row.kind = GT_TIMELINE_RANGES;
+    row.level = from->level;
+    row.pid = from->pid;
+    row.tid = from->tid;
+    if (from->is_stream && from->track != GT_NO_TRACK) {
+        row.device = store->devices.id[store->lanes.device[from->track]];
+        row.stream = store->lanes.stream[from->track];
+    }
+    add_row(drawing, &row, from->spans);
+}
+
+static bool draw_ranges(struct drawing *drawing) {
+    const struct gt_spans spans = {drawing, range_interval, range_category, range_name,
+                                   drawing->view->store->origin_ns};
+    for (size_t i = 0; i < drawing->ranges.row_count; i++)
+        add_range_row(drawing, &drawing->ranges.rows[i]);
+    drawing->timeline->rows_left_out[GT_TIMELINE_RANGES] = drawing->ranges.rows_left_out;
+    return fill_rows(drawing, &spans, 0, share_of(drawing, RANGE_ITEMS));
+}
+
+/* ---- the whole ---- */
+
+static void set_bounds(struct drawing *drawing) {
+    const struct gt_view *view = drawing->view;
+    int64_t start_ns = INT64_MAX, end_ns = INT64_MIN;
+    for (size_t d = 0; d < view->device_count; d++) {
+        start_ns = view->devices[d].span_start_ns < start_ns ? view->devices[d].span_start_ns : start_ns;
+        end_ns = view->devices[d].span_end_ns > end_ns ? view->devices[d].span_end_ns : end_ns;
+    }
+    drawing->timeline->start_ns = gt_ns_between(view->store->origin_ns, start_ns);
+    drawing->timeline->end_ns = gt_ns_between(view->store->origin_ns, end_ns);
+}
+
+/* A command that shows more of a part says --from and --to by itself. */
+static void set_options(struct drawing *drawing) {
+    struct gt_selecting given[GT_SELECTING_MAX];
+    size_t count = gt_selecting_options(drawing->view->options, given);
+    for (size_t i = 0; i < count; i++)
+        if (given[i].value != drawing->view->options->from && given[i].value != drawing->view->options->to)
+            drawing->timeline->options[drawing->timeline->option_count++] =
+                (struct gt_timeline_option){given[i].name, given[i].value};
+}
+
+static enum gt_status draw(struct drawing *drawing, struct gt_error *err) {
+    const struct gt_view *view = drawing->view;
+    struct gt_arena *arena = &drawing->section->report->arena;
+    size_t range_rows = rows_for(share_of(drawing, RANGE_ITEMS), RANGE_ROWS);
+    enum gt_status status = gt_timeline_ranges_init(&drawing->ranges, view, range_rows, err);
+    if (status != GT_OK)
+        return status;
+    size_t row_capacity = drawing->ranges.row_count + view->device_count + view->lane_count;
+    drawing->timeline->rows = gt_arena_array(arena, row_capacity, sizeof *drawing->timeline->rows);
+    drawing->span_rows = gt_alloc_array(row_capacity, sizeof *drawing->span_rows);
+    if (!drawing->timeline->rows || !drawing->span_rows || !draw_ranges(drawing))
+        return gt_fail_memory(err);
+    status = draw_gaps(drawing, err);
+    if (status != GT_OK)
+        return status;
+    if (!draw_ops(drawing) ||
+        !gt_timeline_names_settle(&drawing->names, drawing->timeline, arena, share_of(drawing, NAME_BYTES)))
+        return gt_fail_memory(err);
+    set_bounds(drawing);
+    set_options(drawing);
+    return GT_OK;
+}
+
+enum gt_status gt_timeline_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    if (view->device_count == 0)
+        return GT_OK;
+    struct drawing drawing = {.view = view, .section = section, .timeline = gt_section_timeline(section)};
+    enum gt_status status = draw(&drawing, err);
+    gt_timeline_ranges_release(&drawing.ranges);
+    gt_idle_release(&drawing.idle);
+    gt_timeline_names_release(&drawing.names);
+    gt_free(drawing.span_rows);
+    return status;
+}

@@ -1,0 +1,38 @@
+/* The ranges of a view as rows for a timeline: where their work fell on the GPUs, by thread and level of nesting. */
+#ifndef GT_MEASURE_TIMELINE_RANGES_H
+#define GT_MEASURE_TIMELINE_RANGES_H
+
+#include "base/radix.h"
+#include "events/view.h"
+#include "measure/range_set.h"
+#include "measure/tiles.h"
+
+struct gt_timeline_range_row {
+    uint32_t track; /* a thread, or for GPU-side annotations a stream */
+    bool is_stream;
+    int64_t pid, tid; /* GT_TIMELINE_UNTOLD: the trace does not tell */
+    uint32_t level;
+    int64_t busy_ns;
+    struct gt_span_row spans;
+};
+
+struct gt_timeline_ranges {
+    const struct gt_view *view;
+    struct gt_range_set set;
+    bool is_projected;           /* spans are rows of store->projections, not of store->ranges */
+    struct gt_radix_item *spans; /* value: row of the store; by row of the timeline, start, longer first */
+    size_t span_count;
+    struct gt_timeline_range_row *rows; /* by process, thread and level */
+    size_t row_count;
+    uint64_t rows_left_out;
+};
+
+/* At most `most` rows. */
+enum gt_status gt_timeline_ranges_init(struct gt_timeline_ranges *ranges, const struct gt_view *view, size_t most,
+                                       struct gt_error *err);
+void gt_timeline_ranges_release(struct gt_timeline_ranges *ranges);
+
+struct gt_interval gt_timeline_ranges_interval(const struct gt_timeline_ranges *ranges, size_t span);
+gt_strid gt_timeline_ranges_name(const struct gt_timeline_ranges *ranges, size_t span);
+
+#endif

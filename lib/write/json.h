@@ -1,0 +1,20 @@
+/* The report as JSON, for programs and for the page that carries it inside. */
+#ifndef GT_WRITE_JSON_H
+#define GT_WRITE_JSON_H
+
+#include "base/error.h"
+#include "base/out.h"
+#include "report/report.h"
+
+struct gt_json_how {
+    /* GT_FOR_DATA: as docs/json.md describes it. GT_FOR_PAGE: rows are arrays in the order of the columns, integers
+       that a script's numbers cannot hold are strings, columns have `flags`, inputs the titles of their facts in
+       `shown`. */
+    enum gt_audience audience;
+    size_t row_limit; /* of each table; 0: all */
+};
+
+enum gt_status gt_json_report(const struct gt_report *report, const struct gt_json_how *how, struct gt_out *out,
+                              struct gt_error *err);
+
+#endif

@@ -1,0 +1,11 @@
+/* Timelines of a report as JSON, in the compact form that docs/json.md describes. */
+#ifndef GT_WRITE_JSON_TIMELINE_H
+#define GT_WRITE_JSON_TIMELINE_H
+
+#include "base/out.h"
+#include "report/report.h"
+
+/* A member of the report's object with a comma and line break behind it; nothing where no section has a timeline. */
+void gt_json_timelines(struct gt_out *out, const struct gt_report *report);
+
+#endif

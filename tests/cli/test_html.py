@@ -1,0 +1,80 @@
+"""The page as a file: the same numbers as JSON, bounded, and nothing of a trace outside the report's strings. What a browser
+makes of it is tested in tests/browser."""
+
+import base64
+import hashlib
+import json
+import re
+
+import pytest
+
+from conftest import DATA, ROOT, page_report
+
+TRACE = DATA / "torch/llama_train_compiled.json.gz"
+
+
+def kernel(name, start_us, length_us):
+    return {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": start_us, "dur": length_us,
+            "args": {"device": 0, "stream": 7}}
+
+
+def page(gputime, *args):
+    done = gputime(*args, "--html")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("command", ["summary", "kernels", "gaps", "ranges"])
+def test_numbers_are_those_of_json(gputime, command):
+    shown = page_report(page(gputime, command, TRACE))
+    report = gputime.json(command, TRACE)
+    assert {"tool", "command", "issues", "findings", "facts"} <= set(shown)
+    assert all(shown[key] == report[key] for key in ("tool", "command", "issues", "findings", "facts"))
+    for key, table in report["tables"].items():
+        if key in shown["tables"]:
+            assert shown["tables"][key]["rows"] == table["rows"][:2000], key
+    assert set(report["tables"]) - set(shown["tables"]) <= {"accounting_summary"}  # of one GPU: the same again
+
+
+def test_rows_are_bounded_and_shared_between_inputs(gputime, tmp_path):
+    paths = []
+    for name, count in (("few", 100), ("many", 3000), ("more", 5000)):
+        events = [kernel(f"kernel {i}", 10 * i, 5) for i in range(count)]
+        paths.append(tmp_path / f"{name}.json")
+        paths[-1].write_text(json.dumps({"traceEvents": events}))
+    table = page_report(page(gputime, "kernels", *paths))["tables"]["kernels"]
+    counts = {name: sum(row["input"] == f"{name}.json" for row in table["rows"]) for name in ("few", "many", "more")}
+    assert counts == {"few": 100, "many": 950, "more": 950}
+    assert table["total_rows"] == 8100
+
+
+def test_integers_beyond_doubles_stay_exact(gputime, tmp_path):
+    path = tmp_path / "long.json"
+    path.write_text(json.dumps({"traceEvents": [kernel("long", 0, 9_007_199_254_741)]}))
+    row = page_report(page(gputime, "kernels", path))["tables"]["kernels"]["rows"][0]
+    assert row["total_ns"] == "9007199254741000"
+
+
+def test_policy_allows_only_the_pages_own_script_and_style(gputime):
+    text = page(gputime, TRACE).decode()
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)[1]
+    for tag, directive in (("script", "script-src"), ("style", "style-src")):
+        body = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        assert len(body) == 1
+        digest = base64.b64encode(hashlib.sha256(body[0].encode()).digest()).decode()
+        assert f"{directive} 'sha256-{digest}'" in policy
+    assert "default-src 'none'" in policy and "unsafe" not in policy
+    assert not re.search(r"<[a-z]+ [^>]*\bon\w+=", text[:text.index("<script>")])
+
+
+def test_page_is_small(gputime):
+    assert len(page(gputime, TRACE)) < 2_000_000
+
+
+def test_every_category_has_a_colour():
+    theme = (ROOT / "web/src/theme.ts").read_text()
+    listed = re.findall(r"^  (\w+): '#[0-9a-f]{6}',$", theme, re.MULTILINE)
+    categories = re.findall(r"^CATEGORY\((\w+),", (ROOT / "lib/label/rules/categories.def").read_text(), re.MULTILINE)
+    assert set(categories) <= set(listed)
+    colours = re.findall(r"^  \w+: '(#[0-9a-f]{6})',$", theme, re.MULTILINE)
+    assert len(set(colours)) == len(colours)

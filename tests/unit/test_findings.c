@@ -1,0 +1,123 @@
+/* Findings: their order, their rows, and what people see of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "report/report.h"
+
+static struct gt_report *report;
+static struct gt_section *section;
+static struct gt_table *table;
+
+static int make_report(void **state) {
+    (void)state;
+    report = gt_report_new("test", 1);
+    section = report ? &report->sections[0] : NULL;
+    table = section ? gt_section_findings(section) : NULL;
+    return table ? 0 : -1;
+}
+
+static int free_report(void **state) {
+    (void)state;
+    gt_report_free(report);
+    return 0;
+}
+
+static void add(const char *id, enum gt_severity severity, int64_t recoverable_ns) {
+    gt_section_finding(section, &(struct gt_finding){.id = id,
+                                                     .severity = severity,
+                                                     .title = GT_STR("Something"),
+                                                     .evidence = {GT_STR("One."), GT_STR("Two.")},
+                                                     .evidence_count = 2,
+                                                     .advice = {GT_STR("Do."), GT_STR("Do more.")},
+                                                     .advice_count = 2,
+                                                     .recoverable_ns = recoverable_ns,
+                                                     .table = "kernels"});
+}
+
+static void assert_ids(const char *const *expected, size_t count) {
+    assert_int_equal(table->row_count, count);
+    for (size_t i = 0; i < count; i++)
+        assert_string_equal(gt_section_finding_at(section, table, i)->id, expected[i]);
+}
+
+static struct gt_str text_at(size_t row, const char *column) {
+    struct gt_cell cell = table->cells[row * table->column_count + gt_table_column(table, column)];
+    assert_int_equal(cell.type, GPUTIME_CELL_TEXT);
+    return (struct gt_str){cell.text, cell.text_bytes};
+}
+
+static void the_most_time_to_win_back_comes_first_then_the_most_severe(void **state) {
+    (void)state;
+    add("unknown", GT_SEVERITY_MEDIUM, -1);
+    add("little", GT_SEVERITY_LOW, 5);
+    add("much", GT_SEVERITY_LOW, 500);
+    add("none", GT_SEVERITY_HIGH, 0);
+    add("also-unknown", GT_SEVERITY_MEDIUM, -1);
+    add("also-much", GT_SEVERITY_HIGH, 500);
+    assert_ids((const char *const[]){"also-much", "much", "little", "none", "unknown", "also-unknown"}, 6);
+}
+
+static void rows_hold_what_the_findings_do(void **state) {
+    (void)state;
+    add("b", GT_SEVERITY_LOW, -1);
+    add("a", GT_SEVERITY_HIGH, 7);
+    assert_true(gt_str_eq(text_at(0, "id"), GT_STR("a")));
+    assert_true(gt_str_eq(text_at(0, "severity"), GT_STR("high")));
+    assert_true(gt_str_eq(text_at(0, "evidence"), GT_STR("One. Two.")));
+    assert_true(gt_str_eq(text_at(0, "advice"), GT_STR("Do. Do more.")));
+    assert_true(gt_str_eq(text_at(1, "table"), GT_STR("kernels")));
+    size_t recoverable = gt_table_column(table, "recoverable_ns");
+    assert_int_equal(table->cells[recoverable].integer, 7);
+    assert_int_equal(table->cells[table->column_count + recoverable].type, GPUTIME_CELL_NULL);
+}
+
+static void sorted_rows_still_find_their_findings(void **state) {
+    (void)state;
+    struct gt_error err = {0};
+    add("b", GT_SEVERITY_LOW, 9);
+    add("c", GT_SEVERITY_LOW, 8);
+    add("a", GT_SEVERITY_LOW, 7);
+    assert_int_equal(gt_table_sort(table, "+id", &err), GT_OK);
+    assert_ids((const char *const[]){"a", "b", "c"}, 3);
+    gt_table_limit(table, 2);
+    assert_ids((const char *const[]){"a", "b"}, 2);
+}
+
+static void columns_choose_the_parts_that_people_see(void **state) {
+    (void)state;
+    add("a", GT_SEVERITY_LOW, 9);
+    const struct gt_finding *finding = gt_section_finding_at(section, table, 0);
+    assert_true(gt_findings_show(table, "evidence"));
+    assert_int_equal(gt_findings_advice_shown(table, finding), 2);
+    table->screen_columns = "title,advice";
+    assert_false(gt_findings_show(table, "evidence"));
+    assert_int_equal(gt_findings_advice_shown(table, finding), 1);
+    table->screen_columns = "title,evidence";
+    assert_int_equal(gt_findings_advice_shown(table, finding), 0);
+}
+
+static void a_section_without_the_block_takes_none(void **state) {
+    (void)state;
+    struct gt_report *other = gt_report_new("test", 1);
+    assert_non_null(other);
+    gt_section_finding(&other->sections[0], &(struct gt_finding){.id = "a", .recoverable_ns = -1});
+    assert_int_equal(other->sections[0].finding_count, 0);
+    gt_report_free(other);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, make_report, free_report)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TEST(the_most_time_to_win_back_comes_first_then_the_most_severe),
+        TEST(rows_hold_what_the_findings_do),
+        TEST(sorted_rows_still_find_their_findings),
+        TEST(columns_choose_the_parts_that_people_see),
+        TEST(a_section_without_the_block_takes_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,104 @@
+// The report as the page carries it (docs/json.md, with rows as arrays): types, and how its cells are looked at.
+
+export type Cell = string | number | null;
+export type Row = readonly Cell[];
+export type Unit = '' | 'count' | 'ns' | 'bytes' | 'share';
+export type Flag = 'name' | 'bar' | 'detail' | 'whole' | 'single' | 'moment' | 'edge';
+
+export interface Column {
+  readonly key: string;
+  readonly title: string;
+  readonly unit: Unit;
+  readonly of?: string;
+  readonly flags?: readonly Flag[];
+}
+
+export interface Table {
+  readonly title: string;
+  readonly total_rows?: number;
+  readonly columns: readonly Column[];
+  readonly rows: readonly Row[];
+}
+
+export interface Fact {
+  readonly key: string;
+  readonly title: string;
+  readonly unit: Unit;
+  readonly value: Cell;
+}
+
+export interface Input {
+  readonly input: string;
+  readonly path: string | null;
+  readonly format: string | null;
+  readonly producer: string | null;
+  readonly selection: string | null;
+  readonly shown: readonly Fact[];
+  readonly notes: readonly string[];
+}
+
+export interface Finding {
+  readonly input?: string;
+  readonly id: string;
+  readonly severity: string;
+  readonly title: string;
+  readonly evidence: readonly string[];
+  readonly advice: readonly string[];
+  readonly recoverable_ns: number | null;
+  readonly table?: string | null;
+}
+
+export interface Issue {
+  readonly input: string;
+  readonly id: string;
+  readonly count: number;
+  readonly help: string;
+  readonly loss: boolean;
+}
+
+export interface Report {
+  readonly tool: { readonly name: string; readonly version: string };
+  readonly command: string;
+  readonly inputs: readonly Input[];
+  readonly tables: Readonly<Record<string, Table>>;
+  readonly findings: readonly Finding[];
+  readonly issues: readonly Issue[];
+}
+
+export function readReport(): Report {
+  return JSON.parse(document.getElementById('report')?.textContent ?? '') as Report;
+}
+
+/** Integers beyond 2^53 come as strings, to be shown exactly; other strings are no numbers. */
+export function numberOf(cell: Cell | undefined): number {
+  if (typeof cell === 'number') return cell;
+  return cell != null && /^-?\d+$/.test(cell) ? Number(cell) : 0;
+}
+
+export function columnIndex(table: Table, key: string): number {
+  return table.columns.findIndex((column) => column.key === key);
+}
+
+export function hasColumns(table: Table, ...keys: string[]): boolean {
+  return keys.every((key) => columnIndex(table, key) >= 0);
+}
+
+/** Reads one column of any row; null where the table has no such column. */
+export function reader(table: Table, key: string): (row: Row) => Cell {
+  const index = columnIndex(table, key);
+  return (row) => row[index] ?? null;
+}
+
+export function numbers(table: Table, key: string): (row: Row) => number {
+  const cell = reader(table, key);
+  return (row) => numberOf(cell(row));
+}
+
+export function hasFlag(column: Column, flag: Flag): boolean {
+  return column.flags?.includes(flag) ?? false;
+}
+
+/** A column of names and ids; numbers among them are names too. */
+export function isText(table: Table, column: number): boolean {
+  return table.columns[column]?.unit === '' && table.rows.every((row) => typeof row[column] !== 'number');
+}

@@ -1,0 +1,45 @@
+// What to do next, most valuable first, each with its evidence and the way to the rows behind it.
+
+import type { Finding, Report } from './data';
+import { button, element, visible } from './dom';
+import { withUnit } from './format';
+
+type Find = (table: string, text: string) => void;
+
+function sentences(title: string, texts: readonly string[]): HTMLElement | null {
+  if (texts.length === 0) return null;
+  const items = texts.map((text) => element('li', {}, element('bdi', {}, visible(text))));
+  return element('div', {}, element('h4', {}, title), element('ul', {}, ...items));
+}
+
+function findingView(report: Report, finding: Finding, find: Find): HTMLElement {
+  const { table } = finding;
+  const target = table ? report.tables[table] : undefined;
+  const link =
+    table && target && button(`Show ${target.title.toLowerCase()}`, { class: 'quiet' }, () => find(table, ''));
+  const gain = finding.recoverable_ns != null && finding.recoverable_ns > 0;
+  return element(
+    'li',
+    { class: `finding ${finding.severity.replace(/\W/g, '')}` },
+    element(
+      'div',
+      { class: 'finding-head' },
+      element('span', { class: 'severity' }, finding.severity),
+      element('h3', {}, element('bdi', {}, visible(finding.title))),
+      gain && element('span', { class: 'gain' }, `up to ${withUnit(finding.recoverable_ns ?? 0, 'ns')} to gain`),
+    ),
+    report.inputs.length > 1 && finding.input ? element('p', { class: 'origin' }, visible(finding.input)) : null,
+    sentences('Evidence', finding.evidence),
+    sentences('What to do', finding.advice),
+    link || null,
+  );
+}
+
+export function findingsView(report: Report, find: Find): HTMLElement {
+  return element(
+    'section',
+    { class: 'panel', id: 'findings', 'aria-labelledby': 'title-findings' },
+    element('h2', { id: 'title-findings' }, 'Findings'),
+    element('ol', { class: 'findings' }, ...report.findings.map((finding) => findingView(report, finding, find))),
+  );
+}

@@ -1,0 +1,106 @@
+// Numbers as people read them: one unit and one number of decimals for the cells of a column, exact values beside.
+
+import { hasFlag, numberOf, type Cell, type Column, type Row, type Unit } from './data';
+import { visible } from './dom';
+
+interface Scale {
+  readonly name: string;
+  readonly factor: number;
+}
+
+const SCALES: Readonly<Partial<Record<Unit, readonly Scale[]>>> = {
+  ns: [
+    { name: 'ns', factor: 1 },
+    { name: '\u00b5s', factor: 1e3 },
+    { name: 'ms', factor: 1e6 },
+    { name: 's', factor: 1e9 },
+  ],
+  bytes: [
+    { name: 'B', factor: 1 },
+    { name: 'kB', factor: 1e3 },
+    { name: 'MB', factor: 1e6 },
+    { name: 'GB', factor: 1e9 },
+    { name: 'TB', factor: 1e12 },
+  ],
+};
+
+const VARIED = 1e6; // values further apart show 0.00 or seven digits in any one unit
+
+const formatters = new Map<number, Intl.NumberFormat>();
+
+export function decimal(value: number, decimals: number): string {
+  let formatter = formatters.get(decimals);
+  if (!formatter) {
+    formatter = new Intl.NumberFormat('en-US', { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+    formatters.set(decimals, formatter);
+  }
+  const text = formatter.format(value);
+  const least = 10 ** -decimals;
+  if (value !== 0 && Math.abs(value) < least / 2) return `${value < 0 ? '>\u2212' : '<'}${formatter.format(least)}`;
+  return text.replace('-', '\u2212');
+}
+
+function scaleOf(unit: Unit, value: number): Scale {
+  const scales = SCALES[unit] ?? [{ name: '', factor: 1 }];
+  return [...scales].reverse().find((scale) => Math.abs(value) >= scale.factor) ?? scales[0]!;
+}
+
+/** So many that the largest value has four digits. */
+function decimalsFor(value: number): number {
+  const size = Math.abs(value);
+  return size >= 1000 ? 1 : size >= 100 ? 1 : size >= 10 ? 2 : 3;
+}
+
+/** A single value with its unit: 1.564 s, 97.0%, 12,432. */
+export function withUnit(value: number, unit: Unit): string {
+  if (unit === 'share') return percent(value);
+  if (unit === 'count' || unit === '') return decimal(value, Number.isInteger(value) ? 0 : 2);
+  const scale = scaleOf(unit, value);
+  const scaled = value / scale.factor;
+  return `${decimal(scaled, scale.factor === 1 && Number.isInteger(scaled) ? 0 : decimalsFor(scaled))} ${scale.name}`;
+}
+
+export function percent(share: number): string {
+  return `${decimal(share * 100, 1)}%`;
+}
+
+/** Every digit there is. */
+export function exact(cell: Cell, column: { readonly unit: Unit; readonly of?: string | undefined }): string {
+  if (cell === null) return 'not known';
+  if (column.unit === '') return visible(String(cell));
+  const digits = typeof cell === 'string' ? cell : cell.toLocaleString('en-US', { maximumFractionDigits: 20 });
+  if (column.unit === 'share') return `${digits} of ${column.of ?? 'all'} (${percent(numberOf(cell))})`;
+  return column.unit === 'count' ? digits : `${digits} ${column.unit === 'bytes' ? 'bytes' : 'ns'}`;
+}
+
+export interface Style {
+  readonly suffix: string; // stands in the header
+  format(cell: Cell): string;
+}
+
+/** How the cells of a column are written, by looking at all of them. */
+export function styleOf(column: Column, rows: readonly Row[], index: number): Style {
+  const plain = (write: (value: number) => string, suffix = ''): Style => ({
+    suffix,
+    format: (cell) => (cell === null ? '\u2013' : write(numberOf(cell))),
+  });
+  if (column.unit === '') return { suffix: '', format: (cell) => (cell === null ? '\u2013' : visible(String(cell))) };
+  if (column.unit === 'share') return plain(percent, '');
+  let most = 0;
+  let least = Infinity;
+  let whole = true;
+  for (const row of rows) {
+    const cell = row[index] ?? null;
+    if (cell === null) continue;
+    const size = Math.abs(numberOf(cell));
+    whole &&= Number.isInteger(size);
+    if (size > most) most = size;
+    if (size > 0 && size < least) least = size;
+  }
+  if (column.unit === 'count') return plain((value) => decimal(value, whole ? 0 : 1));
+  if (hasFlag(column, 'moment')) return plain((value) => decimal(value / 1e6, 3), 'ms');
+  if (hasFlag(column, 'edge') || most / least > VARIED) return plain((value) => withUnit(value, column.unit));
+  const scale = scaleOf(column.unit, most);
+  const decimals = scale.factor === 1 && whole ? 0 : decimalsFor(most / scale.factor);
+  return plain((value) => decimal(value / scale.factor, decimals), scale.name);
+}

@@ -1,0 +1,35 @@
+// The head of the page: which traces, the numbers everybody asks for first, and what must be known of the report.
+
+import type { Cell, Fact, Report } from './data';
+import { element, setHover, visible } from './dom';
+import { exact, withUnit } from './format';
+
+function value(fact: Fact): string {
+  return typeof fact.value === 'number' ? withUnit(fact.value, fact.unit) : visible(String(fact.value ?? '\u2013'));
+}
+
+function factView(fact: Fact): HTMLElement {
+  const shown = element('dd', { class: 'fact-value' }, value(fact));
+  setHover(shown, exact(fact.value as Cell, fact));
+  return element('div', { class: 'fact' }, element('dt', {}, fact.title), shown);
+}
+
+export function headerView(report: Report): HTMLElement {
+  const { inputs } = report;
+  const only = inputs.length === 1 ? inputs[0] : undefined;
+  const name = only ? visible(only.input) : `${inputs.length} traces`;
+  document.title = `${name} \u00b7 gputime ${report.command}`;
+  const origin = only && [only.producer, only.format, only.selection].filter((text) => text).map((t) => visible(t!));
+  const notes = inputs.flatMap((input) =>
+    input.notes.map((note) => visible(only ? note : `${input.input}: ${note}`)),
+  );
+  return element(
+    'header',
+    { id: 'top' },
+    element('p', { class: 'kicker' }, `gputime ${report.command}`),
+    element('h1', {}, element('bdi', {}, name)),
+    origin && element('p', { class: 'origin' }, origin.join(' \u00b7 ')),
+    only && only.shown.length > 0 && element('dl', { class: 'facts' }, ...only.shown.map(factView)),
+    ...notes.map((note) => element('p', { class: 'note' }, note)),
+  );
+}

@@ -1,0 +1,31 @@
+// What is odd about the traces, and what is not in them.
+
+import type { Report } from './data';
+import { element, visible } from './dom';
+
+export function healthView(report: Report): HTMLElement {
+  const { issues } = report;
+  const several = report.inputs.length > 1;
+  const rows = issues.map((issue) =>
+    element(
+      'li',
+      { class: issue.loss ? 'issue loss' : 'issue' },
+      element('span', { class: 'issue-count' }, issue.count.toLocaleString('en-US')),
+      element(
+        'span',
+        {},
+        element('code', {}, issue.id),
+        ` ${issue.help}`,
+        several && element('small', {}, ` (${visible(issue.input)})`),
+      ),
+    ),
+  );
+  return element(
+    'section',
+    { class: 'panel', id: 'health', 'aria-labelledby': 'title-health' },
+    element('h2', { id: 'title-health' }, 'Trace health'),
+    issues.length === 0
+      ? element('p', {}, 'Nothing odd was found in the trace.')
+      : element('ul', { class: 'issues' }, ...rows),
+  );
+}

@@ -1,0 +1,292 @@
+// A table that can be sorted, searched and copied. Only the rows in view are in the document, so that thousands of them
+// cost nothing.
+
+import definitions from 'definitions';
+import { hasFlag, isText, numberOf, type Cell, type Column, type Row, type Table } from './data';
+import { toCsv } from './csv';
+import { showRow } from './details';
+import { button, copy, element, setHover, shorten, visible } from './dom';
+import { exact, styleOf, type Style } from './format';
+import { colorOf } from './theme';
+
+const ROW_PIXELS = 30; // as in page.css
+const SPARE_ROWS = 8; // drawn above and below what is seen
+const NAME_LENGTH = 180; // characters of a name in a cell; all are in its details
+const COLOURED = new Set(['category', 'cause', 'part']);
+const collator = new Intl.Collator('en', { numeric: true });
+
+type Order = 'none' | 'ascending' | 'descending';
+
+interface Shown extends Column {
+  readonly index: number; // in the table
+  readonly style: Style;
+  readonly isText: boolean;
+  readonly most: number; // what a whole bar stands for; 0: no bar
+}
+
+function shownColumns(table: Table): Shown[] {
+  return table.columns.map((column, index) => {
+    let most = hasFlag(column, 'whole') ? 1 : 0;
+    if (!most && hasFlag(column, 'bar'))
+      for (const row of table.rows) most = Math.max(most, Math.abs(numberOf(row[index])));
+    return { ...column, index, style: styleOf(column, table.rows, index), isText: isText(table, index), most };
+  });
+}
+
+/** Columns that say nothing here: the input of one input, and those without a value. */
+function isIdle(table: Table, column: Shown): boolean {
+  const first = table.rows[0]?.[column.index] ?? null;
+  const isConstant = table.rows.every((row) => (row[column.index] ?? null) === first);
+  return isConstant && (first === null || column.key === 'input');
+}
+
+export function definitionOf(table: string, column: string): string | undefined {
+  const own = definitions[table]?.columns[column];
+  if (own) return own;
+  return Object.values(definitions).find((other) => other.columns[column])?.columns[column];
+}
+
+export class TableView {
+  readonly root: HTMLElement;
+  private readonly columns: Shown[];
+  private readonly body = element('tbody');
+  private readonly head = element('thead');
+  private readonly port = element('div', { class: 'port', role: 'group', tabindex: 0 });
+  private readonly counter = element('span', { class: 'counter', role: 'status' });
+  private readonly search = element('input', { type: 'search', placeholder: 'Search', spellcheck: 'false' });
+  private readonly haystacks: string[] = [];
+  private rows: readonly number[] = [];
+  private sorted = -1;
+  private order: Order = 'none';
+  private wide = false;
+  private active = -1;
+  private drawnFrom = -1;
+  private drawnTo = -1;
+  private everything = false;
+
+  constructor(
+    private readonly key: string,
+    private readonly table: Table,
+  ) {
+    this.columns = shownColumns(table);
+    this.port.setAttribute('aria-label', `Rows of ${table.title}`);
+    this.port.append(element('table', { 'aria-rowcount': table.rows.length + 1 }, this.head, this.body));
+    this.root = element('div', { class: 'table-view' }, this.tools(), this.port);
+    this.listen();
+    this.drawHead();
+    this.filter();
+  }
+
+  /** Shows the rows that have the text in them, and the table itself. */
+  find(text: string): void {
+    this.search.value = text;
+    this.filter();
+    this.root.scrollIntoView({ block: 'center' });
+    this.search.focus({ preventScroll: true });
+  }
+
+  // ---- tools ----
+
+  private tools(): HTMLElement {
+    const { table } = this;
+    this.search.setAttribute('aria-label', `Search ${table.title}`);
+    const more = this.columns.filter((column) => hasFlag(column, 'detail') && !isIdle(table, column)).length;
+    const all = button(`+${more} columns`, { 'aria-pressed': 'false', class: 'quiet' }, () => {
+      this.wide = !this.wide;
+      all.setAttribute('aria-pressed', String(this.wide));
+      all.textContent = this.wide ? 'Fewer columns' : `+${more} columns`;
+      this.drawHead();
+      this.draw(true);
+    });
+    const csv = button('Copy CSV', { class: 'quiet' }, () => {
+      const rows = this.rows.map((index) => table.rows[index]!);
+      void copy(toCsv(table, rows), `${rows.length} rows copied`);
+    });
+    const needed = table.rows.length > 8;
+    return element('div', { class: 'tools' }, needed && this.search, this.counter, more > 0 && all, csv);
+  }
+
+  private count(): void {
+    const shown = this.rows.length.toLocaleString('en-US');
+    const here = this.table.rows.length;
+    const total = this.table.total_rows ?? here;
+    const all = here.toLocaleString('en-US');
+    const words = this.rows.length === here ? `${all} row${here === 1 ? '' : 's'}` : `${shown} of ${all} rows`;
+    this.counter.textContent = total > here ? `${words}; the trace has ${total.toLocaleString('en-US')}` : words;
+  }
+
+  // ---- which rows, in which order ----
+
+  private haystack(index: number): string {
+    return (this.haystacks[index] ??= this.table.rows[index]!.filter((cell) => cell !== null)
+      .join('\n')
+      .toLowerCase());
+  }
+
+  private filter(): void {
+    const words = this.search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const rows: number[] = [];
+    for (let i = 0; i < this.table.rows.length; i++) {
+      if (words.length === 0 || words.every((word) => this.haystack(i).includes(word))) rows.push(i);
+    }
+    this.rows = this.order === 'none' ? rows : this.sort(rows);
+    this.active = -1;
+    this.port.scrollTop = 0;
+    this.count();
+    this.draw(true);
+  }
+
+  private sort(rows: number[]): number[] {
+    const { index, isText: asText } = this.columns[this.sorted]!;
+    const sign = this.order === 'descending' ? -1 : 1;
+    const cell = (row: number): Cell => this.table.rows[row]![index] ?? null;
+    return rows.sort((a, b) => {
+      const x = cell(a);
+      const y = cell(b);
+      if (x === null || y === null) return Number(x === null) - Number(y === null) || a - b;
+      const difference = asText ? collator.compare(String(x), String(y)) : numberOf(x) - numberOf(y);
+      return sign * difference || a - b;
+    });
+  }
+
+  /** Numbers largest first, then smallest first, then as they came; text the other way round. */
+  private sortBy(column: number): void {
+    const first: Order = this.columns[column]!.isText ? 'ascending' : 'descending';
+    const second: Order = first === 'ascending' ? 'descending' : 'ascending';
+    this.order = this.sorted !== column || this.order === 'none' ? first : this.order === first ? second : 'none';
+    this.sorted = column;
+    this.drawHead();
+    this.filter();
+    this.head.querySelector<HTMLElement>(`[data-column="${column}"]`)?.focus();
+  }
+
+  // ---- drawing ----
+
+  private visibleColumns(): Shown[] {
+    return this.columns.filter((column) => (this.wide || !hasFlag(column, 'detail')) && !isIdle(this.table, column));
+  }
+
+  private drawHead(): void {
+    const cells = this.visibleColumns().map((column) => {
+      const label = button(
+        column.style.suffix ? `${column.title} (${column.style.suffix})` : column.title,
+        { 'data-column': column.index },
+        () => this.sortBy(column.index),
+      );
+      const meaning = definitionOf(this.key, column.key);
+      setHover(label, [column.key, column.of && `share of ${column.of}`, meaning].filter(Boolean).join('\n'));
+      const order = column.index === this.sorted && this.order !== 'none' ? this.order : undefined;
+      return element('th', { scope: 'col', class: this.classOf(column), 'aria-sort': order }, label);
+    });
+    this.head.replaceChildren(element('tr', { 'aria-rowindex': 1 }, ...cells));
+  }
+
+  private classOf(column: Shown): string {
+    if (hasFlag(column, 'name')) return 'name';
+    return column.isText ? 'text' : column.most ? 'number bar' : 'number';
+  }
+
+  private draw(force = false): void {
+    const count = this.rows.length;
+    const height = this.port.clientHeight || 480;
+    const from = this.everything ? 0 : Math.max(0, Math.floor(this.port.scrollTop / ROW_PIXELS) - SPARE_ROWS);
+    const seen = Math.ceil(height / ROW_PIXELS) + 2 * SPARE_ROWS;
+    const to = Math.min(count, this.everything ? 60 : from + seen);
+    if (!force && from === this.drawnFrom && to === this.drawnTo) return;
+    this.drawnFrom = from;
+    this.drawnTo = to;
+    const columns = this.visibleColumns();
+    const rows: HTMLElement[] = [];
+    if (from > 0) rows.push(this.spacer(from, columns.length));
+    for (let place = from; place < to; place++) rows.push(this.drawRow(place, columns));
+    if (to < count && !this.everything) rows.push(this.spacer(count - to, columns.length));
+    if (count === 0) rows.push(element('tr', {}, element('td', { colspan: columns.length }, 'No row has that in it.')));
+    this.body.replaceChildren(...rows);
+  }
+
+  private spacer(rows: number, columns: number): HTMLElement {
+    const cell = element('td', { colspan: columns });
+    cell.style.height = `${rows * ROW_PIXELS}px`;
+    return element('tr', { class: 'spacer', 'aria-hidden': 'true' }, cell);
+  }
+
+  private drawRow(place: number, columns: readonly Shown[]): HTMLElement {
+    const row = this.table.rows[this.rows[place]!]!;
+    const line = element('tr', {
+      'aria-rowindex': place + 2,
+      'data-place': place,
+      tabindex: place === Math.max(this.active, 0) ? 0 : -1,
+    });
+    for (const column of columns) line.append(this.drawCell(row, column));
+    return line;
+  }
+
+  private drawCell(row: Row, column: Shown): HTMLElement {
+    const cell = row[column.index] ?? null;
+    const text = column.style.format(cell);
+    const made = element('td', { class: this.classOf(column) });
+    if (COLOURED.has(column.key) && typeof cell === 'string') {
+      const swatch = element('span', { class: 'swatch', 'aria-hidden': 'true' });
+      swatch.style.background = colorOf(cell);
+      made.append(swatch);
+    }
+    made.append(column.isText ? element('bdi', {}, shorten(text, NAME_LENGTH)) : text);
+    setHover(made, column.unit === '' ? visible(String(cell ?? '')) : exact(cell, column));
+    if (column.most > 0) made.style.setProperty('--share', String(Math.abs(numberOf(cell)) / column.most));
+    return made;
+  }
+
+  // ---- keys and pointer ----
+
+  private listen(): void {
+    this.search.addEventListener('input', () => this.filter());
+    this.port.addEventListener('scroll', () => this.draw(), { passive: true });
+    this.body.addEventListener('click', (event) => {
+      const line = (event.target as Element).closest<HTMLElement>('tr[data-place]');
+      if (line && getSelection()?.isCollapsed !== false) this.open(Number(line.dataset.place));
+    });
+    this.body.addEventListener('keydown', (event) => this.press(event));
+    addEventListener('beforeprint', () => this.setEverything(true));
+    addEventListener('afterprint', () => this.setEverything(false));
+  }
+
+  private setEverything(on: boolean): void {
+    this.everything = on;
+    this.draw(true);
+  }
+
+  private press(event: KeyboardEvent): void {
+    const line = (event.target as Element).closest<HTMLElement>('tr[data-place]');
+    if (!line) return;
+    const place = Number(line.dataset.place);
+    const page = Math.max(1, Math.floor(this.port.clientHeight / ROW_PIXELS) - 2);
+    const moves: Readonly<Record<string, number>> = {
+      ArrowDown: place + 1,
+      ArrowUp: place - 1,
+      PageDown: place + page,
+      PageUp: place - page,
+      Home: 0,
+      End: this.rows.length - 1,
+    };
+    const target = moves[event.key];
+    if (target !== undefined) this.focus(target);
+    else if (event.key === 'Enter') this.open(place);
+    else return;
+    event.preventDefault();
+  }
+
+  private focus(place: number): void {
+    this.active = Math.min(Math.max(place, 0), this.rows.length - 1);
+    const top = this.active * ROW_PIXELS;
+    const room = this.port.clientHeight - 3 * ROW_PIXELS;
+    if (top < this.port.scrollTop) this.port.scrollTop = top;
+    else if (top > this.port.scrollTop + room) this.port.scrollTop = top - room;
+    this.draw(true);
+    this.body.querySelector<HTMLElement>(`[data-place="${this.active}"]`)?.focus({ preventScroll: true });
+  }
+
+  private open(place: number): void {
+    this.active = place;
+    showRow(this.key, this.table, this.table.rows[this.rows[place]!]!);
+  }
+}

@@ -1,0 +1,110 @@
+// Colours: one for each category, part of the time and cause on every page; those of text and lines from the style
+// sheet, which knows light, dark and print.
+
+const CATEGORIES: Readonly<Record<string, string>> = {
+  gemm: '#3f7cc4',
+  moe_gemm: '#2a5a9c',
+  moe: '#7fb0e6',
+  attention: '#8b62c4',
+  kv_cache: '#b596dc',
+  ssm: '#6a45a0',
+  norm: '#2d9c8c',
+  rope: '#6cc4b6',
+  softmax: '#1e776b',
+  activation: '#d4842c',
+  elementwise: '#e9b44c',
+  reduction: '#a8672a',
+  quantize: '#c46fa4',
+  index: '#8f9f3a',
+  sort: '#b8c55e',
+  conv: '#4a9fb8',
+  pool: '#8fcbdc',
+  optimizer: '#a34f7f',
+  loss: '#e08fb8',
+  copy: '#7d8f5a',
+  random: '#9c8468',
+  fill: '#b9a58c',
+  fft: '#5866b8',
+  linalg: '#929ce0',
+  prepare: '#c7a13a',
+  autotune: '#8a7a4a',
+  graph: '#5b7083',
+  other: '#8d8d92',
+  comm: '#cf4b43',
+  memcpy_h2d: '#3f9c55',
+  memcpy_d2h: '#72bd7c',
+  memcpy_d2d: '#2c7440',
+  memcpy_p2p: '#a3d4a2',
+  memcpy: '#57a86a',
+  memset: '#93b88f',
+};
+
+const PARTS: Readonly<Record<string, string>> = {
+  compute: CATEGORIES.gemm!,
+  'exposed communication': CATEGORIES.comm!,
+  'exposed memory': CATEGORIES.memcpy_h2d!,
+  idle: '#a9b1bb',
+  'non-gpu': '#a9b1bb',
+};
+
+/** Colours of names that are not listed: by the name alone, so that they are the same on every page. */
+const OTHERS = [
+  '#c46a3f', '#5d9e9a', '#9a6fb0', '#b5a13c', '#4f86b0', '#b0566c', '#6f9c4c', '#8c7fc9', '#c98f5f', '#4d8f74',
+  '#a87fa0', '#7f9fb8',
+];
+
+function hash(name: string): number {
+  let sum = 2166136261;
+  for (let i = 0; i < name.length; i++) sum = Math.imul(sum ^ name.charCodeAt(i), 16777619);
+  return sum >>> 0;
+}
+
+export function colorOf(name: string): string {
+  const key = name.toLowerCase();
+  return CATEGORIES[key] ?? PARTS[key] ?? OTHERS[hash(key) % OTHERS.length]!;
+}
+
+export interface Ink {
+  readonly text: string;
+  readonly muted: string;
+  readonly line: string;
+  readonly panel: string;
+  readonly font: string;
+}
+
+export function ink(): Ink {
+  const style = getComputedStyle(document.documentElement);
+  const of = (name: string): string => style.getPropertyValue(name).trim();
+  return { text: of('--text'), muted: of('--muted'), line: of('--line'), panel: of('--panel'), font: of('--font') };
+}
+
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const listeners = new Set<() => void>();
+
+/** Runs when the colours of the page have changed. */
+export function onTheme(listener: () => void): void {
+  listeners.add(listener);
+}
+
+function changed(): void {
+  for (const listener of listeners) listener();
+}
+
+export type Theme = 'auto' | 'light' | 'dark';
+
+export function setTheme(theme: Theme): void {
+  if (theme === 'auto') delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  changed();
+}
+
+/** Paper is light whatever the screen was. */
+export function followSystem(): void {
+  dark.addEventListener('change', changed);
+  let before: string | undefined;
+  addEventListener('beforeprint', () => {
+    before = document.documentElement.dataset.theme;
+    setTheme('light');
+  });
+  addEventListener('afterprint', () => setTheme((before as Theme | undefined) ?? 'auto'));
+}

@@ -148,7 +148,7 @@ static void add_capture(struct cli_captures *captures, const char **next, const 
 }
 
 enum gputime_status cli_captures_init(struct cli_captures *captures, const char *const *paths, size_t path_count,
-                                      struct gputime_error *err) {
+                                      size_t split, struct gputime_error *err) {
     *captures = (struct cli_captures){0};
     enum gputime_status status = check_paths(paths, path_count, err);
     if (status)
@@ -162,11 +162,16 @@ enum gputime_status cli_captures_init(struct cli_captures *captures, const char 
         return cli_fail_memory(err);
     }
     const char **next = captures->paths;
-    for (size_t i = 0; i < path_count; i++)
+    for (size_t i = 0; i < path_count; i++) {
+        if (i == split)
+            captures->first_of_b = captures->count;
         if (!is_taken[i]) {
-            add_capture(captures, next, paths, path_count, i, is_taken);
+            add_capture(captures, next, paths, i < split ? split : path_count, i, is_taken);
             next += captures->items[captures->count - 1].path_count;
         }
+    }
+    if (split >= path_count)
+        captures->first_of_b = captures->count;
     free(is_taken);
     return GPUTIME_OK;
 }

@@ -163,7 +163,7 @@ void cli_help_command(FILE *out, const struct cli_command *command) {
         takes_options = true;
         print_option(out, option, cli_command_option_help(command, option), cli_command_has_note(command, option));
     }
-    if (command->action == CLI_ACTION_REPORT) {
+    if (command->groups & CLI_GROUP_SELECTION) {
         fputs("\nCommon options ('gputime --help' explains them):\n", out);
         print_common_names(out, command);
     }

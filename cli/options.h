@@ -10,6 +10,13 @@
 
 #define CLI_UNSET ((int64_t)-1)
 
+/* The values of an option that may be given several times. */
+enum { CLI_MAX_VALUES = 64 };
+struct cli_values {
+    const char *items[CLI_MAX_VALUES];
+    size_t count;
+};
+
 enum cli_per { CLI_PER_STREAM = 0, CLI_PER_DEVICE };
 enum cli_shell { CLI_SHELL_NONE = 0, CLI_SHELL_BASH, CLI_SHELL_ZSH, CLI_SHELL_FISH };
 
@@ -22,6 +29,11 @@ struct cli_options {
     int per;              /* enum cli_per */
     int gaps, launches, why;
     int tree;
+    int64_t a_words, b_words; /* where the traces of a side begin among the words, plus 1; 0: nowhere */
+    struct gputime_diff_options diff;
+    const char *of;                    /* table to compare */
+    struct cli_values fail_if, limits; /* of a comparison, of a trace */
+    const char *limit_file;
     int quiet;
     int help, version;
     int print_man;
@@ -36,6 +48,8 @@ enum cli_type {
     CLI_TEXT,     /* text, not empty */
     CLI_CHOICE,   /* int: index into the row's choices */
     CLI_FORMAT,   /* text: key of an output format of the library */
+    CLI_VALUES,   /* struct cli_values: text, each time one more */
+    CLI_PLACE,    /* int64_t: how many words stand before it, plus 1 */
 };
 
 /* Commands take groups of options; a group has a heading in the help. */
@@ -55,13 +69,17 @@ enum cli_group {
     CLI_GROUP_FILE = 4096,
     CLI_GROUP_STATS = 8192,
     CLI_GROUP_TITLE = 16384, /* one option that several commands share */
+    CLI_GROUP_DIFF = 32768,
+    CLI_GROUP_CHECK = 65536,
+    CLI_GROUP_LIMITS = 131072, /* one option that diff and check share */
 };
 /* What every command that makes a report takes, what is special to some, and what all take. */
 #define CLI_GROUPS_REPORT                                                                                              \
     (CLI_GROUP_SELECTION | CLI_GROUP_TABLES | CLI_GROUP_NAMES | CLI_GROUP_FORMAT | CLI_GROUP_OUTPUT | CLI_GROUP_FILE | \
      CLI_GROUP_READING)
 #define CLI_GROUPS_SPECIAL                                                                                             \
-    (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART | CLI_GROUP_RANGES | CLI_GROUP_STATS | CLI_GROUP_TITLE)
+    (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART | CLI_GROUP_RANGES | CLI_GROUP_STATS | CLI_GROUP_TITLE |  \
+     CLI_GROUP_DIFF | CLI_GROUP_CHECK | CLI_GROUP_LIMITS)
 #define CLI_GROUPS_ALWAYS (CLI_GROUP_GENERAL | CLI_GROUP_HIDDEN)
 
 struct cli_option {
@@ -75,12 +93,14 @@ struct cli_option {
     const char *argument; /* what the help calls the value */
     const char *help;     /* one line */
     enum cli_group group;
-    size_t implies; /* offset of a flag that it sets when given on the command line; 0: none */
+    size_t implies;     /* offset of a flag that it sets when given on the command line; 0: none */
+    const char *pair;   /* a value that another one follows ("range NAME"); NULL: none */
+    size_t pair_offset; /* where that goes: text */
 };
 
 extern const struct cli_option cli_option_table[];
 extern const size_t cli_option_count;
-#define CLI_MAX_OPTIONS 64
+#define CLI_MAX_OPTIONS 128
 
 const char *cli_group_heading(enum cli_group group);
 
@@ -93,8 +113,9 @@ const char *cli_option_argument(const struct cli_option *option, char *text, siz
 /* Index of value in "a|b|c", or -1. */
 int cli_choice_index(const char *choices, const char *value);
 
-/* Long names: '-' and '_' are the same. NULL if there is none; aliases count. */
-const struct cli_option *cli_option_find(const char *name, size_t bytes);
+/* Long names: '-' and '_' are the same. NULL if there is none; aliases count. A name may stand for one option in one
+   group and for another in others: that of `groups` (enum cli_group) comes first. */
+const struct cli_option *cli_option_find(const char *name, size_t bytes, unsigned groups);
 const struct cli_option *cli_option_find_letter(char letter);
 
 #endif

@@ -6,7 +6,7 @@
 #include "actions.h"
 #include "capture.h"
 #include "error.h"
-#include "request.h"
+#include "make.h"
 #include "target.h"
 #include "terminal.h"
 
@@ -14,15 +14,30 @@ struct job {
     const struct cli_command *command;
     const struct cli_options *options;
     struct cli_captures captures;
+    struct cli_limits limits;
     struct gputime_trace **traces; /* one for each capture */
     struct cli_destination destinations[CLI_MAX_DESTINATIONS];
     struct cli_request requests[CLI_MAX_DESTINATIONS];
     size_t destination_count;
 };
 
+/* Files of two captures need no --a and --b to be told apart. */
+static enum gputime_status find_sides(struct cli_captures *captures, struct gputime_error *err) {
+    if (captures->first_of_b == captures->count && captures->count == 2)
+        captures->first_of_b = 1;
+    if (captures->first_of_b == captures->count)
+        return cli_fail_usage(err, "these are %zu captures; say which are of A and of B: --a A1 A2 --b B1 B2",
+                              captures->count);
+    return GPUTIME_OK;
+}
+
 /* Everything that can be found wrong before the traces are read. */
-static enum gputime_status plan(struct job *job, struct cli_words traces, struct gputime_error *err) {
-    enum gputime_status status = cli_captures_init(&job->captures, traces.items, traces.count, err);
+static enum gputime_status plan(struct job *job, struct cli_words traces, size_t split, struct gputime_error *err) {
+    enum gputime_status status = cli_captures_init(&job->captures, traces.items, traces.count, split, err);
+    if (!status && job->command->action == CLI_ACTION_DIFF)
+        status = find_sides(&job->captures, err);
+    if (!status)
+        status = cli_limits_init(&job->limits, job->command, job->options, err);
     if (!status)
         status = cli_destinations_plan(job->command, job->options, job->destinations, &job->destination_count, err);
     for (size_t i = 0; !status && i < job->destination_count; i++) {
@@ -81,24 +96,37 @@ static bool hint_is_due(const struct job *job, const struct cli_destination *des
            (int64_t)strlen(job->command->hint) <= width && cli_request_is_sorted_as_usual(job->command, job->options);
 }
 
+/* Every trace has to keep every limit; a comparison is one thing. */
+static size_t verdicts_per_limit(const struct job *job) {
+    return job->command->action == CLI_ACTION_DIFF ? 1 : job->captures.count;
+}
+
 static enum gputime_status write_reports(const struct job *job, struct gputime_error *err) {
     enum gputime_status status = GPUTIME_OK;
-    struct gputime_report *report = NULL;
+    struct cli_made made = {0};
     struct gputime_options options[CLI_MAX_DESTINATIONS];
     for (size_t i = 0; !status && i < job->destination_count; i++) {
         const struct cli_request *request = &job->requests[i];
         options[i] = destination_options(job, i);
-        if (!report || !cli_request_same(request, &job->requests[i - 1])) {
-            gputime_report_free(report);
-            status = gputime_report_new(job->traces, job->captures.count, job->command->name, request->analyses,
-                                        request->analysis_count, &options[i], &report, err);
-        }
+        const struct cli_making making = {.command = job->command,
+                                          .options = job->options,
+                                          .limits = &job->limits,
+                                          .request = request,
+                                          .traces = job->traces,
+                                          .captures = &job->captures};
+        if (!made.report || !cli_request_same(request, &job->requests[i - 1]))
+            status = cli_make(&making, &options[i], &made, err);
         if (!status)
-            status = gputime_report_write(report, &options[i], job->destinations[i].path, err);
+            status = gputime_report_write(made.report, &options[i], job->destinations[i].path, err);
         if (!status && hint_is_due(job, &job->destinations[i], options[i].width))
             printf("\n%s\n", job->command->hint);
     }
-    gputime_report_free(report);
+    if (!status && made.broken) {
+        cli_fail(err, "%zu of %zu limits %s broken", made.broken, made.limit_count * verdicts_per_limit(job),
+                 made.broken == 1 ? "is" : "are");
+        status = err->status = GPUTIME_BROKEN;
+    }
+    cli_made_release(&made);
     return status;
 }
 
@@ -118,6 +146,11 @@ static void warn_of_losses(const struct job *job) {
 
 enum gputime_status cli_report_run(const struct cli_command *command, const struct cli_options *options,
                                    struct cli_words traces, struct gputime_error *err) {
+    return cli_report_run_sides(command, options, traces, traces.count, err);
+}
+
+enum gputime_status cli_report_run_sides(const struct cli_command *command, const struct cli_options *options,
+                                         struct cli_words traces, size_t split, struct gputime_error *err) {
     if (traces.count == 0)
         return cli_fail_usage(err, "'%s' needs a trace to read; see 'gputime %s --help'", command->name, command->name);
     if (options->lib.names == GPUTIME_NAMES_HASH)
@@ -127,12 +160,12 @@ enum gputime_status cli_report_run(const struct cli_command *command, const stru
         return cli_fail_memory(err);
     job->command = command;
     job->options = options;
-    enum gputime_status status = plan(job, traces, err);
+    enum gputime_status status = plan(job, traces, split, err);
     if (!status)
         status = read_traces(job, err);
     if (!status)
         status = write_reports(job, err);
-    if (!status)
+    if (!status || status == GPUTIME_BROKEN)
         warn_of_losses(job);
     for (size_t i = 0; job->traces && i < job->captures.count; i++) {
         if (job->traces[i] && !options->lib.no_cache)
@@ -141,6 +174,7 @@ enum gputime_status cli_report_run(const struct cli_command *command, const stru
     }
     free(job->traces);
     cli_captures_release(&job->captures);
+    cli_limits_release(&job->limits);
     free(job);
     return status;
 }

@@ -30,6 +30,7 @@ enum gputime_status {
     GPUTIME_OK = 0,
     GPUTIME_FAILED = 1, /* the work could not be done */
     GPUTIME_USAGE = 2,  /* the request makes no sense: unknown analysis, no such step */
+    GPUTIME_BROKEN = 3, /* a limit of the user is broken: only the program's, functions tell it otherwise */
 };
 
 struct gputime_error {
@@ -144,6 +145,14 @@ struct gputime_diff_options {
 enum gputime_status gputime_report_diff(const struct gputime_report *a, const struct gputime_report *b,
                                         const struct gputime_diff_options *diff, const struct gputime_options *options,
                                         struct gputime_report **out, struct gputime_error *err);
+
+/* Judges limits and adds the table `limits` with a verdict for each. A limit is MEASURE or KIND:GLOB (kernel, category,
+   range, phase, memory, cause, launch, work), < <= > or >=, and a number with %, a unit of time or nothing. In a report
+   it says what must hold: "idle<20%", "utilisation>80%", "gap<5ms", "losses<1", "kernel:*nccl*<10%". In a comparison it
+   says which change must not be: "step>+3%", "kernel:*flash*>+10%"; one inside the noise breaks no limit. What the
+   report does not have is a usage error. */
+enum gputime_status gputime_report_check(struct gputime_report *report, const char *const *limits, size_t limit_count,
+                                         size_t *broken, struct gputime_error *err);
 
 /* Writes to a file (replaced whole or not at all), or to standard output when path is NULL or "-". For CSV a path that
    ends in '/' is a folder that gets one file for each table. */

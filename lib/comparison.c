@@ -1,7 +1,8 @@
-/* The public interface of comparisons: two finished reports in, a third out. */
+/* The public interface of comparisons and limits: finished reports in, another or a verdict out. */
 #include "base/mem.h"
 #include "internal.h"
 #include "report/diff.h"
+#include "report/limit.h"
 
 API enum gputime_status gputime_report_diff(const struct gputime_report *a, const struct gputime_report *b,
                                             const struct gputime_diff_options *diff,
@@ -24,4 +25,10 @@ API enum gputime_status gputime_report_diff(const struct gputime_report *a, cons
     else
         gputime_report_free(report);
     return gt_error_pass(status, &error, err);
+}
+
+API enum gputime_status gputime_report_check(struct gputime_report *report, const char *const *limits,
+                                             size_t limit_count, size_t *broken, struct gputime_error *err) {
+    struct gt_error error = {0};
+    return gt_error_pass(gt_report_check(report->model, limits, limit_count, broken, &error), &error, err);
 }

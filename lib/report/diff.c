@@ -103,20 +103,6 @@ static enum gt_status compare_tables(struct work *work, struct gt_error *err) {
 
 /* ---- sections ---- */
 
-/* Moves the last blocks to the front. */
-static void bring_first(struct gt_section *section, size_t count) {
-    struct gt_block *kept = gt_arena_array(&section->report->arena, section->block_count + 1, sizeof *kept);
-    if (!kept)
-        return;
-    size_t others = section->block_count - count;
-    memcpy(kept, section->blocks + others, count * sizeof *kept);
-    memcpy(kept + count, section->blocks, others * sizeof *kept);
-    section->blocks = kept;
-    section->block_capacity = section->block_count + 1;
-    for (size_t b = 0; b < section->block_count; b++)
-        section->blocks[b].index = b;
-}
-
 /* What is to be said of a capture alone: what it is, its facts, its problems. */
 static void describe_capture(const struct gt_section *from, const char *side, struct gt_section *to) {
     struct gt_arena *arena = &to->report->arena;
@@ -149,8 +135,8 @@ static void describe_comparison(const struct gt_report *a, const struct gt_repor
     struct gt_arena *arena = &report->arena;
     bool by_path = gt_str_eq(a->sections[0].input.label, b->sections[0].input.label);
     struct gt_str of_a = side_name(a, arena, by_path), of_b = side_name(b, arena, by_path);
-    report->is_comparison = true;
     report->main_table = "measures";
+    report->sections[0].input.format = "comparison";
     report->sections[0].input.label =
         gt_arena_printf(arena, "%.*s -> %.*s", (int)of_a.len, of_a.ptr, (int)of_b.len, of_b.ptr);
     for (size_t i = 0; i < a->section_count; i++)
@@ -162,22 +148,25 @@ static void describe_comparison(const struct gt_report *a, const struct gt_repor
 static enum gt_status fill(struct gt_report *report, const struct gt_report *a, const struct gt_report *b,
                            const struct gputime_diff_options *options, struct gt_error *err) {
     struct gt_section *section = &report->sections[0];
-    struct gt_diff_sides sides;
+    struct gt_diff_sides *sides = gt_arena_alloc(&report->arena, sizeof *sides);
+    if (!sides)
+        return gt_fail_memory(err);
+    report->sides = sides;
     describe_comparison(a, b, report);
     struct work work = {
-        .sides = &sides,
+        .sides = sides,
         .section = section,
         .wanted = options->tables,
         .unchanged = {"", 0},
         .told = {{.key = "measures"}, {.key = "categories"}, {.key = "idle_causes"}, {.key = "idle_work"}}};
-    enum gt_status status = gt_diff_sides_init(&sides, a, b, options, section, err);
+    enum gt_status status = gt_diff_sides_init(sides, a, b, options, section, err);
     if (status == GT_OK)
         status = compare_tables(&work, err);
     if (status != GT_OK)
         return status;
     size_t tables = section->block_count;
-    gt_diff_add_words(&sides, section, work.told[0].table, work.told[1].table, work.told[2].table, work.told[3].table);
-    bring_first(section, section->block_count - tables);
+    gt_diff_add_words(sides, section, work.told[0].table, work.told[1].table, work.told[2].table, work.told[3].table);
+    gt_section_bring_first(section, section->block_count - tables);
     if (work.unchanged.len)
         gt_section_note(section, GT_FOR_ALL,
                         gt_arena_printf(&report->arena, "No change beyond the noise in: %s.", work.unchanged.ptr));

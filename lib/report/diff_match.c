@@ -161,7 +161,7 @@ static bool make_key(struct gt_diff_join *join, const struct tier *tier, const s
 
 /* ---- joining ---- */
 
-static void join_rows(struct gt_diff_join *join, size_t into, size_t from) {
+void gt_join_rows(struct gt_diff_join *join, size_t into, size_t from) {
     struct gt_diff_row *head = &join->rows[into], *row = &join->rows[from];
     for (size_t capture = 0; capture < join->sides->capture_count; capture++) {
         double *sum = gt_join_slots(join, into, capture), *part = gt_join_slots(join, from, capture);
@@ -212,7 +212,7 @@ static void join_groups(struct gt_diff_join *join, struct tier *tier) {
         if (key == UINT32_MAX || tier->sides[key] != 3 || join->rows[r].is_joined)
             continue;
         if (tier->head[key] != (uint32_t)r + 1)
-            join_rows(join, tier->head[key] - 1, r);
+            gt_join_rows(join, tier->head[key] - 1, r);
         join->rows[tier->head[key] - 1].match = tier->match;
     }
 }

@@ -82,6 +82,8 @@ void gt_join_release(struct gt_diff_join *join);
 
 /* diff_match.c: joins rows that only one side has, tier after tier. false: memory was short. */
 bool gt_join_match(struct gt_diff_join *join);
+/* Adds the amounts of one row to another, which then stands for both. */
+void gt_join_rows(struct gt_diff_join *join, size_t into, size_t from);
 
 /* Makes room in join->text for that many more bytes. */
 bool gt_join_reserve(struct gt_diff_join *join, size_t more_bytes);

@@ -168,7 +168,7 @@ struct gt_report {
     const char *main_table; /* key; NULL: the first table */
     struct gt_section *sections;
     size_t section_count;
-    bool is_comparison; /* the first section compares the inputs of the others */
+    const struct gt_diff_sides *sides; /* of a comparison, which is the first section; NULL: none */
 
     /* Handed out after a memory failure, so that whoever builds need not look. */
     struct gt_table spare_table;
@@ -215,6 +215,9 @@ bool gt_findings_show(const struct gt_table *table, const char *column);
 size_t gt_findings_advice_shown(const struct gt_table *table, const struct gt_finding *finding);
 
 /* ---- looking ---- */
+
+/* Moves the last blocks to the front. */
+void gt_section_bring_first(struct gt_section *section, size_t count);
 
 /* The table with that key in a section, NULL if there is none. */
 struct gt_table *gt_section_find(const struct gt_section *section, const char *key);

@@ -82,7 +82,7 @@ void cli_limits_release(struct cli_limits *limits) {
 /* ---- reports ---- */
 
 /* What every comparison is made from, whatever is shown of it. */
-static const char *const core[] = {"overview", "accounting", "steps", "measures", "categories", "gaps"};
+static const char *const core[] = {"overview", "accounting", "steps", "measures", "categories", "gaps", "spread"};
 
 /* Every single gap would take more room than all the rest; asked for, they are compared by cause and next op. */
 static const struct gputime_shape without_gaps[] = {{.table = "gaps", .limit = 1}};

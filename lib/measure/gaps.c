@@ -1,4 +1,5 @@
 /* Gaps: when each device was idle and why, summed by cause and listed longest first. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -8,6 +9,7 @@
 #include "measure/idle.h"
 #include "measure/idle_work.h"
 #include "measure/measure.h"
+#include "measure/spread.h"
 
 static const struct gt_report_column cause_columns[] = {
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
@@ -132,6 +134,32 @@ static void add_sums(const struct gt_view *view, const struct gt_idle *idle, str
     }
 }
 
+/* ---- spread over steps ---- */
+
+struct caused {
+    const struct gt_view *view;
+    const struct gt_idle *idle;
+};
+
+static struct gt_spread_item caused_item(const void *context, size_t index) {
+    const struct caused *caused = context;
+    const struct gt_idle_gap *gap = &caused->idle->gaps[index];
+    return (struct gt_spread_item){gt_idle_gap_step(caused->view, gap), gap->cause, gap->gap_ns};
+}
+
+static bool add_spreads(const struct gt_view *view, const struct gt_idle *idle, struct gt_section *section) {
+    const struct caused caused = {view, idle};
+    const struct gt_spread_source source = {idle->count, GT_IDLE_CAUSE_COUNT, caused_item, &caused};
+    double stddev_ns[GT_IDLE_CAUSE_COUNT];
+    size_t steps;
+    if (!gt_spread_measure(view, &source, stddev_ns, &steps))
+        return false;
+    for (size_t cause = 0; cause < GT_IDLE_CAUSE_COUNT && steps; cause++)
+        if (!isnan(stddev_ns[cause]))
+            gt_spread_add(section, "idle_causes", gt_str_of(gt_idle_cause_names[cause]), steps, stddev_ns[cause]);
+    return true;
+}
+
 static struct gt_cell call_name(const struct gt_view *view, uint32_t call) {
     if (call == GT_NO_ROW)
         return gt_cell_null();
@@ -181,7 +209,7 @@ enum gt_status gt_gaps_run(const struct gt_view *view, struct gt_section *sectio
     causes->empty = view->device_count ? "The GPUs were never idle inside their span." : NULL;
     gaps->screen_limit = 10;
     add_sums(view, &idle, causes, host);
-    if (!add_gaps(view, &idle, gaps))
+    if (!add_gaps(view, &idle, gaps) || !add_spreads(view, &idle, section))
         status = gt_fail_memory(err);
     if (status == GT_OK)
         status = gt_idle_work_add(view, &idle, section, err);

@@ -1,13 +1,15 @@
 /* Charges each gap of cause host to the outermost range or operator in which the launching thread spent most of it. */
 #include "measure/idle_work.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-#include "base/map.h"
 #include "base/mem.h"
 #include "base/quantile.h"
 #include "base/radix.h"
+#include "measure/grouping.h"
 #include "measure/measure.h"
+#include "measure/spread.h"
 
 static const struct gt_report_column columns[] = {
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
@@ -38,11 +40,10 @@ struct share {
     struct gt_moments gaps;
 };
 
-struct shares {
-    struct share *items;
-    size_t count, capacity;
-    struct gt_map numbers;
-};
+static struct gt_str work_name(const struct gt_view *view, const struct share *share) {
+    struct gt_str name = gt_store_string(view->store, share->name);
+    return name.len ? name : GT_STR("(outside ranges and operators)");
+}
 
 /* ---- the outermost code of every thread ---- */
 
@@ -148,41 +149,62 @@ static gt_strid name_during(const struct outers *outers, uint32_t thread, int64_
 
 /* ---- sums by device and name ---- */
 
-static bool shares_add(struct shares *shares, uint32_t device, gt_strid name, int64_t gap_ns) {
-    uint32_t number = gt_map_put_if_new(&shares->numbers, device, name, (uint32_t)shares->count);
-    if (shares->numbers.failed)
-        return false;
-    if (number == shares->count) {
-        if (shares->count == shares->capacity) {
-            size_t capacity = shares->capacity ? shares->capacity * 2 : 16;
-            struct share *grown = gt_realloc(shares->items, capacity * sizeof *grown);
-            if (!grown)
-                return false;
-            shares->items = grown;
-            shares->capacity = capacity;
-        }
-        shares->items[shares->count++] = (struct share){.device = device, .name = name};
-    }
-    gt_moments_add(&shares->items[number].gaps, gap_ns);
-    return true;
-}
-
-static bool charge_gaps(const struct gt_view *view, const struct gt_idle *idle, struct outers *outers,
-                        struct shares *shares) {
+/* Numbers the gaps of cause host by their share; GT_NO_ROW: the gap has another cause. */
+static bool charge_gaps(const struct gt_view *view, const struct gt_idle *idle, const struct outers *outers,
+                        struct gt_grouping *shares, uint32_t *share_of) {
     const struct gt_calls *calls = &view->store->calls;
-    bool ok = true;
-    for (size_t i = 0; i < idle->count && ok; i++) {
+    for (size_t i = 0; i < idle->count; i++) {
         const struct gt_idle_gap *gap = &idle->gaps[i];
+        share_of[i] = GT_NO_ROW;
         if (gap->cause != GT_IDLE_HOST)
             continue;
         uint32_t thread = calls->thread[gap->call];
         gt_strid name = thread < view->store->threads.count
                             ? name_during(outers, thread, gap->start_ns, calls->start_ns[gap->call])
                             : GT_STRID_EMPTY;
-        ok = shares_add(shares, gap->device, name, gap->gap_ns);
+        bool is_new;
+        struct share *share = gt_grouping_find(shares, gap->device, name, &is_new);
+        if (!share)
+            return false;
+        share->device = gap->device;
+        share->name = name;
+        gt_moments_add(&share->gaps, gap->gap_ns);
+        share_of[i] = (uint32_t)(share - (struct share *)shares->list);
     }
+    return true;
+}
+
+/* ---- spread over steps ---- */
+
+struct charged {
+    const struct gt_view *view;
+    const struct gt_idle *idle;
+    const uint32_t *share_of;
+};
+
+static struct gt_spread_item charged_item(const void *context, size_t index) {
+    const struct charged *charged = context;
+    const struct gt_idle_gap *gap = &charged->idle->gaps[index];
+    bool is_charged = charged->share_of[index] != GT_NO_ROW;
+    return (struct gt_spread_item){.step = is_charged ? gt_idle_gap_step(charged->view, gap) : GT_NO_ROW,
+                                   .set = is_charged ? charged->share_of[index] : 0,
+                                   .ns = gap->gap_ns};
+}
+
+static bool add_spreads(const struct charged *charged, const struct gt_grouping *shares, struct gt_section *section) {
+    const struct share *items = (const struct share *)(const void *)shares->list;
+    struct gt_spread_source source = {charged->idle->count, shares->count, charged_item, charged};
+    double *stddev_ns = gt_alloc_array(shares->count, sizeof *stddev_ns);
+    size_t steps = 0;
+    bool ok = stddev_ns && gt_spread_measure(charged->view, &source, stddev_ns, &steps);
+    for (size_t i = 0; i < shares->count && ok && steps; i++)
+        if (!isnan(stddev_ns[i]))
+            gt_spread_add(section, "idle_work", work_name(charged->view, &items[i]), steps, stddev_ns[i]);
+    gt_free(stddev_ns);
     return ok;
 }
+
+/* ---- the table ---- */
 
 static int by_device_and_total(const void *a, const void *b) {
     const struct share *x = a, *y = b;
@@ -192,8 +214,6 @@ static int by_device_and_total(const void *a, const void *b) {
         return x->gaps.sum < y->gaps.sum ? 1 : -1;
     return (x->name > y->name) - (x->name < y->name);
 }
-
-/* ---- the table ---- */
 
 /* Loaders of the frameworks say so in their names: enumerate(DataLoader)#..., tf.data's Iterator::GetNext. */
 static bool is_data_loading(struct gt_str name) {
@@ -206,50 +226,53 @@ static bool is_data_loading(struct gt_str name) {
 }
 
 static void add_row(const struct gt_view *view, struct gt_table *table, const struct share *share, double host_ns) {
-    struct gt_str name = gt_store_string(view->store, share->name);
     struct gt_cell *cell = gt_table_row(table);
     *cell++ = gt_cell_int(view->devices[share->device].id);
-    *cell++ = gt_cell_text(name.len ? name : GT_STR("(outside ranges and operators)"));
+    *cell++ = gt_cell_text(work_name(view, share));
     *cell++ = gt_cell_count(share->gaps.count);
     *cell++ = gt_cell_int(gt_ns_of_sum(share->gaps.sum));
     *cell++ = gt_cell_int(share->gaps.max);
     *cell++ = gt_cell_real(gt_moments_stddev(&share->gaps));
     *cell++ = gt_cell_share((double)share->gaps.sum, host_ns);
-    *cell++ = is_data_loading(name) ? gt_cell_text(GT_STR("waiting for data")) : gt_cell_null();
+    *cell++ = is_data_loading(work_name(view, share)) ? gt_cell_text(GT_STR("waiting for data")) : gt_cell_null();
 }
 
-static void add_table(const struct gt_view *view, const struct shares *shares, struct gt_section *section) {
+static void add_table(const struct gt_view *view, struct gt_grouping *shares, struct gt_section *section) {
+    struct share *items = (struct share *)(void *)shares->list;
     struct gt_table *table = gt_section_table(section, "idle_work", "What the CPU was working on while the GPU waited",
                                               columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 10;
+    if (shares->count)
+        qsort(items, shares->count, sizeof *items, by_device_and_total);
     for (size_t first = 0, end; first < shares->count; first = end) {
         __int128 host_ns = 0;
-        for (end = first; end < shares->count && shares->items[end].device == shares->items[first].device; end++)
-            host_ns += shares->items[end].gaps.sum;
+        for (end = first; end < shares->count && items[end].device == items[first].device; end++)
+            host_ns += items[end].gaps.sum;
         for (size_t i = first; i < end; i++)
-            add_row(view, table, &shares->items[i], (double)host_ns);
+            add_row(view, table, &items[i], (double)host_ns);
     }
 }
 
 enum gt_status gt_idle_work_add(const struct gt_view *view, const struct gt_idle *idle, struct gt_section *section,
                                 struct gt_error *err) {
     struct outers outers = {0};
-    struct shares shares = {0};
+    struct gt_grouping shares = {.elem_bytes = sizeof(struct share)};
+    uint8_t *is_telling = gt_telling_ranges_new(view);
+    uint32_t *share_of = gt_alloc_array(idle->count, sizeof *share_of);
+    const struct charged charged = {view, idle, share_of};
     bool has_host_gaps = false;
     for (size_t i = 0; i < idle->count && !has_host_gaps; i++)
         has_host_gaps = idle->gaps[i].cause == GT_IDLE_HOST;
-    uint8_t *is_telling = has_host_gaps ? gt_telling_ranges_new(view) : NULL;
-    bool ok = !has_host_gaps ||
-              (is_telling && outers_init(&outers, view, is_telling) && charge_gaps(view, idle, &outers, &shares));
-    if (ok) {
-        if (shares.count)
-            qsort(shares.items, shares.count, sizeof *shares.items, by_device_and_total);
+    bool ok = is_telling && share_of;
+    if (ok && has_host_gaps)
+        ok = outers_init(&outers, view, is_telling) && charge_gaps(view, idle, &outers, &shares, share_of) &&
+             add_spreads(&charged, &shares, section);
+    if (ok)
         add_table(view, &shares, section);
-    }
     gt_free(is_telling);
+    gt_free(share_of);
     gt_free(outers.items);
     gt_free(outers.first);
-    gt_free(shares.items);
-    gt_map_release(&shares.numbers);
+    gt_grouping_release(&shares);
     return ok ? GT_OK : gt_fail_memory(err);
 }

@@ -31,27 +31,20 @@ static bool is_listed(const char *list, const char *key) {
 
 /* ---- tables ---- */
 
-/* "kernels: 60 by exact name, 3 by similar name, 1 only in A". */
+/* "Kernels matched: 60 by name, 3 by similar name; 1 only in A, 0 only in B." */
 static void note_matches(struct work *work, const struct gt_diff_counts *counts) {
     struct gt_arena *arena = &work->section->report->arena;
     static const char *const words[GT_MATCH_COUNT] = {[GT_MATCH_EXACT] = "by name",
                                                       [GT_MATCH_SHORT] = "by simplified name",
                                                       [GT_MATCH_SIMILAR] = "by similar name",
                                                       [GT_MATCH_CATEGORY] = "by category"};
-    struct gt_str text = {"Kernels are matched", 0};
-    const char *separator = " ";
+    struct gt_str text = {"", 0};
     for (size_t m = 0; m < GT_MATCH_COUNT; m++)
-        if (words[m] && counts->by_match[m]) {
-            text = gt_arena_printf(arena, "%s%s%zu %s", text.ptr, separator, counts->by_match[m], words[m]);
-            separator = ", ";
-        }
-    if (strcmp(separator, " ") != 0)
-        text = gt_arena_printf(arena, "%s;", text.ptr);
-    else
-        text = gt_arena_printf(arena, "No kernel is matched;");
+        if (words[m] && counts->by_match[m])
+            text = gt_arena_printf(arena, "%s%s%zu %s", text.ptr, text.len ? ", " : "", counts->by_match[m], words[m]);
     gt_section_note(work->section, GT_FOR_ALL,
-                    gt_arena_printf(arena, "%s %zu are only in A, %zu only in B.", text.ptr, counts->only[GT_SIDE_A],
-                                    counts->only[GT_SIDE_B]));
+                    gt_arena_printf(arena, "Kernels matched: %s; %zu only in A, %zu only in B.",
+                                    text.len ? text.ptr : "none", counts->only[GT_SIDE_A], counts->only[GT_SIDE_B]));
 }
 
 static void note_unchanged(struct work *work, const char *key, const struct gt_diff_counts *counts) {

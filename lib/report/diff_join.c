@@ -34,6 +34,10 @@ void gt_join_put(struct gt_diff_join *join, struct gt_str part) {
     join->text_bytes += part.len;
 }
 
+static struct gt_str text_of(const struct gt_cell *cell) {
+    return cell->type == GPUTIME_CELL_TEXT ? (struct gt_str){cell->text, cell->text_bytes} : (struct gt_str){0};
+}
+
 static void put_cell(struct gt_diff_join *join, const struct gt_cell *cell) {
     char number[GT_NUM_MAX];
     struct gt_str part = {number, 0};
@@ -139,10 +143,12 @@ static bool collect(struct gt_diff_join *join, size_t capture, const struct gt_t
     enum gt_side side = gt_capture_side(join->sides, capture);
     for (size_t r = 0; r < table->row_count && !join->failed; r++) {
         const struct gt_cell *cells = &table->cells[r * table->column_count];
+        size_t group = find_flag(table, GT_COLUMN_GROUP);
+        bool is_grouped = group != SIZE_MAX && cells[group].type == GPUTIME_CELL_TEXT;
         join->text_bytes = 0;
         for (size_t c = 0; c < table->column_count; c++)
             if (has_flag(table, c, GT_COLUMN_KEY))
-                put_cell(join, &cells[c]);
+                put_cell(join, is_grouped && has_flag(table, c, GT_COLUMN_NAME) ? &cells[group] : &cells[c]);
         /* The empty string has id 0, so that rows are numbered from 1 there. */
         size_t row = gt_strtab_intern(&join->keys, (struct gt_str){join->text, join->text_bytes}) - 1;
         if (join->keys.failed || (row == join->row_count && !add_row(join)))
@@ -154,8 +160,9 @@ static bool collect(struct gt_diff_join *join, size_t capture, const struct gt_t
         if (!entry->cells[side]) {
             entry->cells[side] = cells;
             entry->tables[side] = table;
-            entry->names[side] = 1;
+            entry->label = is_grouped ? text_of(&cells[group]) : entry->label;
         }
+        entry->names[side] += is_grouped || entry->names[side] == 0;
         take_cells(join, row, capture, table, cells);
     }
     return !join->failed;
@@ -179,6 +186,42 @@ static void borrow_from(struct gt_diff_join *join, size_t capture, const struct 
         double *known = &gt_join_slots(join, id - 1, capture)[GT_SLOT_VARIANCE];
         *known = isnan(*known) ? variance : *known + variance;
     }
+}
+
+/* Where the capture has steps, how much a row varies from step to step says more than its single events, which may be
+   of many kinds: S steps with standard deviation s sum to an amount with the variance S s^2. */
+static void borrow_steps(struct gt_diff_join *join, size_t capture) {
+    const struct gt_table *spreads = gt_section_find(gt_capture_section(join->sides, capture), "spreads");
+    enum gt_side side = gt_capture_side(join->sides, capture);
+    double divisor = join->sides->divisors[capture];
+    struct gt_strtab names;
+    size_t key = SIZE_MAX, table, name;
+    for (size_t c = 0; c < join->shape->column_count; c++) /* the last is the name; ids stand before it */
+        key = has_flag(join->shape, c, GT_COLUMN_KEY) ? c : key;
+    if (!spreads || (table = gt_table_column(spreads, "table")) == SIZE_MAX ||
+        (name = gt_table_column(spreads, "name")) == SIZE_MAX)
+        return;
+    double *variances = gt_alloc_array(spreads->row_count + 1, sizeof *variances); /* by id of the name */
+    bool ok = gt_strtab_init(&names) && variances;
+    for (size_t r = 0; r < spreads->row_count && ok; r++) {
+        const struct gt_cell *cells = &spreads->cells[r * spreads->column_count];
+        if (!gt_str_eq(text_of(&cells[table]), gt_str_of(join->shape->key)))
+            continue;
+        double stddev = gt_table_number(spreads, r, "stddev_ns") / divisor;
+        variances[gt_strtab_intern_borrowed(&names, text_of(&cells[name]))] =
+            gt_table_number(spreads, r, "steps") * stddev * stddev;
+        ok = !names.failed;
+    }
+    for (size_t r = 0; r < join->row_count && ok && names.count > 1; r++) {
+        double *slots = gt_join_slots(join, r, capture);
+        const struct gt_cell *cells = join->rows[r].cells[side];
+        gt_strid id = cells && slots[GT_SLOT_ROWS] > 0 ? gt_strtab_find(&names, text_of(&cells[key])) : GT_STRID_EMPTY;
+        if (id != GT_STRID_EMPTY && id != UINT32_MAX)
+            slots[GT_SLOT_VARIANCE] = variances[id];
+    }
+    gt_strtab_release(&names);
+    gt_free(variances);
+    join->failed |= !ok;
 }
 
 /* Categories do not tell their spread, but the kernels in them do. */
@@ -246,8 +289,10 @@ bool gt_join_init(struct gt_diff_join *join, const struct gt_diff_sides *sides, 
     join->failed = !gt_strtab_init(&join->keys);
     for (size_t i = 0; i < sides->capture_count && !join->failed; i++) {
         const struct gt_table *table = gt_section_find(gt_capture_section(sides, i), key);
-        if (table && collect(join, i, table))
+        if (table && collect(join, i, table)) {
             borrow_spread(join, i);
+            borrow_steps(join, i);
+        }
     }
     if (join->failed)
         return false;

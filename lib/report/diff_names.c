@@ -71,9 +71,20 @@ static size_t put_number(struct gt_str name, size_t place, char *out, size_t *le
     return end;
 }
 
+/* cudaLaunchKernel and hipLaunchKernel are the same call of two vendors. */
+static size_t vendor_bytes(struct gt_str name) {
+    static const char *const vendors[] = {"cuda", "hip", "cu"};
+    for (size_t i = 0; i < COUNT(vendors); i++) {
+        size_t bytes = strlen(vendors[i]);
+        if (gt_str_starts(name, gt_str_of(vendors[i])) && name.len > bytes && isupper((unsigned char)name.ptr[bytes]))
+            return bytes;
+    }
+    return 0;
+}
+
 void gt_diff_plain_name(struct gt_str name, char *out, size_t *length) {
     size_t first = *length;
-    for (size_t i = 0; i < name.len;) {
+    for (size_t i = vendor_bytes(name); i < name.len;) {
         bool begins_word = i == 0 || !is_word(name.ptr[i - 1]);
         size_t skipped = begins_word ? architecture_bytes((struct gt_str){name.ptr + i, name.len - i}) : 0;
         if (skipped) {

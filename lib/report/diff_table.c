@@ -69,24 +69,25 @@ static void add_amount_columns(struct columns *columns, const struct gt_report_c
     add_column(columns, prefixed(columns, "delta_", amount->key), change, amount->unit, NULL, flags | GT_COLUMN_SIGNED);
 }
 
-static void add_lead_columns(struct columns *columns, const struct gt_report_column *lead) {
+static void add_lead_columns(struct columns *columns, const struct gt_report_column *lead, bool has_others) {
     uint32_t detail = GT_COLUMN_DETAIL | GT_COLUMN_SIGNED;
     add_amount_columns(columns, lead, true);
     add_column(columns, "change", "of A", GT_UNIT_SHARE, NULL, GT_COLUMN_SIGNED);
     add_column(columns, "status", "Status", GT_UNIT_NONE, NULL, 0);
-    add_column(columns, "match", "Match", GT_UNIT_NONE, NULL, 0);
+    add_column(columns, "match", "Match", GT_UNIT_NONE, NULL, has_others ? 0 : GT_COLUMN_DETAIL);
     add_column(columns, "contribution", "Of the whole", GT_UNIT_SHARE, "all rows of A", detail);
     add_column(columns, prefixed(columns, "noise_", lead->key), "Noise", lead->unit, NULL, GT_COLUMN_DETAIL);
     add_column(columns, prefixed(columns, "low_", lead->key), "Change, low", lead->unit, NULL, detail);
     add_column(columns, prefixed(columns, "high_", lead->key), "Change, high", lead->unit, NULL, detail);
 }
 
-static struct columns make_columns(const struct gt_diff_join *join, struct gt_arena *arena) {
+/* has_others: some rows are not matched by their keys, or not at all. */
+static struct columns make_columns(const struct gt_diff_join *join, bool has_others, struct gt_arena *arena) {
     const struct gt_table *shape = join->shape;
     struct columns columns = {.arena = arena};
     columns.items = gt_arena_array(arena, 5 * shape->column_count + 10, sizeof *columns.items);
     add_key_columns(&columns, shape);
-    add_lead_columns(&columns, &shape->columns[join->adds[join->lead]]);
+    add_lead_columns(&columns, &shape->columns[join->adds[join->lead]], has_others);
     for (size_t i = 0; i < join->add_count; i++)
         if (i != join->lead)
             add_amount_columns(&columns, &shape->columns[join->adds[i]], false);
@@ -217,7 +218,7 @@ struct gt_table *gt_join_add_table(struct gt_diff_join *join, struct gt_section 
     size_t count = measure_rows(join, changes, &whole, counts);
     if (count && !join->shape->keeps_order)
         qsort(changes, count, sizeof *changes, by_weight);
-    struct columns columns = make_columns(join, &section->report->arena);
+    struct columns columns = make_columns(join, counts->by_match[GT_MATCH_EXACT] < count, &section->report->arena);
     struct gt_table *table =
         gt_section_table(section, join->shape->key, join->shape->title, columns.items, columns.count);
     table->keeps_order = join->shape->keeps_order;

@@ -126,7 +126,7 @@ enum gt_status gt_limit_place_find(const struct gt_limit *limit, struct gt_limit
 
 void gt_limits_add(struct gt_section *section, const struct gt_limit *limit, enum gt_verdict verdict, double value,
                    struct gt_str detail) {
-    static const char *const verdicts[] = {"ok", "BROKEN", "ok, noise"};
+    static const char *const verdicts[] = {"ok", "broken", "noise"};
     static const char *const units[] = {[GT_LIMIT_NUMBER] = "", [GT_LIMIT_PERCENT] = "share", [GT_LIMIT_TIME] = "ns"};
     struct gt_table *table = gt_section_find(section, "limits");
     if (!table) {

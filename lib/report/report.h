@@ -65,6 +65,7 @@ enum gt_column_flag {
     GT_COLUMN_SPREAD = 2048, /* sample standard deviation of the events that the leading amount sums, as many as the
                                 first count that adds says */
     GT_COLUMN_ALIAS = 4096,  /* another name of the row, to go by where the keys differ */
+    GT_COLUMN_GROUP = 16384, /* rows with the same text here are one row of the comparison; null: the row is its own */
     GT_COLUMN_CLASS = 8192,  /* the kind of work that the row belongs to, to go by where all names differ */
 };
 

@@ -37,9 +37,9 @@ UNIT_TESTS  := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(filter-out $(SKIP:%=t
 FUZZ_NAMES  := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZERS     := $(FUZZ_NAMES:%=build/fuzz/%)
 REPLAYS     := $(FUZZ_NAMES:%=$(BUILD)/replay/%)
-SOURCES     := $(wildcard include/*.h lib/*.[ch] lib/*/*.[ch] cli/*.[ch] tests/unit/*.[ch] tests/fuzz/*.[ch] bench/*.[ch])
+SOURCES     := $(wildcard include/*.h lib/*.[ch] lib/*/*.[ch] cli/*.[ch] docs/examples/*.c tests/unit/*.[ch] tests/fuzz/*.[ch] bench/*.[ch])
 
-.PHONY: all demo test unit replay pytest setup-test setup-lint bench asan tsan fuzz lint format install uninstall clean
+.PHONY: all demo test unit replay pytest browser setup-test setup-lint bench asan tsan fuzz lint format install uninstall clean
 
 all: $(BUILD)/gputime $(BUILD)/libgputime.a $(BUILD)/libgputime.so
 
@@ -110,6 +110,7 @@ test: setup-test
 	@$(MAKE) --no-print-directory -s unit
 	@$(MAKE) --no-print-directory -s unit replay BUILD=build/asan $(ASAN)
 	@$(MAKE) --no-print-directory -s pytest
+	@$(MAKE) --no-print-directory -s browser
 
 setup-test:
 	@./setup.sh build test
@@ -120,6 +121,11 @@ unit:
 
 pytest:
 	$(PYTHON) -m pytest -q tests/cli
+
+# Pages in a browser; pictures of them in build/browser.
+browser: $(if $(PAGE),all)
+	$(if $(PAGE),cd web && node node_modules/typescript/bin/tsc)
+	$(if $(PAGE),node --test $(wildcard tests/browser/*.test.mjs))
 
 SANITIZE := -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 ASAN := OPTIMISE="-O1 -g" EXTRA_CFLAGS="$(SANITIZE)" EXTRA_LDFLAGS="$(SANITIZE)"

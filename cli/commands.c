@@ -20,6 +20,10 @@ static const struct cli_sort gap_sorts[] = {
 static const char *const stream_gap_analyses[] = {"stream_gaps", "streams", "histogram", "transitions", NULL};
 static const char *const device_gap_analyses[] = {"gaps", NULL};
 
+static const char *const timeline_analyses[] = {"timeline", NULL};
+#define TIMELINE_PART                                                                                                  \
+    { .for_page = true, .analyses = timeline_analyses }
+
 static const struct cli_list transitions = {.table = "transitions",
                                             .sort = "avg_ns",
                                             .screen_rows = 15,
@@ -33,9 +37,9 @@ static const struct cli_list transitions = {.table = "transitions",
 
 /* ---- summary ---- */
 
-static const char *const summary_analyses[] = {"overview",    "findings",    "accounting", "categories", "kernels",
-                                               "gaps",        "memory",      "streams",    "steps",      "graphs",
-                                               "collectives", "driver_work", "processes",  NULL};
+static const char *const summary_analyses[] = {"overview", "findings",    "accounting",  "categories", "kernels",
+                                               "gaps",     "memory",      "streams",     "phases",     "steps",
+                                               "graphs",   "collectives", "driver_work", "processes",  NULL};
 
 /* One screen: what is hidden is for data and pages. */
 static const struct gputime_shape summary_shapes[] = {
@@ -48,6 +52,7 @@ static const struct gputime_shape summary_shapes[] = {
     {.table = "gaps", .limit = 20, .screen_limit = 3, .columns = "device,start_ns,gap_ns,cause,before"},
     {.table = "memory", .hidden = 1},
     {.table = "streams", .hidden = 1},
+    {.table = "phases", .hidden = 1},
     {.table = "step_states", .hidden = 1},
     {.table = "steps", .hidden = 1},
     {.table = "graphs", .hidden = 1},
@@ -57,7 +62,7 @@ static const struct gputime_shape summary_shapes[] = {
 };
 
 /* Charts that a screen has no room for. */
-static const char *const summary_page_analyses[] = {"histogram", "launches", "range_tree", NULL};
+static const char *const summary_page_analyses[] = {"histogram", "launches", "range_tree", "timeline", NULL};
 
 static const struct cli_list summary_kernels = {.table = "kernels",
                                                 .sort = "total_ns",
@@ -142,8 +147,8 @@ static const struct cli_list class_list = {.table = "class_stats", .sort_offset 
 
 /* ---- ranges ---- */
 
-static const char *const range_analyses[] = {"ranges", "range_categories", NULL};
-static const char *const range_tree_analyses[] = {"ranges", "range_tree", "range_categories", NULL};
+static const char *const range_analyses[] = {"phases", "ranges", "range_categories", NULL};
+static const char *const range_tree_analyses[] = {"phases", "ranges", "range_tree", "range_categories", NULL};
 static const char *const range_data_analyses[] = {"range_instances", "range_texts", NULL};
 
 static const struct gputime_shape range_tree_shapes[] = {
@@ -195,6 +200,19 @@ static const struct gputime_shape check_shapes[] = {
     {.table = "kernel_launches", .hidden = 1},
     {.table = NULL},
 };
+/* ---- graph ---- */
+
+static const char *const graph_analyses[] = {"graph", NULL};
+
+static const struct gputime_shape graph_shapes[] = {
+    {.table = "graph_runs", .joined = 1},
+    {.table = "graph_devices", .joined = 1},
+    {.table = "graph", .pivot = "category,elapsed_ns"},
+    {.table = "graph_kernels", .hidden = 1},
+    {.table = NULL},
+};
+
+static const struct cli_list graph_bars = {.table = "graph", .sort_offset = AT(sort), .top_offset = AT(top)};
 
 const struct cli_command cli_command_table[] = {
     {.name = "summary",
@@ -204,7 +222,7 @@ const struct cli_command cli_command_table[] = {
                 "categories of work, the kernels that took longest, why the GPU was idle, and what is wrong with the "
                 "trace itself.",
      .action = CLI_ACTION_REPORT,
-     .groups = CLI_GROUPS_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES,
      .parts = {{.main_table = "accounting",
                 .analyses = summary_analyses,
                 .shapes = summary_shapes,
@@ -270,7 +288,8 @@ const struct cli_command cli_command_table[] = {
                 .main_table = "gaps",
                 .analyses = device_gap_analyses,
                 .shapes = device_gap_shapes,
-                .lists = {&device_gaps, &device_gaps_too}}},
+                .lists = {&device_gaps, &device_gaps_too}},
+               TIMELINE_PART},
      .prints_too = true,
      .notes = {{"output", "write the gap report to FILE; the tables are printed\n"
                           "too (-q: not)"}},
@@ -283,7 +302,7 @@ const struct cli_command cli_command_table[] = {
                 "inner ranges too, exclusive only that of the innermost; projected is the time from the first to the "
                 "last op of each range. Data formats list every single range as well (table range_instances).",
      .action = CLI_ACTION_REPORT,
-     .groups = CLI_GROUPS_REPORT | CLI_GROUP_RANGES,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_RANGES | CLI_GROUP_PHASES,
      .parts = {{.option = AT(tree),
                 .value = 0,
                 .main_table = "ranges",
@@ -295,7 +314,8 @@ const struct cli_command cli_command_table[] = {
                 .analyses = range_tree_analyses,
                 .shapes = range_tree_shapes,
                 .lists = {&nested_ranges}},
-               {.for_data = true, .analyses = range_data_analyses}},
+               {.for_data = true, .analyses = range_data_analyses},
+               TIMELINE_PART},
      .notes = {{"top", "rows to show (20; with --tree 40; 0 = all)"}},
      .examples = {"gputime ranges --sort exclusive_ns profile.sqlite", "gputime ranges --tree trace.json.gz",
                   "gputime ranges --table range_instances --csv profile.sqlite"}},
@@ -319,14 +339,30 @@ const struct cli_command cli_command_table[] = {
                 "in numbers, advice, and the table to look at (--table KEY). The times to win back overlap: they are "
                 "upper bounds, each for itself.",
      .action = CLI_ACTION_REPORT,
-     .groups = CLI_GROUPS_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES,
      .parts = {{.main_table = "findings", .analyses = finding_analyses, .lists = {&ranked_findings}}},
      .notes = {{"top", "findings to show (all)"}, {"columns", "parts to show: title, evidence, advice, table"}},
      .examples = {"gputime findings profile.nsys-rep", "gputime findings --step 3-9 --json trace.json.gz"}},
 
+    {.name = "graph",
+     .help = "GPU and non-GPU time of runs by category, side by side",
+     .usage = "RUN...",
+     .details = "A RUN is FILE,ENGINE,MODEL,SECONDS: a trace, whose rules its kernels are classed by ('gputime list "
+                "rules'), and how long the run took without a profiler (0: as long as the trace has GPU work); or a "
+                "trace alone. Time that ops overlap counts once, for the earlier; what the run has beside is "
+                "CPU(non-GPU). Writes result.csv and result.html, unless --format or --output says else.",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_GRAPH | CLI_GROUP_TITLE,
+     .parts = {{.main_table = "graph", .analyses = graph_analyses, .shapes = graph_shapes, .lists = {&graph_bars}}},
+     .takes_runs = true,
+     .files = {{"result.csv", "gputrc2graph", true}, {"result.html", "html", false}},
+     .notes = {{"title", "heading of the graph"}, {"top", "categories to show (0 = all)"}},
+     .examples = {"gputime graph run1.nsys-rep,vllm,gpt-oss,306 --title 'gpt-oss'",
+                  "gputime graph a.sqlite,vllm,llama,100 b.sqlite,sglang,llama,102 --out-dir out"}},
+
     {.name = "stats",
      .help = "time of an iteration by class, NCCL, copies, NVTX",
-     .usage = "TRACE...",
+     .usage = "TRACE...|--config FILE",
      .details =
          "Divides the time of kernels, communication and copies by iterations and GPUs. Classes are those of --map "
          "(substrings of kernel names), else the built-in categories. With --nvtx-tag it estimates what of an "
@@ -335,7 +371,8 @@ const struct cli_command cli_command_table[] = {
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_STATS | CLI_GROUP_TITLE,
      .parts =
          {{.main_table = "class_stats", .text_layout = "stats", .analyses = stats_analyses, .lists = {&class_list}}},
-     .examples = {"gputime stats --map classes.json --iters 5 --nvtx-tag Train_step t.nsys-rep"}},
+     .examples = {"gputime stats --config runs.json",
+                  "gputime stats --map classes.json --iters 5 --nvtx-tag Train_step t.nsys-rep"}},
 
     {.name = "diff",
      .help = "what changed between two traces; limits for CI",
@@ -389,10 +426,10 @@ const struct cli_command cli_command_table[] = {
      .words = "inputs|analyses|outputs|categories|rules",
      .details = "Prints one of the lists of what this build of gputime knows.",
      .action = CLI_ACTION_LIST,
-     .groups = CLI_GROUP_FORMAT,
+     .groups = CLI_GROUP_FORMAT | CLI_GROUP_RULES,
      .formats = "text|json",
-     .notes = {{"format", "text or json"}},
-     .examples = {"gputime list inputs", "gputime list analyses --json"}},
+     .notes = {{"format", "text or json"}, {"rules", "list those of this file or folder too"}},
+     .examples = {"gputime list inputs", "gputime list analyses --json", "gputime list rules --rules my.json"}},
 
     {.name = "cache",
      .help = "the cache of traces that took long to read",

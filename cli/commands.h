@@ -9,6 +9,7 @@ enum {
     CLI_MAX_LISTS = 2, /* of one part */
     CLI_MAX_NOTES = 10,
     CLI_MAX_EXAMPLES = 4,
+    CLI_MAX_FILES = 4,
 };
 
 /* A short name for a column, as --sort takes it. */
@@ -49,6 +50,12 @@ struct cli_note {
     const char *option, *help;
 };
 
+/* A file that a command writes by itself into --out-dir, unless the user names a format or file. */
+struct cli_file {
+    const char *name, *format;
+    bool is_layout; /* of an older tool's file; else an output, left out where the library does not have it */
+};
+
 enum cli_action {
     CLI_ACTION_REPORT,
     CLI_ACTION_DIFF,
@@ -69,6 +76,8 @@ struct cli_command {
     unsigned groups;     /* enum cli_group: the options it takes */
     const char *formats; /* "a|b": all that --format can be; NULL: those of the library */
     struct cli_part parts[CLI_MAX_PARTS];
+    bool takes_runs; /* words may be FILE,ENGINE,MODEL,SECONDS as well */
+    struct cli_file files[CLI_MAX_FILES];
     bool prints_too;  /* --output is written beside what is printed, not in its place */
     const char *hint; /* printed below text that is sorted as without --sort */
     struct cli_note notes[CLI_MAX_NOTES];

@@ -26,7 +26,8 @@ static enum gputime_status config_path(char *path, size_t size, struct gputime_e
 }
 
 static bool can_be_configured(const struct cli_option *option) {
-    return option->group != CLI_GROUP_GENERAL && option->group != CLI_GROUP_HIDDEN && option->type != CLI_CONSTANT;
+    return option->group != CLI_GROUP_GENERAL && option->group != CLI_GROUP_HIDDEN && option->type != CLI_CONSTANT &&
+           option->type != CLI_WORD;
 }
 
 static enum gputime_status fail_name(const char *place, const char *name, struct gputime_error *err) {

@@ -1,4 +1,5 @@
 /* Where the options send a report: the files and the terminal, each with its format. */
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -68,6 +69,35 @@ static enum gputime_status plan_file(const char *path, const char *asked, const 
     return GPUTIME_OK;
 }
 
+static bool has_format(const char *key) {
+    for (size_t i = 0; i < gputime_registry_count(GPUTIME_OUTPUTS); i++)
+        if (strcmp(gputime_registry_entry(GPUTIME_OUTPUTS, i).key, key) == 0)
+            return true;
+    return false;
+}
+
+/* The files that a command writes by itself. */
+static enum gputime_status plan_own_files(const struct cli_command *command, const struct cli_options *options,
+                                          struct cli_destination *destinations, size_t *count,
+                                          struct gputime_error *err) {
+    const char *folder = options->out_dir ? options->out_dir : ".";
+    bool is_wanted = options->out_dir || (!options->lib.format && !options->output);
+    for (size_t i = 0; i < CLI_MAX_FILES && command->files[i].name && is_wanted; i++) {
+        const struct cli_file *file = &command->files[i];
+        if (!file->is_layout && !has_format(file->format))
+            continue;
+        struct cli_destination *destination = &destinations[(*count)++];
+        *destination = (struct cli_destination){
+            .format = file->format, .is_complete = true, .is_layout = file->is_layout, .makes_folder = true};
+        size_t bytes = (size_t)snprintf(destination->file, sizeof destination->file, "%s%s%s",
+                                        options->out_dir ? folder : "", options->out_dir ? "/" : "", file->name);
+        if (bytes >= sizeof destination->file)
+            return cli_fail_usage(err, "--out-dir '%.100s...' is too long", folder);
+        destination->path = destination->file;
+    }
+    return GPUTIME_OK;
+}
+
 enum gputime_status cli_destinations_plan(const struct cli_command *command, const struct cli_options *options,
                                           struct cli_destination destinations[CLI_MAX_DESTINATIONS], size_t *count,
                                           struct gputime_error *err) {
@@ -76,7 +106,7 @@ enum gputime_status cli_destinations_plan(const struct cli_command *command, con
     bool has_other_parts = false;
     *count = 0;
     for (size_t i = 0; i < CLI_MAX_PARTS; i++) {
-        if (!cli_part_applies(&command->parts[i], options))
+        if (!cli_part_applies(&command->parts[i], options) || command->parts[i].for_page)
             continue;
         if (command->parts[i].output_layout)
             output_layout = command->parts[i].output_layout;
@@ -95,6 +125,8 @@ enum gputime_status cli_destinations_plan(const struct cli_command *command, con
     if (!status && options->output && options->gap_output && cli_targets_overlap(options->output, options->gap_output))
         status = cli_fail_usage(err, "--output '%s' and --gap-output '%s' are the same file", options->output,
                                 options->gap_output);
+    if (!status)
+        status = plan_own_files(command, options, destinations, count, err);
     if (!status && !options->quiet && (!options->output || command->prints_too))
         destinations[(*count)++] = (struct cli_destination){.format = asked ? asked : "text"};
     if (!status && *count == 0) /* quiet: still made and written, so that what is wrong with it is said */

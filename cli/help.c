@@ -102,7 +102,8 @@ static void print_name(struct name_list *list, const struct cli_option *option) 
 
 /* Options that few people need are named here and explained in the manual. */
 static bool is_rare(const struct cli_option *option) {
-    return option->group == CLI_GROUP_READING;
+    return option->group == CLI_GROUP_READING || option->group == CLI_GROUP_TERMINAL ||
+           option->group == CLI_GROUP_GENERAL;
 }
 
 void cli_help_program(FILE *out) {
@@ -128,7 +129,7 @@ void cli_help_program(FILE *out) {
         }
         print_option(out, option, option->help, false);
     }
-    fprintf(out, "%s (see the manual):\n", cli_group_heading(CLI_GROUP_READING));
+    fputs("Others (see the manual):\n", out);
     for (size_t i = 0; i < cli_option_count; i++)
         if (is_rare(&cli_option_table[i]))
             print_name(&rare, &cli_option_table[i]);

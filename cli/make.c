@@ -55,7 +55,7 @@ static size_t split_lines(char *text, const char **items) {
 
 enum gputime_status cli_limits_init(struct cli_limits *limits, const struct cli_command *command,
                                     const struct cli_options *options, struct gputime_error *err) {
-    const struct cli_values *values = command->action == CLI_ACTION_DIFF ? &options->fail_if : &options->limits;
+    const struct cli_texts *values = command->action == CLI_ACTION_DIFF ? &options->fail_if : &options->limits;
     *limits = (struct cli_limits){0};
     if (options->limit_file) {
         enum gputime_status status = read_file(options->limit_file, &limits->text, err);

@@ -32,6 +32,13 @@ const struct cli_option cli_option_table[] = {
      .offset = AT(tree),
      .group = CLI_GROUP_RANGES,
      .help = "show ranges as they nest, not by name alone"},
+    {.name = "phase-map",
+     .alias = "phases-json",
+     .type = CLI_TEXT,
+     .offset = AT(lib.phase_map),
+     .argument = "FILE",
+     .group = CLI_GROUP_PHASES,
+     .help = "phases by patterns of range names (JSON)"},
     {.name = "per",
      .type = CLI_CHOICE,
      .offset = AT(per),
@@ -91,6 +98,24 @@ const struct cli_option cli_option_table[] = {
      .implies = AT(gaps),
      .help = "leave out longer gaps (microseconds)"},
 
+    {.name = "in-file",
+     .alias = "infile",
+     .type = CLI_WORD,
+     .argument = "RUN",
+     .group = CLI_GROUP_GRAPH,
+     .help = "FILE,ENGINE,MODEL,SECONDS; any number of them"},
+    {.name = "out-dir",
+     .type = CLI_TEXT,
+     .offset = AT(out_dir),
+     .argument = "DIR",
+     .group = CLI_GROUP_GRAPH,
+     .help = "folder of the files (this one); made if need be"},
+    {.name = "config",
+     .type = CLI_TEXT,
+     .offset = AT(config),
+     .argument = "FILE",
+     .group = CLI_GROUP_STATS,
+     .help = "JSON file with inputs, iterations and class map"},
     {.name = "iters",
      .type = CLI_INTEGER,
      .offset = AT(lib.iterations),
@@ -152,14 +177,14 @@ const struct cli_option cli_option_table[] = {
      .group = CLI_GROUP_DIFF,
      .help = "smaller changes are noise in any case (1%)"},
     {.name = "fail-if",
-     .type = CLI_VALUES,
+     .type = CLI_TEXTS,
      .offset = AT(fail_if),
      .argument = "CHANGE",
      .group = CLI_GROUP_DIFF,
      .help = "exit 3 on such a change beyond the noise: 'step>+3%',\n"
              "'idle>+2ms', 'kernel:*flash*>+10%'; may be repeated"},
     {.name = "limit",
-     .type = CLI_VALUES,
+     .type = CLI_TEXTS,
      .offset = AT(limits),
      .argument = "LIMIT",
      .group = CLI_GROUP_CHECK,
@@ -223,11 +248,11 @@ const struct cli_option cli_option_table[] = {
      .help = "only these categories ('gputime list categories')"},
 
     {.name = "rules",
-     .type = CLI_TEXT,
-     .offset = AT(lib.rules),
+     .type = CLI_TEXTS,
+     .offset = AT(rules),
      .argument = "FILE",
-     .group = CLI_GROUP_TABLES,
-     .help = "categories by patterns; FILE[,ENGINE,MODEL]"},
+     .group = CLI_GROUP_RULES,
+     .help = "categories by patterns; FILE|DIR[,ENGINE,MODEL]"},
     {.name = "map",
      .type = CLI_TEXT,
      .offset = AT(lib.map),
@@ -320,13 +345,18 @@ const struct cli_option cli_option_table[] = {
      .argument = "FILE",
      .group = CLI_GROUP_FILE,
      .help = "write to FILE; DIR/ gets a CSV file for each table"},
+    {.name = "open",
+     .type = CLI_FLAG,
+     .offset = AT(open),
+     .group = CLI_GROUP_OUTPUT,
+     .help = "show the page (html) in a browser"},
     {.name = "color",
      .alias = "colour",
      .type = CLI_CHOICE,
      .offset = AT(lib.color),
      .choices = "auto|always|never",
      .argument = "WHEN",
-     .group = CLI_GROUP_OUTPUT,
+     .group = CLI_GROUP_TERMINAL,
      .help = "colour in text"},
     {.name = "width",
      .type = CLI_INTEGER,
@@ -334,7 +364,7 @@ const struct cli_option cli_option_table[] = {
      .min = 20,
      .max = 10000,
      .argument = "N",
-     .group = CLI_GROUP_OUTPUT,
+     .group = CLI_GROUP_TERMINAL,
      .help = "columns of text (the terminal's, else 80)"},
     {.name = "quiet",
      .letter = 'q',
@@ -411,12 +441,14 @@ const char *cli_group_heading(enum cli_group group) {
     switch (group) {
     case CLI_GROUP_SELECTION:
         return "Selection";
+    case CLI_GROUP_RULES:
     case CLI_GROUP_TABLES:
     case CLI_GROUP_NAMES:
         return "Tables";
     case CLI_GROUP_FORMAT:
     case CLI_GROUP_OUTPUT:
     case CLI_GROUP_FILE:
+    case CLI_GROUP_TERMINAL:
         return "Output";
     case CLI_GROUP_READING:
         return "Reading";
@@ -427,6 +459,8 @@ const char *cli_group_heading(enum cli_group group) {
     case CLI_GROUP_DIFF:
     case CLI_GROUP_CHECK:
     case CLI_GROUP_LIMITS:
+    case CLI_GROUP_PHASES:
+    case CLI_GROUP_GRAPH:
     case CLI_GROUP_STATS:
     case CLI_GROUP_TITLE:
         return "Options";

@@ -10,20 +10,23 @@
 
 #define CLI_UNSET ((int64_t)-1)
 
-/* The values of an option that may be given several times. */
-enum { CLI_MAX_VALUES = 64 };
-struct cli_values {
-    const char *items[CLI_MAX_VALUES];
-    size_t count;
-};
-
 enum cli_per { CLI_PER_STREAM = 0, CLI_PER_DEVICE };
 enum cli_shell { CLI_SHELL_NONE = 0, CLI_SHELL_BASH, CLI_SHELL_ZSH, CLI_SHELL_FISH };
+
+/* The values of an option that can be given several times. */
+enum { CLI_TEXTS_MAX = 64 };
+struct cli_texts {
+    const char *items[CLI_TEXTS_MAX];
+    size_t count;
+};
 
 /* What the user asked for: what the library takes as it is, and what the program itself turns into requests. */
 struct cli_options {
     struct gputime_options lib;
+    const char *config;
     const char *output, *gap_output;
+    struct cli_texts rules;
+    const char *out_dir; /* of the files that a command writes by itself */
     const char *sort, *gap_sort, *columns;
     int64_t top, gap_top; /* CLI_UNSET, or rows to show; 0 = all */
     int per;              /* enum cli_per */
@@ -31,10 +34,11 @@ struct cli_options {
     int tree;
     int64_t a_words, b_words; /* where the traces of a side begin among the words, plus 1; 0: nowhere */
     struct gputime_diff_options diff;
-    const char *of;                    /* table to compare */
-    struct cli_values fail_if, limits; /* of a comparison, of a trace */
+    const char *of;                   /* table to compare */
+    struct cli_texts fail_if, limits; /* of a comparison, of a trace */
     const char *limit_file;
     int quiet;
+    int open;
     int help, version;
     int print_man;
     int print_completion; /* enum cli_shell */
@@ -48,7 +52,8 @@ enum cli_type {
     CLI_TEXT,     /* text, not empty */
     CLI_CHOICE,   /* int: index into the row's choices */
     CLI_FORMAT,   /* text: key of an output format of the library */
-    CLI_VALUES,   /* struct cli_values: text, each time one more */
+    CLI_TEXTS,    /* struct cli_texts: each time one more */
+    CLI_WORD,     /* one more of the words that are no options */
     CLI_PLACE,    /* int64_t: how many words stand before it, plus 1 */
 };
 
@@ -69,17 +74,21 @@ enum cli_group {
     CLI_GROUP_FILE = 4096,
     CLI_GROUP_STATS = 8192,
     CLI_GROUP_TITLE = 16384, /* one option that several commands share */
-    CLI_GROUP_DIFF = 32768,
-    CLI_GROUP_CHECK = 65536,
-    CLI_GROUP_LIMITS = 131072, /* one option that diff and check share */
+    CLI_GROUP_GRAPH = 32768,
+    CLI_GROUP_RULES = 131072,
+    CLI_GROUP_PHASES = 65536, /* one option of all that show ranges */
+    CLI_GROUP_TERMINAL = 262144,
+    CLI_GROUP_DIFF = 524288,
+    CLI_GROUP_CHECK = 1048576,
+    CLI_GROUP_LIMITS = 2097152, /* one option that diff and check share */
 };
 /* What every command that makes a report takes, what is special to some, and what all take. */
 #define CLI_GROUPS_REPORT                                                                                              \
     (CLI_GROUP_SELECTION | CLI_GROUP_TABLES | CLI_GROUP_NAMES | CLI_GROUP_FORMAT | CLI_GROUP_OUTPUT | CLI_GROUP_FILE | \
-     CLI_GROUP_READING)
+     CLI_GROUP_TERMINAL | CLI_GROUP_READING | CLI_GROUP_RULES)
 #define CLI_GROUPS_SPECIAL                                                                                             \
     (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART | CLI_GROUP_RANGES | CLI_GROUP_STATS | CLI_GROUP_TITLE |  \
-     CLI_GROUP_DIFF | CLI_GROUP_CHECK | CLI_GROUP_LIMITS)
+     CLI_GROUP_GRAPH | CLI_GROUP_PHASES | CLI_GROUP_DIFF | CLI_GROUP_CHECK | CLI_GROUP_LIMITS)
 #define CLI_GROUPS_ALWAYS (CLI_GROUP_GENERAL | CLI_GROUP_HIDDEN)
 
 struct cli_option {

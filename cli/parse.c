@@ -64,11 +64,11 @@ static enum gputime_status fail_choice(const char *choices, const char *value, c
     return cli_fail_usage(err, "%s cannot be '%s'; there are %s", where, value, list);
 }
 
-static enum gputime_status add_value(struct cli_values *values, const char *value, const char *where,
-                                     struct gputime_error *err) {
-    if (values->count == CLI_MAX_VALUES)
-        return cli_fail_usage(err, "%s can be given %d times at most", where, CLI_MAX_VALUES);
-    values->items[values->count++] = value;
+static enum gputime_status add_text(struct cli_texts *texts, const char *value, const char *where,
+                                    struct gputime_error *err) {
+    if (texts->count == CLI_TEXTS_MAX)
+        return cli_fail_usage(err, "%s can be given %d times at most", where, CLI_TEXTS_MAX);
+    texts->items[texts->count++] = value;
     return GPUTIME_OK;
 }
 
@@ -103,8 +103,10 @@ enum gputime_status cli_option_set(struct cli_options *options, const struct cli
     case CLI_FORMAT:
         *(const char **)place = value;
         return GPUTIME_OK;
-    case CLI_VALUES:
-        return add_value(place, value, where, err);
+    case CLI_TEXTS:
+        return add_text(place, value, where, err);
+    case CLI_WORD:
+        break;
     case CLI_PLACE: /* only the command line has places */
         return cli_fail_usage(err, "%s belongs between the traces", where);
     }
@@ -156,6 +158,8 @@ static enum gputime_status take_option(struct reader *reader, const struct cli_o
     if (option->type == CLI_PLACE)
         return take_place(reader, option, value, where);
     enum gputime_status status = cli_option_set(&reader->arguments->options, option, value, where, reader->err);
+    if (!status && option->type == CLI_WORD)
+        reader->arguments->words[reader->arguments->word_count++] = value;
     return status ? status : take_pair(reader, option, value, where);
 }
 
@@ -258,7 +262,7 @@ enum gputime_status cli_setting_apply(struct cli_arguments *arguments, const str
                                       const struct cli_option *option, const char *value, const char *where,
                                       struct gputime_error *err) {
     struct cli_options unused = {0};
-    bool applies = cli_command_takes(command, option) && !is_given(arguments, option) &&
+    bool applies = cli_command_takes(command, option) && (option->type == CLI_TEXTS || !is_given(arguments, option)) &&
                    (option->type != CLI_FORMAT || !value || cli_command_writes(command, value));
     arguments->is_set[option - cli_option_table] |= applies;
     return cli_option_set(applies ? &arguments->options : &unused, option, value, where, err);
@@ -281,11 +285,22 @@ static bool is_set(const struct cli_arguments *arguments, const char *name) {
     return arguments->is_set[find(name) - cli_option_table];
 }
 
+/* Of several values the later wins, so what was set goes before what was given. */
+static void put_settings_first(struct cli_texts *texts, size_t given) {
+    struct cli_texts before = *texts;
+    size_t set = before.count - given;
+    memcpy(texts->items, before.items + given, set * sizeof *texts->items);
+    memcpy(texts->items + set, before.items, given * sizeof *texts->items);
+}
+
 /* What follows from several options together. */
 static void settle(struct cli_arguments *arguments) {
     /* --rules and --map both say what the categories are: what is given wins over what is set. */
-    if (is_given(arguments, find("map")) && !is_given(arguments, find("rules")))
-        arguments->options.lib.rules = NULL;
+    const struct cli_texts *rules = &arguments->options.rules;
+    bool has_rules = rules->count && (is_given(arguments, find("rules")) || !is_given(arguments, find("map")));
+    arguments->options.lib.rules = has_rules ? rules->items[rules->count - 1] : NULL;
+    arguments->options.lib.rule_files = rules->items;
+    arguments->options.lib.rule_file_count = rules->count;
     if (is_given(arguments, find("rules")) && !is_given(arguments, find("map")))
         arguments->options.lib.map = NULL;
     if (is_set(arguments, "bins") && !is_set(arguments, "hist")) /* only bins of equal width can be counted out */
@@ -294,10 +309,12 @@ static void settle(struct cli_arguments *arguments) {
 
 enum gputime_status cli_settings_read(struct cli_arguments *arguments, const struct cli_command *command,
                                       struct gputime_error *err) {
+    size_t given_rules = arguments->options.rules.count;
     memcpy(arguments->is_set, arguments->given, sizeof arguments->is_set);
     enum gputime_status status = cli_config_read(arguments, command, err);
     if (!status)
         status = read_environment(arguments, command, err);
+    put_settings_first(&arguments->options.rules, given_rules);
     settle(arguments);
     return status;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "actions.h"
+#include "browser.h"
 #include "capture.h"
 #include "error.h"
 #include "make.h"
@@ -12,6 +13,7 @@
 
 struct job {
     const struct cli_command *command;
+    struct cli_options own; /* the user's, as they are meant for the command */
     const struct cli_options *options;
     struct cli_captures captures;
     struct cli_limits limits;
@@ -19,6 +21,7 @@ struct job {
     struct cli_destination destinations[CLI_MAX_DESTINATIONS];
     struct cli_request requests[CLI_MAX_DESTINATIONS];
     size_t destination_count;
+    const char *page; /* to open; NULL: none */
 };
 
 /* Files of two captures need no --a and --b to be told apart. */
@@ -33,17 +36,24 @@ static enum gputime_status find_sides(struct cli_captures *captures, struct gput
 
 /* Everything that can be found wrong before the traces are read. */
 static enum gputime_status plan(struct job *job, struct cli_words traces, size_t split, struct gputime_error *err) {
-    enum gputime_status status = cli_captures_init(&job->captures, traces.items, traces.count, split, err);
+    enum gputime_status status =
+        job->options->config
+            ? cli_captures_init_config(&job->captures, job->options->config, err)
+            : cli_captures_init(&job->captures, traces.items, traces.count, job->command->takes_runs, split, err);
+    if (!status)
+        status = cli_captures_check(&job->captures, &job->options->lib, err);
     if (!status && job->command->action == CLI_ACTION_DIFF)
         status = find_sides(&job->captures, err);
     if (!status)
         status = cli_limits_init(&job->limits, job->command, job->options, err);
     if (!status)
         status = cli_destinations_plan(job->command, job->options, job->destinations, &job->destination_count, err);
+    if (!status && job->options->open)
+        status = cli_browser_plan(job->destinations, &job->destination_count, &job->page, err);
     for (size_t i = 0; !status && i < job->destination_count; i++) {
         const struct cli_destination *destination = &job->destinations[i];
         if (destination->path)
-            status = cli_target_check(destination->path, &job->captures, err);
+            status = cli_target_check(destination->path, destination->makes_folder, &job->captures, err);
         if (!status)
             status = cli_request_build(job->command, job->options, destination, &job->requests[i], err);
     }
@@ -57,7 +67,7 @@ static enum gputime_status read_traces(struct job *job, struct gputime_error *er
         return cli_fail_memory(err);
     for (size_t i = 0; !status && i < job->captures.count; i++) {
         const struct cli_capture *capture = &job->captures.items[i];
-        struct gputime_options options = job->options->lib;
+        struct gputime_options options = cli_captures_options(&job->captures, i, &job->options->lib);
         struct cli_progress progress;
         cli_progress_begin(&progress, capture->paths[0]);
         if (progress.is_wanted && !job->options->quiet) {
@@ -116,6 +126,8 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
                                           .captures = &job->captures};
         if (!made.report || !cli_request_same(request, &job->requests[i - 1]))
             status = cli_make(&making, &options[i], &made, err);
+        if (!status && job->destinations[i].makes_folder)
+            status = cli_target_make_folder(job->destinations[i].path, err);
         if (!status)
             status = gputime_report_write(made.report, &options[i], job->destinations[i].path, err);
         if (!status && hint_is_due(job, &job->destinations[i], options[i].width))
@@ -128,6 +140,19 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
     }
     cli_made_release(&made);
     return status;
+}
+
+/* Below text: the files that the command wrote by itself. */
+static void name_own_files(const struct job *job) {
+    char path[4096];
+    const char *lead = "\n";
+    const struct cli_destination *last = &job->destinations[job->destination_count - 1];
+    bool is_text = !last->path && strcmp(last->format, "text") == 0;
+    for (size_t i = 0; is_text && i < job->destination_count; i++)
+        if (job->destinations[i].makes_folder) {
+            printf("%sWrote %s\n", lead, cli_terminal_text(path, sizeof path, job->destinations[i].path));
+            lead = "";
+        }
 }
 
 /* Text and Markdown say above their tables what was lost; who reads data sees it here. */
@@ -144,6 +169,15 @@ static void warn_of_losses(const struct job *job) {
     }
 }
 
+static enum gputime_status show_page(const struct job *job, struct gputime_error *err) {
+    char path[4096];
+    if (!job->page)
+        return GPUTIME_OK;
+    if (!job->options->quiet)
+        printf("The page is %s\n", cli_terminal_text(path, sizeof path, job->page));
+    return cli_browser_open(job->page, err);
+}
+
 enum gputime_status cli_report_run(const struct cli_command *command, const struct cli_options *options,
                                    struct cli_words traces, struct gputime_error *err) {
     return cli_report_run_sides(command, options, traces, traces.count, err);
@@ -151,7 +185,9 @@ enum gputime_status cli_report_run(const struct cli_command *command, const stru
 
 enum gputime_status cli_report_run_sides(const struct cli_command *command, const struct cli_options *options,
                                          struct cli_words traces, size_t split, struct gputime_error *err) {
-    if (traces.count == 0)
+    if (traces.count && options->config)
+        return cli_fail_usage(err, "--config names the traces; leave '%s' out", traces.items[0]);
+    if (traces.count == 0 && !options->config)
         return cli_fail_usage(err, "'%s' needs a trace to read; see 'gputime %s --help'", command->name, command->name);
     if (options->lib.names == GPUTIME_NAMES_HASH)
         return cli_fail_usage(err, "reports have names 'full' or 'short'; 'hash' is for redact");
@@ -159,14 +195,25 @@ enum gputime_status cli_report_run_sides(const struct cli_command *command, cons
     if (!job)
         return cli_fail_memory(err);
     job->command = command;
-    job->options = options;
+    job->own = *options;
+    job->options = &job->own;
+    if (command->takes_runs) { /* --title is that of all of them */
+        job->own.lib.heading = options->lib.title;
+        job->own.lib.title = NULL;
+    }
     enum gputime_status status = plan(job, traces, split, err);
     if (!status)
         status = read_traces(job, err);
     if (!status)
         status = write_reports(job, err);
-    if (!status || status == GPUTIME_BROKEN)
+    if (!status || status == GPUTIME_BROKEN) {
+        name_own_files(job);
         warn_of_losses(job);
+        enum gputime_status shown = show_page(job, err);
+        status = shown ? shown : status;
+    } else if (job->page) {
+        cli_browser_cancel(job->destinations, job->destination_count);
+    }
     for (size_t i = 0; job->traces && i < job->captures.count; i++) {
         if (job->traces[i] && !options->lib.no_cache)
             gputime_trace_store_cache(job->traces[i]);

@@ -10,9 +10,11 @@ struct cli_destination {
     const char *format; /* key of an output or a layout */
     bool is_complete;   /* a detailed list: every row, whatever --top says of what is printed */
     bool is_layout;     /* of an older tool's file: --table is about what is printed */
+    bool makes_folder;  /* it is in --out-dir, which may not be there yet */
+    char file[4096];    /* what path points to then */
     bool is_gap_part;   /* only the parts that --gap-output is about; --columns and --table are about the others */
 };
-enum { CLI_MAX_DESTINATIONS = 3 };
+enum { CLI_MAX_DESTINATIONS = 3 + CLI_MAX_FILES };
 
 enum { CLI_REQUEST_ANALYSES = 32, CLI_REQUEST_SHAPES = 32 };
 

@@ -1,7 +1,7 @@
-// Reads what every number means out of docs/measures.md: for each table (a heading that begins with its key) the text
-// below the heading and the meaning of each column, as plain text.
+// Reads what every number means out of docs/measures.md: for each table (a heading that begins with its key) and for the
+// facts the text below the heading and the meaning of each column, as plain text.
 
-const HEADING = /^## `(\w+)`/;
+const HEADING = /^## (?:`(\w+)`|.*\((facts)\)$)/;
 const ROW = /^\|(.+)\|$/;
 
 function plain(markdown) {
@@ -28,7 +28,7 @@ export function readDefinitions(markdown) {
   for (const line of markdown.split('\n')) {
     const heading = HEADING.exec(line);
     if (heading) {
-      table = tables[heading[1]] = { about: '', columns: {} };
+      table = tables[heading[1] ?? heading[2]] = { about: '', columns: {} };
     } else if (line.startsWith('## ')) {
       table = null;
     } else if (!table) {

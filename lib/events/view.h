@@ -26,6 +26,7 @@ struct gt_run {
     const char *title;
     int64_t iterations, gpus;
     const char *nvtx_tag; /* of the range around an iteration */
+    const char *elapsed; /* how long it took without a profiler */
     bool without_memory;
     const char *remark; /* a sentence about the input */
 };

@@ -59,7 +59,7 @@ static uint8_t by_user_rules(struct classifier *classifier, uint8_t category, st
     reason->source = number ? gt_rules_source(rules) : NULL;
     reason->rule = number;
     reason->pattern = gt_rules_pattern(rules, number);
-    reason->shorter = gt_rules_pattern(rules, number ? gt_rules_shorter(rules, name) : 0);
+    reason->shorter = gt_rules_pattern(rules, gt_rules_shorter(rules, number));
     return made_category(classifier, key, builtin->time_class);
 }
 

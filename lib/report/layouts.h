@@ -1,12 +1,15 @@
-/* The old tools' text files as data: lines with {places}, run over each section by the layout writer. */
+/* The old tools' files as data: lines with {places}, run over each section by the layout writer, or the columns of a
+   CSV file. */
 #ifndef GT_REPORT_LAYOUTS_H
 #define GT_REPORT_LAYOUTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#define GT_LAYOUT_PARTS  8
-#define GT_LAYOUT_ORDERS 8
+#define GT_LAYOUT_PARTS   8
+#define GT_LAYOUT_ORDERS  8
+#define GT_LAYOUT_COLUMNS 8
 
 /* Text with places. In a row {key} is a cell of the row, in a head a fact of the section:
      {key/1000}     divided, {key*100} multiplied
@@ -35,6 +38,13 @@ struct gt_layout {
     struct gt_layout_order {
         const char *column, *words;
     } orders[GT_LAYOUT_ORDERS];
+
+    /* Instead of parts: one table of all sections as comma-separated values under other titles. */
+    const char *table;
+    struct gt_layout_column {
+        const char *title, *column; /* `input` is the section's label */
+        int64_t divisor;            /* of numbers; 0: none */
+    } columns[GT_LAYOUT_COLUMNS];
 };
 
 extern const struct gt_layout gt_layouts[];

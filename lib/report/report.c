@@ -34,6 +34,7 @@ struct gt_report *gt_report_new(const char *command, size_t section_count) {
     gt_arena_init(&report->arena);
     report->command = command;
     report->section_count = section_count;
+    report->joint.report = report;
     for (size_t i = 0; i < section_count; i++) {
         report->sections[i].report = report;
         report->sections[i].input.rank = -1;
@@ -42,16 +43,19 @@ struct gt_report *gt_report_new(const char *command, size_t section_count) {
     return report;
 }
 
+static void free_tables(const struct gt_section *section) {
+    for (size_t b = 0; b < section->block_count; b++) {
+        if (section->blocks[b].table)
+            gt_free(section->blocks[b].table->cells);
+    }
+}
+
 void gt_report_free(struct gt_report *report) {
     if (!report)
         return;
-    for (size_t s = 0; s < report->section_count; s++) {
-        const struct gt_section *section = &report->sections[s];
-        for (size_t b = 0; b < section->block_count; b++) {
-            if (section->blocks[b].table)
-                gt_free(section->blocks[b].table->cells);
-        }
-    }
+    for (size_t s = 0; s < report->section_count; s++)
+        free_tables(&report->sections[s]);
+    free_tables(&report->joint);
     gt_free(report->sections);
     gt_arena_release(&report->arena);
     gt_free(report);
@@ -202,10 +206,14 @@ struct gt_table *gt_section_find(const struct gt_section *section, const char *k
     return NULL;
 }
 
-size_t gt_table_column(const struct gt_table *table, const char *key) {
+size_t gt_table_column_named(const struct gt_table *table, struct gt_str key) {
     for (size_t c = 0; c < table->column_count; c++) {
-        if (strcmp(table->columns[c].key, key) == 0)
+        if (gt_str_eq(gt_str_of(table->columns[c].key), key))
             return c;
     }
     return SIZE_MAX;
+}
+
+size_t gt_table_column(const struct gt_table *table, const char *key) {
+    return gt_table_column_named(table, gt_str_of(key));
 }

@@ -89,6 +89,7 @@ struct gt_table {
     const char *screen_columns; /* comma-separated keys; NULL = all but the detail ones */
     bool is_ranked;             /* rows are numbered on the screen */
     bool keeps_order;           /* a comparison leaves its rows in their order and shows them all */
+    bool folds;                 /* columns that find no room there stand below, behind the first once more */
     const char *empty;          /* the sentence to show when there are no rows; NULL: the table is not shown */
     const char *sort;           /* key of the column the rows are ordered by, as gt_table_sort leaves it; may be NULL */
     struct gt_report *report;
@@ -166,10 +167,12 @@ struct gt_section {
 struct gt_report {
     struct gt_arena arena;
     const char *command;
+    struct gt_str heading;  /* above everything; empty: none */
     const char *main_table; /* key; NULL: the first table */
     struct gt_section *sections;
     size_t section_count;
     const struct gt_diff_sides *sides; /* of a comparison, which is the first section; NULL: none */
+    struct gt_section joint;           /* what text and Markdown show of all inputs together, before each by itself */
 
     /* Handed out after a memory failure, so that whoever builds need not look. */
     struct gt_table spare_table;
@@ -224,6 +227,10 @@ void gt_section_bring_first(struct gt_section *section, size_t count);
 struct gt_table *gt_section_find(const struct gt_section *section, const char *key);
 /* Index of a column, SIZE_MAX if there is none. */
 size_t gt_table_column(const struct gt_table *table, const char *key);
+size_t gt_table_column_named(const struct gt_table *table, struct gt_str key);
+
+/* Room for one more item in an array of the arena; NULL when memory is short. The old array stays readable. */
+void *gt_report_room(struct gt_report *report, void *items, size_t count, size_t *capacity, size_t elem_bytes);
 
 /* Room for one more item in an array of the arena; NULL when memory is short. The old array stays readable. */
 void *gt_report_room(struct gt_report *report, void *items, size_t count, size_t *capacity, size_t elem_bytes);
@@ -239,6 +246,9 @@ void gt_table_limit(struct gt_table *table, size_t rows); /* keeps the first one
 
 /* What all shapes of a table ask for together: a later one wins, field by field. */
 struct gputime_shape gt_shape_of(const char *table, const struct gputime_shape *shapes, size_t count);
+
+/* joint.c: the tables of all inputs that the shape asks for, in the joint section instead of in each. */
+enum gt_status gt_report_join(struct gt_report *report, const struct gputime_shape *shape, struct gt_error *err);
 
 /* Applies the shapes to every table they name. Unknown sort or screen columns are usage errors that list the columns.
  */

@@ -7,9 +7,9 @@
 #include "report/report.h"
 
 struct gt_json_how {
-    /* GT_FOR_DATA: as docs/json.md describes it. GT_FOR_PAGE: rows are arrays in the order of the columns, integers
-       that a script's numbers cannot hold are strings, columns have `flags`, inputs the titles of their facts in
-       `shown`. */
+    /* GT_FOR_DATA: as docs/json.md describes it. GT_FOR_PAGE: rows are arrays in the order of the columns, in which [n]
+       is entry n of `texts` and integers that a script's numbers cannot hold are strings; columns have `flags`, inputs
+       the titles of their facts in `shown`, the report its `main_table`. */
     enum gt_audience audience;
     size_t row_limit; /* of each table; 0: all */
 };

@@ -46,7 +46,8 @@ static const struct gt_cell *cell_at(const struct gt_table *table, size_t row, s
 
 /* ---- measuring ---- */
 
-/* "Total (ms)", and where it is broken in two if width is short: at the blank that leaves the narrowest lines. */
+/* "Total (ms)", and where it is broken in two if width is short: at the blank, or behind the underscore of a label,
+   that leaves the narrowest lines. */
 static void make_header(const struct gt_screen *screen, struct column *column) {
     struct gt_str title = gt_str_of(column->about->title);
     size_t length = title.len < sizeof column->header - 16 ? title.len : sizeof column->header - 16;
@@ -58,9 +59,10 @@ static void make_header(const struct gt_screen *screen, struct column *column) {
     column->header_width = gt_screen_measure(screen, column->header_line[1]);
     column->stacked_width = column->header_width;
     for (size_t i = 1; i + 1 < length; i++) {
-        if (column->header[i] != ' ')
+        size_t blank = column->header[i] == ' ';
+        if (!blank && column->header[i - 1] != '_')
             continue;
-        struct gt_str upper = {column->header, i}, lower = {column->header + i + 1, length - i - 1};
+        struct gt_str upper = {column->header, i}, lower = {column->header + i + blank, length - i - blank};
         size_t upper_width = gt_screen_measure(screen, upper), lower_width = gt_screen_measure(screen, lower);
         size_t width = upper_width > lower_width ? upper_width : lower_width;
         if (width < column->stacked_width) {
@@ -382,6 +384,20 @@ static void draw_remainder(const struct fitted *fitted) {
     }
 }
 
+/* The columns that found no room take the places behind the first. False: none is left, or they never will. */
+static bool unfold(struct fitted *fitted) {
+    if (!fitted->table->folds || !fitted->dropped || fitted->count < 2)
+        return false;
+    memmove(&fitted->columns[1], &fitted->columns[fitted->count], fitted->dropped * sizeof *fitted->columns);
+    fitted->count = 1 + fitted->dropped;
+    fitted->dropped = 0;
+    for (size_t i = 0; i < fitted->count; i++)
+        make_header(fitted->screen, &fitted->columns[i]); /* it has moved with its column */
+    fit(fitted);
+    gt_screen_newline(fitted->screen);
+    return true;
+}
+
 void gt_text_table(const struct gt_screen *screen, const struct gt_table *table,
                    const struct gputime_options *options) {
     struct fitted fitted = {.screen = screen, .table = table};
@@ -394,7 +410,9 @@ void gt_text_table(const struct gt_screen *screen, const struct gt_table *table,
     measure(&fitted, options->unit);
     fit(&fitted);
     draw_title(&fitted);
-    draw_header(&fitted);
-    draw_rows(&fitted, options->verbose);
+    do {
+        draw_header(&fitted);
+        draw_rows(&fitted, options->verbose);
+    } while (unfold(&fitted));
     draw_remainder(&fitted);
 }

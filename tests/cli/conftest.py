@@ -97,7 +97,8 @@ def page_report(page):
     for table in report["tables"].values():
         keys = [column["key"] for column in table["columns"]]
         assert all(len(row) == len(keys) for row in table["rows"])
-        table["rows"] = [dict(zip(keys, row)) for row in table["rows"]]
+        cells = ((report["texts"][cell[0]] if isinstance(cell, list) else cell for cell in row) for row in table["rows"])
+        table["rows"] = [dict(zip(keys, row)) for row in cells]
     return report
 
 

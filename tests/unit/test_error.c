@@ -108,12 +108,34 @@ static void search_folds_letters_only(void **state) {
     assert_null(gt_str_find_nocase(GT_STR("\xc1"), GT_STR("\xe1")));
 }
 
+static void distance_counts_changed_bytes(void **state) {
+    (void)state;
+    static const struct {
+        const char *a, *b;
+        size_t distance;
+    } cases[] = {{"", "", 0},
+                 {"", "abc", 3},
+                 {"step", "STEP", 0},
+                 {"step", "stop", 1},
+                 {"Train_step", "Train", 5},
+                 {"kitten", "sitting", 3}};
+    char longer[200];
+    memset(longer, 'x', sizeof longer);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(gt_str_distance_nocase(gt_str_of(cases[i].a), gt_str_of(cases[i].b)), cases[i].distance);
+        assert_int_equal(gt_str_distance_nocase(gt_str_of(cases[i].b), gt_str_of(cases[i].a)), cases[i].distance);
+    }
+    assert_int_equal(gt_str_distance_nocase((struct gt_str){longer, 200}, (struct gt_str){longer, 150}), 0);
+    assert_int_equal(gt_str_distance_nocase((struct gt_str){longer, 200}, GT_STR("")), GT_STR_DISTANCE_MAX);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failures_set_code_and_message),  cmocka_unit_test(context_goes_in_front_and_keeps_the_code),
         cmocka_unit_test(a_message_may_quote_itself),     cmocka_unit_test(long_messages_are_cut),
         cmocka_unit_test(no_error_struct_is_fine),        cmocka_unit_test(text_compares_by_bytes),
         cmocka_unit_test(search_ignores_ascii_case_only), cmocka_unit_test(search_folds_letters_only),
+        cmocka_unit_test(distance_counts_changed_bytes),
     };
     return cmocka_run_group_tests_name("error", tests, NULL, NULL);
 }

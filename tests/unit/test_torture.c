@@ -290,6 +290,46 @@ static void test_measuring(void **state) {
     }
 }
 
+/* A class map, and the ranges of a tag. */
+static void test_class_statistics(void **state) {
+    (void)state;
+    static const struct gputime_class classes[] = {{"gemm", "Gemm"}, {"gemm_x", "X"}, {"e", "E"}};
+    static const char *const statistics = "class_stats";
+    struct gputime_options options = {.no_cache = 1, .threads = 1, .classes = classes, .class_count = 3};
+    const struct {
+        const char *path, *tag;
+    } cases[] = {{small_sqlite, "decode"},
+                 {"tests/data/nsys-csv/mini_nvtx_gpu_proj_trace.csv", "NCCL:ncclAllReduce"},
+                 {"tests/data/nsys-csv/mini_nvtx_gpu_proj_sum.csv", ":step"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct measuring measuring = {.analyses = &statistics, .analysis_count = 1};
+        measuring.options.nvtx_tag = cases[i].tag;
+        assert_int_equal(gputime_trace_open(&cases[i].path, 1, &options, &measuring.trace, NULL), GPUTIME_OK);
+        torture_measuring(&measuring, cases[i].path);
+        gputime_trace_free(measuring.trace);
+    }
+}
+
+static void run_configuring(const void *context, const char *what) {
+    struct gputime_config *config = NULL;
+    struct gputime_error err = {0};
+    enum gputime_status status = gputime_config_open(context, &config, &err);
+    if (status != GPUTIME_OK) {
+        expect_reason(status, &err, what);
+        assert_null(config);
+        return;
+    }
+    end_faults();
+    assert_int_equal(gputime_config_input_count(config), 1);
+    assert_int_equal(gputime_config_input(config, 0, NULL).path_count, 3);
+    gputime_config_free(config);
+}
+
+static void test_configuring(void **state) {
+    (void)state;
+    torture(run_configuring, "tests/data/stats/readme_llama2/config.json", "a configuration");
+}
+
 static void test_selecting_and_shaping(void **state) {
     (void)state;
     static const char *const kernels = "kernels";
@@ -480,6 +520,8 @@ int main(void) {
         cmocka_unit_test_setup(test_reading, switch_faults_off),
         cmocka_unit_test_setup(test_reading_with_threads, switch_faults_off),
         cmocka_unit_test_setup(test_measuring, switch_faults_off),
+        cmocka_unit_test_setup(test_class_statistics, switch_faults_off),
+        cmocka_unit_test_setup(test_configuring, switch_faults_off),
         cmocka_unit_test_setup(test_selecting_and_shaping, switch_faults_off),
         cmocka_unit_test_setup(test_writing, switch_faults_off),
         cmocka_unit_test_setup(test_writing_folder, switch_faults_off),

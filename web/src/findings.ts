@@ -4,7 +4,7 @@ import type { Finding, Report } from './data';
 import { button, element, visible } from './dom';
 import { withUnit } from './format';
 
-type Find = (table: string, text: string) => void;
+type Point = (table: string, texts: readonly string[]) => void;
 
 function sentences(title: string, texts: readonly string[]): HTMLElement | null {
   if (texts.length === 0) return null;
@@ -12,11 +12,13 @@ function sentences(title: string, texts: readonly string[]): HTMLElement | null 
   return element('div', {}, element('h4', {}, title), element('ul', {}, ...items));
 }
 
-function findingView(report: Report, finding: Finding, find: Find): HTMLElement {
+function findingView(report: Report, finding: Finding, point: Point): HTMLElement {
   const { table } = finding;
   const target = table ? report.tables[table] : undefined;
   const link =
-    table && target && button(`Show ${target.title.toLowerCase()}`, { class: 'quiet' }, () => find(table, ''));
+    table && target && button(`See: ${target.title}`, { class: 'quiet' }, () =>
+      point(table, [finding.title, ...finding.evidence]),
+    );
   const gain = finding.recoverable_ns != null && finding.recoverable_ns > 0;
   return element(
     'li',
@@ -35,11 +37,11 @@ function findingView(report: Report, finding: Finding, find: Find): HTMLElement 
   );
 }
 
-export function findingsView(report: Report, find: Find): HTMLElement {
+export function findingsView(report: Report, point: Point): HTMLElement {
   return element(
     'section',
     { class: 'panel', id: 'findings', 'aria-labelledby': 'title-findings' },
     element('h2', { id: 'title-findings' }, 'Findings'),
-    element('ol', { class: 'findings' }, ...report.findings.map((finding) => findingView(report, finding, find))),
+    element('ol', { class: 'findings' }, ...report.findings.map((finding) => findingView(report, finding, point))),
   );
 }

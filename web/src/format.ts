@@ -64,6 +64,12 @@ export function percent(share: number): string {
   return `${decimal(share * 100, 1)}%`;
 }
 
+/** A round value, as on an axis: no zeros behind the point, and nothing has no unit. */
+export function roundValue(value: number, unit: Unit): string {
+  if (value === 0) return unit === 'share' ? '0%' : '0';
+  return withUnit(value, unit).replace(/\.0+(?=%|\s|$)|(\.\d*?[1-9])0+(?=%|\s|$)/, '$1');
+}
+
 /** Every digit there is. */
 export function exact(cell: Cell, column: { readonly unit: Unit; readonly of?: string | undefined }): string {
   if (cell === null) return 'not known';
@@ -99,7 +105,8 @@ export function styleOf(column: Column, rows: readonly Row[], index: number): St
   }
   if (column.unit === 'count') return plain((value) => decimal(value, whole ? 0 : 1));
   if (hasFlag(column, 'moment')) return plain((value) => decimal(value / 1e6, 3), 'ms');
-  if (hasFlag(column, 'edge') || most / least > VARIED) return plain((value) => withUnit(value, column.unit));
+  if (hasFlag(column, 'edge')) return plain((value) => roundValue(value, column.unit));
+  if (most / least > VARIED) return plain((value) => withUnit(value, column.unit));
   const scale = scaleOf(column.unit, most);
   const decimals = scale.factor === 1 && whole ? 0 : decimalsFor(most / scale.factor);
   return plain((value) => decimal(value / scale.factor, decimals), scale.name);

@@ -43,8 +43,18 @@ const PARTS: Readonly<Record<string, string>> = {
   compute: CATEGORIES.gemm!,
   'exposed communication': CATEGORIES.comm!,
   'exposed memory': CATEGORIES.memcpy_h2d!,
-  idle: '#a9b1bb',
-  'non-gpu': '#a9b1bb',
+  idle: '#9da7b3',
+  'cpu(non-gpu)': '#9da7b3',
+};
+
+/** Why a GPU was idle. */
+const CAUSES: Readonly<Record<string, string>> = {
+  sync: '#cf4b43',
+  host: '#d4842c',
+  launch: '#e9b44c',
+  dependency: '#8b62c4',
+  unknown: '#8d8d92',
+  end: '#c3c9d0',
 };
 
 /** Colours of names that are not listed: by the name alone, so that they are the same on every page. */
@@ -64,18 +74,43 @@ export function colorOf(name: string): string {
   return CATEGORIES[key] ?? PARTS[key] ?? OTHERS[hash(key) % OTHERS.length]!;
 }
 
+/** Whether a category is GPU work, not the time beside it. */
+export function isWork(category: string): boolean {
+  return !(category.toLowerCase() in PARTS);
+}
+
+export function causeColor(cause: string): string {
+  return CAUSES[cause] ?? colorOf(cause);
+}
+
+/** Text that can be read on a colour. */
+export function inkOn(color: string): string {
+  const [red, green, blue] = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16)) as [number, number, number];
+  return 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? '#1d232b' : '#ffffff';
+}
+
 export interface Ink {
   readonly text: string;
   readonly muted: string;
   readonly line: string;
   readonly panel: string;
+  readonly bar: string;
+  readonly accent: string;
   readonly font: string;
 }
 
 export function ink(): Ink {
   const style = getComputedStyle(document.documentElement);
   const of = (name: string): string => style.getPropertyValue(name).trim();
-  return { text: of('--text'), muted: of('--muted'), line: of('--line'), panel: of('--panel'), font: of('--font') };
+  return {
+    text: of('--text'),
+    muted: of('--muted'),
+    line: of('--line'),
+    panel: of('--panel'),
+    bar: of('--bar'),
+    accent: of('--accent'),
+    font: of('--font'),
+  };
 }
 
 const dark = matchMedia('(prefers-color-scheme: dark)');

@@ -49,6 +49,7 @@ static const struct gputime_shape summary_shapes[] = {
     {.table = "kernels", .columns = "name,count,total_ns,avg_ns,share"},
     {.table = "idle_causes", .screen_limit = 8, .columns = CAUSE_COLUMNS},
     {.table = "idle_host", .limit = 20, .hidden = 1},
+    {.table = "idle_work", .limit = 20, .hidden = 1},
     {.table = "gaps", .limit = 20, .screen_limit = 3, .columns = "device,start_ns,gap_ns,cause,before"},
     {.table = "memory", .hidden = 1},
     {.table = "streams", .hidden = 1},
@@ -121,11 +122,8 @@ static const struct cli_list ranked_kernels = {.table = "kernels",
 static const char *const all_gap_analyses[] = {"stream_gaps", "streams", "histogram", "transitions", "gaps", NULL};
 
 static const struct gputime_shape stream_gap_shapes[] = {
-    {.table = "stream_gaps", .hidden = 1},
-    {.table = "gaps", .hidden = 1},
-    {.table = "idle_causes", .hidden = 1},
-    {.table = "idle_host", .hidden = 1},
-    {.table = NULL},
+    {.table = "idle_work", .hidden = 1},   {.table = "stream_gaps", .hidden = 1}, {.table = "gaps", .hidden = 1},
+    {.table = "idle_causes", .hidden = 1}, {.table = "idle_host", .hidden = 1},   {.table = NULL},
 };
 
 static const struct gputime_shape device_gap_shapes[] = {
@@ -162,7 +160,7 @@ static const struct cli_list nested_ranges = {.table = "range_tree", .sort_offse
 
 /* ---- diff, check ---- */
 
-static const char *const diff_analyses[] = {"kernels", "memory", "ranges",      "launches",
+static const char *const diff_analyses[] = {"kernels", "memory", "phases",      "ranges", "launches",
                                             "streams", "graphs", "collectives", NULL};
 
 /* The measures say what these say, for each GPU or stream. */
@@ -170,7 +168,9 @@ static const struct gputime_shape diff_shapes[] = {
     {.table = "measures", .columns = "measure,a_total_ns,b_total_ns,delta_total_ns,change,status"},
     {.table = "time_parts", .hidden = 1},
     {.table = "accounting", .hidden = 1},
+    {.table = "accounting_summary", .hidden = 1},
     {.table = "idle_host", .hidden = 1},
+    {.table = "step_states", .hidden = 1},
     {.table = "steps", .hidden = 1},
     {.table = "streams", .hidden = 1},
     {.table = "kernel_launches", .hidden = 1},
@@ -183,6 +183,7 @@ static const char *const check_analyses[] = {"overview", "accounting", "steps", 
                                              "memory",   "gaps",       "ranges", "launches", NULL};
 
 static const struct gputime_shape check_shapes[] = {
+    {.table = "measures", .hidden = 1},
     {.table = "time_parts", .hidden = 1},
     {.table = "accounting", .hidden = 1},
     {.table = "accounting_summary", .hidden = 1},
@@ -383,7 +384,7 @@ const struct cli_command cli_command_table[] = {
          "and generated numbers, then by category. A change inside the spread of steps and launches, or of "
          "several captures, is noise.",
      .action = CLI_ACTION_DIFF,
-     .groups = CLI_GROUPS_REPORT | CLI_GROUP_DIFF | CLI_GROUP_LIMITS,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_DIFF | CLI_GROUP_LIMITS,
      .parts = {{.main_table = "measures", .analyses = diff_analyses, .shapes = diff_shapes, .lists = {&diff_kernels}}},
      .notes = {{"top", "kernels to show (10; 0 = all)"}},
      .examples = {"gputime diff before.json.gz after.json.gz", "gputime diff --of kernels --per step a.sqlite b.json",

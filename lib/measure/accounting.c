@@ -23,7 +23,7 @@ static const struct gt_report_column account_columns[] = {
 };
 
 static const struct gt_report_column summary_columns[] = {
-    {"measure", "Over GPUs", GT_UNIT_NONE, NULL, 0},
+    {"measure", "Over GPUs", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     AMOUNT_COLUMNS,
     {"utilisation", "Busy share", GT_UNIT_SHARE, "span", 0},
 };

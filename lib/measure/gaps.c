@@ -204,15 +204,14 @@ enum gt_status gt_gaps_run(const struct gt_view *view, struct gt_section *sectio
                                                GT_ARRAY_COUNT(cause_columns));
     struct gt_table *host = gt_section_table(section, "idle_host", "What the CPU did while the GPU had nothing to do",
                                              host_columns, GT_ARRAY_COUNT(host_columns));
+    causes->empty = view->device_count ? "The GPUs were never idle inside their span." : NULL;
+    add_sums(view, &idle, causes, host);
+    status = gt_idle_work_add(view, &idle, section, err);
     struct gt_table *gaps =
         gt_section_table(section, "gaps", "Longest idle gaps", gap_columns, GT_ARRAY_COUNT(gap_columns));
-    causes->empty = view->device_count ? "The GPUs were never idle inside their span." : NULL;
     gaps->screen_limit = 10;
-    add_sums(view, &idle, causes, host);
-    if (!add_gaps(view, &idle, gaps) || !add_spreads(view, &idle, section))
+    if (status == GT_OK && (!add_gaps(view, &idle, gaps) || !add_spreads(view, &idle, section)))
         status = gt_fail_memory(err);
-    if (status == GT_OK)
-        status = gt_idle_work_add(view, &idle, section, err);
     gt_idle_release(&idle);
     return status;
 }

@@ -52,10 +52,10 @@ static const struct gt_report_column name_columns[] = {
 
 static const struct gt_report_column run_columns[] = {
     {"gpus", "GPUs", GT_UNIT_COUNT, NULL, 0},
-    {"ops", "GPU ops", GT_UNIT_COUNT, NULL, 0},
-    {"elapsed_ns", "Elapsed", GT_UNIT_NS, NULL, 0},
-    {"busy_ns", "GPU busy", GT_UNIT_NS, NULL, 0},
-    {"non_gpu_ns", "Non-GPU", GT_UNIT_NS, NULL, 0},
+    {"ops", "GPU ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"elapsed_ns", "Elapsed", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"busy_ns", "GPU busy", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"non_gpu_ns", "Non-GPU", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"busy_share", "Busy", GT_UNIT_SHARE, "elapsed time", 0},
     {"is_given", "Elapsed time given", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
 };

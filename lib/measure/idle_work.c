@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/quantile.h"
@@ -77,23 +78,36 @@ static struct outer row_at(const struct gt_store *store, size_t row, uint32_t *t
     return (struct outer){store->cpu_ops.start_ns[row], store->cpu_ops.end_ns[row], store->cpu_ops.name[row]};
 }
 
-/* Walks all rows by start. What begins inside another keeps only what is behind its end, so that damaged nesting still
-   gives intervals that do not overlap. Without items it only counts. */
+/* Where the walk stands on one thread. */
+struct reached {
+    int64_t start_ns, end_ns; /* of the outermost code so far, as it is in the trace */
+    bool has_code;
+};
+
+/* Walks all rows by start; of those that start together the longest encloses the others. What begins inside another
+   keeps only what is behind its end, so that damaged nesting still gives intervals that do not overlap. Without items
+   it only counts. */
 static void find_outers(const struct gt_store *store, const struct gt_radix_item *order, size_t count,
-                        int64_t *reached_ns, size_t *next, struct outer *items) {
-    for (size_t t = 0; t < store->threads.count; t++)
-        reached_ns[t] = INT64_MIN;
+                        struct reached *reached, size_t *next, struct outer *items) {
+    memset(reached, 0, store->threads.count * sizeof *reached);
     for (size_t i = 0; i < count; i++) {
         uint32_t thread;
         struct outer outer = row_at(store, order[i].value, &thread);
-        if (outer.start_ns < reached_ns[thread])
-            outer.start_ns = reached_ns[thread];
-        if (outer.end_ns <= outer.start_ns)
+        struct reached *at = &reached[thread];
+        int64_t start_ns = outer.start_ns;
+        bool encloses = at->has_code && start_ns == at->start_ns;
+        if (outer.end_ns <= start_ns || (at->has_code && outer.end_ns <= at->end_ns))
             continue;
-        reached_ns[thread] = outer.end_ns;
-        if (items)
+        if (at->has_code && start_ns < at->end_ns)
+            outer.start_ns = at->end_ns;
+        if (items && encloses) {
+            items[next[thread] - 1].end_ns = outer.end_ns;
+            items[next[thread] - 1].name = outer.name;
+        } else if (items) {
             items[next[thread]] = outer;
-        next[thread]++;
+        }
+        next[thread] += !encloses;
+        *at = (struct reached){start_ns, outer.end_ns, true};
     }
 }
 
@@ -101,12 +115,12 @@ static bool outers_init(struct outers *outers, const struct gt_view *view, const
     const struct gt_store *store = view->store;
     size_t count, threads = store->threads.count;
     struct gt_radix_item *order = new_order(store, is_telling, &count);
-    int64_t *reached_ns = gt_alloc_array(threads, sizeof *reached_ns);
+    struct reached *reached = gt_alloc_array(threads, sizeof *reached);
     size_t *next = gt_alloc_array(threads, sizeof *next);
     outers->first = gt_alloc_array(threads + 1, sizeof *outers->first);
-    bool ok = order && reached_ns && next && outers->first;
+    bool ok = order && reached && next && outers->first;
     if (ok) {
-        find_outers(store, order, count, reached_ns, outers->first + 1, NULL);
+        find_outers(store, order, count, reached, outers->first + 1, NULL);
         for (size_t t = 0; t < threads; t++) {
             outers->first[t + 1] += outers->first[t];
             next[t] = outers->first[t];
@@ -115,9 +129,9 @@ static bool outers_init(struct outers *outers, const struct gt_view *view, const
         ok = outers->items != NULL;
     }
     if (ok)
-        find_outers(store, order, count, reached_ns, next, outers->items);
+        find_outers(store, order, count, reached, next, outers->items);
     gt_free(order);
-    gt_free(reached_ns);
+    gt_free(reached);
     gt_free(next);
     return ok;
 }

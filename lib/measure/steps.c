@@ -24,9 +24,9 @@ static const struct gt_report_column columns[] = {
 };
 
 static const struct gt_report_column state_columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, 0},
-    {"state", "State", GT_UNIT_NONE, NULL, 0},
-    {"steps", "Steps", GT_UNIT_COUNT, NULL, 0},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"state", "State", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"steps", "Steps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"cpu_ns", "CPU mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"gpu_ns", "GPU mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"compute_ns", "Compute", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},

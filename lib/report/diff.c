@@ -138,6 +138,21 @@ static void describe_comparison(const struct gt_report *a, const struct gt_repor
         describe_capture(&b->sections[i], "B", &report->sections[1 + a->section_count + i]);
 }
 
+/* A table that was asked for by name must be one that can be compared. */
+static enum gt_status check_wanted(const struct work *work, struct gt_error *err) {
+    struct gt_str rest = gt_str_of(work->wanted), key;
+    while (gt_columns_next(&rest, &key)) {
+        bool is_there = false;
+        for (size_t b = 0; b < work->section->block_count; b++) {
+            const struct gt_table *table = work->section->blocks[b].table;
+            is_there |= table && gt_str_eq(gt_str_of(table->key), key);
+        }
+        if (!is_there)
+            return gt_fail_usage(err, "table '%.*s' has nothing to compare", (int)key.len, key.ptr);
+    }
+    return GT_OK;
+}
+
 static enum gt_status fill(struct gt_report *report, const struct gt_report *a, const struct gt_report *b,
                            const struct gputime_diff_options *options, struct gt_error *err) {
     struct gt_section *section = &report->sections[0];
@@ -155,6 +170,8 @@ static enum gt_status fill(struct gt_report *report, const struct gt_report *a, 
     enum gt_status status = gt_diff_sides_init(sides, a, b, options, section, err);
     if (status == GT_OK)
         status = compare_tables(&work, err);
+    if (status == GT_OK)
+        status = check_wanted(&work, err);
     if (status != GT_OK)
         return status;
     size_t tables = section->block_count;

@@ -149,6 +149,8 @@ static bool collect(struct gt_diff_join *join, size_t capture, const struct gt_t
         for (size_t c = 0; c < table->column_count; c++)
             if (has_flag(table, c, GT_COLUMN_KEY))
                 put_cell(join, is_grouped && has_flag(table, c, GT_COLUMN_NAME) ? &cells[group] : &cells[c]);
+        if (join->text_bytes == 0)
+            gt_join_put(join, GT_STR("all"));
         /* The empty string has id 0, so that rows are numbered from 1 there. */
         size_t row = gt_strtab_intern(&join->keys, (struct gt_str){join->text, join->text_bytes}) - 1;
         if (join->keys.failed || (row == join->row_count && !add_row(join)))
@@ -270,7 +272,7 @@ static const struct gt_table *find_shape(const struct gt_diff_sides *sides, cons
         const struct gt_table *table = gt_section_find(gt_capture_section(sides, i), key);
         if (!table)
             continue;
-        if (table->total_rows > table->row_count || find_flag(table, GT_COLUMN_KEY) == SIZE_MAX)
+        if (table->total_rows > table->row_count || find_flag(table, GT_COLUMN_LEADS) == SIZE_MAX)
             return NULL;
         for (size_t c = 0; shape && c < shape->column_count; c++)
             if (c >= table->column_count || strcmp(table->columns[c].key, shape->columns[c].key) != 0)

@@ -75,8 +75,8 @@ static inline double *gt_join_slots(const struct gt_diff_join *join, size_t row,
     return join->slots + (row * join->sides->capture_count + capture) * gt_join_slot_count(join);
 }
 
-/* Finds the table in every capture and collects its rows. false: the table cannot be compared (it has no key, was cut,
-   or no side has rows); join->failed: memory was short. Release in any case. */
+/* Finds the table in every capture and collects its rows. false: the table cannot be compared (it has no leading
+   amount, or was cut); join->failed: memory was short. Release in any case. */
 bool gt_join_init(struct gt_diff_join *join, const struct gt_diff_sides *sides, const char *table);
 void gt_join_release(struct gt_diff_join *join);
 

@@ -131,7 +131,7 @@ static struct gt_cell *put_keys(const struct gt_diff_join *join, const struct gt
         bool is_label = is_group && (flags & GT_COLUMN_NAME);
         *cell++ = !is_label
                       ? known[c]
-                      : gt_cell_text(gt_arena_printf(arena, "%.*s (%zu names, in B %zu)", (int)row->label.len,
+                      : gt_cell_text(gt_arena_printf(arena, "%.*s (%zu -> %zu names)", (int)row->label.len,
                                                      row->label.ptr, row->names[GT_SIDE_A], row->names[GT_SIDE_B]));
     }
     for (size_t c = 0; c < shape->column_count; c++) {

@@ -212,7 +212,9 @@ void gt_diff_add_words(const struct gt_diff_sides *sides, struct gt_section *sec
     struct parts parts = {.count = 0};
     size_t row = find_measure(measures, GT_STR("span"));
     struct whole whole = {.what = ""};
-    if (row != SIZE_MAX) {
+    bool is_on_both =
+        row != SIZE_MAX && !gt_str_eq(text_at(measures, row, "match"), gt_str_of(gt_match_names[GT_MATCH_NONE]));
+    if (is_on_both) {
         double devices = device_count(sides);
         whole.a_ns = gt_table_number(measures, row, "a_total_ns");
         whole.b_ns = gt_table_number(measures, row, "b_total_ns");

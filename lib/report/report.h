@@ -59,9 +59,10 @@ enum gt_column_flag {
     GT_COLUMN_SIGNED = 128, /* a difference: numbers above 0 have a '+' */
 
     /* What lets two tables be compared row by row, whatever they are about (diff.h). */
-    GT_COLUMN_KEY = 256,     /* tells rows apart; a table without one has only single events */
-    GT_COLUMN_ADDS = 512,    /* an amount that adds up over rows and grows with the length of the capture */
-    GT_COLUMN_LEADS = 1024,  /* the amount (it adds) that says how much a row matters */
+    GT_COLUMN_KEY = 256,  /* tells rows apart; without one all rows are compared as one */
+    GT_COLUMN_ADDS = 512, /* an amount that adds up over rows and grows with the length of the capture */
+    GT_COLUMN_LEADS =
+        1024, /* the amount (it adds) that says how much a row matters; without one a table is not compared */
     GT_COLUMN_SPREAD = 2048, /* sample standard deviation of the events that the leading amount sums, as many as the
                                 first count that adds says */
     GT_COLUMN_ALIAS = 4096,  /* another name of the row, to go by where the keys differ */

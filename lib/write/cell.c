@@ -121,6 +121,8 @@ size_t gt_cell_format(char buf[GT_CELL_MAX], const struct gt_column_style *style
     bool has_plus = style->is_signed && gt_cell_number(cell) > 0;
     buf[0] = '+';
     size_t length = format_number(buf + has_plus, style, cell);
+    if (has_plus && buf[1] == '<') /* what rounds to nothing has no sign */
+        return format_number(buf, style, cell);
     return length ? length + has_plus : 0;
 }
 

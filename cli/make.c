@@ -128,8 +128,8 @@ enum gputime_status cli_make(const struct cli_making *making, const struct gputi
     enum gputime_status status =
         making->command->action == CLI_ACTION_DIFF
             ? make_comparison(making, lib, made, err)
-            : gputime_report_new(making->traces, making->captures->count, making->command->name,
-                                 making->request->analyses, making->request->analysis_count, lib, &made->report, err);
+            : gputime_report_new(making->traces, making->trace_count, making->command->name, making->request->analyses,
+                                 making->request->analysis_count, lib, &made->report, err);
     made->limit_count = making->limits->count;
     if (!status && made->limit_count)
         status = gputime_report_check(made->report, making->limits->items, made->limit_count, &made->broken, err);

@@ -29,7 +29,8 @@ struct cli_making {
     const struct cli_options *options;
     const struct cli_limits *limits;
     const struct cli_request *request;
-    struct gputime_trace *const *traces;
+    struct gputime_trace *const *traces; /* those that could be read; of a comparison all */
+    size_t trace_count;
     const struct cli_captures *captures;
 };
 

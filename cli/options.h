@@ -27,9 +27,11 @@ struct cli_options {
     const char *output, *gap_output;
     struct cli_texts rules;
     const char *out_dir; /* of the files that a command writes by itself */
+    const char *folder;  /* that a command's folder layout goes to */
+    const char *generated_at;
     const char *sort, *gap_sort, *columns;
-    int64_t top, gap_top; /* CLI_UNSET, or rows to show; 0 = all */
-    int per;              /* enum cli_per */
+    int64_t top, gap_top, kernel_limit; /* CLI_UNSET, or rows to show; 0 = all */
+    int per;                            /* enum cli_per */
     int gaps, launches, why;
     int tree;
     int64_t a_words, b_words; /* where the traces of a side begin among the words, plus 1; 0: nowhere */
@@ -37,6 +39,7 @@ struct cli_options {
     const char *of;                   /* table to compare */
     struct cli_texts fail_if, limits; /* of a comparison, of a trace */
     const char *limit_file;
+    int print_schema;
     int quiet;
     int open;
     int help, version;
@@ -78,9 +81,10 @@ enum cli_group {
     CLI_GROUP_RULES = 131072,
     CLI_GROUP_PHASES = 65536, /* one option of all that show ranges */
     CLI_GROUP_TERMINAL = 262144,
-    CLI_GROUP_DIFF = 524288,
-    CLI_GROUP_CHECK = 1048576,
-    CLI_GROUP_LIMITS = 2097152, /* one option that diff and check share */
+    CLI_GROUP_EXPLAIN = 524288,
+    CLI_GROUP_DIFF = 1048576,
+    CLI_GROUP_CHECK = 2097152,
+    CLI_GROUP_LIMITS = 4194304, /* one option that diff and check share */
 };
 /* What every command that makes a report takes, what is special to some, and what all take. */
 #define CLI_GROUPS_REPORT                                                                                              \
@@ -88,7 +92,7 @@ enum cli_group {
      CLI_GROUP_TERMINAL | CLI_GROUP_READING | CLI_GROUP_RULES)
 #define CLI_GROUPS_SPECIAL                                                                                             \
     (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART | CLI_GROUP_RANGES | CLI_GROUP_STATS | CLI_GROUP_TITLE |  \
-     CLI_GROUP_GRAPH | CLI_GROUP_PHASES | CLI_GROUP_DIFF | CLI_GROUP_CHECK | CLI_GROUP_LIMITS)
+     CLI_GROUP_GRAPH | CLI_GROUP_PHASES | CLI_GROUP_EXPLAIN | CLI_GROUP_DIFF | CLI_GROUP_CHECK | CLI_GROUP_LIMITS)
 #define CLI_GROUPS_ALWAYS (CLI_GROUP_GENERAL | CLI_GROUP_HIDDEN)
 
 struct cli_option {

@@ -14,7 +14,10 @@ function plain(markdown) {
 }
 
 function cellsOf(line) {
-  return line.slice(1, -1).split(/(?<!\\)\|/).map((cell) => cell.trim());
+  return line
+    .slice(1, -1)
+    .split(/(?<!\\)\|/)
+    .map((cell) => cell.trim());
 }
 
 /** "`min_ns`, `max_ns` (data)" names two columns. */

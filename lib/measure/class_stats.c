@@ -142,10 +142,10 @@ static bool add_tables(struct class_stats *stats) {
     struct gt_table *classes =
         gt_section_table(section, "class_stats", "Kernel classes", class_columns, GT_ARRAY_COUNT(class_columns));
     classes->empty = "No kernel in the selection.";
-    struct gt_table *operations =
-        gt_section_table(section, "nccl_stats", "Communication", operation_columns, GT_ARRAY_COUNT(operation_columns));
-    struct gt_table *copies = gt_section_table(section, "memory_stats", "Memory operations of iterations",
-                                               operation_columns, GT_ARRAY_COUNT(operation_columns));
+    struct gt_table *operations = gt_section_table(section, "nccl_stats", "Communication by operation",
+                                                   operation_columns, GT_ARRAY_COUNT(operation_columns));
+    struct gt_table *copies = gt_section_table(section, "memory_stats", "Memory operations by kind", operation_columns,
+                                               GT_ARRAY_COUNT(operation_columns));
     return add_rows(stats, classes, &stats->sums.classes, named_count, &stats->kernels) &&
            add_rows(stats, operations, &stats->sums.operations, 0, NULL) &&
            (stats->view->run.without_memory || add_rows(stats, copies, &stats->sums.copies, 0, NULL));

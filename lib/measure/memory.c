@@ -1,5 +1,6 @@
 /* Memory: time and bytes of copies and fills by name, from ops or from an input that is summed already. */
 #include "base/mem.h"
+#include "measure/copies.h"
 #include "measure/measure.h"
 #include "measure/named.h"
 
@@ -28,24 +29,11 @@ static bool is_memory(uint8_t kind) {
     return !gt_kind_is_kernel(kind);
 }
 
-/* Row of copies that belongs to an op; GT_NO_ROW if its size is not known. The copies are in the order of ops. */
-static uint32_t copy_of(const struct gt_copies *copies, uint32_t op) {
-    size_t low = 0, high = copies->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (copies->op[middle] < op)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < copies->count && copies->op[low] == op ? (uint32_t)low : GT_NO_ROW;
-}
-
 static void add_sizes(const struct gt_view *view, struct moved *moved) {
     const struct gt_store *store = view->store;
     for (size_t i = 0; i < view->op_count; i++) {
         uint32_t row = view->row[i];
-        uint32_t copy = is_memory(store->ops.kind[row]) ? copy_of(&store->copies, row) : GT_NO_ROW;
+        uint32_t copy = is_memory(store->ops.kind[row]) ? gt_copy_of_op(store, row) : GT_NO_ROW;
         if (copy == GT_NO_ROW)
             continue;
         struct moved *of_name = &moved[gt_op_name_id(view, i)];

@@ -138,17 +138,26 @@ static void describe_comparison(const struct gt_report *a, const struct gt_repor
         describe_capture(&b->sections[i], "B", &report->sections[1 + a->section_count + i]);
 }
 
-/* A table that was asked for by name must be one that can be compared. */
+static bool has_table(const struct gt_section *section, struct gt_str key) {
+    bool is_there = false;
+    for (size_t b = 0; b < section->block_count; b++)
+        is_there |= section->blocks[b].table && gt_str_eq(gt_str_of(section->blocks[b].table->key), key);
+    return is_there;
+}
+
+/* A table that was asked for by name must be one that can be compared, if a capture has it at all. */
 static enum gt_status check_wanted(const struct work *work, struct gt_error *err) {
     struct gt_str rest = gt_str_of(work->wanted), key;
     while (gt_columns_next(&rest, &key)) {
         bool is_there = false;
-        for (size_t b = 0; b < work->section->block_count; b++) {
-            const struct gt_table *table = work->section->blocks[b].table;
-            is_there |= table && gt_str_eq(gt_str_of(table->key), key);
-        }
-        if (!is_there)
+        for (size_t i = 0; i < work->sides->capture_count; i++)
+            is_there |= has_table(gt_capture_section(work->sides, i), key);
+        if (is_there && !has_table(work->section, key))
             return gt_fail_usage(err, "table '%.*s' has nothing to compare", (int)key.len, key.ptr);
+        if (!is_there)
+            gt_section_note(work->section, GT_FOR_ALL,
+                            gt_arena_printf(&work->section->report->arena, "Neither side has a table %.*s.",
+                                            (int)key.len, key.ptr));
     }
     return GT_OK;
 }

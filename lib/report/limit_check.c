@@ -15,16 +15,9 @@ struct amount {
 
 /* ---- measures that are not in a table ---- */
 
-static double fact_of(const struct gt_section *section, const char *key) {
-    for (size_t b = 0; b < section->block_count; b++) {
-        const struct gt_block *block = &section->blocks[b];
-        for (size_t f = 0; block->kind == GT_BLOCK_FACTS && f < block->fact_count; f++) {
-            const struct gt_cell *value = &block->facts[f].value;
-            if (strcmp(block->facts[f].key, key) == 0)
-                return value->type == GPUTIME_CELL_INT ? (double)value->integer : value->real;
-        }
-    }
-    return NAN;
+static double fact_of(const struct gt_section *section, struct gt_str key) {
+    struct gt_cell value = gt_section_fact(section, key);
+    return value.type == GPUTIME_CELL_INT ? (double)value.integer : value.type == GPUTIME_CELL_REAL ? value.real : NAN;
 }
 
 static struct amount utilisation(const struct gt_section *section) {
@@ -37,7 +30,7 @@ static struct amount utilisation(const struct gt_section *section) {
 }
 
 static struct amount coverage(const struct gt_section *section) {
-    double share = fact_of(section, "range_coverage");
+    double share = fact_of(section, GT_STR("range_coverage"));
     return (struct amount){share, share, false};
 }
 
@@ -64,7 +57,7 @@ static struct amount longest_gap(const struct gt_section *section) {
 }
 
 static struct amount launches(const struct gt_section *section) {
-    return (struct amount){fact_of(section, "kernel_launches"), NAN, false};
+    return (struct amount){fact_of(section, GT_STR("kernel_launches")), NAN, false};
 }
 
 static struct amount steps(const struct gt_section *section) {

@@ -108,6 +108,21 @@ static void search_folds_letters_only(void **state) {
     assert_null(gt_str_find_nocase(GT_STR("\xc1"), GT_STR("\xe1")));
 }
 
+static void messages_are_one_line(void **state) {
+    struct gt_error err = {0};
+    char name[2000];
+    (void)state;
+    gt_fail(&err, "no key '%s'", "a\nb\x1b[2J\x7f\xc3\xa4");
+    assert_string_equal(err.message, "no key 'a\\x0ab\\x1b[2J\\x7f\xc3\xa4'");
+    gt_fail_context(&err, "%s", "f\t");
+    assert_string_equal(err.message, "f\\x09: no key 'a\\x0ab\\x1b[2J\\x7f\xc3\xa4'");
+    memset(name, '\n', sizeof name);
+    name[sizeof name - 1] = '\0';
+    gt_fail(&err, "%s", name);
+    assert_true(strlen(err.message) < sizeof err.message);
+    assert_null(strchr(err.message, '\n'));
+}
+
 static void distance_counts_changed_bytes(void **state) {
     (void)state;
     static const struct {
@@ -135,7 +150,7 @@ int main(void) {
         cmocka_unit_test(a_message_may_quote_itself),     cmocka_unit_test(long_messages_are_cut),
         cmocka_unit_test(no_error_struct_is_fine),        cmocka_unit_test(text_compares_by_bytes),
         cmocka_unit_test(search_ignores_ascii_case_only), cmocka_unit_test(search_folds_letters_only),
-        cmocka_unit_test(distance_counts_changed_bytes),
+        cmocka_unit_test(messages_are_one_line),          cmocka_unit_test(distance_counts_changed_bytes),
     };
     return cmocka_run_group_tests_name("error", tests, NULL, NULL);
 }

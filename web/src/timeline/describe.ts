@@ -19,6 +19,17 @@ export function causeMeanings(report: Report): ReadonlyMap<string, string> {
   return new Map(table.rows.map((row) => [String(cause(row)), String(meaning(row))]));
 }
 
+/** A kernel's own name, for where there is little room: no return type, namespaces, template arguments or parameters. */
+export function shortName(name: string): string {
+  const plain = name.replace(/\((?:anonymous namespace|unnamed)\)::/g, '').replace(/^void /, '');
+  const wrapped = /^cutlass::Kernel2?<(\w+)>/.exec(plain);
+  if (wrapped) return wrapped[1]!;
+  const end = plain.search(/[<(]/);
+  const head = end > 0 ? plain.slice(0, end) : plain;
+  const space = head.lastIndexOf('::');
+  return head.slice(space < 0 ? 0 : space + 2).trim() || name;
+}
+
 function moment(time: number): string {
   return `${decimal(time / 1e6, 6)} ms`;
 }
@@ -43,10 +54,16 @@ export function describeItem(
     lines.push(count > 1 ? `${decimal(count, 0)} gaps, most of the time ${name}` : `Idle: ${name}`);
     if (meaning) lines.push(meaning);
   } else {
-    lines.push(count > 1 ? `${decimal(count, 0)} ${NOUNS[row.kind]}; the longest${category ? ` of ${category}` : ''}: ${name}` : name);
+    lines.push(
+      count > 1
+        ? `${decimal(count, 0)} ${NOUNS[row.kind]}; the longest${category ? ` of ${category}` : ''}: ${name}`
+        : name,
+    );
   }
   const share = count > 1 && length > 0 ? `, covered ${percent(row.busy[item]! / length)}` : '';
-  lines.push(`${category && count === 1 ? `${category}, ` : ''}${withUnit(length, 'ns')}${share}, at ${moment(row.start[item]!)}`);
+  lines.push(
+    `${category && count === 1 ? `${category}, ` : ''}${withUnit(length, 'ns')}${share}, at ${moment(row.start[item]!)}`,
+  );
   lines.push(lane.detail + (others > 0 ? `; ${decimal(others, 0)} more at this point, zoom in to see them` : ''));
   return lines;
 }
@@ -62,7 +79,9 @@ export function summarise(timeline: Timeline, rows: readonly Row[]): string {
   const left = timeline.rows_left_out;
   return (
     `${plural(ops, 'op')} on ${plural(of('ops').length, 'stream')} of ${plural(devices, 'GPU')} in ${withUnit(length, 'ns')}.` +
-    (busiest ? ` The busiest, stream ${busiest.packed.stream} of GPU ${busiest.packed.device}, ran ${percent(share)} of that.` : '') +
+    (busiest
+      ? ` The busiest, stream ${busiest.packed.stream} of GPU ${busiest.packed.device}, ran ${percent(share)} of that.`
+      : '') +
     (left.ops > 0 ? ` ${plural(left.ops, 'stream')} with less to do left out.` : '') +
     (left.ranges > 0 ? ` ${plural(left.ranges, 'row')} of ranges left out.` : '')
   );
@@ -75,7 +94,15 @@ function quote(word: string): string {
 /** The command for a page of what is shown. */
 export function commandFor(report: Report, timeline: Timeline, span: Span): string {
   const path = report.inputs.find((input) => input.input === timeline.input)?.path ?? 'TRACE';
-  const words = ['gputime', report.command, path, '--from', `${Math.floor(span.start)}ns`, '--to', `${Math.ceil(span.end)}ns`];
+  const words = [
+    'gputime',
+    report.command,
+    path,
+    '--from',
+    `${Math.floor(span.start)}ns`,
+    '--to',
+    `${Math.ceil(span.end)}ns`,
+  ];
   for (const { name, value } of timeline.options) words.push(`--${name}`, value);
   return [...words, '--html', '-o', 'part.html'].map(quote).join(' ');
 }

@@ -3,6 +3,7 @@
 import { withUnit } from '../format';
 import { visible } from '../dom';
 import { colorOf, type Ink } from '../theme';
+import { shortName } from './describe';
 import { HEADING, type Lane, type Layout } from './lanes';
 import { between, type Timeline } from './rows';
 import { lengthOf, ticks, type Span } from './span';
@@ -11,7 +12,7 @@ export const AXIS = 26;
 const NARROW = 1.5; // pixels: what is narrower is added up by column
 const TEXT_LEAST = 34; // pixels a bar must have to be labelled
 const DIMMED = 0.16;
-const IDLE = 0.5; // gaps are paler than work
+export const IDLE = 0.5; // gaps are paler than work
 
 export interface Scene {
   readonly context: CanvasRenderingContext2D;
@@ -45,14 +46,6 @@ function paletteOf(name: string): Palette {
     palettes.set(name, palette);
   }
   return palette;
-}
-
-/** A kernel's own name: no return type, namespaces, template arguments or parameters. */
-export function shortName(name: string): string {
-  const plain = name.replace(/\((?:anonymous namespace|unnamed)\)::/g, '').replace(/^void /, '');
-  const end = plain.search(/[<(]/);
-  const head = end > 0 ? plain.slice(0, end) : plain;
-  return head.slice(head.lastIndexOf('::') + (head.includes('::') ? 2 : 0)) || name;
 }
 
 function xOf(scene: Scene, time: number): number {
@@ -199,9 +192,13 @@ function drawLabels(scene: Scene): void {
   context.font = `11px ${ink.font}`;
 }
 
+function ticksOf(scene: Scene): ReturnType<typeof ticks> {
+  return ticks(scene.span, (scene.width - scene.gutter) / (scene.width < 600 ? 70 : 110));
+}
+
 function drawAxis(scene: Scene): void {
   const { context, ink, width, gutter } = scene;
-  const { step, times } = ticks(scene.span, (width - gutter) / 110);
+  const { step, times } = ticksOf(scene);
   context.fillStyle = ink.panel;
   context.fillRect(0, 0, width, AXIS);
   context.fillStyle = ink.muted;
@@ -215,16 +212,17 @@ function drawAxis(scene: Scene): void {
   context.fillRect(gutter, AXIS - 1, width - gutter, 1);
 }
 
-/** In the unit of the distance between ticks' neighbourhood: 12.345 ms where ticks are microseconds apart. */
+/** A time with as many decimals as tell it from others a step away. */
 export function tickText(time: number, step: number): string {
-  const [factor, name] = time >= 1e9 ? [1e9, 's'] : time >= 1e6 ? [1e6, 'ms'] : time >= 1e3 ? [1e3, '\u00b5s'] : [1, 'ns'];
-  const decimals = Math.max(0, Math.ceil(Math.log10(factor / step) - 1e-9));
+  const [factor, name] =
+    time >= 1e9 ? [1e9, 's'] : time >= 1e6 ? [1e6, 'ms'] : time >= 1e3 ? [1e3, '\u00b5s'] : [1, 'ns'];
+  const decimals = Math.max(0, Math.ceil(Math.log10(factor / Math.max(step, 1)) - 1e-9));
   return time === 0 ? '0' : `${(time / factor).toFixed(decimals)} ${name}`;
 }
 
 function drawGrid(scene: Scene): void {
   scene.context.fillStyle = scene.ink.line;
-  for (const time of ticks(scene.span, (scene.width - scene.gutter) / 110).times) {
+  for (const time of ticksOf(scene).times) {
     scene.context.fillRect(Math.round(xOf(scene, time)), AXIS, 1, scene.height);
   }
 }

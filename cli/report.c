@@ -56,7 +56,10 @@ static enum gputime_status plan(struct job *job, struct cli_words traces, size_t
         status = cli_browser_plan(job->destinations, &job->destination_count, &job->page, err);
     for (size_t i = 0; !status && i < job->destination_count; i++) {
         const struct cli_destination *destination = &job->destinations[i];
-        if (destination->path)
+        if (cli_format_is_missing(destination->format))
+            status = cli_fail(err, "this gputime was built without %s; 'make WEB=1' builds it in and needs npm",
+                              destination->format);
+        else if (destination->path)
             status = cli_target_check(destination->path, destination->makes_folder || destination->makes_itself,
                                       &job->captures, err);
         if (!status)

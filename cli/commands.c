@@ -48,8 +48,9 @@ static const struct gputime_shape summary_shapes[] = {
     {.table = "categories", .screen_limit = 6},
     {.table = "kernels", .columns = "name,count,total_ns,avg_ns,share"},
     {.table = "idle_causes", .screen_limit = 8, .columns = CAUSE_COLUMNS},
+    {.table = "idle_causes_all", .hidden = 1},
     {.table = "idle_host", .limit = 20, .hidden = 1},
-    {.table = "gaps", .limit = 20, .screen_limit = 3, .columns = "device,start_ns,gap_ns,cause,before"},
+    {.table = "gaps", .limit = 20, .screen_limit = 3, .columns = "device,start_ns,gap_ns,cause,meanwhile"},
     {.table = "memory", .hidden = 1},
     {.table = "streams", .hidden = 1},
     {.table = "phases", .hidden = 1},
@@ -121,15 +122,15 @@ static const struct cli_list ranked_kernels = {.table = "kernels",
 static const char *const all_gap_analyses[] = {"stream_gaps", "streams", "histogram", "transitions", "gaps", NULL};
 
 static const struct gputime_shape stream_gap_shapes[] = {
-    {.table = "stream_gaps", .hidden = 1},
-    {.table = "gaps", .hidden = 1},
-    {.table = "idle_causes", .hidden = 1},
-    {.table = "idle_host", .hidden = 1},
-    {.table = NULL},
+    {.table = "stream_gaps", .hidden = 1}, {.table = "gaps", .hidden = 1},
+    {.table = "idle_causes", .hidden = 1}, {.table = "idle_causes_all", .hidden = 1},
+    {.table = "idle_host", .hidden = 1},   {.table = NULL},
 };
 
 static const struct gputime_shape device_gap_shapes[] = {
     {.table = "idle_causes", .columns = CAUSE_COLUMNS},
+    {.table = "idle_causes_all", .columns = "cause,count,total_ns,longest_ns,recoverable_ns,share"},
+    {.table = "gaps", .columns = "device,start_ns,gap_ns,cause,before,meanwhile"},
     {.table = NULL},
 };
 
@@ -147,7 +148,7 @@ static const struct cli_list class_list = {.table = "class_stats", .sort_offset 
 
 /* ---- ranges ---- */
 
-static const char *const range_analyses[] = {"phases", "ranges", "range_categories", NULL};
+static const char *const range_analyses[] = {"phases", "ranges", "range_categories", "operators", NULL};
 static const char *const range_tree_analyses[] = {"phases", "ranges", "range_tree", "range_categories", NULL};
 static const char *const range_data_analyses[] = {"range_instances", "range_texts", NULL};
 

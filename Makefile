@@ -148,6 +148,7 @@ FUZZ_DATA_fuzz_nsys_rep   := $(wildcard tests/data/nsys/*.nsys-rep)
 # Small enough to be cut at every byte.
 CUTS_fuzz_torch_json := tests/data/devices.json tests/data/hostile.json
 CUTS_fuzz_nsys_csv   := tests/data/nsys-csv/mini_cuda_gpu_trace.csv tests/data/nsys-csv/mini_cuda_gpu_kern_sum.csv
+CUTS_fuzz_rules      := $(wildcard tests/fuzz/seeds/fuzz_rules/*)
 CUTS_fuzz_config     := tests/fuzz/seeds/fuzz_config/all.json
 CUTS_fuzz_nsys_rep   := tests/fuzz/seeds/fuzz_nsys_rep/small.nsys-rep
 
@@ -169,14 +170,19 @@ fuzz:
 	    EXTRA_LDFLAGS="$(FUZZ)" $(FUZZERS)
 	@set -e; $(foreach name,$(FUZZ_NAMES),echo "== $(name)"; mkdir -p build/fuzz/corpus/$(name); \
 	    build/fuzz/$(name) -max_total_time=$(T) -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 \
-	    -verbosity=0 -artifact_prefix=build/fuzz/ -seed_inputs=$(call joined,$(call seeds_of,$(name))) \
+	    -verbosity=0 -artifact_prefix=build/fuzz/ $(addprefix -dict=,$(wildcard tests/fuzz/$(name).dict)) -seed_inputs=$(call joined,$(call seeds_of,$(name))) \
 	    build/fuzz/corpus/$(name);)
 
 build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c build/fuzz/libgputime.a
 	$(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer,address,undefined -MMD -MP -o $@ $< build/fuzz/libgputime.a $(LDLIBS)
 
-lint: setup-lint
+PRETTIER := node web/node_modules/prettier/bin/prettier.cjs --config web/.prettierrc.json --log-level warn
+WEB_CODE := $(wildcard web/*.mjs web/src/*.* web/src/*/*.* tests/browser/*.mjs)
+
+lint: setup-lint build/web/packages
 	clang-format --dry-run -Werror $(SOURCES)
+	$(PRETTIER) --check $(WEB_CODE)
+	cd web && node node_modules/typescript/bin/tsc
 	cppcheck -q --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 -Iinclude -Ilib \
 	    -j$(JOBS) lib cli
 	printf '%s\n' $(filter %.c,$(filter lib/% cli/%,$(SOURCES))) | xargs -P$(JOBS) -n8 \
@@ -185,8 +191,9 @@ lint: setup-lint
 setup-lint:
 	@./setup.sh build lint
 
-format:
+format: build/web/packages
 	clang-format -i $(SOURCES)
+	$(PRETTIER) --write $(WEB_CODE)
 
 bench: all
 	@./setup.sh build bench

@@ -124,6 +124,13 @@ static enum gputime_status check_readable(const char *path, struct gputime_error
     return GPUTIME_OK;
 }
 
+enum gputime_status cli_capture_check(const struct cli_capture *capture, struct gputime_error *err) {
+    enum gputime_status status = GPUTIME_OK;
+    for (size_t i = 0; i < capture->path_count && !status; i++)
+        status = check_readable(capture->paths[i], err);
+    return status;
+}
+
 static enum gputime_status read_words(struct cli_captures *captures, const char *const *words, size_t word_count,
                                       bool are_runs, struct gputime_error *err) {
     size_t pipes = 0;
@@ -132,7 +139,7 @@ static enum gputime_status read_words(struct cli_captures *captures, const char 
         enum gputime_status status = are_runs ? cli_run_init(run, words[i], i, err) : GPUTIME_OK;
         if (!are_runs)
             run->path = words[i];
-        if (!status)
+        if (!status && are_runs)
             status = check_readable(run->path, err);
         if (status)
             return status;

@@ -23,9 +23,11 @@ struct cli_captures {
     struct gputime_config *config; /* that names them; NULL: the command line does */
 };
 
-/* Words are paths, or runs. Checks that every path can be read before any is. Release also after a failure. */
+/* Words are paths, or runs, which belong together: their files must all be there. Release also after a failure. */
 enum gputime_status cli_captures_init(struct cli_captures *captures, const char *const *words, size_t word_count,
                                       bool are_runs, struct gputime_error *err);
+/* Whether its files are there to be read. */
+enum gputime_status cli_capture_check(const struct cli_capture *capture, struct gputime_error *err);
 /* Those of a configuration file. */
 enum gputime_status cli_captures_init_config(struct cli_captures *captures, const char *path,
                                              struct gputime_error *err);

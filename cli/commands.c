@@ -33,7 +33,8 @@ static const struct cli_list transitions = {.table = "transitions",
                                             .only_sorts = true,
                                             .is_ranked = true};
 
-#define CAUSE_COLUMNS "device,cause,count,total_ns,longest_ns,recoverable_ns,share"
+#define ALL_CAUSE_COLUMNS "cause,count,total_ns,longest_ns,recoverable_ns,share"
+#define CAUSE_COLUMNS     "device," ALL_CAUSE_COLUMNS
 
 /* ---- summary ---- */
 
@@ -129,7 +130,7 @@ static const struct gputime_shape stream_gap_shapes[] = {
 
 static const struct gputime_shape device_gap_shapes[] = {
     {.table = "idle_causes", .columns = CAUSE_COLUMNS},
-    {.table = "idle_causes_all", .columns = "cause,count,total_ns,longest_ns,recoverable_ns,share"},
+    {.table = "idle_causes_all", .columns = ALL_CAUSE_COLUMNS},
     {.table = "gaps", .columns = "device,start_ns,gap_ns,cause,before,meanwhile"},
     {.table = NULL},
 };
@@ -174,6 +175,44 @@ static const struct gputime_shape graph_shapes[] = {
 };
 
 static const struct cli_list graph_bars = {.table = "graph", .sort_offset = AT(sort), .top_offset = AT(top)};
+
+/* ---- explain ---- */
+
+static const char *const explain_analyses[] = {"findings",     "overview",   "accounting", "gaps",
+                                               "kernels",      "categories", "memory",     "launch_rates",
+                                               "tiny_kernels", "sync_calls", "ranges",     NULL};
+static const char *const explain_phase_analyses[] = {"phases", "process_phases", NULL};
+static const char *const explain_detail_analyses[] = {"range_kernels",   "longest_ranges", "processes",
+                                                      "process_kernels", "device_kernels", "steps",
+                                                      "schema",          "timeline",       NULL};
+
+static const struct gputime_shape explain_shapes[] = {
+    {.table = "time_parts", .hidden = 1},
+    {.table = "accounting",
+     .columns = "device,span_ns,busy_ns,idle_ns,compute_ns,exposed_comm_ns,exposed_memory_ns,utilisation"},
+    {.table = "idle_causes", .columns = CAUSE_COLUMNS},
+    {.table = "idle_causes_all", .columns = ALL_CAUSE_COLUMNS},
+    {.table = "gaps",
+     .limit = 50,
+     .screen_limit = 20,
+     .columns = "device,start_ns,gap_ns,cause,after,before,meanwhile"},
+    {.table = "kernels",
+     .limit = 30,
+     .screen_limit = 30,
+     .columns = "name,count,total_ns,avg_ns,median_ns,p90_ns,share"},
+    {.table = "device_kernels", .hidden = 1},
+    {.table = "memory", .screen_limit = 10},
+    {.table = "steps", .hidden = 1},
+    {.table = NULL},
+};
+static const struct gputime_shape hidden_schema[] = {{.table = "schema", .hidden = 1}, {.table = NULL}};
+static const struct gputime_shape shown_schema[] = {
+    {.table = "schema", .columns = "table,role,rows,start_ns,end_ns"},
+    {.table = NULL},
+};
+
+static const struct cli_list limited_kernels = {.table = "kernels", .top_offset = AT(kernel_limit)};
+static const char *const schema_analyses[] = {"schema", NULL};
 
 const struct cli_command cli_command_table[] = {
     {.name = "summary",
@@ -321,6 +360,31 @@ const struct cli_command cli_command_table[] = {
      .notes = {{"title", "heading of the graph"}, {"top", "categories to show (0 = all)"}},
      .examples = {"gputime graph run1.nsys-rep,vllm,gpt-oss,306 --title 'gpt-oss'",
                   "gputime graph a.sqlite,vllm,llama,100 b.sqlite,sglang,llama,102 --out-dir out"}},
+
+    {.name = "explain",
+     .help = "a report to keep: findings, kernels, idle, ranges, processes",
+     .usage = "TRACE --out DIR",
+     .details = "Writes all there is to say about a trace into a folder: report.md, report.json and report.html with "
+                "what to do next on top, and tables/*.csv. The keys and columns of nsys-llm-explain are there under "
+                "their names. Without --out the report is printed like that of any command.",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_EXPLAIN | CLI_GROUP_PHASES,
+     .folder_layout = "explain",
+     .parts = {{.main_table = "findings",
+                .print_layout = "explain-brief",
+                .analyses = explain_analyses,
+                .shapes = explain_shapes,
+                .lists = {&limited_kernels}},
+               {.option = AT(lib.no_range_kernels), .value = 0, .analyses = explain_phase_analyses},
+               {.analyses = explain_detail_analyses},
+               {.option = AT(print_schema), .value = 0, .analyses = schema_analyses, .shapes = hidden_schema},
+               {.option = AT(print_schema),
+                .value = 1,
+                .print_layout = "explain-schema",
+                .analyses = schema_analyses,
+                .shapes = shown_schema}},
+     .examples = {"gputime explain profile.nsys-rep --out report",
+                  "gputime explain profile.sqlite --out report --phase-map phases.json"}},
 
     {.name = "stats",
      .help = "time of an iteration by class, NCCL, copies, NVTX",

@@ -70,9 +70,11 @@ static enum gputime_status plan_file(const char *path, const char *asked, const 
 }
 
 static bool has_format(const char *key) {
-    for (size_t i = 0; i < gputime_registry_count(GPUTIME_OUTPUTS); i++)
-        if (strcmp(gputime_registry_entry(GPUTIME_OUTPUTS, i).key, key) == 0)
-            return true;
+    for (size_t i = 0; i < gputime_registry_count(GPUTIME_OUTPUTS); i++) {
+        struct gputime_entry entry = gputime_registry_entry(GPUTIME_OUTPUTS, i);
+        if (strcmp(entry.key, key) == 0)
+            return !entry.is_missing;
+    }
     return false;
 }
 
@@ -98,6 +100,25 @@ static enum gputime_status plan_own_files(const struct cli_command *command, con
     return GPUTIME_OK;
 }
 
+/* A folder of an older tool, and what is said about it. */
+static enum gputime_status plan_folder(const struct cli_command *command, const struct cli_options *options,
+                                       struct cli_destination *destinations, size_t *count, struct gputime_error *err) {
+    size_t bytes = strlen(options->folder);
+    struct cli_destination *destination = &destinations[(*count)++];
+    *destination = (struct cli_destination){
+        .format = command->folder_layout, .is_layout = true, .makes_itself = true, .path = destination->file};
+    if ((size_t)snprintf(destination->file, sizeof destination->file, "%s%s", options->folder,
+                         bytes && options->folder[bytes - 1] == '/' ? "" : "/") >= sizeof destination->file)
+        return cli_fail_usage(err, "--out '%.100s...' is too long", options->folder);
+    for (size_t i = CLI_MAX_PARTS; i-- > 0 && !options->quiet && !options->lib.format;)
+        if (cli_part_applies(&command->parts[i], options) && command->parts[i].print_layout)
+            destinations[(*count)++] =
+                (struct cli_destination){.format = command->parts[i].print_layout, .is_layout = true};
+    if (options->lib.format && !options->quiet)
+        destinations[(*count)++] = (struct cli_destination){.format = options->lib.format};
+    return GPUTIME_OK;
+}
+
 enum gputime_status cli_destinations_plan(const struct cli_command *command, const struct cli_options *options,
                                           struct cli_destination destinations[CLI_MAX_DESTINATIONS], size_t *count,
                                           struct gputime_error *err) {
@@ -115,6 +136,10 @@ enum gputime_status cli_destinations_plan(const struct cli_command *command, con
         else
             has_other_parts = true;
     }
+    if (options->folder && options->output)
+        return cli_fail_usage(err, "--out and --output are both given; --out writes a folder, --output one file");
+    if (options->folder)
+        return plan_folder(command, options, destinations, count, err);
     if (options->output)
         status = plan_file(options->output, asked, output_layout, command->prints_too, &destinations[(*count)++], err);
     if (!status && options->gap_output) {

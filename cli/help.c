@@ -55,7 +55,8 @@ static void print_option(FILE *out, const struct cli_option *option, const char 
     if (option->letter)
         snprintf(letter, sizeof letter, "-%c, ", option->letter);
     int bytes = snprintf(left, sizeof left, "  %s--%s%s%s", letter, option->name, *argument ? " " : "", argument);
-    if (bytes + 2 > HELP_COLUMN && option->argument) {
+    bool has_choices = argument != option->argument;
+    if (bytes + 2 > HELP_COLUMN && option->argument && has_choices) {
         snprintf(left, sizeof left, "  %s--%s %s", letter, option->name, option->argument);
         snprintf(longer, sizeof longer, "%s (%s)", help, argument);
         help = is_note ? help : longer;

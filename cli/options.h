@@ -27,11 +27,14 @@ struct cli_options {
     const char *output, *gap_output;
     struct cli_texts rules;
     const char *out_dir; /* of the files that a command writes by itself */
+    const char *folder;  /* that a command's folder layout goes to */
+    const char *generated_at;
     const char *sort, *gap_sort, *columns;
-    int64_t top, gap_top; /* CLI_UNSET, or rows to show; 0 = all */
-    int per;              /* enum cli_per */
+    int64_t top, gap_top, kernel_limit; /* CLI_UNSET, or rows to show; 0 = all */
+    int per;                            /* enum cli_per */
     int gaps, launches, why;
     int tree;
+    int print_schema;
     int quiet;
     int open;
     int help, version;
@@ -72,6 +75,7 @@ enum cli_group {
     CLI_GROUP_RULES = 131072,
     CLI_GROUP_PHASES = 65536, /* one option of all that show ranges */
     CLI_GROUP_TERMINAL = 262144,
+    CLI_GROUP_EXPLAIN = 524288,
 };
 /* What every command that makes a report takes, what is special to some, and what all take. */
 #define CLI_GROUPS_REPORT                                                                                              \
@@ -79,7 +83,7 @@ enum cli_group {
      CLI_GROUP_TERMINAL | CLI_GROUP_READING | CLI_GROUP_RULES)
 #define CLI_GROUPS_SPECIAL                                                                                             \
     (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART | CLI_GROUP_RANGES | CLI_GROUP_STATS | CLI_GROUP_TITLE |  \
-     CLI_GROUP_GRAPH | CLI_GROUP_PHASES)
+     CLI_GROUP_GRAPH | CLI_GROUP_PHASES | CLI_GROUP_EXPLAIN)
 #define CLI_GROUPS_ALWAYS (CLI_GROUP_GENERAL | CLI_GROUP_HIDDEN)
 
 struct cli_option {
@@ -98,7 +102,7 @@ struct cli_option {
 
 extern const struct cli_option cli_option_table[];
 extern const size_t cli_option_count;
-#define CLI_MAX_OPTIONS 64
+#define CLI_MAX_OPTIONS 80
 
 const char *cli_group_heading(enum cli_group group);
 

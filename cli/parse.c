@@ -206,7 +206,7 @@ bool cli_options_ask_about(const struct cli_options *options) {
 
 enum gputime_status cli_arguments_parse(struct cli_arguments *arguments, int argc, char **argv,
                                         struct gputime_error *err) {
-    *arguments = (struct cli_arguments){.options = {.top = CLI_UNSET, .gap_top = CLI_UNSET}};
+    *arguments = (struct cli_arguments){.options = {.top = CLI_UNSET, .gap_top = CLI_UNSET, .kernel_limit = CLI_UNSET}};
     arguments->words = calloc((size_t)argc + 1, sizeof *arguments->words);
     if (!arguments->words)
         return cli_fail_memory(err);

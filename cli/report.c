@@ -6,6 +6,7 @@
 #include "actions.h"
 #include "browser.h"
 #include "capture.h"
+#include "clock.h"
 #include "error.h"
 #include "request.h"
 #include "target.h"
@@ -16,7 +17,10 @@ struct job {
     struct cli_options own; /* the user's, as they are meant for the command */
     const struct cli_options *options;
     struct cli_captures captures;
-    struct gputime_trace **traces; /* one for each capture */
+    struct gputime_trace **traces; /* of the captures that could be read */
+    const char **names;            /* of each of them, its first file */
+    size_t trace_count;
+    struct gputime_error failure; /* why the last capture that could not be read was not; status 0: all were */
     struct cli_destination destinations[CLI_MAX_DESTINATIONS];
     struct cli_request requests[CLI_MAX_DESTINATIONS];
     size_t destination_count;
@@ -38,29 +42,63 @@ static enum gputime_status plan(struct job *job, struct cli_words traces, struct
     for (size_t i = 0; !status && i < job->destination_count; i++) {
         const struct cli_destination *destination = &job->destinations[i];
         if (destination->path)
-            status = cli_target_check(destination->path, destination->makes_folder, &job->captures, err);
+            status = cli_target_check(destination->path, destination->makes_folder || destination->makes_itself,
+                                      &job->captures, err);
         if (!status)
             status = cli_request_build(job->command, job->options, destination, &job->requests[i], err);
     }
     return status;
 }
 
+static void print_error(const struct gputime_error *err) {
+    char message[4 * sizeof err->message];
+    fprintf(stderr, "gputime: %s\n", cli_terminal_text(message, sizeof message, err->message));
+}
+
+/* A capture among several that cannot be read costs its own report alone, and the exit status, unless they make one
+   picture. The last failure is left to be printed at the end, behind the reports. */
+static enum gputime_status leave_out(struct job *job, const struct gputime_error *err) {
+    if (err->status == GPUTIME_USAGE || job->command->takes_runs)
+        return err->status;
+    if (job->failure.status)
+        print_error(&job->failure);
+    job->failure = *err;
+    return GPUTIME_OK;
+}
+
+static enum gputime_status read_trace(struct job *job, size_t index, struct gputime_error *err) {
+    const struct cli_capture *capture = &job->captures.items[index];
+    struct gputime_options options = cli_captures_options(&job->captures, index, &job->options->lib);
+    struct cli_progress progress;
+    cli_progress_begin(&progress, capture->paths[0]);
+    if (progress.is_wanted && !job->options->quiet) {
+        options.progress = cli_progress_update;
+        options.progress_context = &progress;
+    }
+    enum gputime_status status =
+        gputime_trace_open(capture->paths, capture->path_count, &options, &job->traces[job->trace_count], err);
+    cli_progress_end(&progress);
+    if (!status)
+        job->names[job->trace_count++] = capture->paths[0];
+    return status;
+}
+
 static enum gputime_status read_traces(struct job *job, struct gputime_error *err) {
     enum gputime_status status = GPUTIME_OK;
     job->traces = calloc(job->captures.count + 1, sizeof *job->traces);
-    if (!job->traces)
+    job->names = calloc(job->captures.count + 1, sizeof *job->names);
+    if (!job->traces || !job->names)
         return cli_fail_memory(err);
     for (size_t i = 0; !status && i < job->captures.count; i++) {
-        const struct cli_capture *capture = &job->captures.items[i];
-        struct gputime_options options = cli_captures_options(&job->captures, i, &job->options->lib);
-        struct cli_progress progress;
-        cli_progress_begin(&progress, capture->paths[0]);
-        if (progress.is_wanted && !job->options->quiet) {
-            options.progress = cli_progress_update;
-            options.progress_context = &progress;
-        }
-        status = gputime_trace_open(capture->paths, capture->path_count, &options, &job->traces[i], err);
-        cli_progress_end(&progress);
+        status = cli_capture_check(&job->captures.items[i], err);
+        if (!status)
+            status = read_trace(job, i, err);
+        if (status)
+            status = leave_out(job, err);
+    }
+    if (!status && job->trace_count == 0) {
+        *err = job->failure;
+        status = err->status;
     }
     return status;
 }
@@ -100,7 +138,7 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
         options[i] = destination_options(job, i);
         if (!report || !cli_request_same(request, &job->requests[i - 1])) {
             gputime_report_free(report);
-            status = gputime_report_new(job->traces, job->captures.count, job->command->name, request->analyses,
+            status = gputime_report_new(job->traces, job->trace_count, job->command->name, request->analyses,
                                         request->analysis_count, &options[i], &report, err);
         }
         if (!status && job->destinations[i].makes_folder)
@@ -127,17 +165,27 @@ static void name_own_files(const struct job *job) {
         }
 }
 
+/* Below what was found: where the files are. */
+static void name_folder(const struct job *job) {
+    char path[4096];
+    bool is_said = job->destination_count > 1 && !job->options->lib.format;
+    for (size_t i = 0; is_said && i < job->destination_count; i++)
+        if (job->destinations[i].makes_itself)
+            printf("\nWrote %sreport.md, with report.json, report.html and tables/\n",
+                   cli_terminal_text(path, sizeof path, job->destinations[i].path));
+}
+
 /* Text and Markdown say above their tables what was lost; who reads data sees it here. */
 static void warn_of_losses(const struct job *job) {
     bool is_told = !job->options->quiet;
     for (size_t i = 0; i < job->destination_count && is_told; i++)
         is_told = job->destinations[i].path || cli_format_is_data(job->destinations[i].format);
-    for (size_t i = 0; i < job->captures.count && is_told; i++) {
+    for (size_t i = 0; i < job->trace_count && is_told; i++) {
         const char *loss = gputime_trace_loss(job->traces[i]);
         char path[1024];
         if (loss)
             fprintf(stderr, "gputime: '%s' was not read whole: %s\n",
-                    cli_terminal_text(path, sizeof path, job->captures.items[i].paths[0]), loss);
+                    cli_terminal_text(path, sizeof path, job->names[i]), loss);
     }
 }
 
@@ -168,6 +216,9 @@ enum gputime_status cli_report_run(const struct cli_command *command, const stru
         job->own.lib.heading = options->lib.title;
         job->own.lib.title = NULL;
     }
+    char now[CLI_TIME_MAX];
+    if (command->folder_layout)
+        job->own.lib.generated_at = cli_generated_at(options, now);
     enum gputime_status status = plan(job, traces, err);
     if (!status)
         status = read_traces(job, err);
@@ -175,17 +226,23 @@ enum gputime_status cli_report_run(const struct cli_command *command, const stru
         status = write_reports(job, err);
     if (!status) {
         name_own_files(job);
+        name_folder(job);
         warn_of_losses(job);
         status = show_page(job, err);
     } else if (job->page) {
         cli_browser_cancel(job->destinations, job->destination_count);
     }
-    for (size_t i = 0; job->traces && i < job->captures.count; i++) {
-        if (job->traces[i] && !options->lib.no_cache)
+    if (!status && job->failure.status) {
+        *err = job->failure;
+        status = err->status;
+    }
+    for (size_t i = 0; i < job->trace_count; i++) {
+        if (!options->lib.no_cache)
             gputime_trace_store_cache(job->traces[i]);
         gputime_trace_free(job->traces[i]);
     }
     free(job->traces);
+    free(job->names);
     cli_captures_release(&job->captures);
     free(job);
     return status;

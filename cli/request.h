@@ -11,6 +11,7 @@ struct cli_destination {
     bool is_complete;   /* a detailed list: every row, whatever --top says of what is printed */
     bool is_layout;     /* of an older tool's file: --table is about what is printed */
     bool makes_folder;  /* it is in --out-dir, which may not be there yet */
+    bool makes_itself;  /* it is a folder that the library makes, with those above it */
     char file[4096];    /* what path points to then */
     bool is_gap_part;   /* only the parts that --gap-output is about; --columns and --table are about the others */
 };

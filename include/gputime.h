@@ -111,6 +111,9 @@ struct gputime_options {
     enum gputime_choice_bins bins;
     int64_t bin_count;
     const char *hist_min, *hist_max; /* microseconds, decimal */
+    int no_kernel_percentiles;       /* of device_kernels: they are what needs memory for each op */
+    int no_range_kernels;            /* of range_kernels: only the ranges, not the kernels launched in them */
+    const char *coverage_threshold;  /* "0.7": of range_kernels: the share of kernel time in ranges to warn below */
 
     /* tables */
     const struct gputime_shape *shapes; /* shape_count of them; a later one wins */
@@ -118,10 +121,11 @@ struct gputime_options {
     const char *main_table; /* what CSV writes, and what is the command's own */
 
     /* writing */
-    const char *heading; /* of the whole report; NULL: none */
-    const char *format;  /* "text", "csv", "json", "md", or a layout; NULL: by the file's suffix, else text */
-    const char *table;   /* CSV: another table than the main one */
-    const char *columns; /* CSV: only these, comma-separated, in this order */
+    const char *heading;      /* of the whole report; NULL: none */
+    const char *generated_at; /* stands in the report as it is; NULL: no time does */
+    const char *format;       /* "text", "csv", "json", "md", or a layout; NULL: by the file's suffix, else text */
+    const char *table;        /* CSV: another table than the main one */
+    const char *columns;      /* CSV: only these, comma-separated, in this order */
     enum gputime_choice_unit unit;
     enum gputime_choice_color color;
     int64_t width;
@@ -152,7 +156,8 @@ enum gputime_status gputime_report_new(struct gputime_trace *const *traces, size
 void gputime_report_free(struct gputime_report *report); /* NULL is fine */
 
 /* Writes to a file (replaced whole or not at all), or to standard output when path is NULL or "-". For CSV a path that
-   ends in '/' is a folder that gets one file for each table. */
+   ends in '/' is a folder that gets one file for each table; with the format "explain" it gets report.md, report.json,
+   report.html and tables/ of the one trace of the report. */
 enum gputime_status gputime_report_write(const struct gputime_report *report, const struct gputime_options *options,
                                          const char *path, struct gputime_error *err);
 
@@ -252,6 +257,7 @@ struct gputime_entry {
     const char *key, *title;
     const char *detail; /* inputs: suffixes; analyses: their tables; outputs: suffix; categories: their kind of time */
     int is_data;        /* outputs: for programs, so it carries every row */
+    int is_missing;     /* outputs: this build cannot write it */
 };
 
 size_t gputime_registry_count(enum gputime_registry registry);

@@ -88,6 +88,16 @@ static uint64_t count_kernels(const struct gt_store *store) {
     return count;
 }
 
+/* Inputs that have ranges only as the profiler projected them have those, each one or summed by name. */
+static uint64_t count_ranges(const struct gt_store *store) {
+    uint64_t count = store->ranges.count ? store->ranges.count : store->projections.count;
+    bool is_summed = count == 0;
+    for (size_t i = 0; is_summed && i < store->projection_groups.count; i++)
+        if (__builtin_add_overflow(count, store->projection_groups.instances[i], &count))
+            count = UINT64_MAX;
+    return count;
+}
+
 static void describe_input(struct gt_section *section, const struct gputime_trace *trace, struct gt_str label) {
     const struct gt_store *store = trace->store;
     struct gt_arena *arena = &section->report->arena;
@@ -99,7 +109,7 @@ static void describe_input(struct gt_section *section, const struct gputime_trac
         .ops = store->ops.count,
         .kernels = count_kernels(store),
         .calls = store->calls.count,
-        .ranges = store->ranges.count,
+        .ranges = count_ranges(store),
         .cpu_ops = store->cpu_ops.count,
         .skipped_events = store->skipped_events,
         .origin_ns = store->origin_ns,
@@ -215,6 +225,7 @@ static enum gt_status fill_report(struct gputime_report *report, struct gputime_
         return gt_fail_memory(err);
     report->model->main_table = options->main_table;
     report->model->heading = gt_arena_copy(&report->model->arena, gt_str_of(options->heading));
+    report->model->generated_at = options->generated_at;
     struct naming naming = naming_of(traces, count, options);
     for (size_t i = 0; i < count; i++) {
         describe_input(&report->model->sections[i], traces[i], label_of(&naming, i, &report->model->arena));

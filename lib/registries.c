@@ -33,15 +33,17 @@ API struct gputime_entry gputime_registry_entry(enum gputime_registry registry, 
         return (struct gputime_entry){0};
     switch (registry) {
     case GPUTIME_INPUTS:
-        return (struct gputime_entry){gt_decoders[index].key, gt_decoders[index].title, gt_decoders[index].suffixes, 0};
+        return (struct gputime_entry){gt_decoders[index].key, gt_decoders[index].title, gt_decoders[index].suffixes, 0,
+                                      0};
     case GPUTIME_ANALYSES:
-        return (struct gputime_entry){gt_analyses[index].key, gt_analyses[index].title, gt_analyses[index].tables, 0};
+        return (struct gputime_entry){gt_analyses[index].key, gt_analyses[index].title, gt_analyses[index].tables, 0,
+                                      0};
     case GPUTIME_OUTPUTS:
         return (struct gputime_entry){gt_writers[index].key, gt_writers[index].title, gt_writers[index].suffix,
-                                      gt_writers[index].is_data};
+                                      gt_writers[index].is_data, !gt_writer_is_built(&gt_writers[index])};
     case GPUTIME_CATEGORIES:
         return (struct gputime_entry){gt_categories[index].key, gt_categories[index].title,
-                                      class_names[gt_categories[index].time_class], 0};
+                                      class_names[gt_categories[index].time_class], 0, 0};
     }
     return (struct gputime_entry){0};
 }

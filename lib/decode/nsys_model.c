@@ -85,14 +85,15 @@ static void count_issue(struct gt_nsys_sink *sink, enum gt_issue_id issue) {
 static gt_strid name_of(struct gt_nsys_sink *sink, uint64_t id, struct gt_str text, bool *is_known) {
     const struct gt_nsys_capture *capture = sink->capture;
     *is_known = true;
-    if (id == GT_NSYS_NO_ID && text.ptr)
-        return gt_builder_string(sink->builder, text);
-    if (id < capture->string_count && sink->interned[id] == 0 && capture->strings[id].ptr)
-        sink->interned[id] = gt_builder_string(sink->builder, capture->strings[id]) + 1;
     if (id < capture->string_count && sink->interned[id])
         return sink->interned[id] - 1;
-    *is_known = false;
-    return gt_builder_string(sink->builder, GT_STR("?"));
+    if (id == GT_NSYS_NO_ID && text.ptr)
+        return gt_builder_string(sink->builder, text);
+    *is_known = gt_nsys_has_string(capture, id);
+    gt_strid name = gt_builder_string(sink->builder, *is_known ? capture->strings[id] : GT_STR("?"));
+    if (*is_known)
+        sink->interned[id] = name + 1;
+    return name;
 }
 
 gt_strid gt_nsys_string(struct gt_nsys_sink *sink, uint64_t id) {

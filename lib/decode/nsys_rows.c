@@ -42,7 +42,10 @@ static void take_kernel(void *context, const struct gt_sqlite_row *row) {
     struct gt_nsys_activity *activity = &rows->activity;
     activity->kind = GT_NSYS_KERNEL;
     take_activity(row, activity);
-    for (size_t i = GT_NSYS_KERNEL_NAME; i <= GT_NSYS_KERNEL_MANGLED_NAME; i++)
+    activity->name = (struct gt_str){NULL, 0};
+    activity->name_id = gt_nsys_string_index(rows->facts, row, GT_NSYS_KERNEL_NAME);
+    bool is_met = activity->name_id < rows->facts->capture.string_count && rows->sink->interned[activity->name_id];
+    for (size_t i = GT_NSYS_KERNEL_NAME; !is_met && i <= GT_NSYS_KERNEL_MANGLED_NAME; i++)
         if (take_name(rows, row, i, &activity->name_id, &activity->name))
             break;
     gt_nsys_add_activity(rows->sink, activity);

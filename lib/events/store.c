@@ -107,13 +107,27 @@ bool gt_store_table_reserve(struct gt_store *store, enum gt_table_id table, size
     return true;
 }
 
+void gt_store_table_move(struct gt_store *into, struct gt_store *from, enum gt_table_id table) {
+    *head_of(into, table) = *head_of(from, table);
+    *head_of(from, table) = (struct table_head){0};
+    for (size_t i = 0; i < gt_column_count; i++) {
+        const struct gt_column_info *info = &gt_column_infos[i];
+        if (info->table != table)
+            continue;
+        *gt_store_column(into, info) = *gt_store_column(from, info);
+        *gt_store_column(from, info) = NULL;
+    }
+}
+
 /* The next free row of a table, or SIZE_MAX after a failure. */
 static size_t next_row(struct gt_builder *builder, enum gt_table_id table) {
     struct table_head *head = head_of(&builder->store, table);
+    if (head->count < head->capacity)
+        return head->count++;
     size_t wanted = head->capacity < FIRST_ROWS ? FIRST_ROWS : head->capacity * 2;
     if (wanted >= GT_NO_ROW && head->capacity < GT_NO_ROW - 1)
         wanted = GT_NO_ROW - 1;
-    if (head->count == head->capacity && !gt_store_table_reserve(&builder->store, table, wanted)) {
+    if (!gt_store_table_reserve(&builder->store, table, wanted)) {
         builder->failed = true;
         return SIZE_MAX;
     }
@@ -188,6 +202,10 @@ APPEND_OF_LAST(gt_builder_range_category, range_categories, ranges, range)
 APPEND_OF_LAST(gt_builder_range_text, range_texts, ranges, range)
 APPEND_OF_LAST(gt_builder_payload, payloads, ranges, range)
 #undef APPEND_OF_LAST
+
+void gt_builder_source_column(struct gt_builder *builder, const struct gt_source_columns_row *row) {
+    append_source_columns(builder, row);
+}
 
 void gt_builder_group(struct gt_builder *builder, const struct gt_groups_row *row) {
     append_groups(builder, row);

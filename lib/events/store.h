@@ -148,8 +148,9 @@ extern const struct gt_column_info gt_column_infos[];
 extern const size_t gt_column_count;
 
 size_t *gt_store_row_count(struct gt_store *store, enum gt_table_id table);
-bool gt_store_table_reserve(struct gt_store *store, enum gt_table_id table, size_t rows); /* false: no memory */
-void gt_store_column_free(struct gt_store *store, const struct gt_column_info *column);   /* its rows are lost */
+bool gt_store_table_reserve(struct gt_store *store, enum gt_table_id table, size_t rows);       /* false: no memory */
+void gt_store_column_free(struct gt_store *store, const struct gt_column_info *column);         /* its rows are lost */
+void gt_store_table_move(struct gt_store *into, struct gt_store *from, enum gt_table_id table); /* into has none */
 void gt_store_release(struct gt_store *store); /* what it owns, not the struct */
 void **gt_store_column(struct gt_store *store, const struct gt_column_info *column);
 
@@ -215,6 +216,7 @@ void gt_builder_range_category(struct gt_builder *builder, const struct gt_range
 void gt_builder_range_text(struct gt_builder *builder, const struct gt_range_texts_row *row);
 void gt_builder_payload(struct gt_builder *builder, const struct gt_payloads_row *row);
 
+void gt_builder_source_column(struct gt_builder *builder, const struct gt_source_columns_row *row);
 void gt_builder_group(struct gt_builder *builder, const struct gt_groups_row *row);
 void gt_builder_projection(struct gt_builder *builder, const struct gt_projections_row *row);
 void gt_builder_projection_group(struct gt_builder *builder, const struct gt_projection_groups_row *row);

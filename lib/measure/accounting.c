@@ -18,6 +18,7 @@ static const struct gt_report_column account_columns[] = {
     AMOUNT_COLUMNS,
     {"utilisation", "Busy share", GT_UNIT_SHARE, "span", 0},
     {"gpu", "Model", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"idle_share", "Idle share", GT_UNIT_SHARE, "span", GT_COLUMN_DETAIL},
 };
 
 static const struct gt_report_column summary_columns[] = {
@@ -60,6 +61,7 @@ static void add_account(struct gt_table *table, const struct gt_view *view, cons
         *cell++ = gt_cell_int(account->ns[i]);
     *cell++ = gt_cell_share((double)account->ns[GT_AMOUNT_BUSY], (double)account->ns[GT_AMOUNT_SPAN]);
     *cell++ = gpu.len ? gt_cell_text(gpu) : gt_cell_null();
+    *cell++ = gt_cell_share((double)account->ns[GT_AMOUNT_IDLE], (double)account->ns[GT_AMOUNT_SPAN]);
 }
 
 /* Running mean, minimum and maximum over devices. */

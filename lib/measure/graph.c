@@ -281,7 +281,7 @@ static void add_devices(const struct gt_view *view, struct gt_section *section, 
         *cell++ = gt_cell_int(run->elapsed_ns);
         *cell++ = gt_cell_int(busy_ns);
         *cell++ = gt_cell_int(non_gpu_ns(run, busy_ns));
-        *cell++ = gt_cell_share((double)busy_ns, (double)run->elapsed_ns);
+        *cell++ = gt_cell_share((double)busy_ns, (double)busy_ns + (double)non_gpu_ns(run, busy_ns));
     }
 }
 
@@ -294,7 +294,7 @@ static void add_run(const struct gt_view *view, struct gt_section *section, cons
         *cell++ = gt_cell_int(run->elapsed_ns);
         *cell++ = mean_cell(run, run->busy_ns);
         *cell++ = mean_cell(run, run->non_gpu_ns);
-        *cell++ = gt_cell_share((double)run->busy_ns / (double)run->device_count, (double)run->elapsed_ns);
+        *cell++ = gt_cell_share((double)run->busy_ns, (double)(run->busy_ns + run->non_gpu_ns));
         *cell++ = gt_cell_int(run->is_given);
     }
     if (run->short_devices && !view->is_summed)

@@ -102,11 +102,22 @@ void gt_table_for(struct gt_section *section, const struct gt_table *table, uint
             section->blocks[i].audience = audience;
 }
 
-size_t gt_table_rows_wanted(const struct gt_view *view, const struct gt_table *table, size_t count) {
-    struct gputime_shape shape = gt_shape_of(table->key, view->options->shapes, view->options->shape_count);
+void gt_table_for_processes(struct gt_section *section, const struct gt_table *table) {
+    for (size_t row = 1; row < table->row_count; row++)
+        if (table->cells[row * table->column_count].integer != table->cells[0].integer)
+            return;
+    gt_table_for(section, table, GT_FOR_DATA | GT_FOR_PAGE);
+}
+
+size_t gt_rows_wanted(const struct gt_view *view, const char *table, size_t count) {
+    struct gputime_shape shape = gt_shape_of(table, view->options->shapes, view->options->shape_count);
     if (shape.sort) /* the rows to keep are known only after sorting */
         return count;
     return shape.limit > 0 && (uint64_t)shape.limit < count ? (size_t)shape.limit : count;
+}
+
+size_t gt_table_rows_wanted(const struct gt_view *view, const struct gt_table *table, size_t count) {
+    return gt_rows_wanted(view, table->key, count);
 }
 
 static bool has_fact(const struct gt_section *section, const char *key) {

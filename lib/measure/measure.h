@@ -91,10 +91,13 @@ struct gt_cell gt_cell_op_name(const struct gt_view *view, uint32_t position); /
 
 /* ---- blocks ---- */
 
+/* A table by process says nothing new on the screen where there is only one. Its first column is the pid. */
+void gt_table_for_processes(struct gt_section *section, const struct gt_table *table);
 void gt_table_for(struct gt_section *section, const struct gt_table *table, uint32_t audience);
 
 /* How many of `count` rows in the table's own order are worth making: all, unless the options limit the table and leave
    its order alone. Keeps tables of millions of gaps out of memory where ten are asked for. */
+size_t gt_rows_wanted(const struct gt_view *view, const char *table, size_t count); /* table: its key */
 size_t gt_table_rows_wanted(const struct gt_view *view, const struct gt_table *table, size_t count);
 
 /* A group of facts. Analyses that state the same fact may run together: what the section has already is left out, and

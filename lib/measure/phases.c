@@ -36,6 +36,9 @@ enum gt_status gt_phases_run(const struct gt_view *view, struct gt_section *sect
         *cell++ = gt_cell_share((double)phase->cpu_ns, (double)set.cpu_ns);
         *cell++ = gt_cell_text(set.map.is_guessed ? GT_STR("guessed") : GT_STR("map"));
     }
+    struct gt_fact_group facts = {.section = section, .audience = GT_FOR_DATA};
+    gt_fact_group_add(&facts, "phase_ns", "Op time inside ranges", GT_UNIT_NS, gt_cell_int(set.covered_ns));
+    gt_fact_group_add(&facts, "phase_cpu_ns", "CPU time in ranges", GT_UNIT_NS, gt_cell_int(set.cpu_ns));
     gt_phase_set_release(&set);
     return GT_OK;
 }

@@ -62,7 +62,7 @@ static void count_children(const struct gt_range_set *set, uint32_t *children) {
             children[parent[range]]++;
 }
 
-static uint32_t process_of(const struct gt_store *store, uint32_t range) {
+uint32_t gt_range_process(const struct gt_store *store, uint32_t range) {
     uint32_t thread = store->ranges.thread[range], lane = store->ranges.lane[range];
     if (thread != GT_NO_TRACK)
         return store->threads.process[thread];
@@ -94,7 +94,7 @@ static void add_row(const struct gt_range_set *set, struct gt_table *table, uint
     *cell++ = parent == GT_NO_ROW ? gt_cell_null() : gt_cell_int(parent);
     *cell++ = gt_cell_int(children);
     *cell++ = gt_cell_text(gt_range_style(ranges->kind[range]));
-    *cell++ = gt_cell_pid(view, process_of(view->store, range));
+    *cell++ = gt_cell_pid(view, gt_range_process(view->store, range));
     *cell++ = gt_cell_tid(view->store, ranges->thread[range]);
 }
 

@@ -26,6 +26,7 @@ static const struct gt_report_column columns[] = {
     {"proj_max_ns", "Projected max", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"proj_stddev_ns", "Projected std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"level_avg", "Mean level", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"range_avg_ns", "CPU mean", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
 };
 
 static int by_busy(const void *a, const void *b) {
@@ -77,6 +78,7 @@ static void add_row(struct gt_table *table, const struct gt_range_set *set, cons
     *cell++ = is_used ? gt_cell_int(stats.max_ns) : gt_cell_null();
     *cell++ = is_used ? gt_cell_real(stats.stddev_ns) : gt_cell_null();
     *cell++ = is_used ? gt_cell_real((double)name->levels / (double)name->used) : gt_cell_null();
+    *cell++ = name->instances ? gt_cell_real((double)name->range_ns / (double)name->instances) : gt_cell_null();
 }
 
 struct gt_table *gt_ranges_table_new(struct gt_section *section) {

@@ -222,9 +222,10 @@ enum gt_status gt_report_join(struct gt_report *report, const struct gputime_sha
     const struct gt_table *like = report->section_count > 1 ? first_shown(report, shape->table) : NULL;
     if (!like || shape->hidden) /* shown by name, it is shown as each input has it */
         return GT_OK;
+    enum gt_status status = GT_OK;
     if (shape->pivot)
-        return join_columns(report, like, shape->pivot, err);
-    if (shape->joined)
+        status = join_columns(report, like, shape->pivot, err);
+    else if (shape->joined)
         join_rows(report, like);
-    return GT_OK;
+    return status == GT_OK && gt_arena_failed(&report->arena) ? gt_fail_memory(err) : status;
 }

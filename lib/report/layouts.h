@@ -13,9 +13,11 @@
 
 /* Text with places. In a row {key} is a cell of the row, in a head a fact of the section:
      {key/1000}     divided, {key*100} multiplied
+     {key+}         a moment in the trace's own clock instead of from its first op
      {key:8.2}      at least 8 columns, right-aligned, 2 decimals; either may be left out. With 0 decimals halves are
                     rounded up
      {key:-8}       text, left-aligned in 8 columns or as many as the longest of the table's column takes
+     {key:~40}      text, shortened to 40 columns as names of kernels are
      {'text'key:-8} this text, aligned as that
      {key|other}    the first of them that has a value
      {#}            the row's number, from 1
@@ -33,6 +35,8 @@ struct gt_layout {
         const char *head;  /* once */
         const char *table; /* then the row text for each row of this table; NULL: the head alone */
         const char *where; /* only rows in which this column is not 0; NULL: all */
+        const char *sort;  /* column, largest first; NULL: as the table has them */
+        size_t limit;      /* rows at most; 0: all */
         const char *row;
     } parts[GT_LAYOUT_PARTS];
     struct gt_layout_order {

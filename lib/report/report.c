@@ -166,7 +166,7 @@ void gt_section_note(struct gt_section *section, uint32_t audience, struct gt_st
 
 struct gt_timeline *gt_section_timeline(struct gt_section *section) {
     struct gt_timeline *timeline = gt_arena_alloc(&section->report->arena, sizeof *timeline);
-    struct gt_block *block = timeline ? add_block(section, GT_BLOCK_TIMELINE, GT_FOR_DATA | GT_FOR_PAGE) : NULL;
+    struct gt_block *block = timeline ? add_block(section, GT_BLOCK_TIMELINE, GT_FOR_PAGE) : NULL;
     if (block)
         block->timeline = timeline;
     else
@@ -181,6 +181,16 @@ void gt_section_issue(struct gt_section *section, const struct gt_report_issue *
         return;
     section->issues = room;
     section->issues[section->issue_count++] = *issue;
+}
+
+struct gt_cell gt_section_fact(const struct gt_section *section, struct gt_str key) {
+    for (size_t b = 0; b < section->block_count; b++) {
+        const struct gt_block *block = &section->blocks[b];
+        for (size_t f = 0; block->kind == GT_BLOCK_FACTS && f < block->fact_count; f++)
+            if (gt_str_eq(gt_str_of(block->facts[f].key), key))
+                return block->facts[f].value;
+    }
+    return gt_cell_null();
 }
 
 struct gt_table *gt_section_find(const struct gt_section *section, const char *key) {

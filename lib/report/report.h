@@ -155,8 +155,9 @@ struct gt_section {
 struct gt_report {
     struct gt_arena arena;
     const char *command;
-    struct gt_str heading;  /* above everything; empty: none */
-    const char *main_table; /* key; NULL: the first table */
+    struct gt_str heading;    /* above everything; empty: none */
+    const char *main_table;   /* key; NULL: the first table */
+    const char *generated_at; /* when, for those who keep reports; NULL: not told */
     struct gt_section *sections;
     size_t section_count;
     struct gt_section joint; /* what text and Markdown show of all inputs together, before each by itself */
@@ -186,7 +187,7 @@ struct gt_block *gt_section_facts(struct gt_section *section, const char *title)
 void gt_block_fact(struct gt_section *section, struct gt_block *facts, const char *key, const char *title,
                    enum gt_unit unit, struct gt_cell value);
 void gt_section_note(struct gt_section *section, uint32_t audience, struct gt_str text); /* copies */
-/* An empty one for data and pages. Never NULL: after a memory failure one that no block has. */
+/* An empty one, for pages. Never NULL: after a memory failure one that no block has. */
 struct gt_timeline *gt_section_timeline(struct gt_section *section);
 void gt_section_issue(struct gt_section *section, const struct gt_report_issue *issue);
 
@@ -207,6 +208,8 @@ size_t gt_findings_advice_shown(const struct gt_table *table, const struct gt_fi
 
 /* ---- looking ---- */
 
+/* The value of a fact; null if the section has none of that key. */
+struct gt_cell gt_section_fact(const struct gt_section *section, struct gt_str key);
 /* The table with that key in a section, NULL if there is none. */
 struct gt_table *gt_section_find(const struct gt_section *section, const char *key);
 /* Index of a column, SIZE_MAX if there is none. */

@@ -163,7 +163,8 @@ static void write_sentences(struct gt_out *out, const char *key, const struct gt
     gt_out_text(out, "],");
 }
 
-static void write_finding(struct gt_out *out, const struct gt_section *section, const struct gt_finding *finding) {
+static void write_finding(struct gt_out *out, const struct gt_section *section, const struct gt_finding *finding,
+                          bool has_recommendation) {
     gt_out_char(out, '{');
     gt_json_key(out, "input");
     gt_json_string(out, section->input.label);
@@ -176,12 +177,16 @@ static void write_finding(struct gt_out *out, const struct gt_section *section, 
     gt_out_text(out, "\n     ");
     write_sentences(out, "advice", finding->advice, finding->advice_count);
     gt_out_text(out, "\n     ");
+    if (has_recommendation) {
+        write_sentences(out, "recommendation", finding->advice, finding->advice_count);
+        gt_out_text(out, "\n     ");
+    }
     gt_json_text(out, "table", gt_str_of(finding->table));
     write_known(out, "recoverable_ns", finding->recoverable_ns, finding->recoverable_ns >= 0);
     gt_out_char(out, '}');
 }
 
-static void write_findings(struct gt_out *out, const struct gt_report *report) {
+static void write_findings(struct gt_out *out, const struct gt_report *report, bool has_recommendations) {
     const char *separator = "\n    ";
     gt_out_text(out, "  \"findings\": [");
     for (size_t s = 0; s < report->section_count; s++) {
@@ -189,7 +194,7 @@ static void write_findings(struct gt_out *out, const struct gt_report *report) {
         const struct gt_table *table = gt_section_find(section, "findings");
         for (size_t row = 0; table && row < table->row_count; row++) {
             gt_out_text(out, separator);
-            write_finding(out, section, gt_section_finding_at(section, table, row));
+            write_finding(out, section, gt_section_finding_at(section, table, row), has_recommendations);
             separator = ",\n    ";
         }
     }
@@ -224,7 +229,7 @@ static void write_issues(struct gt_out *out, const struct gt_report *report) {
             separator = ",\n    ";
         }
     }
-    gt_out_text(out, separator[0] == ',' ? "\n  ]\n" : "]\n");
+    gt_out_text(out, separator[0] == ',' ? "\n  ]" : "]");
 }
 
 enum gt_status gt_json_report(const struct gt_report *report, const struct gt_json_how *how, struct gt_out *out,
@@ -240,15 +245,20 @@ enum gt_status gt_json_report(const struct gt_report *report, const struct gt_js
         gt_json_text(out, "main_table", gt_str_of(report->main_table));
     }
     gt_out_text(out, ",\n");
+    if (report->generated_at) {
+        gt_out_text(out, "  ");
+        gt_json_text(out, "generated_at", gt_str_of(report->generated_at));
+        gt_out_text(out, ",\n");
+    }
     write_inputs(out, report, how->audience);
     enum gt_status status = gt_json_tables(out, report, how, err);
     if (status)
         return status;
     write_all_facts(out, report);
-    gt_json_timelines(out, report);
-    write_findings(out, report);
+    gt_json_timelines(out, report, how->audience);
+    write_findings(out, report, how->has_recommendations);
     write_issues(out, report);
-    gt_out_text(out, "}\n");
+    gt_out_text(out, how->is_open ? "" : "\n}\n");
     return GT_OK;
 }
 

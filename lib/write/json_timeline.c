@@ -151,12 +151,12 @@ static void write_timeline(struct gt_out *out, const struct gt_section *section,
     gt_out_text(out, timeline->row_count ? "\n     ]}" : "]}");
 }
 
-void gt_json_timelines(struct gt_out *out, const struct gt_report *report) {
+void gt_json_timelines(struct gt_out *out, const struct gt_report *report, enum gt_audience audience) {
     const char *separator = "  \"timelines\": [\n    ";
     for (size_t s = 0; s < report->section_count; s++) {
         const struct gt_section *section = &report->sections[s];
         for (size_t b = 0; b < section->block_count; b++) {
-            if (section->blocks[b].kind != GT_BLOCK_TIMELINE)
+            if (section->blocks[b].kind != GT_BLOCK_TIMELINE || !(section->blocks[b].audience & audience))
                 continue;
             gt_out_text(out, separator);
             write_timeline(out, section, section->blocks[b].timeline);

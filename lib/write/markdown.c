@@ -251,6 +251,13 @@ enum gt_status gt_write_markdown(const struct gt_report *report, const struct gp
         gt_markdown_sentence(out, report->heading);
         gt_out_char(out, '\n');
     }
+    if (report->generated_at) {
+        gt_out_text(out, is_begun ? "\n" : "");
+        gt_out_text(out, "Generated at ");
+        gt_markdown_sentence(out, gt_str_of(report->generated_at));
+        gt_out_text(out, " by gputime " GPUTIME_VERSION "\n");
+        is_begun = true;
+    }
     write_blocks(out, &report->joint, options);
     for (size_t s = 0; s < report->section_count; s++) {
         const struct gt_section *section = &report->sections[s];

@@ -11,7 +11,7 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export const DATA = join(ROOT, 'tests/data');
 export const SHARED = join(ROOT, '../shared/data');
 const { chromium } = createRequire(join(ROOT, 'web/package.json'))('playwright-core');
-const GPUTIME = join(ROOT, process.env.GPUTIME ?? 'build/gputime');
+export const GPUTIME = join(ROOT, process.env.GPUTIME ?? 'build/gputime');
 const SHOTS = join(ROOT, 'build/browser');
 
 export const folder = mkdtempSync(join(tmpdir(), 'gputime-browser-'));
@@ -24,8 +24,16 @@ export function shared(...names) {
 }
 
 function run(...args) {
-  const env = { ...process.env, XDG_CACHE_HOME: folder, XDG_CONFIG_HOME: folder };
-  return execFileSync(GPUTIME, args, { env, maxBuffer: 1 << 30, stdio: ['ignore', 'pipe', 'ignore'] });
+  const env = {
+    ...process.env,
+    XDG_CACHE_HOME: folder,
+    XDG_CONFIG_HOME: folder,
+  };
+  return execFileSync(GPUTIME, args, {
+    env,
+    maxBuffer: 1 << 30,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
 }
 
 /** The path of a page, and the same report as JSON. */
@@ -40,7 +48,10 @@ let browser = null;
 
 export async function openBrowser() {
   const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-  browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+  browser = await chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-gpu'],
+  });
 }
 
 export async function closeBrowser() {
@@ -50,21 +61,28 @@ export async function closeBrowser() {
 
 /** Opens a page; whatever it logs, asks for or fails at is collected, and must be nothing when `check` is called. */
 export async function open({ path }, { width = 1280, height = 800, ...settings } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, ...settings });
+  const context = await browser.newContext({
+    viewport: { width, height },
+    ...settings,
+  });
   const page = await context.newPage();
   const oddities = [];
   page.on('console', (message) => oddities.push(`${message.type()}: ${message.text()}`));
   page.on('pageerror', (error) => oddities.push(`error: ${error.message}`));
   page.on('dialog', (dialog) => oddities.push(`dialog: ${dialog.message()}`));
   page.on('request', (request) => {
-    if (request.url() !== pathToFileURL(path).href && !request.url().startsWith('data:')) oddities.push(`request: ${request.url()}`);
+    if (request.url() !== pathToFileURL(path).href && !request.url().startsWith('data:'))
+      oddities.push(`request: ${request.url()}`);
   });
   await page.addInitScript(() => {
     // Pages from files have no clipboard of their own here.
     globalThis.copied = [];
-    Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => void globalThis.copied.push(text) } });
+    Object.defineProperty(navigator, 'clipboard', {
+      value: { writeText: async (text) => void globalThis.copied.push(text) },
+    });
   });
   await page.goto(pathToFileURL(path).href);
+  await page.locator('#page[data-ready]').waitFor();
   const close = async () => {
     assert.deepEqual(oddities, []);
     await context.close();
@@ -90,7 +108,9 @@ export async function shoot(target, name) {
 export async function colours(page, section) {
   return page.evaluate((id) => {
     const canvas = document.querySelector(`#${id} canvas`);
-    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+    copy.drawImage(canvas, 0, 0);
+    const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
     const counts = {};
     for (let i = 0; i < data.length; i += 4) {
       const key = `#${[0, 1, 2].map((c) => data[i + c].toString(16).padStart(2, '0')).join('')}`;

@@ -26,9 +26,35 @@ const NAMES = [
 
 function trace(path, names) {
   const events = names.flatMap((name, i) => [
-    { ph: 'X', cat: 'kernel', name, pid: 0, tid: 7, ts: 20 * i, dur: 10, args: { device: 0, stream: 7, correlation: i + 1 } },
-    { ph: 'X', cat: 'cuda_runtime', name: 'cudaLaunchKernel', pid: 1, tid: 1, ts: 20 * i - 5, dur: 2, args: { correlation: i + 1 } },
-    { ph: 'X', cat: 'user_annotation', name, pid: 1, tid: 1, ts: 20 * i - 6, dur: 4 },
+    {
+      ph: 'X',
+      cat: 'kernel',
+      name,
+      pid: 0,
+      tid: 7,
+      ts: 20 * i,
+      dur: 10,
+      args: { device: 0, stream: 7, correlation: i + 1 },
+    },
+    {
+      ph: 'X',
+      cat: 'cuda_runtime',
+      name: 'cudaLaunchKernel',
+      pid: 1,
+      tid: 1,
+      ts: 20 * i - 5,
+      dur: 2,
+      args: { correlation: i + 1 },
+    },
+    {
+      ph: 'X',
+      cat: 'user_annotation',
+      name,
+      pid: 1,
+      tid: 1,
+      ts: 20 * i - 6,
+      dur: 4,
+    },
   ]);
   writeFileSync(path, JSON.stringify({ traceEvents: events }));
   return path;

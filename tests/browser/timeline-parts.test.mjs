@@ -9,7 +9,12 @@ const web = fileURLToPath(new URL('../../web/', import.meta.url));
 const { build } = createRequire(join(web, 'package.json'))('esbuild');
 
 async function load(name) {
-  const made = await build({ entryPoints: [join(web, 'src/timeline', name)], bundle: true, write: false, format: 'esm' });
+  const made = await build({
+    entryPoints: [join(web, 'src/timeline', name)],
+    bundle: true,
+    write: false,
+    format: 'esm',
+  });
   return import(`data:text/javascript,${encodeURIComponent(made.outputFiles[0].text)}`);
 }
 
@@ -52,7 +57,7 @@ function pack(items) {
     put(start >= before ? 2 * (start - before) : 2 * (before - start) - 1);
     put(end - start);
     put(2 * name + (plain ? 0 : 1));
-    if (!plain) put(count), put(end - start - busy);
+    if (!plain) (put(count), put(end - start - busy));
     before = end;
   }
   return btoa(String.fromCharCode(...bytes));
@@ -63,7 +68,11 @@ function row(items, grain_ns = 0) {
 }
 
 test('items are unpacked, also beyond 32 bits', () => {
-  const items = [[5, 9, 0], [7, 300, 130, 1, 291], [2 ** 40, 2 ** 50 + 1, 1, 70000, 12]];
+  const items = [
+    [5, 9, 0],
+    [7, 300, 130, 1, 291],
+    [2 ** 40, 2 ** 50 + 1, 1, 70000, 12],
+  ];
   const made = row(items);
   assert.deepEqual([...made.start], [5, 7, 2 ** 40]);
   assert.deepEqual([...made.end], [9, 300, 2 ** 50 + 1]);
@@ -73,7 +82,13 @@ test('items are unpacked, also beyond 32 bits', () => {
 });
 
 test('items are found by time', () => {
-  const made = row([[0, 100, 0], [10, 20, 1], [30, 35, 2], [200, 210, 3], [211, 260, 4]]);
+  const made = row([
+    [0, 100, 0],
+    [10, 20, 1],
+    [30, 35, 2],
+    [200, 210, 3],
+    [211, 260, 4],
+  ]);
   assert.deepEqual(between(made, 150, 205), [3, 4]);
   assert.equal(itemNear(made, 15, 0.1).item, 1, 'the innermost');
   assert.equal(itemNear(made, 50, 0.1).item, 0);
@@ -89,12 +104,16 @@ test('names of kernels are shortened', () => {
     ['Memcpy HtoD (Pinned -> Device)', 'Memcpy HtoD'],
     ['(odd)', '(odd)'],
     ['', ''],
-  ]) assert.equal(shortName(name), short);
+  ])
+    assert.equal(shortName(name), short);
 });
 
 test('the command for more names the part and keeps the selection', () => {
   const report = { command: 'summary', inputs: [{ input: 'a', path: "/tmp/it's $(here).json" }] };
-  const options = [{ name: 'name', value: 'a b' }, { name: 'device', value: '0' }];
+  const options = [
+    { name: 'name', value: 'a b' },
+    { name: 'device', value: '0' },
+  ];
   assert.equal(
     commandFor(report, { input: 'a', options }, { start: 10.4, end: 99.2 }),
     "gputime summary '/tmp/it'\\''s $(here).json' --from 10ns --to 100ns --name 'a b' --device 0 --html -o part.html",
@@ -102,7 +121,15 @@ test('the command for more names the part and keeps the selection', () => {
 });
 
 test('only what would have room counts as hidden', () => {
-  const rows = [row([[0, 1000, 0, 50, 900], [1024, 2000, 0]], 1024)];
+  const rows = [
+    row(
+      [
+        [0, 1000, 0, 50, 900],
+        [1024, 2000, 0],
+      ],
+      1024,
+    ),
+  ];
   assert.equal(countHidden(rows, { start: 0, end: 2000 }, 1000), 50);
   assert.equal(countHidden(rows, { start: 0, end: 2e6 }, 1000), 0);
   assert.equal(countHidden(rows, { start: 1100, end: 1900 }, 1000), 0);

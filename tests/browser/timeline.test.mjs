@@ -1,57 +1,39 @@
 // The timeline in a real browser: zooming, panning, hovering, keys and touch; what it shows against the JSON output.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 
-import { chromium } from '../../web/node_modules/playwright-core/index.mjs';
+import { closeBrowser, DATA, folder, GPUTIME, makePage, open, openBrowser, shoot } from './browser.mjs';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
-const gputime = join(root, process.env.GPUTIME ?? 'build/gputime');
-const screenshots = join(root, 'build/screenshots');
-const training = join(root, 'tests/data/torch/llama_train_compiled.json.gz');
-let folder;
-let browser;
+const TRAINING = join(DATA, 'torch/llama_train_compiled.json.gz');
 
-function run(...args) {
-  return execFileSync(gputime, args, { maxBuffer: 1 << 28, env: { ...process.env, GPUTIME_CACHE: 'off' } });
-}
-
-function makePage(name, ...args) {
-  const path = join(folder, name);
-  run(...args, '--html', '-o', path);
-  return path;
-}
+before(openBrowser);
+after(closeBrowser);
 
 /** Kernels that make a page join its items: one every 5 us. */
 function longTrace() {
   const events = Array.from({ length: 300_000 }, (_, i) => ({
-    ph: 'X', cat: 'kernel', name: `kernel_${i % 7}`, pid: 0, tid: 7, ts: 5 * i, dur: 3, args: { device: 0, stream: 7 },
+    ph: 'X',
+    cat: 'kernel',
+    name: `kernel_${i % 7}`,
+    pid: 0,
+    tid: 7,
+    ts: 5 * i,
+    dur: 3,
+    args: { device: 0, stream: 7 },
   }));
   const path = join(folder, "it's long.json");
   writeFileSync(path, JSON.stringify({ traceEvents: events }));
   return path;
 }
 
-/** Opens a page and fails on anything that a page must not do. */
-async function open(path, settings = {}) {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...settings });
-  page.wrong = [];
-  page.on('console', (message) => message.type() === 'error' && page.wrong.push(message.text()));
-  page.on('pageerror', (error) => page.wrong.push(error.message));
-  page.on('request', (request) => request.url().startsWith('file:') || page.wrong.push(request.url()));
-  await page.goto(pathToFileURL(path).href);
-  await page.waitForFunction(() => document.querySelector('.timeline-port')?.dataset.end);
-  await page.locator('#timeline').scrollIntoViewIfNeeded();
-  return page;
-}
-
-async function close(page) {
-  assert.deepEqual(page.wrong, []);
-  await page.close();
+async function openTimeline(made, settings = {}) {
+  const opened = await open(made, { reducedMotion: 'reduce', ...settings });
+  await opened.page.waitForFunction(() => document.querySelector('.timeline-port')?.dataset.end);
+  await opened.page.locator('#timeline').scrollIntoViewIfNeeded();
+  return opened;
 }
 
 async function span(page) {
@@ -62,10 +44,11 @@ async function span(page) {
   });
 }
 
-const tip = (page) => page.evaluate(() => {
-  const made = document.querySelector('.timeline-tip');
-  return made.hidden ? '' : [...made.children].map((line) => line.textContent).join('\n');
-});
+const tip = (page) =>
+  page.evaluate(() => {
+    const made = document.querySelector('.timeline-tip');
+    return made.hidden ? '' : [...made.children].map((line) => line.textContent).join('\n');
+  });
 
 /** Points at a time in the row whose tooltip ends in that text. */
 async function hover(page, share, place) {
@@ -79,35 +62,28 @@ async function hover(page, share, place) {
   return '';
 }
 
-before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'gputime-timeline-'));
-  mkdirSync(screenshots, { recursive: true });
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
-});
-
-after(async () => {
-  await browser?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
 test('rows add up to the tables', async () => {
-  const page = await open(makePage('sums.html', training));
-  const { streams, accounting } = JSON.parse(run(training, '--json')).tables;
-  const shown = new Map(await page.evaluate(() =>
-    [...document.querySelectorAll('.timeline-rows tbody tr')].map((row) => [
-      row.cells[0].textContent,
-      [Number(row.cells[1].title), Number.parseInt(row.cells[2].title, 10)],
-    ])));
+  const made = makePage('timeline-sums', TRAINING);
+  const { page, close } = await openTimeline(made);
+  const { streams, accounting } = made.report.tables;
+  const shown = new Map(
+    await page.evaluate(() =>
+      [...document.querySelectorAll('.timeline-rows tbody tr')].map((row) => [
+        row.cells[0].textContent,
+        [Number(row.cells[1].title), Number.parseInt(row.cells[2].title, 10)],
+      ]),
+    ),
+  );
   for (const row of streams.rows) {
     assert.deepEqual(shown.get(`GPU ${row.device}, stream ${row.stream}`), [row.count, row.busy_ns]);
   }
   for (const row of accounting.rows) assert.equal(shown.get(`GPU ${row.device}, idle`)[1], row.idle_ns);
-  await page.locator('#timeline').screenshot({ path: join(screenshots, 'timeline.png') });
-  await close(page);
+  await shoot(page.locator('#timeline'), 'timeline');
+  await close();
 });
 
 test('wheel, drag, buttons and keys zoom and pan', async () => {
-  const page = await open(makePage('zoom.html', training));
+  const { page, close } = await openTimeline(makePage('timeline-zoom', TRAINING));
   const whole = await span(page);
   const box = await page.locator('.timeline-port').boundingBox();
   const middle = [box.x + 150 + (box.width - 150) / 2, box.y + box.height - 20];
@@ -156,35 +132,41 @@ test('wheel, drag, buttons and keys zoom and pan', async () => {
   assert.ok((await span(page)).length < whole.length);
   await page.getByRole('button', { name: 'Fit' }).click();
   assert.deepEqual(await span(page), whole);
-  for (let i = 0; i < 80; i++) await page.keyboard.press('Tab'), await page.locator('.timeline-port').press('w');
+  for (let i = 0; i < 80; i++) (await page.keyboard.press('Tab'), await page.locator('.timeline-port').press('w'));
   assert.ok((await span(page)).length >= 20, 'zooming ends');
-  await close(page);
+  await close();
 });
 
 test('hovering tells what an item is', async () => {
-  const page = await open(makePage('hover.html', 'ranges', training, '--name', 're:^triton|Memcpy|nvjet'));
+  const made = makePage('timeline-hover', 'ranges', TRAINING, '--name', 're:^triton|Memcpy|nvjet');
+  const { page, close } = await openTimeline(made);
   const { length, start } = await span(page);
-  const { range_instances: ranges } = JSON.parse(
-    run('ranges', training, '--name', 're:^triton|Memcpy|nvjet', '--json')).tables;
+  const { range_instances: ranges } = made.report.tables;
   const longest = ranges.rows.filter((row) => row.level === 0).sort((a, b) => b.projected_ns - a.projected_ns)[0];
-  const text = await hover(page, (longest.start_ns - start + longest.projected_ns / 2) / length, `ranges, thread ${longest.tid}`);
+  const text = await hover(
+    page,
+    (longest.start_ns - start + longest.projected_ns / 2) / length,
+    `ranges, thread ${longest.tid}`,
+  );
   assert.equal(text.split('\n')[0], longest.name);
   await page.mouse.move(5, 5);
   assert.equal(await tip(page), '');
-  await close(page);
+  await close();
 });
 
 test('gaps tell their cause', async () => {
-  const page = await open(makePage('gaps.html', 'gaps', '--per', 'device', training));
+  const made = makePage('timeline-gaps', 'gaps', '--per', 'device', TRAINING);
+  const { page, close } = await openTimeline(made);
   const { length, start } = await span(page);
-  const [gap] = JSON.parse(run('gaps', '--per', 'device', training, '--json')).tables.gaps.rows;
+  const [gap] = made.report.tables.gaps.rows;
   const text = await hover(page, (gap.start_ns - start + gap.gap_ns / 2) / length, `GPU ${gap.device}, idle`);
   assert.match(text, new RegExp(`^Idle: ${gap.cause}`));
-  await close(page);
+  await close();
 });
 
 test('the keyboard goes from item to item', async () => {
-  const page = await open(makePage('keys.html', training, '--device', '0'), { colorScheme: 'dark' });
+  const made = makePage('timeline-keys', TRAINING, '--device', '0');
+  const { page, close } = await openTimeline(made, { colorScheme: 'dark' });
   await page.locator('.timeline-port').focus();
   for (let i = 0; i < 10; i++) await page.keyboard.press('w');
   const said = new Set();
@@ -195,44 +177,45 @@ test('the keyboard goes from item to item', async () => {
     said.add(spoken);
   }
   assert.ok(said.size >= 4);
-  await page.locator('#timeline').screenshot({ path: join(screenshots, 'timeline-dark.png') });
+  await shoot(page.locator('#timeline'), 'timeline-dark');
   await page.keyboard.press('Escape');
   assert.equal(await tip(page), '');
-  await close(page);
+  await close();
 });
 
 test('past the stored detail a command shows more', async () => {
   const path = longTrace();
-  const page = await open(makePage('long.html', path));
+  const { page, close } = await openTimeline(makePage('timeline-long', path));
   await page.locator('.timeline-port').focus();
   assert.ok(await page.locator('.timeline-more').isHidden());
   for (let i = 0; i < 24; i++) await page.keyboard.press('w');
   assert.ok(await page.locator('.timeline-more').isVisible());
   const command = await page.locator('.timeline-more code').textContent();
-  await page.locator('#timeline').screenshot({ path: join(screenshots, 'timeline-detail.png') });
-  await close(page);
+  await shoot(page.locator('#timeline'), 'timeline-detail');
+  await close();
 
-  execFileSync('sh', ['-c', command.replace(/^gputime/, `'${gputime}'`)], { cwd: folder });
-  const part = await open(join(folder, 'part.html'));
+  execFileSync('sh', ['-c', command.replace(/^gputime/, `'${GPUTIME}'`)], { cwd: folder });
+  const { page: part, close: closePart } = await openTimeline({ path: join(folder, 'part.html') });
   await part.locator('.timeline-port').focus();
   for (let i = 0; i < 24; i++) await part.keyboard.press('w');
   assert.ok(await part.locator('.timeline-more').isHidden());
-  await close(part);
+  await closePart();
 });
 
 test('names are text', async () => {
-  const page = await open(makePage('hostile.html', join(root, 'tests/data/hostile.json')));
+  const { page, close } = await openTimeline(makePage('timeline-hostile', join(DATA, 'hostile.json')));
   await page.locator('.timeline-port').focus();
   for (let i = 0; i < 30; i++) {
     await page.keyboard.press('.');
     assert.equal(await page.evaluate(() => document.querySelectorAll('.timeline-tip *:not(p)').length), 0);
   }
   assert.ok((await tip(page)).length > 0);
-  await close(page);
+  await close();
 });
 
 test('fingers pan and pinch', async () => {
-  const page = await open(makePage('touch.html', training), { viewport: { width: 390, height: 844 }, hasTouch: true });
+  const phone = { width: 390, height: 844, hasTouch: true };
+  const { page, close } = await openTimeline(makePage('timeline-touch', TRAINING), phone);
   const whole = await span(page);
   const box = await page.locator('.timeline-port').boundingBox();
   const session = await page.context().newCDPSession(page);
@@ -248,6 +231,21 @@ test('fingers pan and pinch', async () => {
   for (let i = 1; i <= 8; i++) await touch('touchMove', 250 - 12 * i);
   await touch('touchEnd');
   assert.ok((await span(page)).start > pinched.start);
-  await page.locator('#timeline').screenshot({ path: join(screenshots, 'timeline-phone.png') });
-  await close(page);
+  await shoot(page.locator('#timeline'), 'timeline-phone');
+  await close();
+});
+
+test('several traces are looked at one after the other; a category stands out when asked to', async () => {
+  const { page, close } = await openTimeline(makePage('timeline-two', TRAINING, join(DATA, 'devices.json')));
+  const before = await span(page);
+  await page.getByRole('combobox', { name: 'Trace' }).selectOption({ index: 1 });
+  await page.waitForFunction((end) => Number(document.querySelector('.timeline-port').dataset.end) < end, before.end);
+  await page.getByRole('combobox', { name: 'Trace' }).selectOption({ index: 0 });
+  assert.deepEqual(await span(page), before);
+  const toggle = page.locator('.timeline-legend button').first();
+  await toggle.click();
+  assert.equal(await toggle.getAttribute('aria-pressed'), 'true');
+  assert.equal(await page.locator('.timeline-legend [aria-pressed=true]').count(), 1);
+  await shoot(page.locator('#timeline'), 'timeline-chosen');
+  await close();
 });

@@ -127,7 +127,7 @@ def test_selection_is_kept_for_the_command_that_shows_more(gputime):
     assert timeline["options"] == [{"name": "device", "value": "0"}, {"name": "name", "value": "nvjet"}]
 
 
-@pytest.mark.parametrize("command, expected", [("summary", 1), ("gaps", 1), ("ranges", 1), ("steps", 1), ("kernels", 0)])
+@pytest.mark.parametrize("command, expected", [("summary", 1), ("gaps", 1), ("ranges", 1), ("steps", 1), ("explain", 1), ("kernels", 0)])
 def test_which_pages_have_one(gputime, command, expected):
     assert len(timelines(gputime, command, TRACE)) == expected
     assert "timelines" not in gputime.json(command, TRACE)

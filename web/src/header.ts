@@ -21,9 +21,7 @@ export function headerView(report: Report): HTMLElement {
   const name = visible(report.heading ?? only?.input ?? `${inputs.length} traces`);
   document.title = `${name} \u00b7 gputime ${report.command}`;
   const origin = only && [only.producer, only.format, only.selection].filter((text) => text).map((t) => visible(t!));
-  const notes = inputs.flatMap((input) =>
-    input.notes.map((note) => visible(only ? note : `${input.input}: ${note}`)),
-  );
+  const notes = inputs.flatMap((input) => input.notes.map((note) => visible(only ? note : `${input.input}: ${note}`)));
   return element(
     'header',
     { id: 'top' },

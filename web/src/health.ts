@@ -5,7 +5,9 @@ import { element, visible } from './dom';
 
 export function healthView(report: Report): HTMLElement {
   const { issues } = report;
-  const absent = Object.values(report.tables).filter((table) => table.rows.length === 0).map((table) => table.title);
+  const absent = Object.values(report.tables)
+    .filter((table) => table.rows.length === 0)
+    .map((table) => table.title);
   const several = report.inputs.length > 1;
   const rows = issues.map((issue) =>
     element(

@@ -8,12 +8,12 @@ import { button, copy, element, setHover, shorten, visible } from './dom';
 import { exact, styleOf, type Style } from './format';
 import { meaningOf } from './meaning';
 import { nameView } from './names';
-import { causeColor, colorOf } from './theme';
+import { colorOf } from './theme';
 
 const ROW_PIXELS = 30; // as in page.css
 const SPARE_ROWS = 8; // drawn above and below what is seen
 const NAME_LENGTH = 180; // characters of a name in a cell; all are in its details
-const COLOURS: Readonly<Record<string, (name: string) => string>> = { category: colorOf, part: colorOf, cause: causeColor };
+const COLOURED = new Set(['category', 'cause', 'class', 'part', 'phase']);
 const collator = new Intl.Collator('en', { numeric: true });
 
 type Order = 'none' | 'ascending' | 'descending';
@@ -66,7 +66,10 @@ export class TableView {
   ) {
     this.columns = shownColumns(table);
     this.port.setAttribute('aria-label', `Rows of ${table.title}`);
-    this.port.classList.toggle('is-wide', this.columns.some((column) => hasFlag(column, 'name')));
+    this.port.classList.toggle(
+      'is-wide',
+      this.columns.some((column) => hasFlag(column, 'name')),
+    );
     this.port.append(element('table', { 'aria-rowcount': table.rows.length + 1 }, this.head, this.body));
     this.root = element('div', { class: 'table-view' }, this.tools(), this.port);
     this.listen();
@@ -86,7 +89,12 @@ export class TableView {
     this.search.value = '';
     this.filter();
     this.root.closest('section')?.scrollIntoView();
-    this.focus(Math.max(0, this.rows.findIndex((index) => this.marked.has(index))));
+    this.focus(
+      Math.max(
+        0,
+        this.rows.findIndex((index) => this.marked.has(index)),
+      ),
+    );
   }
 
   // ---- tools ----
@@ -231,10 +239,9 @@ export class TableView {
     const cell = row[column.index] ?? null;
     const text = column.style.format(cell);
     const made = element('td', { class: this.classOf(column) });
-    const color = COLOURS[column.key];
-    if (color && typeof cell === 'string') {
+    if (COLOURED.has(column.key) && typeof cell === 'string') {
       const swatch = element('span', { class: 'swatch', 'aria-hidden': 'true' });
-      swatch.style.background = color(cell);
+      swatch.style.background = colorOf(cell);
       made.append(swatch);
     }
     if (hasFlag(column, 'name')) made.append(nameView(shorten(text, NAME_LENGTH)));

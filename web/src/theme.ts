@@ -57,10 +57,23 @@ const CAUSES: Readonly<Record<string, string>> = {
   end: '#c3c9d0',
 };
 
+/** A map, for a trace may name a category after what every object has. */
+const NAMED = new Map(Object.entries({ ...CATEGORIES, ...PARTS, ...CAUSES }));
+
 /** Colours of names that are not listed: by the name alone, so that they are the same on every page. */
 const OTHERS = [
-  '#c46a3f', '#5d9e9a', '#9a6fb0', '#b5a13c', '#4f86b0', '#b0566c', '#6f9c4c', '#8c7fc9', '#c98f5f', '#4d8f74',
-  '#a87fa0', '#7f9fb8',
+  '#c46a3f',
+  '#5d9e9a',
+  '#9a6fb0',
+  '#b5a13c',
+  '#4f86b0',
+  '#b0566c',
+  '#6f9c4c',
+  '#8c7fc9',
+  '#c98f5f',
+  '#4d8f74',
+  '#a87fa0',
+  '#7f9fb8',
 ];
 
 function hash(name: string): number {
@@ -71,16 +84,12 @@ function hash(name: string): number {
 
 export function colorOf(name: string): string {
   const key = name.toLowerCase();
-  return CATEGORIES[key] ?? PARTS[key] ?? OTHERS[hash(key) % OTHERS.length]!;
+  return NAMED.get(key) ?? OTHERS[hash(key) % OTHERS.length]!;
 }
 
 /** Whether a category is GPU work, not the time beside it. */
 export function isWork(category: string): boolean {
-  return !(category.toLowerCase() in PARTS);
-}
-
-export function causeColor(cause: string): string {
-  return CAUSES[cause] ?? colorOf(cause);
+  return !Object.keys(PARTS).includes(category.toLowerCase());
 }
 
 /** Text that can be read on a colour. */

@@ -1,6 +1,6 @@
 // Horizontal bars with their values: one for each name, or parts stacked for each of several.
 
-import { label, legend, type Chart, type ChartOption } from '../chart';
+import { closerLook, label, legend, type Chart, type ChartOption } from '../chart';
 import { shorten } from '../dom';
 import { percent, roundValue, withUnit } from '../format';
 import type { Unit } from '../data';
@@ -60,10 +60,10 @@ function valueAxis(colors: Ink, unit: Unit, width: number): object {
   };
 }
 
-/** A slider beside the names where there are too many to read at once. */
+/** Values can be looked at closer; beside the names is a slider where there are too many to read at once. */
 function zoom(count: number): object[] {
-  if (count <= MOST_AT_ONCE) return [];
-  return [{ type: 'slider', yAxisIndex: 0, right: 4, width: 14, startValue: 0, endValue: MOST_AT_ONCE - 1 }];
+  const slider = { type: 'slider', yAxisIndex: 0, right: 4, width: 14, startValue: 0, endValue: MOST_AT_ONCE - 1 };
+  return count <= MOST_AT_ONCE ? [closerLook()] : [closerLook(), slider];
 }
 
 function chartHeight(count: number, bar: number, above: number): number {
@@ -76,7 +76,10 @@ export function barChart(title: string, bars: readonly Bar[], unit: Unit, of?: s
     bar.share === undefined ? withUnit(bar.value, unit) : `${withUnit(bar.value, unit)} \u00b7 ${percent(bar.share)}`;
   return {
     title,
-    summary: bars.slice(0, 12).map((bar) => `${shorten(bar.name, 60)} ${text(bar)}`).join('; '),
+    summary: bars
+      .slice(0, 12)
+      .map((bar) => `${shorten(bar.name, 60)} ${text(bar)}`)
+      .join('; '),
     height: () => chartHeight(bars.length, BAR_PIXELS, 8),
     option: (colors, width): ChartOption => ({
       grid: { left: nameRoom(names, width) + 14, right: 124, top: 8, bottom: 32 },
@@ -88,7 +91,10 @@ export function barChart(title: string, bars: readonly Bar[], unit: Unit, of?: s
           const bar = bars[(item as { dataIndex: number }).dataIndex];
           if (!bar) return '';
           const share = bar.share === undefined || !of ? '' : `\n${percent(bar.share)} of ${of}`;
-          return label(shorten(bar.detail ?? bar.name, 90)) + `\n${withUnit(bar.value, unit)}${share}${bar.note ? `\n${bar.note}` : ''}`;
+          return (
+            label(shorten(bar.detail ?? bar.name, 90)) +
+            `\n${withUnit(bar.value, unit)}${share}${bar.note ? `\n${bar.note}` : ''}`
+          );
         },
       },
       series: [
@@ -124,17 +130,22 @@ export function stackChart(
   const names = stacks.map((stack) => stack.name);
   const totals = stacks.map((stack) => stack.values.reduce((sum, value) => sum + value, 0));
   const share = (stack: number, value: number): number => (totals[stack] ? value / totals[stack]! : 0);
-  const said = (stack: number, value: number): string =>
-    `${withUnit(value, unit)} (${percent(share(stack, value))})`;
+  const said = (stack: number, value: number): string => `${withUnit(value, unit)} (${percent(share(stack, value))})`;
   return {
     title,
     summary: stacks
       .slice(0, 16)
-      .map((stack, s) => `${stack.name}: ${parts.map((part, p) => `${part.name} ${said(s, stack.values[p]!)}`).join(', ')}`)
+      .map(
+        (stack, s) =>
+          `${stack.name}: ${parts.map((part, p) => `${part.name} ${said(s, stack.values[p]!)}`).join(', ')}`,
+      )
       .join('; '),
     height: () => chartHeight(stacks.length, STACK_PIXELS, LEGEND_PIXELS),
     option: (colors, width): ChartOption => ({
-      legend: legend(parts.map((part) => part.name), colors),
+      legend: legend(
+        parts.map((part) => part.name),
+        colors,
+      ),
       grid: { left: nameRoom(names, width) + 14, right: 24, top: LEGEND_PIXELS, bottom: 32 },
       xAxis: isShare ? { ...valueAxis(colors, 'share', width), max: 1 } : valueAxis(colors, unit, width - 100),
       yAxis: nameAxis(names, colors, nameRoom(names, width)),

@@ -6,7 +6,12 @@ import { colorOf, isWork } from '../theme';
 import { barChart, stackChart } from './bars';
 
 /** Sums of a value by run and category; categories by their sum over all runs, largest first. */
-function crossTable(rows: readonly Row[], run: (row: Row) => string, name: (row: Row) => string, value: (row: Row) => number) {
+function crossTable(
+  rows: readonly Row[],
+  run: (row: Row) => string,
+  name: (row: Row) => string,
+  value: (row: Row) => number,
+) {
   const runs = new Map<string, Map<string, number>>();
   const totals = new Map<string, number>();
   for (const row of rows) {
@@ -17,7 +22,10 @@ function crossTable(rows: readonly Row[], run: (row: Row) => string, name: (row:
   }
   const rank = (key: string): number => (isWork(key) ? totals.get(key)! : -1); // what is no work stands last
   const names = [...totals.keys()].sort((a, b) => rank(b) - rank(a));
-  return { names, runs: [...runs].map(([label, sums]) => ({ name: label, values: names.map((n) => sums.get(n) ?? 0) })) };
+  return {
+    names,
+    runs: [...runs].map(([label, sums]) => ({ name: label, values: names.map((n) => sums.get(n) ?? 0) })),
+  };
 }
 
 /** run and value: the keys of the columns that name a bar and measure its parts. */

@@ -2,7 +2,7 @@
 
 import type { Chart } from '../chart';
 import { hasColumns, numbers, reader, type Table } from '../data';
-import { causeColor } from '../theme';
+import { colorOf } from '../theme';
 import { stackChart } from './bars';
 
 export function causesChart(table: Table): Chart | null {
@@ -23,7 +23,7 @@ export function causesChart(table: Table): Chart | null {
   }
   return stackChart(
     'Idle time by cause',
-    causes.map((name) => ({ name, color: causeColor(name) })),
+    causes.map((name) => ({ name, color: colorOf(name) })),
     [...stacks].map(([name, values]) => ({ name, values })),
     { unit: 'ns' },
   );

@@ -1,6 +1,6 @@
 // Upright bars side by side or stacked, with an axis for each unit: histograms and steps.
 
-import { label, legend, type Chart, type ChartOption } from '../chart';
+import { closerLook, label, legend, type Chart, type ChartOption } from '../chart';
 import { shorten } from '../dom';
 import { roundValue, withUnit } from '../format';
 import type { Unit } from '../data';
@@ -20,16 +20,29 @@ export interface ColumnOptions {
 const HEIGHT = 280;
 const MOST_AT_ONCE = 80;
 
-export function columnChart(title: string, places: readonly string[], series: readonly Series[], options: ColumnOptions): Chart {
+function zoom(count: number): object[] {
+  const slider = { type: 'slider', bottom: 4, height: 18, startValue: 0, endValue: MOST_AT_ONCE - 1 };
+  return count <= MOST_AT_ONCE ? [closerLook()] : [closerLook(), slider];
+}
+
+export function columnChart(
+  title: string,
+  places: readonly string[],
+  series: readonly Series[],
+  options: ColumnOptions,
+): Chart {
   const units = [...new Set(series.map((each) => each.unit))];
   return {
     title,
     summary: series.map((each) => `${each.name}: ${each.values.length} values`).join('; '),
     height: () => HEIGHT,
     option: (colors): ChartOption => ({
-      legend: legend(series.map((each) => each.name), colors),
+      legend: legend(
+        series.map((each) => each.name),
+        colors,
+      ),
       grid: { left: 64, right: units.length > 1 ? 72 : 16, top: 40, bottom: places.length > MOST_AT_ONCE ? 78 : 48 },
-      dataZoom: places.length > MOST_AT_ONCE ? [{ type: 'slider', bottom: 4, height: 18, startValue: 0, endValue: MOST_AT_ONCE - 1 }] : [],
+      dataZoom: zoom(places.length),
       xAxis: {
         type: 'category',
         data: places.map((place) => label(place)),
@@ -52,7 +65,9 @@ export function columnChart(title: string, places: readonly string[], series: re
         axisPointer: { type: 'shadow' },
         formatter: (items: unknown) => {
           const { dataIndex } = (items as { dataIndex: number }[])[0] ?? { dataIndex: 0 };
-          const lines = series.map((each) => `${label(shorten(each.name, 60))}: ${withUnit(each.values[dataIndex] ?? 0, each.unit)}`);
+          const lines = series.map(
+            (each) => `${label(shorten(each.name, 60))}: ${withUnit(each.values[dataIndex] ?? 0, each.unit)}`,
+          );
           return [label(shorten(places[dataIndex] ?? '', 80)), ...lines].join('\n');
         },
       },

@@ -128,7 +128,10 @@ class Icicle {
 }
 
 export function icicleView(table: Table): HTMLElement | null {
-  if (!hasColumns(table, 'range', 'depth', 'sum_ns') || !table.rows.some((row) => row.some((cell) => numberOf(cell) > 0)))
+  if (
+    !hasColumns(table, 'range', 'depth', 'sum_ns') ||
+    !table.rows.some((row) => row.some((cell) => numberOf(cell) > 0))
+  )
     return null;
   const tree = buildTree(table);
   return tree.value > 0 ? new Icicle(tree).root : null;

@@ -1,6 +1,6 @@
 // How long launched work waited before it ran: median, 90th percentile and longest on a scale of powers of ten.
 
-import { label, legend, type Chart, type ChartOption } from '../chart';
+import { closerLook, label, legend, type Chart, type ChartOption } from '../chart';
 import { hasColumns, numbers, reader, type Report, type Table } from '../data';
 import { shorten } from '../dom';
 import { roundValue, withUnit } from '../format';
@@ -30,14 +30,21 @@ export function queueChart(title: string, table: Table, report: Report): Chart |
     summary: rows.map((_, i) => `${shorten(names[i]!, 60)} median ${withUnit(values[0]![i]!, 'ns')}`).join('; '),
     height: () => rows.length * ROW_PIXELS + 74,
     option: (colors, width): ChartOption => ({
-      legend: legend(MEASURES.map(({ name }) => name), colors),
+      legend: legend(
+        MEASURES.map(({ name }) => name),
+        colors,
+      ),
       grid: { left: nameRoom(names, width) + 14, right: 24, top: 34, bottom: 32 },
+      dataZoom: [closerLook()],
       xAxis: {
         type: 'log',
         axisLabel: { color: colors.muted, hideOverlap: true, formatter: (value: number) => roundValue(value, 'ns') },
         splitLine: { lineStyle: { color: colors.line } },
       },
-      yAxis: { ...nameAxis(names, colors, nameRoom(names, width)), splitLine: { show: true, lineStyle: { color: colors.line } } },
+      yAxis: {
+        ...nameAxis(names, colors, nameRoom(names, width)),
+        splitLine: { show: true, lineStyle: { color: colors.line } },
+      },
       tooltip: {
         formatter: (item: unknown) => {
           const { dataIndex } = item as { dataIndex: number };

@@ -54,10 +54,16 @@ export function describeItem(
     lines.push(count > 1 ? `${decimal(count, 0)} gaps, most of the time ${name}` : `Idle: ${name}`);
     if (meaning) lines.push(meaning);
   } else {
-    lines.push(count > 1 ? `${decimal(count, 0)} ${NOUNS[row.kind]}; the longest${category ? ` of ${category}` : ''}: ${name}` : name);
+    lines.push(
+      count > 1
+        ? `${decimal(count, 0)} ${NOUNS[row.kind]}; the longest${category ? ` of ${category}` : ''}: ${name}`
+        : name,
+    );
   }
   const share = count > 1 && length > 0 ? `, covered ${percent(row.busy[item]! / length)}` : '';
-  lines.push(`${category && count === 1 ? `${category}, ` : ''}${withUnit(length, 'ns')}${share}, at ${moment(row.start[item]!)}`);
+  lines.push(
+    `${category && count === 1 ? `${category}, ` : ''}${withUnit(length, 'ns')}${share}, at ${moment(row.start[item]!)}`,
+  );
   lines.push(lane.detail + (others > 0 ? `; ${decimal(others, 0)} more at this point, zoom in to see them` : ''));
   return lines;
 }
@@ -73,7 +79,9 @@ export function summarise(timeline: Timeline, rows: readonly Row[]): string {
   const left = timeline.rows_left_out;
   return (
     `${plural(ops, 'op')} on ${plural(of('ops').length, 'stream')} of ${plural(devices, 'GPU')} in ${withUnit(length, 'ns')}.` +
-    (busiest ? ` The busiest, stream ${busiest.packed.stream} of GPU ${busiest.packed.device}, ran ${percent(share)} of that.` : '') +
+    (busiest
+      ? ` The busiest, stream ${busiest.packed.stream} of GPU ${busiest.packed.device}, ran ${percent(share)} of that.`
+      : '') +
     (left.ops > 0 ? ` ${plural(left.ops, 'stream')} with less to do left out.` : '') +
     (left.ranges > 0 ? ` ${plural(left.ranges, 'row')} of ranges left out.` : '')
   );
@@ -86,7 +94,15 @@ function quote(word: string): string {
 /** The command for a page of what is shown. */
 export function commandFor(report: Report, timeline: Timeline, span: Span): string {
   const path = report.inputs.find((input) => input.input === timeline.input)?.path ?? 'TRACE';
-  const words = ['gputime', report.command, path, '--from', `${Math.floor(span.start)}ns`, '--to', `${Math.ceil(span.end)}ns`];
+  const words = [
+    'gputime',
+    report.command,
+    path,
+    '--from',
+    `${Math.floor(span.start)}ns`,
+    '--to',
+    `${Math.ceil(span.end)}ns`,
+  ];
   for (const { name, value } of timeline.options) words.push(`--${name}`, value);
   return [...words, '--html', '-o', 'part.html'].map(quote).join(' ');
 }

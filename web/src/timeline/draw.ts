@@ -12,7 +12,7 @@ export const AXIS = 26;
 const NARROW = 1.5; // pixels: what is narrower is added up by column
 const TEXT_LEAST = 34; // pixels a bar must have to be labelled
 const DIMMED = 0.16;
-const IDLE = 0.5; // gaps are paler than work
+export const IDLE = 0.5; // gaps are paler than work
 
 export interface Scene {
   readonly context: CanvasRenderingContext2D;
@@ -192,9 +192,13 @@ function drawLabels(scene: Scene): void {
   context.font = `11px ${ink.font}`;
 }
 
+function ticksOf(scene: Scene): ReturnType<typeof ticks> {
+  return ticks(scene.span, (scene.width - scene.gutter) / (scene.width < 600 ? 70 : 110));
+}
+
 function drawAxis(scene: Scene): void {
   const { context, ink, width, gutter } = scene;
-  const { step, times } = ticks(scene.span, (width - gutter) / 110);
+  const { step, times } = ticksOf(scene);
   context.fillStyle = ink.panel;
   context.fillRect(0, 0, width, AXIS);
   context.fillStyle = ink.muted;
@@ -210,14 +214,15 @@ function drawAxis(scene: Scene): void {
 
 /** A time with as many decimals as tell it from others a step away. */
 export function tickText(time: number, step: number): string {
-  const [factor, name] = time >= 1e9 ? [1e9, 's'] : time >= 1e6 ? [1e6, 'ms'] : time >= 1e3 ? [1e3, '\u00b5s'] : [1, 'ns'];
+  const [factor, name] =
+    time >= 1e9 ? [1e9, 's'] : time >= 1e6 ? [1e6, 'ms'] : time >= 1e3 ? [1e3, '\u00b5s'] : [1, 'ns'];
   const decimals = Math.max(0, Math.ceil(Math.log10(factor / Math.max(step, 1)) - 1e-9));
   return time === 0 ? '0' : `${(time / factor).toFixed(decimals)} ${name}`;
 }
 
 function drawGrid(scene: Scene): void {
   scene.context.fillStyle = scene.ink.line;
-  for (const time of ticks(scene.span, (scene.width - scene.gutter) / 110).times) {
+  for (const time of ticksOf(scene).times) {
     scene.context.fillRect(Math.round(xOf(scene, time)), AXIS, 1, scene.height);
   }
 }

@@ -8,15 +8,19 @@ export function timelineSection(report: Report): HTMLElement | null {
   const timelines = report.timelines ?? [];
   const first = timelines[0];
   if (!first) return null;
-  const host = element('div', {}, new TimelineView(report, first).root);
+  const made = new Map<number, HTMLElement>();
+  const rootOf = (index: number): HTMLElement => {
+    const root = made.get(index) ?? new TimelineView(report, timelines[index] ?? first).root;
+    made.set(index, root);
+    return root;
+  };
+  const host = element('div', {}, rootOf(0));
   const choice = element(
     'select',
     { 'aria-label': 'Trace' },
     ...timelines.map((timeline, i) => element('option', { value: i }, visible(timeline.input))),
   );
-  choice.addEventListener('change', () => {
-    host.replaceChildren(new TimelineView(report, timelines[Number(choice.value)] ?? first).root);
-  });
+  choice.addEventListener('change', () => host.replaceChildren(rootOf(Number(choice.value))));
   return element(
     'section',
     { class: 'panel', id: 'timeline', 'aria-labelledby': 'title-timeline' },

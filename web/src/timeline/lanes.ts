@@ -33,7 +33,8 @@ function labelOf(row: Row, processes: boolean): { label: string; detail: string 
   const { device, stream, tid, level } = row.packed;
   const owner = whose(row, processes);
   if (row.kind === 'gaps') return { label: 'idle', detail: `GPU ${device}, idle` };
-  if (row.kind === 'ops') return { label: `stream ${stream}${owner}`, detail: `GPU ${device}, stream ${stream}${owner}` };
+  if (row.kind === 'ops')
+    return { label: `stream ${stream}${owner}`, detail: `GPU ${device}, stream ${stream}${owner}` };
   const place = tid !== null ? `thread ${tid}` : stream !== null ? `GPU ${device}, stream ${stream}` : 'all threads';
   return {
     label: level === 0 ? place : '',

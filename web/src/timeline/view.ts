@@ -3,11 +3,12 @@
 import type { Report } from '../data';
 import { button, copy, element } from '../dom';
 import { decimal, withUnit } from '../format';
-import { colorOf, ink, onTheme } from '../theme';
+import { ink, onTheme } from '../theme';
 import { causeMeanings, commandFor, countHidden, describeItem, summarise } from './describe';
 import { AXIS, draw, tickText } from './draw';
 import { listen, type Actions } from './gestures';
 import { arrange, laneAt, type Lane, type Layout } from './lanes';
+import { legendView, rowsView } from './parts';
 import { itemNear, search, type Timeline } from './rows';
 import { fit, lengthOf, pan, zoom, type Span } from './span';
 
@@ -15,7 +16,6 @@ const TALLEST = 560; // pixels: what is higher scrolls
 const BORDERS = 2;
 const NEAR = 3; // pixels between the pointer and an item it means
 const MOVE_MS = 140;
-const LEGEND = 14;
 
 interface Focus {
   readonly lane: Lane;
@@ -75,10 +75,13 @@ export class TimelineView implements Actions {
       element('p', { class: 'timeline-summary' }, summary),
       this.tools(),
       element('div', { class: 'timeline-frame' }, this.port, this.tip, this.hint),
-      this.legend(),
+      legendView(timeline, this.rows(), (category) => {
+        this.chosen = category;
+        this.redraw();
+      }),
       this.more,
       this.spoken,
-      this.table(),
+      rowsView(this.layout, lengthOf(this.whole)),
     );
     listen(this.port, this.canvas, this);
     this.port.addEventListener('scroll', () => this.redraw());
@@ -174,71 +177,6 @@ export class TimelineView implements Actions {
       button('\u2190', { 'aria-label': 'Earlier', title: 'Earlier (a)' }, () => this.pan(-0.25, true)),
       button('\u2192', { 'aria-label': 'Later', title: 'Later (d)' }, () => this.pan(0.25, true)),
       button('Fit', { title: 'All of it (f)' }, () => this.fit()),
-    );
-  }
-
-  private legend(): HTMLElement {
-    const busy = new Map<string, number>();
-    const causes = new Map<string, number>();
-    for (const row of this.rows()) {
-      const sums = row.kind === 'ops' ? busy : row.kind === 'gaps' ? causes : null;
-      for (let i = 0; sums && i < row.items; i++) {
-        const name = row.name[i]!;
-        const key = (row.kind === 'ops' ? this.timeline.categories[name] : this.timeline.names[name]) ?? '';
-        sums.set(key, (sums.get(key) ?? 0) + row.busy[i]!);
-      }
-    }
-    const sorted = (sums: Map<string, number>): string[] => [...sums].sort((a, b) => b[1] - a[1]).map(([key]) => key);
-    const swatch = (key: string): HTMLElement => {
-      const made = element('span', { class: 'swatch' });
-      made.style.background = colorOf(key);
-      return made;
-    };
-    const categories = sorted(busy);
-    const items = categories.slice(0, LEGEND).map((key) => {
-      const toggle = button('', { class: 'quiet', 'aria-pressed': 'false', title: `Only ${key} in full colour` }, () => {
-        this.chosen = this.chosen === key ? null : key;
-        for (const other of items) other.setAttribute('aria-pressed', String(other === toggle && this.chosen === key));
-        this.redraw();
-      });
-      toggle.append(swatch(key), key);
-      return toggle;
-    });
-    const rest = categories.length - items.length;
-    const idle = sorted(causes).map((key) => element('span', { class: 'timeline-cause' }, swatch(key), `idle: ${key}`));
-    return element('div', { class: 'timeline-legend' }, ...items, rest > 0 && `and ${rest} more`, ...idle);
-  }
-
-  /** The rows as a table, for those who do not see the drawing. */
-  private table(): HTMLElement {
-    const length = Math.max(lengthOf(this.whole), 1);
-    const lines = this.layout.lanes.map(({ row, detail }) =>
-      element(
-        'tr',
-        {},
-        element('th', { scope: 'row' }, detail),
-        element('td', { class: 'number', title: String(row.packed.count) }, decimal(row.packed.count, 0)),
-        element('td', { class: 'number', title: `${row.packed.busy_ns} ns` }, withUnit(row.packed.busy_ns, 'ns')),
-        element('td', { class: 'number' }, withUnit(row.packed.busy_ns / length, 'share')),
-      ),
-    );
-    const head = ['Row', 'Count', 'Time', 'Share'].map((title) => element('th', { scope: 'col' }, title));
-    return element(
-      'details',
-      {},
-      element('summary', {}, 'The rows as a table, and the keys'),
-      element(
-        'p',
-        {},
-        'Keys: w and s or + and \u2212 zoom, a and d or the arrows pan, f shows all of it; up and down go to another row, ' +
-          'comma and full stop to the item before and after, double click zooms to an item. Bars are as high as they ' +
-          'are busy where they stand for several ops.',
-      ),
-      element(
-        'div',
-        { class: 'timeline-rows' },
-        element('table', {}, element('thead', {}, element('tr', {}, ...head)), element('tbody', {}, ...lines)),
-      ),
     );
   }
 
@@ -349,7 +287,11 @@ export class TimelineView implements Actions {
     if (hidden === 0) return;
     const command = commandFor(this.report, this.timeline, this.span);
     this.more.replaceChildren(
-      element('p', {}, `Here the page has no more detail: ${decimal(hidden, 0)} items are drawn together. All of them:`),
+      element(
+        'p',
+        {},
+        `Here the page has no more detail: ${decimal(hidden, 0)} items are drawn together. All of them:`,
+      ),
       element('code', {}, command),
       button('Copy', { class: 'quiet' }, () => void copy(command, 'Command copied')),
     );

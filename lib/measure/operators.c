@@ -6,10 +6,10 @@
 #include "measure/operator_set.h"
 
 static const struct gt_report_column columns[] = {
-    {"name", "Operator", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"calls", "Launches", GT_UNIT_COUNT, NULL, 0},
-    {"ops", "Ops", GT_UNIT_COUNT, NULL, 0},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"name", "Operator", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"calls", "Launches", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"share", "Share", GT_UNIT_SHARE, "op time", GT_COLUMN_BAR},
 };

@@ -30,6 +30,7 @@ COLUMNS = {
     "idle_causes_all": "cause count total_ns recoverable_ns share",
     "operators": "name calls ops total_ns avg_ns share",
     "idle_host": "device activity count total_ns longest_ns share",
+    "idle_work": "device name count total_ns longest_ns stddev_ns share",
     "histogram": "from_ns to_ns count",
     "launches": "name count total_ns queued queue_p50_ns queue_p90_ns queue_max_ns",
     "kernel_launches": "name count queued queue_p50_ns queue_p90_ns queue_max_ns",
@@ -50,6 +51,7 @@ KEYS = {
     "idle_causes_all": ("cause",),
     "operators": ("name",),
     "idle_host": ("device", "activity"),
+    "idle_work": ("device", "name"),
     "launches": ("name",),
     "kernel_launches": ("name",),
     "steps": ("step", "pid", "cpu_start_ns", "device"),
@@ -69,8 +71,9 @@ COMMANDS = {
 OWN_TABLES = {
     "summary": {"accounting", "categories", "idle_causes", "streams", "processes"},
     "kernels": {"kernels", "launches"},
-    "gaps": {"stream_gaps", "streams", "transitions", "histogram", "gaps", "idle_causes", "idle_host"},
-    "device gaps": {"gaps", "idle_causes", "idle_host"},
+    "gaps": {"stream_gaps", "streams", "transitions", "histogram", "gaps", "idle_causes", "idle_host",
+             "idle_work"},
+    "device gaps": {"gaps", "idle_causes", "idle_host", "idle_work"},
     "steps": {"steps"},
     "ranges": {"operators"},
 }

@@ -7,10 +7,10 @@
 #include "measure/named.h"
 
 static const struct gt_report_column columns[] = {
-    {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"device", "GPU", GT_UNIT_NONE, NULL, 0},
-    {"count", "Count", GT_UNIT_COUNT, NULL, 0},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"count", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"min_ns", "Min", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"median_ns", "Median", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},

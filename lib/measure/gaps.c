@@ -1,43 +1,48 @@
 /* Gaps: when each device was idle and why, summed by cause and listed longest first. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/quantile.h"
 #include "base/radix.h"
 #include "measure/calls.h"
 #include "measure/idle.h"
+#include "measure/idle_work.h"
 #include "measure/measure.h"
+#include "measure/spread.h"
 
 static const struct gt_report_column cause_columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, 0},
-    {"cause", "Cause", GT_UNIT_NONE, NULL, 0},
-    {"count", "Gaps", GT_UNIT_COUNT, NULL, 0},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"cause", "Cause", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"count", "Gaps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"longest_ns", "Longest", GT_UNIT_NS, NULL, 0},
-    {"recoverable_ns", "Recoverable", GT_UNIT_NS, NULL, 0},
+    {"recoverable_ns", "Recoverable", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE | GT_COLUMN_SPREAD},
     {"share", "Share of idle", GT_UNIT_SHARE, "idle time of the GPU", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
     {"meaning", "Meaning", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
 };
 
 static const struct gt_report_column host_columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, 0},
-    {"activity", "The launching thread was", GT_UNIT_NONE, NULL, 0},
-    {"count", "Gaps", GT_UNIT_COUNT, NULL, 0},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"activity", "The launching thread was", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"count", "Gaps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"longest_ns", "Longest", GT_UNIT_NS, NULL, 0},
     {"share", "Share of host gaps", GT_UNIT_SHARE, "idle time of the GPU with cause host", GT_COLUMN_BAR},
 };
 
 static const struct gt_report_column gap_columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, 0},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"start_ns", "Start", GT_UNIT_NS, NULL, GT_COLUMN_MOMENT},
     {"end_ns", "End", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MOMENT},
-    {"gap_ns", "Gap", GT_UNIT_NS, NULL, 0},
-    {"cause", "Cause", GT_UNIT_NONE, NULL, 0},
+    {"gap_ns", "Gap", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"cause", "Cause", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"after", "After", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"before", "Before", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"before", "Before", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     {"call", "Launch call", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"activity", "The launching thread was", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"recoverable_ns", "Recoverable", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"recoverable_ns", "Recoverable", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
 };
 
 static const char *const cause_meanings[GT_IDLE_CAUSE_COUNT] = {
@@ -51,31 +56,27 @@ static const char *const cause_meanings[GT_IDLE_CAUSE_COUNT] = {
 
 /* Gaps of one device with one cause, or host activity. */
 struct sum {
-    __int128 total_ns, twice_recoverable_ns;
-    int64_t longest_ns;
-    size_t count;
+    struct gt_moments gaps;
+    __int128 twice_recoverable_ns;
     const char *name, *meaning;
 };
 
 static void sum_add(struct sum *sum, const struct gt_idle_gap *gap) {
-    sum->count++;
-    sum->total_ns += gap->gap_ns;
+    gt_moments_add(&sum->gaps, gap->gap_ns);
     sum->twice_recoverable_ns += gap->twice_recoverable_ns;
-    if (gap->gap_ns > sum->longest_ns)
-        sum->longest_ns = gap->gap_ns;
 }
 
 static int by_total(const void *a, const void *b) {
     const struct sum *x = a, *y = b;
-    if (x->total_ns != y->total_ns)
-        return x->total_ns < y->total_ns ? 1 : -1;
+    if (x->gaps.sum != y->gaps.sum)
+        return x->gaps.sum < y->gaps.sum ? 1 : -1;
     return gt_str_cmp(gt_str_of(x->name), gt_str_of(y->name));
 }
 
 static __int128 sum_of_sums(const struct sum *sums, size_t count) {
     __int128 total = 0;
     for (size_t i = 0; i < count; i++)
-        total += sums[i].total_ns;
+        total += sums[i].gaps.sum;
     return total;
 }
 
@@ -83,16 +84,17 @@ static void add_causes(struct gt_table *table, int64_t device_id, struct sum *ca
     __int128 idle_ns = sum_of_sums(causes, GT_IDLE_CAUSE_COUNT);
     qsort(causes, GT_IDLE_CAUSE_COUNT, sizeof *causes, by_total);
     for (size_t i = 0; i < GT_IDLE_CAUSE_COUNT; i++) {
-        if (causes[i].count == 0)
+        if (causes[i].gaps.count == 0)
             continue;
         struct gt_cell *cell = gt_table_row(table);
         *cell++ = gt_cell_int(device_id);
         *cell++ = gt_cell_text(gt_str_of(causes[i].name));
-        *cell++ = gt_cell_count(causes[i].count);
-        *cell++ = gt_cell_int(gt_ns_of_sum(causes[i].total_ns));
-        *cell++ = gt_cell_int(causes[i].longest_ns);
+        *cell++ = gt_cell_count(causes[i].gaps.count);
+        *cell++ = gt_cell_int(gt_ns_of_sum(causes[i].gaps.sum));
+        *cell++ = gt_cell_int(causes[i].gaps.max);
         *cell++ = gt_cell_half(causes[i].twice_recoverable_ns);
-        *cell++ = gt_cell_share((double)causes[i].total_ns, (double)idle_ns);
+        *cell++ = gt_cell_real(gt_moments_stddev(&causes[i].gaps));
+        *cell++ = gt_cell_share((double)causes[i].gaps.sum, (double)idle_ns);
         *cell++ = gt_cell_text(gt_str_of(causes[i].meaning));
     }
 }
@@ -101,15 +103,15 @@ static void add_activities(struct gt_table *table, int64_t device_id, struct sum
     __int128 host_ns = sum_of_sums(activities, GT_HOST_ACTIVITY_COUNT);
     qsort(activities, GT_HOST_ACTIVITY_COUNT, sizeof *activities, by_total);
     for (size_t i = 0; i < GT_HOST_ACTIVITY_COUNT; i++) {
-        if (activities[i].count == 0)
+        if (activities[i].gaps.count == 0)
             continue;
         struct gt_cell *cell = gt_table_row(table);
         *cell++ = gt_cell_int(device_id);
         *cell++ = gt_cell_text(gt_str_of(activities[i].name));
-        *cell++ = gt_cell_count(activities[i].count);
-        *cell++ = gt_cell_int(gt_ns_of_sum(activities[i].total_ns));
-        *cell++ = gt_cell_int(activities[i].longest_ns);
-        *cell++ = gt_cell_share((double)activities[i].total_ns, (double)host_ns);
+        *cell++ = gt_cell_count(activities[i].gaps.count);
+        *cell++ = gt_cell_int(gt_ns_of_sum(activities[i].gaps.sum));
+        *cell++ = gt_cell_int(activities[i].gaps.max);
+        *cell++ = gt_cell_share((double)activities[i].gaps.sum, (double)host_ns);
     }
 }
 
@@ -130,6 +132,32 @@ static void add_sums(const struct gt_view *view, const struct gt_idle *idle, str
         add_causes(cause_table, view->devices[device].id, causes);
         add_activities(host_table, view->devices[device].id, activities);
     }
+}
+
+/* ---- spread over steps ---- */
+
+struct caused {
+    const struct gt_view *view;
+    const struct gt_idle *idle;
+};
+
+static struct gt_spread_item caused_item(const void *context, size_t index) {
+    const struct caused *caused = context;
+    const struct gt_idle_gap *gap = &caused->idle->gaps[index];
+    return (struct gt_spread_item){gt_idle_gap_step(caused->view, gap), gap->cause, gap->gap_ns};
+}
+
+static bool add_spreads(const struct gt_view *view, const struct gt_idle *idle, struct gt_section *section) {
+    const struct caused caused = {view, idle};
+    const struct gt_spread_source source = {idle->count, GT_IDLE_CAUSE_COUNT, caused_item, &caused};
+    double stddev_ns[GT_IDLE_CAUSE_COUNT];
+    size_t steps;
+    if (!gt_spread_measure(view, &source, stddev_ns, &steps))
+        return false;
+    for (size_t cause = 0; cause < GT_IDLE_CAUSE_COUNT && steps; cause++)
+        if (!isnan(stddev_ns[cause]))
+            gt_spread_add(section, "idle_causes", gt_str_of(gt_idle_cause_names[cause]), steps, stddev_ns[cause]);
+    return true;
 }
 
 static struct gt_cell call_name(const struct gt_view *view, uint32_t call) {
@@ -176,12 +204,13 @@ enum gt_status gt_gaps_run(const struct gt_view *view, struct gt_section *sectio
                                                GT_ARRAY_COUNT(cause_columns));
     struct gt_table *host = gt_section_table(section, "idle_host", "What the CPU did while the GPU had nothing to do",
                                              host_columns, GT_ARRAY_COUNT(host_columns));
+    causes->empty = view->device_count ? "The GPUs were never idle inside their span." : NULL;
+    add_sums(view, &idle, causes, host);
+    status = gt_idle_work_add(view, &idle, section, err);
     struct gt_table *gaps =
         gt_section_table(section, "gaps", "Longest idle gaps", gap_columns, GT_ARRAY_COUNT(gap_columns));
-    causes->empty = view->device_count ? "The GPUs were never idle inside their span." : NULL;
     gaps->screen_limit = 10;
-    add_sums(view, &idle, causes, host);
-    if (!add_gaps(view, &idle, gaps))
+    if (status == GT_OK && (!add_gaps(view, &idle, gaps) || !add_spreads(view, &idle, section)))
         status = gt_fail_memory(err);
     gt_idle_release(&idle);
     return status;

@@ -6,11 +6,11 @@
 #include "measure/measure.h"
 
 static const struct gt_report_column columns[] = {
-    {"pid", "Process", GT_UNIT_NONE, NULL, 0},
-    {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"device", "GPU", GT_UNIT_NONE, NULL, 0},
-    {"count", "Count", GT_UNIT_COUNT, NULL, 0},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"count", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"process_share", "Of process", GT_UNIT_SHARE, "the kernel time of the process", 0},
     {"share", "Share", GT_UNIT_SHARE, "kernel time", GT_COLUMN_BAR},

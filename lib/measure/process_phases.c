@@ -7,10 +7,10 @@
 #include "measure/phase_map.h"
 
 static const struct gt_report_column columns[] = {
-    {"pid", "Process", GT_UNIT_NONE, NULL, 0},
-    {"phase", "Phase", GT_UNIT_NONE, NULL, 0},
-    {"ops", "Ops", GT_UNIT_COUNT, NULL, 0},
-    {"exclusive_ns", "Exclusive", GT_UNIT_NS, NULL, 0},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"phase", "Phase", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"exclusive_ns", "Exclusive", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"share", "Share", GT_UNIT_SHARE, "op time of the process inside ranges", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
 };
 

@@ -9,33 +9,33 @@
 #include "measure/range_set.h"
 
 static const struct gt_report_column columns[] = {
-    {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"kernels", "Kernels", GT_UNIT_COUNT, NULL, 0},
-    {"kernel_ns", "Kernel time", GT_UNIT_NS, NULL, 0},
+    {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_KEY},
+    {"kernels", "Kernels", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"kernel_ns", "Kernel time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"share", "Share", GT_UNIT_SHARE, "kernel time", GT_COLUMN_BAR},
 };
 
 static const struct gt_report_column process_columns[] = {
-    {"pid", "Process", GT_UNIT_NONE, NULL, 0},
-    {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"instances", "Count", GT_UNIT_COUNT, NULL, 0},
-    {"range_ns", "CPU time", GT_UNIT_NS, NULL, 0},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_KEY},
+    {"instances", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"range_ns", "CPU time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"range_avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
-    {"kernels", "Kernels", GT_UNIT_COUNT, NULL, 0},
-    {"kernel_ns", "Kernel time", GT_UNIT_NS, NULL, 0},
+    {"kernels", "Kernels", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"kernel_ns", "Kernel time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"kernel_avg_ns", "Kernel mean", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"coverage", "Coverage", GT_UNIT_SHARE, "the kernel time of the process", GT_COLUMN_DETAIL},
 };
 
 static const struct gt_report_column coverage_columns[] = {
-    {"pid", "Process", GT_UNIT_NONE, NULL, 0},
-    {"kernels", "Kernels", GT_UNIT_COUNT, NULL, 0},
-    {"kernel_ns", "Kernel time", GT_UNIT_NS, NULL, 0},
-    {"covered_kernels", "In ranges", GT_UNIT_COUNT, NULL, 0},
-    {"covered_ns", "Time in ranges", GT_UNIT_NS, NULL, 0},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"kernels", "Kernels", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"kernel_ns", "Kernel time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"covered_kernels", "In ranges", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"covered_ns", "Time in ranges", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"coverage", "Coverage", GT_UNIT_SHARE, "the kernel time of the process", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
 };
 

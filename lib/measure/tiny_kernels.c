@@ -9,18 +9,18 @@
 enum { TINY_NS = 5000 };
 
 static const struct gt_report_column columns[] = {
-    {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"count", "Tiny launches", GT_UNIT_COUNT, NULL, 0},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"count", "Tiny launches", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"launch_share", "Of launches", GT_UNIT_SHARE, "kernel launches", GT_COLUMN_BAR},
 };
 
 static const struct gt_report_column process_columns[] = {
-    {"pid", "Process", GT_UNIT_NONE, NULL, 0},
-    {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"count", "Tiny launches", GT_UNIT_COUNT, NULL, 0},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"count", "Tiny launches", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
 };
 

@@ -130,9 +130,9 @@ enum gt_status gt_json_tables(struct gt_out *out, const struct gt_report *report
     struct gt_strtab texts = {0};
     if (how->audience != GT_FOR_PAGE)
         return write_tables(out, report, how, NULL, err);
-    if (!gt_strtab_init(&texts))
-        return gt_fail_memory(err);
-    enum gt_status status = write_tables(out, report, how, &texts, err);
+    enum gt_status status = gt_strtab_init(&texts) ? GT_OK : gt_fail_memory(err);
+    if (status == GT_OK)
+        status = write_tables(out, report, how, &texts, err);
     if (status == GT_OK && texts.failed)
         status = gt_fail_memory(err);
     if (status == GT_OK)

@@ -82,6 +82,7 @@ export async function open({ path }, { width = 1280, height = 800, ...settings }
     });
   });
   await page.goto(pathToFileURL(path).href);
+  await page.locator('#page[data-ready]').waitFor();
   const close = async () => {
     assert.deepEqual(oddities, []);
     await context.close();
@@ -107,7 +108,9 @@ export async function shoot(target, name) {
 export async function colours(page, section) {
   return page.evaluate((id) => {
     const canvas = document.querySelector(`#${id} canvas`);
-    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+    copy.drawImage(canvas, 0, 0);
+    const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
     const counts = {};
     for (let i = 0; i < data.length; i += 4) {
       const key = `#${[0, 1, 2].map((c) => data[i + c].toString(16).padStart(2, '0')).join('')}`;

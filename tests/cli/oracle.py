@@ -691,11 +691,16 @@ def transitions(view):
 
 
 @functools.lru_cache(maxsize=4)
-def device_gaps(view):
-    rows = []
+def gaps_with_calls(view):
+    """Each device gap and the call that launched the op behind it."""
+    pairs = []
     for device, ops in view.by_device().items():
-        rows.extend(gaps_of_device(view, device, ops))
-    return sorted(rows, key=lambda row: (-row["gap_ns"], row["device"], row["start_ns"]))
+        pairs.extend(gaps_of_device(view, device, ops))
+    return sorted(pairs, key=lambda pair: (-pair[0]["gap_ns"], pair[0]["device"], pair[0]["start_ns"]))
+
+
+def device_gaps(view):
+    return [gap for gap, _ in gaps_with_calls(view)]
 
 
 def gaps_of_device(view, device, ops):
@@ -725,7 +730,7 @@ def gaps_of_device(view, device, ops):
             "after": ended_at[a].name if a in ended_at else None,
             "before": enders[b].name if b in enders else None,
             "call": calls[a].plain_name if calls[a] is not None else None,
-        }
+        }, calls[a]
 
 
 def ender_call(op):
@@ -786,6 +791,51 @@ def idle_causes(view):
             "share": fraction(sum(gap["gap_ns"] for gap in gaps), idle[device]),
         }
         for (device, cause), gaps in groups.items()
+    ]
+
+
+@functools.lru_cache(maxsize=64)
+def outermost_code(view, pid, tid):
+    """What no other range or operator of the thread encloses, as (start, end, name) that do not overlap."""
+    code = [(event.start, -event.end, not event.is_annotation, index, event.name)
+            for index, event in enumerate(view.trace.code)
+            if (event.pid, event.tid) == (pid, tid) and event.end > event.start]
+    reached, result = None, []
+    for start, minus_end, _, _, name in sorted(code):
+        if reached is None or -minus_end > reached:
+            result.append((start if reached is None else max(start, reached), -minus_end, name))
+            reached = -minus_end
+    return result
+
+
+def work_during(view, call, a):
+    outermost = outermost_code(view, call.pid, call.tid)
+    first = max(0, bisect.bisect_left(outermost, (a,)) - 1)
+    last = bisect.bisect_left(outermost, (call.start,))
+    parts = [(max(0, min(end, call.start) - max(start, a)), name) for start, end, name in outermost[first:last]]
+    longest = max((length for length, _ in parts), default=0)
+    name = next((name for length, name in parts if length == longest and length), "")
+    return (2 * sum(length for length, _ in parts) > call.start - a and name) or "(outside ranges and operators)"
+
+
+def idle_work(view):
+    groups, idle = collections.defaultdict(list), collections.Counter()
+    for gap, call in gaps_with_calls(view):
+        if gap["cause"] == "host":
+            name = work_during(view, call, gap["start_ns"] + view.trace.origin)
+            groups[gap["device"], name].append(gap["gap_ns"])
+            idle[gap["device"]] += gap["gap_ns"]
+    return [
+        {
+            "device": device,
+            "name": name,
+            "count": len(gaps),
+            "total_ns": sum(gaps),
+            "longest_ns": max(gaps),
+            "stddev_ns": statistics(gaps)["stddev_ns"],
+            "share": fraction(sum(gaps), idle[device]),
+        }
+        for (device, name), gaps in groups.items()
     ]
 
 
@@ -1008,6 +1058,7 @@ TABLES = {
     "gaps": device_gaps,
     "idle_causes": idle_causes,
     "idle_host": idle_host,
+    "idle_work": idle_work,
     "histogram": histogram,
     "launches": launches,
     "kernel_launches": kernel_launches,

@@ -12,8 +12,6 @@ from conftest import DATA, SHARED, real_traces, trace_name
 OVERLAP = DATA / "overlap.json"
 COMPILED = DATA / "torch" / "llama_train_compiled.json.gz"
 NSIGHT = sorted([*(SHARED / "data/h200/nsys").glob("*/*.sqlite"), *(SHARED / "data/public/nsys").glob("*/*.sqlite")])
-# Programs that neither train nor serve a model: a light curve search, a database, and kernels made for tests.
-OWN_KERNELS = {"rtx3060_23k_kernels", "unversioned_2021", "no_kernels", "saxpy_schema_2.9.1", "graph_trace_3.24", "extras"}
 OTHER_MAX = {"NVIDIA": 0.03, "AMD": 0.06}
 
 
@@ -47,8 +45,6 @@ def vendor(path):
 
 @pytest.mark.parametrize("trace", real_traces() + NSIGHT, ids=trace_name)
 def test_little_is_other(gputime, trace):
-    if trace.stem in OWN_KERNELS:
-        pytest.skip("no training or inference")
     found = kernel_rows(gputime, trace)
     total = sum(row["total_ns"] for row in found)
     other = sum(row["total_ns"] for row in found if row["category"] == "other")

@@ -28,6 +28,7 @@ COLUMNS = {
     "stream_gaps": "device stream start_ns end_ns gap_ns",
     "idle_causes": "device cause count total_ns recoverable_ns",
     "idle_host": "device activity count total_ns longest_ns share",
+    "idle_work": "device name count total_ns longest_ns stddev_ns share",
     "histogram": "from_ns to_ns count",
     "launches": "name count total_ns queued queue_p50_ns queue_p90_ns queue_max_ns",
     "kernel_launches": "name count queued queue_p50_ns queue_p90_ns queue_max_ns",
@@ -46,6 +47,7 @@ KEYS = {
     "stream_gaps": ("device", "stream", "start_ns"),
     "idle_causes": ("device", "cause"),
     "idle_host": ("device", "activity"),
+    "idle_work": ("device", "name"),
     "launches": ("name",),
     "kernel_launches": ("name",),
     "steps": ("step", "pid", "cpu_start_ns", "device"),
@@ -64,8 +66,9 @@ COMMANDS = {
 OWN_TABLES = {
     "summary": {"accounting", "categories", "idle_causes", "streams", "processes"},
     "kernels": {"kernels", "launches"},
-    "gaps": {"stream_gaps", "streams", "transitions", "histogram", "gaps", "idle_causes", "idle_host"},
-    "device gaps": {"gaps", "idle_causes", "idle_host"},
+    "gaps": {"stream_gaps", "streams", "transitions", "histogram", "gaps", "idle_causes", "idle_host",
+             "idle_work"},
+    "device gaps": {"gaps", "idle_causes", "idle_host", "idle_work"},
     "steps": {"steps"},
 }
 # The single numbers that each command tells.

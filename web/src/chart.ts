@@ -59,6 +59,14 @@ function common(colors: Ink, own: ChartOption): ChartOption {
   };
 }
 
+function start(host: HTMLElement, width: number, height: number): echarts.ECharts {
+  const made = echarts.init(host, null, { renderer: 'canvas', width, height });
+  // The wheel alone moves the page; ECharts would keep it for itself.
+  host.addEventListener('wheel', (event) => !event.ctrlKey && event.stopPropagation(), { capture: true });
+  host.addEventListener('dblclick', () => made.dispatchAction({ type: 'dataZoom', start: 0, end: 100 }));
+  return made;
+}
+
 const hosts = new Set<() => void>();
 onTheme(() => {
   for (const draw of hosts) draw();
@@ -76,7 +84,7 @@ export function chartView(first: Chart): HTMLElement {
     const height = chart.height(width);
     host.style.height = `${height}px`;
     const colors = ink();
-    drawn ??= echarts.init(host, null, { renderer: 'canvas', width, height });
+    drawn ??= start(host, width, height);
     drawn.resize({ width, height });
     drawn.setOption(common(colors, chart.option(colors, width)), true);
   };
@@ -101,10 +109,12 @@ export function chartView(first: Chart): HTMLElement {
     if (drawn) save(`${name}.png`, drawn.getDataURL({ type: 'png', pixelRatio: 2, backgroundColor: ink().panel }));
   });
 
+  const hint = element('span', { class: 'hint' }, 'Ctrl + wheel zooms, double-click resets');
+
   host.style.height = `${first.height(800)}px`;
   choose(first);
   drawWhenSeen(host, draw);
-  return element('figure', { class: 'chart' }, host, element('figcaption', {}, caption, turn, png));
+  return element('figure', { class: 'chart' }, host, element('figcaption', {}, caption, hint, turn, png));
 }
 
 /** Charts far below cost nothing until they are scrolled to, or printed. */
@@ -133,6 +143,13 @@ function drawWhenSeen(host: HTMLElement, draw: () => void): void {
 /** Braces in a name would be read as a style of drawn text, line breaks as such. */
 export function label(text: string): string {
   return visible(text).replace(/\{/g, '\u2774').replace(/\}/g, '\u2775');
+}
+
+const isTouched = matchMedia('(pointer: coarse)').matches;
+
+/** A closer look at the values by Ctrl and the wheel; a double click shows all again. A finger scrolls the page. */
+export function closerLook(): object {
+  return { type: 'inside', xAxisIndex: 0, filterMode: 'none', zoomOnMouseWheel: 'ctrl', disabled: isTouched };
 }
 
 /** Names that can be switched off and on; those that find no room are behind arrows. */

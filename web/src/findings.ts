@@ -4,6 +4,8 @@ import type { Finding, Report } from './data';
 import { button, element, visible } from './dom';
 import { withUnit } from './format';
 
+const OPEN = 3;
+
 type Point = (table: string, texts: readonly string[]) => void;
 
 function sentences(title: string, texts: readonly string[]): HTMLElement | null {
@@ -12,7 +14,8 @@ function sentences(title: string, texts: readonly string[]): HTMLElement | null 
   return element('div', {}, element('h4', {}, title), element('ul', {}, ...items));
 }
 
-function findingView(report: Report, finding: Finding, point: Point): HTMLElement {
+/** The first ones are open; more would hide what comes after them. */
+function findingView(report: Report, finding: Finding, isOpen: boolean, point: Point): HTMLElement {
   const { table } = finding;
   const target = table ? report.tables[table] : undefined;
   const link =
@@ -24,24 +27,36 @@ function findingView(report: Report, finding: Finding, point: Point): HTMLElemen
     'li',
     { class: `finding ${finding.severity.replace(/\W/g, '')}` },
     element(
-      'div',
-      { class: 'finding-head' },
-      element('span', { class: 'severity' }, finding.severity),
-      element('h3', {}, element('bdi', {}, visible(finding.title))),
-      gain && element('span', { class: 'gain' }, `up to ${withUnit(finding.recoverable_ns ?? 0, 'ns')} to gain`),
+      'details',
+      { open: isOpen },
+      element(
+        'summary',
+        {},
+        element('span', { class: 'severity' }, finding.severity),
+        element('h3', {}, element('bdi', {}, visible(finding.title))),
+        gain && element('span', { class: 'gain' }, `up to ${withUnit(finding.recoverable_ns ?? 0, 'ns')} to gain`),
+        report.inputs.length > 1 && finding.input ? element('span', { class: 'gain' }, visible(finding.input)) : null,
+      ),
+      sentences('Evidence', finding.evidence),
+      sentences('What to do', finding.advice),
+      link || null,
     ),
-    report.inputs.length > 1 && finding.input ? element('p', { class: 'origin' }, visible(finding.input)) : null,
-    sentences('Evidence', finding.evidence),
-    sentences('What to do', finding.advice),
-    link || null,
   );
 }
 
 export function findingsView(report: Report, point: Point): HTMLElement {
-  return element(
+  const view = element(
     'section',
     { class: 'panel', id: 'findings', 'aria-labelledby': 'title-findings' },
     element('h2', { id: 'title-findings' }, 'Findings'),
-    element('ol', { class: 'findings' }, ...report.findings.map((finding) => findingView(report, finding, point))),
+    element(
+      'ol',
+      { class: 'findings' },
+      ...report.findings.map((finding, place) => findingView(report, finding, place < OPEN, point)),
+    ),
   );
+  addEventListener('beforeprint', () => {
+    for (const each of view.querySelectorAll('details')) each.open = true;
+  });
+  return view;
 }

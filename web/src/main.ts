@@ -7,8 +7,8 @@ import { findingsView } from './findings';
 import { headerView } from './header';
 import { healthView } from './health';
 import { inputsTable } from './inputs';
-import { buildNavigation } from './navigation';
 import { meaningsView } from './meaning';
+import { Navigation } from './navigation';
 import { TableView } from './table';
 import { followSystem } from './theme';
 import { timelineSection } from './timeline/index';
@@ -26,24 +26,44 @@ function panel(key: string, table: Table, report: Report, tables: Map<string, Ta
   );
 }
 
-function build(report: Report): void {
+function* sections(report: Report): Generator<HTMLElement> {
   const tables = new Map<string, TableView>();
-  const main = element('main', { id: 'content' });
-  const isMain = ([key]: readonly [string, Table]): number => Number(key === report.main_table);
-  const panels = Object.entries(report.tables)
-    .sort((a, b) => isMain(b) - isMain(a)) // the command's own table first, the others as they come
-    .filter(([key, table]) => table.rows.length > 0 && key !== 'findings')
-    .map(([key, table]) => panel(key, table, report, tables));
-  const inputs = inputsTable(report);
-  if (inputs) panels.push(panel('inputs', inputs, report, tables));
   const point = (key: string, texts: readonly string[]): void => tables.get(key)?.point(texts);
-  main.append(headerView(report));
-  if (report.findings.length > 0) main.append(findingsView(report, point));
-  const timeline = timelineSection(report);
-  main.append(...panels.slice(0, 1), ...(timeline ? [timeline] : []), ...panels.slice(1), healthView(report));
+  if (report.findings.length > 0) yield findingsView(report, point);
+
+  const isMain = ([key]: readonly [string, Table]): number => Number(key === report.main_table);
+  const shown = Object.entries(report.tables)
+    .filter(([key, table]) => table.rows.length > 0 && key !== 'findings')
+    .sort((a, b) => isMain(b) - isMain(a)); // the command's own table first, the others as they come
+  const inputs = inputsTable(report);
+  if (inputs) shown.push(['inputs', inputs]);
+  for (const [place, [key, table]] of shown.entries()) {
+    yield panel(key, table, report, tables);
+    const timeline = place === 0 && timelineSection(report);
+    if (timeline) yield timeline;
+  }
+  yield healthView(report);
+}
+
+const BUSY_MS = 25;
+
+/** The head is there at once; the rest follows piece by piece, so that the page can be seen and scrolled meanwhile. */
+async function build(report: Report): Promise<void> {
   const page = document.getElementById('page')!;
-  page.append(buildNavigation(report, main), main);
+  const main = element('main', { id: 'content' }, headerView(report));
+  const navigation = new Navigation(report);
+  page.append(navigation.root, main);
+  let since = -Infinity;
+  for (const section of sections(report)) {
+    main.append(section);
+    navigation.add(section);
+    if (performance.now() - since < BUSY_MS) continue;
+    await new Promise((resolve) => setTimeout(resolve));
+    since = performance.now();
+  }
+  page.dataset.ready = '';
+  if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
 }
 
 followSystem();
-build(readReport());
+void build(readReport());

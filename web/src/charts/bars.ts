@@ -1,6 +1,6 @@
 // Horizontal bars with their values: one for each name, or parts stacked for each of several.
 
-import { label, legend, type Chart, type ChartOption } from '../chart';
+import { closerLook, label, legend, type Chart, type ChartOption } from '../chart';
 import { shorten } from '../dom';
 import { percent, roundValue, withUnit } from '../format';
 import type { Unit } from '../data';
@@ -60,10 +60,10 @@ function valueAxis(colors: Ink, unit: Unit, width: number): object {
   };
 }
 
-/** A slider beside the names where there are too many to read at once. */
+/** Values can be looked at closer; beside the names is a slider where there are too many to read at once. */
 function zoom(count: number): object[] {
-  if (count <= MOST_AT_ONCE) return [];
-  return [{ type: 'slider', yAxisIndex: 0, right: 4, width: 14, startValue: 0, endValue: MOST_AT_ONCE - 1 }];
+  const slider = { type: 'slider', yAxisIndex: 0, right: 4, width: 14, startValue: 0, endValue: MOST_AT_ONCE - 1 };
+  return count <= MOST_AT_ONCE ? [closerLook()] : [closerLook(), slider];
 }
 
 function chartHeight(count: number, bar: number, above: number): number {

@@ -1,6 +1,6 @@
 // Upright bars side by side or stacked, with an axis for each unit: histograms and steps.
 
-import { label, legend, type Chart, type ChartOption } from '../chart';
+import { closerLook, label, legend, type Chart, type ChartOption } from '../chart';
 import { shorten } from '../dom';
 import { roundValue, withUnit } from '../format';
 import type { Unit } from '../data';
@@ -20,6 +20,11 @@ export interface ColumnOptions {
 const HEIGHT = 280;
 const MOST_AT_ONCE = 80;
 
+function zoom(count: number): object[] {
+  const slider = { type: 'slider', bottom: 4, height: 18, startValue: 0, endValue: MOST_AT_ONCE - 1 };
+  return count <= MOST_AT_ONCE ? [closerLook()] : [closerLook(), slider];
+}
+
 export function columnChart(
   title: string,
   places: readonly string[],
@@ -37,10 +42,7 @@ export function columnChart(
         colors,
       ),
       grid: { left: 64, right: units.length > 1 ? 72 : 16, top: 40, bottom: places.length > MOST_AT_ONCE ? 78 : 48 },
-      dataZoom:
-        places.length > MOST_AT_ONCE
-          ? [{ type: 'slider', bottom: 4, height: 18, startValue: 0, endValue: MOST_AT_ONCE - 1 }]
-          : [],
+      dataZoom: zoom(places.length),
       xAxis: {
         type: 'category',
         data: places.map((place) => label(place)),

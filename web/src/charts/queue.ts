@@ -1,6 +1,6 @@
 // How long launched work waited before it ran: median, 90th percentile and longest on a scale of powers of ten.
 
-import { label, legend, type Chart, type ChartOption } from '../chart';
+import { closerLook, label, legend, type Chart, type ChartOption } from '../chart';
 import { hasColumns, numbers, reader, type Report, type Table } from '../data';
 import { shorten } from '../dom';
 import { roundValue, withUnit } from '../format';
@@ -35,6 +35,7 @@ export function queueChart(title: string, table: Table, report: Report): Chart |
         colors,
       ),
       grid: { left: nameRoom(names, width) + 14, right: 24, top: 34, bottom: 32 },
+      dataZoom: [closerLook()],
       xAxis: {
         type: 'log',
         axisLabel: { color: colors.muted, hideOverlap: true, formatter: (value: number) => roundValue(value, 'ns') },

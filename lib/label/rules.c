@@ -133,38 +133,39 @@ const char *gt_rules_class(const struct gt_rules *rules, size_t index) {
     return index <= rules->category_count ? rules->categories[index - 1] : NULL;
 }
 
-struct gt_str gt_rules_pattern(const struct gt_rules *rules, uint32_t number) {
-    return number ? rules->items[number - 1].text : GT_STR("");
-}
-
 /* The first substring in the name, unless a later one that contains it is in the name too. */
-static uint32_t match_map(const struct gt_rules *rules, struct gt_str name) {
-    uint32_t match = 0;
+static const struct gt_rule *match_map(const struct gt_rules *rules, struct gt_str name, struct gt_str *shorter) {
+    const struct gt_rule *match = NULL;
     for (size_t i = 0; i < rules->count; i++) {
-        struct gt_str text = rules->items[i].text;
-        if (gt_str_find_nocase(name, text) && (!match || gt_str_find_nocase(text, rules->items[match - 1].text)))
-            match = (uint32_t)i + 1;
+        const struct gt_rule *rule = &rules->items[i];
+        if ((match && !gt_str_find_nocase(rule->text, match->text)) || !gt_str_find_nocase(name, rule->text))
+            continue;
+        *shorter = match ? match->text : *shorter;
+        match = rule;
     }
     return match;
 }
 
-uint32_t gt_rules_shorter(const struct gt_rules *rules, uint32_t number) {
-    for (uint32_t i = 1; rules->is_map && i < number; i++)
-        if (gt_str_find_nocase(rules->items[number - 1].text, rules->items[i - 1].text))
-            return i;
-    return 0;
+static const struct gt_rule *match_expressions(const struct gt_rules *rules, struct gt_str name) {
+    for (size_t i = 0; i < rules->count; i++)
+        if (gt_pattern_matches(rules->items[i].pattern, name))
+            return &rules->items[i];
+    return NULL;
 }
 
-const char *gt_rules_category(const struct gt_rules *rules, struct gt_str name, uint32_t *number) {
-    *number = 0;
-    if (rules->is_map) {
-        /* As in GPU Performance Analyser, which keeps NCCL apart whatever the map says. */
-        if (gt_str_find_nocase(name, GT_STR("nccl")) || gt_str_find_nocase(name, GT_STR("rccl")))
-            return "nccl";
-        *number = match_map(rules, name);
+struct gt_rules_answer gt_rules_ask(const struct gt_rules *rules, struct gt_str name) {
+    struct gt_rules_answer answer = {.category = rules->otherwise, .pattern = GT_STR(""), .shorter = GT_STR("")};
+    /* As in GPU Performance Analyser, which keeps NCCL apart whatever the map says. */
+    if (rules->is_map && (gt_str_find_nocase(name, GT_STR("nccl")) || gt_str_find_nocase(name, GT_STR("rccl")))) {
+        answer.category = "nccl";
+        return answer;
     }
-    for (size_t i = 0; i < rules->count && !rules->is_map && !*number; i++)
-        if (gt_pattern_matches(rules->items[i].pattern, name))
-            *number = (uint32_t)i + 1;
-    return *number ? rules->items[*number - 1].category : rules->otherwise;
+    const struct gt_rule *match =
+        rules->is_map ? match_map(rules, name, &answer.shorter) : match_expressions(rules, name);
+    if (match) {
+        answer.category = match->category;
+        answer.rule = (uint32_t)(match - rules->items) + 1;
+        answer.pattern = match->text;
+    }
+    return answer;
 }

@@ -39,7 +39,7 @@ static const char *format_of_suffix(const char *suffix) {
 
 static enum gputime_status fail_suffix(const char *path, struct gputime_error *err) {
     char formats[256];
-    const struct cli_option *option = cli_option_find("format", strlen("format"));
+    const struct cli_option *option = cli_option_find("format", strlen("format"), CLI_GROUP_FORMAT);
     return cli_fail_usage(err, "cannot tell the format of '%s' by its suffix; name it with --format %s", path,
                           cli_option_choices(option, formats, sizeof formats));
 }

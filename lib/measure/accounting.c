@@ -4,17 +4,19 @@
 #include "measure/measure.h"
 
 #define AMOUNT_COLUMNS                                                                                                 \
-    {"span_ns", "Span", GT_UNIT_NS, NULL, 0}, {"busy_ns", "Busy", GT_UNIT_NS, NULL, 0},                                \
-        {"idle_ns", "Idle", GT_UNIT_NS, NULL, 0}, {"compute_ns", "Compute", GT_UNIT_NS, NULL, 0},                      \
-        {"comm_ns", "Comm", GT_UNIT_NS, NULL, 0}, {"memory_ns", "Memory", GT_UNIT_NS, NULL, 0},                        \
-        {"exposed_comm_ns", "Exposed comm", GT_UNIT_NS, NULL, 0},                                                      \
-        {"exposed_memory_ns", "Exposed memory", GT_UNIT_NS, NULL, 0},                                                  \
-        {"overlap_ns", "Comm under compute", GT_UNIT_NS, NULL, 0}, {                                                   \
-        "sum_ns", "Sum of ops", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL                                                     \
+    {"span_ns", "Span", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},                                           \
+        {"busy_ns", "Busy", GT_UNIT_NS, NULL, GT_COLUMN_ADDS}, {"idle_ns", "Idle", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},  \
+        {"compute_ns", "Compute", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},                                                   \
+        {"comm_ns", "Comm", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},                                                         \
+        {"memory_ns", "Memory", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},                                                     \
+        {"exposed_comm_ns", "Exposed comm", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},                                         \
+        {"exposed_memory_ns", "Exposed memory", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},                                     \
+        {"overlap_ns", "Comm under compute", GT_UNIT_NS, NULL, GT_COLUMN_ADDS}, {                                      \
+        "sum_ns", "Sum of ops", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS                                    \
     }
 
 static const struct gt_report_column account_columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, 0},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     AMOUNT_COLUMNS,
     {"utilisation", "Busy share", GT_UNIT_SHARE, "span", 0},
     {"gpu", "Model", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
@@ -22,15 +24,15 @@ static const struct gt_report_column account_columns[] = {
 };
 
 static const struct gt_report_column summary_columns[] = {
-    {"measure", "Over GPUs", GT_UNIT_NONE, NULL, 0},
+    {"measure", "Over GPUs", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     AMOUNT_COLUMNS,
     {"utilisation", "Busy share", GT_UNIT_SHARE, "span", 0},
 };
 
 static const struct gt_report_column part_columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, 0},
-    {"part", "Time in", GT_UNIT_NONE, NULL, 0},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"part", "Time in", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"share", "Share", GT_UNIT_SHARE, "span", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
 };
 

@@ -14,9 +14,9 @@ struct work {
 };
 
 static const struct gt_report_column columns[] = {
-    {"name", "Work of the driver", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"count", "Count", GT_UNIT_COUNT, NULL, 0},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"name", "Work of the driver", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"count", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"avg_ns", "Average", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"max_ns", "Max", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
 };

@@ -12,8 +12,8 @@ enum { PAUSE_NS = 10000000 };
 static const struct { double per_second, median_ns; } storms[] = {{50000, 10000}, {100000, 20000}};
 
 #define RATE_COLUMNS                                                                                                   \
-    {"count", "Kernels", GT_UNIT_COUNT, NULL, 0}, {"window_ns", "Window", GT_UNIT_NS, NULL, 0},                        \
-        {"per_second", "Kernels/s", GT_UNIT_COUNT, NULL, 0},                                                           \
+    {"count", "Kernels", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},                                       \
+        {"window_ns", "Window", GT_UNIT_NS, NULL, 0}, {"per_second", "Kernels/s", GT_UNIT_COUNT, NULL, 0},             \
         {"median_ns", "Median", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},                                                   \
         {"p90_ns", "p90", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE}, {"p99_ns", "p99", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},  \
         {"under_5us", "<5us", GT_UNIT_SHARE, "kernel launches", 0},                                                    \
@@ -21,7 +21,8 @@ static const struct { double per_second, median_ns; } storms[] = {{50000, 10000}
         {"under_20us", "<20us", GT_UNIT_SHARE, "kernel launches", 0}, {"storm", "Storm", GT_UNIT_NONE, NULL, 0},
 
 static const struct gt_report_column columns[] = {RATE_COLUMNS};
-static const struct gt_report_column process_columns[] = {{"pid", "Process", GT_UNIT_NONE, NULL, 0}, RATE_COLUMNS};
+static const struct gt_report_column process_columns[] = {{"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+                                                          RATE_COLUMNS};
 
 /* Kernels of one process, or of all. */
 struct rate {

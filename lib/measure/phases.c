@@ -3,13 +3,13 @@
 #include "measure/phase_set.h"
 
 static const struct gt_report_column columns[] = {
-    {"phase", "Phase", GT_UNIT_NONE, NULL, 0},
-    {"instances", "Ranges", GT_UNIT_COUNT, NULL, 0},
-    {"ops", "Ops", GT_UNIT_COUNT, NULL, 0},
-    {"exclusive_ns", "Exclusive", GT_UNIT_NS, NULL, 0},
-    {"busy_ns", "Busy", GT_UNIT_NS, NULL, 0},
+    {"phase", "Phase", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"instances", "Ranges", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"exclusive_ns", "Exclusive", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"busy_ns", "Busy", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"share", "Share", GT_UNIT_SHARE, "op time inside ranges", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
-    {"cpu_ns", "CPU time", GT_UNIT_NS, NULL, 0},
+    {"cpu_ns", "CPU time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"cpu_share", "CPU share", GT_UNIT_SHARE, "CPU time in ranges", GT_COLUMN_DETAIL},
     {"source", "Source", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
 };

@@ -13,12 +13,12 @@ struct category {
 };
 
 static const struct gt_report_column columns[] = {
-    {"category", "Category of ranges", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"domain", "Domain", GT_UNIT_NONE, NULL, 0},
-    {"instances", "Count", GT_UNIT_COUNT, NULL, 0},
-    {"ops", "Ops", GT_UNIT_COUNT, NULL, 0},
-    {"projected_ns", "Projected", GT_UNIT_NS, NULL, 0},
-    {"range_ns", "CPU time", GT_UNIT_NS, NULL, 0},
+    {"category", "Category of ranges", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"instances", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"projected_ns", "Projected", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"range_ns", "CPU time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
 };
 
 static bool add_up(const struct gt_range_set *set, struct gt_grouping *categories) {

@@ -64,7 +64,12 @@ def options_of_commands():
     return [(f"--{match[2]}", match[1].split(), match[3].split() if match[3] else []) for match in found]
 
 
-REPORT_COMMANDS = next((commands for option, commands, _ in options_of_commands() if option == "--table"), [])
+def commands_with(wanted):
+    return next((commands for option, commands, _ in options_of_commands() if option == wanted), [])
+
+
+# Comparisons need two traces and have tests of their own.
+REPORT_COMMANDS = [name for name in commands_with("--table") if name not in commands_with("--a")]
 # Choices that are tried in another way, are about the terminal, or only change which rows come first.
 OTHER_CHOICES = {"--format", "--table", "--category", "--reader", "--color", "--unit", "--sort", "--gap-sort"}
 NOT_IN_REPORTS = {("--names", "hash")}

@@ -8,6 +8,8 @@
 
 static enum gt_status add_category(struct gt_rules *rules, struct gt_str key, const char **category,
                                    struct gt_error *err) {
+    if (key.len == 0)
+        return gt_fail_usage(err, "the name of a category is empty");
     for (size_t i = 0; i < rules->category_count; i++)
         if (gt_str_eq(gt_str_of(rules->categories[i]), key)) {
             *category = rules->categories[i];
@@ -37,11 +39,16 @@ static enum gt_status add_item(struct gt_rules *rules, struct gt_str text, const
     return status;
 }
 
+/* Case does not matter in a map. */
+static bool is_same_text(const struct gt_rules *rules, struct gt_str a, struct gt_str b) {
+    return rules->is_map ? a.len == b.len && gt_str_find_nocase(a, b) : gt_str_eq(a, b);
+}
+
 enum gt_status gt_rules_add(struct gt_rules *rules, struct gt_str text, struct gt_str category, struct gt_error *err) {
     const char *key = "";
     enum gt_status status = add_category(rules, category, &key, err);
     for (size_t i = 0; i < rules->count && status == GT_OK; i++)
-        if (gt_str_eq(rules->items[i].text, text)) {
+        if (is_same_text(rules, rules->items[i].text, text)) {
             rules->items[i].category = key;
             return GT_OK;
         }
@@ -66,9 +73,22 @@ struct gt_rules *gt_rules_make(bool is_map) {
     return rules;
 }
 
+/* Puts the categories in the order of the rules, without those that a repeated text took away. */
+static void list_categories(struct gt_rules *rules) {
+    rules->category_count = 0;
+    for (size_t i = 0; i < rules->count; i++) {
+        size_t place = 0;
+        while (place < rules->category_count && rules->categories[place] != rules->items[i].category)
+            place++;
+        rules->categories[place] = rules->items[i].category;
+        rules->category_count += place == rules->category_count;
+    }
+}
+
 /* Hands them out unless adding them failed. */
 static enum gt_status finish_rules(struct gt_rules *made, enum gt_status status, struct gt_rules **out,
                                    struct gt_error *err) {
+    list_categories(made);
     if (status == GT_OK && gt_arena_failed(&made->arena))
         status = gt_fail_memory(err);
     if (status == GT_OK)

@@ -93,8 +93,7 @@ static bool begins_report(const char *text) {
     return false;
 }
 
-/* Length of the prefix that names the capture; 0: the file stands alone. */
-static size_t capture_prefix(const char *path) {
+size_t cli_capture_prefix(const char *path) {
     const char *slash = strrchr(path, '/');
     const char *base = slash ? slash + 1 : path;
     size_t bytes = 0;
@@ -106,9 +105,10 @@ static size_t capture_prefix(const char *path) {
     return bytes;
 }
 
-static bool same_capture(const char *a, const char *b) {
-    size_t bytes = capture_prefix(a);
-    return bytes && bytes == capture_prefix(b) && memcmp(a, b, bytes) == 0;
+/* Runs that say what they are stand alone, too. */
+static bool same_capture(const struct cli_run *a, const struct cli_run *b) {
+    size_t bytes = a->rules || b->rules ? 0 : cli_capture_prefix(a->path);
+    return bytes && bytes == cli_capture_prefix(b->path) && memcmp(a->path, b->path, bytes) == 0;
 }
 
 static enum gputime_status check_readable(const char *path, struct gputime_error *err) {
@@ -124,54 +124,119 @@ static enum gputime_status check_readable(const char *path, struct gputime_error
     return GPUTIME_OK;
 }
 
-static enum gputime_status check_paths(const char *const *paths, size_t path_count, struct gputime_error *err) {
+enum gputime_status cli_capture_check(const struct cli_capture *capture, struct gputime_error *err) {
+    enum gputime_status status = GPUTIME_OK;
+    for (size_t i = 0; i < capture->path_count && !status; i++)
+        status = check_readable(capture->paths[i], err);
+    return status;
+}
+
+static enum gputime_status read_words(struct cli_captures *captures, const char *const *words, size_t word_count,
+                                      bool are_runs, struct gputime_error *err) {
     size_t pipes = 0;
-    for (size_t i = 0; i < path_count; i++) {
-        enum gputime_status status = check_readable(paths[i], err);
+    for (size_t i = 0; i < word_count; i++) {
+        struct cli_run *run = &captures->runs[captures->run_count++];
+        enum gputime_status status = are_runs ? cli_run_init(run, words[i], i, err) : GPUTIME_OK;
+        if (!are_runs)
+            run->path = words[i];
+        if (!status && are_runs)
+            status = check_readable(run->path, err);
         if (status)
             return status;
-        pipes += strcmp(paths[i], "-") == 0;
+        pipes += strcmp(run->path, "-") == 0;
     }
     return pipes > 1 ? cli_fail_usage(err, "standard input ('-') can be read only once") : GPUTIME_OK;
 }
 
-/* Adds the capture of paths[first]: that file and every later one that belongs to it. */
-static void add_capture(struct cli_captures *captures, const char **next, const char *const *paths, size_t path_count,
-                        size_t first, bool *is_taken) {
+/* Adds the capture of the first run: its file and every one before `end` that belongs to it. */
+static void add_capture(struct cli_captures *captures, const char **next, size_t first, size_t end, bool *is_taken) {
     struct cli_capture *capture = &captures->items[captures->count++];
+    const struct cli_run *runs = captures->runs;
     capture->paths = next;
-    for (size_t i = first; i < path_count; i++)
-        if (!is_taken[i] && (i == first || same_capture(paths[first], paths[i]))) {
+    capture->run = &runs[first];
+    for (size_t i = first; i < end; i++)
+        if (!is_taken[i] && (i == first || same_capture(&runs[first], &runs[i]))) {
             is_taken[i] = true;
-            capture->paths[capture->path_count++] = paths[i];
+            capture->paths[capture->path_count++] = runs[i].path;
         }
 }
 
-enum gputime_status cli_captures_init(struct cli_captures *captures, const char *const *paths, size_t path_count,
-                                      struct gputime_error *err) {
-    *captures = (struct cli_captures){0};
-    enum gputime_status status = check_paths(paths, path_count, err);
-    if (status)
-        return status;
-
-    bool *is_taken = calloc(path_count + 1, sizeof *is_taken);
-    captures->items = calloc(path_count + 1, sizeof *captures->items);
-    captures->paths = calloc(path_count + 1, sizeof *captures->paths);
-    if (!is_taken || !captures->items || !captures->paths) {
-        free(is_taken);
-        return cli_fail_memory(err);
-    }
+enum gputime_status cli_captures_init(struct cli_captures *captures, const char *const *words, size_t word_count,
+                                      bool are_runs, size_t split, struct gputime_error *err) {
+    bool *is_taken = calloc(word_count + 1, sizeof *is_taken);
+    *captures = (struct cli_captures){.items = calloc(word_count + 1, sizeof *captures->items),
+                                      .paths = calloc(word_count + 1, sizeof *captures->paths),
+                                      .runs = calloc(word_count + 1, sizeof *captures->runs)};
+    enum gputime_status status = is_taken && captures->items && captures->paths && captures->runs
+                                     ? read_words(captures, words, word_count, are_runs, err)
+                                     : cli_fail_memory(err);
     const char **next = captures->paths;
-    for (size_t i = 0; i < path_count; i++)
+    for (size_t i = 0; !status && i < word_count; i++) {
+        if (i == split)
+            captures->first_of_b = captures->count;
         if (!is_taken[i]) {
-            add_capture(captures, next, paths, path_count, i, is_taken);
+            add_capture(captures, next, i, i < split ? split : word_count, is_taken);
             next += captures->items[captures->count - 1].path_count;
         }
+    }
+    if (split >= word_count)
+        captures->first_of_b = captures->count;
     free(is_taken);
+    return status;
+}
+
+enum gputime_status cli_captures_init_config(struct cli_captures *captures, const char *path,
+                                             struct gputime_error *err) {
+    *captures = (struct cli_captures){0};
+    enum gputime_status status = gputime_config_open(path, &captures->config, err);
+    if (status)
+        return status;
+    size_t count = gputime_config_input_count(captures->config), path_count = 0;
+    for (size_t i = 0; i < count; i++)
+        path_count += gputime_config_input(captures->config, i, NULL).path_count;
+    captures->items = calloc(count + 1, sizeof *captures->items);
+    captures->paths = calloc(path_count + 1, sizeof *captures->paths);
+    if (!captures->items || !captures->paths)
+        return cli_fail_memory(err);
+    const char **next = captures->paths;
+    for (size_t i = 0; i < count; i++) {
+        struct gputime_input input = gputime_config_input(captures->config, i, NULL);
+        captures->items[captures->count++] = (struct cli_capture){.paths = next, .path_count = input.path_count};
+        memcpy(next, input.paths, input.path_count * sizeof *next);
+        next += input.path_count;
+    }
     return GPUTIME_OK;
 }
 
+struct gputime_options cli_captures_options(const struct cli_captures *captures, size_t index,
+                                            const struct gputime_options *options) {
+    struct gputime_options base = *options;
+    if (captures->is_class_default)
+        base.rules = base.map = NULL;
+    struct gputime_options own = captures->config ? gputime_config_input(captures->config, index, &base).options
+                                                  : cli_run_options(captures->items[index].run, &base);
+    if (!own.rules && !own.map) {
+        own.rules = options->rules;
+        own.map = options->map;
+    }
+    return own;
+}
+
+enum gputime_status cli_captures_check(const struct cli_captures *captures, const struct gputime_options *options,
+                                       struct gputime_error *err) {
+    enum gputime_status status = GPUTIME_OK;
+    for (size_t i = 0; !status && i < captures->count; i++) {
+        struct gputime_options own = cli_captures_options(captures, i, options);
+        status = captures->config ? gputime_options_check(&own, err) : cli_run_check(captures->items[i].run, &own, err);
+    }
+    return status;
+}
+
 void cli_captures_release(struct cli_captures *captures) {
+    gputime_config_free(captures->config);
+    for (size_t i = 0; i < captures->run_count; i++)
+        cli_run_release(&captures->runs[i]);
+    free(captures->runs);
     free(captures->items);
     free(captures->paths);
     *captures = (struct cli_captures){0};

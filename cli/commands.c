@@ -20,6 +20,10 @@ static const struct cli_sort gap_sorts[] = {
 static const char *const stream_gap_analyses[] = {"stream_gaps", "streams", "histogram", "transitions", NULL};
 static const char *const device_gap_analyses[] = {"gaps", NULL};
 
+static const char *const timeline_analyses[] = {"timeline", NULL};
+#define TIMELINE_PART                                                                                                  \
+    { .for_page = true, .analyses = timeline_analyses }
+
 static const struct cli_list transitions = {.table = "transitions",
                                             .sort = "avg_ns",
                                             .screen_rows = 15,
@@ -29,12 +33,14 @@ static const struct cli_list transitions = {.table = "transitions",
                                             .only_sorts = true,
                                             .is_ranked = true};
 
-#define CAUSE_COLUMNS "device,cause,count,total_ns,longest_ns,recoverable_ns,share"
+#define ALL_CAUSE_COLUMNS "cause,count,total_ns,longest_ns,recoverable_ns,share"
+#define CAUSE_COLUMNS     "device," ALL_CAUSE_COLUMNS
 
 /* ---- summary ---- */
 
-static const char *const summary_analyses[] = {"overview", "findings", "accounting", "categories",  "kernels",   "gaps",
-                                               "memory",   "streams",  "steps",      "collectives", "processes", NULL};
+static const char *const summary_analyses[] = {"overview", "findings",    "accounting",  "categories", "kernels",
+                                               "gaps",     "memory",      "streams",     "phases",     "steps",
+                                               "graphs",   "collectives", "driver_work", "processes",  NULL};
 
 /* One screen: what is hidden is for data and pages. */
 static const struct gputime_shape summary_shapes[] = {
@@ -43,17 +49,23 @@ static const struct gputime_shape summary_shapes[] = {
     {.table = "categories", .screen_limit = 6},
     {.table = "kernels", .columns = "name,count,total_ns,avg_ns,share"},
     {.table = "idle_causes", .screen_limit = 8, .columns = CAUSE_COLUMNS},
+    {.table = "idle_causes_all", .hidden = 1},
     {.table = "idle_host", .limit = 20, .hidden = 1},
-    {.table = "gaps", .limit = 20, .screen_limit = 3, .columns = "device,start_ns,gap_ns,cause,before"},
+    {.table = "idle_work", .limit = 20, .hidden = 1},
+    {.table = "gaps", .limit = 20, .screen_limit = 3, .columns = "device,start_ns,gap_ns,cause,meanwhile"},
     {.table = "memory", .hidden = 1},
     {.table = "streams", .hidden = 1},
+    {.table = "phases", .hidden = 1},
+    {.table = "step_states", .hidden = 1},
     {.table = "steps", .hidden = 1},
+    {.table = "graphs", .hidden = 1},
+    {.table = "driver_work", .hidden = 1},
     {.table = "processes", .hidden = 1},
     {.table = NULL},
 };
 
 /* Charts that a screen has no room for. */
-static const char *const summary_page_analyses[] = {"histogram", "launches", "range_tree", NULL};
+static const char *const summary_page_analyses[] = {"histogram", "launches", "range_tree", "timeline", NULL};
 
 static const struct cli_list summary_kernels = {.table = "kernels",
                                                 .sort = "total_ns",
@@ -61,6 +73,17 @@ static const struct cli_list summary_kernels = {.table = "kernels",
                                                 .sort_offset = AT(sort),
                                                 .top_offset = AT(top),
                                                 .sorts = kernel_sorts};
+
+/* ---- steps ---- */
+
+static const char *const step_analyses[] = {"steps", NULL};
+#define STEP_PARTS "cpu_ns,gpu_ns,compute_ns,exposed_comm_ns,exposed_memory_ns,idle_ns"
+static const struct gputime_shape step_shapes[] = {
+    {.table = "step_states", .columns = "device,state,steps," STEP_PARTS},
+    {.table = "steps", .columns = "step,device,state," STEP_PARTS},
+    {.table = NULL},
+};
+static const struct cli_list all_steps = {.table = "steps", .sort_offset = AT(sort), .top_offset = AT(top)};
 
 /* ---- findings ---- */
 
@@ -78,7 +101,7 @@ static const struct gputime_shape kernel_shapes[] = {
 };
 
 static const struct gputime_shape why_shapes[] = {
-    {.table = "kernels", .columns = "name,count,total_ns,share,category,rule"},
+    {.table = "kernels", .columns = "name,share,category,rule"},
     {.table = NULL},
 };
 
@@ -101,15 +124,19 @@ static const struct cli_list ranked_kernels = {.table = "kernels",
 static const char *const all_gap_analyses[] = {"stream_gaps", "streams", "histogram", "transitions", "gaps", NULL};
 
 static const struct gputime_shape stream_gap_shapes[] = {
+    {.table = "idle_work", .hidden = 1},
     {.table = "stream_gaps", .hidden = 1},
     {.table = "gaps", .hidden = 1},
     {.table = "idle_causes", .hidden = 1},
+    {.table = "idle_causes_all", .hidden = 1},
     {.table = "idle_host", .hidden = 1},
     {.table = NULL},
 };
 
 static const struct gputime_shape device_gap_shapes[] = {
     {.table = "idle_causes", .columns = CAUSE_COLUMNS},
+    {.table = "idle_causes_all", .columns = ALL_CAUSE_COLUMNS},
+    {.table = "gaps", .columns = "device,start_ns,gap_ns,cause,before,meanwhile"},
     {.table = NULL},
 };
 
@@ -127,9 +154,9 @@ static const struct cli_list class_list = {.table = "class_stats", .sort_offset 
 
 /* ---- ranges ---- */
 
-static const char *const range_analyses[] = {"ranges", NULL};
-static const char *const range_tree_analyses[] = {"ranges", "range_tree", NULL};
-static const char *const range_instance_analyses[] = {"range_instances", NULL};
+static const char *const range_analyses[] = {"phases", "ranges", "range_categories", "operators", NULL};
+static const char *const range_tree_analyses[] = {"phases", "ranges", "range_tree", "range_categories", NULL};
+static const char *const range_data_analyses[] = {"range_instances", "range_texts", NULL};
 
 static const struct gputime_shape range_tree_shapes[] = {
     {.table = "ranges", .hidden = 1},
@@ -140,6 +167,101 @@ static const struct cli_list ranked_ranges = {
     .table = "ranges", .sort_offset = AT(sort), .top_offset = AT(top), .is_ranked = true};
 static const struct cli_list nested_ranges = {.table = "range_tree", .sort_offset = AT(sort), .top_offset = AT(top)};
 
+/* ---- diff, check ---- */
+
+static const char *const diff_analyses[] = {"kernels", "memory", "phases",      "ranges", "launches",
+                                            "streams", "graphs", "collectives", NULL};
+
+/* The measures say what these say, for each GPU or stream. */
+static const struct gputime_shape diff_shapes[] = {
+    {.table = "measures", .columns = "measure,a_total_ns,b_total_ns,delta_total_ns,change,status"},
+    {.table = "time_parts", .hidden = 1},
+    {.table = "accounting", .hidden = 1},
+    {.table = "accounting_summary", .hidden = 1},
+    {.table = "idle_host", .hidden = 1},
+    {.table = "step_states", .hidden = 1},
+    {.table = "steps", .hidden = 1},
+    {.table = "streams", .hidden = 1},
+    {.table = "kernel_launches", .hidden = 1},
+    {.table = NULL},
+};
+
+static const struct cli_list diff_kernels = {.table = "kernels", .sort_offset = AT(sort), .top_offset = AT(top)};
+
+static const char *const check_analyses[] = {"overview", "accounting", "steps",  "measures", "categories", "kernels",
+                                             "memory",   "gaps",       "ranges", "launches", NULL};
+
+static const struct gputime_shape check_shapes[] = {
+    {.table = "measures", .hidden = 1},
+    {.table = "time_parts", .hidden = 1},
+    {.table = "accounting", .hidden = 1},
+    {.table = "accounting_summary", .hidden = 1},
+    {.table = "step_states", .hidden = 1},
+    {.table = "steps", .hidden = 1},
+    {.table = "categories", .hidden = 1},
+    {.table = "kernels", .hidden = 1},
+    {.table = "memory", .hidden = 1},
+    {.table = "idle_causes", .hidden = 1},
+    {.table = "idle_host", .hidden = 1},
+    {.table = "idle_work", .hidden = 1},
+    {.table = "gaps", .limit = 20, .hidden = 1},
+    {.table = "ranges", .hidden = 1},
+    {.table = "launches", .hidden = 1},
+    {.table = "kernel_launches", .hidden = 1},
+    {.table = NULL},
+};
+/* ---- graph ---- */
+
+static const char *const graph_analyses[] = {"graph", NULL};
+
+static const struct gputime_shape graph_shapes[] = {
+    {.table = "graph_runs", .joined = 1},
+    {.table = "graph_devices", .joined = 1},
+    {.table = "graph", .pivot = "category,elapsed_ns"},
+    {.table = "graph_kernels", .hidden = 1},
+    {.table = NULL},
+};
+
+static const struct cli_list graph_bars = {.table = "graph", .sort_offset = AT(sort), .top_offset = AT(top)};
+
+/* ---- explain ---- */
+
+static const char *const explain_analyses[] = {"findings",     "overview",   "accounting", "gaps",
+                                               "kernels",      "categories", "memory",     "launch_rates",
+                                               "tiny_kernels", "sync_calls", "ranges",     NULL};
+static const char *const explain_phase_analyses[] = {"phases", "process_phases", NULL};
+static const char *const explain_detail_analyses[] = {"range_kernels",   "longest_ranges", "processes",
+                                                      "process_kernels", "device_kernels", "steps",
+                                                      "schema",          "timeline",       NULL};
+
+static const struct gputime_shape explain_shapes[] = {
+    {.table = "time_parts", .hidden = 1},
+    {.table = "accounting",
+     .columns = "device,span_ns,busy_ns,idle_ns,compute_ns,exposed_comm_ns,exposed_memory_ns,utilisation"},
+    {.table = "idle_causes", .columns = CAUSE_COLUMNS},
+    {.table = "idle_causes_all", .columns = ALL_CAUSE_COLUMNS},
+    {.table = "gaps",
+     .limit = 50,
+     .screen_limit = 20,
+     .columns = "device,start_ns,gap_ns,cause,after,before,meanwhile"},
+    {.table = "kernels",
+     .limit = 30,
+     .screen_limit = 30,
+     .columns = "name,count,total_ns,avg_ns,median_ns,p90_ns,share"},
+    {.table = "device_kernels", .hidden = 1},
+    {.table = "memory", .screen_limit = 10},
+    {.table = "steps", .hidden = 1},
+    {.table = NULL},
+};
+static const struct gputime_shape hidden_schema[] = {{.table = "schema", .hidden = 1}, {.table = NULL}};
+static const struct gputime_shape shown_schema[] = {
+    {.table = "schema", .columns = "table,role,rows,start_ns,end_ns"},
+    {.table = NULL},
+};
+
+static const struct cli_list limited_kernels = {.table = "kernels", .top_offset = AT(kernel_limit)};
+static const char *const schema_analyses[] = {"schema", NULL};
+
 const struct cli_command cli_command_table[] = {
     {.name = "summary",
      .help = "the whole trace on one screen; also without a command",
@@ -148,7 +270,7 @@ const struct cli_command cli_command_table[] = {
                 "categories of work, the kernels that took longest, why the GPU was idle, and what is wrong with the "
                 "trace itself.",
      .action = CLI_ACTION_REPORT,
-     .groups = CLI_GROUPS_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES,
      .parts = {{.main_table = "accounting",
                 .analyses = summary_analyses,
                 .shapes = summary_shapes,
@@ -214,7 +336,8 @@ const struct cli_command cli_command_table[] = {
                 .main_table = "gaps",
                 .analyses = device_gap_analyses,
                 .shapes = device_gap_shapes,
-                .lists = {&device_gaps, &device_gaps_too}}},
+                .lists = {&device_gaps, &device_gaps_too}},
+               TIMELINE_PART},
      .prints_too = true,
      .notes = {{"output", "write the gap report to FILE; the tables are printed\n"
                           "too (-q: not)"}},
@@ -227,7 +350,7 @@ const struct cli_command cli_command_table[] = {
                 "inner ranges too, exclusive only that of the innermost; projected is the time from the first to the "
                 "last op of each range. Data formats list every single range as well (table range_instances).",
      .action = CLI_ACTION_REPORT,
-     .groups = CLI_GROUPS_REPORT | CLI_GROUP_RANGES,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_RANGES | CLI_GROUP_PHASES,
      .parts = {{.option = AT(tree),
                 .value = 0,
                 .main_table = "ranges",
@@ -239,10 +362,24 @@ const struct cli_command cli_command_table[] = {
                 .analyses = range_tree_analyses,
                 .shapes = range_tree_shapes,
                 .lists = {&nested_ranges}},
-               {.for_data = true, .analyses = range_instance_analyses}},
+               {.for_data = true, .analyses = range_data_analyses},
+               TIMELINE_PART},
      .notes = {{"top", "rows to show (20; with --tree 40; 0 = all)"}},
      .examples = {"gputime ranges --sort exclusive_ns profile.sqlite", "gputime ranges --tree trace.json.gz",
                   "gputime ranges --table range_instances --csv profile.sqlite"}},
+
+    {.name = "steps",
+     .help = "steps of the program: account of each, warm-up, outliers",
+     .usage = "TRACE...",
+     .details = "Shows where the GPU time of each step went, from the first to the last op it launched. Steps are the "
+                "ranges ProfilerStep#N, 'step N', 'iteration N', train_step and the like, whichever the trace has. "
+                "One that takes over 1.5 times the median is an outlier; before the first usual one it is warm-up.",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT,
+     .parts = {{.main_table = "steps", .analyses = step_analyses, .shapes = step_shapes, .lists = {&all_steps}},
+               TIMELINE_PART},
+     .notes = {{"top", "steps to show (20; 0 = all)"}},
+     .examples = {"gputime steps trace.json.gz", "gputime steps --sort cpu_ns --top 5 profile.nsys-rep"}},
 
     {.name = "findings",
      .help = "what to do next, with the evidence",
@@ -251,14 +388,55 @@ const struct cli_command cli_command_table[] = {
                 "in numbers, advice, and the table to look at (--table KEY). The times to win back overlap: they are "
                 "upper bounds, each for itself.",
      .action = CLI_ACTION_REPORT,
-     .groups = CLI_GROUPS_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES,
      .parts = {{.main_table = "findings", .analyses = finding_analyses, .lists = {&ranked_findings}}},
      .notes = {{"top", "findings to show (all)"}, {"columns", "parts to show: title, evidence, advice, table"}},
      .examples = {"gputime findings profile.nsys-rep", "gputime findings --step 3-9 --json trace.json.gz"}},
 
+    {.name = "graph",
+     .help = "GPU and non-GPU time of runs by category, side by side",
+     .usage = "RUN...",
+     .details = "A RUN is FILE,ENGINE,MODEL,SECONDS: a trace, whose rules its kernels are classed by ('gputime list "
+                "rules'), and how long the run took without a profiler (0: as long as the trace has GPU work); or a "
+                "trace alone. Time that ops overlap counts once, for the earlier; what the run has beside is "
+                "CPU(non-GPU). Writes result.csv and result.html, unless --format or --output says else.",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_GRAPH | CLI_GROUP_TITLE,
+     .parts = {{.main_table = "graph", .analyses = graph_analyses, .shapes = graph_shapes, .lists = {&graph_bars}}},
+     .takes_runs = true,
+     .files = {{"result.csv", "gputrc2graph", true}, {"result.html", "html", false}},
+     .notes = {{"title", "heading of the graph"}, {"top", "categories to show (0 = all)"}},
+     .examples = {"gputime graph run1.nsys-rep,vllm,gpt-oss,306 --title 'gpt-oss'",
+                  "gputime graph a.sqlite,vllm,llama,100 b.sqlite,sglang,llama,102 --out-dir out"}},
+
+    {.name = "explain",
+     .help = "a report to keep: findings, kernels, idle, ranges, processes",
+     .usage = "TRACE --out DIR",
+     .details = "Writes all there is to say about a trace into a folder: report.md, report.json and report.html with "
+                "what to do next on top, and tables/*.csv. The keys and columns of nsys-llm-explain are there under "
+                "their names. Without --out the report is printed like that of any command.",
+     .action = CLI_ACTION_REPORT,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_EXPLAIN | CLI_GROUP_PHASES,
+     .folder_layout = "explain",
+     .parts = {{.main_table = "findings",
+                .print_layout = "explain-brief",
+                .analyses = explain_analyses,
+                .shapes = explain_shapes,
+                .lists = {&limited_kernels}},
+               {.option = AT(lib.no_range_kernels), .value = 0, .analyses = explain_phase_analyses},
+               {.analyses = explain_detail_analyses},
+               {.option = AT(print_schema), .value = 0, .analyses = schema_analyses, .shapes = hidden_schema},
+               {.option = AT(print_schema),
+                .value = 1,
+                .print_layout = "explain-schema",
+                .analyses = schema_analyses,
+                .shapes = shown_schema}},
+     .examples = {"gputime explain profile.nsys-rep --out report",
+                  "gputime explain profile.sqlite --out report --phase-map phases.json"}},
+
     {.name = "stats",
      .help = "time of an iteration by class, NCCL, copies, NVTX",
-     .usage = "TRACE...",
+     .usage = "TRACE...|--config FILE",
      .details =
          "Divides the time of kernels, communication and copies by iterations and GPUs. Classes are those of --map "
          "(substrings of kernel names), else the built-in categories. With --nvtx-tag it estimates what of an "
@@ -267,7 +445,38 @@ const struct cli_command cli_command_table[] = {
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_STATS | CLI_GROUP_TITLE,
      .parts =
          {{.main_table = "class_stats", .text_layout = "stats", .analyses = stats_analyses, .lists = {&class_list}}},
-     .examples = {"gputime stats --map classes.json --iters 5 --nvtx-tag Train_step t.nsys-rep"}},
+     .examples = {"gputime stats --config runs.json",
+                  "gputime stats --map classes.json --iters 5 --nvtx-tag Train_step t.nsys-rep"}},
+
+    {.name = "diff",
+     .help = "what changed between two traces; limits for CI",
+     .usage = "A B | --a A... --b B...",
+     .details =
+         "Compares trace B with trace A, of any kinds: where the time went, categories, kernels, ranges, why the "
+         "GPU was idle. Names that differ are matched by simplified name, then without tile sizes, architecture "
+         "and generated numbers, then by category. A change inside the spread of steps and launches, or of "
+         "several captures, is noise.",
+     .action = CLI_ACTION_DIFF,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_DIFF | CLI_GROUP_LIMITS,
+     .parts = {{.main_table = "measures", .analyses = diff_analyses, .shapes = diff_shapes, .lists = {&diff_kernels}}},
+     .notes = {{"top", "kernels to show (10; 0 = all)"}},
+     .examples = {"gputime diff before.json.gz after.json.gz", "gputime diff --of kernels --per step a.sqlite b.json",
+                  "gputime diff --a a1.json a2.json --b b1.json b2.json -o pr.md",
+                  "gputime diff a.json b.json --fail-if 'step>+3%' --fail-if 'kernel:*flash*>+10%'"}},
+
+    {.name = "check",
+     .help = "limits of one trace for CI: idle, gaps, kernels, health",
+     .usage = "TRACE... --limit LIMIT",
+     .details =
+         "Says for each limit whether the trace keeps it. A limit is a measure (step, span, busy, idle, compute, "
+         "exposed_comm, exposed_memory, comm, memory, overlap, sum, utilisation, coverage, gap, launches, steps, "
+         "issues, losses) or kernel:, category:, range:, phase:, memory:, cause:, launch:, work: and a name with "
+         "'*', then < <= > or >=, then a number with % (of the span, or of the table), ns, us, ms, s, or nothing.",
+     .action = CLI_ACTION_CHECK,
+     .groups = (CLI_GROUPS_REPORT & ~(unsigned)CLI_GROUP_TABLES) | CLI_GROUP_CHECK | CLI_GROUP_LIMITS,
+     .parts = {{.main_table = "limits", .analyses = check_analyses, .shapes = check_shapes}},
+     .examples = {"gputime check trace.json.gz --limit 'idle<20%' --limit 'exposed_comm<5%'",
+                  "gputime check profile.nsys-rep --limits limits.txt --json"}},
 
     {.name = "redact",
      .help = "a copy of an Nsight export without private data",
@@ -291,10 +500,10 @@ const struct cli_command cli_command_table[] = {
      .words = "inputs|analyses|outputs|categories|rules",
      .details = "Prints one of the lists of what this build of gputime knows.",
      .action = CLI_ACTION_LIST,
-     .groups = CLI_GROUP_FORMAT,
+     .groups = CLI_GROUP_FORMAT | CLI_GROUP_RULES,
      .formats = "text|json",
-     .notes = {{"format", "text or json"}},
-     .examples = {"gputime list inputs", "gputime list analyses --json"}},
+     .notes = {{"format", "text or json"}, {"rules", "list those of this file or folder too"}},
+     .examples = {"gputime list inputs", "gputime list analyses --json", "gputime list rules --rules my.json"}},
 
     {.name = "cache",
      .help = "the cache of traces that took long to read",

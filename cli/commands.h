@@ -5,10 +5,11 @@
 #include "options.h"
 
 enum {
-    CLI_MAX_PARTS = 4,
+    CLI_MAX_PARTS = 6,
     CLI_MAX_LISTS = 2, /* of one part */
     CLI_MAX_NOTES = 10,
     CLI_MAX_EXAMPLES = 4,
+    CLI_MAX_FILES = 4,
 };
 
 /* A short name for a column, as --sort takes it. */
@@ -37,6 +38,7 @@ struct cli_part {
     bool for_page;                      /* only for the page, which has room for more than was asked for */
     const char *main_table;             /* NULL: as the part before says */
     const char *output_layout;          /* of the file that --output names; NULL: as the part before says */
+    const char *print_layout;           /* of what is printed when a folder was written; several may be */
     const char *text_layout;            /* of text, printed or in a file; NULL: as the library writes it */
     const char *gap_layout;             /* of the file that --gap-output names */
     const char *const *analyses;        /* up to a NULL */
@@ -49,8 +51,16 @@ struct cli_note {
     const char *option, *help;
 };
 
+/* A file that a command writes by itself into --out-dir, unless the user names a format or file. */
+struct cli_file {
+    const char *name, *format;
+    bool is_layout; /* of an older tool's file; else an output, left out where the library cannot write it */
+};
+
 enum cli_action {
     CLI_ACTION_REPORT,
+    CLI_ACTION_DIFF,
+    CLI_ACTION_CHECK,
     CLI_ACTION_REDACT,
     CLI_ACTION_LIST,
     CLI_ACTION_CACHE,
@@ -67,8 +77,11 @@ struct cli_command {
     unsigned groups;     /* enum cli_group: the options it takes */
     const char *formats; /* "a|b": all that --format can be; NULL: those of the library */
     struct cli_part parts[CLI_MAX_PARTS];
-    bool prints_too;  /* --output is written beside what is printed, not in its place */
-    const char *hint; /* printed below text that is sorted as without --sort */
+    bool takes_runs; /* words may be FILE,ENGINE,MODEL,SECONDS as well */
+    struct cli_file files[CLI_MAX_FILES];
+    const char *folder_layout; /* of the folder that --out names; NULL: none */
+    bool prints_too;           /* --output is written beside what is printed, not in its place */
+    const char *hint;          /* printed below text that is sorted as without --sort */
     struct cli_note notes[CLI_MAX_NOTES];
     const char *examples[CLI_MAX_EXAMPLES];
 };

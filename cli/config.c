@@ -26,7 +26,8 @@ static enum gputime_status config_path(char *path, size_t size, struct gputime_e
 }
 
 static bool can_be_configured(const struct cli_option *option) {
-    return option->group != CLI_GROUP_GENERAL && option->group != CLI_GROUP_HIDDEN && option->type != CLI_CONSTANT;
+    return option->group != CLI_GROUP_GENERAL && option->group != CLI_GROUP_HIDDEN && option->type != CLI_CONSTANT &&
+           option->type != CLI_WORD;
 }
 
 static enum gputime_status fail_name(const char *place, const char *name, struct gputime_error *err) {
@@ -69,7 +70,7 @@ static enum gputime_status read_line(struct cli_arguments *arguments, const stru
         value = trim(value);
         name = trim(name);
     }
-    const struct cli_option *option = cli_option_find(name, strlen(name));
+    const struct cli_option *option = cli_option_find(name, strlen(name), command->groups);
     if (!option || !can_be_configured(option))
         return fail_name(place, name, err);
     char where[sizeof err->message];

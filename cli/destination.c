@@ -1,4 +1,5 @@
 /* Where the options send a report: the files and the terminal, each with its format. */
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -38,7 +39,7 @@ static const char *format_of_suffix(const char *suffix) {
 
 static enum gputime_status fail_suffix(const char *path, struct gputime_error *err) {
     char formats[256];
-    const struct cli_option *option = cli_option_find("format", strlen("format"));
+    const struct cli_option *option = cli_option_find("format", strlen("format"), CLI_GROUP_FORMAT);
     return cli_fail_usage(err, "cannot tell the format of '%s' by its suffix; name it with --format %s", path,
                           cli_option_choices(option, formats, sizeof formats));
 }
@@ -68,6 +69,47 @@ static enum gputime_status plan_file(const char *path, const char *asked, const 
     return GPUTIME_OK;
 }
 
+/* The files that a command writes by itself. */
+static enum gputime_status plan_own_files(const struct cli_command *command, const struct cli_options *options,
+                                          struct cli_destination *destinations, size_t *count,
+                                          struct gputime_error *err) {
+    const char *folder = options->out_dir ? options->out_dir : ".";
+    bool is_wanted = options->out_dir || (!options->lib.format && !options->output);
+    for (size_t i = 0; i < CLI_MAX_FILES && command->files[i].name && is_wanted; i++) {
+        const struct cli_file *file = &command->files[i];
+        if (!file->is_layout && cli_format_is_missing(file->format))
+            continue;
+        struct cli_destination *destination = &destinations[(*count)++];
+        *destination = (struct cli_destination){
+            .format = file->format, .is_complete = true, .is_layout = file->is_layout, .makes_folder = true};
+        size_t bytes = (size_t)snprintf(destination->file, sizeof destination->file, "%s%s%s",
+                                        options->out_dir ? folder : "", options->out_dir ? "/" : "", file->name);
+        if (bytes >= sizeof destination->file)
+            return cli_fail_usage(err, "--out-dir '%.100s...' is too long", folder);
+        destination->path = destination->file;
+    }
+    return GPUTIME_OK;
+}
+
+/* A folder of an older tool, and what is said about it. */
+static enum gputime_status plan_folder(const struct cli_command *command, const struct cli_options *options,
+                                       struct cli_destination *destinations, size_t *count, struct gputime_error *err) {
+    size_t bytes = strlen(options->folder);
+    struct cli_destination *destination = &destinations[(*count)++];
+    *destination = (struct cli_destination){
+        .format = command->folder_layout, .is_layout = true, .makes_itself = true, .path = destination->file};
+    if ((size_t)snprintf(destination->file, sizeof destination->file, "%s%s", options->folder,
+                         bytes && options->folder[bytes - 1] == '/' ? "" : "/") >= sizeof destination->file)
+        return cli_fail_usage(err, "--out '%.100s...' is too long", options->folder);
+    for (size_t i = CLI_MAX_PARTS; i-- > 0 && !options->quiet && !options->lib.format;)
+        if (cli_part_applies(&command->parts[i], options) && command->parts[i].print_layout)
+            destinations[(*count)++] =
+                (struct cli_destination){.format = command->parts[i].print_layout, .is_layout = true};
+    if (options->lib.format && !options->quiet)
+        destinations[(*count)++] = (struct cli_destination){.format = options->lib.format};
+    return GPUTIME_OK;
+}
+
 enum gputime_status cli_destinations_plan(const struct cli_command *command, const struct cli_options *options,
                                           struct cli_destination destinations[CLI_MAX_DESTINATIONS], size_t *count,
                                           struct gputime_error *err) {
@@ -76,7 +118,7 @@ enum gputime_status cli_destinations_plan(const struct cli_command *command, con
     bool has_other_parts = false;
     *count = 0;
     for (size_t i = 0; i < CLI_MAX_PARTS; i++) {
-        if (!cli_part_applies(&command->parts[i], options))
+        if (!cli_part_applies(&command->parts[i], options) || command->parts[i].for_page)
             continue;
         if (command->parts[i].output_layout)
             output_layout = command->parts[i].output_layout;
@@ -85,6 +127,10 @@ enum gputime_status cli_destinations_plan(const struct cli_command *command, con
         else
             has_other_parts = true;
     }
+    if (options->folder && options->output)
+        return cli_fail_usage(err, "--out and --output are both given; --out writes a folder, --output one file");
+    if (options->folder)
+        return plan_folder(command, options, destinations, count, err);
     if (options->output)
         status = plan_file(options->output, asked, output_layout, command->prints_too, &destinations[(*count)++], err);
     if (!status && options->gap_output) {
@@ -95,6 +141,8 @@ enum gputime_status cli_destinations_plan(const struct cli_command *command, con
     if (!status && options->output && options->gap_output && cli_targets_overlap(options->output, options->gap_output))
         status = cli_fail_usage(err, "--output '%s' and --gap-output '%s' are the same file", options->output,
                                 options->gap_output);
+    if (!status)
+        status = plan_own_files(command, options, destinations, count, err);
     if (!status && !options->quiet && (!options->output || command->prints_too))
         destinations[(*count)++] = (struct cli_destination){.format = asked ? asked : "text"};
     if (!status && *count == 0) /* quiet: still made and written, so that what is wrong with it is said */

@@ -55,7 +55,8 @@ static void print_option(FILE *out, const struct cli_option *option, const char 
     if (option->letter)
         snprintf(letter, sizeof letter, "-%c, ", option->letter);
     int bytes = snprintf(left, sizeof left, "  %s--%s%s%s", letter, option->name, *argument ? " " : "", argument);
-    if (bytes + 2 > HELP_COLUMN && option->argument) {
+    bool has_choices = argument != option->argument;
+    if (bytes + 2 > HELP_COLUMN && option->argument && has_choices) {
         snprintf(left, sizeof left, "  %s--%s %s", letter, option->name, option->argument);
         snprintf(longer, sizeof longer, "%s (%s)", help, argument);
         help = is_note ? help : longer;
@@ -102,7 +103,8 @@ static void print_name(struct name_list *list, const struct cli_option *option) 
 
 /* Options that few people need are named here and explained in the manual. */
 static bool is_rare(const struct cli_option *option) {
-    return option->group == CLI_GROUP_READING;
+    return option->group == CLI_GROUP_READING || option->group == CLI_GROUP_TERMINAL ||
+           option->group == CLI_GROUP_GENERAL;
 }
 
 void cli_help_program(FILE *out) {
@@ -128,7 +130,7 @@ void cli_help_program(FILE *out) {
         }
         print_option(out, option, option->help, false);
     }
-    fprintf(out, "%s (see the manual):\n", cli_group_heading(CLI_GROUP_READING));
+    fputs("Others (see the manual):\n", out);
     for (size_t i = 0; i < cli_option_count; i++)
         if (is_rare(&cli_option_table[i]))
             print_name(&rare, &cli_option_table[i]);
@@ -163,7 +165,7 @@ void cli_help_command(FILE *out, const struct cli_command *command) {
         takes_options = true;
         print_option(out, option, cli_command_option_help(command, option), cli_command_has_note(command, option));
     }
-    if (command->action == CLI_ACTION_REPORT) {
+    if (command->groups & CLI_GROUP_SELECTION) {
         fputs("\nCommon options ('gputime --help' explains them):\n", out);
         print_common_names(out, command);
     }

@@ -18,7 +18,6 @@ static const struct listing listings[] = {
     {"analyses", "Analyses", GPUTIME_ANALYSES, "Tables"},
     {"outputs", "Outputs", GPUTIME_OUTPUTS, "Suffix"},
     {"categories", "Categories", GPUTIME_CATEGORIES, "Kind of time"},
-    {"rules", "Built-in rules for categories", GPUTIME_RULES, "Patterns"},
 };
 
 static const char *or_empty(const char *text) {
@@ -38,25 +37,39 @@ static void print_json_text(const char *text) {
     putchar('"');
 }
 
-/* The one shape that the JSON of every command has. */
-static void print_json(const struct listing *listing) {
+/* The one shape that the JSON of every command has. Columns up to a NULL: key and title. */
+static void begin_json(const char *name, const char *title, const char *const columns[][2]) {
     printf("{\n  \"tool\": {\"name\": \"gputime\", \"version\": \"%s\"},\n  \"command\": \"list\",\n  \"inputs\": [],\n"
-           "  \"tables\": {\n    \"%s\": {\n      \"title\": \"%s\",\n      \"columns\": [\n"
-           "        {\"key\": \"key\", \"title\": \"Key\", \"unit\": \"\"},\n"
-           "        {\"key\": \"title\", \"title\": \"Title\", \"unit\": \"\"},\n"
-           "        {\"key\": \"detail\", \"title\": \"%s\", \"unit\": \"\"}\n      ],\n      \"rows\": [",
-           GPUTIME_VERSION, listing->name, listing->title, listing->detail_title);
+           "  \"tables\": {\n    \"%s\": {\n      \"title\": \"%s\",\n      \"columns\": [",
+           GPUTIME_VERSION, name, title);
+    for (size_t c = 0; columns[c][0]; c++)
+        printf("%s\n        {\"key\": \"%s\", \"title\": \"%s\", \"unit\": \"\"}", c ? "," : "", columns[c][0],
+               columns[c][1]);
+    printf("\n      ],\n      \"rows\": [");
+}
+
+static void print_json_row(const char *const columns[][2], const char *const *cells, bool is_first) {
+    printf("%s\n        {", is_first ? "" : ",");
+    for (size_t c = 0; columns[c][0]; c++) {
+        printf("%s\"%s\": ", c ? ", " : "", columns[c][0]);
+        print_json_text(or_empty(cells[c]));
+    }
+    putchar('}');
+}
+
+static void end_json(void) {
+    printf("\n      ]\n    }\n  },\n  \"facts\": {},\n  \"findings\": [],\n  \"issues\": []\n}\n");
+}
+
+static void print_json(const struct listing *listing) {
+    const char *const columns[][2] = {
+        {"key", "Key"}, {"title", "Title"}, {"detail", listing->detail_title}, {NULL, NULL}};
+    begin_json(listing->name, listing->title, columns);
     for (size_t i = 0; i < gputime_registry_count(listing->registry); i++) {
         struct gputime_entry entry = gputime_registry_entry(listing->registry, i);
-        const char *const cells[][2] = {{"key", entry.key}, {"title", entry.title}, {"detail", entry.detail}};
-        printf("%s\n        {", i ? "," : "");
-        for (size_t c = 0; c < 3; c++) {
-            printf("%s\"%s\": ", c ? ", " : "", cells[c][0]);
-            print_json_text(or_empty(cells[c][1]));
-        }
-        putchar('}');
+        print_json_row(columns, (const char *const[]){entry.key, entry.title, entry.detail}, i == 0);
     }
-    printf("\n      ]\n    }\n  },\n  \"facts\": {},\n  \"findings\": [],\n  \"issues\": []\n}\n");
+    end_json();
 }
 
 static void print_text(const struct listing *listing) {
@@ -94,15 +107,70 @@ static enum gputime_status fail_word(const struct cli_command *command, struct c
                           command->name, command->usage);
 }
 
+/* ---- rules ---- */
+
+static void print_rules_json(const struct gputime_rules *rules) {
+    static const char *const columns[][2] = {
+        {"key", "Rule"},      {"title", "Category"},          {"detail", "Pattern"},
+        {"source", "Source"}, {"replaced_by", "Replaced by"}, {NULL, NULL}};
+    begin_json("rules", "Rules for categories", columns);
+    for (size_t i = 0; i < gputime_rules_count(rules); i++) {
+        struct gputime_rule rule = gputime_rules_get(rules, i);
+        char key[1024], source[4096], replaced_by[4096]; /* names of files may be no text */
+        snprintf(key, sizeof key, "%s %u", cli_terminal_text(source, sizeof source, rule.model), rule.number);
+        const char *cells[] = {key, rule.category, rule.pattern, cli_terminal_text(source, sizeof source, rule.source),
+                               cli_terminal_text(replaced_by, sizeof replaced_by, or_empty(rule.replaced_by))};
+        print_json_row(columns, cells, i == 0);
+    }
+    end_json();
+}
+
+/* Rules by model, each below where it is from. Texts of files may hold anything. */
+static void print_rules_text(const struct gputime_rules *rules) {
+    const char *model = NULL, *source = NULL;
+    char text[4096];
+    for (size_t i = 0; i < gputime_rules_count(rules); i++) {
+        struct gputime_rule rule = gputime_rules_get(rules, i);
+        if (rule.model != model || rule.source != source) {
+            printf("%s%s", i ? "\n" : "", cli_terminal_text(text, sizeof text, rule.model));
+            printf("  (%s", cli_terminal_text(text, sizeof text, rule.source));
+            if (rule.replaced_by)
+                printf("; replaced by %s", cli_terminal_text(text, sizeof text, rule.replaced_by));
+            puts(")");
+        }
+        model = rule.model;
+        source = rule.source;
+        printf("%5u  %-20s", rule.number, cli_terminal_text(text, sizeof text, rule.category));
+        printf("  %s\n", cli_terminal_text(text, sizeof text, rule.pattern));
+    }
+}
+
+static enum gputime_status list_rules(const struct gputime_options *options, bool is_json, struct gputime_error *err) {
+    struct gputime_rules *rules;
+    enum gputime_status status = gputime_rules_list(options, &rules, err);
+    if (status)
+        return status;
+    if (is_json)
+        print_rules_json(rules);
+    else
+        print_rules_text(rules);
+    gputime_rules_free(rules);
+    return GPUTIME_OK;
+}
+
 enum gputime_status cli_list_run(const struct cli_command *command, const struct cli_options *options,
                                  struct cli_words words, struct gputime_error *err) {
     bool is_json = options->lib.format && strcmp(options->lib.format, "json") == 0;
+    if (words.count == 1 && strcmp(words.items[0], "rules") == 0)
+        return list_rules(&options->lib, is_json, err);
     for (size_t i = 0; words.count == 1 && i < sizeof listings / sizeof *listings; i++)
         if (strcmp(words.items[0], listings[i].name) == 0) {
             if (is_json)
                 print_json(&listings[i]);
             else
                 print_text(&listings[i]);
+            if (!is_json && listings[i].registry == GPUTIME_CATEGORIES)
+                puts("\n'gputime list rules' shows every rule and where it is from.");
             return GPUTIME_OK;
         }
     return fail_word(command, words, err);

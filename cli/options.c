@@ -32,6 +32,54 @@ const struct cli_option cli_option_table[] = {
      .offset = AT(tree),
      .group = CLI_GROUP_RANGES,
      .help = "show ranges as they nest, not by name alone"},
+    {.name = "phase-map",
+     .alias = "phases-json",
+     .type = CLI_TEXT,
+     .offset = AT(lib.phase_map),
+     .argument = "FILE",
+     .group = CLI_GROUP_PHASES,
+     .help = "phases by patterns of range names (JSON)"},
+    {.name = "out",
+     .type = CLI_TEXT,
+     .offset = AT(folder),
+     .argument = "DIR",
+     .group = CLI_GROUP_EXPLAIN,
+     .help = "write report.md, report.json, report.html and\ntables/*.csv to DIR; made if need be"},
+    {.name = "kernel-limit",
+     .alias = "top-kernels",
+     .type = CLI_INTEGER,
+     .offset = AT(kernel_limit),
+     .max = INT32_MAX,
+     .argument = "N",
+     .group = CLI_GROUP_EXPLAIN,
+     .help = "kernels to list (30; 0 = all)"},
+    {.name = "no-kernel-percentiles",
+     .type = CLI_FLAG,
+     .offset = AT(lib.no_kernel_percentiles),
+     .group = CLI_GROUP_EXPLAIN,
+     .help = "no medians and percentiles in kernels.csv"},
+    {.name = "no-nvtx-kernel-map",
+     .type = CLI_FLAG,
+     .offset = AT(lib.no_range_kernels),
+     .group = CLI_GROUP_EXPLAIN,
+     .help = "do not attribute kernels to ranges"},
+    {.name = "nvtx-coverage-warn-threshold",
+     .type = CLI_DECIMAL,
+     .offset = AT(lib.coverage_threshold),
+     .argument = "X",
+     .group = CLI_GROUP_EXPLAIN,
+     .help = "warn if less of the kernel time is in ranges (0.7)"},
+    {.name = "print-schema",
+     .type = CLI_FLAG,
+     .offset = AT(print_schema),
+     .group = CLI_GROUP_EXPLAIN,
+     .help = "print what tables and columns the file has"},
+    {.name = "generated-at",
+     .type = CLI_TEXT,
+     .offset = AT(generated_at),
+     .argument = "TIME",
+     .group = CLI_GROUP_EXPLAIN,
+     .help = "the time to state (now, or SOURCE_DATE_EPOCH)"},
     {.name = "per",
      .type = CLI_CHOICE,
      .offset = AT(per),
@@ -91,6 +139,24 @@ const struct cli_option cli_option_table[] = {
      .implies = AT(gaps),
      .help = "leave out longer gaps (microseconds)"},
 
+    {.name = "in-file",
+     .alias = "infile",
+     .type = CLI_WORD,
+     .argument = "RUN",
+     .group = CLI_GROUP_GRAPH,
+     .help = "FILE,ENGINE,MODEL,SECONDS; any number of them"},
+    {.name = "out-dir",
+     .type = CLI_TEXT,
+     .offset = AT(out_dir),
+     .argument = "DIR",
+     .group = CLI_GROUP_GRAPH,
+     .help = "folder of the files (this one); made if need be"},
+    {.name = "config",
+     .type = CLI_TEXT,
+     .offset = AT(config),
+     .argument = "FILE",
+     .group = CLI_GROUP_STATS,
+     .help = "JSON file with inputs, iterations and class map"},
     {.name = "iters",
      .type = CLI_INTEGER,
      .offset = AT(lib.iterations),
@@ -119,6 +185,58 @@ const struct cli_option cli_option_table[] = {
      .argument = "TEXT",
      .group = CLI_GROUP_TITLE,
      .help = "heading, in place of the file's name"},
+
+    {.name = "of",
+     .type = CLI_TEXT,
+     .offset = AT(of),
+     .argument = "TABLE",
+     .group = CLI_GROUP_DIFF,
+     .help = "compare this table alone: kernels, ranges, ..."},
+    {.name = "per",
+     .type = CLI_TEXT,
+     .offset = AT(diff.per),
+     .argument = "UNIT",
+     .group = CLI_GROUP_DIFF,
+     .pair = "range",
+     .pair_offset = AT(diff.range),
+     .help = "amounts per step, range NAME, launch or none (step\n"
+             "where all traces have steps)"},
+    {.name = "a",
+     .type = CLI_PLACE,
+     .offset = AT(a_words),
+     .group = CLI_GROUP_DIFF,
+     .help = "the traces that follow are captures of A"},
+    {.name = "b",
+     .type = CLI_PLACE,
+     .offset = AT(b_words),
+     .group = CLI_GROUP_DIFF,
+     .help = "the traces that follow are captures of B"},
+    {.name = "noise",
+     .type = CLI_TEXT,
+     .offset = AT(diff.noise),
+     .argument = "PERCENT",
+     .group = CLI_GROUP_DIFF,
+     .help = "smaller changes are noise in any case (1%)"},
+    {.name = "fail-if",
+     .type = CLI_TEXTS,
+     .offset = AT(fail_if),
+     .argument = "CHANGE",
+     .group = CLI_GROUP_DIFF,
+     .help = "exit 3 on such a change beyond the noise: 'step>+3%',\n"
+             "'idle>+2ms', 'kernel:*flash*>+10%'; may be repeated"},
+    {.name = "limit",
+     .type = CLI_TEXTS,
+     .offset = AT(limits),
+     .argument = "LIMIT",
+     .group = CLI_GROUP_CHECK,
+     .help = "exit 3 unless it holds: 'idle<20%', 'gap<5ms',\n"
+             "'kernel:*nccl*<10%'; may be repeated"},
+    {.name = "limits",
+     .type = CLI_TEXT,
+     .offset = AT(limit_file),
+     .argument = "FILE",
+     .group = CLI_GROUP_LIMITS,
+     .help = "read them from FILE, one on a line; '#' for comments"},
 
     {.name = "from",
      .type = CLI_TEXT,
@@ -171,11 +289,11 @@ const struct cli_option cli_option_table[] = {
      .help = "only these categories ('gputime list categories')"},
 
     {.name = "rules",
-     .type = CLI_TEXT,
-     .offset = AT(lib.rules),
+     .type = CLI_TEXTS,
+     .offset = AT(rules),
      .argument = "FILE",
-     .group = CLI_GROUP_TABLES,
-     .help = "categories by patterns; FILE[,ENGINE,MODEL]"},
+     .group = CLI_GROUP_RULES,
+     .help = "categories by patterns; FILE|DIR[,ENGINE,MODEL]"},
     {.name = "map",
      .type = CLI_TEXT,
      .offset = AT(lib.map),
@@ -268,13 +386,18 @@ const struct cli_option cli_option_table[] = {
      .argument = "FILE",
      .group = CLI_GROUP_FILE,
      .help = "write to FILE; DIR/ gets a CSV file for each table"},
+    {.name = "open",
+     .type = CLI_FLAG,
+     .offset = AT(open),
+     .group = CLI_GROUP_OUTPUT,
+     .help = "show the page (html) in a browser"},
     {.name = "color",
      .alias = "colour",
      .type = CLI_CHOICE,
      .offset = AT(lib.color),
      .choices = "auto|always|never",
      .argument = "WHEN",
-     .group = CLI_GROUP_OUTPUT,
+     .group = CLI_GROUP_TERMINAL,
      .help = "colour in text"},
     {.name = "width",
      .type = CLI_INTEGER,
@@ -282,7 +405,7 @@ const struct cli_option cli_option_table[] = {
      .min = 20,
      .max = 10000,
      .argument = "N",
-     .group = CLI_GROUP_OUTPUT,
+     .group = CLI_GROUP_TERMINAL,
      .help = "columns of text (the terminal's, else 80)"},
     {.name = "quiet",
      .letter = 'q',
@@ -359,12 +482,14 @@ const char *cli_group_heading(enum cli_group group) {
     switch (group) {
     case CLI_GROUP_SELECTION:
         return "Selection";
+    case CLI_GROUP_RULES:
     case CLI_GROUP_TABLES:
     case CLI_GROUP_NAMES:
         return "Tables";
     case CLI_GROUP_FORMAT:
     case CLI_GROUP_OUTPUT:
     case CLI_GROUP_FILE:
+    case CLI_GROUP_TERMINAL:
         return "Output";
     case CLI_GROUP_READING:
         return "Reading";
@@ -372,6 +497,12 @@ const char *cli_group_heading(enum cli_group group) {
     case CLI_GROUP_GAPS:
     case CLI_GROUP_GAP_PART:
     case CLI_GROUP_RANGES:
+    case CLI_GROUP_DIFF:
+    case CLI_GROUP_CHECK:
+    case CLI_GROUP_LIMITS:
+    case CLI_GROUP_PHASES:
+    case CLI_GROUP_EXPLAIN:
+    case CLI_GROUP_GRAPH:
     case CLI_GROUP_STATS:
     case CLI_GROUP_TITLE:
         return "Options";
@@ -383,7 +514,7 @@ const char *cli_group_heading(enum cli_group group) {
 }
 
 bool cli_option_takes_value(const struct cli_option *option) {
-    return option->type != CLI_FLAG && option->type != CLI_CONSTANT;
+    return option->type != CLI_FLAG && option->type != CLI_CONSTANT && option->type != CLI_PLACE;
 }
 
 static const char *format_choices(char *text, size_t size) {
@@ -434,13 +565,16 @@ static bool same_name(const char *name, const char *given, size_t bytes) {
     return true;
 }
 
-const struct cli_option *cli_option_find(const char *name, size_t bytes) {
+const struct cli_option *cli_option_find(const char *name, size_t bytes, unsigned groups) {
+    const struct cli_option *found = NULL;
     for (size_t i = 0; i < cli_option_count; i++) {
         const struct cli_option *option = &cli_option_table[i];
-        if (same_name(option->name, name, bytes) || same_name(option->alias, name, bytes))
-            return option;
+        if (!same_name(option->name, name, bytes) && !same_name(option->alias, name, bytes))
+            continue;
+        bool is_better = found && !(found->group & groups) && (option->group & groups);
+        found = !found || is_better ? option : found;
     }
-    return NULL;
+    return found;
 }
 
 const struct cli_option *cli_option_find_letter(char letter) {

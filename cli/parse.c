@@ -64,6 +64,14 @@ static enum gputime_status fail_choice(const char *choices, const char *value, c
     return cli_fail_usage(err, "%s cannot be '%s'; there are %s", where, value, list);
 }
 
+static enum gputime_status add_text(struct cli_texts *texts, const char *value, const char *where,
+                                    struct gputime_error *err) {
+    if (texts->count == CLI_TEXTS_MAX)
+        return cli_fail_usage(err, "%s can be given %d times at most", where, CLI_TEXTS_MAX);
+    texts->items[texts->count++] = value;
+    return GPUTIME_OK;
+}
+
 enum gputime_status cli_option_set(struct cli_options *options, const struct cli_option *option, const char *value,
                                    const char *where, struct gputime_error *err) {
     char choice_text[256];
@@ -95,6 +103,12 @@ enum gputime_status cli_option_set(struct cli_options *options, const struct cli
     case CLI_FORMAT:
         *(const char **)place = value;
         return GPUTIME_OK;
+    case CLI_TEXTS:
+        return add_text(place, value, where, err);
+    case CLI_WORD:
+        break;
+    case CLI_PLACE: /* only the command line has places */
+        return cli_fail_usage(err, "%s belongs between the traces", where);
     }
     return GPUTIME_OK;
 }
@@ -106,6 +120,27 @@ struct reader {
     int argc, next;
     struct gputime_error *err;
 };
+
+/* "--per range NAME": some values are followed by one more. */
+static enum gputime_status take_pair(struct reader *reader, const struct cli_option *option, const char *value,
+                                     const char *where) {
+    if (!option->pair || !value || strcmp(option->pair, value) != 0)
+        return GPUTIME_OK;
+    if (reader->next == reader->argc)
+        return cli_fail_usage(reader->err, "%s %s needs a name behind it", where, value);
+    *(const char **)member(&reader->arguments->options, option->pair_offset) = reader->argv[reader->next++];
+    return GPUTIME_OK;
+}
+
+static enum gputime_status take_place(struct reader *reader, const struct cli_option *option, const char *value,
+                                      const char *where) {
+    int64_t *place = member(&reader->arguments->options, option->offset);
+    if (value || *place)
+        return cli_fail_usage(reader->err, value ? "%s takes no value with '='; traces follow it" : "%s is given twice",
+                              where);
+    *place = (int64_t)reader->arguments->word_count + 1;
+    return GPUTIME_OK;
+}
 
 static enum gputime_status take_option(struct reader *reader, const struct cli_option *option, const char *value,
                                        const char *where) {
@@ -120,7 +155,18 @@ static enum gputime_status take_option(struct reader *reader, const struct cli_o
     reader->arguments->given[option - cli_option_table] = true;
     if (option->implies)
         *(int *)member(&reader->arguments->options, option->implies) = 1;
-    return cli_option_set(&reader->arguments->options, option, value, where, reader->err);
+    if (option->type == CLI_PLACE)
+        return take_place(reader, option, value, where);
+    enum gputime_status status = cli_option_set(&reader->arguments->options, option, value, where, reader->err);
+    if (!status && option->type == CLI_WORD)
+        reader->arguments->words[reader->arguments->word_count++] = value;
+    return status ? status : take_pair(reader, option, value, where);
+}
+
+/* The groups of the command where the first word has named it by now. */
+static unsigned known_groups(const struct cli_arguments *arguments) {
+    const struct cli_command *command = arguments->word_count ? cli_command_find(arguments->words[0]) : NULL;
+    return command ? command->groups : CLI_GROUPS_REPORT;
 }
 
 static enum gputime_status fail_unknown_option(const char *name, size_t bytes, struct gputime_error *err) {
@@ -141,7 +187,7 @@ static enum gputime_status fail_unknown_option(const char *name, size_t bytes, s
 static enum gputime_status take_long(struct reader *reader, const char *word) {
     char where[64];
     size_t bytes = strcspn(word, "=");
-    const struct cli_option *option = cli_option_find(word, bytes);
+    const struct cli_option *option = cli_option_find(word, bytes, known_groups(reader->arguments));
     if (!option)
         return fail_unknown_option(word, bytes < 200 ? bytes : 200, reader->err);
     snprintf(where, sizeof where, "option '--%.*s'", (int)bytes, word);
@@ -191,7 +237,7 @@ bool cli_options_ask_about(const struct cli_options *options) {
 
 enum gputime_status cli_arguments_parse(struct cli_arguments *arguments, int argc, char **argv,
                                         struct gputime_error *err) {
-    *arguments = (struct cli_arguments){.options = {.top = CLI_UNSET, .gap_top = CLI_UNSET}};
+    *arguments = (struct cli_arguments){.options = {.top = CLI_UNSET, .gap_top = CLI_UNSET, .kernel_limit = CLI_UNSET}};
     arguments->words = calloc((size_t)argc + 1, sizeof *arguments->words);
     if (!arguments->words)
         return cli_fail_memory(err);
@@ -202,7 +248,7 @@ enum gputime_status cli_arguments_parse(struct cli_arguments *arguments, int arg
 /* ---- settings ---- */
 
 static const struct cli_option *find(const char *name) {
-    return cli_option_find(name, strlen(name));
+    return cli_option_find(name, strlen(name), CLI_GROUPS_REPORT);
 }
 
 static bool is_given(const struct cli_arguments *arguments, const struct cli_option *option) {
@@ -216,7 +262,7 @@ enum gputime_status cli_setting_apply(struct cli_arguments *arguments, const str
                                       const struct cli_option *option, const char *value, const char *where,
                                       struct gputime_error *err) {
     struct cli_options unused = {0};
-    bool applies = cli_command_takes(command, option) && !is_given(arguments, option) &&
+    bool applies = cli_command_takes(command, option) && (option->type == CLI_TEXTS || !is_given(arguments, option)) &&
                    (option->type != CLI_FORMAT || !value || cli_command_writes(command, value));
     arguments->is_set[option - cli_option_table] |= applies;
     return cli_option_set(applies ? &arguments->options : &unused, option, value, where, err);
@@ -239,23 +285,37 @@ static bool is_set(const struct cli_arguments *arguments, const char *name) {
     return arguments->is_set[find(name) - cli_option_table];
 }
 
+/* Of several values the later wins, so what was set goes before what was given. */
+static void put_settings_first(struct cli_texts *texts, size_t given) {
+    struct cli_texts before = *texts;
+    size_t set = before.count - given;
+    memcpy(texts->items, before.items + given, set * sizeof *texts->items);
+    memcpy(texts->items + set, before.items, given * sizeof *texts->items);
+}
+
 /* What follows from several options together. */
 static void settle(struct cli_arguments *arguments) {
     /* --rules and --map both say what the categories are: what is given wins over what is set. */
-    if (is_given(arguments, find("map")) && !is_given(arguments, find("rules")))
-        arguments->options.lib.rules = NULL;
+    const struct cli_texts *rules = &arguments->options.rules;
+    bool has_rules = rules->count && (is_given(arguments, find("rules")) || !is_given(arguments, find("map")));
+    arguments->options.lib.rules = has_rules ? rules->items[rules->count - 1] : NULL;
+    arguments->options.lib.rule_files = rules->items;
+    arguments->options.lib.rule_file_count = rules->count;
     if (is_given(arguments, find("rules")) && !is_given(arguments, find("map")))
         arguments->options.lib.map = NULL;
+    arguments->options.is_class_default = !is_given(arguments, find("rules")) && !is_given(arguments, find("map"));
     if (is_set(arguments, "bins") && !is_set(arguments, "hist")) /* only bins of equal width can be counted out */
         arguments->options.lib.bins = GPUTIME_BINS_LINEAR;
 }
 
 enum gputime_status cli_settings_read(struct cli_arguments *arguments, const struct cli_command *command,
                                       struct gputime_error *err) {
+    size_t given_rules = arguments->options.rules.count;
     memcpy(arguments->is_set, arguments->given, sizeof arguments->is_set);
     enum gputime_status status = cli_config_read(arguments, command, err);
     if (!status)
         status = read_environment(arguments, command, err);
+    put_settings_first(&arguments->options.rules, given_rules);
     settle(arguments);
     return status;
 }

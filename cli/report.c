@@ -4,53 +4,120 @@
 #include <string.h>
 
 #include "actions.h"
+#include "browser.h"
 #include "capture.h"
+#include "clock.h"
 #include "error.h"
-#include "request.h"
+#include "make.h"
 #include "target.h"
 #include "terminal.h"
 
 struct job {
     const struct cli_command *command;
+    struct cli_options own; /* the user's, as they are meant for the command */
     const struct cli_options *options;
     struct cli_captures captures;
-    struct gputime_trace **traces; /* one for each capture */
+    struct cli_limits limits;
+    struct gputime_trace **traces; /* of the captures that could be read */
+    const char **names;            /* of each of them, its first file */
+    size_t trace_count;
+    struct gputime_error failure; /* why the last capture that could not be read was not; status 0: all were */
     struct cli_destination destinations[CLI_MAX_DESTINATIONS];
     struct cli_request requests[CLI_MAX_DESTINATIONS];
     size_t destination_count;
+    const char *page; /* to open; NULL: none */
 };
 
+/* Files of two captures need no --a and --b to be told apart. */
+static enum gputime_status find_sides(struct cli_captures *captures, struct gputime_error *err) {
+    if (captures->first_of_b == captures->count && captures->count == 2)
+        captures->first_of_b = 1;
+    if (captures->first_of_b == captures->count)
+        return cli_fail_usage(err, "these are %zu captures; say which are of A and of B: --a A1 A2 --b B1 B2",
+                              captures->count);
+    return GPUTIME_OK;
+}
+
 /* Everything that can be found wrong before the traces are read. */
-static enum gputime_status plan(struct job *job, struct cli_words traces, struct gputime_error *err) {
-    enum gputime_status status = cli_captures_init(&job->captures, traces.items, traces.count, err);
+static enum gputime_status plan(struct job *job, struct cli_words traces, size_t split, struct gputime_error *err) {
+    enum gputime_status status =
+        job->options->config
+            ? cli_captures_init_config(&job->captures, job->options->config, err)
+            : cli_captures_init(&job->captures, traces.items, traces.count, job->command->takes_runs, split, err);
+    job->captures.is_class_default = job->options->is_class_default;
+    if (!status)
+        status = cli_captures_check(&job->captures, &job->options->lib, err);
+    if (!status && job->command->action == CLI_ACTION_DIFF)
+        status = find_sides(&job->captures, err);
+    if (!status)
+        status = cli_limits_init(&job->limits, job->command, job->options, err);
     if (!status)
         status = cli_destinations_plan(job->command, job->options, job->destinations, &job->destination_count, err);
+    if (!status && job->options->open)
+        status = cli_browser_plan(job->destinations, &job->destination_count, &job->page, err);
     for (size_t i = 0; !status && i < job->destination_count; i++) {
         const struct cli_destination *destination = &job->destinations[i];
-        if (destination->path)
-            status = cli_target_check(destination->path, &job->captures, err);
+        if (cli_format_is_missing(destination->format))
+            status = cli_fail(err, "this gputime was built without %s; 'make WEB=1' builds it in and needs npm",
+                              destination->format);
+        else if (destination->path)
+            status = cli_target_check(destination->path, destination->makes_folder || destination->makes_itself,
+                                      &job->captures, err);
         if (!status)
             status = cli_request_build(job->command, job->options, destination, &job->requests[i], err);
     }
     return status;
 }
 
+static void print_error(const struct gputime_error *err) {
+    char message[4 * sizeof err->message];
+    fprintf(stderr, "gputime: %s\n", cli_terminal_text(message, sizeof message, err->message));
+}
+
+/* A capture among several that cannot be read costs its own report alone, and the exit status, unless they make one
+   picture. The last failure is left to be printed at the end, behind the reports. */
+static enum gputime_status leave_out(struct job *job, const struct gputime_error *err) {
+    if (err->status == GPUTIME_USAGE || job->command->takes_runs || job->command->action == CLI_ACTION_DIFF)
+        return err->status;
+    if (job->failure.status)
+        print_error(&job->failure);
+    job->failure = *err;
+    return GPUTIME_OK;
+}
+
+static enum gputime_status read_trace(struct job *job, size_t index, struct gputime_error *err) {
+    const struct cli_capture *capture = &job->captures.items[index];
+    struct gputime_options options = cli_captures_options(&job->captures, index, &job->options->lib);
+    struct cli_progress progress;
+    cli_progress_begin(&progress, capture->paths[0]);
+    if (progress.is_wanted && !job->options->quiet) {
+        options.progress = cli_progress_update;
+        options.progress_context = &progress;
+    }
+    enum gputime_status status =
+        gputime_trace_open(capture->paths, capture->path_count, &options, &job->traces[job->trace_count], err);
+    cli_progress_end(&progress);
+    if (!status)
+        job->names[job->trace_count++] = capture->paths[0];
+    return status;
+}
+
 static enum gputime_status read_traces(struct job *job, struct gputime_error *err) {
     enum gputime_status status = GPUTIME_OK;
     job->traces = calloc(job->captures.count + 1, sizeof *job->traces);
-    if (!job->traces)
+    job->names = calloc(job->captures.count + 1, sizeof *job->names);
+    if (!job->traces || !job->names)
         return cli_fail_memory(err);
     for (size_t i = 0; !status && i < job->captures.count; i++) {
-        const struct cli_capture *capture = &job->captures.items[i];
-        struct gputime_options options = job->options->lib;
-        struct cli_progress progress;
-        cli_progress_begin(&progress, capture->paths[0]);
-        if (progress.is_wanted && !job->options->quiet) {
-            options.progress = cli_progress_update;
-            options.progress_context = &progress;
-        }
-        status = gputime_trace_open(capture->paths, capture->path_count, &options, &job->traces[i], err);
-        cli_progress_end(&progress);
+        status = cli_capture_check(&job->captures.items[i], err);
+        if (!status)
+            status = read_trace(job, i, err);
+        if (status)
+            status = leave_out(job, err);
+    }
+    if (!status && job->trace_count == 0) {
+        *err = job->failure;
+        status = err->status;
     }
     return status;
 }
@@ -81,25 +148,64 @@ static bool hint_is_due(const struct job *job, const struct cli_destination *des
            (int64_t)strlen(job->command->hint) <= width && cli_request_is_sorted_as_usual(job->command, job->options);
 }
 
+/* Every trace has to keep every limit; a comparison is one thing. */
+static size_t verdicts_per_limit(const struct job *job) {
+    return job->command->action == CLI_ACTION_DIFF ? 1 : job->trace_count;
+}
+
 static enum gputime_status write_reports(const struct job *job, struct gputime_error *err) {
     enum gputime_status status = GPUTIME_OK;
-    struct gputime_report *report = NULL;
+    struct cli_made made = {0};
     struct gputime_options options[CLI_MAX_DESTINATIONS];
     for (size_t i = 0; !status && i < job->destination_count; i++) {
         const struct cli_request *request = &job->requests[i];
         options[i] = destination_options(job, i);
-        if (!report || !cli_request_same(request, &job->requests[i - 1])) {
-            gputime_report_free(report);
-            status = gputime_report_new(job->traces, job->captures.count, job->command->name, request->analyses,
-                                        request->analysis_count, &options[i], &report, err);
-        }
+        const struct cli_making making = {.command = job->command,
+                                          .options = job->options,
+                                          .limits = &job->limits,
+                                          .request = request,
+                                          .traces = job->traces,
+                                          .trace_count = job->trace_count,
+                                          .captures = &job->captures};
+        if (!made.report || !cli_request_same(request, &job->requests[i - 1]))
+            status = cli_make(&making, &options[i], &made, err);
+        if (!status && job->destinations[i].makes_folder)
+            status = cli_target_make_folder(job->destinations[i].path, err);
         if (!status)
-            status = gputime_report_write(report, &options[i], job->destinations[i].path, err);
+            status = gputime_report_write(made.report, &options[i], job->destinations[i].path, err);
         if (!status && hint_is_due(job, &job->destinations[i], options[i].width))
             printf("\n%s\n", job->command->hint);
     }
-    gputime_report_free(report);
+    if (!status && made.broken) {
+        cli_fail(err, "%zu of %zu limits %s broken", made.broken, made.limit_count * verdicts_per_limit(job),
+                 made.broken == 1 ? "is" : "are");
+        status = err->status = GPUTIME_BROKEN;
+    }
+    cli_made_release(&made);
     return status;
+}
+
+/* Below text: the files that the command wrote by itself. */
+static void name_own_files(const struct job *job) {
+    char path[4096];
+    const char *lead = "\n";
+    const struct cli_destination *last = &job->destinations[job->destination_count - 1];
+    bool is_text = !last->path && strcmp(last->format, "text") == 0;
+    for (size_t i = 0; is_text && i < job->destination_count; i++)
+        if (job->destinations[i].makes_folder) {
+            printf("%sWrote %s\n", lead, cli_terminal_text(path, sizeof path, job->destinations[i].path));
+            lead = "";
+        }
+}
+
+/* Below what was found: where the files are. */
+static void name_folder(const struct job *job) {
+    char path[4096];
+    bool is_said = job->destination_count > 1 && !job->options->lib.format;
+    for (size_t i = 0; is_said && i < job->destination_count; i++)
+        if (job->destinations[i].makes_itself)
+            printf("\nWrote %sreport.md, with report.json, report.html and tables/\n",
+                   cli_terminal_text(path, sizeof path, job->destinations[i].path));
 }
 
 /* Text and Markdown say above their tables what was lost; who reads data sees it here. */
@@ -107,18 +213,34 @@ static void warn_of_losses(const struct job *job) {
     bool is_told = !job->options->quiet;
     for (size_t i = 0; i < job->destination_count && is_told; i++)
         is_told = job->destinations[i].path || cli_format_is_data(job->destinations[i].format);
-    for (size_t i = 0; i < job->captures.count && is_told; i++) {
+    for (size_t i = 0; i < job->trace_count && is_told; i++) {
         const char *loss = gputime_trace_loss(job->traces[i]);
         char path[1024];
         if (loss)
             fprintf(stderr, "gputime: '%s' was not read whole: %s\n",
-                    cli_terminal_text(path, sizeof path, job->captures.items[i].paths[0]), loss);
+                    cli_terminal_text(path, sizeof path, job->names[i]), loss);
     }
+}
+
+static enum gputime_status show_page(const struct job *job, struct gputime_error *err) {
+    char path[4096];
+    if (!job->page)
+        return GPUTIME_OK;
+    if (!job->options->quiet)
+        printf("The page is %s\n", cli_terminal_text(path, sizeof path, job->page));
+    return cli_browser_open(job->page, err);
 }
 
 enum gputime_status cli_report_run(const struct cli_command *command, const struct cli_options *options,
                                    struct cli_words traces, struct gputime_error *err) {
-    if (traces.count == 0)
+    return cli_report_run_sides(command, options, traces, traces.count, err);
+}
+
+enum gputime_status cli_report_run_sides(const struct cli_command *command, const struct cli_options *options,
+                                         struct cli_words traces, size_t split, struct gputime_error *err) {
+    if (traces.count && options->config)
+        return cli_fail_usage(err, "--config names the traces; leave '%s' out", traces.items[0]);
+    if (traces.count == 0 && !options->config)
         return cli_fail_usage(err, "'%s' needs a trace to read; see 'gputime %s --help'", command->name, command->name);
     if (options->lib.names == GPUTIME_NAMES_HASH)
         return cli_fail_usage(err, "reports have names 'full' or 'short'; 'hash' is for redact");
@@ -126,21 +248,42 @@ enum gputime_status cli_report_run(const struct cli_command *command, const stru
     if (!job)
         return cli_fail_memory(err);
     job->command = command;
-    job->options = options;
-    enum gputime_status status = plan(job, traces, err);
+    job->own = *options;
+    job->options = &job->own;
+    if (command->takes_runs) { /* --title is that of all of them */
+        job->own.lib.heading = options->lib.title;
+        job->own.lib.title = NULL;
+    }
+    char now[CLI_TIME_MAX];
+    if (command->folder_layout)
+        job->own.lib.generated_at = cli_generated_at(options, now);
+    enum gputime_status status = plan(job, traces, split, err);
     if (!status)
         status = read_traces(job, err);
     if (!status)
         status = write_reports(job, err);
-    if (!status)
+    if (!status || status == GPUTIME_BROKEN) {
+        name_own_files(job);
+        name_folder(job);
         warn_of_losses(job);
-    for (size_t i = 0; job->traces && i < job->captures.count; i++) {
-        if (job->traces[i] && !options->lib.no_cache)
+        enum gputime_status shown = show_page(job, err);
+        status = shown ? shown : status;
+    } else if (job->page) {
+        cli_browser_cancel(job->destinations, job->destination_count);
+    }
+    if (!status && job->failure.status) {
+        *err = job->failure;
+        status = err->status;
+    }
+    for (size_t i = 0; i < job->trace_count; i++) {
+        if (!options->lib.no_cache)
             gputime_trace_store_cache(job->traces[i]);
         gputime_trace_free(job->traces[i]);
     }
     free(job->traces);
+    free(job->names);
     cli_captures_release(&job->captures);
+    cli_limits_release(&job->limits);
     free(job);
     return status;
 }

@@ -10,9 +10,12 @@ struct cli_destination {
     const char *format; /* key of an output or a layout */
     bool is_complete;   /* a detailed list: every row, whatever --top says of what is printed */
     bool is_layout;     /* of an older tool's file: --table is about what is printed */
+    bool makes_folder;  /* it is in --out-dir, which may not be there yet */
+    bool makes_itself;  /* it is a folder that the library makes, with those above it */
+    char file[4096];    /* what path points to then */
     bool is_gap_part;   /* only the parts that --gap-output is about; --columns and --table are about the others */
 };
-enum { CLI_MAX_DESTINATIONS = 3 };
+enum { CLI_MAX_DESTINATIONS = 3 + CLI_MAX_FILES };
 
 enum { CLI_REQUEST_ANALYSES = 32, CLI_REQUEST_SHAPES = 32 };
 
@@ -27,8 +30,9 @@ struct cli_request {
     char sibling_names[512]; /* tables hidden because --table asks for another of the same analysis */
 };
 
-bool cli_format_is_data(const char *format); /* for programs: it carries every row */
-bool cli_format_is_page(const char *format); /* for browsers */
+bool cli_format_is_data(const char *format);    /* for programs: it carries every row */
+bool cli_format_is_page(const char *format);    /* for browsers */
+bool cli_format_is_missing(const char *format); /* this build cannot write it */
 
 bool cli_part_applies(const struct cli_part *part, const struct cli_options *options);
 

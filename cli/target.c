@@ -1,6 +1,7 @@
 /* Output paths: none may be a trace that is read, nor a file that another output of the same run goes to. */
 #include "target.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,12 +73,44 @@ static bool is_trace(const struct stat *output, const struct cli_captures *captu
     return false;
 }
 
-enum gputime_status cli_target_check(const char *path, const struct cli_captures *captures, struct gputime_error *err) {
+/* Whether the nearest folder above path that exists is one to make others in. */
+static bool can_make_folder(const char *path) {
+    char folder[PATH_MAX];
+    struct stat info;
+    if (strlen(path) >= sizeof folder)
+        return false;
+    strcpy(folder, path);
+    for (char *slash = strrchr(folder, '/'); slash && slash > folder; slash = strrchr(folder, '/')) {
+        *slash = '\0';
+        if (stat(folder, &info) == 0)
+            return S_ISDIR(info.st_mode) && access(folder, W_OK | X_OK) == 0;
+    }
+    return access(path[0] == '/' ? "/" : ".", W_OK | X_OK) == 0;
+}
+
+enum gputime_status cli_target_make_folder(const char *path, struct gputime_error *err) {
+    char folder[PATH_MAX];
+    if (strlen(path) >= sizeof folder)
+        return cli_fail_usage(err, "'%.100s...' is too long for a path", path);
+    strcpy(folder, path);
+    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+            return cli_fail_system(err, errno, "cannot make folder '%s'", folder);
+        *slash = '/';
+    }
+    return GPUTIME_OK;
+}
+
+enum gputime_status cli_target_check(const char *path, bool makes_folder, const struct cli_captures *captures,
+                                     struct gputime_error *err) {
     struct file_walk walk = {.path = path};
     struct stat info;
     if (strcmp(path, "-") == 0)
         return GPUTIME_OK;
-    if (!find_folder(path, &info))
+    if (makes_folder && !can_make_folder(path))
+        return cli_fail(err, "cannot write '%s': its folder can be neither made nor written to", path);
+    if (!makes_folder && !find_folder(path, &info))
         return cli_fail(err, "cannot write '%s': its folder does not exist", path);
     for (const char *file = next_file(&walk); file; file = next_file(&walk))
         if (stat(file, &info) == 0 && S_ISREG(info.st_mode) && is_trace(&info, captures))

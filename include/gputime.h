@@ -30,6 +30,7 @@ enum gputime_status {
     GPUTIME_OK = 0,
     GPUTIME_FAILED = 1, /* the work could not be done */
     GPUTIME_USAGE = 2,  /* the request makes no sense: unknown analysis, no such step */
+    GPUTIME_BROKEN = 3, /* a limit of the user is broken: only the program's, functions tell it otherwise */
 };
 
 struct gputime_error {
@@ -53,6 +54,15 @@ struct gputime_shape {
     const char *columns;  /* comma-separated keys for text and Markdown, in order */
     int hidden;           /* 1: left out of text and Markdown; -1: shown there even if meant for data */
     int ranked;           /* 1: rows are numbered in text and Markdown */
+    int joined;           /* 1: of several inputs they show one table with the rows of all */
+    const char *pivot;    /* "ROW,VALUE": of several inputs they show one table that has a row for each ROW, a column
+                             for each input with the sum of its VALUEs, and the totals */
+};
+
+/* One key of a class map: kernels whose name contains the part, in any case, are of the class. The first key that a
+   name contains decides, unless a longer one around it is there too. */
+struct gputime_class {
+    const char *part, *name;
 };
 
 /* Everything a user can ask for; zero-initialise, 0 and NULL mean automatic. Borrowed until the report is freed. */
@@ -67,9 +77,17 @@ struct gputime_options {
     void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes); /* from any thread, one at a time */
     void *progress_context;
 
-    /* categories: at most one of both; NULL: the built-in rules */
+    /* categories: at most one of these; NULL: the built-in rules */
     const char *rules; /* "FILE", "FILE,ENGINE,MODEL" or "ENGINE,MODEL": regular expressions, the first match wins */
     const char *map;   /* "FILE": substrings of kernel names by class */
+    const char *const *rule_files; /* rule_file_count files or folders of *.json to look for ENGINE,MODEL in, beside
+                                      the built-in engines and the user's own; a later one wins */
+    size_t rule_file_count;
+    const struct gputime_class *classes; /* class_count of them: a map that is not in a file */
+    size_t class_count;
+
+    /* phases */
+    const char *phase_map; /* "FILE": {phase: [pattern of range names, ...]}; NULL: common names are guessed */
 
     /* the run: what the user knows of a capture and the trace does not tell. A trace keeps what it was opened with;
        what the options of a report say of it goes first */
@@ -77,6 +95,8 @@ struct gputime_options {
     int64_t iterations;   /* how often the work was repeated; 0: as often as the range of the tag, else once */
     int64_t gpus;         /* how many GPUs' work the trace holds; 0: those it shows, 1 where it shows none */
     const char *nvtx_tag; /* name of the range around an iteration, with or without "domain:" */
+    const char *elapsed;  /* how long it took without a profiler: "306" seconds, "12.5s"; NULL or "0": as long as the
+                             trace has GPU work */
     int without_memory;   /* class statistics leave memory operations out */
     const char *remark;   /* a sentence that the report states about this input */
 
@@ -92,6 +112,9 @@ struct gputime_options {
     enum gputime_choice_bins bins;
     int64_t bin_count;
     const char *hist_min, *hist_max; /* microseconds, decimal */
+    int no_kernel_percentiles;       /* of device_kernels: they are what needs memory for each op */
+    int no_range_kernels;            /* of range_kernels: only the ranges, not the kernels launched in them */
+    const char *coverage_threshold;  /* "0.7": of range_kernels: the share of kernel time in ranges to warn below */
 
     /* tables */
     const struct gputime_shape *shapes; /* shape_count of them; a later one wins */
@@ -99,9 +122,11 @@ struct gputime_options {
     const char *main_table; /* what CSV writes, and what is the command's own */
 
     /* writing */
-    const char *format;  /* "text", "csv", "json", "md", or a layout; NULL: by the file's suffix, else text */
-    const char *table;   /* CSV: another table than the main one */
-    const char *columns; /* CSV: only these, comma-separated, in this order */
+    const char *heading;      /* of the whole report; NULL: none */
+    const char *generated_at; /* stands in the report as it is; NULL: no time does */
+    const char *format;       /* "text", "csv", "json", "md", or a layout; NULL: by the file's suffix, else text */
+    const char *table;        /* CSV: another table than the main one */
+    const char *columns;      /* CSV: only these, comma-separated, in this order */
     enum gputime_choice_unit unit;
     enum gputime_choice_color color;
     int64_t width;
@@ -110,6 +135,9 @@ struct gputime_options {
 
 struct gputime_trace;
 struct gputime_report;
+
+/* Finds what is wrong with the options that a trace is opened with (rules, map, times), without reading one. */
+enum gputime_status gputime_options_check(const struct gputime_options *options, struct gputime_error *err);
 
 /* Reads one capture: usually one path ("-" is standard input), or several files of the same capture.
    The trace is the caller's; free it after every report made from it. */
@@ -128,10 +156,56 @@ enum gputime_status gputime_report_new(struct gputime_trace *const *traces, size
                                        struct gputime_error *err);
 void gputime_report_free(struct gputime_report *report); /* NULL is fine */
 
+/* How two reports are compared; zero-initialise, 0 and NULL mean automatic. */
+struct gputime_diff_options {
+    const char *per;    /* amounts are divided by the number of: "step", "range", "launch"; "none": they are not; NULL:
+                           step, where every capture has steps that make up most of it */
+    const char *range;  /* per range: its name */
+    const char *tables; /* comma-separated keys of the tables to compare; NULL: all that both reports have */
+    const char *noise;  /* "2%": smaller changes count as noise whatever the spread; NULL is "1%" */
+};
+
+/* Compares report B with report A, table by table; both may be over several captures. They should have the same
+   analyses, "measures", "accounting", "categories", "gaps" and "steps" among them, and tables with all their rows. Each
+   table is under its own key, with columns a_KEY, b_KEY and delta_KEY for each amount. The result borrows from both
+   reports; its first section is the comparison. */
+enum gputime_status gputime_report_diff(const struct gputime_report *a, const struct gputime_report *b,
+                                        const struct gputime_diff_options *diff, const struct gputime_options *options,
+                                        struct gputime_report **out, struct gputime_error *err);
+
+/* Judges limits and adds the table `limits` with a verdict for each. A limit is MEASURE or KIND:GLOB (kernel, category,
+   range, phase, memory, cause, launch, work), < <= > or >=, and a number with %, a unit of time or nothing. In a report
+   it says what must hold: "idle<20%", "utilisation>80%", "gap<5ms", "losses<1", "kernel:*nccl*<10%". In a comparison it
+   says which change must not be: "step>+3%", "kernel:*flash*>+10%"; one inside the noise breaks no limit. What the
+   report does not have is a usage error. */
+enum gputime_status gputime_report_check(struct gputime_report *report, const char *const *limits, size_t limit_count,
+                                         size_t *broken, struct gputime_error *err);
+
 /* Writes to a file (replaced whole or not at all), or to standard output when path is NULL or "-". For CSV a path that
-   ends in '/' is a folder that gets one file for each table. */
+   ends in '/' is a folder that gets one file for each table; with the format "explain" it gets report.md, report.json,
+   report.html and tables/ of the one trace of the report. */
 enum gputime_status gputime_report_write(const struct gputime_report *report, const struct gputime_options *options,
                                          const char *path, struct gputime_error *err);
+
+/* ---- configuration files ---- */
+
+/* Several inputs, each with what is known of its run, and one class map: a JSON file as docs/stats.md describes it. */
+struct gputime_config;
+
+/* Checks everything in the file but the class map, and that the files it names can be read. */
+enum gputime_status gputime_config_open(const char *path, struct gputime_config **out, struct gputime_error *err);
+void gputime_config_free(struct gputime_config *config); /* NULL is fine */
+
+/* What to open one of its inputs with; borrowed from the configuration. */
+struct gputime_input {
+    const char *const *paths; /* files of one capture */
+    size_t path_count;
+    struct gputime_options options; /* those of `base`, and what they leave open by the configuration */
+};
+
+size_t gputime_config_input_count(const struct gputime_config *config);
+struct gputime_input gputime_config_input(const struct gputime_config *config, size_t index,
+                                          const struct gputime_options *base); /* base may be NULL */
 
 /* Removes the unfinished files that reports are being written to, in every thread: for a signal handler of a program
    that ends by the signal. Async-signal-safe; the files that were to be replaced stay as they were. */
@@ -169,29 +243,70 @@ struct gputime_cell {
     size_t text_bytes;
 };
 
+/* Units: "" for names and ids, "count", "ns", "bytes", and "share" for a fraction 0..1 of what `of` says. */
+struct gputime_column {
+    const char *key, *title, *unit;
+    const char *of; /* NULL but for shares */
+};
+
+/* A single number or text of a section. */
+struct gputime_fact {
+    const char *key, *title, *unit;
+    struct gputime_cell value;
+};
+
+/* Indices out of range give null, 0 or a struct of these. Findings are the rows of the table "findings". */
 size_t gputime_report_section_count(const struct gputime_report *report); /* one for each trace */
+const char *gputime_report_section_title(const struct gputime_report *report, size_t section);
+size_t gputime_report_fact_count(const struct gputime_report *report, size_t section);
+struct gputime_fact gputime_report_fact(const struct gputime_report *report, size_t section, size_t fact);
+size_t gputime_report_note_count(const struct gputime_report *report, size_t section);
+const char *gputime_report_note(const struct gputime_report *report, size_t section, size_t note); /* a sentence */
+/* The number of the table with this key; SIZE_MAX if there is none. */
+size_t gputime_report_find_table(const struct gputime_report *report, size_t section, const char *key);
 size_t gputime_report_table_count(const struct gputime_report *report, size_t section);
 const char *gputime_report_table_key(const struct gputime_report *report, size_t section, size_t table);
+const char *gputime_report_table_title(const struct gputime_report *report, size_t section, size_t table);
 size_t gputime_report_row_count(const struct gputime_report *report, size_t section, size_t table);
 size_t gputime_report_column_count(const struct gputime_report *report, size_t section, size_t table);
+struct gputime_column gputime_report_column(const struct gputime_report *report, size_t section, size_t table,
+                                            size_t column);
 const char *gputime_report_column_key(const struct gputime_report *report, size_t section, size_t table, size_t column);
-/* Indices out of range give a null cell. */
 struct gputime_cell gputime_report_cell(const struct gputime_report *report, size_t section, size_t table, size_t row,
                                         size_t column);
 
 /* ---- registries ---- */
 
-enum gputime_registry { GPUTIME_INPUTS, GPUTIME_ANALYSES, GPUTIME_OUTPUTS, GPUTIME_CATEGORIES, GPUTIME_RULES };
+enum gputime_registry { GPUTIME_INPUTS, GPUTIME_ANALYSES, GPUTIME_OUTPUTS, GPUTIME_CATEGORIES };
 
 struct gputime_entry {
     const char *key, *title;
-    const char *detail; /* inputs: suffixes; analyses: their tables; outputs: suffix; categories: their kind of time;
-                           rules: their patterns */
+    const char *detail; /* inputs: suffixes; analyses: their tables; outputs: suffix; categories: their kind of time */
     int is_data;        /* outputs: for programs, so it carries every row */
+    int is_missing;     /* outputs: this build cannot write it */
 };
 
 size_t gputime_registry_count(enum gputime_registry registry);
 struct gputime_entry gputime_registry_entry(enum gputime_registry registry, size_t index);
+
+/* A rule that gives kernels their category. Texts live as long as the list. */
+struct gputime_rule {
+    const char *model;       /* "builtin", "ENGINE/MODEL"; the file for rules of no model */
+    const char *source;      /* "built-in", or the file it is from */
+    const char *replaced_by; /* the file whose model of the same name counts instead; NULL: this one does */
+    uint32_t number;         /* reports tell it as "MODEL NUMBER" */
+    const char *category, *pattern;
+};
+
+struct gputime_rules;
+
+/* Every rule there is: built in, in the user's own folder and in the rule_files of the options. The list is the
+   caller's. */
+enum gputime_status gputime_rules_list(const struct gputime_options *options, struct gputime_rules **out,
+                                       struct gputime_error *err);
+void gputime_rules_free(struct gputime_rules *rules); /* NULL is fine */
+size_t gputime_rules_count(const struct gputime_rules *rules);
+struct gputime_rule gputime_rules_get(const struct gputime_rules *rules, size_t index); /* all NULL behind the last */
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,7 @@
 #include "events/select.h"
 #include "internal.h"
 #include "label/label.h"
+#include "label/rules.h"
 #include "measure/analysis.h"
 
 const struct gputime_options gt_options_automatic;
@@ -36,6 +37,7 @@ static struct gt_run run_of(const struct gputime_trace *trace, const struct gput
         .iterations = options->iterations > 0 ? options->iterations : known->iterations,
         .gpus = options->gpus > 0 ? options->gpus : known->gpus,
         .nvtx_tag = options->nvtx_tag ? options->nvtx_tag : known->nvtx_tag,
+        .elapsed = options->elapsed ? options->elapsed : known->elapsed,
         .without_memory = options->without_memory || known->without_memory,
         .remark = options->remark ? options->remark : known->remark,
     };
@@ -69,7 +71,7 @@ static struct naming naming_of(struct gputime_trace *const *traces, size_t count
                                const struct gputime_options *options) {
     struct naming naming = {traces, count, options, false};
     for (size_t i = 0; i < count && !naming.by_path; i++)
-        naming.by_path = turn_of(&naming, i) > 1;
+        naming.by_path = !run_of(traces[i], options).title && turn_of(&naming, i) > 1;
     return naming;
 }
 
@@ -86,6 +88,16 @@ static uint64_t count_kernels(const struct gt_store *store) {
     return count;
 }
 
+/* Inputs that have ranges only as the profiler projected them have those, each one or summed by name. */
+static uint64_t count_ranges(const struct gt_store *store) {
+    uint64_t count = store->ranges.count ? store->ranges.count : store->projections.count;
+    bool is_summed = count == 0;
+    for (size_t i = 0; is_summed && i < store->projection_groups.count; i++)
+        if (__builtin_add_overflow(count, store->projection_groups.instances[i], &count))
+            count = UINT64_MAX;
+    return count;
+}
+
 static void describe_input(struct gt_section *section, const struct gputime_trace *trace, struct gt_str label) {
     const struct gt_store *store = trace->store;
     struct gt_arena *arena = &section->report->arena;
@@ -97,7 +109,7 @@ static void describe_input(struct gt_section *section, const struct gputime_trac
         .ops = store->ops.count,
         .kernels = count_kernels(store),
         .calls = store->calls.count,
-        .ranges = store->ranges.count,
+        .ranges = count_ranges(store),
         .cpu_ops = store->cpu_ops.count,
         .skipped_events = store->skipped_events,
         .origin_ns = store->origin_ns,
@@ -192,6 +204,8 @@ static enum gt_status fill_section(struct gputime_report *report, size_t index, 
         report->views[index]->run = run;
     if (run.remark)
         gt_section_note(section, GT_FOR_ALL, gt_str_of(run.remark));
+    if (trace->rules && gt_rules_remark(trace->rules))
+        gt_section_note(section, GT_FOR_ALL, gt_str_of(gt_rules_remark(trace->rules)));
     note_losses(trace->store, section);
     note_selection(options, section);
     for (size_t a = 0; a < analysis_count && status == GT_OK; a++)
@@ -210,6 +224,8 @@ static enum gt_status fill_report(struct gputime_report *report, struct gputime_
     if (!report->model || !report->views)
         return gt_fail_memory(err);
     report->model->main_table = options->main_table;
+    report->model->heading = gt_arena_copy(&report->model->arena, gt_str_of(options->heading));
+    report->model->generated_at = options->generated_at;
     struct naming naming = naming_of(traces, count, options);
     for (size_t i = 0; i < count; i++) {
         describe_input(&report->model->sections[i], traces[i], label_of(&naming, i, &report->model->arena));

@@ -6,6 +6,7 @@
 #include "base/oserror.h"
 #include "base/out.h"
 #include "base/temporary.h"
+#include "folder.h"
 #include "internal.h"
 #include "write/joined.h"
 #include "write/writer.h"
@@ -64,7 +65,13 @@ API enum gputime_status gputime_report_write(const struct gputime_report *report
     struct gt_error error = {0};
     const struct gputime_options *how = options ? options : &gt_options_automatic;
     bool is_folder = path && *path && path[strlen(path) - 1] == '/';
+    const struct gt_folder *folder = how->format ? gt_folder_find(how->format) : NULL;
     const struct gt_writer *writer;
+    if (folder && !is_folder)
+        return gt_error_pass(
+            gt_fail_usage(&error, "format '%s' is a folder; end its path with a '/'", how->format), &error, err);
+    if (folder)
+        return gt_error_pass(gt_folder_write(report->model, how, folder, path, &error), &error, err);
     enum gt_status status = choose_writer(how, path, is_folder, &writer, &error);
     if (status == GT_OK)
         status = is_folder ? write_folder(writer, report->model, how, path, &error)

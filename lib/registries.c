@@ -1,11 +1,13 @@
 /* The registries as the public interface lists them, and the cache folder. */
 #include <stdio.h>
 
+#include "base/mem.h"
 #include "base/num.h"
 #include "decode/decoder.h"
 #include "events/cache.h"
 #include "internal.h"
 #include "label/builtin.h"
+#include "label/rules_catalog.h"
 #include "measure/analysis.h"
 #include "write/writer.h"
 
@@ -22,8 +24,6 @@ API size_t gputime_registry_count(enum gputime_registry registry) {
         return gt_writer_count;
     case GPUTIME_CATEGORIES:
         return GT_CATEGORY_COUNT;
-    case GPUTIME_RULES:
-        return gt_builtin_rule_count;
     }
     return 0;
 }
@@ -33,22 +33,62 @@ API struct gputime_entry gputime_registry_entry(enum gputime_registry registry, 
         return (struct gputime_entry){0};
     switch (registry) {
     case GPUTIME_INPUTS:
-        return (struct gputime_entry){gt_decoders[index].key, gt_decoders[index].title, gt_decoders[index].suffixes, 0};
+        return (struct gputime_entry){gt_decoders[index].key, gt_decoders[index].title, gt_decoders[index].suffixes, 0,
+                                      0};
     case GPUTIME_ANALYSES:
-        return (struct gputime_entry){gt_analyses[index].key, gt_analyses[index].title, gt_analyses[index].tables, 0};
+        return (struct gputime_entry){gt_analyses[index].key, gt_analyses[index].title, gt_analyses[index].tables, 0,
+                                      0};
     case GPUTIME_OUTPUTS:
         return (struct gputime_entry){gt_writers[index].key, gt_writers[index].title, gt_writers[index].suffix,
-                                      gt_writers[index].is_data};
+                                      gt_writers[index].is_data, !gt_writer_is_built(&gt_writers[index])};
     case GPUTIME_CATEGORIES:
         return (struct gputime_entry){gt_categories[index].key, gt_categories[index].title,
-                                      class_names[gt_categories[index].time_class], 0};
-    case GPUTIME_RULES:
-        return (struct gputime_entry){gt_builtin_rules[index].number,
-                                      gt_categories[gt_builtin_rules[index].category].key,
-                                      gt_builtin_rules[index].patterns, 0};
+                                      class_names[gt_categories[index].time_class], 0, 0};
     }
     return (struct gputime_entry){0};
 }
+
+/* ---- rules ---- */
+
+struct gputime_rules {
+    struct gt_rule_catalog catalog;
+};
+
+API enum gputime_status gputime_rules_list(const struct gputime_options *options, struct gputime_rules **out,
+                                           struct gputime_error *err) {
+    struct gt_error error = {0};
+    struct gt_rules_request request = {0};
+    if (options)
+        request = (struct gt_rules_request){.files = options->rule_files, .file_count = options->rule_file_count};
+    *out = NULL;
+    struct gputime_rules *rules = gt_alloc_array(1, sizeof *rules);
+    enum gt_status status = rules ? gt_rule_catalog_init(&rules->catalog, &request, &error) : gt_fail_memory(&error);
+    if (status == GT_OK)
+        *out = rules;
+    else
+        gputime_rules_free(rules);
+    return gt_error_pass(status, &error, err);
+}
+
+API void gputime_rules_free(struct gputime_rules *rules) {
+    if (rules)
+        gt_rule_catalog_release(&rules->catalog);
+    gt_free(rules);
+}
+
+API size_t gputime_rules_count(const struct gputime_rules *rules) {
+    return rules->catalog.count;
+}
+
+API struct gputime_rule gputime_rules_get(const struct gputime_rules *rules, size_t index) {
+    if (index >= rules->catalog.count)
+        return (struct gputime_rule){0};
+    const struct gt_rule_entry *entry = &rules->catalog.entries[index];
+    return (struct gputime_rule){entry->model,  entry->source,   entry->replaced_by,
+                                 entry->number, entry->category, entry->pattern};
+}
+
+/* ---- the cache ---- */
 
 API enum gputime_status gputime_cache_show(char *text, size_t size, struct gputime_error *err) {
     struct gt_error error = {0};

@@ -34,10 +34,33 @@ static bool copy_run(struct gputime_trace *trace, const struct gputime_options *
         .iterations = options->iterations,
         .gpus = options->gpus,
         .nvtx_tag = copy_text(&trace->arena, options->nvtx_tag),
+        .elapsed = copy_text(&trace->arena, options->elapsed),
         .without_memory = options->without_memory,
         .remark = copy_text(&trace->arena, options->remark),
     };
     return !gt_arena_failed(&trace->arena);
+}
+
+/* The user's rules; NULL where there are none. */
+static enum gt_status read_rules(const struct gputime_options *options, struct gt_rules **out, struct gt_error *err) {
+    struct gt_rules_request request = {.rules = options->rules,
+                                       .map = options->map,
+                                       .files = options->rule_files,
+                                       .file_count = options->rule_file_count};
+    if (!options->class_count)
+        return gt_rules_new(&request, out, err);
+    *out = NULL;
+    if (options->rules || options->map)
+        return gt_fail_usage(err,
+                             "classes cannot be given together with rules or a map; all say what the categories are");
+    struct gt_class_key *keys = gt_alloc_array(options->class_count, sizeof *keys);
+    if (!keys)
+        return gt_fail_memory(err);
+    for (size_t i = 0; i < options->class_count; i++)
+        keys[i] = (struct gt_class_key){options->classes[i].part, options->classes[i].name};
+    enum gt_status status = gt_rules_new_map(keys, options->class_count, out, err);
+    gt_free(keys);
+    return status;
 }
 
 static int64_t now_ns(void) {
@@ -81,15 +104,25 @@ static enum gt_status refuse_losses(const struct gt_store *store, const char *pa
     return GT_OK;
 }
 
+/* What can be told wrong before the trace is read. */
+static enum gt_status prepare(const struct gputime_options *options, int64_t *cache_after_ns, struct gt_rules **rules,
+                              struct gt_error *err) {
+    int64_t elapsed_ns = 0;
+    *cache_after_ns = 1000000000;
+    if (options->cache_after && !gt_num_parse_duration(gt_str_of(options->cache_after), cache_after_ns))
+        return gt_fail_usage(err, "'%s' is no duration; write for example 2s or 500ms", options->cache_after);
+    if (options->elapsed && (!gt_num_parse_duration(gt_str_of(options->elapsed), &elapsed_ns) || elapsed_ns < 0))
+        return gt_fail_usage(err, "'%s' is no elapsed time; write seconds, for example 306 or 12.5", options->elapsed);
+    return read_rules(options, rules, err);
+}
+
 static enum gt_status load(struct gputime_trace *trace, const struct gputime_options *options, struct gt_error *err) {
     const char *const *paths = (const char *const *)trace->paths;
-    int64_t cache_after_ns = 1000000000;
+    int64_t cache_after_ns;
     bool uses_cache = !options->no_cache && options->reader == GPUTIME_READER_AUTO;
-    if (options->cache_after && !gt_num_parse_duration(gt_str_of(options->cache_after), &cache_after_ns))
-        return gt_fail_usage(err, "'%s' is no duration; write for example 2s or 500ms", options->cache_after);
-    enum gt_status rules_status = gt_rules_new(options->rules, options->map, &trace->rules, err);
-    if (rules_status != GT_OK)
-        return rules_status;
+    enum gt_status prepared = prepare(options, &cache_after_ns, &trace->rules, err);
+    if (prepared != GT_OK)
+        return prepared;
     if (uses_cache)
         gt_cache_key_init(&trace->cache_key, paths, trace->path_count);
     if (!gt_cache_load(&trace->cache_key, &trace->store)) {
@@ -105,6 +138,15 @@ static enum gt_status load(struct gputime_trace *trace, const struct gputime_opt
             return status;
     }
     return gt_labels_new_by_rules(trace->store, trace->rules, &trace->labels, err);
+}
+
+API enum gputime_status gputime_options_check(const struct gputime_options *options, struct gputime_error *err) {
+    struct gt_error error = {0};
+    struct gt_rules *rules = NULL;
+    int64_t cache_after_ns;
+    enum gt_status status = prepare(options ? options : &gt_options_automatic, &cache_after_ns, &rules, &error);
+    gt_rules_free(rules);
+    return gt_error_pass(status, &error, err);
 }
 
 API enum gputime_status gputime_trace_open(const char *const *paths, size_t path_count,

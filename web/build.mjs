@@ -66,7 +66,10 @@ const [head, tail] = readFileSync(join(web, 'page.html'), 'utf8')
 
 mkdirSync(folder, { recursive: true });
 // The head last: it is what make looks at.
-for (const [name, text] of [['tail.html', tail], ['head.html', head]]) {
+for (const [name, text] of [
+  ['tail.html', tail],
+  ['head.html', head],
+]) {
   writeFileSync(join(folder, `${name}.new`), text);
   renameSync(join(folder, `${name}.new`), join(folder, name));
 }

@@ -6,6 +6,26 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Messages quote names of files and keys, which may hold anything; they stay one line that steers no terminal. */
+static void copy_line(char *line, size_t size, const char *text) {
+    static const char digits[] = "0123456789abcdef";
+    size_t used = 0;
+    for (; *text && used + sizeof "\\x00" <= size; text++) {
+        unsigned char byte = (unsigned char)*text;
+        if (byte >= ' ' && byte != 0x7f) {
+            line[used++] = *text;
+            continue;
+        }
+        line[used++] = '\\';
+        line[used++] = 'x';
+        line[used++] = digits[byte >> 4];
+        line[used++] = digits[byte & 15];
+    }
+    while (*text && used + 1 < size && (unsigned char)*text >= ' ' && *text != 0x7f)
+        line[used++] = *text++;
+    line[used] = '\0';
+}
+
 /* Arguments may point into err->message, so the text is built beside it. */
 static void set_message(struct gt_error *err, enum gt_status code, const char *format, va_list args) {
     char text[sizeof(err->message)];
@@ -13,7 +33,7 @@ static void set_message(struct gt_error *err, enum gt_status code, const char *f
     if (vsnprintf(text, sizeof(text), format, args) < 0)
         text[0] = '\0';
     err->code = code;
-    memcpy(err->message, text, sizeof(text));
+    copy_line(err->message, sizeof err->message, text);
 }
 
 enum gt_status gt_fail(struct gt_error *err, const char *format, ...) {

@@ -121,11 +121,13 @@ static gt_strid intern(struct gt_strtab *tab, struct gt_str text, bool copy) {
 bool gt_strtab_init(struct gt_strtab *tab) {
     *tab = (struct gt_strtab){0};
     gt_arena_init(&tab->text);
-    tab->failed = !grow_slots(tab) || !grow_strings(tab);
-    /* "" needs no slot: every search answers it before it looks. */
-    if (!tab->failed)
-        tab->strings[tab->count++] = GT_STR("");
-    return !tab->failed;
+    if (!grow_slots(tab) || !grow_strings(tab)) {
+        gt_strtab_release(tab);
+        tab->failed = true;
+        return false;
+    }
+    tab->strings[tab->count++] = GT_STR(""); /* needs no slot: every search answers it before it looks */
+    return true;
 }
 
 void gt_strtab_release(struct gt_strtab *tab) {

@@ -21,7 +21,7 @@ struct gt_strtab {
     bool failed; /* sticky: memory was short, intern then answers GT_STRID_EMPTY */
 };
 
-bool gt_strtab_init(struct gt_strtab *tab); /* false: memory was short */
+bool gt_strtab_init(struct gt_strtab *tab); /* false: memory was short, and there is nothing to release */
 void gt_strtab_release(struct gt_strtab *tab);
 
 /* Copies the bytes on first sight. Amortised O(len). */

@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/num.h"
@@ -59,4 +58,26 @@ void gt_threads_run(size_t count, void (*task)(void *context, size_t index), voi
     work(&job);
     while (started > 0)
         pthread_join(threads[--started], NULL);
+}
+
+/* Four fifths of its share: the rest makes up for a worker that is held up. */
+void gt_deal_init(struct gt_deal *deal, size_t count, size_t workers) {
+    deal->count = count;
+    deal->front_count = workers > 1 ? count / (5 * workers) * 4 : 0;
+    atomic_init(&deal->front_taken, 0);
+    atomic_init(&deal->rest_taken, 0);
+}
+
+bool gt_deal_take(struct gt_deal *deal, size_t worker, size_t *job) {
+    if (worker == 0 && (*job = atomic_fetch_add(&deal->front_taken, 1)) < deal->front_count)
+        return true;
+    *job = deal->front_count + atomic_fetch_add(&deal->rest_taken, 1);
+    return *job < deal->count;
+}
+
+size_t gt_deal_taken(struct gt_deal *deal) {
+    size_t front = atomic_load(&deal->front_taken), rest = atomic_load(&deal->rest_taken);
+    size_t rest_count = deal->count - deal->front_count;
+
+    return (front < deal->front_count ? front : deal->front_count) + (rest < rest_count ? rest : rest_count);
 }

@@ -2,6 +2,8 @@
 #ifndef GT_BASE_THREADS_H
 #define GT_BASE_THREADS_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* How many to use: the asked number, else GPUTIME_THREADS, else the CPUs this process may run on; 1 .. 64. */
@@ -10,5 +12,15 @@ size_t gt_threads_count(size_t asked);
 /* Calls task(context, index) for index 0 .. count - 1, index 0 on the calling thread. Threads that cannot be
    started have their share run by the caller, so every index runs exactly once. */
 void gt_threads_run(size_t count, void (*task)(void *context, size_t index), void *context);
+
+/* Deals jobs 0 .. count - 1 to workers as they become free, to each in ascending order. A part at the beginning is all
+   for worker 0: what it makes of those jobs can stay where it is when the results are put in order. */
+struct gt_deal {
+    size_t front_count, count;
+    atomic_size_t front_taken, rest_taken;
+};
+void gt_deal_init(struct gt_deal *deal, size_t count, size_t workers);
+bool gt_deal_take(struct gt_deal *deal, size_t worker, size_t *job); /* false: none is left */
+size_t gt_deal_taken(struct gt_deal *deal);
 
 #endif

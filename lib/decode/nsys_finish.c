@@ -20,79 +20,31 @@ static void intern_first(const struct finish *finish, struct gt_str name) {
     gt_builder_string(finish->sinks[0].builder, name);
 }
 
-static int by_key(const void *a, const void *b) {
-    const struct gt_nsys_label *x = a, *y = b;
-    if (x->global_id != y->global_id)
-        return x->global_id < y->global_id ? -1 : 1;
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return (x->order > y->order) - (x->order < y->order);
-}
-
-/* The named labels of all sinks, sorted, one for each key: the first in the file. NULL when memory is short. */
-static struct gt_nsys_label *collect(const struct finish *finish, bool domains, size_t *count) {
-    size_t total = 0, kept = 0;
-    for (size_t s = 0; s < finish->count; s++)
-        total += domains ? finish->sinks[s].domains.count : finish->sinks[s].thread_names.count;
-    struct gt_nsys_label *all = gt_alloc_array(total + 1, sizeof *all);
-    if (!all)
-        return NULL;
-    total = 0;
-    for (size_t s = 0; s < finish->count; s++) {
-        const struct gt_nsys_labels *labels = domains ? &finish->sinks[s].domains : &finish->sinks[s].thread_names;
-        for (size_t i = 0; i < labels->count; i++)
-            if (labels->list[i].name.ptr)
-                all[total++] = labels->list[i];
-    }
-    qsort(all, total, sizeof *all, by_key);
-    for (size_t i = 0; i < total; i++)
-        if (kept == 0 || all[kept - 1].global_id != all[i].global_id || all[kept - 1].number != all[i].number)
-            all[kept++] = all[i];
-    *count = kept;
-    return all;
-}
-
-static const struct gt_nsys_label *find(const struct gt_nsys_label *all, size_t count,
-                                        const struct gt_nsys_label *key) {
-    size_t low = 0, high = count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (all[middle].global_id < key->global_id ||
-            (all[middle].global_id == key->global_id && all[middle].number < key->number))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool is_same = low < count && all[low].global_id == key->global_id && all[low].number == key->number;
-    return is_same ? &all[low] : NULL;
-}
-
-/* Range rows hold 1 + the place of their domain in the sink's list: now they get its name. */
-static bool name_domains(const struct finish *finish) {
-    size_t count;
-    struct gt_nsys_label *all = collect(finish, true, &count);
-    if (!all)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        intern_first(finish, all[i].name);
-    for (size_t s = 0; s < finish->count; s++) {
+/* Range rows hold the place of their domain in the sink's list, and of their category: now they get its name. */
+static bool name_labels(const struct finish *finish, enum gt_nsys_label_kind kind) {
+    struct gt_nsys_label_set given;
+    bool is_done = gt_nsys_label_set_init(&given, finish->sinks, finish->count, kind);
+    for (size_t i = 0; i < given.count; i++)
+        intern_first(finish, given.list[i].name);
+    for (size_t s = 0; s < finish->count && is_done; s++) {
         const struct gt_nsys_sink *sink = &finish->sinks[s];
-        gt_strid *names = gt_alloc_array(sink->domains.count + 1, sizeof *names);
-        if (!names) {
-            gt_free(all);
-            return false;
+        struct gt_store *store = &sink->builder->store;
+        bool is_domain = kind == GT_NSYS_DOMAINS;
+        gt_strid *rows = is_domain ? store->ranges.domain : store->range_categories.name;
+        size_t row_count = is_domain ? store->ranges.count : store->range_categories.count;
+        gt_strid *names = gt_alloc_array(sink->labels[kind].count + 1, sizeof *names);
+        is_done = names != NULL;
+        for (size_t i = 0; i < sink->labels[kind].count && is_done; i++) {
+            const struct gt_nsys_label *met = &sink->labels[kind].list[i];
+            const struct gt_nsys_label *named = gt_nsys_label_find(&given, met->global_id, met->number);
+            names[i] = named ? gt_builder_string(sink->builder, named->name) : GT_STRID_EMPTY;
         }
-        for (size_t i = 0; i < sink->domains.count; i++) {
-            const struct gt_nsys_label *named = find(all, count, &sink->domains.list[i]);
-            names[i + 1] = named ? gt_builder_string(sink->builder, named->name) : GT_STRID_EMPTY;
-        }
-        struct gt_ranges *ranges = &sink->builder->store.ranges;
-        for (size_t i = 0; i < ranges->count; i++)
-            ranges->domain[i] = names[ranges->domain[i]];
+        for (size_t i = 0; i < row_count && is_done; i++)
+            rows[i] = names[rows[i]];
         gt_free(names);
     }
-    gt_free(all);
-    return true;
+    gt_nsys_label_set_release(&given);
+    return is_done;
 }
 
 static int64_t later(int64_t a_ns, int64_t b_ns) {
@@ -175,15 +127,14 @@ static void name_thread(const struct finish *finish, uint64_t global_tid, struct
 /* What the program called its threads comes before what the system calls them. */
 static bool name_threads(const struct finish *finish) {
     const struct gt_nsys_capture *capture = finish->capture;
-    size_t count;
-    struct gt_nsys_label *named = collect(finish, false, &count);
-    if (!named)
+    struct gt_nsys_label_set named;
+    if (!gt_nsys_label_set_init(&named, finish->sinks, finish->count, GT_NSYS_THREAD_NAMES))
         return false;
-    for (size_t i = 0; i < count; i++)
-        name_thread(finish, named[i].global_id, named[i].name);
+    for (size_t i = 0; i < named.count; i++)
+        name_thread(finish, named.list[i].global_id, named.list[i].name);
     for (size_t i = 0; i < capture->thread_count; i++)
         name_thread(finish, capture->threads[i].global_id, capture->threads[i].name);
-    gt_free(named);
+    gt_nsys_label_set_release(&named);
     return true;
 }
 
@@ -360,8 +311,9 @@ void gt_nsys_finish(struct gt_nsys_sink *sinks, size_t count, const struct gt_ns
         gt_builder_begin(sinks[s].builder, UINT64_MAX - count + s);
     close_ranges(&finish);
     fill_meta(&finish);
-    bool is_done = find_clashes(&finish) && name_domains(&finish) && name_threads(&finish);
-    is_done = is_done && count_shared_devices(&finish);
+    bool is_done = find_clashes(&finish) && name_labels(&finish, GT_NSYS_DOMAINS) &&
+                   name_labels(&finish, GT_NSYS_CATEGORIES) && gt_nsys_finish_graphs(sinks, count) &&
+                   name_threads(&finish) && count_shared_devices(&finish);
     name_processes(&finish);
     for (size_t i = 0; i < capture->gpu_count; i++)
         name_device(&finish, &capture->gpus[i]);

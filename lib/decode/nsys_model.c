@@ -8,6 +8,7 @@
 #include "base/num.h"
 
 enum nvtx_type {
+    NVTX_CATEGORY = 33,
     NVTX_MARK = 34,
     NVTX_THREAD_NAME = 39,
     NVTX_PUSH_POP = 59,
@@ -68,16 +69,11 @@ bool gt_nsys_sink_init(struct gt_nsys_sink *sink, struct gt_builder *builder, co
     return sink->interned != NULL;
 }
 
-static void release_labels(struct gt_nsys_labels *labels) {
-    gt_map_release(&labels->index_of);
-    gt_free(labels->list);
-}
-
 void gt_nsys_sink_release(struct gt_nsys_sink *sink) {
     gt_arena_release(&sink->arena);
     gt_free(sink->interned);
-    release_labels(&sink->domains);
-    release_labels(&sink->thread_names);
+    for (int kind = 0; kind < GT_NSYS_LABEL_KINDS; kind++)
+        gt_nsys_labels_release(&sink->labels[kind]);
     memset(sink, 0, sizeof *sink);
 }
 
@@ -89,14 +85,21 @@ static void count_issue(struct gt_nsys_sink *sink, enum gt_issue_id issue) {
 static gt_strid name_of(struct gt_nsys_sink *sink, uint64_t id, struct gt_str text, bool *is_known) {
     const struct gt_nsys_capture *capture = sink->capture;
     *is_known = true;
-    if (id == GT_NSYS_NO_ID && text.ptr)
-        return gt_builder_string(sink->builder, text);
-    if (id < capture->string_count && sink->interned[id] == 0 && capture->strings[id].ptr)
-        sink->interned[id] = gt_builder_string(sink->builder, capture->strings[id]) + 1;
     if (id < capture->string_count && sink->interned[id])
         return sink->interned[id] - 1;
-    *is_known = false;
-    return gt_builder_string(sink->builder, GT_STR("?"));
+    if (id == GT_NSYS_NO_ID && text.ptr)
+        return gt_builder_string(sink->builder, text);
+    *is_known = gt_nsys_has_string(capture, id);
+    gt_strid name = gt_builder_string(sink->builder, *is_known ? capture->strings[id] : GT_STR("?"));
+    if (*is_known)
+        sink->interned[id] = name + 1;
+    return name;
+}
+
+gt_strid gt_nsys_string(struct gt_nsys_sink *sink, uint64_t id) {
+    bool is_known;
+    gt_strid name = gt_nsys_has_string(sink->capture, id) ? name_of(sink, id, GT_STR(""), &is_known) : GT_STRID_EMPTY;
+    return name;
 }
 
 /* By machine and process number, since machines use the same numbers; gt_nsys_finish leaves the latter to be seen. */
@@ -199,7 +202,11 @@ void gt_nsys_add_activity(struct gt_nsys_sink *sink, const struct gt_nsys_activi
         .kind = kinds[activity->kind],
         .flags = is_node ? GT_OP_IN_GRAPH : 0,
     };
-    if (!gt_builder_op(sink->builder, &row) || activity->bytes == GT_NSYS_NO_ID)
+    if (!gt_builder_op(sink->builder, &row))
+        return;
+    if (is_node || activity->kind == GT_NSYS_GRAPH)
+        gt_nsys_add_graph_op(sink, activity);
+    if (activity->bytes == GT_NSYS_NO_ID)
         return;
     if (activity->kind == GT_NSYS_MEMCPY || activity->kind == GT_NSYS_MEMSET)
         gt_builder_copy(sink->builder, &(struct gt_copies_row){
@@ -225,43 +232,6 @@ void gt_nsys_add_call(struct gt_nsys_sink *sink, const struct gt_nsys_call *call
                                    });
 }
 
-/* The place of (global_id, number), made on first use; SIZE_MAX when memory is short. */
-static size_t find_label(struct gt_nsys_sink *sink, struct gt_nsys_labels *labels, uint64_t global_id,
-                         uint64_t number) {
-    uint32_t index = gt_map_get(&labels->index_of, global_id, number);
-    if (index != GT_MAP_NONE)
-        return index;
-    if (labels->count == labels->capacity) {
-        size_t capacity = labels->capacity ? labels->capacity * 2 : 16;
-        struct gt_nsys_label *grown = gt_realloc(labels->list, capacity * sizeof *grown);
-        if (!grown) {
-            sink->builder->failed = true;
-            return SIZE_MAX;
-        }
-        labels->list = grown;
-        labels->capacity = capacity;
-    }
-    labels->list[labels->count] = (struct gt_nsys_label){.global_id = global_id, .number = number};
-    gt_map_put(&labels->index_of, global_id, number, (uint32_t)labels->count);
-    sink->builder->failed |= labels->index_of.failed;
-    return labels->count++;
-}
-
-static void give_label(struct gt_nsys_sink *sink, struct gt_nsys_labels *labels, uint64_t global_id, uint64_t number,
-                       struct gt_str name) {
-    const struct gt_builder *builder = sink->builder;
-    size_t index = name.len ? find_label(sink, labels, global_id, number) : SIZE_MAX;
-    if (index == SIZE_MAX || builder->segment_count == 0)
-        return;
-    uint64_t order = builder->segments[builder->segment_count - 1].order;
-    struct gt_nsys_label *label = &labels->list[index];
-    if (label->name.ptr && label->order <= order)
-        return;
-    label->name = gt_arena_copy(&sink->arena, name);
-    label->order = order;
-    sink->builder->failed |= gt_arena_failed(&sink->arena);
-}
-
 /* The text of an event: inline or by id; nothing is an empty name. */
 static gt_strid nvtx_name(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event) {
     bool is_known;
@@ -280,11 +250,43 @@ static uint64_t process_id(uint64_t global_tid) {
     return global_tid & ~UINT64_C(0xFFFFFF);
 }
 
-/* Index + 1 of the domain's label in place of a string id. The default domain 0 may have been given a name, too. */
+static uint64_t domain_id(const struct gt_nsys_nvtx *event) {
+    return event->domain_id == GT_NSYS_NO_ID ? 0 : event->domain_id;
+}
+
+/* The place of the domain's label instead of a string id. The default domain 0 may have been given a name, too. */
 static gt_strid domain_of(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event) {
-    uint64_t domain_id = event->domain_id == GT_NSYS_NO_ID ? 0 : event->domain_id;
-    size_t index = find_label(sink, &sink->domains, process_id(event->global_tid), domain_id);
-    return index == SIZE_MAX ? 0 : (gt_strid)(index + 1);
+    size_t index = gt_nsys_label_index(sink, GT_NSYS_DOMAINS, process_id(event->global_tid), domain_id(event));
+    return index == SIZE_MAX ? 0 : (gt_strid)index;
+}
+
+/* 0 is no category, and what exports have that know no NULL. */
+static bool has_category(const struct gt_nsys_nvtx *event) {
+    return event->category != 0 && event->category <= UINT32_MAX && domain_id(event) <= UINT32_MAX;
+}
+
+/* Categories are numbered by domain. */
+static uint64_t category_number(const struct gt_nsys_nvtx *event) {
+    return domain_id(event) << 32 | event->category;
+}
+
+/* A category that no event names is known by its number. */
+static void add_category(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event) {
+    uint64_t process = process_id(event->global_tid), number = category_number(event);
+    char digits[24];
+    size_t index = gt_nsys_label_index(sink, GT_NSYS_CATEGORIES, process, number);
+    if (index == SIZE_MAX)
+        return;
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)event->category);
+    gt_nsys_label_default(sink, GT_NSYS_CATEGORIES, index, gt_str_of(digits));
+    gt_builder_range_category(sink->builder, &(struct gt_range_categories_row){.name = (gt_strid)index});
+}
+
+static void give_name(struct gt_nsys_sink *sink, enum gt_nsys_label_kind kind, uint64_t global_id, uint64_t number,
+                      const struct gt_nsys_nvtx *event) {
+    struct gt_str name = nvtx_text(sink, event);
+    if (name.len)
+        gt_nsys_label_give(sink, kind, global_id, number, name, 0);
 }
 
 /* No end, or what exporters write in its place: zero, or the largest number there is. */
@@ -319,6 +321,8 @@ static void add_range(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *even
         event->end_global_tid != event->global_tid)
         row.end_thread = thread_of(sink, event->end_global_tid);
     gt_builder_range(sink->builder, &row);
+    if (has_category(event))
+        add_category(sink, event);
 }
 
 void gt_nsys_add_nvtx(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event) {
@@ -335,29 +339,33 @@ void gt_nsys_add_nvtx(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *even
         add_range(sink, event, GT_RANGE_MARK);
         break;
     case NVTX_DOMAIN:
-        give_label(sink, &sink->domains, process_id(event->global_tid),
-                   event->domain_id == GT_NSYS_NO_ID ? 0 : event->domain_id, nvtx_text(sink, event));
+        give_name(sink, GT_NSYS_DOMAINS, process_id(event->global_tid), domain_id(event), event);
+        break;
+    case NVTX_CATEGORY:
+        if (has_category(event))
+            give_name(sink, GT_NSYS_CATEGORIES, process_id(event->global_tid), category_number(event), event);
         break;
     case NVTX_THREAD_NAME:
-        give_label(sink, &sink->thread_names, event->global_tid, 0, nvtx_text(sink, event));
+        give_name(sink, GT_NSYS_THREAD_NAMES, event->global_tid, 0, event);
         break;
     default:
         gt_builder_skip(sink->builder);
     }
 }
 
-void gt_nsys_add_overhead(struct gt_nsys_sink *sink, int64_t start_ns, int64_t end_ns, uint64_t global_tid,
-                          struct gt_str name) {
+void gt_nsys_add_overhead(struct gt_nsys_sink *sink, const struct gt_nsys_overhead *overhead) {
+    int64_t start_ns = overhead->start_ns, end_ns = overhead->end_ns == GT_NO_TIME ? start_ns : overhead->end_ns;
+    bool is_known;
     if (start_ns == GT_NO_TIME) {
         count_issue(sink, GT_ISSUE_EVENT_DAMAGED);
         return;
     }
-    gt_builder_overhead(sink->builder, &(struct gt_overheads_row){
-                                           .start_ns = start_ns,
-                                           .end_ns = end_ns == GT_NO_TIME ? start_ns : end_ns,
-                                           .name = gt_builder_string(sink->builder, name),
-                                           .thread = thread_of(sink, global_tid),
-                                       });
+    gt_strid name = name_of(sink, overhead->name_id, overhead->name, &is_known);
+    uint32_t thread = thread_of(sink, overhead->global_tid);
+    if (overhead->is_driver)
+        gt_builder_driver_work(sink->builder, &(struct gt_driver_work_row){start_ns, end_ns, name, thread});
+    else
+        gt_builder_overhead(sink->builder, &(struct gt_overheads_row){start_ns, end_ns, name, thread});
 }
 
 /* The first number in a text, the largest there is where it is larger; 1 where there is none. */

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "decode/nsys_label.h"
 #include "events/store.h"
 
 #define GT_NSYS_NO_ID    UINT64_MAX /* an id or number the row does not have (SQL NULL, absent field) */
@@ -37,19 +38,6 @@ struct gt_nsys_name {
     struct gt_str name;
 };
 
-/* A name that events give: to a domain of a process (number = domain id) or to a thread (number 0). */
-struct gt_nsys_label {
-    uint64_t global_id, number;
-    uint64_t order;     /* of the segment that gave the name: the first in the file counts */
-    struct gt_str name; /* ptr NULL until its event was seen; owned by the sink's arena */
-};
-
-struct gt_nsys_labels {
-    struct gt_map index_of; /* (global_id, number) -> index in list */
-    struct gt_nsys_label *list;
-    size_t count, capacity;
-};
-
 #define GT_NSYS_CACHE_SLOTS 256 /* power of two */
 
 /* Tracks met lately, by what rows call them. */
@@ -70,9 +58,9 @@ struct gt_nsys_sink {
     struct gt_builder *builder;
     const struct gt_nsys_capture *capture;
     struct gt_arena arena;
-    gt_strid *interned;                 /* by string id: id in the builder + 1, 0 = not yet */
-    struct gt_nsys_labels domains;      /* range rows hold index + 1 as domain until gt_nsys_finish */
-    struct gt_nsys_labels thread_names; /* from events, which come before the capture's own */
+    gt_strid *interned; /* by string id: id in the builder + 1, 0 = not yet */
+    /* Until gt_nsys_finish, rows hold places in these lists as domain, category and graph. */
+    struct gt_nsys_labels labels[GT_NSYS_LABEL_KINDS];
     struct gt_nsys_lane_slot lanes[GT_NSYS_CACHE_SLOTS];
     struct gt_nsys_thread_slot threads[GT_NSYS_CACHE_SLOTS];
 };
@@ -99,11 +87,20 @@ struct gt_nsys_call {
     struct gt_str name;
 };
 
+/* A graph node or graph that is a copy of another one, as when a graph is made executable. GT_NSYS_NO_ID if absent. */
+struct gt_nsys_clone {
+    uint64_t global_tid;
+    uint64_t node, original_node;
+    uint64_t graph, original_graph;
+};
+#define GT_NSYS_WHOLE                                                                                                  \
+    1 /* in a process's global id, whose lowest bits are zero: the number is a graph's, not a node's */
+
 /* An NVTX event of any type (59, 60, 70, 71 ranges, 34 mark, 75 domain, 39 thread name, 33 category). */
 struct gt_nsys_nvtx {
     uint64_t type;
     int64_t start_ns, end_ns; /* GT_NO_TIME if absent */
-    uint64_t global_tid, end_global_tid, domain_id, text_id;
+    uint64_t global_tid, end_global_tid, domain_id, category, text_id;
     struct gt_str text;
 };
 
@@ -115,13 +112,25 @@ void gt_nsys_sink_release(struct gt_nsys_sink *sink);
 void gt_nsys_add_activity(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity);
 void gt_nsys_add_call(struct gt_nsys_sink *sink, const struct gt_nsys_call *call);
 void gt_nsys_add_nvtx(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event);
-void gt_nsys_add_overhead(struct gt_nsys_sink *sink, int64_t start_ns, int64_t end_ns, uint64_t global_tid,
-                          struct gt_str name);
+void gt_nsys_add_clone(struct gt_nsys_sink *sink, const struct gt_nsys_clone *clone);
+void gt_nsys_add_graph_op(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity); /* of the last op */
+
+/* The profiler's own work, or what the driver did beside the calls. */
+struct gt_nsys_overhead {
+    bool is_driver;
+    int64_t start_ns, end_ns;
+    uint64_t global_tid, name_id;
+    struct gt_str name;
+};
+void gt_nsys_add_overhead(struct gt_nsys_sink *sink, const struct gt_nsys_overhead *overhead);
 /* A diagnostic text of the profiler: those that mean lost data become issues. */
 void gt_nsys_add_diagnostic(struct gt_nsys_sink *sink, struct gt_str text);
 
 /* "[CUDA memcpy Host-to-Device]" by the number of the kind of copy; unknown ones have a name, too. */
 const char *gt_nsys_copy_name(uint64_t copy_kind);
+
+/* A string of the capture in the builder; GT_STRID_EMPTY where there is none. */
+gt_strid gt_nsys_string(struct gt_nsys_sink *sink, uint64_t id);
 
 /* Whether the capture has a string of this id. */
 static inline bool gt_nsys_has_string(const struct gt_nsys_capture *capture, uint64_t id) {
@@ -145,6 +154,7 @@ static inline int64_t gt_nsys_tid(uint64_t global_id) {
 
 /* After all events: names of devices, processes, threads and domains into the builders, meta, never-closed ranges.
    Begins one more segment in each builder. */
+bool gt_nsys_finish_graphs(struct gt_nsys_sink *sinks, size_t count); /* its part on graphs; false: memory is short */
 void gt_nsys_finish(struct gt_nsys_sink *sinks, size_t count, const struct gt_nsys_capture *capture);
 
 #endif

@@ -30,13 +30,15 @@ struct decoding {
     struct gt_builder *builders;
     struct gt_nsys_sink *models;
     struct worker *workers;
-    size_t count; /* of each */
-    atomic_size_t next_batch;
+    size_t count;                     /* of each */
+    struct gt_deal deal;              /* of the batches to the workers */
     atomic_uint_fast64_t event_count; /* of all that were seen */
     uint64_t told_bytes;              /* progress at the last call, by the first worker */
 };
 
-static void tell_progress(struct decoding *decoding, uint64_t done_bytes) {
+static void tell_progress(struct decoding *decoding) {
+    uint64_t bytes_each = decoding->file.size / (decoding->batches.count ? decoding->batches.count : 1);
+    uint64_t done_bytes = bytes_each * gt_deal_taken(&decoding->deal);
     if (!decoding->options->progress || done_bytes - decoding->told_bytes < PROGRESS_BYTES)
         return;
     decoding->told_bytes = done_bytes;
@@ -91,14 +93,14 @@ static void work(void *context, size_t index) {
     struct decoding *decoding = context;
     struct worker *worker = &decoding->workers[index];
     size_t i;
-    while (worker->status == GT_OK && (i = atomic_fetch_add(&decoding->next_batch, 1)) < decoding->batches.count) {
+    while (worker->status == GT_OK && gt_deal_take(&decoding->deal, index, &i)) {
         uint64_t before = worker->sink.event_count;
         worker->status = read_batch(decoding, worker, i);
         atomic_fetch_add(&decoding->event_count, worker->sink.event_count - before);
         if (has_too_many(decoding) && !decoding->batches.is_counted)
             break;
         if (index == 0)
-            tell_progress(decoding, decoding->batches.list[i].offset + decoding->batches.list[i].size);
+            tell_progress(decoding);
     }
 }
 
@@ -143,7 +145,7 @@ static enum gt_status init_workers(struct decoding *decoding, struct gt_error *e
 static enum gt_status run_workers(struct decoding *decoding, struct gt_error *err) {
     if (init_workers(decoding, err) != GT_OK)
         return GT_ERR;
-    atomic_init(&decoding->next_batch, 0);
+    gt_deal_init(&decoding->deal, decoding->batches.count, decoding->count);
     atomic_init(&decoding->event_count, 0);
     gt_threads_run(decoding->count, work, decoding);
     for (size_t i = 0; i < decoding->count; i++)

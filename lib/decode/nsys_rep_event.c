@@ -8,7 +8,7 @@
 enum event_type { TYPE_API = 48 };
 
 /* Classes of API events, of which CUDA's runtime and driver are the first two. */
-enum api_class { CLASS_CUDA_DRIVER = 1, CLASS_PROFILER = 3 };
+enum api_class { CLASS_CUDA_DRIVER = 1, CLASS_PROFILER = 3, CLASS_DRIVER_OVERHEAD = 103 };
 
 /* The sub-messages of an event that are read. */
 enum sub_message {
@@ -29,177 +29,27 @@ void gt_nsys_rep_sink_release(struct gt_nsys_rep_sink *sink) {
     *sink = (struct gt_nsys_rep_sink){0};
 }
 
-/* ---- work on a device ---- */
-
-/* What kernels, copies, sets and graphs have beyond what all activities have. Each is false when damaged. */
-
-static bool take_kernel(const struct gt_nsys_capture *capture, struct gt_nsys_activity *activity,
-                        struct gt_str message) {
-    struct gt_proto fields = gt_proto_of(message);
-    struct gt_proto_field field;
-    uint64_t demangled = GT_NSYS_NO_ID, short_name = GT_NSYS_NO_ID, mangled = GT_NSYS_NO_ID;
-    while (gt_proto_next(&fields, &field)) {
-        switch (field.tag) {
-        case GT_PROTO_VARINT(1):
-            demangled = field.value;
-            break;
-        case GT_PROTO_VARINT(2):
-            short_name = field.value;
-            break;
-        case GT_PROTO_VARINT(3):
-            mangled = field.value;
-            break;
-        case GT_PROTO_VARINT(27):
-            activity->graph_node = field.value;
-            break;
-        }
-    }
-    activity->name_id = gt_nsys_kernel_name(capture, demangled, short_name, mangled);
-    return !fields.is_damaged;
-}
-
-static bool take_copy(struct gt_nsys_activity *activity, struct gt_str message) {
-    struct gt_proto fields = gt_proto_of(message);
-    struct gt_proto_field field;
-    while (gt_proto_next(&fields, &field)) {
-        switch (field.tag) {
-        case GT_PROTO_VARINT(1):
-            activity->bytes = field.value;
-            break;
-        case GT_PROTO_VARINT(2):
-            activity->copy_kind = field.value;
-            break;
-        case GT_PROTO_VARINT(4):
-            activity->src_kind = field.value;
-            break;
-        case GT_PROTO_VARINT(5):
-            activity->dst_kind = field.value;
-            break;
-        case GT_PROTO_VARINT(11):
-            activity->graph_node = field.value;
-            break;
-        }
-    }
-    return !fields.is_damaged;
-}
-
-static bool take_set(struct gt_nsys_activity *activity, struct gt_str message) {
-    struct gt_proto fields = gt_proto_of(message);
-    struct gt_proto_field field;
-    while (gt_proto_next(&fields, &field)) {
-        switch (field.tag) {
-        case GT_PROTO_VARINT(1):
-            activity->bytes = field.value;
-            break;
-        case GT_PROTO_VARINT(3):
-            activity->graph_node = field.value;
-            break;
-        case GT_PROTO_VARINT(4):
-            activity->dst_kind = field.value;
-            break;
-        }
-    }
-    return !fields.is_damaged;
-}
-
-static bool take_graph(struct gt_nsys_activity *activity, struct gt_str message) {
-    struct gt_proto fields = gt_proto_of(message);
-    struct gt_proto_field field;
-    while (gt_proto_next(&fields, &field))
-        if (field.tag == GT_PROTO_VARINT(1))
-            activity->graph_id = field.value;
-    return !fields.is_damaged;
-}
-
-/* What the sub-message makes of an activity. false: nothing that is kept (syncs, event records), or damaged. */
-static bool take_details(const struct gt_nsys_capture *capture, struct gt_nsys_activity *activity, uint32_t tag,
-                         struct gt_str message, bool *is_damaged) {
-    switch (tag) {
-    case GT_PROTO_BYTES(101):
-        activity->kind = GT_NSYS_KERNEL;
-        *is_damaged = !take_kernel(capture, activity, message);
-        break;
-    case GT_PROTO_BYTES(102):
-        activity->kind = GT_NSYS_MEMCPY;
-        *is_damaged = !take_copy(activity, message);
-        break;
-    case GT_PROTO_BYTES(103):
-        activity->kind = GT_NSYS_MEMSET;
-        *is_damaged = !take_set(activity, message);
-        break;
-    case GT_PROTO_BYTES(107):
-        activity->kind = GT_NSYS_GRAPH;
-        *is_damaged = !take_graph(activity, message);
-        break;
-    default:
-        return false;
-    }
-    return !*is_damaged;
-}
-
-static bool take_activity(struct gt_nsys_rep_sink *sink, struct gt_str message) {
-    struct gt_nsys_activity activity = {
-        .start_ns = GT_NO_TIME,
-        .end_ns = GT_NO_TIME,
-        .correlation = GT_NSYS_NO_ID,
-        .global_pid = GT_NSYS_NO_ID,
-        .device = -1,
-        .name_id = GT_NSYS_NO_ID,
-        .graph_node = GT_NSYS_NO_ID,
-        .graph_id = GT_NSYS_NO_ID,
-        .bytes = GT_NSYS_NO_ID,
-        .copy_kind = GT_NSYS_NO_ID,
-        .src_kind = GT_NSYS_NO_ID,
-        .dst_kind = GT_NSYS_NO_ID,
-    };
-    struct gt_proto fields = gt_proto_of(message);
-    struct gt_proto_field field;
-    uint32_t details_tag = 0;
-    struct gt_str details = {NULL, 0};
-    while (gt_proto_next(&fields, &field)) {
-        switch (field.tag) {
-        case GT_PROTO_VARINT(1):
-            activity.start_ns = (int64_t)field.value;
-            break;
-        case GT_PROTO_VARINT(2):
-            activity.end_ns = (int64_t)field.value;
-            break;
-        case GT_PROTO_VARINT(3):
-            activity.correlation = field.value;
-            break;
-        case GT_PROTO_VARINT(4):
-            activity.device = (int64_t)field.value;
-            break;
-        case GT_PROTO_VARINT(6):
-            activity.stream = (int64_t)field.value;
-            break;
-        case GT_PROTO_VARINT(8):
-            activity.global_pid = field.value;
-            break;
-        default:
-            if (field.tag >= GT_PROTO_VARINT(101) && (field.tag & 7) == 2) {
-                details_tag = field.tag;
-                details = field.bytes;
-            }
-        }
-    }
-    bool is_damaged = fields.is_damaged;
-    if (is_damaged)
-        return false;
-    if (take_details(&sink->facts->capture, &activity, details_tag, details, &is_damaged))
-        gt_nsys_add_activity(sink->model, &activity);
-    else if (!is_damaged)
-        gt_builder_skip(sink->model->builder);
-    return !is_damaged;
-}
-
 /* ---- calls ---- */
 
-static void take_overhead(struct gt_nsys_rep_sink *sink, const struct gt_nsys_call *call) {
-    const struct gt_nsys_capture *capture = &sink->facts->capture;
-    bool is_known = call->name_id < capture->string_count;
-    gt_nsys_add_overhead(sink->model, call->start_ns, call->end_ns, call->global_tid,
-                         is_known ? capture->strings[call->name_id] : GT_STR("?"));
+static void take_overhead(struct gt_nsys_rep_sink *sink, const struct gt_nsys_call *call, bool is_driver) {
+    gt_nsys_add_overhead(sink->model, &(struct gt_nsys_overhead){
+                                          .is_driver = is_driver,
+                                          .start_ns = call->start_ns,
+                                          .end_ns = call->end_ns,
+                                          .global_tid = call->global_tid,
+                                          .name_id = call->name_id,
+                                      });
+}
+
+/* Nodes and graphs that are copies name what they were copied from. */
+static void take_clone(struct gt_nsys_rep_sink *sink, uint64_t global_tid, struct gt_str node, struct gt_str graph) {
+    gt_nsys_add_clone(sink->model, &(struct gt_nsys_clone){
+                                       .global_tid = global_tid,
+                                       .node = gt_proto_find_value(node, GT_PROTO_VARINT(1), GT_NSYS_NO_ID),
+                                       .original_node = gt_proto_find_value(node, GT_PROTO_VARINT(2), GT_NSYS_NO_ID),
+                                       .graph = gt_proto_find_value(graph, GT_PROTO_VARINT(1), GT_NSYS_NO_ID),
+                                       .original_graph = gt_proto_find_value(graph, GT_PROTO_VARINT(2), GT_NSYS_NO_ID),
+                                   });
 }
 
 static bool take_api(struct gt_nsys_rep_sink *sink, uint64_t type, struct gt_str message) {
@@ -213,6 +63,7 @@ static bool take_api(struct gt_nsys_rep_sink *sink, uint64_t type, struct gt_str
     struct gt_proto fields = gt_proto_of(message);
     struct gt_proto_field field;
     uint64_t class = UINT64_MAX;
+    struct gt_str node = {NULL, 0}, graph = {NULL, 0};
     while (gt_proto_next(&fields, &field)) {
         switch (field.tag) {
         case GT_PROTO_VARINT(1):
@@ -233,6 +84,12 @@ static bool take_api(struct gt_nsys_rep_sink *sink, uint64_t type, struct gt_str
         case GT_PROTO_VARINT(13):
             call.global_tid = field.value;
             break;
+        case GT_PROTO_BYTES(33):
+            node = field.bytes;
+            break;
+        case GT_PROTO_BYTES(39):
+            graph = field.bytes;
+            break;
         }
     }
     if (fields.is_damaged)
@@ -240,7 +97,11 @@ static bool take_api(struct gt_nsys_rep_sink *sink, uint64_t type, struct gt_str
     if (type == TYPE_API && class <= CLASS_CUDA_DRIVER)
         gt_nsys_add_call(sink->model, &call);
     else if (type == TYPE_API && class == CLASS_PROFILER)
-        take_overhead(sink, &call);
+        take_overhead(sink, &call, false);
+    else if (type == TYPE_API && class == CLASS_DRIVER_OVERHEAD)
+        take_overhead(sink, &call, true);
+    else if (node.ptr || graph.ptr)
+        take_clone(sink, call.global_tid, node, graph);
     else
         gt_builder_skip(sink->model->builder);
     return true;
@@ -248,15 +109,24 @@ static bool take_api(struct gt_nsys_rep_sink *sink, uint64_t type, struct gt_str
 
 /* ---- NVTX ---- */
 
-/* The size of the message that a range is about, where it has one. */
-static void take_payload(struct gt_nsys_rep_sink *sink, const struct gt_nsys_nvtx *event, struct gt_str payload,
-                         size_t ranges_before) {
+/* The size of the message that a range is about, and the texts that belong to it, where it has some. */
+static void take_payload(struct gt_nsys_rep_sink *sink, const struct gt_nsys_nvtx *event, struct gt_str payload) {
     struct gt_builder *builder = sink->model->builder;
-    uint64_t bytes, global_pid = event->global_tid & ~UINT64_C(0xFFFFFF);
+    const struct gt_nsys_rep_schemas *schemas = &sink->facts->schemas;
+    uint64_t value, global_pid = event->global_tid & ~UINT64_C(0xFFFFFF);
     uint64_t domain = event->domain_id == GT_NSYS_NO_ID ? 0 : event->domain_id;
-    if (builder->store.ranges.count > ranges_before &&
-        gt_nsys_rep_schemas_find_bytes(&sink->facts->schemas, global_pid, domain, payload, &bytes))
-        gt_builder_payload(builder, &(struct gt_payloads_row){.bytes = bytes});
+    struct gt_str bytes;
+    const struct gt_nsys_rep_schema *schema = gt_nsys_rep_schemas_find(schemas, global_pid, domain, payload, &bytes);
+    for (size_t i = 0; schema && i < schema->entry_count; i++) {
+        const struct gt_nsys_rep_entry *entry = &schemas->entries[schema->first_entry + i];
+        if (!gt_nsys_rep_entry_read(entry, bytes, &value))
+            continue;
+        if (!entry->is_text)
+            gt_builder_payload(builder, &(struct gt_payloads_row){.bytes = value});
+        else if (value != 0 && gt_nsys_has_string(&sink->facts->capture, value)) /* 0: the program gave none */
+            gt_builder_range_text(builder, &(struct gt_range_texts_row){.key = gt_builder_string(builder, entry->name),
+                                                                        .text = gt_nsys_string(sink->model, value)});
+    }
 }
 
 static bool take_nvtx(struct gt_nsys_rep_sink *sink, struct gt_str message) {
@@ -266,6 +136,7 @@ static bool take_nvtx(struct gt_nsys_rep_sink *sink, struct gt_str message) {
         .global_tid = GT_NSYS_NO_ID,
         .end_global_tid = GT_NSYS_NO_ID,
         .domain_id = GT_NSYS_NO_ID,
+        .category = GT_NSYS_NO_ID,
         .text_id = GT_NSYS_NO_ID,
     };
     struct gt_proto fields = gt_proto_of(message);
@@ -278,6 +149,9 @@ static bool take_nvtx(struct gt_nsys_rep_sink *sink, struct gt_str message) {
             break;
         case GT_PROTO_VARINT(2):
             event.start_ns = (int64_t)field.value;
+            break;
+        case GT_PROTO_VARINT(5):
+            event.category = field.value;
             break;
         case GT_PROTO_BYTES(7):
             event.text = field.bytes;
@@ -306,8 +180,8 @@ static bool take_nvtx(struct gt_nsys_rep_sink *sink, struct gt_str message) {
         return false;
     size_t ranges_before = sink->model->builder->store.ranges.count;
     gt_nsys_add_nvtx(sink->model, &event);
-    if (payload.ptr)
-        take_payload(sink, &event, payload, ranges_before);
+    if (payload.ptr && sink->model->builder->store.ranges.count > ranges_before)
+        take_payload(sink, &event, payload);
     return true;
 }
 
@@ -358,7 +232,7 @@ static bool take_event(struct gt_nsys_rep_sink *sink, struct gt_str event) {
         return false;
     switch (tag) {
     case SUB_DEVICE:
-        return take_activity(sink, sub);
+        return gt_nsys_rep_sink_take_activity(sink, sub);
     case SUB_API:
         return take_api(sink, type, sub);
     case SUB_NVTX:

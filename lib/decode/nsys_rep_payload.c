@@ -1,4 +1,4 @@
-/* NVTX payloads: the schemas of a report and the payload of an event come in, the size of its message goes out. */
+/* NVTX payloads: the schemas of a report and the payload of an event come in, sizes of messages and texts go out. */
 #include "decode/nsys_rep_payload.h"
 
 #include "base/mem.h"
@@ -6,6 +6,11 @@
 
 /* What NCCL calls the size of a collective's message. */
 #define MESSAGE_SIZE GT_STR("Message size [bytes]")
+
+enum {
+    TYPE_REGISTERED_STRING = 80,
+    ENTRIES_MAX = 16, /* of a schema that are kept, so that a short payload cannot make rows without end */
+};
 
 /* Bytes of the types of entries (numbers of the public NVTX header) that can hold a size; 0 for others. */
 static unsigned width_of(uint64_t type) {
@@ -23,23 +28,57 @@ static unsigned width_of(uint64_t type) {
     }
 }
 
-/* The entry that is the size. false: the schema has none, or arrays and unions that move what follows them. */
-static bool find_entry(struct gt_str schema, struct gt_nsys_rep_schema *found) {
-    struct gt_proto fields = gt_proto_of(schema);
+/* Whether the entry is one to keep. */
+static bool take_entry(struct gt_str message, struct gt_nsys_rep_entry *entry) {
+    uint64_t type = gt_proto_find_value(message, GT_PROTO_VARINT(1), 0);
+    struct gt_str name = gt_proto_find_bytes(message, GT_PROTO_BYTES(7));
+    uint64_t offset = gt_proto_find_value(message, GT_PROTO_VARINT(3), 0);
+    /* A string at the very beginning of a payload is another one than was attached (seen with 2025.3). */
+    bool is_text = type == TYPE_REGISTERED_STRING && name.len && offset != 0;
+    *entry = (struct gt_nsys_rep_entry){
+        .offset = offset,
+        .width = is_text ? 8 : width_of(type),
+        .is_text = is_text,
+        .name = name,
+    };
+    return is_text || (entry->width && gt_str_eq(name, MESSAGE_SIZE));
+}
+
+static bool keep_entry(struct gt_nsys_rep_schemas *schemas, const struct gt_nsys_rep_entry *entry) {
+    if (schemas->entry_count == schemas->entry_capacity) {
+        size_t capacity = schemas->entry_capacity ? schemas->entry_capacity * 2 : 16;
+        struct gt_nsys_rep_entry *grown = gt_realloc(schemas->entries, capacity * sizeof *grown);
+        if (!grown)
+            return false;
+        schemas->entries = grown;
+        schemas->entry_capacity = capacity;
+    }
+    schemas->entries[schemas->entry_count] = *entry;
+    schemas->entries[schemas->entry_count++].name = gt_arena_copy(&schemas->arena, entry->name);
+    return !gt_arena_failed(&schemas->arena);
+}
+
+/* The entries of a schema that are kept; none of one that has arrays or unions, which move what follows them. false:
+   memory is short. */
+static bool take_entries(struct gt_nsys_rep_schemas *schemas, struct gt_str message) {
+    struct gt_proto fields = gt_proto_of(message);
     struct gt_proto_field field;
-    bool is_found = false;
+    size_t first = schemas->entry_count;
     while (gt_proto_next(&fields, &field)) {
+        struct gt_nsys_rep_entry entry;
         if (field.tag != GT_PROTO_BYTES(4))
             continue;
-        if (gt_proto_find_value(field.bytes, GT_PROTO_VARINT(2), 0) != 0)
-            return false;
-        unsigned width = width_of(gt_proto_find_value(field.bytes, GT_PROTO_VARINT(1), 0));
-        if (width && gt_str_eq(gt_proto_find_bytes(field.bytes, GT_PROTO_BYTES(7)), MESSAGE_SIZE)) {
-            *found = (struct gt_nsys_rep_schema){gt_proto_find_value(field.bytes, GT_PROTO_VARINT(3), 0), width};
-            is_found = true;
+        if (gt_proto_find_value(field.bytes, GT_PROTO_VARINT(2), 0) != 0) {
+            schemas->entry_count = first;
+            return true;
         }
+        bool has_room = schemas->entry_count - first < ENTRIES_MAX;
+        if (take_entry(field.bytes, &entry) && has_room && !keep_entry(schemas, &entry))
+            return false;
     }
-    return is_found && !fields.is_damaged;
+    if (fields.is_damaged)
+        schemas->entry_count = first;
+    return true;
 }
 
 static uint64_t scope(uint32_t process, uint64_t domain) {
@@ -47,9 +86,14 @@ static uint64_t scope(uint32_t process, uint64_t domain) {
 }
 
 static bool take_schema(struct gt_nsys_rep_schemas *schemas, uint32_t process, struct gt_str message) {
-    struct gt_nsys_rep_schema schema;
+    struct gt_nsys_rep_schema schema = {.first_entry = schemas->entry_count};
     uint64_t domain = gt_proto_find_value(message, GT_PROTO_VARINT(9), 0);
-    if (domain > UINT32_MAX || !find_entry(message, &schema))
+    if (domain > UINT32_MAX)
+        return true;
+    if (!take_entries(schemas, message))
+        return false;
+    schema.entry_count = schemas->entry_count - schema.first_entry;
+    if (schema.entry_count == 0)
         return true;
     if (schemas->count == schemas->capacity) {
         size_t capacity = schemas->capacity ? schemas->capacity * 2 : 16;
@@ -83,30 +127,34 @@ bool gt_nsys_rep_schemas_take(struct gt_nsys_rep_schemas *schemas, struct gt_str
 }
 
 void gt_nsys_rep_schemas_release(struct gt_nsys_rep_schemas *schemas) {
+    gt_arena_release(&schemas->arena);
     gt_map_release(&schemas->process_of);
     gt_map_release(&schemas->index_of);
     gt_free(schemas->list);
+    gt_free(schemas->entries);
     *schemas = (struct gt_nsys_rep_schemas){0};
 }
 
-bool gt_nsys_rep_schemas_find_bytes(const struct gt_nsys_rep_schemas *schemas, uint64_t global_pid, uint64_t domain,
-                                    struct gt_str payload, uint64_t *bytes) {
+const struct gt_nsys_rep_schema *gt_nsys_rep_schemas_find(const struct gt_nsys_rep_schemas *schemas,
+                                                          uint64_t global_pid, uint64_t domain, struct gt_str payload,
+                                                          struct gt_str *bytes) {
     if (schemas->count == 0 || domain > UINT32_MAX)
-        return false;
+        return NULL;
     struct gt_str extended = gt_proto_find_bytes(payload, GT_PROTO_BYTES(9));
-    struct gt_str raw = gt_proto_find_bytes(extended, GT_PROTO_BYTES(2));
+    *bytes = gt_proto_find_bytes(extended, GT_PROTO_BYTES(2));
     uint32_t process = gt_map_get(&schemas->process_of, 0, global_pid);
     if (process == GT_MAP_NONE)
-        return false;
+        return NULL;
     uint32_t index =
         gt_map_get(&schemas->index_of, scope(process, domain), gt_proto_find_value(extended, GT_PROTO_VARINT(1), 0));
-    if (index == GT_MAP_NONE)
-        return false;
-    const struct gt_nsys_rep_schema *schema = &schemas->list[index];
-    if (schema->offset > raw.len || schema->width > raw.len - schema->offset)
+    return index == GT_MAP_NONE ? NULL : &schemas->list[index];
+}
+
+bool gt_nsys_rep_entry_read(const struct gt_nsys_rep_entry *entry, struct gt_str bytes, uint64_t *value) {
+    if (entry->offset > bytes.len || entry->width > bytes.len - entry->offset)
         return false;
     uint64_t word = 0;
-    memcpy(&word, raw.ptr + schema->offset, schema->width);
-    *bytes = le64toh(word);
+    memcpy(&word, bytes.ptr + entry->offset, entry->width);
+    *value = le64toh(word);
     return true;
 }

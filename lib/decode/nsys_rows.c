@@ -42,7 +42,10 @@ static void take_kernel(void *context, const struct gt_sqlite_row *row) {
     struct gt_nsys_activity *activity = &rows->activity;
     activity->kind = GT_NSYS_KERNEL;
     take_activity(row, activity);
-    for (size_t i = GT_NSYS_KERNEL_NAME; i <= GT_NSYS_KERNEL_MANGLED_NAME; i++)
+    activity->name = (struct gt_str){NULL, 0};
+    activity->name_id = gt_nsys_string_index(rows->facts, row, GT_NSYS_KERNEL_NAME);
+    bool is_met = activity->name_id < rows->facts->capture.string_count && rows->sink->interned[activity->name_id];
+    for (size_t i = GT_NSYS_KERNEL_NAME; !is_met && i <= GT_NSYS_KERNEL_MANGLED_NAME; i++)
         if (take_name(rows, row, i, &activity->name_id, &activity->name))
             break;
     gt_nsys_add_activity(rows->sink, activity);
@@ -119,23 +122,41 @@ static void take_range(void *context, const struct gt_sqlite_row *row) {
         .global_tid = id_in(row, GT_NSYS_RANGE_GLOBAL_TID),
         .end_global_tid = id_in(row, GT_NSYS_RANGE_END_GLOBAL_TID),
         .domain_id = id_in(row, GT_NSYS_RANGE_DOMAIN),
+        .category = id_in(row, GT_NSYS_RANGE_CATEGORY),
         .text_id = GT_NSYS_NO_ID,
     };
     take_text(rows, row, &event);
     gt_nsys_add_nvtx(rows->sink, &event);
 }
 
-static void take_overhead(void *context, const struct gt_sqlite_row *row) {
+static void take_overhead(const struct gt_nsys_rows *rows, const struct gt_sqlite_row *row, bool is_driver) {
+    struct gt_nsys_overhead overhead = {
+        .is_driver = is_driver,
+        .start_ns = time_in(row, GT_NSYS_OVERHEAD_START),
+        .end_ns = time_in(row, GT_NSYS_OVERHEAD_END),
+        .global_tid = id_in(row, GT_NSYS_OVERHEAD_GLOBAL_TID),
+    };
+    take_name(rows, row, GT_NSYS_OVERHEAD_NAME, &overhead.name_id, &overhead.name);
+    gt_nsys_add_overhead(rows->sink, &overhead);
+}
+
+static void take_profiler_overhead(void *context, const struct gt_sqlite_row *row) {
+    take_overhead(context, row, false);
+}
+
+static void take_driver_overhead(void *context, const struct gt_sqlite_row *row) {
+    take_overhead(context, row, true);
+}
+
+static void take_clone(void *context, const struct gt_sqlite_row *row) {
     const struct gt_nsys_rows *rows = context;
-    uint64_t id;
-    struct gt_str name;
-    bool is_known = take_name(rows, row, GT_NSYS_OVERHEAD_NAME, &id, &name);
-    if (!is_known)
-        name = GT_STR("?");
-    else if (!name.ptr)
-        name = rows->facts->capture.strings[id];
-    gt_nsys_add_overhead(rows->sink, time_in(row, GT_NSYS_OVERHEAD_START), time_in(row, GT_NSYS_OVERHEAD_END),
-                         id_in(row, GT_NSYS_OVERHEAD_GLOBAL_TID), name);
+    gt_nsys_add_clone(rows->sink, &(struct gt_nsys_clone){
+                                      .global_tid = id_in(row, GT_NSYS_CLONE_GLOBAL_TID),
+                                      .node = id_in(row, GT_NSYS_CLONE_NODE),
+                                      .original_node = id_in(row, GT_NSYS_CLONE_ORIGINAL_NODE),
+                                      .graph = id_in(row, GT_NSYS_CLONE_GRAPH),
+                                      .original_graph = id_in(row, GT_NSYS_CLONE_ORIGINAL_GRAPH),
+                                  });
 }
 
 static void take_diagnostic(void *context, const struct gt_sqlite_row *row) {
@@ -147,9 +168,17 @@ static void take_diagnostic(void *context, const struct gt_sqlite_row *row) {
 
 gt_sqlite_row_fn *gt_nsys_rows_function(enum gt_nsys_role role) {
     static gt_sqlite_row_fn *const functions[GT_NSYS_ROLE_COUNT] = {
-        [GT_NSYS_KERNELS] = take_kernel, [GT_NSYS_COPIES] = take_copy,        [GT_NSYS_SETS] = take_set,
-        [GT_NSYS_GRAPHS] = take_graph,   [GT_NSYS_RUNTIME] = take_call,       [GT_NSYS_DRIVER] = take_call,
-        [GT_NSYS_RANGES] = take_range,   [GT_NSYS_OVERHEADS] = take_overhead, [GT_NSYS_DIAGNOSTICS] = take_diagnostic,
+        [GT_NSYS_KERNELS] = take_kernel,
+        [GT_NSYS_COPIES] = take_copy,
+        [GT_NSYS_SETS] = take_set,
+        [GT_NSYS_GRAPHS] = take_graph,
+        [GT_NSYS_RUNTIME] = take_call,
+        [GT_NSYS_DRIVER] = take_call,
+        [GT_NSYS_RANGES] = take_range,
+        [GT_NSYS_OVERHEADS] = take_profiler_overhead,
+        [GT_NSYS_DRIVER_OVERHEADS] = take_driver_overhead,
+        [GT_NSYS_GRAPH_CLONES] = take_clone,
+        [GT_NSYS_DIAGNOSTICS] = take_diagnostic,
     };
     return functions[role];
 }

@@ -25,6 +25,12 @@ struct role {
         [GT_NSYS_CALL_PID] = "pid|processId", [GT_NSYS_CALL_TID] = "tid|threadId"                                      \
     }
 
+#define OVERHEAD_COLUMNS                                                                                               \
+    {                                                                                                                  \
+        [GT_NSYS_OVERHEAD_START] = "start", [GT_NSYS_OVERHEAD_END] = "end",                                            \
+        [GT_NSYS_OVERHEAD_GLOBAL_TID] = "globalTid", [GT_NSYS_OVERHEAD_NAME] = "nameId|name"                           \
+    }
+
 /* The second names are those of older profilers and of files that people made by hand. */
 static const struct role roles[GT_NSYS_ROLE_COUNT] = {
     [GT_NSYS_STRINGS] = {{"StringIds", "Strings", "StringIdsV2", "StringTable"},
@@ -74,14 +80,18 @@ static const struct role roles[GT_NSYS_ROLE_COUNT] = {
                          [GT_NSYS_RANGE_TEXT_ID] = "textId",
                          [GT_NSYS_RANGE_GLOBAL_TID] = "globalTid",
                          [GT_NSYS_RANGE_END_GLOBAL_TID] = "endGlobalTid",
-                         [GT_NSYS_RANGE_DOMAIN] = "domainId"}},
-    [GT_NSYS_OVERHEADS] = {{"PROFILER_OVERHEAD"},
-                           {0},
-                           {"start", "end"},
-                           {[GT_NSYS_OVERHEAD_START] = "start",
-                            [GT_NSYS_OVERHEAD_END] = "end",
-                            [GT_NSYS_OVERHEAD_GLOBAL_TID] = "globalTid",
-                            [GT_NSYS_OVERHEAD_NAME] = "nameId|name"}},
+                         [GT_NSYS_RANGE_DOMAIN] = "domainId",
+                         [GT_NSYS_RANGE_CATEGORY] = "category"}},
+    [GT_NSYS_OVERHEADS] = {{"PROFILER_OVERHEAD"}, {0}, {"start", "end"}, OVERHEAD_COLUMNS},
+    [GT_NSYS_DRIVER_OVERHEADS] = {{"CUPTI_ACTIVITY_KIND_OVERHEAD"}, {0}, {"start", "end"}, OVERHEAD_COLUMNS},
+    [GT_NSYS_GRAPH_CLONES] = {{"CUDA_GRAPH_NODE_EVENTS", "CUDA_GRAPH_EVENTS"},
+                              {0},
+                              {"globalTid"},
+                              {[GT_NSYS_CLONE_GLOBAL_TID] = "globalTid",
+                               [GT_NSYS_CLONE_NODE] = "graphNodeId",
+                               [GT_NSYS_CLONE_ORIGINAL_NODE] = "originalGraphNodeId",
+                               [GT_NSYS_CLONE_GRAPH] = "graphId",
+                               [GT_NSYS_CLONE_ORIGINAL_GRAPH] = "originalGraphId"}},
     [GT_NSYS_DIAGNOSTICS] = {{"DIAGNOSTIC_EVENT"}, {0}, {"text"}, {"text"}},
 };
 

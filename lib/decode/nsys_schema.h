@@ -22,6 +22,8 @@ enum gt_nsys_role {
     GT_NSYS_DRIVER,
     GT_NSYS_RANGES,
     GT_NSYS_OVERHEADS,
+    GT_NSYS_DRIVER_OVERHEADS,
+    GT_NSYS_GRAPH_CLONES,
     GT_NSYS_DIAGNOSTICS,
     GT_NSYS_ROLE_COUNT
 };
@@ -63,12 +65,21 @@ enum gt_nsys_range_column {
     GT_NSYS_RANGE_GLOBAL_TID,
     GT_NSYS_RANGE_END_GLOBAL_TID,
     GT_NSYS_RANGE_DOMAIN,
+    GT_NSYS_RANGE_CATEGORY,
 };
 enum gt_nsys_overhead_column {
     GT_NSYS_OVERHEAD_START,
     GT_NSYS_OVERHEAD_END,
     GT_NSYS_OVERHEAD_GLOBAL_TID,
     GT_NSYS_OVERHEAD_NAME,
+};
+
+enum gt_nsys_clone_column {
+    GT_NSYS_CLONE_GLOBAL_TID,
+    GT_NSYS_CLONE_NODE,
+    GT_NSYS_CLONE_ORIGINAL_NODE,
+    GT_NSYS_CLONE_GRAPH,
+    GT_NSYS_CLONE_ORIGINAL_GRAPH,
 };
 
 /* A table of the export and the role that it has; several may have the same. */

@@ -1,8 +1,7 @@
 /* Nsight Systems' SQLite exports: a database comes in, a store goes out. The event tables are read in parts by all
-   threads; parts are taken in the order of the file, so that the store does not depend on the number of threads. */
+   threads; sealing puts the parts into the order of the file, so that the store does not depend on the number of
+   threads. */
 #include "decode/nsys_sqlite.h"
-
-#include <stdatomic.h>
 
 #include "base/mem.h"
 #include "base/threads.h"
@@ -28,7 +27,7 @@ struct decoding {
     struct gt_sqlite_scan scans[GT_NSYS_TABLES_MAX]; /* of the schema's tables of events */
     struct job *jobs;
     size_t job_count;
-    atomic_size_t next_job;
+    struct gt_deal deal; /* of the jobs to the workers */
     struct worker *workers;
     struct gt_builder *builders; /* of the workers: those who take them want arrays */
     struct gt_nsys_sink *sinks;
@@ -72,7 +71,7 @@ static void work(void *context, size_t index) {
     struct worker *worker = &decoding->workers[index];
     struct gt_nsys_rows rows = {.sink = &decoding->sinks[index], .facts = &decoding->facts};
     size_t next;
-    while (worker->status == GT_OK && (next = atomic_fetch_add(&decoding->next_job, 1)) < decoding->job_count) {
+    while (worker->status == GT_OK && gt_deal_take(&decoding->deal, index, &next)) {
         const struct job *job = &decoding->jobs[next];
         gt_sqlite_row_fn *take = gt_nsys_rows_function(decoding->schema.tables[job->table].role);
         uint64_t damaged_before = worker->reader.damaged;
@@ -128,8 +127,13 @@ static enum gt_status read_events(struct decoding *decoding, const struct gt_sql
     decoding->worker_count += decoding->worker_count == 0;
     if (status == GT_OK)
         status = init_workers(decoding, err);
+    if (status == GT_OK) {
+        gt_builder_begin(&decoding->builders[0], 0);
+        status = gt_nsys_describe(&decoding->builders[0], &decoding->db, &decoding->schema, err);
+    }
     if (status != GT_OK)
         return status;
+    gt_deal_init(&decoding->deal, decoding->job_count, decoding->worker_count);
     gt_threads_run(decoding->worker_count, work, decoding);
     for (size_t i = 0; i < decoding->worker_count; i++)
         if (decoding->workers[i].status != GT_OK) {

@@ -40,6 +40,10 @@ static inline uint64_t gt_nsys_string_index(const struct gt_nsys_facts *facts, c
     return index == GT_MAP_NONE ? facts->capture.string_count : index;
 }
 
+/* Adds what tables and columns the export has to the segment at hand. */
+enum gt_status gt_nsys_describe(struct gt_builder *builder, struct gt_sqlite_db *db,
+                                const struct gt_nsys_schema *schema, struct gt_error *err);
+
 /* Where the rows of an event table go. */
 struct gt_nsys_rows {
     struct gt_nsys_sink *sink;

@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 
-enum { VALUE_BYTES_MAX = 256 << 20 };
+enum { VALUE_BYTES_MAX = 256 << 20, COUNTED_ROWS_MAX = 10000 };
 
 /* "file:" and the path with everything escaped that means something in a URI, then the options. */
 static struct gt_str make_uri(struct gt_arena *arena, const char *path, const char *options) {
@@ -162,6 +163,17 @@ static bool is_real_type(const char *type) {
            gt_str_find_nocase(text, GT_STR("DOUB"));
 }
 
+/* Records from before ALTER TABLE are short, and what is missing has this value. A plain number in a column of integers
+   is what exporters write; the rest is left to libsqlite3. */
+static void take_default(struct gt_sqlite_column *column, const char *type, const char *text) {
+    bool is_integer = gt_str_find_nocase(gt_str_of(type), GT_STR("INT"));
+    column->default_kind = GT_SQLITE_DEFAULT_NULL;
+    if (text && strcasecmp(text, "NULL") != 0)
+        column->default_kind = is_integer && gt_num_parse_int(gt_str_of(text), &column->default_value)
+                                   ? GT_SQLITE_DEFAULT_INTEGER
+                                   : GT_SQLITE_DEFAULT_OTHER;
+}
+
 /* One row of the table's description. */
 static void take_column(struct gt_sqlite_db *db, struct gt_sqlite_table *table, sqlite3_stmt *row, int *key_columns) {
     const char *name = (const char *)sqlite3_column_text(row, 0), *type = (const char *)sqlite3_column_text(row, 1);
@@ -172,10 +184,9 @@ static void take_column(struct gt_sqlite_db *db, struct gt_sqlite_table *table, 
         return;
     }
     column->name = gt_arena_copy(&db->arena, gt_str_of(name ? name : ""));
+    column->type = gt_arena_copy(&db->arena, gt_str_of(type ? type : ""));
     column->is_real = is_real_type(type ? type : "");
-    /* Records from before ALTER TABLE are short, and what is missing has this value; libsqlite3 knows it. */
-    if (sqlite3_column_type(row, 4) != SQLITE_NULL)
-        table->is_plain = false;
+    take_default(column, type ? type : "", (const char *)sqlite3_column_text(row, 4));
     if (sqlite3_column_int(row, 2) > 0) {
         bool is_integer = type && strcasecmp(type, "INTEGER") == 0;
         table->rowid_alias = is_integer ? (uint16_t)table->column_count : GT_SQLITE_NO_COLUMN;
@@ -225,15 +236,33 @@ enum gt_status gt_sqlite_table_load(struct gt_sqlite_db *db, struct gt_sqlite_ta
     return GT_OK;
 }
 
-bool gt_sqlite_table_has_rows(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table) {
+/* What a query with the table's name in it gives first: SQLITE_ROW and the number in *value, SQLITE_DONE, an error. */
+static int first_number(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table, const char *format,
+                        int64_t *value) {
     sqlite3_stmt *statement = NULL;
-    char *query = sqlite3_mprintf("SELECT 1 FROM \"%w\" LIMIT 1", table->name.ptr);
+    char *query = sqlite3_mprintf(format, table->name.ptr);
     int result = query ? sqlite3_prepare_v2(db->connection, query, -1, &statement, NULL) : SQLITE_NOMEM;
     if (result == SQLITE_OK)
         result = sqlite3_step(statement);
+    if (result == SQLITE_ROW)
+        *value = sqlite3_column_int64(statement, 0);
     sqlite3_finalize(statement);
     sqlite3_free(query);
-    return result != SQLITE_DONE;
+    return result;
+}
+
+bool gt_sqlite_table_has_rows(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table) {
+    int64_t one;
+    return first_number(db, table, "SELECT 1 FROM \"%w\" LIMIT 1", &one) != SQLITE_DONE;
+}
+
+uint64_t gt_sqlite_table_rows(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table) {
+    int64_t last = 0, count = 0;
+    /* Counting reads all pages of a table. */
+    if (first_number(db, table, "SELECT max(rowid) FROM \"%w\"", &last) == SQLITE_ROW && last > COUNTED_ROWS_MAX)
+        return (uint64_t)last;
+    return first_number(db, table, "SELECT count(*) FROM \"%w\"", &count) == SQLITE_ROW && count >= 0 ? (uint64_t)count
+                                                                                                      : UINT64_MAX;
 }
 
 uint16_t gt_sqlite_table_column(const struct gt_sqlite_table *table, struct gt_str name) {

@@ -8,9 +8,18 @@
 
 struct sqlite3;
 
+/* What a column is in records from before it was added. */
+enum gt_sqlite_default {
+    GT_SQLITE_DEFAULT_NULL,
+    GT_SQLITE_DEFAULT_INTEGER,
+    GT_SQLITE_DEFAULT_OTHER, /* something that libsqlite3 knows */
+};
+
 struct gt_sqlite_column {
-    struct gt_str name;
+    struct gt_str name, type; /* type: as declared */
     bool is_real;
+    enum gt_sqlite_default default_kind;
+    int64_t default_value; /* GT_SQLITE_DEFAULT_INTEGER */
 };
 
 struct gt_sqlite_table {
@@ -43,6 +52,10 @@ enum gt_status gt_sqlite_table_load(struct gt_sqlite_db *db, struct gt_sqlite_ta
 
 /* Whether a table has a row; a damaged one may have. */
 bool gt_sqlite_table_has_rows(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table);
+
+/* How many rows a table has: counted where they are few, else the number of the last, which in a table that nothing was
+   removed from is the same. UINT64_MAX: not known. */
+uint64_t gt_sqlite_table_rows(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table);
 
 /* The index of a column by name, ASCII case ignored; GT_SQLITE_NO_COLUMN if there is none. */
 uint16_t gt_sqlite_table_column(const struct gt_sqlite_table *table, struct gt_str name);

@@ -33,6 +33,8 @@ struct other_field {
     uint32_t len;
     uint8_t slot;
     bool is_integer; /* of a column that holds real numbers */
+    bool is_default; /* of a record from before the column was added */
+    int64_t value;   /* then */
     struct integer_field integer;
 };
 
@@ -40,7 +42,8 @@ struct other_field {
 struct wanted {
     uint16_t column;
     uint8_t slot;
-    bool is_real, is_rowid;
+    bool is_real, is_rowid, has_default;
+    int64_t default_value;
 };
 
 struct layout {
@@ -92,7 +95,14 @@ static void sort_wanted(struct gt_sqlite_layouts *layouts, const struct gt_sqlit
         size_t place = layouts->wanted_count++;
         for (; place > 0 && layouts->wanted[place - 1].column > column; place--)
             layouts->wanted[place] = layouts->wanted[place - 1];
-        layouts->wanted[place] = (struct wanted){column, slot, columns->is_real[slot], column == columns->rowid_alias};
+        layouts->wanted[place] = (struct wanted){
+            .column = column,
+            .slot = slot,
+            .is_real = columns->is_real[slot],
+            .is_rowid = column == columns->rowid_alias,
+            .has_default = columns->has_default[slot],
+            .default_value = columns->defaults[slot],
+        };
     }
 }
 
@@ -170,6 +180,11 @@ static struct integer_field integer_field(uint64_t type, uint32_t offset, uint8_
 static void add_field(struct layout *layout, const struct wanted *wanted, uint64_t type, uint32_t offset) {
     uint8_t slot = wanted->slot;
     bool is_integer = (type >= 1 && type <= 6) || type == 8 || type == 9;
+    if (wanted->is_rowid) { /* whatever the payload has in its place */
+        layout->types[slot] = GT_SQLITE_NULL;
+        layout->others[layout->other_count++] = (struct other_field){.slot = slot};
+        return;
+    }
     if (is_integer && !wanted->is_real) {
         layout->types[slot] = GT_SQLITE_INT;
         layout->integers[layout->integer_count++] = integer_field(type, offset, slot);
@@ -177,8 +192,6 @@ static void add_field(struct layout *layout, const struct wanted *wanted, uint64
     }
     if (type == 0 || type == 10 || type == 11) {
         layout->types[slot] = GT_SQLITE_NULL;
-        if (wanted->is_rowid) /* read with the others, because its value is not in the payload */
-            layout->others[layout->other_count++] = (struct other_field){.slot = slot};
         return;
     }
     layout->types[slot] = is_integer || type == 7 ? GT_SQLITE_REAL : type % 2 ? GT_SQLITE_TEXT : GT_SQLITE_BLOB;
@@ -189,6 +202,17 @@ static void add_field(struct layout *layout, const struct wanted *wanted, uint64
         .is_integer = is_integer,
         .integer = integer_field(is_integer ? type : 0, offset, slot),
     };
+}
+
+/* A column that the record does not have yet. */
+static void add_missing(struct layout *layout, const struct wanted *wanted) {
+    if (!wanted->has_default) {
+        add_field(layout, wanted, 0, 0);
+        return;
+    }
+    layout->types[wanted->slot] = GT_SQLITE_INT;
+    layout->others[layout->other_count++] =
+        (struct other_field){.slot = wanted->slot, .is_default = true, .value = wanted->default_value};
 }
 
 /* Fills a layout from the header, for the first of the wanted columns. */
@@ -222,7 +246,7 @@ static enum gt_sqlite_outcome parse_header(const struct gt_sqlite_layouts *layou
     layout->next = (uint32_t)offset;
     /* Records from before a column was added are shorter. */
     for (; next < wanted_count; next++)
-        add_field(layout, &layouts->wanted[next], 0, 0);
+        add_missing(layout, &layouts->wanted[next]);
     return GT_SQLITE_ROW;
 }
 
@@ -230,6 +254,10 @@ static void read_other(const struct other_field *field, const struct gt_sqlite_r
                        struct gt_sqlite_row *row) {
     union gt_sqlite_cell *cell = &row->cells[field->slot];
     uint64_t bits;
+    if (field->is_default) {
+        cell->integer = field->value;
+        return;
+    }
     switch (row->types[field->slot]) {
     case GT_SQLITE_NULL:
         row->types[field->slot] = GT_SQLITE_INT;

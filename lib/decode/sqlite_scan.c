@@ -11,17 +11,28 @@ enum {
     TEXT_SPARE = 1 << 20,
 };
 
+/* Takes over what the table says of a column. false: the page reader does not know what records from before it was
+   added have in its place. */
+static bool take_column(struct gt_sqlite_columns *columns, size_t slot, const struct gt_sqlite_column *column) {
+    columns->is_real[slot] = column->is_real;
+    columns->has_default[slot] = column->default_kind == GT_SQLITE_DEFAULT_INTEGER;
+    columns->defaults[slot] = column->default_value;
+    return column->default_kind != GT_SQLITE_DEFAULT_OTHER;
+}
+
 enum gt_status gt_sqlite_scan_init(struct gt_sqlite_scan *scan, const struct gt_sqlite_db *db,
                                    const struct gt_sqlite_table *table, const uint16_t *columns, size_t count,
                                    struct gt_error *err) {
     *scan = (struct gt_sqlite_scan){.db = db, .table = table, .part_count = 1};
     scan->columns.count = count;
     scan->columns.rowid_alias = table->rowid_alias;
+    bool knows_all = true;
     for (size_t i = 0; i < count; i++) {
         scan->columns.index[i] = columns[i];
-        scan->columns.is_real[i] = columns[i] < table->column_count && table->columns[columns[i]].is_real;
+        if (columns[i] < table->column_count)
+            knows_all &= take_column(&scan->columns, i, &table->columns[columns[i]]);
     }
-    if (!db->reads_pages || !db->file.is_utf8 || !table->is_plain)
+    if (!db->reads_pages || !db->file.is_utf8 || !table->is_plain || !knows_all)
         return GT_OK;
     if (gt_sqlite_tree_init(&scan->tree, &db->file, table->root, err) != GT_OK)
         return GT_ERR;

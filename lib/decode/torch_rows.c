@@ -59,6 +59,16 @@ void gt_torch_sink_add_range(struct gt_torch_sink *sink, const struct gt_torch_r
                                                             .kind = is_gpu_side ? GT_RANGE_GPU : GT_RANGE_NESTED});
 }
 
+/* Loading of code is the program's own, whoever measures it; the rest is the profiler's. */
+static void add_overhead(struct gt_builder *builder, const struct gt_torch_row *row) {
+    struct gt_str name = gt_store_string(&builder->store, row->name);
+    if (gt_str_eq(name, GT_STR("Lazy Function Loading")) || gt_str_eq(name, GT_STR("Runtime Triggered Module Loading")))
+        gt_builder_driver_work(builder,
+                               &(struct gt_driver_work_row){row->start_ns, row->end_ns, row->name, row->track});
+    else
+        gt_builder_overhead(builder, &(struct gt_overheads_row){row->start_ns, row->end_ns, row->name, row->track});
+}
+
 void gt_torch_sink_add_cpu_side(struct gt_torch_sink *sink, const struct gt_torch_row *row) {
     struct gt_builder *builder = sink->builder;
     switch (row->category) {
@@ -70,7 +80,7 @@ void gt_torch_sink_add_cpu_side(struct gt_torch_sink *sink, const struct gt_torc
         gt_builder_cpu_op(builder, &(struct gt_cpu_ops_row){row->start_ns, row->end_ns, row->name, row->track});
         break;
     case GT_TORCH_CAT_OVERHEAD:
-        gt_builder_overhead(builder, &(struct gt_overheads_row){row->start_ns, row->end_ns, row->name, row->track});
+        add_overhead(builder, row);
         break;
     default:
         gt_torch_sink_add_range(sink, row);

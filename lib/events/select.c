@@ -186,8 +186,8 @@ static enum gt_status select_steps(struct gt_selection *selection, const char *t
         return gt_fail_memory(err);
     for (size_t i = 0; i < labels->step_count; i++)
         numbers[i] = labels->steps[i].number;
-    const char *none =
-        why_none(selection->store, "a table of sums does not tell steps", "the trace has no ProfilerStep ranges");
+    const char *none = why_none(selection->store, "a table of sums does not tell steps",
+                                "the trace has no ranges that look like steps (ProfilerStep#3, step 3, train_step)");
     struct choices choices = {"step", "step", "steps", none, numbers, NULL, labels->step_count};
     return choose_numbers(&choices, text, selection->steps, err);
 }

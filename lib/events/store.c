@@ -107,13 +107,27 @@ bool gt_store_table_reserve(struct gt_store *store, enum gt_table_id table, size
     return true;
 }
 
+void gt_store_table_move(struct gt_store *into, struct gt_store *from, enum gt_table_id table) {
+    *head_of(into, table) = *head_of(from, table);
+    *head_of(from, table) = (struct table_head){0};
+    for (size_t i = 0; i < gt_column_count; i++) {
+        const struct gt_column_info *info = &gt_column_infos[i];
+        if (info->table != table)
+            continue;
+        *gt_store_column(into, info) = *gt_store_column(from, info);
+        *gt_store_column(from, info) = NULL;
+    }
+}
+
 /* The next free row of a table, or SIZE_MAX after a failure. */
 static size_t next_row(struct gt_builder *builder, enum gt_table_id table) {
     struct table_head *head = head_of(&builder->store, table);
+    if (head->count < head->capacity)
+        return head->count++;
     size_t wanted = head->capacity < FIRST_ROWS ? FIRST_ROWS : head->capacity * 2;
     if (wanted >= GT_NO_ROW && head->capacity < GT_NO_ROW - 1)
         wanted = GT_NO_ROW - 1;
-    if (head->count == head->capacity && !gt_store_table_reserve(&builder->store, table, wanted)) {
+    if (!gt_store_table_reserve(&builder->store, table, wanted)) {
         builder->failed = true;
         return SIZE_MAX;
     }
@@ -173,20 +187,30 @@ void gt_builder_overhead(struct gt_builder *builder, const struct gt_overheads_r
     append_overheads(builder, &checked);
 }
 
-void gt_builder_copy(struct gt_builder *builder, const struct gt_copies_row *row) {
-    if (builder->store.ops.count == 0)
-        return;
-    struct gt_copies_row of_last = *row;
-    of_last.op = (uint32_t)(builder->store.ops.count - 1);
-    append_copies(builder, &of_last);
+void gt_builder_driver_work(struct gt_builder *builder, const struct gt_driver_work_row *row) {
+    struct gt_driver_work_row checked = *row;
+    checked.end_ns = checked_end(builder, row->start_ns, row->end_ns);
+    append_driver_work(builder, &checked);
 }
 
-void gt_builder_payload(struct gt_builder *builder, const struct gt_payloads_row *row) {
-    if (builder->store.ranges.count == 0)
-        return;
-    struct gt_payloads_row of_last = *row;
-    of_last.range = (uint32_t)(builder->store.ranges.count - 1);
-    append_payloads(builder, &of_last);
+/* gt_builder_copy and so on: a row about the last row of another table, which column `of` names. */
+#define APPEND_OF_LAST(function, table, parents, of)                                                                   \
+    void function(struct gt_builder *builder, const struct gt_##table##_row *row) {                                    \
+        struct gt_##table##_row of_last = *row;                                                                        \
+        if (builder->store.parents.count == 0)                                                                         \
+            return;                                                                                                    \
+        of_last.of = (uint32_t)(builder->store.parents.count - 1);                                                     \
+        append_##table(builder, &of_last);                                                                             \
+    }
+APPEND_OF_LAST(gt_builder_copy, copies, ops, op)
+APPEND_OF_LAST(gt_builder_graph_op, graph_ops, ops, op)
+APPEND_OF_LAST(gt_builder_range_category, range_categories, ranges, range)
+APPEND_OF_LAST(gt_builder_range_text, range_texts, ranges, range)
+APPEND_OF_LAST(gt_builder_payload, payloads, ranges, range)
+#undef APPEND_OF_LAST
+
+void gt_builder_source_column(struct gt_builder *builder, const struct gt_source_columns_row *row) {
+    append_source_columns(builder, row);
 }
 
 void gt_builder_group(struct gt_builder *builder, const struct gt_groups_row *row) {

@@ -146,8 +146,9 @@ extern const struct gt_column_info gt_column_infos[];
 extern const size_t gt_column_count;
 
 size_t *gt_store_row_count(struct gt_store *store, enum gt_table_id table);
-bool gt_store_table_reserve(struct gt_store *store, enum gt_table_id table, size_t rows); /* false: no memory */
-void gt_store_column_free(struct gt_store *store, const struct gt_column_info *column);   /* its rows are lost */
+bool gt_store_table_reserve(struct gt_store *store, enum gt_table_id table, size_t rows);       /* false: no memory */
+void gt_store_column_free(struct gt_store *store, const struct gt_column_info *column);         /* its rows are lost */
+void gt_store_table_move(struct gt_store *into, struct gt_store *from, enum gt_table_id table); /* into has none */
 void gt_store_release(struct gt_store *store); /* what it owns, not the struct */
 void **gt_store_column(struct gt_store *store, const struct gt_column_info *column);
 
@@ -205,10 +206,16 @@ void gt_builder_call(struct gt_builder *builder, const struct gt_calls_row *row)
 void gt_builder_range(struct gt_builder *builder, const struct gt_ranges_row *row);
 void gt_builder_cpu_op(struct gt_builder *builder, const struct gt_cpu_ops_row *row);
 void gt_builder_overhead(struct gt_builder *builder, const struct gt_overheads_row *row);
-void gt_builder_copy(struct gt_builder *builder,
-                     const struct gt_copies_row *row); /* row->op: set by this, the last op */
-void gt_builder_payload(struct gt_builder *builder,
-                        const struct gt_payloads_row *row); /* row->range: set by this, the last range */
+void gt_builder_driver_work(struct gt_builder *builder, const struct gt_driver_work_row *row);
+
+/* What is known beyond the row of the op or range that was added last: row->op and row->range are set by these. */
+void gt_builder_copy(struct gt_builder *builder, const struct gt_copies_row *row);
+void gt_builder_graph_op(struct gt_builder *builder, const struct gt_graph_ops_row *row);
+void gt_builder_range_category(struct gt_builder *builder, const struct gt_range_categories_row *row);
+void gt_builder_range_text(struct gt_builder *builder, const struct gt_range_texts_row *row);
+void gt_builder_payload(struct gt_builder *builder, const struct gt_payloads_row *row);
+
+void gt_builder_source_column(struct gt_builder *builder, const struct gt_source_columns_row *row);
 void gt_builder_group(struct gt_builder *builder, const struct gt_groups_row *row);
 void gt_builder_projection(struct gt_builder *builder, const struct gt_projections_row *row);
 void gt_builder_projection_group(struct gt_builder *builder, const struct gt_projection_groups_row *row);

@@ -11,12 +11,10 @@ const struct gt_category gt_categories[GT_CATEGORY_COUNT] = {
 #undef CATEGORY
 };
 
-#define TEXT_OF(number)                                     #number
-#define RULE_AT(line, category, collective, patterns, name) {category, collective, patterns, line, TEXT_OF(line), name},
 const struct gt_builtin_rule gt_builtin_rules[] = {
-#define FULL(category, patterns)   RULE_AT(__LINE__, GT_CATEGORY_##category, NULL, patterns, false)
-#define NAME(category, patterns)   RULE_AT(__LINE__, GT_CATEGORY_##category, NULL, patterns, true)
-#define COMM(collective, patterns) RULE_AT(__LINE__, GT_CATEGORY_comm, #collective, patterns, false)
+#define FULL(category, patterns)   {GT_CATEGORY_##category, NULL, patterns, __LINE__, false},
+#define NAME(category, patterns)   {GT_CATEGORY_##category, NULL, patterns, __LINE__, true},
+#define COMM(collective, patterns) {GT_CATEGORY_comm, #collective, patterns, __LINE__, false},
 #include "label/rules/builtin.def"
 #undef FULL
 #undef NAME

@@ -19,9 +19,8 @@ struct gt_builtin_rule {
     enum gt_builtin_category category;
     const char *collective; /* NULL: it does not tell */
     const char *patterns;
-    uint32_t line;      /* of rules/builtin.def: the number people know it by */
-    const char *number; /* the same as text */
-    bool in_name;       /* looks at the simplified name only */
+    uint32_t line; /* of rules/builtin.def: the number people know it by */
+    bool in_name;  /* looks at the simplified name only */
 };
 extern const struct gt_builtin_rule gt_builtin_rules[];
 extern const size_t gt_builtin_rule_count;

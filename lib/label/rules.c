@@ -1,10 +1,6 @@
 /* A user's rules: the texts of options come in, rules that give every name a category go out. */
 #include "label/rules.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
-
 #include "base/mem.h"
 #include "label/rules_build.h"
 
@@ -12,6 +8,8 @@
 
 static enum gt_status add_category(struct gt_rules *rules, struct gt_str key, const char **category,
                                    struct gt_error *err) {
+    if (key.len == 0)
+        return gt_fail_usage(err, "the name of a category is empty");
     for (size_t i = 0; i < rules->category_count; i++)
         if (gt_str_eq(gt_str_of(rules->categories[i]), key)) {
             *category = rules->categories[i];
@@ -41,11 +39,16 @@ static enum gt_status add_item(struct gt_rules *rules, struct gt_str text, const
     return status;
 }
 
+/* Case does not matter in a map. */
+static bool is_same_text(const struct gt_rules *rules, struct gt_str a, struct gt_str b) {
+    return rules->is_map ? a.len == b.len && gt_str_find_nocase(a, b) : gt_str_eq(a, b);
+}
+
 enum gt_status gt_rules_add(struct gt_rules *rules, struct gt_str text, struct gt_str category, struct gt_error *err) {
     const char *key = "";
     enum gt_status status = add_category(rules, category, &key, err);
     for (size_t i = 0; i < rules->count && status == GT_OK; i++)
-        if (gt_str_eq(rules->items[i].text, text)) {
+        if (is_same_text(rules, rules->items[i].text, text)) {
             rules->items[i].category = key;
             return GT_OK;
         }
@@ -54,152 +57,71 @@ enum gt_status gt_rules_add(struct gt_rules *rules, struct gt_str text, struct g
     return status == GT_OK && gt_arena_failed(&rules->arena) ? gt_fail_memory(err) : status;
 }
 
-/* ---- what an option asks for ---- */
+/* ---- all of them ---- */
 
-struct request {
-    char *text;
-    const char *path; /* NULL: the built-in engines and the user's own folder */
-    struct gt_str engine, model;
-};
-
-static bool is_there(const char *path) {
-    struct stat info;
-    return stat(path, &info) == 0;
-}
-
-/* FILE | FILE,ENGINE,MODEL | ENGINE,MODEL; names of files may have commas. */
-static enum gt_status parse_request(const char *option, struct request *request, struct gt_error *err) {
-    size_t bytes = strlen(option) + 1;
-    *request = (struct request){.text = gt_alloc(bytes)};
-    if (!request->text)
-        return gt_fail_memory(err);
-    memcpy(request->text, option, bytes);
-    char *comma = strrchr(request->text, ',');
-    if (!comma || is_there(option)) {
-        request->path = request->text;
-        return GT_OK;
+struct gt_rules *gt_rules_make(bool is_map) {
+    struct gt_rules *rules = gt_alloc_array(1, sizeof *rules);
+    if (rules)
+        rules->items = gt_arena_array(&rules->arena, GT_RULES_MAX, sizeof *rules->items);
+    if (!rules || !rules->items) {
+        gt_rules_free(rules);
+        return NULL;
     }
-    request->model = gt_str_of(comma + 1);
-    *comma = '\0';
-    comma = strrchr(request->text, ',');
-    if (comma) {
-        request->path = request->text;
-        *comma = '\0';
+    rules->is_map = is_map;
+    rules->source = "map";
+    rules->otherwise = is_map ? "others" : "misc";
+    return rules;
+}
+
+/* Puts the categories in the order of the rules, without those that a repeated text took away. */
+static void list_categories(struct gt_rules *rules) {
+    rules->category_count = 0;
+    for (size_t i = 0; i < rules->count; i++) {
+        size_t place = 0;
+        while (place < rules->category_count && rules->categories[place] != rules->items[i].category)
+            place++;
+        rules->categories[place] = rules->items[i].category;
+        rules->category_count += place == rules->category_count;
     }
-    request->engine = gt_str_of(comma ? comma + 1 : request->text);
-    if (request->engine.len == 0 || request->model.len == 0 || (request->path && !*request->path))
-        return gt_fail_usage(err, "cannot read --rules '%s'; write FILE, FILE,ENGINE,MODEL or ENGINE,MODEL", option);
-    return GT_OK;
 }
 
-/* The user's own files; an empty text where there are none. */
-static struct gt_str own_folder(struct gt_arena *arena) {
-    const char *base = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-    struct gt_str path = GT_STR("");
-    if (base && base[0] == '/')
-        path = gt_arena_printf(arena, "%s/gputime/rules", base);
-    else if (home && *home)
-        path = gt_arena_printf(arena, "%s/.config/gputime/rules", home);
-    return path.len && is_there(path.ptr) ? path : GT_STR("");
-}
-
-/* "vllm: llama, ds; sglang: llama" */
-static struct gt_str list_models(struct gt_arena *arena, const struct gt_rule_files *files, bool with_builtin) {
-    struct gt_str list = GT_STR("");
-    if (with_builtin)
-        gt_rules_list_engines(arena, &list);
-    for (size_t i = 0; files->models && i < files->count && list.len < 600; i++) {
-        const struct gt_rule_model *model = &files->models[i];
-        if (model->engine.len == 0)
-            continue;
-        bool is_same = i > 0 && gt_str_eq(model->engine, files->models[i - 1].engine);
-        list = is_same ? gt_arena_printf(arena, "%s, %s", list.ptr, model->model.ptr)
-                       : gt_arena_printf(arena, "%s%s%s: %s", list.ptr, list.len ? "; " : "", model->engine.ptr,
-                                         model->model.ptr);
-    }
-    return list;
-}
-
-static enum gt_status fail_model(struct gt_rules *rules, const struct request *request,
-                                 const struct gt_rule_files *files, struct gt_error *err) {
-    struct gt_str list = list_models(&rules->arena, files, !request->path);
-    const char *path = request->path ? request->path : "";
-    if (request->engine.len == 0 && files->count == 0)
-        return gt_fail_usage(err, "'%s' has no rules", path);
-    if (request->engine.len == 0)
-        return gt_fail_usage(err, "'%s' has several models; choose one with --rules FILE,ENGINE,MODEL: %s", path,
-                             list.ptr);
-    return gt_fail_usage(err, "no model '%s' of engine '%s'%s%s%s; there are %s", request->model.ptr,
-                         request->engine.ptr, *path ? " in '" : "", path, *path ? "'" : "",
-                         list.len ? list.ptr : "none");
-}
-
-/* The last of that name, since later files win; without a name the only one there is. */
-static const struct gt_rule_model *find_model(const struct gt_rule_files *files, const struct request *request) {
-    if (request->engine.len == 0)
-        return files->count == 1 ? &files->models[0] : NULL;
-    for (size_t i = files->count; i-- > 0;)
-        if (gt_str_eq(files->models[i].engine, request->engine) && gt_str_eq(files->models[i].model, request->model))
-            return &files->models[i];
-    return NULL;
-}
-
-static enum gt_status load_request(struct gt_rules *rules, const struct request *request, struct gt_error *err) {
-    struct gt_rule_files files = {0};
-    struct gt_str folder = request->path ? gt_str_of(request->path) : own_folder(&rules->arena);
-    enum gt_status status = folder.len ? gt_rule_files_read(&files, folder.ptr, err) : GT_OK;
-    const struct gt_rule_model *model = find_model(&files, request);
-    bool found = model != NULL;
-    if (status == GT_OK && model)
-        status = gt_rules_add_model(rules, model, err);
-    else if (status == GT_OK && !request->path)
-        status = gt_rules_add_engine(rules, request->engine, request->model, &found, err);
-    if (status == GT_OK && !found)
-        status = fail_model(rules, request, &files, err);
-    if (status == GT_OK)
-        rules->source = model && model->engine.len == 0
-                            ? gt_arena_copy(&rules->arena, gt_str_of(model->path)).ptr
-                            : gt_arena_printf(&rules->arena, "%s/%s", model ? model->engine.ptr : request->engine.ptr,
-                                              model ? model->model.ptr : request->model.ptr)
-                                  .ptr;
-    gt_rule_files_release(&files);
-    return status;
-}
-
-static enum gt_status load_rules(struct gt_rules *rules, const char *option, struct gt_error *err) {
-    struct request request;
-    enum gt_status status = parse_request(option, &request, err);
-    if (status == GT_OK)
-        status = load_request(rules, &request, err);
-    gt_free(request.text);
-    return status;
-}
-
-enum gt_status gt_rules_new(const char *rules, const char *map, struct gt_rules **out, struct gt_error *err) {
-    *out = NULL;
-    if (!rules && !map)
-        return GT_OK;
-    if (rules && map)
-        return gt_fail_usage(err, "--rules and --map cannot be given together; both say what the categories are");
-    struct gt_rules *made = gt_alloc_array(1, sizeof *made);
-    if (made)
-        made->items = gt_arena_array(&made->arena, GT_RULES_MAX, sizeof *made->items);
-    if (!made || !made->items) {
-        gt_rules_free(made);
-        return gt_fail_memory(err);
-    }
-    made->is_map = map != NULL;
-    made->source = "map";
-    made->otherwise = map ? "others" : "misc";
-    enum gt_status status = map ? gt_rules_add_map(made, map, err) : load_rules(made, rules, err);
+/* Hands them out unless adding them failed. */
+static enum gt_status finish_rules(struct gt_rules *made, enum gt_status status, struct gt_rules **out,
+                                   struct gt_error *err) {
+    list_categories(made);
     if (status == GT_OK && gt_arena_failed(&made->arena))
         status = gt_fail_memory(err);
-    if (status != GT_OK) {
+    if (status == GT_OK)
+        *out = made;
+    else
         gt_rules_free(made);
+    return status;
+}
+
+enum gt_status gt_rules_new(const struct gt_rules_request *request, struct gt_rules **out, struct gt_error *err) {
+    *out = NULL;
+    if (!request->rules && !request->map)
+        return GT_OK;
+    if (request->rules && request->map)
+        return gt_fail_usage(err, "--rules and --map cannot be given together; both say what the categories are");
+    struct gt_rules *made = gt_rules_make(request->map != NULL);
+    if (!made)
+        return gt_fail_memory(err);
+    enum gt_status status =
+        request->map ? gt_rules_add_map(made, request->map, err) : gt_rules_choose(made, request, err);
+    return finish_rules(made, status, out, err);
+}
+
+enum gt_status gt_rules_new_map(const struct gt_class_key *keys, size_t count, struct gt_rules **out,
+                                struct gt_error *err) {
+    *out = NULL;
+    struct gt_rules *made = gt_rules_make(true);
+    enum gt_status status = made ? GT_OK : gt_fail_memory(err);
+    if (status != GT_OK)
         return status;
-    }
-    *out = made;
-    return GT_OK;
+    for (size_t i = 0; i < count && status == GT_OK; i++)
+        status = gt_rules_add(made, gt_str_of(keys[i].text), gt_str_of(keys[i].category), err);
+    return finish_rules(made, status, out, err);
 }
 
 void gt_rules_free(struct gt_rules *rules) {
@@ -217,6 +139,10 @@ const char *gt_rules_source(const struct gt_rules *rules) {
     return rules->source;
 }
 
+const char *gt_rules_remark(const struct gt_rules *rules) {
+    return rules->remark;
+}
+
 bool gt_rules_cover_memory(const struct gt_rules *rules) {
     return !rules->is_map;
 }
@@ -227,39 +153,39 @@ const char *gt_rules_class(const struct gt_rules *rules, size_t index) {
     return index <= rules->category_count ? rules->categories[index - 1] : NULL;
 }
 
-struct gt_str gt_rules_pattern(const struct gt_rules *rules, uint32_t number) {
-    return number ? rules->items[number - 1].text : GT_STR("");
-}
-
 /* The first substring in the name, unless a later one that contains it is in the name too. */
-static uint32_t match_map(const struct gt_rules *rules, struct gt_str name, uint32_t *first) {
-    uint32_t match = *first = 0;
+static const struct gt_rule *match_map(const struct gt_rules *rules, struct gt_str name, struct gt_str *shorter) {
+    const struct gt_rule *match = NULL;
     for (size_t i = 0; i < rules->count; i++) {
-        struct gt_str text = rules->items[i].text;
-        if (!gt_str_find_nocase(name, text) || (match && !gt_str_find_nocase(text, rules->items[match - 1].text)))
+        const struct gt_rule *rule = &rules->items[i];
+        if ((match && !gt_str_find_nocase(rule->text, match->text)) || !gt_str_find_nocase(name, rule->text))
             continue;
-        match = (uint32_t)i + 1;
-        *first = *first ? *first : match;
+        *shorter = match ? match->text : *shorter;
+        match = rule;
     }
     return match;
 }
 
-uint32_t gt_rules_shorter(const struct gt_rules *rules, struct gt_str name) {
-    uint32_t first = 0, match = rules->is_map ? match_map(rules, name, &first) : 0;
-    return match != first ? first : 0;
+static const struct gt_rule *match_expressions(const struct gt_rules *rules, struct gt_str name) {
+    for (size_t i = 0; i < rules->count; i++)
+        if (gt_pattern_matches(rules->items[i].pattern, name))
+            return &rules->items[i];
+    return NULL;
 }
 
-const char *gt_rules_category(const struct gt_rules *rules, struct gt_str name, uint32_t *number) {
-    *number = 0;
-    if (rules->is_map) {
-        /* As in GPU Performance Analyser, which keeps NCCL apart whatever the map says. */
-        if (gt_str_find_nocase(name, GT_STR("nccl")) || gt_str_find_nocase(name, GT_STR("rccl")))
-            return "nccl";
-        uint32_t first;
-        *number = match_map(rules, name, &first);
+struct gt_rules_answer gt_rules_ask(const struct gt_rules *rules, struct gt_str name) {
+    struct gt_rules_answer answer = {.category = rules->otherwise, .pattern = GT_STR(""), .shorter = GT_STR("")};
+    /* As in GPU Performance Analyser, which keeps NCCL apart whatever the map says. */
+    if (rules->is_map && (gt_str_find_nocase(name, GT_STR("nccl")) || gt_str_find_nocase(name, GT_STR("rccl")))) {
+        answer.category = "nccl";
+        return answer;
     }
-    for (size_t i = 0; i < rules->count && !rules->is_map && !*number; i++)
-        if (gt_pattern_matches(rules->items[i].pattern, name))
-            *number = (uint32_t)i + 1;
-    return *number ? rules->items[*number - 1].category : rules->otherwise;
+    const struct gt_rule *match =
+        rules->is_map ? match_map(rules, name, &answer.shorter) : match_expressions(rules, name);
+    if (match) {
+        answer.category = match->category;
+        answer.rule = (uint32_t)(match - rules->items) + 1;
+        answer.pattern = match->text;
+    }
+    return answer;
 }

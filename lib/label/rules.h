@@ -2,6 +2,7 @@
 #ifndef GT_LABEL_RULES_H
 #define GT_LABEL_RULES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -9,25 +10,42 @@
 
 struct gt_rules;
 
-/* rules: "FILE,ENGINE,MODEL"; "FILE" where it holds one model only; "ENGINE,MODEL" of the built-in engines and of the
-          user's files in $XDG_CONFIG_HOME/gputime/rules. FILE may be a folder of *.json files, of which the later in
-          alphabetical order wins.
-   map:   "FILE" of substrings.
-   At most one may be given; without both *out is NULL, which stands for the built-in rules. What is wrong in a file is
-   told with its name, engine, model and place. */
-enum gt_status gt_rules_new(const char *rules, const char *map, struct gt_rules **out, struct gt_error *err);
+/* Where a name stands for a file, it may be a folder of *.json files, of which the later in alphabetical order wins. */
+struct gt_rules_request {
+    const char *rules; /* "FILE,ENGINE,MODEL"; "FILE" where it holds one model only; "ENGINE,MODEL" of all there are */
+    const char *map;   /* "FILE" of substrings; at most one of both */
+    /* What there is beside the built-in engines and the user's own files in $XDG_CONFIG_HOME/gputime/rules: like
+       `rules`, of which only FILE counts. A later file adds its models, and replaces those of the same name. */
+    const char *const *files;
+    size_t file_count;
+};
+
+/* Without rules and map *out is NULL, which stands for the built-in rules. What is wrong in a file is told with its
+   name, engine, model and place. */
+enum gt_status gt_rules_new(const struct gt_rules_request *request, struct gt_rules **out, struct gt_error *err);
+
+/* A map that is not in a file: names of kernels with this substring are of this class. */
+struct gt_class_key {
+    const char *text, *category;
+};
+enum gt_status gt_rules_new_map(const struct gt_class_key *keys, size_t count, struct gt_rules **out,
+                                struct gt_error *err);
 void gt_rules_free(struct gt_rules *rules); /* NULL is fine */
 
 const char *gt_rules_source(const struct gt_rules *rules); /* "vllm/llama", "map"; the file for rules of no model */
+const char *gt_rules_remark(const struct gt_rules *rules); /* a sentence on rules that these replace; NULL: none */
 bool gt_rules_cover_memory(const struct gt_rules *rules);  /* false: copies and sets keep the built-in categories */
 
 /* The category of what no rule knows, then those of the rules as they first appear; NULL behind the last. */
 const char *gt_rules_class(const struct gt_rules *rules, size_t index);
 
-/* The category of a name, and the number of the rule that says so, from 1; 0 where none does. Every name gets one. */
-const char *gt_rules_category(const struct gt_rules *rules, struct gt_str name, uint32_t *number);
-/* Of a map: the number of the key that would decide if a longer one that contains it did not; 0: there is none. */
-uint32_t gt_rules_shorter(const struct gt_rules *rules, struct gt_str name);
-struct gt_str gt_rules_pattern(const struct gt_rules *rules, uint32_t number);
+struct gt_rules_answer {
+    const char *category;  /* every name gets one */
+    uint32_t rule;         /* the number of the one that says so, from 1; 0: none does */
+    struct gt_str pattern; /* its expression or key; else empty */
+    struct gt_str shorter; /* of a map: an earlier key that is a part of this one, and decides where this is not in the
+                              name; else empty */
+};
+struct gt_rules_answer gt_rules_ask(const struct gt_rules *rules, struct gt_str name);
 
 #endif

@@ -22,7 +22,10 @@ static bool is_rules(const struct gt_json *object) {
     return object->type == GT_JSON_OBJECT && object->first && object->first->type == GT_JSON_STRING;
 }
 
-static enum gt_status add_model(struct gt_rule_files *files, struct gt_rule_model model, struct gt_error *err) {
+enum gt_status gt_rule_files_add(struct gt_rule_files *files, struct gt_rule_model model, struct gt_error *err) {
+    if (files->count == GT_RULES_MAX_MODELS)
+        return gt_fail_usage(err, "'%s': there are more than %d models", model.path ? model.path : "",
+                             GT_RULES_MAX_MODELS);
     if (files->count == files->capacity) {
         size_t capacity = files->capacity ? files->capacity * 2 : 16;
         struct gt_rule_model *models = gt_realloc(files->models, capacity * sizeof *models);
@@ -43,7 +46,7 @@ static enum gt_status add_engine(struct gt_rule_files *files, const char *path, 
         if (model->type != GT_JSON_OBJECT)
             return fail_place(path, model, "a model is an object of rules", err);
         struct gt_rule_model entry = {path, engine->key, model->key, model};
-        enum gt_status status = add_model(files, entry, err);
+        enum gt_status status = gt_rule_files_add(files, entry, err);
         if (status != GT_OK)
             return status;
     }
@@ -58,7 +61,7 @@ static enum gt_status read_file(struct gt_rule_files *files, const char *path, s
     if (root->type != GT_JSON_OBJECT)
         return fail_place(path, root, "rules are an object {engine: {model: {expression: category}}}", err);
     if (is_rules(root))
-        return add_model(files, (struct gt_rule_model){path, GT_STR(""), GT_STR(""), root}, err);
+        return gt_rule_files_add(files, (struct gt_rule_model){path, GT_STR(""), GT_STR(""), root}, err);
     for (const struct gt_json *engine = root->first; engine && status == GT_OK; engine = engine->next)
         status = add_engine(files, path, engine, err);
     return status;
@@ -123,10 +126,12 @@ static enum gt_status fail_rule(const struct gt_rule_model *model, const struct 
 }
 
 enum gt_status gt_rules_add_model(struct gt_rules *rules, const struct gt_rule_model *model, struct gt_error *err) {
+    if (!model->path)
+        return gt_rules_add_engine(rules, model->engine, model->model, err);
     for (const struct gt_json *rule = model->rules->first; rule; rule = rule->next) {
         enum gt_status status;
-        if (rule->type != GT_JSON_STRING || rule->text.len == 0)
-            status = gt_fail_usage(err, "the category of '%.100s' must be a string that is not empty", rule->key.ptr);
+        if (rule->type != GT_JSON_STRING)
+            status = gt_fail_usage(err, "the category of '%.100s' must be a string", rule->key.ptr);
         else
             status = gt_rules_add(rules, rule->key, rule->text, err);
         if (status != GT_OK)

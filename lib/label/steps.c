@@ -1,6 +1,7 @@
 /* Steps of the program: in come ranges and launch calls, out go labels->steps and labels->op_step. An op belongs to the
    step that launched it, on whichever thread: backward kernels come from the autograd thread. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/num.h"
@@ -19,23 +20,110 @@ struct span_tree {
     int64_t *latest_end_ns;
 };
 
-/* Which ranges are steps, and their number. */
-static bool parse_step_name(struct gt_str name, int64_t *number) {
-    static const struct gt_str prefix = GT_STR("ProfilerStep#");
+/* ---- which ranges are steps ---- */
+
+enum spelling {
+    NUMBERED, /* the text as a word somewhere, then a number: "train step 12", "_forward_step 7: 0 ctx reqs" */
+    WHOLE,    /* the text is the name */
+    BEGINNING /* the name begins with it; counted in order of start, as with WHOLE */
+};
+
+/* The names that programs give to their steps, the clearest first: a trace's steps are all of one kind, the first that
+   it has. Case does not matter. */
+static const struct step_kind {
+    const char *text;
+    enum spelling spelling;
+} step_kinds[] = {
+    {"ProfilerStep#", NUMBERED}, /* PyTorch profiler */
+    {"step", NUMBERED},          /* many; TensorRT-LLM: "[Executor] _forward_step 7: ..." */
+    {"step_num", NUMBERED},      /* JAX: "train#step_num=7#" */
+    {"iteration", NUMBERED},
+    {"iter", NUMBERED},
+    {"train_step", WHOLE},
+    {"training_step", WHOLE},
+    {"execute_context_", BEGINNING}, /* vLLM: "execute_context_1(888)_generation_0(0)" */
+    {"execute_new_", BEGINNING},
+    {"step[", BEGINNING}, /* SGLang: "step[DECODE bs=4]" */
+    {"execute_model", WHOLE},
+    {"step", WHOLE},
+    {"iteration", WHOLE},
+    {"batch", NUMBERED},
+    {"request", NUMBERED},
+};
+enum { KIND_COUNT = sizeof step_kinds / sizeof *step_kinds };
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* "12", " 12", "_12: ...", "=12#", but not "12 layers": a number, behind it no more words. */
+static bool parse_number(struct gt_str text, int64_t *number) {
+    size_t begin = 0, end;
     uint64_t digits;
-    if (!gt_str_starts(name, prefix) ||
-        !gt_num_parse_uint((struct gt_str){name.ptr + prefix.len, name.len - prefix.len}, &digits) ||
-        digits > INT64_MAX)
+    while (begin < text.len && begin < 2 && strchr(" _:#=-", text.ptr[begin]) && text.ptr[begin])
+        begin++;
+    for (end = begin; end < text.len && is_digit(text.ptr[end]);)
+        end++;
+    if (!gt_num_parse_uint((struct gt_str){text.ptr + begin, end - begin}, &digits) || digits > INT64_MAX)
         return false;
+    while (end < text.len && text.ptr[end] == ' ')
+        end++;
     *number = (int64_t)digits;
-    return true;
+    return end == text.len || !(is_letter(text.ptr[end]) || is_digit(text.ptr[end]) || text.ptr[end] == '_');
+}
+
+static bool is_numbered(struct gt_str name, struct gt_str word, int64_t *number) {
+    for (struct gt_str rest = name;;) {
+        const char *at = gt_str_find_nocase(rest, word);
+        if (!at)
+            return false;
+        bool is_word = at == name.ptr || !is_letter(at[-1]);
+        rest = (struct gt_str){at + word.len, (size_t)(name.ptr + name.len - at) - word.len};
+        if (is_word && parse_number(rest, number))
+            return true;
+    }
+}
+
+static bool fits_kind(const struct step_kind *kind, struct gt_str name, int64_t *number) {
+    struct gt_str text = gt_str_of(kind->text);
+    if (name.len && name.ptr[0] == ':') /* nsys stats puts it before names without a domain */
+        name = (struct gt_str){name.ptr + 1, name.len - 1};
+    if (kind->spelling == NUMBERED)
+        return is_numbered(name, text, number);
+    return gt_str_find_nocase(name, text) == name.ptr && (kind->spelling == BEGINNING || name.len == text.len);
 }
 
 /* Kineto's copies of the steps on the GPU's side are microseconds long and tell nothing. */
-static bool is_step(const struct gt_store *store, size_t range, int64_t *number) {
-    enum gt_range_kind kind = (enum gt_range_kind)store->ranges.kind[range];
-    return kind != GT_RANGE_GPU && kind != GT_RANGE_MARK && store->ranges.thread[range] != GT_NO_TRACK &&
-           parse_step_name(gt_store_string(store, store->ranges.name[range]), number);
+static bool can_be_step(const struct gt_store *store, size_t range) {
+    const struct gt_ranges *ranges = &store->ranges;
+    enum gt_range_kind kind = (enum gt_range_kind)ranges->kind[range];
+    return kind != GT_RANGE_GPU && kind != GT_RANGE_MARK && ranges->thread[range] != GT_NO_TRACK &&
+           ranges->end_thread[range] == GT_NO_TRACK;
+}
+
+/* The clearest kind of steps that the trace has; NULL if it has none. Each name is looked at once. */
+static bool choose_kind(const struct gt_store *store, const struct step_kind **chosen) {
+    size_t best = KIND_COUNT;
+    int64_t number;
+    uint8_t *is_known = gt_alloc_array(store->strings.count, 1);
+    if (!is_known)
+        return false;
+    for (size_t i = 0; i < store->ranges.count && best > 0; i++) {
+        gt_strid name = store->ranges.name[i];
+        if (is_known[name] || !can_be_step(store, i))
+            continue;
+        is_known[name] = 1;
+        for (size_t k = 0; k < best; k++)
+            if (fits_kind(&step_kinds[k], gt_store_string(store, name), &number))
+                best = k;
+    }
+    gt_free(is_known);
+    *chosen = best < KIND_COUNT ? &step_kinds[best] : NULL;
+    return true;
 }
 
 static int compare(int64_t a, int64_t b) {
@@ -57,23 +145,45 @@ static int by_process(const void *a, const void *b) {
     return order ? order : compare(x->step, y->step);
 }
 
+enum { NOT_ASKED, NO_STEP, FIRST_NUMBER }; /* of a name: then its number, from FIRST_NUMBER on */
+
+/* By name: whether ranges of it are steps, and their number. To be freed; NULL: memory was short. */
+static uint64_t *new_answers(const struct gt_store *store, const struct step_kind *kind, size_t *step_count) {
+    uint64_t *answers = gt_alloc_array(store->strings.count, sizeof *answers);
+    *step_count = 0;
+    for (size_t i = 0; i < store->ranges.count && kind && answers; i++) {
+        gt_strid name = store->ranges.name[i];
+        int64_t number = 0;
+        if (!can_be_step(store, i))
+            continue;
+        if (answers[name] == NOT_ASKED)
+            answers[name] =
+                fits_kind(kind, gt_store_string(store, name), &number) ? (uint64_t)number + FIRST_NUMBER : NO_STEP;
+        *step_count += answers[name] >= FIRST_NUMBER;
+    }
+    return answers;
+}
+
 static bool collect_steps(const struct gt_store *store, struct gt_labels *labels) {
     const struct gt_ranges *ranges = &store->ranges;
-    int64_t number;
-    for (size_t i = 0; i < ranges->count; i++)
-        labels->step_count += is_step(store, i, &number);
-    labels->steps = gt_arena_array(&labels->arena, labels->step_count, sizeof *labels->steps);
-    if (!labels->steps)
-        return false;
+    const struct step_kind *kind = NULL;
+    uint64_t *answers = choose_kind(store, &kind) ? new_answers(store, kind, &labels->step_count) : NULL;
+    if (answers)
+        labels->steps = gt_arena_array(&labels->arena, labels->step_count, sizeof *labels->steps);
     size_t filled = 0;
-    for (size_t i = 0; i < ranges->count; i++)
-        if (is_step(store, i, &number))
-            labels->steps[filled++] = (struct gt_step){.number = number,
+    for (size_t i = 0; i < ranges->count && labels->steps && kind; i++)
+        if (can_be_step(store, i) && answers[ranges->name[i]] >= FIRST_NUMBER)
+            labels->steps[filled++] = (struct gt_step){.number = (int64_t)(answers[ranges->name[i]] - FIRST_NUMBER),
                                                        .start_ns = ranges->start_ns[i],
                                                        .end_ns = ranges->end_ns[i],
                                                        .process = store->threads.process[ranges->thread[i]],
                                                        .range = (uint32_t)i};
+    gt_free(answers);
+    if (!labels->steps)
+        return false;
     qsort(labels->steps, labels->step_count, sizeof *labels->steps, by_start);
+    for (size_t i = 0; i < labels->step_count && kind->spelling != NUMBERED; i++)
+        labels->steps[i].number = (int64_t)i;
     return true;
 }
 

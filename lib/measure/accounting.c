@@ -1,153 +1,89 @@
 /* Accounting: for each device, its span split into compute, exposed communication, exposed memory and idle time, which
    sum to the span; then the mean, minimum and maximum over devices. */
-#include <assert.h>
-
-#include "base/interval.h"
+#include "measure/account.h"
 #include "measure/measure.h"
 
-enum amount {
-    SPAN,
-    BUSY,
-    IDLE,
-    COMPUTE,
-    COMM,
-    MEMORY,
-    EXPOSED_COMM,
-    EXPOSED_MEMORY,
-    OVERLAP,
-    SUM,
-    AMOUNT_COUNT,
-};
-
-struct account {
-    int64_t ns[AMOUNT_COUNT];
-};
-
-/* The time lists of one device, reused for the next. */
-struct lists {
-    struct gt_intervals of_class[3]; /* by enum gt_class */
-    struct gt_intervals compute_or_comm;
-};
-
 #define AMOUNT_COLUMNS                                                                                                 \
-    {"span_ns", "Span", GT_UNIT_NS, NULL, 0}, {"busy_ns", "Busy", GT_UNIT_NS, NULL, 0},                                \
-        {"idle_ns", "Idle", GT_UNIT_NS, NULL, 0}, {"compute_ns", "Compute", GT_UNIT_NS, NULL, 0},                      \
-        {"comm_ns", "Comm", GT_UNIT_NS, NULL, 0}, {"memory_ns", "Memory", GT_UNIT_NS, NULL, 0},                        \
-        {"exposed_comm_ns", "Exposed comm", GT_UNIT_NS, NULL, 0},                                                      \
-        {"exposed_memory_ns", "Exposed memory", GT_UNIT_NS, NULL, 0},                                                  \
-        {"overlap_ns", "Comm under compute", GT_UNIT_NS, NULL, 0}, {                                                   \
-        "sum_ns", "Sum of ops", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL                                                     \
+    {"span_ns", "Span", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},                                           \
+        {"busy_ns", "Busy", GT_UNIT_NS, NULL, GT_COLUMN_ADDS}, {"idle_ns", "Idle", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},  \
+        {"compute_ns", "Compute", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},                                                   \
+        {"comm_ns", "Comm", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},                                                         \
+        {"memory_ns", "Memory", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},                                                     \
+        {"exposed_comm_ns", "Exposed comm", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},                                         \
+        {"exposed_memory_ns", "Exposed memory", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},                                     \
+        {"overlap_ns", "Comm under compute", GT_UNIT_NS, NULL, GT_COLUMN_ADDS}, {                                      \
+        "sum_ns", "Sum of ops", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS                                    \
     }
 
 static const struct gt_report_column account_columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, 0},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     AMOUNT_COLUMNS,
     {"utilisation", "Busy share", GT_UNIT_SHARE, "span", 0},
     {"gpu", "Model", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"idle_share", "Idle share", GT_UNIT_SHARE, "span", GT_COLUMN_DETAIL},
 };
 
 static const struct gt_report_column summary_columns[] = {
-    {"measure", "Over GPUs", GT_UNIT_NONE, NULL, 0},
+    {"measure", "Over GPUs", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     AMOUNT_COLUMNS,
     {"utilisation", "Busy share", GT_UNIT_SHARE, "span", 0},
 };
 
 static const struct gt_report_column part_columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, 0},
-    {"part", "Time in", GT_UNIT_NONE, NULL, 0},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"part", "Time in", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"share", "Share", GT_UNIT_SHARE, "span", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
 };
 
-static void lists_release(struct lists *lists) {
-    for (size_t i = 0; i < GT_ARRAY_COUNT(lists->of_class); i++)
-        gt_intervals_release(&lists->of_class[i]);
-    gt_intervals_release(&lists->compute_or_comm);
-}
-
-static bool lists_fill(struct lists *lists, const struct gt_view *view, const struct gt_view_device *device) {
-    for (size_t i = 0; i < GT_ARRAY_COUNT(lists->of_class); i++)
-        gt_intervals_clear(&lists->of_class[i]);
-    for (size_t i = device->first; i < device->first + device->count; i++) {
-        enum gt_class class = gt_labels_class(view->labels, view->row[i]);
-        gt_intervals_add(&lists->of_class[class], view->start_ns[i], view->end_ns[i]);
-    }
-    gt_intervals_union(&lists->compute_or_comm, &lists->of_class[GT_CLASS_COMPUTE], &lists->of_class[GT_CLASS_COMM]);
-    return !lists->of_class[GT_CLASS_COMPUTE].failed && !lists->of_class[GT_CLASS_COMM].failed &&
-           !lists->of_class[GT_CLASS_MEMORY].failed && !lists->compute_or_comm.failed;
-}
-
-static bool account_device(const struct gt_view *view, const struct gt_view_device *device, struct lists *lists,
-                           struct account *account) {
-    if (!lists_fill(lists, view, device))
-        return false;
-    const struct gt_intervals *compute = &lists->of_class[GT_CLASS_COMPUTE];
-    const struct gt_intervals *comm = &lists->of_class[GT_CLASS_COMM];
-    const struct gt_intervals *memory = &lists->of_class[GT_CLASS_MEMORY];
-    int64_t *ns = account->ns;
-    *account = (struct account){0};
-    ns[SPAN] = gt_ns_between(device->span_start_ns, device->span_end_ns);
-    ns[BUSY] = gt_device_busy_ns(view, device);
-    ns[IDLE] = gt_ns_between(ns[BUSY], ns[SPAN]);
-    ns[COMPUTE] = gt_intervals_length(compute);
-    ns[COMM] = gt_intervals_length(comm);
-    ns[MEMORY] = gt_intervals_length(memory);
-    ns[EXPOSED_COMM] = gt_intervals_minus_length(comm, compute);
-    ns[EXPOSED_MEMORY] = gt_intervals_minus_length(memory, &lists->compute_or_comm);
-    ns[OVERLAP] = gt_intervals_common_length(comm, compute);
-    for (size_t i = device->first; i < device->first + device->count; i++)
-        ns[SUM] = gt_ns_add(ns[SUM], gt_op_ns(view, i));
-    /* Spans of centuries are damage, and their sums may have been cut off. */
-    assert(ns[SPAN] > INT64_MAX / 4 || ns[COMPUTE] + ns[EXPOSED_COMM] + ns[EXPOSED_MEMORY] + ns[IDLE] == ns[SPAN]);
-    return true;
-}
-
-static void add_parts(struct gt_table *table, const struct gt_view_device *device, const struct account *account) {
+static void add_parts(struct gt_table *table, const struct gt_view_device *device, const struct gt_account *account) {
     static const struct {
         const char *title;
-        enum amount amount;
-    } parts[] = {{"compute", COMPUTE},
-                 {"exposed communication", EXPOSED_COMM},
-                 {"exposed memory", EXPOSED_MEMORY},
-                 {"idle", IDLE}};
+        enum gt_amount amount;
+    } parts[] = {{"compute", GT_AMOUNT_COMPUTE},
+                 {"exposed communication", GT_AMOUNT_EXPOSED_COMM},
+                 {"exposed memory", GT_AMOUNT_EXPOSED_MEMORY},
+                 {"idle", GT_AMOUNT_IDLE}};
     for (size_t i = 0; i < GT_ARRAY_COUNT(parts); i++) {
         struct gt_cell *cell = gt_table_row(table);
         int64_t ns = account->ns[parts[i].amount];
         *cell++ = gt_cell_int(device->id);
         *cell++ = gt_cell_text(gt_str_of(parts[i].title));
         *cell++ = gt_cell_int(ns);
-        *cell++ = gt_cell_share((double)ns, (double)account->ns[SPAN]);
+        *cell++ = gt_cell_share((double)ns, (double)account->ns[GT_AMOUNT_SPAN]);
     }
 }
 
 static void add_account(struct gt_table *table, const struct gt_view *view, const struct gt_view_device *device,
-                        const struct account *account) {
+                        const struct gt_account *account) {
     struct gt_str gpu = gt_store_string(view->store, view->store->devices.name[device->device]);
     struct gt_cell *cell = gt_table_row(table);
     *cell++ = gt_cell_int(device->id);
-    for (size_t i = 0; i < AMOUNT_COUNT; i++)
+    for (size_t i = 0; i < GT_AMOUNT_COUNT; i++)
         *cell++ = gt_cell_int(account->ns[i]);
-    *cell++ = gt_cell_share((double)account->ns[BUSY], (double)account->ns[SPAN]);
+    *cell++ = gt_cell_share((double)account->ns[GT_AMOUNT_BUSY], (double)account->ns[GT_AMOUNT_SPAN]);
     *cell++ = gpu.len ? gt_cell_text(gpu) : gt_cell_null();
+    *cell++ = gt_cell_share((double)account->ns[GT_AMOUNT_IDLE], (double)account->ns[GT_AMOUNT_SPAN]);
 }
 
 /* Running mean, minimum and maximum over devices. */
 struct summary {
     size_t count;
-    __int128 sum[AMOUNT_COUNT];
-    int64_t min[AMOUNT_COUNT], max[AMOUNT_COUNT];
+    __int128 sum[GT_AMOUNT_COUNT];
+    int64_t min[GT_AMOUNT_COUNT], max[GT_AMOUNT_COUNT];
     double share_sum, share_min, share_max;
 };
 
-static void summary_take(struct summary *summary, const struct account *account) {
+static void summary_take(struct summary *summary, const struct gt_account *account) {
     bool is_first = summary->count++ == 0;
-    for (size_t i = 0; i < AMOUNT_COUNT; i++) {
+    for (size_t i = 0; i < GT_AMOUNT_COUNT; i++) {
         int64_t ns = account->ns[i];
         summary->sum[i] += ns;
         summary->min[i] = is_first || ns < summary->min[i] ? ns : summary->min[i];
         summary->max[i] = is_first || ns > summary->max[i] ? ns : summary->max[i];
     }
-    double share = account->ns[SPAN] > 0 ? (double)account->ns[BUSY] / (double)account->ns[SPAN] : 0;
+    double share =
+        account->ns[GT_AMOUNT_SPAN] > 0 ? (double)account->ns[GT_AMOUNT_BUSY] / (double)account->ns[GT_AMOUNT_SPAN] : 0;
     summary->share_sum += share;
     summary->share_min = is_first || share < summary->share_min ? share : summary->share_min;
     summary->share_max = is_first || share > summary->share_max ? share : summary->share_max;
@@ -156,7 +92,7 @@ static void summary_take(struct summary *summary, const struct account *account)
 static void add_extremes(struct gt_table *table, const char *measure, const int64_t *ns, double share) {
     struct gt_cell *cell = gt_table_row(table);
     *cell++ = gt_cell_text(gt_str_of(measure));
-    for (size_t i = 0; i < AMOUNT_COUNT; i++)
+    for (size_t i = 0; i < GT_AMOUNT_COUNT; i++)
         *cell++ = gt_cell_int(ns[i]);
     *cell++ = gt_cell_real(share);
 }
@@ -170,7 +106,7 @@ static void add_summary(struct gt_section *section, const struct summary *summar
         return;
     struct gt_cell *cell = gt_table_row(table);
     *cell++ = gt_cell_text(GT_STR("mean"));
-    for (size_t i = 0; i < AMOUNT_COUNT; i++)
+    for (size_t i = 0; i < GT_AMOUNT_COUNT; i++)
         *cell++ = gt_cell_real((double)summary->sum[i] / (double)summary->count);
     *cell++ = gt_cell_real(summary->share_sum / (double)summary->count);
     add_extremes(table, "min", summary->min, summary->share_min);
@@ -183,12 +119,12 @@ enum gt_status gt_accounting_run(const struct gt_view *view, struct gt_section *
     gt_table_for(section, parts, GT_FOR_SCREEN); /* data have the table, pages a chart of it */
     struct gt_table *table =
         gt_section_table(section, "accounting", "GPU time by device", account_columns, GT_ARRAY_COUNT(account_columns));
-    struct lists lists = {0};
+    struct gt_accountant accountant = {0};
     struct summary summary = {0};
     enum gt_status status = GT_OK;
     for (size_t d = 0; d < view->device_count && status == GT_OK; d++) {
-        struct account account;
-        if (!account_device(view, &view->devices[d], &lists, &account)) {
+        struct gt_account account;
+        if (!gt_accountant_device(&accountant, view, &view->devices[d], &account)) {
             status = gt_fail_memory(err);
             continue;
         }
@@ -196,7 +132,7 @@ enum gt_status gt_accounting_run(const struct gt_view *view, struct gt_section *
         add_account(table, view, &view->devices[d], &account);
         summary_take(&summary, &account);
     }
-    lists_release(&lists);
+    gt_accountant_release(&accountant);
     add_summary(section, &summary);
     return status;
 }

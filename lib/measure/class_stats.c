@@ -19,18 +19,19 @@ struct class_stats {
 
 #define SUM_COLUMNS                                                                                                    \
     {"time_per_iter_ns", "Time/iter", GT_UNIT_NS, NULL, 0},                                                            \
-        {"instances_per_iter", "Count/iter", GT_UNIT_COUNT, NULL, 0}, {"total_ns", "Total", GT_UNIT_NS, NULL, 0}, {    \
+        {"instances_per_iter", "Count/iter", GT_UNIT_COUNT, NULL, 0},                                                  \
+        {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS}, {                                   \
         "instances", "Count", GT_UNIT_COUNT, NULL, 0                                                                   \
     }
 
 static const struct gt_report_column class_columns[] = {
-    {"class", "Class", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"class", "Class", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     SUM_COLUMNS,
     {"share", "Share", GT_UNIT_SHARE, "kernel time without communication", GT_COLUMN_BAR},
 };
 
 static const struct gt_report_column operation_columns[] = {
-    {"operation", "Operation", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"operation", "Operation", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     SUM_COLUMNS,
 };
 
@@ -141,10 +142,10 @@ static bool add_tables(struct class_stats *stats) {
     struct gt_table *classes =
         gt_section_table(section, "class_stats", "Kernel classes", class_columns, GT_ARRAY_COUNT(class_columns));
     classes->empty = "No kernel in the selection.";
-    struct gt_table *operations =
-        gt_section_table(section, "nccl_stats", "Communication", operation_columns, GT_ARRAY_COUNT(operation_columns));
-    struct gt_table *copies = gt_section_table(section, "memory_stats", "Memory operations of iterations",
-                                               operation_columns, GT_ARRAY_COUNT(operation_columns));
+    struct gt_table *operations = gt_section_table(section, "nccl_stats", "Communication by operation",
+                                                   operation_columns, GT_ARRAY_COUNT(operation_columns));
+    struct gt_table *copies = gt_section_table(section, "memory_stats", "Memory operations by kind", operation_columns,
+                                               GT_ARRAY_COUNT(operation_columns));
     return add_rows(stats, classes, &stats->sums.classes, named_count, &stats->kernels) &&
            add_rows(stats, operations, &stats->sums.operations, 0, NULL) &&
            (stats->view->run.without_memory || add_rows(stats, copies, &stats->sums.copies, 0, NULL));

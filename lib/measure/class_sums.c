@@ -202,6 +202,7 @@ enum gt_status gt_class_sums_init(struct gt_class_sums *sums, const struct gt_vi
 static void tallies_release(struct gt_tallies *tallies) {
     gt_strtab_release(&tallies->names);
     gt_free(tallies->items);
+    *tallies = (struct gt_tallies){0};
 }
 
 void gt_class_sums_release(struct gt_class_sums *sums) {

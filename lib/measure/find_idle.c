@@ -1,33 +1,32 @@
 /* Rules on idle time: how much there is, and what the host has to do with it. */
 #include "measure/findings.h"
 
-/* Gaps that a rule counts. */
-struct gap_sum {
-    size_t count;
-    __int128 total_ns, twice_recoverable_ns;
-};
-
-static void sum_gap(struct gap_sum *sum, const struct gt_idle_gap *gap) {
-    sum->count++;
-    sum->total_ns += gap->gap_ns;
-    sum->twice_recoverable_ns += gap->twice_recoverable_ns;
-}
-
-static int64_t recoverable_ns(const struct gap_sum *sum) {
-    return gt_ns_of_sum(sum->twice_recoverable_ns / 2);
+/* "Causes: host 2.6 s, launch 7.6 ms." */
+static void tell_causes(struct gt_evidence *evidence, struct gt_finding *finding, uint32_t device) {
+    const struct gt_idle *idle = gt_evidence_idle(evidence);
+    struct gt_gap_sum sums[GT_IDLE_CAUSE_COUNT] = {0};
+    struct gt_str text = {"", 0};
+    for (size_t i = 0; i < idle->count; i++)
+        if (idle->gaps[i].device == device)
+            gt_gap_sum_add(&sums[idle->gaps[i].cause], &idle->gaps[i]);
+    for (int cause = 0; cause < GT_IDLE_CAUSE_COUNT; cause++)
+        if (sums[cause].count)
+            text = gt_arena_printf(evidence->arena, "%s%s%s %s", text.ptr, text.len ? ", " : "",
+                                   gt_idle_cause_names[cause], gt_told_ns(evidence, (double)sums[cause].total_ns));
+    gt_finding_tell(evidence, finding, "By cause: %s.", text.ptr);
 }
 
 double gt_find_idle_gpu(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_view *view = evidence->view;
     const struct gt_idle *idle = gt_evidence_idle(evidence);
-    struct gap_sum worst = {0};
-    const struct gt_view_device *worst_device = NULL;
+    struct gt_gap_sum worst = {0};
     double worst_share = GT_NOTHING_FOUND;
+    const struct gt_view_device *worst_device = NULL;
     for (size_t i = 0; i < idle->count;) {
-        struct gap_sum sum = {0};
+        struct gt_gap_sum sum = {0};
         uint32_t d = idle->gaps[i].device;
         for (; i < idle->count && idle->gaps[i].device == d; i++)
-            sum_gap(&sum, &idle->gaps[i]);
+            gt_gap_sum_add(&sum, &idle->gaps[i]);
         const struct gt_view_device *device = &view->devices[d];
         double share = (double)sum.total_ns / (double)gt_ns_between(device->span_start_ns, device->span_end_ns);
         if (share > worst_share) {
@@ -44,30 +43,105 @@ double gt_find_idle_gpu(struct gt_evidence *evidence, struct gt_finding *finding
     gt_finding_tell(evidence, finding, "It did nothing for %s of %s, in %s.",
                     gt_told_ns(evidence, (double)worst.total_ns), gt_told_ns(evidence, span_ns),
                     gt_told_counted(evidence, worst.count, "gap"));
-    finding->recoverable_ns = recoverable_ns(&worst);
+    tell_causes(evidence, finding, (uint32_t)(worst_device - view->devices));
+    finding->recoverable_ns = gt_gap_sum_recoverable(&worst);
     return worst_share;
+}
+
+/* Says from when on a rule looked. */
+static void tell_warm_up(struct gt_evidence *evidence, struct gt_finding *finding) {
+    int64_t steady_ns = gt_evidence_steady_ns(evidence);
+    if (steady_ns != INT64_MIN)
+        gt_finding_tell(evidence, finding, "Left out is the warm-up, the first %s of the GPU work.",
+                        gt_told_ns(evidence, (double)gt_ns_between(evidence->view->store->origin_ns, steady_ns)));
 }
 
 /* The CPU is late again and again, by microseconds each time. Pauses have reasons of their own. */
 double gt_find_host_bound(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_idle *idle = gt_evidence_idle(evidence);
-    struct gap_sum late = {0};
+    int64_t steady_ns = gt_evidence_steady_ns(evidence);
+    struct gt_gap_sum late = {0};
     __int128 pauses_ns = 0;
     for (size_t i = 0; i < idle->count; i++) {
         const struct gt_idle_gap *gap = &idle->gaps[i];
+        if (gap->start_ns < steady_ns)
+            continue;
         if (gap->gap_ns >= GT_PAUSE_NS)
             pauses_ns += gap->gap_ns;
         else if (gap->cause == GT_IDLE_HOST || gap->cause == GT_IDLE_LAUNCH)
-            sum_gap(&late, gap);
+            gt_gap_sum_add(&late, gap);
     }
-    double running_ns = (double)(gt_evidence_span_ns(evidence) - pauses_ns);
+    double running_ns = (double)(gt_evidence_steady_span_ns(evidence) - pauses_ns);
     if (late.count == 0 || running_ns <= 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "The GPU waits for the CPU to launch: %s of the time",
+    gt_finding_title(evidence, finding, "The GPU waits for the CPU to launch work: %s of the time",
                      gt_told_share(evidence, (double)late.total_ns, running_ns));
-    gt_finding_tell(evidence, finding, "In %s the next op was not launched yet or still on its way: %s of %s.",
+    gt_finding_tell(evidence, finding, "In %s the next op was not launched yet or still on its way: %s of %s, %s each.",
                     gt_told_counted(evidence, late.count, "gap"), gt_told_ns(evidence, (double)late.total_ns),
-                    gt_told_ns(evidence, running_ns));
-    finding->recoverable_ns = recoverable_ns(&late);
+                    gt_told_ns(evidence, running_ns), gt_told_ns(evidence, (double)late.total_ns / (double)late.count));
+    tell_warm_up(evidence, finding);
+    finding->recoverable_ns = gt_gap_sum_recoverable(&late);
     return (double)late.total_ns / running_ns;
+}
+
+/* "launched by cudaLaunchKernel in the range 'decode'" */
+static const char *launch_of(struct gt_evidence *evidence, const struct gt_idle_gap *gap) {
+    const struct gt_store *store = evidence->view->store;
+    uint32_t range = evidence->view->labels->op_range[evidence->view->row[gap->next]];
+    const char *call = gt_told_call(evidence, store->calls.name[gap->call]);
+    if (range == GT_NO_ROW)
+        return gt_arena_printf(evidence->arena, "launched by %s", call).ptr;
+    return gt_arena_printf(evidence->arena, "launched by %s in the range %s", call,
+                           gt_told_text(evidence, gt_store_string(store, store->ranges.name[range])))
+        .ptr;
+}
+
+double gt_find_host_stalls(struct gt_evidence *evidence, struct gt_finding *finding) {
+    const struct gt_view *view = evidence->view;
+    const struct gt_idle *idle = gt_evidence_idle(evidence);
+    int64_t steady_ns = gt_evidence_steady_ns(evidence);
+    const struct gt_idle_gap *longest = NULL;
+    struct gt_gap_sum stalls = {0};
+    for (size_t i = 0; i < idle->count; i++) {
+        const struct gt_idle_gap *gap = &idle->gaps[i];
+        if (gap->gap_ns < GT_PAUSE_NS || gap->cause != GT_IDLE_HOST || gap->start_ns < steady_ns)
+            continue;
+        gt_gap_sum_add(&stalls, gap);
+        longest = !longest || gap->gap_ns > longest->gap_ns ? gap : longest;
+    }
+    double span_ns = (double)gt_evidence_steady_span_ns(evidence);
+    if (!longest || span_ns <= 0)
+        return GT_NOTHING_FOUND;
+    gt_finding_title(evidence, finding, "The CPU left the GPU without work for %s at a time or longer: %s of the span",
+                     gt_told_ns(evidence, GT_PAUSE_NS), gt_told_share(evidence, (double)stalls.total_ns, span_ns));
+    gt_finding_tell(evidence, finding, "%s of 1 ms or more, %s in all.", gt_told_counted(evidence, stalls.count, "gap"),
+                    gt_told_ns(evidence, (double)stalls.total_ns));
+    gt_finding_tell(evidence, finding, "The longest, %s at %s, ended with %s, %s; the thread was %s.",
+                    gt_told_ns(evidence, (double)longest->gap_ns),
+                    gt_told_ns(evidence, (double)gt_ns_between(view->store->origin_ns, longest->start_ns)),
+                    gt_told_kernel(evidence, view->store->ops.name[view->row[longest->next]]),
+                    launch_of(evidence, longest), gt_host_activity_names[longest->activity]);
+    tell_warm_up(evidence, finding);
+    finding->recoverable_ns = gt_gap_sum_recoverable(&stalls);
+    return (double)stalls.total_ns / span_ns;
+}
+
+double gt_find_sync_waits(struct gt_evidence *evidence, struct gt_finding *finding) {
+    const struct gt_idle *idle = gt_evidence_idle(evidence);
+    int64_t steady_ns = gt_evidence_steady_ns(evidence);
+    struct gt_gap_sum waits = {0};
+    for (size_t i = 0; i < idle->count; i++)
+        if (idle->gaps[i].cause == GT_IDLE_SYNC && idle->gaps[i].start_ns >= steady_ns)
+            gt_gap_sum_add(&waits, &idle->gaps[i]);
+    double span_ns = (double)gt_evidence_steady_span_ns(evidence);
+    if (waits.count == 0 || span_ns <= 0)
+        return GT_NOTHING_FOUND;
+    gt_finding_title(evidence, finding, "The GPU runs dry while the CPU waits for it: %s of the span",
+                     gt_told_share(evidence, (double)waits.total_ns, span_ns));
+    gt_finding_tell(evidence, finding,
+                    "In %s, %s in all, the thread that launched next was inside a call that waits for the GPU.",
+                    gt_told_counted(evidence, waits.count, "gap"), gt_told_ns(evidence, (double)waits.total_ns));
+    tell_warm_up(evidence, finding);
+    finding->recoverable_ns = gt_gap_sum_recoverable(&waits);
+    return (double)waits.total_ns / span_ns;
 }

@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/num.h"
+#include "measure/calls.h"
 
 static const struct gt_finding_rule rules[] = {
 #define GT_RULE(id, needs, low, medium, high, table, ...)                                                              \
@@ -35,18 +37,93 @@ const struct gt_idle *gt_evidence_idle(struct gt_evidence *evidence) {
     return &evidence->idle;
 }
 
-int64_t gt_evidence_span_ns(const struct gt_evidence *evidence) {
+void gt_evidence_fail(struct gt_evidence *evidence) {
+    keep_failure(evidence, gt_fail_memory(evidence->err));
+}
+
+const struct gt_account *gt_evidence_accounts(struct gt_evidence *evidence) {
+    const struct gt_view *view = evidence->view;
+    if (evidence->has_accounts)
+        return evidence->accounts;
+    struct gt_accountant accountant = {0};
+    evidence->has_accounts = true;
+    evidence->accounts = gt_alloc_array(view->device_count, sizeof *evidence->accounts);
+    bool ok = evidence->accounts;
+    for (size_t d = 0; d < view->device_count && ok; d++)
+        ok = gt_accountant_device(&accountant, view, &view->devices[d], &evidence->accounts[d]);
+    gt_accountant_release(&accountant);
+    if (!ok)
+        gt_evidence_fail(evidence);
+    return evidence->accounts;
+}
+
+int64_t gt_evidence_amount(struct gt_evidence *evidence, enum gt_amount amount) {
+    const struct gt_account *accounts = gt_evidence_accounts(evidence);
     int64_t sum_ns = 0;
+    for (size_t d = 0; d < evidence->view->device_count && accounts; d++)
+        sum_ns = gt_ns_add(sum_ns, accounts[d].ns[amount]);
+    return sum_ns;
+}
+
+const struct gt_step_set *gt_evidence_steps(struct gt_evidence *evidence) {
+    if (!evidence->has_steps)
+        keep_failure(evidence, gt_step_set_init(&evidence->steps, evidence->view, evidence->err));
+    evidence->has_steps = true;
+    return &evidence->steps;
+}
+
+const struct gt_phase_set *gt_evidence_phases(struct gt_evidence *evidence) {
+    if (!evidence->has_phases)
+        keep_failure(evidence, gt_phase_set_init(&evidence->phases, evidence->view, evidence->err));
+    evidence->has_phases = true;
+    return &evidence->phases;
+}
+
+int64_t gt_evidence_steady_ns(struct gt_evidence *evidence) {
+    const struct gt_step_set *steps = gt_evidence_steps(evidence);
+    int64_t first_ns = INT64_MAX;
+    if (steps->state_counts[GT_STEP_WARM_UP] == 0)
+        return INT64_MIN;
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct gt_step_part *part = &steps->parts[i];
+        bool counts = part->device != GT_NO_TRACK && steps->states[part->step] != GT_STEP_WARM_UP;
+        if (counts && part->start_ns < first_ns)
+            first_ns = part->start_ns;
+    }
+    return first_ns == INT64_MAX ? INT64_MIN : first_ns;
+}
+
+int64_t gt_evidence_steady_span_ns(struct gt_evidence *evidence) {
+    int64_t steady_ns = gt_evidence_steady_ns(evidence), sum_ns = 0;
     for (size_t d = 0; d < evidence->view->device_count; d++) {
         const struct gt_view_device *device = &evidence->view->devices[d];
-        sum_ns = gt_ns_add(sum_ns, gt_ns_between(device->span_start_ns, device->span_end_ns));
+        int64_t start_ns = device->span_start_ns > steady_ns ? device->span_start_ns : steady_ns;
+        if (device->span_end_ns > start_ns)
+            sum_ns = gt_ns_add(sum_ns, gt_ns_between(start_ns, device->span_end_ns));
     }
     return sum_ns;
 }
 
+void gt_gap_sum_add(struct gt_gap_sum *sum, const struct gt_idle_gap *gap) {
+    sum->count++;
+    sum->total_ns += gap->gap_ns;
+    sum->twice_recoverable_ns += gap->twice_recoverable_ns;
+}
+
+int64_t gt_gap_sum_recoverable(const struct gt_gap_sum *sum) {
+    return gt_ns_of_sum(sum->twice_recoverable_ns / 2);
+}
+
 static void evidence_release(struct gt_evidence *evidence) {
+    if (evidence->has_kernels && evidence->status == GT_OK)
+        gt_named_set_leave(&evidence->kernels, evidence->view);
+    if (evidence->has_idle && evidence->status == GT_OK)
+        gt_idle_leave(&evidence->idle, evidence->view);
     gt_named_set_release(&evidence->kernels);
     gt_idle_release(&evidence->idle);
+    gt_free(evidence->accounts);
+    gt_step_set_release(&evidence->steps);
+    gt_phase_set_release(&evidence->phases);
 }
 
 /* ---- telling ---- */
@@ -99,6 +176,12 @@ const char *gt_told_counted(struct gt_evidence *evidence, size_t count, const ch
         .ptr;
 }
 
+const char *gt_told_bytes(struct gt_evidence *evidence, uint64_t bytes) {
+    char text[GT_NUM_MAX];
+    gt_num_format_bytes(text, (double)bytes);
+    return gt_arena_copy(evidence->arena, gt_str_of(text)).ptr;
+}
+
 const char *gt_told_text(struct gt_evidence *evidence, struct gt_str text) {
     enum { LONGEST = 60 };
     size_t length = text.len;
@@ -110,6 +193,10 @@ const char *gt_told_text(struct gt_evidence *evidence, struct gt_str text) {
 
 const char *gt_told_kernel(struct gt_evidence *evidence, gt_strid full_name) {
     return gt_told_text(evidence, gt_labels_short_name(evidence->view->labels, full_name));
+}
+
+const char *gt_told_call(struct gt_evidence *evidence, gt_strid name) {
+    return gt_arena_copy(evidence->arena, gt_call_plain_name(gt_store_string(evidence->view->store, name))).ptr;
 }
 
 /* ---- asking ---- */

@@ -4,9 +4,12 @@
 
 #include <math.h>
 
+#include "measure/account.h"
 #include "measure/idle.h"
 #include "measure/measure.h"
 #include "measure/named.h"
+#include "measure/phase_set.h"
+#include "measure/step_set.h"
 
 /* Gaps of a device this long are pauses: loading, compiling, waiting for data. Launching alone never takes as long. */
 #define GT_PAUSE_NS 1000000
@@ -17,17 +20,37 @@ struct gt_evidence {
     struct gt_arena *arena; /* for sentences: the report's */
     struct gt_error *err;
     enum gt_status status; /* the first failure; rules need not look */
-    bool has_kernels, has_idle;
+    bool has_kernels, has_idle, has_accounts, has_steps, has_phases;
     struct gt_named_set kernels;
     struct gt_idle idle;
+    struct gt_account *accounts;
+    struct gt_step_set steps;
+    struct gt_phase_set phases;
 };
 
-/* After a failure they are empty. */
+/* After a failure they are empty, and NULL. */
 const struct gt_named_set *gt_evidence_kernels(struct gt_evidence *evidence);
 const struct gt_idle *gt_evidence_idle(struct gt_evidence *evidence);
+const struct gt_account *gt_evidence_accounts(struct gt_evidence *evidence); /* by device */
+const struct gt_step_set *gt_evidence_steps(struct gt_evidence *evidence);
+const struct gt_phase_set *gt_evidence_phases(struct gt_evidence *evidence);
+void gt_evidence_fail(struct gt_evidence *evidence); /* memory was short */
 
-/* Spans of all devices, summed. */
-int64_t gt_evidence_span_ns(const struct gt_evidence *evidence);
+/* One amount of all devices, summed. */
+int64_t gt_evidence_amount(struct gt_evidence *evidence, enum gt_amount amount);
+
+/* When the first op started that a step behind the warm-up launched; INT64_MIN where no step is warm-up. */
+int64_t gt_evidence_steady_ns(struct gt_evidence *evidence);
+/* Spans of all devices from then on, summed. */
+int64_t gt_evidence_steady_span_ns(struct gt_evidence *evidence);
+
+/* Gaps that a rule counts. */
+struct gt_gap_sum {
+    size_t count;
+    __int128 total_ns, twice_recoverable_ns;
+};
+void gt_gap_sum_add(struct gt_gap_sum *sum, const struct gt_idle_gap *gap);
+int64_t gt_gap_sum_recoverable(const struct gt_gap_sum *sum);
 
 /* One rule. It measures something; how much of it is low, medium or high stands in findings.def. */
 struct gt_finding_rule {
@@ -60,7 +83,9 @@ const char *gt_told_ns(struct gt_evidence *evidence, double ns);                
 const char *gt_told_share(struct gt_evidence *evidence, double part, double whole);        /* "12.3%" */
 const char *gt_told_count(struct gt_evidence *evidence, size_t count);                     /* "12,345" */
 const char *gt_told_counted(struct gt_evidence *evidence, size_t count, const char *noun); /* "1 gap", "12 gaps" */
+const char *gt_told_bytes(struct gt_evidence *evidence, uint64_t bytes);                   /* "1.5 MB" */
 const char *gt_told_text(struct gt_evidence *evidence, struct gt_str text);   /* quoted, cut where it is long */
+const char *gt_told_call(struct gt_evidence *evidence, gt_strid name);        /* its plain name */
 const char *gt_told_kernel(struct gt_evidence *evidence, gt_strid full_name); /* its simplified name, likewise */
 
 #endif

@@ -114,8 +114,7 @@ static uint8_t *new_blocking_calls(const struct gt_store *store) {
     return is_blocking;
 }
 
-/* Ranges that say something about the code that ran: not marks, and not steps, which enclose everything. */
-static uint8_t *new_telling_ranges(const struct gt_view *view) {
+uint8_t *gt_telling_ranges_new(const struct gt_view *view) {
     const struct gt_ranges *ranges = &view->store->ranges;
     uint8_t *is_telling = gt_alloc_array(ranges->count, 1);
     for (size_t i = 0; i < ranges->count && is_telling; i++)
@@ -146,7 +145,7 @@ static bool measure_stretches(const struct gt_view *view, struct gt_idle *idle, 
                               size_t count) {
     const struct gt_store *store = view->store;
     struct gt_cover cover = {0};
-    uint8_t *is_blocking = new_blocking_calls(store), *is_telling = new_telling_ranges(view);
+    uint8_t *is_blocking = new_blocking_calls(store), *is_telling = gt_telling_ranges_new(view);
     int64_t *covered_ns = gt_alloc_array(count, 3 * sizeof *covered_ns);
     struct gt_cover_table calls = {store->calls.count, store->calls.start_ns, store->calls.end_ns, store->calls.thread,
                                    NULL};
@@ -235,8 +234,19 @@ static void judge_device(const struct gt_view *view, struct gt_idle_gap *gaps, s
     }
 }
 
+static bool take_left(struct gt_idle *idle, const struct gt_view *view) {
+    struct gt_idle *left = gt_view_take(view, GT_LEFT_IDLE);
+    if (!left)
+        return false;
+    *idle = *left;
+    gt_free(left);
+    return true;
+}
+
 enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err) {
     int64_t *samples = NULL;
+    if (take_left(idle, view))
+        return GT_OK;
     bool ok = find_gaps(idle, view) && judge_late(view, idle);
     if (ok)
         samples = gt_alloc_array(idle->count, sizeof *samples);
@@ -252,6 +262,22 @@ enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, st
         return gt_fail_memory(err);
     }
     return GT_OK;
+}
+
+static void free_idle(void *what) {
+    gt_idle_release(what);
+    gt_free(what);
+}
+
+void gt_idle_leave(struct gt_idle *idle, const struct gt_view *view) {
+    struct gt_idle *left = gt_alloc(sizeof *left);
+    if (!left) {
+        gt_idle_release(idle);
+        return;
+    }
+    *left = *idle;
+    *idle = (struct gt_idle){0};
+    gt_view_leave(view, GT_LEFT_IDLE, left, free_idle);
 }
 
 void gt_idle_release(struct gt_idle *idle) {

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/mem.h"
+
 /* Adds what the op covers behind reached_ns, the latest end so far, and moves that on. */
 static int64_t add_busy(const struct gt_view *view, size_t position, int64_t busy_ns, int64_t *reached_ns) {
     int64_t start_ns = view->start_ns[position] > *reached_ns ? view->start_ns[position] : *reached_ns;
@@ -24,6 +26,25 @@ int64_t gt_lane_busy_ns(const struct gt_view *view, const struct gt_view_lane *l
     for (size_t i = lane->first; i < lane->first + lane->count; i++)
         busy_ns = add_busy(view, view->lane_order[i], busy_ns, &reached_ns);
     return busy_ns;
+}
+
+bool *gt_view_processes(const struct gt_view *view) {
+    bool *processes = gt_alloc_array(view->store->processes.count + 1, sizeof *processes);
+    for (size_t i = 0; processes && i < view->op_count; i++) {
+        uint32_t process = gt_op_process(view, i);
+        if (process != GT_NO_TRACK)
+            processes[process] = true;
+    }
+    return processes;
+}
+
+bool gt_moment_is_selected(const struct gt_view *view, const bool *processes, int64_t start_ns, uint32_t thread) {
+    if (view->is_whole)
+        return true;
+    if (view->has_window && (start_ns < view->window_start_ns || start_ns >= view->window_end_ns))
+        return false;
+    uint32_t process = thread == GT_NO_TRACK ? GT_NO_TRACK : view->store->threads.process[thread];
+    return process != GT_NO_TRACK && processes[process];
 }
 
 static bool names_are_short(const struct gt_view *view) {
@@ -81,11 +102,22 @@ void gt_table_for(struct gt_section *section, const struct gt_table *table, uint
             section->blocks[i].audience = audience;
 }
 
-size_t gt_table_rows_wanted(const struct gt_view *view, const struct gt_table *table, size_t count) {
-    struct gputime_shape shape = gt_shape_of(table->key, view->options->shapes, view->options->shape_count);
+void gt_table_for_processes(struct gt_section *section, const struct gt_table *table) {
+    for (size_t row = 1; row < table->row_count; row++)
+        if (table->cells[row * table->column_count].integer != table->cells[0].integer)
+            return;
+    gt_table_for(section, table, GT_FOR_DATA | GT_FOR_PAGE);
+}
+
+size_t gt_rows_wanted(const struct gt_view *view, const char *table, size_t count) {
+    struct gputime_shape shape = gt_shape_of(table, view->options->shapes, view->options->shape_count);
     if (shape.sort) /* the rows to keep are known only after sorting */
         return count;
     return shape.limit > 0 && (uint64_t)shape.limit < count ? (size_t)shape.limit : count;
+}
+
+size_t gt_table_rows_wanted(const struct gt_view *view, const struct gt_table *table, size_t count) {
+    return gt_rows_wanted(view, table->key, count);
 }
 
 static bool has_fact(const struct gt_section *section, const char *key) {

@@ -57,6 +57,17 @@ static inline uint32_t gt_op_process(const struct gt_view *view, size_t position
     return gt_labels_op_process(view->labels, view->store, view->row[position]);
 }
 
+/* Whose ops the view has, by process track; NULL when memory is short. Free with gt_free. */
+bool *gt_view_processes(const struct gt_view *view);
+
+/* Whether what happened on a thread is of the selection: it began in the window, on a thread of these processes. */
+bool gt_moment_is_selected(const struct gt_view *view, const bool *processes, int64_t start_ns, uint32_t thread);
+
+static inline bool gt_range_is_selected(const struct gt_view *view, const bool *processes, uint32_t range) {
+    const struct gt_ranges *ranges = &view->store->ranges;
+    return gt_moment_is_selected(view, processes, ranges->start_ns[range], ranges->thread[range]);
+}
+
 /* ---- names, full or simplified as the options want: equal names have equal ids ---- */
 
 gt_strid gt_name_id(const struct gt_view *view, gt_strid name); /* name: a string of the store */
@@ -80,10 +91,13 @@ struct gt_cell gt_cell_op_name(const struct gt_view *view, uint32_t position); /
 
 /* ---- blocks ---- */
 
+/* A table by process says nothing new on the screen where there is only one. Its first column is the pid. */
+void gt_table_for_processes(struct gt_section *section, const struct gt_table *table);
 void gt_table_for(struct gt_section *section, const struct gt_table *table, uint32_t audience);
 
 /* How many of `count` rows in the table's own order are worth making: all, unless the options limit the table and leave
    its order alone. Keeps tables of millions of gaps out of memory where ten are asked for. */
+size_t gt_rows_wanted(const struct gt_view *view, const char *table, size_t count); /* table: its key */
 size_t gt_table_rows_wanted(const struct gt_view *view, const struct gt_table *table, size_t count);
 
 /* A group of facts. Analyses that state the same fact may run together: what the section has already is left out, and

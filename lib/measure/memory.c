@@ -1,5 +1,6 @@
 /* Memory: time and bytes of copies and fills by name, from ops or from an input that is summed already. */
 #include "base/mem.h"
+#include "measure/copies.h"
 #include "measure/measure.h"
 #include "measure/named.h"
 
@@ -10,41 +11,29 @@ struct moved {
 };
 
 static const struct gt_report_column columns[] = {
-    {"name", "Operation", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"count", "Count", GT_UNIT_COUNT, NULL, 0},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"name", "Operation", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"count", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"min_ns", "Min", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"median_ns", "Median", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"max_ns", "Max", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
-    {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
+    {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE | GT_COLUMN_SPREAD},
     {"share", "Share", GT_UNIT_SHARE, "memory op time", GT_COLUMN_BAR},
-    {"bytes", "Bytes", GT_UNIT_BYTES, NULL, 0},
+    {"bytes", "Bytes", GT_UNIT_BYTES, NULL, GT_COLUMN_ADDS},
     {"bytes_per_s", "Bytes/s", GT_UNIT_BYTES, NULL, GT_COLUMN_DETAIL},
+    {"category", "Category", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_CLASS},
 };
 
 static bool is_memory(uint8_t kind) {
     return !gt_kind_is_kernel(kind);
 }
 
-/* Row of copies that belongs to an op; GT_NO_ROW if its size is not known. The copies are in the order of ops. */
-static uint32_t copy_of(const struct gt_copies *copies, uint32_t op) {
-    size_t low = 0, high = copies->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (copies->op[middle] < op)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < copies->count && copies->op[low] == op ? (uint32_t)low : GT_NO_ROW;
-}
-
 static void add_sizes(const struct gt_view *view, struct moved *moved) {
     const struct gt_store *store = view->store;
     for (size_t i = 0; i < view->op_count; i++) {
         uint32_t row = view->row[i];
-        uint32_t copy = is_memory(store->ops.kind[row]) ? copy_of(&store->copies, row) : GT_NO_ROW;
+        uint32_t copy = is_memory(store->ops.kind[row]) ? gt_copy_of_op(store, row) : GT_NO_ROW;
         if (copy == GT_NO_ROW)
             continue;
         struct moved *of_name = &moved[gt_op_name_id(view, i)];
@@ -71,6 +60,7 @@ static void add_row(struct gt_table *table, const struct gt_named_set *set, cons
     *cell++ = gt_cell_share((double)stats->total_ns, (double)set->total_ns);
     *cell++ = moved->sized_ops ? gt_cell_int(gt_ns_of_sum((__int128)moved->bytes)) : gt_cell_null();
     *cell++ = moved->sized_ns > 0 ? gt_cell_real((double)moved->bytes * 1e9 / (double)moved->sized_ns) : gt_cell_null();
+    *cell++ = gt_cell_text(gt_str_of(named->category));
 }
 
 enum gt_status gt_memory_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

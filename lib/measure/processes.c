@@ -7,13 +7,18 @@
 struct process {
     uint32_t track; /* GT_NO_TRACK: the trace does not tell whose */
     size_t ops, kernels;
-    __int128 total_ns;
+    __int128 total_ns, kernel_ns;
 };
 
 static const struct gt_report_column columns[] = {
-    {"pid", "Process", GT_UNIT_NONE, NULL, 0},       {"name", "Name", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"ops", "Ops", GT_UNIT_COUNT, NULL, 0},          {"kernels", "Kernels", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
-    {"total_ns", "Sum of ops", GT_UNIT_NS, NULL, 0}, {"share", "Share", GT_UNIT_SHARE, "summed op time", GT_COLUMN_BAR},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"name", "Name", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"kernels", "Kernels", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"total_ns", "Sum of ops", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"share", "Share", GT_UNIT_SHARE, "summed op time", GT_COLUMN_BAR},
+    {"kernel_ns", "Kernel time", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"kernel_share", "Of kernel time", GT_UNIT_SHARE, "kernel time", GT_COLUMN_DETAIL},
 };
 
 static int by_total(const void *a, const void *b) {
@@ -41,14 +46,18 @@ enum gt_status gt_processes_run(const struct gt_view *view, struct gt_section *s
         return gt_fail_memory(err);
     for (size_t i = 0; i < count; i++)
         processes[i].track = i + 1 < count ? (uint32_t)i : GT_NO_TRACK;
-    __int128 total_ns = 0;
+    __int128 total_ns = 0, kernel_ns = 0;
     for (size_t i = 0; i < view->op_count; i++) {
         uint32_t track = gt_op_process(view, i);
         struct process *process = &processes[track == GT_NO_TRACK ? count - 1 : track];
         process->ops++;
-        process->kernels += gt_kind_is_kernel(gt_op_kind(view, i));
         process->total_ns += gt_op_ns(view, i);
         total_ns += gt_op_ns(view, i);
+        if (!gt_kind_is_kernel(gt_op_kind(view, i)))
+            continue;
+        process->kernels++;
+        process->kernel_ns += gt_op_ns(view, i);
+        kernel_ns += gt_op_ns(view, i);
     }
     qsort(processes, count, sizeof *processes, by_total);
     struct gt_table *table = gt_section_table(section, "processes", "Processes", columns, GT_ARRAY_COUNT(columns));
@@ -62,6 +71,8 @@ enum gt_status gt_processes_run(const struct gt_view *view, struct gt_section *s
         *cell++ = gt_cell_count(processes[i].kernels);
         *cell++ = gt_cell_int(gt_ns_of_sum(processes[i].total_ns));
         *cell++ = gt_cell_share((double)processes[i].total_ns, (double)total_ns);
+        *cell++ = gt_cell_int(gt_ns_of_sum(processes[i].kernel_ns));
+        *cell++ = gt_cell_share((double)processes[i].kernel_ns, (double)kernel_ns);
     }
     gt_free(processes);
     return GT_OK;

@@ -7,14 +7,14 @@
 
 static const struct gt_report_column columns[] = {
     {"range", "Number", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_KEY},
     {"start_ns", "GPU start", GT_UNIT_NS, NULL, GT_COLUMN_MOMENT},
-    {"projected_ns", "Projected", GT_UNIT_NS, NULL, 0},
+    {"projected_ns", "Projected", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"range_start_ns", "CPU start", GT_UNIT_NS, NULL, GT_COLUMN_MOMENT},
-    {"range_ns", "CPU time", GT_UNIT_NS, NULL, 0},
-    {"ops", "Ops", GT_UNIT_COUNT, NULL, 0},
-    {"launches", "Launches", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
+    {"range_ns", "CPU time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"launches", "Launches", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
     {"level", "Level", GT_UNIT_NONE, NULL, 0},
     {"parent", "Parent", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"children", "Children", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
@@ -62,7 +62,7 @@ static void count_children(const struct gt_range_set *set, uint32_t *children) {
             children[parent[range]]++;
 }
 
-static uint32_t process_of(const struct gt_store *store, uint32_t range) {
+uint32_t gt_range_process(const struct gt_store *store, uint32_t range) {
     uint32_t thread = store->ranges.thread[range], lane = store->ranges.lane[range];
     if (thread != GT_NO_TRACK)
         return store->threads.process[thread];
@@ -94,7 +94,7 @@ static void add_row(const struct gt_range_set *set, struct gt_table *table, uint
     *cell++ = parent == GT_NO_ROW ? gt_cell_null() : gt_cell_int(parent);
     *cell++ = gt_cell_int(children);
     *cell++ = gt_cell_text(gt_range_style(ranges->kind[range]));
-    *cell++ = gt_cell_pid(view, process_of(view->store, range));
+    *cell++ = gt_cell_pid(view, gt_range_process(view->store, range));
     *cell++ = gt_cell_tid(view->store, ranges->thread[range]);
 }
 

@@ -15,6 +15,7 @@ struct gt_range_use {
 struct gt_range_name {
     struct gt_str name, domain;
     size_t instances, used; /* all listed, and those with ops */
+    bool is_step;           /* one of them is a step, whose name has its number */
     size_t ops, launches;   /* launches: of each instance, summed */
     int64_t sum_ns;         /* of op time */
     int64_t busy_ns;        /* union of op time of each device, summed */
@@ -39,14 +40,19 @@ struct gt_range_set {
 enum gt_status gt_range_set_init(struct gt_range_set *set, const struct gt_view *view, struct gt_error *err);
 void gt_range_set_release(struct gt_range_set *set);
 
-/* Whether tables list a range: with a selection, only those that launched some of it. Kineto's copies of the ranges on
-   the GPU's side stand in where the launch is not in the trace, and are not listed for themselves. */
-static inline bool gt_range_set_lists(const struct gt_range_set *set, size_t range) {
-    if (set->uses[range].ops)
-        return true;
-    uint8_t kind = set->view->store->ranges.kind[range];
-    return set->view->is_whole && (kind == GT_RANGE_NESTED || kind == GT_RANGE_START_END);
+/* Whether a range has a length on a CPU thread: a mark has none, and Kineto's copies of the ranges on the GPU's side
+   stand in where the launch is not in the trace, but are not listed for themselves. */
+static inline bool gt_range_is_on_cpu(const struct gt_store *store, size_t range) {
+    return store->ranges.kind[range] == GT_RANGE_NESTED || store->ranges.kind[range] == GT_RANGE_START_END;
 }
+
+/* Whether tables list a range: with a selection, only those that launched some of it. */
+static inline bool gt_range_set_lists(const struct gt_range_set *set, size_t range) {
+    return set->uses[range].ops || (set->view->is_whole && gt_range_is_on_cpu(set->view->store, range));
+}
+
+/* Whose thread or stream it is on; GT_NO_TRACK where the trace does not tell. */
+uint32_t gt_range_process(const struct gt_store *store, uint32_t range);
 
 /* ---- the tables, without rows, and cells of theirs ---- */
 

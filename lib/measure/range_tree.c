@@ -38,12 +38,12 @@ struct tree {
 static const struct gt_report_column columns[] = {
     {"range", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
     {"depth", "Depth", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"path", "Path", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"instances", "Count", GT_UNIT_COUNT, NULL, 0},
-    {"ops", "Ops", GT_UNIT_COUNT, NULL, 0},
-    {"sum_ns", "Sum", GT_UNIT_NS, NULL, 0},
-    {"exclusive_ns", "Exclusive", GT_UNIT_NS, NULL, 0},
+    {"path", "Path", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_KEY},
+    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_KEY},
+    {"instances", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"sum_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"exclusive_ns", "Exclusive", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"share", "Share", GT_UNIT_SHARE, "op time", GT_COLUMN_BAR},
 };
 

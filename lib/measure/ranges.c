@@ -8,24 +8,26 @@
 #include "measure/samples.h"
 
 static const struct gt_report_column columns[] = {
-    {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"instances", "Count", GT_UNIT_COUNT, NULL, 0},
-    {"ops", "Ops", GT_UNIT_COUNT, NULL, 0},
-    {"busy_ns", "Busy", GT_UNIT_NS, NULL, 0},
-    {"sum_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
-    {"projected_ns", "Projected", GT_UNIT_NS, NULL, 0},
-    {"range_ns", "CPU time", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
-    {"exclusive_ns", "Exclusive", GT_UNIT_NS, NULL, 0},
+    {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_KEY},
+    {"instances", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"busy_ns", "Busy", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"sum_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"projected_ns", "Projected", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"range_ns", "CPU time", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"exclusive_ns", "Exclusive", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"share", "Share", GT_UNIT_SHARE, "op time", GT_COLUMN_BAR},
-    {"launches", "Launches", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
-    {"used", "With ops", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
+    {"launches", "Launches", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"used", "With ops", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
     {"proj_avg_ns", "Projected mean", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"proj_median_ns", "Projected median", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"proj_min_ns", "Projected min", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"proj_max_ns", "Projected max", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"proj_stddev_ns", "Projected std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"level_avg", "Mean level", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"range_avg_ns", "CPU mean", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
+    {"group", "Group", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_GROUP},
 };
 
 static int by_busy(const void *a, const void *b) {
@@ -77,6 +79,8 @@ static void add_row(struct gt_table *table, const struct gt_range_set *set, cons
     *cell++ = is_used ? gt_cell_int(stats.max_ns) : gt_cell_null();
     *cell++ = is_used ? gt_cell_real(stats.stddev_ns) : gt_cell_null();
     *cell++ = is_used ? gt_cell_real((double)name->levels / (double)name->used) : gt_cell_null();
+    *cell++ = name->instances ? gt_cell_real((double)name->range_ns / (double)name->instances) : gt_cell_null();
+    *cell++ = name->is_step ? gt_cell_text(GT_STR("steps")) : gt_cell_null();
 }
 
 struct gt_table *gt_ranges_table_new(struct gt_section *section) {

@@ -10,8 +10,8 @@
 #include "measure/timeline_names.h"
 #include "measure/timeline_ranges.h"
 
-/* What a page has room for, over all its inputs: about 15 bytes an item, so that the whole stays below 4 MB. */
-enum { OP_ITEMS = 120000, GAP_ITEMS = 30000, RANGE_ITEMS = 40000, NAME_BYTES = 800000 };
+/* What a page has room for, over all its inputs: at 8 to 17 bytes an item the whole stays below 3.2 MB. */
+enum { OP_ITEMS = 100000, GAP_ITEMS = 30000, RANGE_ITEMS = 30000, NAME_BYTES = 500000 };
 /* Of one input: more streams or nested ranges than anyone looks through. */
 enum { OP_ROWS = 512, GAP_ROWS = 512, RANGE_ROWS = 96 };
 

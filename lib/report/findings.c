@@ -23,7 +23,7 @@ const char *gt_severity_name(enum gt_severity severity) {
 }
 
 struct gt_table *gt_section_findings(struct gt_section *section) {
-    struct gt_table *table = gt_section_table(section, "findings", "Findings", columns, COLUMN_COUNT);
+    struct gt_table *table = gt_section_table(section, "findings", "What to do next", columns, COLUMN_COUNT);
     for (size_t b = 0; b < section->block_count; b++)
         if (section->blocks[b].table == table)
             section->blocks[b].kind = GT_BLOCK_FINDINGS;

@@ -1,5 +1,5 @@
 /* The old tools' texts as data: the kernel list and the gap report of GPU Kernel Analyzer, the statistics of GPU
-   Performance Analyser. */
+   Performance Analyser, the rows of gputrc2graph. */
 #include "report/layouts.h"
 
 #include <string.h>
@@ -11,9 +11,19 @@
 #define DOUBLE_50 DOUBLE_10 DOUBLE_10 DOUBLE_10 DOUBLE_10 DOUBLE_10
 
 #define OPERATION_TITLES "  TimePerIter(ms)  InstancePerIter  TotalTime(ms)  TotalInstance\n"
-#define OPERATION_ROW                                                                                                  \
-    "{time_per_iter_ns/1000000:17.2}{instances_per_iter:17.0}{total_ns/1000000:15.2}{instances:15}\n"
-#define NOT_HIDDEN "Estimated non-hidden NCCL, mem ops and bubble "
+#define OPERATION_ROW    "{time_per_iter_ns/1000000:17.2}{instances_per_iter:17.0}{total_ns/1000000:15.2}{instances:15}\n"
+#define NOT_HIDDEN       "Estimated non-hidden NCCL, mem ops and bubble "
+
+static const struct gt_csv_layout gputrc2graph_csv = {
+    .rows = {.table = "graph_kernels"},
+    .line_end = "\n",
+    .has_header = true,
+    .columns = {{"Model_Engine", "@input"},
+                {"Category", "category"},
+                {"Instances", "instances"},
+                {"Name", "name"},
+                {"Elapsed Time (sec)", "elapsed_ns/1000000000"}},
+};
 
 /* clang-format off: a line of source is a line of the file */
 const struct gt_layout gt_layouts[] = {
@@ -67,6 +77,20 @@ const struct gt_layout gt_layouts[] = {
                 {"stddev_ns", "standard deviation"},
                 {"total_ns", "total gap time"}}},
 
+    {.key = "gputrc2graph", .csv = &gputrc2graph_csv},
+
+    {.key = "explain-brief",
+     .parts = {{.head = "", .table = "findings", .limit = 3, .row = "{#}. [{severity}] {title}\n"},
+               {.head = "", .table = "kernels", .limit = 1,
+                .row = "Top kernel: {name:~28} ({share*100:.1}% of kernel time, {count} launches)\n"},
+               {.head = "", .table = "launch_rate", .limit = 1,
+                .row = "Launches: {count} kernels, {per_second:.0} a second; median kernel {median_ns/1000:.2} us\n"},
+               {.head = "", .table = "accounting", .sort = "idle_ns", .limit = 1,
+                .row = "Most idle: GPU {device}, {idle_share*100:.1}% of {span_ns/1000000:.1} ms\n"}}},
+
+    {.key = "explain-schema",
+     .parts = {{.head = "", .table = "schema", .row = "{table} (rows={rows|role}): {columns|role}\n"}, {.head = "\n"}}},
+
     {.key = "stats",
      .none = "n/a",
      .is_screen = true,
@@ -102,11 +126,10 @@ const struct gt_layout gt_layouts[] = {
                         "NVTX range count: {iteration_ranges}\n"
                         "NVTX average range time: {iteration_range_avg_ns/1000000:.3} (ms)\n"
                         "NVTX total range time: {iteration_range_total_ns/1000000:.3} (ms)\n"
-                        "\n"
-                        NOT_HIDDEN "time per range: {non_hidden_per_range_ns/1000000:.3} (ms)\n"
-                        NOT_HIDDEN "time per range: {non_hidden_share*100:.2} (%)\n"
-                        NOT_HIDDEN "total time: {non_hidden_total_ns/1000000:.3} (ms)\n"
-                        NOT_HIDDEN "total time: {non_hidden_share*100:.2} (%)\n"},
+                        "\n" NOT_HIDDEN "time per range: {non_hidden_per_range_ns/1000000:.3} (ms)\n" NOT_HIDDEN
+                        "time per range: {non_hidden_share*100:.2} (%)\n" NOT_HIDDEN
+                        "total time: {non_hidden_total_ns/1000000:.3} (ms)\n" NOT_HIDDEN
+                        "total time: {non_hidden_share*100:.2} (%)\n"},
                {.head = "{@notes}"}}},
 };
 /* clang-format on */

@@ -34,6 +34,7 @@ struct gt_report *gt_report_new(const char *command, size_t section_count) {
     gt_arena_init(&report->arena);
     report->command = command;
     report->section_count = section_count;
+    report->joint.report = report;
     for (size_t i = 0; i < section_count; i++) {
         report->sections[i].report = report;
         report->sections[i].input.rank = -1;
@@ -42,16 +43,19 @@ struct gt_report *gt_report_new(const char *command, size_t section_count) {
     return report;
 }
 
+static void free_tables(const struct gt_section *section) {
+    for (size_t b = 0; b < section->block_count; b++) {
+        if (section->blocks[b].table)
+            gt_free(section->blocks[b].table->cells);
+    }
+}
+
 void gt_report_free(struct gt_report *report) {
     if (!report)
         return;
-    for (size_t s = 0; s < report->section_count; s++) {
-        const struct gt_section *section = &report->sections[s];
-        for (size_t b = 0; b < section->block_count; b++) {
-            if (section->blocks[b].table)
-                gt_free(section->blocks[b].table->cells);
-        }
-    }
+    for (size_t s = 0; s < report->section_count; s++)
+        free_tables(&report->sections[s]);
+    free_tables(&report->joint);
     gt_free(report->sections);
     gt_arena_release(&report->arena);
     gt_free(report);
@@ -162,7 +166,7 @@ void gt_section_note(struct gt_section *section, uint32_t audience, struct gt_st
 
 struct gt_timeline *gt_section_timeline(struct gt_section *section) {
     struct gt_timeline *timeline = gt_arena_alloc(&section->report->arena, sizeof *timeline);
-    struct gt_block *block = timeline ? add_block(section, GT_BLOCK_TIMELINE, GT_FOR_DATA | GT_FOR_PAGE) : NULL;
+    struct gt_block *block = timeline ? add_block(section, GT_BLOCK_TIMELINE, GT_FOR_PAGE) : NULL;
     if (block)
         block->timeline = timeline;
     else
@@ -179,6 +183,30 @@ void gt_section_issue(struct gt_section *section, const struct gt_report_issue *
     section->issues[section->issue_count++] = *issue;
 }
 
+void gt_section_bring_first(struct gt_section *section, size_t count) {
+    struct gt_block *blocks = gt_arena_array(&section->report->arena, section->block_count, sizeof *blocks);
+    if (!blocks || !count || count > section->block_count)
+        return;
+    size_t others = section->block_count - count;
+    memcpy(blocks, section->blocks + others, count * sizeof *blocks);
+    if (others)
+        memcpy(blocks + count, section->blocks, others * sizeof *blocks);
+    for (size_t b = 0; b < section->block_count; b++)
+        blocks[b].index = b;
+    section->blocks = blocks;
+    section->block_capacity = section->block_count;
+}
+
+struct gt_cell gt_section_fact(const struct gt_section *section, struct gt_str key) {
+    for (size_t b = 0; b < section->block_count; b++) {
+        const struct gt_block *block = &section->blocks[b];
+        for (size_t f = 0; block->kind == GT_BLOCK_FACTS && f < block->fact_count; f++)
+            if (gt_str_eq(gt_str_of(block->facts[f].key), key))
+                return block->facts[f].value;
+    }
+    return gt_cell_null();
+}
+
 struct gt_table *gt_section_find(const struct gt_section *section, const char *key) {
     for (size_t b = 0; b < section->block_count; b++) {
         const struct gt_block *block = &section->blocks[b];
@@ -188,10 +216,14 @@ struct gt_table *gt_section_find(const struct gt_section *section, const char *k
     return NULL;
 }
 
-size_t gt_table_column(const struct gt_table *table, const char *key) {
+size_t gt_table_column_named(const struct gt_table *table, struct gt_str key) {
     for (size_t c = 0; c < table->column_count; c++) {
-        if (strcmp(table->columns[c].key, key) == 0)
+        if (gt_str_eq(gt_str_of(table->columns[c].key), key))
             return c;
     }
     return SIZE_MAX;
+}
+
+size_t gt_table_column(const struct gt_table *table, const char *key) {
+    return gt_table_column_named(table, gt_str_of(key));
 }

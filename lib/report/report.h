@@ -49,13 +49,25 @@ static inline struct gt_cell gt_cell_text(struct gt_str text) {
 enum gt_audience { GT_FOR_SCREEN = 1, GT_FOR_DATA = 2, GT_FOR_PAGE = 4, GT_FOR_ALL = 7 };
 
 enum gt_column_flag {
-    GT_COLUMN_NAME = 1,    /* long text: takes the width that is left and is shortened in the middle */
-    GT_COLUMN_BAR = 2,     /* the text writer draws a bar beside it, scaled to the largest value of the column */
-    GT_COLUMN_DETAIL = 4,  /* left out of text and Markdown unless asked for by `columns` */
-    GT_COLUMN_WHOLE = 8,   /* bars are scaled to 1 instead: shares whose whole the reader should see */
-    GT_COLUMN_SINGLE = 16, /* a statistic of single events (mean, largest): such columns of a table share a unit */
-    GT_COLUMN_MOMENT = 32, /* a place on the time line: milliseconds, to the microsecond */
-    GT_COLUMN_EDGE = 64,   /* edges of bins grow by factors: each cell has its own unit */
+    GT_COLUMN_NAME = 1,     /* long text: takes the width that is left and is shortened in the middle */
+    GT_COLUMN_BAR = 2,      /* the text writer draws a bar beside it, scaled to the largest value of the column */
+    GT_COLUMN_DETAIL = 4,   /* left out of text and Markdown unless asked for by `columns` */
+    GT_COLUMN_WHOLE = 8,    /* bars are scaled to 1 instead: shares whose whole the reader should see */
+    GT_COLUMN_SINGLE = 16,  /* a statistic of single events (mean, largest): such columns of a table share a unit */
+    GT_COLUMN_MOMENT = 32,  /* a place on the time line: milliseconds, to the microsecond */
+    GT_COLUMN_EDGE = 64,    /* edges of bins grow by factors: each cell has its own unit */
+    GT_COLUMN_SIGNED = 128, /* a difference: numbers above 0 have a '+' */
+
+    /* What lets two tables be compared row by row, whatever they are about (diff.h). */
+    GT_COLUMN_KEY = 256,  /* tells rows apart; without one all rows are compared as one */
+    GT_COLUMN_ADDS = 512, /* an amount that adds up over rows and grows with the length of the capture */
+    GT_COLUMN_LEADS =
+        1024, /* the amount (it adds) that says how much a row matters; without one a table is not compared */
+    GT_COLUMN_SPREAD = 2048, /* sample standard deviation of the events that the leading amount sums, as many as the
+                                first count that adds says */
+    GT_COLUMN_ALIAS = 4096,  /* another name of the row, to go by where the keys differ */
+    GT_COLUMN_GROUP = 16384, /* rows with the same text here are one row of the comparison; null: the row is its own */
+    GT_COLUMN_CLASS = 8192,  /* the kind of work that the row belongs to, to go by where all names differ */
 };
 
 #define GT_TABLE_COLUMNS_MAX 256
@@ -77,6 +89,8 @@ struct gt_table {
     size_t screen_limit;        /* rows shown on the screen; 0 = all */
     const char *screen_columns; /* comma-separated keys; NULL = all but the detail ones */
     bool is_ranked;             /* rows are numbered on the screen */
+    bool keeps_order;           /* a comparison leaves its rows in their order and shows them all */
+    bool folds;                 /* columns that find no room there stand below, behind the first once more */
     const char *empty;          /* the sentence to show when there are no rows; NULL: the table is not shown */
     const char *sort;           /* key of the column the rows are ordered by, as gt_table_sort leaves it; may be NULL */
     struct gt_report *report;
@@ -154,9 +168,13 @@ struct gt_section {
 struct gt_report {
     struct gt_arena arena;
     const char *command;
-    const char *main_table; /* key; NULL: the first table */
+    struct gt_str heading;    /* above everything; empty: none */
+    const char *main_table;   /* key; NULL: the first table */
+    const char *generated_at; /* when, for those who keep reports; NULL: not told */
     struct gt_section *sections;
     size_t section_count;
+    const struct gt_diff_sides *sides; /* of a comparison, which is the first section; NULL: none */
+    struct gt_section joint;           /* what text and Markdown show of all inputs together, before each by itself */
 
     /* Handed out after a memory failure, so that whoever builds need not look. */
     struct gt_table spare_table;
@@ -183,7 +201,7 @@ struct gt_block *gt_section_facts(struct gt_section *section, const char *title)
 void gt_block_fact(struct gt_section *section, struct gt_block *facts, const char *key, const char *title,
                    enum gt_unit unit, struct gt_cell value);
 void gt_section_note(struct gt_section *section, uint32_t audience, struct gt_str text); /* copies */
-/* An empty one for data and pages. Never NULL: after a memory failure one that no block has. */
+/* An empty one, for pages. Never NULL: after a memory failure one that no block has. */
 struct gt_timeline *gt_section_timeline(struct gt_section *section);
 void gt_section_issue(struct gt_section *section, const struct gt_report_issue *issue);
 
@@ -204,10 +222,19 @@ size_t gt_findings_advice_shown(const struct gt_table *table, const struct gt_fi
 
 /* ---- looking ---- */
 
+/* Moves the last blocks to the front. */
+void gt_section_bring_first(struct gt_section *section, size_t count);
+
+/* The value of a fact; null if the section has none of that key. */
+struct gt_cell gt_section_fact(const struct gt_section *section, struct gt_str key);
 /* The table with that key in a section, NULL if there is none. */
 struct gt_table *gt_section_find(const struct gt_section *section, const char *key);
 /* Index of a column, SIZE_MAX if there is none. */
 size_t gt_table_column(const struct gt_table *table, const char *key);
+size_t gt_table_column_named(const struct gt_table *table, struct gt_str key);
+
+/* Room for one more item in an array of the arena; NULL when memory is short. The old array stays readable. */
+void *gt_report_room(struct gt_report *report, void *items, size_t count, size_t *capacity, size_t elem_bytes);
 
 /* Room for one more item in an array of the arena; NULL when memory is short. The old array stays readable. */
 void *gt_report_room(struct gt_report *report, void *items, size_t count, size_t *capacity, size_t elem_bytes);
@@ -223,6 +250,9 @@ void gt_table_limit(struct gt_table *table, size_t rows); /* keeps the first one
 
 /* What all shapes of a table ask for together: a later one wins, field by field. */
 struct gputime_shape gt_shape_of(const char *table, const struct gputime_shape *shapes, size_t count);
+
+/* joint.c: the tables of all inputs that the shape asks for, in the joint section instead of in each. */
+enum gt_status gt_report_join(struct gt_report *report, const struct gputime_shape *shape, struct gt_error *err);
 
 /* Applies the shapes to every table they name. Unknown sort or screen columns are usage errors that list the columns.
  */

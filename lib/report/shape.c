@@ -47,14 +47,6 @@ bool gt_columns_next(struct gt_str *rest, struct gt_str *key) {
     return true;
 }
 
-static size_t column_named(const struct gt_table *table, struct gt_str key) {
-    for (size_t c = 0; c < table->column_count; c++) {
-        if (gt_str_eq(gt_str_of(table->columns[c].key), key))
-            return c;
-    }
-    return SIZE_MAX;
-}
-
 /* ---- sort ---- */
 
 enum key_kind { KEY_INT, KEY_REAL, KEY_TEXT };
@@ -213,7 +205,7 @@ static enum gt_status sort_rows(struct gt_table *table, size_t column, bool asce
 enum gt_status gt_table_sort(struct gt_table *table, const char *sort, struct gt_error *err) {
     bool ascending = sort[0] == '+';
     struct gt_str key = gt_str_of(ascending ? sort + 1 : sort);
-    size_t column = column_named(table, key);
+    size_t column = gt_table_column_named(table, key);
     if (column == SIZE_MAX)
         return unknown_column(table, key, err);
     if (table->row_count > UINT32_MAX)
@@ -238,14 +230,14 @@ static enum gt_status check_columns(const struct gt_table *table, const char *ke
     struct gt_str rest = gt_str_of(keys), key;
     while (gt_columns_next(&rest, &key)) {
         /* The writers of data put an input column before those of the table. */
-        if (column_named(table, key) == SIZE_MAX && !gt_str_eq(key, GT_STR("input")))
+        if (gt_table_column_named(table, key) == SIZE_MAX && !gt_str_eq(key, GT_STR("input")))
             return unknown_column(table, key, err);
     }
     return GT_OK;
 }
 
 struct gputime_shape gt_shape_of(const char *key, const struct gputime_shape *shapes, size_t count) {
-    struct gputime_shape sum = {0};
+    struct gputime_shape sum = {.table = key};
     for (size_t i = 0; i < count; i++) {
         if (!shapes[i].table || strcmp(shapes[i].table, key) != 0)
             continue;
@@ -255,6 +247,8 @@ struct gputime_shape gt_shape_of(const char *key, const struct gputime_shape *sh
         sum.columns = shapes[i].columns ? shapes[i].columns : sum.columns;
         sum.hidden = shapes[i].hidden ? shapes[i].hidden : sum.hidden;
         sum.ranked = shapes[i].ranked ? shapes[i].ranked : sum.ranked;
+        sum.joined = shapes[i].joined ? shapes[i].joined : sum.joined;
+        sum.pivot = shapes[i].pivot ? shapes[i].pivot : sum.pivot;
     }
     return sum;
 }
@@ -284,8 +278,29 @@ static enum gt_status shape_table(struct gt_block *block, const struct gputime_s
     return GT_OK;
 }
 
+/* What all inputs show together is made of whole tables. */
+static enum gt_status join_tables(struct gt_report *report, const struct gputime_shape *shapes, size_t count,
+                                  struct gt_error *err) {
+    enum gt_status status = GT_OK;
+    for (size_t i = 0; i < count && !status; i++) {
+        if (!shapes[i].joined && !shapes[i].pivot)
+            continue;
+        struct gputime_shape shape = gt_shape_of(shapes[i].table, shapes, count);
+        status = gt_report_join(report, &shape, err);
+        struct gt_table *table = gt_section_find(&report->joint, shape.table);
+        if (table && shape.limit > 0)
+            gt_table_limit(table, (size_t)shape.limit + 1); /* and the totals */
+        if (table && shape.screen_limit)
+            table->screen_limit = shape.screen_limit > 0 ? (size_t)shape.screen_limit + 1 : 0;
+    }
+    return status;
+}
+
 enum gt_status gt_report_shape(struct gt_report *report, const struct gputime_shape *shapes, size_t count,
                                struct gt_error *err) {
+    enum gt_status joined = join_tables(report, shapes, count, err);
+    if (joined)
+        return joined;
     for (size_t s = 0; s < report->section_count; s++) {
         struct gt_section *section = &report->sections[s];
         for (size_t b = 0; b < section->block_count; b++) {

@@ -3,59 +3,13 @@
 #include "write/json.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
-#include "base/num.h"
-#include "write/cell.h"
 #include "write/escape.h"
-#include "write/joined.h"
+#include "write/json_tables.h"
 #include "write/json_timeline.h"
+#include "write/json_value.h"
 #include "write/writer.h"
-
-#define EXACT_MAX ((int64_t)1 << 53) /* a script's number holds every integer up to here */
-
-static void write_integer(struct gt_out *out, int64_t value, bool is_exact) {
-    char buf[GT_NUM_MAX];
-    size_t length = gt_num_format_int(buf, value);
-    if (is_exact || (value <= EXACT_MAX && value >= -EXACT_MAX))
-        gt_out_write(out, buf, length);
-    else
-        gt_json_string(out, (struct gt_str){buf, length});
-}
-
-static void write_value(struct gt_out *out, const struct gt_cell *cell, bool for_page) {
-    char buf[GT_NUM_MAX];
-    switch ((enum gputime_cell_type)cell->type) {
-    case GPUTIME_CELL_TEXT:
-        gt_json_string(out, gt_cell_str(cell));
-        return;
-    case GPUTIME_CELL_INT:
-        write_integer(out, cell->integer, !for_page);
-        return;
-    case GPUTIME_CELL_REAL:
-        if (!isfinite(cell->real))
-            break;
-        gt_out_write(out, buf, gt_num_format_real(buf, cell->real));
-        return;
-    case GPUTIME_CELL_NULL:
-        break;
-    }
-    gt_out_text(out, "null");
-}
-
-static void write_key(struct gt_out *out, const char *key) {
-    gt_json_string(out, gt_str_of(key));
-    gt_out_text(out, ": ");
-}
-
-static void write_text(struct gt_out *out, const char *key, struct gt_str text) {
-    write_key(out, key);
-    if (text.len)
-        gt_json_string(out, text);
-    else
-        gt_out_text(out, "null");
-}
 
 /* ---- facts ---- */
 
@@ -75,17 +29,17 @@ static bool is_repeated(const struct gt_section *section, enum gt_audience audie
 }
 
 static void write_fact(struct gt_out *out, const struct gt_report_fact *fact) {
-    write_key(out, fact->key);
-    write_value(out, &fact->value, false);
+    gt_json_key(out, fact->key);
+    gt_json_cell(out, &fact->value);
 }
 
 static void write_titled_fact(struct gt_out *out, const struct gt_report_fact *fact) {
     gt_out_char(out, '{');
-    write_text(out, "key", gt_str_of(fact->key));
+    gt_json_text(out, "key", gt_str_of(fact->key));
     gt_out_text(out, ", ");
-    write_text(out, "title", gt_str_of(fact->title));
+    gt_json_text(out, "title", gt_str_of(fact->title));
     gt_out_printf(out, ", \"unit\": \"%s\", \"value\": ", gt_unit_name(fact->unit));
-    write_value(out, &fact->value, true);
+    gt_json_exact_cell(out, &fact->value);
     gt_out_char(out, '}');
 }
 
@@ -155,16 +109,16 @@ static void write_known(struct gt_out *out, const char *key, int64_t value, bool
 static void write_input(struct gt_out *out, const struct gt_section *section, enum gt_audience audience) {
     const struct gt_report_input *input = &section->input;
     gt_out_char(out, '{');
-    write_key(out, "input");
+    gt_json_key(out, "input");
     gt_json_string(out, input->label);
     gt_out_text(out, ", ");
-    write_text(out, "path", input->path);
+    gt_json_text(out, "path", input->path);
     gt_out_text(out, ", ");
-    write_text(out, "format", gt_str_of(input->format));
+    gt_json_text(out, "format", gt_str_of(input->format));
     gt_out_text(out, ", ");
-    write_text(out, "producer", input->producer);
+    gt_json_text(out, "producer", input->producer);
     gt_out_text(out, ", ");
-    write_text(out, "selection", input->selection);
+    gt_json_text(out, "selection", input->selection);
     gt_out_printf(out,
                   ",\n     \"ops\": %" PRIu64 ", \"kernels\": %" PRIu64 ", \"calls\": %" PRIu64 ", \"ranges\": %" PRIu64
                   ", \"cpu_ops\": %" PRIu64 ", \"skipped_events\": %" PRIu64,
@@ -197,114 +151,10 @@ static void write_inputs(struct gt_out *out, const struct gt_report *report, enu
     gt_out_text(out, report->section_count ? "\n  ],\n" : "],\n");
 }
 
-/* ---- tables ---- */
-
-/* How people see the column, as the text writer knows it. */
-static void write_column_flags(struct gt_out *out, uint32_t flags) {
-    static const struct {
-        enum gt_column_flag flag;
-        const char *name;
-    } names[] = {{GT_COLUMN_NAME, "name"},   {GT_COLUMN_BAR, "bar"},       {GT_COLUMN_DETAIL, "detail"},
-                 {GT_COLUMN_WHOLE, "whole"}, {GT_COLUMN_SINGLE, "single"}, {GT_COLUMN_MOMENT, "moment"},
-                 {GT_COLUMN_EDGE, "edge"}};
-    const char *separator = "";
-    gt_out_text(out, ", \"flags\": [");
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (!(flags & names[i].flag))
-            continue;
-        gt_out_printf(out, "%s\"%s\"", separator, names[i].name);
-        separator = ", ";
-    }
-    gt_out_char(out, ']');
-}
-
-static void write_column(struct gt_out *out, const struct gt_report_column *column, enum gt_audience audience) {
-    gt_out_char(out, '{');
-    write_key(out, "key");
-    gt_json_string(out, gt_str_of(column->key));
-    gt_out_text(out, ", ");
-    write_key(out, "title");
-    gt_json_string(out, gt_str_of(column->title));
-    gt_out_printf(out, ", \"unit\": \"%s\"", gt_unit_name(column->unit));
-    if (column->of) {
-        gt_out_text(out, ", ");
-        write_text(out, "of", gt_str_of(column->of));
-    }
-    if (audience == GT_FOR_PAGE && column->flags)
-        write_column_flags(out, column->flags);
-    gt_out_char(out, '}');
-}
-
-static void write_row(struct gt_out *out, const struct gt_joined *joined, const struct gt_cell *row) {
-    gt_out_char(out, '{');
-    for (size_t c = 0; c < joined->column_count; c++) {
-        if (c)
-            gt_out_write(out, ", ", 2);
-        write_key(out, joined->columns[c]->key);
-        write_value(out, &row[c], false);
-    }
-    gt_out_char(out, '}');
-}
-
-/* The keys of a row's columns stand once for the table. */
-static void write_packed_row(struct gt_out *out, const struct gt_joined *joined, const struct gt_cell *row) {
-    gt_out_char(out, '[');
-    for (size_t c = 0; c < joined->column_count; c++) {
-        if (c)
-            gt_out_char(out, ',');
-        write_value(out, &row[c], true);
-    }
-    gt_out_char(out, ']');
-}
-
-static void write_table(struct gt_out *out, struct gt_joined *joined, enum gt_audience audience) {
-    gt_out_text(out, "    ");
-    write_key(out, joined->key);
-    gt_out_text(out, "{\n      ");
-    write_key(out, "title");
-    gt_json_string(out, gt_str_of(joined->title));
-    if (joined->total_rows > joined->row_count)
-        gt_out_printf(out, ",\n      \"total_rows\": %zu", joined->total_rows);
-    gt_out_text(out, ",\n      \"columns\": [");
-    for (size_t c = 0; c < joined->column_count; c++) {
-        gt_out_text(out, c ? ",\n        " : "\n        ");
-        write_column(out, joined->columns[c], audience);
-    }
-    gt_out_text(out, "\n      ],\n      \"rows\": [");
-    const char *separator = "\n        ";
-    for (const struct gt_cell *row; (row = gt_joined_next(joined)); separator = ",\n        ") {
-        gt_out_text(out, separator);
-        if (audience == GT_FOR_PAGE)
-            write_packed_row(out, joined, row);
-        else
-            write_row(out, joined, row);
-    }
-    gt_out_text(out, joined->row_count ? "\n      ]\n    }" : "]\n    }");
-}
-
-static enum gt_status write_tables(struct gt_out *out, const struct gt_report *report, const struct gt_json_how *how,
-                                   struct gt_error *err) {
-    const char *key;
-    gt_out_text(out, "  \"tables\": {");
-    for (size_t i = 0; (key = gt_joined_key(report, how->audience, i)); i++) {
-        struct gt_joined joined;
-        enum gt_status status = gt_joined_init(&joined, report, key, err);
-        if (status)
-            return status;
-        if (how->row_limit)
-            gt_joined_limit(&joined, how->row_limit);
-        gt_out_text(out, i ? ",\n" : "\n");
-        write_table(out, &joined, how->audience);
-        gt_joined_release(&joined);
-    }
-    gt_out_text(out, gt_joined_key(report, how->audience, 0) ? "\n  },\n" : "},\n");
-    return GT_OK;
-}
-
 /* ---- findings ---- */
 
 static void write_sentences(struct gt_out *out, const char *key, const struct gt_str *sentences, size_t count) {
-    write_key(out, key);
+    gt_json_key(out, key);
     gt_out_char(out, '[');
     for (size_t i = 0; i < count; i++) {
         gt_out_text(out, i ? ", " : "");
@@ -313,25 +163,30 @@ static void write_sentences(struct gt_out *out, const char *key, const struct gt
     gt_out_text(out, "],");
 }
 
-static void write_finding(struct gt_out *out, const struct gt_section *section, const struct gt_finding *finding) {
+static void write_finding(struct gt_out *out, const struct gt_section *section, const struct gt_finding *finding,
+                          bool has_recommendation) {
     gt_out_char(out, '{');
-    write_key(out, "input");
+    gt_json_key(out, "input");
     gt_json_string(out, section->input.label);
     gt_out_text(out, ", ");
-    write_text(out, "id", gt_str_of(finding->id));
+    gt_json_text(out, "id", gt_str_of(finding->id));
     gt_out_printf(out, ", \"severity\": \"%s\", ", gt_severity_name(finding->severity));
-    write_text(out, "title", finding->title);
+    gt_json_text(out, "title", finding->title);
     gt_out_text(out, ",\n     ");
     write_sentences(out, "evidence", finding->evidence, finding->evidence_count);
     gt_out_text(out, "\n     ");
     write_sentences(out, "advice", finding->advice, finding->advice_count);
     gt_out_text(out, "\n     ");
-    write_text(out, "table", gt_str_of(finding->table));
+    if (has_recommendation) {
+        write_sentences(out, "recommendation", finding->advice, finding->advice_count);
+        gt_out_text(out, "\n     ");
+    }
+    gt_json_text(out, "table", gt_str_of(finding->table));
     write_known(out, "recoverable_ns", finding->recoverable_ns, finding->recoverable_ns >= 0);
     gt_out_char(out, '}');
 }
 
-static void write_findings(struct gt_out *out, const struct gt_report *report) {
+static void write_findings(struct gt_out *out, const struct gt_report *report, bool has_recommendations) {
     const char *separator = "\n    ";
     gt_out_text(out, "  \"findings\": [");
     for (size_t s = 0; s < report->section_count; s++) {
@@ -339,7 +194,7 @@ static void write_findings(struct gt_out *out, const struct gt_report *report) {
         const struct gt_table *table = gt_section_find(section, "findings");
         for (size_t row = 0; table && row < table->row_count; row++) {
             gt_out_text(out, separator);
-            write_finding(out, section, gt_section_finding_at(section, table, row));
+            write_finding(out, section, gt_section_finding_at(section, table, row), has_recommendations);
             separator = ",\n    ";
         }
     }
@@ -350,12 +205,12 @@ static void write_findings(struct gt_out *out, const struct gt_report *report) {
 
 static void write_issue(struct gt_out *out, const struct gt_section *section, const struct gt_report_issue *issue) {
     gt_out_char(out, '{');
-    write_key(out, "input");
+    gt_json_key(out, "input");
     gt_json_string(out, section->input.label);
     gt_out_text(out, ", ");
-    write_text(out, "id", gt_str_of(issue->id));
+    gt_json_text(out, "id", gt_str_of(issue->id));
     gt_out_printf(out, ", \"count\": %" PRIu64 ", ", issue->count);
-    write_text(out, "help", gt_str_of(issue->help));
+    gt_json_text(out, "help", gt_str_of(issue->help));
     gt_out_printf(out, ", \"loss\": %s, \"first_offset\": ", issue->is_loss ? "true" : "false");
     if (issue->first_offset == UINT64_MAX)
         gt_out_text(out, "null}");
@@ -374,23 +229,36 @@ static void write_issues(struct gt_out *out, const struct gt_report *report) {
             separator = ",\n    ";
         }
     }
-    gt_out_text(out, separator[0] == ',' ? "\n  ]\n" : "]\n");
+    gt_out_text(out, separator[0] == ',' ? "\n  ]" : "]");
 }
 
 enum gt_status gt_json_report(const struct gt_report *report, const struct gt_json_how *how, struct gt_out *out,
                               struct gt_error *err) {
     gt_out_text(out, "{\n  \"tool\": {\"name\": \"gputime\", \"version\": \"" GPUTIME_VERSION "\"},\n  ");
-    write_text(out, "command", gt_str_of(report->command));
+    gt_json_text(out, "command", gt_str_of(report->command));
+    if (report->heading.len) {
+        gt_out_text(out, ",\n  ");
+        gt_json_text(out, "heading", report->heading);
+    }
+    if (how->audience == GT_FOR_PAGE && report->main_table) {
+        gt_out_text(out, ",\n  ");
+        gt_json_text(out, "main_table", gt_str_of(report->main_table));
+    }
     gt_out_text(out, ",\n");
+    if (report->generated_at) {
+        gt_out_text(out, "  ");
+        gt_json_text(out, "generated_at", gt_str_of(report->generated_at));
+        gt_out_text(out, ",\n");
+    }
     write_inputs(out, report, how->audience);
-    enum gt_status status = write_tables(out, report, how, err);
+    enum gt_status status = gt_json_tables(out, report, how, err);
     if (status)
         return status;
     write_all_facts(out, report);
-    gt_json_timelines(out, report);
-    write_findings(out, report);
+    gt_json_timelines(out, report, how->audience);
+    write_findings(out, report, how->has_recommendations);
     write_issues(out, report);
-    gt_out_text(out, "}\n");
+    gt_out_text(out, how->is_open ? "" : "\n}\n");
     return GT_OK;
 }
 

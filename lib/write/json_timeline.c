@@ -1,4 +1,4 @@
-/* Timelines as JSON: columns of small integers, since a page carries a hundred thousand items. */
+/* Timelines as JSON, with the items of a row packed into a string, since a page carries a hundred thousand of them. */
 #include "write/json_timeline.h"
 
 #include <string.h>
@@ -20,54 +20,65 @@ static void write_int_member(struct gt_out *out, const char *key, int64_t value)
     gt_out_text(out, ", ");
 }
 
-/* ---- items, column by column ---- */
+/* ---- items: numbers of a variable number of bytes, in base64 ---- */
 
-static int64_t start_column(const struct gt_timeline_item *item, int64_t before_ns) {
-    return item->start_ns - before_ns;
+/* Bytes on their way out, three at a time. */
+struct packing {
+    struct gt_out *out;
+    uint8_t bytes[3];
+    size_t count;
+};
+
+static void flush(struct packing *packing) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const uint8_t *bytes = packing->bytes;
+    const char text[4] = {digits[bytes[0] >> 2], digits[(bytes[0] & 3) << 4 | bytes[1] >> 4],
+                          packing->count > 1 ? digits[(bytes[1] & 15) << 2 | bytes[2] >> 6] : '=',
+                          packing->count > 2 ? digits[bytes[2] & 63] : '='};
+    gt_out_write(packing->out, text, sizeof text);
+    *packing = (struct packing){.out = packing->out};
 }
 
-static int64_t length_column(const struct gt_timeline_item *item, int64_t before_ns) {
-    (void)before_ns;
-    return item->end_ns - item->start_ns;
+static void pack_byte(struct packing *packing, uint8_t byte) {
+    packing->bytes[packing->count++] = byte;
+    if (packing->count == sizeof packing->bytes)
+        flush(packing);
 }
 
-static int64_t name_column(const struct gt_timeline_item *item, int64_t before_ns) {
-    (void)before_ns;
-    return item->name;
+/* Seven bits a byte, the lowest first; the eighth bit says that more follow. */
+static void pack(struct packing *packing, uint64_t value) {
+    for (; value >= 128; value >>= 7)
+        pack_byte(packing, (uint8_t)(value | 128));
+    pack_byte(packing, (uint8_t)value);
 }
 
-static void write_column(struct gt_out *out, const struct gt_timeline_row *row, const char *key,
-                         int64_t (*value)(const struct gt_timeline_item *item, int64_t before_ns)) {
+/* The sign in the lowest bit, so that small numbers are short. */
+static uint64_t zigzag(int64_t value) {
+    return (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0);
+}
+
+/* The start as the distance from the end before; that a single, uncovered item stands for one and is busy throughout
+   goes without saying. */
+static void write_items(struct gt_out *out, const struct gt_timeline_row *row) {
+    struct packing packing = {.out = out};
     int64_t before_ns = 0;
-    gt_out_printf(out, ",\n       \"%s\": [", key);
-    for (size_t i = 0; i < row->item_count; i++) {
-        if (i)
-            gt_out_char(out, ',');
-        write_int(out, value(&row->items[i], before_ns));
-        before_ns = row->items[i].end_ns;
-    }
-    gt_out_char(out, ']');
-}
-
-/* Only what is not the single, uncovered item that most are: number, count and busy time of each. */
-static void write_joined(struct gt_out *out, const struct gt_timeline_row *row) {
-    size_t last = 0;
-    const char *separator = "";
-    gt_out_text(out, ",\n       \"joined\": [");
+    gt_out_text(out, ", \"items\": \"");
     for (size_t i = 0; i < row->item_count; i++) {
         const struct gt_timeline_item *item = &row->items[i];
-        if (item->count == 1 && item->busy_ns == item->end_ns - item->start_ns)
-            continue;
-        gt_out_text(out, separator);
-        write_int(out, (int64_t)(i - last));
-        gt_out_char(out, ',');
-        write_int(out, item->count);
-        gt_out_char(out, ',');
-        write_int(out, item->busy_ns);
-        separator = ",";
-        last = i;
+        int64_t length_ns = item->end_ns - item->start_ns;
+        bool is_plain = item->count == 1 && item->busy_ns == length_ns;
+        pack(&packing, zigzag(item->start_ns - before_ns));
+        pack(&packing, (uint64_t)length_ns);
+        pack(&packing, (uint64_t)item->name << 1 | !is_plain);
+        if (!is_plain) {
+            pack(&packing, item->count);
+            pack(&packing, (uint64_t)(length_ns - item->busy_ns));
+        }
+        before_ns = item->end_ns;
     }
-    gt_out_char(out, ']');
+    if (packing.count)
+        flush(&packing);
+    gt_out_char(out, '"');
 }
 
 static void write_row(struct gt_out *out, const struct gt_timeline_row *row) {
@@ -83,10 +94,7 @@ static void write_row(struct gt_out *out, const struct gt_timeline_row *row) {
     write_int_member(out, "busy_ns", row->busy_ns);
     gt_out_text(out, "\"grain_ns\": ");
     write_int(out, row->grain_ns);
-    write_column(out, row, "start", start_column);
-    write_column(out, row, "length", length_column);
-    write_column(out, row, "name", name_column);
-    write_joined(out, row);
+    write_items(out, row);
     gt_out_char(out, '}');
 }
 
@@ -143,12 +151,12 @@ static void write_timeline(struct gt_out *out, const struct gt_section *section,
     gt_out_text(out, timeline->row_count ? "\n     ]}" : "]}");
 }
 
-void gt_json_timelines(struct gt_out *out, const struct gt_report *report) {
+void gt_json_timelines(struct gt_out *out, const struct gt_report *report, enum gt_audience audience) {
     const char *separator = "  \"timelines\": [\n    ";
     for (size_t s = 0; s < report->section_count; s++) {
         const struct gt_section *section = &report->sections[s];
         for (size_t b = 0; b < section->block_count; b++) {
-            if (section->blocks[b].kind != GT_BLOCK_TIMELINE)
+            if (section->blocks[b].kind != GT_BLOCK_TIMELINE || !(section->blocks[b].audience & audience))
                 continue;
             gt_out_text(out, separator);
             write_timeline(out, section, section->blocks[b].timeline);

@@ -5,7 +5,8 @@
 #include "base/out.h"
 #include "report/report.h"
 
-/* A member of the report's object with a comma and line break behind it; nothing where no section has a timeline. */
-void gt_json_timelines(struct gt_out *out, const struct gt_report *report);
+/* A member of the report's object with a comma and line break behind it; nothing where no section has a timeline for
+   that audience. */
+void gt_json_timelines(struct gt_out *out, const struct gt_report *report, enum gt_audience audience);
 
 #endif

@@ -1,5 +1,4 @@
 /* Runs a layout, the text file of an older tool as data, over each section of a report. */
-#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,55 +7,12 @@
 #include "base/num.h"
 #include "report/layouts.h"
 #include "write/cell.h"
+#include "write/folder.h"
 #include "write/glyph.h"
+#include "write/picked.h"
+#include "write/place.h"
 #include "write/screen.h"
 #include "write/writer.h"
-
-/* ---- the grammar of a place ---- */
-
-struct place {
-    struct gt_str text; /* instead of a value; NULL: none */
-    struct gt_str keys; /* "full_name|name" */
-    char operation;     /* '/', '*' or 0 */
-    int64_t operand;
-    size_t width;
-    bool is_left; /* aligned in the width of a table's column */
-    int decimals; /* -1: as the value has them */
-};
-
-static int64_t take_digits(const char **at) {
-    int64_t value = 0;
-    while (**at >= '0' && **at <= '9')
-        value = value * 10 + (*(*at)++ - '0');
-    return value;
-}
-
-/* text stands behind the opening brace; gives what follows the closing one. Layouts are ours: a bad one is a bug. */
-static const char *parse_place(const char *text, struct place *place) {
-    *place = (struct place){.decimals = -1};
-    if (*text == '\'') {
-        place->text = (struct gt_str){text + 1, strcspn(text + 1, "'")};
-        text += place->text.len + 2;
-    }
-    place->keys = (struct gt_str){text, strcspn(text, "/*:}")};
-    text += place->keys.len;
-    if (*text == '/' || *text == '*') {
-        place->operation = *text++;
-        place->operand = take_digits(&text);
-    }
-    if (*text == ':') {
-        text++;
-        place->is_left = *text == '-';
-        text += place->is_left;
-        place->width = (size_t)take_digits(&text);
-    }
-    if (*text == '.') {
-        text++;
-        place->decimals = (int)take_digits(&text);
-    }
-    assert(*text == '}');
-    return text + 1;
-}
 
 /* ---- values ---- */
 
@@ -72,17 +28,6 @@ struct run {
     size_t left_width;         /* of the table's column that is aligned left; 0: not measured yet */
 };
 
-static struct gt_cell find_fact(const struct gt_section *section, struct gt_str key) {
-    for (size_t b = 0; b < section->block_count; b++) {
-        const struct gt_block *block = &section->blocks[b];
-        for (size_t f = 0; block->kind == GT_BLOCK_FACTS && f < block->fact_count; f++) {
-            if (gt_str_eq(gt_str_of(block->facts[f].key), key))
-                return block->facts[f].value;
-        }
-    }
-    return gt_cell_null();
-}
-
 static struct gt_cell find_order(const struct run *run) {
     if (!run->table || !run->table->sort)
         return gt_cell_null();
@@ -93,7 +38,8 @@ static struct gt_cell find_order(const struct run *run) {
     return gt_cell_text(gt_str_of(run->table->sort));
 }
 
-static struct gt_cell find_value(const struct run *run, struct gt_str key) {
+static struct gt_cell find_value(const void *context, struct gt_str key) {
+    const struct run *run = context;
     if (gt_str_eq(key, GT_STR("#")))
         return gt_cell_int((int64_t)run->number);
     if (gt_str_eq(key, GT_STR("@rows")))
@@ -103,7 +49,7 @@ static struct gt_cell find_value(const struct run *run, struct gt_str key) {
     if (gt_str_eq(key, GT_STR("@input")))
         return gt_cell_text(run->section->input.label);
     if (!run->row)
-        return find_fact(run->section, key);
+        return gt_section_fact(run->section, key);
     for (size_t c = 0; c < run->table->column_count; c++) {
         if (gt_str_eq(gt_str_of(run->table->columns[c].key), key))
             return run->row[c];
@@ -111,34 +57,15 @@ static struct gt_cell find_value(const struct run *run, struct gt_str key) {
     return gt_cell_null();
 }
 
-static struct gt_cell first_value(const struct run *run, struct gt_str keys) {
-    while (keys.len) {
-        const char *bar = memchr(keys.ptr, '|', keys.len);
-        size_t length = bar ? (size_t)(bar - keys.ptr) : keys.len;
-        struct gt_cell value = find_value(run, (struct gt_str){keys.ptr, length});
-        if (value.type != GPUTIME_CELL_NULL)
-            return value;
-        length += bar ? 1 : 0;
-        keys = (struct gt_str){keys.ptr + length, keys.len - length};
-    }
-    return gt_cell_null();
-}
-
 /* ---- writing ---- */
 
-static double calculate(const struct place *place, double value) {
-    if (place->operation == '/')
-        return value / (double)place->operand;
-    return place->operation == '*' ? value * (double)place->operand : value;
-}
-
-static size_t format_number(char *buf, const struct place *place, const struct gt_cell *value) {
+static size_t format_number(char *buf, const struct gt_place *place, const struct gt_cell *value) {
     bool is_int = value->type == GPUTIME_CELL_INT;
     if (is_int && place->operation == '/' && place->operand == 1000 && place->decimals >= 0)
         return gt_num_format_scaled(buf, value->integer, 3, place->decimals); /* exact: ns as us */
     if (is_int && !place->operation && place->decimals < 0)
         return gt_num_format_int(buf, value->integer);
-    double real = calculate(place, gt_cell_number(value));
+    double real = gt_place_calculate(place, gt_cell_number(value));
     if (place->decimals == 0)
         real = floor(real + 0.5);
     if (place->decimals < 0 || fabs(real) >= 1e18)
@@ -147,7 +74,7 @@ static size_t format_number(char *buf, const struct place *place, const struct g
 }
 
 /* The widest text of a table's column, but no narrower than the place says. */
-static size_t column_width(const struct run *run, const struct place *place) {
+static size_t column_width(const struct run *run, const struct gt_place *place) {
     size_t width = place->width, column = SIZE_MAX;
     for (size_t c = 0; run->table && c < run->table->column_count; c++)
         if (gt_str_eq(gt_str_of(run->table->columns[c].key), place->keys))
@@ -160,7 +87,12 @@ static size_t column_width(const struct run *run, const struct place *place) {
     return width;
 }
 
-static void write_text(struct run *run, const struct place *place, struct gt_str text) {
+static void write_text(struct run *run, const struct gt_place *place, struct gt_str text) {
+    if (place->is_cut) {
+        struct gt_cut cut = gt_name_cut(text, place->width, true);
+        gt_cut_put(run->out, &cut, true);
+        return;
+    }
     gt_text_put(run->out, text, true);
     if (!place->is_left)
         return;
@@ -201,12 +133,12 @@ static void write_notes(const struct run *run) {
     }
 }
 
-static void write_place(struct run *run, const struct place *place) {
+static void write_place(struct run *run, const struct gt_place *place) {
     if (gt_str_eq(place->keys, GT_STR("@notes"))) {
         write_notes(run);
         return;
     }
-    struct gt_cell value = place->text.ptr ? gt_cell_text(place->text) : first_value(run, place->keys);
+    struct gt_cell value = place->text.ptr ? gt_cell_text(place->text) : gt_place_value(place, find_value, run);
     if (gt_cell_is_text(&value)) {
         write_text(run, place, gt_cell_str(&value));
         return;
@@ -229,52 +161,42 @@ static void write_template(struct run *run, const char *text) {
             gt_out_char(run->out, '{');
             text += 2;
         } else if (*text) {
-            struct place place;
-            text = parse_place(text + 1, &place);
+            struct gt_place place;
+            text = gt_place_parse(text + 1, &place);
             write_place(run, &place);
         }
     }
 }
 
-static bool is_wanted(const struct gt_table *table, const char *where, const struct gt_cell *row) {
-    size_t column = where ? gt_table_column(table, where) : SIZE_MAX;
-    return column == SIZE_MAX || gt_cell_number(&row[column]) != 0;
+/* As many rows as text would show, or as the part asks for. */
+static size_t most_rows(const struct run *run, const struct gt_layout_part *part) {
+    return run->layout->is_screen && run->table ? run->table->screen_limit : part->limit;
 }
 
-static size_t count_wanted(const struct gt_table *table, const char *where) {
-    size_t count = 0;
-    for (size_t row = 0; table && row < table->row_count; row++)
-        count += is_wanted(table, where, &table->cells[row * table->column_count]);
-    return count;
-}
-
-static size_t shown_rows(const struct run *run) {
-    if (!run->table)
-        return 0;
-    size_t limit = run->layout->is_screen ? run->table->screen_limit : 0;
-    return limit && limit < run->table->row_count ? limit : run->table->row_count;
-}
-
-static void write_part(struct run *run, const struct gt_layout_part *part) {
-    if (part->fact && find_fact(run->section, gt_str_of(part->fact)).type == GPUTIME_CELL_NULL)
-        return;
-    run->table = part->table ? gt_section_find(run->section, part->table) : NULL;
-    run->rows = count_wanted(run->table, part->where);
+static enum gt_status write_part(struct run *run, const struct gt_layout_part *part, struct gt_error *err) {
+    struct gt_pick pick = {.table = part->table ? part->table : "", .with = part->where, .sort = part->sort};
+    struct gt_picked picked;
+    if (part->fact && gt_section_fact(run->section, gt_str_of(part->fact)).type == GPUTIME_CELL_NULL)
+        return GT_OK;
+    enum gt_status status = gt_picked_init(&picked, &pick, &(struct gt_scope){.section = run->section}, err);
+    run->table = picked.table;
+    run->rows = picked.count;
     run->row = NULL;
     run->number = run->left_width = 0;
     write_template(run, part->head);
-    for (size_t row = 0; row < shown_rows(run); row++) {
-        run->row = &run->table->cells[row * run->table->column_count];
-        if (!is_wanted(run->table, part->where, run->row))
-            continue;
+    size_t most = most_rows(run, part);
+    for (size_t i = 0; i < picked.count && (!most || i < most); i++) {
+        run->row = picked.rows[i];
         run->number++;
         write_template(run, part->row);
     }
+    gt_picked_release(&picked);
+    return status;
 }
 
 /* The table each layout is about, its last: without it in any section there is nothing to write. */
 static const char *missing_table(const struct gt_report *report, const struct gt_layout *layout) {
-    const char *key = NULL;
+    const char *key = layout->csv ? layout->csv->rows.table : NULL;
     for (size_t p = 0; p < GT_LAYOUT_PARTS && layout->parts[p].head; p++)
         key = layout->parts[p].table ? layout->parts[p].table : key;
     for (size_t s = 0; key && s < report->section_count; s++) {
@@ -292,6 +214,8 @@ enum gt_status gt_write_layout(const struct gt_report *report, const struct gput
     const char *missing = missing_table(report, layout);
     if (missing)
         return gt_fail_usage(err, "format '%s' needs the table '%s', which this report has not", layout->key, missing);
+    if (layout->csv)
+        return gt_write_csv_layout(report, layout->csv, out, err);
     for (size_t s = 0; s < report->section_count; s++) {
         struct run run = {.layout = layout, .options = options, .section = &report->sections[s], .out = out};
         if (layout->is_screen) {
@@ -302,7 +226,8 @@ enum gt_status gt_write_layout(const struct gt_report *report, const struct gput
             gt_out_text(out, "\n\n");
         }
         for (size_t p = 0; p < GT_LAYOUT_PARTS && layout->parts[p].head; p++)
-            write_part(&run, &layout->parts[p]);
+            if (write_part(&run, &layout->parts[p], err) != GT_OK)
+                return GT_ERR;
     }
     return GT_OK;
 }

@@ -235,17 +235,36 @@ static void write_block(struct gt_out *out, const struct gt_section *section, co
     }
 }
 
+static void write_blocks(struct gt_out *out, const struct gt_section *section, const struct gputime_options *options) {
+    for (size_t b = 0; b < section->block_count; b++) {
+        if (section->blocks[b].audience & GT_FOR_SCREEN)
+            write_block(out, section, &section->blocks[b], options);
+    }
+}
+
 enum gt_status gt_write_markdown(const struct gt_report *report, const struct gputime_options *options,
                                  struct gt_out *out, struct gt_error *err) {
     (void)err;
+    bool is_begun = report->heading.len || report->joint.block_count;
+    if (report->heading.len) {
+        gt_out_text(out, "# ");
+        gt_markdown_sentence(out, report->heading);
+        gt_out_char(out, '\n');
+    }
+    if (report->generated_at) {
+        gt_out_text(out, is_begun ? "\n" : "");
+        gt_out_text(out, "Generated at ");
+        gt_markdown_sentence(out, gt_str_of(report->generated_at));
+        gt_out_text(out, " by gputime " GPUTIME_VERSION "\n");
+        is_begun = true;
+    }
+    write_blocks(out, &report->joint, options);
     for (size_t s = 0; s < report->section_count; s++) {
         const struct gt_section *section = &report->sections[s];
-        gt_out_text(out, s ? "\n" : "");
+        gt_out_text(out, is_begun ? "\n" : "");
+        is_begun = true;
         write_head(out, &section->input);
-        for (size_t b = 0; b < section->block_count; b++) {
-            if (section->blocks[b].audience & GT_FOR_SCREEN)
-                write_block(out, section, &section->blocks[b], options);
-        }
+        write_blocks(out, section, options);
         if (section->issue_count)
             write_issues(out, section);
     }

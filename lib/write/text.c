@@ -213,22 +213,43 @@ static void write_block(const struct gt_screen *screen, const struct gt_section 
     }
 }
 
+static size_t count_shown(const struct gt_section *section) {
+    size_t count = section->issue_count != 0;
+    for (size_t b = 0; b < section->block_count; b++)
+        count += is_shown(&section->blocks[b]);
+    return count;
+}
+
+static void write_blocks(const struct gt_screen *screen, const struct gt_section *section, bool after_head,
+                         const struct gputime_options *options) {
+    for (size_t b = 0; b < section->block_count; b++) {
+        if (!is_shown(&section->blocks[b]))
+            continue;
+        if (after_head)
+            gt_screen_newline(screen);
+        after_head = true;
+        write_block(screen, section, &section->blocks[b], options);
+    }
+}
+
 enum gt_status gt_write_text(const struct gt_report *report, const struct gputime_options *options, struct gt_out *out,
                              struct gt_error *err) {
     (void)err;
     struct gt_screen screen;
     gt_screen_init(&screen, options, out);
+    if (report->heading.len)
+        gt_screen_wrap(&screen, GT_INK_BOLD, report->heading, 0, 0);
+    bool is_joint = count_shown(&report->joint), is_begun = report->heading.len || is_joint;
+    write_blocks(&screen, &report->joint, report->heading.len, options);
     for (size_t s = 0; s < report->section_count; s++) {
         const struct gt_section *section = &report->sections[s];
-        if (s)
+        if (is_joint && !count_shown(section)) /* all it has to say was said above */
+            continue;
+        if (is_begun)
             gt_screen_newline(&screen);
+        is_begun = true;
         write_head(&screen, &section->input, report->section_count > 1);
-        for (size_t b = 0; b < section->block_count; b++) {
-            if (!is_shown(&section->blocks[b]))
-                continue;
-            gt_screen_newline(&screen);
-            write_block(&screen, section, &section->blocks[b], options);
-        }
+        write_blocks(&screen, section, true, options);
         if (section->issue_count)
             write_issues(&screen, section);
     }

@@ -55,11 +55,12 @@ static void write_finding(const struct gt_screen *screen, const struct gt_table 
     }
     for (size_t i = 0; i < gt_findings_advice_shown(table, finding); i++)
         write_advice(screen, finding->advice[i]);
-    if (finding->table && gt_findings_show(table, "table")) {
-        snprintf(text, sizeof text, "[%s] see --table %s", finding->id, finding->table);
-        gt_screen_blanks(screen, MARGIN);
-        gt_screen_wrap(screen, GT_INK_DIM, gt_str_of(text), MARGIN, MARGIN);
-    }
+    if (!gt_findings_show(table, "table"))
+        return;
+    snprintf(text, sizeof text, "[%s]%s%s", finding->id, finding->table ? " see --table " : "",
+             finding->table ? finding->table : "");
+    gt_screen_blanks(screen, MARGIN);
+    gt_screen_wrap(screen, GT_INK_DIM, gt_str_of(text), MARGIN, MARGIN);
 }
 
 void gt_text_findings(const struct gt_screen *screen, const struct gt_section *section, const struct gt_table *table) {

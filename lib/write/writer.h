@@ -28,6 +28,7 @@ extern const struct gt_writer gt_writers[];
 extern const size_t gt_writer_count;
 
 const struct gt_writer *gt_writer_find(const char *key);      /* layouts too; NULL if there is none */
+bool gt_writer_is_built(const struct gt_writer *writer);      /* false for NULL, and for what this build lacks */
 const struct gt_writer *gt_writer_for_folder(void);           /* NULL if none fills folders */
 const struct gt_writer *gt_writer_for_path(const char *path); /* by suffix; NULL if none fits */
 

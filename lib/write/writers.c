@@ -3,6 +3,7 @@
 #include <strings.h>
 
 #include "report/layouts.h"
+#include "write/page.h"
 #include "write/writer.h"
 
 #define GT_WRITER(name, key, title, suffix, is_data, fills_folders)                                                    \
@@ -21,6 +22,10 @@ const struct gt_writer *gt_writer_find(const char *key) {
             return &gt_writers[i];
     }
     return gt_layout_find(key) ? &layout_writer : NULL;
+}
+
+bool gt_writer_is_built(const struct gt_writer *writer) {
+    return writer && (writer->write != gt_write_html || gt_page_head_bytes);
 }
 
 const struct gt_writer *gt_writer_for_folder(void) {

@@ -97,13 +97,23 @@ def page_report(page):
     for table in report["tables"].values():
         keys = [column["key"] for column in table["columns"]]
         assert all(len(row) == len(keys) for row in table["rows"])
-        table["rows"] = [dict(zip(keys, row)) for row in table["rows"]]
+        cells = ((report["texts"][cell[0]] if isinstance(cell, list) else cell for cell in row) for row in table["rows"])
+        table["rows"] = [dict(zip(keys, row)) for row in cells]
     return report
 
 
 def find_binary(variable, default):
     binary = pathlib.Path(os.environ.get(variable, default))
     return binary if binary.is_absolute() else ROOT / binary
+
+
+def has_page():
+    """Whether the program was built with the page (not by make WEB=0)."""
+    binary = find_binary("GPUTIME", "build/gputime")
+    if not binary.exists():
+        return False
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    return subprocess.run([binary, DATA / "devices.json", "--html", "--no-cache"], **quiet).returncode == 0
 
 
 @pytest.fixture(scope="session")

@@ -35,6 +35,20 @@ OP_KINDS = {
 }
 CALL_CATEGORIES = {"cuda_runtime", "cuda_driver", "runtime", "hip_runtime", "driver"}
 CODE_CATEGORIES = {"cpu_op", "operator", "user_annotation"}  # what tells where in the program a thread was
+
+
+def numbered(word):
+    return re.compile(rf"(?<![a-z]){word}[ _:#=-]{{0,2}}(\d+)(?! *[a-z0-9_])", re.IGNORECASE)
+
+
+STEP_KINDS = [  # the clearest first; a trace's steps are all of the first kind that it has
+    numbered("ProfilerStep#"), numbered("step"), numbered("step_num"), numbered("iteration"), numbered("iter"),
+    re.compile("train_step()$", re.IGNORECASE), re.compile("training_step()$", re.IGNORECASE),
+    re.compile("execute_context_()", re.IGNORECASE), re.compile("execute_new_()", re.IGNORECASE),
+    re.compile(r"step\[()", re.IGNORECASE), re.compile("execute_model()$", re.IGNORECASE),
+    re.compile("step()$", re.IGNORECASE), re.compile("iteration()$", re.IGNORECASE), numbered("batch"),
+    numbered("request"),
+]
 SYNC_CALL = re.compile(r"(cuda|cu|hip)(Device|Stream|Event|Ctx)Synchronize")
 BLOCKING_COPY = re.compile(r"(cuda|cu|hip)Mem(cpy|set)(?!.*Async)")
 CALL_SUFFIX = re.compile(r"(_v\d+|_ptsz|_ptds)+$")
@@ -106,6 +120,8 @@ class Code:
     end: int
     pid: object
     tid: object
+    name: str = ""
+    is_annotation: bool = False
 
 
 @dataclasses.dataclass
@@ -228,6 +244,7 @@ def load(path):
         if isinstance(event, dict) and event.get("ph") == "X":
             add_event(trace, event)
     match_calls(trace)
+    find_steps(trace)
     match_steps(trace)
     trace.origin = min((op.start for op in trace.ops), default=0)
     return trace
@@ -238,8 +255,9 @@ def add_event(trace, event):
     category = category.lower() if isinstance(category, str) else ""
     name = event.get("name", "")
     name = name if isinstance(name, str) else ""
-    is_step = category != "gpu_user_annotation" and re.fullmatch(r"ProfilerStep#\d+", name)
-    if not (category in OP_KINDS or category in CALL_CATEGORIES | CODE_CATEGORIES or is_step):
+    is_annotation = category == "user_annotation" or (
+        category != "gpu_user_annotation" and re.fullmatch(r"ProfilerStep#\d+", name))
+    if not (category in OP_KINDS or category in CALL_CATEGORIES | CODE_CATEGORIES or is_annotation):
         return
     start, length = nanoseconds(event.get("ts")), nanoseconds(event.get("dur", 0)) or 0
     args = event.get("args")
@@ -254,10 +272,31 @@ def add_event(trace, event):
             call = Call(len(trace.calls), name, start, start + length, event.get("pid"), event.get("tid"), None)
             call.correlation = integer(args.get("correlation"))
             trace.calls.append(call)
-        elif not is_step:
-            trace.code.append(Code(start, start + length, event.get("pid"), event.get("tid")))
         else:
-            trace.steps.append(Step(int(name.split("#")[1]), start, start + length, event.get("pid")))
+            trace.code.append(Code(start, start + length, event.get("pid"), event.get("tid"), name, bool(is_annotation)))
+
+
+def search_step(kind, name):
+    name = name.removeprefix(":")
+    return kind.search(name) if kind.pattern[0] == "(" else kind.match(name)
+
+
+def find_steps(trace):
+    """Moves the annotations that are steps from the code to the steps."""
+    for kind in STEP_KINDS:
+        search = functools.partial(search_step, kind)
+        found = [(code, search(code.name)) for code in trace.code if code.is_annotation and search(code.name)]
+        found = [(code, hit) for code, hit in found if int(hit[1] or 0) <= INT64_MAX]
+        if found:
+            break
+    else:
+        return
+    chosen = {id(code) for code, _ in found}
+    trace.code = [code for code in trace.code if id(code) not in chosen]
+    trace.steps = [Step(int(hit[1] or 0), code.start, code.end, code.pid) for code, hit in found]
+    trace.steps.sort(key=lambda step: (step.start, step.number))
+    for place, step in enumerate(trace.steps):
+        step.number = step.number if found[0][1][1] else place
 
 
 def add_op(trace, event, args, kind, name, start, length):
@@ -314,7 +353,6 @@ def launch_call(op, calls):
 
 
 def match_steps(trace):
-    trace.steps.sort(key=lambda step: (step.start, step.number))
     for op in trace.ops:
         if op.call is not None:
             for step in trace.steps:
@@ -653,11 +691,16 @@ def transitions(view):
 
 
 @functools.lru_cache(maxsize=4)
-def device_gaps(view):
-    rows = []
+def gaps_with_calls(view):
+    """Each device gap and the call that launched the op behind it."""
+    pairs = []
     for device, ops in view.by_device().items():
-        rows.extend(gaps_of_device(view, device, ops))
-    return sorted(rows, key=lambda row: (-row["gap_ns"], row["device"], row["start_ns"]))
+        pairs.extend(gaps_of_device(view, device, ops))
+    return sorted(pairs, key=lambda pair: (-pair[0]["gap_ns"], pair[0]["device"], pair[0]["start_ns"]))
+
+
+def device_gaps(view):
+    return [gap for gap, _ in gaps_with_calls(view)]
 
 
 def gaps_of_device(view, device, ops):
@@ -687,7 +730,82 @@ def gaps_of_device(view, device, ops):
             "after": ended_at[a].name if a in ended_at else None,
             "before": enders[b].name if b in enders else None,
             "call": calls[a].plain_name if calls[a] is not None else None,
-        }
+            **surroundings(view, a, calls[a], causes[a]),
+        }, calls[a]
+
+
+def surroundings(view, a, call, cause):
+    """Where the launching thread was: the operator of the launch, and what kept it for most of the time until then."""
+    around = operator_of(view.trace, call)
+    result = {"operator": around and around.name}
+    if cause not in ("sync", "host"):
+        return result | {"meanwhile": None}
+    longest, spent = None, 0
+    for other in earlier(view.trace, "call", call, a):
+        inside = min(other.end, call.start) - max(other.start, a)
+        if inside > spent or (inside == spent > 0 and other.row < longest.row):
+            longest, spent = other, inside
+    if spent > (call.start - a) // 2:
+        return result | {"meanwhile": longest.plain_name}
+    return result | ({"meanwhile": around.name} if around else {})  # else the range, which others check
+
+
+def earlier(trace, kind, call, since):
+    """What the thread of a call had begun by then and may have been in at a time, the latest first."""
+    if "begun" not in trace.covers:
+        trace.covers["begun"] = begun = collections.defaultdict(list)
+        for row, code in enumerate(code for code in trace.code if not code.is_annotation):
+            begun["operator", code.pid, code.tid].append((code.start, -code.end, row, code))
+        for other in trace.calls:
+            begun["call", other.pid, other.tid].append((other.start, -other.end, other.row, other))
+        for events in begun.values():
+            events.sort(key=lambda event: event[:3])
+        trace.covers["longest"] = {key: max(-event[1] - event[0] for event in events) for key, events in begun.items()}
+    key = kind, call.pid, call.tid
+    events = trace.covers["begun"].get(key, [])
+    for place in range(bisect.bisect_right(events, call.start, key=lambda event: event[0]) - 1, -1, -1):
+        if events[place][0] + trace.covers["longest"][key] < since:
+            return
+        yield events[place][3]
+
+
+def operator_of(trace, call):
+    """The innermost operator around a call."""
+    if call is None:
+        return None
+    key = "operator", call.row
+    if key not in trace.covers:
+        trace.covers[key] = next((code for code in earlier(trace, "operator", call, call.end) if code.end >= call.end), None)
+    return trace.covers[key]
+
+
+def operators(view):
+    groups, total = collections.defaultdict(list), sum(op.ns for op in view.ops)
+    for op in view.ops:
+        if (around := operator_of(view.trace, op.call)) is not None:
+            groups[around.name].append(op)
+    return [{
+        "name": name,
+        "calls": len({op.call.row for op in ops}),
+        "ops": len(ops),
+        "total_ns": sum(op.ns for op in ops),
+        "avg_ns": fractions.Fraction(sum(op.ns for op in ops), len(ops)),
+        "share": fraction(sum(op.ns for op in ops), total),
+    } for name, ops in groups.items()]
+
+
+def idle_causes_all(view):
+    groups, gaps = collections.defaultdict(list), device_gaps(view)
+    for gap in gaps:
+        groups[gap["cause"]].append(gap)
+    return [{
+        "cause": cause,
+        "count": len(members),
+        "total_ns": sum(gap["gap_ns"] for gap in members),
+        "longest_ns": max(gap["gap_ns"] for gap in members),
+        "recoverable_ns": sum(gap["recoverable_ns"] for gap in members),
+        "share": fraction(sum(gap["gap_ns"] for gap in members), sum(gap["gap_ns"] for gap in gaps)),
+    } for cause, members in groups.items()]
 
 
 def ender_call(op):
@@ -709,7 +827,7 @@ def cause_of(view, a, b, op, call, latency):
 def covered_time(view, kind, call, a):
     """How much of [a, call.start) the thread of the call spent inside what is of that kind."""
     trace = view.trace
-    if not trace.covers:
+    if "blocking" not in trace.covers:
         trace.covers["blocking"] = by_thread(call for call in trace.calls if call.blocks_host)
         trace.covers["calls"] = by_thread(trace.calls)
         trace.covers["code"] = by_thread(trace.code)
@@ -748,6 +866,51 @@ def idle_causes(view):
             "share": fraction(sum(gap["gap_ns"] for gap in gaps), idle[device]),
         }
         for (device, cause), gaps in groups.items()
+    ]
+
+
+@functools.lru_cache(maxsize=64)
+def outermost_code(view, pid, tid):
+    """What no other range or operator of the thread encloses, as (start, end, name) that do not overlap."""
+    code = [(event.start, -event.end, not event.is_annotation, index, event.name)
+            for index, event in enumerate(view.trace.code)
+            if (event.pid, event.tid) == (pid, tid) and event.end > event.start]
+    reached, result = None, []
+    for start, minus_end, _, _, name in sorted(code):
+        if reached is None or -minus_end > reached:
+            result.append((start if reached is None else max(start, reached), -minus_end, name))
+            reached = -minus_end
+    return result
+
+
+def work_during(view, call, a):
+    outermost = outermost_code(view, call.pid, call.tid)
+    first = max(0, bisect.bisect_left(outermost, (a,)) - 1)
+    last = bisect.bisect_left(outermost, (call.start,))
+    parts = [(max(0, min(end, call.start) - max(start, a)), name) for start, end, name in outermost[first:last]]
+    longest = max((length for length, _ in parts), default=0)
+    name = next((name for length, name in parts if length == longest and length), "")
+    return (2 * sum(length for length, _ in parts) > call.start - a and name) or "(outside ranges and operators)"
+
+
+def idle_work(view):
+    groups, idle = collections.defaultdict(list), collections.Counter()
+    for gap, call in gaps_with_calls(view):
+        if gap["cause"] == "host":
+            name = work_during(view, call, gap["start_ns"] + view.trace.origin)
+            groups[gap["device"], name].append(gap["gap_ns"])
+            idle[gap["device"]] += gap["gap_ns"]
+    return [
+        {
+            "device": device,
+            "name": name,
+            "count": len(gaps),
+            "total_ns": sum(gaps),
+            "longest_ns": max(gaps),
+            "stddev_ns": statistics(gaps)["stddev_ns"],
+            "share": fraction(sum(gaps), idle[device]),
+        }
+        for (device, name), gaps in groups.items()
     ]
 
 
@@ -857,6 +1020,10 @@ def steps(view):
     for step in view.trace.steps:
         for device in sorted({op.device for op in groups[id(step)]}) or [None] * view.is_whole:
             ops = [op for op in groups[id(step)] if op.device == device]
+            compute, comm, memory = (times_of(ops, time_class) for time_class in CLASSES)
+            compute_or_comm, span = times_of(ops, "compute", "comm"), None
+            if ops:
+                span = max(op.end for op in ops) - min(op.start for op in ops)
             rows.append({
                 "step": step.number,
                 "pid": step.pid,
@@ -867,8 +1034,21 @@ def steps(view):
                 "busy_ns": length(times_of(ops)),
                 "cpu_start_ns": step.start - origin,
                 "cpu_end_ns": step.end - origin,
+                "state": step_state(view.trace.steps, step),
+                "compute_ns": length(compute) if ops else None,
+                "exposed_comm_ns": length(comm) - common(comm, compute) if ops else None,
+                "exposed_memory_ns": length(memory) - common(memory, compute_or_comm) if ops else None,
+                "idle_ns": span - length(times_of(ops)) if ops else None,
             })
     return rows
+
+
+def step_state(steps, step):
+    """Over 1.5 times the median is an outlier; before the first step that is not, it is warm-up."""
+    usual = [one for one in steps if one.end - one.start <= 1.5 * median([two.end - two.start for two in steps])]
+    if any(one is step for one in usual):
+        return "steady"
+    return "warm-up" if steps.index(step) < min(map(steps.index, usual), default=len(steps)) else "outlier"
 
 
 def processes(view):
@@ -952,7 +1132,10 @@ TABLES = {
     "transitions": transitions,
     "gaps": device_gaps,
     "idle_causes": idle_causes,
+    "idle_causes_all": idle_causes_all,
+    "operators": operators,
     "idle_host": idle_host,
+    "idle_work": idle_work,
     "histogram": histogram,
     "launches": launches,
     "kernel_launches": kernel_launches,

@@ -12,8 +12,6 @@ from conftest import DATA, SHARED, real_traces, trace_name
 OVERLAP = DATA / "overlap.json"
 COMPILED = DATA / "torch" / "llama_train_compiled.json.gz"
 NSIGHT = sorted([*(SHARED / "data/h200/nsys").glob("*/*.sqlite"), *(SHARED / "data/public/nsys").glob("*/*.sqlite")])
-# Programs that neither train nor serve a model: a light curve search, a database, and kernels made for tests.
-OWN_KERNELS = {"rtx3060_23k_kernels", "unversioned_2021", "no_kernels", "saxpy_schema_2.9.1", "graph_trace_3.24", "extras"}
 OTHER_MAX = {"NVIDIA": 0.03, "AMD": 0.06}
 
 
@@ -47,8 +45,6 @@ def vendor(path):
 
 @pytest.mark.parametrize("trace", real_traces() + NSIGHT, ids=trace_name)
 def test_little_is_other(gputime, trace):
-    if trace.stem in OWN_KERNELS:
-        pytest.skip("no training or inference")
     found = kernel_rows(gputime, trace)
     total = sum(row["total_ns"] for row in found)
     other = sum(row["total_ns"] for row in found if row["category"] == "other")
@@ -71,10 +67,12 @@ def listed_rules(gputime):
 def test_every_answer_names_a_listed_rule(gputime):
     listed = listed_rules(gputime)
     for row in kernel_rows(gputime, COMPILED):
-        source, pattern = row["rule"].split(": ", 1)
-        number = source.removeprefix("builtin ")
-        assert listed[number]["title"] == row["category"]
-        assert pattern in [item.strip() for item in listed[number]["detail"].split("|")]
+        rule, pattern = row["rule"].split(": ", 1)
+        assert listed[rule]["title"] == row["category"] and listed[rule]["source"] == "built-in"
+        assert pattern in [item.strip() for item in listed[rule]["detail"].split("|")]
+    for row in kernel_rows(gputime, COMPILED, "--rules", "sglang,ds"):
+        rule, pattern = row["rule"].split(": ", 1)
+        assert (listed[rule]["title"], listed[rule]["detail"]) == (row["category"], pattern)
 
 
 def test_why_shows_the_rule(gputime):
@@ -82,6 +80,8 @@ def test_why_shows_the_rule(gputime):
     assert "Category" in text and "Rule" in text and "builtin" in text and ": allreduce" in text
     plain = gputime("kernels", OVERLAP, "--width", "120").stdout.decode()
     assert "builtin" not in plain
+    narrow = gputime("kernels", "--why", COMPILED, "--width", "80").stdout.decode()
+    assert "no room" not in narrow and narrow.count(": multi_tensor") >= 1
 
 
 def test_rules_and_collectives_in_csv(gputime, tmp_path):
@@ -174,6 +174,63 @@ def test_folders_and_own_files(gputime, tmp_path):
     assert [row["category"] for row in rows(report, "categories")] == ["other"]
     report = gputime.json(OVERLAP, "--rules", "sglang,llama", env=environment)
     assert "nccl_and_custom_ar" in {row["category"] for row in rows(report, "categories")}
+
+
+def test_later_files_add_models_and_replace_those_of_the_same_name_and_say_so(gputime, tmp_path):
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    first = rules_file(tmp_path / "first", {"vllm": {"mine": {".*": "first"}}, "e": {"m": {".*": "early"}}})
+    second = rules_file(tmp_path / "second", {"vllm": {"llama": {".*": "own"}}, "e": {"m": {".*": "late"}}})
+    both = ["--rules", first.parent, "--rules", second.parent]
+
+    def one(*options, **settings):
+        report = gputime.json(OVERLAP, *options, **settings)
+        (category,) = {row["category"] for row in rows(report, "categories")}
+        return category, [note for note in report["inputs"][0]["notes"] if note.startswith("The rules")]
+
+    assert one(*both, "--rules", "vllm,mine") == ("first", [])
+    assert one(*both, "--rules", "vllm,llama") == \
+        ("own", [f"The rules vllm/llama are those of '{second}', which replace the built-in ones."])
+    assert one(*both, "--rules", "e,m") == \
+        ("late", [f"The rules e/m are those of '{second}', which replace those of '{first}'."])
+    assert one("--rules", second, "--rules", first, "--rules", "e,m")[0] == "early"
+    assert one("--rules", "e,m", env={"GPUTIME_RULES": str(second)})[0] == "late"
+    assert one("--rules", first, "--rules", "e,m", env={"GPUTIME_RULES": str(second)})[0] == "early"
+    assert gputime(OVERLAP, *both, "--rules", "vllm,ds").returncode == 0
+
+    listed = rows(gputime.json("list", "rules", *both), "rules")
+    found = [(row["key"], row["title"], row["source"], row["replaced_by"]) for row in listed if row["detail"] == ".*"
+             and row["source"] != "built-in"]
+    assert found == [("vllm/mine 1", "first", str(first), ""), ("e/m 1", "early", str(first), str(second)),
+                     ("vllm/llama 1", "own", str(second), ""), ("e/m 1", "late", str(second), "")]
+    assert {row["replaced_by"] for row in listed if row["key"] == "vllm/llama 1" and row["source"] == "built-in"} == \
+        {str(second)}
+    text = gputime("list", "rules", *both).stdout.decode()
+    assert f"e/m  ({first}; replaced by {second})" in text and f"e/m  ({second})" in text
+
+
+def test_rules_are_listed_with_where_they_are_from(gputime, tmp_path):
+    own = tmp_path / "config/gputime/rules"
+    own.mkdir(parents=True)
+    rules_file(own, {"mine": {"model": {"a\\x1bb": "c"}}})
+    environment = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
+    listed = rows(gputime.json("list", "rules", env=environment), "rules")
+    models = {row["key"].split(" ")[0]: row["source"] for row in listed}
+    assert models.pop("mine/model") == str(own / "rules.json")
+    assert set(models) == {"builtin"} | {f"{e}/{m}" for e in ("vllm", "sglang") for m in ("llama", "ds", "gpt-oss")}
+    assert set(models.values()) == {"built-in"}
+    assert b"list rules" in gputime("list", "categories").stdout
+    rules_file(own, "{")
+    done = gputime("list", "rules", env=environment)
+    assert done.returncode == 1 and b"rules.json" in done.stderr and not done.stdout
+
+
+def test_rules_can_be_given_many_times(gputime, tmp_path):
+    path = rules_file(tmp_path, {"e": {"m": {".*": "x"}}})
+    many = [word for _ in range(64) for word in ("--rules", path)]
+    assert gputime(OVERLAP, *many).returncode == 0
+    done = gputime(OVERLAP, *many, "--rules", path)
+    assert done.returncode == 2 and b"64 times at most" in done.stderr
 
 
 @pytest.mark.parametrize("engine", ["vllm", "sglang"])

@@ -172,7 +172,8 @@ def test_missing_file_is_no_unknown_command(run):
 @pytest.mark.parametrize("args", [["compare"], ["compare", "a.json"], ["compare", "a.json", "b.json", "--json"]], ids=" ".join)
 def test_word_that_is_neither_command_nor_file(run, args):
     assert error_of(run(*args), USAGE).startswith("gputime: there is no command or file 'compare'; ")
-    assert "cannot read 'compare'" in error_of(run("--", *[word for word in args if word[0] != "-"]), FAILED)
+    done = run("--", *[word for word in args if word[0] != "-"])
+    assert done.returncode == FAILED and done.stderr.startswith(b"gputime: cannot read 'compare'")
 
 
 def test_nothing_printed_steers_the_terminal(run, folder):
@@ -187,9 +188,12 @@ def test_nothing_printed_steers_the_terminal(run, folder):
     assert done.stderr.count(b"\n") == 1
 
 
-def test_every_trace_is_looked_for_before_one_is_read(run, folder):
+def test_every_trace_that_cannot_be_read_is_named(run, folder):
     (folder / "broken.json").write_text("no trace")
-    assert "missing.json" in error_of(run("broken.json", "missing.json"), FAILED)
+    done = run("kernels", "broken.json", "a.json", "missing.json", "--csv")
+    broken, missing = done.stderr.decode().splitlines()
+    assert "'broken.json'" in broken and "'missing.json'" in missing
+    assert done.returncode == FAILED and done.stdout == run("kernels", "a.json", "--csv").stdout
 
 
 @pytest.mark.parametrize("args, words", [
@@ -527,7 +531,8 @@ def test_files_of_one_capture(run, folder):
     names = ["x_cuda_gpu_trace.csv", "a.json", "y_cuda_gpu_trace.csv", "x_nvtx_sum.json"]
     report = json.loads(text_of(run("--json", *names)))
     assert [os.path.basename(entry["path"]) for entry in report["inputs"]] == names
-    assert "not 2" in error_of(run("x_cuda_gpu_trace.csv", "a.json", "x_nvtx_sum.csv"), FAILED)
+    done = run("x_cuda_gpu_trace.csv", "a.json", "x_nvtx_sum.csv")
+    assert done.returncode == FAILED and b"not 2" in done.stderr and b"a.json" in done.stdout
 
 
 def test_closed_pipe_is_quiet(gputime, folder):
@@ -765,10 +770,10 @@ def test_help_is_one_screen(run, command):
     assert "Example" in text
 
 
-@pytest.mark.parametrize("command", ["", *COMMANDS, "ranges", "findings"])
+@pytest.mark.parametrize("command", ["", *COMMANDS, "ranges", "findings", "steps"])
 def test_columns_of_the_help_stand_apart(run, command):
     text = text_of(run(*([command] if command else []), "--help"))
-    text = re.split("\nCommon options|\nReading|\nExample", text)[0]
+    text = re.split("\nCommon options|\nOthers|\nExample", text)[0]
     lines = [line for line in text.splitlines() if re.match("  +(-|[a-z]+  )", line)]
     assert len(lines) >= (25 if not command else 0)
     for line in lines:

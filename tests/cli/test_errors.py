@@ -50,7 +50,14 @@ def test_unreadable_input(gputime, files, name, command):
 
 
 def test_unreadable_input_in_second_place(gputime, files):
-    check_refusal(gputime("kernels", OVERLAP, files / "missing.json"), FAILED, "missing.json")
+    """One that cannot be read costs its own report and the exit status; the others are still there."""
+    done = gputime("kernels", OVERLAP, files / "missing.json", files / "empty.json", "--csv")
+    assert done.returncode == FAILED
+    assert done.stdout == gputime("kernels", OVERLAP, "--csv").stdout
+    lines = done.stderr.decode().splitlines()
+    assert len(lines) == 2 and "missing.json" in lines[0] and "empty.json" in lines[1]
+    done = gputime("kernels", files / "missing.json", files / "empty.json")
+    assert done.returncode == FAILED and done.stdout == b"" and done.stderr.count(b"\n") == 2
 
 
 def test_text_on_standard_input(gputime):

@@ -5,10 +5,13 @@ import base64
 import hashlib
 import json
 import re
+import time
 
 import pytest
 
-from conftest import DATA, ROOT, page_report
+from conftest import DATA, ROOT, has_page, page_report
+
+pytestmark = pytest.mark.skipif(not has_page(), reason="built without the page")
 
 TRACE = DATA / "torch/llama_train_compiled.json.gz"
 
@@ -71,10 +74,55 @@ def test_page_is_small(gputime):
     assert len(page(gputime, TRACE)) < 2_000_000
 
 
-def test_every_category_has_a_colour():
-    theme = (ROOT / "web/src/theme.ts").read_text()
+@pytest.fixture
+def browser(tmp_path):
+    """A browser that notes the page it is given, and a folder for temporary files."""
+    (tmp_path / "tmp").mkdir()
+    script = tmp_path / "browser"
+    script.write_text(f'#!/bin/sh\nprintf %s "$1" > {tmp_path}/opened.new\nmv {tmp_path}/opened.new {tmp_path}/opened\n')
+    script.chmod(0o755)
+    return {"BROWSER": str(script), "TMPDIR": str(tmp_path / "tmp")}
+
+
+def wait_for(path):
+    for _ in range(200):
+        if path.exists():
+            return path.read_text()
+        time.sleep(0.02)
+    pytest.fail("no browser was started")
+
+
+def test_open_shows_a_new_page(gputime, browser, tmp_path):
+    done = gputime(TRACE, "--open", env=browser)
+    assert done.returncode == 0, done.stderr
+    opened = wait_for(tmp_path / "opened")
+    assert done.stdout.decode() == f"The page is {opened}\n" and opened.startswith(browser["TMPDIR"])
+    assert page_report(open(opened, "rb").read())["command"] == "summary"
+
+
+def test_open_shows_the_page_that_is_written_anyway(gputime, browser, tmp_path):
+    done = gputime("kernels", TRACE, "--open", "-q", "-o", tmp_path / "own.html", env=browser)
+    assert done.returncode == 0 and done.stdout == b""
+    assert wait_for(tmp_path / "opened") == str(tmp_path / "own.html")
+    assert not list((tmp_path / "tmp").iterdir())
+
+
+def test_open_leaves_nothing_when_the_trace_is_bad(gputime, browser, tmp_path):
+    assert gputime(tmp_path / "missing.json", "--open", env=browser).returncode == 1
+    assert not list((tmp_path / "tmp").iterdir()) and not (tmp_path / "opened").exists()
+
+
+def test_open_says_where_the_page_is_without_a_browser(gputime, browser, tmp_path):
+    done = gputime(TRACE, "--open", env=browser | {"BROWSER": str(tmp_path / "nothing")})
+    assert done.returncode == 1 and b"the page is '" in done.stderr and b"set BROWSER" in done.stderr
+    assert len(list((tmp_path / "tmp").iterdir())) == 1
+
+
+def test_categories_have_colours_of_their_own():
+    """One that is not listed gets one by its name."""
+    theme = re.search(r"const CATEGORIES.*?};", (ROOT / "web/src/theme.ts").read_text(), re.DOTALL)[0]
     listed = re.findall(r"^  (\w+): '#[0-9a-f]{6}',$", theme, re.MULTILINE)
     categories = re.findall(r"^CATEGORY\((\w+),", (ROOT / "lib/label/rules/categories.def").read_text(), re.MULTILINE)
-    assert set(categories) <= set(listed)
+    assert set(listed) <= set(categories)
     colours = re.findall(r"^  \w+: '(#[0-9a-f]{6})',$", theme, re.MULTILINE)
     assert len(set(colours)) == len(colours)

@@ -87,11 +87,8 @@ def test_installed_program_runs(installed):
     assert run(installed / "usr/bin/gputime", "--version").startswith("gputime ")
 
 
-@pytest.mark.skipif(not shutil.which("pkg-config"), reason="needs pkg-config")
-@pytest.mark.parametrize("is_static", [False, True], ids=["shared", "static"])
-def test_program_against_the_library(installed, tmp_path, is_static):
-    source, program = tmp_path / "example.c", tmp_path / "example"
-    source.write_text(PROGRAM)
+def build(installed, source, program, is_static):
+    """A program against the installed header and library, as its author would build it; the environment to run it in."""
     environment = os.environ | {
         "PKG_CONFIG_SYSROOT_DIR": str(installed),
         "PKG_CONFIG_LIBDIR": str(installed / "usr/lib/pkgconfig"),
@@ -104,7 +101,36 @@ def test_program_against_the_library(installed, tmp_path, is_static):
     if is_static:
         flags = [str(installed / "usr/lib/libgputime.a") if flag == "-lgputime" else flag for flag in flags]
     run(os.environ.get("CC", "cc"), "-Wall", "-Wextra", "-Werror", "-o", program, source, *flags)
-    where = os.environ | {"LD_LIBRARY_PATH": str(installed / "usr/lib")}
+    return os.environ | {"LD_LIBRARY_PATH": str(installed / "usr/lib")}
+
+
+needs_pkg_config = pytest.mark.skipif(not shutil.which("pkg-config"), reason="needs pkg-config")
+both_libraries = pytest.mark.parametrize("is_static", [False, True], ids=["shared", "static"])
+
+
+@needs_pkg_config
+@both_libraries
+def test_program_against_the_library(installed, tmp_path, is_static):
+    source, program = tmp_path / "example.c", tmp_path / "example"
+    source.write_text(PROGRAM)
+    where = build(installed, source, program, is_static)
     assert run(program, ROOT / "tests/data/overlap.json", env=where) == "kernels 2\n"
     failed = subprocess.run([program, tmp_path / "none"], stdout=subprocess.PIPE, text=True, env=where)
     assert failed.returncode == 1 and failed.stdout.startswith("failed: ")
+
+
+@needs_pkg_config
+@both_libraries
+def test_example_of_the_documentation(installed, tmp_path, is_static):
+    """It sets a class map, runs an analysis over tables, walks the report and writes it."""
+    program, case = tmp_path / "stats", ROOT / "tests/data/stats/readme_gpt5b"
+    where = build(installed, ROOT / "docs/examples/stats.c", program, is_static)
+    walked, _, written = run(program, "5", "Train_step", *sorted(case.glob("*.csv")), env=where).partition("=====")
+    assert "  Kernel total instances: 16775 count\n" in walked
+    assert "  fp8_gemm: time_per_iter_ns=1.09208e+08 instances_per_iter=360 total_ns=5.4604e+08" in walked
+    lines = [line.split() for line in (case / "reference.txt").read_text().splitlines()]
+    unused = (["gelu"], ["fmha"])  # classes of the reference that the example has not
+    expected = [line for line in lines[1:] if line and line[:1] not in unused]
+    assert [line.split() for line in written.splitlines()[1:] if line.split()] == expected
+    failed = subprocess.run([program, "5", "Train", *case.glob("*.csv")], stderr=subprocess.PIPE, text=True, env=where)
+    assert failed.returncode == 2 and "the most similar is 'Train_step'" in failed.stderr

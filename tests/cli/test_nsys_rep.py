@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import time
+from collections import Counter
 
 import pytest
 from conftest import DATA, SHARED
@@ -25,7 +26,7 @@ COMMANDS = [
     ["ranges", "--tree", "--top", "0"],
 ]
 # What only a report has stands in tables of its own.
-ONLY_IN_REPORTS = {"collectives"}
+ONLY_IN_REPORTS = {"collectives", "driver_work", "range_texts"}
 
 
 def database_of(report, folder):
@@ -91,6 +92,51 @@ def test_sizes_of_messages(gputime):
 
 def test_messages_are_an_empty_table_where_there_are_none(gputime):
     assert gputime.json(SMALL)["tables"]["collectives"]["rows"] == []
+
+
+def test_clones_lead_to_the_graph_that_was_captured(gputime, tmp_path):
+    report = DATA / "nsys" / "extras.nsys-rep"
+    for path in (report, database_of(report, tmp_path)):
+        # 15 launches of an executable of the captured graph and 15 of one of its clone, 13 nodes each.
+        (row,) = gputime.json(path)["tables"]["graphs"]["rows"]
+        assert (row["graph"], row["launches"], row["ops"]) == (1, 30, 390)
+        assert row["total_ns"] == 1223571 and row["avg_ns"] == 1223571 / 30
+
+
+def test_categories_of_ranges(gputime, tmp_path):
+    report = DATA / "nsys" / "extras.nsys-rep"
+    for path in (report, database_of(report, tmp_path)):
+        rows = gputime.json("ranges", path)["tables"]["range_categories"]["rows"]
+        assert [(row["category"], row["domain"], row["instances"], row["ops"]) for row in rows] == [
+            ("io", "", 20, 40),
+            ("layers", "engine", 20, 100),
+        ]
+        assert b"Categories of ranges" in gputime("ranges", path).stdout
+
+
+def test_work_of_the_driver(gputime):
+    rows = gputime.json(DATA / "nsys" / "extras.nsys-rep")["tables"]["driver_work"]["rows"]
+    # As an independent decoder sums up the events of class 103.
+    assert [(row["name"], row["count"], row["total_ns"]) for row in rows] == [
+        ("Runtime Triggered Module Loading", 4, 57728057),
+        ("Lazy Function Loading", 5, 365260),
+    ]
+
+
+def test_texts_that_xla_attaches(gputime):
+    report = SHARED / "data/h200/nsys/jax/jax.nsys-rep"
+    if not report.exists():
+        pytest.skip("needs a capture of XLA")
+    rows = gputime.json("ranges", report)["tables"]["range_texts"]["rows"]
+    assert {row["domain"] for row in rows} == {"TSL"}
+    counts = Counter()
+    for row in rows:
+        counts[row["key"]] += row["count"]
+    assert counts == {"Called HLO": 390, "Name": 13, "Common source locations": 6}
+    for row in rows:
+        if row["key"] == "Name":
+            assert f"hlo_module={row['text']}" in row["name"]
+    assert gputime.json("ranges", report.with_suffix(".sqlite"))["tables"]["range_texts"]["rows"] == []
 
 
 def json_of_lossy(gputime, *args):

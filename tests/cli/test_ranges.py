@@ -264,6 +264,7 @@ class Oracle:
                 "proj_min_ns": min(lengths, default=None), "proj_max_ns": max(lengths, default=None),
                 "proj_stddev_ns": None if not used else statistics.stdev(lengths) if len(used) > 1 else 0,
                 "level_avg": statistics.fmean(self.level(number) for number in used) if used else None,
+                "range_avg_ns": sum(self.ranges[number].end - self.ranges[number].start for number in members) / len(members),
             })
         return sorted(rows, key=lambda row: (-row["busy_ns"], row["name"].encode(), row["domain"].encode()))
 
@@ -398,7 +399,8 @@ def test_single_ranges_are_left_out_of_text_and_stand_in_data(gputime, tmp_path)
     listed = gputime("ranges", "--table", "range_instances", "--csv", tmp_path / "trace.json").stdout.decode()
     assert listed.startswith("input,range,name,domain,start_ns,projected_ns,")
     assert gputime("ranges", tmp_path / "trace.json", "-o", f"{tmp_path}/out/").returncode == 0
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["range_instances.csv", "ranges.csv"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "operators.csv", "phases.csv", "range_categories.csv", "range_instances.csv", "range_texts.csv", "ranges.csv"]
 
 
 def test_deep_nesting_stays_small(gputime, tmp_path):

@@ -34,6 +34,9 @@ SYNC_CALLS = [
 OTHER_CALLS = ["cudaStreamWaitEvent", "cudaEventQuery", "cudaEventRecord", "cudaMalloc", "cudaStreamIsCapturing"]
 
 
+STEP_NAMES = ("ProfilerStep#{}", "ProfilerStep#{}", "step {}", "[Executor] _forward_step {}: 0 ctx reqs", "Train_step")
+
+
 class Raw(str):
     """Text that goes into the JSON as it stands."""
 
@@ -54,6 +57,7 @@ class Generator:
         self.streams = {device: pick.sample([0, 7, 13, 20, 41, 301], pick.choice([1, 1, 2, 3])) for device in self.devices}
         self.processes = pick.sample(range(1000, 5000), pick.choice([1, 1, 2]))
         self.step_count = pick.choice([0, 0, 2, 4]) if step_count is None else step_count
+        self.step_name = random.Random(seed).choice(STEP_NAMES)
         self.comm_share = pick.choice([0, 0, 0.3])
         self.names = pick.sample(KERNELS, pick.randint(1, 6))
 
@@ -91,8 +95,9 @@ class Generator:
         for number in range(self.step_count):
             start = self.base_ns + (number * width) // self.grain_ns * self.grain_ns
             category = "Operator" if self.old_names else "user_annotation"
+            name = "ProfilerStep#{}" if self.old_names else self.step_name
             length = max(1, width - max(1, self.grain_ns) * 2) // self.grain_ns * self.grain_ns
-            self.event(category, f"ProfilerStep#{number + 3}", start, length, process, process, {"External id": number})
+            self.event(category, name.format(number + 3), start, length, process, process, {"External id": number})
             if self.random.random() < 0.5:
                 device = self.devices[0]
                 self.event("gpu_user_annotation", f"ProfilerStep#{number + 3}", start + 1000, 2000, device,

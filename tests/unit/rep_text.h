@@ -159,6 +159,15 @@ static inline void print_more(FILE *out, const struct gt_store *store) {
     }
     for (size_t i = 0; i < store->payloads.count; i++)
         fprintf(out, "payload %" PRIu32 " %" PRIu64 "\n", store->payloads.range[i], store->payloads.bytes[i]);
+    for (size_t i = 0; i < store->range_categories.count; i++)
+        fprintf(out, "category %" PRIu32 " '%s'\n", store->range_categories.range[i],
+                gt_store_string(store, store->range_categories.name[i]).ptr);
+    for (size_t i = 0; i < store->range_texts.count; i++)
+        fprintf(out, "text %" PRIu32 " '%s' '%s'\n", store->range_texts.range[i],
+                gt_store_string(store, store->range_texts.key[i]).ptr,
+                gt_store_string(store, store->range_texts.text[i]).ptr);
+    for (size_t i = 0; i < store->graph_ops.count; i++)
+        fprintf(out, "graph of %" PRIu32 " %" PRIu32 "\n", store->graph_ops.op[i], store->graph_ops.graph[i]);
     if (store->meta.duration_ns >= 0)
         fprintf(out, "duration %" PRId64 "\n", store->meta.duration_ns);
 }

@@ -300,6 +300,14 @@ static const struct {
     {"fft", "void vector_fft<128u, EPT<16u>, 8u, 2u>(T1)"},
     {"linalg", "void getrf_pivot<float, float, 256>(T1)"},
     {"linalg", "void at::native::triu_tril_kernel<float, int, true, 1, false>(T1)"},
+    {"linalg", "calcAllLowestResidualsGPU"},
+    {"elementwise", "void fused_add_residual_kernel<float>(float*)"},
+    {"query", "void probe_group_by_GPU2<128, 4>(int*, int*, int*)"},
+    {"query", "void build_GPU2<128, 4>(int*, int*, int*, int)"},
+    {"query", "void cudf::detail::compute_something<int>(int)"},
+    {"autotune", "tiny(float *)"},
+    {"autotune", "at::cuda::(anonymous namespace)::spin_kernel(long)"},
+    {"other", "tinygrad_is_no_test"},
     {"prepare", "_prepare_inputs_kernel"},
     {"prepare", "create_flashinfer_kv_indices_triton"},
     {"prepare", "write_req_to_token_pool_triton"},
@@ -569,7 +577,8 @@ static enum gt_status rules_of(const char *text, const char *suffix, bool is_map
     const char *path = file_of(text);
     snprintf(option, sizeof option, "%s%s", path, suffix);
     *err = (struct gt_error){0};
-    enum gt_status status = gt_rules_new(is_map ? NULL : option, is_map ? option : NULL, rules, err);
+    enum gt_status status = is_map ? gt_rules_new(&(struct gt_rules_request){.map = option}, rules, err)
+                                   : gt_rules_new(&(struct gt_rules_request){.rules = option}, rules, err);
     unlink(path);
     return status;
 }
@@ -647,16 +656,43 @@ static void maps_of_substrings(void **unused) {
 }
 
 /* A repeated key keeps its place and takes the last value, as Python reads it. */
+static void maps_in_memory(void **unused) {
+    (void)unused;
+    static const struct gt_class_key keys[] = {
+        {"gemm", "Gemm"}, {"soft", "S"}, {"FP8_gemm", "FP8"}, {"softmax", "S"}, {"x", "Gemm"}};
+    static const char *const classes[] = {"others", "Gemm", "S", "FP8"};
+    struct gt_rules *rules;
+    struct gt_error err = {0};
+    assert_int_equal(gt_rules_new_map(keys, 5, &rules, &err), GT_OK);
+    for (size_t i = 0; i < 4; i++)
+        assert_string_equal(gt_rules_class(rules, i), classes[i]);
+    assert_null(gt_rules_class(rules, 4));
+    struct gt_rules_answer answer = gt_rules_ask(rules, GT_STR("a_Fp8_Gemm"));
+    assert_string_equal(answer.category, "FP8");
+    assert_int_equal(answer.rule, 3);
+    assert_string_equal(answer.pattern.ptr, "FP8_gemm");
+    assert_string_equal(answer.shorter.ptr, "gemm");
+    answer = gt_rules_ask(rules, GT_STR("softgemm"));
+    assert_string_equal(answer.category, "Gemm");
+    assert_int_equal(answer.shorter.len, 0);
+    answer = gt_rules_ask(rules, GT_STR("nothing"));
+    assert_string_equal(answer.category, "others");
+    assert_int_equal(answer.rule, 0);
+    assert_int_equal(answer.pattern.len + answer.shorter.len, 0);
+    gt_rules_free(rules);
+    assert_int_equal(gt_rules_new_map(&(struct gt_class_key){"", "Gemm"}, 1, &rules, &err), GT_ERR_USAGE);
+    assert_null(rules);
+}
+
 static void repeated_rules(void **unused) {
     (void)unused;
     struct gt_rules *rules;
     struct gt_error err;
-    uint32_t number;
     assert_int_equal(rules_of("{\"a\": \"first\", \"b\": \"second\", \"a\": \"third\"}", "", false, &rules, &err),
                      GT_OK);
-    assert_string_equal(gt_rules_category(rules, GT_STR("xab"), &number), "third");
-    assert_int_equal(number, 1);
-    assert_string_equal(gt_rules_category(rules, GT_STR("b"), &number), "second");
+    assert_string_equal(gt_rules_ask(rules, GT_STR("xab")).category, "third");
+    assert_int_equal(gt_rules_ask(rules, GT_STR("xab")).rule, 1);
+    assert_string_equal(gt_rules_ask(rules, GT_STR("b")).category, "second");
     gt_rules_free(rules);
 }
 
@@ -682,11 +718,10 @@ static void builtin_engines(void **unused) {
     for (size_t e = 0; e < sizeof engines / sizeof *engines; e++) {
         struct gt_rules *rules;
         struct gt_error err = {0};
-        if (gt_rules_new(engines[e], NULL, &rules, &err) != GT_OK)
+        if (gt_rules_new(&(struct gt_rules_request){.rules = engines[e]}, &rules, &err) != GT_OK)
             fail_msg("%s", err.message);
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-            uint32_t number;
-            const char *category = gt_rules_category(rules, gt_str_of(cases[i].name), &number);
+            const char *category = gt_rules_ask(rules, gt_str_of(cases[i].name)).category;
             if (strcmp(category, cases[i].category) != 0)
                 fail_msg("%s: '%s' is %s, not %s", engines[e], cases[i].name, category, cases[i].category);
         }
@@ -727,11 +762,13 @@ static void bad_rules(void **unused) {
     }
     struct gt_rules *rules;
     struct gt_error err = {0};
-    assert_int_equal(gt_rules_new("vllm,llama", "map.json", &rules, &err), GT_ERR_USAGE);
-    assert_int_equal(gt_rules_new("vllm,nothing", NULL, &rules, &err), GT_ERR_USAGE);
+    struct gt_rules_request both = {.rules = "vllm,llama", .map = "map.json"}, unknown = {.rules = "vllm,nothing"};
+    struct gt_rules_request absent = {.rules = "/nowhere/at/all.json"}, none = {0};
+    assert_int_equal(gt_rules_new(&both, &rules, &err), GT_ERR_USAGE);
+    assert_int_equal(gt_rules_new(&unknown, &rules, &err), GT_ERR_USAGE);
     assert_non_null(strstr(err.message, "vllm: llama, ds, gpt-oss; sglang: llama, ds, gpt-oss"));
-    assert_int_equal(gt_rules_new("/nowhere/at/all.json", NULL, &rules, &err), GT_ERR);
-    assert_int_equal(gt_rules_new(NULL, NULL, &rules, &err), GT_OK);
+    assert_int_equal(gt_rules_new(&absent, &rules, &err), GT_ERR);
+    assert_int_equal(gt_rules_new(&none, &rules, &err), GT_OK);
     assert_null(rules);
 }
 
@@ -749,6 +786,7 @@ int main(void) {
         cmocka_unit_test(answers_have_reasons),
         cmocka_unit_test(user_rules_leave_the_accounting_alone),
         cmocka_unit_test(maps_of_substrings),
+        cmocka_unit_test(maps_in_memory),
         cmocka_unit_test(repeated_rules),
         cmocka_unit_test(builtin_engines),
         cmocka_unit_test(bad_rules),

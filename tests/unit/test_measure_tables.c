@@ -500,6 +500,7 @@ static void test_health(void **state) {
     gt_builder_overhead(builder, &(struct gt_overheads_row){0, 100, copy, thread});   /* before the span */
     gt_builder_overhead(builder, &(struct gt_overheads_row){50, 101, copy, thread});  /* into it */
     gt_builder_overhead(builder, &(struct gt_overheads_row){310, 400, copy, thread}); /* behind it */
+    gt_builder_driver_work(builder, &(struct gt_driver_work_row){50, 101, copy, thread});
     gt_builder_issue(builder, GT_ISSUE_EVENTS_DROPPED, 4, 77);
     gt_builder_issue(builder, GT_ISSUE_OP_WITHOUT_NAME, 1, 77); /* decoders may say where it is */
     world_seal(&world);

@@ -22,7 +22,8 @@ static void kernels_have_names(void **state) {
     events_give(NAMED(num(1, 99), num(2, 98), num(3, 2)), 1, "kernel 100+50 '_Z4gemm' gpu 2/7 #9\n");
     events_give(NAMED(num(1, 99)), 1, "kernel 100+50 '?' gpu 2/7 #9\nissue op_without_name 1\n");
     events_give(NAMED(num(1, UINT64_MAX)), 1, "kernel 100+50 '?' gpu 2/7 #9\nissue op_without_name 1\n");
-    events_give(NAMED(num(27, UINT64_C(5) << 32), num(1, 0)), 1, "kernel 100+50 'gemm<1>(int)' gpu 2/7 #9 in graph\n");
+    events_give(NAMED(num(27, UINT64_C(5) << 32), num(1, 0)), 1,
+                "kernel 100+50 'gemm<1>(int)' gpu 2/7 #9 in graph\ngraph of 0 5\n");
     /* A field of another type than it should have is no field. */
     events_give(NAMED(str(1, "text"), num(2, 1)), 1, "kernel 100+50 'gemm' gpu 2/7 #9\n");
 }
@@ -34,11 +35,11 @@ static void copies_sets_and_graphs_are_ops(void **state) {
     events_give(ACTIVITY(80, sub(102, JOIN(num(1, 4096), num(2, 1), num(4, 1), num(5, 2)))), 1,
                 "memcpy 100+50 '[CUDA memcpy Host-to-Device]' gpu 0/7 #9\ncopy 0 4096 2>3\n");
     events_give(ACTIVITY(80, sub(102, JOIN(num(1, 8), num(2, 99), num(11, 4)))), 1,
-                "memcpy 100+50 '[CUDA memcpy Unknown]' gpu 0/7 #9 in graph\ncopy 0 8 0>0\n");
+                "memcpy 100+50 '[CUDA memcpy Unknown]' gpu 0/7 #9 in graph\ncopy 0 8 0>0\ngraph of 0 0\n");
     events_give(ACTIVITY(80, sub(103, JOIN(num(1, 64), num(2, 0), num(4, 2), num(3, 1)))), 1,
-                "memset 100+50 '[CUDA memset]' gpu 0/7 #9 in graph\ncopy 0 64 0>3\n");
+                "memset 100+50 '[CUDA memset]' gpu 0/7 #9 in graph\ncopy 0 64 0>3\ngraph of 0 0\n");
     events_give(ACTIVITY(130, sub(107, JOIN(num(1, 12), num(2, 13)))), 1,
-                "graph 100+50 '[CUDA graph 12]' gpu 0/7 #9\n");
+                "graph 100+50 '[CUDA graph 12]' gpu 0/7 #9\ngraph of 0 12\n");
     /* Syncs and event records are no work. */
     events_give(JOIN(ACTIVITY(106, sub(105, num(4, 2))), ACTIVITY(127, sub(106, num(1, 2)))), 2, "skipped 2\n");
 }
@@ -62,21 +63,22 @@ static void api_events_go_by_type_and_class(void **state) {
     events_give(JOIN(API(48, 0, 3), API(48, 1, 3)), 2,
                 "call 10+20 'cudaLaunchKernel_v7000' 5/6 #9\ncall 10+20 'cudaLaunchKernel_v7000' 5/6 #9\n");
     events_give(API(48, 3, 1), 1, "overhead 10+20 'gemm' 5/6\n");
-    events_give(JOIN(API(48, 27, 3), API(47, 0, 3), API(48, 103, 3), API(113, 77, 3)), 4, "skipped 4\n");
+    events_give(JOIN(API(48, 27, 3), API(47, 0, 3), API(113, 77, 3)), 3, "skipped 3\n");
+    events_give(API(48, 103, 1), 1, "driver 10+20 'gemm' 5/6\n");
     events_give(API(48, 0, 77), 1, "call 10+20 '?' 5/6 #9\n");
 }
 
 static void ranges_have_domains(void **state) {
     (void)state;
 #define NVTX(type, ...) EVENT(type, 102, num(1, type), num(9, TID(5, 6)), __VA_ARGS__)
-    struct bytes entries = JOIN(NVTX(59, num(2, 10), num(10, 20), str(7, "push"), num(13, 0)),
-                                NVTX(60, num(2, 11), num(10, 21), num(12, 5), num(13, 3), num(11, TID(5, 8))),
-                                NVTX(34, num(2, 12), str(7, "mark"), num(13, 4)),
-                                NVTX(75, num(2, (uint64_t)-9), str(7, "MINE"), num(13, 3)),
-                                NVTX(39, num(2, 0), str(7, "worker")), NVTX(33, num(5, 3), str(7, "category")));
-    events_give(entries, 6,
+    struct bytes entries =
+        JOIN(NVTX(59, num(2, 10), num(10, 20), str(7, "push"), num(13, 0)),
+             NVTX(60, num(2, 11), num(10, 21), num(12, 5), num(13, 3), num(11, TID(5, 8))),
+             NVTX(34, num(2, 12), str(7, "mark"), num(13, 4)),
+             NVTX(75, num(2, (uint64_t)-9), str(7, "MINE"), num(13, 3)), NVTX(39, num(2, 0), str(7, "worker")));
+    events_give(entries, 5,
                 "range 10+10 'push' 5/6\nrange 11+10 'registered' 5/6\nrange 12+0 'mark' 5/6\n"
-                "thread 6 is 'worker'\nskipped 1\n"
+                "thread 6 is 'worker'\n"
                 "range 0 nested domain ''\nrange 1 start/end domain 'MINE' 5/8\nrange 2 mark domain ''\n");
 }
 
@@ -124,6 +126,61 @@ static void sizes_of_messages_are_kept(void **state) {
     report.schemas = schemas(size, 22, 0, 8);
     report.events = chunk(JOIN(plain, WITH_PAYLOAD(41, payload)));
     report_gives(&report, RANGES);
+}
+
+static void texts_are_kept(void **state) {
+    (void)state;
+    struct bytes payload = take_bytes("\5\0\0\0\0\0\0\0\4\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x63\0\0\0\0\0\0\0\7", 33);
+    struct report report = REPORT(1, WITH_PAYLOAD(40, payload));
+#define TEXT(offset, name) sub(4, JOIN(num(1, 80), num(3, offset), str(7, name)))
+#define SCHEMA(...)        sub(3, JOIN(num(1, PID(5)), sub(2, JOIN(num(1, 40), __VA_ARGS__, num(9, 3)))))
+#define RANGE              "range 10+10 'registered' 5/6\nrange 0 nested domain ''\n"
+    /* The first is not to be trusted, the third is none, the fourth no string, the fifth behind the end. */
+    report.schemas =
+        SCHEMA(TEXT(0, "First"), TEXT(8, "HLO"), TEXT(16, "Source"), TEXT(24, "Called"), TEXT(26, "Behind"));
+    report_gives(&report, RANGE "text 0 'HLO' 'main'\n");
+    report.schemas = SCHEMA(TEXT(8, ""), TEXT(8, "again"));
+    report_gives(&report, RANGE "text 0 'again' 'main'\n");
+    struct bytes many[40];
+    for (size_t i = 0; i < 40; i++)
+        many[i] = TEXT(8, "k");
+    report.schemas = SCHEMA(join_count(many, 40));
+    char *text = decode_bytes(report_bytes(&report), &(struct gt_decode_options){.threads = 1});
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, "text 0")); at++)
+        count++;
+    assert_int_equal(count, 16);
+    free(text);
+}
+
+static void ranges_have_categories(void **state) {
+    (void)state;
+#define IN(category, domain) NVTX(59, num(2, 10), num(10, 20), num(12, 5), num(5, category), num(13, domain))
+    struct bytes entries = JOIN(IN(3, 1), IN(3, 2), IN(0, 1), IN(UINT64_MAX - 1, 1),
+                                NVTX(33, num(2, (uint64_t)-5), num(5, 3), str(7, "layers"), num(13, 1)),
+                                NVTX(34, num(2, 12), num(12, 5), num(5, 3), num(13, 1)));
+    struct report report = {.events = chunk(entries), .event_count = 6};
+    char *text = decode_bytes(report_bytes(&report), &(struct gt_decode_options){.threads = 1});
+    assert_non_null(strstr(text, "category 0 'layers'\ncategory 1 '3'\ncategory 4 'layers'\n"));
+    free(text);
+}
+
+static void clones_of_graphs_are_followed(void **state) {
+    (void)state;
+#define NODE(graph, place) (UINT64_C(graph) << 32 | (place))
+#define RUN(node)                                                                                                      \
+    EVENT(79, 107, num(1, 100), num(2, 150), num(4, 2), num(6, 7), num(8, PID(5)),                                     \
+          sub(101, JOIN(num(1, 1), num(27, node))))
+#define CLONE(field, copy, original)                                                                                   \
+    EVENT(113, 108, num(1, 1), num(2, 2), num(6, 77), num(13, TID(5, 6)),                                              \
+          sub(field, JOIN(num(1, copy), num(2, original))))
+    events_give(JOIN(RUN(NODE(5, 3)), CLONE(33, NODE(2, 9), NODE(1, 0)), CLONE(33, NODE(5, 3), NODE(2, 9)),
+                     EVENT(113, 108, num(13, TID(5, 6)), sub(33, num(1, NODE(5, 3)))), RUN(NODE(6, 3))),
+                5,
+                "kernel 100+50 'gemm' gpu 2/7 in graph\nkernel 100+50 'gemm' gpu 2/7 in graph\nskipped 1\n"
+                "graph of 0 1\ngraph of 1 6\n");
+    events_give(JOIN(ACTIVITY(130, sub(107, JOIN(num(1, 12), num(2, 13)))), CLONE(39, 12, 11)), 2,
+                "graph 100+50 '[CUDA graph 12]' gpu 0/7 #9\ngraph of 0 11\n");
 }
 
 static void processes_threads_and_gpus_have_names(void **state) {
@@ -228,6 +285,9 @@ int main(void) {
         cmocka_unit_test_setup(ranges_have_domains, clear_pool),
         cmocka_unit_test_setup(ranges_never_closed_end_with_the_capture, clear_pool),
         cmocka_unit_test_setup(sizes_of_messages_are_kept, clear_pool),
+        cmocka_unit_test_setup(texts_are_kept, clear_pool),
+        cmocka_unit_test_setup(ranges_have_categories, clear_pool),
+        cmocka_unit_test_setup(clones_of_graphs_are_followed, clear_pool),
         cmocka_unit_test_setup(processes_threads_and_gpus_have_names, clear_pool),
         cmocka_unit_test_setup(clocks_of_both_kinds_give_the_base, clear_pool),
         cmocka_unit_test_setup(diagnostics_tell_of_lost_events, clear_pool),

@@ -313,7 +313,7 @@ static void test_ranges(void **state) {
     assert_int_equal(issue(store, GT_ISSUE_RANGE_OPEN), 2);
     assert_int_equal(store->meta.duration_ns, 1000);
     assert_true(store->meta.base_ns == 1794709052199428612);
-    assert_int_equal(store->skipped_events, 1);
+    assert_int_equal(store->skipped_events, 0);
     gt_store_free(store);
     /* Without a duration the last timestamp is the end. */
     store = decode(STRINGS RANGES KERNELS ONE_KERNEL
@@ -356,6 +356,8 @@ static void test_profiler(void **state) {
                 "returnValue INTEGER);"
                 "INSERT INTO PROFILER_OVERHEAD VALUES (5, 9, " TID(
                     1, 2) ", 7, 0), (10, 11, NULL, 70, 0);"
+                          "CREATE TABLE CUPTI_ACTIVITY_KIND_OVERHEAD (start, end, globalTid INTEGER, nameId INTEGER);"
+                          "INSERT INTO CUPTI_ACTIVITY_KIND_OVERHEAD VALUES (20, 29, NULL, 5);"
                           "CREATE TABLE DIAGNOSTIC_EVENT (timestamp INTEGER, severity INTEGER, text TEXT);"
                           "INSERT INTO DIAGNOSTIC_EVENT VALUES (1, 1, 'Profiling has started.'),"
                           " (1, 2, 'Not all CUDA events might have been collected.'), (1, 2, 'Number of incomplete "
@@ -363,11 +365,66 @@ static void test_profiler(void **state) {
                           " (1, 2, 'No NVTX events collected. Does the process use NVTX?')");
     assert_text(store, store->meta.producer, "Nsight Systems 2025.3.2.0");
     assert_int_equal(store->overheads.count, 2);
+    assert_int_equal(store->driver_work.count, 1);
+    assert_text(store, store->driver_work.name[0], "registered");
     assert_text(store, store->overheads.name[0], "CUPTI flush");
     assert_text(store, store->overheads.name[1], "?");
     assert_int_equal(store->overheads.thread[1], GT_NO_TRACK);
     assert_int_equal(issue(store, GT_ISSUE_EVENTS_DROPPED), 18);
     assert_int_equal(store->facts, 0);
+    gt_store_free(store);
+}
+
+static void test_categories(void **state) {
+    (void)state;
+#define RANGE_OF(category, domain, pid) "(1, 2, 59, 'r', " TID(pid, 7) ", " #category ", " #domain ")"
+#define CATEGORY(name, category, domain) "(0, NULL, 33, " #name ", " TID(42, 1) ", " #category ", " #domain ")"
+    struct gt_store *store =
+        decode(RANGES "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, category, domainId) VALUES "
+               /* Of another domain, of another process, none, one that the export has instead of none. */
+               RANGE_OF(3, 1, 42) "," RANGE_OF(3, 0, 42) "," RANGE_OF(3, 1, 43) "," RANGE_OF(NULL, 1, 42) ","
+               RANGE_OF(0, 1, 42) "," RANGE_OF(-1, 1, 42) "," CATEGORY('layers', 3, 1) "," CATEGORY('later', 3, 1)
+               "," CATEGORY(NULL, 4, 1) "," RANGE_OF(4, 1, 42));
+    static const struct {
+        uint32_t range;
+        const char *name;
+    } expected[] = {{0, "layers"}, {1, "3"}, {2, "3"}, {6, "4"}};
+    assert_int_equal(store->range_categories.count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(store->range_categories.range[i], expected[i].range);
+        assert_text(store, store->range_categories.name[i], expected[i].name);
+    }
+    gt_store_free(store);
+}
+
+/* An executable is followed back to the graph that was made, whatever the generation of the table. */
+static void test_graph_clones(void **state) {
+    (void)state;
+#define NODE(graph, place) "((" #graph " << 32) + " #place ")"
+#define ON(node) "(10, 20, 0, 1, 0, 7, 1, " PID(42) ", 1, 2, 3, 8, " node ")"
+    struct gt_store *store = decode(
+        STRINGS KERNELS
+        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES " ON(NODE(5, 3)) "," ON(NODE(5, 4)) "," ON("NULL") "," ON("0")
+        "," ON(NODE(9, 1)) "," ON(NODE(8, 1)) ";"
+        "CREATE TABLE CUDA_GRAPH_NODE_EVENTS (start, globalTid INTEGER, graphNodeId INTEGER, originalGraphNodeId);"
+        "INSERT INTO CUDA_GRAPH_NODE_EVENTS VALUES (0, " TID(42, 7) ", " NODE(5, 3) ", NULL),"
+        " (0, " TID(42, 7) ", " NODE(5, 3) ", " NODE(2, 1) "), (0, " TID(42, 8) ", " NODE(2, 1) ", " NODE(1, 0) "),"
+        /* Of another process; one that is said to be a copy of itself; two that are copies of one another. */
+        " (0, " TID(43, 7) ", " NODE(1, 0) ", " NODE(7, 0) "), (0, " TID(42, 7) ", " NODE(9, 1) ", " NODE(9, 1) "),"
+        " (0, " TID(42, 7) ", " NODE(8, 1) ", " NODE(6, 1) "), (0, " TID(42, 7) ", " NODE(6, 1) ", " NODE(8, 1) ");"
+        "CREATE TABLE CUDA_GRAPH_EVENTS (start, globalTid INTEGER, graphId INTEGER, originalGraphId, graphExecId);"
+        "INSERT INTO CUDA_GRAPH_EVENTS VALUES (0, " TID(42, 7) ", 5, 4, NULL);"
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, end, deviceId, streamId, correlationId, globalPid,"
+        " graphId, graphExecId);"
+        "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (30, 40, 0, 7, 2, " PID(42) ", 5, 6),"
+        " (30, 40, 0, 7, 2, " PID(42) ", 3, 7), (30, 40, 0, 7, 2, " PID(42) ", NULL, 7)");
+    static const uint32_t expected[][2] = {{0, 1}, {1, 5}, {4, 9}, {5, 8}, {6, 4}, {7, 3}};
+    assert_int_equal(store->graph_ops.count, 6);
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(store->graph_ops.op[i], expected[i][0]);
+        assert_int_equal(store->graph_ops.graph[i], expected[i][1]);
+    }
+    assert_text(store, store->ops.name[6], "[CUDA graph 5]");
     gt_store_free(store);
 }
 
@@ -438,7 +495,10 @@ static void test_threads(void **state) {
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150000)"
         " INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT i * 10, i * 10 + 5, i % 3, 1, 0, i * i % 5, i, " PID(
             42) ","
-                " 101 + i * i % 300, 2, 3, 8, NULL FROM n;"
+                " 101 + i * i % 300, 2, 3, 8, CASE i % 2 WHEN 1 THEN (5 << 32) + i % 400 END FROM n;"
+                "CREATE TABLE CUDA_GRAPH_NODE_EVENTS (globalTid INTEGER, graphNodeId INTEGER, originalGraphNodeId);"
+                "INSERT INTO CUDA_GRAPH_NODE_EVENTS SELECT globalPid, graphNodeId, (correlationId % 7 << 32) FROM "
+                "CUPTI_ACTIVITY_KIND_KERNEL WHERE correlationId < 900;"
                 "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME SELECT start, end, 0, " TID(
                     42,
                     7) " + correlationId % 9, correlationId, 4, 0, 0"
@@ -447,7 +507,7 @@ static void test_threads(void **state) {
                        "'third', " TID(
                            42,
                            7) ", 3);"
-                              "INSERT INTO NVTX_EVENTS SELECT start, end, 59 + correlationId % 2, NULL, 0, 0, 'text ' "
+                              "INSERT INTO NVTX_EVENTS SELECT start, end, 59 + correlationId % 2, NULL, correlationId % 5, 0, 'text ' "
                               "|| "
                               "correlationId % 77,"
                               " " TID(
@@ -456,12 +516,15 @@ static void test_threads(void **state) {
                                      "CUPTI_ACTIVITY_KIND_KERNEL;"
                                      "INSERT INTO NVTX_EVENTS (start, eventType, text, globalTid, domainId) VALUES (1, "
                                      "75, 'three', " TID(42, 7) ", 3),"
+                                                                " (1, 33, 'none', " TID(42, 7) ", 0),"
                                                                 " (1, 39, 'named', " TID(42, 9) ", 0)");
     struct gt_error err = {0};
     struct gt_store *one, *several;
     assert_int_equal(try_decode(world_path, 1, &one, &err), GT_OK);
     assert_int_equal(one->ops.count, 150000);
     assert_int_equal(one->ranges.count, 150000);
+    assert_int_equal(one->range_categories.count, 120000);
+    assert_int_equal(one->graph_ops.count, 75000);
     assert_text(one, one->ranges.domain[2], "third"); /* the first name that a domain gets stays */
     for (size_t threads = 2; threads <= 5; threads++) {
         assert_int_equal(try_decode(world_path, threads, &several, &err), GT_OK);
@@ -586,6 +649,8 @@ int main(void) {
         cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_zeros_for_null),
         cmocka_unit_test(test_profiler),
+        cmocka_unit_test(test_categories),
+        cmocka_unit_test(test_graph_clones),
         cmocka_unit_test(test_sparse_strings),
         cmocka_unit_test(test_foreign),
         cmocka_unit_test(test_threads),

@@ -120,8 +120,61 @@ static void the_count_comes_from_asked_then_environment_then_cpus(void **state) 
     unsetenv("GPUTIME_THREADS");
 }
 
+enum { DEAL_WORKERS = 3, DEAL_JOBS_MAX = 1000 };
+
+struct dealing {
+    struct gt_deal deal;
+    atomic_int dealt[DEAL_JOBS_MAX];
+    atomic_int out_of_order;
+    size_t front[DEAL_WORKERS]; /* how many jobs each worker had before the first that is not the next */
+};
+
+static void take_jobs(void *context, size_t worker) {
+    struct dealing *dealing = context;
+    size_t job, least = 0;
+
+    while (gt_deal_take(&dealing->deal, worker, &job)) {
+        dealing->dealt[job]++;
+        dealing->out_of_order += job < least;
+        dealing->front[worker] += job == dealing->front[worker];
+        least = job + 1;
+    }
+}
+
+static void jobs_are_dealt_once_and_in_order(void **state) {
+    static const size_t counts[] = {0, 1, 2, 14, 15, 999, DEAL_JOBS_MAX};
+    (void)state;
+
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+        struct dealing dealing = {0};
+        gt_deal_init(&dealing.deal, counts[c], DEAL_WORKERS);
+        assert_int_equal(gt_deal_taken(&dealing.deal), 0);
+        gt_threads_run(DEAL_WORKERS, take_jobs, &dealing);
+        for (size_t i = 0; i < DEAL_JOBS_MAX; i++)
+            assert_int_equal(dealing.dealt[i], i < counts[c]);
+        assert_int_equal(dealing.out_of_order, 0);
+        assert_true(dealing.front[0] >= counts[c] / 15 * 4);
+        assert_int_equal(gt_deal_taken(&dealing.deal), counts[c]);
+    }
+}
+
+static void one_worker_has_all_jobs(void **state) {
+    struct gt_deal deal;
+    size_t job;
+    (void)state;
+
+    gt_deal_init(&deal, 3, 1);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(gt_deal_take(&deal, 0, &job));
+        assert_int_equal(job, i);
+    }
+    assert_false(gt_deal_take(&deal, 0, &job));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(jobs_are_dealt_once_and_in_order),
+        cmocka_unit_test(one_worker_has_all_jobs),
         cmocka_unit_test(every_index_runs_once),
         cmocka_unit_test(tasks_run_at_the_same_time),
         cmocka_unit_test(no_thread_can_start),

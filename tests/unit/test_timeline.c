@@ -279,8 +279,8 @@ static void long_traces_are_bounded(void **unused) {
     }
     for (size_t i = 0; i < timeline->name_count; i++)
         name_bytes += timeline->names[i].text.len;
-    assert_true(items > 50000 && items <= 150000);
-    assert_true(name_bytes > 700000 && name_bytes < 900000);
+    assert_true(items > 50000 && items <= 130000);
+    assert_true(name_bytes > 400000 && name_bytes < 600000);
     assert_int_equal(ops + timeline->rows_left_out[GT_TIMELINE_OPS], 1000);
     assert_int_equal(timeline->option_count, 1);
     assert_string_equal(timeline->options[0].name, "device");

@@ -148,7 +148,8 @@ static void refusals(void **unused) {
 
     trace_begin(&trace);
     trace_end(&trace);
-    assert_refused(&trace, (struct gputime_options){.step = "1"}, "no step 1; the trace has no ProfilerStep ranges");
+    assert_refused(&trace, (struct gputime_options){.step = "1"},
+                   "no step 1; the trace has no ranges that look like steps (ProfilerStep#3, step 3, train_step)");
     assert_refused(&trace, (struct gputime_options){.device = "0"}, "no device 0; the trace has no GPU ops");
     struct gt_view *view = view_of(&trace, &(struct gputime_options){.from = "10%", .to = "1s"});
     assert_int_equal(view->op_count + view->device_count + view->lane_count, 0);

@@ -87,6 +87,12 @@ static inline void print_rows(FILE *out, const struct gt_store *store) {
         print_thread(out, store, store->overheads.thread[i]);
         fprintf(out, "\n");
     }
+    for (size_t i = 0; i < store->driver_work.count; i++) {
+        print_head(out, store, "driver", store->driver_work.start_ns[i], store->driver_work.end_ns[i],
+                   store->driver_work.name[i]);
+        print_thread(out, store, store->driver_work.thread[i]);
+        fprintf(out, "\n");
+    }
 }
 
 /* Names of tracks, devices and what the capture says of itself; only what is there. */

@@ -1,9 +1,9 @@
 // A chart on the page: made by ECharts when it comes into view, redrawn with the theme and the width, saved as PNG.
 
-import { BarChart } from 'echarts/charts';
+import { BarChart, ScatterChart } from 'echarts/charts';
 import { DataZoomComponent, GridComponent, LegendComponent, TooltipComponent } from 'echarts/components';
 import * as echarts from 'echarts/core';
-import type { BarSeriesOption } from 'echarts/charts';
+import type { BarSeriesOption, ScatterSeriesOption } from 'echarts/charts';
 import type {
   DataZoomComponentOption,
   GridComponentOption,
@@ -14,10 +14,19 @@ import { CanvasRenderer } from 'echarts/renderers';
 import { button, element, save, visible } from './dom';
 import { ink, onTheme, type Ink } from './theme';
 
-echarts.use([BarChart, GridComponent, TooltipComponent, LegendComponent, DataZoomComponent, CanvasRenderer]);
+echarts.use([
+  BarChart,
+  ScatterChart,
+  GridComponent,
+  TooltipComponent,
+  LegendComponent,
+  DataZoomComponent,
+  CanvasRenderer,
+]);
 
 export type ChartOption = echarts.ComposeOption<
   | BarSeriesOption
+  | ScatterSeriesOption
   | GridComponentOption
   | TooltipComponentOption
   | LegendComponentOption
@@ -27,24 +36,35 @@ export type ChartOption = echarts.ComposeOption<
 export interface Chart {
   readonly title: string;
   readonly summary: string; // for those who do not see it
+  readonly other?: Chart; // the same in another way, a button away
   height(width: number): number;
   option(ink: Ink, width: number): ChartOption;
 }
 
 /** What every chart has in common. Tooltips are drawn, not markup: the page's policy allows no markup with styles. */
-function common(colors: Ink): ChartOption {
+function common(colors: Ink, own: ChartOption): ChartOption {
   const text = { color: colors.text, fontFamily: colors.font, fontSize: 12 };
   return {
     animation: false,
     textStyle: text,
+    ...own,
     tooltip: {
       renderMode: 'richText',
       confine: true,
       backgroundColor: colors.panel,
       borderColor: colors.line,
       textStyle: text,
+      ...own.tooltip,
     },
   };
+}
+
+function start(host: HTMLElement, width: number, height: number): echarts.ECharts {
+  const made = echarts.init(host, null, { renderer: 'canvas', width, height });
+  // The wheel alone moves the page; ECharts would keep it for itself.
+  host.addEventListener('wheel', (event) => !event.ctrlKey && event.stopPropagation(), { capture: true });
+  host.addEventListener('dblclick', () => made.dispatchAction({ type: 'dataZoom', start: 0, end: 100 }));
+  return made;
 }
 
 const hosts = new Set<() => void>();
@@ -52,8 +72,10 @@ onTheme(() => {
   for (const draw of hosts) draw();
 });
 
-export function chartView(chart: Chart): HTMLElement {
-  const host = element('div', { class: 'canvas', role: 'img', 'aria-label': `${chart.title}. ${chart.summary}` });
+export function chartView(first: Chart): HTMLElement {
+  let chart = first;
+  const host = element('div', { class: 'canvas', role: 'img' });
+  const caption = element('span');
   let drawn: echarts.ECharts | null = null;
 
   const draw = (): void => {
@@ -62,20 +84,37 @@ export function chartView(chart: Chart): HTMLElement {
     const height = chart.height(width);
     host.style.height = `${height}px`;
     const colors = ink();
-    drawn ??= echarts.init(host, null, { renderer: 'canvas', width, height });
+    drawn ??= start(host, width, height);
     drawn.resize({ width, height });
-    drawn.setOption({ ...common(colors), ...chart.option(colors, width) }, true);
+    drawn.setOption(common(colors, chart.option(colors, width)), true);
   };
 
-  const png = button('PNG', { class: 'quiet', 'aria-label': `Save the chart ${chart.title} as PNG` }, () => {
+  const choose = (next: Chart): void => {
+    chart = next;
+    host.setAttribute('aria-label', `${chart.title}. ${chart.summary}`);
+    caption.textContent = chart.title;
+    draw();
+  };
+
+  const { other } = first;
+  const turn =
+    other &&
+    button('Shares', { class: 'quiet', 'aria-pressed': 'false' }, () => {
+      choose(chart === first ? other : first);
+      turn?.setAttribute('aria-pressed', String(chart === other));
+    });
+  const png = button('PNG', { class: 'quiet', 'aria-label': `Save the chart ${first.title} as PNG` }, () => {
     draw();
     const name = chart.title.toLowerCase().replace(/[^a-z0-9]+/g, '-');
     if (drawn) save(`${name}.png`, drawn.getDataURL({ type: 'png', pixelRatio: 2, backgroundColor: ink().panel }));
   });
 
-  host.style.height = `${chart.height(800)}px`;
+  const hint = element('span', { class: 'hint' }, 'Ctrl + wheel zooms, double-click resets');
+
+  host.style.height = `${first.height(800)}px`;
+  choose(first);
   drawWhenSeen(host, draw);
-  return element('figure', { class: 'chart' }, host, element('figcaption', {}, chart.title, png));
+  return element('figure', { class: 'chart' }, host, element('figcaption', {}, caption, hint, turn, png));
 }
 
 /** Charts far below cost nothing until they are scrolled to, or printed. */
@@ -104,4 +143,29 @@ function drawWhenSeen(host: HTMLElement, draw: () => void): void {
 /** Braces in a name would be read as a style of drawn text, line breaks as such. */
 export function label(text: string): string {
   return visible(text).replace(/\{/g, '\u2774').replace(/\}/g, '\u2775');
+}
+
+const isTouched = matchMedia('(pointer: coarse)').matches;
+
+/** A closer look at the values by Ctrl and the wheel; a double click shows all again. A finger scrolls the page. */
+export function closerLook(): object {
+  return { type: 'inside', xAxisIndex: 0, filterMode: 'none', zoomOnMouseWheel: 'ctrl', disabled: isTouched };
+}
+
+/** Names that can be switched off and on; those that find no room are behind arrows. */
+export function legend(names: readonly string[], colors: Ink): LegendComponentOption {
+  return {
+    type: 'scroll',
+    top: 0,
+    left: 0,
+    right: 0,
+    icon: 'roundRect',
+    itemWidth: 12,
+    itemHeight: 12,
+    textStyle: { color: colors.text },
+    pageTextStyle: { color: colors.muted },
+    pageIconColor: colors.text,
+    pageIconInactiveColor: colors.line,
+    data: names.map((name) => label(name)),
+  };
 }

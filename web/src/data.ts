@@ -1,4 +1,6 @@
-// The report as the page carries it (docs/json.md, with rows as arrays): types, and how its cells are looked at.
+// The report as the page carries it: docs/json.md with packed rows. Types, and how its cells are looked at.
+
+import type { Timeline } from './timeline/rows';
 
 export type Cell = string | number | null;
 export type Row = readonly Cell[];
@@ -59,14 +61,30 @@ export interface Issue {
 export interface Report {
   readonly tool: { readonly name: string; readonly version: string };
   readonly command: string;
+  readonly heading?: string;
+  readonly main_table?: string;
   readonly inputs: readonly Input[];
   readonly tables: Readonly<Record<string, Table>>;
+  readonly timelines?: readonly Timeline[];
   readonly findings: readonly Finding[];
   readonly issues: readonly Issue[];
 }
 
+type PackedCell = number | string | null | [number];
+
+/** A text stands once in the page; a cell [n] is text number n. */
+function unpack(rows: PackedCell[][], texts: readonly string[]): void {
+  for (const row of rows)
+    for (let i = 0; i < row.length; i++) {
+      const cell = row[i];
+      if (Array.isArray(cell)) row[i] = texts[cell[0]] ?? null;
+    }
+}
+
 export function readReport(): Report {
-  return JSON.parse(document.getElementById('report')?.textContent ?? '') as Report;
+  const report = JSON.parse(document.getElementById('report')?.textContent ?? '') as Report & { texts: string[] };
+  for (const table of Object.values(report.tables)) unpack(table.rows as unknown as PackedCell[][], report.texts);
+  return report;
 }
 
 /** Integers beyond 2^53 come as strings, to be shown exactly; other strings are no numbers. */

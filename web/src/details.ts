@@ -1,14 +1,10 @@
 // One row of a table whole: every column with its exact value and what it means.
 
-import definitions from 'definitions';
 import type { Row, Table } from './data';
 import { button, copy, element } from './dom';
 import { exact } from './format';
 import { toCsv } from './csv';
-
-function meaning(table: string, column: string): string | undefined {
-  return definitions[table]?.columns[column];
-}
+import { meaningOf } from './meaning';
 
 export function showRow(key: string, table: Table, row: Row): void {
   const before = document.activeElement;
@@ -16,7 +12,7 @@ export function showRow(key: string, table: Table, row: Row): void {
   table.columns.forEach((column, index) => {
     const cell = row[index] ?? null;
     if (cell === null) return;
-    const help = meaning(key, column.key);
+    const help = meaningOf(key, column.key);
     list.append(
       element('dt', {}, column.title, element('code', {}, column.key)),
       element('dd', {}, element('bdi', {}, exact(cell, column)), help && element('small', {}, help)),

@@ -4,7 +4,9 @@ import type { Finding, Report } from './data';
 import { button, element, visible } from './dom';
 import { withUnit } from './format';
 
-type Find = (table: string, text: string) => void;
+const OPEN = 3;
+
+type Point = (table: string, texts: readonly string[]) => void;
 
 function sentences(title: string, texts: readonly string[]): HTMLElement | null {
   if (texts.length === 0) return null;
@@ -12,34 +14,51 @@ function sentences(title: string, texts: readonly string[]): HTMLElement | null 
   return element('div', {}, element('h4', {}, title), element('ul', {}, ...items));
 }
 
-function findingView(report: Report, finding: Finding, find: Find): HTMLElement {
+/** The first ones are open; more would hide what comes after them. */
+function findingView(report: Report, finding: Finding, isOpen: boolean, point: Point): HTMLElement {
   const { table } = finding;
   const target = table ? report.tables[table] : undefined;
   const link =
-    table && target && button(`Show ${target.title.toLowerCase()}`, { class: 'quiet' }, () => find(table, ''));
+    table &&
+    target &&
+    button(`See: ${target.title}`, { class: 'quiet' }, () => point(table, [finding.title, ...finding.evidence]));
   const gain = finding.recoverable_ns != null && finding.recoverable_ns > 0;
   return element(
     'li',
     { class: `finding ${finding.severity.replace(/\W/g, '')}` },
     element(
-      'div',
-      { class: 'finding-head' },
-      element('span', { class: 'severity' }, finding.severity),
-      element('h3', {}, element('bdi', {}, visible(finding.title))),
-      gain && element('span', { class: 'gain' }, `up to ${withUnit(finding.recoverable_ns ?? 0, 'ns')} to gain`),
+      'details',
+      { open: isOpen },
+      element(
+        'summary',
+        {},
+        element('span', { class: 'severity' }, finding.severity),
+        element('h3', {}, element('bdi', {}, visible(finding.title))),
+        gain && element('span', { class: 'gain' }, `up to ${withUnit(finding.recoverable_ns ?? 0, 'ns')} to gain`),
+        report.inputs.length > 1 && finding.input ? element('span', { class: 'gain' }, visible(finding.input)) : null,
+      ),
+      sentences('Evidence', finding.evidence),
+      sentences('What to do', finding.advice),
+      link || null,
     ),
-    report.inputs.length > 1 && finding.input ? element('p', { class: 'origin' }, visible(finding.input)) : null,
-    sentences('Evidence', finding.evidence),
-    sentences('What to do', finding.advice),
-    link || null,
   );
 }
 
-export function findingsView(report: Report, find: Find): HTMLElement {
-  return element(
+export function findingsView(report: Report, point: Point): HTMLElement {
+  const gain = (finding: Finding): number => finding.recoverable_ns ?? -1;
+  const ranked = [...report.findings].sort((a, b) => gain(b) - gain(a)); // over all inputs; within one they are already
+  const view = element(
     'section',
     { class: 'panel', id: 'findings', 'aria-labelledby': 'title-findings' },
     element('h2', { id: 'title-findings' }, 'Findings'),
-    element('ol', { class: 'findings' }, ...report.findings.map((finding) => findingView(report, finding, find))),
+    element(
+      'ol',
+      { class: 'findings' },
+      ...ranked.map((finding, place) => findingView(report, finding, place < OPEN, point)),
+    ),
   );
+  addEventListener('beforeprint', () => {
+    for (const each of view.querySelectorAll('details')) each.open = true;
+  });
+  return view;
 }

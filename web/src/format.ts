@@ -25,6 +25,7 @@ const SCALES: Readonly<Partial<Record<Unit, readonly Scale[]>>> = {
 };
 
 const VARIED = 1e6; // values further apart show 0.00 or seven digits in any one unit
+const WIDE = 1e4; // time for the next unit
 
 const formatters = new Map<number, Intl.NumberFormat>();
 
@@ -45,6 +46,13 @@ function scaleOf(unit: Unit, value: number): Scale {
   return [...scales].reverse().find((scale) => Math.abs(value) >= scale.factor) ?? scales[0]!;
 }
 
+/** The unit of the value in the middle, or the next while the largest has too many digits in it. */
+function commonScale(unit: Unit, middle: number, most: number): Scale {
+  const scales = SCALES[unit] ?? [];
+  const least = scaleOf(unit, middle);
+  return scales.find((scale) => scale.factor >= least.factor && most / scale.factor < WIDE) ?? scaleOf(unit, most);
+}
+
 /** So many that the largest value has four digits. */
 function decimalsFor(value: number): number {
   const size = Math.abs(value);
@@ -62,6 +70,12 @@ export function withUnit(value: number, unit: Unit): string {
 
 export function percent(share: number): string {
   return `${decimal(share * 100, 1)}%`;
+}
+
+/** A round value, as on an axis: no zeros behind the point, and nothing has no unit. */
+export function roundValue(value: number, unit: Unit): string {
+  if (value === 0) return unit === 'share' ? '0%' : '0';
+  return withUnit(value, unit).replace(/\.0+(?=%|\s|$)|(\.\d*?[1-9])0+(?=%|\s|$)/, '$1');
 }
 
 /** Every digit there is. */
@@ -86,21 +100,20 @@ export function styleOf(column: Column, rows: readonly Row[], index: number): St
   });
   if (column.unit === '') return { suffix: '', format: (cell) => (cell === null ? '\u2013' : visible(String(cell))) };
   if (column.unit === 'share') return plain(percent, '');
-  let most = 0;
-  let least = Infinity;
+  const sizes: number[] = [];
   let whole = true;
   for (const row of rows) {
-    const cell = row[index] ?? null;
-    if (cell === null) continue;
-    const size = Math.abs(numberOf(cell));
+    const size = Math.abs(numberOf(row[index]));
     whole &&= Number.isInteger(size);
-    if (size > most) most = size;
-    if (size > 0 && size < least) least = size;
+    if (size > 0) sizes.push(size);
   }
+  sizes.sort((a, b) => a - b);
+  const most = sizes[sizes.length - 1] ?? 0;
   if (column.unit === 'count') return plain((value) => decimal(value, whole ? 0 : 1));
   if (hasFlag(column, 'moment')) return plain((value) => decimal(value / 1e6, 3), 'ms');
-  if (hasFlag(column, 'edge') || most / least > VARIED) return plain((value) => withUnit(value, column.unit));
-  const scale = scaleOf(column.unit, most);
+  if (hasFlag(column, 'edge')) return plain((value) => roundValue(value, column.unit));
+  if (most / (sizes[0] ?? 1) > VARIED) return plain((value) => withUnit(value, column.unit));
+  const scale = commonScale(column.unit, sizes[sizes.length >> 1] ?? 0, most);
   const decimals = scale.factor === 1 && whole ? 0 : decimalsFor(most / scale.factor);
   return plain((value) => decimal(value / scale.factor, decimals), scale.name);
 }

@@ -3,6 +3,7 @@
 import type { Cell, Fact, Report } from './data';
 import { element, setHover, visible } from './dom';
 import { exact, withUnit } from './format';
+import { meaningOf } from './meaning';
 
 function value(fact: Fact): string {
   return typeof fact.value === 'number' ? withUnit(fact.value, fact.unit) : visible(String(fact.value ?? '\u2013'));
@@ -10,18 +11,19 @@ function value(fact: Fact): string {
 
 function factView(fact: Fact): HTMLElement {
   const shown = element('dd', { class: 'fact-value' }, value(fact));
-  setHover(shown, exact(fact.value as Cell, fact));
+  setHover(shown, [exact(fact.value as Cell, fact), meaningOf('facts', fact.key)].filter(Boolean).join('\n'));
   return element('div', { class: 'fact' }, element('dt', {}, fact.title), shown);
 }
 
 export function headerView(report: Report): HTMLElement {
   const { inputs } = report;
   const only = inputs.length === 1 ? inputs[0] : undefined;
-  const name = only ? visible(only.input) : `${inputs.length} traces`;
+  const whole = only ?? inputs.find((input) => input.path === null); // what several traces were made into, as by diff
+  const name = visible(report.heading ?? whole?.input ?? `${inputs.length} traces`);
   document.title = `${name} \u00b7 gputime ${report.command}`;
   const origin = only && [only.producer, only.format, only.selection].filter((text) => text).map((t) => visible(t!));
   const notes = inputs.flatMap((input) =>
-    input.notes.map((note) => visible(only ? note : `${input.input}: ${note}`)),
+    input.notes.map((note) => visible(input === whole ? note : `${input.input}: ${note}`)),
   );
   return element(
     'header',

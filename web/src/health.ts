@@ -5,6 +5,9 @@ import { element, visible } from './dom';
 
 export function healthView(report: Report): HTMLElement {
   const { issues } = report;
+  const absent = Object.values(report.tables)
+    .filter((table) => table.rows.length === 0)
+    .map((table) => table.title);
   const several = report.inputs.length > 1;
   const rows = issues.map((issue) =>
     element(
@@ -27,5 +30,6 @@ export function healthView(report: Report): HTMLElement {
     issues.length === 0
       ? element('p', {}, 'Nothing odd was found in the trace.')
       : element('ul', { class: 'issues' }, ...rows),
+    absent.length > 0 && element('p', { class: 'origin' }, `Without data: ${absent.join(', ')}.`),
   );
 }

@@ -1,55 +1,69 @@
 // The page: reads the report it carries and lays it out, findings first, then a panel for each table.
 
-import definitions from 'definitions';
-import { chartView } from './chart';
 import { charts } from './charts/index';
 import { readReport, type Report, type Table } from './data';
 import { element } from './dom';
 import { findingsView } from './findings';
 import { headerView } from './header';
 import { healthView } from './health';
-import { buildNavigation } from './navigation';
-import { definitionOf, TableView } from './table';
+import { inputsTable } from './inputs';
+import { meaningsView } from './meaning';
+import { Navigation } from './navigation';
+import { TableView } from './table';
 import { followSystem } from './theme';
+import { timelineSection } from './timeline/index';
 
-function definitionsView(key: string, table: Table): HTMLElement | null {
-  const about = definitions[key]?.about;
-  const list = element('dl', { class: 'definitions' });
-  for (const column of table.columns) {
-    const meaning = definitionOf(key, column.key);
-    if (meaning) list.append(element('dt', {}, element('code', {}, column.key)), element('dd', {}, meaning));
-  }
-  if (!about && !list.firstChild) return null;
-  const paragraphs = (about ?? '').split('\n').filter(Boolean).map((text) => element('p', {}, text));
-  return element('details', {}, element('summary', {}, 'How these numbers are defined'), ...paragraphs, list);
-}
-
-function panel(key: string, table: Table, tables: Map<string, TableView>): HTMLElement {
+function panel(key: string, table: Table, report: Report, tables: Map<string, TableView>): HTMLElement {
   const view = new TableView(key, table);
   tables.set(key, view);
-  const chart = charts[key]?.(table) ?? null;
+  const chart = charts[key]?.(table, report) ?? null;
   return element(
     'section',
     { class: chart ? 'panel has-chart' : 'panel', id: `table-${key}`, 'aria-labelledby': `title-${key}` },
     element('h2', { id: `title-${key}` }, table.title),
-    element('div', { class: 'panel-body' }, chart && chartView(chart), view.root),
-    definitionsView(key, table),
+    element('div', { class: 'panel-body' }, chart, view.root),
+    meaningsView(key, table),
   );
 }
 
-function build(report: Report): void {
+function* sections(report: Report): Generator<HTMLElement> {
   const tables = new Map<string, TableView>();
-  const main = element('main', { id: 'content' });
-  const panels = Object.entries(report.tables)
-    .filter(([, table]) => table.rows.length > 0)
-    .map(([key, table]) => panel(key, table, tables));
-  const find = (key: string, text: string): void => tables.get(key)?.find(text);
-  main.append(headerView(report));
-  if (report.findings.length > 0) main.append(findingsView(report, find));
-  main.append(...panels, healthView(report));
+  const point = (key: string, texts: readonly string[]): void => tables.get(key)?.point(texts);
+  if (report.findings.length > 0) yield findingsView(report, point);
+
+  const isMain = ([key]: readonly [string, Table]): number => Number(key === report.main_table);
+  const shown = Object.entries(report.tables)
+    .filter(([key, table]) => table.rows.length > 0 && key !== 'findings')
+    .sort((a, b) => isMain(b) - isMain(a)); // the command's own table first, the others as they come
+  const inputs = inputsTable(report);
+  if (inputs) shown.push(['inputs', inputs]);
+  for (const [place, [key, table]] of shown.entries()) {
+    yield panel(key, table, report, tables);
+    const timeline = place === 0 && timelineSection(report);
+    if (timeline) yield timeline;
+  }
+  yield healthView(report);
+}
+
+const BUSY_MS = 25;
+
+/** The head is there at once; the rest follows piece by piece, so that the page can be seen and scrolled meanwhile. */
+async function build(report: Report): Promise<void> {
   const page = document.getElementById('page')!;
-  page.append(buildNavigation(report, main), main);
+  const main = element('main', { id: 'content' }, headerView(report));
+  const navigation = new Navigation(report);
+  page.append(navigation.root, main);
+  let since = -Infinity;
+  for (const section of sections(report)) {
+    main.append(section);
+    navigation.add(section);
+    if (performance.now() - since < BUSY_MS) continue;
+    await new Promise((resolve) => setTimeout(resolve));
+    since = performance.now();
+  }
+  page.dataset.ready = '';
+  if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
 }
 
 followSystem();
-build(readReport());
+void build(readReport());

@@ -17,37 +17,39 @@ function themeSwitch(): HTMLElement {
   return made;
 }
 
-/** Marks the link of the section that is being read. */
-function follow(links: ReadonlyMap<Element, HTMLElement>): void {
-  const watcher = new IntersectionObserver(
-    (entries) => {
-      for (const entry of entries) {
-        if (!entry.isIntersecting) continue;
-        for (const link of links.values()) link.removeAttribute('aria-current');
-        links.get(entry.target)?.setAttribute('aria-current', 'true');
-      }
-    },
-    { rootMargin: '-10% 0px -75% 0px' },
-  );
-  for (const section of links.keys()) watcher.observe(section);
-}
+export class Navigation {
+  readonly root: HTMLElement;
+  private readonly list = element('ul');
+  private readonly links = new Map<Element, HTMLElement>();
+  private readonly watcher = new IntersectionObserver((entries) => this.mark(entries), {
+    rootMargin: '-10% 0px -75% 0px',
+  });
 
-export function buildNavigation(report: Report, main: HTMLElement): HTMLElement {
-  const links = new Map<Element, HTMLElement>();
-  const list = element('ul');
-  for (const section of main.querySelectorAll('section.panel')) {
-    const link = element('a', { href: `#${section.id}` }, section.querySelector('h2')?.textContent ?? section.id);
-    links.set(section, link);
-    list.append(element('li', {}, link));
+  constructor(report: Report) {
+    this.root = element(
+      'nav',
+      { 'aria-label': 'Sections' },
+      element('a', { href: '#content', class: 'skip' }, 'Skip to the report'),
+      element('a', { href: '#top', class: 'brand' }, 'gputime'),
+      this.list,
+      themeSwitch(),
+      element('p', { class: 'version' }, `version ${report.tool.version}`),
+    );
   }
-  follow(links);
-  return element(
-    'nav',
-    { 'aria-label': 'Sections' },
-    element('a', { href: '#content', class: 'skip' }, 'Skip to the report'),
-    element('a', { href: '#top', class: 'brand' }, 'gputime'),
-    list,
-    themeSwitch(),
-    element('p', { class: 'version' }, `version ${report.tool.version}`),
-  );
+
+  add(section: HTMLElement): void {
+    const link = element('a', { href: `#${section.id}` }, section.querySelector('h2')?.textContent ?? section.id);
+    this.links.set(section, link);
+    this.list.append(element('li', {}, link));
+    this.watcher.observe(section);
+  }
+
+  /** The section that is being read. */
+  private mark(entries: readonly IntersectionObserverEntry[]): void {
+    for (const entry of entries) {
+      if (!entry.isIntersecting) continue;
+      for (const link of this.links.values()) link.removeAttribute('aria-current');
+      this.links.get(entry.target)?.setAttribute('aria-current', 'true');
+    }
+  }
 }

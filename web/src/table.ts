@@ -1,18 +1,19 @@
 // A table that can be sorted, searched and copied. Only the rows in view are in the document, so that thousands of them
 // cost nothing.
 
-import definitions from 'definitions';
 import { hasFlag, isText, numberOf, type Cell, type Column, type Row, type Table } from './data';
 import { toCsv } from './csv';
 import { showRow } from './details';
 import { button, copy, element, setHover, shorten, visible } from './dom';
 import { exact, styleOf, type Style } from './format';
+import { meaningOf } from './meaning';
+import { nameView } from './names';
 import { colorOf } from './theme';
 
 const ROW_PIXELS = 30; // as in page.css
 const SPARE_ROWS = 8; // drawn above and below what is seen
 const NAME_LENGTH = 180; // characters of a name in a cell; all are in its details
-const COLOURED = new Set(['category', 'cause', 'part']);
+const COLOURED = new Set(['category', 'cause', 'class', 'part', 'phase']);
 const collator = new Intl.Collator('en', { numeric: true });
 
 type Order = 'none' | 'ascending' | 'descending';
@@ -25,25 +26,19 @@ interface Shown extends Column {
 }
 
 function shownColumns(table: Table): Shown[] {
-  return table.columns.map((column, index) => {
+  return table.columns.flatMap((column, index) => {
+    if (isIdle(table, column.key, index)) return [];
     let most = hasFlag(column, 'whole') ? 1 : 0;
     if (!most && hasFlag(column, 'bar'))
       for (const row of table.rows) most = Math.max(most, Math.abs(numberOf(row[index])));
-    return { ...column, index, style: styleOf(column, table.rows, index), isText: isText(table, index), most };
+    return [{ ...column, index, style: styleOf(column, table.rows, index), isText: isText(table, index), most }];
   });
 }
 
-/** Columns that say nothing here: the input of one input, and those without a value. */
-function isIdle(table: Table, column: Shown): boolean {
-  const first = table.rows[0]?.[column.index] ?? null;
-  const isConstant = table.rows.every((row) => (row[column.index] ?? null) === first);
-  return isConstant && (first === null || column.key === 'input');
-}
-
-export function definitionOf(table: string, column: string): string | undefined {
-  const own = definitions[table]?.columns[column];
-  if (own) return own;
-  return Object.values(definitions).find((other) => other.columns[column])?.columns[column];
+/** Says nothing here: the input of one input, or no value at all. */
+function isIdle(table: Table, key: string, index: number): boolean {
+  const first = table.rows[0]?.[index] ?? null;
+  return (first === null || key === 'input') && table.rows.every((row) => (row[index] ?? null) === first);
 }
 
 export class TableView {
@@ -56,10 +51,11 @@ export class TableView {
   private readonly search = element('input', { type: 'search', placeholder: 'Search', spellcheck: 'false' });
   private readonly haystacks: string[] = [];
   private rows: readonly number[] = [];
-  private sorted = -1;
+  private sorted: Shown | null = null;
   private order: Order = 'none';
   private wide = false;
   private active = -1;
+  private marked = new Set<number>();
   private drawnFrom = -1;
   private drawnTo = -1;
   private everything = false;
@@ -70,6 +66,10 @@ export class TableView {
   ) {
     this.columns = shownColumns(table);
     this.port.setAttribute('aria-label', `Rows of ${table.title}`);
+    this.port.classList.toggle(
+      'is-wide',
+      this.columns.some((column) => hasFlag(column, 'name')),
+    );
     this.port.append(element('table', { 'aria-rowcount': table.rows.length + 1 }, this.head, this.body));
     this.root = element('div', { class: 'table-view' }, this.tools(), this.port);
     this.listen();
@@ -77,12 +77,24 @@ export class TableView {
     this.filter();
   }
 
-  /** Shows the rows that have the text in them, and the table itself. */
-  find(text: string): void {
-    this.search.value = text;
+  /** Shows the table, with the rows marked whose names stand in one of the texts. */
+  point(texts: readonly string[]): void {
+    const names = this.columns.filter((column) => column.isText && column.key !== 'input');
+    const isNamed = (row: Row): boolean =>
+      names.some(({ index }) => {
+        const cell = row[index];
+        return typeof cell === 'string' && cell.length > 2 && texts.some((text) => text.includes(cell));
+      });
+    this.marked = new Set(this.table.rows.flatMap((row, index) => (isNamed(row) ? [index] : [])));
+    this.search.value = '';
     this.filter();
-    this.root.scrollIntoView({ block: 'center' });
-    this.search.focus({ preventScroll: true });
+    this.root.closest('section')?.scrollIntoView();
+    this.focus(
+      Math.max(
+        0,
+        this.rows.findIndex((index) => this.marked.has(index)),
+      ),
+    );
   }
 
   // ---- tools ----
@@ -90,11 +102,12 @@ export class TableView {
   private tools(): HTMLElement {
     const { table } = this;
     this.search.setAttribute('aria-label', `Search ${table.title}`);
-    const more = this.columns.filter((column) => hasFlag(column, 'detail') && !isIdle(table, column)).length;
-    const all = button(`+${more} columns`, { 'aria-pressed': 'false', class: 'quiet' }, () => {
+    const more = this.columns.filter((column) => hasFlag(column, 'detail')).length;
+    const label = `+${more} column${more === 1 ? '' : 's'}`;
+    const all = button(label, { 'aria-pressed': 'false', class: 'quiet' }, () => {
       this.wide = !this.wide;
       all.setAttribute('aria-pressed', String(this.wide));
-      all.textContent = this.wide ? 'Fewer columns' : `+${more} columns`;
+      all.textContent = this.wide ? 'Fewer columns' : label;
       this.drawHead();
       this.draw(true);
     });
@@ -137,7 +150,7 @@ export class TableView {
   }
 
   private sort(rows: number[]): number[] {
-    const { index, isText: asText } = this.columns[this.sorted]!;
+    const { index, isText: asText } = this.sorted!;
     const sign = this.order === 'descending' ? -1 : 1;
     const cell = (row: number): Cell => this.table.rows[row]![index] ?? null;
     return rows.sort((a, b) => {
@@ -150,32 +163,32 @@ export class TableView {
   }
 
   /** Numbers largest first, then smallest first, then as they came; text the other way round. */
-  private sortBy(column: number): void {
-    const first: Order = this.columns[column]!.isText ? 'ascending' : 'descending';
+  private sortBy(column: Shown): void {
+    const first: Order = column.isText ? 'ascending' : 'descending';
     const second: Order = first === 'ascending' ? 'descending' : 'ascending';
     this.order = this.sorted !== column || this.order === 'none' ? first : this.order === first ? second : 'none';
     this.sorted = column;
     this.drawHead();
     this.filter();
-    this.head.querySelector<HTMLElement>(`[data-column="${column}"]`)?.focus();
+    this.head.querySelector<HTMLElement>(`[data-column="${column.key}"]`)?.focus();
   }
 
   // ---- drawing ----
 
   private visibleColumns(): Shown[] {
-    return this.columns.filter((column) => (this.wide || !hasFlag(column, 'detail')) && !isIdle(this.table, column));
+    return this.columns.filter((column) => this.wide || !hasFlag(column, 'detail'));
   }
 
   private drawHead(): void {
     const cells = this.visibleColumns().map((column) => {
       const label = button(
         column.style.suffix ? `${column.title} (${column.style.suffix})` : column.title,
-        { 'data-column': column.index },
-        () => this.sortBy(column.index),
+        { 'data-column': column.key },
+        () => this.sortBy(column),
       );
-      const meaning = definitionOf(this.key, column.key);
+      const meaning = meaningOf(this.key, column.key);
       setHover(label, [column.key, column.of && `share of ${column.of}`, meaning].filter(Boolean).join('\n'));
-      const order = column.index === this.sorted && this.order !== 'none' ? this.order : undefined;
+      const order = column === this.sorted && this.order !== 'none' ? this.order : undefined;
       return element('th', { scope: 'col', class: this.classOf(column), 'aria-sort': order }, label);
     });
     this.head.replaceChildren(element('tr', { 'aria-rowindex': 1 }, ...cells));
@@ -215,6 +228,7 @@ export class TableView {
     const line = element('tr', {
       'aria-rowindex': place + 2,
       'data-place': place,
+      class: this.marked.has(this.rows[place]!) ? 'is-marked' : undefined,
       tabindex: place === Math.max(this.active, 0) ? 0 : -1,
     });
     for (const column of columns) line.append(this.drawCell(row, column));
@@ -230,7 +244,8 @@ export class TableView {
       swatch.style.background = colorOf(cell);
       made.append(swatch);
     }
-    made.append(column.isText ? element('bdi', {}, shorten(text, NAME_LENGTH)) : text);
+    if (hasFlag(column, 'name')) made.append(nameView(shorten(text, NAME_LENGTH)));
+    else made.append(column.isText ? element('bdi', {}, shorten(text, NAME_LENGTH)) : text);
     setHover(made, column.unit === '' ? visible(String(cell ?? '')) : exact(cell, column));
     if (column.most > 0) made.style.setProperty('--share', String(Math.abs(numberOf(cell)) / column.most));
     return made;

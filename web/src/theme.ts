@@ -26,6 +26,7 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   fill: '#b9a58c',
   fft: '#5866b8',
   linalg: '#929ce0',
+  query: '#b07a9a',
   prepare: '#c7a13a',
   autotune: '#8a7a4a',
   graph: '#5b7083',
@@ -43,14 +44,37 @@ const PARTS: Readonly<Record<string, string>> = {
   compute: CATEGORIES.gemm!,
   'exposed communication': CATEGORIES.comm!,
   'exposed memory': CATEGORIES.memcpy_h2d!,
-  idle: '#a9b1bb',
-  'non-gpu': '#a9b1bb',
+  idle: '#9da7b3',
+  'cpu(non-gpu)': '#9da7b3',
 };
+
+/** Why a GPU was idle. */
+const CAUSES: Readonly<Record<string, string>> = {
+  sync: '#cf4b43',
+  host: '#d4842c',
+  launch: '#e9b44c',
+  dependency: '#8b62c4',
+  unknown: '#8d8d92',
+  end: '#c3c9d0',
+};
+
+/** A map, for a trace may name a category after what every object has. */
+const NAMED = new Map(Object.entries({ ...CATEGORIES, ...PARTS, ...CAUSES }));
 
 /** Colours of names that are not listed: by the name alone, so that they are the same on every page. */
 const OTHERS = [
-  '#c46a3f', '#5d9e9a', '#9a6fb0', '#b5a13c', '#4f86b0', '#b0566c', '#6f9c4c', '#8c7fc9', '#c98f5f', '#4d8f74',
-  '#a87fa0', '#7f9fb8',
+  '#c46a3f',
+  '#5d9e9a',
+  '#9a6fb0',
+  '#b5a13c',
+  '#4f86b0',
+  '#b0566c',
+  '#6f9c4c',
+  '#8c7fc9',
+  '#c98f5f',
+  '#4d8f74',
+  '#a87fa0',
+  '#7f9fb8',
 ];
 
 function hash(name: string): number {
@@ -61,7 +85,18 @@ function hash(name: string): number {
 
 export function colorOf(name: string): string {
   const key = name.toLowerCase();
-  return CATEGORIES[key] ?? PARTS[key] ?? OTHERS[hash(key) % OTHERS.length]!;
+  return NAMED.get(key) ?? OTHERS[hash(key) % OTHERS.length]!;
+}
+
+/** Whether a category is GPU work, not the time beside it. */
+export function isWork(category: string): boolean {
+  return !Object.keys(PARTS).includes(category.toLowerCase());
+}
+
+/** Text that can be read on a colour. */
+export function inkOn(color: string): string {
+  const [red, green, blue] = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16)) as [number, number, number];
+  return 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? '#1d232b' : '#ffffff';
 }
 
 export interface Ink {
@@ -69,13 +104,23 @@ export interface Ink {
   readonly muted: string;
   readonly line: string;
   readonly panel: string;
+  readonly bar: string;
+  readonly accent: string;
   readonly font: string;
 }
 
 export function ink(): Ink {
   const style = getComputedStyle(document.documentElement);
   const of = (name: string): string => style.getPropertyValue(name).trim();
-  return { text: of('--text'), muted: of('--muted'), line: of('--line'), panel: of('--panel'), font: of('--font') };
+  return {
+    text: of('--text'),
+    muted: of('--muted'),
+    line: of('--line'),
+    panel: of('--panel'),
+    bar: of('--bar'),
+    accent: of('--accent'),
+    font: of('--font'),
+  };
 }
 
 const dark = matchMedia('(prefers-color-scheme: dark)');

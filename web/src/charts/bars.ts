@@ -1,10 +1,10 @@
 // Horizontal bars with their values: one for each name, or parts stacked for each of several.
 
-import { label, type Chart, type ChartOption } from '../chart';
+import { closerLook, label, legend, type Chart, type ChartOption } from '../chart';
 import { shorten } from '../dom';
-import { percent, withUnit } from '../format';
+import { percent, roundValue, withUnit } from '../format';
 import type { Unit } from '../data';
-import type { Ink } from '../theme';
+import { inkOn, type Ink } from '../theme';
 
 export interface Bar {
   readonly name: string;
@@ -12,6 +12,7 @@ export interface Bar {
   readonly color: string;
   readonly share?: number;
   readonly note?: string;
+  readonly detail?: string; // the name in full
 }
 
 export interface Stack {
@@ -25,14 +26,15 @@ export interface Part {
 }
 
 const BAR_PIXELS = 26;
+const STACK_PIXELS = 42;
 const MOST_AT_ONCE = 24;
 
-function nameRoom(names: readonly string[], width: number): number {
+export function nameRoom(names: readonly string[], width: number): number {
   const longest = Math.max(...names.map((name) => Math.min(name.length, 60)), 3);
   return Math.round(Math.min(longest * 7 + 8, width * 0.4));
 }
 
-function nameAxis(names: readonly string[], colors: Ink, room: number): object {
+export function nameAxis(names: readonly string[], colors: Ink, room: number): object {
   return {
     type: 'category',
     inverse: true,
@@ -53,19 +55,19 @@ function valueAxis(colors: Ink, unit: Unit, width: number): object {
   return {
     type: 'value',
     splitNumber: width < 500 ? 3 : 5,
-    axisLabel: { color: colors.muted, hideOverlap: true, formatter: (value: number) => withUnit(value, unit) },
+    axisLabel: { color: colors.muted, hideOverlap: true, formatter: (value: number) => roundValue(value, unit) },
     splitLine: { lineStyle: { color: colors.line } },
   };
 }
 
-/** A slider beside the names where there are too many to read at once. */
+/** Values can be looked at closer; beside the names is a slider where there are too many to read at once. */
 function zoom(count: number): object[] {
-  if (count <= MOST_AT_ONCE) return [];
-  return [{ type: 'slider', yAxisIndex: 0, right: 4, width: 14, startValue: 0, endValue: MOST_AT_ONCE - 1 }];
+  const slider = { type: 'slider', yAxisIndex: 0, right: 4, width: 14, startValue: 0, endValue: MOST_AT_ONCE - 1 };
+  return count <= MOST_AT_ONCE ? [closerLook()] : [closerLook(), slider];
 }
 
-function chartHeight(count: number, above: number): number {
-  return Math.min(count, MOST_AT_ONCE) * BAR_PIXELS + above + 40;
+function chartHeight(count: number, bar: number, above: number): number {
+  return Math.min(count, MOST_AT_ONCE) * bar + above + 40;
 }
 
 export function barChart(title: string, bars: readonly Bar[], unit: Unit, of?: string): Chart {
@@ -74,10 +76,13 @@ export function barChart(title: string, bars: readonly Bar[], unit: Unit, of?: s
     bar.share === undefined ? withUnit(bar.value, unit) : `${withUnit(bar.value, unit)} \u00b7 ${percent(bar.share)}`;
   return {
     title,
-    summary: bars.slice(0, 12).map((bar) => `${shorten(bar.name, 60)} ${text(bar)}`).join('; '),
-    height: () => chartHeight(bars.length, 8),
+    summary: bars
+      .slice(0, 12)
+      .map((bar) => `${shorten(bar.name, 60)} ${text(bar)}`)
+      .join('; '),
+    height: () => chartHeight(bars.length, BAR_PIXELS, 8),
     option: (colors, width): ChartOption => ({
-      grid: { left: nameRoom(names, width) + 14, right: width < 500 ? 92 : 128, top: 8, bottom: 32 },
+      grid: { left: nameRoom(names, width) + 14, right: 124, top: 8, bottom: 32 },
       xAxis: valueAxis(colors, unit, width - 300),
       yAxis: nameAxis(names, colors, nameRoom(names, width)),
       dataZoom: zoom(bars.length),
@@ -86,7 +91,10 @@ export function barChart(title: string, bars: readonly Bar[], unit: Unit, of?: s
           const bar = bars[(item as { dataIndex: number }).dataIndex];
           if (!bar) return '';
           const share = bar.share === undefined || !of ? '' : `\n${percent(bar.share)} of ${of}`;
-          return label(shorten(bar.name, 90)) + `\n${withUnit(bar.value, unit)}${share}${bar.note ? `\n${bar.note}` : ''}`;
+          return (
+            label(shorten(bar.detail ?? bar.name, 90)) +
+            `\n${withUnit(bar.value, unit)}${share}${bar.note ? `\n${bar.note}` : ''}`
+          );
         },
       },
       series: [
@@ -122,32 +130,24 @@ export function stackChart(
   const names = stacks.map((stack) => stack.name);
   const totals = stacks.map((stack) => stack.values.reduce((sum, value) => sum + value, 0));
   const share = (stack: number, value: number): number => (totals[stack] ? value / totals[stack]! : 0);
-  const said = (stack: number, value: number): string =>
-    `${withUnit(value, unit)} (${percent(share(stack, value))})`;
+  const said = (stack: number, value: number): string => `${withUnit(value, unit)} (${percent(share(stack, value))})`;
   return {
     title,
     summary: stacks
       .slice(0, 16)
-      .map((stack, s) => `${stack.name}: ${parts.map((part, p) => `${part.name} ${said(s, stack.values[p]!)}`).join(', ')}`)
+      .map(
+        (stack, s) =>
+          `${stack.name}: ${parts.map((part, p) => `${part.name} ${said(s, stack.values[p]!)}`).join(', ')}`,
+      )
       .join('; '),
-    height: () => chartHeight(stacks.length, LEGEND_PIXELS) + (stacks.length < 3 ? 20 : 0),
+    height: () => chartHeight(stacks.length, STACK_PIXELS, LEGEND_PIXELS),
     option: (colors, width): ChartOption => ({
-      legend: {
-        type: 'scroll',
-        top: 0,
-        left: 0,
-        right: 0,
-        icon: 'roundRect',
-        itemWidth: 12,
-        itemHeight: 12,
-        textStyle: { color: colors.text },
-        pageTextStyle: { color: colors.muted },
-        pageIconColor: colors.text,
-        pageIconInactiveColor: colors.line,
-        data: parts.map((part) => label(part.name)),
-      },
-      grid: { left: nameRoom(names, width) + 14, right: isShare ? 24 : 88, top: LEGEND_PIXELS, bottom: 32 },
-      xAxis: isShare ? { ...valueAxis(colors, 'share', width), max: 1 } : valueAxis(colors, unit, width - 200),
+      legend: legend(
+        parts.map((part) => part.name),
+        colors,
+      ),
+      grid: { left: nameRoom(names, width) + 14, right: 24, top: LEGEND_PIXELS, bottom: 32 },
+      xAxis: isShare ? { ...valueAxis(colors, 'share', width), max: 1 } : valueAxis(colors, unit, width - 100),
       yAxis: nameAxis(names, colors, nameRoom(names, width)),
       dataZoom: zoom(stacks.length),
       tooltip: {
@@ -165,7 +165,7 @@ export function stackChart(
         barCategoryGap: '25%',
         itemStyle: { color: part.color, borderColor: colors.panel, borderWidth: 0.5 },
         data: stacks.map((stack, s) => (isShare ? share(s, stack.values[p]!) : stack.values[p]!)),
-        label: segmentLabel(stacks, totals, p, width - nameRoom(names, width) - 120, unit, isShare),
+        label: segmentLabel(stacks, totals, p, part.color, width - nameRoom(names, width) - 120, unit, isShare),
       })),
     }),
   };
@@ -176,6 +176,7 @@ function segmentLabel(
   stacks: readonly Stack[],
   totals: readonly number[],
   part: number,
+  color: string,
   room: number,
   unit: Unit,
   isShare: boolean,
@@ -183,9 +184,7 @@ function segmentLabel(
   const most = Math.max(...totals, 1);
   return {
     show: true,
-    color: '#fff',
-    textBorderColor: 'rgba(0,0,0,0.35)',
-    textBorderWidth: 2,
+    color: inkOn(color),
     formatter: (item: { dataIndex: number }) => {
       const value = stacks[item.dataIndex]?.values[part] ?? 0;
       const whole = isShare ? totals[item.dataIndex]! : most;

@@ -2,11 +2,16 @@
 
 import { hasColumns, numbers, reader, type Row, type Table } from '../data';
 import type { Chart } from '../chart';
-import { colorOf } from '../theme';
+import { colorOf, isWork } from '../theme';
 import { barChart, stackChart } from './bars';
 
 /** Sums of a value by run and category; categories by their sum over all runs, largest first. */
-function crossTable(rows: readonly Row[], run: (row: Row) => string, name: (row: Row) => string, value: (row: Row) => number) {
+function crossTable(
+  rows: readonly Row[],
+  run: (row: Row) => string,
+  name: (row: Row) => string,
+  value: (row: Row) => number,
+) {
   const runs = new Map<string, Map<string, number>>();
   const totals = new Map<string, number>();
   for (const row of rows) {
@@ -15,8 +20,12 @@ function crossTable(rows: readonly Row[], run: (row: Row) => string, name: (row:
     sums.set(name(row), (sums.get(name(row)) ?? 0) + value(row));
     totals.set(name(row), (totals.get(name(row)) ?? 0) + value(row));
   }
-  const names = [...totals.keys()].sort((a, b) => totals.get(b)! - totals.get(a)!);
-  return { names, runs: [...runs].map(([label, sums]) => ({ name: label, values: names.map((n) => sums.get(n) ?? 0) })) };
+  const rank = (key: string): number => (isWork(key) ? totals.get(key)! : -1); // what is no work stands last
+  const names = [...totals.keys()].sort((a, b) => rank(b) - rank(a));
+  return {
+    names,
+    runs: [...runs].map(([label, sums]) => ({ name: label, values: names.map((n) => sums.get(n) ?? 0) })),
+  };
 }
 
 /** run and value: the keys of the columns that name a bar and measure its parts. */
@@ -32,7 +41,8 @@ export function categoryChart(title: string, table: Table, run: string, value: s
   );
   if (runs.length > 1) {
     const parts = names.map((name) => ({ name, color: colorOf(name) }));
-    return stackChart(title, parts, runs, { unit: 'ns' });
+    const times = stackChart(title, parts, runs, { unit: 'ns' });
+    return { ...times, other: stackChart(`${title}, as shares`, parts, runs, { unit: 'ns', isShare: true }) };
   }
   const only = runs[0]!;
   const total = only.values.reduce((sum, each) => sum + each, 0);

@@ -1,0 +1,387 @@
+/* The configuration of class statistics: a JSON file comes in; inputs with their files and what is known of their runs
+   go out. The class map in it is read by whoever opens a trace with it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/json_tree.h"
+#include "base/mem.h"
+#include "base/num.h"
+#include "base/oserror.h"
+#include "internal.h"
+
+enum { MAX_FILES = 3 }; /* of one input */
+
+struct input {
+    const char *paths[MAX_FILES];
+    size_t path_count;
+    struct gt_run run;
+};
+
+struct gputime_config {
+    struct gt_arena arena;
+    const char *path;
+    struct gt_str folder; /* of the file, with its slash; empty: the current one */
+    bool has_map;
+    struct input *inputs;
+    size_t count;
+};
+
+/* ---- members ---- */
+
+/* What the file says of one input. NULL: not said. */
+struct draft {
+    const struct gt_json *format, *title, *path;
+    const struct gt_json *kernel_sum, *nvtx_proj_trace, *mem_time_sum;
+    const struct gt_json *report_path, *with_nvtx, *with_mem;
+    const struct gt_json *iterations, *gpus, *tag;
+    const struct gt_json *csv, *report;
+    struct gt_str ignored; /* keys that are not needed here, quoted */
+};
+
+enum member_type { TEXT, COUNT, FLAG, OBJECT, IGNORED };
+
+struct member {
+    const char *key;
+    enum member_type type;
+    size_t offset;                /* of the pointer in the draft */
+    const struct member *members; /* OBJECT: up to one without a key */
+};
+
+#define AT(field) offsetof(struct draft, field)
+
+static const struct member csv_members[] = {
+    {"kernel_sum", TEXT, AT(kernel_sum), NULL},
+    {"nvtx_proj_trace", TEXT, AT(nvtx_proj_trace), NULL},
+    {"mem_time_sum", TEXT, AT(mem_time_sum), NULL},
+    {NULL, TEXT, 0, NULL},
+};
+
+static const struct member report_members[] = {
+    {"path", TEXT, AT(report_path), NULL},
+    {"with_nvtx", FLAG, AT(with_nvtx), NULL},
+    {"with_mem", FLAG, AT(with_mem), NULL},
+    {NULL, TEXT, 0, NULL},
+};
+
+/* The ignored ones tell where columns are and in what unit; the header of a table does so itself. */
+static const struct member argument_members[] = {
+    {"num_of_iters", COUNT, AT(iterations), NULL},
+    {"num_of_gpus", COUNT, AT(gpus), NULL},
+    {"nvtx_tag_of_iter", TEXT, AT(tag), NULL},
+    {"with_header", IGNORED, 0, NULL},
+    {"time_scale_to_ms", IGNORED, 0, NULL},
+    {"kernel_total_time_idx", IGNORED, 0, NULL},
+    {"kernel_instance_idx", IGNORED, 0, NULL},
+    {"kernel_name_idx", IGNORED, 0, NULL},
+    {"nvtx_tag_idx", IGNORED, 0, NULL},
+    {"nvtx_proj_duration_idx", IGNORED, 0, NULL},
+    {"mem_name_idx", IGNORED, 0, NULL},
+    {"mem_time_idx", IGNORED, 0, NULL},
+    {"mem_count_idx", IGNORED, 0, NULL},
+    {NULL, TEXT, 0, NULL},
+};
+
+static const struct member input_members[] = {
+    {"format", TEXT, AT(format), NULL},
+    {"title", TEXT, AT(title), NULL},
+    {"path", TEXT, AT(path), NULL},
+    {"nsys_csv_file_path", OBJECT, AT(csv), csv_members},
+    {"nsys_report", OBJECT, AT(report), report_members},
+    {"analysis_args", OBJECT, SIZE_MAX, argument_members},
+    {NULL, TEXT, 0, NULL},
+};
+
+/* Puts the file and the place in front of what is wrong. */
+static enum gt_status fail_at(const struct gputime_config *config, const struct gt_json *item, struct gt_error *err) {
+    return gt_fail_context(err, "'%s': line %u, column %u", config->path, item->line, item->column);
+}
+
+static enum gt_status fail_key(const struct gputime_config *config, const struct gt_json *item,
+                               const struct member *members, struct gt_error *err) {
+    struct gt_arena arena = {0};
+    struct gt_str list = GT_STR("");
+    for (; members->key; members++)
+        if (members->type != IGNORED)
+            list = gt_arena_printf(&arena, "%s%s%s", list.ptr, list.len ? ", " : "", members->key);
+    gt_fail_usage(err, "unknown key '%.100s'; there are %s", item->key.ptr, list.ptr);
+    gt_arena_release(&arena);
+    return fail_at(config, item, err);
+}
+
+static enum gt_status check_type(const struct member *member, const struct gt_json *item, struct gt_error *err) {
+    static const char *const wanted[] = {
+        [TEXT] = "a string", [COUNT] = "a whole number from 1 on", [FLAG] = "true or false", [OBJECT] = "an object"};
+    int64_t count;
+    bool is_good = true;
+    switch (member->type) {
+    case TEXT:
+        is_good = item->type == GT_JSON_STRING && item->text.len;
+        break;
+    case COUNT:
+        is_good = item->type == GT_JSON_NUMBER && gt_num_parse_int(item->text, &count) && count > 0;
+        break;
+    case FLAG:
+        is_good = item->type == GT_JSON_TRUE || item->type == GT_JSON_FALSE;
+        break;
+    case OBJECT:
+        is_good = item->type == GT_JSON_OBJECT;
+        break;
+    case IGNORED:
+        break;
+    }
+    if (is_good)
+        return GT_OK;
+    bool has_text = item->type == GT_JSON_NUMBER || item->type == GT_JSON_STRING;
+    return gt_fail_usage(err, "'%s' must be %s, not %s%.50s", member->key, wanted[member->type],
+                         has_text ? "" : gt_json_type_name(item->type),
+                         !has_text        ? ""
+                         : item->text.len ? item->text.ptr
+                                          : "empty");
+}
+
+static enum gt_status read_members(struct gputime_config *config, const struct gt_json *object,
+                                   const struct member *members, struct draft *draft, struct gt_error *err) {
+    enum gt_status status = GT_OK;
+    for (const struct gt_json *item = object->first; item && status == GT_OK; item = item->next) {
+        const struct member *member = members;
+        while (member->key && !gt_str_eq(gt_str_of(member->key), item->key))
+            member++;
+        if (!member->key)
+            return fail_key(config, item, members, err);
+        if (item->type == GT_JSON_NULL)
+            continue;
+        if (check_type(member, item, err) != GT_OK)
+            return fail_at(config, item, err);
+        if (member->type == IGNORED)
+            draft->ignored = gt_arena_printf(&config->arena, "%s%s'%s'", draft->ignored.len ? draft->ignored.ptr : "",
+                                             draft->ignored.len ? ", " : "", member->key);
+        else if (member->offset != SIZE_MAX)
+            *(const struct gt_json **)((char *)draft + member->offset) = item;
+        if (member->members)
+            status = read_members(config, item, member->members, draft, err);
+    }
+    return status;
+}
+
+/* ---- files ---- */
+
+/* Relative paths count from the current folder, else from that of the configuration. */
+static const char *find_file(struct gputime_config *config, struct gt_str given) {
+    if (given.ptr[0] == '/' || access(given.ptr, F_OK) == 0)
+        return given.ptr;
+    const char *beside = gt_arena_printf(&config->arena, "%s%s", config->folder.ptr, given.ptr).ptr;
+    return access(beside, F_OK) == 0 ? beside : given.ptr;
+}
+
+static enum gt_status check_file(const struct gputime_config *config, const char *path, struct gt_error *err) {
+    struct stat info;
+    char reason[GT_OSERROR_MAX];
+    if (stat(path, &info) != 0)
+        return gt_fail(err, "cannot read '%s': %s; it is looked for in the current folder and beside '%s'", path,
+                       gt_oserror_text(errno, reason), config->path);
+    if (S_ISDIR(info.st_mode))
+        return gt_fail(err, "cannot read '%s': it is a folder; name a file in it", path);
+    if (access(path, R_OK) != 0)
+        return gt_fail(err, "cannot read '%s': %s", path, gt_oserror_text(errno, reason));
+    return GT_OK;
+}
+
+static void add_remark(struct gputime_config *config, struct input *input, const char *sentence) {
+    const char *before = input->run.remark;
+    input->run.remark =
+        gt_arena_printf(&config->arena, "%s%s%s", before ? before : "", before ? " " : "", sentence).ptr;
+}
+
+static enum gt_status add_file(struct gputime_config *config, struct input *input, const struct gt_json *item,
+                               bool is_optional, struct gt_error *err) {
+    if (!item)
+        return GT_OK;
+    struct gt_error why = {0};
+    const char *path = find_file(config, item->text);
+    if (check_file(config, path, &why) == GT_OK) {
+        input->paths[input->path_count++] = path;
+    } else if (is_optional) {
+        add_remark(config, input, gt_arena_printf(&config->arena, "%s: %s.", item->key.ptr, why.message).ptr);
+    } else {
+        gt_fail(err, "%s", why.message);
+        return fail_at(config, item, err);
+    }
+    return GT_OK;
+}
+
+/* ---- inputs ---- */
+
+static enum gt_status check_format(const struct draft *draft, struct gt_error *err) {
+    static const char *const formats[] = {"csv", "nsys-rep", "sqlite", "torch-json"};
+    for (size_t i = 0; draft->format && i < sizeof formats / sizeof *formats; i++)
+        if (draft->format->text.len == strlen(formats[i]) &&
+            gt_str_find_nocase(draft->format->text, gt_str_of(formats[i])))
+            return GT_OK;
+    return draft->format ? gt_fail_usage(err, "unknown format '%.100s'; there are csv, nsys-rep, sqlite and torch-json",
+                                         draft->format->text.ptr)
+                         : GT_OK;
+}
+
+/* The files themselves tell what they are, so the format only decides between several ways to name them. */
+static enum gt_status add_files(struct gputime_config *config, struct input *input, const struct draft *draft,
+                                const struct gt_json *item, struct gt_error *err) {
+    bool is_csv = draft->format ? gt_str_find_nocase(draft->format->text, GT_STR("csv")) != NULL : draft->csv != NULL;
+    enum gt_status status;
+    if (is_csv && draft->csv) {
+        status = add_file(config, input, draft->kernel_sum, false, err);
+        if (status == GT_OK)
+            status = add_file(config, input, draft->nvtx_proj_trace, true, err);
+        if (status == GT_OK)
+            status = add_file(config, input, draft->mem_time_sum, true, err);
+    } else {
+        status = add_file(config, input, draft->report_path && !is_csv ? draft->report_path : draft->path, false, err);
+    }
+    bool has_main = is_csv && draft->csv ? draft->kernel_sum != NULL : input->path_count > 0;
+    if (status == GT_OK && !has_main) {
+        gt_fail_usage(err, "the input names no file; give '%s'",
+                      is_csv ? "nsys_csv_file_path\": {\"kernel_sum\": ...}" : "nsys_report\": {\"path\": ...}");
+        return fail_at(config, item, err);
+    }
+    return status;
+}
+
+static int64_t count_of(const struct gt_json *item) {
+    int64_t count = 0;
+    return item && gt_num_parse_int(item->text, &count) ? count : 0;
+}
+
+static bool is_true(const struct gt_json *item) {
+    return item && item->type == GT_JSON_TRUE;
+}
+
+static enum gt_status read_input(struct gputime_config *config, const struct gt_json *item, struct input *input,
+                                 struct gt_error *err) {
+    struct draft draft = {0};
+    if (item->type != GT_JSON_OBJECT) {
+        gt_fail_usage(err, "an input is an object, not %s", gt_json_type_name(item->type));
+        return fail_at(config, item, err);
+    }
+    enum gt_status status = read_members(config, item, input_members, &draft, err);
+    if (status == GT_OK && check_format(&draft, err) != GT_OK)
+        return fail_at(config, draft.format, err);
+    if (status == GT_OK)
+        status = add_files(config, input, &draft, item, err);
+    if (status != GT_OK)
+        return status;
+    input->run.title = draft.title ? draft.title->text.ptr : NULL;
+    input->run.iterations = count_of(draft.iterations);
+    input->run.gpus = count_of(draft.gpus);
+    input->run.nvtx_tag = draft.tag ? draft.tag->text.ptr : NULL;
+    bool is_report = draft.report && input->path_count && !draft.kernel_sum;
+    input->run.without_memory = is_report && !is_true(draft.with_mem);
+    if (is_report && !is_true(draft.with_nvtx) && draft.tag) {
+        input->run.nvtx_tag = NULL;
+        add_remark(config, input, "'nvtx_tag_of_iter' is not used, since 'with_nvtx' is not true.");
+    }
+    if (draft.ignored.len)
+        add_remark(config, input,
+                   gt_arena_printf(&config->arena, "Not used: %s (the header of a table tells its columns and units).",
+                                   draft.ignored.ptr)
+                       .ptr);
+    return GT_OK;
+}
+
+/* ---- the file ---- */
+
+static size_t count_items(const struct gt_json *parent) {
+    size_t count = 0;
+    for (const struct gt_json *item = parent->first; item; item = item->next)
+        count++;
+    return count;
+}
+
+static enum gt_status read_inputs(struct gputime_config *config, const struct gt_json *root, struct gt_error *err) {
+    const struct gt_json *inputs = gt_json_find(root, "inputs");
+    size_t count = inputs && inputs->type == GT_JSON_ARRAY ? count_items(inputs) : 0;
+    if (count == 0) {
+        gt_fail_usage(err, "\"inputs\" must be a list with an input at least");
+        return fail_at(config, inputs ? inputs : root, err);
+    }
+    config->inputs = gt_arena_array(&config->arena, count, sizeof *config->inputs);
+    if (!config->inputs)
+        return gt_fail_memory(err);
+    enum gt_status status = GT_OK;
+    for (const struct gt_json *item = inputs->first; item && status == GT_OK; item = item->next)
+        status = read_input(config, item, &config->inputs[config->count++], err);
+    return status;
+}
+
+static enum gt_status read_root(struct gputime_config *config, const struct gt_json *root, struct gt_error *err) {
+    static const struct member members[] = {
+        {"inputs", TEXT, 0, NULL}, {"kernel_to_class_map", OBJECT, 0, NULL}, {NULL, TEXT, 0, NULL}};
+    if (root->type != GT_JSON_OBJECT) {
+        gt_fail_usage(err, "a configuration is an object with \"inputs\", not %s", gt_json_type_name(root->type));
+        return fail_at(config, root, err);
+    }
+    for (const struct gt_json *item = root->first; item; item = item->next) {
+        bool is_map = gt_str_eq(item->key, GT_STR("kernel_to_class_map"));
+        if (!is_map && !gt_str_eq(item->key, GT_STR("inputs")))
+            return fail_key(config, item, members, err);
+        if (is_map && item->type != GT_JSON_NULL && check_type(&members[1], item, err) != GT_OK)
+            return fail_at(config, item, err);
+        config->has_map = is_map ? item->type == GT_JSON_OBJECT : config->has_map;
+    }
+    return read_inputs(config, root, err);
+}
+
+static enum gt_status read_config(struct gputime_config *config, const char *path, struct gt_error *err) {
+    const char *slash = strrchr(path, '/');
+    struct gt_json *root;
+    config->path = gt_arena_copy(&config->arena, gt_str_of(path)).ptr;
+    config->folder = gt_arena_copy(&config->arena, (struct gt_str){path, slash ? (size_t)(slash + 1 - path) : 0});
+    enum gt_status status = gt_json_read(path, &config->arena, &root, err);
+    if (status == GT_OK)
+        status = read_root(config, root, err);
+    return status == GT_OK && gt_arena_failed(&config->arena) ? gt_fail_memory(err) : status;
+}
+
+API enum gputime_status gputime_config_open(const char *path, struct gputime_config **out, struct gputime_error *err) {
+    struct gt_error error = {0};
+    *out = NULL;
+    struct gputime_config *config = gt_alloc_array(1, sizeof *config);
+    enum gt_status status = config ? read_config(config, path, &error) : gt_fail_memory(&error);
+    if (status == GT_OK)
+        *out = config;
+    else
+        gputime_config_free(config);
+    return gt_error_pass(status, &error, err);
+}
+
+API void gputime_config_free(struct gputime_config *config) {
+    if (!config)
+        return;
+    gt_arena_release(&config->arena);
+    gt_free(config);
+}
+
+API size_t gputime_config_input_count(const struct gputime_config *config) {
+    return config->count;
+}
+
+API struct gputime_input gputime_config_input(const struct gputime_config *config, size_t index,
+                                              const struct gputime_options *base) {
+    struct gputime_input answer = {.options = base ? *base : gt_options_automatic};
+    struct gputime_options *options = &answer.options;
+    if (index >= config->count)
+        return answer;
+    const struct input *input = &config->inputs[index];
+    const struct gt_run *run = &input->run;
+    answer.paths = input->paths;
+    answer.path_count = input->path_count;
+    options->title = options->title ? options->title : run->title;
+    options->iterations = options->iterations > 0 ? options->iterations : run->iterations;
+    options->gpus = options->gpus > 0 ? options->gpus : run->gpus;
+    options->nvtx_tag = options->nvtx_tag ? options->nvtx_tag : run->nvtx_tag;
+    options->without_memory = options->without_memory || run->without_memory;
+    options->remark = options->remark ? options->remark : run->remark;
+    if (config->has_map && !options->map && !options->rules && !options->class_count)
+        options->map = config->path;
+    return answer;
+}

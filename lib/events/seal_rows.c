@@ -1,0 +1,135 @@
+/* Sealing, the rows: columns of several builders come in, those of the merged store go out. The first builder's columns
+   grow to hold all rows; those of the others are given back as they are copied, so that there never are two of one. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/threads.h"
+#include "events/seal.h"
+
+static bool is_track_table(enum gt_table_id table) {
+    return table == GT_TABLE_processes || table == GT_TABLE_threads || table == GT_TABLE_devices ||
+           table == GT_TABLE_lanes;
+}
+
+static size_t piece_rows(const struct gt_piece *piece, enum gt_table_id table) {
+    return piece->segment->dropped ? 0 : piece->segment->end[table] - piece->segment->begin[table];
+}
+
+/* Whether rows of the first builder only ever move towards the end: it has dropped none, and has them in order. */
+static bool is_first_in_order(const struct gt_merge *merge) {
+    const struct gt_segment *last = NULL;
+    for (size_t p = 0; p < merge->piece_count; p++) {
+        const struct gt_piece *piece = &merge->pieces[p];
+        if (piece->builder_index != 0)
+            continue;
+        if (piece->segment->dropped || (last && piece->segment < last))
+            return false;
+        last = piece->segment;
+    }
+    return true;
+}
+
+/* Where each piece's rows go, table by table; makes room for them. */
+static bool place_rows(struct gt_merge *merge, struct gt_builder *first) {
+    struct gt_store *into = &merge->target.store;
+    merge->keeps_first = is_first_in_order(merge);
+    for (enum gt_table_id t = 0; t < GT_TABLE_COUNT; t++) {
+        size_t rows = 0;
+        if (is_track_table(t))
+            continue;
+        for (size_t p = 0; p < merge->piece_count; p++) {
+            merge->pieces[p].place[t] = rows;
+            rows += piece_rows(&merge->pieces[p], t);
+        }
+        if (merge->keeps_first)
+            gt_store_table_move(into, &first->store, t);
+        *gt_store_row_count(into, t) = rows;
+        if (rows && !gt_store_table_reserve(into, t, rows))
+            return false;
+    }
+    return true;
+}
+
+/* The numbers of one column of one piece, as the merged store has them. old and new may be the same. */
+static void renumber_column(const struct gt_merge *merge, const struct gt_piece *piece,
+                            const struct gt_column_info *info, const uint32_t *old, uint32_t *new) {
+    const struct gt_renumbering *numbers = &merge->renumberings[piece->builder_index];
+    size_t count = piece_rows(piece, info->table);
+    if (info->refers == GT_REFERS_OP || info->refers == GT_REFERS_RANGE) {
+        /* Rows move from the builder's place to the merged one; what refers to them moves along. */
+        enum gt_table_id table = info->refers == GT_REFERS_OP ? GT_TABLE_ops : GT_TABLE_ranges;
+        uint32_t shift = (uint32_t)(piece->place[table] - piece->segment->begin[table]);
+        for (size_t i = 0; i < count; i++)
+            new[i] = old[i] + shift;
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        new[i] = gt_renumber(numbers, info->refers, old[i]);
+}
+
+/* One column of one piece, to the row where the piece's rows of that table begin in the merged store. */
+static void copy_column(const struct gt_merge *merge, struct gt_store *into, const struct gt_piece *piece,
+                        const struct gt_column_info *info) {
+    size_t begin = piece->segment->begin[info->table], end = piece->segment->end[info->table];
+    char *to = (char *)*gt_store_column(into, info) + piece->place[info->table] * info->elem_bytes;
+    char *column = *gt_store_column(&piece->builder->store, info), *from = column + begin * info->elem_bytes;
+    if (info->refers == GT_REFERS_PLAIN)
+        memcpy(to, from, (end - begin) * info->elem_bytes);
+    else
+        renumber_column(merge, piece, info, (const uint32_t *)(const void *)from, (uint32_t *)(void *)to);
+    gt_pages_discard(column, begin * info->elem_bytes, end * info->elem_bytes);
+}
+
+/* The same for a piece whose column has become the merged store's. */
+static void move_column(const struct gt_merge *merge, struct gt_store *into, const struct gt_piece *piece,
+                        const struct gt_column_info *info) {
+    char *column = *gt_store_column(into, info);
+    char *to = column + piece->place[info->table] * info->elem_bytes;
+    const char *from = column + piece->segment->begin[info->table] * info->elem_bytes;
+    if (to != from)
+        memmove(to, from, piece_rows(piece, info->table) * info->elem_bytes);
+    if (info->refers != GT_REFERS_PLAIN)
+        renumber_column(merge, piece, info, (const uint32_t *)(const void *)to, (uint32_t *)(void *)to);
+}
+
+/* Copying, shared by several threads: each takes the next column that nobody has. */
+struct copying {
+    struct gt_merge *merge;
+    struct gt_builder *builders;
+    size_t builder_count;
+    atomic_size_t next_column;
+};
+
+/* Rows that stay in their column move first, the last of them foremost, so that none is overwritten before it moved. */
+static void copy_pieces(const struct gt_merge *merge, struct gt_store *into, const struct gt_column_info *info) {
+    for (size_t p = merge->piece_count; merge->keeps_first && p-- > 0;)
+        if (merge->pieces[p].builder_index == 0 && piece_rows(&merge->pieces[p], info->table))
+            move_column(merge, into, &merge->pieces[p], info);
+    for (size_t p = 0; p < merge->piece_count; p++)
+        if ((merge->pieces[p].builder_index != 0 || !merge->keeps_first) && piece_rows(&merge->pieces[p], info->table))
+            copy_column(merge, into, &merge->pieces[p], info);
+}
+
+static void copy_columns(void *context, size_t thread) {
+    (void)thread;
+    struct copying *copying = context;
+    size_t c;
+    while ((c = atomic_fetch_add(&copying->next_column, 1)) < gt_column_count) {
+        const struct gt_column_info *info = &gt_column_infos[c];
+        if (is_track_table(info->table))
+            continue;
+        copy_pieces(copying->merge, &copying->merge->target.store, info);
+        for (size_t b = 0; b < copying->builder_count; b++)
+            gt_store_column_free(&copying->builders[b].store, info);
+    }
+}
+
+bool gt_merge_rows(struct gt_merge *merge, struct gt_builder *builders, size_t count) {
+    if (!place_rows(merge, &builders[0]))
+        return false;
+    struct copying copying = {.merge = merge, .builders = builders, .builder_count = count};
+    atomic_init(&copying.next_column, 0);
+    gt_threads_run(count, copy_columns, &copying);
+    return true;
+}

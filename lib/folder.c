@@ -1,0 +1,130 @@
+/* The pipeline's end for a folder of files: all of them are written beside their places first, then take them, so that
+   a failure leaves what was there. */
+#include "folder.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/oserror.h"
+#include "base/out.h"
+#include "write/folder.h"
+#include "write/picked.h"
+#include "write/writer.h"
+
+enum { FILES_MAX = 32, FOLDERS_MAX = 64 };
+
+struct work {
+    const struct gt_report *report;
+    const struct gputime_options *options;
+    const char *path; /* of the folder, with a slash at its end */
+    struct gt_arena arena;
+    struct gt_out *outs[FILES_MAX]; /* by file of the layout; NULL: not written */
+    const char *made[FOLDERS_MAX];  /* folders that were not there */
+    size_t made_count;
+};
+
+static const char *path_of(struct work *work, const char *below, size_t bytes) {
+    return gt_arena_printf(&work->arena, "%s%.*s", work->path, (int)bytes, below).ptr;
+}
+
+/* One folder, where it is not there. */
+static enum gt_status make_folder(struct work *work, const char *path, struct gt_error *err) {
+    char reason[GT_OSERROR_MAX];
+    if (gt_arena_failed(&work->arena))
+        return gt_fail_memory(err);
+    if (mkdir(path, 0777) == 0 && work->made_count < FOLDERS_MAX)
+        work->made[work->made_count++] = path;
+    else if (errno != EEXIST)
+        return gt_fail(err, "cannot make folder '%s': %s", path, gt_oserror_text(errno, reason));
+    return GT_OK;
+}
+
+/* The folder of a file, with all above it. */
+static enum gt_status make_folders(struct work *work, const char *path, struct gt_error *err) {
+    enum gt_status status = GT_OK;
+    for (const char *slash = strchr(path + 1, '/'); slash && status == GT_OK; slash = strchr(slash + 1, '/'))
+        status = make_folder(work, gt_arena_printf(&work->arena, "%.*s", (int)(slash - path), path).ptr, err);
+    return status;
+}
+
+static enum gt_status has_rows(const struct gt_section *section, const struct gt_csv_layout *layout, bool *out,
+                               struct gt_error *err) {
+    struct gt_picked picked;
+    enum gt_status status = gt_picked_init(&picked, &layout->rows, &(struct gt_scope){.section = section}, err);
+    *out = picked.count > 0;
+    gt_picked_release(&picked);
+    return status;
+}
+
+/* Whether the file is one of this report and this build. */
+static enum gt_status is_wanted(const struct work *work, const struct gt_folder_file *file, bool *out,
+                                struct gt_error *err) {
+    *out = !file->format || gt_writer_is_built(gt_writer_find(file->format));
+    return file->needs_rows ? has_rows(&work->report->sections[0], file->csv, out, err) : GT_OK;
+}
+
+static enum gt_status write_one(struct work *work, const struct gt_folder_file *file, struct gt_out *out,
+                                struct gt_error *err) {
+    if (file->csv)
+        return gt_write_csv_layout(work->report, file->csv, out, err);
+    if (file->keys)
+        return gt_write_keys(work->report, file->keys, out, err);
+    return gt_writer_find(file->format)->write(work->report, work->options, out, err);
+}
+
+static enum gt_status write_all(struct work *work, const struct gt_folder *folder, struct gt_error *err) {
+    enum gt_status status = GT_OK;
+    for (size_t i = 0; status == GT_OK && folder->files[i].path; i++) {
+        const struct gt_folder_file *file = &folder->files[i];
+        bool wanted;
+        status = is_wanted(work, file, &wanted, err);
+        if (status != GT_OK || !wanted)
+            continue;
+        const char *path = path_of(work, file->path, strlen(file->path));
+        status = make_folders(work, path, err);
+        if (status == GT_OK)
+            status = gt_out_open(path, &work->outs[i], err);
+        if (status == GT_OK)
+            status = write_one(work, file, work->outs[i], err);
+    }
+    return status;
+}
+
+/* What an earlier report had and this one has not would be taken for a part of it. */
+static void commit_none(struct work *work, const struct gt_folder_file *file) {
+    struct stat info;
+    const char *path = path_of(work, file->path, strlen(file->path));
+    if (!gt_arena_failed(&work->arena) && lstat(path, &info) == 0 && S_ISREG(info.st_mode))
+        unlink(path);
+}
+
+static enum gt_status commit_all(struct work *work, const struct gt_folder *folder, struct gt_error *err) {
+    enum gt_status status = GT_OK;
+    for (size_t i = 0; status == GT_OK && folder->files[i].path; i++) {
+        if (work->outs[i])
+            status = gt_out_commit(work->outs[i], err);
+        else
+            commit_none(work, &folder->files[i]);
+    }
+    return status;
+}
+
+enum gt_status gt_folder_write(const struct gt_report *report, const struct gputime_options *options,
+                               const struct gt_folder *folder, const char *path, struct gt_error *err) {
+    struct work work = {.report = report, .options = options, .path = path};
+    if (report->section_count != 1)
+        return gt_fail_usage(err, "a folder like '%s' is about one trace, not %zu; give each its own", path,
+                             report->section_count);
+    enum gt_status status = write_all(&work, folder, err);
+    if (status == GT_OK)
+        status = commit_all(&work, folder, err);
+    for (size_t i = 0; i < FILES_MAX; i++)
+        gt_out_close(work.outs[i]);
+    while (status != GT_OK && work.made_count)
+        rmdir(work.made[--work.made_count]); /* stays where a file of it does */
+    gt_arena_release(&work.arena);
+    return status;
+}

@@ -1,0 +1,16 @@
+/* Writes a report as the folder of an older tool. */
+#ifndef GT_FOLDER_H
+#define GT_FOLDER_H
+
+#include "base/error.h"
+#include "gputime.h"
+#include "report/folders.h"
+#include "report/report.h"
+
+/* path ends in '/'; its parent must be there. Each file is replaced whole or not at all, and none before all are
+ * written.
+ */
+enum gt_status gt_folder_write(const struct gt_report *report, const struct gputime_options *options,
+                               const struct gt_folder *folder, const char *path, struct gt_error *err);
+
+#endif

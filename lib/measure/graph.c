@@ -1,0 +1,331 @@
+/* Graph: the elapsed time of a run by category and by name, as stacked bars show it. Overlapping ops are not counted
+   twice: each is charged the time behind the latest end so far on its device, so that a device's charges sum to its
+   busy time. What the run's elapsed time has more is CPU(non-GPU). Several GPUs are never merged: times are the mean
+   over them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/num.h"
+#include "measure/measure.h"
+
+#define NON_GPU "CPU(non-GPU)"
+
+/* Ops of one name and category; in a bar, of one category alone. */
+struct work {
+    struct gt_str category, name;
+    size_t category_index; /* the first of its key, since a user's may have an entry for each kind of time */
+    uint64_t instances;
+    __int128 elapsed_ns, total_ns; /* sums over devices */
+    uint32_t next;                 /* the same name in another category: index + 1 */
+};
+
+struct works {
+    struct work *items;
+    size_t count, capacity;
+};
+
+/* One bar: a run of the program. */
+struct run {
+    size_t device_count; /* that the mean is taken over: at least 1 */
+    int64_t elapsed_ns;  /* given, else from the first to the last op of all devices */
+    bool is_given;
+    __int128 busy_ns, non_gpu_ns; /* sums over devices */
+    size_t short_devices;         /* busy for longer than the elapsed time */
+};
+
+static const struct gt_report_column bar_columns[] = {
+    {"category", "Category", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"instances", "Instances", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"elapsed_ns", "Elapsed", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"total_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"share", "Share", GT_UNIT_SHARE, "elapsed time", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
+};
+
+static const struct gt_report_column name_columns[] = {
+    {"category", "Category", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"instances", "Instances", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"elapsed_ns", "Elapsed", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"total_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"name", "Name", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+};
+
+static const struct gt_report_column run_columns[] = {
+    {"gpus", "GPUs", GT_UNIT_COUNT, NULL, 0},
+    {"ops", "GPU ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"elapsed_ns", "Elapsed", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"busy_ns", "GPU busy", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"non_gpu_ns", "Non-GPU", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"busy_share", "Busy", GT_UNIT_SHARE, "elapsed time", 0},
+    {"is_given", "Elapsed time given", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+};
+
+static const struct gt_report_column device_columns[] = {
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"ops", "GPU ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"elapsed_ns", "Elapsed", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"busy_ns", "GPU busy", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"non_gpu_ns", "Non-GPU", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"busy_share", "Busy", GT_UNIT_SHARE, "elapsed time", 0},
+};
+
+/* ---- sums by name and category ---- */
+
+static struct work *add_work(struct works *works, struct work work) {
+    if (works->count == works->capacity) {
+        size_t capacity = works->capacity ? works->capacity * 2 : 64;
+        struct work *items = gt_realloc(works->items, capacity * sizeof *items);
+        if (!items)
+            return NULL;
+        works->items = items;
+        works->capacity = capacity;
+    }
+    works->items[works->count] = work;
+    return &works->items[works->count++];
+}
+
+struct sums {
+    struct works names, bars;
+    uint32_t *place; /* by name id: index + 1 in names */
+    uint8_t *first;  /* by category: the first of the same key */
+};
+
+static bool sums_init(struct sums *sums, const struct gt_view *view) {
+    const struct gt_category *categories = view->labels->categories;
+    size_t count = view->labels->category_count;
+    sums->place = gt_alloc_array(gt_name_count(view), sizeof *sums->place);
+    sums->first = gt_alloc_array(count, sizeof *sums->first);
+    for (size_t i = 0; sums->first && i < count; i++)
+        while (strcmp(categories[sums->first[i]].key, categories[i].key) != 0)
+            sums->first[i]++;
+    return sums->place && sums->first;
+}
+
+static void sums_release(struct sums *sums) {
+    gt_free(sums->names.items);
+    gt_free(sums->bars.items);
+    gt_free(sums->place);
+    gt_free(sums->first);
+}
+
+/* NULL: memory was short. Names with several categories are rare: simplified ones, and copies named like kernels. */
+static struct work *find_name(struct sums *sums, const struct gt_view *view, uint8_t category, gt_strid name) {
+    size_t index = sums->first[category];
+    gt_strid id = gt_name_id(view, name);
+    for (uint32_t at = sums->place[id]; at; at = sums->names.items[at - 1].next)
+        if (sums->names.items[at - 1].category_index == index)
+            return &sums->names.items[at - 1];
+    struct work *work = add_work(&sums->names, (struct work){.category = gt_str_of(view->labels->categories[index].key),
+                                                             .name = gt_name_text(view, id),
+                                                             .category_index = index,
+                                                             .next = sums->place[id]});
+    if (work)
+        sums->place[id] = (uint32_t)sums->names.count;
+    return work;
+}
+
+static void work_take(struct work *work, uint64_t instances, __int128 elapsed_ns, __int128 total_ns) {
+    work->instances += instances;
+    work->elapsed_ns += elapsed_ns;
+    work->total_ns += total_ns;
+}
+
+/* Ops are in order of their start, the longer first. */
+static bool charge_device(struct sums *sums, const struct gt_view *view, const struct gt_view_device *device) {
+    int64_t reached_ns = INT64_MIN;
+    for (size_t i = device->first; i < device->first + device->count; i++) {
+        uint32_t row = view->row[i];
+        struct work *work = find_name(sums, view, view->labels->op_category[row], view->store->ops.name[row]);
+        if (!work)
+            return false;
+        int64_t start_ns = view->start_ns[i] > reached_ns ? view->start_ns[i] : reached_ns;
+        bool is_later = view->end_ns[i] > start_ns;
+        work_take(work, 1, is_later ? gt_ns_between(start_ns, view->end_ns[i]) : 0, gt_op_ns(view, i));
+        reached_ns = is_later ? view->end_ns[i] : reached_ns;
+    }
+    return true;
+}
+
+static bool add_groups(struct sums *sums, const struct gt_view *view) {
+    const struct gt_groups *groups = &view->store->groups;
+    for (size_t i = 0; i < view->group_count; i++) {
+        uint32_t row = view->groups[i];
+        struct work *work = find_name(sums, view, view->labels->group_category[row], groups->name[row]);
+        if (!work)
+            return false;
+        work_take(work, groups->instances[row], 0, groups->total_ns[row]);
+    }
+    return true;
+}
+
+/* The bars: names of the same category together. Reuses `first` for the place of each category. */
+static bool sum_bars(struct sums *sums, const struct gt_view *view) {
+    memset(sums->first, 0, view->labels->category_count);
+    for (size_t i = 0; i < sums->names.count; i++) {
+        const struct work *from = &sums->names.items[i];
+        uint8_t *place = &sums->first[from->category_index];
+        if (!*place && !add_work(&sums->bars, (struct work){.category = from->category}))
+            return false;
+        *place = *place ? *place : (uint8_t)sums->bars.count;
+        work_take(&sums->bars.items[*place - 1], from->instances, from->elapsed_ns, from->total_ns);
+    }
+    return true;
+}
+
+/* ---- the run ---- */
+
+static int64_t span_ns(const struct gt_view *view) {
+    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+    for (size_t d = 0; d < view->device_count; d++) {
+        first_ns = view->devices[d].span_start_ns < first_ns ? view->devices[d].span_start_ns : first_ns;
+        last_ns = view->devices[d].span_end_ns > last_ns ? view->devices[d].span_end_ns : last_ns;
+    }
+    return view->device_count ? gt_ns_between(first_ns, last_ns) : 0;
+}
+
+static int64_t non_gpu_ns(const struct run *run, int64_t busy_ns) {
+    return busy_ns < run->elapsed_ns ? run->elapsed_ns - busy_ns : 0;
+}
+
+static enum gt_status run_init(struct run *run, const struct gt_view *view, struct gt_error *err) {
+    const char *elapsed = view->run.elapsed;
+    *run = (struct run){.device_count = view->device_count ? view->device_count : 1};
+    if (elapsed && (!gt_num_parse_duration(gt_str_of(elapsed), &run->elapsed_ns) || run->elapsed_ns < 0))
+        return gt_fail_usage(err, "'%s' is no elapsed time; write for example 306 or 12.5s", elapsed);
+    run->is_given = run->elapsed_ns > 0;
+    run->elapsed_ns = run->is_given ? run->elapsed_ns : span_ns(view);
+    for (size_t d = 0; d < view->device_count; d++) {
+        int64_t busy_ns = gt_device_busy_ns(view, &view->devices[d]);
+        run->busy_ns += busy_ns;
+        run->non_gpu_ns += non_gpu_ns(run, busy_ns);
+        run->short_devices += busy_ns > run->elapsed_ns;
+    }
+    if (view->device_count == 0)
+        run->non_gpu_ns = run->elapsed_ns;
+    return GT_OK;
+}
+
+static struct gt_cell mean_cell(const struct run *run, __int128 sum) {
+    __int128 count = (__int128)run->device_count;
+    return sum % count ? gt_cell_real((double)sum / (double)count) : gt_cell_int(gt_ns_of_sum(sum / count));
+}
+
+/* An input that is summed already tells no times, so it has none. */
+static bool add_non_gpu(struct works *works, const struct run *run) {
+    return add_work(works, (struct work){.category = GT_STR(NON_GPU),
+                                         .name = GT_STR(NON_GPU),
+                                         .instances = 1,
+                                         .elapsed_ns = run->non_gpu_ns}) != NULL;
+}
+
+/* ---- tables ---- */
+
+static int by_elapsed(const struct work *x, const struct work *y) {
+    if (x->elapsed_ns != y->elapsed_ns)
+        return x->elapsed_ns < y->elapsed_ns ? 1 : -1;
+    return x->total_ns == y->total_ns ? 0 : x->total_ns < y->total_ns ? 1 : -1;
+}
+
+static int bars_in_order(const void *a, const void *b) {
+    const struct work *x = a, *y = b;
+    int order = by_elapsed(x, y);
+    return order ? order : gt_str_cmp(x->category, y->category);
+}
+
+static int names_in_order(const void *a, const void *b) {
+    const struct work *x = a, *y = b;
+    int order = gt_str_cmp(x->category, y->category);
+    order = order ? order : by_elapsed(x, y);
+    return order ? order : gt_str_cmp(x->name, y->name);
+}
+
+static void sort(struct works *works, int (*in_order)(const void *, const void *)) {
+    if (works->count)
+        qsort(works->items, works->count, sizeof *works->items, in_order);
+}
+
+static void add_row(const struct gt_view *view, struct gt_table *table, const struct run *run, const struct work *work,
+                    bool is_bar) {
+    struct gt_cell *cell = gt_table_row(table);
+    *cell++ = gt_cell_text(work->category);
+    *cell++ = gt_cell_int(work->instances > INT64_MAX ? INT64_MAX : (int64_t)work->instances);
+    *cell++ = view->is_summed ? gt_cell_null() : mean_cell(run, work->elapsed_ns);
+    *cell++ = mean_cell(run, work->total_ns);
+    if (!is_bar)
+        *cell = gt_cell_text(work->name);
+    else if (!view->is_summed)
+        *cell = gt_cell_share((double)work->elapsed_ns, (double)(run->busy_ns + run->non_gpu_ns));
+}
+
+static void add_works(const struct gt_view *view, struct gt_section *section, const struct run *run,
+                      struct sums *sums) {
+    struct gt_table *bars =
+        gt_section_table(section, "graph", "Elapsed time by category", bar_columns, GT_ARRAY_COUNT(bar_columns));
+    struct gt_table *names = gt_section_table(section, "graph_kernels", "Elapsed time by category and name",
+                                              name_columns, GT_ARRAY_COUNT(name_columns));
+    names->screen_limit = 20;
+    sort(&sums->bars, bars_in_order);
+    sort(&sums->names, names_in_order);
+    for (size_t i = 0; i < sums->bars.count; i++)
+        add_row(view, bars, run, &sums->bars.items[i], true);
+    for (size_t i = 0; i < sums->names.count; i++)
+        add_row(view, names, run, &sums->names.items[i], false);
+}
+
+static void add_devices(const struct gt_view *view, struct gt_section *section, const struct run *run) {
+    struct gt_table *table = gt_section_table(section, "graph_devices", "Elapsed time of each GPU", device_columns,
+                                              GT_ARRAY_COUNT(device_columns));
+    if (view->device_count < 2)
+        gt_table_for(section, table, GT_FOR_DATA | GT_FOR_PAGE);
+    for (size_t d = 0; d < view->device_count; d++) {
+        const struct gt_view_device *device = &view->devices[d];
+        int64_t busy_ns = gt_device_busy_ns(view, device);
+        struct gt_cell *cell = gt_table_row(table);
+        *cell++ = gt_cell_int(device->id);
+        *cell++ = gt_cell_count(device->count);
+        *cell++ = gt_cell_int(run->elapsed_ns);
+        *cell++ = gt_cell_int(busy_ns);
+        *cell++ = gt_cell_int(non_gpu_ns(run, busy_ns));
+        *cell++ = gt_cell_share((double)busy_ns, (double)busy_ns + (double)non_gpu_ns(run, busy_ns));
+    }
+}
+
+static void add_run(const struct gt_view *view, struct gt_section *section, const struct run *run) {
+    struct gt_table *table = gt_section_table(section, "graph_runs", "Runs", run_columns, GT_ARRAY_COUNT(run_columns));
+    struct gt_cell *cell = gt_table_row(table);
+    *cell++ = gt_cell_count(view->device_count);
+    *cell++ = gt_cell_count(view->op_count);
+    if (!view->is_summed) {
+        *cell++ = gt_cell_int(run->elapsed_ns);
+        *cell++ = mean_cell(run, run->busy_ns);
+        *cell++ = mean_cell(run, run->non_gpu_ns);
+        *cell++ = gt_cell_share((double)run->busy_ns, (double)(run->busy_ns + run->non_gpu_ns));
+        *cell++ = gt_cell_int(run->is_given);
+    }
+    if (run->short_devices && !view->is_summed)
+        gt_section_note(section, GT_FOR_ALL,
+                        gt_arena_printf(&section->report->arena,
+                                        "The elapsed time given (%s) is shorter than the time %zu of %zu GPUs worked: "
+                                        "their non-GPU time counts as 0.",
+                                        view->run.elapsed, run->short_devices, run->device_count));
+}
+
+enum gt_status gt_graph_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    struct sums sums = {0};
+    struct run run;
+    enum gt_status status = run_init(&run, view, err);
+    if (status != GT_OK)
+        return status;
+    bool ok = sums_init(&sums, view);
+    for (size_t d = 0; ok && d < view->device_count; d++)
+        ok = charge_device(&sums, view, &view->devices[d]);
+    ok = ok && add_groups(&sums, view) && sum_bars(&sums, view);
+    ok = ok && (view->is_summed || (add_non_gpu(&sums.bars, &run) && add_non_gpu(&sums.names, &run)));
+    if (ok) {
+        add_run(view, section, &run);
+        add_devices(view, section, &run);
+        add_works(view, section, &run, &sums);
+    }
+    sums_release(&sums);
+    return ok ? GT_OK : gt_fail_memory(err);
+}

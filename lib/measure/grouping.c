@@ -1,0 +1,32 @@
+/* Sums by key: pairs of numbers come in, elements of a list go out. */
+#include "measure/grouping.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+void *gt_grouping_find(struct gt_grouping *grouping, uint64_t key_hi, uint64_t key_lo, bool *is_new) {
+    uint32_t index = gt_map_put_if_new(&grouping->index_of, key_hi, key_lo, (uint32_t)grouping->count);
+    if (grouping->index_of.failed)
+        return NULL;
+    *is_new = index == grouping->count;
+    if (*is_new && grouping->count == grouping->capacity) {
+        size_t capacity = grouping->capacity ? grouping->capacity * 2 : 16;
+        char *grown = gt_realloc(grouping->list, capacity * grouping->elem_bytes);
+        if (!grown)
+            return NULL;
+        grouping->list = grown;
+        grouping->capacity = capacity;
+    }
+    char *element = grouping->list + index * grouping->elem_bytes;
+    if (*is_new) {
+        memset(element, 0, grouping->elem_bytes);
+        grouping->count++;
+    }
+    return element;
+}
+
+void gt_grouping_release(struct gt_grouping *grouping) {
+    gt_map_release(&grouping->index_of);
+    gt_free(grouping->list);
+}

@@ -1,0 +1,32 @@
+/* The phases of a view: what the ranges of each launched, and how long the CPU was in them. */
+#ifndef GT_MEASURE_PHASE_SET_H
+#define GT_MEASURE_PHASE_SET_H
+
+#include "events/view.h"
+#include "measure/phase_map.h"
+
+struct gt_phase {
+    struct gt_str name;   /* "unmapped" for ranges that fit no phase */
+    size_t instances;     /* with a selection: those with ops of their own */
+    size_t ops;           /* whose innermost range is of this phase */
+    int64_t exclusive_ns; /* their durations, summed */
+    int64_t busy_ns;      /* their union on each device, summed */
+    int64_t cpu_ns;       /* of the ranges themselves, without the ranges inside them */
+
+    uint32_t device; /* while ops are added: the device of reached_ns */
+    int64_t reached_ns;
+};
+
+struct gt_phase_set {
+    struct gt_phase_map map;
+    struct gt_phase *phases; /* most exclusive time first, then by name; unmapped last */
+    size_t count;            /* those with a range */
+    size_t mapped_count;     /* those but for unmapped */
+    int64_t covered_ns;      /* exclusive time of all */
+    int64_t cpu_ns;          /* of all */
+};
+
+enum gt_status gt_phase_set_init(struct gt_phase_set *set, const struct gt_view *view, struct gt_error *err);
+void gt_phase_set_release(struct gt_phase_set *set);
+
+#endif

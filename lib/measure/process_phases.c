@@ -1,0 +1,102 @@
+/* Process phases: the op time of each process by phase of the program, as the table `phases` has it of all. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "measure/keyed.h"
+#include "measure/measure.h"
+#include "measure/phase_map.h"
+
+static const struct gt_report_column columns[] = {
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"phase", "Phase", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"exclusive_ns", "Exclusive", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"share", "Share", GT_UNIT_SHARE, "op time of the process inside ranges", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
+};
+
+struct row {
+    int64_t pid;
+    const struct gt_keyed_group *group; /* hi: process, lo: phase, the number of phases for none */
+    struct gt_str phase;
+    bool is_mapped;
+};
+
+static int by_pid_and_time(const void *a, const void *b) {
+    const struct row *x = a, *y = b;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    if (x->group->hi != y->group->hi)
+        return x->group->hi < y->group->hi ? -1 : 1;
+    if (x->is_mapped != y->is_mapped)
+        return x->is_mapped ? -1 : 1;
+    if (x->group->lengths.sum != y->group->lengths.sum)
+        return x->group->lengths.sum < y->group->lengths.sum ? 1 : -1;
+    return gt_str_cmp(x->phase, y->phase);
+}
+
+/* processes: the same times, by process alone. */
+static bool add_up(const struct gt_view *view, const struct gt_phase_map *map, struct gt_keyed *phases,
+                   struct gt_keyed *processes) {
+    const struct gt_store *store = view->store;
+    uint32_t *phase_of =
+        gt_alloc_array(store->strings.count, sizeof *phase_of); /* by name: phase + 1; 0: not asked yet */
+    for (size_t i = 0; i < view->op_count && phase_of; i++) {
+        uint32_t range = view->labels->op_range[view->row[i]], process = gt_op_process(view, i);
+        if (range == GT_NO_ROW || gt_cell_pid(view, process).type == GPUTIME_CELL_NULL)
+            continue;
+        gt_strid name = store->ranges.name[range];
+        if (!phase_of[name]) {
+            uint32_t phase = gt_phase_map_find(map, gt_store_string(store, name));
+            phase_of[name] = 1 + (phase == GT_NO_PHASE ? (uint32_t)map->phase_count : phase);
+        }
+        gt_keyed_add(phases, process, phase_of[name] - 1, gt_op_ns(view, i));
+    }
+    for (size_t i = 0; i < phases->count && !phases->failed; i++)
+        gt_keyed_merge(processes, phases->items[i].hi, 0, &phases->items[i].lengths);
+    bool ok = phase_of && !phases->failed && !processes->failed;
+    gt_free(phase_of);
+    return ok;
+}
+
+static bool add_table(const struct gt_view *view, struct gt_section *section, const struct gt_phase_map *map,
+                      const struct gt_keyed *phases, const struct gt_keyed *processes) {
+    struct row *rows = gt_alloc_array(phases->count, sizeof *rows);
+    if (!rows)
+        return false;
+    for (size_t i = 0; i < phases->count; i++) {
+        const struct gt_keyed_group *group = &phases->items[i];
+        bool is_mapped = group->lo < map->phase_count;
+        struct gt_str phase = is_mapped ? map->phases[group->lo] : GT_STR("unmapped");
+        rows[i] = (struct row){view->store->processes.pid[group->hi], group, phase, is_mapped};
+    }
+    qsort(rows, phases->count, sizeof *rows, by_pid_and_time);
+    struct gt_table *table =
+        gt_section_table(section, "process_phases", "Phases of each process", columns, GT_ARRAY_COUNT(columns));
+    table->screen_limit = 20;
+    for (size_t i = 0; i < phases->count; i++) {
+        const struct gt_tally *lengths = &rows[i].group->lengths;
+        const struct gt_keyed_group *process = gt_keyed_find(processes, rows[i].group->hi, 0);
+        struct gt_cell *cell = gt_table_row(table);
+        *cell++ = gt_cell_int(rows[i].pid);
+        *cell++ = gt_cell_text(gt_arena_copy(&section->report->arena, rows[i].phase));
+        *cell++ = gt_cell_count(lengths->count);
+        *cell++ = gt_cell_int(gt_ns_of_sum(lengths->sum));
+        *cell++ = gt_cell_share((double)lengths->sum, (double)process->lengths.sum);
+    }
+    gt_table_for_processes(section, table);
+    gt_free(rows);
+    return true;
+}
+
+enum gt_status gt_process_phases_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    struct gt_phase_map map;
+    struct gt_keyed phases = {0}, processes = {0};
+    enum gt_status status = gt_phase_map_init(&map, view->options->phase_map, err);
+    if (status == GT_OK &&
+        !(add_up(view, &map, &phases, &processes) && add_table(view, section, &map, &phases, &processes)))
+        status = gt_fail_memory(err);
+    gt_keyed_release(&phases);
+    gt_keyed_release(&processes);
+    gt_phase_map_release(&map);
+    return status;
+}

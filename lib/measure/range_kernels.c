@@ -1,0 +1,310 @@
+/* Range kernels: the kernel time that was launched directly inside each range, by name and by process, and how much of
+   all kernel time that covers. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/num.h"
+#include "measure/keyed.h"
+#include "measure/measure.h"
+#include "measure/range_set.h"
+
+static const struct gt_report_column columns[] = {
+    {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_KEY},
+    {"kernels", "Kernels", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"kernel_ns", "Kernel time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
+    {"share", "Share", GT_UNIT_SHARE, "kernel time", GT_COLUMN_BAR},
+};
+
+static const struct gt_report_column process_columns[] = {
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_KEY},
+    {"instances", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"range_ns", "CPU time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"range_avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
+    {"kernels", "Kernels", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"kernel_ns", "Kernel time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"kernel_avg_ns", "Kernel mean", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
+    {"coverage", "Coverage", GT_UNIT_SHARE, "the kernel time of the process", GT_COLUMN_DETAIL},
+};
+
+static const struct gt_report_column coverage_columns[] = {
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"kernels", "Kernels", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"kernel_ns", "Kernel time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"covered_kernels", "In ranges", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"covered_ns", "Time in ranges", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"coverage", "Coverage", GT_UNIT_SHARE, "the kernel time of the process", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
+};
+
+/* Keys: a range is its domain and name; a process its track. */
+struct attribution {
+    const struct gt_view *view;
+    struct gt_keyed lengths;   /* of ranges: process, range */
+    struct gt_keyed by_range;  /* of kernels: range */
+    struct gt_keyed by_both;   /* of kernels: process (GT_NO_TRACK: not told), range */
+    struct gt_keyed processes; /* of kernels: process, 0 for all of them and 1 for those in ranges */
+    __int128 total_ns, covered_ns;
+    size_t covered;
+};
+
+static uint64_t range_key(const struct gt_store *store, uint32_t range) {
+    return (uint64_t)store->ranges.domain[range] << 32 | store->ranges.name[range];
+}
+
+static struct gt_str name_of(const struct gt_view *view, uint64_t range_key) {
+    return gt_store_string(view->store, (gt_strid)(range_key & UINT32_MAX));
+}
+
+static struct gt_str domain_of(const struct gt_view *view, uint64_t range_key) {
+    return gt_store_string(view->store, (gt_strid)(range_key >> 32));
+}
+
+static bool is_known(const struct gt_view *view, uint32_t process) {
+    return gt_cell_pid(view, process).type != GPUTIME_CELL_NULL;
+}
+
+/* The same ranges as the table `ranges` lists. */
+static bool add_ranges(struct attribution *sums, struct gt_error *err) {
+    const struct gt_view *view = sums->view;
+    const struct gt_ranges *ranges = &view->store->ranges;
+    struct gt_range_set set = {.view = view};
+    if (!view->is_whole && gt_range_set_init(&set, view, err) != GT_OK)
+        return false;
+    for (uint32_t range = 0; range < ranges->count; range++) {
+        uint32_t process = gt_range_process(view->store, range);
+        bool is_listed = view->is_whole ? gt_range_is_on_cpu(view->store, range) : gt_range_set_lists(&set, range);
+        if (is_listed && is_known(view, process))
+            gt_keyed_add(&sums->lengths, process, range_key(view->store, range),
+                         gt_ns_between(ranges->start_ns[range], ranges->end_ns[range]));
+    }
+    gt_range_set_release(&set);
+    return !sums->lengths.failed;
+}
+
+/* One look-up for each kernel; the rest is summed from what that gives. */
+static bool add_kernels(struct attribution *sums) {
+    const struct gt_view *view = sums->view;
+    for (size_t i = 0; i < view->op_count; i++) {
+        if (!gt_kind_is_kernel(gt_op_kind(view, i)))
+            continue;
+        uint32_t range = view->labels->op_range[view->row[i]], process = gt_op_process(view, i);
+        gt_keyed_add(&sums->processes, process, 0, gt_op_ns(view, i));
+        if (range != GT_NO_ROW)
+            gt_keyed_add(&sums->by_both, process, range_key(view->store, range), gt_op_ns(view, i));
+    }
+    for (size_t i = 0; i < sums->processes.count; i++)
+        sums->total_ns += sums->processes.items[i].lengths.sum;
+    for (size_t i = 0; i < sums->by_both.count; i++) {
+        const struct gt_keyed_group *group = &sums->by_both.items[i];
+        sums->covered += group->lengths.count;
+        sums->covered_ns += group->lengths.sum;
+        gt_keyed_merge(&sums->by_range, 0, group->lo, &group->lengths);
+        gt_keyed_merge(&sums->processes, group->hi, 1, &group->lengths);
+    }
+    return !sums->processes.failed && !sums->by_range.failed && !sums->by_both.failed;
+}
+
+static void attribution_release(struct attribution *sums) {
+    gt_keyed_release(&sums->lengths);
+    gt_keyed_release(&sums->by_range);
+    gt_keyed_release(&sums->by_both);
+    gt_keyed_release(&sums->processes);
+}
+
+static __int128 sum_of(const struct gt_keyed_group *group) {
+    return group ? group->lengths.sum : 0;
+}
+
+static size_t count_of(const struct gt_keyed_group *group) {
+    return group ? group->lengths.count : 0;
+}
+
+static struct gt_cell coverage_of(const struct attribution *sums, uint64_t process) {
+    return gt_cell_share((double)sum_of(gt_keyed_find(&sums->processes, process, 1)),
+                         (double)sum_of(gt_keyed_find(&sums->processes, process, 0)));
+}
+
+/* ---- by range ---- */
+
+static int by_kernel_time(const void *a, const void *b, void *context) {
+    const struct gt_keyed_group *x = a, *y = b;
+    const struct gt_view *view = context;
+    if (x->lengths.sum != y->lengths.sum)
+        return x->lengths.sum < y->lengths.sum ? 1 : -1;
+    int order = gt_str_cmp(name_of(view, x->lo), name_of(view, y->lo));
+    return order ? order : gt_str_cmp(domain_of(view, x->lo), domain_of(view, y->lo));
+}
+
+/* Sorts the groups in place: nothing is looked up in them any more. */
+static void add_table(struct gt_section *section, struct attribution *sums) {
+    const struct gt_view *view = sums->view;
+    struct gt_table *table = gt_section_table(section, "range_kernels", "Kernel time directly inside ranges", columns,
+                                              GT_ARRAY_COUNT(columns));
+    table->screen_limit = 20;
+    if (sums->by_range.count)
+        qsort_r(sums->by_range.items, sums->by_range.count, sizeof *sums->by_range.items, by_kernel_time,
+                (void *)(uintptr_t)view);
+    for (size_t i = 0; i < sums->by_range.count; i++) {
+        const struct gt_keyed_group *group = &sums->by_range.items[i];
+        struct gt_cell *cell = gt_table_row(table);
+        *cell++ = gt_cell_text(name_of(view, group->lo));
+        *cell++ = gt_cell_text(domain_of(view, group->lo));
+        *cell++ = gt_cell_count(group->lengths.count);
+        *cell++ = gt_cell_int(gt_ns_of_sum(group->lengths.sum));
+        *cell++ = gt_cell_real(gt_tally_mean(&group->lengths));
+        *cell++ = gt_cell_share((double)group->lengths.sum, (double)sums->total_ns);
+    }
+    struct gt_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
+    gt_fact_group_add(&facts, "range_kernel_coverage", "Kernel time inside ranges", GT_UNIT_SHARE,
+                      gt_cell_share((double)sums->covered_ns, (double)sums->total_ns));
+    struct gt_fact_group data = {.section = section, .audience = GT_FOR_DATA};
+    gt_fact_group_add(&data, "range_kernel_ns", "Kernel time inside ranges", GT_UNIT_NS,
+                      gt_cell_int(gt_ns_of_sum(sums->covered_ns)));
+    gt_fact_group_add(&data, "range_kernels", "Kernels inside ranges", GT_UNIT_COUNT, gt_cell_count(sums->covered));
+}
+
+/* Ranges that hold little of the work do not stand for it. */
+static enum gt_status warn(struct gt_section *section, const struct attribution *sums, struct gt_error *err) {
+    const char *text = sums->view->options->coverage_threshold;
+    double threshold = 0.7, share = sums->total_ns ? (double)sums->covered_ns / (double)sums->total_ns : 1;
+    if (text && (!gt_num_parse_real(gt_str_of(text), &threshold) || threshold < 0 || threshold > 1))
+        return gt_fail_usage(err, "'%.40s' is no share of kernel time; write for example 0.7", text);
+    struct gt_fact_group data = {.section = section, .audience = GT_FOR_DATA};
+    gt_fact_group_add(&data, "coverage_threshold", "Kernel time inside ranges to warn below", GT_UNIT_SHARE,
+                      gt_cell_real(threshold));
+    uint64_t worst = GT_NO_TRACK;
+    double worst_share = threshold;
+    for (size_t i = 0; i < sums->processes.count; i++) {
+        struct gt_cell coverage = coverage_of(sums, sums->processes.items[i].hi);
+        if (is_known(sums->view, (uint32_t)sums->processes.items[i].hi) && coverage.real < worst_share) {
+            worst = sums->processes.items[i].hi;
+            worst_share = coverage.real;
+        }
+    }
+    struct gt_arena *arena = &section->report->arena;
+    if (share < threshold)
+        gt_section_note(section, GT_FOR_ALL,
+                        gt_arena_printf(arena,
+                                        "Only %.1f%% of the kernel time was launched inside ranges (less than %g%%): "
+                                        "times of ranges and phases do not stand for the whole.",
+                                        100 * share, 100 * threshold));
+    if (worst != GT_NO_TRACK)
+        gt_section_note(section, GT_FOR_ALL,
+                        gt_arena_printf(arena,
+                                        "Of process %lld only %.1f%% of the kernel time was launched inside ranges.",
+                                        (long long)sums->view->store->processes.pid[worst], 100 * worst_share));
+    return GT_OK;
+}
+
+/* ---- by process ---- */
+
+struct process_row {
+    int64_t pid;
+    uint64_t process, range;
+    const struct gt_keyed_group *lengths, *kernels; /* either may be NULL */
+};
+
+static int by_pid_and_time(const void *a, const void *b, void *context) {
+    const struct process_row *x = a, *y = b;
+    const struct gt_view *view = context;
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    if (sum_of(x->kernels) != sum_of(y->kernels))
+        return sum_of(x->kernels) < sum_of(y->kernels) ? 1 : -1;
+    if (sum_of(x->lengths) != sum_of(y->lengths))
+        return sum_of(x->lengths) < sum_of(y->lengths) ? 1 : -1;
+    int order = gt_str_cmp(name_of(view, x->range), name_of(view, y->range));
+    return order ? order : gt_str_cmp(domain_of(view, x->range), domain_of(view, y->range));
+}
+
+static void add_process_row(struct gt_table *table, const struct attribution *sums, const struct process_row *row) {
+    size_t instances = count_of(row->lengths);
+    struct gt_cell *cell = gt_table_row(table);
+    *cell++ = gt_cell_int(row->pid);
+    *cell++ = gt_cell_text(name_of(sums->view, row->range));
+    *cell++ = gt_cell_text(domain_of(sums->view, row->range));
+    *cell++ = gt_cell_count(instances);
+    *cell++ = gt_cell_int(gt_ns_of_sum(sum_of(row->lengths)));
+    *cell++ = instances ? gt_cell_real(gt_tally_mean(&row->lengths->lengths)) : gt_cell_null();
+    if (sums->view->options->no_range_kernels)
+        return;
+    *cell++ = gt_cell_count(count_of(row->kernels));
+    *cell++ = gt_cell_int(gt_ns_of_sum(sum_of(row->kernels)));
+    *cell++ = row->kernels ? gt_cell_real(gt_tally_mean(&row->kernels->lengths)) : gt_cell_null();
+    *cell++ = row->kernels ? coverage_of(sums, row->process) : gt_cell_null();
+}
+
+static size_t list_rows(const struct attribution *sums, struct process_row *rows) {
+    const int64_t *pids = sums->view->store->processes.pid;
+    size_t count = 0;
+    for (size_t i = 0; i < sums->lengths.count; i++) {
+        const struct gt_keyed_group *group = &sums->lengths.items[i];
+        rows[count++] = (struct process_row){pids[group->hi], group->hi, group->lo, group,
+                                             gt_keyed_find(&sums->by_both, group->hi, group->lo)};
+    }
+    /* Ranges on the GPU's side stand in for launches that the trace does not have: kernels without a CPU range. */
+    for (size_t i = 0; i < sums->by_both.count; i++) {
+        const struct gt_keyed_group *group = &sums->by_both.items[i];
+        if (is_known(sums->view, (uint32_t)group->hi) && !gt_keyed_find(&sums->lengths, group->hi, group->lo))
+            rows[count++] = (struct process_row){pids[group->hi], group->hi, group->lo, NULL, group};
+    }
+    return count;
+}
+
+static bool add_process_table(struct gt_section *section, const struct attribution *sums) {
+    struct process_row *rows = gt_alloc_array(sums->lengths.count + sums->by_both.count, sizeof *rows);
+    if (!rows)
+        return false;
+    size_t count = list_rows(sums, rows);
+    if (count)
+        qsort_r(rows, count, sizeof *rows, by_pid_and_time, (void *)(uintptr_t)sums->view);
+    struct gt_table *table = gt_section_table(section, "process_ranges", "Ranges of each process", process_columns,
+                                              GT_ARRAY_COUNT(process_columns));
+    table->screen_limit = 20;
+    for (size_t i = 0; i < count; i++)
+        add_process_row(table, sums, &rows[i]);
+    gt_table_for_processes(section, table);
+    gt_free(rows);
+    return true;
+}
+
+static void add_coverage(struct gt_section *section, const struct attribution *sums) {
+    struct gt_table *table = gt_section_table(section, "process_coverage", "Kernel time inside ranges, by process",
+                                              coverage_columns, GT_ARRAY_COUNT(coverage_columns));
+    table->screen_limit = 10;
+    for (size_t i = 0; i < sums->processes.count; i++) {
+        const struct gt_keyed_group *all = &sums->processes.items[i];
+        if (all->lo != 0 || !is_known(sums->view, (uint32_t)all->hi))
+            continue;
+        const struct gt_keyed_group *covered = gt_keyed_find(&sums->processes, all->hi, 1);
+        struct gt_cell *cell = gt_table_row(table);
+        *cell++ = gt_cell_pid(sums->view, (uint32_t)all->hi);
+        *cell++ = gt_cell_count(all->lengths.count);
+        *cell++ = gt_cell_int(gt_ns_of_sum(all->lengths.sum));
+        *cell++ = gt_cell_count(count_of(covered));
+        *cell++ = gt_cell_int(gt_ns_of_sum(sum_of(covered)));
+        *cell++ = coverage_of(sums, all->hi);
+    }
+    gt_table_for_processes(section, table);
+}
+
+enum gt_status gt_range_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    struct attribution sums = {.view = view};
+    bool has_kernels = !view->options->no_range_kernels, has_ranges = view->store->ranges.count > 0;
+    bool ok = add_ranges(&sums, err) && (!has_kernels || !has_ranges || add_kernels(&sums)) &&
+              add_process_table(section, &sums);
+    enum gt_status status = ok ? GT_OK : gt_fail_memory(err);
+    if (ok && has_kernels)
+        status = warn(section, &sums, err);
+    if (ok && has_kernels && has_ranges) {
+        add_coverage(section, &sums);
+        add_table(section, &sums);
+    }
+    attribution_release(&sums);
+    return status;
+}

@@ -1,0 +1,158 @@
+/* Sync calls: how often and how long CPU threads waited for the GPU inside calls, by call, over all and for each
+   process. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "measure/calls.h"
+#include "measure/keyed.h"
+#include "measure/measure.h"
+
+static const struct gt_report_column columns[] = {
+    {"name", "Call", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"count", "Calls", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
+    {"max_ns", "Max", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
+    {"api_name", "Name in the trace", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+};
+
+static const struct gt_report_column process_columns[] = {
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"name", "Call", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"count", "Calls", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
+    {"max_ns", "Max", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
+    {"api_name", "Name in the trace", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+};
+
+static const struct gt_report_column total_columns[] = {
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"count", "Calls", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+};
+
+struct row {
+    const struct gt_keyed_group *group; /* hi: process, lo: name of the call */
+    struct gt_str name;
+};
+
+static int by_total(const void *a, const void *b) {
+    const struct row *x = a, *y = b;
+    if (x->group->lengths.sum != y->group->lengths.sum)
+        return x->group->lengths.sum < y->group->lengths.sum ? 1 : -1;
+    int order = gt_str_cmp(x->name, y->name);
+    return order ? order : (x->group->hi > y->group->hi) - (x->group->hi < y->group->hi);
+}
+
+/* Adds what blocks, by process and call, by call, and by process. */
+static bool add_up(const struct gt_view *view, struct gt_keyed *by_process, struct gt_keyed *by_call,
+                   struct gt_keyed *by_owner) {
+    const struct gt_store *store = view->store;
+    bool *processes = gt_view_processes(view);
+    uint8_t *blocks = gt_alloc_array(store->strings.count, 1); /* by string: 1 it does, 2 it does not */
+    bool ok = processes && blocks;
+    for (size_t i = 0; i < store->calls.count && ok; i++) {
+        gt_strid name = store->calls.name[i];
+        if (!blocks[name])
+            blocks[name] = gt_call_is_blocking(gt_store_string(store, name)) ? 1 : 2;
+        if (blocks[name] == 2 ||
+            !gt_moment_is_selected(view, processes, store->calls.start_ns[i], store->calls.thread[i]))
+            continue;
+        uint32_t process = gt_store_call_process(store, (uint32_t)i);
+        int64_t length_ns = gt_ns_between(store->calls.start_ns[i], store->calls.end_ns[i]);
+        gt_keyed_add(by_call, 0, name, length_ns);
+        if (gt_cell_pid(view, process).type == GPUTIME_CELL_NULL)
+            continue;
+        gt_keyed_add(by_process, process, name, length_ns);
+        gt_keyed_add(by_owner, process, GT_STRID_EMPTY, length_ns);
+    }
+    ok = ok && !by_call->failed && !by_process->failed && !by_owner->failed;
+    gt_free(processes);
+    gt_free(blocks);
+    return ok;
+}
+
+/* To be freed; NULL: memory was short. */
+static struct row *new_rows(const struct gt_view *view, const struct gt_keyed *groups) {
+    struct row *rows = gt_alloc_array(groups->count, sizeof *rows);
+    for (size_t i = 0; i < groups->count && rows; i++)
+        rows[i] = (struct row){&groups->items[i], gt_store_string(view->store, (gt_strid)groups->items[i].lo)};
+    if (rows)
+        qsort(rows, groups->count, sizeof *rows, by_total);
+    return rows;
+}
+
+static void add_cells(struct gt_cell *cell, const struct row *row) {
+    const struct gt_tally *lengths = &row->group->lengths;
+    *cell++ = gt_cell_text(gt_call_plain_name(row->name));
+    *cell++ = gt_cell_count(lengths->count);
+    *cell++ = gt_cell_int(gt_ns_of_sum(lengths->sum));
+    *cell++ = gt_cell_real(gt_tally_mean(lengths));
+    *cell++ = gt_cell_int(lengths->max);
+    *cell++ = gt_cell_text(row->name);
+}
+
+static bool add_calls(const struct gt_view *view, struct gt_section *section, const struct gt_keyed *groups) {
+    struct row *rows = new_rows(view, groups);
+    if (!rows)
+        return false;
+    __int128 total_ns = 0;
+    struct gt_table *table =
+        gt_section_table(section, "sync_calls", "Calls that wait for the GPU", columns, GT_ARRAY_COUNT(columns));
+    table->screen_limit = 10;
+    table->empty = view->store->facts & GT_FACT_CALLS ? "No call waited for the GPU." : NULL;
+    for (size_t i = 0; i < groups->count; i++) {
+        total_ns += rows[i].group->lengths.sum;
+        add_cells(gt_table_row(table), &rows[i]);
+    }
+    struct gt_fact_group facts = {.section = section, .audience = GT_FOR_DATA};
+    gt_fact_group_add(&facts, "sync_total_ns", "Time inside calls that wait for the GPU", GT_UNIT_NS,
+                      gt_cell_int(gt_ns_of_sum(total_ns)));
+    gt_free(rows);
+    return true;
+}
+
+static bool add_process_calls(const struct gt_view *view, struct gt_section *section, const struct gt_keyed *groups) {
+    struct row *rows = new_rows(view, groups);
+    if (!rows)
+        return false;
+    struct gt_table *table = gt_section_table(section, "process_sync_calls", "Calls that wait for the GPU, by process",
+                                              process_columns, GT_ARRAY_COUNT(process_columns));
+    table->screen_limit = 10;
+    for (size_t i = 0; i < groups->count; i++) {
+        struct gt_cell *cell = gt_table_row(table);
+        cell[0] = gt_cell_pid(view, (uint32_t)rows[i].group->hi);
+        add_cells(cell + 1, &rows[i]);
+    }
+    gt_table_for_processes(section, table);
+    gt_free(rows);
+    return true;
+}
+
+static bool add_process_totals(const struct gt_view *view, struct gt_section *section, const struct gt_keyed *groups) {
+    struct row *rows = new_rows(view, groups);
+    if (!rows)
+        return false;
+    struct gt_table *table = gt_section_table(section, "process_sync", "Waiting for the GPU, by process", total_columns,
+                                              GT_ARRAY_COUNT(total_columns));
+    gt_table_for(section, table, GT_FOR_DATA);
+    for (size_t i = 0; i < groups->count; i++) {
+        struct gt_cell *cell = gt_table_row(table);
+        *cell++ = gt_cell_pid(view, (uint32_t)rows[i].group->hi);
+        *cell++ = gt_cell_count(rows[i].group->lengths.count);
+        *cell++ = gt_cell_int(gt_ns_of_sum(rows[i].group->lengths.sum));
+    }
+    gt_free(rows);
+    return true;
+}
+
+enum gt_status gt_sync_calls_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    struct gt_keyed by_process = {0}, by_call = {0}, by_owner = {0};
+    bool ok = add_up(view, &by_process, &by_call, &by_owner) && add_calls(view, section, &by_call) &&
+              add_process_calls(view, section, &by_process) && add_process_totals(view, section, &by_owner);
+    gt_keyed_release(&by_process);
+    gt_keyed_release(&by_call);
+    gt_keyed_release(&by_owner);
+    return ok ? GT_OK : gt_fail_memory(err);
+}

@@ -1,0 +1,119 @@
+/* Tiny kernels: which kernels are over so soon that launching them costs more than running them, by name, over all and
+   for each process. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "measure/keyed.h"
+#include "measure/measure.h"
+
+enum { TINY_NS = 5000 };
+
+static const struct gt_report_column columns[] = {
+    {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"count", "Tiny launches", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
+    {"launch_share", "Of launches", GT_UNIT_SHARE, "kernel launches", GT_COLUMN_BAR},
+};
+
+static const struct gt_report_column process_columns[] = {
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"count", "Tiny launches", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
+};
+
+static bool key_of(const struct gt_view *view, size_t position, uint64_t *process, uint64_t *name) {
+    if (!gt_kind_is_kernel(gt_op_kind(view, position)) || gt_op_ns(view, position) > TINY_NS)
+        return false;
+    *process = gt_op_process(view, position);
+    *name = gt_op_name_id(view, position);
+    return true;
+}
+
+struct row {
+    uint32_t process;
+    struct gt_str name;
+    const struct gt_tally *lengths;
+};
+
+static int by_process_and_count(const void *a, const void *b) {
+    const struct row *x = a, *y = b;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    if (x->lengths->count != y->lengths->count)
+        return x->lengths->count < y->lengths->count ? 1 : -1;
+    return gt_str_cmp(x->name, y->name);
+}
+
+static void add_cells(struct gt_cell *cell, const struct row *row) {
+    *cell++ = gt_cell_text(row->name);
+    *cell++ = gt_cell_count(row->lengths->count);
+    *cell++ = gt_cell_int(gt_ns_of_sum(row->lengths->sum));
+    *cell++ = gt_cell_real(gt_tally_mean(row->lengths));
+}
+
+static void add_table(const struct gt_view *view, struct gt_section *section, const struct row *rows, size_t count) {
+    size_t launches = 0;
+    struct gt_table *table =
+        gt_section_table(section, "tiny_kernels", "Kernels of 5 us and less", columns, GT_ARRAY_COUNT(columns));
+    table->screen_limit = 10;
+    for (size_t i = 0; i < view->op_count; i++)
+        launches += gt_kind_is_kernel(gt_op_kind(view, i));
+    for (size_t i = 0; i < count; i++) {
+        struct gt_cell *cell = gt_table_row(table);
+        add_cells(cell, &rows[i]);
+        cell[4] = gt_cell_share((double)rows[i].lengths->count, (double)launches);
+    }
+}
+
+static void add_process_table(const struct gt_view *view, struct gt_section *section, const struct row *rows,
+                              size_t count) {
+    struct gt_table *table = gt_section_table(section, "process_tiny_kernels", "Kernels of 5 us and less, by process",
+                                              process_columns, GT_ARRAY_COUNT(process_columns));
+    gt_table_for(section, table, GT_FOR_DATA);
+    for (size_t i = 0; i < count; i++) {
+        struct gt_cell pid = gt_cell_pid(view, rows[i].process);
+        if (pid.type == GPUTIME_CELL_NULL)
+            continue;
+        struct gt_cell *cell = gt_table_row(table);
+        cell[0] = pid;
+        add_cells(cell + 1, &rows[i]);
+    }
+}
+
+/* To be freed; NULL: memory was short. */
+static struct row *new_rows(const struct gt_view *view, const struct gt_keyed *groups) {
+    struct row *rows = gt_alloc_array(groups->count, sizeof *rows);
+    for (size_t i = 0; i < groups->count && rows; i++)
+        rows[i] = (struct row){.process = (uint32_t)groups->items[i].hi,
+                               .name = gt_name_text(view, (gt_strid)groups->items[i].lo),
+                               .lengths = &groups->items[i].lengths};
+    if (rows)
+        qsort(rows, groups->count, sizeof *rows, by_process_and_count);
+    return rows;
+}
+
+enum gt_status gt_tiny_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    struct gt_keyed by_process = {0}, by_name = {0};
+    struct row *rows = NULL, *process_rows = NULL;
+    enum gt_status status = gt_keyed_add_ops(&by_process, view, key_of, NULL, err);
+    for (size_t i = 0; i < by_process.count && status == GT_OK; i++)
+        gt_keyed_merge(&by_name, 0, by_process.items[i].lo, &by_process.items[i].lengths);
+    if (status == GT_OK && !by_name.failed) {
+        rows = new_rows(view, &by_name);
+        process_rows = new_rows(view, &by_process);
+    }
+    if (rows && process_rows) {
+        add_table(view, section, rows, by_name.count);
+        add_process_table(view, section, process_rows, by_process.count);
+    } else if (status == GT_OK) {
+        status = gt_fail_memory(err);
+    }
+    gt_free(rows);
+    gt_free(process_rows);
+    gt_keyed_release(&by_process);
+    gt_keyed_release(&by_name);
+    return status;
+}

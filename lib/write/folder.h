@@ -1,0 +1,19 @@
+/* Files of a folder that are not those of a writer: CSV and JSON as older tools have them. */
+#ifndef GT_WRITE_FOLDER_H
+#define GT_WRITE_FOLDER_H
+
+#include "base/error.h"
+#include "base/out.h"
+#include "gputime.h"
+#include "report/folders.h"
+#include "report/report.h"
+
+/* The rows of all sections. */
+enum gt_status gt_write_csv_layout(const struct gt_report *report, const struct gt_csv_layout *layout,
+                                   struct gt_out *out, struct gt_error *err);
+
+/* The whole report as JSON, and below it the keys of its first section. */
+enum gt_status gt_write_keys(const struct gt_report *report, const struct gt_key *keys, struct gt_out *out,
+                             struct gt_error *err);
+
+#endif

@@ -1,0 +1,33 @@
+/* Places of layouts: where a value comes from and what is done to it. report/layouts.h has the grammar. */
+#ifndef GT_WRITE_PLACE_H
+#define GT_WRITE_PLACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "report/report.h"
+
+struct gt_place {
+    struct gt_str text; /* instead of a value; NULL: none */
+    struct gt_str keys; /* "full_name|name" */
+    char operation;     /* '/', '*', '+' or 0 */
+    int64_t operand;
+    size_t width;
+    bool is_left; /* aligned in the width of a table's column */
+    bool is_cut;  /* to the width */
+    int decimals; /* -1: as the value has them */
+};
+
+/* text stands behind the opening brace; gives what follows the closing one. The end of the text closes too. Layouts are
+   ours: a bad one is a bug. */
+const char *gt_place_parse(const char *text, struct gt_place *place);
+
+/* The first of the place's keys that has a value; `find` knows what a key stands for. */
+struct gt_cell gt_place_value(const struct gt_place *place,
+                              struct gt_cell (*find)(const void *context, struct gt_str key), const void *context);
+
+double gt_place_calculate(const struct gt_place *place, double value);
+
+#endif

@@ -1,0 +1,136 @@
+// What the tests of the page share: pages made by the program, and a browser in which anything unexpected is an error.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+export const DATA = join(ROOT, 'tests/data');
+export const SHARED = join(ROOT, '../shared/data');
+const { chromium } = createRequire(join(ROOT, 'web/package.json'))('playwright-core');
+export const GPUTIME = join(ROOT, process.env.GPUTIME ?? 'build/gputime');
+const SHOTS = join(ROOT, 'build/browser');
+
+export const folder = mkdtempSync(join(tmpdir(), 'gputime-browser-'));
+mkdirSync(SHOTS, { recursive: true });
+
+/** The paths if all are there, else null. */
+export function shared(...names) {
+  const paths = names.map((name) => join(SHARED, name));
+  return paths.every((path) => existsSync(path)) ? paths : null;
+}
+
+function run(...args) {
+  const env = {
+    ...process.env,
+    XDG_CACHE_HOME: folder,
+    XDG_CONFIG_HOME: folder,
+  };
+  return execFileSync(GPUTIME, args, {
+    env,
+    maxBuffer: 1 << 30,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+}
+
+/** The path of a page, and the same report as JSON. */
+export function makePage(name, ...args) {
+  const path = join(folder, `${name}.html`);
+  run(...args, '--html', '-q', '-o', path);
+  const report = JSON.parse(run(...args, '--json').toString());
+  return { path, report, bytes: readFileSync(path).length };
+}
+
+let browser = null;
+
+export async function openBrowser() {
+  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+  browser = await chromium.launch({
+    executablePath,
+    args: ['--no-sandbox', '--disable-gpu'],
+  });
+}
+
+export async function closeBrowser() {
+  await browser?.close();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Opens a page; whatever it logs, asks for or fails at is collected, and must be nothing when `check` is called. */
+export async function open({ path }, { width = 1280, height = 800, ...settings } = {}) {
+  const context = await browser.newContext({
+    viewport: { width, height },
+    ...settings,
+  });
+  const page = await context.newPage();
+  const oddities = [];
+  page.on('console', (message) => oddities.push(`${message.type()}: ${message.text()}`));
+  page.on('pageerror', (error) => oddities.push(`error: ${error.message}`));
+  page.on('dialog', (dialog) => oddities.push(`dialog: ${dialog.message()}`));
+  page.on('request', (request) => {
+    if (request.url() !== pathToFileURL(path).href && !request.url().startsWith('data:'))
+      oddities.push(`request: ${request.url()}`);
+  });
+  await page.addInitScript(() => {
+    // Pages from files have no clipboard of their own here.
+    globalThis.copied = [];
+    Object.defineProperty(navigator, 'clipboard', {
+      value: { writeText: async (text) => void globalThis.copied.push(text) },
+    });
+  });
+  await page.goto(pathToFileURL(path).href);
+  await page.locator('#page[data-ready]').waitFor();
+  const close = async () => {
+    assert.deepEqual(oddities, []);
+    await context.close();
+  };
+  return { page, close };
+}
+
+/** Scrolls through the page, so that every chart is drawn. */
+export async function scrollThrough(page) {
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  for (let y = 0; y < height; y += 600) {
+    await page.evaluate((top) => scrollTo(0, top), y);
+    await page.waitForTimeout(20);
+  }
+  await page.evaluate(() => scrollTo(0, 0));
+}
+
+export async function shoot(target, name) {
+  await target.screenshot({ path: join(SHOTS, `${name}.png`) });
+}
+
+/** How many pixels of a chart have each colour. */
+export async function colours(page, section) {
+  return page.evaluate((id) => {
+    const canvas = document.querySelector(`#${id} canvas`);
+    const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+    copy.drawImage(canvas, 0, 0);
+    const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+    const counts = {};
+    for (let i = 0; i < data.length; i += 4) {
+      const key = `#${[0, 1, 2].map((c) => data[i + c].toString(16).padStart(2, '0')).join('')}`;
+      counts[key] = (counts[key] ?? 0) + 1;
+    }
+    return counts;
+  }, section);
+}
+
+/** The cells of one column as the table shows them: text and what hovering tells. */
+export async function column(page, section, key) {
+  return page.evaluate(
+    ([id, name]) => {
+      const table = document.querySelector(`#${id} table`);
+      const place = [...table.querySelectorAll('th')].findIndex((th) => th.querySelector(`[data-column="${name}"]`));
+      return [...table.querySelectorAll('tr[data-place]')].map((row) => ({
+        text: row.children[place].textContent,
+        exact: row.children[place].title,
+      }));
+    },
+    [section, key],
+  );
+}

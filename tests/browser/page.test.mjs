@@ -1,0 +1,296 @@
+// Real pages in a real browser: what they show is what the JSON says, and they can be used.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+import {
+  DATA,
+  closeBrowser,
+  colours,
+  column,
+  makePage,
+  open,
+  openBrowser,
+  scrollThrough,
+  shared,
+  shoot,
+} from './browser.mjs';
+
+const TRACE = join(DATA, 'torch/llama_train_compiled.json.gz');
+const MOST_BYTES = 2_000_000;
+const sum = (values) => values.reduce((total, value) => total + value, 0);
+const exactNumber = ({ exact }) => Number(exact.replace(/[^\d.-]/g, ''));
+
+let summary;
+
+before(async () => {
+  await openBrowser();
+  summary = makePage('summary', 'summary', TRACE);
+});
+after(closeBrowser);
+
+test('every table has a panel, every chart is drawn', async () => {
+  const { page, close } = await open(summary);
+  await scrollThrough(page);
+  for (const [key, table] of Object.entries(summary.report.tables)) {
+    if (table.rows.length === 0 || ['accounting_summary', 'findings'].includes(key)) continue;
+    assert.equal(await page.locator(`#table-${key} h2`).textContent(), table.title);
+    assert.ok((await page.locator(`#table-${key} tr[data-place]`).count()) > 0, key);
+  }
+  for (const key of ['accounting', 'categories', 'kernels', 'idle_causes', 'histogram', 'steps', 'kernel_launches']) {
+    const painted = Object.keys(await colours(page, `table-${key}`)).length;
+    assert.ok(painted > 3, `${key} is empty`);
+    await shoot(page.locator(`#table-${key}`), `panel-${key}`);
+  }
+  assert.equal(await page.locator('#health .issue').count(), summary.report.issues.length);
+  await shoot(page, 'summary');
+  await close();
+});
+
+test('the accounting bar shows the four parts, which make up the span', async () => {
+  const { page, close } = await open(summary);
+  await scrollThrough(page);
+  const [row] = summary.report.tables.accounting.rows;
+  const parts = [row.compute_ns, row.exposed_comm_ns, row.exposed_memory_ns, row.idle_ns];
+  assert.equal(sum(parts), row.span_ns);
+  const label = await page.locator('#table-accounting .canvas').getAttribute('aria-label');
+  const shares = [...label.matchAll(/\((?:<)?([\d.]+)%\)/g)].map((match) => Number(match[1]));
+  assert.equal(shares.length, 4);
+  assert.ok(Math.abs(sum(shares) - 100) < 0.25, label);
+  const pixels = await colours(page, 'table-accounting');
+  const compute = pixels['#3f7cc4'] / (pixels['#3f7cc4'] + pixels['#9da7b3']);
+  assert.ok(Math.abs(compute - row.compute_ns / (row.compute_ns + row.idle_ns)) < 0.03, `${compute}`);
+  await close();
+});
+
+test('exact values are those of the JSON', async () => {
+  const { page, close } = await open(summary);
+  const { categories, accounting } = summary.report.tables;
+  const walls = (await column(page, 'table-categories', 'wall_ns')).map(exactNumber);
+  assert.deepEqual(
+    walls,
+    categories.rows.map((row) => row.wall_ns),
+  );
+  assert.equal(sum(walls), sum(accounting.rows.map((row) => row.busy_ns)));
+  const names = (await column(page, 'table-categories', 'category')).map((cell) => cell.text);
+  assert.deepEqual(
+    names,
+    categories.rows.map((row) => row.category),
+  );
+  await close();
+});
+
+test('tables sort and search, and copy what they show', async () => {
+  const { page, close } = await open(summary);
+  const { rows } = summary.report.tables.kernels;
+  const section = page.locator('#table-kernels');
+  const counts = async () => (await column(page, 'table-kernels', 'count')).map(exactNumber);
+  const header = section.locator('[data-column="count"]');
+  const sorted = rows.map((row) => row.count).sort((a, b) => b - a);
+
+  await header.click();
+  assert.deepEqual((await counts()).slice(0, 15), sorted.slice(0, 15));
+  assert.equal(await section.locator('th[aria-sort]').getAttribute('aria-sort'), 'descending');
+  await header.click();
+  assert.deepEqual((await counts()).slice(0, 15), [...sorted].reverse().slice(0, 15));
+  await header.click();
+  assert.deepEqual(
+    (await counts()).slice(0, 15),
+    rows.slice(0, 15).map((row) => row.count),
+  );
+
+  await section.locator('input[type=search]').fill('TRITON red');
+  const wanted = rows.filter((row) => /triton/i.test(JSON.stringify(row)) && /red/i.test(JSON.stringify(row)));
+  assert.ok(wanted.length > 0 && wanted.length < rows.length);
+  assert.match(await section.locator('.counter').textContent(), new RegExp(`^${wanted.length} of ${rows.length} rows`));
+  await section.getByRole('button', { name: 'Copy CSV' }).click();
+  const [csv] = await page.evaluate(() => globalThis.copied);
+  assert.equal(csv.trimEnd().split('\n')[0], Object.keys(rows[0]).join(','));
+  assert.equal(csv.trimEnd().split('\n').length, wanted.length + 1);
+
+  await section.locator('input[type=search]').fill('no kernel is called that');
+  assert.equal(await section.locator('tr[data-place]').count(), 0);
+  await close();
+});
+
+test('all columns are there on demand', async () => {
+  const { page, close } = await open(summary);
+  const section = page.locator('#table-kernels');
+  assert.equal(await section.locator('[data-column="stddev_ns"]').count(), 0);
+  await section.getByRole('button', { name: /^\+\d+ columns$/ }).click();
+  assert.equal(await section.locator('[data-column="stddev_ns"]').count(), 1);
+  await close();
+});
+
+test('a row opens by keyboard and shows everything', async () => {
+  const { page, close } = await open(summary);
+  const [first, second] = summary.report.tables.kernels.rows;
+  await page.locator('#table-kernels tr[data-place="0"]').focus();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  const dialog = page.locator('dialog');
+  assert.match(await dialog.textContent(), new RegExp(`${second.total_ns.toLocaleString('en-US')} ns`));
+  await shoot(page, 'row');
+  await page.keyboard.press('Escape');
+  assert.equal(await dialog.count(), 0);
+  await page.keyboard.press('Home');
+  await page.keyboard.press('Enter');
+  assert.match(await dialog.textContent(), new RegExp(`${first.total_ns.toLocaleString('en-US')} ns`));
+  await close();
+});
+
+test('findings come first and lead to the rows they speak of', async () => {
+  const { page, close } = await open(summary);
+  const { findings } = summary.report;
+  assert.equal(await page.locator('.finding').count(), findings.length);
+  assert.equal(
+    await page.locator('main section').first().getAttribute('id'),
+    findings.length ? 'findings' : 'table-accounting',
+  );
+  for (const [place, finding] of findings.entries()) {
+    const shown = page.locator('.finding').nth(place);
+    assert.match(await shown.textContent(), new RegExp(finding.title.slice(0, 20).replace(/[^\w ]/g, '.')));
+    const link = shown.getByRole('button', { name: /^See: / });
+    if (!(await link.count())) continue;
+    await link.click();
+    await page.locator(`#table-${finding.table} tr:focus`).waitFor();
+  }
+  await close();
+});
+
+test('categories of several runs are stacked, also as shares', async () => {
+  const traces = shared('h200/nsys/infer/infer.sqlite', 'h200/nsys/train/train.sqlite', 'h200/nsys/two/two.sqlite');
+  const runs = traces ?? [TRACE, join(DATA, 'nsys/extras.nsys-rep')];
+  const graph = makePage('graph', 'graph', ...runs);
+  assert.ok(graph.bytes < MOST_BYTES, `${graph.bytes} bytes`);
+  const { page, close } = await open(graph);
+  await scrollThrough(page);
+  const section = page.locator('#table-graph');
+  const label = await section.locator('.canvas').getAttribute('aria-label');
+  for (const path of runs) assert.ok(label.includes(path.split('/').pop()), label);
+  await shoot(section, 'graph');
+  await section.getByRole('button', { name: 'Shares' }).click();
+  await shoot(section, 'graph-shares');
+  const { rows } = graph.report.tables.graph;
+  const cells = await column(page, 'table-graph', 'elapsed_ns');
+  assert.deepEqual(
+    cells.map(exactNumber),
+    rows.slice(0, cells.length).map((row) => row.elapsed_ns),
+  );
+  const download = page.waitForEvent('download');
+  await section.getByRole('button', { name: /PNG/ }).click();
+  assert.equal((await download).suggestedFilename(), 'elapsed-time-by-category-as-shares.png');
+  await close();
+});
+
+test('parts of a chart can be switched off, and looked at closer', async () => {
+  const { page, close } = await open(summary);
+  await scrollThrough(page);
+  const canvas = page.locator('#table-accounting .canvas');
+  const compute = async () => (await colours(page, 'table-accounting'))['#3f7cc4'] ?? 0;
+  await canvas.scrollIntoViewIfNeeded();
+  const whole = await compute();
+
+  await canvas.hover({ position: { x: 300, y: 60 } });
+  await page.keyboard.down('Control');
+  for (let i = 0; i < 4; i++) await page.mouse.wheel(0, -120);
+  await page.keyboard.up('Control');
+  await page.waitForTimeout(300);
+  assert.notEqual(await compute(), whole);
+  await canvas.dblclick({ position: { x: 300, y: 60 } });
+  await page.mouse.move(0, 0);
+  await page.waitForTimeout(300);
+  assert.equal(await compute(), whole);
+
+  const top = await page.evaluate(() => scrollY);
+  await canvas.hover({ position: { x: 300, y: 60 } });
+  await page.mouse.wheel(0, 120); // without Ctrl it is the page that moves
+  await page.waitForTimeout(300);
+  assert.ok((await page.evaluate(() => scrollY)) > top);
+
+  await canvas.click({ position: { x: 40, y: 12 } }); // compute, in the legend
+  await page.mouse.move(0, 0);
+  await page.waitForTimeout(300);
+  assert.ok((await compute()) < whole / 10);
+  await close();
+});
+
+test('ranges nest, and a click looks closer', async () => {
+  const ranges = makePage('ranges', 'ranges', '--tree', TRACE);
+  const { page, close } = await open(ranges);
+  const boxes = page.locator('#table-range_tree .range');
+  const { rows } = ranges.report.tables.range_tree;
+  const top = rows.filter((row) => row.depth === 0);
+  assert.match(
+    await boxes.first().getAttribute('title'),
+    new RegExp(sum(top.map((row) => row.sum_ns)).toLocaleString('en-US')),
+  );
+  await boxes.nth(1).click();
+  assert.match(await page.locator('.icicle-path').textContent(), /^all ranges › /);
+  await page.keyboard.press('Escape');
+  assert.match(await page.locator('.icicle-path').textContent(), /^all ranges$/);
+  await shoot(page.locator('#table-range_tree'), 'ranges');
+  await close();
+});
+
+test('pages fit every width, in light, dark and on paper', async () => {
+  for (const width of [320, 390, 768, 1280, 1920, 4000]) {
+    for (const colorScheme of width === 1280 || width === 390 ? ['light', 'dark'] : ['light']) {
+      const { page, close } = await open(summary, {
+        width,
+        height: width < 500 ? 844 : 800,
+        colorScheme,
+      });
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(overflow <= 0, `${width} px: ${overflow} px too wide`);
+      await shoot(page, `width-${width}-${colorScheme}`);
+      await close();
+    }
+  }
+  const { page, close } = await open(summary, { colorScheme: 'dark' });
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+  assert.equal(await page.locator('nav').isVisible(), false);
+  await page.pdf();
+  await close();
+});
+
+test('colours can be chosen', async () => {
+  const { page, close } = await open(summary);
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await background();
+  const button = page.getByRole('button', { name: /^Colours/ });
+  await button.click();
+  assert.equal(await background(), light);
+  await button.click();
+  assert.notEqual(await background(), light);
+  await close();
+});
+
+/** With content: not before the head of the report is there. */
+async function firstPaint(made) {
+  const { page, close } = await open(made);
+  const time = await page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const watcher = new PerformanceObserver((list) => {
+          const paint = list.getEntriesByName('first-contentful-paint')[0];
+          if (paint) resolve(paint.startTime);
+        });
+        watcher.observe({ type: 'paint', buffered: true });
+      }),
+  );
+  await close();
+  return time;
+}
+
+test('a page is small and paints at once', async () => {
+  const pages = [summary];
+  const large = shared('h200/torch/llama_infer.json.gz');
+  if (large) pages.push(makePage('llama_infer', 'summary', ...large));
+  for (const made of pages) {
+    assert.ok(made.bytes < MOST_BYTES, `${made.bytes} bytes`);
+    const paints = [];
+    for (let i = 0; i < 3; i++) paints.push(await firstPaint(made)); // other work of the machine slows some of them
+    assert.ok(Math.min(...paints) < 1000, `first paint after ${paints} ms`);
+  }
+});

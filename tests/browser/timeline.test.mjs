@@ -1,0 +1,251 @@
+// The timeline in a real browser: zooming, panning, hovering, keys and touch; what it shows against the JSON output.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { closeBrowser, DATA, folder, GPUTIME, makePage, open, openBrowser, shoot } from './browser.mjs';
+
+const TRAINING = join(DATA, 'torch/llama_train_compiled.json.gz');
+
+before(openBrowser);
+after(closeBrowser);
+
+/** Kernels that make a page join its items: one every 5 us. */
+function longTrace() {
+  const events = Array.from({ length: 300_000 }, (_, i) => ({
+    ph: 'X',
+    cat: 'kernel',
+    name: `kernel_${i % 7}`,
+    pid: 0,
+    tid: 7,
+    ts: 5 * i,
+    dur: 3,
+    args: { device: 0, stream: 7 },
+  }));
+  const path = join(folder, "it's long.json");
+  writeFileSync(path, JSON.stringify({ traceEvents: events }));
+  return path;
+}
+
+async function openTimeline(made, settings = {}) {
+  const opened = await open(made, { reducedMotion: 'reduce', ...settings });
+  await opened.page.waitForFunction(() => document.querySelector('.timeline-port')?.dataset.end);
+  await opened.page.locator('#timeline').scrollIntoViewIfNeeded();
+  return opened;
+}
+
+async function span(page) {
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  return page.evaluate(() => {
+    const { start, end } = document.querySelector('.timeline-port').dataset;
+    return { start: Number(start), end: Number(end), length: Number(end) - Number(start) };
+  });
+}
+
+const tip = (page) =>
+  page.evaluate(() => {
+    const made = document.querySelector('.timeline-tip');
+    return made.hidden ? '' : [...made.children].map((line) => line.textContent).join('\n');
+  });
+
+/** Points at a time in the row whose tooltip ends in that text. */
+async function hover(page, share, place) {
+  const box = await page.locator('.timeline-port').boundingBox();
+  const gutter = box.width < 600 ? 76 : 150;
+  for (let y = box.y + 30; y < box.y + box.height; y += 6) {
+    await page.mouse.move(box.x + gutter + share * (box.width - gutter), y);
+    const text = await tip(page);
+    if (text.split('\n').at(-1).startsWith(place)) return text;
+  }
+  return '';
+}
+
+test('rows add up to the tables', async () => {
+  const made = makePage('timeline-sums', TRAINING);
+  const { page, close } = await openTimeline(made);
+  const { streams, accounting } = made.report.tables;
+  const shown = new Map(
+    await page.evaluate(() =>
+      [...document.querySelectorAll('.timeline-rows tbody tr')].map((row) => [
+        row.cells[0].textContent,
+        [Number(row.cells[1].title), Number.parseInt(row.cells[2].title, 10)],
+      ]),
+    ),
+  );
+  for (const row of streams.rows) {
+    assert.deepEqual(shown.get(`GPU ${row.device}, stream ${row.stream}`), [row.count, row.busy_ns]);
+  }
+  for (const row of accounting.rows) assert.equal(shown.get(`GPU ${row.device}, idle`)[1], row.idle_ns);
+  await shoot(page.locator('#timeline'), 'timeline');
+  await close();
+});
+
+test('wheel, drag, buttons and keys zoom and pan', async () => {
+  const { page, close } = await openTimeline(makePage('timeline-zoom', TRAINING));
+  const whole = await span(page);
+  const box = await page.locator('.timeline-port').boundingBox();
+  const middle = [box.x + 150 + (box.width - 150) / 2, box.y + box.height - 20];
+
+  const scrolled = () => page.evaluate(() => scrollY);
+  await page.mouse.move(...middle);
+  const top = await scrolled();
+  await page.mouse.wheel(0, 120);
+  await page.waitForFunction((before) => scrollY !== before, top);
+  assert.deepEqual(await span(page), whole, 'without focus the page scrolls');
+
+  await page.locator('#timeline').scrollIntoViewIfNeeded();
+  await page.locator('.timeline-port').focus();
+  const again = await page.locator('.timeline-port').boundingBox();
+  await page.mouse.move(again.x + 150 + (again.width - 150) / 2, again.y + again.height - 20);
+  await page.mouse.wheel(0, -600);
+  const wheeled = await span(page);
+  assert.ok(wheeled.length < whole.length / 2);
+  const at = (wheeled.start + wheeled.end) / 2 - (whole.start + whole.end) / 2;
+  assert.ok(Math.abs(at) < whole.length / 500, 'what is under the pointer stays there');
+
+  await page.mouse.down();
+  await page.mouse.move(again.x + 250, again.y + again.height - 20, { steps: 5 });
+  await page.mouse.up();
+  const dragged = await span(page);
+  assert.ok(dragged.start > wheeled.start && Math.abs(dragged.length - wheeled.length) < 2);
+
+  for (const [keys, check] of [
+    ['d', (was, is) => is.start > was.start],
+    ['a', (was, is) => is.start < was.start],
+    ['ArrowRight', (was, is) => is.start > was.start],
+    ['ArrowLeft', (was, is) => is.start < was.start],
+    ['w', (was, is) => is.length < was.length],
+    ['s', (was, is) => is.length > was.length],
+    ['+', (was, is) => is.length < was.length],
+    ['-', (was, is) => is.length > was.length],
+    ['End', (was, is) => is.end === whole.end],
+    ['Home', (was, is) => is.start === whole.start],
+    ['f', (was, is) => is.length === whole.length],
+  ]) {
+    const was = await span(page);
+    await page.keyboard.press(keys);
+    assert.ok(check(was, await span(page)), keys);
+  }
+  await page.getByRole('button', { name: 'Zoom in' }).click();
+  assert.ok((await span(page)).length < whole.length);
+  await page.getByRole('button', { name: 'Fit' }).click();
+  assert.deepEqual(await span(page), whole);
+  for (let i = 0; i < 80; i++) (await page.keyboard.press('Tab'), await page.locator('.timeline-port').press('w'));
+  assert.ok((await span(page)).length >= 20, 'zooming ends');
+  await close();
+});
+
+test('hovering tells what an item is', async () => {
+  const made = makePage('timeline-hover', 'ranges', TRAINING, '--name', 're:^triton|Memcpy|nvjet');
+  const { page, close } = await openTimeline(made);
+  const { length, start } = await span(page);
+  const { range_instances: ranges } = made.report.tables;
+  const longest = ranges.rows.filter((row) => row.level === 0).sort((a, b) => b.projected_ns - a.projected_ns)[0];
+  const text = await hover(
+    page,
+    (longest.start_ns - start + longest.projected_ns / 2) / length,
+    `ranges, thread ${longest.tid}`,
+  );
+  assert.equal(text.split('\n')[0], longest.name);
+  await page.mouse.move(5, 5);
+  assert.equal(await tip(page), '');
+  await close();
+});
+
+test('gaps tell their cause', async () => {
+  const made = makePage('timeline-gaps', 'gaps', '--per', 'device', TRAINING);
+  const { page, close } = await openTimeline(made);
+  const { length, start } = await span(page);
+  const [gap] = made.report.tables.gaps.rows;
+  const text = await hover(page, (gap.start_ns - start + gap.gap_ns / 2) / length, `GPU ${gap.device}, idle`);
+  assert.match(text, new RegExp(`^Idle: ${gap.cause}`));
+  await close();
+});
+
+test('the keyboard goes from item to item', async () => {
+  const made = makePage('timeline-keys', TRAINING, '--device', '0');
+  const { page, close } = await openTimeline(made, { colorScheme: 'dark' });
+  await page.locator('.timeline-port').focus();
+  for (let i = 0; i < 10; i++) await page.keyboard.press('w');
+  const said = new Set();
+  for (const key of ['.', '.', '.', 'ArrowUp', 'ArrowDown', ',']) {
+    await page.keyboard.press(key);
+    const spoken = await page.locator('#timeline [aria-live]').textContent();
+    assert.equal(spoken.split(', ')[0], (await tip(page)).split('\n')[0].split(', ')[0]);
+    said.add(spoken);
+  }
+  assert.ok(said.size >= 4);
+  await shoot(page.locator('#timeline'), 'timeline-dark');
+  await page.keyboard.press('Escape');
+  assert.equal(await tip(page), '');
+  await close();
+});
+
+test('past the stored detail a command shows more', async () => {
+  const path = longTrace();
+  const { page, close } = await openTimeline(makePage('timeline-long', path));
+  await page.locator('.timeline-port').focus();
+  assert.ok(await page.locator('.timeline-more').isHidden());
+  for (let i = 0; i < 24; i++) await page.keyboard.press('w');
+  assert.ok(await page.locator('.timeline-more').isVisible());
+  const command = await page.locator('.timeline-more code').textContent();
+  await shoot(page.locator('#timeline'), 'timeline-detail');
+  await close();
+
+  execFileSync('sh', ['-c', command.replace(/^gputime/, `'${GPUTIME}'`)], { cwd: folder });
+  const { page: part, close: closePart } = await openTimeline({ path: join(folder, 'part.html') });
+  await part.locator('.timeline-port').focus();
+  for (let i = 0; i < 24; i++) await part.keyboard.press('w');
+  assert.ok(await part.locator('.timeline-more').isHidden());
+  await closePart();
+});
+
+test('names are text', async () => {
+  const { page, close } = await openTimeline(makePage('timeline-hostile', join(DATA, 'hostile.json')));
+  await page.locator('.timeline-port').focus();
+  for (let i = 0; i < 30; i++) {
+    await page.keyboard.press('.');
+    assert.equal(await page.evaluate(() => document.querySelectorAll('.timeline-tip *:not(p)').length), 0);
+  }
+  assert.ok((await tip(page)).length > 0);
+  await close();
+});
+
+test('fingers pan and pinch', async () => {
+  const phone = { width: 390, height: 844, hasTouch: true };
+  const { page, close } = await openTimeline(makePage('timeline-touch', TRAINING), phone);
+  const whole = await span(page);
+  const box = await page.locator('.timeline-port').boundingBox();
+  const session = await page.context().newCDPSession(page);
+  const y = box.y + box.height - 15;
+  const touch = (type, ...xs) =>
+    session.send('Input.dispatchTouchEvent', { type, touchPoints: xs.map((x, id) => ({ x: box.x + x, y, id })) });
+  await touch('touchStart', 180, 220);
+  for (let i = 1; i <= 8; i++) await touch('touchMove', 180 - 8 * i, 220 + 8 * i);
+  await touch('touchEnd');
+  const pinched = await span(page);
+  assert.ok(pinched.length < whole.length / 2, `${pinched.length} of ${whole.length}`);
+  await touch('touchStart', 250);
+  for (let i = 1; i <= 8; i++) await touch('touchMove', 250 - 12 * i);
+  await touch('touchEnd');
+  assert.ok((await span(page)).start > pinched.start);
+  await shoot(page.locator('#timeline'), 'timeline-phone');
+  await close();
+});
+
+test('several traces are looked at one after the other; a category stands out when asked to', async () => {
+  const { page, close } = await openTimeline(makePage('timeline-two', TRAINING, join(DATA, 'devices.json')));
+  const before = await span(page);
+  await page.getByRole('combobox', { name: 'Trace' }).selectOption({ index: 1 });
+  await page.waitForFunction((end) => Number(document.querySelector('.timeline-port').dataset.end) < end, before.end);
+  await page.getByRole('combobox', { name: 'Trace' }).selectOption({ index: 0 });
+  assert.deepEqual(await span(page), before);
+  const toggle = page.locator('.timeline-legend button').first();
+  await toggle.click();
+  assert.equal(await toggle.getAttribute('aria-pressed'), 'true');
+  assert.equal(await page.locator('.timeline-legend [aria-pressed=true]').count(), 1);
+  await shoot(page.locator('#timeline'), 'timeline-chosen');
+  await close();
+});

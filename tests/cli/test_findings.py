@@ -1,0 +1,353 @@
+"""Findings: every rule fires where it should and stays silent where it should not; all outputs tell the same; and what a
+real inference is bound by is found."""
+
+import csv
+import io
+import json
+import re
+
+import pytest
+
+from conftest import DATA, ROOT, SHARED
+
+NSYS = SHARED / "data" / "h200" / "nsys"
+RULES = re.findall(r"^GT_RULE\((\w+),", (ROOT / "lib/measure/findings.def").read_text(), re.MULTILINE)
+KEYS = ["input", "id", "severity", "title", "evidence", "advice", "table", "recoverable_ns"]
+US = 1000
+
+
+class Trace:
+    """A Kineto trace by hand; times in microseconds."""
+
+    def __init__(self):
+        self.events = []
+        self.correlation = 0
+
+    def event(self, category, name, start, length, pid=1, tid=1, **args):
+        self.events.append({"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": start, "dur": length,
+                            "args": args})
+
+    def op(self, start, length, name="kernel_a", launched=None, call="cudaLaunchKernel", call_length=1, device=0,
+           stream=7, **args):
+        """A kernel or, by its name, a copy or fill; launched just before it starts unless told else."""
+        self.correlation += 1
+        launched = start - call_length - 1 if launched is None else launched
+        category = {"Memcpy": "gpu_memcpy", "Memset": "gpu_memset"}.get(name[:6], "kernel")
+        self.event("cuda_runtime", call, launched, call_length, correlation=self.correlation)
+        self.event(category, name, start, length, device, stream, device=device, stream=stream,
+                   correlation=self.correlation, **args)
+        return start + length
+
+    def range(self, name, start, length):
+        self.event("user_annotation", name, start, length)
+
+    def call(self, name, start, length):
+        self.event("cuda_runtime", name, start, length)
+
+    def write(self, folder):
+        path = folder / "trace.json"
+        path.write_text(json.dumps({"traceEvents": self.events}))
+        return path
+
+
+def dense(trace, start, count, length=100, **settings):
+    """Kernels back to back, all launched long before."""
+    for number in range(count):
+        trace.op(start + number * length, length, name=f"kernel_{'abcdefgh'[number % 8]}", launched=number * 2, **settings)
+    return start + count * length
+
+
+def late_launches(trace, count, gap, length=10):
+    """The CPU launches each kernel `gap` us after the one before has ended."""
+    for number in range(count):
+        trace.op(100 + number * (gap + length), length, name=f"kernel_{'abcdefgh'[number % 8]}", call_length=1)
+
+
+def one_kernel(trace, share):
+    trace.op(100, share, name="big<int>(float*)", launched=0)
+    for number in range(10):
+        trace.op(100 + share + 10 * number, 10, name=f"small_{number}", launched=1 + number)
+
+
+def stalls(trace):
+    dense(trace, 100, 40)
+    trace.range("loading", 4000, 2500)
+    trace.op(6100, 100, launched=6090)
+    dense(trace, 6200, 1)
+
+
+def sync_waits(trace):
+    for number in range(10):
+        start = 1000 * number
+        trace.op(start + 10, 100, launched=start)
+        trace.call("cudaStreamSynchronize", start + 2, 900)
+
+
+def readbacks(trace, waits="cudaStreamSynchronize", call="cudaMemcpyAsync", count=12):
+    for number in range(count):
+        start = 1000 * number
+        trace.op(start + 20, 300, launched=start)
+        trace.op(start + 320, 2, name="Memcpy DtoH (Device -> Pinned)", launched=start + 5, call=call, call_length=2,
+                 bytes=4)
+        if waits:
+            trace.call(waits, start + 8, 320)
+        trace.range("sampling", start + 1, 500)
+
+
+def storm(trace):
+    for number in range(1200):
+        trace.op(100 + 10 * number, 8, name=f"kernel_{number % 8}", launched=number / 100)
+
+
+def tiny(trace):
+    for number in range(120):
+        trace.op(100 + 20 * number, 4, name=f"kernel_{number % 8}")
+
+
+def comm(trace, hidden):
+    dense(trace, 100, 10)
+    trace.op(1100 - hidden, 200 + hidden, name="ncclDevKernel_AllReduce", launched=50, stream=9)
+
+
+def unbalanced(trace):
+    dense(trace, 100, 10)
+    dense(trace, 100, 6, device=1)
+
+
+def copies_in_line(trace):
+    dense(trace, 100, 10)
+    trace.op(1100, 200, name="Memcpy HtoD (Pinned -> Device)", launched=50, call="cudaMemcpyAsync", bytes=10**8)
+
+
+def small_copies(trace, name="Memcpy HtoD (Pinned -> Device)"):
+    dense(trace, 1000, 10, length=1000)
+    for number in range(100):
+        trace.op(1000 + number * 3, 2, name=name, launched=number, call="cudaMemcpyAsync", stream=9, bytes=64000)
+
+
+def pageable_copy(trace, name="Memcpy HtoD (Pageable -> Device)", call="cudaMemcpyAsync"):
+    dense(trace, 100, 10)
+    trace.op(200, 30, name=name, launched=50, call=call, stream=9, bytes=10**6)
+
+
+def sync_copy(trace, call="cudaMemcpy", size=64001):
+    dense(trace, 100, 10)
+    trace.op(200, 30, name="Memcpy HtoD (Pinned -> Device)", launched=50, call=call, call_length=1200, stream=9, bytes=size)
+
+
+def sync_memset(trace, name="Memset (Managed)"):
+    dense(trace, 100, 10)
+    trace.op(200, 30, name=name, launched=50, call="cudaMemset", call_length=10, stream=9, bytes=100)
+
+
+def steps(trace, lengths, name="step {}"):
+    start = 1000
+    for number, length in enumerate(lengths):
+        trace.range(name.format(number), start, length)
+        trace.op(start + 10, length - 20, name=f"kernel_{number % 8}", launched=start + 1)
+        start += length
+
+
+def ranges(trace, inside, outside, name="decode"):
+    for number in range(8):
+        trace.op(100 + number * inside, inside, name=f"kernel_{number}", launched=10 + number)
+        trace.op(100 + 8 * inside + number * outside, outside, name=f"kernel_{number}", launched=50 + number)
+    trace.range(name, 5, 30)
+
+
+def overhead(trace):
+    dense(trace, 100, 10)
+    trace.event("overhead", "Buffer Flush", 150, 60, pid=-1, tid=0)
+    trace.event("overhead", "Buffer Flush", 200, 60, pid=-1, tid=0)
+
+
+def made(make, *args, **settings):
+    def write(folder):
+        trace = Trace()
+        make(trace, *args, **settings)
+        return trace.write(folder)
+
+    return write
+
+
+def sample(name):
+    return lambda folder: DATA / "nsys" / name
+
+
+# rule, how its trace is made, severity (None: silent), time to win back in us (None: not known; ...: not checked)
+CASES = [
+    ("dominant_kernel", made(one_kernel, 24), None, ...),
+    ("dominant_kernel", made(one_kernel, 34), "medium", None),
+    ("dominant_kernel", made(one_kernel, 100), "high", None),
+    ("idle_gpu", made(late_launches, 10, 2), None, ...),
+    ("idle_gpu", made(late_launches, 10, 4), "medium", 36),
+    ("idle_gpu", made(late_launches, 10, 40), "high", 360),
+    ("host_bound", made(dense, 100, 20), None, ...),
+    ("host_bound", made(late_launches, 100, 1), "low", 99),
+    ("host_bound", made(late_launches, 100, 2), "medium", 198),
+    ("host_bound", made(late_launches, 100, 20), "high", 1980),
+    ("host_bound", made(late_launches, 100, 1000), None, ...),  # pauses are another matter
+    ("host_stalls", made(late_launches, 10, 999), None, ...),
+    ("host_stalls", made(stalls), "high", 2000),
+    ("sync_waits", made(sync_waits), "high", 9 * 900),
+    ("sync_waits", made(late_launches, 10, 900), None, ...),
+    ("readback", made(readbacks), "high", 11 * 698),
+    ("readback", made(readbacks, waits=None, call="cudaMemcpy"), "high", 11 * 698),
+    ("readback", made(readbacks, waits=None), None, ...),
+    ("readback", made(readbacks, waits="cudaEventQuery"), None, ...),
+    ("readback", made(readbacks, count=9), None, ...),
+    ("launch_storm", made(storm), "high", None),
+    ("launch_storm", made(late_launches, 1200, 20), None, ...),
+    ("tiny_kernels", made(tiny), "high", 119 * 16),
+    ("tiny_kernels", made(late_launches, 120, 20), None, ...),
+    ("exposed_comm", made(comm, hidden=200), "medium", 200),
+    ("poor_overlap", made(comm, hidden=0), "high", 200),
+    ("poor_overlap", made(comm, hidden=200), None, ...),
+    ("unbalanced_devices", made(unbalanced), "high", 200),
+    ("unbalanced_devices", made(dense, 100, 10), None, ...),
+    ("copies_in_line", made(copies_in_line), "high", 200),
+    ("small_copies", made(small_copies), "low", 200),
+    ("small_copies", made(small_copies, name="Memcpy DtoD (Device -> Device)"), None, ...),
+    ("pageable_copies", made(pageable_copy), "medium", None),
+    ("pageable_copies", made(pageable_copy, name="Memcpy HtoD (Pinned -> Device)"), None, ...),
+    ("pageable_copies", made(pageable_copy, call="cudaMemcpy"), None, ...),
+    ("sync_copies", made(sync_copy), "medium", None),
+    ("sync_copies", made(sync_copy, size=64000), None, ...),
+    ("sync_copies", made(sync_copy, call="cudaMemcpyAsync"), None, ...),
+    ("sync_copies", sample("extras.nsys-rep"), "medium", None),
+    ("sync_memsets", made(sync_memset), "low", None),
+    ("sync_memsets", made(sync_memset, name="Memset (Device)"), None, ...),
+    ("sync_calls", made(sync_waits), "medium", None),
+    ("sync_calls", made(readbacks, waits="cudaEventQuery"), None, ...),
+    ("step_outliers", made(steps, [100, 100, 100, 151, 100]), "medium", 51),
+    ("step_outliers", made(steps, [100, 100, 100, 150, 100]), None, ...),
+    ("warm_up", made(steps, [900, 100, 100, 100]), "medium", None),
+    ("warm_up", made(steps, [100, 100, 900, 100]), None, ...),
+    ("graph_time", sample("graph_whole.nsys-rep"), "medium", None),
+    ("range_coverage", made(ranges, 60, 40), "medium", None),
+    ("range_coverage", made(ranges, 80, 20), None, ...),
+    ("dominant_phase", made(ranges, 80, 20), "medium", None),
+    ("dominant_phase", made(ranges, 80, 20, name="nameless"), None, ...),
+    ("dominant_phase_cpu", made(ranges, 80, 20), "medium", None),
+    ("has_ranges", made(ranges, 80, 20), "low", None),
+    ("has_ranges", made(dense, 100, 10), None, ...),
+    ("profiler_overhead", made(overhead), "medium", None),
+    ("dropped_events", sample("graph_whole.nsys-rep"), "medium", None),
+]
+
+
+def findings_of(gputime, *args):
+    report = gputime.json("findings", *args)
+    for finding in report["findings"]:
+        assert list(finding) == KEYS and finding["evidence"] and finding["advice"] and finding["title"]
+        assert finding["id"] in RULES and finding["severity"] in ("high", "medium", "low")
+    return {finding["id"]: finding for finding in report["findings"]}
+
+
+@pytest.mark.parametrize("number", range(len(CASES)), ids=[f"{case[0]}-{case[2]}-{i}" for i, case in enumerate(CASES)])
+def test_rule(gputime, tmp_path, number):
+    rule, make, severity, recoverable_us = CASES[number]
+    found = findings_of(gputime, make(tmp_path))
+    if severity is None:
+        assert rule not in found, found[rule]
+        return
+    assert rule in found, list(found)
+    assert found[rule]["severity"] == severity, found[rule]
+    if recoverable_us is not ...:
+        expected = None if recoverable_us is None else recoverable_us * US
+        assert found[rule]["recoverable_ns"] == expected, found[rule]
+
+
+def test_every_rule_has_a_case():
+    assert {case[0] for case in CASES if case[2]} == set(RULES)
+
+
+def test_every_rule_is_documented():
+    text = (ROOT / "docs/measures.md").read_text()
+    for rule in RULES:
+        assert f"| `{rule}` |" in text, rule
+
+
+def test_findings_come_in_the_order_of_their_worth(gputime, tmp_path):
+    order = {"high": 0, "medium": 1, "low": 2}
+    for make in (made(readbacks), made(steps, [900, 100, 100, 160]), sample("extras.nsys-rep")):
+        found = list(findings_of(gputime, make(tmp_path)).values())
+        assert len(found) > 2
+        assert found == sorted(found, key=lambda one: (-(one["recoverable_ns"] or 0), order[one["severity"]]))
+
+
+def test_all_outputs_tell_the_same(gputime, tmp_path):
+    trace = made(readbacks)(tmp_path)
+    found = findings_of(gputime, trace)
+    rows = list(csv.DictReader(io.StringIO(gputime("findings", trace, "--csv").stdout.decode())))
+    assert [row["id"] for row in rows] == list(found)
+    text = " ".join(gputime("findings", trace, "--width", "200").stdout.decode().split())
+    markdown = gputime("findings", trace, "--md").stdout.decode().replace("\\", "")
+    for row, finding in zip(rows, found.values()):
+        assert row["title"] == finding["title"] and row["severity"] == finding["severity"]
+        assert row["evidence"] == " ".join(finding["evidence"]) and row["advice"] == " ".join(finding["advice"])
+        assert row["recoverable_ns"] == ("" if finding["recoverable_ns"] is None else str(finding["recoverable_ns"]))
+        for sentence in (finding["title"], *finding["evidence"], *finding["advice"]):
+            assert sentence in text and sentence in markdown, sentence
+    table = gputime("summary", trace, "--table", "findings", "--csv").stdout.decode()
+    assert list(csv.DictReader(io.StringIO(table))) == rows
+
+
+def test_the_summary_shows_three_and_says_where_the_others_are(gputime, tmp_path):
+    trace = made(readbacks)(tmp_path)
+    found = findings_of(gputime, trace)
+    text = gputime(trace, "--width", "200").stdout.decode()
+    shown = re.search(r"\nWhat to do next\n(.*?)\n\n", text, re.DOTALL)[1]
+    assert [finding["title"] in shown for finding in found.values()] == [True] * 3 + [False] * (len(found) - 3)
+    assert f"and {len(found) - 3} more (gputime findings shows all, with the evidence)" in shown
+    assert gputime.json(trace)["findings"] == list(found.values())
+
+
+def test_tables_named_by_findings_exist(gputime, tmp_path):
+    tables = {row["detail"] for row in gputime_list(gputime)}
+    known = {table for detail in tables for table in detail.split(",")}
+    for make in (made(readbacks), made(small_copies), sample("extras.nsys-rep"), sample("graph_whole.nsys-rep")):
+        for finding in findings_of(gputime, make(tmp_path)).values():
+            assert finding["table"] is None or finding["table"] in known, finding
+
+
+def gputime_list(gputime):
+    return json.loads(gputime("list", "analyses", "--json").stdout)["tables"]["analyses"]["rows"]
+
+
+def test_names_of_a_trace_are_harmless_and_short(gputime, tmp_path):
+    trace = Trace()
+    trace.op(100, 50, name="evil\x1b|`_" + "x" * 300, launched=0)
+    path = trace.write(tmp_path)
+    found = findings_of(gputime, path)["dominant_kernel"]
+    assert len(found["title"]) < 140
+    assert b"\x1b" not in gputime("findings", path).stdout
+    assert b"\\|\\`\\_xxx" in gputime("findings", path, "--md").stdout
+
+
+def test_nothing_to_tell(gputime, tmp_path):
+    trace = Trace()
+    dense(trace, 100, 80)
+    assert b"Nothing stands out." in gputime("findings", trace.write(tmp_path)).stdout
+    assert findings_of(gputime, DATA / "empty.json") == {}
+    assert findings_of(gputime, DATA / "cpu-only.json") == {}
+
+
+def test_a_selection_finds_in_what_it_selects(gputime, tmp_path):
+    path = made(steps, [900, 100, 100, 100])(tmp_path)
+    assert "warm_up" in findings_of(gputime, path)
+    assert "warm_up" not in findings_of(gputime, path, "--step", "1-3")
+
+
+@pytest.mark.skipif(not NSYS.exists(), reason="no captures beside the repository")
+def test_an_inference_is_bound_by_launching_and_its_token_copy_is_named(gputime):
+    found = findings_of(gputime, NSYS / "infer" / "infer.nsys-rep")
+    host = found["host_bound"]
+    assert host["severity"] == "high" and any("Left out is the warm-up" in sentence for sentence in host["evidence"])
+    assert host["recoverable_ns"] < 450_000_000  # of the 2.7 s, the last 0.47 s are no warm-up
+    copy = found["readback"]
+    assert "[CUDA memcpy Device-to-Host]" in copy["title"] and "cudaMemcpyAsync" in copy["title"]
+    assert copy["evidence"][0].startswith("cudaMemcpyAsync copies '[CUDA memcpy Device-to-Host]' 72 times")
+    assert "cudaStreamSynchronize" in copy["evidence"][0] and "'sampling'" in copy["evidence"][1]
+    exported = findings_of(gputime, NSYS / "infer" / "infer.sqlite")
+    assert [{**one, "input": None} for one in found.values()] == [{**one, "input": None} for one in exported.values()]

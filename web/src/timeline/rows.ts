@@ -1,0 +1,130 @@
+// The timeline of the report (docs/json.md, `timelines`) as columns of numbers, ready to be searched and drawn.
+
+export type Kind = 'ranges' | 'gaps' | 'ops';
+
+export interface PackedRow {
+  readonly kind: Kind;
+  readonly device: number | null;
+  readonly pid: number | null;
+  readonly stream: number | null;
+  readonly tid: number | null;
+  readonly level: number | null;
+  readonly count: number;
+  readonly busy_ns: number;
+  readonly grain_ns: number;
+  readonly items: string;
+}
+
+export interface Timeline {
+  readonly input: string;
+  readonly start_ns: number;
+  readonly end_ns: number;
+  readonly rows_left_out: Readonly<Record<Kind, number>>;
+  readonly options: readonly { readonly name: string; readonly value: string }[];
+  readonly names: readonly string[];
+  readonly categories: readonly (string | null)[];
+  readonly rows: readonly PackedRow[];
+}
+
+/** Items in order of start. */
+export interface Row {
+  readonly kind: Kind;
+  readonly packed: PackedRow;
+  readonly items: number;
+  readonly start: Float64Array;
+  readonly end: Float64Array;
+  readonly reach: Float64Array; // the latest end up to each item, for searching
+  readonly busy: Float64Array;
+  readonly count: Uint32Array;
+  readonly name: Uint32Array;
+}
+
+/** The numbers of a packed string, one after the other: seven bits a byte, the lowest first. */
+class Numbers {
+  private at = 0;
+  constructor(private readonly bytes: string) {}
+
+  get left(): boolean {
+    return this.at < this.bytes.length;
+  }
+
+  next(): number {
+    let value = 0;
+    let factor = 1;
+    for (;;) {
+      const byte = this.bytes.charCodeAt(this.at++);
+      value += (byte & 127) * factor;
+      if (!(byte >= 128)) return value;
+      factor *= 128;
+    }
+  }
+}
+
+export function unpack(packed: PackedRow): Row {
+  const numbers = new Numbers(atob(packed.items));
+  const starts: number[] = [];
+  const ends: number[] = [];
+  const busy: number[] = [];
+  const counts: number[] = [];
+  const names: number[] = [];
+  let before = 0;
+  while (numbers.left) {
+    const signed = numbers.next();
+    const length = numbers.next();
+    const name = numbers.next();
+    const isPlain = name % 2 === 0;
+    const start = before + (signed % 2 === 0 ? signed / 2 : -(signed + 1) / 2);
+    before = start + length;
+    starts.push(start);
+    ends.push(before);
+    names.push((name - (isPlain ? 0 : 1)) / 2);
+    counts.push(isPlain ? 1 : numbers.next());
+    busy.push(isPlain ? length : length - numbers.next());
+  }
+  let reach = -Infinity;
+  return {
+    kind: packed.kind,
+    packed,
+    items: starts.length,
+    start: Float64Array.from(starts),
+    end: Float64Array.from(ends),
+    reach: Float64Array.from(ends, (end) => (reach = Math.max(reach, end))),
+    busy: Float64Array.from(busy),
+    count: Uint32Array.from(counts),
+    name: Uint32Array.from(names),
+  };
+}
+
+/** The first place in a rising column that is not below the value (or, if asked, that is above it). */
+export function search(column: Float64Array, value: number, above = false): number {
+  let low = 0;
+  let high = column.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (above ? column[middle]! <= value : column[middle]! < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The items of which some lies between two times: from the first to before the last, with others among them. */
+export function between(row: Row, from: number, to: number): readonly [number, number] {
+  return [search(row.reach, from), search(row.start, to, true)];
+}
+
+/** The longest item near a time, and how many there are; null where there is none. */
+export function itemNear(row: Row, time: number, tolerance: number): { item: number; others: number } | null {
+  const [first, last] = between(row, time - tolerance, time + tolerance);
+  let best = -1;
+  let others = -1;
+  for (let i = first; i < last; i++) {
+    if (row.end[i]! < time - tolerance) continue;
+    others += 1;
+    const covers = row.start[i]! <= time && row.end[i]! > time;
+    const bestCovers = best >= 0 && row.start[best]! <= time && row.end[best]! > time;
+    const longer = best < 0 || row.end[i]! - row.start[i]! > row.end[best]! - row.start[best]!;
+    // Of those under the pointer the innermost, which starts last; beside it the longest.
+    if (covers ? true : !bestCovers && longer) best = i;
+  }
+  return best < 0 ? null : { item: best, others };
+}

@@ -100,6 +100,8 @@ enum gt_status gt_measures_run(const struct gt_view *view, struct gt_section *se
     enum gt_status status = find_table(view, section, "accounting", gt_accounting_run, paper, &accounting, err);
     if (status == GT_OK)
         status = find_table(view, section, "steps", gt_steps_run, paper, &steps, err);
+    if (status == GT_OK && gt_arena_failed(&paper->arena))
+        status = gt_fail_memory(err);
     if (status == GT_OK) {
         struct gt_table *table =
             gt_section_table(section, "measures", "Time of each GPU, mean over GPUs", columns, GT_ARRAY_COUNT(columns));

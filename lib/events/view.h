@@ -26,9 +26,16 @@ struct gt_run {
     const char *title;
     int64_t iterations, gpus;
     const char *nvtx_tag; /* of the range around an iteration */
-    const char *elapsed; /* how long it took without a profiler */
+    const char *elapsed;  /* how long it took without a profiler */
     bool without_memory;
     const char *remark; /* a sentence about the input */
+};
+
+/* Results that one analysis of a view leaves for the next to take instead of working them out again. */
+enum gt_left_kind { GT_LEFT_IDLE, GT_LEFT_KERNELS, GT_LEFT_COUNT };
+struct gt_left {
+    void *what; /* NULL: nothing */
+    void (*free)(void *what);
 };
 
 struct gt_view {
@@ -59,6 +66,8 @@ struct gt_view {
     bool is_whole;   /* nothing was left out or clipped */
     bool has_window; /* --from/--to: device spans equal the window */
     int64_t window_start_ns, window_end_ns;
+
+    struct gt_left *left; /* by kind */
 };
 
 /* Applies the selection of the options (time, step, device, stream, process, name, category). Unknown steps, devices
@@ -67,6 +76,10 @@ struct gt_view {
 enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels *labels,
                            const struct gputime_options *options, struct gt_view **out, struct gt_error *err);
 void gt_view_free(struct gt_view *view);
+
+/* Leaving takes ownership, also of what is left already (freed, for the later is as good); taking gives it. */
+void gt_view_leave(const struct gt_view *view, enum gt_left_kind kind, void *what, void (*free_it)(void *what));
+void *gt_view_take(const struct gt_view *view, enum gt_left_kind kind); /* NULL: nothing was left */
 
 static inline struct gt_str gt_view_op_name(const struct gt_view *view, size_t position) {
     return gt_store_string(view->store, view->store->ops.name[view->row[position]]);

@@ -62,6 +62,17 @@ static bool key_of(const struct gt_view *view, size_t position, uint64_t *name, 
     return gt_kind_is_kernel(gt_op_kind(view, position));
 }
 
+/* Without percentiles. */
+static struct gt_sample_stats stats_of(const struct gt_tally *lengths) {
+    return (struct gt_sample_stats){.count = lengths->count,
+                                    .total_ns = gt_ns_of_sum(lengths->sum),
+                                    .min_ns = lengths->min,
+                                    .max_ns = lengths->max,
+                                    .mean_ns = gt_tally_mean(lengths),
+                                    .median_ns = -1,
+                                    .p90_ns = -1};
+}
+
 /* By name id: its time over all GPUs. A kernel on eight of them is one kernel, listed on all or on none. */
 struct name {
     struct gt_str text;
@@ -114,10 +125,9 @@ static bool list_ops(const struct gt_view *view, const struct gt_keyed *groups, 
         total_ns += group->lengths.sum;
         if (!names[group->hi].is_listed)
             continue;
-        rows[count++] =
-            (struct row){.name = names[group->hi].text,
-                         .device = gt_cell_int(view->store->devices.id[group->lo]),
-                         .stats = group_of ? gt_samples_stats(&samples, i) : gt_moments_stats(&group->lengths)};
+        rows[count++] = (struct row){.name = names[group->hi].text,
+                                     .device = gt_cell_int(view->store->devices.id[group->lo]),
+                                     .stats = group_of ? gt_samples_stats(&samples, i) : stats_of(&group->lengths)};
     }
     if (ok)
         add_table(section, rows, count, gt_ns_of_sum(total_ns));

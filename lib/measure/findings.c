@@ -115,6 +115,10 @@ int64_t gt_gap_sum_recoverable(const struct gt_gap_sum *sum) {
 }
 
 static void evidence_release(struct gt_evidence *evidence) {
+    if (evidence->has_kernels && evidence->status == GT_OK)
+        gt_named_set_leave(&evidence->kernels, evidence->view);
+    if (evidence->has_idle && evidence->status == GT_OK)
+        gt_idle_leave(&evidence->idle, evidence->view);
     gt_named_set_release(&evidence->kernels);
     gt_idle_release(&evidence->idle);
     gt_free(evidence->accounts);

@@ -23,7 +23,7 @@ struct row {
     uint32_t process;
     int64_t device_id;
     struct gt_str name;
-    const struct gt_moments *lengths;
+    const struct gt_tally *lengths;
     __int128 process_ns;
 };
 
@@ -62,7 +62,7 @@ static void add_table(const struct gt_view *view, struct gt_section *section, st
         *cell++ = gt_cell_int(rows[i].device_id);
         *cell++ = gt_cell_count(rows[i].lengths->count);
         *cell++ = gt_cell_int(gt_ns_of_sum(rows[i].lengths->sum));
-        *cell++ = gt_cell_real(gt_moments_mean(rows[i].lengths));
+        *cell++ = gt_cell_real(gt_tally_mean(rows[i].lengths));
         *cell++ = gt_cell_share(kernel_ns, process_ns);
         *cell++ = gt_cell_share(kernel_ns, total_ns);
         *cell++ = gt_cell_int(gt_ns_of_sum(rows[i].process_ns));

@@ -44,7 +44,7 @@ struct attribution {
     const struct gt_view *view;
     struct gt_keyed lengths;   /* of ranges: process, range */
     struct gt_keyed by_range;  /* of kernels: range */
-    struct gt_keyed by_both;   /* of kernels: process, range */
+    struct gt_keyed by_both;   /* of kernels: process (GT_NO_TRACK: not told), range */
     struct gt_keyed processes; /* of kernels: process, 0 for all of them and 1 for those in ranges */
     __int128 total_ns, covered_ns;
     size_t covered;
@@ -84,26 +84,25 @@ static bool add_ranges(struct attribution *sums, struct gt_error *err) {
     return !sums->lengths.failed;
 }
 
+/* One look-up for each kernel; the rest is summed from what that gives. */
 static bool add_kernels(struct attribution *sums) {
     const struct gt_view *view = sums->view;
     for (size_t i = 0; i < view->op_count; i++) {
         if (!gt_kind_is_kernel(gt_op_kind(view, i)))
             continue;
         uint32_t range = view->labels->op_range[view->row[i]], process = gt_op_process(view, i);
-        int64_t length_ns = gt_op_ns(view, i);
-        bool has_process = is_known(view, process);
-        sums->total_ns += length_ns;
-        if (has_process)
-            gt_keyed_add(&sums->processes, process, 0, length_ns);
-        if (range == GT_NO_ROW)
-            continue;
-        sums->covered++;
-        sums->covered_ns += length_ns;
-        gt_keyed_add(&sums->by_range, 0, range_key(view->store, range), length_ns);
-        if (!has_process)
-            continue;
-        gt_keyed_add(&sums->by_both, process, range_key(view->store, range), length_ns);
-        gt_keyed_add(&sums->processes, process, 1, length_ns);
+        gt_keyed_add(&sums->processes, process, 0, gt_op_ns(view, i));
+        if (range != GT_NO_ROW)
+            gt_keyed_add(&sums->by_both, process, range_key(view->store, range), gt_op_ns(view, i));
+    }
+    for (size_t i = 0; i < sums->processes.count; i++)
+        sums->total_ns += sums->processes.items[i].lengths.sum;
+    for (size_t i = 0; i < sums->by_both.count; i++) {
+        const struct gt_keyed_group *group = &sums->by_both.items[i];
+        sums->covered += group->lengths.count;
+        sums->covered_ns += group->lengths.sum;
+        gt_keyed_merge(&sums->by_range, 0, group->lo, &group->lengths);
+        gt_keyed_merge(&sums->processes, group->hi, 1, &group->lengths);
     }
     return !sums->processes.failed && !sums->by_range.failed && !sums->by_both.failed;
 }
@@ -155,7 +154,7 @@ static void add_table(struct gt_section *section, struct attribution *sums) {
         *cell++ = gt_cell_text(domain_of(view, group->lo));
         *cell++ = gt_cell_count(group->lengths.count);
         *cell++ = gt_cell_int(gt_ns_of_sum(group->lengths.sum));
-        *cell++ = gt_cell_real(gt_moments_mean(&group->lengths));
+        *cell++ = gt_cell_real(gt_tally_mean(&group->lengths));
         *cell++ = gt_cell_share((double)group->lengths.sum, (double)sums->total_ns);
     }
     struct gt_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
@@ -180,7 +179,7 @@ static enum gt_status warn(struct gt_section *section, const struct attribution 
     double worst_share = threshold;
     for (size_t i = 0; i < sums->processes.count; i++) {
         struct gt_cell coverage = coverage_of(sums, sums->processes.items[i].hi);
-        if (coverage.real < worst_share) {
+        if (is_known(sums->view, (uint32_t)sums->processes.items[i].hi) && coverage.real < worst_share) {
             worst = sums->processes.items[i].hi;
             worst_share = coverage.real;
         }
@@ -231,12 +230,12 @@ static void add_process_row(struct gt_table *table, const struct attribution *su
     *cell++ = gt_cell_text(domain_of(sums->view, row->range));
     *cell++ = gt_cell_count(instances);
     *cell++ = gt_cell_int(gt_ns_of_sum(sum_of(row->lengths)));
-    *cell++ = instances ? gt_cell_real(gt_moments_mean(&row->lengths->lengths)) : gt_cell_null();
+    *cell++ = instances ? gt_cell_real(gt_tally_mean(&row->lengths->lengths)) : gt_cell_null();
     if (sums->view->options->no_range_kernels)
         return;
     *cell++ = gt_cell_count(count_of(row->kernels));
     *cell++ = gt_cell_int(gt_ns_of_sum(sum_of(row->kernels)));
-    *cell++ = row->kernels ? gt_cell_real(gt_moments_mean(&row->kernels->lengths)) : gt_cell_null();
+    *cell++ = row->kernels ? gt_cell_real(gt_tally_mean(&row->kernels->lengths)) : gt_cell_null();
     *cell++ = row->kernels ? coverage_of(sums, row->process) : gt_cell_null();
 }
 
@@ -251,7 +250,7 @@ static size_t list_rows(const struct attribution *sums, struct process_row *rows
     /* Ranges on the GPU's side stand in for launches that the trace does not have: kernels without a CPU range. */
     for (size_t i = 0; i < sums->by_both.count; i++) {
         const struct gt_keyed_group *group = &sums->by_both.items[i];
-        if (!gt_keyed_find(&sums->lengths, group->hi, group->lo))
+        if (is_known(sums->view, (uint32_t)group->hi) && !gt_keyed_find(&sums->lengths, group->hi, group->lo))
             rows[count++] = (struct process_row){pids[group->hi], group->hi, group->lo, NULL, group};
     }
     return count;
@@ -280,7 +279,7 @@ static void add_coverage(struct gt_section *section, const struct attribution *s
     table->screen_limit = 10;
     for (size_t i = 0; i < sums->processes.count; i++) {
         const struct gt_keyed_group *all = &sums->processes.items[i];
-        if (all->lo != 0)
+        if (all->lo != 0 || !is_known(sums->view, (uint32_t)all->hi))
             continue;
         const struct gt_keyed_group *covered = gt_keyed_find(&sums->processes, all->hi, 1);
         struct gt_cell *cell = gt_table_row(table);

@@ -84,11 +84,11 @@ static struct row *new_rows(const struct gt_view *view, const struct gt_keyed *g
 }
 
 static void add_cells(struct gt_cell *cell, const struct row *row) {
-    const struct gt_moments *lengths = &row->group->lengths;
+    const struct gt_tally *lengths = &row->group->lengths;
     *cell++ = gt_cell_text(gt_call_plain_name(row->name));
     *cell++ = gt_cell_count(lengths->count);
     *cell++ = gt_cell_int(gt_ns_of_sum(lengths->sum));
-    *cell++ = gt_cell_real(gt_moments_mean(lengths));
+    *cell++ = gt_cell_real(gt_tally_mean(lengths));
     *cell++ = gt_cell_int(lengths->max);
     *cell++ = gt_cell_text(row->name);
 }

@@ -400,7 +400,7 @@ def test_single_ranges_are_left_out_of_text_and_stand_in_data(gputime, tmp_path)
     assert listed.startswith("input,range,name,domain,start_ns,projected_ns,")
     assert gputime("ranges", tmp_path / "trace.json", "-o", f"{tmp_path}/out/").returncode == 0
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
-        "phases.csv", "range_categories.csv", "range_instances.csv", "range_texts.csv", "ranges.csv"]
+        "operators.csv", "phases.csv", "range_categories.csv", "range_instances.csv", "range_texts.csv", "ranges.csv"]
 
 
 def test_deep_nesting_stays_small(gputime, tmp_path):

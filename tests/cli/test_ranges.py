@@ -265,6 +265,7 @@ class Oracle:
                 "proj_stddev_ns": None if not used else statistics.stdev(lengths) if len(used) > 1 else 0,
                 "level_avg": statistics.fmean(self.level(number) for number in used) if used else None,
                 "range_avg_ns": sum(self.ranges[number].end - self.ranges[number].start for number in members) / len(members),
+                "group": "steps" if name == "step" else None,
             })
         return sorted(rows, key=lambda row: (-row["busy_ns"], row["name"].encode(), row["domain"].encode()))
 

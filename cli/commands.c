@@ -101,7 +101,7 @@ static const struct gputime_shape kernel_shapes[] = {
 };
 
 static const struct gputime_shape why_shapes[] = {
-    {.table = "kernels", .columns = "name,count,total_ns,share,category,rule"},
+    {.table = "kernels", .columns = "name,share,category,rule"},
     {.table = NULL},
 };
 

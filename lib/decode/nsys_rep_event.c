@@ -31,9 +31,9 @@ void gt_nsys_rep_sink_release(struct gt_nsys_rep_sink *sink) {
 
 /* ---- calls ---- */
 
-static void take_overhead(struct gt_nsys_rep_sink *sink, const struct gt_nsys_call *call, enum gt_overhead_kind kind) {
+static void take_overhead(struct gt_nsys_rep_sink *sink, const struct gt_nsys_call *call, bool is_driver) {
     gt_nsys_add_overhead(sink->model, &(struct gt_nsys_overhead){
-                                          .kind = kind,
+                                          .is_driver = is_driver,
                                           .start_ns = call->start_ns,
                                           .end_ns = call->end_ns,
                                           .global_tid = call->global_tid,
@@ -97,9 +97,9 @@ static bool take_api(struct gt_nsys_rep_sink *sink, uint64_t type, struct gt_str
     if (type == TYPE_API && class <= CLASS_CUDA_DRIVER)
         gt_nsys_add_call(sink->model, &call);
     else if (type == TYPE_API && class == CLASS_PROFILER)
-        take_overhead(sink, &call, GT_OVERHEAD_PROFILER);
+        take_overhead(sink, &call, false);
     else if (type == TYPE_API && class == CLASS_DRIVER_OVERHEAD)
-        take_overhead(sink, &call, GT_OVERHEAD_DRIVER);
+        take_overhead(sink, &call, true);
     else if (node.ptr || graph.ptr)
         take_clone(sink, call.global_tid, node, graph);
     else

@@ -104,17 +104,16 @@ int64_t gt_evidence_steady_span_ns(struct gt_evidence *evidence) {
     return sum_ns;
 }
 
-void gt_gap_sum_add(struct gt_gap_sum *sum, const struct gt_idle_gap *gap) {
-    sum->count++;
-    sum->total_ns += gap->gap_ns;
-    sum->twice_recoverable_ns += gap->twice_recoverable_ns;
-}
-
-int64_t gt_gap_sum_recoverable(const struct gt_gap_sum *sum) {
-    return gt_ns_of_sum(sum->twice_recoverable_ns / 2);
+const struct gt_host_gaps *gt_evidence_host_gaps(struct gt_evidence *evidence) {
+    if (!evidence->has_host_gaps)
+        keep_failure(evidence, gt_host_gaps_init(&evidence->host_gaps, evidence->view, gt_evidence_idle(evidence),
+                                                 gt_evidence_steady_ns(evidence), evidence->err));
+    evidence->has_host_gaps = true;
+    return &evidence->host_gaps;
 }
 
 static void evidence_release(struct gt_evidence *evidence) {
+    gt_host_gaps_release(&evidence->host_gaps);
     if (evidence->has_kernels && evidence->status == GT_OK)
         gt_named_set_leave(&evidence->kernels, evidence->view);
     if (evidence->has_idle && evidence->status == GT_OK)

@@ -34,7 +34,7 @@ double gt_find_exposed_comm(struct gt_evidence *evidence, struct gt_finding *fin
     size_t worst = worst_device(evidence, GT_AMOUNT_EXPOSED_COMM, &share);
     if (worst == SIZE_MAX)
         return GT_NOTHING_FOUND;
-    const int64_t *ns = evidence->accounts[worst].ns;
+    const int64_t *ns = gt_evidence_accounts(evidence)[worst].ns;
     gt_finding_title(evidence, finding, "Communication that no compute hides takes %s of the span of GPU %lld",
                      gt_told_share(evidence, (double)ns[GT_AMOUNT_EXPOSED_COMM], (double)ns[GT_AMOUNT_SPAN]),
                      (long long)evidence->view->devices[worst].id);

@@ -15,6 +15,7 @@ struct name_slot {
     uint64_t hash;
     struct gt_str text; /* in the string table; empty: the slot is free */
     gt_strid id;
+    char head[32]; /* of the text, then zeros */
 };
 
 struct gt_torch_fast {
@@ -180,11 +181,13 @@ GT_SIMD_TARGET static inline gt_strid find_name(struct gt_torch_fast *fast, stru
     struct name_slot *slot = &fast->names[reading->name_hash % NAME_SLOTS];
     struct gt_str name = {reading->name, (size_t)(reading->name_end - reading->name)};
     if (slot->hash == reading->name_hash && slot->text.len == name.len &&
-        simd_equal_texts(slot->text.ptr, name.ptr, name.len))
+        simd_equal_texts(&fast->constants, slot->head, slot->text.ptr, name))
         return slot->id;
     gt_strid id = gt_builder_string(builder, name);
-    if (id != GT_STRID_EMPTY)
-        *slot = (struct name_slot){reading->name_hash, gt_strtab_get(&builder->store.strings, id), id};
+    if (id != GT_STRID_EMPTY) {
+        *slot = (struct name_slot){reading->name_hash, gt_strtab_get(&builder->store.strings, id), id, {0}};
+        memcpy(slot->head, name.ptr, name.len < sizeof slot->head ? name.len : sizeof slot->head);
+    }
     return id;
 }
 

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/str.h"
+
 #define GT_SIMD_TARGET __attribute__((target("avx2,bmi,pclmul")))
 #define GT_SIMD        GT_SIMD_TARGET __attribute__((always_inline)) static inline
 
@@ -65,6 +67,11 @@ GT_SIMD const char *simd_skip_text(const struct simd_constants *k, const char *p
     return *p == '"' ? p : NULL;
 }
 
+/* All bits of the first bytes set; count: 0 to 32. */
+GT_SIMD __m256i simd_first(const struct simd_constants *k, int count) {
+    return _mm256_cmpgt_epi8(_mm256_set1_epi8((char)count), simd_load(k->positions));
+}
+
 /* Mixes 32 bytes of a text into its hash. Turning the hash makes their order count. */
 GT_SIMD __m256i simd_mix(const struct simd_constants *k, __m256i hash, __m256i bytes) {
     __m256i keyed = _mm256_xor_si256(bytes, simd_load(k->hash_key));
@@ -90,26 +97,26 @@ GT_SIMD const char *simd_hash_text(const struct simd_constants *k, const char *p
         p += 32;
     }
     int size = __builtin_ctz(specials);
-    __m256i is_inside = _mm256_cmpgt_epi8(_mm256_set1_epi8((char)size), simd_load(k->positions));
-    state = simd_mix(k, state, _mm256_and_si256(bytes, is_inside));
+    state = simd_mix(k, state, _mm256_and_si256(bytes, simd_first(k, size)));
     p += size;
     *hash = simd_fold(state, (size_t)(p - begin));
     return *p == '"' ? p : NULL;
 }
 
-/* Texts of the same size, not 0. Nothing behind them is read: the last step overlaps the one before. */
-GT_SIMD bool simd_equal_texts(const char *a, const char *b, size_t size) {
-    if (size >= 32) {
-        for (size_t i = 0; i + 32 < size; i += 32)
-            if (simd_equal(simd_load(a + i), simd_load(b + i)) != UINT32_MAX)
-                return false;
-        return simd_equal(simd_load(a + size - 32), simd_load(b + size - 32)) == UINT32_MAX;
-    }
-    if (size < 16)
-        return memcmp(a, b, size) == 0;
-    __m128i first = _mm_cmpeq_epi8(simd_load_half(a), simd_load_half(b));
-    __m128i last = _mm_cmpeq_epi8(simd_load_half(a + size - 16), simd_load_half(b + size - 16));
-    return _mm_movemask_epi8(_mm_and_si128(first, last)) == 0xffff;
+/* A text and another of the same size, not 0, whose first 32 bytes stand in `head`, with zeros behind a shorter one.
+   Nothing behind the other text is read: the last step overlaps the one before. */
+GT_SIMD bool simd_equal_texts(const struct simd_constants *k, const char *head, const char *other, struct gt_str text) {
+    __m256i bytes = simd_load(text.ptr);
+    if (text.len < 32)
+        bytes = _mm256_and_si256(bytes, simd_first(k, (int)text.len));
+    if (simd_equal(bytes, simd_load(head)) != UINT32_MAX)
+        return false;
+    if (text.len <= 32)
+        return true;
+    for (size_t i = 32; i + 32 < text.len; i += 32)
+        if (simd_equal(simd_load(text.ptr + i), simd_load(other + i)) != UINT32_MAX)
+            return false;
+    return simd_equal(simd_load(text.ptr + text.len - 32), simd_load(other + text.len - 32)) == UINT32_MAX;
 }
 
 /* ---- numbers ---- */

@@ -37,9 +37,10 @@ UNIT_TESTS  := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(filter-out $(SKIP:%=t
 FUZZ_NAMES  := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZERS     := $(FUZZ_NAMES:%=build/fuzz/%)
 REPLAYS     := $(FUZZ_NAMES:%=$(BUILD)/replay/%)
+FUZZ_TOOLS  := $(patsubst %.c,$(BUILD)/obj/%.o,tests/fuzz/replay.c tests/fuzz/mutator.c tests/fuzz/corrupt.c)
 SOURCES     := $(wildcard include/*.h lib/*.[ch] lib/*/*.[ch] cli/*.[ch] docs/examples/*.c tests/unit/*.[ch] tests/fuzz/*.[ch] bench/*.[ch])
 
-.PHONY: all demo test unit replay pytest browser setup-test setup-lint bench asan tsan fuzz lint format install uninstall clean
+.PHONY: all demo test unit replay corrupt pytest browser setup-test setup-lint bench asan tsan fuzz lint format install uninstall clean
 
 all: $(BUILD)/gputime $(BUILD)/libgputime.a $(BUILD)/libgputime.so
 
@@ -93,11 +94,21 @@ TORTURED := malloc calloc realloc free mmap mremap munmap read pread write pwrit
     gt_arena_alloc gt_arena_array gt_arena_copy
 $(BUILD)/unit/test_torture: LDFLAGS += $(TORTURED:%=-Wl,--wrap=%)
 
-$(BUILD)/replay/%: tests/fuzz/%.c $(BUILD)/obj/tests/fuzz/replay.o $(BUILD)/libgputime.a
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(BUILD)/obj/tests/fuzz/replay.o $(BUILD)/libgputime.a $(LDLIBS)
+# The program for tests that run it, or parts of it, inside of themselves: its main function has another name.
+$(BUILD)/libprogram.a: $(CLI_OBJECTS)
+	objcopy --redefine-sym main=gputime_main $(BUILD)/obj/cli/main.o $(BUILD)/main.o
+	rm -f $@ && ar rcs $@ $(filter-out %/cli/main.o,$^) $(BUILD)/main.o
 
--include $(LIB_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(UNIT_TESTS:=.d) $(REPLAYS:=.d) $(FUZZERS:=.d)
+IN_PROCESS := $(BUILD)/libprogram.a $(BUILD)/libgputime.a
+
+$(BUILD)/replay/%: tests/fuzz/%.c $(BUILD)/obj/tests/fuzz/replay.o $(IN_PROCESS)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(filter %.o %.a,$^) $(LDLIBS)
+
+$(BUILD)/corrupt: $(BUILD)/obj/tests/fuzz/corrupt.o $(BUILD)/obj/tests/fuzz/mutator.o $(IN_PROCESS)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+
+-include $(LIB_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(FUZZ_TOOLS:.o=.d) $(UNIT_TESTS:=.d) $(REPLAYS:=.d) $(FUZZERS:=.d)
 
 demo:
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all
@@ -109,6 +120,7 @@ test: setup-test
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan
 	@$(MAKE) --no-print-directory -s unit
 	@$(MAKE) --no-print-directory -s unit replay BUILD=build/asan $(ASAN)
+	@$(MAKE) --no-print-directory -s corrupt N=250
 	@$(MAKE) --no-print-directory -s pytest
 	@$(MAKE) --no-print-directory -s browser
 
@@ -144,6 +156,16 @@ seeds_of = $(wildcard tests/fuzz/seeds/$1/*) $(FUZZ_DATA_$1)
 FUZZ_DATA_fuzz_torch_json := $(wildcard tests/data/*.json)
 FUZZ_DATA_fuzz_nsys_csv   := $(wildcard tests/data/nsys-csv/*)
 FUZZ_DATA_fuzz_nsys_rep   := $(wildcard tests/data/nsys/*.nsys-rep)
+FUZZ_DATA_fuzz_torch_fast := $(wildcard tests/fuzz/seeds/fuzz_torch_json/*.json)
+FUZZ_DATA_fuzz_sqlite_pages := $(wildcard tests/fuzz/seeds/fuzz_nsys_sqlite/*.sqlite)
+FUZZ_DATA_fuzz_ways       := $(wildcard $(addprefix tests/fuzz/seeds/fuzz_,torch_json/* nsys_sqlite/* nsys_rep/*)) \
+    $(FUZZ_DATA_fuzz_torch_json) $(FUZZ_DATA_fuzz_nsys_csv)
+
+# Words that a target's inputs are made of; some have them in common.
+dictionary_of = $(wildcard tests/fuzz/$(or $(FUZZ_WORDS_$1),$1).dict)
+FUZZ_WORDS_fuzz_torch_fast   := fuzz_torch_json
+FUZZ_WORDS_fuzz_ways         := fuzz_torch_json
+FUZZ_WORDS_fuzz_sqlite_pages := fuzz_nsys_sqlite
 
 # Small enough to be cut at every byte.
 CUTS_fuzz_torch_json := tests/data/devices.json tests/data/hostile.json
@@ -156,6 +178,22 @@ replay:
 	@$(MAKE) --no-print-directory -s -j$(JOBS) $(REPLAYS)
 	@set -e; $(foreach name,$(FUZZ_NAMES),$(BUILD)/replay/$(name) $(call seeds_of,$(name)); \
 	    $(if $(CUTS_$(name)),$(BUILD)/replay/$(name) --cuts $(CUTS_$(name));))
+
+# make corrupt N=10000: the samples of each kind of input damaged in so many ways, run by the program with sanitizers.
+N ?= 1000
+SEEDS := tests/fuzz/seeds
+DAMAGED := json gz zst csv sums sqlite rep
+DAMAGED_json   := $(wildcard $(SEEDS)/fuzz_torch_json/*.json) tests/data/devices.json
+DAMAGED_gz     := $(wildcard $(SEEDS)/fuzz_torch_json/*.json.gz)
+DAMAGED_zst    := $(wildcard $(SEEDS)/fuzz_torch_json/*.json.zst)
+DAMAGED_csv    := $(wildcard tests/data/nsys-csv/mini*_trace.csv)
+DAMAGED_sums   := $(wildcard tests/data/nsys-csv/mini*_sum.csv)
+DAMAGED_sqlite := $(wildcard $(SEEDS)/fuzz_nsys_sqlite/*.sqlite)
+DAMAGED_rep    := $(wildcard $(SEEDS)/fuzz_nsys_rep/*.nsys-rep) tests/data/nsys/graph_whole.nsys-rep
+corrupt: $(PAGE)
+	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/asan $(ASAN) build/asan/corrupt
+	@mkdir -p build/asan/damaged
+	@set -e; $(foreach kind,$(DAMAGED),build/asan/corrupt $(N) build/asan/damaged $(DAMAGED_$(kind));)
 
 # make fuzz T=60: each fuzzer runs that many seconds. What it finds is kept in build/fuzz/corpus; what fails is to become
 # a seed.
@@ -170,11 +208,12 @@ fuzz:
 	    EXTRA_LDFLAGS="$(FUZZ)" $(FUZZERS)
 	@set -e; $(foreach name,$(FUZZ_NAMES),echo "== $(name)"; mkdir -p build/fuzz/corpus/$(name); \
 	    build/fuzz/$(name) -max_total_time=$(T) -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 \
-	    -verbosity=0 -artifact_prefix=build/fuzz/ $(addprefix -dict=,$(wildcard tests/fuzz/$(name).dict)) -seed_inputs=$(call joined,$(call seeds_of,$(name))) \
+	    -verbosity=0 -artifact_prefix=build/fuzz/ $(addprefix -dict=,$(call dictionary_of,$(name))) \
+	    -malloc_limit_mb=4096 -seed_inputs=$(call joined,$(call seeds_of,$(name))) \
 	    build/fuzz/corpus/$(name);)
 
-build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c build/fuzz/libgputime.a
-	$(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer,address,undefined -MMD -MP -o $@ $< build/fuzz/libgputime.a $(LDLIBS)
+build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c build/fuzz/obj/tests/fuzz/mutator.o build/fuzz/libprogram.a build/fuzz/libgputime.a
+	$(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer,address,undefined -MMD -MP -o $@ $< $(filter %.o %.a,$^) $(LDLIBS)
 
 PRETTIER := node web/node_modules/prettier/bin/prettier.cjs --config web/.prettierrc.json --log-level warn
 WEB_CODE := $(wildcard web/*.mjs web/src/*.* web/src/*/*.* tests/browser/*.mjs)

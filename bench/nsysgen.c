@@ -1,6 +1,7 @@
 /* Makes an Nsight Systems SQLite export of any size: nsysgen [-k KERNELS] [-g GPUS] [-u NAMES] [-r SEED] [-K]
-   OUT.sqlite. One process and thread for each GPU; every kernel starts after its launch call, calls lie in nested
-   ranges, copies have calls of their own. -K leaves calls and ranges out. The same options give the same bytes. */
+   OUT.sqlite. One process and thread for each GPU, as a machine would run them: every kernel starts after its launch
+   call, calls lie in ranges of operators in layers in steps (one range for every five calls), and a step ends by
+   waiting for the GPU. -K leaves calls and ranges out. The same options give the same bytes. */
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <stdint.h>
@@ -8,7 +9,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MAX_GPUS = 64, CALL_NAMES = 3, RANGE_NAMES = 200, KERNELS_PER_RANGE = 20, RANGES_PER_STEP = 10 };
+enum { MAX_GPUS = 64, CALL_NAMES = 4, RANGE_NAMES = 200, LEVELS = 3 };
+
+/* Of operators, layers and steps: how many kernels one has. Each is a multiple of the one before. */
+static const uint64_t kernels_per_range[LEVELS] = {7, 21, 210};
 
 static const char schema[] =
     "PRAGMA page_size=4096; PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-200000;"
@@ -84,13 +88,14 @@ static int64_t kernel_name(uint32_t i) {
 
 static void write_strings(uint32_t names) {
     static const char *const calls[CALL_NAMES] = {"cudaLaunchKernel_v7000", "cudaLaunchKernelExC_v11060",
-                                                  "cuLaunchKernelEx"};
+                                                  "cuLaunchKernelEx", "cudaStreamSynchronize_v3020"};
     sqlite3_stmt *statement = prepare("INSERT INTO StringIds VALUES(?,?)");
     char text[300];
     for (int i = 0; i < CALL_NAMES; i++)
         insert_string(statement, 1 + i, calls[i]);
     for (uint32_t i = 0; i < RANGE_NAMES; i++) {
-        snprintf(text, sizeof text, "layer_%u.%s", i % 80, i % 2 ? "attention" : "mlp");
+        static const char *const levels[LEVELS] = {"layer_%u.op", "layer_%u", "step %u"};
+        snprintf(text, sizeof text, levels[i % LEVELS], i / LEVELS);
         insert_string(statement, range_name(i), text);
     }
     for (uint32_t i = 0; i < names; i++) {
@@ -105,21 +110,94 @@ static void write_strings(uint32_t names) {
 }
 
 struct gpu {
-    int64_t cpu_ns, gpu_ns; /* how far its thread and its stream are */
+    int64_t cpu_ns, gpu_ns;       /* how far its thread and its stream are */
+    int64_t range_starts[LEVELS]; /* of the open ranges */
 };
 
 #define GLOBAL_TID(gpu) ((int64_t)1 << 48 | (int64_t)(4000 + (gpu)) << 24 | (int64_t)(4000 + (gpu)))
 #define GLOBAL_PID(gpu) (GLOBAL_TID(gpu) & ~(int64_t)0xFFFFFF)
 
+#define NONE INT64_MIN
+
+static sqlite3_stmt *kernel_rows, *call_rows, *range_rows;
+
+static void write_kernel(int64_t start, int64_t end, uint32_t g, int64_t correlation, uint32_t name, uint64_t grid) {
+    insert(kernel_rows,
+           (int64_t[]){start,
+                       end,
+                       g,
+                       1,
+                       NONE,
+                       7,
+                       correlation,
+                       GLOBAL_PID(g),
+                       kernel_name(name),
+                       kernel_name(name) + 1,
+                       NONE,
+                       0,
+                       NONE,
+                       16 + random_below(200),
+                       1 + random_below(4000),
+                       1,
+                       1,
+                       256,
+                       1,
+                       1,
+                       0,
+                       1024,
+                       0,
+                       232783872,
+                       (int64_t)grid,
+                       102400,
+                       NONE,
+                       0,
+                       NONE,
+                       NONE,
+                       NONE,
+                       NONE,
+                       NONE,
+                       NONE,
+                       NONE,
+                       NONE,
+                       NONE,
+                       NONE},
+           38);
+}
+
+static void write_call(int64_t start, int64_t end, uint32_t g, int64_t correlation, int64_t name) {
+    insert(call_rows, (int64_t[]){start, end, 0, GLOBAL_TID(g), correlation, name, 0, NONE}, 8);
+}
+
+static void open_ranges(struct gpu *gpu, uint64_t turn) {
+    for (int level = 0; level < LEVELS; level++)
+        if (turn % kernels_per_range[level] == 0)
+            gpu->range_starts[level] = gpu->cpu_ns + 10 * (LEVELS - level);
+}
+
+/* The innermost first, as they end. A step waits for its kernels before. */
+static void close_ranges(struct gpu *gpu, uint32_t g, uint64_t turn) {
+    if (turn % kernels_per_range[LEVELS - 1] == kernels_per_range[LEVELS - 1] - 1) {
+        int64_t end = gpu->gpu_ns + 1500 > gpu->cpu_ns + 3000 ? gpu->gpu_ns + 1500 : gpu->cpu_ns + 3000;
+        write_call(gpu->cpu_ns + 500, end, g, (int64_t)1 << 32 | (int64_t)turn, CALL_NAMES);
+        gpu->cpu_ns = end;
+    }
+    for (int level = 0; level < LEVELS; level++) {
+        uint64_t size = kernels_per_range[level], number = turn / size % 10;
+        if (turn % size == size - 1)
+            insert(range_rows,
+                   (int64_t[]){gpu->range_starts[level], gpu->cpu_ns + 100 + 10 * level, 59, NONE, NONE, NONE, NONE,
+                               GLOBAL_TID(g), NONE, range_name((uint32_t)(LEVELS * number) + (uint32_t)level), 0},
+                   11);
+    }
+    gpu->cpu_ns += 200;
+}
+
 static void write_events(uint64_t kernels, uint32_t gpus, uint32_t names, int with_calls) {
     struct gpu state[MAX_GPUS] = {0};
-    int64_t range_start[MAX_GPUS] = {0};
-    sqlite3_stmt *kernel =
-        prepare("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
-                "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
-    sqlite3_stmt *call = prepare("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(?,?,?,?,?,?,?,?)");
-    sqlite3_stmt *range = prepare("INSERT INTO NVTX_EVENTS VALUES(?,?,?,?,?,?,?,?,?,?,?)");
-    const int64_t none = INT64_MIN;
+    kernel_rows = prepare("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
+                          "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    call_rows = prepare("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(?,?,?,?,?,?,?,?)");
+    range_rows = prepare("INSERT INTO NVTX_EVENTS VALUES(?,?,?,?,?,?,?,?,?,?,?)");
     for (uint64_t i = 0; i < kernels; i++) {
         uint32_t g = (uint32_t)(i % gpus), name = random_below(names);
         uint64_t turn = i / gpus;
@@ -127,64 +205,18 @@ static void write_events(uint64_t kernels, uint32_t gpus, uint32_t names, int wi
         int64_t call_start = gpu->cpu_ns + 500 + random_below(1500), call_end = call_start + 2000 + random_below(3000);
         int64_t start = call_end + 1000 > gpu->gpu_ns ? call_end + 1000 : gpu->gpu_ns + 300;
         int64_t end = start + (random_below(20) ? 1000 + random_below(6000) : 20000 + random_below(60000));
-        if (turn % KERNELS_PER_RANGE == 0)
-            range_start[g] = gpu->cpu_ns;
+        write_kernel(start, end, g, (int64_t)turn + 1, name, i + 1);
+        open_ranges(gpu, turn);
         gpu->cpu_ns = call_end;
         gpu->gpu_ns = end;
-        insert(kernel,
-               (int64_t[]){start,
-                           end,
-                           g,
-                           1,
-                           none,
-                           7,
-                           (int64_t)turn + 1,
-                           GLOBAL_PID(g),
-                           kernel_name(name),
-                           kernel_name(name) + 1,
-                           none,
-                           0,
-                           none,
-                           16 + random_below(200),
-                           1 + random_below(4000),
-                           1,
-                           1,
-                           256,
-                           1,
-                           1,
-                           0,
-                           1024,
-                           0,
-                           232783872,
-                           (int64_t)i + 1,
-                           102400,
-                           none,
-                           0,
-                           none,
-                           none,
-                           none,
-                           none,
-                           none,
-                           none,
-                           none,
-                           none,
-                           none,
-                           none},
-               38);
         if (!with_calls)
             continue;
-        insert(call,
-               (int64_t[]){call_start, call_end, 0, GLOBAL_TID(g), (int64_t)turn + 1, 1 + name % CALL_NAMES, 0, none},
-               8);
-        if (turn % KERNELS_PER_RANGE == KERNELS_PER_RANGE - 1)
-            insert(range,
-                   (int64_t[]){range_start[g], call_end + 100, 59, none, none, none, none, GLOBAL_TID(g), none,
-                               range_name((uint32_t)(turn / KERNELS_PER_RANGE % RANGES_PER_STEP)), 0},
-                   11);
+        write_call(call_start, call_end, g, (int64_t)turn + 1, 1 + name % (CALL_NAMES - 1));
+        close_ranges(gpu, g, turn);
     }
-    sqlite3_finalize(kernel);
-    sqlite3_finalize(call);
-    sqlite3_finalize(range);
+    sqlite3_finalize(kernel_rows);
+    sqlite3_finalize(call_rows);
+    sqlite3_finalize(range_rows);
 }
 
 int main(int argc, char **argv) {

@@ -259,6 +259,21 @@ def sqlite_case(bench, build, kernels):
     return Case("Nsight SQLite", path.stat().st_size, "sqlite3_step", contenders)
 
 
+def explain_case(bench, build, kernels):
+    """A whole explain of an export with calls and nested ranges, beside reading it and a report of one table."""
+    path = bench / f"explain-{kernels}.sqlite"
+    if not is_newer(path, bench / "nsysgen"):
+        call(bench / "nsysgen", "-k", kernels, path)
+    path.read_bytes()
+    options = [path, "--no-cache", "--threads", 2]
+    contenders = [
+        Contender("reading alone, 2 threads", [bench / "read", 2, path]),
+        Contender("kernels, 2 threads", [build / "gputime", "kernels", *options, "-o", "/dev/null"]),
+        Contender("explain, 2 threads", [build / "gputime", "explain", *options, "-q", "--out", bench / "explained"]),
+    ]
+    return Case("explain", path.stat().st_size, "reading alone, 2 threads", contenders)
+
+
 def report_case(bench, megabytes):
     """An Nsight report; its size counts as inflated events."""
     path = bench / f"report-{megabytes}.nsys-rep"
@@ -289,6 +304,7 @@ def make_cases(bench, build, is_quick, only):
         "JSON in gzip": lambda name: packed_case(bench, packed_size, "gzip", name, ["isal", "zlib"]),
         "JSON in zstd": lambda name: packed_case(bench, packed_size, "zstd", name, ["zstd"]),
         "Nsight SQLite": lambda _: sqlite_case(bench, build, 1000000 if is_quick else 10000000),
+        "explain": lambda _: explain_case(bench, build, 1000000 if is_quick else 10000000),
         "Nsight report": lambda _: report_case(bench, 100 if is_quick else 500),
         "the cache": lambda _: cache_case(bench, plain),
         "30 MB": lambda _: small_case(bench, build),

@@ -13,6 +13,11 @@ struct cli_words {
 
 enum gputime_status cli_report_run(const struct cli_command *command, const struct cli_options *options,
                                    struct cli_words traces, struct gputime_error *err);
+/* The same of two sides: words from `split` on are of the second. Where none is, the captures must be two. */
+enum gputime_status cli_report_run_sides(const struct cli_command *command, const struct cli_options *options,
+                                         struct cli_words traces, size_t split, struct gputime_error *err);
+enum gputime_status cli_diff_run(const struct cli_command *command, const struct cli_options *options,
+                                 struct cli_words traces, struct gputime_error *err);
 enum gputime_status cli_redact_run(const struct cli_command *command, const struct cli_options *options,
                                    struct cli_words words, struct gputime_error *err);
 enum gputime_status cli_list_run(const struct cli_command *command, const struct cli_options *options,

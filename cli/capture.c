@@ -148,13 +148,13 @@ static enum gputime_status read_words(struct cli_captures *captures, const char 
     return pipes > 1 ? cli_fail_usage(err, "standard input ('-') can be read only once") : GPUTIME_OK;
 }
 
-/* Adds the capture of the first run: its file and every later one that belongs to it. */
-static void add_capture(struct cli_captures *captures, const char **next, size_t first, bool *is_taken) {
+/* Adds the capture of the first run: its file and every one before `end` that belongs to it. */
+static void add_capture(struct cli_captures *captures, const char **next, size_t first, size_t end, bool *is_taken) {
     struct cli_capture *capture = &captures->items[captures->count++];
     const struct cli_run *runs = captures->runs;
     capture->paths = next;
     capture->run = &runs[first];
-    for (size_t i = first; i < captures->run_count; i++)
+    for (size_t i = first; i < end; i++)
         if (!is_taken[i] && (i == first || same_capture(&runs[first], &runs[i]))) {
             is_taken[i] = true;
             capture->paths[capture->path_count++] = runs[i].path;
@@ -162,7 +162,7 @@ static void add_capture(struct cli_captures *captures, const char **next, size_t
 }
 
 enum gputime_status cli_captures_init(struct cli_captures *captures, const char *const *words, size_t word_count,
-                                      bool are_runs, struct gputime_error *err) {
+                                      bool are_runs, size_t split, struct gputime_error *err) {
     bool *is_taken = calloc(word_count + 1, sizeof *is_taken);
     *captures = (struct cli_captures){.items = calloc(word_count + 1, sizeof *captures->items),
                                       .paths = calloc(word_count + 1, sizeof *captures->paths),
@@ -171,11 +171,16 @@ enum gputime_status cli_captures_init(struct cli_captures *captures, const char 
                                      ? read_words(captures, words, word_count, are_runs, err)
                                      : cli_fail_memory(err);
     const char **next = captures->paths;
-    for (size_t i = 0; !status && i < word_count; i++)
+    for (size_t i = 0; !status && i < word_count; i++) {
+        if (i == split)
+            captures->first_of_b = captures->count;
         if (!is_taken[i]) {
-            add_capture(captures, next, i, is_taken);
+            add_capture(captures, next, i, i < split ? split : word_count, is_taken);
             next += captures->items[captures->count - 1].path_count;
         }
+    }
+    if (split >= word_count)
+        captures->first_of_b = captures->count;
     free(is_taken);
     return status;
 }
@@ -205,8 +210,16 @@ enum gputime_status cli_captures_init_config(struct cli_captures *captures, cons
 
 struct gputime_options cli_captures_options(const struct cli_captures *captures, size_t index,
                                             const struct gputime_options *options) {
-    return captures->config ? gputime_config_input(captures->config, index, options).options
-                            : cli_run_options(captures->items[index].run, options);
+    struct gputime_options base = *options;
+    if (captures->is_class_default)
+        base.rules = base.map = NULL;
+    struct gputime_options own = captures->config ? gputime_config_input(captures->config, index, &base).options
+                                                  : cli_run_options(captures->items[index].run, &base);
+    if (!own.rules && !own.map) {
+        own.rules = options->rules;
+        own.map = options->map;
+    }
+    return own;
 }
 
 enum gputime_status cli_captures_check(const struct cli_captures *captures, const struct gputime_options *options,
@@ -214,8 +227,7 @@ enum gputime_status cli_captures_check(const struct cli_captures *captures, cons
     enum gputime_status status = GPUTIME_OK;
     for (size_t i = 0; !status && i < captures->count; i++) {
         struct gputime_options own = cli_captures_options(captures, i, options);
-        status =
-            captures->config ? gputime_options_check(&own, err) : cli_run_check(captures->items[i].run, options, err);
+        status = captures->config ? gputime_options_check(&own, err) : cli_run_check(captures->items[i].run, &own, err);
     }
     return status;
 }

@@ -16,16 +16,18 @@ struct cli_capture {
 
 struct cli_captures {
     struct cli_capture *items; /* in the order of their first files */
-    size_t count;
+    size_t count, first_of_b;  /* those of the second side of a comparison begin there; count: there is none */
     const char **paths;
     struct cli_run *runs; /* one for each word */
     size_t run_count;
     struct gputime_config *config; /* that names them; NULL: the command line does */
+    bool is_class_default;         /* rules and map of the options are for captures that nobody else tells classes of */
 };
 
-/* Words are paths, or runs, which belong together: their files must all be there. Release also after a failure. */
+/* Words are paths, or runs, which belong together: their files must all be there. Files before words[split] and from it
+   on are never one capture. Release also after a failure. */
 enum gputime_status cli_captures_init(struct cli_captures *captures, const char *const *words, size_t word_count,
-                                      bool are_runs, struct gputime_error *err);
+                                      bool are_runs, size_t split, struct gputime_error *err);
 /* Whether its files are there to be read. */
 enum gputime_status cli_capture_check(const struct cli_capture *capture, struct gputime_error *err);
 /* Those of a configuration file. */

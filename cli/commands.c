@@ -33,7 +33,8 @@ static const struct cli_list transitions = {.table = "transitions",
                                             .only_sorts = true,
                                             .is_ranked = true};
 
-#define CAUSE_COLUMNS "device,cause,count,total_ns,longest_ns,recoverable_ns,share"
+#define ALL_CAUSE_COLUMNS "cause,count,total_ns,longest_ns,recoverable_ns,share"
+#define CAUSE_COLUMNS     "device," ALL_CAUSE_COLUMNS
 
 /* ---- summary ---- */
 
@@ -48,8 +49,10 @@ static const struct gputime_shape summary_shapes[] = {
     {.table = "categories", .screen_limit = 6},
     {.table = "kernels", .columns = "name,count,total_ns,avg_ns,share"},
     {.table = "idle_causes", .screen_limit = 8, .columns = CAUSE_COLUMNS},
+    {.table = "idle_causes_all", .hidden = 1},
     {.table = "idle_host", .limit = 20, .hidden = 1},
-    {.table = "gaps", .limit = 20, .screen_limit = 3, .columns = "device,start_ns,gap_ns,cause,before"},
+    {.table = "idle_work", .limit = 20, .hidden = 1},
+    {.table = "gaps", .limit = 20, .screen_limit = 3, .columns = "device,start_ns,gap_ns,cause,meanwhile"},
     {.table = "memory", .hidden = 1},
     {.table = "streams", .hidden = 1},
     {.table = "phases", .hidden = 1},
@@ -98,7 +101,7 @@ static const struct gputime_shape kernel_shapes[] = {
 };
 
 static const struct gputime_shape why_shapes[] = {
-    {.table = "kernels", .columns = "name,count,total_ns,share,category,rule"},
+    {.table = "kernels", .columns = "name,share,category,rule"},
     {.table = NULL},
 };
 
@@ -121,15 +124,19 @@ static const struct cli_list ranked_kernels = {.table = "kernels",
 static const char *const all_gap_analyses[] = {"stream_gaps", "streams", "histogram", "transitions", "gaps", NULL};
 
 static const struct gputime_shape stream_gap_shapes[] = {
+    {.table = "idle_work", .hidden = 1},
     {.table = "stream_gaps", .hidden = 1},
     {.table = "gaps", .hidden = 1},
     {.table = "idle_causes", .hidden = 1},
+    {.table = "idle_causes_all", .hidden = 1},
     {.table = "idle_host", .hidden = 1},
     {.table = NULL},
 };
 
 static const struct gputime_shape device_gap_shapes[] = {
     {.table = "idle_causes", .columns = CAUSE_COLUMNS},
+    {.table = "idle_causes_all", .columns = ALL_CAUSE_COLUMNS},
+    {.table = "gaps", .columns = "device,start_ns,gap_ns,cause,before,meanwhile"},
     {.table = NULL},
 };
 
@@ -147,7 +154,7 @@ static const struct cli_list class_list = {.table = "class_stats", .sort_offset 
 
 /* ---- ranges ---- */
 
-static const char *const range_analyses[] = {"phases", "ranges", "range_categories", NULL};
+static const char *const range_analyses[] = {"phases", "ranges", "range_categories", "operators", NULL};
 static const char *const range_tree_analyses[] = {"phases", "ranges", "range_tree", "range_categories", NULL};
 static const char *const range_data_analyses[] = {"range_instances", "range_texts", NULL};
 
@@ -160,6 +167,49 @@ static const struct cli_list ranked_ranges = {
     .table = "ranges", .sort_offset = AT(sort), .top_offset = AT(top), .is_ranked = true};
 static const struct cli_list nested_ranges = {.table = "range_tree", .sort_offset = AT(sort), .top_offset = AT(top)};
 
+/* ---- diff, check ---- */
+
+static const char *const diff_analyses[] = {"kernels", "memory", "phases",      "ranges", "launches",
+                                            "streams", "graphs", "collectives", NULL};
+
+/* The measures say what these say, for each GPU or stream. */
+static const struct gputime_shape diff_shapes[] = {
+    {.table = "measures", .columns = "measure,a_total_ns,b_total_ns,delta_total_ns,change,status"},
+    {.table = "time_parts", .hidden = 1},
+    {.table = "accounting", .hidden = 1},
+    {.table = "accounting_summary", .hidden = 1},
+    {.table = "idle_host", .hidden = 1},
+    {.table = "step_states", .hidden = 1},
+    {.table = "steps", .hidden = 1},
+    {.table = "streams", .hidden = 1},
+    {.table = "kernel_launches", .hidden = 1},
+    {.table = NULL},
+};
+
+static const struct cli_list diff_kernels = {.table = "kernels", .sort_offset = AT(sort), .top_offset = AT(top)};
+
+static const char *const check_analyses[] = {"overview", "accounting", "steps",  "measures", "categories", "kernels",
+                                             "memory",   "gaps",       "ranges", "launches", NULL};
+
+static const struct gputime_shape check_shapes[] = {
+    {.table = "measures", .hidden = 1},
+    {.table = "time_parts", .hidden = 1},
+    {.table = "accounting", .hidden = 1},
+    {.table = "accounting_summary", .hidden = 1},
+    {.table = "step_states", .hidden = 1},
+    {.table = "steps", .hidden = 1},
+    {.table = "categories", .hidden = 1},
+    {.table = "kernels", .hidden = 1},
+    {.table = "memory", .hidden = 1},
+    {.table = "idle_causes", .hidden = 1},
+    {.table = "idle_host", .hidden = 1},
+    {.table = "idle_work", .hidden = 1},
+    {.table = "gaps", .limit = 20, .hidden = 1},
+    {.table = "ranges", .hidden = 1},
+    {.table = "launches", .hidden = 1},
+    {.table = "kernel_launches", .hidden = 1},
+    {.table = NULL},
+};
 /* ---- graph ---- */
 
 static const char *const graph_analyses[] = {"graph", NULL};
@@ -189,7 +239,11 @@ static const struct gputime_shape explain_shapes[] = {
     {.table = "accounting",
      .columns = "device,span_ns,busy_ns,idle_ns,compute_ns,exposed_comm_ns,exposed_memory_ns,utilisation"},
     {.table = "idle_causes", .columns = CAUSE_COLUMNS},
-    {.table = "gaps", .limit = 50, .screen_limit = 20, .columns = "device,start_ns,gap_ns,cause,after,before"},
+    {.table = "idle_causes_all", .columns = ALL_CAUSE_COLUMNS},
+    {.table = "gaps",
+     .limit = 50,
+     .screen_limit = 20,
+     .columns = "device,start_ns,gap_ns,cause,after,before,meanwhile"},
     {.table = "kernels",
      .limit = 30,
      .screen_limit = 30,
@@ -393,6 +447,36 @@ const struct cli_command cli_command_table[] = {
          {{.main_table = "class_stats", .text_layout = "stats", .analyses = stats_analyses, .lists = {&class_list}}},
      .examples = {"gputime stats --config runs.json",
                   "gputime stats --map classes.json --iters 5 --nvtx-tag Train_step t.nsys-rep"}},
+
+    {.name = "diff",
+     .help = "what changed between two traces; limits for CI",
+     .usage = "A B | --a A... --b B...",
+     .details =
+         "Compares trace B with trace A, of any kinds: where the time went, categories, kernels, ranges, why the "
+         "GPU was idle. Names that differ are matched by simplified name, then without tile sizes, architecture "
+         "and generated numbers, then by category. A change inside the spread of steps and launches, or of "
+         "several captures, is noise.",
+     .action = CLI_ACTION_DIFF,
+     .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_DIFF | CLI_GROUP_LIMITS,
+     .parts = {{.main_table = "measures", .analyses = diff_analyses, .shapes = diff_shapes, .lists = {&diff_kernels}}},
+     .notes = {{"top", "kernels to show (10; 0 = all)"}},
+     .examples = {"gputime diff before.json.gz after.json.gz", "gputime diff --of kernels --per step a.sqlite b.json",
+                  "gputime diff --a a1.json a2.json --b b1.json b2.json -o pr.md",
+                  "gputime diff a.json b.json --fail-if 'step>+3%' --fail-if 'kernel:*flash*>+10%'"}},
+
+    {.name = "check",
+     .help = "limits of one trace for CI: idle, gaps, kernels, health",
+     .usage = "TRACE... --limit LIMIT",
+     .details =
+         "Says for each limit whether the trace keeps it. A limit is a measure (step, span, busy, idle, compute, "
+         "exposed_comm, exposed_memory, comm, memory, overlap, sum, utilisation, coverage, gap, launches, steps, "
+         "issues, losses) or kernel:, category:, range:, phase:, memory:, cause:, launch:, work: and a name with "
+         "'*', then < <= > or >=, then a number with % (of the span, or of the table), ns, us, ms, s, or nothing.",
+     .action = CLI_ACTION_CHECK,
+     .groups = (CLI_GROUPS_REPORT & ~(unsigned)CLI_GROUP_TABLES) | CLI_GROUP_CHECK | CLI_GROUP_LIMITS,
+     .parts = {{.main_table = "limits", .analyses = check_analyses, .shapes = check_shapes}},
+     .examples = {"gputime check trace.json.gz --limit 'idle<20%' --limit 'exposed_comm<5%'",
+                  "gputime check profile.nsys-rep --limits limits.txt --json"}},
 
     {.name = "redact",
      .help = "a copy of an Nsight export without private data",

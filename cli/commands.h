@@ -59,6 +59,8 @@ struct cli_file {
 
 enum cli_action {
     CLI_ACTION_REPORT,
+    CLI_ACTION_DIFF,
+    CLI_ACTION_CHECK,
     CLI_ACTION_REDACT,
     CLI_ACTION_LIST,
     CLI_ACTION_CACHE,

@@ -70,7 +70,7 @@ static enum gputime_status read_line(struct cli_arguments *arguments, const stru
         value = trim(value);
         name = trim(name);
     }
-    const struct cli_option *option = cli_option_find(name, strlen(name));
+    const struct cli_option *option = cli_option_find(name, strlen(name), command->groups);
     if (!option || !can_be_configured(option))
         return fail_name(place, name, err);
     char where[sizeof err->message];

@@ -39,7 +39,7 @@ static const char *format_of_suffix(const char *suffix) {
 
 static enum gputime_status fail_suffix(const char *path, struct gputime_error *err) {
     char formats[256];
-    const struct cli_option *option = cli_option_find("format", strlen("format"));
+    const struct cli_option *option = cli_option_find("format", strlen("format"), CLI_GROUP_FORMAT);
     return cli_fail_usage(err, "cannot tell the format of '%s' by its suffix; name it with --format %s", path,
                           cli_option_choices(option, formats, sizeof formats));
 }
@@ -69,15 +69,6 @@ static enum gputime_status plan_file(const char *path, const char *asked, const 
     return GPUTIME_OK;
 }
 
-static bool has_format(const char *key) {
-    for (size_t i = 0; i < gputime_registry_count(GPUTIME_OUTPUTS); i++) {
-        struct gputime_entry entry = gputime_registry_entry(GPUTIME_OUTPUTS, i);
-        if (strcmp(entry.key, key) == 0)
-            return !entry.is_missing;
-    }
-    return false;
-}
-
 /* The files that a command writes by itself. */
 static enum gputime_status plan_own_files(const struct cli_command *command, const struct cli_options *options,
                                           struct cli_destination *destinations, size_t *count,
@@ -86,7 +77,7 @@ static enum gputime_status plan_own_files(const struct cli_command *command, con
     bool is_wanted = options->out_dir || (!options->lib.format && !options->output);
     for (size_t i = 0; i < CLI_MAX_FILES && command->files[i].name && is_wanted; i++) {
         const struct cli_file *file = &command->files[i];
-        if (!file->is_layout && !has_format(file->format))
+        if (!file->is_layout && cli_format_is_missing(file->format))
             continue;
         struct cli_destination *destination = &destinations[(*count)++];
         *destination = (struct cli_destination){

@@ -103,7 +103,8 @@ static void print_name(struct name_list *list, const struct cli_option *option) 
 
 /* Options that few people need are named here and explained in the manual. */
 static bool is_rare(const struct cli_option *option) {
-    return option->group == CLI_GROUP_READING || option->group == CLI_GROUP_TERMINAL;
+    return option->group == CLI_GROUP_READING || option->group == CLI_GROUP_TERMINAL ||
+           option->group == CLI_GROUP_GENERAL;
 }
 
 void cli_help_program(FILE *out) {
@@ -129,7 +130,7 @@ void cli_help_program(FILE *out) {
         }
         print_option(out, option, option->help, false);
     }
-    fputs("Terminal and reading (see the manual):\n", out);
+    fputs("Others (see the manual):\n", out);
     for (size_t i = 0; i < cli_option_count; i++)
         if (is_rare(&cli_option_table[i]))
             print_name(&rare, &cli_option_table[i]);
@@ -164,7 +165,7 @@ void cli_help_command(FILE *out, const struct cli_command *command) {
         takes_options = true;
         print_option(out, option, cli_command_option_help(command, option), cli_command_has_note(command, option));
     }
-    if (command->action == CLI_ACTION_REPORT) {
+    if (command->groups & CLI_GROUP_SELECTION) {
         fputs("\nCommon options ('gputime --help' explains them):\n", out);
         print_common_names(out, command);
     }

@@ -85,7 +85,10 @@ static enum gputime_status run_command(const struct cli_command *command, const 
                                        struct cli_words words, struct gputime_error *err) {
     switch (command->action) {
     case CLI_ACTION_REPORT:
+    case CLI_ACTION_CHECK:
         return cli_report_run(command, options, words, err);
+    case CLI_ACTION_DIFF:
+        return cli_diff_run(command, options, words, err);
     case CLI_ACTION_REDACT:
         return cli_redact_run(command, options, words, err);
     case CLI_ACTION_LIST:

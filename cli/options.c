@@ -186,6 +186,58 @@ const struct cli_option cli_option_table[] = {
      .group = CLI_GROUP_TITLE,
      .help = "heading, in place of the file's name"},
 
+    {.name = "of",
+     .type = CLI_TEXT,
+     .offset = AT(of),
+     .argument = "TABLE",
+     .group = CLI_GROUP_DIFF,
+     .help = "compare this table alone: kernels, ranges, ..."},
+    {.name = "per",
+     .type = CLI_TEXT,
+     .offset = AT(diff.per),
+     .argument = "UNIT",
+     .group = CLI_GROUP_DIFF,
+     .pair = "range",
+     .pair_offset = AT(diff.range),
+     .help = "amounts per step, range NAME, launch or none (step\n"
+             "where all traces have steps)"},
+    {.name = "a",
+     .type = CLI_PLACE,
+     .offset = AT(a_words),
+     .group = CLI_GROUP_DIFF,
+     .help = "the traces that follow are captures of A"},
+    {.name = "b",
+     .type = CLI_PLACE,
+     .offset = AT(b_words),
+     .group = CLI_GROUP_DIFF,
+     .help = "the traces that follow are captures of B"},
+    {.name = "noise",
+     .type = CLI_TEXT,
+     .offset = AT(diff.noise),
+     .argument = "PERCENT",
+     .group = CLI_GROUP_DIFF,
+     .help = "smaller changes are noise in any case (1%)"},
+    {.name = "fail-if",
+     .type = CLI_TEXTS,
+     .offset = AT(fail_if),
+     .argument = "CHANGE",
+     .group = CLI_GROUP_DIFF,
+     .help = "exit 3 on such a change beyond the noise: 'step>+3%',\n"
+             "'idle>+2ms', 'kernel:*flash*>+10%'; may be repeated"},
+    {.name = "limit",
+     .type = CLI_TEXTS,
+     .offset = AT(limits),
+     .argument = "LIMIT",
+     .group = CLI_GROUP_CHECK,
+     .help = "exit 3 unless it holds: 'idle<20%', 'gap<5ms',\n"
+             "'kernel:*nccl*<10%'; may be repeated"},
+    {.name = "limits",
+     .type = CLI_TEXT,
+     .offset = AT(limit_file),
+     .argument = "FILE",
+     .group = CLI_GROUP_LIMITS,
+     .help = "read them from FILE, one on a line; '#' for comments"},
+
     {.name = "from",
      .type = CLI_TEXT,
      .offset = AT(lib.from),
@@ -445,6 +497,9 @@ const char *cli_group_heading(enum cli_group group) {
     case CLI_GROUP_GAPS:
     case CLI_GROUP_GAP_PART:
     case CLI_GROUP_RANGES:
+    case CLI_GROUP_DIFF:
+    case CLI_GROUP_CHECK:
+    case CLI_GROUP_LIMITS:
     case CLI_GROUP_PHASES:
     case CLI_GROUP_EXPLAIN:
     case CLI_GROUP_GRAPH:
@@ -459,7 +514,7 @@ const char *cli_group_heading(enum cli_group group) {
 }
 
 bool cli_option_takes_value(const struct cli_option *option) {
-    return option->type != CLI_FLAG && option->type != CLI_CONSTANT;
+    return option->type != CLI_FLAG && option->type != CLI_CONSTANT && option->type != CLI_PLACE;
 }
 
 static const char *format_choices(char *text, size_t size) {
@@ -510,13 +565,16 @@ static bool same_name(const char *name, const char *given, size_t bytes) {
     return true;
 }
 
-const struct cli_option *cli_option_find(const char *name, size_t bytes) {
+const struct cli_option *cli_option_find(const char *name, size_t bytes, unsigned groups) {
+    const struct cli_option *found = NULL;
     for (size_t i = 0; i < cli_option_count; i++) {
         const struct cli_option *option = &cli_option_table[i];
-        if (same_name(option->name, name, bytes) || same_name(option->alias, name, bytes))
-            return option;
+        if (!same_name(option->name, name, bytes) && !same_name(option->alias, name, bytes))
+            continue;
+        bool is_better = found && !(found->group & groups) && (option->group & groups);
+        found = !found || is_better ? option : found;
     }
-    return NULL;
+    return found;
 }
 
 const struct cli_option *cli_option_find_letter(char letter) {

@@ -26,14 +26,20 @@ struct cli_options {
     const char *config;
     const char *output, *gap_output;
     struct cli_texts rules;
-    const char *out_dir; /* of the files that a command writes by itself */
-    const char *folder;  /* that a command's folder layout goes to */
+    bool is_class_default; /* lib.rules or lib.map is a setting: what a run or --config says of classes goes first */
+    const char *out_dir;   /* of the files that a command writes by itself */
+    const char *folder;    /* that a command's folder layout goes to */
     const char *generated_at;
     const char *sort, *gap_sort, *columns;
     int64_t top, gap_top, kernel_limit; /* CLI_UNSET, or rows to show; 0 = all */
     int per;                            /* enum cli_per */
     int gaps, launches, why;
     int tree;
+    int64_t a_words, b_words; /* where the traces of a side begin among the words, plus 1; 0: nowhere */
+    struct gputime_diff_options diff;
+    const char *of;                   /* table to compare */
+    struct cli_texts fail_if, limits; /* of a comparison, of a trace */
+    const char *limit_file;
     int print_schema;
     int quiet;
     int open;
@@ -52,6 +58,7 @@ enum cli_type {
     CLI_FORMAT,   /* text: key of an output format of the library */
     CLI_TEXTS,    /* struct cli_texts: each time one more */
     CLI_WORD,     /* one more of the words that are no options */
+    CLI_PLACE,    /* int64_t: how many words stand before it, plus 1 */
 };
 
 /* Commands take groups of options; a group has a heading in the help. */
@@ -76,6 +83,9 @@ enum cli_group {
     CLI_GROUP_PHASES = 65536, /* one option of all that show ranges */
     CLI_GROUP_TERMINAL = 262144,
     CLI_GROUP_EXPLAIN = 524288,
+    CLI_GROUP_DIFF = 1048576,
+    CLI_GROUP_CHECK = 2097152,
+    CLI_GROUP_LIMITS = 4194304, /* one option that diff and check share */
 };
 /* What every command that makes a report takes, what is special to some, and what all take. */
 #define CLI_GROUPS_REPORT                                                                                              \
@@ -83,7 +93,7 @@ enum cli_group {
      CLI_GROUP_TERMINAL | CLI_GROUP_READING | CLI_GROUP_RULES)
 #define CLI_GROUPS_SPECIAL                                                                                             \
     (CLI_GROUP_KERNELS | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART | CLI_GROUP_RANGES | CLI_GROUP_STATS | CLI_GROUP_TITLE |  \
-     CLI_GROUP_GRAPH | CLI_GROUP_PHASES | CLI_GROUP_EXPLAIN)
+     CLI_GROUP_GRAPH | CLI_GROUP_PHASES | CLI_GROUP_EXPLAIN | CLI_GROUP_DIFF | CLI_GROUP_CHECK | CLI_GROUP_LIMITS)
 #define CLI_GROUPS_ALWAYS (CLI_GROUP_GENERAL | CLI_GROUP_HIDDEN)
 
 struct cli_option {
@@ -97,12 +107,14 @@ struct cli_option {
     const char *argument; /* what the help calls the value */
     const char *help;     /* one line */
     enum cli_group group;
-    size_t implies; /* offset of a flag that it sets when given on the command line; 0: none */
+    size_t implies;     /* offset of a flag that it sets when given on the command line; 0: none */
+    const char *pair;   /* a value that another one follows ("range NAME"); NULL: none */
+    size_t pair_offset; /* where that goes: text */
 };
 
 extern const struct cli_option cli_option_table[];
 extern const size_t cli_option_count;
-#define CLI_MAX_OPTIONS 80
+#define CLI_MAX_OPTIONS 128
 
 const char *cli_group_heading(enum cli_group group);
 
@@ -115,8 +127,9 @@ const char *cli_option_argument(const struct cli_option *option, char *text, siz
 /* Index of value in "a|b|c", or -1. */
 int cli_choice_index(const char *choices, const char *value);
 
-/* Long names: '-' and '_' are the same. NULL if there is none; aliases count. */
-const struct cli_option *cli_option_find(const char *name, size_t bytes);
+/* Long names: '-' and '_' are the same. NULL if there is none; aliases count. A name may stand for one option in one
+   group and for another in others: that of `groups` (enum cli_group) comes first. */
+const struct cli_option *cli_option_find(const char *name, size_t bytes, unsigned groups);
 const struct cli_option *cli_option_find_letter(char letter);
 
 #endif

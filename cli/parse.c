@@ -107,6 +107,8 @@ enum gputime_status cli_option_set(struct cli_options *options, const struct cli
         return add_text(place, value, where, err);
     case CLI_WORD:
         break;
+    case CLI_PLACE: /* only the command line has places */
+        return cli_fail_usage(err, "%s belongs between the traces", where);
     }
     return GPUTIME_OK;
 }
@@ -118,6 +120,27 @@ struct reader {
     int argc, next;
     struct gputime_error *err;
 };
+
+/* "--per range NAME": some values are followed by one more. */
+static enum gputime_status take_pair(struct reader *reader, const struct cli_option *option, const char *value,
+                                     const char *where) {
+    if (!option->pair || !value || strcmp(option->pair, value) != 0)
+        return GPUTIME_OK;
+    if (reader->next == reader->argc)
+        return cli_fail_usage(reader->err, "%s %s needs a name behind it", where, value);
+    *(const char **)member(&reader->arguments->options, option->pair_offset) = reader->argv[reader->next++];
+    return GPUTIME_OK;
+}
+
+static enum gputime_status take_place(struct reader *reader, const struct cli_option *option, const char *value,
+                                      const char *where) {
+    int64_t *place = member(&reader->arguments->options, option->offset);
+    if (value || *place)
+        return cli_fail_usage(reader->err, value ? "%s takes no value with '='; traces follow it" : "%s is given twice",
+                              where);
+    *place = (int64_t)reader->arguments->word_count + 1;
+    return GPUTIME_OK;
+}
 
 static enum gputime_status take_option(struct reader *reader, const struct cli_option *option, const char *value,
                                        const char *where) {
@@ -132,10 +155,18 @@ static enum gputime_status take_option(struct reader *reader, const struct cli_o
     reader->arguments->given[option - cli_option_table] = true;
     if (option->implies)
         *(int *)member(&reader->arguments->options, option->implies) = 1;
+    if (option->type == CLI_PLACE)
+        return take_place(reader, option, value, where);
     enum gputime_status status = cli_option_set(&reader->arguments->options, option, value, where, reader->err);
     if (!status && option->type == CLI_WORD)
         reader->arguments->words[reader->arguments->word_count++] = value;
-    return status;
+    return status ? status : take_pair(reader, option, value, where);
+}
+
+/* The groups of the command where the first word has named it by now. */
+static unsigned known_groups(const struct cli_arguments *arguments) {
+    const struct cli_command *command = arguments->word_count ? cli_command_find(arguments->words[0]) : NULL;
+    return command ? command->groups : CLI_GROUPS_REPORT;
 }
 
 static enum gputime_status fail_unknown_option(const char *name, size_t bytes, struct gputime_error *err) {
@@ -156,7 +187,7 @@ static enum gputime_status fail_unknown_option(const char *name, size_t bytes, s
 static enum gputime_status take_long(struct reader *reader, const char *word) {
     char where[64];
     size_t bytes = strcspn(word, "=");
-    const struct cli_option *option = cli_option_find(word, bytes);
+    const struct cli_option *option = cli_option_find(word, bytes, known_groups(reader->arguments));
     if (!option)
         return fail_unknown_option(word, bytes < 200 ? bytes : 200, reader->err);
     snprintf(where, sizeof where, "option '--%.*s'", (int)bytes, word);
@@ -217,7 +248,7 @@ enum gputime_status cli_arguments_parse(struct cli_arguments *arguments, int arg
 /* ---- settings ---- */
 
 static const struct cli_option *find(const char *name) {
-    return cli_option_find(name, strlen(name));
+    return cli_option_find(name, strlen(name), CLI_GROUPS_REPORT);
 }
 
 static bool is_given(const struct cli_arguments *arguments, const struct cli_option *option) {
@@ -272,6 +303,7 @@ static void settle(struct cli_arguments *arguments) {
     arguments->options.lib.rule_file_count = rules->count;
     if (is_given(arguments, find("rules")) && !is_given(arguments, find("map")))
         arguments->options.lib.map = NULL;
+    arguments->options.is_class_default = !is_given(arguments, find("rules")) && !is_given(arguments, find("map"));
     if (is_set(arguments, "bins") && !is_set(arguments, "hist")) /* only bins of equal width can be counted out */
         arguments->options.lib.bins = GPUTIME_BINS_LINEAR;
 }

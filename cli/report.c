@@ -8,7 +8,7 @@
 #include "capture.h"
 #include "clock.h"
 #include "error.h"
-#include "request.h"
+#include "make.h"
 #include "target.h"
 #include "terminal.h"
 
@@ -17,6 +17,7 @@ struct job {
     struct cli_options own; /* the user's, as they are meant for the command */
     const struct cli_options *options;
     struct cli_captures captures;
+    struct cli_limits limits;
     struct gputime_trace **traces; /* of the captures that could be read */
     const char **names;            /* of each of them, its first file */
     size_t trace_count;
@@ -27,21 +28,39 @@ struct job {
     const char *page; /* to open; NULL: none */
 };
 
+/* Files of two captures need no --a and --b to be told apart. */
+static enum gputime_status find_sides(struct cli_captures *captures, struct gputime_error *err) {
+    if (captures->first_of_b == captures->count && captures->count == 2)
+        captures->first_of_b = 1;
+    if (captures->first_of_b == captures->count)
+        return cli_fail_usage(err, "these are %zu captures; say which are of A and of B: --a A1 A2 --b B1 B2",
+                              captures->count);
+    return GPUTIME_OK;
+}
+
 /* Everything that can be found wrong before the traces are read. */
-static enum gputime_status plan(struct job *job, struct cli_words traces, struct gputime_error *err) {
+static enum gputime_status plan(struct job *job, struct cli_words traces, size_t split, struct gputime_error *err) {
     enum gputime_status status =
         job->options->config
             ? cli_captures_init_config(&job->captures, job->options->config, err)
-            : cli_captures_init(&job->captures, traces.items, traces.count, job->command->takes_runs, err);
+            : cli_captures_init(&job->captures, traces.items, traces.count, job->command->takes_runs, split, err);
+    job->captures.is_class_default = job->options->is_class_default;
     if (!status)
         status = cli_captures_check(&job->captures, &job->options->lib, err);
+    if (!status && job->command->action == CLI_ACTION_DIFF)
+        status = find_sides(&job->captures, err);
+    if (!status)
+        status = cli_limits_init(&job->limits, job->command, job->options, err);
     if (!status)
         status = cli_destinations_plan(job->command, job->options, job->destinations, &job->destination_count, err);
     if (!status && job->options->open)
         status = cli_browser_plan(job->destinations, &job->destination_count, &job->page, err);
     for (size_t i = 0; !status && i < job->destination_count; i++) {
         const struct cli_destination *destination = &job->destinations[i];
-        if (destination->path)
+        if (cli_format_is_missing(destination->format))
+            status = cli_fail(err, "this gputime was built without %s; 'make WEB=1' builds it in and needs npm",
+                              destination->format);
+        else if (destination->path)
             status = cli_target_check(destination->path, destination->makes_folder || destination->makes_itself,
                                       &job->captures, err);
         if (!status)
@@ -58,7 +77,7 @@ static void print_error(const struct gputime_error *err) {
 /* A capture among several that cannot be read costs its own report alone, and the exit status, unless they make one
    picture. The last failure is left to be printed at the end, behind the reports. */
 static enum gputime_status leave_out(struct job *job, const struct gputime_error *err) {
-    if (err->status == GPUTIME_USAGE || job->command->takes_runs)
+    if (err->status == GPUTIME_USAGE || job->command->takes_runs || job->command->action == CLI_ACTION_DIFF)
         return err->status;
     if (job->failure.status)
         print_error(&job->failure);
@@ -129,26 +148,40 @@ static bool hint_is_due(const struct job *job, const struct cli_destination *des
            (int64_t)strlen(job->command->hint) <= width && cli_request_is_sorted_as_usual(job->command, job->options);
 }
 
+/* Every trace has to keep every limit; a comparison is one thing. */
+static size_t verdicts_per_limit(const struct job *job) {
+    return job->command->action == CLI_ACTION_DIFF ? 1 : job->trace_count;
+}
+
 static enum gputime_status write_reports(const struct job *job, struct gputime_error *err) {
     enum gputime_status status = GPUTIME_OK;
-    struct gputime_report *report = NULL;
+    struct cli_made made = {0};
     struct gputime_options options[CLI_MAX_DESTINATIONS];
     for (size_t i = 0; !status && i < job->destination_count; i++) {
         const struct cli_request *request = &job->requests[i];
         options[i] = destination_options(job, i);
-        if (!report || !cli_request_same(request, &job->requests[i - 1])) {
-            gputime_report_free(report);
-            status = gputime_report_new(job->traces, job->trace_count, job->command->name, request->analyses,
-                                        request->analysis_count, &options[i], &report, err);
-        }
+        const struct cli_making making = {.command = job->command,
+                                          .options = job->options,
+                                          .limits = &job->limits,
+                                          .request = request,
+                                          .traces = job->traces,
+                                          .trace_count = job->trace_count,
+                                          .captures = &job->captures};
+        if (!made.report || !cli_request_same(request, &job->requests[i - 1]))
+            status = cli_make(&making, &options[i], &made, err);
         if (!status && job->destinations[i].makes_folder)
             status = cli_target_make_folder(job->destinations[i].path, err);
         if (!status)
-            status = gputime_report_write(report, &options[i], job->destinations[i].path, err);
+            status = gputime_report_write(made.report, &options[i], job->destinations[i].path, err);
         if (!status && hint_is_due(job, &job->destinations[i], options[i].width))
             printf("\n%s\n", job->command->hint);
     }
-    gputime_report_free(report);
+    if (!status && made.broken) {
+        cli_fail(err, "%zu of %zu limits %s broken", made.broken, made.limit_count * verdicts_per_limit(job),
+                 made.broken == 1 ? "is" : "are");
+        status = err->status = GPUTIME_BROKEN;
+    }
+    cli_made_release(&made);
     return status;
 }
 
@@ -200,6 +233,11 @@ static enum gputime_status show_page(const struct job *job, struct gputime_error
 
 enum gputime_status cli_report_run(const struct cli_command *command, const struct cli_options *options,
                                    struct cli_words traces, struct gputime_error *err) {
+    return cli_report_run_sides(command, options, traces, traces.count, err);
+}
+
+enum gputime_status cli_report_run_sides(const struct cli_command *command, const struct cli_options *options,
+                                         struct cli_words traces, size_t split, struct gputime_error *err) {
     if (traces.count && options->config)
         return cli_fail_usage(err, "--config names the traces; leave '%s' out", traces.items[0]);
     if (traces.count == 0 && !options->config)
@@ -219,16 +257,17 @@ enum gputime_status cli_report_run(const struct cli_command *command, const stru
     char now[CLI_TIME_MAX];
     if (command->folder_layout)
         job->own.lib.generated_at = cli_generated_at(options, now);
-    enum gputime_status status = plan(job, traces, err);
+    enum gputime_status status = plan(job, traces, split, err);
     if (!status)
         status = read_traces(job, err);
     if (!status)
         status = write_reports(job, err);
-    if (!status) {
+    if (!status || status == GPUTIME_BROKEN) {
         name_own_files(job);
         name_folder(job);
         warn_of_losses(job);
-        status = show_page(job, err);
+        enum gputime_status shown = show_page(job, err);
+        status = shown ? shown : status;
     } else if (job->page) {
         cli_browser_cancel(job->destinations, job->destination_count);
     }
@@ -244,6 +283,7 @@ enum gputime_status cli_report_run(const struct cli_command *command, const stru
     free(job->traces);
     free(job->names);
     cli_captures_release(&job->captures);
+    cli_limits_release(&job->limits);
     free(job);
     return status;
 }

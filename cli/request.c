@@ -21,6 +21,15 @@ bool cli_format_is_data(const char *format) {
     return true; /* the files of older tools list everything */
 }
 
+bool cli_format_is_missing(const char *format) {
+    for (size_t i = 0; i < gputime_registry_count(GPUTIME_OUTPUTS); i++) {
+        struct gputime_entry entry = gputime_registry_entry(GPUTIME_OUTPUTS, i);
+        if (strcmp(entry.key, format) == 0)
+            return entry.is_missing;
+    }
+    return false;
+}
+
 bool cli_format_is_page(const char *format) {
     return strcmp(format, "html") == 0;
 }

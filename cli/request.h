@@ -30,8 +30,9 @@ struct cli_request {
     char sibling_names[512]; /* tables hidden because --table asks for another of the same analysis */
 };
 
-bool cli_format_is_data(const char *format); /* for programs: it carries every row */
-bool cli_format_is_page(const char *format); /* for browsers */
+bool cli_format_is_data(const char *format);    /* for programs: it carries every row */
+bool cli_format_is_page(const char *format);    /* for browsers */
+bool cli_format_is_missing(const char *format); /* this build cannot write it */
 
 bool cli_part_applies(const struct cli_part *part, const struct cli_options *options);
 

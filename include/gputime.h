@@ -30,6 +30,7 @@ enum gputime_status {
     GPUTIME_OK = 0,
     GPUTIME_FAILED = 1, /* the work could not be done */
     GPUTIME_USAGE = 2,  /* the request makes no sense: unknown analysis, no such step */
+    GPUTIME_BROKEN = 3, /* a limit of the user is broken: only the program's, functions tell it otherwise */
 };
 
 struct gputime_error {
@@ -154,6 +155,31 @@ enum gputime_status gputime_report_new(struct gputime_trace *const *traces, size
                                        const struct gputime_options *options, struct gputime_report **out,
                                        struct gputime_error *err);
 void gputime_report_free(struct gputime_report *report); /* NULL is fine */
+
+/* How two reports are compared; zero-initialise, 0 and NULL mean automatic. */
+struct gputime_diff_options {
+    const char *per;    /* amounts are divided by the number of: "step", "range", "launch"; "none": they are not; NULL:
+                           step, where every capture has steps that make up most of it */
+    const char *range;  /* per range: its name */
+    const char *tables; /* comma-separated keys of the tables to compare; NULL: all that both reports have */
+    const char *noise;  /* "2%": smaller changes count as noise whatever the spread; NULL is "1%" */
+};
+
+/* Compares report B with report A, table by table; both may be over several captures. They should have the same
+   analyses, "measures", "accounting", "categories", "gaps" and "steps" among them, and tables with all their rows. Each
+   table is under its own key, with columns a_KEY, b_KEY and delta_KEY for each amount. The result borrows from both
+   reports; its first section is the comparison. */
+enum gputime_status gputime_report_diff(const struct gputime_report *a, const struct gputime_report *b,
+                                        const struct gputime_diff_options *diff, const struct gputime_options *options,
+                                        struct gputime_report **out, struct gputime_error *err);
+
+/* Judges limits and adds the table `limits` with a verdict for each. A limit is MEASURE or KIND:GLOB (kernel, category,
+   range, phase, memory, cause, launch, work), < <= > or >=, and a number with %, a unit of time or nothing. In a report
+   it says what must hold: "idle<20%", "utilisation>80%", "gap<5ms", "losses<1", "kernel:*nccl*<10%". In a comparison it
+   says which change must not be: "step>+3%", "kernel:*flash*>+10%"; one inside the noise breaks no limit. What the
+   report does not have is a usage error. */
+enum gputime_status gputime_report_check(struct gputime_report *report, const char *const *limits, size_t limit_count,
+                                         size_t *broken, struct gputime_error *err);
 
 /* Writes to a file (replaced whole or not at all), or to standard output when path is NULL or "-". For CSV a path that
    ends in '/' is a folder that gets one file for each table; with the format "explain" it gets report.md, report.json,

@@ -1,8 +1,9 @@
-// Reads what every number means out of docs/measures.md: for each table (a heading that begins with its key) and for the
-// facts the text below the heading and the meaning of each column, as plain text.
+// Reads what every number means out of docs/measures.md, as plain text: of each table the paragraphs about it and the
+// meaning of its columns. A table has a heading that begins with its key, or is named in the text about another; the heading
+// that ends in "(facts)" is about the facts.
 
-const HEADING = /^## (?:`(\w+)`|.*\((facts)\)$)/;
-const ROW = /^\|(.+)\|$/;
+const HEADING = /^###? (?:`(\w+)`|.*\((facts)\)$)/;
+const BORROWED = /((?:`\w+`(?:, | and )?)+) as in `(\w+)`/g;
 
 function plain(markdown) {
   return markdown
@@ -10,6 +11,7 @@ function plain(markdown) {
     .replace(/`([^`]*)`/g, '$1')
     .replace(/\*+([^*]+)\*+/g, '$1')
     .replace(/\\\|/g, '|')
+    .replace(/\s+/g, ' ')
     .trim();
 }
 
@@ -21,28 +23,41 @@ function cellsOf(line) {
 }
 
 /** "`min_ns`, `max_ns` (data)" names two columns. */
-function keysOf(cell) {
-  return [...cell.matchAll(/`(\w+)`/g)].map((match) => match[1]);
+function keysOf(text) {
+  return [...text.matchAll(/`(\w+)`/g)].map((match) => match[1]);
+}
+
+function addColumns(table, lines) {
+  for (const cells of lines.map(cellsOf))
+    for (const key of keysOf(cells[0])) table.columns[key] ??= plain(cells[cells.length - 1]);
+}
+
+function addParagraph(table, text, tables) {
+  table.about.push(plain(text));
+  for (const [, keys, other] of text.matchAll(BORROWED))
+    for (const key of keysOf(keys)) table.columns[key] ??= tables[other]?.columns[key];
 }
 
 export function readDefinitions(markdown) {
   const tables = {};
+  const at = (key) => (tables[key] ??= { about: [], columns: {} });
   let table = null;
-  for (const line of markdown.split('\n')) {
-    const heading = HEADING.exec(line);
-    if (heading) {
-      table = tables[heading[1] ?? heading[2]] = { about: '', columns: {} };
-    } else if (line.startsWith('## ')) {
-      table = null;
-    } else if (!table) {
-      continue;
-    } else if (ROW.test(line)) {
-      const cells = cellsOf(line);
-      for (const key of keysOf(cells[0])) table.columns[key] = plain(cells[cells.length - 1]);
-    } else if (Object.keys(table.columns).length === 0) {
-      table.about += line.trim() === '' ? '\n' : `${plain(line)} `;
-    }
+  for (const block of markdown.replace(/^#.*$/gm, '\n$&\n').split(/\n{2,}/)) {
+    const text = block.trim();
+    const heading = HEADING.exec(text);
+    if (heading) table = at(heading[1] ?? heading[2]);
+    else if (/^#+ /.test(text)) table = null;
+    else if (text.startsWith('|') && table) addColumns(table, text.split('\n'));
+    else if (table) addParagraph(table, text, tables);
   }
-  for (const each of Object.values(tables)) each.about = each.about.replace(/\s*\n\s*/g, '\n').trim();
   return tables;
+}
+
+/** The paragraphs about a table: its own, else those that name it. */
+export function paragraphsAbout(definitions, key) {
+  const word = new RegExp(`\\b${key}\\b`);
+  return (
+    definitions[key]?.about ??
+    Object.values(definitions).flatMap(({ about }) => about.filter((text) => word.test(text)))
+  );
 }

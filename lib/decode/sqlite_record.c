@@ -180,6 +180,11 @@ static struct integer_field integer_field(uint64_t type, uint32_t offset, uint8_
 static void add_field(struct layout *layout, const struct wanted *wanted, uint64_t type, uint32_t offset) {
     uint8_t slot = wanted->slot;
     bool is_integer = (type >= 1 && type <= 6) || type == 8 || type == 9;
+    if (wanted->is_rowid) { /* whatever the payload has in its place */
+        layout->types[slot] = GT_SQLITE_NULL;
+        layout->others[layout->other_count++] = (struct other_field){.slot = slot};
+        return;
+    }
     if (is_integer && !wanted->is_real) {
         layout->types[slot] = GT_SQLITE_INT;
         layout->integers[layout->integer_count++] = integer_field(type, offset, slot);
@@ -187,8 +192,6 @@ static void add_field(struct layout *layout, const struct wanted *wanted, uint64
     }
     if (type == 0 || type == 10 || type == 11) {
         layout->types[slot] = GT_SQLITE_NULL;
-        if (wanted->is_rowid) /* read with the others, because its value is not in the payload */
-            layout->others[layout->other_count++] = (struct other_field){.slot = slot};
         return;
     }
     layout->types[slot] = is_integer || type == 7 ? GT_SQLITE_REAL : type % 2 ? GT_SQLITE_TEXT : GT_SQLITE_BLOB;

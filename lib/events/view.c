@@ -288,7 +288,10 @@ enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels 
     view->store = store;
     view->labels = labels;
     view->options = options;
+    view->shared = gt_shared_new();
     enum gt_status status = gt_selection_init(&making.selection, store, labels, options, err);
+    if (status == GT_OK && !view->shared)
+        status = gt_fail_memory(err);
     if (status == GT_OK) {
         view->has_window = making.selection.has_window;
         view->window_start_ns = making.selection.window_start_ns;
@@ -319,6 +322,7 @@ enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels 
 void gt_view_free(struct gt_view *view) {
     if (!view)
         return;
+    gt_shared_free(view->shared);
     gt_arena_release(&view->arena);
     gt_free(view);
 }

@@ -1,20 +1,22 @@
 /* Accounting: for each device, its span split into compute, exposed communication, exposed memory and idle time, which
    sum to the span; then the mean, minimum and maximum over devices. */
-#include "measure/account.h"
 #include "measure/measure.h"
+#include "measure/shared.h"
 
 #define AMOUNT_COLUMNS                                                                                                 \
-    {"span_ns", "Span", GT_UNIT_NS, NULL, 0}, {"busy_ns", "Busy", GT_UNIT_NS, NULL, 0},                                \
-        {"idle_ns", "Idle", GT_UNIT_NS, NULL, 0}, {"compute_ns", "Compute", GT_UNIT_NS, NULL, 0},                      \
-        {"comm_ns", "Comm", GT_UNIT_NS, NULL, 0}, {"memory_ns", "Memory", GT_UNIT_NS, NULL, 0},                        \
-        {"exposed_comm_ns", "Exposed comm", GT_UNIT_NS, NULL, 0},                                                      \
-        {"exposed_memory_ns", "Exposed memory", GT_UNIT_NS, NULL, 0},                                                  \
-        {"overlap_ns", "Comm under compute", GT_UNIT_NS, NULL, 0}, {                                                   \
-        "sum_ns", "Sum of ops", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL                                                     \
+    {"span_ns", "Span", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},                                           \
+        {"busy_ns", "Busy", GT_UNIT_NS, NULL, GT_COLUMN_ADDS}, {"idle_ns", "Idle", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},  \
+        {"compute_ns", "Compute", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},                                                   \
+        {"comm_ns", "Comm", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},                                                         \
+        {"memory_ns", "Memory", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},                                                     \
+        {"exposed_comm_ns", "Exposed comm", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},                                         \
+        {"exposed_memory_ns", "Exposed memory", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},                                     \
+        {"overlap_ns", "Comm under compute", GT_UNIT_NS, NULL, GT_COLUMN_ADDS}, {                                      \
+        "sum_ns", "Sum of ops", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS                                    \
     }
 
 static const struct gt_report_column account_columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, 0},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     AMOUNT_COLUMNS,
     {"utilisation", "Busy share", GT_UNIT_SHARE, "span", 0},
     {"gpu", "Model", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
@@ -22,15 +24,15 @@ static const struct gt_report_column account_columns[] = {
 };
 
 static const struct gt_report_column summary_columns[] = {
-    {"measure", "Over GPUs", GT_UNIT_NONE, NULL, 0},
+    {"measure", "Over GPUs", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     AMOUNT_COLUMNS,
     {"utilisation", "Busy share", GT_UNIT_SHARE, "span", 0},
 };
 
 static const struct gt_report_column part_columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, 0},
-    {"part", "Time in", GT_UNIT_NONE, NULL, 0},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"part", "Time in", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"share", "Share", GT_UNIT_SHARE, "span", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
 };
 
@@ -117,20 +119,15 @@ enum gt_status gt_accounting_run(const struct gt_view *view, struct gt_section *
     gt_table_for(section, parts, GT_FOR_SCREEN); /* data have the table, pages a chart of it */
     struct gt_table *table =
         gt_section_table(section, "accounting", "GPU time by device", account_columns, GT_ARRAY_COUNT(account_columns));
-    struct gt_accountant accountant = {0};
+    const struct gt_account *accounts = gt_shared_accounts(view, err);
     struct summary summary = {0};
-    enum gt_status status = GT_OK;
-    for (size_t d = 0; d < view->device_count && status == GT_OK; d++) {
-        struct gt_account account;
-        if (!gt_accountant_device(&accountant, view, &view->devices[d], &account)) {
-            status = gt_fail_memory(err);
-            continue;
-        }
-        add_parts(parts, &view->devices[d], &account);
-        add_account(table, view, &view->devices[d], &account);
-        summary_take(&summary, &account);
+    if (!accounts)
+        return err->code;
+    for (size_t d = 0; d < view->device_count; d++) {
+        add_parts(parts, &view->devices[d], &accounts[d]);
+        add_account(table, view, &view->devices[d], &accounts[d]);
+        summary_take(&summary, &accounts[d]);
     }
-    gt_accountant_release(&accountant);
     add_summary(section, &summary);
-    return status;
+    return GT_OK;
 }

@@ -14,19 +14,19 @@ struct category {
 };
 
 static const struct gt_report_column columns[] = {
-    {"category", "Category", GT_UNIT_NONE, NULL, 0},
-    {"count", "Ops", GT_UNIT_COUNT, NULL, 0},
-    {"total_ns", "Sum", GT_UNIT_NS, NULL, 0},
-    {"wall_ns", "Wall", GT_UNIT_NS, NULL, 0},
+    {"category", "Category", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"count", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"wall_ns", "Wall", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"share", "Share of busy", GT_UNIT_SHARE, "busy time, by wall time", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
     {"time_class", "Kind of time", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
 };
 
 static const struct gt_report_column summed_columns[] = {
-    {"category", "Category", GT_UNIT_NONE, NULL, 0},
-    {"count", "Ops", GT_UNIT_COUNT, NULL, 0},
-    {"total_ns", "Sum", GT_UNIT_NS, NULL, 0},
-    {"wall_ns", "Wall", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"category", "Category", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"count", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"wall_ns", "Wall", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
     {"share", "Share of sum", GT_UNIT_SHARE, "summed op time", GT_COLUMN_BAR},
     {"time_class", "Kind of time", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
 };

@@ -19,18 +19,19 @@ struct class_stats {
 
 #define SUM_COLUMNS                                                                                                    \
     {"time_per_iter_ns", "Time/iter", GT_UNIT_NS, NULL, 0},                                                            \
-        {"instances_per_iter", "Count/iter", GT_UNIT_COUNT, NULL, 0}, {"total_ns", "Total", GT_UNIT_NS, NULL, 0}, {    \
+        {"instances_per_iter", "Count/iter", GT_UNIT_COUNT, NULL, 0},                                                  \
+        {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS}, {                                   \
         "instances", "Count", GT_UNIT_COUNT, NULL, 0                                                                   \
     }
 
 static const struct gt_report_column class_columns[] = {
-    {"class", "Class", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"class", "Class", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     SUM_COLUMNS,
     {"share", "Share", GT_UNIT_SHARE, "kernel time without communication", GT_COLUMN_BAR},
 };
 
 static const struct gt_report_column operation_columns[] = {
-    {"operation", "Operation", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"operation", "Operation", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     SUM_COLUMNS,
 };
 

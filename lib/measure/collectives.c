@@ -14,10 +14,10 @@ struct collective {
 };
 
 static const struct gt_report_column columns[] = {
-    {"name", "Collective", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"domain", "Domain", GT_UNIT_NONE, NULL, 0},
-    {"count", "Count", GT_UNIT_COUNT, NULL, 0},
-    {"bytes", "Bytes", GT_UNIT_BYTES, NULL, 0},
+    {"name", "Collective", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"count", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"bytes", "Bytes", GT_UNIT_BYTES, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"avg_bytes", "Mean", GT_UNIT_BYTES, NULL, 0},
     {"min_bytes", "Min", GT_UNIT_BYTES, NULL, 0},
     {"max_bytes", "Max", GT_UNIT_BYTES, NULL, 0},

@@ -4,13 +4,13 @@
 #include "base/mem.h"
 #include "measure/keyed.h"
 #include "measure/measure.h"
-#include "measure/named.h"
+#include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {
-    {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"device", "GPU", GT_UNIT_NONE, NULL, 0},
-    {"count", "Count", GT_UNIT_COUNT, NULL, 0},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"count", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"min_ns", "Min", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"median_ns", "Median", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
@@ -60,6 +60,17 @@ static bool key_of(const struct gt_view *view, size_t position, uint64_t *name, 
     *name = gt_op_name_id(view, position);
     *device = view->store->lanes.device[view->store->ops.lane[view->row[position]]];
     return gt_kind_is_kernel(gt_op_kind(view, position));
+}
+
+/* Without percentiles. */
+static struct gt_sample_stats stats_of(const struct gt_tally *lengths) {
+    return (struct gt_sample_stats){.count = lengths->count,
+                                    .total_ns = gt_ns_of_sum(lengths->sum),
+                                    .min_ns = lengths->min,
+                                    .max_ns = lengths->max,
+                                    .mean_ns = gt_tally_mean(lengths),
+                                    .median_ns = -1,
+                                    .p90_ns = -1};
 }
 
 /* By name id: its time over all GPUs. A kernel on eight of them is one kernel, listed on all or on none. */
@@ -114,10 +125,9 @@ static bool list_ops(const struct gt_view *view, const struct gt_keyed *groups, 
         total_ns += group->lengths.sum;
         if (!names[group->hi].is_listed)
             continue;
-        rows[count++] =
-            (struct row){.name = names[group->hi].text,
-                         .device = gt_cell_int(view->store->devices.id[group->lo]),
-                         .stats = group_of ? gt_samples_stats(&samples, i) : gt_moments_stats(&group->lengths)};
+        rows[count++] = (struct row){.name = names[group->hi].text,
+                                     .device = gt_cell_int(view->store->devices.id[group->lo]),
+                                     .stats = group_of ? gt_samples_stats(&samples, i) : stats_of(&group->lengths)};
     }
     if (ok)
         add_table(section, rows, count, gt_ns_of_sum(total_ns));
@@ -130,21 +140,17 @@ static bool list_ops(const struct gt_view *view, const struct gt_keyed *groups, 
 /* ---- from an input that is summed already, which does not tell the GPU ---- */
 
 static enum gt_status list_sums(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    struct gt_named_set set;
-    enum gt_status status = gt_named_set_init(&set, view, gt_kind_is_kernel, err);
-    if (status != GT_OK)
-        return status;
-    size_t wanted = gt_rows_wanted(view, "kernels", set.count);
+    const struct gt_named_set *set = gt_shared_kernels(view, err);
+    if (!set)
+        return err->code;
+    size_t wanted = gt_rows_wanted(view, "kernels", set->count);
     struct row *rows = gt_alloc_array(wanted, sizeof *rows);
     for (size_t i = 0; i < wanted && rows; i++)
-        rows[i] = (struct row){.name = set.items[i].name, .stats = set.items[i].stats};
+        rows[i] = (struct row){.name = set->items[i].name, .stats = set->items[i].stats};
     if (rows)
-        add_table(section, rows, wanted, set.total_ns);
-    else
-        status = gt_fail_memory(err);
+        add_table(section, rows, wanted, set->total_ns);
     gt_free(rows);
-    gt_named_set_release(&set);
-    return status;
+    return rows ? GT_OK : gt_fail_memory(err);
 }
 
 enum gt_status gt_device_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

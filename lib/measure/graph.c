@@ -35,33 +35,38 @@ struct run {
 };
 
 static const struct gt_report_column bar_columns[] = {
-    {"category", "Category", GT_UNIT_NONE, NULL, 0},
-    {"instances", "Instances", GT_UNIT_COUNT, NULL, 0},
-    {"elapsed_ns", "Elapsed", GT_UNIT_NS, NULL, 0},
-    {"total_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"category", "Category", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"instances", "Instances", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"elapsed_ns", "Elapsed", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"total_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
     {"share", "Share", GT_UNIT_SHARE, "elapsed time", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
 };
 
 static const struct gt_report_column name_columns[] = {
-    {"category", "Category", GT_UNIT_NONE, NULL, 0},      {"instances", "Instances", GT_UNIT_COUNT, NULL, 0},
-    {"elapsed_ns", "Elapsed", GT_UNIT_NS, NULL, 0},       {"total_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
-    {"name", "Name", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"category", "Category", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"instances", "Instances", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"elapsed_ns", "Elapsed", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"total_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"name", "Name", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
 };
 
 static const struct gt_report_column run_columns[] = {
     {"gpus", "GPUs", GT_UNIT_COUNT, NULL, 0},
-    {"ops", "GPU ops", GT_UNIT_COUNT, NULL, 0},
-    {"elapsed_ns", "Elapsed", GT_UNIT_NS, NULL, 0},
-    {"busy_ns", "GPU busy", GT_UNIT_NS, NULL, 0},
-    {"non_gpu_ns", "Non-GPU", GT_UNIT_NS, NULL, 0},
+    {"ops", "GPU ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"elapsed_ns", "Elapsed", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"busy_ns", "GPU busy", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"non_gpu_ns", "Non-GPU", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"busy_share", "Busy", GT_UNIT_SHARE, "elapsed time", 0},
     {"is_given", "Elapsed time given", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
 };
 
 static const struct gt_report_column device_columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, 0},       {"ops", "GPU ops", GT_UNIT_COUNT, NULL, 0},
-    {"elapsed_ns", "Elapsed", GT_UNIT_NS, NULL, 0}, {"busy_ns", "GPU busy", GT_UNIT_NS, NULL, 0},
-    {"non_gpu_ns", "Non-GPU", GT_UNIT_NS, NULL, 0}, {"busy_share", "Busy", GT_UNIT_SHARE, "elapsed time", 0},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"ops", "GPU ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"elapsed_ns", "Elapsed", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"busy_ns", "GPU busy", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"non_gpu_ns", "Non-GPU", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"busy_share", "Busy", GT_UNIT_SHARE, "elapsed time", 0},
 };
 
 /* ---- sums by name and category ---- */

@@ -12,11 +12,11 @@ struct graph {
 };
 
 static const struct gt_report_column columns[] = {
-    {"pid", "Process", GT_UNIT_NONE, NULL, 0},
-    {"graph", "Graph", GT_UNIT_NONE, NULL, 0},
-    {"launches", "Launches", GT_UNIT_COUNT, NULL, 0},
-    {"ops", "Ops", GT_UNIT_COUNT, NULL, 0},
-    {"total_ns", "Sum of ops", GT_UNIT_NS, NULL, 0},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"graph", "Graph", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"launches", "Launches", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Sum of ops", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"avg_ns", "Per launch", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"share", "Share", GT_UNIT_SHARE, "summed op time", GT_COLUMN_BAR},
 };

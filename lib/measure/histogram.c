@@ -21,8 +21,10 @@ struct chosen {
 };
 
 static const struct gt_report_column columns[] = {
-    {"from_ns", "From", GT_UNIT_NS, NULL, GT_COLUMN_EDGE},          {"to_ns", "To", GT_UNIT_NS, NULL, GT_COLUMN_EDGE},
-    {"count", "Gaps", GT_UNIT_COUNT, NULL, GT_COLUMN_BAR},          {"total_ns", "Gap time", GT_UNIT_NS, NULL, 0},
+    {"from_ns", "From", GT_UNIT_NS, NULL, GT_COLUMN_EDGE | GT_COLUMN_KEY},
+    {"to_ns", "To", GT_UNIT_NS, NULL, GT_COLUMN_EDGE | GT_COLUMN_KEY},
+    {"count", "Gaps", GT_UNIT_COUNT, NULL, GT_COLUMN_BAR | GT_COLUMN_ADDS},
+    {"total_ns", "Gap time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"share", "Share", GT_UNIT_SHARE, "time of the gaps shown", 0},
 };
 

@@ -114,8 +114,7 @@ static uint8_t *new_blocking_calls(const struct gt_store *store) {
     return is_blocking;
 }
 
-/* Ranges that say something about the code that ran: not marks, and not steps, which enclose everything. */
-static uint8_t *new_telling_ranges(const struct gt_view *view) {
+uint8_t *gt_telling_ranges_new(const struct gt_view *view) {
     const struct gt_ranges *ranges = &view->store->ranges;
     uint8_t *is_telling = gt_alloc_array(ranges->count, 1);
     for (size_t i = 0; i < ranges->count && is_telling; i++)
@@ -146,7 +145,7 @@ static bool measure_stretches(const struct gt_view *view, struct gt_idle *idle, 
                               size_t count) {
     const struct gt_store *store = view->store;
     struct gt_cover cover = {0};
-    uint8_t *is_blocking = new_blocking_calls(store), *is_telling = new_telling_ranges(view);
+    uint8_t *is_blocking = new_blocking_calls(store), *is_telling = gt_telling_ranges_new(view);
     int64_t *covered_ns = gt_alloc_array(count, 3 * sizeof *covered_ns);
     struct gt_cover_table calls = {store->calls.count, store->calls.start_ns, store->calls.end_ns, store->calls.thread,
                                    NULL};

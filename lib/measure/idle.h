@@ -36,4 +36,13 @@ struct gt_idle {
 enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err);
 void gt_idle_release(struct gt_idle *idle);
 
+/* The step of the op that ends the gap; GT_NO_ROW: none. */
+static inline uint32_t gt_idle_gap_step(const struct gt_view *view, const struct gt_idle_gap *gap) {
+    return gap->next == GT_NO_ROW ? GT_NO_ROW : view->labels->op_step[view->row[gap->next]];
+}
+
+/* One byte for each range of the store, not 0 where it says something about the code that ran: not marks, and not
+   steps, which enclose everything. Free with gt_free; NULL: memory was short. */
+uint8_t *gt_telling_ranges_new(const struct gt_view *view);
+
 #endif

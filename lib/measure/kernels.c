@@ -1,54 +1,26 @@
 /* Kernels: statistics of op durations by kernel name, from ops or from an input that is summed already. */
-#include "base/mem.h"
 #include "measure/measure.h"
-#include "measure/named.h"
+#include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {
-    {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"count", "Count", GT_UNIT_COUNT, NULL, 0},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"count", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"min_ns", "Min", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"median_ns", "Median", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"max_ns", "Max", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
-    {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
+    {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE | GT_COLUMN_SPREAD},
     {"p90_ns", "p90", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"p99_ns", "p99", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"share", "Share", GT_UNIT_SHARE, "kernel time", GT_COLUMN_BAR},
     {"launch_share", "Of launches", GT_UNIT_SHARE, "kernel launches", GT_COLUMN_DETAIL},
-    {"category", "Category", GT_UNIT_NONE, NULL, 0},
+    {"category", "Category", GT_UNIT_NONE, NULL, GT_COLUMN_CLASS},
     {"rule", "Rule", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"collective", "Collective", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"short_name", "Short name", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"short_name", "Short name", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ALIAS},
     {"full_name", "Full name (first seen)", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_DETAIL},
 };
-
-static const char mixed[] = "mixed";
-
-static void add_category(const char **known, const char *key) {
-    if (!*known)
-        *known = key;
-    else if (*known != mixed && strcmp(*known, key) != 0)
-        *known = mixed;
-}
-
-/* By name id: the category that all its kernels have. A simplified name may stand for kernels of several. To be freed;
-   NULL: memory was short. */
-static const char **new_categories(const struct gt_view *view) {
-    const struct gt_labels *labels = view->labels;
-    const struct gt_groups *groups = &view->store->groups;
-    const char **keys = gt_alloc_array(gt_name_count(view), sizeof(const char *));
-    for (size_t i = 0; keys && i < view->op_count; i++)
-        if (gt_kind_is_kernel(gt_op_kind(view, i)))
-            add_category(&keys[gt_op_name_id(view, i)], labels->categories[labels->op_category[view->row[i]]].key);
-    for (size_t i = 0; keys && i < view->group_count; i++) {
-        uint32_t row = view->groups[i];
-        if (gt_kind_is_kernel(groups->kind[row]))
-            add_category(&keys[gt_name_id(view, groups->name[row])],
-                         labels->categories[labels->group_category[row]].key);
-    }
-    return keys;
-}
 
 /* "builtin 57: nvjet"; null where no rule fired. */
 static struct gt_cell rule_cell(struct gt_arena *arena, const struct gt_name_reason *reason) {
@@ -59,10 +31,11 @@ static struct gt_cell rule_cell(struct gt_arena *arena, const struct gt_name_rea
 }
 
 static void add_row(const struct gt_view *view, struct gt_section *section, struct gt_table *table,
-                    const struct gt_named_set *set, const struct gt_named *kernel, const char *category) {
+                    const struct gt_named_set *set, const struct gt_named *kernel) {
     const struct gt_labels *labels = view->labels;
     const struct gt_sample_stats *stats = &kernel->stats;
-    const struct gt_name_reason *reason = category == mixed ? NULL : labels->name_reason[kernel->full_name];
+    const struct gt_name_reason *reason =
+        kernel->category == gt_category_mixed ? NULL : labels->name_reason[kernel->full_name];
     struct gt_cell *cell = gt_table_row(table);
     *cell++ = gt_cell_text(kernel->name);
     *cell++ = gt_cell_count(stats->count);
@@ -76,7 +49,7 @@ static void add_row(const struct gt_view *view, struct gt_section *section, stru
     *cell++ = gt_cell_known(stats->p99_ns);
     *cell++ = gt_cell_share((double)stats->total_ns, (double)set->total_ns);
     *cell++ = gt_cell_share((double)stats->count, (double)set->total_count);
-    *cell++ = gt_cell_text(gt_str_of(category));
+    *cell++ = gt_cell_text(gt_str_of(kernel->category));
     *cell++ = rule_cell(&section->report->arena, reason);
     *cell++ = reason && reason->collective ? gt_cell_text(gt_str_of(reason->collective)) : gt_cell_null();
     *cell++ = gt_cell_text(gt_labels_short_name(labels, kernel->full_name));
@@ -84,25 +57,17 @@ static void add_row(const struct gt_view *view, struct gt_section *section, stru
 }
 
 enum gt_status gt_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    struct gt_named_set set;
-    enum gt_status status = gt_named_set_init(&set, view, gt_kind_is_kernel, err);
-    if (status != GT_OK)
-        return status;
-    const char **categories = new_categories(view);
-    if (!categories) {
-        gt_named_set_release(&set);
-        return gt_fail_memory(err);
-    }
+    const struct gt_named_set *set = gt_shared_kernels(view, err);
+    if (!set)
+        return err->code;
     struct gt_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
-    gt_fact_group_add(&facts, "kernel_names", "Kernel names", GT_UNIT_COUNT, gt_cell_count(set.count));
-    gt_fact_group_add(&facts, "kernel_launches", "Kernel launches", GT_UNIT_COUNT, gt_cell_int(set.total_count));
-    gt_fact_group_add(&facts, "kernel_time_ns", "Kernel time (sum)", GT_UNIT_NS, gt_cell_int(set.total_ns));
+    gt_fact_group_add(&facts, "kernel_names", "Kernel names", GT_UNIT_COUNT, gt_cell_count(set->count));
+    gt_fact_group_add(&facts, "kernel_launches", "Kernel launches", GT_UNIT_COUNT, gt_cell_int(set->total_count));
+    gt_fact_group_add(&facts, "kernel_time_ns", "Kernel time (sum)", GT_UNIT_NS, gt_cell_int(set->total_ns));
     struct gt_table *table = gt_section_table(section, "kernels", "Kernels", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
     table->empty = view->is_whole ? "The trace has no kernel." : "No kernel in the selection.";
-    for (size_t i = 0; i < set.count; i++)
-        add_row(view, section, table, &set, &set.items[i], categories[set.items[i].id]);
-    gt_free(categories);
-    gt_named_set_release(&set);
+    for (size_t i = 0; i < set->count; i++)
+        add_row(view, section, table, set, &set->items[i]);
     return GT_OK;
 }

@@ -3,29 +3,44 @@
 
 #include "measure/measure.h"
 
-static bool find_or_add(struct gt_keyed *keyed, uint64_t hi, uint64_t lo) {
+static struct gt_keyed_group *find_or_add(struct gt_keyed *keyed, uint64_t hi, uint64_t lo) {
     bool is_new;
-    if (keyed->count && keyed->items[keyed->last].hi == hi && keyed->items[keyed->last].lo == lo)
-        return true;
     keyed->groups.elem_bytes = sizeof *keyed->items;
     struct gt_keyed_group *group = gt_grouping_find(&keyed->groups, hi, lo, &is_new);
     if (!group)
-        return false;
+        return NULL;
     keyed->items = (void *)keyed->groups.list;
     keyed->count = keyed->groups.count;
-    keyed->last = (uint32_t)(group - keyed->items);
     group->hi = hi;
     group->lo = lo;
-    return true;
+    return group;
 }
 
 uint32_t gt_keyed_add(struct gt_keyed *keyed, uint64_t hi, uint64_t lo, int64_t length_ns) {
-    if (keyed->failed || !find_or_add(keyed, hi, lo)) {
-        keyed->failed = true;
-        return GT_NO_ROW;
+    uint32_t *recent = &keyed->recent[(lo * 31 + hi * 17) % GT_KEYED_RECENT];
+    struct gt_keyed_group *group = *recent < keyed->count ? &keyed->items[*recent] : NULL;
+    if (!group || group->hi != hi || group->lo != lo) {
+        group = keyed->failed ? NULL : find_or_add(keyed, hi, lo);
+        if (!group) {
+            keyed->failed = true;
+            return GT_NO_ROW;
+        }
+        *recent = (uint32_t)(group - keyed->items);
     }
-    gt_moments_add(&keyed->items[keyed->last].lengths, length_ns);
-    return keyed->last;
+    gt_tally_add(&group->lengths, length_ns);
+    return *recent;
+}
+
+void gt_keyed_merge(struct gt_keyed *keyed, uint64_t hi, uint64_t lo, const struct gt_tally *lengths) {
+    struct gt_keyed_group *group = keyed->failed ? NULL : find_or_add(keyed, hi, lo);
+    keyed->failed = !group;
+    if (!group || lengths->count == 0)
+        return;
+    struct gt_tally *into = &group->lengths;
+    into->min = into->count == 0 || lengths->min < into->min ? lengths->min : into->min;
+    into->max = into->count == 0 || lengths->max > into->max ? lengths->max : into->max;
+    into->count += lengths->count;
+    into->sum += lengths->sum;
 }
 
 const struct gt_keyed_group *gt_keyed_find(const struct gt_keyed *keyed, uint64_t hi, uint64_t lo) {

@@ -8,21 +8,21 @@
 #include "measure/samples.h"
 
 static const struct gt_report_column api_columns[] = {
-    {"name", "API call", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"count", "Calls", GT_UNIT_COUNT, NULL, 0},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"name", "API call", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"count", "Calls", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"max_ns", "Max", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
-    {"queued", "Ops queued", GT_UNIT_COUNT, NULL, 0},
+    {"queued", "Ops queued", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"queue_p50_ns", "Queue p50", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"queue_p90_ns", "Queue p90", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"queue_max_ns", "Queue max", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
 };
 
 static const struct gt_report_column kernel_columns[] = {
-    {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"count", "Count", GT_UNIT_COUNT, NULL, 0},
-    {"queued", "Queued", GT_UNIT_COUNT, NULL, 0},
+    {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"count", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"queued", "Queued", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"queue_p50_ns", "Queue p50", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"queue_p90_ns", "Queue p90", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"queue_max_ns", "Queue max", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},

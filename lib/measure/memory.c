@@ -11,17 +11,18 @@ struct moved {
 };
 
 static const struct gt_report_column columns[] = {
-    {"name", "Operation", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"count", "Count", GT_UNIT_COUNT, NULL, 0},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"name", "Operation", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"count", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"min_ns", "Min", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"median_ns", "Median", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"max_ns", "Max", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
-    {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
+    {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE | GT_COLUMN_SPREAD},
     {"share", "Share", GT_UNIT_SHARE, "memory op time", GT_COLUMN_BAR},
-    {"bytes", "Bytes", GT_UNIT_BYTES, NULL, 0},
+    {"bytes", "Bytes", GT_UNIT_BYTES, NULL, GT_COLUMN_ADDS},
     {"bytes_per_s", "Bytes/s", GT_UNIT_BYTES, NULL, GT_COLUMN_DETAIL},
+    {"category", "Category", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_CLASS},
 };
 
 static bool is_memory(uint8_t kind) {
@@ -59,6 +60,7 @@ static void add_row(struct gt_table *table, const struct gt_named_set *set, cons
     *cell++ = gt_cell_share((double)stats->total_ns, (double)set->total_ns);
     *cell++ = moved->sized_ops ? gt_cell_int(gt_ns_of_sum((__int128)moved->bytes)) : gt_cell_null();
     *cell++ = moved->sized_ns > 0 ? gt_cell_real((double)moved->bytes * 1e9 / (double)moved->sized_ns) : gt_cell_null();
+    *cell++ = gt_cell_text(gt_str_of(named->category));
 }
 
 enum gt_status gt_memory_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

@@ -3,9 +3,12 @@
 #include "measure/named.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "measure/measure.h"
+
+const char gt_category_mixed[] = "mixed";
 
 static int by_total(const void *a, const void *b) {
     const struct gt_named *x = a, *y = b;
@@ -135,11 +138,38 @@ static bool group_rows(struct gt_named_set *set, const struct gt_view *view, boo
     return ok;
 }
 
+static void add_category(const char **known, const char *key) {
+    if (!*known)
+        *known = key;
+    else if (*known != gt_category_mixed && strcmp(*known, key) != 0)
+        *known = gt_category_mixed;
+}
+
+/* The category that all ops of a name have. A simplified name may stand for kernels of several. */
+static bool add_categories(struct gt_named_set *set, const struct gt_view *view, bool (*takes)(uint8_t)) {
+    const struct gt_labels *labels = view->labels;
+    const struct gt_groups *groups = &view->store->groups;
+    const char **keys = gt_alloc_array(gt_name_count(view), sizeof(const char *)); /* by name id */
+    for (size_t i = 0; keys && i < view->op_count; i++)
+        if (takes(gt_op_kind(view, i)))
+            add_category(&keys[gt_op_name_id(view, i)], labels->categories[labels->op_category[view->row[i]]].key);
+    for (size_t i = 0; keys && i < view->group_count; i++) {
+        uint32_t row = view->groups[i];
+        if (takes(groups->kind[row]))
+            add_category(&keys[gt_name_id(view, groups->name[row])],
+                         labels->categories[labels->group_category[row]].key);
+    }
+    for (size_t i = 0; keys && i < set->count; i++)
+        set->items[i].category = keys[set->items[i].id];
+    gt_free(keys);
+    return keys != NULL;
+}
+
 enum gt_status gt_named_set_init(struct gt_named_set *set, const struct gt_view *view, bool (*takes)(uint8_t kind),
                                  struct gt_error *err) {
     *set = (struct gt_named_set){0};
     bool ok = view->is_summed ? group_rows(set, view, takes) : group_ops(set, view, takes);
-    if (!ok) {
+    if (!ok || !add_categories(set, view, takes)) {
         gt_named_set_release(set);
         return gt_fail_memory(err);
     }

@@ -5,10 +5,13 @@
 #include "events/view.h"
 #include "measure/samples.h"
 
+extern const char gt_category_mixed[]; /* "mixed" */
+
 struct gt_named {
     struct gt_str name;           /* full or simplified, as the options want */
     gt_strid id;                  /* of that name */
     gt_strid full_name;           /* string of the store: that of the first op */
+    const char *category;         /* "mixed" where a simplified name stands for several */
     uint32_t first;               /* position of the first op in view order, or the first row of groups */
     struct gt_sample_stats stats; /* negative quantiles and deviations: the input does not tell */
 };

@@ -6,11 +6,11 @@
 #include "measure/measure.h"
 
 static const struct gt_report_column columns[] = {
-    {"pid", "Process", GT_UNIT_NONE, NULL, 0},
-    {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"device", "GPU", GT_UNIT_NONE, NULL, 0},
-    {"count", "Count", GT_UNIT_COUNT, NULL, 0},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"count", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"process_share", "Of process", GT_UNIT_SHARE, "the kernel time of the process", 0},
     {"share", "Share", GT_UNIT_SHARE, "kernel time", GT_COLUMN_BAR},
@@ -23,7 +23,7 @@ struct row {
     uint32_t process;
     int64_t device_id;
     struct gt_str name;
-    const struct gt_moments *lengths;
+    const struct gt_tally *lengths;
     __int128 process_ns;
 };
 
@@ -62,7 +62,7 @@ static void add_table(const struct gt_view *view, struct gt_section *section, st
         *cell++ = gt_cell_int(rows[i].device_id);
         *cell++ = gt_cell_count(rows[i].lengths->count);
         *cell++ = gt_cell_int(gt_ns_of_sum(rows[i].lengths->sum));
-        *cell++ = gt_cell_real(gt_moments_mean(rows[i].lengths));
+        *cell++ = gt_cell_real(gt_tally_mean(rows[i].lengths));
         *cell++ = gt_cell_share(kernel_ns, process_ns);
         *cell++ = gt_cell_share(kernel_ns, total_ns);
         *cell++ = gt_cell_int(gt_ns_of_sum(rows[i].process_ns));

@@ -7,10 +7,10 @@
 #include "measure/phase_map.h"
 
 static const struct gt_report_column columns[] = {
-    {"pid", "Process", GT_UNIT_NONE, NULL, 0},
-    {"phase", "Phase", GT_UNIT_NONE, NULL, 0},
-    {"ops", "Ops", GT_UNIT_COUNT, NULL, 0},
-    {"exclusive_ns", "Exclusive", GT_UNIT_NS, NULL, 0},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"phase", "Phase", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"exclusive_ns", "Exclusive", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"share", "Share", GT_UNIT_SHARE, "op time of the process inside ranges", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
 };
 
@@ -50,8 +50,9 @@ static bool add_up(const struct gt_view *view, const struct gt_phase_map *map, s
             phase_of[name] = 1 + (phase == GT_NO_PHASE ? (uint32_t)map->phase_count : phase);
         }
         gt_keyed_add(phases, process, phase_of[name] - 1, gt_op_ns(view, i));
-        gt_keyed_add(processes, process, 0, gt_op_ns(view, i));
     }
+    for (size_t i = 0; i < phases->count && !phases->failed; i++)
+        gt_keyed_merge(processes, phases->items[i].hi, 0, &phases->items[i].lengths);
     bool ok = phase_of && !phases->failed && !processes->failed;
     gt_free(phase_of);
     return ok;
@@ -73,7 +74,7 @@ static bool add_table(const struct gt_view *view, struct gt_section *section, co
         gt_section_table(section, "process_phases", "Phases of each process", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
     for (size_t i = 0; i < phases->count; i++) {
-        const struct gt_moments *lengths = &rows[i].group->lengths;
+        const struct gt_tally *lengths = &rows[i].group->lengths;
         const struct gt_keyed_group *process = gt_keyed_find(processes, rows[i].group->hi, 0);
         struct gt_cell *cell = gt_table_row(table);
         *cell++ = gt_cell_int(rows[i].pid);

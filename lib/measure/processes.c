@@ -11,10 +11,13 @@ struct process {
 };
 
 static const struct gt_report_column columns[] = {
-    {"pid", "Process", GT_UNIT_NONE, NULL, 0},       {"name", "Name", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"ops", "Ops", GT_UNIT_COUNT, NULL, 0},          {"kernels", "Kernels", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
-    {"total_ns", "Sum of ops", GT_UNIT_NS, NULL, 0}, {"share", "Share", GT_UNIT_SHARE, "summed op time", GT_COLUMN_BAR},
-    {"kernel_ns", "Kernel time", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"name", "Name", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"kernels", "Kernels", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"total_ns", "Sum of ops", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"share", "Share", GT_UNIT_SHARE, "summed op time", GT_COLUMN_BAR},
+    {"kernel_ns", "Kernel time", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
     {"kernel_share", "Of kernel time", GT_UNIT_SHARE, "kernel time", GT_COLUMN_DETAIL},
 };
 

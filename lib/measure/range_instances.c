@@ -3,18 +3,18 @@
 #include "base/radix.h"
 #include "measure/measure.h"
 #include "measure/range_projected.h"
-#include "measure/range_set.h"
+#include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {
     {"range", "Number", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_KEY},
     {"start_ns", "GPU start", GT_UNIT_NS, NULL, GT_COLUMN_MOMENT},
-    {"projected_ns", "Projected", GT_UNIT_NS, NULL, 0},
+    {"projected_ns", "Projected", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"range_start_ns", "CPU start", GT_UNIT_NS, NULL, GT_COLUMN_MOMENT},
-    {"range_ns", "CPU time", GT_UNIT_NS, NULL, 0},
-    {"ops", "Ops", GT_UNIT_COUNT, NULL, 0},
-    {"launches", "Launches", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
+    {"range_ns", "CPU time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"launches", "Launches", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
     {"level", "Level", GT_UNIT_NONE, NULL, 0},
     {"parent", "Parent", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"children", "Children", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
@@ -122,17 +122,14 @@ static bool add_table(const struct gt_range_set *set, struct gt_section *section
 enum gt_status gt_range_instances_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     if (gt_range_projected_applies(view))
         return gt_range_projected_instances(view, section, err);
-    struct gt_range_set set;
-    enum gt_status status = gt_range_set_init(&set, view, err);
-    if (status != GT_OK)
-        return status;
+    const struct gt_range_set *set = gt_shared_ranges(view, err);
+    if (!set)
+        return err->code;
     size_t item_bytes = view->store->ranges.count * sizeof(struct gt_radix_item);
     struct gt_radix_item *items = gt_pages_alloc(item_bytes);
     uint32_t *children = gt_alloc_array(view->store->ranges.count, sizeof *children);
-    if (!items || !children || !add_table(&set, section, items, children))
-        status = gt_fail_memory(err);
+    bool ok = items && children && add_table(set, section, items, children);
     gt_pages_free(items, item_bytes);
     gt_free(children);
-    gt_range_set_release(&set);
-    return status;
+    return ok ? GT_OK : gt_fail_memory(err);
 }

@@ -6,36 +6,36 @@
 #include "base/num.h"
 #include "measure/keyed.h"
 #include "measure/measure.h"
-#include "measure/range_set.h"
+#include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {
-    {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"kernels", "Kernels", GT_UNIT_COUNT, NULL, 0},
-    {"kernel_ns", "Kernel time", GT_UNIT_NS, NULL, 0},
+    {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_KEY},
+    {"kernels", "Kernels", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"kernel_ns", "Kernel time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"share", "Share", GT_UNIT_SHARE, "kernel time", GT_COLUMN_BAR},
 };
 
 static const struct gt_report_column process_columns[] = {
-    {"pid", "Process", GT_UNIT_NONE, NULL, 0},
-    {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"instances", "Count", GT_UNIT_COUNT, NULL, 0},
-    {"range_ns", "CPU time", GT_UNIT_NS, NULL, 0},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_KEY},
+    {"instances", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"range_ns", "CPU time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"range_avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
-    {"kernels", "Kernels", GT_UNIT_COUNT, NULL, 0},
-    {"kernel_ns", "Kernel time", GT_UNIT_NS, NULL, 0},
+    {"kernels", "Kernels", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"kernel_ns", "Kernel time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"kernel_avg_ns", "Kernel mean", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"coverage", "Coverage", GT_UNIT_SHARE, "the kernel time of the process", GT_COLUMN_DETAIL},
 };
 
 static const struct gt_report_column coverage_columns[] = {
-    {"pid", "Process", GT_UNIT_NONE, NULL, 0},
-    {"kernels", "Kernels", GT_UNIT_COUNT, NULL, 0},
-    {"kernel_ns", "Kernel time", GT_UNIT_NS, NULL, 0},
-    {"covered_kernels", "In ranges", GT_UNIT_COUNT, NULL, 0},
-    {"covered_ns", "Time in ranges", GT_UNIT_NS, NULL, 0},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"kernels", "Kernels", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"kernel_ns", "Kernel time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"covered_kernels", "In ranges", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"covered_ns", "Time in ranges", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"coverage", "Coverage", GT_UNIT_SHARE, "the kernel time of the process", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
 };
 
@@ -44,7 +44,7 @@ struct attribution {
     const struct gt_view *view;
     struct gt_keyed lengths;   /* of ranges: process, range */
     struct gt_keyed by_range;  /* of kernels: range */
-    struct gt_keyed by_both;   /* of kernels: process, range */
+    struct gt_keyed by_both;   /* of kernels: process (GT_NO_TRACK: not told), range */
     struct gt_keyed processes; /* of kernels: process, 0 for all of them and 1 for those in ranges */
     __int128 total_ns, covered_ns;
     size_t covered;
@@ -70,40 +70,38 @@ static bool is_known(const struct gt_view *view, uint32_t process) {
 static bool add_ranges(struct attribution *sums, struct gt_error *err) {
     const struct gt_view *view = sums->view;
     const struct gt_ranges *ranges = &view->store->ranges;
-    struct gt_range_set set = {.view = view};
-    if (!view->is_whole && gt_range_set_init(&set, view, err) != GT_OK)
+    const struct gt_range_set *set = view->is_whole ? NULL : gt_shared_ranges(view, err);
+    if (!view->is_whole && !set)
         return false;
     for (uint32_t range = 0; range < ranges->count; range++) {
         uint32_t process = gt_range_process(view->store, range);
-        bool is_listed = view->is_whole ? gt_range_is_on_cpu(view->store, range) : gt_range_set_lists(&set, range);
+        bool is_listed = set ? gt_range_set_lists(set, range) : gt_range_is_on_cpu(view->store, range);
         if (is_listed && is_known(view, process))
             gt_keyed_add(&sums->lengths, process, range_key(view->store, range),
                          gt_ns_between(ranges->start_ns[range], ranges->end_ns[range]));
     }
-    gt_range_set_release(&set);
     return !sums->lengths.failed;
 }
 
+/* One look-up for each kernel; the rest is summed from what that gives. */
 static bool add_kernels(struct attribution *sums) {
     const struct gt_view *view = sums->view;
     for (size_t i = 0; i < view->op_count; i++) {
         if (!gt_kind_is_kernel(gt_op_kind(view, i)))
             continue;
         uint32_t range = view->labels->op_range[view->row[i]], process = gt_op_process(view, i);
-        int64_t length_ns = gt_op_ns(view, i);
-        bool has_process = is_known(view, process);
-        sums->total_ns += length_ns;
-        if (has_process)
-            gt_keyed_add(&sums->processes, process, 0, length_ns);
-        if (range == GT_NO_ROW)
-            continue;
-        sums->covered++;
-        sums->covered_ns += length_ns;
-        gt_keyed_add(&sums->by_range, 0, range_key(view->store, range), length_ns);
-        if (!has_process)
-            continue;
-        gt_keyed_add(&sums->by_both, process, range_key(view->store, range), length_ns);
-        gt_keyed_add(&sums->processes, process, 1, length_ns);
+        gt_keyed_add(&sums->processes, process, 0, gt_op_ns(view, i));
+        if (range != GT_NO_ROW)
+            gt_keyed_add(&sums->by_both, process, range_key(view->store, range), gt_op_ns(view, i));
+    }
+    for (size_t i = 0; i < sums->processes.count; i++)
+        sums->total_ns += sums->processes.items[i].lengths.sum;
+    for (size_t i = 0; i < sums->by_both.count; i++) {
+        const struct gt_keyed_group *group = &sums->by_both.items[i];
+        sums->covered += group->lengths.count;
+        sums->covered_ns += group->lengths.sum;
+        gt_keyed_merge(&sums->by_range, 0, group->lo, &group->lengths);
+        gt_keyed_merge(&sums->processes, group->hi, 1, &group->lengths);
     }
     return !sums->processes.failed && !sums->by_range.failed && !sums->by_both.failed;
 }
@@ -155,7 +153,7 @@ static void add_table(struct gt_section *section, struct attribution *sums) {
         *cell++ = gt_cell_text(domain_of(view, group->lo));
         *cell++ = gt_cell_count(group->lengths.count);
         *cell++ = gt_cell_int(gt_ns_of_sum(group->lengths.sum));
-        *cell++ = gt_cell_real(gt_moments_mean(&group->lengths));
+        *cell++ = gt_cell_real(gt_tally_mean(&group->lengths));
         *cell++ = gt_cell_share((double)group->lengths.sum, (double)sums->total_ns);
     }
     struct gt_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
@@ -180,7 +178,7 @@ static enum gt_status warn(struct gt_section *section, const struct attribution 
     double worst_share = threshold;
     for (size_t i = 0; i < sums->processes.count; i++) {
         struct gt_cell coverage = coverage_of(sums, sums->processes.items[i].hi);
-        if (coverage.real < worst_share) {
+        if (is_known(sums->view, (uint32_t)sums->processes.items[i].hi) && coverage.real < worst_share) {
             worst = sums->processes.items[i].hi;
             worst_share = coverage.real;
         }
@@ -231,12 +229,12 @@ static void add_process_row(struct gt_table *table, const struct attribution *su
     *cell++ = gt_cell_text(domain_of(sums->view, row->range));
     *cell++ = gt_cell_count(instances);
     *cell++ = gt_cell_int(gt_ns_of_sum(sum_of(row->lengths)));
-    *cell++ = instances ? gt_cell_real(gt_moments_mean(&row->lengths->lengths)) : gt_cell_null();
+    *cell++ = instances ? gt_cell_real(gt_tally_mean(&row->lengths->lengths)) : gt_cell_null();
     if (sums->view->options->no_range_kernels)
         return;
     *cell++ = gt_cell_count(count_of(row->kernels));
     *cell++ = gt_cell_int(gt_ns_of_sum(sum_of(row->kernels)));
-    *cell++ = row->kernels ? gt_cell_real(gt_moments_mean(&row->kernels->lengths)) : gt_cell_null();
+    *cell++ = row->kernels ? gt_cell_real(gt_tally_mean(&row->kernels->lengths)) : gt_cell_null();
     *cell++ = row->kernels ? coverage_of(sums, row->process) : gt_cell_null();
 }
 
@@ -251,7 +249,7 @@ static size_t list_rows(const struct attribution *sums, struct process_row *rows
     /* Ranges on the GPU's side stand in for launches that the trace does not have: kernels without a CPU range. */
     for (size_t i = 0; i < sums->by_both.count; i++) {
         const struct gt_keyed_group *group = &sums->by_both.items[i];
-        if (!gt_keyed_find(&sums->lengths, group->hi, group->lo))
+        if (is_known(sums->view, (uint32_t)group->hi) && !gt_keyed_find(&sums->lengths, group->hi, group->lo))
             rows[count++] = (struct process_row){pids[group->hi], group->hi, group->lo, NULL, group};
     }
     return count;
@@ -280,7 +278,7 @@ static void add_coverage(struct gt_section *section, const struct attribution *s
     table->screen_limit = 10;
     for (size_t i = 0; i < sums->processes.count; i++) {
         const struct gt_keyed_group *all = &sums->processes.items[i];
-        if (all->lo != 0)
+        if (all->lo != 0 || !is_known(sums->view, (uint32_t)all->hi))
             continue;
         const struct gt_keyed_group *covered = gt_keyed_find(&sums->processes, all->hi, 1);
         struct gt_cell *cell = gt_table_row(table);

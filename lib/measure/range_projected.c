@@ -177,7 +177,8 @@ static void add_name(struct gt_table *table, const struct name *name) {
     *cell++ = cell_told(name->max_ns);
     *cell++ = gt_cell_known(name->stddev_ns);
     *cell++ = name->levels >= 0 ? gt_cell_real((double)name->levels / instances) : gt_cell_null();
-    *cell++ = name->range_ns >= 0 && name->instances ? gt_cell_real((double)name->range_ns / instances) : gt_cell_null();
+    *cell++ =
+        name->range_ns >= 0 && name->instances ? gt_cell_real((double)name->range_ns / instances) : gt_cell_null();
 }
 
 static void add_names(struct gt_section *section, const struct name_set *set, bool is_of_part) {

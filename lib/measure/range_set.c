@@ -225,6 +225,11 @@ static void sum_ranges(struct gt_range_set *set) {
         name->projected_ns = gt_ns_add(name->projected_ns, gt_ns_between(use->start_ns, use->end_ns));
         name->levels += set->view->labels->range_level[range];
     }
+    for (size_t i = 0; i < set->view->labels->step_count; i++) {
+        uint32_t range = set->view->labels->steps[i].range;
+        if (range < ranges->count && set->name_of[range] != GT_NO_ROW)
+            set->names[set->name_of[range]].is_step = true;
+    }
 }
 
 enum gt_status gt_range_set_init(struct gt_range_set *set, const struct gt_view *view, struct gt_error *err) {

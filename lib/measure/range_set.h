@@ -15,6 +15,7 @@ struct gt_range_use {
 struct gt_range_name {
     struct gt_str name, domain;
     size_t instances, used; /* all listed, and those with ops */
+    bool is_step;           /* one of them is a step, whose name has its number */
     size_t ops, launches;   /* launches: of each instance, summed */
     int64_t sum_ns;         /* of op time */
     int64_t busy_ns;        /* union of op time of each device, summed */

@@ -12,11 +12,11 @@ struct text {
 };
 
 static const struct gt_report_column columns[] = {
-    {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"key", "What", GT_UNIT_NONE, NULL, 0},
-    {"text", "Text", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"count", "Count", GT_UNIT_COUNT, NULL, 0},
+    {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_KEY},
+    {"key", "What", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"text", "Text", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"count", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
 };
 
 static bool add_up(const struct gt_view *view, struct gt_grouping *texts) {

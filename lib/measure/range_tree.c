@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "measure/measure.h"
 #include "measure/range_projected.h"
-#include "measure/range_set.h"
+#include "measure/shared.h"
 
 enum {
     NODES_AT_FIRST = 64,
@@ -38,12 +38,12 @@ struct tree {
 static const struct gt_report_column columns[] = {
     {"range", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
     {"depth", "Depth", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"path", "Path", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"instances", "Count", GT_UNIT_COUNT, NULL, 0},
-    {"ops", "Ops", GT_UNIT_COUNT, NULL, 0},
-    {"sum_ns", "Sum", GT_UNIT_NS, NULL, 0},
-    {"exclusive_ns", "Exclusive", GT_UNIT_NS, NULL, 0},
+    {"path", "Path", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_KEY},
+    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_KEY},
+    {"instances", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"sum_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"exclusive_ns", "Exclusive", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"share", "Share", GT_UNIT_SHARE, "op time", GT_COLUMN_BAR},
 };
 
@@ -224,11 +224,11 @@ static void add_row(struct tree *tree, struct gt_table *table, struct node *node
 }
 
 enum gt_status gt_range_tree_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    struct gt_range_set set;
-    enum gt_status status = gt_range_set_init(&set, view, err);
-    if (status != GT_OK)
-        return status;
-    struct tree tree = {.set = &set, .first_root = GT_NO_ROW};
+    const struct gt_range_set *set = gt_shared_ranges(view, err);
+    if (!set)
+        return err->code;
+    enum gt_status status = GT_OK;
+    struct tree tree = {.set = set, .first_root = GT_NO_ROW};
     bool ok = place_ranges(&tree);
     if (ok)
         add_ops(&tree);
@@ -246,6 +246,5 @@ enum gt_status gt_range_tree_run(const struct gt_view *view, struct gt_section *
     gt_free(tree.chain);
     gt_free(tree.nodes);
     gt_map_release(&tree.ids);
-    gt_range_set_release(&set);
     return status;
 }

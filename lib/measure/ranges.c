@@ -4,22 +4,22 @@
 #include "base/mem.h"
 #include "measure/measure.h"
 #include "measure/range_projected.h"
-#include "measure/range_set.h"
 #include "measure/samples.h"
+#include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {
-    {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"instances", "Count", GT_UNIT_COUNT, NULL, 0},
-    {"ops", "Ops", GT_UNIT_COUNT, NULL, 0},
-    {"busy_ns", "Busy", GT_UNIT_NS, NULL, 0},
-    {"sum_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
-    {"projected_ns", "Projected", GT_UNIT_NS, NULL, 0},
-    {"range_ns", "CPU time", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
-    {"exclusive_ns", "Exclusive", GT_UNIT_NS, NULL, 0},
+    {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_KEY},
+    {"instances", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"busy_ns", "Busy", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"sum_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"projected_ns", "Projected", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"range_ns", "CPU time", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"exclusive_ns", "Exclusive", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"share", "Share", GT_UNIT_SHARE, "op time", GT_COLUMN_BAR},
-    {"launches", "Launches", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
-    {"used", "With ops", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
+    {"launches", "Launches", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"used", "With ops", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
     {"proj_avg_ns", "Projected mean", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"proj_median_ns", "Projected median", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"proj_min_ns", "Projected min", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
@@ -27,6 +27,7 @@ static const struct gt_report_column columns[] = {
     {"proj_stddev_ns", "Projected std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"level_avg", "Mean level", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"range_avg_ns", "CPU mean", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
+    {"group", "Group", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_GROUP},
 };
 
 static int by_busy(const void *a, const void *b) {
@@ -79,6 +80,7 @@ static void add_row(struct gt_table *table, const struct gt_range_set *set, cons
     *cell++ = is_used ? gt_cell_real(stats.stddev_ns) : gt_cell_null();
     *cell++ = is_used ? gt_cell_real((double)name->levels / (double)name->used) : gt_cell_null();
     *cell++ = name->instances ? gt_cell_real((double)name->range_ns / (double)name->instances) : gt_cell_null();
+    *cell++ = name->is_step ? gt_cell_text(GT_STR("steps")) : gt_cell_null();
 }
 
 struct gt_table *gt_ranges_table_new(struct gt_section *section) {
@@ -112,25 +114,24 @@ static void add_facts(struct gt_section *section, const struct gt_range_set *set
 enum gt_status gt_ranges_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     if (gt_range_projected_applies(view))
         return gt_range_projected_names(view, section, err);
-    struct gt_range_set set;
-    enum gt_status status = gt_range_set_init(&set, view, err);
-    if (status != GT_OK)
-        return status;
+    const struct gt_range_set *set = gt_shared_ranges(view, err);
+    if (!set)
+        return err->code;
+    enum gt_status status = GT_OK;
     struct gt_samples projections = {0};
-    const struct gt_range_name **sorted = gt_alloc_array(set.name_count, sizeof(struct gt_range_name *));
-    if (sorted && collect_projections(&set, &projections)) {
+    const struct gt_range_name **sorted = gt_alloc_array(set->name_count, sizeof(struct gt_range_name *));
+    if (sorted && collect_projections(set, &projections)) {
         size_t count = 0;
-        for (size_t i = 0; i < set.name_count; i++)
-            if (set.names[i].instances)
-                sorted[count++] = &set.names[i];
+        for (size_t i = 0; i < set->name_count; i++)
+            if (set->names[i].instances)
+                sorted[count++] = &set->names[i];
         qsort(sorted, count, sizeof(struct gt_range_name *), by_busy);
-        add_facts(section, &set, count);
-        add_table(section, &set, sorted, count, &projections);
+        add_facts(section, set, count);
+        add_table(section, set, sorted, count, &projections);
     } else {
         status = gt_fail_memory(err);
     }
     gt_samples_release(&projections);
     gt_free(sorted);
-    gt_range_set_release(&set);
     return status;
 }

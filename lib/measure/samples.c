@@ -28,33 +28,23 @@ bool gt_samples_place(struct gt_samples *samples) {
     return samples->values != NULL;
 }
 
-struct gt_sample_stats gt_moments_stats(const struct gt_moments *moments) {
-    if (moments->count == 0)
-        return (struct gt_sample_stats){0};
-    return (struct gt_sample_stats){
-        .count = moments->count,
-        .total_ns = gt_ns_of_sum(moments->sum),
-        .min_ns = moments->min,
-        .max_ns = moments->max,
-        .mean_ns = gt_moments_mean(moments),
-        .stddev_ns = gt_moments_stddev(moments),
-        .median_ns = -1,
-        .p90_ns = -1,
-        .p99_ns = -1,
-    };
-}
-
 struct gt_sample_stats gt_samples_stats(struct gt_samples *samples, size_t set) {
     struct gt_moments moments = {0};
     for (size_t i = samples->bounds[set]; i < samples->bounds[set + 1]; i++)
         gt_moments_add(&moments, samples->values[i]);
-    struct gt_sample_stats stats = gt_moments_stats(&moments);
-    if (moments.count) {
-        stats.median_ns = gt_samples_quantile(samples, set, 0.5);
-        stats.p90_ns = gt_samples_quantile(samples, set, 0.9);
-        stats.p99_ns = gt_samples_quantile(samples, set, 0.99);
-    }
-    return stats;
+    if (moments.count == 0)
+        return (struct gt_sample_stats){0};
+    return (struct gt_sample_stats){
+        .count = moments.count,
+        .total_ns = gt_ns_of_sum(moments.sum),
+        .min_ns = moments.min,
+        .max_ns = moments.max,
+        .mean_ns = gt_moments_mean(&moments),
+        .stddev_ns = gt_moments_stddev(&moments),
+        .median_ns = gt_samples_quantile(samples, set, 0.5),
+        .p90_ns = gt_samples_quantile(samples, set, 0.9),
+        .p99_ns = gt_samples_quantile(samples, set, 0.99),
+    };
 }
 
 double gt_samples_quantile(struct gt_samples *samples, size_t set, double q) {

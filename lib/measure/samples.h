@@ -6,8 +6,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/quantile.h"
-
 struct gt_samples {
     size_t set_count;
     size_t *bounds;  /* set_count + 2; once filled, set i has the values from bounds[i] to bounds[i + 1] */
@@ -41,7 +39,6 @@ static inline size_t gt_samples_size(const struct gt_samples *samples, size_t se
 
 /* Exact; reorders the set. All zero for an empty one. */
 struct gt_sample_stats gt_samples_stats(struct gt_samples *samples, size_t set);
-struct gt_sample_stats gt_moments_stats(const struct gt_moments *moments); /* quantiles are -1: not known */
 double gt_samples_quantile(struct gt_samples *samples, size_t set, double q);
 int64_t gt_samples_max(const struct gt_samples *samples, size_t set); /* of a set that is not empty */
 

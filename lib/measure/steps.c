@@ -1,32 +1,32 @@
 /* Steps: the account of each step of the program on each device, and of the usual ones against those that took long. */
 #include "measure/measure.h"
-#include "measure/step_set.h"
+#include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {
     {"step", "Step", GT_UNIT_NONE, NULL, 0},
     {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"device", "GPU", GT_UNIT_NONE, NULL, 0},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"start_ns", "GPU start", GT_UNIT_NS, NULL, GT_COLUMN_MOMENT},
     {"end_ns", "GPU end", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MOMENT},
-    {"gpu_ns", "GPU span", GT_UNIT_NS, NULL, 0},
-    {"ops", "Ops", GT_UNIT_COUNT, NULL, 0},
-    {"busy_ns", "Busy", GT_UNIT_NS, NULL, 0},
+    {"gpu_ns", "GPU span", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"busy_ns", "Busy", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"busy_share", "Busy share", GT_UNIT_SHARE, "GPU time span of the step", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
     {"cpu_start_ns", "CPU start", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MOMENT},
     {"cpu_end_ns", "CPU end", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MOMENT},
-    {"cpu_ns", "CPU step", GT_UNIT_NS, NULL, 0},
+    {"cpu_ns", "CPU step", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"state", "State", GT_UNIT_NONE, NULL, 0},
-    {"compute_ns", "Compute", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
-    {"exposed_comm_ns", "Exposed comm", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
-    {"exposed_memory_ns", "Exposed mem", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
-    {"idle_ns", "Idle", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
+    {"compute_ns", "Compute", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"exposed_comm_ns", "Exposed comm", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"exposed_memory_ns", "Exposed mem", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"idle_ns", "Idle", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
     {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_DETAIL},
 };
 
 static const struct gt_report_column state_columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, 0},
-    {"state", "State", GT_UNIT_NONE, NULL, 0},
-    {"steps", "Steps", GT_UNIT_COUNT, NULL, 0},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"state", "State", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"steps", "Steps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"cpu_ns", "CPU mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"gpu_ns", "GPU mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"compute_ns", "Compute", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
@@ -110,21 +110,19 @@ static void add_states(const struct gt_view *view, struct gt_section *section, c
 }
 
 enum gt_status gt_steps_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    struct gt_step_set set;
-    enum gt_status status = gt_step_set_init(&set, view, err);
-    if (status != GT_OK)
-        return status;
+    const struct gt_step_set *set = gt_shared_steps(view, err);
+    if (!set)
+        return err->code;
     struct gt_fact_group facts = {.section = section, .audience = GT_FOR_DATA | GT_FOR_PAGE};
     if (view->labels->step_count) {
-        gt_fact_group_add(&facts, "step_median_ns", "Median step", GT_UNIT_NS, gt_cell_real(set.median_ns));
-        gt_fact_group_add(&facts, "step_mad_ns", "Median distance from it", GT_UNIT_NS, gt_cell_real(set.mad_ns));
+        gt_fact_group_add(&facts, "step_median_ns", "Median step", GT_UNIT_NS, gt_cell_real(set->median_ns));
+        gt_fact_group_add(&facts, "step_mad_ns", "Median distance from it", GT_UNIT_NS, gt_cell_real(set->mad_ns));
     }
-    add_states(view, section, &set);
+    add_states(view, section, set);
     struct gt_table *table = gt_section_table(section, "steps", "Steps", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
     table->empty = "The trace has no ranges that look like steps (ProfilerStep#3, step 3, train_step).";
-    for (size_t i = 0; i < set.count; i++)
-        add_row(view, table, &set.parts[i], gt_step_state_names[set.states[set.parts[i].step]]);
-    gt_step_set_release(&set);
+    for (size_t i = 0; i < set->count; i++)
+        add_row(view, table, &set->parts[i], gt_step_state_names[set->states[set->parts[i].step]]);
     return GT_OK;
 }

@@ -6,14 +6,14 @@
 #include "measure/stream_walk.h"
 
 static const struct gt_report_column columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, 0},
-    {"pid", "Process", GT_UNIT_NONE, NULL, 0},
-    {"stream", "Stream", GT_UNIT_NONE, NULL, 0},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"stream", "Stream", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"start_ns", "Start", GT_UNIT_NS, NULL, GT_COLUMN_MOMENT},
     {"end_ns", "End", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MOMENT},
-    {"gap_ns", "Gap", GT_UNIT_NS, NULL, 0},
-    {"after", "After", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"before", "Before", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"gap_ns", "Gap", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"after", "After", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"before", "Before", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
 };
 
 static void add_facts(struct gt_section *section, const struct gt_stream_gap *gaps, size_t count, int64_t *lengths) {

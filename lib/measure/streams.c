@@ -13,14 +13,14 @@ struct stream {
 };
 
 static const struct gt_report_column columns[] = {
-    {"device", "GPU", GT_UNIT_NONE, NULL, 0},
-    {"pid", "Process", GT_UNIT_NONE, NULL, 0},
-    {"stream", "Stream", GT_UNIT_NONE, NULL, 0},
-    {"count", "Ops", GT_UNIT_COUNT, NULL, 0},
-    {"busy_ns", "Busy", GT_UNIT_NS, NULL, 0},
+    {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"stream", "Stream", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"count", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"busy_ns", "Busy", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"busy_share", "Busy share", GT_UNIT_SHARE, "span of the GPU", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
-    {"gap_count", "Gaps", GT_UNIT_COUNT, NULL, 0},
-    {"gap_ns", "Gap time", GT_UNIT_NS, NULL, 0},
+    {"gap_count", "Gaps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"gap_ns", "Gap time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
 };
 
 static void measure_streams(const struct gt_view *view, struct stream *streams) {

@@ -8,28 +8,28 @@
 #include "measure/measure.h"
 
 static const struct gt_report_column columns[] = {
-    {"name", "Call", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"count", "Calls", GT_UNIT_COUNT, NULL, 0},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"name", "Call", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"count", "Calls", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"max_ns", "Max", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"api_name", "Name in the trace", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
 };
 
 static const struct gt_report_column process_columns[] = {
-    {"pid", "Process", GT_UNIT_NONE, NULL, 0},
-    {"name", "Call", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"count", "Calls", GT_UNIT_COUNT, NULL, 0},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"name", "Call", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"count", "Calls", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"max_ns", "Max", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"api_name", "Name in the trace", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
 };
 
 static const struct gt_report_column total_columns[] = {
-    {"pid", "Process", GT_UNIT_NONE, NULL, 0},
-    {"count", "Calls", GT_UNIT_COUNT, NULL, 0},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"count", "Calls", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
 };
 
 struct row {
@@ -84,11 +84,11 @@ static struct row *new_rows(const struct gt_view *view, const struct gt_keyed *g
 }
 
 static void add_cells(struct gt_cell *cell, const struct row *row) {
-    const struct gt_moments *lengths = &row->group->lengths;
+    const struct gt_tally *lengths = &row->group->lengths;
     *cell++ = gt_cell_text(gt_call_plain_name(row->name));
     *cell++ = gt_cell_count(lengths->count);
     *cell++ = gt_cell_int(gt_ns_of_sum(lengths->sum));
-    *cell++ = gt_cell_real(gt_moments_mean(lengths));
+    *cell++ = gt_cell_real(gt_tally_mean(lengths));
     *cell++ = gt_cell_int(lengths->max);
     *cell++ = gt_cell_text(row->name);
 }

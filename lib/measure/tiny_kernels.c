@@ -9,42 +9,33 @@
 enum { TINY_NS = 5000 };
 
 static const struct gt_report_column columns[] = {
-    {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"count", "Tiny launches", GT_UNIT_COUNT, NULL, 0},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"count", "Tiny launches", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"launch_share", "Of launches", GT_UNIT_SHARE, "kernel launches", GT_COLUMN_BAR},
 };
 
 static const struct gt_report_column process_columns[] = {
-    {"pid", "Process", GT_UNIT_NONE, NULL, 0},
-    {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"count", "Tiny launches", GT_UNIT_COUNT, NULL, 0},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"count", "Tiny launches", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
 };
 
-static bool is_tiny(const struct gt_view *view, size_t position) {
-    return gt_kind_is_kernel(gt_op_kind(view, position)) && gt_op_ns(view, position) <= TINY_NS;
-}
-
 static bool key_of(const struct gt_view *view, size_t position, uint64_t *process, uint64_t *name) {
-    *process = 0;
+    if (!gt_kind_is_kernel(gt_op_kind(view, position)) || gt_op_ns(view, position) > TINY_NS)
+        return false;
+    *process = gt_op_process(view, position);
     *name = gt_op_name_id(view, position);
-    return is_tiny(view, position);
-}
-
-static bool process_key_of(const struct gt_view *view, size_t position, uint64_t *process, uint64_t *name) {
-    uint32_t track = gt_op_process(view, position);
-    *process = track;
-    *name = gt_op_name_id(view, position);
-    return is_tiny(view, position) && gt_cell_pid(view, track).type != GPUTIME_CELL_NULL;
+    return true;
 }
 
 struct row {
     uint32_t process;
     struct gt_str name;
-    const struct gt_moments *lengths;
+    const struct gt_tally *lengths;
 };
 
 static int by_process_and_count(const void *a, const void *b) {
@@ -60,7 +51,7 @@ static void add_cells(struct gt_cell *cell, const struct row *row) {
     *cell++ = gt_cell_text(row->name);
     *cell++ = gt_cell_count(row->lengths->count);
     *cell++ = gt_cell_int(gt_ns_of_sum(row->lengths->sum));
-    *cell++ = gt_cell_real(gt_moments_mean(row->lengths));
+    *cell++ = gt_cell_real(gt_tally_mean(row->lengths));
 }
 
 static void add_table(const struct gt_view *view, struct gt_section *section, const struct row *rows, size_t count) {
@@ -83,36 +74,46 @@ static void add_process_table(const struct gt_view *view, struct gt_section *sec
                                               process_columns, GT_ARRAY_COUNT(process_columns));
     gt_table_for(section, table, GT_FOR_DATA);
     for (size_t i = 0; i < count; i++) {
+        struct gt_cell pid = gt_cell_pid(view, rows[i].process);
+        if (pid.type == GPUTIME_CELL_NULL)
+            continue;
         struct gt_cell *cell = gt_table_row(table);
-        cell[0] = gt_cell_pid(view, rows[i].process);
+        cell[0] = pid;
         add_cells(cell + 1, &rows[i]);
     }
 }
 
-static enum gt_status list(const struct gt_view *view, struct gt_section *section, bool by_process,
-                           struct gt_error *err) {
-    struct gt_keyed groups = {0};
-    enum gt_status status = gt_keyed_add_ops(&groups, view, by_process ? process_key_of : key_of, NULL, err);
-    struct row *rows = gt_alloc_array(groups.count, sizeof *rows);
-    if (status == GT_OK && !rows)
-        status = gt_fail_memory(err);
-    if (status == GT_OK) {
-        for (size_t i = 0; i < groups.count; i++)
-            rows[i] = (struct row){.process = (uint32_t)groups.items[i].hi,
-                                   .name = gt_name_text(view, (gt_strid)groups.items[i].lo),
-                                   .lengths = &groups.items[i].lengths};
-        qsort(rows, groups.count, sizeof *rows, by_process_and_count);
-        if (by_process)
-            add_process_table(view, section, rows, groups.count);
-        else
-            add_table(view, section, rows, groups.count);
-    }
-    gt_free(rows);
-    gt_keyed_release(&groups);
-    return status;
+/* To be freed; NULL: memory was short. */
+static struct row *new_rows(const struct gt_view *view, const struct gt_keyed *groups) {
+    struct row *rows = gt_alloc_array(groups->count, sizeof *rows);
+    for (size_t i = 0; i < groups->count && rows; i++)
+        rows[i] = (struct row){.process = (uint32_t)groups->items[i].hi,
+                               .name = gt_name_text(view, (gt_strid)groups->items[i].lo),
+                               .lengths = &groups->items[i].lengths};
+    if (rows)
+        qsort(rows, groups->count, sizeof *rows, by_process_and_count);
+    return rows;
 }
 
 enum gt_status gt_tiny_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    enum gt_status status = list(view, section, false, err);
-    return status == GT_OK ? list(view, section, true, err) : status;
+    struct gt_keyed by_process = {0}, by_name = {0};
+    struct row *rows = NULL, *process_rows = NULL;
+    enum gt_status status = gt_keyed_add_ops(&by_process, view, key_of, NULL, err);
+    for (size_t i = 0; i < by_process.count && status == GT_OK; i++)
+        gt_keyed_merge(&by_name, 0, by_process.items[i].lo, &by_process.items[i].lengths);
+    if (status == GT_OK && !by_name.failed) {
+        rows = new_rows(view, &by_name);
+        process_rows = new_rows(view, &by_process);
+    }
+    if (rows && process_rows) {
+        add_table(view, section, rows, by_name.count);
+        add_process_table(view, section, process_rows, by_process.count);
+    } else if (status == GT_OK) {
+        status = gt_fail_memory(err);
+    }
+    gt_free(rows);
+    gt_free(process_rows);
+    gt_keyed_release(&by_process);
+    gt_keyed_release(&by_name);
+    return status;
 }

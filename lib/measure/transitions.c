@@ -21,15 +21,15 @@ struct pairs {
 };
 
 static const struct gt_report_column columns[] = {
-    {"from", "From", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"to", "To", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"count", "Count", GT_UNIT_COUNT, NULL, 0},
+    {"from", "From", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"to", "To", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"count", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"avg_ns", "Mean gap", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"max_ns", "Max", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"min_ns", "Min", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"median_ns", "Median", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
-    {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, 0},
+    {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE | GT_COLUMN_SPREAD},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"share", "Share", GT_UNIT_SHARE, "gap time of all streams", GT_COLUMN_DETAIL},
 };
 

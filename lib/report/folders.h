@@ -5,27 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define GT_CSV_LAYOUT_COLUMNS 12
-
-/* The rows of a table that a file lists. */
-struct gt_pick {
-    const char *table;
-    const char *where, *is; /* only rows in which this column is this text; NULL: all */
-    const char *match;      /* only rows whose cell in this column is that of the row around them; NULL: all */
-    const char *with;       /* only rows in which this column is neither null nor 0; NULL: all */
-    const char *known;      /* only rows in which this column is not null; NULL: all */
-    const char *sort;       /* column, largest first; NULL: as the table has them */
-    size_t limit;           /* 0: all */
-};
-
-/* A CSV file. Values are places as in layouts.h without their braces: "total_ns/1000000". Rows end in CR LF; without
-   rows there is no header either. */
-struct gt_csv_layout {
-    struct gt_pick rows;
-    struct gt_csv_layout_column {
-        const char *title, *value;
-    } columns[GT_CSV_LAYOUT_COLUMNS];
-};
+#include "report/layouts.h"
 
 enum gt_key_kind {
     GT_KEY_END,     /* of what began with the last open one of those with members */

@@ -14,6 +14,17 @@
 #define OPERATION_ROW    "{time_per_iter_ns/1000000:17.2}{instances_per_iter:17.0}{total_ns/1000000:15.2}{instances:15}\n"
 #define NOT_HIDDEN       "Estimated non-hidden NCCL, mem ops and bubble "
 
+static const struct gt_csv_layout gputrc2graph_csv = {
+    .rows = {.table = "graph_kernels"},
+    .line_end = "\n",
+    .has_header = true,
+    .columns = {{"Model_Engine", "@input"},
+                {"Category", "category"},
+                {"Instances", "instances"},
+                {"Name", "name"},
+                {"Elapsed Time (sec)", "elapsed_ns/1000000000"}},
+};
+
 /* clang-format off: a line of source is a line of the file */
 const struct gt_layout gt_layouts[] = {
     {.key = "kernel-analysis",
@@ -66,13 +77,7 @@ const struct gt_layout gt_layouts[] = {
                 {"stddev_ns", "standard deviation"},
                 {"total_ns", "total gap time"}}},
 
-    {.key = "gputrc2graph",
-     .table = "graph_kernels",
-     .columns = {{"Model_Engine", "input", 0},
-                 {"Category", "category", 0},
-                 {"Instances", "instances", 0},
-                 {"Name", "name", 0},
-                 {"Elapsed Time (sec)", "elapsed_ns", 1000000000}}},
+    {.key = "gputrc2graph", .csv = &gputrc2graph_csv},
 
     {.key = "explain-brief",
      .parts = {{.head = "", .table = "findings", .limit = 3, .row = "{#}. [{severity}] {title}\n"},

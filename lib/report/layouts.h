@@ -5,11 +5,32 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-#define GT_LAYOUT_PARTS   8
-#define GT_LAYOUT_ORDERS  8
-#define GT_LAYOUT_COLUMNS 8
+#define GT_LAYOUT_PARTS  8
+#define GT_LAYOUT_ORDERS 8
+
+#define GT_CSV_LAYOUT_COLUMNS 12
+
+/* The rows of a table that a file lists. */
+struct gt_pick {
+    const char *table;
+    const char *where, *is; /* only rows in which this column is this text; NULL: all */
+    const char *match;      /* only rows whose cell in this column is that of the row around them; NULL: all */
+    const char *with;       /* only rows in which this column is neither null nor 0; NULL: all */
+    const char *known;      /* only rows in which this column is not null; NULL: all */
+    const char *sort;       /* column, largest first; NULL: as the table has them */
+    size_t limit;           /* 0: all */
+};
+
+/* A CSV file. Values are places without their braces: "total_ns/1000000". */
+struct gt_csv_layout {
+    struct gt_pick rows;
+    const char *line_end; /* NULL: CR LF */
+    bool has_header;      /* also without rows */
+    struct gt_csv_layout_column {
+        const char *title, *value;
+    } columns[GT_CSV_LAYOUT_COLUMNS];
+};
 
 /* Text with places. In a row {key} is a cell of the row, in a head a fact of the section:
      {key/1000}     divided, {key*100} multiplied
@@ -43,12 +64,7 @@ struct gt_layout {
         const char *column, *words;
     } orders[GT_LAYOUT_ORDERS];
 
-    /* Instead of parts: one table of all sections as comma-separated values under other titles. */
-    const char *table;
-    struct gt_layout_column {
-        const char *title, *column; /* `input` is the section's label */
-        int64_t divisor;            /* of numbers; 0: none */
-    } columns[GT_LAYOUT_COLUMNS];
+    const struct gt_csv_layout *csv; /* instead of parts: one table of all sections; NULL: none */
 };
 
 extern const struct gt_layout gt_layouts[];

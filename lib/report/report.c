@@ -33,7 +33,7 @@ struct gt_report *gt_report_new(const char *command, size_t section_count) {
     }
     gt_arena_init(&report->arena);
     report->command = command;
-    report->section_count = section_count;
+    report->section_count = report->input_count = section_count;
     report->joint.report = report;
     for (size_t i = 0; i < section_count; i++) {
         report->sections[i].report = report;
@@ -181,6 +181,20 @@ void gt_section_issue(struct gt_section *section, const struct gt_report_issue *
         return;
     section->issues = room;
     section->issues[section->issue_count++] = *issue;
+}
+
+void gt_section_bring_first(struct gt_section *section, size_t count) {
+    struct gt_block *blocks = gt_arena_array(&section->report->arena, section->block_count, sizeof *blocks);
+    if (!blocks || !count || count > section->block_count)
+        return;
+    size_t others = section->block_count - count;
+    memcpy(blocks, section->blocks + others, count * sizeof *blocks);
+    if (others)
+        memcpy(blocks + count, section->blocks, others * sizeof *blocks);
+    for (size_t b = 0; b < section->block_count; b++)
+        blocks[b].index = b;
+    section->blocks = blocks;
+    section->block_capacity = section->block_count;
 }
 
 struct gt_cell gt_section_fact(const struct gt_section *section, struct gt_str key) {

@@ -49,13 +49,25 @@ static inline struct gt_cell gt_cell_text(struct gt_str text) {
 enum gt_audience { GT_FOR_SCREEN = 1, GT_FOR_DATA = 2, GT_FOR_PAGE = 4, GT_FOR_ALL = 7 };
 
 enum gt_column_flag {
-    GT_COLUMN_NAME = 1,    /* long text: takes the width that is left and is shortened in the middle */
-    GT_COLUMN_BAR = 2,     /* the text writer draws a bar beside it, scaled to the largest value of the column */
-    GT_COLUMN_DETAIL = 4,  /* left out of text and Markdown unless asked for by `columns` */
-    GT_COLUMN_WHOLE = 8,   /* bars are scaled to 1 instead: shares whose whole the reader should see */
-    GT_COLUMN_SINGLE = 16, /* a statistic of single events (mean, largest): such columns of a table share a unit */
-    GT_COLUMN_MOMENT = 32, /* a place on the time line: milliseconds, to the microsecond */
-    GT_COLUMN_EDGE = 64,   /* edges of bins grow by factors: each cell has its own unit */
+    GT_COLUMN_NAME = 1,     /* long text: takes the width that is left and is shortened in the middle */
+    GT_COLUMN_BAR = 2,      /* the text writer draws a bar beside it, scaled to the largest value of the column */
+    GT_COLUMN_DETAIL = 4,   /* left out of text and Markdown unless asked for by `columns` */
+    GT_COLUMN_WHOLE = 8,    /* bars are scaled to 1 instead: shares whose whole the reader should see */
+    GT_COLUMN_SINGLE = 16,  /* a statistic of single events (mean, largest): such columns of a table share a unit */
+    GT_COLUMN_MOMENT = 32,  /* a place on the time line: milliseconds, to the microsecond */
+    GT_COLUMN_EDGE = 64,    /* edges of bins grow by factors: each cell has its own unit */
+    GT_COLUMN_SIGNED = 128, /* a difference: numbers above 0 have a '+' */
+
+    /* What lets two tables be compared row by row, whatever they are about (diff.h). */
+    GT_COLUMN_KEY = 256,  /* tells rows apart; without one all rows are compared as one */
+    GT_COLUMN_ADDS = 512, /* an amount that adds up over rows and grows with the length of the capture */
+    GT_COLUMN_LEADS =
+        1024, /* the amount (it adds) that says how much a row matters; without one a table is not compared */
+    GT_COLUMN_SPREAD = 2048, /* sample standard deviation of the events that the leading amount sums, as many as the
+                                first count that adds says */
+    GT_COLUMN_ALIAS = 4096,  /* another name of the row, to go by where the keys differ */
+    GT_COLUMN_GROUP = 16384, /* rows with the same text here are one row of the comparison; null: the row is its own */
+    GT_COLUMN_CLASS = 8192,  /* the kind of work that the row belongs to, to go by where all names differ */
 };
 
 #define GT_TABLE_COLUMNS_MAX 256
@@ -77,6 +89,8 @@ struct gt_table {
     size_t screen_limit;        /* rows shown on the screen; 0 = all */
     const char *screen_columns; /* comma-separated keys; NULL = all but the detail ones */
     bool is_ranked;             /* rows are numbered on the screen */
+    bool keeps_order;           /* a comparison leaves its rows in their order and shows them all */
+    bool is_joint;              /* analyses that make it all add to one, in their order */
     bool folds;                 /* columns that find no room there stand below, behind the first once more */
     const char *empty;          /* the sentence to show when there are no rows; NULL: the table is not shown */
     const char *sort;           /* key of the column the rows are ordered by, as gt_table_sort leaves it; may be NULL */
@@ -105,6 +119,7 @@ struct gt_finding {
     struct gt_str advice[GT_FINDING_SENTENCES];
     size_t advice_count;
     int64_t recoverable_ns; /* of GPU time, at most; -1: not known */
+    bool is_told_by_others; /* its time is that of other findings, which say more: it comes behind them */
     const char *table;      /* where the evidence is: key of a table that some analysis makes; may be NULL */
 };
 
@@ -160,7 +175,9 @@ struct gt_report {
     const char *generated_at; /* when, for those who keep reports; NULL: not told */
     struct gt_section *sections;
     size_t section_count;
-    struct gt_section joint; /* what text and Markdown show of all inputs together, before each by itself */
+    size_t input_count; /* among which it divides the room it has; a part of a larger report: those of that */
+    const struct gt_diff_sides *sides; /* of a comparison, which is the first section; NULL: none */
+    struct gt_section joint;           /* what text and Markdown show of all inputs together, before each by itself */
 
     /* Handed out after a memory failure, so that whoever builds need not look. */
     struct gt_table spare_table;
@@ -191,6 +208,13 @@ void gt_section_note(struct gt_section *section, uint32_t audience, struct gt_st
 struct gt_timeline *gt_section_timeline(struct gt_section *section);
 void gt_section_issue(struct gt_section *section, const struct gt_report_issue *issue);
 
+/* ---- splice.c ---- */
+
+/* Puts what a section of another report has behind what this one has, and leaves that report empty: blocks, findings
+   and issues move with the memory they are in. Of what analyses may state together, facts and rows of joint tables, the
+   first fact of a key stays, and the rows go to the first table. */
+void gt_section_splice(struct gt_section *section, struct gt_section *from);
+
 /* ---- findings.c ---- */
 
 /* The block of the findings and its table `findings`, without rows. One for a section, before its first finding. */
@@ -208,6 +232,9 @@ size_t gt_findings_advice_shown(const struct gt_table *table, const struct gt_fi
 
 /* ---- looking ---- */
 
+/* Moves the last blocks to the front. */
+void gt_section_bring_first(struct gt_section *section, size_t count);
+
 /* The value of a fact; null if the section has none of that key. */
 struct gt_cell gt_section_fact(const struct gt_section *section, struct gt_str key);
 /* The table with that key in a section, NULL if there is none. */
@@ -215,9 +242,6 @@ struct gt_table *gt_section_find(const struct gt_section *section, const char *k
 /* Index of a column, SIZE_MAX if there is none. */
 size_t gt_table_column(const struct gt_table *table, const char *key);
 size_t gt_table_column_named(const struct gt_table *table, struct gt_str key);
-
-/* Room for one more item in an array of the arena; NULL when memory is short. The old array stays readable. */
-void *gt_report_room(struct gt_report *report, void *items, size_t count, size_t *capacity, size_t elem_bytes);
 
 /* Room for one more item in an array of the arena; NULL when memory is short. The old array stays readable. */
 void *gt_report_room(struct gt_report *report, void *items, size_t count, size_t *capacity, size_t elem_bytes);

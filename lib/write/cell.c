@@ -100,7 +100,7 @@ static bool is_missing(const struct gt_cell *cell) {
     return cell->type == GPUTIME_CELL_NULL || (cell->type == GPUTIME_CELL_REAL && !isfinite(cell->real));
 }
 
-size_t gt_cell_format(char buf[GT_CELL_MAX], const struct gt_column_style *style, const struct gt_cell *cell) {
+static size_t format_number(char *buf, const struct gt_column_style *style, const struct gt_cell *cell) {
     buf[0] = '\0';
     if (gt_cell_is_text(cell))
         return 0;
@@ -115,6 +115,15 @@ size_t gt_cell_format(char buf[GT_CELL_MAX], const struct gt_column_style *style
     if (style->unit == GT_UNIT_COUNT && cell->type == GPUTIME_CELL_INT)
         return gt_num_format_grouped(buf, cell->integer);
     return format_scaled(buf, cell, style->digits, style->decimals);
+}
+
+size_t gt_cell_format(char buf[GT_CELL_MAX], const struct gt_column_style *style, const struct gt_cell *cell) {
+    bool has_plus = style->is_signed && gt_cell_number(cell) > 0;
+    buf[0] = '+';
+    size_t length = format_number(buf + has_plus, style, cell);
+    if (has_plus && buf[1] == '<') /* what rounds to nothing has no sign */
+        return format_number(buf, style, cell);
+    return length ? length + has_plus : 0;
 }
 
 /* ---- the style of a column ---- */
@@ -227,7 +236,7 @@ static void choose_time_style(struct gt_column_style *style, const struct spread
 struct gt_column_style gt_column_style_of(const struct gt_table *table, size_t column, size_t rows,
                                           enum gputime_choice_unit unit) {
     const struct gt_report_column *about = &table->columns[column];
-    struct gt_column_style style = {.unit = about->unit};
+    struct gt_column_style style = {.unit = about->unit, .is_signed = about->flags & GT_COLUMN_SIGNED};
     struct spread spread = measure_spread(table, column, rows);
     style.is_text = about->unit == GT_UNIT_NONE && (spread.has_text || !spread.has_numbers);
     switch (about->unit) {

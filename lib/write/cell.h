@@ -19,6 +19,7 @@ struct gt_column_style {
     int decimals;
     bool is_varied; /* the values are too far apart for one unit: each cell has its own */
     bool is_text;   /* left-aligned */
+    bool is_signed; /* numbers above 0 have a '+' */
 };
 
 /* Looks at the first `rows` rows of the column. */

@@ -4,7 +4,6 @@
 
 #include "base/num.h"
 #include "write/cell.h"
-#include "write/csv.h"
 #include "write/escape.h"
 #include "write/joined.h"
 #include "write/writer.h"
@@ -80,38 +79,6 @@ static enum gt_status write_table(const struct gt_report *report, const char *ke
     }
     gt_joined_release(&joined);
     return status;
-}
-
-static void write_layout_row(struct gt_out *out, const struct gt_layout *layout, const struct gt_joined *joined,
-                             const struct gt_cell *row) {
-    for (size_t i = 0; i < GT_LAYOUT_COLUMNS && layout->columns[i].title; i++) {
-        const struct gt_layout_column *column = &layout->columns[i];
-        size_t place = place_of(joined, gt_str_of(column->column));
-        struct gt_cell cell = place < joined->column_count ? row[place] : gt_cell_null();
-        bool is_number = cell.type == GPUTIME_CELL_INT || cell.type == GPUTIME_CELL_REAL;
-        if (column->divisor && is_number)
-            cell = gt_cell_real(gt_cell_number(&cell) / (double)column->divisor);
-        gt_out_text(out, i ? "," : "");
-        write_cell(out, &cell);
-    }
-    gt_out_char(out, '\n');
-}
-
-enum gt_status gt_csv_layout(struct gt_out *out, const struct gt_report *report, const struct gt_layout *layout,
-                             struct gt_error *err) {
-    struct gt_joined joined;
-    enum gt_status status = gt_joined_init(&joined, report, layout->table, err);
-    if (status)
-        return status;
-    for (size_t i = 0; i < GT_LAYOUT_COLUMNS && layout->columns[i].title; i++) {
-        gt_out_text(out, i ? "," : "");
-        gt_csv_text(out, gt_str_of(layout->columns[i].title));
-    }
-    gt_out_char(out, '\n');
-    for (const struct gt_cell *row; (row = gt_joined_next(&joined));)
-        write_layout_row(out, layout, &joined, row);
-    gt_joined_release(&joined);
-    return GT_OK;
 }
 
 static bool has_table(const struct gt_report *report, const char *key) {

@@ -8,8 +8,8 @@
 #include "report/folders.h"
 #include "report/report.h"
 
-/* The rows of one section. */
-enum gt_status gt_write_csv_layout(const struct gt_section *section, const struct gt_csv_layout *layout,
+/* The rows of all sections. */
+enum gt_status gt_write_csv_layout(const struct gt_report *report, const struct gt_csv_layout *layout,
                                    struct gt_out *out, struct gt_error *err);
 
 /* The whole report as JSON, and below it the keys of its first section. */

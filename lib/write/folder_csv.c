@@ -1,4 +1,4 @@
-/* A CSV file of an older tool: the rows of a table in its columns, names and units. */
+/* A CSV file of an older tool: the rows of a table under its titles and in its units. */
 #include "write/cell.h"
 #include "write/escape.h"
 #include "write/folder.h"
@@ -12,25 +12,44 @@ static void write_value(struct gt_out *out, const struct gt_cell *cell) {
         gt_out_write(out, buf, gt_picked_number(buf, cell));
 }
 
-enum gt_status gt_write_csv_layout(const struct gt_section *section, const struct gt_csv_layout *layout,
-                                   struct gt_out *out, struct gt_error *err) {
-    struct gt_scope outside = {.section = section};
-    struct gt_picked picked;
-    enum gt_status status = gt_picked_init(&picked, &layout->rows, &outside, err);
-    for (size_t c = 0; c < GT_CSV_LAYOUT_COLUMNS && layout->columns[c].title && picked.count; c++) {
+static void write_header(struct gt_out *out, const struct gt_csv_layout *layout, const char *line_end) {
+    for (size_t c = 0; c < GT_CSV_LAYOUT_COLUMNS && layout->columns[c].title; c++) {
         gt_out_text(out, c ? "," : "");
-        gt_out_text(out, layout->columns[c].title);
+        gt_csv_text(out, gt_str_of(layout->columns[c].title));
     }
-    gt_out_text(out, picked.count ? "\r\n" : "");
-    for (size_t i = 0; i < picked.count; i++) {
-        struct gt_scope inside = {section, picked.table, picked.rows[i], NULL};
-        for (size_t c = 0; c < GT_CSV_LAYOUT_COLUMNS && layout->columns[c].title; c++) {
-            struct gt_cell cell = gt_scope_value(&inside, layout->columns[c].value);
-            gt_out_text(out, c ? "," : "");
-            write_value(out, &cell);
+    gt_out_text(out, line_end);
+}
+
+static void write_row(struct gt_out *out, const struct gt_csv_layout *layout, const struct gt_scope *inside,
+                      const char *line_end) {
+    for (size_t c = 0; c < GT_CSV_LAYOUT_COLUMNS && layout->columns[c].title; c++) {
+        struct gt_cell cell = gt_scope_value(inside, layout->columns[c].value);
+        gt_out_text(out, c ? "," : "");
+        write_value(out, &cell);
+    }
+    gt_out_text(out, line_end);
+}
+
+enum gt_status gt_write_csv_layout(const struct gt_report *report, const struct gt_csv_layout *layout,
+                                   struct gt_out *out, struct gt_error *err) {
+    const char *line_end = layout->line_end ? layout->line_end : "\r\n";
+    bool has_header = layout->has_header;
+    if (has_header)
+        write_header(out, layout, line_end);
+    for (size_t s = 0; s < report->section_count; s++) {
+        struct gt_scope inside = {.section = &report->sections[s]};
+        struct gt_picked picked;
+        if (gt_picked_init(&picked, &layout->rows, &inside, err) != GT_OK)
+            return GT_ERR;
+        if (picked.count && !has_header)
+            write_header(out, layout, line_end);
+        has_header |= picked.count > 0;
+        inside.table = picked.table;
+        for (size_t i = 0; i < picked.count; i++) {
+            inside.row = picked.rows[i];
+            write_row(out, layout, &inside, line_end);
         }
-        gt_out_text(out, "\r\n");
+        gt_picked_release(&picked);
     }
-    gt_picked_release(&picked);
-    return status;
+    return GT_OK;
 }

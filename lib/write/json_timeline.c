@@ -54,7 +54,7 @@ static void pack(struct packing *packing, uint64_t value) {
 
 /* The sign in the lowest bit, so that small numbers are short. */
 static uint64_t zigzag(int64_t value) {
-    return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
+    return (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0);
 }
 
 /* The start as the distance from the end before; that a single, uncovered item stands for one and is busy throughout

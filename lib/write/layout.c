@@ -7,7 +7,7 @@
 #include "base/num.h"
 #include "report/layouts.h"
 #include "write/cell.h"
-#include "write/csv.h"
+#include "write/folder.h"
 #include "write/glyph.h"
 #include "write/picked.h"
 #include "write/place.h"
@@ -196,7 +196,7 @@ static enum gt_status write_part(struct run *run, const struct gt_layout_part *p
 
 /* The table each layout is about, its last: without it in any section there is nothing to write. */
 static const char *missing_table(const struct gt_report *report, const struct gt_layout *layout) {
-    const char *key = layout->table;
+    const char *key = layout->csv ? layout->csv->rows.table : NULL;
     for (size_t p = 0; p < GT_LAYOUT_PARTS && layout->parts[p].head; p++)
         key = layout->parts[p].table ? layout->parts[p].table : key;
     for (size_t s = 0; key && s < report->section_count; s++) {
@@ -214,8 +214,8 @@ enum gt_status gt_write_layout(const struct gt_report *report, const struct gput
     const char *missing = missing_table(report, layout);
     if (missing)
         return gt_fail_usage(err, "format '%s' needs the table '%s', which this report has not", layout->key, missing);
-    if (layout->table)
-        return gt_csv_layout(out, report, layout, err);
+    if (layout->csv)
+        return gt_write_csv_layout(report, layout->csv, out, err);
     for (size_t s = 0; s < report->section_count; s++) {
         struct run run = {.layout = layout, .options = options, .section = &report->sections[s], .out = out};
         if (layout->is_screen) {

@@ -18,6 +18,8 @@ static struct gt_cell find_value(const void *context, struct gt_str key) {
         for (size_t c = 0; scope->table && c < scope->table->column_count; c++)
             if (gt_str_eq(gt_str_of(scope->table->columns[c].key), key))
                 return scope->row[c];
+    if (gt_str_eq(key, GT_STR("@input")))
+        return gt_cell_text(outermost->section->input.label);
     if (gt_str_eq(key, GT_STR("@path")))
         return gt_cell_text(outermost->section->input.path);
     return gt_section_fact(outermost->section, key);

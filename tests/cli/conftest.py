@@ -107,6 +107,15 @@ def find_binary(variable, default):
     return binary if binary.is_absolute() else ROOT / binary
 
 
+def has_page():
+    """Whether the program was built with the page (not by make WEB=0)."""
+    binary = find_binary("GPUTIME", "build/gputime")
+    if not binary.exists():
+        return False
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    return subprocess.run([binary, DATA / "devices.json", "--html", "--no-cache"], **quiet).returncode == 0
+
+
 @pytest.fixture(scope="session")
 def gputime(tmp_path_factory):
     binary = find_binary("GPUTIME", "build/gputime")

@@ -1,11 +1,10 @@
 /* Runs a fuzz target over the files that are given, without a fuzzer: what failed once must never fail again. With
    --cuts before them, over every beginning of each file as well. */
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "fuzz.h"
 
 static void fail(const char *path) {
     perror(path);

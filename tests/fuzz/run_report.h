@@ -5,14 +5,14 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "fuzz.h"
 #include "gputime.h"
 
 enum { FUZZ_PATH_MAX = 64, FUZZ_ANALYSES_MAX = 64 };
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A file in memory that holds the bytes: its descriptor, and the path to read it by. */
 static inline int fuzz_file(const void *data, size_t size, char path[FUZZ_PATH_MAX]) {
@@ -21,6 +21,27 @@ static inline int fuzz_file(const void *data, size_t size, char path[FUZZ_PATH_M
         abort();
     snprintf(path, FUZZ_PATH_MAX, "/proc/self/fd/%d", fd);
     return fd;
+}
+
+static char fuzz_named_path[FUZZ_PATH_MAX];
+
+static inline void fuzz_remove_named_file(void) {
+    unlink(fuzz_named_path);
+}
+
+/* The same file each time, with a path that others can open too, as SQLite and the cache do; it goes with the process.
+ */
+static inline const char *fuzz_named_file(const void *data, size_t size) {
+    static int fd = -1;
+    if (fd < 0) {
+        snprintf(fuzz_named_path, sizeof fuzz_named_path, "%s/gputime-fuzz-XXXXXX",
+                 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+        fd = mkstemp(fuzz_named_path);
+        atexit(fuzz_remove_named_file);
+    }
+    if (fd < 0 || ftruncate(fd, 0) < 0 || pwrite(fd, data, size, 0) != (ssize_t)size)
+        abort();
+    return fuzz_named_path;
 }
 
 /* What failed must say why, in one line. */
@@ -67,13 +88,10 @@ static inline int fuzz_report(const char *const *paths, size_t path_count, const
 
 /* The bytes as the one file of a capture. Reports of Nsight are never handed to an nsys of this machine. */
 static inline int fuzz_report_of(const uint8_t *data, size_t size) {
-    char path[FUZZ_PATH_MAX];
-    const char *paths[] = {path};
+    const char *path = fuzz_named_file(data, size);
     struct gputime_options options = {
         .no_cache = 1, .threads = 1, .reader = GPUTIME_READER_NATIVE, .format = fuzz_format(size)};
-    int fd = fuzz_file(data, size, path);
-    fuzz_report(paths, 1, &options);
-    close(fd);
+    fuzz_report(&path, 1, &options);
     return 0;
 }
 

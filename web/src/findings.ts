@@ -45,6 +45,8 @@ function findingView(report: Report, finding: Finding, isOpen: boolean, point: P
 }
 
 export function findingsView(report: Report, point: Point): HTMLElement {
+  const gain = (finding: Finding): number => finding.recoverable_ns ?? -1;
+  const ranked = [...report.findings].sort((a, b) => gain(b) - gain(a)); // over all inputs; within one they are already
   const view = element(
     'section',
     { class: 'panel', id: 'findings', 'aria-labelledby': 'title-findings' },
@@ -52,7 +54,7 @@ export function findingsView(report: Report, point: Point): HTMLElement {
     element(
       'ol',
       { class: 'findings' },
-      ...report.findings.map((finding, place) => findingView(report, finding, place < OPEN, point)),
+      ...ranked.map((finding, place) => findingView(report, finding, place < OPEN, point)),
     ),
   );
   addEventListener('beforeprint', () => {

@@ -13,7 +13,7 @@ import { colorOf } from './theme';
 const ROW_PIXELS = 30; // as in page.css
 const SPARE_ROWS = 8; // drawn above and below what is seen
 const NAME_LENGTH = 180; // characters of a name in a cell; all are in its details
-const COLOURED = new Set(['category', 'cause', 'part']);
+const COLOURED = new Set(['category', 'cause', 'class', 'part', 'phase']);
 const collator = new Intl.Collator('en', { numeric: true });
 
 type Order = 'none' | 'ascending' | 'descending';

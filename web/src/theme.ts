@@ -26,6 +26,7 @@ const CATEGORIES: Readonly<Record<string, string>> = {
   fill: '#b9a58c',
   fft: '#5866b8',
   linalg: '#929ce0',
+  query: '#b07a9a',
   prepare: '#c7a13a',
   autotune: '#8a7a4a',
   graph: '#5b7083',

@@ -37,7 +37,9 @@ function overInputs(
   );
 }
 
-/** Coloured by category where the table tells it, else all alike. */
+const COLOURED = new Set(['class', 'phase']);
+
+/** Coloured by category where the table tells it, by name where that is one, else all alike. */
 export function namesChart(title: string, table: Table, report: Report, name: string, value: string): Chart | null {
   if (!hasColumns(table, name, value) || table.rows.length < 2) return null;
   const valueOf = numbers(table, value);
@@ -56,7 +58,7 @@ export function namesChart(title: string, table: Table, report: Report, name: st
         name: shorten(nameOf(row)),
         detail: nameOf(row),
         value: valueOf(row),
-        color: colorOf(category === null ? 'compute' : String(category)),
+        color: colorOf(String(category ?? (COLOURED.has(name) ? nameOf(row) : 'compute'))),
         ...(total > 0 ? { share: valueOf(row) / total } : {}),
         ...(category === null ? {} : { note: String(category) }),
       };

@@ -1,0 +1,184 @@
+/* Makes reports, comparisons and verdicts on limits through the library. */
+#include "make.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+
+enum { LARGEST_FILE = 1 << 20, MOST_SIDE_ANALYSES = CLI_REQUEST_ANALYSES + 8 };
+
+/* ---- limits ---- */
+
+static enum gputime_status read_file(const char *path, char **text, struct gputime_error *err) {
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return cli_fail_system(err, errno, "cannot read '%s'", path);
+    *text = malloc(LARGEST_FILE + 1);
+    size_t bytes = *text ? fread(*text, 1, LARGEST_FILE + 1, file) : 0;
+    int read_error = ferror(file) ? errno : 0;
+    fclose(file);
+    if (!*text)
+        return cli_fail_memory(err);
+    if (read_error)
+        return cli_fail_system(err, read_error, "cannot read '%s'", path);
+    if (bytes > LARGEST_FILE)
+        return cli_fail(err, "cannot read '%s': it is no file of limits; it has over a megabyte", path);
+    (*text)[bytes] = '\0';
+    return GPUTIME_OK;
+}
+
+/* Cuts the text into its lines, without comments and empty ones. Without items it only counts. */
+static size_t split_lines(char *text, const char **items) {
+    size_t count = 0;
+    for (char *line = text; line && *line;) {
+        char *end = strchr(line, '\n'), *hash;
+        size_t bytes = end ? (size_t)(end - line) : strlen(line);
+        if (items) {
+            line[bytes] = '\0';
+            hash = strchr(line, '#');
+            if (hash)
+                *hash = '\0';
+            line += strspn(line, " \t\r");
+            if (*line)
+                items[count++] = line;
+        } else {
+            count++;
+        }
+        line = end ? end + 1 : NULL;
+    }
+    return count;
+}
+
+enum gputime_status cli_limits_init(struct cli_limits *limits, const struct cli_command *command,
+                                    const struct cli_options *options, struct gputime_error *err) {
+    const struct cli_texts *values = command->action == CLI_ACTION_DIFF ? &options->fail_if : &options->limits;
+    *limits = (struct cli_limits){0};
+    if (options->limit_file) {
+        enum gputime_status status = read_file(options->limit_file, &limits->text, err);
+        if (status)
+            return status;
+    }
+    limits->items = calloc(values->count + split_lines(limits->text, NULL) + 1, sizeof *limits->items);
+    if (!limits->items)
+        return cli_fail_memory(err);
+    for (size_t i = 0; i < values->count; i++)
+        limits->items[limits->count++] = values->items[i];
+    limits->count += split_lines(limits->text, limits->items + limits->count);
+    if (command->action == CLI_ACTION_CHECK && !limits->count)
+        return cli_fail_usage(err, "'%s' needs a limit: --limit 'idle<20%%', or --limits FILE", command->name);
+    return GPUTIME_OK;
+}
+
+void cli_limits_release(struct cli_limits *limits) {
+    free(limits->items);
+    free(limits->text);
+    *limits = (struct cli_limits){0};
+}
+
+/* ---- reports ---- */
+
+/* What every comparison is made from, whatever is shown of it. */
+static const char *const core[] = {"overview", "accounting", "steps", "measures", "categories", "gaps", "spread"};
+
+/* Every single gap would take more room than all the rest; asked for, they are compared by cause and next op. */
+static const struct gputime_shape without_gaps[] = {{.table = "gaps", .limit = 1}};
+
+static size_t list_analyses(const struct cli_request *request, const char *analyses[MOST_SIDE_ANALYSES]) {
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof core / sizeof *core; i++)
+        analyses[count++] = core[i];
+    for (size_t i = 0; i < request->analysis_count; i++) {
+        bool is_listed = false;
+        for (size_t k = 0; k < count; k++)
+            is_listed |= strcmp(analyses[k], request->analyses[i]) == 0;
+        if (!is_listed)
+            analyses[count++] = request->analyses[i];
+    }
+    return count;
+}
+
+/* One side of a comparison; both are made at once, for they share nothing. */
+struct side {
+    const struct cli_making *making;
+    size_t first, count; /* of the traces */
+    const char *const *analyses;
+    size_t analysis_count;
+    const struct gputime_options *options;
+    struct gputime_report **report;
+    struct gputime_error err;
+    enum gputime_status status;
+};
+
+static void *make_side(void *argument) {
+    struct side *side = argument;
+    side->status = gputime_report_new(side->making->traces + side->first, side->count, side->making->command->name,
+                                      side->analyses, side->analysis_count, side->options, side->report, &side->err);
+    return NULL;
+}
+
+static enum gputime_status make_sides(struct side *a, struct side *b, struct gputime_error *err) {
+    pthread_t thread;
+    bool is_alone = a->options->threads == 1 || pthread_create(&thread, NULL, make_side, b) != 0;
+    make_side(a);
+    if (is_alone)
+        make_side(b);
+    else
+        pthread_join(thread, NULL);
+    const struct side *failed = a->status ? a : b;
+    if (failed->status)
+        *err = failed->err;
+    return failed->status;
+}
+
+static enum gputime_status make_comparison(const struct cli_making *making, const struct gputime_options *lib,
+                                           struct cli_made *made, struct gputime_error *err) {
+    const char *analyses[MOST_SIDE_ANALYSES];
+    const struct cli_captures *captures = making->captures;
+    size_t count = list_analyses(making->request, analyses);
+    struct gputime_diff_options diff = making->options->diff;
+    bool is_narrow = making->options->of || making->options->lib.table;
+    bool wants_gaps = is_narrow && strcmp(making->request->main_table, "gaps") == 0;
+    diff.tables = is_narrow ? making->request->main_table : NULL;
+    made->side_options = *lib;
+    made->side_options.main_table = NULL;
+    made->side_options.shapes = wants_gaps ? NULL : without_gaps;
+    made->side_options.shape_count = wants_gaps ? 0 : 1;
+    struct side a = {.making = making,
+                     .count = captures->first_of_b,
+                     .analyses = analyses,
+                     .analysis_count = count,
+                     .options = &made->side_options,
+                     .report = &made->a};
+    struct side b = a;
+    b.first = captures->first_of_b;
+    b.count = captures->count - captures->first_of_b;
+    b.report = &made->b;
+    enum gputime_status status = make_sides(&a, &b, err);
+    return status ? status : gputime_report_diff(made->a, made->b, &diff, lib, &made->report, err);
+}
+
+enum gputime_status cli_make(const struct cli_making *making, const struct gputime_options *lib, struct cli_made *made,
+                             struct gputime_error *err) {
+    cli_made_release(made);
+    enum gputime_status status =
+        making->command->action == CLI_ACTION_DIFF
+            ? make_comparison(making, lib, made, err)
+            : gputime_report_new(making->traces, making->trace_count, making->command->name, making->request->analyses,
+                                 making->request->analysis_count, lib, &made->report, err);
+    made->limit_count = making->limits->count;
+    if (!status && made->limit_count)
+        status = gputime_report_check(made->report, making->limits->items, made->limit_count, &made->broken, err);
+    return status;
+}
+
+void cli_made_release(struct cli_made *made) {
+    gputime_report_free(made->report);
+    gputime_report_free(made->a);
+    gputime_report_free(made->b);
+    *made = (struct cli_made){0};
+}

@@ -1,0 +1,102 @@
+/* Measures: the accounting as one row for each amount (the mean over GPUs) and the time of steps, with their spread
+   over steps: what comparisons and limits go by. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/quantile.h"
+#include "measure/measure.h"
+
+static const struct gt_report_column columns[] = {
+    {"measure", "Measure", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"total_ns", "Time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"share", "Share", GT_UNIT_SHARE, "span", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
+    {"count", "Steps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"stddev_ns", "Std dev over steps", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE | GT_COLUMN_SPREAD},
+};
+
+/* Amounts of the accounting and the columns of a step that vary as they do. */
+static const struct {
+    const char *measure, *column, *of_step;
+} amounts[] = {
+    {"span", "span_ns", "cpu_ns"},
+    {"busy", "busy_ns", "busy_ns"},
+    {"idle", "idle_ns", "idle_ns"},
+    {"compute", "compute_ns", "compute_ns"},
+    {"exposed_comm", "exposed_comm_ns", "exposed_comm_ns"},
+    {"exposed_memory", "exposed_memory_ns", "exposed_memory_ns"},
+    {"comm", "comm_ns", "comm_ns"},
+    {"memory", "memory_ns", "memory_ns"},
+    {"overlap", "overlap_ns", "overlap_ns"},
+    {"sum", "sum_ns", "sum_ns"},
+};
+
+static struct gt_moments column_moments(const struct gt_table *table, const char *key) {
+    struct gt_moments moments = {0};
+    size_t column = gt_table_column(table, key);
+    for (size_t row = 0; column != SIZE_MAX && row < table->row_count; row++) {
+        const struct gt_cell *cell = &table->cells[row * table->column_count + column];
+        if (cell->type == GPUTIME_CELL_INT)
+            gt_moments_add(&moments, cell->integer);
+    }
+    return moments;
+}
+
+/* Rows of a step on several GPUs follow each other, and have the same length. */
+static struct gt_moments step_lengths(const struct gt_table *steps) {
+    struct gt_moments moments = {0};
+    size_t number = gt_table_column(steps, "step"), pid = gt_table_column(steps, "pid");
+    size_t length = gt_table_column(steps, "cpu_ns");
+    for (size_t row = 0; row < steps->row_count; row++) {
+        const struct gt_cell *cells = &steps->cells[row * steps->column_count], *before = cells - steps->column_count;
+        if (row == 0 || cells[number].integer != before[number].integer || cells[pid].integer != before[pid].integer)
+            gt_moments_add(&moments, cells[length].integer);
+    }
+    return moments;
+}
+
+static void add_row(struct gt_table *table, const char *measure, const struct gt_moments *amount, bool is_mean,
+                    double span_ns, const struct gt_moments *steps, size_t step_count) {
+    double total_ns = is_mean ? gt_moments_mean(amount) : (double)amount->sum;
+    bool is_whole = !is_mean || amount->sum % (__int128)amount->count == 0;
+    __int128 whole_ns = is_mean ? amount->sum / (__int128)amount->count : amount->sum;
+    struct gt_cell *cell = gt_table_row(table);
+    *cell++ = gt_cell_text(gt_str_of(measure));
+    *cell++ = is_whole ? gt_cell_int(gt_ns_of_sum(whole_ns)) : gt_cell_real(total_ns);
+    *cell++ = is_mean ? gt_cell_share(total_ns, span_ns) : gt_cell_null();
+    *cell++ = gt_cell_count(step_count);
+    *cell++ = steps->count > 1 ? gt_cell_real(gt_moments_stddev(steps)) : gt_cell_null();
+}
+
+static void add_rows(struct gt_table *table, const struct gt_table *accounting, const struct gt_table *steps) {
+    struct gt_moments lengths = step_lengths(steps);
+    double span_ns = 0;
+    if (lengths.count)
+        add_row(table, "step", &lengths, false, 0, &lengths, lengths.count);
+    for (size_t i = 0; i < GT_ARRAY_COUNT(amounts) && accounting->row_count; i++) {
+        struct gt_moments amount = column_moments(accounting, amounts[i].column);
+        struct gt_moments of_steps = column_moments(steps, amounts[i].of_step);
+        span_ns = i == 0 ? gt_moments_mean(&amount) : span_ns;
+        add_row(table, amounts[i].measure, &amount, true, span_ns, &of_steps, lengths.count);
+    }
+}
+
+/* Goes by the tables of two other analyses, on paper of its own. */
+enum gt_status gt_measures_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    struct gt_report *paper = gt_report_new("", 1);
+    if (!paper)
+        return gt_fail_memory(err);
+    struct gt_section *aside = &paper->sections[0];
+    enum gt_status status = gt_accounting_run(view, aside, err);
+    if (status == GT_OK)
+        status = gt_steps_run(view, aside, err);
+    if (status == GT_OK && gt_arena_failed(&paper->arena))
+        status = gt_fail_memory(err);
+    if (status == GT_OK) {
+        struct gt_table *table =
+            gt_section_table(section, "measures", "Time of each GPU, mean over GPUs", columns, GT_ARRAY_COUNT(columns));
+        table->keeps_order = true;
+        add_rows(table, gt_section_find(aside, "accounting"), gt_section_find(aside, "steps"));
+    }
+    gt_report_free(paper);
+    return status;
+}

@@ -1,0 +1,171 @@
+/* Spread over steps: items are put in the order of their steps, each step's sums are added to the moments of their
+   sets. As an analysis: that of kernels, memory operations and categories. */
+#include "measure/spread.h"
+
+#include <math.h>
+
+#include "base/mem.h"
+#include "measure/measure.h"
+
+enum { FEWEST_STEPS = 3 }; /* two say nothing about the next */
+
+static const struct gt_report_column columns[] = {
+    {"table", "Table", GT_UNIT_NONE, NULL, 0},
+    {"name", "Row", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"steps", "Steps", GT_UNIT_COUNT, NULL, 0},
+    {"stddev_ns", "Std dev over steps", GT_UNIT_NS, NULL, 0},
+};
+
+/* Moments of one set, counted from the first sum that it had so that little is lost. */
+struct moments {
+    double first, sum, squares;
+    int64_t step_ns; /* of the step at hand */
+    uint32_t steps;  /* that have it */
+    bool is_touched; /* by the step at hand */
+};
+
+/* ---- measuring ---- */
+
+static size_t count_steps(const struct gt_view *view, uint8_t *has_ops) {
+    size_t count = 0;
+    for (size_t i = 0; i < view->op_count; i++) {
+        uint32_t step = view->labels->op_step[view->row[i]];
+        if (step != GT_NO_ROW && !has_ops[step]) {
+            has_ops[step] = 1;
+            count++;
+        }
+    }
+    return count;
+}
+
+/* Places of the items in the order of their steps; bounds[step] .. bounds[step + 1] are those of one. */
+static uint32_t *new_order(const struct gt_spread_source *source, size_t step_count, size_t *bounds) {
+    for (size_t i = 0; i < source->item_count; i++) {
+        uint32_t step = source->item(source->context, i).step;
+        if (step < step_count)
+            bounds[step + 2]++;
+    }
+    for (size_t step = 0; step < step_count; step++)
+        bounds[step + 2] += bounds[step + 1];
+    uint32_t *order = gt_alloc_array(bounds[step_count + 1], sizeof *order);
+    for (size_t i = 0; i < source->item_count && order; i++) {
+        uint32_t step = source->item(source->context, i).step;
+        if (step < step_count)
+            order[bounds[step + 1]++] = (uint32_t)i;
+    }
+    return order;
+}
+
+static void end_step(struct moments *moments, const struct gt_spread_source *source, const uint32_t *order,
+                     size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        struct moments *of_set = &moments[source->item(source->context, order[i]).set];
+        if (!of_set->is_touched)
+            continue;
+        of_set->is_touched = false;
+        double sum_ns = (double)of_set->step_ns;
+        if (of_set->steps++ == 0)
+            of_set->first = sum_ns;
+        of_set->sum += sum_ns - of_set->first;
+        of_set->squares += (sum_ns - of_set->first) * (sum_ns - of_set->first);
+        of_set->step_ns = 0;
+    }
+}
+
+static void take_step(struct moments *moments, const struct gt_spread_source *source, const uint32_t *order,
+                      size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        struct gt_spread_item item = source->item(source->context, order[i]);
+        moments[item.set].step_ns = gt_ns_add(moments[item.set].step_ns, item.ns);
+        moments[item.set].is_touched = true;
+    }
+    end_step(moments, source, order, count);
+}
+
+static double stddev_of(const struct moments *moments, size_t step_count) {
+    if (!moments->steps)
+        return NAN;
+    double steps = (double)step_count, without = steps - moments->steps;
+    double sum = moments->sum - without * moments->first;
+    double squares = moments->squares + without * moments->first * moments->first;
+    double variance = (squares - sum * sum / steps) / (steps - 1);
+    return variance > 0 ? sqrt(variance) : 0;
+}
+
+bool gt_spread_measure(const struct gt_view *view, const struct gt_spread_source *source, double *stddev_ns,
+                       size_t *step_count) {
+    size_t all_steps = view->labels->step_count;
+    *step_count = 0;
+    if (all_steps < FEWEST_STEPS || source->item_count > UINT32_MAX)
+        return true;
+    uint8_t *has_ops = gt_alloc_array(all_steps, 1);
+    size_t *bounds = gt_alloc_array(all_steps + 2, sizeof *bounds);
+    struct moments *moments = gt_alloc_array(source->set_count, sizeof *moments);
+    uint32_t *order = bounds ? new_order(source, all_steps, bounds) : NULL;
+    bool ok = has_ops && moments && order;
+    size_t steps = ok ? count_steps(view, has_ops) : 0;
+    for (size_t step = 0; step < all_steps && ok; step++)
+        take_step(moments, source, order + bounds[step], bounds[step + 1] - bounds[step]);
+    if (ok && steps >= FEWEST_STEPS) {
+        *step_count = steps;
+        for (size_t set = 0; set < source->set_count; set++)
+            stddev_ns[set] = stddev_of(&moments[set], steps);
+    }
+    gt_free(has_ops);
+    gt_free(bounds);
+    gt_free(moments);
+    gt_free(order);
+    return ok;
+}
+
+void gt_spread_add(struct gt_section *section, const char *table, struct gt_str name, size_t step_count,
+                   double stddev_ns) {
+    struct gt_table *spreads = gt_section_find(section, "spreads");
+    if (!spreads) {
+        spreads = gt_section_table(section, "spreads", "Spread over steps", columns, GT_ARRAY_COUNT(columns));
+        spreads->is_joint = true;
+        gt_table_for(section, spreads, 0);
+    }
+    struct gt_cell *cell = gt_table_row(spreads);
+    *cell++ = gt_cell_text(gt_str_of(table));
+    *cell++ = gt_cell_text(name);
+    *cell++ = gt_cell_count(step_count);
+    *cell++ = gt_cell_real(stddev_ns);
+}
+
+/* ---- kernels, memory operations, categories ---- */
+
+/* Sets of names: kernels first, memory operations behind them. */
+static struct gt_spread_item name_item(const void *context, size_t index) {
+    const struct gt_view *view = context;
+    size_t first = gt_kind_is_kernel(gt_op_kind(view, index)) ? 0 : gt_name_count(view);
+    return (struct gt_spread_item){.step = view->labels->op_step[view->row[index]],
+                                   .set = first + gt_op_name_id(view, index),
+                                   .ns = gt_op_ns(view, index)};
+}
+
+static struct gt_spread_item category_item(const void *context, size_t index) {
+    const struct gt_view *view = context;
+    return (struct gt_spread_item){.step = view->labels->op_step[view->row[index]],
+                                   .set = view->labels->op_category[view->row[index]],
+                                   .ns = gt_op_ns(view, index)};
+}
+
+enum gt_status gt_spread_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    size_t name_count = gt_name_count(view), category_count = view->labels->category_count, steps = 0;
+    struct gt_spread_source names = {view->op_count, 2 * name_count, name_item, view};
+    struct gt_spread_source categories = {view->op_count, category_count, category_item, view};
+    double *stddev_ns = gt_alloc_array(names.set_count + category_count, sizeof *stddev_ns);
+    bool ok = stddev_ns && gt_spread_measure(view, &names, stddev_ns, &steps) &&
+              gt_spread_measure(view, &categories, stddev_ns + names.set_count, &steps);
+    for (size_t set = 0; set < names.set_count && ok && steps; set++)
+        if (!isnan(stddev_ns[set]))
+            gt_spread_add(section, set < name_count ? "kernels" : "memory",
+                          gt_name_text(view, (gt_strid)(set % name_count)), steps, stddev_ns[set]);
+    for (size_t i = 0; i < category_count && ok && steps; i++)
+        if (!isnan(stddev_ns[names.set_count + i]))
+            gt_spread_add(section, "categories", gt_str_of(view->labels->categories[i].key), steps,
+                          stddev_ns[names.set_count + i]);
+    gt_free(stddev_ns);
+    return ok ? GT_OK : gt_fail_memory(err);
+}

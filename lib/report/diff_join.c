@@ -1,0 +1,325 @@
+/* Collects the rows of one table from every capture of both sides; rows with the same key become one. */
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/num.h"
+#include "report/diff_parts.h"
+
+/* ---- keys ---- */
+
+bool gt_join_reserve(struct gt_diff_join *join, size_t more_bytes) {
+    size_t needed = join->text_bytes + more_bytes;
+    if (needed <= join->text_capacity)
+        return true;
+    char *grown = gt_realloc(join->text, 2 * needed);
+    if (!grown) {
+        join->failed = true;
+        return false;
+    }
+    join->text = grown;
+    join->text_capacity = 2 * needed;
+    return true;
+}
+
+void gt_join_put(struct gt_diff_join *join, struct gt_str part) {
+    if (!gt_join_reserve(join, part.len + GT_NUM_MAX))
+        return;
+    join->text_bytes += gt_num_format_int(join->text + join->text_bytes, (int64_t)part.len);
+    join->text[join->text_bytes++] = ':';
+    if (part.len)
+        memcpy(join->text + join->text_bytes, part.ptr, part.len);
+    join->text_bytes += part.len;
+}
+
+static struct gt_str text_of(const struct gt_cell *cell) {
+    return cell->type == GPUTIME_CELL_TEXT ? (struct gt_str){cell->text, cell->text_bytes} : (struct gt_str){0};
+}
+
+static void put_cell(struct gt_diff_join *join, const struct gt_cell *cell) {
+    char number[GT_NUM_MAX];
+    struct gt_str part = {number, 0};
+    if (cell->type == GPUTIME_CELL_TEXT)
+        part = (struct gt_str){cell->text, cell->text_bytes};
+    else if (cell->type == GPUTIME_CELL_INT)
+        part.len = gt_num_format_int(number, cell->integer);
+    else if (cell->type == GPUTIME_CELL_REAL)
+        part.len = gt_num_format_real(number, cell->real);
+    gt_join_put(join, part);
+}
+
+/* ---- columns ---- */
+
+static bool has_flag(const struct gt_table *table, size_t column, uint32_t flag) {
+    return table->columns[column].flags & flag;
+}
+
+static size_t find_flag(const struct gt_table *table, uint32_t flag) {
+    size_t column = 0;
+    while (column < table->column_count && !has_flag(table, column, flag))
+        column++;
+    return column < table->column_count ? column : SIZE_MAX;
+}
+
+static bool choose_columns(struct gt_diff_join *join, const struct gt_table *shape) {
+    join->shape = shape;
+    join->adds = gt_alloc_array(shape->column_count, sizeof *join->adds);
+    join->is_known = gt_alloc_array(GT_SIDE_COUNT * shape->column_count, sizeof *join->is_known);
+    if (!join->adds || !join->is_known) {
+        join->failed = true;
+        return false;
+    }
+    for (size_t c = 0; c < shape->column_count; c++)
+        if (has_flag(shape, c, GT_COLUMN_ADDS)) {
+            if (has_flag(shape, c, GT_COLUMN_LEADS))
+                join->lead = join->add_count;
+            join->adds[join->add_count++] = c;
+        }
+    return join->add_count > 0;
+}
+
+/* ---- rows ---- */
+
+static bool add_row(struct gt_diff_join *join) {
+    if (join->row_count == join->row_capacity) {
+        size_t capacity = join->row_capacity ? join->row_capacity * 2 : 64;
+        size_t row_slots = join->sides->capture_count * gt_join_slot_count(join);
+        struct gt_diff_row *rows = gt_realloc(join->rows, capacity * sizeof *rows);
+        if (rows)
+            join->rows = rows;
+        double *slots = rows ? gt_realloc(join->slots, capacity * row_slots * sizeof *slots) : NULL;
+        if (!slots)
+            return false;
+        join->slots = slots;
+        memset(slots + join->row_capacity * row_slots, 0, (capacity - join->row_capacity) * row_slots * sizeof *slots);
+        join->row_capacity = capacity;
+    }
+    join->rows[join->row_count++] = (struct gt_diff_row){0};
+    return true;
+}
+
+static double number_of(const struct gt_cell *cell) {
+    return cell->type == GPUTIME_CELL_INT ? (double)cell->integer : cell->type == GPUTIME_CELL_REAL ? cell->real : NAN;
+}
+
+/* n events with standard deviation s sum to an amount with the variance n s^2. */
+static double row_variance(const struct gt_table *table, const struct gt_cell *cells) {
+    size_t spread = find_flag(table, GT_COLUMN_SPREAD), count = 0;
+    while (count < table->column_count &&
+           !(has_flag(table, count, GT_COLUMN_ADDS) && table->columns[count].unit == GT_UNIT_COUNT))
+        count++;
+    if (spread == SIZE_MAX || count == table->column_count)
+        return NAN;
+    double stddev = number_of(&cells[spread]), events = number_of(&cells[count]);
+    return events > 1 ? events * stddev * stddev : NAN;
+}
+
+static void take_cells(struct gt_diff_join *join, size_t row, size_t capture, const struct gt_table *table,
+                       const struct gt_cell *cells) {
+    enum gt_side side = gt_capture_side(join->sides, capture);
+    double divisor = join->sides->divisors[capture];
+    double *slots = gt_join_slots(join, row, capture);
+    double variance = row_variance(table, cells) / (divisor * divisor);
+    slots[GT_SLOT_VARIANCE] = slots[GT_SLOT_ROWS] > 0 ? slots[GT_SLOT_VARIANCE] + variance : variance;
+    slots[GT_SLOT_ROWS]++;
+    for (size_t i = 0; i < join->add_count; i++) {
+        double amount = number_of(&cells[join->adds[i]]) / divisor;
+        if (isnan(amount))
+            amount = 0;
+        else
+            join->is_known[(size_t)side * join->add_count + i] = true;
+        slots[GT_SLOT_AMOUNTS + i] += amount;
+        if (i == join->lead) {
+            double deviation = amount - slots[GT_SLOT_MEAN];
+            slots[GT_SLOT_MEAN] += deviation / slots[GT_SLOT_ROWS];
+            slots[GT_SLOT_SQUARES] += deviation * (amount - slots[GT_SLOT_MEAN]);
+        }
+    }
+}
+
+static bool collect(struct gt_diff_join *join, size_t capture, const struct gt_table *table) {
+    enum gt_side side = gt_capture_side(join->sides, capture);
+    for (size_t r = 0; r < table->row_count && !join->failed; r++) {
+        const struct gt_cell *cells = &table->cells[r * table->column_count];
+        size_t group = find_flag(table, GT_COLUMN_GROUP);
+        bool is_grouped = group != SIZE_MAX && cells[group].type == GPUTIME_CELL_TEXT;
+        join->text_bytes = 0;
+        for (size_t c = 0; c < table->column_count; c++)
+            if (has_flag(table, c, GT_COLUMN_KEY))
+                put_cell(join, is_grouped && has_flag(table, c, GT_COLUMN_NAME) ? &cells[group] : &cells[c]);
+        if (join->text_bytes == 0)
+            gt_join_put(join, GT_STR("all"));
+        /* The empty string has id 0, so that rows are numbered from 1 there. */
+        size_t row = gt_strtab_intern(&join->keys, (struct gt_str){join->text, join->text_bytes}) - 1;
+        if (join->keys.failed || (row == join->row_count && !add_row(join)))
+            join->failed = true;
+        if (join->failed)
+            return false;
+        assert(row < join->row_count);
+        struct gt_diff_row *entry = &join->rows[row];
+        if (!entry->cells[side]) {
+            entry->cells[side] = cells;
+            entry->tables[side] = table;
+            entry->label = is_grouped ? text_of(&cells[group]) : entry->label;
+        }
+        entry->names[side] += is_grouped || entry->names[side] == 0;
+        take_cells(join, row, capture, table, cells);
+    }
+    return !join->failed;
+}
+
+/* ---- spread that another table knows ---- */
+
+/* The rows of `from` that belong to a class vary; the row of the class varies by all of them. */
+static void borrow_from(struct gt_diff_join *join, size_t capture, const struct gt_table *from, size_t class) {
+    double divisor = join->sides->divisors[capture];
+    for (size_t r = 0; r < from->row_count; r++) {
+        const struct gt_cell *cells = &from->cells[r * from->column_count];
+        join->text_bytes = 0;
+        put_cell(join, &cells[class]);
+        if (join->failed)
+            return;
+        gt_strid id = gt_strtab_find(&join->keys, (struct gt_str){join->text, join->text_bytes});
+        double variance = row_variance(from, cells) / (divisor * divisor);
+        if (id == UINT32_MAX || id == GT_STRID_EMPTY || isnan(variance))
+            continue;
+        double *known = &gt_join_slots(join, id - 1, capture)[GT_SLOT_VARIANCE];
+        *known = isnan(*known) ? variance : *known + variance;
+    }
+}
+
+/* Where the capture has steps, how much a row varies from step to step says more than its single events, which may be
+   of many kinds: S steps with standard deviation s sum to an amount with the variance S s^2. */
+static void borrow_steps(struct gt_diff_join *join, size_t capture) {
+    const struct gt_table *spreads = gt_section_find(gt_capture_section(join->sides, capture), "spreads");
+    enum gt_side side = gt_capture_side(join->sides, capture);
+    double divisor = join->sides->divisors[capture];
+    struct gt_strtab names;
+    size_t key = SIZE_MAX, table, name;
+    for (size_t c = 0; c < join->shape->column_count; c++) /* the last is the name; ids stand before it */
+        key = has_flag(join->shape, c, GT_COLUMN_KEY) ? c : key;
+    if (!spreads || (table = gt_table_column(spreads, "table")) == SIZE_MAX ||
+        (name = gt_table_column(spreads, "name")) == SIZE_MAX)
+        return;
+    double *variances = gt_alloc_array(spreads->row_count + 1, sizeof *variances); /* by id of the name */
+    bool ok = gt_strtab_init(&names) && variances;
+    for (size_t r = 0; r < spreads->row_count && ok; r++) {
+        const struct gt_cell *cells = &spreads->cells[r * spreads->column_count];
+        if (!gt_str_eq(text_of(&cells[table]), gt_str_of(join->shape->key)))
+            continue;
+        double stddev = gt_table_number(spreads, r, "stddev_ns") / divisor;
+        variances[gt_strtab_intern_borrowed(&names, text_of(&cells[name]))] =
+            gt_table_number(spreads, r, "steps") * stddev * stddev;
+        ok = !names.failed;
+    }
+    for (size_t r = 0; r < join->row_count && ok && names.count > 1; r++) {
+        double *slots = gt_join_slots(join, r, capture);
+        const struct gt_cell *cells = join->rows[r].cells[side];
+        gt_strid id = cells && slots[GT_SLOT_ROWS] > 0 ? gt_strtab_find(&names, text_of(&cells[key])) : GT_STRID_EMPTY;
+        if (id != GT_STRID_EMPTY && id != UINT32_MAX)
+            slots[GT_SLOT_VARIANCE] = variances[id];
+    }
+    gt_strtab_release(&names);
+    gt_free(variances);
+    join->failed |= !ok;
+}
+
+/* Categories do not tell their spread, but the kernels in them do. */
+static void borrow_spread(struct gt_diff_join *join, size_t capture) {
+    const struct gt_section *section = gt_capture_section(join->sides, capture);
+    size_t key = find_flag(join->shape, GT_COLUMN_KEY), keys = 0;
+    for (size_t c = 0; c < join->shape->column_count; c++)
+        keys += has_flag(join->shape, c, GT_COLUMN_KEY);
+    if (keys != 1 || find_flag(join->shape, GT_COLUMN_SPREAD) != SIZE_MAX)
+        return;
+    for (size_t b = 0; b < section->block_count; b++) {
+        const struct gt_table *table = section->blocks[b].kind == GT_BLOCK_TABLE ? section->blocks[b].table : NULL;
+        size_t class = table ? find_flag(table, GT_COLUMN_CLASS) : SIZE_MAX;
+        if (class != SIZE_MAX && strcmp(table->columns[class].key, join->shape->columns[key].key) == 0)
+            borrow_from(join, capture, table, class);
+    }
+}
+
+/* ---- the whole ---- */
+
+/* The leading amount must be known on both sides: a summed input has no wall time. */
+static void choose_lead(struct gt_diff_join *join) {
+    const bool *of_a = join->is_known, *of_b = join->is_known + join->add_count;
+    bool a_is_empty = true, b_is_empty = true;
+    for (size_t r = 0; r < join->row_count; r++) {
+        a_is_empty &= !join->rows[r].cells[GT_SIDE_A];
+        b_is_empty &= !join->rows[r].cells[GT_SIDE_B];
+    }
+    size_t own = join->lead;
+    for (size_t pass = 0; pass < 2; pass++) /* times first, then whatever there is */
+        for (size_t i = 0; i < join->add_count; i++) {
+            size_t choice = i == 0 ? own : i <= own ? i - 1 : i;
+            bool is_time = join->shape->columns[join->adds[choice]].unit == GT_UNIT_NS;
+            if ((of_a[choice] || a_is_empty) && (of_b[choice] || b_is_empty) && (is_time || pass || choice == own)) {
+                join->lead = choice;
+                return;
+            }
+        }
+}
+
+/* The table whose columns are those of all; NULL: there is none, or they cannot be compared. A table that was cut does
+   not tell sums. */
+static const struct gt_table *find_shape(const struct gt_diff_sides *sides, const char *key) {
+    const struct gt_table *shape = NULL;
+    for (size_t i = 0; i < sides->capture_count; i++) {
+        const struct gt_table *table = gt_section_find(gt_capture_section(sides, i), key);
+        if (!table)
+            continue;
+        if (table->total_rows > table->row_count || find_flag(table, GT_COLUMN_LEADS) == SIZE_MAX)
+            return NULL;
+        for (size_t c = 0; shape && c < shape->column_count; c++)
+            if (c >= table->column_count || strcmp(table->columns[c].key, shape->columns[c].key) != 0)
+                return NULL;
+        if (!shape || (shape->row_count == 0 && table->row_count))
+            shape = table;
+    }
+    return shape;
+}
+
+bool gt_join_init(struct gt_diff_join *join, const struct gt_diff_sides *sides, const char *key) {
+    *join = (struct gt_diff_join){.sides = sides};
+    const struct gt_table *shape = find_shape(sides, key);
+    if (!shape || !choose_columns(join, shape))
+        return false;
+    join->failed = !gt_strtab_init(&join->keys);
+    for (size_t i = 0; i < sides->capture_count && !join->failed; i++) {
+        const struct gt_table *table = gt_section_find(gt_capture_section(sides, i), key);
+        if (table && collect(join, i, table)) {
+            borrow_spread(join, i);
+            borrow_steps(join, i);
+        }
+    }
+    if (join->failed)
+        return false;
+    choose_lead(join);
+    return true;
+}
+
+void gt_join_release(struct gt_diff_join *join) {
+    gt_free(join->adds);
+    gt_free(join->is_known);
+    gt_free(join->rows);
+    gt_free(join->slots);
+    gt_free(join->text);
+    gt_strtab_release(&join->keys);
+    gt_arena_release(&join->arena);
+}
+
+double gt_join_amount(const struct gt_diff_join *join, size_t row, enum gt_side side, size_t amount) {
+    size_t of_a = join->sides->reports[GT_SIDE_A]->section_count;
+    size_t first = side == GT_SIDE_A ? 0 : of_a, end = side == GT_SIDE_A ? of_a : join->sides->capture_count;
+    bool is_known = join->is_known[(size_t)side * join->add_count + amount];
+    if (!is_known && join->is_known[(size_t)!side * join->add_count + amount] && join->rows[row].cells[side])
+        return NAN;
+    double sum = 0;
+    for (size_t c = first; c < end; c++)
+        sum += gt_join_slots(join, row, c)[GT_SLOT_AMOUNTS + amount];
+    return sum / (double)(end - first);
+}

@@ -1,0 +1,124 @@
+/* What the files of the comparison share: the two sides, and the rows of one table while they are matched. */
+#ifndef GT_REPORT_DIFF_PARTS_H
+#define GT_REPORT_DIFF_PARTS_H
+
+#include "base/strtab.h"
+#include "report/diff.h"
+
+enum gt_side { GT_SIDE_A, GT_SIDE_B, GT_SIDE_COUNT };
+
+/* How the rows of both sides found each other. */
+enum gt_match {
+    GT_MATCH_NONE,     /* only on one side */
+    GT_MATCH_EXACT,    /* the same key */
+    GT_MATCH_ORDER,    /* ids (GPU, process, stream) differ: the same place in their order */
+    GT_MATCH_SHORT,    /* the same alias: simplified name */
+    GT_MATCH_SIMILAR,  /* the same but for tile sizes, architecture and generated numbers */
+    GT_MATCH_CATEGORY, /* nothing but the kind of work is the same */
+    GT_MATCH_COUNT,
+};
+extern const char *const gt_match_names[GT_MATCH_COUNT];
+
+/* The captures of both sides and what their amounts are divided by. */
+struct gt_diff_sides {
+    const struct gt_report *reports[GT_SIDE_COUNT];
+    size_t capture_count; /* of both together: those of A, then those of B */
+    double *divisors;     /* by capture */
+    const char *per;      /* "step" ...; "none" */
+    const char *unit;     /* "per step", in words; "" */
+    double noise_share;
+};
+
+static inline enum gt_side gt_capture_side(const struct gt_diff_sides *sides, size_t capture) {
+    return capture < sides->reports[GT_SIDE_A]->section_count ? GT_SIDE_A : GT_SIDE_B;
+}
+static inline const struct gt_section *gt_capture_section(const struct gt_diff_sides *sides, size_t capture) {
+    size_t of_a = sides->reports[GT_SIDE_A]->section_count;
+    return capture < of_a ? &sides->reports[GT_SIDE_A]->sections[capture]
+                          : &sides->reports[GT_SIDE_B]->sections[capture - of_a];
+}
+
+/* What one capture has of one row: the number of rows, mean and squared deviations of their leading amounts (Welford),
+   the variance of the sum by the table's own spread (NAN: not told), then the amounts, all divided. */
+enum { GT_SLOT_ROWS, GT_SLOT_MEAN, GT_SLOT_SQUARES, GT_SLOT_VARIANCE, GT_SLOT_AMOUNTS };
+
+struct gt_diff_row {
+    const struct gt_cell *cells[GT_SIDE_COUNT]; /* of the first row seen on that side; NULL: none */
+    const struct gt_table *tables[GT_SIDE_COUNT];
+    size_t names[GT_SIDE_COUNT]; /* different keys that are joined here */
+    enum gt_match match;
+    bool is_joined;      /* to another row, which counts for it */
+    struct gt_str label; /* what joined rows have in common; empty: one name on each side */
+};
+
+/* The rows of one table on both sides. */
+struct gt_diff_join {
+    const struct gt_diff_sides *sides;
+    const struct gt_table *shape; /* whose columns are the columns of all */
+    size_t *adds;                 /* columns of shape that add up */
+    size_t add_count, lead;       /* lead: index into adds */
+    bool *is_known;               /* by side and amount: some row has it */
+    struct gt_diff_row *rows;
+    double *slots; /* by row, capture, slot */
+    size_t row_count, row_capacity;
+    struct gt_strtab keys;
+    struct gt_arena arena; /* labels */
+    char *text;            /* a key in the making */
+    size_t text_bytes, text_capacity;
+    bool failed;
+};
+
+static inline size_t gt_join_slot_count(const struct gt_diff_join *join) {
+    return GT_SLOT_AMOUNTS + join->add_count;
+}
+static inline double *gt_join_slots(const struct gt_diff_join *join, size_t row, size_t capture) {
+    return join->slots + (row * join->sides->capture_count + capture) * gt_join_slot_count(join);
+}
+
+/* Finds the table in every capture and collects its rows. false: the table cannot be compared (it has no leading
+   amount, or was cut); join->failed: memory was short. Release in any case. */
+bool gt_join_init(struct gt_diff_join *join, const struct gt_diff_sides *sides, const char *table);
+void gt_join_release(struct gt_diff_join *join);
+
+/* diff_match.c: joins rows that only one side has, tier after tier. false: memory was short. */
+bool gt_join_match(struct gt_diff_join *join);
+/* Adds the amounts of one row to another, which then stands for both. */
+void gt_join_rows(struct gt_diff_join *join, size_t into, size_t from);
+
+/* Makes room in join->text for that many more bytes. */
+bool gt_join_reserve(struct gt_diff_join *join, size_t more_bytes);
+/* Appends one part of a key, so that different lists of parts are different texts. */
+void gt_join_put(struct gt_diff_join *join, struct gt_str part);
+
+/* Mean over the captures of a side of one amount; NAN where the side does not tell. */
+double gt_join_amount(const struct gt_diff_join *join, size_t row, enum gt_side side, size_t amount);
+
+/* diff_noise.c: what a change of the leading amount may be without meaning anything; 95 % of an interval for the change
+   by resampling captures, where a side has several. */
+struct gt_noise {
+    double floor_ns;        /* NAN: not known */
+    double low_ns, high_ns; /* NAN: not known */
+    bool is_beyond;         /* the change means something */
+};
+struct gt_noise gt_join_noise(const struct gt_diff_join *join, size_t row);
+
+/* diff_table.c: the joined rows as a table of the comparison. */
+struct gt_diff_counts {
+    size_t rows, by_match[GT_MATCH_COUNT], changed, noisy, only[GT_SIDE_COUNT];
+};
+struct gt_table *gt_join_add_table(struct gt_diff_join *join, struct gt_section *section,
+                                   struct gt_diff_counts *counts);
+
+/* diff_per.c: chooses what amounts are divided by. */
+enum gt_status gt_diff_sides_init(struct gt_diff_sides *sides, const struct gt_report *a, const struct gt_report *b,
+                                  const struct gputime_diff_options *options, struct gt_section *section,
+                                  struct gt_error *err);
+
+/* diff_words.c: the first lines. Reads the tables of the comparison. */
+void gt_diff_add_words(const struct gt_diff_sides *sides, struct gt_section *section, const struct gt_table *measures,
+                       const struct gt_table *categories, const struct gt_table *causes, const struct gt_table *work);
+
+/* A number of a finished table as a double; NAN for null and text. */
+double gt_table_number(const struct gt_table *table, size_t row, const char *column);
+
+#endif

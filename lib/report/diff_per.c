@@ -1,0 +1,166 @@
+/* What the amounts of both sides are divided by, so that captures of different length compare. */
+#include <math.h>
+#include <string.h>
+
+#include "base/num.h"
+#include "report/diff_parts.h"
+
+static const double usual_noise_share = 0.01;
+static const double least_step_cover = 0.5; /* steps that cover less of the span do not stand for it */
+
+/* ---- how many there are in one capture; 0: none, or the report does not tell ---- */
+
+static size_t find_row(const struct gt_table *table, const char *column, struct gt_str text) {
+    size_t index = gt_table_column(table, column), row = 0;
+    for (; index != SIZE_MAX && row < table->row_count; row++) {
+        const struct gt_cell *cell = &table->cells[row * table->column_count + index];
+        if (cell->type == GPUTIME_CELL_TEXT && gt_str_eq((struct gt_str){cell->text, cell->text_bytes}, text))
+            return row;
+    }
+    return SIZE_MAX;
+}
+
+static double measure_of(const struct gt_section *section, struct gt_str measure, const char *column) {
+    const struct gt_table *measures = gt_section_find(section, "measures");
+    size_t row = measures ? find_row(measures, "measure", measure) : SIZE_MAX;
+    double number = row == SIZE_MAX ? NAN : gt_table_number(measures, row, column);
+    return isnan(number) ? 0 : number;
+}
+
+static double count_steps(const struct gt_section *section, const char *range) {
+    (void)range;
+    return measure_of(section, GT_STR("step"), "count");
+}
+
+/* Ranges of that name in any domain. */
+static double count_ranges(const struct gt_section *section, const char *range) {
+    const struct gt_table *ranges = gt_section_find(section, "ranges");
+    size_t name = ranges ? gt_table_column(ranges, "name") : SIZE_MAX;
+    double count = 0;
+    for (size_t row = 0; name != SIZE_MAX && row < ranges->row_count; row++) {
+        const struct gt_cell *cell = &ranges->cells[row * ranges->column_count + name];
+        if (cell->type == GPUTIME_CELL_TEXT &&
+            gt_str_eq((struct gt_str){cell->text, cell->text_bytes}, gt_str_of(range)))
+            count += fmax(0, gt_table_number(ranges, row, "instances"));
+    }
+    return count;
+}
+
+static double count_launches(const struct gt_section *section, const char *range) {
+    (void)range;
+    const struct gt_table *kernels = gt_section_find(section, "kernels");
+    double count = 0;
+    for (size_t row = 0; kernels && row < kernels->row_count; row++)
+        count += gt_table_number(kernels, row, "count");
+    return kernels && kernels->total_rows == kernels->row_count ? count : 0;
+}
+
+static double count_one(const struct gt_section *section, const char *range) {
+    (void)section;
+    (void)range;
+    return 1;
+}
+
+static const struct per {
+    const char *key, *unit, *many;
+    double (*count)(const struct gt_section *section, const char *range);
+} pers[] = {
+    {"step", "per step", "steps", count_steps},
+    {"range", "per instance of the range", "such ranges", count_ranges},
+    {"launch", "per launch", "kernel launches", count_launches},
+    {"none", "", "", count_one},
+};
+
+/* ---- choosing ---- */
+
+static const struct per *find_per(const char *key) {
+    for (size_t i = 0; i < sizeof pers / sizeof *pers; i++)
+        if (strcmp(pers[i].key, key) == 0)
+            return &pers[i];
+    return NULL;
+}
+
+/* Steps are what to go by where every capture has them and they make up most of it. */
+static const struct per *choose(const struct gt_diff_sides *sides, const char **why) {
+    *why = "";
+    for (size_t i = 0; i < sides->capture_count; i++) {
+        const struct gt_section *section = gt_capture_section(sides, i);
+        double span_ns = measure_of(section, GT_STR("span"), "total_ns");
+        if (count_steps(section, NULL) < 1)
+            return find_per("none");
+        if (measure_of(section, GT_STR("step"), "total_ns") < least_step_cover * span_ns) {
+            *why = " The steps cover less than half of the time; --per step goes by them all the same.";
+            return find_per("none");
+        }
+    }
+    return find_per("step");
+}
+
+static enum gt_status set_divisors(struct gt_diff_sides *sides, const struct per *per, const char *range,
+                                   struct gt_error *err) {
+    for (size_t i = 0; i < sides->capture_count; i++) {
+        const struct gt_section *section = gt_capture_section(sides, i);
+        sides->divisors[i] = per->count(section, range);
+        if (!(sides->divisors[i] > 0))
+            return gt_fail_usage(err, "'%.*s' has no %s to compare by; use --per none", (int)section->input.label.len,
+                                 section->input.label.ptr, per->many);
+    }
+    return GT_OK;
+}
+
+/* "Amounts are per step: 6 steps in A, 6 and 5 in B." */
+static void add_note(const struct gt_diff_sides *sides, const struct per *per, const char *why,
+                     struct gt_section *section) {
+    struct gt_arena *arena = &section->report->arena;
+    struct gt_str counts = {"", 0};
+    for (size_t i = 0; i < sides->capture_count; i++) {
+        char number[GT_NUM_MAX];
+        gt_num_format_grouped(number, (int64_t)sides->divisors[i]);
+        enum gt_side side = gt_capture_side(sides, i);
+        bool begins_b = side == GT_SIDE_B && (i == 0 || gt_capture_side(sides, i - 1) == GT_SIDE_A);
+        counts = gt_arena_printf(arena, "%s%s%s", counts.ptr, i == 0 ? "" : begins_b ? " in A, " : " and ", number);
+    }
+    if (strcmp(per->key, "none") == 0)
+        gt_section_note(section, GT_FOR_ALL,
+                        gt_arena_printf(arena, "Amounts are of whole captures%s.%s",
+                                        sides->capture_count > GT_SIDE_COUNT ? ", the mean over those of a side" : "",
+                                        why));
+    else
+        gt_section_note(section, GT_FOR_ALL, gt_arena_printf(arena, "Amounts are %s: %s in B.", per->unit, counts.ptr));
+}
+
+static enum gt_status parse_noise(const char *text, double *share, struct gt_error *err) {
+    struct gt_str number = gt_str_of(text);
+    *share = usual_noise_share;
+    if (!text)
+        return GT_OK;
+    bool is_percent = number.len && number.ptr[number.len - 1] == '%';
+    number.len -= is_percent;
+    if (!is_percent || !gt_num_parse_real(number, share) || !(*share >= 0))
+        return gt_fail_usage(err, "'%s' is no part of a change; write for example 2%%", text);
+    *share /= 100;
+    return GT_OK;
+}
+
+enum gt_status gt_diff_sides_init(struct gt_diff_sides *sides, const struct gt_report *a, const struct gt_report *b,
+                                  const struct gputime_diff_options *options, struct gt_section *section,
+                                  struct gt_error *err) {
+    const char *why = "";
+    *sides = (struct gt_diff_sides){.reports = {a, b}, .capture_count = a->section_count + b->section_count};
+    sides->divisors = gt_arena_array(&section->report->arena, sides->capture_count, sizeof *sides->divisors);
+    if (!sides->divisors)
+        return gt_fail_memory(err);
+    const struct per *per = options->per ? find_per(options->per) : choose(sides, &why);
+    if (!per)
+        return gt_fail_usage(err, "cannot compare per '%s'; there are step, range, launch, none", options->per);
+    if (strcmp(per->key, "range") == 0 && !options->range)
+        return gt_fail_usage(err, "to compare per range the name of the range is needed");
+    enum gt_status status = set_divisors(sides, per, options->range, err);
+    if (status == GT_OK)
+        status = parse_noise(options->noise, &sides->noise_share, err);
+    sides->per = per->key;
+    sides->unit = per->unit;
+    if (status == GT_OK)
+        add_note(sides, per, why, section);
+    return status;
+}

@@ -1,0 +1,241 @@
+/* The joined rows of a table as a table of the comparison: what matters most first, each amount of A and B and its
+   change. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "report/diff_parts.h"
+
+enum { SCREEN_ROWS = 10 };
+
+/* A row about to be written. */
+struct change {
+    size_t row;
+    double a, b, delta;
+    struct gt_noise noise;
+};
+
+/* ---- columns ---- */
+
+struct columns {
+    struct gt_arena *arena;
+    struct gt_report_column *items;
+    size_t count;
+};
+
+static void add_column(struct columns *columns, const char *key, const char *title, enum gt_unit unit, const char *of,
+                       uint32_t flags) {
+    if (columns->items)
+        columns->items[columns->count++] = (struct gt_report_column){key, title, unit, of, flags};
+}
+
+static const char *prefixed(struct columns *columns, const char *prefix, const char *key) {
+    return gt_arena_printf(columns->arena, "%s%s", prefix, key).ptr;
+}
+
+static bool is_seen_key(const struct gt_report_column *column) {
+    return (column->flags & GT_COLUMN_KEY) && !(column->flags & GT_COLUMN_DETAIL);
+}
+
+static void add_key_columns(struct columns *columns, const struct gt_table *shape) {
+    bool has_seen = false;
+    for (size_t c = 0; c < shape->column_count; c++)
+        has_seen |= is_seen_key(&shape->columns[c]);
+    for (size_t c = 0; c < shape->column_count; c++) {
+        struct gt_report_column column = shape->columns[c];
+        if (!(column.flags & GT_COLUMN_KEY))
+            continue;
+        column.flags &= GT_COLUMN_NAME | GT_COLUMN_DETAIL | GT_COLUMN_EDGE;
+        if (!has_seen) { /* a key that is a detail beside other columns is all there is here */
+            column.flags = GT_COLUMN_NAME;
+            has_seen = true;
+        }
+        add_column(columns, column.key, column.title, column.unit, NULL, column.flags);
+    }
+    for (size_t c = 0; c < shape->column_count; c++)
+        if ((shape->columns[c].flags & GT_COLUMN_KEY) && (shape->columns[c].flags & GT_COLUMN_NAME))
+            add_column(columns, prefixed(columns, "b_", shape->columns[c].key),
+                       prefixed(columns, "B: ", shape->columns[c].title), GT_UNIT_NONE, NULL,
+                       GT_COLUMN_NAME | GT_COLUMN_DETAIL);
+}
+
+static void add_amount_columns(struct columns *columns, const struct gt_report_column *amount, bool is_lead) {
+    uint32_t flags = is_lead ? 0 : GT_COLUMN_DETAIL;
+    const char *of_a = is_lead ? "A" : prefixed(columns, "A: ", amount->title);
+    const char *of_b = is_lead ? "B" : prefixed(columns, "B: ", amount->title);
+    const char *change = is_lead ? "Change" : prefixed(columns, "Change: ", amount->title);
+    add_column(columns, prefixed(columns, "a_", amount->key), of_a, amount->unit, NULL, flags);
+    add_column(columns, prefixed(columns, "b_", amount->key), of_b, amount->unit, NULL, flags);
+    add_column(columns, prefixed(columns, "delta_", amount->key), change, amount->unit, NULL, flags | GT_COLUMN_SIGNED);
+}
+
+static void add_lead_columns(struct columns *columns, const struct gt_report_column *lead, bool has_others) {
+    uint32_t detail = GT_COLUMN_DETAIL | GT_COLUMN_SIGNED;
+    add_amount_columns(columns, lead, true);
+    add_column(columns, "change", "of A", GT_UNIT_SHARE, NULL, GT_COLUMN_SIGNED);
+    add_column(columns, "status", "Status", GT_UNIT_NONE, NULL, 0);
+    add_column(columns, "match", "Match", GT_UNIT_NONE, NULL, has_others ? 0 : GT_COLUMN_DETAIL);
+    add_column(columns, "contribution", "Of the whole", GT_UNIT_SHARE, "all rows of A", detail);
+    add_column(columns, prefixed(columns, "noise_", lead->key), "Noise", lead->unit, NULL, GT_COLUMN_DETAIL);
+    add_column(columns, prefixed(columns, "low_", lead->key), "Change, low", lead->unit, NULL, detail);
+    add_column(columns, prefixed(columns, "high_", lead->key), "Change, high", lead->unit, NULL, detail);
+}
+
+/* has_others: some rows are not matched by their keys, or not at all. */
+static struct columns make_columns(const struct gt_diff_join *join, bool has_others, struct gt_arena *arena) {
+    const struct gt_table *shape = join->shape;
+    struct columns columns = {.arena = arena};
+    columns.items = gt_arena_array(arena, 5 * shape->column_count + 10, sizeof *columns.items);
+    add_key_columns(&columns, shape);
+    add_lead_columns(&columns, &shape->columns[join->adds[join->lead]], has_others);
+    for (size_t i = 0; i < join->add_count; i++)
+        if (i != join->lead)
+            add_amount_columns(&columns, &shape->columns[join->adds[i]], false);
+    return columns;
+}
+
+/* ---- cells ---- */
+
+/* Whole numbers stay whole as long as a double holds them exactly. */
+static struct gt_cell amount_cell(double amount) {
+    if (isnan(amount))
+        return gt_cell_null();
+    return fabs(amount) < 9007199254740992.0 && amount == floor(amount) ? gt_cell_int((int64_t)amount)
+                                                                        : gt_cell_real(amount);
+}
+
+static const char *status_of(const struct gt_diff_row *row, const struct change *change) {
+    if (!row->cells[GT_SIDE_B])
+        return "only A";
+    if (!row->cells[GT_SIDE_A])
+        return "only B";
+    if (!change->noise.is_beyond)
+        return change->delta < 0 || change->delta > 0 ? "noise" : "same";
+    return change->delta > 0 ? "up" : "down";
+}
+
+static bool same_text(const struct gt_cell *a, const struct gt_cell *b) {
+    return a->type == b->type && a->type == GPUTIME_CELL_TEXT &&
+           gt_str_eq((struct gt_str){a->text, a->text_bytes}, (struct gt_str){b->text, b->text_bytes});
+}
+
+static struct gt_cell *put_keys(const struct gt_diff_join *join, const struct gt_diff_row *row, struct gt_arena *arena,
+                                struct gt_cell *cell) {
+    const struct gt_table *shape = join->shape;
+    const struct gt_cell *of_a = row->cells[GT_SIDE_A], *of_b = row->cells[GT_SIDE_B], *known = of_a ? of_a : of_b;
+    bool is_group = row->label.len && (row->names[GT_SIDE_A] > 1 || row->names[GT_SIDE_B] > 1);
+    for (size_t c = 0; c < shape->column_count; c++) {
+        uint32_t flags = shape->columns[c].flags;
+        if (!(flags & GT_COLUMN_KEY))
+            continue;
+        bool is_label = is_group && (flags & GT_COLUMN_NAME);
+        *cell++ = !is_label
+                      ? known[c]
+                      : gt_cell_text(gt_arena_printf(arena, "%.*s (%zu -> %zu names)", (int)row->label.len,
+                                                     row->label.ptr, row->names[GT_SIDE_A], row->names[GT_SIDE_B]));
+    }
+    for (size_t c = 0; c < shape->column_count; c++) {
+        uint32_t flags = shape->columns[c].flags;
+        if ((flags & GT_COLUMN_KEY) && (flags & GT_COLUMN_NAME))
+            *cell++ = of_a && of_b && !is_group && !same_text(&of_a[c], &of_b[c]) ? of_b[c] : gt_cell_null();
+    }
+    return cell;
+}
+
+static struct gt_cell *put_amounts(const struct gt_diff_join *join, size_t row, size_t amount, struct gt_cell *cell) {
+    double a = gt_join_amount(join, row, GT_SIDE_A, amount), b = gt_join_amount(join, row, GT_SIDE_B, amount);
+    *cell++ = amount_cell(a);
+    *cell++ = amount_cell(b);
+    *cell++ = amount_cell(b - a);
+    return cell;
+}
+
+static void put_row(const struct gt_diff_join *join, const struct change *change, double whole,
+                    struct gt_table *table) {
+    const struct gt_diff_row *row = &join->rows[change->row];
+    struct gt_cell *cell = put_keys(join, row, &table->report->arena, gt_table_row(table));
+    cell = put_amounts(join, change->row, join->lead, cell);
+    *cell++ = change->a > 0 ? gt_cell_real(change->delta / change->a) : gt_cell_null();
+    *cell++ = gt_cell_text(gt_str_of(status_of(row, change)));
+    *cell++ = gt_cell_text(gt_str_of(gt_match_names[row->match]));
+    *cell++ = whole > 0 ? gt_cell_real(change->delta / whole) : gt_cell_null();
+    *cell++ = amount_cell(change->noise.floor_ns);
+    *cell++ = amount_cell(change->noise.low_ns);
+    *cell++ = amount_cell(change->noise.high_ns);
+    for (size_t i = 0; i < join->add_count; i++)
+        if (i != join->lead)
+            cell = put_amounts(join, change->row, i, cell);
+}
+
+/* ---- rows ---- */
+
+/* What is beyond the noise first, the largest change first; equal ones as they came. */
+static int by_weight(const void *a, const void *b) {
+    const struct change *x = a, *y = b;
+    if (x->noise.is_beyond != y->noise.is_beyond)
+        return x->noise.is_beyond ? -1 : 1;
+    if (fabs(x->delta) != fabs(y->delta))
+        return fabs(x->delta) < fabs(y->delta) ? 1 : -1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static void count_row(struct gt_diff_counts *counts, const struct gt_diff_row *row, const struct change *change) {
+    counts->rows++;
+    counts->by_match[row->match]++;
+    counts->changed += change->noise.is_beyond;
+    counts->noisy += !change->noise.is_beyond && (change->delta < 0 || change->delta > 0);
+    counts->only[GT_SIDE_A] += !row->cells[GT_SIDE_B];
+    counts->only[GT_SIDE_B] += !row->cells[GT_SIDE_A];
+}
+
+static size_t measure_rows(const struct gt_diff_join *join, struct change *changes, double *whole,
+                           struct gt_diff_counts *counts) {
+    size_t count = 0;
+    for (size_t r = 0; r < join->row_count; r++) {
+        if (join->rows[r].is_joined)
+            continue;
+        struct change *change = &changes[count++];
+        *change = (struct change){.row = r,
+                                  .a = gt_join_amount(join, r, GT_SIDE_A, join->lead),
+                                  .b = gt_join_amount(join, r, GT_SIDE_B, join->lead),
+                                  .noise = gt_join_noise(join, r)};
+        change->delta = change->b - change->a;
+        *whole += change->a;
+        count_row(counts, &join->rows[r], change);
+    }
+    return count;
+}
+
+struct gt_table *gt_join_add_table(struct gt_diff_join *join, struct gt_section *section,
+                                   struct gt_diff_counts *counts) {
+    struct change *changes = gt_alloc_array(join->row_count, sizeof *changes);
+    double whole = 0;
+    *counts = (struct gt_diff_counts){0};
+    size_t count = changes ? measure_rows(join, changes, &whole, counts) : 0;
+    struct columns columns = make_columns(join, counts->by_match[GT_MATCH_EXACT] < count, &section->report->arena);
+    if (!changes || !columns.items) {
+        gt_free(changes);
+        join->failed = true;
+        return NULL;
+    }
+    if (count && !join->shape->keeps_order)
+        qsort(changes, count, sizeof *changes, by_weight);
+    struct gt_table *table =
+        gt_section_table(section, join->shape->key, join->shape->title, columns.items, columns.count);
+    table->keeps_order = join->shape->keeps_order;
+    table->screen_limit = counts->changed < SCREEN_ROWS && counts->changed ? counts->changed : SCREEN_ROWS;
+    if (table->keeps_order)
+        table->screen_limit = 0;
+    for (size_t i = 0; i < count; i++)
+        put_row(join, &changes[i], whole, table);
+    gt_free(changes);
+    return table;
+}
+
+double gt_table_number(const struct gt_table *table, size_t row, const char *column) {
+    size_t index = gt_table_column(table, column);
+    if (index == SIZE_MAX || row >= table->row_count)
+        return NAN;
+    const struct gt_cell *cell = &table->cells[row * table->column_count + index];
+    return cell->type == GPUTIME_CELL_INT ? (double)cell->integer : cell->type == GPUTIME_CELL_REAL ? cell->real : NAN;
+}

@@ -1,0 +1,143 @@
+/* Reads limits and writes down their verdicts. */
+#include "report/limit.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/num.h"
+
+static const struct gt_report_column columns[] = {
+    {"limit", "Limit", GT_UNIT_NONE, NULL, 0},
+    {"verdict", "Verdict", GT_UNIT_NONE, NULL, 0},
+    {"detail", "Measured", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"value", "Value", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"bound", "Bound", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"unit", "Unit", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+};
+
+static const struct {
+    const char *kind;
+    struct gt_limit_place place;
+} places[] = {
+    {"", {"measures", "measure"}},       {"kernel", {"kernels", "name"}},  {"category", {"categories", "category"}},
+    {"range", {"ranges", "name"}},       {"phase", {"phases", "phase"}},   {"memory", {"memory", "name"}},
+    {"cause", {"idle_causes", "cause"}}, {"launch", {"launches", "name"}}, {"work", {"idle_work", "name"}},
+};
+
+/* ---- reading ---- */
+
+static struct gt_str trimmed(struct gt_str text) {
+    while (text.len && isspace((unsigned char)text.ptr[0])) {
+        text.ptr++;
+        text.len--;
+    }
+    while (text.len && isspace((unsigned char)text.ptr[text.len - 1]))
+        text.len--;
+    return text;
+}
+
+static bool parse_bound(struct gt_str text, struct gt_limit *limit) {
+    static const struct {
+        const char *suffix;
+        double factor;
+        enum gt_limit_unit unit;
+    } units[] = {{"%", 0.01, GT_LIMIT_PERCENT}, {"ns", 1, GT_LIMIT_TIME},  {"us", 1e3, GT_LIMIT_TIME},
+                 {"ms", 1e6, GT_LIMIT_TIME},    {"s", 1e9, GT_LIMIT_TIME}, {"", 1, GT_LIMIT_NUMBER}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        size_t bytes = strlen(units[i].suffix);
+        if (text.len < bytes || memcmp(text.ptr + text.len - bytes, units[i].suffix, bytes) != 0)
+            continue;
+        struct gt_str number = trimmed((struct gt_str){text.ptr, text.len - bytes});
+        if (number.len && number.ptr[0] == '+') {
+            number.ptr++;
+            number.len--;
+        }
+        limit->unit = units[i].unit;
+        bool ok = gt_num_parse_real(number, &limit->bound) && isfinite(limit->bound);
+        limit->bound *= units[i].factor;
+        return ok;
+    }
+    return false;
+}
+
+enum gt_status gt_limit_parse(const char *text, struct gt_limit *limit, struct gt_error *err) {
+    *limit = (struct gt_limit){.text = trimmed(gt_str_of(text))};
+    size_t bytes = strcspn(limit->text.ptr, "<>");
+    struct gt_str left = trimmed((struct gt_str){limit->text.ptr, bytes < limit->text.len ? bytes : 0});
+    if (!left.len)
+        return gt_fail_usage(err, "'%s' is no limit; write for example 'idle<20%%' or 'step>+3%%'", text);
+    const char *sign = limit->text.ptr + bytes;
+    limit->is_above = *sign == '>';
+    limit->takes_equal = sign[1] == '=';
+    size_t taken = bytes + 1 + limit->takes_equal;
+    if (!parse_bound(trimmed((struct gt_str){limit->text.ptr + taken, limit->text.len - taken}), limit))
+        return gt_fail_usage(err, "limit '%s' has no number with %%, ns, us, ms, s or nothing behind it", text);
+    const char *colon = memchr(left.ptr, ':', left.len);
+    limit->pattern = left;
+    if (colon) {
+        limit->kind = (struct gt_str){left.ptr, (size_t)(colon - left.ptr)};
+        limit->pattern = (struct gt_str){colon + 1, left.len - limit->kind.len - 1};
+    }
+    return GT_OK;
+}
+
+bool gt_limit_holds(const struct gt_limit *limit, double value) {
+    if (limit->takes_equal && value >= limit->bound && value <= limit->bound)
+        return true;
+    return limit->is_above ? value > limit->bound : value < limit->bound;
+}
+
+bool gt_glob_matches(struct gt_str glob, struct gt_str text) {
+    size_t g = 0, t = 0, star = SIZE_MAX, after_star = 0;
+    while (t < text.len) {
+        if (g < glob.len && glob.ptr[g] == '*') {
+            star = g++;
+            after_star = t;
+        } else if (g < glob.len &&
+                   (glob.ptr[g] == '?' || tolower((unsigned char)glob.ptr[g]) == tolower((unsigned char)text.ptr[t]))) {
+            g++;
+            t++;
+        } else if (star != SIZE_MAX) { /* the last star takes one more */
+            g = star + 1;
+            t = ++after_star;
+        } else {
+            return false;
+        }
+    }
+    while (g < glob.len && glob.ptr[g] == '*')
+        g++;
+    return g == glob.len;
+}
+
+enum gt_status gt_limit_place_find(const struct gt_limit *limit, struct gt_limit_place *place, struct gt_error *err) {
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        if (gt_str_eq(gt_str_of(places[i].kind), limit->kind)) {
+            *place = places[i].place;
+            return GT_OK;
+        }
+    return gt_fail_usage(err,
+                         "limit '%.*s': there is no kind '%.*s'; there are kernel, category, range, phase, memory, "
+                         "cause, launch, work",
+                         (int)limit->text.len, limit->text.ptr, (int)limit->kind.len, limit->kind.ptr);
+}
+
+/* ---- writing ---- */
+
+void gt_limits_add(struct gt_section *section, const struct gt_limit *limit, enum gt_verdict verdict, double value,
+                   struct gt_str detail) {
+    static const char *const verdicts[] = {"ok", "broken", "noise"};
+    static const char *const units[] = {[GT_LIMIT_NUMBER] = "", [GT_LIMIT_PERCENT] = "share", [GT_LIMIT_TIME] = "ns"};
+    struct gt_table *table = gt_section_find(section, "limits");
+    if (!table) {
+        table = gt_section_table(section, "limits", "Limits", columns, sizeof columns / sizeof *columns);
+        gt_section_bring_first(section, 1);
+    }
+    struct gt_cell *cell = gt_table_row(table);
+    *cell++ = gt_cell_text(gt_arena_copy(&section->report->arena, limit->text));
+    *cell++ = gt_cell_text(gt_str_of(verdicts[verdict]));
+    *cell++ = gt_cell_text(detail);
+    *cell++ = isfinite(value) ? gt_cell_real(value) : gt_cell_null();
+    *cell++ = gt_cell_real(limit->bound);
+    *cell++ = gt_cell_text(gt_str_of(units[limit->unit]));
+}

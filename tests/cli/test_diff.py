@@ -1,0 +1,423 @@
+"""Comparisons and limits: nothing changes against itself, what was changed is found, sums are kept, gates end as they must.
+
+The traces are made here, so that it is known what is different in them; real ones where there are some.
+"""
+
+import json
+import random
+
+import pytest
+
+import tracegen
+from conftest import DATA, SHARED
+from test_matrix import FORMATS, SAMPLES, TABLES, check, sample_name, unpacked  # noqa: F401 (a fixture)
+
+KINETO = SHARED / "data/public/kineto"
+# Nothing to subtract, or only a part of the rows.
+NO_AMOUNTS = {"findings", "schema", "schema_columns", "schema_capabilities", "schema_processes", "longest_ranges"}
+GEMM_A, GEMM_B = "nvjet_tst_128x64_64x8_2x1_v_bz_TNT", "Cijk_Ailk_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT96x160x64"
+
+
+# ---- traces ----
+
+
+def event(category, name, start, length, tid, args, pid=100):
+    return {"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": start / 1000, "dur": length / 1000,
+            "args": args}
+
+
+def training(kernels, steps=8, seed=1, jitter=0.01, gap_ns=2_000, device=0, first_step=3):
+    """Steps in which the kernels run one after the other: name -> (launches in a step, length in ns)."""
+    pick = random.Random(seed)
+    events, now, correlation = [], 1_000_000, 1
+    for step in range(steps):
+        begin = now
+        for name, (launches, length) in kernels.items():
+            for _ in range(launches):
+                exact = max(1, round(length * (1 + pick.uniform(-jitter, jitter))))
+                events.append(event("cuda_runtime", "cudaLaunchKernel", now, 1_000, 100, {"correlation": correlation}))
+                events.append(event("kernel", name, now + gap_ns, exact, 7,
+                                    {"device": device, "stream": 7, "correlation": correlation}, pid=device))
+                now += gap_ns + exact
+                correlation += 1
+        now += 10_000
+        events.append(event("user_annotation", f"ProfilerStep#{step + first_step}", begin - 500, now - begin, 100, {}))
+    return {"schemaVersion": 1, "traceEvents": events}
+
+
+USUAL = {
+    "flash_fwd_kernel": (4, 50_000),
+    GEMM_A: (6, 80_000),
+    "vectorized_elementwise_kernel": (10, 5_000),
+    "triton_poi_fused_add_3": (3, 9_000),
+    "layer_norm_kernel": (5, 7_000),
+    "softmax_warp_forward": (2, 12_000),
+}
+
+
+@pytest.fixture
+def trace(tmp_path):
+    """Writes a trace and gives its path."""
+    def write(name, document):
+        path = tmp_path / name
+        path.write_text(json.dumps(document))
+        return path
+
+    return write
+
+
+def rows_of(report, table):
+    return {row.get("name", row.get("measure", row.get("category"))): row for row in report["tables"][table]["rows"]}
+
+
+def words_of(report):
+    return report["inputs"][0]["notes"]
+
+
+def broken(report):
+    return [row["limit"] for row in report["tables"]["limits"]["rows"] if row["verdict"] == "broken"]
+
+
+# ---- against itself ----
+
+
+def assert_unchanged(report, where):
+    for key, table in report["tables"].items():
+        for row in table["rows"]:
+            assert row["status"] == "same" and row["match"] == "exact", (where, key, row)
+            for column in table["columns"]:
+                name = column["key"]
+                if name.startswith("delta_") or name in ("change", "contribution"):
+                    assert row[name] in (None, 0), (where, key, name, row)
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=sample_name)
+def test_nothing_changes_against_itself(gputime, unpacked, sample):  # noqa: F811
+    path = unpacked(sample)
+    for format in FORMATS:
+        done = gputime("diff", path, path, "--format", format, "--width", "80")
+        assert done.returncode == 0, done.stderr
+        check(done.stdout, format, ["diff"])
+    report = json.loads(gputime("diff", path, path, "--json").stdout)
+    assert_unchanged(report, sample)
+    assert len(report["inputs"]) == 3 and report["inputs"][0]["format"] == "comparison"
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=sample_name)
+def test_every_table_against_itself(gputime, unpacked, sample):  # noqa: F811
+    path = unpacked(sample)
+    for table in NO_AMOUNTS:
+        done = gputime("diff", path, path, "--of", table)
+        assert b"Neither side has" in done.stdout if done.returncode == 0 else b"nothing to compare" in done.stderr, table
+    for table in set(TABLES) - NO_AMOUNTS:
+        done = gputime("diff", path, path, "--of", table, "--json", "--fail-if", "sum>0%")
+        if done.returncode == 2:  # a capture without ops, or summed: it has no such measure
+            done = gputime("diff", path, path, "--of", table, "--json")
+        assert done.returncode == 0, (table, done.stderr)
+        report = json.loads(done.stdout)
+        assert set(report["tables"]) <= {table, "limits"}, table
+        assert_unchanged({"tables": {key: rows for key, rows in report["tables"].items() if key != "limits"}}, table)
+        for format in ("text", "md", "csv"):
+            shown = gputime("diff", path, path, "--of", table, "--format", format, "--width", "80")
+            is_absent = table not in report["tables"] and table != "time_parts"
+            assert shown.returncode == (2 if format == "csv" and is_absent else 0), (table, shown.stderr)
+
+
+# ---- what was changed is found ----
+
+
+@pytest.fixture
+def changed(trace):
+    other = dict(USUAL)
+    other["flash_fwd_kernel"] = (4, 60_000)  # a fifth slower
+    del other["softmax_warp_forward"]
+    return trace("a.json", training(USUAL)), trace("b.json", training(other, seed=2))
+
+
+def test_only_the_changed_kernels_are_beyond_noise(gputime, changed):
+    report = gputime.json("diff", *changed)
+    rows = rows_of(report, "kernels")
+    assert {name: row["status"] for name, row in rows.items() if row["status"] not in ("same", "noise")} == {
+        "flash_fwd_kernel": "up", "softmax_warp_forward": "only A"}
+    assert rows["flash_fwd_kernel"]["change"] == pytest.approx(0.2, abs=0.01)
+    assert list(rows)[:2] == ["flash_fwd_kernel", "softmax_warp_forward"], "the largest change of the whole comes first"
+    first = words_of(report)[0]
+    assert first.startswith("+") and "per step" in first and "attention +" in first, first
+
+
+def test_sums_are_kept_to_the_ns(gputime, changed):
+    report = gputime.json("diff", *changed, "--per", "none")
+    own = [gputime.json("summary", path)["tables"] for path in changed]
+    for table, lead in (("kernels", "total_ns"), ("categories", "wall_ns"), ("categories", "total_ns"),
+                        ("idle_causes", "total_ns"), ("accounting", "span_ns"), ("streams", "busy_ns")):
+        rows = report["tables"][table]["rows"]
+        sums = [sum(row[lead] for row in tables[table]["rows"]) for tables in own]
+        assert [sum(row[f"{side}_{lead}"] for row in rows) for side in "ab"] == sums, table
+        assert sum(row[f"delta_{lead}"] for row in rows) == sums[1] - sums[0], table
+    span = rows_of(report, "measures")["span"]
+    parts = [rows_of(report, "measures")[name]["delta_total_ns"]
+             for name in ("compute", "exposed_comm", "exposed_memory", "idle")]
+    assert span["delta_total_ns"] == sum(parts)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_nothing_is_dropped_from_random_traces(gputime, tmp_path, seed):
+    paths = [tmp_path / name for name in ("a.json", "b.json")]
+    for path, offset in zip(paths, (0, 1000)):
+        path.write_text(tracegen.trace(seed + offset)[0])
+    report = gputime.json("diff", *paths, "--per", "none")
+    own = [gputime.json("kernels", path, "--launches")["tables"] for path in paths]
+    for table, lead in (("kernels", "total_ns"), ("kernels", "count"), ("launches", "count")):
+        rows = report["tables"].get(table, {"rows": []})["rows"]
+        for side, tables in zip("ab", own):
+            assert sum(row[f"{side}_{lead}"] or 0 for row in rows) == sum(row[lead] for row in tables[table]["rows"])
+
+
+# ---- captures of different length ----
+
+
+def test_longer_captures_compare_by_step(gputime, trace):
+    paths = trace("short.json", training(USUAL, steps=4)), trace("long.json", training(USUAL, steps=12, first_step=90))
+    report = gputime.json("diff", *paths)
+    assert words_of(report)[1] == "Amounts are per step: 4 in A, 12 in B."
+    assert {row["status"] for row in report["tables"]["kernels"]["rows"]} <= {"same", "noise"}
+    whole = gputime.json("diff", *paths, "--per", "none")
+    assert rows_of(whole, "kernels")[GEMM_A]["change"] == pytest.approx(2, abs=0.01)
+    by_launch = gputime.json("diff", *paths, "--per", "launch")
+    assert rows_of(by_launch, "kernels")[GEMM_A]["a_count"] == pytest.approx(6 / 30)
+    by_range = gputime.json("diff", paths[0], paths[0], "--per", "range", "ProfilerStep#4")
+    assert "per instance of the range" in words_of(by_range)[0]
+    for args in (["--per", "range", "nothing"], ["--per", "week"], ["--per", "range"]):
+        assert gputime("diff", *paths, *args).returncode == 2
+
+
+def test_without_steps_whole_captures_compare(gputime):
+    report = gputime.json("diff", DATA / "overlap.json", DATA / "names.json")
+    assert words_of(report)[1] == "Amounts are of whole captures."
+    assert gputime("diff", DATA / "overlap.json", DATA / "names.json", "--per", "step").returncode == 2
+
+
+# ---- names that differ ----
+
+
+def test_tiers_of_matching(gputime, trace):
+    a = {"same_kernel": (3, 9_000),
+         "void at::native::reduce_kernel<512, 1, float>(int)": (3, 8_000),
+         "triton_poi_fused_add_3": (3, 7_000),
+         "sm80_xmma_fprop_f16_128x64": (3, 6_500),
+         GEMM_A: (3, 6_000),
+         "ncclDevKernel_AllReduce_Sum_f32_RING_LL(int)": (3, 5_000),
+         "my_own_kernel_of_a": (3, 4_000)}
+    b = {"same_kernel": (3, 9_000),
+         "void at::native::reduce_kernel<256, 4, half>(int)": (3, 8_000),
+         "triton_poi_fused_add_7": (3, 7_000),
+         "sm90_xmma_fprop_f16_256x128x32": (3, 6_500),
+         GEMM_B: (3, 6_000)}
+    report = gputime.json("diff", trace("a.json", training(a)), trace("b.json", training(b)))
+    matches = {row["name"]: (row["match"], row["b_name"]) for row in report["tables"]["kernels"]["rows"]}
+    assert matches["same_kernel"] == ("exact", None)
+    assert matches["void at::native::reduce_kernel<512, 1, float>(int)"][0] == "short"
+    assert matches["triton_poi_fused_add_3"] == ("similar", "triton_poi_fused_add_7")
+    assert matches["sm80_xmma_fprop_f16_128x64"] == ("similar", "sm90_xmma_fprop_f16_256x128x32")
+    assert matches[GEMM_A] == ("category", GEMM_B)
+    assert matches["my_own_kernel_of_a"] == ("none", None)
+    assert "4 only" not in words_of(report)[0]
+    assert any(note.startswith("Kernels matched: 1 by name, 1 by simplified name, 2 by similar name, 1 by category; 2 only")
+               for note in words_of(report))
+
+
+def test_other_gpus_are_matched_by_their_order(gputime, trace):
+    paths = trace("a.json", training(USUAL)), trace("b.json", training(USUAL, device=5))
+    report = gputime.json("diff", *paths)
+    rows = report["tables"]["time_parts" if "time_parts" in report["tables"] else "accounting"]["rows"]
+    assert {row["match"] for row in rows} == {"order"} and {row["status"] for row in rows} <= {"same", "noise"}
+    assert words_of(report)[0].startswith("No change")
+
+
+def test_inputs_of_different_kinds(gputime):
+    report = gputime.json("diff", DATA / "torch/llama_train_compiled.json.gz", DATA / "nsys-csv/mini_cuda_gpu_trace.csv")
+    assert report["tables"]["kernels"]["rows"] and words_of(report)[0]
+    summed = gputime.json("diff", DATA / "torch/llama_train_compiled.json.gz",
+                          DATA / "nsys-csv/mini_cuda_gpu_kern_sum.csv")
+    assert "GPU work" in words_of(summed)[0]
+    lead = next(column["key"] for column in summed["tables"]["categories"]["columns"] if column["key"].startswith("a_"))
+    assert lead == "a_total_ns", "a summed input has no wall time"
+
+
+# ---- noise ----
+
+
+def test_several_captures_have_an_interval(gputime, trace):
+    slower = dict(USUAL, layer_norm_kernel=(5, 9_000))
+    a = [trace(f"a{i}.json", training(USUAL, seed=i)) for i in range(3)]
+    b = [trace(f"b{i}.json", training(slower, seed=10 + i)) for i in range(3)]
+    args = ["diff", "--a", *a, "--b", *b, "--json"]
+    report = gputime.json(*args[:-1])
+    for table in ("measures", "categories", "kernels"):
+        for row in report["tables"][table]["rows"]:
+            assert row["low_total_ns" if table != "categories" else "low_wall_ns"] is not None
+    row = rows_of(report, "kernels")["layer_norm_kernel"]
+    assert row["status"] == "up" and 0 < row["low_total_ns"] <= row["delta_total_ns"] <= row["high_total_ns"]
+    assert rows_of(report, "measures")["step"]["status"] in ("up", "noise")
+    assert gputime(*args).stdout == gputime(*args).stdout, "resampling is the same every time"
+    swapped = gputime.json("diff", "--b", *a, "--a", *b)
+    assert rows_of(swapped, "kernels")["layer_norm_kernel"]["status"] == "down"
+
+
+def test_spread_of_steps_is_noise(gputime, trace):
+    wild = {"flash_fwd_kernel": (1, 50_000), GEMM_A: (20, 80_000)}
+    paths = [trace(f"{seed}.json", training(wild, seed=seed, jitter=0.5)) for seed in (1, 2)]
+    rows = rows_of(gputime.json("diff", *paths), "kernels")
+    assert rows["flash_fwd_kernel"]["status"] == "noise"
+    assert rows["flash_fwd_kernel"]["noise_total_ns"] > abs(rows["flash_fwd_kernel"]["delta_total_ns"])
+    done = gputime("diff", *paths, "--fail-if", "kernel:flash*>+0.01%", "--fail-if", "kernel:flash*<-0.01%", "--json")
+    assert done.returncode == 0
+    assert "noise" in {row["verdict"] for row in json.loads(done.stdout)["tables"]["limits"]["rows"]}
+
+
+def test_noise_option(gputime, changed):
+    rows = rows_of(gputime.json("diff", *changed, "--noise", "50%"), "kernels")
+    assert rows["flash_fwd_kernel"]["status"] == "noise"
+    assert gputime("diff", *changed, "--noise", "much").returncode == 2
+
+
+# ---- the gate ----
+
+
+def test_gate(gputime, changed):
+    done = gputime("diff", *changed, "--json", "--fail-if", "step>+3%", "--fail-if", "busy>+2%", "--fail-if",
+                   "exposed_comm>+5%", "--fail-if", "kernel:*flash*>+10%", "--fail-if", "category:attention>+50us",
+                   "--fail-if", "utilisation<-20%")
+    assert done.returncode == 3
+    report = json.loads(done.stdout)
+    assert broken(report) == ["kernel:*flash*>+10%"] or "kernel:*flash*>+10%" in broken(report)
+    assert "exposed_comm>+5%" not in broken(report) and "utilisation<-20%" not in broken(report)
+    assert len(report["tables"]["limits"]["rows"]) == 6
+    assert done.stderr.startswith(b"gputime: ") and b"broken" in done.stderr
+
+
+def test_gate_that_holds(gputime, changed):
+    a, b = changed
+    assert gputime("diff", b, b, "--fail-if", "step>+0%", "--fail-if", "kernel:*>+0%").returncode == 0
+    assert gputime("diff", a, b, "--fail-if", "kernel:*flash*>+30%").returncode == 0
+    assert gputime("diff", b, a, "--fail-if", "kernel:*flash*>+10%").returncode == 0
+
+
+@pytest.mark.parametrize("limit", ["bogus>3%", "kernel:nothing*>1%", "planet:x>3%", "step", ">3%", "step>", "step>3",
+                                   "step>fast", "kernel:*>1.5.2%", "utilisation>3ms", ""])
+def test_limits_that_make_no_sense(gputime, changed, limit):
+    done = gputime("diff", *changed, f"--fail-if={limit}")
+    assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and not done.stdout
+    assert gputime("check", changed[0], f"--limit={limit}").returncode == 2
+
+
+def test_step_without_steps_is_unknown(gputime):
+    assert gputime("diff", DATA / "overlap.json", DATA / "overlap.json", "--fail-if", "step>3%").returncode == 2
+
+
+def test_file_of_limits(gputime, changed, tmp_path):
+    limits = tmp_path / "limits.txt"
+    limits.write_text("# the gate\n\n  kernel:*flash*>+10%   # of attention\nstep>+90%\r\n")
+    done = gputime("diff", *changed, "--limits", limits, "--fail-if", "idle>+500%", "--json")
+    assert done.returncode == 3
+    assert [row["limit"] for row in json.loads(done.stdout)["tables"]["limits"]["rows"]] == [
+        "idle>+500%", "kernel:*flash*>+10%", "step>+90%"]
+    assert gputime("diff", *changed, "--limits", tmp_path / "none.txt").returncode == 1
+
+
+def test_summary_for_a_pull_request(gputime, changed, tmp_path):
+    page = tmp_path / "pr.md"
+    done = gputime("diff", *changed, "--fail-if", "kernel:*flash*>+10%", "-o", page)
+    assert done.returncode == 3 and not done.stdout
+    text = page.read_text()
+    check(page.read_bytes(), "md", ["diff"])
+    assert text.index("### Limits") < text.index("per step") < text.index("### Kernels")
+    assert "broken" in text
+
+
+# ---- one trace ----
+
+
+def test_check(gputime, changed):
+    path = changed[0]
+    holds = ["idle<50%", "utilisation>=50%", "step<100ms", "step>1us", "gap<1s", "losses<1", "issues<1000", "steps>=8",
+             "launches>=10", "coverage>=0%", "kernel:*flash*<90%", "category:attention<1s", "cause:*<=100%", "span<10s"]
+    done = gputime("check", path, *(f"--limit={limit}" for limit in holds), "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert [row["verdict"] for row in report["tables"]["limits"]["rows"]] == ["ok"] * len(holds)
+    own = rows_of(gputime.json("summary", path, "--table", "measures"), "measures")
+    values = {row["limit"]: row["value"] for row in report["tables"]["limits"]["rows"]}
+    assert values["idle<50%"] == own["idle"]["share"] and values["utilisation>=50%"] == pytest.approx(own["busy"]["share"])
+    assert values["step<100ms"] == own["step"]["total_ns"] / own["step"]["count"] and values["steps>=8"] == 8
+    for limit in ("idle<1%", "gap<1ns", "kernel:*flash*<1%", "steps>8", "utilisation>99.9%"):
+        done = gputime("check", path, "--limit", limit, "--limit", "losses<1")
+        assert done.returncode == 3 and b"1 of 2 limits is broken" in done.stderr
+        assert b"broken" in done.stdout
+
+
+def test_check_of_several_traces(gputime, changed):
+    done = gputime("check", *changed, "--limit", "kernel:softmax*<100%")
+    assert done.returncode == 2, "B has no such kernel"
+    done = gputime("check", *changed, "--limit", "idle<1%")
+    assert done.returncode == 3 and b"2 of 2 limits are broken" in done.stderr
+
+
+def test_limit_and_per_mean_what_the_command_says(gputime, changed):
+    assert gputime("kernels", changed[0], "--limit", "2").returncode == 0
+    assert gputime("gaps", changed[0], "--per", "device").returncode == 0
+    assert gputime("diff", *changed, "--per", "device").returncode == 2
+    assert gputime("diff", *changed, "--limit", "3").returncode == 0
+
+
+# ---- the two sides ----
+
+
+@pytest.mark.parametrize("words", [["a"], [], ["a", "b", "a"], ["--a", "a"], ["--a", "a", "--b"], ["--b", "--a", "a"],
+                                   ["a", "--a", "b", "--b", "a"], ["--a", "a", "--b", "b", "--a", "a"], ["--a=a", "b"]])
+def test_sides_that_make_no_sense(gputime, changed, words):
+    names = dict(zip("ab", changed))
+    done = gputime("diff", *(names.get(word, word) for word in words))
+    assert done.returncode == 2 and done.stderr.count(b"\n") == 1
+
+
+def test_files_of_one_capture_are_one_side(gputime):
+    folder = DATA / "nsys-csv"
+    mini = [folder / "mini_cuda_gpu_trace.csv", folder / "mini_nvtx_gpu_proj_trace.csv"]
+    other = [folder / "mini2023_cuda_gpu_trace.csv", folder / "mini2023_nvtx_gpu_proj_trace.csv"]
+    assert len(gputime.json("diff", *mini, *other)["inputs"]) == 3
+    assert len(gputime.json("diff", "--a", *mini, "--b", *mini)["inputs"]) == 3
+    same = gputime.json("diff", mini[0], mini[0])
+    assert len(same["inputs"]) == 3
+
+
+# ---- real traces ----
+
+
+def need(*paths):
+    if not all(path.exists() for path in paths):
+        pytest.skip("the real traces are not here")
+    return paths
+
+
+def test_more_workers_no_longer_wait_for_data(gputime):
+    paths = need(*(KINETO / f"tb_plugin/resnet50_workers{count}.json.gz" for count in (0, 4)))
+    first = words_of(gputime.json("diff", *paths))[0]
+    assert first.startswith("-32.5 ms per step (166.1 ms -> 133.6 ms, -19.6%): waiting for data -47.5"), first
+    lines = gputime("diff", *paths).stdout.decode().splitlines()[:6]
+    assert any("waiting for data -47.5" in line for line in lines)
+
+
+def test_another_vendor_is_matched_by_category(gputime):
+    paths = need(*(KINETO / f"tracelens/{gpu}_qwen.json.gz" for gpu in ("h100", "mi300")))
+    report = gputime.json("diff", *paths)
+    own = [gputime.json("summary", path)["tables"] for path in paths]
+    for table, lead in (("kernels", "total_ns"), ("kernels", "count"), ("categories", "wall_ns"), ("accounting", "span_ns"),
+                        ("idle_causes", "total_ns"), ("memory", "total_ns")):
+        for side, tables in zip("ab", own):
+            total = sum(row[f"{side}_{lead}"] or 0 for row in report["tables"][table]["rows"])
+            assert total == sum(row[lead] for row in tables[table]["rows"]), (table, side)
+    matches = {row["match"] for row in report["tables"]["kernels"]["rows"]}
+    assert {"exact", "short", "category"} <= matches
+    [gemm] = [row for row in report["tables"]["kernels"]["rows"] if row["name"].startswith("gemm (")]
+    assert gemm["match"] == "category" and gemm["a_total_ns"] and gemm["b_total_ns"]

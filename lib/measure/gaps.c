@@ -6,11 +6,11 @@
 #include "base/quantile.h"
 #include "base/radix.h"
 #include "measure/calls.h"
-#include "measure/idle.h"
 #include "measure/idle_work.h"
 #include "measure/meanwhile.h"
 #include "measure/measure.h"
 #include "measure/operator_set.h"
+#include "measure/shared.h"
 #include "measure/spread.h"
 
 #define CAUSE_COLUMNS(of_what)                                                                                         \
@@ -259,10 +259,9 @@ static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, str
 }
 
 enum gt_status gt_gaps_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    struct gt_idle idle;
-    enum gt_status status = gt_idle_init(&idle, view, err);
-    if (status != GT_OK)
-        return status;
+    const struct gt_idle *idle = gt_shared_idle(view, err);
+    if (!idle)
+        return err->code;
     struct tables tables = {
         .causes = gt_section_table(section, "idle_causes", "Why the GPUs were idle", cause_columns,
                                    GT_ARRAY_COUNT(cause_columns)),
@@ -274,13 +273,12 @@ enum gt_status gt_gaps_run(const struct gt_view *view, struct gt_section *sectio
     tables.causes->empty = view->device_count ? "The GPUs were never idle inside their span." : NULL;
     if (view->device_count < 2)
         gt_table_for(section, tables.all, GT_FOR_DATA);
-    add_sums(view, &idle, &tables);
-    status = gt_idle_work_add(view, &idle, section, err);
+    add_sums(view, idle, &tables);
+    enum gt_status status = gt_idle_work_add(view, idle, section, err);
     struct gt_table *gaps =
         gt_section_table(section, "gaps", "Longest idle gaps", gap_columns, GT_ARRAY_COUNT(gap_columns));
     gaps->screen_limit = 10;
-    if (status == GT_OK && (!add_gaps(view, &idle, gaps) || !add_spreads(view, &idle, section)))
+    if (status == GT_OK && (!add_gaps(view, idle, gaps) || !add_spreads(view, idle, section)))
         status = gt_fail_memory(err);
-    gt_idle_leave(&idle, view);
     return status;
 }

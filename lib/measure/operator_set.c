@@ -92,7 +92,7 @@ uint32_t *gt_operators_of_calls(const struct gt_view *view) {
     size_t call_count = view->store->calls.count;
     uint32_t *operators = gt_alloc_array(call_count, sizeof *operators);
     uint8_t *is_wanted = gt_alloc_array(call_count, 1);
-    struct sweep sweep = {0};
+    struct sweep sweep = {.store = view->store};
     for (size_t i = 0; i < call_count && operators; i++)
         operators[i] = GT_NO_ROW;
     for (size_t i = 0; i < view->op_count && is_wanted; i++) {

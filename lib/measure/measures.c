@@ -39,7 +39,8 @@ static enum gt_status find_table(const struct gt_view *view, const struct gt_sec
         return GT_OK;
     enum gt_status status = run(view, &paper->sections[0], err);
     *table = gt_section_find(&paper->sections[0], key);
-    return status == GT_OK && !*table ? gt_fail_memory(err) : status;
+    bool is_short = !*table || gt_arena_failed(&paper->arena); /* rows may be missing then */
+    return status == GT_OK && is_short ? gt_fail_memory(err) : status;
 }
 
 static struct gt_moments column_moments(const struct gt_table *table, const char *key) {

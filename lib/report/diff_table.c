@@ -219,13 +219,18 @@ struct gt_table *gt_join_add_table(struct gt_diff_join *join, struct gt_section 
     if (count && !join->shape->keeps_order)
         qsort(changes, count, sizeof *changes, by_weight);
     struct columns columns = make_columns(join, counts->by_match[GT_MATCH_EXACT] < count, &section->report->arena);
+    if (!columns.items) {
+        join->failed = true;
+        gt_free(changes);
+        return NULL;
+    }
     struct gt_table *table =
         gt_section_table(section, join->shape->key, join->shape->title, columns.items, columns.count);
     table->keeps_order = join->shape->keeps_order;
     table->screen_limit = counts->changed < SCREEN_ROWS && counts->changed ? counts->changed : SCREEN_ROWS;
     if (table->keeps_order)
         table->screen_limit = 0;
-    for (size_t i = 0; i < count && columns.items; i++)
+    for (size_t i = 0; i < count; i++)
         put_row(join, &changes[i], whole, table);
     gt_free(changes);
     return table;

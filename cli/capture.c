@@ -210,8 +210,16 @@ enum gputime_status cli_captures_init_config(struct cli_captures *captures, cons
 
 struct gputime_options cli_captures_options(const struct cli_captures *captures, size_t index,
                                             const struct gputime_options *options) {
-    return captures->config ? gputime_config_input(captures->config, index, options).options
-                            : cli_run_options(captures->items[index].run, options);
+    struct gputime_options base = *options;
+    if (captures->is_class_default)
+        base.rules = base.map = NULL;
+    struct gputime_options own = captures->config ? gputime_config_input(captures->config, index, &base).options
+                                                  : cli_run_options(captures->items[index].run, &base);
+    if (!own.rules && !own.map) {
+        own.rules = options->rules;
+        own.map = options->map;
+    }
+    return own;
 }
 
 enum gputime_status cli_captures_check(const struct cli_captures *captures, const struct gputime_options *options,
@@ -219,8 +227,7 @@ enum gputime_status cli_captures_check(const struct cli_captures *captures, cons
     enum gputime_status status = GPUTIME_OK;
     for (size_t i = 0; !status && i < captures->count; i++) {
         struct gputime_options own = cli_captures_options(captures, i, options);
-        status =
-            captures->config ? gputime_options_check(&own, err) : cli_run_check(captures->items[i].run, options, err);
+        status = captures->config ? gputime_options_check(&own, err) : cli_run_check(captures->items[i].run, &own, err);
     }
     return status;
 }

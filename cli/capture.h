@@ -21,6 +21,7 @@ struct cli_captures {
     struct cli_run *runs; /* one for each word */
     size_t run_count;
     struct gputime_config *config; /* that names them; NULL: the command line does */
+    bool is_class_default;         /* rules and map of the options are for captures that nobody else tells classes of */
 };
 
 /* Words are paths, or runs, which belong together: their files must all be there. Files before words[split] and from it

@@ -33,7 +33,8 @@ static const struct cli_list transitions = {.table = "transitions",
                                             .only_sorts = true,
                                             .is_ranked = true};
 
-#define CAUSE_COLUMNS "device,cause,count,total_ns,longest_ns,recoverable_ns,share"
+#define ALL_CAUSE_COLUMNS "cause,count,total_ns,longest_ns,recoverable_ns,share"
+#define CAUSE_COLUMNS     "device," ALL_CAUSE_COLUMNS
 
 /* ---- summary ---- */
 
@@ -48,9 +49,10 @@ static const struct gputime_shape summary_shapes[] = {
     {.table = "categories", .screen_limit = 6},
     {.table = "kernels", .columns = "name,count,total_ns,avg_ns,share"},
     {.table = "idle_causes", .screen_limit = 8, .columns = CAUSE_COLUMNS},
+    {.table = "idle_causes_all", .hidden = 1},
     {.table = "idle_host", .limit = 20, .hidden = 1},
     {.table = "idle_work", .limit = 20, .hidden = 1},
-    {.table = "gaps", .limit = 20, .screen_limit = 3, .columns = "device,start_ns,gap_ns,cause,before"},
+    {.table = "gaps", .limit = 20, .screen_limit = 3, .columns = "device,start_ns,gap_ns,cause,meanwhile"},
     {.table = "memory", .hidden = 1},
     {.table = "streams", .hidden = 1},
     {.table = "phases", .hidden = 1},
@@ -99,7 +101,7 @@ static const struct gputime_shape kernel_shapes[] = {
 };
 
 static const struct gputime_shape why_shapes[] = {
-    {.table = "kernels", .columns = "name,count,total_ns,share,category,rule"},
+    {.table = "kernels", .columns = "name,share,category,rule"},
     {.table = NULL},
 };
 
@@ -122,12 +124,19 @@ static const struct cli_list ranked_kernels = {.table = "kernels",
 static const char *const all_gap_analyses[] = {"stream_gaps", "streams", "histogram", "transitions", "gaps", NULL};
 
 static const struct gputime_shape stream_gap_shapes[] = {
-    {.table = "idle_work", .hidden = 1},   {.table = "stream_gaps", .hidden = 1}, {.table = "gaps", .hidden = 1},
-    {.table = "idle_causes", .hidden = 1}, {.table = "idle_host", .hidden = 1},   {.table = NULL},
+    {.table = "idle_work", .hidden = 1},
+    {.table = "stream_gaps", .hidden = 1},
+    {.table = "gaps", .hidden = 1},
+    {.table = "idle_causes", .hidden = 1},
+    {.table = "idle_causes_all", .hidden = 1},
+    {.table = "idle_host", .hidden = 1},
+    {.table = NULL},
 };
 
 static const struct gputime_shape device_gap_shapes[] = {
     {.table = "idle_causes", .columns = CAUSE_COLUMNS},
+    {.table = "idle_causes_all", .columns = ALL_CAUSE_COLUMNS},
+    {.table = "gaps", .columns = "device,start_ns,gap_ns,cause,before,meanwhile"},
     {.table = NULL},
 };
 
@@ -145,7 +154,7 @@ static const struct cli_list class_list = {.table = "class_stats", .sort_offset 
 
 /* ---- ranges ---- */
 
-static const char *const range_analyses[] = {"phases", "ranges", "range_categories", NULL};
+static const char *const range_analyses[] = {"phases", "ranges", "range_categories", "operators", NULL};
 static const char *const range_tree_analyses[] = {"phases", "ranges", "range_tree", "range_categories", NULL};
 static const char *const range_data_analyses[] = {"range_instances", "range_texts", NULL};
 
@@ -230,7 +239,11 @@ static const struct gputime_shape explain_shapes[] = {
     {.table = "accounting",
      .columns = "device,span_ns,busy_ns,idle_ns,compute_ns,exposed_comm_ns,exposed_memory_ns,utilisation"},
     {.table = "idle_causes", .columns = CAUSE_COLUMNS},
-    {.table = "gaps", .limit = 50, .screen_limit = 20, .columns = "device,start_ns,gap_ns,cause,after,before"},
+    {.table = "idle_causes_all", .columns = ALL_CAUSE_COLUMNS},
+    {.table = "gaps",
+     .limit = 50,
+     .screen_limit = 20,
+     .columns = "device,start_ns,gap_ns,cause,after,before,meanwhile"},
     {.table = "kernels",
      .limit = 30,
      .screen_limit = 30,

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +102,39 @@ static size_t list_analyses(const struct cli_request *request, const char *analy
     return count;
 }
 
+/* One side of a comparison; both are made at once, for they share nothing. */
+struct side {
+    const struct cli_making *making;
+    size_t first, count; /* of the traces */
+    const char *const *analyses;
+    size_t analysis_count;
+    const struct gputime_options *options;
+    struct gputime_report **report;
+    struct gputime_error err;
+    enum gputime_status status;
+};
+
+static void *make_side(void *argument) {
+    struct side *side = argument;
+    side->status = gputime_report_new(side->making->traces + side->first, side->count, side->making->command->name,
+                                      side->analyses, side->analysis_count, side->options, side->report, &side->err);
+    return NULL;
+}
+
+static enum gputime_status make_sides(struct side *a, struct side *b, struct gputime_error *err) {
+    pthread_t thread;
+    bool is_alone = a->options->threads == 1 || pthread_create(&thread, NULL, make_side, b) != 0;
+    make_side(a);
+    if (is_alone)
+        make_side(b);
+    else
+        pthread_join(thread, NULL);
+    const struct side *failed = a->status ? a : b;
+    if (failed->status)
+        *err = failed->err;
+    return failed->status;
+}
+
 static enum gputime_status make_comparison(const struct cli_making *making, const struct gputime_options *lib,
                                            struct cli_made *made, struct gputime_error *err) {
     const char *analyses[MOST_SIDE_ANALYSES];
@@ -114,11 +148,17 @@ static enum gputime_status make_comparison(const struct cli_making *making, cons
     made->side_options.main_table = NULL;
     made->side_options.shapes = wants_gaps ? NULL : without_gaps;
     made->side_options.shape_count = wants_gaps ? 0 : 1;
-    enum gputime_status status = gputime_report_new(making->traces, captures->first_of_b, making->command->name,
-                                                    analyses, count, &made->side_options, &made->a, err);
-    if (!status)
-        status = gputime_report_new(making->traces + captures->first_of_b, captures->count - captures->first_of_b,
-                                    making->command->name, analyses, count, &made->side_options, &made->b, err);
+    struct side a = {.making = making,
+                     .count = captures->first_of_b,
+                     .analyses = analyses,
+                     .analysis_count = count,
+                     .options = &made->side_options,
+                     .report = &made->a};
+    struct side b = a;
+    b.first = captures->first_of_b;
+    b.count = captures->count - captures->first_of_b;
+    b.report = &made->b;
+    enum gputime_status status = make_sides(&a, &b, err);
     return status ? status : gputime_report_diff(made->a, made->b, &diff, lib, &made->report, err);
 }
 

@@ -26,8 +26,9 @@ struct cli_options {
     const char *config;
     const char *output, *gap_output;
     struct cli_texts rules;
-    const char *out_dir; /* of the files that a command writes by itself */
-    const char *folder;  /* that a command's folder layout goes to */
+    bool is_class_default; /* lib.rules or lib.map is a setting: what a run or --config says of classes goes first */
+    const char *out_dir;   /* of the files that a command writes by itself */
+    const char *folder;    /* that a command's folder layout goes to */
     const char *generated_at;
     const char *sort, *gap_sort, *columns;
     int64_t top, gap_top, kernel_limit; /* CLI_UNSET, or rows to show; 0 = all */

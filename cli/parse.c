@@ -303,6 +303,7 @@ static void settle(struct cli_arguments *arguments) {
     arguments->options.lib.rule_file_count = rules->count;
     if (is_given(arguments, find("rules")) && !is_given(arguments, find("map")))
         arguments->options.lib.map = NULL;
+    arguments->options.is_class_default = !is_given(arguments, find("rules")) && !is_given(arguments, find("map"));
     if (is_set(arguments, "bins") && !is_set(arguments, "hist")) /* only bins of equal width can be counted out */
         arguments->options.lib.bins = GPUTIME_BINS_LINEAR;
 }

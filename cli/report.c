@@ -44,6 +44,7 @@ static enum gputime_status plan(struct job *job, struct cli_words traces, size_t
         job->options->config
             ? cli_captures_init_config(&job->captures, job->options->config, err)
             : cli_captures_init(&job->captures, traces.items, traces.count, job->command->takes_runs, split, err);
+    job->captures.is_class_default = job->options->is_class_default;
     if (!status)
         status = cli_captures_check(&job->captures, &job->options->lib, err);
     if (!status && job->command->action == CLI_ACTION_DIFF)

@@ -102,11 +102,15 @@ struct gputime_options cli_run_options(const struct cli_run *run, const struct g
     return own;
 }
 
-enum gputime_status cli_run_check(const struct cli_run *run, const struct gputime_options *options,
+enum gputime_status cli_run_check(const struct cli_run *run, const struct gputime_options *own,
                                   struct gputime_error *err) {
     struct gputime_error why = {.status = GPUTIME_OK};
-    struct gputime_options own = cli_run_options(run, options);
-    if (!run->rules || gputime_options_check(&own, &why) == GPUTIME_OK)
+    if (run->rules && own->map)
+        return cli_fail_usage(err,
+                              "run of '%s': its engine and model say what the categories are, and so does --map; leave "
+                              "--map out or give the trace alone",
+                              run->path);
+    if (!run->rules || gputime_options_check(own, &why) == GPUTIME_OK)
         return GPUTIME_OK;
     return why.status == GPUTIME_USAGE ? cli_fail_usage(err, "run of '%s': %s", run->path, why.message)
                                        : cli_fail(err, "run of '%s': %s", run->path, why.message);

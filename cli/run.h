@@ -19,11 +19,10 @@ struct cli_run {
 enum gputime_status cli_run_init(struct cli_run *run, const char *word, size_t index, struct gputime_error *err);
 void cli_run_release(struct cli_run *run);
 
-/* Checks engine, model and seconds, before any trace is read. */
-enum gputime_status cli_run_check(const struct cli_run *run, const struct gputime_options *options,
-                                  struct gputime_error *err);
-
 /* The options to open the trace with. */
 struct gputime_options cli_run_options(const struct cli_run *run, const struct gputime_options *options);
+/* Checks what these say of engine, model and seconds, before any trace is read. */
+enum gputime_status cli_run_check(const struct cli_run *run, const struct gputime_options *own,
+                                  struct gputime_error *err);
 
 #endif

@@ -10,7 +10,6 @@
 #include "internal.h"
 #include "label/label.h"
 #include "label/rules.h"
-#include "measure/analysis.h"
 
 const struct gputime_options gt_options_automatic;
 
@@ -119,46 +118,6 @@ static void describe_input(struct gt_section *section, const struct gputime_trac
     };
 }
 
-/* Are the analysis' tables for data alone? Then what they lack is no news for the screen. */
-static bool is_hidden(const struct gt_analysis *analysis, const struct gputime_options *options) {
-    struct gt_str rest = gt_str_of(analysis->tables), key;
-    bool has_tables = false;
-    while (gt_columns_next(&rest, &key)) {
-        char table[64] = "";
-        memcpy(table, key.ptr, key.len < sizeof table ? key.len : sizeof table - 1);
-        if (gt_shape_of(table, options->shapes, options->shape_count).hidden <= 0)
-            return false;
-        has_tables = true;
-    }
-    return has_tables;
-}
-
-/* The one place where a report says what a trace cannot tell. An empty trace says so in its health instead. */
-static void note_missing_facts(const struct gt_analysis *analysis, const struct gt_view *view,
-                               struct gt_section *section) {
-    const struct gt_store *store = view->store;
-    uint32_t missing = analysis->needs & ~store->facts & ~(uint32_t)GT_FACT_PROJECTIONS;
-    bool is_projected = store->facts & GT_FACT_PROJECTIONS;
-    bool is_empty = store->ops.count == 0 && store->groups.count == 0 && !is_projected;
-    if (!missing || is_empty || (is_projected && analysis->needs & GT_FACT_PROJECTIONS))
-        return;
-    char list[256] = "";
-    for (uint32_t fact = 1; fact && fact <= missing; fact <<= 1)
-        if (missing & fact) {
-            if (*list)
-                strncat(list, " and no ", sizeof list - strlen(list) - 1);
-            bool has_others = fact == GT_FACT_RANGES && is_projected;
-            strncat(list, has_others ? "ranges on CPU threads" : gt_fact_title((enum gt_fact)fact),
-                    sizeof list - strlen(list) - 1);
-        }
-    gt_section_note(
-        section, is_hidden(analysis, view->options) ? GT_FOR_DATA | GT_FOR_PAGE : GT_FOR_ALL,
-        gt_arena_printf(&section->report->arena, "Incomplete (%s): the trace has no %s.%s", analysis->title, list,
-                        view->is_summed && (missing & GT_FACT_OPS)
-                            ? " Sums tell no times; give the cuda_gpu_trace table, the .sqlite or the .nsys-rep."
-                            : ""));
-}
-
 /* What is missing stands before the numbers that miss it. */
 static void note_losses(const struct gt_store *store, struct gt_section *section) {
     for (int k = 0; k < GT_ISSUE_COUNT; k++)
@@ -185,15 +144,6 @@ static void note_selection(const struct gputime_options *options, struct gt_sect
                                     leaves_work_out ? " Other work of the GPU counts as idle here." : ""));
 }
 
-static enum gt_status run_analysis(const char *key, const struct gt_view *view, struct gt_section *section,
-                                   struct gt_error *err) {
-    const struct gt_analysis *analysis = gt_analysis_find(key);
-    if (!analysis)
-        return gt_fail_usage(err, "there is no analysis '%s'", key);
-    note_missing_facts(analysis, view, section);
-    return analysis->run(view, section, err);
-}
-
 static enum gt_status fill_section(struct gputime_report *report, size_t index, const struct gputime_trace *trace,
                                    const char *const *analyses, size_t analysis_count,
                                    const struct gputime_options *options, struct gt_error *err) {
@@ -208,11 +158,8 @@ static enum gt_status fill_section(struct gputime_report *report, size_t index, 
         gt_section_note(section, GT_FOR_ALL, gt_str_of(gt_rules_remark(trace->rules)));
     note_losses(trace->store, section);
     note_selection(options, section);
-    for (size_t a = 0; a < analysis_count && status == GT_OK; a++)
-        status = run_analysis(analyses[a], report->views[index], section, err);
-    /* Every report states the problems of its data. */
     if (status == GT_OK)
-        status = run_analysis("health", report->views[index], section, err);
+        status = gt_analyse(report->views[index], analyses, analysis_count, section, err);
     return status == GT_OK ? GT_OK : gt_fail_context(err, "'%s'", trace->paths[0]);
 }
 

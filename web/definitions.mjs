@@ -42,7 +42,7 @@ export function readDefinitions(markdown) {
   const tables = {};
   const at = (key) => (tables[key] ??= { about: [], columns: {} });
   let table = null;
-  for (const block of markdown.split(/\n{2,}/)) {
+  for (const block of markdown.replace(/^#.*$/gm, '\n$&\n').split(/\n{2,}/)) {
     const text = block.trim();
     const heading = HEADING.exec(text);
     if (heading) table = at(heading[1] ?? heading[2]);

@@ -32,6 +32,19 @@ void gt_arena_release(struct gt_arena *arena) {
     gt_arena_init(arena);
 }
 
+/* Behind the head: the room left in that stays in use. */
+void gt_arena_take(struct gt_arena *arena, struct gt_arena *from) {
+    struct gt_arena_block **end = arena->head ? &arena->head->next : &arena->head, *rest = *end;
+
+    *end = from->head;
+    while (*end)
+        end = &(*end)->next;
+    *end = rest;
+    arena->total_bytes += from->total_bytes;
+    arena->failed |= from->failed;
+    gt_arena_init(from);
+}
+
 /* Blocks grow with the arena, so that small arenas stay small and large ones ask rarely. */
 static size_t next_block_bytes(const struct gt_arena *arena) {
     size_t wanted = arena->total_bytes < FIRST_BLOCK_BYTES ? FIRST_BLOCK_BYTES : arena->total_bytes;

@@ -17,6 +17,8 @@ struct gt_arena {
 
 void gt_arena_init(struct gt_arena *arena); /* the same as zeroing it */
 void gt_arena_release(struct gt_arena *arena);
+/* All memory of `from`, and its failure, become the arena's; `from` is empty then. */
+void gt_arena_take(struct gt_arena *arena, struct gt_arena *from);
 
 /* Zeroed, aligned to 16 bytes. NULL on failure (and on every call after a failure). */
 void *gt_arena_alloc(struct gt_arena *arena, size_t size_bytes);

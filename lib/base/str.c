@@ -7,21 +7,55 @@ static unsigned char fold(char c) {
     return byte >= 'A' && byte <= 'Z' ? (unsigned char)(byte | 0x20) : byte;
 }
 
-static bool matches_at(const char *text, struct gt_str needle) {
+static bool is_same(const char *text, struct gt_str needle) {
     for (size_t i = 0; i < needle.len; i++)
         if (fold(text[i]) != fold(needle.ptr[i]))
             return false;
     return true;
 }
 
+/* The bytes of many places at once: names are searched for every key of a user's map. */
+typedef unsigned char lanes __attribute__((vector_size(16)));
+
+/* Both cases of a letter, twice the same byte of anything else. */
+struct either {
+    lanes lower, upper;
+};
+
+static struct either either_case(char c) {
+    unsigned char lower = fold(c), upper = lower >= 'a' && lower <= 'z' ? (unsigned char)(lower & ~0x20u) : lower;
+    return (struct either){(lanes){0} + lower, (lanes){0} + upper};
+}
+
+static lanes equal(const char *text, const struct either *byte) {
+    lanes bytes;
+    memcpy(&bytes, text, sizeof bytes);
+    return (lanes)((bytes == byte->lower) | (bytes == byte->upper));
+}
+
+static bool any(lanes flags) {
+    unsigned long long halves[2];
+    memcpy(halves, &flags, sizeof halves);
+    return (halves[0] | halves[1]) != 0;
+}
+
+/* Places are looked at closer only around one that has the needle's first and last byte. */
 const char *gt_str_find_nocase(struct gt_str text, struct gt_str needle) {
     if (needle.len == 0)
         return text.ptr ? text.ptr : "";
     if (needle.len > text.len)
         return NULL;
-    for (size_t at = 0; at <= text.len - needle.len; at++)
-        if (matches_at(text.ptr + at, needle))
-            return text.ptr + at;
+    size_t places = text.len - needle.len + 1, at = 0;
+    struct either first = either_case(needle.ptr[0]), last = either_case(needle.ptr[needle.len - 1]);
+    while (at < places) {
+        size_t step = places - at < sizeof(lanes) ? places - at : sizeof(lanes);
+        const char *here = text.ptr + at;
+        if (step < sizeof(lanes) || any(equal(here, &first) & equal(here + needle.len - 1, &last)))
+            for (size_t i = 0; i < step; i++)
+                if (is_same(here + i, needle))
+                    return here + i;
+        at += step;
+    }
     return NULL;
 }
 

@@ -45,9 +45,13 @@ static void *work(void *argument) {
 }
 
 void gt_threads_run(size_t count, void (*task)(void *context, size_t index), void *context) {
+    gt_threads_deal(count, count, task, context);
+}
+
+void gt_threads_deal(size_t thread_count, size_t count, void (*task)(void *context, size_t index), void *context) {
     struct job job = {.task = task, .context = context, .count = count};
     pthread_t threads[MAX_THREADS - 1];
-    size_t started = 0, wanted = clamp_count(count) - 1;
+    size_t started = 0, wanted = clamp_count(thread_count < count ? thread_count : count) - 1;
 
     if (count == 0)
         return;

@@ -13,6 +13,9 @@ size_t gt_threads_count(size_t asked);
    started have their share run by the caller, so every index runs exactly once. */
 void gt_threads_run(size_t count, void (*task)(void *context, size_t index), void *context);
 
+/* The same with fewer threads than indices: each takes the lowest that nobody has taken. */
+void gt_threads_deal(size_t thread_count, size_t count, void (*task)(void *context, size_t index), void *context);
+
 /* Deals jobs 0 .. count - 1 to workers as they become free, to each in ascending order. A part at the beginning is all
    for worker 0: what it makes of those jobs can stay where it is when the results are put in order. */
 struct gt_deal {

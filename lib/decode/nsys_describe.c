@@ -18,6 +18,8 @@ static const char *const role_names[GT_NSYS_ROLE_COUNT] = {
     [GT_NSYS_DRIVER] = "driver",
     [GT_NSYS_RANGES] = "ranges",
     [GT_NSYS_OVERHEADS] = "overheads",
+    [GT_NSYS_DRIVER_OVERHEADS] = "driver_overheads",
+    [GT_NSYS_GRAPH_CLONES] = "graph_clones",
     [GT_NSYS_DIAGNOSTICS] = "diagnostics",
 };
 

@@ -354,19 +354,18 @@ void gt_nsys_add_nvtx(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *even
 }
 
 void gt_nsys_add_overhead(struct gt_nsys_sink *sink, const struct gt_nsys_overhead *overhead) {
+    int64_t start_ns = overhead->start_ns, end_ns = overhead->end_ns == GT_NO_TIME ? start_ns : overhead->end_ns;
     bool is_known;
-    if (overhead->start_ns == GT_NO_TIME) {
+    if (start_ns == GT_NO_TIME) {
         count_issue(sink, GT_ISSUE_EVENT_DAMAGED);
         return;
     }
-    gt_builder_overhead(sink->builder,
-                        &(struct gt_overheads_row){
-                            .start_ns = overhead->start_ns,
-                            .end_ns = overhead->end_ns == GT_NO_TIME ? overhead->start_ns : overhead->end_ns,
-                            .name = name_of(sink, overhead->name_id, overhead->name, &is_known),
-                            .thread = thread_of(sink, overhead->global_tid),
-                            .kind = (uint8_t)overhead->kind,
-                        });
+    gt_strid name = name_of(sink, overhead->name_id, overhead->name, &is_known);
+    uint32_t thread = thread_of(sink, overhead->global_tid);
+    if (overhead->is_driver)
+        gt_builder_driver_work(sink->builder, &(struct gt_driver_work_row){start_ns, end_ns, name, thread});
+    else
+        gt_builder_overhead(sink->builder, &(struct gt_overheads_row){start_ns, end_ns, name, thread});
 }
 
 /* The first number in a text, the largest there is where it is larger; 1 where there is none. */

@@ -117,7 +117,7 @@ void gt_nsys_add_graph_op(struct gt_nsys_sink *sink, const struct gt_nsys_activi
 
 /* The profiler's own work, or what the driver did beside the calls. */
 struct gt_nsys_overhead {
-    enum gt_overhead_kind kind;
+    bool is_driver;
     int64_t start_ns, end_ns;
     uint64_t global_tid, name_id;
     struct gt_str name;

@@ -76,7 +76,7 @@ static enum gt_status read_batch(struct decoding *decoding, struct worker *worke
         uint64_t offset = worker->inflater.offset;
         switch (gt_nsys_rep_inflater_next(&worker->inflater, &message)) {
         case GT_NSYS_REP_CHUNK_OK:
-            gt_nsys_rep_sink_take(&worker->sink, message, offset);
+            gt_nsys_rep_sink_take(&worker->sink, message, worker->inflater.entries_max, offset);
             break;
         case GT_NSYS_REP_CHUNK_DAMAGED:
             gt_builder_issue(builder, GT_ISSUE_PACKING_DAMAGED, 1, offset);

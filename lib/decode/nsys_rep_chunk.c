@@ -8,7 +8,12 @@
 #include "base/mem.h"
 #include "decode/proto.h"
 
-enum { HEADER_MAX = 20, WINDOW_BYTES = 4096, CHUNK_ENTRIES = 7000 };
+enum {
+    HEADER_MAX = 20,
+    WINDOW_BYTES = 4096,
+    CHUNK_ENTRIES = 7000,  /* what nsys writes */
+    ENTRIES_MAX = 1 << 16, /* what is taken at most */
+};
 
 /* Small chunks share a batch until it inflates to so much: rows of a batch are one segment of a builder. */
 #define BATCH_BYTES ((size_t)256 << 10)
@@ -34,6 +39,12 @@ static bool read_header(struct gt_str bytes, uint64_t left, struct header *heade
 static bool sizes_can_be(const struct header *header) {
     return header->plain > 0 && header->plain <= GT_NSYS_REP_PIECE_MAX && header->plain <= 255 * header->packed + 64 &&
            header->packed <= (uint64_t)LZ4_compressBound((int)header->plain);
+}
+
+/* No event packs into less than a byte (nsys needs 17): so rows, which are larger than events, are bounded by the size
+   of the file. */
+static size_t most_entries(const struct header *header) {
+    return header->packed < ENTRIES_MAX ? (size_t)header->packed : ENTRIES_MAX;
 }
 
 /* ---- inflating ---- */
@@ -83,6 +94,7 @@ enum gt_nsys_rep_chunk_status gt_nsys_rep_inflater_next(struct gt_nsys_rep_infla
     int plain =
         LZ4_decompress_safe(batch->ptr + header.length, (char *)inflater->plain, (int)header.packed, (int)header.plain);
     size_t length = header.length + (size_t)header.packed;
+    inflater->entries_max = most_entries(&header);
     *batch = (struct gt_str){batch->ptr + length, batch->len - length};
     inflater->offset += length;
     if (plain < 0 || (uint64_t)plain != header.plain)
@@ -196,7 +208,7 @@ static enum gt_status count_entries(struct finder *finder, uint64_t next, struct
         finder->events += CHUNK_ENTRIES;
     struct gt_proto fields = gt_proto_of(message);
     struct gt_proto_field field;
-    for (size_t entries = 0; entries < GT_NSYS_REP_ENTRIES_MAX && gt_proto_next(&fields, &field);) {
+    for (size_t entries = 0; entries < finder->inflater.entries_max && gt_proto_next(&fields, &field);) {
         bool is_event = field.tag == GT_PROTO_BYTES(1), is_generic = field.tag == GT_PROTO_BYTES(2);
         finder->events += is_event;
         finder->generic += is_generic;

@@ -5,9 +5,6 @@
 
 #include "decode/nsys_rep_file.h"
 
-/* Events and other entries that are taken from one chunk; nsys writes 7000. */
-#define GT_NSYS_REP_ENTRIES_MAX ((size_t)1 << 16)
-
 /* Chunks side by side in the file: one, or several small ones. */
 struct gt_nsys_rep_batch {
     uint64_t offset;
@@ -32,6 +29,7 @@ struct gt_nsys_rep_inflater {
     size_t packed_capacity, plain_capacity;
     struct gt_str batch; /* what is left of the batch at hand */
     uint64_t offset;     /* of that in the file */
+    size_t entries_max;  /* events and other entries that are taken from the chunk at hand */
 };
 
 enum gt_nsys_rep_chunk_status {

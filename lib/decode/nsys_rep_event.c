@@ -31,9 +31,9 @@ void gt_nsys_rep_sink_release(struct gt_nsys_rep_sink *sink) {
 
 /* ---- calls ---- */
 
-static void take_overhead(struct gt_nsys_rep_sink *sink, const struct gt_nsys_call *call, enum gt_overhead_kind kind) {
+static void take_overhead(struct gt_nsys_rep_sink *sink, const struct gt_nsys_call *call, bool is_driver) {
     gt_nsys_add_overhead(sink->model, &(struct gt_nsys_overhead){
-                                          .kind = kind,
+                                          .is_driver = is_driver,
                                           .start_ns = call->start_ns,
                                           .end_ns = call->end_ns,
                                           .global_tid = call->global_tid,
@@ -97,9 +97,9 @@ static bool take_api(struct gt_nsys_rep_sink *sink, uint64_t type, struct gt_str
     if (type == TYPE_API && class <= CLASS_CUDA_DRIVER)
         gt_nsys_add_call(sink->model, &call);
     else if (type == TYPE_API && class == CLASS_PROFILER)
-        take_overhead(sink, &call, GT_OVERHEAD_PROFILER);
+        take_overhead(sink, &call, false);
     else if (type == TYPE_API && class == CLASS_DRIVER_OVERHEAD)
-        take_overhead(sink, &call, GT_OVERHEAD_DRIVER);
+        take_overhead(sink, &call, true);
     else if (node.ptr || graph.ptr)
         take_clone(sink, call.global_tid, node, graph);
     else
@@ -248,14 +248,14 @@ static bool take_event(struct gt_nsys_rep_sink *sink, struct gt_str event) {
     }
 }
 
-void gt_nsys_rep_sink_take(struct gt_nsys_rep_sink *sink, struct gt_str message, uint64_t offset) {
+void gt_nsys_rep_sink_take(struct gt_nsys_rep_sink *sink, struct gt_str message, size_t entries_max, uint64_t offset) {
     struct gt_proto fields = gt_proto_of(message);
     struct gt_proto_field field;
     struct gt_builder *builder = sink->model->builder;
     size_t entries = 0;
-    while (entries <= GT_NSYS_REP_ENTRIES_MAX && gt_proto_next(&fields, &field)) {
+    while (entries <= entries_max && gt_proto_next(&fields, &field)) {
         bool is_event = field.tag == GT_PROTO_BYTES(1), is_generic = field.tag == GT_PROTO_BYTES(2);
-        if ((!is_event && !is_generic) || entries++ == GT_NSYS_REP_ENTRIES_MAX)
+        if ((!is_event && !is_generic) || entries++ == entries_max)
             continue;
         if (is_generic) {
             gt_builder_skip(builder); /* of the system, not of a GPU */
@@ -268,6 +268,6 @@ void gt_nsys_rep_sink_take(struct gt_nsys_rep_sink *sink, struct gt_str message,
         if (!take_event(sink, field.bytes))
             gt_builder_issue(builder, GT_ISSUE_EVENT_DAMAGED, 1, offset);
     }
-    if (fields.is_damaged || entries == 0 || entries > GT_NSYS_REP_ENTRIES_MAX)
+    if (fields.is_damaged || entries == 0 || entries > entries_max)
         gt_builder_issue(builder, GT_ISSUE_PACKING_DAMAGED, 1, offset);
 }

@@ -24,8 +24,9 @@ void gt_nsys_rep_sink_init(struct gt_nsys_rep_sink *sink, struct gt_nsys_sink *m
                            const struct gt_nsys_rep_facts *facts);
 void gt_nsys_rep_sink_release(struct gt_nsys_rep_sink *sink);
 
-/* Takes the entries of a chunk's message. offset: of the chunk in the file, for what is wrong with it. */
-void gt_nsys_rep_sink_take(struct gt_nsys_rep_sink *sink, struct gt_str message, uint64_t offset);
+/* Takes the entries of a chunk's message, entries_max of them. offset: of the chunk in the file, for what is wrong with
+   it. */
+void gt_nsys_rep_sink_take(struct gt_nsys_rep_sink *sink, struct gt_str message, size_t entries_max, uint64_t offset);
 
 /* Work on a device, the sub-message of an event. false: it is damaged. */
 bool gt_nsys_rep_sink_take_activity(struct gt_nsys_rep_sink *sink, struct gt_str message);

@@ -129,10 +129,9 @@ static void take_range(void *context, const struct gt_sqlite_row *row) {
     gt_nsys_add_nvtx(rows->sink, &event);
 }
 
-static void take_overhead(const struct gt_nsys_rows *rows, const struct gt_sqlite_row *row,
-                          enum gt_overhead_kind kind) {
+static void take_overhead(const struct gt_nsys_rows *rows, const struct gt_sqlite_row *row, bool is_driver) {
     struct gt_nsys_overhead overhead = {
-        .kind = kind,
+        .is_driver = is_driver,
         .start_ns = time_in(row, GT_NSYS_OVERHEAD_START),
         .end_ns = time_in(row, GT_NSYS_OVERHEAD_END),
         .global_tid = id_in(row, GT_NSYS_OVERHEAD_GLOBAL_TID),
@@ -142,11 +141,11 @@ static void take_overhead(const struct gt_nsys_rows *rows, const struct gt_sqlit
 }
 
 static void take_profiler_overhead(void *context, const struct gt_sqlite_row *row) {
-    take_overhead(context, row, GT_OVERHEAD_PROFILER);
+    take_overhead(context, row, false);
 }
 
 static void take_driver_overhead(void *context, const struct gt_sqlite_row *row) {
-    take_overhead(context, row, GT_OVERHEAD_DRIVER);
+    take_overhead(context, row, true);
 }
 
 static void take_clone(void *context, const struct gt_sqlite_row *row) {

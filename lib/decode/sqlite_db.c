@@ -14,7 +14,13 @@
 #include "base/mem.h"
 #include "base/num.h"
 
-enum { VALUE_BYTES_MAX = 256 << 20, COUNTED_ROWS_MAX = 10000 };
+enum {
+    VALUE_BYTES_MAX = 256 << 20,
+    COUNTED_ROWS_MAX = 10000,
+    STEPS_BETWEEN_CHECKS = 1 << 16, /* of SQLite's machine, of which a row takes a few more than it has columns */
+    STEPS_SPARE = 16 << 20,
+    STEPS_PER_BYTE = 32, /* of the database, over all queries: twice what the worst honest one needs */
+};
 
 /* "file:" and the path with everything escaped that means something in a URI, then the options. */
 static struct gt_str make_uri(struct gt_arena *arena, const char *path, const char *options) {
@@ -49,6 +55,15 @@ static uint64_t companion_bytes(struct gt_arena *arena, const char *path, const 
     return has_bytes ? (uint64_t)info.st_size : 0;
 }
 
+/* A small file can link its pages so that a query never ends: each page to one below it, hundreds of times. */
+static int count_check(void *context) {
+    struct gt_sqlite_db *db = context;
+    if (db->checks_left == 0)
+        return 1;
+    db->checks_left--;
+    return 0;
+}
+
 static enum gt_status connect_to(struct gt_sqlite_db *db, const char *path, const char *options, struct gt_error *err) {
     struct gt_str uri = make_uri(&db->arena, path, options);
     if (gt_arena_failed(&db->arena))
@@ -58,6 +73,8 @@ static enum gt_status connect_to(struct gt_sqlite_db *db, const char *path, cons
         return gt_fail(err, "cannot open '%s': %s", path, sqlite3_errmsg(db->connection));
     sqlite3_limit(db->connection, SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX);
     sqlite3_db_config(db->connection, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    db->checks_left = (STEPS_SPARE + STEPS_PER_BYTE * db->size_bytes) / STEPS_BETWEEN_CHECKS;
+    sqlite3_progress_handler(db->connection, STEPS_BETWEEN_CHECKS, count_check, db);
     /* Nothing can be written, but this way a cut file opens and a damaged schema gives the tables that are left. */
     sqlite3_exec(db->connection, "PRAGMA writable_schema=ON", NULL, NULL, NULL);
     return GT_OK;
@@ -120,7 +137,7 @@ static enum gt_status list_tables(struct gt_sqlite_db *db, const char *path, str
         return gt_fail_memory(err);
     db->is_schema_damaged = result != SQLITE_DONE;
     if (db->is_schema_damaged && db->table_count == 0)
-        return gt_fail(err, "cannot read '%s': %s", path, sqlite3_errmsg(db->connection));
+        return gt_fail(err, "cannot read '%s': %s", path, gt_sqlite_db_problem(db));
     return GT_OK;
 }
 
@@ -143,6 +160,10 @@ enum gt_status gt_sqlite_db_open(struct gt_sqlite_db *db, struct gt_source *sour
     if (status != GT_OK)
         gt_sqlite_db_close(db);
     return status;
+}
+
+const char *gt_sqlite_db_problem(const struct gt_sqlite_db *db) {
+    return db->checks_left ? sqlite3_errmsg(db->connection) : "links between its pages do not end";
 }
 
 void gt_sqlite_db_close(struct gt_sqlite_db *db) {
@@ -240,7 +261,7 @@ enum gt_status gt_sqlite_table_load(struct gt_sqlite_db *db, struct gt_sqlite_ta
 static int first_number(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table, const char *format,
                         int64_t *value) {
     sqlite3_stmt *statement = NULL;
-    char *query = sqlite3_mprintf(format, table->name.ptr);
+    char *query = sqlite3_mprintf(format, table->name.ptr, COUNTED_ROWS_MAX + 1);
     int result = query ? sqlite3_prepare_v2(db->connection, query, -1, &statement, NULL) : SQLITE_NOMEM;
     if (result == SQLITE_OK)
         result = sqlite3_step(statement);
@@ -257,12 +278,13 @@ bool gt_sqlite_table_has_rows(const struct gt_sqlite_db *db, const struct gt_sql
 }
 
 uint64_t gt_sqlite_table_rows(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table) {
+    static const char count_query[] = "SELECT count(*) FROM (SELECT 1 FROM \"%w\" LIMIT %d)";
     int64_t last = 0, count = 0;
-    /* Counting reads all pages of a table. */
+    /* Counting reads all pages of a table, and a plain count(*) could not be ended. */
     if (first_number(db, table, "SELECT max(rowid) FROM \"%w\"", &last) == SQLITE_ROW && last > COUNTED_ROWS_MAX)
         return (uint64_t)last;
-    return first_number(db, table, "SELECT count(*) FROM \"%w\"", &count) == SQLITE_ROW && count >= 0 ? (uint64_t)count
-                                                                                                      : UINT64_MAX;
+    bool is_counted = first_number(db, table, count_query, &count) == SQLITE_ROW && count <= COUNTED_ROWS_MAX;
+    return is_counted ? (uint64_t)count : UINT64_MAX;
 }
 
 uint16_t gt_sqlite_table_column(const struct gt_sqlite_table *table, struct gt_str name) {

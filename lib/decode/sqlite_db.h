@@ -36,6 +36,7 @@ struct gt_sqlite_db {
     struct gt_sqlite_file file;
     struct sqlite3 *connection; /* safe to use from several threads at once */
     uint64_t size_bytes;        /* of the file and its log: no database of this size has more rows */
+    uint64_t checks_left;       /* of queries that take long; none: hostile links lead them astray, and they end */
     bool reads_pages;           /* the file alone is the database: no log or journal holds parts of it */
     bool is_schema_damaged;     /* some tables may be missing from the list */
     struct gt_arena arena;
@@ -46,6 +47,9 @@ struct gt_sqlite_db {
 /* source: a plain seekable file that begins like an SQLite database; it must outlive the database. */
 enum gt_status gt_sqlite_db_open(struct gt_sqlite_db *db, struct gt_source *source, struct gt_error *err);
 void gt_sqlite_db_close(struct gt_sqlite_db *db);
+
+/* Why the last query failed, in words. */
+const char *gt_sqlite_db_problem(const struct gt_sqlite_db *db);
 
 /* Fills the columns of a table of db. */
 enum gt_status gt_sqlite_table_load(struct gt_sqlite_db *db, struct gt_sqlite_table *table, struct gt_error *err);

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 
 enum {
-    BUFFER_BYTES = 1 << 18, /* fits the second level cache */
+    BUFFER_BYTES = 1 << 17, /* stays in the second level cache beside what is written meanwhile */
     HOLE_PAGES_MAX = 4,     /* pages of other tables between two leaves that are read along rather than skipped */
     PAGE_TABLE_LEAF = 0x0D,
     LEAF_HEADER_BYTES = 8,

@@ -60,11 +60,13 @@ void gt_torch_sink_add_range(struct gt_torch_sink *sink, const struct gt_torch_r
 }
 
 /* Loading of code is the program's own, whoever measures it; the rest is the profiler's. */
-static uint8_t overhead_kind(const struct gt_builder *builder, gt_strid name) {
-    struct gt_str text = gt_store_string(&builder->store, name);
-    bool is_loading =
-        gt_str_eq(text, GT_STR("Lazy Function Loading")) || gt_str_eq(text, GT_STR("Runtime Triggered Module Loading"));
-    return is_loading ? GT_OVERHEAD_DRIVER : GT_OVERHEAD_PROFILER;
+static void add_overhead(struct gt_builder *builder, const struct gt_torch_row *row) {
+    struct gt_str name = gt_store_string(&builder->store, row->name);
+    if (gt_str_eq(name, GT_STR("Lazy Function Loading")) || gt_str_eq(name, GT_STR("Runtime Triggered Module Loading")))
+        gt_builder_driver_work(builder,
+                               &(struct gt_driver_work_row){row->start_ns, row->end_ns, row->name, row->track});
+    else
+        gt_builder_overhead(builder, &(struct gt_overheads_row){row->start_ns, row->end_ns, row->name, row->track});
 }
 
 void gt_torch_sink_add_cpu_side(struct gt_torch_sink *sink, const struct gt_torch_row *row) {
@@ -78,11 +80,7 @@ void gt_torch_sink_add_cpu_side(struct gt_torch_sink *sink, const struct gt_torc
         gt_builder_cpu_op(builder, &(struct gt_cpu_ops_row){row->start_ns, row->end_ns, row->name, row->track});
         break;
     case GT_TORCH_CAT_OVERHEAD:
-        gt_builder_overhead(builder, &(struct gt_overheads_row){.start_ns = row->start_ns,
-                                                                .end_ns = row->end_ns,
-                                                                .name = row->name,
-                                                                .thread = row->track,
-                                                                .kind = overhead_kind(builder, row->name)});
+        add_overhead(builder, row);
         break;
     default:
         gt_torch_sink_add_range(sink, row);

@@ -94,15 +94,10 @@ static unsigned largest_choice(const struct gt_column_info *info) {
         enum gt_table_id table;
         unsigned largest;
     } choices[] = {
-        {"kind", GT_TABLE_ops, GT_OP_GRAPH},
-        {"flags", GT_TABLE_ops, GT_OP_IN_GRAPH},
-        {"kind", GT_TABLE_ranges, GT_RANGE_GPU},
-        {"src", GT_TABLE_copies, GT_MEMORY_MANAGED},
-        {"dst", GT_TABLE_copies, GT_MEMORY_MANAGED},
-        {"kind", GT_TABLE_groups, GT_OP_GRAPH},
-        {"kind", GT_TABLE_overheads, GT_OVERHEAD_DRIVER},
-        {"kind", GT_TABLE_projections, GT_RANGE_GPU},
-        {"kind", GT_TABLE_projection_groups, GT_RANGE_GPU},
+        {"kind", GT_TABLE_ops, GT_OP_GRAPH},          {"flags", GT_TABLE_ops, GT_OP_IN_GRAPH},
+        {"kind", GT_TABLE_ranges, GT_RANGE_GPU},      {"src", GT_TABLE_copies, GT_MEMORY_MANAGED},
+        {"dst", GT_TABLE_copies, GT_MEMORY_MANAGED},  {"kind", GT_TABLE_groups, GT_OP_GRAPH},
+        {"kind", GT_TABLE_projections, GT_RANGE_GPU}, {"kind", GT_TABLE_projection_groups, GT_RANGE_GPU},
     };
     for (size_t i = 0; i < sizeof(choices) / sizeof(*choices); i++)
         if (info->table == choices[i].table && strcmp(info->name, choices[i].column) == 0)

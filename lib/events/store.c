@@ -187,6 +187,12 @@ void gt_builder_overhead(struct gt_builder *builder, const struct gt_overheads_r
     append_overheads(builder, &checked);
 }
 
+void gt_builder_driver_work(struct gt_builder *builder, const struct gt_driver_work_row *row) {
+    struct gt_driver_work_row checked = *row;
+    checked.end_ns = checked_end(builder, row->start_ns, row->end_ns);
+    append_driver_work(builder, &checked);
+}
+
 /* gt_builder_copy and so on: a row about the last row of another table, which column `of` names. */
 #define APPEND_OF_LAST(function, table, parents, of)                                                                   \
     void function(struct gt_builder *builder, const struct gt_##table##_row *row) {                                    \

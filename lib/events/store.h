@@ -21,8 +21,6 @@ enum { GT_OP_IN_GRAPH = 1 }; /* flag: a node of a graph, launched by its graph l
 
 enum gt_range_kind { GT_RANGE_NESTED, GT_RANGE_START_END, GT_RANGE_MARK, GT_RANGE_GPU };
 
-enum gt_overhead_kind { GT_OVERHEAD_PROFILER, GT_OVERHEAD_DRIVER };
-
 enum gt_memory_kind {
     GT_MEMORY_UNKNOWN,
     GT_MEMORY_PAGEABLE,
@@ -213,6 +211,7 @@ void gt_builder_call(struct gt_builder *builder, const struct gt_calls_row *row)
 void gt_builder_range(struct gt_builder *builder, const struct gt_ranges_row *row);
 void gt_builder_cpu_op(struct gt_builder *builder, const struct gt_cpu_ops_row *row);
 void gt_builder_overhead(struct gt_builder *builder, const struct gt_overheads_row *row);
+void gt_builder_driver_work(struct gt_builder *builder, const struct gt_driver_work_row *row);
 
 /* What is known beyond the row of the op or range that was added last: row->op and row->range are set by these. */
 void gt_builder_copy(struct gt_builder *builder, const struct gt_copies_row *row);

@@ -288,9 +288,9 @@ enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels 
     view->store = store;
     view->labels = labels;
     view->options = options;
-    view->left = gt_arena_array(&view->arena, GT_LEFT_COUNT, sizeof *view->left);
+    view->shared = gt_shared_new();
     enum gt_status status = gt_selection_init(&making.selection, store, labels, options, err);
-    if (status == GT_OK && !view->left)
+    if (status == GT_OK && !view->shared)
         status = gt_fail_memory(err);
     if (status == GT_OK) {
         view->has_window = making.selection.has_window;
@@ -319,24 +319,10 @@ enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels 
     return status;
 }
 
-void gt_view_leave(const struct gt_view *view, enum gt_left_kind kind, void *what, void (*free_it)(void *what)) {
-    struct gt_left *left = &view->left[kind];
-    if (left->what)
-        left->free(left->what);
-    *left = (struct gt_left){what, free_it};
-}
-
-void *gt_view_take(const struct gt_view *view, enum gt_left_kind kind) {
-    void *what = view->left[kind].what;
-    view->left[kind].what = NULL;
-    return what;
-}
-
 void gt_view_free(struct gt_view *view) {
     if (!view)
         return;
-    for (size_t kind = 0; view->left && kind < GT_LEFT_COUNT; kind++)
-        gt_view_leave(view, (enum gt_left_kind)kind, NULL, NULL);
+    gt_shared_free(view->shared);
     gt_arena_release(&view->arena);
     gt_free(view);
 }

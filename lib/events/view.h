@@ -31,12 +31,17 @@ struct gt_run {
     const char *remark; /* a sentence about the input */
 };
 
-/* Results that one analysis of a view leaves for the next to take instead of working them out again. */
-enum gt_left_kind { GT_LEFT_IDLE, GT_LEFT_KERNELS, GT_LEFT_COUNT };
-struct gt_left {
-    void *what; /* NULL: nothing */
-    void (*free)(void *what);
+/* Results that several analyses of a view go by. Each is made once, for the first that asks. */
+enum gt_shared_kind {
+    GT_SHARED_IDLE,
+    GT_SHARED_KERNELS,
+    GT_SHARED_RANGES,
+    GT_SHARED_ACCOUNTS,
+    GT_SHARED_STEPS,
+    GT_SHARED_PHASES,
+    GT_SHARED_COUNT,
 };
+struct gt_shared;
 
 struct gt_view {
     const struct gt_store *store;
@@ -67,7 +72,7 @@ struct gt_view {
     bool has_window; /* --from/--to: device spans equal the window */
     int64_t window_start_ns, window_end_ns;
 
-    struct gt_left *left; /* by kind */
+    struct gt_shared *shared; /* by kind */
 };
 
 /* Applies the selection of the options (time, step, device, stream, process, name, category). Unknown steps, devices
@@ -77,9 +82,23 @@ enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels 
                            const struct gputime_options *options, struct gt_view **out, struct gt_error *err);
 void gt_view_free(struct gt_view *view);
 
-/* Leaving takes ownership, also of what is left already (freed, for the later is as good); taking gives it. */
-void gt_view_leave(const struct gt_view *view, enum gt_left_kind kind, void *what, void (*free_it)(void *what));
-void *gt_view_take(const struct gt_view *view, enum gt_left_kind kind); /* NULL: nothing was left */
+/* ---- shared.c: threads may ask at the same time; who asks for what is being made waits for it ---- */
+
+/* How a result is made: init fills `bytes` zeroed bytes and keeps nothing where it fails. */
+struct gt_sharing {
+    size_t bytes;
+    enum gt_status (*init)(void *what, const struct gt_view *view, struct gt_error *err);
+    void (*release)(void *what);
+};
+
+/* The view's own, good until it is forgotten. NULL: it could not be made, err says why. */
+const void *gt_view_share(const struct gt_view *view, enum gt_shared_kind kind, const struct gt_sharing *how,
+                          struct gt_error *err);
+/* Releases all of them; whoever asks again has them made again. */
+void gt_view_forget(const struct gt_view *view);
+
+struct gt_shared *gt_shared_new(void); /* NULL: memory was short */
+void gt_shared_free(struct gt_shared *shared);
 
 static inline struct gt_str gt_view_op_name(const struct gt_view *view, size_t position) {
     return gt_store_string(view->store, view->store->ops.name[view->row[position]]);

@@ -53,14 +53,13 @@ static uint8_t by_user_rules(struct classifier *classifier, uint8_t category, st
     bool is_memory = builtin->time_class == GT_CLASS_MEMORY;
     if (is_memory && !gt_rules_cover_memory(rules))
         return made_category(classifier, builtin->key, builtin->time_class);
-    uint32_t number;
-    const char *key =
-        gt_rules_category(rules, is_memory ? nsight_name((enum gt_builtin_category)category) : name, &number);
-    reason->source = number ? gt_rules_source(rules) : NULL;
-    reason->rule = number;
-    reason->pattern = gt_rules_pattern(rules, number);
-    reason->shorter = gt_rules_pattern(rules, gt_rules_shorter(rules, number));
-    return made_category(classifier, key, builtin->time_class);
+    struct gt_rules_answer answer =
+        gt_rules_ask(rules, is_memory ? nsight_name((enum gt_builtin_category)category) : name);
+    reason->source = answer.rule ? gt_rules_source(rules) : NULL;
+    reason->rule = answer.rule;
+    reason->pattern = answer.pattern;
+    reason->shorter = answer.shorter;
+    return made_category(classifier, answer.category, builtin->time_class);
 }
 
 /* ---- all names ---- */

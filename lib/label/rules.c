@@ -8,6 +8,8 @@
 
 static enum gt_status add_category(struct gt_rules *rules, struct gt_str key, const char **category,
                                    struct gt_error *err) {
+    if (key.len == 0)
+        return gt_fail_usage(err, "the name of a category is empty");
     for (size_t i = 0; i < rules->category_count; i++)
         if (gt_str_eq(gt_str_of(rules->categories[i]), key)) {
             *category = rules->categories[i];
@@ -37,11 +39,16 @@ static enum gt_status add_item(struct gt_rules *rules, struct gt_str text, const
     return status;
 }
 
+/* Case does not matter in a map. */
+static bool is_same_text(const struct gt_rules *rules, struct gt_str a, struct gt_str b) {
+    return rules->is_map ? a.len == b.len && gt_str_find_nocase(a, b) : gt_str_eq(a, b);
+}
+
 enum gt_status gt_rules_add(struct gt_rules *rules, struct gt_str text, struct gt_str category, struct gt_error *err) {
     const char *key = "";
     enum gt_status status = add_category(rules, category, &key, err);
     for (size_t i = 0; i < rules->count && status == GT_OK; i++)
-        if (gt_str_eq(rules->items[i].text, text)) {
+        if (is_same_text(rules, rules->items[i].text, text)) {
             rules->items[i].category = key;
             return GT_OK;
         }
@@ -66,9 +73,22 @@ struct gt_rules *gt_rules_make(bool is_map) {
     return rules;
 }
 
+/* Puts the categories in the order of the rules, without those that a repeated text took away. */
+static void list_categories(struct gt_rules *rules) {
+    rules->category_count = 0;
+    for (size_t i = 0; i < rules->count; i++) {
+        size_t place = 0;
+        while (place < rules->category_count && rules->categories[place] != rules->items[i].category)
+            place++;
+        rules->categories[place] = rules->items[i].category;
+        rules->category_count += place == rules->category_count;
+    }
+}
+
 /* Hands them out unless adding them failed. */
 static enum gt_status finish_rules(struct gt_rules *made, enum gt_status status, struct gt_rules **out,
                                    struct gt_error *err) {
+    list_categories(made);
     if (status == GT_OK && gt_arena_failed(&made->arena))
         status = gt_fail_memory(err);
     if (status == GT_OK)
@@ -133,38 +153,39 @@ const char *gt_rules_class(const struct gt_rules *rules, size_t index) {
     return index <= rules->category_count ? rules->categories[index - 1] : NULL;
 }
 
-struct gt_str gt_rules_pattern(const struct gt_rules *rules, uint32_t number) {
-    return number ? rules->items[number - 1].text : GT_STR("");
-}
-
 /* The first substring in the name, unless a later one that contains it is in the name too. */
-static uint32_t match_map(const struct gt_rules *rules, struct gt_str name) {
-    uint32_t match = 0;
+static const struct gt_rule *match_map(const struct gt_rules *rules, struct gt_str name, struct gt_str *shorter) {
+    const struct gt_rule *match = NULL;
     for (size_t i = 0; i < rules->count; i++) {
-        struct gt_str text = rules->items[i].text;
-        if (gt_str_find_nocase(name, text) && (!match || gt_str_find_nocase(text, rules->items[match - 1].text)))
-            match = (uint32_t)i + 1;
+        const struct gt_rule *rule = &rules->items[i];
+        if ((match && !gt_str_find_nocase(rule->text, match->text)) || !gt_str_find_nocase(name, rule->text))
+            continue;
+        *shorter = match ? match->text : *shorter;
+        match = rule;
     }
     return match;
 }
 
-uint32_t gt_rules_shorter(const struct gt_rules *rules, uint32_t number) {
-    for (uint32_t i = 1; rules->is_map && i < number; i++)
-        if (gt_str_find_nocase(rules->items[number - 1].text, rules->items[i - 1].text))
-            return i;
-    return 0;
+static const struct gt_rule *match_expressions(const struct gt_rules *rules, struct gt_str name) {
+    for (size_t i = 0; i < rules->count; i++)
+        if (gt_pattern_matches(rules->items[i].pattern, name))
+            return &rules->items[i];
+    return NULL;
 }
 
-const char *gt_rules_category(const struct gt_rules *rules, struct gt_str name, uint32_t *number) {
-    *number = 0;
-    if (rules->is_map) {
-        /* As in GPU Performance Analyser, which keeps NCCL apart whatever the map says. */
-        if (gt_str_find_nocase(name, GT_STR("nccl")) || gt_str_find_nocase(name, GT_STR("rccl")))
-            return "nccl";
-        *number = match_map(rules, name);
+struct gt_rules_answer gt_rules_ask(const struct gt_rules *rules, struct gt_str name) {
+    struct gt_rules_answer answer = {.category = rules->otherwise, .pattern = GT_STR(""), .shorter = GT_STR("")};
+    /* As in GPU Performance Analyser, which keeps NCCL apart whatever the map says. */
+    if (rules->is_map && (gt_str_find_nocase(name, GT_STR("nccl")) || gt_str_find_nocase(name, GT_STR("rccl")))) {
+        answer.category = "nccl";
+        return answer;
     }
-    for (size_t i = 0; i < rules->count && !rules->is_map && !*number; i++)
-        if (gt_pattern_matches(rules->items[i].pattern, name))
-            *number = (uint32_t)i + 1;
-    return *number ? rules->items[*number - 1].category : rules->otherwise;
+    const struct gt_rule *match =
+        rules->is_map ? match_map(rules, name, &answer.shorter) : match_expressions(rules, name);
+    if (match) {
+        answer.category = match->category;
+        answer.rule = (uint32_t)(match - rules->items) + 1;
+        answer.pattern = match->text;
+    }
+    return answer;
 }

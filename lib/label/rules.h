@@ -39,10 +39,13 @@ bool gt_rules_cover_memory(const struct gt_rules *rules);  /* false: copies and 
 /* The category of what no rule knows, then those of the rules as they first appear; NULL behind the last. */
 const char *gt_rules_class(const struct gt_rules *rules, size_t index);
 
-/* The category of a name, and the number of the rule that says so, from 1; 0 where none does. Every name gets one. */
-const char *gt_rules_category(const struct gt_rules *rules, struct gt_str name, uint32_t *number);
-/* Of a map: the number of the key before this one that is a part of it, and would decide if this did not; 0: none. */
-uint32_t gt_rules_shorter(const struct gt_rules *rules, uint32_t number);
-struct gt_str gt_rules_pattern(const struct gt_rules *rules, uint32_t number);
+struct gt_rules_answer {
+    const char *category;  /* every name gets one */
+    uint32_t rule;         /* the number of the one that says so, from 1; 0: none does */
+    struct gt_str pattern; /* its expression or key; else empty */
+    struct gt_str shorter; /* of a map: an earlier key that is a part of this one, and decides where this is not in the
+                              name; else empty */
+};
+struct gt_rules_answer gt_rules_ask(const struct gt_rules *rules, struct gt_str name);
 
 #endif

@@ -130,8 +130,8 @@ enum gt_status gt_rules_add_model(struct gt_rules *rules, const struct gt_rule_m
         return gt_rules_add_engine(rules, model->engine, model->model, err);
     for (const struct gt_json *rule = model->rules->first; rule; rule = rule->next) {
         enum gt_status status;
-        if (rule->type != GT_JSON_STRING || rule->text.len == 0)
-            status = gt_fail_usage(err, "the category of '%.100s' must be a string that is not empty", rule->key.ptr);
+        if (rule->type != GT_JSON_STRING)
+            status = gt_fail_usage(err, "the category of '%.100s' must be a string", rule->key.ptr);
         else
             status = gt_rules_add(rules, rule->key, rule->text, err);
         if (status != GT_OK)

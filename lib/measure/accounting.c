@@ -1,7 +1,7 @@
 /* Accounting: for each device, its span split into compute, exposed communication, exposed memory and idle time, which
    sum to the span; then the mean, minimum and maximum over devices. */
-#include "measure/account.h"
 #include "measure/measure.h"
+#include "measure/shared.h"
 
 #define AMOUNT_COLUMNS                                                                                                 \
     {"span_ns", "Span", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},                                           \
@@ -119,20 +119,15 @@ enum gt_status gt_accounting_run(const struct gt_view *view, struct gt_section *
     gt_table_for(section, parts, GT_FOR_SCREEN); /* data have the table, pages a chart of it */
     struct gt_table *table =
         gt_section_table(section, "accounting", "GPU time by device", account_columns, GT_ARRAY_COUNT(account_columns));
-    struct gt_accountant accountant = {0};
+    const struct gt_account *accounts = gt_shared_accounts(view, err);
     struct summary summary = {0};
-    enum gt_status status = GT_OK;
-    for (size_t d = 0; d < view->device_count && status == GT_OK; d++) {
-        struct gt_account account;
-        if (!gt_accountant_device(&accountant, view, &view->devices[d], &account)) {
-            status = gt_fail_memory(err);
-            continue;
-        }
-        add_parts(parts, &view->devices[d], &account);
-        add_account(table, view, &view->devices[d], &account);
-        summary_take(&summary, &account);
+    if (!accounts)
+        return err->code;
+    for (size_t d = 0; d < view->device_count; d++) {
+        add_parts(parts, &view->devices[d], &accounts[d]);
+        add_account(table, view, &view->devices[d], &accounts[d]);
+        summary_take(&summary, &accounts[d]);
     }
-    gt_accountant_release(&accountant);
     add_summary(section, &summary);
-    return status;
+    return GT_OK;
 }

@@ -4,9 +4,11 @@
 #include "measure/measure.h"
 
 const struct gt_analysis gt_analyses[] = {
-#define GT_ANALYSIS(key, title, tables, needs) {#key, title, tables, needs, gt_##key##_run},
+#define SHARED(kind)                                    (1u << GT_SHARED_##kind)
+#define GT_ANALYSIS(key, title, tables, needs, goes_by) {#key, title, tables, needs, goes_by, gt_##key##_run},
 #include "measure/analyses.def"
 #undef GT_ANALYSIS
+#undef SHARED
 };
 const size_t gt_analysis_count = sizeof gt_analyses / sizeof *gt_analyses;
 

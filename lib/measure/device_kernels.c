@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "measure/keyed.h"
 #include "measure/measure.h"
-#include "measure/named.h"
+#include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {
     {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
@@ -140,21 +140,17 @@ static bool list_ops(const struct gt_view *view, const struct gt_keyed *groups, 
 /* ---- from an input that is summed already, which does not tell the GPU ---- */
 
 static enum gt_status list_sums(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    struct gt_named_set set;
-    enum gt_status status = gt_named_set_init(&set, view, gt_kind_is_kernel, err);
-    if (status != GT_OK)
-        return status;
-    size_t wanted = gt_rows_wanted(view, "kernels", set.count);
+    const struct gt_named_set *set = gt_shared_kernels(view, err);
+    if (!set)
+        return err->code;
+    size_t wanted = gt_rows_wanted(view, "kernels", set->count);
     struct row *rows = gt_alloc_array(wanted, sizeof *rows);
     for (size_t i = 0; i < wanted && rows; i++)
-        rows[i] = (struct row){.name = set.items[i].name, .stats = set.items[i].stats};
+        rows[i] = (struct row){.name = set->items[i].name, .stats = set->items[i].stats};
     if (rows)
-        add_table(section, rows, wanted, set.total_ns);
-    else
-        status = gt_fail_memory(err);
+        add_table(section, rows, wanted, set->total_ns);
     gt_free(rows);
-    gt_named_set_release(&set);
-    return status;
+    return rows ? GT_OK : gt_fail_memory(err);
 }
 
 enum gt_status gt_device_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

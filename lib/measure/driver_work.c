@@ -22,19 +22,18 @@ static const struct gt_report_column columns[] = {
 };
 
 static bool add_up(const struct gt_view *view, struct gt_grouping *works) {
-    const struct gt_overheads *overheads = &view->store->overheads;
+    const struct gt_driver_work *rows = &view->store->driver_work;
     bool *processes = gt_view_processes(view), is_new;
     bool is_done = processes != NULL;
-    for (size_t i = 0; is_done && i < overheads->count; i++) {
-        if (overheads->kind[i] != GT_OVERHEAD_DRIVER ||
-            !gt_moment_is_selected(view, processes, overheads->start_ns[i], overheads->thread[i]))
+    for (size_t i = 0; is_done && i < rows->count; i++) {
+        if (!gt_moment_is_selected(view, processes, rows->start_ns[i], rows->thread[i]))
             continue;
-        int64_t length_ns = gt_ns_between(overheads->start_ns[i], overheads->end_ns[i]);
-        struct work *work = gt_grouping_find(works, 0, overheads->name[i], &is_new);
+        int64_t length_ns = gt_ns_between(rows->start_ns[i], rows->end_ns[i]);
+        struct work *work = gt_grouping_find(works, 0, rows->name[i], &is_new);
         is_done = work != NULL;
         if (!is_done)
             break;
-        work->name = overheads->name[i];
+        work->name = rows->name[i];
         work->count++;
         work->total_ns += length_ns;
         work->max_ns = length_ns > work->max_ns ? length_ns : work->max_ns;

@@ -22,7 +22,7 @@ double gt_find_exposed_comm(struct gt_evidence *evidence, struct gt_finding *fin
     size_t worst = worst_device(evidence, GT_AMOUNT_EXPOSED_COMM, &share);
     if (worst == SIZE_MAX)
         return GT_NOTHING_FOUND;
-    const int64_t *ns = evidence->accounts[worst].ns;
+    const int64_t *ns = gt_evidence_accounts(evidence)[worst].ns;
     gt_finding_title(evidence, finding, "Communication that no compute hides takes %s of the span of GPU %lld",
                      gt_told_share(evidence, (double)ns[GT_AMOUNT_EXPOSED_COMM], (double)ns[GT_AMOUNT_SPAN]),
                      (long long)evidence->view->devices[worst].id);
@@ -41,9 +41,10 @@ double gt_find_poor_overlap(struct gt_evidence *evidence, struct gt_finding *fin
     double span_ns = (double)gt_evidence_amount(evidence, GT_AMOUNT_SPAN);
     if (comm_ns < 0.05 * span_ns || comm_ns <= 0)
         return GT_NOTHING_FOUND;
+    const struct gt_account *accounts = gt_evidence_accounts(evidence);
     int64_t hideable_ns = 0;
-    for (size_t d = 0; d < evidence->view->device_count && evidence->accounts; d++) {
-        const int64_t *ns = evidence->accounts[d].ns;
+    for (size_t d = 0; d < evidence->view->device_count && accounts; d++) {
+        const int64_t *ns = accounts[d].ns;
         int64_t free_ns = gt_ns_between(ns[GT_AMOUNT_OVERLAP], ns[GT_AMOUNT_COMPUTE]);
         int64_t exposed_ns = ns[GT_AMOUNT_EXPOSED_COMM];
         hideable_ns = gt_ns_add(hideable_ns, exposed_ns < free_ns ? exposed_ns : free_ns);

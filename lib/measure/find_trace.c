@@ -1,6 +1,7 @@
 /* Rules on the trace itself: what it does not show, what the profiler did to it, and what its ranges tell. */
 #include "base/interval.h"
 #include "base/mem.h"
+#include "base/num.h"
 #include "base/radix.h"
 #include "measure/findings.h"
 
@@ -37,7 +38,11 @@ double gt_find_graph_time(struct gt_evidence *evidence, struct gt_finding *findi
 double gt_find_range_coverage(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_phase_set *phases = gt_evidence_phases(evidence);
     double sum_ns = (double)gt_evidence_amount(evidence, GT_AMOUNT_SUM), covered_ns = (double)phases->covered_ns;
-    if (phases->count == 0 || sum_ns <= 0)
+    const char *asked = evidence->view->options->coverage_threshold;
+    double threshold = 0.7;
+    if (asked)
+        gt_num_parse_real(gt_str_of(asked), &threshold);
+    if (phases->count == 0 || sum_ns <= 0 || covered_ns >= threshold * sum_ns)
         return GT_NOTHING_FOUND;
     gt_finding_title(evidence, finding, "Only %s of the op time was launched inside ranges",
                      gt_told_share(evidence, covered_ns, sum_ns));

@@ -23,38 +23,47 @@ static void keep_failure(struct gt_evidence *evidence, enum gt_status status) {
         evidence->status = status;
 }
 
-const struct gt_named_set *gt_evidence_kernels(struct gt_evidence *evidence) {
-    if (!evidence->has_kernels)
-        keep_failure(evidence, gt_named_set_init(&evidence->kernels, evidence->view, gt_kind_is_kernel, evidence->err));
-    evidence->has_kernels = true;
-    return &evidence->kernels;
-}
-
-const struct gt_idle *gt_evidence_idle(struct gt_evidence *evidence) {
-    if (!evidence->has_idle)
-        keep_failure(evidence, gt_idle_init(&evidence->idle, evidence->view, evidence->err));
-    evidence->has_idle = true;
-    return &evidence->idle;
-}
-
 void gt_evidence_fail(struct gt_evidence *evidence) {
     keep_failure(evidence, gt_fail_memory(evidence->err));
 }
 
+const struct gt_named_set *gt_evidence_kernels(struct gt_evidence *evidence) {
+    static const struct gt_named_set none;
+    const struct gt_named_set *kernels = gt_shared_kernels(evidence->view, evidence->err);
+    if (!kernels)
+        keep_failure(evidence, evidence->err->code);
+    return kernels ? kernels : &none;
+}
+
+const struct gt_idle *gt_evidence_idle(struct gt_evidence *evidence) {
+    static const struct gt_idle none;
+    const struct gt_idle *idle = gt_shared_idle(evidence->view, evidence->err);
+    if (!idle)
+        keep_failure(evidence, evidence->err->code);
+    return idle ? idle : &none;
+}
+
 const struct gt_account *gt_evidence_accounts(struct gt_evidence *evidence) {
-    const struct gt_view *view = evidence->view;
-    if (evidence->has_accounts)
-        return evidence->accounts;
-    struct gt_accountant accountant = {0};
-    evidence->has_accounts = true;
-    evidence->accounts = gt_alloc_array(view->device_count, sizeof *evidence->accounts);
-    bool ok = evidence->accounts;
-    for (size_t d = 0; d < view->device_count && ok; d++)
-        ok = gt_accountant_device(&accountant, view, &view->devices[d], &evidence->accounts[d]);
-    gt_accountant_release(&accountant);
-    if (!ok)
-        gt_evidence_fail(evidence);
-    return evidence->accounts;
+    const struct gt_account *accounts = gt_shared_accounts(evidence->view, evidence->err);
+    if (!accounts)
+        keep_failure(evidence, evidence->err->code);
+    return accounts;
+}
+
+const struct gt_step_set *gt_evidence_steps(struct gt_evidence *evidence) {
+    static const struct gt_step_set none;
+    const struct gt_step_set *steps = gt_shared_steps(evidence->view, evidence->err);
+    if (!steps)
+        keep_failure(evidence, evidence->err->code);
+    return steps ? steps : &none;
+}
+
+const struct gt_phase_set *gt_evidence_phases(struct gt_evidence *evidence) {
+    static const struct gt_phase_set none;
+    const struct gt_phase_set *phases = gt_shared_phases(evidence->view, evidence->err);
+    if (!phases)
+        keep_failure(evidence, evidence->err->code);
+    return phases ? phases : &none;
 }
 
 int64_t gt_evidence_amount(struct gt_evidence *evidence, enum gt_amount amount) {
@@ -63,20 +72,6 @@ int64_t gt_evidence_amount(struct gt_evidence *evidence, enum gt_amount amount) 
     for (size_t d = 0; d < evidence->view->device_count && accounts; d++)
         sum_ns = gt_ns_add(sum_ns, accounts[d].ns[amount]);
     return sum_ns;
-}
-
-const struct gt_step_set *gt_evidence_steps(struct gt_evidence *evidence) {
-    if (!evidence->has_steps)
-        keep_failure(evidence, gt_step_set_init(&evidence->steps, evidence->view, evidence->err));
-    evidence->has_steps = true;
-    return &evidence->steps;
-}
-
-const struct gt_phase_set *gt_evidence_phases(struct gt_evidence *evidence) {
-    if (!evidence->has_phases)
-        keep_failure(evidence, gt_phase_set_init(&evidence->phases, evidence->view, evidence->err));
-    evidence->has_phases = true;
-    return &evidence->phases;
 }
 
 int64_t gt_evidence_steady_ns(struct gt_evidence *evidence) {
@@ -112,18 +107,6 @@ void gt_gap_sum_add(struct gt_gap_sum *sum, const struct gt_idle_gap *gap) {
 
 int64_t gt_gap_sum_recoverable(const struct gt_gap_sum *sum) {
     return gt_ns_of_sum(sum->twice_recoverable_ns / 2);
-}
-
-static void evidence_release(struct gt_evidence *evidence) {
-    if (evidence->has_kernels && evidence->status == GT_OK)
-        gt_named_set_leave(&evidence->kernels, evidence->view);
-    if (evidence->has_idle && evidence->status == GT_OK)
-        gt_idle_leave(&evidence->idle, evidence->view);
-    gt_named_set_release(&evidence->kernels);
-    gt_idle_release(&evidence->idle);
-    gt_free(evidence->accounts);
-    gt_step_set_release(&evidence->steps);
-    gt_phase_set_release(&evidence->phases);
 }
 
 /* ---- telling ---- */
@@ -223,6 +206,5 @@ enum gt_status gt_findings_run(const struct gt_view *view, struct gt_section *se
     table->empty = view->op_count || view->group_count ? "Nothing stands out." : NULL;
     for (size_t i = 0; i < GT_ARRAY_COUNT(rules) && evidence.status == GT_OK; i++)
         ask(&rules[i], &evidence, section);
-    evidence_release(&evidence);
     return evidence.status;
 }

@@ -4,31 +4,21 @@
 
 #include <math.h>
 
-#include "measure/account.h"
-#include "measure/idle.h"
 #include "measure/measure.h"
-#include "measure/named.h"
-#include "measure/phase_set.h"
-#include "measure/step_set.h"
+#include "measure/shared.h"
 
 /* Gaps of a device this long are pauses: loading, compiling, waiting for data. Launching alone never takes as long. */
 #define GT_PAUSE_NS 1000000
 
-/* The measures of a view that rules share. Each is worked out when a rule first asks for it. */
+/* What a rule looks at. */
 struct gt_evidence {
     const struct gt_view *view;
     struct gt_arena *arena; /* for sentences: the report's */
     struct gt_error *err;
     enum gt_status status; /* the first failure; rules need not look */
-    bool has_kernels, has_idle, has_accounts, has_steps, has_phases;
-    struct gt_named_set kernels;
-    struct gt_idle idle;
-    struct gt_account *accounts;
-    struct gt_step_set steps;
-    struct gt_phase_set phases;
 };
 
-/* After a failure they are empty, and NULL. */
+/* The shared results. After a failure they are empty, the accounts NULL. */
 const struct gt_named_set *gt_evidence_kernels(struct gt_evidence *evidence);
 const struct gt_idle *gt_evidence_idle(struct gt_evidence *evidence);
 const struct gt_account *gt_evidence_accounts(struct gt_evidence *evidence); /* by device */

@@ -6,22 +6,29 @@
 #include "base/quantile.h"
 #include "base/radix.h"
 #include "measure/calls.h"
-#include "measure/idle.h"
 #include "measure/idle_work.h"
+#include "measure/meanwhile.h"
 #include "measure/measure.h"
+#include "measure/operator_set.h"
+#include "measure/shared.h"
 #include "measure/spread.h"
+
+#define CAUSE_COLUMNS(of_what)                                                                                         \
+    {"cause", "Cause", GT_UNIT_NONE, NULL, GT_COLUMN_KEY}, {"count", "Gaps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},     \
+        {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},                                     \
+        {"longest_ns", "Longest", GT_UNIT_NS, NULL, 0},                                                                \
+        {"recoverable_ns", "Recoverable", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},                                           \
+        {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE | GT_COLUMN_SPREAD},            \
+        {"share", "Share of idle", GT_UNIT_SHARE, of_what, GT_COLUMN_BAR | GT_COLUMN_WHOLE}, {                         \
+        "meaning", "Meaning", GT_UNIT_NONE, NULL, GT_COLUMN_NAME                                                       \
+    }
 
 static const struct gt_report_column cause_columns[] = {
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"cause", "Cause", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"count", "Gaps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
-    {"longest_ns", "Longest", GT_UNIT_NS, NULL, 0},
-    {"recoverable_ns", "Recoverable", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
-    {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE | GT_COLUMN_SPREAD},
-    {"share", "Share of idle", GT_UNIT_SHARE, "idle time of the GPU", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
-    {"meaning", "Meaning", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    CAUSE_COLUMNS("idle time of the GPU"),
 };
+
+static const struct gt_report_column all_columns[] = {CAUSE_COLUMNS("idle time of all GPUs")};
 
 static const struct gt_report_column host_columns[] = {
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
@@ -43,6 +50,9 @@ static const struct gt_report_column gap_columns[] = {
     {"call", "Launch call", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"activity", "The launching thread was", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"recoverable_ns", "Recoverable", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"meanwhile", "CPU meanwhile in", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"range", "Range of the launch", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_DETAIL},
+    {"operator", "Operator of the launch", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_DETAIL},
 };
 
 static const char *const cause_meanings[GT_IDLE_CAUSE_COUNT] = {
@@ -80,14 +90,16 @@ static __int128 sum_of_sums(const struct sum *sums, size_t count) {
     return total;
 }
 
-static void add_causes(struct gt_table *table, int64_t device_id, struct sum *causes) {
+/* device: NULL for the sums over all, which have no such column. */
+static void add_causes(struct gt_table *table, const struct gt_view_device *device, struct sum *causes) {
     __int128 idle_ns = sum_of_sums(causes, GT_IDLE_CAUSE_COUNT);
     qsort(causes, GT_IDLE_CAUSE_COUNT, sizeof *causes, by_total);
     for (size_t i = 0; i < GT_IDLE_CAUSE_COUNT; i++) {
         if (causes[i].gaps.count == 0)
             continue;
         struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_int(device_id);
+        if (device)
+            *cell++ = gt_cell_int(device->id);
         *cell++ = gt_cell_text(gt_str_of(causes[i].name));
         *cell++ = gt_cell_count(causes[i].gaps.count);
         *cell++ = gt_cell_int(gt_ns_of_sum(causes[i].gaps.sum));
@@ -115,23 +127,34 @@ static void add_activities(struct gt_table *table, int64_t device_id, struct sum
     }
 }
 
-static void add_sums(const struct gt_view *view, const struct gt_idle *idle, struct gt_table *cause_table,
-                     struct gt_table *host_table) {
+static void name_causes(struct sum causes[GT_IDLE_CAUSE_COUNT]) {
+    for (size_t c = 0; c < GT_IDLE_CAUSE_COUNT; c++)
+        causes[c] = (struct sum){.name = gt_idle_cause_names[c], .meaning = cause_meanings[c]};
+}
+
+struct tables {
+    struct gt_table *causes, *all, *host;
+};
+
+static void add_sums(const struct gt_view *view, const struct gt_idle *idle, const struct tables *tables) {
+    struct sum all[GT_IDLE_CAUSE_COUNT];
+    name_causes(all);
     for (size_t i = 0; i < idle->count;) {
         uint32_t device = idle->gaps[i].device;
-        struct sum causes[GT_IDLE_CAUSE_COUNT] = {0}, activities[GT_HOST_ACTIVITY_COUNT] = {0};
-        for (size_t c = 0; c < GT_IDLE_CAUSE_COUNT; c++)
-            causes[c] = (struct sum){.name = gt_idle_cause_names[c], .meaning = cause_meanings[c]};
+        struct sum causes[GT_IDLE_CAUSE_COUNT], activities[GT_HOST_ACTIVITY_COUNT] = {0};
+        name_causes(causes);
         for (size_t a = 0; a < GT_HOST_ACTIVITY_COUNT; a++)
             activities[a].name = gt_host_activity_names[a];
         for (; i < idle->count && idle->gaps[i].device == device; i++) {
+            sum_add(&all[idle->gaps[i].cause], &idle->gaps[i]);
             sum_add(&causes[idle->gaps[i].cause], &idle->gaps[i]);
             if (idle->gaps[i].cause == GT_IDLE_HOST)
                 sum_add(&activities[idle->gaps[i].activity], &idle->gaps[i]);
         }
-        add_causes(cause_table, view->devices[device].id, causes);
-        add_activities(host_table, view->devices[device].id, activities);
+        add_causes(tables->causes, &view->devices[device], causes);
+        add_activities(tables->host, view->devices[device].id, activities);
     }
+    add_causes(tables->all, NULL, all);
 }
 
 /* ---- spread over steps ---- */
@@ -166,7 +189,40 @@ static struct gt_cell call_name(const struct gt_view *view, uint32_t call) {
     return gt_cell_text(gt_call_plain_name(gt_store_string(view->store, view->store->calls.name[call])));
 }
 
-static void add_gap(const struct gt_view *view, struct gt_table *table, const struct gt_idle_gap *gap) {
+/* What the launching thread was in, as far as it is known. */
+struct surroundings {
+    uint32_t *calls;     /* by gap, as gt_meanwhile_calls has them */
+    uint32_t *operators; /* by call, as gt_operators_of_calls has them */
+};
+
+static struct gt_cell range_name(const struct gt_view *view, const struct gt_idle_gap *gap) {
+    uint32_t range = gap->next == GT_NO_ROW ? GT_NO_ROW : view->labels->op_range[view->row[gap->next]];
+    if (range == GT_NO_ROW)
+        return gt_cell_null();
+    return gt_cell_text(gt_store_string(view->store, view->store->ranges.name[range]));
+}
+
+static struct gt_cell operator_name(const struct gt_view *view, const struct surroundings *around,
+                                    const struct gt_idle_gap *gap) {
+    uint32_t row = gap->call == GT_NO_ROW ? GT_NO_ROW : around->operators[gap->call];
+    if (row == GT_NO_ROW)
+        return gt_cell_null();
+    return gt_cell_text(gt_store_string(view->store, view->store->cpu_ops.name[row]));
+}
+
+/* For gaps that the CPU is to blame for: the call that took most of it, else where the launch came from. */
+static struct gt_cell meanwhile(const struct gt_view *view, const struct surroundings *around,
+                                const struct gt_idle_gap *gap, uint32_t call) {
+    if (gap->cause != GT_IDLE_SYNC && gap->cause != GT_IDLE_HOST)
+        return gt_cell_null();
+    if (call != GT_NO_ROW)
+        return call_name(view, call);
+    struct gt_cell cell = operator_name(view, around, gap);
+    return cell.type == GPUTIME_CELL_NULL ? range_name(view, gap) : cell;
+}
+
+static void add_gap(const struct gt_view *view, struct gt_table *table, const struct surroundings *around,
+                    const struct gt_idle_gap *gap, uint32_t call) {
     struct gt_cell *cell = gt_table_row(table);
     *cell++ = gt_cell_int(view->devices[gap->device].id);
     *cell++ = gt_cell_time(view, gap->start_ns);
@@ -179,6 +235,9 @@ static void add_gap(const struct gt_view *view, struct gt_table *table, const st
     *cell++ =
         gap->cause == GT_IDLE_HOST ? gt_cell_text(gt_str_of(gt_host_activity_names[gap->activity])) : gt_cell_null();
     *cell++ = gt_cell_half(gap->twice_recoverable_ns);
+    *cell++ = meanwhile(view, around, gap, call);
+    *cell++ = range_name(view, gap);
+    *cell++ = operator_name(view, around, gap);
 }
 
 /* Longest first, then by device and start, which is the order they come in. */
@@ -188,30 +247,38 @@ static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, str
         order[i] = (struct gt_radix_item){~gt_radix_key(idle->gaps[i].gap_ns), (uint32_t)i};
     bool ok = order && gt_radix_sort(order, idle->count);
     size_t kept = gt_table_rows_wanted(view, table, idle->count);
+    struct surroundings around = {gt_meanwhile_calls(view, idle), gt_operators_of_calls(view)};
+    ok = ok && around.calls && around.operators;
     for (size_t i = 0; i < kept && ok; i++)
-        add_gap(view, table, &idle->gaps[order[i].value]);
+        add_gap(view, table, &around, &idle->gaps[order[i].value], around.calls[order[i].value]);
     table->total_rows = idle->count;
+    gt_free(around.calls);
+    gt_free(around.operators);
     gt_free(order);
     return ok;
 }
 
 enum gt_status gt_gaps_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    struct gt_idle idle;
-    enum gt_status status = gt_idle_init(&idle, view, err);
-    if (status != GT_OK)
-        return status;
-    struct gt_table *causes = gt_section_table(section, "idle_causes", "Why the GPUs were idle", cause_columns,
-                                               GT_ARRAY_COUNT(cause_columns));
-    struct gt_table *host = gt_section_table(section, "idle_host", "What the CPU did while the GPU had nothing to do",
-                                             host_columns, GT_ARRAY_COUNT(host_columns));
-    causes->empty = view->device_count ? "The GPUs were never idle inside their span." : NULL;
-    add_sums(view, &idle, causes, host);
-    status = gt_idle_work_add(view, &idle, section, err);
+    const struct gt_idle *idle = gt_shared_idle(view, err);
+    if (!idle)
+        return err->code;
+    struct tables tables = {
+        .causes = gt_section_table(section, "idle_causes", "Why the GPUs were idle", cause_columns,
+                                   GT_ARRAY_COUNT(cause_columns)),
+        .all = gt_section_table(section, "idle_causes_all", "Why the GPUs were idle, over all", all_columns,
+                                GT_ARRAY_COUNT(all_columns)),
+        .host = gt_section_table(section, "idle_host", "What the CPU did while the GPU had nothing to do", host_columns,
+                                 GT_ARRAY_COUNT(host_columns)),
+    };
+    tables.causes->empty = view->device_count ? "The GPUs were never idle inside their span." : NULL;
+    if (view->device_count < 2)
+        gt_table_for(section, tables.all, GT_FOR_DATA);
+    add_sums(view, idle, &tables);
+    enum gt_status status = gt_idle_work_add(view, idle, section, err);
     struct gt_table *gaps =
         gt_section_table(section, "gaps", "Longest idle gaps", gap_columns, GT_ARRAY_COUNT(gap_columns));
     gaps->screen_limit = 10;
-    if (status == GT_OK && (!add_gaps(view, &idle, gaps) || !add_spreads(view, &idle, section)))
+    if (status == GT_OK && (!add_gaps(view, idle, gaps) || !add_spreads(view, idle, section)))
         status = gt_fail_memory(err);
-    gt_idle_leave(&idle, view);
     return status;
 }

@@ -32,8 +32,7 @@ static void count_overheads(const struct gt_view *view, uint64_t *counts) {
         last_ns = view->devices[d].span_end_ns > last_ns ? view->devices[d].span_end_ns : last_ns;
     }
     for (size_t i = 0; i < overheads->count; i++)
-        counts[GT_ISSUE_PROFILER_OVERHEAD] += overheads->kind[i] == GT_OVERHEAD_PROFILER &&
-                                              overheads->start_ns[i] < last_ns && overheads->end_ns[i] > first_ns;
+        counts[GT_ISSUE_PROFILER_OVERHEAD] += overheads->start_ns[i] < last_ns && overheads->end_ns[i] > first_ns;
 }
 
 /* Devices whose number several processes use, in traces that know the owner of an op only by its launch call. Where

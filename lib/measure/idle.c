@@ -234,19 +234,8 @@ static void judge_device(const struct gt_view *view, struct gt_idle_gap *gaps, s
     }
 }
 
-static bool take_left(struct gt_idle *idle, const struct gt_view *view) {
-    struct gt_idle *left = gt_view_take(view, GT_LEFT_IDLE);
-    if (!left)
-        return false;
-    *idle = *left;
-    gt_free(left);
-    return true;
-}
-
 enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err) {
     int64_t *samples = NULL;
-    if (take_left(idle, view))
-        return GT_OK;
     bool ok = find_gaps(idle, view) && judge_late(view, idle);
     if (ok)
         samples = gt_alloc_array(idle->count, sizeof *samples);
@@ -262,22 +251,6 @@ enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, st
         return gt_fail_memory(err);
     }
     return GT_OK;
-}
-
-static void free_idle(void *what) {
-    gt_idle_release(what);
-    gt_free(what);
-}
-
-void gt_idle_leave(struct gt_idle *idle, const struct gt_view *view) {
-    struct gt_idle *left = gt_alloc(sizeof *left);
-    if (!left) {
-        gt_idle_release(idle);
-        return;
-    }
-    *left = *idle;
-    *idle = (struct gt_idle){0};
-    gt_view_leave(view, GT_LEFT_IDLE, left, free_idle);
 }
 
 void gt_idle_release(struct gt_idle *idle) {

@@ -35,8 +35,6 @@ struct gt_idle {
 
 enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err);
 void gt_idle_release(struct gt_idle *idle);
-/* Instead of releasing: the next gt_idle_init of the view takes it. */
-void gt_idle_leave(struct gt_idle *idle, const struct gt_view *view);
 
 /* The step of the op that ends the gap; GT_NO_ROW: none. */
 static inline uint32_t gt_idle_gap_step(const struct gt_view *view, const struct gt_idle_gap *gap) {

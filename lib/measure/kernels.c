@@ -1,6 +1,6 @@
 /* Kernels: statistics of op durations by kernel name, from ops or from an input that is summed already. */
 #include "measure/measure.h"
-#include "measure/named.h"
+#include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {
     {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
@@ -57,19 +57,17 @@ static void add_row(const struct gt_view *view, struct gt_section *section, stru
 }
 
 enum gt_status gt_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    struct gt_named_set set;
-    enum gt_status status = gt_named_set_init(&set, view, gt_kind_is_kernel, err);
-    if (status != GT_OK)
-        return status;
+    const struct gt_named_set *set = gt_shared_kernels(view, err);
+    if (!set)
+        return err->code;
     struct gt_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
-    gt_fact_group_add(&facts, "kernel_names", "Kernel names", GT_UNIT_COUNT, gt_cell_count(set.count));
-    gt_fact_group_add(&facts, "kernel_launches", "Kernel launches", GT_UNIT_COUNT, gt_cell_int(set.total_count));
-    gt_fact_group_add(&facts, "kernel_time_ns", "Kernel time (sum)", GT_UNIT_NS, gt_cell_int(set.total_ns));
+    gt_fact_group_add(&facts, "kernel_names", "Kernel names", GT_UNIT_COUNT, gt_cell_count(set->count));
+    gt_fact_group_add(&facts, "kernel_launches", "Kernel launches", GT_UNIT_COUNT, gt_cell_int(set->total_count));
+    gt_fact_group_add(&facts, "kernel_time_ns", "Kernel time (sum)", GT_UNIT_NS, gt_cell_int(set->total_ns));
     struct gt_table *table = gt_section_table(section, "kernels", "Kernels", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
     table->empty = view->is_whole ? "The trace has no kernel." : "No kernel in the selection.";
-    for (size_t i = 0; i < set.count; i++)
-        add_row(view, section, table, &set, &set.items[i]);
-    gt_named_set_release(&set);
+    for (size_t i = 0; i < set->count; i++)
+        add_row(view, section, table, set, &set->items[i]);
     return GT_OK;
 }

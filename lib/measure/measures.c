@@ -30,19 +30,6 @@ static const struct {
     {"sum", "sum_ns", "sum_ns"},
 };
 
-/* The table of another analysis: as it has run for this report already, else run here, on paper of our own. */
-static enum gt_status find_table(const struct gt_view *view, const struct gt_section *section, const char *key,
-                                 enum gt_status (*run)(const struct gt_view *, struct gt_section *, struct gt_error *),
-                                 struct gt_report *paper, const struct gt_table **table, struct gt_error *err) {
-    *table = gt_section_find(section, key);
-    if (*table && (*table)->total_rows == (*table)->row_count)
-        return GT_OK;
-    enum gt_status status = run(view, &paper->sections[0], err);
-    *table = gt_section_find(&paper->sections[0], key);
-    bool is_short = !*table || gt_arena_failed(&paper->arena); /* rows may be missing then */
-    return status == GT_OK && is_short ? gt_fail_memory(err) : status;
-}
-
 static struct gt_moments column_moments(const struct gt_table *table, const char *key) {
     struct gt_moments moments = {0};
     size_t column = gt_table_column(table, key);
@@ -93,19 +80,22 @@ static void add_rows(struct gt_table *table, const struct gt_table *accounting, 
     }
 }
 
+/* Goes by the tables of two other analyses, on paper of its own. */
 enum gt_status gt_measures_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct gt_report *paper = gt_report_new("", 1);
-    const struct gt_table *accounting = NULL, *steps = NULL;
     if (!paper)
         return gt_fail_memory(err);
-    enum gt_status status = find_table(view, section, "accounting", gt_accounting_run, paper, &accounting, err);
+    struct gt_section *aside = &paper->sections[0];
+    enum gt_status status = gt_accounting_run(view, aside, err);
     if (status == GT_OK)
-        status = find_table(view, section, "steps", gt_steps_run, paper, &steps, err);
+        status = gt_steps_run(view, aside, err);
+    if (status == GT_OK && gt_arena_failed(&paper->arena))
+        status = gt_fail_memory(err);
     if (status == GT_OK) {
         struct gt_table *table =
             gt_section_table(section, "measures", "Time of each GPU, mean over GPUs", columns, GT_ARRAY_COUNT(columns));
         table->keeps_order = true;
-        add_rows(table, accounting, steps);
+        add_rows(table, gt_section_find(aside, "accounting"), gt_section_find(aside, "steps"));
     }
     gt_report_free(paper);
     return status;

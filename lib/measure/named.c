@@ -167,11 +167,7 @@ static bool add_categories(struct gt_named_set *set, const struct gt_view *view,
 
 enum gt_status gt_named_set_init(struct gt_named_set *set, const struct gt_view *view, bool (*takes)(uint8_t kind),
                                  struct gt_error *err) {
-    struct gt_named_set *left = takes == gt_kind_is_kernel ? gt_view_take(view, GT_LEFT_KERNELS) : NULL;
-    *set = left ? *left : (struct gt_named_set){0};
-    gt_free(left);
-    if (left)
-        return GT_OK;
+    *set = (struct gt_named_set){0};
     bool ok = view->is_summed ? group_rows(set, view, takes) : group_ops(set, view, takes);
     if (!ok || !add_categories(set, view, takes)) {
         gt_named_set_release(set);
@@ -179,22 +175,6 @@ enum gt_status gt_named_set_init(struct gt_named_set *set, const struct gt_view 
     }
     finish(set);
     return GT_OK;
-}
-
-static void free_set(void *what) {
-    gt_named_set_release(what);
-    gt_free(what);
-}
-
-void gt_named_set_leave(struct gt_named_set *set, const struct gt_view *view) {
-    struct gt_named_set *left = gt_alloc(sizeof *left);
-    if (!left) {
-        gt_named_set_release(set);
-        return;
-    }
-    *left = *set;
-    *set = (struct gt_named_set){0};
-    gt_view_leave(view, GT_LEFT_KERNELS, left, free_set);
 }
 
 void gt_named_set_release(struct gt_named_set *set) {

@@ -26,7 +26,5 @@ struct gt_named_set {
 enum gt_status gt_named_set_init(struct gt_named_set *set, const struct gt_view *view, bool (*takes)(uint8_t kind),
                                  struct gt_error *err);
 void gt_named_set_release(struct gt_named_set *set);
-/* Instead of releasing, for the set of all kernels: the next that is made of the view's takes it. */
-void gt_named_set_leave(struct gt_named_set *set, const struct gt_view *view);
 
 #endif

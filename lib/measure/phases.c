@@ -1,6 +1,6 @@
 /* Phases: GPU and CPU time by phase of the program, from the names of its ranges. */
 #include "measure/measure.h"
-#include "measure/phase_set.h"
+#include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {
     {"phase", "Phase", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
@@ -15,30 +15,28 @@ static const struct gt_report_column columns[] = {
 };
 
 enum gt_status gt_phases_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    struct gt_phase_set set;
-    enum gt_status status = gt_phase_set_init(&set, view, err);
-    if (status != GT_OK)
-        return status;
-    const char *title = set.map.is_guessed ? "Phases (guessed from the names of ranges)" : "Phases";
+    const struct gt_phase_set *set = gt_shared_phases(view, err);
+    if (!set)
+        return err->code;
+    const char *title = set->map.is_guessed ? "Phases (guessed from the names of ranges)" : "Phases";
     struct gt_table *table = gt_section_table(section, "phases", title, columns, GT_ARRAY_COUNT(columns));
-    if (set.map.is_guessed && set.mapped_count == 0)
+    if (set->map.is_guessed && set->mapped_count == 0)
         gt_table_for(section, table, GT_FOR_DATA);
-    for (size_t i = 0; i < set.count; i++) {
-        const struct gt_phase *phase = &set.phases[i];
+    for (size_t i = 0; i < set->count; i++) {
+        const struct gt_phase *phase = &set->phases[i];
         struct gt_cell *cell = gt_table_row(table);
         *cell++ = gt_cell_text(gt_arena_copy(&section->report->arena, phase->name));
         *cell++ = gt_cell_count(phase->instances);
         *cell++ = gt_cell_count(phase->ops);
         *cell++ = gt_cell_int(phase->exclusive_ns);
         *cell++ = gt_cell_int(phase->busy_ns);
-        *cell++ = gt_cell_share((double)phase->exclusive_ns, (double)set.covered_ns);
+        *cell++ = gt_cell_share((double)phase->exclusive_ns, (double)set->covered_ns);
         *cell++ = gt_cell_int(phase->cpu_ns);
-        *cell++ = gt_cell_share((double)phase->cpu_ns, (double)set.cpu_ns);
-        *cell++ = gt_cell_text(set.map.is_guessed ? GT_STR("guessed") : GT_STR("map"));
+        *cell++ = gt_cell_share((double)phase->cpu_ns, (double)set->cpu_ns);
+        *cell++ = gt_cell_text(set->map.is_guessed ? GT_STR("guessed") : GT_STR("map"));
     }
     struct gt_fact_group facts = {.section = section, .audience = GT_FOR_DATA};
-    gt_fact_group_add(&facts, "phase_ns", "Op time inside ranges", GT_UNIT_NS, gt_cell_int(set.covered_ns));
-    gt_fact_group_add(&facts, "phase_cpu_ns", "CPU time in ranges", GT_UNIT_NS, gt_cell_int(set.cpu_ns));
-    gt_phase_set_release(&set);
+    gt_fact_group_add(&facts, "phase_ns", "Op time inside ranges", GT_UNIT_NS, gt_cell_int(set->covered_ns));
+    gt_fact_group_add(&facts, "phase_cpu_ns", "CPU time in ranges", GT_UNIT_NS, gt_cell_int(set->cpu_ns));
     return GT_OK;
 }

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "measure/grouping.h"
 #include "measure/measure.h"
-#include "measure/range_set.h"
+#include "measure/shared.h"
 
 struct category {
     gt_strid name, domain;
@@ -73,13 +73,11 @@ static void add_table(const struct gt_view *view, struct gt_section *section, co
 
 enum gt_status gt_range_categories_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct gt_grouping categories = {.elem_bytes = sizeof(struct category)};
-    struct gt_range_set set = {.view = view};
+    const struct gt_range_set *set = NULL;
     enum gt_status status = GT_OK;
-    if (view->store->range_categories.count)
-        status = gt_range_set_init(&set, view, err);
-    if (status != GT_OK)
-        return status;
-    if (add_up(&set, &categories)) {
+    if (view->store->range_categories.count && !(set = gt_shared_ranges(view, err)))
+        return err->code;
+    if (!set || add_up(set, &categories)) {
         if (categories.count)
             qsort_r(categories.list, categories.count, sizeof(struct category), by_projected,
                     (void *)(uintptr_t)view->store);
@@ -88,6 +86,5 @@ enum gt_status gt_range_categories_run(const struct gt_view *view, struct gt_sec
         status = gt_fail_memory(err);
     }
     gt_grouping_release(&categories);
-    gt_range_set_release(&set);
     return status;
 }

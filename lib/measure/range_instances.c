@@ -3,7 +3,7 @@
 #include "base/radix.h"
 #include "measure/measure.h"
 #include "measure/range_projected.h"
-#include "measure/range_set.h"
+#include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {
     {"range", "Number", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
@@ -122,17 +122,14 @@ static bool add_table(const struct gt_range_set *set, struct gt_section *section
 enum gt_status gt_range_instances_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     if (gt_range_projected_applies(view))
         return gt_range_projected_instances(view, section, err);
-    struct gt_range_set set;
-    enum gt_status status = gt_range_set_init(&set, view, err);
-    if (status != GT_OK)
-        return status;
+    const struct gt_range_set *set = gt_shared_ranges(view, err);
+    if (!set)
+        return err->code;
     size_t item_bytes = view->store->ranges.count * sizeof(struct gt_radix_item);
     struct gt_radix_item *items = gt_pages_alloc(item_bytes);
     uint32_t *children = gt_alloc_array(view->store->ranges.count, sizeof *children);
-    if (!items || !children || !add_table(&set, section, items, children))
-        status = gt_fail_memory(err);
+    bool ok = items && children && add_table(set, section, items, children);
     gt_pages_free(items, item_bytes);
     gt_free(children);
-    gt_range_set_release(&set);
-    return status;
+    return ok ? GT_OK : gt_fail_memory(err);
 }

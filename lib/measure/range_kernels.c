@@ -6,7 +6,7 @@
 #include "base/num.h"
 #include "measure/keyed.h"
 #include "measure/measure.h"
-#include "measure/range_set.h"
+#include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {
     {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
@@ -70,17 +70,16 @@ static bool is_known(const struct gt_view *view, uint32_t process) {
 static bool add_ranges(struct attribution *sums, struct gt_error *err) {
     const struct gt_view *view = sums->view;
     const struct gt_ranges *ranges = &view->store->ranges;
-    struct gt_range_set set = {.view = view};
-    if (!view->is_whole && gt_range_set_init(&set, view, err) != GT_OK)
+    const struct gt_range_set *set = view->is_whole ? NULL : gt_shared_ranges(view, err);
+    if (!view->is_whole && !set)
         return false;
     for (uint32_t range = 0; range < ranges->count; range++) {
         uint32_t process = gt_range_process(view->store, range);
-        bool is_listed = view->is_whole ? gt_range_is_on_cpu(view->store, range) : gt_range_set_lists(&set, range);
+        bool is_listed = set ? gt_range_set_lists(set, range) : gt_range_is_on_cpu(view->store, range);
         if (is_listed && is_known(view, process))
             gt_keyed_add(&sums->lengths, process, range_key(view->store, range),
                          gt_ns_between(ranges->start_ns[range], ranges->end_ns[range]));
     }
-    gt_range_set_release(&set);
     return !sums->lengths.failed;
 }
 

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "measure/measure.h"
 #include "measure/range_projected.h"
-#include "measure/range_set.h"
+#include "measure/shared.h"
 
 enum {
     NODES_AT_FIRST = 64,
@@ -224,11 +224,11 @@ static void add_row(struct tree *tree, struct gt_table *table, struct node *node
 }
 
 enum gt_status gt_range_tree_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    struct gt_range_set set;
-    enum gt_status status = gt_range_set_init(&set, view, err);
-    if (status != GT_OK)
-        return status;
-    struct tree tree = {.set = &set, .first_root = GT_NO_ROW};
+    const struct gt_range_set *set = gt_shared_ranges(view, err);
+    if (!set)
+        return err->code;
+    enum gt_status status = GT_OK;
+    struct tree tree = {.set = set, .first_root = GT_NO_ROW};
     bool ok = place_ranges(&tree);
     if (ok)
         add_ops(&tree);
@@ -246,6 +246,5 @@ enum gt_status gt_range_tree_run(const struct gt_view *view, struct gt_section *
     gt_free(tree.chain);
     gt_free(tree.nodes);
     gt_map_release(&tree.ids);
-    gt_range_set_release(&set);
     return status;
 }

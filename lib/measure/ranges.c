@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "measure/measure.h"
 #include "measure/range_projected.h"
-#include "measure/range_set.h"
 #include "measure/samples.h"
+#include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {
     {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
@@ -114,25 +114,24 @@ static void add_facts(struct gt_section *section, const struct gt_range_set *set
 enum gt_status gt_ranges_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     if (gt_range_projected_applies(view))
         return gt_range_projected_names(view, section, err);
-    struct gt_range_set set;
-    enum gt_status status = gt_range_set_init(&set, view, err);
-    if (status != GT_OK)
-        return status;
+    const struct gt_range_set *set = gt_shared_ranges(view, err);
+    if (!set)
+        return err->code;
+    enum gt_status status = GT_OK;
     struct gt_samples projections = {0};
-    const struct gt_range_name **sorted = gt_alloc_array(set.name_count, sizeof(struct gt_range_name *));
-    if (sorted && collect_projections(&set, &projections)) {
+    const struct gt_range_name **sorted = gt_alloc_array(set->name_count, sizeof(struct gt_range_name *));
+    if (sorted && collect_projections(set, &projections)) {
         size_t count = 0;
-        for (size_t i = 0; i < set.name_count; i++)
-            if (set.names[i].instances)
-                sorted[count++] = &set.names[i];
+        for (size_t i = 0; i < set->name_count; i++)
+            if (set->names[i].instances)
+                sorted[count++] = &set->names[i];
         qsort(sorted, count, sizeof(struct gt_range_name *), by_busy);
-        add_facts(section, &set, count);
-        add_table(section, &set, sorted, count, &projections);
+        add_facts(section, set, count);
+        add_table(section, set, sorted, count, &projections);
     } else {
         status = gt_fail_memory(err);
     }
     gt_samples_release(&projections);
     gt_free(sorted);
-    gt_range_set_release(&set);
     return status;
 }

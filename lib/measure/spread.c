@@ -123,6 +123,7 @@ void gt_spread_add(struct gt_section *section, const char *table, struct gt_str 
     struct gt_table *spreads = gt_section_find(section, "spreads");
     if (!spreads) {
         spreads = gt_section_table(section, "spreads", "Spread over steps", columns, GT_ARRAY_COUNT(columns));
+        spreads->is_joint = true;
         gt_table_for(section, spreads, 0);
     }
     struct gt_cell *cell = gt_table_row(spreads);

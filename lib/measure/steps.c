@@ -1,6 +1,6 @@
 /* Steps: the account of each step of the program on each device, and of the usual ones against those that took long. */
 #include "measure/measure.h"
-#include "measure/step_set.h"
+#include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {
     {"step", "Step", GT_UNIT_NONE, NULL, 0},
@@ -110,21 +110,19 @@ static void add_states(const struct gt_view *view, struct gt_section *section, c
 }
 
 enum gt_status gt_steps_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    struct gt_step_set set;
-    enum gt_status status = gt_step_set_init(&set, view, err);
-    if (status != GT_OK)
-        return status;
+    const struct gt_step_set *set = gt_shared_steps(view, err);
+    if (!set)
+        return err->code;
     struct gt_fact_group facts = {.section = section, .audience = GT_FOR_DATA | GT_FOR_PAGE};
     if (view->labels->step_count) {
-        gt_fact_group_add(&facts, "step_median_ns", "Median step", GT_UNIT_NS, gt_cell_real(set.median_ns));
-        gt_fact_group_add(&facts, "step_mad_ns", "Median distance from it", GT_UNIT_NS, gt_cell_real(set.mad_ns));
+        gt_fact_group_add(&facts, "step_median_ns", "Median step", GT_UNIT_NS, gt_cell_real(set->median_ns));
+        gt_fact_group_add(&facts, "step_mad_ns", "Median distance from it", GT_UNIT_NS, gt_cell_real(set->mad_ns));
     }
-    add_states(view, section, &set);
+    add_states(view, section, set);
     struct gt_table *table = gt_section_table(section, "steps", "Steps", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
     table->empty = "The trace has no ranges that look like steps (ProfilerStep#3, step 3, train_step).";
-    for (size_t i = 0; i < set.count; i++)
-        add_row(view, table, &set.parts[i], gt_step_state_names[set.states[set.parts[i].step]]);
-    gt_step_set_release(&set);
+    for (size_t i = 0; i < set->count; i++)
+        add_row(view, table, &set->parts[i], gt_step_state_names[set->states[set->parts[i].step]]);
     return GT_OK;
 }

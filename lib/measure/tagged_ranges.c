@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "measure/measure.h"
 #include "measure/range_projected.h"
-#include "measure/range_set.h"
+#include "measure/shared.h"
 
 enum { LISTED_NAMES = 3, LISTED_BYTES = 80, COMPARED_NAMES = 10000 };
 
@@ -113,21 +113,18 @@ static void add_range(struct search *search, const struct gt_store *store, uint3
 
 static enum gt_status search_ranges(struct search *search, const struct gt_view *view, struct gt_error *err) {
     const struct gt_ranges *ranges = &view->store->ranges;
-    struct gt_range_set set;
-    enum gt_status status = gt_range_set_init(&set, view, err);
-    if (status != GT_OK)
-        return status;
-    bool *bears_tag = gt_alloc_array(set.name_count, sizeof *bears_tag);
-    for (size_t i = 0; i < set.name_count && bears_tag; i++)
-        search->is_known |= bears_tag[i] = is_tag(search->tag, set.names[i].name, set.names[i].domain);
+    const struct gt_range_set *set = gt_shared_ranges(view, err);
+    if (!set)
+        return err->code;
+    bool *bears_tag = gt_alloc_array(set->name_count, sizeof *bears_tag);
+    for (size_t i = 0; i < set->name_count && bears_tag; i++)
+        search->is_known |= bears_tag[i] = is_tag(search->tag, set->names[i].name, set->names[i].domain);
     for (size_t i = 0; i < ranges->count && bears_tag; i++)
-        if (set.name_of[i] != GT_NO_ROW && bears_tag[set.name_of[i]] && set.uses[i].ops)
-            add_range(search, view->store, ranges->thread[i], gt_ns_between(set.uses[i].start_ns, set.uses[i].end_ns));
-    if (!bears_tag)
-        status = gt_fail_memory(err);
+        if (set->name_of[i] != GT_NO_ROW && bears_tag[set->name_of[i]] && set->uses[i].ops)
+            add_range(search, view->store, ranges->thread[i],
+                      gt_ns_between(set->uses[i].start_ns, set->uses[i].end_ns));
     gt_free(bears_tag);
-    gt_range_set_release(&set);
-    return status;
+    return bears_tag ? GT_OK : gt_fail_memory(err);
 }
 
 static void search_projections(struct search *search, const struct gt_store *store) {

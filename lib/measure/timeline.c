@@ -4,8 +4,8 @@
 
 #include "base/mem.h"
 #include "events/select.h"
-#include "measure/idle.h"
 #include "measure/measure.h"
+#include "measure/shared.h"
 #include "measure/tiles.h"
 #include "measure/timeline_names.h"
 #include "measure/timeline_ranges.h"
@@ -20,14 +20,14 @@ struct drawing {
     struct gt_section *section;
     struct gt_timeline *timeline;
     struct gt_timeline_names names;
-    struct gt_idle idle;
+    const struct gt_idle *idle;
     struct gt_timeline_ranges ranges;
     struct gt_span_row *span_rows; /* by row of the timeline */
 };
 
 /* The part of one input. */
 static size_t share_of(const struct drawing *drawing, size_t all) {
-    size_t part = all / drawing->section->report->section_count;
+    size_t part = all / drawing->section->report->input_count;
     return part > GT_TILES_ROW_LEAST ? part : GT_TILES_ROW_LEAST;
 }
 
@@ -58,17 +58,17 @@ static uint32_t op_name(void *data, size_t index) {
 }
 
 static struct gt_interval gap_interval(const void *data, size_t index) {
-    const struct gt_idle_gap *gap = &((const struct drawing *)data)->idle.gaps[index];
+    const struct gt_idle_gap *gap = &((const struct drawing *)data)->idle->gaps[index];
     return (struct gt_interval){gap->start_ns, gap->end_ns};
 }
 
 static uint8_t gap_category(const void *data, size_t index) {
-    return ((const struct drawing *)data)->idle.gaps[index].cause;
+    return ((const struct drawing *)data)->idle->gaps[index].cause;
 }
 
 static uint32_t gap_name(void *data, size_t index) {
     struct drawing *drawing = data;
-    uint8_t cause = drawing->idle.gaps[index].cause;
+    uint8_t cause = drawing->idle->gaps[index].cause;
     return gt_timeline_names_add(&drawing->names, GT_TIMELINE_GAPS, cause, gt_str_of(gt_idle_cause_names[cause]), NULL);
 }
 
@@ -191,12 +191,12 @@ static enum gt_status draw_gaps(struct drawing *drawing, struct gt_error *err) {
     struct gt_timeline *timeline = drawing->timeline;
     const struct gt_spans spans = {drawing, gap_interval, gap_category, gap_name, view->store->origin_ns};
     size_t most = share_of(drawing, GAP_ITEMS), first_row = timeline->row_count;
-    enum gt_status status = gt_idle_init(&drawing->idle, view, err);
-    if (status != GT_OK)
-        return status;
-    for (size_t i = 0, first; i < drawing->idle.count;) {
-        uint32_t device = drawing->idle.gaps[i].device;
-        for (first = i; i < drawing->idle.count && drawing->idle.gaps[i].device == device;)
+    drawing->idle = gt_shared_idle(view, err);
+    if (!drawing->idle)
+        return err->code;
+    for (size_t i = 0, first; i < drawing->idle->count;) {
+        uint32_t device = drawing->idle->gaps[i].device;
+        for (first = i; i < drawing->idle->count && drawing->idle->gaps[i].device == device;)
             i++;
         struct gt_timeline_row row = untold_row;
         row.kind = GT_TIMELINE_GAPS;
@@ -286,7 +286,6 @@ enum gt_status gt_timeline_run(const struct gt_view *view, struct gt_section *se
     struct drawing drawing = {.view = view, .section = section, .timeline = gt_section_timeline(section)};
     enum gt_status status = draw(&drawing, err);
     gt_timeline_ranges_release(&drawing.ranges);
-    gt_idle_release(&drawing.idle);
     gt_timeline_names_release(&drawing.names);
     gt_free(drawing.span_rows);
     return status;

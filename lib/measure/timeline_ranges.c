@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "measure/measure.h"
 #include "measure/range_projected.h"
+#include "measure/shared.h"
 
 /* ---- single ranges, of either table ---- */
 
@@ -17,13 +18,13 @@ static size_t source_count(const struct gt_timeline_ranges *ranges) {
 
 /* A projection cannot be cut to a part of its ops. */
 static bool is_drawn(const struct gt_timeline_ranges *ranges, uint32_t row) {
-    return ranges->is_projected ? ranges->view->is_whole : ranges->set.uses[row].ops > 0;
+    return ranges->is_projected ? ranges->view->is_whole : ranges->set->uses[row].ops > 0;
 }
 
 static struct gt_interval interval_of(const struct gt_timeline_ranges *ranges, uint32_t row) {
     const struct gt_store *store = ranges->view->store;
     if (!ranges->is_projected)
-        return (struct gt_interval){ranges->set.uses[row].start_ns, ranges->set.uses[row].end_ns};
+        return (struct gt_interval){ranges->set->uses[row].start_ns, ranges->set->uses[row].end_ns};
     /* Nothing is drawn in front of the first op. */
     int64_t start_ns = store->projections.start_ns[row], end_ns = store->projections.end_ns[row];
     return (struct gt_interval){start_ns > store->origin_ns ? start_ns : store->origin_ns,
@@ -162,11 +163,9 @@ enum gt_status gt_timeline_ranges_init(struct gt_timeline_ranges *ranges, const 
                                        struct gt_error *err) {
     *ranges = (struct gt_timeline_ranges){.view = view, .is_projected = gt_range_projected_applies(view)};
     if (!ranges->is_projected) {
-        enum gt_status status = gt_range_set_init(&ranges->set, view, err);
-        if (status != GT_OK) {
-            *ranges = (struct gt_timeline_ranges){0};
-            return status;
-        }
+        ranges->set = gt_shared_ranges(view, err);
+        if (!ranges->set)
+            return err->code;
     }
     ranges->spans = gt_alloc_array(source_count(ranges), sizeof *ranges->spans);
     if (!ranges->spans || !sort_spans(ranges)) {
@@ -179,7 +178,6 @@ enum gt_status gt_timeline_ranges_init(struct gt_timeline_ranges *ranges, const 
 }
 
 void gt_timeline_ranges_release(struct gt_timeline_ranges *ranges) {
-    gt_range_set_release(&ranges->set);
     gt_free(ranges->spans);
     gt_free(ranges->rows);
     *ranges = (struct gt_timeline_ranges){0};

@@ -18,9 +18,9 @@ struct gt_timeline_range_row {
 
 struct gt_timeline_ranges {
     const struct gt_view *view;
-    struct gt_range_set set;
-    bool is_projected;           /* spans are rows of store->projections, not of store->ranges */
-    struct gt_radix_item *spans; /* value: row of the store; by row of the timeline, start, longer first */
+    const struct gt_range_set *set; /* NULL: they are projected */
+    bool is_projected;              /* spans are rows of store->projections, not of store->ranges */
+    struct gt_radix_item *spans;    /* value: row of the store; by row of the timeline, start, longer first */
     size_t span_count;
     struct gt_timeline_range_row *rows; /* by process, thread and level */
     size_t row_count;

@@ -83,6 +83,8 @@ static const struct {
     {GT_STR("Not all NVTX events might have been collected"), " ", ""},
     {GT_STR("Could not parse "), "", " events"},
     {GT_STR("Number of incomplete CUPTI events dropped"), ": ", ""},
+    {GT_STR("No CUDA events collected"), " ", ""},
+    {GT_STR("CUDA profiling might have not been started correctly"), " ", ""},
 };
 
 bool gt_redact_word_in(const char *list, struct gt_str name) {

@@ -211,19 +211,15 @@ struct gt_table *gt_join_add_table(struct gt_diff_join *join, struct gt_section 
     struct change *changes = gt_alloc_array(join->row_count, sizeof *changes);
     double whole = 0;
     *counts = (struct gt_diff_counts){0};
-    if (!changes) {
+    size_t count = changes ? measure_rows(join, changes, &whole, counts) : 0;
+    struct columns columns = make_columns(join, counts->by_match[GT_MATCH_EXACT] < count, &section->report->arena);
+    if (!changes || !columns.items) {
+        gt_free(changes);
         join->failed = true;
         return NULL;
     }
-    size_t count = measure_rows(join, changes, &whole, counts);
     if (count && !join->shape->keeps_order)
         qsort(changes, count, sizeof *changes, by_weight);
-    struct columns columns = make_columns(join, counts->by_match[GT_MATCH_EXACT] < count, &section->report->arena);
-    if (!columns.items) {
-        join->failed = true;
-        gt_free(changes);
-        return NULL;
-    }
     struct gt_table *table =
         gt_section_table(section, join->shape->key, join->shape->title, columns.items, columns.count);
     table->keeps_order = join->shape->keeps_order;

@@ -33,7 +33,7 @@ struct gt_report *gt_report_new(const char *command, size_t section_count) {
     }
     gt_arena_init(&report->arena);
     report->command = command;
-    report->section_count = section_count;
+    report->section_count = report->input_count = section_count;
     report->joint.report = report;
     for (size_t i = 0; i < section_count; i++) {
         report->sections[i].report = report;

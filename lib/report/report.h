@@ -90,6 +90,7 @@ struct gt_table {
     const char *screen_columns; /* comma-separated keys; NULL = all but the detail ones */
     bool is_ranked;             /* rows are numbered on the screen */
     bool keeps_order;           /* a comparison leaves its rows in their order and shows them all */
+    bool is_joint;              /* analyses that make it all add to one, in their order */
     bool folds;                 /* columns that find no room there stand below, behind the first once more */
     const char *empty;          /* the sentence to show when there are no rows; NULL: the table is not shown */
     const char *sort;           /* key of the column the rows are ordered by, as gt_table_sort leaves it; may be NULL */
@@ -173,6 +174,7 @@ struct gt_report {
     const char *generated_at; /* when, for those who keep reports; NULL: not told */
     struct gt_section *sections;
     size_t section_count;
+    size_t input_count; /* among which it divides the room it has; a part of a larger report: those of that */
     const struct gt_diff_sides *sides; /* of a comparison, which is the first section; NULL: none */
     struct gt_section joint;           /* what text and Markdown show of all inputs together, before each by itself */
 
@@ -205,6 +207,13 @@ void gt_section_note(struct gt_section *section, uint32_t audience, struct gt_st
 struct gt_timeline *gt_section_timeline(struct gt_section *section);
 void gt_section_issue(struct gt_section *section, const struct gt_report_issue *issue);
 
+/* ---- splice.c ---- */
+
+/* Puts what a section of another report has behind what this one has, and leaves that report empty: blocks, findings
+   and issues move with the memory they are in. Of what analyses may state together, facts and rows of joint tables, the
+   first fact of a key stays, and the rows go to the first table. */
+void gt_section_splice(struct gt_section *section, struct gt_section *from);
+
 /* ---- findings.c ---- */
 
 /* The block of the findings and its table `findings`, without rows. One for a section, before its first finding. */
@@ -232,9 +241,6 @@ struct gt_table *gt_section_find(const struct gt_section *section, const char *k
 /* Index of a column, SIZE_MAX if there is none. */
 size_t gt_table_column(const struct gt_table *table, const char *key);
 size_t gt_table_column_named(const struct gt_table *table, struct gt_str key);
-
-/* Room for one more item in an array of the arena; NULL when memory is short. The old array stays readable. */
-void *gt_report_room(struct gt_report *report, void *items, size_t count, size_t *capacity, size_t elem_bytes);
 
 /* Room for one more item in an array of the arena; NULL when memory is short. The old array stays readable. */
 void *gt_report_room(struct gt_report *report, void *items, size_t count, size_t *capacity, size_t elem_bytes);

@@ -28,7 +28,6 @@ prose. \`third\` has the rest.
 ## Something else
 
 Nothing.
-
 ### \`second\`: other rows
 
 \`a\` and \`b\` as in \`first\`.

@@ -730,7 +730,82 @@ def gaps_of_device(view, device, ops):
             "after": ended_at[a].name if a in ended_at else None,
             "before": enders[b].name if b in enders else None,
             "call": calls[a].plain_name if calls[a] is not None else None,
+            **surroundings(view, a, calls[a], causes[a]),
         }, calls[a]
+
+
+def surroundings(view, a, call, cause):
+    """Where the launching thread was: the operator of the launch, and what kept it for most of the time until then."""
+    around = operator_of(view.trace, call)
+    result = {"operator": around and around.name}
+    if cause not in ("sync", "host"):
+        return result | {"meanwhile": None}
+    longest, spent = None, 0
+    for other in earlier(view.trace, "call", call, a):
+        inside = min(other.end, call.start) - max(other.start, a)
+        if inside > spent or (inside == spent > 0 and other.row < longest.row):
+            longest, spent = other, inside
+    if spent > (call.start - a) // 2:
+        return result | {"meanwhile": longest.plain_name}
+    return result | ({"meanwhile": around.name} if around else {})  # else the range, which others check
+
+
+def earlier(trace, kind, call, since):
+    """What the thread of a call had begun by then and may have been in at a time, the latest first."""
+    if "begun" not in trace.covers:
+        trace.covers["begun"] = begun = collections.defaultdict(list)
+        for row, code in enumerate(code for code in trace.code if not code.is_annotation):
+            begun["operator", code.pid, code.tid].append((code.start, -code.end, row, code))
+        for other in trace.calls:
+            begun["call", other.pid, other.tid].append((other.start, -other.end, other.row, other))
+        for events in begun.values():
+            events.sort(key=lambda event: event[:3])
+        trace.covers["longest"] = {key: max(-event[1] - event[0] for event in events) for key, events in begun.items()}
+    key = kind, call.pid, call.tid
+    events = trace.covers["begun"].get(key, [])
+    for place in range(bisect.bisect_right(events, call.start, key=lambda event: event[0]) - 1, -1, -1):
+        if events[place][0] + trace.covers["longest"][key] < since:
+            return
+        yield events[place][3]
+
+
+def operator_of(trace, call):
+    """The innermost operator around a call."""
+    if call is None:
+        return None
+    key = "operator", call.row
+    if key not in trace.covers:
+        trace.covers[key] = next((code for code in earlier(trace, "operator", call, call.end) if code.end >= call.end), None)
+    return trace.covers[key]
+
+
+def operators(view):
+    groups, total = collections.defaultdict(list), sum(op.ns for op in view.ops)
+    for op in view.ops:
+        if (around := operator_of(view.trace, op.call)) is not None:
+            groups[around.name].append(op)
+    return [{
+        "name": name,
+        "calls": len({op.call.row for op in ops}),
+        "ops": len(ops),
+        "total_ns": sum(op.ns for op in ops),
+        "avg_ns": fractions.Fraction(sum(op.ns for op in ops), len(ops)),
+        "share": fraction(sum(op.ns for op in ops), total),
+    } for name, ops in groups.items()]
+
+
+def idle_causes_all(view):
+    groups, gaps = collections.defaultdict(list), device_gaps(view)
+    for gap in gaps:
+        groups[gap["cause"]].append(gap)
+    return [{
+        "cause": cause,
+        "count": len(members),
+        "total_ns": sum(gap["gap_ns"] for gap in members),
+        "longest_ns": max(gap["gap_ns"] for gap in members),
+        "recoverable_ns": sum(gap["recoverable_ns"] for gap in members),
+        "share": fraction(sum(gap["gap_ns"] for gap in members), sum(gap["gap_ns"] for gap in gaps)),
+    } for cause, members in groups.items()]
 
 
 def ender_call(op):
@@ -752,7 +827,7 @@ def cause_of(view, a, b, op, call, latency):
 def covered_time(view, kind, call, a):
     """How much of [a, call.start) the thread of the call spent inside what is of that kind."""
     trace = view.trace
-    if not trace.covers:
+    if "blocking" not in trace.covers:
         trace.covers["blocking"] = by_thread(call for call in trace.calls if call.blocks_host)
         trace.covers["calls"] = by_thread(trace.calls)
         trace.covers["code"] = by_thread(trace.code)
@@ -1057,6 +1132,8 @@ TABLES = {
     "transitions": transitions,
     "gaps": device_gaps,
     "idle_causes": idle_causes,
+    "idle_causes_all": idle_causes_all,
+    "operators": operators,
     "idle_host": idle_host,
     "idle_work": idle_work,
     "histogram": histogram,

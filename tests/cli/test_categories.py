@@ -80,6 +80,8 @@ def test_why_shows_the_rule(gputime):
     assert "Category" in text and "Rule" in text and "builtin" in text and ": allreduce" in text
     plain = gputime("kernels", OVERLAP, "--width", "120").stdout.decode()
     assert "builtin" not in plain
+    narrow = gputime("kernels", "--why", COMPILED, "--width", "80").stdout.decode()
+    assert "no room" not in narrow and narrow.count(": multi_tensor") >= 1
 
 
 def test_rules_and_collectives_in_csv(gputime, tmp_path):

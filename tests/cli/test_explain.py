@@ -479,6 +479,18 @@ def test_random_traces_with_nested_overlapping_and_cross_thread_ranges(gputime, 
     check_csv_in_json(new)
 
 
+def test_threads_change_no_byte(gputime, tmp_path):
+    traces = [unpack("full", tmp_path), tmp_path / "t.sqlite"]
+    write_nsight(nsight_model(3), traces[1])
+    for trace in traces:
+        written = []
+        for threads in ("1", "2", "7"):
+            folder = tmp_path / (trace.stem + threads)
+            explain(gputime, trace, folder, "--threads", threads)
+            written.append({path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()})
+        assert written[0] and written[1] == written[0] and written[2] == written[0]
+
+
 # ---- options ----
 
 

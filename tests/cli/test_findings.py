@@ -297,7 +297,7 @@ def test_the_summary_shows_three_and_says_where_the_others_are(gputime, tmp_path
     trace = made(readbacks)(tmp_path)
     found = findings_of(gputime, trace)
     text = gputime(trace, "--width", "200").stdout.decode()
-    shown = re.search(r"\nFindings\n(.*?)\n\n", text, re.DOTALL)[1]
+    shown = re.search(r"\nWhat to do next\n(.*?)\n\n", text, re.DOTALL)[1]
     assert [finding["title"] in shown for finding in found.values()] == [True] * 3 + [False] * (len(found) - 3)
     assert f"and {len(found) - 3} more (gputime findings shows all, with the evidence)" in shown
     assert gputime.json(trace)["findings"] == list(found.values())

@@ -259,6 +259,19 @@ def test_a_trace_alone_and_a_file_named_like_a_run(gputime, tmp_path):
     assert "nccl_and_custom_ar" in {row["category"] for row in tables(gputime, run_of(OVERLAP))["graph"]}
 
 
+def test_a_map_is_for_traces_whose_run_names_no_model(gputime, tmp_path):
+    path = tmp_path / "map.json"
+    path.write_text('{"gemm": "own"}')
+    assert "own" in {row["category"] for row in tables(gputime, OVERLAP, "--map", path)["graph"]}
+    done = gputime("graph", run_of(OVERLAP), "--map", path)
+    assert done.returncode == 2 and b"leave --map out or give the trace alone" in done.stderr and done.stderr.count(b"\n") == 1
+    (tmp_path / "gputime").mkdir()
+    (tmp_path / "gputime/config").write_text(f"map = {path}\n")
+    set_map = {"env": {"XDG_CONFIG_HOME": str(tmp_path)}}
+    assert "own" in {row["category"] for row in tables(gputime, OVERLAP, **set_map)["graph"]}
+    assert "own" not in {row["category"] for row in tables(gputime, run_of(OVERLAP), **set_map)["graph"]}
+
+
 def test_spellings(gputime):
     expected = gputime.json("graph", run_of(OVERLAP), run_of(DEVICES))
     for option in ("--in_file", "--in-file", "--infile"):

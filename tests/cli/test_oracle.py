@@ -27,6 +27,8 @@ COLUMNS = {
     "gaps": "device start_ns end_ns gap_ns cause",
     "stream_gaps": "device stream start_ns end_ns gap_ns",
     "idle_causes": "device cause count total_ns recoverable_ns",
+    "idle_causes_all": "cause count total_ns recoverable_ns share",
+    "operators": "name calls ops total_ns avg_ns share",
     "idle_host": "device activity count total_ns longest_ns share",
     "idle_work": "device name count total_ns longest_ns stddev_ns share",
     "histogram": "from_ns to_ns count",
@@ -46,6 +48,8 @@ KEYS = {
     "gaps": ("device", "start_ns"),
     "stream_gaps": ("device", "stream", "start_ns"),
     "idle_causes": ("device", "cause"),
+    "idle_causes_all": ("cause",),
+    "operators": ("name",),
     "idle_host": ("device", "activity"),
     "idle_work": ("device", "name"),
     "launches": ("name",),
@@ -61,6 +65,7 @@ COMMANDS = {
     "gaps": ["gaps"],
     "device gaps": ["gaps", "--per", "device"],
     "steps": ["steps"],
+    "ranges": ["ranges"],
 }
 # Tables that the command is about: all rows must be there. Others may show the first ones only.
 OWN_TABLES = {
@@ -70,6 +75,7 @@ OWN_TABLES = {
              "idle_work"},
     "device gaps": {"gaps", "idle_causes", "idle_host", "idle_work"},
     "steps": {"steps"},
+    "ranges": {"operators"},
 }
 # The single numbers that each command tells.
 FACTS = {
@@ -78,6 +84,7 @@ FACTS = {
     "gaps": [oracle.stream_gap_facts],
     "device gaps": [],
     "steps": [],
+    "ranges": [],
 }
 # What tables are ordered by, largest first.
 ORDERS = {"gaps": "gap_ns", "stream_gaps": "gap_ns", "memory": "total_ns", "transitions": "avg_ns"}

@@ -200,6 +200,10 @@ class Oracle:
     def outermost_first(self, numbers):
         return sorted(numbers, key=lambda number: (self.ranges[number].start, -self.ranges[number].end, number))
 
+    def is_on_thread(self, one):
+        """A range that can be a step: one that began and ended on a thread."""
+        return one.kind != "GPU" and self.can_hold(one)
+
     def can_hold(self, one):
         return one.kind != "Mark" and one.end_tid in (None, one.tid)
 
@@ -265,6 +269,8 @@ class Oracle:
                 "proj_stddev_ns": None if not used else statistics.stdev(lengths) if len(used) > 1 else 0,
                 "level_avg": statistics.fmean(self.level(number) for number in used) if used else None,
                 "range_avg_ns": sum(self.ranges[number].end - self.ranges[number].start for number in members) / len(members),
+                "group": "steps" if name == "step" and any(self.is_on_thread(one) for one in self.ranges
+                                                           if (one.name, one.domain) == (name, domain)) else None,
             })
         return sorted(rows, key=lambda row: (-row["busy_ns"], row["name"].encode(), row["domain"].encode()))
 
@@ -400,7 +406,7 @@ def test_single_ranges_are_left_out_of_text_and_stand_in_data(gputime, tmp_path)
     assert listed.startswith("input,range,name,domain,start_ns,projected_ns,")
     assert gputime("ranges", tmp_path / "trace.json", "-o", f"{tmp_path}/out/").returncode == 0
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
-        "phases.csv", "range_categories.csv", "range_instances.csv", "range_texts.csv", "ranges.csv"]
+        "operators.csv", "phases.csv", "range_categories.csv", "range_instances.csv", "range_texts.csv", "ranges.csv"]
 
 
 def test_deep_nesting_stays_small(gputime, tmp_path):

@@ -216,6 +216,21 @@ def test_classes_are_lower_case_and_those_that_differ_by_case_are_one(gputime, t
     assert {name: row["total_ns"] for name, row in rows.items()} == {"others": 0, "small": 12, "x": 0}
 
 
+def test_keys_that_differ_by_case_are_one_with_the_last_class_in_the_first_place(gputime, tmp_path):
+    path = table_of(tmp_path, [("a_Gemm_softmax", 5, 1)])
+    args = [path, "--map", map_of(tmp_path, {"GEMM": "First", "softmax": "S", "gemm": "Second"})]
+    rows = rows_of(gputime, "class_stats", *args)
+    assert {name: row["total_ns"] for name, row in rows.items()} == {"others": 0, "second": 5, "s": 0}
+    assert list(rows) == ["others", "second", "s"] and "contain each other" not in text_of(gputime, *args)
+
+
+@pytest.mark.parametrize("classes", [{"gemm": ""}, {"": ["gemm"]}])
+def test_a_class_without_a_name_is_an_error(gputime, tmp_path, classes):
+    path = table_of(tmp_path, [("gemm", 5, 1)])
+    message = error_of(gputime, path, "--map", map_of(tmp_path, classes), status=2)
+    assert "classes.json': line 1, column 2: the name of a category is empty" in message
+
+
 def test_a_class_may_be_others(gputime, tmp_path):
     path = table_of(tmp_path, [("gemm", 5, 1), ("b_norm", 7, 1)])
     rows = rows_of(gputime, "class_stats", path, "--map", map_of(tmp_path, {"gemm": "Others"}))
@@ -479,6 +494,20 @@ def test_what_the_command_line_says_goes_first(gputime, tmp_path):
     other = tmp_path / "other.json"
     other.write_text('{"ge": "G"}')
     assert list(rows_of(gputime, "class_stats", "--config", config, "--map", other)) == ["others", "g"]
+
+
+def test_the_map_of_a_configuration_goes_before_the_environment(gputime, tmp_path):
+    table_of(tmp_path, [("gemm", 10, 4)], "k.csv")
+    config = write_config(tmp_path, {"kernel_sum": "k.csv"}, classes={"ge": "own"})
+
+    def classes(*args):
+        report = gputime.json("stats", *args, env={"GPUTIME_RULES": "vllm,llama"})
+        return [row["class"] for row in report["tables"]["class_stats"]["rows"] if row["instances"]]
+
+    assert classes("--config", config) == ["own"]
+    assert classes("--config", config, "--rules", "sglang,ds") == ["gemm"]
+    config.write_text('{"inputs": [{"path": "k.csv"}]}')
+    assert classes("--config", config) == ["gemm"]
 
 
 @pytest.mark.parametrize("missing", ["none.csv", "folder"])

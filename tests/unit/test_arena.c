@@ -166,6 +166,31 @@ static void arena_text_is_terminated(void **state) {
     gt_arena_release(&arena);
 }
 
+static void an_arena_takes_the_memory_of_another(void **state) {
+    struct gt_arena arena = {0}, other = {0}, none = {0};
+    (void)state;
+
+    gt_arena_take(&arena, &none);
+    assert_null(arena.head);
+    struct gt_str first = gt_arena_copy(&other, GT_STR("first"));
+    assert_non_null(gt_arena_alloc(&other, 100000));
+    gt_arena_take(&arena, &other); /* into an empty one */
+    assert_null(other.head);
+    struct gt_str own = gt_arena_copy(&arena, GT_STR("own"));
+    struct gt_str second = gt_arena_copy(&other, GT_STR("second"));
+    size_t total_bytes = arena.total_bytes + other.total_bytes;
+    gt_arena_take(&arena, &other); /* behind what is there */
+    assert_int_equal(arena.total_bytes, total_bytes);
+    assert_string_equal(first.ptr, "first");
+    assert_string_equal(own.ptr, "own");
+    assert_string_equal(second.ptr, "second");
+    assert_null(gt_arena_alloc(&other, SIZE_MAX - 8));
+    gt_arena_take(&arena, &other);
+    assert_true(gt_arena_failed(&arena));
+    assert_false(gt_arena_failed(&other));
+    gt_arena_release(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(heap_blocks_refuse_what_overflows),
@@ -177,6 +202,7 @@ int main(void) {
         cmocka_unit_test(arena_wastes_little),
         cmocka_unit_test(arena_failure_sticks),
         cmocka_unit_test(arena_text_is_terminated),
+        cmocka_unit_test(an_arena_takes_the_memory_of_another),
     };
     return cmocka_run_group_tests_name("arena", tests, NULL, NULL);
 }

@@ -142,12 +142,14 @@ static void add_rows(struct gt_builder *builder, size_t rows) {
         gt_builder_range(builder, &(struct gt_ranges_row){start, end, name, GT_STRID_EMPTY, thread, GT_NO_TRACK,
                                                           GT_NO_TRACK, GT_RANGE_MARK});
         gt_builder_cpu_op(builder, &(struct gt_cpu_ops_row){start, end, draw_string(builder), thread});
-        gt_builder_overhead(builder, &(struct gt_overheads_row){start, end, name, GT_NO_TRACK, GT_OVERHEAD_DRIVER});
+        gt_builder_overhead(builder, &(struct gt_overheads_row){start, end, name, GT_NO_TRACK});
+        gt_builder_driver_work(builder, &(struct gt_driver_work_row){start, end, name, GT_NO_TRACK});
         gt_builder_graph_op(builder, &(struct gt_graph_ops_row){.graph = (uint32_t)i});
         gt_builder_range_category(builder, &(struct gt_range_categories_row){.name = name});
         gt_builder_range_text(builder, &(struct gt_range_texts_row){.key = name, .text = draw_string(builder)});
     }
-    gt_builder_group(builder, &(struct gt_groups_row){5, 100, 10, 30, 20.5, -1, draw_string(builder), draw_string(builder), 1});
+    gt_builder_group(builder,
+                     &(struct gt_groups_row){5, 100, 10, 30, 20.5, -1, draw_string(builder), draw_string(builder), 1});
     gt_builder_projection(builder, &(struct gt_projections_row){.start_ns = 5, .end_ns = 6, .thread = GT_NO_TRACK});
     gt_builder_projection_group(builder, &(struct gt_projection_groups_row){.instances = 2, .median_ns = 2.5});
 }

@@ -663,18 +663,22 @@ static void maps_in_memory(void **unused) {
     static const char *const classes[] = {"others", "Gemm", "S", "FP8"};
     struct gt_rules *rules;
     struct gt_error err = {0};
-    uint32_t number;
     assert_int_equal(gt_rules_new_map(keys, 5, &rules, &err), GT_OK);
     for (size_t i = 0; i < 4; i++)
         assert_string_equal(gt_rules_class(rules, i), classes[i]);
     assert_null(gt_rules_class(rules, 4));
-    assert_string_equal(gt_rules_category(rules, GT_STR("a_Fp8_Gemm"), &number), "FP8");
-    assert_int_equal(number, 3);
-    assert_int_equal(gt_rules_shorter(rules, number), 1);
-    assert_string_equal(gt_rules_category(rules, GT_STR("softgemm"), &number), "Gemm");
-    assert_int_equal(gt_rules_shorter(rules, number), 0);
-    assert_string_equal(gt_rules_category(rules, GT_STR("nothing"), &number), "others");
-    assert_int_equal(gt_rules_shorter(rules, number), 0);
+    struct gt_rules_answer answer = gt_rules_ask(rules, GT_STR("a_Fp8_Gemm"));
+    assert_string_equal(answer.category, "FP8");
+    assert_int_equal(answer.rule, 3);
+    assert_string_equal(answer.pattern.ptr, "FP8_gemm");
+    assert_string_equal(answer.shorter.ptr, "gemm");
+    answer = gt_rules_ask(rules, GT_STR("softgemm"));
+    assert_string_equal(answer.category, "Gemm");
+    assert_int_equal(answer.shorter.len, 0);
+    answer = gt_rules_ask(rules, GT_STR("nothing"));
+    assert_string_equal(answer.category, "others");
+    assert_int_equal(answer.rule, 0);
+    assert_int_equal(answer.pattern.len + answer.shorter.len, 0);
     gt_rules_free(rules);
     assert_int_equal(gt_rules_new_map(&(struct gt_class_key){"", "Gemm"}, 1, &rules, &err), GT_ERR_USAGE);
     assert_null(rules);
@@ -684,12 +688,11 @@ static void repeated_rules(void **unused) {
     (void)unused;
     struct gt_rules *rules;
     struct gt_error err;
-    uint32_t number;
     assert_int_equal(rules_of("{\"a\": \"first\", \"b\": \"second\", \"a\": \"third\"}", "", false, &rules, &err),
                      GT_OK);
-    assert_string_equal(gt_rules_category(rules, GT_STR("xab"), &number), "third");
-    assert_int_equal(number, 1);
-    assert_string_equal(gt_rules_category(rules, GT_STR("b"), &number), "second");
+    assert_string_equal(gt_rules_ask(rules, GT_STR("xab")).category, "third");
+    assert_int_equal(gt_rules_ask(rules, GT_STR("xab")).rule, 1);
+    assert_string_equal(gt_rules_ask(rules, GT_STR("b")).category, "second");
     gt_rules_free(rules);
 }
 
@@ -718,8 +721,7 @@ static void builtin_engines(void **unused) {
         if (gt_rules_new(&(struct gt_rules_request){.rules = engines[e]}, &rules, &err) != GT_OK)
             fail_msg("%s", err.message);
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-            uint32_t number;
-            const char *category = gt_rules_category(rules, gt_str_of(cases[i].name), &number);
+            const char *category = gt_rules_ask(rules, gt_str_of(cases[i].name)).category;
             if (strcmp(category, cases[i].category) != 0)
                 fail_msg("%s: '%s' is %s, not %s", engines[e], cases[i].name, category, cases[i].category);
         }

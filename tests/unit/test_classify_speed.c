@@ -68,7 +68,8 @@ static double cpu_ms(void) {
     return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
 }
 
-static void measure(const char *option) {
+/* Rules of an option, those of a map, or the built-in ones. */
+static void measure(const char *option, const struct gt_class_key *keys, size_t key_count) {
     struct gt_rules_request request = {.rules = option};
     double best_ms = 1e9;
     for (int i = 0; i < TRIES; i++) {
@@ -76,7 +77,8 @@ static void measure(const char *option) {
         struct gt_labels *labels;
         struct gt_error err = {0};
         double begin_ms = cpu_ms();
-        assert_int_equal(gt_rules_new(&request, &rules, &err), GT_OK);
+        assert_int_equal(keys ? gt_rules_new_map(keys, key_count, &rules, &err) : gt_rules_new(&request, &rules, &err),
+                         GT_OK);
         assert_int_equal(gt_labels_new_by_rules(store, rules, &labels, &err), GT_OK);
         double ms = cpu_ms() - begin_ms;
         best_ms = ms < best_ms ? ms : best_ms;
@@ -84,25 +86,42 @@ static void measure(const char *option) {
         gt_rules_free(rules);
     }
     if (IS_TIMED && best_ms >= MOST_MS)
-        fail_msg("%s: %.1f ms", option ? option : "built-in", best_ms);
+        fail_msg("%s: %.1f ms", option ? option : keys ? "map" : "built-in", best_ms);
 }
 
 static void builtin_rules(void **state) {
     (void)state;
-    measure(NULL);
+    measure(NULL, NULL, 0);
 }
 
 static void engines(void **state) {
     (void)state;
-    measure("vllm,llama");
-    measure("sglang,ds");
-    measure("vllm,gpt-oss");
+    measure("vllm,llama", NULL, 0);
+    measure("sglang,ds", NULL, 0);
+    measure("vllm,gpt-oss", NULL, 0);
+}
+
+/* As long as maps get: a key or two for each kind of kernel. */
+static void maps(void **state) {
+    static const struct gt_class_key keys[] = {
+        {"gemm_e4m3", "fp8_gemm"}, {"gemm_e5m2", "fp8_gemm"},  {"xmma_gemm", "gemm"},    {"s16816gemm", "gemm"},
+        {"nvjet", "gemm"},         {"cijk_", "gemm"},          {"ln_", "layernorm"},     {"rmsnorm", "layernorm"},
+        {"softmax", "softmax"},    {"gelu", "gelu"},           {"fusion", "fusion"},     {"convert", "convert"},
+        {"_fmha_", "attention"},   {"flash_", "attention"},    {"sdpa", "attention"},    {"paged", "attention"},
+        {"reduce", "reduce"},      {"cast_transpose", "cast"}, {"transpose_", "cast"},   {"catarray", "copy"},
+        {"rotary", "rope"},        {"dropout", "dropout"},     {"multi_tensor", "adam"}, {"adam", "adam"},
+        {"embedding", "index"},    {"gather", "index"},        {"scatter", "index"},     {"topk", "sort"},
+        {"radixsort", "sort"},     {"convolution", "conv"},    {"fprop", "conv"},        {"elementwise", "eltwise"},
+    };
+    (void)state;
+    measure(NULL, keys, sizeof keys / sizeof *keys);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(builtin_rules),
         cmocka_unit_test(engines),
+        cmocka_unit_test(maps),
     };
     return cmocka_run_group_tests_name("classify_speed", tests, make_store, free_store);
 }

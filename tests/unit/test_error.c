@@ -3,12 +3,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "base/error.h"
 #include "base/str.h"
+#include "random.h"
 
 static void failures_set_code_and_message(void **state) {
     struct gt_error err = {0};
@@ -100,6 +102,44 @@ static void search_ignores_ascii_case_only(void **state) {
     assert_null(gt_str_find_nocase((struct gt_str){NULL, 0}, GT_STR("a")));
 }
 
+static char lower(char c) {
+    return c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+}
+
+static const char *find_plainly(struct gt_str text, struct gt_str needle) {
+    for (size_t at = 0; at + needle.len <= text.len; at++) {
+        size_t same = 0;
+        while (same < needle.len && lower(text.ptr[at + same]) == lower(needle.ptr[same]))
+            same++;
+        if (same == needle.len)
+            return text.ptr + at;
+    }
+    return NULL;
+}
+
+/* Texts of few different bytes, some of them neighbours of letters. They end where their memory does. */
+static void search_finds_the_first_place(void **state) {
+    static const char bytes[] = "aAbB@`{[\xc1\xe1";
+    uint64_t seed = 17;
+    size_t found = 0;
+    (void)state;
+
+    for (size_t round = 0; round < 20000; round++) {
+        size_t kinds = 2 + random_below(&seed, sizeof bytes - 2), needle_len = 1 + random_below(&seed, 6);
+        size_t text_len = random_below(&seed, 70), all = text_len + needle_len;
+        char *needle = malloc(all), *text = needle ? needle + needle_len : NULL;
+        assert_non_null(needle);
+        for (size_t i = 0; i < all; i++)
+            needle[i] = bytes[random_below(&seed, kinds)];
+        struct gt_str in = {text, text_len}, word = {needle, needle_len};
+        const char *place = gt_str_find_nocase(in, word);
+        assert_ptr_equal(place, find_plainly(in, word));
+        found += place != NULL;
+        free(needle);
+    }
+    assert_in_range(found, 2000, 18000);
+}
+
 /* '@' and '`', '[' and '{' differ by the same bit as letters do. */
 static void search_folds_letters_only(void **state) {
     (void)state;
@@ -149,8 +189,9 @@ int main(void) {
         cmocka_unit_test(failures_set_code_and_message),  cmocka_unit_test(context_goes_in_front_and_keeps_the_code),
         cmocka_unit_test(a_message_may_quote_itself),     cmocka_unit_test(long_messages_are_cut),
         cmocka_unit_test(no_error_struct_is_fine),        cmocka_unit_test(text_compares_by_bytes),
-        cmocka_unit_test(search_ignores_ascii_case_only), cmocka_unit_test(search_folds_letters_only),
-        cmocka_unit_test(messages_are_one_line),          cmocka_unit_test(distance_counts_changed_bytes),
+        cmocka_unit_test(search_ignores_ascii_case_only), cmocka_unit_test(search_finds_the_first_place),
+        cmocka_unit_test(search_folds_letters_only),      cmocka_unit_test(messages_are_one_line),
+        cmocka_unit_test(distance_counts_changed_bytes),
     };
     return cmocka_run_group_tests_name("error", tests, NULL, NULL);
 }

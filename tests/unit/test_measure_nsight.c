@@ -147,9 +147,9 @@ static void work_of_the_driver_is_summed(void **state) {
     struct gt_builder *builder = &world.builder;
     uint32_t thread = add_range(&world, 1, 2, 50, "r");
     gt_strid lazy = world_text(&world, "Lazy Function Loading"), flush = world_text(&world, "flush");
-    gt_builder_overhead(builder, &(struct gt_overheads_row){10, 30, lazy, thread, GT_OVERHEAD_DRIVER});
-    gt_builder_overhead(builder, &(struct gt_overheads_row){1015, 1025, lazy, thread, GT_OVERHEAD_DRIVER});
-    gt_builder_overhead(builder, &(struct gt_overheads_row){1015, 1025, flush, thread, GT_OVERHEAD_PROFILER});
+    gt_builder_driver_work(builder, &(struct gt_driver_work_row){10, 30, lazy, thread});
+    gt_builder_driver_work(builder, &(struct gt_driver_work_row){1015, 1025, lazy, thread});
+    gt_builder_overhead(builder, &(struct gt_overheads_row){1015, 1025, flush, thread});
     world_seal(&world);
     world_run(&world, "driver_work");
     const struct gt_table *table = world_table(&world, "driver_work");

@@ -497,10 +497,10 @@ static void test_health(void **state) {
     gt_builder_op(builder, &(struct gt_ops_row){400, 390, 1, copy, lane, GT_OP_MEMCPY, 0}); /* backwards: left out */
     gt_builder_call(builder, &(struct gt_calls_row){10, 20, 40, launch, thread});
     gt_builder_call(builder, &(struct gt_calls_row){30, 40, 41, launch, thread});
-    gt_builder_overhead(builder, &(struct gt_overheads_row){0, 100, copy, thread, 0});   /* before the span */
-    gt_builder_overhead(builder, &(struct gt_overheads_row){50, 101, copy, thread, 0});  /* into it */
-    gt_builder_overhead(builder, &(struct gt_overheads_row){310, 400, copy, thread, 0}); /* behind it */
-    gt_builder_overhead(builder, &(struct gt_overheads_row){50, 101, copy, thread, GT_OVERHEAD_DRIVER});
+    gt_builder_overhead(builder, &(struct gt_overheads_row){0, 100, copy, thread});   /* before the span */
+    gt_builder_overhead(builder, &(struct gt_overheads_row){50, 101, copy, thread});  /* into it */
+    gt_builder_overhead(builder, &(struct gt_overheads_row){310, 400, copy, thread}); /* behind it */
+    gt_builder_driver_work(builder, &(struct gt_driver_work_row){50, 101, copy, thread});
     gt_builder_issue(builder, GT_ISSUE_EVENTS_DROPPED, 4, 77);
     gt_builder_issue(builder, GT_ISSUE_OP_WITHOUT_NAME, 1, 77); /* decoders may say where it is */
     world_seal(&world);

@@ -64,7 +64,7 @@ static void api_events_go_by_type_and_class(void **state) {
                 "call 10+20 'cudaLaunchKernel_v7000' 5/6 #9\ncall 10+20 'cudaLaunchKernel_v7000' 5/6 #9\n");
     events_give(API(48, 3, 1), 1, "overhead 10+20 'gemm' 5/6\n");
     events_give(JOIN(API(48, 27, 3), API(47, 0, 3), API(113, 77, 3)), 3, "skipped 3\n");
-    events_give(API(48, 103, 1), 1, "overhead 10+20 'gemm' 5/6 of the driver\n");
+    events_give(API(48, 103, 1), 1, "driver 10+20 'gemm' 5/6\n");
     events_give(API(48, 0, 77), 1, "call 10+20 '?' 5/6 #9\n");
 }
 

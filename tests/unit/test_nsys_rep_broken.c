@@ -110,26 +110,52 @@ static void events_beyond_the_count_are_ignored(void **state) {
     }
 }
 
+/* A chunk whose block is the message itself, so that it is as large packed as it is plain. */
+static struct bytes stored_chunk(struct bytes message) {
+    struct bytes length = varint(message.size), run = {pool + pool_used, 0};
+    size_t plain = length.size + message.size, left = plain - 15;
+    run.size += take_bytes("\xf0", 1).size;
+    for (; left >= 255; left -= 255)
+        run.size += take_bytes("\xff", 1).size;
+    run.size += take_bytes(&(unsigned char){(unsigned char)left}, 1).size;
+    return JOIN(varint(run.size + plain), varint(plain), run, length, message);
+}
+
+/* count kernels and one entry of another kind. */
+static struct bytes many_entries(size_t count) {
+    struct bytes event = kernel(10, 1), other = sub(2, nothing), entries = {pool + pool_used, 0};
+    for (size_t i = 0; i < count; i++)
+        entries.size += take_bytes(event.ptr, event.size).size;
+    entries.size += take_bytes(other.ptr, other.size).size;
+    return entries;
+}
+
 /* A chunk of more entries than any has: the first ones are read. */
 static void chunks_with_too_many_entries_are_read_in_part(void **state) {
-    (void)state;
     enum { LIMIT = 1 << 16 };
-    struct bytes event = JOIN(kernel(10, 1)), other = sub(2, nothing);
-    struct report report = {.event_count = LIMIT, .index = num(15, 1)};
-    for (int is_over = 0; is_over < 2; is_over++) {
-        struct bytes entries = {pool + pool_used, 0};
-        for (size_t i = 0; i < LIMIT - 1; i++)
-            entries.size += take_bytes(event.ptr, event.size).size;
-        entries.size += take_bytes(other.ptr, other.size).size;
-        if (is_over)
-            entries.size += take_bytes(event.ptr, event.size).size;
-        report.events = chunk(entries);
-        report.event_count = LIMIT - 1;
+    for (size_t is_over = 0; is_over < 2; is_over++) {
+        clear_pool(state);
+        struct report report = {.event_count = LIMIT, .index = num(15, 1)};
+        report.events = stored_chunk(many_entries(LIMIT - 1 + is_over));
         char *text = decode_bytes(report_bytes(&report), &(struct gt_decode_options){.threads = 1});
-        assert_int_equal(count_of(text, "kernel 10+10"), LIMIT - 1);
+        assert_int_equal(count_of(text, "kernel 10+10"), LIMIT - 1 + is_over);
         assert_int_equal(count_of(text, "issue packing_damaged 1 at "), is_over);
         free(text);
     }
+}
+
+/* Equal events pack so well that a small file could fill any memory: no more are read than there are packed bytes. */
+static void entries_are_bounded_by_packed_bytes(void **state) {
+    (void)state;
+    enum { COUNT = 20000, HEADER = 5 };
+    struct report report = {.event_count = COUNT, .events = chunk(many_entries(COUNT))};
+    size_t packed = report.events.size - HEADER;
+    assert_in_range(packed, 1000, COUNT / 2);
+    char *text = decode_bytes(report_bytes(&report), &(struct gt_decode_options){.threads = 1});
+    assert_in_range(count_of(text, "kernel 10+10"), packed - 1, packed);
+    assert_int_equal(count_of(text, "issue packing_damaged 1 at "), 1);
+    assert_non_null(strstr(text, "issue records_missing "));
+    free(text);
 }
 
 /* Clocks and conversions by the hundred thousand take no longer than their bytes; more are not looked at. */
@@ -316,6 +342,7 @@ int main(void) {
         cmocka_unit_test_setup(counts_of_the_index_are_compared, clear_pool),
         cmocka_unit_test_setup(events_beyond_the_count_are_ignored, clear_pool),
         cmocka_unit_test_setup(chunks_with_too_many_entries_are_read_in_part, clear_pool),
+        cmocka_unit_test_setup(entries_are_bounded_by_packed_bytes, clear_pool),
         cmocka_unit_test_setup(many_clocks_take_little_time, clear_pool),
         cmocka_unit_test_setup(offsets_that_lie_are_noticed, clear_pool),
         cmocka_unit_test_setup(damage_does_not_hide_the_end_of_the_events, clear_pool),

@@ -277,6 +277,50 @@ static void columns_of_a_shape_are_checked(void **state) {
     assert_string_equal(err.message, "table 'things' has no column 'size'; it has name, count, avg_ns");
 }
 
+/* A part of a report that says two facts, has a table of its own and two rows of a joint one. */
+static struct gt_report *part_of(const char *own_fact, const char *own_table) {
+    struct gt_report *part = gt_report_new("part", 1);
+    assert_non_null(part);
+    struct gt_section *from = &part->sections[0];
+    struct gt_block *facts = gt_section_facts(from, NULL);
+    gt_block_fact(from, facts, "both", "Both", GT_UNIT_COUNT, gt_cell_text(gt_str_of(own_fact)));
+    if (own_fact[0])
+        gt_block_fact(from, facts, own_fact, "Own", GT_UNIT_COUNT, gt_cell_int(1));
+    struct gt_table *joint = gt_section_table(from, "joint", "Joint", columns, 3);
+    joint->is_joint = true;
+    gt_table_row(joint)[0] = gt_cell_text(gt_arena_copy(&part->arena, gt_str_of(own_table)));
+    gt_table_row(gt_section_table(from, own_table, "Own", columns, 3))[1] = gt_cell_int(7);
+    gt_section_issue(from, &(struct gt_report_issue){.id = own_table, .count = 1});
+    return part;
+}
+
+static void spliced_parts_are_one_section_in_their_order(void **state) {
+    (void)state;
+    struct gt_report *parts[] = {part_of("first", "one"), part_of("second", "two"), part_of("", "three")};
+    for (size_t i = 0; i < 3; i++) {
+        gt_section_splice(section, &parts[i]->sections[0]);
+        gt_report_free(parts[i]);
+    }
+    /* facts, joint, one; facts, two; three: of its facts none is new */
+    assert_int_equal(section->block_count, 6);
+    for (size_t b = 0; b < section->block_count; b++)
+        assert_int_equal(section->blocks[b].index, b);
+    assert_string_equal(gt_section_fact(section, GT_STR("both")).text, "first");
+    assert_int_equal(section->blocks[3].fact_count, 1);
+    assert_string_equal(section->blocks[3].facts[0].key, "second");
+    struct gt_table *joint = gt_section_find(section, "joint");
+    assert_ptr_equal(joint, section->blocks[1].table);
+    assert_ptr_equal(joint->report, report);
+    assert_int_equal(joint->row_count, 3);
+    assert_int_equal(joint->total_rows, 3);
+    assert_string_equal(joint->cells[0].text, "one");
+    assert_string_equal(joint->cells[3].text, "two");
+    assert_string_equal(joint->cells[6].text, "three");
+    assert_string_equal(section->blocks[5].table->key, "three");
+    assert_int_equal(section->issue_count, 3);
+    assert_string_equal(section->issues[2].id, "three");
+}
+
 static void layouts_are_found_by_their_keys(void **state) {
     (void)state;
     assert_non_null(gt_layout_find("kernel-analysis"));
@@ -304,6 +348,7 @@ int main(void) {
         TEST(a_later_shape_wins_field_by_field),
         TEST(shapes_reach_the_tables_of_every_section),
         TEST(columns_of_a_shape_are_checked),
+        TEST(spliced_parts_are_one_section_in_their_order),
         TEST(layouts_are_found_by_their_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -427,6 +427,79 @@ static void test_bad_links(void **state) {
     free(bytes);
 }
 
+static void put32(unsigned char *at, uint32_t number) {
+    for (int k = 0; k < 4; k++)
+        at[k] = (unsigned char)(number >> (24 - 8 * k));
+}
+
+/* A page of a table's tree whose 300 links all lead to one page below. header: bytes before it on the page. */
+static void make_fan(unsigned char *page, uint32_t below, size_t header) {
+    enum { LINKS = 300, LINK_BYTES = 6 };
+    unsigned char *top = page + header;
+    memset(top, 0, 4096 - header);
+    top[0] = 0x05;
+    for (size_t i = 0; i < LINKS; i++) {
+        size_t at = 4096 - (i + 1) * LINK_BYTES;
+        put32(page + at, below);
+        page[at + 4] = (unsigned char)(0x80 | (i + 1) >> 7);
+        page[at + 5] = (unsigned char)((i + 1) & 0x7F);
+        top[12 + 2 * i] = (unsigned char)(at >> 8);
+        top[13 + 2 * i] = (unsigned char)at;
+        top[3] = (unsigned char)((i + 1) >> 8);
+        top[4] = (unsigned char)(i + 1);
+    }
+    put32(top + 8, below);
+}
+
+/* Ten levels of such pages above the leaf that the page was: more rows than can be counted. */
+static void make_endless(uint32_t root) {
+    enum { LEVELS = 10 };
+    unsigned char *bytes;
+    size_t size = world_read(world_path, &bytes), header = root == 1 ? 100 : 0;
+    uint32_t last = (uint32_t)(size / 4096) + LEVELS;
+    unsigned char *all = calloc(1, (size_t)last * 4096), *leaf = all + (size_t)(last - 1) * 4096;
+    assert_non_null(all);
+    memcpy(all, bytes, size);
+    memcpy(leaf, all + (size_t)(root - 1) * 4096, 4096);
+    memmove(leaf, leaf + header, 8 + 2 * (size_t)leaf[header + 4]);
+    for (uint32_t page = last - LEVELS + 1; page < last; page++)
+        make_fan(all + (size_t)(page - 1) * 4096, page + 1, 0);
+    make_fan(all + (size_t)(root - 1) * 4096, last - LEVELS + 1, header);
+    put32(all + 28, last);
+    world_write(world_path, all, (size_t)last * 4096);
+    free(all);
+    free(bytes);
+}
+
+/* Queries of libsqlite3 on such a tree would go on for years. */
+static void test_endless_trees(void **state) {
+    (void)state;
+    struct gt_sqlite_db db;
+    struct gt_source *source;
+    struct outcome outcome;
+    struct gt_error err = {0};
+    world_make(world_path, "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)");
+    make_endless(2);
+    source = open_db(world_path, &db);
+    assert_int_equal(db.table_count, 1);
+    assert_int_equal(gt_sqlite_table_load(&db, &db.tables[0], &err), GT_OK);
+    assert_true(gt_sqlite_table_rows(&db, &db.tables[0]) == UINT64_MAX);
+    assert_true(gt_sqlite_table_has_rows(&db, &db.tables[0]));
+    sqlite3_free(scan_text(&db, &db.tables[0], (const uint16_t[]){0}, 1, false, &outcome));
+    assert_int_equal(outcome.count, 2);
+    assert_int_equal(outcome.damaged, 10 * 300);
+    sqlite3_free(scan_text(&db, &db.tables[0], (const uint16_t[]){0}, 1, true, &outcome));
+    assert_in_range(outcome.count, 1, db.size_bytes);
+    assert_int_equal(outcome.damaged, 1);
+    close_db(source, &db);
+    world_make(world_path, "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)");
+    make_endless(1);
+    source = open_db(world_path, &db);
+    assert_true(db.is_schema_damaged);
+    assert_string_equal(gt_sqlite_db_problem(&db), "links between its pages do not end");
+    close_db(source, &db);
+}
+
 static void test_cut_file(void **state) {
     (void)state;
     unsigned char *bytes;
@@ -654,25 +727,16 @@ static void test_samples(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_values),
-        cmocka_unit_test(test_reserved_bytes),
-        cmocka_unit_test(test_rowids),
-        cmocka_unit_test(test_added_columns),
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_wide_table),
-        cmocka_unit_test(test_overflow),
-        cmocka_unit_test(test_unusual_tables),
-        cmocka_unit_test(test_damaged_leaf),
-        cmocka_unit_test(test_bad_links),
-        cmocka_unit_test(test_cut_file),
-        cmocka_unit_test(test_bad_overflow),
-        cmocka_unit_test(test_runs_do_not_share_limits),
-        cmocka_unit_test(test_flipped_bytes),
-        cmocka_unit_test(test_log),
-        cmocka_unit_test(test_journal),
-        cmocka_unit_test(test_odd_paths),
-        cmocka_unit_test(test_covering_index),
-        cmocka_unit_test(test_not_seekable),
+        cmocka_unit_test(test_random_values),  cmocka_unit_test(test_reserved_bytes),
+        cmocka_unit_test(test_rowids),         cmocka_unit_test(test_added_columns),
+        cmocka_unit_test(test_defaults),       cmocka_unit_test(test_wide_table),
+        cmocka_unit_test(test_overflow),       cmocka_unit_test(test_unusual_tables),
+        cmocka_unit_test(test_damaged_leaf),   cmocka_unit_test(test_bad_links),
+        cmocka_unit_test(test_endless_trees),  cmocka_unit_test(test_cut_file),
+        cmocka_unit_test(test_bad_overflow),   cmocka_unit_test(test_runs_do_not_share_limits),
+        cmocka_unit_test(test_flipped_bytes),  cmocka_unit_test(test_log),
+        cmocka_unit_test(test_journal),        cmocka_unit_test(test_odd_paths),
+        cmocka_unit_test(test_covering_index), cmocka_unit_test(test_not_seekable),
         cmocka_unit_test(test_samples),
     };
     return cmocka_run_group_tests(tests, world_begin, world_end);

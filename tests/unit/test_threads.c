@@ -50,6 +50,21 @@ static void every_index_runs_once(void **state) {
         check_counts(counts[i]);
 }
 
+static void a_few_threads_run_all_indices(void **state) {
+    static const size_t counts[] = {0, 1, 2, 3, 100, MOST}, threads[] = {0, 1, 2, 7, 100};
+    (void)state;
+
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        for (size_t t = 0; t < sizeof(threads) / sizeof(threads[0]); t++) {
+            struct tally tally = {.caller = pthread_self()};
+            gt_threads_deal(threads[t], counts[i], count_call, &tally);
+            for (size_t index = 0; index < MOST; index++)
+                assert_int_equal(atomic_load(&tally.calls[index]), index < counts[i] ? 1 : 0);
+            if (threads[t] < 2)
+                assert_int_equal(atomic_load(&tally.elsewhere), 0);
+        }
+}
+
 /* Two tasks that wait for each other only end if they run at the same time. */
 static void meet(void *context, size_t index) {
     atomic_int *arrived = context;
@@ -176,6 +191,7 @@ int main(void) {
         cmocka_unit_test(jobs_are_dealt_once_and_in_order),
         cmocka_unit_test(one_worker_has_all_jobs),
         cmocka_unit_test(every_index_runs_once),
+        cmocka_unit_test(a_few_threads_run_all_indices),
         cmocka_unit_test(tasks_run_at_the_same_time),
         cmocka_unit_test(no_thread_can_start),
         cmocka_unit_test(the_count_comes_from_asked_then_environment_then_cpus),

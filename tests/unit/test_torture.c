@@ -302,6 +302,59 @@ static void test_class_statistics(void **state) {
     }
 }
 
+/* ---- comparing ---- */
+
+static const char *const tortured_limits[] = {"busy>+0%", "kernel:*>+5%", "utilisation<-1%"};
+
+struct comparing {
+    const struct gputime_report *a, *b;
+    struct text wanted;
+};
+
+static enum gputime_status compare(const struct comparing *comparing, struct gputime_report **report,
+                                   struct gputime_error *err) {
+    size_t broken;
+    enum gputime_status status = gputime_report_diff(comparing->a, comparing->b, NULL, NULL, report, err);
+    if (status == GPUTIME_OK)
+        status = gputime_report_check(*report, tortured_limits, 3, &broken, err);
+    return status;
+}
+
+static void run_comparing(const void *context, const char *what) {
+    const struct comparing *comparing = context;
+    struct gputime_report *report = NULL;
+    struct gputime_error err = {0};
+    enum gputime_status status = compare(comparing, &report, &err);
+    if (status != GPUTIME_OK) {
+        expect_reason(status, &err, what);
+    } else {
+        end_faults();
+        struct text got = text_of(report, "json");
+        expect_same(got, comparing->wanted, what);
+        free(got.bytes);
+    }
+    gputime_report_free(report);
+}
+
+static void test_comparing(void **state) {
+    (void)state;
+    struct gputime_trace *a = open_trace(json), *b = open_trace(small_sqlite);
+    struct gputime_options options = {0};
+    struct gputime_report *of_a = whole_report(a, &options), *of_b = whole_report(b, &options), *report;
+    struct comparing comparing = {.a = of_a, .b = of_b};
+    struct gputime_error err = {0};
+    if (compare(&comparing, &report, &err) != GPUTIME_OK)
+        fail_msg("%s", err.message);
+    comparing.wanted = text_of(report, "json");
+    gputime_report_free(report);
+    torture(run_comparing, &comparing, "a comparison");
+    free(comparing.wanted.bytes);
+    gputime_report_free(of_a);
+    gputime_report_free(of_b);
+    gputime_trace_free(a);
+    gputime_trace_free(b);
+}
+
 static void run_configuring(const void *context, const char *what) {
     struct gputime_config *config = NULL;
     struct gputime_error err = {0};
@@ -509,6 +562,7 @@ int main(void) {
         cmocka_unit_test_setup(test_reading_with_threads, switch_faults_off),
         cmocka_unit_test_setup(test_measuring, switch_faults_off),
         cmocka_unit_test_setup(test_joining, switch_faults_off),
+        cmocka_unit_test_setup(test_comparing, switch_faults_off),
         cmocka_unit_test_setup(test_rules, switch_faults_off),
         cmocka_unit_test_setup(test_class_statistics, switch_faults_off),
         cmocka_unit_test_setup(test_configuring, switch_faults_off),

@@ -129,11 +129,12 @@ static void refusals(void **unused) {
                    "no stream 0-6 in the trace; streams are 7, 9, 13");
     assert_refused(&trace, (struct gputime_options){.process = "30"},
                    "no process 30 in the trace; processes are 10, 20");
-    assert_refused(&trace, (struct gputime_options){.category = "gem"},
-                   "no category 'gem'; categories are gemm, moe_gemm, moe, attention, kv_cache, ssm, norm, rope, "
-                   "softmax, activation, elementwise, reduction, quantize, index, sort, conv, pool, optimizer, loss, "
-                   "copy, random, fill, fft, linalg, prepare, autotune, graph, other, comm, memcpy_h2d, memcpy_d2h, "
-                   "memcpy_d2d, memcpy_p2p, memcpy, memset, and all of one kind are compute, comm or memory");
+    assert_refused(
+        &trace, (struct gputime_options){.category = "gem"},
+        "no category 'gem'; categories are gemm, moe_gemm, moe, attention, kv_cache, ssm, norm, rope, "
+        "softmax, activation, elementwise, reduction, quantize, index, sort, conv, pool, optimizer, loss, "
+        "copy, random, fill, fft, linalg, query, prepare, autotune, graph, other, comm, memcpy_h2d, memcpy_d2h, "
+        "memcpy_d2d, memcpy_p2p, memcpy, memset, and all of one kind are compute, comm or memory");
     assert_refused(&trace, (struct gputime_options){.from = "12q"},
                    "cannot read --from '12q'; give a time such as 1.2s, 350ms, 20us or 40%");
     assert_refused(&trace, (struct gputime_options){.to = "%"},

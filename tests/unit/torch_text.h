@@ -85,7 +85,12 @@ static inline void print_rows(FILE *out, const struct gt_store *store) {
         print_head(out, store, "overhead", store->overheads.start_ns[i], store->overheads.end_ns[i],
                    store->overheads.name[i]);
         print_thread(out, store, store->overheads.thread[i]);
-        fprintf(out, "%s", store->overheads.kind[i] == GT_OVERHEAD_DRIVER ? " of the driver" : "");
+        fprintf(out, "\n");
+    }
+    for (size_t i = 0; i < store->driver_work.count; i++) {
+        print_head(out, store, "driver", store->driver_work.start_ns[i], store->driver_work.end_ns[i],
+                   store->driver_work.name[i]);
+        print_thread(out, store, store->driver_work.thread[i]);
         fprintf(out, "\n");
     }
 }

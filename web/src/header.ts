@@ -18,10 +18,13 @@ function factView(fact: Fact): HTMLElement {
 export function headerView(report: Report): HTMLElement {
   const { inputs } = report;
   const only = inputs.length === 1 ? inputs[0] : undefined;
-  const name = visible(report.heading ?? only?.input ?? `${inputs.length} traces`);
+  const whole = only ?? inputs.find((input) => input.path === null); // what several traces were made into, as by diff
+  const name = visible(report.heading ?? whole?.input ?? `${inputs.length} traces`);
   document.title = `${name} \u00b7 gputime ${report.command}`;
   const origin = only && [only.producer, only.format, only.selection].filter((text) => text).map((t) => visible(t!));
-  const notes = inputs.flatMap((input) => input.notes.map((note) => visible(only ? note : `${input.input}: ${note}`)));
+  const notes = inputs.flatMap((input) =>
+    input.notes.map((note) => visible(input === whole ? note : `${input.input}: ${note}`)),
+  );
   return element(
     'header',
     { id: 'top' },

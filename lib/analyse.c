@@ -1,0 +1,150 @@
+/* Runs analyses on threads: in come a view and the names of analyses, out goes a section with what they tell. Each has
+   paper of its own, and the papers are put together in the order of the names, so that the number of threads changes
+   nothing but the time. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/threads.h"
+#include "internal.h"
+#include "measure/analysis.h"
+
+/* ---- what a trace cannot tell ---- */
+
+/* Are the analysis' tables for data alone? Then what they lack is no news for the screen. */
+static bool is_hidden(const struct gt_analysis *analysis, const struct gputime_options *options) {
+    struct gt_str rest = gt_str_of(analysis->tables), key;
+    bool has_tables = false;
+    while (gt_columns_next(&rest, &key)) {
+        char table[64] = "";
+        memcpy(table, key.ptr, key.len < sizeof table ? key.len : sizeof table - 1);
+        if (gt_shape_of(table, options->shapes, options->shape_count).hidden <= 0)
+            return false;
+        has_tables = true;
+    }
+    return has_tables;
+}
+
+/* The one place where a report says what a trace cannot tell. An empty trace says so in its health instead. */
+static void note_missing_facts(const struct gt_analysis *analysis, const struct gt_view *view,
+                               struct gt_section *section) {
+    const struct gt_store *store = view->store;
+    uint32_t missing = analysis->needs & ~store->facts & ~(uint32_t)GT_FACT_PROJECTIONS;
+    bool is_projected = store->facts & GT_FACT_PROJECTIONS;
+    bool is_empty = store->ops.count == 0 && store->groups.count == 0 && !is_projected;
+    if (!missing || is_empty || (is_projected && analysis->needs & GT_FACT_PROJECTIONS))
+        return;
+    char list[256] = "";
+    for (uint32_t fact = 1; fact && fact <= missing; fact <<= 1)
+        if (missing & fact) {
+            if (*list)
+                strncat(list, " and no ", sizeof list - strlen(list) - 1);
+            bool has_others = fact == GT_FACT_RANGES && is_projected;
+            strncat(list, has_others ? "ranges on CPU threads" : gt_fact_title((enum gt_fact)fact),
+                    sizeof list - strlen(list) - 1);
+        }
+    gt_section_note(
+        section, is_hidden(analysis, view->options) ? GT_FOR_DATA | GT_FOR_PAGE : GT_FOR_ALL,
+        gt_arena_printf(&section->report->arena, "Incomplete (%s): the trace has no %s.%s", analysis->title, list,
+                        view->is_summed && (missing & GT_FACT_OPS)
+                            ? " Sums tell no times; give the cuda_gpu_trace table, the .sqlite or the .nsys-rep."
+                            : ""));
+}
+
+/* ---- jobs: first what several analyses go by, then the analyses ---- */
+
+struct job {
+    const struct gt_analysis *analysis; /* NULL: it makes a shared result */
+    enum gt_shared_kind shared;
+    struct gt_report *paper; /* of an analysis */
+    enum gt_status status;
+    struct gt_error err;
+};
+
+struct run {
+    const struct gt_view *view;
+    struct job *jobs;
+    size_t job_count, first_analysis;
+};
+
+static void do_job(void *context, size_t index) {
+    struct run *run = context;
+    struct job *job = &run->jobs[index];
+    if (!job->analysis) {
+        job->status = gt_shared_make(run->view, job->shared, &job->err);
+        return;
+    }
+    struct gt_section *section = &job->paper->sections[0];
+    note_missing_facts(job->analysis, run->view, section);
+    job->status = job->analysis->run(run->view, section, &job->err);
+}
+
+static enum gt_status add_analysis(struct run *run, const char *key, const struct gt_section *section,
+                                   struct gt_error *err) {
+    struct job *job = &run->jobs[run->job_count];
+    job->analysis = gt_analysis_find(key);
+    if (!job->analysis)
+        return gt_fail_usage(err, "there is no analysis '%s'", key);
+    job->paper = gt_report_new(section->report->command, 1);
+    if (!job->paper)
+        return gt_fail_memory(err);
+    job->paper->input_count = section->report->input_count;
+    run->job_count++;
+    return GT_OK;
+}
+
+/* Those that two ask for: for one alone it is made when it asks. */
+static void add_shared(struct run *run, const char *const *keys, size_t count) {
+    uint32_t once = 0, twice = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct gt_analysis *analysis = gt_analysis_find(keys[i]);
+        uint32_t goes_by = analysis ? analysis->goes_by : 0;
+        twice |= once & goes_by;
+        once |= goes_by;
+    }
+    for (int kind = 0; kind < GT_SHARED_COUNT; kind++)
+        if (twice & 1u << kind)
+            run->jobs[run->job_count++].shared = (enum gt_shared_kind)kind;
+    run->first_analysis = run->job_count;
+}
+
+static enum gt_status plan(struct run *run, const char *const *keys, size_t count, const struct gt_section *section,
+                           struct gt_error *err) {
+    run->jobs = gt_alloc_array(GT_SHARED_COUNT + count + 1, sizeof *run->jobs);
+    if (!run->jobs)
+        return gt_fail_memory(err);
+    add_shared(run, keys, count);
+    enum gt_status status = GT_OK;
+    for (size_t i = 0; i < count && status == GT_OK; i++)
+        status = add_analysis(run, keys[i], section, err);
+    /* Every report states the problems of its data. */
+    return status == GT_OK ? add_analysis(run, "health", section, err) : status;
+}
+
+/* The first analysis that failed says why. What was to be shared and could not be made is missed by one of them. */
+static enum gt_status put_together(struct run *run, struct gt_section *section, struct gt_error *err) {
+    for (size_t i = run->first_analysis; i < run->job_count; i++) {
+        struct job *job = &run->jobs[i];
+        if (job->status != GT_OK) {
+            *err = job->err;
+            return job->status;
+        }
+        gt_section_splice(section, &job->paper->sections[0]);
+    }
+    return GT_OK;
+}
+
+enum gt_status gt_analyse(const struct gt_view *view, const char *const *keys, size_t count, struct gt_section *section,
+                          struct gt_error *err) {
+    struct run run = {.view = view};
+    enum gt_status status = plan(&run, keys, count, section, err);
+    if (status == GT_OK) {
+        int64_t threads = view->options->threads;
+        gt_threads_deal(gt_threads_count(threads > 0 ? (size_t)threads : 0), run.job_count, do_job, &run);
+        status = put_together(&run, section, err);
+    }
+    gt_view_forget(view);
+    for (size_t i = 0; i < run.job_count; i++)
+        gt_report_free(run.jobs[i].paper);
+    gt_free(run.jobs);
+    return status;
+}

@@ -1,0 +1,12 @@
+/* CPU operators (aten::mm ...) around calls: which operator launched what. */
+#ifndef GT_MEASURE_OPERATOR_SET_H
+#define GT_MEASURE_OPERATOR_SET_H
+
+#include "events/view.h"
+
+/* By call: row of the innermost operator of its thread that encloses it (latest start, then earliest end, then later
+   row), GT_NO_ROW if there is none. Only calls that launched an op of the view have one. To be freed with gt_free;
+   NULL: memory was short. Radix sorts and one pass. */
+uint32_t *gt_operators_of_calls(const struct gt_view *view);
+
+#endif

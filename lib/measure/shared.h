@@ -1,0 +1,20 @@
+/* What several analyses go by, made once for each view. The view owns it. */
+#ifndef GT_MEASURE_SHARED_H
+#define GT_MEASURE_SHARED_H
+
+#include "measure/account.h"
+#include "measure/idle.h"
+#include "measure/named.h"
+#include "measure/phase_set.h"
+#include "measure/range_set.h"
+#include "measure/step_set.h"
+
+/* NULL: it could not be made, err says why. */
+const struct gt_idle *gt_shared_idle(const struct gt_view *view, struct gt_error *err);
+const struct gt_named_set *gt_shared_kernels(const struct gt_view *view, struct gt_error *err);
+const struct gt_range_set *gt_shared_ranges(const struct gt_view *view, struct gt_error *err);
+const struct gt_account *gt_shared_accounts(const struct gt_view *view, struct gt_error *err); /* by device */
+const struct gt_step_set *gt_shared_steps(const struct gt_view *view, struct gt_error *err);
+const struct gt_phase_set *gt_shared_phases(const struct gt_view *view, struct gt_error *err);
+
+#endif

@@ -1,0 +1,71 @@
+/* Puts sections together: in come parts of a report that threads made by themselves, out goes one section, the same as
+   if one thread had made them one after the other. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "report/report.h"
+
+static bool has_fact(const struct gt_section *section, const char *key) {
+    for (size_t b = 0; b < section->block_count; b++)
+        for (size_t f = 0; section->blocks[b].kind == GT_BLOCK_FACTS && f < section->blocks[b].fact_count; f++)
+            if (strcmp(section->blocks[b].facts[f].key, key) == 0)
+                return true;
+    return false;
+}
+
+/* false: the section has all of them already. */
+static bool keep_new_facts(const struct gt_section *section, struct gt_block *block) {
+    size_t kept = 0;
+    for (size_t f = 0; f < block->fact_count; f++)
+        if (!has_fact(section, block->facts[f].key))
+            block->facts[kept++] = block->facts[f];
+    block->fact_count = kept;
+    return kept > 0;
+}
+
+/* false: the section has no such table yet. */
+static bool join_table(const struct gt_section *section, struct gt_table *table) {
+    struct gt_table *into = table->is_joint ? gt_section_find(section, table->key) : NULL;
+    if (!into)
+        return false;
+    for (size_t row = 0; row < table->row_count; row++)
+        memcpy(gt_table_row(into), table->cells + row * table->column_count,
+               table->column_count * sizeof *table->cells);
+    gt_free(table->cells);
+    table->cells = NULL;
+    return true;
+}
+
+static void take_block(struct gt_section *section, struct gt_block *block) {
+    struct gt_report *report = section->report;
+    if ((block->kind == GT_BLOCK_FACTS && !keep_new_facts(section, block)) ||
+        (block->table && join_table(section, block->table)))
+        return;
+    struct gt_block *blocks = gt_report_room(report, section->blocks, section->block_count, &section->block_capacity,
+                                             sizeof *section->blocks);
+    if (!blocks) {
+        if (block->table)
+            gt_free(block->table->cells);
+        return;
+    }
+    section->blocks = blocks;
+    blocks[section->block_count] = *block;
+    blocks[section->block_count].index = section->block_count;
+    section->block_count++;
+    if (block->table)
+        block->table->report = report;
+}
+
+void gt_section_splice(struct gt_section *section, struct gt_section *from) {
+    gt_arena_take(&section->report->arena, &from->report->arena);
+    for (size_t b = 0; b < from->block_count; b++)
+        take_block(section, &from->blocks[b]);
+    from->block_count = 0;
+    for (size_t i = 0; i < from->issue_count; i++)
+        gt_section_issue(section, &from->issues[i]);
+    if (from->finding_count) {
+        section->findings = from->findings;
+        section->finding_count = from->finding_count;
+        section->finding_capacity = from->finding_capacity;
+    }
+}

@@ -1,0 +1,82 @@
+"""Cost against size: instructions, counted by valgrind, for each event of traces of 10^4, 10^5 and 10^6 events. No clock
+takes part, so the answer does not depend on the machine's mood."""
+
+import concurrent.futures
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import ROOT, find_binary
+from test_matrix import command_names
+
+# Bytes of generated JSON that hold about so many events.
+SIZES = {10**4: "3500K", 10**5: "34M", 10**6: "340M"}
+# Sorting grows by log n: 20/17 from 10^5 to 10^6. More than this for each event, and something is worse.
+WORST = 1.3
+
+# How each command that reads traces is asked for everything it can do.
+ALL_OF_IT = {
+    "summary": ["--json"],
+    "kernels": ["--gaps", "--launches", "--csv"],
+    "gaps": ["--per", "device", "--json"],
+    "ranges": ["--tree", "--json"],
+    "stats": ["--json"],
+    "page": ["--html"],
+    "stream gaps": ["--per", "stream"],
+    "findings": ["--md"],
+}
+RUNS_AS = {"page": "summary", "stream gaps": "gaps"}
+READ_NO_TRACE = {"redact", "list", "cache", "help", "version"}
+
+pytestmark = pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind counts the instructions")
+
+
+@pytest.fixture(scope="module")
+def traces(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("growth")
+    generator = folder / "tracegen"
+    subprocess.run(["gcc", "-O2", "-D_GNU_SOURCE", "-o", generator, ROOT / "bench/tracegen.c"], check=True)
+    made = {}
+    for size, text in SIZES.items():
+        path = folder / f"{size}.json"
+        output = subprocess.run([generator, "-s", text, "-r", "7", path], check=True, capture_output=True, text=True)
+        made[size] = path, int(re.search(r"events (\d+)", output.stdout + output.stderr)[1])
+    yield made
+    shutil.rmtree(folder)
+
+
+def count_instructions(arguments, folder):
+    environment = os.environ | {"HOME": str(folder), "LC_ALL": "C.UTF-8"}
+    run = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
+                          find_binary("GPUTIME", "build/gputime"), *arguments],
+                         cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    assert run.returncode == 0, run.stderr
+    return int(re.search(r"Collected : (\d+)", run.stderr)[1])
+
+
+@pytest.fixture(scope="module")
+def costs(traces, tmp_path_factory):
+    """Instructions for each event, by what is asked for and size; counted on all cores at once, the dearest first."""
+    folder = tmp_path_factory.mktemp("home")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        counts = {}
+        for size in sorted(SIZES, reverse=True):
+            path, events = traces[size]
+            for name, options in ALL_OF_IT.items():
+                arguments = [RUNS_AS.get(name, name), *options, "--no-cache", "--threads", "1", "-o", "/dev/null", path]
+                counts[name, size] = pool.submit(count_instructions, arguments, folder), events
+        return {key: future.result() / events for key, (future, events) in counts.items()}
+
+
+def test_every_command_that_reads_traces_is_measured():
+    assert set(command_names()) - READ_NO_TRACE <= set(ALL_OF_IT)
+
+
+@pytest.mark.parametrize("name", ALL_OF_IT)
+def test_cost_of_an_event_does_not_grow(costs, name):
+    small, middle, large = (costs[name, size] for size in SIZES)
+    # Small traces bear what does not depend on size, so their events may only be dearer.
+    assert middle <= WORST * small and large <= WORST * middle, (small, middle, large)

@@ -462,7 +462,7 @@ const struct cli_command cli_command_table[] = {
      .notes = {{"top", "kernels to show (10; 0 = all)"}},
      .examples = {"gputime diff before.json.gz after.json.gz", "gputime diff --of kernels --per step a.sqlite b.json",
                   "gputime diff --a a1.json a2.json --b b1.json b2.json -o pr.md",
-                  "gputime diff a.json b.json --fail-if 'step>+3%' --fail-if 'kernel:*flash*>+10%'"}},
+                  "gputime diff a.json b.json --fail-if 'step>+3%' --fail-if 'kernel:*nccl*>+9%'"}},
 
     {.name = "check",
      .help = "limits of one trace for CI: idle, gaps, kernels, health",

@@ -63,7 +63,7 @@ double gt_find_has_ranges(struct gt_evidence *evidence, struct gt_finding *findi
         seen[store->ranges.name[i]] |= is_on_thread;
     }
     gt_free(seen);
-    if (names == 0 || evidence->view->options->phase_map)
+    if (names == 0)
         return GT_NOTHING_FOUND;
     gt_finding_title(evidence, finding, "The program names its parts: %s of ranges",
                      gt_told_counted(evidence, names, "name"));

@@ -300,7 +300,7 @@ enum gt_status gt_range_kernels_run(const struct gt_view *view, struct gt_sectio
     enum gt_status status = ok ? GT_OK : gt_fail_memory(err);
     if (ok && has_kernels)
         status = warn(section, &sums, err);
-    if (ok && has_kernels && has_ranges) {
+    if (ok) {
         add_coverage(section, &sums);
         add_table(section, &sums);
     }

@@ -48,7 +48,7 @@ static void widen(struct window *window, int64_t start_ns, int64_t end_ns) {
 }
 
 /* What a store keeps, by the role of the table it comes from. Calls and ranges of databases may come from several. */
-enum kept { KERNELS, COPIES, SETS, GRAPHS, CALLS, RANGES, CPU_OPS, OVERHEADS, SUMS, KEPT_COUNT };
+enum kept { KERNELS, COPIES, SETS, GRAPHS, CALLS, RANGES, CPU_OPS, OVERHEADS, DRIVER_WORK, SUMS, KEPT_COUNT };
 
 static const struct {
     const char *role, *driver_role, *title;
@@ -61,6 +61,7 @@ static const struct {
     [RANGES] = {"ranges", NULL, "ranges"},
     [CPU_OPS] = {"cpu_ops", NULL, "framework operators"},
     [OVERHEADS] = {"overheads", NULL, "profiler overheads"},
+    [DRIVER_WORK] = {"driver_overheads", NULL, "driver's work beside the calls"},
     [SUMS] = {"sums", NULL, "rows that were summed before"},
 };
 
@@ -77,11 +78,14 @@ static void measure_windows(const struct gt_store *store, struct window windows[
         widen(&windows[CPU_OPS], store->cpu_ops.start_ns[i], store->cpu_ops.end_ns[i]);
     for (size_t i = 0; i < store->overheads.count; i++)
         widen(&windows[OVERHEADS], store->overheads.start_ns[i], store->overheads.end_ns[i]);
+    for (size_t i = 0; i < store->driver_work.count; i++)
+        widen(&windows[DRIVER_WORK], store->driver_work.start_ns[i], store->driver_work.end_ns[i]);
     windows[SUMS].rows = store->groups.count;
 }
 
+/* NULL: nothing with times is read from such a table. */
 static const struct window *window_of_role(const struct window windows[KEPT_COUNT], struct gt_str role) {
-    for (size_t k = 0; k < KEPT_COUNT; k++)
+    for (size_t k = 0; k < KEPT_COUNT && role.len; k++)
         if (gt_str_eq(role, gt_str_of(kept_kinds[k].role)) || gt_str_eq(role, gt_str_of(kept_kinds[k].driver_role)))
             return &windows[k];
     return NULL;

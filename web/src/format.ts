@@ -113,7 +113,7 @@ export function styleOf(column: Column, rows: readonly Row[], index: number): St
   if (hasFlag(column, 'moment')) return plain((value) => decimal(value / 1e6, 3), 'ms');
   if (hasFlag(column, 'edge')) return plain((value) => roundValue(value, column.unit));
   if (most / (sizes[0] ?? 1) > VARIED) return plain((value) => withUnit(value, column.unit));
-  const scale = commonScale(column.unit, sizes[sizes.length >> 1] ?? 0, most);
+  const scale = commonScale(column.unit, sizes[(sizes.length - 1) >> 1] ?? 0, most);
   const decimals = scale.factor === 1 && whole ? 0 : decimalsFor(most / scale.factor);
   return plain((value) => decimal(value / scale.factor, decimals), scale.name);
 }

@@ -156,6 +156,7 @@ static const struct cli_list class_list = {.table = "class_stats", .sort_offset 
 
 static const char *const range_analyses[] = {"phases", "ranges", "range_categories", "operators", NULL};
 static const char *const range_tree_analyses[] = {"phases", "ranges", "range_tree", "range_categories", NULL};
+static const char *const range_page_analyses[] = {"range_tree", "timeline", NULL};
 static const char *const range_data_analyses[] = {"range_instances", "range_texts", NULL};
 
 static const struct gputime_shape range_tree_shapes[] = {
@@ -363,7 +364,7 @@ const struct cli_command cli_command_table[] = {
                 .shapes = range_tree_shapes,
                 .lists = {&nested_ranges}},
                {.for_data = true, .analyses = range_data_analyses},
-               TIMELINE_PART},
+               {.for_page = true, .analyses = range_page_analyses}},
      .notes = {{"top", "rows to show (20; with --tree 40; 0 = all)"}},
      .examples = {"gputime ranges --sort exclusive_ns profile.sqlite", "gputime ranges --tree trace.json.gz",
                   "gputime ranges --table range_instances --csv profile.sqlite"}},

@@ -165,11 +165,8 @@ const char *gt_told_bytes(struct gt_evidence *evidence, uint64_t bytes) {
 
 const char *gt_told_text(struct gt_evidence *evidence, struct gt_str text) {
     enum { LONGEST = 60 };
-    size_t length = text.len;
-    if (length > LONGEST)
-        for (length = LONGEST; length && ((unsigned char)text.ptr[length] & 0xc0) == 0x80;)
-            length--; /* not in the middle of a character */
-    return gt_arena_printf(evidence->arena, "'%.*s%s'", (int)length, text.ptr, length < text.len ? "..." : "").ptr;
+    struct gt_str kept = gt_str_cut(text, LONGEST);
+    return gt_arena_printf(evidence->arena, "'%.*s%s'", (int)kept.len, kept.ptr, kept.len < text.len ? "..." : "").ptr;
 }
 
 const char *gt_told_kernel(struct gt_evidence *evidence, gt_strid full_name) {

@@ -51,6 +51,29 @@ def test_rows_are_bounded_and_shared_between_inputs(gputime, tmp_path):
     assert table["total_rows"] == 8100
 
 
+def test_endless_names_are_cut_when_there_are_many(gputime, tmp_path):
+    names = [f"kernel {i} " + "\u00e9" * 5000 for i in range(1000)]
+    path = tmp_path / "endless.json"
+    path.write_text(json.dumps({"traceEvents": [kernel(name, 10 * i, 5 + (i == 0)) for i, name in enumerate(names)]}))
+    text = page(gputime, "kernels", path)
+    assert len(text) < 3_000_000
+    shown = [row["name"] for row in page_report(text)["tables"]["kernels"]["rows"]]
+    assert len(shown) == 1000 and shown[0] == names[0]
+    assert all(name in names or (name[-1] == "\u2026" and any(n.startswith(name[:-1]) for n in names)) for name in shown)
+
+
+def test_a_page_is_not_printed_beside_its_file(gputime, tmp_path):
+    for command in ("kernels", "gaps"):
+        printed = gputime(command, TRACE).stdout
+        assert gputime(command, TRACE, "--html", "-o", tmp_path / "own.html").stdout == printed
+        assert page_report((tmp_path / "own.html").read_bytes())["command"] == command
+
+
+def test_ranges_nest_on_their_page(gputime):
+    shown = page_report(page(gputime, "ranges", TRACE))["tables"]
+    assert shown["range_tree"]["rows"] == gputime.json("ranges", "--tree", TRACE)["tables"]["range_tree"]["rows"]
+
+
 def test_integers_beyond_doubles_stay_exact(gputime, tmp_path):
     path = tmp_path / "long.json"
     path.write_text(json.dumps({"traceEvents": [kernel("long", 0, 9_007_199_254_741)]}))

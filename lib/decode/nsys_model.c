@@ -324,6 +324,7 @@ void gt_nsys_add_nvtx(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *even
     switch (event->type) {
     case NVTX_PUSH_POP:
     case NVTX_IMPORTED_PUSH_POP:
+    case GT_NSYS_NO_ID: /* the export does not tell what its events are */
         add_range(sink, event, GT_RANGE_NESTED);
         break;
     case NVTX_START_END:

@@ -91,12 +91,13 @@ $(BUILD)/gputime: $(CLI_OBJECTS) $(BUILD)/libgputime.a
 
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libgputime.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(BUILD)/libgputime.a -lcmocka $(LDLIBS)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(filter %/libprogram.a,$^) $(BUILD)/libgputime.a -lcmocka $(LDLIBS)
 
-# Calls that this test makes fail, one after the other.
-TORTURED := malloc calloc realloc free mmap mremap munmap read pread write pwrite fsync rename renameat pthread_create \
+# Calls that these tests make fail, one after the other.
+TORTURED := malloc calloc realloc free strdup asprintf mmap mremap munmap read pread write pwrite fsync rename renameat pthread_create \
     gt_arena_alloc gt_arena_array gt_arena_copy
-$(BUILD)/unit/test_torture: LDFLAGS += $(TORTURED:%=-Wl,--wrap=%)
+$(BUILD)/unit/test_torture $(BUILD)/unit/test_torture_commands: LDFLAGS += $(TORTURED:%=-Wl,--wrap=%)
+$(BUILD)/unit/test_torture_commands: $(BUILD)/libprogram.a
 
 # The program for tests that run it, or parts of it, inside of themselves: its main function has another name.
 $(BUILD)/libprogram.a: $(CLI_OBJECTS)
@@ -150,10 +151,10 @@ TSAN := OPTIMISE="-O1 -g" EXTRA_CFLAGS="-fsanitize=thread" EXTRA_LDFLAGS="-fsani
 asan: $(PAGE)
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/asan $(ASAN) build/asan/gputime
 
-# The torture test makes allocations fail, which ThreadSanitizer's own runtime does not survive.
+# The torture tests make allocations fail, which ThreadSanitizer's own runtime does not survive.
 tsan: $(PAGE)
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/tsan $(TSAN) build/tsan/gputime
-	@$(MAKE) --no-print-directory -s unit BUILD=build/tsan SKIP=test_torture $(TSAN)
+	@$(MAKE) --no-print-directory -s unit BUILD=build/tsan SKIP="test_torture test_torture_commands" $(TSAN)
 
 # What each fuzz target starts from: its seeds, which hold every input that ever failed, and files of tests/data.
 seeds_of = $(wildcard tests/fuzz/seeds/$1/*) $(FUZZ_DATA_$1)

@@ -170,8 +170,9 @@ static const struct cli_list nested_ranges = {.table = "range_tree", .sort_offse
 
 /* ---- diff, check ---- */
 
-static const char *const diff_analyses[] = {"kernels", "memory", "phases",      "ranges", "launches",
-                                            "streams", "graphs", "collectives", NULL};
+static const char *const diff_analyses[] = {"kernels",  "memory", "phases",      "ranges",
+                                            "launches", "graphs", "collectives", NULL};
+static const char *const diff_data_analyses[] = {"streams", NULL};
 
 /* The measures say what these say, for each GPU or stream. */
 static const struct gputime_shape diff_shapes[] = {
@@ -182,10 +183,11 @@ static const struct gputime_shape diff_shapes[] = {
     {.table = "idle_host", .hidden = 1},
     {.table = "step_states", .hidden = 1},
     {.table = "steps", .hidden = 1},
-    {.table = "streams", .hidden = 1},
-    {.table = "kernel_launches", .hidden = 1},
+    {.table = "kernel_launches", .absent = 1},
     {.table = NULL},
 };
+
+static const struct gputime_shape diff_data_shapes[] = {{.table = "kernel_launches", .hidden = 1}, {.table = NULL}};
 
 static const struct cli_list diff_kernels = {.table = "kernels", .sort_offset = AT(sort), .top_offset = AT(top)};
 
@@ -459,7 +461,8 @@ const struct cli_command cli_command_table[] = {
          "several captures, is noise.",
      .action = CLI_ACTION_DIFF,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_DIFF | CLI_GROUP_LIMITS,
-     .parts = {{.main_table = "measures", .analyses = diff_analyses, .shapes = diff_shapes, .lists = {&diff_kernels}}},
+     .parts = {{.main_table = "measures", .analyses = diff_analyses, .shapes = diff_shapes, .lists = {&diff_kernels}},
+               {.for_data = true, .analyses = diff_data_analyses, .shapes = diff_data_shapes}},
      .notes = {{"top", "kernels to show (10; 0 = all)"}},
      .examples = {"gputime diff before.json.gz after.json.gz", "gputime diff --of kernels --per step a.sqlite b.json",
                   "gputime diff --a a1.json a2.json --b b1.json b2.json -o pr.md",

@@ -206,6 +206,7 @@ static enum gputime_status narrow_to_table(struct cli_request *request, const st
     *shape = usual;
     shape->limit = 0;
     shape->hidden = -1;
+    shape->absent = 0;
     if (options->columns)
         set_columns(request, shape, options->columns);
     if (destination->is_complete)
@@ -254,7 +255,7 @@ bool cli_request_same(const struct cli_request *a, const struct cli_request *b) 
         const struct gputime_shape *x = &a->shapes[i], *y = &b->shapes[i];
         if (!same_text(x->table, y->table) || !same_text(x->sort, y->sort) || !same_text(x->columns, y->columns) ||
             x->limit != y->limit || x->screen_limit != y->screen_limit || x->hidden != y->hidden ||
-            x->ranked != y->ranked)
+            x->absent != y->absent || x->ranked != y->ranked)
             return false;
     }
     return true;

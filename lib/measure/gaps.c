@@ -246,8 +246,22 @@ static void add_gap(const struct gt_view *view, struct gt_table *table, const st
     *cell++ = operator_name(view, around, gap);
 }
 
+/* The operators around the launches behind the gaps that are kept, as gt_operators_of_calls has them. */
+static uint32_t *operators_of_gaps(const struct gt_view *view, const struct gt_idle *idle, const uint8_t *is_kept) {
+    uint8_t *is_wanted = gt_alloc_array(view->store->calls.count, 1);
+    for (size_t i = 0; i < idle->count && is_wanted; i++)
+        if (is_kept[i] && idle->gaps[i].call != GT_NO_ROW)
+            is_wanted[idle->gaps[i].call] = 1;
+    uint32_t *operators = is_wanted ? gt_operators_of_calls(view, is_wanted) : NULL;
+    gt_free(is_wanted);
+    return operators;
+}
+
 /* Longest first, then by device and start, which is the order they come in. */
-static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, struct gt_table *table) {
+static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, struct gt_section *section) {
+    struct gt_table *table =
+        gt_section_table(section, "gaps", "Longest idle gaps", gap_columns, GT_ARRAY_COUNT(gap_columns));
+    table->screen_limit = 10;
     size_t kept = gt_table_rows_wanted(view, table, idle->count);
     struct gt_radix_item *order = gt_alloc_array(idle->count, sizeof *order);
     uint8_t *is_kept = gt_alloc_array(idle->count, 1);
@@ -258,7 +272,7 @@ static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, str
         is_kept[order[i].value] = 1;
     struct surroundings around = {0};
     if (ok)
-        around = (struct surroundings){gt_meanwhile_calls(view, idle, is_kept), gt_operators_of_calls(view)};
+        around = (struct surroundings){gt_meanwhile_calls(view, idle, is_kept), operators_of_gaps(view, idle, is_kept)};
     ok = ok && around.calls && around.operators;
     for (size_t i = 0; i < kept && ok; i++)
         add_gap(view, table, &around, &idle->gaps[order[i].value], around.calls[order[i].value]);
@@ -287,10 +301,8 @@ enum gt_status gt_gaps_run(const struct gt_view *view, struct gt_section *sectio
         gt_table_for(section, tables.all, GT_FOR_DATA);
     add_sums(view, idle, &tables);
     enum gt_status status = gt_idle_work_add(view, idle, section, err);
-    struct gt_table *gaps =
-        gt_section_table(section, "gaps", "Longest idle gaps", gap_columns, GT_ARRAY_COUNT(gap_columns));
-    gaps->screen_limit = 10;
-    if (status == GT_OK && (!add_gaps(view, idle, gaps) || !add_spreads(view, idle, section)))
-        status = gt_fail_memory(err);
-    return status;
+    bool ok = status != GT_OK || add_spreads(view, idle, section);
+    if (status == GT_OK && ok && gt_table_is_wanted(view, "gaps"))
+        ok = add_gaps(view, idle, section);
+    return ok ? status : gt_fail_memory(err);
 }

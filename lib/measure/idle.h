@@ -2,7 +2,7 @@
 #ifndef GT_MEASURE_IDLE_H
 #define GT_MEASURE_IDLE_H
 
-#include "events/view.h"
+#include "measure/outers.h"
 
 enum gt_idle_cause {
     GT_IDLE_SYNC,       /* the launching thread waited in a blocking call */
@@ -31,6 +31,7 @@ struct gt_idle_gap {
 struct gt_idle {
     struct gt_idle_gap *gaps; /* by device, then start */
     size_t count;
+    struct gt_outers outers; /* empty where no launch was late */
 };
 
 enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err);
@@ -40,9 +41,5 @@ void gt_idle_release(struct gt_idle *idle);
 static inline uint32_t gt_idle_gap_step(const struct gt_view *view, const struct gt_idle_gap *gap) {
     return gap->next == GT_NO_ROW ? GT_NO_ROW : view->labels->op_step[view->row[gap->next]];
 }
-
-/* One byte for each range of the store, not 0 where it says something about the code that ran: not marks, and not
-   steps, which enclose everything. Free with gt_free; NULL: memory was short. */
-uint8_t *gt_telling_ranges_new(const struct gt_view *view);
 
 #endif

@@ -246,6 +246,7 @@ struct gputime_shape gt_shape_of(const char *key, const struct gputime_shape *sh
         sum.screen_limit = shapes[i].screen_limit ? shapes[i].screen_limit : sum.screen_limit;
         sum.columns = shapes[i].columns ? shapes[i].columns : sum.columns;
         sum.hidden = shapes[i].hidden ? shapes[i].hidden : sum.hidden;
+        sum.absent = shapes[i].absent ? shapes[i].absent : sum.absent;
         sum.ranked = shapes[i].ranked ? shapes[i].ranked : sum.ranked;
         sum.joined = shapes[i].joined ? shapes[i].joined : sum.joined;
         sum.pivot = shapes[i].pivot ? shapes[i].pivot : sum.pivot;

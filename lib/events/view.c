@@ -206,6 +206,7 @@ static void sift_down(struct cursor *heap, size_t count, size_t at) {
 /* Merges the streams of one device behind the ops that the view has so far. Returns where the next op goes. */
 static size_t merge_lanes(struct gt_view *view, struct cursor *heap, const struct gt_view_lane *lanes, size_t count,
                           size_t place) {
+    const struct gt_ops *ops = &view->store->ops;
     for (size_t i = 0; i < count; i++) {
         heap[i] = (struct cursor){.stream = view->store->lanes.stream[lanes[i].lane],
                                   .at = lanes[i].first,
@@ -219,6 +220,10 @@ static size_t merge_lanes(struct gt_view *view, struct cursor *heap, const struc
         view->row[place] = first->row;
         view->start_ns[place] = first->start_ns;
         view->end_ns[place] = first->end_ns;
+        view->name[place] = ops->name[first->row];
+        view->lane[place] = ops->lane[first->row];
+        view->kind[place] = ops->kind[first->row];
+        view->category[place] = view->labels->op_category[first->row];
         view->lane_order[first->at++] = (uint32_t)place++;
         if (first->at < first->end)
             read_cursor(view, first);
@@ -246,8 +251,12 @@ static enum gt_status merge_devices(struct making *making, struct gt_error *err)
     struct gt_view *view = making->view;
     view->start_ns = gt_arena_array(&view->arena, view->op_count, sizeof *view->start_ns);
     view->end_ns = gt_arena_array(&view->arena, view->op_count, sizeof *view->end_ns);
+    view->name = gt_arena_array(&view->arena, view->op_count, sizeof *view->name);
+    view->lane = gt_arena_array(&view->arena, view->op_count, sizeof *view->lane);
+    view->kind = gt_arena_array(&view->arena, view->op_count, sizeof *view->kind);
+    view->category = gt_arena_array(&view->arena, view->op_count, sizeof *view->category);
     making->heap = gt_alloc_array(view->lane_count, sizeof *making->heap);
-    if (!view->start_ns || !view->end_ns || !making->heap)
+    if (gt_arena_failed(&view->arena) || !making->heap)
         return gt_fail_memory(err);
     size_t lane = 0, place = 0;
     for (size_t i = 0; i < view->device_count; i++) {

@@ -55,6 +55,12 @@ struct gt_view {
     int64_t *start_ns, *end_ns;
     uint32_t *row; /* of store->ops */
 
+    /* What most analyses ask of an op, beside each other: rows of a device are far apart in the store. */
+    gt_strid *name;
+    uint32_t *lane; /* track */
+    uint8_t *kind;
+    uint8_t *category; /* index into labels->categories */
+
     size_t device_count;
     struct gt_view_device *devices; /* by id; those with ops, and those whose ops the window all left out (count 0) */
 
@@ -101,7 +107,7 @@ struct gt_shared *gt_shared_new(void); /* NULL: memory was short */
 void gt_shared_free(struct gt_shared *shared);
 
 static inline struct gt_str gt_view_op_name(const struct gt_view *view, size_t position) {
-    return gt_store_string(view->store, view->store->ops.name[view->row[position]]);
+    return gt_store_string(view->store, view->name[position]);
 }
 
 #endif

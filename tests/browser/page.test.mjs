@@ -363,3 +363,26 @@ test('a page is small and paints at once', async () => {
     assert.ok(Math.min(...paints) < 1000, `first paint after ${paints} ms`);
   }
 });
+
+test('columns that are compared or added up share a unit', async () => {
+  const { page, close } = await open(summary);
+  const units = async (key, columns) =>
+    Promise.all(
+      columns.map(async (name) => {
+        const title = await page.locator(`#table-${key} [data-column="${name}"]`).textContent();
+        return /\((.*)\)$/.exec(title)[1];
+      }),
+    );
+  const shared = async (key, ...columns) => assert.equal(new Set(await units(key, columns)).size, 1, key);
+  await shared('accounting', 'span_ns', 'busy_ns', 'idle_ns', 'compute_ns', 'memory_ns', 'exposed_memory_ns');
+  await shared('idle_causes', 'total_ns', 'recoverable_ns');
+  await shared('kernels', 'avg_ns', 'median_ns', 'max_ns');
+  const shown = await Promise.all(
+    ['span_ns', 'busy_ns', 'idle_ns'].map(async (key) => {
+      const [{ text }] = await column(page, 'table-accounting', key);
+      return Number(text.replace(/,/g, ''));
+    }),
+  );
+  assert.ok(Math.abs(shown[0] - shown[1] - shown[2]) < 0.1, `${shown}`);
+  await close();
+});

@@ -32,7 +32,7 @@ function shownColumns(table: Table): Shown[] {
     let most = hasFlag(column, 'whole') ? 1 : 0;
     if (!most && hasFlag(column, 'bar'))
       for (const row of table.rows) most = Math.max(most, Math.abs(numberOf(row[index])));
-    return [{ ...column, index, style: styleOf(column, table.rows, index), isText: isText(table, index), most }];
+    return [{ ...column, index, style: styleOf(table, index), isText: isText(table, index), most }];
   });
 }
 

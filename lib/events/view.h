@@ -12,6 +12,7 @@ struct gt_view_device {
     uint32_t device; /* track */
     int64_t id;      /* as printed */
     size_t first, count;
+    size_t first_lane, lane_count;      /* its run of view->lanes */
     int64_t span_start_ns, span_end_ns; /* the window where there is one, else first start .. last end */
 };
 
@@ -39,6 +40,7 @@ enum gt_shared_kind {
     GT_SHARED_ACCOUNTS,
     GT_SHARED_STEPS,
     GT_SHARED_PHASES,
+    GT_SHARED_RATES,
     GT_SHARED_COUNT,
 };
 struct gt_shared;

@@ -491,7 +491,8 @@ const struct cli_command cli_command_table[] = {
      .groups = CLI_GROUP_NAMES | CLI_GROUP_FILE,
      .notes = {{"names", "full; hash: kernels and ranges are k_3f9a0c12 and\n"
                          "the like"},
-               {"output", "the file to write"}},
+               {"output", "the file to write"},
+               {"quiet", "do not tell what was written"}},
      .examples = {"gputime redact profile.sqlite -o shared.sqlite",
                   "gputime redact --names hash profile.sqlite -o shared.sqlite"}},
 

@@ -411,7 +411,7 @@ const struct cli_option cli_option_table[] = {
      .letter = 'q',
      .type = CLI_FLAG,
      .offset = AT(quiet),
-     .group = CLI_GROUP_OUTPUT,
+     .group = CLI_GROUP_FILE,
      .help = "print nothing but errors; files are written"},
 
     {.name = "strict",

@@ -191,7 +191,7 @@ static void find_facts(struct gt_store *store) {
         if (i == 0 || store->projections.start_ns[i] < store->origin_ns)
             store->origin_ns = store->projections.start_ns[i];
     for (size_t i = 0; i < store->ranges.count && !(store->facts & GT_FACT_RANGES); i++)
-        if (store->ranges.thread[i] != GT_NO_TRACK)
+        if (store->ranges.kind[i] != GT_RANGE_GPU)
             store->facts |= GT_FACT_RANGES;
     if (store->cpu_ops.count)
         store->facts |= GT_FACT_CPU_OPS;

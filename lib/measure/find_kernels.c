@@ -30,7 +30,9 @@ double gt_find_dominant_kernel(struct gt_evidence *evidence, struct gt_finding *
 static size_t count_launches(const struct gt_view *view) {
     uint8_t *seen = gt_alloc_array(view->store->calls.count, 1);
     size_t count = 0;
-    for (size_t i = 0; i < view->op_count && seen; i++) {
+    if (!seen)
+        return SIZE_MAX;
+    for (size_t i = 0; i < view->op_count; i++) {
         uint32_t op = view->row[i], call = view->labels->op_call[op];
         bool is_node = (view->store->ops.flags[op] & GT_OP_IN_GRAPH) || (call != GT_NO_ROW && seen[call]);
         count += gt_kind_is_kernel(gt_op_kind(view, i)) && !is_node;
@@ -38,7 +40,7 @@ static size_t count_launches(const struct gt_view *view) {
             seen[call] = 1;
     }
     gt_free(seen);
-    return seen ? count : SIZE_MAX;
+    return count;
 }
 
 double gt_find_launch_storm(struct gt_evidence *evidence, struct gt_finding *finding) {

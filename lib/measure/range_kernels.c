@@ -184,6 +184,8 @@ static enum gt_status warn(struct gt_section *section, const struct attribution 
         }
     }
     struct gt_arena *arena = &section->report->arena;
+    if (share <= 0 && !(sums->view->store->facts & GT_FACT_CORRELATION))
+        return GT_OK; /* nothing is known of what was launched where */
     if (share < threshold)
         gt_section_note(section, GT_FOR_ALL,
                         gt_arena_printf(arena,

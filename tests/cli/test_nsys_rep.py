@@ -307,6 +307,7 @@ def test_without_nsys_both_remedies_are_named(gputime, nsys, unknown):
     for options in (["--reader", "native"], ["--nsys-cmd", "/nowhere/nsys"]):
         text = failure(gputime, unknown, *options, env=nsys.environment())
         assert "'br2'" in text and "install nsys" in text and "nsys export --type sqlite" in text
+        assert ("there is no program '/nowhere/nsys'" in text) == (options[0] == "--nsys-cmd")
     text = failure(gputime, SMALL, "--reader", "nsys", "--nsys-cmd", "/nowhere/nsys")
     assert "there is no program '/nowhere/nsys'" in text
 

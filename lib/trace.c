@@ -82,7 +82,7 @@ static enum gt_status decode(const char *const *paths, size_t count, const struc
         status = gt_decoder_choose(sources[0], &decoder, err);
     if (status == GT_OK) {
         struct gt_decode_options how = {
-            .threads = gt_threads_count(options->threads > 0 ? (size_t)options->threads : 0),
+            .threads = gt_threads_count(options->threads),
             .reader = (enum gt_reader)options->reader,
             .nsys_command = options->nsys_command,
             .progress = options->progress,
@@ -137,7 +137,7 @@ static enum gt_status load(struct gputime_trace *trace, const struct gputime_opt
         if (status != GT_OK)
             return status;
     }
-    return gt_labels_new_by_rules(trace->store, trace->rules, &trace->labels, err);
+    return gt_labels_new_by_rules(trace->store, trace->rules, gt_threads_count(options->threads), &trace->labels, err);
 }
 
 API enum gputime_status gputime_options_check(const struct gputime_options *options, struct gputime_error *err) {

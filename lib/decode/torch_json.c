@@ -154,18 +154,24 @@ static enum gt_status run_workers(struct decoding *decoding, struct gt_error *er
     return status;
 }
 
-/* Takes the chunks that begin exactly where the reader has come to; reads all others again, in their place. */
+static bool is_forgotten(const struct decoding *decoding, const struct chunk *chunk) {
+    return decoding->builders[chunk->worker].segments[chunk->segment].forgotten;
+}
+
+/* Takes the chunks that begin exactly where the reader has come to; reads all others again, in their place. With a
+   chunk go all that its worker read behind it: they may know strings and tracks by numbers that it gave. */
 static enum gt_status join_chunks(struct decoding *decoding, struct gt_error *err) {
     struct gt_torch_reader *reader = &decoding->reader;
     for (size_t i = 0; i < decoding->chunk_count; i++) {
         const struct chunk *chunk = &decoding->chunks[i];
-        if (gt_torch_reader_is_at_element(reader) && chunk->begin == gt_torch_reader_offset(reader)) {
+        if (!is_forgotten(decoding, chunk) && gt_torch_reader_is_at_element(reader) &&
+            chunk->begin == gt_torch_reader_offset(reader)) {
             gt_torch_reader_skip_to(reader, chunk->end, !chunk->ends_array);
             reader->region.element_count += chunk->element_count;
             reader_sink(decoding)->event_count += chunk->event_count;
             continue;
         }
-        gt_builder_drop(&decoding->builders[chunk->worker], chunk->segment);
+        gt_builder_forget(&decoding->builders[chunk->worker], chunk->segment);
         gt_builder_begin(reader_builder(decoding), i + 1);
         if (gt_torch_reader_run(reader, chunk->limit, err) != GT_OK)
             return GT_ERR;

@@ -66,6 +66,14 @@ const struct gt_phase_set *gt_evidence_phases(struct gt_evidence *evidence) {
     return phases ? phases : &none;
 }
 
+const struct gt_launch_rate *gt_evidence_launch_rate(struct gt_evidence *evidence) {
+    static const struct gt_launch_rate none;
+    const struct gt_launch_rates *rates = gt_shared_rates(evidence->view, evidence->err);
+    if (!rates)
+        keep_failure(evidence, evidence->err->code);
+    return rates ? &rates->items[rates->count - 1] : &none;
+}
+
 int64_t gt_evidence_amount(struct gt_evidence *evidence, enum gt_amount amount) {
     const struct gt_account *accounts = gt_evidence_accounts(evidence);
     int64_t sum_ns = 0;
@@ -165,11 +173,8 @@ const char *gt_told_bytes(struct gt_evidence *evidence, uint64_t bytes) {
 
 const char *gt_told_text(struct gt_evidence *evidence, struct gt_str text) {
     enum { LONGEST = 60 };
-    size_t length = text.len;
-    if (length > LONGEST)
-        for (length = LONGEST; length && ((unsigned char)text.ptr[length] & 0xc0) == 0x80;)
-            length--; /* not in the middle of a character */
-    return gt_arena_printf(evidence->arena, "'%.*s%s'", (int)length, text.ptr, length < text.len ? "..." : "").ptr;
+    struct gt_str kept = gt_str_cut(text, LONGEST);
+    return gt_arena_printf(evidence->arena, "'%.*s%s'", (int)kept.len, kept.ptr, kept.len < text.len ? "..." : "").ptr;
 }
 
 const char *gt_told_kernel(struct gt_evidence *evidence, gt_strid full_name) {

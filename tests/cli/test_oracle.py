@@ -87,7 +87,8 @@ FACTS = {
     "ranges": [],
 }
 # What tables are ordered by, largest first.
-ORDERS = {"gaps": "gap_ns", "stream_gaps": "gap_ns", "memory": "total_ns", "transitions": "avg_ns"}
+ORDERS = {"gaps": "gap_ns", "stream_gaps": "gap_ns", "memory": "total_ns", "transitions": "avg_ns",
+          "idle_work": "total_ns"}
 KERNEL_ORDERS = {"summary": "total_ns", "kernels": "count"}
 LEAST_ROWS = 10  # that a table which does not show all must have
 INTEGERS = {"count", "total_ns", "min_ns", "max_ns", "queued", "queue_max_ns", "ops", "bytes", "device", "stream",

@@ -397,7 +397,7 @@ const struct cli_command cli_command_table[] = {
      .help = "GPU and non-GPU time of runs by category, side by side",
      .usage = "RUN...",
      .details = "A RUN is FILE,ENGINE,MODEL,SECONDS: a trace, whose rules its kernels are classed by ('gputime list "
-                "rules'), and how long the run took without a profiler (0: as long as the trace has GPU work); or a "
+                "engines'), and how long the run took without a profiler (0: as long as the trace has GPU work); or a "
                 "trace alone. Time that ops overlap counts once, for the earlier; what the run has beside is "
                 "CPU(non-GPU). Writes result.csv and result.html, unless --format or --output says else.",
      .action = CLI_ACTION_REPORT,
@@ -496,8 +496,8 @@ const struct cli_command cli_command_table[] = {
 
     {.name = "list",
      .help = "what can be read, measured and written",
-     .usage = "inputs|analyses|outputs|categories|rules",
-     .words = "inputs|analyses|outputs|categories|rules",
+     .usage = "inputs|analyses|outputs|categories|engines|rules",
+     .words = "inputs|analyses|outputs|categories|engines|rules",
      .details = "Prints one of the lists of what this build of gputime knows.",
      .action = CLI_ACTION_LIST,
      .groups = CLI_GROUP_FORMAT | CLI_GROUP_RULES,

@@ -84,7 +84,8 @@ const struct gt_layout gt_layouts[] = {
                {.head = "", .table = "kernels", .limit = 1,
                 .row = "Top kernel: {name:~28} ({share*100:.1}% of kernel time, {count} launches)\n"},
                {.head = "", .table = "launch_rate", .limit = 1,
-                .row = "Launches: {count} kernels, {per_second:.0} a second; median kernel {median_ns/1000:.2} us\n"},
+                .row = "Launches: {count} kernels, {per_second:.0}/s in {window_ns/1000000:.1} ms without pauses; "
+                       "median kernel {median_ns/1000:.2} us\n"},
                {.head = "", .table = "accounting", .sort = "idle_ns", .limit = 1,
                 .row = "Most idle: GPU {device}, {idle_share*100:.1}% of {span_ns/1000000:.1} ms\n"}}},
 

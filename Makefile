@@ -29,7 +29,8 @@ LDLIBS   := -pthread $(CONFIG_LIBS) -lsqlite3 -lz -lzstd -llz4 -lpcre2-8 -lm
 # The page of --format html is made by npm from web/, once for all builds; WEB=0 leaves it out.
 WEB         ?= 1
 PAGE        := $(if $(filter-out 0,$(WEB)),build/web/head.html)
-PAGE_OBJECT := $(BUILD)/obj/lib/write/page$(if $(PAGE),,-none).o
+PAGE_CHOICE := $(BUILD)/obj/page.$(if $(PAGE),with,without)
+PAGE_OBJECT := $(BUILD)/obj/lib/write/page.o
 
 LIB_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard lib/*.c lib/*/*.c)) $(PAGE_OBJECT)
 CLI_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard cli/*.c))
@@ -55,7 +56,11 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/config.mk
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(PAGE_OBJECT): lib/write/page.S $(PAGE)
+# Of the two stamps only that of the last build exists, so that another WEB links again.
+$(PAGE_CHOICE):
+	@mkdir -p $(@D) && rm -f $(BUILD)/obj/page.* && touch $@
+
+$(PAGE_OBJECT): lib/write/page.S $(PAGE) $(PAGE_CHOICE)
 	@mkdir -p $(@D)
 	$(CC) $(if $(PAGE),-DGT_PAGE_HEAD='"build/web/head.html"' -DGT_PAGE_TAIL='"build/web/tail.html"') -c -o $@ $<
 
@@ -65,10 +70,9 @@ build/web/head.html: build/web/packages $(WEB_SOURCES)
 
 # The packages that the lock file names; the stamp stands outside web/ so that `make clean` has them checked again.
 build/web/packages: web/package.json web/package-lock.json
-	@./setup.sh web
 	@mkdir -p $(@D)
-	@cd web && npm ci --silent --ignore-scripts --no-audit --no-fund || { \
-	    echo "npm could not fetch the packages of the page; 'make WEB=0' builds without it" >&2; exit 1; }
+	@./setup.sh web && cd web && npm ci --loglevel=error --ignore-scripts --no-audit --no-fund >/dev/null || { \
+	    echo "the packages of the page could not be installed; 'make WEB=0' builds without it" >&2; exit 1; }
 	@touch $@
 
 # A cached trace is as good as the code that decoded it, so that code's checksum is part of the cache's key.
@@ -87,12 +91,13 @@ $(BUILD)/gputime: $(CLI_OBJECTS) $(BUILD)/libgputime.a
 
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libgputime.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(BUILD)/libgputime.a -lcmocka $(LDLIBS)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(filter %/libprogram.a,$^) $(BUILD)/libgputime.a -lcmocka $(LDLIBS)
 
-# Calls that this test makes fail, one after the other.
-TORTURED := malloc calloc realloc free mmap mremap munmap read pread write pwrite fsync rename renameat pthread_create \
+# Calls that these tests make fail, one after the other.
+TORTURED := malloc calloc realloc free strdup asprintf mmap mremap munmap read pread write pwrite fsync rename renameat pthread_create \
     gt_arena_alloc gt_arena_array gt_arena_copy
-$(BUILD)/unit/test_torture: LDFLAGS += $(TORTURED:%=-Wl,--wrap=%)
+$(BUILD)/unit/test_torture $(BUILD)/unit/test_torture_commands: LDFLAGS += $(TORTURED:%=-Wl,--wrap=%)
+$(BUILD)/unit/test_torture_commands: $(BUILD)/libprogram.a
 
 # The program for tests that run it, or parts of it, inside of themselves: its main function has another name.
 $(BUILD)/libprogram.a: $(CLI_OBJECTS)
@@ -146,10 +151,10 @@ TSAN := OPTIMISE="-O1 -g" EXTRA_CFLAGS="-fsanitize=thread" EXTRA_LDFLAGS="-fsani
 asan: $(PAGE)
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/asan $(ASAN) build/asan/gputime
 
-# The torture test makes allocations fail, which ThreadSanitizer's own runtime does not survive.
+# The torture tests make allocations fail, which ThreadSanitizer's own runtime does not survive.
 tsan: $(PAGE)
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/tsan $(TSAN) build/tsan/gputime
-	@$(MAKE) --no-print-directory -s unit BUILD=build/tsan SKIP=test_torture $(TSAN)
+	@$(MAKE) --no-print-directory -s unit BUILD=build/tsan SKIP="test_torture test_torture_commands" $(TSAN)
 
 # What each fuzz target starts from: its seeds, which hold every input that ever failed, and files of tests/data.
 seeds_of = $(wildcard tests/fuzz/seeds/$1/*) $(FUZZ_DATA_$1)

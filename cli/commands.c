@@ -156,6 +156,7 @@ static const struct cli_list class_list = {.table = "class_stats", .sort_offset 
 
 static const char *const range_analyses[] = {"phases", "ranges", "range_categories", "operators", NULL};
 static const char *const range_tree_analyses[] = {"phases", "ranges", "range_tree", "range_categories", NULL};
+static const char *const range_page_analyses[] = {"range_tree", "timeline", NULL};
 static const char *const range_data_analyses[] = {"range_instances", "range_texts", NULL};
 
 static const struct gputime_shape range_tree_shapes[] = {
@@ -363,7 +364,7 @@ const struct cli_command cli_command_table[] = {
                 .shapes = range_tree_shapes,
                 .lists = {&nested_ranges}},
                {.for_data = true, .analyses = range_data_analyses},
-               TIMELINE_PART},
+               {.for_page = true, .analyses = range_page_analyses}},
      .notes = {{"top", "rows to show (20; with --tree 40; 0 = all)"}},
      .examples = {"gputime ranges --sort exclusive_ns profile.sqlite", "gputime ranges --tree trace.json.gz",
                   "gputime ranges --table range_instances --csv profile.sqlite"}},
@@ -462,7 +463,7 @@ const struct cli_command cli_command_table[] = {
      .notes = {{"top", "kernels to show (10; 0 = all)"}},
      .examples = {"gputime diff before.json.gz after.json.gz", "gputime diff --of kernels --per step a.sqlite b.json",
                   "gputime diff --a a1.json a2.json --b b1.json b2.json -o pr.md",
-                  "gputime diff a.json b.json --fail-if 'step>+3%' --fail-if 'kernel:*flash*>+10%'"}},
+                  "gputime diff a.json b.json --fail-if 'step>+3%' --fail-if 'kernel:*nccl*>+9%'"}},
 
     {.name = "check",
      .help = "limits of one trace for CI: idle, gaps, kernels, health",
@@ -490,7 +491,8 @@ const struct cli_command cli_command_table[] = {
      .groups = CLI_GROUP_NAMES | CLI_GROUP_FILE,
      .notes = {{"names", "full; hash: kernels and ranges are k_3f9a0c12 and\n"
                          "the like"},
-               {"output", "the file to write"}},
+               {"output", "the file to write"},
+               {"quiet", "do not tell what was written"}},
      .examples = {"gputime redact profile.sqlite -o shared.sqlite",
                   "gputime redact --names hash profile.sqlite -o shared.sqlite"}},
 

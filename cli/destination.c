@@ -110,6 +110,11 @@ static enum gputime_status plan_folder(const struct cli_command *command, const 
     return GPUTIME_OK;
 }
 
+/* Nobody reads a page on a terminal that stands in a file already. */
+static const char *printed_format(const char *asked, const char *output) {
+    return asked && !(output && cli_format_is_page(asked)) ? asked : "text";
+}
+
 enum gputime_status cli_destinations_plan(const struct cli_command *command, const struct cli_options *options,
                                           struct cli_destination destinations[CLI_MAX_DESTINATIONS], size_t *count,
                                           struct gputime_error *err) {
@@ -144,7 +149,7 @@ enum gputime_status cli_destinations_plan(const struct cli_command *command, con
     if (!status)
         status = plan_own_files(command, options, destinations, count, err);
     if (!status && !options->quiet && (!options->output || command->prints_too))
-        destinations[(*count)++] = (struct cli_destination){.format = asked ? asked : "text"};
+        destinations[(*count)++] = (struct cli_destination){.format = printed_format(asked, options->output)};
     if (!status && *count == 0) /* quiet: still made and written, so that what is wrong with it is said */
         destinations[(*count)++] = (struct cli_destination){.path = "/dev/null", .format = "text"};
     return status;

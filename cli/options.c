@@ -222,7 +222,7 @@ const struct cli_option cli_option_table[] = {
      .offset = AT(fail_if),
      .argument = "CHANGE",
      .group = CLI_GROUP_DIFF,
-     .help = "exit 3 on such a change beyond the noise: 'step>+3%',\n"
+     .help = "exit 3 on such a change beyond noise: 'step>+3%',\n"
              "'idle>+2ms', 'kernel:*flash*>+10%'; may be repeated"},
     {.name = "limit",
      .type = CLI_TEXTS,
@@ -411,7 +411,7 @@ const struct cli_option cli_option_table[] = {
      .letter = 'q',
      .type = CLI_FLAG,
      .offset = AT(quiet),
-     .group = CLI_GROUP_OUTPUT,
+     .group = CLI_GROUP_FILE,
      .help = "print nothing but errors; files are written"},
 
     {.name = "strict",

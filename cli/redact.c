@@ -25,7 +25,7 @@ enum gputime_status cli_redact_run(const struct cli_command *command, const stru
         return cli_fail_usage(err, "'%s' needs a file to write; usage: gputime %s %s", command->name, command->name,
                               command->usage);
     enum gputime_status status = gputime_redact(words.items[0], options->output, options->lib.names, &done, err);
-    if (status)
+    if (status || options->quiet)
         return status;
     printf("wrote %s: ", cli_terminal_text(name, sizeof name, options->output));
     print_count("kept ", done.kept_tables, "table");

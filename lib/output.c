@@ -68,8 +68,8 @@ API enum gputime_status gputime_report_write(const struct gputime_report *report
     const struct gt_folder *folder = how->format ? gt_folder_find(how->format) : NULL;
     const struct gt_writer *writer;
     if (folder && !is_folder)
-        return gt_error_pass(
-            gt_fail_usage(&error, "format '%s' is a folder; end its path with a '/'", how->format), &error, err);
+        return gt_error_pass(gt_fail_usage(&error, "format '%s' is a folder; end its path with a '/'", how->format),
+                             &error, err);
     if (folder)
         return gt_error_pass(gt_folder_write(report->model, how, folder, path, &error), &error, err);
     enum gt_status status = choose_writer(how, path, is_folder, &writer, &error);

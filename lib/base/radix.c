@@ -90,3 +90,36 @@ bool gt_radix_sort(struct gt_radix_item *items, size_t count) {
     gt_free(spare);
     return true;
 }
+
+/* Drops items behind the bucket in which the last wanted one is, 11 bits of the keys at a time: what a digit leaves
+   over the next one tells apart. Equal keys are dropped from the sorted end alone. */
+bool gt_radix_sort_first(struct gt_radix_item *items, size_t count, size_t wanted) {
+    enum { SELECT_BITS = 11 };
+    uint64_t lowest, highest;
+    unsigned bits = 0;
+
+    if (is_sorted(items, count, &lowest, &highest) || wanted == 0)
+        return true;
+    while (bits < 64 && (highest - lowest) >> bits)
+        bits++;
+    while (bits > 0 && count / 2 > wanted) {
+        size_t in_bucket[1 << SELECT_BITS] = {0}, before = 0, bucket = 0, kept = 0;
+        unsigned shift = bits > SELECT_BITS ? bits - SELECT_BITS : 0;
+        for (size_t i = 0; i < count; i++) {
+            if (items[i].key < lowest)
+                before++;
+            else
+                in_bucket[(items[i].key - lowest) >> shift]++;
+        }
+        while (before + in_bucket[bucket] < wanted)
+            before += in_bucket[bucket++];
+        uint64_t bound = ((uint64_t)bucket << shift) + (((uint64_t)1 << shift) - 1); /* above lowest */
+        for (size_t i = 0; i < count; i++)
+            if (items[i].key < lowest || items[i].key - lowest <= bound)
+                items[kept++] = items[i];
+        count = kept;
+        lowest += (uint64_t)bucket << shift;
+        bits = shift;
+    }
+    return gt_radix_sort(items, count);
+}

@@ -1,5 +1,14 @@
-/* Search in borrowed text and likeness of texts: bytes come in, a place or a distance goes out. */
+/* Search in borrowed text, its beginning, and likeness of texts: bytes come in, a place or a distance goes out. */
 #include "base/str.h"
+
+struct gt_str gt_str_cut(struct gt_str text, size_t bytes) {
+    if (text.len <= bytes)
+        return text;
+    size_t length = bytes;
+    while (length && bytes - length < 3 && ((unsigned char)text.ptr[length] & 0xc0) == 0x80)
+        length--;
+    return (struct gt_str){text.ptr, length};
+}
 
 /* ASCII only, whatever the locale. */
 static unsigned char fold(char c) {

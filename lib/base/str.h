@@ -32,6 +32,9 @@ static inline int gt_str_cmp(struct gt_str a, struct gt_str b) {
     return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
+/* The first bytes of a text, at most so many, cut before a byte that begins a character. */
+struct gt_str gt_str_cut(struct gt_str text, size_t bytes);
+
 /* Where needle first occurs in text, ASCII case ignored; NULL if nowhere. An empty needle is found at once. */
 const char *gt_str_find_nocase(struct gt_str text, struct gt_str needle);
 

@@ -176,10 +176,58 @@ static inline const char *find_nested_special(const char *p, const char *end) {
     return p;
 }
 
+/* The next brace, or end. */
+static inline const char *find_brace(const char *p, const char *end) {
+    for (; end - p >= 8; p += 8) {
+        uint64_t word = load_eight(p);
+        uint64_t hits = zero_bytes(word ^ EACH_BYTE('{')) | zero_bytes(word ^ EACH_BYTE('}'));
+        if (hits)
+            return p + (__builtin_ctzll(hits) >> 3);
+    }
+    while (p < end && *p != '{' && *p != '}')
+        p++;
+    return p;
+}
+
+enum gt_json_status gt_json_skip_lines(const char **p, const char *end) {
+    const char *brace = find_brace(*p + 1, end), *line = brace;
+    if (brace == end)
+        return GT_JSON_MORE;
+    while (line[-1] == ' ')
+        line--;
+    if (*brace != '}' || (unsigned char)line[-1] > ' ')
+        return GT_JSON_BAD;
+    *p = brace + 1;
+    return GT_JSON_OK;
+}
+
+/* The object at *p, if it holds no other and so ends at its first closing brace. */
+static enum gt_json_status skip_flat_object(const char **p, const char *end) {
+    enum gt_json_status status = gt_json_skip_lines(p, end);
+    if (status != GT_JSON_BAD)
+        return status;
+    const char *at = *p + 1;
+    struct gt_json_text text;
+    for (;;) {
+        at = find_nested_special(at, end);
+        if (at == end || (*at == '"' && scan_string(&at, end, &text, is_string_end) != GT_JSON_OK))
+            return GT_JSON_MORE;
+        if (*at == '{')
+            return GT_JSON_BAD;
+        if (*at++ == '}') {
+            *p = at;
+            return GT_JSON_OK;
+        }
+    }
+}
+
 enum gt_json_status gt_json_skip_nested(const char **p, const char *end) {
     const char *begin = *p, *at = begin;
     struct nest nest = {0};
     struct gt_json_text text;
+    enum gt_json_status flat = *begin == '{' ? skip_flat_object(p, end) : GT_JSON_BAD;
+    if (flat != GT_JSON_BAD)
+        return flat;
     for (;;) {
         at = find_nested_special(at, end);
         if (at == end)

@@ -50,8 +50,14 @@ enum gt_json_status gt_json_scan_member_string(const char **p, const char *end, 
 /* A number, true, null, NaN, N/A ...: all up to white space or punctuation, perhaps nothing. */
 enum gt_json_status gt_json_scan_bare(const char **p, const char *end, struct gt_str *text);
 
-/* Moves behind the object or array that opens at *p, however deep. BAD: brackets that do not match, and an object that
-   begins where an object wants a key, which is how a lost closing bracket shows. On BAD, *p is where it showed. */
+/* Moves behind the object that opens at *p if its end is plain to see: the first brace in it closes, and only blanks
+   stand before it on its line. No string holds a raw line break, so this brace ends the object, whatever comes before.
+   BAD: it is not so plain. */
+enum gt_json_status gt_json_skip_lines(const char **p, const char *end);
+
+/* Moves behind the object or array that opens at *p, however deep; what stands in an object whose end is plain to see
+   is not looked at. BAD: brackets that do not match, and an object that begins where an object wants a key, which is
+   how a lost closing bracket shows. On BAD, *p is where it showed. */
 enum gt_json_status gt_json_skip_nested(const char **p, const char *end);
 
 /* Decodes escapes into buf, which has room for text.raw.len bytes; the result is never longer. Escapes that JSON does

@@ -222,9 +222,22 @@ static void intern_machines(const struct finish *finish) {
             intern_first(finish, machine_label(machine, text));
 }
 
+/* A process that some tables know with its machine and others by its bare number has two rows. */
+static bool find_twins(struct gt_builder *builder) {
+    const struct gt_processes *processes = &builder->store.processes;
+    struct gt_map seen = {0};
+    for (size_t i = 0; i < processes->count && !builder->has_twins; i++)
+        builder->has_twins =
+            gt_map_put_if_new(&seen, processes->label[i], (uint64_t)processes->pid[i], (uint32_t)i) != (uint32_t)i;
+    bool is_done = !seen.failed;
+    gt_map_release(&seen);
+    return is_done;
+}
+
 /* The number that the system knows each process by; a label keeps those apart that share one. */
-static void show_pids(const struct finish *finish) {
+static bool show_pids(const struct finish *finish) {
     char text[32];
+    bool is_done = true;
     if (finish->clashing.count)
         intern_machines(finish);
     for (size_t s = 0; s < finish->count; s++) {
@@ -236,7 +249,9 @@ static void show_pids(const struct finish *finish) {
                 processes->label[i] = gt_builder_string(builder, machine_label(machine, text));
             processes->pid[i] = (int64_t)pid_in(processes->pid[i]);
         }
+        is_done = find_twins(builder) && is_done;
     }
+    return is_done;
 }
 
 /* Who uses which device number. */
@@ -317,7 +332,7 @@ void gt_nsys_finish(struct gt_nsys_sink *sinks, size_t count, const struct gt_ns
     name_processes(&finish);
     for (size_t i = 0; i < capture->gpu_count; i++)
         name_device(&finish, &capture->gpus[i]);
-    show_pids(&finish);
+    is_done = show_pids(&finish) && is_done;
     gt_map_release(&finish.clashing);
     for (size_t s = 0; s < count && !is_done; s++)
         sinks[s].builder->failed = true;

@@ -5,10 +5,6 @@
 
 enum { COPIES_MAX = 64 /* of a node, one from the other: more are damage */ };
 
-static uint64_t process_id(uint64_t global_id) {
-    return global_id & ~UINT64_C(0xFFFFFF);
-}
-
 /* A node's number has its graph's above the place in it. */
 static uint64_t graph_of(uint64_t node) {
     return node >> 32;
@@ -16,7 +12,7 @@ static uint64_t graph_of(uint64_t node) {
 
 void gt_nsys_add_graph_op(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity) {
     bool is_whole = activity->kind == GT_NSYS_GRAPH;
-    uint64_t process = process_id(activity->global_pid) | (is_whole ? GT_NSYS_WHOLE : 0);
+    uint64_t process = gt_nsys_global_pid(activity->global_pid) | (is_whole ? GT_NSYS_WHOLE : 0);
     uint64_t number = is_whole ? activity->graph_id : activity->graph_node;
     if (number == GT_NSYS_NO_ID || (is_whole && number > UINT32_MAX))
         return;
@@ -26,7 +22,7 @@ void gt_nsys_add_graph_op(struct gt_nsys_sink *sink, const struct gt_nsys_activi
 }
 
 void gt_nsys_add_clone(struct gt_nsys_sink *sink, const struct gt_nsys_clone *clone) {
-    uint64_t process = process_id(clone->global_tid);
+    uint64_t process = gt_nsys_global_pid(clone->global_tid);
     bool is_node = clone->node != GT_NSYS_NO_ID && clone->original_node != GT_NSYS_NO_ID;
     bool is_graph = clone->graph <= UINT32_MAX && clone->original_graph <= UINT32_MAX;
     if (is_node)

@@ -98,8 +98,7 @@ static gt_strid name_of(struct gt_nsys_sink *sink, uint64_t id, struct gt_str te
 
 gt_strid gt_nsys_string(struct gt_nsys_sink *sink, uint64_t id) {
     bool is_known;
-    gt_strid name = gt_nsys_has_string(sink->capture, id) ? name_of(sink, id, GT_STR(""), &is_known) : GT_STRID_EMPTY;
-    return name;
+    return gt_nsys_has_string(sink->capture, id) ? name_of(sink, id, GT_STR(""), &is_known) : GT_STRID_EMPTY;
 }
 
 /* By machine and process number, since machines use the same numbers; gt_nsys_finish leaves the latter to be seen. */
@@ -246,17 +245,13 @@ static struct gt_str nvtx_text(const struct gt_nsys_sink *sink, const struct gt_
     return event->text;
 }
 
-static uint64_t process_id(uint64_t global_tid) {
-    return global_tid & ~UINT64_C(0xFFFFFF);
-}
-
 static uint64_t domain_id(const struct gt_nsys_nvtx *event) {
     return event->domain_id == GT_NSYS_NO_ID ? 0 : event->domain_id;
 }
 
 /* The place of the domain's label instead of a string id. The default domain 0 may have been given a name, too. */
 static gt_strid domain_of(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event) {
-    size_t index = gt_nsys_label_index(sink, GT_NSYS_DOMAINS, process_id(event->global_tid), domain_id(event));
+    size_t index = gt_nsys_label_index(sink, GT_NSYS_DOMAINS, gt_nsys_global_pid(event->global_tid), domain_id(event));
     return index == SIZE_MAX ? 0 : (gt_strid)index;
 }
 
@@ -272,7 +267,7 @@ static uint64_t category_number(const struct gt_nsys_nvtx *event) {
 
 /* A category that no event names is known by its number. */
 static void add_category(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event) {
-    uint64_t process = process_id(event->global_tid), number = category_number(event);
+    uint64_t process = gt_nsys_global_pid(event->global_tid), number = category_number(event);
     char digits[24];
     size_t index = gt_nsys_label_index(sink, GT_NSYS_CATEGORIES, process, number);
     if (index == SIZE_MAX)
@@ -329,6 +324,7 @@ void gt_nsys_add_nvtx(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *even
     switch (event->type) {
     case NVTX_PUSH_POP:
     case NVTX_IMPORTED_PUSH_POP:
+    case GT_NSYS_NO_ID: /* the export does not tell what its events are */
         add_range(sink, event, GT_RANGE_NESTED);
         break;
     case NVTX_START_END:
@@ -339,11 +335,11 @@ void gt_nsys_add_nvtx(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *even
         add_range(sink, event, GT_RANGE_MARK);
         break;
     case NVTX_DOMAIN:
-        give_name(sink, GT_NSYS_DOMAINS, process_id(event->global_tid), domain_id(event), event);
+        give_name(sink, GT_NSYS_DOMAINS, gt_nsys_global_pid(event->global_tid), domain_id(event), event);
         break;
     case NVTX_CATEGORY:
         if (has_category(event))
-            give_name(sink, GT_NSYS_CATEGORIES, process_id(event->global_tid), category_number(event), event);
+            give_name(sink, GT_NSYS_CATEGORIES, gt_nsys_global_pid(event->global_tid), category_number(event), event);
         break;
     case NVTX_THREAD_NAME:
         give_name(sink, GT_NSYS_THREAD_NAMES, event->global_tid, 0, event);
@@ -381,7 +377,7 @@ static uint64_t number_in(struct gt_str text) {
     return gt_num_parse_uint((struct gt_str){text.ptr + from, digits}, &number) ? number : UINT64_MAX;
 }
 
-void gt_nsys_add_diagnostic(struct gt_nsys_sink *sink, struct gt_str text) {
+struct gt_str gt_nsys_loss(struct gt_str text, uint64_t *count) {
     static const struct gt_str losses[] = {
         GT_STR("Not all CUDA events might have been collected"),
         GT_STR("Not all NVTX events might have been collected"),
@@ -390,7 +386,15 @@ void gt_nsys_add_diagnostic(struct gt_nsys_sink *sink, struct gt_str text) {
         GT_STR("No CUDA events collected"),
         GT_STR("CUDA profiling might have not been started correctly"),
     };
+    *count = number_in(text);
     for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
         if (gt_str_starts(text, losses[i]))
-            gt_builder_issue(sink->builder, GT_ISSUE_EVENTS_DROPPED, number_in(text), GT_NO_OFFSET);
+            return losses[i];
+    return (struct gt_str){"", 0};
+}
+
+void gt_nsys_add_diagnostic(struct gt_nsys_sink *sink, struct gt_str text) {
+    uint64_t count;
+    if (gt_nsys_loss(text, &count).len)
+        gt_builder_issue(sink->builder, GT_ISSUE_EVENTS_DROPPED, count, GT_NO_OFFSET);
 }

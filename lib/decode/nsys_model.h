@@ -123,6 +123,8 @@ struct gt_nsys_overhead {
     struct gt_str name;
 };
 void gt_nsys_add_overhead(struct gt_nsys_sink *sink, const struct gt_nsys_overhead *overhead);
+/* How a diagnostic text begins that means lost data, and of how many events it speaks; empty: it means none. */
+struct gt_str gt_nsys_loss(struct gt_str text, uint64_t *count);
 /* A diagnostic text of the profiler: those that mean lost data become issues. */
 void gt_nsys_add_diagnostic(struct gt_nsys_sink *sink, struct gt_str text);
 
@@ -140,6 +142,11 @@ static inline bool gt_nsys_has_string(const struct gt_nsys_capture *capture, uin
 /* The id of a kernel's name: the first of these that the capture has a string for; GT_NSYS_NO_ID if there is none. */
 uint64_t gt_nsys_kernel_name(const struct gt_nsys_capture *capture, uint64_t demangled_id, uint64_t short_id,
                              uint64_t mangled_id);
+
+/* The id of the process that a thread's id, or its own, stands for. */
+static inline uint64_t gt_nsys_global_pid(uint64_t global_id) {
+    return global_id & ~UINT64_C(0xFFFFFF);
+}
 
 /* The machine (hardware and virtual machine) and the process, as one number; the process and thread number alone. */
 static inline int64_t gt_nsys_process_key(uint64_t global_id) {

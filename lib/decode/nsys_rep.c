@@ -261,10 +261,13 @@ static enum gt_status decode_native(struct decoding *decoding, const char *packi
 }
 
 static enum gt_status fail_unknown(const struct decoding *decoding, const char *subject, struct gt_error *err) {
+    const struct gt_decode_options *options = decoding->options;
+    const char *named = options->reader == GT_READER_AUTO ? options->nsys_command : NULL;
     return gt_fail(err,
-                   "cannot read '%s': %s; install nsys so that it can be exported, or give a file that 'nsys export "
-                   "--type sqlite' made of it elsewhere",
-                   subject, decoding->file.unknown);
+                   "cannot read '%s': %s%s%s%s; %sinstall nsys so that it can be exported, or give a file that 'nsys "
+                   "export --type sqlite' made of it elsewhere",
+                   subject, decoding->file.unknown, named ? ", and there is no program '" : "", named ? named : "",
+                   named ? "'" : "", decoding->file.is_cut ? "copy it again if it was cut, else " : "");
 }
 
 /* path: under which nsys finds the bytes of the source. */

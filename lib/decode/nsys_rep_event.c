@@ -113,7 +113,7 @@ static bool take_api(struct gt_nsys_rep_sink *sink, uint64_t type, struct gt_str
 static void take_payload(struct gt_nsys_rep_sink *sink, const struct gt_nsys_nvtx *event, struct gt_str payload) {
     struct gt_builder *builder = sink->model->builder;
     const struct gt_nsys_rep_schemas *schemas = &sink->facts->schemas;
-    uint64_t value, global_pid = event->global_tid & ~UINT64_C(0xFFFFFF);
+    uint64_t value, global_pid = gt_nsys_global_pid(event->global_tid);
     uint64_t domain = event->domain_id == GT_NSYS_NO_ID ? 0 : event->domain_id;
     struct gt_str bytes;
     const struct gt_nsys_rep_schema *schema = gt_nsys_rep_schemas_find(schemas, global_pid, domain, payload, &bytes);

@@ -32,7 +32,7 @@ static void take_activity(const struct gt_sqlite_row *row, struct gt_nsys_activi
     activity->graph_node = id_in(row, GT_NSYS_ACTIVITY_GRAPH_NODE);
     activity->global_pid = id_in(row, GT_NSYS_ACTIVITY_GLOBAL_PID);
     if (activity->global_pid != GT_NSYS_NO_ID)
-        activity->global_pid &= ~UINT64_C(0xFFFFFF); /* where only the thread is given */
+        activity->global_pid = gt_nsys_global_pid(activity->global_pid); /* where only the thread is given */
     else if (gt_sqlite_is_int(row, GT_NSYS_ACTIVITY_PID))
         activity->global_pid = bare_pid(row->cells[GT_NSYS_ACTIVITY_PID].integer);
 }

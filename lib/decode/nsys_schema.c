@@ -132,7 +132,7 @@ static bool is_taken(const struct gt_nsys_schema *schema, const struct gt_sqlite
 }
 
 /* The first table of a name, or without one that has a telling word, that fits the role; NULL if there is none. */
-static enum gt_status find_table(const struct gt_nsys_schema *schema, struct gt_sqlite_db *db, const struct role *role,
+static enum gt_status find_table(struct gt_nsys_schema *schema, struct gt_sqlite_db *db, const struct role *role,
                                  const char *name, struct gt_sqlite_table **found, struct gt_error *err) {
     *found = NULL;
     for (size_t t = 0; t < db->table_count && !*found; t++) {
@@ -144,6 +144,8 @@ static enum gt_status find_table(const struct gt_nsys_schema *schema, struct gt_
             return GT_ERR;
         if (fits)
             *found = table;
+        else if (name && gt_sqlite_table_has_rows(db, table))
+            schema->incomplete++;
     }
     return GT_OK;
 }

@@ -96,6 +96,7 @@ struct gt_nsys_table {
 struct gt_nsys_schema {
     struct gt_nsys_table tables[GT_NSYS_TABLES_MAX]; /* in the order of their roles */
     size_t count;
+    size_t incomplete; /* tables with rows that bear the name of a role and lack a column that it requires */
 };
 
 /* An error that lists the tables if this is no Nsight export. */

@@ -15,6 +15,7 @@ struct name_slot {
     uint64_t hash;
     struct gt_str text; /* in the string table; empty: the slot is free */
     gt_strid id;
+    char head[32]; /* of the text, then zeros */
 };
 
 struct gt_torch_fast {
@@ -30,23 +31,11 @@ static void init_constants(struct simd_constants *k) {
         size_t size;
         int value;
     } fills[] = {
-        {k->quote, 32, '"'},
-        {k->escape, 32, '\\'},
-        {k->last_control, 32, 0x1f},
-        {k->brackets, 32, 0x7f},
-        {k->bracket_bits, 32, 0x26},
-        {k->comma, 32, ','},
-        {k->colon, 32, ':'},
-        {k->space, 32, ' '},
-        {k->open_list, 32, '['},
-        {k->close_list, 32, ']'},
-        {k->open_object, 32, '{'},
-        {k->close_object, 32, '}'},
-        {k->zero_digit, 16, '0'},
-        {k->nine, 16, 9},
-        {k->minus, 16, '-'},
-        {k->moves, 16, 0x80},
-        {k->minus_to_nine, 16, '9' - '-'},
+        {k->quote, 32, '"'},        {k->escape, 32, '\\'},       {k->last_control, 32, 0x1f},
+        {k->brackets, 32, 0x7f},    {k->bracket_bits, 32, 0x26}, {k->comma, 32, ','},
+        {k->colon, 32, ':'},        {k->close_list, 32, ']'},    {k->open_object, 32, '{'},
+        {k->close_object, 32, '}'}, {k->zero_digit, 16, '0'},    {k->nine, 16, 9},
+        {k->minus, 16, '-'},        {k->moves, 16, 0x80},        {k->minus_to_nine, 16, '9' - '-'},
     };
     static const char pairs[] = {10, 1};
     static const int16_t fours[] = {100, 1}, eights[] = {10000, 1};
@@ -106,8 +95,25 @@ GT_SIMD_TARGET __attribute__((noinline)) static const char *skip_nested(const st
     return (*p == '{' || *p == '[') && gt_json_skip_nested(&behind, end) == GT_JSON_OK ? behind : NULL;
 }
 
+/* How often the size of a number may change before it is taken for one that always does. */
+enum { MAX_SIZE_CHANGES = 64 };
+
+/* Where a number at p ends. Most keep their size, times above all: going on from where the last one ended lets the CPU
+   begin with what follows while it still reads the digits. The compiler must not see that both places are the same. */
+GT_SIMD const char *foresee_end(struct gt_torch_node *node, const char *p, const char *behind) {
+    const char *foreseen = p + node->value_bytes, *hidden = foreseen;
+    __asm__("" : "+r"(hidden));
+    if (behind == foreseen)
+        return hidden;
+    if (behind && node->size_changes < MAX_SIZE_CHANGES) {
+        node->size_changes++;
+        node->value_bytes = node->size_changes < MAX_SIZE_CHANGES ? (uint32_t)(behind - p) : 0;
+    }
+    return behind;
+}
+
 /* Reads the value of a node at p; the place behind it, or NULL. */
-GT_SIMD const char *take_value(const struct simd_constants *k, const struct gt_torch_node *node, const char *p,
+GT_SIMD const char *take_value(const struct simd_constants *k, struct gt_torch_node *node, const char *p,
                                const char *end, struct reading *reading) {
     switch (node->slot) {
     case GT_TORCH_SLOT_NAME:
@@ -116,13 +122,15 @@ GT_SIMD const char *take_value(const struct simd_constants *k, const struct gt_t
     case GT_TORCH_SLOT_TEXT:
         return simd_skip_text(k, p);
     case GT_TORCH_SLOT_INT:
-        return simd_take_digits(k, p, &reading->values[node->field]);
+        return foresee_end(node, p, simd_take_digits(k, p, &reading->values[node->field]));
     case GT_TORCH_SLOT_MICROS:
-        return simd_take_micros(k, p, &reading->values[node->field]);
+        return foresee_end(node, p, simd_take_micros(k, p, &reading->values[node->field]));
     case GT_TORCH_SLOT_NUMBER:
-        return simd_skip_number(k, p);
+        return foresee_end(node, p, simd_skip_number(k, p));
     case GT_TORCH_SLOT_LIST:
         return simd_skip_list(k, p);
+    case GT_TORCH_SLOT_LINES:
+        return simd_skip_lines(k, p, end, node->indent);
     case GT_TORCH_SLOT_NESTED:
         return skip_nested(k, p, end);
     case GT_TORCH_SLOT_END:
@@ -173,11 +181,13 @@ GT_SIMD_TARGET static inline gt_strid find_name(struct gt_torch_fast *fast, stru
     struct name_slot *slot = &fast->names[reading->name_hash % NAME_SLOTS];
     struct gt_str name = {reading->name, (size_t)(reading->name_end - reading->name)};
     if (slot->hash == reading->name_hash && slot->text.len == name.len &&
-        simd_equal_texts(slot->text.ptr, name.ptr, name.len))
+        simd_equal_texts(&fast->constants, slot->head, slot->text.ptr, name))
         return slot->id;
     gt_strid id = gt_builder_string(builder, name);
-    if (id != GT_STRID_EMPTY)
-        *slot = (struct name_slot){reading->name_hash, gt_strtab_get(&builder->store.strings, id), id};
+    if (id != GT_STRID_EMPTY) {
+        *slot = (struct name_slot){reading->name_hash, gt_strtab_get(&builder->store.strings, id), id, {0}};
+        memcpy(slot->head, name.ptr, name.len < sizeof slot->head ? name.len : sizeof slot->head);
+    }
     return id;
 }
 

@@ -2,7 +2,6 @@
    read at the same time; packed ones and pipes are read in one go. Either way gives the same store. */
 #include "decode/torch_json.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -39,15 +38,23 @@ struct decoding {
     struct gt_source *source;
     const struct gt_decode_options *options;
     const struct gt_torch_sizes *sizes;
-    struct gt_builder *builders; /* the reader's, then one for each worker */
+    struct gt_builder *builders; /* one for each worker, then the reader's */
     struct gt_torch_sink *sinks; /* the same */
     size_t count;                /* of both */
     struct gt_torch_reader reader;
     struct worker *workers;
     struct chunk *chunks;
     size_t chunk_count;
-    atomic_size_t next_chunk;
+    struct gt_deal deal; /* of the chunks: those in front to the first worker, whose rows then stay where they are */
 };
+
+static struct gt_builder *reader_builder(const struct decoding *decoding) {
+    return &decoding->builders[decoding->count - 1];
+}
+
+static struct gt_torch_sink *reader_sink(const struct decoding *decoding) {
+    return &decoding->sinks[decoding->count - 1];
+}
 
 /* Goes to where the first event of the chunk seems to begin. false: none does. */
 static bool find_begin(struct worker *worker, const struct chunk *chunk) {
@@ -105,7 +112,7 @@ static void work(void *context, size_t index) {
     struct decoding *decoding = context;
     struct worker *worker = &decoding->workers[index];
     size_t i;
-    while (worker->status == GT_OK && (i = atomic_fetch_add(&decoding->next_chunk, 1)) < decoding->chunk_count) {
+    while (worker->status == GT_OK && gt_deal_take(&decoding->deal, index, &i)) {
         struct chunk *chunk = &decoding->chunks[i];
         chunk->worker = index;
         chunk->segment = gt_builder_begin(worker->sink->builder, i + 1);
@@ -132,11 +139,11 @@ static enum gt_status run_workers(struct decoding *decoding, struct gt_error *er
     if (!decoding->workers)
         return gt_fail_memory(err);
     for (size_t i = 0; i < count && status == GT_OK; i++) {
-        decoding->workers[i].sink = &decoding->sinks[i + 1];
+        decoding->workers[i].sink = &decoding->sinks[i];
         status = gt_torch_window_init(&decoding->workers[i].window, decoding->source, decoding->sizes,
                                       i == 0 ? decoding->options : NULL, err);
     }
-    atomic_init(&decoding->next_chunk, 0);
+    gt_deal_init(&decoding->deal, decoding->chunk_count, count);
     if (status == GT_OK)
         gt_threads_run(count, work, decoding);
     for (size_t i = 0; i < count && status == GT_OK; i++) {
@@ -147,19 +154,25 @@ static enum gt_status run_workers(struct decoding *decoding, struct gt_error *er
     return status;
 }
 
-/* Takes the chunks that begin exactly where the reader has come to; reads all others again, in their place. */
+static bool is_forgotten(const struct decoding *decoding, const struct chunk *chunk) {
+    return decoding->builders[chunk->worker].segments[chunk->segment].forgotten;
+}
+
+/* Takes the chunks that begin exactly where the reader has come to; reads all others again, in their place. With a
+   chunk go all that its worker read behind it: they may know strings and tracks by numbers that it gave. */
 static enum gt_status join_chunks(struct decoding *decoding, struct gt_error *err) {
     struct gt_torch_reader *reader = &decoding->reader;
     for (size_t i = 0; i < decoding->chunk_count; i++) {
         const struct chunk *chunk = &decoding->chunks[i];
-        if (gt_torch_reader_is_at_element(reader) && chunk->begin == gt_torch_reader_offset(reader)) {
+        if (!is_forgotten(decoding, chunk) && gt_torch_reader_is_at_element(reader) &&
+            chunk->begin == gt_torch_reader_offset(reader)) {
             gt_torch_reader_skip_to(reader, chunk->end, !chunk->ends_array);
             reader->region.element_count += chunk->element_count;
-            decoding->sinks[0].event_count += chunk->event_count;
+            reader_sink(decoding)->event_count += chunk->event_count;
             continue;
         }
-        gt_builder_drop(&decoding->builders[chunk->worker + 1], chunk->segment);
-        gt_builder_begin(&decoding->builders[0], i + 1);
+        gt_builder_forget(&decoding->builders[chunk->worker], chunk->segment);
+        gt_builder_begin(reader_builder(decoding), i + 1);
         if (gt_torch_reader_run(reader, chunk->limit, err) != GT_OK)
             return GT_ERR;
     }
@@ -218,7 +231,7 @@ static void release(struct decoding *decoding) {
 /* Events, or a place for them. */
 static bool is_trace(const struct decoding *decoding) {
     const struct gt_torch_reader *reader = &decoding->reader;
-    return decoding->sinks[0].event_count > 0 || reader->document.has_trace_events ||
+    return reader_sink(decoding)->event_count > 0 || reader->document.has_trace_events ||
            (reader->document.has_bare_array && reader->region.element_count == 0 && !reader->region.is_cut);
 }
 
@@ -247,15 +260,15 @@ enum gt_status gt_torch_json_decode_sized(struct gt_source *source, const struct
     enum gt_status status = init_builders(&decoding, workers + 1, err);
     if (status != GT_OK)
         goto out;
-    status = gt_torch_reader_init(&decoding.reader, source, &decoding.sinks[0], sizes, options, err);
+    status = gt_torch_reader_init(&decoding.reader, source, reader_sink(&decoding), sizes, options, err);
     if (status != GT_OK)
         goto out;
-    gt_builder_begin(&decoding.builders[0], 0);
+    gt_builder_begin(reader_builder(&decoding), 0);
     if (workers)
         status = read_parallel(&decoding, size_bytes, err);
     /* What is left: all of it, or what follows the chunks. */
     if (status == GT_OK)
-        gt_builder_begin(&decoding.builders[0], decoding.chunk_count + 1);
+        gt_builder_begin(reader_builder(&decoding), decoding.chunk_count + 1);
     if (status == GT_OK)
         status = gt_torch_reader_run(&decoding.reader, UINT64_MAX, err);
     if (status == GT_OK)

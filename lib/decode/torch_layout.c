@@ -23,6 +23,7 @@ struct step {
     struct gt_str literal, value;
     enum gt_torch_slot slot;
     enum gt_torch_field field;
+    uint32_t indent;
 };
 
 /* An event on its way into the tree. */
@@ -43,7 +44,7 @@ static bool add_step(struct draft *draft, enum gt_torch_slot slot, enum gt_torch
     struct gt_str literal = {draft->literal, (size_t)(to - draft->literal)};
     if (draft->step_count == MAX_STEPS || literal.len > MAX_LITERAL_BYTES || memchr(literal.ptr, '\0', literal.len))
         return false;
-    draft->steps[draft->step_count++] = (struct step){literal, {to, (size_t)(behind - to)}, slot, field};
+    draft->steps[draft->step_count++] = (struct step){literal, {to, (size_t)(behind - to)}, slot, field, 0};
     draft->literal = behind;
     return true;
 }
@@ -95,8 +96,23 @@ static bool draft_text(struct draft *draft, const char *p, struct gt_json_text t
     return (!is_wanted || names_track(field)) && add_step(draft, GT_TORCH_SLOT_TEXT, field, begin, behind);
 }
 
+/* The object at p, its end plain to see: what stands between the blanks at its beginning and those at its end. */
+static bool draft_lines(struct draft *draft, const char *p, const char *brace) {
+    const char *begin = gt_json_skip_space(p + 1, brace), *end = brace;
+    while (end > begin && gt_json_is_space(end[-1]))
+        end--;
+    if (begin == end)
+        return true;
+    if (!add_step(draft, GT_TORCH_SLOT_LINES, GT_TORCH_OTHER, begin, end))
+        return false;
+    draft->steps[draft->step_count - 1].indent = (uint32_t)(brace - end);
+    return true;
+}
+
 static bool draft_nested(struct draft *draft, const char *p, const char *behind) {
-    const char *inside = p + 1, *last = behind - 1;
+    const char *inside = p + 1, *last = behind - 1, *plain = p;
+    if (*p == '{' && gt_json_skip_lines(&plain, behind) == GT_JSON_OK)
+        return draft_lines(draft, p, last);
     for (const char *at = inside; at < last; at++)
         if (*at == '"' || *at == '[' || *at == '{' || *at == '}' || (unsigned char)*at < ' ')
             return add_step(draft, GT_TORCH_SLOT_NESTED, GT_TORCH_OTHER, p, behind);
@@ -220,7 +236,7 @@ static bool has_needful(const struct draft *draft) {
 
 static struct gt_torch_node *find_child(const struct gt_torch_node *parent, const struct step *step) {
     for (struct gt_torch_node *node = parent->children; node; node = node->other)
-        if (node->slot == step->slot && node->field == step->field &&
+        if (node->slot == step->slot && node->field == step->field && node->indent == step->indent &&
             gt_str_eq((struct gt_str){node->literal, node->literal_bytes}, step->literal))
             return node;
     return NULL;
@@ -254,6 +270,7 @@ static struct gt_torch_node *add_child(struct gt_torch_layout *layout, struct gt
         return NULL;
     node->slot = step->slot;
     node->field = step->field;
+    node->indent = step->indent;
     node->other = parent->children;
     parent->children = node;
     parent->next = node;

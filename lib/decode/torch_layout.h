@@ -23,7 +23,8 @@ enum gt_torch_slot {
     GT_TORCH_SLOT_MICROS, /* digits and decimals that are wanted as ns */
     GT_TORCH_SLOT_NUMBER, /* a number nobody asks for */
     GT_TORCH_SLOT_LIST,   /* what stands in brackets, no brackets or text in it */
-    GT_TORCH_SLOT_NESTED, /* an object or array nobody asks for */
+    GT_TORCH_SLOT_LINES,  /* what stands in an object nobody asks for, whose end is plain: see gt_json_skip_lines() */
+    GT_TORCH_SLOT_NESTED, /* any other object or array nobody asks for */
 };
 
 /* What becomes of an event. */
@@ -42,8 +43,11 @@ struct gt_torch_node {
     struct gt_torch_path *path;     /* of a GT_TORCH_SLOT_END */
     enum gt_torch_slot slot;
     enum gt_torch_field field;
+    uint32_t indent;          /* of a GT_TORCH_SLOT_LINES: bytes between its end and the brace */
     struct gt_str last_value; /* in the open tree */
     bool has_changed;         /* ... from one event to the next */
+    uint32_t value_bytes;     /* of the last number; 0: they are too different to guess */
+    uint32_t size_changes;    /* how often that was another one than before */
     uint32_t literal_bytes;   /* 1 or more */
     uint32_t last_bits;       /* one for each byte of the literal's last 32 or less */
     char literal[];           /* no NUL in it, GT_TORCH_PADDING zero bytes behind it */

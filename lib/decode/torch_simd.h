@@ -10,13 +10,15 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/str.h"
+
 #define GT_SIMD_TARGET __attribute__((target("avx2,bmi,pclmul")))
 #define GT_SIMD        GT_SIMD_TARGET __attribute__((always_inline)) static inline
 
 /* Constants that are read from memory: gcc builds those it knows out of immediates, three instructions each time. */
 struct simd_constants {
     char quote[32], escape[32], last_control[32], brackets[32], bracket_bits[32];
-    char comma[32], colon[32], space[32], open_list[32], close_list[32], open_object[32], close_object[32];
+    char comma[32], colon[32], close_list[32], open_object[32], close_object[32];
     char positions[32]; /* 0, 1, 2 ... */
     char hash_key[32];
     char zero_digit[16], nine[16], minus[16], minus_to_nine[16];
@@ -65,6 +67,11 @@ GT_SIMD const char *simd_skip_text(const struct simd_constants *k, const char *p
     return *p == '"' ? p : NULL;
 }
 
+/* All bits of the first bytes set; count: 0 to 32. */
+GT_SIMD __m256i simd_first(const struct simd_constants *k, int count) {
+    return _mm256_cmpgt_epi8(_mm256_set1_epi8((char)count), simd_load(k->positions));
+}
+
 /* Mixes 32 bytes of a text into its hash. Turning the hash makes their order count. */
 GT_SIMD __m256i simd_mix(const struct simd_constants *k, __m256i hash, __m256i bytes) {
     __m256i keyed = _mm256_xor_si256(bytes, simd_load(k->hash_key));
@@ -90,26 +97,26 @@ GT_SIMD const char *simd_hash_text(const struct simd_constants *k, const char *p
         p += 32;
     }
     int size = __builtin_ctz(specials);
-    __m256i is_inside = _mm256_cmpgt_epi8(_mm256_set1_epi8((char)size), simd_load(k->positions));
-    state = simd_mix(k, state, _mm256_and_si256(bytes, is_inside));
+    state = simd_mix(k, state, _mm256_and_si256(bytes, simd_first(k, size)));
     p += size;
     *hash = simd_fold(state, (size_t)(p - begin));
     return *p == '"' ? p : NULL;
 }
 
-/* Texts of the same size, not 0. Nothing behind them is read: the last step overlaps the one before. */
-GT_SIMD bool simd_equal_texts(const char *a, const char *b, size_t size) {
-    if (size >= 32) {
-        for (size_t i = 0; i + 32 < size; i += 32)
-            if (simd_equal(simd_load(a + i), simd_load(b + i)) != UINT32_MAX)
-                return false;
-        return simd_equal(simd_load(a + size - 32), simd_load(b + size - 32)) == UINT32_MAX;
-    }
-    if (size < 16)
-        return memcmp(a, b, size) == 0;
-    __m128i first = _mm_cmpeq_epi8(simd_load_half(a), simd_load_half(b));
-    __m128i last = _mm_cmpeq_epi8(simd_load_half(a + size - 16), simd_load_half(b + size - 16));
-    return _mm_movemask_epi8(_mm_and_si128(first, last)) == 0xffff;
+/* A text and another of the same size, not 0, whose first 32 bytes stand in `head`, with zeros behind a shorter one.
+   Nothing behind the other text is read: the last step overlaps the one before. */
+GT_SIMD bool simd_equal_texts(const struct simd_constants *k, const char *head, const char *other, struct gt_str text) {
+    __m256i bytes = simd_load(text.ptr);
+    if (text.len < 32)
+        bytes = _mm256_and_si256(bytes, simd_first(k, (int)text.len));
+    if (simd_equal(bytes, simd_load(head)) != UINT32_MAX)
+        return false;
+    if (text.len <= 32)
+        return true;
+    for (size_t i = 32; i + 32 < text.len; i += 32)
+        if (simd_equal(simd_load(text.ptr + i), simd_load(other + i)) != UINT32_MAX)
+            return false;
+    return simd_equal(simd_load(text.ptr + text.len - 32), simd_load(other + text.len - 32)) == UINT32_MAX;
 }
 
 /* ---- numbers ---- */
@@ -187,34 +194,47 @@ GT_SIMD const char *simd_skip_list(const struct simd_constants *k, const char *p
     }
 }
 
-/* 64 bytes of an object, as one bit for each byte. */
-struct simd_block {
-    uint64_t quote, comma, colon, space, open_list, close_list, close_object;
-    uint64_t odd; /* backslashes and opening braces */
-};
+/* One bit for each of 64 bytes that a function finds among 32 of them. */
+#define SIMD_BITS(find, k, p)                                                                                          \
+    ((uint32_t)_mm256_movemask_epi8(find(k, simd_load(p))) |                                                           \
+     (uint64_t)(uint32_t)_mm256_movemask_epi8(find(k, simd_load((p) + 32))) << 32)
 
-GT_SIMD uint64_t simd_equal_pair(__m256i low, __m256i high, const char *bytes) {
-    return simd_equal(low, simd_load(bytes)) | (uint64_t)simd_equal(high, simd_load(bytes)) << 32;
+GT_SIMD __m256i simd_quotes(const struct simd_constants *k, __m256i bytes) {
+    return _mm256_cmpeq_epi8(bytes, simd_load(k->quote));
 }
 
-GT_SIMD uint32_t simd_odd(const struct simd_constants *k, __m256i bytes) {
-    __m256i escapes = _mm256_cmpeq_epi8(bytes, simd_load(k->escape));
-    __m256i opens = _mm256_cmpeq_epi8(bytes, simd_load(k->open_object));
-    return (uint32_t)_mm256_movemask_epi8(_mm256_or_si256(escapes, opens));
+GT_SIMD __m256i simd_closers(const struct simd_constants *k, __m256i bytes) {
+    return _mm256_cmpeq_epi8(bytes, simd_load(k->close_object));
 }
 
-GT_SIMD struct simd_block simd_classify(const struct simd_constants *k, const char *p) {
-    __m256i low = simd_load(p), high = simd_load(p + 32);
-    return (struct simd_block){
-        .quote = simd_equal_pair(low, high, k->quote),
-        .comma = simd_equal_pair(low, high, k->comma),
-        .colon = simd_equal_pair(low, high, k->colon),
-        .space = simd_equal_pair(low, high, k->space),
-        .open_list = simd_equal_pair(low, high, k->open_list),
-        .close_list = simd_equal_pair(low, high, k->close_list),
-        .close_object = simd_equal_pair(low, high, k->close_object),
-        .odd = simd_odd(k, low) | (uint64_t)simd_odd(k, high) << 32,
-    };
+/* What may follow a text. */
+GT_SIMD __m256i simd_followers(const struct simd_constants *k, __m256i bytes) {
+    __m256i marks =
+        _mm256_or_si256(_mm256_cmpeq_epi8(bytes, simd_load(k->comma)), _mm256_cmpeq_epi8(bytes, simd_load(k->colon)));
+    return _mm256_or_si256(marks,
+                           _mm256_or_si256(_mm256_cmpeq_epi8(bytes, simd_load(k->close_list)), simd_closers(k, bytes)));
+}
+
+/* What makes an object more than texts, numbers and lists. */
+GT_SIMD __m256i simd_oddities(const struct simd_constants *k, __m256i bytes) {
+    return _mm256_or_si256(_mm256_cmpeq_epi8(bytes, simd_load(k->escape)),
+                           _mm256_cmpeq_epi8(bytes, simd_load(k->open_object)));
+}
+
+GT_SIMD __m256i simd_braces(const struct simd_constants *k, __m256i bytes) {
+    return _mm256_or_si256(_mm256_cmpeq_epi8(bytes, simd_load(k->open_object)), simd_closers(k, bytes));
+}
+
+/* The place so many bytes before the next brace. */
+GT_SIMD const char *simd_skip_lines(const struct simd_constants *k, const char *p, const char *end, size_t indent) {
+    for (const char *at = p; at < end; at += 64) {
+        uint64_t braces = SIMD_BITS(simd_braces, k, at);
+        if (braces) {
+            at += __builtin_ctzll(braces);
+            return (size_t)(at - p) >= indent ? at - indent : NULL;
+        }
+    }
+    return NULL;
 }
 
 /* Every bit becomes the parity of itself and all lower ones: what lies between quotes is set, the first one included.
@@ -224,44 +244,22 @@ GT_SIMD uint64_t simd_parity(uint64_t bits) {
     return (uint64_t)_mm_cvtsi128_si64(product);
 }
 
-/* For each of some brackets the next one among all of them: a bit added just behind a bracket is carried through the
-   bytes between to where the next one stands. *carry: the bracket before this block is one of `some`. */
-GT_SIMD uint64_t simd_next(uint64_t some, uint64_t all, unsigned long long *carry) {
-    unsigned long long sum;
-    bool leaves = __builtin_add_overflow(some << 1 | *carry, ~all, &sum);
-    *carry = leaves | some >> 63;
-    return sum & all;
-}
-
-/* Skips the object at p if it holds numbers, texts, lists of those, and lists of such lists, which is all that the args
-   of operators hold. The bracket behind each [ of an inner list must be its ]; without these pairs, [ and ] must take
-   turns, and every inner list must lie between two of them. A list of the object has a colon before it, an inner one
-   has not. Quotes are trusted only where a comma, colon or bracket follows the second of a pair. */
+/* Skips the object at p if it holds no other: it ends at the first closing brace outside texts. Quotes are trusted only
+   where a comma, colon or bracket follows the second of a pair. */
 GT_SIMD const char *simd_skip_object(const struct simd_constants *k, const char *p, const char *end) {
-    uint64_t text_before = 0, text_ended = 0, list_before = 0, colons = 0, spaces = 0;
-    unsigned long long is_after_inner = 0;
+    uint64_t text_before = 0, text_ended = 0;
     for (p++; p < end; p += 64) {
-        struct simd_block at = simd_classify(k, p);
-        uint64_t text = simd_parity(at.quote) ^ text_before, text_ends = at.quote & ~text;
-        uint64_t ends = at.close_object & ~text, last = ends & -ends;
-        uint64_t opens = at.open_list & ~text, closes = at.close_list & ~text;
-        uint64_t behind_colon =
-            (at.colon << 1 | colons >> 63) | ((at.colon << 2 | colons >> 62) & (at.space << 1 | spaces >> 63));
-        uint64_t inner_ends = simd_next(opens & ~behind_colon, opens | closes | last, &is_after_inner);
-        uint64_t outer_ends = closes & ~inner_ends;
-        uint64_t list = simd_parity((opens & behind_colon) | outer_ends) ^ list_before;
-        uint64_t may_follow = at.comma | at.colon | at.close_list | at.close_object;
-        uint64_t wrong = (inner_ends & ~closes) | (opens & ~list) | ((outer_ends | last) & list) |
-                         ((text_ends << 1 | text_ended) & ~may_follow) | at.odd;
+        uint64_t quotes = SIMD_BITS(simd_quotes, k, p), closers = SIMD_BITS(simd_closers, k, p);
+        uint64_t text = simd_parity(quotes) ^ text_before, text_ends = quotes & ~text;
+        uint64_t ends = closers & ~text, last = ends & -ends;
+        uint64_t wrong = ((text_ends << 1 | text_ended) & ~SIMD_BITS(simd_followers, k, p)) | (closers & text) |
+                         SIMD_BITS(simd_oddities, k, p);
         if (wrong & (last ^ (last - 1))) /* up to the last byte, or anywhere where it is not in this block */
             return NULL;
         if (last)
             return p + __builtin_ctzll(last) + 1;
         text_before = 0 - (text >> 63);
-        list_before = 0 - (list >> 63);
         text_ended = text_ends >> 63;
-        colons = at.colon;
-        spaces = at.space;
     }
     return NULL;
 }

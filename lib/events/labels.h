@@ -38,8 +38,11 @@ struct gt_step {
     uint32_t range;   /* row of ranges */
 };
 
+/* Who makes labels, each in memory of its own: several run at once. */
+enum gt_pass { GT_PASS_NAMES, GT_PASS_CLASSIFY, GT_PASS_CORRELATE, GT_PASS_STEPS, GT_PASS_ATTRIBUTE, GT_PASS_COUNT };
+
 struct gt_labels {
-    struct gt_arena arena; /* owns all below but short_names */
+    struct gt_arena arenas[GT_PASS_COUNT]; /* each owns what its pass made, all below but short_names */
 
     uint32_t *op_call; /* by op row: row of its launch call, GT_NO_ROW if the trace has none */
     uint32_t *op_step; /* by op row: index into steps, GT_NO_ROW if none */

@@ -111,16 +111,20 @@ static void merge_lanes(struct gt_merge *merge, const struct gt_piece *piece) {
     }
 }
 
-/* Strings and tracks, in order of first appearance in the file. Dropped segments count too: a later segment of the
-   same builder may use what they brought. */
+/* Strings and tracks, in order of first appearance in the file. Dropped segments count too unless they are forgotten: a
+   later segment of the same builder may use what they brought. */
 static bool merge_tracks(struct gt_merge *merge) {
     for (size_t p = 0; p < merge->piece_count; p++) {
         const struct gt_piece *piece = &merge->pieces[p];
+        if (piece->segment->forgotten)
+            continue;
         uint32_t *strings = merge->renumberings[piece->builder_index].maps[GT_REFERS_STRING];
         for (size_t i = piece->segment->string_begin; i < piece->segment->string_end; i++)
             strings[i] = gt_builder_string(&merge->target, gt_strtab_get(&piece->builder->store.strings, (gt_strid)i));
     }
     for (size_t p = 0; p < merge->piece_count && !merge->target.failed; p++) {
+        if (merge->pieces[p].segment->forgotten)
+            continue;
         merge_processes(merge, &merge->pieces[p]);
         merge_threads(merge, &merge->pieces[p]);
         merge_devices(merge, &merge->pieces[p]);
@@ -187,7 +191,7 @@ static void find_facts(struct gt_store *store) {
         if (i == 0 || store->projections.start_ns[i] < store->origin_ns)
             store->origin_ns = store->projections.start_ns[i];
     for (size_t i = 0; i < store->ranges.count && !(store->facts & GT_FACT_RANGES); i++)
-        if (store->ranges.thread[i] != GT_NO_TRACK)
+        if (store->ranges.kind[i] != GT_RANGE_GPU)
             store->facts |= GT_FACT_RANGES;
     if (store->cpu_ops.count)
         store->facts |= GT_FACT_CPU_OPS;
@@ -200,11 +204,11 @@ static void find_facts(struct gt_store *store) {
 }
 
 /* One builder that dropped nothing already is the store: its columns move without a copy. */
-static bool is_in_order(const struct gt_merge *merge, size_t builder_count) {
+static bool is_in_order(const struct gt_merge *merge, const struct gt_builder *builders, size_t builder_count) {
     for (size_t p = 0; p < merge->piece_count; p++)
         if (merge->pieces[p].segment->dropped || (p && merge->pieces[p].segment < merge->pieces[p - 1].segment))
             return false;
-    return builder_count == 1;
+    return builder_count == 1 && !builders[0].has_twins;
 }
 
 enum gt_status gt_store_seal(struct gt_builder *builders, size_t count, struct gt_store **out, struct gt_error *err) {
@@ -219,7 +223,7 @@ enum gt_status gt_store_seal(struct gt_builder *builders, size_t count, struct g
     }
     if (failed) {
         status = gt_fail_memory(err);
-    } else if (is_in_order(&merge, count)) {
+    } else if (is_in_order(&merge, builders, count)) {
         *store = builders[0].store;
         memset(&builders[0].store, 0, sizeof builders[0].store);
     } else {

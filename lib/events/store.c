@@ -337,6 +337,11 @@ void gt_builder_drop(struct gt_builder *builder, size_t segment) {
         builder->segments[segment].dropped = true;
 }
 
+void gt_builder_forget(struct gt_builder *builder, size_t first_segment) {
+    for (size_t i = first_segment; i < builder->segment_count; i++)
+        builder->segments[i].dropped = builder->segments[i].forgotten = true;
+}
+
 void gt_builder_issue(struct gt_builder *builder, enum gt_issue_id id, uint64_t count, uint64_t offset) {
     if (builder->segment_count == 0)
         return; /* only after gt_builder_begin ran out of memory */

@@ -158,7 +158,8 @@ void **gt_store_column(struct gt_store *store, const struct gt_column_info *colu
  */
 struct gt_segment {
     uint64_t order;
-    bool dropped;
+    bool dropped;   /* its rows and issues do not count */
+    bool forgotten; /* nor do its strings and tracks */
     size_t begin[GT_TABLE_COUNT], end[GT_TABLE_COUNT];
     size_t string_begin, string_end;
     uint64_t skipped_events;
@@ -171,6 +172,7 @@ struct gt_builder {
     struct gt_map process_ids, thread_ids, device_ids, lane_ids;
     struct gt_segment *segments;
     size_t segment_count, segment_capacity;
+    bool has_twins; /* processes that were told apart turned out to be one: sealing joins them */
     bool failed;
 };
 
@@ -182,6 +184,9 @@ void gt_builder_release(struct gt_builder *builder);
 size_t gt_builder_begin(struct gt_builder *builder, uint64_t order);
 void gt_builder_end(struct gt_builder *builder); /* ends the current chunk; sealing does it too */
 void gt_builder_drop(struct gt_builder *builder, size_t segment);
+
+/* Drops a segment and all behind it, with the strings and tracks that they brought: as if they had never been read. */
+void gt_builder_forget(struct gt_builder *builder, size_t first_segment);
 
 static inline gt_strid gt_builder_string(struct gt_builder *builder, struct gt_str text) {
     return gt_strtab_intern(&builder->store.strings, text);

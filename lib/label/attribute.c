@@ -20,7 +20,7 @@ struct forest {
 };
 
 static uint32_t *new_rows(struct gt_labels *labels, size_t count) {
-    uint32_t *rows = gt_arena_array(&labels->arena, count, sizeof *rows);
+    uint32_t *rows = gt_arena_array(&labels->arenas[GT_PASS_ATTRIBUTE], count, sizeof *rows);
     if (rows)
         memset(rows, 0xff, count * sizeof *rows);
     return rows;
@@ -33,13 +33,13 @@ static bool forest_init(struct forest *forest, const struct gt_store *store, str
     labels->range_parent = new_rows(labels, range_count);
     labels->range_beside = new_rows(labels, range_count);
     labels->range_last = new_rows(labels, range_count);
-    labels->range_level = gt_arena_array(&labels->arena, range_count, sizeof *labels->range_level);
-    labels->range_order = gt_arena_array(&labels->arena, range_count, sizeof *labels->range_order);
+    labels->range_level = gt_arena_array(&labels->arenas[GT_PASS_ATTRIBUTE], range_count, sizeof *labels->range_level);
+    labels->range_order = gt_arena_array(&labels->arenas[GT_PASS_ATTRIBUTE], range_count, sizeof *labels->range_order);
     forest->order = labels->range_order;
     forest->jump = gt_pages_alloc(range_count * sizeof *forest->jump);
     forest->bounds = gt_alloc_array(forest->track_count + 2, sizeof *forest->bounds);
     forest->cursors = gt_alloc_array(forest->track_count, sizeof *forest->cursors);
-    return forest->jump && forest->bounds && forest->cursors && !gt_arena_failed(&labels->arena);
+    return forest->jump && forest->bounds && forest->cursors && !gt_arena_failed(&labels->arenas[GT_PASS_ATTRIBUTE]);
 }
 
 static void forest_release(struct forest *forest) {
@@ -221,4 +221,4 @@ static enum gt_status find_ranges(const struct gt_store *store, struct gt_labels
     return ok ? GT_OK : gt_fail_memory(err);
 }
 
-const struct gt_label_pass gt_label_pass_attribute = {"attribute", "ranges of ops", find_ranges};
+const struct gt_label_pass gt_label_pass_attribute = {"attribute", "ranges of ops", true, find_ranges};

@@ -82,7 +82,7 @@ static uint8_t classify_name(struct classifier *classifier, enum gt_op_kind kind
     if (labels->rules)
         category = by_user_rules(classifier, category, full, &reason);
     if (kind == GT_OP_KERNEL || kind == GT_OP_GRAPH) {
-        struct gt_name_reason *kept = gt_arena_alloc(&labels->arena, sizeof *kept);
+        struct gt_name_reason *kept = gt_arena_alloc(&labels->arenas[GT_PASS_CLASSIFY], sizeof *kept);
         if (kept)
             *kept = reason;
         labels->name_reason[id] = kept;
@@ -100,13 +100,16 @@ static uint8_t classify(struct classifier *classifier, uint8_t kind, gt_strid id
 static bool classifier_init(struct classifier *classifier, const struct gt_store *store, struct gt_labels *labels) {
     size_t strings = store->strings.count;
     *classifier = (struct classifier){.store = store, .labels = labels, .builtin = gt_builtin_new()};
-    labels->op_category = gt_arena_array(&labels->arena, store->ops.count, sizeof *labels->op_category);
-    labels->group_category = gt_arena_array(&labels->arena, store->groups.count, sizeof *labels->group_category);
-    labels->name_reason = gt_arena_array(&labels->arena, strings, sizeof(const struct gt_name_reason *));
+    labels->op_category =
+        gt_arena_array(&labels->arenas[GT_PASS_CLASSIFY], store->ops.count, sizeof *labels->op_category);
+    labels->group_category =
+        gt_arena_array(&labels->arenas[GT_PASS_CLASSIFY], store->groups.count, sizeof *labels->group_category);
+    labels->name_reason =
+        gt_arena_array(&labels->arenas[GT_PASS_CLASSIFY], strings, sizeof(const struct gt_name_reason *));
     labels->categories = gt_categories;
     labels->category_count = GT_CATEGORY_COUNT;
     if (labels->rules) {
-        classifier->made = gt_arena_array(&labels->arena, MAX_CATEGORIES, sizeof *classifier->made);
+        classifier->made = gt_arena_array(&labels->arenas[GT_PASS_CLASSIFY], MAX_CATEGORIES, sizeof *classifier->made);
         labels->categories = classifier->made;
         labels->category_count = 0;
     }
@@ -117,7 +120,7 @@ static bool classifier_init(struct classifier *classifier, const struct gt_store
     uint8_t *known = gt_alloc_array(strings, KIND_COUNT);
     for (size_t k = 0; known && k < KIND_COUNT; k++)
         classifier->known[k] = known + k * strings;
-    return classifier->builtin && known && !gt_arena_failed(&labels->arena);
+    return classifier->builtin && known && !gt_arena_failed(&labels->arenas[GT_PASS_CLASSIFY]);
 }
 
 static enum gt_status classify_ops(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err) {
@@ -129,10 +132,10 @@ static enum gt_status classify_ops(const struct gt_store *store, struct gt_label
         labels->op_category[i] = classify(&classifier, ops->kind[i], ops->name[i]);
     for (size_t i = 0; ok && i < groups->count; i++)
         labels->group_category[i] = classify(&classifier, groups->kind[i], groups->name[i]);
-    ok = ok && gt_builtin_ok(classifier.builtin) && !gt_arena_failed(&labels->arena);
+    ok = ok && gt_builtin_ok(classifier.builtin) && !gt_arena_failed(&labels->arenas[GT_PASS_CLASSIFY]);
     gt_builtin_free(classifier.builtin);
     gt_free(classifier.known[0]);
     return ok ? GT_OK : gt_fail_memory(err);
 }
 
-const struct gt_label_pass gt_label_pass_classify = {"classify", "categories of ops", classify_ops};
+const struct gt_label_pass gt_label_pass_classify = {"classify", "categories of ops", false, classify_ops};

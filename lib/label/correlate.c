@@ -10,12 +10,21 @@
 /* So many rows ahead the index is fetched into the cache: it is larger than the cache for a million calls. */
 #define AHEAD 16
 
-/* Open addressing over rows of calls. The keys stay in the store's columns, so a slot takes four bytes. */
+/* The ids that ops of a process ask for, from the first to the last: where most are in use, each has a slot of its own.
+ */
+struct id_run {
+    uint64_t first, last; /* first > last: none */
+    size_t first_slot;
+};
+
+/* Open addressing over rows of calls, or one slot for each id of a run. The keys stay in the store's columns, so a slot
+   takes four bytes. */
 struct call_index {
     const struct gt_store *store;
-    bool any_process; /* the key is the id alone, and `several` says which ids more than one process has */
-    uint32_t *slots;  /* row + 1, 0 = free */
-    uint8_t *several; /* by slot; only with any_process */
+    bool any_process;          /* the key is the id alone, and `several` says which ids more than one process has */
+    const struct id_run *runs; /* by process, the last for GT_NO_TRACK; NULL: open addressing */
+    uint32_t *slots;           /* row + 1, 0 = free; one more than slot_count, which stays free */
+    uint8_t *several;          /* by slot; only with any_process */
     size_t slot_count;
 };
 
@@ -31,6 +40,7 @@ struct matcher {
     uint32_t only_process; /* all calls are of this one, unless has_several */
     bool has_several;
     struct call_index by_process, by_id;
+    struct id_run *runs;       /* by process, the last for GT_NO_TRACK */
     uint8_t *zero_calls;       /* by process, the last for GT_NO_TRACK: calls with id 0, counted up to 2 */
     struct device_vote *votes; /* by device */
 };
@@ -42,23 +52,52 @@ static uint64_t hash_pair(uint64_t a, uint64_t b) {
     return hash ^ hash >> 31;
 }
 
-static bool index_init(struct call_index *index, const struct gt_store *store, bool any_process) {
-    size_t slot_count = (size_t)1 << RUN_BITS;
+/* Places the runs one behind the other. False: the slots would be more than open addressing takes. */
+static bool place_runs(struct id_run *runs, size_t run_count, size_t most, size_t *slot_count) {
+    *slot_count = 0;
+    for (size_t i = 0; i < run_count; i++) {
+        runs[i].first_slot = *slot_count;
+        if (runs[i].first > runs[i].last)
+            continue;
+        if (runs[i].last - runs[i].first >= most - *slot_count)
+            return false;
+        *slot_count += (size_t)(runs[i].last - runs[i].first) + 1;
+    }
+    return true;
+}
+
+/* runs: may be NULL. */
+static bool index_init(struct call_index *index, const struct gt_store *store, bool any_process, struct id_run *runs) {
+    size_t slot_count = (size_t)1 << RUN_BITS, run_slots;
     while (slot_count / 2 < store->calls.count)
         slot_count *= 2;
-    *index = (struct call_index){.store = store, .any_process = any_process, .slot_count = slot_count};
-    index->slots = gt_pages_alloc(slot_count * sizeof *index->slots);
+    *index = (struct call_index){.store = store, .any_process = any_process};
+    if (runs && place_runs(runs, store->processes.count + 1, slot_count, &run_slots)) {
+        index->runs = runs;
+        slot_count = run_slots;
+    }
+    index->slot_count = slot_count;
+    index->slots = gt_pages_alloc((slot_count + 1) * sizeof *index->slots);
     if (any_process)
         index->several = gt_pages_alloc(slot_count * sizeof *index->several);
     return index->slots && (!any_process || index->several);
 }
 
 static void index_release(struct call_index *index) {
-    gt_pages_free(index->slots, index->slot_count * sizeof *index->slots);
+    gt_pages_free(index->slots, (index->slot_count + 1) * sizeof *index->slots);
     gt_pages_free(index->several, index->slot_count * sizeof *index->several);
 }
 
+static size_t by_process_or_none(const struct gt_store *store, uint32_t process) {
+    return process == GT_NO_TRACK ? store->processes.count : process;
+}
+
+/* Where to look first. */
 static size_t index_home(const struct call_index *index, uint32_t process, uint64_t id) {
+    if (index->runs) {
+        const struct id_run *run = &index->runs[by_process_or_none(index->store, process)];
+        return id >= run->first && id <= run->last ? run->first_slot + (size_t)(id - run->first) : index->slot_count;
+    }
     uint64_t run = hash_pair(index->any_process ? 0 : process, id >> RUN_BITS) << RUN_BITS;
     return (size_t)(run | (id & ((1u << RUN_BITS) - 1))) & (index->slot_count - 1);
 }
@@ -66,7 +105,7 @@ static size_t index_home(const struct call_index *index, uint32_t process, uint6
 /* The slot where the key is, or belongs. */
 static size_t index_slot(const struct call_index *index, uint32_t process, uint64_t id) {
     size_t slot = index_home(index, process, id);
-    for (; index->slots[slot]; slot = (slot + 1) & (index->slot_count - 1)) {
+    for (; index->slots[slot] && !index->runs; slot = (slot + 1) & (index->slot_count - 1)) {
         uint32_t call = index->slots[slot] - 1;
         if (index->store->calls.correlation[call] == id &&
             (index->any_process || gt_store_call_process(index->store, call) == process))
@@ -80,6 +119,8 @@ static void index_add(struct call_index *index, uint32_t call) {
     const struct gt_calls *calls = &index->store->calls;
     uint32_t process = gt_store_call_process(index->store, call);
     size_t slot = index_slot(index, process, calls->correlation[call]);
+    if (slot == index->slot_count)
+        return; /* no op asks for it */
     if (index->slots[slot] == 0) {
         index->slots[slot] = call + 1;
         return;
@@ -100,7 +141,7 @@ static uint32_t index_find(const struct call_index *index, uint32_t process, uin
 }
 
 static uint8_t *zero_calls_of(const struct matcher *matcher, uint32_t process) {
-    return &matcher->zero_calls[process == GT_NO_TRACK ? matcher->store->processes.count : process];
+    return &matcher->zero_calls[by_process_or_none(matcher->store, process)];
 }
 
 /* 0 is an ordinary id where one call of the process has it; where several have, it means that there is none. */
@@ -141,13 +182,30 @@ static bool survey_calls(struct matcher *matcher) {
     return false;
 }
 
+static bool find_runs(struct matcher *matcher) {
+    const struct gt_store *store = matcher->store;
+    matcher->runs = gt_alloc_array(store->processes.count + 1, sizeof *matcher->runs);
+    for (size_t i = 0; i <= store->processes.count && matcher->runs; i++)
+        matcher->runs[i].first = UINT64_MAX;
+    for (uint32_t op = 0; op < store->ops.count && matcher->runs; op++) {
+        uint64_t id = store->ops.correlation[op];
+        struct id_run *run = &matcher->runs[by_process_or_none(store, likely_process(matcher, op))];
+        if (id == GT_NO_CORRELATION)
+            continue;
+        run->first = id < run->first ? id : run->first;
+        run->last = id > run->last ? id : run->last;
+    }
+    return matcher->runs;
+}
+
 static bool build_indices(struct matcher *matcher) {
     const struct gt_store *store = matcher->store;
     matcher->zero_calls = gt_alloc_array(store->processes.count + 1, sizeof *matcher->zero_calls);
     if (!matcher->zero_calls)
         return false;
     bool needs_ids = survey_calls(matcher);
-    if (!index_init(&matcher->by_process, store, false) || (needs_ids && !index_init(&matcher->by_id, store, true)))
+    if ((!needs_ids && !find_runs(matcher)) || !index_init(&matcher->by_process, store, false, matcher->runs) ||
+        (needs_ids && !index_init(&matcher->by_id, store, true, NULL)))
         return false;
     for (uint32_t call = 0; call < store->calls.count; call++) {
         uint32_t ahead = call + AHEAD < store->calls.count ? call + AHEAD : call;
@@ -229,7 +287,7 @@ static void match_by_device(struct matcher *matcher) {
 static enum gt_status match_launches(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err) {
     struct matcher matcher = {.store = store, .labels = labels, .only_process = GT_NO_TRACK};
     enum gt_status status = GT_OK;
-    labels->op_call = gt_arena_array(&labels->arena, store->ops.count, sizeof *labels->op_call);
+    labels->op_call = gt_arena_array(&labels->arenas[GT_PASS_CORRELATE], store->ops.count, sizeof *labels->op_call);
     matcher.votes = gt_alloc_array(store->devices.count, sizeof *matcher.votes);
     if (!labels->op_call || !matcher.votes || !build_indices(&matcher)) {
         status = gt_fail_memory(err);
@@ -246,9 +304,10 @@ static enum gt_status match_launches(const struct gt_store *store, struct gt_lab
 out:
     index_release(&matcher.by_process);
     index_release(&matcher.by_id);
+    gt_free(matcher.runs);
     gt_free(matcher.zero_calls);
     gt_free(matcher.votes);
     return status;
 }
 
-const struct gt_label_pass gt_label_pass_correlate = {"correlate", "launch calls of ops", match_launches};
+const struct gt_label_pass gt_label_pass_correlate = {"correlate", "launch calls of ops", false, match_launches};

@@ -1,4 +1,5 @@
-/* Labelling: passes over a sealed store, each filling some columns of the label set. passes.c has the table of all. */
+/* Labelling: passes over a sealed store, each filling some columns of the label set, several at once. passes.c has the
+   table of all. */
 #ifndef GT_LABEL_LABEL_H
 #define GT_LABEL_LABEL_H
 
@@ -7,16 +8,18 @@
 
 struct gt_label_pass {
     const char *key, *title;
+    bool needs_calls; /* runs when the launch calls of ops are known; others need nothing */
     enum gt_status (*run)(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err);
 };
 
-extern const struct gt_label_pass *const gt_label_passes[]; /* in the order they run */
+extern const struct gt_label_pass *const gt_label_passes[]; /* in the order they start */
 extern const size_t gt_label_pass_count;
 
 /* The labels borrow from the store, which must outlive them. */
 enum gt_status gt_labels_new(const struct gt_store *store, struct gt_labels **out, struct gt_error *err);
-/* The same with a user's rules for the categories, which the labels borrow too; NULL for the built-in ones. */
-enum gt_status gt_labels_new_by_rules(const struct gt_store *store, const struct gt_rules *rules,
+/* The same with a user's rules for the categories, which the labels borrow too (NULL for the built-in ones), on so many
+   threads. */
+enum gt_status gt_labels_new_by_rules(const struct gt_store *store, const struct gt_rules *rules, size_t threads,
                                       struct gt_labels **out, struct gt_error *err);
 void gt_labels_free(struct gt_labels *labels); /* NULL is fine */
 

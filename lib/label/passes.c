@@ -1,10 +1,11 @@
 /* The table of labelling passes and the life of a label set: in comes a sealed store, out goes all that is known beside
    it. */
 #include "base/mem.h"
+#include "base/threads.h"
 #include "label/label.h"
 
-/* In the order they run: steps and attribute need the launch calls that correlate finds. */
-#define PASSES(PASS) PASS(names) PASS(classify) PASS(correlate) PASS(steps) PASS(attribute)
+/* The longest first. */
+#define PASSES(PASS) PASS(correlate) PASS(classify) PASS(names) PASS(attribute) PASS(steps)
 
 #define DECLARE(pass) extern const struct gt_label_pass gt_label_pass_##pass;
 PASSES(DECLARE)
@@ -13,32 +14,62 @@ PASSES(DECLARE)
 const struct gt_label_pass *const gt_label_passes[] = {PASSES(LIST)};
 const size_t gt_label_pass_count = sizeof gt_label_passes / sizeof *gt_label_passes;
 
-enum gt_status gt_labels_new_by_rules(const struct gt_store *store, const struct gt_rules *rules,
+/* Passes that need nothing of each other. */
+struct round {
+    const struct gt_store *store;
+    struct gt_labels *labels;
+    const struct gt_label_pass *passes[GT_PASS_COUNT];
+    size_t count;
+    enum gt_status status[GT_PASS_COUNT];
+    struct gt_error err[GT_PASS_COUNT];
+};
+
+static void run_pass(void *context, size_t index) {
+    struct round *round = context;
+    round->status[index] = round->passes[index]->run(round->store, round->labels, &round->err[index]);
+}
+
+static enum gt_status run_round(const struct gt_store *store, struct gt_labels *labels, bool needs_calls,
+                                size_t threads, struct gt_error *err) {
+    struct round round = {.store = store, .labels = labels};
+    for (size_t i = 0; i < gt_label_pass_count; i++)
+        if (gt_label_passes[i]->needs_calls == needs_calls)
+            round.passes[round.count++] = gt_label_passes[i];
+    gt_threads_deal(threads, round.count, run_pass, &round);
+    for (size_t i = 0; i < round.count; i++)
+        if (round.status[i] != GT_OK) {
+            *err = round.err[i];
+            return round.status[i];
+        }
+    return GT_OK;
+}
+
+enum gt_status gt_labels_new_by_rules(const struct gt_store *store, const struct gt_rules *rules, size_t threads,
                                       struct gt_labels **out, struct gt_error *err) {
     *out = NULL;
     struct gt_labels *labels = gt_alloc_array(1, sizeof *labels);
     if (!labels)
         return gt_fail_memory(err);
     labels->rules = rules;
-    for (size_t i = 0; i < gt_label_pass_count; i++) {
-        enum gt_status status = gt_label_passes[i]->run(store, labels, err);
-        if (status != GT_OK) {
-            gt_labels_free(labels);
-            return status;
-        }
-    }
-    *out = labels;
-    return GT_OK;
+    enum gt_status status = run_round(store, labels, false, threads, err);
+    if (status == GT_OK)
+        status = run_round(store, labels, true, threads, err);
+    if (status == GT_OK)
+        *out = labels;
+    else
+        gt_labels_free(labels);
+    return status;
 }
 
 enum gt_status gt_labels_new(const struct gt_store *store, struct gt_labels **out, struct gt_error *err) {
-    return gt_labels_new_by_rules(store, NULL, out, err);
+    return gt_labels_new_by_rules(store, NULL, 1, out, err);
 }
 
 void gt_labels_free(struct gt_labels *labels) {
     if (!labels)
         return;
     gt_strtab_release(&labels->short_names);
-    gt_arena_release(&labels->arena);
+    for (size_t i = 0; i < GT_PASS_COUNT; i++)
+        gt_arena_release(&labels->arenas[i]);
     gt_free(labels);
 }

@@ -169,7 +169,7 @@ static bool collect_steps(const struct gt_store *store, struct gt_labels *labels
     const struct step_kind *kind = NULL;
     uint64_t *answers = choose_kind(store, &kind) ? new_answers(store, kind, &labels->step_count) : NULL;
     if (answers)
-        labels->steps = gt_arena_array(&labels->arena, labels->step_count, sizeof *labels->steps);
+        labels->steps = gt_arena_array(&labels->arenas[GT_PASS_STEPS], labels->step_count, sizeof *labels->steps);
     size_t filled = 0;
     for (size_t i = 0; i < ranges->count && labels->steps && kind; i++)
         if (can_be_step(store, i) && answers[ranges->name[i]] >= FIRST_NUMBER)
@@ -266,7 +266,7 @@ static void attribute_ops(const struct gt_store *store, struct gt_labels *labels
 static enum gt_status find_steps(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err) {
     struct span_tree tree = {0};
     enum gt_status status = GT_OK;
-    labels->op_step = gt_arena_array(&labels->arena, store->ops.count, sizeof *labels->op_step);
+    labels->op_step = gt_arena_array(&labels->arenas[GT_PASS_STEPS], store->ops.count, sizeof *labels->op_step);
     if (!labels->op_step || !collect_steps(store, labels) || !tree_init(&tree, labels)) {
         status = gt_fail_memory(err);
         goto out;
@@ -277,4 +277,4 @@ out:
     return status;
 }
 
-const struct gt_label_pass gt_label_pass_steps = {"steps", "steps of ops", find_steps};
+const struct gt_label_pass gt_label_pass_steps = {"steps", "steps of ops", true, find_steps};

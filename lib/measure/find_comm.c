@@ -17,6 +17,18 @@ static size_t worst_device(struct gt_evidence *evidence, enum gt_amount amount, 
     return worst;
 }
 
+/* Exposed communication of all devices that compute of the same device could have hidden. */
+static int64_t hideable_ns(struct gt_evidence *evidence) {
+    const struct gt_account *accounts = gt_evidence_accounts(evidence);
+    int64_t sum_ns = 0;
+    for (size_t d = 0; d < evidence->view->device_count && accounts; d++) {
+        const int64_t *ns = accounts[d].ns;
+        int64_t free_ns = gt_ns_between(ns[GT_AMOUNT_OVERLAP], ns[GT_AMOUNT_COMPUTE]);
+        sum_ns = gt_ns_add(sum_ns, ns[GT_AMOUNT_EXPOSED_COMM] < free_ns ? ns[GT_AMOUNT_EXPOSED_COMM] : free_ns);
+    }
+    return sum_ns;
+}
+
 double gt_find_exposed_comm(struct gt_evidence *evidence, struct gt_finding *finding) {
     double share;
     size_t worst = worst_device(evidence, GT_AMOUNT_EXPOSED_COMM, &share);
@@ -29,7 +41,7 @@ double gt_find_exposed_comm(struct gt_evidence *evidence, struct gt_finding *fin
     gt_finding_tell(evidence, finding, "%s of its %s of communication ran while nothing was computed.",
                     gt_told_ns(evidence, (double)ns[GT_AMOUNT_EXPOSED_COMM]),
                     gt_told_ns(evidence, (double)ns[GT_AMOUNT_COMM]));
-    finding->recoverable_ns = gt_evidence_amount(evidence, GT_AMOUNT_EXPOSED_COMM);
+    finding->recoverable_ns = hideable_ns(evidence);
     return share;
 }
 
@@ -41,19 +53,11 @@ double gt_find_poor_overlap(struct gt_evidence *evidence, struct gt_finding *fin
     double span_ns = (double)gt_evidence_amount(evidence, GT_AMOUNT_SPAN);
     if (comm_ns < 0.05 * span_ns || comm_ns <= 0)
         return GT_NOTHING_FOUND;
-    const struct gt_account *accounts = gt_evidence_accounts(evidence);
-    int64_t hideable_ns = 0;
-    for (size_t d = 0; d < evidence->view->device_count && accounts; d++) {
-        const int64_t *ns = accounts[d].ns;
-        int64_t free_ns = gt_ns_between(ns[GT_AMOUNT_OVERLAP], ns[GT_AMOUNT_COMPUTE]);
-        int64_t exposed_ns = ns[GT_AMOUNT_EXPOSED_COMM];
-        hideable_ns = gt_ns_add(hideable_ns, exposed_ns < free_ns ? exposed_ns : free_ns);
-    }
     gt_finding_title(evidence, finding, "Only %s of the communication runs under compute",
                      gt_told_share(evidence, overlap_ns, comm_ns));
     gt_finding_tell(evidence, finding, "%s of communication and %s of compute overlap for %s.",
                     gt_told_ns(evidence, comm_ns), gt_told_ns(evidence, compute_ns), gt_told_ns(evidence, overlap_ns));
-    finding->recoverable_ns = hideable_ns;
+    finding->is_told_by_others = true; /* by exposed_comm */
     return 1 - overlap_ns / comm_ns;
 }
 

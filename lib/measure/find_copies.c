@@ -112,7 +112,8 @@ double gt_find_small_copies(struct gt_evidence *evidence, struct gt_finding *fin
     struct copy_sum sum = sum_copies(evidence->view, is_small);
     if (sum.count == 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "%s between host and GPU of 64 kB or less", gt_told_counted(evidence, sum.count, "copy"));
+    gt_finding_title(evidence, finding, "%s between host and GPU of 64 kB or less",
+                     gt_told_counted(evidence, sum.count, "copy"));
     gt_finding_tell(evidence, finding,
                     "They moved %s in %s, %s each on average: starting a copy costs more than moving.",
                     gt_told_bytes(evidence, sum.bytes), gt_told_ns(evidence, (double)sum.total_ns),

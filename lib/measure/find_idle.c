@@ -16,6 +16,15 @@ static void tell_causes(struct gt_evidence *evidence, struct gt_finding *finding
     gt_finding_tell(evidence, finding, "By cause: %s.", text.ptr);
 }
 
+/* Do findings on what the host did tell of most idle time behind the warm-up? */
+static bool is_told_by_others(struct gt_evidence *evidence) {
+    const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
+    __int128 told_ns = 0;
+    for (int class = GT_HOST_GAP_NONE + 1; class < GT_HOST_GAP_COUNT; class ++)
+        told_ns += gaps->sums[class].total_ns;
+    return told_ns > gaps->sums[GT_HOST_GAP_NONE].total_ns;
+}
+
 double gt_find_idle_gpu(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_view *view = evidence->view;
     const struct gt_idle *idle = gt_evidence_idle(evidence);
@@ -44,7 +53,7 @@ double gt_find_idle_gpu(struct gt_evidence *evidence, struct gt_finding *finding
                     gt_told_ns(evidence, (double)worst.total_ns), gt_told_ns(evidence, span_ns),
                     gt_told_counted(evidence, worst.count, "gap"));
     tell_causes(evidence, finding, (uint32_t)(worst_device - view->devices));
-    finding->recoverable_ns = gt_gap_sum_recoverable(&worst);
+    finding->is_told_by_others = is_told_by_others(evidence);
     return worst_share;
 }
 
@@ -58,30 +67,20 @@ static void tell_warm_up(struct gt_evidence *evidence, struct gt_finding *findin
 
 /* The CPU is late again and again, by microseconds each time. Pauses have reasons of their own. */
 double gt_find_host_bound(struct gt_evidence *evidence, struct gt_finding *finding) {
-    const struct gt_idle *idle = gt_evidence_idle(evidence);
-    int64_t steady_ns = gt_evidence_steady_ns(evidence);
-    struct gt_gap_sum late = {0};
-    __int128 pauses_ns = 0;
-    for (size_t i = 0; i < idle->count; i++) {
-        const struct gt_idle_gap *gap = &idle->gaps[i];
-        if (gap->start_ns < steady_ns)
-            continue;
-        if (gap->gap_ns >= GT_PAUSE_NS)
-            pauses_ns += gap->gap_ns;
-        else if (gap->cause == GT_IDLE_HOST || gap->cause == GT_IDLE_LAUNCH)
-            gt_gap_sum_add(&late, gap);
-    }
-    double running_ns = (double)(gt_evidence_steady_span_ns(evidence) - pauses_ns);
-    if (late.count == 0 || running_ns <= 0)
+    const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
+    const struct gt_gap_sum *late = &gaps->sums[GT_HOST_GAP_LATE];
+    double running_ns = (double)(gt_evidence_steady_span_ns(evidence) - gaps->pauses_ns);
+    if (late->count == 0 || running_ns <= 0)
         return GT_NOTHING_FOUND;
     gt_finding_title(evidence, finding, "The GPU waits for the CPU to launch work: %s of the time",
-                     gt_told_share(evidence, (double)late.total_ns, running_ns));
+                     gt_told_share(evidence, (double)late->total_ns, running_ns));
     gt_finding_tell(evidence, finding, "In %s the next op was not launched yet or still on its way: %s of %s, %s each.",
-                    gt_told_counted(evidence, late.count, "gap"), gt_told_ns(evidence, (double)late.total_ns),
-                    gt_told_ns(evidence, running_ns), gt_told_ns(evidence, (double)late.total_ns / (double)late.count));
+                    gt_told_counted(evidence, late->count, "gap"), gt_told_ns(evidence, (double)late->total_ns),
+                    gt_told_ns(evidence, running_ns),
+                    gt_told_ns(evidence, (double)late->total_ns / (double)late->count));
     tell_warm_up(evidence, finding);
-    finding->recoverable_ns = gt_gap_sum_recoverable(&late);
-    return (double)late.total_ns / running_ns;
+    finding->recoverable_ns = gt_gap_sum_recoverable(late);
+    return (double)late->total_ns / running_ns;
 }
 
 /* "launched by cudaLaunchKernel in the range 'decode'" */
@@ -98,50 +97,37 @@ static const char *launch_of(struct gt_evidence *evidence, const struct gt_idle_
 
 double gt_find_host_stalls(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_view *view = evidence->view;
-    const struct gt_idle *idle = gt_evidence_idle(evidence);
-    int64_t steady_ns = gt_evidence_steady_ns(evidence);
-    const struct gt_idle_gap *longest = NULL;
-    struct gt_gap_sum stalls = {0};
-    for (size_t i = 0; i < idle->count; i++) {
-        const struct gt_idle_gap *gap = &idle->gaps[i];
-        if (gap->gap_ns < GT_PAUSE_NS || gap->cause != GT_IDLE_HOST || gap->start_ns < steady_ns)
-            continue;
-        gt_gap_sum_add(&stalls, gap);
-        longest = !longest || gap->gap_ns > longest->gap_ns ? gap : longest;
-    }
+    const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
+    const struct gt_gap_sum *stalls = &gaps->sums[GT_HOST_GAP_STALL];
+    const struct gt_idle_gap *longest = gaps->longest_stall;
     double span_ns = (double)gt_evidence_steady_span_ns(evidence);
     if (!longest || span_ns <= 0)
         return GT_NOTHING_FOUND;
     gt_finding_title(evidence, finding, "The CPU left the GPU without work for %s at a time or longer: %s of the span",
-                     gt_told_ns(evidence, GT_PAUSE_NS), gt_told_share(evidence, (double)stalls.total_ns, span_ns));
-    gt_finding_tell(evidence, finding, "%s of 1 ms or more, %s in all.", gt_told_counted(evidence, stalls.count, "gap"),
-                    gt_told_ns(evidence, (double)stalls.total_ns));
+                     gt_told_ns(evidence, GT_PAUSE_NS), gt_told_share(evidence, (double)stalls->total_ns, span_ns));
+    gt_finding_tell(evidence, finding, "%s of 1 ms or more, %s in all.",
+                    gt_told_counted(evidence, stalls->count, "gap"), gt_told_ns(evidence, (double)stalls->total_ns));
     gt_finding_tell(evidence, finding, "The longest, %s at %s, ended with %s, %s; the thread was %s.",
                     gt_told_ns(evidence, (double)longest->gap_ns),
                     gt_told_ns(evidence, (double)gt_ns_between(view->store->origin_ns, longest->start_ns)),
                     gt_told_kernel(evidence, view->store->ops.name[view->row[longest->next]]),
                     launch_of(evidence, longest), gt_host_activity_names[longest->activity]);
     tell_warm_up(evidence, finding);
-    finding->recoverable_ns = gt_gap_sum_recoverable(&stalls);
-    return (double)stalls.total_ns / span_ns;
+    finding->recoverable_ns = gt_gap_sum_recoverable(stalls);
+    return (double)stalls->total_ns / span_ns;
 }
 
 double gt_find_sync_waits(struct gt_evidence *evidence, struct gt_finding *finding) {
-    const struct gt_idle *idle = gt_evidence_idle(evidence);
-    int64_t steady_ns = gt_evidence_steady_ns(evidence);
-    struct gt_gap_sum waits = {0};
-    for (size_t i = 0; i < idle->count; i++)
-        if (idle->gaps[i].cause == GT_IDLE_SYNC && idle->gaps[i].start_ns >= steady_ns)
-            gt_gap_sum_add(&waits, &idle->gaps[i]);
+    const struct gt_gap_sum *waits = &gt_evidence_host_gaps(evidence)->sums[GT_HOST_GAP_SYNC];
     double span_ns = (double)gt_evidence_steady_span_ns(evidence);
-    if (waits.count == 0 || span_ns <= 0)
+    if (waits->count == 0 || span_ns <= 0)
         return GT_NOTHING_FOUND;
     gt_finding_title(evidence, finding, "The GPU runs dry while the CPU waits for it: %s of the span",
-                     gt_told_share(evidence, (double)waits.total_ns, span_ns));
+                     gt_told_share(evidence, (double)waits->total_ns, span_ns));
     gt_finding_tell(evidence, finding,
                     "In %s, %s in all, the thread that launched next was inside a call that waits for the GPU.",
-                    gt_told_counted(evidence, waits.count, "gap"), gt_told_ns(evidence, (double)waits.total_ns));
+                    gt_told_counted(evidence, waits->count, "gap"), gt_told_ns(evidence, (double)waits->total_ns));
     tell_warm_up(evidence, finding);
-    finding->recoverable_ns = gt_gap_sum_recoverable(&waits);
-    return (double)waits.total_ns / span_ns;
+    finding->recoverable_ns = gt_gap_sum_recoverable(waits);
+    return (double)waits->total_ns / span_ns;
 }

@@ -1,15 +1,24 @@
 /* Rules on kernels and their launches: one that takes most of the time, too many launches, too short kernels. */
 #include "base/mem.h"
-#include "base/quantile.h"
 #include "measure/findings.h"
+#include "measure/launch_rate.h"
+
+/* The longest by name that is no graph traced as a whole; NULL: there is none. */
+static const struct gt_named *longest_kernel(struct gt_evidence *evidence) {
+    const struct gt_named_set *kernels = gt_evidence_kernels(evidence);
+    for (size_t i = 0; i < kernels->count; i++)
+        if (evidence->view->is_summed || gt_op_kind(evidence->view, kernels->items[i].first) == GT_OP_KERNEL)
+            return &kernels->items[i];
+    return NULL;
+}
 
 double gt_find_dominant_kernel(struct gt_evidence *evidence, struct gt_finding *finding) {
-    const struct gt_named_set *kernels = gt_evidence_kernels(evidence);
-    if (kernels->count == 0 || kernels->total_ns <= 0)
+    const struct gt_named *top = longest_kernel(evidence);
+    double all_ns = (double)gt_evidence_kernels(evidence)->total_ns;
+    if (!top || all_ns <= 0)
         return GT_NOTHING_FOUND;
-    const struct gt_named *top = &kernels->items[0];
     const char *name = gt_told_kernel(evidence, top->full_name);
-    double total_ns = (double)top->stats.total_ns, all_ns = (double)kernels->total_ns;
+    double total_ns = (double)top->stats.total_ns;
     gt_finding_title(evidence, finding, "One kernel takes %s of the kernel time: %s",
                      gt_told_share(evidence, total_ns, all_ns), name);
     gt_finding_tell(evidence, finding, "%s took %s in %s, %s each on average.", name, gt_told_ns(evidence, total_ns),
@@ -17,48 +26,39 @@ double gt_find_dominant_kernel(struct gt_evidence *evidence, struct gt_finding *
     return total_ns / all_ns;
 }
 
-/* Kernels behind the warm-up: how many, and the median of their lengths. */
-struct kernel_sample {
-    size_t count;
-    double median_ns;
-};
-
-static struct kernel_sample sample_kernels(struct gt_evidence *evidence) {
-    const struct gt_view *view = evidence->view;
-    int64_t steady_ns = gt_evidence_steady_ns(evidence);
-    struct kernel_sample sample = {0};
-    int64_t *lengths = gt_alloc_array(view->op_count, sizeof *lengths);
-    if (!lengths)
-        gt_evidence_fail(evidence);
-    for (size_t i = 0; i < view->op_count && lengths; i++)
-        if (gt_kind_is_kernel(gt_op_kind(view, i)) && view->start_ns[i] >= steady_ns)
-            lengths[sample.count++] = gt_op_ns(view, i);
-    if (lengths)
-        sample.median_ns = gt_quantile(lengths, sample.count, 0.5);
-    gt_free(lengths);
-    return sample;
+/* Kernels that were launched one by one, not as nodes of a graph. SIZE_MAX: memory was short. */
+static size_t count_launches(const struct gt_view *view) {
+    uint8_t *seen = gt_alloc_array(view->store->calls.count, 1);
+    size_t count = 0;
+    if (!seen)
+        return SIZE_MAX;
+    for (size_t i = 0; i < view->op_count; i++) {
+        uint32_t op = view->row[i], call = view->labels->op_call[op];
+        bool is_node = (view->store->ops.flags[op] & GT_OP_IN_GRAPH) || (call != GT_NO_ROW && seen[call]);
+        count += gt_kind_is_kernel(gt_op_kind(view, i)) && !is_node;
+        if (call != GT_NO_ROW)
+            seen[call] = 1;
+    }
+    gt_free(seen);
+    return count;
 }
 
-/* Launches for each second of a device's time, pauses left out: loading a model launches nothing. */
 double gt_find_launch_storm(struct gt_evidence *evidence, struct gt_finding *finding) {
     enum { NO_STORM, MANY_LAUNCHES, STORM };
-    const struct gt_idle *idle = gt_evidence_idle(evidence);
-    int64_t steady_ns = gt_evidence_steady_ns(evidence);
-    __int128 running_ns = gt_evidence_steady_span_ns(evidence);
-    for (size_t i = 0; i < idle->count; i++)
-        if (idle->gaps[i].gap_ns >= GT_PAUSE_NS && idle->gaps[i].start_ns >= steady_ns)
-            running_ns -= idle->gaps[i].gap_ns;
-    struct kernel_sample kernels = sample_kernels(evidence);
-    if (kernels.count < 1000 || running_ns <= 0) /* a rate of a few launches means nothing */
+    struct gt_launch_rate rate;
+    size_t launches = count_launches(evidence->view);
+    if (launches == SIZE_MAX || !gt_launch_rate_measure(evidence->view, &rate)) {
+        gt_evidence_fail(evidence);
         return GT_NOTHING_FOUND;
-    double per_second = (double)kernels.count / ((double)running_ns / 1e9);
-    bool is_storm =
-        (per_second >= 50000 && kernels.median_ns <= 10000) || (per_second >= 100000 && kernels.median_ns <= 20000);
+    }
+    /* The rate of a few launches means nothing, nor does that of kernels that graphs brought. */
+    if (rate.count < 1000 || launches < rate.count / 2)
+        return GT_NOTHING_FOUND;
     gt_finding_title(evidence, finding, "%s kernel launches a second, half of the kernels within %s",
-                     gt_told_count(evidence, (size_t)per_second), gt_told_ns(evidence, kernels.median_ns));
-    gt_finding_tell(evidence, finding, "%s in %s of GPU time; gaps of 1 ms or more are left out.",
-                    gt_told_counted(evidence, kernels.count, "launch"), gt_told_ns(evidence, (double)running_ns));
-    return is_storm ? STORM : per_second >= 100000 ? MANY_LAUNCHES : NO_STORM;
+                     gt_told_count(evidence, (size_t)rate.per_second), gt_told_ns(evidence, rate.median_ns));
+    gt_finding_tell(evidence, finding, "%s in %s; time in which no kernel ran for 10 ms or more is left out.",
+                    gt_told_counted(evidence, rate.count, "launch"), gt_told_ns(evidence, (double)rate.window_ns));
+    return rate.is_storm ? STORM : rate.per_second >= 100000 ? MANY_LAUNCHES : NO_STORM;
 }
 
 enum { TINY_NS = 5000 };
@@ -90,19 +90,16 @@ static void tell_tiny_names(struct gt_evidence *evidence, struct gt_finding *fin
 double gt_find_tiny_kernels(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_view *view = evidence->view;
     const struct gt_idle *idle = gt_evidence_idle(evidence);
-    int64_t steady_ns = gt_evidence_steady_ns(evidence);
+    const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
     size_t tiny = 0, kernels = 0;
     for (uint32_t i = 0; i < view->op_count; i++) {
         kernels += gt_op_kind(view, i) == GT_OP_KERNEL;
         tiny += is_tiny(view, i);
     }
-    struct gt_gap_sum waits = {0};
-    for (size_t i = 0; i < idle->count; i++) {
-        const struct gt_idle_gap *gap = &idle->gaps[i];
-        bool is_launch = gap->cause == GT_IDLE_HOST || gap->cause == GT_IDLE_LAUNCH;
-        if (is_launch && gap->gap_ns < GT_PAUSE_NS && gap->start_ns >= steady_ns && is_tiny(view, gap->next))
-            gt_gap_sum_add(&waits, gap);
-    }
+    __int128 waits_ns = 0;
+    for (size_t i = 0; i < idle->count && gaps->of; i++)
+        if (gaps->of[i] == GT_HOST_GAP_LATE && is_tiny(view, idle->gaps[i].next))
+            waits_ns += idle->gaps[i].gap_ns;
     double span_ns = (double)gt_evidence_steady_span_ns(evidence);
     if (tiny < 100 || (double)tiny < 0.3 * (double)kernels || span_ns <= 0)
         return GT_NOTHING_FOUND;
@@ -110,8 +107,8 @@ double gt_find_tiny_kernels(struct gt_evidence *evidence, struct gt_finding *fin
                      gt_told_share(evidence, (double)tiny, (double)kernels));
     gt_finding_tell(evidence, finding, "%s of %s; the GPU waited %s for the launches of such kernels.",
                     gt_told_count(evidence, tiny), gt_told_counted(evidence, kernels, "kernel"),
-                    gt_told_ns(evidence, (double)waits.total_ns));
+                    gt_told_ns(evidence, (double)waits_ns));
     tell_tiny_names(evidence, finding);
-    finding->recoverable_ns = gt_gap_sum_recoverable(&waits);
-    return (double)waits.total_ns / span_ns;
+    finding->is_told_by_others = true; /* by host_bound, whose gaps these are */
+    return (double)waits_ns / span_ns;
 }

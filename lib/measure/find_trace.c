@@ -42,7 +42,8 @@ double gt_find_range_coverage(struct gt_evidence *evidence, struct gt_finding *f
     double threshold = 0.7;
     if (asked)
         gt_num_parse_real(gt_str_of(asked), &threshold);
-    if (phases->count == 0 || sum_ns <= 0 || covered_ns >= threshold * sum_ns)
+    bool can_know = covered_ns > 0 || evidence->view->store->facts & GT_FACT_CORRELATION;
+    if (phases->count == 0 || sum_ns <= 0 || covered_ns >= threshold * sum_ns || !can_know)
         return GT_NOTHING_FOUND;
     gt_finding_title(evidence, finding, "Only %s of the op time was launched inside ranges",
                      gt_told_share(evidence, covered_ns, sum_ns));
@@ -63,7 +64,7 @@ double gt_find_has_ranges(struct gt_evidence *evidence, struct gt_finding *findi
         seen[store->ranges.name[i]] |= is_on_thread;
     }
     gt_free(seen);
-    if (names == 0 || evidence->view->options->phase_map)
+    if (names == 0)
         return GT_NOTHING_FOUND;
     gt_finding_title(evidence, finding, "The program names its parts: %s of ranges",
                      gt_told_counted(evidence, names, "name"));

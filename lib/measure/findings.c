@@ -99,14 +99,12 @@ int64_t gt_evidence_steady_span_ns(struct gt_evidence *evidence) {
     return sum_ns;
 }
 
-void gt_gap_sum_add(struct gt_gap_sum *sum, const struct gt_idle_gap *gap) {
-    sum->count++;
-    sum->total_ns += gap->gap_ns;
-    sum->twice_recoverable_ns += gap->twice_recoverable_ns;
-}
-
-int64_t gt_gap_sum_recoverable(const struct gt_gap_sum *sum) {
-    return gt_ns_of_sum(sum->twice_recoverable_ns / 2);
+const struct gt_host_gaps *gt_evidence_host_gaps(struct gt_evidence *evidence) {
+    if (!evidence->has_host_gaps)
+        keep_failure(evidence, gt_host_gaps_init(&evidence->host_gaps, evidence->view, gt_evidence_idle(evidence),
+                                                 gt_evidence_steady_ns(evidence), evidence->err));
+    evidence->has_host_gaps = true;
+    return &evidence->host_gaps;
 }
 
 /* ---- telling ---- */
@@ -167,11 +165,8 @@ const char *gt_told_bytes(struct gt_evidence *evidence, uint64_t bytes) {
 
 const char *gt_told_text(struct gt_evidence *evidence, struct gt_str text) {
     enum { LONGEST = 60 };
-    size_t length = text.len;
-    if (length > LONGEST)
-        for (length = LONGEST; length && ((unsigned char)text.ptr[length] & 0xc0) == 0x80;)
-            length--; /* not in the middle of a character */
-    return gt_arena_printf(evidence->arena, "'%.*s%s'", (int)length, text.ptr, length < text.len ? "..." : "").ptr;
+    struct gt_str kept = gt_str_cut(text, LONGEST);
+    return gt_arena_printf(evidence->arena, "'%.*s%s'", (int)kept.len, kept.ptr, kept.len < text.len ? "..." : "").ptr;
 }
 
 const char *gt_told_kernel(struct gt_evidence *evidence, gt_strid full_name) {
@@ -206,5 +201,6 @@ enum gt_status gt_findings_run(const struct gt_view *view, struct gt_section *se
     table->empty = view->op_count || view->group_count ? "Nothing stands out." : NULL;
     for (size_t i = 0; i < GT_ARRAY_COUNT(rules) && evidence.status == GT_OK; i++)
         ask(&rules[i], &evidence, section);
+    gt_host_gaps_release(&evidence.host_gaps);
     return evidence.status;
 }

@@ -4,11 +4,9 @@
 
 #include <math.h>
 
+#include "measure/host_gaps.h"
 #include "measure/measure.h"
 #include "measure/shared.h"
-
-/* Gaps of a device this long are pauses: loading, compiling, waiting for data. Launching alone never takes as long. */
-#define GT_PAUSE_NS 1000000
 
 /* What a rule looks at. */
 struct gt_evidence {
@@ -16,6 +14,8 @@ struct gt_evidence {
     struct gt_arena *arena; /* for sentences: the report's */
     struct gt_error *err;
     enum gt_status status; /* the first failure; rules need not look */
+    bool has_host_gaps;
+    struct gt_host_gaps host_gaps;
 };
 
 /* The shared results. After a failure they are empty, the accounts NULL. */
@@ -24,6 +24,7 @@ const struct gt_idle *gt_evidence_idle(struct gt_evidence *evidence);
 const struct gt_account *gt_evidence_accounts(struct gt_evidence *evidence); /* by device */
 const struct gt_step_set *gt_evidence_steps(struct gt_evidence *evidence);
 const struct gt_phase_set *gt_evidence_phases(struct gt_evidence *evidence);
+const struct gt_host_gaps *gt_evidence_host_gaps(struct gt_evidence *evidence);
 void gt_evidence_fail(struct gt_evidence *evidence); /* memory was short */
 
 /* One amount of all devices, summed. */
@@ -33,14 +34,6 @@ int64_t gt_evidence_amount(struct gt_evidence *evidence, enum gt_amount amount);
 int64_t gt_evidence_steady_ns(struct gt_evidence *evidence);
 /* Spans of all devices from then on, summed. */
 int64_t gt_evidence_steady_span_ns(struct gt_evidence *evidence);
-
-/* Gaps that a rule counts. */
-struct gt_gap_sum {
-    size_t count;
-    __int128 total_ns, twice_recoverable_ns;
-};
-void gt_gap_sum_add(struct gt_gap_sum *sum, const struct gt_idle_gap *gap);
-int64_t gt_gap_sum_recoverable(const struct gt_gap_sum *sum);
 
 /* One rule. It measures something; how much of it is low, medium or high stands in findings.def. */
 struct gt_finding_rule {

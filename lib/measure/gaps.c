@@ -128,6 +128,11 @@ static void add_activities(struct gt_table *table, int64_t device_id, struct sum
     }
 }
 
+static void sum_merge(struct sum *into, const struct sum *from) {
+    gt_moments_merge(&into->gaps, &from->gaps);
+    into->twice_recoverable_ns += from->twice_recoverable_ns;
+}
+
 static void name_causes(struct sum causes[GT_IDLE_CAUSE_COUNT]) {
     for (size_t c = 0; c < GT_IDLE_CAUSE_COUNT; c++)
         causes[c] = (struct sum){.name = gt_idle_cause_names[c], .meaning = cause_meanings[c]};
@@ -147,11 +152,12 @@ static void add_sums(const struct gt_view *view, const struct gt_idle *idle, con
         for (size_t a = 0; a < GT_HOST_ACTIVITY_COUNT; a++)
             activities[a].name = gt_host_activity_names[a];
         for (; i < idle->count && idle->gaps[i].device == device; i++) {
-            sum_add(&all[idle->gaps[i].cause], &idle->gaps[i]);
             sum_add(&causes[idle->gaps[i].cause], &idle->gaps[i]);
             if (idle->gaps[i].cause == GT_IDLE_HOST)
                 sum_add(&activities[idle->gaps[i].activity], &idle->gaps[i]);
         }
+        for (size_t c = 0; c < GT_IDLE_CAUSE_COUNT; c++)
+            sum_merge(&all[c], &causes[c]);
         add_causes(tables->causes, &view->devices[device], causes);
         add_activities(tables->host, view->devices[device].id, activities);
     }
@@ -242,18 +248,24 @@ static void add_gap(const struct gt_view *view, struct gt_table *table, const st
 /* Longest first, then by device and start, which is the order they come in. */
 static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, const gt_strid *work,
                      struct gt_table *table) {
+    size_t kept = gt_table_rows_wanted(view, table, idle->count);
     struct gt_radix_item *order = gt_alloc_array(idle->count, sizeof *order);
+    uint8_t *is_kept = gt_alloc_array(idle->count, 1);
     for (size_t i = 0; i < idle->count && order; i++)
         order[i] = (struct gt_radix_item){~gt_radix_key(idle->gaps[i].gap_ns), (uint32_t)i};
-    bool ok = order && gt_radix_sort(order, idle->count);
-    size_t kept = gt_table_rows_wanted(view, table, idle->count);
-    struct surroundings around = {work, gt_meanwhile_calls(view, idle), gt_operators_of_calls(view)};
+    bool ok = order && is_kept && gt_radix_sort_first(order, idle->count, kept);
+    for (size_t i = 0; i < kept && ok; i++)
+        is_kept[order[i].value] = 1;
+    struct surroundings around = {0};
+    if (ok)
+        around = (struct surroundings){work, gt_meanwhile_calls(view, idle, is_kept), gt_operators_of_calls(view)};
     ok = ok && around.calls && around.operators;
     for (size_t i = 0; i < kept && ok; i++)
         add_gap(view, table, &around, idle, order[i].value);
     table->total_rows = idle->count;
     gt_free(around.calls);
     gt_free(around.operators);
+    gt_free(is_kept);
     gt_free(order);
     return ok;
 }

@@ -39,24 +39,20 @@ static uint32_t op_starting_at(const struct gt_view *view, const struct gt_view_
 
 static void add_gap(struct gt_idle *idle, const struct gt_view *view, size_t device_index, int64_t start_ns,
                     int64_t end_ns, uint32_t previous, size_t next) {
-    if (idle->gaps) {
-        const struct gt_view_device *device = &view->devices[device_index];
-        uint32_t ender = op_starting_at(view, device, next, end_ns);
-        idle->gaps[idle->count] = (struct gt_idle_gap){
-            .start_ns = start_ns,
-            .end_ns = end_ns,
-            .gap_ns = gt_ns_between(start_ns, end_ns),
-            .device = (uint32_t)device_index,
-            .previous = previous,
-            .next = ender,
-            .call = ender == GT_NO_ROW ? GT_NO_ROW : view->labels->op_call[view->row[ender]],
-            .activity = GT_HOST_OUTSIDE,
-        };
-    }
-    idle->count++;
+    uint32_t ender = op_starting_at(view, &view->devices[device_index], next, end_ns);
+    idle->gaps[idle->count++] = (struct gt_idle_gap){
+        .start_ns = start_ns,
+        .end_ns = end_ns,
+        .gap_ns = gt_ns_between(start_ns, end_ns),
+        .device = (uint32_t)device_index,
+        .previous = previous,
+        .next = ender,
+        .call = ender == GT_NO_ROW ? GT_NO_ROW : view->labels->op_call[view->row[ender]],
+        .activity = GT_HOST_OUTSIDE,
+    };
 }
 
-/* Ops without length run at no time, so they neither end nor split a gap. Without room for gaps only counts them. */
+/* Ops without length run at no time, so they neither end nor split a gap. */
 static void find_device_gaps(struct gt_idle *idle, const struct gt_view *view, size_t device_index) {
     const struct gt_view_device *device = &view->devices[device_index];
     size_t end = device->first + device->count, tail = end;
@@ -78,11 +74,8 @@ static void find_device_gaps(struct gt_idle *idle, const struct gt_view *view, s
 }
 
 static bool find_gaps(struct gt_idle *idle, const struct gt_view *view) {
-    *idle = (struct gt_idle){0};
-    for (size_t d = 0; d < view->device_count; d++)
-        find_device_gaps(idle, view, d);
-    idle->gaps = gt_alloc_array(idle->count, sizeof *idle->gaps);
-    idle->count = 0;
+    size_t most = view->op_count + view->device_count; /* one before each op, and one behind the last of a device */
+    *idle = (struct gt_idle){.gaps = gt_alloc_array(most, sizeof *idle->gaps)};
     for (size_t d = 0; d < view->device_count && idle->gaps; d++)
         find_device_gaps(idle, view, d);
     return idle->gaps != NULL;

@@ -81,12 +81,12 @@ static bool add_spreads(const struct charged *charged, const struct gt_grouping 
 
 /* ---- the table ---- */
 
-static int by_device_and_total(const void *a, const void *b) {
+static int by_total(const void *a, const void *b) {
     const struct share *x = a, *y = b;
-    if (x->device != y->device)
-        return x->device < y->device ? -1 : 1;
     if (x->gaps.sum != y->gaps.sum)
         return x->gaps.sum < y->gaps.sum ? 1 : -1;
+    if (x->device != y->device)
+        return x->device < y->device ? -1 : 1;
     return (x->name > y->name) - (x->name < y->name);
 }
 
@@ -113,20 +113,21 @@ static void add_row(const struct gt_view *view, struct gt_table *table, const st
     *cell++ = is_data_loading(name) ? gt_cell_text(GT_STR("waiting for data")) : gt_cell_null();
 }
 
-static void add_table(const struct gt_view *view, struct gt_grouping *shares, struct gt_section *section) {
+static bool add_table(const struct gt_view *view, struct gt_grouping *shares, struct gt_section *section) {
     struct share *items = (struct share *)(void *)shares->list;
+    __int128 *host_ns = gt_alloc_array(view->device_count, sizeof *host_ns);
     struct gt_table *table = gt_section_table(section, "idle_work", "What the CPU was working on while the GPU waited",
                                               columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 10;
     if (shares->count)
-        qsort(items, shares->count, sizeof *items, by_device_and_total);
-    for (size_t first = 0, end; first < shares->count; first = end) {
-        __int128 host_ns = 0;
-        for (end = first; end < shares->count && items[end].device == items[first].device; end++)
-            host_ns += items[end].gaps.sum;
-        for (size_t i = first; i < end; i++)
-            add_row(view, table, &items[i], (double)host_ns);
-    }
+        qsort(items, shares->count, sizeof *items, by_total);
+    bool ok = host_ns;
+    for (size_t i = 0; i < shares->count && ok; i++)
+        host_ns[items[i].device] += items[i].gaps.sum;
+    for (size_t i = 0; i < shares->count && ok; i++)
+        add_row(view, table, &items[i], (double)host_ns[items[i].device]);
+    gt_free(host_ns);
+    return ok;
 }
 
 enum gt_status gt_idle_work_add(const struct gt_view *view, const struct gt_idle *idle, const gt_strid *names,
@@ -137,8 +138,7 @@ enum gt_status gt_idle_work_add(const struct gt_view *view, const struct gt_idle
     bool ok = share_of && charge_gaps(idle, names, &shares, share_of);
     if (ok && shares.count)
         ok = add_spreads(&charged, &shares, section);
-    if (ok)
-        add_table(view, &shares, section);
+    ok = ok && add_table(view, &shares, section);
     gt_free(share_of);
     gt_grouping_release(&shares);
     return ok ? GT_OK : gt_fail_memory(err);

@@ -1,4 +1,6 @@
 /* Launch rates: how many kernels a second the GPUs got and how long these ran, over all and for each process. */
+#include "measure/launch_rate.h"
+
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -154,11 +156,15 @@ static bool sample(const struct gt_view *view, const struct rates *rates, bool b
     return true;
 }
 
+static bool is_storm(double per_second, double median_ns) {
+    for (size_t i = 0; i < GT_ARRAY_COUNT(storms); i++)
+        if (per_second >= storms[i].per_second && median_ns <= storms[i].median_ns)
+            return true;
+    return false;
+}
+
 static void add_cells(struct gt_cell *cell, const struct rate *rate, struct gt_samples *samples, size_t set) {
     double median_ns = gt_samples_quantile(samples, set, 0.5), count = (double)rate->count;
-    bool is_storm = false;
-    for (size_t i = 0; i < GT_ARRAY_COUNT(storms); i++)
-        is_storm |= rate->per_second >= storms[i].per_second && median_ns <= storms[i].median_ns;
     *cell++ = gt_cell_count(rate->count);
     *cell++ = gt_cell_int(rate->window_ns);
     *cell++ = gt_cell_real(rate->per_second);
@@ -168,7 +174,7 @@ static void add_cells(struct gt_cell *cell, const struct rate *rate, struct gt_s
     *cell++ = gt_cell_share((double)rate->under_5us, count);
     *cell++ = gt_cell_share((double)rate->under_10us, count);
     *cell++ = gt_cell_share((double)rate->under_20us, count);
-    *cell++ = gt_cell_int(is_storm);
+    *cell++ = gt_cell_int(is_storm(rate->per_second, median_ns));
 }
 
 static bool add_rate(const struct gt_view *view, struct gt_section *section, const struct rates *rates) {
@@ -214,17 +220,40 @@ static bool add_process_rates(const struct gt_view *view, struct gt_section *sec
     return ok;
 }
 
+static bool rates_init(struct rates *rates, const struct gt_view *view) {
+    *rates = (struct rates){.count = view->store->processes.count + 1};
+    rates->items = gt_alloc_array(rates->count, sizeof *rates->items);
+    for (size_t i = 0; i < rates->count && rates->items; i++)
+        rates->items[i].process = i + 1 < rates->count ? (uint32_t)i : GT_NO_TRACK;
+    if (!rates->items || !add_ops(view, rates))
+        return false;
+    measure_windows(rates);
+    return true;
+}
+
+static void rates_release(struct rates *rates) {
+    gt_free(rates->items);
+    gt_free(rates->stretches);
+}
+
 enum gt_status gt_launch_rates_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    struct rates rates = {.count = view->store->processes.count + 1};
-    rates.items = gt_alloc_array(rates.count, sizeof *rates.items);
-    bool ok = rates.items != NULL;
-    for (size_t i = 0; i < rates.count && ok; i++)
-        rates.items[i].process = i + 1 < rates.count ? (uint32_t)i : GT_NO_TRACK;
-    ok = ok && add_ops(view, &rates);
-    if (ok)
-        measure_windows(&rates);
-    ok = ok && add_rate(view, section, &rates) && add_process_rates(view, section, &rates);
-    gt_free(rates.items);
-    gt_free(rates.stretches);
+    struct rates rates;
+    bool ok = rates_init(&rates, view) && add_rate(view, section, &rates) && add_process_rates(view, section, &rates);
+    rates_release(&rates);
     return ok ? GT_OK : gt_fail_memory(err);
+}
+
+bool gt_launch_rate_measure(const struct gt_view *view, struct gt_launch_rate *out) {
+    struct rates rates;
+    struct gt_samples samples = {0};
+    bool ok = rates_init(&rates, view) && sample(view, &rates, false, &samples);
+    if (ok) {
+        const struct rate *all = &rates.items[rates.count - 1];
+        double median_ns = gt_samples_quantile(&samples, 0, 0.5);
+        *out = (struct gt_launch_rate){all->count, all->window_ns, all->per_second, median_ns,
+                                       is_storm(all->per_second, median_ns)};
+    }
+    gt_samples_release(&samples);
+    rates_release(&rates);
+    return ok;
 }

@@ -30,7 +30,8 @@ static int by_thread(const void *a, const void *b) {
     return (x->gap > y->gap) - (x->gap < y->gap); /* gaps come by device and start */
 }
 
-static bool stretches_init(struct stretches *stretches, const struct gt_view *view, const struct gt_idle *idle) {
+static bool stretches_init(struct stretches *stretches, const struct gt_view *view, const struct gt_idle *idle,
+                           const uint8_t *is_wanted) {
     const struct gt_calls *calls = &view->store->calls;
     size_t thread_count = view->store->threads.count;
     *stretches = (struct stretches){0};
@@ -40,7 +41,7 @@ static bool stretches_init(struct stretches *stretches, const struct gt_view *vi
         return false;
     for (uint32_t i = 0; i < idle->count; i++) {
         const struct gt_idle_gap *gap = &idle->gaps[i];
-        if (gap->call == GT_NO_ROW || calls->thread[gap->call] == GT_NO_TRACK ||
+        if (!is_wanted[i] || gap->call == GT_NO_ROW || calls->thread[gap->call] == GT_NO_TRACK ||
             calls->start_ns[gap->call] <= gap->start_ns)
             continue;
         stretches->items[stretches->count++] = (struct stretch){.start_ns = gap->start_ns,
@@ -90,13 +91,13 @@ static void try_call(const struct stretches *stretches, const struct gt_calls *c
     }
 }
 
-uint32_t *gt_meanwhile_calls(const struct gt_view *view, const struct gt_idle *idle) {
+uint32_t *gt_meanwhile_calls(const struct gt_view *view, const struct gt_idle *idle, const uint8_t *is_wanted) {
     const struct gt_calls *calls = &view->store->calls;
     struct stretches stretches = {0};
     uint32_t *longest = gt_alloc_array(idle->count, sizeof *longest);
     for (size_t i = 0; i < idle->count && longest; i++)
         longest[i] = GT_NO_ROW;
-    bool ok = longest && stretches_init(&stretches, view, idle);
+    bool ok = longest && stretches_init(&stretches, view, idle, is_wanted);
     for (uint32_t call = 0; call < calls->count && ok; call++) {
         uint32_t thread = calls->thread[call];
         if (thread == GT_NO_TRACK)

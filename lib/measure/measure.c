@@ -51,10 +51,6 @@ static bool names_are_short(const struct gt_view *view) {
     return view->options->names == GPUTIME_NAMES_SHORT;
 }
 
-gt_strid gt_name_id(const struct gt_view *view, gt_strid name) {
-    return names_are_short(view) ? view->labels->short_name[name] : name;
-}
-
 struct gt_str gt_name_text(const struct gt_view *view, gt_strid id) {
     return gt_strtab_get(names_are_short(view) ? &view->labels->short_names : &view->store->strings, id);
 }

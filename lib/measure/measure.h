@@ -70,7 +70,10 @@ static inline bool gt_range_is_selected(const struct gt_view *view, const bool *
 
 /* ---- names, full or simplified as the options want: equal names have equal ids ---- */
 
-gt_strid gt_name_id(const struct gt_view *view, gt_strid name); /* name: a string of the store */
+/* name: a string of the store */
+static inline gt_strid gt_name_id(const struct gt_view *view, gt_strid name) {
+    return view->options->names == GPUTIME_NAMES_SHORT ? view->labels->short_name[name] : name;
+}
 struct gt_str gt_name_text(const struct gt_view *view, gt_strid id);
 size_t gt_name_count(const struct gt_view *view); /* ids are below this */
 

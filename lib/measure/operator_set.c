@@ -95,7 +95,7 @@ uint32_t *gt_operators_of_calls(const struct gt_view *view) {
     struct sweep sweep = {.store = view->store};
     for (size_t i = 0; i < call_count && operators; i++)
         operators[i] = GT_NO_ROW;
-    for (size_t i = 0; i < view->op_count && is_wanted; i++) {
+    for (size_t i = 0; i < view->op_count && is_wanted && view->store->cpu_ops.count; i++) {
         uint32_t call = view->labels->op_call[view->row[i]];
         if (call != GT_NO_ROW)
             is_wanted[call] = 1;

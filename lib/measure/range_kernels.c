@@ -184,6 +184,8 @@ static enum gt_status warn(struct gt_section *section, const struct attribution 
         }
     }
     struct gt_arena *arena = &section->report->arena;
+    if (share <= 0 && !(sums->view->store->facts & GT_FACT_CORRELATION))
+        return GT_OK; /* nothing is known of what was launched where */
     if (share < threshold)
         gt_section_note(section, GT_FOR_ALL,
                         gt_arena_printf(arena,
@@ -300,7 +302,7 @@ enum gt_status gt_range_kernels_run(const struct gt_view *view, struct gt_sectio
     enum gt_status status = ok ? GT_OK : gt_fail_memory(err);
     if (ok && has_kernels)
         status = warn(section, &sums, err);
-    if (ok && has_kernels && has_ranges) {
+    if (ok) {
         add_coverage(section, &sums);
         add_table(section, &sums);
     }

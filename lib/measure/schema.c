@@ -48,7 +48,7 @@ static void widen(struct window *window, int64_t start_ns, int64_t end_ns) {
 }
 
 /* What a store keeps, by the role of the table it comes from. Calls and ranges of databases may come from several. */
-enum kept { KERNELS, COPIES, SETS, GRAPHS, CALLS, RANGES, CPU_OPS, OVERHEADS, SUMS, KEPT_COUNT };
+enum kept { KERNELS, COPIES, SETS, GRAPHS, CALLS, RANGES, CPU_OPS, OVERHEADS, DRIVER_WORK, SUMS, KEPT_COUNT };
 
 static const struct {
     const char *role, *driver_role, *title;
@@ -61,6 +61,7 @@ static const struct {
     [RANGES] = {"ranges", NULL, "ranges"},
     [CPU_OPS] = {"cpu_ops", NULL, "framework operators"},
     [OVERHEADS] = {"overheads", NULL, "profiler overheads"},
+    [DRIVER_WORK] = {"driver_overheads", NULL, "driver's work beside the calls"},
     [SUMS] = {"sums", NULL, "rows that were summed before"},
 };
 
@@ -77,11 +78,14 @@ static void measure_windows(const struct gt_store *store, struct window windows[
         widen(&windows[CPU_OPS], store->cpu_ops.start_ns[i], store->cpu_ops.end_ns[i]);
     for (size_t i = 0; i < store->overheads.count; i++)
         widen(&windows[OVERHEADS], store->overheads.start_ns[i], store->overheads.end_ns[i]);
+    for (size_t i = 0; i < store->driver_work.count; i++)
+        widen(&windows[DRIVER_WORK], store->driver_work.start_ns[i], store->driver_work.end_ns[i]);
     windows[SUMS].rows = store->groups.count;
 }
 
+/* NULL: nothing with times is read from such a table. */
 static const struct window *window_of_role(const struct window windows[KEPT_COUNT], struct gt_str role) {
-    for (size_t k = 0; k < KEPT_COUNT; k++)
+    for (size_t k = 0; k < KEPT_COUNT && role.len; k++)
         if (gt_str_eq(role, gt_str_of(kept_kinds[k].role)) || gt_str_eq(role, gt_str_of(kept_kinds[k].driver_role)))
             return &windows[k];
     return NULL;
@@ -250,6 +254,50 @@ struct events {
 
 enum { LARGE_PID = 10000000 }; /* no system numbers its processes so high: something else was taken for one */
 
+/* How many processes have events of the kind at the offset, and how many events of that kind there are in all. */
+struct owners {
+    size_t processes, events;
+};
+
+static struct owners count_owners(const struct gt_processes *processes, const struct events *events, size_t offset) {
+    struct owners owners = {0};
+    for (size_t i = 0; i <= processes->count; i++) {
+        size_t count = *(const size_t *)((const char *)&events[i] + offset);
+        owners.processes += i < processes->count && processes->pid[i] != -1 && count;
+        owners.events += count;
+    }
+    return owners;
+}
+
+/* Says where times by process are not to be trusted. */
+static void note_quality(struct gt_section *section, const struct gt_processes *processes, const struct events *events,
+                         double zero_share, double large_share) {
+    struct owners kernels = count_owners(processes, events, offsetof(struct events, kernels));
+    struct owners calls = count_owners(processes, events, offsetof(struct events, calls));
+    struct owners ranges = count_owners(processes, events, offsetof(struct events, ranges));
+    size_t most = calls.processes > ranges.processes ? calls.processes : ranges.processes;
+    struct gt_arena *arena = &section->report->arena;
+    if (kernels.events && kernels.processes == 0)
+        gt_section_note(section, GT_FOR_ALL,
+                        GT_STR("The trace does not tell the process of any kernel: there are no times by process."));
+    if (kernels.processes == 1 && most > 1)
+        gt_section_note(section, GT_FOR_ALL,
+                        gt_arena_printf(arena,
+                                        "All kernels are of one process, but %zu processes have calls or ranges: times "
+                                        "by process may be wrong.",
+                                        most));
+    if (zero_share >= 0.8)
+        gt_section_note(section, GT_FOR_ALL,
+                        gt_arena_printf(arena, "%.1f%% of the kernels are of process 0: times by process may be wrong.",
+                                        100 * zero_share));
+    if (large_share > 0)
+        gt_section_note(section, GT_FOR_ALL,
+                        gt_arena_printf(arena,
+                                        "%.1f%% of the kernels are of processes with impossible numbers (10,000,000 or "
+                                        "more): times by process may be wrong.",
+                                        100 * large_share));
+}
+
 static void add_quality(const struct gt_view *view, struct gt_fact_group *facts, const struct events *events) {
     const struct gt_processes *processes = &view->store->processes;
     size_t known = 0, zero = 0, large = 0;
@@ -258,14 +306,18 @@ static void add_quality(const struct gt_view *view, struct gt_fact_group *facts,
         zero += processes->pid[i] == 0 ? events[i].kernels : 0;
         large += processes->pid[i] >= LARGE_PID ? events[i].kernels : 0;
     }
+    struct gt_cell zero_share = gt_cell_share((double)zero, (double)known);
+    struct gt_cell large_share = gt_cell_share((double)large, (double)known);
     gt_fact_group_add(facts, "kernels_with_pid", "Kernels with a process", GT_UNIT_COUNT, gt_cell_count(known));
     gt_fact_group_add(facts, "kernels_with_pid_0", "Kernels of process 0", GT_UNIT_COUNT, gt_cell_count(zero));
-    gt_fact_group_add(facts, "kernels_with_pid_0_share", "Of kernels with a process", GT_UNIT_SHARE,
-                      gt_cell_share((double)zero, (double)known));
+    gt_fact_group_add(facts, "kernels_with_pid_0_share", "Of kernels with a process", GT_UNIT_SHARE, zero_share);
     gt_fact_group_add(facts, "kernels_with_large_pid", "Kernels of impossible processes", GT_UNIT_COUNT,
                       gt_cell_count(large));
-    gt_fact_group_add(facts, "kernels_with_large_pid_share", "Of kernels with a process", GT_UNIT_SHARE,
-                      gt_cell_share((double)large, (double)known));
+    gt_fact_group_add(facts, "kernels_with_large_pid_share", "Of kernels with a process", GT_UNIT_SHARE, large_share);
+    if (known == 0)
+        gt_fact_group_add(facts, "no_pid_reason", "No process because", GT_UNIT_NONE,
+                          gt_cell_text(GT_STR("no_pid_column")));
+    note_quality(facts->section, processes, events, zero_share.real, large_share.real);
 }
 
 static bool add_processes(const struct gt_view *view, struct gt_section *section, struct gt_fact_group *facts) {
@@ -313,7 +365,7 @@ static struct gt_str known_facts(const struct gt_store *store, struct gt_arena *
 }
 
 /* Whether the times look like nanoseconds, as exports have them. */
-static void add_unit(struct gt_fact_group *facts, const struct window *kernels) {
+static void add_unit(struct gt_fact_group *facts, const struct window *kernels, bool is_export) {
     int64_t length_ns = kernels->rows ? gt_ns_between(kernels->start_ns, kernels->end_ns) : 0;
     const char *guess = length_ns >= 1000000000 ? "ns" : length_ns >= 1000000 ? "ns_likely" : "unknown";
     gt_fact_group_add(facts, "timestamp_unit_guess", "Unit of times", GT_UNIT_NONE, gt_cell_text(gt_str_of(guess)));
@@ -321,6 +373,10 @@ static void add_unit(struct gt_fact_group *facts, const struct window *kernels) 
         gt_fact_group_add(facts, "timestamp_unit_guess_basis", "By", GT_UNIT_NONE,
                           gt_cell_text(length_ns >= 1000000000 ? GT_STR("kernel_window_ns_ge_1s")
                                                                : GT_STR("kernel_window_ns_ge_1ms")));
+    else if (kernels->rows && is_export)
+        gt_section_note(facts->section, GT_FOR_ALL,
+                        GT_STR("All kernels are within 1 ms, so nothing shows whether the times of the file are "
+                               "nanoseconds, which they are taken for."));
 }
 
 enum gt_status gt_schema_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
@@ -338,6 +394,6 @@ enum gt_status gt_schema_run(const struct gt_view *view, struct gt_section *sect
     gt_fact_group_add(&facts, "known", "The trace tells", GT_UNIT_NONE,
                       gt_cell_text(known_facts(store, &section->report->arena)));
     add_capabilities(store, section, &facts);
-    add_unit(&facts, &windows[KERNELS]);
+    add_unit(&facts, &windows[KERNELS], store->source_columns.count > 0);
     return add_processes(view, section, &facts) ? GT_OK : gt_fail_memory(err);
 }

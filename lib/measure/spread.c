@@ -24,6 +24,13 @@ struct moments {
     bool is_touched; /* by the step at hand */
 };
 
+static void moments_add(struct moments *moments, double sum_ns) {
+    if (moments->steps++ == 0)
+        moments->first = sum_ns;
+    moments->sum += sum_ns - moments->first;
+    moments->squares += (sum_ns - moments->first) * (sum_ns - moments->first);
+}
+
 /* ---- measuring ---- */
 
 static size_t count_steps(const struct gt_view *view, uint8_t *has_ops) {
@@ -36,6 +43,27 @@ static size_t count_steps(const struct gt_view *view, uint8_t *has_ops) {
         }
     }
     return count;
+}
+
+/* A small table of steps and sets: one pass over the items, in whatever order they come. */
+static bool sum_by_table(struct moments *moments, const struct gt_spread_source *source, size_t step_count) {
+    int64_t *sum_ns = gt_alloc_array(step_count * source->set_count, sizeof *sum_ns);
+    uint8_t *is_there = gt_alloc_array(step_count * source->set_count, 1);
+    for (size_t i = 0; i < source->item_count && sum_ns && is_there; i++) {
+        struct gt_spread_item item = source->item(source->context, i);
+        size_t place = (size_t)item.step * source->set_count + item.set;
+        if (item.step >= step_count)
+            continue;
+        sum_ns[place] = gt_ns_add(sum_ns[place], item.ns);
+        is_there[place] = 1;
+    }
+    for (size_t place = 0; place < step_count * source->set_count && sum_ns && is_there; place++)
+        if (is_there[place])
+            moments_add(&moments[place % source->set_count], (double)sum_ns[place]);
+    bool ok = sum_ns && is_there;
+    gt_free(sum_ns);
+    gt_free(is_there);
+    return ok;
 }
 
 /* Places of the items in the order of their steps; bounds[step] .. bounds[step + 1] are those of one. */
@@ -63,11 +91,7 @@ static void end_step(struct moments *moments, const struct gt_spread_source *sou
         if (!of_set->is_touched)
             continue;
         of_set->is_touched = false;
-        double sum_ns = (double)of_set->step_ns;
-        if (of_set->steps++ == 0)
-            of_set->first = sum_ns;
-        of_set->sum += sum_ns - of_set->first;
-        of_set->squares += (sum_ns - of_set->first) * (sum_ns - of_set->first);
+        moments_add(of_set, (double)of_set->step_ns);
         of_set->step_ns = 0;
     }
 }
@@ -92,6 +116,18 @@ static double stddev_of(const struct moments *moments, size_t step_count) {
     return variance > 0 ? sqrt(variance) : 0;
 }
 
+/* Any number of sets: the items are put in the order of their steps. */
+static bool sum_by_order(struct moments *moments, const struct gt_spread_source *source, size_t step_count) {
+    size_t *bounds = gt_alloc_array(step_count + 2, sizeof *bounds);
+    uint32_t *order = bounds ? new_order(source, step_count, bounds) : NULL;
+    for (size_t step = 0; step < step_count && order; step++)
+        take_step(moments, source, order + bounds[step], bounds[step + 1] - bounds[step]);
+    bool ok = order;
+    gt_free(bounds);
+    gt_free(order);
+    return ok;
+}
+
 bool gt_spread_measure(const struct gt_view *view, const struct gt_spread_source *source, double *stddev_ns,
                        size_t *step_count) {
     size_t all_steps = view->labels->step_count;
@@ -99,22 +135,18 @@ bool gt_spread_measure(const struct gt_view *view, const struct gt_spread_source
     if (all_steps < FEWEST_STEPS || source->item_count > UINT32_MAX)
         return true;
     uint8_t *has_ops = gt_alloc_array(all_steps, 1);
-    size_t *bounds = gt_alloc_array(all_steps + 2, sizeof *bounds);
     struct moments *moments = gt_alloc_array(source->set_count, sizeof *moments);
-    uint32_t *order = bounds ? new_order(source, all_steps, bounds) : NULL;
-    bool ok = has_ops && moments && order;
+    bool is_small = source->set_count <= source->item_count / all_steps;
+    bool ok = has_ops && moments &&
+              (is_small ? sum_by_table(moments, source, all_steps) : sum_by_order(moments, source, all_steps));
     size_t steps = ok ? count_steps(view, has_ops) : 0;
-    for (size_t step = 0; step < all_steps && ok; step++)
-        take_step(moments, source, order + bounds[step], bounds[step + 1] - bounds[step]);
     if (ok && steps >= FEWEST_STEPS) {
         *step_count = steps;
         for (size_t set = 0; set < source->set_count; set++)
             stddev_ns[set] = stddev_of(&moments[set], steps);
     }
     gt_free(has_ops);
-    gt_free(bounds);
     gt_free(moments);
-    gt_free(order);
     return ok;
 }
 

@@ -20,7 +20,8 @@ struct gt_spread_source {
 };
 
 /* stddev_ns[set] = sample standard deviation of the set's sums over the steps that have ops (a step without an item of
-   the set counts as 0; NAN if none has one); *step_count of them. Too few steps to tell: *step_count is 0, nothing is written. Linear. */
+   the set counts as 0; NAN if none has one); *step_count of them. Too few steps to tell: *step_count is 0, nothing is
+   written. Linear. */
 bool gt_spread_measure(const struct gt_view *view, const struct gt_spread_source *source, double *stddev_ns,
                        size_t *step_count); /* false: memory was short */
 

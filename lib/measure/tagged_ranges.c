@@ -86,13 +86,10 @@ static enum gt_status fail_tag(const struct gt_store *store, const struct gt_ran
     struct gt_arena arena = {0};
     struct gt_str list = GT_STR("");
     for (size_t i = 0; i < likeness->count; i++) {
-        struct gt_str name = likeness->items[i].name;
-        list = gt_arena_printf(&arena, "%s%s'%.*s%s'", list.ptr,
-                               i                      ? ", "
-                               : likeness->count == 1 ? "the most similar is "
-                                                      : "the most similar are ",
-                               (int)(name.len < LISTED_BYTES ? name.len : LISTED_BYTES), name.ptr,
-                               name.len > LISTED_BYTES ? "..." : "");
+        struct gt_str name = likeness->items[i].name, kept = gt_str_cut(name, LISTED_BYTES);
+        const char *lead = i ? ", " : likeness->count == 1 ? "the most similar is " : "the most similar are ";
+        list = gt_arena_printf(&arena, "%s%s'%.*s%s'", list.ptr, lead, (int)kept.len, kept.ptr,
+                               kept.len < name.len ? "..." : "");
     }
     enum gt_status status = gt_arena_failed(&arena)
                                 ? gt_fail_memory(err)

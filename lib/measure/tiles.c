@@ -1,5 +1,5 @@
-/* Joins small neighbours of rows of intervals: a first walk counts what a grain of time gives, a second one makes it.
- */
+/* Joins small neighbours of rows of intervals: a first walk counts what every grain of time gives, a second one makes
+   the items of the chosen one. */
 #include "measure/tiles.h"
 
 #include "measure/measure.h"
@@ -28,36 +28,55 @@ static bool begins_item(struct walk *walk, struct gt_interval span) {
     return true;
 }
 
-/* Stops where there are more than `most`. */
-static size_t count_items(const struct gt_spans *spans, const struct gt_span_row *rows, size_t row_count,
-                          int64_t grain_ns, size_t most) {
-    size_t count = 0;
+enum { GRAINS = 63 }; /* powers of two; the range of all times has four of the largest */
+
+/* Bits 0 .. highest set bit of a number: the grains, by their exponents, that it is not below. */
+static uint64_t grains_up_to(uint64_t number) {
+    return number ? UINT64_MAX >> __builtin_clzll(number) : 0;
+}
+
+/* How many items each grain gives, for all grains in one walk: bit g of a mask stands for the grain 2^g. Two starts lie
+   in different grains up to the highest bit in which they differ. */
+static void count_items(const struct gt_spans *spans, const struct gt_span_row *rows, size_t row_count,
+                        size_t counts[GRAINS]) {
+    size_t new_grains[64 + 1] = {0}; /* by how many grains, from the smallest, a span begins a new one of */
     for (size_t r = 0; r < row_count; r++) {
-        struct walk walk = {.spans = spans, .grain_ns = grain_ns};
-        for (size_t i = rows[r].first; i < rows[r].first + rows[r].count && count <= most; i++)
-            count += begins_item(&walk, spans->interval(spans->data, i));
+        uint64_t is_long = 0, before = 0; /* of the open item; start of the span before */
+        for (size_t i = rows[r].first; i < rows[r].first + rows[r].count; i++) {
+            struct gt_interval span = spans->interval(spans->data, i);
+            uint64_t start = (uint64_t)span.start_ns - (uint64_t)spans->zero_ns;
+            int64_t length_ns = gt_ns_between(span.start_ns, span.end_ns);
+            uint64_t fits = grains_up_to(length_ns > 0 ? (uint64_t)length_ns : 0);
+            uint64_t is_new = i == rows[r].first ? UINT64_MAX : grains_up_to(start ^ before);
+            uint64_t is_longer = fits & ~is_long & ~is_new, begins = is_new | is_longer;
+            new_grains[__builtin_popcountll(is_new)]++;
+            for (; is_longer; is_longer &= is_longer - 1)
+                counts[__builtin_ctzll(is_longer)]++;
+            is_long = (fits & begins) | (is_long & ~begins);
+            before = start;
+        }
     }
-    return count;
+    size_t count = new_grains[64];
+    for (int grain = GRAINS; grain-- > 0;) {
+        count += new_grains[grain + 1];
+        counts[grain] += count;
+    }
 }
 
 int64_t gt_tiles_choose_grain(const struct gt_spans *spans, const struct gt_span_row *rows, size_t row_count,
                               size_t most, size_t *item_count) {
-    size_t span_count = 0;
+    size_t span_count = 0, counts[GRAINS] = {0};
+    int grain = 0;
     for (size_t r = 0; r < row_count; r++)
         span_count += rows[r].count;
     *item_count = span_count;
     if (span_count <= most)
         return 0;
-    int too_fine = -1, fits = 62; /* the range of all times has four such grains */
-    while (fits - too_fine > 1) {
-        int middle = (too_fine + fits) / 2;
-        if (count_items(spans, rows, row_count, (int64_t)1 << middle, most) <= most)
-            fits = middle;
-        else
-            too_fine = middle;
-    }
-    *item_count = count_items(spans, rows, row_count, (int64_t)1 << fits, SIZE_MAX - 1);
-    return (int64_t)1 << fits;
+    count_items(spans, rows, row_count, counts);
+    while (grain < GRAINS - 1 && counts[grain] > most)
+        grain++;
+    *item_count = counts[grain];
+    return (int64_t)1 << grain;
 }
 
 /* ---- what an item is ---- */

@@ -26,7 +26,7 @@ struct gt_span_row {
 enum { GT_TILES_ROW_LEAST = 8 };
 
 /* The smallest grain, a power of two, at which all rows together have at most `most` items (at least
-   GT_TILES_ROW_LEAST for each row); 0: so few spans that each is an item. A few passes over the spans. */
+   GT_TILES_ROW_LEAST for each row); 0: so few spans that each is an item. One pass over the spans. */
 int64_t gt_tiles_choose_grain(const struct gt_spans *spans, const struct gt_span_row *rows, size_t row_count,
                               size_t most, size_t *item_count);
 

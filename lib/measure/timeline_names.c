@@ -40,18 +40,8 @@ static int by_busy(const void *a, const void *b) {
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* Cuts before a byte that begins a character. */
-static struct gt_str cut(struct gt_str text) {
-    if (text.len <= NAME_BYTES_MAX)
-        return text;
-    size_t length = NAME_BYTES_MAX;
-    while (length > NAME_BYTES_MAX - 4 && ((unsigned char)text.ptr[length] & 0xc0) == 0x80)
-        length--;
-    return (struct gt_str){text.ptr, length};
-}
-
 static struct gt_str shortened(struct gt_arena *arena, struct gt_str text) {
-    struct gt_str kept = cut(text);
+    struct gt_str kept = gt_str_cut(text, NAME_BYTES_MAX);
     if (kept.len == text.len)
         return text;
     return gt_arena_printf(arena, "%.*s\u2026", (int)kept.len, kept.ptr);
@@ -74,7 +64,7 @@ bool gt_timeline_names_settle(struct gt_timeline_names *names, struct gt_timelin
     size_t used_bytes = 0;
     for (size_t i = 0; i < names->count; i++) {
         const struct gt_timeline_named *named = &names->items[i];
-        used_bytes += cut(named->name.text).len;
+        used_bytes += gt_str_cut(named->name.text, NAME_BYTES_MAX).len;
         timeline->names[i].category = named->name.category;
         timeline->names[i].text = used_bytes <= most_bytes ? shortened(arena, named->name.text) : GT_STR("");
         rank[named->index] = (uint32_t)i;

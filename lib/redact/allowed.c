@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include "decode/nsys_model.h"
+
 #define ACTIVITY  "start end deviceId contextId greenContextId streamId correlationId eventClass "
 #define GLOBAL_ID [GT_REDACT_GLOBAL_ID] = "globalPid globalTid"
 #define PID       [GT_REDACT_PID] = "pid processId tid threadId"
@@ -55,7 +57,7 @@ static const struct gt_redact_table tables[] = {
     {"TARGET_INFO_CUDA_CONTEXT_INFO",
      {PID, [GT_REDACT_NUMBER] = "nullStreamId hwId vmId deviceId contextId parentContextId isGreenContext"}},
     {"TARGET_INFO_CUDA_STREAM", {PID, [GT_REDACT_NUMBER] = "streamId hwId vmId contextId priority flag"}},
-    {"ANALYSIS_DETAILS", {[GT_REDACT_GLOBAL_ID] = "globalVid", [GT_REDACT_NUMBER] = "duration startTime stopTime"}},
+    {"ANALYSIS_DETAILS", {[GT_REDACT_GLOBAL_ID] = "globalVid", [GT_REDACT_NUMBER] = "duration"}},
     {"META_DATA_EXPORT META_DATA_CAPTURE", {[GT_REDACT_FACT] = "name", [GT_REDACT_VERSION] = "value"}},
     {"DIAGNOSTIC_EVENT",
      {GLOBAL_ID, [GT_REDACT_NUMBER] = "timestamp timestampType source severity", [GT_REDACT_LOSS] = "text"}},
@@ -74,18 +76,6 @@ const char gt_redact_facts[] =
 
 /* Category, mark, ranges of both kinds, the same from text files, domain made and ended. */
 static const int64_t range_types[] = {33, 34, 59, 60, 70, 71, 75, 76};
-
-static const struct {
-    struct gt_str beginning;
-    const char *before_number, *behind_number;
-} losses[] = {
-    {GT_STR("Not all CUDA events might have been collected"), " ", ""},
-    {GT_STR("Not all NVTX events might have been collected"), " ", ""},
-    {GT_STR("Could not parse "), "", " events"},
-    {GT_STR("Number of incomplete CUPTI events dropped"), ": ", ""},
-    {GT_STR("No CUDA events collected"), " ", ""},
-    {GT_STR("CUDA profiling might have not been started correctly"), " ", ""},
-};
 
 bool gt_redact_word_in(const char *list, struct gt_str name) {
     while (list && *list) {
@@ -120,20 +110,14 @@ bool gt_redact_range_type_is_allowed(int64_t type) {
 }
 
 bool gt_redact_loss(struct gt_str message, char *text, size_t size) {
-    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++) {
-        if (!gt_str_starts(message, losses[i].beginning))
-            continue;
-        size_t at = losses[i].beginning.len, digits = 0;
-        while (at < message.len && (message.ptr[at] < '0' || message.ptr[at] > '9'))
-            at++;
-        while (at + digits < message.len && message.ptr[at + digits] >= '0' && message.ptr[at + digits] <= '9')
-            digits++;
-        if (digits && digits < 20)
-            snprintf(text, size, "%s%s%.*s%s", losses[i].beginning.ptr, losses[i].before_number, (int)digits,
-                     message.ptr + at, losses[i].behind_number);
-        else
-            snprintf(text, size, "%s", losses[i].beginning.ptr);
-        return true;
-    }
-    return false;
+    uint64_t count;
+    struct gt_str loss = gt_nsys_loss(message, &count);
+    if (loss.len == 0)
+        return false;
+    const char *divider = loss.ptr[loss.len - 1] == ' ' ? "" : ": ";
+    if (count == 1) /* also where none is told */
+        snprintf(text, size, "%s", loss.ptr);
+    else
+        snprintf(text, size, "%s%s%llu", loss.ptr, divider, (unsigned long long)count);
+    return true;
 }

@@ -55,7 +55,9 @@ static void fill_row(struct gt_section *section, struct gt_cell *cell, size_t in
 static bool is_worth_more(const struct gt_finding *a, const struct gt_finding *b) {
     int64_t gain_a = a->recoverable_ns < 0 ? 0 : a->recoverable_ns,
             gain_b = b->recoverable_ns < 0 ? 0 : b->recoverable_ns;
-    return gain_a != gain_b ? gain_a > gain_b : a->severity < b->severity;
+    if (gain_a != gain_b)
+        return gain_a > gain_b;
+    return a->is_told_by_others != b->is_told_by_others ? b->is_told_by_others : a->severity < b->severity;
 }
 
 void gt_section_finding(struct gt_section *section, const struct gt_finding *finding) {

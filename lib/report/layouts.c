@@ -81,12 +81,19 @@ const struct gt_layout gt_layouts[] = {
 
     {.key = "explain-brief",
      .parts = {{.head = "", .table = "findings", .limit = 3, .row = "{#}. [{severity}] {title}\n"},
-               {.head = "", .table = "kernels", .limit = 1,
+               {.head = "",
+                .table = "kernels",
+                .limit = 1,
                 .row = "Top kernel: {name:~28} ({share*100:.1}% of kernel time, {count} launches)\n"},
-               {.head = "", .table = "launch_rate", .limit = 1,
+               {.head = "",
+                .table = "launch_rate",
+                .limit = 1,
                 .row = "Launches: {count} kernels, {per_second:.0}/s in {window_ns/1000000:.1} ms without pauses; "
                        "median kernel {median_ns/1000:.2} us\n"},
-               {.head = "", .table = "accounting", .sort = "idle_ns", .limit = 1,
+               {.head = "",
+                .table = "accounting",
+                .sort = "idle_ns",
+                .limit = 1,
                 .row = "Most idle: GPU {device}, {idle_share*100:.1}% of {span_ns/1000000:.1} ms\n"}}},
 
     {.key = "explain-schema",

@@ -119,6 +119,7 @@ struct gt_finding {
     struct gt_str advice[GT_FINDING_SENTENCES];
     size_t advice_count;
     int64_t recoverable_ns; /* of GPU time, at most; -1: not known */
+    bool is_told_by_others; /* its time is that of other findings, which say more: it comes behind them */
     const char *table;      /* where the evidence is: key of a table that some analysis makes; may be NULL */
 };
 

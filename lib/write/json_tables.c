@@ -2,6 +2,7 @@
 #include "write/json_tables.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/strtab.h"
 #include "write/cell.h"
@@ -71,11 +72,30 @@ static void write_packed_row(struct gt_out *out, const struct gt_joined *joined,
     gt_out_char(out, ']');
 }
 
+/* Thousands of endless names would make a page of them; the first ones, those of the first tables, are whole. */
+enum { TEXT_BYTES_WHOLE = 1000000, TEXT_BYTES_CUT = 400 };
+
+static void write_cut(struct gt_out *out, struct gt_str text) {
+    static const char ellipsis[] = "\u2026";
+    struct gt_str kept = gt_str_cut(text, TEXT_BYTES_CUT);
+    char bytes[TEXT_BYTES_CUT + sizeof ellipsis];
+    memcpy(bytes, kept.ptr, kept.len);
+    memcpy(bytes + kept.len, ellipsis, sizeof ellipsis);
+    gt_json_string(out, (struct gt_str){bytes, kept.len + sizeof ellipsis - 1});
+}
+
 static void write_texts(struct gt_out *out, const struct gt_strtab *texts) {
+    size_t used_bytes = 0;
     gt_out_text(out, "  \"texts\": [");
     for (size_t i = 0; i < texts->count; i++) {
+        struct gt_str text = texts->strings[i];
+        bool is_whole = text.len <= TEXT_BYTES_CUT || used_bytes + text.len <= TEXT_BYTES_WHOLE;
         gt_out_text(out, i ? ",\n    " : "\n    ");
-        gt_json_string(out, texts->strings[i]);
+        if (is_whole)
+            gt_json_string(out, text);
+        else
+            write_cut(out, text);
+        used_bytes += is_whole ? text.len : TEXT_BYTES_CUT;
     }
     gt_out_text(out, "\n  ],\n");
 }

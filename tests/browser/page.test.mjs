@@ -1,5 +1,6 @@
 // Real pages in a real browser: what they show is what the JSON says, and they can be used.
 import assert from 'node:assert/strict';
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
@@ -8,6 +9,7 @@ import {
   closeBrowser,
   colours,
   column,
+  folder,
   makePage,
   open,
   openBrowser,
@@ -17,6 +19,8 @@ import {
 } from './browser.mjs';
 
 const TRACE = join(DATA, 'torch/llama_train_compiled.json.gz');
+// Sums over all devices, which a page of one device does not repeat, and what has a section of its own.
+const ELSEWHERE = new Set(['accounting_summary', 'findings', 'idle_causes_all']);
 const MOST_BYTES = 2_000_000;
 const sum = (values) => values.reduce((total, value) => total + value, 0);
 const exactNumber = ({ exact }) => Number(exact.replace(/[^\d.-]/g, ''));
@@ -33,7 +37,7 @@ test('every table has a panel, every chart is drawn', async () => {
   const { page, close } = await open(summary);
   await scrollThrough(page);
   for (const [key, table] of Object.entries(summary.report.tables)) {
-    if (table.rows.length === 0 || ['accounting_summary', 'findings'].includes(key)) continue;
+    if (table.rows.length === 0 || ELSEWHERE.has(key)) continue;
     assert.equal(await page.locator(`#table-${key} h2`).textContent(), table.title);
     assert.ok((await page.locator(`#table-${key} tr[data-place]`).count()) > 0, key);
   }
@@ -225,12 +229,70 @@ test('ranges nest, and a click looks closer', async () => {
     await boxes.first().getAttribute('title'),
     new RegExp(sum(top.map((row) => row.sum_ns)).toLocaleString('en-US')),
   );
+  const whole = await boxes.count();
+  assert.ok(whole > 2);
   await boxes.nth(1).click();
   assert.match(await page.locator('.icicle-path').textContent(), /^all ranges › /);
   await page.keyboard.press('Escape');
   assert.match(await page.locator('.icicle-path').textContent(), /^all ranges$/);
+  assert.equal(await boxes.count(), whole, 'the way back shows everything again');
   await shoot(page.locator('#table-range_tree'), 'ranges');
   await close();
+});
+
+test('bars have the shares of their table', async () => {
+  const made = makePage('shares', 'explain', TRACE);
+  const { page, close } = await open(made);
+  for (const key of ['kernels', 'ranges', 'phases']) {
+    const { rows } = made.report.tables[key];
+    const label = await page.locator(`#table-${key} .canvas`).getAttribute('aria-label');
+    const shown = [...label.matchAll(/\u00b7 <?([\d.]+)%/g)].map((match) => Number(match[1]));
+    const shares = rows.map((row) => 100 * row.share).sort((a, b) => b - a);
+    assert.ok(shown.length > 1, label);
+    for (const [place, share] of shown.entries())
+      assert.ok(Math.abs(share - shares[place]) < 0.11, `${key}: ${share}, not ${shares[place]}`);
+  }
+  await close();
+});
+
+test('inputs differ in colour', async () => {
+  const names = ['two.json.gz', 'train.json.gz', 'infer.json.gz', 'x.json.gz'];
+  for (const name of names) copyFileSync(TRACE, join(folder, name));
+  const made = makePage('inputs', 'kernels', ...names.map((name) => join(folder, name)));
+  const { page, close } = await open(made);
+  await scrollThrough(page);
+  const isGrey = (colour) => {
+    const parts = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+    return Math.max(...parts) - Math.min(...parts) < 24;
+  };
+  const counts = Object.entries(await colours(page, 'table-kernels'));
+  const fills = counts.filter(([colour, pixels]) => pixels > 2000 && !isGrey(colour)).map(([colour]) => colour);
+  assert.equal(fills.length, names.length, `${fills}`);
+  await shoot(page.locator('#table-kernels'), 'inputs');
+  await close();
+});
+
+test('the list of sections follows the reader', async () => {
+  for (const [width, height] of [
+    [1280, 800],
+    [390, 844],
+  ]) {
+    const { page, close } = await open(summary, { width, height });
+    const current = page.locator('nav [aria-current]');
+    for (const section of [await page.locator('main section').count(), 3, 1]) {
+      const target = page.locator('main section').nth(section - 1);
+      await target.evaluate((made) => made.scrollIntoView());
+      const id = await target.getAttribute('id');
+      await page.locator(`nav [href="#${id}"][aria-current]`).waitFor();
+      const inside = await current.evaluate((link) => {
+        const box = link.getBoundingClientRect();
+        const list = link.closest('ul').getBoundingClientRect();
+        return box.left >= list.left - 1 && box.top >= list.top - 1 && box.bottom <= list.bottom + 1;
+      });
+      assert.ok(inside, `${id} at ${width} px`);
+    }
+    await close();
+  }
 });
 
 test('pages fit every width, in light, dark and on paper', async () => {
@@ -247,9 +309,16 @@ test('pages fit every width, in light, dark and on paper', async () => {
       await close();
     }
   }
-  const { page, close } = await open(summary, { colorScheme: 'dark' });
+  const gaps = makePage('gaps', 'gaps', TRACE);
+  const { page, close } = await open(gaps, { colorScheme: 'dark' });
   await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
   assert.equal(await page.locator('nav').isVisible(), false);
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  const rows = page.locator('#table-stream_gaps tbody tr');
+  const printed = (await rows.count()) - 1;
+  const more = gaps.report.tables.stream_gaps.rows.length - printed;
+  assert.ok(more > 0);
+  assert.equal(await rows.last().textContent(), `${more} more rows`);
   await page.pdf();
   await close();
 });
@@ -293,4 +362,27 @@ test('a page is small and paints at once', async () => {
     for (let i = 0; i < 3; i++) paints.push(await firstPaint(made)); // other work of the machine slows some of them
     assert.ok(Math.min(...paints) < 1000, `first paint after ${paints} ms`);
   }
+});
+
+test('columns that are compared or added up share a unit', async () => {
+  const { page, close } = await open(summary);
+  const units = async (key, columns) =>
+    Promise.all(
+      columns.map(async (name) => {
+        const title = await page.locator(`#table-${key} [data-column="${name}"]`).textContent();
+        return /\((.*)\)$/.exec(title)[1];
+      }),
+    );
+  const shared = async (key, ...columns) => assert.equal(new Set(await units(key, columns)).size, 1, key);
+  await shared('accounting', 'span_ns', 'busy_ns', 'idle_ns', 'compute_ns', 'memory_ns', 'exposed_memory_ns');
+  await shared('idle_causes', 'total_ns', 'recoverable_ns');
+  await shared('kernels', 'avg_ns', 'median_ns', 'max_ns');
+  const shown = await Promise.all(
+    ['span_ns', 'busy_ns', 'idle_ns'].map(async (key) => {
+      const [{ text }] = await column(page, 'table-accounting', key);
+      return Number(text.replace(/,/g, ''));
+    }),
+  );
+  assert.ok(Math.abs(shown[0] - shown[1] - shown[2]) < 0.1, `${shown}`);
+  await close();
 });

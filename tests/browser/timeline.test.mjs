@@ -154,6 +154,53 @@ test('hovering tells what an item is', async () => {
   await close();
 });
 
+test('quick keys and clicks all count', async () => {
+  const { page, close } = await openTimeline(makePage('timeline-quick', TRAINING), { reducedMotion: 'no-preference' });
+  const whole = await span(page);
+  const settled = (length) =>
+    page.waitForFunction((wanted) => {
+      const { start, end } = document.querySelector('.timeline-port').dataset;
+      return Math.abs((end - start) / wanted - 1) < 1e-6;
+    }, length);
+  await page.locator('.timeline-port').focus();
+  await page.keyboard.type('wwwwwwww', { delay: 20 });
+  await settled(whole.length * 0.6 ** 8);
+  await page.keyboard.type('ssdda', { delay: 20 });
+  await settled(whole.length * 0.6 ** 6);
+  await page.keyboard.press('f');
+  await settled(whole.length);
+  for (let i = 0; i < 5; i++) await page.getByRole('button', { name: 'Zoom in' }).click({ delay: 0 });
+  await settled(whole.length * 0.6 ** 5);
+  await close();
+});
+
+test('a click keeps what is told about an item, a wheel alone says how to zoom', async () => {
+  const { page, close } = await openTimeline(makePage('timeline-pin', TRAINING));
+  const box = await page.locator('.timeline-port').boundingBox();
+  const hint = page.locator('.timeline-hint');
+  await page.mouse.move(box.x + 400, box.y + 60);
+  await page.mouse.wheel(0, 10);
+  await page.locator('.timeline-hint.is-shown').waitFor();
+  assert.match(await hint.textContent(), /Ctrl/);
+
+  await page.locator('#timeline').scrollIntoViewIfNeeded();
+  const told = await hover(page, 0.5, 'GPU 0, stream');
+  assert.ok(told);
+  await page.mouse.down();
+  await page.mouse.up();
+  await page.mouse.move(box.x + 300, box.y - 40, { steps: 4 });
+  assert.equal(await tip(page), told);
+  await shoot(page.locator('#timeline'), 'timeline-pinned');
+  await page.keyboard.press('w');
+  assert.equal((await tip(page)).split('\n')[0], told.split('\n')[0]);
+  await page.locator('.timeline-tip').click();
+  assert.notEqual(await tip(page), '', 'its text can be selected');
+  await page.keyboard.press('Escape');
+  assert.equal(await tip(page), '');
+  assert.match(await page.locator('#timeline details p').textContent(), /Ctrl \+ wheel/);
+  await close();
+});
+
 test('gaps tell their cause', async () => {
   const made = makePage('timeline-gaps', 'gaps', '--per', 'device', TRAINING);
   const { page, close } = await openTimeline(made);

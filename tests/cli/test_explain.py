@@ -54,7 +54,7 @@ def unpack(case, tmp_path):
     return path
 
 
-@pytest.fixture(scope="module", params=["full", "kernel_only"])
+@pytest.fixture(scope="module", params=["full", "kernel_only", "storm"])
 def reference(request, gputime, tmp_path_factory):
     """(what the old tool wrote, what explain writes) of one capture."""
     folder = tmp_path_factory.mktemp(request.param)
@@ -71,6 +71,15 @@ def test_tables_are_the_old_ones_byte_for_byte(reference, name):
     assert (new.path / f"tables/{name}.csv").read_bytes() == (old / f"tables/{name}.csv").read_bytes()
 
 
+def test_ranges_of_processes_are_the_old_ones_and_those_of_imported_types(reference):
+    old, new = reference
+    known = [row for row in new.csv("nvtx_by_pid") if row["range_name"] != "oldtype"]  # types 70 and 71
+    if (old / "tables/nvtx_by_pid.csv").exists():
+        assert known == list(csv.DictReader(io.StringIO((old / "tables/nvtx_by_pid.csv").read_bytes().decode(), newline="")))
+    else:
+        assert not known
+
+
 def test_the_same_files_are_there(reference):
     old, new = reference
     assert sorted(os.listdir(new.path / "tables")) == sorted(os.listdir(old / "tables"))
@@ -78,19 +87,24 @@ def test_the_same_files_are_there(reference):
 
 
 # What is not compared: texts for people, the time, and what the tests below say is wrong there.
-OTHER = {"sql", "notes", "reason", "generated_at", "sqlite_version", "path", "sync", "nvtx_phases", "sync_calls"}
+OTHER = {"sql", "notes", "generated_at", "sqlite_version", "path", "sync", "nvtx_phases", "sync_calls"}
+
+
+def by_process(rows):
+    """Rows in the order of processes, for equal ones come in any order there."""
+    return sorted(rows, key=lambda row: row["pid"]) if rows and isinstance(rows[0], dict) and "pid" in rows[0] else rows
 
 
 def compare(found, expected, place):
     if isinstance(expected, dict):
         assert isinstance(found, dict), place
-        missing = set(expected) - set(found) - {"reason"}
+        missing = set(expected) - set(found)
         assert not missing, f"{place} has no {missing}"
         for key in set(expected) - OTHER:
             compare(found[key], expected[key], f"{place}.{key}")
     elif isinstance(expected, list):
         assert isinstance(found, list) and len(found) == len(expected), place
-        for number, (one, other) in enumerate(zip(found, expected)):
+        for number, (one, other) in enumerate(zip(by_process(found), by_process(expected))):
             compare(one, other, f"{place}[{number}]")
     elif isinstance(expected, float) and found is not None:
         assert math.isclose(found, expected, rel_tol=1e-12), place
@@ -139,6 +153,84 @@ def test_phases_use_exclusive_time_because_nested_ranges_would_count_twice(gputi
     assert sum(row["pct_of_nvtx_total"] for row in phases) == pytest.approx(100)
     attributed = new.metrics["nvtx_kernel_phases"]
     assert sum(row["total_kernel_time_ms"] for row in attributed["phases"]) == pytest.approx(81.4985)
+
+
+def test_phases_are_guessed_without_a_map_and_say_so(gputime, tmp_path):
+    new = explain(gputime, unpack("storm", tmp_path), tmp_path / "out")
+    old = json.loads((CASES / "storm/out/report.json").read_text())["metrics"]
+    for key in ("nvtx_phases", "nvtx_kernel_phases"):
+        assert old[key] is None and new.metrics[key]["source"] == "guessed"
+    mapped = explain(gputime, unpack("full", tmp_path), tmp_path / "full", "--phase-map", CASES / "full/phases.json")
+    assert mapped.metrics["nvtx_phases"]["source"] == "map"
+    assert "(guessed from the names of ranges)" in new.markdown and "guessed" not in mapped.markdown
+
+
+# of text_names, whose tables lack most columns: key, what the old tool has, what is right, why
+ODD = [
+    ("top_kernels.kernels.0.device_id", -1, 0, "ops without a device are on device 0, which is a counted issue"),
+    ("top_kernels.total_kernel_time_ns", 1500, 2500, "an op that ends before it starts takes no time away from others"),
+    ("launch_storm.total_launches", 5, 4, "and is none"),
+    ("launch_storm.window_s", 5e-6, 4.5e-6, "and ends nothing"),
+    ("gpu_idle.devices.0.idle_ms", 0.003, 0.0025, "nor is the GPU idle until then"),
+    ("gpu_idle.devices.0.busy_ms", 0.002, 0.002, ""),
+    ("gpu_idle.gaps.0.gap_ms", 0.0025, 0.0025, ""),
+    ("nvtx.ranges.0.range_name", "r1", "r1", ""),
+    ("nvtx.ranges.0.total_time_ms", 1e-4, 1e-4, ""),
+    ("nvtx.ranges.1.range_name", "None", "", "no text is no name"),
+    ("nvtx.ranges.1.total_time_ms", 5e-5, 5e-5, ""),
+    ("pid_attribution.runtime_pid_count", 2, 2, ""),
+    ("per_pid.top_pids.0.pct_of_total_kernel_time", 166.66666666666669, 100, "shares of one whole"),
+]
+
+
+def test_an_export_with_few_columns_gives_the_old_numbers_but_for_what_cannot_be(gputime, tmp_path):
+    def value(tree, path):
+        for key in path.split("."):
+            tree = tree[int(key)] if isinstance(tree, list) else tree[key]
+        return tree
+
+    new = explain(gputime, unpack("text_names", tmp_path), tmp_path / "out")
+    old = json.loads((CASES / "text_names/out/report.json").read_text())["metrics"]
+    for path, was, right, why in ODD:
+        assert value(old, path) == pytest.approx(was) if isinstance(was, float) else value(old, path) == was, path
+        assert value(new.metrics, path) == (pytest.approx(right) if isinstance(right, float) else right), (path, why)
+    compare_keys(new.metrics, old, "metrics")
+    assert [(row["range_name"], row["count"]) for row in new.csv("nvtx_ranges")] == [("r1", "1"), ("", "1")]
+    assert "inside ranges" not in " ".join(new.json["warnings"]), "without correlation ids nothing is known of that"
+
+
+def compare_keys(found, expected, place):
+    """All keys are there, whatever they hold."""
+    if isinstance(expected, dict) and isinstance(found, dict):
+        assert set(expected) <= set(found), place
+        for key in set(expected) - {"sql"}:
+            compare_keys(found[key], expected[key], f"{place}.{key}")
+    elif isinstance(expected, list) and isinstance(found, list) and expected and found:
+        compare_keys(found[0], expected[0], f"{place}[0]")
+
+
+def test_what_makes_processes_and_units_doubtful_is_warned_of(gputime, tmp_path):
+    text = "\n".join(explain(gputime, unpack("text_names", tmp_path), tmp_path / "a").json["warnings"])
+    assert "within 1 ms" in text and "2 processes have calls" in text and "100.0% of the kernels are of process 0" in text
+    large = [(10**6 * i, 10**6 * i + 5, 0, 16_000_000, None, "k") for i in range(5)]
+    text = "\n".join(explain(gputime, database(tmp_path / "b.sqlite", large), tmp_path / "b").json["warnings"])
+    assert "100.0% of the kernels are of processes with impossible numbers" in text and "within 1 ms" not in text
+    new = explain(gputime, unpack("kernel_only", tmp_path), tmp_path / "c")
+    assert new.metrics["per_pid"]["reason"] == "no_pid_column" and "process of any kernel" in new.markdown
+    text = "\n".join(explain(gputime, unpack("full", tmp_path), tmp_path / "d").json["warnings"])
+    assert "process" not in text and "1 ms" not in text
+
+
+def test_the_findings_of_the_old_tool_are_found(reference):
+    old = json.loads((reference[0] / "report.json").read_text())["findings"]
+    ids = {"kernel dominates": "dominant_kernel", "Single kernel": "dominant_kernel", "launch storm": "launch_storm",
+           "synchronization detected": "sync_calls", "idle gaps": "idle_gpu", "NVTX ranges present": "has_ranges"}
+    found = {finding["id"]: finding for finding in reference[1].json["findings"]}
+    for finding in old:
+        rule, = (rule for text, rule in ids.items() if text in finding["title"])
+        assert rule in found, finding["title"]
+        if finding["title"] != "Single kernel is a large share of GPU time":  # of one of two devices
+            assert found[rule]["severity"] == finding["severity"], rule
 
 
 def test_negative_durations_are_a_counted_issue_so_no_share_exceeds_100_percent(gputime, tmp_path):

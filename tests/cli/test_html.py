@@ -36,7 +36,7 @@ def test_numbers_are_those_of_json(gputime, command):
     for key, table in report["tables"].items():
         if key in shown["tables"]:
             assert shown["tables"][key]["rows"] == table["rows"][:2000], key
-    assert set(report["tables"]) - set(shown["tables"]) <= {"accounting_summary"}  # of one GPU: the same again
+    assert set(report["tables"]) - set(shown["tables"]) <= {"accounting_summary", "idle_causes_all"}  # of one GPU: the same again
 
 
 def test_rows_are_bounded_and_shared_between_inputs(gputime, tmp_path):
@@ -49,6 +49,29 @@ def test_rows_are_bounded_and_shared_between_inputs(gputime, tmp_path):
     counts = {name: sum(row["input"] == f"{name}.json" for row in table["rows"]) for name in ("few", "many", "more")}
     assert counts == {"few": 100, "many": 950, "more": 950}
     assert table["total_rows"] == 8100
+
+
+def test_endless_names_are_cut_when_there_are_many(gputime, tmp_path):
+    names = [f"kernel {i} " + "\u00e9" * 5000 for i in range(1000)]
+    path = tmp_path / "endless.json"
+    path.write_text(json.dumps({"traceEvents": [kernel(name, 10 * i, 5 + (i == 0)) for i, name in enumerate(names)]}))
+    text = page(gputime, "kernels", path)
+    assert len(text) < 3_000_000
+    shown = [row["name"] for row in page_report(text)["tables"]["kernels"]["rows"]]
+    assert len(shown) == 1000 and shown[0] == names[0]
+    assert all(name in names or (name[-1] == "\u2026" and any(n.startswith(name[:-1]) for n in names)) for name in shown)
+
+
+def test_a_page_is_not_printed_beside_its_file(gputime, tmp_path):
+    for command in ("kernels", "gaps"):
+        printed = gputime(command, TRACE).stdout
+        assert gputime(command, TRACE, "--html", "-o", tmp_path / "own.html").stdout == printed
+        assert page_report((tmp_path / "own.html").read_bytes())["command"] == command
+
+
+def test_ranges_nest_on_their_page(gputime):
+    shown = page_report(page(gputime, "ranges", TRACE))["tables"]
+    assert shown["range_tree"]["rows"] == gputime.json("ranges", "--tree", TRACE)["tables"]["range_tree"]["rows"]
 
 
 def test_integers_beyond_doubles_stay_exact(gputime, tmp_path):

@@ -335,7 +335,39 @@ def test_missing_tables_cost_their_facts_only(gputime, tmp_path):
                      "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, eventClass, globalTid, correlationId, nameId, r);"
                      "DROP TABLE TARGET_INFO_GPU; CREATE TABLE TARGET_INFO_GPU (a, b, c)")
     for command in ("summary", "kernels", "gaps", "ranges"):
-        assert gputime(command, path).returncode == 0
+        assert gputime.json(command, path)["inputs"][0]["ops"] == 1
+    for options, lacks in ((["kernels", "--launches"], "runtime calls"), (["ranges"], "ranges")):
+        notes = gputime.json(*options, path)["inputs"][0]["notes"]
+        assert any(f"the trace has no {lacks}" in note for note in notes), notes
+    assert gputime.json("kernels", path)["tables"]["kernels"]["rows"][0]["total_ns"] == 1000
+
+
+def test_tables_without_a_column_that_is_needed(gputime, tmp_path):
+    path = make(tmp_path / "a.sqlite", kernels=[(10, 20, 0, 7, 1, 5, 1)])
+    alter(path, "CREATE TABLE NVTX_EVENTS (end INTEGER, text TEXT); CREATE TABLE ThreadNames (name TEXT)")
+    assert "table_incomplete" not in issues_of(gputime.json(path))
+    alter(path, "INSERT INTO NVTX_EVENTS VALUES (5, 'x')")
+    document = gputime.json(path)
+    assert issues_of(document)["table_incomplete"] == 1
+    assert document["inputs"][0]["ops"] == 1
+    refused(gputime, "--strict", path)
+
+
+def test_schema_has_the_times_of_what_was_read(gputime, plain):
+    """Tables that are not read have none, whatever stands in them."""
+    path = plain(DATA / "nsys" / "extras.sqlite.gz")
+    rows = {row["table"]: row for row in gputime.json("explain", path)["tables"]["schema"]["rows"]}
+    with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+        query = 'SELECT min(start), max("end") FROM {}'
+        origin = min(database.execute(query.format("CUPTI_ACTIVITY_KIND_" + kind)).fetchone()[0]
+                     for kind in ("KERNEL", "MEMCPY", "MEMSET"))
+        for table in ("CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME", "PROFILER_OVERHEAD"):
+            start, end = database.execute(query.format(table)).fetchone()
+            assert (rows[table]["start_ns"], rows[table]["end_ns"]) == (start - origin, end - origin)
+    assert rows["CUDA_GRAPH_NODE_EVENTS"]["role"] == "graph_clones"
+    unread = [row for row in rows.values() if row["role"] is None]
+    assert "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION" in {row["table"] for row in unread}
+    assert {(row["start_ns"], row["end_ns"]) for row in unread} == {(None, None)}
 
 
 def test_paths_that_mean_something_in_a_uri(gputime, tmp_path):

@@ -243,6 +243,7 @@ def test_only_what_is_known_is_kept(gputime, tmp_path):
     done = gputime("redact", original, "-o", copy)
     assert done.returncode == 0, done.stderr
     assert b"left out 2 tables, 2 columns and 7 rows; hid 2 names" in done.stdout
+    assert gputime("redact", "-q", original, "-o", copy).stdout == b""
     assert b"secret" not in copy.read_bytes().lower() and b"54321" not in copy.read_bytes()
     with sqlite3.connect(copy) as database:
         assert database.execute("SELECT text FROM DIAGNOSTIC_EVENT").fetchall() == [

@@ -86,6 +86,14 @@ static enum gputime_status request_all(const struct cli_command *command, const 
     return status;
 }
 
+/* As the program itself sees to before anything else. */
+static bool takes_all(const struct cli_command *command, const struct cli_arguments *arguments) {
+    for (size_t i = 0; i < cli_option_count; i++)
+        if (arguments->given[i] && !cli_command_takes(command, &cli_option_table[i]))
+            return false;
+    return true;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static char text[BYTES_MAX + 1];
     char *words[WORDS_MAX + 1];
@@ -105,7 +113,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         const struct cli_command *command = arguments.plain_words ? cli_command_find(arguments.words[0]) : NULL;
         command = command ? command : &cli_command_table[0];
         status = cli_settings_read(&arguments, command, &err);
-        if (!status && command->action == CLI_ACTION_REPORT)
+        if (!status && command->action == CLI_ACTION_REPORT && takes_all(command, &arguments))
             status = request_all(command, &arguments.options, &err);
     }
     if (status) {

@@ -48,10 +48,11 @@ static void scan(struct gt_sqlite_db *db, struct gt_sqlite_table *table, struct 
     if (gt_sqlite_scan_init(&scan, db, table, columns, rows->column_count, &err) != GT_OK ||
         !gt_sqlite_reader_init(&reader, &db->file))
         abort();
-    for (size_t part = 0; part < scan.part_count; part++)
-        if (gt_sqlite_scan_part(&scan, part, &reader, take_row, rows, &err) != GT_OK)
-            abort();
-    rows->is_whole = !reader.damaged && !reader.missing && !scan.tree.damaged && !scan.tree.missing;
+    /* Of absurd sizes libsqlite3 says that memory is short. */
+    enum gt_status status = GT_OK;
+    for (size_t part = 0; part < scan.part_count && status == GT_OK; part++)
+        status = gt_sqlite_scan_part(&scan, part, &reader, take_row, rows, &err);
+    rows->is_whole = status == GT_OK && !reader.damaged && !reader.missing && !scan.tree.damaged && !scan.tree.missing;
     gt_sqlite_reader_release(&reader);
     gt_sqlite_scan_release(&scan);
 }

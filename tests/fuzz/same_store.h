@@ -2,24 +2,24 @@
 #ifndef TESTS_FUZZ_SAME_STORE_H
 #define TESTS_FUZZ_SAME_STORE_H
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "events/store.h"
 
-static inline void fuzz_expect(bool holds) {
-    if (!holds)
-        abort();
-}
+#define fuzz_expect(condition)                                                                                         \
+    ((condition) ? (void)0 : (fprintf(stderr, "%s:%d: not %s\n", __FILE__, __LINE__, #condition), abort()))
 
-static inline void fuzz_same_columns(struct gt_store *a, struct gt_store *b) {
-    for (size_t i = 0; i < gt_column_count; i++) {
-        const struct gt_column_info *info = &gt_column_infos[i];
-        size_t rows = *gt_store_row_count(a, info->table);
-        fuzz_expect(rows == *gt_store_row_count(b, info->table));
-        fuzz_expect(!rows ||
-                    memcmp(*gt_store_column(a, info), *gt_store_column(b, info), rows * info->elem_bytes) == 0);
-    }
+static inline void fuzz_same_column(struct gt_store *a, struct gt_store *b, const struct gt_column_info *info) {
+    size_t rows = *gt_store_row_count(a, info->table), size = info->elem_bytes;
+    const char *in_a = *gt_store_column(a, info), *in_b = *gt_store_column(b, info);
+    fuzz_expect(rows == *gt_store_row_count(b, info->table));
+    for (size_t i = 0; i < rows; i++)
+        if (memcmp(in_a + i * size, in_b + i * size, size) != 0) {
+            fprintf(stderr, "%s.%s differs in row %zu of %zu\n", info->table_name, info->name, i, rows);
+            abort();
+        }
 }
 
 static inline void fuzz_same_meta(const struct gt_meta *a, const struct gt_meta *b) {
@@ -32,7 +32,8 @@ static inline void fuzz_same_store(struct gt_store *a, struct gt_store *b) {
     fuzz_expect(!a == !b);
     if (!a)
         return;
-    fuzz_same_columns(a, b);
+    for (size_t i = 0; i < gt_column_count; i++)
+        fuzz_same_column(a, b, &gt_column_infos[i]);
     fuzz_expect(a->strings.count == b->strings.count);
     for (gt_strid i = 0; i < a->strings.count; i++)
         fuzz_expect(gt_str_eq(gt_store_string(a, i), gt_store_string(b, i)));

@@ -37,6 +37,7 @@ static struct {
     atomic_long calls;
     atomic_bool was_hit;
     atomic_long blocks, mappings; /* that are not given back yet */
+    long injected;                /* faults since the beginning */
 } system_state;
 
 static bool fails(int number) {
@@ -138,6 +139,22 @@ WRAPPED(int, pthread_create, pthread_t *thread, const pthread_attr_t *attributes
     return fails(EAGAIN) ? EAGAIN : __real_pthread_create(thread, attributes, run, context);
 }
 
+WRAPPED(char *, strdup, const char *text) {
+    return fails(ENOMEM) ? NULL : counted(__real_strdup(text));
+}
+
+int __wrap_asprintf(char **text, const char *format, ...);
+int __wrap_asprintf(char **text, const char *format, ...) {
+    va_list arguments;
+    if (fails(ENOMEM))
+        return -1;
+    va_start(arguments, format);
+    int size = vasprintf(text, format, arguments);
+    va_end(arguments);
+    counted(size < 0 ? NULL : *text);
+    return size;
+}
+
 /* An arena asks the system for whole blocks; here each of its allocations may be the one that needs a new block. */
 static bool fails_for(struct gt_arena *arena) {
     if (fails(ENOMEM))
@@ -191,6 +208,7 @@ static void torture_once(run_function *run, const void *context, const char *nam
     snprintf(what, sizeof what, "%s, call %ld fails %s", name, place, fault_names[fault]);
     begin_faults(fault, place);
     run(context, what);
+    system_state.injected += system_state.was_hit;
     end_faults();
     struct holdings after = holdings_now();
     if (memcmp(&before, &after, sizeof before) != 0)
@@ -211,7 +229,19 @@ static void torture(run_function *run, const void *context, const char *name) {
     }
 }
 
-static void expect_reason(enum gputime_status status, const struct gputime_error *err, const char *what) {
+/* A test that failed may have left them on. */
+static inline int switch_faults_off(void **state) {
+    (void)state;
+    end_faults();
+    return 0;
+}
+
+/* For the end of a test program. */
+static inline void tell_faults(void) {
+    print_message("%ld faults injected\n", system_state.injected);
+}
+
+static inline void expect_reason(enum gputime_status status, const struct gputime_error *err, const char *what) {
     if (status != GPUTIME_FAILED || err->status != GPUTIME_FAILED || !err->message[0] || strchr(err->message, '\n'))
         fail_msg("%s: status %d, message '%s'", what, (int)status, err->message);
     if (system_state.fault == FAULT_NONE)

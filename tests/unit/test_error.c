@@ -205,6 +205,22 @@ static void distance_within_is_that_of_the_nearest_part(void **state) {
     assert_int_equal(gt_str_distance_within_nocase((struct gt_str){longer, sizeof longer}, GT_STR("step")), 2);
 }
 
+static void text_is_cut_between_characters(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t bytes, kept;
+    } cases[] = {{"", 0, 0},
+                 {"abc", 3, 3},
+                 {"abc", 2, 2},
+                 {"a\xc3\xa4", 2, 1},
+                 {"\xf0\x9f\x98\x80z", 3, 0},
+                 {"\xf0\x9f\x98\x80z", 4, 4},
+                 {"\x80\x80\x80\x80\x80\x80", 5, 2}}; /* no text at all */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(gt_str_cut(gt_str_of(cases[i].text), cases[i].bytes).len, cases[i].kept);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failures_set_code_and_message),  cmocka_unit_test(context_goes_in_front_and_keeps_the_code),
@@ -213,6 +229,7 @@ int main(void) {
         cmocka_unit_test(search_ignores_ascii_case_only), cmocka_unit_test(search_finds_the_first_place),
         cmocka_unit_test(search_folds_letters_only),      cmocka_unit_test(messages_are_one_line),
         cmocka_unit_test(distance_counts_changed_bytes),  cmocka_unit_test(distance_within_is_that_of_the_nearest_part),
+        cmocka_unit_test(text_is_cut_between_characters),
     };
     return cmocka_run_group_tests_name("error", tests, NULL, NULL);
 }

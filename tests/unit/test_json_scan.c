@@ -131,7 +131,7 @@ static void lost_brackets_are_noticed(void **state) {
         ptrdiff_t at;
     } cases[] = {
         {"[1, 2}", 5},                             /* an array closed as an object */
-        {"{\"a\": 1]", 7},                         /* and the other way round */
+        {"{\"a\": {\"b\": 1]}", 13},               /* and the other way round */
         {"{\"a\": 1, {\"ph\": 1}}", 9},            /* an object where a key belongs */
         {"{\"a\": {\"b\": 1}\n {\"ph\": 1}}", 16}, /* the same without a comma */
         {"{\"a\": {\"b\": [1, 2, \"c\": 3}}", 25},
@@ -141,6 +141,17 @@ static void lost_brackets_are_noticed(void **state) {
         assert_int_equal(gt_json_skip_nested(&p, p + strlen(p)), GT_JSON_BAD);
         assert_int_equal(p - cases[i].text, cases[i].at);
     }
+}
+
+/* Objects that hold no others end at their first closing brace; so do those whose first brace begins a line, whatever
+   the quotes before it say. */
+static void flat_objects_end_at_their_first_brace(void **state) {
+    (void)state;
+    nested_is("{\"a\": [1, 2, \"b\": \"}\"} ");
+    nested_is("{\"a\": \"{}\"}}");
+    nested_is("{\n  \"a\": \"one \" quote\n  },");
+    nested_is("{\n  \"a\": [1\n,\n\t } ");
+    nested_is("{\"a\": {\"b\": 1}\n} ");
 }
 
 static void any_depth_is_safe(void **state) {
@@ -204,6 +215,7 @@ int main(void) {
         cmocka_unit_test(bare_values_end_at_punctuation),
         cmocka_unit_test(nested_values_are_skipped_whole),
         cmocka_unit_test(lost_brackets_are_noticed),
+        cmocka_unit_test(flat_objects_end_at_their_first_brace),
         cmocka_unit_test(any_depth_is_safe),
         cmocka_unit_test(escapes_are_decoded),
         cmocka_unit_test(bad_escapes_stay_as_they_stand),

@@ -230,8 +230,10 @@ static void tables_that_lie_are_done_without(void **state) {
 
 static void unknown_layouts_are_said_to_be(void **state) {
     (void)state;
-#define ADVICE                                                                                                         \
-    "; install nsys so that it can be exported, or give a file that 'nsys export --type sqlite' made of it elsewhere"
+#define CUT_ADVICE "; copy it again if it was cut, else "
+#define ADVICE     "; " NSYS_ADVICE
+#define NSYS_ADVICE                                                                                                    \
+    "install nsys so that it can be exported, or give a file that 'nsys export --type sqlite' made of it elsewhere"
     struct report report = three_chunks();
     report.codec = "zstd";
     report_gives(&report, "error: its events are packed with 'zstd'" ADVICE);
@@ -245,9 +247,10 @@ static void unknown_layouts_are_said_to_be(void **state) {
     report = three_chunks();
     report.raw_name = "Other Data";
     report_gives(&report, "error: it has no section 'Raw Sampling Data'" ADVICE);
-    report_bytes_give(raw("NVIDIA Tegra Profiler Report 1."), "error: it ends before its events" ADVICE);
+    report_bytes_give(raw("NVIDIA Tegra Profiler Report 1."),
+                      "error: it ends before its events" CUT_ADVICE NSYS_ADVICE);
     report_bytes_give(raw("\1\2\3\4NVIDIA Tegra Profiler Report 1."),
-                      "error: it begins in another way than other reports" ADVICE);
+                      "error: it begins in another way than other reports" CUT_ADVICE NSYS_ADVICE);
 }
 
 /* Every prefix of a report gives an error or says that it is cut; the longer, the more kernels. */

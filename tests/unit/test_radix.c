@@ -98,6 +98,36 @@ static void many_items(void **state) {
     gt_free(items);
 }
 
+/* Few different keys, keys of all sizes, and one that dwarfs the others. */
+static uint64_t key_of_shape(int shape, uint64_t *seed) {
+    uint64_t number = random_u64(seed);
+    if (shape == 0)
+        return UINT64_MAX - number % 5;
+    if (shape == 1)
+        return number >> (number & 63);
+    return number % 1000 ? number >> 54 : number;
+}
+
+static void the_first_are_those_of_the_whole_order(void **state) {
+    enum { COUNT = 3000 };
+    static const size_t wanted[] = {0, 1, 2, 10, 49, 700, COUNT - 1, COUNT};
+    static struct gt_radix_item all[COUNT], first[COUNT];
+    uint64_t seed = 8;
+    (void)state;
+
+    for (int shape = 0; shape < 3; shape++)
+        for (size_t w = 0; w < sizeof(wanted) / sizeof(wanted[0]); w++) {
+            for (size_t i = 0; i < COUNT; i++)
+                all[i] = first[i] = (struct gt_radix_item){key_of_shape(shape, &seed), (uint32_t)i};
+            qsort(all, COUNT, sizeof(*all), by_key_then_place);
+            assert_true(gt_radix_sort_first(first, COUNT, wanted[w]));
+            for (size_t i = 0; i < wanted[w]; i++) {
+                assert_true(first[i].key == all[i].key);
+                assert_int_equal(first[i].value, all[i].value);
+            }
+        }
+}
+
 static void signed_times_keep_their_order(void **state) {
     static const int64_t times[] = {INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX - 1, INT64_MAX};
     (void)state;
@@ -110,7 +140,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_keys_of_every_width),    cmocka_unit_test(every_small_count),
         cmocka_unit_test(skipped_digits_in_the_middle),  cmocka_unit_test(many_items),
-        cmocka_unit_test(signed_times_keep_their_order),
+        cmocka_unit_test(signed_times_keep_their_order), cmocka_unit_test(the_first_are_those_of_the_whole_order),
     };
     return cmocka_run_group_tests_name("radix", tests, NULL, NULL);
 }

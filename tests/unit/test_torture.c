@@ -20,17 +20,13 @@
 #include <zstd.h>
 
 #include "faults.h"
+#include "files.h"
 #include "gputime.h"
 #include "report/layouts.h"
 
 /* ---- the world: a folder with inputs ---- */
 
-enum { PATH_BYTES = 128, ANALYSES_MAX = 64 };
-
-struct text {
-    char *bytes;
-    size_t size;
-};
+enum { ANALYSES_MAX = 64 };
 
 static const char small_sqlite[] = "tests/fuzz/seeds/fuzz_nsys_sqlite/small.sqlite";
 static const char small_rep[] = "tests/fuzz/seeds/fuzz_nsys_rep/small.nsys-rep";
@@ -40,28 +36,6 @@ static char folder[] = "/tmp/gputime-torture-XXXXXX";
 static char json[PATH_BYTES], json_gz[PATH_BYTES], json_zst[PATH_BYTES], rep_gz[PATH_BYTES], cache[PATH_BYTES];
 static const char *analyses[ANALYSES_MAX];
 static size_t analysis_count;
-
-static struct text read_file(const char *path) {
-    struct stat info;
-    struct text text = {0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &info) < 0)
-        fail_msg("cannot read %s", path);
-    text.size = (size_t)info.st_size;
-    text.bytes = malloc(text.size + 1);
-    assert_non_null(text.bytes);
-    assert_int_equal(read(fd, text.bytes, text.size), text.size);
-    text.bytes[text.size] = '\0';
-    close(fd);
-    return text;
-}
-
-static void write_file(const char *path, const char *bytes, size_t size) {
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, bytes, size), size);
-    close(fd);
-}
 
 static void write_gzip(const char *path, struct text text) {
     gzFile file = gzopen(path, "wb");
@@ -102,28 +76,6 @@ static int make_world(void **state) {
     for (size_t i = 0; i < analysis_count; i++)
         analyses[i] = gputime_registry_entry(GPUTIME_ANALYSES, i).key;
     return 0;
-}
-
-/* Calls visit for every file of a folder. */
-static size_t each_file(const char *path, void (*visit)(const char *path, const char *name)) {
-    size_t count = 0;
-    char file[PATH_BYTES + 256];
-    DIR *listing = opendir(path);
-    for (struct dirent *item; listing && (item = readdir(listing));) {
-        if (strcmp(item->d_name, ".") == 0 || strcmp(item->d_name, "..") == 0)
-            continue;
-        snprintf(file, sizeof file, "%s/%s", path, item->d_name);
-        visit(file, item->d_name);
-        count++;
-    }
-    if (listing)
-        closedir(listing);
-    return count;
-}
-
-static void remove_file(const char *path, const char *name) {
-    (void)name;
-    remove(path);
 }
 
 static int remove_world(void **state) {
@@ -168,13 +120,6 @@ static void expect_same(struct text got, struct text wanted, const char *what) {
     if (got.size != wanted.size || memcmp(got.bytes, wanted.bytes, got.size) != 0)
         fail_msg("%s: succeeds with another result\n%.*s\ninstead of\n%.*s", what, (int)got.size, got.bytes,
                  (int)wanted.size, wanted.bytes);
-}
-
-/* A test that failed may have left them on. */
-static int switch_faults_off(void **state) {
-    (void)state;
-    end_faults();
-    return 0;
 }
 
 static struct gputime_trace *open_trace(const char *path) {
@@ -462,11 +407,6 @@ struct writing {
     size_t wanted_files; /* in a folder */
 };
 
-static void refuse_temporary(const char *path, const char *name) {
-    if (strstr(name, "tmp"))
-        fail_msg("%s is left behind", path);
-}
-
 /* The file that was there stays as it is, unless the new one is whole. */
 static void run_writing(const void *context, const char *what) {
     const struct writing *writing = context;
@@ -633,5 +573,7 @@ int main(void) {
         cmocka_unit_test_setup(test_keeping, switch_faults_off),
         cmocka_unit_test_setup(test_reading_what_was_kept, switch_faults_off),
     };
-    return cmocka_run_group_tests(tests, make_world, remove_world);
+    int failed = cmocka_run_group_tests(tests, make_world, remove_world);
+    tell_faults();
+    return failed;
 }

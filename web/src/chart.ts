@@ -11,7 +11,8 @@ import type {
   TooltipComponentOption,
 } from 'echarts/components';
 import { CanvasRenderer } from 'echarts/renderers';
-import { button, element, save, visible } from './dom';
+import { button, element, save, shorten, visible } from './dom';
+import { linesOf, TEXT_PIXELS } from './room';
 import { ink, onTheme, type Ink } from './theme';
 
 echarts.use([
@@ -43,7 +44,7 @@ export interface Chart {
 
 /** What every chart has in common. Tooltips are drawn, not markup: the page's policy allows no markup with styles. */
 function common(colors: Ink, own: ChartOption): ChartOption {
-  const text = { color: colors.text, fontFamily: colors.font, fontSize: 12 };
+  const text = { color: colors.text, fontFamily: colors.font, fontSize: TEXT_PIXELS };
   return {
     animation: false,
     textStyle: text,
@@ -152,16 +153,37 @@ export function closerLook(): object {
   return { type: 'inside', xAxisIndex: 0, filterMode: 'none', zoomOnMouseWheel: 'ctrl', disabled: isTouched };
 }
 
-/** Names that can be switched off and on; those that find no room are behind arrows. */
-export function legend(names: readonly string[], colors: Ink): LegendComponentOption {
+const LEGEND_SWATCH = 12;
+const LEGEND_GAP = 10;
+const LEGEND_LINE = TEXT_PIXELS + LEGEND_GAP;
+const LEGEND_MOST_LINES = 10;
+const LEGEND_NAME = 40; // characters
+
+const legendText = (name: string): string => shorten(label(name), LEGEND_NAME);
+
+function legendLines(names: readonly string[], width: number): number {
+  return linesOf(names.map(legendText), LEGEND_SWATCH + 5 + LEGEND_GAP, width);
+}
+
+/** What a legend takes of the height of a chart. */
+export function legendHeight(names: readonly string[], width: number): number {
+  const lines = legendLines(names, width);
+  return LEGEND_LINE * (lines > LEGEND_MOST_LINES ? 1 : lines) + LEGEND_GAP;
+}
+
+/** Names that can be switched off and on, on as many lines as they need; far too many are behind arrows. */
+export function legend(names: readonly string[], colors: Ink, width: number): LegendComponentOption {
   return {
-    type: 'scroll',
+    type: legendLines(names, width) > LEGEND_MOST_LINES ? 'scroll' : 'plain',
     top: 0,
     left: 0,
-    right: 0,
+    width,
+    padding: 0,
     icon: 'roundRect',
-    itemWidth: 12,
-    itemHeight: 12,
+    itemWidth: LEGEND_SWATCH,
+    itemHeight: LEGEND_SWATCH,
+    itemGap: LEGEND_GAP,
+    formatter: (name: string) => shorten(name, LEGEND_NAME),
     textStyle: { color: colors.text },
     pageTextStyle: { color: colors.muted },
     pageIconColor: colors.text,

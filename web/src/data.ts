@@ -112,6 +112,14 @@ export function numbers(table: Table, key: string): (row: Row) => number {
   return (row) => numberOf(cell(row));
 }
 
+/** The device of a row, with its input where there are several. */
+export function deviceName(table: Table): (row: Row) => string {
+  const input = reader(table, 'input');
+  const device = reader(table, 'device');
+  const several = new Set(table.rows.map(input)).size > 1;
+  return (row) => `${several ? `${String(input(row))} \u00b7 ` : ''}GPU ${String(device(row))}`;
+}
+
 export function hasFlag(column: Column, flag: Flag): boolean {
   return column.flags?.includes(flag) ?? false;
 }

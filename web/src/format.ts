@@ -1,6 +1,7 @@
-// Numbers as people read them: one unit and one number of decimals for the cells of a column, exact values beside.
+// Numbers as people read them: one unit for columns that are compared, one number of decimals for the cells of each,
+// exact values beside.
 
-import { hasFlag, numberOf, type Cell, type Column, type Row, type Unit } from './data';
+import { hasFlag, numberOf, type Cell, type Column, type Row, type Table, type Unit } from './data';
 import { visible } from './dom';
 
 interface Scale {
@@ -24,8 +25,12 @@ const SCALES: Readonly<Partial<Record<Unit, readonly Scale[]>>> = {
   ],
 };
 
-const VARIED = 1e6; // values further apart show 0.00 or seven digits in any one unit
+const VARIED = 1e6; // bytes further apart have a unit each
 const WIDE = 1e4; // time for the next unit
+const WIDEST = 1e6; // so too where the value in the middle would be less than LEAST
+const LEAST = 0.01;
+const MOST_DECIMALS = 6;
+const KINDS = ['single', 'moment', 'edge'] as const;
 
 const formatters = new Map<number, Intl.NumberFormat>();
 
@@ -46,11 +51,16 @@ function scaleOf(unit: Unit, value: number): Scale {
   return [...scales].reverse().find((scale) => Math.abs(value) >= scale.factor) ?? scales[0]!;
 }
 
-/** The unit of the value in the middle, or the next while the largest has too many digits in it. */
+/** The unit of the value in the middle; the next while the largest has too many digits in it and the middle enough. */
 function commonScale(unit: Unit, middle: number, most: number): Scale {
   const scales = SCALES[unit] ?? [];
-  const least = scaleOf(unit, middle);
-  return scales.find((scale) => scale.factor >= least.factor && most / scale.factor < WIDE) ?? scaleOf(unit, most);
+  let scale = scaleOf(unit, middle);
+  for (const next of scales.slice(scales.indexOf(scale) + 1)) {
+    const isTooWide = most / scale.factor >= (middle / next.factor < LEAST ? WIDEST : WIDE);
+    if (!isTooWide) break;
+    scale = next;
+  }
+  return scale;
 }
 
 /** So many that the largest value has four digits. */
@@ -92,28 +102,58 @@ export interface Style {
   format(cell: Cell): string;
 }
 
-/** How the cells of a column are written, by looking at all of them. */
-export function styleOf(column: Column, rows: readonly Row[], index: number): Style {
+interface Sizes {
+  readonly sorted: readonly number[]; // without zeros
+  readonly isWhole: boolean;
+}
+
+function sizesOf(rows: readonly Row[], columns: readonly number[]): Sizes {
+  const sorted: number[] = [];
+  let isWhole = true;
+  for (const row of rows)
+    for (const index of columns) {
+      const size = Math.abs(numberOf(row[index]));
+      isWhole &&= Number.isInteger(size);
+      if (size > 0) sorted.push(size);
+    }
+  return { sorted: sorted.sort((a, b) => a - b), isWhole };
+}
+
+const middleOf = ({ sorted }: Sizes): number => sorted[(sorted.length - 1) >> 1] ?? 0;
+const mostOf = ({ sorted }: Sizes): number => sorted[sorted.length - 1] ?? 0;
+
+/** Durations that people compare or add up: sums with sums, statistics of single events with each other. */
+function shareUnit(a: Column, b: Column): boolean {
+  const kindOf = (column: Column): string => KINDS.filter((flag) => hasFlag(column, flag)).join();
+  return a.unit === 'ns' && b.unit === 'ns' && kindOf(a) === kindOf(b);
+}
+
+/** So many that the largest has four digits and the value in the middle two, of those that it has. */
+function columnDecimals(sizes: Sizes, scale: Scale): number {
+  const [middle, most] = [middleOf(sizes) / scale.factor, mostOf(sizes) / scale.factor];
+  const needed = middle > 0 ? 1 - Math.floor(Math.log10(middle)) : 0;
+  const decimals = Math.max(decimalsFor(most), Math.min(needed, most < 1 ? MOST_DECIMALS : 3));
+  return sizes.isWhole ? Math.min(decimals, Math.round(Math.log10(scale.factor))) : decimals;
+}
+
+/** How the cells of a column are written, by looking at all of them and at the columns that share its unit. */
+export function styleOf(table: Table, index: number): Style {
+  const column = table.columns[index]!;
   const plain = (write: (value: number) => string, suffix = ''): Style => ({
     suffix,
     format: (cell) => (cell === null ? '\u2013' : write(numberOf(cell))),
   });
   if (column.unit === '') return { suffix: '', format: (cell) => (cell === null ? '\u2013' : visible(String(cell))) };
   if (column.unit === 'share') return plain(percent, '');
-  const sizes: number[] = [];
-  let whole = true;
-  for (const row of rows) {
-    const size = Math.abs(numberOf(row[index]));
-    whole &&= Number.isInteger(size);
-    if (size > 0) sizes.push(size);
-  }
-  sizes.sort((a, b) => a - b);
-  const most = sizes[sizes.length - 1] ?? 0;
-  if (column.unit === 'count') return plain((value) => decimal(value, whole ? 0 : 1));
   if (hasFlag(column, 'moment')) return plain((value) => decimal(value / 1e6, 3), 'ms');
   if (hasFlag(column, 'edge')) return plain((value) => roundValue(value, column.unit));
-  if (most / (sizes[0] ?? 1) > VARIED) return plain((value) => withUnit(value, column.unit));
-  const scale = commonScale(column.unit, sizes[sizes.length >> 1] ?? 0, most);
-  const decimals = scale.factor === 1 && whole ? 0 : decimalsFor(most / scale.factor);
+  const own = sizesOf(table.rows, [index]);
+  if (column.unit === 'count') return plain((value) => decimal(value, own.isWhole ? 0 : 1));
+  if (column.unit === 'bytes' && mostOf(own) / (own.sorted[0] ?? 1) > VARIED)
+    return plain((value) => withUnit(value, column.unit));
+  const others = table.columns.flatMap((each, at) => (shareUnit(column, each) && !hasFlag(each, 'detail') ? [at] : []));
+  const all = others.length > 0 ? sizesOf(table.rows, others) : own;
+  const scale = commonScale(column.unit, middleOf(all), mostOf(all));
+  const decimals = columnDecimals(own, scale);
   return plain((value) => decimal(value / scale.factor, decimals), scale.name);
 }

@@ -4,6 +4,8 @@ import type { Report } from './data';
 import { button, element } from './dom';
 import { setTheme, type Theme } from './theme';
 
+const READ = 0.25; // of the window: a section that begins above is being read
+
 const THEMES: readonly Theme[] = ['auto', 'light', 'dark'];
 
 function themeSwitch(): HTMLElement {
@@ -21,9 +23,6 @@ export class Navigation {
   readonly root: HTMLElement;
   private readonly list = element('ul');
   private readonly links = new Map<Element, HTMLElement>();
-  private readonly watcher = new IntersectionObserver((entries) => this.mark(entries), {
-    rootMargin: '-10% 0px -75% 0px',
-  });
 
   constructor(report: Report) {
     this.root = element(
@@ -35,21 +34,29 @@ export class Navigation {
       themeSwitch(),
       element('p', { class: 'version' }, `version ${report.tool.version}`),
     );
+    addEventListener('scroll', () => this.mark(), { passive: true });
   }
 
   add(section: HTMLElement): void {
     const link = element('a', { href: `#${section.id}` }, section.querySelector('h2')?.textContent ?? section.id);
     this.links.set(section, link);
     this.list.append(element('li', {}, link));
-    this.watcher.observe(section);
+    if (this.links.size === 1) this.mark();
   }
 
-  /** The section that is being read. */
-  private mark(entries: readonly IntersectionObserverEntry[]): void {
-    for (const entry of entries) {
-      if (!entry.isIntersecting) continue;
-      for (const link of this.links.values()) link.removeAttribute('aria-current');
-      this.links.get(entry.target)?.setAttribute('aria-current', 'true');
-    }
+  /** The section that is being read: the last one that has come into the upper part, at the end the last of all. */
+  private mark(): void {
+    const isEnd = scrollY > 0 && innerHeight + scrollY >= document.documentElement.scrollHeight - 2;
+    const reached = innerHeight * (isEnd ? 1 : READ);
+    let current: HTMLElement | undefined;
+    for (const [section, link] of this.links)
+      if (!current || section.getBoundingClientRect().top < reached) current = link;
+    if (!current || current.hasAttribute('aria-current')) return;
+    for (const link of this.links.values()) link.removeAttribute('aria-current');
+    current.setAttribute('aria-current', 'true');
+    this.list.scrollTo({
+      left: current.offsetLeft - this.list.offsetLeft - (this.list.clientWidth - current.offsetWidth) / 2,
+      top: current.offsetTop - this.list.offsetTop - (this.list.clientHeight - current.offsetHeight) / 2,
+    });
   }
 }

@@ -12,6 +12,7 @@ import { colorOf } from './theme';
 
 const ROW_PIXELS = 30; // as in page.css
 const SPARE_ROWS = 8; // drawn above and below what is seen
+const PRINTED_ROWS = 60;
 const NAME_LENGTH = 180; // characters of a name in a cell; all are in its details
 const COLOURED = new Set(['category', 'cause', 'class', 'part', 'phase']);
 const collator = new Intl.Collator('en', { numeric: true });
@@ -31,7 +32,7 @@ function shownColumns(table: Table): Shown[] {
     let most = hasFlag(column, 'whole') ? 1 : 0;
     if (!most && hasFlag(column, 'bar'))
       for (const row of table.rows) most = Math.max(most, Math.abs(numberOf(row[index])));
-    return [{ ...column, index, style: styleOf(column, table.rows, index), isText: isText(table, index), most }];
+    return [{ ...column, index, style: styleOf(table, index), isText: isText(table, index), most }];
   });
 }
 
@@ -58,7 +59,7 @@ export class TableView {
   private marked = new Set<number>();
   private drawnFrom = -1;
   private drawnTo = -1;
-  private everything = false;
+  private isPrinted = false;
 
   constructor(
     private readonly key: string,
@@ -202,23 +203,27 @@ export class TableView {
   private draw(force = false): void {
     const count = this.rows.length;
     const height = this.port.clientHeight || 480;
-    const from = this.everything ? 0 : Math.max(0, Math.floor(this.port.scrollTop / ROW_PIXELS) - SPARE_ROWS);
+    const from = this.isPrinted ? 0 : Math.max(0, Math.floor(this.port.scrollTop / ROW_PIXELS) - SPARE_ROWS);
     const seen = Math.ceil(height / ROW_PIXELS) + 2 * SPARE_ROWS;
-    const to = Math.min(count, this.everything ? 60 : from + seen);
+    const to = Math.min(count, this.isPrinted ? PRINTED_ROWS : from + seen);
     if (!force && from === this.drawnFrom && to === this.drawnTo) return;
     this.drawnFrom = from;
     this.drawnTo = to;
     const columns = this.visibleColumns();
     const rows: HTMLElement[] = [];
-    if (from > 0) rows.push(this.spacer(from, columns.length));
+    if (from > 0) rows.push(this.spacer(from));
     for (let place = from; place < to; place++) rows.push(this.drawRow(place, columns));
-    if (to < count && !this.everything) rows.push(this.spacer(count - to, columns.length));
-    if (count === 0) rows.push(element('tr', {}, element('td', { colspan: columns.length }, 'No row has that in it.')));
+    if (to < count) rows.push(this.isPrinted ? this.note(`${count - to} more rows`) : this.spacer(count - to));
+    if (count === 0) rows.push(this.note('No row has that in it.'));
     this.body.replaceChildren(...rows);
   }
 
-  private spacer(rows: number, columns: number): HTMLElement {
-    const cell = element('td', { colspan: columns });
+  private note(text: string): HTMLElement {
+    return element('tr', {}, element('td', { colspan: this.visibleColumns().length }, text));
+  }
+
+  private spacer(rows: number): HTMLElement {
+    const cell = element('td', { colspan: this.visibleColumns().length });
     cell.style.height = `${rows * ROW_PIXELS}px`;
     return element('tr', { class: 'spacer', 'aria-hidden': 'true' }, cell);
   }
@@ -261,12 +266,12 @@ export class TableView {
       if (line && getSelection()?.isCollapsed !== false) this.open(Number(line.dataset.place));
     });
     this.body.addEventListener('keydown', (event) => this.press(event));
-    addEventListener('beforeprint', () => this.setEverything(true));
-    addEventListener('afterprint', () => this.setEverything(false));
+    addEventListener('beforeprint', () => this.setPrinted(true));
+    addEventListener('afterprint', () => this.setPrinted(false));
   }
 
-  private setEverything(on: boolean): void {
-    this.everything = on;
+  private setPrinted(on: boolean): void {
+    this.isPrinted = on;
     this.draw(true);
   }
 

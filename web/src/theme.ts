@@ -61,7 +61,7 @@ const CAUSES: Readonly<Record<string, string>> = {
 /** A map, for a trace may name a category after what every object has. */
 const NAMED = new Map(Object.entries({ ...CATEGORIES, ...PARTS, ...CAUSES }));
 
-/** Colours of names that are not listed: by the name alone, so that they are the same on every page. */
+/** Colours of names that are not listed. */
 const OTHERS = [
   '#c46a3f',
   '#5d9e9a',
@@ -83,9 +83,28 @@ function hash(name: string): number {
   return sum >>> 0;
 }
 
+/** By place: for what has no colour of its own, as the inputs of a chart. */
+export function colorAt(place: number): string {
+  return OTHERS[place % OTHERS.length]!;
+}
+
+/** By the name alone, so that it is the same on every page; names may share one. */
+export function tintOf(name: string): string {
+  const key = name.toLowerCase();
+  return NAMED.get(key) ?? given.get(key) ?? colorAt(hash(key));
+}
+
+const given = new Map<string, string>();
+
+/** The tint of a category, cause or phase, or the next one while another name of this page has that. */
 export function colorOf(name: string): string {
   const key = name.toLowerCase();
-  return NAMED.get(key) ?? OTHERS[hash(key) % OTHERS.length]!;
+  let color = tintOf(key);
+  if (NAMED.has(key) || given.has(key)) return color;
+  const taken = new Set(given.values());
+  for (let place = hash(key); taken.has(color) && taken.size < OTHERS.length; place++) color = colorAt(place + 1);
+  given.set(key, color);
+  return color;
 }
 
 /** Whether a category is GPU work, not the time beside it. */

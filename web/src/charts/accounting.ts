@@ -1,6 +1,6 @@
 // Where the time of each GPU went: four parts that make up its span, exactly.
 
-import { hasColumns, numbers, reader, type Table } from '../data';
+import { deviceName, hasColumns, numbers, type Table } from '../data';
 import type { Chart } from '../chart';
 import { colorOf } from '../theme';
 import { stackChart } from './bars';
@@ -14,11 +14,9 @@ const PARTS = [
 
 export function accountingChart(table: Table): Chart | null {
   if (!hasColumns(table, 'device', 'span_ns', ...PARTS.map(([, key]) => key))) return null;
-  const input = reader(table, 'input');
-  const device = reader(table, 'device');
-  const severalInputs = new Set(table.rows.map(input)).size > 1;
+  const nameOf = deviceName(table);
   const stacks = table.rows.map((row) => ({
-    name: severalInputs ? `${String(input(row))} \u00b7 GPU ${String(device(row))}` : `GPU ${String(device(row))}`,
+    name: nameOf(row),
     values: PARTS.map(([, key]) => numbers(table, key)(row)),
   }));
   const parts = PARTS.map(([name]) => ({ name, color: colorOf(name) }));

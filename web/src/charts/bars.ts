@@ -1,9 +1,10 @@
 // Horizontal bars with their values: one for each name, or parts stacked for each of several.
 
-import { closerLook, label, legend, type Chart, type ChartOption } from '../chart';
+import { closerLook, label, legend, legendHeight, type Chart, type ChartOption } from '../chart';
 import { shorten } from '../dom';
 import { percent, roundValue, withUnit } from '../format';
 import type { Unit } from '../data';
+import { fit, textWidth } from '../room';
 import { inkOn, type Ink } from '../theme';
 
 export interface Bar {
@@ -30,8 +31,8 @@ const STACK_PIXELS = 42;
 const MOST_AT_ONCE = 24;
 
 export function nameRoom(names: readonly string[], width: number): number {
-  const longest = Math.max(...names.map((name) => Math.min(name.length, 60)), 3);
-  return Math.round(Math.min(longest * 7 + 8, width * 0.4));
+  const longest = Math.max(...names.map((name) => textWidth(label(shorten(name, 60)))), 20);
+  return Math.ceil(Math.min(longest, width * 0.4));
 }
 
 export function nameAxis(names: readonly string[], colors: Ink, room: number): object {
@@ -44,9 +45,7 @@ export function nameAxis(names: readonly string[], colors: Ink, room: number): o
     axisLabel: {
       color: colors.text,
       interval: 0,
-      width: room,
-      overflow: 'truncate',
-      formatter: (index: string) => label(shorten(names[Number(index)] ?? '', Math.max(8, Math.floor(room / 6.6)))),
+      formatter: (index: string) => fit(label(names[Number(index)] ?? ''), room),
     },
   };
 }
@@ -55,6 +54,7 @@ function valueAxis(colors: Ink, unit: Unit, width: number): object {
   return {
     type: 'value',
     splitNumber: width < 500 ? 3 : 5,
+    ...(unit === 'share' ? {} : { minInterval: 1 }),
     axisLabel: { color: colors.muted, hideOverlap: true, formatter: (value: number) => roundValue(value, unit) },
     splitLine: { lineStyle: { color: colors.line } },
   };
@@ -74,6 +74,7 @@ export function barChart(title: string, bars: readonly Bar[], unit: Unit, of?: s
   const names = bars.map((bar) => bar.name);
   const text = (bar: Bar): string =>
     bar.share === undefined ? withUnit(bar.value, unit) : `${withUnit(bar.value, unit)} \u00b7 ${percent(bar.share)}`;
+  const valueRoom = Math.max(...bars.map((bar) => textWidth(text(bar)))) + 8;
   return {
     title,
     summary: bars
@@ -82,7 +83,7 @@ export function barChart(title: string, bars: readonly Bar[], unit: Unit, of?: s
       .join('; '),
     height: () => chartHeight(bars.length, BAR_PIXELS, 8),
     option: (colors, width): ChartOption => ({
-      grid: { left: nameRoom(names, width) + 14, right: 124, top: 8, bottom: 32 },
+      grid: { left: nameRoom(names, width) + 14, right: valueRoom, top: 8, bottom: 32 },
       xAxis: valueAxis(colors, unit, width - 300),
       yAxis: nameAxis(names, colors, nameRoom(names, width)),
       dataZoom: zoom(bars.length),
@@ -114,7 +115,7 @@ export function barChart(title: string, bars: readonly Bar[], unit: Unit, of?: s
   };
 }
 
-const LEGEND_PIXELS = 34;
+const THIN = 4; // pixels: an edge would leave nothing of a thinner part
 
 export interface StackOptions {
   readonly unit: Unit;
@@ -130,6 +131,8 @@ export function stackChart(
   const names = stacks.map((stack) => stack.name);
   const totals = stacks.map((stack) => stack.values.reduce((sum, value) => sum + value, 0));
   const share = (stack: number, value: number): number => (totals[stack] ? value / totals[stack]! : 0);
+  const most = Math.max(...totals, 1);
+  const partNames = parts.map((part) => part.name);
   const said = (stack: number, value: number): string => `${withUnit(value, unit)} (${percent(share(stack, value))})`;
   return {
     title,
@@ -140,13 +143,10 @@ export function stackChart(
           `${stack.name}: ${parts.map((part, p) => `${part.name} ${said(s, stack.values[p]!)}`).join(', ')}`,
       )
       .join('; '),
-    height: () => chartHeight(stacks.length, STACK_PIXELS, LEGEND_PIXELS),
+    height: (width) => chartHeight(stacks.length, STACK_PIXELS, legendHeight(partNames, width)),
     option: (colors, width): ChartOption => ({
-      legend: legend(
-        parts.map((part) => part.name),
-        colors,
-      ),
-      grid: { left: nameRoom(names, width) + 14, right: 24, top: LEGEND_PIXELS, bottom: 32 },
+      legend: legend(partNames, colors, width),
+      grid: { left: nameRoom(names, width) + 14, right: 24, top: legendHeight(partNames, width), bottom: 32 },
       xAxis: isShare ? { ...valueAxis(colors, 'share', width), max: 1 } : valueAxis(colors, unit, width - 100),
       yAxis: nameAxis(names, colors, nameRoom(names, width)),
       dataZoom: zoom(stacks.length),
@@ -163,8 +163,13 @@ export function stackChart(
         stack: 'all',
         barMaxWidth: 34,
         barCategoryGap: '25%',
-        itemStyle: { color: part.color, borderColor: colors.panel, borderWidth: 0.5 },
-        data: stacks.map((stack, s) => (isShare ? share(s, stack.values[p]!) : stack.values[p]!)),
+        itemStyle: { color: part.color, borderColor: colors.panel },
+        data: stacks.map((stack, s) => {
+          const value = stack.values[p]!;
+          const pixels = (value / (isShare ? totals[s] || 1 : most)) * (width - nameRoom(names, width) - 40);
+          const itemStyle = { borderWidth: pixels < THIN ? 0 : 0.5 };
+          return { value: isShare ? share(s, value) : value, itemStyle };
+        }),
         label: segmentLabel(stacks, totals, p, part.color, width - nameRoom(names, width) - 120, unit, isShare),
       })),
     }),

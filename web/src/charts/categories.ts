@@ -39,6 +39,7 @@ export function categoryChart(title: string, table: Table, run: string, value: s
     (row) => String(nameOf(row)),
     numbers(table, value),
   );
+  if (runs.every((each) => each.values.every((time) => time === 0))) return null;
   if (runs.length > 1) {
     const parts = names.map((name) => ({ name, color: colorOf(name) }));
     const times = stackChart(title, parts, runs, { unit: 'ns' });
@@ -52,5 +53,5 @@ export function categoryChart(title: string, table: Table, run: string, value: s
     share: total ? only.values[index]! / total : 0,
     color: colorOf(name),
   }));
-  return barChart(title, bars, 'ns', 'all of them');
+  return barChart(title, bars, 'ns', 'all categories');
 }

@@ -1,6 +1,6 @@
 // Upright bars side by side or stacked, with an axis for each unit: histograms and steps.
 
-import { closerLook, label, legend, type Chart, type ChartOption } from '../chart';
+import { closerLook, label, legend, legendHeight, type Chart, type ChartOption } from '../chart';
 import { shorten } from '../dom';
 import { roundValue, withUnit } from '../format';
 import type { Unit } from '../data';
@@ -17,7 +17,7 @@ export interface ColumnOptions {
   readonly axis?: string; // what the places are
 }
 
-const HEIGHT = 280;
+const HEIGHT = 246; // below the legend
 const MOST_AT_ONCE = 80;
 
 function zoom(count: number): object[] {
@@ -32,16 +32,19 @@ export function columnChart(
   options: ColumnOptions,
 ): Chart {
   const units = [...new Set(series.map((each) => each.unit))];
+  const names = series.map((each) => each.name);
   return {
     title,
     summary: series.map((each) => `${each.name}: ${each.values.length} values`).join('; '),
-    height: () => HEIGHT,
-    option: (colors): ChartOption => ({
-      legend: legend(
-        series.map((each) => each.name),
-        colors,
-      ),
-      grid: { left: 64, right: units.length > 1 ? 72 : 16, top: 40, bottom: places.length > MOST_AT_ONCE ? 78 : 48 },
+    height: (width) => HEIGHT + legendHeight(names, width),
+    option: (colors, width): ChartOption => ({
+      legend: legend(names, colors, width),
+      grid: {
+        left: 64,
+        right: units.length > 1 ? 72 : 16,
+        top: legendHeight(names, width) + 6,
+        bottom: places.length > MOST_AT_ONCE ? 78 : 48,
+      },
       dataZoom: zoom(places.length),
       xAxis: {
         type: 'category',

@@ -3,7 +3,7 @@
 import type { Chart } from '../chart';
 import { hasColumns, numbers, reader, type Table } from '../data';
 import { roundValue } from '../format';
-import { colorOf } from '../theme';
+import { colorAt, colorOf } from '../theme';
 import { columnChart, type Series } from './columns';
 
 export function histogramChart(table: Table): Chart | null {
@@ -24,7 +24,7 @@ export function histogramChart(table: Table): Chart | null {
   };
   const series: Series[] =
     inputs.length > 1
-      ? inputs.map((name) => ({ name, color: colorOf(name), unit: 'count', values: values(name, 'count') }))
+      ? inputs.map((name, place) => ({ name, color: colorAt(place), unit: 'count', values: values(name, 'count') }))
       : [
           { name: 'time in gaps', color: colorOf('idle'), unit: 'ns', values: values(inputs[0]!, 'total_ns') },
           { name: 'number of gaps', color: colorOf('compute'), unit: 'count', values: values(inputs[0]!, 'count') },

@@ -3,11 +3,11 @@
 import { hasColumns, numberOf, numbers, reader, type Row, type Table } from '../data';
 import { button, element, setHover, visible } from '../dom';
 import { percent, withUnit } from '../format';
-import { colorOf } from '../theme';
+import { tintOf } from '../theme';
 
 interface Node {
   readonly name: string;
-  readonly value: number;
+  value: number;
   readonly row: Row | null;
   readonly parent: Node | null;
   readonly children: Node[];
@@ -41,7 +41,8 @@ function buildTree(table: Table): Node {
     parent.children.push(node);
     above = [...above.slice(0, level), node];
   }
-  return { ...root, value: root.children.reduce((sum, child) => sum + child.value, 0) };
+  root.value = root.children.reduce((sum, child) => sum + child.value, 0);
+  return root;
 }
 
 class Icicle {
@@ -95,7 +96,7 @@ class Icicle {
     box.style.left = `${from * 100}%`;
     box.style.width = `${width * 100}%`;
     box.style.top = `${level * ROW_PIXELS}px`;
-    if (node.row) box.style.setProperty('--color', colorOf(node.name));
+    if (node.row) box.style.setProperty('--color', tintOf(node.name));
     this.boxes.set(node, box);
     this.picture.append(box);
   }

@@ -1,9 +1,9 @@
 // The largest rows of a table as bars: kernels, ranges, phases. Over several inputs a bar has a part for each.
 
 import type { Chart } from '../chart';
-import { hasColumns, numbers, reader, type Report, type Row, type Table } from '../data';
+import { columnIndex, hasColumns, numberOf, numbers, reader, type Report, type Row, type Table } from '../data';
 import { shortNames } from '../names';
-import { colorOf } from '../theme';
+import { colorAt, colorOf } from '../theme';
 import { barChart, stackChart } from './bars';
 
 const MOST = 12;
@@ -31,7 +31,7 @@ function overInputs(
     .map(([name, values]) => ({ name: shorten(name), values }));
   return stackChart(
     title,
-    inputs.map((name) => ({ name, color: colorOf(name) })),
+    inputs.map((name, place) => ({ name, color: colorAt(place) })),
     stacks,
     { unit: 'ns' },
   );
@@ -48,7 +48,7 @@ export function namesChart(title: string, table: Table, report: Report, name: st
   const shorten = shortNames(report);
   if (report.inputs.length > 1) return overInputs(title, table, shorten, nameOf, valueOf);
   const categoryOf = reader(table, 'category');
-  const total = table.total_rows === undefined ? table.rows.reduce((sum, row) => sum + valueOf(row), 0) : 0;
+  const shareOf = reader(table, 'share');
   const bars = [...table.rows]
     .sort((a, b) => valueOf(b) - valueOf(a))
     .slice(0, MOST)
@@ -59,9 +59,9 @@ export function namesChart(title: string, table: Table, report: Report, name: st
         detail: nameOf(row),
         value: valueOf(row),
         color: colorOf(String(category ?? (COLOURED.has(name) ? nameOf(row) : 'compute'))),
-        ...(total > 0 ? { share: valueOf(row) / total } : {}),
+        ...(shareOf(row) === null ? {} : { share: numberOf(shareOf(row)) }),
         ...(category === null ? {} : { note: String(category) }),
       };
     });
-  return barChart(title, bars, 'ns', 'all rows');
+  return barChart(title, bars, 'ns', table.columns[columnIndex(table, 'share')]?.of);
 }

@@ -1,6 +1,6 @@
 // How long launched work waited before it ran: median, 90th percentile and longest on a scale of powers of ten.
 
-import { closerLook, label, legend, type Chart, type ChartOption } from '../chart';
+import { closerLook, label, legend, legendHeight, type Chart, type ChartOption } from '../chart';
 import { hasColumns, numbers, reader, type Report, type Table } from '../data';
 import { shorten } from '../dom';
 import { roundValue, withUnit } from '../format';
@@ -15,6 +15,7 @@ const MEASURES = [
   { name: 'p90', key: 'queue_p90_ns', color: colorOf('elementwise'), symbol: 'diamond' },
   { name: 'longest', key: 'queue_max_ns', color: colorOf('comm'), symbol: 'triangle' },
 ] as const;
+const MEASURE_NAMES = MEASURES.map(({ name }) => name);
 
 export function queueChart(title: string, table: Table, report: Report): Chart | null {
   if (!hasColumns(table, 'name', ...MEASURES.map((measure) => measure.key))) return null;
@@ -28,13 +29,10 @@ export function queueChart(title: string, table: Table, report: Report): Chart |
   return {
     title,
     summary: rows.map((_, i) => `${shorten(names[i]!, 60)} median ${withUnit(values[0]![i]!, 'ns')}`).join('; '),
-    height: () => rows.length * ROW_PIXELS + 74,
+    height: (width) => rows.length * ROW_PIXELS + legendHeight(MEASURE_NAMES, width) + 40,
     option: (colors, width): ChartOption => ({
-      legend: legend(
-        MEASURES.map(({ name }) => name),
-        colors,
-      ),
-      grid: { left: nameRoom(names, width) + 14, right: 24, top: 34, bottom: 32 },
+      legend: legend(MEASURE_NAMES, colors, width),
+      grid: { left: nameRoom(names, width) + 14, right: 24, top: legendHeight(MEASURE_NAMES, width), bottom: 32 },
       dataZoom: [closerLook()],
       xAxis: {
         type: 'log',

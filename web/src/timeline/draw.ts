@@ -101,7 +101,7 @@ function drawBar(scene: Scene, lane: Lane, item: number, left: number, right: nu
     if (row.kind === 'gaps') context.globalAlpha = 1;
     context.fillStyle = textColor;
     const text = fitText(context, label(scene, lane, item), width - 8);
-    context.fillText(text, x + 4, AXIS + top + height / 2 - scene.scroll);
+    context.fillText(text, x + 4, AXIS + top + height - high / 2 - scene.scroll);
   }
   context.globalAlpha = 1;
 }

@@ -12,9 +12,10 @@ export interface Actions {
   choose(x: number, y: number): void;
   enter(x: number, y: number): void;
   leave(): void;
+  release(): void;
   step(items: number): void;
   move(lanes: number): void;
-  refuseWheel(): void;
+  refuseWheel(y: number): void;
 }
 
 const KEYS: Readonly<Record<string, (actions: Actions) => void>> = {
@@ -35,7 +36,7 @@ const KEYS: Readonly<Record<string, (actions: Actions) => void>> = {
   ',': (actions) => actions.step(-1),
   Home: (actions) => actions.pan(-Infinity, true),
   End: (actions) => actions.pan(Infinity, true),
-  Escape: (actions) => actions.leave(),
+  Escape: (actions) => actions.release(),
 };
 
 const LINE = 16; // pixels that one line of a wheel counts for
@@ -55,7 +56,7 @@ function wheel(target: HTMLElement, surface: HTMLElement, actions: Actions): voi
         const factor = Math.exp(event.deltaY * unit * (event.ctrlKey ? 0.01 : 0.002));
         actions.zoom(factor, event.clientX - surface.getBoundingClientRect().left, false);
       } else {
-        actions.refuseWheel(); // the page scrolls: a timeline must not be a trap on the way down
+        actions.refuseWheel(event.clientY - surface.getBoundingClientRect().top); // the page scrolls: a timeline must not be a trap on the way down
         return;
       }
       event.preventDefault();

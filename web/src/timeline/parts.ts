@@ -58,8 +58,9 @@ export function legendView(
 
 const KEYS =
   'Keys: w and s or + and \u2212 zoom, a and d or the arrows pan, f shows all of it; up and down go to another row, comma ' +
-  'and full stop to the item before and after; double click zooms to an item. Bars that stand for several ops are as ' +
-  'high as these cover their time.';
+  'and full stop to the item before and after. Pointer: Ctrl + wheel zooms, once the timeline was clicked the wheel ' +
+  'alone; Shift + wheel or a drag pans; a click keeps what is told about an item, Escape or a click beside it lets go; a ' +
+  'double click zooms to an item. Bars that stand for several ops are as high as these cover their time.';
 
 export function rowsView(layout: Layout, length: number): HTMLElement {
   const lines = layout.lanes.map(({ row: { packed }, detail }) =>
@@ -76,7 +77,7 @@ export function rowsView(layout: Layout, length: number): HTMLElement {
   return element(
     'details',
     {},
-    element('summary', {}, 'The rows as a table, and the keys'),
+    element('summary', {}, 'The rows as a table, keys and pointer'),
     element('p', {}, KEYS),
     element(
       'div',

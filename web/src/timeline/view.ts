@@ -29,17 +29,19 @@ export class TimelineView implements Actions {
   readonly root: HTMLElement;
   private readonly layout: Layout;
   private readonly whole: Span;
-  private span: Span;
+  private span: Span; // that is drawn
+  private aim: Span; // that a move goes to, which the next one starts from however quickly it comes
   private focus: Focus | null = null;
-  private isPinned = false; // by a tap, a click or the keyboard: it stays when the drawing moves
+  private isPinned = false; // by a tap, a click or the keyboard: it stays when the drawing or the pointer moves
   private chosen: string | null = null;
   private frame = 0;
   private motion = 0;
+  private hiding = 0;
   private readonly meanings: ReadonlyMap<string, string>;
 
   private readonly canvas = element('canvas', { 'aria-hidden': 'true' });
   private readonly port: HTMLElement;
-  private readonly tip = element('div', { class: 'timeline-tip', hidden: true });
+  private readonly tip = element('div', { class: 'timeline-tip', hidden: true, tabindex: -1 });
   private readonly spoken = element('p', { class: 'offscreen', 'aria-live': 'polite' });
   private readonly shown = element('output', { class: 'counter' });
   private readonly more = element('div', { class: 'timeline-more', hidden: true });
@@ -51,7 +53,7 @@ export class TimelineView implements Actions {
   ) {
     this.layout = arrange(timeline);
     this.whole = { start: timeline.start_ns, end: Math.max(timeline.end_ns, timeline.start_ns + 1) };
-    this.span = this.whole;
+    this.span = this.aim = this.whole;
     this.meanings = causeMeanings(report);
     const summary = summarise(timeline, this.rows());
     const spacer = element('div', { class: 'timeline-spacer' }, this.canvas);
@@ -69,12 +71,13 @@ export class TimelineView implements Actions {
       spacer,
     );
     this.port.style.height = `${Math.min(this.layout.height + AXIS, TALLEST) + BORDERS}px`;
+    const frame = element('div', { class: 'timeline-frame' }, this.port, this.tip, this.hint);
     this.root = element(
       'div',
       { class: 'timeline' },
       element('p', { class: 'timeline-summary' }, summary),
       this.tools(),
-      element('div', { class: 'timeline-frame' }, this.port, this.tip, this.hint),
+      frame,
       legendView(timeline, this.rows(), (category) => {
         this.chosen = category;
         this.redraw();
@@ -85,7 +88,10 @@ export class TimelineView implements Actions {
     );
     listen(this.port, this.canvas, this);
     this.port.addEventListener('scroll', () => this.redraw());
-    this.port.addEventListener('blur', () => this.leave());
+    this.tip.addEventListener('keydown', (event) => event.key === 'Escape' && this.release());
+    frame.addEventListener('focusout', ({ relatedTarget: to }) => {
+      if (!(to instanceof Node && frame.contains(to))) this.release();
+    });
     new ResizeObserver(() => this.redraw()).observe(this.port);
     onTheme(() => this.redraw());
   }
@@ -93,14 +99,16 @@ export class TimelineView implements Actions {
   // ---- what others ask for ----
 
   zoom(factor: number, x: number | null, smooth: boolean): void {
-    const at = x === null ? (this.span.start + this.span.end) / 2 : this.timeAt(x);
-    this.show(zoom(this.span, factor, at, this.whole), smooth);
+    const from = smooth ? this.aim : this.span;
+    const at = x === null ? (from.start + from.end) / 2 : this.timeAt(x);
+    this.show(zoom(from, factor, at, this.whole), smooth);
   }
 
   pan(share: number, smooth: boolean): void {
+    const from = smooth ? this.aim : this.span;
     const far = this.whole.end - this.whole.start;
-    const step = Number.isFinite(share) ? share : (Math.sign(share) * far) / Math.max(lengthOf(this.span), 1);
-    this.show(pan(this.span, step, this.whole), smooth);
+    const step = Number.isFinite(share) ? share : (Math.sign(share) * far) / Math.max(lengthOf(from), 1);
+    this.show(pan(from, step, this.whole), smooth);
   }
 
   drag(pixels: number): void {
@@ -117,14 +125,14 @@ export class TimelineView implements Actions {
   }
 
   point(x: number, y: number): void {
-    this.isPinned = false;
-    this.setFocus(this.itemAt(x, y), x);
+    if (!this.isPinned) this.setFocus(this.itemAt(x, y), x);
   }
 
   choose(x: number, y: number): void {
     const found = this.itemAt(x, y);
     this.isPinned = found !== null;
     this.setFocus(found, x);
+    if (found) this.spoken.textContent = this.words(found).join(', ');
     this.port.focus({ preventScroll: true });
   }
 
@@ -137,6 +145,10 @@ export class TimelineView implements Actions {
   }
 
   leave(): void {
+    if (!this.isPinned) this.setFocus(null);
+  }
+
+  release(): void {
     this.isPinned = false;
     this.setFocus(null);
   }
@@ -155,10 +167,12 @@ export class TimelineView implements Actions {
     if (lane && lane.row.items > 0) this.hold(lane, this.firstItem(lane));
   }
 
-  refuseWheel(): void {
+  refuseWheel(y: number): void {
     this.hint.textContent = 'Click the timeline or hold Ctrl to zoom with the wheel';
+    this.hint.style.top = `${y + 16}px`;
     this.hint.classList.add('is-shown');
-    setTimeout(() => this.hint.classList.remove('is-shown'), 1200);
+    clearTimeout(this.hiding);
+    this.hiding = window.setTimeout(() => this.hint.classList.remove('is-shown'), 1200);
   }
 
   // ---- parts ----
@@ -172,6 +186,7 @@ export class TimelineView implements Actions {
       'div',
       { class: 'tools' },
       this.shown,
+      element('span', { class: 'hint' }, 'Ctrl + wheel zooms, a drag pans, a click keeps what is told'),
       button('\u2212', { 'aria-label': 'Zoom out', title: 'Zoom out (s)' }, () => this.zoom(1 / 0.6, null, true)),
       button('+', { 'aria-label': 'Zoom in', title: 'Zoom in (w)' }, () => this.zoom(0.6, null, true)),
       button('\u2190', { 'aria-label': 'Earlier', title: 'Earlier (a)' }, () => this.pan(-0.25, true)),
@@ -237,6 +252,7 @@ export class TimelineView implements Actions {
 
   private setFocus(focus: Focus | null, x?: number): void {
     this.focus = focus;
+    this.tip.classList.toggle('is-pinned', this.isPinned);
     this.redraw();
     if (!focus) {
       this.hideTip();
@@ -260,6 +276,7 @@ export class TimelineView implements Actions {
   /** Goes to another part, at once or in a short move. */
   private show(to: Span, smooth: boolean): void {
     cancelAnimationFrame(this.motion);
+    this.aim = to;
     const from = this.span;
     const began = performance.now();
     const go = (): void => {

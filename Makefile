@@ -234,6 +234,8 @@ lint: setup-lint build/web/packages
 	cd web && node node_modules/typescript/bin/tsc
 	cppcheck -q --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 -Iinclude -Ilib \
 	    -j$(JOBS) lib cli
+	printf '%s\n' $(filter %.c,$(filter lib/% cli/%,$(SOURCES))) | xargs -P$(JOBS) -n8 sh -c 'for file; do \
+	    gcc -fanalyzer -Werror -O1 -std=c17 $(CPPFLAGS) -DGT_DECODING=\"\" -c -o /dev/null "$$file" || exit 255; done' gcc
 	printf '%s\n' $(filter %.c,$(filter lib/% cli/%,$(SOURCES))) | xargs -P$(JOBS) -n8 \
 	    sh -c 'clang-tidy --quiet --warnings-as-errors="*" "$$@" -- -std=c17 $(CPPFLAGS)' tidy
 

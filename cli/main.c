@@ -177,6 +177,7 @@ int main(int argc, char **argv) {
 
     reserve_standard_files();
     signal(SIGPIPE, SIG_IGN); /* so that a pipe closed early does not keep the cache from being written */
+    signal(SIGXFSZ, SIG_IGN); /* a file over the limit of its size is a failed write like any other */
     catch_interrupts();
     if (argc < 2) {
         cli_help_short(stderr);

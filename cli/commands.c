@@ -507,6 +507,14 @@ const struct cli_command cli_command_table[] = {
      .notes = {{"format", "text or json"}, {"rules", "list those of this file or folder too"}},
      .examples = {"gputime list inputs", "gputime list analyses --json", "gputime list rules --rules my.json"}},
 
+    {.name = "define",
+     .help = "what a number means: the formula of a key of the JSON",
+     .usage = "KEY",
+     .words = "",
+     .details = "Prints what docs/measures.md says of a table, column, fact, finding or issue.",
+     .action = CLI_ACTION_DEFINE,
+     .examples = {"gputime define exposed_comm_ns", "gputime define idle_causes", "gputime define host_bound"}},
+
     {.name = "cache",
      .help = "the cache of traces that took long to read",
      .usage = "show|clear",

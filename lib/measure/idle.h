@@ -25,6 +25,8 @@ struct gt_idle_gap {
     uint32_t previous, next;      /* positions of the op that ended last and of the one that ends the gap; GT_NO_ROW */
     uint32_t call;                /* launch call of the next op; GT_NO_ROW */
     uint8_t cause, activity;      /* activity only counts for host gaps */
+    bool is_late;                 /* the call starts after the gap has begun, on a thread that is known: the stretch
+                                     between is what the CPU spent otherwise */
     int64_t twice_recoverable_ns; /* in half nanoseconds: a median may lie between two */
 };
 

@@ -183,7 +183,7 @@ static bool collect_steps(const struct gt_store *store, struct gt_labels *labels
     if (!labels->steps)
         return false;
     qsort(labels->steps, labels->step_count, sizeof *labels->steps, by_start);
-    for (size_t i = 0; i < labels->step_count && kind->spelling != NUMBERED; i++)
+    for (size_t i = 0; i < labels->step_count && kind && kind->spelling != NUMBERED; i++)
         labels->steps[i].number = (int64_t)i;
     return true;
 }

@@ -93,6 +93,8 @@ static enum gputime_status run_command(const struct cli_command *command, const 
         return cli_redact_run(command, options, words, err);
     case CLI_ACTION_LIST:
         return cli_list_run(command, options, words, err);
+    case CLI_ACTION_DEFINE:
+        return cli_define_run(command, words, err);
     case CLI_ACTION_CACHE:
         return cli_cache_run(command, words, err);
     case CLI_ACTION_HELP:

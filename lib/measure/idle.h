@@ -43,6 +43,11 @@ static inline uint32_t gt_idle_gap_step(const struct gt_view *view, const struct
     return gap->next == GT_NO_ROW ? GT_NO_ROW : view->labels->op_step[view->row[gap->next]];
 }
 
+/* Whether the CPU is to blame: its launch came late. Such gaps have a call. */
+static inline bool gt_idle_gap_is_of_cpu(const struct gt_idle_gap *gap) {
+    return gap->cause == GT_IDLE_SYNC || gap->cause == GT_IDLE_HOST;
+}
+
 /* One byte for each range of the store, not 0 where it says something about the code that ran: not marks, and not
    steps, which enclose everything. Free with gt_free; NULL: memory was short. */
 uint8_t *gt_telling_ranges_new(const struct gt_view *view);

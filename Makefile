@@ -32,7 +32,7 @@ PAGE        := $(if $(filter-out 0,$(WEB)),build/web/head.html)
 PAGE_CHOICE := $(BUILD)/obj/page.$(if $(PAGE),with,without)
 PAGE_OBJECT := $(BUILD)/obj/lib/write/page.o
 
-LIB_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard lib/*.c lib/*/*.c)) $(PAGE_OBJECT)
+LIB_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard lib/*.c lib/*/*.c)) $(PAGE_OBJECT) $(BUILD)/obj/lib/definitions.text.o
 CLI_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard cli/*.c))
 UNIT_TESTS  := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(filter-out $(SKIP:%=tests/unit/%.c),$(wildcard tests/unit/test_*.c)))
 FUZZ_NAMES  := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -63,6 +63,11 @@ $(PAGE_CHOICE):
 $(PAGE_OBJECT): lib/write/page.S $(PAGE) $(PAGE_CHOICE)
 	@mkdir -p $(@D)
 	$(CC) $(if $(PAGE),-DGT_PAGE_HEAD='"build/web/head.html"' -DGT_PAGE_TAIL='"build/web/tail.html"') -c -o $@ $<
+
+# What every number means, as `gputime define` tells it.
+$(BUILD)/obj/lib/definitions.text.o: lib/definitions.S docs/measures.md
+	@mkdir -p $(@D)
+	$(CC) -c -o $@ $<
 
 WEB_SOURCES := $(wildcard web/*.* web/src/*.* web/src/*/*.*) docs/measures.md
 build/web/head.html: build/web/packages $(WEB_SOURCES)
@@ -229,6 +234,8 @@ lint: setup-lint build/web/packages
 	cd web && node node_modules/typescript/bin/tsc
 	cppcheck -q --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 -Iinclude -Ilib \
 	    -j$(JOBS) lib cli
+	printf '%s\n' $(filter %.c,$(filter lib/% cli/%,$(SOURCES))) | xargs -P$(JOBS) -n8 sh -c 'for file; do \
+	    gcc -fanalyzer -Werror -O1 -std=c17 $(CPPFLAGS) -DGT_DECODING=\"\" -c -o /dev/null "$$file" || exit 255; done' gcc
 	printf '%s\n' $(filter %.c,$(filter lib/% cli/%,$(SOURCES))) | xargs -P$(JOBS) -n8 \
 	    sh -c 'clang-tidy --quiet --warnings-as-errors="*" "$$@" -- -std=c17 $(CPPFLAGS)' tidy
 

@@ -400,7 +400,7 @@ const struct cli_command cli_command_table[] = {
      .help = "GPU and non-GPU time of runs by category, side by side",
      .usage = "RUN...",
      .details = "A RUN is FILE,ENGINE,MODEL,SECONDS: a trace, whose rules its kernels are classed by ('gputime list "
-                "rules'), and how long the run took without a profiler (0: as long as the trace has GPU work); or a "
+                "engines'), and how long the run took without a profiler (0: as long as the trace has GPU work); or a "
                 "trace alone. Time that ops overlap counts once, for the earlier; what the run has beside is "
                 "CPU(non-GPU). Writes result.csv and result.html, unless --format or --output says else.",
      .action = CLI_ACTION_REPORT,
@@ -501,14 +501,22 @@ const struct cli_command cli_command_table[] = {
 
     {.name = "list",
      .help = "what can be read, measured and written",
-     .usage = "inputs|analyses|outputs|categories|rules",
-     .words = "inputs|analyses|outputs|categories|rules",
+     .usage = "inputs|analyses|outputs|categories|engines|rules",
+     .words = "inputs|analyses|outputs|categories|engines|rules",
      .details = "Prints one of the lists of what this build of gputime knows.",
      .action = CLI_ACTION_LIST,
      .groups = CLI_GROUP_FORMAT | CLI_GROUP_RULES,
      .formats = "text|json",
      .notes = {{"format", "text or json"}, {"rules", "list those of this file or folder too"}},
      .examples = {"gputime list inputs", "gputime list analyses --json", "gputime list rules --rules my.json"}},
+
+    {.name = "define",
+     .help = "what a number means: the formula of a key of the JSON",
+     .usage = "KEY",
+     .words = "",
+     .details = "Prints what docs/measures.md says of a table, column, fact, finding or issue.",
+     .action = CLI_ACTION_DEFINE,
+     .examples = {"gputime define exposed_comm_ns", "gputime define idle_causes", "gputime define host_bound"}},
 
     {.name = "cache",
      .help = "the cache of traces that took long to read",

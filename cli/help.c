@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-enum { WIDTH = 79, HELP_COLUMN = 28 };
+#include "paragraph.h"
+
+enum { WIDTH = CLI_PARAGRAPH_WIDTH, HELP_COLUMN = 28 };
 
 void cli_help_short(FILE *out) {
     fputs("gputime: where did the GPU time go?\n"
@@ -12,30 +14,6 @@ void cli_help_short(FILE *out) {
           "Try:   gputime trace.json.gz    a summary of the trace\n"
           "       gputime --help           commands and options\n",
           out);
-}
-
-/* Text broken at spaces; every line starts at column indent. */
-static void print_paragraph(FILE *out, const char *text, size_t indent) {
-    size_t column = 0;
-    while (*text) {
-        size_t bytes = strcspn(text, " ");
-        if (column && column + 1 + bytes > WIDTH) {
-            fputc('\n', out);
-            column = 0;
-        }
-        if (column) {
-            fputc(' ', out);
-            column++;
-        } else {
-            fprintf(out, "%*s", (int)indent, "");
-            column = indent;
-        }
-        fwrite(text, 1, bytes, out);
-        column += bytes;
-        text += bytes;
-        text += strspn(text, " ");
-    }
-    fputc('\n', out);
 }
 
 /* Help lines of an option: the second and later ones stand below the first. */
@@ -155,7 +133,7 @@ static void print_common_names(FILE *out, const struct cli_command *command) {
 void cli_help_command(FILE *out, const struct cli_command *command) {
     bool takes_options = false;
     fprintf(out, "Usage: gputime %s %s%s\n\n", command->name, command->groups ? "[OPTION]... " : "", command->usage);
-    print_paragraph(out, command->details, 0);
+    cli_paragraph_print(out, command->details, 0);
     for (size_t i = 0; i < cli_option_count; i++) {
         const struct cli_option *option = &cli_option_table[i];
         if (!is_own(command, option))

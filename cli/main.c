@@ -93,6 +93,8 @@ static enum gputime_status run_command(const struct cli_command *command, const 
         return cli_redact_run(command, options, words, err);
     case CLI_ACTION_LIST:
         return cli_list_run(command, options, words, err);
+    case CLI_ACTION_DEFINE:
+        return cli_define_run(command, words, err);
     case CLI_ACTION_CACHE:
         return cli_cache_run(command, words, err);
     case CLI_ACTION_HELP:
@@ -175,6 +177,7 @@ int main(int argc, char **argv) {
 
     reserve_standard_files();
     signal(SIGPIPE, SIG_IGN); /* so that a pipe closed early does not keep the cache from being written */
+    signal(SIGXFSZ, SIG_IGN); /* a file over the limit of its size is a failed write like any other */
     catch_interrupts();
     if (argc < 2) {
         cli_help_short(stderr);

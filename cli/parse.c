@@ -1,6 +1,7 @@
 /* Parses the command line against the option table. */
 #include "parse.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ static enum gputime_status set_flag(int *flag, const char *value, const char *wh
 static enum gputime_status set_integer(int64_t *number, const struct cli_option *option, const char *value,
                                        const char *where, struct gputime_error *err) {
     char *end = NULL;
+    assert(value); /* cli_option_set has seen to it, as for the next */
     errno = 0;
     long long parsed = strtoll(value, &end, 10);
     bool is_digit = *value >= '0' && *value <= '9';
@@ -42,6 +44,7 @@ static enum gputime_status set_integer(int64_t *number, const struct cli_option 
 
 static enum gputime_status set_decimal(const char **text, const char *value, const char *where,
                                        struct gputime_error *err) {
+    assert(value);
     size_t whole = strspn(value, "0123456789");
     size_t point = value[whole] == '.';
     size_t part = point ? strspn(value + whole + 1, "0123456789") : 0;

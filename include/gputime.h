@@ -290,6 +290,20 @@ struct gputime_entry {
 size_t gputime_registry_count(enum gputime_registry registry);
 struct gputime_entry gputime_registry_entry(enum gputime_registry registry, size_t index);
 
+/* A place of docs/measures.md that defines a number. Texts are Markdown that is always there, not terminated. */
+struct gputime_definition {
+    const char *section; /* its heading */
+    size_t section_bytes;
+    const char *header; /* row of titles of the table that `text` is a row of; empty: it is none */
+    size_t header_bytes;
+    const char *text;
+    size_t text_bytes;
+};
+
+/* Finds where a key of the JSON output (a table, a column, a fact, a finding, an issue) is defined: fills as many as
+   fit and gives how many there are, 0 where the key is not known. */
+size_t gputime_definitions(const char *key, struct gputime_definition *out, size_t capacity);
+
 /* A rule that gives kernels their category. Texts live as long as the list. */
 struct gputime_rule {
     const char *model;       /* "builtin", "ENGINE/MODEL"; the file for rules of no model */

@@ -138,8 +138,7 @@ enum gt_status gt_analyse(const struct gt_view *view, const char *const *keys, s
     struct run run = {.view = view};
     enum gt_status status = plan(&run, keys, count, section, err);
     if (status == GT_OK) {
-        int64_t threads = view->options->threads;
-        gt_threads_deal(gt_threads_count(threads > 0 ? (size_t)threads : 0), run.job_count, do_job, &run);
+        gt_threads_deal(gt_threads_count(view->options->threads), run.job_count, do_job, &run);
         status = put_together(&run, section, err);
     }
     gt_view_forget(view);

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/oserror.h"
 #include "base/out.h"
+#include "base/threads.h"
 #include "write/folder.h"
 #include "write/picked.h"
 #include "write/writer.h"
@@ -75,7 +76,37 @@ static enum gt_status write_one(struct work *work, const struct gt_folder_file *
     return gt_writer_find(file->format)->write(work->report, work->options, out, err);
 }
 
+/* ---- all files, several at once ---- */
+
+struct writing {
+    struct work *work;
+    const struct gt_folder *folder;
+    enum gt_status status[FILES_MAX];
+    struct gt_error err[FILES_MAX];
+};
+
+static void write_file(void *context, size_t index) {
+    struct writing *writing = context;
+    struct gt_out *out = writing->work->outs[index];
+    if (out)
+        writing->status[index] = write_one(writing->work, &writing->folder->files[index], out, &writing->err[index]);
+}
+
 static enum gt_status write_all(struct work *work, const struct gt_folder *folder, struct gt_error *err) {
+    struct writing writing = {.work = work, .folder = folder};
+    size_t count = 0;
+    while (folder->files[count].path)
+        count++;
+    gt_threads_deal(gt_threads_count(work->options->threads), count, write_file, &writing);
+    for (size_t i = 0; i < count; i++)
+        if (writing.status[i] != GT_OK) {
+            *err = writing.err[i];
+            return writing.status[i];
+        }
+    return GT_OK;
+}
+
+static enum gt_status open_all(struct work *work, const struct gt_folder *folder, struct gt_error *err) {
     enum gt_status status = GT_OK;
     for (size_t i = 0; status == GT_OK && folder->files[i].path; i++) {
         const struct gt_folder_file *file = &folder->files[i];
@@ -87,8 +118,6 @@ static enum gt_status write_all(struct work *work, const struct gt_folder *folde
         status = make_folders(work, path, err);
         if (status == GT_OK)
             status = gt_out_open(path, &work->outs[i], err);
-        if (status == GT_OK)
-            status = write_one(work, file, work->outs[i], err);
     }
     return status;
 }
@@ -118,7 +147,9 @@ enum gt_status gt_folder_write(const struct gt_report *report, const struct gput
     if (report->section_count != 1)
         return gt_fail_usage(err, "a folder like '%s' is about one trace, not %zu; give each its own", path,
                              report->section_count);
-    enum gt_status status = write_all(&work, folder, err);
+    enum gt_status status = open_all(&work, folder, err);
+    if (status == GT_OK)
+        status = write_all(&work, folder, err);
     if (status == GT_OK)
         status = commit_all(&work, folder, err);
     for (size_t i = 0; i < FILES_MAX; i++)

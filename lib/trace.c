@@ -69,10 +69,6 @@ static int64_t now_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static size_t thread_count(const struct gputime_options *options) {
-    return gt_threads_count(options->threads > 0 ? (size_t)options->threads : 0);
-}
-
 static enum gt_status decode(const char *const *paths, size_t count, const struct gputime_options *options,
                              struct gt_store **out, struct gt_error *err) {
     enum gt_status status = GT_OK;
@@ -86,7 +82,7 @@ static enum gt_status decode(const char *const *paths, size_t count, const struc
         status = gt_decoder_choose(sources[0], &decoder, err);
     if (status == GT_OK) {
         struct gt_decode_options how = {
-            .threads = thread_count(options),
+            .threads = gt_threads_count(options->threads),
             .reader = (enum gt_reader)options->reader,
             .nsys_command = options->nsys_command,
             .progress = options->progress,
@@ -141,7 +137,7 @@ static enum gt_status load(struct gputime_trace *trace, const struct gputime_opt
         if (status != GT_OK)
             return status;
     }
-    return gt_labels_new_by_rules(trace->store, trace->rules, thread_count(options), &trace->labels, err);
+    return gt_labels_new_by_rules(trace->store, trace->rules, gt_threads_count(options->threads), &trace->labels, err);
 }
 
 API enum gputime_status gputime_options_check(const struct gputime_options *options, struct gputime_error *err) {

@@ -11,7 +11,7 @@ struct gt_inflate {
     const char *damage;
 };
 
-static const struct gt_codec *codec_of(enum gt_packing packing) {
+const struct gt_codec *gt_codec_of(enum gt_packing packing) {
     return packing == GT_PACKING_GZIP ? &gt_codec_gzip : &gt_codec_zstd;
 }
 
@@ -27,7 +27,7 @@ struct gt_inflate *gt_inflate_new(enum gt_packing packing) {
     struct gt_inflate *inflate = gt_alloc_array(1, sizeof(*inflate));
     if (!inflate)
         return NULL;
-    inflate->codec = codec_of(packing);
+    inflate->codec = gt_codec_of(packing);
     inflate->state = inflate->codec->new_state();
     if (!inflate->state) {
         gt_free(inflate);
@@ -45,6 +45,12 @@ void gt_inflate_free(struct gt_inflate *inflate) {
 
 const char *gt_inflate_damage(const struct gt_inflate *inflate) {
     return inflate->damage;
+}
+
+void gt_inflate_restart(struct gt_inflate *inflate, bool gave_bytes) {
+    inflate->in_member = inflate->ended = false;
+    inflate->gave_bytes = gave_bytes;
+    inflate->damage = NULL;
 }
 
 static enum gt_inflate_status end(struct gt_inflate *inflate, const char *damage) {

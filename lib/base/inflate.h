@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/source.h"
 
@@ -35,9 +36,26 @@ void gt_inflate_free(struct gt_inflate *inflate);           /* NULL is fine */
 enum gt_inflate_status gt_inflate_run(struct gt_inflate *inflate, struct gt_inflate_io *io);
 const char *gt_inflate_damage(const struct gt_inflate *inflate); /* NULL: none; constant text */
 
+/* Goes on with bytes from elsewhere, where a member begins. gave_bytes: something came out before, so that garbage
+   there is no damage. */
+void gt_inflate_restart(struct gt_inflate *inflate, bool gave_bytes);
+
 /* ---- one row for each packing ---- */
 
+/* A number of up to four bytes, the lowest first. */
+static inline uint32_t gt_inflate_number(const unsigned char *p, size_t bytes) {
+    uint32_t value = 0;
+    for (size_t i = bytes; i-- > 0;)
+        value = value << 8 | p[i];
+    return value;
+}
+
 enum gt_codec_status { GT_CODEC_MORE, GT_CODEC_MEMBER_END, GT_CODEC_DAMAGED, GT_CODEC_NO_MEMORY };
+
+/* The sizes of a member. */
+struct gt_member {
+    uint64_t packed_bytes, plain_bytes;
+};
 
 struct gt_codec {
     const char *damage_cut;                                 /* the stream ends inside a member */
@@ -48,7 +66,11 @@ struct gt_codec {
     bool (*reset)(void *state);      /* before each member; false: memory was short */
     /* Works until the input is used, the output is full or the member ends. Bytes before a damaged spot come out. */
     enum gt_codec_status (*step)(void *state, struct gt_inflate_io *io, const char **damage);
+    /* The sizes of the member at an offset of the file, as its headers tell them; they may lie. false: they do not. */
+    bool (*measure)(const struct gt_source *source, uint64_t offset, struct gt_member *member);
 };
+
+const struct gt_codec *gt_codec_of(enum gt_packing packing); /* gzip or zstd */
 
 extern const struct gt_codec gt_codec_gzip, gt_codec_zstd;
 

@@ -24,6 +24,23 @@ static bool gzip_begins(const unsigned char *head, size_t size) {
     return true;
 }
 
+/* Only members of bgzip tell where they end: in an extra field of the header, as they are 64 KiB or less. */
+static bool gzip_measure(const struct gt_source *source, uint64_t offset, struct gt_member *member) {
+    static const unsigned char header[] = {0x1f, 0x8b, 8, 4}, field[] = {6, 0, 'B', 'C', 2, 0};
+    enum { HEADER_BYTES = 18, FIELD_AT = 10, SIZE_AT = 16, LEAST_BYTES = HEADER_BYTES + 8 };
+    unsigned char head[HEADER_BYTES], size[4];
+    size_t got;
+    if (gt_source_pread(source, head, sizeof head, offset, &got, NULL) != GT_OK || got < sizeof head ||
+        memcmp(head, header, sizeof header) != 0 || memcmp(head + FIELD_AT, field, sizeof field) != 0)
+        return false;
+    member->packed_bytes = gt_inflate_number(head + SIZE_AT, 2) + 1;
+    if (member->packed_bytes < LEAST_BYTES ||
+        gt_source_pread(source, size, sizeof size, offset + member->packed_bytes - sizeof size, &got, NULL) != GT_OK)
+        return false;
+    member->plain_bytes = gt_inflate_number(size, sizeof size);
+    return got == sizeof size;
+}
+
 /* Both libraries count in 32 bits. */
 static uint32_t clip(size_t size) {
     return size > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uint32_t)size;
@@ -175,4 +192,5 @@ const struct gt_codec gt_codec_gzip = {
     .free_state = gzip_free,
     .reset = gzip_reset,
     .step = gzip_step,
+    .measure = gzip_measure,
 };

@@ -102,6 +102,50 @@ static enum gt_codec_status zstd_step(void *state, struct gt_inflate_io *io, con
     return GT_CODEC_MORE;
 }
 
+static bool read_at(const struct gt_source *source, uint64_t offset, unsigned char *buf, size_t size) {
+    size_t got;
+    return gt_source_pread(source, buf, size, offset, &got, NULL) == GT_OK && got == size;
+}
+
+/* Walks over the blocks of a frame; *at: behind its header, then behind its last block. */
+static bool walk_blocks(const struct gt_source *source, uint64_t *at) {
+    enum { MAX_BLOCKS = 4096, TYPE_REPEATED = 1, TYPE_RESERVED = 3 };
+    unsigned char header[BLOCK_HEADER_BYTES];
+    for (int i = 0; i < MAX_BLOCKS && read_at(source, *at, header, sizeof header); i++) {
+        uint32_t block = gt_inflate_number(header, sizeof header), type = block >> 1 & 3;
+        if (type == TYPE_RESERVED)
+            return false;
+        *at += sizeof header + (type == TYPE_REPEATED ? 1 : block >> 3);
+        if (block & 1)
+            return true;
+    }
+    return false;
+}
+
+/* A frame whose header tells the size of its content, or a skippable one. */
+static bool zstd_measure(const struct gt_source *source, uint64_t offset, struct gt_member *member) {
+    enum { MOST_BYTES = 18, SINGLE_SEGMENT = 0x20, CHECKSUM = 4 };
+    static const unsigned char dictionary_bytes[] = {0, 1, 2, 4}, content_bytes[] = {0, 2, 4, 8};
+    unsigned char head[MOST_BYTES] = {0};
+    size_t got;
+    if (gt_source_pread(source, head, sizeof head, offset, &got, NULL) != GT_OK || got < 8 || !zstd_begins(head, got))
+        return false;
+    if (head[0] != 0x28) { /* skippable */
+        *member = (struct gt_member){8 + (uint64_t)gt_inflate_number(head + 4, 4), 0};
+        return true;
+    }
+    unsigned long long content = ZSTD_getFrameContentSize(head, got);
+    if (content == ZSTD_CONTENTSIZE_UNKNOWN || content == ZSTD_CONTENTSIZE_ERROR)
+        return false;
+    bool is_single = head[4] & SINGLE_SEGMENT;
+    uint64_t at = offset + 5 + !is_single + dictionary_bytes[head[4] & 3] + content_bytes[head[4] >> 6];
+    at += is_single && head[4] >> 6 == 0;
+    if (!walk_blocks(source, &at))
+        return false;
+    *member = (struct gt_member){at - offset + (head[4] & CHECKSUM ? 4 : 0), content};
+    return true;
+}
+
 const struct gt_codec gt_codec_zstd = {
     .damage_cut = "zstd stream ends early",
     .damage_garbage = "zstd stream is empty and something else follows it",
@@ -110,4 +154,5 @@ const struct gt_codec gt_codec_zstd = {
     .free_state = zstd_free,
     .reset = zstd_reset,
     .step = zstd_step,
+    .measure = zstd_measure,
 };

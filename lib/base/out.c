@@ -276,6 +276,10 @@ void gt_out_printf(struct gt_out *out, const char *format, ...) {
         gt_free(text);
 }
 
+void gt_out_fail_memory(struct gt_out *out) {
+    fail_write(out, 0);
+}
+
 /* ---- ending ---- */
 
 static void close_fd(struct gt_out *out) {

@@ -4,12 +4,16 @@
 #include <pthread.h>
 
 #include "base/mem.h"
+#include "base/members.h"
 
 /* Enough that neither side waits for the other because of one slow piece, and few enough to stay in a cache. */
 enum { BUFFER_COUNT = 4, BUFFER_BYTES = 1 << 20 };
 
 struct gt_readahead {
     struct gt_source *source;
+    struct gt_members *members; /* what comes before all that the thread reads; NULL: nothing, or no longer */
+    bool gave_bytes;
+    bool has_thread;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -71,7 +75,13 @@ static void release(struct gt_readahead *ahead) {
     gt_free(ahead);
 }
 
-enum gt_status gt_readahead_open(struct gt_source *source, struct gt_readahead **out, struct gt_error *err) {
+static bool start(struct gt_readahead *ahead) {
+    ahead->has_thread = alloc_buffers(ahead) && pthread_create(&ahead->thread, NULL, fill, ahead) == 0;
+    return ahead->has_thread;
+}
+
+enum gt_status gt_readahead_open(struct gt_source *source, size_t threads, struct gt_readahead **out,
+                                 struct gt_error *err) {
     *out = NULL;
     struct gt_readahead *ahead = gt_alloc_array(1, sizeof *ahead);
     if (!ahead)
@@ -79,26 +89,24 @@ enum gt_status gt_readahead_open(struct gt_source *source, struct gt_readahead *
     ahead->source = source;
     pthread_mutex_init(&ahead->lock, NULL);
     pthread_cond_init(&ahead->changed, NULL);
-    if (!alloc_buffers(ahead)) {
+    ahead->members = gt_members_open(source, threads);
+    if (ahead->members || start(ahead))
+        *out = ahead;
+    else
         release(ahead);
-        return gt_fail_memory(err);
-    }
-    if (pthread_create(&ahead->thread, NULL, fill, ahead) != 0) {
-        release(ahead);
-        return GT_OK;
-    }
-    *out = ahead;
     return GT_OK;
 }
 
 void gt_readahead_close(struct gt_readahead *ahead) {
     if (!ahead)
         return;
+    gt_members_close(ahead->members);
     pthread_mutex_lock(&ahead->lock);
     ahead->is_closing = true;
     pthread_cond_signal(&ahead->changed);
     pthread_mutex_unlock(&ahead->lock);
-    pthread_join(ahead->thread, NULL);
+    if (ahead->has_thread)
+        pthread_join(ahead->thread, NULL);
     release(ahead);
 }
 
@@ -120,21 +128,48 @@ static void give_back_buffer(struct gt_readahead *ahead) {
     ahead->position = 0;
 }
 
-enum gt_status gt_readahead_read(struct gt_readahead *ahead, void *buf, size_t size, size_t *got,
-                                 struct gt_error *err) {
-    *got = 0;
-    while (*got < size) {
+/* What the ring has, up to size bytes. */
+static size_t read_ring(struct gt_readahead *ahead, char *buf, size_t size) {
+    size_t got = 0;
+    while (got < size) {
         size_t filled = wait_for_bytes(ahead), left = filled - ahead->position;
         if (filled == 0)
             break;
-        size_t piece = size - *got < left ? size - *got : left;
-        const char *from = ahead->buffers[ahead->used % BUFFER_COUNT] + ahead->position;
-        memcpy((char *)buf + *got, from, piece);
-        *got += piece;
+        size_t piece = size - got < left ? size - got : left;
+        memcpy(buf + got, ahead->buffers[ahead->used % BUFFER_COUNT] + ahead->position, piece);
+        got += piece;
         ahead->position += piece;
         if (piece == left)
             give_back_buffer(ahead);
     }
+    return got;
+}
+
+/* Behind the last member that several threads inflated: the rest is one stream. */
+static void leave_members(struct gt_readahead *ahead) {
+    gt_source_restart(ahead->source, gt_members_rest(ahead->members), ahead->gave_bytes);
+    gt_members_close(ahead->members);
+    ahead->members = NULL;
+    start(ahead);
+}
+
+enum gt_status gt_readahead_read(struct gt_readahead *ahead, void *buf, size_t size, size_t *got,
+                                 struct gt_error *err) {
+    *got = 0;
+    if (ahead->members) {
+        *got = gt_members_read(ahead->members, buf, size);
+        ahead->gave_bytes |= *got > 0;
+        if (*got == size)
+            return GT_OK;
+        leave_members(ahead);
+    }
+    if (!ahead->has_thread) {
+        size_t more;
+        enum gt_status status = gt_source_read(ahead->source, (char *)buf + *got, size - *got, &more, err);
+        *got += more;
+        return status;
+    }
+    *got += read_ring(ahead, (char *)buf + *got, size - *got);
     if (*got > 0 || size == 0)
         return GT_OK;
     /* The other thread has ended, so nobody writes these any more. */

@@ -1,5 +1,5 @@
 /* Reads a source on a thread of its own, a few buffers ahead: inflating one part of a file overlaps with the use of the
-   part before. */
+   part before. A packed file that can be divided is inflated on several. */
 #ifndef GT_BASE_READAHEAD_H
 #define GT_BASE_READAHEAD_H
 
@@ -10,7 +10,8 @@ struct gt_readahead;
 /* Starts to read. The source stays the caller's and must outlive this; until the end was read or this is closed, only
    gt_source_progress may be called on it. NULL in *out without an error: no thread could be started, read the source
    itself. */
-enum gt_status gt_readahead_open(struct gt_source *source, struct gt_readahead **out, struct gt_error *err);
+enum gt_status gt_readahead_open(struct gt_source *source, size_t threads, struct gt_readahead **out,
+                                 struct gt_error *err);
 void gt_readahead_close(struct gt_readahead *ahead); /* waits for the thread; NULL is fine */
 
 /* As gt_source_read(). */

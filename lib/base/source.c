@@ -249,6 +249,19 @@ bool gt_source_is_seekable(const struct gt_source *source, uint64_t *size_bytes)
     return true;
 }
 
+bool gt_source_file_size(const struct gt_source *source, uint64_t *size_bytes) {
+    *size_bytes = source->size;
+    return source->is_regular && source->size > 0;
+}
+
+void gt_source_restart(struct gt_source *source, uint64_t offset, bool gave_bytes) {
+    source->head_next = source->head_end;
+    source->raw_next = source->raw_end = 0;
+    source->raw_ended = false;
+    source->position = offset;
+    gt_inflate_restart(source->inflate, gave_bytes);
+}
+
 enum gt_status gt_source_pread(const struct gt_source *source, void *buf, size_t size, uint64_t offset, size_t *got,
                                struct gt_error *err) {
     *got = 0;

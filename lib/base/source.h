@@ -35,11 +35,16 @@ enum gt_status gt_source_read(struct gt_source *source, void *buf, size_t size, 
 /* NULL, or one line on what is wrong with the packed stream ("gzip stream ends early", "zstd checksum is wrong"). */
 const char *gt_source_damage(const struct gt_source *source);
 
-/* Random access, only for plain regular files (packing none): true and the size. pread may be called from several
+/* Random access, for plain regular files (packing none): true and the size. pread may be called from several
    threads at once and gives fewer bytes only at the end of the file (a file may shrink while it is read). */
 bool gt_source_is_seekable(const struct gt_source *source, uint64_t *size_bytes);
 enum gt_status gt_source_pread(const struct gt_source *source, void *buf, size_t size, uint64_t offset, size_t *got,
                                struct gt_error *err);
+
+/* The bytes of a packed regular file as they stand in it, for gt_source_pread: true and their number. Such a file can
+   be read again from a place where a member begins; gave_bytes: there were some before it. What was peeked is gone. */
+bool gt_source_file_size(const struct gt_source *source, uint64_t *size_bytes);
+void gt_source_restart(struct gt_source *source, uint64_t offset, bool gave_bytes);
 
 /* Packed or plain bytes taken from the file so far and its size (0 where unknown): for progress. */
 void gt_source_progress(const struct gt_source *source, uint64_t *done_bytes, uint64_t *total_bytes);

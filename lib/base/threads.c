@@ -13,13 +13,13 @@ static size_t clamp_count(uint64_t count) {
     return count < 1 ? 1 : count > MAX_THREADS ? MAX_THREADS : (size_t)count;
 }
 
-size_t gt_threads_count(size_t asked) {
+size_t gt_threads_count(int64_t asked) {
     const char *wish = getenv("GPUTIME_THREADS");
     uint64_t number;
     cpu_set_t allowed;
 
     if (asked > 0)
-        return clamp_count(asked);
+        return clamp_count((uint64_t)asked);
     if (wish && gt_num_parse_uint(gt_str_of(wish), &number) && number > 0)
         return clamp_count(number);
     /* Fails on machines with more CPUs than the set holds: more than enough for the most threads used. */

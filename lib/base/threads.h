@@ -5,9 +5,11 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-/* How many to use: the asked number, else GPUTIME_THREADS, else the CPUs this process may run on; 1 .. 64. */
-size_t gt_threads_count(size_t asked);
+/* How many to use: the asked number where it is above 0, else GPUTIME_THREADS, else the CPUs this process may run on; 1
+ * .. 64. */
+size_t gt_threads_count(int64_t asked);
 
 /* Calls task(context, index) for index 0 .. count - 1, index 0 on the calling thread. Threads that cannot be
    started have their share run by the caller, so every index runs exactly once. */

@@ -24,7 +24,7 @@ enum gt_status gt_torch_window_init(struct gt_torch_window *window, struct gt_so
     gt_torch_window_seek(window, 0);
     if (window->is_seekable || !options || options->threads < 2)
         return GT_OK;
-    return gt_readahead_open(source, &window->ahead, err);
+    return gt_readahead_open(source, options->threads, &window->ahead, err);
 }
 
 void gt_torch_window_release(struct gt_torch_window *window) {

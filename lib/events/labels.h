@@ -117,8 +117,4 @@ static inline uint32_t gt_labels_next_range(const struct gt_labels *labels, cons
     return beside;
 }
 
-static inline enum gt_class gt_labels_class(const struct gt_labels *labels, uint32_t op) {
-    return labels->categories[labels->op_category[op]].time_class;
-}
-
 #endif

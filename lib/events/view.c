@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/radix.h"
+#include "base/threads.h"
 #include "events/select.h"
 
 /* What is needed only while a view is made. */
@@ -203,9 +204,10 @@ static void sift_down(struct cursor *heap, size_t count, size_t at) {
     heap[at] = moving;
 }
 
-/* Merges the streams of one device behind the ops that the view has so far. Returns where the next op goes. */
-static size_t merge_lanes(struct gt_view *view, struct cursor *heap, const struct gt_view_lane *lanes, size_t count,
-                          size_t place) {
+/* Merges the streams of one device; the first op goes to a place of the view. */
+static void merge_lanes(struct gt_view *view, struct cursor *heap, const struct gt_view_lane *lanes, size_t count,
+                        size_t place) {
+    const struct gt_ops *ops = &view->store->ops;
     for (size_t i = 0; i < count; i++) {
         heap[i] = (struct cursor){.stream = view->store->lanes.stream[lanes[i].lane],
                                   .at = lanes[i].first,
@@ -219,6 +221,10 @@ static size_t merge_lanes(struct gt_view *view, struct cursor *heap, const struc
         view->row[place] = first->row;
         view->start_ns[place] = first->start_ns;
         view->end_ns[place] = first->end_ns;
+        view->name[place] = ops->name[first->row];
+        view->lane[place] = ops->lane[first->row];
+        view->kind[place] = ops->kind[first->row];
+        view->category[place] = view->labels->op_category[first->row];
         view->lane_order[first->at++] = (uint32_t)place++;
         if (first->at < first->end)
             read_cursor(view, first);
@@ -226,7 +232,6 @@ static size_t merge_lanes(struct gt_view *view, struct cursor *heap, const struc
             *first = heap[--count];
         sift_down(heap, count, 0);
     }
-    return place;
 }
 
 static void set_span(const struct gt_view *view, struct gt_view_device *device) {
@@ -242,24 +247,41 @@ static void set_span(const struct gt_view *view, struct gt_view_device *device) 
 }
 
 /* Streams are listed by device, so each device's are a run. */
+static void place_devices(struct gt_view *view) {
+    size_t lane = 0, place = 0;
+    for (size_t i = 0; i < view->device_count; i++) {
+        struct gt_view_device *device = &view->devices[i];
+        device->first = place;
+        device->first_lane = lane;
+        for (; lane < view->lane_count && view->store->lanes.device[view->lanes[lane].lane] == device->device; lane++)
+            place += view->lanes[lane].count;
+        device->count = place - device->first;
+        device->lane_count = lane - device->first_lane;
+    }
+}
+
+static void merge_device(void *context, size_t index) {
+    struct making *making = context;
+    struct gt_view *view = making->view;
+    struct gt_view_device *device = &view->devices[index];
+    merge_lanes(view, making->heap + device->first_lane, view->lanes + device->first_lane, device->lane_count,
+                device->first);
+    set_span(view, device);
+}
+
 static enum gt_status merge_devices(struct making *making, struct gt_error *err) {
     struct gt_view *view = making->view;
     view->start_ns = gt_arena_array(&view->arena, view->op_count, sizeof *view->start_ns);
     view->end_ns = gt_arena_array(&view->arena, view->op_count, sizeof *view->end_ns);
+    view->name = gt_arena_array(&view->arena, view->op_count, sizeof *view->name);
+    view->lane = gt_arena_array(&view->arena, view->op_count, sizeof *view->lane);
+    view->kind = gt_arena_array(&view->arena, view->op_count, sizeof *view->kind);
+    view->category = gt_arena_array(&view->arena, view->op_count, sizeof *view->category);
     making->heap = gt_alloc_array(view->lane_count, sizeof *making->heap);
-    if (!view->start_ns || !view->end_ns || !making->heap)
+    if (gt_arena_failed(&view->arena) || !making->heap)
         return gt_fail_memory(err);
-    size_t lane = 0, place = 0;
-    for (size_t i = 0; i < view->device_count; i++) {
-        struct gt_view_device *device = &view->devices[i];
-        size_t first_lane = lane;
-        while (lane < view->lane_count && view->store->lanes.device[view->lanes[lane].lane] == device->device)
-            lane++;
-        device->first = place;
-        place = merge_lanes(view, making->heap, view->lanes + first_lane, lane - first_lane, place);
-        device->count = place - device->first;
-        set_span(view, device);
-    }
+    place_devices(view);
+    gt_threads_deal(gt_threads_count(view->options->threads), view->device_count, merge_device, making);
     return GT_OK;
 }
 

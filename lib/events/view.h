@@ -12,6 +12,7 @@ struct gt_view_device {
     uint32_t device; /* track */
     int64_t id;      /* as printed */
     size_t first, count;
+    size_t first_lane, lane_count;      /* its run of view->lanes */
     int64_t span_start_ns, span_end_ns; /* the window where there is one, else first start .. last end */
 };
 
@@ -39,6 +40,7 @@ enum gt_shared_kind {
     GT_SHARED_ACCOUNTS,
     GT_SHARED_STEPS,
     GT_SHARED_PHASES,
+    GT_SHARED_RATES,
     GT_SHARED_COUNT,
 };
 struct gt_shared;
@@ -54,6 +56,12 @@ struct gt_view {
     size_t op_count;
     int64_t *start_ns, *end_ns;
     uint32_t *row; /* of store->ops */
+
+    /* What most analyses ask of an op, beside each other: rows of a device are far apart in the store. */
+    gt_strid *name;
+    uint32_t *lane; /* track */
+    uint8_t *kind;
+    uint8_t *category; /* index into labels->categories */
 
     size_t device_count;
     struct gt_view_device *devices; /* by id; those with ops, and those whose ops the window all left out (count 0) */
@@ -101,7 +109,7 @@ struct gt_shared *gt_shared_new(void); /* NULL: memory was short */
 void gt_shared_free(struct gt_shared *shared);
 
 static inline struct gt_str gt_view_op_name(const struct gt_view *view, size_t position) {
-    return gt_store_string(view->store, view->store->ops.name[view->row[position]]);
+    return gt_store_string(view->store, view->name[position]);
 }
 
 #endif

@@ -116,9 +116,9 @@ enum gt_status gt_rules_new_map(const struct gt_class_key *keys, size_t count, s
                                 struct gt_error *err) {
     *out = NULL;
     struct gt_rules *made = gt_rules_make(true);
-    enum gt_status status = made ? GT_OK : gt_fail_memory(err);
-    if (status != GT_OK)
-        return status;
+    enum gt_status status = GT_OK;
+    if (!made)
+        return gt_fail_memory(err);
     for (size_t i = 0; i < count && status == GT_OK; i++)
         status = gt_rules_add(made, gt_str_of(keys[i].text), gt_str_of(keys[i].category), err);
     return finish_rules(made, status, out, err);

@@ -18,6 +18,7 @@ struct span_tree {
     struct span *spans;
     size_t count, leaf_count;
     int64_t *latest_end_ns;
+    size_t *cursors; /* by process, the last for GT_NO_TRACK: count_begun of its latest call */
 };
 
 /* ---- which ranges are steps ---- */
@@ -182,7 +183,7 @@ static bool collect_steps(const struct gt_store *store, struct gt_labels *labels
     if (!labels->steps)
         return false;
     qsort(labels->steps, labels->step_count, sizeof *labels->steps, by_start);
-    for (size_t i = 0; i < labels->step_count && kind->spelling != NUMBERED; i++)
+    for (size_t i = 0; i < labels->step_count && kind && kind->spelling != NUMBERED; i++)
         labels->steps[i].number = (int64_t)i;
     return true;
 }
@@ -190,15 +191,17 @@ static bool collect_steps(const struct gt_store *store, struct gt_labels *labels
 static void tree_release(struct span_tree *tree) {
     gt_free(tree->spans);
     gt_free(tree->latest_end_ns);
+    gt_free(tree->cursors);
 }
 
-static bool tree_init(struct span_tree *tree, const struct gt_labels *labels) {
+static bool tree_init(struct span_tree *tree, const struct gt_store *store, const struct gt_labels *labels) {
     *tree = (struct span_tree){.count = labels->step_count, .leaf_count = 1};
     while (tree->leaf_count < tree->count)
         tree->leaf_count *= 2;
     tree->spans = gt_alloc_array(tree->count, sizeof *tree->spans);
     tree->latest_end_ns = gt_alloc_array(2 * tree->leaf_count, sizeof *tree->latest_end_ns);
-    if (!tree->spans || !tree->latest_end_ns)
+    tree->cursors = gt_alloc_array(store->processes.count + 1, sizeof *tree->cursors);
+    if (!tree->spans || !tree->latest_end_ns || !tree->cursors)
         return false;
     for (uint32_t i = 0; i < tree->count; i++) {
         const struct gt_step *step = &labels->steps[i];
@@ -230,24 +233,36 @@ static size_t last_reaching(const struct span_tree *tree, size_t at, int64_t end
     return SIZE_MAX;
 }
 
-/* The innermost step of the call's process that encloses it. */
-static uint32_t step_of_call(const struct span_tree *tree, const struct gt_store *store, uint32_t call) {
-    uint32_t process = gt_store_call_process(store, call);
-    int64_t start_ns = store->calls.start_ns[call];
-    size_t low = 0, high = tree->count; /* spans before low begin at or before the call, those from high on behind it */
+static bool has_begun(const struct span *span, uint32_t process, int64_t time_ns) {
+    return span->process < process || (span->process == process && span->start_ns <= time_ns);
+}
+
+/* How many spans are of processes before this one, or of it and begin at a time or before. */
+static size_t count_begun(const struct span_tree *tree, uint32_t process, int64_t time_ns) {
+    size_t low = 0, high = tree->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const struct span *span = &tree->spans[middle];
-        if (span->process < process || (span->process == process && span->start_ns <= start_ns))
+        if (has_begun(&tree->spans[middle], process, time_ns))
             low = middle + 1;
         else
             high = middle;
     }
-    size_t found = low ? last_reaching(tree, low - 1, store->calls.end_ns[call]) : SIZE_MAX;
+    return low;
+}
+
+/* The innermost step of the call's process that encloses it. Most calls are in the step of the one before. */
+static uint32_t step_of_call(struct span_tree *tree, const struct gt_store *store, uint32_t call) {
+    uint32_t process = gt_store_call_process(store, call);
+    int64_t start_ns = store->calls.start_ns[call];
+    size_t *begun = &tree->cursors[process == GT_NO_TRACK ? store->processes.count : process];
+    if ((*begun && !has_begun(&tree->spans[*begun - 1], process, start_ns)) ||
+        (*begun < tree->count && has_begun(&tree->spans[*begun], process, start_ns)))
+        *begun = count_begun(tree, process, start_ns);
+    size_t found = *begun ? last_reaching(tree, *begun - 1, store->calls.end_ns[call]) : SIZE_MAX;
     return found != SIZE_MAX && tree->spans[found].process == process ? tree->spans[found].step : GT_NO_ROW;
 }
 
-static void attribute_ops(const struct gt_store *store, struct gt_labels *labels, const struct span_tree *tree) {
+static void attribute_ops(const struct gt_store *store, struct gt_labels *labels, struct span_tree *tree) {
     uint32_t last_call = GT_NO_ROW, step = GT_NO_ROW;
     for (uint32_t op = 0; op < store->ops.count; op++) {
         uint32_t call = labels->op_call[op];
@@ -267,7 +282,7 @@ static enum gt_status find_steps(const struct gt_store *store, struct gt_labels 
     struct span_tree tree = {0};
     enum gt_status status = GT_OK;
     labels->op_step = gt_arena_array(&labels->arenas[GT_PASS_STEPS], store->ops.count, sizeof *labels->op_step);
-    if (!labels->op_step || !collect_steps(store, labels) || !tree_init(&tree, labels)) {
+    if (!labels->op_step || !collect_steps(store, labels) || !tree_init(&tree, store, labels)) {
         status = gt_fail_memory(err);
         goto out;
     }

@@ -18,7 +18,7 @@ void gt_accountant_clear(struct gt_accountant *accountant) {
 }
 
 void gt_accountant_take(struct gt_accountant *accountant, const struct gt_view *view, size_t position) {
-    enum gt_class class = gt_labels_class(view->labels, view->row[position]);
+    enum gt_class class = gt_op_class(view, position);
     gt_intervals_add(&accountant->of_class[class], view->start_ns[position], view->end_ns[position]);
     accountant->sum_ns = gt_ns_add(accountant->sum_ns, gt_op_ns(view, position));
 }

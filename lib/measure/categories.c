@@ -60,10 +60,9 @@ static void charge_class(const struct gt_view *view, const struct gt_view_device
     size_t cursor = 0;
     int64_t reached_ns = INT64_MIN;
     for (size_t i = device->first; i < device->first + device->count; i++) {
-        uint32_t row = view->row[i];
-        if (gt_labels_class(view->labels, row) != class)
+        if (gt_op_class(view, i) != class)
             continue;
-        struct category *category = &categories[view->labels->op_category[row]];
+        struct category *category = &categories[view->category[i]];
         category->count++;
         category->total_ns = gt_ns_add(category->total_ns, gt_op_ns(view, i));
         int64_t start_ns = view->start_ns[i] > reached_ns ? view->start_ns[i] : reached_ns;

@@ -85,7 +85,7 @@ static struct gt_str operation_of(struct summing *summing, gt_strid name, const 
 
 static struct gt_str lower_case(struct summing *summing, const char *text) {
     size_t bytes = 0;
-    for (; text[bytes] && bytes < sizeof summing->text; bytes++)
+    for (; bytes < sizeof summing->text && text[bytes]; bytes++)
         summing->text[bytes] = text[bytes] >= 'A' && text[bytes] <= 'Z' ? (char)(text[bytes] | 0x20) : text[bytes];
     return (struct gt_str){summing->text, bytes};
 }

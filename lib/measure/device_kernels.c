@@ -58,7 +58,7 @@ static void add_table(struct gt_section *section, struct row *rows, size_t count
 
 static bool key_of(const struct gt_view *view, size_t position, uint64_t *name, uint64_t *device) {
     *name = gt_op_name_id(view, position);
-    *device = view->store->lanes.device[view->store->ops.lane[view->row[position]]];
+    *device = view->store->lanes.device[view->lane[position]];
     return gt_kind_is_kernel(gt_op_kind(view, position));
 }
 

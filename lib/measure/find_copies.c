@@ -165,15 +165,15 @@ double gt_find_sync_memsets(struct gt_evidence *evidence, struct gt_finding *fin
 static uint8_t *new_computing_lanes(const struct gt_view *view) {
     uint8_t *computes = gt_alloc_array(view->store->lanes.count, 1);
     for (size_t i = 0; i < view->op_count && computes; i++)
-        if (gt_labels_class(view->labels, view->row[i]) == GT_CLASS_COMPUTE)
-            computes[view->store->ops.lane[view->row[i]]] = 1;
+        if (gt_op_class(view, i) == GT_CLASS_COMPUTE)
+            computes[view->lane[i]] = 1;
     return computes;
 }
 
 static bool is_in_line(const struct gt_view *view, size_t position, const uint8_t *computes) {
     const struct gt_store *store = view->store;
     uint32_t row = gt_op_kind(view, position) == GT_OP_MEMCPY ? gt_copy_of_op(store, view->row[position]) : GT_NO_ROW;
-    return row != GT_NO_ROW && computes[store->ops.lane[view->row[position]]] &&
+    return row != GT_NO_ROW && computes[view->lane[position]] &&
            (gt_memory_is_host(store->copies.src[row]) || gt_memory_is_host(store->copies.dst[row]));
 }
 

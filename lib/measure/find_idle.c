@@ -110,8 +110,8 @@ double gt_find_host_stalls(struct gt_evidence *evidence, struct gt_finding *find
     gt_finding_tell(evidence, finding, "The longest, %s at %s, ended with %s, %s; the thread was %s.",
                     gt_told_ns(evidence, (double)longest->gap_ns),
                     gt_told_ns(evidence, (double)gt_ns_between(view->store->origin_ns, longest->start_ns)),
-                    gt_told_kernel(evidence, view->store->ops.name[view->row[longest->next]]),
-                    launch_of(evidence, longest), gt_host_activity_names[longest->activity]);
+                    gt_told_kernel(evidence, view->name[longest->next]), launch_of(evidence, longest),
+                    gt_host_activity_names[longest->activity]);
     tell_warm_up(evidence, finding);
     finding->recoverable_ns = gt_gap_sum_recoverable(stalls);
     return (double)stalls->total_ns / span_ns;

@@ -1,7 +1,6 @@
 /* Rules on kernels and their launches: one that takes most of the time, too many launches, too short kernels. */
 #include "base/mem.h"
 #include "measure/findings.h"
-#include "measure/launch_rate.h"
 
 /* The longest by name that is no graph traced as a whole; NULL: there is none. */
 static const struct gt_named *longest_kernel(struct gt_evidence *evidence) {
@@ -30,7 +29,9 @@ double gt_find_dominant_kernel(struct gt_evidence *evidence, struct gt_finding *
 static size_t count_launches(const struct gt_view *view) {
     uint8_t *seen = gt_alloc_array(view->store->calls.count, 1);
     size_t count = 0;
-    for (size_t i = 0; i < view->op_count && seen; i++) {
+    if (!seen)
+        return SIZE_MAX;
+    for (size_t i = 0; i < view->op_count; i++) {
         uint32_t op = view->row[i], call = view->labels->op_call[op];
         bool is_node = (view->store->ops.flags[op] & GT_OP_IN_GRAPH) || (call != GT_NO_ROW && seen[call]);
         count += gt_kind_is_kernel(gt_op_kind(view, i)) && !is_node;
@@ -38,25 +39,23 @@ static size_t count_launches(const struct gt_view *view) {
             seen[call] = 1;
     }
     gt_free(seen);
-    return seen ? count : SIZE_MAX;
+    return count;
 }
 
 double gt_find_launch_storm(struct gt_evidence *evidence, struct gt_finding *finding) {
     enum { NO_STORM, MANY_LAUNCHES, STORM };
-    struct gt_launch_rate rate;
+    const struct gt_launch_rate *rate = gt_evidence_launch_rate(evidence);
     size_t launches = count_launches(evidence->view);
-    if (launches == SIZE_MAX || !gt_launch_rate_measure(evidence->view, &rate)) {
+    if (launches == SIZE_MAX)
         gt_evidence_fail(evidence);
-        return GT_NOTHING_FOUND;
-    }
     /* The rate of a few launches means nothing, nor does that of kernels that graphs brought. */
-    if (rate.count < 1000 || launches < rate.count / 2)
+    if (rate->count < 1000 || launches < rate->count / 2)
         return GT_NOTHING_FOUND;
     gt_finding_title(evidence, finding, "%s kernel launches a second, half of the kernels within %s",
-                     gt_told_count(evidence, (size_t)rate.per_second), gt_told_ns(evidence, rate.median_ns));
+                     gt_told_count(evidence, (size_t)rate->per_second), gt_told_ns(evidence, rate->median_ns));
     gt_finding_tell(evidence, finding, "%s in %s; time in which no kernel ran for 10 ms or more is left out.",
-                    gt_told_counted(evidence, rate.count, "launch"), gt_told_ns(evidence, (double)rate.window_ns));
-    return rate.is_storm ? STORM : rate.per_second >= 100000 ? MANY_LAUNCHES : NO_STORM;
+                    gt_told_counted(evidence, rate->count, "launch"), gt_told_ns(evidence, (double)rate->window_ns));
+    return rate->is_storm ? STORM : rate->per_second >= 100000 ? MANY_LAUNCHES : NO_STORM;
 }
 
 enum { TINY_NS = 5000 };

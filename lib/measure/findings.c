@@ -66,6 +66,14 @@ const struct gt_phase_set *gt_evidence_phases(struct gt_evidence *evidence) {
     return phases ? phases : &none;
 }
 
+const struct gt_launch_rate *gt_evidence_launch_rate(struct gt_evidence *evidence) {
+    static const struct gt_launch_rate none;
+    const struct gt_launch_rates *rates = gt_shared_rates(evidence->view, evidence->err);
+    if (!rates)
+        keep_failure(evidence, evidence->err->code);
+    return rates ? &rates->items[rates->count - 1] : &none;
+}
+
 int64_t gt_evidence_amount(struct gt_evidence *evidence, enum gt_amount amount) {
     const struct gt_account *accounts = gt_evidence_accounts(evidence);
     int64_t sum_ns = 0;

@@ -43,8 +43,7 @@ static void count_shared_devices(const struct gt_view *view, uint64_t *counts) {
         uint32_t process = GT_NO_TRACK;
         bool is_shared = false;
         for (size_t i = view->devices[d].first; i < view->devices[d].first + view->devices[d].count; i++) {
-            uint32_t other = store->lanes.process[store->ops.lane[view->row[i]]] == GT_NO_TRACK ? gt_op_process(view, i)
-                                                                                                : GT_NO_TRACK;
+            uint32_t other = store->lanes.process[view->lane[i]] == GT_NO_TRACK ? gt_op_process(view, i) : GT_NO_TRACK;
             if (other == GT_NO_TRACK)
                 continue;
             is_shared |= process != GT_NO_TRACK && other != process;

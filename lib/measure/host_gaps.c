@@ -98,10 +98,12 @@ static uint32_t kind_of(struct kinds *kinds, const struct gt_view *view, uint32_
 
 static bool find_kinds(struct kinds *kinds, const struct gt_view *view) {
     uint32_t *waits = new_waits(view->store);
-    for (uint32_t i = 0; i < view->op_count && waits; i++)
+    if (!waits)
+        return false;
+    for (uint32_t i = 0; i < view->op_count; i++)
         kinds->of_op[i] = kind_of(kinds, view, i, waits);
     gt_free(waits);
-    return waits && !kinds->ids.failed;
+    return !kinds->ids.failed;
 }
 
 static uint32_t kind_before(const struct kinds *kinds, const struct gt_idle_gap *gap, int64_t steady_ns) {

@@ -28,7 +28,7 @@ static uint32_t op_starting_at(const struct gt_view *view, const struct gt_view_
     uint32_t best = GT_NO_ROW;
     int64_t best_stream = 0;
     for (size_t i = position; i < device->first + device->count && view->start_ns[i] == time_ns; i++) {
-        int64_t stream = store->lanes.stream[store->ops.lane[view->row[i]]];
+        int64_t stream = store->lanes.stream[view->lane[i]];
         if (best == GT_NO_ROW || stream < best_stream || (stream == best_stream && view->row[i] < view->row[best])) {
             best = (uint32_t)i;
             best_stream = stream;
@@ -39,7 +39,9 @@ static uint32_t op_starting_at(const struct gt_view *view, const struct gt_view_
 
 static void add_gap(struct gt_idle *idle, const struct gt_view *view, size_t device_index, int64_t start_ns,
                     int64_t end_ns, uint32_t previous, size_t next) {
+    const struct gt_calls *calls = &view->store->calls;
     uint32_t ender = op_starting_at(view, &view->devices[device_index], next, end_ns);
+    uint32_t call = ender == GT_NO_ROW ? GT_NO_ROW : view->labels->op_call[view->row[ender]];
     idle->gaps[idle->count++] = (struct gt_idle_gap){
         .start_ns = start_ns,
         .end_ns = end_ns,
@@ -47,8 +49,9 @@ static void add_gap(struct gt_idle *idle, const struct gt_view *view, size_t dev
         .device = (uint32_t)device_index,
         .previous = previous,
         .next = ender,
-        .call = ender == GT_NO_ROW ? GT_NO_ROW : view->labels->op_call[view->row[ender]],
+        .call = call,
         .activity = GT_HOST_OUTSIDE,
+        .is_late = call != GT_NO_ROW && calls->start_ns[call] > start_ns && calls->thread[call] != GT_NO_TRACK,
     };
 }
 
@@ -83,13 +86,6 @@ static bool find_gaps(struct gt_idle *idle, const struct gt_view *view) {
 
 /* ---- what the launching thread did before it launched ---- */
 
-/* Does the launch call start after the gap has begun? Then the stretch between is what the CPU spent otherwise. */
-static bool is_late(const struct gt_view *view, const struct gt_idle_gap *gap) {
-    const struct gt_calls *calls = &view->store->calls;
-    return gap->call != GT_NO_ROW && calls->start_ns[gap->call] > gap->start_ns &&
-           calls->thread[gap->call] != GT_NO_TRACK;
-}
-
 static uint8_t *new_blocking_calls(const struct gt_store *store) {
     uint8_t *is_blocking = gt_alloc_array(store->calls.count, 1);
     uint8_t *answer = gt_alloc_array(store->strings.count, 1); /* by name: 0 not asked yet, 1 no, 2 yes */
@@ -108,11 +104,11 @@ static uint8_t *new_blocking_calls(const struct gt_store *store) {
 }
 
 /* Late gaps become sync, or host with its activity. */
-static void judge_late_gaps(const struct gt_view *view, struct gt_idle *idle, const struct gt_stretch *stretches,
-                            const int64_t *blocked_ns, const int64_t *api_ns, const int64_t *range_ns) {
+static void judge_late_gaps(struct gt_idle *idle, const struct gt_stretch *stretches, const int64_t *blocked_ns,
+                            const int64_t *api_ns, const int64_t *range_ns) {
     size_t s = 0;
     for (size_t i = 0; i < idle->count; i++) {
-        if (!is_late(view, &idle->gaps[i]))
+        if (!idle->gaps[i].is_late)
             continue;
         int64_t half_ns = gt_ns_between(stretches[s].start_ns, stretches[s].end_ns) / 2;
         idle->gaps[i].cause = blocked_ns[s] > half_ns ? GT_IDLE_SYNC : GT_IDLE_HOST;
@@ -139,7 +135,7 @@ static bool measure_stretches(const struct gt_view *view, struct gt_idle *idle, 
               gt_cover_measure(&cover, &blocking, covered_ns) && gt_cover_measure(&cover, &calls, covered_ns + count) &&
               gt_cover_measure(&cover, &code, covered_ns + 2 * count);
     if (ok)
-        judge_late_gaps(view, idle, stretches, covered_ns, covered_ns + count, covered_ns + 2 * count);
+        judge_late_gaps(idle, stretches, covered_ns, covered_ns + count, covered_ns + 2 * count);
     gt_cover_release(&cover);
     gt_free(covered_ns);
     gt_free(is_blocking);
@@ -149,13 +145,13 @@ static bool measure_stretches(const struct gt_view *view, struct gt_idle *idle, 
 static bool judge_late(const struct gt_view *view, struct gt_idle *idle) {
     size_t count = 0;
     for (size_t i = 0; i < idle->count; i++)
-        count += is_late(view, &idle->gaps[i]);
+        count += idle->gaps[i].is_late;
     if (count == 0)
         return true;
     struct gt_stretch *stretches = gt_alloc_array(count, sizeof *stretches);
     size_t s = 0;
     for (size_t i = 0; i < idle->count && stretches; i++)
-        if (is_late(view, &idle->gaps[i]))
+        if (idle->gaps[i].is_late)
             stretches[s++] =
                 (struct gt_stretch){idle->gaps[i].start_ns, view->store->calls.start_ns[idle->gaps[i].call],
                                     view->store->calls.thread[idle->gaps[i].call]};
@@ -186,8 +182,10 @@ static enum gt_idle_cause cause_of(const struct gt_view *view, const struct gt_i
         return GT_IDLE_END;
     if (gap->call == GT_NO_ROW)
         return GT_IDLE_UNKNOWN;
+    if (gap->is_late)
+        return (enum gt_idle_cause)gap->cause;
     if (calls->start_ns[gap->call] > gap->start_ns)
-        return is_late(view, gap) ? (enum gt_idle_cause)gap->cause : GT_IDLE_HOST;
+        return GT_IDLE_HOST;
     if (calls->end_ns[gap->call] > gap->start_ns)
         return GT_IDLE_LAUNCH;
     double waited_ns = (double)gt_ns_between(calls->end_ns[gap->call], gap->end_ns);

@@ -25,6 +25,8 @@ struct gt_idle_gap {
     uint32_t previous, next;      /* positions of the op that ended last and of the one that ends the gap; GT_NO_ROW */
     uint32_t call;                /* launch call of the next op; GT_NO_ROW */
     uint8_t cause, activity;      /* activity only counts for host gaps */
+    bool is_late;                 /* the call starts after the gap has begun, on a thread that is known: the stretch
+                                     between is what the CPU spent otherwise */
     int64_t twice_recoverable_ns; /* in half nanoseconds: a median may lie between two */
 };
 
@@ -40,6 +42,11 @@ void gt_idle_release(struct gt_idle *idle);
 /* The step of the op that ends the gap; GT_NO_ROW: none. */
 static inline uint32_t gt_idle_gap_step(const struct gt_view *view, const struct gt_idle_gap *gap) {
     return gap->next == GT_NO_ROW ? GT_NO_ROW : view->labels->op_step[view->row[gap->next]];
+}
+
+/* Whether the CPU is to blame: its launch came late. Such gaps have a call. */
+static inline bool gt_idle_gap_is_of_cpu(const struct gt_idle_gap *gap) {
+    return gap->cause == GT_IDLE_SYNC || gap->cause == GT_IDLE_HOST;
 }
 
 #endif

@@ -1,6 +1,7 @@
 /* Groups lengths by keys: in come keys with lengths, or the ops of a view; out go groups with their moments. */
 #include "measure/keyed.h"
 
+#include "base/mem.h"
 #include "measure/measure.h"
 
 static struct gt_keyed_group *find_or_add(struct gt_keyed *keyed, uint64_t hi, uint64_t lo) {
@@ -17,6 +18,10 @@ static struct gt_keyed_group *find_or_add(struct gt_keyed *keyed, uint64_t hi, u
 }
 
 uint32_t gt_keyed_add(struct gt_keyed *keyed, uint64_t hi, uint64_t lo, int64_t length_ns) {
+    if (!keyed->recent && !(keyed->recent = gt_alloc_array(GT_KEYED_RECENT, sizeof *keyed->recent))) {
+        keyed->failed = true;
+        return GT_NO_ROW;
+    }
     uint32_t *recent = &keyed->recent[(lo * 31 + hi * 17) % GT_KEYED_RECENT];
     struct gt_keyed_group *group = *recent < keyed->count ? &keyed->items[*recent] : NULL;
     if (!group || group->hi != hi || group->lo != lo) {
@@ -50,6 +55,7 @@ const struct gt_keyed_group *gt_keyed_find(const struct gt_keyed *keyed, uint64_
 
 void gt_keyed_release(struct gt_keyed *keyed) {
     gt_grouping_release(&keyed->groups);
+    gt_free(keyed->recent);
     *keyed = (struct gt_keyed){0};
 }
 

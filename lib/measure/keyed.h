@@ -36,9 +36,9 @@ struct gt_keyed_group {
 struct gt_keyed {
     struct gt_keyed_group *items;
     size_t count;
-    struct gt_grouping groups;        /* owns the items */
-    uint32_t recent[GT_KEYED_RECENT]; /* by a hash of the key: the group that was found there last */
-    bool failed;                      /* sticky: memory was short */
+    struct gt_grouping groups; /* owns the items */
+    uint32_t *recent;          /* GT_KEYED_RECENT, by a hash of the key: the group that was found there last */
+    bool failed;               /* sticky: memory was short */
 };
 
 /* Adds a length to the group of the key; its index, GT_NO_ROW when memory was short. One look-up, and none where the

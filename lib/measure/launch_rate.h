@@ -1,16 +1,29 @@
-/* How fast kernels were launched, over all: what the table launch_rate says. */
+/* How fast kernels were launched, over all and for each process: what the tables launch_rate and process_launch_rates
+   say. */
 #ifndef GT_MEASURE_LAUNCH_RATE_H
 #define GT_MEASURE_LAUNCH_RATE_H
 
 #include "events/view.h"
 
+/* Kernels of one process, or of all. */
 struct gt_launch_rate {
-    size_t count; /* kernels */
+    uint32_t process; /* GT_NO_TRACK: of all */
+    size_t count, under_5us, under_10us, under_20us;
     int64_t window_ns;
-    double per_second, median_ns;
+    double per_second;
+    double median_ns, p90_ns, p99_ns; /* of the kernels' lengths */
     bool is_storm;
+
+    size_t device;                /* while ops are added: the one of the stretch, counted from 1; 0: none yet */
+    int64_t start_ns, reached_ns; /* the stretch at hand */
 };
 
-bool gt_launch_rate_measure(const struct gt_view *view, struct gt_launch_rate *out); /* false: memory was short */
+struct gt_launch_rates {
+    struct gt_launch_rate *items; /* by process track, then that of all */
+    size_t count;
+};
+
+enum gt_status gt_launch_rates_init(struct gt_launch_rates *rates, const struct gt_view *view, struct gt_error *err);
+void gt_launch_rates_release(struct gt_launch_rates *rates);
 
 #endif

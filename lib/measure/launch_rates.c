@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "measure/measure.h"
 #include "measure/samples.h"
+#include "measure/shared.h"
 
 /* Time in which no kernel ran for so long is no launching: loading a model, waiting for a request. */
 enum { PAUSE_NS = 10000000 };
@@ -26,25 +27,15 @@ static const struct gt_report_column columns[] = {RATE_COLUMNS};
 static const struct gt_report_column process_columns[] = {{"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
                                                           RATE_COLUMNS};
 
-/* Kernels of one process, or of all. */
-struct rate {
-    uint32_t process; /* GT_NO_TRACK: of all */
-    size_t count, under_5us, under_10us, under_20us;
-    int64_t window_ns;
-    double per_second;
-
-    size_t device;                /* while ops are added: the one of the stretch, counted from 1; 0: none yet */
-    int64_t start_ns, reached_ns; /* the stretch at hand */
-};
-
 /* Kernels of one device behind each other without a pause. */
 struct stretch {
     uint32_t rate; /* index */
     int64_t start_ns, end_ns;
 };
 
+/* While ops are added. */
 struct rates {
-    struct rate *items; /* by process, then that of all */
+    struct gt_launch_rate *items;
     size_t count;
     struct stretch *stretches;
     size_t stretch_count, stretch_capacity;
@@ -55,7 +46,7 @@ static bool is_pause(int64_t from_ns, int64_t to_ns) {
 }
 
 static bool end_stretch(struct rates *rates, size_t index) {
-    const struct rate *rate = &rates->items[index];
+    const struct gt_launch_rate *rate = &rates->items[index];
     if (rate->device == 0)
         return true;
     if (rates->stretch_count == rates->stretch_capacity) {
@@ -72,7 +63,7 @@ static bool end_stretch(struct rates *rates, size_t index) {
 
 /* Ops of a device come in order of start. */
 static bool add_op(struct rates *rates, size_t index, size_t device, int64_t start_ns, int64_t end_ns) {
-    struct rate *rate = &rates->items[index];
+    struct gt_launch_rate *rate = &rates->items[index];
     int64_t length_ns = gt_ns_between(start_ns, end_ns);
     rate->count++;
     rate->under_5us += length_ns < 5000;
@@ -121,7 +112,7 @@ static void measure_windows(struct rates *rates) {
     if (rates->stretch_count)
         qsort(rates->stretches, rates->stretch_count, sizeof *stretches, by_rate_and_start);
     for (size_t i = 0; i < rates->stretch_count;) {
-        struct rate *rate = &rates->items[stretches[i].rate];
+        struct gt_launch_rate *rate = &rates->items[stretches[i].rate];
         int64_t start_ns = stretches[i].start_ns, reached_ns = stretches[i].end_ns;
         size_t next = i + 1;
         for (; next < rates->stretch_count && stretches[next].rate == stretches[i].rate &&
@@ -132,7 +123,7 @@ static void measure_windows(struct rates *rates) {
         i = next;
     }
     for (size_t i = 0; i < rates->count; i++) {
-        struct rate *rate = &rates->items[i];
+        struct gt_launch_rate *rate = &rates->items[i];
         double seconds = (double)(rate->window_ns > 0 ? rate->window_ns : 1) / 1e9;
         rate->per_second = (double)rate->count / seconds;
     }
@@ -156,104 +147,102 @@ static bool sample(const struct gt_view *view, const struct rates *rates, bool b
     return true;
 }
 
-static bool is_storm(double per_second, double median_ns) {
+static bool is_storm(const struct gt_launch_rate *rate) {
     for (size_t i = 0; i < GT_ARRAY_COUNT(storms); i++)
-        if (per_second >= storms[i].per_second && median_ns <= storms[i].median_ns)
+        if (rate->per_second >= storms[i].per_second && rate->median_ns <= storms[i].median_ns)
             return true;
     return false;
 }
 
-static void add_cells(struct gt_cell *cell, const struct rate *rate, struct gt_samples *samples, size_t set) {
-    double median_ns = gt_samples_quantile(samples, set, 0.5), count = (double)rate->count;
-    *cell++ = gt_cell_count(rate->count);
-    *cell++ = gt_cell_int(rate->window_ns);
-    *cell++ = gt_cell_real(rate->per_second);
-    *cell++ = gt_cell_real(median_ns);
-    *cell++ = gt_cell_real(gt_samples_quantile(samples, set, 0.9));
-    *cell++ = gt_cell_real(gt_samples_quantile(samples, set, 0.99));
-    *cell++ = gt_cell_share((double)rate->under_5us, count);
-    *cell++ = gt_cell_share((double)rate->under_10us, count);
-    *cell++ = gt_cell_share((double)rate->under_20us, count);
-    *cell++ = gt_cell_int(is_storm(rate->per_second, median_ns));
-}
-
-static bool add_rate(const struct gt_view *view, struct gt_section *section, const struct rates *rates) {
+static bool add_quantiles(const struct gt_view *view, struct rates *rates, bool by_process) {
     struct gt_samples samples = {0};
-    const struct rate *all = &rates->items[rates->count - 1];
-    bool ok = sample(view, rates, false, &samples);
-    struct gt_table *table =
-        gt_section_table(section, "launch_rate", "How fast kernels were launched", columns, GT_ARRAY_COUNT(columns));
-    if (ok && all->count)
-        add_cells(gt_table_row(table), all, &samples, 0);
+    struct gt_launch_rate *first = by_process ? rates->items : &rates->items[rates->count - 1];
+    bool ok = sample(view, rates, by_process, &samples);
+    for (size_t i = 0; ok && i < (by_process ? rates->count - 1 : 1); i++) {
+        first[i].median_ns = gt_samples_quantile(&samples, i, 0.5);
+        first[i].p90_ns = gt_samples_quantile(&samples, i, 0.9);
+        first[i].p99_ns = gt_samples_quantile(&samples, i, 0.99);
+        first[i].is_storm = is_storm(&first[i]);
+    }
     gt_samples_release(&samples);
     return ok;
 }
 
+enum gt_status gt_launch_rates_init(struct gt_launch_rates *set, const struct gt_view *view, struct gt_error *err) {
+    struct rates rates = {.count = view->store->processes.count + 1};
+    rates.items = gt_alloc_array(rates.count, sizeof *rates.items);
+    for (size_t i = 0; i < rates.count && rates.items; i++)
+        rates.items[i].process = i + 1 < rates.count ? (uint32_t)i : GT_NO_TRACK;
+    bool ok = rates.items && add_ops(view, &rates);
+    if (ok)
+        measure_windows(&rates);
+    gt_free(rates.stretches);
+    *set = (struct gt_launch_rates){rates.items, rates.count};
+    if (ok && add_quantiles(view, &rates, true) && add_quantiles(view, &rates, false))
+        return GT_OK;
+    gt_launch_rates_release(set);
+    return gt_fail_memory(err);
+}
+
+void gt_launch_rates_release(struct gt_launch_rates *rates) {
+    gt_free(rates->items);
+    *rates = (struct gt_launch_rates){0};
+}
+
+/* ---- the tables ---- */
+
+static void add_cells(struct gt_cell *cell, const struct gt_launch_rate *rate) {
+    double count = (double)rate->count;
+    *cell++ = gt_cell_count(rate->count);
+    *cell++ = gt_cell_int(rate->window_ns);
+    *cell++ = gt_cell_real(rate->per_second);
+    *cell++ = gt_cell_real(rate->median_ns);
+    *cell++ = gt_cell_real(rate->p90_ns);
+    *cell++ = gt_cell_real(rate->p99_ns);
+    *cell++ = gt_cell_share((double)rate->under_5us, count);
+    *cell++ = gt_cell_share((double)rate->under_10us, count);
+    *cell++ = gt_cell_share((double)rate->under_20us, count);
+    *cell++ = gt_cell_int(rate->is_storm);
+}
+
 static int by_rate(const void *a, const void *b) {
-    const struct rate *x = *(const struct rate *const *)a, *y = *(const struct rate *const *)b;
+    const struct gt_launch_rate *x = *(const struct gt_launch_rate *const *)a;
+    const struct gt_launch_rate *y = *(const struct gt_launch_rate *const *)b;
     if (x->per_second != y->per_second)
         return x->per_second < y->per_second ? 1 : -1;
     return (x->process > y->process) - (x->process < y->process);
 }
 
-static bool add_process_rates(const struct gt_view *view, struct gt_section *section, const struct rates *rates) {
-    struct gt_samples samples = {0};
-    const struct rate **sorted = gt_alloc_array(rates->count, sizeof(struct rate *));
-    bool ok = sorted && sample(view, rates, true, &samples);
+static bool add_process_rates(const struct gt_view *view, struct gt_section *section,
+                              const struct gt_launch_rates *rates) {
+    const struct gt_launch_rate **sorted = gt_alloc_array(rates->count, sizeof(struct gt_launch_rate *));
     size_t count = 0;
-    for (size_t i = 0; i + 1 < rates->count && ok; i++)
+    for (size_t i = 0; i + 1 < rates->count && sorted; i++)
         if (rates->items[i].count && gt_cell_pid(view, rates->items[i].process).type != GPUTIME_CELL_NULL)
             sorted[count++] = &rates->items[i];
     if (count)
-        qsort(sorted, count, sizeof(struct rate *), by_rate);
+        qsort(sorted, count, sizeof(struct gt_launch_rate *), by_rate);
     struct gt_table *table = gt_section_table(section, "process_launch_rates", "How fast each process launched kernels",
                                               process_columns, GT_ARRAY_COUNT(process_columns));
     table->screen_limit = 10;
     for (size_t i = 0; i < count; i++) {
         struct gt_cell *cell = gt_table_row(table);
         cell[0] = gt_cell_pid(view, sorted[i]->process);
-        add_cells(cell + 1, sorted[i], &samples, sorted[i]->process);
+        add_cells(cell + 1, sorted[i]);
     }
     gt_table_for_processes(section, table);
-    gt_samples_release(&samples);
     gt_free(sorted);
-    return ok;
-}
-
-static bool rates_init(struct rates *rates, const struct gt_view *view) {
-    *rates = (struct rates){.count = view->store->processes.count + 1};
-    rates->items = gt_alloc_array(rates->count, sizeof *rates->items);
-    for (size_t i = 0; i < rates->count && rates->items; i++)
-        rates->items[i].process = i + 1 < rates->count ? (uint32_t)i : GT_NO_TRACK;
-    if (!rates->items || !add_ops(view, rates))
-        return false;
-    measure_windows(rates);
-    return true;
-}
-
-static void rates_release(struct rates *rates) {
-    gt_free(rates->items);
-    gt_free(rates->stretches);
+    return sorted;
 }
 
 enum gt_status gt_launch_rates_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    struct rates rates;
-    bool ok = rates_init(&rates, view) && add_rate(view, section, &rates) && add_process_rates(view, section, &rates);
-    rates_release(&rates);
-    return ok ? GT_OK : gt_fail_memory(err);
-}
-
-bool gt_launch_rate_measure(const struct gt_view *view, struct gt_launch_rate *out) {
-    struct rates rates;
-    struct gt_samples samples = {0};
-    bool ok = rates_init(&rates, view) && sample(view, &rates, false, &samples);
-    if (ok) {
-        const struct rate *all = &rates.items[rates.count - 1];
-        double median_ns = gt_samples_quantile(&samples, 0, 0.5);
-        *out = (struct gt_launch_rate){all->count, all->window_ns, all->per_second, median_ns,
-                                       is_storm(all->per_second, median_ns)};
-    }
-    gt_samples_release(&samples);
-    rates_release(&rates);
-    return ok;
+    const struct gt_launch_rates *rates = gt_shared_rates(view, err);
+    if (!rates)
+        return err->code;
+    const struct gt_launch_rate *all = &rates->items[rates->count - 1];
+    struct gt_table *table =
+        gt_section_table(section, "launch_rate", "How fast kernels were launched", columns, GT_ARRAY_COUNT(columns));
+    if (all->count)
+        add_cells(gt_table_row(table), all);
+    return add_process_rates(view, section, rates) ? GT_OK : gt_fail_memory(err);
 }

@@ -41,8 +41,7 @@ static bool stretches_init(struct stretches *stretches, const struct gt_view *vi
         return false;
     for (uint32_t i = 0; i < idle->count; i++) {
         const struct gt_idle_gap *gap = &idle->gaps[i];
-        if (!is_wanted[i] || gap->call == GT_NO_ROW || calls->thread[gap->call] == GT_NO_TRACK ||
-            calls->start_ns[gap->call] <= gap->start_ns)
+        if (!is_wanted[i] || !gap->is_late)
             continue;
         stretches->items[stretches->count++] = (struct stretch){.start_ns = gap->start_ns,
                                                                 .end_ns = calls->start_ns[gap->call],

@@ -49,12 +49,17 @@ static inline bool gt_kind_is_kernel(uint8_t kind) {
 }
 
 static inline uint8_t gt_op_kind(const struct gt_view *view, size_t position) {
-    return view->store->ops.kind[view->row[position]];
+    return view->kind[position];
+}
+
+static inline enum gt_class gt_op_class(const struct gt_view *view, size_t position) {
+    return view->labels->categories[view->category[position]].time_class;
 }
 
 /* GT_NO_TRACK where the trace tells neither the stream's process nor the launch call's. */
 static inline uint32_t gt_op_process(const struct gt_view *view, size_t position) {
-    return gt_labels_op_process(view->labels, view->store, view->row[position]);
+    uint32_t process = view->store->lanes.process[view->lane[position]];
+    return process != GT_NO_TRACK ? process : gt_labels_op_process(view->labels, view->store, view->row[position]);
 }
 
 /* Whose ops the view has, by process track; NULL when memory is short. Free with gt_free. */
@@ -78,7 +83,7 @@ struct gt_str gt_name_text(const struct gt_view *view, gt_strid id);
 size_t gt_name_count(const struct gt_view *view); /* ids are below this */
 
 static inline gt_strid gt_op_name_id(const struct gt_view *view, size_t position) {
-    return gt_name_id(view, view->store->ops.name[view->row[position]]);
+    return gt_name_id(view, view->name[position]);
 }
 
 /* ---- cells ---- */

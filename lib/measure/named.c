@@ -54,7 +54,7 @@ static void describe_ops(const struct gt_view *view, struct gt_samples *samples,
         set->items[set->count++] = (struct gt_named){
             .name = gt_name_text(view, (gt_strid)id),
             .id = (gt_strid)id,
-            .full_name = view->store->ops.name[view->row[first[id]]],
+            .full_name = view->name[first[id]],
             .first = first[id],
             .stats = gt_samples_stats(samples, id),
         };
@@ -152,7 +152,7 @@ static bool add_categories(struct gt_named_set *set, const struct gt_view *view,
     const char **keys = gt_alloc_array(gt_name_count(view), sizeof(const char *)); /* by name id */
     for (size_t i = 0; keys && i < view->op_count; i++)
         if (takes(gt_op_kind(view, i)))
-            add_category(&keys[gt_op_name_id(view, i)], labels->categories[labels->op_category[view->row[i]]].key);
+            add_category(&keys[gt_op_name_id(view, i)], labels->categories[view->category[i]].key);
     for (size_t i = 0; keys && i < view->group_count; i++) {
         uint32_t row = view->groups[i];
         if (takes(groups->kind[row]))

@@ -42,7 +42,7 @@ static int by_process_and_total(const void *a, const void *b) {
 /* Kernels whose process the trace does not tell are in no group. */
 static bool key_of(const struct gt_view *view, size_t position, uint64_t *process, uint64_t *kernel) {
     uint32_t track = gt_op_process(view, position);
-    uint64_t device = view->store->lanes.device[view->store->ops.lane[view->row[position]]];
+    uint64_t device = view->store->lanes.device[view->lane[position]];
     *process = track;
     *kernel = device << 32 | gt_op_name_id(view, position);
     return gt_kind_is_kernel(gt_op_kind(view, position)) && gt_cell_pid(view, track).type != GPUTIME_CELL_NULL;

@@ -17,6 +17,7 @@ WRAP(idle)
 WRAP(range_set)
 WRAP(step_set)
 WRAP(phase_set)
+WRAP(launch_rates)
 
 static enum gt_status kernels_init(void *what, const struct gt_view *view, struct gt_error *err) {
     return gt_named_set_init(what, view, gt_kind_is_kernel, err);
@@ -55,6 +56,7 @@ static const struct gt_sharing sharings[GT_SHARED_COUNT] = {
     [GT_SHARED_ACCOUNTS] = {sizeof(struct accounts), accounts_init, accounts_release},
     [GT_SHARED_STEPS] = {sizeof(struct gt_step_set), step_set_init, step_set_release},
     [GT_SHARED_PHASES] = {sizeof(struct gt_phase_set), phase_set_init, phase_set_release},
+    [GT_SHARED_RATES] = {sizeof(struct gt_launch_rates), launch_rates_init, launch_rates_release},
 };
 
 static const void *share(const struct gt_view *view, enum gt_shared_kind kind, struct gt_error *err) {
@@ -88,4 +90,8 @@ const struct gt_step_set *gt_shared_steps(const struct gt_view *view, struct gt_
 
 const struct gt_phase_set *gt_shared_phases(const struct gt_view *view, struct gt_error *err) {
     return share(view, GT_SHARED_PHASES, err);
+}
+
+const struct gt_launch_rates *gt_shared_rates(const struct gt_view *view, struct gt_error *err) {
+    return share(view, GT_SHARED_RATES, err);
 }

@@ -181,9 +181,8 @@ static struct gt_spread_item name_item(const void *context, size_t index) {
 
 static struct gt_spread_item category_item(const void *context, size_t index) {
     const struct gt_view *view = context;
-    return (struct gt_spread_item){.step = view->labels->op_step[view->row[index]],
-                                   .set = view->labels->op_category[view->row[index]],
-                                   .ns = gt_op_ns(view, index)};
+    return (struct gt_spread_item){
+        .step = view->labels->op_step[view->row[index]], .set = view->category[index], .ns = gt_op_ns(view, index)};
 }
 
 enum gt_status gt_spread_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

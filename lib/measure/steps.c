@@ -116,7 +116,7 @@ enum gt_status gt_steps_run(const struct gt_view *view, struct gt_section *secti
     struct gt_fact_group facts = {.section = section, .audience = GT_FOR_DATA | GT_FOR_PAGE};
     if (view->labels->step_count) {
         gt_fact_group_add(&facts, "step_median_ns", "Median step", GT_UNIT_NS, gt_cell_real(set->median_ns));
-        gt_fact_group_add(&facts, "step_mad_ns", "Median distance from it", GT_UNIT_NS, gt_cell_real(set->mad_ns));
+        gt_fact_group_add(&facts, "step_mad_ns", "Usual deviation of a step", GT_UNIT_NS, gt_cell_real(set->mad_ns));
     }
     add_states(view, section, set);
     struct gt_table *table = gt_section_table(section, "steps", "Steps", columns, GT_ARRAY_COUNT(columns));

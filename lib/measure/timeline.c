@@ -46,7 +46,7 @@ static struct gt_interval op_interval(const void *data, size_t index) {
 
 static uint8_t op_category(const void *data, size_t index) {
     const struct gt_view *view = ((const struct drawing *)data)->view;
-    return view->labels->op_category[view->row[view->lane_order[index]]];
+    return view->category[view->lane_order[index]];
 }
 
 static uint32_t op_name(void *data, size_t index) {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "write/text_fit.h"
 
 #define DETAIL_INDENT 4
@@ -170,13 +171,8 @@ static void draw_title(const struct gt_text_fit *fitted) {
 
 static void draw_remainder(const struct gt_text_fit *fitted) {
     const struct gt_screen *screen = fitted->screen;
-    char number[GT_NUM_MAX], line[GT_NUM_MAX + 256];
-    if (fitted->shown.rows_hidden) {
-        gt_num_format_grouped(number, (int64_t)fitted->shown.rows_hidden);
-        snprintf(line, sizeof line, "%s and %s more %s (--table %s --top 0 shows all)", screen->utf8 ? "…" : "...",
-                 number, fitted->shown.rows_hidden == 1 ? "row" : "rows", fitted->table->key);
-        gt_screen_wrap(screen, GT_INK_DIM, gt_str_of(line), 0, 0);
-    }
+    char line[256];
+    gt_screen_remainder(screen, fitted->shown.rows_hidden, fitted->table->key);
     if (fitted->dropped) {
         size_t used = (size_t)snprintf(line, sizeof line, "(no room for");
         for (size_t i = fitted->count; i < fitted->count + fitted->dropped && used < sizeof line - 48; i++)
@@ -187,21 +183,29 @@ static void draw_remainder(const struct gt_text_fit *fitted) {
     }
 }
 
+static void draw_content(struct gt_text_fit *fitted, bool is_verbose) {
+    draw_header(fitted);
+    draw_rows(fitted, is_verbose);
+    while (gt_text_fit_unfold(fitted)) {
+        gt_screen_newline(fitted->screen);
+        draw_header(fitted);
+        draw_rows(fitted, is_verbose);
+    }
+    draw_remainder(fitted);
+}
+
 void gt_text_table(const struct gt_screen *screen, const struct gt_table *table,
                    const struct gputime_options *options) {
-    struct gt_text_fit fitted;
-    gt_text_fit_init(&fitted, screen, table, options->unit);
-    draw_title(&fitted);
-    if (table->row_count == 0) {
-        gt_screen_wrap(screen, GT_INK_PLAIN, gt_str_of(table->empty), 0, 0);
+    struct gt_text_fit *fitted = gt_alloc(sizeof *fitted); /* too large for a short stack */
+    if (!fitted) {
+        gt_out_fail_memory(screen->out);
         return;
     }
-    draw_header(&fitted);
-    draw_rows(&fitted, options->verbose);
-    while (gt_text_fit_unfold(&fitted)) {
-        gt_screen_newline(screen);
-        draw_header(&fitted);
-        draw_rows(&fitted, options->verbose);
-    }
-    draw_remainder(&fitted);
+    gt_text_fit_init(fitted, screen, table, options->unit);
+    draw_title(fitted);
+    if (table->row_count == 0)
+        gt_screen_wrap(screen, GT_INK_PLAIN, gt_str_of(table->empty), 0, 0);
+    else
+        draw_content(fitted, options->verbose);
+    gt_free(fitted);
 }

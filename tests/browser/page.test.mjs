@@ -176,11 +176,20 @@ test('categories of several runs are stacked, also as shares', async () => {
   await section.getByRole('button', { name: 'Shares' }).click();
   await shoot(section, 'graph-shares');
   const { rows } = graph.report.tables.graph;
-  const cells = await column(page, 'table-graph', 'elapsed_ns');
-  assert.deepEqual(
-    cells.map(exactNumber),
-    rows.slice(0, cells.length).map((row) => row.elapsed_ns),
-  );
+  const names = (await column(page, 'table-graph', 'category')).map((cell) => cell.text);
+  for (const input of new Set(rows.map((row) => row.input))) {
+    const own = rows.filter((row) => row.input === input);
+    const of = (name) => own.find((row) => row.category === name)?.elapsed_ns;
+    const cells = await column(page, 'table-graph', input);
+    const wanted = names.map((name) => (name === 'total' ? sum(own.map((row) => row.elapsed_ns)) : of(name)));
+    assert.deepEqual(
+      cells.map((cell) => (cell.text === '\u2013' ? undefined : exactNumber(cell))),
+      wanted,
+    );
+  }
+  await section.getByText('All columns, input by input').click();
+  await section.locator('[data-column="elapsed_ns"]').waitFor();
+  assert.equal(await section.locator('[data-column="rank"]').count(), 0, 'one rank tells nothing');
   const download = page.waitForEvent('download');
   await section.getByRole('button', { name: /PNG/ }).click();
   assert.equal((await download).suggestedFilename(), 'elapsed-time-by-category-as-shares.png');
@@ -384,5 +393,92 @@ test('columns that are compared or added up share a unit', async () => {
     }),
   );
   assert.ok(Math.abs(shown[0] - shown[1] - shown[2]) < 0.1, `${shown}`);
+  await close();
+});
+
+test('several inputs stand side by side, whatever they are called', async () => {
+  const odd = join(folder, 'quo"te]<b>.json');
+  copyFileSync(join(DATA, 'devices.json'), odd);
+  const stats = makePage('stats', 'stats', TRACE, odd);
+  const { page, close } = await open(stats);
+  await scrollThrough(page);
+  const section = page.locator('#table-class_stats');
+  const label = await section.locator('.canvas').getAttribute('aria-label');
+  for (const { input } of stats.report.inputs) assert.ok(label.includes(`${input} `), label);
+  const [, head] = await section.locator('th button').all();
+  await head.click();
+  await head.click();
+  assert.equal(await section.locator('th[aria-sort]').getAttribute('aria-sort'), 'ascending');
+
+  const facts = page.locator('#table-inputs');
+  const shown = await facts.locator('tbody th').allTextContents();
+  assert.ok(shown.includes('Kernel time per iteration'), `${shown}`);
+  assert.equal(await facts.locator('thead th').count(), stats.report.inputs.length + 1);
+  await shoot(section, 'stats');
+  await shoot(facts, 'inputs');
+  await close();
+});
+
+test('a table that is too wide says so and keeps its first column in view', async () => {
+  for (const [width, key] of [
+    [1280, 'accounting'],
+    [390, 'kernels'],
+  ]) {
+    const { page, close } = await open(summary, { width });
+    const section = page.locator(`#table-${key}`);
+    const more = section.getByRole('button', { name: 'Columns further right' });
+    const first = section.locator('tr[data-place="0"] td').first();
+    const left = () => first.evaluate((cell) => cell.getBoundingClientRect().left);
+    await more.waitFor();
+    const before = await left();
+    for (let i = 0; i < 9 && (await more.isVisible()); i++) {
+      await more.click();
+      await page.waitForTimeout(500);
+    }
+    assert.ok(await more.isHidden(), 'the end has been reached');
+    assert.ok(Math.abs((await left()) - before) <= 1);
+    await shoot(section, `sideways-${width}`);
+    await close();
+  }
+});
+
+test('names that are cut can be told apart', async () => {
+  const { page, close } = await open(summary);
+  const tails = page.locator('#table-kernels td.name .tail');
+  assert.ok((await tails.count()) > 0);
+  for (const tail of await tails.all())
+    assert.ok(
+      await tail.evaluate(
+        (each) => each.getBoundingClientRect().right <= each.closest('td').getBoundingClientRect().right,
+      ),
+    );
+  const label = await page.locator('#table-kernel_launches .canvas').getAttribute('aria-label');
+  const names = label
+    .split('. ')[1]
+    .split('; ')
+    .map((each) => each.split(' median ')[0]);
+  assert.equal(new Set(names).size, names.length, label);
+  await close();
+});
+
+test('ranges are indented as they nest; in another order they tell their path', async () => {
+  const ranges = makePage('nested', 'ranges', '--tree', TRACE);
+  const { page, close } = await open(ranges);
+  const section = page.locator('#table-range_tree');
+  const { rows } = ranges.report.tables.range_tree;
+  const indents = await section.evaluate((root) =>
+    [...root.querySelectorAll('tr[data-place] td.name bdi')].map((name) =>
+      Number.parseFloat(name.style.paddingLeft || 0),
+    ),
+  );
+  const step = Math.max(...indents) / Math.max(...rows.slice(0, indents.length).map((row) => row.depth));
+  assert.deepEqual(
+    indents,
+    rows.slice(0, indents.length).map((row) => row.depth * step),
+  );
+  await section.locator('[data-column="ops"]').click();
+  const deep = [...rows].sort((a, b) => b.ops - a.ops).find((row) => row.depth > 0);
+  const texts = (await column(page, 'table-range_tree', 'range')).map((cell) => cell.exact);
+  assert.ok(texts.includes(deep.path), deep.path);
   await close();
 });

@@ -199,8 +199,10 @@ static void run_commands(size_t number) {
 
 /* ---- events before a cut ---- */
 
-/* Whether "cat" names work of a GPU. */
+/* Whether "cat" names work of a GPU. What ends before it starts is left out of every report. */
 static bool is_gpu_work(const uint8_t *event, size_t size) {
+    if (memmem(event, size, "\"dur\": -", 8))
+        return false;
     static const char *const categories[] = {"\"kernel\"", "\"gpu_memcpy\"", "\"gpu_memset\""};
     const uint8_t *end = event + size, *value = memmem(event, size, "\"cat\"", 5);
     for (value = value ? value + 5 : end; value < end && (*value == ':' || isspace(*value)); value++)

@@ -458,6 +458,10 @@ static void odd_names(void **unused) {
     gt_builtin_free(builtin);
 }
 
+static enum gt_class class_of(const struct gt_labels *labels, uint32_t op) {
+    return labels->categories[labels->op_category[op]].time_class;
+}
+
 /* ---- ops ---- */
 
 static const char *category_of(enum gt_op_kind kind, const char *name, enum gt_class *time_class) {
@@ -466,7 +470,7 @@ static const char *category_of(enum gt_op_kind kind, const char *name, enum gt_c
     add_kind(&trace, kind, 1, 0, 7, 0, 10, 1, name);
     trace_end(&trace);
     const char *key = trace.labels->categories[trace.labels->op_category[0]].key;
-    *time_class = gt_labels_class(trace.labels, 0);
+    *time_class = class_of(trace.labels, 0);
     trace_free(&trace);
     return key;
 }
@@ -518,10 +522,10 @@ static void kind_comes_before_name(void **unused) {
     add_kind(&trace, GT_OP_KERNEL, 1, 0, 7, 2, 3, 3, "nccl");
     add_kind(&trace, GT_OP_KERNEL, 1, 0, 7, 3, 4, 4, "sgemm");
     trace_end(&trace);
-    assert_int_equal(gt_labels_class(trace.labels, 0), GT_CLASS_COMM);
-    assert_int_equal(gt_labels_class(trace.labels, 1), GT_CLASS_MEMORY);
-    assert_int_equal(gt_labels_class(trace.labels, 2), GT_CLASS_COMM);
-    assert_int_equal(gt_labels_class(trace.labels, 3), GT_CLASS_COMPUTE);
+    assert_int_equal(class_of(trace.labels, 0), GT_CLASS_COMM);
+    assert_int_equal(class_of(trace.labels, 1), GT_CLASS_MEMORY);
+    assert_int_equal(class_of(trace.labels, 2), GT_CLASS_COMM);
+    assert_int_equal(class_of(trace.labels, 3), GT_CLASS_COMPUTE);
     trace_free(&trace);
 }
 
@@ -591,7 +595,7 @@ static void label_with(struct small_trace *trace, const struct gt_rules *rules) 
 
 static void assert_op(const struct small_trace *trace, uint32_t op, const char *key, enum gt_class time_class) {
     assert_string_equal(trace->labels->categories[trace->labels->op_category[op]].key, key);
-    assert_int_equal(gt_labels_class(trace->labels, op), time_class);
+    assert_int_equal(class_of(trace->labels, op), time_class);
 }
 
 /* The category is the user's, the kind of time is not. */

@@ -377,14 +377,16 @@ static void test_profiler(void **state) {
 
 static void test_categories(void **state) {
     (void)state;
-#define RANGE_OF(category, domain, pid) "(1, 2, 59, 'r', " TID(pid, 7) ", " #category ", " #domain ")"
+#define RANGE_OF(category, domain, pid)  "(1, 2, 59, 'r', " TID(pid, 7) ", " #category ", " #domain ")"
 #define CATEGORY(name, category, domain) "(0, NULL, 33, " #name ", " TID(42, 1) ", " #category ", " #domain ")"
-    struct gt_store *store =
-        decode(RANGES "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, category, domainId) VALUES "
-               /* Of another domain, of another process, none, one that the export has instead of none. */
-               RANGE_OF(3, 1, 42) "," RANGE_OF(3, 0, 42) "," RANGE_OF(3, 1, 43) "," RANGE_OF(NULL, 1, 42) ","
-               RANGE_OF(0, 1, 42) "," RANGE_OF(-1, 1, 42) "," CATEGORY('layers', 3, 1) "," CATEGORY('later', 3, 1)
-               "," CATEGORY(NULL, 4, 1) "," RANGE_OF(4, 1, 42));
+    struct gt_store *store = decode(
+        RANGES "INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid, category, domainId) VALUES "
+        /* Of another domain, of another process, none, one that the export has instead of none. */
+        RANGE_OF(3, 1, 42) "," RANGE_OF(3, 0, 42) "," RANGE_OF(3, 1, 43) "," RANGE_OF(NULL, 1, 42) "," RANGE_OF(
+            0, 1, 42) "," RANGE_OF(-1, 1, 42) "," CATEGORY('layers', 3,
+                                                           1) "," CATEGORY('later', 3,
+                                                                           1) "," CATEGORY(NULL, 4,
+                                                                                           1) "," RANGE_OF(4, 1, 42));
     static const struct {
         uint32_t range;
         const char *name;
@@ -401,23 +403,62 @@ static void test_categories(void **state) {
 static void test_graph_clones(void **state) {
     (void)state;
 #define NODE(graph, place) "((" #graph " << 32) + " #place ")"
-#define ON(node) "(10, 20, 0, 1, 0, 7, 1, " PID(42) ", 1, 2, 3, 8, " node ")"
+#define ON(node)           "(10, 20, 0, 1, 0, 7, 1, " PID(42) ", 1, 2, 3, 8, " node ")"
     struct gt_store *store = decode(
         STRINGS KERNELS
-        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES " ON(NODE(5, 3)) "," ON(NODE(5, 4)) "," ON("NULL") "," ON("0")
-        "," ON(NODE(9, 1)) "," ON(NODE(8, 1)) ";"
-        "CREATE TABLE CUDA_GRAPH_NODE_EVENTS (start, globalTid INTEGER, graphNodeId INTEGER, originalGraphNodeId);"
-        "INSERT INTO CUDA_GRAPH_NODE_EVENTS VALUES (0, " TID(42, 7) ", " NODE(5, 3) ", NULL),"
-        " (0, " TID(42, 7) ", " NODE(5, 3) ", " NODE(2, 1) "), (0, " TID(42, 8) ", " NODE(2, 1) ", " NODE(1, 0) "),"
-        /* Of another process; one that is said to be a copy of itself; two that are copies of one another. */
-        " (0, " TID(43, 7) ", " NODE(1, 0) ", " NODE(7, 0) "), (0, " TID(42, 7) ", " NODE(9, 1) ", " NODE(9, 1) "),"
-        " (0, " TID(42, 7) ", " NODE(8, 1) ", " NODE(6, 1) "), (0, " TID(42, 7) ", " NODE(6, 1) ", " NODE(8, 1) ");"
-        "CREATE TABLE CUDA_GRAPH_EVENTS (start, globalTid INTEGER, graphId INTEGER, originalGraphId, graphExecId);"
-        "INSERT INTO CUDA_GRAPH_EVENTS VALUES (0, " TID(42, 7) ", 5, 4, NULL);"
-        "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, end, deviceId, streamId, correlationId, globalPid,"
-        " graphId, graphExecId);"
-        "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (30, 40, 0, 7, 2, " PID(42) ", 5, 6),"
-        " (30, 40, 0, 7, 2, " PID(42) ", 3, 7), (30, 40, 0, 7, 2, " PID(42) ", NULL, 7)");
+        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES " ON(NODE(5, 3)) "," ON(NODE(5, 4)) "," ON("NULL") "," ON("0") "," ON(NODE(9, 1)) "," ON(
+            NODE(
+                8, 1)) ";"
+                       "CREATE TABLE CUDA_GRAPH_NODE_EVENTS (start, globalTid INTEGER, graphNodeId INTEGER, "
+                       "originalGraphNodeId);"
+                       "INSERT INTO CUDA_GRAPH_NODE_EVENTS VALUES (0, " TID(42, 7) ", " NODE(
+                           5,
+                           3) ", NULL),"
+                              " (0, " TID(42, 7) ", " NODE(5, 3) ", " NODE(2, 1) "), (0, " TID(42, 8) ", " NODE(2, 1) ", " NODE(
+                                  1,
+                                  0) "),"
+                                     /* Of another process; one that is said to be a copy of itself; two that are copies
+                                        of one another. */
+                                     " (0, " TID(43, 7) ", " NODE(1, 0) ", " NODE(7, 0) "), (0, " TID(42, 7) ", " NODE(9, 1) ", " NODE(
+                                         9, 1) "),"
+                                               " (0, " TID(42, 7) ", " NODE(8, 1) ", " NODE(6, 1) "), (0, " TID(
+                                                   42,
+                                                   7) ", " NODE(6,
+                                                                1) ", " NODE(8,
+                                                                             1) ");"
+                                                                                "CREATE TABLE CUDA_GRAPH_EVENTS "
+                                                                                "(start, globalTid INTEGER, graphId "
+                                                                                "INTEGER, originalGraphId, "
+                                                                                "graphExecId);"
+                                                                                "INSERT INTO CUDA_GRAPH_EVENTS VALUES "
+                                                                                "(0, " TID(
+                                                                                    42,
+                                                                                    7) ", 5, 4, NULL);"
+                                                                                       "CREATE TABLE "
+                                                                                       "CUPTI_ACTIVITY_KIND_GRAPH_"
+                                                                                       "TRACE (start, end, deviceId, "
+                                                                                       "streamId, correlationId, "
+                                                                                       "globalPid,"
+                                                                                       " graphId, graphExecId);"
+                                                                                       "INSERT INTO "
+                                                                                       "CUPTI_ACTIVITY_KIND_GRAPH_"
+                                                                                       "TRACE VALUES (30, 40, 0, 7, "
+                                                                                       "2, " PID(
+                                                                                           42) ", 5, 6),"
+                                                                                               " (30, 40, 0, 7, "
+                                                                                               "2, " PID(
+                                                                                                   42) ", 3, 7), (30, "
+                                                                                                       "40, 0, 7, "
+                                                                                                       "2, " PID(42) ","
+                                                                                                                     " "
+                                                                                                                     "N"
+                                                                                                                     "U"
+                                                                                                                     "L"
+                                                                                                                     "L"
+                                                                                                                     ","
+                                                                                                                     " "
+                                                                                                                     "7"
+                                                                                                                     ")");
     static const uint32_t expected[][2] = {{0, 1}, {1, 5}, {4, 9}, {5, 8}, {6, 4}, {7, 3}};
     assert_int_equal(store->graph_ops.count, 6);
     for (size_t i = 0; i < 6; i++) {
@@ -507,7 +548,8 @@ static void test_threads(void **state) {
                        "'third', " TID(
                            42,
                            7) ", 3);"
-                              "INSERT INTO NVTX_EVENTS SELECT start, end, 59 + correlationId % 2, NULL, correlationId % 5, 0, 'text ' "
+                              "INSERT INTO NVTX_EVENTS SELECT start, end, 59 + correlationId % 2, NULL, correlationId "
+                              "% 5, 0, 'text ' "
                               "|| "
                               "correlationId % 77,"
                               " " TID(
@@ -517,7 +559,8 @@ static void test_threads(void **state) {
                                      "INSERT INTO NVTX_EVENTS (start, eventType, text, globalTid, domainId) VALUES (1, "
                                      "75, 'three', " TID(42, 7) ", 3),"
                                                                 " (1, 33, 'none', " TID(42, 7) ", 0),"
-                                                                " (1, 39, 'named', " TID(42, 9) ", 0)");
+                                                                                               " (1, 39, 'named', " TID(
+                                                                                                   42, 9) ", 0)");
     struct gt_error err = {0};
     struct gt_store *one, *several;
     assert_int_equal(try_decode(world_path, 1, &one, &err), GT_OK);

@@ -45,7 +45,7 @@ static int remove_packed(void **state) {
 static struct gt_readahead *open_ahead(struct gt_source **source) {
     struct gt_readahead *ahead;
     assert_int_equal(gt_source_open(path, source, NULL), GT_OK);
-    assert_int_equal(gt_readahead_open(*source, &ahead, NULL), GT_OK);
+    assert_int_equal(gt_readahead_open(*source, 2, &ahead, NULL), GT_OK);
     assert_non_null(ahead);
     return ahead;
 }
@@ -61,7 +61,7 @@ static void gives_the_bytes_of_the_source(void **state) {
     assert_non_null(found);
     assert_int_equal(gt_source_open(path, &source, NULL), GT_OK);
     assert_int_equal(gt_source_peek(source, &head, NULL), GT_OK); /* what was peeked is not lost */
-    assert_int_equal(gt_readahead_open(source, &ahead, NULL), GT_OK);
+    assert_int_equal(gt_readahead_open(source, 2, &ahead, NULL), GT_OK);
     while (got > 0) {
         size_t size = 1 + random_below(&random, 3000000);
         size = size < SIZE + 1 - total ? size : SIZE + 1 - total;
@@ -131,7 +131,7 @@ static void errors_are_told(void **state) {
     assert_true(dup2(pipes[0], STDIN_FILENO) >= 0);
     assert_int_equal(gt_source_open("-", &source, NULL), GT_OK); /* takes the ten bytes in */
     assert_true(dup2(pipes[1], STDIN_FILENO) >= 0);
-    assert_int_equal(gt_readahead_open(source, &ahead, NULL), GT_OK);
+    assert_int_equal(gt_readahead_open(source, 2, &ahead, NULL), GT_OK);
     enum gt_status status = gt_readahead_read(ahead, buf, sizeof buf, &got, &error);
     if (status == GT_OK) {
         assert_int_equal(got, 10);

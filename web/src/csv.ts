@@ -11,6 +11,6 @@ function field(cell: Cell | undefined): string {
 }
 
 export function toCsv(table: Table, rows: readonly Row[]): string {
-  const header = table.columns.map((column) => column.key).join(',');
+  const header = table.columns.map((column) => field(column.key)).join(',');
   return [header, ...rows.map((row) => table.columns.map((_, index) => field(row[index])).join(','))].join('\n') + '\n';
 }

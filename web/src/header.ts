@@ -1,17 +1,12 @@
 // The head of the page: which traces, the numbers everybody asks for first, and what must be known of the report.
 
-import type { Cell, Fact, Report } from './data';
-import { element, setHover, visible } from './dom';
-import { exact, withUnit } from './format';
-import { meaningOf } from './meaning';
-
-function value(fact: Fact): string {
-  return typeof fact.value === 'number' ? withUnit(fact.value, fact.unit) : visible(String(fact.value ?? '\u2013'));
-}
+import type { Fact, Report } from './data';
+import { element, visible } from './dom';
+import { showFact } from './facts';
 
 function factView(fact: Fact): HTMLElement {
-  const shown = element('dd', { class: 'fact-value' }, value(fact));
-  setHover(shown, [exact(fact.value as Cell, fact), meaningOf('facts', fact.key)].filter(Boolean).join('\n'));
+  const shown = element('dd', { class: 'fact-value' });
+  showFact(shown, fact);
   return element('div', { class: 'fact' }, element('dt', {}, fact.title), shown);
 }
 

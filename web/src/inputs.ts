@@ -1,6 +1,11 @@
-// The traces of a report side by side, as a table like the others.
+// The traces of a report: a few side by side, a column for each; many as a table like the others.
 
+import { toCsv } from './csv';
 import type { Column, Fact, Report, Row, Table } from './data';
+import { button, copy, element, shorten, visible } from './dom';
+import { showFact } from './facts';
+import { sideways } from './sideways';
+import { TableView } from './table';
 
 const OWN: readonly Column[] = [
   { key: 'input', title: 'Input', unit: '' },
@@ -10,9 +15,10 @@ const OWN: readonly Column[] = [
 ];
 const LAST: Column = { key: 'path', title: 'Path', unit: '', flags: ['detail'] };
 
-/** Null where there is one trace: the head of the page tells all about it. */
-export function inputsTable(report: Report): Table | null {
-  if (report.inputs.length < 2) return null;
+const FEW = 6;
+const NAME_LENGTH = 60;
+
+function inputsTable(report: Report): Table {
   const facts = new Map<string, Fact>();
   for (const input of report.inputs) for (const fact of input.shown) facts.set(fact.key, fact);
   const rows = report.inputs.map((input): Row => {
@@ -22,4 +28,54 @@ export function inputsTable(report: Report): Table | null {
   });
   const middle = [...facts.values()].map(({ key, title, unit }): Column => ({ key, title, unit }));
   return { title: 'Traces', columns: [...OWN, ...middle, LAST], rows };
+}
+
+function line(title: string, facts: readonly (Fact | undefined)[]): HTMLElement {
+  const cells = facts.map((fact) => {
+    const cell = element('td', { class: fact?.unit ? 'number' : 'text' }, fact ? null : '\u2013');
+    if (fact) showFact(cell, fact);
+    return cell;
+  });
+  return element('tr', {}, element('th', { scope: 'row', class: 'text' }, title), ...cells);
+}
+
+/** A row for each fact, as the tiles of a single trace. */
+function sideBySide(report: Report, table: Table): HTMLElement {
+  const { inputs } = report;
+  const rows = table.columns.slice(1).flatMap(({ key, title, unit }, at) => {
+    const facts = table.rows.map((row): Fact | undefined =>
+      row[at + 1] == null ? undefined : { key, title, unit, value: row[at + 1]! },
+    );
+    return facts.some(Boolean) ? [line(title, facts)] : [];
+  });
+  const heads = inputs.map(({ input }) =>
+    element('th', { scope: 'col', class: 'number', title: visible(input) }, shorten(visible(input), NAME_LENGTH)),
+  );
+  const content = element(
+    'table',
+    {},
+    element('thead', {}, element('tr', {}, element('th', { scope: 'col', class: 'text' }, 'Fact'), ...heads)),
+    element('tbody', {}, ...rows),
+  );
+  const port = element(
+    'div',
+    { class: 'port facts-port', role: 'group', tabindex: 0, 'aria-label': table.title },
+    content,
+  );
+  const csv = button('Copy CSV', { class: 'quiet' }, () => void copy(toCsv(table, table.rows), 'Traces copied'));
+  const tools = element('div', { class: 'tools' }, element('span', { class: 'counter' }), csv);
+  return element('div', {}, tools, sideways(port, content));
+}
+
+/** Null where there is one trace: the head of the page tells all about it. */
+export function inputsPanel(report: Report): HTMLElement | null {
+  if (report.inputs.length < 2) return null;
+  const table = inputsTable(report);
+  const view = report.inputs.length > FEW ? new TableView('inputs', table).root : sideBySide(report, table);
+  return element(
+    'section',
+    { class: 'panel', id: 'table-inputs', 'aria-labelledby': 'title-inputs' },
+    element('h2', { id: 'title-inputs' }, table.title),
+    view,
+  );
 }

@@ -1,12 +1,13 @@
 // The page: reads the report it carries and lays it out, findings first, then a panel for each table.
 
 import { charts } from './charts/index';
+import { crossTable } from './cross';
 import { readReport, type Report, type Table } from './data';
 import { element } from './dom';
 import { findingsView } from './findings';
 import { headerView } from './header';
 import { healthView } from './health';
-import { inputsTable } from './inputs';
+import { inputsPanel } from './inputs';
 import { meaningsView } from './meaning';
 import { Navigation } from './navigation';
 import { TableView } from './table';
@@ -16,12 +17,21 @@ import { timelineSection } from './timeline/index';
 function panel(key: string, table: Table, report: Report, tables: Map<string, TableView>): HTMLElement {
   const view = new TableView(key, table);
   tables.set(key, view);
+  const cross = crossTable(key, table);
+  const shown = cross
+    ? element(
+        'div',
+        {},
+        new TableView(key, cross).root,
+        element('details', { class: 'all-rows' }, element('summary', {}, 'All columns, input by input'), view.root),
+      )
+    : view.root;
   const chart = charts[key]?.(table, report) ?? null;
   return element(
     'section',
     { class: chart ? 'panel has-chart' : 'panel', id: `table-${key}`, 'aria-labelledby': `title-${key}` },
     element('h2', { id: `title-${key}` }, table.title),
-    element('div', { class: 'panel-body' }, chart, view.root),
+    element('div', { class: 'panel-body' }, chart, shown),
     meaningsView(key, table),
   );
 }
@@ -35,12 +45,10 @@ function* sections(report: Report): Generator<HTMLElement> {
   const shown = Object.entries(report.tables)
     .filter(([key, table]) => table.rows.length > 0 && key !== 'findings')
     .sort((a, b) => isMain(b) - isMain(a)); // the command's own table first, the others as they come
-  const inputs = inputsTable(report);
-  if (inputs) shown.push(['inputs', inputs]);
   for (const [place, [key, table]] of shown.entries()) {
     yield panel(key, table, report, tables);
-    const timeline = place === 0 && timelineSection(report);
-    if (timeline) yield timeline;
+    if (place > 0) continue;
+    for (const section of [inputsPanel(report), timelineSection(report)]) if (section) yield section;
   }
   yield healthView(report);
 }

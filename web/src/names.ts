@@ -1,29 +1,90 @@
-// Names of kernels: of a C++ signature the function's own name matters most.
+// Names where room is short: of a C++ signature the function's own name matters most, of others both ends, and names
+// that would look the same are told apart by where they differ.
 
 import type { Report } from './data';
-import { element } from './dom';
+import { element, shorten } from './dom';
 
-const SIGNATURE = /^((?:[\w:]+ )?(?:(?:\(anonymous namespace\)|<unnamed>|\w+)::)*)(\w+)([<(].*)$/s;
+/** A slash, or words joined by a hyphen, are in names that people give. */
+const SIGNATURE =
+  /^((?:[\w:]+ )?(?:(?:\(anonymous namespace\)|<unnamed>|\w+)::)*)(\w+)(?!.*[a-z]-[a-z])([<(][^/]*[>)\]]\]?)$/is;
 
-/** A name that gives up its scope and its arguments first where room is short. */
+const TAIL = 14; // characters
+const INDENT = 14; // pixels for each of a nested name's two spaces
+
+/** A name that gives up its scope and its arguments first where room is short; without these, its middle. */
 export function nameView(name: string): HTMLElement {
   const parts = SIGNATURE.exec(name);
-  if (!parts) return element('bdi', {}, name);
-  const [, scope = '', own = '', rest = ''] = parts;
-  return element(
+  if (parts) {
+    const [, scope = '', own = '', rest = ''] = parts;
+    return element(
+      'bdi',
+      { class: 'signature' },
+      scope && element('span', { class: 'scope' }, scope),
+      element('span', { class: 'own' }, own),
+      element('span', { class: 'arguments' }, rest),
+    );
+  }
+  const plain = name.trimStart();
+  const at = Math.max(0, [...plain].length - TAIL);
+  const head = [...plain].slice(0, at).join('');
+  const made = element(
     'bdi',
     { class: 'signature' },
-    scope && element('span', { class: 'scope' }, scope),
-    element('span', { class: 'own' }, own),
-    element('span', { class: 'arguments' }, rest),
+    at > 0 && element('span', { class: 'head' }, head),
+    element('span', { class: at > 0 ? 'tail' : 'head' }, plain.slice(head.length)),
   );
+  const depth = (name.length - plain.length) / 2;
+  if (depth > 0) made.style.paddingLeft = `${depth * INDENT}px`;
+  return made;
 }
 
 /** Simplified names by full name, where the report tells them. */
-export function shortNames(report: Report): (name: string) => string {
+function shortNames(report: Report): (name: string) => string {
   const kernels = report.tables['kernels'];
   const name = kernels?.columns.findIndex((column) => column.key === 'name') ?? -1;
   const short = kernels?.columns.findIndex((column) => column.key === 'short_name') ?? -1;
   const known = new Map(kernels?.rows.map((row) => [row[name], row[short]]));
   return (full) => String(known.get(full) ?? SIGNATURE.exec(full)?.[2] ?? full);
+}
+
+const ROOM = 56; // characters that a chart on a desk has for a name
+const COMMON = 30; // of these for what names have in common where they need telling apart
+const DIFFERENT = 22;
+const BEFORE = 8; // of a long word before the place where names differ
+
+function commonStart(names: readonly string[]): number {
+  const [first = '', ...others] = names;
+  let length = first.length;
+  for (const other of others) while (!other.startsWith(first.slice(0, length))) length--;
+  return length;
+}
+
+/** From the word in which the names begin to differ, without the scopes of what is named there. */
+function difference(name: string, from: number): string {
+  const word = Math.max(from - BEFORE, name.slice(0, from).search(/[^<>(),/ =#;]*$/));
+  const rest = name.slice(word).replace(/(?:\w+::)+|\bvoid /g, '');
+  return rest.length > DIFFERENT ? `${rest.slice(0, DIFFERENT)}\u2026` : rest;
+}
+
+function tellApart(names: readonly string[], labels: Map<string, string>, short: (name: string) => string): void {
+  const groups = new Map<string, string[]>();
+  for (const name of names) {
+    const seen = shorten(labels.get(name)!, ROOM);
+    groups.set(seen, [...(groups.get(seen) ?? []), name]);
+  }
+  for (const group of groups.values()) {
+    if (group.length < 2) continue;
+    const from = commonStart(group);
+    for (const name of group) labels.set(name, `${shorten(short(name), COMMON)} \u00b7 ${difference(name, from)}`);
+    if (new Set(group.map((name) => labels.get(name))).size > 1) tellApart(group, labels, short);
+  }
+}
+
+/** The names of a chart as it shows them: short, and no two the same. */
+export function chartNames(report: Report, names: readonly string[]): string[] {
+  const short = shortNames(report);
+  const different = [...new Set(names)];
+  const labels = new Map(different.map((name) => [name, short(name)]));
+  tellApart(different, labels, short);
+  return names.map((name) => labels.get(name)!);
 }

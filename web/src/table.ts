@@ -1,19 +1,22 @@
 // A table that can be sorted, searched and copied. Only the rows in view are in the document, so that thousands of them
 // cost nothing.
 
-import { hasFlag, isText, numberOf, type Cell, type Column, type Row, type Table } from './data';
+import { columnIndex, hasFlag, isText, numberOf, type Cell, type Column, type Row, type Table } from './data';
+import { TOTAL } from './cross';
 import { toCsv } from './csv';
 import { showRow } from './details';
 import { button, copy, element, setHover, shorten, visible } from './dom';
 import { exact, styleOf, type Style } from './format';
 import { meaningOf } from './meaning';
 import { nameView } from './names';
+import { sideways } from './sideways';
 import { colorOf } from './theme';
 
 const ROW_PIXELS = 30; // as in page.css
 const SPARE_ROWS = 8; // drawn above and below what is seen
 const PRINTED_ROWS = 60;
 const NAME_LENGTH = 180; // characters of a name in a cell; all are in its details
+const TITLE_LENGTH = 40;
 const COLOURED = new Set(['category', 'cause', 'class', 'part', 'phase']);
 const collator = new Intl.Collator('en', { numeric: true });
 
@@ -28,7 +31,7 @@ interface Shown extends Column {
 
 function shownColumns(table: Table): Shown[] {
   return table.columns.flatMap((column, index) => {
-    if (isIdle(table, column.key, index)) return [];
+    if (isIdle(table, column, index)) return [];
     let most = hasFlag(column, 'whole') ? 1 : 0;
     if (!most && hasFlag(column, 'bar'))
       for (const row of table.rows) most = Math.max(most, Math.abs(numberOf(row[index])));
@@ -36,10 +39,13 @@ function shownColumns(table: Table): Shown[] {
   });
 }
 
-/** Says nothing here: the input of one input, or no value at all. */
-function isIdle(table: Table, key: string, index: number): boolean {
-  const first = table.rows[0]?.[index] ?? null;
-  return (first === null || key === 'input') && table.rows.every((row) => (row[index] ?? null) === first);
+const TELLING = new Set(['input', 'rank']); // columns that are there to tell rows apart
+
+/** Says nothing here: no value at all, or what would tell rows apart and is the same for all that have it. */
+function isIdle(table: Table, { key, unit }: Column, index: number): boolean {
+  const values = new Set(table.rows.map((row) => row[index] ?? null));
+  values.delete(null);
+  return values.size === 0 || (values.size === 1 && unit === '' && TELLING.has(key));
 }
 
 export class TableView {
@@ -60,19 +66,25 @@ export class TableView {
   private drawnFrom = -1;
   private drawnTo = -1;
   private isPrinted = false;
+  private readonly path: number; // where names nest: in other orders the whole path tells what a row is
+  private readonly nested: number;
 
   constructor(
     private readonly key: string,
     private readonly table: Table,
   ) {
     this.columns = shownColumns(table);
+    this.path = columnIndex(table, 'depth') < 0 ? -1 : columnIndex(table, 'path');
+    this.nested = this.path < 0 ? -1 : table.columns.findIndex((column) => hasFlag(column, 'name'));
     this.port.setAttribute('aria-label', `Rows of ${table.title}`);
-    this.port.classList.toggle(
+    const content = element('table', { 'aria-rowcount': table.rows.length + 1 }, this.head, this.body);
+    this.port.append(content);
+    const frame = sideways(this.port, content);
+    frame.classList.toggle(
       'is-wide',
       this.columns.some((column) => hasFlag(column, 'name')),
     );
-    this.port.append(element('table', { 'aria-rowcount': table.rows.length + 1 }, this.head, this.body));
-    this.root = element('div', { class: 'table-view' }, this.tools(), this.port);
+    this.root = element('div', { class: 'table-view' }, this.tools(), frame);
     this.listen();
     this.drawHead();
     this.filter();
@@ -88,6 +100,7 @@ export class TableView {
       });
     this.marked = new Set(this.table.rows.flatMap((row, index) => (isNamed(row) ? [index] : [])));
     this.search.value = '';
+    this.root.closest('details')?.setAttribute('open', '');
     this.filter();
     this.root.closest('section')?.scrollIntoView();
     this.focus(
@@ -171,7 +184,11 @@ export class TableView {
     this.sorted = column;
     this.drawHead();
     this.filter();
-    this.head.querySelector<HTMLElement>(`[data-column="${column.key}"]`)?.focus();
+    this.head.querySelector<HTMLElement>(`[data-column="${CSS.escape(column.key)}"]`)?.focus();
+  }
+
+  private isReordered(): boolean {
+    return this.order !== 'none' || this.rows.length < this.table.rows.length;
   }
 
   // ---- drawing ----
@@ -183,7 +200,7 @@ export class TableView {
   private drawHead(): void {
     const cells = this.visibleColumns().map((column) => {
       const label = button(
-        column.style.suffix ? `${column.title} (${column.style.suffix})` : column.title,
+        shorten(visible(column.title), TITLE_LENGTH) + (column.style.suffix && ` (${column.style.suffix})`),
         { 'data-column': column.key },
         () => this.sortBy(column),
       );
@@ -241,10 +258,10 @@ export class TableView {
   }
 
   private drawCell(row: Row, column: Shown): HTMLElement {
-    const cell = row[column.index] ?? null;
+    const cell = (column.index === this.nested && this.isReordered() ? row[this.path] : row[column.index]) ?? null;
     const text = column.style.format(cell);
     const made = element('td', { class: this.classOf(column) });
-    if (COLOURED.has(column.key) && typeof cell === 'string') {
+    if (COLOURED.has(column.key) && typeof cell === 'string' && cell !== TOTAL) {
       const swatch = element('span', { class: 'swatch', 'aria-hidden': 'true' });
       swatch.style.background = colorOf(cell);
       made.append(swatch);

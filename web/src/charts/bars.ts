@@ -50,7 +50,7 @@ export function nameAxis(names: readonly string[], colors: Ink, room: number): o
   };
 }
 
-function valueAxis(colors: Ink, unit: Unit, width: number): object {
+export function valueAxis(colors: Ink, unit: Unit, width: number): object {
   return {
     type: 'value',
     splitNumber: width < 500 ? 3 : 5,
@@ -120,13 +120,31 @@ const THIN = 4; // pixels: an edge would leave nothing of a thinner part
 export interface StackOptions {
   readonly unit: Unit;
   readonly isShare?: boolean; // bars are as long as the axis: parts of a whole
+  readonly whereSeen?: string; // for bars that are too short here
+}
+
+const NARROW = 500; // pixels: no room for words
+const SEEN = 0.015; // of the longest bar: parts of a shorter one cannot be told apart
+
+/** What stands in place of bars that are too short to be seen. */
+function wordsForShort(totals: readonly number[], unit: Unit, whereSeen: string | undefined, color: string): object[] {
+  const most = Math.max(...totals);
+  const text = (total: number): string =>
+    total < most * SEEN ? [withUnit(total, unit), whereSeen].filter(Boolean).join(', ') : '';
+  const label = {
+    show: true,
+    position: 'right',
+    color,
+    formatter: (item: { dataIndex: number }) => text(totals[item.dataIndex]!),
+  };
+  return [{ type: 'bar', stack: 'all', silent: true, data: totals.map(() => 0), label }];
 }
 
 export function stackChart(
   title: string,
   parts: readonly Part[],
   stacks: readonly Stack[],
-  { unit, isShare = false }: StackOptions,
+  { unit, isShare = false, whereSeen }: StackOptions,
 ): Chart {
   const names = stacks.map((stack) => stack.name);
   const totals = stacks.map((stack) => stack.values.reduce((sum, value) => sum + value, 0));
@@ -157,21 +175,24 @@ export function stackChart(
           return `${label(shorten(names[dataIndex] ?? '', 80))}\n${label(parts[seriesIndex]?.name ?? '')}: ${said(dataIndex, value)}`;
         },
       },
-      series: parts.map((part, p) => ({
-        type: 'bar' as const,
-        name: label(part.name),
-        stack: 'all',
-        barMaxWidth: 34,
-        barCategoryGap: '25%',
-        itemStyle: { color: part.color, borderColor: colors.panel },
-        data: stacks.map((stack, s) => {
-          const value = stack.values[p]!;
-          const pixels = (value / (isShare ? totals[s] || 1 : most)) * (width - nameRoom(names, width) - 40);
-          const itemStyle = { borderWidth: pixels < THIN ? 0 : 0.5 };
-          return { value: isShare ? share(s, value) : value, itemStyle };
-        }),
-        label: segmentLabel(stacks, totals, p, part.color, width - nameRoom(names, width) - 120, unit, isShare),
-      })),
+      series: [
+        ...parts.map((part, p) => ({
+          type: 'bar' as const,
+          name: label(part.name),
+          stack: 'all',
+          barMaxWidth: 34,
+          barCategoryGap: '25%',
+          itemStyle: { color: part.color, borderColor: colors.panel },
+          data: stacks.map((stack, s) => {
+            const value = stack.values[p]!;
+            const pixels = (value / (isShare ? totals[s] || 1 : most)) * (width - nameRoom(names, width) - 40);
+            const itemStyle = { borderWidth: pixels < THIN ? 0 : 0.5 };
+            return { value: isShare ? share(s, value) : value, itemStyle };
+          }),
+          label: segmentLabel(stacks, totals, p, part.color, width - nameRoom(names, width) - 120, unit, isShare),
+        })),
+        ...(isShare ? [] : wordsForShort(totals, unit, width < NARROW ? undefined : whereSeen, colors.muted)),
+      ],
     }),
   };
 }

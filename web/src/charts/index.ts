@@ -28,7 +28,7 @@ function named(title: string, name: string, value: string): Maker<HTMLElement> {
 export const charts: Readonly<Record<string, Maker<HTMLElement>>> = {
   accounting: drawn(accountingChart),
   categories: drawn((table) => categoryChart('GPU time by category', table, 'input', 'wall_ns')),
-  class_stats: named('GPU time by class', 'class', 'total_ns'),
+  class_stats: named('Kernel time of an iteration by class', 'class', 'time_per_iter_ns'),
   graph: drawn((table) => categoryChart('Elapsed time by category', table, 'input', 'elapsed_ns')),
   histogram: drawn(histogramChart),
   idle_causes: drawn(causesChart),

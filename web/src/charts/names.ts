@@ -1,39 +1,29 @@
-// The largest rows of a table as bars: kernels, ranges, phases. Over several inputs a bar has a part for each.
+// The largest rows of a table as bars: kernels, ranges, phases. Several inputs stand side by side.
 
 import type { Chart } from '../chart';
+import { crossOf } from '../cross';
 import { columnIndex, hasColumns, numberOf, numbers, reader, type Report, type Row, type Table } from '../data';
-import { shortNames } from '../names';
+import { chartNames } from '../names';
 import { colorAt, colorOf } from '../theme';
-import { barChart, stackChart } from './bars';
+import { barChart } from './bars';
+import { groupChart } from './groups';
 
 const MOST = 12;
 
-function overInputs(
-  title: string,
-  table: Table,
-  shorten: (name: string) => string,
-  nameOf: (row: Row) => string,
-  valueOf: (row: Row) => number,
-): Chart {
-  const inputOf = reader(table, 'input');
-  const inputs = [...new Set(table.rows.map((row) => String(inputOf(row))))];
-  const sums = new Map<string, number[]>();
-  for (const row of table.rows) {
-    const values = sums.get(nameOf(row)) ?? inputs.map(() => 0);
-    sums.set(nameOf(row), values);
-    const place = inputs.indexOf(String(inputOf(row)));
-    values[place] = values[place]! + valueOf(row);
-  }
-  const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
-  const stacks = [...sums]
-    .sort(([, a], [, b]) => total(b) - total(a))
-    .slice(0, MOST)
-    .map(([name, values]) => ({ name: shorten(name), values }));
-  return stackChart(
+const MOST_BARS = 48;
+
+function overInputs(title: string, table: Table, report: Report, name: string, value: string): Chart {
+  const { inputs, rows } = crossOf(table, 'input', name, value);
+  const largest = rows.slice(0, Math.max(3, Math.min(MOST, Math.floor(MOST_BARS / inputs.length))));
+  const names = chartNames(
+    report,
+    largest.map((row) => row.name),
+  );
+  return groupChart(
     title,
-    inputs.map((name, place) => ({ name, color: colorAt(place) })),
-    stacks,
-    { unit: 'ns' },
+    inputs.map((input, place) => ({ name: input, color: colorAt(place) })),
+    largest.map((row, i) => ({ name: names[i]!, detail: row.name, values: row.values.map((each) => each ?? 0) })),
+    'ns',
   );
 }
 
@@ -45,23 +35,21 @@ export function namesChart(title: string, table: Table, report: Report, name: st
   const valueOf = numbers(table, value);
   const cell = reader(table, name);
   const nameOf = (row: Row): string => String(cell(row));
-  const shorten = shortNames(report);
-  if (report.inputs.length > 1) return overInputs(title, table, shorten, nameOf, valueOf);
+  if (report.inputs.length > 1) return overInputs(title, table, report, name, value);
   const categoryOf = reader(table, 'category');
   const shareOf = reader(table, 'share');
-  const bars = [...table.rows]
-    .sort((a, b) => valueOf(b) - valueOf(a))
-    .slice(0, MOST)
-    .map((row) => {
-      const category = categoryOf(row);
-      return {
-        name: shorten(nameOf(row)),
-        detail: nameOf(row),
-        value: valueOf(row),
-        color: colorOf(String(category ?? (COLOURED.has(name) ? nameOf(row) : 'compute'))),
-        ...(shareOf(row) === null ? {} : { share: numberOf(shareOf(row)) }),
-        ...(category === null ? {} : { note: String(category) }),
-      };
-    });
+  const largest = [...table.rows].sort((a, b) => valueOf(b) - valueOf(a)).slice(0, MOST);
+  const names = chartNames(report, largest.map(nameOf));
+  const bars = largest.map((row, i) => {
+    const category = categoryOf(row);
+    return {
+      name: names[i]!,
+      detail: nameOf(row),
+      value: valueOf(row),
+      color: colorOf(String(category ?? (COLOURED.has(name) ? nameOf(row) : 'compute'))),
+      ...(shareOf(row) === null ? {} : { share: numberOf(shareOf(row)) }),
+      ...(category === null ? {} : { note: String(category) }),
+    };
+  });
   return barChart(title, bars, 'ns', table.columns[columnIndex(table, 'share')]?.of);
 }

@@ -4,7 +4,7 @@ import { closerLook, label, legend, legendHeight, type Chart, type ChartOption }
 import { hasColumns, numbers, reader, type Report, type Table } from '../data';
 import { shorten } from '../dom';
 import { roundValue, withUnit } from '../format';
-import { shortNames } from '../names';
+import { chartNames } from '../names';
 import { colorOf } from '../theme';
 import { nameAxis, nameRoom } from './bars';
 
@@ -24,7 +24,7 @@ export function queueChart(title: string, table: Table, report: Report): Chart |
   const rows = table.rows.filter((row) => median(row) !== null).slice(0, MOST);
   if (rows.length === 0) return null;
   const full = rows.map((row) => String(nameOf(row)));
-  const names = full.map(shortNames(report));
+  const names = chartNames(report, full);
   const values = MEASURES.map(({ key }) => rows.map(numbers(table, key)));
   return {
     title,

@@ -1,0 +1,97 @@
+"""What the benchmark is to show, and whether the rows of a saved one do."""
+
+KINETO = "JSON as Kineto writes it"
+
+
+def faster(case, contender, peer, factor):
+    """At least so many times as fast as a peer, by wall time."""
+    return f"{case}: {contender} >= {factor}x {peer}", lambda rows: (
+        rows[case, peer]["wall_s"] / rows[case, contender]["wall_s"], factor, "x")
+
+
+def within(case, contender, peer, factor):
+    """At most so many times the time of a peer."""
+    return f"{case}: {contender} <= {factor}x {peer}", lambda rows: (
+        -rows[case, contender]["wall_s"] / rows[case, peer]["wall_s"], -factor, "x")
+
+
+def heap_per_event(case, contender, most):
+    """Bytes of heap for each kept event, names left out."""
+    def measure(rows):
+        row = rows[case, contender]
+        return -(row["peak_bytes"] - row["name_bytes"]) / row["kept_events"], -most, " bytes"
+    return f"{case}: {contender}: heap <= {most} bytes an event", measure
+
+
+def heap_per_input(case, contender, most):
+    return f"{case}: {contender}: heap <= {most} MB per GB", lambda rows: (
+        -rows[case, contender]["peak_bytes"] / rows[case, contender]["input_bytes"] * 1000, -most, " MB")
+
+
+def heap_against(case, contender, other, factor):
+    return f"{case}: {contender}: heap <= {factor:.2f}x {other}", lambda rows: (
+        -rows[case, contender]["peak_bytes"] / rows[case, other]["peak_bytes"], -factor, "x")
+
+
+def as_fast(case, other_case, contender, least):
+    """Bytes per second as in another case, but for a part."""
+    def measure(rows):
+        speeds = [rows[name, contender]["input_bytes"] / rows[name, contender]["wall_s"] for name in (case, other_case)]
+        return speeds[0] / speeds[1], least, "x"
+    return f"{case}: {contender} >= {least}x the speed of '{other_case}'", measure
+
+
+def speed(case, contender, least):
+    return f"{case}: {contender} >= {least} MB/s", lambda rows: (
+        rows[case, contender]["input_bytes"] / rows[case, contender]["wall_s"] / 1e6, least, " MB/s")
+
+
+def quick(case, contender, most_s):
+    return f"{case}: {contender} <= {most_s * 1000:.0f} ms", lambda rows: (
+        -rows[case, contender]["wall_s"] * 1000, -most_s * 1000, " ms")
+
+
+TARGETS = [
+    faster(KINETO, "gputime 1 thread", "simdjson on-demand", 6),
+    faster(KINETO, "gputime 2 threads", "simdjson on-demand", 11),
+    faster(KINETO, "gputime 1 thread", "Python json", 80),
+    faster("JSON on one line", "gputime 1 thread", "simdjson on-demand", 4),
+    faster("JSON, args on one line", "gputime 1 thread", "simdjson on-demand", 4),
+    faster("Nsight SQLite", "gputime 1 thread", "sqlite3_step", 4),
+    faster("Nsight SQLite", "gputime 2 threads", "sqlite3_step", 6),
+    faster("Nsight SQLite", "gputime 1 thread", "Python sqlite3", 25),
+    faster("Nsight SQLite", "whole command, 2 threads", "SQL GROUP BY", 40),
+    speed("Nsight report", "gputime 1 thread", 500),
+    faster("the cache", "gputime, cached", "gputime 1 thread", 10),
+    faster("JSON, 100 MB", "gputime 1 thread", "Perfetto (WebAssembly)", 70),
+    as_fast("JSON, 4.6 GB", KINETO, "gputime 1 thread", 0.85),
+    as_fast("JSON, 4.6 GB", KINETO, "gputime 2 threads", 0.85),
+    within("JSON in gzip", "gputime 2 threads", "isal alone", 1.10),
+    within("JSON in zstd", "gputime 2 threads", "zstd alone", 1.10),
+    within(KINETO, "whole command, 1 thread", "gputime 1 thread", 1.25),
+    heap_per_event(KINETO, "gputime 1 thread", 45),
+    heap_against(KINETO, "gputime 2 threads", "gputime 1 thread", 1.20),
+    heap_per_event("Nsight SQLite", "gputime 1 thread", 45),
+    heap_against("Nsight SQLite", "gputime 2 threads", "gputime 1 thread", 1.20),
+    heap_per_input(KINETO, "gputime 2 threads", 150),
+    quick("30 MB", "summary on the screen", 0.050),
+]
+
+
+class Verdict:
+    """What a target came to; value is None where nobody measured it."""
+
+    def __init__(self, title, value=None, target=0, unit=""):
+        self.title, self.unit = title, unit
+        self.is_met = value is not None and value >= target  # "at most" is told by negative numbers
+        self.value = None if value is None else abs(value)
+
+
+def judge(rows):
+    """A verdict for each target, from the rows of a saved benchmark."""
+    by_name = {(row["case"], row["contender"]): row for row in rows}
+    for title, measure in TARGETS:
+        try:
+            yield Verdict(title, *measure(by_name))
+        except KeyError:
+            yield Verdict(title)

@@ -1,0 +1,109 @@
+/* What the numbers mean: a key comes in, the places of docs/measures.md that define it go out. */
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "gputime.h"
+
+extern const char gt_definitions[];
+extern const uint64_t gt_definitions_bytes;
+
+/* A walk over the lines of the text. */
+struct walk {
+    struct gt_str rest, line;
+    struct gt_str section, header, paragraph; /* around the line; header: empty outside tables */
+    bool is_row;                              /* the line is a row of a table, neither its header nor what is below */
+};
+
+static struct gt_str take_line(struct gt_str *rest) {
+    const char *end = memchr(rest->ptr, '\n', rest->len);
+    struct gt_str line = {rest->ptr, end ? (size_t)(end - rest->ptr) : rest->len};
+    size_t taken = line.len + (end ? 1 : 0);
+    *rest = (struct gt_str){rest->ptr + taken, rest->len - taken};
+    return line;
+}
+
+static bool begins(struct gt_str line, const char *mark) {
+    return gt_str_starts(line, gt_str_of(mark));
+}
+
+/* From here on to the blank line. */
+static struct gt_str paragraph_at(struct gt_str line, struct gt_str rest) {
+    const char *start = line.ptr, *end = line.ptr + line.len;
+    while (rest.len && (line = take_line(&rest)).len && !begins(line, "|") && !begins(line, "* "))
+        end = line.ptr + line.len;
+    return (struct gt_str){start, (size_t)(end - start)};
+}
+
+static bool next_line(struct walk *walk) {
+    bool was_table = begins(walk->line, "|"), was_text = walk->line.len && !was_table && !begins(walk->line, "#");
+    if (!walk->rest.len)
+        return false;
+    walk->line = take_line(&walk->rest);
+    walk->is_row = was_table && begins(walk->line, "| ");
+    if (begins(walk->line, "#"))
+        walk->section = walk->line;
+    if (begins(walk->line, "|") && !was_table)
+        walk->header = walk->line;
+    else if (!begins(walk->line, "|"))
+        walk->header = (struct gt_str){"", 0};
+    if (!was_text || begins(walk->line, "* "))
+        walk->paragraph = paragraph_at(walk->line, walk->rest);
+    return true;
+}
+
+/* Does the text name the key, as code? */
+static bool names(struct gt_str text, const char *key) {
+    size_t length = strlen(key);
+    for (size_t i = 1; i + length < text.len; i++)
+        if (text.ptr[i - 1] == '`' && text.ptr[i + length] == '`' && memcmp(text.ptr + i, key, length) == 0)
+            return true;
+    return false;
+}
+
+static struct gt_str first_cell(struct gt_str row) {
+    const char *end = row.len ? memchr(row.ptr + 1, '|', row.len - 1) : NULL;
+    return (struct gt_str){row.ptr, end ? (size_t)(end - row.ptr) : row.len};
+}
+
+/* What follows a heading, up to the next. */
+static struct gt_str section_text(struct gt_str rest) {
+    const char *start = rest.ptr, *end = rest.ptr;
+    while (rest.len && !begins(rest, "#")) {
+        take_line(&rest);
+        end = rest.ptr;
+    }
+    return (struct gt_str){start, (size_t)(end - start)};
+}
+
+static struct gputime_definition make(const struct walk *walk, struct gt_str text) {
+    size_t marks = strspn(walk->section.ptr, "# ");
+    return (struct gputime_definition){.section = walk->section.ptr + marks,
+                                       .section_bytes = walk->section.len - marks,
+                                       .header = walk->header.ptr,
+                                       .header_bytes = walk->header.len,
+                                       .text = text.ptr,
+                                       .text_bytes = text.len};
+}
+
+size_t gputime_definitions(const char *key, struct gputime_definition *out, size_t capacity) {
+    size_t count = 0;
+    struct gt_str none = {"", 0}, all = {gt_definitions, gt_definitions_bytes};
+    /* Sections and rows define. Where there is none of them, a paragraph does. */
+    for (int in_text = 0; in_text < 2 && count == 0 && *key; in_text++) {
+        const char *told = NULL;
+        for (struct walk walk = {all, none, none, none, none, false}; next_line(&walk);) {
+            struct gt_str text = none;
+            if (in_text && walk.paragraph.ptr != told && names(walk.line, key))
+                told = (text = walk.paragraph).ptr;
+            else if (!in_text && walk.section.ptr == walk.line.ptr && names(walk.line, key))
+                text = section_text(walk.rest);
+            else if (!in_text && walk.is_row && names(first_cell(walk.line), key))
+                text = walk.line;
+            if (text.len && count++ < capacity)
+                out[count - 1] = make(&walk, text);
+        }
+    }
+    return count;
+}

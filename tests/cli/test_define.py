@@ -1,0 +1,78 @@
+"""define: every key that the JSON of any command has is explained by docs/measures.md, of which the program has a copy."""
+
+import re
+
+import pytest
+
+from conftest import DATA, ROOT
+
+MEASURES = (ROOT / "docs/measures.md").read_text(encoding="utf-8")
+COMMANDS = [("summary",), ("kernels",), ("gaps",), ("gaps", "--per", "device"), ("ranges",), ("ranges", "--tree"), ("steps",),
+            ("findings",), ("explain",)]
+SAMPLES = ["overlap.json", "devices.json", "nsys/extras.nsys-rep", "nsys/graph_whole.nsys-rep",
+           "nsys-csv/mini_cuda_gpu_kern_sum.csv"]
+EVERYWHERE = {"input"}  # not of the trace; docs/json.md
+
+
+ISSUES = re.findall(r'^GT_ISSUE\(\w+, "(\w+)"', (ROOT / "lib/events/issues.def").read_text(), re.MULTILINE)
+
+
+def keys_of(report):
+    keys = set(report["facts"]) | {one["id"] for one in report["findings"] + report["issues"]}
+    for key, table in report["tables"].items():
+        keys |= {key} | {column["key"] for column in table["columns"]}
+    return keys - EVERYWHERE
+
+
+@pytest.fixture(scope="module")
+def keys(gputime):
+    return set(ISSUES).union(*(keys_of(gputime.json(*command, DATA / sample)) for command in COMMANDS for sample in SAMPLES))
+
+
+def define(gputime, key):
+    done = gputime("define", key)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.decode("utf-8")
+
+
+def test_every_key_of_the_json_has_a_definition(gputime, keys):
+    assert len(keys) > 150
+    unknown = [key for key in sorted(keys) if gputime("define", key).returncode != 0]
+    assert not unknown
+
+
+def test_a_column_has_its_formula_in_every_table_that_defines_it(gputime):
+    text = define(gputime, "exposed_comm_ns")
+    assert "accounting: one row for each device\n  exposed_comm_ns (ns)\n    |communication without compute|" in text
+    rows = re.findall(r"^\| [^|]*`exposed_comm_ns`", MEASURES, re.MULTILINE)
+    assert len(re.findall(r"^  (?! ).*exposed_comm_ns", text, re.MULTILINE)) == len(rows) > 1
+
+
+def test_a_table_has_all_that_is_said_of_it(gputime):
+    text = define(gputime, "accounting")
+    assert "\n    compute_ns + exposed_comm_ns + exposed_memory_ns + idle_ns = span_ns\n" in text
+    assert "\n  busy_ns (ns)\n    |all ops|\n" in text and "accounting_summary has three rows" in text
+    assert "|---" not in text and "categories" not in text
+
+
+def test_findings_and_issues_are_defined_with_the_names_of_their_columns(gputime):
+    text = define(gputime, "host_bound")
+    assert text.startswith("Findings\n  host_bound\n    measure: ") and "\n    low: 0.05\n" in text
+    assert "ops with end = start" in define(gputime, "op_zero_length")
+
+
+def test_what_only_a_paragraph_defines_is_that_paragraph(gputime):
+    assert define(gputime, "idle_work").startswith("idle_causes: gaps by device and cause\n  idle_work splits")
+
+
+def test_the_text_is_plain_and_fits_a_screen(gputime, keys):
+    for key in sorted(keys):
+        text = define(gputime, key)
+        assert "`" not in text and "**" not in text
+        assert all(len(line) < 80 or " " not in line.strip() for line in text.splitlines()), key
+
+
+@pytest.mark.parametrize("words", [(), ("a", "b"), ("no_such_key",), ("",), ("`",), ("x" * 10000,)])
+def test_anything_else_is_a_usage_error(hardened, words):
+    done = hardened("define", *words)
+    assert done.returncode == 2 and done.stdout == b"" and done.stderr.count(b"\n") == 1

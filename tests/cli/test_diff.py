@@ -267,9 +267,9 @@ def test_inputs_of_different_kinds(gputime):
 
 
 def test_markdown_begins_with_what_is_compared(gputime, changed):
-    lines = gputime("diff", *changed, "--md", "--fail-if", "step>+3%").stdout.decode().splitlines()
+    lines = gputime("diff", *changed, "--md", "--fail-if", "step>+1%").stdout.decode().splitlines()
     assert lines[0].startswith("## ") and lines[2] == "comparison", "no ops of its own"
-    assert lines[4] == "### Limits" and lines[8].startswith("| `step>+3%` | broken |")
+    assert lines[4] == "### Limits" and lines[8].startswith("| `step>+1%` | broken |")
 
 
 def test_several_captures_have_an_interval(gputime, trace):

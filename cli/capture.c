@@ -167,9 +167,11 @@ enum gputime_status cli_captures_init(struct cli_captures *captures, const char 
     *captures = (struct cli_captures){.items = calloc(word_count + 1, sizeof *captures->items),
                                       .paths = calloc(word_count + 1, sizeof *captures->paths),
                                       .runs = calloc(word_count + 1, sizeof *captures->runs)};
-    enum gputime_status status = is_taken && captures->items && captures->paths && captures->runs
-                                     ? read_words(captures, words, word_count, are_runs, err)
-                                     : cli_fail_memory(err);
+    if (!is_taken || !captures->items || !captures->paths || !captures->runs) {
+        free(is_taken);
+        return cli_fail_memory(err);
+    }
+    enum gputime_status status = read_words(captures, words, word_count, are_runs, err);
     const char **next = captures->paths;
     for (size_t i = 0; !status && i < word_count; i++) {
         if (i == split)

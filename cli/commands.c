@@ -170,22 +170,23 @@ static const struct cli_list nested_ranges = {.table = "range_tree", .sort_offse
 
 /* ---- diff, check ---- */
 
-static const char *const diff_analyses[] = {"kernels", "memory", "phases",      "ranges", "launches",
-                                            "streams", "graphs", "collectives", NULL};
+static const char *const diff_analyses[] = {"kernels",  "memory", "phases",      "ranges",
+                                            "launches", "graphs", "collectives", NULL};
+static const char *const diff_data_analyses[] = {"streams", NULL};
 
 /* The measures say what these say, for each GPU or stream. */
 static const struct gputime_shape diff_shapes[] = {
-    {.table = "measures", .columns = "measure,a_total_ns,b_total_ns,delta_total_ns,change,status"},
     {.table = "time_parts", .hidden = 1},
     {.table = "accounting", .hidden = 1},
     {.table = "accounting_summary", .hidden = 1},
     {.table = "idle_host", .hidden = 1},
     {.table = "step_states", .hidden = 1},
     {.table = "steps", .hidden = 1},
-    {.table = "streams", .hidden = 1},
-    {.table = "kernel_launches", .hidden = 1},
+    {.table = "kernel_launches", .absent = 1},
     {.table = NULL},
 };
+
+static const struct gputime_shape diff_data_shapes[] = {{.table = "kernel_launches", .hidden = 1}, {.table = NULL}};
 
 static const struct cli_list diff_kernels = {.table = "kernels", .sort_offset = AT(sort), .top_offset = AT(top)};
 
@@ -398,7 +399,7 @@ const struct cli_command cli_command_table[] = {
      .help = "GPU and non-GPU time of runs by category, side by side",
      .usage = "RUN...",
      .details = "A RUN is FILE,ENGINE,MODEL,SECONDS: a trace, whose rules its kernels are classed by ('gputime list "
-                "rules'), and how long the run took without a profiler (0: as long as the trace has GPU work); or a "
+                "engines'), and how long the run took without a profiler (0: as long as the trace has GPU work); or a "
                 "trace alone. Time that ops overlap counts once, for the earlier; what the run has beside is "
                 "CPU(non-GPU). Writes result.csv and result.html, unless --format or --output says else.",
      .action = CLI_ACTION_REPORT,
@@ -459,7 +460,8 @@ const struct cli_command cli_command_table[] = {
          "several captures, is noise.",
      .action = CLI_ACTION_DIFF,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_DIFF | CLI_GROUP_LIMITS,
-     .parts = {{.main_table = "measures", .analyses = diff_analyses, .shapes = diff_shapes, .lists = {&diff_kernels}}},
+     .parts = {{.main_table = "measures", .analyses = diff_analyses, .shapes = diff_shapes, .lists = {&diff_kernels}},
+               {.for_data = true, .analyses = diff_data_analyses, .shapes = diff_data_shapes}},
      .notes = {{"top", "kernels to show (10; 0 = all)"}},
      .examples = {"gputime diff before.json.gz after.json.gz", "gputime diff --of kernels --per step a.sqlite b.json",
                   "gputime diff --a a1.json a2.json --b b1.json b2.json -o pr.md",
@@ -498,8 +500,8 @@ const struct cli_command cli_command_table[] = {
 
     {.name = "list",
      .help = "what can be read, measured and written",
-     .usage = "inputs|analyses|outputs|categories|rules",
-     .words = "inputs|analyses|outputs|categories|rules",
+     .usage = "inputs|analyses|outputs|categories|engines|rules",
+     .words = "inputs|analyses|outputs|categories|engines|rules",
      .details = "Prints one of the lists of what this build of gputime knows.",
      .action = CLI_ACTION_LIST,
      .groups = CLI_GROUP_FORMAT | CLI_GROUP_RULES,

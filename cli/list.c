@@ -145,15 +145,55 @@ static void print_rules_text(const struct gputime_rules *rules) {
     }
 }
 
-static enum gputime_status list_rules(const struct gputime_options *options, bool is_json, struct gputime_error *err) {
+/* ---- engines ---- */
+
+/* The engine and model of a rule that is the first of them, as options name both: "vllm,llama". false: it is not, or
+   other rules count in their place, or they have no engine. */
+static bool names_engine(const struct gputime_rules *rules, size_t index, char *text, size_t size) {
+    struct gputime_rule rule = gputime_rules_get(rules, index);
+    bool is_first = index == 0 || gputime_rules_get(rules, index - 1).model != rule.model;
+    const char *slash = strchr(rule.model, '/');
+    if (!is_first || rule.replaced_by || !slash || rule.model == rule.source)
+        return false;
+    snprintf(text, size, "%.*s,%s", (int)(slash - rule.model), rule.model, slash + 1);
+    return true;
+}
+
+static void print_engines_json(const struct gputime_rules *rules) {
+    static const char *const columns[][2] = {{"key", "Engine and model"}, {"source", "Source"}, {NULL, NULL}};
+    char key[1024], text[4096], source[4096];
+    bool is_first = true;
+    begin_json("engines", "Engines and models", columns);
+    for (size_t i = 0; i < gputime_rules_count(rules); i++)
+        if (names_engine(rules, i, key, sizeof key)) {
+            const char *cells[] = {
+                cli_terminal_text(text, sizeof text, key),
+                cli_terminal_text(source, sizeof source, gputime_rules_get(rules, i).source),
+            };
+            print_json_row(columns, cells, is_first);
+            is_first = false;
+        }
+    end_json();
+}
+
+static void print_engines_text(const struct gputime_rules *rules) {
+    char key[1024], text[4096];
+    printf("%-20s  Source\n", "Engine,model");
+    for (size_t i = 0; i < gputime_rules_count(rules); i++)
+        if (names_engine(rules, i, key, sizeof key)) {
+            printf("%-20s", cli_terminal_text(text, sizeof text, key));
+            printf("  %s\n", cli_terminal_text(text, sizeof text, gputime_rules_get(rules, i).source));
+        }
+    puts("\n'gputime list rules' shows the rules of each.");
+}
+
+static enum gputime_status list_rules(const struct gputime_options *options,
+                                      void (*print)(const struct gputime_rules *rules), struct gputime_error *err) {
     struct gputime_rules *rules;
     enum gputime_status status = gputime_rules_list(options, &rules, err);
     if (status)
         return status;
-    if (is_json)
-        print_rules_json(rules);
-    else
-        print_rules_text(rules);
+    print(rules);
     gputime_rules_free(rules);
     return GPUTIME_OK;
 }
@@ -162,7 +202,9 @@ enum gputime_status cli_list_run(const struct cli_command *command, const struct
                                  struct cli_words words, struct gputime_error *err) {
     bool is_json = options->lib.format && strcmp(options->lib.format, "json") == 0;
     if (words.count == 1 && strcmp(words.items[0], "rules") == 0)
-        return list_rules(&options->lib, is_json, err);
+        return list_rules(&options->lib, is_json ? print_rules_json : print_rules_text, err);
+    if (words.count == 1 && strcmp(words.items[0], "engines") == 0)
+        return list_rules(&options->lib, is_json ? print_engines_json : print_engines_text, err);
     for (size_t i = 0; words.count == 1 && i < sizeof listings / sizeof *listings; i++)
         if (strcmp(words.items[0], listings[i].name) == 0) {
             if (is_json)

@@ -85,8 +85,18 @@ void cli_limits_release(struct cli_limits *limits) {
 /* What every comparison is made from, whatever is shown of it. */
 static const char *const core[] = {"overview", "accounting", "steps", "measures", "categories", "gaps", "spread"};
 
-/* Every single gap would take more room than all the rest; asked for, they are compared by cause and next op. */
-static const struct gputime_shape without_gaps[] = {{.table = "gaps", .limit = 1}};
+/* What the reports of the sides need not hold. Every single gap would take more room than all the rest; asked for, they
+   are compared by cause and next op. */
+static size_t list_absent(const struct cli_request *request, bool wants_gaps,
+                          struct gputime_shape shapes[CLI_REQUEST_SHAPES + 1]) {
+    size_t count = 0;
+    if (!wants_gaps)
+        shapes[count++] = (struct gputime_shape){.table = "gaps", .absent = 1};
+    for (size_t i = 0; i < request->shape_count; i++)
+        if (request->shapes[i].absent)
+            shapes[count++] = (struct gputime_shape){.table = request->shapes[i].table, .absent = 1};
+    return count;
+}
 
 static size_t list_analyses(const struct cli_request *request, const char *analyses[MOST_SIDE_ANALYSES]) {
     size_t count = 0;
@@ -146,8 +156,8 @@ static enum gputime_status make_comparison(const struct cli_making *making, cons
     diff.tables = is_narrow ? making->request->main_table : NULL;
     made->side_options = *lib;
     made->side_options.main_table = NULL;
-    made->side_options.shapes = wants_gaps ? NULL : without_gaps;
-    made->side_options.shape_count = wants_gaps ? 0 : 1;
+    made->side_options.shapes = made->side_shapes;
+    made->side_options.shape_count = list_absent(making->request, wants_gaps, made->side_shapes);
     struct side a = {.making = making,
                      .count = captures->first_of_b,
                      .analyses = analyses,

@@ -9,6 +9,7 @@
 struct cli_made {
     struct gputime_report *report, *a, *b;
     struct gputime_options side_options; /* of a and b */
+    struct gputime_shape side_shapes[CLI_REQUEST_SHAPES + 1];
     size_t limit_count, broken;
 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "suggest.h"
 #include "tables.h"
 
 static bool same_text(const char *a, const char *b) {
@@ -40,18 +41,37 @@ bool cli_part_applies(const struct cli_part *part, const struct cli_options *opt
     return !part->option || *(const int *)((const char *)options + part->option) == part->value;
 }
 
-static enum gputime_status fail_table(const char *table, struct gputime_error *err) {
-    char all[512];
+/* Of all tables there are, whatever command shows them. false: none is near enough. */
+static bool find_similar_table(const char *given, char nearest[CLI_TABLE_KEY_MAX]) {
+    struct cli_suggestion suggestion;
+    struct cli_table_walk walk = {0};
+    nearest[0] = '\0';
+    cli_suggestion_init(&suggestion, given, strlen(given));
+    for (const char *key = cli_table_next(&walk); key; key = cli_table_next(&walk)) {
+        cli_suggestion_offer(&suggestion, key);
+        if (suggestion.nearest == key) /* which the walk is going to overwrite */
+            suggestion.nearest = strcpy(nearest, key);
+    }
+    return *nearest;
+}
+
+static enum gputime_status fail_table(const struct cli_request *request, const char *table, struct gputime_error *err) {
+    char own[600] = "", nearest[CLI_TABLE_KEY_MAX];
     size_t used = 0;
-    all[0] = '\0';
+    if (find_similar_table(table, nearest))
+        return cli_fail_usage(err, "there is no table '%s'; did you mean '%s'? 'gputime list analyses' names all",
+                              table, nearest);
     struct cli_table_walk walk = {0};
     for (const char *key = cli_table_next(&walk); key; key = cli_table_next(&walk)) {
-        int written = snprintf(all + used, sizeof all - used, "%s%s", used ? ", " : "", key);
-        if (written < 0 || (size_t)written >= sizeof all - used)
-            break;
-        used += (size_t)written;
+        const char *analysis = cli_table_analysis(key).key;
+        bool is_own = false;
+        for (size_t i = 0; i < request->analysis_count; i++)
+            is_own |= strcmp(request->analyses[i], analysis) == 0;
+        if (is_own && used + strlen(key) + sizeof ", " <= sizeof own)
+            used += (size_t)sprintf(own + used, "%s%s", used ? ", " : "", key);
     }
-    return cli_fail_usage(err, "there is no table '%s'; there are %s", table, all);
+    return cli_fail_usage(err, "there is no table '%s'; this command has %s; 'gputime list analyses' names all", table,
+                          own);
 }
 
 /* ---- shapes ---- */
@@ -191,7 +211,7 @@ static enum gputime_status narrow_to_table(struct cli_request *request, const st
     const char *table = options->lib.table;
     struct gputime_entry analysis = cli_table_analysis(table);
     if (!analysis.key)
-        return fail_table(table, err);
+        return fail_table(request, table, err);
     request->analyses[0] = analysis.key;
     request->analysis_count = 1;
     request->main_table = table;
@@ -206,6 +226,7 @@ static enum gputime_status narrow_to_table(struct cli_request *request, const st
     *shape = usual;
     shape->limit = 0;
     shape->hidden = -1;
+    shape->absent = 0;
     if (options->columns)
         set_columns(request, shape, options->columns);
     if (destination->is_complete)
@@ -238,6 +259,9 @@ enum gputime_status cli_request_build(const struct cli_command *command, const s
         return GPUTIME_OK;
     if (options->lib.table && !destination->is_layout)
         return narrow_to_table(request, options, destination, err);
+    /* The words of an older tool have columns and units of their own. */
+    if (options->columns || options->lib.unit != GPUTIME_UNIT_AUTO)
+        request->text_layout = NULL;
     if (options->columns && first_list)
         set_columns(request, shape_of(request, first_list), options->columns);
     return GPUTIME_OK;
@@ -254,7 +278,7 @@ bool cli_request_same(const struct cli_request *a, const struct cli_request *b) 
         const struct gputime_shape *x = &a->shapes[i], *y = &b->shapes[i];
         if (!same_text(x->table, y->table) || !same_text(x->sort, y->sort) || !same_text(x->columns, y->columns) ||
             x->limit != y->limit || x->screen_limit != y->screen_limit || x->hidden != y->hidden ||
-            x->ranked != y->ranked)
+            x->absent != y->absent || x->ranked != y->ranked)
             return false;
     }
     return true;

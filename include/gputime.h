@@ -53,6 +53,7 @@ struct gputime_shape {
     int64_t screen_limit; /* rows shown in text and Markdown; 0 = the table's own choice, -1 = all */
     const char *columns;  /* comma-separated keys for text and Markdown, in order */
     int hidden;           /* 1: left out of text and Markdown; -1: shown there even if meant for data */
+    int absent;           /* 1: of no use, an analysis need not make it */
     int ranked;           /* 1: rows are numbered in text and Markdown */
     int joined;           /* 1: of several inputs they show one table with the rows of all */
     const char *pivot;    /* "ROW,VALUE": of several inputs they show one table that has a row for each ROW, a column

@@ -1,14 +1,11 @@
 /* The configuration of class statistics: a JSON file comes in; inputs with their files and what is known of their runs
    go out. The class map in it is read by whoever opens a trace with it. */
-#include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/json_tree.h"
 #include "base/mem.h"
 #include "base/num.h"
-#include "base/oserror.h"
+#include "config_files.h"
 #include "internal.h"
 
 enum { MAX_FILES = 3 }; /* of one input */
@@ -133,12 +130,13 @@ static enum gt_status check_type(const struct member *member, const struct gt_js
     }
     if (is_good)
         return GT_OK;
-    bool has_text = item->type == GT_JSON_NUMBER || item->type == GT_JSON_STRING;
-    return gt_fail_usage(err, "'%s' must be %s, not %s%.50s", member->key, wanted[member->type],
-                         has_text ? "" : gt_json_type_name(item->type),
-                         !has_text        ? ""
-                         : item->text.len ? item->text.ptr
-                                          : "empty");
+    if (item->type == GT_JSON_NUMBER)
+        return gt_fail_usage(err, "'%s' must be %s, not %.50s", member->key, wanted[member->type], item->text.ptr);
+    if (item->type == GT_JSON_STRING && item->text.len)
+        return gt_fail_usage(err, "'%s' must be %s, not the string \"%.50s\"", member->key, wanted[member->type],
+                             item->text.ptr);
+    return gt_fail_usage(err, "'%s' must be %s, not %s", member->key, wanted[member->type],
+                         item->type == GT_JSON_STRING ? "empty" : gt_json_type_name(item->type));
 }
 
 static enum gt_status read_members(struct gputime_config *config, const struct gt_json *object,
@@ -167,27 +165,6 @@ static enum gt_status read_members(struct gputime_config *config, const struct g
 
 /* ---- files ---- */
 
-/* Relative paths count from the current folder, else from that of the configuration. */
-static const char *find_file(struct gputime_config *config, struct gt_str given) {
-    if (given.ptr[0] == '/' || access(given.ptr, F_OK) == 0)
-        return given.ptr;
-    const char *beside = gt_arena_printf(&config->arena, "%s%s", config->folder.ptr, given.ptr).ptr;
-    return access(beside, F_OK) == 0 ? beside : given.ptr;
-}
-
-static enum gt_status check_file(const struct gputime_config *config, const char *path, struct gt_error *err) {
-    struct stat info;
-    char reason[GT_OSERROR_MAX];
-    if (stat(path, &info) != 0)
-        return gt_fail(err, "cannot read '%s': %s; it is looked for in the current folder and beside '%s'", path,
-                       gt_oserror_text(errno, reason), config->path);
-    if (S_ISDIR(info.st_mode))
-        return gt_fail(err, "cannot read '%s': it is a folder; name a file in it", path);
-    if (access(path, R_OK) != 0)
-        return gt_fail(err, "cannot read '%s': %s", path, gt_oserror_text(errno, reason));
-    return GT_OK;
-}
-
 static void add_remark(struct gputime_config *config, struct input *input, const char *sentence) {
     const char *before = input->run.remark;
     input->run.remark =
@@ -199,8 +176,8 @@ static enum gt_status add_file(struct gputime_config *config, struct input *inpu
     if (!item)
         return GT_OK;
     struct gt_error why = {0};
-    const char *path = find_file(config, item->text);
-    if (check_file(config, path, &why) == GT_OK) {
+    const char *path = gt_config_file_find(&config->arena, config->folder, item->text);
+    if (gt_config_file_check(path, config->path, &why) == GT_OK) {
         input->paths[input->path_count++] = path;
     } else if (is_optional) {
         add_remark(config, input, gt_arena_printf(&config->arena, "%s: %s.", item->key.ptr, why.message).ptr);
@@ -222,6 +199,18 @@ static enum gt_status check_format(const struct draft *draft, struct gt_error *e
     return draft->format ? gt_fail_usage(err, "unknown format '%.100s'; there are csv, nsys-rep, sqlite and torch-json",
                                          draft->format->text.ptr)
                          : GT_OK;
+}
+
+/* A file is read as what it is, but a format that says else may stand beside the wrong file. */
+static void remark_formats(struct gputime_config *config, struct input *input, const struct gt_json *format) {
+    for (size_t i = 0; format && i < input->path_count; i++) {
+        const char *found = gt_config_file_format(input->paths[i]);
+        if (found && !gt_str_find_nocase(gt_str_of(found), format->text))
+            add_remark(config, input,
+                       gt_arena_printf(&config->arena, "'format' is %s, but '%s' is %s and is read as that.",
+                                       format->text.ptr, input->paths[i], found)
+                           .ptr);
+    }
 }
 
 /* The files themselves tell what they are, so the format only decides between several ways to name them. */
@@ -270,6 +259,7 @@ static enum gt_status read_input(struct gputime_config *config, const struct gt_
         status = add_files(config, input, &draft, item, err);
     if (status != GT_OK)
         return status;
+    remark_formats(config, input, draft.format);
     input->run.title = draft.title ? draft.title->text.ptr : NULL;
     input->run.iterations = count_of(draft.iterations);
     input->run.gpus = count_of(draft.gpus);

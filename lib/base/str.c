@@ -68,21 +68,34 @@ const char *gt_str_find_nocase(struct gt_str text, struct gt_str needle) {
     return NULL;
 }
 
-size_t gt_str_distance_nocase(struct gt_str a, struct gt_str b) {
-    size_t row[GT_STR_DISTANCE_MAX + 1];
-    size_t a_bytes = a.len < GT_STR_DISTANCE_MAX ? a.len : GT_STR_DISTANCE_MAX;
-    size_t b_bytes = b.len < GT_STR_DISTANCE_MAX ? b.len : GT_STR_DISTANCE_MAX;
-    for (size_t j = 0; j <= b_bytes; j++)
+/* Column by column of a; the row is over b. A part of a may begin and end anywhere: nothing before and behind it
+   costs. */
+static size_t distance(struct gt_str a, struct gt_str b, bool is_part) {
+    size_t row[GT_STR_DISTANCE_MAX + 1], nearest = b.len;
+    for (size_t j = 0; j <= b.len; j++)
         row[j] = j;
-    for (size_t i = 1; i <= a_bytes; i++) {
+    for (size_t i = 1; i <= a.len; i++) {
         size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= b_bytes; j++) {
+        row[0] = is_part ? 0 : i;
+        for (size_t j = 1; j <= b.len; j++) {
             size_t changed = diagonal + (fold(a.ptr[i - 1]) != fold(b.ptr[j - 1]));
             size_t moved = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
             diagonal = row[j];
             row[j] = changed < moved ? changed : moved;
         }
+        nearest = row[b.len] < nearest ? row[b.len] : nearest;
     }
-    return row[b_bytes];
+    return is_part ? nearest : row[b.len];
+}
+
+static struct gt_str first_bytes(struct gt_str text, size_t most) {
+    return (struct gt_str){text.ptr, text.len < most ? text.len : most};
+}
+
+size_t gt_str_distance_nocase(struct gt_str a, struct gt_str b) {
+    return distance(first_bytes(a, GT_STR_DISTANCE_MAX), first_bytes(b, GT_STR_DISTANCE_MAX), false);
+}
+
+size_t gt_str_distance_within_nocase(struct gt_str text, struct gt_str needle) {
+    return distance(first_bytes(text, GT_STR_SEARCHED_MAX), first_bytes(needle, GT_STR_DISTANCE_MAX), true);
 }

@@ -42,5 +42,9 @@ const char *gt_str_find_nocase(struct gt_str text, struct gt_str needle);
    GT_STR_DISTANCE_MAX bytes of each count. */
 #define GT_STR_DISTANCE_MAX 64
 size_t gt_str_distance_nocase(struct gt_str a, struct gt_str b);
+/* The same from the needle to the part of the text that is most like it: 0 where the text contains it. Of the text the
+   first GT_STR_SEARCHED_MAX bytes count. */
+#define GT_STR_SEARCHED_MAX 256
+size_t gt_str_distance_within_nocase(struct gt_str text, struct gt_str needle);
 
 #endif

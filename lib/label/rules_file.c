@@ -162,7 +162,7 @@ enum gt_status gt_rules_add_map(struct gt_rules *rules, const char *path, struct
     struct gt_json *root;
     enum gt_status status = gt_json_read(path, &arena, &root, err);
     if (status == GT_OK && root->type != GT_JSON_OBJECT)
-        status = fail_place(path, root, "a map is an object {class: [substring, ...]}", err);
+        status = fail_place(path, root, "a map is an object {substring: class} or {class: [substring, ...]}", err);
     if (status == GT_OK) {
         /* A configuration of GPU Performance Analyser has the map among other things. */
         const struct gt_json *map = gt_json_find(root, "kernel_to_class_map");

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 #include "measure/class_sums.h"
 #include "measure/measure.h"
 #include "measure/tagged_ranges.h"
@@ -14,6 +15,7 @@ struct class_stats {
     struct gt_class_sums sums;
     struct gt_tally kernels, operations, copies; /* over all names */
     struct gt_tagged_ranges ranges;
+    struct gt_str why_no_ranges; /* where the tag names none; else empty */
     int64_t iterations, gpus;
 };
 
@@ -48,6 +50,15 @@ static void count_iterations(struct class_stats *stats) {
     stats->iterations = run->iterations > 0 ? run->iterations : stats->ranges.most > 0 ? stats->ranges.most : 1;
 }
 
+static double range_average_ns(const struct class_stats *stats) {
+    return (double)stats->ranges.projected_ns / (double)stats->ranges.count;
+}
+
+/* What kernels leave of a range; below 0 where they take longer. */
+static double uncovered_ns(const struct class_stats *stats) {
+    return range_average_ns(stats) - (double)stats->kernels.total_ns / parts(stats);
+}
+
 /* ---- facts ---- */
 
 struct sum_keys {
@@ -78,18 +89,17 @@ static void add_range_facts(struct class_stats *stats) {
     struct gt_fact_group facts = {.section = stats->section, .title = "Ranges of iterations", .audience = GT_FOR_ALL};
     if (ranges->state != GT_TAGGED_FOUND)
         return;
-    double average_ns = (double)ranges->projected_ns / (double)ranges->count;
-    double uncovered_ns = average_ns - (double)stats->kernels.total_ns / parts(stats);
+    double average_ns = range_average_ns(stats), left_ns = uncovered_ns(stats);
     gt_fact_group_add(&facts, "iteration_ranges", "Ranges", GT_UNIT_COUNT, gt_cell_int(ranges->count));
     gt_fact_group_add(&facts, "iteration_range_avg_ns", "Average range time", GT_UNIT_NS, gt_cell_real(average_ns));
     gt_fact_group_add(&facts, "iteration_range_total_ns", "Total range time", GT_UNIT_NS,
                       gt_cell_int(ranges->projected_ns));
     gt_fact_group_add(&facts, "non_hidden_per_range_ns", "Not hidden behind kernels, per range", GT_UNIT_NS,
-                      gt_cell_real(uncovered_ns));
+                      gt_cell_real(left_ns));
     gt_fact_group_add(&facts, "non_hidden_total_ns", "Not hidden behind kernels, in all", GT_UNIT_NS,
-                      gt_cell_real(uncovered_ns * (double)ranges->count));
+                      gt_cell_real(left_ns * (double)ranges->count));
     gt_fact_group_add(&facts, "non_hidden_share", "Share of range time", GT_UNIT_SHARE,
-                      average_ns > 0 ? gt_cell_real(uncovered_ns / average_ns) : gt_cell_null());
+                      average_ns > 0 ? gt_cell_real(left_ns / average_ns) : gt_cell_null());
 }
 
 /* ---- tables ---- */
@@ -156,6 +166,8 @@ static bool add_tables(struct class_stats *stats) {
 static const char *why_no_ranges(const struct class_stats *stats) {
     if (!stats->view->run.nvtx_tag)
         return "no tag names the range of an iteration";
+    if (stats->why_no_ranges.len)
+        return stats->why_no_ranges.ptr;
     switch (stats->ranges.state) {
     case GT_TAGGED_NONE:
         return "the input has no ranges";
@@ -188,6 +200,29 @@ static void note_missing_blocks(struct class_stats *stats) {
         gt_section_note(stats->section, GT_FOR_ALL, gt_arena_printf(arena, "%s.", text.ptr));
 }
 
+/* An estimate below zero needs a reason. */
+static void note_negative(struct class_stats *stats) {
+    const struct gt_tagged_ranges *ranges = &stats->ranges;
+    struct gt_arena *arena = &stats->section->report->arena;
+    if (ranges->state != GT_TAGGED_FOUND || uncovered_ns(stats) >= 0)
+        return;
+    struct gt_str why = GT_STR("kernels ran several at a time");
+    if (ranges->total_ns > ranges->inside_ns) {
+        char outside[GT_NUM_MAX], total[GT_NUM_MAX];
+        gt_num_format_duration(outside, (double)ranges->total_ns - (double)ranges->inside_ns);
+        gt_num_format_duration(total, (double)ranges->total_ns);
+        why = gt_arena_printf(arena, "%s of %s of GPU work ran outside the ranges", outside, total);
+    } else if (ranges->total_ns == 0) {
+        why = GT_STR("kernels ran outside the ranges, or several at a time");
+    }
+    gt_section_note(
+        stats->section, GT_FOR_ALL,
+        gt_arena_printf(arena,
+                        "The kernels of an iteration take longer than a range '%s', so the estimate of what "
+                        "they do not hide is below zero and says nothing: %s.",
+                        stats->view->run.nvtx_tag, why.ptr));
+}
+
 static void note_oddities(struct class_stats *stats) {
     struct gt_section *section = stats->section;
     struct gt_arena *arena = &section->report->arena;
@@ -202,6 +237,19 @@ static void note_oddities(struct class_stats *stats) {
                                         "iteration and per range are not of the same work.",
                                         (long long)ranges->count, stats->view->run.nvtx_tag, iterations, gpus,
                                         gpus == 1 ? "" : "s"));
+    if (stats->view->is_whole && stats->kernels.instances == 0 && stats->operations.instances == 0)
+        gt_section_note(section, GT_FOR_ALL,
+                        gt_arena_printf(arena, "The input has no kernels.%s",
+                                        stats->view->is_summed
+                                            ? " Of the tables, cuda_gpu_kern_sum or cuda_gpu_trace have them."
+                                            : ""));
+    note_negative(stats);
+    if (gpus > 1)
+        gt_section_note(section, GT_FOR_ALL,
+                        gt_arena_printf(arena,
+                                        "Numbers per iteration are of one GPU: totals are divided by %lld iteration%s "
+                                        "and %lld GPUs.",
+                                        iterations, iterations == 1 ? "" : "s", gpus));
     if (devices && (size_t)gpus != devices)
         gt_section_note(
             section, GT_FOR_ALL,
@@ -214,16 +262,26 @@ static void note_oddities(struct class_stats *stats) {
                                         stats->sums.shorter.ptr, stats->sums.longer.ptr));
 }
 
+/* Of several inputs one may lack the range that the others have, which is no reason to show nothing of them. */
+static enum gt_status find_ranges(struct class_stats *stats, struct gt_error *err) {
+    const char *tag = stats->view->run.nvtx_tag;
+    stats->ranges.state = GT_TAGGED_NONE;
+    enum gt_status status = tag ? gt_tagged_ranges_find(stats->view, tag, &stats->ranges, err) : GT_OK;
+    if (status != GT_ERR_USAGE || stats->section->report->input_count < 2)
+        return status;
+    stats->why_no_ranges = gt_arena_copy(&stats->section->report->arena, gt_str_of(err->message));
+    *err = (struct gt_error){0};
+    return GT_OK;
+}
+
 enum gt_status gt_class_stats_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     static const struct sum_keys kernel_keys = SUM_KEYS("Kernels", "kernel", "Kernel");
     static const struct sum_keys nccl_keys = SUM_KEYS("Communication", "nccl", "NCCL");
     static const struct sum_keys memory_keys = SUM_KEYS("Memory operations", "memory", "Memory");
     struct class_stats stats = {.view = view, .section = section};
     enum gt_status status = gt_class_sums_init(&stats.sums, view, err);
-    if (status == GT_OK && view->run.nvtx_tag)
-        status = gt_tagged_ranges_find(view, view->run.nvtx_tag, &stats.ranges, err);
-    else
-        stats.ranges.state = GT_TAGGED_NONE;
+    if (status == GT_OK)
+        status = find_ranges(&stats, err);
     if (status != GT_OK)
         goto out;
     stats.kernels = gt_tallies_sum(&stats.sums.classes);

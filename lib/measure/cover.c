@@ -54,20 +54,28 @@ static bool is_wanted(const struct gt_cover *cover, const struct gt_cover_table 
            (!table->wanted || table->wanted[row]);
 }
 
-/* Intervals of threads that have stretches, by start. An item's number counts through the tables. */
-static struct gt_radix_item *sorted_intervals(const struct gt_cover *cover, const struct gt_cover_table *tables,
-                                              size_t table_count, size_t *count) {
-    size_t wanted = 0, rows = 0;
-    for (size_t t = 0; t < table_count; rows += tables[t++].count)
-        for (size_t i = 0; i < tables[t].count; i++)
-            wanted += is_wanted(cover, &tables[t], i);
-    struct gt_radix_item *items = rows > UINT32_MAX ? NULL : gt_alloc_array(wanted, sizeof *items);
+/* Are the intervals of each thread in order of start, as most programs write them? */
+static bool is_in_order(const struct gt_cover *cover, const struct gt_cover_table *table, int64_t *last_ns) {
+    for (size_t t = 0; t < cover->thread_count; t++)
+        last_ns[t] = INT64_MIN;
+    for (size_t row = 0; row < table->count; row++) {
+        if (!is_wanted(cover, table, row))
+            continue;
+        if (table->start_ns[row] < last_ns[table->thread[row]])
+            return false;
+        last_ns[table->thread[row]] = table->start_ns[row];
+    }
+    return true;
+}
+
+/* Intervals of threads that have stretches, by start. */
+static struct gt_radix_item *sorted_intervals(const struct gt_cover *cover, const struct gt_cover_table *table,
+                                              size_t *count) {
+    struct gt_radix_item *items = table->count > UINT32_MAX ? NULL : gt_alloc_array(table->count, sizeof *items);
     *count = 0;
-    size_t base = 0;
-    for (size_t t = 0; t < table_count && items; base += tables[t++].count)
-        for (size_t i = 0; i < tables[t].count; i++)
-            if (is_wanted(cover, &tables[t], i))
-                items[(*count)++] = (struct gt_radix_item){gt_radix_key(tables[t].start_ns[i]), (uint32_t)(base + i)};
+    for (size_t row = 0; row < table->count && items; row++)
+        if (is_wanted(cover, table, row))
+            items[(*count)++] = (struct gt_radix_item){gt_radix_key(table->start_ns[row]), (uint32_t)row};
     if (items && !gt_radix_sort(items, *count)) {
         gt_free(items);
         items = NULL;
@@ -98,29 +106,40 @@ static void take_interval(const struct gt_cover *cover, struct progress *progres
     progress->reached_ns = end_ns;
 }
 
-bool gt_cover_measure(const struct gt_cover *cover, const struct gt_cover_table *tables, size_t table_count,
+static void take_row(const struct gt_cover *cover, struct progress *progress, const struct gt_cover_table *table,
+                     size_t row, int64_t *covered_ns) {
+    uint32_t thread = table->thread[row];
+    take_interval(cover, &progress[thread], cover->first_probe[thread + 1], table->start_ns[row], table->end_ns[row],
+                  covered_ns);
+}
+
+static bool take_rows(const struct gt_cover *cover, struct progress *progress, const struct gt_cover_table *table,
                       int64_t *covered_ns) {
-    size_t count;
-    struct gt_radix_item *items = sorted_intervals(cover, tables, table_count, &count);
+    int64_t *last_ns = gt_alloc_array(cover->thread_count, sizeof *last_ns);
+    bool needs_order = last_ns && !is_in_order(cover, table, last_ns);
+    size_t count = 0;
+    struct gt_radix_item *items = needs_order ? sorted_intervals(cover, table, &count) : NULL;
+    for (size_t i = 0; i < count && items; i++)
+        take_row(cover, progress, table, items[i].value, covered_ns);
+    for (size_t row = 0; row < table->count && last_ns && !needs_order; row++)
+        if (is_wanted(cover, table, row))
+            take_row(cover, progress, table, row, covered_ns);
+    bool ok = last_ns && (items || !needs_order);
+    gt_free(last_ns);
+    gt_free(items);
+    return ok;
+}
+
+bool gt_cover_measure(const struct gt_cover *cover, const struct gt_cover_table *table, int64_t *covered_ns) {
     struct progress *progress = gt_alloc_array(cover->thread_count, sizeof *progress);
-    bool ok = items && progress;
     for (size_t i = 0; i < cover->stretch_count; i++)
         covered_ns[i] = 0;
-    for (size_t t = 0; t < cover->thread_count && ok; t++)
+    for (size_t t = 0; t < cover->thread_count && progress; t++)
         progress[t] = (struct progress){.probe = cover->first_probe[t], .reached_ns = INT64_MIN};
-    for (size_t i = 0; i < count && ok; i++) {
-        size_t row = items[i].value;
-        const struct gt_cover_table *table = tables;
-        while (row >= table->count)
-            row -= table++->count;
-        uint32_t thread = table->thread[row];
-        take_interval(cover, &progress[thread], cover->first_probe[thread + 1], table->start_ns[row],
-                      table->end_ns[row], covered_ns);
-    }
+    bool ok = progress && take_rows(cover, progress, table, covered_ns);
     for (size_t t = 0; t < cover->thread_count && ok; t++)
         while (progress[t].probe < cover->first_probe[t + 1])
             settle(cover, &progress[t], progress[t].covered_ns, covered_ns);
-    gt_free(items);
     gt_free(progress);
     return ok;
 }

@@ -33,9 +33,8 @@ struct gt_cover {
 bool gt_cover_init(struct gt_cover *cover, const struct gt_stretch *stretches, size_t count, size_t thread_count);
 void gt_cover_release(struct gt_cover *cover);
 
-/* covered_ns[i] = length of the part of stretch i inside the union of the tables' intervals on its thread.
-   n log-free steps: a radix sort of the intervals, then one pass over them and the stretches. */
-bool gt_cover_measure(const struct gt_cover *cover, const struct gt_cover_table *tables, size_t table_count,
-                      int64_t *covered_ns);
+/* covered_ns[i] = length of the part of stretch i inside the union of the table's intervals on its thread. One pass
+   over them and the stretches, behind a radix sort where intervals of a thread are out of order. */
+bool gt_cover_measure(const struct gt_cover *cover, const struct gt_cover_table *table, int64_t *covered_ns);
 
 #endif

@@ -10,6 +10,7 @@
 #include "measure/meanwhile.h"
 #include "measure/measure.h"
 #include "measure/operator_set.h"
+#include "measure/outer_code.h"
 #include "measure/shared.h"
 #include "measure/spread.h"
 
@@ -197,8 +198,9 @@ static struct gt_cell call_name(const struct gt_view *view, uint32_t call) {
 
 /* What the launching thread was in, as far as it is known. */
 struct surroundings {
-    uint32_t *calls;     /* by gap, as gt_meanwhile_calls has them */
-    uint32_t *operators; /* by call, as gt_operators_of_calls has them */
+    const gt_strid *work; /* by gap, as gt_outer_code_names has them */
+    uint32_t *calls;      /* by gap, as gt_meanwhile_calls has them */
+    uint32_t *operators;  /* by call, as gt_operators_of_calls has them */
 };
 
 static struct gt_cell range_name(const struct gt_view *view, const struct gt_idle_gap *gap) {
@@ -216,19 +218,16 @@ static struct gt_cell operator_name(const struct gt_view *view, const struct sur
     return gt_cell_text(gt_store_string(view->store, view->store->cpu_ops.name[row]));
 }
 
-/* For gaps that the CPU is to blame for: the call that took most of it, else where the launch came from. */
-static struct gt_cell meanwhile(const struct gt_view *view, const struct surroundings *around,
-                                const struct gt_idle_gap *gap, uint32_t call) {
-    if (gap->cause != GT_IDLE_SYNC && gap->cause != GT_IDLE_HOST)
-        return gt_cell_null();
-    if (call != GT_NO_ROW)
-        return call_name(view, call);
-    struct gt_cell cell = operator_name(view, around, gap);
-    return cell.type == GPUTIME_CELL_NULL ? range_name(view, gap) : cell;
+/* For gaps that the CPU is to blame for: the call that took most of it, else the code, as idle_work has it. */
+static struct gt_cell meanwhile(const struct gt_view *view, const struct surroundings *around, size_t gap) {
+    if (around->calls[gap] != GT_NO_ROW)
+        return call_name(view, around->calls[gap]);
+    return around->work[gap] ? gt_cell_text(gt_outer_code_text(view, around->work[gap])) : gt_cell_null();
 }
 
 static void add_gap(const struct gt_view *view, struct gt_table *table, const struct surroundings *around,
-                    const struct gt_idle_gap *gap, uint32_t call) {
+                    const struct gt_idle *idle, size_t index) {
+    const struct gt_idle_gap *gap = &idle->gaps[index];
     struct gt_cell *cell = gt_table_row(table);
     *cell++ = gt_cell_int(view->devices[gap->device].id);
     *cell++ = gt_cell_time(view, gap->start_ns);
@@ -241,13 +240,28 @@ static void add_gap(const struct gt_view *view, struct gt_table *table, const st
     *cell++ =
         gap->cause == GT_IDLE_HOST ? gt_cell_text(gt_str_of(gt_host_activity_names[gap->activity])) : gt_cell_null();
     *cell++ = gt_cell_half(gap->twice_recoverable_ns);
-    *cell++ = meanwhile(view, around, gap, call);
+    *cell++ = meanwhile(view, around, index);
     *cell++ = range_name(view, gap);
     *cell++ = operator_name(view, around, gap);
 }
 
+/* The operators around the launches behind the gaps that are kept, as gt_operators_of_calls has them. */
+static uint32_t *operators_of_gaps(const struct gt_view *view, const struct gt_idle *idle, const uint8_t *is_kept) {
+    uint8_t *is_wanted = gt_alloc_array(view->store->calls.count, 1);
+    for (size_t i = 0; i < idle->count && is_wanted; i++)
+        if (is_kept[i] && idle->gaps[i].call != GT_NO_ROW)
+            is_wanted[idle->gaps[i].call] = 1;
+    uint32_t *operators = is_wanted ? gt_operators_of_calls(view, is_wanted) : NULL;
+    gt_free(is_wanted);
+    return operators;
+}
+
 /* Longest first, then by device and start, which is the order they come in. */
-static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, struct gt_table *table) {
+static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, const gt_strid *work,
+                     struct gt_section *section) {
+    struct gt_table *table =
+        gt_section_table(section, "gaps", "Longest idle gaps", gap_columns, GT_ARRAY_COUNT(gap_columns));
+    table->screen_limit = 10;
     size_t kept = gt_table_rows_wanted(view, table, idle->count);
     struct gt_radix_item *order = gt_alloc_array(idle->count, sizeof *order);
     uint8_t *is_kept = gt_alloc_array(idle->count, 1);
@@ -258,10 +272,11 @@ static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, str
         is_kept[order[i].value] = 1;
     struct surroundings around = {0};
     if (ok)
-        around = (struct surroundings){gt_meanwhile_calls(view, idle, is_kept), gt_operators_of_calls(view)};
+        around = (struct surroundings){work, gt_meanwhile_calls(view, idle, is_kept),
+                                       operators_of_gaps(view, idle, is_kept)};
     ok = ok && around.calls && around.operators;
     for (size_t i = 0; i < kept && ok; i++)
-        add_gap(view, table, &around, &idle->gaps[order[i].value], around.calls[order[i].value]);
+        add_gap(view, table, &around, idle, order[i].value);
     table->total_rows = idle->count;
     gt_free(around.calls);
     gt_free(around.operators);
@@ -286,11 +301,12 @@ enum gt_status gt_gaps_run(const struct gt_view *view, struct gt_section *sectio
     if (view->device_count < 2)
         gt_table_for(section, tables.all, GT_FOR_DATA);
     add_sums(view, idle, &tables);
-    enum gt_status status = gt_idle_work_add(view, idle, section, err);
-    struct gt_table *gaps =
-        gt_section_table(section, "gaps", "Longest idle gaps", gap_columns, GT_ARRAY_COUNT(gap_columns));
-    gaps->screen_limit = 10;
-    if (status == GT_OK && (!add_gaps(view, idle, gaps) || !add_spreads(view, idle, section)))
+    gt_strid *work = gt_outer_code_names(view, idle);
+    enum gt_status status = work ? gt_idle_work_add(view, idle, work, section, err) : gt_fail_memory(err);
+    if (status == GT_OK && !add_spreads(view, idle, section))
         status = gt_fail_memory(err);
+    if (status == GT_OK && gt_table_is_wanted(view, "gaps") && !add_gaps(view, idle, work, section))
+        status = gt_fail_memory(err);
+    gt_free(work);
     return status;
 }

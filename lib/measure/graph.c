@@ -9,7 +9,8 @@
 #include "base/num.h"
 #include "measure/measure.h"
 
-#define NON_GPU "CPU(non-GPU)"
+#define NON_GPU  "CPU(non-GPU)"
+#define SHARE_OF "busy and non-GPU time" /* the elapsed time, unless that is given and shorter than the work took */
 
 /* Ops of one name and category; in a bar, of one category alone. */
 struct work {
@@ -39,7 +40,7 @@ static const struct gt_report_column bar_columns[] = {
     {"instances", "Instances", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"elapsed_ns", "Elapsed", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"total_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
-    {"share", "Share", GT_UNIT_SHARE, "elapsed time", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
+    {"share", "Share", GT_UNIT_SHARE, SHARE_OF, GT_COLUMN_BAR | GT_COLUMN_WHOLE},
 };
 
 static const struct gt_report_column name_columns[] = {
@@ -56,7 +57,7 @@ static const struct gt_report_column run_columns[] = {
     {"elapsed_ns", "Elapsed", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"busy_ns", "GPU busy", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"non_gpu_ns", "Non-GPU", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
-    {"busy_share", "Busy", GT_UNIT_SHARE, "elapsed time", 0},
+    {"busy_share", "Busy", GT_UNIT_SHARE, SHARE_OF, 0},
     {"is_given", "Elapsed time given", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
 };
 
@@ -66,7 +67,7 @@ static const struct gt_report_column device_columns[] = {
     {"elapsed_ns", "Elapsed", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"busy_ns", "GPU busy", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"non_gpu_ns", "Non-GPU", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
-    {"busy_share", "Busy", GT_UNIT_SHARE, "elapsed time", 0},
+    {"busy_share", "Busy", GT_UNIT_SHARE, SHARE_OF, 0},
 };
 
 /* ---- sums by name and category ---- */
@@ -302,12 +303,24 @@ static void add_run(const struct gt_view *view, struct gt_section *section, cons
         *cell++ = gt_cell_share((double)run->busy_ns, (double)(run->busy_ns + run->non_gpu_ns));
         *cell++ = gt_cell_int(run->is_given);
     }
+}
+
+static void note_oddities(const struct gt_view *view, struct gt_section *section, const struct run *run) {
+    struct gt_arena *arena = &section->report->arena;
+    char given[GT_NUM_MAX];
+    gt_num_format_duration(given, (double)run->elapsed_ns);
+    if (view->device_count > 1)
+        gt_section_note(section, GT_FOR_ALL,
+                        gt_arena_printf(arena,
+                                        "Times are means over %zu GPUs; instances and ops are those of all of them.",
+                                        view->device_count));
     if (run->short_devices && !view->is_summed)
         gt_section_note(section, GT_FOR_ALL,
-                        gt_arena_printf(&section->report->arena,
-                                        "The elapsed time given (%s) is shorter than the time %zu of %zu GPUs worked: "
-                                        "their non-GPU time counts as 0.",
-                                        view->run.elapsed, run->short_devices, run->device_count));
+                        gt_arena_printf(arena,
+                                        "The elapsed time given (%s) is shorter than the time that %zu of %zu GPU%s "
+                                        "worked: their non-GPU time counts as 0, and shares are of the work.",
+                                        given, run->short_devices, run->device_count,
+                                        run->device_count == 1 ? "" : "s"));
 }
 
 enum gt_status gt_graph_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
@@ -323,6 +336,7 @@ enum gt_status gt_graph_run(const struct gt_view *view, struct gt_section *secti
     ok = ok && (view->is_summed || (add_non_gpu(&sums.bars, &run) && add_non_gpu(&sums.names, &run)));
     if (ok) {
         add_run(view, section, &run);
+        note_oddities(view, section, &run);
         add_devices(view, section, &run);
         add_works(view, section, &run, &sums);
     }

@@ -103,17 +103,6 @@ static uint8_t *new_blocking_calls(const struct gt_store *store) {
     return is_blocking;
 }
 
-uint8_t *gt_telling_ranges_new(const struct gt_view *view) {
-    const struct gt_ranges *ranges = &view->store->ranges;
-    uint8_t *is_telling = gt_alloc_array(ranges->count, 1);
-    for (size_t i = 0; i < ranges->count && is_telling; i++)
-        is_telling[i] = ranges->kind[i] != GT_RANGE_MARK && ranges->kind[i] != GT_RANGE_GPU;
-    for (size_t i = 0; i < view->labels->step_count && is_telling; i++)
-        if (view->labels->steps[i].range < ranges->count)
-            is_telling[view->labels->steps[i].range] = 0;
-    return is_telling;
-}
-
 /* Late gaps become sync, or host with its activity. */
 static void judge_late_gaps(struct gt_idle *idle, const struct gt_stretch *stretches, const int64_t *blocked_ns,
                             const int64_t *api_ns, const int64_t *range_ns) {
@@ -134,26 +123,22 @@ static bool measure_stretches(const struct gt_view *view, struct gt_idle *idle, 
                               size_t count) {
     const struct gt_store *store = view->store;
     struct gt_cover cover = {0};
-    uint8_t *is_blocking = new_blocking_calls(store), *is_telling = gt_telling_ranges_new(view);
+    uint8_t *is_blocking = new_blocking_calls(store);
     int64_t *covered_ns = gt_alloc_array(count, 3 * sizeof *covered_ns);
     struct gt_cover_table calls = {store->calls.count, store->calls.start_ns, store->calls.end_ns, store->calls.thread,
                                    NULL};
     struct gt_cover_table blocking = calls;
     blocking.wanted = is_blocking;
-    struct gt_cover_table telling[] = {
-        {store->ranges.count, store->ranges.start_ns, store->ranges.end_ns, store->ranges.thread, is_telling},
-        {store->cpu_ops.count, store->cpu_ops.start_ns, store->cpu_ops.end_ns, store->cpu_ops.thread, NULL},
-    };
-    bool ok =
-        is_blocking && is_telling && covered_ns && gt_cover_init(&cover, stretches, count, store->threads.count) &&
-        gt_cover_measure(&cover, &blocking, 1, covered_ns) && gt_cover_measure(&cover, &calls, 1, covered_ns + count) &&
-        gt_cover_measure(&cover, telling, GT_ARRAY_COUNT(telling), covered_ns + 2 * count);
+    const struct gt_outers *outers = &idle->outers;
+    struct gt_cover_table code = {outers->count, outers->start_ns, outers->end_ns, outers->thread, NULL};
+    bool ok = is_blocking && covered_ns && gt_cover_init(&cover, stretches, count, store->threads.count) &&
+              gt_cover_measure(&cover, &blocking, covered_ns) && gt_cover_measure(&cover, &calls, covered_ns + count) &&
+              gt_cover_measure(&cover, &code, covered_ns + 2 * count);
     if (ok)
         judge_late_gaps(idle, stretches, covered_ns, covered_ns + count, covered_ns + 2 * count);
     gt_cover_release(&cover);
     gt_free(covered_ns);
     gt_free(is_blocking);
-    gt_free(is_telling);
     return ok;
 }
 
@@ -170,7 +155,7 @@ static bool judge_late(const struct gt_view *view, struct gt_idle *idle) {
             stretches[s++] =
                 (struct gt_stretch){idle->gaps[i].start_ns, view->store->calls.start_ns[idle->gaps[i].call],
                                     view->store->calls.thread[idle->gaps[i].call]};
-    bool ok = stretches && measure_stretches(view, idle, stretches, count);
+    bool ok = stretches && gt_outers_init(&idle->outers, view) && measure_stretches(view, idle, stretches, count);
     gt_free(stretches);
     return ok;
 }
@@ -246,5 +231,6 @@ enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, st
 
 void gt_idle_release(struct gt_idle *idle) {
     gt_free(idle->gaps);
+    gt_outers_release(&idle->outers);
     *idle = (struct gt_idle){0};
 }

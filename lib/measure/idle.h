@@ -2,7 +2,7 @@
 #ifndef GT_MEASURE_IDLE_H
 #define GT_MEASURE_IDLE_H
 
-#include "events/view.h"
+#include "measure/outers.h"
 
 enum gt_idle_cause {
     GT_IDLE_SYNC,       /* the launching thread waited in a blocking call */
@@ -33,6 +33,7 @@ struct gt_idle_gap {
 struct gt_idle {
     struct gt_idle_gap *gaps; /* by device, then start */
     size_t count;
+    struct gt_outers outers; /* empty where no launch was late */
 };
 
 enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err);
@@ -43,8 +44,9 @@ static inline uint32_t gt_idle_gap_step(const struct gt_view *view, const struct
     return gap->next == GT_NO_ROW ? GT_NO_ROW : view->labels->op_step[view->row[gap->next]];
 }
 
-/* One byte for each range of the store, not 0 where it says something about the code that ran: not marks, and not
-   steps, which enclose everything. Free with gt_free; NULL: memory was short. */
-uint8_t *gt_telling_ranges_new(const struct gt_view *view);
+/* Whether the CPU is to blame: its launch came late. Such gaps have a call. */
+static inline bool gt_idle_gap_is_of_cpu(const struct gt_idle_gap *gap) {
+    return gap->cause == GT_IDLE_SYNC || gap->cause == GT_IDLE_HOST;
+}
 
 #endif

@@ -218,5 +218,6 @@ static enum gt_status launches_by_kernel(const struct gt_view *view, struct gt_s
 
 enum gt_status gt_launches_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     enum gt_status status = launches_by_api(view, section, err);
-    return status == GT_OK ? launches_by_kernel(view, section, err) : status;
+    return status == GT_OK && gt_table_is_wanted(view, "kernel_launches") ? launches_by_kernel(view, section, err)
+                                                                          : status;
 }

@@ -112,6 +112,10 @@ size_t gt_rows_wanted(const struct gt_view *view, const char *table, size_t coun
     return shape.limit > 0 && (uint64_t)shape.limit < count ? (size_t)shape.limit : count;
 }
 
+bool gt_table_is_wanted(const struct gt_view *view, const char *table) {
+    return gt_shape_of(table, view->options->shapes, view->options->shape_count).absent <= 0;
+}
+
 size_t gt_table_rows_wanted(const struct gt_view *view, const struct gt_table *table, size_t count) {
     return gt_rows_wanted(view, table->key, count);
 }

@@ -107,6 +107,8 @@ void gt_table_for(struct gt_section *section, const struct gt_table *table, uint
    its order alone. Keeps tables of millions of gaps out of memory where ten are asked for. */
 size_t gt_rows_wanted(const struct gt_view *view, const char *table, size_t count); /* table: its key */
 size_t gt_table_rows_wanted(const struct gt_view *view, const struct gt_table *table, size_t count);
+/* false: nobody will look at it. For tables that cost more than the rest of their analysis. */
+bool gt_table_is_wanted(const struct gt_view *view, const char *table);
 
 /* A group of facts. Analyses that state the same fact may run together: what the section has already is left out, and
    the block is made for the first that is new. */

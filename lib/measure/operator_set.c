@@ -36,20 +36,24 @@ static bool sort_intervals(struct gt_radix_item *items, size_t count, const int6
     return ok && gt_radix_sort(items, count);
 }
 
-static bool sweep_init(struct sweep *sweep, const struct gt_view *view, const uint8_t *is_wanted) {
-    const struct gt_store *store = view->store;
+static bool sweep_init(struct sweep *sweep, const struct gt_store *store, const uint8_t *is_wanted) {
+    int64_t latest_start_ns = INT64_MIN, earliest_end_ns = INT64_MAX;
     *sweep = (struct sweep){.store = store};
     sweep->operators = gt_alloc_array(store->cpu_ops.count, sizeof *sweep->operators);
     sweep->calls = gt_alloc_array(store->calls.count, sizeof *sweep->calls);
     sweep->open = gt_alloc_array(store->cpu_ops.count, sizeof *sweep->open);
     if (!sweep->operators || !sweep->calls || !sweep->open)
         return false;
-    for (uint32_t i = 0; i < store->cpu_ops.count; i++)
-        if (store->cpu_ops.thread[i] != GT_NO_TRACK)
-            sweep->operators[sweep->operator_count++].value = i;
     for (uint32_t i = 0; i < store->calls.count; i++)
-        if (is_wanted[i] && store->calls.thread[i] != GT_NO_TRACK)
+        if (is_wanted[i] && store->calls.thread[i] != GT_NO_TRACK) {
             sweep->calls[sweep->call_count++].value = i;
+            latest_start_ns = store->calls.start_ns[i] > latest_start_ns ? store->calls.start_ns[i] : latest_start_ns;
+            earliest_end_ns = store->calls.end_ns[i] < earliest_end_ns ? store->calls.end_ns[i] : earliest_end_ns;
+        }
+    for (uint32_t i = 0; i < store->cpu_ops.count; i++)
+        if (store->cpu_ops.thread[i] != GT_NO_TRACK && store->cpu_ops.start_ns[i] <= latest_start_ns &&
+            store->cpu_ops.end_ns[i] >= earliest_end_ns)
+            sweep->operators[sweep->operator_count++].value = i;
     return sort_intervals(sweep->operators, sweep->operator_count, store->cpu_ops.start_ns, store->cpu_ops.end_ns,
                           store->cpu_ops.thread) &&
            sort_intervals(sweep->calls, sweep->call_count, store->calls.start_ns, store->calls.end_ns,
@@ -88,23 +92,16 @@ static void run_sweep(struct sweep *sweep, uint32_t *operators) {
     }
 }
 
-uint32_t *gt_operators_of_calls(const struct gt_view *view) {
+uint32_t *gt_operators_of_calls(const struct gt_view *view, const uint8_t *is_wanted) {
     size_t call_count = view->store->calls.count;
     uint32_t *operators = gt_alloc_array(call_count, sizeof *operators);
-    uint8_t *is_wanted = gt_alloc_array(call_count, 1);
     struct sweep sweep = {.store = view->store};
     for (size_t i = 0; i < call_count && operators; i++)
         operators[i] = GT_NO_ROW;
-    for (size_t i = 0; i < view->op_count && is_wanted && view->store->cpu_ops.count; i++) {
-        uint32_t call = view->labels->op_call[view->row[i]];
-        if (call != GT_NO_ROW)
-            is_wanted[call] = 1;
-    }
-    bool ok = operators && is_wanted && (view->store->cpu_ops.count == 0 || sweep_init(&sweep, view, is_wanted));
+    bool ok = operators && (view->store->cpu_ops.count == 0 || sweep_init(&sweep, view->store, is_wanted));
     if (ok)
         run_sweep(&sweep, operators);
     sweep_release(&sweep);
-    gt_free(is_wanted);
     if (!ok) {
         gt_free(operators);
         operators = NULL;

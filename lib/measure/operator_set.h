@@ -5,8 +5,8 @@
 #include "events/view.h"
 
 /* By call: row of the innermost operator of its thread that encloses it (latest start, then earliest end, then later
-   row), GT_NO_ROW if there is none. Only calls that launched an op of the view have one. To be freed with gt_free;
-   NULL: memory was short. Radix sorts and one pass. */
-uint32_t *gt_operators_of_calls(const struct gt_view *view);
+   row), GT_NO_ROW if there is none. Only calls with a byte that is not 0 have one. To be freed with gt_free; NULL:
+   memory was short. Radix sorts and one pass, over the operators between the first and the last of these calls. */
+uint32_t *gt_operators_of_calls(const struct gt_view *view, const uint8_t *is_wanted);
 
 #endif

@@ -66,8 +66,20 @@ static void add_rows(const struct gt_view *view, struct gt_table *table, struct 
     }
 }
 
+/* One byte for each call, not 0 where it launched an op of the view. */
+static uint8_t *new_launches(const struct gt_view *view) {
+    uint8_t *is_launch = gt_alloc_array(view->store->calls.count, 1);
+    for (size_t i = 0; i < view->op_count && is_launch; i++) {
+        uint32_t call = view->labels->op_call[view->row[i]];
+        if (call != GT_NO_ROW)
+            is_launch[call] = 1;
+    }
+    return is_launch;
+}
+
 enum gt_status gt_operators_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    uint32_t *operators = gt_operators_of_calls(view);
+    uint8_t *is_launch = new_launches(view);
+    uint32_t *operators = is_launch ? gt_operators_of_calls(view, is_launch) : NULL;
     struct row *rows = gt_alloc_array(view->store->strings.count, sizeof *rows);
     uint8_t *seen_calls = gt_alloc_array(view->store->calls.count, 1);
     bool ok = operators && rows && seen_calls;
@@ -76,6 +88,7 @@ enum gt_status gt_operators_run(const struct gt_view *view, struct gt_section *s
     table->screen_limit = 10;
     if (ok)
         add_rows(view, table, rows, sum_ops(view, operators, rows, seen_calls));
+    gt_free(is_launch);
     gt_free(operators);
     gt_free(rows);
     gt_free(seen_calls);

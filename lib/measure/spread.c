@@ -7,7 +7,10 @@
 #include "base/mem.h"
 #include "measure/measure.h"
 
-enum { FEWEST_STEPS = 3 }; /* two say nothing about the next */
+enum {
+    FEWEST_STEPS = 3, /* two say nothing about the next */
+    MOST_PLACES = 4   /* of a table of steps and sets, for each item: what it may take of memory */
+};
 
 static const struct gt_report_column columns[] = {
     {"table", "Table", GT_UNIT_NONE, NULL, 0},
@@ -136,7 +139,7 @@ bool gt_spread_measure(const struct gt_view *view, const struct gt_spread_source
         return true;
     uint8_t *has_ops = gt_alloc_array(all_steps, 1);
     struct moments *moments = gt_alloc_array(source->set_count, sizeof *moments);
-    bool is_small = source->set_count <= source->item_count / all_steps;
+    bool is_small = source->set_count <= MOST_PLACES * source->item_count / all_steps;
     bool ok = has_ops && moments &&
               (is_small ? sum_by_table(moments, source, all_steps) : sum_by_order(moments, source, all_steps));
     size_t steps = ok ? count_steps(view, has_ops) : 0;

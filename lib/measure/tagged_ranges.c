@@ -22,65 +22,79 @@ static bool is_tag(struct gt_str tag, struct gt_str name, struct gt_str domain) 
            (name.len == 0 || memcmp(tag.ptr + domain.len + 1, name.ptr, name.len) == 0);
 }
 
+/* A name that may be meant. Names are long where frameworks make them, so what counts is how much of the tag is
+   somewhere in it, then whether it has the work that an iteration has, and how much else is in it at last. */
+struct like {
+    struct gt_str name;
+    size_t within, distance;
+    bool has_work;
+};
+
 /* Names like the tag, the most similar first. */
 struct likeness {
     struct gt_str tag;
-    struct {
-        struct gt_str name;
-        size_t distance;
-    } items[LISTED_NAMES];
+    struct like items[LISTED_NAMES];
     size_t count, compared;
 };
 
-static void offer(struct likeness *likeness, struct gt_str name) {
+static bool is_nearer(const struct like *a, const struct like *b) {
+    if (a->within != b->within)
+        return a->within < b->within;
+    return a->has_work != b->has_work ? a->has_work : a->distance < b->distance;
+}
+
+static void offer(struct likeness *likeness, struct gt_str name, bool has_work) {
     if (likeness->compared++ >= COMPARED_NAMES)
         return;
-    size_t distance = gt_str_distance_nocase(likeness->tag, name);
+    const struct like like = {name, gt_str_distance_within_nocase(name, likeness->tag),
+                              gt_str_distance_nocase(likeness->tag, name), has_work};
     size_t place = likeness->count;
     for (size_t i = 0; i < likeness->count; i++)
         if (gt_str_eq(likeness->items[i].name, name))
             return;
-    while (place > 0 && likeness->items[place - 1].distance > distance)
+    while (place > 0 && is_nearer(&like, &likeness->items[place - 1]))
         place--;
     if (place == LISTED_NAMES)
         return;
     size_t kept = likeness->count < LISTED_NAMES ? likeness->count : LISTED_NAMES - 1;
     memmove(&likeness->items[place + 1], &likeness->items[place], (kept - place) * sizeof *likeness->items);
-    likeness->items[place].name = name;
-    likeness->items[place].distance = distance;
+    likeness->items[place] = like;
     likeness->count = kept + 1;
 }
 
-/* Names by string id, each once. */
+/* Names of projected work by string id, each once. */
 static bool offer_all(struct likeness *likeness, const struct gt_store *store, const gt_strid *names, size_t count) {
     bool *is_offered = gt_alloc_array(store->strings.count, sizeof *is_offered);
     for (size_t i = 0; i < count && is_offered; i++) {
         if (!is_offered[names[i]])
-            offer(likeness, gt_store_string(store, names[i]));
+            offer(likeness, gt_store_string(store, names[i]), true);
         is_offered[names[i]] = true;
     }
     gt_free(is_offered);
     return is_offered != NULL;
 }
 
-static enum gt_status fail_tag(const struct gt_store *store, const char *tag, struct gt_error *err) {
+/* set: NULL where the input has projections alone. */
+static enum gt_status fail_tag(const struct gt_store *store, const struct gt_range_set *set, const char *tag,
+                               struct gt_error *err) {
     struct likeness found = {.tag = gt_str_of(tag)}, *likeness = &found;
-    if (!offer_all(likeness, store, store->ranges.name, store->ranges.count) ||
-        !offer_all(likeness, store, store->projections.name, store->projections.count) ||
-        !offer_all(likeness, store, store->projection_groups.name, store->projection_groups.count))
+    for (size_t i = 0; set && i < set->name_count; i++)
+        offer(likeness, set->names[i].name, set->names[i].ops > 0);
+    if (!set && (!offer_all(likeness, store, store->projections.name, store->projections.count) ||
+                 !offer_all(likeness, store, store->projection_groups.name, store->projection_groups.count)))
         return gt_fail_memory(err);
     struct gt_arena arena = {0};
     struct gt_str list = GT_STR("");
     for (size_t i = 0; i < likeness->count; i++) {
-        struct gt_str name = likeness->items[i].name;
-        list = gt_arena_printf(&arena, "%s%s'%.*s%s'", list.ptr, i ? ", " : "",
-                               (int)(name.len < LISTED_BYTES ? name.len : LISTED_BYTES), name.ptr,
-                               name.len > LISTED_BYTES ? "..." : "");
+        struct gt_str name = likeness->items[i].name, kept = gt_str_cut(name, LISTED_BYTES);
+        const char *lead = i ? ", " : likeness->count == 1 ? "the most similar is " : "the most similar are ";
+        list = gt_arena_printf(&arena, "%s%s'%.*s%s'", list.ptr, lead, (int)kept.len, kept.ptr,
+                               kept.len < name.len ? "..." : "");
     }
     enum gt_status status = gt_arena_failed(&arena)
                                 ? gt_fail_memory(err)
-                                : gt_fail_usage(err, "no range is called '%.200s'; the most similar %s %s",
-                                                likeness->tag.ptr, likeness->count == 1 ? "is" : "are", list.ptr);
+                                : gt_fail_usage(err, "no range is called '%.200s'; %s%s'gputime ranges' lists all",
+                                                likeness->tag.ptr, list.ptr, list.len ? "; " : "");
     gt_arena_release(&arena);
     return status;
 }
@@ -117,8 +131,12 @@ static enum gt_status search_ranges(struct search *search, const struct gt_view 
     if (!set)
         return err->code;
     bool *bears_tag = gt_alloc_array(set->name_count, sizeof *bears_tag);
-    for (size_t i = 0; i < set->name_count && bears_tag; i++)
+    search->found->total_ns = set->total_ns;
+    for (size_t i = 0; i < set->name_count && bears_tag; i++) {
         search->is_known |= bears_tag[i] = is_tag(search->tag, set->names[i].name, set->names[i].domain);
+        if (bears_tag[i])
+            search->found->inside_ns = gt_ns_add(search->found->inside_ns, set->names[i].sum_ns);
+    }
     for (size_t i = 0; i < ranges->count && bears_tag; i++)
         if (set->name_of[i] != GT_NO_ROW && bears_tag[set->name_of[i]] && set->uses[i].ops)
             add_range(search, view->store, ranges->thread[i],
@@ -169,7 +187,7 @@ enum gt_status gt_tagged_ranges_find(const struct gt_view *view, const char *tag
     else
         search_sums(&search, store);
     if (status == GT_OK && !search.is_known)
-        status = fail_tag(store, tag, err);
+        status = fail_tag(store, has_own ? gt_shared_ranges(view, err) : NULL, tag, err);
     found->state = !has_own && gt_range_projected_is_part(view) ? GT_TAGGED_UNKNOWN
                    : found->count                               ? GT_TAGGED_FOUND
                                                                 : GT_TAGGED_IDLE;

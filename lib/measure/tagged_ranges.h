@@ -16,6 +16,8 @@ struct gt_tagged_ranges {
     int64_t count;        /* with work on the GPU */
     int64_t most;         /* of one thread: the iterations, when every thread runs the same ones */
     int64_t projected_ns; /* last end - first start of the work of each, summed */
+
+    int64_t total_ns, inside_ns; /* time of all selected ops and of theirs; 0 where projections alone tell of ranges */
 };
 
 /* The tag is a name, or "domain:name". A tag that no range bears is a usage error that lists the most similar names. */

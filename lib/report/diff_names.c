@@ -13,6 +13,8 @@ static bool is_word(char c) {
 static size_t architecture_bytes(struct gt_str text) {
     static const char *const words[] = {"volta", "turing", "ampere", "ada", "hopper", "blackwell", "maxwell", "pascal"};
     static const char *const prefixes[] = {"sm_", "sm", "gfx", "compute_", "arch_"};
+    if (!text.len || !memchr("vtahbmpsgc", text.ptr[0], 10)) /* the letters that they begin with */
+        return 0;
     for (size_t i = 0; i < COUNT(prefixes); i++) {
         size_t bytes = strlen(prefixes[i]), digits = bytes;
         if (!gt_str_starts(text, gt_str_of(prefixes[i])))
@@ -38,6 +40,8 @@ static bool is_type(struct gt_str letters, struct gt_str digits) {
     static const char *const types[] = {"f", "bf", "fp", "tf", "int", "uint", "float", "u", "i", "e", "m"};
     static const char *const sizes[] = {"2", "3", "4", "5", "8", "16", "32", "64"};
     bool is_known = false, is_size = false;
+    if (!letters.len || letters.len > 5 || digits.len > 2) /* longer than any of them */
+        return false;
     for (size_t i = 0; i < COUNT(types); i++)
         is_known |= gt_str_eq(letters, gt_str_of(types[i]));
     for (size_t i = 0; i < COUNT(sizes); i++)

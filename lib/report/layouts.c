@@ -88,7 +88,8 @@ const struct gt_layout gt_layouts[] = {
                {.head = "",
                 .table = "launch_rate",
                 .limit = 1,
-                .row = "Launches: {count} kernels, {per_second:.0} a second; median kernel {median_ns/1000:.2} us\n"},
+                .row = "Launches: {count} kernels, {per_second:.0}/s in {window_ns/1000000:.1} ms without pauses; "
+                       "median kernel {median_ns/1000:.2} us\n"},
                {.head = "",
                 .table = "accounting",
                 .sort = "idle_ns",

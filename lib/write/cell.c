@@ -13,7 +13,9 @@ static const struct scale time_scales[] = {{"ns", 0}, {"us", 3}, {"ms", 6}, {"s"
 static const struct scale byte_scales[] = {{"B", 0}, {"kB", 3}, {"MB", 6}, {"GB", 9}, {"TB", 12}};
 static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12};
 
-#define VARIED_DECADES 6 /* a column that spans more shows 0.00 or seven digits in any one unit */
+#define VARIED_DECADES 6 /* a column that spans more shows 0.00 or seven digits in most units */
+#define LONGEST_DIGITS 6 /* before the point, for a unit in which all values of such a column are seen */
+#define FINEST_DIGITS  3 /* behind it */
 #define WIDE_DECADES   4 /* of the largest value above its unit: time for the next unit */
 #define DIGITS         5 /* that a number needs; more decimals only widen the column */
 
@@ -164,16 +166,18 @@ static void count_decades(const struct gt_table *table, size_t column, size_t ro
 /* Durations that people compare share a unit: sums with sums, statistics of single events with each other. */
 static bool share_unit(const struct gt_report_column *a, const struct gt_report_column *b) {
     const uint32_t kinds = GT_COLUMN_SINGLE | GT_COLUMN_MOMENT | GT_COLUMN_EDGE;
-    return a == b || (a->unit == GT_UNIT_NS && b->unit == GT_UNIT_NS && (a->flags & kinds) == (b->flags & kinds) &&
-                      !((a->flags | b->flags) & GT_COLUMN_DETAIL));
+    return a->unit == GT_UNIT_NS && b->unit == GT_UNIT_NS && (a->flags & kinds) == (b->flags & kinds);
 }
 
 static struct spread measure_spread(const struct gt_table *table, size_t column, size_t rows) {
     size_t counts[DECADES] = {0}, total = 0;
     struct spread spread = {.smallest = DECADES};
-    for (size_t c = 0; c < table->column_count; c++)
-        if (share_unit(&table->columns[column], &table->columns[c]))
-            count_decades(table, c, rows, &spread, counts);
+    struct gt_shown shown;
+    gt_shown_init(&shown, table);
+    count_decades(table, column, rows, &spread, counts);
+    for (size_t i = 0; i < shown.column_count; i++)
+        if (shown.columns[i] != column && share_unit(&table->columns[column], &table->columns[shown.columns[i]]))
+            count_decades(table, shown.columns[i], rows, &spread, counts);
     for (int decade = 0; decade < DECADES; decade++) {
         total += counts[decade];
         if (counts[decade]) {
@@ -214,6 +218,22 @@ static void choose_scale(struct gt_column_style *style, const struct spread *spr
         style->decimals = most > 1 ? most : 1;
 }
 
+/* Values far apart still add up before the reader's eyes if there is a unit in which none vanishes and none is too
+   long. false: there is none. */
+static bool choose_wide_scale(struct gt_column_style *style, const struct spread *spread, const struct scale *scales,
+                              size_t count) {
+    for (size_t i = count; i-- > 1;) {
+        if (spread->largest - scales[i].digits < LONGEST_DIGITS &&
+            spread->smallest - scales[i].digits >= -FINEST_DIGITS) {
+            style->scale = scales[i].name;
+            style->digits = scales[i].digits;
+            style->decimals = FINEST_DIGITS;
+            return true;
+        }
+    }
+    return false;
+}
+
 static void choose_time_style(struct gt_column_style *style, const struct spread *spread, uint32_t flags,
                               enum gputime_choice_unit unit) {
     static const int decimals[] = {0, 2, 3, 6};
@@ -226,8 +246,10 @@ static void choose_time_style(struct gt_column_style *style, const struct spread
         style->scale = "ms";
         style->digits = 6;
         style->decimals = 3;
-    } else if ((flags & GT_COLUMN_EDGE) || spread->largest - spread->smallest >= VARIED_DECADES) {
+    } else if (flags & GT_COLUMN_EDGE) {
         style->is_varied = true;
+    } else if (spread->largest - spread->smallest >= VARIED_DECADES) {
+        style->is_varied = !choose_wide_scale(style, spread, time_scales, sizeof time_scales / sizeof *time_scales);
     } else {
         choose_scale(style, spread, time_scales, sizeof time_scales / sizeof *time_scales);
     }

@@ -1,8 +1,11 @@
 /* The terminal as a writer sees it: colour, charset, wrapped text, rules and bars. */
 #include "write/screen.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
+
+#include "base/num.h"
 
 #define DEFAULT_WIDTH 80
 #define NARROWEST     20
@@ -126,6 +129,16 @@ void gt_screen_wrap(const struct gt_screen *screen, enum gt_ink ink, struct gt_s
     }
     stop_ink(screen, ink);
     gt_screen_newline(screen);
+}
+
+void gt_screen_remainder(const struct gt_screen *screen, size_t rows_hidden, const char *table) {
+    char number[GT_NUM_MAX], line[GT_NUM_MAX + 256];
+    if (!rows_hidden)
+        return;
+    gt_num_format_grouped(number, (int64_t)rows_hidden);
+    snprintf(line, sizeof line, "%s and %s more %s (--table %s --top 0 shows all)", screen->utf8 ? "…" : "...", number,
+             rows_hidden == 1 ? "row" : "rows", table);
+    gt_screen_wrap(screen, GT_INK_DIM, gt_str_of(line), 0, 0);
 }
 
 /* ---- bars ---- */

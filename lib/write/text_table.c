@@ -171,13 +171,8 @@ static void draw_title(const struct gt_text_fit *fitted) {
 
 static void draw_remainder(const struct gt_text_fit *fitted) {
     const struct gt_screen *screen = fitted->screen;
-    char number[GT_NUM_MAX], line[GT_NUM_MAX + 256];
-    if (fitted->shown.rows_hidden) {
-        gt_num_format_grouped(number, (int64_t)fitted->shown.rows_hidden);
-        snprintf(line, sizeof line, "%s and %s more %s (--table %s --top 0 shows all)", screen->utf8 ? "…" : "...",
-                 number, fitted->shown.rows_hidden == 1 ? "row" : "rows", fitted->table->key);
-        gt_screen_wrap(screen, GT_INK_DIM, gt_str_of(line), 0, 0);
-    }
+    char line[256];
+    gt_screen_remainder(screen, fitted->shown.rows_hidden, fitted->table->key);
     if (fitted->dropped) {
         size_t used = (size_t)snprintf(line, sizeof line, "(no room for");
         for (size_t i = fitted->count; i < fitted->count + fitted->dropped && used < sizeof line - 48; i++)

@@ -52,6 +52,7 @@ STEP_KINDS = [  # the clearest first; a trace's steps are all of the first kind 
 SYNC_CALL = re.compile(r"(cuda|cu|hip)(Device|Stream|Event|Ctx)Synchronize")
 BLOCKING_COPY = re.compile(r"(cuda|cu|hip)Mem(cpy|set)(?!.*Async)")
 CALL_SUFFIX = re.compile(r"(_v\d+|_ptsz|_ptds)+$")
+OUTSIDE = "(outside ranges and operators)"
 NSIGHT_SUFFIX = re.compile(r"(_v\d{4,}|_ptsz|_ptds)+$")  # a short version is the driver's own: cuMemcpyDtoH_v2
 
 
@@ -747,7 +748,8 @@ def surroundings(view, a, call, cause):
             longest, spent = other, inside
     if spent > (call.start - a) // 2:
         return result | {"meanwhile": longest.plain_name}
-    return result | ({"meanwhile": around.name} if around else {})  # else the range, which others check
+    work = work_during(view, call, a)
+    return result | {"meanwhile": None if work == OUTSIDE else work}
 
 
 def earlier(trace, kind, call, since):
@@ -890,7 +892,7 @@ def work_during(view, call, a):
     parts = [(max(0, min(end, call.start) - max(start, a)), name) for start, end, name in outermost[first:last]]
     longest = max((length for length, _ in parts), default=0)
     name = next((name for length, name in parts if length == longest and length), "")
-    return (2 * sum(length for length, _ in parts) > call.start - a and name) or "(outside ranges and operators)"
+    return (2 * sum(length for length, _ in parts) > call.start - a and name) or OUTSIDE
 
 
 def idle_work(view):

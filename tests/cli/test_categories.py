@@ -207,6 +207,9 @@ def test_later_files_add_models_and_replace_those_of_the_same_name_and_say_so(gp
         {str(second)}
     text = gputime("list", "rules", *both).stdout.decode()
     assert f"e/m  ({first}; replaced by {second})" in text and f"e/m  ({second})" in text
+    engines = [(row["key"], row["source"]) for row in rows(gputime.json("list", "engines", *both), "engines")]
+    assert ("e,m", str(second)) in engines and ("e,m", str(first)) not in engines
+    assert ("vllm,llama", str(second)) in engines and ("vllm,llama", "built-in") not in engines
 
 
 def test_rules_are_listed_with_where_they_are_from(gputime, tmp_path):
@@ -220,6 +223,11 @@ def test_rules_are_listed_with_where_they_are_from(gputime, tmp_path):
     assert set(models) == {"builtin"} | {f"{e}/{m}" for e in ("vllm", "sglang") for m in ("llama", "ds", "gpt-oss")}
     assert set(models.values()) == {"built-in"}
     assert b"list rules" in gputime("list", "categories").stdout
+    engines = [(row["key"], row["source"]) for row in rows(gputime.json("list", "engines", env=environment), "engines")]
+    built_in = [(f"{e},{m}", "built-in") for e in ("vllm", "sglang") for m in ("llama", "ds", "gpt-oss")]
+    assert engines == built_in + [("mine,model", str(own / "rules.json"))]
+    text = gputime("list", "engines", env=environment).stdout.decode()
+    assert [line.split()[0] for line in text.splitlines()[1:-2]] == [key for key, _ in engines]
     rules_file(own, "{")
     done = gputime("list", "rules", env=environment)
     assert done.returncode == 1 and b"rules.json" in done.stderr and not done.stdout

@@ -216,7 +216,9 @@ def test_every_trace_that_cannot_be_read_is_named(run, folder):
     (["--hist-max", "."], ["'.'"]),
     (["--gap-sort", "p90"], ["transitions", "'p90'", "avg", "stdev"]),
     (["--gap-sort", "+p90"], ["transitions", "'+p90'", "avg", "stdev"]),
-    (["--table", "nothing"], ["'nothing'", "kernels", "accounting"]),
+    (["--table", "nothing"], ["'nothing'", "this command has kernels; 'gputime list analyses'"]),
+    (["--table", "kernel"], ["'kernel'; did you mean 'kernels'? 'gputime list analyses'"]),
+    (["--sort", "m"], ["no column 'm'; it has name, count"]),
 ])
 def test_bad_value_is_named(run, args, words):
     message = error_of(run("kernels", "a.json", *args), USAGE)
@@ -255,6 +257,7 @@ def test_no_arguments_show_a_short_help(run):
 @pytest.mark.parametrize("sort, order", [
     (None, "abcd"), ("count", "abcd"), ("percentage", "abcd"), ("duration", "dcba"), ("avg_ns", "dcba"),
     ("+avg_ns", "abcd"), ("+duration", "abcd"), ("+count", "dcba"), ("+percentage", "dcba"), ("+name", "abcd"),
+    ("Mean", "dcba"), ("+mean", "abcd"), ("av", "dcba"),  # a title, or a beginning that is of one column alone
     ("name", None), ("duration-percentage", None),
 ])
 def test_sort_of_kernels(run, sort, order):
@@ -898,7 +901,7 @@ def test_bash_completes_values(run, bash_script, folder):
     assert complete(bash_script, folder, "gaps", "--gap-sort", "max") == {"max", "maxgap"}
     assert complete(bash_script, folder, "a.json", "-o", "a") == {"a.json"}
     assert complete(bash_script, folder, "a.json", "--top", "") == set()
-    assert complete(bash_script, folder, "list", "") == {"inputs", "analyses", "outputs", "categories", "rules"}
+    assert complete(bash_script, folder, "list", "") == {"inputs", "analyses", "outputs", "categories", "engines", "rules"}
     assert complete(bash_script, folder, "help", "k") == {"kernels"}
     formats = {row["key"] for row in json.loads(text_of(run("list", "outputs", "--json")))["tables"]["outputs"]["rows"]}
     assert complete(bash_script, folder, "--format", "") == formats

@@ -698,3 +698,28 @@ def test_a_real_capture_is_the_same_from_report_and_export(gputime, tmp_path):
     check_csv_in_json(new)
     phases = {row["phase"]: row["total_kernel_time_ms"] for row in new.metrics["nvtx_kernel_phases"]["phases"]}
     assert {"prefill", "decode", "sampling"} <= set(phases)
+
+
+JAX = SHARED / "data/h200/nsys/jax/jax.nsys-rep"
+
+
+@pytest.mark.skipif(not JAX.exists(), reason="needs the captures beside the repository")
+def test_gaps_and_their_sums_tell_the_same_of_the_cpu(gputime):
+    """The thread compiled for 692 of 773 ms, and a range of 45 us was around the launch in the end."""
+    tables = gputime.json("gaps", JAX)["tables"]
+    longest = next(row for row in tables["gaps"]["rows"] if 772_000_000 < row["gap_ns"] < 773_500_000)
+    assert longest["meanwhile"] == "XlaCompileBackend:#module=jit_train_step,program_id=4642#"
+    calls = {row["name"] for row in gputime.json(JAX, "--table", "launches")["tables"]["launches"]["rows"]}
+    sums = collections.Counter()
+    for row in tables["gaps"]["rows"]:
+        if row["cause"] == "host" and row["meanwhile"] not in calls:
+            sums[row["meanwhile"]] += row["gap_ns"]
+    by_name = {row["name"]: row["total_ns"] for row in tables["idle_work"]["rows"]}
+    name = longest["meanwhile"]
+    assert sums[name] == by_name[name] == longest["gap_ns"]
+
+
+@pytest.mark.skipif(not JAX.exists(), reason="needs the captures beside the repository")
+def test_the_rate_says_of_what_time_it_is(gputime, tmp_path):
+    text = gputime("explain", JAX, "--out", tmp_path / "out").stdout.decode()
+    assert "Launches: 1412 kernels, 6993/s in 201.9 ms without pauses; median kernel 28.54 us\n" in text

@@ -159,9 +159,14 @@ def test_seconds_0_or_none_is_the_time_of_gpu_work_where_the_old_tool_says_no_no
 def test_seconds_below_the_busy_time_warn(gputime):
     report = gputime.json("graph", run_of(DEVICES, seconds="0.00001"))
     assert [row["non_gpu_ns"] for row in report["tables"]["graph_devices"]["rows"]] == [0, 500]
-    assert any("shorter than the time 1 of 2 GPUs worked" in note for note in report["inputs"][0]["notes"])
+    notes = report["inputs"][0]["notes"]
+    assert any("given (10 us) is shorter than the time that 1 of 2 GPUs worked" in note for note in notes)
+    assert any(note == "Times are means over 2 GPUs; instances and ops are those of all of them." for note in notes)
+    alone = gputime.json("graph", run_of(DEVICES), "--device", "0")["inputs"][0]
+    assert not any("means over" in note for note in alone["notes"])
     assert b"counts as 0" in gputime("graph", run_of(DEVICES, seconds="0.00001"), "--format", "text").stdout
-    assert not gputime.json("graph", run_of(DEVICES, seconds="1"))["inputs"][0]["notes"]
+    enough = gputime.json("graph", run_of(DEVICES, seconds="1"))["inputs"][0]
+    assert not any("shorter" in note for note in enough["notes"])
 
 
 # ---- files ---------------------------------------------------------------------------------------------------------
@@ -217,7 +222,7 @@ def test_twelve_runs_stay_in_order(gputime, tmp_path):
     listed = [word for line in text.splitlines() for word in line.split()[:1] if word.startswith("llama_")]
     assert listed[:12] == labels
     totals = [line.split()[1:] for line in text.splitlines() if line.startswith("total")]
-    assert [value for line in totals for value in line if value != "s"] == [str(i + 1) for i in range(12)]
+    assert [value for line in totals for value in line if value != "s"] == [f"{i + 1},000.000" for i in range(12)]
     page = gputime("graph", *runs, "--format", "md").stdout.decode()
     assert all(label in page for label in labels)
 

@@ -298,7 +298,54 @@ def test_tags_match_with_and_without_their_domain(gputime, tmp_path, names, tag,
 def test_a_tag_that_does_not_occur(gputime, tmp_path):
     paths = [table_of(tmp_path, [("gemm", 10, 1)]), ranges_of(tmp_path, ["train_step", "optimizer", "Train", "a", "b"])]
     message = error_of(gputime, *paths, "--nvtx-tag", "Train_stop", status=2)
-    assert "no range is called 'Train_stop'; the most similar are 'train_step', 'Train', 'optimizer'" in message
+    assert "no range is called 'Train_stop'; the most similar are 'train_step', 'Train', 'optimizer'; 'gputime ranges'" in message
+    part = ["XlaModule:#hlo_module=jit_train_step,id=46#", "Train", "rain_steps", "a"]
+    ranges_of(tmp_path, part)
+    message = error_of(gputime, *paths, "--nvtx-tag", "JIT_train_step", status=2)
+    assert f"the most similar are '{part[0]}', 'rain_steps'" in message, "the one that contains it is first"
+
+
+def test_names_with_work_are_offered_before_others(gputime, tmp_path):
+    path = two_gpus(tmp_path)
+    trace = json.loads(path.read_text())
+    trace["traceEvents"] += [{"ph": "X", "cat": "user_annotation", "name": name, "ts": 5000, "dur": 1, "pid": 1, "tid": 1}
+                             for name in ("steq", "stek")]
+    path.write_text(json.dumps(trace))
+    assert "similar are 'step', 'steq', 'stek'" in error_of(gputime, path, "--nvtx-tag", "ste", status=2)
+
+
+def test_of_several_inputs_one_may_lack_the_tag(gputime, tmp_path):
+    trace = two_gpus(tmp_path)
+    other = tmp_path / "other.json"
+    other.write_text(trace.read_text().replace('"step"', '"Train"'))
+    report = gputime.json("stats", trace, other, "--nvtx-tag", "step")
+    assert report["facts"]["two.json"]["iteration_ranges"] == 2 and "iteration_ranges" not in report["facts"]["other.json"]
+    assert any("NVTX (no range is called 'step'; the most similar is 'Train';" in note
+               for note in report["inputs"][1]["notes"])
+
+
+def test_an_estimate_below_zero_has_a_reason(gputime, tmp_path):
+    trace = json.loads(two_gpus(tmp_path).read_text())
+    path = tmp_path / "outside.json"
+    outside = {"ph": "X", "cat": "kernel", "name": "gemm", "ts": 500, "dur": 300, "pid": 0, "tid": 7,
+               "args": {"device": 0, "stream": 7}}
+    path.write_text(json.dumps({"traceEvents": trace["traceEvents"] + [outside]}))
+    text = " ".join(text_of(gputime, path, "--nvtx-tag", "step").split())
+    assert "is below zero and says nothing: 300 us of 380 us of GPU work ran outside the ranges." in text
+    assert "below zero" not in text_of(gputime, two_gpus(tmp_path), "--nvtx-tag", "step")
+    paths = [table_of(tmp_path, [("gemm", 1000, 1)]), ranges_of(tmp_path, ["step"])]
+    text = " ".join(text_of(gputime, *paths, "--nvtx-tag", "step").split())
+    assert "kernels ran outside the ranges, or several at a time." in text
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="needs the shared captures")
+def test_tags_of_xla_are_found_by_their_parts(gputime):
+    path = SHARED / "data/h200/nsys/jax/jax.nsys-rep"
+    wanted = "'XlaModule:#hlo_module=jit_train_step,program_id=4642#'"
+    for tag in ("jit_train_step", "jit_step", "jit", "XlaModule", "Train_stp"):
+        assert wanted in error_of(gputime, path, "--nvtx-tag", tag, status=2), tag
+    text = " ".join(text_of(gputime, path, "--nvtx-tag", wanted.strip("'")).split())
+    assert "-580.99 (%)" in text and "of GPU work ran outside the ranges" in text
 
 
 def test_a_tag_without_ranges(gputime, tmp_path):
@@ -433,6 +480,12 @@ def test_two_gpus_count_each_for_itself_since_ranges_do_not_add_up(gputime, tmp_
     assert only["gpus"] == 1 and only["kernel_time_per_iter_ns"] == 30_000 and only["non_hidden_total_ns"] == 0
 
 
+def test_division_by_gpus_is_said(gputime, tmp_path):
+    text = " ".join(text_of(gputime, two_gpus(tmp_path), "--iters", "2").split())
+    assert "per iteration are of one GPU: totals are divided by 2 iterations and 2 GPUs." in text
+    assert "divided by" not in text_of(gputime, two_gpus(tmp_path), "--iters", "2", "--device", "0")
+
+
 def test_another_number_of_gpus_than_the_trace_shows_is_noted(gputime, tmp_path):
     text = " ".join(text_of(gputime, two_gpus(tmp_path), "--gpus", "4").split())
     assert "divided by 4 GPUs, but the trace shows 2" in text
@@ -521,6 +574,18 @@ def test_an_optional_file_that_cannot_be_read_is_noted(gputime, tmp_path, missin
     assert any("mem_time_sum: cannot read '" in note and missing in note for note in notes), notes
 
 
+def test_the_wrong_file_is_noted(gputime, tmp_path):
+    memory = DATA / "nsys-csv/mini_cuda_gpu_mem_time_sum.csv"
+    config = write_config(tmp_path, {"kernel_sum": str(memory)})
+    text = " ".join(text_of(gputime, "--config", config).split())
+    assert "The input has no kernels. Of the tables, cuda_gpu_kern_sum or cuda_gpu_trace have them." in text
+    config.write_text(json.dumps({"inputs": [{"format": "csv", "path": str(DATA / "nsys/extras.nsys-rep")}]}))
+    text = "".join(text_of(gputime, "--config", config).split())
+    assert "'format'iscsv,but" in text and "extras.nsys-rep'isnsys-repandisreadasthat." in text
+    config.write_text(json.dumps({"inputs": [{"format": "CSV", "path": str(memory)}]}))
+    assert "'format'" not in text_of(gputime, "--config", config)
+
+
 def test_needless_arguments_are_noted(gputime, tmp_path):
     table_of(tmp_path, [("gemm", 10, 4)], "k.csv")
     config = write_config(tmp_path, {"kernel_sum": "k.csv"}, {"num_of_iters": 2, "with_header": True, "kernel_name_idx": 8})
@@ -537,7 +602,8 @@ def test_needless_arguments_are_noted(gputime, tmp_path):
     ('{"inputs": [{"path": "k.csv",\n "analysis_args": {"num_of_iter": 3}}]}',
      ["line 2", "unknown key 'num_of_iter'; there are num_of_iters, num_of_gpus, nvtx_tag_of_iter"]),
     ('{"inputs": [{"path": "k.csv", "analysis_args": {"num_of_iters": 0}}]}', ["must be a whole number from 1 on, not 0"]),
-    ('{"inputs": [{"path": "k.csv", "analysis_args": {"num_of_iters": "5"}}]}', ["must be a whole number from 1 on, not 5"]),
+    ('{"inputs": [{"path": "k.csv", "analysis_args": {"num_of_iters": "5"}}]}',
+     ['must be a whole number from 1 on, not the string "5"']),
     ('{"inputs": [{"path": "k.csv", "analysis_args": {"num_of_iters": 1e99}}]}', ["must be a whole number from 1 on"]),
     ('{"inputs": [{"path": ["k.csv"]}]}', ["'path' must be a string, not an array"]),
     ('{"inputs": [{"path": ""}]}', ["'path' must be a string, not empty"]),
@@ -598,9 +664,19 @@ def test_order_and_length_of_the_text(gputime):
     config = CASES / "readme_gpt5b/config.json"
     lines = text_of(gputime, "--config", config, "--sort", "total_ns", "--top", "3").splitlines()
     start = lines.index("Kernel Statistic:") + 2
-    assert [line.split()[0] for line in lines[start:start + 4] if line] == ["fusion", "fp8_gemm", "other_gemm"]
+    assert [line.split()[0] for line in lines[start:start + 3]] == ["fusion", "fp8_gemm", "other_gemm"]
+    assert lines[start + 3].startswith("… and ") and lines[start + 3].endswith("(--table class_stats --top 0 shows all)")
     text = text_of(gputime, "--config", config, "--table", "nccl_stats")
     assert "Kernel Statistic" not in text and "AllGather" in text
+
+
+def test_units_and_columns_of_the_text(gputime):
+    config = CASES / "readme_gpt5b/config.json"
+    text = text_of(gputime, "--config", config, "--unit", "s")
+    assert "Total (s)" in text and "(ms)" not in text
+    text = text_of(gputime, "--config", config, "--columns", "class,total_ns")
+    table = text[text.index("Kernel classes"):]
+    assert table.splitlines()[1].split() == ["Class", "Total", "(ms)"]
 
 
 def test_classes_add_up_to_all_kernels_of_real_traces(gputime, tmp_path):

@@ -283,7 +283,7 @@ static inline struct plain_ops plain_ops_between(const struct world *world, int6
             .device = world->store->devices.id[world->store->lanes.device[ops->lane[row]]],
             .stream = world->store->lanes.stream[ops->lane[row]],
             .lane = ops->lane[row],
-            .class = gt_labels_class(world->labels, row),
+            .class = world->labels->categories[world->labels->op_category[row]].time_class,
         };
     }
     qsort(plain.items, plain.count, sizeof *plain.items, plain_order);

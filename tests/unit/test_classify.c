@@ -595,7 +595,7 @@ static void label_with(struct small_trace *trace, const struct gt_rules *rules) 
 
 static void assert_op(const struct small_trace *trace, uint32_t op, const char *key, enum gt_class time_class) {
     assert_string_equal(trace->labels->categories[trace->labels->op_category[op]].key, key);
-    assert_int_equal(gt_labels_class(trace->labels, op), time_class);
+    assert_int_equal(class_of(trace->labels, op), time_class);
 }
 
 /* The category is the user's, the kind of time is not. */

@@ -184,6 +184,27 @@ static void distance_counts_changed_bytes(void **state) {
     assert_int_equal(gt_str_distance_nocase((struct gt_str){longer, 200}, GT_STR("")), GT_STR_DISTANCE_MAX);
 }
 
+static void distance_within_is_that_of_the_nearest_part(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *needle;
+        size_t distance;
+    } cases[] = {{"", "", 0},
+                 {"", "abc", 3},
+                 {"any", "", 0},
+                 {"module=jit_train_step,id=4", "JIT_train_step", 0},
+                 {"module=jit_train_step,id=4", "train_stp", 1},
+                 {"Train", "Train_step", 5},
+                 {"xyz", "abc", 3}};
+    char longer[GT_STR_SEARCHED_MAX + 4];
+    memset(longer, 'x', sizeof longer);
+    memcpy(longer + GT_STR_SEARCHED_MAX - 2, "step", 4);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(gt_str_distance_within_nocase(gt_str_of(cases[i].text), gt_str_of(cases[i].needle)),
+                         cases[i].distance);
+    assert_int_equal(gt_str_distance_within_nocase((struct gt_str){longer, sizeof longer}, GT_STR("step")), 2);
+}
+
 static void text_is_cut_between_characters(void **state) {
     (void)state;
     static const struct {
@@ -207,7 +228,8 @@ int main(void) {
         cmocka_unit_test(no_error_struct_is_fine),        cmocka_unit_test(text_compares_by_bytes),
         cmocka_unit_test(search_ignores_ascii_case_only), cmocka_unit_test(search_finds_the_first_place),
         cmocka_unit_test(search_folds_letters_only),      cmocka_unit_test(messages_are_one_line),
-        cmocka_unit_test(distance_counts_changed_bytes),  cmocka_unit_test(text_is_cut_between_characters),
+        cmocka_unit_test(distance_counts_changed_bytes),  cmocka_unit_test(distance_within_is_that_of_the_nearest_part),
+        cmocka_unit_test(text_is_cut_between_characters),
     };
     return cmocka_run_group_tests_name("error", tests, NULL, NULL);
 }

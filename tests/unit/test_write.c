@@ -258,6 +258,32 @@ static void values_far_apart_have_their_own_units(void **state) {
     assert_non_null(strstr(write_as("text"), "\nBytes\n─────\n  1 B\n 2 MB\n"));
 }
 
+/* Durations add up before the reader's eyes as long as one unit shows them all. */
+static void durations_share_a_unit_that_shows_them_all(void **state) {
+    (void)state;
+    static const struct gt_report_column columns[] = {
+        {.key = "total_ns", .title = "Total", .unit = GT_UNIT_NS},
+        {.key = "won_ns", .title = "Won", .unit = GT_UNIT_NS, .flags = GT_COLUMN_DETAIL},
+    };
+    report = gt_report_new("kernels", 1);
+    struct gt_table *table = gt_section_table(&report->sections[0], "t", "T", columns, 2);
+    gt_table_row(table)[0] = gt_cell_int(6221000000);
+    struct gt_cell *row = gt_table_row(table);
+    row[0] = gt_cell_int(612345);
+    row[1] = gt_cell_int(2100);
+    assert_non_null(strstr(write_as("text"), "   6,221.0\n"));
+    table->screen_columns = "total_ns,won_ns"; /* what is shown counts, and all of it */
+    assert_non_null(strstr(write_as("text"), "Total (ms)  Won (ms)\n"
+                                             "────────────────────\n"
+                                             " 6,221.000         -\n"
+                                             "     0.612     0.002\n"));
+    table->cells[3] = gt_cell_int(2);
+    assert_non_null(strstr(write_as("text"), "   Total   Won\n"
+                                             "──────────────\n"
+                                             " 6.221 s     -\n"
+                                             "612.3 us  2 ns\n"));
+}
+
 static void assert_number(enum gt_unit unit, struct gt_cell value, enum gputime_choice_unit choice,
                           const char *expected) {
     char buf[GT_CELL_MAX];
@@ -770,6 +796,7 @@ int main(void) {
         TEST(text_of_two_inputs_has_a_heading_for_each),
         TEST(units_and_columns_are_as_asked_for),
         TEST(values_far_apart_have_their_own_units),
+        TEST(durations_share_a_unit_that_shows_them_all),
         TEST(single_values_carry_their_unit),
         TEST(values_that_round_to_nothing_say_so),
         TEST(narrow_screens_leave_columns_out),

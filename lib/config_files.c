@@ -1,0 +1,45 @@
+/* Looks for the files that a configuration names: a path as it is written comes in, one to read goes out, and what is
+   wrong with it. */
+#include "config_files.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/oserror.h"
+#include "base/source.h"
+#include "decode/decoder.h"
+
+const char *gt_config_file_find(struct gt_arena *arena, struct gt_str folder, struct gt_str given) {
+    if (given.ptr[0] == '/' || access(given.ptr, F_OK) == 0)
+        return given.ptr;
+    const char *beside = gt_arena_printf(arena, "%s%s", folder.ptr, given.ptr).ptr;
+    return access(beside, F_OK) == 0 ? beside : given.ptr;
+}
+
+enum gt_status gt_config_file_check(const char *path, const char *config_path, struct gt_error *err) {
+    struct stat info;
+    char reason[GT_OSERROR_MAX];
+    if (stat(path, &info) != 0)
+        return gt_fail(err, "cannot read '%s': %s; it is looked for in the current folder and beside '%s'", path,
+                       gt_oserror_text(errno, reason), config_path);
+    if (S_ISDIR(info.st_mode))
+        return gt_fail(err, "cannot read '%s': it is a folder; name a file in it", path);
+    if (access(path, R_OK) != 0)
+        return gt_fail(err, "cannot read '%s': %s", path, gt_oserror_text(errno, reason));
+    return GT_OK;
+}
+
+/* What is wrong with the file itself is told when it is read. */
+const char *gt_config_file_format(const char *path) {
+    struct stat info;
+    struct gt_source *source = NULL;
+    const struct gt_decoder *decoder = NULL;
+    struct gt_error ignored = {0};
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return NULL;
+    if (gt_source_open(path, &source, &ignored) == GT_OK)
+        gt_decoder_choose(source, &decoder, &ignored);
+    gt_source_close(source);
+    return decoder ? decoder->key : NULL;
+}

@@ -181,6 +181,7 @@ FUZZ_WORDS_fuzz_sqlite_pages := fuzz_nsys_sqlite
 CUTS_fuzz_torch_json := tests/data/devices.json tests/data/hostile.json
 CUTS_fuzz_nsys_csv   := tests/data/nsys-csv/mini_cuda_gpu_trace.csv tests/data/nsys-csv/mini_cuda_gpu_kern_sum.csv
 CUTS_fuzz_rules      := $(wildcard tests/fuzz/seeds/fuzz_rules/*)
+CUTS_fuzz_limits     := tests/fuzz/seeds/fuzz_limits/check.txt
 CUTS_fuzz_config     := tests/fuzz/seeds/fuzz_config/all.json
 CUTS_fuzz_nsys_rep   := tests/fuzz/seeds/fuzz_nsys_rep/small.nsys-rep
 

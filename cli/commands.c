@@ -176,7 +176,6 @@ static const char *const diff_data_analyses[] = {"streams", NULL};
 
 /* The measures say what these say, for each GPU or stream. */
 static const struct gputime_shape diff_shapes[] = {
-    {.table = "measures", .columns = "measure,a_total_ns,b_total_ns,delta_total_ns,change,status"},
     {.table = "time_parts", .hidden = 1},
     {.table = "accounting", .hidden = 1},
     {.table = "accounting_summary", .hidden = 1},

@@ -69,16 +69,18 @@ static void add_amount_columns(struct columns *columns, const struct gt_report_c
     add_column(columns, prefixed(columns, "delta_", amount->key), change, amount->unit, NULL, flags | GT_COLUMN_SIGNED);
 }
 
-static void add_lead_columns(struct columns *columns, const struct gt_report_column *lead, bool has_others) {
-    uint32_t detail = GT_COLUMN_DETAIL | GT_COLUMN_SIGNED;
+/* has_interval: low and high are known, and there is room for them. */
+static void add_lead_columns(struct columns *columns, const struct gt_report_column *lead, bool has_others,
+                             bool has_interval) {
+    uint32_t detail = GT_COLUMN_DETAIL | GT_COLUMN_SIGNED, bound = has_interval ? GT_COLUMN_SIGNED : detail;
     add_amount_columns(columns, lead, true);
     add_column(columns, "change", "of A", GT_UNIT_SHARE, NULL, GT_COLUMN_SIGNED);
     add_column(columns, "status", "Status", GT_UNIT_NONE, NULL, 0);
     add_column(columns, "match", "Match", GT_UNIT_NONE, NULL, has_others ? 0 : GT_COLUMN_DETAIL);
     add_column(columns, "contribution", "Of the whole", GT_UNIT_SHARE, "all rows of A", detail);
     add_column(columns, prefixed(columns, "noise_", lead->key), "Noise", lead->unit, NULL, GT_COLUMN_DETAIL);
-    add_column(columns, prefixed(columns, "low_", lead->key), "Change, low", lead->unit, NULL, detail);
-    add_column(columns, prefixed(columns, "high_", lead->key), "Change, high", lead->unit, NULL, detail);
+    add_column(columns, prefixed(columns, "low_", lead->key), "Low", lead->unit, NULL, bound);
+    add_column(columns, prefixed(columns, "high_", lead->key), "High", lead->unit, NULL, bound);
 }
 
 /* has_others: some rows are not matched by their keys, or not at all. */
@@ -86,8 +88,11 @@ static struct columns make_columns(const struct gt_diff_join *join, bool has_oth
     const struct gt_table *shape = join->shape;
     struct columns columns = {.arena = arena};
     columns.items = gt_arena_array(arena, 5 * shape->column_count + 10, sizeof *columns.items);
+    bool has_interval = join->sides->capture_count > GT_SIDE_COUNT;
+    for (size_t c = 0; c < shape->column_count; c++)
+        has_interval &= !is_seen_key(&shape->columns[c]) || !(shape->columns[c].flags & GT_COLUMN_NAME);
     add_key_columns(&columns, shape);
-    add_lead_columns(&columns, &shape->columns[join->adds[join->lead]], has_others);
+    add_lead_columns(&columns, &shape->columns[join->adds[join->lead]], has_others, has_interval);
     for (size_t i = 0; i < join->add_count; i++)
         if (i != join->lead)
             add_amount_columns(&columns, &shape->columns[join->adds[i]], false);

@@ -199,15 +199,22 @@ static void write_head(struct gt_out *out, const struct gt_report_input *input) 
     gt_out_text(out, "## ");
     gt_markdown_name(out, input->label);
     gt_out_text(out, "\n\n");
+    const char *separator = "";
     if (input->producer.len) {
         gt_markdown_sentence(out, input->producer);
-        gt_out_text(out, ", ");
+        separator = ", ";
     }
-    if (input->format)
-        gt_out_printf(out, "%s, ", input->format);
-    if (input->rank >= 0)
-        gt_out_printf(out, "rank %" PRId64 ", ", input->rank);
-    gt_out_printf(out, "%" PRIu64 " GPU ops\n", input->ops);
+    if (input->format) {
+        gt_out_printf(out, "%s%s", separator, input->format);
+        separator = ", ";
+    }
+    if (input->rank >= 0) {
+        gt_out_printf(out, "%srank %" PRId64, separator, input->rank);
+        separator = ", ";
+    }
+    if (input->ops) /* a comparison has none of its own */
+        gt_out_printf(out, "%s%" PRIu64 " GPU ops", separator, input->ops);
+    gt_out_char(out, '\n');
 }
 
 static void write_block(struct gt_out *out, const struct gt_section *section, const struct gt_block *block,

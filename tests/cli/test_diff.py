@@ -13,8 +13,15 @@ from conftest import DATA, SHARED
 from test_matrix import FORMATS, SAMPLES, TABLES, check, sample_name, unpacked  # noqa: F401 (a fixture)
 
 KINETO = SHARED / "data/public/kineto"
-# Nothing to subtract, or only a part of the rows.
-NO_AMOUNTS = {"findings", "schema", "schema_columns", "schema_capabilities", "schema_processes", "longest_ranges"}
+# Tables that cannot be compared, and why. All others can: their columns say what tells rows apart and what adds up.
+NO_AMOUNTS = {
+    "findings": "sentences; what they go by is in other tables",
+    "longest_ranges": "the first rows of many, whose sum says nothing",
+    "schema": "tables of a file and their rows, not time",
+    "schema_columns": "names of columns",
+    "schema_capabilities": "what a file can tell",
+    "schema_processes": "names of processes",
+}
 GEMM_A, GEMM_B = "nvjet_tst_128x64_64x8_2x1_v_bz_TNT", "Cijk_Ailk_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT96x160x64"
 
 
@@ -109,7 +116,7 @@ def test_every_table_against_itself(gputime, unpacked, sample):  # noqa: F811
     for table in NO_AMOUNTS:
         done = gputime("diff", path, path, "--of", table)
         assert b"Neither side has" in done.stdout if done.returncode == 0 else b"nothing to compare" in done.stderr, table
-    for table in set(TABLES) - NO_AMOUNTS:
+    for table in set(TABLES) - set(NO_AMOUNTS):
         done = gputime("diff", path, path, "--of", table, "--json", "--fail-if", "sum>0%")
         if done.returncode == 2:  # a capture without ops, or summed: it has no such measure
             done = gputime("diff", path, path, "--of", table, "--json")
@@ -121,6 +128,18 @@ def test_every_table_against_itself(gputime, unpacked, sample):  # noqa: F811
             shown = gputime("diff", path, path, "--of", table, "--format", format, "--width", "80")
             is_absent = table not in report["tables"] and table != "time_parts"
             assert shown.returncode == (2 if format == "csv" and is_absent else 0), (table, shown.stderr)
+
+
+def test_every_table_can_be_compared_or_says_why_not(gputime, unpacked):  # noqa: F811
+    assert set(NO_AMOUNTS) <= set(TABLES), "a table that is no more"
+    left = set(TABLES) - set(NO_AMOUNTS)
+    for sample in [DATA / "nsys/extras.sqlite.gz", *SAMPLES]:
+        for table in sorted(left):
+            done = gputime("diff", unpacked(sample), unpacked(sample), "--of", table, "--json")
+            assert b"nothing to compare" not in done.stderr, (table, "no column has LEADS, or rows were cut")
+            if done.returncode == 0 and table in json.loads(done.stdout)["tables"]:
+                left.remove(table)
+    assert not left, "no sample has these tables"
 
 
 # ---- what was changed is found ----
@@ -247,6 +266,12 @@ def test_inputs_of_different_kinds(gputime):
 # ---- noise ----
 
 
+def test_markdown_begins_with_what_is_compared(gputime, changed):
+    lines = gputime("diff", *changed, "--md", "--fail-if", "step>+1%").stdout.decode().splitlines()
+    assert lines[0].startswith("## ") and lines[2] == "comparison", "no ops of its own"
+    assert lines[4] == "### Limits" and lines[8].startswith("| `step>+1%` | broken |")
+
+
 def test_several_captures_have_an_interval(gputime, trace):
     slower = dict(USUAL, layer_norm_kernel=(5, 9_000))
     a = [trace(f"a{i}.json", training(USUAL, seed=i)) for i in range(3)]
@@ -256,6 +281,10 @@ def test_several_captures_have_an_interval(gputime, trace):
     for table in ("measures", "categories", "kernels"):
         for row in report["tables"][table]["rows"]:
             assert row["low_total_ns" if table != "categories" else "low_wall_ns"] is not None
+    shown = gputime("diff", "--a", *a, "--b", *b, "--width", "80").stdout.decode()
+    assert [line.split()[-4:] for line in shown.splitlines() if line.startswith(("Measure ", "Category "))] == [
+        ["Low", "(us)", "High", "(us)"]] * 2, shown
+    assert "Low" not in gputime("diff", a[0], b[0]).stdout.decode()
     row = rows_of(report, "kernels")["layer_norm_kernel"]
     assert row["status"] == "up" and 0 < row["low_total_ns"] <= row["delta_total_ns"] <= row["high_total_ns"]
     assert rows_of(report, "measures")["step"]["status"] in ("up", "noise")

@@ -77,10 +77,9 @@ static const struct cli_list summary_kernels = {.table = "kernels",
 /* ---- steps ---- */
 
 static const char *const step_analyses[] = {"steps", NULL};
-#define STEP_PARTS "cpu_ns,gpu_ns,compute_ns,exposed_comm_ns,exposed_memory_ns,idle_ns"
 static const struct gputime_shape step_shapes[] = {
-    {.table = "step_states", .columns = "device,state,steps," STEP_PARTS},
-    {.table = "steps", .columns = "step,device,state," STEP_PARTS},
+    {.table = "step_states",
+     .columns = "device,state,steps,cpu_ns,gpu_ns,compute_ns,exposed_comm_ns,exposed_memory_ns,idle_ns"},
     {.table = NULL},
 };
 static const struct cli_list all_steps = {.table = "steps", .sort_offset = AT(sort), .top_offset = AT(top)};
@@ -176,14 +175,10 @@ static const char *const diff_data_analyses[] = {"streams", NULL};
 
 /* The measures say what these say, for each GPU or stream. */
 static const struct gputime_shape diff_shapes[] = {
-    {.table = "time_parts", .hidden = 1},
-    {.table = "accounting", .hidden = 1},
-    {.table = "accounting_summary", .hidden = 1},
-    {.table = "idle_host", .hidden = 1},
-    {.table = "step_states", .hidden = 1},
-    {.table = "steps", .hidden = 1},
-    {.table = "kernel_launches", .absent = 1},
-    {.table = NULL},
+    {.table = "time_parts", .hidden = 1},         {.table = "accounting", .hidden = 1},
+    {.table = "accounting_summary", .hidden = 1}, {.table = "idle_host", .hidden = 1},
+    {.table = "step_states", .hidden = 1},        {.table = "steps", .hidden = 1},
+    {.table = "kernel_launches", .absent = 1},    {.table = NULL},
 };
 
 static const struct gputime_shape diff_data_shapes[] = {{.table = "kernel_launches", .hidden = 1}, {.table = NULL}};
@@ -245,7 +240,7 @@ static const struct gputime_shape explain_shapes[] = {
     {.table = "gaps",
      .limit = 50,
      .screen_limit = 20,
-     .columns = "device,start_ns,gap_ns,cause,after,before,meanwhile"},
+     .columns = "device,start_ns,gap_ns,cause,before,meanwhile,after"},
     {.table = "kernels",
      .limit = 30,
      .screen_limit = 30,
@@ -488,7 +483,7 @@ const struct cli_command cli_command_table[] = {
                 "environment, paths, process list and clock time, and with new numbers for processes and threads. "
                 "Only tables and columns that are known to be harmless are copied. Every report is the same from the "
                 "copy, but for names of processes. Names of kernels and ranges stay unless they hold a path; --names "
-                "hash hides them all.",
+                "hash hides them all, and with them what names tell: steps, phases and most categories.",
      .action = CLI_ACTION_REDACT,
      .groups = CLI_GROUP_NAMES | CLI_GROUP_FILE,
      .notes = {{"names", "full; hash: kernels and ranges are k_3f9a0c12 and\n"

@@ -163,3 +163,11 @@ void gt_step_set_release(struct gt_step_set *set) {
     gt_free(set->states);
     *set = (struct gt_step_set){0};
 }
+
+bool gt_steps_are_of_several(const struct gt_view *view) {
+    const struct gt_labels *labels = view->labels;
+    for (size_t i = 1; i < labels->step_count; i++)
+        if (labels->steps[i].process != labels->steps[0].process)
+            return true;
+    return false;
+}

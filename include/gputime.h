@@ -69,7 +69,7 @@ struct gputime_class {
 /* Everything a user can ask for; zero-initialise, 0 and NULL mean automatic. Borrowed until the report is freed. */
 struct gputime_options {
     /* reading */
-    int64_t threads;
+    int64_t threads; /* of analyses too; they change no result */
     int strict; /* any loss is an error */
     int no_cache;
     enum gputime_choice_reader reader; /* other than automatic: the cache is left alone */

@@ -70,8 +70,9 @@ static struct gt_moments step_lengths(const struct gt_table *steps, bool takes_w
 static void add_row(struct gt_table *table, const char *measure, const struct gt_moments *amount, bool is_mean,
                     double span_ns, const struct gt_moments *steps, size_t step_count) {
     double total_ns = is_mean ? gt_moments_mean(amount) : (double)amount->sum;
-    bool is_whole = !is_mean || amount->sum % (__int128)amount->count == 0;
-    __int128 whole_ns = is_mean ? amount->sum / (__int128)amount->count : amount->sum;
+    __int128 count = is_mean && amount->count ? (__int128)amount->count : 1;
+    bool is_whole = amount->sum % count == 0;
+    __int128 whole_ns = amount->sum / count;
     struct gt_cell *cell = gt_table_row(table);
     *cell++ = gt_cell_text(gt_str_of(measure));
     *cell++ = is_whole ? gt_cell_int(gt_ns_of_sum(whole_ns)) : gt_cell_real(total_ns);

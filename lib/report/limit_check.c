@@ -12,6 +12,7 @@ struct amount {
     double value, share; /* NAN: there is none */
     bool is_time;
     size_t warm_up_steps; /* that are left out */
+    bool is_of_nothing;   /* the pattern matches no row */
 };
 
 /* ---- measures that are not in a table ---- */
@@ -27,26 +28,26 @@ static struct amount utilisation(const struct gt_section *section) {
     for (size_t row = 0; accounting && row < accounting->row_count; row++)
         sum += gt_table_number(accounting, row, "utilisation");
     double share = count > 0 ? sum / count : NAN;
-    return (struct amount){share, share, false, 0};
+    return (struct amount){share, share, false, 0, false};
 }
 
 static struct amount coverage(const struct gt_section *section) {
     double share = fact_of(section, GT_STR("range_coverage"));
-    return (struct amount){share, share, false, 0};
+    return (struct amount){share, share, false, 0, false};
 }
 
 static struct amount issues(const struct gt_section *section) {
     double count = 0;
     for (size_t i = 0; i < section->issue_count; i++)
         count += (double)section->issues[i].count;
-    return (struct amount){count, NAN, false, 0};
+    return (struct amount){count, NAN, false, 0, false};
 }
 
 static struct amount losses(const struct gt_section *section) {
     double count = 0;
     for (size_t i = 0; i < section->issue_count; i++)
         count += section->issues[i].is_loss ? (double)section->issues[i].count : 0;
-    return (struct amount){count, NAN, false, 0};
+    return (struct amount){count, NAN, false, 0, false};
 }
 
 static struct amount longest_gap(const struct gt_section *section) {
@@ -54,11 +55,11 @@ static struct amount longest_gap(const struct gt_section *section) {
     double longest_ns = causes ? 0 : NAN;
     for (size_t row = 0; causes && row < causes->row_count; row++)
         longest_ns = fmax(longest_ns, gt_table_number(causes, row, "longest_ns"));
-    return (struct amount){longest_ns, NAN, true, 0};
+    return (struct amount){longest_ns, NAN, true, 0, false};
 }
 
 static struct amount launches(const struct gt_section *section) {
-    return (struct amount){fact_of(section, GT_STR("kernel_launches")), NAN, false, 0};
+    return (struct amount){fact_of(section, GT_STR("kernel_launches")), NAN, false, 0, false};
 }
 
 /* Warm-up too, which the row of the step itself leaves out. */
@@ -123,6 +124,13 @@ static enum gt_status fail_measure(const struct gt_section *section, const struc
     if (limit->kind.len)
         return gt_fail_usage(err, "limit '%.*s': nothing in '%.*s' matches '%.*s'", (int)limit->text.len,
                              limit->text.ptr, (int)label.len, label.ptr, (int)limit->pattern.len, limit->pattern.ptr);
+    const struct gt_table *accounting = gt_section_find(section, "accounting");
+    if (!accounting || accounting->row_count == 0)
+        return gt_fail_usage(err, "limit '%.*s': '%.*s' has no GPU work whose times are known", (int)limit->text.len,
+                             limit->text.ptr, (int)label.len, label.ptr);
+    if (gt_str_eq(limit->pattern, GT_STR("step")))
+        return gt_fail_usage(err, "limit '%.*s': '%.*s' has no steps", (int)limit->text.len, limit->text.ptr,
+                             (int)label.len, label.ptr);
     return gt_fail_usage(err,
                          "limit '%.*s': '%.*s' has no measure '%.*s'; there are step, span, busy, idle, compute, "
                          "exposed_comm, exposed_memory, comm, memory, overlap, sum, utilisation, coverage, gap, "
@@ -140,15 +148,20 @@ static enum gt_status measure(const struct gt_section *section, const struct gt_
             return isnan(amount->value) ? fail_measure(section, limit, err) : GT_OK;
         }
     enum gt_status status = gt_limit_place_find(limit, &place, err);
-    if (status == GT_OK && !sum_rows(section, limit, place, amount))
-        status = fail_measure(section, limit, err);
-    return status;
+    if (status != GT_OK || sum_rows(section, limit, place, amount))
+        return status;
+    if (!gt_limit_is_glob(limit))
+        return fail_measure(section, limit, err);
+    *amount = (struct amount){.is_time = limit->unit == GT_LIMIT_TIME, .is_of_nothing = true};
+    return GT_OK;
 }
 
 /* ---- verdicts ---- */
 
 static struct gt_str describe(struct gt_arena *arena, const struct gt_limit *limit, const struct amount *amount) {
     char number[GT_NUM_MAX];
+    if (amount->is_of_nothing)
+        return GT_STR("nothing matches");
     if (amount->is_time)
         gt_num_format_duration(number, amount->value);
     else

@@ -332,7 +332,7 @@ def test_gate_that_holds(gputime, changed):
     assert gputime("diff", b, a, "--fail-if", "kernel:*flash*>+10%").returncode == 0
 
 
-@pytest.mark.parametrize("limit", ["bogus>3%", "kernel:nothing*>1%", "planet:x>3%", "step", ">3%", "step>", "step>3",
+@pytest.mark.parametrize("limit", ["bogus>3%", "kernel:nothing>1%", "planet:x>3%", "step", ">3%", "step>", "step>3",
                                    "step>fast", "kernel:*>1.5.2%", "utilisation>3ms", ""])
 def test_limits_that_make_no_sense(gputime, changed, limit):
     done = gputime("diff", *changed, f"--fail-if={limit}")
@@ -412,10 +412,57 @@ def test_check(gputime, changed):
 
 
 def test_check_of_several_traces(gputime, changed):
-    done = gputime("check", *changed, "--limit", "kernel:softmax*<100%")
+    done = gputime("check", *changed, "--limit", "kernel:softmax_warp_forward<100%")
     assert done.returncode == 2, "B has no such kernel"
+    done = gputime("check", *changed, "--limit", "kernel:softmax*<100%")
+    assert done.returncode == 0 and b"nothing matches" in done.stdout, "a pattern may match nothing"
     done = gputime("check", *changed, "--limit", "idle<1%")
     assert done.returncode == 3 and b"2 of 2 limits are broken" in done.stderr
+
+
+def test_a_pattern_that_matches_nothing_amounts_to_nothing(gputime, changed, tmp_path):
+    page = tmp_path / "pr.md"
+    done = gputime("diff", *changed, "--fail-if", "kernel:*nccl*>+9%", "--fail-if", "kernel:*flash*>+10%", "-o", page)
+    assert done.returncode == 3 and b"1 of 2 limits" in done.stderr
+    assert "| `kernel:*nccl*>+9%` | ok | nothing matches |" in page.read_text()
+    for limit, status in (("kernel:*nccl*<10%", 0), ("kernel:*nccl*<1ms", 0), ("kernel:*nccl*>1%", 3), ("phase:?x<1s", 0)):
+        done = gputime("check", changed[0], "--limit", limit)
+        assert done.returncode == status and b"nothing matches" in done.stdout, limit
+
+
+def test_check_of_phases(gputime, trace, tmp_path):
+    path = trace("a.json", training(USUAL))
+    phases = tmp_path / "phases.json"
+    phases.write_text(json.dumps({"mine": ["re:ProfilerStep.*"]}))
+    done = gputime("ranges", path, "--table", "phases", "--phase-map", phases, "--json")
+    name = json.loads(done.stdout)["tables"]["phases"]["rows"][0]["phase"]
+    done = gputime("check", path, "--limit", f"phase:{name}<1s", "--phase-map", phases)
+    assert done.returncode == 0, done.stderr
+
+
+def test_check_tells_of_traces_that_it_could_not_read(gputime, changed, tmp_path):
+    for limit, status in (("idle<1%", 3), ("idle<100%", 1)):
+        done = gputime("check", changed[0], tmp_path / "none.json", "--limit", limit)
+        assert done.returncode == status and b"cannot read" in done.stderr, limit
+
+
+def test_gates_tell_of_losses(gputime, trace):
+    whole = trace("a.json", training(USUAL))
+    cut = whole.with_name("cut.json")
+    cut.write_bytes(whole.read_bytes()[:-whole.stat().st_size // 3])
+    for args in (["check", cut, "--limit", "busy<1s"], ["diff", whole, cut, "--fail-if", "busy>+900%"]):
+        for more in ([], ["-q"], ["--json"]):
+            done = gputime(*args, *more)
+            assert done.returncode == 0 and b"cut.json' was not read whole" in done.stderr, (args, more)
+        rows = json.loads(done.stdout)["tables"]["limits"]["rows"]
+        assert rows[0]["detail"].endswith("; not read whole")
+
+
+def test_check_of_a_trace_without_work(gputime, trace):
+    done = gputime("check", trace("empty.json", {"traceEvents": []}), "--limit", "idle<20%")
+    assert done.returncode == 2 and b"has no GPU work" in done.stderr
+    done = gputime("check", DATA / "overlap.json", "--limit", "step<1s")
+    assert done.returncode == 2 and b"has no steps" in done.stderr
 
 
 def test_limit_and_per_mean_what_the_command_says(gputime, changed):

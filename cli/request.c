@@ -49,8 +49,10 @@ static bool find_similar_table(const char *given, char nearest[CLI_TABLE_KEY_MAX
     cli_suggestion_init(&suggestion, given, strlen(given));
     for (const char *key = cli_table_next(&walk); key; key = cli_table_next(&walk)) {
         cli_suggestion_offer(&suggestion, key);
-        if (suggestion.nearest == key) /* which the walk is going to overwrite */
-            suggestion.nearest = strcpy(nearest, key);
+        if (suggestion.nearest != key)
+            continue;
+        snprintf(nearest, CLI_TABLE_KEY_MAX, "%s", key); /* the walk is going to overwrite it */
+        suggestion.nearest = nearest;
     }
     return *nearest;
 }

@@ -79,7 +79,7 @@ static bool can_make_folder(const char *path) {
     struct stat info;
     if (strlen(path) >= sizeof folder)
         return false;
-    strcpy(folder, path);
+    memcpy(folder, path, strlen(path) + 1);
     for (char *slash = strrchr(folder, '/'); slash && slash > folder; slash = strrchr(folder, '/')) {
         *slash = '\0';
         if (stat(folder, &info) == 0)
@@ -92,7 +92,7 @@ enum gputime_status cli_target_make_folder(const char *path, struct gputime_erro
     char folder[PATH_MAX];
     if (strlen(path) >= sizeof folder)
         return cli_fail_usage(err, "'%.100s...' is too long for a path", path);
-    strcpy(folder, path);
+    memcpy(folder, path, strlen(path) + 1);
     for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
         if (mkdir(folder, 0777) != 0 && errno != EEXIST)

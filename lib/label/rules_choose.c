@@ -109,7 +109,7 @@ static bool is_first_of_name(const struct gt_rule_files *files, size_t index) {
 /* "vllm: llama, ds; sglang: llama", cut where it gets too long for a message. */
 static struct gt_str list_models(struct gt_arena *arena, const struct gt_rule_files *files) {
     struct gt_str list = GT_STR("");
-    for (size_t e = 0; e < files->count; e++) {
+    for (size_t e = 0; files->models && e < files->count; e++) {
         struct gt_str engine = files->models[e].engine;
         if (engine.len == 0 || !is_first_of_engine(files, e))
             continue;

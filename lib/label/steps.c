@@ -172,7 +172,7 @@ static bool collect_steps(const struct gt_store *store, struct gt_labels *labels
     if (answers)
         labels->steps = gt_arena_array(&labels->arenas[GT_PASS_STEPS], labels->step_count, sizeof *labels->steps);
     size_t filled = 0;
-    for (size_t i = 0; i < ranges->count && labels->steps && kind; i++)
+    for (size_t i = 0; i < ranges->count && answers && labels->steps; i++)
         if (can_be_step(store, i) && answers[ranges->name[i]] >= FIRST_NUMBER)
             labels->steps[filled++] = (struct gt_step){.number = (int64_t)(answers[ranges->name[i]] - FIRST_NUMBER),
                                                        .start_ns = ranges->start_ns[i],

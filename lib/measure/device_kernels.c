@@ -92,7 +92,12 @@ static struct name *new_names(const struct gt_view *view, const struct gt_keyed 
     size_t name_count = gt_name_count(view), count = 0;
     struct name *names = gt_alloc_array(name_count, sizeof *names);
     struct name **ranked = gt_alloc_array(groups->count, sizeof(struct name *));
-    for (size_t i = 0; names && ranked && i < groups->count; i++) {
+    if (!names || !ranked) {
+        gt_free(ranked);
+        gt_free(names);
+        return NULL;
+    }
+    for (size_t i = 0; i < groups->count; i++) {
         struct name *name = &names[groups->items[i].hi];
         if (!name->text.ptr)
             ranked[count++] = name;
@@ -104,10 +109,6 @@ static struct name *new_names(const struct gt_view *view, const struct gt_keyed 
     size_t wanted = gt_rows_wanted(view, "kernels", count);
     for (size_t i = 0; i < wanted; i++)
         ranked[i]->is_listed = true;
-    if (!ranked) {
-        gt_free(names);
-        return NULL;
-    }
     gt_free(ranked);
     return names;
 }

@@ -72,19 +72,24 @@ double gt_find_has_ranges(struct gt_evidence *evidence, struct gt_finding *findi
     return (double)names;
 }
 
-/* The phase that takes most, of those that a name told. */
+/* Tells of a phase that takes so much of the time that ranges have on one side. */
+static double tell_phase(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_phase *phase,
+                         const char *side, double part_ns, double all_ns) {
+    gt_finding_title(evidence, finding, "Most %s time of the ranges is %s: %s", side,
+                     gt_told_text(evidence, phase->name), gt_told_share(evidence, part_ns, all_ns));
+    gt_finding_tell(evidence, finding, "%s of %s inside ranges, in %s%s.", gt_told_ns(evidence, part_ns),
+                    gt_told_ns(evidence, all_ns), gt_told_counted(evidence, phase->instances, "range"),
+                    gt_evidence_phases(evidence)->map.is_guessed ? " (the phase is guessed from names)" : "");
+    return part_ns / all_ns;
+}
+
+/* The phase that takes most, of those that a name told: they come in order of it. */
 double gt_find_dominant_phase(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_phase_set *phases = gt_evidence_phases(evidence);
     if (phases->mapped_count == 0 || phases->covered_ns <= 0)
         return GT_NOTHING_FOUND;
     const struct gt_phase *top = &phases->phases[0];
-    double part_ns = (double)top->exclusive_ns, all_ns = (double)phases->covered_ns;
-    gt_finding_title(evidence, finding, "Most GPU time of the ranges is %s: %s", gt_told_text(evidence, top->name),
-                     gt_told_share(evidence, part_ns, all_ns));
-    gt_finding_tell(evidence, finding, "%s of %s of op time inside ranges, in %s%s.", gt_told_ns(evidence, part_ns),
-                    gt_told_ns(evidence, all_ns), gt_told_counted(evidence, top->instances, "range"),
-                    phases->map.is_guessed ? " (the phase is guessed from names)" : "");
-    return part_ns / all_ns;
+    return tell_phase(evidence, finding, top, "GPU", (double)top->exclusive_ns, (double)phases->covered_ns);
 }
 
 double gt_find_dominant_phase_cpu(struct gt_evidence *evidence, struct gt_finding *finding) {
@@ -94,13 +99,7 @@ double gt_find_dominant_phase_cpu(struct gt_evidence *evidence, struct gt_findin
         top = !top || phases->phases[i].cpu_ns > top->cpu_ns ? &phases->phases[i] : top;
     if (!top || phases->cpu_ns <= 0)
         return GT_NOTHING_FOUND;
-    double part_ns = (double)top->cpu_ns, all_ns = (double)phases->cpu_ns;
-    gt_finding_title(evidence, finding, "Most CPU time of the ranges is %s: %s", gt_told_text(evidence, top->name),
-                     gt_told_share(evidence, part_ns, all_ns));
-    gt_finding_tell(evidence, finding, "%s of %s inside ranges, in %s%s.", gt_told_ns(evidence, part_ns),
-                    gt_told_ns(evidence, all_ns), gt_told_counted(evidence, top->instances, "range"),
-                    phases->map.is_guessed ? " (the phase is guessed from names)" : "");
-    return part_ns / all_ns;
+    return tell_phase(evidence, finding, top, "CPU", (double)top->cpu_ns, (double)phases->cpu_ns);
 }
 
 /* ---- the profiler ---- */

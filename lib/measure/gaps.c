@@ -222,7 +222,8 @@ static struct gt_cell operator_name(const struct gt_view *view, const struct sur
 static struct gt_cell meanwhile(const struct gt_view *view, const struct surroundings *around, size_t gap) {
     if (around->calls[gap] != GT_NO_ROW)
         return call_name(view, around->calls[gap]);
-    return around->work[gap] ? gt_cell_text(gt_outer_code_text(view, around->work[gap])) : gt_cell_null();
+    return around->work && around->work[gap] ? gt_cell_text(gt_outer_code_text(view, around->work[gap]))
+                                             : gt_cell_null();
 }
 
 static void add_gap(const struct gt_view *view, struct gt_table *table, const struct surroundings *around,

@@ -2,6 +2,7 @@
    twice: each is charged the time behind the latest end so far on its device, so that a device's charges sum to its
    busy time. What the run's elapsed time has more is CPU(non-GPU). Several GPUs are never merged: times are the mean
    over them. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -113,7 +114,7 @@ static void sums_release(struct sums *sums) {
 static struct work *find_name(struct sums *sums, const struct gt_view *view, uint8_t category, gt_strid name) {
     size_t index = sums->first[category];
     gt_strid id = gt_name_id(view, name);
-    for (uint32_t at = sums->place[id]; at; at = sums->names.items[at - 1].next)
+    for (uint32_t at = sums->place[id]; at && sums->names.items; at = sums->names.items[at - 1].next)
         if (sums->names.items[at - 1].category_index == index)
             return &sums->names.items[at - 1];
     struct work *work = add_work(&sums->names, (struct work){.category = gt_str_of(view->labels->categories[index].key),
@@ -168,6 +169,7 @@ static bool sum_bars(struct sums *sums, const struct gt_view *view) {
         if (!*place && !add_work(&sums->bars, (struct work){.category = from->category}))
             return false;
         *place = *place ? *place : (uint8_t)sums->bars.count;
+        assert(sums->bars.items);
         work_take(&sums->bars.items[*place - 1], from->instances, from->elapsed_ns, from->total_ns);
     }
     return true;

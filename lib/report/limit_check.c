@@ -11,6 +11,7 @@
 struct amount {
     double value, share; /* NAN: there is none */
     bool is_time;
+    size_t warm_up_steps; /* that are left out */
 };
 
 /* ---- measures that are not in a table ---- */
@@ -26,26 +27,26 @@ static struct amount utilisation(const struct gt_section *section) {
     for (size_t row = 0; accounting && row < accounting->row_count; row++)
         sum += gt_table_number(accounting, row, "utilisation");
     double share = count > 0 ? sum / count : NAN;
-    return (struct amount){share, share, false};
+    return (struct amount){share, share, false, 0};
 }
 
 static struct amount coverage(const struct gt_section *section) {
     double share = fact_of(section, GT_STR("range_coverage"));
-    return (struct amount){share, share, false};
+    return (struct amount){share, share, false, 0};
 }
 
 static struct amount issues(const struct gt_section *section) {
     double count = 0;
     for (size_t i = 0; i < section->issue_count; i++)
         count += (double)section->issues[i].count;
-    return (struct amount){count, NAN, false};
+    return (struct amount){count, NAN, false, 0};
 }
 
 static struct amount losses(const struct gt_section *section) {
     double count = 0;
     for (size_t i = 0; i < section->issue_count; i++)
         count += section->issues[i].is_loss ? (double)section->issues[i].count : 0;
-    return (struct amount){count, NAN, false};
+    return (struct amount){count, NAN, false, 0};
 }
 
 static struct amount longest_gap(const struct gt_section *section) {
@@ -53,17 +54,24 @@ static struct amount longest_gap(const struct gt_section *section) {
     double longest_ns = causes ? 0 : NAN;
     for (size_t row = 0; causes && row < causes->row_count; row++)
         longest_ns = fmax(longest_ns, gt_table_number(causes, row, "longest_ns"));
-    return (struct amount){longest_ns, NAN, true};
+    return (struct amount){longest_ns, NAN, true, 0};
 }
 
 static struct amount launches(const struct gt_section *section) {
-    return (struct amount){fact_of(section, GT_STR("kernel_launches")), NAN, false};
+    return (struct amount){fact_of(section, GT_STR("kernel_launches")), NAN, false, 0};
+}
+
+/* Warm-up too, which the row of the step itself leaves out. */
+static double count_steps(const struct gt_section *section) {
+    const struct gt_table *measures = gt_section_find(section, "measures");
+    double count = 0;
+    for (size_t row = 0; measures && row < measures->row_count; row++)
+        count = fmax(count, gt_table_number(measures, row, "count"));
+    return count;
 }
 
 static struct amount steps(const struct gt_section *section) {
-    const struct gt_table *measures = gt_section_find(section, "measures");
-    double count = measures ? gt_table_number(measures, 0, "count") : 0;
-    return (struct amount){isnan(count) ? 0 : count, NAN, false};
+    return (struct amount){.value = count_steps(section), .share = NAN};
 }
 
 static const struct {
@@ -103,6 +111,8 @@ static bool sum_rows(const struct gt_section *section, const struct gt_limit *li
         amount->share += gt_table_number(table, row, "share");
         is_found = true;
     }
+    if (is_step && is_found)
+        amount->warm_up_steps = (size_t)(count_steps(section) - gt_table_number(table, 0, "count"));
     amount->is_time = is_found && table->columns[lead].unit == GT_UNIT_NS;
     return is_found;
 }
@@ -144,7 +154,9 @@ static struct gt_str describe(struct gt_arena *arena, const struct gt_limit *lim
     else
         gt_num_format_grouped(number, (int64_t)amount->value);
     if (limit->unit != GT_LIMIT_PERCENT)
-        return gt_arena_printf(arena, "%s", number);
+        return amount->warm_up_steps
+                   ? gt_arena_printf(arena, "%s (%zu warm-up left out)", number, amount->warm_up_steps)
+                   : gt_arena_printf(arena, "%s", number);
     return gt_arena_printf(arena, amount->is_time ? "%.1f%% (%s)" : "%.1f%%", amount->share * 100, number);
 }
 

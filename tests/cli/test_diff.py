@@ -364,6 +364,32 @@ def test_summary_for_a_pull_request(gputime, changed, tmp_path):
     assert "broken" in text
 
 
+def with_warm_up(document, length_ns=50_000_000):
+    """A long step before the others."""
+    late = [dict(row, ts=row["ts"] + length_ns / 1000 + 100) for row in document["traceEvents"]]
+    launch = event("cuda_runtime", "cudaLaunchKernel", 10_000, 1_000, 100, {"correlation": 90_000})
+    kernel = event("kernel", GEMM_A, 20_000, 80_000, 7, {"device": 0, "stream": 7, "correlation": 90_000}, pid=0)
+    step = event("user_annotation", "ProfilerStep#2", 5_000, length_ns, 100, {})
+    return dict(document, traceEvents=[launch, kernel, step, *late])
+
+
+def test_warm_up_hides_no_regression(gputime, trace):
+    slower = {name: (launches, length * 3 // 2) for name, (launches, length) in USUAL.items()}
+    paths = (trace("a.json", with_warm_up(training(USUAL, steps=3))),
+             trace("b.json", with_warm_up(training(slower, steps=3, seed=2))))
+    gate = ["--fail-if", "step>+3%", "--fail-if", "busy>+3%"]
+    done = gputime("diff", *paths, *gate, "--json")
+    report = json.loads(done.stdout)
+    assert done.returncode == 3 and broken(report) == ["step>+3%", "busy>+3%"]
+    assert "Amounts are per step: 3 in A, 3 in B." in words_of(report)
+    shown = gputime("diff", *paths).stdout.decode()
+    assert shown.count("Left out is the warm-up: 1 of 4 steps") == 2
+    whole = gputime("diff", *paths, *gate, "--from", "0")
+    assert whole.returncode == 0 and b"4 in A, 4 in B" in whole.stdout and b"Left out" not in whole.stdout
+    done = gputime("check", paths[0], "--limit", "step<5ms", "--limit", "steps>=4")
+    assert done.returncode == 0 and b"(1 warm-up left out)" in done.stdout
+
+
 # ---- one trace ----
 
 

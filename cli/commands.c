@@ -186,7 +186,7 @@ static const struct gputime_shape diff_data_shapes[] = {{.table = "kernel_launch
 static const struct cli_list diff_kernels = {.table = "kernels", .sort_offset = AT(sort), .top_offset = AT(top)};
 
 static const char *const check_analyses[] = {"overview", "accounting", "steps",  "measures", "categories", "kernels",
-                                             "memory",   "gaps",       "ranges", "launches", NULL};
+                                             "memory",   "gaps",       "phases", "ranges",   "launches",   NULL};
 
 static const struct gputime_shape check_shapes[] = {
     {.table = "measures", .hidden = 1},
@@ -202,6 +202,7 @@ static const struct gputime_shape check_shapes[] = {
     {.table = "idle_host", .hidden = 1},
     {.table = "idle_work", .hidden = 1},
     {.table = "gaps", .limit = 20, .hidden = 1},
+    {.table = "phases", .hidden = 1},
     {.table = "ranges", .hidden = 1},
     {.table = "launches", .hidden = 1},
     {.table = "kernel_launches", .hidden = 1},
@@ -452,7 +453,8 @@ const struct cli_command cli_command_table[] = {
          "Compares trace B with trace A, of any kinds: where the time went, categories, kernels, ranges, why the "
          "GPU was idle. Names that differ are matched by simplified name, then without tile sizes, architecture "
          "and generated numbers, then by category. A change inside the spread of steps and launches, or of "
-         "several captures, is noise.",
+         "several captures, is noise. Per step, warm-up at the start is left out (--from 0 takes it in). Ranges go by "
+         "their exclusive GPU time: ops inside inner ranges count there.",
      .action = CLI_ACTION_DIFF,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_DIFF | CLI_GROUP_LIMITS,
      .parts = {{.main_table = "measures", .analyses = diff_analyses, .shapes = diff_shapes, .lists = {&diff_kernels}},
@@ -468,10 +470,13 @@ const struct cli_command cli_command_table[] = {
      .details =
          "Says for each limit whether the trace keeps it. A limit is a measure (step, span, busy, idle, compute, "
          "exposed_comm, exposed_memory, comm, memory, overlap, sum, utilisation, coverage, gap, launches, steps, "
-         "issues, losses) or kernel:, category:, range:, phase:, memory:, cause:, launch:, work: and a name with "
-         "'*', then < <= > or >=, then a number with % (of the span, or of the table), ns, us, ms, s, or nothing.",
+         "issues, losses) or kernel:, category:, range:, phase:, memory:, cause:, launch:, work: and a name, "
+         "with '*' also one that no row has; then < <= > or >=, then a number with % (of the span, or of the table), "
+         "ns, us, ms, s, or nothing. "
+         "step leaves warm-up out; range: and phase: are exclusive GPU time.",
      .action = CLI_ACTION_CHECK,
-     .groups = (CLI_GROUPS_REPORT & ~(unsigned)CLI_GROUP_TABLES) | CLI_GROUP_CHECK | CLI_GROUP_LIMITS,
+     .groups =
+         (CLI_GROUPS_REPORT & ~(unsigned)CLI_GROUP_TABLES) | CLI_GROUP_PHASES | CLI_GROUP_CHECK | CLI_GROUP_LIMITS,
      .parts = {{.main_table = "limits", .analyses = check_analyses, .shapes = check_shapes}},
      .examples = {"gputime check trace.json.gz --limit 'idle<20%' --limit 'exposed_comm<5%'",
                   "gputime check profile.nsys-rep --limits limits.txt --json"}},

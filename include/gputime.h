@@ -104,6 +104,7 @@ struct gputime_options {
     /* selection */
     const char *from, *to; /* "1.2s", "350ms", "20us", "40%"; a bare number is seconds; from the first GPU op */
     const char *step;      /* "3" or "2-4" */
+    int without_warm_up;   /* begin behind the long steps at the start, if there are some; not with from, to, step */
     const char *device, *stream, *process; /* "0" or "0,2" */
     const char *name;                      /* substring, or "re:" and a pattern */
     const char *category;                  /* "comm" or "comm,memcpy" */

@@ -77,10 +77,9 @@ static const struct cli_list summary_kernels = {.table = "kernels",
 /* ---- steps ---- */
 
 static const char *const step_analyses[] = {"steps", NULL};
-#define STEP_PARTS "cpu_ns,gpu_ns,compute_ns,exposed_comm_ns,exposed_memory_ns,idle_ns"
 static const struct gputime_shape step_shapes[] = {
-    {.table = "step_states", .columns = "device,state,steps," STEP_PARTS},
-    {.table = "steps", .columns = "step,device,state," STEP_PARTS},
+    {.table = "step_states",
+     .columns = "device,state,steps,cpu_ns,gpu_ns,compute_ns,exposed_comm_ns,exposed_memory_ns,idle_ns"},
     {.table = NULL},
 };
 static const struct cli_list all_steps = {.table = "steps", .sort_offset = AT(sort), .top_offset = AT(top)};
@@ -176,14 +175,10 @@ static const char *const diff_data_analyses[] = {"streams", NULL};
 
 /* The measures say what these say, for each GPU or stream. */
 static const struct gputime_shape diff_shapes[] = {
-    {.table = "time_parts", .hidden = 1},
-    {.table = "accounting", .hidden = 1},
-    {.table = "accounting_summary", .hidden = 1},
-    {.table = "idle_host", .hidden = 1},
-    {.table = "step_states", .hidden = 1},
-    {.table = "steps", .hidden = 1},
-    {.table = "kernel_launches", .absent = 1},
-    {.table = NULL},
+    {.table = "time_parts", .hidden = 1},         {.table = "accounting", .hidden = 1},
+    {.table = "accounting_summary", .hidden = 1}, {.table = "idle_host", .hidden = 1},
+    {.table = "step_states", .hidden = 1},        {.table = "steps", .hidden = 1},
+    {.table = "kernel_launches", .absent = 1},    {.table = NULL},
 };
 
 static const struct gputime_shape diff_data_shapes[] = {{.table = "kernel_launches", .hidden = 1}, {.table = NULL}};
@@ -191,7 +186,7 @@ static const struct gputime_shape diff_data_shapes[] = {{.table = "kernel_launch
 static const struct cli_list diff_kernels = {.table = "kernels", .sort_offset = AT(sort), .top_offset = AT(top)};
 
 static const char *const check_analyses[] = {"overview", "accounting", "steps",  "measures", "categories", "kernels",
-                                             "memory",   "gaps",       "ranges", "launches", NULL};
+                                             "memory",   "gaps",       "phases", "ranges",   "launches",   NULL};
 
 static const struct gputime_shape check_shapes[] = {
     {.table = "measures", .hidden = 1},
@@ -207,6 +202,7 @@ static const struct gputime_shape check_shapes[] = {
     {.table = "idle_host", .hidden = 1},
     {.table = "idle_work", .hidden = 1},
     {.table = "gaps", .limit = 20, .hidden = 1},
+    {.table = "phases", .hidden = 1},
     {.table = "ranges", .hidden = 1},
     {.table = "launches", .hidden = 1},
     {.table = "kernel_launches", .hidden = 1},
@@ -245,7 +241,7 @@ static const struct gputime_shape explain_shapes[] = {
     {.table = "gaps",
      .limit = 50,
      .screen_limit = 20,
-     .columns = "device,start_ns,gap_ns,cause,after,before,meanwhile"},
+     .columns = "device,start_ns,gap_ns,cause,before,meanwhile,after"},
     {.table = "kernels",
      .limit = 30,
      .screen_limit = 30,
@@ -457,7 +453,8 @@ const struct cli_command cli_command_table[] = {
          "Compares trace B with trace A, of any kinds: where the time went, categories, kernels, ranges, why the "
          "GPU was idle. Names that differ are matched by simplified name, then without tile sizes, architecture "
          "and generated numbers, then by category. A change inside the spread of steps and launches, or of "
-         "several captures, is noise.",
+         "several captures, is noise. Per step, warm-up at the start is left out (--from 0 takes it in). Ranges go by "
+         "their exclusive GPU time: ops inside inner ranges count there.",
      .action = CLI_ACTION_DIFF,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_DIFF | CLI_GROUP_LIMITS,
      .parts = {{.main_table = "measures", .analyses = diff_analyses, .shapes = diff_shapes, .lists = {&diff_kernels}},
@@ -473,10 +470,13 @@ const struct cli_command cli_command_table[] = {
      .details =
          "Says for each limit whether the trace keeps it. A limit is a measure (step, span, busy, idle, compute, "
          "exposed_comm, exposed_memory, comm, memory, overlap, sum, utilisation, coverage, gap, launches, steps, "
-         "issues, losses) or kernel:, category:, range:, phase:, memory:, cause:, launch:, work: and a name with "
-         "'*', then < <= > or >=, then a number with % (of the span, or of the table), ns, us, ms, s, or nothing.",
+         "issues, losses) or kernel:, category:, range:, phase:, memory:, cause:, launch:, work: and a name, "
+         "with '*' also one that no row has; then < <= > or >=, then a number with % (of the span, or of the table), "
+         "ns, us, ms, s, or nothing. "
+         "step leaves warm-up out; range: and phase: are exclusive GPU time.",
      .action = CLI_ACTION_CHECK,
-     .groups = (CLI_GROUPS_REPORT & ~(unsigned)CLI_GROUP_TABLES) | CLI_GROUP_CHECK | CLI_GROUP_LIMITS,
+     .groups =
+         (CLI_GROUPS_REPORT & ~(unsigned)CLI_GROUP_TABLES) | CLI_GROUP_PHASES | CLI_GROUP_CHECK | CLI_GROUP_LIMITS,
      .parts = {{.main_table = "limits", .analyses = check_analyses, .shapes = check_shapes}},
      .examples = {"gputime check trace.json.gz --limit 'idle<20%' --limit 'exposed_comm<5%'",
                   "gputime check profile.nsys-rep --limits limits.txt --json"}},
@@ -488,7 +488,7 @@ const struct cli_command cli_command_table[] = {
                 "environment, paths, process list and clock time, and with new numbers for processes and threads. "
                 "Only tables and columns that are known to be harmless are copied. Every report is the same from the "
                 "copy, but for names of processes. Names of kernels and ranges stay unless they hold a path; --names "
-                "hash hides them all.",
+                "hash hides them all, and with them what names tell: steps, phases and most categories.",
      .action = CLI_ACTION_REDACT,
      .groups = CLI_GROUP_NAMES | CLI_GROUP_FILE,
      .notes = {{"names", "full; hash: kernels and ranges are k_3f9a0c12 and\n"

@@ -12,7 +12,7 @@ static const char *const exit_statuses[][2] = {
 };
 
 static const char *const environment[][2] = {
-    {"GPUTIME_THREADS", "threads to read with, as --threads"},
+    {"GPUTIME_THREADS", "threads to work with, as --threads"},
     {"GPUTIME_RULES", "file or folder of rules, or ENGINE,MODEL, as --rules, which goes before it"},
     {"GPUTIME_CACHE", "folder of the cache; 'off' turns it off, as --no-cache does"},
     {"NO_COLOR", "when set, --color auto means never"},

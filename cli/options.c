@@ -425,7 +425,7 @@ const struct cli_option cli_option_table[] = {
      .max = 1024,
      .argument = "N",
      .group = CLI_GROUP_READING,
-     .help = "threads to read with (0 = one for each core)"},
+     .help = "threads to work with (0 = one for each core)"},
     {.name = "reader",
      .type = CLI_CHOICE,
      .offset = AT(lib.reader),

@@ -208,10 +208,11 @@ static void name_folder(const struct job *job) {
                    cli_terminal_text(path, sizeof path, job->destinations[i].path));
 }
 
-/* Text and Markdown say above their tables what was lost; who reads data sees it here. */
+/* Text and Markdown say above their tables what was lost; who reads data sees it here. So does who has a gate, where
+   an exit status is often all that is looked at. */
 static void warn_of_losses(const struct job *job) {
-    bool is_told = !job->options->quiet;
-    for (size_t i = 0; i < job->destination_count && is_told; i++)
+    bool is_gate = job->limits.count, is_told = is_gate || !job->options->quiet;
+    for (size_t i = 0; i < job->destination_count && is_told && !is_gate; i++)
         is_told = job->destinations[i].path || cli_format_is_data(job->destinations[i].format);
     for (size_t i = 0; i < job->trace_count && is_told; i++) {
         const char *loss = gputime_trace_loss(job->traces[i]);
@@ -271,6 +272,8 @@ enum gputime_status cli_report_run_sides(const struct cli_command *command, cons
     } else if (job->page) {
         cli_browser_cancel(job->destinations, job->destination_count);
     }
+    if (status == GPUTIME_BROKEN && job->failure.status)
+        print_error(&job->failure);
     if (!status && job->failure.status) {
         *err = job->failure;
         status = err->status;

@@ -69,7 +69,7 @@ struct gputime_class {
 /* Everything a user can ask for; zero-initialise, 0 and NULL mean automatic. Borrowed until the report is freed. */
 struct gputime_options {
     /* reading */
-    int64_t threads;
+    int64_t threads; /* of analyses too; they change no result */
     int strict; /* any loss is an error */
     int no_cache;
     enum gputime_choice_reader reader; /* other than automatic: the cache is left alone */
@@ -104,6 +104,7 @@ struct gputime_options {
     /* selection */
     const char *from, *to; /* "1.2s", "350ms", "20us", "40%"; a bare number is seconds; from the first GPU op */
     const char *step;      /* "3" or "2-4" */
+    int without_warm_up;   /* begin behind the long steps at the start, if there are some; not with from, to, step */
     const char *device, *stream, *process; /* "0" or "0,2" */
     const char *name;                      /* substring, or "re:" and a pattern */
     const char *category;                  /* "comm" or "comm,memcpy" */

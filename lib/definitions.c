@@ -87,21 +87,35 @@ static struct gputime_definition make(const struct walk *walk, struct gt_str tex
                                        .text_bytes = text.len};
 }
 
+/* Ways to define a key, the best first; the others count where there is none of it. */
+enum way { SECTION_OR_ROW, PARAGRAPH_OF_IT, MENTION, WAY_COUNT };
+
+/* What the line at hand defines the key with; empty: it does not. */
+static struct gt_str defines(const struct walk *walk, const char *key, enum way way) {
+    bool is_start = walk->line.ptr == walk->paragraph.ptr;
+    struct gt_str start = {walk->line.ptr, strlen(key) + 2};
+    if (way == SECTION_OR_ROW && walk->section.ptr == walk->line.ptr && names(walk->line, key))
+        return section_text(walk->rest);
+    if (way == SECTION_OR_ROW && walk->is_row && names(first_cell(walk->line), key))
+        return walk->line;
+    if (way == PARAGRAPH_OF_IT && is_start && start.len <= walk->line.len && names(start, key))
+        return walk->paragraph;
+    if (way == MENTION && names(walk->line, key))
+        return walk->paragraph;
+    return (struct gt_str){"", 0};
+}
+
 size_t gputime_definitions(const char *key, struct gputime_definition *out, size_t capacity) {
     size_t count = 0;
     struct gt_str none = {"", 0}, all = {gt_definitions, gt_definitions_bytes};
-    /* Sections and rows define. Where there is none of them, a paragraph does. */
-    for (int in_text = 0; in_text < 2 && count == 0 && *key; in_text++) {
+    for (enum way way = 0; way < WAY_COUNT && count == 0 && *key; way++) {
         const char *told = NULL;
         for (struct walk walk = {all, none, none, none, none, false}; next_line(&walk);) {
-            struct gt_str text = none;
-            if (in_text && walk.paragraph.ptr != told && names(walk.line, key))
-                told = (text = walk.paragraph).ptr;
-            else if (!in_text && walk.section.ptr == walk.line.ptr && names(walk.line, key))
-                text = section_text(walk.rest);
-            else if (!in_text && walk.is_row && names(first_cell(walk.line), key))
-                text = walk.line;
-            if (text.len && count++ < capacity)
+            struct gt_str text = defines(&walk, key, way);
+            if (text.len == 0 || text.ptr == told)
+                continue;
+            told = text.ptr;
+            if (count++ < capacity)
                 out[count - 1] = make(&walk, text);
         }
     }

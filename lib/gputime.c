@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/num.h"
 #include "events/select.h"
 #include "internal.h"
 #include "label/label.h"
@@ -144,6 +145,17 @@ static void note_selection(const struct gputime_options *options, struct gt_sect
                                     leaves_work_out ? " Other work of the GPU counts as idle here." : ""));
 }
 
+static void note_warm_up(const struct gt_view *view, struct gt_section *section) {
+    char length[GT_NUM_MAX];
+    if (!view->warm_up_steps)
+        return;
+    gt_num_format_duration(length, (double)gt_ns_between(view->store->origin_ns, view->window_start_ns));
+    gt_section_note(section, GT_FOR_ALL,
+                    gt_arena_printf(&section->report->arena,
+                                    "Left out is the warm-up: %zu of %zu steps, the first %s. --from 0 takes it in.",
+                                    view->warm_up_steps, view->labels->step_count, length));
+}
+
 static enum gt_status fill_section(struct gputime_report *report, size_t index, const struct gputime_trace *trace,
                                    const char *const *analyses, size_t analysis_count,
                                    const struct gputime_options *options, struct gt_error *err) {
@@ -158,6 +170,8 @@ static enum gt_status fill_section(struct gputime_report *report, size_t index, 
         gt_section_note(section, GT_FOR_ALL, gt_str_of(gt_rules_remark(trace->rules)));
     note_losses(trace->store, section);
     note_selection(options, section);
+    if (status == GT_OK)
+        note_warm_up(report->views[index], section);
     if (status == GT_OK)
         status = gt_analyse(report->views[index], analyses, analysis_count, section, err);
     return status == GT_OK ? GT_OK : gt_fail_context(err, "'%s'", trace->paths[0]);

@@ -38,6 +38,12 @@ struct gt_step {
     uint32_t range;   /* row of ranges */
 };
 
+/* steady.c: a step is long that takes over 1.5 times the median; long ones before the first other one are warm-up.
+   false: memory was short. */
+bool gt_step_is_long(const struct gt_step *step, double median_ns);
+struct gt_labels;
+bool gt_labels_usual_step(const struct gt_labels *labels, double *median_ns, size_t *warm_up_count);
+
 /* Who makes labels, each in memory of its own: several run at once. */
 enum gt_pass { GT_PASS_NAMES, GT_PASS_CLASSIFY, GT_PASS_CORRELATE, GT_PASS_STEPS, GT_PASS_ATTRIBUTE, GT_PASS_COUNT };
 

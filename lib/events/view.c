@@ -318,6 +318,7 @@ enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels 
         view->has_window = making.selection.has_window;
         view->window_start_ns = making.selection.window_start_ns;
         view->window_end_ns = making.selection.window_end_ns;
+        view->warm_up_steps = making.selection.warm_up_steps;
         status = collect(&making, err);
     }
     if (status == GT_OK)

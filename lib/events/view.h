@@ -79,6 +79,7 @@ struct gt_view {
     bool is_whole;   /* nothing was left out or clipped */
     bool has_window; /* --from/--to: device spans equal the window */
     int64_t window_start_ns, window_end_ns;
+    size_t warm_up_steps; /* that the window leaves out */
 
     struct gt_shared *shared; /* by kind */
 };

@@ -42,6 +42,9 @@ double gt_find_exposed_comm(struct gt_evidence *evidence, struct gt_finding *fin
                     gt_told_ns(evidence, (double)ns[GT_AMOUNT_EXPOSED_COMM]),
                     gt_told_ns(evidence, (double)ns[GT_AMOUNT_COMM]));
     finding->recoverable_ns = hideable_ns(evidence);
+    if (evidence->view->device_count > 1)
+        gt_finding_tell(evidence, finding, "All %zu GPUs together could hide %s.", evidence->view->device_count,
+                        gt_told_ns(evidence, (double)finding->recoverable_ns));
     return share;
 }
 
@@ -57,7 +60,7 @@ double gt_find_poor_overlap(struct gt_evidence *evidence, struct gt_finding *fin
                      gt_told_share(evidence, overlap_ns, comm_ns));
     gt_finding_tell(evidence, finding, "%s of communication and %s of compute overlap for %s.",
                     gt_told_ns(evidence, comm_ns), gt_told_ns(evidence, compute_ns), gt_told_ns(evidence, overlap_ns));
-    finding->is_told_by_others = true; /* by exposed_comm */
+    finding->told_by = "exposed_comm";
     return 1 - overlap_ns / comm_ns;
 }
 

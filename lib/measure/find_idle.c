@@ -16,13 +16,20 @@ static void tell_causes(struct gt_evidence *evidence, struct gt_finding *finding
     gt_finding_tell(evidence, finding, "By cause: %s.", text.ptr);
 }
 
-/* Do findings on what the host did tell of most idle time behind the warm-up? */
-static bool is_told_by_others(struct gt_evidence *evidence) {
-    const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
+/* The finding that tells of most idle time behind the warm-up, if what the host did makes up most of it. */
+static const char *teller_of_idle(struct gt_evidence *evidence) {
+    static const char *const ids[GT_HOST_GAP_COUNT] = {[GT_HOST_GAP_READBACK] = "readback",
+                                                       [GT_HOST_GAP_SYNC] = "sync_waits",
+                                                       [GT_HOST_GAP_STALL] = "host_stalls",
+                                                       [GT_HOST_GAP_LATE] = "host_bound"};
+    const struct gt_gap_sum *sums = gt_evidence_host_gaps(evidence)->sums;
     __int128 told_ns = 0;
-    for (int class = GT_HOST_GAP_NONE + 1; class < GT_HOST_GAP_COUNT; class ++)
-        told_ns += gaps->sums[class].total_ns;
-    return told_ns > gaps->sums[GT_HOST_GAP_NONE].total_ns;
+    int most = GT_HOST_GAP_NONE + 1;
+    for (int class = most; class < GT_HOST_GAP_COUNT; class ++) {
+        told_ns += sums[class].total_ns;
+        most = sums[class].total_ns > sums[most].total_ns ? class : most;
+    }
+    return told_ns > sums[GT_HOST_GAP_NONE].total_ns ? ids[most] : NULL;
 }
 
 double gt_find_idle_gpu(struct gt_evidence *evidence, struct gt_finding *finding) {
@@ -53,7 +60,9 @@ double gt_find_idle_gpu(struct gt_evidence *evidence, struct gt_finding *finding
                     gt_told_ns(evidence, (double)worst.total_ns), gt_told_ns(evidence, span_ns),
                     gt_told_counted(evidence, worst.count, "gap"));
     tell_causes(evidence, finding, (uint32_t)(worst_device - view->devices));
-    finding->is_told_by_others = is_told_by_others(evidence);
+    if (gt_evidence_steady_ns(evidence) != INT64_MIN)
+        gt_finding_tell(evidence, finding, "This counts the warm-up; findings on what the CPU did leave it out.");
+    finding->told_by = teller_of_idle(evidence);
     return worst_share;
 }
 

@@ -106,6 +106,6 @@ double gt_find_tiny_kernels(struct gt_evidence *evidence, struct gt_finding *fin
                     gt_told_count(evidence, tiny), gt_told_counted(evidence, kernels, "kernel"),
                     gt_told_ns(evidence, (double)waits_ns));
     tell_tiny_names(evidence, finding);
-    finding->is_told_by_others = true; /* by host_bound, whose gaps these are */
+    finding->told_by = "host_bound"; /* whose gaps these are */
     return (double)waits_ns / span_ns;
 }

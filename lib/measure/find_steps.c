@@ -9,6 +9,15 @@ struct step_sum {
     const char *list; /* "3, 7, 9 ..." */
 };
 
+/* "3", or "3 of process 4711" where others have steps as well */
+static const char *told_step(struct gt_evidence *evidence, const struct gt_step *step) {
+    struct gt_cell pid = gt_cell_pid(evidence->view, step->process);
+    if (pid.type == GPUTIME_CELL_NULL || !gt_steps_are_of_several(evidence->view))
+        return gt_arena_printf(evidence->arena, "%lld", (long long)step->number).ptr;
+    return gt_arena_printf(evidence->arena, "%lld of process %lld", (long long)step->number, (long long)pid.integer)
+        .ptr;
+}
+
 static struct step_sum sum_steps(struct gt_evidence *evidence, enum gt_step_state state) {
     enum { LISTED = 5 };
     const struct gt_step_set *steps = gt_evidence_steps(evidence);
@@ -21,7 +30,7 @@ static struct step_sum sum_steps(struct gt_evidence *evidence, enum gt_step_stat
         int64_t length_ns = gt_step_cpu_ns(step);
         if (sum.count < LISTED)
             sum.list =
-                gt_arena_printf(evidence->arena, "%s%s%lld", sum.list, sum.count ? ", " : "", (long long)step->number)
+                gt_arena_printf(evidence->arena, "%s%s%s", sum.list, sum.count ? ", " : "", told_step(evidence, step))
                     .ptr;
         else if (sum.count == LISTED)
             sum.list = gt_arena_printf(evidence->arena, "%s ...", sum.list).ptr;

@@ -187,6 +187,16 @@ const char *gt_told_call(struct gt_evidence *evidence, gt_strid name) {
 
 /* ---- asking ---- */
 
+/* Names the finding that tells of the same time, if it is told: rules come behind those they name. */
+static void keep_teller(struct gt_evidence *evidence, const struct gt_section *section, struct gt_finding *finding) {
+    for (size_t i = 0; i < section->finding_count && finding->told_by; i++)
+        if (strcmp(section->findings[i].id, finding->told_by) == 0) {
+            gt_finding_tell(evidence, finding, "The finding %s tells of the same time.", finding->told_by);
+            return;
+        }
+    finding->told_by = NULL;
+}
+
 static void ask(const struct gt_finding_rule *rule, struct gt_evidence *evidence, struct gt_section *section) {
     struct gt_finding finding = {.id = rule->id, .table = rule->table, .recoverable_ns = -1};
     if (rule->needs & ~evidence->view->store->facts)
@@ -198,6 +208,7 @@ static void ask(const struct gt_finding_rule *rule, struct gt_evidence *evidence
     finding.severity = measure >= rule->high_at     ? GT_SEVERITY_HIGH
                        : measure >= rule->medium_at ? GT_SEVERITY_MEDIUM
                                                     : GT_SEVERITY_LOW;
+    keep_teller(evidence, section, &finding);
     for (size_t i = 0; i < GT_FINDING_SENTENCES && rule->advice[i]; i++)
         finding.advice[finding.advice_count++] = gt_str_of(rule->advice[i]);
     gt_section_finding(section, &finding);

@@ -16,12 +16,14 @@ static const struct { double per_second, median_ns; } storms[] = {{50000, 10000}
 
 #define RATE_COLUMNS                                                                                                   \
     {"count", "Kernels", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},                                       \
-        {"window_ns", "Window", GT_UNIT_NS, NULL, 0}, {"per_second", "Kernels/s", GT_UNIT_COUNT, NULL, 0},             \
-        {"median_ns", "Median", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},                                                   \
-        {"p90_ns", "p90", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE}, {"p99_ns", "p99", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},  \
-        {"under_5us", "<5us", GT_UNIT_SHARE, "kernel launches", 0},                                                    \
-        {"under_10us", "<10us", GT_UNIT_SHARE, "kernel launches", 0},                                                  \
-        {"under_20us", "<20us", GT_UNIT_SHARE, "kernel launches", 0}, {"storm", "Storm", GT_UNIT_NONE, NULL, 0},
+        {"window_ns", "Window without pauses", GT_UNIT_NS, NULL, 0},                                                   \
+        {"per_second", "Kernels/s", GT_UNIT_COUNT, NULL, 0},                                                           \
+        {"median_ns", "Median kernel", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},                                            \
+        {"p90_ns", "p90 kernel", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},                                                  \
+        {"p99_ns", "p99 kernel", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},                                                  \
+        {"under_5us", "Run <5us", GT_UNIT_SHARE, "kernel launches", 0},                                                \
+        {"under_10us", "Run <10us", GT_UNIT_SHARE, "kernel launches", 0},                                              \
+        {"under_20us", "Run <20us", GT_UNIT_SHARE, "kernel launches", 0}, {"storm", "Storm", GT_UNIT_NONE, NULL, 0},
 
 static const struct gt_report_column columns[] = {RATE_COLUMNS};
 static const struct gt_report_column process_columns[] = {{"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},

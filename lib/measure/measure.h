@@ -2,6 +2,7 @@
 #ifndef GT_MEASURE_MEASURE_H
 #define GT_MEASURE_MEASURE_H
 
+#include "base/num.h"
 #include "measure/analysis.h"
 
 #define GT_ANALYSIS(key, title, tables, needs, goes_by)                                                                \
@@ -12,13 +13,6 @@
 #define GT_ARRAY_COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- times: damaged traces hold any 64-bit number, so differences and sums stop at the ends of the range ---- */
-
-static inline int64_t gt_ns_between(int64_t start_ns, int64_t end_ns) {
-    int64_t length;
-    if (__builtin_sub_overflow(end_ns, start_ns, &length))
-        return end_ns > start_ns ? INT64_MAX : INT64_MIN;
-    return length;
-}
 
 static inline int64_t gt_ns_add(int64_t a, int64_t b) {
     int64_t sum;

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/quantile.h"
 #include "measure/measure.h"
+#include "measure/step_set.h"
 
 static const struct gt_report_column columns[] = {
     {"measure", "Measure", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
@@ -30,25 +31,37 @@ static const struct {
     {"sum", "sum_ns", "sum_ns"},
 };
 
-static struct gt_moments column_moments(const struct gt_table *table, const char *key) {
+/* Is a row of the table of steps warm-up? That does not say how long a step takes. */
+static bool is_warm_up(const struct gt_table *table, size_t row) {
+    size_t state = gt_table_column(table, "state");
+    if (state == SIZE_MAX)
+        return false;
+    const struct gt_cell *cell = &table->cells[row * table->column_count + state];
+    return gt_str_eq((struct gt_str){cell->text, cell->text_bytes}, gt_str_of(gt_step_state_names[GT_STEP_WARM_UP]));
+}
+
+static struct gt_moments column_moments(const struct gt_table *table, const char *key, bool takes_warm_up) {
     struct gt_moments moments = {0};
     size_t column = gt_table_column(table, key);
     for (size_t row = 0; column != SIZE_MAX && row < table->row_count; row++) {
         const struct gt_cell *cell = &table->cells[row * table->column_count + column];
-        if (cell->type == GPUTIME_CELL_INT)
+        if (cell->type == GPUTIME_CELL_INT && (takes_warm_up || !is_warm_up(table, row)))
             gt_moments_add(&moments, cell->integer);
     }
     return moments;
 }
 
 /* Rows of a step on several GPUs follow each other, and have the same length. */
-static struct gt_moments step_lengths(const struct gt_table *steps) {
+static struct gt_moments step_lengths(const struct gt_table *steps, bool takes_warm_up, size_t *step_count) {
     struct gt_moments moments = {0};
     size_t number = gt_table_column(steps, "step"), pid = gt_table_column(steps, "pid");
     size_t length = gt_table_column(steps, "cpu_ns");
     for (size_t row = 0; row < steps->row_count; row++) {
         const struct gt_cell *cells = &steps->cells[row * steps->column_count], *before = cells - steps->column_count;
-        if (row == 0 || cells[number].integer != before[number].integer || cells[pid].integer != before[pid].integer)
+        if (row && cells[number].integer == before[number].integer && cells[pid].integer == before[pid].integer)
+            continue;
+        ++*step_count;
+        if (takes_warm_up || !is_warm_up(steps, row))
             gt_moments_add(&moments, cells[length].integer);
     }
     return moments;
@@ -68,16 +81,18 @@ static void add_row(struct gt_table *table, const char *measure, const struct gt
     *cell++ = steps->count > 1 ? gt_cell_real(gt_moments_stddev(steps)) : gt_cell_null();
 }
 
-static void add_rows(struct gt_table *table, const struct gt_table *accounting, const struct gt_table *steps) {
-    struct gt_moments lengths = step_lengths(steps);
+static void add_rows(struct gt_table *table, const struct gt_table *accounting, const struct gt_table *steps,
+                     bool takes_warm_up) {
+    size_t step_count = 0;
+    struct gt_moments lengths = step_lengths(steps, takes_warm_up, &step_count);
     double span_ns = 0;
     if (lengths.count)
         add_row(table, "step", &lengths, false, 0, &lengths, lengths.count);
     for (size_t i = 0; i < GT_ARRAY_COUNT(amounts) && accounting->row_count; i++) {
-        struct gt_moments amount = column_moments(accounting, amounts[i].column);
-        struct gt_moments of_steps = column_moments(steps, amounts[i].of_step);
+        struct gt_moments amount = column_moments(accounting, amounts[i].column, true);
+        struct gt_moments of_steps = column_moments(steps, amounts[i].of_step, takes_warm_up);
         span_ns = i == 0 ? gt_moments_mean(&amount) : span_ns;
-        add_row(table, amounts[i].measure, &amount, true, span_ns, &of_steps, lengths.count);
+        add_row(table, amounts[i].measure, &amount, true, span_ns, &of_steps, step_count);
     }
 }
 
@@ -96,7 +111,8 @@ enum gt_status gt_measures_run(const struct gt_view *view, struct gt_section *se
         struct gt_table *table =
             gt_section_table(section, "measures", "Time of each GPU, mean over GPUs", columns, GT_ARRAY_COUNT(columns));
         table->keeps_order = true;
-        add_rows(table, gt_section_find(aside, "accounting"), gt_section_find(aside, "steps"));
+        bool takes_warm_up = view->options->from || view->options->to || view->options->step; /* the user has chosen */
+        add_rows(table, gt_section_find(aside, "accounting"), gt_section_find(aside, "steps"), takes_warm_up);
     }
     gt_report_free(paper);
     return status;

@@ -6,13 +6,36 @@ static const struct gt_report_column columns[] = {
     {"phase", "Phase", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"instances", "Ranges", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
-    {"exclusive_ns", "Exclusive", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"exclusive_ns", "Exclusive sum", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"busy_ns", "Busy", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"share", "Share", GT_UNIT_SHARE, "op time inside ranges", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
     {"cpu_ns", "CPU time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"cpu_share", "CPU share", GT_UNIT_SHARE, "CPU time in ranges", GT_COLUMN_DETAIL},
     {"source", "Source", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
 };
+
+/* Shares of the rest mislead where much is outside. */
+static void note_outside(const struct gt_view *view, struct gt_section *section, const struct gt_phase_set *set) {
+    enum { WORTH_NOTING_PERCENT = 5 };
+    double sum_ns = 0;
+    for (size_t i = 0; i < view->op_count; i++)
+        sum_ns += (double)gt_op_ns(view, i);
+    double outside_percent = sum_ns > 0 ? 100 * (1 - (double)set->covered_ns / sum_ns) : 0;
+    if (outside_percent >= WORTH_NOTING_PERCENT)
+        gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE,
+                        gt_arena_printf(&section->report->arena,
+                                        "%.1f%% of the op time was launched outside ranges and is in no phase: "
+                                        "autograd, for one, launches a backward pass from a thread of its own.",
+                                        outside_percent));
+}
+
+static void add_notes(const struct gt_view *view, struct gt_section *section, const struct gt_phase_set *set) {
+    if (set->count == 0 || (set->map.is_guessed && set->mapped_count == 0))
+        return;
+    note_outside(view, section, set);
+    if (set->mapped_count == 0)
+        gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE, GT_STR("No range matches the map of phases."));
+}
 
 enum gt_status gt_phases_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const struct gt_phase_set *set = gt_shared_phases(view, err);
@@ -35,6 +58,7 @@ enum gt_status gt_phases_run(const struct gt_view *view, struct gt_section *sect
         *cell++ = gt_cell_share((double)phase->cpu_ns, (double)set->cpu_ns);
         *cell++ = gt_cell_text(set->map.is_guessed ? GT_STR("guessed") : GT_STR("map"));
     }
+    add_notes(view, section, set);
     struct gt_fact_group facts = {.section = section, .audience = GT_FOR_DATA};
     gt_fact_group_add(&facts, "phase_ns", "Op time inside ranges", GT_UNIT_NS, gt_cell_int(set->covered_ns));
     gt_fact_group_add(&facts, "phase_cpu_ns", "CPU time in ranges", GT_UNIT_NS, gt_cell_int(set->cpu_ns));

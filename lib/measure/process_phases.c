@@ -10,7 +10,7 @@ static const struct gt_report_column columns[] = {
     {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"phase", "Phase", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
-    {"exclusive_ns", "Exclusive", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"exclusive_ns", "Exclusive sum", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"share", "Share", GT_UNIT_SHARE, "op time of the process inside ranges", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
 };
 

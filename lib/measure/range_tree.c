@@ -43,7 +43,7 @@ static const struct gt_report_column columns[] = {
     {"instances", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"sum_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
-    {"exclusive_ns", "Exclusive", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"exclusive_ns", "Exclusive sum", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"share", "Share", GT_UNIT_SHARE, "op time", GT_COLUMN_BAR},
 };
 

@@ -112,23 +112,17 @@ static int by_step(const void *a, const void *b) {
 
 /* ---- states ---- */
 
-/* Long steps before the first usual one are warm-up. */
 static bool judge_steps(struct gt_step_set *set, const struct gt_labels *labels) {
-    size_t count = labels->step_count;
+    size_t count = labels->step_count, warm_up = 0;
     int64_t *lengths = gt_alloc_array(count, sizeof *lengths);
     set->states = gt_alloc_array(count, 1);
-    if (!lengths || !set->states) {
+    if (!lengths || !set->states || !gt_labels_usual_step(labels, &set->median_ns, &warm_up)) {
         gt_free(lengths);
         return false;
     }
-    for (size_t i = 0; i < count; i++)
-        lengths[i] = gt_step_cpu_ns(&labels->steps[i]);
-    set->median_ns = gt_quantile(lengths, count, 0.5);
-    bool is_warm = false;
     for (size_t i = 0; i < count; i++) {
-        bool is_long = (double)gt_step_cpu_ns(&labels->steps[i]) > 1.5 * set->median_ns;
-        is_warm |= !is_long;
-        set->states[i] = (uint8_t)(!is_long ? GT_STEP_STEADY : is_warm ? GT_STEP_OUTLIER : GT_STEP_WARM_UP);
+        bool is_long = gt_step_is_long(&labels->steps[i], set->median_ns);
+        set->states[i] = (uint8_t)(!is_long ? GT_STEP_STEADY : i < warm_up ? GT_STEP_WARM_UP : GT_STEP_OUTLIER);
         set->state_counts[set->states[i]]++;
     }
     int64_t middle_ns = (int64_t)set->median_ns;
@@ -162,4 +156,12 @@ void gt_step_set_release(struct gt_step_set *set) {
     gt_free(set->parts);
     gt_free(set->states);
     *set = (struct gt_step_set){0};
+}
+
+bool gt_steps_are_of_several(const struct gt_view *view) {
+    const struct gt_labels *labels = view->labels;
+    for (size_t i = 1; i < labels->step_count; i++)
+        if (labels->steps[i].process != labels->steps[0].process)
+            return true;
+    return false;
 }

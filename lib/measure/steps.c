@@ -122,6 +122,10 @@ enum gt_status gt_steps_run(const struct gt_view *view, struct gt_section *secti
     struct gt_table *table = gt_section_table(section, "steps", "Steps", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
     table->empty = "The trace has no ranges that look like steps (ProfilerStep#3, step 3, train_step).";
+    table->screen_columns = "step,device,state,cpu_ns,gpu_ns,compute_ns,exposed_comm_ns,exposed_memory_ns,idle_ns";
+    if (gt_steps_are_of_several(view))
+        table->screen_columns =
+            "step,pid,device,state,cpu_ns,gpu_ns,compute_ns,idle_ns,exposed_comm_ns,exposed_memory_ns";
     for (size_t i = 0; i < set->count; i++)
         add_row(view, table, &set->parts[i], gt_step_state_names[set->states[set->parts[i].step]]);
     return GT_OK;

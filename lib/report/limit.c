@@ -122,7 +122,23 @@ enum gt_status gt_limit_place_find(const struct gt_limit *limit, struct gt_limit
                          (int)limit->text.len, limit->text.ptr, (int)limit->kind.len, limit->kind.ptr);
 }
 
+bool gt_limit_is_glob(const struct gt_limit *limit) {
+    return limit->kind.len &&
+           (memchr(limit->pattern.ptr, '*', limit->pattern.len) || memchr(limit->pattern.ptr, '?', limit->pattern.len));
+}
+
 /* ---- writing ---- */
+
+/* Was something lost of what the limits of this section are about? That is every capture of a comparison. */
+static bool has_losses(const struct gt_section *section) {
+    const struct gt_report *report = section->report;
+    const struct gt_section *end = report->sides ? report->sections + report->section_count : section + 1;
+    for (; section < end; section++)
+        for (size_t i = 0; i < section->issue_count; i++)
+            if (section->issues[i].is_loss)
+                return true;
+    return false;
+}
 
 void gt_limits_add(struct gt_section *section, const struct gt_limit *limit, enum gt_verdict verdict, double value,
                    struct gt_str detail) {
@@ -133,6 +149,8 @@ void gt_limits_add(struct gt_section *section, const struct gt_limit *limit, enu
         table = gt_section_table(section, "limits", "Limits", columns, sizeof columns / sizeof *columns);
         gt_section_bring_first(section, 1);
     }
+    if (has_losses(section))
+        detail = gt_arena_printf(&section->report->arena, "%.*s; not read whole", (int)detail.len, detail.ptr);
     struct gt_cell *cell = gt_table_row(table);
     *cell++ = gt_cell_text(gt_arena_copy(&section->report->arena, limit->text));
     *cell++ = gt_cell_text(gt_str_of(verdicts[verdict]));

@@ -26,6 +26,9 @@ bool gt_limit_holds(const struct gt_limit *limit, double value);
 /* '*' stands for anything, '?' for one byte; case does not matter. */
 bool gt_glob_matches(struct gt_str glob, struct gt_str text);
 
+/* Whether it names rows by a pattern, which may match none: those amount to 0. */
+bool gt_limit_is_glob(const struct gt_limit *limit);
+
 /* Which table a limit is about and which column its pattern is matched with. */
 struct gt_limit_place {
     const char *table, *column;

@@ -11,6 +11,8 @@
 struct amount {
     double value, share; /* NAN: there is none */
     bool is_time;
+    size_t warm_up_steps; /* that are left out */
+    bool is_of_nothing;   /* the pattern matches no row */
 };
 
 /* ---- measures that are not in a table ---- */
@@ -26,26 +28,26 @@ static struct amount utilisation(const struct gt_section *section) {
     for (size_t row = 0; accounting && row < accounting->row_count; row++)
         sum += gt_table_number(accounting, row, "utilisation");
     double share = count > 0 ? sum / count : NAN;
-    return (struct amount){share, share, false};
+    return (struct amount){share, share, false, 0, false};
 }
 
 static struct amount coverage(const struct gt_section *section) {
     double share = fact_of(section, GT_STR("range_coverage"));
-    return (struct amount){share, share, false};
+    return (struct amount){share, share, false, 0, false};
 }
 
 static struct amount issues(const struct gt_section *section) {
     double count = 0;
     for (size_t i = 0; i < section->issue_count; i++)
         count += (double)section->issues[i].count;
-    return (struct amount){count, NAN, false};
+    return (struct amount){count, NAN, false, 0, false};
 }
 
 static struct amount losses(const struct gt_section *section) {
     double count = 0;
     for (size_t i = 0; i < section->issue_count; i++)
         count += section->issues[i].is_loss ? (double)section->issues[i].count : 0;
-    return (struct amount){count, NAN, false};
+    return (struct amount){count, NAN, false, 0, false};
 }
 
 static struct amount longest_gap(const struct gt_section *section) {
@@ -53,17 +55,24 @@ static struct amount longest_gap(const struct gt_section *section) {
     double longest_ns = causes ? 0 : NAN;
     for (size_t row = 0; causes && row < causes->row_count; row++)
         longest_ns = fmax(longest_ns, gt_table_number(causes, row, "longest_ns"));
-    return (struct amount){longest_ns, NAN, true};
+    return (struct amount){longest_ns, NAN, true, 0, false};
 }
 
 static struct amount launches(const struct gt_section *section) {
-    return (struct amount){fact_of(section, GT_STR("kernel_launches")), NAN, false};
+    return (struct amount){fact_of(section, GT_STR("kernel_launches")), NAN, false, 0, false};
+}
+
+/* Warm-up too, which the row of the step itself leaves out. */
+static double count_steps(const struct gt_section *section) {
+    const struct gt_table *measures = gt_section_find(section, "measures");
+    double count = 0;
+    for (size_t row = 0; measures && row < measures->row_count; row++)
+        count = fmax(count, gt_table_number(measures, row, "count"));
+    return count;
 }
 
 static struct amount steps(const struct gt_section *section) {
-    const struct gt_table *measures = gt_section_find(section, "measures");
-    double count = measures ? gt_table_number(measures, 0, "count") : 0;
-    return (struct amount){isnan(count) ? 0 : count, NAN, false};
+    return (struct amount){.value = count_steps(section), .share = NAN};
 }
 
 static const struct {
@@ -103,6 +112,8 @@ static bool sum_rows(const struct gt_section *section, const struct gt_limit *li
         amount->share += gt_table_number(table, row, "share");
         is_found = true;
     }
+    if (is_step && is_found)
+        amount->warm_up_steps = (size_t)(count_steps(section) - gt_table_number(table, 0, "count"));
     amount->is_time = is_found && table->columns[lead].unit == GT_UNIT_NS;
     return is_found;
 }
@@ -113,6 +124,13 @@ static enum gt_status fail_measure(const struct gt_section *section, const struc
     if (limit->kind.len)
         return gt_fail_usage(err, "limit '%.*s': nothing in '%.*s' matches '%.*s'", (int)limit->text.len,
                              limit->text.ptr, (int)label.len, label.ptr, (int)limit->pattern.len, limit->pattern.ptr);
+    const struct gt_table *accounting = gt_section_find(section, "accounting");
+    if (!accounting || accounting->row_count == 0)
+        return gt_fail_usage(err, "limit '%.*s': '%.*s' has no GPU work whose times are known", (int)limit->text.len,
+                             limit->text.ptr, (int)label.len, label.ptr);
+    if (gt_str_eq(limit->pattern, GT_STR("step")))
+        return gt_fail_usage(err, "limit '%.*s': '%.*s' has no steps", (int)limit->text.len, limit->text.ptr,
+                             (int)label.len, label.ptr);
     return gt_fail_usage(err,
                          "limit '%.*s': '%.*s' has no measure '%.*s'; there are step, span, busy, idle, compute, "
                          "exposed_comm, exposed_memory, comm, memory, overlap, sum, utilisation, coverage, gap, "
@@ -130,21 +148,28 @@ static enum gt_status measure(const struct gt_section *section, const struct gt_
             return isnan(amount->value) ? fail_measure(section, limit, err) : GT_OK;
         }
     enum gt_status status = gt_limit_place_find(limit, &place, err);
-    if (status == GT_OK && !sum_rows(section, limit, place, amount))
-        status = fail_measure(section, limit, err);
-    return status;
+    if (status != GT_OK || sum_rows(section, limit, place, amount))
+        return status;
+    if (!gt_limit_is_glob(limit))
+        return fail_measure(section, limit, err);
+    *amount = (struct amount){.is_time = limit->unit == GT_LIMIT_TIME, .is_of_nothing = true};
+    return GT_OK;
 }
 
 /* ---- verdicts ---- */
 
 static struct gt_str describe(struct gt_arena *arena, const struct gt_limit *limit, const struct amount *amount) {
     char number[GT_NUM_MAX];
+    if (amount->is_of_nothing)
+        return GT_STR("nothing matches");
     if (amount->is_time)
         gt_num_format_duration(number, amount->value);
     else
         gt_num_format_grouped(number, (int64_t)amount->value);
     if (limit->unit != GT_LIMIT_PERCENT)
-        return gt_arena_printf(arena, "%s", number);
+        return amount->warm_up_steps
+                   ? gt_arena_printf(arena, "%s (%zu warm-up left out)", number, amount->warm_up_steps)
+                   : gt_arena_printf(arena, "%s", number);
     return gt_arena_printf(arena, amount->is_time ? "%.1f%% (%s)" : "%.1f%%", amount->share * 100, number);
 }
 

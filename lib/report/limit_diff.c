@@ -9,13 +9,15 @@
 /* What a limit is about, on both sides. */
 struct pair {
     double a, b, noise;
-    bool is_time, is_noise;
+    bool is_time, is_noise, is_of_nothing;
 };
 
 static enum gt_status fail_nothing(const struct gt_limit *limit, struct gt_error *err) {
     if (limit->kind.len)
         return gt_fail_usage(err, "limit '%.*s': nothing on either side matches '%.*s'", (int)limit->text.len,
                              limit->text.ptr, (int)limit->pattern.len, limit->pattern.ptr);
+    if (gt_str_eq(limit->pattern, GT_STR("step")))
+        return gt_fail_usage(err, "limit '%.*s': the traces have no steps", (int)limit->text.len, limit->text.ptr);
     return gt_fail_usage(err,
                          "limit '%.*s': the traces have no measure '%.*s'; there are step, span, busy, idle, compute, "
                          "exposed_comm, exposed_memory, comm, memory, overlap, sum, utilisation",
@@ -85,7 +87,11 @@ static enum gt_status find_pair(const struct gt_diff_sides *sides, const struct 
     gt_join_release(&join);
     if (failed)
         return gt_fail_memory(err);
-    return is_found ? GT_OK : fail_nothing(limit, err);
+    if (!is_found && !gt_limit_is_glob(limit))
+        return fail_nothing(limit, err);
+    if (!is_found)
+        *pair = (struct pair){.is_time = limit->unit == GT_LIMIT_TIME, .is_noise = true, .is_of_nothing = true};
+    return GT_OK;
 }
 
 /* Busy part of the span: no amount, so it is worked out from two. */
@@ -105,6 +111,8 @@ static enum gt_status find_utilisation(const struct gt_diff_sides *sides, const 
 
 static struct gt_str describe(struct gt_arena *arena, const struct pair *pair, double relative) {
     char a[GT_NUM_MAX], b[GT_NUM_MAX], noise[GT_NUM_MAX];
+    if (pair->is_of_nothing)
+        return GT_STR("nothing matches");
     if (!pair->is_time) {
         double scale = pair->a <= 1 && pair->b <= 1 ? 100 : 1;
         const char *unit = pair->a <= 1 && pair->b <= 1 ? "%" : "";

@@ -94,6 +94,7 @@ struct gt_table {
     bool folds;                 /* columns that find no room there stand below, behind the first once more */
     const char *empty;          /* the sentence to show when there are no rows; NULL: the table is not shown */
     const char *sort;           /* key of the column the rows are ordered by, as gt_table_sort leaves it; may be NULL */
+    bool shows_sort;            /* people asked for that order: that column is shown, whatever has to give way */
     struct gt_report *report;
 };
 
@@ -119,7 +120,7 @@ struct gt_finding {
     struct gt_str advice[GT_FINDING_SENTENCES];
     size_t advice_count;
     int64_t recoverable_ns; /* of GPU time, at most; -1: not known */
-    bool is_told_by_others; /* its time is that of other findings, which say more: it comes behind them */
+    const char *told_by;    /* id of a finding that tells of the same time and says more; NULL: none */
     const char *table;      /* where the evidence is: key of a table that some analysis makes; may be NULL */
 };
 
@@ -220,7 +221,7 @@ void gt_section_splice(struct gt_section *section, struct gt_section *from);
 /* The block of the findings and its table `findings`, without rows. One for a section, before its first finding. */
 struct gt_table *gt_section_findings(struct gt_section *section);
 /* Puts it among the section's findings: the most time to win back first (what is not known counts as none), then the
-   most severe, then in the order they come. */
+   most severe (those that another tells of behind what is medium), then in the order they come. */
 void gt_section_finding(struct gt_section *section, const struct gt_finding *finding);
 /* What row of the table `findings` tells, wherever sorting has put it. */
 const struct gt_finding *gt_section_finding_at(const struct gt_section *section, const struct gt_table *table,

@@ -282,6 +282,7 @@ static enum gt_status shape_table(struct gt_block *block, const struct gputime_s
         return status;
     if (shape->columns)
         table->screen_columns = shape->columns;
+    table->shows_sort = shape->sort && !shape->columns;
     if (shape->limit > 0)
         gt_table_limit(table, (size_t)shape->limit);
     if (shape->screen_limit)

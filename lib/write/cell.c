@@ -312,6 +312,11 @@ void gt_shown_init(struct gt_shown *shown, const struct gt_table *table) {
         if (!(table->columns[c].flags & GT_COLUMN_DETAIL))
             shown->columns[shown->column_count++] = c;
     }
+    size_t sorted = table->shows_sort ? gt_table_column(table, table->sort) : SIZE_MAX;
+    for (size_t i = 0; i < shown->column_count; i++)
+        sorted = shown->columns[i] == sorted ? SIZE_MAX : sorted;
+    if (sorted != SIZE_MAX && shown->column_count < GT_TABLE_COLUMNS_MAX)
+        shown->columns[shown->column_count++] = sorted;
     size_t limit = table->screen_limit ? table->screen_limit : SIZE_MAX;
     shown->rows = table->row_count < limit ? table->row_count : limit;
     size_t total = table->total_rows > table->row_count ? table->total_rows : table->row_count;

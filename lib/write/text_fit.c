@@ -111,8 +111,21 @@ static void choose_header(struct gt_text_fit *fitted) {
     fitted->bar_width = 0;
 }
 
+/* The column that people asked to sort by lets the one before it be the last. */
+static void spare_sorted(struct gt_text_fit *fitted) {
+    struct gt_text_column *last = &fitted->columns[fitted->count - 1], *before = last - 1;
+    if (!fitted->table->shows_sort || fitted->count < 3 || strcmp(last->about->key, fitted->table->sort) != 0)
+        return;
+    struct gt_text_column sorted = *last;
+    *last = *before;
+    *before = sorted;
+    make_header(fitted->screen, last); /* it has moved with its column */
+    make_header(fitted->screen, before);
+}
+
 static void drop_columns(struct gt_text_fit *fitted) {
     while (fitted->count > 1 && !fits(fitted, NAME_MIN)) {
+        spare_sorted(fitted);
         fitted->count--;
         fitted->dropped++;
     }

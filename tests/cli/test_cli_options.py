@@ -327,6 +327,14 @@ def test_table_alone_on_the_screen(run):
     assert len(text.splitlines()) < len(both.splitlines())
 
 
+def test_the_column_that_is_sorted_by_is_shown_and_others_give_way(run):
+    for key, title in (("total_ns", "Total"), ("stddev_ns", "Std dev"), ("share", "Share")):
+        text = text_of(run("gaps", "a.json", "--table", "transitions", "--sort", key, "--width", "60"))
+        header = " ".join(text.split("──")[0].split("\n\n")[-1].split())
+        assert key not in text.split("(no room for")[-1] and title.split()[0] in header, text
+    assert "Total" not in text_of(run("kernels", "a.json", "--sort", "duration", "--columns", "name,count"))
+
+
 def test_columns_on_the_screen(run):
     assert "Std" in text_of(run("kernels", "a.json"))
     text = text_of(run("kernels", "a.json", "--columns", "count,name"))

@@ -332,7 +332,7 @@ def test_gate_that_holds(gputime, changed):
     assert gputime("diff", b, a, "--fail-if", "kernel:*flash*>+10%").returncode == 0
 
 
-@pytest.mark.parametrize("limit", ["bogus>3%", "kernel:nothing*>1%", "planet:x>3%", "step", ">3%", "step>", "step>3",
+@pytest.mark.parametrize("limit", ["bogus>3%", "kernel:nothing>1%", "planet:x>3%", "step", ">3%", "step>", "step>3",
                                    "step>fast", "kernel:*>1.5.2%", "utilisation>3ms", ""])
 def test_limits_that_make_no_sense(gputime, changed, limit):
     done = gputime("diff", *changed, f"--fail-if={limit}")
@@ -364,6 +364,32 @@ def test_summary_for_a_pull_request(gputime, changed, tmp_path):
     assert "broken" in text
 
 
+def with_warm_up(document, length_ns=50_000_000):
+    """A long step before the others."""
+    late = [dict(row, ts=row["ts"] + length_ns / 1000 + 100) for row in document["traceEvents"]]
+    launch = event("cuda_runtime", "cudaLaunchKernel", 10_000, 1_000, 100, {"correlation": 90_000})
+    kernel = event("kernel", GEMM_A, 20_000, 80_000, 7, {"device": 0, "stream": 7, "correlation": 90_000}, pid=0)
+    step = event("user_annotation", "ProfilerStep#2", 5_000, length_ns, 100, {})
+    return dict(document, traceEvents=[launch, kernel, step, *late])
+
+
+def test_warm_up_hides_no_regression(gputime, trace):
+    slower = {name: (launches, length * 3 // 2) for name, (launches, length) in USUAL.items()}
+    paths = (trace("a.json", with_warm_up(training(USUAL, steps=3))),
+             trace("b.json", with_warm_up(training(slower, steps=3, seed=2))))
+    gate = ["--fail-if", "step>+3%", "--fail-if", "busy>+3%"]
+    done = gputime("diff", *paths, *gate, "--json")
+    report = json.loads(done.stdout)
+    assert done.returncode == 3 and broken(report) == ["step>+3%", "busy>+3%"]
+    assert "Amounts are per step: 3 in A, 3 in B." in words_of(report)
+    shown = gputime("diff", *paths).stdout.decode()
+    assert shown.count("Left out is the warm-up: 1 of 4 steps") == 2
+    whole = gputime("diff", *paths, *gate, "--from", "0")
+    assert whole.returncode == 0 and b"4 in A, 4 in B" in whole.stdout and b"Left out" not in whole.stdout
+    done = gputime("check", paths[0], "--limit", "step<5ms", "--limit", "steps>=4")
+    assert done.returncode == 0 and b"(1 warm-up left out)" in done.stdout
+
+
 # ---- one trace ----
 
 
@@ -386,10 +412,57 @@ def test_check(gputime, changed):
 
 
 def test_check_of_several_traces(gputime, changed):
-    done = gputime("check", *changed, "--limit", "kernel:softmax*<100%")
+    done = gputime("check", *changed, "--limit", "kernel:softmax_warp_forward<100%")
     assert done.returncode == 2, "B has no such kernel"
+    done = gputime("check", *changed, "--limit", "kernel:softmax*<100%")
+    assert done.returncode == 0 and b"nothing matches" in done.stdout, "a pattern may match nothing"
     done = gputime("check", *changed, "--limit", "idle<1%")
     assert done.returncode == 3 and b"2 of 2 limits are broken" in done.stderr
+
+
+def test_a_pattern_that_matches_nothing_amounts_to_nothing(gputime, changed, tmp_path):
+    page = tmp_path / "pr.md"
+    done = gputime("diff", *changed, "--fail-if", "kernel:*nccl*>+9%", "--fail-if", "kernel:*flash*>+10%", "-o", page)
+    assert done.returncode == 3 and b"1 of 2 limits" in done.stderr
+    assert "| `kernel:*nccl*>+9%` | ok | nothing matches |" in page.read_text()
+    for limit, status in (("kernel:*nccl*<10%", 0), ("kernel:*nccl*<1ms", 0), ("kernel:*nccl*>1%", 3), ("phase:?x<1s", 0)):
+        done = gputime("check", changed[0], "--limit", limit)
+        assert done.returncode == status and b"nothing matches" in done.stdout, limit
+
+
+def test_check_of_phases(gputime, trace, tmp_path):
+    path = trace("a.json", training(USUAL))
+    phases = tmp_path / "phases.json"
+    phases.write_text(json.dumps({"mine": ["re:ProfilerStep.*"]}))
+    done = gputime("ranges", path, "--table", "phases", "--phase-map", phases, "--json")
+    name = json.loads(done.stdout)["tables"]["phases"]["rows"][0]["phase"]
+    done = gputime("check", path, "--limit", f"phase:{name}<1s", "--phase-map", phases)
+    assert done.returncode == 0, done.stderr
+
+
+def test_check_tells_of_traces_that_it_could_not_read(gputime, changed, tmp_path):
+    for limit, status in (("idle<1%", 3), ("idle<100%", 1)):
+        done = gputime("check", changed[0], tmp_path / "none.json", "--limit", limit)
+        assert done.returncode == status and b"cannot read" in done.stderr, limit
+
+
+def test_gates_tell_of_losses(gputime, trace):
+    whole = trace("a.json", training(USUAL))
+    cut = whole.with_name("cut.json")
+    cut.write_bytes(whole.read_bytes()[:-whole.stat().st_size // 3])
+    for args in (["check", cut, "--limit", "busy<1s"], ["diff", whole, cut, "--fail-if", "busy>+900%"]):
+        for more in ([], ["-q"], ["--json"]):
+            done = gputime(*args, *more)
+            assert done.returncode == 0 and b"cut.json' was not read whole" in done.stderr, (args, more)
+        rows = json.loads(done.stdout)["tables"]["limits"]["rows"]
+        assert rows[0]["detail"].endswith("; not read whole")
+
+
+def test_check_of_a_trace_without_work(gputime, trace):
+    done = gputime("check", trace("empty.json", {"traceEvents": []}), "--limit", "idle<20%")
+    assert done.returncode == 2 and b"has no GPU work" in done.stderr
+    done = gputime("check", DATA / "overlap.json", "--limit", "step<1s")
+    assert done.returncode == 2 and b"has no steps" in done.stderr
 
 
 def test_limit_and_per_mean_what_the_command_says(gputime, changed):

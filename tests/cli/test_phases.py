@@ -161,3 +161,25 @@ def test_phases_of_an_inference_are_found_without_a_map(gputime):
         assert phases[name]["exclusive_ns"] == ranges[name]["exclusive_ns"]
         assert phases[name]["ops"] == ranges[name]["ops"] and phases[name]["instances"] == ranges[name]["instances"]
     assert (phases["prefill"]["instances"], phases["decode"]["instances"], phases["sampling"]["instances"]) == (3, 72, 72)
+
+
+def test_op_time_outside_ranges_is_told_below_the_phases(gputime, tmp_path):
+    train = NSYS / "train" / "train.sqlite"
+    if not train.exists():
+        pytest.skip("no captures here")
+    text = gputime("ranges", train).stdout.decode()
+    assert "57.3% of the op time was launched outside ranges and is in no phase" in " ".join(text.split())
+    assert "outside ranges" not in gputime("ranges", NSYS / "infer" / "infer.sqlite").stdout.decode()
+    names = tmp_path / "map.json"
+    names.write_text(json.dumps({"x": ["nothing has this name"]}))
+    assert "No range matches the map of phases." in gputime("ranges", train, "--phase-map", names).stdout.decode()
+
+
+def test_steps_of_several_processes_are_told_apart(gputime):
+    two = NSYS / "two" / "two.sqlite"
+    if not two.exists():
+        pytest.skip("no captures here")
+    text = gputime("steps", two).stdout.decode()
+    assert "Process" in text and "1172" in text
+    assert "Process" not in gputime("steps", NSYS / "infer" / "infer.sqlite").stdout.decode()
+    assert "Step 0 of process 1172, 0 of process 1173 took" in " ".join(gputime("findings", two).stdout.decode().split())

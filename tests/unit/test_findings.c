@@ -61,14 +61,15 @@ static void the_most_time_to_win_back_comes_first_then_the_most_severe(void **st
     assert_ids((const char *const[]){"also-much", "much", "little", "none", "unknown", "also-unknown"}, 6);
 }
 
-static void what_others_tell_of_comes_behind_what_only_it_tells(void **state) {
+static void what_others_tell_of_comes_before_what_is_low(void **state) {
     (void)state;
     gt_section_finding(
-        section, &(struct gt_finding){
-                     .id = "told", .severity = GT_SEVERITY_HIGH, .recoverable_ns = -1, .is_told_by_others = true});
-    add("own", GT_SEVERITY_LOW, -1);
+        section,
+        &(struct gt_finding){.id = "told", .severity = GT_SEVERITY_HIGH, .recoverable_ns = -1, .told_by = "worth"});
+    add("own", GT_SEVERITY_MEDIUM, -1);
+    add("slight", GT_SEVERITY_LOW, -1);
     add("worth", GT_SEVERITY_LOW, 1);
-    assert_ids((const char *const[]){"worth", "own", "told"}, 3);
+    assert_ids((const char *const[]){"worth", "own", "told", "slight"}, 4);
 }
 
 static void rows_hold_what_the_findings_do(void **state) {
@@ -124,7 +125,7 @@ static void a_section_without_the_block_takes_none(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(the_most_time_to_win_back_comes_first_then_the_most_severe),
-        TEST(what_others_tell_of_comes_behind_what_only_it_tells),
+        TEST(what_others_tell_of_comes_before_what_is_low),
         TEST(rows_hold_what_the_findings_do),
         TEST(sorted_rows_still_find_their_findings),
         TEST(columns_choose_the_parts_that_people_see),

@@ -124,8 +124,12 @@ static bool add_table(const struct gt_view *view, struct gt_grouping *shares, st
     bool ok = host_ns;
     for (size_t i = 0; i < shares->count && ok; i++)
         host_ns[items[i].device] += items[i].gaps.sum;
-    for (size_t i = 0; i < shares->count && ok; i++)
+    table->screen_columns = "device,name,count,total_ns,longest_ns,share";
+    for (size_t i = 0; i < shares->count && ok; i++) {
         add_row(view, table, &items[i], (double)host_ns[items[i].device]);
+        if (is_data_loading(gt_outer_code_text(view, items[i].name)))
+            table->screen_columns = NULL; /* there is a kind to tell */
+    }
     gt_free(host_ns);
     return ok;
 }

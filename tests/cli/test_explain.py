@@ -723,3 +723,10 @@ def test_gaps_and_their_sums_tell_the_same_of_the_cpu(gputime):
 def test_the_rate_says_of_what_time_it_is(gputime, tmp_path):
     text = gputime("explain", JAX, "--out", tmp_path / "out").stdout.decode()
     assert "Launches: 1412 kernels, 6993/s in 201.9 ms without pauses; median kernel 28.54 us\n" in text
+
+
+@pytest.mark.skipif(not JAX.exists(), reason="needs the captures beside the repository")
+def test_gaps_tell_what_the_cpu_did_and_no_column_is_empty(gputime):
+    text = gputime("explain", JAX).stdout.decode()
+    assert "meanwhile in" in text.split("Longest idle gaps")[1].split("──")[0]
+    assert "Kind" not in text

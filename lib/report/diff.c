@@ -52,6 +52,18 @@ static void note_unchanged(struct work *work, const char *key, const struct gt_d
                                       work->unchanged.len ? ", " : "", key, counts->rows);
 }
 
+/* Who any capture shows the table to. */
+static uint32_t audience_of(const struct gt_diff_sides *sides, const char *key) {
+    uint32_t audience = 0;
+    for (size_t i = 0; i < sides->capture_count; i++) {
+        const struct gt_section *from = gt_capture_section(sides, i);
+        for (size_t b = 0; b < from->block_count; b++)
+            if (from->blocks[b].kind == GT_BLOCK_TABLE && strcmp(from->blocks[b].table->key, key) == 0)
+                audience |= from->blocks[b].audience;
+    }
+    return audience;
+}
+
 static enum gt_status compare_table(struct work *work, const char *key, struct gt_error *err) {
     struct gt_diff_join join;
     struct gt_diff_counts counts;
@@ -65,6 +77,8 @@ static enum gt_status compare_table(struct work *work, const char *key, struct g
     if (!table)
         return GT_OK;
     struct gt_block *block = &work->section->blocks[work->section->block_count - 1];
+    if (!work->wanted)
+        block->audience &= audience_of(work->sides, key);
     if (!is_listed(work->wanted, key)) {
         block->audience = 0; /* only for the words */
     } else if (counts.changed == 0 && !table->keeps_order) {

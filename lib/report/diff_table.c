@@ -1,7 +1,9 @@
 /* The joined rows of a table as a table of the comparison: what matters most first, each amount of A and B and its
    change. */
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "report/diff_parts.h"
@@ -211,6 +213,20 @@ static size_t measure_rows(const struct gt_diff_join *join, struct change *chang
     return count;
 }
 
+/* "Ranges, exclusive sum": which of several times is compared, unless it is the sum that everyone expects. */
+static const char *title_of(const struct gt_diff_join *join, struct gt_arena *arena) {
+    const struct gt_table *shape = join->shape;
+    const struct gt_report_column *lead = &shape->columns[join->adds[join->lead]];
+    size_t times = 0;
+    for (size_t i = 0; i < join->add_count; i++)
+        times += shape->columns[join->adds[i]].unit == GT_UNIT_NS;
+    if (lead->unit != GT_UNIT_NS || times < 2 || strcmp(lead->key, "total_ns") == 0)
+        return shape->title;
+    bool is_word = islower((unsigned char)lead->title[1]); /* no abbreviation */
+    int first = is_word ? tolower((unsigned char)lead->title[0]) : lead->title[0];
+    return gt_arena_printf(arena, "%s, %c%s", shape->title, first, lead->title + 1).ptr;
+}
+
 struct gt_table *gt_join_add_table(struct gt_diff_join *join, struct gt_section *section,
                                    struct gt_diff_counts *counts) {
     struct change *changes = gt_alloc_array(join->row_count, sizeof *changes);
@@ -225,10 +241,12 @@ struct gt_table *gt_join_add_table(struct gt_diff_join *join, struct gt_section 
     }
     if (count && !join->shape->keeps_order)
         qsort(changes, count, sizeof *changes, by_weight);
-    struct gt_table *table =
-        gt_section_table(section, join->shape->key, join->shape->title, columns.items, columns.count);
+    struct gt_table *table = gt_section_table(section, join->shape->key, title_of(join, &section->report->arena),
+                                              columns.items, columns.count);
     table->keeps_order = join->shape->keeps_order;
-    table->screen_limit = counts->changed < SCREEN_ROWS && counts->changed ? counts->changed : SCREEN_ROWS;
+    /* A short table is shown whole: what is within the noise may be in the first sentence. */
+    bool is_long = count > SCREEN_ROWS;
+    table->screen_limit = is_long && counts->changed && counts->changed < SCREEN_ROWS ? counts->changed : SCREEN_ROWS;
     if (table->keeps_order)
         table->screen_limit = 0;
     for (size_t i = 0; i < count; i++)

@@ -192,6 +192,16 @@ def test_nothing_is_dropped_from_random_traces(gputime, tmp_path, seed):
             assert sum(row[f"{side}_{lead}"] or 0 for row in rows) == sum(row[lead] for row in tables[table]["rows"])
 
 
+def test_tables_say_which_time_and_show_what_is_noise(gputime, changed):
+    shown = gputime("diff", *changed).stdout.decode()
+    assert "\nRanges, exclusive sum\n" in shown
+    assert "\nGPU time by category, wall\n" in shown and "\nKernels\n" in shown
+    assert "over all" not in shown, "one GPU"
+    categories = gputime.json("diff", *changed)["tables"]["categories"]["rows"]
+    assert len(categories) <= 10 and all(f"\n{row['category']} " in shown for row in categories)
+    assert gputime("diff", *changed, "--of", "idle_causes_all").stdout.count(b"over all") == 1
+
+
 # ---- captures of different length ----
 
 

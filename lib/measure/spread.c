@@ -195,7 +195,8 @@ enum gt_status gt_spread_run(const struct gt_view *view, struct gt_section *sect
     for (size_t set = 0; set < names.set_count && ok && steps; set++)
         if (!isnan(stddev_ns[set]))
             gt_spread_add(section, set < name_count ? "kernels" : "memory",
-                          gt_name_text(view, (gt_strid)(set % name_count)), steps, stddev_ns[set]);
+                          gt_name_text(view, (gt_strid)(set < name_count ? set : set - name_count)), steps,
+                          stddev_ns[set]);
     for (size_t i = 0; i < category_count && ok && steps; i++)
         if (!isnan(stddev_ns[names.set_count + i]))
             gt_spread_add(section, "categories", gt_str_of(view->labels->categories[i].key), steps,

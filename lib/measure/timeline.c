@@ -121,7 +121,7 @@ static bool fill_rows(struct drawing *drawing, const struct gt_spans *spans, siz
         row->count = drawing->span_rows[r].count;
         row->items = items;
         row->item_count = gt_tiles_make(spans, drawing->span_rows[r], grain_ns, items);
-        for (size_t i = 0; i < row->item_count; i++)
+        for (size_t i = 0; items && i < row->item_count; i++)
             row->busy_ns = gt_ns_add(row->busy_ns, items[i].busy_ns);
         items += row->item_count;
     }

@@ -97,7 +97,7 @@ static enum gt_status find_pair(const struct gt_diff_sides *sides, const struct 
 /* Busy part of the span: no amount, so it is worked out from two. */
 static enum gt_status find_utilisation(const struct gt_diff_sides *sides, const struct gt_limit *limit,
                                        struct pair *pair, struct gt_error *err) {
-    struct pair busy, span;
+    struct pair busy = {0}, span = {0};
     enum gt_status status = find_pair(sides, limit, GT_STR("busy"), &busy, err);
     if (status == GT_OK)
         status = find_pair(sides, limit, GT_STR("span"), &span, err);
@@ -129,7 +129,7 @@ static struct gt_str describe(struct gt_arena *arena, const struct pair *pair, d
 
 enum gt_status gt_diff_check(struct gt_report *report, const struct gt_limit *limit, bool *is_broken,
                              struct gt_error *err) {
-    struct pair pair;
+    struct pair pair = {0};
     bool is_utilisation = !limit->kind.len && gt_str_eq(limit->pattern, GT_STR("utilisation"));
     enum gt_status status = is_utilisation ? find_utilisation(report->sides, limit, &pair, err)
                                            : find_pair(report->sides, limit, limit->pattern, &pair, err);

@@ -302,7 +302,7 @@ static enum gt_status join_tables(struct gt_report *report, const struct gputime
                                   struct gt_error *err) {
     enum gt_status status = GT_OK;
     for (size_t i = 0; i < count && !status; i++) {
-        if (!shapes[i].joined && !shapes[i].pivot)
+        if (!shapes[i].table || (!shapes[i].joined && !shapes[i].pivot))
             continue;
         struct gputime_shape shape = gt_shape_of(shapes[i].table, shapes, count);
         status = gt_report_join(report, &shape, err);

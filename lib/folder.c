@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/mem.h"
 #include "base/oserror.h"
 #include "base/out.h"
 #include "base/threads.h"
@@ -36,17 +37,19 @@ static enum gt_status make_folder(struct work *work, const char *path, struct gt
     char reason[GT_OSERROR_MAX];
     if (gt_arena_failed(&work->arena))
         return gt_fail_memory(err);
-    if (mkdir(path, 0777) == 0 && work->made_count < FOLDERS_MAX)
-        work->made[work->made_count++] = path;
-    else if (errno != EEXIST)
+    bool is_made = mkdir(path, 0777) == 0;
+    if (!is_made && errno != EEXIST)
         return gt_fail(err, "cannot make folder '%s': %s", path, gt_oserror_text(errno, reason));
+    if (is_made && work->made_count < FOLDERS_MAX)
+        work->made[work->made_count++] = path;
     return GT_OK;
 }
 
 /* The folder of a file, with all above it. */
 static enum gt_status make_folders(struct work *work, const char *path, struct gt_error *err) {
-    enum gt_status status = GT_OK;
-    for (const char *slash = strchr(path + 1, '/'); slash && status == GT_OK; slash = strchr(slash + 1, '/'))
+    enum gt_status status = gt_arena_failed(&work->arena) ? gt_fail_memory(err) : GT_OK; /* the path is empty then */
+    for (const char *slash = *path ? strchr(path + 1, '/') : NULL; slash && status == GT_OK;
+         slash = strchr(slash + 1, '/'))
         status = make_folder(work, gt_arena_printf(&work->arena, "%.*s", (int)(slash - path), path).ptr, err);
     return status;
 }
@@ -93,17 +96,22 @@ static void write_file(void *context, size_t index) {
 }
 
 static enum gt_status write_all(struct work *work, const struct gt_folder *folder, struct gt_error *err) {
-    struct writing writing = {.work = work, .folder = folder};
+    struct writing *writing = gt_alloc_array(1, sizeof *writing); /* too large for a short stack */
+    enum gt_status status = GT_OK;
     size_t count = 0;
+    if (!writing)
+        return gt_fail_memory(err);
+    *writing = (struct writing){.work = work, .folder = folder};
     while (folder->files[count].path)
         count++;
-    gt_threads_deal(gt_threads_count(work->options->threads), count, write_file, &writing);
-    for (size_t i = 0; i < count; i++)
-        if (writing.status[i] != GT_OK) {
-            *err = writing.err[i];
-            return writing.status[i];
-        }
-    return GT_OK;
+    gt_threads_deal(gt_threads_count(work->options->threads), count, write_file, writing);
+    for (size_t i = 0; i < count && status == GT_OK; i++) {
+        status = writing->status[i];
+        if (status != GT_OK)
+            *err = writing->err[i];
+    }
+    gt_free(writing);
+    return status;
 }
 
 static enum gt_status open_all(struct work *work, const struct gt_folder *folder, struct gt_error *err) {

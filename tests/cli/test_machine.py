@@ -56,6 +56,11 @@ def test_short_stack(gputime, command, sample):
     assert done.returncode == 0 and done.stdout, done.stderr
 
 
+def test_short_stack_for_a_folder(gputime, tmp_path):
+    done = limited(gputime, "explain", DATA / "devices.json", "--out", tmp_path / "out", STACK=64 << 10)
+    assert done.returncode == 0 and (tmp_path / "out" / "report.json").exists(), done.stderr
+
+
 @pytest.mark.parametrize("megabytes", [16, 24, 32, 48, 64, 128, 512])
 def test_little_memory(gputime, megabytes):
     done = limited(gputime, DATA / "torch" / "llama_train_compiled.json.gz", "--no-cache", AS=megabytes * MEGABYTE)

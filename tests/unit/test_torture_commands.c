@@ -45,6 +45,7 @@ static const struct command_line {
     {{"redact", export, "-o", output}},
     {{"list", "rules"}},
     {{"list", "inputs", "--json"}},
+    {{"define", "idle_ns"}},
     {{"cache", "show"}},
     {{"help", "kernels"}},
     {{"version"}},

@@ -396,6 +396,17 @@ test('columns that are compared or added up share a unit', async () => {
   await close();
 });
 
+test('a comparison begins with its verdicts and tells growth by a sign', async () => {
+  const eager = join(DATA, 'diff/llama_train_eager.json.gz');
+  const { page, close } = await open(makePage('diff', 'diff', TRACE, eager, '--fail-if', 'step>+900%'));
+  await scrollThrough(page);
+  const [first, second] = await page.locator('section.panel').evaluateAll((panels) => panels.map(({ id }) => id));
+  assert.deepEqual([first, second], ['table-limits', 'table-measures']);
+  assert.equal(await page.locator('#table-limits').count(), 1);
+  assert.match(await page.locator('#table-measures tbody').innerText(), /\+\d/);
+  await close();
+});
+
 test('several inputs stand side by side, whatever they are called', async () => {
   const odd = join(folder, 'quo"te]<b>.json');
   copyFileSync(join(DATA, 'devices.json'), odd);

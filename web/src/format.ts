@@ -139,9 +139,10 @@ function columnDecimals(sizes: Sizes, scale: Scale): number {
 /** How the cells of a column are written, by looking at all of them and at the columns that share its unit. */
 export function styleOf(table: Table, index: number): Style {
   const column = table.columns[index]!;
+  const plus = (cell: Cell): string => (hasFlag(column, 'signed') && numberOf(cell) > 0 ? '+' : '');
   const plain = (write: (value: number) => string, suffix = ''): Style => ({
     suffix,
-    format: (cell) => (cell === null ? '\u2013' : write(numberOf(cell))),
+    format: (cell) => (cell === null ? '\u2013' : plus(cell) + write(numberOf(cell))),
   });
   if (column.unit === '') return { suffix: '', format: (cell) => (cell === null ? '\u2013' : visible(String(cell))) };
   if (column.unit === 'share') return plain(percent, '');

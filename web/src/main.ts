@@ -41,9 +41,12 @@ function* sections(report: Report): Generator<HTMLElement> {
   const point = (key: string, texts: readonly string[]): void => tables.get(key)?.point(texts);
   if (report.findings.length > 0) yield findingsView(report, point);
 
+  const verdicts = report.tables['limits'];
+  if (verdicts && report.main_table !== 'limits') yield panel('limits', verdicts, report, tables); // what a gate is read for
+
   const isMain = ([key]: readonly [string, Table]): number => Number(key === report.main_table);
   const shown = Object.entries(report.tables)
-    .filter(([key, table]) => table.rows.length > 0 && key !== 'findings')
+    .filter(([key, table]) => table.rows.length > 0 && key !== 'findings' && !tables.has(key))
     .sort((a, b) => isMain(b) - isMain(a)); // the command's own table first, the others as they come
   for (const [place, [key, table]] of shown.entries()) {
     yield panel(key, table, report, tables);

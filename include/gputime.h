@@ -70,7 +70,7 @@ struct gputime_class {
 struct gputime_options {
     /* reading */
     int64_t threads; /* of analyses too; they change no result */
-    int strict; /* any loss is an error */
+    int strict;      /* any loss is an error */
     int no_cache;
     enum gputime_choice_reader reader; /* other than automatic: the cache is left alone */
     const char *nsys_command;          /* the nsys to run; NULL is the one on PATH */

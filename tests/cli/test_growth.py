@@ -38,7 +38,7 @@ ALL_OF_IT = {
 }
 RUNS_AS = {"reading": "kernels", "page": "summary", "stream gaps": "gaps"}
 TRACES = {"diff": 2}
-READ_NO_TRACE = {"redact", "list", "cache", "help", "version"}
+READ_NO_TRACE = {"define", "redact", "list", "cache", "help", "version"}
 
 pytestmark = pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind counts the instructions")
 

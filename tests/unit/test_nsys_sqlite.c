@@ -420,45 +420,46 @@ static void test_graph_clones(void **state) {
                                      /* Of another process; one that is said to be a copy of itself; two that are copies
                                         of one another. */
                                      " (0, " TID(43, 7) ", " NODE(1, 0) ", " NODE(7, 0) "), (0, " TID(42, 7) ", " NODE(9, 1) ", " NODE(
-                                         9, 1) "),"
-                                               " (0, " TID(42, 7) ", " NODE(8, 1) ", " NODE(6, 1) "), (0, " TID(
-                                                   42,
-                                                   7) ", " NODE(6,
-                                                                1) ", " NODE(8,
-                                                                             1) ");"
-                                                                                "CREATE TABLE CUDA_GRAPH_EVENTS "
-                                                                                "(start, globalTid INTEGER, graphId "
-                                                                                "INTEGER, originalGraphId, "
-                                                                                "graphExecId);"
-                                                                                "INSERT INTO CUDA_GRAPH_EVENTS VALUES "
-                                                                                "(0, " TID(
-                                                                                    42,
-                                                                                    7) ", 5, 4, NULL);"
-                                                                                       "CREATE TABLE "
-                                                                                       "CUPTI_ACTIVITY_KIND_GRAPH_"
-                                                                                       "TRACE (start, end, deviceId, "
-                                                                                       "streamId, correlationId, "
-                                                                                       "globalPid,"
-                                                                                       " graphId, graphExecId);"
-                                                                                       "INSERT INTO "
-                                                                                       "CUPTI_ACTIVITY_KIND_GRAPH_"
-                                                                                       "TRACE VALUES (30, 40, 0, 7, "
-                                                                                       "2, " PID(
-                                                                                           42) ", 5, 6),"
-                                                                                               " (30, 40, 0, 7, "
-                                                                                               "2, " PID(
-                                                                                                   42) ", 3, 7), (30, "
-                                                                                                       "40, 0, 7, "
-                                                                                                       "2, " PID(42) ","
-                                                                                                                     " "
-                                                                                                                     "N"
-                                                                                                                     "U"
-                                                                                                                     "L"
-                                                                                                                     "L"
-                                                                                                                     ","
-                                                                                                                     " "
-                                                                                                                     "7"
-                                                                                                                     ")");
+                                         9,
+                                         1) "),"
+                                            " (0, " TID(42, 7) ", " NODE(8, 1) ", " NODE(6, 1) "), (0, " TID(
+                                                42,
+                                                7) ", " NODE(6,
+                                                             1) ", " NODE(8,
+                                                                          1) ");"
+                                                                             "CREATE TABLE CUDA_GRAPH_EVENTS "
+                                                                             "(start, globalTid INTEGER, graphId "
+                                                                             "INTEGER, originalGraphId, "
+                                                                             "graphExecId);"
+                                                                             "INSERT INTO CUDA_GRAPH_EVENTS VALUES "
+                                                                             "(0, " TID(
+                                                                                 42,
+                                                                                 7) ", 5, 4, NULL);"
+                                                                                    "CREATE TABLE "
+                                                                                    "CUPTI_ACTIVITY_KIND_GRAPH_"
+                                                                                    "TRACE (start, end, deviceId, "
+                                                                                    "streamId, correlationId, "
+                                                                                    "globalPid,"
+                                                                                    " graphId, graphExecId);"
+                                                                                    "INSERT INTO "
+                                                                                    "CUPTI_ACTIVITY_KIND_GRAPH_"
+                                                                                    "TRACE VALUES (30, 40, 0, 7, "
+                                                                                    "2, " PID(
+                                                                                        42) ", 5, 6),"
+                                                                                            " (30, 40, 0, 7, "
+                                                                                            "2, " PID(
+                                                                                                42) ", 3, 7), (30, "
+                                                                                                    "40, 0, 7, "
+                                                                                                    "2, " PID(42) ","
+                                                                                                                  " "
+                                                                                                                  "N"
+                                                                                                                  "U"
+                                                                                                                  "L"
+                                                                                                                  "L"
+                                                                                                                  ","
+                                                                                                                  " "
+                                                                                                                  "7"
+                                                                                                                  ")");
     static const uint32_t expected[][2] = {{0, 1}, {1, 5}, {4, 9}, {5, 8}, {6, 4}, {7, 3}};
     assert_int_equal(store->graph_ops.count, 6);
     for (size_t i = 0; i < 6; i++) {

@@ -114,9 +114,10 @@ static void sums_release(struct sums *sums) {
 static struct work *find_name(struct sums *sums, const struct gt_view *view, uint8_t category, gt_strid name) {
     size_t index = sums->first[category];
     gt_strid id = gt_name_id(view, name);
-    for (uint32_t at = sums->place[id]; at && sums->names.items; at = sums->names.items[at - 1].next)
-        if (sums->names.items[at - 1].category_index == index)
-            return &sums->names.items[at - 1];
+    struct work *items = sums->names.items;
+    for (uint32_t at = items ? sums->place[id] : 0; at; at = items[at - 1].next)
+        if (items[at - 1].category_index == index)
+            return &items[at - 1];
     struct work *work = add_work(&sums->names, (struct work){.category = gt_str_of(view->labels->categories[index].key),
                                                              .name = gt_name_text(view, id),
                                                              .category_index = index,

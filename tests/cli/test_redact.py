@@ -49,6 +49,9 @@ def tables_of(gputime, path, command):
         for row in table["rows"]:
             for column in hidden & set(row):
                 del row[column]
+            if key == "findings":  # their sentences name processes, too
+                row |= {column: re.sub(r"process \d+", "process", value) for column, value in row.items()
+                        if isinstance(value, str)}
     return tables
 
 

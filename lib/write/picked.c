@@ -13,16 +13,19 @@
 /* ---- values ---- */
 
 static struct gt_cell find_value(const void *context, struct gt_str key) {
-    const struct gt_scope *scope = context, *outermost = scope;
-    for (; scope; outermost = scope, scope = scope->around)
+    const struct gt_scope *scope = context;
+    for (;; scope = scope->around) {
         for (size_t c = 0; scope->table && c < scope->table->column_count; c++)
             if (gt_str_eq(gt_str_of(scope->table->columns[c].key), key))
                 return scope->row[c];
+        if (!scope->around)
+            break;
+    }
     if (gt_str_eq(key, GT_STR("@input")))
-        return gt_cell_text(outermost->section->input.label);
+        return gt_cell_text(scope->section->input.label);
     if (gt_str_eq(key, GT_STR("@path")))
-        return gt_cell_text(outermost->section->input.path);
-    return gt_section_fact(outermost->section, key);
+        return gt_cell_text(scope->section->input.path);
+    return gt_section_fact(scope->section, key);
 }
 
 /* Times count from the first op; what was cut off at the ends of 64 bits stays there. */

@@ -194,15 +194,15 @@ static enum gt_status draw_gaps(struct drawing *drawing, struct gt_error *err) {
     drawing->idle = gt_shared_idle(view, err);
     if (!drawing->idle)
         return err->code;
-    for (size_t i = 0, first; i < drawing->idle->count;) {
-        uint32_t device = drawing->idle->gaps[i].device;
-        for (first = i; i < drawing->idle->count && drawing->idle->gaps[i].device == device;)
-            i++;
+    for (size_t d = 0; d < drawing->idle->device_count; d++) {
+        const struct gt_idle_device *device = &drawing->idle->devices[d];
+        if (device->count == 0)
+            continue;
         struct gt_timeline_row row = untold_row;
         row.kind = GT_TIMELINE_GAPS;
-        row.device = view->devices[device].id;
+        row.device = view->devices[d].id;
         if (timeline->row_count - first_row < rows_for(most, GAP_ROWS))
-            add_row(drawing, &row, (struct gt_span_row){first, i - first});
+            add_row(drawing, &row, (struct gt_span_row){device->first, device->count});
         else
             timeline->rows_left_out[GT_TIMELINE_GAPS]++;
     }

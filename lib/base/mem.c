@@ -14,12 +14,23 @@ void *gt_alloc(size_t size_bytes) {
     return size_bytes <= MAX_BYTES ? malloc(size_bytes ? size_bytes : 1) : NULL;
 }
 
-void *gt_alloc_array(size_t count, size_t elem_bytes) {
+/* 0 when it overflows; an empty array has a byte. */
+static size_t array_bytes(size_t count, size_t elem_bytes) {
     size_t size_bytes;
 
     if (__builtin_mul_overflow(count, elem_bytes, &size_bytes) || size_bytes > MAX_BYTES)
-        return NULL;
-    return calloc(1, size_bytes ? size_bytes : 1);
+        return 0;
+    return size_bytes ? size_bytes : 1;
+}
+
+void *gt_alloc_array(size_t count, size_t elem_bytes) {
+    size_t size_bytes = array_bytes(count, elem_bytes);
+    return size_bytes ? calloc(1, size_bytes) : NULL;
+}
+
+void *gt_alloc_uninitialised(size_t count, size_t elem_bytes) {
+    size_t size_bytes = array_bytes(count, elem_bytes);
+    return size_bytes ? malloc(size_bytes) : NULL;
 }
 
 void *gt_realloc(void *block, size_t size_bytes) {

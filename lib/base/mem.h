@@ -8,8 +8,9 @@
 /* Heap blocks. NULL when memory is short or the size overflows; size 0 gives a valid block. */
 void *gt_alloc(size_t size_bytes);
 void *gt_alloc_array(size_t count, size_t elem_bytes); /* zeroed */
-void *gt_realloc(void *block, size_t size_bytes);      /* NULL leaves the old block as it was */
-void gt_free(void *block);                             /* NULL is fine */
+void *gt_alloc_uninitialised(size_t count, size_t elem_bytes);
+void *gt_realloc(void *block, size_t size_bytes); /* NULL leaves the old block as it was */
+void gt_free(void *block);                        /* NULL is fine */
 
 /* Whole pages straight from the kernel, zeroed. Resizing moves page tables, never bytes, so a column of
    gigabytes grows at the cost of touching its new pages once. Sizes are rounded up to whole pages by these

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/radix.h"
 #include "measure/measure.h"
 
 /* A probe's number is twice its stretch's, plus 1 for the end. */
@@ -13,26 +14,43 @@ static int64_t probe_time(const struct gt_cover *cover, uint32_t number) {
     return number % 2 ? stretch->end_ns : stretch->start_ns;
 }
 
+/* The probes of one thread by time. Those of one device's gaps are so already. */
+static bool sort_probes(struct gt_cover *cover, uint32_t *probes, size_t count) {
+    bool is_sorted = true;
+    for (size_t i = 1; i < count; i++)
+        is_sorted &= probe_time(cover, probes[i - 1]) <= probe_time(cover, probes[i]);
+    if (is_sorted)
+        return true;
+    struct gt_radix_item *items = gt_alloc_uninitialised(count, sizeof *items);
+    for (size_t i = 0; i < count && items; i++)
+        items[i] = (struct gt_radix_item){gt_radix_key(probe_time(cover, probes[i])), probes[i]};
+    bool ok = items && gt_radix_sort(items, count);
+    for (size_t i = 0; i < count && ok; i++)
+        probes[i] = items[i].value;
+    gt_free(items);
+    return ok;
+}
+
 bool gt_cover_init(struct gt_cover *cover, const struct gt_stretch *stretches, size_t count, size_t thread_count) {
     *cover = (struct gt_cover){.stretches = stretches, .stretch_count = count, .thread_count = thread_count};
     if (count > UINT32_MAX / 2)
         return false;
-    size_t probe_count = count * 2;
-    cover->probes = gt_alloc_array(probe_count, sizeof *cover->probes);
-    cover->first_probe = gt_alloc_array(thread_count + 1, sizeof *cover->first_probe);
+    cover->probes = gt_alloc_uninitialised(2 * count, sizeof *cover->probes);
+    cover->first_probe = gt_alloc_array(thread_count + 2, sizeof *cover->first_probe);
     if (!cover->probes || !cover->first_probe)
         return false;
-    for (uint32_t i = 0; i < probe_count; i++)
-        cover->probes[i] = (struct gt_radix_item){gt_radix_key(probe_time(cover, i)), i};
-    if (!gt_radix_sort(cover->probes, probe_count))
-        return false;
-    for (size_t i = 0; i < probe_count; i++) {
-        cover->probes[i].key = stretches[cover->probes[i].value / 2].thread;
-        cover->first_probe[cover->probes[i].key + 1]++;
-    }
+    size_t *next = cover->first_probe + 1; /* by thread, while they are dealt out; then its neighbour's first */
+    for (size_t i = 0; i < count; i++)
+        next[stretches[i].thread + 1] += 2;
     for (size_t t = 0; t < thread_count; t++)
-        cover->first_probe[t + 1] += cover->first_probe[t];
-    return gt_radix_sort(cover->probes, probe_count); /* stable: by time inside each thread */
+        next[t + 1] += next[t];
+    for (uint32_t i = 0; i < 2 * count; i++)
+        cover->probes[next[stretches[i / 2].thread]++] = i;
+    bool ok = true;
+    for (size_t t = 0; t < thread_count && ok; t++)
+        ok = sort_probes(cover, cover->probes + cover->first_probe[t],
+                         cover->first_probe[t + 1] - cover->first_probe[t]);
+    return ok;
 }
 
 void gt_cover_release(struct gt_cover *cover) {
@@ -44,6 +62,7 @@ void gt_cover_release(struct gt_cover *cover) {
 /* Where the sweep stands on one thread. */
 struct progress {
     size_t probe;       /* the next to settle */
+    int64_t last_ns;    /* start of the interval before */
     int64_t reached_ns; /* latest end so far */
     int64_t covered_ns; /* C there */
 };
@@ -51,40 +70,11 @@ struct progress {
 static bool is_wanted(const struct gt_cover *cover, const struct gt_cover_table *table, size_t row) {
     uint32_t thread = table->thread[row];
     return thread < cover->thread_count && cover->first_probe[thread] < cover->first_probe[thread + 1] &&
-           (!table->wanted || table->wanted[row]);
-}
-
-/* Are the intervals of each thread in order of start, as most programs write them? */
-static bool is_in_order(const struct gt_cover *cover, const struct gt_cover_table *table, int64_t *last_ns) {
-    for (size_t t = 0; t < cover->thread_count; t++)
-        last_ns[t] = INT64_MIN;
-    for (size_t row = 0; row < table->count; row++) {
-        if (!is_wanted(cover, table, row))
-            continue;
-        if (table->start_ns[row] < last_ns[table->thread[row]])
-            return false;
-        last_ns[table->thread[row]] = table->start_ns[row];
-    }
-    return true;
-}
-
-/* Intervals of threads that have stretches, by start. */
-static struct gt_radix_item *sorted_intervals(const struct gt_cover *cover, const struct gt_cover_table *table,
-                                              size_t *count) {
-    struct gt_radix_item *items = table->count > UINT32_MAX ? NULL : gt_alloc_array(table->count, sizeof *items);
-    *count = 0;
-    for (size_t row = 0; row < table->count && items; row++)
-        if (is_wanted(cover, table, row))
-            items[(*count)++] = (struct gt_radix_item){gt_radix_key(table->start_ns[row]), (uint32_t)row};
-    if (items && !gt_radix_sort(items, *count)) {
-        gt_free(items);
-        items = NULL;
-    }
-    return items;
+           (!table->is_wanted || table->is_wanted[table->name[row]]);
 }
 
 static void settle(const struct gt_cover *cover, struct progress *progress, int64_t value_ns, int64_t *covered_ns) {
-    uint32_t number = cover->probes[progress->probe++].value;
+    uint32_t number = cover->probes[progress->probe++];
     int64_t *sum = &covered_ns[number / 2];
     *sum = number % 2 ? gt_ns_add(*sum, value_ns) : gt_ns_between(value_ns, *sum);
 }
@@ -96,7 +86,7 @@ static void take_interval(const struct gt_cover *cover, struct progress *progres
     if (end_ns <= start_ns)
         return;
     for (; progress->probe < probe_end;) {
-        int64_t time_ns = probe_time(cover, cover->probes[progress->probe].value);
+        int64_t time_ns = probe_time(cover, cover->probes[progress->probe]);
         if (time_ns >= end_ns)
             break;
         int64_t inside_ns = time_ns > start_ns ? gt_ns_between(start_ns, time_ns) : 0;
@@ -113,30 +103,52 @@ static void take_row(const struct gt_cover *cover, struct progress *progress, co
                   covered_ns);
 }
 
-static bool take_rows(const struct gt_cover *cover, struct progress *progress, const struct gt_cover_table *table,
-                      int64_t *covered_ns) {
-    int64_t *last_ns = gt_alloc_array(cover->thread_count, sizeof *last_ns);
-    bool needs_order = last_ns && !is_in_order(cover, table, last_ns);
+static void start(const struct gt_cover *cover, struct progress *progress, int64_t *covered_ns) {
+    memset(covered_ns, 0, cover->stretch_count * sizeof *covered_ns);
+    for (size_t t = 0; t < cover->thread_count; t++)
+        progress[t] = (struct progress){.probe = cover->first_probe[t], .last_ns = INT64_MIN, .reached_ns = INT64_MIN};
+}
+
+/* false: those of a thread are not in order of start, as most programs write them. */
+static bool take_rows_as_they_are(const struct gt_cover *cover, struct progress *progress,
+                                  const struct gt_cover_table *table, int64_t *covered_ns) {
+    for (size_t row = 0; row < table->count; row++) {
+        if (!is_wanted(cover, table, row))
+            continue;
+        int64_t *last_ns = &progress[table->thread[row]].last_ns;
+        if (table->start_ns[row] < *last_ns)
+            return false;
+        *last_ns = table->start_ns[row];
+        take_row(cover, progress, table, row, covered_ns);
+    }
+    return true;
+}
+
+static bool take_rows_sorted(const struct gt_cover *cover, struct progress *progress,
+                             const struct gt_cover_table *table, int64_t *covered_ns) {
     size_t count = 0;
-    struct gt_radix_item *items = needs_order ? sorted_intervals(cover, table, &count) : NULL;
-    for (size_t i = 0; i < count && items; i++)
-        take_row(cover, progress, table, items[i].value, covered_ns);
-    for (size_t row = 0; row < table->count && last_ns && !needs_order; row++)
+    struct gt_radix_item *items =
+        table->count > UINT32_MAX ? NULL : gt_alloc_uninitialised(table->count, sizeof *items);
+    for (size_t row = 0; row < table->count && items; row++)
         if (is_wanted(cover, table, row))
-            take_row(cover, progress, table, row, covered_ns);
-    bool ok = last_ns && (items || !needs_order);
-    gt_free(last_ns);
+            items[count++] = (struct gt_radix_item){gt_radix_key(table->start_ns[row]), (uint32_t)row};
+    bool ok = items && gt_radix_sort(items, count);
+    for (size_t i = 0; i < count && ok; i++)
+        take_row(cover, progress, table, items[i].value, covered_ns);
     gt_free(items);
     return ok;
 }
 
 bool gt_cover_measure(const struct gt_cover *cover, const struct gt_cover_table *table, int64_t *covered_ns) {
-    struct progress *progress = gt_alloc_array(cover->thread_count, sizeof *progress);
-    for (size_t i = 0; i < cover->stretch_count; i++)
-        covered_ns[i] = 0;
-    for (size_t t = 0; t < cover->thread_count && progress; t++)
-        progress[t] = (struct progress){.probe = cover->first_probe[t], .reached_ns = INT64_MIN};
-    bool ok = progress && take_rows(cover, progress, table, covered_ns);
+    struct progress *progress = gt_alloc_uninitialised(cover->thread_count, sizeof *progress);
+    if (!progress)
+        return false;
+    start(cover, progress, covered_ns);
+    bool ok = take_rows_as_they_are(cover, progress, table, covered_ns);
+    if (!ok) {
+        start(cover, progress, covered_ns);
+        ok = take_rows_sorted(cover, progress, table, covered_ns);
+    }
     for (size_t t = 0; t < cover->thread_count && ok; t++)
         while (progress[t].probe < cover->first_probe[t + 1])
             settle(cover, &progress[t], progress[t].covered_ns, covered_ns);

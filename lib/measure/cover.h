@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/radix.h"
+#include "base/strtab.h"
 
 /* A stretch of one thread's time, start < end. */
 struct gt_stretch {
@@ -19,14 +19,15 @@ struct gt_cover_table {
     size_t count;
     const int64_t *start_ns, *end_ns;
     const uint32_t *thread; /* GT_NO_TRACK: on none */
-    const uint8_t *wanted;  /* by row; NULL: all */
+    const gt_strid *name;
+    const uint8_t *is_wanted; /* by name; NULL: all are, and they need no names */
 };
 
 struct gt_cover {
     const struct gt_stretch *stretches; /* borrowed */
     size_t stretch_count, thread_count;
-    struct gt_radix_item *probes; /* both ends of every stretch by thread, then time */
-    size_t *first_probe;          /* by thread, one more than threads */
+    uint32_t *probes;    /* both ends of every stretch by thread, then time */
+    size_t *first_probe; /* by thread, one more than threads */
 };
 
 /* false: memory was short. Release in any case. */

@@ -2,18 +2,20 @@
 #include "measure/findings.h"
 
 /* "Causes: host 2.6 s, launch 7.6 ms." */
-static void tell_causes(struct gt_evidence *evidence, struct gt_finding *finding, uint32_t device) {
-    const struct gt_idle *idle = gt_evidence_idle(evidence);
-    struct gt_gap_sum sums[GT_IDLE_CAUSE_COUNT] = {0};
+static void tell_causes(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_idle_sum *causes) {
     struct gt_str text = {"", 0};
-    for (size_t i = 0; i < idle->count; i++)
-        if (idle->gaps[i].device == device)
-            gt_gap_sum_add(&sums[idle->gaps[i].cause], &idle->gaps[i]);
     for (int cause = 0; cause < GT_IDLE_CAUSE_COUNT; cause++)
-        if (sums[cause].count)
+        if (causes[cause].gaps.count)
             text = gt_arena_printf(evidence->arena, "%s%s%s %s", text.ptr, text.len ? ", " : "",
-                                   gt_idle_cause_names[cause], gt_told_ns(evidence, (double)sums[cause].total_ns));
+                                   gt_idle_cause_names[cause], gt_told_ns(evidence, (double)causes[cause].gaps.sum));
     gt_finding_tell(evidence, finding, "By cause: %s.", text.ptr);
+}
+
+static __int128 idle_ns_of(const struct gt_idle_device *device) {
+    __int128 sum_ns = 0;
+    for (int cause = 0; cause < GT_IDLE_CAUSE_COUNT; cause++)
+        sum_ns += device->causes[cause].gaps.sum;
+    return sum_ns;
 }
 
 /* The finding that tells of most idle time behind the warm-up, if what the host did makes up most of it. */
@@ -35,31 +37,25 @@ static const char *teller_of_idle(struct gt_evidence *evidence) {
 double gt_find_idle_gpu(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_view *view = evidence->view;
     const struct gt_idle *idle = gt_evidence_idle(evidence);
-    struct gt_gap_sum worst = {0};
-    double worst_share = GT_NOTHING_FOUND;
-    const struct gt_view_device *worst_device = NULL;
-    for (size_t i = 0; i < idle->count;) {
-        struct gt_gap_sum sum = {0};
-        uint32_t d = idle->gaps[i].device;
-        for (; i < idle->count && idle->gaps[i].device == d; i++)
-            gt_gap_sum_add(&sum, &idle->gaps[i]);
-        const struct gt_view_device *device = &view->devices[d];
-        double share = (double)sum.total_ns / (double)gt_ns_between(device->span_start_ns, device->span_end_ns);
+    double worst_share = GT_NOTHING_FOUND, worst_span_ns = 0;
+    size_t worst = 0;
+    for (size_t d = 0; d < idle->device_count; d++) {
+        double span_ns = (double)gt_ns_between(view->devices[d].span_start_ns, view->devices[d].span_end_ns);
+        double share = idle->devices[d].count ? (double)idle_ns_of(&idle->devices[d]) / span_ns : GT_NOTHING_FOUND;
         if (share > worst_share) {
             worst_share = share;
-            worst_device = device;
-            worst = sum;
+            worst_span_ns = span_ns;
+            worst = d;
         }
     }
-    if (!worst_device)
+    if (worst_span_ns <= 0)
         return GT_NOTHING_FOUND;
-    double span_ns = (double)gt_ns_between(worst_device->span_start_ns, worst_device->span_end_ns);
-    gt_finding_title(evidence, finding, "GPU %lld was idle for %s of its span", (long long)worst_device->id,
-                     gt_told_share(evidence, (double)worst.total_ns, span_ns));
-    gt_finding_tell(evidence, finding, "It did nothing for %s of %s, in %s.",
-                    gt_told_ns(evidence, (double)worst.total_ns), gt_told_ns(evidence, span_ns),
-                    gt_told_counted(evidence, worst.count, "gap"));
-    tell_causes(evidence, finding, (uint32_t)(worst_device - view->devices));
+    double idle_ns = (double)idle_ns_of(&idle->devices[worst]);
+    gt_finding_title(evidence, finding, "GPU %lld was idle for %s of its span", (long long)view->devices[worst].id,
+                     gt_told_share(evidence, idle_ns, worst_span_ns));
+    gt_finding_tell(evidence, finding, "It did nothing for %s of %s, in %s.", gt_told_ns(evidence, idle_ns),
+                    gt_told_ns(evidence, worst_span_ns), gt_told_counted(evidence, idle->devices[worst].count, "gap"));
+    tell_causes(evidence, finding, idle->devices[worst].causes);
     if (gt_evidence_steady_ns(evidence) != INT64_MIN)
         gt_finding_tell(evidence, finding, "This counts the warm-up; findings on what the CPU did leave it out.");
     finding->told_by = teller_of_idle(evidence);
@@ -117,7 +113,7 @@ double gt_find_host_stalls(struct gt_evidence *evidence, struct gt_finding *find
     gt_finding_tell(evidence, finding, "%s of 1 ms or more, %s in all.",
                     gt_told_counted(evidence, stalls->count, "gap"), gt_told_ns(evidence, (double)stalls->total_ns));
     gt_finding_tell(evidence, finding, "The longest, %s at %s, ended with %s, %s; the thread was %s.",
-                    gt_told_ns(evidence, (double)longest->gap_ns),
+                    gt_told_ns(evidence, (double)gt_idle_gap_ns(longest)),
                     gt_told_ns(evidence, (double)gt_ns_between(view->store->origin_ns, longest->start_ns)),
                     gt_told_kernel(evidence, view->name[longest->next]), launch_of(evidence, longest),
                     gt_host_activity_names[longest->activity]);

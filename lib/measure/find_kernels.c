@@ -96,7 +96,7 @@ double gt_find_tiny_kernels(struct gt_evidence *evidence, struct gt_finding *fin
     __int128 waits_ns = 0;
     for (size_t i = 0; i < idle->count && gaps->of; i++)
         if (gaps->of[i] == GT_HOST_GAP_LATE && is_tiny(view, idle->gaps[i].next))
-            waits_ns += idle->gaps[i].gap_ns;
+            waits_ns += gt_idle_gap_ns(&idle->gaps[i]);
     double span_ns = (double)gt_evidence_steady_span_ns(evidence);
     if (tiny < 100 || (double)tiny < 0.3 * (double)kernels || span_ns <= 0)
         return GT_NOTHING_FOUND;

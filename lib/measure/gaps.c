@@ -65,26 +65,20 @@ static const char *const cause_meanings[GT_IDLE_CAUSE_COUNT] = {
     [GT_IDLE_END] = "no op until the end of the window",
 };
 
-/* Gaps of one device with one cause, or host activity. */
+/* Gaps of one cause or host activity. */
 struct sum {
-    struct gt_moments gaps;
-    __int128 twice_recoverable_ns;
+    struct gt_idle_sum of;
     const char *name, *meaning;
 };
 
-static void sum_add(struct sum *sum, const struct gt_idle_gap *gap) {
-    gt_moments_add(&sum->gaps, gap->gap_ns);
-    sum->twice_recoverable_ns += gap->twice_recoverable_ns;
-}
-
 static int by_total(const void *a, const void *b) {
     const struct sum *x = a, *y = b;
-    if (x->gaps.sum != y->gaps.sum)
-        return x->gaps.sum < y->gaps.sum ? 1 : -1;
+    if (x->of.gaps.sum != y->of.gaps.sum)
+        return x->of.gaps.sum < y->of.gaps.sum ? 1 : -1;
     return gt_str_cmp(gt_str_of(x->name), gt_str_of(y->name));
 }
 
-static __int128 sum_of_sums(const struct sum *sums, size_t count) {
+static __int128 sum_of_sums(const struct gt_idle_sum *sums, size_t count) {
     __int128 total = 0;
     for (size_t i = 0; i < count; i++)
         total += sums[i].gaps.sum;
@@ -92,50 +86,48 @@ static __int128 sum_of_sums(const struct sum *sums, size_t count) {
 }
 
 /* device: NULL for the sums over all, which have no such column. */
-static void add_causes(struct gt_table *table, const struct gt_view_device *device, struct sum *causes) {
-    __int128 idle_ns = sum_of_sums(causes, GT_IDLE_CAUSE_COUNT);
+static void add_causes(struct gt_table *table, const struct gt_view_device *device, const struct gt_idle_sum *sums) {
+    __int128 idle_ns = sum_of_sums(sums, GT_IDLE_CAUSE_COUNT);
+    struct sum causes[GT_IDLE_CAUSE_COUNT];
+    for (size_t i = 0; i < GT_IDLE_CAUSE_COUNT; i++)
+        causes[i] = (struct sum){sums[i], gt_idle_cause_names[i], cause_meanings[i]};
     qsort(causes, GT_IDLE_CAUSE_COUNT, sizeof *causes, by_total);
     for (size_t i = 0; i < GT_IDLE_CAUSE_COUNT; i++) {
-        if (causes[i].gaps.count == 0)
+        const struct gt_idle_sum *of = &causes[i].of;
+        if (of->gaps.count == 0)
             continue;
         struct gt_cell *cell = gt_table_row(table);
         if (device)
             *cell++ = gt_cell_int(device->id);
         *cell++ = gt_cell_text(gt_str_of(causes[i].name));
-        *cell++ = gt_cell_count(causes[i].gaps.count);
-        *cell++ = gt_cell_int(gt_ns_of_sum(causes[i].gaps.sum));
-        *cell++ = gt_cell_int(causes[i].gaps.max);
-        *cell++ = gt_cell_half(causes[i].twice_recoverable_ns);
-        *cell++ = gt_cell_real(gt_moments_stddev(&causes[i].gaps));
-        *cell++ = gt_cell_share((double)causes[i].gaps.sum, (double)idle_ns);
+        *cell++ = gt_cell_count(of->gaps.count);
+        *cell++ = gt_cell_int(gt_ns_of_sum(of->gaps.sum));
+        *cell++ = gt_cell_int(of->gaps.max);
+        *cell++ = gt_cell_half(of->twice_recoverable_ns);
+        *cell++ = gt_cell_real(gt_moments_stddev(&of->gaps));
+        *cell++ = gt_cell_share((double)of->gaps.sum, (double)idle_ns);
         *cell++ = gt_cell_text(gt_str_of(causes[i].meaning));
     }
 }
 
-static void add_activities(struct gt_table *table, int64_t device_id, struct sum *activities) {
-    __int128 host_ns = sum_of_sums(activities, GT_HOST_ACTIVITY_COUNT);
+static void add_activities(struct gt_table *table, int64_t device_id, const struct gt_idle_sum *sums) {
+    __int128 host_ns = sum_of_sums(sums, GT_HOST_ACTIVITY_COUNT);
+    struct sum activities[GT_HOST_ACTIVITY_COUNT];
+    for (size_t i = 0; i < GT_HOST_ACTIVITY_COUNT; i++)
+        activities[i] = (struct sum){sums[i], gt_host_activity_names[i], NULL};
     qsort(activities, GT_HOST_ACTIVITY_COUNT, sizeof *activities, by_total);
     for (size_t i = 0; i < GT_HOST_ACTIVITY_COUNT; i++) {
-        if (activities[i].gaps.count == 0)
+        const struct gt_idle_sum *of = &activities[i].of;
+        if (of->gaps.count == 0)
             continue;
         struct gt_cell *cell = gt_table_row(table);
         *cell++ = gt_cell_int(device_id);
         *cell++ = gt_cell_text(gt_str_of(activities[i].name));
-        *cell++ = gt_cell_count(activities[i].gaps.count);
-        *cell++ = gt_cell_int(gt_ns_of_sum(activities[i].gaps.sum));
-        *cell++ = gt_cell_int(activities[i].gaps.max);
-        *cell++ = gt_cell_share((double)activities[i].gaps.sum, (double)host_ns);
+        *cell++ = gt_cell_count(of->gaps.count);
+        *cell++ = gt_cell_int(gt_ns_of_sum(of->gaps.sum));
+        *cell++ = gt_cell_int(of->gaps.max);
+        *cell++ = gt_cell_share((double)of->gaps.sum, (double)host_ns);
     }
-}
-
-static void sum_merge(struct sum *into, const struct sum *from) {
-    gt_moments_merge(&into->gaps, &from->gaps);
-    into->twice_recoverable_ns += from->twice_recoverable_ns;
-}
-
-static void name_causes(struct sum causes[GT_IDLE_CAUSE_COUNT]) {
-    for (size_t c = 0; c < GT_IDLE_CAUSE_COUNT; c++)
-        causes[c] = (struct sum){.name = gt_idle_cause_names[c], .meaning = cause_meanings[c]};
 }
 
 struct tables {
@@ -143,23 +135,15 @@ struct tables {
 };
 
 static void add_sums(const struct gt_view *view, const struct gt_idle *idle, const struct tables *tables) {
-    struct sum all[GT_IDLE_CAUSE_COUNT];
-    name_causes(all);
-    for (size_t i = 0; i < idle->count;) {
-        uint32_t device = idle->gaps[i].device;
-        struct sum causes[GT_IDLE_CAUSE_COUNT], activities[GT_HOST_ACTIVITY_COUNT] = {0};
-        name_causes(causes);
-        for (size_t a = 0; a < GT_HOST_ACTIVITY_COUNT; a++)
-            activities[a].name = gt_host_activity_names[a];
-        for (; i < idle->count && idle->gaps[i].device == device; i++) {
-            sum_add(&causes[idle->gaps[i].cause], &idle->gaps[i]);
-            if (idle->gaps[i].cause == GT_IDLE_HOST)
-                sum_add(&activities[idle->gaps[i].activity], &idle->gaps[i]);
+    struct gt_idle_sum all[GT_IDLE_CAUSE_COUNT] = {0};
+    for (size_t d = 0; d < idle->device_count; d++) {
+        const struct gt_idle_device *device = &idle->devices[d];
+        add_causes(tables->causes, &view->devices[d], device->causes);
+        add_activities(tables->host, view->devices[d].id, device->activities);
+        for (size_t c = 0; c < GT_IDLE_CAUSE_COUNT; c++) {
+            gt_moments_merge(&all[c].gaps, &device->causes[c].gaps);
+            all[c].twice_recoverable_ns += device->causes[c].twice_recoverable_ns;
         }
-        for (size_t c = 0; c < GT_IDLE_CAUSE_COUNT; c++)
-            sum_merge(&all[c], &causes[c]);
-        add_causes(tables->causes, &view->devices[device], causes);
-        add_activities(tables->host, view->devices[device].id, activities);
     }
     add_causes(tables->all, NULL, all);
 }
@@ -174,7 +158,7 @@ struct caused {
 static struct gt_spread_item caused_item(const void *context, size_t index) {
     const struct caused *caused = context;
     const struct gt_idle_gap *gap = &caused->idle->gaps[index];
-    return (struct gt_spread_item){gt_idle_gap_step(caused->view, gap), gap->cause, gap->gap_ns};
+    return (struct gt_spread_item){gt_idle_gap_step(caused->view, gap), gap->cause, gt_idle_gap_ns(gap)};
 }
 
 static bool add_spreads(const struct gt_view *view, const struct gt_idle *idle, struct gt_section *section) {
@@ -190,18 +174,75 @@ static bool add_spreads(const struct gt_view *view, const struct gt_idle *idle, 
     return true;
 }
 
+/* ---- the longest gaps ---- */
+
+/* Classes of lengths, sixteen to each doubling: where one is longer than another, its class is not less. */
+enum { LENGTH_CLASSES = 1024 };
+static unsigned length_class(int64_t length_ns) {
+    uint64_t length = (uint64_t)length_ns;
+    if (length < 16)
+        return (unsigned)length;
+    unsigned top_bit = 63 - (unsigned)__builtin_clzll(length);
+    return (top_bit - 3) * 16 + (unsigned)(length >> (top_bit - 4) & 15);
+}
+
+/* The least class such that it and those above have at least so many gaps. */
+static unsigned least_class(const struct gt_idle *idle, size_t wanted) {
+    size_t in_class[LENGTH_CLASSES] = {0}, above = 0;
+    unsigned class = LENGTH_CLASSES;
+    for (size_t i = 0; i < idle->count; i++)
+        in_class[length_class(gt_idle_gap_ns(&idle->gaps[i]))]++;
+    while (class > 0 && above < wanted)
+        above += in_class[--class];
+    return class;
+}
+
+/* Numbers of the longest gaps, longest first, then by device and start, which is the order they come in. */
+static uint32_t *new_longest(const struct gt_idle *idle, size_t wanted) {
+    unsigned least = least_class(idle, wanted);
+    size_t count = 0;
+    for (size_t i = 0; i < idle->count; i++)
+        count += length_class(gt_idle_gap_ns(&idle->gaps[i])) >= least;
+    struct gt_radix_item *order = gt_alloc_uninitialised(count, sizeof *order);
+    uint32_t *longest = gt_alloc_uninitialised(wanted, sizeof *longest);
+    size_t filled = 0;
+    for (uint32_t i = 0; i < idle->count && order; i++) {
+        int64_t length_ns = gt_idle_gap_ns(&idle->gaps[i]);
+        if (length_class(length_ns) >= least)
+            order[filled++] = (struct gt_radix_item){~gt_radix_key(length_ns), i};
+    }
+    bool ok = order && longest && gt_radix_sort_first(order, count, wanted);
+    for (size_t i = 0; i < wanted && ok; i++)
+        longest[i] = order[i].value;
+    gt_free(order);
+    if (!ok) {
+        gt_free(longest);
+        longest = NULL;
+    }
+    return longest;
+}
+
+/* What the launching threads of listed gaps were in, as far as it is known: by place in the list. */
+struct surroundings {
+    uint32_t *calls;     /* as gt_meanwhile_calls has them */
+    uint32_t *operators; /* around the launch calls, as gt_operators_of_calls has them */
+};
+
+static uint32_t *operators_of_gaps(const struct gt_view *view, const struct gt_idle *idle, const uint32_t *gaps,
+                                   size_t count) {
+    uint32_t *calls = gt_alloc_uninitialised(count, sizeof *calls);
+    for (size_t i = 0; i < count && calls; i++)
+        calls[i] = idle->gaps[gaps[i]].call;
+    uint32_t *operators = calls ? gt_operators_of_calls(view, calls, count) : NULL;
+    gt_free(calls);
+    return operators;
+}
+
 static struct gt_cell call_name(const struct gt_view *view, uint32_t call) {
     if (call == GT_NO_ROW)
         return gt_cell_null();
     return gt_cell_text(gt_call_plain_name(gt_store_string(view->store, view->store->calls.name[call])));
 }
-
-/* What the launching thread was in, as far as it is known. */
-struct surroundings {
-    const gt_strid *work; /* by gap, as gt_outer_code_names has them */
-    uint32_t *calls;      /* by gap, as gt_meanwhile_calls has them */
-    uint32_t *operators;  /* by call, as gt_operators_of_calls has them */
-};
 
 static struct gt_cell range_name(const struct gt_view *view, const struct gt_idle_gap *gap) {
     uint32_t range = gap->next == GT_NO_ROW ? GT_NO_ROW : view->labels->op_range[view->row[gap->next]];
@@ -210,79 +251,60 @@ static struct gt_cell range_name(const struct gt_view *view, const struct gt_idl
     return gt_cell_text(gt_store_string(view->store, view->store->ranges.name[range]));
 }
 
-static struct gt_cell operator_name(const struct gt_view *view, const struct surroundings *around,
-                                    const struct gt_idle_gap *gap) {
-    uint32_t row = gap->call == GT_NO_ROW ? GT_NO_ROW : around->operators[gap->call];
+static struct gt_cell operator_name(const struct gt_view *view, uint32_t row) {
     if (row == GT_NO_ROW)
         return gt_cell_null();
     return gt_cell_text(gt_store_string(view->store, view->store->cpu_ops.name[row]));
 }
 
 /* For gaps that the CPU is to blame for: the call that took most of it, else the code, as idle_work has it. */
-static struct gt_cell meanwhile(const struct gt_view *view, const struct surroundings *around, size_t gap) {
-    if (around->calls[gap] != GT_NO_ROW)
-        return call_name(view, around->calls[gap]);
-    return around->work && around->work[gap] ? gt_cell_text(gt_outer_code_text(view, around->work[gap]))
-                                             : gt_cell_null();
+static struct gt_cell meanwhile(const struct gt_view *view, const struct gt_idle *idle, const struct gt_idle_gap *gap,
+                                uint32_t call) {
+    size_t place = 0;
+    if (call != GT_NO_ROW)
+        return call_name(view, call);
+    gt_strid code = gt_outer_code_name(view, idle, gap, &place);
+    return code == GT_STRID_EMPTY ? gt_cell_null() : gt_cell_text(gt_outer_code_text(view, code));
 }
 
-static void add_gap(const struct gt_view *view, struct gt_table *table, const struct surroundings *around,
-                    const struct gt_idle *idle, size_t index) {
-    const struct gt_idle_gap *gap = &idle->gaps[index];
+static void add_gap(const struct gt_view *view, struct gt_table *table, const struct gt_idle *idle, uint32_t number,
+                    uint32_t meanwhile_call, uint32_t operator_row) {
+    const struct gt_idle_gap *gap = &idle->gaps[number];
+    size_t device = gt_idle_device_of(idle, number);
     struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_int(view->devices[gap->device].id);
+    *cell++ = gt_cell_int(view->devices[device].id);
     *cell++ = gt_cell_time(view, gap->start_ns);
     *cell++ = gt_cell_time(view, gap->end_ns);
-    *cell++ = gt_cell_int(gap->gap_ns);
+    *cell++ = gt_cell_int(gt_idle_gap_ns(gap));
     *cell++ = gt_cell_text(gt_str_of(gt_idle_cause_names[gap->cause]));
     *cell++ = gt_cell_op_name(view, gap->previous);
     *cell++ = gt_cell_op_name(view, gap->next);
     *cell++ = call_name(view, gap->call);
     *cell++ =
         gap->cause == GT_IDLE_HOST ? gt_cell_text(gt_str_of(gt_host_activity_names[gap->activity])) : gt_cell_null();
-    *cell++ = gt_cell_half(gap->twice_recoverable_ns);
-    *cell++ = meanwhile(view, around, index);
+    *cell++ = gt_cell_half(gt_idle_gap_twice_recoverable_ns(gap, &idle->devices[device]));
+    *cell++ = meanwhile(view, idle, gap, meanwhile_call);
     *cell++ = range_name(view, gap);
-    *cell++ = operator_name(view, around, gap);
+    *cell++ = operator_name(view, operator_row);
 }
 
-/* The operators around the launches behind the gaps that are kept, as gt_operators_of_calls has them. */
-static uint32_t *operators_of_gaps(const struct gt_view *view, const struct gt_idle *idle, const uint8_t *is_kept) {
-    uint8_t *is_wanted = gt_alloc_array(view->store->calls.count, 1);
-    for (size_t i = 0; i < idle->count && is_wanted; i++)
-        if (is_kept[i] && idle->gaps[i].call != GT_NO_ROW)
-            is_wanted[idle->gaps[i].call] = 1;
-    uint32_t *operators = is_wanted ? gt_operators_of_calls(view, is_wanted) : NULL;
-    gt_free(is_wanted);
-    return operators;
-}
-
-/* Longest first, then by device and start, which is the order they come in. */
-static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, const gt_strid *work,
-                     struct gt_section *section) {
+static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, struct gt_section *section) {
     struct gt_table *table =
         gt_section_table(section, "gaps", "Longest idle gaps", gap_columns, GT_ARRAY_COUNT(gap_columns));
     table->screen_limit = 10;
-    size_t kept = gt_table_rows_wanted(view, table, idle->count);
-    struct gt_radix_item *order = gt_alloc_array(idle->count, sizeof *order);
-    uint8_t *is_kept = gt_alloc_array(idle->count, 1);
-    for (size_t i = 0; i < idle->count && order; i++)
-        order[i] = (struct gt_radix_item){~gt_radix_key(idle->gaps[i].gap_ns), (uint32_t)i};
-    bool ok = order && is_kept && gt_radix_sort_first(order, idle->count, kept);
-    for (size_t i = 0; i < kept && ok; i++)
-        is_kept[order[i].value] = 1;
+    size_t count = gt_table_rows_wanted(view, table, idle->count);
+    uint32_t *longest = new_longest(idle, count);
     struct surroundings around = {0};
-    if (ok)
-        around = (struct surroundings){work, gt_meanwhile_calls(view, idle, is_kept),
-                                       operators_of_gaps(view, idle, is_kept)};
-    ok = ok && around.calls && around.operators;
-    for (size_t i = 0; i < kept && ok; i++)
-        add_gap(view, table, &around, idle, order[i].value);
+    if (longest)
+        around = (struct surroundings){gt_meanwhile_calls(view, idle, longest, count),
+                                       operators_of_gaps(view, idle, longest, count)};
+    bool ok = around.calls && around.operators;
+    for (size_t i = 0; i < count && ok; i++)
+        add_gap(view, table, idle, longest[i], around.calls[i], around.operators[i]);
     table->total_rows = idle->count;
     gt_free(around.calls);
     gt_free(around.operators);
-    gt_free(is_kept);
-    gt_free(order);
+    gt_free(longest);
     return ok;
 }
 
@@ -302,12 +324,10 @@ enum gt_status gt_gaps_run(const struct gt_view *view, struct gt_section *sectio
     if (view->device_count < 2)
         gt_table_for(section, tables.all, GT_FOR_DATA);
     add_sums(view, idle, &tables);
-    gt_strid *work = gt_outer_code_names(view, idle);
-    enum gt_status status = work ? gt_idle_work_add(view, idle, work, section, err) : gt_fail_memory(err);
+    enum gt_status status = gt_idle_work_add(view, idle, section, err);
     if (status == GT_OK && !add_spreads(view, idle, section))
         status = gt_fail_memory(err);
-    if (status == GT_OK && gt_table_is_wanted(view, "gaps") && !add_gaps(view, idle, work, section))
+    if (status == GT_OK && gt_table_is_wanted(view, "gaps") && !add_gaps(view, idle, section))
         status = gt_fail_memory(err);
-    gt_free(work);
     return status;
 }

@@ -22,7 +22,6 @@ struct gt_gap_sum {
     size_t count;
     __int128 total_ns, twice_recoverable_ns;
 };
-void gt_gap_sum_add(struct gt_gap_sum *sum, const struct gt_idle_gap *gap);
 int64_t gt_gap_sum_recoverable(const struct gt_gap_sum *sum);
 
 /* Copies from the GPU of one name by one call, which the CPU waits for. */

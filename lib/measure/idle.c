@@ -2,10 +2,8 @@
 #include "measure/idle.h"
 
 #include "base/mem.h"
-#include "base/quantile.h"
 #include "measure/calls.h"
 #include "measure/cover.h"
-#include "measure/measure.h"
 
 const char *const gt_idle_cause_names[GT_IDLE_CAUSE_COUNT] = {
     [GT_IDLE_SYNC] = "sync",       [GT_IDLE_HOST] = "host",
@@ -37,34 +35,58 @@ static uint32_t op_starting_at(const struct gt_view *view, const struct gt_view_
     return best;
 }
 
-static void add_gap(struct gt_idle *idle, const struct gt_view *view, size_t device_index, int64_t start_ns,
-                    int64_t end_ns, uint32_t previous, size_t next) {
+/* The cause as far as the launch call alone tells it. */
+static enum gt_idle_cause cause_by_call(const struct gt_calls *calls, const struct gt_idle_gap *gap) {
+    if (gap->next == GT_NO_ROW)
+        return GT_IDLE_END;
+    if (gap->call == GT_NO_ROW)
+        return GT_IDLE_UNKNOWN;
+    if (calls->start_ns[gap->call] > gap->start_ns)
+        return GT_IDLE_HOST; /* or sync */
+    return calls->end_ns[gap->call] > gap->start_ns ? GT_IDLE_LAUNCH
+                                                    : GT_IDLE_DEPENDENCY; /* or launch, where the wait is short */
+}
+
+struct finder {
+    const struct gt_view *view;
+    struct gt_idle *idle;
+    size_t late_count;
+    int64_t *samples; /* of the device at hand */
+    size_t sample_count;
+};
+
+/* Takes a sample of the launch latency where the call ended during the gap. */
+static void add_gap(struct finder *finder, const struct gt_view_device *device, int64_t start_ns, int64_t end_ns,
+                    uint32_t previous, size_t next) {
+    const struct gt_view *view = finder->view;
     const struct gt_calls *calls = &view->store->calls;
-    uint32_t ender = op_starting_at(view, &view->devices[device_index], next, end_ns);
-    uint32_t call = ender == GT_NO_ROW ? GT_NO_ROW : view->labels->op_call[view->row[ender]];
-    idle->gaps[idle->count++] = (struct gt_idle_gap){
+    uint32_t ender = op_starting_at(view, device, next, end_ns);
+    struct gt_idle_gap *gap = &finder->idle->gaps[finder->idle->count++];
+    *gap = (struct gt_idle_gap){
         .start_ns = start_ns,
         .end_ns = end_ns,
-        .gap_ns = gt_ns_between(start_ns, end_ns),
-        .device = (uint32_t)device_index,
         .previous = previous,
         .next = ender,
-        .call = call,
+        .call = ender == GT_NO_ROW ? GT_NO_ROW : view->labels->op_call[view->row[ender]],
         .activity = GT_HOST_OUTSIDE,
-        .is_late = call != GT_NO_ROW && calls->start_ns[call] > start_ns && calls->thread[call] != GT_NO_TRACK,
     };
+    gap->cause = (uint8_t)cause_by_call(calls, gap);
+    gap->is_late = gap->cause == GT_IDLE_HOST && calls->thread[gap->call] != GT_NO_TRACK;
+    finder->late_count += gap->is_late;
+    if (gap->call != GT_NO_ROW && calls->end_ns[gap->call] >= start_ns)
+        finder->samples[finder->sample_count++] = gt_ns_between(calls->end_ns[gap->call], end_ns);
 }
 
 /* Ops without length run at no time, so they neither end nor split a gap. */
-static void find_device_gaps(struct gt_idle *idle, const struct gt_view *view, size_t device_index) {
-    const struct gt_view_device *device = &view->devices[device_index];
+static void find_device_gaps(struct finder *finder, const struct gt_view_device *device) {
+    const struct gt_view *view = finder->view;
     size_t end = device->first + device->count, tail = end;
     int64_t reached_ns = device->span_start_ns;
     uint32_t last = GT_NO_ROW;
     for (size_t i = device->first; i < end; i++) {
         bool runs = view->end_ns[i] > view->start_ns[i];
         if (runs && view->start_ns[i] > reached_ns)
-            add_gap(idle, view, device_index, reached_ns, view->start_ns[i], last, i);
+            add_gap(finder, device, reached_ns, view->start_ns[i], last, i);
         if (runs ? view->end_ns[i] >= reached_ns : view->end_ns[i] == reached_ns) {
             reached_ns = view->end_ns[i];
             last = (uint32_t)i;
@@ -73,164 +95,190 @@ static void find_device_gaps(struct gt_idle *idle, const struct gt_view *view, s
     while (tail > device->first && view->start_ns[tail - 1] == device->span_end_ns)
         tail--;
     if (reached_ns < device->span_end_ns)
-        add_gap(idle, view, device_index, reached_ns, device->span_end_ns, last, tail);
+        add_gap(finder, device, reached_ns, device->span_end_ns, last, tail);
 }
 
-static bool find_gaps(struct gt_idle *idle, const struct gt_view *view) {
+/* An op that was queued in time, but for no longer than a launch takes (the median of the samples), was being launched.
+   What the others waited for is more than any launch. */
+static void judge_waits(struct finder *finder, struct gt_idle_device *device) {
+    const int64_t *call_end_ns = finder->view->store->calls.end_ns;
+    bool has_latency = finder->sample_count > 0;
+    double latency_ns = gt_quantile(finder->samples, finder->sample_count, 0.5);
+    size_t waits = 0;
+    for (size_t i = device->first; i < device->first + device->count; i++) {
+        struct gt_idle_gap *gap = &finder->idle->gaps[i];
+        if (gap->cause != GT_IDLE_DEPENDENCY)
+            continue;
+        double waited_ns = (double)gt_ns_between(call_end_ns[gap->call], gap->end_ns);
+        if (has_latency && waited_ns <= latency_ns)
+            gap->cause = GT_IDLE_LAUNCH;
+        else
+            finder->samples[waits++] = gt_idle_gap_ns(gap);
+    }
+    device->twice_floor_ns = (__int128)(2 * gt_quantile(finder->samples, waits, 0.5));
+}
+
+static size_t most_ops(const struct gt_view *view) {
+    size_t most = 0;
+    for (size_t d = 0; d < view->device_count; d++)
+        most = view->devices[d].count > most ? view->devices[d].count : most;
+    return most;
+}
+
+/* All gaps, each with its cause but for what late launches tell. */
+static bool find_gaps(struct finder *finder) {
+    const struct gt_view *view = finder->view;
+    struct gt_idle *idle = finder->idle;
     size_t most = view->op_count + view->device_count; /* one before each op, and one behind the last of a device */
-    *idle = (struct gt_idle){.gaps = gt_alloc_array(most, sizeof *idle->gaps)};
-    for (size_t d = 0; d < view->device_count && idle->gaps; d++)
-        find_device_gaps(idle, view, d);
-    return idle->gaps != NULL;
+    idle->gaps = gt_alloc_uninitialised(most, sizeof *idle->gaps);
+    idle->devices = gt_alloc_array(view->device_count, sizeof *idle->devices);
+    idle->device_count = view->device_count;
+    finder->samples = gt_alloc_uninitialised(most_ops(view) + 1, sizeof *finder->samples);
+    bool ok = idle->gaps && idle->devices && finder->samples;
+    for (size_t d = 0; d < view->device_count && ok; d++) {
+        idle->devices[d].first = idle->count;
+        finder->sample_count = 0;
+        find_device_gaps(finder, &view->devices[d]);
+        idle->devices[d].count = idle->count - idle->devices[d].first;
+        judge_waits(finder, &idle->devices[d]);
+    }
+    gt_free(finder->samples);
+    return ok;
 }
 
 /* ---- what the launching thread did before it launched ---- */
 
-static uint8_t *new_blocking_calls(const struct gt_store *store) {
-    uint8_t *is_blocking = gt_alloc_array(store->calls.count, 1);
-    uint8_t *answer = gt_alloc_array(store->strings.count, 1); /* by name: 0 not asked yet, 1 no, 2 yes */
-    for (size_t i = 0; i < store->calls.count && is_blocking && answer; i++) {
-        gt_strid name = store->calls.name[i];
-        if (!answer[name])
-            answer[name] = gt_call_is_blocking(gt_store_string(store, name)) ? 2 : 1;
-        is_blocking[i] = answer[name] == 2;
+/* By name, not 0: calls of that name wait for the GPU. NULL: memory was short. */
+static uint8_t *new_blocking_names(const struct gt_store *store) {
+    enum { UNKNOWN, RETURNS, BLOCKS };
+    uint8_t *answers = gt_alloc_array(store->strings.count, 1);
+    for (size_t i = 0; i < store->calls.count && answers; i++) {
+        uint8_t *answer = &answers[store->calls.name[i]];
+        if (*answer == UNKNOWN)
+            *answer = gt_call_is_blocking(gt_store_string(store, store->calls.name[i])) ? BLOCKS : RETURNS;
     }
-    if (!answer) {
-        gt_free(is_blocking);
-        is_blocking = NULL;
-    }
-    gt_free(answer);
-    return is_blocking;
+    for (size_t name = 0; name < store->strings.count && answers; name++)
+        answers[name] = answers[name] == BLOCKS;
+    return answers;
 }
 
-/* Late gaps become sync, or host with its activity. */
-static void judge_late_gaps(struct gt_idle *idle, const struct gt_stretch *stretches, const int64_t *blocked_ns,
-                            const int64_t *api_ns, const int64_t *range_ns) {
-    size_t s = 0;
-    for (size_t i = 0; i < idle->count; i++) {
-        if (!idle->gaps[i].is_late)
+/* The stretches of late gaps, one after the other, and how much of each something covers. */
+struct lateness {
+    struct gt_idle *idle;
+    struct gt_stretch *stretches;
+    int64_t *covered_ns;
+    size_t count;
+    struct gt_cover cover;
+};
+
+/* Late gaps of which more than half is covered become what `become` makes of them. */
+static bool judge_covered(struct lateness *late, const struct gt_cover_table *table,
+                          void (*become)(struct gt_idle_gap *gap)) {
+    if (!gt_cover_measure(&late->cover, table, late->covered_ns))
+        return false;
+    for (size_t i = 0, s = 0; i < late->idle->count && s < late->count; i++) {
+        if (!late->idle->gaps[i].is_late)
             continue;
-        int64_t half_ns = gt_ns_between(stretches[s].start_ns, stretches[s].end_ns) / 2;
-        idle->gaps[i].cause = blocked_ns[s] > half_ns ? GT_IDLE_SYNC : GT_IDLE_HOST;
-        idle->gaps[i].activity = api_ns[s] > half_ns     ? GT_HOST_API
-                                 : range_ns[s] > half_ns ? GT_HOST_RANGE
-                                                         : GT_HOST_OUTSIDE;
+        if (late->covered_ns[s] > gt_ns_between(late->stretches[s].start_ns, late->stretches[s].end_ns) / 2)
+            become(&late->idle->gaps[i]);
         s++;
     }
+    return true;
 }
 
-static bool measure_stretches(const struct gt_view *view, struct gt_idle *idle, const struct gt_stretch *stretches,
-                              size_t count) {
-    const struct gt_store *store = view->store;
-    struct gt_cover cover = {0};
-    uint8_t *is_blocking = new_blocking_calls(store);
-    int64_t *covered_ns = gt_alloc_array(count, 3 * sizeof *covered_ns);
-    struct gt_cover_table calls = {store->calls.count, store->calls.start_ns, store->calls.end_ns, store->calls.thread,
-                                   NULL};
+static void become_sync(struct gt_idle_gap *gap) {
+    gap->cause = GT_IDLE_SYNC;
+}
+
+static void become_code(struct gt_idle_gap *gap) {
+    gap->activity = GT_HOST_RANGE;
+}
+
+/* Calls are inside code, and tell more. */
+static void become_call(struct gt_idle_gap *gap) {
+    gap->activity = GT_HOST_API;
+}
+
+static bool judge_stretches(struct lateness *late, const struct gt_store *store) {
+    const struct gt_outers *outers = &late->idle->outers;
+    uint8_t *is_blocking = new_blocking_names(store);
+    struct gt_cover_table code = {outers->count, outers->start_ns, outers->end_ns, outers->thread, NULL, NULL};
+    struct gt_cover_table calls = {
+        store->calls.count, store->calls.start_ns, store->calls.end_ns, store->calls.thread, NULL, NULL};
     struct gt_cover_table blocking = calls;
-    blocking.wanted = is_blocking;
-    const struct gt_outers *outers = &idle->outers;
-    struct gt_cover_table code = {outers->count, outers->start_ns, outers->end_ns, outers->thread, NULL};
-    bool ok = is_blocking && covered_ns && gt_cover_init(&cover, stretches, count, store->threads.count) &&
-              gt_cover_measure(&cover, &blocking, covered_ns) && gt_cover_measure(&cover, &calls, covered_ns + count) &&
-              gt_cover_measure(&cover, &code, covered_ns + 2 * count);
-    if (ok)
-        judge_late_gaps(idle, stretches, covered_ns, covered_ns + count, covered_ns + 2 * count);
-    gt_cover_release(&cover);
-    gt_free(covered_ns);
+    blocking.name = store->calls.name;
+    blocking.is_wanted = is_blocking;
+    bool ok = is_blocking && judge_covered(late, &code, become_code) && judge_covered(late, &calls, become_call) &&
+              judge_covered(late, &blocking, become_sync);
     gt_free(is_blocking);
     return ok;
 }
 
-static bool judge_late(const struct gt_view *view, struct gt_idle *idle) {
-    size_t count = 0;
-    for (size_t i = 0; i < idle->count; i++)
-        count += idle->gaps[i].is_late;
-    if (count == 0)
+/* Late gaps become sync, or stay host; both get their activity. */
+static bool judge_late(const struct gt_view *view, struct gt_idle *idle, size_t late_count) {
+    const struct gt_calls *calls = &view->store->calls;
+    struct lateness late = {.idle = idle};
+    if (late_count == 0)
         return true;
-    struct gt_stretch *stretches = gt_alloc_array(count, sizeof *stretches);
-    size_t s = 0;
-    for (size_t i = 0; i < idle->count && stretches; i++)
+    late.stretches = gt_alloc_uninitialised(late_count, sizeof *late.stretches);
+    late.covered_ns = gt_alloc_uninitialised(late_count, sizeof *late.covered_ns);
+    for (size_t i = 0; i < idle->count && late.stretches; i++)
         if (idle->gaps[i].is_late)
-            stretches[s++] =
-                (struct gt_stretch){idle->gaps[i].start_ns, view->store->calls.start_ns[idle->gaps[i].call],
-                                    view->store->calls.thread[idle->gaps[i].call]};
-    bool ok = stretches && gt_outers_init(&idle->outers, view) && measure_stretches(view, idle, stretches, count);
-    gt_free(stretches);
+            late.stretches[late.count++] = (struct gt_stretch){
+                idle->gaps[i].start_ns, calls->start_ns[idle->gaps[i].call], calls->thread[idle->gaps[i].call]};
+    bool ok = late.stretches && late.covered_ns && gt_outers_init(&idle->outers, view) &&
+              gt_cover_init(&late.cover, late.stretches, late.count, view->store->threads.count) &&
+              judge_stretches(&late, view->store);
+    gt_cover_release(&late.cover);
+    gt_free(late.stretches);
+    gt_free(late.covered_ns);
     return ok;
 }
 
-/* ---- the other causes, device by device ---- */
+/* ---- sums ---- */
 
-/* Median time from the end of the launch call to the start of its op, over the gaps during which the call ended. */
-static bool launch_latency(const struct gt_view *view, const struct gt_idle_gap *gaps, size_t count, int64_t *samples,
-                           double *latency_ns) {
-    size_t sample_count = 0;
-    for (size_t i = 0; i < count; i++) {
-        int64_t call_end_ns = gaps[i].call == GT_NO_ROW ? INT64_MIN : view->store->calls.end_ns[gaps[i].call];
-        if (gaps[i].call != GT_NO_ROW && call_end_ns >= gaps[i].start_ns)
-            samples[sample_count++] = gt_ns_between(call_end_ns, gaps[i].end_ns);
-    }
-    *latency_ns = gt_quantile(samples, sample_count, 0.5);
-    return sample_count > 0;
+static void sum_add(struct gt_idle_sum *sum, int64_t gap_ns, int64_t twice_recoverable_ns) {
+    gt_moments_add(&sum->gaps, gap_ns);
+    sum->twice_recoverable_ns += twice_recoverable_ns;
 }
 
-static enum gt_idle_cause cause_of(const struct gt_view *view, const struct gt_idle_gap *gap, bool has_latency,
-                                   double latency_ns) {
-    const struct gt_calls *calls = &view->store->calls;
-    if (gap->next == GT_NO_ROW)
-        return GT_IDLE_END;
-    if (gap->call == GT_NO_ROW)
-        return GT_IDLE_UNKNOWN;
-    if (gap->is_late)
-        return (enum gt_idle_cause)gap->cause;
-    if (calls->start_ns[gap->call] > gap->start_ns)
-        return GT_IDLE_HOST;
-    if (calls->end_ns[gap->call] > gap->start_ns)
-        return GT_IDLE_LAUNCH;
-    double waited_ns = (double)gt_ns_between(calls->end_ns[gap->call], gap->end_ns);
-    return has_latency && waited_ns <= latency_ns ? GT_IDLE_LAUNCH : GT_IDLE_DEPENDENCY;
-}
-
-static void judge_device(const struct gt_view *view, struct gt_idle_gap *gaps, size_t count, int64_t *samples) {
-    double latency_ns;
-    bool has_latency = launch_latency(view, gaps, count, samples, &latency_ns);
-    size_t waits = 0;
-    for (size_t i = 0; i < count; i++) {
-        gaps[i].cause = (uint8_t)cause_of(view, &gaps[i], has_latency, latency_ns);
-        if (gaps[i].cause == GT_IDLE_DEPENDENCY)
-            samples[waits++] = gaps[i].gap_ns;
-    }
-    /* What remains of any gap even when the CPU is in time. */
-    __int128 twice_floor_ns = (__int128)(2 * gt_quantile(samples, waits, 0.5));
-    for (size_t i = 0; i < count; i++) {
-        bool is_avoidable = gaps[i].cause <= GT_IDLE_LAUNCH;
-        __int128 above = 2 * (__int128)gaps[i].gap_ns - twice_floor_ns;
-        gaps[i].twice_recoverable_ns = is_avoidable && above > 0 ? gt_ns_of_sum(above) : 0;
+static void sum_device(struct gt_idle_device *device, const struct gt_idle_gap *gaps) {
+    for (size_t i = 0; i < device->count; i++) {
+        int64_t gap_ns = gt_idle_gap_ns(&gaps[i]);
+        int64_t twice_recoverable_ns = gt_idle_gap_twice_recoverable_ns(&gaps[i], device);
+        sum_add(&device->causes[gaps[i].cause], gap_ns, twice_recoverable_ns);
+        if (gaps[i].cause == GT_IDLE_HOST)
+            sum_add(&device->activities[gaps[i].activity], gap_ns, twice_recoverable_ns);
     }
 }
 
 enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err) {
-    int64_t *samples = NULL;
-    bool ok = find_gaps(idle, view) && judge_late(view, idle);
-    if (ok)
-        samples = gt_alloc_array(idle->count, sizeof *samples);
-    ok = ok && samples;
-    for (size_t first = 0, count; first < idle->count && ok; first += count) {
-        for (count = 1; first + count < idle->count && idle->gaps[first + count].device == idle->gaps[first].device;)
-            count++;
-        judge_device(view, idle->gaps + first, count, samples);
-    }
-    gt_free(samples);
-    if (!ok) {
+    *idle = (struct gt_idle){0};
+    struct finder finder = {.view = view, .idle = idle};
+    if (!find_gaps(&finder) || !judge_late(view, idle, finder.late_count)) {
         gt_idle_release(idle);
         return gt_fail_memory(err);
     }
+    for (size_t d = 0; d < idle->device_count; d++)
+        sum_device(&idle->devices[d], idle->gaps + idle->devices[d].first);
     return GT_OK;
+}
+
+size_t gt_idle_device_of(const struct gt_idle *idle, size_t gap) {
+    size_t low = 0, high = idle->device_count; /* the first device whose gaps end behind it */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (idle->devices[middle].first + idle->devices[middle].count <= gap)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
 }
 
 void gt_idle_release(struct gt_idle *idle) {
     gt_free(idle->gaps);
+    gt_free(idle->devices);
     gt_outers_release(&idle->outers);
     *idle = (struct gt_idle){0};
 }

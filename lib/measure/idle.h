@@ -2,6 +2,8 @@
 #ifndef GT_MEASURE_IDLE_H
 #define GT_MEASURE_IDLE_H
 
+#include "base/quantile.h"
+#include "measure/measure.h"
 #include "measure/outers.h"
 
 enum gt_idle_cause {
@@ -19,25 +21,55 @@ extern const char *const gt_idle_cause_names[GT_IDLE_CAUSE_COUNT];
 enum gt_host_activity { GT_HOST_API, GT_HOST_RANGE, GT_HOST_OUTSIDE, GT_HOST_ACTIVITY_COUNT };
 extern const char *const gt_host_activity_names[GT_HOST_ACTIVITY_COUNT];
 
+/* Kept small, for there may be as many as ops. */
 struct gt_idle_gap {
-    int64_t start_ns, end_ns, gap_ns;
-    uint32_t device;              /* index into view->devices */
-    uint32_t previous, next;      /* positions of the op that ended last and of the one that ends the gap; GT_NO_ROW */
-    uint32_t call;                /* launch call of the next op; GT_NO_ROW */
-    uint8_t cause, activity;      /* activity only counts for host gaps */
-    bool is_late;                 /* the call starts after the gap has begun, on a thread that is known: the stretch
-                                     between is what the CPU spent otherwise */
-    int64_t twice_recoverable_ns; /* in half nanoseconds: a median may lie between two */
+    int64_t start_ns, end_ns;
+    uint32_t previous, next; /* positions of the op that ended last and of the one that ends the gap; GT_NO_ROW */
+    uint32_t call;           /* launch call of the next op; GT_NO_ROW */
+    uint8_t cause, activity; /* activity only counts for host gaps */
+    bool is_late;            /* the call starts after the gap has begun, on a thread that is known: the stretch between
+                                is what the CPU spent otherwise */
+};
+
+struct gt_idle_sum {
+    struct gt_moments gaps; /* their lengths */
+    __int128 twice_recoverable_ns;
+};
+
+/* The gaps of one device. */
+struct gt_idle_device {
+    size_t first, count;
+    __int128 twice_floor_ns; /* what remains of a gap even when the CPU is in time, in half nanoseconds: it is a median,
+                                which may lie between two */
+    struct gt_idle_sum causes[GT_IDLE_CAUSE_COUNT];
+    struct gt_idle_sum activities[GT_HOST_ACTIVITY_COUNT]; /* of its host gaps */
 };
 
 struct gt_idle {
     struct gt_idle_gap *gaps; /* by device, then start */
     size_t count;
+    struct gt_idle_device *devices; /* those of the view */
+    size_t device_count;
     struct gt_outers outers; /* empty where no launch was late */
 };
 
 enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err);
 void gt_idle_release(struct gt_idle *idle);
+
+/* The device of a gap, by its number. */
+size_t gt_idle_device_of(const struct gt_idle *idle, size_t gap);
+
+static inline int64_t gt_idle_gap_ns(const struct gt_idle_gap *gap) {
+    return gt_ns_between(gap->start_ns, gap->end_ns);
+}
+
+/* In half nanoseconds. */
+static inline int64_t gt_idle_gap_twice_recoverable_ns(const struct gt_idle_gap *gap,
+                                                       const struct gt_idle_device *device) {
+    __int128 above_ns = 2 * (__int128)gt_idle_gap_ns(gap) - device->twice_floor_ns;
+    bool is_avoidable = gap->cause <= GT_IDLE_LAUNCH;
+    return is_avoidable && above_ns > 0 ? gt_ns_of_sum(above_ns) : 0;
+}
 
 /* The step of the op that ends the gap; GT_NO_ROW: none. */
 static inline uint32_t gt_idle_gap_step(const struct gt_view *view, const struct gt_idle_gap *gap) {

@@ -29,44 +29,60 @@ struct share {
     struct gt_moments gaps;
 };
 
-/* Numbers the gaps of cause host by their share; GT_NO_ROW: the gap has another cause. */
-static bool charge_gaps(const struct gt_idle *idle, const gt_strid *names, struct gt_grouping *shares,
-                        uint32_t *share_of) {
-    for (size_t i = 0; i < idle->count; i++) {
-        const struct gt_idle_gap *gap = &idle->gaps[i];
-        share_of[i] = GT_NO_ROW;
+struct charging {
+    const struct gt_view *view;
+    const struct gt_idle *idle;
+    struct gt_grouping shares;
+    uint32_t *share_of; /* by gap; GT_NO_ROW: it has another cause than host */
+    uint32_t *latest;   /* by name: the share of it that came last, + 1 */
+};
+
+/* The number of a share; GT_NO_ROW: memory is short. */
+static uint32_t find_share(struct charging *charging, uint32_t device, gt_strid name) {
+    struct share *shares = (struct share *)(void *)charging->shares.list;
+    uint32_t latest = charging->latest[name];
+    if (latest && shares[latest - 1].device == device)
+        return latest - 1;
+    bool is_new;
+    struct share *share = gt_grouping_find(&charging->shares, device, name, &is_new);
+    if (!share)
+        return GT_NO_ROW;
+    share->device = device;
+    share->name = name;
+    charging->latest[name] = (uint32_t)(share - (struct share *)(void *)charging->shares.list) + 1;
+    return charging->latest[name] - 1;
+}
+
+static bool charge_device(struct charging *charging, uint32_t d) {
+    const struct gt_idle_device *device = &charging->idle->devices[d];
+    size_t place = 0;
+    for (size_t i = device->first; i < device->first + device->count; i++) {
+        const struct gt_idle_gap *gap = &charging->idle->gaps[i];
+        charging->share_of[i] = GT_NO_ROW;
         if (gap->cause != GT_IDLE_HOST)
             continue;
-        bool is_new;
-        struct share *share = gt_grouping_find(shares, gap->device, names[i], &is_new);
-        if (!share)
+        uint32_t share = find_share(charging, d, gt_outer_code_name(charging->view, charging->idle, gap, &place));
+        if (share == GT_NO_ROW)
             return false;
-        share->device = gap->device;
-        share->name = names[i];
-        gt_moments_add(&share->gaps, gap->gap_ns);
-        share_of[i] = (uint32_t)(share - (struct share *)shares->list);
+        gt_moments_add(&((struct share *)(void *)charging->shares.list)[share].gaps, gt_idle_gap_ns(gap));
+        charging->share_of[i] = share;
     }
     return true;
 }
 
 /* ---- spread over steps ---- */
 
-struct charged {
-    const struct gt_view *view;
-    const struct gt_idle *idle;
-    const uint32_t *share_of;
-};
-
 static struct gt_spread_item charged_item(const void *context, size_t index) {
-    const struct charged *charged = context;
+    const struct charging *charged = context;
     const struct gt_idle_gap *gap = &charged->idle->gaps[index];
     bool is_charged = charged->share_of[index] != GT_NO_ROW;
     return (struct gt_spread_item){.step = is_charged ? gt_idle_gap_step(charged->view, gap) : GT_NO_ROW,
                                    .set = is_charged ? charged->share_of[index] : 0,
-                                   .ns = gap->gap_ns};
+                                   .ns = gt_idle_gap_ns(gap)};
 }
 
-static bool add_spreads(const struct charged *charged, const struct gt_grouping *shares, struct gt_section *section) {
+static bool add_spreads(const struct charging *charged, struct gt_section *section) {
+    const struct gt_grouping *shares = &charged->shares;
     const struct share *items = (const struct share *)(const void *)shares->list;
     struct gt_spread_source source = {charged->idle->count, shares->count, charged_item, charged};
     double *stddev_ns = gt_alloc_array(shares->count, sizeof *stddev_ns);
@@ -134,16 +150,21 @@ static bool add_table(const struct gt_view *view, struct gt_grouping *shares, st
     return ok;
 }
 
-enum gt_status gt_idle_work_add(const struct gt_view *view, const struct gt_idle *idle, const gt_strid *names,
-                                struct gt_section *section, struct gt_error *err) {
-    struct gt_grouping shares = {.elem_bytes = sizeof(struct share)};
-    uint32_t *share_of = gt_alloc_array(idle->count, sizeof *share_of);
-    const struct charged charged = {view, idle, share_of};
-    bool ok = share_of && charge_gaps(idle, names, &shares, share_of);
-    if (ok && shares.count)
-        ok = add_spreads(&charged, &shares, section);
-    ok = ok && add_table(view, &shares, section);
-    gt_free(share_of);
-    gt_grouping_release(&shares);
+enum gt_status gt_idle_work_add(const struct gt_view *view, const struct gt_idle *idle, struct gt_section *section,
+                                struct gt_error *err) {
+    struct charging charging = {.view = view,
+                                .idle = idle,
+                                .shares = {.elem_bytes = sizeof(struct share)},
+                                .share_of = gt_alloc_uninitialised(idle->count, sizeof *charging.share_of),
+                                .latest = gt_alloc_array(view->store->strings.count, sizeof *charging.latest)};
+    bool ok = charging.share_of && charging.latest;
+    for (uint32_t d = 0; d < idle->device_count && ok; d++)
+        ok = charge_device(&charging, d);
+    if (ok && charging.shares.count)
+        ok = add_spreads(&charging, section);
+    ok = ok && add_table(view, &charging.shares, section);
+    gt_free(charging.share_of);
+    gt_free(charging.latest);
+    gt_grouping_release(&charging.shares);
     return ok ? GT_OK : gt_fail_memory(err);
 }

@@ -5,8 +5,8 @@
 #include "measure/idle.h"
 #include "report/report.h"
 
-/* Adds the table idle_work; names by gap, as gt_outer_code_names has them. Linear but for sorts. */
-enum gt_status gt_idle_work_add(const struct gt_view *view, const struct gt_idle *idle, const gt_strid *names,
-                                struct gt_section *section, struct gt_error *err);
+/* Adds the table idle_work. Linear but for sorts. */
+enum gt_status gt_idle_work_add(const struct gt_view *view, const struct gt_idle *idle, struct gt_section *section,
+                                struct gt_error *err);
 
 #endif

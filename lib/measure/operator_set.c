@@ -10,7 +10,8 @@ enum { DEEPEST = 1000 };
 
 struct sweep {
     const struct gt_store *store;
-    struct gt_radix_item *operators, *calls; /* by thread, start, longer first, row */
+    const uint32_t *wanted;                  /* the list of calls */
+    struct gt_radix_item *operators, *calls; /* rows, and places in the list: by thread, start, longer first */
     size_t operator_count, call_count;
     uint32_t *open; /* stack of operators */
     size_t depth;
@@ -22,42 +23,71 @@ static void sweep_release(struct sweep *sweep) {
     gt_free(sweep->open);
 }
 
+/* Columns of intervals on threads. */
+struct intervals {
+    const int64_t *start_ns, *end_ns;
+    const uint32_t *thread;
+    const uint32_t *rows; /* of the items' values; NULL: those are rows */
+};
+
+static size_t row_of(const struct intervals *intervals, const struct gt_radix_item *item) {
+    return intervals->rows ? intervals->rows[item->value] : item->value;
+}
+
 /* By thread, start, longer first. */
-static bool sort_intervals(struct gt_radix_item *items, size_t count, const int64_t *start_ns, const int64_t *end_ns,
-                           const uint32_t *thread) {
+static bool sort_intervals(struct gt_radix_item *items, size_t count, const struct intervals *intervals) {
     for (size_t i = 0; i < count; i++)
-        items[i].key = ~gt_radix_key(end_ns[items[i].value]);
+        items[i].key = ~gt_radix_key(intervals->end_ns[row_of(intervals, &items[i])]);
     bool ok = gt_radix_sort(items, count);
     for (size_t i = 0; i < count; i++)
-        items[i].key = gt_radix_key(start_ns[items[i].value]);
+        items[i].key = gt_radix_key(intervals->start_ns[row_of(intervals, &items[i])]);
     ok = ok && gt_radix_sort(items, count);
     for (size_t i = 0; i < count; i++)
-        items[i].key = thread[items[i].value];
+        items[i].key = intervals->thread[row_of(intervals, &items[i])];
     return ok && gt_radix_sort(items, count);
 }
 
-static bool sweep_init(struct sweep *sweep, const struct gt_store *store, const uint8_t *is_wanted) {
-    int64_t latest_start_ns = INT64_MIN, earliest_end_ns = INT64_MAX;
-    *sweep = (struct sweep){.store = store};
-    sweep->operators = gt_alloc_array(store->cpu_ops.count, sizeof *sweep->operators);
-    sweep->calls = gt_alloc_array(store->calls.count, sizeof *sweep->calls);
-    sweep->open = gt_alloc_array(store->cpu_ops.count, sizeof *sweep->open);
-    if (!sweep->operators || !sweep->calls || !sweep->open)
-        return false;
-    for (uint32_t i = 0; i < store->calls.count; i++)
-        if (is_wanted[i] && store->calls.thread[i] != GT_NO_TRACK) {
-            sweep->calls[sweep->call_count++].value = i;
-            latest_start_ns = store->calls.start_ns[i] > latest_start_ns ? store->calls.start_ns[i] : latest_start_ns;
-            earliest_end_ns = store->calls.end_ns[i] < earliest_end_ns ? store->calls.end_ns[i] : earliest_end_ns;
-        }
-    for (uint32_t i = 0; i < store->cpu_ops.count; i++)
-        if (store->cpu_ops.thread[i] != GT_NO_TRACK && store->cpu_ops.start_ns[i] <= latest_start_ns &&
-            store->cpu_ops.end_ns[i] >= earliest_end_ns)
+static bool add_calls(struct sweep *sweep, size_t count) {
+    const struct gt_calls *calls = &sweep->store->calls;
+    sweep->calls = gt_alloc_uninitialised(count, sizeof *sweep->calls);
+    for (uint32_t place = 0; place < count && sweep->calls; place++)
+        if (sweep->wanted[place] != GT_NO_ROW && calls->thread[sweep->wanted[place]] != GT_NO_TRACK)
+            sweep->calls[sweep->call_count++].value = place;
+    const struct intervals intervals = {calls->start_ns, calls->end_ns, calls->thread, sweep->wanted};
+    return sweep->calls && sort_intervals(sweep->calls, sweep->call_count, &intervals);
+}
+
+/* Does one of the calls start while the operator runs? */
+static bool has_call(const struct sweep *sweep, size_t row) {
+    const struct gt_calls *calls = &sweep->store->calls;
+    const struct gt_cpu_ops *cpu_ops = &sweep->store->cpu_ops;
+    size_t low = 0, high = sweep->call_count; /* the first that does not start before it */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        uint32_t call = sweep->wanted[sweep->calls[middle].value];
+        if (calls->thread[call] < cpu_ops->thread[row] ||
+            (calls->thread[call] == cpu_ops->thread[row] && calls->start_ns[call] < cpu_ops->start_ns[row]))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint32_t call = low < sweep->call_count ? sweep->wanted[sweep->calls[low].value] : GT_NO_ROW;
+    return call != GT_NO_ROW && calls->thread[call] == cpu_ops->thread[row] &&
+           calls->start_ns[call] <= cpu_ops->end_ns[row];
+}
+
+/* Few calls are in few operators: to find these costs less than to sort all. */
+static bool add_operators(struct sweep *sweep) {
+    enum { SORTING_PASSES = 16 };
+    const struct gt_cpu_ops *cpu_ops = &sweep->store->cpu_ops;
+    bool are_few = sweep->call_count < cpu_ops->count / SORTING_PASSES;
+    sweep->operators = gt_alloc_uninitialised(cpu_ops->count, sizeof *sweep->operators);
+    for (uint32_t i = 0; i < cpu_ops->count && sweep->operators; i++)
+        if (cpu_ops->thread[i] != GT_NO_TRACK && (!are_few || has_call(sweep, i)))
             sweep->operators[sweep->operator_count++].value = i;
-    return sort_intervals(sweep->operators, sweep->operator_count, store->cpu_ops.start_ns, store->cpu_ops.end_ns,
-                          store->cpu_ops.thread) &&
-           sort_intervals(sweep->calls, sweep->call_count, store->calls.start_ns, store->calls.end_ns,
-                          store->calls.thread);
+    sweep->open = gt_alloc_uninitialised(sweep->operator_count, sizeof *sweep->open);
+    const struct intervals intervals = {cpu_ops->start_ns, cpu_ops->end_ns, cpu_ops->thread, NULL};
+    return sweep->operators && sweep->open && sort_intervals(sweep->operators, sweep->operator_count, &intervals);
 }
 
 /* The innermost open operator that reaches the end of the call. */
@@ -76,7 +106,7 @@ static void run_sweep(struct sweep *sweep, uint32_t *operators) {
     const struct gt_cpu_ops *cpu_ops = &sweep->store->cpu_ops;
     uint32_t thread = GT_NO_TRACK;
     for (size_t c = 0, next = 0; c < sweep->call_count; c++) {
-        uint32_t call = sweep->calls[c].value;
+        uint32_t place = sweep->calls[c].value, call = sweep->wanted[place];
         if (calls->thread[call] != thread)
             sweep->depth = 0;
         thread = calls->thread[call];
@@ -88,18 +118,18 @@ static void run_sweep(struct sweep *sweep, uint32_t *operators) {
                 break;
             sweep->open[sweep->depth++] = row;
         }
-        operators[call] = find_open(sweep, calls->start_ns[call], calls->end_ns[call]);
+        operators[place] = find_open(sweep, calls->start_ns[call], calls->end_ns[call]);
     }
 }
 
-uint32_t *gt_operators_of_calls(const struct gt_view *view, const uint8_t *is_wanted) {
-    size_t call_count = view->store->calls.count;
-    uint32_t *operators = gt_alloc_array(call_count, sizeof *operators);
-    struct sweep sweep = {.store = view->store};
-    for (size_t i = 0; i < call_count && operators; i++)
+uint32_t *gt_operators_of_calls(const struct gt_view *view, const uint32_t *calls, size_t count) {
+    uint32_t *operators = gt_alloc_uninitialised(count, sizeof *operators);
+    struct sweep sweep = {.store = view->store, .wanted = calls};
+    bool has_operators = view->store->cpu_ops.count > 0;
+    for (size_t i = 0; i < count && operators; i++)
         operators[i] = GT_NO_ROW;
-    bool ok = operators && (view->store->cpu_ops.count == 0 || sweep_init(&sweep, view->store, is_wanted));
-    if (ok)
+    bool ok = operators && (!has_operators || (add_calls(&sweep, count) && add_operators(&sweep)));
+    if (ok && has_operators)
         run_sweep(&sweep, operators);
     sweep_release(&sweep);
     if (!ok) {

@@ -28,21 +28,20 @@ static int by_total(const void *a, const void *b) {
     return gt_str_cmp(x->name, y->name);
 }
 
-/* rows: by string. Gives the op time of all ops. */
-static int64_t sum_ops(const struct gt_view *view, const uint32_t *operators, struct row *rows, uint8_t *seen_calls) {
+/* calls, operators: by op; rows: by string. Gives the op time of all ops. */
+static int64_t sum_ops(const struct gt_view *view, const uint32_t *calls, const uint32_t *operators, struct row *rows,
+                       uint8_t *seen_calls) {
     const struct gt_store *store = view->store;
     int64_t all_ns = 0;
     for (size_t i = 0; i < view->op_count; i++) {
-        uint32_t call = view->labels->op_call[view->row[i]];
-        uint32_t around = call == GT_NO_ROW ? GT_NO_ROW : operators[call];
         all_ns = gt_ns_add(all_ns, gt_op_ns(view, i));
-        if (around == GT_NO_ROW)
+        if (operators[i] == GT_NO_ROW)
             continue;
-        struct row *row = &rows[store->cpu_ops.name[around]];
+        struct row *row = &rows[store->cpu_ops.name[operators[i]]];
         row->ops++;
-        row->calls += !seen_calls[call];
+        row->calls += !seen_calls[calls[i]];
         row->total_ns = gt_ns_add(row->total_ns, gt_op_ns(view, i));
-        seen_calls[call] = 1;
+        seen_calls[calls[i]] = 1;
     }
     return all_ns;
 }
@@ -66,20 +65,16 @@ static void add_rows(const struct gt_view *view, struct gt_table *table, struct 
     }
 }
 
-/* One byte for each call, not 0 where it launched an op of the view. */
-static uint8_t *new_launches(const struct gt_view *view) {
-    uint8_t *is_launch = gt_alloc_array(view->store->calls.count, 1);
-    for (size_t i = 0; i < view->op_count && is_launch; i++) {
-        uint32_t call = view->labels->op_call[view->row[i]];
-        if (call != GT_NO_ROW)
-            is_launch[call] = 1;
-    }
-    return is_launch;
+static uint32_t *new_calls(const struct gt_view *view) {
+    uint32_t *calls = gt_alloc_uninitialised(view->op_count, sizeof *calls);
+    for (size_t i = 0; i < view->op_count && calls; i++)
+        calls[i] = view->labels->op_call[view->row[i]];
+    return calls;
 }
 
 enum gt_status gt_operators_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    uint8_t *is_launch = new_launches(view);
-    uint32_t *operators = is_launch ? gt_operators_of_calls(view, is_launch) : NULL;
+    uint32_t *calls = new_calls(view);
+    uint32_t *operators = calls ? gt_operators_of_calls(view, calls, view->op_count) : NULL;
     struct row *rows = gt_alloc_array(view->store->strings.count, sizeof *rows);
     uint8_t *seen_calls = gt_alloc_array(view->store->calls.count, 1);
     bool ok = operators && rows && seen_calls;
@@ -87,8 +82,8 @@ enum gt_status gt_operators_run(const struct gt_view *view, struct gt_section *s
         gt_section_table(section, "operators", "GPU time by CPU operator", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 10;
     if (ok)
-        add_rows(view, table, rows, sum_ops(view, operators, rows, seen_calls));
-    gt_free(is_launch);
+        add_rows(view, table, rows, sum_ops(view, calls, operators, rows, seen_calls));
+    gt_free(calls);
     gt_free(operators);
     gt_free(rows);
     gt_free(seen_calls);

@@ -2,7 +2,6 @@
    the code in which each gap was mostly spent. */
 #include "measure/outer_code.h"
 
-#include "base/mem.h"
 #include "measure/measure.h"
 
 /* The first code of a thread that ends behind a time. Gaps come in order of time, so it mostly is the one that was
@@ -48,18 +47,12 @@ static gt_strid name_during(const struct gt_outers *outers, uint32_t thread, int
     return covered_ns > gt_ns_between(start_ns, end_ns) / 2 ? longest : GT_STRID_EMPTY;
 }
 
-gt_strid *gt_outer_code_names(const struct gt_view *view, const struct gt_idle *idle) {
+gt_strid gt_outer_code_name(const struct gt_view *view, const struct gt_idle *idle, const struct gt_idle_gap *gap,
+                            size_t *place) {
     const struct gt_calls *calls = &view->store->calls;
-    gt_strid *names = gt_alloc_array(idle->count, sizeof *names); /* zeroed: GT_STRID_EMPTY */
-    size_t place = 0;
-    for (size_t i = 0; i < idle->count && names; i++) {
-        const struct gt_idle_gap *gap = &idle->gaps[i];
-        if (!gt_idle_gap_is_of_cpu(gap) || calls->thread[gap->call] >= view->store->threads.count)
-            continue;
-        names[i] =
-            name_during(&idle->outers, calls->thread[gap->call], gap->start_ns, calls->start_ns[gap->call], &place);
-    }
-    return names;
+    if (!gt_idle_gap_is_of_cpu(gap) || !gap->is_late)
+        return GT_STRID_EMPTY;
+    return name_during(&idle->outers, calls->thread[gap->call], gap->start_ns, calls->start_ns[gap->call], place);
 }
 
 struct gt_str gt_outer_code_text(const struct gt_view *view, gt_strid name) {

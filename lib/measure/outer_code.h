@@ -4,10 +4,11 @@
 
 #include "measure/idle.h"
 
-/* By gap that the CPU is to blame for: name of the outermost range or operator that has the largest part of the time
-   from the start of the gap to the launch, where all together have more than half of it; else GT_STRID_EMPTY. To be
-   freed with gt_free; NULL: memory was short. */
-gt_strid *gt_outer_code_names(const struct gt_view *view, const struct gt_idle *idle);
+/* Of a gap that the CPU is to blame for: name of the outermost range or operator that has the largest part of the time
+   from the start of the gap to the launch, where all together have more than half of it; else, and for other gaps,
+   GT_STRID_EMPTY. *place helps the next gap of the same thread to be found at once; 0 at first. */
+gt_strid gt_outer_code_name(const struct gt_view *view, const struct gt_idle *idle, const struct gt_idle_gap *gap,
+                            size_t *place);
 
 /* Such a name as people read it. */
 struct gt_str gt_outer_code_text(const struct gt_view *view, gt_strid name);

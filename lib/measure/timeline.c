@@ -176,19 +176,6 @@ static bool draw_ops(struct drawing *drawing) {
 
 /* ---- gaps ---- */
 
-/* Where those of the device of the first end: a bisection, since there are as many gaps as ops. */
-static size_t device_gaps_end(const struct gt_idle *idle, size_t first) {
-    size_t low = first, high = idle->count; /* of its device, and of another or behind all */
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (idle->gaps[middle].device == idle->gaps[first].device)
-            low = middle;
-        else
-            high = middle;
-    }
-    return high;
-}
-
 static enum gt_status draw_gaps(struct drawing *drawing, struct gt_error *err) {
     const struct gt_view *view = drawing->view;
     struct gt_timeline *timeline = drawing->timeline;
@@ -197,13 +184,15 @@ static enum gt_status draw_gaps(struct drawing *drawing, struct gt_error *err) {
     drawing->idle = gt_shared_idle(view, err);
     if (!drawing->idle)
         return err->code;
-    for (size_t first = 0, end; first < drawing->idle->count; first = end) {
+    for (size_t d = 0; d < drawing->idle->device_count; d++) {
+        const struct gt_idle_device *device = &drawing->idle->devices[d];
+        if (device->count == 0)
+            continue;
         struct gt_timeline_row row = untold_row;
-        end = device_gaps_end(drawing->idle, first);
         row.kind = GT_TIMELINE_GAPS;
-        row.device = view->devices[drawing->idle->gaps[first].device].id;
+        row.device = view->devices[d].id;
         if (timeline->row_count - first_row < rows_for(most, GAP_ROWS))
-            add_row(drawing, &row, (struct gt_span_row){first, end - first});
+            add_row(drawing, &row, (struct gt_span_row){device->first, device->count});
         else
             timeline->rows_left_out[GT_TIMELINE_GAPS]++;
     }

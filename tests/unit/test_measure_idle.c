@@ -14,7 +14,8 @@ static void check_cover(uint64_t seed) {
     struct gt_stretch stretches[STRETCHES];
     int64_t starts[ROWS], ends[ROWS], covered[STRETCHES];
     uint32_t threads[ROWS];
-    uint8_t wanted[ROWS];
+    gt_strid names[ROWS];
+    uint8_t wanted[ROWS], is_wanted[] = {0, 1};
     for (size_t i = 0; i < STRETCHES; i++) {
         int64_t start = random_between(&random, 0, END - 2);
         stretches[i] = (struct gt_stretch){start, random_between(&random, start + 1, END - 1),
@@ -27,8 +28,9 @@ static void check_cover(uint64_t seed) {
         ends[i] = starts[i] + random_between(&random, 0, 15);
         threads[i] = random_below(&random, 9) ? (uint32_t)random_below(&random, THREADS) : GT_NO_TRACK;
         wanted[i] = has_all || random_below(&random, 3) > 0;
+        names[i] = wanted[i];
     }
-    struct gt_cover_table table = {ROWS, starts, ends, threads, has_all ? NULL : wanted};
+    struct gt_cover_table table = {ROWS, starts, ends, threads, names, has_all ? NULL : is_wanted};
     struct gt_cover cover;
     assert_true(gt_cover_init(&cover, stretches, STRETCHES, THREADS));
     assert_true(gt_cover_measure(&cover, &table, covered));

@@ -1,119 +1,152 @@
-/* Order statistics by bucket selection and moments by wide integers: samples come in, exact summaries go out. */
+/* Order statistics by counting buckets and moments by wide integers: samples come in, exact summaries go out. */
 #include "base/quantile.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
-#define BUCKET_BITS 8
-#define SMALL_COUNT 32
+enum {
+    BUCKET_BITS = 11,
+    MANTISSA_BITS = 5, /* of those below the highest bit of a sample, how many tell its first bucket */
+    MANTISSAS = 1 << MANTISSA_BITS,
+    SMALL_COUNT = 64,
+    MOST_WANTED = 2 * GT_QUANTILES_MOST,
+};
 
-static void insertion_sort(int64_t *samples, size_t count) {
-    for (size_t i = 1; i < count; i++) {
-        int64_t sample = samples[i];
-        size_t at = i;
-        for (; at > 0 && samples[at - 1] > sample; at--)
-            samples[at] = samples[at - 1];
-        samples[at] = sample;
-    }
-}
+/* The samples of one bucket: 2^bits values from lowest on. */
+struct range {
+    int64_t lowest;
+    unsigned bits;
+};
 
-static void find_range(const int64_t *samples, size_t count, int64_t *lowest, int64_t *highest) {
-    int64_t low = INT64_MAX, high = INT64_MIN;
-
-    for (size_t i = 0; i < count; i++) {
-        low = samples[i] < low ? samples[i] : low;
-        high = samples[i] > high ? samples[i] : high;
-    }
-    *lowest = low;
-    *highest = high;
-}
-
-/* Which of 256 equal parts of the range above lowest. */
-static size_t bucket_of(int64_t sample, int64_t lowest, unsigned shift) {
-    return (size_t)(((uint64_t)sample - (uint64_t)lowest) >> shift);
-}
-
-/* Moves the samples of buckets below limit to the front; how many they are. No branch depends on the data. */
-static size_t move_front(int64_t *samples, size_t count, int64_t lowest, unsigned shift, size_t limit) {
-    size_t front = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        int64_t sample = samples[i];
-        samples[i] = samples[front];
-        samples[front] = sample;
-        front += bucket_of(sample, lowest, shift) < limit;
-    }
-    return front;
-}
-
-/* Puts the sample of that rank in its place, none larger before it and none smaller behind it. Every round leaves one
-   bucket, of 1/256 of the range, so there are at most nine rounds: O(count) for any input. */
-static void select_rank(int64_t *samples, size_t count, size_t rank) {
-    size_t counts[(size_t)1 << BUCKET_BITS];
-
-    while (count > SMALL_COUNT) {
-        int64_t lowest, highest;
-        unsigned bits, shift;
-        size_t below = 0, bucket = 0;
-
-        find_range(samples, count, &lowest, &highest);
-        if (lowest == highest)
-            return;
-        bits = 64 - (unsigned)__builtin_clzll((uint64_t)highest - (uint64_t)lowest);
-        shift = bits > BUCKET_BITS ? bits - BUCKET_BITS : 0;
-        memset(counts, 0, sizeof(counts));
-        for (size_t i = 0; i < count; i++)
-            counts[bucket_of(samples[i], lowest, shift)]++;
-        while (rank >= below + counts[bucket])
-            below += counts[bucket++];
-        move_front(samples, count, lowest, shift, bucket);
-        samples += below;
-        rank -= below;
-        count = move_front(samples, count - below, lowest, shift, bucket + 1);
-    }
-    insertion_sort(samples, count);
-}
-
-double gt_quantile(int64_t *samples, size_t count, double q) {
-    double position, part;
+/* A rank, and the range in which its sample is: a single value at the end. */
+struct wanted {
     size_t rank;
-    int64_t value, next, highest;
+    struct range range;
+    size_t below; /* samples below the range */
+};
 
-    if (count == 0)
-        return 0;
-    position = (q > 0 ? fmin(q, 1) : 0) * (double)(count - 1);
-    rank = (size_t)position;
-    if (rank > count - 1)
-        rank = count - 1;
-    part = position - (double)rank;
-    select_rank(samples, count, rank);
-    value = samples[rank];
-    if (rank == count - 1 || !(part > 0))
-        return (double)value;
-    find_range(samples + rank + 1, count - rank - 1, &next, &highest);
+/* Buckets of a first look. Negative samples have one, small ones have one each, and larger ones share it with those of
+   the same highest bits: samples of any scale are told apart alike. */
+static size_t first_bucket(int64_t sample) {
+    if (sample < MANTISSAS)
+        return sample < 0 ? 0 : (size_t)sample + 1;
+    unsigned shift = 63 - MANTISSA_BITS - (unsigned)__builtin_clzll((uint64_t)sample);
+    return 1 + shift * MANTISSAS + (size_t)(sample >> shift);
+}
+
+static struct range first_range(size_t bucket) {
+    if (bucket == 0)
+        return (struct range){INT64_MIN, 63};
+    if (bucket <= MANTISSAS)
+        return (struct range){(int64_t)bucket - 1, 0};
+    unsigned shift = (unsigned)((bucket - 1) / MANTISSAS) - 1;
+    return (struct range){(int64_t)(bucket - 1 - shift * MANTISSAS) << shift, shift};
+}
+
+/* Finds the bucket of the rank; its number. */
+static size_t enter_bucket(struct wanted *wanted, const size_t *counts) {
+    size_t bucket = 0;
+
+    while (wanted->rank >= wanted->below + counts[bucket])
+        wanted->below += counts[bucket++];
+    return bucket;
+}
+
+static void look(const struct gt_slice *slices, size_t slice_count, struct wanted *wanted, size_t wanted_count) {
+    size_t counts[(size_t)1 << BUCKET_BITS] = {0};
+
+    for (size_t s = 0; s < slice_count; s++)
+        for (size_t i = 0; i < slices[s].count; i++)
+            counts[first_bucket(slices[s].samples[i])]++;
+    for (size_t i = 0; i < wanted_count; i++)
+        wanted[i].range = first_range(enter_bucket(&wanted[i], counts));
+}
+
+/* Divides the range of the first one wanted, for all that are wanted of it. */
+static void look_closer(const struct gt_slice *slices, size_t slice_count, struct wanted *wanted, size_t wanted_count) {
+    size_t counts[(size_t)1 << BUCKET_BITS] = {0};
+    struct range range = wanted->range;
+    unsigned shift = range.bits > BUCKET_BITS ? range.bits - BUCKET_BITS : 0;
+
+    for (size_t s = 0; s < slice_count; s++)
+        for (size_t i = 0; i < slices[s].count; i++) {
+            uint64_t above = (uint64_t)slices[s].samples[i] - (uint64_t)range.lowest;
+            if (above >> range.bits == 0)
+                counts[above >> shift]++;
+        }
+    for (size_t i = 0; i < wanted_count; i++)
+        if (wanted[i].range.lowest == range.lowest && wanted[i].range.bits == range.bits) {
+            uint64_t bucket = enter_bucket(&wanted[i], counts);
+            wanted[i].range = (struct range){(int64_t)((uint64_t)range.lowest + (bucket << shift)), shift};
+        }
+}
+
+static void sort_few(const struct gt_slice *slices, size_t slice_count, struct wanted *wanted, size_t wanted_count) {
+    int64_t sorted[SMALL_COUNT];
+    size_t count = 0;
+
+    for (size_t s = 0; s < slice_count; s++)
+        for (size_t i = 0; i < slices[s].count; i++, count++) {
+            size_t at = count;
+            for (; at > 0 && sorted[at - 1] > slices[s].samples[i]; at--)
+                sorted[at] = sorted[at - 1];
+            sorted[at] = slices[s].samples[i];
+        }
+    for (size_t i = 0; i < wanted_count; i++)
+        wanted[i].range = (struct range){sorted[wanted[i].rank], 0};
+}
+
+/* Each look at the samples leaves 1/2048 of a range, so there are at most seven for each that is wanted, and two or
+   three for durations: O(count) for any input, without memory. */
+static void find_wanted(const struct gt_slice *slices, size_t slice_count, struct wanted *wanted, size_t wanted_count) {
+    look(slices, slice_count, wanted, wanted_count);
+    for (size_t i = 0; i < wanted_count; i++)
+        while (wanted[i].range.bits)
+            look_closer(slices, slice_count, wanted + i, wanted_count - i);
+}
+
+static double between(int64_t value, int64_t next, double part) {
     if (part == 0.5)
         return (double)((__int128)value + next) / 2;
     return (double)value + (double)((uint64_t)next - (uint64_t)value) * part;
 }
 
+void gt_quantiles(const struct gt_slice *slices, size_t slice_count, const double *levels, size_t level_count,
+                  double *values) {
+    struct wanted wanted[MOST_WANTED];
+    double parts[GT_QUANTILES_MOST];
+    size_t count = 0;
+
+    assert(level_count <= GT_QUANTILES_MOST);
+    for (size_t s = 0; s < slice_count; s++)
+        count += slices[s].count;
+    for (size_t i = 0; i < level_count; i++) {
+        double position = (levels[i] > 0 ? fmin(levels[i], 1) : 0) * (double)(count ? count - 1 : 0);
+        size_t rank = (size_t)position;
+        if (rank >= count)
+            rank = count ? count - 1 : 0;
+        parts[i] = position - (double)rank;
+        wanted[2 * i] = (struct wanted){.rank = rank};
+        wanted[2 * i + 1] = (struct wanted){.rank = parts[i] > 0 && rank + 1 < count ? rank + 1 : rank};
+    }
+    if (count > SMALL_COUNT)
+        find_wanted(slices, slice_count, wanted, 2 * level_count);
+    else if (count)
+        sort_few(slices, slice_count, wanted, 2 * level_count);
+    for (size_t i = 0; i < level_count; i++)
+        values[i] = count ? between(wanted[2 * i].range.lowest, wanted[2 * i + 1].range.lowest, parts[i]) : 0;
+}
+
+double gt_quantile(const int64_t *samples, size_t count, double level) {
+    struct gt_slice slice = {samples, count};
+    double value;
+
+    gt_quantiles(&slice, 1, &level, 1, &value);
+    return value;
+}
+
 /* ---- moments ---- */
-
-static void add_squares(struct gt_moments *moments, unsigned __int128 squares) {
-    moments->squares_carry += __builtin_add_overflow(moments->squares, squares, &moments->squares);
-}
-
-void gt_moments_add(struct gt_moments *moments, int64_t value) {
-    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-
-    if (moments->count == 0 || value < moments->min)
-        moments->min = value;
-    if (moments->count == 0 || value > moments->max)
-        moments->max = value;
-    moments->count++;
-    moments->sum += value;
-    add_squares(moments, (unsigned __int128)magnitude * magnitude);
-}
 
 void gt_moments_merge(struct gt_moments *into, const struct gt_moments *from) {
     if (from->count == 0)
@@ -125,7 +158,7 @@ void gt_moments_merge(struct gt_moments *into, const struct gt_moments *from) {
     into->count += from->count;
     into->sum += from->sum;
     into->squares_carry += from->squares_carry;
-    add_squares(into, from->squares);
+    gt_moments_add_squares(into, from->squares);
 }
 
 static int bit_width(unsigned __int128 value) {

@@ -1,12 +1,23 @@
-/* Exact order statistics of int64 samples by selection, and exact moments by 128-bit sums. */
+/* Exact order statistics of int64 samples, and exact moments by 128-bit sums. */
 #ifndef GT_BASE_QUANTILE_H
 #define GT_BASE_QUANTILE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The value at q * (count - 1), interpolated linearly between neighbours. Reorders the samples. 0 for no sample. */
-double gt_quantile(int64_t *samples, size_t count, double q);
+/* A run of samples, borrowed. */
+struct gt_slice {
+    const int64_t *samples;
+    size_t count;
+};
+
+#define GT_QUANTILES_MOST 4
+
+/* The value at level * (count - 1) of all slices together, interpolated linearly between neighbours, for each of up to
+   GT_QUANTILES_MOST levels. 0 for no sample. Several at once cost little more than one. */
+void gt_quantiles(const struct gt_slice *slices, size_t slice_count, const double *levels, size_t level_count,
+                  double *values);
+double gt_quantile(const int64_t *samples, size_t count, double level);
 
 /* Mean and sample standard deviation (n - 1; 0 for fewer than two) from exact sums, so that neither order nor merging
    changes a bit of the results, whatever the samples. */
@@ -18,7 +29,22 @@ struct gt_moments {
     int64_t min, max; /* 0 while count is 0 */
 };
 
-void gt_moments_add(struct gt_moments *moments, int64_t value); /* zero-initialise before */
+static inline void gt_moments_add_squares(struct gt_moments *moments, unsigned __int128 squares) {
+    moments->squares_carry += __builtin_add_overflow(moments->squares, squares, &moments->squares);
+}
+
+/* Zero-initialise before. */
+static inline void gt_moments_add(struct gt_moments *moments, int64_t value) {
+    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+
+    if (moments->count++ == 0)
+        moments->min = moments->max = value;
+    moments->min = value < moments->min ? value : moments->min;
+    moments->max = value > moments->max ? value : moments->max;
+    moments->sum += value;
+    gt_moments_add_squares(moments, (unsigned __int128)magnitude * magnitude);
+}
+
 void gt_moments_merge(struct gt_moments *into, const struct gt_moments *from);
 double gt_moments_mean(const struct gt_moments *moments);
 double gt_moments_stddev(const struct gt_moments *moments);

@@ -2,7 +2,6 @@
 #ifndef GT_MEASURE_ACCOUNT_H
 #define GT_MEASURE_ACCOUNT_H
 
-#include "base/interval.h"
 #include "events/view.h"
 
 enum gt_amount {
@@ -23,22 +22,21 @@ struct gt_account {
     int64_t ns[GT_AMOUNT_COUNT];
 };
 
-/* Takes ops in order of start, then closes; clearing makes it ready for the next set. Zero-initialise. */
+/* Takes ops in order of start, then closes. */
 struct gt_accountant {
-    struct gt_intervals of_class[3]; /* by enum gt_class */
-    struct gt_intervals compute_or_comm;
+    int64_t at_ns;         /* up to here all is accounted for: the start of the latest op */
+    int64_t reached_ns[3]; /* by enum gt_class: the latest end so far */
+    uint64_t class_ns[3];  /* the same: union of its ops */
+    uint64_t exposed_comm_ns, exposed_memory_ns;
     int64_t sum_ns;
 };
 
-void gt_accountant_release(struct gt_accountant *accountant);
-void gt_accountant_clear(struct gt_accountant *accountant);
+void gt_accountant_init(struct gt_accountant *accountant);
 void gt_accountant_take(struct gt_accountant *accountant, const struct gt_view *view, size_t position);
-/* The span holds all that was taken. false: memory was short. */
-bool gt_accountant_close(struct gt_accountant *accountant, int64_t start_ns, int64_t end_ns,
-                         struct gt_account *account);
+/* The span holds all that was taken. */
+struct gt_account gt_accountant_close(struct gt_accountant *accountant, int64_t start_ns, int64_t end_ns);
 
 /* All ops of a device, over its span. */
-bool gt_accountant_device(struct gt_accountant *accountant, const struct gt_view *view,
-                          const struct gt_view_device *device, struct gt_account *account);
+struct gt_account gt_account_of_device(const struct gt_view *view, const struct gt_view_device *device);
 
 #endif

@@ -2,7 +2,6 @@
    exactly one op. Inputs that are summed already have the sum alone. */
 #include <stdlib.h>
 
-#include "base/interval.h"
 #include "base/mem.h"
 #include "measure/measure.h"
 
@@ -34,59 +33,68 @@ static const struct gt_report_column summed_columns[] = {
 static const char *const class_names[] = {
     [GT_CLASS_COMPUTE] = "compute", [GT_CLASS_COMM] = "comm", [GT_CLASS_MEMORY] = "memory"};
 
-/* The part of [start, end) outside a merged list. Calls in order of time share a cursor, so all are one linear pass. */
-static int64_t uncovered_ns(const struct gt_intervals *list, size_t *cursor, int64_t start_ns, int64_t end_ns) {
-    while (*cursor < list->count && list->items[*cursor].end_ns <= start_ns)
-        ++*cursor;
-    int64_t free_ns = 0;
-    while (start_ns < end_ns) {
-        if (*cursor == list->count || list->items[*cursor].start_ns >= end_ns)
-            return gt_ns_add(free_ns, gt_ns_between(start_ns, end_ns));
-        const struct gt_interval *taken = &list->items[*cursor];
-        if (taken->start_ns > start_ns)
-            free_ns = gt_ns_add(free_ns, gt_ns_between(start_ns, taken->start_ns));
-        start_ns = taken->end_ns;
-        if (start_ns < end_ns)
-            ++*cursor;
-    }
-    return free_ns;
+/* Who time of a class is charged to. Inside a class the earlier op goes first, so that an op has the part behind the
+   latest end before it. */
+struct owner {
+    uint8_t category;
+    int64_t end_ns;
+    size_t next; /* position to look for the next one from */
+};
+
+/* Up to where a device is charged. */
+struct charging {
+    const struct gt_view *view;
+    struct category *categories;
+    int64_t at_ns;         /* the start of the latest op */
+    int64_t reached_ns[3]; /* by class: the latest end so far */
+    struct owner owners[3];
+};
+
+/* The owner at a moment that an op of the class covers. Moments come in order, so all are one linear pass. */
+static const struct owner *find_owner(struct charging *it, enum gt_class class, int64_t at_ns) {
+    const struct gt_view *view = it->view;
+    struct owner *owner = &it->owners[class];
+    for (; owner->end_ns <= at_ns; owner->next++)
+        if (gt_op_class(view, owner->next) == class && view->end_ns[owner->next] > owner->end_ns) {
+            owner->end_ns = view->end_ns[owner->next];
+            owner->category = view->category[owner->next];
+        }
+    return owner;
 }
 
-/* Charges the ops of one class what stronger classes leave, and lists their time in *own unless that is NULL. Inside a
-   class the earlier op goes first, so that an op has the part behind the latest end so far: one interval, later than
-   that of any op before it. */
-static void charge_class(const struct gt_view *view, const struct gt_view_device *device, enum gt_class class,
-                         const struct gt_intervals *stronger, struct gt_intervals *own, struct category *categories) {
-    size_t cursor = 0;
-    int64_t reached_ns = INT64_MIN;
+/* Charges the time up to a moment before which no more op starts: first to compute, then to communication, then to
+   memory. Each of them covers a first part of it. */
+static void charge_until(struct charging *it, int64_t until_ns) {
+    int64_t from_ns = it->at_ns;
+    for (int class = 0; class <= GT_CLASS_MEMORY; class ++) {
+        int64_t end_ns = it->reached_ns[class] < until_ns ? it->reached_ns[class] : until_ns;
+        while (from_ns < end_ns) {
+            const struct owner *owner = find_owner(it, (enum gt_class) class, from_ns);
+            int64_t stop_ns = owner->end_ns < end_ns ? owner->end_ns : end_ns;
+            struct category *category = &it->categories[owner->category];
+            category->wall_ns = gt_ns_add(category->wall_ns, gt_ns_between(from_ns, stop_ns));
+            from_ns = stop_ns;
+        }
+    }
+    it->at_ns = until_ns;
+}
+
+static void charge_device(const struct gt_view *view, const struct gt_view_device *device,
+                          struct category *categories) {
+    struct charging it = {.view = view, .categories = categories, .at_ns = INT64_MIN};
+    for (size_t class = 0; class < GT_ARRAY_COUNT(it.owners); class ++) {
+        it.reached_ns[class] = INT64_MIN;
+        it.owners[class] = (struct owner){.end_ns = INT64_MIN, .next = device->first};
+    }
     for (size_t i = device->first; i < device->first + device->count; i++) {
-        if (gt_op_class(view, i) != class)
-            continue;
         struct category *category = &categories[view->category[i]];
+        int64_t *reached_ns = &it.reached_ns[gt_op_class(view, i)];
         category->count++;
         category->total_ns = gt_ns_add(category->total_ns, gt_op_ns(view, i));
-        int64_t start_ns = view->start_ns[i] > reached_ns ? view->start_ns[i] : reached_ns;
-        if (view->end_ns[i] <= start_ns)
-            continue;
-        reached_ns = view->end_ns[i];
-        category->wall_ns = gt_ns_add(category->wall_ns, uncovered_ns(stronger, &cursor, start_ns, reached_ns));
-        if (own)
-            gt_intervals_add(own, start_ns, reached_ns);
+        charge_until(&it, view->start_ns[i]);
+        *reached_ns = view->end_ns[i] > *reached_ns ? view->end_ns[i] : *reached_ns;
     }
-}
-
-static bool charge_device(const struct gt_view *view, const struct gt_view_device *device,
-                          struct category *categories) {
-    struct gt_intervals none = {0}, compute = {0}, comm = {0}, both = {0};
-    charge_class(view, device, GT_CLASS_COMPUTE, &none, &compute, categories);
-    charge_class(view, device, GT_CLASS_COMM, &compute, &comm, categories);
-    gt_intervals_union(&both, &compute, &comm);
-    charge_class(view, device, GT_CLASS_MEMORY, &both, NULL, categories);
-    bool ok = !compute.failed && !comm.failed && !both.failed;
-    gt_intervals_release(&compute);
-    gt_intervals_release(&comm);
-    gt_intervals_release(&both);
-    return ok;
+    charge_until(&it, INT64_MAX);
 }
 
 static void sum_groups(const struct gt_view *view, struct category *categories) {
@@ -161,18 +169,14 @@ enum gt_status gt_categories_run(const struct gt_view *view, struct gt_section *
     for (size_t i = 0; i < count; i++)
         categories[i] = (struct category){.key = gt_str_of(view->labels->categories[i].key),
                                           .time_class = class_names[view->labels->categories[i].time_class]};
-    enum gt_status status = GT_OK;
-    for (size_t d = 0; d < view->device_count && status == GT_OK; d++)
-        if (!charge_device(view, &view->devices[d], categories))
-            status = gt_fail_memory(err);
-    if (status == GT_OK) {
-        sum_groups(view, categories);
-        join_kinds(categories, count);
-        qsort(categories, count, sizeof *categories, by_time);
-        struct gt_table *table = gt_section_table(section, "categories", "GPU time by category",
-                                                  view->is_summed ? summed_columns : columns, GT_ARRAY_COUNT(columns));
-        add_rows(view, table, categories);
-    }
+    for (size_t d = 0; d < view->device_count; d++)
+        charge_device(view, &view->devices[d], categories);
+    sum_groups(view, categories);
+    join_kinds(categories, count);
+    qsort(categories, count, sizeof *categories, by_time);
+    struct gt_table *table = gt_section_table(section, "categories", "GPU time by category",
+                                              view->is_summed ? summed_columns : columns, GT_ARRAY_COUNT(columns));
+    add_rows(view, table, categories);
     gt_free(categories);
-    return status;
+    return GT_OK;
 }

@@ -28,12 +28,15 @@ bool gt_samples_place(struct gt_samples *samples) {
     return samples->values != NULL;
 }
 
-struct gt_sample_stats gt_samples_stats(struct gt_samples *samples, size_t set) {
+struct gt_sample_stats gt_samples_stats(const struct gt_samples *samples, size_t set) {
     struct gt_moments moments = {0};
     for (size_t i = samples->bounds[set]; i < samples->bounds[set + 1]; i++)
         gt_moments_add(&moments, samples->values[i]);
     if (moments.count == 0)
         return (struct gt_sample_stats){0};
+    double quantiles[3];
+    struct gt_slice slice = {samples->values + samples->bounds[set], moments.count};
+    gt_quantiles(&slice, 1, (const double[]){0.5, 0.9, 0.99}, GT_ARRAY_COUNT(quantiles), quantiles);
     return (struct gt_sample_stats){
         .count = moments.count,
         .total_ns = gt_ns_of_sum(moments.sum),
@@ -41,13 +44,13 @@ struct gt_sample_stats gt_samples_stats(struct gt_samples *samples, size_t set) 
         .max_ns = moments.max,
         .mean_ns = gt_moments_mean(&moments),
         .stddev_ns = gt_moments_stddev(&moments),
-        .median_ns = gt_samples_quantile(samples, set, 0.5),
-        .p90_ns = gt_samples_quantile(samples, set, 0.9),
-        .p99_ns = gt_samples_quantile(samples, set, 0.99),
+        .median_ns = quantiles[0],
+        .p90_ns = quantiles[1],
+        .p99_ns = quantiles[2],
     };
 }
 
-double gt_samples_quantile(struct gt_samples *samples, size_t set, double q) {
+double gt_samples_quantile(const struct gt_samples *samples, size_t set, double q) {
     return gt_quantile(samples->values + samples->bounds[set], gt_samples_size(samples, set), q);
 }
 

@@ -37,9 +37,9 @@ static inline size_t gt_samples_size(const struct gt_samples *samples, size_t se
     return samples->bounds[set + 1] - samples->bounds[set];
 }
 
-/* Exact; reorders the set. All zero for an empty one. */
-struct gt_sample_stats gt_samples_stats(struct gt_samples *samples, size_t set);
-double gt_samples_quantile(struct gt_samples *samples, size_t set, double q);
+/* Exact. All zero for an empty one. */
+struct gt_sample_stats gt_samples_stats(const struct gt_samples *samples, size_t set);
+double gt_samples_quantile(const struct gt_samples *samples, size_t set, double q);
 int64_t gt_samples_max(const struct gt_samples *samples, size_t set); /* of a set that is not empty */
 
 #endif

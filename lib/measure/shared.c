@@ -33,16 +33,12 @@ struct accounts {
 
 static enum gt_status accounts_init(void *what, const struct gt_view *view, struct gt_error *err) {
     struct accounts *accounts = what;
-    struct gt_accountant accountant = {0};
     accounts->by_device = gt_alloc_array(view->device_count, sizeof *accounts->by_device);
-    bool ok = accounts->by_device;
-    for (size_t d = 0; d < view->device_count && ok; d++)
-        ok = gt_accountant_device(&accountant, view, &view->devices[d], &accounts->by_device[d]);
-    gt_accountant_release(&accountant);
-    if (ok)
-        return GT_OK;
-    gt_free(accounts->by_device);
-    return gt_fail_memory(err);
+    if (!accounts->by_device)
+        return gt_fail_memory(err);
+    for (size_t d = 0; d < view->device_count; d++)
+        accounts->by_device[d] = gt_account_of_device(view, &view->devices[d]);
+    return GT_OK;
 }
 
 static void accounts_release(void *what) {

@@ -20,85 +20,71 @@ int64_t gt_step_cpu_ns(const struct gt_step *step) {
 struct collecting {
     const struct gt_view *view;
     struct gt_step_set *set;
+    struct gt_accountant *accountants; /* by part */
     size_t capacity;
-    size_t *first;    /* by step, and one more: where its ops of the current device begin in order */
-    uint32_t *order;  /* positions of the device's ops, by step */
-    uint8_t *has_ops; /* by step */
-    struct gt_accountant accountant;
+    uint32_t *part_of; /* by step: 1 + index of its latest part; one of an earlier device counts as none */
 };
 
 static struct gt_step_part *add_part(struct collecting *it) {
     if (it->set->count == it->capacity) {
         size_t capacity = it->capacity ? it->capacity * 2 : 64;
-        struct gt_step_part *grown = gt_realloc(it->set->parts, capacity * sizeof *grown);
-        if (!grown)
+        struct gt_step_part *parts = gt_realloc(it->set->parts, capacity * sizeof *parts);
+        it->set->parts = parts ? parts : it->set->parts;
+        struct gt_accountant *accountants = gt_realloc(it->accountants, capacity * sizeof *accountants);
+        it->accountants = accountants ? accountants : it->accountants;
+        if (!parts || !accountants)
             return NULL;
-        it->set->parts = grown;
         it->capacity = capacity;
     }
     return &it->set->parts[it->set->count++];
 }
 
-/* The ops of a step, in order of start. */
-static bool add_ops(struct collecting *it, uint32_t step, uint32_t device, const uint32_t *positions, size_t count) {
-    const struct gt_view *view = it->view;
+static bool begin_part(struct collecting *it, uint32_t step, uint32_t device, int64_t start_ns) {
     struct gt_step_part *part = add_part(it);
     if (!part)
         return false;
-    *part = (struct gt_step_part){.step = step, .device = device, .ops = count};
-    part->start_ns = part->end_ns = view->start_ns[positions[0]];
-    gt_accountant_clear(&it->accountant);
-    for (size_t i = 0; i < count; i++) {
-        gt_accountant_take(&it->accountant, view, positions[i]);
-        if (view->end_ns[positions[i]] > part->end_ns)
-            part->end_ns = view->end_ns[positions[i]];
-    }
-    it->has_ops[step] = 1;
-    return gt_accountant_close(&it->accountant, part->start_ns, part->end_ns, &part->account);
+    *part = (struct gt_step_part){.step = step, .device = device, .start_ns = start_ns, .end_ns = start_ns};
+    it->part_of[step] = (uint32_t)it->set->count;
+    gt_accountant_init(&it->accountants[it->set->count - 1]);
+    return true;
 }
 
-/* Places the device's ops by step, in view order inside each. */
-static void order_ops(struct collecting *it, const struct gt_view_device *device) {
+/* Ops of a step come in order of start, with those of other steps between them. */
+static bool collect_device(struct collecting *it, uint32_t index) {
     const struct gt_view *view = it->view;
-    size_t step_count = view->labels->step_count;
-    for (size_t step = 0; step < step_count + 2; step++)
-        it->first[step] = 0;
+    const struct gt_view_device *device = &view->devices[index];
+    size_t first_part = it->set->count;
     for (size_t i = device->first; i < device->first + device->count; i++) {
         uint32_t step = view->labels->op_step[view->row[i]];
-        if (step != GT_NO_ROW)
-            it->first[step + 2]++;
+        if (step == GT_NO_ROW)
+            continue;
+        if (it->part_of[step] <= first_part && !begin_part(it, step, index, view->start_ns[i]))
+            return false;
+        struct gt_step_part *part = &it->set->parts[it->part_of[step] - 1];
+        part->ops++;
+        part->end_ns = view->end_ns[i] > part->end_ns ? view->end_ns[i] : part->end_ns;
+        gt_accountant_take(&it->accountants[it->part_of[step] - 1], view, i);
     }
-    for (size_t step = 0; step < step_count; step++)
-        it->first[step + 2] += it->first[step + 1];
-    for (size_t i = device->first; i < device->first + device->count; i++) {
-        uint32_t step = view->labels->op_step[view->row[i]];
-        if (step != GT_NO_ROW)
-            it->order[it->first[step + 1]++] = (uint32_t)i;
+    for (size_t i = first_part; i < it->set->count; i++) {
+        struct gt_step_part *part = &it->set->parts[i];
+        part->account = gt_accountant_close(&it->accountants[i], part->start_ns, part->end_ns);
     }
+    return true;
 }
 
 static bool collect(struct collecting *it) {
     const struct gt_view *view = it->view;
-    size_t step_count = view->labels->step_count, most_ops = 0;
-    for (size_t d = 0; d < view->device_count; d++)
-        most_ops = view->devices[d].count > most_ops ? view->devices[d].count : most_ops;
-    it->first = gt_alloc_array(step_count + 2, sizeof *it->first);
-    it->order = gt_alloc_array(most_ops, sizeof *it->order);
-    it->has_ops = gt_alloc_array(step_count, 1);
-    bool ok = it->first && it->order && it->has_ops;
-    for (uint32_t d = 0; d < view->device_count && ok; d++) {
-        order_ops(it, &view->devices[d]);
-        for (uint32_t step = 0; step < step_count && ok; step++) {
-            size_t count = it->first[step + 1] - it->first[step];
-            ok = count == 0 || add_ops(it, step, d, it->order + it->first[step], count);
-        }
-    }
+    size_t step_count = view->labels->step_count;
+    it->part_of = gt_alloc_array(step_count, sizeof *it->part_of);
+    bool ok = it->part_of;
+    for (uint32_t d = 0; d < view->device_count && ok && step_count; d++)
+        ok = collect_device(it, d);
     /* With a selection, most steps have no op for that reason alone. */
     for (uint32_t step = 0; step < step_count && ok && view->is_whole; step++) {
-        struct gt_step_part *part = it->has_ops[step] ? NULL : add_part(it);
+        struct gt_step_part *part = it->part_of[step] ? NULL : add_part(it);
         if (part)
             *part = (struct gt_step_part){.step = step, .device = GT_NO_TRACK};
-        ok = part || it->has_ops[step];
+        ok = part || it->part_of[step];
     }
     return ok;
 }
@@ -139,10 +125,8 @@ enum gt_status gt_step_set_init(struct gt_step_set *set, const struct gt_view *v
     *set = (struct gt_step_set){0};
     struct collecting it = {.view = view, .set = set};
     bool ok = collect(&it) && judge_steps(set, view->labels);
-    gt_accountant_release(&it.accountant);
-    gt_free(it.first);
-    gt_free(it.order);
-    gt_free(it.has_ops);
+    gt_free(it.accountants);
+    gt_free(it.part_of);
     if (!ok) {
         gt_step_set_release(set);
         return gt_fail_memory(err);

@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,39 +111,6 @@ static size_t list_analyses(const struct cli_request *request, const char *analy
     return count;
 }
 
-/* One side of a comparison; both are made at once, for they share nothing. */
-struct side {
-    const struct cli_making *making;
-    size_t first, count; /* of the traces */
-    const char *const *analyses;
-    size_t analysis_count;
-    const struct gputime_options *options;
-    struct gputime_report **report;
-    struct gputime_error err;
-    enum gputime_status status;
-};
-
-static void *make_side(void *argument) {
-    struct side *side = argument;
-    side->status = gputime_report_new(side->making->traces + side->first, side->count, side->making->command->name,
-                                      side->analyses, side->analysis_count, side->options, side->report, &side->err);
-    return NULL;
-}
-
-static enum gputime_status make_sides(struct side *a, struct side *b, struct gputime_error *err) {
-    pthread_t thread;
-    bool is_alone = a->options->threads == 1 || pthread_create(&thread, NULL, make_side, b) != 0;
-    make_side(a);
-    if (is_alone)
-        make_side(b);
-    else
-        pthread_join(thread, NULL);
-    const struct side *failed = a->status ? a : b;
-    if (failed->status)
-        *err = failed->err;
-    return failed->status;
-}
-
 static enum gputime_status make_comparison(const struct cli_making *making, const struct gputime_options *lib,
                                            struct cli_made *made, struct gputime_error *err) {
     const char *analyses[MOST_SIDE_ANALYSES];
@@ -159,17 +125,12 @@ static enum gputime_status make_comparison(const struct cli_making *making, cons
     made->side_options.without_warm_up = !diff.per || strcmp(diff.per, "step") == 0;
     made->side_options.shapes = made->side_shapes;
     made->side_options.shape_count = list_absent(making->request, wants_gaps, made->side_shapes);
-    struct side a = {.making = making,
-                     .count = captures->first_of_b,
-                     .analyses = analyses,
-                     .analysis_count = count,
-                     .options = &made->side_options,
-                     .report = &made->a};
-    struct side b = a;
-    b.first = captures->first_of_b;
-    b.count = captures->count - captures->first_of_b;
-    b.report = &made->b;
-    enum gputime_status status = make_sides(&a, &b, err);
+    struct gputime_report *sides[2];
+    enum gputime_status status =
+        gputime_report_new_sides(making->traces, captures->count, captures->first_of_b, making->command->name, analyses,
+                                 count, &made->side_options, sides, err);
+    made->a = sides[0];
+    made->b = sides[1];
     return status ? status : gputime_report_diff(made->a, made->b, &diff, lib, &made->report, err);
 }
 

@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "error.h"
 #include "make.h"
+#include "read.h"
 #include "target.h"
 #include "terminal.h"
 
@@ -74,10 +75,15 @@ static void print_error(const struct gputime_error *err) {
     fprintf(stderr, "gputime: %s\n", cli_terminal_text(message, sizeof message, err->message));
 }
 
-/* A capture among several that cannot be read costs its own report alone, and the exit status, unless they make one
-   picture. The last failure is left to be printed at the end, behind the reports. */
+/* Whether the captures make one picture. */
+static bool needs_all(const struct job *job) {
+    return job->command->takes_runs || job->command->action == CLI_ACTION_DIFF;
+}
+
+/* A capture among several that cannot be read costs its own report alone, and the exit status, unless all are
+   needed. The last failure is left to be printed at the end, behind the reports. */
 static enum gputime_status leave_out(struct job *job, const struct gputime_error *err) {
-    if (err->status == GPUTIME_USAGE || job->command->takes_runs || job->command->action == CLI_ACTION_DIFF)
+    if (err->status == GPUTIME_USAGE || needs_all(job))
         return err->status;
     if (job->failure.status)
         print_error(&job->failure);
@@ -85,36 +91,35 @@ static enum gputime_status leave_out(struct job *job, const struct gputime_error
     return GPUTIME_OK;
 }
 
-static enum gputime_status read_trace(struct job *job, size_t index, struct gputime_error *err) {
-    const struct cli_capture *capture = &job->captures.items[index];
-    struct gputime_options options = cli_captures_options(&job->captures, index, &job->options->lib);
-    struct cli_progress progress;
-    cli_progress_begin(&progress, capture->paths[0]);
-    if (progress.is_wanted && !job->options->quiet) {
-        options.progress = cli_progress_update;
-        options.progress_context = &progress;
+/* Keeps the traces that could be read, and judges what could not in the order of the captures. */
+static enum gputime_status take_traces(struct job *job, struct gputime_trace *const *traces,
+                                       const struct gputime_error *errors, struct gputime_error *err) {
+    enum gputime_status status = GPUTIME_OK;
+    for (size_t i = 0; i < job->captures.count; i++) {
+        if (traces[i]) {
+            job->names[job->trace_count] = job->captures.items[i].paths[0];
+            job->traces[job->trace_count++] = traces[i];
+        } else if (!status && errors[i].status) {
+            *err = errors[i];
+            status = leave_out(job, err);
+        }
     }
-    enum gputime_status status =
-        gputime_trace_open(capture->paths, capture->path_count, &options, &job->traces[job->trace_count], err);
-    cli_progress_end(&progress);
-    if (!status)
-        job->names[job->trace_count++] = capture->paths[0];
     return status;
 }
 
 static enum gputime_status read_traces(struct job *job, struct gputime_error *err) {
-    enum gputime_status status = GPUTIME_OK;
-    job->traces = calloc(job->captures.count + 1, sizeof *job->traces);
-    job->names = calloc(job->captures.count + 1, sizeof *job->names);
-    if (!job->traces || !job->names)
-        return cli_fail_memory(err);
-    for (size_t i = 0; !status && i < job->captures.count; i++) {
-        status = cli_capture_check(&job->captures.items[i], err);
-        if (!status)
-            status = read_trace(job, i, err);
-        if (status)
-            status = leave_out(job, err);
-    }
+    size_t count = job->captures.count;
+    struct gputime_trace **traces = calloc(count + 1, sizeof *traces);
+    struct gputime_error *errors = calloc(count + 1, sizeof *errors);
+    job->traces = calloc(count + 1, sizeof *job->traces);
+    job->names = calloc(count + 1, sizeof *job->names);
+    enum gputime_status status = traces && errors && job->traces && job->names ? GPUTIME_OK : cli_fail_memory(err);
+    if (!status)
+        status = cli_captures_read(&job->captures, job->options, needs_all(job), traces, errors, err);
+    if (!status)
+        status = take_traces(job, traces, errors, err);
+    free(traces);
+    free(errors);
     if (!status && job->trace_count == 0) {
         *err = job->failure;
         status = err->status;

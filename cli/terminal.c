@@ -94,12 +94,22 @@ static void draw(const char *name, double seconds, uint64_t done_bytes, uint64_t
     fprintf(stderr, "\r\033[Kreading %s [%s] %3.0f%%  %.0f MB/s", name, bar, done / total * 100, rate);
 }
 
+void cli_progress_add(struct cli_progress *progress, struct cli_progress_part *part, uint64_t total_bytes) {
+    *part = (struct cli_progress_part){.progress = progress, .total_bytes = total_bytes};
+    progress->total_bytes += total_bytes;
+}
+
 void cli_progress_update(void *context, uint64_t done_bytes, uint64_t total_bytes) {
-    struct cli_progress *progress = context;
+    struct cli_progress_part *part = context;
+    struct cli_progress *progress = part->progress;
+    progress->done_bytes += done_bytes - part->done_bytes;
+    progress->total_bytes += total_bytes - part->total_bytes;
+    part->done_bytes = done_bytes;
+    part->total_bytes = total_bytes;
     double seconds = seconds_since(&progress->start);
     if (seconds < first_draw_s || (progress->is_shown && seconds_since(&progress->drawn) < next_draw_s))
         return;
-    draw(progress->name, seconds, done_bytes, total_bytes);
+    draw(progress->name, seconds, progress->done_bytes, progress->total_bytes);
     fflush(stderr);
     clock_gettime(CLOCK_MONOTONIC, &progress->drawn);
     progress->is_shown = true;

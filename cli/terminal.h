@@ -18,11 +18,20 @@ const char *cli_terminal_text(char *out, size_t size, const char *text);
 struct cli_progress {
     char name[25];
     struct timespec start, drawn;
+    uint64_t done_bytes, total_bytes; /* of all that is being read */
     bool is_wanted, is_shown;
 };
 
+/* One of the captures that the line tells of together. */
+struct cli_progress_part {
+    struct cli_progress *progress;
+    uint64_t done_bytes, total_bytes;
+};
+
 void cli_progress_begin(struct cli_progress *progress, const char *path);
-void cli_progress_update(void *progress, uint64_t done_bytes, uint64_t total_bytes);
+/* A part that is about to be read, with as many bytes as its files seem to have. */
+void cli_progress_add(struct cli_progress *progress, struct cli_progress_part *part, uint64_t total_bytes);
+void cli_progress_update(void *part, uint64_t done_bytes, uint64_t total_bytes);
 void cli_progress_end(struct cli_progress *progress);
 
 #endif

@@ -146,6 +146,20 @@ enum gputime_status gputime_options_check(const struct gputime_options *options,
 enum gputime_status gputime_trace_open(const char *const *paths, size_t path_count,
                                        const struct gputime_options *options, struct gputime_trace **out,
                                        struct gputime_error *err);
+
+/* What to open one of several captures with. */
+struct gputime_input {
+    const char *const *paths; /* files of one capture */
+    size_t path_count;
+    struct gputime_options options;
+};
+
+/* Reads several captures, as many at the same time as pays, on the threads of the first one's options. out and errors
+   have an element for each: what could not be read is NULL and has an error. needs_all: one that fails makes the others
+   useless, so those behind it that have not been begun are left out, NULL without an error. Callbacks of progress come
+   one at a time. Gives the status of the first in order that failed. */
+enum gputime_status gputime_traces_open(const struct gputime_input *inputs, size_t count, int needs_all,
+                                        struct gputime_trace **out, struct gputime_error *errors);
 void gputime_trace_free(struct gputime_trace *trace); /* NULL is fine */
 
 /* NULL, or a sentence on what of the file could not be read. Constant text. */
@@ -157,6 +171,13 @@ enum gputime_status gputime_report_new(struct gputime_trace *const *traces, size
                                        const struct gputime_options *options, struct gputime_report **out,
                                        struct gputime_error *err);
 void gputime_report_free(struct gputime_report *report); /* NULL is fine */
+
+/* The same for the two sides of a comparison, both at the same time: out[0] is over the traces before first_of_b,
+   out[1] over those from it on. Both are NULL if one fails. */
+enum gputime_status gputime_report_new_sides(struct gputime_trace *const *traces, size_t trace_count, size_t first_of_b,
+                                             const char *command, const char *const *analyses, size_t analysis_count,
+                                             const struct gputime_options *options, struct gputime_report *out[2],
+                                             struct gputime_error *err);
 
 /* How two reports are compared; zero-initialise, 0 and NULL mean automatic. */
 struct gputime_diff_options {
@@ -198,14 +219,9 @@ struct gputime_config;
 enum gputime_status gputime_config_open(const char *path, struct gputime_config **out, struct gputime_error *err);
 void gputime_config_free(struct gputime_config *config); /* NULL is fine */
 
-/* What to open one of its inputs with; borrowed from the configuration. */
-struct gputime_input {
-    const char *const *paths; /* files of one capture */
-    size_t path_count;
-    struct gputime_options options; /* those of `base`, and what they leave open by the configuration */
-};
-
 size_t gputime_config_input_count(const struct gputime_config *config);
+/* What to open one of its inputs with: the options of `base`, and what they leave open by the configuration, which it
+   borrows from. */
 struct gputime_input gputime_config_input(const struct gputime_config *config, size_t index,
                                           const struct gputime_options *base); /* base may be NULL */
 

@@ -1,8 +1,68 @@
-/* The public interface of comparisons and limits: finished reports in, another or a verdict out. */
+/* The public interface of comparisons and limits: the reports of both sides in, another or a verdict out. */
 #include "base/mem.h"
+#include "base/threads.h"
 #include "internal.h"
 #include "report/diff.h"
 #include "report/limit.h"
+
+/* ---- the sides ---- */
+
+struct side {
+    struct gputime_trace *const *traces;
+    size_t trace_count;
+    struct gputime_report *report;
+    enum gputime_status status;
+    struct gputime_error err;
+};
+
+struct sides {
+    struct side items[2]; /* A, B */
+    const char *command;
+    const char *const *analyses;
+    size_t analysis_count;
+    struct gputime_options options;
+};
+
+static void make_side(void *context, size_t index) {
+    struct sides *sides = context;
+    struct side *side = &sides->items[index];
+    side->status = gputime_report_new(side->traces, side->trace_count, sides->command, sides->analyses,
+                                      sides->analysis_count, &sides->options, &side->report, &side->err);
+}
+
+static uint64_t size_of(const struct side *side) {
+    uint64_t ops = 1;
+    for (size_t i = 0; i < side->trace_count; i++)
+        ops += side->traces[i]->store->ops.count;
+    return ops;
+}
+
+API enum gputime_status gputime_report_new_sides(struct gputime_trace *const *traces, size_t trace_count,
+                                                 size_t first_of_b, const char *command, const char *const *analyses,
+                                                 size_t analysis_count, const struct gputime_options *options,
+                                                 struct gputime_report *out[2], struct gputime_error *err) {
+    struct sides sides = {.items = {{.traces = traces, .trace_count = first_of_b},
+                                    {.traces = traces + first_of_b, .trace_count = trace_count - first_of_b}},
+                          .command = command,
+                          .analyses = analyses,
+                          .analysis_count = analysis_count,
+                          .options = options ? *options : gt_options_automatic};
+    uint64_t sizes[2] = {size_of(&sides.items[0]), size_of(&sides.items[1])};
+    size_t threads = gt_threads_count(sides.options.threads), at_once = gt_threads_at_once(threads, sizes, 2);
+    sides.options.threads = (int64_t)(threads / at_once);
+    gt_threads_deal(at_once, 2, make_side, &sides);
+    const struct side *failed = sides.items[0].status ? &sides.items[0] : &sides.items[1];
+    for (size_t i = 0; i < 2; i++) {
+        if (failed->status)
+            gputime_report_free(sides.items[i].report);
+        out[i] = failed->status ? NULL : sides.items[i].report;
+    }
+    if (failed->status && err)
+        *err = failed->err;
+    return failed->status;
+}
+
+/* ---- comparisons and verdicts ---- */
 
 API enum gputime_status gputime_report_diff(const struct gputime_report *a, const struct gputime_report *b,
                                             const struct gputime_diff_options *diff,

@@ -179,7 +179,8 @@ static enum gt_status fill_section(struct gputime_report *report, size_t index, 
 
 static enum gt_status fill_report(struct gputime_report *report, struct gputime_trace *const *traces, size_t count,
                                   const char *command, const char *const *analyses, size_t analysis_count,
-                                  const struct gputime_options *options, struct gt_error *err) {
+                                  struct gt_error *err) {
+    const struct gputime_options *options = &report->options;
     report->model = gt_report_new(command, count);
     report->views = gt_alloc_array(count, sizeof(struct gt_view *));
     if (!report->model || !report->views)
@@ -208,8 +209,8 @@ API enum gputime_status gputime_report_new(struct gputime_trace *const *traces, 
     struct gputime_report *report = gt_alloc_array(1, sizeof *report);
     if (!report)
         return gt_error_pass(gt_fail_memory(&error), &error, err);
-    enum gt_status status = fill_report(report, traces, trace_count, command, analyses, analysis_count,
-                                        options ? options : &gt_options_automatic, &error);
+    report->options = options ? *options : gt_options_automatic;
+    enum gt_status status = fill_report(report, traces, trace_count, command, analyses, analysis_count, &error);
     if (status == GT_OK)
         *out = report;
     else

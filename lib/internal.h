@@ -23,7 +23,8 @@ struct gputime_trace {
 
 struct gputime_report {
     struct gt_report *model;
-    struct gt_view **views; /* by section: cells may point into them */
+    struct gputime_options options; /* that it was made with */
+    struct gt_view **views;         /* by section: cells may point into them */
 };
 
 extern const struct gputime_options gt_options_automatic; /* all zero */

@@ -64,6 +64,22 @@ void gt_threads_deal(size_t thread_count, size_t count, void (*task)(void *conte
         pthread_join(threads[--started], NULL);
 }
 
+/* Two threads on one work are half as quick again as one, so the largest may be a third above its share. */
+size_t gt_threads_at_once(size_t thread_count, const uint64_t *sizes, size_t count) {
+    size_t at_once = thread_count < count ? thread_count : count;
+    double total = 0, largest = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (sizes[i] == 0)
+            return 1;
+        total += (double)sizes[i];
+        largest = (double)sizes[i] > largest ? (double)sizes[i] : largest;
+    }
+    while (at_once > 1 && largest * (double)at_once > total * 4 / 3)
+        at_once--;
+    return at_once > 1 ? at_once : 1;
+}
+
 /* Four fifths of its share: the rest makes up for a worker that is held up. */
 void gt_deal_init(struct gt_deal *deal, size_t count, size_t workers) {
     deal->count = count;

@@ -18,6 +18,11 @@ void gt_threads_run(size_t count, void (*task)(void *context, size_t index), voi
 /* The same with fewer threads than indices: each takes the lowest that nobody has taken. */
 void gt_threads_deal(size_t thread_count, size_t count, void (*task)(void *context, size_t index), void *context);
 
+/* How many works of these sizes to do at a time, each on its part of the threads: as many as there are threads or
+   works, unless one is so large that it would go on alone for long; 1: one after the other, each on all threads. A size
+   of 0 is one that nobody knows. */
+size_t gt_threads_at_once(size_t thread_count, const uint64_t *sizes, size_t count);
+
 /* Deals jobs 0 .. count - 1 to workers as they become free, to each in ascending order. A part at the beginning is all
    for worker 0: what it makes of those jobs can stay where it is when the results are put in order. */
 struct gt_deal {

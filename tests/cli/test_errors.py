@@ -60,6 +60,22 @@ def test_unreadable_input_in_second_place(gputime, files):
     assert done.returncode == FAILED and done.stdout == b"" and done.stderr.count(b"\n") == 2
 
 
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_the_first_capture_that_cannot_be_read_is_told(gputime, files, threads):
+    """Several are read at the same time, and what is said does not depend on it."""
+    names = ["notes.txt", "missing.json", "picture.png", "empty.json"]
+    for name in names:
+        for other in [*names, OVERLAP]:
+            check_refusal(gputime("diff", files / name, files / other, "--threads", threads), FAILED, name)
+        check_refusal(gputime("diff", OVERLAP, files / name, "--threads", threads), FAILED, name)
+    done = gputime("kernels", files / "notes.txt", OVERLAP, files / "missing.json", files / "zeros.json", DEVICES, "--csv",
+                   "--threads", threads)
+    assert done.returncode == FAILED
+    assert done.stdout == gputime("kernels", OVERLAP, DEVICES, "--csv", "--threads", "1").stdout
+    lines = done.stderr.decode().splitlines()
+    assert [name in line for name, line in zip(["notes.txt", "missing.json", "zeros.json"], lines)] == [True] * 3
+
+
 def test_text_on_standard_input(gputime):
     check_refusal(gputime("-", stdin=b"hello\n"), FAILED, "standard input")
     check_refusal(gputime("-", stdin=b""), FAILED, "standard input")

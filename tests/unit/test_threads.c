@@ -186,8 +186,27 @@ static void one_worker_has_all_jobs(void **state) {
     assert_false(gt_deal_take(&deal, 0, &job));
 }
 
+/* What is at least as quick as one after the other, where two threads on one work are half as quick again as one. */
+static void works_of_like_size_are_done_at_once(void **state) {
+    const struct {
+        size_t threads, count, at_once;
+        uint64_t sizes[4];
+    } cases[] = {
+        {2, 2, 2, {100, 100}},     {2, 2, 2, {132, 68}},    {2, 2, 1, {134, 66}},
+        {1, 2, 1, {100, 100}},     {8, 2, 2, {100, 100}},   {2, 4, 2, {1, 1, 1, 1}},
+        {2, 4, 1, {100, 1, 1, 1}}, {16, 3, 2, {10, 10, 1}}, {4, 4, 4, {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}},
+        {2, 2, 1, {100, 0}}, /* a pipe */
+        {2, 1, 1, {100}},          {2, 0, 1, {0}},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(gt_threads_at_once(cases[i].threads, cases[i].sizes, cases[i].count), cases[i].at_once);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(works_of_like_size_are_done_at_once),
         cmocka_unit_test(jobs_are_dealt_once_and_in_order),
         cmocka_unit_test(one_worker_has_all_jobs),
         cmocka_unit_test(every_index_runs_once),

@@ -180,6 +180,48 @@ static void test_reading_with_threads(void **state) {
     torture_opening(small_sqlite, options);
 }
 
+/* Two at once: what cannot be read does not keep the other from being read, unless both are needed. */
+struct opening_both {
+    const char *paths[2];
+    bool needs_all;
+    struct text wanted;
+};
+
+static void run_opening_both(const void *context, const char *what) {
+    const struct opening_both *both = context;
+    struct gputime_options options = {.no_cache = 1, .threads = 2, .reader = GPUTIME_READER_NATIVE};
+    struct gputime_input inputs[] = {{&both->paths[0], 1, options}, {&both->paths[1], 1, options}};
+    struct gputime_trace *traces[2];
+    struct gputime_error errors[2];
+    enum gputime_status status = gputime_traces_open(inputs, 2, both->needs_all, traces, errors);
+    for (size_t i = 0; i < 2; i++)
+        if (errors[i].status)
+            expect_reason(errors[i].status, &errors[i], what);
+    end_faults();
+    assert_int_equal(status, errors[0].status ? errors[0].status : errors[1].status);
+    for (size_t i = 0; i < 2; i++) {
+        bool is_left_out = i == 1 && both->needs_all && errors[0].status;
+        if (traces[i]) {
+            struct text got = report_of(traces[i]);
+            expect_same(got, both->wanted, what);
+            free(got.bytes);
+        }
+        assert_true(is_left_out || !traces[i] == (errors[i].status != GPUTIME_OK));
+        gputime_trace_free(traces[i]);
+    }
+}
+
+static void test_reading_two_at_once(void **state) {
+    (void)state;
+    struct gputime_trace *trace = open_trace(small_sqlite);
+    struct opening_both both = {.paths = {small_sqlite, small_sqlite}, .wanted = report_of(trace)};
+    gputime_trace_free(trace);
+    torture(run_opening_both, &both, "two traces");
+    both.needs_all = true;
+    torture(run_opening_both, &both, "two traces that are needed");
+    free(both.wanted.bytes);
+}
+
 /* ---- measuring ---- */
 
 struct measuring {
@@ -353,6 +395,49 @@ static void test_comparing(void **state) {
     gputime_report_free(of_b);
     gputime_trace_free(a);
     gputime_trace_free(b);
+}
+
+/* Both sides at once, on a thread each. */
+static const char *const side_analyses[] = {"overview", "kernels"};
+
+struct making_sides {
+    struct gputime_trace *traces[2];
+    struct text wanted;
+};
+
+static void run_making_sides(const void *context, const char *what) {
+    const struct making_sides *making = context;
+    struct gputime_options options = {.threads = 2};
+    struct gputime_report *sides[2];
+    struct gputime_error err = {0};
+    enum gputime_status status =
+        gputime_report_new_sides(making->traces, 2, 1, "torture", side_analyses, 2, &options, sides, &err);
+    if (status != GPUTIME_OK) {
+        expect_reason(status, &err, what);
+        assert_true(!sides[0] && !sides[1]);
+        return;
+    }
+    end_faults();
+    for (size_t i = 0; i < 2; i++) {
+        struct text got = text_of(sides[i], "json");
+        expect_same(got, making->wanted, what);
+        free(got.bytes);
+        gputime_report_free(sides[i]);
+    }
+}
+
+static void test_making_sides(void **state) {
+    (void)state;
+    struct making_sides making = {.traces = {open_trace(small_sqlite), open_trace(small_sqlite)}};
+    struct gputime_report *report;
+    assert_int_equal(gputime_report_new(making.traces, 1, "torture", side_analyses, 2, NULL, &report, NULL),
+                     GPUTIME_OK);
+    making.wanted = text_of(report, "json");
+    gputime_report_free(report);
+    torture(run_making_sides, &making, "two sides");
+    free(making.wanted.bytes);
+    gputime_trace_free(making.traces[0]);
+    gputime_trace_free(making.traces[1]);
 }
 
 static void run_configuring(const void *context, const char *what) {
@@ -560,9 +645,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_reading, switch_faults_off),
         cmocka_unit_test_setup(test_reading_with_threads, switch_faults_off),
+        cmocka_unit_test_setup(test_reading_two_at_once, switch_faults_off),
         cmocka_unit_test_setup(test_measuring, switch_faults_off),
         cmocka_unit_test_setup(test_joining, switch_faults_off),
         cmocka_unit_test_setup(test_comparing, switch_faults_off),
+        cmocka_unit_test_setup(test_making_sides, switch_faults_off),
         cmocka_unit_test_setup(test_rules, switch_faults_off),
         cmocka_unit_test_setup(test_class_statistics, switch_faults_off),
         cmocka_unit_test_setup(test_configuring, switch_faults_off),

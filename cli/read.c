@@ -1,0 +1,86 @@
+/* Reading: captures and options come in, traces and errors in the order of the captures go out. */
+#include "read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "error.h"
+#include "terminal.h"
+
+/* One place for each capture whose files are there. */
+struct reading {
+    struct gputime_input *inputs;
+    struct cli_progress_part *parts;
+    struct gputime_trace **traces;
+    struct gputime_error *errors;
+    size_t *captures; /* which it is */
+    size_t count;
+    struct cli_progress progress;
+};
+
+static uint64_t bytes_of(const struct cli_capture *capture) {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < capture->path_count; i++) {
+        struct stat info;
+        bytes += stat(capture->paths[i], &info) == 0 && S_ISREG(info.st_mode) ? (uint64_t)info.st_size : 0;
+    }
+    return bytes;
+}
+
+static void add_capture(struct reading *reading, const struct cli_captures *captures, size_t index,
+                        const struct cli_options *options) {
+    const struct cli_capture *capture = &captures->items[index];
+    struct gputime_input *input = &reading->inputs[reading->count];
+    *input = (struct gputime_input){.paths = capture->paths,
+                                    .path_count = capture->path_count,
+                                    .options = cli_captures_options(captures, index, &options->lib)};
+    if (reading->progress.is_wanted && !options->quiet) {
+        struct cli_progress_part *part = &reading->parts[reading->count];
+        cli_progress_add(&reading->progress, part, bytes_of(capture));
+        input->options.progress = cli_progress_update;
+        input->options.progress_context = part;
+    }
+    reading->captures[reading->count++] = index;
+}
+
+/* All that is there to be read; behind what is not nothing is, if all are needed. */
+static void list_captures(struct reading *reading, const struct cli_captures *captures,
+                          const struct cli_options *options, bool needs_all, struct gputime_error *errors) {
+    char many[32];
+    snprintf(many, sizeof many, "%zu traces", captures->count);
+    cli_progress_begin(&reading->progress, captures->count == 1 ? captures->items[0].paths[0] : many);
+    for (size_t i = 0; i < captures->count; i++) {
+        if (!cli_capture_check(&captures->items[i], &errors[i]))
+            add_capture(reading, captures, i, options);
+        else if (needs_all)
+            break;
+    }
+}
+
+enum gputime_status cli_captures_read(const struct cli_captures *captures, const struct cli_options *options,
+                                      bool needs_all, struct gputime_trace **traces, struct gputime_error *errors,
+                                      struct gputime_error *err) {
+    size_t places = captures->count + 1;
+    struct reading reading = {.inputs = calloc(places, sizeof *reading.inputs),
+                              .parts = calloc(places, sizeof *reading.parts),
+                              .traces = calloc(places, sizeof *reading.traces),
+                              .errors = calloc(places, sizeof *reading.errors),
+                              .captures = calloc(places, sizeof *reading.captures)};
+    bool has_memory = reading.inputs && reading.parts && reading.traces && reading.errors && reading.captures;
+    if (has_memory) {
+        list_captures(&reading, captures, options, needs_all, errors);
+        gputime_traces_open(reading.inputs, reading.count, needs_all, reading.traces, reading.errors);
+        cli_progress_end(&reading.progress);
+    }
+    for (size_t i = 0; i < reading.count; i++) {
+        traces[reading.captures[i]] = reading.traces[i];
+        errors[reading.captures[i]] = reading.errors[i];
+    }
+    free(reading.inputs);
+    free(reading.parts);
+    free(reading.traces);
+    free(reading.errors);
+    free(reading.captures);
+    return has_memory ? GPUTIME_OK : cli_fail_memory(err);
+}

@@ -47,6 +47,13 @@ static void widen(struct window *window, int64_t start_ns, int64_t end_ns) {
     window->rows++;
 }
 
+static struct window window_of(const int64_t *start_ns, const int64_t *end_ns, size_t count) {
+    struct window window = {0};
+    for (size_t i = 0; i < count; i++)
+        widen(&window, start_ns[i], end_ns[i]);
+    return window;
+}
+
 /* What a store keeps, by the role of the table it comes from. Calls and ranges of databases may come from several. */
 enum kept { KERNELS, COPIES, SETS, GRAPHS, CALLS, RANGES, CPU_OPS, OVERHEADS, DRIVER_WORK, SUMS, KEPT_COUNT };
 
@@ -70,16 +77,13 @@ static void measure_windows(const struct gt_store *store, struct window windows[
         [GT_OP_KERNEL] = KERNELS, [GT_OP_MEMCPY] = COPIES, [GT_OP_MEMSET] = SETS, [GT_OP_GRAPH] = GRAPHS};
     for (size_t i = 0; i < store->ops.count; i++)
         widen(&windows[kinds[store->ops.kind[i]]], store->ops.start_ns[i], store->ops.end_ns[i]);
-    for (size_t i = 0; i < store->calls.count; i++)
-        widen(&windows[CALLS], store->calls.start_ns[i], store->calls.end_ns[i]);
-    for (size_t i = 0; i < store->ranges.count; i++)
-        widen(&windows[RANGES], store->ranges.start_ns[i], store->ranges.end_ns[i]);
-    for (size_t i = 0; i < store->cpu_ops.count; i++)
-        widen(&windows[CPU_OPS], store->cpu_ops.start_ns[i], store->cpu_ops.end_ns[i]);
-    for (size_t i = 0; i < store->overheads.count; i++)
-        widen(&windows[OVERHEADS], store->overheads.start_ns[i], store->overheads.end_ns[i]);
-    for (size_t i = 0; i < store->driver_work.count; i++)
-        widen(&windows[DRIVER_WORK], store->driver_work.start_ns[i], store->driver_work.end_ns[i]);
+#define WINDOW_OF(table) window_of(store->table.start_ns, store->table.end_ns, store->table.count)
+    windows[CALLS] = WINDOW_OF(calls);
+    windows[RANGES] = WINDOW_OF(ranges);
+    windows[CPU_OPS] = WINDOW_OF(cpu_ops);
+    windows[OVERHEADS] = WINDOW_OF(overheads);
+    windows[DRIVER_WORK] = WINDOW_OF(driver_work);
+#undef WINDOW_OF
     windows[SUMS].rows = store->groups.count;
 }
 

@@ -40,11 +40,9 @@ struct window {
 };
 
 static void widen(struct window *window, int64_t start_ns, int64_t end_ns) {
-    if (window->rows == 0 || start_ns < window->start_ns)
-        window->start_ns = start_ns;
-    if (window->rows == 0 || end_ns > window->end_ns)
-        window->end_ns = end_ns;
-    window->rows++;
+    bool is_first = window->rows++ == 0;
+    window->start_ns = is_first || start_ns < window->start_ns ? start_ns : window->start_ns;
+    window->end_ns = is_first || end_ns > window->end_ns ? end_ns : window->end_ns;
 }
 
 static struct window window_of(const int64_t *start_ns, const int64_t *end_ns, size_t count) {
@@ -77,13 +75,11 @@ static void measure_windows(const struct gt_store *store, struct window windows[
         [GT_OP_KERNEL] = KERNELS, [GT_OP_MEMCPY] = COPIES, [GT_OP_MEMSET] = SETS, [GT_OP_GRAPH] = GRAPHS};
     for (size_t i = 0; i < store->ops.count; i++)
         widen(&windows[kinds[store->ops.kind[i]]], store->ops.start_ns[i], store->ops.end_ns[i]);
-#define WINDOW_OF(table) window_of(store->table.start_ns, store->table.end_ns, store->table.count)
-    windows[CALLS] = WINDOW_OF(calls);
-    windows[RANGES] = WINDOW_OF(ranges);
-    windows[CPU_OPS] = WINDOW_OF(cpu_ops);
-    windows[OVERHEADS] = WINDOW_OF(overheads);
-    windows[DRIVER_WORK] = WINDOW_OF(driver_work);
-#undef WINDOW_OF
+    windows[CALLS] = window_of(store->calls.start_ns, store->calls.end_ns, store->calls.count);
+    windows[RANGES] = window_of(store->ranges.start_ns, store->ranges.end_ns, store->ranges.count);
+    windows[CPU_OPS] = window_of(store->cpu_ops.start_ns, store->cpu_ops.end_ns, store->cpu_ops.count);
+    windows[OVERHEADS] = window_of(store->overheads.start_ns, store->overheads.end_ns, store->overheads.count);
+    windows[DRIVER_WORK] = window_of(store->driver_work.start_ns, store->driver_work.end_ns, store->driver_work.count);
     windows[SUMS].rows = store->groups.count;
 }
 

@@ -30,7 +30,7 @@ static struct gt_tally tally_tiny(struct gt_slice lengths) {
     for (size_t i = 0; i < lengths.count; i++) {
         bool is_tiny = lengths.samples[i] <= TINY_NS;
         tiny.count += is_tiny;
-        tiny.sum += is_tiny ? lengths.samples[i] : 0;
+        tiny.sum += lengths.samples[i] & -(int64_t)is_tiny;
     }
     return tiny;
 }

@@ -107,7 +107,8 @@ void gt_table_for_processes(struct gt_section *section, const struct gt_table *t
 
 size_t gt_rows_wanted(const struct gt_view *view, const char *table, size_t count) {
     struct gputime_shape shape = gt_shape_of(table, view->options->shapes, view->options->shape_count);
-    if (shape.sort) /* the rows to keep are known only after sorting */
+    /* Joined tables are made of whole ones, and the rows to keep are known only after sorting. */
+    if (shape.sort || shape.joined || shape.pivot)
         return count;
     return shape.limit > 0 && (uint64_t)shape.limit < count ? (size_t)shape.limit : count;
 }

@@ -120,11 +120,11 @@ bool gt_table_is_wanted(const struct gt_view *view, const char *table) {
 
 size_t gt_table_rows_wanted(const struct gt_view *view, const struct gt_table *table, size_t count) {
     struct gputime_shape shape = gt_shape_of(table->key, view->options->shapes, view->options->shape_count);
-    int64_t shown = shape.screen_limit ? shape.screen_limit : table->screen_limit;
     size_t wanted = gt_rows_wanted(view, table->key, count);
-    if (view->options->for_screen && !shape.sort && shown > 0 && (uint64_t)shown < wanted)
-        return (size_t)shown;
-    return wanted;
+    size_t shown = shape.screen_limit > 0 ? (size_t)shape.screen_limit : table->screen_limit; /* 0: all */
+    if (!view->options->for_screen || shape.sort || shape.screen_limit < 0 || shown == 0)
+        return wanted;
+    return shown < wanted ? shown : wanted;
 }
 
 static bool has_fact(const struct gt_section *section, const char *key) {

@@ -117,10 +117,8 @@ static void put_code(struct gt_outers *outers, const struct table *table, uint32
         return;
     bool encloses = at->has_code && start_ns == at->start_ns;
     size_t place = encloses ? outers->count - 1 : outers->count++;
-    if (!encloses) {
+    if (!encloses)
         outers->start_ns[place] = at->has_code && start_ns < at->end_ns ? at->end_ns : start_ns;
-        outers->thread[place] = table->thread[row];
-    }
     outers->end_ns[place] = end_ns;
     outers->name[place] = table->name[row];
     *at = (struct reached){start_ns, end_ns, true};
@@ -143,9 +141,8 @@ static void walk_thread(struct gt_outers *outers, const struct candidates *a, co
 static bool add_columns(struct gt_outers *outers, size_t most) {
     outers->start_ns = gt_alloc_uninitialised(most, sizeof *outers->start_ns);
     outers->end_ns = gt_alloc_uninitialised(most, sizeof *outers->end_ns);
-    outers->thread = gt_alloc_uninitialised(most, sizeof *outers->thread);
     outers->name = gt_alloc_uninitialised(most, sizeof *outers->name);
-    return outers->start_ns && outers->end_ns && outers->thread && outers->name;
+    return outers->start_ns && outers->end_ns && outers->name;
 }
 
 bool gt_outers_init(struct gt_outers *outers, const struct gt_view *view) {
@@ -171,10 +168,59 @@ bool gt_outers_init(struct gt_outers *outers, const struct gt_view *view) {
     return ok;
 }
 
+/* ---- asking ---- */
+
+/* The first code of a thread that ends behind a time. Times are mostly asked for in order, so it mostly is the one that
+   was found before or close behind it: *place remembers. */
+static size_t first_behind(const struct gt_outers *outers, uint32_t thread, int64_t time_ns, size_t *place) {
+    size_t low = outers->first[thread], high = outers->first[thread + 1];
+    if (*place > low && *place <= high && outers->end_ns[*place - 1] <= time_ns)
+        low = *place;
+    for (size_t step = 1; low < high; step *= 2) {
+        size_t probe = high - low > step ? low + step - 1 : high - 1;
+        if (outers->end_ns[probe] > time_ns) {
+            high = probe;
+            break;
+        }
+        low = probe + 1;
+    }
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (outers->end_ns[middle] <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *place = low;
+    return low;
+}
+
+struct gt_outer_part gt_outers_during(const struct gt_outers *outers, uint32_t thread, int64_t start_ns, int64_t end_ns,
+                                      size_t *place) {
+    int64_t longest_ns = 0, covered_ns = 0;
+    gt_strid longest = GT_STRID_EMPTY;
+    for (size_t i = first_behind(outers, thread, start_ns, place);
+         i < outers->first[thread + 1] && outers->start_ns[i] < end_ns; i++) {
+        int64_t from_ns = outers->start_ns[i] > start_ns ? outers->start_ns[i] : start_ns;
+        int64_t part_ns = gt_ns_between(from_ns, outers->end_ns[i] < end_ns ? outers->end_ns[i] : end_ns);
+        covered_ns = gt_ns_add(covered_ns, part_ns);
+        if (part_ns > longest_ns) {
+            longest_ns = part_ns;
+            longest = outers->name[i];
+        }
+    }
+    bool is_most = covered_ns > gt_ns_between(start_ns, end_ns) / 2;
+    return (struct gt_outer_part){is_most, is_most ? longest : GT_STRID_EMPTY};
+}
+
+struct gt_str gt_outers_text(const struct gt_view *view, gt_strid name) {
+    struct gt_str text = gt_store_string(view->store, name);
+    return text.len ? text : GT_STR("(outside ranges and operators)");
+}
+
 void gt_outers_release(struct gt_outers *outers) {
     gt_free(outers->start_ns);
     gt_free(outers->end_ns);
-    gt_free(outers->thread);
     gt_free(outers->name);
     gt_free(outers->first);
     *outers = (struct gt_outers){0};

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/radix.h"
+#include "base/spans.h"
 
 /* The next op of a stream that is being merged. */
 struct cursor {
@@ -14,36 +14,15 @@ struct cursor {
     size_t at, end; /* its place in lane_order and the end of its stream there */
 };
 
-/* Start, then longer first. */
-static bool is_sorted(const struct gt_view *view, size_t first, size_t count) {
-    for (size_t i = first + 1; i < first + count; i++)
-        if (view->start_ns[i - 1] > view->start_ns[i] ||
-            (view->start_ns[i - 1] == view->start_ns[i] && view->end_ns[i - 1] < view->end_ns[i]))
-            return false;
-    return true;
-}
-
 /* Lists the places of a stream in order; *is_kept stays true only if that is the order they have. */
 static bool sort_lane(const struct gt_view *view, const struct gt_view_lane *lane, bool *is_kept) {
     uint32_t *places = view->lane_order + lane->first;
     for (size_t i = 0; i < lane->count; i++)
         places[i] = (uint32_t)(lane->first + i);
-    if (is_sorted(view, lane->first, lane->count))
-        return true;
-    *is_kept = false;
-    struct gt_radix_item *items = gt_pages_alloc(lane->count * sizeof *items);
-    if (!items)
-        return false;
-    for (size_t i = 0; i < lane->count; i++)
-        items[i] = (struct gt_radix_item){~gt_radix_key(view->end_ns[places[i]]), places[i]};
-    bool sorted = gt_radix_sort(items, lane->count);
-    for (size_t i = 0; i < lane->count; i++)
-        items[i].key = gt_radix_key(view->start_ns[items[i].value]);
-    sorted = sorted && gt_radix_sort(items, lane->count);
-    for (size_t i = 0; i < lane->count && sorted; i++)
-        places[i] = items[i].value;
-    gt_pages_free(items, lane->count * sizeof *items);
-    return sorted;
+    bool ok = gt_spans_sort(places, lane->count, view->start_ns, view->end_ns);
+    for (size_t i = 0; i < lane->count && *is_kept; i++)
+        *is_kept = places[i] == lane->first + i;
+    return ok;
 }
 
 /* ---- merging ---- */

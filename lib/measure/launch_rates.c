@@ -140,18 +140,31 @@ static bool is_storm(const struct gt_launch_rate *rate) {
     return false;
 }
 
-/* Counts and quantiles of the kernels in some groups. */
+static void count_lengths(struct gt_launch_rate *rate, const struct gt_slice *slices, size_t slice_count) {
+    for (size_t s = 0; s < slice_count; s++) {
+        size_t under_5us = 0, under_10us = 0, under_20us = 0;
+        for (size_t i = 0; i < slices[s].count; i++) {
+            under_5us += slices[s].samples[i] < 5000;
+            under_10us += slices[s].samples[i] < 10000;
+            under_20us += slices[s].samples[i] < 20000;
+        }
+        rate->count += slices[s].count;
+        rate->under_5us += under_5us;
+        rate->under_10us += under_10us;
+        rate->under_20us += under_20us;
+    }
+}
+
+static void add_counts(struct gt_launch_rate *all, const struct gt_launch_rate *rate) {
+    all->count += rate->count;
+    all->under_5us += rate->under_5us;
+    all->under_10us += rate->under_10us;
+    all->under_20us += rate->under_20us;
+}
+
+/* What follows from the counts, the window and the lengths. */
 static void describe(struct gt_launch_rate *rate, const struct gt_slice *slices, size_t slice_count) {
     double quantiles[3];
-    for (size_t s = 0; s < slice_count; s++)
-        for (size_t i = 0; i < slices[s].count; i++) {
-            int64_t length_ns = slices[s].samples[i];
-            rate->under_5us += length_ns < 5000;
-            rate->under_10us += length_ns < 10000;
-            rate->under_20us += length_ns < 20000;
-        }
-    for (size_t s = 0; s < slice_count; s++)
-        rate->count += slices[s].count;
     gt_quantiles(slices, slice_count, (const double[]){0.5, 0.9, 0.99}, GT_ARRAY_COUNT(quantiles), quantiles);
     rate->median_ns = quantiles[0];
     rate->p90_ns = quantiles[1];
@@ -179,10 +192,17 @@ static bool describe_all(struct gt_launch_rates *rates, const struct gt_op_group
     size_t process_count = rates->count - 1;
     size_t *bounds = gt_alloc_array(process_count + 3, sizeof *bounds);
     struct gt_slice *slices = bounds ? new_slices(groups, process_count, bounds) : NULL;
-    for (size_t i = 0; i < process_count && slices; i++)
-        describe(&rates->items[i], slices + bounds[i], bounds[i + 1] - bounds[i]);
-    struct gt_slice all = gt_op_groups_lengths(groups, 0, groups->kernel_count);
-    describe(&rates->items[process_count], &all, 1);
+    struct gt_slice lengths = gt_op_groups_lengths(groups, 0, groups->kernel_count);
+    struct gt_launch_rate *all = &rates->items[process_count];
+    if (slices)
+        count_lengths(all, slices + bounds[process_count], bounds[process_count + 1] - bounds[process_count]);
+    for (size_t i = 0; i < process_count && slices; i++) {
+        size_t slice_count = bounds[i + 1] - bounds[i];
+        count_lengths(&rates->items[i], slices + bounds[i], slice_count);
+        describe(&rates->items[i], slices + bounds[i], slice_count);
+        add_counts(all, &rates->items[i]);
+    }
+    describe(all, &lengths, 1);
     gt_free(bounds);
     gt_free(slices);
     return slices;

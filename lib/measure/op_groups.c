@@ -99,11 +99,11 @@ static bool place_lengths(struct gt_op_groups *groups, const struct making *it) 
     for (size_t i = 0; i < view->op_count; i++)
         groups->lengths_ns[it->next_length[it->group_of[i]]++] = gt_op_ns(view, i);
     for (size_t g = 0; g < groups->count; g++) {
-        struct gt_op_group *group = &groups->items[g];
         struct gt_slice slice = gt_op_groups_lengths(groups, g, g + 1);
-        group->lengths = (struct gt_tally){0};
+        struct gt_tally lengths = {0};
         for (size_t i = 0; i < slice.count; i++)
-            gt_tally_add(&group->lengths, slice.samples[i]);
+            gt_tally_add(&lengths, slice.samples[i]);
+        groups->items[g].lengths = lengths;
     }
     return true;
 }

@@ -122,6 +122,7 @@ static enum gputime_status make_comparison(const struct cli_making *making, cons
     diff.tables = is_narrow ? making->request->main_table : NULL;
     made->side_options = *lib;
     made->side_options.main_table = NULL;
+    made->side_options.for_screen = 0;
     made->side_options.without_warm_up = !diff.per || strcmp(diff.per, "step") == 0;
     made->side_options.shapes = made->side_shapes;
     made->side_options.shape_count = list_absent(making->request, wants_gaps, made->side_shapes);

@@ -139,6 +139,7 @@ static struct gputime_options destination_options(const struct job *job, size_t 
     options.format = destination->format;
     if (request->text_layout && strcmp(options.format, "text") == 0)
         options.format = request->text_layout;
+    options.for_screen = cli_request_is_for_screen(request, destination);
     if (destination->is_layout || destination->is_gap_part)
         options.table = NULL;
     if (!options.width)
@@ -172,7 +173,8 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
                                           .traces = job->traces,
                                           .trace_count = job->trace_count,
                                           .captures = &job->captures};
-        if (!made.report || !cli_request_same(request, &job->requests[i - 1]))
+        if (!made.report || options[i].for_screen != options[i - 1].for_screen ||
+            !cli_request_same(request, &job->requests[i - 1]))
             status = cli_make(&making, &options[i], &made, err);
         if (!status && job->destinations[i].makes_folder)
             status = cli_target_make_folder(job->destinations[i].path, err);

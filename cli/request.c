@@ -269,6 +269,11 @@ enum gputime_status cli_request_build(const struct cli_command *command, const s
     return GPUTIME_OK;
 }
 
+bool cli_request_is_for_screen(const struct cli_request *request, const struct cli_destination *destination) {
+    return !destination->is_layout && !request->text_layout && !cli_format_is_data(destination->format) &&
+           !cli_format_is_page(destination->format);
+}
+
 bool cli_request_same(const struct cli_request *a, const struct cli_request *b) {
     if (a->analysis_count != b->analysis_count || a->shape_count != b->shape_count ||
         !same_text(a->main_table, b->main_table))

@@ -46,6 +46,9 @@ enum gputime_status cli_request_build(const struct cli_command *command, const s
                                       const struct cli_destination *destination, struct cli_request *request,
                                       struct gputime_error *err);
 
+/* Whether no more rows are needed than text and Markdown show; the words of older tools count all. */
+bool cli_request_is_for_screen(const struct cli_request *request, const struct cli_destination *destination);
+
 /* Whether one report serves both. */
 bool cli_request_same(const struct cli_request *a, const struct cli_request *b);
 

@@ -41,6 +41,7 @@ enum gt_shared_kind {
     GT_SHARED_STEPS,
     GT_SHARED_PHASES,
     GT_SHARED_RATES,
+    GT_SHARED_OP_GROUPS,
     GT_SHARED_COUNT,
 };
 struct gt_shared;

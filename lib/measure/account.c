@@ -7,17 +7,17 @@
 
 #include "measure/measure.h"
 
-static uint64_t covered_until(int64_t at_ns, int64_t until_ns, int64_t reached_ns) {
+static inline uint64_t covered_until(int64_t at_ns, int64_t until_ns, int64_t reached_ns) {
     int64_t end_ns = reached_ns < until_ns ? reached_ns : until_ns;
     return end_ns > at_ns ? (uint64_t)end_ns - (uint64_t)at_ns : 0;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b) {
+static inline uint64_t larger(uint64_t a, uint64_t b) {
     return a > b ? a : b;
 }
 
 /* Accounts for the time up to a moment before which no more op starts. */
-static void settle(struct gt_accountant *it, int64_t until_ns) {
+static inline void settle(struct gt_accountant *it, int64_t until_ns) {
     uint64_t compute = covered_until(it->at_ns, until_ns, it->reached_ns[GT_CLASS_COMPUTE]);
     uint64_t comm = covered_until(it->at_ns, until_ns, it->reached_ns[GT_CLASS_COMM]);
     uint64_t memory = covered_until(it->at_ns, until_ns, it->reached_ns[GT_CLASS_MEMORY]);
@@ -36,12 +36,17 @@ void gt_accountant_init(struct gt_accountant *it) {
         it->reached_ns[class] = INT64_MIN;
 }
 
-void gt_accountant_take(struct gt_accountant *it, const struct gt_view *view, size_t position) {
+/* In line for the loop over a device. */
+static inline void take(struct gt_accountant *it, const struct gt_view *view, size_t position) {
     int64_t *reached_ns = &it->reached_ns[gt_op_class(view, position)];
     assert(view->start_ns[position] >= it->at_ns);
     settle(it, view->start_ns[position]);
     *reached_ns = view->end_ns[position] > *reached_ns ? view->end_ns[position] : *reached_ns;
     it->sum_ns = gt_ns_add(it->sum_ns, gt_op_ns(view, position));
+}
+
+void gt_accountant_take(struct gt_accountant *it, const struct gt_view *view, size_t position) {
+    take(it, view, position);
 }
 
 /* Disjoint lengths add up to less than 2^64, of which an int64 holds half. */
@@ -71,6 +76,6 @@ struct gt_account gt_account_of_device(const struct gt_view *view, const struct 
     struct gt_accountant it;
     gt_accountant_init(&it);
     for (size_t i = device->first; i < device->first + device->count; i++)
-        gt_accountant_take(&it, view, i);
+        take(&it, view, i);
     return gt_accountant_close(&it, device->span_start_ns, device->span_end_ns);
 }

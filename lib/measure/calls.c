@@ -94,7 +94,7 @@ enum gt_status gt_launch_marks_new(const struct gt_view *view, uint8_t **out, st
     if (!marks || !is_launch_name)
         goto out;
     for (size_t i = 0; i < view->op_count; i++) {
-        uint32_t call = view->labels->op_call[view->row[i]];
+        uint32_t call = view->labels->op_call[view->is_whole ? i : view->row[i]]; /* in the order of the file if all */
         if (call != GT_NO_ROW)
             marks[call] = 1;
     }

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "measure/measure.h"
+#include "measure/shared.h"
 
 struct category {
     size_t count;
@@ -87,14 +88,19 @@ static void charge_device(const struct gt_view *view, const struct gt_view_devic
         it.owners[class] = (struct owner){.end_ns = INT64_MIN, .next = device->first};
     }
     for (size_t i = device->first; i < device->first + device->count; i++) {
-        struct category *category = &categories[view->category[i]];
         int64_t *reached_ns = &it.reached_ns[gt_op_class(view, i)];
-        category->count++;
-        category->total_ns = gt_ns_add(category->total_ns, gt_op_ns(view, i));
         charge_until(&it, view->start_ns[i]);
         *reached_ns = view->end_ns[i] > *reached_ns ? view->end_ns[i] : *reached_ns;
     }
     charge_until(&it, INT64_MAX);
+}
+
+static void sum_ops(const struct gt_op_groups *ops, struct category *categories) {
+    for (size_t i = 0; i < ops->count; i++) {
+        struct category *category = &categories[ops->items[i].category];
+        category->count += ops->items[i].lengths.count;
+        category->total_ns = gt_ns_add(category->total_ns, gt_ns_of_sum(ops->items[i].lengths.sum));
+    }
 }
 
 static void sum_groups(const struct gt_view *view, struct category *categories) {
@@ -136,17 +142,18 @@ static int by_time(const void *a, const void *b) {
 }
 
 /* What the shares are of: busy time, or the sum where that is all there is. */
-static double whole_time(const struct gt_view *view, const struct category *categories) {
+static double whole_time(const struct gt_view *view, const struct gt_account *accounts,
+                         const struct category *categories) {
     double whole = 0;
     for (size_t d = 0; d < view->device_count; d++)
-        whole += (double)gt_device_busy_ns(view, &view->devices[d]);
+        whole += (double)accounts[d].ns[GT_AMOUNT_BUSY];
     for (size_t i = 0; i < view->labels->category_count && view->is_summed; i++)
         whole += (double)categories[i].total_ns;
     return whole;
 }
 
-static void add_rows(const struct gt_view *view, struct gt_table *table, const struct category *categories) {
-    double whole = whole_time(view, categories);
+static void add_rows(const struct gt_view *view, struct gt_table *table, const struct category *categories,
+                     double whole) {
     for (size_t i = 0; i < view->labels->category_count; i++) {
         const struct category *category = &categories[i];
         if (category->count == 0)
@@ -162,6 +169,10 @@ static void add_rows(const struct gt_view *view, struct gt_table *table, const s
 }
 
 enum gt_status gt_categories_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    const struct gt_op_groups *ops = gt_shared_op_groups(view, err);
+    const struct gt_account *accounts = ops ? gt_shared_accounts(view, err) : NULL;
+    if (!accounts)
+        return err->code;
     size_t count = view->labels->category_count;
     struct category *categories = gt_alloc_array(count, sizeof *categories);
     if (!categories)
@@ -171,12 +182,13 @@ enum gt_status gt_categories_run(const struct gt_view *view, struct gt_section *
                                           .time_class = class_names[view->labels->categories[i].time_class]};
     for (size_t d = 0; d < view->device_count; d++)
         charge_device(view, &view->devices[d], categories);
+    sum_ops(ops, categories);
     sum_groups(view, categories);
     join_kinds(categories, count);
     qsort(categories, count, sizeof *categories, by_time);
     struct gt_table *table = gt_section_table(section, "categories", "GPU time by category",
                                               view->is_summed ? summed_columns : columns, GT_ARRAY_COUNT(columns));
-    add_rows(view, table, categories);
+    add_rows(view, table, categories, whole_time(view, accounts, categories));
     gt_free(categories);
     return GT_OK;
 }

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/keyed.h"
 #include "measure/measure.h"
 #include "measure/shared.h"
 
@@ -54,118 +53,42 @@ static void add_table(struct gt_section *section, struct row *rows, size_t count
     }
 }
 
-/* ---- from ops ---- */
-
-static bool key_of(const struct gt_view *view, size_t position, uint64_t *name, uint64_t *device) {
-    *name = gt_op_name_id(view, position);
-    *device = view->store->lanes.device[view->lane[position]];
-    return gt_kind_is_kernel(gt_op_kind(view, position));
-}
-
-/* Without percentiles. */
-static struct gt_sample_stats stats_of(const struct gt_tally *lengths) {
-    return (struct gt_sample_stats){.count = lengths->count,
-                                    .total_ns = gt_ns_of_sum(lengths->sum),
-                                    .min_ns = lengths->min,
-                                    .max_ns = lengths->max,
-                                    .mean_ns = gt_tally_mean(lengths),
-                                    .median_ns = -1,
-                                    .p90_ns = -1};
-}
-
-/* By name id: its time over all GPUs. A kernel on eight of them is one kernel, listed on all or on none. */
-struct name {
-    struct gt_str text;
-    __int128 total_ns;
-    bool is_listed;
-};
-
-static int by_name_total(const void *a, const void *b) {
-    const struct name *x = *(const struct name *const *)a, *y = *(const struct name *const *)b;
-    if (x->total_ns != y->total_ns)
-        return x->total_ns < y->total_ns ? 1 : -1;
-    return gt_str_cmp(x->text, y->text);
-}
-
-/* Marks the names that the table `kernels` lists. To be freed; NULL: memory was short. */
-static struct name *new_names(const struct gt_view *view, const struct gt_keyed *groups) {
-    size_t name_count = gt_name_count(view), count = 0;
-    struct name *names = gt_alloc_array(name_count, sizeof *names);
-    struct name **ranked = gt_alloc_array(groups->count, sizeof(struct name *));
-    if (!names || !ranked) {
-        gt_free(ranked);
-        gt_free(names);
-        return NULL;
-    }
-    for (size_t i = 0; i < groups->count; i++) {
-        struct name *name = &names[groups->items[i].hi];
-        if (!name->text.ptr)
-            ranked[count++] = name;
-        name->text = gt_name_text(view, (gt_strid)groups->items[i].hi);
-        name->total_ns += groups->items[i].lengths.sum;
-    }
-    if (count)
-        qsort(ranked, count, sizeof(struct name *), by_name_total);
-    size_t wanted = gt_rows_wanted(view, "kernels", count);
-    for (size_t i = 0; i < wanted; i++)
-        ranked[i]->is_listed = true;
-    gt_free(ranked);
-    return names;
-}
-
-static bool list_ops(const struct gt_view *view, const struct gt_keyed *groups, const uint32_t *group_of,
-                     struct gt_section *section) {
-    struct gt_samples samples = {0};
-    struct name *names = new_names(view, groups);
-    struct row *rows = gt_alloc_array(groups->count, sizeof *rows);
-    bool ok = names && rows && (!group_of || gt_keyed_op_samples(groups, view, group_of, &samples));
+/* The kernels of one name on each GPU; how many these are. */
+static size_t list_devices(const struct gt_view *view, const struct gt_named_set *set, const struct gt_named *kernel,
+                           struct row *rows) {
+    const struct gt_op_groups *groups = set->groups;
     size_t count = 0;
-    __int128 total_ns = 0;
-    for (size_t i = 0; i < groups->count && ok; i++) {
-        const struct gt_keyed_group *group = &groups->items[i];
-        total_ns += group->lengths.sum;
-        if (!names[group->hi].is_listed)
-            continue;
-        rows[count++] = (struct row){.name = names[group->hi].text,
-                                     .device = gt_cell_int(view->store->devices.id[group->lo]),
-                                     .stats = group_of ? gt_samples_stats(&samples, i) : stats_of(&group->lengths)};
+    for (size_t first = kernel->first_group, end; first < kernel->end_group; first = end) {
+        uint32_t device = groups->items[first].device;
+        for (end = first + 1; end < kernel->end_group && groups->items[end].device == device;)
+            end++;
+        struct gt_tally lengths = gt_op_groups_tally(groups, first, end);
+        rows[count++] = (struct row){.name = kernel->name,
+                                     .device = gt_cell_int(view->store->devices.id[device]),
+                                     .stats = view->options->no_kernel_percentiles
+                                                  ? gt_tally_stats(&lengths)
+                                                  : gt_slice_stats(gt_op_groups_lengths(groups, first, end))};
     }
-    if (ok)
-        add_table(section, rows, count, gt_ns_of_sum(total_ns));
-    gt_samples_release(&samples);
-    gt_free(rows);
-    gt_free(names);
-    return ok;
+    return count;
 }
 
-/* ---- from an input that is summed already, which does not tell the GPU ---- */
-
-static enum gt_status list_sums(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+/* A kernel on eight GPUs is one kernel, listed on all or on none. */
+enum gt_status gt_device_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const struct gt_named_set *set = gt_shared_kernels(view, err);
     if (!set)
         return err->code;
-    size_t wanted = gt_rows_wanted(view, "kernels", set->count);
-    struct row *rows = gt_alloc_array(wanted, sizeof *rows);
-    for (size_t i = 0; i < wanted && rows; i++)
-        rows[i] = (struct row){.name = set->items[i].name, .stats = set->items[i].stats};
-    if (rows)
-        add_table(section, rows, wanted, set->total_ns);
-    gt_free(rows);
-    return rows ? GT_OK : gt_fail_memory(err);
-}
-
-enum gt_status gt_device_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    if (view->is_summed)
-        return list_sums(view, section, err);
-    struct gt_keyed groups = {0};
-    bool has_quantiles = !view->options->no_kernel_percentiles;
-    uint32_t *group_of = has_quantiles ? gt_alloc(view->op_count * sizeof *group_of) : NULL;
-    if (has_quantiles && !group_of)
+    size_t wanted = gt_rows_wanted(view, "kernels", set->count), most = 0, count = 0;
+    for (size_t i = 0; i < wanted; i++)
+        most += view->is_summed ? 1 : set->items[i].end_group - set->items[i].first_group;
+    struct row *rows = gt_alloc_array(most, sizeof *rows);
+    if (!rows)
         return gt_fail_memory(err);
-    enum gt_status status = gt_keyed_add_ops(&groups, view, key_of, group_of, err);
-    if (status == GT_OK && !list_ops(view, &groups, group_of, section))
-        status = gt_fail_memory(err);
-    gt_keyed_release(&groups);
-    gt_free(group_of);
-    return status;
+    for (size_t i = 0; i < wanted; i++)
+        if (view->is_summed) /* such an input does not tell the GPU */
+            rows[count++] = (struct row){.name = set->items[i].name, .stats = set->items[i].stats};
+        else
+            count += list_devices(view, set, &set->items[i], rows + count);
+    add_table(section, rows, count, set->total_ns);
+    gt_free(rows);
+    return GT_OK;
 }

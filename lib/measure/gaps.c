@@ -10,7 +10,6 @@
 #include "measure/meanwhile.h"
 #include "measure/measure.h"
 #include "measure/operator_set.h"
-#include "measure/outer_code.h"
 #include "measure/shared.h"
 #include "measure/spread.h"
 
@@ -257,14 +256,22 @@ static struct gt_cell operator_name(const struct gt_view *view, uint32_t row) {
     return gt_cell_text(gt_store_string(view->store, view->store->cpu_ops.name[row]));
 }
 
+static gt_strid code_during(const struct gt_view *view, const struct gt_idle *idle, const struct gt_idle_gap *gap) {
+    const struct gt_calls *calls = &view->store->calls;
+    size_t place = 0;
+    if (!gt_idle_gap_is_of_cpu(gap) || !gap->is_late)
+        return GT_STRID_EMPTY;
+    return gt_outers_during(&idle->outers, calls->thread[gap->call], gap->start_ns, calls->start_ns[gap->call], &place)
+        .name;
+}
+
 /* For gaps that the CPU is to blame for: the call that took most of it, else the code, as idle_work has it. */
 static struct gt_cell meanwhile(const struct gt_view *view, const struct gt_idle *idle, const struct gt_idle_gap *gap,
                                 uint32_t call) {
-    size_t place = 0;
     if (call != GT_NO_ROW)
         return call_name(view, call);
-    gt_strid code = gt_outer_code_name(view, idle, gap, &place);
-    return code == GT_STRID_EMPTY ? gt_cell_null() : gt_cell_text(gt_outer_code_text(view, code));
+    gt_strid code = code_during(view, idle, gap);
+    return code == GT_STRID_EMPTY ? gt_cell_null() : gt_cell_text(gt_outers_text(view, code));
 }
 
 static void add_gap(const struct gt_view *view, struct gt_table *table, const struct gt_idle *idle, uint32_t number,

@@ -6,22 +6,27 @@
 
 static void count_ops(const struct gt_view *view, uint64_t *counts) {
     const struct gt_ops *ops = &view->store->ops;
+    uint64_t empty = 0, unnamed = 0;
     for (size_t i = 0; i < view->op_count; i++) {
-        uint32_t row = view->row[i];
-        counts[GT_ISSUE_OP_ZERO_LENGTH] += ops->start_ns[row] == ops->end_ns[row];
-        counts[GT_ISSUE_OP_WITHOUT_NAME] += ops->name[row] == GT_STRID_EMPTY;
+        if (view->start_ns[i] == view->end_ns[i]) /* clipping may have made it so */
+            empty += ops->start_ns[view->row[i]] == ops->end_ns[view->row[i]];
+        unnamed += view->name[i] == GT_STRID_EMPTY;
     }
+    counts[GT_ISSUE_OP_ZERO_LENGTH] = empty;
+    counts[GT_ISSUE_OP_WITHOUT_NAME] = unnamed;
 }
 
 static void count_overlaps(const struct gt_view *view, uint64_t *counts) {
+    uint64_t overlaps = 0;
     for (size_t i = 0; i < view->lane_count; i++) {
         int64_t reached_ns = INT64_MIN;
         for (size_t k = view->lanes[i].first; k < view->lanes[i].first + view->lanes[i].count; k++) {
             uint32_t position = view->lane_order[k];
-            counts[GT_ISSUE_OP_OVERLAP] += view->start_ns[position] < reached_ns;
+            overlaps += view->start_ns[position] < reached_ns;
             reached_ns = view->end_ns[position] > reached_ns ? view->end_ns[position] : reached_ns;
         }
     }
+    counts[GT_ISSUE_OP_OVERLAP] = overlaps;
 }
 
 static void count_overheads(const struct gt_view *view, uint64_t *counts) {
@@ -35,22 +40,26 @@ static void count_overheads(const struct gt_view *view, uint64_t *counts) {
         counts[GT_ISSUE_PROFILER_OVERHEAD] += overheads->start_ns[i] < last_ns && overheads->end_ns[i] > first_ns;
 }
 
-/* Devices whose number several processes use, in traces that know the owner of an op only by its launch call. Where
-   the trace tells the owner of a stream, the decoder knows the physical GPU, or has counted that it does not. */
-static void count_shared_devices(const struct gt_view *view, uint64_t *counts) {
-    const struct gt_store *store = view->store;
-    for (size_t d = 0; d < view->device_count; d++) {
-        uint32_t process = GT_NO_TRACK;
-        bool is_shared = false;
-        for (size_t i = view->devices[d].first; i < view->devices[d].first + view->devices[d].count; i++) {
-            uint32_t other = store->lanes.process[view->lane[i]] == GT_NO_TRACK ? gt_op_process(view, i) : GT_NO_TRACK;
-            if (other == GT_NO_TRACK)
-                continue;
-            is_shared |= process != GT_NO_TRACK && other != process;
-            process = other;
+/* Do several processes use the number of a device? Where the trace tells the owner of a stream, the decoder knows the
+   physical GPU, or has counted that it does not: streams whose ops have an owner only by their launch calls count. */
+static bool is_shared(const struct gt_view *view, const struct gt_view_device *device) {
+    const uint32_t *process_of = view->store->lanes.process;
+    uint32_t process = GT_NO_TRACK;
+    for (size_t l = device->first_lane; l < device->first_lane + device->lane_count; l++) {
+        const struct gt_view_lane *lane = &view->lanes[l];
+        for (size_t k = lane->first; process_of[lane->lane] == GT_NO_TRACK && k < lane->first + lane->count; k++) {
+            uint32_t other = gt_op_process(view, view->lane_order[k]);
+            if (other != GT_NO_TRACK && process != GT_NO_TRACK && other != process)
+                return true;
+            process = other != GT_NO_TRACK ? other : process;
         }
-        counts[GT_ISSUE_DEVICE_SHARED] += is_shared;
     }
+    return false;
+}
+
+static void count_shared_devices(const struct gt_view *view, uint64_t *counts) {
+    for (size_t d = 0; d < view->device_count; d++)
+        counts[GT_ISSUE_DEVICE_SHARED] += is_shared(view, &view->devices[d]);
 }
 
 static enum gt_status count_missing_work(const struct gt_view *view, uint64_t *counts, struct gt_error *err) {

@@ -190,26 +190,34 @@ static void become_sync(struct gt_idle_gap *gap) {
     gap->cause = GT_IDLE_SYNC;
 }
 
-static void become_code(struct gt_idle_gap *gap) {
-    gap->activity = GT_HOST_RANGE;
-}
-
-/* Calls are inside code, and tell more. */
 static void become_call(struct gt_idle_gap *gap) {
     gap->activity = GT_HOST_API;
 }
 
+static void judge_code(struct lateness *late) {
+    size_t place = 0;
+    for (size_t i = 0, s = 0; i < late->idle->count && s < late->count; i++) {
+        if (!late->idle->gaps[i].is_late)
+            continue;
+        const struct gt_stretch *stretch = &late->stretches[s];
+        struct gt_outer_part part =
+            gt_outers_during(&late->idle->outers, stretch->thread, stretch->start_ns, stretch->end_ns, &place);
+        if (part.is_most)
+            late->idle->gaps[i].activity = GT_HOST_RANGE;
+        late->idle->late_code[s++] = part.name;
+    }
+}
+
+/* Calls are inside code, and tell more. */
 static bool judge_stretches(struct lateness *late, const struct gt_store *store) {
-    const struct gt_outers *outers = &late->idle->outers;
     uint8_t *is_blocking = new_blocking_names(store);
-    struct gt_cover_table code = {outers->count, outers->start_ns, outers->end_ns, outers->thread, NULL, NULL};
     struct gt_cover_table calls = {
         store->calls.count, store->calls.start_ns, store->calls.end_ns, store->calls.thread, NULL, NULL};
     struct gt_cover_table blocking = calls;
     blocking.name = store->calls.name;
     blocking.is_wanted = is_blocking;
-    bool ok = is_blocking && judge_covered(late, &code, become_code) && judge_covered(late, &calls, become_call) &&
-              judge_covered(late, &blocking, become_sync);
+    judge_code(late);
+    bool ok = is_blocking && judge_covered(late, &calls, become_call) && judge_covered(late, &blocking, become_sync);
     gt_free(is_blocking);
     return ok;
 }
@@ -221,12 +229,13 @@ static bool judge_late(const struct gt_view *view, struct gt_idle *idle, size_t 
     if (late_count == 0)
         return true;
     late.stretches = gt_alloc_uninitialised(late_count, sizeof *late.stretches);
+    idle->late_code = gt_alloc_uninitialised(late_count, sizeof *idle->late_code);
     late.covered_ns = gt_alloc_uninitialised(late_count, sizeof *late.covered_ns);
     for (size_t i = 0; i < idle->count && late.stretches; i++)
         if (idle->gaps[i].is_late)
             late.stretches[late.count++] = (struct gt_stretch){
                 idle->gaps[i].start_ns, calls->start_ns[idle->gaps[i].call], calls->thread[idle->gaps[i].call]};
-    bool ok = late.stretches && late.covered_ns && gt_outers_init(&idle->outers, view) &&
+    bool ok = late.stretches && late.covered_ns && idle->late_code && gt_outers_init(&idle->outers, view) &&
               gt_cover_init(&late.cover, late.stretches, late.count, view->store->threads.count) &&
               judge_stretches(&late, view->store);
     gt_cover_release(&late.cover);
@@ -279,6 +288,7 @@ size_t gt_idle_device_of(const struct gt_idle *idle, size_t gap) {
 void gt_idle_release(struct gt_idle *idle) {
     gt_free(idle->gaps);
     gt_free(idle->devices);
+    gt_free(idle->late_code);
     gt_outers_release(&idle->outers);
     *idle = (struct gt_idle){0};
 }

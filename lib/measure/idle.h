@@ -51,6 +51,8 @@ struct gt_idle {
     struct gt_idle_device *devices; /* those of the view */
     size_t device_count;
     struct gt_outers outers; /* empty where no launch was late */
+    gt_strid *late_code;     /* for each gap that is late, in their order: what most of its stretch was spent in, as
+                                gt_outers_during tells it; NULL where none is */
 };
 
 enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err);

@@ -8,7 +8,6 @@
 #include "base/quantile.h"
 #include "measure/grouping.h"
 #include "measure/measure.h"
-#include "measure/outer_code.h"
 #include "measure/spread.h"
 
 static const struct gt_report_column columns[] = {
@@ -53,15 +52,16 @@ static uint32_t find_share(struct charging *charging, uint32_t device, gt_strid 
     return charging->latest[name] - 1;
 }
 
-static bool charge_device(struct charging *charging, uint32_t d) {
+/* *late counts the late gaps. */
+static bool charge_device(struct charging *charging, uint32_t d, size_t *late) {
     const struct gt_idle_device *device = &charging->idle->devices[d];
-    size_t place = 0;
     for (size_t i = device->first; i < device->first + device->count; i++) {
         const struct gt_idle_gap *gap = &charging->idle->gaps[i];
+        gt_strid code = gap->is_late ? charging->idle->late_code[(*late)++] : GT_STRID_EMPTY;
         charging->share_of[i] = GT_NO_ROW;
         if (gap->cause != GT_IDLE_HOST)
             continue;
-        uint32_t share = find_share(charging, d, gt_outer_code_name(charging->view, charging->idle, gap, &place));
+        uint32_t share = find_share(charging, d, code);
         if (share == GT_NO_ROW)
             return false;
         gt_moments_add(&((struct share *)(void *)charging->shares.list)[share].gaps, gt_idle_gap_ns(gap));
@@ -90,7 +90,7 @@ static bool add_spreads(const struct charging *charged, struct gt_section *secti
     bool ok = stddev_ns && gt_spread_measure(charged->view, &source, stddev_ns, &steps);
     for (size_t i = 0; i < shares->count && ok && steps; i++)
         if (!isnan(stddev_ns[i]))
-            gt_spread_add(section, "idle_work", gt_outer_code_text(charged->view, items[i].name), steps, stddev_ns[i]);
+            gt_spread_add(section, "idle_work", gt_outers_text(charged->view, items[i].name), steps, stddev_ns[i]);
     gt_free(stddev_ns);
     return ok;
 }
@@ -117,7 +117,7 @@ static bool is_data_loading(struct gt_str name) {
 }
 
 static void add_row(const struct gt_view *view, struct gt_table *table, const struct share *share, double host_ns) {
-    struct gt_str name = gt_outer_code_text(view, share->name);
+    struct gt_str name = gt_outers_text(view, share->name);
     struct gt_cell *cell = gt_table_row(table);
     *cell++ = gt_cell_int(view->devices[share->device].id);
     *cell++ = gt_cell_text(name);
@@ -143,7 +143,7 @@ static bool add_table(const struct gt_view *view, struct gt_grouping *shares, st
     table->screen_columns = "device,name,count,total_ns,longest_ns,share";
     for (size_t i = 0; i < shares->count && ok; i++) {
         add_row(view, table, &items[i], (double)host_ns[items[i].device]);
-        if (is_data_loading(gt_outer_code_text(view, items[i].name)))
+        if (is_data_loading(gt_outers_text(view, items[i].name)))
             table->screen_columns = NULL; /* there is a kind to tell */
     }
     gt_free(host_ns);
@@ -158,8 +158,9 @@ enum gt_status gt_idle_work_add(const struct gt_view *view, const struct gt_idle
                                 .share_of = gt_alloc_uninitialised(idle->count, sizeof *charging.share_of),
                                 .latest = gt_alloc_array(view->store->strings.count, sizeof *charging.latest)};
     bool ok = charging.share_of && charging.latest;
+    size_t late = 0;
     for (uint32_t d = 0; d < idle->device_count && ok; d++)
-        ok = charge_device(&charging, d);
+        ok = charge_device(&charging, d, &late);
     if (ok && charging.shares.count)
         ok = add_spreads(&charging, section);
     ok = ok && add_table(view, &charging.shares, section);

@@ -33,22 +33,22 @@ static struct gt_cell rule_cell(struct gt_arena *arena, const struct gt_name_rea
 static void add_row(const struct gt_view *view, struct gt_section *section, struct gt_table *table,
                     const struct gt_named_set *set, const struct gt_named *kernel) {
     const struct gt_labels *labels = view->labels;
-    const struct gt_sample_stats *stats = &kernel->stats;
+    const struct gt_sample_stats stats = gt_named_stats(set, kernel);
     const struct gt_name_reason *reason =
         kernel->category == gt_category_mixed ? NULL : labels->name_reason[kernel->full_name];
     struct gt_cell *cell = gt_table_row(table);
     *cell++ = gt_cell_text(kernel->name);
-    *cell++ = gt_cell_count(stats->count);
-    *cell++ = gt_cell_int(stats->total_ns);
-    *cell++ = gt_cell_real(stats->mean_ns);
-    *cell++ = gt_cell_int(stats->min_ns);
-    *cell++ = gt_cell_known(stats->median_ns);
-    *cell++ = gt_cell_int(stats->max_ns);
-    *cell++ = gt_cell_known(stats->stddev_ns);
-    *cell++ = gt_cell_known(stats->p90_ns);
-    *cell++ = gt_cell_known(stats->p99_ns);
-    *cell++ = gt_cell_share((double)stats->total_ns, (double)set->total_ns);
-    *cell++ = gt_cell_share((double)stats->count, (double)set->total_count);
+    *cell++ = gt_cell_count(stats.count);
+    *cell++ = gt_cell_int(stats.total_ns);
+    *cell++ = gt_cell_real(stats.mean_ns);
+    *cell++ = gt_cell_int(stats.min_ns);
+    *cell++ = gt_cell_known(stats.median_ns);
+    *cell++ = gt_cell_int(stats.max_ns);
+    *cell++ = gt_cell_known(stats.stddev_ns);
+    *cell++ = gt_cell_known(stats.p90_ns);
+    *cell++ = gt_cell_known(stats.p99_ns);
+    *cell++ = gt_cell_share((double)stats.total_ns, (double)set->total_ns);
+    *cell++ = gt_cell_share((double)stats.count, (double)set->total_count);
     *cell++ = gt_cell_text(gt_str_of(kernel->category));
     *cell++ = rule_cell(&section->report->arena, reason);
     *cell++ = reason && reason->collective ? gt_cell_text(gt_str_of(reason->collective)) : gt_cell_null();
@@ -67,7 +67,9 @@ enum gt_status gt_kernels_run(const struct gt_view *view, struct gt_section *sec
     struct gt_table *table = gt_section_table(section, "kernels", "Kernels", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
     table->empty = view->is_whole ? "The trace has no kernel." : "No kernel in the selection.";
-    for (size_t i = 0; i < set->count; i++)
+    table->total_rows = set->count;
+    size_t wanted = gt_table_rows_wanted(view, table, set->count);
+    for (size_t i = 0; i < wanted; i++)
         add_row(view, section, table, set, &set->items[i]);
     return GT_OK;
 }

@@ -1,8 +1,7 @@
-/* Groups lengths by keys: in come keys with lengths, or the ops of a view; out go groups with their moments. */
+/* Groups lengths by keys: in come keys with lengths, out go groups with their moments. */
 #include "measure/keyed.h"
 
 #include "base/mem.h"
-#include "measure/measure.h"
 
 static struct gt_keyed_group *find_or_add(struct gt_keyed *keyed, uint64_t hi, uint64_t lo) {
     bool is_new;
@@ -39,13 +38,8 @@ uint32_t gt_keyed_add(struct gt_keyed *keyed, uint64_t hi, uint64_t lo, int64_t 
 void gt_keyed_merge(struct gt_keyed *keyed, uint64_t hi, uint64_t lo, const struct gt_tally *lengths) {
     struct gt_keyed_group *group = keyed->failed ? NULL : find_or_add(keyed, hi, lo);
     keyed->failed = !group;
-    if (!group || lengths->count == 0)
-        return;
-    struct gt_tally *into = &group->lengths;
-    into->min = into->count == 0 || lengths->min < into->min ? lengths->min : into->min;
-    into->max = into->count == 0 || lengths->max > into->max ? lengths->max : into->max;
-    into->count += lengths->count;
-    into->sum += lengths->sum;
+    if (group)
+        gt_tally_merge(&group->lengths, lengths);
 }
 
 const struct gt_keyed_group *gt_keyed_find(const struct gt_keyed *keyed, uint64_t hi, uint64_t lo) {
@@ -57,29 +51,4 @@ void gt_keyed_release(struct gt_keyed *keyed) {
     gt_grouping_release(&keyed->groups);
     gt_free(keyed->recent);
     *keyed = (struct gt_keyed){0};
-}
-
-enum gt_status gt_keyed_add_ops(struct gt_keyed *keyed, const struct gt_view *view, gt_op_key_fn *key,
-                                uint32_t *group_of, struct gt_error *err) {
-    for (size_t i = 0; i < view->op_count && !keyed->failed; i++) {
-        uint64_t hi, lo;
-        uint32_t group = key(view, i, &hi, &lo) ? gt_keyed_add(keyed, hi, lo, gt_op_ns(view, i)) : GT_NO_ROW;
-        if (group_of)
-            group_of[i] = group;
-    }
-    return keyed->failed ? gt_fail_memory(err) : GT_OK;
-}
-
-bool gt_keyed_op_samples(const struct gt_keyed *keyed, const struct gt_view *view, const uint32_t *group_of,
-                         struct gt_samples *samples) {
-    if (!gt_samples_init(samples, keyed->count))
-        return false;
-    for (size_t i = 0; i < keyed->count; i++)
-        samples->bounds[i + 2] = keyed->items[i].lengths.count;
-    if (!gt_samples_place(samples))
-        return false;
-    for (size_t i = 0; i < view->op_count; i++)
-        if (group_of[i] != GT_NO_ROW)
-            gt_samples_add(samples, group_of[i], gt_op_ns(view, i));
-    return true;
 }

@@ -4,7 +4,6 @@
 
 #include "events/view.h"
 #include "measure/grouping.h"
-#include "measure/samples.h"
 
 /* Sums are exact. */
 struct gt_tally {
@@ -19,6 +18,15 @@ static inline void gt_tally_add(struct gt_tally *tally, int64_t value) {
     tally->min = value < tally->min ? value : tally->min;
     tally->max = value > tally->max ? value : tally->max;
     tally->sum += value;
+}
+
+static inline void gt_tally_merge(struct gt_tally *into, const struct gt_tally *from) {
+    if (from->count == 0)
+        return;
+    into->min = into->count == 0 || from->min < into->min ? from->min : into->min;
+    into->max = into->count == 0 || from->max > into->max ? from->max : into->max;
+    into->count += from->count;
+    into->sum += from->sum;
 }
 
 static inline double gt_tally_mean(const struct gt_tally *tally) {
@@ -49,17 +57,5 @@ void gt_keyed_merge(struct gt_keyed *keyed, uint64_t hi, uint64_t lo, const stru
 /* NULL if there is none. */
 const struct gt_keyed_group *gt_keyed_find(const struct gt_keyed *keyed, uint64_t hi, uint64_t lo);
 void gt_keyed_release(struct gt_keyed *keyed);
-
-/* The key of the op at a position; false: it belongs to no group. */
-typedef bool gt_op_key_fn(const struct gt_view *view, size_t position, uint64_t *hi, uint64_t *lo);
-
-/* Adds the durations of the view's ops. group_of (by position; may be NULL) is set to the group of each, GT_NO_ROW for
-   none. */
-enum gt_status gt_keyed_add_ops(struct gt_keyed *keyed, const struct gt_view *view, gt_op_key_fn *key,
-                                uint32_t *group_of, struct gt_error *err);
-
-/* Those durations, each group a set of its index. false: memory was short. Release the samples either way. */
-bool gt_keyed_op_samples(const struct gt_keyed *keyed, const struct gt_view *view, const uint32_t *group_of,
-                         struct gt_samples *samples);
 
 #endif

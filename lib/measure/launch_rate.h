@@ -13,9 +13,6 @@ struct gt_launch_rate {
     double per_second;
     double median_ns, p90_ns, p99_ns; /* of the kernels' lengths */
     bool is_storm;
-
-    size_t device;                /* while ops are added: the one of the stretch, counted from 1; 0: none yet */
-    int64_t start_ns, reached_ns; /* the stretch at hand */
 };
 
 struct gt_launch_rates {

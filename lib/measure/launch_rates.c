@@ -5,7 +5,6 @@
 
 #include "base/mem.h"
 #include "measure/measure.h"
-#include "measure/samples.h"
 #include "measure/shared.h"
 
 /* Time in which no kernel ran for so long is no launching: loading a model, waiting for a request. */
@@ -29,124 +28,109 @@ static const struct gt_report_column columns[] = {RATE_COLUMNS};
 static const struct gt_report_column process_columns[] = {{"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
                                                           RATE_COLUMNS};
 
-/* Kernels of one device behind each other without a pause. */
+/* Kernels of a process on one device behind each other without a pause. */
 struct stretch {
-    uint32_t rate; /* index */
+    uint32_t process; /* track; one more than there are: not known */
+    uint32_t device;  /* index into view->devices; GT_NO_TRACK: no kernel yet */
     int64_t start_ns, end_ns;
 };
 
-/* While ops are added. */
-struct rates {
-    struct gt_launch_rate *items;
-    size_t count;
-    struct stretch *stretches;
-    size_t stretch_count, stretch_capacity;
+struct stretches {
+    struct stretch *items;
+    size_t count, capacity;
 };
 
 static bool is_pause(int64_t from_ns, int64_t to_ns) {
     return to_ns > from_ns && gt_ns_between(from_ns, to_ns) >= PAUSE_NS;
 }
 
-static bool end_stretch(struct rates *rates, size_t index) {
-    const struct gt_launch_rate *rate = &rates->items[index];
-    if (rate->device == 0)
+static bool end_stretch(struct stretches *ended, const struct stretch *stretch) {
+    if (stretch->device == GT_NO_TRACK)
         return true;
-    if (rates->stretch_count == rates->stretch_capacity) {
-        size_t capacity = rates->stretch_capacity ? rates->stretch_capacity * 2 : 64;
-        struct stretch *grown = gt_realloc(rates->stretches, capacity * sizeof *grown);
+    if (ended->count == ended->capacity) {
+        size_t capacity = ended->capacity ? ended->capacity * 2 : 64;
+        struct stretch *grown = gt_realloc(ended->items, capacity * sizeof *grown);
         if (!grown)
             return false;
-        rates->stretches = grown;
-        rates->stretch_capacity = capacity;
+        ended->items = grown;
+        ended->capacity = capacity;
     }
-    rates->stretches[rates->stretch_count++] = (struct stretch){(uint32_t)index, rate->start_ns, rate->reached_ns};
+    ended->items[ended->count++] = *stretch;
     return true;
 }
 
-/* Ops of a device come in order of start. */
-static bool add_op(struct rates *rates, size_t index, size_t device, int64_t start_ns, int64_t end_ns) {
-    struct gt_launch_rate *rate = &rates->items[index];
-    int64_t length_ns = gt_ns_between(start_ns, end_ns);
-    rate->count++;
-    rate->under_5us += length_ns < 5000;
-    rate->under_10us += length_ns < 10000;
-    rate->under_20us += length_ns < 20000;
-    if (rate->device != device || is_pause(rate->reached_ns, start_ns)) {
-        if (!end_stretch(rates, index))
-            return false;
-        rate->device = device;
-        rate->start_ns = start_ns;
-        rate->reached_ns = end_ns;
-    }
-    rate->reached_ns = end_ns > rate->reached_ns ? end_ns : rate->reached_ns;
-    return true;
-}
-
-static bool add_ops(const struct gt_view *view, struct rates *rates) {
-    for (size_t d = 0; d < view->device_count; d++) {
+/* Ops of a device come in order of start. open: by process, and one more. */
+static bool find_stretches(const struct gt_view *view, struct stretch *open, struct stretches *ended) {
+    uint32_t unknown = (uint32_t)view->store->processes.count;
+    for (uint32_t process = 0; process <= unknown; process++)
+        open[process] = (struct stretch){.process = process, .device = GT_NO_TRACK};
+    for (uint32_t d = 0; d < view->device_count; d++) {
         const struct gt_view_device *device = &view->devices[d];
         for (size_t i = device->first; i < device->first + device->count; i++) {
             if (!gt_kind_is_kernel(gt_op_kind(view, i)))
                 continue;
             uint32_t process = gt_op_process(view, i);
-            int64_t start_ns = view->start_ns[i], end_ns = view->end_ns[i];
-            if (!add_op(rates, rates->count - 1, d + 1, start_ns, end_ns) ||
-                (process != GT_NO_TRACK && !add_op(rates, process, d + 1, start_ns, end_ns)))
-                return false;
+            struct stretch *stretch = &open[process == GT_NO_TRACK ? unknown : process];
+            if (stretch->device != d || is_pause(stretch->end_ns, view->start_ns[i])) {
+                if (!end_stretch(ended, stretch))
+                    return false;
+                *stretch = (struct stretch){stretch->process, d, view->start_ns[i], view->end_ns[i]};
+            }
+            stretch->end_ns = view->end_ns[i] > stretch->end_ns ? view->end_ns[i] : stretch->end_ns;
         }
     }
-    for (size_t i = 0; i < rates->count; i++)
-        if (!end_stretch(rates, i))
+    for (uint32_t process = 0; process <= unknown; process++)
+        if (!end_stretch(ended, &open[process]))
             return false;
     return true;
 }
 
-static int by_rate_and_start(const void *a, const void *b) {
+static int by_start(const void *a, const void *b) {
     const struct stretch *x = a, *y = b;
-    if (x->rate != y->rate)
-        return x->rate < y->rate ? -1 : 1;
     return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
-/* The stretches of all devices, joined where no pause is between them. */
-static void measure_windows(struct rates *rates) {
-    const struct stretch *stretches = rates->stretches;
-    if (rates->stretch_count)
-        qsort(rates->stretches, rates->stretch_count, sizeof *stretches, by_rate_and_start);
-    for (size_t i = 0; i < rates->stretch_count;) {
-        struct gt_launch_rate *rate = &rates->items[stretches[i].rate];
-        int64_t start_ns = stretches[i].start_ns, reached_ns = stretches[i].end_ns;
-        size_t next = i + 1;
-        for (; next < rates->stretch_count && stretches[next].rate == stretches[i].rate &&
-               !is_pause(reached_ns, stretches[next].start_ns);
-             next++)
-            reached_ns = stretches[next].end_ns > reached_ns ? stretches[next].end_ns : reached_ns;
-        rate->window_ns = gt_ns_add(rate->window_ns, gt_ns_between(start_ns, reached_ns));
-        i = next;
-    }
-    for (size_t i = 0; i < rates->count; i++) {
-        struct gt_launch_rate *rate = &rates->items[i];
-        double seconds = (double)(rate->window_ns > 0 ? rate->window_ns : 1) / 1e9;
-        rate->per_second = (double)rate->count / seconds;
-    }
+static int by_process_and_start(const void *a, const void *b) {
+    const struct stretch *x = a, *y = b;
+    return x->process != y->process ? (x->process < y->process ? -1 : 1) : by_start(a, b);
 }
 
-/* The durations of the kernels, by process or (by_process false) all in one set. */
-static bool sample(const struct gt_view *view, const struct rates *rates, bool by_process, struct gt_samples *samples) {
-    if (!gt_samples_init(samples, by_process ? rates->count : 1))
-        return false;
-    for (size_t i = 0; by_process && i + 1 < rates->count; i++)
-        samples->bounds[i + 2] = rates->items[i].count;
-    if (!by_process)
-        samples->bounds[2] = rates->items[rates->count - 1].count;
-    if (!gt_samples_place(samples))
-        return false;
-    for (size_t i = 0; i < view->op_count; i++) {
-        uint32_t set = by_process ? gt_op_process(view, i) : 0;
-        if (gt_kind_is_kernel(gt_op_kind(view, i)) && set != GT_NO_TRACK)
-            gt_samples_add(samples, set, gt_op_ns(view, i));
+/* How long stretches in order of start are, joined where no pause is between them. */
+static int64_t window_of(const struct stretch *stretches, size_t count) {
+    int64_t window_ns = 0;
+    for (size_t i = 0, next; i < count; i = next) {
+        int64_t reached_ns = stretches[i].end_ns;
+        for (next = i + 1; next < count && !is_pause(reached_ns, stretches[next].start_ns); next++)
+            reached_ns = stretches[next].end_ns > reached_ns ? stretches[next].end_ns : reached_ns;
+        window_ns = gt_ns_add(window_ns, gt_ns_between(stretches[i].start_ns, reached_ns));
     }
-    return true;
+    return window_ns;
+}
+
+/* The stretches of all devices, of each process and of all. */
+static void measure_windows(struct gt_launch_rates *rates, struct stretches *stretches) {
+    struct stretch *items = stretches->items;
+    if (stretches->count == 0)
+        return;
+    qsort(items, stretches->count, sizeof *items, by_process_and_start);
+    for (size_t first = 0, end; first < stretches->count; first = end) {
+        for (end = first + 1; end < stretches->count && items[end].process == items[first].process;)
+            end++;
+        rates->items[items[first].process].window_ns = window_of(items + first, end - first);
+    }
+    qsort(items, stretches->count, sizeof *items, by_start);
+    rates->items[rates->count - 1].window_ns = window_of(items, stretches->count);
+}
+
+static bool add_windows(struct gt_launch_rates *rates, const struct gt_view *view) {
+    struct stretch *open = gt_alloc_array(view->store->processes.count + 1, sizeof *open);
+    struct stretches stretches = {0};
+    bool ok = open && find_stretches(view, open, &stretches);
+    if (ok)
+        measure_windows(rates, &stretches);
+    gt_free(stretches.items);
+    gt_free(open);
+    return ok;
 }
 
 static bool is_storm(const struct gt_launch_rate *rate) {
@@ -156,33 +140,85 @@ static bool is_storm(const struct gt_launch_rate *rate) {
     return false;
 }
 
-static bool add_quantiles(const struct gt_view *view, struct rates *rates, bool by_process) {
-    struct gt_samples samples = {0};
-    struct gt_launch_rate *first = by_process ? rates->items : &rates->items[rates->count - 1];
-    bool ok = sample(view, rates, by_process, &samples);
-    for (size_t i = 0; ok && i < (by_process ? rates->count - 1 : 1); i++) {
-        first[i].median_ns = gt_samples_quantile(&samples, i, 0.5);
-        first[i].p90_ns = gt_samples_quantile(&samples, i, 0.9);
-        first[i].p99_ns = gt_samples_quantile(&samples, i, 0.99);
-        first[i].is_storm = is_storm(&first[i]);
+static void count_lengths(struct gt_launch_rate *rate, const struct gt_slice *slices, size_t slice_count) {
+    for (size_t s = 0; s < slice_count; s++) {
+        size_t under_5us = 0, under_10us = 0, under_20us = 0;
+        for (size_t i = 0; i < slices[s].count; i++) {
+            under_5us += slices[s].samples[i] < 5000;
+            under_10us += slices[s].samples[i] < 10000;
+            under_20us += slices[s].samples[i] < 20000;
+        }
+        rate->count += slices[s].count;
+        rate->under_5us += under_5us;
+        rate->under_10us += under_10us;
+        rate->under_20us += under_20us;
     }
-    gt_samples_release(&samples);
-    return ok;
 }
 
-enum gt_status gt_launch_rates_init(struct gt_launch_rates *set, const struct gt_view *view, struct gt_error *err) {
-    struct rates rates = {.count = view->store->processes.count + 1};
-    rates.items = gt_alloc_array(rates.count, sizeof *rates.items);
-    for (size_t i = 0; i < rates.count && rates.items; i++)
-        rates.items[i].process = i + 1 < rates.count ? (uint32_t)i : GT_NO_TRACK;
-    bool ok = rates.items && add_ops(view, &rates);
-    if (ok)
-        measure_windows(&rates);
-    gt_free(rates.stretches);
-    *set = (struct gt_launch_rates){rates.items, rates.count};
-    if (ok && add_quantiles(view, &rates, true) && add_quantiles(view, &rates, false))
+static void add_counts(struct gt_launch_rate *all, const struct gt_launch_rate *rate) {
+    all->count += rate->count;
+    all->under_5us += rate->under_5us;
+    all->under_10us += rate->under_10us;
+    all->under_20us += rate->under_20us;
+}
+
+/* What follows from the counts, the window and the lengths. */
+static void describe(struct gt_launch_rate *rate, const struct gt_slice *slices, size_t slice_count) {
+    double quantiles[3];
+    gt_quantiles(slices, slice_count, (const double[]){0.5, 0.9, 0.99}, GT_ARRAY_COUNT(quantiles), quantiles);
+    rate->median_ns = quantiles[0];
+    rate->p90_ns = quantiles[1];
+    rate->p99_ns = quantiles[2];
+    rate->per_second = (double)rate->count / ((double)(rate->window_ns > 0 ? rate->window_ns : 1) / 1e9);
+    rate->is_storm = is_storm(rate);
+}
+
+/* Lengths by process, those of no known one last: bounds[process] .. bounds[process + 1] are those of one. */
+static struct gt_slice *new_slices(const struct gt_op_groups *groups, size_t process_count, size_t *bounds) {
+    struct gt_slice *slices = gt_alloc_array(groups->kernel_count, sizeof *slices);
+    for (size_t i = 0; i < groups->kernel_count && slices; i++)
+        bounds[(groups->items[i].process == GT_NO_TRACK ? process_count : groups->items[i].process) + 2]++;
+    for (size_t process = 0; process < process_count; process++)
+        bounds[process + 2] += bounds[process + 1];
+    for (size_t i = 0; i < groups->kernel_count && slices; i++) {
+        uint32_t process = groups->items[i].process;
+        size_t *place = &bounds[(process == GT_NO_TRACK ? process_count : process) + 1];
+        slices[(*place)++] = gt_op_groups_lengths(groups, i, i + 1);
+    }
+    return slices;
+}
+
+static bool describe_all(struct gt_launch_rates *rates, const struct gt_op_groups *groups) {
+    size_t process_count = rates->count - 1;
+    size_t *bounds = gt_alloc_array(process_count + 3, sizeof *bounds);
+    struct gt_slice *slices = bounds ? new_slices(groups, process_count, bounds) : NULL;
+    struct gt_slice lengths = gt_op_groups_lengths(groups, 0, groups->kernel_count);
+    struct gt_launch_rate *all = &rates->items[process_count];
+    if (slices)
+        count_lengths(all, slices + bounds[process_count], bounds[process_count + 1] - bounds[process_count]);
+    for (size_t i = 0; i < process_count && slices; i++) {
+        size_t slice_count = bounds[i + 1] - bounds[i];
+        count_lengths(&rates->items[i], slices + bounds[i], slice_count);
+        describe(&rates->items[i], slices + bounds[i], slice_count);
+        add_counts(all, &rates->items[i]);
+    }
+    describe(all, &lengths, 1);
+    gt_free(bounds);
+    gt_free(slices);
+    return slices;
+}
+
+enum gt_status gt_launch_rates_init(struct gt_launch_rates *rates, const struct gt_view *view, struct gt_error *err) {
+    const struct gt_op_groups *groups = gt_shared_op_groups(view, err);
+    if (!groups)
+        return err->code;
+    *rates = (struct gt_launch_rates){.count = view->store->processes.count + 1};
+    rates->items = gt_alloc_array(rates->count, sizeof *rates->items);
+    for (size_t i = 0; i < rates->count && rates->items; i++)
+        rates->items[i].process = i + 1 < rates->count ? (uint32_t)i : GT_NO_TRACK;
+    if (rates->items && add_windows(rates, view) && describe_all(rates, groups))
         return GT_OK;
-    gt_launch_rates_release(set);
+    gt_launch_rates_release(rates);
     return gt_fail_memory(err);
 }
 

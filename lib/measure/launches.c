@@ -35,13 +35,17 @@ struct launch {
     int64_t total_ns, max_ns;
 };
 
-/* From the end of the launch call to the start of the op, as traced; negative when the op started first, INT64_MIN
-   without a launch call. */
-static int64_t queue_ns(const struct gt_view *view, size_t position) {
-    uint32_t row = view->row[position], call = view->labels->op_call[row];
-    if (call == GT_NO_ROW)
-        return INT64_MIN;
-    return gt_ns_between(view->store->calls.end_ns[call], view->store->ops.start_ns[row]);
+/* By position, to be freed: from the end of the launch call to the start of the op, as traced; negative when the op
+   started first, INT64_MIN without a launch call. NULL: memory was short. */
+static int64_t *new_queue_times(const struct gt_view *view) {
+    int64_t *queue_ns = gt_alloc(view->op_count * sizeof *queue_ns);
+    for (size_t i = 0; i < view->op_count && queue_ns; i++) {
+        uint32_t row = view->row[i], call = view->labels->op_call[row];
+        queue_ns[i] = call == GT_NO_ROW
+                          ? INT64_MIN
+                          : gt_ns_between(view->store->calls.end_ns[call], view->store->ops.start_ns[row]);
+    }
+    return queue_ns;
 }
 
 static void add_queue_cells(struct gt_cell *cell, struct gt_samples *queues, size_t set) {
@@ -104,17 +108,17 @@ static size_t api_of_op(const struct gt_view *view, const struct apis *apis, siz
     return apis->plain[view->store->calls.name[call]];
 }
 
-static bool queue_by_api(const struct gt_view *view, struct apis *apis) {
+static bool queue_by_api(const struct gt_view *view, const int64_t *queue_ns, struct apis *apis) {
     if (!gt_samples_init(&apis->queues, apis->names.count))
         return false;
     for (size_t i = 0; i < view->op_count; i++)
-        if (queue_ns(view, i) >= 0)
+        if (queue_ns[i] >= 0)
             gt_samples_count(&apis->queues, api_of_op(view, apis, i));
     if (!gt_samples_place(&apis->queues))
         return false;
     for (size_t i = 0; i < view->op_count; i++)
-        if (queue_ns(view, i) >= 0)
-            gt_samples_add(&apis->queues, api_of_op(view, apis, i), queue_ns(view, i));
+        if (queue_ns[i] >= 0)
+            gt_samples_add(&apis->queues, api_of_op(view, apis, i), queue_ns[i]);
     return true;
 }
 
@@ -145,10 +149,11 @@ static void add_apis(struct gt_section *section, struct apis *apis) {
     }
 }
 
-static enum gt_status launches_by_api(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+static enum gt_status launches_by_api(const struct gt_view *view, const int64_t *queue_ns, struct gt_section *section,
+                                      struct gt_error *err) {
     struct apis apis = {0};
     enum gt_status status = gt_launch_marks_new(view, &apis.is_launch, err);
-    if (status == GT_OK && !(sum_calls(view, &apis) && queue_by_api(view, &apis)))
+    if (status == GT_OK && !(sum_calls(view, &apis) && queue_by_api(view, queue_ns, &apis)))
         status = gt_fail_memory(err);
     if (status == GT_OK)
         add_apis(section, &apis);
@@ -158,19 +163,20 @@ static enum gt_status launches_by_api(const struct gt_view *view, struct gt_sect
 
 /* ---- by kernel ---- */
 
-static bool queue_by_kernel(const struct gt_view *view, struct gt_samples *queues, size_t *counts) {
+static bool queue_by_kernel(const struct gt_view *view, const int64_t *queue_ns, struct gt_samples *queues,
+                            size_t *counts) {
     for (size_t i = 0; i < view->op_count; i++) {
         if (!gt_kind_is_kernel(gt_op_kind(view, i)))
             continue;
         counts[gt_op_name_id(view, i)]++;
-        if (queue_ns(view, i) >= 0)
+        if (queue_ns[i] >= 0)
             gt_samples_count(queues, gt_op_name_id(view, i));
     }
     if (!gt_samples_place(queues))
         return false;
     for (size_t i = 0; i < view->op_count; i++)
-        if (gt_kind_is_kernel(gt_op_kind(view, i)) && queue_ns(view, i) >= 0)
-            gt_samples_add(queues, gt_op_name_id(view, i), queue_ns(view, i));
+        if (gt_kind_is_kernel(gt_op_kind(view, i)) && queue_ns[i] >= 0)
+            gt_samples_add(queues, gt_op_name_id(view, i), queue_ns[i]);
     return true;
 }
 
@@ -206,18 +212,24 @@ static bool add_kernels(const struct gt_view *view, struct gt_section *section, 
     return true;
 }
 
-static enum gt_status launches_by_kernel(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+static enum gt_status launches_by_kernel(const struct gt_view *view, const int64_t *queue_ns,
+                                         struct gt_section *section, struct gt_error *err) {
     struct gt_samples queues = {0};
     size_t *counts = gt_alloc_array(gt_name_count(view), sizeof *counts);
-    bool ok = counts && gt_samples_init(&queues, gt_name_count(view)) && queue_by_kernel(view, &queues, counts) &&
-              add_kernels(view, section, &queues, counts);
+    bool ok = counts && gt_samples_init(&queues, gt_name_count(view)) &&
+              queue_by_kernel(view, queue_ns, &queues, counts) && add_kernels(view, section, &queues, counts);
     gt_samples_release(&queues);
     gt_free(counts);
     return ok ? GT_OK : gt_fail_memory(err);
 }
 
 enum gt_status gt_launches_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    enum gt_status status = launches_by_api(view, section, err);
-    return status == GT_OK && gt_table_is_wanted(view, "kernel_launches") ? launches_by_kernel(view, section, err)
-                                                                          : status;
+    int64_t *queue_ns = new_queue_times(view);
+    if (!queue_ns)
+        return gt_fail_memory(err);
+    enum gt_status status = launches_by_api(view, queue_ns, section, err);
+    if (status == GT_OK && gt_table_is_wanted(view, "kernel_launches"))
+        status = launches_by_kernel(view, queue_ns, section, err);
+    gt_free(queue_ns);
+    return status;
 }

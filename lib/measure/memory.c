@@ -25,15 +25,12 @@ static const struct gt_report_column columns[] = {
     {"category", "Category", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_CLASS},
 };
 
-static bool is_memory(uint8_t kind) {
-    return !gt_kind_is_kernel(kind);
-}
-
 static void add_sizes(const struct gt_view *view, struct moved *moved) {
     const struct gt_store *store = view->store;
     for (size_t i = 0; i < view->op_count; i++) {
-        uint32_t row = view->row[i];
-        uint32_t copy = is_memory(store->ops.kind[row]) ? gt_copy_of_op(store, row) : GT_NO_ROW;
+        if (gt_kind_is_kernel(gt_op_kind(view, i)))
+            continue;
+        uint32_t row = view->row[i], copy = gt_copy_of_op(store, row);
         if (copy == GT_NO_ROW)
             continue;
         struct moved *of_name = &moved[gt_op_name_id(view, i)];
@@ -47,17 +44,17 @@ static void add_sizes(const struct gt_view *view, struct moved *moved) {
 
 static void add_row(struct gt_table *table, const struct gt_named_set *set, const struct gt_named *named,
                     const struct moved *moved) {
-    const struct gt_sample_stats *stats = &named->stats;
+    const struct gt_sample_stats stats = gt_named_stats(set, named);
     struct gt_cell *cell = gt_table_row(table);
     *cell++ = gt_cell_text(named->name);
-    *cell++ = gt_cell_count(stats->count);
-    *cell++ = gt_cell_int(stats->total_ns);
-    *cell++ = gt_cell_real(stats->mean_ns);
-    *cell++ = gt_cell_int(stats->min_ns);
-    *cell++ = gt_cell_known(stats->median_ns);
-    *cell++ = gt_cell_int(stats->max_ns);
-    *cell++ = gt_cell_known(stats->stddev_ns);
-    *cell++ = gt_cell_share((double)stats->total_ns, (double)set->total_ns);
+    *cell++ = gt_cell_count(stats.count);
+    *cell++ = gt_cell_int(stats.total_ns);
+    *cell++ = gt_cell_real(stats.mean_ns);
+    *cell++ = gt_cell_int(stats.min_ns);
+    *cell++ = gt_cell_known(stats.median_ns);
+    *cell++ = gt_cell_int(stats.max_ns);
+    *cell++ = gt_cell_known(stats.stddev_ns);
+    *cell++ = gt_cell_share((double)stats.total_ns, (double)set->total_ns);
     *cell++ = moved->sized_ops ? gt_cell_int(gt_ns_of_sum((__int128)moved->bytes)) : gt_cell_null();
     *cell++ = moved->sized_ns > 0 ? gt_cell_real((double)moved->bytes * 1e9 / (double)moved->sized_ns) : gt_cell_null();
     *cell++ = gt_cell_text(gt_str_of(named->category));
@@ -68,7 +65,7 @@ enum gt_status gt_memory_run(const struct gt_view *view, struct gt_section *sect
     if (!moved)
         return gt_fail_memory(err);
     struct gt_named_set set;
-    enum gt_status status = gt_named_set_init(&set, view, is_memory, err);
+    enum gt_status status = gt_named_set_init(&set, view, false, err);
     if (status == GT_OK) {
         struct gt_table *table =
             gt_section_table(section, "memory", "Memory operations", columns, GT_ARRAY_COUNT(columns));

@@ -1,5 +1,5 @@
-/* Groups ops, or rows that are summed already, by name and works out the statistics of their durations. Linear but for
-   the final sort of the names. */
+/* Joins groups of ops, or rows that are summed already, by name and works out the statistics of their durations. Linear
+   but for the final sort of the names. */
 #include "measure/named.h"
 
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "measure/measure.h"
+#include "measure/shared.h"
 
 const char gt_category_mixed[] = "mixed";
 
@@ -29,56 +30,47 @@ static void finish(struct gt_named_set *set) {
         qsort(set->items, set->count, sizeof *set->items, by_total);
 }
 
-/* By name id: how many ops it has and which is the first. */
-static size_t count_ops(const struct gt_view *view, bool (*takes)(uint8_t), struct gt_samples *samples,
-                        uint32_t *first) {
-    size_t names = 0;
-    for (size_t i = 0; i < view->op_count; i++) {
-        if (!takes(gt_op_kind(view, i)))
-            continue;
-        gt_strid id = gt_op_name_id(view, i);
-        if (samples->bounds[id + 2] == 0) {
-            first[id] = (uint32_t)i;
-            names++;
-        }
-        gt_samples_count(samples, id);
-    }
-    return names;
+static void add_category(const char **known, const char *key) {
+    if (!*known)
+        *known = key;
+    else if (*known != gt_category_mixed && strcmp(*known, key) != 0)
+        *known = gt_category_mixed;
 }
 
-static void describe_ops(const struct gt_view *view, struct gt_samples *samples, const uint32_t *first,
-                         struct gt_named_set *set) {
-    for (size_t id = 0; id < samples->set_count; id++) {
-        if (gt_samples_size(samples, id) == 0)
-            continue;
-        set->items[set->count++] = (struct gt_named){
-            .name = gt_name_text(view, (gt_strid)id),
-            .id = (gt_strid)id,
-            .full_name = view->name[first[id]],
-            .first = first[id],
-            .stats = gt_samples_stats(samples, id),
-        };
+static struct gt_named named_of_groups(const struct gt_view *view, const struct gt_op_groups *groups, size_t first,
+                                       size_t end) {
+    struct gt_tally lengths = gt_op_groups_tally(groups, first, end);
+    struct gt_named named = {.name = gt_name_text(view, groups->items[first].name),
+                             .id = groups->items[first].name,
+                             .first = groups->items[first].first,
+                             .stats = gt_tally_stats(&lengths),
+                             .first_group = first,
+                             .end_group = end};
+    for (size_t i = first; i < end; i++) {
+        named.first = groups->items[i].first < named.first ? groups->items[i].first : named.first;
+        add_category(&named.category, view->labels->categories[groups->items[i].category].key);
     }
+    named.full_name = view->name[named.first];
+    return named;
 }
 
-static bool group_ops(struct gt_named_set *set, const struct gt_view *view, bool (*takes)(uint8_t)) {
-    struct gt_samples samples = {0};
-    size_t name_count = gt_name_count(view);
-    uint32_t *first = gt_alloc_array(name_count, sizeof *first);
-    bool ok = first && gt_samples_init(&samples, name_count);
-    if (ok) {
-        size_t names = count_ops(view, takes, &samples, first);
-        set->items = gt_alloc_array(names, sizeof *set->items);
-        ok = set->items && gt_samples_place(&samples);
+static enum gt_status join_groups(struct gt_named_set *set, const struct gt_view *view, bool of_kernels,
+                                  struct gt_error *err) {
+    const struct gt_op_groups *groups = set->groups = gt_shared_op_groups(view, err);
+    if (!groups)
+        return err->code;
+    size_t first = of_kernels ? 0 : groups->kernel_count, last = of_kernels ? groups->kernel_count : groups->count;
+    set->items = gt_alloc_array(last - first, sizeof *set->items);
+    if (!set->items)
+        return gt_fail_memory(err);
+    while (first < last) {
+        size_t end = first + 1;
+        while (end < last && groups->items[end].name == groups->items[first].name)
+            end++;
+        set->items[set->count++] = named_of_groups(view, groups, first, end);
+        first = end;
     }
-    for (size_t i = 0; i < view->op_count && ok; i++)
-        if (takes(gt_op_kind(view, i)))
-            gt_samples_add(&samples, gt_op_name_id(view, i), gt_op_ns(view, i));
-    if (ok)
-        describe_ops(view, &samples, first, set);
-    gt_samples_release(&samples);
-    gt_free(first);
-    return ok;
+    return GT_OK;
 }
 
 static size_t add_counts(size_t a, uint64_t b) {
@@ -113,14 +105,15 @@ static struct gt_named named_of_row(const struct gt_view *view, uint32_t row, gt
     };
 }
 
-static bool group_rows(struct gt_named_set *set, const struct gt_view *view, bool (*takes)(uint8_t)) {
+static enum gt_status join_rows(struct gt_named_set *set, const struct gt_view *view, bool of_kernels,
+                                struct gt_error *err) {
     const struct gt_groups *rows = &view->store->groups;
     uint32_t *place = gt_alloc_array(gt_name_count(view), sizeof *place); /* by name id: index + 1 */
     set->items = gt_alloc_array(view->group_count, sizeof *set->items);
     bool ok = place && set->items;
     for (size_t i = 0; i < view->group_count && ok; i++) {
         uint32_t row = view->groups[i];
-        if (!takes(rows->kind[row]))
+        if (gt_kind_is_kernel(rows->kind[row]) != of_kernels)
             continue;
         gt_strid id = gt_name_id(view, rows->name[row]);
         if (place[id]) {
@@ -129,55 +122,36 @@ static bool group_rows(struct gt_named_set *set, const struct gt_view *view, boo
             set->items[set->count++] = named_of_row(view, row, id);
             place[id] = (uint32_t)set->count;
         }
+        add_category(&set->items[place[id] - 1].category,
+                     view->labels->categories[view->labels->group_category[row]].key);
     }
     for (size_t i = 0; i < set->count && ok; i++) {
         struct gt_sample_stats *stats = &set->items[i].stats;
         stats->mean_ns = stats->count ? (double)stats->total_ns / (double)stats->count : 0;
     }
     gt_free(place);
-    return ok;
+    return ok ? GT_OK : gt_fail_memory(err);
 }
 
-static void add_category(const char **known, const char *key) {
-    if (!*known)
-        *known = key;
-    else if (*known != gt_category_mixed && strcmp(*known, key) != 0)
-        *known = gt_category_mixed;
-}
-
-/* The category that all ops of a name have. A simplified name may stand for kernels of several. */
-static bool add_categories(struct gt_named_set *set, const struct gt_view *view, bool (*takes)(uint8_t)) {
-    const struct gt_labels *labels = view->labels;
-    const struct gt_groups *groups = &view->store->groups;
-    const char **keys = gt_alloc_array(gt_name_count(view), sizeof(const char *)); /* by name id */
-    for (size_t i = 0; keys && i < view->op_count; i++)
-        if (takes(gt_op_kind(view, i)))
-            add_category(&keys[gt_op_name_id(view, i)], labels->categories[view->category[i]].key);
-    for (size_t i = 0; keys && i < view->group_count; i++) {
-        uint32_t row = view->groups[i];
-        if (takes(groups->kind[row]))
-            add_category(&keys[gt_name_id(view, groups->name[row])],
-                         labels->categories[labels->group_category[row]].key);
-    }
-    for (size_t i = 0; keys && i < set->count; i++)
-        set->items[i].category = keys[set->items[i].id];
-    gt_free(keys);
-    return keys != NULL;
-}
-
-enum gt_status gt_named_set_init(struct gt_named_set *set, const struct gt_view *view, bool (*takes)(uint8_t kind),
+enum gt_status gt_named_set_init(struct gt_named_set *set, const struct gt_view *view, bool of_kernels,
                                  struct gt_error *err) {
     *set = (struct gt_named_set){0};
-    bool ok = view->is_summed ? group_rows(set, view, takes) : group_ops(set, view, takes);
-    if (!ok || !add_categories(set, view, takes)) {
+    enum gt_status status =
+        view->is_summed ? join_rows(set, view, of_kernels, err) : join_groups(set, view, of_kernels, err);
+    if (status == GT_OK)
+        finish(set);
+    else
         gt_named_set_release(set);
-        return gt_fail_memory(err);
-    }
-    finish(set);
-    return GT_OK;
+    return status;
 }
 
 void gt_named_set_release(struct gt_named_set *set) {
     gt_free(set->items);
     *set = (struct gt_named_set){0};
+}
+
+struct gt_sample_stats gt_named_stats(const struct gt_named_set *set, const struct gt_named *named) {
+    if (named->first_group == named->end_group)
+        return named->stats;
+    return gt_slice_stats(gt_op_groups_lengths(set->groups, named->first_group, named->end_group));
 }

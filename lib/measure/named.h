@@ -3,28 +3,34 @@
 #define GT_MEASURE_NAMED_H
 
 #include "events/view.h"
+#include "measure/op_groups.h"
 #include "measure/samples.h"
 
 extern const char gt_category_mixed[]; /* "mixed" */
 
 struct gt_named {
-    struct gt_str name;           /* full or simplified, as the options want */
-    gt_strid id;                  /* of that name */
-    gt_strid full_name;           /* string of the store: that of the first op */
-    const char *category;         /* "mixed" where a simplified name stands for several */
-    uint32_t first;               /* position of the first op in view order, or the first row of groups */
-    struct gt_sample_stats stats; /* negative quantiles and deviations: the input does not tell */
+    struct gt_str name;            /* full or simplified, as the options want */
+    gt_strid id;                   /* of that name */
+    gt_strid full_name;            /* string of the store: that of the first op */
+    const char *category;          /* "mixed" where a simplified name stands for several */
+    uint32_t first;                /* position of the first op in view order, or the first row of groups */
+    struct gt_sample_stats stats;  /* negative quantiles and deviations: not known, gt_named_stats may tell */
+    size_t first_group, end_group; /* its run of the set's groups; both 0 in an input that is summed already */
 };
 
 struct gt_named_set {
     struct gt_named *items; /* longest total first, then by name */
     size_t count;
-    int64_t total_count, total_ns; /* over all of them */
+    int64_t total_count, total_ns;     /* over all of them */
+    const struct gt_op_groups *groups; /* the view's */
 };
 
-/* Ops of the view whose kind passes the test or, for an input without ops, its summed rows. */
-enum gt_status gt_named_set_init(struct gt_named_set *set, const struct gt_view *view, bool (*takes)(uint8_t kind),
+/* Kernels of the view, or its other ops; for an input without ops, its summed rows. */
+enum gt_status gt_named_set_init(struct gt_named_set *set, const struct gt_view *view, bool of_kernels,
                                  struct gt_error *err);
 void gt_named_set_release(struct gt_named_set *set);
+
+/* With quantiles and deviation where the input tells. A pass over the lengths of its ops: for those that are shown. */
+struct gt_sample_stats gt_named_stats(const struct gt_named_set *set, const struct gt_named *named);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/num.h"
 #include "measure/calls.h"
 #include "measure/measure.h"
+#include "measure/shared.h"
 
 struct totals {
     size_t ops, kernels, graphs, memory_ops, kernel_names; /* kernels: graphs that were traced whole among them */
@@ -24,33 +25,40 @@ static size_t count_flags(const uint8_t *flags, size_t count) {
     return set;
 }
 
-static enum gt_status count_ops(const struct gt_view *view, struct totals *totals, struct gt_error *err) {
-    size_t name_count = gt_name_count(view), process_count = view->store->processes.count;
+static size_t count_steps(const struct gt_view *view, uint8_t *steps) {
     size_t step_count = view->labels->step_count;
-    uint8_t *names = new_flags(name_count), *processes = new_flags(process_count), *steps = new_flags(step_count);
-    bool ok = names && processes && steps;
-    for (size_t i = 0; i < view->op_count && ok; i++) {
-        bool is_kernel = gt_kind_is_kernel(gt_op_kind(view, i));
-        uint32_t process = gt_op_process(view, i), step = view->labels->op_step[view->row[i]];
-        totals->kernels += is_kernel;
-        totals->graphs += gt_op_kind(view, i) == GT_OP_GRAPH;
-        totals->memory_ops += !is_kernel;
-        if (is_kernel) {
-            names[gt_op_name_id(view, i)] = 1;
-            totals->kernel_ns = gt_ns_add(totals->kernel_ns, gt_op_ns(view, i));
-        }
-        if (process != GT_NO_TRACK)
-            processes[process] = 1;
+    if (view->is_whole)
+        return step_count;
+    for (size_t i = 0; i < view->op_count; i++) {
+        uint32_t step = view->labels->op_step[view->row[i]];
         if (step != GT_NO_ROW)
             steps[step] = 1;
     }
+    return count_flags(steps, step_count);
+}
+
+static enum gt_status count_ops(const struct gt_view *view, struct totals *totals, struct gt_error *err) {
+    const struct gt_op_groups *groups = gt_shared_op_groups(view, err);
+    if (!groups)
+        return err->code;
+    size_t process_count = view->store->processes.count;
+    uint8_t *processes = new_flags(process_count), *steps = new_flags(view->labels->step_count);
+    bool ok = processes && steps;
+    for (size_t i = 0; i < groups->count && ok; i++) {
+        const struct gt_op_group *group = &groups->items[i];
+        bool is_kernel = gt_kind_is_kernel(group->kind);
+        *(is_kernel ? &totals->kernels : &totals->memory_ops) += group->lengths.count;
+        totals->graphs += group->kind == GT_OP_GRAPH ? group->lengths.count : 0;
+        totals->kernel_names += is_kernel && (i == 0 || group->name != groups->items[i - 1].name);
+        if (group->process != GT_NO_TRACK)
+            processes[group->process] = 1;
+    }
     if (ok) {
         totals->ops = view->op_count;
-        totals->kernel_names = count_flags(names, name_count);
+        totals->kernel_ns = gt_ns_of_sum(gt_op_groups_tally(groups, 0, groups->kernel_count).sum);
         totals->processes = count_flags(processes, process_count);
-        totals->steps = view->is_whole ? step_count : count_flags(steps, step_count);
+        totals->steps = count_steps(view, steps);
     }
-    gt_free(names);
     gt_free(processes);
     gt_free(steps);
     return ok ? GT_OK : gt_fail_memory(err);
@@ -80,17 +88,21 @@ static enum gt_status count_groups(const struct gt_view *view, struct totals *to
     return GT_OK;
 }
 
-static void measure_span(const struct gt_view *view, struct totals *totals) {
+static enum gt_status measure_span(const struct gt_view *view, struct totals *totals, struct gt_error *err) {
+    const struct gt_account *accounts = gt_shared_accounts(view, err);
+    if (!accounts)
+        return err->code;
     for (size_t d = 0; d < view->device_count; d++) {
         const struct gt_view_device *device = &view->devices[d];
-        double span = (double)gt_ns_between(device->span_start_ns, device->span_end_ns);
-        double share = span > 0 ? (double)gt_device_busy_ns(view, device) / span : 0;
+        double span = (double)accounts[d].ns[GT_AMOUNT_SPAN];
+        double share = span > 0 ? (double)accounts[d].ns[GT_AMOUNT_BUSY] / span : 0;
         totals->busy_share += share / (double)view->device_count;
         if (d == 0 || device->span_start_ns < totals->first_ns)
             totals->first_ns = device->span_start_ns;
         if (d == 0 || device->span_end_ns > totals->last_ns)
             totals->last_ns = device->span_end_ns;
     }
+    return GT_OK;
 }
 
 enum { NAMED_MODELS = 4 };
@@ -209,7 +221,8 @@ enum gt_status gt_overview_run(const struct gt_view *view, struct gt_section *se
         return status;
     totals.launch_calls = count_flags(marks, view->store->calls.count);
     gt_free(marks);
-    measure_span(view, &totals);
-    add_facts(view, section, &totals);
-    return GT_OK;
+    status = measure_span(view, &totals, err);
+    if (status == GT_OK)
+        add_facts(view, section, &totals);
+    return status;
 }

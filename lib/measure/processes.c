@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "measure/measure.h"
+#include "measure/shared.h"
 
 struct process {
     uint32_t track; /* GT_NO_TRACK: the trace does not tell whose */
@@ -40,6 +41,9 @@ static struct gt_cell name_of(const struct gt_view *view, uint32_t track) {
 }
 
 enum gt_status gt_processes_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    const struct gt_op_groups *groups = gt_shared_op_groups(view, err);
+    if (!groups)
+        return err->code;
     size_t count = view->store->processes.count + 1; /* the last: unknown */
     struct process *processes = gt_alloc_array(count, sizeof *processes);
     if (!processes)
@@ -47,17 +51,17 @@ enum gt_status gt_processes_run(const struct gt_view *view, struct gt_section *s
     for (size_t i = 0; i < count; i++)
         processes[i].track = i + 1 < count ? (uint32_t)i : GT_NO_TRACK;
     __int128 total_ns = 0, kernel_ns = 0;
-    for (size_t i = 0; i < view->op_count; i++) {
-        uint32_t track = gt_op_process(view, i);
-        struct process *process = &processes[track == GT_NO_TRACK ? count - 1 : track];
-        process->ops++;
-        process->total_ns += gt_op_ns(view, i);
-        total_ns += gt_op_ns(view, i);
-        if (!gt_kind_is_kernel(gt_op_kind(view, i)))
+    for (size_t i = 0; i < groups->count; i++) {
+        const struct gt_op_group *group = &groups->items[i];
+        struct process *process = &processes[group->process == GT_NO_TRACK ? count - 1 : group->process];
+        process->ops += group->lengths.count;
+        process->total_ns += group->lengths.sum;
+        total_ns += group->lengths.sum;
+        if (!gt_kind_is_kernel(group->kind))
             continue;
-        process->kernels++;
-        process->kernel_ns += gt_op_ns(view, i);
-        kernel_ns += gt_op_ns(view, i);
+        process->kernels += group->lengths.count;
+        process->kernel_ns += group->lengths.sum;
+        kernel_ns += group->lengths.sum;
     }
     qsort(processes, count, sizeof *processes, by_total);
     struct gt_table *table = gt_section_table(section, "processes", "Processes", columns, GT_ARRAY_COUNT(columns));

@@ -54,10 +54,12 @@ static bool name_ranges(struct gt_range_set *set) {
 struct gathering {
     struct gt_range_set *set;
     const struct gt_labels *labels;
-    uint32_t *head; /* by range row: the nearest of it and its ancestors that is the outermost of its name */
-    uint32_t *knee; /* by range row: the nearest of it and its ancestors that has a range beside it */
-    struct gt_range_use *asides; /* by range row: what must not be passed up; NULL where no range has one beside it */
-    uint8_t *seen_calls;
+    uint32_t *head;       /* by range row: the nearest of it and its ancestors that is the outermost of its name */
+    uint64_t *seen_calls; /* a bit for each call */
+
+    /* NULL where no range has one beside it. By range row: */
+    uint32_t *knee;              /* the nearest of it and its ancestors that has a range beside it */
+    struct gt_range_use *asides; /* what must not be passed up */
 };
 
 static void gathering_release(struct gathering *gathering) {
@@ -77,8 +79,6 @@ static uint32_t above(const struct gathering *gathering, const uint32_t *column,
 static bool find_ways(struct gathering *gathering) {
     const struct gt_labels *labels = gathering->labels;
     const uint32_t *name_of = gathering->set->name_of;
-    size_t range_count = gathering->set->view->store->ranges.count;
-    bool has_knee = false;
     bool *is_open = gt_alloc_array(gathering->set->name_count, sizeof *is_open);
     if (!is_open)
         return false;
@@ -90,24 +90,34 @@ static bool find_ways(struct gathering *gathering) {
                 is_open[name_of[before]] = false;
         bool is_inside = is_open[name_of[range]], is_knee = labels->range_beside[range] != GT_NO_ROW;
         gathering->head[range] = is_inside ? above(gathering, gathering->head, range) : range;
-        gathering->knee[range] = is_knee ? range : above(gathering, gathering->knee, range);
+        if (gathering->knee)
+            gathering->knee[range] = is_knee ? range : above(gathering, gathering->knee, range);
         is_open[name_of[range]] = true;
-        has_knee |= is_knee;
         before = range;
     }
     gt_free(is_open);
-    if (has_knee)
-        gathering->asides = gt_alloc_array(range_count, sizeof *gathering->asides);
-    return !has_knee || gathering->asides;
+    return true;
+}
+
+static bool some_overlap(const struct gt_labels *labels, size_t range_count) {
+    for (size_t range = 0; range < range_count; range++)
+        if (labels->range_beside[range] != GT_NO_ROW)
+            return true;
+    return false;
 }
 
 static bool gathering_init(struct gathering *gathering, struct gt_range_set *set) {
     const struct gt_store *store = set->view->store;
     *gathering = (struct gathering){.set = set, .labels = set->view->labels};
     gathering->head = gt_alloc_array(store->ranges.count, sizeof *gathering->head);
-    gathering->knee = gt_alloc_array(store->ranges.count, sizeof *gathering->knee);
-    gathering->seen_calls = gt_alloc_array(store->calls.count, sizeof *gathering->seen_calls);
-    return gathering->head && gathering->knee && gathering->seen_calls && find_ways(gathering);
+    gathering->seen_calls = gt_alloc_array(store->calls.count / 64 + 1, sizeof *gathering->seen_calls);
+    bool ok = gathering->head && gathering->seen_calls;
+    if (some_overlap(gathering->labels, store->ranges.count)) {
+        gathering->knee = gt_alloc_array(store->ranges.count, sizeof *gathering->knee);
+        gathering->asides = gt_alloc_array(store->ranges.count, sizeof *gathering->asides);
+        ok = ok && gathering->knee && gathering->asides;
+    }
+    return ok && find_ways(gathering);
 }
 
 /* ---- ops ---- */
@@ -123,63 +133,77 @@ static void join_use(struct gt_range_use *use, const struct gt_range_use *more) 
     use->launches += more->launches;
 }
 
-/* Ops of a device come in order of start, so the busy time is what each adds behind the latest end of its name. */
-static void use_name(struct gathering *gathering, uint32_t range, uint32_t position, uint32_t device) {
-    const struct gt_view *view = gathering->set->view;
+static void use_name(struct gathering *gathering, uint32_t range, const struct gt_range_run *run) {
     struct gt_range_name *name = &gathering->set->names[gathering->set->name_of[range]];
-    int64_t start_ns = view->start_ns[position], end_ns = view->end_ns[position];
-    if (name->last_op == position)
+    if (name->last_op == run->first)
         return; /* it has another range of this name */
-    if (name->ops++ == 0 || name->device != device)
-        name->reached_ns = INT64_MIN;
-    name->last_op = position;
-    name->device = device;
-    name->sum_ns = gt_ns_add(name->sum_ns, gt_ns_between(start_ns, end_ns));
-    int64_t from_ns = start_ns > name->reached_ns ? start_ns : name->reached_ns;
-    if (end_ns > from_ns) {
-        name->busy_ns = gt_ns_add(name->busy_ns, gt_ns_between(from_ns, end_ns));
-        name->reached_ns = end_ns;
-    }
+    name->last_op = (uint32_t)run->first;
+    name->ops += run->count;
+    name->sum_ns = gt_ns_add(name->sum_ns, run->sum_ns);
+    gt_range_union_add(&name->busy, gathering->set->view, run);
 }
 
-static void use_ranges(struct gathering *gathering, uint32_t position, uint32_t device) {
+/* How many launch calls of the run's ops are new. */
+static uint32_t count_launches(struct gathering *gathering, const struct gt_range_run *run) {
     const struct gt_view *view = gathering->set->view;
-    const struct gt_labels *labels = gathering->labels;
-    uint32_t op = view->row[position], call = labels->op_call[op], innermost = labels->op_range[op];
-    int64_t reach_ns = gt_labels_op_reach(labels, view->store, op);
-    struct gt_range_use use = {view->start_ns[position], view->end_ns[position], 1, 0};
-    if (call != GT_NO_ROW && !gathering->seen_calls[call])
-        use.launches = gathering->seen_calls[call] = 1;
+    uint32_t launches = 0;
+    for (size_t i = run->first; i < run->first + run->count; i++) {
+        uint32_t call = gathering->labels->op_call[view->row[i]];
+        if (call == GT_NO_ROW)
+            continue;
+        uint64_t *seen = &gathering->seen_calls[call / 64], bit = (uint64_t)1 << call % 64;
+        launches += !(*seen & bit);
+        *seen |= bit;
+    }
+    return launches;
+}
 
-    join_use(&gathering->set->uses[innermost], &use);
-    for (uint32_t head = gathering->head[innermost]; head != GT_NO_ROW; head = above(gathering, gathering->head, head))
-        use_name(gathering, head, position, device);
-    if (!gathering->asides)
-        return;
-    for (uint32_t knee = gathering->knee[innermost]; knee != GT_NO_ROW; knee = above(gathering, gathering->knee, knee))
-        for (uint32_t range = gt_labels_next_range(labels, view->store, knee, reach_ns);
-             range != labels->range_parent[knee]; range = gt_labels_next_range(labels, view->store, range, reach_ns)) {
-            join_use(&gathering->asides[range], &use);
-            use_name(gathering, range, position, device);
+/* The ranges of an op that are no ancestors of its innermost one. */
+static void use_asides(struct gathering *gathering, const struct gt_range_run *op, const struct gt_range_use *use) {
+    const struct gt_store *store = gathering->set->view->store;
+    const struct gt_labels *labels = gathering->labels;
+    int64_t reach_ns = gt_labels_op_reach(labels, store, gathering->set->view->row[op->first]);
+    for (uint32_t knee = gathering->knee[op->range]; knee != GT_NO_ROW; knee = above(gathering, gathering->knee, knee))
+        for (uint32_t range = gt_labels_next_range(labels, store, knee, reach_ns); range != labels->range_parent[knee];
+             range = gt_labels_next_range(labels, store, range, reach_ns)) {
+            join_use(&gathering->asides[range], use);
+            use_name(gathering, range, op);
         }
 }
 
+static void use_ranges(struct gathering *gathering, const struct gt_range_run *run) {
+    struct gt_range_set *set = gathering->set;
+    struct gt_range_use use = {run->start_ns, run->end_ns, (uint32_t)run->count, count_launches(gathering, run)};
+    struct gt_range_name *innermost = &set->names[set->name_of[run->range]];
+    innermost->exclusive_ns = gt_ns_add(innermost->exclusive_ns, run->sum_ns);
+    join_use(&set->uses[run->range], &use);
+    for (uint32_t head = gathering->head[run->range]; head != GT_NO_ROW; head = above(gathering, gathering->head, head))
+        use_name(gathering, head, run);
+    if (gathering->asides)
+        use_asides(gathering, run, &use);
+}
+
+/* Where threads take turns, ranges of one are far apart in the store: what is asked for ahead is there in time. */
+enum { AHEAD = 32 };
+
+static const struct gt_range_use *use_ahead(const struct gt_range_set *set, size_t position) {
+    if (position + AHEAD >= set->view->op_count)
+        return set->uses;
+    uint32_t range = set->view->labels->op_range[set->view->row[position + AHEAD]];
+    return range == GT_NO_ROW ? set->uses : &set->uses[range];
+}
+
+/* Where ranges overlap, two ops with one innermost range may have different ones beside it. */
 static void use_ops(struct gathering *gathering) {
     struct gt_range_set *set = gathering->set;
-    const struct gt_view *view = set->view;
-    for (uint32_t d = 0; d < view->device_count; d++) {
-        const struct gt_view_device *device = &view->devices[d];
-        for (size_t i = device->first; i < device->first + device->count; i++) {
-            uint32_t innermost = view->labels->op_range[view->row[i]];
-            int64_t op_ns = gt_op_ns(view, i);
-            set->total_ns = gt_ns_add(set->total_ns, op_ns);
-            if (innermost == GT_NO_ROW)
-                continue;
-            struct gt_range_name *name = &set->names[set->name_of[innermost]];
-            set->covered_ns = gt_ns_add(set->covered_ns, op_ns);
-            name->exclusive_ns = gt_ns_add(name->exclusive_ns, op_ns);
-            use_ranges(gathering, (uint32_t)i, d);
-        }
+    struct gt_range_run run = {0};
+    while (gt_range_run_next(&run, set->view, gathering->asides ? 1 : SIZE_MAX)) {
+        set->total_ns = gt_ns_add(set->total_ns, run.sum_ns);
+        __builtin_prefetch(use_ahead(set, run.first + run.count));
+        if (run.range == GT_NO_ROW)
+            continue;
+        set->covered_ns = gt_ns_add(set->covered_ns, run.sum_ns);
+        use_ranges(gathering, &run);
     }
 }
 
@@ -189,6 +213,8 @@ static void pass_up(struct gathering *gathering) {
     struct gt_range_use *uses = gathering->set->uses;
     for (size_t i = labels->range_order_count; i-- > 0;) {
         uint32_t range = labels->range_order[i], parent = labels->range_parent[range];
+        if (i >= AHEAD)
+            __builtin_prefetch(&uses[labels->range_order[i - AHEAD]]);
         if (parent != GT_NO_ROW)
             join_use(&uses[parent], &uses[range]);
         if (gathering->asides)

@@ -2,7 +2,7 @@
 #ifndef GT_MEASURE_RANGE_SET_H
 #define GT_MEASURE_RANGE_SET_H
 
-#include "events/view.h"
+#include "measure/range_run.h"
 #include "report/report.h"
 
 /* What one range launched. */
@@ -18,14 +18,12 @@ struct gt_range_name {
     bool is_step;           /* one of them is a step, whose name has its number */
     size_t ops, launches;   /* launches: of each instance, summed */
     int64_t sum_ns;         /* of op time */
-    int64_t busy_ns;        /* union of op time of each device, summed */
-    int64_t exclusive_ns;   /* of the ops whose innermost range has this name */
-    int64_t projected_ns;   /* last end - first start of each instance, summed */
-    int64_t range_ns;       /* length of each instance, summed */
-    uint64_t levels;        /* of the instances with ops, summed */
-
-    uint32_t last_op, device; /* while ops are added: the op added last, the device of reached_ns */
-    int64_t reached_ns;
+    struct gt_range_union busy;
+    int64_t exclusive_ns; /* of the ops whose innermost range has this name */
+    int64_t projected_ns; /* last end - first start of each instance, summed */
+    int64_t range_ns;     /* length of each instance, summed */
+    uint64_t levels;      /* of the instances with ops, summed */
+    uint32_t last_op;     /* while ops are added: the first of those added last */
 };
 
 struct gt_range_set {

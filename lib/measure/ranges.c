@@ -33,8 +33,8 @@ static const struct gt_report_column columns[] = {
 static int by_busy(const void *a, const void *b) {
     const struct gt_range_name *x = *(const struct gt_range_name *const *)a;
     const struct gt_range_name *y = *(const struct gt_range_name *const *)b;
-    if (x->busy_ns != y->busy_ns)
-        return x->busy_ns < y->busy_ns ? 1 : -1;
+    if (x->busy.busy_ns != y->busy.busy_ns)
+        return x->busy.busy_ns < y->busy.busy_ns ? 1 : -1;
     int order = gt_str_cmp(x->name, y->name);
     return order ? order : gt_str_cmp(x->domain, y->domain);
 }
@@ -65,7 +65,7 @@ static void add_row(struct gt_table *table, const struct gt_range_set *set, cons
     *cell++ = gt_cell_text(name->domain);
     *cell++ = gt_cell_count(name->instances);
     *cell++ = gt_cell_count(name->ops);
-    *cell++ = gt_cell_int(name->busy_ns);
+    *cell++ = gt_cell_int(name->busy.busy_ns);
     *cell++ = gt_cell_int(name->sum_ns);
     *cell++ = gt_cell_int(name->projected_ns);
     *cell++ = gt_cell_int(name->range_ns);

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/quantile.h"
 #include "measure/measure.h"
 
 bool gt_samples_init(struct gt_samples *samples, size_t set_count) {
@@ -28,14 +27,13 @@ bool gt_samples_place(struct gt_samples *samples) {
     return samples->values != NULL;
 }
 
-struct gt_sample_stats gt_samples_stats(const struct gt_samples *samples, size_t set) {
+struct gt_sample_stats gt_slice_stats(struct gt_slice slice) {
     struct gt_moments moments = {0};
-    for (size_t i = samples->bounds[set]; i < samples->bounds[set + 1]; i++)
-        gt_moments_add(&moments, samples->values[i]);
+    for (size_t i = 0; i < slice.count; i++)
+        gt_moments_add(&moments, slice.samples[i]);
     if (moments.count == 0)
         return (struct gt_sample_stats){0};
     double quantiles[3];
-    struct gt_slice slice = {samples->values + samples->bounds[set], moments.count};
     gt_quantiles(&slice, 1, (const double[]){0.5, 0.9, 0.99}, GT_ARRAY_COUNT(quantiles), quantiles);
     return (struct gt_sample_stats){
         .count = moments.count,
@@ -50,8 +48,17 @@ struct gt_sample_stats gt_samples_stats(const struct gt_samples *samples, size_t
     };
 }
 
+static struct gt_slice slice_of(const struct gt_samples *samples, size_t set) {
+    return (struct gt_slice){samples->values + samples->bounds[set], gt_samples_size(samples, set)};
+}
+
+struct gt_sample_stats gt_samples_stats(const struct gt_samples *samples, size_t set) {
+    return gt_slice_stats(slice_of(samples, set));
+}
+
 double gt_samples_quantile(const struct gt_samples *samples, size_t set, double q) {
-    return gt_quantile(samples->values + samples->bounds[set], gt_samples_size(samples, set), q);
+    struct gt_slice slice = slice_of(samples, set);
+    return gt_quantile(slice.samples, slice.count, q);
 }
 
 int64_t gt_samples_max(const struct gt_samples *samples, size_t set) {

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/quantile.h"
+
 struct gt_samples {
     size_t set_count;
     size_t *bounds;  /* set_count + 2; once filled, set i has the values from bounds[i] to bounds[i + 1] */
@@ -37,7 +39,9 @@ static inline size_t gt_samples_size(const struct gt_samples *samples, size_t se
     return samples->bounds[set + 1] - samples->bounds[set];
 }
 
-/* Exact. All zero for an empty one. */
+/* Exact; all zero for no value. */
+struct gt_sample_stats gt_slice_stats(struct gt_slice slice);
+/* The same of a set. */
 struct gt_sample_stats gt_samples_stats(const struct gt_samples *samples, size_t set);
 double gt_samples_quantile(const struct gt_samples *samples, size_t set, double q);
 int64_t gt_samples_max(const struct gt_samples *samples, size_t set); /* of a set that is not empty */

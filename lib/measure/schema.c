@@ -40,11 +40,16 @@ struct window {
 };
 
 static void widen(struct window *window, int64_t start_ns, int64_t end_ns) {
-    if (window->rows == 0 || start_ns < window->start_ns)
-        window->start_ns = start_ns;
-    if (window->rows == 0 || end_ns > window->end_ns)
-        window->end_ns = end_ns;
-    window->rows++;
+    bool is_first = window->rows++ == 0;
+    window->start_ns = is_first || start_ns < window->start_ns ? start_ns : window->start_ns;
+    window->end_ns = is_first || end_ns > window->end_ns ? end_ns : window->end_ns;
+}
+
+static struct window window_of(const int64_t *start_ns, const int64_t *end_ns, size_t count) {
+    struct window window = {0};
+    for (size_t i = 0; i < count; i++)
+        widen(&window, start_ns[i], end_ns[i]);
+    return window;
 }
 
 /* What a store keeps, by the role of the table it comes from. Calls and ranges of databases may come from several. */
@@ -70,16 +75,11 @@ static void measure_windows(const struct gt_store *store, struct window windows[
         [GT_OP_KERNEL] = KERNELS, [GT_OP_MEMCPY] = COPIES, [GT_OP_MEMSET] = SETS, [GT_OP_GRAPH] = GRAPHS};
     for (size_t i = 0; i < store->ops.count; i++)
         widen(&windows[kinds[store->ops.kind[i]]], store->ops.start_ns[i], store->ops.end_ns[i]);
-    for (size_t i = 0; i < store->calls.count; i++)
-        widen(&windows[CALLS], store->calls.start_ns[i], store->calls.end_ns[i]);
-    for (size_t i = 0; i < store->ranges.count; i++)
-        widen(&windows[RANGES], store->ranges.start_ns[i], store->ranges.end_ns[i]);
-    for (size_t i = 0; i < store->cpu_ops.count; i++)
-        widen(&windows[CPU_OPS], store->cpu_ops.start_ns[i], store->cpu_ops.end_ns[i]);
-    for (size_t i = 0; i < store->overheads.count; i++)
-        widen(&windows[OVERHEADS], store->overheads.start_ns[i], store->overheads.end_ns[i]);
-    for (size_t i = 0; i < store->driver_work.count; i++)
-        widen(&windows[DRIVER_WORK], store->driver_work.start_ns[i], store->driver_work.end_ns[i]);
+    windows[CALLS] = window_of(store->calls.start_ns, store->calls.end_ns, store->calls.count);
+    windows[RANGES] = window_of(store->ranges.start_ns, store->ranges.end_ns, store->ranges.count);
+    windows[CPU_OPS] = window_of(store->cpu_ops.start_ns, store->cpu_ops.end_ns, store->cpu_ops.count);
+    windows[OVERHEADS] = window_of(store->overheads.start_ns, store->overheads.end_ns, store->overheads.count);
+    windows[DRIVER_WORK] = window_of(store->driver_work.start_ns, store->driver_work.end_ns, store->driver_work.count);
     windows[SUMS].rows = store->groups.count;
 }
 

@@ -18,9 +18,10 @@ WRAP(range_set)
 WRAP(step_set)
 WRAP(phase_set)
 WRAP(launch_rates)
+WRAP(op_groups)
 
 static enum gt_status kernels_init(void *what, const struct gt_view *view, struct gt_error *err) {
-    return gt_named_set_init(what, view, gt_kind_is_kernel, err);
+    return gt_named_set_init(what, view, true, err);
 }
 
 static void kernels_release(void *what) {
@@ -53,6 +54,7 @@ static const struct gt_sharing sharings[GT_SHARED_COUNT] = {
     [GT_SHARED_STEPS] = {sizeof(struct gt_step_set), step_set_init, step_set_release},
     [GT_SHARED_PHASES] = {sizeof(struct gt_phase_set), phase_set_init, phase_set_release},
     [GT_SHARED_RATES] = {sizeof(struct gt_launch_rates), launch_rates_init, launch_rates_release},
+    [GT_SHARED_OP_GROUPS] = {sizeof(struct gt_op_groups), op_groups_init, op_groups_release},
 };
 
 static const void *share(const struct gt_view *view, enum gt_shared_kind kind, struct gt_error *err) {
@@ -90,4 +92,8 @@ const struct gt_phase_set *gt_shared_phases(const struct gt_view *view, struct g
 
 const struct gt_launch_rates *gt_shared_rates(const struct gt_view *view, struct gt_error *err) {
     return share(view, GT_SHARED_RATES, err);
+}
+
+const struct gt_op_groups *gt_shared_op_groups(const struct gt_view *view, struct gt_error *err) {
+    return share(view, GT_SHARED_OP_GROUPS, err);
 }

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "measure/measure.h"
+#include "measure/shared.h"
 
 enum {
     FEWEST_STEPS = 3, /* two say nothing about the next */
@@ -39,7 +40,7 @@ static void moments_add(struct moments *moments, double sum_ns) {
 static size_t count_steps(const struct gt_view *view, uint8_t *has_ops) {
     size_t count = 0;
     for (size_t i = 0; i < view->op_count; i++) {
-        uint32_t step = view->labels->op_step[view->row[i]];
+        uint32_t step = view->labels->op_step[view->is_whole ? i : view->row[i]]; /* in the order of the file if all */
         if (step != GT_NO_ROW && !has_ops[step]) {
             has_ops[step] = 1;
             count++;
@@ -170,13 +171,46 @@ void gt_spread_add(struct gt_section *section, const char *table, struct gt_str 
 
 /* ---- kernels, memory operations, categories ---- */
 
-/* Sets of names: kernels first, memory operations behind them. */
+/* Sets by name: those of kernels, behind them those of memory operations. */
+struct names {
+    const struct gt_view *view;
+    size_t count;
+    gt_strid *ids;     /* by set */
+    uint32_t *sets[2]; /* of kernels, of others: by name id */
+    size_t kernel_count;
+};
+
+static bool names_init(struct names *names, const struct gt_view *view, const struct gt_op_groups *groups) {
+    *names = (struct names){.view = view};
+    names->ids = gt_alloc_array(groups->count, sizeof *names->ids);
+    for (size_t k = 0; k < 2; k++)
+        names->sets[k] = gt_alloc_array(gt_name_count(view), sizeof *names->sets[k]);
+    if (!names->ids || !names->sets[0] || !names->sets[1])
+        return false;
+    for (size_t i = 0; i < groups->count; i++) {
+        gt_strid id = groups->items[i].name;
+        if (i == 0 || i == groups->kernel_count || id != groups->items[i - 1].name) {
+            names->sets[i >= groups->kernel_count][id] = (uint32_t)names->count;
+            names->ids[names->count++] = id;
+            names->kernel_count += i < groups->kernel_count;
+        }
+    }
+    return true;
+}
+
+static void names_release(struct names *names) {
+    gt_free(names->ids);
+    gt_free(names->sets[0]);
+    gt_free(names->sets[1]);
+}
+
 static struct gt_spread_item name_item(const void *context, size_t index) {
-    const struct gt_view *view = context;
-    size_t first = gt_kind_is_kernel(gt_op_kind(view, index)) ? 0 : gt_name_count(view);
-    return (struct gt_spread_item){.step = view->labels->op_step[view->row[index]],
-                                   .set = first + gt_op_name_id(view, index),
-                                   .ns = gt_op_ns(view, index)};
+    const struct names *names = context;
+    const struct gt_view *view = names->view;
+    return (struct gt_spread_item){
+        .step = view->labels->op_step[view->row[index]],
+        .set = names->sets[!gt_kind_is_kernel(gt_op_kind(view, index))][gt_op_name_id(view, index)],
+        .ns = gt_op_ns(view, index)};
 }
 
 static struct gt_spread_item category_item(const void *context, size_t index) {
@@ -186,21 +220,27 @@ static struct gt_spread_item category_item(const void *context, size_t index) {
 }
 
 enum gt_status gt_spread_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    size_t name_count = gt_name_count(view), category_count = view->labels->category_count, steps = 0;
-    struct gt_spread_source names = {view->op_count, 2 * name_count, name_item, view};
-    struct gt_spread_source categories = {view->op_count, category_count, category_item, view};
-    double *stddev_ns = gt_alloc_array(names.set_count + category_count, sizeof *stddev_ns);
-    bool ok = stddev_ns && gt_spread_measure(view, &names, stddev_ns, &steps) &&
-              gt_spread_measure(view, &categories, stddev_ns + names.set_count, &steps);
-    for (size_t set = 0; set < names.set_count && ok && steps; set++)
+    const struct gt_op_groups *groups = gt_shared_op_groups(view, err);
+    if (!groups)
+        return err->code;
+    size_t category_count = view->labels->category_count, steps = 0;
+    struct names names;
+    double *stddev_ns = gt_alloc_array(groups->count + category_count, sizeof *stddev_ns);
+    double *of_categories_ns = stddev_ns + groups->count;
+    struct gt_spread_source of_categories = {view->op_count, category_count, category_item, view};
+    bool ok = names_init(&names, view, groups) && stddev_ns;
+    struct gt_spread_source of_names = {view->op_count, names.count, name_item, &names};
+    ok = ok && gt_spread_measure(view, &of_names, stddev_ns, &steps) &&
+         gt_spread_measure(view, &of_categories, of_categories_ns, &steps);
+    for (size_t set = 0; set < names.count && ok && steps; set++)
         if (!isnan(stddev_ns[set]))
-            gt_spread_add(section, set < name_count ? "kernels" : "memory",
-                          gt_name_text(view, (gt_strid)(set < name_count ? set : set - name_count)), steps,
-                          stddev_ns[set]);
+            gt_spread_add(section, set < names.kernel_count ? "kernels" : "memory", gt_name_text(view, names.ids[set]),
+                          steps, stddev_ns[set]);
     for (size_t i = 0; i < category_count && ok && steps; i++)
-        if (!isnan(stddev_ns[names.set_count + i]))
+        if (!isnan(of_categories_ns[i]))
             gt_spread_add(section, "categories", gt_str_of(view->labels->categories[i].key), steps,
-                          stddev_ns[names.set_count + i]);
+                          of_categories_ns[i]);
+    names_release(&names);
     gt_free(stddev_ns);
     return ok ? GT_OK : gt_fail_memory(err);
 }

@@ -6,14 +6,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/interval.h"
 #include "report/timeline.h"
+
+struct gt_span {
+    int64_t start_ns, end_ns;
+    uint8_t category;
+};
 
 /* Spans by number. Those of a row have numbers in a run, in order of start. */
 struct gt_spans {
     void *data;
-    struct gt_interval (*interval)(const void *data, size_t index);
-    uint8_t (*category)(const void *data, size_t index);
+    void (*read)(const void *data, size_t first, size_t count, struct gt_span *out); /* a run of them */
     uint32_t (*name)(void *data, size_t index); /* asked of the span that stands for an item */
     int64_t zero_ns;                            /* no span starts before it; items count from it */
 };

@@ -38,32 +38,27 @@ static size_t rows_for(size_t item_count, size_t most) {
 
 /* ---- spans: ops, gaps and ranges by number ---- */
 
-static struct gt_interval op_interval(const void *data, size_t index) {
+static void read_ops(const void *data, size_t first, size_t count, struct gt_span *out) {
     const struct gt_view *view = ((const struct drawing *)data)->view;
-    uint32_t position = view->lane_order[index];
-    return (struct gt_interval){view->start_ns[position], view->end_ns[position]};
-}
-
-static uint8_t op_category(const void *data, size_t index) {
-    const struct gt_view *view = ((const struct drawing *)data)->view;
-    return view->category[view->lane_order[index]];
+    for (size_t i = 0; i < count; i++) {
+        uint32_t position = view->lane_order[first + i];
+        out[i] = (struct gt_span){view->start_ns[position], view->end_ns[position], view->category[position]};
+    }
 }
 
 static uint32_t op_name(void *data, size_t index) {
     struct drawing *drawing = data;
     const struct gt_view *view = drawing->view;
-    gt_strid name = gt_op_name_id(view, view->lane_order[index]);
+    uint32_t position = view->lane_order[index];
+    gt_strid name = gt_op_name_id(view, position);
     return gt_timeline_names_add(&drawing->names, GT_TIMELINE_OPS, name, gt_name_text(view, name),
-                                 view->labels->categories[op_category(data, index)].key);
+                                 view->labels->categories[view->category[position]].key);
 }
 
-static struct gt_interval gap_interval(const void *data, size_t index) {
-    const struct gt_idle_gap *gap = &((const struct drawing *)data)->idle->gaps[index];
-    return (struct gt_interval){gap->start_ns, gap->end_ns};
-}
-
-static uint8_t gap_category(const void *data, size_t index) {
-    return ((const struct drawing *)data)->idle->gaps[index].cause;
+static void read_gaps(const void *data, size_t first, size_t count, struct gt_span *out) {
+    const struct gt_idle_gap *gaps = ((const struct drawing *)data)->idle->gaps + first;
+    for (size_t i = 0; i < count; i++)
+        out[i] = (struct gt_span){gaps[i].start_ns, gaps[i].end_ns, gaps[i].cause};
 }
 
 static uint32_t gap_name(void *data, size_t index) {
@@ -72,13 +67,8 @@ static uint32_t gap_name(void *data, size_t index) {
     return gt_timeline_names_add(&drawing->names, GT_TIMELINE_GAPS, cause, gt_str_of(gt_idle_cause_names[cause]), NULL);
 }
 
-static struct gt_interval range_interval(const void *data, size_t index) {
-    return gt_timeline_ranges_interval(&((const struct drawing *)data)->ranges, index);
-}
-
-static uint8_t range_category(const void *data, size_t index) {
-    (void)data, (void)index;
-    return 0;
+static void read_ranges(const void *data, size_t first, size_t count, struct gt_span *out) {
+    gt_timeline_ranges_read(&((const struct drawing *)data)->ranges, first, count, out);
 }
 
 static uint32_t range_name(void *data, size_t index) {
@@ -171,7 +161,7 @@ static void add_lane(struct drawing *drawing, const struct gt_view_lane *lane) {
 
 static bool draw_ops(struct drawing *drawing) {
     const struct gt_view *view = drawing->view;
-    const struct gt_spans spans = {drawing, op_interval, op_category, op_name, view->store->origin_ns};
+    const struct gt_spans spans = {drawing, read_ops, op_name, view->store->origin_ns};
     size_t most = share_of(drawing, OP_ITEMS), first_row = drawing->timeline->row_count;
     struct lane_busy *lanes = gt_alloc_array(view->lane_count, sizeof *lanes);
     if (!lanes)
@@ -189,7 +179,7 @@ static bool draw_ops(struct drawing *drawing) {
 static enum gt_status draw_gaps(struct drawing *drawing, struct gt_error *err) {
     const struct gt_view *view = drawing->view;
     struct gt_timeline *timeline = drawing->timeline;
-    const struct gt_spans spans = {drawing, gap_interval, gap_category, gap_name, view->store->origin_ns};
+    const struct gt_spans spans = {drawing, read_gaps, gap_name, view->store->origin_ns};
     size_t most = share_of(drawing, GAP_ITEMS), first_row = timeline->row_count;
     drawing->idle = gt_shared_idle(view, err);
     if (!drawing->idle)
@@ -226,8 +216,7 @@ static void add_range_row(struct drawing *drawing, const struct gt_timeline_rang
 }
 
 static bool draw_ranges(struct drawing *drawing) {
-    const struct gt_spans spans = {drawing, range_interval, range_category, range_name,
-                                   drawing->view->store->origin_ns};
+    const struct gt_spans spans = {drawing, read_ranges, range_name, drawing->view->store->origin_ns};
     for (size_t i = 0; i < drawing->ranges.row_count; i++)
         add_range_row(drawing, &drawing->ranges.rows[i]);
     drawing->timeline->rows_left_out[GT_TIMELINE_RANGES] = drawing->ranges.rows_left_out;

@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/radix.h"
 #include "measure/measure.h"
 #include "measure/range_projected.h"
 #include "measure/shared.h"
@@ -56,68 +57,147 @@ static void name_place(const struct gt_view *view, struct gt_timeline_range_row 
     row->tid = row->is_stream ? GT_TIMELINE_UNTOLD : untold_if_null(gt_cell_tid(store, row->track));
 }
 
-struct gt_interval gt_timeline_ranges_interval(const struct gt_timeline_ranges *ranges, size_t span) {
-    return interval_of(ranges, ranges->spans[span].value);
+void gt_timeline_ranges_read(const struct gt_timeline_ranges *ranges, size_t first, size_t count, struct gt_span *out) {
+    for (size_t i = 0; i < count; i++) {
+        struct gt_interval span = interval_of(ranges, ranges->spans[first + i]);
+        out[i] = (struct gt_span){span.start_ns, span.end_ns, 0};
+    }
 }
 
 gt_strid gt_timeline_ranges_name(const struct gt_timeline_ranges *ranges, size_t span) {
     const struct gt_store *store = ranges->view->store;
-    uint32_t row = ranges->spans[span].value;
+    uint32_t row = ranges->spans[span];
     return ranges->is_projected ? store->projections.name[row] : store->ranges.name[row];
 }
 
 /* ---- rows ---- */
 
-/* Makes a row for every place that has ranges; keys of the spans become row numbers. */
-static bool find_rows(struct gt_timeline_ranges *ranges) {
-    struct gt_map ids = {0};
-    size_t capacity = 0;
-    bool ok = true;
-    for (size_t i = 0; i < ranges->span_count && ok; i++) {
-        struct gt_timeline_range_row place = place_of(ranges, ranges->spans[i].value);
-        uint32_t next = (uint32_t)ranges->row_count;
-        uint32_t row = gt_map_put_if_new(&ids, (uint64_t)place.is_stream << 32 | place.track, place.level, next);
-        if (row == next && ranges->row_count == capacity) {
-            capacity = capacity ? capacity * 2 : 64;
-            void *grown = gt_realloc(ranges->rows, capacity * sizeof *ranges->rows);
-            ranges->rows = grown ? grown : ranges->rows;
-            ok = grown != NULL;
-        }
-        ok = ok && !ids.failed;
-        if (ok && row == next) {
-            name_place(ranges->view, &place);
-            ranges->rows[ranges->row_count++] = place;
-        }
-        ranges->spans[i].key = row;
+/* Sorting spans into rows: rows of the store are walked in order, once to count and once to place them. */
+struct sorting {
+    struct gt_timeline_ranges *ranges;
+    struct gt_map ids; /* of places */
+    size_t row_capacity;
+    uint32_t *row_of; /* by row of the store: its row of the timeline; GT_NO_ROW where it is not drawn */
+};
+
+static struct gt_timeline_range_row *find_row(struct sorting *sorting, uint32_t source) {
+    struct gt_timeline_ranges *ranges = sorting->ranges;
+    struct gt_timeline_range_row place = place_of(ranges, source);
+    uint32_t next = (uint32_t)ranges->row_count;
+    uint32_t row = gt_map_put_if_new(&sorting->ids, (uint64_t)place.is_stream << 32 | place.track, place.level, next);
+    if (sorting->ids.failed)
+        return NULL;
+    if (row != next)
+        return &ranges->rows[row];
+    if (ranges->row_count == sorting->row_capacity) {
+        size_t larger = sorting->row_capacity ? sorting->row_capacity * 2 : 64;
+        void *grown = gt_realloc(ranges->rows, larger * sizeof *ranges->rows);
+        if (!grown)
+            return NULL;
+        ranges->rows = grown;
+        sorting->row_capacity = larger;
     }
-    gt_map_release(&ids);
+    name_place(ranges->view, &place);
+    ranges->rows[ranges->row_count++] = place;
+    return &ranges->rows[row];
+}
+
+static bool is_behind(struct gt_interval span, struct gt_interval previous) {
+    return span.start_ns != previous.start_ns ? span.start_ns > previous.start_ns : span.end_ns <= previous.end_ns;
+}
+
+static bool count_spans(struct sorting *sorting) {
+    struct gt_timeline_ranges *ranges = sorting->ranges;
+    for (uint32_t source = 0; source < source_count(ranges); source++) {
+        sorting->row_of[source] = GT_NO_ROW;
+        if (!is_drawn(ranges, source))
+            continue;
+        struct gt_timeline_range_row *row = find_row(sorting, source);
+        if (!row)
+            return false;
+        struct gt_interval span = interval_of(ranges, source);
+        row->is_unsorted |= row->spans.count && !is_behind(span, row->previous);
+        row->previous = span;
+        row->spans.count++;
+        sorting->row_of[source] = (uint32_t)(row - ranges->rows);
+    }
+    return true;
+}
+
+static bool place_spans(struct sorting *sorting) {
+    struct gt_timeline_ranges *ranges = sorting->ranges;
+    size_t span_count = 0;
+    for (size_t r = 0; r < ranges->row_count; r++) {
+        ranges->rows[r].spans.first = span_count;
+        span_count += ranges->rows[r].spans.count;
+        ranges->rows[r].spans.count = 0;
+    }
+    ranges->spans = gt_alloc(span_count * sizeof *ranges->spans);
+    for (uint32_t source = 0; source < source_count(ranges) && ranges->spans; source++)
+        if (sorting->row_of[source] != GT_NO_ROW) {
+            struct gt_span_row *row = &ranges->rows[sorting->row_of[source]].spans;
+            ranges->spans[row->first + row->count++] = source;
+        }
+    return ranges->spans != NULL;
+}
+
+/* By start, longer first, place in the file: one stable sort for each, the last key first. */
+static bool sort_row(struct gt_timeline_ranges *ranges, struct gt_span_row row) {
+    uint32_t *spans = ranges->spans + row.first;
+    struct gt_radix_item *items = gt_alloc_array(row.count, sizeof *items);
+    for (size_t i = 0; i < row.count && items; i++) {
+        struct gt_interval span = interval_of(ranges, spans[i]);
+        items[i] = (struct gt_radix_item){~gt_radix_key(gt_ns_between(span.start_ns, span.end_ns)), spans[i]};
+    }
+    bool ok = items && gt_radix_sort(items, row.count);
+    for (size_t i = 0; i < row.count && ok; i++)
+        items[i].key = gt_radix_key(interval_of(ranges, items[i].value).start_ns);
+    ok = ok && gt_radix_sort(items, row.count);
+    for (size_t i = 0; i < row.count && ok; i++)
+        spans[i] = items[i].value;
+    gt_free(items);
     return ok;
 }
 
-/* Spans are in order of rows now. */
-static void measure_rows(struct gt_timeline_ranges *ranges) {
-    for (size_t i = 0; i < ranges->span_count;) {
-        struct gt_timeline_range_row *row = &ranges->rows[ranges->spans[i].key];
-        int64_t reached_ns = INT64_MIN;
-        row->spans.first = i;
-        for (; i < ranges->span_count && &ranges->rows[ranges->spans[i].key] == row; i++) {
-            struct gt_interval span = gt_timeline_ranges_interval(ranges, i);
-            int64_t from_ns = span.start_ns > reached_ns ? span.start_ns : reached_ns;
-            if (span.end_ns > from_ns)
-                row->busy_ns = gt_ns_add(row->busy_ns, gt_ns_between(from_ns, span.end_ns));
-            reached_ns = span.end_ns > reached_ns ? span.end_ns : reached_ns;
-        }
-        row->spans.count = i - row->spans.first;
+/* Programs mostly put their ranges onto the GPU in the order in which they write them down. */
+static bool sort_spans(struct gt_timeline_ranges *ranges) {
+    struct sorting sorting = {.ranges = ranges};
+    sorting.row_of = gt_alloc(source_count(ranges) * sizeof *sorting.row_of);
+    bool ok = sorting.row_of && count_spans(&sorting) && place_spans(&sorting);
+    gt_map_release(&sorting.ids);
+    gt_free(sorting.row_of);
+    for (size_t r = 0; r < ranges->row_count && ok; r++)
+        if (ranges->rows[r].is_unsorted)
+            ok = sort_row(ranges, ranges->rows[r].spans);
+    return ok;
+}
+
+static void measure_row(const struct gt_timeline_ranges *ranges, struct gt_timeline_range_row *row) {
+    int64_t reached_ns = INT64_MIN;
+    for (size_t i = row->spans.first; i < row->spans.first + row->spans.count; i++) {
+        struct gt_interval span = interval_of(ranges, ranges->spans[i]);
+        int64_t from_ns = span.start_ns > reached_ns ? span.start_ns : reached_ns;
+        if (span.end_ns > from_ns)
+            row->busy_ns = gt_ns_add(row->busy_ns, gt_ns_between(from_ns, span.end_ns));
+        reached_ns = span.end_ns > reached_ns ? span.end_ns : reached_ns;
     }
 }
 
-static int by_busy(const void *a, const void *b) {
+/* Between rows like each other, the one that begins first. */
+static int by_busy(const void *a, const void *b, void *context) {
     const struct gt_timeline_range_row *x = a, *y = b;
+    const struct gt_timeline_ranges *ranges = context;
     if (x->busy_ns != y->busy_ns)
         return x->busy_ns > y->busy_ns ? -1 : 1;
     if (x->level != y->level)
         return x->level < y->level ? -1 : 1;
-    return (x->spans.first > y->spans.first) - (x->spans.first < y->spans.first);
+    uint32_t x_source = ranges->spans[x->spans.first], y_source = ranges->spans[y->spans.first];
+    struct gt_interval x_span = interval_of(ranges, x_source), y_span = interval_of(ranges, y_source);
+    if (x_span.start_ns != y_span.start_ns)
+        return x_span.start_ns < y_span.start_ns ? -1 : 1;
+    if (x_span.end_ns != y_span.end_ns)
+        return x_span.end_ns > y_span.end_ns ? -1 : 1;
+    return (x_source > y_source) - (x_source < y_source);
 }
 
 static int by_place(const void *a, const void *b) {
@@ -135,28 +215,14 @@ static int by_place(const void *a, const void *b) {
 
 static void keep_rows(struct gt_timeline_ranges *ranges, size_t most) {
     if (ranges->row_count > most) {
-        qsort(ranges->rows, ranges->row_count, sizeof *ranges->rows, by_busy);
+        for (size_t r = 0; r < ranges->row_count; r++)
+            measure_row(ranges, &ranges->rows[r]);
+        qsort_r(ranges->rows, ranges->row_count, sizeof *ranges->rows, by_busy, ranges);
         ranges->rows_left_out = ranges->row_count - most;
         ranges->row_count = most;
     }
     if (ranges->row_count)
         qsort(ranges->rows, ranges->row_count, sizeof *ranges->rows, by_place);
-}
-
-/* By row, start, longer first, place in the file: one stable sort for each, the last key first. */
-static bool sort_spans(struct gt_timeline_ranges *ranges) {
-    struct gt_radix_item *spans = ranges->spans;
-    for (uint32_t row = 0; row < source_count(ranges); row++)
-        if (is_drawn(ranges, row)) {
-            struct gt_interval span = interval_of(ranges, row);
-            spans[ranges->span_count++] =
-                (struct gt_radix_item){~gt_radix_key(gt_ns_between(span.start_ns, span.end_ns)), row};
-        }
-    if (!gt_radix_sort(spans, ranges->span_count))
-        return false;
-    for (size_t i = 0; i < ranges->span_count; i++)
-        spans[i].key = gt_radix_key(interval_of(ranges, spans[i].value).start_ns);
-    return gt_radix_sort(spans, ranges->span_count) && find_rows(ranges) && gt_radix_sort(spans, ranges->span_count);
 }
 
 enum gt_status gt_timeline_ranges_init(struct gt_timeline_ranges *ranges, const struct gt_view *view, size_t most,
@@ -167,12 +233,10 @@ enum gt_status gt_timeline_ranges_init(struct gt_timeline_ranges *ranges, const 
         if (!ranges->set)
             return err->code;
     }
-    ranges->spans = gt_alloc_array(source_count(ranges), sizeof *ranges->spans);
-    if (!ranges->spans || !sort_spans(ranges)) {
+    if (!sort_spans(ranges)) {
         gt_timeline_ranges_release(ranges);
         return gt_fail_memory(err);
     }
-    measure_rows(ranges);
     keep_rows(ranges, most);
     return GT_OK;
 }

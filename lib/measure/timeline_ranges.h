@@ -2,7 +2,7 @@
 #ifndef GT_MEASURE_TIMELINE_RANGES_H
 #define GT_MEASURE_TIMELINE_RANGES_H
 
-#include "base/radix.h"
+#include "base/interval.h"
 #include "events/view.h"
 #include "measure/range_set.h"
 #include "measure/tiles.h"
@@ -12,16 +12,18 @@ struct gt_timeline_range_row {
     bool is_stream;
     int64_t pid, tid; /* GT_TIMELINE_UNTOLD: the trace does not tell */
     uint32_t level;
-    int64_t busy_ns;
     struct gt_span_row spans;
+
+    int64_t busy_ns;             /* where there are more rows than wanted */
+    struct gt_interval previous; /* while spans are counted */
+    bool is_unsorted;            /* those in the order of the file are */
 };
 
 struct gt_timeline_ranges {
     const struct gt_view *view;
     const struct gt_range_set *set; /* NULL: they are projected */
     bool is_projected;              /* spans are rows of store->projections, not of store->ranges */
-    struct gt_radix_item *spans;    /* value: row of the store; by row of the timeline, start, longer first */
-    size_t span_count;
+    uint32_t *spans; /* rows of the store: by row of the timeline, start, longer first, place in the file */
     struct gt_timeline_range_row *rows; /* by process, thread and level */
     size_t row_count;
     uint64_t rows_left_out;
@@ -32,7 +34,7 @@ enum gt_status gt_timeline_ranges_init(struct gt_timeline_ranges *ranges, const 
                                        struct gt_error *err);
 void gt_timeline_ranges_release(struct gt_timeline_ranges *ranges);
 
-struct gt_interval gt_timeline_ranges_interval(const struct gt_timeline_ranges *ranges, size_t span);
+void gt_timeline_ranges_read(const struct gt_timeline_ranges *ranges, size_t first, size_t count, struct gt_span *out);
 gt_strid gt_timeline_ranges_name(const struct gt_timeline_ranges *ranges, size_t span);
 
 #endif

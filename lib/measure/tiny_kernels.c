@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/keyed.h"
 #include "measure/measure.h"
+#include "measure/shared.h"
 
 enum { TINY_NS = 5000 };
 
@@ -24,12 +24,15 @@ static const struct gt_report_column process_columns[] = {
     {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
 };
 
-static bool key_of(const struct gt_view *view, size_t position, uint64_t *process, uint64_t *name) {
-    if (!gt_kind_is_kernel(gt_op_kind(view, position)) || gt_op_ns(view, position) > TINY_NS)
-        return false;
-    *process = gt_op_process(view, position);
-    *name = gt_op_name_id(view, position);
-    return true;
+/* Their number and sum. Which are tiny is anybody's guess, so no branch depends on it. */
+static struct gt_tally tally_tiny(struct gt_slice lengths) {
+    struct gt_tally tiny = {0};
+    for (size_t i = 0; i < lengths.count; i++) {
+        bool is_tiny = lengths.samples[i] <= TINY_NS;
+        tiny.count += is_tiny;
+        tiny.sum += lengths.samples[i] & -(int64_t)is_tiny;
+    }
+    return tiny;
 }
 
 struct row {
@@ -54,13 +57,10 @@ static void add_cells(struct gt_cell *cell, const struct row *row) {
     *cell++ = gt_cell_real(gt_tally_mean(row->lengths));
 }
 
-static void add_table(const struct gt_view *view, struct gt_section *section, const struct row *rows, size_t count) {
-    size_t launches = 0;
+static void add_table(struct gt_section *section, const struct row *rows, size_t count, size_t launches) {
     struct gt_table *table =
         gt_section_table(section, "tiny_kernels", "Kernels of 5 us and less", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 10;
-    for (size_t i = 0; i < view->op_count; i++)
-        launches += gt_kind_is_kernel(gt_op_kind(view, i));
     for (size_t i = 0; i < count; i++) {
         struct gt_cell *cell = gt_table_row(table);
         add_cells(cell, &rows[i]);
@@ -96,24 +96,30 @@ static struct row *new_rows(const struct gt_view *view, const struct gt_keyed *g
 }
 
 enum gt_status gt_tiny_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    const struct gt_op_groups *groups = gt_shared_op_groups(view, err);
+    if (!groups)
+        return err->code;
     struct gt_keyed by_process = {0}, by_name = {0};
     struct row *rows = NULL, *process_rows = NULL;
-    enum gt_status status = gt_keyed_add_ops(&by_process, view, key_of, NULL, err);
-    for (size_t i = 0; i < by_process.count && status == GT_OK; i++)
-        gt_keyed_merge(&by_name, 0, by_process.items[i].lo, &by_process.items[i].lengths);
-    if (status == GT_OK && !by_name.failed) {
+    for (size_t i = 0; i < groups->kernel_count; i++) {
+        struct gt_tally tiny = tally_tiny(gt_op_groups_lengths(groups, i, i + 1));
+        if (tiny.count == 0)
+            continue;
+        gt_keyed_merge(&by_process, groups->items[i].process, groups->items[i].name, &tiny);
+        gt_keyed_merge(&by_name, 0, groups->items[i].name, &tiny);
+    }
+    if (!by_process.failed && !by_name.failed) {
         rows = new_rows(view, &by_name);
         process_rows = new_rows(view, &by_process);
     }
-    if (rows && process_rows) {
-        add_table(view, section, rows, by_name.count);
+    bool ok = rows && process_rows;
+    if (ok) {
+        add_table(section, rows, by_name.count, gt_op_groups_tally(groups, 0, groups->kernel_count).count);
         add_process_table(view, section, process_rows, by_process.count);
-    } else if (status == GT_OK) {
-        status = gt_fail_memory(err);
     }
     gt_free(rows);
     gt_free(process_rows);
     gt_keyed_release(&by_process);
     gt_keyed_release(&by_name);
-    return status;
+    return ok ? GT_OK : gt_fail_memory(err);
 }

@@ -67,13 +67,14 @@ static void merge_lanes(struct gt_view *view, const struct gt_view_device *devic
     }
     for (size_t i = count / 2; i-- > 0;)
         sift_down(heap, count, i);
-    for (size_t taken = 0; count; taken++) {
+    for (size_t taken = 0; count;) {
         struct cursor *first = &heap[0];
-        order[taken] = view->lane_order[first->at];
-        view->lane_order[first->at++] = (uint32_t)(device->first + taken);
-        if (first->at < first->end)
-            read_cursor(view, first);
-        else
+        const struct cursor *second = &heap[count > 2 && comes_before(&heap[2], &heap[1]) ? 2 : 1];
+        do { /* ops of a stream come in runs */
+            order[taken] = view->lane_order[first->at];
+            view->lane_order[first->at++] = (uint32_t)(device->first + taken++);
+        } while (first->at < first->end && (read_cursor(view, first), count == 1 || comes_before(first, second)));
+        if (first->at == first->end)
             *first = heap[--count];
         sift_down(heap, count, 0);
     }

@@ -9,12 +9,11 @@
 
 struct opening {
     const struct gputime_input *inputs;
-    size_t count;
     struct gputime_trace **out;
     struct gputime_error *errors;
     bool needs_all;
     size_t threads;             /* for each */
-    atomic_size_t first_failed; /* count: none yet */
+    atomic_size_t first_failed; /* behind all: none yet */
     pthread_mutex_t lock;       /* held while progress is told */
 };
 
@@ -68,8 +67,7 @@ static uint64_t size_of(const struct gputime_input *input) {
 
 API enum gputime_status gputime_traces_open(const struct gputime_input *inputs, size_t count, int needs_all,
                                             struct gputime_trace **out, struct gputime_error *errors) {
-    struct opening opening = {
-        .inputs = inputs, .count = count, .out = out, .errors = errors, .needs_all = needs_all != 0};
+    struct opening opening = {.inputs = inputs, .out = out, .errors = errors, .needs_all = needs_all != 0};
     uint64_t *sizes = gt_alloc_array(count, sizeof *sizes);
     size_t threads = count ? gt_threads_count(inputs[0].options.threads) : 1, at_once = 1;
     for (size_t i = 0; i < count; i++) {

@@ -670,6 +670,8 @@ def test_progress_of_long_reading(gputime, folder):
     assert "reading slow.json " in shown and "MB/s" in shown and "\n" not in shown and shown.endswith("\r\033[K")
     shown = errors_on_terminal(path="\033]0;title\007.json")
     assert r"reading \x1b]0;title\x07.json " in shown and "\007" not in shown
+    shown = errors_on_terminal("a.json")
+    assert "reading 2 traces " in shown and "slow.json" not in shown and shown.endswith("\r\033[K")
     assert errors_on_terminal("--quiet") == ""
 
 

@@ -64,8 +64,13 @@ static bool is_in_view(const struct making *making, uint32_t op) {
                                  gt_selection_in_window(&making->selection, ops->start_ns[op], ops->end_ns[op]));
 }
 
+/* With a gap behind them: what two threads count must not share a line of the cache. */
+static size_t portions_per_slice(const struct making *making) {
+    return making->view->store->lanes.count + 128 / sizeof(struct portion);
+}
+
 static struct portion *portions_of(const struct making *making, size_t slice) {
-    return making->portions + slice * making->view->store->lanes.count;
+    return making->portions + slice * portions_per_slice(making);
 }
 
 /* Counts what a slice has of each stream. */
@@ -97,7 +102,7 @@ static enum gt_status count_ops(struct making *making, struct gt_error *err) {
     const struct gt_store *store = view->store;
     size_t lane_count = store->lanes.count;
     making->slice_count = gt_threads_slices(gt_threads_count(view->options->threads), store->ops.count, 4 * lane_count);
-    making->portions = gt_alloc_array(making->slice_count * lane_count, sizeof *making->portions);
+    making->portions = gt_alloc_array(making->slice_count * portions_per_slice(making), sizeof *making->portions);
     making->is_clipped = gt_alloc_array(making->slice_count, sizeof *making->is_clipped);
     making->has_failed = gt_alloc_array(store->devices.count, sizeof *making->has_failed);
     making->seen_devices = gt_alloc_array(store->devices.count, sizeof *making->seen_devices);

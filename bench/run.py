@@ -94,7 +94,8 @@ class Case:
     def rows(self):
         base = next(contender for contender in self.contenders if contender.name == self.baseline)
         for contender in self.contenders:
-            counts = dict(re.findall(r"(\w+) (\d+)", contender.answer)) if contender.name.startswith("gputime") else {}
+            is_reader = contender.answer.startswith("kernels ")  # which tells what it kept
+            counts = dict(re.findall(r"(\w+) (\d+)", contender.answer)) if is_reader else {}
             yield {
                 "case": self.name,
                 "contender": contender.name,
@@ -148,20 +149,25 @@ def build_programs(bench, build):
             call(*command[:1], "-o", bench / name, *command[1:])
 
 
-def make_trace(bench, size, layout):
-    path = bench / f"{layout}-{size}.json"
-    if not is_newer(path, bench / "tracegen"):
-        subprocess.run([bench / "tracegen", "-s", size, "-y", layout, path], check=True, stdout=subprocess.DEVNULL)
-    path.read_bytes()  # into the page cache
+def make_input(path, source, *command):
+    """The file that the command writes, given its name last; whole, and in the page cache."""
+    if not is_newer(path, source):
+        part = path.with_name(path.name + ".part")
+        part.unlink(missing_ok=True)
+        subprocess.run([*map(str, command), part], check=True, stdout=subprocess.DEVNULL)
+        part.rename(path)
+    path.read_bytes()
     return path
+
+
+def make_trace(bench, size, layout, seed=1):
+    path = bench / (f"{layout}-{size}.json" if seed == 1 else f"{layout}-{size}-{seed}.json")
+    return make_input(path, bench / "tracegen", bench / "tracegen", "-s", size, "-y", layout, "-r", seed)
 
 
 def pack(bench, trace, packing):
     path = trace.with_name(trace.name + {"gzip": ".gz", "zstd": ".zst"}[packing])
-    if not is_newer(path, trace):
-        call(bench / "pack", packing, trace, path)
-    path.read_bytes()
-    return path
+    return make_input(path, trace, bench / "pack", packing, trace)
 
 
 def install_packages(bench):
@@ -242,10 +248,7 @@ def packed_case(bench, size, packing, name, libraries):
 
 def sqlite_case(bench, build, kernels):
     """The kernel table of an Nsight export, beside a step loop over the same columns."""
-    path = bench / f"kernels-{kernels}.sqlite"
-    if not is_newer(path, bench / "nsysgen"):
-        call(bench / "nsysgen", "-K", "-k", kernels, path)
-    path.read_bytes()
+    path = make_input(bench / f"kernels-{kernels}.sqlite", bench / "nsysgen", bench / "nsysgen", "-K", "-k", kernels)
     contenders = [
         Contender("gputime 1 thread", [bench / "read", 1, path]),
         Contender("gputime 2 threads", [bench / "read", 2, path]),
@@ -261,10 +264,7 @@ def sqlite_case(bench, build, kernels):
 
 def explain_case(bench, build, kernels):
     """A whole explain of an export with calls and nested ranges, beside reading it and a report of one table."""
-    path = bench / f"explain-{kernels}.sqlite"
-    if not is_newer(path, bench / "nsysgen"):
-        call(bench / "nsysgen", "-k", kernels, path)
-    path.read_bytes()
+    path = make_input(bench / f"explain-{kernels}.sqlite", bench / "nsysgen", bench / "nsysgen", "-k", kernels)
     options = [path, "--no-cache", "--threads", 2]
     contenders = [
         Contender("reading alone, 2 threads", [bench / "read", 2, path]),
@@ -274,12 +274,22 @@ def explain_case(bench, build, kernels):
     return Case("explain", path.stat().st_size, "reading alone, 2 threads", contenders)
 
 
+def diff_case(bench, build, size):
+    """A comparison of two traces, beside reading one after the other."""
+    traces = [make_trace(bench, size, "multi", seed) for seed in (1, 2)]
+    reading = " && ".join(f"'{bench / 'read'}' 2 '{trace}'" for trace in traces)
+    contenders = [
+        Contender("reading both, 2 threads", ["sh", "-c", reading]),
+        Contender("diff, 2 threads",
+                  [build / "gputime", "diff", *traces, "--no-cache", "--threads", 2, "-o", "/dev/null"]),
+    ]
+    return Case("diff", sum(trace.stat().st_size for trace in traces), "reading both, 2 threads", contenders)
+
+
 def report_case(bench, megabytes):
     """An Nsight report; its size counts as inflated events."""
-    path = bench / f"report-{megabytes}.nsys-rep"
-    if not is_newer(path, bench / "nsysrepgen"):
-        call(bench / "nsysrepgen", "-m", megabytes, path)
-    path.read_bytes()
+    path = make_input(bench / f"report-{megabytes}.nsys-rep", bench / "nsysrepgen", bench / "nsysrepgen", "-m",
+                      megabytes)
     contenders = [Contender("gputime 1 thread", [bench / "read", 1, path]),
                   Contender("gputime 2 threads", [bench / "read", 2, path])]
     return Case("Nsight report", megabytes * 1000000, "gputime 1 thread", contenders)
@@ -305,6 +315,7 @@ def make_cases(bench, build, is_quick, only):
         "JSON in zstd": lambda name: packed_case(bench, packed_size, "zstd", name, ["zstd"]),
         "Nsight SQLite": lambda _: sqlite_case(bench, build, 1000000 if is_quick else 10000000),
         "explain": lambda _: explain_case(bench, build, 1000000 if is_quick else 10000000),
+        "diff": lambda _: diff_case(bench, build, size),
         "Nsight report": lambda _: report_case(bench, 100 if is_quick else 500),
         "the cache": lambda _: cache_case(bench, plain),
         "30 MB": lambda _: small_case(bench, build),

@@ -23,6 +23,12 @@ def heap_per_event(case, contender, most):
     return f"{case}: {contender}: heap <= {most} bytes an event", measure
 
 
+def heap_per_row(case, contender, reader, most):
+    """Bytes of heap for each event that a reader of the same input keeps."""
+    return f"{case}: {contender}: heap <= {most} bytes a row", lambda rows: (
+        -rows[case, contender]["peak_bytes"] / rows[case, reader]["kept_events"], -most, " bytes")
+
+
 def heap_per_input(case, contender, most):
     return f"{case}: {contender}: heap <= {most} MB per GB", lambda rows: (
         -rows[case, contender]["peak_bytes"] / rows[case, contender]["input_bytes"] * 1000, -most, " MB")
@@ -69,6 +75,9 @@ TARGETS = [
     within("JSON in gzip", "gputime 2 threads", "isal alone", 1.10),
     within("JSON in zstd", "gputime 2 threads", "zstd alone", 1.10),
     within(KINETO, "whole command, 1 thread", "gputime 1 thread", 1.25),
+    within("explain", "explain, 2 threads", "reading alone, 2 threads", 3),
+    within("diff", "diff, 2 threads", "reading both, 2 threads", 1.20),
+    heap_per_row("explain", "explain, 2 threads", "reading alone, 2 threads", 120),
     heap_per_event(KINETO, "gputime 1 thread", 45),
     heap_against(KINETO, "gputime 2 threads", "gputime 1 thread", 1.20),
     heap_per_event("Nsight SQLite", "gputime 1 thread", 45),

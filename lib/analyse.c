@@ -62,13 +62,14 @@ struct job {
 
 struct run {
     const struct gt_view *view;
-    struct job *jobs;
+    struct job *jobs; /* analyses in the order of their papers */
     size_t job_count, first_analysis;
+    size_t *order; /* in which they are done: indices of jobs */
 };
 
 static void do_job(void *context, size_t index) {
     struct run *run = context;
-    struct job *job = &run->jobs[index];
+    struct job *job = &run->jobs[run->order[index]];
     if (!job->analysis) {
         job->status = gt_shared_make(run->view, job->shared, &job->err);
         return;
@@ -107,10 +108,28 @@ static void add_shared(struct run *run, const char *const *keys, size_t count) {
     run->first_analysis = run->job_count;
 }
 
+/* What is shared comes first. Then the analyses that need none of it, so that nobody waits while the last of it is
+   made; then those that go by most of it, for they take longest and should not be the last to end. */
+static int turn_of(const struct job *job) {
+    if (!job->analysis)
+        return 0;
+    int goes_by = __builtin_popcount(job->analysis->goes_by);
+    return goes_by ? 2 + GT_SHARED_COUNT - goes_by : 1;
+}
+
+static void set_order(struct run *run) {
+    size_t placed = 0;
+    for (int turn = 0; placed < run->job_count; turn++)
+        for (size_t i = 0; i < run->job_count; i++)
+            if (turn_of(&run->jobs[i]) == turn)
+                run->order[placed++] = i;
+}
+
 static enum gt_status plan(struct run *run, const char *const *keys, size_t count, const struct gt_section *section,
                            struct gt_error *err) {
     run->jobs = gt_alloc_array(GT_SHARED_COUNT + count + 1, sizeof *run->jobs);
-    if (!run->jobs)
+    run->order = gt_alloc_array(GT_SHARED_COUNT + count + 1, sizeof *run->order);
+    if (!run->jobs || !run->order)
         return gt_fail_memory(err);
     add_shared(run, keys, count);
     enum gt_status status = GT_OK;
@@ -138,6 +157,7 @@ enum gt_status gt_analyse(const struct gt_view *view, const char *const *keys, s
     struct run run = {.view = view};
     enum gt_status status = plan(&run, keys, count, section, err);
     if (status == GT_OK) {
+        set_order(&run);
         gt_threads_deal(gt_threads_count(view->options->threads), run.job_count, do_job, &run);
         status = put_together(&run, section, err);
     }
@@ -145,5 +165,6 @@ enum gt_status gt_analyse(const struct gt_view *view, const char *const *keys, s
     for (size_t i = 0; i < run.job_count; i++)
         gt_report_free(run.jobs[i].paper);
     gt_free(run.jobs);
+    gt_free(run.order);
     return status;
 }

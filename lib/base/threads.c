@@ -7,7 +7,8 @@
 
 #include "base/num.h"
 
-#define MAX_THREADS 64
+#define MAX_THREADS    64
+#define MIN_SLICE_ROWS 65536 /* what takes longer than starting a thread */
 
 static size_t clamp_count(uint64_t count) {
     return count < 1 ? 1 : count > MAX_THREADS ? MAX_THREADS : (size_t)count;
@@ -78,6 +79,13 @@ size_t gt_threads_at_once(size_t thread_count, const uint64_t *sizes, size_t cou
     while (at_once > 1 && largest * (double)at_once > total * 4 / 3)
         at_once--;
     return at_once > 1 ? at_once : 1;
+}
+
+size_t gt_threads_slices(size_t thread_count, size_t rows, size_t own_items) {
+    size_t most_by_rows = rows / MIN_SLICE_ROWS, most_by_items = rows / (4 * (own_items ? own_items : 1));
+    size_t most = most_by_rows < most_by_items ? most_by_rows : most_by_items;
+
+    return clamp_count(thread_count < most ? thread_count : most);
 }
 
 /* Four fifths of its share: the rest makes up for a worker that is held up. */

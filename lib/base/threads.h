@@ -23,6 +23,14 @@ void gt_threads_deal(size_t thread_count, size_t count, void (*task)(void *conte
    of 0 is one that nobody knows. */
 size_t gt_threads_at_once(size_t thread_count, const uint64_t *sizes, size_t count);
 
+/* Into how many slices to cut rows for so many threads: fewer where there are few rows, or where what each slice keeps
+   for itself (own_items) is not small beside them. Slice i holds the rows from gt_slice_begin(i) to that of i + 1. */
+size_t gt_threads_slices(size_t thread_count, size_t rows, size_t own_items);
+static inline size_t gt_slice_begin(size_t rows, size_t slices, size_t index) {
+    size_t rest = rows % slices;
+    return rows / slices * index + (index < rest ? index : rest);
+}
+
 /* Deals jobs 0 .. count - 1 to workers as they become free, to each in ascending order. A part at the beginning is all
    for worker 0: what it makes of those jobs can stay where it is when the results are put in order. */
 struct gt_deal {

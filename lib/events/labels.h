@@ -45,10 +45,22 @@ struct gt_labels;
 bool gt_labels_usual_step(const struct gt_labels *labels, double *median_ns, size_t *warm_up_count);
 
 /* Who makes labels, each in memory of its own: several run at once. */
-enum gt_pass { GT_PASS_NAMES, GT_PASS_CLASSIFY, GT_PASS_CORRELATE, GT_PASS_STEPS, GT_PASS_ATTRIBUTE, GT_PASS_COUNT };
+enum gt_pass {
+    GT_PASS_NAMES,
+    GT_PASS_CLASSIFY,
+    GT_PASS_CORRELATE,
+    GT_PASS_TREES,
+    GT_PASS_ATTRIBUTE,
+    GT_PASS_STEPS,
+    GT_PASS_STEP_OPS,
+    GT_PASS_COUNT
+};
 
 struct gt_labels {
-    struct gt_arena arenas[GT_PASS_COUNT]; /* each owns what its pass made, all below but short_names */
+    struct gt_arena arenas[GT_PASS_COUNT];  /* each owns what its pass made, all below but short_names */
+    struct gt_arena scratch[GT_PASS_COUNT]; /* the same of what is only for passes behind it; empty when all are done */
+    struct forest *forest;                  /* in scratch, of label/attribute.c */
+    struct span_tree *step_tree;            /* in scratch, of label/steps.c */
 
     uint32_t *op_call; /* by op row: row of its launch call, GT_NO_ROW if the trace has none */
     uint32_t *op_step; /* by op row: index into steps, GT_NO_ROW if none */

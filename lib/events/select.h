@@ -41,6 +41,12 @@ enum gt_status gt_selection_init(struct gt_selection *selection, const struct gt
                                  struct gt_error *err);
 void gt_selection_release(struct gt_selection *selection);
 
+/* Whether nothing is left out or clipped. */
+static inline bool gt_selection_takes_all(const struct gt_selection *selection) {
+    return !selection->devices && !selection->lanes && !selection->processes && !selection->steps &&
+           !selection->names && !selection->categories && !selection->has_window;
+}
+
 /* Whether an op is wanted, leaving the window aside. */
 bool gt_selection_has(const struct gt_selection *selection, uint32_t op);
 

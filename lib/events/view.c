@@ -1,29 +1,32 @@
 /* Views: a labelled store and the options come in, the selected ops go out, clipped to the window and in the order that
-   sweeps need. Ops of one stream nearly always lie in order in the file, so streams are merged rather than all sorted.
+   sweeps need. Ops are copied stream by stream in the order of the file, then put in order device by device.
  */
 #include "events/view.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "base/radix.h"
 #include "base/threads.h"
 #include "events/select.h"
+#include "events/view_order.h"
+
+/* What a slice of the store's ops has of a stream. */
+struct portion {
+    size_t count; /* of ops in the view; later where its next one goes */
+    bool is_seen; /* has wanted ops, in the window or not */
+};
 
 /* What is needed only while a view is made. */
 struct making {
     struct gt_view *view;
     struct gt_selection selection;
-    bool *seen_devices; /* by device: has wanted ops, in the window or not */
-    size_t *lane_next;  /* by lane: how many ops it has, later where its next one goes */
-    struct cursor *heap;
-};
-
-/* The next op of a stream that is being merged. */
-struct cursor {
-    int64_t start_ns, end_ns, stream;
-    uint32_t row;
-    size_t at, end; /* its place in lane_order and the end of its stream there */
+    bool takes_all;
+    size_t slice_count;
+    struct portion *portions; /* by slice, then by lane */
+    bool *is_clipped;         /* by slice: some of its ops are */
+    bool *has_failed;         /* by device: memory was short */
+    bool *seen_devices;       /* by device */
+    size_t *lane_ops;         /* by lane: how many the view has */
 };
 
 /* For sorting streams and devices by what is printed. */
@@ -55,28 +58,64 @@ static int64_t clipped_end(const struct gt_view *view, uint32_t row) {
     return view->has_window && end_ns > view->window_end_ns ? view->window_end_ns : end_ns;
 }
 
-/* Rows of the selected ops into view->row, in file order; how many each stream has. */
-static enum gt_status collect(struct making *making, struct gt_error *err) {
-    struct gt_view *view = making->view;
-    const struct gt_store *store = view->store;
-    view->row = gt_arena_array(&view->arena, store->ops.count, sizeof *view->row);
-    making->seen_devices = gt_alloc_array(store->devices.count, sizeof *making->seen_devices);
-    making->lane_next = gt_alloc_array(store->lanes.count, sizeof *making->lane_next);
-    if (!view->row || !making->seen_devices || !making->lane_next)
-        return gt_fail_memory(err);
-    bool is_clipped = false;
-    for (uint32_t op = 0; op < store->ops.count; op++) {
-        uint32_t lane = store->ops.lane[op];
-        int64_t start_ns = store->ops.start_ns[op], end_ns = store->ops.end_ns[op];
+static bool is_in_view(const struct making *making, uint32_t op) {
+    const struct gt_ops *ops = &making->view->store->ops;
+    return making->takes_all || (gt_selection_has(&making->selection, op) &&
+                                 gt_selection_in_window(&making->selection, ops->start_ns[op], ops->end_ns[op]));
+}
+
+static struct portion *portions_of(const struct making *making, size_t slice) {
+    return making->portions + slice * making->view->store->lanes.count;
+}
+
+/* Counts what a slice has of each stream. */
+static void count_slice(void *context, size_t slice) {
+    struct making *making = context;
+    const struct gt_view *view = making->view;
+    const struct gt_ops *ops = &view->store->ops;
+    struct portion *portions = portions_of(making, slice);
+    uint32_t op = (uint32_t)gt_slice_begin(ops->count, making->slice_count, slice);
+    uint32_t end = (uint32_t)gt_slice_begin(ops->count, making->slice_count, slice + 1);
+    for (; op < end && making->takes_all; op++)
+        portions[ops->lane[op]].count++;
+    for (; op < end; op++) {
+        struct portion *portion = &portions[ops->lane[op]];
         if (!gt_selection_has(&making->selection, op))
             continue;
-        making->seen_devices[store->lanes.device[lane]] = true;
-        if (!gt_selection_in_window(&making->selection, start_ns, end_ns))
+        portion->is_seen = true;
+        if (!gt_selection_in_window(&making->selection, ops->start_ns[op], ops->end_ns[op]))
             continue;
-        is_clipped |= clipped_start(view, op) != start_ns || clipped_end(view, op) != end_ns;
-        view->row[view->op_count++] = op;
-        making->lane_next[lane]++;
+        making->is_clipped[slice] |=
+            clipped_start(view, op) != ops->start_ns[op] || clipped_end(view, op) != ops->end_ns[op];
+        portion->count++;
     }
+}
+
+/* How many ops each stream has, and which devices have some. */
+static enum gt_status count_ops(struct making *making, struct gt_error *err) {
+    struct gt_view *view = making->view;
+    const struct gt_store *store = view->store;
+    size_t lane_count = store->lanes.count;
+    making->slice_count = gt_threads_slices(gt_threads_count(view->options->threads), store->ops.count, 4 * lane_count);
+    making->portions = gt_alloc_array(making->slice_count * lane_count, sizeof *making->portions);
+    making->is_clipped = gt_alloc_array(making->slice_count, sizeof *making->is_clipped);
+    making->has_failed = gt_alloc_array(store->devices.count, sizeof *making->has_failed);
+    making->seen_devices = gt_alloc_array(store->devices.count, sizeof *making->seen_devices);
+    making->lane_ops = gt_alloc_array(lane_count, sizeof *making->lane_ops);
+    if (!making->portions || !making->is_clipped || !making->has_failed || !making->seen_devices || !making->lane_ops)
+        return gt_fail_memory(err);
+    gt_threads_run(making->slice_count, count_slice, making);
+    bool is_clipped = false;
+    for (size_t slice = 0; slice < making->slice_count; slice++) {
+        is_clipped |= making->is_clipped[slice];
+        for (size_t lane = 0; lane < lane_count; lane++) {
+            const struct portion *portion = &portions_of(making, slice)[lane];
+            making->lane_ops[lane] += portion->count;
+            making->seen_devices[store->lanes.device[lane]] |= portion->is_seen || portion->count;
+        }
+    }
+    for (size_t lane = 0; lane < lane_count; lane++)
+        view->op_count += making->lane_ops[lane];
     view->is_whole = view->op_count == store->ops.count && !is_clipped;
     return GT_OK;
 }
@@ -95,7 +134,7 @@ static struct track track_of_lane(const struct gt_store *store, uint32_t lane) {
 static enum gt_status list_lanes(struct making *making, struct gt_error *err) {
     struct gt_view *view = making->view;
     for (size_t lane = 0; lane < view->store->lanes.count; lane++)
-        view->lane_count += making->lane_next[lane] > 0;
+        view->lane_count += making->lane_ops[lane] > 0;
     view->lanes = gt_arena_array(&view->arena, view->lane_count, sizeof *view->lanes);
     struct track *tracks = gt_alloc_array(view->lane_count, sizeof *tracks);
     if (!view->lanes || !tracks) {
@@ -104,13 +143,12 @@ static enum gt_status list_lanes(struct making *making, struct gt_error *err) {
     }
     size_t count = 0, first = 0;
     for (uint32_t lane = 0; lane < view->store->lanes.count; lane++)
-        if (making->lane_next[lane])
+        if (making->lane_ops[lane])
             tracks[count++] = track_of_lane(view->store, lane);
     qsort(tracks, count, sizeof *tracks, by_printed);
     for (size_t i = 0; i < count; i++) {
         uint32_t lane = tracks[i].track;
-        view->lanes[i] = (struct gt_view_lane){.lane = lane, .first = first, .count = making->lane_next[lane]};
-        making->lane_next[lane] = first;
+        view->lanes[i] = (struct gt_view_lane){.lane = lane, .first = first, .count = making->lane_ops[lane]};
         first += view->lanes[i].count;
     }
     gt_free(tracks);
@@ -138,100 +176,53 @@ static enum gt_status list_devices(struct making *making, struct gt_error *err) 
     return GT_OK;
 }
 
-/* Puts the rows of one stream in order: start, then longer first, then row. They come in the order of rows. */
-static enum gt_status sort_lane(const struct gt_view *view, const struct gt_view_lane *lane, struct gt_error *err) {
-    uint32_t *rows = view->lane_order + lane->first;
-    bool is_sorted = true;
-    for (size_t i = 1; i < lane->count && is_sorted; i++) {
-        int64_t before = clipped_start(view, rows[i - 1]), start_ns = clipped_start(view, rows[i]);
-        is_sorted =
-            before < start_ns || (before == start_ns && clipped_end(view, rows[i - 1]) >= clipped_end(view, rows[i]));
-    }
-    if (is_sorted)
-        return GT_OK;
-    struct gt_radix_item *items = gt_pages_alloc(lane->count * sizeof *items);
-    if (!items)
-        return gt_fail_memory(err);
-    for (size_t i = 0; i < lane->count; i++)
-        items[i] = (struct gt_radix_item){~gt_radix_key(clipped_end(view, rows[i])), rows[i]};
-    bool sorted = gt_radix_sort(items, lane->count);
-    for (size_t i = 0; i < lane->count; i++)
-        items[i].key = gt_radix_key(clipped_start(view, items[i].value));
-    sorted = sorted && gt_radix_sort(items, lane->count);
-    for (size_t i = 0; i < lane->count && sorted; i++)
-        rows[i] = items[i].value;
-    gt_pages_free(items, lane->count * sizeof *items);
-    return sorted ? GT_OK : gt_fail_memory(err);
-}
+/* ---- ops ---- */
 
-/* Rows by stream, into lane_order for now; merging replaces each by its place in the view. */
-static enum gt_status group_by_lane(struct making *making, struct gt_error *err) {
+/* Copies the ops of a slice, each behind those of its stream that came before. */
+static void place_slice(void *context, size_t slice) {
+    struct making *making = context;
     struct gt_view *view = making->view;
-    view->lane_order = gt_arena_array(&view->arena, view->op_count, sizeof *view->lane_order);
-    if (!view->lane_order)
-        return gt_fail_memory(err);
-    for (size_t i = 0; i < view->op_count; i++)
-        view->lane_order[making->lane_next[view->store->ops.lane[view->row[i]]]++] = view->row[i];
-    enum gt_status status = GT_OK;
-    for (size_t i = 0; i < view->lane_count && status == GT_OK; i++)
-        status = sort_lane(view, &view->lanes[i], err);
-    return status;
-}
-
-static bool comes_before(const struct cursor *a, const struct cursor *b) {
-    if (a->start_ns != b->start_ns)
-        return a->start_ns < b->start_ns;
-    if (a->end_ns != b->end_ns)
-        return a->end_ns > b->end_ns;
-    return a->stream != b->stream ? a->stream < b->stream : a->row < b->row;
-}
-
-static void read_cursor(const struct gt_view *view, struct cursor *cursor) {
-    cursor->row = view->lane_order[cursor->at];
-    cursor->start_ns = clipped_start(view, cursor->row);
-    cursor->end_ns = clipped_end(view, cursor->row);
-}
-
-static void sift_down(struct cursor *heap, size_t count, size_t at) {
-    struct cursor moving = heap[at];
-    for (size_t child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && comes_before(&heap[child + 1], &heap[child]))
-            child++;
-        if (!comes_before(&heap[child], &moving))
-            break;
-        heap[at] = heap[child];
-    }
-    heap[at] = moving;
-}
-
-/* Merges the streams of one device; the first op goes to a place of the view. */
-static void merge_lanes(struct gt_view *view, struct cursor *heap, const struct gt_view_lane *lanes, size_t count,
-                        size_t place) {
     const struct gt_ops *ops = &view->store->ops;
-    for (size_t i = 0; i < count; i++) {
-        heap[i] = (struct cursor){.stream = view->store->lanes.stream[lanes[i].lane],
-                                  .at = lanes[i].first,
-                                  .end = lanes[i].first + lanes[i].count};
-        read_cursor(view, &heap[i]);
+    struct portion *portions = portions_of(making, slice);
+    uint32_t op = (uint32_t)gt_slice_begin(ops->count, making->slice_count, slice);
+    uint32_t end = (uint32_t)gt_slice_begin(ops->count, making->slice_count, slice + 1);
+    for (; op < end; op++) {
+        if (!is_in_view(making, op))
+            continue;
+        size_t place = portions[ops->lane[op]].count++;
+        view->row[place] = op;
+        view->start_ns[place] = clipped_start(view, op);
+        view->end_ns[place] = clipped_end(view, op);
+        view->name[place] = ops->name[op];
+        view->lane[place] = ops->lane[op];
+        view->kind[place] = ops->kind[op];
+        view->category[place] = view->labels->op_category[op];
     }
-    for (size_t i = count / 2; i-- > 0;)
-        sift_down(heap, count, i);
-    while (count) {
-        struct cursor *first = &heap[0];
-        view->row[place] = first->row;
-        view->start_ns[place] = first->start_ns;
-        view->end_ns[place] = first->end_ns;
-        view->name[place] = ops->name[first->row];
-        view->lane[place] = ops->lane[first->row];
-        view->kind[place] = ops->kind[first->row];
-        view->category[place] = view->labels->op_category[first->row];
-        view->lane_order[first->at++] = (uint32_t)place++;
-        if (first->at < first->end)
-            read_cursor(view, first);
-        else
-            *first = heap[--count];
-        sift_down(heap, count, 0);
+}
+
+static enum gt_status place_ops(struct making *making, struct gt_error *err) {
+    struct gt_view *view = making->view;
+    view->start_ns = gt_arena_array(&view->arena, view->op_count, sizeof *view->start_ns);
+    view->end_ns = gt_arena_array(&view->arena, view->op_count, sizeof *view->end_ns);
+    view->row = gt_arena_array(&view->arena, view->op_count, sizeof *view->row);
+    view->name = gt_arena_array(&view->arena, view->op_count, sizeof *view->name);
+    view->lane = gt_arena_array(&view->arena, view->op_count, sizeof *view->lane);
+    view->kind = gt_arena_array(&view->arena, view->op_count, sizeof *view->kind);
+    view->category = gt_arena_array(&view->arena, view->op_count, sizeof *view->category);
+    view->lane_order = gt_arena_array(&view->arena, view->op_count, sizeof *view->lane_order);
+    if (gt_arena_failed(&view->arena))
+        return gt_fail_memory(err);
+    for (size_t i = 0; i < view->lane_count; i++) {
+        size_t next = view->lanes[i].first;
+        for (size_t slice = 0; slice < making->slice_count; slice++) {
+            struct portion *portion = &portions_of(making, slice)[view->lanes[i].lane];
+            size_t count = portion->count;
+            portion->count = next;
+            next += count;
+        }
     }
+    gt_threads_run(making->slice_count, place_slice, making);
+    return GT_OK;
 }
 
 static void set_span(const struct gt_view *view, struct gt_view_device *device) {
@@ -260,29 +251,21 @@ static void place_devices(struct gt_view *view) {
     }
 }
 
-static void merge_device(void *context, size_t index) {
+static void order_device(void *context, size_t index) {
     struct making *making = context;
-    struct gt_view *view = making->view;
-    struct gt_view_device *device = &view->devices[index];
-    merge_lanes(view, making->heap + device->first_lane, view->lanes + device->first_lane, device->lane_count,
-                device->first);
-    set_span(view, device);
+    struct gt_view_device *device = &making->view->devices[index];
+    making->has_failed[index] = !gt_view_order_device(making->view, device);
+    set_span(making->view, device);
 }
 
-static enum gt_status merge_devices(struct making *making, struct gt_error *err) {
+static enum gt_status order_devices(struct making *making, struct gt_error *err) {
     struct gt_view *view = making->view;
-    view->start_ns = gt_arena_array(&view->arena, view->op_count, sizeof *view->start_ns);
-    view->end_ns = gt_arena_array(&view->arena, view->op_count, sizeof *view->end_ns);
-    view->name = gt_arena_array(&view->arena, view->op_count, sizeof *view->name);
-    view->lane = gt_arena_array(&view->arena, view->op_count, sizeof *view->lane);
-    view->kind = gt_arena_array(&view->arena, view->op_count, sizeof *view->kind);
-    view->category = gt_arena_array(&view->arena, view->op_count, sizeof *view->category);
-    making->heap = gt_alloc_array(view->lane_count, sizeof *making->heap);
-    if (gt_arena_failed(&view->arena) || !making->heap)
-        return gt_fail_memory(err);
     place_devices(view);
-    gt_threads_deal(gt_threads_count(view->options->threads), view->device_count, merge_device, making);
-    return GT_OK;
+    gt_threads_deal(gt_threads_count(view->options->threads), view->device_count, order_device, making);
+    bool has_failed = false;
+    for (size_t i = 0; i < view->device_count; i++)
+        has_failed |= making->has_failed[i];
+    return has_failed ? gt_fail_memory(err) : GT_OK;
 }
 
 static enum gt_status collect_groups(struct making *making, struct gt_error *err) {
@@ -319,7 +302,8 @@ enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels 
         view->window_start_ns = making.selection.window_start_ns;
         view->window_end_ns = making.selection.window_end_ns;
         view->warm_up_steps = making.selection.warm_up_steps;
-        status = collect(&making, err);
+        making.takes_all = gt_selection_takes_all(&making.selection);
+        status = count_ops(&making, err);
     }
     if (status == GT_OK)
         status = collect_groups(&making, err);
@@ -328,17 +312,19 @@ enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels 
     if (status == GT_OK)
         status = list_devices(&making, err);
     if (status == GT_OK)
-        status = group_by_lane(&making, err);
+        status = place_ops(&making, err);
     if (status == GT_OK)
-        status = merge_devices(&making, err);
+        status = order_devices(&making, err);
     if (status == GT_OK)
         *out = view;
     else
         gt_view_free(view);
     gt_selection_release(&making.selection);
     gt_free(making.seen_devices);
-    gt_free(making.lane_next);
-    gt_free(making.heap);
+    gt_free(making.lane_ops);
+    gt_free(making.portions);
+    gt_free(making.is_clipped);
+    gt_free(making.has_failed);
     return status;
 }
 

@@ -42,6 +42,7 @@ enum gt_shared_kind {
     GT_SHARED_PHASES,
     GT_SHARED_RATES,
     GT_SHARED_OP_GROUPS,
+    GT_SHARED_RANGE_GROUPS,
     GT_SHARED_COUNT,
 };
 struct gt_shared;

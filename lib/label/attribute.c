@@ -4,8 +4,17 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/radix.h"
+#include "base/spans.h"
 #include "label/label.h"
+
+/* Where the latest search in the order of a track ended: `begun` is behind the ranges of the track that have begun at
+   from_ns or later and before to_ns, and `range` the last of these. No time is from 0 to 0: zeroed, it tells nothing.
+ */
+struct cursor {
+    int64_t from_ns, to_ns;
+    size_t begun;
+    uint32_t range; /* GT_NO_ROW: none has begun */
+};
 
 /* Tracks are the threads, then the streams. The ranges of a track stand in the order of start, longer first, row: what
    encloses comes before what is enclosed, and of the ranges around a moment the innermost is the last. */
@@ -13,39 +22,34 @@ struct forest {
     const struct gt_store *store;
     struct gt_labels *labels;
     size_t track_count;
-    uint32_t *order; /* labels->range_order: rows of ranges by track */
-    size_t *bounds;  /* track_count + 2; in the end track t has order[bounds[t]] to order[bounds[t + 1]] */
-    size_t *cursors; /* by track: where the latest search in order ended */
-    uint32_t *jump;  /* by range row: an ancestor some way up, itself at the top; makes long climbs logarithmic */
+    uint32_t *order;        /* labels->range_order: rows of ranges by track */
+    size_t *bounds;         /* track_count + 2; in the end track t has order[bounds[t]] to order[bounds[t + 1]] */
+    struct cursor *cursors; /* by track */
+    uint32_t *jump; /* by range row: an ancestor some way up, itself at the top; makes long climbs logarithmic */
 };
 
 static uint32_t *new_rows(struct gt_labels *labels, size_t count) {
-    uint32_t *rows = gt_arena_array(&labels->arenas[GT_PASS_ATTRIBUTE], count, sizeof *rows);
+    uint32_t *rows = gt_arena_array(&labels->arenas[GT_PASS_TREES], count, sizeof *rows);
     if (rows)
         memset(rows, 0xff, count * sizeof *rows);
     return rows;
 }
 
 static bool forest_init(struct forest *forest, const struct gt_store *store, struct gt_labels *labels) {
+    struct gt_arena *arena = &labels->arenas[GT_PASS_TREES], *scratch = &labels->scratch[GT_PASS_TREES];
     size_t range_count = store->ranges.count;
     *forest =
         (struct forest){.store = store, .labels = labels, .track_count = store->threads.count + store->lanes.count};
     labels->range_parent = new_rows(labels, range_count);
     labels->range_beside = new_rows(labels, range_count);
     labels->range_last = new_rows(labels, range_count);
-    labels->range_level = gt_arena_array(&labels->arenas[GT_PASS_ATTRIBUTE], range_count, sizeof *labels->range_level);
-    labels->range_order = gt_arena_array(&labels->arenas[GT_PASS_ATTRIBUTE], range_count, sizeof *labels->range_order);
+    labels->range_level = gt_arena_array(arena, range_count, sizeof *labels->range_level);
+    labels->range_order = gt_arena_array(arena, range_count, sizeof *labels->range_order);
     forest->order = labels->range_order;
-    forest->jump = gt_pages_alloc(range_count * sizeof *forest->jump);
-    forest->bounds = gt_alloc_array(forest->track_count + 2, sizeof *forest->bounds);
-    forest->cursors = gt_alloc_array(forest->track_count, sizeof *forest->cursors);
-    return forest->jump && forest->bounds && forest->cursors && !gt_arena_failed(&labels->arenas[GT_PASS_ATTRIBUTE]);
-}
-
-static void forest_release(struct forest *forest) {
-    gt_pages_free(forest->jump, forest->store->ranges.count * sizeof *forest->jump);
-    gt_free(forest->bounds);
-    gt_free(forest->cursors);
+    forest->jump = gt_arena_array(scratch, range_count, sizeof *forest->jump);
+    forest->bounds = gt_arena_array(scratch, forest->track_count + 2, sizeof *forest->bounds);
+    forest->cursors = gt_arena_array(scratch, forest->track_count, sizeof *forest->cursors);
+    return !gt_arena_failed(arena) && !gt_arena_failed(scratch);
 }
 
 /* GT_NO_TRACK for what can hold no op. */
@@ -80,35 +84,8 @@ static void group_by_track(struct forest *forest) {
             forest->order[forest->bounds[track + 1]++] = range;
     }
     forest->labels->range_order_count = forest->bounds[forest->track_count];
-    memcpy(forest->cursors, forest->bounds, forest->track_count * sizeof *forest->cursors);
-}
-
-static bool is_sorted(const struct gt_ranges *ranges, const uint32_t *rows, size_t count) {
-    for (size_t i = 1; i < count; i++) {
-        int64_t before_ns = ranges->start_ns[rows[i - 1]], start_ns = ranges->start_ns[rows[i]];
-        if (before_ns > start_ns || (before_ns == start_ns && ranges->end_ns[rows[i - 1]] < ranges->end_ns[rows[i]]))
-            return false;
-    }
-    return true;
-}
-
-/* The rows come in ascending order, which stays between equals. */
-static bool sort_track(const struct gt_ranges *ranges, uint32_t *rows, size_t count) {
-    if (is_sorted(ranges, rows, count))
-        return true;
-    struct gt_radix_item *items = gt_pages_alloc(count * sizeof *items);
-    if (!items)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        items[i] = (struct gt_radix_item){~gt_radix_key(ranges->end_ns[rows[i]]), rows[i]};
-    bool sorted = gt_radix_sort(items, count);
-    for (size_t i = 0; i < count; i++)
-        items[i].key = gt_radix_key(ranges->start_ns[items[i].value]);
-    sorted = sorted && gt_radix_sort(items, count);
-    for (size_t i = 0; i < count && sorted; i++)
-        rows[i] = items[i].value;
-    gt_pages_free(items, count * sizeof *items);
-    return sorted;
+    for (size_t track = 0; track < forest->track_count; track++)
+        forest->cursors[track].begun = forest->bounds[track];
 }
 
 /* ---- trees ---- */
@@ -140,17 +117,33 @@ static void grow_tree(struct forest *forest, const uint32_t *rows, size_t count)
     }
 }
 
+static enum gt_status grow_trees(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err) {
+    struct forest *forest = gt_arena_alloc(&labels->scratch[GT_PASS_TREES], sizeof *forest);
+    bool ok = forest && forest_init(forest, store, labels);
+    if (ok)
+        group_by_track(forest);
+    for (size_t track = 0; ok && track < forest->track_count; track++) {
+        uint32_t *rows = forest->order + forest->bounds[track];
+        size_t count = forest->bounds[track + 1] - forest->bounds[track];
+        ok = gt_spans_sort(rows, count, store->ranges.start_ns, store->ranges.end_ns);
+        if (ok)
+            grow_tree(forest, rows, count);
+    }
+    labels->forest = forest;
+    return ok ? GT_OK : gt_fail_memory(err);
+}
+
 /* ---- ops ---- */
 
 /* How far in the order of the track ranges have begun by a time. Calls of a thread mostly come one after the other, so
    the search sets out from where the last one ended, in growing strides. */
-static size_t find_begun(struct forest *forest, uint32_t track, int64_t time_ns) {
+static size_t find_begun(const struct forest *forest, uint32_t track, int64_t time_ns) {
     const int64_t *start_ns = forest->store->ranges.start_ns;
-    size_t low = forest->bounds[track], high = forest->bounds[track + 1], cursor = forest->cursors[track];
-    if (cursor > low && start_ns[forest->order[cursor - 1]] <= time_ns)
-        low = cursor;
-    else if (cursor > low)
-        high = cursor - 1;
+    size_t low = forest->bounds[track], high = forest->bounds[track + 1], begun = forest->cursors[track].begun;
+    if (begun > low && start_ns[forest->order[begun - 1]] <= time_ns)
+        low = begun;
+    else if (begun > low)
+        high = begun - 1;
     for (size_t stride = 0; low < high; stride = 2 * stride + 1) {
         size_t middle = low + (high - low) / 2, at = stride < middle - low ? low + stride : middle;
         if (start_ns[forest->order[at]] <= time_ns)
@@ -158,16 +151,28 @@ static size_t find_begun(struct forest *forest, uint32_t track, int64_t time_ns)
         else
             high = at;
     }
-    forest->cursors[track] = low;
     return low;
+}
+
+static void move_cursor(struct forest *forest, uint32_t track, int64_t time_ns) {
+    const int64_t *start_ns = forest->store->ranges.start_ns;
+    size_t begun = find_begun(forest, track, time_ns);
+    bool has_range = begun > forest->bounds[track], has_next = begun < forest->bounds[track + 1];
+    forest->cursors[track] = (struct cursor){
+        .from_ns = has_range ? start_ns[forest->order[begun - 1]] : INT64_MIN,
+        .to_ns = has_next ? start_ns[forest->order[begun]] : INT64_MAX,
+        .begun = begun,
+        .range = has_range ? forest->order[begun - 1] : GT_NO_ROW,
+    };
 }
 
 /* The last range of the track that begins at start_ns or before and ends at end_ns or behind. Up the tree ranges end
    ever later, and what lies between a range and its parent in the order ends before that range does. */
 static uint32_t find_innermost(struct forest *forest, uint32_t track, int64_t start_ns, int64_t end_ns) {
     const int64_t *range_end_ns = forest->store->ranges.end_ns;
-    size_t begun = find_begun(forest, track, start_ns);
-    uint32_t range = begun > forest->bounds[track] ? forest->order[begun - 1] : GT_NO_ROW;
+    if (start_ns < forest->cursors[track].from_ns || start_ns >= forest->cursors[track].to_ns)
+        move_cursor(forest, track, start_ns);
+    uint32_t range = forest->cursors[track].range;
     while (range != GT_NO_ROW && range_end_ns[range] < end_ns)
         range = range_end_ns[forest->jump[range]] < end_ns && forest->jump[range] != range
                     ? forest->jump[range]
@@ -188,37 +193,23 @@ static uint32_t range_of_stream(struct forest *forest, uint32_t op) {
     return find_innermost(forest, track, ops->start_ns[op], ops->end_ns[op]);
 }
 
-static void attribute_ops(struct forest *forest) {
-    struct gt_labels *labels = forest->labels;
+static enum gt_status attribute_ops(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err) {
+    struct gt_arena *arena = &labels->arenas[GT_PASS_ATTRIBUTE];
     uint32_t last_call = GT_NO_ROW, range = GT_NO_ROW;
-    for (uint32_t op = 0; op < forest->store->ops.count; op++) {
+    uint32_t *op_range = labels->op_range = gt_arena_array(arena, store->ops.count, sizeof *labels->op_range);
+    if (!op_range)
+        return gt_fail_memory(err);
+    for (uint32_t op = 0; op < store->ops.count; op++) {
         uint32_t call = labels->op_call[op];
         if (call == GT_NO_ROW)
-            range = range_of_stream(forest, op);
+            range = range_of_stream(labels->forest, op);
         else if (call != last_call) /* graph nodes come in runs of one call */
-            range = range_of_call(forest, call);
+            range = range_of_call(labels->forest, call);
         last_call = call;
-        labels->op_range[op] = range;
+        op_range[op] = range;
     }
+    return GT_OK;
 }
 
-static enum gt_status find_ranges(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err) {
-    struct forest forest;
-    labels->op_range = new_rows(labels, store->ops.count);
-    bool ok = forest_init(&forest, store, labels);
-    if (ok)
-        group_by_track(&forest);
-    for (size_t track = 0; track < forest.track_count && ok; track++) {
-        uint32_t *rows = forest.order + forest.bounds[track];
-        size_t count = forest.bounds[track + 1] - forest.bounds[track];
-        ok = sort_track(&store->ranges, rows, count);
-        if (ok)
-            grow_tree(&forest, rows, count);
-    }
-    if (ok && store->ranges.count)
-        attribute_ops(&forest);
-    forest_release(&forest);
-    return ok ? GT_OK : gt_fail_memory(err);
-}
-
-const struct gt_label_pass gt_label_pass_attribute = {"attribute", "ranges of ops", true, find_ranges};
+const struct gt_label_pass gt_label_pass_trees = {"trees", "trees of ranges", false, grow_trees};
+const struct gt_label_pass gt_label_pass_attribute = {"attribute", "ranges of ops", true, attribute_ops};

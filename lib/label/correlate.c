@@ -1,5 +1,6 @@
 /* Launch calls of ops: in come correlation ids, out goes labels->op_call. An id is unique only inside a process, so ops
-   and calls meet on (process, id); graph nodes carry the id of their graph launch. */
+   and calls meet on (process, id); graph nodes carry the id of their graph launch. Where the ids that ops ask for lie
+   close together, as CUPTI counts them, each has a slot of its own; elsewhere a hash table finds them. */
 #include "base/mem.h"
 #include "label/label.h"
 
@@ -10,21 +11,18 @@
 /* So many rows ahead the index is fetched into the cache: it is larger than the cache for a million calls. */
 #define AHEAD 16
 
-/* The ids that ops of a process ask for, from the first to the last: where most are in use, each has a slot of its own.
- */
+/* The ids that ops of a process ask for, from the first on, and their slots. */
 struct id_run {
-    uint64_t first, last; /* first > last: none */
+    uint64_t first, count;
     size_t first_slot;
 };
 
-/* Open addressing over rows of calls, or one slot for each id of a run. The keys stay in the store's columns, so a slot
-   takes four bytes. */
+/* Open addressing over rows of calls. The keys stay in the store's columns, so a slot takes four bytes. */
 struct call_index {
     const struct gt_store *store;
-    bool any_process;          /* the key is the id alone, and `several` says which ids more than one process has */
-    const struct id_run *runs; /* by process, the last for GT_NO_TRACK; NULL: open addressing */
-    uint32_t *slots;           /* row + 1, 0 = free; one more than slot_count, which stays free */
-    uint8_t *several;          /* by slot; only with any_process */
+    bool any_process; /* the key is the id alone, and `several` says which ids more than one process has */
+    uint32_t *slots;  /* row + 1, 0 = free */
+    uint8_t *several; /* by slot; only with any_process */
     size_t slot_count;
 };
 
@@ -40,7 +38,6 @@ struct matcher {
     uint32_t only_process; /* all calls are of this one, unless has_several */
     bool has_several;
     struct call_index by_process, by_id;
-    struct id_run *runs;       /* by process, the last for GT_NO_TRACK */
     uint8_t *zero_calls;       /* by process, the last for GT_NO_TRACK: calls with id 0, counted up to 2 */
     struct device_vote *votes; /* by device */
 };
@@ -52,39 +49,25 @@ static uint64_t hash_pair(uint64_t a, uint64_t b) {
     return hash ^ hash >> 31;
 }
 
-/* Places the runs one behind the other. False: the slots would be more than open addressing takes. */
-static bool place_runs(struct id_run *runs, size_t run_count, size_t most, size_t *slot_count) {
-    *slot_count = 0;
-    for (size_t i = 0; i < run_count; i++) {
-        runs[i].first_slot = *slot_count;
-        if (runs[i].first > runs[i].last)
-            continue;
-        if (runs[i].last - runs[i].first >= most - *slot_count)
-            return false;
-        *slot_count += (size_t)(runs[i].last - runs[i].first) + 1;
-    }
-    return true;
-}
-
-/* runs: may be NULL. */
-static bool index_init(struct call_index *index, const struct gt_store *store, bool any_process, struct id_run *runs) {
-    size_t slot_count = (size_t)1 << RUN_BITS, run_slots;
+/* Half full at most. */
+static size_t index_slot_count(const struct gt_store *store) {
+    size_t slot_count = (size_t)1 << RUN_BITS;
     while (slot_count / 2 < store->calls.count)
         slot_count *= 2;
-    *index = (struct call_index){.store = store, .any_process = any_process};
-    if (runs && place_runs(runs, store->processes.count + 1, slot_count, &run_slots)) {
-        index->runs = runs;
-        slot_count = run_slots;
-    }
-    index->slot_count = slot_count;
-    index->slots = gt_pages_alloc((slot_count + 1) * sizeof *index->slots);
+    return slot_count;
+}
+
+static bool index_init(struct call_index *index, const struct gt_store *store, bool any_process) {
+    size_t slot_count = index_slot_count(store);
+    *index = (struct call_index){.store = store, .any_process = any_process, .slot_count = slot_count};
+    index->slots = gt_pages_alloc(slot_count * sizeof *index->slots);
     if (any_process)
         index->several = gt_pages_alloc(slot_count * sizeof *index->several);
     return index->slots && (!any_process || index->several);
 }
 
 static void index_release(struct call_index *index) {
-    gt_pages_free(index->slots, (index->slot_count + 1) * sizeof *index->slots);
+    gt_pages_free(index->slots, index->slot_count * sizeof *index->slots);
     gt_pages_free(index->several, index->slot_count * sizeof *index->several);
 }
 
@@ -94,10 +77,6 @@ static size_t by_process_or_none(const struct gt_store *store, uint32_t process)
 
 /* Where to look first. */
 static size_t index_home(const struct call_index *index, uint32_t process, uint64_t id) {
-    if (index->runs) {
-        const struct id_run *run = &index->runs[by_process_or_none(index->store, process)];
-        return id >= run->first && id <= run->last ? run->first_slot + (size_t)(id - run->first) : index->slot_count;
-    }
     uint64_t run = hash_pair(index->any_process ? 0 : process, id >> RUN_BITS) << RUN_BITS;
     return (size_t)(run | (id & ((1u << RUN_BITS) - 1))) & (index->slot_count - 1);
 }
@@ -105,7 +84,7 @@ static size_t index_home(const struct call_index *index, uint32_t process, uint6
 /* The slot where the key is, or belongs. */
 static size_t index_slot(const struct call_index *index, uint32_t process, uint64_t id) {
     size_t slot = index_home(index, process, id);
-    for (; index->slots[slot] && !index->runs; slot = (slot + 1) & (index->slot_count - 1)) {
+    for (; index->slots[slot]; slot = (slot + 1) & (index->slot_count - 1)) {
         uint32_t call = index->slots[slot] - 1;
         if (index->store->calls.correlation[call] == id &&
             (index->any_process || gt_store_call_process(index->store, call) == process))
@@ -115,12 +94,16 @@ static size_t index_slot(const struct call_index *index, uint32_t process, uint6
 }
 
 /* Of calls that share the key the earliest stays, then the longest, then the first row. */
+static bool replaces(const struct gt_calls *calls, uint32_t call, uint32_t other) {
+    if (calls->start_ns[call] != calls->start_ns[other])
+        return calls->start_ns[call] < calls->start_ns[other];
+    return calls->end_ns[call] > calls->end_ns[other];
+}
+
 static void index_add(struct call_index *index, uint32_t call) {
     const struct gt_calls *calls = &index->store->calls;
     uint32_t process = gt_store_call_process(index->store, call);
     size_t slot = index_slot(index, process, calls->correlation[call]);
-    if (slot == index->slot_count)
-        return; /* no op asks for it */
     if (index->slots[slot] == 0) {
         index->slots[slot] = call + 1;
         return;
@@ -128,16 +111,18 @@ static void index_add(struct call_index *index, uint32_t call) {
     uint32_t other = index->slots[slot] - 1;
     if (index->any_process && gt_store_call_process(index->store, other) != process)
         index->several[slot] = 1;
-    if (calls->start_ns[call] < calls->start_ns[other] ||
-        (calls->start_ns[call] == calls->start_ns[other] && calls->end_ns[call] > calls->end_ns[other]))
+    if (replaces(calls, call, other))
         index->slots[slot] = call + 1;
 }
 
-/* The call, unless it began after the op had ended and so cannot have launched it. */
+/* The call in a slot, unless it began after the op had ended and so cannot have launched it. */
+static uint32_t call_in_slot(const struct gt_store *store, uint32_t slot, uint32_t op) {
+    return slot && store->calls.start_ns[slot - 1] <= store->ops.end_ns[op] ? slot - 1 : GT_NO_ROW;
+}
+
 static uint32_t index_find(const struct call_index *index, uint32_t process, uint32_t op) {
     const struct gt_store *store = index->store;
-    uint32_t found = index->slots[index_slot(index, process, store->ops.correlation[op])];
-    return found && store->calls.start_ns[found - 1] <= store->ops.end_ns[op] ? found - 1 : GT_NO_ROW;
+    return call_in_slot(store, index->slots[index_slot(index, process, store->ops.correlation[op])], op);
 }
 
 static uint8_t *zero_calls_of(const struct matcher *matcher, uint32_t process) {
@@ -182,30 +167,85 @@ static bool survey_calls(struct matcher *matcher) {
     return false;
 }
 
-static bool find_runs(struct matcher *matcher) {
-    const struct gt_store *store = matcher->store;
-    matcher->runs = gt_alloc_array(store->processes.count + 1, sizeof *matcher->runs);
-    for (size_t i = 0; i <= store->processes.count && matcher->runs; i++)
-        matcher->runs[i].first = UINT64_MAX;
-    for (uint32_t op = 0; op < store->ops.count && matcher->runs; op++) {
-        uint64_t id = store->ops.correlation[op];
-        struct id_run *run = &matcher->runs[by_process_or_none(store, likely_process(matcher, op))];
-        if (id == GT_NO_CORRELATION)
-            continue;
-        run->first = id < run->first ? id : run->first;
-        run->last = id > run->last ? id : run->last;
-    }
-    return matcher->runs;
+/* ---- a slot for each id ---- */
+
+static struct id_run *run_of_process(struct id_run *runs, const struct gt_store *store, uint32_t process) {
+    return &runs[by_process_or_none(store, process)];
 }
 
-static bool build_indices(struct matcher *matcher) {
+/* Runs by process, the last for GT_NO_TRACK, one behind the other. *slot_count: SIZE_MAX if they would have more slots
+   than open addressing takes. NULL: memory was short. */
+static struct id_run *new_runs(const struct matcher *matcher, size_t *slot_count) {
     const struct gt_store *store = matcher->store;
-    matcher->zero_calls = gt_alloc_array(store->processes.count + 1, sizeof *matcher->zero_calls);
-    if (!matcher->zero_calls)
-        return false;
-    bool needs_ids = survey_calls(matcher);
-    if ((!needs_ids && !find_runs(matcher)) || !index_init(&matcher->by_process, store, false, matcher->runs) ||
-        (needs_ids && !index_init(&matcher->by_id, store, true, NULL)))
+    size_t run_count = store->processes.count + 1, used = 0, most = index_slot_count(store);
+    struct id_run *runs = gt_alloc_array(run_count, sizeof *runs);
+    for (uint32_t op = 0; op < store->ops.count && runs; op++) {
+        uint64_t id = store->ops.correlation[op];
+        struct id_run *run = run_of_process(runs, store, likely_process(matcher, op));
+        if (id - run->first < run->count || id == GT_NO_CORRELATION)
+            continue;
+        uint64_t end = run->first + run->count;
+        uint64_t first = run->count == 0 || id < run->first ? id : run->first;
+        run->count = (run->count == 0 || id >= end ? id + 1 : end) - first;
+        run->first = first;
+    }
+    for (size_t i = 0; i < run_count && runs; i++) {
+        runs[i].first_slot = used;
+        if (runs[i].count > most - used) {
+            *slot_count = SIZE_MAX;
+            return runs;
+        }
+        used += (size_t)runs[i].count;
+    }
+    *slot_count = used;
+    return runs;
+}
+
+static void fill_slots(const struct matcher *matcher, struct id_run *runs, uint32_t *slots) {
+    const struct gt_calls *calls = &matcher->store->calls;
+    for (uint32_t call = 0; call < calls->count; call++) {
+        const struct id_run *run = run_of_process(runs, matcher->store, gt_store_call_process(matcher->store, call));
+        uint64_t place = calls->correlation[call] - run->first;
+        if (place >= run->count || !is_usable(matcher, call)) /* no op asks for it */
+            continue;
+        uint32_t *slot = &slots[run->first_slot + place];
+        if (*slot == 0 || replaces(calls, call, *slot - 1))
+            *slot = call + 1;
+    }
+}
+
+static void match_by_slots(struct matcher *matcher, struct id_run *runs, const uint32_t *slots) {
+    const struct gt_store *store = matcher->store;
+    for (uint32_t op = 0; op < store->ops.count; op++) {
+        const struct id_run *run = run_of_process(runs, store, likely_process(matcher, op));
+        uint64_t place = store->ops.correlation[op] - run->first;
+        uint32_t slot = place < run->count ? slots[run->first_slot + place] : 0;
+        matcher->labels->op_call[op] = call_in_slot(store, slot, op);
+    }
+}
+
+/* false: memory was short. *is_matched: whether the ids lie close enough together. */
+static bool try_slots(struct matcher *matcher, bool *is_matched) {
+    size_t slot_count = SIZE_MAX;
+    struct id_run *runs = new_runs(matcher, &slot_count);
+    bool is_close = slot_count < SIZE_MAX;
+    uint32_t *slots = runs && is_close ? gt_pages_alloc(slot_count * sizeof *slots) : NULL;
+    bool ok = runs && (slots || !is_close);
+    *is_matched = slots;
+    if (slots) {
+        fill_slots(matcher, runs, slots);
+        match_by_slots(matcher, runs, slots);
+    }
+    gt_pages_free(slots, slot_count * sizeof *slots);
+    gt_free(runs);
+    return ok;
+}
+
+/* ---- hash tables ---- */
+
+static bool build_indices(struct matcher *matcher, bool needs_ids) {
+    const struct gt_store *store = matcher->store;
+    if (!index_init(&matcher->by_process, store, false) || (needs_ids && !index_init(&matcher->by_id, store, true)))
         return false;
     for (uint32_t call = 0; call < store->calls.count; call++) {
         uint32_t ahead = call + AHEAD < store->calls.count ? call + AHEAD : call;
@@ -284,30 +324,38 @@ static void match_by_device(struct matcher *matcher) {
     }
 }
 
+/* false: memory was short. */
+static bool match_by_index(struct matcher *matcher, bool needs_ids) {
+    matcher->votes = gt_alloc_array(matcher->store->devices.count, sizeof *matcher->votes);
+    if (!matcher->votes || !build_indices(matcher, needs_ids))
+        return false;
+    if (match_plain(matcher)) {
+        vote(matcher);
+        match_by_device(matcher);
+    }
+    return true;
+}
+
 static enum gt_status match_launches(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err) {
     struct matcher matcher = {.store = store, .labels = labels, .only_process = GT_NO_TRACK};
-    enum gt_status status = GT_OK;
+    bool is_matched = false;
     labels->op_call = gt_arena_array(&labels->arenas[GT_PASS_CORRELATE], store->ops.count, sizeof *labels->op_call);
-    matcher.votes = gt_alloc_array(store->devices.count, sizeof *matcher.votes);
-    if (!labels->op_call || !matcher.votes || !build_indices(&matcher)) {
-        status = gt_fail_memory(err);
-        goto out;
-    }
-    if (match_plain(&matcher)) {
-        vote(&matcher);
-        match_by_device(&matcher);
-    }
+    matcher.zero_calls = gt_alloc_array(store->processes.count + 1, sizeof *matcher.zero_calls);
+    bool ok = labels->op_call && matcher.zero_calls;
+    bool needs_ids = ok && survey_calls(&matcher);
+    if (ok && !needs_ids)
+        ok = try_slots(&matcher, &is_matched);
+    if (ok && !is_matched)
+        ok = match_by_index(&matcher, needs_ids);
     /* A trace without any call lacks the fact; that is told elsewhere. */
-    for (size_t op = 0; op < store->ops.count && store->calls.count; op++)
+    for (size_t op = 0; ok && op < store->ops.count && store->calls.count; op++)
         labels->issues[GT_ISSUE_OP_WITHOUT_CALL] += labels->op_call[op] == GT_NO_ROW;
     labels->issues[GT_ISSUE_OP_WITHOUT_CALL] -= labels->issues[GT_ISSUE_LAUNCH_AMBIGUOUS];
-out:
     index_release(&matcher.by_process);
     index_release(&matcher.by_id);
-    gt_free(matcher.runs);
     gt_free(matcher.zero_calls);
     gt_free(matcher.votes);
-    return status;
+    return ok ? GT_OK : gt_fail_memory(err);
 }
 
 const struct gt_label_pass gt_label_pass_correlate = {"correlate", "launch calls of ops", false, match_launches};

@@ -5,7 +5,7 @@
 #include "label/label.h"
 
 /* The longest first. */
-#define PASSES(PASS) PASS(correlate) PASS(classify) PASS(names) PASS(attribute) PASS(steps)
+#define PASSES(PASS) PASS(correlate) PASS(trees) PASS(steps) PASS(classify) PASS(names) PASS(attribute) PASS(step_ops)
 
 #define DECLARE(pass) extern const struct gt_label_pass gt_label_pass_##pass;
 PASSES(DECLARE)
@@ -54,6 +54,10 @@ enum gt_status gt_labels_new_by_rules(const struct gt_store *store, const struct
     enum gt_status status = run_round(store, labels, false, threads, err);
     if (status == GT_OK)
         status = run_round(store, labels, true, threads, err);
+    for (size_t i = 0; i < GT_PASS_COUNT; i++)
+        gt_arena_release(&labels->scratch[i]);
+    labels->forest = NULL;
+    labels->step_tree = NULL;
     if (status == GT_OK)
         *out = labels;
     else

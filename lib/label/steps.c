@@ -18,7 +18,14 @@ struct span_tree {
     struct span *spans;
     size_t count, leaf_count;
     int64_t *latest_end_ns;
-    size_t *cursors; /* by process, the last for GT_NO_TRACK: count_begun of its latest call */
+    struct cursor *cursors; /* by process, the last for GT_NO_TRACK */
+};
+
+/* So many spans are of processes before this one, or of it and begun, when a call begins at from_ns or later and before
+   to_ns. Zeroed: nothing is known. */
+struct cursor {
+    int64_t from_ns, to_ns;
+    size_t begun;
 };
 
 /* ---- which ranges are steps ---- */
@@ -188,20 +195,15 @@ static bool collect_steps(const struct gt_store *store, struct gt_labels *labels
     return true;
 }
 
-static void tree_release(struct span_tree *tree) {
-    gt_free(tree->spans);
-    gt_free(tree->latest_end_ns);
-    gt_free(tree->cursors);
-}
-
-static bool tree_init(struct span_tree *tree, const struct gt_store *store, const struct gt_labels *labels) {
+static bool tree_init(struct span_tree *tree, const struct gt_store *store, struct gt_labels *labels) {
+    struct gt_arena *arena = &labels->scratch[GT_PASS_STEPS];
     *tree = (struct span_tree){.count = labels->step_count, .leaf_count = 1};
     while (tree->leaf_count < tree->count)
         tree->leaf_count *= 2;
-    tree->spans = gt_alloc_array(tree->count, sizeof *tree->spans);
-    tree->latest_end_ns = gt_alloc_array(2 * tree->leaf_count, sizeof *tree->latest_end_ns);
-    tree->cursors = gt_alloc_array(store->processes.count + 1, sizeof *tree->cursors);
-    if (!tree->spans || !tree->latest_end_ns || !tree->cursors)
+    tree->spans = gt_arena_array(arena, tree->count, sizeof *tree->spans);
+    tree->latest_end_ns = gt_arena_array(arena, 2 * tree->leaf_count, sizeof *tree->latest_end_ns);
+    tree->cursors = gt_arena_array(arena, store->processes.count + 1, sizeof *tree->cursors);
+    if (gt_arena_failed(arena))
         return false;
     for (uint32_t i = 0; i < tree->count; i++) {
         const struct gt_step *step = &labels->steps[i];
@@ -221,7 +223,7 @@ static bool tree_init(struct span_tree *tree, const struct gt_store *store, cons
 static size_t last_reaching(const struct span_tree *tree, size_t at, int64_t end_ns) {
     const int64_t *latest = tree->latest_end_ns;
     size_t node = tree->leaf_count + at;
-    if (latest[node] >= end_ns)
+    if (tree->spans[at].end_ns >= end_ns)
         return at;
     for (; node > 1; node /= 2) {
         if (node % 2 == 0 || latest[node - 1] < end_ns)
@@ -237,8 +239,7 @@ static bool has_begun(const struct span *span, uint32_t process, int64_t time_ns
     return span->process < process || (span->process == process && span->start_ns <= time_ns);
 }
 
-/* How many spans are of processes before this one, or of it and begin at a time or before. */
-static size_t count_begun(const struct span_tree *tree, uint32_t process, int64_t time_ns) {
+static struct cursor find_begun(const struct span_tree *tree, uint32_t process, int64_t time_ns) {
     size_t low = 0, high = tree->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -247,49 +248,54 @@ static size_t count_begun(const struct span_tree *tree, uint32_t process, int64_
         else
             high = middle;
     }
-    return low;
+    const struct span *next = &tree->spans[low];
+    return (struct cursor){
+        .from_ns = low && next[-1].process == process ? next[-1].start_ns : INT64_MIN,
+        .to_ns = low < tree->count && next->process == process ? next->start_ns : INT64_MAX,
+        .begun = low,
+    };
 }
 
 /* The innermost step of the call's process that encloses it. Most calls are in the step of the one before. */
 static uint32_t step_of_call(struct span_tree *tree, const struct gt_store *store, uint32_t call) {
     uint32_t process = gt_store_call_process(store, call);
-    int64_t start_ns = store->calls.start_ns[call];
-    size_t *begun = &tree->cursors[process == GT_NO_TRACK ? store->processes.count : process];
-    if ((*begun && !has_begun(&tree->spans[*begun - 1], process, start_ns)) ||
-        (*begun < tree->count && has_begun(&tree->spans[*begun], process, start_ns)))
-        *begun = count_begun(tree, process, start_ns);
-    size_t found = *begun ? last_reaching(tree, *begun - 1, store->calls.end_ns[call]) : SIZE_MAX;
+    int64_t start_ns = store->calls.start_ns[call], end_ns = store->calls.end_ns[call];
+    struct cursor *cursor = &tree->cursors[process == GT_NO_TRACK ? store->processes.count : process];
+    if (start_ns < cursor->from_ns || start_ns >= cursor->to_ns)
+        *cursor = find_begun(tree, process, start_ns);
+    size_t found = cursor->begun ? last_reaching(tree, cursor->begun - 1, end_ns) : SIZE_MAX;
     return found != SIZE_MAX && tree->spans[found].process == process ? tree->spans[found].step : GT_NO_ROW;
 }
 
-static void attribute_ops(const struct gt_store *store, struct gt_labels *labels, struct span_tree *tree) {
+static enum gt_status find_steps(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err) {
+    labels->step_tree = gt_arena_alloc(&labels->scratch[GT_PASS_STEPS], sizeof *labels->step_tree);
+    bool ok = labels->step_tree && collect_steps(store, labels) && tree_init(labels->step_tree, store, labels);
+    return ok ? GT_OK : gt_fail_memory(err);
+}
+
+static bool is_longer(const struct gt_store *store, uint32_t op, const struct gt_step *step) {
+    uint64_t op_ns = (uint64_t)store->ops.end_ns[op] - (uint64_t)store->ops.start_ns[op];
+    return op_ns > (uint64_t)step->end_ns - (uint64_t)step->start_ns;
+}
+
+static enum gt_status attribute_ops(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err) {
+    struct gt_arena *arena = &labels->arenas[GT_PASS_STEP_OPS];
     uint32_t last_call = GT_NO_ROW, step = GT_NO_ROW;
+    uint32_t *op_step = labels->op_step = gt_arena_array(arena, store->ops.count, sizeof *labels->op_step);
+    uint64_t longer = 0;
+    if (!op_step)
+        return gt_fail_memory(err);
     for (uint32_t op = 0; op < store->ops.count; op++) {
         uint32_t call = labels->op_call[op];
         if (call != last_call) /* graph nodes come in runs of one call */
-            step = call == GT_NO_ROW ? GT_NO_ROW : step_of_call(tree, store, call);
+            step = call == GT_NO_ROW ? GT_NO_ROW : step_of_call(labels->step_tree, store, call);
         last_call = call;
-        labels->op_step[op] = step;
-        if (step != GT_NO_ROW) {
-            uint64_t op_ns = (uint64_t)store->ops.end_ns[op] - (uint64_t)store->ops.start_ns[op];
-            uint64_t step_ns = (uint64_t)labels->steps[step].end_ns - (uint64_t)labels->steps[step].start_ns;
-            labels->issues[GT_ISSUE_OP_LONGER_THAN_STEP] += op_ns > step_ns;
-        }
+        op_step[op] = step;
+        longer += step != GT_NO_ROW && is_longer(store, op, &labels->steps[step]);
     }
+    labels->issues[GT_ISSUE_OP_LONGER_THAN_STEP] = longer;
+    return GT_OK;
 }
 
-static enum gt_status find_steps(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err) {
-    struct span_tree tree = {0};
-    enum gt_status status = GT_OK;
-    labels->op_step = gt_arena_array(&labels->arenas[GT_PASS_STEPS], store->ops.count, sizeof *labels->op_step);
-    if (!labels->op_step || !collect_steps(store, labels) || !tree_init(&tree, store, labels)) {
-        status = gt_fail_memory(err);
-        goto out;
-    }
-    attribute_ops(store, labels, &tree);
-out:
-    tree_release(&tree);
-    return status;
-}
-
-const struct gt_label_pass gt_label_pass_steps = {"steps", "steps of ops", true, find_steps};
+const struct gt_label_pass gt_label_pass_steps = {"steps", "steps of the program", false, find_steps};
+const struct gt_label_pass gt_label_pass_step_ops = {"step_ops", "steps of ops", true, attribute_ops};

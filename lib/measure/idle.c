@@ -79,12 +79,19 @@ static void add_gap(struct finder *finder, const struct gt_view_device *device, 
 
 /* Ops without length run at no time, so they neither end nor split a gap. */
 static void find_device_gaps(struct finder *finder, const struct gt_view_device *device) {
+    enum { AHEAD = 16 };
     const struct gt_view *view = finder->view;
+    const struct gt_calls *calls = &view->store->calls;
     size_t end = device->first + device->count, tail = end;
     int64_t reached_ns = device->span_start_ns;
     uint32_t last = GT_NO_ROW;
     for (size_t i = device->first; i < end; i++) {
         bool runs = view->end_ns[i] > view->start_ns[i];
+        uint32_t coming = i + AHEAD < end ? view->labels->op_call[view->row[i + AHEAD]] : GT_NO_ROW;
+        if (coming != GT_NO_ROW) { /* where devices are served by turns, their calls lie far apart */
+            __builtin_prefetch(&calls->start_ns[coming]);
+            __builtin_prefetch(&calls->end_ns[coming]);
+        }
         if (runs && view->start_ns[i] > reached_ns)
             add_gap(finder, device, reached_ns, view->start_ns[i], last, i);
         if (runs ? view->end_ns[i] >= reached_ns : view->end_ns[i] == reached_ns) {
@@ -109,11 +116,12 @@ static void judge_waits(struct finder *finder, struct gt_idle_device *device) {
         struct gt_idle_gap *gap = &finder->idle->gaps[i];
         if (gap->cause != GT_IDLE_DEPENDENCY)
             continue;
-        double waited_ns = (double)gt_ns_between(call_end_ns[gap->call], gap->end_ns);
-        if (has_latency && waited_ns <= latency_ns)
+        int64_t gap_ns = gt_idle_gap_ns(gap);
+        bool is_short = has_latency && (double)gap_ns <= latency_ns; /* it waited at least as long as the gap */
+        if (is_short && (double)gt_ns_between(call_end_ns[gap->call], gap->end_ns) <= latency_ns)
             gap->cause = GT_IDLE_LAUNCH;
         else
-            finder->samples[waits++] = gt_idle_gap_ns(gap);
+            finder->samples[waits++] = gap_ns;
     }
     device->twice_floor_ns = (__int128)(2 * gt_quantile(finder->samples, waits, 0.5));
 }

@@ -13,7 +13,7 @@ struct sorting {
     struct gt_phase_set *set;
     uint32_t *phase_of;  /* by range row: index into set->phases; the last one is for unmapped ranges */
     int64_t *inside_ns;  /* by range row: how much of it lies in ranges inside it */
-    int64_t *reached_ns; /* by range row: latest end of those */
+    int64_t *reached_ns; /* by level: latest end of the ranges of that level that the open one above has */
     uint8_t *has_ops;    /* by range row */
 };
 
@@ -22,7 +22,7 @@ static bool sorting_init(struct sorting *sorting, const struct gt_view *view, st
     *sorting = (struct sorting){.view = view, .set = set};
     sorting->phase_of = gt_alloc_array(count, sizeof *sorting->phase_of);
     sorting->inside_ns = gt_alloc_array(count, sizeof *sorting->inside_ns);
-    sorting->reached_ns = gt_alloc_array(count, sizeof *sorting->reached_ns);
+    sorting->reached_ns = gt_alloc_array(count + 1, sizeof *sorting->reached_ns);
     sorting->has_ops = gt_alloc_array(count, 1);
     return sorting->phase_of && sorting->inside_ns && sorting->reached_ns && sorting->has_ops;
 }
@@ -59,41 +59,32 @@ static bool sort_ranges(struct sorting *sorting) {
     return phase_of_name != NULL;
 }
 
-static void take_op(struct sorting *sorting, size_t position, uint32_t device) {
-    const struct gt_view *view = sorting->view;
-    uint32_t range = view->labels->op_range[view->row[position]];
-    if (range == GT_NO_ROW)
-        return;
-    struct gt_phase *phase = &sorting->set->phases[sorting->phase_of[range]];
-    int64_t start_ns = view->start_ns[position], end_ns = view->end_ns[position];
-    if (phase->ops++ == 0 || phase->device != device)
-        phase->reached_ns = INT64_MIN;
-    phase->device = device;
-    phase->exclusive_ns = gt_ns_add(phase->exclusive_ns, gt_ns_between(start_ns, end_ns));
-    int64_t from_ns = start_ns > phase->reached_ns ? start_ns : phase->reached_ns;
-    if (end_ns > from_ns) {
-        phase->busy_ns = gt_ns_add(phase->busy_ns, gt_ns_between(from_ns, end_ns));
-        phase->reached_ns = end_ns;
+static void take_ops(struct sorting *sorting) {
+    struct gt_range_run run = {0};
+    while (gt_range_run_next(&run, sorting->view, SIZE_MAX)) {
+        if (run.range == GT_NO_ROW)
+            continue;
+        struct gt_phase *phase = &sorting->set->phases[sorting->phase_of[run.range]];
+        phase->ops += run.count;
+        phase->exclusive_ns = gt_ns_add(phase->exclusive_ns, run.sum_ns);
+        gt_range_union_add(&phase->busy, sorting->view, &run);
+        sorting->has_ops[run.range] = 1;
     }
-    sorting->has_ops[range] = 1;
 }
 
-/* Children come in order of start, so each adds to its parent what it has behind the latest end before it. */
+/* Children come in order of start behind their parent, so each adds to it what it has behind the latest end before. */
 static void measure_insides(struct sorting *sorting) {
     const struct gt_ranges *ranges = &sorting->view->store->ranges;
     const struct gt_labels *labels = sorting->view->labels;
-    for (size_t i = 0; i < ranges->count; i++)
-        sorting->reached_ns[i] = INT64_MIN;
     for (size_t i = 0; i < labels->range_order_count; i++) {
         uint32_t range = labels->range_order[i], parent = labels->range_parent[range];
-        if (parent == GT_NO_ROW)
-            continue;
-        int64_t *reached_ns = &sorting->reached_ns[parent], end_ns = ranges->end_ns[range];
+        int64_t *reached_ns = &sorting->reached_ns[labels->range_level[range]], end_ns = ranges->end_ns[range];
         int64_t from_ns = ranges->start_ns[range] > *reached_ns ? ranges->start_ns[range] : *reached_ns;
-        if (end_ns > from_ns) {
+        if (parent != GT_NO_ROW && end_ns > from_ns) {
             sorting->inside_ns[parent] = gt_ns_add(sorting->inside_ns[parent], gt_ns_between(from_ns, end_ns));
             *reached_ns = end_ns;
         }
+        reached_ns[1] = INT64_MIN; /* of its own children */
     }
 }
 
@@ -147,9 +138,7 @@ enum gt_status gt_phase_set_init(struct gt_phase_set *set, const struct gt_view 
     for (size_t i = 0; i < set->map.phase_count; i++)
         set->phases[i].name = set->map.phases[i];
     set->phases[set->map.phase_count].name = GT_STR("unmapped");
-    for (uint32_t d = 0; d < view->device_count; d++)
-        for (size_t i = view->devices[d].first; i < view->devices[d].first + view->devices[d].count; i++)
-            take_op(&sorting, i, d);
+    take_ops(&sorting);
     measure_insides(&sorting);
     count_ranges(&sorting);
     finish(set);

@@ -2,19 +2,16 @@
 #ifndef GT_MEASURE_PHASE_SET_H
 #define GT_MEASURE_PHASE_SET_H
 
-#include "events/view.h"
 #include "measure/phase_map.h"
+#include "measure/range_run.h"
 
 struct gt_phase {
     struct gt_str name;   /* "unmapped" for ranges that fit no phase */
     size_t instances;     /* with a selection: those with ops of their own */
     size_t ops;           /* whose innermost range is of this phase */
     int64_t exclusive_ns; /* their durations, summed */
-    int64_t busy_ns;      /* their union on each device, summed */
-    int64_t cpu_ns;       /* of the ranges themselves, without the ranges inside them */
-
-    uint32_t device; /* while ops are added: the device of reached_ns */
-    int64_t reached_ns;
+    struct gt_range_union busy;
+    int64_t cpu_ns; /* of the ranges themselves, without the ranges inside them */
 };
 
 struct gt_phase_set {

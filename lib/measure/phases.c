@@ -52,7 +52,7 @@ enum gt_status gt_phases_run(const struct gt_view *view, struct gt_section *sect
         *cell++ = gt_cell_count(phase->instances);
         *cell++ = gt_cell_count(phase->ops);
         *cell++ = gt_cell_int(phase->exclusive_ns);
-        *cell++ = gt_cell_int(phase->busy_ns);
+        *cell++ = gt_cell_int(phase->busy.busy_ns);
         *cell++ = gt_cell_share((double)phase->exclusive_ns, (double)set->covered_ns);
         *cell++ = gt_cell_int(phase->cpu_ns);
         *cell++ = gt_cell_share((double)phase->cpu_ns, (double)set->cpu_ns);

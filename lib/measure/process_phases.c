@@ -2,9 +2,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/keyed.h"
 #include "measure/measure.h"
 #include "measure/phase_map.h"
+#include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {
     {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
@@ -35,24 +35,25 @@ static int by_pid_and_time(const void *a, const void *b) {
 }
 
 /* processes: the same times, by process alone. */
-static bool add_up(const struct gt_view *view, const struct gt_phase_map *map, struct gt_keyed *phases,
-                   struct gt_keyed *processes) {
+static bool add_up(const struct gt_view *view, const struct gt_phase_map *map, const struct gt_range_groups *groups,
+                   struct gt_keyed *phases, struct gt_keyed *processes) {
     const struct gt_store *store = view->store;
     uint32_t *phase_of =
         gt_alloc_array(store->strings.count, sizeof *phase_of); /* by name: phase + 1; 0: not asked yet */
-    for (size_t i = 0; i < view->op_count && phase_of; i++) {
-        uint32_t range = view->labels->op_range[view->row[i]], process = gt_op_process(view, i);
-        if (range == GT_NO_ROW || gt_cell_pid(view, process).type == GPUTIME_CELL_NULL)
+    for (size_t i = 0; i < groups->keyed.count && phase_of; i++) {
+        const struct gt_keyed_group *group = &groups->keyed.items[i];
+        uint32_t process = gt_range_group_process(group);
+        uint64_t range = gt_range_group_range(group);
+        if (range == GT_NO_RANGE_KEY || gt_cell_pid(view, process).type == GPUTIME_CELL_NULL)
             continue;
-        gt_strid name = store->ranges.name[range];
+        gt_strid name = gt_range_key_name(range);
         if (!phase_of[name]) {
             uint32_t phase = gt_phase_map_find(map, gt_store_string(store, name));
             phase_of[name] = 1 + (phase == GT_NO_PHASE ? (uint32_t)map->phase_count : phase);
         }
-        gt_keyed_add(phases, process, phase_of[name] - 1, gt_op_ns(view, i));
+        gt_keyed_merge(phases, process, phase_of[name] - 1, &group->lengths);
+        gt_keyed_merge(processes, process, 0, &group->lengths);
     }
-    for (size_t i = 0; i < phases->count && !phases->failed; i++)
-        gt_keyed_merge(processes, phases->items[i].hi, 0, &phases->items[i].lengths);
     bool ok = phase_of && !phases->failed && !processes->failed;
     gt_free(phase_of);
     return ok;
@@ -92,8 +93,11 @@ enum gt_status gt_process_phases_run(const struct gt_view *view, struct gt_secti
     struct gt_phase_map map;
     struct gt_keyed phases = {0}, processes = {0};
     enum gt_status status = gt_phase_map_init(&map, view->options->phase_map, err);
+    const struct gt_range_groups *groups = status == GT_OK ? gt_shared_range_groups(view, err) : NULL;
+    if (status == GT_OK && !groups)
+        status = err->code;
     if (status == GT_OK &&
-        !(add_up(view, &map, &phases, &processes) && add_table(view, section, &map, &phases, &processes)))
+        !(add_up(view, &map, groups, &phases, &processes) && add_table(view, section, &map, &phases, &processes)))
         status = gt_fail_memory(err);
     gt_keyed_release(&phases);
     gt_keyed_release(&processes);

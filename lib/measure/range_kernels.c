@@ -50,16 +50,12 @@ struct attribution {
     size_t covered;
 };
 
-static uint64_t range_key(const struct gt_store *store, uint32_t range) {
-    return (uint64_t)store->ranges.domain[range] << 32 | store->ranges.name[range];
-}
-
 static struct gt_str name_of(const struct gt_view *view, uint64_t range_key) {
-    return gt_store_string(view->store, (gt_strid)(range_key & UINT32_MAX));
+    return gt_store_string(view->store, gt_range_key_name(range_key));
 }
 
 static struct gt_str domain_of(const struct gt_view *view, uint64_t range_key) {
-    return gt_store_string(view->store, (gt_strid)(range_key >> 32));
+    return gt_store_string(view->store, gt_range_key_domain(range_key));
 }
 
 static bool is_known(const struct gt_view *view, uint32_t process) {
@@ -77,31 +73,30 @@ static bool add_ranges(struct attribution *sums, struct gt_error *err) {
         uint32_t process = gt_range_process(view->store, range);
         bool is_listed = set ? gt_range_set_lists(set, range) : gt_range_is_on_cpu(view->store, range);
         if (is_listed && is_known(view, process))
-            gt_keyed_add(&sums->lengths, process, range_key(view->store, range),
+            gt_keyed_add(&sums->lengths, process, gt_range_key(view->store, range),
                          gt_ns_between(ranges->start_ns[range], ranges->end_ns[range]));
     }
     return !sums->lengths.failed;
 }
 
-/* One look-up for each kernel; the rest is summed from what that gives. */
-static bool add_kernels(struct attribution *sums) {
-    const struct gt_view *view = sums->view;
-    for (size_t i = 0; i < view->op_count; i++) {
-        if (!gt_kind_is_kernel(gt_op_kind(view, i)))
+static bool add_kernels(struct attribution *sums, struct gt_error *err) {
+    const struct gt_range_groups *groups = gt_shared_range_groups(sums->view, err);
+    if (!groups)
+        return false;
+    for (size_t i = 0; i < groups->keyed.count; i++) {
+        const struct gt_keyed_group *group = &groups->keyed.items[i];
+        uint64_t process = gt_range_group_process(group), range = gt_range_group_range(group);
+        if (!gt_range_group_is_of_kernels(group))
             continue;
-        uint32_t range = view->labels->op_range[view->row[i]], process = gt_op_process(view, i);
-        gt_keyed_add(&sums->processes, process, 0, gt_op_ns(view, i));
-        if (range != GT_NO_ROW)
-            gt_keyed_add(&sums->by_both, process, range_key(view->store, range), gt_op_ns(view, i));
-    }
-    for (size_t i = 0; i < sums->processes.count; i++)
-        sums->total_ns += sums->processes.items[i].lengths.sum;
-    for (size_t i = 0; i < sums->by_both.count; i++) {
-        const struct gt_keyed_group *group = &sums->by_both.items[i];
+        sums->total_ns += group->lengths.sum;
+        gt_keyed_merge(&sums->processes, process, 0, &group->lengths);
+        if (range == GT_NO_RANGE_KEY)
+            continue;
         sums->covered += group->lengths.count;
         sums->covered_ns += group->lengths.sum;
-        gt_keyed_merge(&sums->by_range, 0, group->lo, &group->lengths);
-        gt_keyed_merge(&sums->processes, group->hi, 1, &group->lengths);
+        gt_keyed_merge(&sums->by_both, process, range, &group->lengths);
+        gt_keyed_merge(&sums->by_range, 0, range, &group->lengths);
+        gt_keyed_merge(&sums->processes, process, 1, &group->lengths);
     }
     return !sums->processes.failed && !sums->by_range.failed && !sums->by_both.failed;
 }
@@ -297,7 +292,7 @@ static void add_coverage(struct gt_section *section, const struct attribution *s
 enum gt_status gt_range_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct attribution sums = {.view = view};
     bool has_kernels = !view->options->no_range_kernels, has_ranges = view->store->ranges.count > 0;
-    bool ok = add_ranges(&sums, err) && (!has_kernels || !has_ranges || add_kernels(&sums)) &&
+    bool ok = add_ranges(&sums, err) && (!has_kernels || !has_ranges || add_kernels(&sums, err)) &&
               add_process_table(section, &sums);
     enum gt_status status = ok ? GT_OK : gt_fail_memory(err);
     if (ok && has_kernels)

@@ -31,6 +31,7 @@ static inline int64_t gt_ops_behind(const struct gt_view *view, size_t first, si
 
 /* Moves on to the next run, of at most `most` ops. false: there is none. */
 static inline bool gt_range_run_next(struct gt_range_run *run, const struct gt_view *view, size_t most) {
+    enum { AHEAD = 64 };
     const uint32_t *op_range = view->labels->op_range;
     size_t first = run->first + run->count, i = first;
     uint32_t device = run->device;
@@ -43,6 +44,8 @@ static inline bool gt_range_run_next(struct gt_range_run *run, const struct gt_v
     uint32_t range = op_range[view->row[first]];
     int64_t end_ns = INT64_MIN, sum_ns = 0;
     for (; i < last && op_range[view->row[i]] == range; i++) {
+        if (i + AHEAD < view->op_count) /* ops of a device are far apart in the store */
+            __builtin_prefetch(&op_range[view->row[i + AHEAD]]);
         end_ns = view->end_ns[i] > end_ns ? view->end_ns[i] : end_ns;
         sum_ns = gt_ns_add(sum_ns, gt_op_ns(view, i));
     }

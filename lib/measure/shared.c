@@ -19,6 +19,7 @@ WRAP(step_set)
 WRAP(phase_set)
 WRAP(launch_rates)
 WRAP(op_groups)
+WRAP(range_groups)
 
 static enum gt_status kernels_init(void *what, const struct gt_view *view, struct gt_error *err) {
     return gt_named_set_init(what, view, true, err);
@@ -55,6 +56,7 @@ static const struct gt_sharing sharings[GT_SHARED_COUNT] = {
     [GT_SHARED_PHASES] = {sizeof(struct gt_phase_set), phase_set_init, phase_set_release},
     [GT_SHARED_RATES] = {sizeof(struct gt_launch_rates), launch_rates_init, launch_rates_release},
     [GT_SHARED_OP_GROUPS] = {sizeof(struct gt_op_groups), op_groups_init, op_groups_release},
+    [GT_SHARED_RANGE_GROUPS] = {sizeof(struct gt_range_groups), range_groups_init, range_groups_release},
 };
 
 static const void *share(const struct gt_view *view, enum gt_shared_kind kind, struct gt_error *err) {
@@ -96,4 +98,8 @@ const struct gt_launch_rates *gt_shared_rates(const struct gt_view *view, struct
 
 const struct gt_op_groups *gt_shared_op_groups(const struct gt_view *view, struct gt_error *err) {
     return share(view, GT_SHARED_OP_GROUPS, err);
+}
+
+const struct gt_range_groups *gt_shared_range_groups(const struct gt_view *view, struct gt_error *err) {
+    return share(view, GT_SHARED_RANGE_GROUPS, err);
 }

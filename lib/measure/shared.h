@@ -8,6 +8,7 @@
 #include "measure/named.h"
 #include "measure/op_groups.h"
 #include "measure/phase_set.h"
+#include "measure/range_groups.h"
 #include "measure/range_set.h"
 #include "measure/step_set.h"
 
@@ -20,5 +21,6 @@ const struct gt_step_set *gt_shared_steps(const struct gt_view *view, struct gt_
 const struct gt_phase_set *gt_shared_phases(const struct gt_view *view, struct gt_error *err);
 const struct gt_launch_rates *gt_shared_rates(const struct gt_view *view, struct gt_error *err);
 const struct gt_op_groups *gt_shared_op_groups(const struct gt_view *view, struct gt_error *err);
+const struct gt_range_groups *gt_shared_range_groups(const struct gt_view *view, struct gt_error *err);
 
 #endif

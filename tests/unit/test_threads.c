@@ -204,8 +204,28 @@ static void works_of_like_size_are_done_at_once(void **state) {
         assert_int_equal(gt_threads_at_once(cases[i].threads, cases[i].sizes, cases[i].count), cases[i].at_once);
 }
 
+static void slices_hold_every_row_once(void **state) {
+    const struct {
+        size_t threads, rows, own_items, slices;
+    } cases[] = {
+        {4, 0, 0, 1},        {4, 1000, 0, 1},         {4, 200000, 0, 3},        {4, 1000003, 0, 4},
+        {4, 1000003, 10, 4}, {4, 1000003, 100000, 2}, {4, 1000003, 1000000, 1},
+    };
+    (void)state;
+
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        size_t slices = gt_threads_slices(cases[c].threads, cases[c].rows, cases[c].own_items);
+        assert_int_equal(slices, cases[c].slices);
+        assert_int_equal(gt_slice_begin(cases[c].rows, slices, 0), 0);
+        for (size_t i = 0; i < slices; i++)
+            assert_true(gt_slice_begin(cases[c].rows, slices, i) <= gt_slice_begin(cases[c].rows, slices, i + 1));
+        assert_int_equal(gt_slice_begin(cases[c].rows, slices, slices), cases[c].rows);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slices_hold_every_row_once),
         cmocka_unit_test(works_of_like_size_are_done_at_once),
         cmocka_unit_test(jobs_are_dealt_once_and_in_order),
         cmocka_unit_test(one_worker_has_all_jobs),

@@ -310,6 +310,10 @@ static void assert_order(const struct gt_view *view) {
         assert_int_equal(view->row[i], ops[i].row);
         assert_int_equal(view->start_ns[i], ops[i].start_ns);
         assert_int_equal(view->end_ns[i], ops[i].end_ns);
+        assert_int_equal(view->name[i], store->ops.name[ops[i].row]);
+        assert_int_equal(view->lane[i], store->ops.lane[ops[i].row]);
+        assert_int_equal(view->kind[i], store->ops.kind[ops[i].row]);
+        assert_int_equal(view->category[i], view->labels->op_category[ops[i].row]);
     }
     free(ops);
     size_t in_devices = 0, in_lanes = 0;
@@ -333,41 +337,52 @@ static void assert_order(const struct gt_view *view) {
     assert_int_equal(in_lanes, view->op_count);
 }
 
+static void assert_random_order(uint32_t count, int64_t threads) {
+    struct small_trace trace;
+    uint32_t devices = 1 + random_below(4), streams = 1 + random_below(6);
+    uint32_t spread = 1 + random_below(2000), longest = 1 + random_below(60), disorder = random_below(3);
+    int64_t clock_ns = -500;
+    static const char *const names[] = {"k", "ncclDevKernel_AllReduce", "gemm"};
+    trace_begin(&trace);
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t start_ns =
+            disorder == 2 ? (int64_t)random_below(spread) : clock_ns + (int64_t)random_below(disorder * 20 + 1);
+        clock_ns += random_below(10);
+        add_op(&trace, random_below(5) ? 1 + random_below(2) : NO_PID, (int64_t)7 - 3 * random_below(devices),
+               random_below(streams), start_ns, start_ns + (random_below(3) ? random_below(longest) : 0),
+               GT_NO_CORRELATION, names[random_below(3)]);
+    }
+    trace_end(&trace);
+    struct gputime_options options = {.threads = threads};
+    struct gt_view *view = view_of(&trace, &options);
+    assert_true(view->is_whole);
+    assert_order(view);
+    gt_view_free(view);
+    options.from = "30%"; /* to the end, so that the naive rule for zero length holds */
+    view = view_of(&trace, &options);
+    assert_order(view);
+    gt_view_free(view);
+    trace_free(&trace);
+}
+
 static void random_orders(void **unused) {
     (void)unused;
-    for (int round = 0; round < 120; round++) {
-        struct small_trace trace;
-        uint32_t count = random_below(400), devices = 1 + random_below(4), streams = 1 + random_below(6);
-        uint32_t spread = 1 + random_below(2000), longest = 1 + random_below(60), disorder = random_below(3);
-        int64_t clock_ns = -500;
-        trace_begin(&trace);
-        for (uint32_t i = 0; i < count; i++) {
-            int64_t start_ns =
-                disorder == 2 ? (int64_t)random_below(spread) : clock_ns + (int64_t)random_below(disorder * 20 + 1);
-            clock_ns += random_below(10);
-            add_op(&trace, random_below(5) ? 1 + random_below(2) : NO_PID, (int64_t)7 - 3 * random_below(devices),
-                   random_below(streams), start_ns, start_ns + (random_below(3) ? random_below(longest) : 0),
-                   GT_NO_CORRELATION, "k");
-        }
-        trace_end(&trace);
-        struct gputime_options options = {0};
-        struct gt_view *view = view_of(&trace, &options);
-        assert_true(view->is_whole);
-        assert_order(view);
-        gt_view_free(view);
-        options.from = "30%"; /* to the end, so that the naive rule for zero length holds */
-        view = view_of(&trace, &options);
-        assert_order(view);
-        gt_view_free(view);
-        trace_free(&trace);
-    }
+    for (int round = 0; round < 120; round++)
+        assert_random_order(random_below(400), 0);
+}
+
+static void random_orders_in_slices(void **unused) {
+    (void)unused;
+    for (int round = 0; round < 4; round++)
+        assert_random_order(200000 + random_below(100000), 3);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(whole_trace),        cmocka_unit_test(selections), cmocka_unit_test(refusals),
-        cmocka_unit_test(long_lists_are_cut), cmocka_unit_test(bounds),     cmocka_unit_test(clipping),
-        cmocka_unit_test(random_orders),
+        cmocka_unit_test(whole_trace),   cmocka_unit_test(selections),
+        cmocka_unit_test(refusals),      cmocka_unit_test(long_lists_are_cut),
+        cmocka_unit_test(bounds),        cmocka_unit_test(clipping),
+        cmocka_unit_test(random_orders), cmocka_unit_test(random_orders_in_slices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

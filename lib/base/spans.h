@@ -1,0 +1,13 @@
+/* The order of spans of time that sweeps and trees go by: start, longer first. */
+#ifndef GT_BASE_SPANS_H
+#define GT_BASE_SPANS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Sorts rows of spans by start, then longer first; equal ones keep their order. Linear; where they are nearly sorted,
+   as traces mostly are, without any memory. false: memory was short, and the rows are in any order. */
+bool gt_spans_sort(uint32_t *rows, size_t count, const int64_t *start_ns, const int64_t *end_ns);
+
+#endif

@@ -1,4 +1,4 @@
-/* Sweeps over merged interval lists: sorted intervals come in, unions and lengths go out. */
+/* Merged lists of intervals: sorted intervals come in, their union and lengths go out. */
 #include "base/interval.h"
 
 #include <assert.h>
@@ -81,27 +81,6 @@ static uint64_t common_length(const struct gt_intervals *a, const struct gt_inte
     return common;
 }
 
-int64_t gt_intervals_length(const struct gt_intervals *list) {
-    return saturate(total_length(list));
-}
-
-int64_t gt_intervals_common_length(const struct gt_intervals *a, const struct gt_intervals *b) {
-    return saturate(common_length(a, b));
-}
-
 int64_t gt_intervals_minus_length(const struct gt_intervals *a, const struct gt_intervals *b) {
     return saturate(total_length(a) - common_length(a, b));
-}
-
-void gt_intervals_union(struct gt_intervals *out, const struct gt_intervals *a, const struct gt_intervals *b) {
-    size_t i = 0, j = 0;
-
-    assert(out != a && out != b);
-    gt_intervals_clear(out);
-    while (i < a->count || j < b->count) {
-        bool from_a = j == b->count || (i < a->count && a->items[i].start_ns <= b->items[j].start_ns);
-        struct gt_interval next = from_a ? a->items[i++] : b->items[j++];
-        gt_intervals_add(out, next.start_ns, next.end_ns);
-    }
-    out->failed = out->failed || a->failed || b->failed;
 }

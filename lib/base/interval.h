@@ -25,13 +25,7 @@ void gt_intervals_clear(struct gt_intervals *list);
  */
 void gt_intervals_add(struct gt_intervals *list, int64_t start_ns, int64_t end_ns);
 
-int64_t gt_intervals_length(const struct gt_intervals *list); /* sum of lengths */
-
-/* |a and b| and |a minus b| of two merged lists, in one linear pass without a result list. */
-int64_t gt_intervals_common_length(const struct gt_intervals *a, const struct gt_intervals *b);
+/* |a minus b| of two merged lists, in one linear pass without a result list. */
 int64_t gt_intervals_minus_length(const struct gt_intervals *a, const struct gt_intervals *b);
-
-/* out = a or b, both merged; out must be another list, is cleared first. */
-void gt_intervals_union(struct gt_intervals *out, const struct gt_intervals *a, const struct gt_intervals *b);
 
 #endif

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 enum {
     BUCKET_BITS = 11,
@@ -65,14 +66,16 @@ static void look(const struct gt_slice *slices, size_t slice_count, struct wante
 
 /* Divides the range of the first one wanted, for all that are wanted of it. */
 static void look_closer(const struct gt_slice *slices, size_t slice_count, struct wanted *wanted, size_t wanted_count) {
-    size_t counts[(size_t)1 << BUCKET_BITS] = {0};
+    size_t counts[(size_t)1 << BUCKET_BITS];
     struct range range = wanted->range;
     unsigned shift = range.bits > BUCKET_BITS ? range.bits - BUCKET_BITS : 0;
+    uint64_t width = (uint64_t)1 << range.bits;
 
+    memset(counts, 0, sizeof *counts << (range.bits - shift)); /* mostly few: most sets are small */
     for (size_t s = 0; s < slice_count; s++)
         for (size_t i = 0; i < slices[s].count; i++) {
             uint64_t above = (uint64_t)slices[s].samples[i] - (uint64_t)range.lowest;
-            if (above >> range.bits == 0)
+            if (above < width)
                 counts[above >> shift]++;
         }
     for (size_t i = 0; i < wanted_count; i++)

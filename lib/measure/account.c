@@ -36,17 +36,16 @@ void gt_accountant_init(struct gt_accountant *it) {
         it->reached_ns[class] = INT64_MIN;
 }
 
-/* In line for the loop over a device. */
-static inline void take(struct gt_accountant *it, const struct gt_view *view, size_t position) {
-    int64_t *reached_ns = &it->reached_ns[gt_op_class(view, position)];
-    assert(view->start_ns[position] >= it->at_ns);
-    settle(it, view->start_ns[position]);
-    *reached_ns = view->end_ns[position] > *reached_ns ? view->end_ns[position] : *reached_ns;
-    it->sum_ns = gt_ns_add(it->sum_ns, gt_op_ns(view, position));
-}
-
-void gt_accountant_take(struct gt_accountant *it, const struct gt_view *view, size_t position) {
-    take(it, view, position);
+void gt_accountant_take(struct gt_accountant *accountant, const struct gt_view *view, size_t first, size_t end) {
+    struct gt_accountant it = *accountant; /* a copy stays in registers */
+    for (size_t i = first; i < end; i++) {
+        int64_t *reached_ns = &it.reached_ns[gt_op_class(view, i)];
+        assert(view->start_ns[i] >= it.at_ns);
+        settle(&it, view->start_ns[i]);
+        *reached_ns = view->end_ns[i] > *reached_ns ? view->end_ns[i] : *reached_ns;
+        it.sum_ns = gt_ns_add(it.sum_ns, gt_op_ns(view, i));
+    }
+    *accountant = it;
 }
 
 /* Disjoint lengths add up to less than 2^64, of which an int64 holds half. */
@@ -75,7 +74,6 @@ struct gt_account gt_accountant_close(struct gt_accountant *it, int64_t start_ns
 struct gt_account gt_account_of_device(const struct gt_view *view, const struct gt_view_device *device) {
     struct gt_accountant it;
     gt_accountant_init(&it);
-    for (size_t i = device->first; i < device->first + device->count; i++)
-        take(&it, view, i);
+    gt_accountant_take(&it, view, device->first, device->first + device->count);
     return gt_accountant_close(&it, device->span_start_ns, device->span_end_ns);
 }

@@ -32,7 +32,8 @@ struct gt_accountant {
 };
 
 void gt_accountant_init(struct gt_accountant *accountant);
-void gt_accountant_take(struct gt_accountant *accountant, const struct gt_view *view, size_t position);
+/* The ops from one position to before another. */
+void gt_accountant_take(struct gt_accountant *accountant, const struct gt_view *view, size_t first, size_t end);
 /* The span holds all that was taken. */
 struct gt_account gt_accountant_close(struct gt_accountant *accountant, int64_t start_ns, int64_t end_ns);
 

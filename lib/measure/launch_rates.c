@@ -193,16 +193,21 @@ static bool describe_all(struct gt_launch_rates *rates, const struct gt_op_group
     size_t *bounds = gt_alloc_array(process_count + 3, sizeof *bounds);
     struct gt_slice *slices = bounds ? new_slices(groups, process_count, bounds) : NULL;
     struct gt_slice lengths = gt_op_groups_lengths(groups, 0, groups->kernel_count);
-    struct gt_launch_rate *all = &rates->items[process_count];
-    if (slices)
-        count_lengths(all, slices + bounds[process_count], bounds[process_count + 1] - bounds[process_count]);
+    struct gt_launch_rate *all = &rates->items[process_count], *only = NULL;
     for (size_t i = 0; i < process_count && slices; i++) {
-        size_t slice_count = bounds[i + 1] - bounds[i];
-        count_lengths(&rates->items[i], slices + bounds[i], slice_count);
-        describe(&rates->items[i], slices + bounds[i], slice_count);
-        add_counts(all, &rates->items[i]);
+        struct gt_launch_rate *rate = &rates->items[i];
+        count_lengths(rate, slices + bounds[i], bounds[i + 1] - bounds[i]);
+        describe(rate, slices + bounds[i], bounds[i + 1] - bounds[i]);
+        add_counts(all, rate);
+        only = rate->count == lengths.count ? rate : only;
     }
-    describe(all, &lengths, 1);
+    if (slices) /* those of no known process */
+        count_lengths(all, slices + bounds[process_count], bounds[process_count + 1] - bounds[process_count]);
+    if (only)
+        *all = *only;
+    else
+        describe(all, &lengths, 1);
+    all->process = GT_NO_TRACK;
     gt_free(bounds);
     gt_free(slices);
     return slices;

@@ -49,21 +49,29 @@ static bool begin_part(struct collecting *it, uint32_t step, uint32_t device, in
     return true;
 }
 
+/* Ops from one position to before another, all of one step. */
+static void take_ops(struct collecting *it, uint32_t index, size_t first, size_t end) {
+    struct gt_step_part *part = &it->set->parts[index];
+    part->ops += end - first;
+    for (size_t i = first; i < end; i++)
+        part->end_ns = it->view->end_ns[i] > part->end_ns ? it->view->end_ns[i] : part->end_ns;
+    gt_accountant_take(&it->accountants[index], it->view, first, end);
+}
+
 /* Ops of a step come in order of start, with those of other steps between them. */
 static bool collect_device(struct collecting *it, uint32_t index) {
     const struct gt_view *view = it->view;
-    const struct gt_view_device *device = &view->devices[index];
-    size_t first_part = it->set->count;
-    for (size_t i = device->first; i < device->first + device->count; i++) {
-        uint32_t step = view->labels->op_step[view->row[i]];
+    const uint32_t *op_step = view->labels->op_step;
+    size_t first_part = it->set->count, last = view->devices[index].first + view->devices[index].count;
+    for (size_t first = view->devices[index].first, end; first < last; first = end) {
+        uint32_t step = op_step[view->row[first]];
+        for (end = first + 1; end < last && op_step[view->row[end]] == step;)
+            end++;
         if (step == GT_NO_ROW)
             continue;
-        if (it->part_of[step] <= first_part && !begin_part(it, step, index, view->start_ns[i]))
+        if (it->part_of[step] <= first_part && !begin_part(it, step, index, view->start_ns[first]))
             return false;
-        struct gt_step_part *part = &it->set->parts[it->part_of[step] - 1];
-        part->ops++;
-        part->end_ns = view->end_ns[i] > part->end_ns ? view->end_ns[i] : part->end_ns;
-        gt_accountant_take(&it->accountants[it->part_of[step] - 1], view, i);
+        take_ops(it, it->part_of[step] - 1, first, end);
     }
     for (size_t i = first_part; i < it->set->count; i++) {
         struct gt_step_part *part = &it->set->parts[i];

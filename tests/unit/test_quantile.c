@@ -29,21 +29,23 @@ static double naive_quantile(const int64_t *sorted, size_t count, double q) {
     return (double)((long double)sorted[low] + ((long double)sorted[low + 1] - (long double)sorted[low]) * part);
 }
 
-/* Also checks that the samples are still the same ones: the next quantile is taken of the same array. */
-static void check_quantiles(int64_t *samples, size_t count) {
+/* Also checks that the samples are as they were. */
+static void check_quantiles(const int64_t *samples, size_t count) {
     static const double levels[] = {0, 0.25, 0.5, 0.9, 0.95, 0.99, 1, 1.0 / 3};
-    int64_t *sorted = gt_alloc_array(count, sizeof(*sorted));
+    int64_t *sorted = gt_alloc_array(count, sizeof(*sorted)), *given = gt_alloc_array(count, sizeof(*given));
 
     assert_non_null(sorted);
+    assert_non_null(given);
     memcpy(sorted, samples, count * sizeof(*sorted));
+    memcpy(given, samples, count * sizeof(*given));
     qsort(sorted, count, sizeof(*sorted), by_value);
     for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
         double got = gt_quantile(samples, count, levels[i]);
         double expected = naive_quantile(sorted, count, levels[i]);
         assert_true(fabs(got - expected) <= fabs(expected) * 4e-16 || fabs(got - expected) <= 1e-9);
     }
-    qsort(samples, count, sizeof(*samples), by_value);
-    assert_memory_equal(samples, sorted, count * sizeof(*sorted));
+    assert_memory_equal(samples, given, count * sizeof(*given));
+    gt_free(given);
     gt_free(sorted);
 }
 
@@ -64,6 +66,36 @@ static void random_samples_of_every_shape(void **state) {
                                           : -(int64_t)(bits % 5000000);
         }
         check_quantiles(samples, count);
+    }
+}
+
+/* Samples in several places, some of them empty, and several levels at once: as if they were in one. */
+static void slices_are_taken_together(void **state) {
+    enum { COUNT = 3000 };
+    static const double levels[GT_QUANTILES_MOST] = {0.99, 0.5, 0.5, 0.013};
+    int64_t samples[COUNT], sorted[COUNT];
+    uint64_t seed = 12;
+    (void)state;
+
+    for (unsigned shape = 0; shape < 200; shape++) {
+        size_t count = random_below(&seed, shape % 2 ? 70 : COUNT), slice_count = 0, taken = 0;
+        struct gt_slice slices[COUNT + 1];
+        double values[GT_QUANTILES_MOST];
+        for (size_t i = 0; i < count; i++)
+            sorted[i] = samples[i] = (int64_t)(random_u64(&seed) >> (shape % 60)) - (shape % 7 ? 0 : 1 << 20);
+        while (taken < count && slice_count < COUNT) {
+            size_t most = count - taken, size = random_below(&seed, 40);
+            slices[slice_count++] = (struct gt_slice){samples + taken, size < most ? size : most};
+            taken += size < most ? size : most;
+        }
+        slices[slice_count++] = (struct gt_slice){samples + taken, count - taken};
+        qsort(sorted, count, sizeof *sorted, by_value);
+        gt_quantiles(slices, slice_count, levels, GT_QUANTILES_MOST, values);
+        for (size_t i = 0; i < GT_QUANTILES_MOST; i++) {
+            double expected = count ? naive_quantile(sorted, count, levels[i]) : 0;
+            assert_true(fabs(values[i] - expected) <= fabs(expected) * 4e-16 || fabs(values[i] - expected) <= 1e-9);
+        }
+        assert_true(count == 0 || values[1] == gt_quantile(samples, count, 0.5));
     }
 }
 
@@ -252,6 +284,7 @@ static void extreme_samples_do_not_overflow(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_samples_of_every_shape),
+        cmocka_unit_test(slices_are_taken_together),
         cmocka_unit_test(few_samples),
         cmocka_unit_test(levels_outside_are_clamped),
         cmocka_unit_test(lopsided_samples_stay_linear),

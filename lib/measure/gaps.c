@@ -1,5 +1,4 @@
 /* Gaps: when each device was idle and why, summed by cause and listed longest first. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -1,6 +1,6 @@
 /* Views: a labelled store and the options come in, the selected ops go out, clipped to the window and in the order that
-   sweeps need. Ops are copied stream by stream in the order of the file, then put in order device by device.
- */
+   sweeps need. Rows are listed stream by stream in the order of the file, then put in order device by device; only then
+   are the columns written, each once. */
 #include "events/view.h"
 
 #include <stdlib.h>
@@ -22,11 +22,13 @@ struct making {
     struct gt_selection selection;
     bool takes_all;
     size_t slice_count;
-    struct portion *portions; /* by slice, then by lane */
-    bool *is_clipped;         /* by slice: some of its ops are */
-    bool *has_failed;         /* by device: memory was short */
-    bool *seen_devices;       /* by device */
-    size_t *lane_ops;         /* by lane: how many the view has */
+    struct portion *portions;                   /* by slice, then by lane */
+    bool *is_clipped;                           /* by slice: some of its ops are */
+    bool *has_failed;                           /* by device: memory was short */
+    bool *seen_devices;                         /* by device */
+    size_t *lane_ops;                           /* by lane: how many the view has */
+    struct gt_view_times times;                 /* the store's own, unless the window cuts some */
+    int64_t *clipped_start_ns, *clipped_end_ns; /* by row; NULL: it cuts none */
 };
 
 /* For sorting streams and devices by what is printed. */
@@ -183,8 +185,8 @@ static enum gt_status list_devices(struct making *making, struct gt_error *err) 
 
 /* ---- ops ---- */
 
-/* Copies the ops of a slice, each behind those of its stream that came before. */
-static void place_slice(void *context, size_t slice) {
+/* Lists the ops of a slice, each behind those of its stream that came before. */
+static void list_slice(void *context, size_t slice) {
     struct making *making = context;
     struct gt_view *view = making->view;
     const struct gt_ops *ops = &view->store->ops;
@@ -194,19 +196,15 @@ static void place_slice(void *context, size_t slice) {
     for (; op < end; op++) {
         if (!is_in_view(making, op))
             continue;
-        size_t place = portions[ops->lane[op]].count++;
-        view->row[place] = op;
-        view->start_ns[place] = clipped_start(view, op);
-        view->end_ns[place] = clipped_end(view, op);
-        view->name[place] = ops->name[op];
-        view->lane[place] = ops->lane[op];
-        view->kind[place] = ops->kind[op];
-        view->category[place] = view->labels->op_category[op];
+        view->lane_order[portions[ops->lane[op]].count++] = op;
+        if (making->clipped_start_ns) {
+            making->clipped_start_ns[op] = clipped_start(view, op);
+            making->clipped_end_ns[op] = clipped_end(view, op);
+        }
     }
 }
 
-static enum gt_status place_ops(struct making *making, struct gt_error *err) {
-    struct gt_view *view = making->view;
+static enum gt_status new_columns(struct gt_view *view, struct gt_error *err) {
     view->start_ns = gt_arena_array(&view->arena, view->op_count, sizeof *view->start_ns);
     view->end_ns = gt_arena_array(&view->arena, view->op_count, sizeof *view->end_ns);
     view->row = gt_arena_array(&view->arena, view->op_count, sizeof *view->row);
@@ -215,8 +213,26 @@ static enum gt_status place_ops(struct making *making, struct gt_error *err) {
     view->kind = gt_arena_array(&view->arena, view->op_count, sizeof *view->kind);
     view->category = gt_arena_array(&view->arena, view->op_count, sizeof *view->category);
     view->lane_order = gt_arena_array(&view->arena, view->op_count, sizeof *view->lane_order);
-    if (gt_arena_failed(&view->arena))
-        return gt_fail_memory(err);
+    return gt_arena_failed(&view->arena) ? gt_fail_memory(err) : GT_OK;
+}
+
+/* Times by row as the view has them. Of the copies only the pages of its rows are ever touched. */
+static enum gt_status find_times(struct making *making, struct gt_error *err) {
+    const struct gt_ops *ops = &making->view->store->ops;
+    bool is_clipped = false;
+    for (size_t slice = 0; slice < making->slice_count; slice++)
+        is_clipped |= making->is_clipped[slice];
+    making->times = (struct gt_view_times){ops->start_ns, ops->end_ns};
+    if (!is_clipped)
+        return GT_OK;
+    making->clipped_start_ns = gt_pages_alloc(ops->count * sizeof *making->clipped_start_ns);
+    making->clipped_end_ns = gt_pages_alloc(ops->count * sizeof *making->clipped_end_ns);
+    making->times = (struct gt_view_times){making->clipped_start_ns, making->clipped_end_ns};
+    return making->clipped_start_ns && making->clipped_end_ns ? GT_OK : gt_fail_memory(err);
+}
+
+static void list_ops(struct making *making) {
+    struct gt_view *view = making->view;
     for (size_t i = 0; i < view->lane_count; i++) {
         size_t next = view->lanes[i].first;
         for (size_t slice = 0; slice < making->slice_count; slice++) {
@@ -226,8 +242,25 @@ static enum gt_status place_ops(struct making *making, struct gt_error *err) {
             next += count;
         }
     }
-    gt_threads_run(making->slice_count, place_slice, making);
-    return GT_OK;
+    gt_threads_run(making->slice_count, list_slice, making);
+}
+
+/* Writes the columns of a slice of the view. */
+static void fill_slice(void *context, size_t slice) {
+    const struct making *making = context;
+    struct gt_view *view = making->view;
+    const struct gt_ops *ops = &view->store->ops;
+    size_t i = gt_slice_begin(view->op_count, making->slice_count, slice);
+    size_t end = gt_slice_begin(view->op_count, making->slice_count, slice + 1);
+    for (; i < end; i++) {
+        uint32_t op = view->row[i];
+        view->start_ns[i] = making->times.start_ns[op];
+        view->end_ns[i] = making->times.end_ns[op];
+        view->name[i] = ops->name[op];
+        view->lane[i] = ops->lane[op];
+        view->kind[i] = ops->kind[op];
+        view->category[i] = view->labels->op_category[op];
+    }
 }
 
 static void set_span(const struct gt_view *view, struct gt_view_device *device) {
@@ -258,19 +291,26 @@ static void place_devices(struct gt_view *view) {
 
 static void order_device(void *context, size_t index) {
     struct making *making = context;
-    struct gt_view_device *device = &making->view->devices[index];
-    making->has_failed[index] = !gt_view_order_device(making->view, device);
-    set_span(making->view, device);
+    making->has_failed[index] = !gt_view_order_device(making->view, &making->view->devices[index], making->times);
 }
 
-static enum gt_status order_devices(struct making *making, struct gt_error *err) {
+static enum gt_status place_ops(struct making *making, struct gt_error *err) {
     struct gt_view *view = making->view;
+    enum gt_status status = new_columns(view, err);
+    if (status == GT_OK)
+        status = find_times(making, err);
+    if (status != GT_OK)
+        return status;
+    list_ops(making);
     place_devices(view);
     gt_threads_deal(gt_threads_count(view->options->threads), view->device_count, order_device, making);
-    bool has_failed = false;
     for (size_t i = 0; i < view->device_count; i++)
-        has_failed |= making->has_failed[i];
-    return has_failed ? gt_fail_memory(err) : GT_OK;
+        if (making->has_failed[i])
+            return gt_fail_memory(err);
+    gt_threads_run(making->slice_count, fill_slice, making);
+    for (size_t i = 0; i < view->device_count; i++)
+        set_span(view, &view->devices[i]);
+    return GT_OK;
 }
 
 static enum gt_status collect_groups(struct making *making, struct gt_error *err) {
@@ -319,12 +359,12 @@ enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels 
     if (status == GT_OK)
         status = place_ops(&making, err);
     if (status == GT_OK)
-        status = order_devices(&making, err);
-    if (status == GT_OK)
         *out = view;
     else
         gt_view_free(view);
     gt_selection_release(&making.selection);
+    gt_pages_free(making.clipped_start_ns, store->ops.count * sizeof *making.clipped_start_ns);
+    gt_pages_free(making.clipped_end_ns, store->ops.count * sizeof *making.clipped_end_ns);
     gt_free(making.seen_devices);
     gt_free(making.lane_ops);
     gt_free(making.portions);

@@ -4,8 +4,13 @@
 
 #include "events/view.h"
 
-/* The ops of the device stand stream by stream, each stream in the order of rows; afterwards they and lane_order stand
-   as the view promises. false: memory was short. */
-bool gt_view_order_device(struct gt_view *view, const struct gt_view_device *device);
+/* Columns by row of store->ops. */
+struct gt_view_times {
+    const int64_t *start_ns, *end_ns;
+};
+
+/* lane_order has the rows of the device stream by stream, each stream in the order of rows; afterwards it and view->row
+   stand as the view promises. false: memory was short. */
+bool gt_view_order_device(struct gt_view *view, const struct gt_view_device *device, struct gt_view_times times);
 
 #endif

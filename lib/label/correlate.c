@@ -1,6 +1,8 @@
 /* Launch calls of ops: in come correlation ids, out goes labels->op_call. An id is unique only inside a process, so ops
    and calls meet on (process, id); graph nodes carry the id of their graph launch. Where the ids that ops ask for lie
    close together, as CUPTI counts them, each has a slot of its own; elsewhere a hash table finds them. */
+#include <string.h>
+
 #include "base/mem.h"
 #include "label/label.h"
 
@@ -229,14 +231,15 @@ static bool try_slots(struct matcher *matcher, bool *is_matched) {
     size_t slot_count = SIZE_MAX;
     struct id_run *runs = new_runs(matcher, &slot_count);
     bool is_close = slot_count < SIZE_MAX;
-    uint32_t *slots = runs && is_close ? gt_pages_alloc(slot_count * sizeof *slots) : NULL;
+    uint32_t *slots = runs && is_close ? gt_alloc_uninitialised(slot_count, sizeof *slots) : NULL;
     bool ok = runs && (slots || !is_close);
     *is_matched = slots;
     if (slots) {
+        memset(slots, 0, slot_count * sizeof *slots); /* fresh pages that are read first would each fault twice */
         fill_slots(matcher, runs, slots);
         match_by_slots(matcher, runs, slots);
     }
-    gt_pages_free(slots, slot_count * sizeof *slots);
+    gt_free(slots);
     gt_free(runs);
     return ok;
 }

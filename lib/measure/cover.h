@@ -20,22 +20,17 @@ struct gt_cover_table {
     const int64_t *start_ns, *end_ns;
     const uint32_t *thread; /* GT_NO_TRACK: on none */
     const gt_strid *name;
-    const uint8_t *is_wanted; /* by name; NULL: all are, and they need no names */
+    const uint8_t *is_special; /* by name */
 };
 
-struct gt_cover {
-    const struct gt_stretch *stretches; /* borrowed */
-    size_t stretch_count, thread_count;
-    uint32_t *probes;    /* both ends of every stretch by thread, then time */
-    size_t *first_probe; /* by thread, one more than threads */
+/* How much of a stretch is inside the union of the intervals on its thread, and inside that of the special ones. */
+struct gt_covered {
+    int64_t all_ns, special_ns;
 };
 
-/* false: memory was short. Release in any case. */
-bool gt_cover_init(struct gt_cover *cover, const struct gt_stretch *stretches, size_t count, size_t thread_count);
-void gt_cover_release(struct gt_cover *cover);
-
-/* covered_ns[i] = length of the part of stretch i inside the union of the table's intervals on its thread. One pass
-   over them and the stretches, behind a radix sort where intervals of a thread are out of order. */
-bool gt_cover_measure(const struct gt_cover *cover, const struct gt_cover_table *table, int64_t *covered_ns);
+/* One for each stretch. One pass over the intervals and the stretches, behind radix sorts where those of a thread are
+   out of order. false: memory was short. */
+bool gt_cover_measure(const struct gt_stretch *stretches, size_t count, size_t thread_count,
+                      const struct gt_cover_table *table, struct gt_covered *covered);
 
 #endif

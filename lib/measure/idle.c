@@ -50,6 +50,7 @@ static enum gt_idle_cause cause_by_call(const struct gt_calls *calls, const stru
 struct finder {
     const struct gt_view *view;
     struct gt_idle *idle;
+    struct gt_stretch *late; /* of gaps that are late, in their order */
     size_t late_count;
     int64_t *samples; /* of the device at hand */
     size_t sample_count;
@@ -72,7 +73,9 @@ static void add_gap(struct finder *finder, const struct gt_view_device *device, 
     };
     gap->cause = (uint8_t)cause_by_call(calls, gap);
     gap->is_late = gap->cause == GT_IDLE_HOST && calls->thread[gap->call] != GT_NO_TRACK;
-    finder->late_count += gap->is_late;
+    if (gap->is_late)
+        finder->late[finder->late_count++] =
+            (struct gt_stretch){start_ns, calls->start_ns[gap->call], calls->thread[gap->call]};
     if (gap->call != GT_NO_ROW && calls->end_ns[gap->call] >= start_ns)
         finder->samples[finder->sample_count++] = gt_ns_between(calls->end_ns[gap->call], end_ns);
 }
@@ -142,7 +145,8 @@ static bool find_gaps(struct finder *finder) {
     idle->devices = gt_alloc_array(view->device_count, sizeof *idle->devices);
     idle->device_count = view->device_count;
     finder->samples = gt_alloc_uninitialised(most_ops(view) + 1, sizeof *finder->samples);
-    bool ok = idle->gaps && idle->devices && finder->samples;
+    finder->late = gt_alloc_uninitialised(most, sizeof *finder->late);
+    bool ok = idle->gaps && idle->devices && finder->samples && finder->late;
     for (size_t d = 0; d < view->device_count && ok; d++) {
         idle->devices[d].first = idle->count;
         finder->sample_count = 0;
@@ -170,85 +174,49 @@ static uint8_t *new_blocking_names(const struct gt_store *store) {
     return answers;
 }
 
-/* The stretches of late gaps, one after the other, and how much of each something covers. */
-struct lateness {
-    struct gt_idle *idle;
-    struct gt_stretch *stretches;
-    int64_t *covered_ns;
-    size_t count;
-    struct gt_cover cover;
-};
-
-/* Late gaps of which more than half is covered become what `become` makes of them. */
-static bool judge_covered(struct lateness *late, const struct gt_cover_table *table,
-                          void (*become)(struct gt_idle_gap *gap)) {
-    if (!gt_cover_measure(&late->cover, table, late->covered_ns))
+/* What each late gap was spent in. */
+static bool judge_code(const struct finder *finder) {
+    struct gt_idle *idle = finder->idle;
+    size_t place = 0, s = 0;
+    idle->late_code = gt_alloc_uninitialised(finder->late_count, sizeof *idle->late_code);
+    if (!idle->late_code || !gt_outers_init(&idle->outers, finder->view))
         return false;
-    for (size_t i = 0, s = 0; i < late->idle->count && s < late->count; i++) {
-        if (!late->idle->gaps[i].is_late)
+    for (size_t i = 0; i < idle->count; i++) {
+        if (!idle->gaps[i].is_late)
             continue;
-        if (late->covered_ns[s] > gt_ns_between(late->stretches[s].start_ns, late->stretches[s].end_ns) / 2)
-            become(&late->idle->gaps[i]);
-        s++;
+        const struct gt_stretch *stretch = &finder->late[s];
+        struct gt_outer_part part =
+            gt_outers_during(&idle->outers, stretch->thread, stretch->start_ns, stretch->end_ns, &place);
+        if (part.is_most)
+            idle->gaps[i].activity = GT_HOST_RANGE;
+        idle->late_code[s++] = part.name;
     }
     return true;
 }
 
-static void become_sync(struct gt_idle_gap *gap) {
-    gap->cause = GT_IDLE_SYNC;
-}
-
-static void become_call(struct gt_idle_gap *gap) {
-    gap->activity = GT_HOST_API;
-}
-
-static void judge_code(struct lateness *late) {
-    size_t place = 0;
-    for (size_t i = 0, s = 0; i < late->idle->count && s < late->count; i++) {
-        if (!late->idle->gaps[i].is_late)
-            continue;
-        const struct gt_stretch *stretch = &late->stretches[s];
-        struct gt_outer_part part =
-            gt_outers_during(&late->idle->outers, stretch->thread, stretch->start_ns, stretch->end_ns, &place);
-        if (part.is_most)
-            late->idle->gaps[i].activity = GT_HOST_RANGE;
-        late->idle->late_code[s++] = part.name;
-    }
-}
-
-/* Calls are inside code, and tell more. */
-static bool judge_stretches(struct lateness *late, const struct gt_store *store) {
+/* Late gaps become sync where most of them was spent in calls that wait. Calls are inside code, and tell more. */
+static bool judge_calls(const struct finder *finder) {
+    const struct gt_store *store = finder->view->store;
+    const struct gt_calls *calls = &store->calls;
     uint8_t *is_blocking = new_blocking_names(store);
-    struct gt_cover_table calls = {
-        store->calls.count, store->calls.start_ns, store->calls.end_ns, store->calls.thread, NULL, NULL};
-    struct gt_cover_table blocking = calls;
-    blocking.name = store->calls.name;
-    blocking.is_wanted = is_blocking;
-    judge_code(late);
-    bool ok = is_blocking && judge_covered(late, &calls, become_call) && judge_covered(late, &blocking, become_sync);
+    struct gt_covered *covered = gt_alloc_uninitialised(finder->late_count, sizeof *covered);
+    struct gt_cover_table table = {calls->count,  calls->start_ns, calls->end_ns,
+                                   calls->thread, calls->name,     is_blocking};
+    bool ok = is_blocking && covered &&
+              gt_cover_measure(finder->late, finder->late_count, store->threads.count, &table, covered);
+    for (size_t i = 0, s = 0; i < finder->idle->count && ok; i++) {
+        struct gt_idle_gap *gap = &finder->idle->gaps[i];
+        if (!gap->is_late)
+            continue;
+        int64_t half_ns = gt_ns_between(finder->late[s].start_ns, finder->late[s].end_ns) / 2;
+        if (covered[s].all_ns > half_ns)
+            gap->activity = GT_HOST_API;
+        if (covered[s].special_ns > half_ns)
+            gap->cause = GT_IDLE_SYNC;
+        s++;
+    }
+    gt_free(covered);
     gt_free(is_blocking);
-    return ok;
-}
-
-/* Late gaps become sync, or stay host; both get their activity. */
-static bool judge_late(const struct gt_view *view, struct gt_idle *idle, size_t late_count) {
-    const struct gt_calls *calls = &view->store->calls;
-    struct lateness late = {.idle = idle};
-    if (late_count == 0)
-        return true;
-    late.stretches = gt_alloc_uninitialised(late_count, sizeof *late.stretches);
-    idle->late_code = gt_alloc_uninitialised(late_count, sizeof *idle->late_code);
-    late.covered_ns = gt_alloc_uninitialised(late_count, sizeof *late.covered_ns);
-    for (size_t i = 0; i < idle->count && late.stretches; i++)
-        if (idle->gaps[i].is_late)
-            late.stretches[late.count++] = (struct gt_stretch){
-                idle->gaps[i].start_ns, calls->start_ns[idle->gaps[i].call], calls->thread[idle->gaps[i].call]};
-    bool ok = late.stretches && late.covered_ns && idle->late_code && gt_outers_init(&idle->outers, view) &&
-              gt_cover_init(&late.cover, late.stretches, late.count, view->store->threads.count) &&
-              judge_stretches(&late, view->store);
-    gt_cover_release(&late.cover);
-    gt_free(late.stretches);
-    gt_free(late.covered_ns);
     return ok;
 }
 
@@ -272,7 +240,9 @@ static void sum_device(struct gt_idle_device *device, const struct gt_idle_gap *
 enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err) {
     *idle = (struct gt_idle){0};
     struct finder finder = {.view = view, .idle = idle};
-    if (!find_gaps(&finder) || !judge_late(view, idle, finder.late_count)) {
+    bool ok = find_gaps(&finder) && (finder.late_count == 0 || (judge_code(&finder) && judge_calls(&finder)));
+    gt_free(finder.late);
+    if (!ok) {
         gt_idle_release(idle);
         return gt_fail_memory(err);
     }

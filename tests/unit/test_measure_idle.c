@@ -12,39 +12,41 @@ static void check_cover(uint64_t seed) {
     enum { STRETCHES = 20, ROWS = 30, THREADS = 3, END = 120 };
     uint64_t random = seed;
     struct gt_stretch stretches[STRETCHES];
-    int64_t starts[ROWS], ends[ROWS], covered[STRETCHES];
+    struct gt_covered covered[STRETCHES];
+    int64_t starts[ROWS], ends[ROWS];
     uint32_t threads[ROWS];
     gt_strid names[ROWS];
-    uint8_t wanted[ROWS], is_wanted[] = {0, 1};
+    const uint8_t is_special[] = {0, 1};
     for (size_t i = 0; i < STRETCHES; i++) {
         int64_t start = random_between(&random, 0, END - 2);
         stretches[i] = (struct gt_stretch){start, random_between(&random, start + 1, END - 1),
                                            (uint32_t)random_below(&random, THREADS)};
     }
-    bool is_in_order = seed % 2, has_all = seed % 4 < 2;
+    bool is_in_order = seed % 2;
     for (size_t i = 0; i < ROWS; i++) {
         int64_t place = (int64_t)i * (END - 20) / ROWS;
         starts[i] = is_in_order ? place : random_between(&random, 0, END - 20);
         ends[i] = starts[i] + random_between(&random, 0, 15);
         threads[i] = random_below(&random, 9) ? (uint32_t)random_below(&random, THREADS) : GT_NO_TRACK;
-        wanted[i] = has_all || random_below(&random, 3) > 0;
-        names[i] = wanted[i];
+        names[i] = random_below(&random, 3) > 0;
     }
-    struct gt_cover_table table = {ROWS, starts, ends, threads, names, has_all ? NULL : is_wanted};
-    struct gt_cover cover;
-    assert_true(gt_cover_init(&cover, stretches, STRETCHES, THREADS));
-    assert_true(gt_cover_measure(&cover, &table, covered));
+    struct gt_cover_table table = {ROWS, starts, ends, threads, names, is_special};
+    assert_true(gt_cover_measure(stretches, STRETCHES, THREADS, &table, covered));
     for (size_t i = 0; i < STRETCHES; i++) {
-        int64_t expected = 0;
+        struct gt_covered expected = {0};
         for (int64_t now = stretches[i].start_ns; now < stretches[i].end_ns; now++) {
-            bool is_covered = false;
-            for (size_t k = 0; k < ROWS; k++)
-                is_covered |= wanted[k] && threads[k] == stretches[i].thread && starts[k] <= now && now < ends[k];
-            expected += is_covered;
+            bool is_covered = false, is_special_now = false;
+            for (size_t k = 0; k < ROWS; k++) {
+                bool runs = threads[k] == stretches[i].thread && starts[k] <= now && now < ends[k];
+                is_covered |= runs;
+                is_special_now |= runs && names[k];
+            }
+            expected.all_ns += is_covered;
+            expected.special_ns += is_special_now;
         }
-        assert_int_equal(covered[i], expected);
+        assert_int_equal(covered[i].all_ns, expected.all_ns);
+        assert_int_equal(covered[i].special_ns, expected.special_ns);
     }
-    gt_cover_release(&cover);
 }
 
 static void test_cover(void **state) {

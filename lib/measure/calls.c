@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "measure/measure.h"
 
 static bool strip_suffix(struct gt_str *name, struct gt_str suffix) {
     if (name->len <= suffix.len || memcmp(name->ptr + name->len - suffix.len, suffix.ptr, suffix.len) != 0)
@@ -94,7 +95,7 @@ enum gt_status gt_launch_marks_new(const struct gt_view *view, uint8_t **out, st
     if (!marks || !is_launch_name)
         goto out;
     for (size_t i = 0; i < view->op_count; i++) {
-        uint32_t call = view->labels->op_call[view->is_whole ? i : view->row[i]]; /* in the order of the file if all */
+        uint32_t call = view->labels->op_call[gt_any_op_row(view, i)];
         if (call != GT_NO_ROW)
             marks[call] = 1;
     }

@@ -25,6 +25,8 @@ static const struct gt_report_column columns[] = {
 
 static bool add_up(const struct gt_view *view, struct gt_grouping *collectives) {
     const struct gt_store *store = view->store;
+    if (!store->payloads.count)
+        return true;
     bool *processes = gt_view_processes(view), is_new;
     bool is_done = processes != NULL;
     for (size_t i = 0; is_done && i < store->payloads.count; i++) {

@@ -1,5 +1,4 @@
 /* Gaps: when each device was idle and why, summed by cause and listed longest first. */
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -11,7 +10,6 @@
 #include "measure/measure.h"
 #include "measure/operator_set.h"
 #include "measure/shared.h"
-#include "measure/spread.h"
 
 #define CAUSE_COLUMNS(of_what)                                                                                         \
     {"cause", "Cause", GT_UNIT_NONE, NULL, GT_COLUMN_KEY}, {"count", "Gaps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},     \
@@ -145,32 +143,6 @@ static void add_sums(const struct gt_view *view, const struct gt_idle *idle, con
         }
     }
     add_causes(tables->all, NULL, all);
-}
-
-/* ---- spread over steps ---- */
-
-struct caused {
-    const struct gt_view *view;
-    const struct gt_idle *idle;
-};
-
-static struct gt_spread_item caused_item(const void *context, size_t index) {
-    const struct caused *caused = context;
-    const struct gt_idle_gap *gap = &caused->idle->gaps[index];
-    return (struct gt_spread_item){gt_idle_gap_step(caused->view, gap), gap->cause, gt_idle_gap_ns(gap)};
-}
-
-static bool add_spreads(const struct gt_view *view, const struct gt_idle *idle, struct gt_section *section) {
-    const struct caused caused = {view, idle};
-    const struct gt_spread_source source = {idle->count, GT_IDLE_CAUSE_COUNT, caused_item, &caused};
-    double stddev_ns[GT_IDLE_CAUSE_COUNT];
-    size_t steps;
-    if (!gt_spread_measure(view, &source, stddev_ns, &steps))
-        return false;
-    for (size_t cause = 0; cause < GT_IDLE_CAUSE_COUNT && steps; cause++)
-        if (!isnan(stddev_ns[cause]))
-            gt_spread_add(section, "idle_causes", gt_str_of(gt_idle_cause_names[cause]), steps, stddev_ns[cause]);
-    return true;
 }
 
 /* ---- the longest gaps ---- */
@@ -332,8 +304,6 @@ enum gt_status gt_gaps_run(const struct gt_view *view, struct gt_section *sectio
         gt_table_for(section, tables.all, GT_FOR_DATA);
     add_sums(view, idle, &tables);
     enum gt_status status = gt_idle_work_add(view, idle, section, err);
-    if (status == GT_OK && !add_spreads(view, idle, section))
-        status = gt_fail_memory(err);
     if (status == GT_OK && gt_table_is_wanted(view, "gaps") && !add_gaps(view, idle, section))
         status = gt_fail_memory(err);
     return status;

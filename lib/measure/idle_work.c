@@ -1,4 +1,5 @@
-/* Sums the gaps of cause host by the outermost range or operator in which the launching thread spent most of them. */
+/* Sums the gaps of cause host by the outermost range or operator in which the launching thread spent most of them, and
+   measures how all gaps vary from step to step. */
 #include "measure/idle_work.h"
 
 #include <math.h>
@@ -72,25 +73,42 @@ static bool charge_device(struct charging *charging, uint32_t d, size_t *late) {
 
 /* ---- spread over steps ---- */
 
-static struct gt_spread_item charged_item(const void *context, size_t index) {
-    const struct charging *charged = context;
-    const struct gt_idle_gap *gap = &charged->idle->gaps[index];
-    bool is_charged = charged->share_of[index] != GT_NO_ROW;
-    return (struct gt_spread_item){.step = is_charged ? gt_idle_gap_step(charged->view, gap) : GT_NO_ROW,
-                                   .set = is_charged ? charged->share_of[index] : 0,
-                                   .ns = gt_idle_gap_ns(gap)};
+/* Sets are the causes and, behind them, the shares. */
+static bool take_gaps(struct gt_spread *spread, const struct charging *charged) {
+    const struct gt_idle *idle = charged->idle;
+    for (size_t i = 0; i < idle->count && spread->step_count; i++)
+        if (!gt_spread_place(spread, i, gt_idle_gap_step(charged->view, &idle->gaps[i])))
+            return false;
+    for (size_t first, end; gt_spread_next(spread, &first, &end);)
+        for (size_t i = first; i < end; i++) {
+            int64_t ns = gt_idle_gap_ns(&idle->gaps[i]);
+            gt_spread_take(spread, idle->gaps[i].cause, ns);
+            if (charged->share_of[i] != GT_NO_ROW)
+                gt_spread_take(spread, GT_IDLE_CAUSE_COUNT + charged->share_of[i], ns);
+        }
+    return true;
+}
+
+static void add_spread_rows(const struct charging *charged, struct gt_section *section, const double *stddev_ns,
+                            size_t steps) {
+    const struct share *shares = (const struct share *)(const void *)charged->shares.list;
+    for (size_t cause = 0; cause < GT_IDLE_CAUSE_COUNT; cause++, stddev_ns++)
+        if (!isnan(*stddev_ns))
+            gt_spread_add(section, "idle_causes", gt_str_of(gt_idle_cause_names[cause]), steps, *stddev_ns);
+    for (size_t i = 0; i < charged->shares.count; i++, stddev_ns++)
+        if (!isnan(*stddev_ns))
+            gt_spread_add(section, "idle_work", gt_outers_text(charged->view, shares[i].name), steps, *stddev_ns);
 }
 
 static bool add_spreads(const struct charging *charged, struct gt_section *section) {
-    const struct gt_grouping *shares = &charged->shares;
-    const struct share *items = (const struct share *)(const void *)shares->list;
-    struct gt_spread_source source = {charged->idle->count, shares->count, charged_item, charged};
-    double *stddev_ns = gt_alloc_array(shares->count, sizeof *stddev_ns);
-    size_t steps = 0;
-    bool ok = stddev_ns && gt_spread_measure(charged->view, &source, stddev_ns, &steps);
-    for (size_t i = 0; i < shares->count && ok && steps; i++)
-        if (!isnan(stddev_ns[i]))
-            gt_spread_add(section, "idle_work", gt_outers_text(charged->view, items[i].name), steps, stddev_ns[i]);
+    size_t set_count = GT_IDLE_CAUSE_COUNT + charged->shares.count, steps = 0;
+    struct gt_spread spread;
+    double *stddev_ns = gt_alloc_uninitialised(set_count, sizeof *stddev_ns);
+    bool ok = gt_spread_init(&spread, charged->view, set_count) && stddev_ns && take_gaps(&spread, charged) &&
+              gt_spread_measure(&spread, charged->view, stddev_ns, &steps);
+    if (ok && steps)
+        add_spread_rows(charged, section, stddev_ns, steps);
+    gt_spread_release(&spread);
     gt_free(stddev_ns);
     return ok;
 }
@@ -161,9 +179,7 @@ enum gt_status gt_idle_work_add(const struct gt_view *view, const struct gt_idle
     size_t late = 0;
     for (uint32_t d = 0; d < idle->device_count && ok; d++)
         ok = charge_device(&charging, d, &late);
-    if (ok && charging.shares.count)
-        ok = add_spreads(&charging, section);
-    ok = ok && add_table(view, &charging.shares, section);
+    ok = ok && add_spreads(&charging, section) && add_table(view, &charging.shares, section);
     gt_free(charging.share_of);
     gt_free(charging.latest);
     gt_grouping_release(&charging.shares);

@@ -35,17 +35,11 @@ struct launch {
     int64_t total_ns, max_ns;
 };
 
-/* By position, to be freed: from the end of the launch call to the start of the op, as traced; negative when the op
-   started first, INT64_MIN without a launch call. NULL: memory was short. */
-static int64_t *new_queue_times(const struct gt_view *view) {
-    int64_t *queue_ns = gt_alloc(view->op_count * sizeof *queue_ns);
-    for (size_t i = 0; i < view->op_count && queue_ns; i++) {
-        uint32_t row = view->row[i], call = view->labels->op_call[row];
-        queue_ns[i] = call == GT_NO_ROW
-                          ? INT64_MIN
-                          : gt_ns_between(view->store->calls.end_ns[call], view->store->ops.start_ns[row]);
-    }
-    return queue_ns;
+/* From the end of its launch call to the start of an op, as traced; negative when the op started first or has no
+   launch call. */
+static inline int64_t queue_ns_of(const struct gt_view *view, uint32_t op) {
+    uint32_t call = view->labels->op_call[op];
+    return call == GT_NO_ROW ? -1 : gt_ns_between(view->store->calls.end_ns[call], view->store->ops.start_ns[op]);
 }
 
 static void add_queue_cells(struct gt_cell *cell, struct gt_samples *queues, size_t set) {
@@ -53,8 +47,10 @@ static void add_queue_cells(struct gt_cell *cell, struct gt_samples *queues, siz
     *cell++ = gt_cell_count(queued);
     if (queued == 0)
         return; /* the other cells stay null */
-    *cell++ = gt_cell_real(gt_samples_quantile(queues, set, 0.5));
-    *cell++ = gt_cell_real(gt_samples_quantile(queues, set, 0.9));
+    double quantiles[2];
+    gt_samples_quantiles(queues, set, (const double[]){0.5, 0.9}, GT_ARRAY_COUNT(quantiles), quantiles);
+    *cell++ = gt_cell_real(quantiles[0]);
+    *cell++ = gt_cell_real(quantiles[1]);
     *cell++ = gt_cell_int(gt_samples_max(queues, set));
 }
 
@@ -103,22 +99,26 @@ static bool sum_calls(const struct gt_view *view, struct apis *apis) {
     return true;
 }
 
-static size_t api_of_op(const struct gt_view *view, const struct apis *apis, size_t position) {
-    uint32_t call = view->labels->op_call[view->row[position]];
-    return apis->plain[view->store->calls.name[call]];
+static size_t api_of_op(const struct gt_view *view, const struct apis *apis, uint32_t op) {
+    return apis->plain[view->store->calls.name[view->labels->op_call[op]]];
 }
 
-static bool queue_by_api(const struct gt_view *view, const int64_t *queue_ns, struct apis *apis) {
+static bool queue_by_api(const struct gt_view *view, struct apis *apis) {
     if (!gt_samples_init(&apis->queues, apis->names.count))
         return false;
-    for (size_t i = 0; i < view->op_count; i++)
-        if (queue_ns[i] >= 0)
-            gt_samples_count(&apis->queues, api_of_op(view, apis, i));
+    for (size_t i = 0; i < view->op_count; i++) {
+        uint32_t op = gt_any_op_row(view, i);
+        if (queue_ns_of(view, op) >= 0)
+            gt_samples_count(&apis->queues, api_of_op(view, apis, op));
+    }
     if (!gt_samples_place(&apis->queues))
         return false;
-    for (size_t i = 0; i < view->op_count; i++)
-        if (queue_ns[i] >= 0)
-            gt_samples_add(&apis->queues, api_of_op(view, apis, i), queue_ns[i]);
+    for (size_t i = 0; i < view->op_count; i++) {
+        uint32_t op = gt_any_op_row(view, i);
+        int64_t queue_ns = queue_ns_of(view, op);
+        if (queue_ns >= 0)
+            gt_samples_add(&apis->queues, api_of_op(view, apis, op), queue_ns);
+    }
     return true;
 }
 
@@ -149,11 +149,10 @@ static void add_apis(struct gt_section *section, struct apis *apis) {
     }
 }
 
-static enum gt_status launches_by_api(const struct gt_view *view, const int64_t *queue_ns, struct gt_section *section,
-                                      struct gt_error *err) {
+static enum gt_status launches_by_api(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct apis apis = {0};
     enum gt_status status = gt_launch_marks_new(view, &apis.is_launch, err);
-    if (status == GT_OK && !(sum_calls(view, &apis) && queue_by_api(view, queue_ns, &apis)))
+    if (status == GT_OK && !(sum_calls(view, &apis) && queue_by_api(view, &apis)))
         status = gt_fail_memory(err);
     if (status == GT_OK)
         add_apis(section, &apis);
@@ -163,20 +162,21 @@ static enum gt_status launches_by_api(const struct gt_view *view, const int64_t 
 
 /* ---- by kernel ---- */
 
-static bool queue_by_kernel(const struct gt_view *view, const int64_t *queue_ns, struct gt_samples *queues,
-                            size_t *counts) {
+static bool queue_by_kernel(const struct gt_view *view, struct gt_samples *queues, size_t *counts) {
     for (size_t i = 0; i < view->op_count; i++) {
         if (!gt_kind_is_kernel(gt_op_kind(view, i)))
             continue;
         counts[gt_op_name_id(view, i)]++;
-        if (queue_ns[i] >= 0)
+        if (queue_ns_of(view, view->row[i]) >= 0)
             gt_samples_count(queues, gt_op_name_id(view, i));
     }
     if (!gt_samples_place(queues))
         return false;
-    for (size_t i = 0; i < view->op_count; i++)
-        if (gt_kind_is_kernel(gt_op_kind(view, i)) && queue_ns[i] >= 0)
-            gt_samples_add(queues, gt_op_name_id(view, i), queue_ns[i]);
+    for (size_t i = 0; i < view->op_count; i++) {
+        int64_t queue_ns = gt_kind_is_kernel(gt_op_kind(view, i)) ? queue_ns_of(view, view->row[i]) : -1;
+        if (queue_ns >= 0)
+            gt_samples_add(queues, gt_op_name_id(view, i), queue_ns);
+    }
     return true;
 }
 
@@ -212,24 +212,19 @@ static bool add_kernels(const struct gt_view *view, struct gt_section *section, 
     return true;
 }
 
-static enum gt_status launches_by_kernel(const struct gt_view *view, const int64_t *queue_ns,
-                                         struct gt_section *section, struct gt_error *err) {
+static enum gt_status launches_by_kernel(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct gt_samples queues = {0};
     size_t *counts = gt_alloc_array(gt_name_count(view), sizeof *counts);
-    bool ok = counts && gt_samples_init(&queues, gt_name_count(view)) &&
-              queue_by_kernel(view, queue_ns, &queues, counts) && add_kernels(view, section, &queues, counts);
+    bool ok = counts && gt_samples_init(&queues, gt_name_count(view)) && queue_by_kernel(view, &queues, counts) &&
+              add_kernels(view, section, &queues, counts);
     gt_samples_release(&queues);
     gt_free(counts);
     return ok ? GT_OK : gt_fail_memory(err);
 }
 
 enum gt_status gt_launches_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    int64_t *queue_ns = new_queue_times(view);
-    if (!queue_ns)
-        return gt_fail_memory(err);
-    enum gt_status status = launches_by_api(view, queue_ns, section, err);
+    enum gt_status status = launches_by_api(view, section, err);
     if (status == GT_OK && gt_table_is_wanted(view, "kernel_launches"))
-        status = launches_by_kernel(view, queue_ns, section, err);
-    gt_free(queue_ns);
+        status = launches_by_kernel(view, section, err);
     return status;
 }

@@ -25,6 +25,11 @@ static inline int64_t gt_ns_of_sum(__int128 sum) {
     return sum > INT64_MAX ? INT64_MAX : sum < INT64_MIN ? INT64_MIN : (int64_t)sum;
 }
 
+/* The row of an op, for loops over all in whatever order: that of the file, beside each other, where it has all. */
+static inline uint32_t gt_any_op_row(const struct gt_view *view, size_t index) {
+    return view->is_whole ? (uint32_t)index : view->row[index];
+}
+
 /* Clipped length of an op of the view. */
 static inline int64_t gt_op_ns(const struct gt_view *view, size_t position) {
     return gt_ns_between(view->start_ns[position], view->end_ns[position]);

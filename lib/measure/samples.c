@@ -56,9 +56,10 @@ struct gt_sample_stats gt_samples_stats(const struct gt_samples *samples, size_t
     return gt_slice_stats(slice_of(samples, set));
 }
 
-double gt_samples_quantile(const struct gt_samples *samples, size_t set, double q) {
+void gt_samples_quantiles(const struct gt_samples *samples, size_t set, const double *levels, size_t level_count,
+                          double *values) {
     struct gt_slice slice = slice_of(samples, set);
-    return gt_quantile(slice.samples, slice.count, q);
+    gt_quantiles(&slice, 1, levels, level_count, values);
 }
 
 int64_t gt_samples_max(const struct gt_samples *samples, size_t set) {

@@ -43,7 +43,8 @@ static inline size_t gt_samples_size(const struct gt_samples *samples, size_t se
 struct gt_sample_stats gt_slice_stats(struct gt_slice slice);
 /* The same of a set. */
 struct gt_sample_stats gt_samples_stats(const struct gt_samples *samples, size_t set);
-double gt_samples_quantile(const struct gt_samples *samples, size_t set, double q);
+void gt_samples_quantiles(const struct gt_samples *samples, size_t set, const double *levels, size_t level_count,
+                          double *values);
 int64_t gt_samples_max(const struct gt_samples *samples, size_t set); /* of a set that is not empty */
 
 #endif

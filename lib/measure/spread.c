@@ -1,17 +1,13 @@
-/* Spread over steps: items are put in the order of their steps, each step's sums are added to the moments of their
-   sets. As an analysis: that of kernels, memory operations and categories. */
+/* Spread over steps: items are taken step by step, and the sums of each step added to the moments of their sets.
+   As an analysis: that of kernels, memory operations and categories. */
 #include "measure/spread.h"
 
 #include <math.h>
 
 #include "base/mem.h"
-#include "measure/measure.h"
 #include "measure/shared.h"
 
-enum {
-    FEWEST_STEPS = 3, /* two say nothing about the next */
-    MOST_PLACES = 4   /* of a table of steps and sets, for each item: what it may take of memory */
-};
+enum { FEWEST_STEPS = 3 }; /* two say nothing about the next */
 
 static const struct gt_report_column columns[] = {
     {"table", "Table", GT_UNIT_NONE, NULL, 0},
@@ -21,14 +17,12 @@ static const struct gt_report_column columns[] = {
 };
 
 /* Moments of one set, counted from the first sum that it had so that little is lost. */
-struct moments {
+struct gt_spread_moments {
     double first, sum, squares;
-    int64_t step_ns; /* of the step at hand */
-    uint32_t steps;  /* that have it */
-    bool is_touched; /* by the step at hand */
+    size_t steps; /* that have it */
 };
 
-static void moments_add(struct moments *moments, double sum_ns) {
+static void moments_add(struct gt_spread_moments *moments, double sum_ns) {
     if (moments->steps++ == 0)
         moments->first = sum_ns;
     moments->sum += sum_ns - moments->first;
@@ -37,10 +31,85 @@ static void moments_add(struct moments *moments, double sum_ns) {
 
 /* ---- measuring ---- */
 
+bool gt_spread_init(struct gt_spread *spread, const struct gt_view *view, size_t set_count) {
+    size_t step_count = view->labels->step_count;
+    *spread = (struct gt_spread){.set_count = set_count, .step = GT_NO_ROW, .next_run = GT_NO_ROW};
+    if (step_count < FEWEST_STEPS)
+        return true;
+    spread->step_count = step_count;
+    spread->last_run = gt_alloc_uninitialised(step_count, sizeof *spread->last_run);
+    spread->sum_ns = gt_alloc_uninitialised(set_count, sizeof *spread->sum_ns);
+    spread->touched = gt_alloc_uninitialised(set_count + 1, sizeof *spread->touched); /* one is always written ahead */
+    spread->moments = gt_alloc_array(set_count, sizeof *spread->moments);
+    if (!spread->last_run || !spread->sum_ns || !spread->touched || !spread->moments)
+        return false;
+    for (size_t step = 0; step < step_count; step++)
+        spread->last_run[step] = GT_NO_ROW;
+    for (size_t set = 0; set < set_count; set++)
+        spread->sum_ns[set] = -1;
+    return true;
+}
+
+void gt_spread_release(struct gt_spread *spread) {
+    gt_free(spread->runs);
+    gt_free(spread->last_run);
+    gt_free(spread->sum_ns);
+    gt_free(spread->touched);
+    gt_free(spread->moments);
+    *spread = (struct gt_spread){0};
+}
+
+static bool make_room(struct gt_spread *spread) {
+    if (spread->run_count < spread->run_capacity)
+        return true;
+    size_t capacity = spread->run_capacity ? spread->run_capacity * 2 : 1024;
+    struct gt_spread_run *runs = gt_realloc(spread->runs, capacity * sizeof *runs);
+    if (!runs)
+        return false;
+    spread->runs = runs;
+    spread->run_capacity = capacity;
+    return true;
+}
+
+bool gt_spread_begin_run(struct gt_spread *spread, uint32_t index, uint32_t step) {
+    spread->step = step;
+    if (step == GT_NO_ROW)
+        return true;
+    if (!make_room(spread))
+        return false;
+    spread->runs[spread->run_count] = (struct gt_spread_run){index, index, spread->last_run[step]};
+    spread->last_run[step] = (uint32_t)spread->run_count++;
+    return true;
+}
+
+static void end_step(struct gt_spread *spread) {
+    for (size_t i = 0; i < spread->touched_count; i++) {
+        uint32_t set = spread->touched[i];
+        moments_add(&spread->moments[set], (double)spread->sum_ns[set]);
+        spread->sum_ns[set] = -1;
+    }
+    spread->touched_count = 0;
+}
+
+bool gt_spread_next(struct gt_spread *spread, size_t *first, size_t *end) {
+    while (spread->next_run == GT_NO_ROW) {
+        end_step(spread);
+        if (spread->next_step == spread->step_count)
+            return false;
+        spread->next_run = spread->last_run[spread->next_step++];
+    }
+    const struct gt_spread_run *run = &spread->runs[spread->next_run];
+    *first = run->first;
+    *end = run->end;
+    spread->next_run = run->before;
+    return true;
+}
+
+/* has_ops: by step, zeroed */
 static size_t count_steps(const struct gt_view *view, uint8_t *has_ops) {
     size_t count = 0;
     for (size_t i = 0; i < view->op_count; i++) {
-        uint32_t step = view->labels->op_step[view->is_whole ? i : view->row[i]]; /* in the order of the file if all */
+        uint32_t step = view->labels->op_step[gt_any_op_row(view, i)];
         if (step != GT_NO_ROW && !has_ops[step]) {
             has_ops[step] = 1;
             count++;
@@ -49,109 +118,30 @@ static size_t count_steps(const struct gt_view *view, uint8_t *has_ops) {
     return count;
 }
 
-/* A small table of steps and sets: one pass over the items, in whatever order they come. */
-static bool sum_by_table(struct moments *moments, const struct gt_spread_source *source, size_t step_count) {
-    int64_t *sum_ns = gt_alloc_array(step_count * source->set_count, sizeof *sum_ns);
-    uint8_t *is_there = gt_alloc_array(step_count * source->set_count, 1);
-    for (size_t i = 0; i < source->item_count && sum_ns && is_there; i++) {
-        struct gt_spread_item item = source->item(source->context, i);
-        size_t place = (size_t)item.step * source->set_count + item.set;
-        if (item.step >= step_count)
-            continue;
-        sum_ns[place] = gt_ns_add(sum_ns[place], item.ns);
-        is_there[place] = 1;
-    }
-    for (size_t place = 0; place < step_count * source->set_count && sum_ns && is_there; place++)
-        if (is_there[place])
-            moments_add(&moments[place % source->set_count], (double)sum_ns[place]);
-    bool ok = sum_ns && is_there;
-    gt_free(sum_ns);
-    gt_free(is_there);
-    return ok;
-}
-
-/* Places of the items in the order of their steps; bounds[step] .. bounds[step + 1] are those of one. */
-static uint32_t *new_order(const struct gt_spread_source *source, size_t step_count, size_t *bounds) {
-    for (size_t i = 0; i < source->item_count; i++) {
-        uint32_t step = source->item(source->context, i).step;
-        if (step < step_count)
-            bounds[step + 2]++;
-    }
-    for (size_t step = 0; step < step_count; step++)
-        bounds[step + 2] += bounds[step + 1];
-    uint32_t *order = gt_alloc_array(bounds[step_count + 1], sizeof *order);
-    for (size_t i = 0; i < source->item_count && order; i++) {
-        uint32_t step = source->item(source->context, i).step;
-        if (step < step_count)
-            order[bounds[step + 1]++] = (uint32_t)i;
-    }
-    return order;
-}
-
-static void end_step(struct moments *moments, const struct gt_spread_source *source, const uint32_t *order,
-                     size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        struct moments *of_set = &moments[source->item(source->context, order[i]).set];
-        if (!of_set->is_touched)
-            continue;
-        of_set->is_touched = false;
-        moments_add(of_set, (double)of_set->step_ns);
-        of_set->step_ns = 0;
-    }
-}
-
-static void take_step(struct moments *moments, const struct gt_spread_source *source, const uint32_t *order,
-                      size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        struct gt_spread_item item = source->item(source->context, order[i]);
-        moments[item.set].step_ns = gt_ns_add(moments[item.set].step_ns, item.ns);
-        moments[item.set].is_touched = true;
-    }
-    end_step(moments, source, order, count);
-}
-
-static double stddev_of(const struct moments *moments, size_t step_count) {
+static double stddev_of(const struct gt_spread_moments *moments, size_t step_count) {
     if (!moments->steps)
         return NAN;
-    double steps = (double)step_count, without = steps - moments->steps;
+    double steps = (double)step_count, without = steps - (double)moments->steps;
     double sum = moments->sum - without * moments->first;
     double squares = moments->squares + without * moments->first * moments->first;
     double variance = (squares - sum * sum / steps) / (steps - 1);
     return variance > 0 ? sqrt(variance) : 0;
 }
 
-/* Any number of sets: the items are put in the order of their steps. */
-static bool sum_by_order(struct moments *moments, const struct gt_spread_source *source, size_t step_count) {
-    size_t *bounds = gt_alloc_array(step_count + 2, sizeof *bounds);
-    uint32_t *order = bounds ? new_order(source, step_count, bounds) : NULL;
-    for (size_t step = 0; step < step_count && order; step++)
-        take_step(moments, source, order + bounds[step], bounds[step + 1] - bounds[step]);
-    bool ok = order;
-    gt_free(bounds);
-    gt_free(order);
-    return ok;
-}
-
-bool gt_spread_measure(const struct gt_view *view, const struct gt_spread_source *source, double *stddev_ns,
+bool gt_spread_measure(const struct gt_spread *spread, const struct gt_view *view, double *stddev_ns,
                        size_t *step_count) {
-    size_t all_steps = view->labels->step_count;
     *step_count = 0;
-    if (all_steps < FEWEST_STEPS || source->item_count > UINT32_MAX)
+    if (!spread->step_count)
         return true;
-    uint8_t *has_ops = gt_alloc_array(all_steps, 1);
-    struct moments *moments = gt_alloc_array(source->set_count, sizeof *moments);
-    bool is_small = source->set_count <= MOST_PLACES * source->item_count / all_steps;
-    bool ok = has_ops && moments &&
-              (is_small ? sum_by_table(moments, source, all_steps) : sum_by_order(moments, source, all_steps));
-    size_t steps = ok ? count_steps(view, has_ops) : 0;
-    if (ok && steps >= FEWEST_STEPS) {
+    uint8_t *has_ops = gt_alloc_array(spread->step_count, 1);
+    size_t steps = has_ops ? count_steps(view, has_ops) : 0;
+    if (steps >= FEWEST_STEPS) {
         *step_count = steps;
-        for (size_t set = 0; set < source->set_count; set++)
-            stddev_ns[set] = stddev_of(&moments[set], steps);
+        for (size_t set = 0; set < spread->set_count; set++)
+            stddev_ns[set] = stddev_of(&spread->moments[set], steps);
     }
     gt_free(has_ops);
-    gt_free(moments);
-    return ok;
+    return has_ops;
 }
 
 void gt_spread_add(struct gt_section *section, const char *table, struct gt_str name, size_t step_count,
@@ -204,42 +194,49 @@ static void names_release(struct names *names) {
     gt_free(names->sets[1]);
 }
 
-static struct gt_spread_item name_item(const void *context, size_t index) {
-    const struct names *names = context;
+/* The sets of names, behind them those of categories. */
+static bool take_ops(struct gt_spread *spread, const struct names *names) {
     const struct gt_view *view = names->view;
-    return (struct gt_spread_item){
-        .step = view->labels->op_step[view->row[index]],
-        .set = names->sets[!gt_kind_is_kernel(gt_op_kind(view, index))][gt_op_name_id(view, index)],
-        .ns = gt_op_ns(view, index)};
+    for (size_t i = 0; i < view->op_count && spread->step_count; i++)
+        if (!gt_spread_place(spread, i, view->labels->op_step[view->row[i]]))
+            return false;
+    for (size_t first, end; gt_spread_next(spread, &first, &end);)
+        for (size_t i = first; i < end; i++) {
+            bool is_kernel = gt_kind_is_kernel(gt_op_kind(view, i));
+            int64_t ns = gt_op_ns(view, i);
+            gt_spread_take(spread, names->sets[!is_kernel][gt_op_name_id(view, i)], ns);
+            gt_spread_take(spread, names->count + view->category[i], ns);
+        }
+    return true;
 }
 
-static struct gt_spread_item category_item(const void *context, size_t index) {
-    const struct gt_view *view = context;
-    return (struct gt_spread_item){
-        .step = view->labels->op_step[view->row[index]], .set = view->category[index], .ns = gt_op_ns(view, index)};
+static void add_rows(struct gt_section *section, const struct names *names, const double *stddev_ns, size_t steps) {
+    const struct gt_view *view = names->view;
+    for (size_t set = 0; set < names->count; set++)
+        if (!isnan(stddev_ns[set]))
+            gt_spread_add(section, set < names->kernel_count ? "kernels" : "memory",
+                          gt_name_text(view, names->ids[set]), steps, stddev_ns[set]);
+    for (size_t i = 0; i < view->labels->category_count; i++)
+        if (!isnan(stddev_ns[names->count + i]))
+            gt_spread_add(section, "categories", gt_str_of(view->labels->categories[i].key), steps,
+                          stddev_ns[names->count + i]);
 }
 
 enum gt_status gt_spread_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const struct gt_op_groups *groups = gt_shared_op_groups(view, err);
     if (!groups)
         return err->code;
-    size_t category_count = view->labels->category_count, steps = 0;
+    size_t steps = 0;
+    struct gt_spread spread = {0};
     struct names names;
-    double *stddev_ns = gt_alloc_array(groups->count + category_count, sizeof *stddev_ns);
-    double *of_categories_ns = stddev_ns + groups->count;
-    struct gt_spread_source of_categories = {view->op_count, category_count, category_item, view};
-    bool ok = names_init(&names, view, groups) && stddev_ns;
-    struct gt_spread_source of_names = {view->op_count, names.count, name_item, &names};
-    ok = ok && gt_spread_measure(view, &of_names, stddev_ns, &steps) &&
-         gt_spread_measure(view, &of_categories, of_categories_ns, &steps);
-    for (size_t set = 0; set < names.count && ok && steps; set++)
-        if (!isnan(stddev_ns[set]))
-            gt_spread_add(section, set < names.kernel_count ? "kernels" : "memory", gt_name_text(view, names.ids[set]),
-                          steps, stddev_ns[set]);
-    for (size_t i = 0; i < category_count && ok && steps; i++)
-        if (!isnan(of_categories_ns[i]))
-            gt_spread_add(section, "categories", gt_str_of(view->labels->categories[i].key), steps,
-                          of_categories_ns[i]);
+    bool ok = names_init(&names, view, groups);
+    size_t set_count = names.count + view->labels->category_count;
+    double *stddev_ns = gt_alloc_uninitialised(set_count, sizeof *stddev_ns);
+    ok = ok && stddev_ns && gt_spread_init(&spread, view, set_count) && take_ops(&spread, &names) &&
+         gt_spread_measure(&spread, view, stddev_ns, &steps);
+    if (ok && steps)
+        add_rows(section, &names, stddev_ns, steps);
+    gt_spread_release(&spread);
     names_release(&names);
     gt_free(stddev_ns);
     return ok ? GT_OK : gt_fail_memory(err);

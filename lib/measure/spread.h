@@ -2,27 +2,68 @@
 #ifndef GT_MEASURE_SPREAD_H
 #define GT_MEASURE_SPREAD_H
 
-#include "events/view.h"
-#include "report/report.h"
+#include "measure/measure.h"
 
-/* Something that belongs to a step and adds to one of several sums. */
-struct gt_spread_item {
-    uint32_t step; /* index into labels->steps; GT_NO_ROW: none */
-    size_t set;
-    int64_t ns;
+/* Items behind each other that belong to one step. */
+struct gt_spread_run {
+    uint32_t first, end;
+    uint32_t before; /* the run of the same step before it; GT_NO_ROW */
 };
 
-/* What is to be summed: item number `index` of `item_count`, in any order. */
-struct gt_spread_source {
-    size_t item_count, set_count;
-    struct gt_spread_item (*item)(const void *context, size_t index);
-    const void *context;
+/* Items with lengths are placed in their steps first, all in their order:
+       for (size_t i = 0; i < count && spread.step_count; i++)
+           gt_spread_place(&spread, i, step);
+   Then they are taken step by step, each to add to the sum of a set:
+       while (gt_spread_next(&spread, &first, &end))
+           for (size_t i = first; i < end; i++)
+               gt_spread_take(&spread, set, ns);
+   Most steps are few runs, and the sums of one step stay close at hand. */
+struct gt_spread {
+    size_t step_count, set_count; /* no steps: too few to tell, nothing need be placed */
+
+    struct gt_spread_run *runs;
+    size_t run_count, run_capacity;
+    uint32_t *last_run; /* by step; GT_NO_ROW */
+    uint32_t step;      /* that was placed last */
+
+    size_t next_step;
+    uint32_t next_run;
+    int64_t *sum_ns;   /* by set, of the step at hand; negative: no item */
+    uint32_t *touched; /* sets that have one */
+    size_t touched_count;
+    struct gt_spread_moments *moments; /* by set */
 };
 
-/* stddev_ns[set] = sample standard deviation of the set's sums over the steps that have ops (a step without an item of
-   the set counts as 0; NAN if none has one); *step_count of them. Too few steps to tell: *step_count is 0, nothing is
-   written. Linear. */
-bool gt_spread_measure(const struct gt_view *view, const struct gt_spread_source *source, double *stddev_ns,
+/* false: memory was short. Release in any case. */
+bool gt_spread_init(struct gt_spread *spread, const struct gt_view *view, size_t set_count);
+void gt_spread_release(struct gt_spread *spread);
+
+bool gt_spread_begin_run(struct gt_spread *spread, uint32_t index, uint32_t step);
+
+/* step: index into labels->steps; GT_NO_ROW: none. false: memory was short. */
+static inline bool gt_spread_place(struct gt_spread *spread, size_t index, uint32_t step) {
+    if (step != spread->step && !gt_spread_begin_run(spread, (uint32_t)index, step))
+        return false;
+    if (step != GT_NO_ROW)
+        spread->runs[spread->run_count - 1].end = (uint32_t)index + 1;
+    return true;
+}
+
+/* false: that was all */
+bool gt_spread_next(struct gt_spread *spread, size_t *first, size_t *end);
+
+/* ns: not negative */
+static inline void gt_spread_take(struct gt_spread *spread, size_t set, int64_t ns) {
+    int64_t sum_ns = spread->sum_ns[set];
+    spread->touched[spread->touched_count] = (uint32_t)set;
+    spread->touched_count += sum_ns < 0;
+    spread->sum_ns[set] = gt_ns_add(sum_ns < 0 ? 0 : sum_ns, ns);
+}
+
+/* Once all are taken: stddev_ns[set] = sample standard deviation of the set's sums over the steps that have ops (a step
+   without an item of the set counts as 0; NAN if none has one); *step_count of them. Too few steps to tell: *step_count
+   is 0, nothing is written. Linear. */
+bool gt_spread_measure(const struct gt_spread *spread, const struct gt_view *view, double *stddev_ns,
                        size_t *step_count); /* false: memory was short */
 
 /* Writes down the spread of a row of another table, in the table `spreads` that only comparisons read. */

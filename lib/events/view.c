@@ -248,7 +248,7 @@ static void list_ops(struct making *making) {
 /* Writes the columns of a slice of the view. */
 static void fill_slice(void *context, size_t slice) {
     const struct making *making = context;
-    struct gt_view *view = making->view;
+    const struct gt_view *view = making->view;
     const struct gt_ops *ops = &view->store->ops;
     size_t i = gt_slice_begin(view->op_count, making->slice_count, slice);
     size_t end = gt_slice_begin(view->op_count, making->slice_count, slice + 1);

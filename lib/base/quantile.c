@@ -45,29 +45,37 @@ static struct range first_range(size_t bucket) {
     return (struct range){(int64_t)(bucket - 1 - shift * MANTISSAS) << shift, shift};
 }
 
-/* Finds the bucket of the rank; its number. */
-static size_t enter_bucket(struct wanted *wanted, const size_t *counts) {
-    size_t bucket = 0;
+/* The bucket that a search for a rank came to, and the samples below it. */
+struct walk {
+    size_t bucket, below;
+};
 
-    while (wanted->rank >= wanted->below + counts[bucket])
-        wanted->below += counts[bucket++];
-    return bucket;
+/* Finds the bucket of the rank; its number. Most ranks are behind the one before. */
+static size_t enter_bucket(struct wanted *wanted, const size_t *counts, struct walk *walk) {
+    if (wanted->rank < walk->below)
+        *walk = (struct walk){.below = wanted->below};
+    while (wanted->rank >= walk->below + counts[walk->bucket])
+        walk->below += counts[walk->bucket++];
+    wanted->below = walk->below;
+    return walk->bucket;
 }
 
 static void look(const struct gt_slice *slices, size_t slice_count, struct wanted *wanted, size_t wanted_count) {
     size_t counts[(size_t)1 << BUCKET_BITS] = {0};
+    struct walk walk = {0};
 
     for (size_t s = 0; s < slice_count; s++)
         for (size_t i = 0; i < slices[s].count; i++)
             counts[first_bucket(slices[s].samples[i])]++;
     for (size_t i = 0; i < wanted_count; i++)
-        wanted[i].range = first_range(enter_bucket(&wanted[i], counts));
+        wanted[i].range = first_range(enter_bucket(&wanted[i], counts, &walk));
 }
 
 /* Divides the range of the first one wanted, for all that are wanted of it. */
 static void look_closer(const struct gt_slice *slices, size_t slice_count, struct wanted *wanted, size_t wanted_count) {
     size_t counts[(size_t)1 << BUCKET_BITS];
     struct range range = wanted->range;
+    struct walk walk = {.below = wanted->below};
     unsigned shift = range.bits > BUCKET_BITS ? range.bits - BUCKET_BITS : 0;
     uint64_t width = (uint64_t)1 << range.bits;
 
@@ -80,7 +88,7 @@ static void look_closer(const struct gt_slice *slices, size_t slice_count, struc
         }
     for (size_t i = 0; i < wanted_count; i++)
         if (wanted[i].range.lowest == range.lowest && wanted[i].range.bits == range.bits) {
-            uint64_t bucket = enter_bucket(&wanted[i], counts);
+            uint64_t bucket = enter_bucket(&wanted[i], counts, &walk);
             wanted[i].range = (struct range){(int64_t)((uint64_t)range.lowest + (bucket << shift)), shift};
         }
 }

@@ -102,12 +102,17 @@ static inline uint32_t gt_store_call_process(const struct gt_store *store, uint3
     return thread == GT_NO_TRACK ? GT_NO_TRACK : store->threads.process[thread];
 }
 
+/* The process that launched an op; GT_NO_TRACK where the trace does not tell. */
+static inline uint32_t gt_labels_launch_process(const struct gt_labels *labels, const struct gt_store *store,
+                                                uint32_t op) {
+    uint32_t call = labels->op_call[op];
+    return call == GT_NO_ROW ? GT_NO_TRACK : gt_store_call_process(store, call);
+}
+
 /* The process whose work an op is: its stream's, else its launch call's; GT_NO_TRACK where neither is known. */
 static inline uint32_t gt_labels_op_process(const struct gt_labels *labels, const struct gt_store *store, uint32_t op) {
     uint32_t process = store->lanes.process[store->ops.lane[op]];
-    if (process == GT_NO_TRACK && labels->op_call[op] != GT_NO_ROW)
-        process = gt_store_call_process(store, labels->op_call[op]);
-    return process;
+    return process != GT_NO_TRACK ? process : gt_labels_launch_process(labels, store, op);
 }
 
 /* Where a range must end, or later, to hold an op: at the end of its launch call; where the trace has none, at the

@@ -86,10 +86,9 @@ static bool mark_calls_without_ops(const struct gt_view *view, uint8_t *marks, c
     return ok;
 }
 
-enum gt_status gt_launch_marks_new(const struct gt_view *view, uint8_t **out, struct gt_error *err) {
+enum gt_status gt_launch_marks_init(struct gt_launch_marks *out, const struct gt_view *view, struct gt_error *err) {
     const struct gt_store *store = view->store;
     bool ok = false, has_launch_names = false;
-    *out = NULL;
     uint8_t *marks = gt_alloc_array(store->calls.count, 1);
     uint8_t *is_launch_name = gt_alloc_array(store->strings.count, 1);
     if (!marks || !is_launch_name)
@@ -111,6 +110,11 @@ out:
         gt_free(marks);
         return gt_fail_memory(err);
     }
-    *out = marks;
+    out->of_call = marks;
     return GT_OK;
+}
+
+void gt_launch_marks_release(struct gt_launch_marks *marks) {
+    gt_free(marks->of_call);
+    *marks = (struct gt_launch_marks){0};
 }

@@ -15,8 +15,10 @@ bool gt_call_is_blocking(struct gt_str name);
 /* The call launches kernels or graphs. */
 bool gt_call_is_launch(struct gt_str name);
 
-/* One byte for each call of the store: not 0 if it launched an op of the view or, when the view is whole, if it is a
-   launch by its name. Free with gt_free. */
-enum gt_status gt_launch_marks_new(const struct gt_view *view, uint8_t **marks, struct gt_error *err);
+struct gt_launch_marks {
+    uint8_t *of_call; /* 1: it launched an op of the view or, when the view is whole, is a launch by its name; else 0 */
+};
+enum gt_status gt_launch_marks_init(struct gt_launch_marks *marks, const struct gt_view *view, struct gt_error *err);
+void gt_launch_marks_release(struct gt_launch_marks *marks);
 
 #endif

@@ -1,8 +1,8 @@
 /* Health: what is odd about the trace. What decoding and labelling counted, and what only the selected ops in their
    order show, become issues of the section. */
-#include "base/mem.h"
 #include "measure/calls.h"
 #include "measure/measure.h"
+#include "measure/shared.h"
 
 static void count_ops(const struct gt_view *view, uint64_t *counts) {
     const struct gt_ops *ops = &view->store->ops;
@@ -57,7 +57,21 @@ static bool is_shared(const struct gt_view *view, const struct gt_view_device *d
     return false;
 }
 
+/* Are there calls of more than one process? */
+static bool has_several_callers(const struct gt_store *store) {
+    uint32_t process = GT_NO_TRACK;
+    for (size_t i = 0; i < store->threads.count; i++) {
+        uint32_t other = store->threads.process[i];
+        if (other != GT_NO_TRACK && process != GT_NO_TRACK && other != process)
+            return true;
+        process = other != GT_NO_TRACK ? other : process;
+    }
+    return false;
+}
+
 static void count_shared_devices(const struct gt_view *view, uint64_t *counts) {
+    if (!has_several_callers(view->store))
+        return;
     for (size_t d = 0; d < view->device_count; d++)
         counts[GT_ISSUE_DEVICE_SHARED] += is_shared(view, &view->devices[d]);
 }
@@ -75,12 +89,10 @@ static enum gt_status count_missing_work(const struct gt_view *view, uint64_t *c
         has_kernels = gt_kind_is_kernel(store->ops.kind[i]);
     if (has_kernels)
         return GT_OK;
-    uint8_t *is_launch;
-    enum gt_status status = gt_launch_marks_new(view, &is_launch, err);
-    for (size_t i = 0; i < store->calls.count && status == GT_OK; i++)
+    const uint8_t *is_launch = gt_shared_launch_marks(view, err);
+    for (size_t i = 0; i < store->calls.count && is_launch; i++)
         counts[GT_ISSUE_NO_KERNELS] += is_launch[i] && gt_call_is_launch(gt_store_string(store, store->calls.name[i]));
-    gt_free(is_launch);
-    return status;
+    return is_launch ? GT_OK : err->code;
 }
 
 enum gt_status gt_health_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

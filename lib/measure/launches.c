@@ -6,6 +6,7 @@
 #include "measure/calls.h"
 #include "measure/measure.h"
 #include "measure/samples.h"
+#include "measure/shared.h"
 
 static const struct gt_report_column api_columns[] = {
     {"name", "API call", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
@@ -58,15 +59,14 @@ static void add_queue_cells(struct gt_cell *cell, struct gt_samples *queues, siz
 
 /* Launch calls by the plain name of their API. */
 struct apis {
-    uint8_t *is_launch;     /* by call */
-    struct gt_strtab names; /* plain ones */
-    gt_strid *plain;        /* by string of the store that names a launch call */
-    struct launch *rows;    /* by plain name */
+    const uint8_t *is_launch; /* by call */
+    struct gt_strtab names;   /* plain ones */
+    gt_strid *plain;          /* by string of the store that names a launch call */
+    struct launch *rows;      /* by plain name */
     struct gt_samples queues;
 };
 
 static void apis_release(struct apis *apis) {
-    gt_free(apis->is_launch);
     gt_strtab_release(&apis->names);
     gt_free(apis->plain);
     gt_free(apis->rows);
@@ -150,14 +150,14 @@ static void add_apis(struct gt_section *section, struct apis *apis) {
 }
 
 static enum gt_status launches_by_api(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    struct apis apis = {0};
-    enum gt_status status = gt_launch_marks_new(view, &apis.is_launch, err);
-    if (status == GT_OK && !(sum_calls(view, &apis) && queue_by_api(view, &apis)))
-        status = gt_fail_memory(err);
-    if (status == GT_OK)
+    struct apis apis = {.is_launch = gt_shared_launch_marks(view, err)};
+    if (!apis.is_launch)
+        return err->code;
+    bool ok = sum_calls(view, &apis) && queue_by_api(view, &apis);
+    if (ok)
         add_apis(section, &apis);
     apis_release(&apis);
-    return status;
+    return ok ? GT_OK : gt_fail_memory(err);
 }
 
 /* ---- by kernel ---- */

@@ -58,7 +58,7 @@ static inline enum gt_class gt_op_class(const struct gt_view *view, size_t posit
 /* GT_NO_TRACK where the trace tells neither the stream's process nor the launch call's. */
 static inline uint32_t gt_op_process(const struct gt_view *view, size_t position) {
     uint32_t process = view->store->lanes.process[view->lane[position]];
-    return process != GT_NO_TRACK ? process : gt_labels_op_process(view->labels, view->store, view->row[position]);
+    return process != GT_NO_TRACK ? process : gt_labels_launch_process(view->labels, view->store, view->row[position]);
 }
 
 /* Whose ops the view has, by process track; NULL when memory is short. Free with gt_free. */

@@ -27,10 +27,11 @@ static const struct gt_report_column columns[] = {
 
 static void add_sizes(const struct gt_view *view, struct moved *moved) {
     const struct gt_store *store = view->store;
+    uint32_t next_copy = 0;
     for (size_t i = 0; i < view->op_count; i++) {
         if (gt_kind_is_kernel(gt_op_kind(view, i)))
             continue;
-        uint32_t row = view->row[i], copy = gt_copy_of_op(store, row);
+        uint32_t row = view->row[i], copy = gt_next_copy_of_op(store, row, &next_copy);
         if (copy == GT_NO_ROW)
             continue;
         struct moved *of_name = &moved[gt_op_name_id(view, i)];

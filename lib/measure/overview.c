@@ -215,12 +215,10 @@ enum gt_status gt_overview_run(const struct gt_view *view, struct gt_section *se
     enum gt_status status = view->is_summed ? count_groups(view, &totals, err) : count_ops(view, &totals, err);
     if (status != GT_OK)
         return status;
-    uint8_t *marks;
-    status = gt_launch_marks_new(view, &marks, err);
-    if (status != GT_OK)
-        return status;
+    const uint8_t *marks = gt_shared_launch_marks(view, err);
+    if (!marks)
+        return err->code;
     totals.launch_calls = count_flags(marks, view->store->calls.count);
-    gt_free(marks);
     status = measure_span(view, &totals, err);
     if (status == GT_OK)
         add_facts(view, section, &totals);

@@ -18,6 +18,7 @@ WRAP(range_set)
 WRAP(step_set)
 WRAP(phase_set)
 WRAP(launch_rates)
+WRAP(launch_marks)
 WRAP(op_groups)
 WRAP(range_groups)
 
@@ -55,6 +56,7 @@ static const struct gt_sharing sharings[GT_SHARED_COUNT] = {
     [GT_SHARED_STEPS] = {sizeof(struct gt_step_set), step_set_init, step_set_release},
     [GT_SHARED_PHASES] = {sizeof(struct gt_phase_set), phase_set_init, phase_set_release},
     [GT_SHARED_RATES] = {sizeof(struct gt_launch_rates), launch_rates_init, launch_rates_release},
+    [GT_SHARED_LAUNCH_MARKS] = {sizeof(struct gt_launch_marks), launch_marks_init, launch_marks_release},
     [GT_SHARED_OP_GROUPS] = {sizeof(struct gt_op_groups), op_groups_init, op_groups_release},
     [GT_SHARED_RANGE_GROUPS] = {sizeof(struct gt_range_groups), range_groups_init, range_groups_release},
 };
@@ -94,6 +96,11 @@ const struct gt_phase_set *gt_shared_phases(const struct gt_view *view, struct g
 
 const struct gt_launch_rates *gt_shared_rates(const struct gt_view *view, struct gt_error *err) {
     return share(view, GT_SHARED_RATES, err);
+}
+
+const uint8_t *gt_shared_launch_marks(const struct gt_view *view, struct gt_error *err) {
+    const struct gt_launch_marks *marks = share(view, GT_SHARED_LAUNCH_MARKS, err);
+    return marks ? marks->of_call : NULL;
 }
 
 const struct gt_op_groups *gt_shared_op_groups(const struct gt_view *view, struct gt_error *err) {

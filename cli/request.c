@@ -238,9 +238,9 @@ static enum gputime_status narrow_to_table(struct cli_request *request, const st
     return options->sort ? set_sort(shape, &list, options->sort, err) : GPUTIME_OK;
 }
 
-enum gputime_status cli_request_build(const struct cli_command *command, const struct cli_options *options,
-                                      const struct cli_destination *destination, struct cli_request *request,
-                                      struct gputime_error *err) {
+static enum gputime_status add_parts(struct cli_request *request, const struct cli_command *command,
+                                     const struct cli_options *options, const struct cli_destination *destination,
+                                     struct gputime_error *err) {
     const char *first_list = NULL;
     *request = (struct cli_request){0};
     for (size_t i = 0; i < CLI_MAX_PARTS; i++) {
@@ -267,6 +267,15 @@ enum gputime_status cli_request_build(const struct cli_command *command, const s
     if (options->columns && first_list)
         set_columns(request, shape_of(request, first_list), options->columns);
     return GPUTIME_OK;
+}
+
+enum gputime_status cli_request_build(const struct cli_command *command, const struct cli_options *options,
+                                      const struct cli_destination *destination, struct cli_request *request,
+                                      struct gputime_error *err) {
+    enum gputime_status status = add_parts(request, command, options, destination, err);
+    if (!status && command->action != CLI_ACTION_DIFF)
+        shape_of(request, "spreads")->absent = 1; /* which only a comparison reads */
+    return status;
 }
 
 bool cli_request_is_for_screen(const struct cli_request *request, const struct cli_destination *destination) {

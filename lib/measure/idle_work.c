@@ -33,7 +33,7 @@ struct charging {
     const struct gt_view *view;
     const struct gt_idle *idle;
     struct gt_grouping shares;
-    uint32_t *share_of; /* by gap; GT_NO_ROW: it has another cause than host */
+    uint32_t *share_of; /* by gap; GT_NO_ROW: it has another cause than host; NULL: nobody asks */
     uint32_t *latest;   /* by name: the share of it that came last, + 1 */
 };
 
@@ -59,14 +59,15 @@ static bool charge_device(struct charging *charging, uint32_t d, size_t *late) {
     for (size_t i = device->first; i < device->first + device->count; i++) {
         const struct gt_idle_gap *gap = &charging->idle->gaps[i];
         gt_strid code = gap->is_late ? charging->idle->late_code[(*late)++] : GT_STRID_EMPTY;
-        charging->share_of[i] = GT_NO_ROW;
-        if (gap->cause != GT_IDLE_HOST)
-            continue;
-        uint32_t share = find_share(charging, d, code);
-        if (share == GT_NO_ROW)
-            return false;
-        gt_moments_add(&((struct share *)(void *)charging->shares.list)[share].gaps, gt_idle_gap_ns(gap));
-        charging->share_of[i] = share;
+        uint32_t share = GT_NO_ROW;
+        if (gap->cause == GT_IDLE_HOST) {
+            share = find_share(charging, d, code);
+            if (share == GT_NO_ROW)
+                return false;
+            gt_moments_add(&((struct share *)(void *)charging->shares.list)[share].gaps, gt_idle_gap_ns(gap));
+        }
+        if (charging->share_of)
+            charging->share_of[i] = share;
     }
     return true;
 }
@@ -170,16 +171,18 @@ static bool add_table(const struct gt_view *view, struct gt_grouping *shares, st
 
 enum gt_status gt_idle_work_add(const struct gt_view *view, const struct gt_idle *idle, struct gt_section *section,
                                 struct gt_error *err) {
+    bool has_spreads = gt_table_is_wanted(view, "spreads");
     struct charging charging = {.view = view,
                                 .idle = idle,
                                 .shares = {.elem_bytes = sizeof(struct share)},
-                                .share_of = gt_alloc_uninitialised(idle->count, sizeof *charging.share_of),
+                                .share_of =
+                                    has_spreads ? gt_alloc_uninitialised(idle->count, sizeof *charging.share_of) : NULL,
                                 .latest = gt_alloc_array(view->store->strings.count, sizeof *charging.latest)};
-    bool ok = charging.share_of && charging.latest;
+    bool ok = (charging.share_of || !has_spreads) && charging.latest;
     size_t late = 0;
     for (uint32_t d = 0; d < idle->device_count && ok; d++)
         ok = charge_device(&charging, d, &late);
-    ok = ok && add_spreads(&charging, section) && add_table(view, &charging.shares, section);
+    ok = ok && (!has_spreads || add_spreads(&charging, section)) && add_table(view, &charging.shares, section);
     gt_free(charging.share_of);
     gt_free(charging.latest);
     gt_grouping_release(&charging.shares);

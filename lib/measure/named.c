@@ -153,5 +153,5 @@ void gt_named_set_release(struct gt_named_set *set) {
 struct gt_sample_stats gt_named_stats(const struct gt_named_set *set, const struct gt_named *named) {
     if (named->first_group == named->end_group)
         return named->stats;
-    return gt_slice_stats(gt_op_groups_lengths(set->groups, named->first_group, named->end_group));
+    return gt_op_groups_stats(set->groups, named->first_group, named->end_group);
 }

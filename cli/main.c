@@ -2,7 +2,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#ifdef __GLIBC__
 #include <malloc.h>
+#endif
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -176,9 +178,11 @@ static void catch_interrupts(void) {
 /* Analyses take and give back large arrays by turns. Memory that stays with the program for the next one need not come
    fresh and zeroed from the kernel: that is a tenth of the time where a trace has millions of ops. */
 static void keep_memory(void) {
+#ifdef __GLIBC__
     mallopt(M_ARENA_MAX, 1);
     mallopt(M_MMAP_THRESHOLD, INT_MAX);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
+#endif
 }
 
 int main(int argc, char **argv) {

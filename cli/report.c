@@ -127,6 +127,14 @@ static enum gputime_status read_traces(struct job *job, struct gputime_error *er
     return status;
 }
 
+/* Whether no more rows are needed than text and Markdown show. Limits look at all of them. */
+static bool is_for_screen(const struct job *job) {
+    bool is_for_all = job->limits.count == 0;
+    for (size_t i = 0; i < job->destination_count && is_for_all; i++)
+        is_for_all = cli_request_is_for_screen(&job->requests[i], &job->destinations[i]);
+    return is_for_all;
+}
+
 /* What the library is asked for, to be read together with the request it borrows from. */
 static struct gputime_options destination_options(const struct job *job, size_t index) {
     const struct cli_destination *destination = &job->destinations[index];
@@ -139,7 +147,7 @@ static struct gputime_options destination_options(const struct job *job, size_t 
     options.format = destination->format;
     if (request->text_layout && strcmp(options.format, "text") == 0)
         options.format = request->text_layout;
-    options.for_screen = cli_request_is_for_screen(request, destination);
+    options.for_screen = is_for_screen(job);
     if (destination->is_layout || destination->is_gap_part)
         options.table = NULL;
     if (!options.width)
@@ -173,8 +181,7 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
                                           .traces = job->traces,
                                           .trace_count = job->trace_count,
                                           .captures = &job->captures};
-        if (!made.report || options[i].for_screen != options[i - 1].for_screen ||
-            !cli_request_same(request, &job->requests[i - 1]))
+        if (!made.report || !cli_request_same(request, &job->requests[i - 1]))
             status = cli_make(&making, &options[i], &made, err);
         if (!status && job->destinations[i].makes_folder)
             status = cli_target_make_folder(job->destinations[i].path, err);

@@ -122,8 +122,8 @@ struct gputime_options {
     const struct gputime_shape *shapes; /* shape_count of them; a later one wins */
     size_t shape_count;
     const char *main_table; /* what CSV writes, and what is the command's own */
-    int for_screen;         /* the report is for text or Markdown alone: long tables need hold no more rows than these
-                               show */
+    int for_screen;         /* the report is for text or Markdown alone, and is neither compared nor checked: long tables
+                               need hold no more rows than these show */
 
     /* writing */
     const char *heading;      /* of the whole report; NULL: none */

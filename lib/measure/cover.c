@@ -64,23 +64,24 @@ static void probes_release(struct probes *probes) {
 
 /* ---- the sweep ---- */
 
-/* A union of intervals so far. */
+/* A union of intervals so far. Its length may exceed what fits; differences are right all the same, for they wrap. */
 struct reach {
-    int64_t end_ns;    /* the latest */
-    int64_t length_ns; /* of the union */
+    int64_t end_ns; /* the latest */
+    uint64_t length_ns;
 };
 
 static void reach_add(struct reach *reach, int64_t start_ns, int64_t end_ns) {
     if (end_ns <= reach->end_ns)
         return;
-    reach->length_ns =
-        gt_ns_add(reach->length_ns, gt_ns_between(start_ns > reach->end_ns ? start_ns : reach->end_ns, end_ns));
+    int64_t from_ns = start_ns > reach->end_ns ? start_ns : reach->end_ns;
+    reach->length_ns += (uint64_t)end_ns - (uint64_t)from_ns;
     reach->end_ns = end_ns;
 }
 
 /* C(t), where no interval starts behind t: the one that ends last covers all from there to its end. */
-static int64_t reach_before(const struct reach *reach, int64_t time_ns) {
-    return reach->end_ns > time_ns ? reach->length_ns - gt_ns_between(time_ns, reach->end_ns) : reach->length_ns;
+static uint64_t reach_before(const struct reach *reach, int64_t time_ns) {
+    uint64_t behind_ns = reach->end_ns > time_ns ? (uint64_t)reach->end_ns - (uint64_t)time_ns : 0;
+    return reach->length_ns - behind_ns;
 }
 
 /* Where the sweep stands on one thread. */

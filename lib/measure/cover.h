@@ -25,7 +25,7 @@ struct gt_cover_table {
 
 /* How much of a stretch is inside the union of the intervals on its thread, and inside that of the special ones. */
 struct gt_covered {
-    int64_t all_ns, special_ns;
+    uint64_t all_ns, special_ns;
 };
 
 /* One for each stretch. One pass over the intervals and the stretches, behind radix sorts where those of a thread are

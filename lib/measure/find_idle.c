@@ -2,20 +2,14 @@
 #include "measure/findings.h"
 
 /* "Causes: host 2.6 s, launch 7.6 ms." */
-static void tell_causes(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_idle_sum *causes) {
+static void tell_causes(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_idle_sums *sums) {
+    const struct gt_idle_sum *causes = sums->causes;
     struct gt_str text = {"", 0};
     for (int cause = 0; cause < GT_IDLE_CAUSE_COUNT; cause++)
         if (causes[cause].gaps.count)
             text = gt_arena_printf(evidence->arena, "%s%s%s %s", text.ptr, text.len ? ", " : "",
                                    gt_idle_cause_names[cause], gt_told_ns(evidence, (double)causes[cause].gaps.sum));
     gt_finding_tell(evidence, finding, "By cause: %s.", text.ptr);
-}
-
-static __int128 idle_ns_of(const struct gt_idle_device *device) {
-    __int128 sum_ns = 0;
-    for (int cause = 0; cause < GT_IDLE_CAUSE_COUNT; cause++)
-        sum_ns += device->causes[cause].gaps.sum;
-    return sum_ns;
 }
 
 /* The finding that tells of most idle time behind the warm-up, if what the host did makes up most of it. */
@@ -41,7 +35,7 @@ double gt_find_idle_gpu(struct gt_evidence *evidence, struct gt_finding *finding
     size_t worst = 0;
     for (size_t d = 0; d < idle->device_count; d++) {
         double span_ns = (double)gt_ns_between(view->devices[d].span_start_ns, view->devices[d].span_end_ns);
-        double share = idle->devices[d].count ? (double)idle_ns_of(&idle->devices[d]) / span_ns : GT_NOTHING_FOUND;
+        double share = idle->devices[d].count ? (double)idle->devices[d].total_ns / span_ns : GT_NOTHING_FOUND;
         if (share > worst_share) {
             worst_share = share;
             worst_span_ns = span_ns;
@@ -50,12 +44,13 @@ double gt_find_idle_gpu(struct gt_evidence *evidence, struct gt_finding *finding
     }
     if (worst_span_ns <= 0)
         return GT_NOTHING_FOUND;
-    double idle_ns = (double)idle_ns_of(&idle->devices[worst]);
+    double idle_ns = (double)idle->devices[worst].total_ns;
     gt_finding_title(evidence, finding, "GPU %lld was idle for %s of its span", (long long)view->devices[worst].id,
                      gt_told_share(evidence, idle_ns, worst_span_ns));
     gt_finding_tell(evidence, finding, "It did nothing for %s of %s, in %s.", gt_told_ns(evidence, idle_ns),
                     gt_told_ns(evidence, worst_span_ns), gt_told_counted(evidence, idle->devices[worst].count, "gap"));
-    tell_causes(evidence, finding, idle->devices[worst].causes);
+    struct gt_idle_sums sums = gt_idle_sums_of(idle, worst);
+    tell_causes(evidence, finding, &sums);
     if (gt_evidence_steady_ns(evidence) != INT64_MIN)
         gt_finding_tell(evidence, finding, "This counts the warm-up; findings on what the CPU did leave it out.");
     finding->told_by = teller_of_idle(evidence);

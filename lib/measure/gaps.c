@@ -134,12 +134,12 @@ struct tables {
 static void add_sums(const struct gt_view *view, const struct gt_idle *idle, const struct tables *tables) {
     struct gt_idle_sum all[GT_IDLE_CAUSE_COUNT] = {0};
     for (size_t d = 0; d < idle->device_count; d++) {
-        const struct gt_idle_device *device = &idle->devices[d];
-        add_causes(tables->causes, &view->devices[d], device->causes);
-        add_activities(tables->host, view->devices[d].id, device->activities);
+        struct gt_idle_sums sums = gt_idle_sums_of(idle, d);
+        add_causes(tables->causes, &view->devices[d], sums.causes);
+        add_activities(tables->host, view->devices[d].id, sums.activities);
         for (size_t c = 0; c < GT_IDLE_CAUSE_COUNT; c++) {
-            gt_moments_merge(&all[c].gaps, &device->causes[c].gaps);
-            all[c].twice_recoverable_ns += device->causes[c].twice_recoverable_ns;
+            gt_moments_merge(&all[c].gaps, &sums.causes[c].gaps);
+            all[c].twice_recoverable_ns += sums.causes[c].twice_recoverable_ns;
         }
     }
     add_causes(tables->all, NULL, all);
@@ -197,6 +197,7 @@ static uint32_t *new_longest(const struct gt_idle *idle, size_t wanted) {
 struct surroundings {
     uint32_t *calls;     /* as gt_meanwhile_calls has them */
     uint32_t *operators; /* around the launch calls, as gt_operators_of_calls has them */
+    gt_strid *code;      /* as idle->late_code has it; GT_STRID_EMPTY where the CPU is not to blame */
 };
 
 static uint32_t *operators_of_gaps(const struct gt_view *view, const struct gt_idle *idle, const uint32_t *gaps,
@@ -207,6 +208,27 @@ static uint32_t *operators_of_gaps(const struct gt_view *view, const struct gt_i
     uint32_t *operators = calls ? gt_operators_of_calls(view, calls, count) : NULL;
     gt_free(calls);
     return operators;
+}
+
+/* Late gaps are counted up to each of the listed ones, which takes these in their own order. */
+static gt_strid *code_of_gaps(const struct gt_idle *idle, const uint32_t *gaps, size_t count) {
+    gt_strid *code = gt_alloc_array(count, sizeof *code);
+    struct gt_radix_item *order = gt_alloc_uninitialised(count, sizeof *order);
+    for (uint32_t i = 0; i < count && order; i++)
+        order[i] = (struct gt_radix_item){gaps[i], i};
+    bool ok = code && order && gt_radix_sort(order, count);
+    for (size_t i = 0, gap = 0, late = 0; i < count && ok; i++) {
+        for (; gap < order[i].key; gap++)
+            late += idle->gaps[gap].is_late;
+        if (idle->gaps[gap].is_late && gt_idle_gap_is_of_cpu(&idle->gaps[gap]))
+            code[order[i].value] = idle->late_code[late];
+    }
+    gt_free(order);
+    if (!ok) {
+        gt_free(code);
+        code = NULL;
+    }
+    return code;
 }
 
 static struct gt_cell call_name(const struct gt_view *view, uint32_t call) {
@@ -228,26 +250,16 @@ static struct gt_cell operator_name(const struct gt_view *view, uint32_t row) {
     return gt_cell_text(gt_store_string(view->store, view->store->cpu_ops.name[row]));
 }
 
-static gt_strid code_during(const struct gt_view *view, const struct gt_idle *idle, const struct gt_idle_gap *gap) {
-    const struct gt_calls *calls = &view->store->calls;
-    size_t place = 0;
-    if (!gt_idle_gap_is_of_cpu(gap) || !gap->is_late)
-        return GT_STRID_EMPTY;
-    return gt_outers_during(&idle->outers, calls->thread[gap->call], gap->start_ns, calls->start_ns[gap->call], &place)
-        .name;
-}
-
 /* For gaps that the CPU is to blame for: the call that took most of it, else the code, as idle_work has it. */
-static struct gt_cell meanwhile(const struct gt_view *view, const struct gt_idle *idle, const struct gt_idle_gap *gap,
-                                uint32_t call) {
-    if (call != GT_NO_ROW)
-        return call_name(view, call);
-    gt_strid code = code_during(view, idle, gap);
+static struct gt_cell meanwhile(const struct gt_view *view, const struct surroundings *around, size_t place) {
+    if (around->calls[place] != GT_NO_ROW)
+        return call_name(view, around->calls[place]);
+    gt_strid code = around->code[place];
     return code == GT_STRID_EMPTY ? gt_cell_null() : gt_cell_text(gt_outers_text(view, code));
 }
 
 static void add_gap(const struct gt_view *view, struct gt_table *table, const struct gt_idle *idle, uint32_t number,
-                    uint32_t meanwhile_call, uint32_t operator_row) {
+                    const struct surroundings *around, size_t place) {
     const struct gt_idle_gap *gap = &idle->gaps[number];
     size_t device = gt_idle_device_of(idle, number);
     struct gt_cell *cell = gt_table_row(table);
@@ -262,9 +274,9 @@ static void add_gap(const struct gt_view *view, struct gt_table *table, const st
     *cell++ =
         gap->cause == GT_IDLE_HOST ? gt_cell_text(gt_str_of(gt_host_activity_names[gap->activity])) : gt_cell_null();
     *cell++ = gt_cell_half(gt_idle_gap_twice_recoverable_ns(gap, &idle->devices[device]));
-    *cell++ = meanwhile(view, idle, gap, meanwhile_call);
+    *cell++ = meanwhile(view, around, place);
     *cell++ = range_name(view, gap);
-    *cell++ = operator_name(view, operator_row);
+    *cell++ = operator_name(view, around->operators[place]);
 }
 
 static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, struct gt_section *section) {
@@ -275,14 +287,16 @@ static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, str
     uint32_t *longest = new_longest(idle, count);
     struct surroundings around = {0};
     if (longest)
-        around = (struct surroundings){gt_meanwhile_calls(view, idle, longest, count),
-                                       operators_of_gaps(view, idle, longest, count)};
-    bool ok = around.calls && around.operators;
+        around =
+            (struct surroundings){gt_meanwhile_calls(view, idle, longest, count),
+                                  operators_of_gaps(view, idle, longest, count), code_of_gaps(idle, longest, count)};
+    bool ok = around.calls && around.operators && around.code;
     for (size_t i = 0; i < count && ok; i++)
-        add_gap(view, table, idle, longest[i], around.calls[i], around.operators[i]);
+        add_gap(view, table, idle, longest[i], &around, i);
     table->total_rows = idle->count;
     gt_free(around.calls);
     gt_free(around.operators);
+    gt_free(around.code);
     gt_free(longest);
     return ok;
 }

@@ -117,9 +117,10 @@ static void judge_waits(struct finder *finder, struct gt_idle_device *device) {
     size_t waits = 0;
     for (size_t i = device->first; i < device->first + device->count; i++) {
         struct gt_idle_gap *gap = &finder->idle->gaps[i];
+        int64_t gap_ns = gt_idle_gap_ns(gap);
+        device->total_ns += gap_ns;
         if (gap->cause != GT_IDLE_DEPENDENCY)
             continue;
-        int64_t gap_ns = gt_idle_gap_ns(gap);
         bool is_short = has_latency && (double)gap_ns <= latency_ns; /* it waited at least as long as the gap */
         if (is_short && (double)gt_ns_between(call_end_ns[gap->call], gap->end_ns) <= latency_ns)
             gap->cause = GT_IDLE_LAUNCH;
@@ -208,7 +209,7 @@ static bool judge_calls(const struct finder *finder) {
         struct gt_idle_gap *gap = &finder->idle->gaps[i];
         if (!gap->is_late)
             continue;
-        int64_t half_ns = gt_ns_between(finder->late[s].start_ns, finder->late[s].end_ns) / 2;
+        uint64_t half_ns = (uint64_t)gt_ns_between(finder->late[s].start_ns, finder->late[s].end_ns) / 2;
         if (covered[s].all_ns > half_ns)
             gap->activity = GT_HOST_API;
         if (covered[s].special_ns > half_ns)
@@ -227,14 +228,18 @@ static void sum_add(struct gt_idle_sum *sum, int64_t gap_ns, int64_t twice_recov
     sum->twice_recoverable_ns += twice_recoverable_ns;
 }
 
-static void sum_device(struct gt_idle_device *device, const struct gt_idle_gap *gaps) {
-    for (size_t i = 0; i < device->count; i++) {
+struct gt_idle_sums gt_idle_sums_of(const struct gt_idle *idle, size_t device) {
+    const struct gt_idle_device *of = &idle->devices[device];
+    const struct gt_idle_gap *gaps = idle->gaps + of->first;
+    struct gt_idle_sums sums = {0};
+    for (size_t i = 0; i < of->count; i++) {
         int64_t gap_ns = gt_idle_gap_ns(&gaps[i]);
-        int64_t twice_recoverable_ns = gt_idle_gap_twice_recoverable_ns(&gaps[i], device);
-        sum_add(&device->causes[gaps[i].cause], gap_ns, twice_recoverable_ns);
+        int64_t twice_recoverable_ns = gt_idle_gap_twice_recoverable_ns(&gaps[i], of);
+        sum_add(&sums.causes[gaps[i].cause], gap_ns, twice_recoverable_ns);
         if (gaps[i].cause == GT_IDLE_HOST)
-            sum_add(&device->activities[gaps[i].activity], gap_ns, twice_recoverable_ns);
+            sum_add(&sums.activities[gaps[i].activity], gap_ns, twice_recoverable_ns);
     }
+    return sums;
 }
 
 enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err) {
@@ -246,8 +251,6 @@ enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, st
         gt_idle_release(idle);
         return gt_fail_memory(err);
     }
-    for (size_t d = 0; d < idle->device_count; d++)
-        sum_device(&idle->devices[d], idle->gaps + idle->devices[d].first);
     return GT_OK;
 }
 

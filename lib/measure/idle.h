@@ -31,18 +31,12 @@ struct gt_idle_gap {
                                 is what the CPU spent otherwise */
 };
 
-struct gt_idle_sum {
-    struct gt_moments gaps; /* their lengths */
-    __int128 twice_recoverable_ns;
-};
-
 /* The gaps of one device. */
 struct gt_idle_device {
     size_t first, count;
     __int128 twice_floor_ns; /* what remains of a gap even when the CPU is in time, in half nanoseconds: it is a median,
                                 which may lie between two */
-    struct gt_idle_sum causes[GT_IDLE_CAUSE_COUNT];
-    struct gt_idle_sum activities[GT_HOST_ACTIVITY_COUNT]; /* of its host gaps */
+    __int128 total_ns;
 };
 
 struct gt_idle {
@@ -55,8 +49,21 @@ struct gt_idle {
                                 gt_outers_during tells it; NULL where none is */
 };
 
+struct gt_idle_sum {
+    struct gt_moments gaps; /* their lengths */
+    __int128 twice_recoverable_ns;
+};
+
+struct gt_idle_sums {
+    struct gt_idle_sum causes[GT_IDLE_CAUSE_COUNT];
+    struct gt_idle_sum activities[GT_HOST_ACTIVITY_COUNT]; /* of host gaps */
+};
+
 enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err);
 void gt_idle_release(struct gt_idle *idle);
+
+/* Of the gaps of one device; one pass over them. */
+struct gt_idle_sums gt_idle_sums_of(const struct gt_idle *idle, size_t device);
 
 /* The device of a gap, by its number. */
 size_t gt_idle_device_of(const struct gt_idle *idle, size_t gap);

@@ -105,12 +105,14 @@ void gt_table_for_processes(struct gt_section *section, const struct gt_table *t
     gt_table_for(section, table, GT_FOR_DATA | GT_FOR_PAGE);
 }
 
+/* Joined tables are made of whole ones, and the rows to keep are known only after sorting. */
+static bool needs_all_rows(const struct gputime_shape *shape) {
+    return shape->sort || shape->joined || shape->pivot;
+}
+
 size_t gt_rows_wanted(const struct gt_view *view, const char *table, size_t count) {
     struct gputime_shape shape = gt_shape_of(table, view->options->shapes, view->options->shape_count);
-    /* Joined tables are made of whole ones, and the rows to keep are known only after sorting. */
-    if (shape.sort || shape.joined || shape.pivot)
-        return count;
-    return shape.limit > 0 && (uint64_t)shape.limit < count ? (size_t)shape.limit : count;
+    return !needs_all_rows(&shape) && shape.limit > 0 && (uint64_t)shape.limit < count ? (size_t)shape.limit : count;
 }
 
 bool gt_table_is_wanted(const struct gt_view *view, const char *table) {
@@ -122,7 +124,7 @@ size_t gt_table_rows_wanted(const struct gt_view *view, const struct gt_table *t
     struct gputime_shape shape = gt_shape_of(table->key, view->options->shapes, view->options->shape_count);
     size_t wanted = gt_rows_wanted(view, table->key, count);
     size_t shown = shape.screen_limit > 0 ? (size_t)shape.screen_limit : table->screen_limit; /* 0: all */
-    if (!view->options->for_screen || shape.sort || shape.screen_limit < 0 || shown == 0)
+    if (!view->options->for_screen || needs_all_rows(&shape) || shape.screen_limit < 0 || shown == 0)
         return wanted;
     return shown < wanted ? shown : wanted;
 }

@@ -1,11 +1,13 @@
 /* Finds the operators around launch calls by a sweep over both, thread by thread, with a stack of open operators. */
 #include "measure/operator_set.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/radix.h"
 
-/* Operators that overlap instead of nesting stay open below others. So many are looked at for a call, which is far more
-   than any program nests, so that a damaged trace costs no more than a sound one. */
+/* Operators that overlap instead of nesting stay open below others. So many that have not ended are looked at for a
+   call, which is far more than any program nests, so that a damaged trace costs no more than a sound one. */
 enum { DEEPEST = 1000 };
 
 struct sweep {
@@ -90,15 +92,23 @@ static bool add_operators(struct sweep *sweep) {
     return sweep->operators && sweep->open && sort_intervals(sweep->operators, sweep->operator_count, &intervals);
 }
 
-/* The innermost open operator that reaches the end of the call. */
+/* The innermost open operator that reaches the end of the call. Those above it that have ended are forgotten, for later
+   calls start later still. */
 static uint32_t find_open(struct sweep *sweep, int64_t start_ns, int64_t end_ns) {
     const int64_t *operator_end_ns = sweep->store->cpu_ops.end_ns;
-    while (sweep->depth && operator_end_ns[sweep->open[sweep->depth - 1]] < start_ns)
-        sweep->depth--; /* later calls start later still */
-    for (size_t i = sweep->depth; i > 0 && sweep->depth - i < DEEPEST; i--)
-        if (operator_end_ns[sweep->open[i - 1]] >= end_ns)
-            return sweep->open[i - 1];
-    return GT_NO_ROW;
+    size_t bottom = sweep->depth, alive = 0; /* those that have not ended gather at the top of the stack */
+    uint32_t found = GT_NO_ROW;
+    while (bottom > 0 && alive < DEEPEST && found == GT_NO_ROW) {
+        uint32_t row = sweep->open[--bottom];
+        if (operator_end_ns[row] < start_ns)
+            continue;
+        sweep->open[sweep->depth - ++alive] = row;
+        if (operator_end_ns[row] >= end_ns)
+            found = row;
+    }
+    memmove(sweep->open + bottom, sweep->open + sweep->depth - alive, alive * sizeof *sweep->open);
+    sweep->depth = bottom + alive;
+    return found;
 }
 
 static void run_sweep(struct sweep *sweep, uint32_t *operators) {

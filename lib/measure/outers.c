@@ -2,7 +2,7 @@
 #include "measure/outers.h"
 
 #include "base/mem.h"
-#include "base/radix.h"
+#include "base/spans.h"
 #include "measure/measure.h"
 
 /* Columns of a table of ranges or operators. */
@@ -62,17 +62,6 @@ static size_t take_rows(const struct table *table, size_t threads, struct reache
     return count;
 }
 
-static bool sort_rows(const struct table *table, uint32_t *rows, size_t count) {
-    struct gt_radix_item *items = gt_alloc_uninitialised(count, sizeof *items);
-    for (size_t i = 0; i < count && items; i++)
-        items[i] = (struct gt_radix_item){gt_radix_key(table->start_ns[rows[i]]), rows[i]};
-    bool ok = items && gt_radix_sort(items, count);
-    for (size_t i = 0; i < count && ok; i++)
-        rows[i] = items[i].value;
-    gt_free(items);
-    return ok;
-}
-
 /* Deals rows out to their threads, each in the order they come in. */
 static bool deal_rows(struct candidates *candidates, size_t threads, const uint32_t *rows, size_t count) {
     const uint32_t *thread = candidates->table->thread;
@@ -96,7 +85,8 @@ static bool candidates_init(struct candidates *candidates, const struct table *t
     bool is_in_order, ok = reached && rows;
     size_t count = ok ? take_rows(table, threads, reached, rows, &is_in_order) : 0;
     candidates->table = table;
-    ok = ok && (is_in_order || sort_rows(table, rows, count)) && deal_rows(candidates, threads, rows, count);
+    ok = ok && (is_in_order || gt_spans_sort(rows, count, table->start_ns, table->end_ns)) &&
+         deal_rows(candidates, threads, rows, count);
     gt_free(reached);
     gt_free(rows);
     return ok;

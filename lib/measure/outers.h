@@ -23,7 +23,8 @@ struct gt_outer_part {
     gt_strid name; /* of the code with the largest part, where it does; else GT_STRID_EMPTY */
 };
 
-/* *place: 0 at first, then as it was left, so that what comes next in order of time is found at once. */
+/* Looks at all code of the thread in that time. *place: 0 at first, then as it was left, so that what comes next in
+ * order of time is found at once. */
 struct gt_outer_part gt_outers_during(const struct gt_outers *outers, uint32_t thread, int64_t start_ns, int64_t end_ns,
                                       size_t *place);
 

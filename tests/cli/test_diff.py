@@ -421,6 +421,17 @@ def test_check(gputime, changed):
         assert b"broken" in done.stdout
 
 
+def test_limits_look_at_more_than_is_shown(gputime, tmp_path):
+    """Text shows the first kernels of many; a limit is judged on all of them, whatever is printed."""
+    path = tmp_path / "many.json"
+    path.write_text(json.dumps(training({f"kernel_{i:02}": (1, 1_000 * (40 - i)) for i in range(30)}, jitter=0)))
+    for limit, status in [("kernel:kernel_29<1us", 3), ("kernel:*_2?<1us", 3), ("kernel:kernel_29<1s", 0)]:
+        results = [gputime("check", path, "--limit", limit, "--format", name) for name in ("text", "md", "json")]
+        assert [done.returncode for done in results] == [status] * 3, limit
+        detail = json.loads(results[2].stdout)["tables"]["limits"]["rows"][0]["detail"]
+        assert all(detail in done.stdout.decode() for done in results), limit
+
+
 def test_check_of_several_traces(gputime, changed):
     done = gputime("check", *changed, "--limit", "kernel:softmax_warp_forward<100%")
     assert done.returncode == 2, "B has no such kernel"

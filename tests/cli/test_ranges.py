@@ -480,3 +480,24 @@ def test_graphs_recorded_whole_count_although_nsys_leaves_them_out(gputime):
     report = gputime.json("ranges", NSYS / "graph_whole" / "graph_whole.sqlite")
     (decode,) = [row for row in report["tables"]["ranges"]["rows"] if row["name"] == "decode"]
     assert decode["ops"] == decode["launches"] == 40
+
+
+# ---- operators ----
+
+
+def test_operators_that_have_ended_hide_none(gputime, tmp_path):
+    """A thousand crossing operators that ended long ago lie between a call and the operator that encloses it."""
+    def event(category, name, start, end, tid=100, **args):
+        return {"ph": "X", "cat": category, "name": name, "pid": 100, "tid": tid, "ts": start, "dur": end - start,
+                "args": args}
+    events = [event("cpu_op", "encloses", 0, 1_000_000)]
+    events += [event("cpu_op", "has ended", 10 + i, 2_000 + i) for i in range(1_100)]
+    events += [event("cpu_op", "ends during the call", 1_500, 100_000),
+               event("cuda_runtime", "cudaLaunchKernel", 90_000, 110_000, correlation=1),
+               event("kernel", "k", 120_000, 130_000, tid=7, device=0, stream=7, correlation=1),
+               event("kernel", "before the gap", 50, 60, tid=7, device=0, stream=7)]
+    path = tmp_path / "crossing.json"
+    path.write_text(json.dumps({"traceEvents": events}))
+    for table in ("operators", "gaps"):
+        rows = gputime.json("ranges", path, "--table", table)["tables"][table]["rows"]
+        assert [row.get("name", row.get("operator")) for row in rows] == ["encloses"], table

@@ -49,6 +49,22 @@ static void check_cover(uint64_t seed) {
     }
 }
 
+/* Calls from the first instant to the last, with a hole: sums of lengths exceed 64 bits, what is inside does not. */
+static void test_cover_of_extreme_times(void **state) {
+    (void)state;
+    const struct gt_stretch stretches[] = {{-20, 5, 0}, {INT64_MIN, INT64_MAX, 0}, {-10, 0, 0}};
+    const int64_t starts[] = {-INT64_MAX, 0}, ends[] = {-10, INT64_MAX - 1};
+    const uint32_t threads[] = {0, 0};
+    const gt_strid names[] = {1, 0};
+    const uint8_t is_special[] = {0, 1};
+    const struct gt_cover_table table = {2, starts, ends, threads, names, is_special};
+    struct gt_covered covered[3];
+    assert_true(gt_cover_measure(stretches, 3, 1, &table, covered));
+    assert_true(covered[0].all_ns == 15 && covered[0].special_ns == 10);
+    assert_true(covered[1].all_ns == UINT64_MAX - 12 && covered[1].special_ns == (uint64_t)INT64_MAX - 10);
+    assert_true(covered[2].all_ns == 0 && covered[2].special_ns == 0);
+}
+
 static void test_cover(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 300; seed++)
@@ -424,9 +440,10 @@ static void test_wild_times(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cover),         cmocka_unit_test(test_causes),     cmocka_unit_test(test_each_cause),
-        cmocka_unit_test(test_end_of_window), cmocka_unit_test(test_call_names), cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_wild_times),
+        cmocka_unit_test(test_cover),         cmocka_unit_test(test_cover_of_extreme_times),
+        cmocka_unit_test(test_causes),        cmocka_unit_test(test_each_cause),
+        cmocka_unit_test(test_end_of_window), cmocka_unit_test(test_call_names),
+        cmocka_unit_test(test_empty),         cmocka_unit_test(test_wild_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

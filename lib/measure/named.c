@@ -44,8 +44,8 @@ static struct gt_named named_of_groups(const struct gt_view *view, const struct 
                              .id = groups->items[first].name,
                              .first = groups->items[first].first,
                              .stats = gt_tally_stats(&lengths),
-                             .first_group = first,
-                             .end_group = end};
+                             .first_group = (uint32_t)first,
+                             .end_group = (uint32_t)end};
     for (size_t i = first; i < end; i++) {
         named.first = groups->items[i].first < named.first ? groups->items[i].first : named.first;
         add_category(&named.category, view->labels->categories[groups->items[i].category].key);
@@ -151,7 +151,8 @@ void gt_named_set_release(struct gt_named_set *set) {
 }
 
 struct gt_sample_stats gt_named_stats(const struct gt_named_set *set, const struct gt_named *named) {
-    if (named->first_group == named->end_group)
-        return named->stats;
-    return gt_op_groups_stats(set->groups, named->first_group, named->end_group);
+    struct gt_sample_stats stats = named->stats;
+    if (named->first_group == named->end_group || gt_sample_stats_complete(&stats))
+        return stats;
+    return gt_slice_stats(gt_op_groups_lengths(set->groups, named->first_group, named->end_group));
 }

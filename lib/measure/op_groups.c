@@ -38,8 +38,8 @@ static uint64_t key_lo(const struct counted *group) {
 
 static bool add_group(struct making *it, const struct counted *group) {
     if (it->count == it->capacity) {
-        size_t capacity = it->capacity ? it->capacity * 2 : 256;
-        struct counted *grown = gt_realloc(it->groups, capacity * sizeof *grown);
+        size_t capacity = it->capacity ? it->capacity * 2 : 1024;
+        struct counted *grown = gt_pages_resize(it->groups, it->capacity * sizeof *grown, capacity * sizeof *grown);
         if (!grown)
             return false;
         it->groups = grown;
@@ -125,7 +125,7 @@ static bool order_groups(struct gt_op_groups *groups, struct making *it) {
                                                               .category = group->category,
                                                               .first = group->first,
                                                               .first_length = first_length,
-                                                              .lengths.count = group->count};
+                                                              .count = group->count};
         group->next_length = first_length;
         first_length += group->count;
         groups->kernel_count += gt_kind_is_kernel(group->kind);
@@ -134,13 +134,15 @@ static bool order_groups(struct gt_op_groups *groups, struct making *it) {
     return ok;
 }
 
-static void tally_lengths(struct gt_op_groups *groups) {
+static void sum_lengths(struct gt_op_groups *groups) {
     for (size_t g = 0; g < groups->count; g++) {
         struct gt_slice slice = gt_op_groups_lengths(groups, g, g + 1);
         struct gt_tally lengths = {0};
         for (size_t i = 0; i < slice.count; i++)
             gt_tally_add(&lengths, slice.samples[i]);
-        groups->items[g].lengths = lengths;
+        groups->items[g].sum_ns = lengths.sum;
+        groups->items[g].min_ns = lengths.min;
+        groups->items[g].max_ns = lengths.max;
     }
 }
 
@@ -165,13 +167,13 @@ enum gt_status gt_op_groups_init(struct gt_op_groups *groups, const struct gt_vi
     *groups = (struct gt_op_groups){0};
     struct making it = {.view = view};
     bool ok = count_groups(&it) && order_groups(groups, &it) && place_lengths(groups, &it);
-    gt_free(it.groups);
+    gt_pages_free(it.groups, it.capacity * sizeof *it.groups);
     gt_free(it.group_of);
     if (!ok) {
         gt_op_groups_release(groups);
         return gt_fail_memory(err);
     }
-    tally_lengths(groups);
+    sum_lengths(groups);
     return GT_OK;
 }
 
@@ -183,15 +185,17 @@ void gt_op_groups_release(struct gt_op_groups *groups) {
 
 struct gt_tally gt_op_groups_tally(const struct gt_op_groups *groups, size_t first, size_t end) {
     struct gt_tally tally = {0};
-    for (size_t i = first; i < end; i++)
-        gt_tally_merge(&tally, &groups->items[i].lengths);
+    for (size_t i = first; i < end; i++) {
+        const struct gt_op_group *group = &groups->items[i];
+        gt_tally_merge(&tally, &(struct gt_tally){group->sum_ns, group->count, group->min_ns, group->max_ns});
+    }
     return tally;
 }
 
 struct gt_slice gt_op_groups_lengths(const struct gt_op_groups *groups, size_t first, size_t end) {
     size_t count = 0;
     for (size_t i = first; i < end; i++)
-        count += groups->items[i].lengths.count;
+        count += groups->items[i].count;
     return (struct gt_slice){groups->lengths_ns + (count ? groups->items[first].first_length : 0), count};
 }
 
@@ -206,14 +210,4 @@ struct gt_sample_stats gt_tally_stats(const struct gt_tally *lengths) {
                                     .median_ns = -1,
                                     .p90_ns = -1,
                                     .p99_ns = -1};
-}
-
-struct gt_sample_stats gt_op_groups_stats(const struct gt_op_groups *groups, size_t first, size_t end) {
-    struct gt_tally lengths = gt_op_groups_tally(groups, first, end);
-    if (lengths.min != lengths.max)
-        return gt_slice_stats(gt_op_groups_lengths(groups, first, end));
-    struct gt_sample_stats stats = gt_tally_stats(&lengths); /* all are of one length */
-    stats.median_ns = stats.p90_ns = stats.p99_ns = (double)lengths.min;
-    stats.stddev_ns = 0;
-    return stats;
 }

@@ -41,7 +41,6 @@ static struct gt_named named_of_groups(const struct gt_view *view, const struct 
                                        size_t end) {
     struct gt_tally lengths = gt_op_groups_tally(groups, first, end);
     struct gt_named named = {.name = gt_name_text(view, groups->items[first].name),
-                             .id = groups->items[first].name,
                              .first = groups->items[first].first,
                              .stats = gt_tally_stats(&lengths),
                              .first_group = (uint32_t)first,
@@ -91,7 +90,6 @@ static struct gt_named named_of_row(const struct gt_view *view, uint32_t row, gt
     const struct gt_groups *rows = &view->store->groups;
     return (struct gt_named){
         .name = gt_name_text(view, id),
-        .id = id,
         .full_name = rows->name[row],
         .first = row,
         .stats = {.count = add_counts(0, rows->instances[row]),

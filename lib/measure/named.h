@@ -10,7 +10,6 @@ extern const char gt_category_mixed[]; /* "mixed" */
 
 struct gt_named {
     struct gt_str name;              /* full or simplified, as the options want */
-    gt_strid id;                     /* of that name */
     gt_strid full_name;              /* string of the store: that of the first op */
     const char *category;            /* "mixed" where a simplified name stands for several */
     struct gt_sample_stats stats;    /* negative quantiles and deviations: not known, gt_named_stats may tell */

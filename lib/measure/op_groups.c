@@ -112,8 +112,8 @@ static struct gt_radix_item *new_order(const struct making *it) {
 
 /* Puts the groups in order, each with its run of lengths. */
 static bool order_groups(struct gt_op_groups *groups, struct making *it) {
+    groups->items = gt_alloc_uninitialised(it->count, sizeof *groups->items); /* what stays lies below what goes */
     struct gt_radix_item *order = new_order(it);
-    groups->items = gt_alloc_uninitialised(it->count, sizeof *groups->items);
     bool ok = order && groups->items;
     uint32_t first_length = 0;
     for (size_t i = 0; i < it->count && ok; i++) {

@@ -198,7 +198,8 @@ const char *gt_told_call(struct gt_evidence *evidence, gt_strid name) {
 static void keep_teller(struct gt_evidence *evidence, const struct gt_section *section, struct gt_finding *finding) {
     for (size_t i = 0; i < section->finding_count && finding->told_by; i++)
         if (strcmp(section->findings[i].id, finding->told_by) == 0) {
-            gt_finding_tell(evidence, finding, "The finding %s tells of the same time.", finding->told_by);
+            struct gt_str title = section->findings[i].title;
+            gt_finding_tell(evidence, finding, "The finding '%.*s' tells of the same time.", (int)title.len, title.ptr);
             return;
         }
     finding->told_by = NULL;

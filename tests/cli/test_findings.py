@@ -358,6 +358,21 @@ def test_all_outputs_tell_the_same(gputime, tmp_path):
     assert list(csv.DictReader(io.StringIO(table))) == rows
 
 
+def test_markdown_puts_sentences_below_their_finding(gputime, tmp_path):
+    """An item belongs to a list item if it begins where the text of that one does."""
+    trace = Trace()
+    for make in (readbacks, small_copies, pageable_copy, sync_copy, sync_memset, overhead, tiny):
+        make(trace)
+    ranges(trace, 60, 40)
+    path = trace.write(tmp_path)
+    assert len(findings_of(gputime, path)) > 9
+    column = 0
+    for line in gputime("findings", path, "--md").stdout.decode().split("What to do next\n\n")[1].split("\n\n")[0].split("\n"):
+        number, item = re.match(r"\d+\. ", line), re.match(r"( +)- ", line)
+        column = len(number[0]) if number else column
+        assert number or len(item[1]) == column, line
+
+
 def test_the_summary_shows_three_and_says_where_the_others_are(gputime, tmp_path):
     trace = made(readbacks)(tmp_path)
     found = findings_of(gputime, trace)
@@ -418,6 +433,6 @@ def test_an_inference_is_bound_by_launching_and_its_token_copy_is_named(gputime)
     assert list(found).index("idle_gpu") < list(found).index("has_ranges")
     assert found["idle_gpu"]["evidence"][-2:] == [
         "This counts the warm-up; findings on what the CPU did leave it out.",
-        "The finding host_bound tells of the same time."]
+        f"The finding '{host['title']}' tells of the same time."]
     exported = findings_of(gputime, NSYS / "infer" / "infer.sqlite")
     assert [{**one, "input": None} for one in found.values()] == [{**one, "input": None} for one in exported.values()]

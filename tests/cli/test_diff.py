@@ -403,6 +403,19 @@ def test_warm_up_hides_no_regression(gputime, trace):
 # ---- one trace ----
 
 
+def test_warm_up_is_left_out_of_both_sides_or_none(gputime, trace):
+    document = training(USUAL, steps=3, seed=2)
+    document["traceEvents"] = [row for row in document["traceEvents"] if not row["name"].startswith("ProfilerStep")]
+    stepless = trace("b.json", document)
+    stepped = trace("a.json", with_warm_up(training(USUAL, steps=3)))
+    for paths, side in (((stepped, stepless), "a"), ((stepless, stepped), "b")):
+        report = gputime.json("diff", *paths)
+        assert "Amounts are of whole captures." in words_of(report)
+        span = rows_of(gputime.json("diff", *paths, "--from", "0"), "measures")["span"]
+        assert rows_of(report, "measures")["span"][f"{side}_total_ns"] == span[f"{side}_total_ns"]
+        assert b"Left out" not in gputime("diff", *paths).stdout
+
+
 def test_check(gputime, changed):
     path = changed[0]
     holds = ["idle<50%", "utilisation>=50%", "step<100ms", "step>1us", "gap<1s", "losses<1", "issues<1000", "steps>=8",

@@ -50,6 +50,13 @@ const struct gt_account *gt_evidence_accounts(struct gt_evidence *evidence) {
     return accounts;
 }
 
+const uint8_t *gt_evidence_blocking_calls(struct gt_evidence *evidence) {
+    const uint8_t *blocks = gt_shared_blocking_marks(evidence->view, evidence->err);
+    if (!blocks)
+        keep_failure(evidence, evidence->err->code);
+    return blocks;
+}
+
 const struct gt_step_set *gt_evidence_steps(struct gt_evidence *evidence) {
     static const struct gt_step_set none;
     const struct gt_step_set *steps = gt_shared_steps(evidence->view, evidence->err);

@@ -117,6 +117,14 @@ def unbalanced(trace, other=6):
     dense(trace, 100, other, device=1)
 
 
+def nested_copies(trace):
+    """As some exports write one call: two rows with one correlation. The last pair has two correlations."""
+    dense(trace, 100, 10)
+    for number in range(3):
+        trace.event("cuda_runtime", "cudaMemcpy_v3020", 2010 + 1000 * number, 500, correlation=900 + number // 2 * number)
+        trace.event("cuda_runtime", "cudaMemcpy", 2000 + 1000 * number, 600, correlation=900 + number // 2)
+
+
 def copies_in_line(trace, start=1100, stream=7):
     dense(trace, 100, 10)
     trace.op(start, 200, name="Memcpy HtoD (Pinned -> Device)", launched=50, call="cudaMemcpyAsync", stream=stream,
@@ -278,6 +286,16 @@ def test_rule(gputime, tmp_path, number):
     if recoverable_us is not ...:
         expected = None if recoverable_us is None else recoverable_us * US
         assert found[rule]["recoverable_ns"] == expected, found[rule]
+
+
+def test_a_call_inside_itself_counts_once(gputime, tmp_path):
+    trace = made(nested_copies)(tmp_path)
+    finding = findings_of(gputime, trace)["sync_calls"]
+    assert finding["title"] == "The CPU waits for the GPU inside calls: 2.3 ms in all"
+    assert finding["evidence"] == ["cudaMemcpy: 3 calls, 1.8 ms; calls that wait for the GPU in all: 4 calls, 2.3 ms."]
+    report = gputime.json("summary", trace, "--table", "sync_calls")
+    rows = [(row["api_name"], row["count"], row["total_ns"]) for row in report["tables"]["sync_calls"]["rows"]]
+    assert rows == [("cudaMemcpy", 3, 1800 * US), ("cudaMemcpy_v3020", 1, 500 * US)]
 
 
 def test_every_rule_has_a_case_that_it_tells_of_and_one_that_it_is_silent_on():

@@ -175,7 +175,8 @@ enum gputime_status gputime_report_new(struct gputime_trace *const *traces, size
 void gputime_report_free(struct gputime_report *report); /* NULL is fine */
 
 /* The same for the two sides of a comparison, both at the same time: out[0] is over the traces before first_of_b,
-   out[1] over those from it on. Both are NULL if one fails. */
+   out[1] over those from it on. Both are NULL if one fails. without_warm_up counts only where every trace has steps:
+   what cannot be left out of all is left out of none. */
 enum gputime_status gputime_report_new_sides(struct gputime_trace *const *traces, size_t trace_count, size_t first_of_b,
                                              const char *command, const char *const *analyses, size_t analysis_count,
                                              const struct gputime_options *options, struct gputime_report *out[2],
@@ -186,7 +187,8 @@ struct gputime_diff_options {
     const char *per;    /* amounts are divided by the number of: "step", "range", "launch"; "none": they are not; NULL:
                            step, where every capture has steps that make up most of it */
     const char *range;  /* per range: its name */
-    const char *tables; /* comma-separated keys of the tables to compare; NULL: all that both reports have */
+    const char *tables; /* comma-separated keys of the tables to show; "": none, NULL: all that both reports have. The
+                           words and limits go by all of them */
     const char *noise;  /* "2%": smaller changes count as noise whatever the spread; NULL is "1%" */
 };
 

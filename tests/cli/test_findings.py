@@ -2,9 +2,11 @@
 real inference is bound by is found."""
 
 import csv
+import gzip
 import io
 import json
 import re
+import sqlite3
 
 import pytest
 
@@ -411,6 +413,50 @@ def test_nothing_to_tell(gputime, tmp_path):
     assert b"Nothing stands out." in gputime("findings", trace.write(tmp_path)).stdout
     assert findings_of(gputime, DATA / "empty.json") == {}
     assert findings_of(gputime, DATA / "cpu-only.json") == {}
+
+
+def changed(folder, script=None, lost_table=None):
+    """The sample of an export after a script, or with a page of zeros where a table begins."""
+    path = folder / "changed.sqlite"
+    path.write_bytes(gzip.decompress((DATA / "nsys" / "extras.sqlite.gz").read_bytes()))
+    connection = sqlite3.connect(path)
+    connection.executescript(script or "")
+    page_bytes, = connection.execute("PRAGMA page_size").fetchone()
+    page = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (lost_table,)).fetchone()
+    connection.close()
+    if page:
+        with path.open("r+b") as file:
+            file.seek((page[0] - 1) * page_bytes)
+            file.write(bytes(page_bytes))
+    return path
+
+
+IDLE_RULES = {"idle_gpu", "host_bound", "host_stalls", "sync_waits", "readback"}
+
+
+def test_kernels_without_names_are_not_one_kernel(gputime, tmp_path):
+    path = changed(tmp_path, "UPDATE StringIds SET id = id + 1000000")
+    found = findings_of(gputime, path)
+    assert "dominant_kernel" not in found and IDLE_RULES & set(found)
+    assert not any("'?'" in sentence for one in found.values() for sentence in (one["title"], *one["evidence"]))
+
+
+def test_nothing_is_found_on_idle_time_where_the_kernels_were_lost(gputime, tmp_path):
+    path = changed(tmp_path, lost_table="CUPTI_ACTIVITY_KIND_KERNEL")
+    assert gputime.json(path)["inputs"][0]["ops"] > 0
+    assert not IDLE_RULES & set(findings_of(gputime, path))
+    assert IDLE_RULES & set(findings_of(gputime, changed(tmp_path)))
+
+
+@pytest.mark.skipif(not NSYS.exists(), reason="no captures beside the repository")
+def test_a_table_whose_pages_are_missing_does_not_lack_columns(gputime, tmp_path):
+    path = tmp_path / "cut.sqlite"
+    with (NSYS / "infer" / "infer.sqlite").open("rb") as whole:
+        path.write_bytes(whole.read(2_000_000))
+    document = gputime.json("findings", path)
+    issues = {issue["id"] for issue in document["issues"]}
+    assert "table_unreadable" in issues and "table_incomplete" not in issues
+    assert not IDLE_RULES & {one["id"] for one in document["findings"]}
 
 
 def test_a_selection_finds_in_what_it_selects(gputime, tmp_path):

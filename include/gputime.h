@@ -325,6 +325,17 @@ struct gputime_definition {
    fit and gives how many there are, 0 where the key is not known. */
 size_t gputime_definitions(const char *key, struct gputime_definition *out, size_t capacity);
 
+/* What a key in the files of `gputime explain` stands for. Texts are always there. */
+struct gputime_source {
+    const char *key; /* of the JSON output; not terminated */
+    size_t key_bytes;
+    const char *operation; /* what is done with it: "/1000000", "*100"; "+": a moment in the trace's own clock; or "" */
+    const char *table;     /* that it is a column of; NULL: it is a fact */
+};
+
+/* Finds them: fills as many as fit and gives how many these are, 0 where the files have no such key. */
+size_t gputime_sources(const char *key, struct gputime_source *out, size_t capacity);
+
 /* A rule that gives kernels their category. Texts live as long as the list. */
 struct gputime_rule {
     const char *model;       /* "builtin", "ENGINE/MODEL"; the file for rules of no model */

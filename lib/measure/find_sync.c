@@ -79,7 +79,7 @@ double gt_find_readback(struct gt_evidence *evidence, struct gt_finding *finding
     const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
     const struct gt_gap_sum *behind = &gaps->sums[GT_HOST_GAP_READBACK];
     double span_ns = (double)gt_evidence_steady_span_ns(evidence);
-    if (gaps->readback.count == 0 || span_ns <= 0)
+    if (gaps->readback.count == 0 || gt_evidence_idle(evidence)->device_count == 0 || span_ns <= 0)
         return GT_NOTHING_FOUND;
     tell_readback(evidence, finding, &gaps->readback);
     gt_finding_tell(evidence, finding, "Behind these copies the GPU was idle for %s until the next op was launched.",

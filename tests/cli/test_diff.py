@@ -319,6 +319,39 @@ def test_spread_of_steps_is_noise(gputime, trace):
     assert "noise" in {row["verdict"] for row in json.loads(done.stdout)["tables"]["limits"]["rows"]}
 
 
+@pytest.mark.parametrize("gpus", [1, 2])
+def test_tables_that_say_the_same_have_the_same_noise(gputime, trace, gpus):
+    documents = []
+    for seed in (1, 2):
+        document = training({GEMM_A: (20, 80_000)}, seed=seed, jitter=0.5, gap_ns=9_000)
+        for gpu in range(1, gpus):
+            more = training({GEMM_A: (20, 80_000)}, seed=seed + 10 * gpu, jitter=0.5, gap_ns=9_000, device=gpu)
+            document["traceEvents"] += [
+                dict(row, pid=row["pid"] + gpu, args={**row["args"], "correlation": row["args"]["correlation"] + 10_000})
+                for row in more["traceEvents"] if "correlation" in row.get("args", {})]
+        documents.append(document)
+    paths = [trace(f"{side}.json", document) for side, document in zip("ab", documents)]
+    report = gputime.json("diff", *paths)
+    measures = rows_of(report, "measures")
+    assert measures["span"]["noise_total_ns"] > 0.011 * measures["span"]["b_total_ns"], "more than the floor"
+    for table in ("accounting", "accounting_summary"):
+        rows = report["tables"][table]["rows"]
+        assert len(rows) == (gpus if table == "accounting" else 3)
+        assert [row["noise_span_ns"] for row in rows] == pytest.approx([measures["span"]["noise_total_ns"]] * len(rows))
+    shown = gputime("diff", *paths, "--csv", "--table", "time_parts").stdout.decode()
+    parts = list(csv.DictReader(shown.splitlines()))
+    assert len(parts) == 4 * gpus
+    for row in parts:
+        noise = measures[row["part"].replace("communication", "comm").replace(" ", "_")]["noise_total_ns"]
+        floor = 0.01 * max(float(row["a_total_ns"]), float(row["b_total_ns"]))  # of the GPU, not of the mean
+        assert gpus > 1 and noise <= 1.1 * floor or float(row["noise_total_ns"]) == pytest.approx(noise), row["part"]
+    if gpus == 1:
+        causes, everywhere = (report["tables"][table]["rows"] for table in ("idle_causes", "idle_causes_all"))
+        assert [row["noise_total_ns"] for row in causes] == [row["noise_total_ns"] for row in everywhere]
+        host, = (row["noise_total_ns"] for row in causes if row["cause"] == "host")
+        assert [row["noise_total_ns"] for row in report["tables"]["idle_host"]["rows"]] == pytest.approx([host])
+
+
 def test_noise_option(gputime, changed):
     rows = rows_of(gputime.json("diff", *changed, "--noise", "50%"), "kernels")
     assert rows["flash_fwd_kernel"]["status"] == "noise"

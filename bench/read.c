@@ -1,5 +1,6 @@
 /* Reads a trace and does nothing else: what the benchmark compares with other readers. Prints what it found. With
-   "keep" the trace is put into the cache as well, with "cached" it comes from there. */
+   "open" launches are matched and ops classified as well, as for any report; with "keep" the trace is put into the
+   cache, with "cached" it comes from there. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,8 @@
 #include "decode/decoder.h"
 #include "decode/torch_json.h"
 #include "events/cache.h"
+#include "events/labels.h"
+#include "label/label.h"
 
 /* What every reader of the benchmark must agree on, then what this one keeps. */
 static void print_sums(const struct gt_store *store) {
@@ -33,14 +36,14 @@ static enum gt_status read_portable(struct gt_source *source, const struct gt_de
     return gt_torch_json_decode_sized(source, options, &sizes, store, error);
 }
 
-enum how { USUAL, PORTABLE, KEEP, CACHED };
+enum how { USUAL, PORTABLE, OPEN, KEEP, CACHED };
 
 static enum how parse_how(const char *word) {
-    const char *const words[] = {"usual", "portable", "keep", "cached"};
+    const char *const words[] = {"usual", "portable", "open", "keep", "cached"};
     for (enum how how = USUAL; how <= CACHED; how++)
         if (strcmp(word, words[how]) == 0)
             return how;
-    fprintf(stderr, "usage: read THREADS TRACE [usual|portable|keep|cached]\n");
+    fprintf(stderr, "usage: read THREADS TRACE [usual|portable|open|keep|cached]\n");
     exit(2);
 }
 
@@ -64,6 +67,7 @@ int main(int argc, char **argv) {
     const char *path = argv[2];
     struct gt_cache_key key;
     struct gt_store *store = NULL;
+    struct gt_labels *labels = NULL;
     struct gt_error error = {0};
     if (how >= KEEP)
         gt_cache_key_init(&key, &path, 1);
@@ -77,7 +81,10 @@ int main(int argc, char **argv) {
     }
     if (how == KEEP)
         gt_cache_save(&key, &path, 1, store);
+    if (how == OPEN && gt_labels_new_by_rules(store, NULL, strtoul(argv[1], NULL, 10), &labels, &error) != GT_OK)
+        return 1;
     print_sums(store);
+    gt_labels_free(labels);
     gt_store_free(store);
     return 0;
 }

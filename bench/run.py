@@ -275,11 +275,13 @@ def explain_case(bench, build, kernels):
 
 
 def diff_case(bench, build, size):
-    """A comparison of two traces, beside reading one after the other."""
+    """A comparison of two traces, beside reading one after the other, alone and with what every report needs."""
     traces = [make_trace(bench, size, "multi", seed) for seed in (1, 2)]
-    reading = " && ".join(f"'{bench / 'read'}' 2 '{trace}'" for trace in traces)
+    reading, opening = (" && ".join(f"'{bench / 'read'}' 2 '{trace}' {how}" for trace in traces)
+                        for how in ("usual", "open"))
     contenders = [
         Contender("reading both, 2 threads", ["sh", "-c", reading]),
+        Contender("opening both, 2 threads", ["sh", "-c", opening]),
         Contender("diff, 2 threads",
                   [build / "gputime", "diff", *traces, "--no-cache", "--threads", 2, "-o", "/dev/null"]),
     ]

@@ -120,22 +120,63 @@ static void print_text(struct part header, struct part text) {
     }
 }
 
+enum { PLACES_MAX = 64, SOURCES_MAX = 32 };
+
+static void print_place(const struct gputime_definition *place) {
+    char section[PLAIN_MAX];
+    printf("%s\n", plain(section, (struct part){place->section, place->section_bytes}));
+    print_text((struct part){place->header, place->header_bytes}, (struct part){place->text, place->text_bytes});
+}
+
+/* The section of a table begins with its key. */
+static bool is_of_table(const struct gputime_definition *place, const char *table) {
+    size_t length = strlen(table);
+    return place->section_bytes > length + 1 && place->section[0] == '`' && place->section[length + 1] == '`' &&
+           memcmp(place->section + 1, table, length) == 0;
+}
+
+/* "gap_ns/1000000 of the table gaps", and what the section of that table says of gap_ns. */
+static void print_source(const struct gputime_source *source) {
+    struct gputime_definition places[PLACES_MAX];
+    char key[256], text[1024];
+    bool is_moment = strcmp(source->operation, "+") == 0;
+    snprintf(key, sizeof key, "%.*s", (int)source->key_bytes, source->key);
+    snprintf(text, sizeof text, "%s%s%s%s", key, is_moment ? " in the trace's own clock" : source->operation,
+             source->table ? " of the table " : ", a fact", source->table ? source->table : "");
+    cli_paragraph_print(stdout, text, 2);
+    size_t count = gputime_definitions(key, places, PLACES_MAX);
+    for (size_t i = 0; i < count && i < PLACES_MAX; i++)
+        if (!source->table || is_of_table(&places[i], source->table)) {
+            putchar('\n');
+            print_place(&places[i]);
+        }
+}
+
+/* A key that only the files of explain have; false: they have none of that name either. */
+static bool print_sources(const char *key) {
+    struct gputime_source sources[SOURCES_MAX];
+    size_t count = gputime_sources(key, sources, SOURCES_MAX);
+    for (size_t i = 0; i < count; i++) {
+        printf("%s%s in the files of 'gputime explain'\n", i ? "\n" : "", key);
+        print_source(&sources[i]);
+    }
+    return count > 0;
+}
+
 enum gputime_status cli_define_run(const struct cli_command *command, struct cli_words words,
                                    struct gputime_error *err) {
-    enum { PLACES_MAX = 64 };
     struct gputime_definition places[PLACES_MAX];
-    char section[PLAIN_MAX];
     if (words.count != 1)
         return cli_fail_usage(err, "'%s' takes one key; usage: gputime %s %s", command->name, command->name,
                               command->usage);
     size_t count = gputime_definitions(words.items[0], places, PLACES_MAX);
-    if (count == 0)
+    for (size_t i = 0; i < count && i < PLACES_MAX; i++) {
+        if (i)
+            putchar('\n');
+        print_place(&places[i]);
+    }
+    if (count == 0 && !print_sources(words.items[0]))
         return cli_fail_usage(err, "'%s' is not the key of a number; keys are those of the JSON output",
                               words.items[0]);
-    for (size_t i = 0; i < count && i < PLACES_MAX; i++) {
-        const struct gputime_definition *place = &places[i];
-        printf("%s%s\n", i ? "\n" : "", plain(section, (struct part){place->section, place->section_bytes}));
-        print_text((struct part){place->header, place->header_bytes}, (struct part){place->text, place->text_bytes});
-    }
     return GPUTIME_OK;
 }

@@ -39,7 +39,7 @@ static enum gputime_status choose_table(struct cli_options *options, char first[
     if (!options->of)
         return GPUTIME_OK;
     options->lib.table = options->of;
-    if (cli_table_analysis(options->of).key)
+    if (cli_table_analysis(options->of).key || strcmp(options->of, CLI_TABLE_LIMITS) == 0)
         return GPUTIME_OK;
     for (size_t i = 0; i < gputime_registry_count(GPUTIME_ANALYSES); i++) {
         struct gputime_entry analysis = gputime_registry_entry(GPUTIME_ANALYSES, i);

@@ -1,6 +1,7 @@
 /* Makes reports, comparisons and verdicts on limits through the library. */
 #include "make.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -8,8 +9,9 @@
 #include <string.h>
 
 #include "error.h"
+#include "tables.h"
 
-enum { LARGEST_FILE = 1 << 20, MOST_SIDE_ANALYSES = CLI_REQUEST_ANALYSES + 8 };
+enum { LARGEST_FILE = 1 << 20, MOST_SIDE_ANALYSES = 2 * CLI_REQUEST_ANALYSES };
 
 /* ---- limits ---- */
 
@@ -81,33 +83,52 @@ void cli_limits_release(struct cli_limits *limits) {
 
 /* ---- reports ---- */
 
-/* What every comparison is made from, whatever is shown of it. */
-static const char *const core[] = {"overview", "accounting", "steps", "measures", "categories", "gaps", "spread"};
+/* What every comparison is made from beside the command's own analyses. */
+static const char *const core[] = {"overview", "accounting", "steps", "measures", "categories", "gaps", "spread", NULL};
 
-/* What the reports of the sides need not hold. Every single gap would take more room than all the rest; asked for, they
-   are compared by cause and next op. */
-static size_t list_absent(const struct cli_request *request, bool wants_gaps,
-                          struct gputime_shape shapes[CLI_REQUEST_SHAPES + 1]) {
-    size_t count = 0;
-    if (!wants_gaps)
-        shapes[count++] = (struct gputime_shape){.table = "gaps", .absent = 1};
-    for (size_t i = 0; i < request->shape_count; i++)
-        if (request->shapes[i].absent)
-            shapes[count++] = (struct gputime_shape){.table = request->shapes[i].table, .absent = 1};
+static bool is_asked_for(const struct cli_making *making, const char *table) {
+    return making->options->lib.table && strcmp(making->request->main_table, table) == 0;
+}
+
+static size_t add_absent(const struct cli_making *making, const struct gputime_shape *from,
+                         struct gputime_shape *shapes, size_t count) {
+    for (; from && from->table; from++)
+        if (from->absent && !is_asked_for(making, from->table))
+            shapes[count++] = (struct gputime_shape){.table = from->table, .absent = 1};
     return count;
 }
 
-static size_t list_analyses(const struct cli_request *request, const char *analyses[MOST_SIDE_ANALYSES]) {
+/* What the reports of the sides need not hold. Every single gap would take more room than all the rest; asked for, they
+   are compared by cause and next op. */
+static size_t list_absent(const struct cli_making *making, struct gputime_shape shapes[CLI_REQUEST_SHAPES + 1]) {
+    static const struct gputime_shape gaps[] = {{.table = "gaps", .absent = 1}, {.table = NULL}};
+    size_t count = add_absent(making, gaps, shapes, 0);
+    if (making->options->lib.table)
+        return add_absent(making, making->command->parts[0].shapes, shapes, count);
+    for (size_t i = 0; i < making->request->shape_count; i++)
+        if (making->request->shapes[i].absent)
+            shapes[count++] = (struct gputime_shape){.table = making->request->shapes[i].table, .absent = 1};
+    return count;
+}
+
+static void add_analysis(const char *key, const char *analyses[MOST_SIDE_ANALYSES], size_t *count) {
+    for (size_t i = 0; i < *count; i++)
+        if (strcmp(analyses[i], key) == 0)
+            return;
+    assert(*count < MOST_SIDE_ANALYSES);
+    analyses[(*count)++] = key;
+}
+
+/* The same whatever is shown: limits look at all of it, amounts may be per range, and tables tell each other's noise.
+ */
+static size_t list_analyses(const struct cli_making *making, const char *analyses[MOST_SIDE_ANALYSES]) {
     size_t count = 0;
-    for (size_t i = 0; i < sizeof core / sizeof *core; i++)
-        analyses[count++] = core[i];
-    for (size_t i = 0; i < request->analysis_count; i++) {
-        bool is_listed = false;
-        for (size_t k = 0; k < count; k++)
-            is_listed |= strcmp(analyses[k], request->analyses[i]) == 0;
-        if (!is_listed)
-            analyses[count++] = request->analyses[i];
-    }
+    for (const char *const *key = core; *key; key++)
+        add_analysis(*key, analyses, &count);
+    for (const char *const *key = making->command->parts[0].analyses; *key; key++)
+        add_analysis(*key, analyses, &count);
+    for (size_t i = 0; i < making->request->analysis_count; i++)
+        add_analysis(making->request->analyses[i], analyses, &count);
     return count;
 }
 
@@ -115,17 +136,16 @@ static enum gputime_status make_comparison(const struct cli_making *making, cons
                                            struct cli_made *made, struct gputime_error *err) {
     const char *analyses[MOST_SIDE_ANALYSES];
     const struct cli_captures *captures = making->captures;
-    size_t count = list_analyses(making->request, analyses);
+    size_t count = list_analyses(making, analyses);
     struct gputime_diff_options diff = making->options->diff;
-    bool is_narrow = making->options->of || making->options->lib.table;
-    bool wants_gaps = is_narrow && strcmp(making->request->main_table, "gaps") == 0;
-    diff.tables = is_narrow ? making->request->main_table : NULL;
+    if (making->options->lib.table) /* the verdicts are compared with nothing */
+        diff.tables = is_asked_for(making, CLI_TABLE_LIMITS) ? "" : making->request->main_table;
     made->side_options = *lib;
     made->side_options.main_table = NULL;
     made->side_options.for_screen = 0;
     made->side_options.without_warm_up = !diff.per || strcmp(diff.per, "step") == 0;
     made->side_options.shapes = made->side_shapes;
-    made->side_options.shape_count = list_absent(making->request, wants_gaps, made->side_shapes);
+    made->side_options.shape_count = list_absent(making, made->side_shapes);
     struct gputime_report *sides[2];
     enum gputime_status status =
         gputime_report_new_sides(making->traces, captures->count, captures->first_of_b, making->command->name, analyses,

@@ -129,7 +129,7 @@ static enum gputime_status take_pair(struct reader *reader, const struct cli_opt
                                      const char *where) {
     if (!option->pair || !value || strcmp(option->pair, value) != 0)
         return GPUTIME_OK;
-    if (reader->next == reader->argc)
+    if (reader->next == reader->argc || strncmp(reader->argv[reader->next], "--", 2) == 0)
         return cli_fail_usage(reader->err, "%s %s needs a name behind it", where, value);
     *(const char **)member(&reader->arguments->options, option->pair_offset) = reader->argv[reader->next++];
     return GPUTIME_OK;

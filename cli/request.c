@@ -207,15 +207,25 @@ static void set_columns(struct cli_request *request, struct gputime_shape *shape
     shape->ranked = 0;
 }
 
+static bool is_verdicts(const struct cli_command *command, const char *table) {
+    return (command->groups & CLI_GROUP_LIMITS) && strcmp(table, CLI_TABLE_LIMITS) == 0;
+}
+
 /* --table: only the analysis that makes it runs, and --sort, --top and --columns are about it. */
-static enum gputime_status narrow_to_table(struct cli_request *request, const struct cli_options *options,
-                                           const struct cli_destination *destination, struct gputime_error *err) {
+static enum gputime_status narrow_to_table(struct cli_request *request, const struct cli_command *command,
+                                           const struct cli_options *options, const struct cli_destination *destination,
+                                           struct gputime_error *err) {
     const char *table = options->lib.table;
     struct gputime_entry analysis = cli_table_analysis(table);
-    if (!analysis.key)
+    if (is_verdicts(command, table)) {
+        if (!options->fail_if.count && !options->limit_file)
+            return cli_fail_usage(err, "table '%s' needs a limit: --fail-if 'step>+3%%', or --limits FILE", table);
+        analysis.detail = table;
+    } else if (!analysis.key) {
         return fail_table(request, table, err);
+    }
     request->analyses[0] = analysis.key;
-    request->analysis_count = 1;
+    request->analysis_count = analysis.key ? 1 : 0;
     request->main_table = table;
     request->text_layout = NULL;
 
@@ -260,7 +270,7 @@ static enum gputime_status add_parts(struct cli_request *request, const struct c
     if (destination->is_gap_part)
         return GPUTIME_OK;
     if (options->lib.table && !destination->is_layout)
-        return narrow_to_table(request, options, destination, err);
+        return narrow_to_table(request, command, options, destination, err);
     /* The words of an older tool have columns and units of their own. */
     if (options->columns || options->lib.unit != GPUTIME_UNIT_AUTO)
         request->text_layout = NULL;

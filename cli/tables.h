@@ -8,6 +8,8 @@
 
 enum { CLI_TABLE_KEY_MAX = 64 };
 
+#define CLI_TABLE_LIMITS "limits" /* the verdicts on limits, which no analysis makes */
+
 /* Zero-initialise, then call cli_table_next until it gives NULL. */
 struct cli_table_walk {
     size_t next;      /* analysis */

@@ -176,7 +176,8 @@ void gputime_report_free(struct gputime_report *report); /* NULL is fine */
 
 /* The same for the two sides of a comparison, both at the same time: out[0] is over the traces before first_of_b,
    out[1] over those from it on. Each side has a trace: 0 < first_of_b < trace_count, else GPUTIME_USAGE. Both are NULL
-   if one fails. */
+   if one fails. without_warm_up counts only where every trace has steps: what cannot be left out of all is left out of
+   none. */
 enum gputime_status gputime_report_new_sides(struct gputime_trace *const *traces, size_t trace_count, size_t first_of_b,
                                              const char *command, const char *const *analyses, size_t analysis_count,
                                              const struct gputime_options *options, struct gputime_report *out[2],
@@ -187,7 +188,8 @@ struct gputime_diff_options {
     const char *per;    /* amounts are divided by the number of: "step", "range", "launch"; "none": they are not; NULL:
                            step, where every capture has steps that make up most of it */
     const char *range;  /* per range: its name */
-    const char *tables; /* comma-separated keys of the tables to compare; NULL: all that both reports have */
+    const char *tables; /* comma-separated keys of the tables to show; "": none, NULL: all that both reports have. The
+                           words and limits go by all of them */
     const char *noise;  /* "2%": smaller changes count as noise whatever the spread; NULL is "1%" */
 };
 
@@ -323,6 +325,17 @@ struct gputime_definition {
 /* Finds where a key of the JSON output (a table, a column, a fact, a finding, an issue) is defined: fills as many as
    fit and gives how many there are, 0 where the key is not known. */
 size_t gputime_definitions(const char *key, struct gputime_definition *out, size_t capacity);
+
+/* What a key in the files of `gputime explain` stands for. Texts are always there. */
+struct gputime_source {
+    const char *key; /* of the JSON output; not terminated */
+    size_t key_bytes;
+    const char *operation; /* what is done with it: "/1000000", "*100"; "+": a moment in the trace's own clock; or "" */
+    const char *table;     /* that it is a column of; NULL: it is a fact */
+};
+
+/* Finds them: fills as many as fit and gives how many these are, 0 where the files have no such key. */
+size_t gputime_sources(const char *key, struct gputime_source *out, size_t capacity);
 
 /* A rule that gives kernels their category. Texts live as long as the list. */
 struct gputime_rule {

@@ -37,6 +37,15 @@ static uint64_t size_of(const struct side *side) {
     return ops;
 }
 
+/* Warm-up can be left out only where amounts are per step: of a whole capture it is a part, and a trace without steps
+   does not tell it. */
+static bool have_steps(struct gputime_trace *const *traces, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (traces[i]->labels->step_count == 0)
+            return false;
+    return true;
+}
+
 API enum gputime_status gputime_report_new_sides(struct gputime_trace *const *traces, size_t trace_count,
                                                  size_t first_of_b, const char *command, const char *const *analyses,
                                                  size_t analysis_count, const struct gputime_options *options,
@@ -54,6 +63,7 @@ API enum gputime_status gputime_report_new_sides(struct gputime_trace *const *tr
                           .analyses = analyses,
                           .analysis_count = analysis_count,
                           .options = options ? *options : gt_options_automatic};
+    sides.options.without_warm_up = sides.options.without_warm_up && have_steps(traces, trace_count);
     uint64_t sizes[2] = {size_of(&sides.items[0]), size_of(&sides.items[1])};
     size_t threads = gt_threads_count(sides.options.threads), at_once = gt_threads_at_once(threads, sizes, 2);
     sides.options.threads = (int64_t)(threads / at_once);

@@ -81,7 +81,7 @@ static void count_issue(struct gt_nsys_sink *sink, enum gt_issue_id issue) {
     gt_builder_issue(sink->builder, issue, 1, GT_NO_OFFSET);
 }
 
-/* "?" for an id that the capture's strings do not have; *is_known tells. */
+/* The lost name for an id that the capture's strings do not have; *is_known tells. */
 static gt_strid name_of(struct gt_nsys_sink *sink, uint64_t id, struct gt_str text, bool *is_known) {
     const struct gt_nsys_capture *capture = sink->capture;
     *is_known = true;
@@ -90,7 +90,7 @@ static gt_strid name_of(struct gt_nsys_sink *sink, uint64_t id, struct gt_str te
     if (id == GT_NSYS_NO_ID && text.ptr)
         return gt_builder_string(sink->builder, text);
     *is_known = gt_nsys_has_string(capture, id);
-    gt_strid name = gt_builder_string(sink->builder, *is_known ? capture->strings[id] : GT_STR("?"));
+    gt_strid name = gt_builder_string(sink->builder, *is_known ? capture->strings[id] : GT_LOST_NAME);
     if (*is_known)
         sink->interned[id] = name + 1;
     return name;

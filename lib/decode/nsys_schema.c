@@ -144,6 +144,8 @@ static enum gt_status find_table(struct gt_nsys_schema *schema, struct gt_sqlite
             return GT_ERR;
         if (fits)
             *found = table;
+        else if (name && table->column_count == 0)
+            schema->unreadable++;
         else if (name && gt_sqlite_table_has_rows(db, table))
             schema->incomplete++;
     }

@@ -114,6 +114,8 @@ static void count_losses(struct decoding *decoding, const struct gt_sqlite_reade
         missing += decoding->workers[i].reader.missing;
     if (damaged)
         gt_builder_issue(&decoding->builders[0], GT_ISSUE_EVENT_DAMAGED, damaged, GT_NO_OFFSET);
+    if (decoding->schema.unreadable)
+        gt_builder_issue(&decoding->builders[0], GT_ISSUE_TABLE_UNREADABLE, decoding->schema.unreadable, GT_NO_OFFSET);
     if (decoding->schema.incomplete)
         gt_builder_issue(&decoding->builders[0], GT_ISSUE_TABLE_INCOMPLETE, decoding->schema.incomplete, GT_NO_OFFSET);
     if (missing || decoding->db.file.is_cut)

@@ -15,6 +15,7 @@
 #define GT_NO_ROW         UINT32_MAX
 #define GT_NO_CORRELATION UINT64_MAX
 #define GT_NO_TIME        INT64_MIN
+#define GT_LOST_NAME      GT_STR("?") /* of what has a name that the trace does not hold */
 
 enum gt_op_kind { GT_OP_KERNEL, GT_OP_MEMCPY, GT_OP_MEMSET, GT_OP_GRAPH };
 enum { GT_OP_IN_GRAPH = 1 }; /* flag: a node of a graph, launched by its graph launch */

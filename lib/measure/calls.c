@@ -1,6 +1,7 @@
-/* Names of runtime and driver calls (CUDA and HIP), and the launch calls of a view. */
+/* Names of runtime and driver calls (CUDA and HIP), and the calls of a view that launch and that block. */
 #include "measure/calls.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
@@ -117,4 +118,82 @@ out:
 void gt_launch_marks_release(struct gt_launch_marks *marks) {
     gt_free(marks->of_call);
     *marks = (struct gt_launch_marks){0};
+}
+
+/* ---- calls that block ---- */
+
+struct blocking {
+    uint64_t correlation;
+    int64_t start_ns, end_ns;
+    uint32_t thread, row;
+};
+
+/* By thread and correlation; what lies inside another comes behind it. */
+static int outer_first(const void *a, const void *b) {
+    const struct blocking *x = a, *y = b;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    if (x->correlation != y->correlation)
+        return x->correlation < y->correlation ? -1 : 1;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    if (x->end_ns != y->end_ns)
+        return x->end_ns > y->end_ns ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* Marks those that block by their names. Gives how many of them may lie inside another. */
+static size_t mark_blocking(const struct gt_store *store, uint8_t *marks, const uint8_t *is_blocking_name) {
+    size_t count = 0;
+    for (size_t i = 0; i < store->calls.count; i++) {
+        marks[i] = is_blocking_name[store->calls.name[i]];
+        count += marks[i] && store->calls.correlation[i] != GT_NO_CORRELATION && store->calls.thread[i] != GT_NO_TRACK;
+    }
+    return count;
+}
+
+static bool unmark_inner(const struct gt_store *store, uint8_t *marks, size_t count) {
+    struct blocking *calls = gt_alloc_array(count, sizeof *calls);
+    size_t filled = 0;
+    for (uint32_t i = 0; i < store->calls.count && calls && filled < count; i++)
+        if (marks[i] && store->calls.correlation[i] != GT_NO_CORRELATION && store->calls.thread[i] != GT_NO_TRACK)
+            calls[filled++] = (struct blocking){store->calls.correlation[i], store->calls.start_ns[i],
+                                                store->calls.end_ns[i], store->calls.thread[i], i};
+    if (!calls)
+        return false;
+    qsort(calls, count, sizeof *calls, outer_first);
+    const struct blocking *outer = calls; /* of those of its key so far the one that ends last */
+    for (size_t i = 1; i < count; i++) {
+        bool is_same = calls[i].thread == outer->thread && calls[i].correlation == outer->correlation;
+        if (is_same && calls[i].end_ns <= outer->end_ns)
+            marks[calls[i].row] = 0;
+        else
+            outer = &calls[i];
+    }
+    gt_free(calls);
+    return true;
+}
+
+enum gt_status gt_blocking_marks_init(struct gt_blocking_marks *out, const struct gt_view *view, struct gt_error *err) {
+    const struct gt_store *store = view->store;
+    uint8_t *marks = gt_alloc_array(store->calls.count, 1);
+    uint8_t *is_blocking_name = gt_alloc_array(store->strings.count, 1);
+    bool ok = marks && is_blocking_name;
+    if (ok) {
+        for (size_t i = 0; i < store->strings.count; i++)
+            is_blocking_name[i] = gt_call_is_blocking(gt_store_string(store, (gt_strid)i));
+        ok = unmark_inner(store, marks, mark_blocking(store, marks, is_blocking_name));
+    }
+    gt_free(is_blocking_name);
+    if (!ok) {
+        gt_free(marks);
+        return gt_fail_memory(err);
+    }
+    out->of_call = marks;
+    return GT_OK;
+}
+
+void gt_blocking_marks_release(struct gt_blocking_marks *marks) {
+    gt_free(marks->of_call);
+    *marks = (struct gt_blocking_marks){0};
 }

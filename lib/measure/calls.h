@@ -21,4 +21,13 @@ struct gt_launch_marks {
 enum gt_status gt_launch_marks_init(struct gt_launch_marks *marks, const struct gt_view *view, struct gt_error *err);
 void gt_launch_marks_release(struct gt_launch_marks *marks);
 
+/* Calls that block, each once: some exports write a call as rows one inside the other with one correlation, as
+   cudaMemcpy around cudaMemcpy_v3020. */
+struct gt_blocking_marks {
+    uint8_t *of_call; /* 1: it blocks, and lies in no other of its thread that blocks and has its correlation; else 0 */
+};
+enum gt_status gt_blocking_marks_init(struct gt_blocking_marks *marks, const struct gt_view *view,
+                                      struct gt_error *err);
+void gt_blocking_marks_release(struct gt_blocking_marks *marks);
+
 #endif

@@ -6,7 +6,8 @@
 static const struct gt_named *longest_kernel(struct gt_evidence *evidence) {
     const struct gt_named_set *kernels = gt_evidence_kernels(evidence);
     for (size_t i = 0; i < kernels->count; i++)
-        if (evidence->view->is_summed || gt_op_kind(evidence->view, kernels->items[i].first) == GT_OP_KERNEL)
+        if (!gt_name_is_lost(evidence, kernels->items[i].full_name) &&
+            (evidence->view->is_summed || gt_op_kind(evidence->view, kernels->items[i].first) == GT_OP_KERNEL))
             return &kernels->items[i];
     return NULL;
 }
@@ -70,7 +71,8 @@ static void tell_tiny_names(struct gt_evidence *evidence, struct gt_finding *fin
     const struct gt_named *most[3] = {NULL};
     for (size_t i = 0; i < kernels->count; i++) {
         const struct gt_named *kernel = &kernels->items[i];
-        for (size_t m = 0; m < GT_ARRAY_COUNT(most) && kernel && kernel->stats.mean_ns <= TINY_NS; m++)
+        bool is_candidate = kernel->stats.mean_ns <= TINY_NS && !gt_name_is_lost(evidence, kernel->full_name);
+        for (size_t m = 0; m < GT_ARRAY_COUNT(most) && kernel && is_candidate; m++)
             if (!most[m] || kernel->stats.count > most[m]->stats.count) {
                 const struct gt_named *next = most[m];
                 most[m] = kernel;

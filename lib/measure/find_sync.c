@@ -11,10 +11,12 @@ struct call_sum {
     int64_t total_ns;
 };
 
-static void sum_blocking(struct gt_evidence *evidence, struct call_sum *sums, const bool *processes) {
+static void sum_blocking(struct gt_evidence *evidence, struct call_sum *sums, const uint8_t *blocks,
+                         const bool *processes) {
     const struct gt_store *store = evidence->view->store;
     for (size_t i = 0; i < store->calls.count; i++) {
-        if (!gt_moment_is_selected(evidence->view, processes, store->calls.start_ns[i], store->calls.thread[i]))
+        if (!blocks[i] ||
+            !gt_moment_is_selected(evidence->view, processes, store->calls.start_ns[i], store->calls.thread[i]))
             continue;
         struct call_sum *sum = &sums[store->calls.name[i]];
         sum->count++;
@@ -26,13 +28,14 @@ double gt_find_sync_calls(struct gt_evidence *evidence, struct gt_finding *findi
     const struct gt_store *store = evidence->view->store;
     struct call_sum *sums = gt_alloc_array(store->strings.count, sizeof *sums), all = {0};
     bool *processes = gt_view_processes(evidence->view);
+    const uint8_t *blocks = gt_evidence_blocking_calls(evidence);
     gt_strid top = GT_STRID_EMPTY;
-    if (sums && processes)
-        sum_blocking(evidence, sums, processes);
-    else
+    if (!sums || !processes)
         gt_evidence_fail(evidence);
-    for (gt_strid name = 0; name < store->strings.count && sums && processes; name++) {
-        if (sums[name].count == 0 || !gt_call_is_blocking(gt_store_string(store, name)))
+    else if (blocks)
+        sum_blocking(evidence, sums, blocks, processes);
+    for (gt_strid name = 0; name < store->strings.count && sums; name++) {
+        if (sums[name].count == 0)
             continue;
         all.count += sums[name].count;
         all.total_ns = gt_ns_add(all.total_ns, sums[name].total_ns);
@@ -76,7 +79,7 @@ double gt_find_readback(struct gt_evidence *evidence, struct gt_finding *finding
     const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
     const struct gt_gap_sum *behind = &gaps->sums[GT_HOST_GAP_READBACK];
     double span_ns = (double)gt_evidence_steady_span_ns(evidence);
-    if (gaps->readback.count == 0 || span_ns <= 0)
+    if (gaps->readback.count == 0 || gt_evidence_idle(evidence)->device_count == 0 || span_ns <= 0)
         return GT_NOTHING_FOUND;
     tell_readback(evidence, finding, &gaps->readback);
     gt_finding_tell(evidence, finding, "Behind these copies the GPU was idle for %s until the next op was launched.",

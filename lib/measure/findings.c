@@ -35,8 +35,21 @@ const struct gt_named_set *gt_evidence_kernels(struct gt_evidence *evidence) {
     return kernels ? kernels : &none;
 }
 
+/* Something of the file was lost, and what was read holds no kernel: gaps between copies mean nothing then. */
+static bool lost_kernels(const struct gt_store *store) {
+    bool has_losses = false;
+    for (size_t i = 0; i < GT_ISSUE_COUNT; i++)
+        has_losses |= gt_issue_infos[i].issue_class == GT_ISSUE_CLASS_LOSS && store->issues[i].count;
+    for (size_t i = 0; i < store->ops.count && has_losses; i++)
+        if (store->ops.kind[i] == GT_OP_KERNEL)
+            return false;
+    return has_losses;
+}
+
 const struct gt_idle *gt_evidence_idle(struct gt_evidence *evidence) {
     static const struct gt_idle none;
+    if (lost_kernels(evidence->view->store))
+        return &none;
     const struct gt_idle *idle = gt_shared_idle(evidence->view, evidence->err);
     if (!idle)
         keep_failure(evidence, evidence->err->code);
@@ -48,6 +61,13 @@ const struct gt_account *gt_evidence_accounts(struct gt_evidence *evidence) {
     if (!accounts)
         keep_failure(evidence, evidence->err->code);
     return accounts;
+}
+
+const uint8_t *gt_evidence_blocking_calls(struct gt_evidence *evidence) {
+    const uint8_t *blocks = gt_shared_blocking_marks(evidence->view, evidence->err);
+    if (!blocks)
+        keep_failure(evidence, evidence->err->code);
+    return blocks;
 }
 
 const struct gt_step_set *gt_evidence_steps(struct gt_evidence *evidence) {
@@ -177,11 +197,20 @@ const char *gt_told_text(struct gt_evidence *evidence, struct gt_str text) {
     return gt_arena_printf(evidence->arena, "'%.*s%s'", (int)kept.len, kept.ptr, kept.len < text.len ? "..." : "").ptr;
 }
 
+bool gt_name_is_lost(struct gt_evidence *evidence, gt_strid name) {
+    struct gt_str text = gt_store_string(evidence->view->store, name);
+    return text.len == 0 || gt_str_eq(text, GT_LOST_NAME);
+}
+
 const char *gt_told_kernel(struct gt_evidence *evidence, gt_strid full_name) {
+    if (gt_name_is_lost(evidence, full_name))
+        return "an op without a name";
     return gt_told_text(evidence, gt_labels_short_name(evidence->view->labels, full_name));
 }
 
 const char *gt_told_call(struct gt_evidence *evidence, gt_strid name) {
+    if (gt_name_is_lost(evidence, name))
+        return "a call without a name";
     return gt_arena_copy(evidence->arena, gt_call_plain_name(gt_store_string(evidence->view->store, name))).ptr;
 }
 
@@ -191,7 +220,8 @@ const char *gt_told_call(struct gt_evidence *evidence, gt_strid name) {
 static void keep_teller(struct gt_evidence *evidence, const struct gt_section *section, struct gt_finding *finding) {
     for (size_t i = 0; i < section->finding_count && finding->told_by; i++)
         if (strcmp(section->findings[i].id, finding->told_by) == 0) {
-            gt_finding_tell(evidence, finding, "The finding %s tells of the same time.", finding->told_by);
+            struct gt_str title = section->findings[i].title;
+            gt_finding_tell(evidence, finding, "The finding '%.*s' tells of the same time.", (int)title.len, title.ptr);
             return;
         }
     finding->told_by = NULL;

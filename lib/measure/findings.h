@@ -20,11 +20,12 @@ struct gt_evidence {
 
 /* The shared results. After a failure they are empty, the accounts NULL. */
 const struct gt_named_set *gt_evidence_kernels(struct gt_evidence *evidence);
-const struct gt_idle *gt_evidence_idle(struct gt_evidence *evidence);
+const struct gt_idle *gt_evidence_idle(struct gt_evidence *evidence); /* empty, too, where all kernels were lost */
 const struct gt_account *gt_evidence_accounts(struct gt_evidence *evidence); /* by device */
 const struct gt_step_set *gt_evidence_steps(struct gt_evidence *evidence);
 const struct gt_phase_set *gt_evidence_phases(struct gt_evidence *evidence);
 const struct gt_launch_rate *gt_evidence_launch_rate(struct gt_evidence *evidence); /* over all */
+const uint8_t *gt_evidence_blocking_calls(struct gt_evidence *evidence);            /* by call; NULL after a failure */
 const struct gt_host_gaps *gt_evidence_host_gaps(struct gt_evidence *evidence);
 void gt_evidence_fail(struct gt_evidence *evidence); /* memory was short */
 
@@ -61,6 +62,9 @@ void gt_finding_title(struct gt_evidence *evidence, struct gt_finding *finding, 
     __attribute__((format(printf, 3, 4)));
 void gt_finding_tell(struct gt_evidence *evidence, struct gt_finding *finding, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The trace does not tell it: many that look like one. */
+bool gt_name_is_lost(struct gt_evidence *evidence, gt_strid name);
 
 /* Parts of sentences; they live as long as the report. */
 const char *gt_told_ns(struct gt_evidence *evidence, double ns);                           /* "12.3 ms" */

@@ -74,7 +74,9 @@ static bool charge_device(struct charging *charging, uint32_t d, size_t *late) {
 
 /* ---- spread over steps ---- */
 
-/* Sets are the causes and, behind them, the shares. */
+/* Sets are the causes, behind them what the CPU did in host gaps, behind these the shares. */
+enum { FIRST_ACTIVITY = GT_IDLE_CAUSE_COUNT, FIRST_SHARE = FIRST_ACTIVITY + GT_HOST_ACTIVITY_COUNT };
+
 static bool take_gaps(struct gt_spread *spread, const struct charging *charged) {
     const struct gt_idle *idle = charged->idle;
     for (size_t i = 0; i < idle->count && spread->step_count; i++)
@@ -84,31 +86,47 @@ static bool take_gaps(struct gt_spread *spread, const struct charging *charged) 
         for (size_t i = first; i < end; i++) {
             int64_t ns = gt_idle_gap_ns(&idle->gaps[i]);
             gt_spread_take(spread, idle->gaps[i].cause, ns);
-            if (charged->share_of[i] != GT_NO_ROW)
-                gt_spread_take(spread, GT_IDLE_CAUSE_COUNT + charged->share_of[i], ns);
+            if (charged->share_of[i] == GT_NO_ROW)
+                continue;
+            gt_spread_take(spread, FIRST_ACTIVITY + idle->gaps[i].activity, ns);
+            gt_spread_take(spread, FIRST_SHARE + charged->share_of[i], ns);
         }
     return true;
 }
 
-static void add_spread_rows(const struct charging *charged, struct gt_section *section, const double *stddev_ns,
-                            size_t steps) {
+struct deviations {
+    const double *ns; /* by set; NAN: not known */
+    size_t steps;
+};
+
+static void add_spread(struct gt_section *section, const char *table, struct gt_str name,
+                       const struct deviations *deviations, size_t set) {
+    if (!isnan(deviations->ns[set]))
+        gt_spread_add(section, table, name, deviations->steps, deviations->ns[set]);
+}
+
+static void add_spread_rows(const struct charging *charged, struct gt_section *section,
+                            const struct deviations *deviations) {
     const struct share *shares = (const struct share *)(const void *)charged->shares.list;
-    for (size_t cause = 0; cause < GT_IDLE_CAUSE_COUNT; cause++, stddev_ns++)
-        if (!isnan(*stddev_ns))
-            gt_spread_add(section, "idle_causes", gt_str_of(gt_idle_cause_names[cause]), steps, *stddev_ns);
-    for (size_t i = 0; i < charged->shares.count; i++, stddev_ns++)
-        if (!isnan(*stddev_ns))
-            gt_spread_add(section, "idle_work", gt_outers_text(charged->view, shares[i].name), steps, *stddev_ns);
+    for (size_t i = 0; i < GT_IDLE_CAUSE_COUNT; i++) {
+        struct gt_str cause = gt_str_of(gt_idle_cause_names[i]);
+        add_spread(section, "idle_causes", cause, deviations, i);
+        add_spread(section, "idle_causes_all", cause, deviations, i);
+    }
+    for (size_t i = 0; i < GT_HOST_ACTIVITY_COUNT; i++)
+        add_spread(section, "idle_host", gt_str_of(gt_host_activity_names[i]), deviations, FIRST_ACTIVITY + i);
+    for (size_t i = 0; i < charged->shares.count; i++)
+        add_spread(section, "idle_work", gt_outers_text(charged->view, shares[i].name), deviations, FIRST_SHARE + i);
 }
 
 static bool add_spreads(const struct charging *charged, struct gt_section *section) {
-    size_t set_count = GT_IDLE_CAUSE_COUNT + charged->shares.count, steps = 0;
+    size_t set_count = FIRST_SHARE + charged->shares.count, steps = 0;
     struct gt_spread spread;
     double *stddev_ns = gt_alloc_uninitialised(set_count, sizeof *stddev_ns);
     bool ok = gt_spread_init(&spread, charged->view, set_count) && stddev_ns && take_gaps(&spread, charged) &&
               gt_spread_measure(&spread, charged->view, stddev_ns, &steps);
     if (ok && steps)
-        add_spread_rows(charged, section, stddev_ns, steps);
+        add_spread_rows(charged, section, &(struct deviations){stddev_ns, steps});
     gt_spread_release(&spread);
     gt_free(stddev_ns);
     return ok;

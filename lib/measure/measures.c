@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/quantile.h"
 #include "measure/measure.h"
+#include "measure/spread.h"
 #include "measure/step_set.h"
 
 static const struct gt_report_column columns[] = {
@@ -15,20 +16,21 @@ static const struct gt_report_column columns[] = {
     {"stddev_ns", "Std dev over steps", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE | GT_COLUMN_SPREAD},
 };
 
-/* Amounts of the accounting and the columns of a step that vary as they do. */
-static const struct {
-    const char *measure, *column, *of_step;
+/* Amounts of the accounting, the columns of a step that vary as they do, and the rows of time_parts that say the same
+   of each GPU. */
+static const struct amount {
+    const char *measure, *column, *of_step, *part;
 } amounts[] = {
-    {"span", "span_ns", "cpu_ns"},
-    {"busy", "busy_ns", "busy_ns"},
-    {"idle", "idle_ns", "idle_ns"},
-    {"compute", "compute_ns", "compute_ns"},
-    {"exposed_comm", "exposed_comm_ns", "exposed_comm_ns"},
-    {"exposed_memory", "exposed_memory_ns", "exposed_memory_ns"},
-    {"comm", "comm_ns", "comm_ns"},
-    {"memory", "memory_ns", "memory_ns"},
-    {"overlap", "overlap_ns", "overlap_ns"},
-    {"sum", "sum_ns", "sum_ns"},
+    {"span", "span_ns", "cpu_ns", NULL},
+    {"busy", "busy_ns", "busy_ns", NULL},
+    {"idle", "idle_ns", "idle_ns", "idle"},
+    {"compute", "compute_ns", "compute_ns", "compute"},
+    {"exposed_comm", "exposed_comm_ns", "exposed_comm_ns", "exposed communication"},
+    {"exposed_memory", "exposed_memory_ns", "exposed_memory_ns", "exposed memory"},
+    {"comm", "comm_ns", "comm_ns", NULL},
+    {"memory", "memory_ns", "memory_ns", NULL},
+    {"overlap", "overlap_ns", "overlap_ns", NULL},
+    {"sum", "sum_ns", "sum_ns", NULL},
 };
 
 /* Is a row of the table of steps warm-up? That does not say how long a step takes. */
@@ -81,8 +83,23 @@ static void add_row(struct gt_table *table, const char *measure, const struct gt
     *cell++ = steps->count > 1 ? gt_cell_real(gt_moments_stddev(steps)) : gt_cell_null();
 }
 
-static void add_rows(struct gt_table *table, const struct gt_table *accounting, const struct gt_table *steps,
-                     bool takes_warm_up) {
+/* What the accounting says of each GPU varies as the measure does. Its tables go by the span. */
+static void add_spreads(struct gt_section *section, const struct amount *amount, const struct gt_moments *steps,
+                        size_t step_count) {
+    static const char *const over_gpus[] = {"mean", "min", "max"};
+    double stddev_ns = gt_moments_stddev(steps);
+    if (amount->part)
+        gt_spread_add(section, "time_parts", gt_str_of(amount->part), step_count, stddev_ns);
+    if (strcmp(amount->measure, "span") != 0)
+        return;
+    gt_spread_add(section, "accounting", GT_STR(""), step_count, stddev_ns);
+    for (size_t i = 0; i < GT_ARRAY_COUNT(over_gpus); i++)
+        gt_spread_add(section, "accounting_summary", gt_str_of(over_gpus[i]), step_count, stddev_ns);
+}
+
+static void add_rows(struct gt_section *section, struct gt_table *table, const struct gt_section *aside,
+                     bool takes_warm_up, bool has_spreads) {
+    const struct gt_table *accounting = gt_section_find(aside, "accounting"), *steps = gt_section_find(aside, "steps");
     size_t step_count = 0;
     struct gt_moments lengths = step_lengths(steps, takes_warm_up, &step_count);
     double span_ns = 0;
@@ -93,6 +110,8 @@ static void add_rows(struct gt_table *table, const struct gt_table *accounting, 
         struct gt_moments of_steps = column_moments(steps, amounts[i].of_step, takes_warm_up);
         span_ns = i == 0 ? gt_moments_mean(&amount) : span_ns;
         add_row(table, amounts[i].measure, &amount, true, span_ns, &of_steps, step_count);
+        if (has_spreads && of_steps.count > 1 && step_count > 1)
+            add_spreads(section, &amounts[i], &of_steps, step_count);
     }
 }
 
@@ -112,7 +131,7 @@ enum gt_status gt_measures_run(const struct gt_view *view, struct gt_section *se
             gt_section_table(section, "measures", "Time of each GPU, mean over GPUs", columns, GT_ARRAY_COUNT(columns));
         table->keeps_order = true;
         bool takes_warm_up = view->options->from || view->options->to || view->options->step; /* the user has chosen */
-        add_rows(table, gt_section_find(aside, "accounting"), gt_section_find(aside, "steps"), takes_warm_up);
+        add_rows(section, table, aside, takes_warm_up, gt_table_is_wanted(view, "spreads"));
     }
     gt_report_free(paper);
     return status;

@@ -19,6 +19,7 @@ WRAP(step_set)
 WRAP(phase_set)
 WRAP(launch_rates)
 WRAP(launch_marks)
+WRAP(blocking_marks)
 WRAP(op_groups)
 WRAP(range_groups)
 
@@ -57,6 +58,7 @@ static const struct gt_sharing sharings[GT_SHARED_COUNT] = {
     [GT_SHARED_PHASES] = {sizeof(struct gt_phase_set), phase_set_init, phase_set_release},
     [GT_SHARED_RATES] = {sizeof(struct gt_launch_rates), launch_rates_init, launch_rates_release},
     [GT_SHARED_LAUNCH_MARKS] = {sizeof(struct gt_launch_marks), launch_marks_init, launch_marks_release},
+    [GT_SHARED_BLOCKING_MARKS] = {sizeof(struct gt_blocking_marks), blocking_marks_init, blocking_marks_release},
     [GT_SHARED_OP_GROUPS] = {sizeof(struct gt_op_groups), op_groups_init, op_groups_release},
     [GT_SHARED_RANGE_GROUPS] = {sizeof(struct gt_range_groups), range_groups_init, range_groups_release},
 };
@@ -100,6 +102,11 @@ const struct gt_launch_rates *gt_shared_rates(const struct gt_view *view, struct
 
 const uint8_t *gt_shared_launch_marks(const struct gt_view *view, struct gt_error *err) {
     const struct gt_launch_marks *marks = share(view, GT_SHARED_LAUNCH_MARKS, err);
+    return marks ? marks->of_call : NULL;
+}
+
+const uint8_t *gt_shared_blocking_marks(const struct gt_view *view, struct gt_error *err) {
+    const struct gt_blocking_marks *marks = share(view, GT_SHARED_BLOCKING_MARKS, err);
     return marks ? marks->of_call : NULL;
 }
 

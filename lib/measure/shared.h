@@ -21,7 +21,8 @@ const struct gt_account *gt_shared_accounts(const struct gt_view *view, struct g
 const struct gt_step_set *gt_shared_steps(const struct gt_view *view, struct gt_error *err);
 const struct gt_phase_set *gt_shared_phases(const struct gt_view *view, struct gt_error *err);
 const struct gt_launch_rates *gt_shared_rates(const struct gt_view *view, struct gt_error *err);
-const uint8_t *gt_shared_launch_marks(const struct gt_view *view, struct gt_error *err); /* by call */
+const uint8_t *gt_shared_launch_marks(const struct gt_view *view, struct gt_error *err);   /* by call */
+const uint8_t *gt_shared_blocking_marks(const struct gt_view *view, struct gt_error *err); /* by call */
 const struct gt_op_groups *gt_shared_op_groups(const struct gt_view *view, struct gt_error *err);
 const struct gt_range_groups *gt_shared_range_groups(const struct gt_view *view, struct gt_error *err);
 

@@ -6,6 +6,7 @@
 #include "measure/calls.h"
 #include "measure/keyed.h"
 #include "measure/measure.h"
+#include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {
     {"name", "Call", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
@@ -46,18 +47,14 @@ static int by_total(const void *a, const void *b) {
 }
 
 /* Adds what blocks, by process and call, by call, and by process. */
-static bool add_up(const struct gt_view *view, struct gt_keyed *by_process, struct gt_keyed *by_call,
-                   struct gt_keyed *by_owner) {
+static bool add_up(const struct gt_view *view, const uint8_t *blocks, struct gt_keyed *by_process,
+                   struct gt_keyed *by_call, struct gt_keyed *by_owner) {
     const struct gt_store *store = view->store;
     bool *processes = gt_view_processes(view);
-    uint8_t *blocks = gt_alloc_array(store->strings.count, 1); /* by string: 1 it does, 2 it does not */
-    bool ok = processes && blocks;
+    bool ok = processes;
     for (size_t i = 0; i < store->calls.count && ok; i++) {
         gt_strid name = store->calls.name[i];
-        if (!blocks[name])
-            blocks[name] = gt_call_is_blocking(gt_store_string(store, name)) ? 1 : 2;
-        if (blocks[name] == 2 ||
-            !gt_moment_is_selected(view, processes, store->calls.start_ns[i], store->calls.thread[i]))
+        if (!blocks[i] || !gt_moment_is_selected(view, processes, store->calls.start_ns[i], store->calls.thread[i]))
             continue;
         uint32_t process = gt_store_call_process(store, (uint32_t)i);
         int64_t length_ns = gt_ns_between(store->calls.start_ns[i], store->calls.end_ns[i]);
@@ -69,7 +66,6 @@ static bool add_up(const struct gt_view *view, struct gt_keyed *by_process, stru
     }
     ok = ok && !by_call->failed && !by_process->failed && !by_owner->failed;
     gt_free(processes);
-    gt_free(blocks);
     return ok;
 }
 
@@ -148,8 +144,11 @@ static bool add_process_totals(const struct gt_view *view, struct gt_section *se
 }
 
 enum gt_status gt_sync_calls_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    const uint8_t *blocks = gt_shared_blocking_marks(view, err);
+    if (!blocks)
+        return err->code;
     struct gt_keyed by_process = {0}, by_call = {0}, by_owner = {0};
-    bool ok = add_up(view, &by_process, &by_call, &by_owner) && add_calls(view, section, &by_call) &&
+    bool ok = add_up(view, blocks, &by_process, &by_call, &by_owner) && add_calls(view, section, &by_call) &&
               add_process_calls(view, section, &by_process) && add_process_totals(view, section, &by_owner);
     gt_keyed_release(&by_process);
     gt_keyed_release(&by_call);

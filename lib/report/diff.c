@@ -64,7 +64,16 @@ static uint32_t audience_of(const struct gt_diff_sides *sides, const char *key) 
     return audience;
 }
 
+static bool is_told(const struct work *work, const char *key) {
+    bool is_one = false;
+    for (size_t i = 0; i < sizeof work->told / sizeof *work->told; i++)
+        is_one |= strcmp(work->told[i].key, key) == 0;
+    return is_one;
+}
+
 static enum gt_status compare_table(struct work *work, const char *key, struct gt_error *err) {
+    if (!is_listed(work->wanted, key) && !is_told(work, key))
+        return GT_OK;
     struct gt_diff_join join;
     struct gt_diff_counts counts;
     struct gt_table *table = NULL;
@@ -162,7 +171,7 @@ static bool has_table(const struct gt_section *section, struct gt_str key) {
 /* A table that was asked for by name must be one that can be compared, if a capture has it at all. */
 static enum gt_status check_wanted(const struct work *work, struct gt_error *err) {
     struct gt_str rest = gt_str_of(work->wanted), key;
-    while (gt_columns_next(&rest, &key)) {
+    while (rest.len && gt_columns_next(&rest, &key)) {
         bool is_there = false;
         for (size_t i = 0; i < work->sides->capture_count; i++)
             is_there |= has_table(gt_capture_section(work->sides, i), key);

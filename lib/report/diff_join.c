@@ -190,40 +190,64 @@ static void borrow_from(struct gt_diff_join *join, size_t capture, const struct 
     }
 }
 
+/* What the table `spreads` says of the rows of another, by id of their names. Rows that numbers alone tell apart (GPUs)
+   have no name: they share what is under the empty one. */
+struct step_spreads {
+    struct gt_strtab names;
+    double *variances; /* of the sums; NAN: not told */
+    size_t count;      /* of those told */
+};
+
+/* S steps with standard deviation s sum to an amount with the variance S s^2. */
+static bool step_spreads_init(struct step_spreads *of, const struct gt_table *spreads, const char *key,
+                              double divisor) {
+    size_t table = gt_table_column(spreads, "table"), name = gt_table_column(spreads, "name");
+    *of = (struct step_spreads){.variances = gt_alloc_array(spreads->row_count + 1, sizeof *of->variances)};
+    assert(table != SIZE_MAX && name != SIZE_MAX);
+    bool ok = gt_strtab_init(&of->names) && of->variances;
+    if (ok)
+        of->variances[GT_STRID_EMPTY] = NAN;
+    for (size_t r = 0; r < spreads->row_count && ok; r++) {
+        const struct gt_cell *cells = &spreads->cells[r * spreads->column_count];
+        if (!gt_str_eq(text_of(&cells[table]), gt_str_of(key)))
+            continue;
+        double stddev = gt_table_number(spreads, r, "stddev_ns") / divisor;
+        of->variances[gt_strtab_intern_borrowed(&of->names, text_of(&cells[name]))] =
+            gt_table_number(spreads, r, "steps") * stddev * stddev;
+        of->count++;
+        ok = !of->names.failed;
+    }
+    return ok;
+}
+
+static double step_spreads_find(const struct step_spreads *of, const struct gt_cell *name) {
+    if (name->type != GPUTIME_CELL_TEXT)
+        return of->variances[GT_STRID_EMPTY];
+    gt_strid id = gt_strtab_find(&of->names, text_of(name));
+    return id == GT_STRID_EMPTY || id == UINT32_MAX ? NAN : of->variances[id];
+}
+
 /* Where the capture has steps, how much a row varies from step to step says more than its single events, which may be
-   of many kinds: S steps with standard deviation s sum to an amount with the variance S s^2. */
+   of many kinds. */
 static void borrow_steps(struct gt_diff_join *join, size_t capture) {
     const struct gt_table *spreads = gt_section_find(gt_capture_section(join->sides, capture), "spreads");
     enum gt_side side = gt_capture_side(join->sides, capture);
-    double divisor = join->sides->divisors[capture];
-    struct gt_strtab names;
-    size_t key = SIZE_MAX, table, name;
+    struct step_spreads of;
+    size_t key = SIZE_MAX;
     for (size_t c = 0; c < join->shape->column_count; c++) /* the last is the name; ids stand before it */
         key = has_flag(join->shape, c, GT_COLUMN_KEY) ? c : key;
-    if (!spreads || (table = gt_table_column(spreads, "table")) == SIZE_MAX ||
-        (name = gt_table_column(spreads, "name")) == SIZE_MAX)
+    if (!spreads || key == SIZE_MAX)
         return;
-    double *variances = gt_alloc_array(spreads->row_count + 1, sizeof *variances); /* by id of the name */
-    bool ok = gt_strtab_init(&names) && variances;
-    for (size_t r = 0; r < spreads->row_count && ok; r++) {
-        const struct gt_cell *cells = &spreads->cells[r * spreads->column_count];
-        if (!gt_str_eq(text_of(&cells[table]), gt_str_of(join->shape->key)))
-            continue;
-        double stddev = gt_table_number(spreads, r, "stddev_ns") / divisor;
-        variances[gt_strtab_intern_borrowed(&names, text_of(&cells[name]))] =
-            gt_table_number(spreads, r, "steps") * stddev * stddev;
-        ok = !names.failed;
-    }
-    for (size_t r = 0; r < join->row_count && ok && names.count > 1; r++) {
+    join->failed |= !step_spreads_init(&of, spreads, join->shape->key, join->sides->divisors[capture]);
+    for (size_t r = 0; r < join->row_count && of.count && !join->failed; r++) {
         double *slots = gt_join_slots(join, r, capture);
         const struct gt_cell *cells = join->rows[r].cells[side];
-        gt_strid id = cells && slots[GT_SLOT_ROWS] > 0 ? gt_strtab_find(&names, text_of(&cells[key])) : GT_STRID_EMPTY;
-        if (id != GT_STRID_EMPTY && id != UINT32_MAX)
-            slots[GT_SLOT_VARIANCE] = variances[id];
+        double variance = cells && slots[GT_SLOT_ROWS] > 0 ? step_spreads_find(&of, &cells[key]) : NAN;
+        if (!isnan(variance))
+            slots[GT_SLOT_VARIANCE] = variance;
     }
-    gt_strtab_release(&names);
-    gt_free(variances);
-    join->failed |= !ok;
+    gt_strtab_release(&of.names);
+    gt_free(of.variances);
 }
 
 /* Categories do not tell their spread, but the kernels in them do. */

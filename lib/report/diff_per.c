@@ -83,11 +83,12 @@ static const struct per *find_per(const char *key) {
 /* Steps are what to go by where every capture has them and they make up most of it. */
 static const struct per *choose(const struct gt_diff_sides *sides, const char **why) {
     *why = "";
+    for (size_t i = 0; i < sides->capture_count; i++)
+        if (count_steps(gt_capture_section(sides, i), NULL) < 1)
+            return find_per("none");
     for (size_t i = 0; i < sides->capture_count; i++) {
         const struct gt_section *section = gt_capture_section(sides, i);
         double span_ns = measure_of(section, GT_STR("span"), "total_ns");
-        if (count_steps(section, NULL) < 1)
-            return find_per("none");
         if (measure_of(section, GT_STR("step"), "total_ns") < least_step_cover * span_ns) {
             *why = " The steps cover less than half of the time; --per step goes by them all the same.";
             return find_per("none");

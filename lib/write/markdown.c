@@ -1,5 +1,6 @@
 /* The report as GitHub Markdown: headings, tables that render whatever the names hold, problems as a list. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/num.h"
@@ -114,9 +115,11 @@ static void write_table(struct gt_out *out, const struct gt_table *table, const 
 
 /* ---- findings ---- */
 
-static void write_sentences(struct gt_out *out, const struct gt_str *sentences, size_t count, const char *lead) {
+/* As items below one whose text begins at a column. */
+static void write_sentences(struct gt_out *out, const struct gt_str *sentences, size_t count, int column,
+                            const char *lead) {
     for (size_t i = 0; i < count; i++) {
-        gt_out_text(out, lead);
+        gt_out_printf(out, "%*s- %s", column, "", lead);
         gt_markdown_sentence(out, sentences[i]);
         gt_out_char(out, '\n');
     }
@@ -125,7 +128,9 @@ static void write_sentences(struct gt_out *out, const struct gt_str *sentences, 
 static void write_finding(struct gt_out *out, const struct gt_table *table, const struct gt_finding *finding,
                           size_t number) {
     char gain[GT_NUM_MAX];
-    gt_out_printf(out, "%zu. **", number);
+    char mark[GT_NUM_MAX];
+    int column = snprintf(mark, sizeof mark, "%zu. ", number);
+    gt_out_printf(out, "%s**", mark);
     gt_markdown_sentence(out, finding->title);
     gt_out_printf(out, "** (%s", gt_severity_name(finding->severity));
     if (finding->recoverable_ns > 0) {
@@ -134,8 +139,8 @@ static void write_finding(struct gt_out *out, const struct gt_table *table, cons
     }
     gt_out_text(out, ")\n");
     if (gt_findings_show(table, "evidence"))
-        write_sentences(out, finding->evidence, finding->evidence_count, "   - ");
-    write_sentences(out, finding->advice, gt_findings_advice_shown(table, finding), "   - → ");
+        write_sentences(out, finding->evidence, finding->evidence_count, column, "");
+    write_sentences(out, finding->advice, gt_findings_advice_shown(table, finding), column, "→ ");
 }
 
 static void write_findings(struct gt_out *out, const struct gt_section *section, const struct gt_table *table) {

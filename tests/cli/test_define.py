@@ -72,6 +72,30 @@ def test_the_text_is_plain_and_fits_a_screen(gputime, keys):
         assert all(len(line) < 80 or " " not in line.strip() for line in text.splitlines()), key
 
 
+def test_no_definition_points_at_text_that_is_not_there(gputime, keys):
+    assert "median dependency gap" in " ".join(define(gputime, "recoverable_ns").split())
+    for key in sorted(keys):
+        assert "\n    see below\n" not in define(gputime, key), key
+
+
+def test_keys_of_the_files_of_explain(gputime):
+    assert define(gputime, "gap_ms").startswith(
+        "gap_ms in the files of 'gputime explain'\n  gap_ns/1000000 of the table gaps\n\ngaps: one row for each")
+    assert "gap_ns (ns)" in define(gputime, "gap_ms")
+    assert "share*100 of the table device_kernels" in define(gputime, "pct_total_kernel_time")
+    assert "start_ns in the trace's own clock of the table gaps" in define(gputime, "gap_start_ns")
+    assert "range_kernel_coverage*100, a fact" in define(gputime, "coverage_pct")
+
+
+def test_every_column_of_the_files_of_explain_has_a_definition(gputime, tmp_path):
+    assert gputime("explain", DATA / "nsys" / "extras.nsys-rep", "--out", tmp_path / "out").returncode == 0
+    files = list((tmp_path / "out" / "tables").glob("*.csv"))
+    columns = {column for file in files for column in file.read_text().splitlines()[0].split(",")}
+    assert len(columns) > 20
+    for column in sorted(columns):
+        define(gputime, column)
+
+
 @pytest.mark.parametrize("words", [(), ("a", "b"), ("no_such_key",), ("",), ("`",), ("x" * 10000,)])
 def test_anything_else_is_a_usage_error(hardened, words):
     done = hardened("define", *words)

@@ -3,6 +3,7 @@
 The traces are made here, so that it is known what is different in them; real ones where there are some.
 """
 
+import csv
 import json
 import random
 
@@ -216,8 +217,12 @@ def test_longer_captures_compare_by_step(gputime, trace):
     assert rows_of(by_launch, "kernels")[GEMM_A]["a_count"] == pytest.approx(6 / 30)
     by_range = gputime.json("diff", paths[0], paths[0], "--per", "range", "ProfilerStep#4")
     assert "per instance of the range" in words_of(by_range)[0]
+    for shown in ("kernels", "measures"):
+        narrow = gputime.json("diff", paths[0], paths[0], "--per", "range", "ProfilerStep#4", "--of", shown)
+        assert narrow["tables"] == {shown: by_range["tables"][shown]}, "ranges are counted whatever is shown"
     for args in (["--per", "range", "nothing"], ["--per", "week"], ["--per", "range"]):
         assert gputime("diff", *paths, *args).returncode == 2
+    assert b"needs a name" in gputime("diff", *paths, "--per", "range", "--of", "kernels").stderr
 
 
 def test_without_steps_whole_captures_compare(gputime):
@@ -314,6 +319,39 @@ def test_spread_of_steps_is_noise(gputime, trace):
     assert "noise" in {row["verdict"] for row in json.loads(done.stdout)["tables"]["limits"]["rows"]}
 
 
+@pytest.mark.parametrize("gpus", [1, 2])
+def test_tables_that_say_the_same_have_the_same_noise(gputime, trace, gpus):
+    documents = []
+    for seed in (1, 2):
+        document = training({GEMM_A: (20, 80_000)}, seed=seed, jitter=0.5, gap_ns=9_000)
+        for gpu in range(1, gpus):
+            more = training({GEMM_A: (20, 80_000)}, seed=seed + 10 * gpu, jitter=0.5, gap_ns=9_000, device=gpu)
+            document["traceEvents"] += [
+                dict(row, pid=row["pid"] + gpu, args={**row["args"], "correlation": row["args"]["correlation"] + 10_000})
+                for row in more["traceEvents"] if "correlation" in row.get("args", {})]
+        documents.append(document)
+    paths = [trace(f"{side}.json", document) for side, document in zip("ab", documents)]
+    report = gputime.json("diff", *paths)
+    measures = rows_of(report, "measures")
+    assert measures["span"]["noise_total_ns"] > 0.011 * measures["span"]["b_total_ns"], "more than the floor"
+    for table in ("accounting", "accounting_summary"):
+        rows = report["tables"][table]["rows"]
+        assert len(rows) == (gpus if table == "accounting" else 3)
+        assert [row["noise_span_ns"] for row in rows] == pytest.approx([measures["span"]["noise_total_ns"]] * len(rows))
+    shown = gputime("diff", *paths, "--csv", "--table", "time_parts").stdout.decode()
+    parts = list(csv.DictReader(shown.splitlines()))
+    assert len(parts) == 4 * gpus
+    for row in parts:
+        noise = measures[row["part"].replace("communication", "comm").replace(" ", "_")]["noise_total_ns"]
+        floor = 0.01 * max(float(row["a_total_ns"]), float(row["b_total_ns"]))  # of the GPU, not of the mean
+        assert gpus > 1 and noise <= 1.1 * floor or float(row["noise_total_ns"]) == pytest.approx(noise), row["part"]
+    if gpus == 1:
+        causes, everywhere = (report["tables"][table]["rows"] for table in ("idle_causes", "idle_causes_all"))
+        assert [row["noise_total_ns"] for row in causes] == [row["noise_total_ns"] for row in everywhere]
+        host, = (row["noise_total_ns"] for row in causes if row["cause"] == "host")
+        assert [row["noise_total_ns"] for row in report["tables"]["idle_host"]["rows"]] == pytest.approx([host])
+
+
 def test_noise_option(gputime, changed):
     rows = rows_of(gputime.json("diff", *changed, "--noise", "50%"), "kernels")
     assert rows["flash_fwd_kernel"]["status"] == "noise"
@@ -364,6 +402,32 @@ def test_file_of_limits(gputime, changed, tmp_path):
     assert gputime("diff", *changed, "--limits", tmp_path / "none.txt").returncode == 1
 
 
+@pytest.mark.parametrize("shown", ["measures", "categories", "kernels", "limits"])
+def test_limits_are_judged_on_all_whatever_is_shown(gputime, changed, shown):
+    limits = [f"--fail-if={limit}" for limit in (
+        "kernel:*flash*>+10%", "range:Prof*>+1%", "phase:*>+1%", "launch:*>+1%", "memory:*>+1%", "category:*>+1%",
+        "cause:*>+1%", "work:*>+1%", "step>+1%")]
+    whole, narrow = (gputime("diff", *changed, *limits, "--json", *of) for of in ([], ["--of", shown]))
+    assert whole.returncode == narrow.returncode == 3 and whole.stderr == narrow.stderr
+    whole, narrow = json.loads(whole.stdout)["tables"], json.loads(narrow.stdout)["tables"]
+    assert narrow["limits"] == whole["limits"]
+    assert set(narrow) == {"limits", shown} and narrow[shown] == whole[shown]
+
+
+def test_table_of_limits(gputime, changed, tmp_path):
+    limits = tmp_path / "limits.txt"
+    limits.write_text("kernel:*flash*>+10%\nstep>+90%\n")
+    for option in ("--table", "--of"):
+        done = gputime("diff", *changed, "--limits", limits, "--csv", option, "limits")
+        rows = list(csv.DictReader(done.stdout.decode().splitlines()))
+        assert done.returncode == 3, done.stderr
+        assert [(row["limit"], row["verdict"]) for row in rows] == [("kernel:*flash*>+10%", "broken"), ("step>+90%", "ok")]
+        shown = gputime("diff", *changed, "--limits", limits, option, "limits").stdout
+        assert b"Neither side" not in shown and b"Kernels\n" not in shown
+        assert b"needs a limit" in gputime("diff", *changed, option, "limits").stderr
+    assert b"no table 'limits'" in gputime("summary", changed[0], "--table", "limits").stderr
+
+
 def test_summary_for_a_pull_request(gputime, changed, tmp_path):
     page = tmp_path / "pr.md"
     done = gputime("diff", *changed, "--fail-if", "kernel:*flash*>+10%", "-o", page)
@@ -401,6 +465,19 @@ def test_warm_up_hides_no_regression(gputime, trace):
 
 
 # ---- one trace ----
+
+
+def test_warm_up_is_left_out_of_both_sides_or_none(gputime, trace):
+    document = training(USUAL, steps=3, seed=2)
+    document["traceEvents"] = [row for row in document["traceEvents"] if not row["name"].startswith("ProfilerStep")]
+    stepless = trace("b.json", document)
+    stepped = trace("a.json", with_warm_up(training(USUAL, steps=3)))
+    for paths, side in (((stepped, stepless), "a"), ((stepless, stepped), "b")):
+        report = gputime.json("diff", *paths)
+        assert "Amounts are of whole captures." in words_of(report)
+        span = rows_of(gputime.json("diff", *paths, "--from", "0"), "measures")["span"]
+        assert rows_of(report, "measures")["span"][f"{side}_total_ns"] == span[f"{side}_total_ns"]
+        assert b"Left out" not in gputime("diff", *paths).stdout
 
 
 def test_check(gputime, changed):

@@ -2,9 +2,11 @@
 real inference is bound by is found."""
 
 import csv
+import gzip
 import io
 import json
 import re
+import sqlite3
 
 import pytest
 
@@ -115,6 +117,14 @@ def comm(trace, hidden, exposed=200, compute=1000):
 def unbalanced(trace, other=6):
     dense(trace, 100, 10)
     dense(trace, 100, other, device=1)
+
+
+def nested_copies(trace):
+    """As some exports write one call: two rows with one correlation. The last pair has two correlations."""
+    dense(trace, 100, 10)
+    for number in range(3):
+        trace.event("cuda_runtime", "cudaMemcpy_v3020", 2010 + 1000 * number, 500, correlation=900 + number // 2 * number)
+        trace.event("cuda_runtime", "cudaMemcpy", 2000 + 1000 * number, 600, correlation=900 + number // 2)
 
 
 def copies_in_line(trace, start=1100, stream=7):
@@ -280,6 +290,16 @@ def test_rule(gputime, tmp_path, number):
         assert found[rule]["recoverable_ns"] == expected, found[rule]
 
 
+def test_a_call_inside_itself_counts_once(gputime, tmp_path):
+    trace = made(nested_copies)(tmp_path)
+    finding = findings_of(gputime, trace)["sync_calls"]
+    assert finding["title"] == "The CPU waits for the GPU inside calls: 2.3 ms in all"
+    assert finding["evidence"] == ["cudaMemcpy: 3 calls, 1.8 ms; calls that wait for the GPU in all: 4 calls, 2.3 ms."]
+    report = gputime.json("summary", trace, "--table", "sync_calls")
+    rows = [(row["api_name"], row["count"], row["total_ns"]) for row in report["tables"]["sync_calls"]["rows"]]
+    assert rows == [("cudaMemcpy", 3, 1800 * US), ("cudaMemcpy_v3020", 1, 500 * US)]
+
+
 def test_every_rule_has_a_case_that_it_tells_of_and_one_that_it_is_silent_on():
     assert {case[0] for case in CASES if case[2]} == set(RULES)
     assert {case[0] for case in CASES if not case[2]} == set(RULES)
@@ -340,6 +360,21 @@ def test_all_outputs_tell_the_same(gputime, tmp_path):
     assert list(csv.DictReader(io.StringIO(table))) == rows
 
 
+def test_markdown_puts_sentences_below_their_finding(gputime, tmp_path):
+    """An item belongs to a list item if it begins where the text of that one does."""
+    trace = Trace()
+    for make in (readbacks, small_copies, pageable_copy, sync_copy, sync_memset, overhead, tiny):
+        make(trace)
+    ranges(trace, 60, 40)
+    path = trace.write(tmp_path)
+    assert len(findings_of(gputime, path)) > 9
+    column = 0
+    for line in gputime("findings", path, "--md").stdout.decode().split("What to do next\n\n")[1].split("\n\n")[0].split("\n"):
+        number, item = re.match(r"\d+\. ", line), re.match(r"( +)- ", line)
+        column = len(number[0]) if number else column
+        assert number or len(item[1]) == column, line
+
+
 def test_the_summary_shows_three_and_says_where_the_others_are(gputime, tmp_path):
     trace = made(readbacks)(tmp_path)
     found = findings_of(gputime, trace)
@@ -380,6 +415,50 @@ def test_nothing_to_tell(gputime, tmp_path):
     assert findings_of(gputime, DATA / "cpu-only.json") == {}
 
 
+def changed(folder, script=None, lost_table=None):
+    """The sample of an export after a script, or with a page of zeros where a table begins."""
+    path = folder / "changed.sqlite"
+    path.write_bytes(gzip.decompress((DATA / "nsys" / "extras.sqlite.gz").read_bytes()))
+    connection = sqlite3.connect(path)
+    connection.executescript(script or "")
+    page_bytes, = connection.execute("PRAGMA page_size").fetchone()
+    page = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (lost_table,)).fetchone()
+    connection.close()
+    if page:
+        with path.open("r+b") as file:
+            file.seek((page[0] - 1) * page_bytes)
+            file.write(bytes(page_bytes))
+    return path
+
+
+IDLE_RULES = {"idle_gpu", "host_bound", "host_stalls", "sync_waits", "readback"}
+
+
+def test_kernels_without_names_are_not_one_kernel(gputime, tmp_path):
+    path = changed(tmp_path, "UPDATE StringIds SET id = id + 1000000")
+    found = findings_of(gputime, path)
+    assert "dominant_kernel" not in found and IDLE_RULES & set(found)
+    assert not any("'?'" in sentence for one in found.values() for sentence in (one["title"], *one["evidence"]))
+
+
+def test_nothing_is_found_on_idle_time_where_the_kernels_were_lost(gputime, tmp_path):
+    path = changed(tmp_path, lost_table="CUPTI_ACTIVITY_KIND_KERNEL")
+    assert gputime.json(path)["inputs"][0]["ops"] > 0
+    assert not IDLE_RULES & set(findings_of(gputime, path))
+    assert IDLE_RULES & set(findings_of(gputime, changed(tmp_path)))
+
+
+@pytest.mark.skipif(not NSYS.exists(), reason="no captures beside the repository")
+def test_a_table_whose_pages_are_missing_does_not_lack_columns(gputime, tmp_path):
+    path = tmp_path / "cut.sqlite"
+    with (NSYS / "infer" / "infer.sqlite").open("rb") as whole:
+        path.write_bytes(whole.read(2_000_000))
+    document = gputime.json("findings", path)
+    issues = {issue["id"] for issue in document["issues"]}
+    assert "table_unreadable" in issues and "table_incomplete" not in issues
+    assert not IDLE_RULES & {one["id"] for one in document["findings"]}
+
+
 def test_a_selection_finds_in_what_it_selects(gputime, tmp_path):
     path = made(steps, [900, 100, 100, 100])(tmp_path)
     assert "warm_up" in findings_of(gputime, path)
@@ -400,6 +479,6 @@ def test_an_inference_is_bound_by_launching_and_its_token_copy_is_named(gputime)
     assert list(found).index("idle_gpu") < list(found).index("has_ranges")
     assert found["idle_gpu"]["evidence"][-2:] == [
         "This counts the warm-up; findings on what the CPU did leave it out.",
-        "The finding host_bound tells of the same time."]
+        f"The finding '{host['title']}' tells of the same time."]
     exported = findings_of(gputime, NSYS / "infer" / "infer.sqlite")
     assert [{**one, "input": None} for one in found.values()] == [{**one, "input": None} for one in exported.values()]

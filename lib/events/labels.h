@@ -57,10 +57,7 @@ enum gt_pass {
 };
 
 struct gt_labels {
-    struct gt_arena arenas[GT_PASS_COUNT];  /* each owns what its pass made, all below but short_names */
-    struct gt_arena scratch[GT_PASS_COUNT]; /* the same of what is only for passes behind it; empty when all are done */
-    struct forest *forest;                  /* in scratch, of label/attribute.c */
-    struct span_tree *step_tree;            /* in scratch, of label/steps.c */
+    struct gt_arena arenas[GT_PASS_COUNT]; /* each owns what its pass made, all below but short_names */
 
     uint32_t *op_call; /* by op row: row of its launch call, GT_NO_ROW if the trace has none */
     uint32_t *op_step; /* by op row: index into steps, GT_NO_ROW if none */

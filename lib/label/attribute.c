@@ -18,7 +18,7 @@ struct cursor {
 
 /* Tracks are the threads, then the streams. The ranges of a track stand in the order of start, longer first, row: what
    encloses comes before what is enclosed, and of the ranges around a moment the innermost is the last. */
-struct forest {
+struct gt_range_forest {
     const struct gt_store *store;
     struct gt_labels *labels;
     size_t track_count;
@@ -35,11 +35,12 @@ static uint32_t *new_rows(struct gt_labels *labels, size_t count) {
     return rows;
 }
 
-static bool forest_init(struct forest *forest, const struct gt_store *store, struct gt_labels *labels) {
-    struct gt_arena *arena = &labels->arenas[GT_PASS_TREES], *scratch = &labels->scratch[GT_PASS_TREES];
+static bool forest_init(struct gt_range_forest *forest, const struct gt_store *store, struct gt_labels *labels,
+                        struct gt_arena *scratch) {
+    struct gt_arena *arena = &labels->arenas[GT_PASS_TREES];
     size_t range_count = store->ranges.count;
-    *forest =
-        (struct forest){.store = store, .labels = labels, .track_count = store->threads.count + store->lanes.count};
+    *forest = (struct gt_range_forest){
+        .store = store, .labels = labels, .track_count = store->threads.count + store->lanes.count};
     labels->range_parent = new_rows(labels, range_count);
     labels->range_beside = new_rows(labels, range_count);
     labels->range_last = new_rows(labels, range_count);
@@ -69,7 +70,7 @@ static uint32_t track_of_range(const struct gt_store *store, size_t range) {
 
 /* ---- order ---- */
 
-static void group_by_track(struct forest *forest) {
+static void group_by_track(struct gt_range_forest *forest) {
     const struct gt_store *store = forest->store;
     for (size_t range = 0; range < store->ranges.count; range++) {
         uint32_t track = track_of_range(store, range);
@@ -91,7 +92,7 @@ static void group_by_track(struct forest *forest) {
 /* ---- trees ---- */
 
 /* Jumps double back like the digits of a skew binary number: any ancestor is a logarithmic number of them away. */
-static uint32_t jump_from(const struct forest *forest, uint32_t parent) {
+static uint32_t jump_from(const struct gt_range_forest *forest, uint32_t parent) {
     const uint32_t *level = forest->labels->range_level;
     uint32_t near = forest->jump[parent], far = forest->jump[near];
     return level[parent] - level[near] == level[near] - level[far] ? far : parent;
@@ -99,7 +100,7 @@ static uint32_t jump_from(const struct forest *forest, uint32_t parent) {
 
 /* The parent is the last range before it that ends no earlier. Climbing from the range just before finds it in
    amortised constant time. The ends of the children of a parent grow from one to the next. */
-static void grow_tree(struct forest *forest, const uint32_t *rows, size_t count) {
+static void grow_tree(struct gt_range_forest *forest, const uint32_t *rows, size_t count) {
     const struct gt_ranges *ranges = &forest->store->ranges;
     struct gt_labels *labels = forest->labels;
     uint32_t last_root = GT_NO_ROW;
@@ -117,9 +118,10 @@ static void grow_tree(struct forest *forest, const uint32_t *rows, size_t count)
     }
 }
 
-static enum gt_status grow_trees(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err) {
-    struct forest *forest = gt_arena_alloc(&labels->scratch[GT_PASS_TREES], sizeof *forest);
-    bool ok = forest && forest_init(forest, store, labels);
+static enum gt_status grow_trees(const struct gt_store *store, struct gt_labels *labels,
+                                 struct gt_label_scratch *scratch, struct gt_error *err) {
+    struct gt_range_forest *forest = scratch->ranges = gt_arena_alloc(&scratch->range_arena, sizeof *forest);
+    bool ok = forest && forest_init(forest, store, labels, &scratch->range_arena);
     if (ok)
         group_by_track(forest);
     for (size_t track = 0; ok && track < forest->track_count; track++) {
@@ -129,7 +131,6 @@ static enum gt_status grow_trees(const struct gt_store *store, struct gt_labels 
         if (ok)
             grow_tree(forest, rows, count);
     }
-    labels->forest = forest;
     return ok ? GT_OK : gt_fail_memory(err);
 }
 
@@ -137,7 +138,7 @@ static enum gt_status grow_trees(const struct gt_store *store, struct gt_labels 
 
 /* How far in the order of the track ranges have begun by a time. Calls of a thread mostly come one after the other, so
    the search sets out from where the last one ended, in growing strides. */
-static size_t find_begun(const struct forest *forest, uint32_t track, int64_t time_ns) {
+static size_t find_begun(const struct gt_range_forest *forest, uint32_t track, int64_t time_ns) {
     const int64_t *start_ns = forest->store->ranges.start_ns;
     size_t low = forest->bounds[track], high = forest->bounds[track + 1], begun = forest->cursors[track].begun;
     if (begun > low && start_ns[forest->order[begun - 1]] <= time_ns)
@@ -154,7 +155,7 @@ static size_t find_begun(const struct forest *forest, uint32_t track, int64_t ti
     return low;
 }
 
-static void move_cursor(struct forest *forest, uint32_t track, int64_t time_ns) {
+static void move_cursor(struct gt_range_forest *forest, uint32_t track, int64_t time_ns) {
     const int64_t *start_ns = forest->store->ranges.start_ns;
     size_t begun = find_begun(forest, track, time_ns);
     bool has_range = begun > forest->bounds[track], has_next = begun < forest->bounds[track + 1];
@@ -168,7 +169,7 @@ static void move_cursor(struct forest *forest, uint32_t track, int64_t time_ns) 
 
 /* The last range of the track that begins at start_ns or before and ends at end_ns or behind. Up the tree ranges end
    ever later, and what lies between a range and its parent in the order ends before that range does. */
-static uint32_t find_innermost(struct forest *forest, uint32_t track, int64_t start_ns, int64_t end_ns) {
+static uint32_t find_innermost(struct gt_range_forest *forest, uint32_t track, int64_t start_ns, int64_t end_ns) {
     const int64_t *range_end_ns = forest->store->ranges.end_ns;
     if (start_ns < forest->cursors[track].from_ns || start_ns >= forest->cursors[track].to_ns)
         move_cursor(forest, track, start_ns);
@@ -180,20 +181,21 @@ static uint32_t find_innermost(struct forest *forest, uint32_t track, int64_t st
     return range;
 }
 
-static uint32_t range_of_call(struct forest *forest, uint32_t call) {
+static uint32_t range_of_call(struct gt_range_forest *forest, uint32_t call) {
     const struct gt_calls *calls = &forest->store->calls;
     if (calls->thread[call] == GT_NO_TRACK)
         return GT_NO_ROW;
     return find_innermost(forest, calls->thread[call], calls->start_ns[call], calls->end_ns[call]);
 }
 
-static uint32_t range_of_stream(struct forest *forest, uint32_t op) {
+static uint32_t range_of_stream(struct gt_range_forest *forest, uint32_t op) {
     const struct gt_ops *ops = &forest->store->ops;
     uint32_t track = (uint32_t)forest->store->threads.count + ops->lane[op];
     return find_innermost(forest, track, ops->start_ns[op], ops->end_ns[op]);
 }
 
-static enum gt_status attribute_ops(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err) {
+static enum gt_status attribute_ops(const struct gt_store *store, struct gt_labels *labels,
+                                    struct gt_label_scratch *scratch, struct gt_error *err) {
     struct gt_arena *arena = &labels->arenas[GT_PASS_ATTRIBUTE];
     uint32_t last_call = GT_NO_ROW, range = GT_NO_ROW;
     uint32_t *op_range = labels->op_range = gt_arena_array(arena, store->ops.count, sizeof *labels->op_range);
@@ -202,14 +204,14 @@ static enum gt_status attribute_ops(const struct gt_store *store, struct gt_labe
     for (uint32_t op = 0; op < store->ops.count; op++) {
         uint32_t call = labels->op_call[op];
         if (call == GT_NO_ROW)
-            range = range_of_stream(labels->forest, op);
+            range = range_of_stream(scratch->ranges, op);
         else if (call != last_call) /* graph nodes come in runs of one call */
-            range = range_of_call(labels->forest, call);
+            range = range_of_call(scratch->ranges, call);
         last_call = call;
         op_range[op] = range;
     }
     return GT_OK;
 }
 
-const struct gt_label_pass gt_label_pass_trees = {"trees", "trees of ranges", false, grow_trees};
-const struct gt_label_pass gt_label_pass_attribute = {"attribute", "ranges of ops", true, attribute_ops};
+const struct gt_label_pass gt_label_pass_trees = {"trees", "trees of ranges", GT_LABEL_FIRST, grow_trees};
+const struct gt_label_pass gt_label_pass_attribute = {"attribute", "ranges of ops", GT_LABEL_SECOND, attribute_ops};

@@ -141,7 +141,9 @@ static bool classifier_init(struct classifier *classifier, const struct gt_store
     return classifier->builtin && known && !gt_arena_failed(&labels->arenas[GT_PASS_CLASSIFY]);
 }
 
-static enum gt_status classify_ops(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err) {
+static enum gt_status classify_ops(const struct gt_store *store, struct gt_labels *labels,
+                                   struct gt_label_scratch *scratch, struct gt_error *err) {
+    (void)scratch;
     const struct gt_ops *ops = &store->ops;
     const struct gt_groups *groups = &store->groups;
     struct classifier classifier;
@@ -156,4 +158,4 @@ static enum gt_status classify_ops(const struct gt_store *store, struct gt_label
     return ok ? GT_OK : gt_fail_memory(err);
 }
 
-const struct gt_label_pass gt_label_pass_classify = {"classify", "categories of ops", false, classify_ops};
+const struct gt_label_pass gt_label_pass_classify = {"classify", "categories of ops", GT_LABEL_FIRST, classify_ops};

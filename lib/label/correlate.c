@@ -339,7 +339,9 @@ static bool match_by_index(struct matcher *matcher, bool needs_ids) {
     return true;
 }
 
-static enum gt_status match_launches(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err) {
+static enum gt_status match_launches(const struct gt_store *store, struct gt_labels *labels,
+                                     struct gt_label_scratch *scratch, struct gt_error *err) {
+    (void)scratch;
     struct matcher matcher = {.store = store, .labels = labels, .only_process = GT_NO_TRACK};
     bool is_matched = false;
     labels->op_call = gt_arena_array(&labels->arenas[GT_PASS_CORRELATE], store->ops.count, sizeof *labels->op_call);
@@ -361,4 +363,5 @@ static enum gt_status match_launches(const struct gt_store *store, struct gt_lab
     return ok ? GT_OK : gt_fail_memory(err);
 }
 
-const struct gt_label_pass gt_label_pass_correlate = {"correlate", "launch calls of ops", false, match_launches};
+const struct gt_label_pass gt_label_pass_correlate = {"correlate", "launch calls of ops", GT_LABEL_FIRST,
+                                                      match_launches};

@@ -6,10 +6,23 @@
 #include "base/error.h"
 #include "events/labels.h"
 
+/* What passes of the first round leave to the second beside labels; each has memory of its own, as several run at once.
+   It goes when all are done. */
+struct gt_label_scratch {
+    struct gt_arena range_arena, step_arena;
+    struct gt_range_forest *ranges; /* attribute.c: the ranges of each thread and stream, to find those around a call */
+    struct gt_step_tree *steps;     /* steps.c: the steps of each process, likewise */
+};
+
+/* Passes of a round need nothing of each other. The first needs the store alone: it leaves launch calls of ops, trees
+   of ranges and steps. The second looks up by the launch calls which ranges and steps ops belong to. */
+enum gt_label_round { GT_LABEL_FIRST, GT_LABEL_SECOND };
+
 struct gt_label_pass {
     const char *key, *title;
-    bool needs_calls; /* runs when the launch calls of ops are known; others need nothing */
-    enum gt_status (*run)(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err);
+    enum gt_label_round round;
+    enum gt_status (*run)(const struct gt_store *store, struct gt_labels *labels, struct gt_label_scratch *scratch,
+                          struct gt_error *err);
 };
 
 extern const struct gt_label_pass *const gt_label_passes[]; /* in the order they start */

@@ -260,7 +260,9 @@ struct gt_str gt_name_simplify(struct gt_str full) {
     return unwrap(&parser);
 }
 
-static enum gt_status simplify_names(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err) {
+static enum gt_status simplify_names(const struct gt_store *store, struct gt_labels *labels,
+                                     struct gt_label_scratch *scratch, struct gt_error *err) {
+    (void)scratch;
     size_t string_count = store->strings.count;
     labels->short_name = gt_arena_array(&labels->arenas[GT_PASS_NAMES], string_count, sizeof *labels->short_name);
     if (!labels->short_name || !gt_strtab_init(&labels->short_names))
@@ -280,4 +282,4 @@ static enum gt_status simplify_names(const struct gt_store *store, struct gt_lab
     return labels->short_names.failed ? gt_fail_memory(err) : GT_OK;
 }
 
-const struct gt_label_pass gt_label_pass_names = {"names", "simplified kernel names", false, simplify_names};
+const struct gt_label_pass gt_label_pass_names = {"names", "simplified kernel names", GT_LABEL_FIRST, simplify_names};

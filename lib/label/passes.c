@@ -14,10 +14,10 @@ PASSES(DECLARE)
 const struct gt_label_pass *const gt_label_passes[] = {PASSES(LIST)};
 const size_t gt_label_pass_count = sizeof gt_label_passes / sizeof *gt_label_passes;
 
-/* Passes that need nothing of each other. */
 struct round {
     const struct gt_store *store;
     struct gt_labels *labels;
+    struct gt_label_scratch *scratch;
     const struct gt_label_pass *passes[GT_PASS_COUNT];
     size_t count;
     enum gt_status status[GT_PASS_COUNT];
@@ -26,14 +26,14 @@ struct round {
 
 static void run_pass(void *context, size_t index) {
     struct round *round = context;
-    round->status[index] = round->passes[index]->run(round->store, round->labels, &round->err[index]);
+    round->status[index] = round->passes[index]->run(round->store, round->labels, round->scratch, &round->err[index]);
 }
 
-static enum gt_status run_round(const struct gt_store *store, struct gt_labels *labels, bool needs_calls,
-                                size_t threads, struct gt_error *err) {
-    struct round round = {.store = store, .labels = labels};
+static enum gt_status run_round(enum gt_label_round which, const struct gt_store *store, struct gt_labels *labels,
+                                struct gt_label_scratch *scratch, size_t threads, struct gt_error *err) {
+    struct round round = {.store = store, .labels = labels, .scratch = scratch};
     for (size_t i = 0; i < gt_label_pass_count; i++)
-        if (gt_label_passes[i]->needs_calls == needs_calls)
+        if (gt_label_passes[i]->round == which)
             round.passes[round.count++] = gt_label_passes[i];
     gt_threads_deal(threads, round.count, run_pass, &round);
     for (size_t i = 0; i < round.count; i++)
@@ -51,13 +51,12 @@ enum gt_status gt_labels_new_by_rules(const struct gt_store *store, const struct
     if (!labels)
         return gt_fail_memory(err);
     labels->rules = rules;
-    enum gt_status status = run_round(store, labels, false, threads, err);
+    struct gt_label_scratch scratch = {0};
+    enum gt_status status = run_round(GT_LABEL_FIRST, store, labels, &scratch, threads, err);
     if (status == GT_OK)
-        status = run_round(store, labels, true, threads, err);
-    for (size_t i = 0; i < GT_PASS_COUNT; i++)
-        gt_arena_release(&labels->scratch[i]);
-    labels->forest = NULL;
-    labels->step_tree = NULL;
+        status = run_round(GT_LABEL_SECOND, store, labels, &scratch, threads, err);
+    gt_arena_release(&scratch.range_arena);
+    gt_arena_release(&scratch.step_arena);
     if (status == GT_OK)
         *out = labels;
     else

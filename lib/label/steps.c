@@ -14,7 +14,7 @@ struct span {
 };
 
 /* The spans, with the latest end of each subtree: node n has children 2n and 2n + 1, span i is leaf leaf_count + i. */
-struct span_tree {
+struct gt_step_tree {
     struct span *spans;
     size_t count, leaf_count;
     int64_t *latest_end_ns;
@@ -195,9 +195,9 @@ static bool collect_steps(const struct gt_store *store, struct gt_labels *labels
     return true;
 }
 
-static bool tree_init(struct span_tree *tree, const struct gt_store *store, struct gt_labels *labels) {
-    struct gt_arena *arena = &labels->scratch[GT_PASS_STEPS];
-    *tree = (struct span_tree){.count = labels->step_count, .leaf_count = 1};
+static bool tree_init(struct gt_step_tree *tree, const struct gt_store *store, const struct gt_labels *labels,
+                      struct gt_arena *arena) {
+    *tree = (struct gt_step_tree){.count = labels->step_count, .leaf_count = 1};
     while (tree->leaf_count < tree->count)
         tree->leaf_count *= 2;
     tree->spans = gt_arena_array(arena, tree->count, sizeof *tree->spans);
@@ -220,7 +220,7 @@ static bool tree_init(struct span_tree *tree, const struct gt_store *store, stru
 }
 
 /* The last span at or before `at` that ends at or after end_ns; SIZE_MAX if none. Logarithmic even where steps nest. */
-static size_t last_reaching(const struct span_tree *tree, size_t at, int64_t end_ns) {
+static size_t last_reaching(const struct gt_step_tree *tree, size_t at, int64_t end_ns) {
     const int64_t *latest = tree->latest_end_ns;
     size_t node = tree->leaf_count + at;
     if (tree->spans[at].end_ns >= end_ns)
@@ -239,7 +239,7 @@ static bool has_begun(const struct span *span, uint32_t process, int64_t time_ns
     return span->process < process || (span->process == process && span->start_ns <= time_ns);
 }
 
-static struct cursor find_begun(const struct span_tree *tree, uint32_t process, int64_t time_ns) {
+static struct cursor find_begun(const struct gt_step_tree *tree, uint32_t process, int64_t time_ns) {
     size_t low = 0, high = tree->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -257,7 +257,7 @@ static struct cursor find_begun(const struct span_tree *tree, uint32_t process, 
 }
 
 /* The innermost step of the call's process that encloses it. Most calls are in the step of the one before. */
-static uint32_t step_of_call(struct span_tree *tree, const struct gt_store *store, uint32_t call) {
+static uint32_t step_of_call(struct gt_step_tree *tree, const struct gt_store *store, uint32_t call) {
     uint32_t process = gt_store_call_process(store, call);
     int64_t start_ns = store->calls.start_ns[call], end_ns = store->calls.end_ns[call];
     struct cursor *cursor = &tree->cursors[process == GT_NO_TRACK ? store->processes.count : process];
@@ -267,9 +267,10 @@ static uint32_t step_of_call(struct span_tree *tree, const struct gt_store *stor
     return found != SIZE_MAX && tree->spans[found].process == process ? tree->spans[found].step : GT_NO_ROW;
 }
 
-static enum gt_status find_steps(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err) {
-    labels->step_tree = gt_arena_alloc(&labels->scratch[GT_PASS_STEPS], sizeof *labels->step_tree);
-    bool ok = labels->step_tree && collect_steps(store, labels) && tree_init(labels->step_tree, store, labels);
+static enum gt_status find_steps(const struct gt_store *store, struct gt_labels *labels,
+                                 struct gt_label_scratch *scratch, struct gt_error *err) {
+    struct gt_step_tree *tree = scratch->steps = gt_arena_alloc(&scratch->step_arena, sizeof *tree);
+    bool ok = tree && collect_steps(store, labels) && tree_init(tree, store, labels, &scratch->step_arena);
     return ok ? GT_OK : gt_fail_memory(err);
 }
 
@@ -278,7 +279,8 @@ static bool is_longer(const struct gt_store *store, uint32_t op, const struct gt
     return op_ns > (uint64_t)step->end_ns - (uint64_t)step->start_ns;
 }
 
-static enum gt_status attribute_ops(const struct gt_store *store, struct gt_labels *labels, struct gt_error *err) {
+static enum gt_status attribute_ops(const struct gt_store *store, struct gt_labels *labels,
+                                    struct gt_label_scratch *scratch, struct gt_error *err) {
     struct gt_arena *arena = &labels->arenas[GT_PASS_STEP_OPS];
     uint32_t last_call = GT_NO_ROW, step = GT_NO_ROW;
     uint32_t *op_step = labels->op_step = gt_arena_array(arena, store->ops.count, sizeof *labels->op_step);
@@ -288,7 +290,7 @@ static enum gt_status attribute_ops(const struct gt_store *store, struct gt_labe
     for (uint32_t op = 0; op < store->ops.count; op++) {
         uint32_t call = labels->op_call[op];
         if (call != last_call) /* graph nodes come in runs of one call */
-            step = call == GT_NO_ROW ? GT_NO_ROW : step_of_call(labels->step_tree, store, call);
+            step = call == GT_NO_ROW ? GT_NO_ROW : step_of_call(scratch->steps, store, call);
         last_call = call;
         op_step[op] = step;
         longer += step != GT_NO_ROW && is_longer(store, op, &labels->steps[step]);
@@ -297,5 +299,5 @@ static enum gt_status attribute_ops(const struct gt_store *store, struct gt_labe
     return GT_OK;
 }
 
-const struct gt_label_pass gt_label_pass_steps = {"steps", "steps of the program", false, find_steps};
-const struct gt_label_pass gt_label_pass_step_ops = {"step_ops", "steps of ops", true, attribute_ops};
+const struct gt_label_pass gt_label_pass_steps = {"steps", "steps of the program", GT_LABEL_FIRST, find_steps};
+const struct gt_label_pass gt_label_pass_step_ops = {"step_ops", "steps of ops", GT_LABEL_SECOND, attribute_ops};

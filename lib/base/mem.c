@@ -37,6 +37,19 @@ void *gt_realloc(void *block, size_t size_bytes) {
     return size_bytes <= MAX_BYTES ? realloc(block, size_bytes ? size_bytes : 1) : NULL;
 }
 
+void *gt_array_room(void *items, size_t count, size_t *capacity, size_t elem_bytes) {
+    size_t larger = *capacity ? *capacity * 2 : 64;
+
+    if (count < *capacity)
+        return items;
+    if (larger > MAX_BYTES / elem_bytes)
+        return NULL;
+    items = gt_realloc(items, larger * elem_bytes);
+    if (items)
+        *capacity = larger;
+    return items;
+}
+
 void gt_free(void *block) {
     free(block);
 }

@@ -11,6 +11,9 @@ void *gt_alloc_array(size_t count, size_t elem_bytes); /* zeroed */
 void *gt_alloc_uninitialised(size_t count, size_t elem_bytes);
 void *gt_realloc(void *block, size_t size_bytes); /* NULL leaves the old block as it was */
 void gt_free(void *block);                        /* NULL is fine */
+/* An array with room for one more than `count` elements: itself where there is, else a longer one in its place. NULL
+   leaves the old one as it was. */
+void *gt_array_room(void *items, size_t count, size_t *capacity, size_t elem_bytes);
 
 /* Whole pages straight from the kernel, zeroed. Resizing moves page tables, never bytes, so a column of
    gigabytes grows at the cost of touching its new pages once. Sizes are rounded up to whole pages by these

@@ -74,14 +74,10 @@ static const struct gt_report_column device_columns[] = {
 /* ---- sums by name and category ---- */
 
 static struct work *add_work(struct works *works, struct work work) {
-    if (works->count == works->capacity) {
-        size_t capacity = works->capacity ? works->capacity * 2 : 64;
-        struct work *items = gt_realloc(works->items, capacity * sizeof *items);
-        if (!items)
-            return NULL;
-        works->items = items;
-        works->capacity = capacity;
-    }
+    struct work *items = gt_array_room(works->items, works->count, &works->capacity, sizeof *items);
+    if (!items)
+        return NULL;
+    works->items = items;
     works->items[works->count] = work;
     return &works->items[works->count++];
 }

@@ -10,20 +10,14 @@ void *gt_grouping_find(struct gt_grouping *grouping, uint64_t key_hi, uint64_t k
     if (grouping->index_of.failed)
         return NULL;
     *is_new = index == grouping->count;
-    if (*is_new && grouping->count == grouping->capacity) {
-        size_t capacity = grouping->capacity ? grouping->capacity * 2 : 16;
-        char *grown = gt_realloc(grouping->list, capacity * grouping->elem_bytes);
-        if (!grown)
-            return NULL;
-        grouping->list = grown;
-        grouping->capacity = capacity;
-    }
-    char *element = grouping->list + index * grouping->elem_bytes;
-    if (*is_new) {
-        memset(element, 0, grouping->elem_bytes);
-        grouping->count++;
-    }
-    return element;
+    if (!*is_new)
+        return grouping->list + index * grouping->elem_bytes;
+    char *list = gt_array_room(grouping->list, grouping->count, &grouping->capacity, grouping->elem_bytes);
+    if (!list)
+        return NULL;
+    grouping->list = list;
+    grouping->count++;
+    return memset(list + index * grouping->elem_bytes, 0, grouping->elem_bytes);
 }
 
 void gt_grouping_release(struct gt_grouping *grouping) {

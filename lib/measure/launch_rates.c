@@ -47,16 +47,17 @@ static bool is_pause(int64_t from_ns, int64_t to_ns) {
 static bool end_stretch(struct stretches *ended, const struct stretch *stretch) {
     if (stretch->device == GT_NO_TRACK)
         return true;
-    if (ended->count == ended->capacity) {
-        size_t capacity = ended->capacity ? ended->capacity * 2 : 64;
-        struct stretch *grown = gt_realloc(ended->items, capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        ended->items = grown;
-        ended->capacity = capacity;
-    }
+    struct stretch *grown = gt_array_room(ended->items, ended->count, &ended->capacity, sizeof *grown);
+    if (!grown)
+        return false;
+    ended->items = grown;
     ended->items[ended->count++] = *stretch;
     return true;
+}
+
+/* Where a process stands in an array by process that has one more at its end, for what is of no known one. */
+static size_t place_of(uint32_t process, size_t process_count) {
+    return process == GT_NO_TRACK ? process_count : process;
 }
 
 /* Ops of a device come in order of start. open: by process, and one more. */
@@ -69,8 +70,7 @@ static bool find_stretches(const struct gt_view *view, struct stretch *open, str
         for (size_t i = device->first; i < device->first + device->count; i++) {
             if (!gt_kind_is_kernel(gt_op_kind(view, i)))
                 continue;
-            uint32_t process = gt_op_process(view, i);
-            struct stretch *stretch = &open[process == GT_NO_TRACK ? unknown : process];
+            struct stretch *stretch = &open[place_of(gt_op_process(view, i), unknown)];
             if (stretch->device != d || is_pause(stretch->end_ns, view->start_ns[i])) {
                 if (!end_stretch(ended, stretch))
                     return false;
@@ -177,13 +177,12 @@ static void describe(struct gt_launch_rate *rate, const struct gt_slice *slices,
 static struct gt_slice *new_slices(const struct gt_op_groups *groups, size_t process_count, size_t *bounds) {
     struct gt_slice *slices = gt_alloc_array(groups->kernel_count, sizeof *slices);
     for (size_t i = 0; i < groups->kernel_count && slices; i++)
-        bounds[(groups->items[i].process == GT_NO_TRACK ? process_count : groups->items[i].process) + 2]++;
+        bounds[place_of(groups->items[i].process, process_count) + 2]++;
     for (size_t process = 0; process < process_count; process++)
         bounds[process + 2] += bounds[process + 1];
     for (size_t i = 0; i < groups->kernel_count && slices; i++) {
-        uint32_t process = groups->items[i].process;
-        size_t *place = &bounds[(process == GT_NO_TRACK ? process_count : process) + 1];
-        slices[(*place)++] = gt_op_groups_lengths(groups, i, i + 1);
+        size_t *next = &bounds[place_of(groups->items[i].process, process_count) + 1];
+        slices[(*next)++] = gt_op_groups_lengths(groups, i, i + 1);
     }
     return slices;
 }

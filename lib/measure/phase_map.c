@@ -18,14 +18,11 @@ static const struct common_phase {
 };
 
 static enum gt_status add_pattern(struct gt_phase_map *map, const char *text, uint32_t phase, struct gt_error *err) {
-    if (map->pattern_count == map->pattern_capacity) {
-        size_t capacity = map->pattern_capacity ? map->pattern_capacity * 2 : 64;
-        struct gt_phase_pattern *grown = gt_realloc(map->patterns, capacity * sizeof *grown);
-        if (!grown)
-            return gt_fail_memory(err);
-        map->patterns = grown;
-        map->pattern_capacity = capacity;
-    }
+    struct gt_phase_pattern *grown =
+        gt_array_room(map->patterns, map->pattern_count, &map->pattern_capacity, sizeof *grown);
+    if (!grown)
+        return gt_fail_memory(err);
+    map->patterns = grown;
     struct gt_phase_pattern *added = &map->patterns[map->pattern_count];
     *added = (struct gt_phase_pattern){.phase = phase};
     enum gt_status status = gt_pattern_new(text, &added->pattern, err);

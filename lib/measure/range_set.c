@@ -15,14 +15,10 @@ struct naming {
 };
 
 static bool add_name(struct gt_range_set *set, struct naming *naming, struct gt_str name, struct gt_str domain) {
-    if (set->name_count == naming->capacity) {
-        size_t capacity = naming->capacity ? naming->capacity * 2 : 64;
-        struct gt_range_name *grown = gt_realloc(set->names, capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        set->names = grown;
-        naming->capacity = capacity;
-    }
+    struct gt_range_name *grown = gt_array_room(set->names, set->name_count, &naming->capacity, sizeof *grown);
+    if (!grown)
+        return false;
+    set->names = grown;
     set->names[set->name_count++] = (struct gt_range_name){.name = name, .domain = domain, .last_op = GT_NO_ROW};
     return true;
 }

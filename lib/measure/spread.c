@@ -57,24 +57,15 @@ void gt_spread_release(struct gt_spread *spread) {
     *spread = (struct gt_spread){0};
 }
 
-static bool make_room(struct gt_spread *spread) {
-    if (spread->run_count < spread->run_capacity)
-        return true;
-    size_t capacity = spread->run_capacity ? spread->run_capacity * 2 : 1024;
-    struct gt_spread_run *runs = gt_realloc(spread->runs, capacity * sizeof *runs);
-    if (!runs)
-        return false;
-    spread->runs = runs;
-    spread->run_capacity = capacity;
-    return true;
-}
-
 bool gt_spread_begin_run(struct gt_spread *spread, uint32_t index, uint32_t step) {
     spread->step = step;
     if (step == GT_NO_ROW)
         return true;
-    if (!make_room(spread))
+    struct gt_spread_run *runs =
+        gt_array_room(spread->runs, spread->run_count, &spread->run_capacity, sizeof *spread->runs);
+    if (!runs)
         return false;
+    spread->runs = runs;
     spread->runs[spread->run_count] = (struct gt_spread_run){index, index, spread->last_run[step]};
     spread->last_run[step] = (uint32_t)spread->run_count++;
     return true;

@@ -19,16 +19,12 @@ uint32_t gt_timeline_names_add(struct gt_timeline_names *names, enum gt_timeline
     }
     if (index != next)
         return index;
-    if (names->count == names->capacity) {
-        size_t larger = names->capacity ? names->capacity * 2 : 256;
-        struct gt_timeline_named *grown = gt_realloc(names->items, larger * sizeof *grown);
-        if (!grown) {
-            names->failed = true;
-            return 0;
-        }
-        names->items = grown;
-        names->capacity = larger;
+    struct gt_timeline_named *grown = gt_array_room(names->items, names->count, &names->capacity, sizeof *grown);
+    if (!grown) {
+        names->failed = true;
+        return 0;
     }
+    names->items = grown;
     names->items[names->count++] = (struct gt_timeline_named){.name = {text, category}, .index = index};
     return index;
 }

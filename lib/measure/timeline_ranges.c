@@ -89,14 +89,10 @@ static struct gt_timeline_range_row *find_row(struct sorting *sorting, uint32_t 
         return NULL;
     if (row != next)
         return &ranges->rows[row];
-    if (ranges->row_count == sorting->row_capacity) {
-        size_t larger = sorting->row_capacity ? sorting->row_capacity * 2 : 64;
-        void *grown = gt_realloc(ranges->rows, larger * sizeof *ranges->rows);
-        if (!grown)
-            return NULL;
-        ranges->rows = grown;
-        sorting->row_capacity = larger;
-    }
+    void *grown = gt_array_room(ranges->rows, ranges->row_count, &sorting->row_capacity, sizeof *ranges->rows);
+    if (!grown)
+        return NULL;
+    ranges->rows = grown;
     name_place(ranges->view, &place);
     ranges->rows[ranges->row_count++] = place;
     return &ranges->rows[row];

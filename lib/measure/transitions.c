@@ -39,14 +39,10 @@ static bool pairs_add(struct pairs *pairs, gt_strid from, gt_strid to, uint32_t 
         return false;
     if (*number < pairs->count)
         return true;
-    if (pairs->count == pairs->capacity) {
-        size_t capacity = pairs->capacity ? pairs->capacity * 2 : 64;
-        void *grown = gt_realloc(pairs->names, capacity * sizeof *pairs->names);
-        if (!grown)
-            return false;
-        pairs->names = grown;
-        pairs->capacity = capacity;
-    }
+    void *grown = gt_array_room(pairs->names, pairs->count, &pairs->capacity, sizeof *pairs->names);
+    if (!grown)
+        return false;
+    pairs->names = grown;
     pairs->names[pairs->count][0] = from;
     pairs->names[pairs->count++][1] = to;
     return true;

@@ -85,7 +85,7 @@ enum gt_status gt_device_kernels_run(const struct gt_view *view, struct gt_secti
         return gt_fail_memory(err);
     for (size_t i = 0; i < wanted; i++)
         if (view->is_summed) /* such an input does not tell the GPU */
-            rows[count++] = (struct row){.name = set->items[i].name, .stats = set->items[i].stats};
+            rows[count++] = (struct row){.name = set->items[i].name, .stats = gt_named_stats(set, &set->items[i])};
         else
             count += list_devices(view, set, &set->items[i], rows + count);
     add_table(section, rows, count, set->total_ns);

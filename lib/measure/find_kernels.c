@@ -18,11 +18,11 @@ double gt_find_dominant_kernel(struct gt_evidence *evidence, struct gt_finding *
     if (!top || all_ns <= 0)
         return GT_NOTHING_FOUND;
     const char *name = gt_told_kernel(evidence, top->full_name);
-    double total_ns = (double)top->stats.total_ns;
+    double total_ns = (double)top->total_ns;
     gt_finding_title(evidence, finding, "One kernel takes %s of the kernel time: %s",
                      gt_told_share(evidence, total_ns, all_ns), name);
     gt_finding_tell(evidence, finding, "%s took %s in %s, %s each on average.", name, gt_told_ns(evidence, total_ns),
-                    gt_told_counted(evidence, top->stats.count, "launch"), gt_told_ns(evidence, top->stats.mean_ns));
+                    gt_told_counted(evidence, top->count, "launch"), gt_told_ns(evidence, top->mean_ns));
     return total_ns / all_ns;
 }
 
@@ -71,9 +71,9 @@ static void tell_tiny_names(struct gt_evidence *evidence, struct gt_finding *fin
     const struct gt_named *most[3] = {NULL};
     for (size_t i = 0; i < kernels->count; i++) {
         const struct gt_named *kernel = &kernels->items[i];
-        bool is_candidate = kernel->stats.mean_ns <= TINY_NS && !gt_name_is_lost(evidence, kernel->full_name);
+        bool is_candidate = kernel->mean_ns <= TINY_NS && !gt_name_is_lost(evidence, kernel->full_name);
         for (size_t m = 0; m < GT_ARRAY_COUNT(most) && kernel && is_candidate; m++)
-            if (!most[m] || kernel->stats.count > most[m]->stats.count) {
+            if (!most[m] || kernel->count > most[m]->count) {
                 const struct gt_named *next = most[m];
                 most[m] = kernel;
                 kernel = next;
@@ -81,8 +81,7 @@ static void tell_tiny_names(struct gt_evidence *evidence, struct gt_finding *fin
     }
     for (size_t m = 0; m < GT_ARRAY_COUNT(most) && most[m]; m++)
         gt_finding_tell(evidence, finding, "%s: %s, %s on average.", gt_told_kernel(evidence, most[m]->full_name),
-                        gt_told_counted(evidence, most[m]->stats.count, "launch"),
-                        gt_told_ns(evidence, most[m]->stats.mean_ns));
+                        gt_told_counted(evidence, most[m]->count, "launch"), gt_told_ns(evidence, most[m]->mean_ns));
 }
 
 /* What is lost is the time in which the GPU waited for the launch of a tiny kernel. */

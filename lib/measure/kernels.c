@@ -58,8 +58,10 @@ static void add_row(const struct gt_view *view, struct gt_section *section, stru
     *cell++ = gt_cell_text(gt_store_string(view->store, kernel->full_name));
 }
 
-/* Kernels by time are far apart in the tables of names. */
-static void ask_for(const struct gt_view *view, const struct gt_named *kernel) {
+/* Kernels by time are far apart in the tables of names and groups. */
+static void ask_for(const struct gt_view *view, const struct gt_named_set *set, const struct gt_named *kernel) {
+    if (set->groups)
+        __builtin_prefetch(&set->groups->items[kernel->first_group]);
     __builtin_prefetch(&view->labels->name_reason[kernel->full_name]);
     __builtin_prefetch(&view->labels->short_name[kernel->full_name]);
     __builtin_prefetch(&view->store->strings.strings[kernel->full_name]);
@@ -80,7 +82,7 @@ enum gt_status gt_kernels_run(const struct gt_view *view, struct gt_section *sec
     size_t wanted = gt_table_rows_wanted(view, table, set->count);
     gt_table_reserve(table, wanted);
     for (size_t i = 0; i < wanted; i++) {
-        ask_for(view, &set->items[i + AHEAD < wanted ? i + AHEAD : i]);
+        ask_for(view, set, &set->items[i + AHEAD < wanted ? i + AHEAD : i]);
         add_row(view, section, table, set, &set->items[i]);
     }
     return GT_OK;

@@ -13,16 +13,16 @@ const char gt_category_mixed[] = "mixed";
 
 static int by_total(const void *a, const void *b) {
     const struct gt_named *x = a, *y = b;
-    if (x->stats.total_ns != y->stats.total_ns)
-        return x->stats.total_ns < y->stats.total_ns ? 1 : -1;
+    if (x->total_ns != y->total_ns)
+        return x->total_ns < y->total_ns ? 1 : -1;
     return gt_str_cmp(x->name, y->name);
 }
 
 static void finish(struct gt_named_set *set) {
     __int128 total_ns = 0, total_count = 0;
     for (size_t i = 0; i < set->count; i++) {
-        total_ns += set->items[i].stats.total_ns;
-        total_count += (int64_t)set->items[i].stats.count;
+        total_ns += set->items[i].total_ns;
+        total_count += (int64_t)set->items[i].count;
     }
     set->total_ns = gt_ns_of_sum(total_ns);
     set->total_count = gt_ns_of_sum(total_count);
@@ -40,9 +40,12 @@ static void add_category(const char **known, const char *key) {
 static struct gt_named named_of_groups(const struct gt_view *view, const struct gt_op_groups *groups, size_t first,
                                        size_t end) {
     struct gt_tally lengths = gt_op_groups_tally(groups, first, end);
+    struct gt_sample_stats stats = gt_tally_stats(&lengths);
     struct gt_named named = {.name = gt_name_text(view, groups->items[first].name),
                              .first = groups->items[first].first,
-                             .stats = gt_tally_stats(&lengths),
+                             .total_ns = stats.total_ns,
+                             .count = stats.count,
+                             .mean_ns = stats.mean_ns,
                              .first_group = (uint32_t)first,
                              .end_group = (uint32_t)end};
     for (size_t i = first; i < end; i++) {
@@ -86,21 +89,28 @@ static void join_row(struct gt_sample_stats *into, const struct gt_groups *rows,
     into->median_ns = into->stddev_ns = -1;
 }
 
-static struct gt_named named_of_row(const struct gt_view *view, uint32_t row, gt_strid id) {
-    const struct gt_groups *rows = &view->store->groups;
-    return (struct gt_named){
-        .name = gt_name_text(view, id),
-        .full_name = rows->name[row],
-        .first = row,
-        .stats = {.count = add_counts(0, rows->instances[row]),
-                  .total_ns = rows->total_ns[row],
-                  .min_ns = rows->min_ns[row],
-                  .max_ns = rows->max_ns[row],
-                  .stddev_ns = rows->stddev_ns[row],
-                  .median_ns = rows->median_ns[row],
-                  .p90_ns = -1,
-                  .p99_ns = -1},
-    };
+static struct gt_sample_stats stats_of_row(const struct gt_groups *rows, size_t row) {
+    return (struct gt_sample_stats){.count = add_counts(0, rows->instances[row]),
+                                    .total_ns = rows->total_ns[row],
+                                    .min_ns = rows->min_ns[row],
+                                    .max_ns = rows->max_ns[row],
+                                    .stddev_ns = rows->stddev_ns[row],
+                                    .median_ns = rows->median_ns[row],
+                                    .p90_ns = -1,
+                                    .p99_ns = -1};
+}
+
+/* What is known of each name once its rows are joined. */
+static void take_stats(struct gt_named_set *set) {
+    for (uint32_t i = 0; i < set->count; i++) {
+        struct gt_sample_stats *stats = &set->summed[i];
+        struct gt_named *named = &set->items[i];
+        stats->mean_ns = stats->count ? (double)stats->total_ns / (double)stats->count : 0;
+        named->first_group = named->end_group = i;
+        named->total_ns = stats->total_ns;
+        named->count = stats->count;
+        named->mean_ns = stats->mean_ns;
+    }
 }
 
 static enum gt_status join_rows(struct gt_named_set *set, const struct gt_view *view, bool of_kernels,
@@ -108,25 +118,26 @@ static enum gt_status join_rows(struct gt_named_set *set, const struct gt_view *
     const struct gt_groups *rows = &view->store->groups;
     uint32_t *place = gt_alloc_array(gt_name_count(view), sizeof *place); /* by name id: index + 1 */
     set->items = gt_alloc_array(view->group_count, sizeof *set->items);
-    bool ok = place && set->items;
+    set->summed = gt_alloc_array(view->group_count, sizeof *set->summed);
+    bool ok = place && set->items && set->summed;
     for (size_t i = 0; i < view->group_count && ok; i++) {
         uint32_t row = view->groups[i];
         if (gt_kind_is_kernel(rows->kind[row]) != of_kernels)
             continue;
         gt_strid id = gt_name_id(view, rows->name[row]);
         if (place[id]) {
-            join_row(&set->items[place[id] - 1].stats, rows, row);
+            join_row(&set->summed[place[id] - 1], rows, row);
         } else {
-            set->items[set->count++] = named_of_row(view, row, id);
-            place[id] = (uint32_t)set->count;
+            set->summed[set->count] = stats_of_row(rows, row);
+            set->items[set->count] =
+                (struct gt_named){.name = gt_name_text(view, id), .full_name = rows->name[row], .first = row};
+            place[id] = (uint32_t)++set->count;
         }
         add_category(&set->items[place[id] - 1].category,
                      view->labels->categories[view->labels->group_category[row]].key);
     }
-    for (size_t i = 0; i < set->count && ok; i++) {
-        struct gt_sample_stats *stats = &set->items[i].stats;
-        stats->mean_ns = stats->count ? (double)stats->total_ns / (double)stats->count : 0;
-    }
+    if (ok)
+        take_stats(set);
     gt_free(place);
     return ok ? GT_OK : gt_fail_memory(err);
 }
@@ -145,12 +156,16 @@ enum gt_status gt_named_set_init(struct gt_named_set *set, const struct gt_view 
 
 void gt_named_set_release(struct gt_named_set *set) {
     gt_free(set->items);
+    gt_free(set->summed);
     *set = (struct gt_named_set){0};
 }
 
 struct gt_sample_stats gt_named_stats(const struct gt_named_set *set, const struct gt_named *named) {
-    struct gt_sample_stats stats = named->stats;
-    if (named->first_group == named->end_group || gt_sample_stats_complete(&stats))
+    if (set->summed)
+        return set->summed[named->first_group];
+    struct gt_tally lengths = gt_op_groups_tally(set->groups, named->first_group, named->end_group);
+    struct gt_sample_stats stats = gt_tally_stats(&lengths);
+    if (gt_sample_stats_complete(&stats))
         return stats;
     return gt_slice_stats(gt_op_groups_lengths(set->groups, named->first_group, named->end_group));
 }

@@ -9,12 +9,15 @@
 extern const char gt_category_mixed[]; /* "mixed" */
 
 struct gt_named {
-    struct gt_str name;              /* full or simplified, as the options want */
+    struct gt_str name;   /* full or simplified, as the options want */
+    const char *category; /* "mixed" where a simplified name stands for several */
+    int64_t total_ns;
+    size_t count;
+    double mean_ns;
     gt_strid full_name;              /* string of the store: that of the first op */
-    const char *category;            /* "mixed" where a simplified name stands for several */
-    struct gt_sample_stats stats;    /* negative quantiles and deviations: not known, gt_named_stats may tell */
     uint32_t first;                  /* position of the first op in view order, or the first row of groups */
-    uint32_t first_group, end_group; /* its run of the set's groups; both 0 in an input that is summed already */
+    uint32_t first_group, end_group; /* its run of the set's groups; of an input that is summed, the first is its place
+                                        in `summed` */
 };
 
 struct gt_named_set {
@@ -22,6 +25,7 @@ struct gt_named_set {
     size_t count;
     int64_t total_count, total_ns;     /* over all of them */
     const struct gt_op_groups *groups; /* the view's */
+    struct gt_sample_stats *summed;    /* of an input that is summed already, else NULL */
 };
 
 /* Kernels of the view, or its other ops; for an input without ops, its summed rows. */
@@ -29,7 +33,8 @@ enum gt_status gt_named_set_init(struct gt_named_set *set, const struct gt_view 
                                  struct gt_error *err);
 void gt_named_set_release(struct gt_named_set *set);
 
-/* With quantiles and deviation where the input tells. A pass over the lengths of its ops: for those that are shown. */
+/* Negative quantiles and deviations: the input does not tell. A pass over the lengths of its ops: for those that are
+   shown. */
 struct gt_sample_stats gt_named_stats(const struct gt_named_set *set, const struct gt_named *named);
 
 #endif

@@ -598,6 +598,18 @@ def test_options_of_the_old_tool(gputime, tmp_path):
     assert [row["count"] for row in bare.csv("nvtx_ranges")] == ["2", "2", "12", "6", "4", "2"]
 
 
+def test_without_kernels_of_ranges_phases_stay_and_nothing_is_said_to_be_zero(gputime, tmp_path):
+    trace = unpack("full", tmp_path)
+    (tmp_path / "map.json").write_text('{"all": ["re:."]}')
+    bare = explain(gputime, trace, tmp_path / "bare", "--phase-map", tmp_path / "map.json", "--no-nvtx-kernel-map")
+    assert "### Phases" in bare.markdown and "Kernel time inside ranges" not in bare.markdown
+    assert "range_kernel_coverage" not in bare.json["facts"]
+    full = explain(gputime, trace, tmp_path / "full", "--phase-map", tmp_path / "map.json")
+    assert bare.metrics["nvtx_phases"] == full.metrics["nvtx_phases"] and bare.metrics["nvtx_phases"]["present"]
+    assert bare.metrics["nvtx_kernel_phases"] is None
+    assert {row["exclusive_ns"] for row in bare.table("phases")} == {None}
+
+
 def test_low_coverage_is_warned_of_below_the_threshold(gputime, tmp_path):
     trace = unpack("full", tmp_path)
     assert explain(gputime, trace, tmp_path / "a").metrics["nvtx_coverage_warn_threshold"] == 0.7

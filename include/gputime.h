@@ -122,8 +122,8 @@ struct gputime_options {
     const struct gputime_shape *shapes; /* shape_count of them; a later one wins */
     size_t shape_count;
     const char *main_table; /* what CSV writes, and what is the command's own */
-    int for_screen;         /* the report is for text or Markdown alone, and is neither compared nor checked: long tables
-                               need hold no more rows than these show */
+    int for_screen; /* the report is for text or Markdown alone, and is neither compared nor checked: long tables
+                       need hold no more rows than these show */
 
     /* writing */
     const char *heading;      /* of the whole report; NULL: none */
@@ -175,8 +175,9 @@ enum gputime_status gputime_report_new(struct gputime_trace *const *traces, size
 void gputime_report_free(struct gputime_report *report); /* NULL is fine */
 
 /* The same for the two sides of a comparison, both at the same time: out[0] is over the traces before first_of_b,
-   out[1] over those from it on. Both are NULL if one fails. without_warm_up counts only where every trace has steps:
-   what cannot be left out of all is left out of none. */
+   out[1] over those from it on. Each side has a trace: 0 < first_of_b < trace_count, else GPUTIME_USAGE. Both are NULL
+   if one fails. without_warm_up counts only where every trace has steps: what cannot be left out of all is left out of
+   none. */
 enum gputime_status gputime_report_new_sides(struct gputime_trace *const *traces, size_t trace_count, size_t first_of_b,
                                              const char *command, const char *const *analyses, size_t analysis_count,
                                              const struct gputime_options *options, struct gputime_report *out[2],

@@ -50,6 +50,13 @@ API enum gputime_status gputime_report_new_sides(struct gputime_trace *const *tr
                                                  size_t first_of_b, const char *command, const char *const *analyses,
                                                  size_t analysis_count, const struct gputime_options *options,
                                                  struct gputime_report *out[2], struct gputime_error *err) {
+    struct gt_error error = {0};
+    out[0] = out[1] = NULL;
+    if (first_of_b == 0 || first_of_b >= trace_count) {
+        gt_fail_usage(&error, "side B cannot begin at %zu of %zu traces; each side has one or more", first_of_b,
+                      trace_count);
+        return gt_error_pass(GT_ERR_USAGE, &error, err);
+    }
     struct sides sides = {.items = {{.traces = traces, .trace_count = first_of_b},
                                     {.traces = traces + first_of_b, .trace_count = trace_count - first_of_b}},
                           .command = command,

@@ -14,6 +14,7 @@ struct classifier {
     struct gt_builtin *builtin;
     uint8_t *known[KIND_COUNT]; /* by string id: one more than the category of ops of that kind and name, 0: unknown */
     struct gt_category *made;   /* categories of the user's rules, MAX_CATEGORIES at most */
+    const struct gt_name_reason *reasons[MAX_CATEGORIES + 1]; /* by category: that of its last name, NULL: none yet */
 };
 
 /* ---- the user's rules ---- */
@@ -64,6 +65,27 @@ static uint8_t by_user_rules(struct classifier *classifier, uint8_t category, st
 
 /* ---- all names ---- */
 
+static bool is_same_text(struct gt_str a, struct gt_str b) {
+    return a.ptr == b.ptr && a.len == b.len;
+}
+
+static bool is_same_reason(const struct gt_name_reason *a, const struct gt_name_reason *b) {
+    return a->source == b->source && a->rule == b->rule && a->collective == b->collective &&
+           is_same_text(a->pattern, b->pattern) && is_same_text(a->shorter, b->shorter);
+}
+
+/* Names of a category mostly share their reason, and there may be millions. NULL: memory was short. */
+static const struct gt_name_reason *keep_reason(struct classifier *classifier, uint8_t category,
+                                                const struct gt_name_reason *reason) {
+    const struct gt_name_reason **last = &classifier->reasons[category];
+    if (*last && is_same_reason(*last, reason))
+        return *last;
+    struct gt_name_reason *kept = gt_arena_alloc(&classifier->labels->arenas[GT_PASS_CLASSIFY], sizeof *kept);
+    if (kept)
+        *kept = *reason;
+    return *last = kept;
+}
+
 static uint8_t classify_name(struct classifier *classifier, enum gt_op_kind kind, gt_strid id) {
     struct gt_labels *labels = classifier->labels;
     struct gt_str full = gt_store_string(classifier->store, id);
@@ -81,12 +103,8 @@ static uint8_t classify_name(struct classifier *classifier, enum gt_op_kind kind
     }
     if (labels->rules)
         category = by_user_rules(classifier, category, full, &reason);
-    if (kind == GT_OP_KERNEL || kind == GT_OP_GRAPH) {
-        struct gt_name_reason *kept = gt_arena_alloc(&labels->arenas[GT_PASS_CLASSIFY], sizeof *kept);
-        if (kept)
-            *kept = reason;
-        labels->name_reason[id] = kept;
-    }
+    if (kind == GT_OP_KERNEL || kind == GT_OP_GRAPH)
+        labels->name_reason[id] = keep_reason(classifier, category, &reason);
     return category;
 }
 

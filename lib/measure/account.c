@@ -54,7 +54,7 @@ static int64_t saturated(uint64_t length_ns) {
 }
 
 struct gt_account gt_accountant_close(struct gt_accountant *it, int64_t start_ns, int64_t end_ns) {
-    struct gt_account account;
+    struct gt_account account = {0};
     int64_t *ns = account.ns;
     settle(it, INT64_MAX);
     ns[GT_AMOUNT_SPAN] = gt_ns_between(start_ns, end_ns);

@@ -98,8 +98,8 @@ static void charge_device(const struct gt_view *view, const struct gt_view_devic
 static void sum_ops(const struct gt_op_groups *ops, struct category *categories) {
     for (size_t i = 0; i < ops->count; i++) {
         struct category *category = &categories[ops->items[i].category];
-        category->count += ops->items[i].lengths.count;
-        category->total_ns = gt_ns_add(category->total_ns, gt_ns_of_sum(ops->items[i].lengths.sum));
+        category->count += ops->items[i].count;
+        category->total_ns = gt_ns_add(category->total_ns, gt_ns_of_sum(ops->items[i].sum_ns));
     }
 }
 

@@ -74,7 +74,7 @@ enum gt_status gt_memory_run(const struct gt_view *view, struct gt_section *sect
         table->empty = "No memory operation in the selection.";
         add_sizes(view, moved);
         for (size_t i = 0; i < set.count; i++)
-            add_row(table, &set, &set.items[i], &moved[set.items[i].id]);
+            add_row(table, &set, &set.items[i], &moved[gt_name_id(view, set.items[i].full_name)]);
         gt_named_set_release(&set);
     }
     gt_free(moved);

@@ -41,11 +41,10 @@ static struct gt_named named_of_groups(const struct gt_view *view, const struct 
                                        size_t end) {
     struct gt_tally lengths = gt_op_groups_tally(groups, first, end);
     struct gt_named named = {.name = gt_name_text(view, groups->items[first].name),
-                             .id = groups->items[first].name,
                              .first = groups->items[first].first,
                              .stats = gt_tally_stats(&lengths),
-                             .first_group = first,
-                             .end_group = end};
+                             .first_group = (uint32_t)first,
+                             .end_group = (uint32_t)end};
     for (size_t i = first; i < end; i++) {
         named.first = groups->items[i].first < named.first ? groups->items[i].first : named.first;
         add_category(&named.category, view->labels->categories[groups->items[i].category].key);
@@ -91,7 +90,6 @@ static struct gt_named named_of_row(const struct gt_view *view, uint32_t row, gt
     const struct gt_groups *rows = &view->store->groups;
     return (struct gt_named){
         .name = gt_name_text(view, id),
-        .id = id,
         .full_name = rows->name[row],
         .first = row,
         .stats = {.count = add_counts(0, rows->instances[row]),
@@ -151,7 +149,8 @@ void gt_named_set_release(struct gt_named_set *set) {
 }
 
 struct gt_sample_stats gt_named_stats(const struct gt_named_set *set, const struct gt_named *named) {
-    if (named->first_group == named->end_group)
-        return named->stats;
+    struct gt_sample_stats stats = named->stats;
+    if (named->first_group == named->end_group || gt_sample_stats_complete(&stats))
+        return stats;
     return gt_slice_stats(gt_op_groups_lengths(set->groups, named->first_group, named->end_group));
 }

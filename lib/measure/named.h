@@ -9,13 +9,12 @@
 extern const char gt_category_mixed[]; /* "mixed" */
 
 struct gt_named {
-    struct gt_str name;            /* full or simplified, as the options want */
-    gt_strid id;                   /* of that name */
-    gt_strid full_name;            /* string of the store: that of the first op */
-    const char *category;          /* "mixed" where a simplified name stands for several */
-    uint32_t first;                /* position of the first op in view order, or the first row of groups */
-    struct gt_sample_stats stats;  /* negative quantiles and deviations: not known, gt_named_stats may tell */
-    size_t first_group, end_group; /* its run of the set's groups; both 0 in an input that is summed already */
+    struct gt_str name;              /* full or simplified, as the options want */
+    gt_strid full_name;              /* string of the store: that of the first op */
+    const char *category;            /* "mixed" where a simplified name stands for several */
+    struct gt_sample_stats stats;    /* negative quantiles and deviations: not known, gt_named_stats may tell */
+    uint32_t first;                  /* position of the first op in view order, or the first row of groups */
+    uint32_t first_group, end_group; /* its run of the set's groups; both 0 in an input that is summed already */
 };
 
 struct gt_named_set {

@@ -8,15 +8,17 @@
 #include "measure/keyed.h"
 #include "measure/samples.h"
 
+/* A cache line: a trace may have as many as ops. */
 struct gt_op_group {
-    uint64_t hi, lo;  /* device, full name; process, category, kind */
-    gt_strid name;    /* full or simplified, as the options want */
-    uint32_t device;  /* track */
-    uint32_t process; /* track; GT_NO_TRACK: the trace does not tell */
+    __int128 sum_ns; /* of the lengths of its ops, clipped to the window */
+    int64_t min_ns, max_ns;
+    uint32_t count;
+    uint32_t first_length; /* its run of lengths_ns */
+    uint32_t first;        /* position of its first op in view order */
+    gt_strid name;         /* full or simplified, as the options want */
+    uint32_t device;       /* track */
+    uint32_t process;      /* track; GT_NO_TRACK: the trace does not tell */
     uint8_t kind, category;
-    uint32_t first;          /* position of its first op in view order */
-    size_t first_length;     /* its run of lengths_ns */
-    struct gt_tally lengths; /* clipped to the window */
 };
 
 struct gt_op_groups {
@@ -31,8 +33,8 @@ void gt_op_groups_release(struct gt_op_groups *groups);
 
 /* Of groups that follow each other, first to end - 1. */
 struct gt_tally gt_op_groups_tally(const struct gt_op_groups *groups, size_t first, size_t end);
+struct gt_slice gt_op_groups_lengths(const struct gt_op_groups *groups, size_t first, size_t end);
 /* What a tally knows; quantiles and deviation are negative. */
 struct gt_sample_stats gt_tally_stats(const struct gt_tally *lengths);
-struct gt_slice gt_op_groups_lengths(const struct gt_op_groups *groups, size_t first, size_t end);
 
 #endif

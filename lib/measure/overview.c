@@ -47,8 +47,8 @@ static enum gt_status count_ops(const struct gt_view *view, struct totals *total
     for (size_t i = 0; i < groups->count && ok; i++) {
         const struct gt_op_group *group = &groups->items[i];
         bool is_kernel = gt_kind_is_kernel(group->kind);
-        *(is_kernel ? &totals->kernels : &totals->memory_ops) += group->lengths.count;
-        totals->graphs += group->kind == GT_OP_GRAPH ? group->lengths.count : 0;
+        *(is_kernel ? &totals->kernels : &totals->memory_ops) += group->count;
+        totals->graphs += group->kind == GT_OP_GRAPH ? group->count : 0;
         totals->kernel_names += is_kernel && (i == 0 || group->name != groups->items[i - 1].name);
         if (group->process != GT_NO_TRACK)
             processes[group->process] = 1;

@@ -54,14 +54,14 @@ enum gt_status gt_processes_run(const struct gt_view *view, struct gt_section *s
     for (size_t i = 0; i < groups->count; i++) {
         const struct gt_op_group *group = &groups->items[i];
         struct process *process = &processes[group->process == GT_NO_TRACK ? count - 1 : group->process];
-        process->ops += group->lengths.count;
-        process->total_ns += group->lengths.sum;
-        total_ns += group->lengths.sum;
+        process->ops += group->count;
+        process->total_ns += group->sum_ns;
+        total_ns += group->sum_ns;
         if (!gt_kind_is_kernel(group->kind))
             continue;
-        process->kernels += group->lengths.count;
-        process->kernel_ns += group->lengths.sum;
-        kernel_ns += group->lengths.sum;
+        process->kernels += group->count;
+        process->kernel_ns += group->sum_ns;
+        kernel_ns += group->sum_ns;
     }
     qsort(processes, count, sizeof *processes, by_total);
     struct gt_table *table = gt_section_table(section, "processes", "Processes", columns, GT_ARRAY_COUNT(columns));

@@ -48,6 +48,14 @@ struct gt_sample_stats gt_slice_stats(struct gt_slice slice) {
     };
 }
 
+bool gt_sample_stats_complete(struct gt_sample_stats *stats) {
+    if (stats->min_ns != stats->max_ns)
+        return false;
+    stats->median_ns = stats->p90_ns = stats->p99_ns = (double)stats->min_ns;
+    stats->stddev_ns = 0;
+    return true;
+}
+
 static struct gt_slice slice_of(const struct gt_samples *samples, size_t set) {
     return (struct gt_slice){samples->values + samples->bounds[set], gt_samples_size(samples, set)};
 }

@@ -38,22 +38,20 @@ bool gt_spread_init(struct gt_spread *spread, const struct gt_view *view, size_t
         return true;
     spread->step_count = step_count;
     spread->last_run = gt_alloc_uninitialised(step_count, sizeof *spread->last_run);
-    spread->sum_ns = gt_alloc_uninitialised(set_count, sizeof *spread->sum_ns);
+    spread->sums = gt_alloc_array(set_count, sizeof *spread->sums);
     spread->touched = gt_alloc_uninitialised(set_count + 1, sizeof *spread->touched); /* one is always written ahead */
     spread->moments = gt_alloc_array(set_count, sizeof *spread->moments);
-    if (!spread->last_run || !spread->sum_ns || !spread->touched || !spread->moments)
+    if (!spread->last_run || !spread->sums || !spread->touched || !spread->moments)
         return false;
     for (size_t step = 0; step < step_count; step++)
         spread->last_run[step] = GT_NO_ROW;
-    for (size_t set = 0; set < set_count; set++)
-        spread->sum_ns[set] = -1;
     return true;
 }
 
 void gt_spread_release(struct gt_spread *spread) {
     gt_free(spread->runs);
     gt_free(spread->last_run);
-    gt_free(spread->sum_ns);
+    gt_free(spread->sums);
     gt_free(spread->touched);
     gt_free(spread->moments);
     *spread = (struct gt_spread){0};
@@ -85,8 +83,8 @@ bool gt_spread_begin_run(struct gt_spread *spread, uint32_t index, uint32_t step
 static void end_step(struct gt_spread *spread) {
     for (size_t i = 0; i < spread->touched_count; i++) {
         uint32_t set = spread->touched[i];
-        moments_add(&spread->moments[set], (double)spread->sum_ns[set]);
-        spread->sum_ns[set] = -1;
+        moments_add(&spread->moments[set], (double)spread->sums[set].ns);
+        spread->sums[set] = (struct gt_spread_sum){0};
     }
     spread->touched_count = 0;
 }

@@ -10,6 +10,12 @@ struct gt_spread_run {
     uint32_t before; /* the run of the same step before it; GT_NO_ROW */
 };
 
+/* Of one set in the step at hand. */
+struct gt_spread_sum {
+    int64_t ns;
+    bool has_item;
+};
+
 /* Items with lengths are placed in their steps first, all in their order:
        for (size_t i = 0; i < count && spread.step_count; i++)
            gt_spread_place(&spread, i, step);
@@ -28,8 +34,8 @@ struct gt_spread {
 
     size_t next_step;
     uint32_t next_run;
-    int64_t *sum_ns;   /* by set, of the step at hand; negative: no item */
-    uint32_t *touched; /* sets that have one */
+    struct gt_spread_sum *sums; /* by set */
+    uint32_t *touched;          /* sets that have an item */
     size_t touched_count;
     struct gt_spread_moments *moments; /* by set */
 };
@@ -52,12 +58,12 @@ static inline bool gt_spread_place(struct gt_spread *spread, size_t index, uint3
 /* false: that was all */
 bool gt_spread_next(struct gt_spread *spread, size_t *first, size_t *end);
 
-/* ns: not negative */
 static inline void gt_spread_take(struct gt_spread *spread, size_t set, int64_t ns) {
-    int64_t sum_ns = spread->sum_ns[set];
+    struct gt_spread_sum *sum = &spread->sums[set];
     spread->touched[spread->touched_count] = (uint32_t)set;
-    spread->touched_count += sum_ns < 0;
-    spread->sum_ns[set] = gt_ns_add(sum_ns < 0 ? 0 : sum_ns, ns);
+    spread->touched_count += !sum->has_item;
+    sum->has_item = true;
+    sum->ns = gt_ns_add(sum->ns, ns);
 }
 
 /* Once all are taken: stddev_ns[set] = sample standard deviation of the set's sums over the steps that have ops (a step

@@ -104,17 +104,26 @@ struct gt_table *gt_section_table(struct gt_section *section, const char *key, c
     return table;
 }
 
-static bool grow_rows(struct gt_table *table) {
+static bool set_row_capacity(struct gt_table *table, size_t capacity) {
     size_t row_bytes = table->column_count * sizeof *table->cells;
-    size_t larger = table->row_capacity ? table->row_capacity * 2 : 8;
-    if (larger > SIZE_MAX / 2 / row_bytes)
+    if (capacity > SIZE_MAX / 2 / row_bytes)
         return false;
-    struct gt_cell *cells = gt_realloc(table->cells, larger * row_bytes);
+    struct gt_cell *cells = gt_realloc(table->cells, capacity * row_bytes);
     if (!cells)
         return false;
     table->cells = cells;
-    table->row_capacity = larger;
+    table->row_capacity = capacity;
     return true;
+}
+
+static bool grow_rows(struct gt_table *table) {
+    return set_row_capacity(table, table->row_capacity ? table->row_capacity * 2 : 8);
+}
+
+void gt_table_reserve(struct gt_table *table, size_t row_count) {
+    struct gt_arena *arena = &table->report->arena;
+    if (row_count > table->row_capacity && !gt_arena_failed(arena) && !set_row_capacity(table, row_count))
+        arena->failed = true;
 }
 
 struct gt_cell *gt_table_row(struct gt_table *table) {

@@ -197,6 +197,9 @@ void gt_report_free(struct gt_report *report);
 struct gt_table *gt_section_table(struct gt_section *section, const char *key, const char *title,
                                   const struct gt_report_column *columns, size_t column_count);
 
+/* Room for so many rows in all: for long tables whose length is known, so that they need not be moved as they grow. */
+void gt_table_reserve(struct gt_table *table, size_t row_count);
+
 /* A new row: column_count null cells to fill at once (the next row may move them). */
 struct gt_cell *gt_table_row(struct gt_table *table);
 

@@ -32,7 +32,7 @@ static void make_random(struct world *world, uint64_t *seed, size_t set_count) {
         if (random_below(seed, 10) == 0)
             world->step[i] = GT_NO_ROW;
         world->set[i] = (uint32_t)random_below(seed, set_count);
-        world->ns[i] = random_between(seed, 0, 3); /* some sums are 0 */
+        world->ns[i] = random_between(seed, -1, 3); /* some sums are 0, and damaged input may make some negative */
     }
 }
 
@@ -94,7 +94,24 @@ static void agrees_with_table(void **unused) {
     }
 }
 
+static void any_length_is_safe(void **unused) {
+    static const int64_t lengths[] = {INT64_MIN, INT64_MAX, -1, 0, INT64_MIN, INT64_MIN};
+    struct world world;
+    uint64_t seed = 8;
+    double stddev_ns[MOST_SETS];
+    size_t steps;
+    (void)unused;
+    for (int round = 0; round < 300; round++) {
+        make_random(&world, &seed, MOST_SETS);
+        for (size_t i = 0; i < world.view.op_count; i++)
+            world.ns[i] = lengths[random_below(&seed, sizeof lengths / sizeof *lengths)];
+        measure(&world, MOST_SETS, stddev_ns, &steps);
+        for (size_t set = 0; set < MOST_SETS && steps; set++)
+            assert_false(isinf(stddev_ns[set]) || stddev_ns[set] < 0);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(agrees_with_table)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(agrees_with_table), cmocka_unit_test(any_length_is_safe)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

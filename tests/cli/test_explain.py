@@ -731,10 +731,18 @@ def test_gaps_and_their_sums_tell_the_same_of_the_cpu(gputime):
     assert sums[name] == by_name[name] == longest["gap_ns"]
 
 
+def test_a_trace_without_gpu_work_is_said_to_have_none(gputime, tmp_path):
+    trace = database(tmp_path / "t.sqlite", [], [], [])
+    text = gputime("explain", trace, "--out", tmp_path / "out").stdout.decode()
+    assert text.startswith("The trace has no GPU work.\n")
+    markdown = (tmp_path / "out" / "report.md").read_text()
+    assert "The trace has no memory operation." in markdown and "selection" not in markdown
+
+
 @pytest.mark.skipif(not JAX.exists(), reason="needs the captures beside the repository")
 def test_the_rate_says_of_what_time_it_is(gputime, tmp_path):
     text = gputime("explain", JAX, "--out", tmp_path / "out").stdout.decode()
-    assert "Launches: 1412 kernels, 6993/s in 201.9 ms without pauses; median kernel 28.54 us\n" in text
+    assert "Kernel launches: 1412, 6993/s in 201.9 ms without pauses; median kernel 28.54 us\n" in text
 
 
 @pytest.mark.skipif(not JAX.exists(), reason="needs the captures beside the repository")

@@ -739,6 +739,16 @@ def test_a_trace_without_gpu_work_is_said_to_have_none(gputime, tmp_path):
     assert "The trace has no memory operation." in markdown and "selection" not in markdown
 
 
+def test_one_is_singular(gputime, tmp_path):
+    trace = database(tmp_path / "t.sqlite", [(1000, 2000, 0, 100, 1, "k")], [(500, 600, 100, 1, 1, "cudaLaunchKernel")],
+                     [(400, 700, 100, 1, "alone")])
+    text = gputime("explain", trace, "--out", tmp_path / "out").stdout.decode()
+    assert "launches: 1)" in text
+    markdown = (tmp_path / "out" / "report.md").read_text()
+    assert ", 1 GPU op\n" in markdown
+    assert not re.findall(r"(?<![\d.,#])1 (?:[A-Z]+ )?[a-z]{2,}s\b", text + markdown)
+
+
 @pytest.mark.skipif(not JAX.exists(), reason="needs the captures beside the repository")
 def test_the_rate_says_of_what_time_it_is(gputime, tmp_path):
     text = gputime("explain", JAX, "--out", tmp_path / "out").stdout.decode()

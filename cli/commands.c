@@ -224,10 +224,10 @@ static const struct cli_list graph_bars = {.table = "graph", .sort_offset = AT(s
 
 /* ---- explain ---- */
 
-static const char *const explain_analyses[] = {"findings",     "overview",   "accounting", "gaps",
-                                               "kernels",      "categories", "memory",     "launch_rates",
-                                               "tiny_kernels", "sync_calls", "ranges",     NULL};
-static const char *const explain_phase_analyses[] = {"phases", "process_phases", NULL};
+static const char *const explain_analyses[] = {
+    "findings",     "overview",     "accounting", "gaps",   "kernels", "categories", "memory",
+    "launch_rates", "tiny_kernels", "sync_calls", "ranges", "phases",  NULL};
+static const char *const explain_process_phase_analyses[] = {"process_phases", NULL};
 static const char *const explain_detail_analyses[] = {"range_kernels",   "longest_ranges", "processes",
                                                       "process_kernels", "device_kernels", "steps",
                                                       "schema",          "timeline",       NULL};
@@ -421,7 +421,7 @@ const struct cli_command cli_command_table[] = {
                 .analyses = explain_analyses,
                 .shapes = explain_shapes,
                 .lists = {&limited_kernels}},
-               {.option = AT(lib.no_range_kernels), .value = 0, .analyses = explain_phase_analyses},
+               {.option = AT(lib.no_range_kernels), .value = 0, .analyses = explain_process_phase_analyses},
                {.analyses = explain_detail_analyses},
                {.option = AT(print_schema), .value = 0, .analyses = schema_analyses, .shapes = hidden_schema},
                {.option = AT(print_schema),

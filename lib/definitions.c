@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "gputime.h"
+#include "internal.h"
 
 extern const char gt_definitions[];
 extern const uint64_t gt_definitions_bytes;
@@ -105,7 +106,7 @@ static struct gt_str defines(const struct walk *walk, const char *key, enum way 
     return (struct gt_str){"", 0};
 }
 
-size_t gputime_definitions(const char *key, struct gputime_definition *out, size_t capacity) {
+API size_t gputime_definitions(const char *key, struct gputime_definition *out, size_t capacity) {
     size_t count = 0;
     struct gt_str none = {"", 0}, all = {gt_definitions, gt_definitions_bytes};
     for (enum way way = 0; way < WAY_COUNT && count == 0 && *key; way++) {

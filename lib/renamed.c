@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "gputime.h"
+#include "internal.h"
 #include "report/folders.h"
 
 struct search {
@@ -53,7 +54,7 @@ static void search_keys(struct search *search, const struct gt_key *keys) {
     }
 }
 
-size_t gputime_sources(const char *key, struct gputime_source *out, size_t capacity) {
+API size_t gputime_sources(const char *key, struct gputime_source *out, size_t capacity) {
     struct search search = {.key = key, .found = out, .capacity = capacity};
     for (const struct gt_folder_file *file = gt_explain_files; file->path; file++) {
         if (file->csv)

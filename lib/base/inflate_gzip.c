@@ -62,7 +62,7 @@ struct isal {
 };
 
 static void *gzip_new(void) {
-    struct isal *isal = gt_alloc(sizeof(*isal));
+    struct isal *isal = gt_alloc_array(1, sizeof(*isal));
     if (isal)
         isal_inflate_init(&isal->stream);
     return isal;
@@ -98,6 +98,16 @@ static enum gt_codec_status drain(struct isal *isal, struct gt_inflate_io *io, c
     return size < waiting ? GT_CODEC_MORE : GT_CODEC_DAMAGED;
 }
 
+/* A copy from before the beginning is counted, but not made: the last bytes are whatever was in memory there. How many
+   is not told, so as many as a copy can have are given up. */
+static size_t give_up_copy(struct inflate_state *stream, size_t produced) {
+    enum { LONGEST_COPY = 258 };
+    size_t waiting = (size_t)(stream->tmp_out_valid - stream->tmp_out_processed);
+    size_t inside = waiting < LONGEST_COPY ? waiting : LONGEST_COPY, outside = LONGEST_COPY - inside;
+    stream->tmp_out_valid -= (int)inside;
+    return outside < produced ? produced - outside : 0;
+}
+
 static enum gt_codec_status gzip_step(void *state, struct gt_inflate_io *io, const char **damage) {
     struct isal *isal = state;
     struct inflate_state *stream = &isal->stream;
@@ -109,8 +119,11 @@ static enum gt_codec_status gzip_step(void *state, struct gt_inflate_io *io, con
     stream->next_out = io->out;
     stream->avail_out = out_size;
     int result = isal_inflate(stream);
+    size_t produced = out_size - stream->avail_out;
+    if (result == ISAL_INVALID_LOOKBACK)
+        produced = give_up_copy(stream, produced);
     /* On damaged data ISA-L 2.30 can count one byte more than it was given. */
-    advance(io, stream->avail_in <= in_size ? in_size - stream->avail_in : in_size, out_size - stream->avail_out);
+    advance(io, stream->avail_in <= in_size ? in_size - stream->avail_in : in_size, produced);
     if (result < 0) {
         isal->damage = isal_damage(result);
         return drain(isal, io, damage);

@@ -243,6 +243,7 @@ static enum gt_status fail_no_trace(const struct gt_source *source, struct gt_er
 }
 
 static enum gt_status finish(struct decoding *decoding, struct gt_store **out, struct gt_error *err) {
+    gt_torch_window_drain(&decoding->reader.window);
     if (!is_trace(decoding))
         return fail_no_trace(decoding->source, err);
     gt_torch_reader_finish(&decoding->reader);

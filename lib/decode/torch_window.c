@@ -89,3 +89,10 @@ enum gt_status gt_torch_window_fill(struct gt_torch_window *window, struct gt_er
     tell_progress(window);
     return GT_OK;
 }
+
+void gt_torch_window_drain(struct gt_torch_window *window) {
+    size_t got = gt_source_packing(window->source) != GT_PACKING_NONE;
+    while (got > 0)
+        if (read_input(window, window->buffer, window->capacity, &got, NULL) != GT_OK)
+            return;
+}

@@ -37,4 +37,7 @@ void gt_torch_window_seek(struct gt_torch_window *window, uint64_t offset);
 /* Appends to the bytes at hand, of which those before bytes.p are given up. At the end of the input bytes.is_all. */
 enum gt_status gt_torch_window_fill(struct gt_torch_window *window, struct gt_error *err);
 
+/* Reads what is left of a packed stream, unseen: whether it is damaged is known at its end alone. */
+void gt_torch_window_drain(struct gt_torch_window *window);
+
 #endif

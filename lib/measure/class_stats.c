@@ -151,7 +151,7 @@ static bool add_tables(struct class_stats *stats) {
     size_t named_count = stats->view->labels->named_category_count;
     struct gt_table *classes =
         gt_section_table(section, "class_stats", "Kernel classes", class_columns, GT_ARRAY_COUNT(class_columns));
-    classes->empty = "No kernel in the selection.";
+    classes->empty = GT_NONE_IN(stats->view, "kernel");
     struct gt_table *operations = gt_section_table(section, "nccl_stats", "Communication by operation",
                                                    operation_columns, GT_ARRAY_COUNT(operation_columns));
     struct gt_table *copies = gt_section_table(section, "memory_stats", "Memory operations by kind", operation_columns,

@@ -65,7 +65,7 @@ static const char *describe(struct gt_evidence *evidence, uint32_t position) {
 }
 
 static void tell_longest(struct gt_evidence *evidence, struct gt_finding *finding, const struct copy_sum *sum) {
-    gt_finding_tell(evidence, finding, "The longest took %s: %s.",
+    gt_finding_tell(evidence, finding, "The longest took the GPU %s: %s.",
                     gt_told_ns(evidence, (double)gt_op_ns(evidence->view, sum->example)),
                     describe(evidence, sum->example));
 }
@@ -136,8 +136,9 @@ double gt_find_sync_copies(struct gt_evidence *evidence, struct gt_finding *find
     if (sum.count == 0)
         return GT_NOTHING_FOUND;
     gt_finding_title(evidence, finding, "%s by calls that block the CPU", gt_told_counted(evidence, sum.count, "copy"));
-    gt_finding_tell(evidence, finding, "The calls took %s to move %s.", gt_told_ns(evidence, (double)sum.call_ns),
-                    gt_told_bytes(evidence, sum.bytes));
+    gt_finding_tell(evidence, finding, "The calls kept the CPU for %s to move %s, which took the GPU %s.",
+                    gt_told_ns(evidence, (double)sum.call_ns), gt_told_bytes(evidence, sum.bytes),
+                    gt_told_ns(evidence, (double)sum.total_ns));
     tell_longest(evidence, finding, &sum);
     return (double)sum.call_ns;
 }
@@ -153,8 +154,9 @@ double gt_find_sync_memsets(struct gt_evidence *evidence, struct gt_finding *fin
         return GT_NOTHING_FOUND;
     gt_finding_title(evidence, finding, "%s of pinned or managed memory by calls that block the CPU",
                      gt_told_counted(evidence, sum.count, "memset"));
-    gt_finding_tell(evidence, finding, "The calls took %s for %s.", gt_told_ns(evidence, (double)sum.call_ns),
-                    gt_told_bytes(evidence, sum.bytes));
+    gt_finding_tell(evidence, finding, "The calls kept the CPU for %s to fill %s, which took the GPU %s.",
+                    gt_told_ns(evidence, (double)sum.call_ns), gt_told_bytes(evidence, sum.bytes),
+                    gt_told_ns(evidence, (double)sum.total_ns));
     tell_longest(evidence, finding, &sum);
     return (double)sum.call_ns;
 }

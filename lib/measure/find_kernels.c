@@ -1,6 +1,7 @@
 /* Rules on kernels and their launches: one that takes most of the time, too many launches, too short kernels. */
 #include "base/mem.h"
 #include "measure/findings.h"
+#include "measure/tiny.h"
 
 /* The longest by name that is no graph traced as a whole; NULL: there is none. */
 static const struct gt_named *longest_kernel(struct gt_evidence *evidence) {
@@ -59,29 +60,50 @@ double gt_find_launch_storm(struct gt_evidence *evidence, struct gt_finding *fin
     return rate->is_storm ? STORM : rate->per_second >= 100000 ? MANY_LAUNCHES : NO_STORM;
 }
 
-enum { TINY_NS = 5000 };
-
 static bool is_tiny(const struct gt_view *view, uint32_t position) {
-    return position != GT_NO_ROW && gt_op_kind(view, position) == GT_OP_KERNEL && gt_op_ns(view, position) <= TINY_NS;
+    return position != GT_NO_ROW && gt_op_kind(view, position) == GT_OP_KERNEL &&
+           gt_op_ns(view, position) <= GT_TINY_NS;
 }
 
-/* The names with the most tiny kernels on average, the most launched first. */
+/* The tiny kernels of one name. */
+struct tiny_name {
+    gt_strid full_name;
+    struct gt_tally lengths;
+};
+
+enum { TOLD_NAMES = 3 };
+
+/* Puts it among those with the most, the most first. */
+static void keep_most(struct tiny_name most[TOLD_NAMES], struct tiny_name name) {
+    for (size_t m = 0; m < TOLD_NAMES; m++)
+        if (name.lengths.count > most[m].lengths.count) {
+            struct tiny_name next = most[m];
+            most[m] = name;
+            name = next;
+        }
+}
+
 static void tell_tiny_names(struct gt_evidence *evidence, struct gt_finding *finding) {
-    const struct gt_named_set *kernels = gt_evidence_kernels(evidence);
-    const struct gt_named *most[3] = {NULL};
-    for (size_t i = 0; i < kernels->count; i++) {
-        const struct gt_named *kernel = &kernels->items[i];
-        bool is_candidate = kernel->mean_ns <= TINY_NS && !gt_name_is_lost(evidence, kernel->full_name);
-        for (size_t m = 0; m < GT_ARRAY_COUNT(most) && kernel && is_candidate; m++)
-            if (!most[m] || kernel->count > most[m]->count) {
-                const struct gt_named *next = most[m];
-                most[m] = kernel;
-                kernel = next;
-            }
+    const struct gt_op_groups *groups = gt_evidence_op_groups(evidence);
+    struct tiny_name most[TOLD_NAMES] = {0}, name = {0};
+    for (size_t i = 0; i < groups->kernel_count; i++) {
+        const struct gt_op_group *group = &groups->items[i];
+        if (i == 0 || group->name != groups->items[i - 1].name) {
+            keep_most(most, name);
+            name = (struct tiny_name){.full_name = evidence->view->name[group->first]};
+        }
+        if (group->kind != GT_OP_KERNEL || gt_name_is_lost(evidence, name.full_name))
+            continue;
+        struct gt_tally tiny = gt_tiny_tally(gt_op_groups_lengths(groups, i, i + 1));
+        name.lengths.count += tiny.count;
+        name.lengths.sum += tiny.sum;
     }
-    for (size_t m = 0; m < GT_ARRAY_COUNT(most) && most[m]; m++)
-        gt_finding_tell(evidence, finding, "%s: %s, %s on average.", gt_told_kernel(evidence, most[m]->full_name),
-                        gt_told_counted(evidence, most[m]->count, "launch"), gt_told_ns(evidence, most[m]->mean_ns));
+    keep_most(most, name);
+    for (size_t m = 0; m < TOLD_NAMES && most[m].lengths.count; m++)
+        gt_finding_tell(evidence, finding, "%s: %s of 5 us or less, %s on average.",
+                        gt_told_kernel(evidence, most[m].full_name),
+                        gt_told_counted(evidence, most[m].lengths.count, "launch"),
+                        gt_told_ns(evidence, gt_tally_mean(&most[m].lengths)));
 }
 
 /* What is lost is the time in which the GPU waited for the launch of a tiny kernel. */

@@ -63,6 +63,14 @@ const struct gt_account *gt_evidence_accounts(struct gt_evidence *evidence) {
     return accounts;
 }
 
+const struct gt_op_groups *gt_evidence_op_groups(struct gt_evidence *evidence) {
+    static const struct gt_op_groups none;
+    const struct gt_op_groups *groups = gt_shared_op_groups(evidence->view, evidence->err);
+    if (!groups)
+        keep_failure(evidence, evidence->err->code);
+    return groups ? groups : &none;
+}
+
 const uint8_t *gt_evidence_blocking_calls(struct gt_evidence *evidence) {
     const uint8_t *blocks = gt_shared_blocking_marks(evidence->view, evidence->err);
     if (!blocks)

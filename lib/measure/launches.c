@@ -129,11 +129,11 @@ static int by_total(const void *a, const void *b) {
     return gt_str_cmp(x->name, y->name);
 }
 
-static void add_apis(struct gt_section *section, struct apis *apis) {
+static void add_apis(const struct gt_view *view, struct gt_section *section, struct apis *apis) {
     struct gt_table *table =
         gt_section_table(section, "launches", "Launch calls", api_columns, GT_ARRAY_COUNT(api_columns));
     table->screen_limit = 20;
-    table->empty = "No launch call in the selection.";
+    table->empty = GT_NONE_IN(view, "launch call");
     qsort(apis->rows, apis->names.count, sizeof *apis->rows, by_total);
     for (size_t i = 0; i < apis->names.count; i++) {
         const struct launch *row = &apis->rows[i];
@@ -155,7 +155,7 @@ static enum gt_status launches_by_api(const struct gt_view *view, struct gt_sect
         return err->code;
     bool ok = sum_calls(view, &apis) && queue_by_api(view, &apis);
     if (ok)
-        add_apis(section, &apis);
+        add_apis(view, section, &apis);
     apis_release(&apis);
     return ok ? GT_OK : gt_fail_memory(err);
 }

@@ -98,6 +98,9 @@ struct gt_cell gt_cell_op_name(const struct gt_view *view, uint32_t position); /
 
 /* ---- blocks ---- */
 
+/* What an empty table says. */
+#define GT_NONE_IN(view, noun) ((view)->is_whole ? "The trace has no " noun "." : "No " noun " in the selection.")
+
 /* A table by process says nothing new on the screen where there is only one. Its first column is the pid. */
 void gt_table_for_processes(struct gt_section *section, const struct gt_table *table);
 void gt_table_for(struct gt_section *section, const struct gt_table *table, uint32_t audience);

@@ -71,7 +71,7 @@ enum gt_status gt_memory_run(const struct gt_view *view, struct gt_section *sect
         struct gt_table *table =
             gt_section_table(section, "memory", "Memory operations", columns, GT_ARRAY_COUNT(columns));
         table->screen_limit = 20;
-        table->empty = "No memory operation in the selection.";
+        table->empty = GT_NONE_IN(view, "memory operation");
         add_sizes(view, moved);
         for (size_t i = 0; i < set.count; i++)
             add_row(table, &set, &set.items[i], &moved[gt_name_id(view, set.items[i].full_name)]);

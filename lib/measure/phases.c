@@ -32,9 +32,26 @@ static void note_outside(const struct gt_view *view, struct gt_section *section,
 static void add_notes(const struct gt_view *view, struct gt_section *section, const struct gt_phase_set *set) {
     if (set->count == 0 || (set->map.is_guessed && set->mapped_count == 0))
         return;
-    note_outside(view, section, set);
+    if (!view->options->no_range_kernels)
+        note_outside(view, section, set);
     if (set->mapped_count == 0)
         gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE, GT_STR("No range matches the map of phases."));
+}
+
+static void add_row(const struct gt_view *view, struct gt_table *table, const struct gt_phase_set *set,
+                    const struct gt_phase *phase, struct gt_str name) {
+    struct gt_cell *cell = gt_table_row(table), *gpu = cell + 2;
+    *cell++ = gt_cell_text(name);
+    *cell++ = gt_cell_count(phase->instances);
+    *cell++ = gt_cell_count(phase->ops);
+    *cell++ = gt_cell_int(phase->exclusive_ns);
+    *cell++ = gt_cell_int(phase->busy.busy_ns);
+    *cell++ = gt_cell_share((double)phase->exclusive_ns, (double)set->covered_ns);
+    for (; gpu < cell && view->options->no_range_kernels; gpu++)
+        *gpu = gt_cell_null();
+    *cell++ = gt_cell_int(phase->cpu_ns);
+    *cell++ = gt_cell_share((double)phase->cpu_ns, (double)set->cpu_ns);
+    *cell++ = gt_cell_text(set->map.is_guessed ? GT_STR("guessed") : GT_STR("map"));
 }
 
 enum gt_status gt_phases_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
@@ -43,24 +60,16 @@ enum gt_status gt_phases_run(const struct gt_view *view, struct gt_section *sect
         return err->code;
     const char *title = set->map.is_guessed ? "Phases (guessed from the names of ranges)" : "Phases";
     struct gt_table *table = gt_section_table(section, "phases", title, columns, GT_ARRAY_COUNT(columns));
+    if (view->options->no_range_kernels)
+        table->screen_columns = "phase,instances,cpu_ns";
     if (set->map.is_guessed && set->mapped_count == 0)
         gt_table_for(section, table, GT_FOR_DATA);
-    for (size_t i = 0; i < set->count; i++) {
-        const struct gt_phase *phase = &set->phases[i];
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_text(gt_arena_copy(&section->report->arena, phase->name));
-        *cell++ = gt_cell_count(phase->instances);
-        *cell++ = gt_cell_count(phase->ops);
-        *cell++ = gt_cell_int(phase->exclusive_ns);
-        *cell++ = gt_cell_int(phase->busy.busy_ns);
-        *cell++ = gt_cell_share((double)phase->exclusive_ns, (double)set->covered_ns);
-        *cell++ = gt_cell_int(phase->cpu_ns);
-        *cell++ = gt_cell_share((double)phase->cpu_ns, (double)set->cpu_ns);
-        *cell++ = gt_cell_text(set->map.is_guessed ? GT_STR("guessed") : GT_STR("map"));
-    }
+    for (size_t i = 0; i < set->count; i++)
+        add_row(view, table, set, &set->phases[i], gt_arena_copy(&section->report->arena, set->phases[i].name));
     add_notes(view, section, set);
     struct gt_fact_group facts = {.section = section, .audience = GT_FOR_DATA};
-    gt_fact_group_add(&facts, "phase_ns", "Op time inside ranges", GT_UNIT_NS, gt_cell_int(set->covered_ns));
+    if (!view->options->no_range_kernels)
+        gt_fact_group_add(&facts, "phase_ns", "Op time inside ranges", GT_UNIT_NS, gt_cell_int(set->covered_ns));
     gt_fact_group_add(&facts, "phase_cpu_ns", "CPU time in ranges", GT_UNIT_NS, gt_cell_int(set->cpu_ns));
     return GT_OK;
 }

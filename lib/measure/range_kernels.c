@@ -151,6 +151,8 @@ static void add_table(struct gt_section *section, struct attribution *sums) {
         *cell++ = gt_cell_real(gt_tally_mean(&group->lengths));
         *cell++ = gt_cell_share((double)group->lengths.sum, (double)sums->total_ns);
     }
+    if (view->options->no_range_kernels)
+        return;
     struct gt_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
     gt_fact_group_add(&facts, "range_kernel_coverage", "Kernel time inside ranges", GT_UNIT_SHARE,
                       gt_cell_share((double)sums->covered_ns, (double)sums->total_ns));

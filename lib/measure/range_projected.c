@@ -181,7 +181,8 @@ static void add_name(struct gt_table *table, const struct name *name) {
         name->range_ns >= 0 && name->instances ? gt_cell_real((double)name->range_ns / instances) : gt_cell_null();
 }
 
-static void add_names(struct gt_section *section, const struct name_set *set, bool is_of_part) {
+static void add_names(const struct gt_view *view, struct gt_section *section, const struct name_set *set) {
+    bool is_of_part = gt_range_projected_is_part(view);
     int64_t instances = 0;
     bool has_domain = false;
     for (size_t i = 0; i < set->count; i++) {
@@ -193,7 +194,7 @@ static void add_names(struct gt_section *section, const struct name_set *set, bo
         gt_fact_group_add(&facts, "range_names", "Range names", GT_UNIT_COUNT, gt_cell_count(set->count));
         gt_fact_group_add(&facts, "range_count", "Ranges", GT_UNIT_COUNT, gt_cell_int(instances));
     }
-    struct gt_table *table = gt_ranges_table_new(section);
+    struct gt_table *table = gt_ranges_table_new(view, section);
     table->screen_columns = has_domain ? "name,domain,instances,launches,projected_ns,range_ns"
                                        : "name,instances,launches,projected_ns,range_ns";
     if (is_of_part)
@@ -210,7 +211,7 @@ enum gt_status gt_range_projected_names(const struct gt_view *view, struct gt_se
     if (ok && set.count)
         qsort(set.names, set.count, sizeof *set.names, by_projected);
     if (ok)
-        add_names(section, &set, is_of_part);
+        add_names(view, section, &set);
     name_set_release(&set);
     return ok ? GT_OK : gt_fail_memory(err);
 }

@@ -54,7 +54,7 @@ uint32_t gt_range_process(const struct gt_store *store, uint32_t range);
 
 /* ---- the tables, without rows, and cells of theirs ---- */
 
-struct gt_table *gt_ranges_table_new(struct gt_section *section);
+struct gt_table *gt_ranges_table_new(const struct gt_view *view, struct gt_section *section);
 struct gt_table *gt_range_instances_table_new(struct gt_section *section);
 struct gt_str gt_range_style(uint8_t kind);                                /* as Nsight calls it */
 struct gt_cell gt_cell_tid(const struct gt_store *store, uint32_t thread); /* null where the trace does not tell */

@@ -83,16 +83,16 @@ static void add_row(struct gt_table *table, const struct gt_range_set *set, cons
     *cell++ = name->is_step ? gt_cell_text(GT_STR("steps")) : gt_cell_null();
 }
 
-struct gt_table *gt_ranges_table_new(struct gt_section *section) {
+struct gt_table *gt_ranges_table_new(const struct gt_view *view, struct gt_section *section) {
     struct gt_table *table = gt_section_table(section, "ranges", "Ranges", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
-    table->empty = "No range in the selection.";
+    table->empty = GT_NONE_IN(view, "range");
     return table;
 }
 
-static void add_table(struct gt_section *section, const struct gt_range_set *set,
+static void add_table(const struct gt_view *view, struct gt_section *section, const struct gt_range_set *set,
                       const struct gt_range_name *const *sorted, size_t count, struct gt_samples *projections) {
-    struct gt_table *table = gt_ranges_table_new(section);
+    struct gt_table *table = gt_ranges_table_new(view, section);
     for (size_t i = 0; i < count; i++) {
         add_row(table, set, sorted[i], projections);
         if (sorted[i]->domain.len)
@@ -127,7 +127,7 @@ enum gt_status gt_ranges_run(const struct gt_view *view, struct gt_section *sect
                 sorted[count++] = &set->names[i];
         qsort(sorted, count, sizeof(struct gt_range_name *), by_busy);
         add_facts(section, set, count);
-        add_table(section, set, sorted, count, &projections);
+        add_table(view, section, set, sorted, count, &projections);
     } else {
         status = gt_fail_memory(err);
     }

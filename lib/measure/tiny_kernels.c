@@ -5,8 +5,7 @@
 #include "base/mem.h"
 #include "measure/measure.h"
 #include "measure/shared.h"
-
-enum { TINY_NS = 5000 };
+#include "measure/tiny.h"
 
 static const struct gt_report_column columns[] = {
     {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
@@ -24,11 +23,11 @@ static const struct gt_report_column process_columns[] = {
     {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
 };
 
-/* Their number and sum. Which are tiny is anybody's guess, so no branch depends on it. */
-static struct gt_tally tally_tiny(struct gt_slice lengths) {
+/* Which are tiny is anybody's guess, so no branch depends on it. */
+struct gt_tally gt_tiny_tally(struct gt_slice lengths) {
     struct gt_tally tiny = {0};
     for (size_t i = 0; i < lengths.count; i++) {
-        bool is_tiny = lengths.samples[i] <= TINY_NS;
+        bool is_tiny = lengths.samples[i] <= GT_TINY_NS;
         tiny.count += is_tiny;
         tiny.sum += lengths.samples[i] & -(int64_t)is_tiny;
     }
@@ -102,7 +101,7 @@ enum gt_status gt_tiny_kernels_run(const struct gt_view *view, struct gt_section
     struct gt_keyed by_process = {0}, by_name = {0};
     struct row *rows = NULL, *process_rows = NULL;
     for (size_t i = 0; i < groups->kernel_count; i++) {
-        struct gt_tally tiny = tally_tiny(gt_op_groups_lengths(groups, i, i + 1));
+        struct gt_tally tiny = gt_tiny_tally(gt_op_groups_lengths(groups, i, i + 1));
         if (tiny.count == 0)
             continue;
         gt_keyed_merge(&by_process, groups->items[i].process, groups->items[i].name, &tiny);

@@ -177,7 +177,7 @@ const struct gt_key gt_explain_keys[] = {
                 VALUE("pct_of_total_kernel_time", "share*100"),
             END,
         END,
-        ROW("nvtx_kernel_phases", .table = "phases", .limit = 1),
+        ROW("nvtx_kernel_phases", .table = "phases", .known = "exclusive_ns", .limit = 1),
             HAS("present", .table = "phases"),
             VALUE("source", "source"),
             VALUE("attributed_kernel_time_ms", "phase_ns/1000000"),

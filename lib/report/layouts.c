@@ -80,15 +80,17 @@ const struct gt_layout gt_layouts[] = {
     {.key = "gputrc2graph", .csv = &gputrc2graph_csv},
 
     {.key = "explain-brief",
-     .parts = {{.head = "", .table = "findings", .limit = 3, .row = "{#}. [{severity}] {title}\n"},
+     .parts = {{.issue = "no_gpu_work", .head = "The trace has no GPU work.\n"},
+               {.issue = "nothing_selected", .head = "No GPU work is in the selection.\n"},
+               {.head = "", .table = "findings", .limit = 3, .row = "{#}. [{severity}] {title}\n"},
                {.head = "",
                 .table = "kernels",
                 .limit = 1,
-                .row = "Top kernel: {name:~28} ({share*100:.1}% of kernel time, {count} launches)\n"},
+                .row = "Top kernel: {name:~28} ({share*100:.1}% of kernel time, launches: {count})\n"},
                {.head = "",
                 .table = "launch_rate",
                 .limit = 1,
-                .row = "Launches: {count} kernels, {per_second:.0}/s in {window_ns/1000000:.1} ms without pauses; "
+                .row = "Kernel launches: {count}, {per_second:.0}/s in {window_ns/1000000:.1} ms without pauses; "
                        "median kernel {median_ns/1000:.2} us\n"},
                {.head = "",
                 .table = "accounting",

@@ -53,6 +53,7 @@ struct gt_layout {
     bool is_screen;   /* stands for text: it names its inputs itself and has as many rows as text would */
     struct gt_layout_part {
         const char *fact;  /* only in sections in which this has a value; NULL: in all */
+        const char *issue; /* only in sections that have this one; NULL: in all */
         const char *head;  /* once */
         const char *table; /* then the row text for each row of this table; NULL: the head alone */
         const char *where; /* only rows in which this column is not 0; NULL: all */

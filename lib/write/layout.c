@@ -173,10 +173,19 @@ static size_t most_rows(const struct run *run, const struct gt_layout_part *part
     return run->layout->is_screen && run->table ? run->table->screen_limit : part->limit;
 }
 
+static bool has_issue(const struct gt_section *section, const char *id) {
+    for (size_t i = 0; i < section->issue_count; i++)
+        if (strcmp(section->issues[i].id, id) == 0)
+            return true;
+    return false;
+}
+
 static enum gt_status write_part(struct run *run, const struct gt_layout_part *part, struct gt_error *err) {
     struct gt_pick pick = {.table = part->table ? part->table : "", .with = part->where, .sort = part->sort};
     struct gt_picked picked;
     if (part->fact && gt_section_fact(run->section, gt_str_of(part->fact)).type == GPUTIME_CELL_NULL)
+        return GT_OK;
+    if (part->issue && !has_issue(run->section, part->issue))
         return GT_OK;
     enum gt_status status = gt_picked_init(&picked, &pick, &(struct gt_scope){.section = run->section}, err);
     run->table = picked.table;

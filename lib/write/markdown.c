@@ -218,7 +218,7 @@ static void write_head(struct gt_out *out, const struct gt_report_input *input) 
         separator = ", ";
     }
     if (input->ops) /* a comparison has none of its own */
-        gt_out_printf(out, "%s%" PRIu64 " GPU ops", separator, input->ops);
+        gt_out_printf(out, "%s%" PRIu64 " GPU %s", separator, input->ops, input->ops == 1 ? "op" : "ops");
     gt_out_char(out, '\n');
 }
 

@@ -598,6 +598,18 @@ def test_options_of_the_old_tool(gputime, tmp_path):
     assert [row["count"] for row in bare.csv("nvtx_ranges")] == ["2", "2", "12", "6", "4", "2"]
 
 
+def test_without_kernels_of_ranges_phases_stay_and_nothing_is_said_to_be_zero(gputime, tmp_path):
+    trace = unpack("full", tmp_path)
+    (tmp_path / "map.json").write_text('{"all": ["re:."]}')
+    bare = explain(gputime, trace, tmp_path / "bare", "--phase-map", tmp_path / "map.json", "--no-nvtx-kernel-map")
+    assert "### Phases" in bare.markdown and "Kernel time inside ranges" not in bare.markdown
+    assert "range_kernel_coverage" not in bare.json["facts"]
+    full = explain(gputime, trace, tmp_path / "full", "--phase-map", tmp_path / "map.json")
+    assert bare.metrics["nvtx_phases"] == full.metrics["nvtx_phases"] and bare.metrics["nvtx_phases"]["present"]
+    assert bare.metrics["nvtx_kernel_phases"] is None
+    assert {row["exclusive_ns"] for row in bare.table("phases")} == {None}
+
+
 def test_low_coverage_is_warned_of_below_the_threshold(gputime, tmp_path):
     trace = unpack("full", tmp_path)
     assert explain(gputime, trace, tmp_path / "a").metrics["nvtx_coverage_warn_threshold"] == 0.7
@@ -719,10 +731,28 @@ def test_gaps_and_their_sums_tell_the_same_of_the_cpu(gputime):
     assert sums[name] == by_name[name] == longest["gap_ns"]
 
 
+def test_a_trace_without_gpu_work_is_said_to_have_none(gputime, tmp_path):
+    trace = database(tmp_path / "t.sqlite", [], [], [])
+    text = gputime("explain", trace, "--out", tmp_path / "out").stdout.decode()
+    assert text.startswith("The trace has no GPU work.\n")
+    markdown = (tmp_path / "out" / "report.md").read_text()
+    assert "The trace has no memory operation." in markdown and "selection" not in markdown
+
+
+def test_one_is_singular(gputime, tmp_path):
+    trace = database(tmp_path / "t.sqlite", [(1000, 2000, 0, 100, 1, "k")], [(500, 600, 100, 1, 1, "cudaLaunchKernel")],
+                     [(400, 700, 100, 1, "alone")])
+    text = gputime("explain", trace, "--out", tmp_path / "out").stdout.decode()
+    assert "launches: 1)" in text
+    markdown = (tmp_path / "out" / "report.md").read_text()
+    assert ", 1 GPU op\n" in markdown
+    assert not re.findall(r"(?<![\d.,#])1 (?:[A-Z]+ )?[a-z]{2,}s\b", text + markdown)
+
+
 @pytest.mark.skipif(not JAX.exists(), reason="needs the captures beside the repository")
 def test_the_rate_says_of_what_time_it_is(gputime, tmp_path):
     text = gputime("explain", JAX, "--out", tmp_path / "out").stdout.decode()
-    assert "Launches: 1412 kernels, 6993/s in 201.9 ms without pauses; median kernel 28.54 us\n" in text
+    assert "Kernel launches: 1412, 6993/s in 201.9 ms without pauses; median kernel 28.54 us\n" in text
 
 
 @pytest.mark.skipif(not JAX.exists(), reason="needs the captures beside the repository")

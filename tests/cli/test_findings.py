@@ -459,6 +459,27 @@ def test_a_table_whose_pages_are_missing_does_not_lack_columns(gputime, tmp_path
     assert not IDLE_RULES & {one["id"] for one in document["findings"]}
 
 
+def test_tiny_kernels_are_told_without_the_longer_ones_of_their_names(gputime, tmp_path):
+    trace = Trace()
+    tiny(trace)
+    trace.op(4000, 5, name="kernel_0")
+    trace.op(4020, 30, name="kernel_0")
+    path = trace.write(tmp_path)
+    evidence = findings_of(gputime, path)["tiny_kernels"]["evidence"]
+    assert evidence[1] == "'kernel_0': 16 launches of 5 us or less, 4.063 us on average."
+    assert evidence[2] == "'kernel_1': 15 launches of 5 us or less, 4 us on average."
+    row = gputime.json("summary", path, "--table", "tiny_kernels")["tables"]["tiny_kernels"]["rows"][0]
+    assert (row["name"], row["count"], row["avg_ns"]) == ("kernel_0", 16, 4062.5)
+
+
+def test_copies_that_block_tell_cpu_and_gpu_time_apart(gputime, tmp_path):
+    assert findings_of(gputime, made(sync_copy)(tmp_path))["sync_copies"]["evidence"] == [
+        "The calls kept the CPU for 1.2 ms to move 64 kB, which took the GPU 30 us.",
+        "The longest took the GPU 30 us: 'Memcpy HtoD (Pinned -> Device)' by cudaMemcpy."]
+    assert findings_of(gputime, made(sync_memset)(tmp_path))["sync_memsets"]["evidence"][0] == (
+        "The calls kept the CPU for 10 us to fill 100 B, which took the GPU 30 us.")
+
+
 def test_a_selection_finds_in_what_it_selects(gputime, tmp_path):
     path = made(steps, [900, 100, 100, 100])(tmp_path)
     assert "warm_up" in findings_of(gputime, path)

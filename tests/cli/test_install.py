@@ -1,6 +1,7 @@
 """`make install` puts everything where packagers expect it, a C program can be built against it, uninstall removes it."""
 
 import os
+import re
 import shutil
 import subprocess
 
@@ -134,3 +135,10 @@ def test_example_of_the_documentation(installed, tmp_path, is_static):
     assert [line.split() for line in written.splitlines()[1:] if line.split()] == expected
     failed = subprocess.run([program, "5", "Train", *case.glob("*.csv")], stderr=subprocess.PIPE, text=True, env=where)
     assert failed.returncode == 2 and "the most similar is 'Train_step'" in failed.stderr
+
+
+def test_every_function_of_the_header_is_in_the_shared_library(installed):
+    """Symbols are hidden unless marked, so one that is forgotten works in the static library alone."""
+    declared = set(re.findall(r"\b(gputime_\w+)\(", (ROOT / "include/gputime.h").read_text()))
+    table = run("nm", "-D", "--defined-only", installed / "usr/lib/libgputime.so")
+    assert len(declared) > 30 and declared <= {line.split()[-1] for line in table.splitlines()}

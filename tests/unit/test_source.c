@@ -367,6 +367,50 @@ static void test_damaged_headers(void **state) {
     assert_file_gives(nothing, "gzip stream ends early", GT_PACKING_GZIP);
 }
 
+/* ---- a copy from before the beginning ---- */
+
+struct bits {
+    unsigned char bytes[1000];
+    size_t count;
+};
+
+/* Numbers stand with their lowest bit first, Huffman codes with their highest. */
+static void put_number(struct bits *bits, unsigned value, unsigned width) {
+    for (unsigned i = 0; i < width; i++, bits->count++)
+        bits->bytes[bits->count / 8] |= (unsigned char)((value >> i & 1) << bits->count % 8);
+}
+
+static void put_code(struct bits *bits, unsigned code, unsigned width) {
+    while (width-- > 0)
+        put_number(bits, code >> width & 1, 1);
+}
+
+/* Three hundred letters, then a copy of `length` bytes (258 or 3) from a thousand before. */
+static void test_copy_from_before_the_beginning(void **state) {
+    (void)state;
+    for (int is_long = 0; is_long < 2; is_long++) {
+        struct bits bits = {{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3}, 80};
+        put_number(&bits, 1 | 1 << 1, 3); /* the last block, of fixed codes */
+        for (int i = 0; i < 300; i++)
+            put_code(&bits, 0x30 + 'a', 8);
+        put_code(&bits, is_long ? 0xc0 + 285 - 280 : 257 - 256, is_long ? 8 : 7);
+        put_code(&bits, 19, 5); /* 769 to 1024 back */
+        put_number(&bits, 1000 - 769, 8);
+        put_code(&bits, 0, 7);
+        write_file(bits.bytes, bits.count / 8 + 20);
+        for (size_t piece = 1; piece <= 1000; piece *= 10) {
+            struct gt_source *source = open_source(path);
+            struct bytes given = read_all(source, piece);
+            assert_non_null(gt_source_damage(source));
+            assert_true(given.size <= 300 && given.size >= 300 - 255);
+            for (size_t i = 0; i < given.size; i++)
+                assert_int_equal(given.ptr[i], 'a'); /* and never what was in memory */
+            free(given.ptr);
+            gt_source_close(source);
+        }
+    }
+}
+
 static void test_gzip_header_fields(void **state) {
     (void)state;
     struct bytes plain = make_plain(1000, 10), packed = pack_gzip(plain, 6);
@@ -603,6 +647,7 @@ int main(void) {
         cmocka_unit_test(test_damage_keeps_what_came_before),
         cmocka_unit_test(test_tails),
         cmocka_unit_test(test_damaged_headers),
+        cmocka_unit_test(test_copy_from_before_the_beginning),
         cmocka_unit_test(test_gzip_header_fields),
         cmocka_unit_test(test_pipes),
         cmocka_unit_test(test_errors_name_the_file),

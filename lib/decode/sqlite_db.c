@@ -77,6 +77,8 @@ static enum gt_status connect_to(struct gt_sqlite_db *db, const char *path, cons
     sqlite3_progress_handler(db->connection, STEPS_BETWEEN_CHECKS, count_check, db);
     /* Nothing can be written, but this way a cut file opens and a damaged schema gives the tables that are left. */
     sqlite3_exec(db->connection, "PRAGMA writable_schema=ON", NULL, NULL, NULL);
+    /* Else a cell that reaches behind its page tells what is in memory there. */
+    sqlite3_exec(db->connection, "PRAGMA cell_size_check=ON", NULL, NULL, NULL);
     return GT_OK;
 }
 

@@ -17,6 +17,7 @@
 enum {
     VALUE_BYTES_MAX = 256 << 20,
     COUNTED_ROWS_MAX = 10000,
+    ROW_BYTES_MIN = 6,              /* in a file: where it is, its size and number, and one value */
     STEPS_BETWEEN_CHECKS = 1 << 16, /* of SQLite's machine, of which a row takes a few more than it has columns */
     STEPS_SPARE = 16 << 20,
     STEPS_PER_BYTE = 32, /* of the database, over all queries: twice what the worst honest one needs */
@@ -282,8 +283,10 @@ bool gt_sqlite_table_has_rows(const struct gt_sqlite_db *db, const struct gt_sql
 uint64_t gt_sqlite_table_rows(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table) {
     static const char count_query[] = "SELECT count(*) FROM (SELECT 1 FROM \"%w\" LIMIT %d)";
     int64_t last = 0, count = 0;
-    /* Counting reads all pages of a table, and a plain count(*) could not be ended. */
-    if (first_number(db, table, "SELECT max(rowid) FROM \"%w\"", &last) == SQLITE_ROW && last > COUNTED_ROWS_MAX)
+    /* Counting reads all pages of a table, and a plain count(*) could not be ended. A number that the file has no room
+       for tells of removed rows, or of damage. */
+    if (first_number(db, table, "SELECT max(rowid) FROM \"%w\"", &last) == SQLITE_ROW && last > COUNTED_ROWS_MAX &&
+        (uint64_t)last <= db->size_bytes / ROW_BYTES_MIN)
         return (uint64_t)last;
     bool is_counted = first_number(db, table, count_query, &count) == SQLITE_ROW && count <= COUNTED_ROWS_MAX;
     return is_counted ? (uint64_t)count : UINT64_MAX;

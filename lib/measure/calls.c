@@ -122,6 +122,19 @@ void gt_launch_marks_release(struct gt_launch_marks *marks) {
 
 /* ---- calls that block ---- */
 
+uint8_t *gt_blocking_names_new(const struct gt_store *store) {
+    enum { UNKNOWN, RETURNS, BLOCKS };
+    uint8_t *answers = gt_alloc_array(store->strings.count, 1);
+    for (size_t i = 0; i < store->calls.count && answers; i++) {
+        uint8_t *answer = &answers[store->calls.name[i]];
+        if (*answer == UNKNOWN)
+            *answer = gt_call_is_blocking(gt_store_string(store, store->calls.name[i])) ? BLOCKS : RETURNS;
+    }
+    for (size_t name = 0; name < store->strings.count && answers; name++)
+        answers[name] = answers[name] == BLOCKS;
+    return answers;
+}
+
 struct blocking {
     uint64_t correlation;
     int64_t start_ns, end_ns;
@@ -177,13 +190,8 @@ static bool unmark_inner(const struct gt_store *store, uint8_t *marks, size_t co
 enum gt_status gt_blocking_marks_init(struct gt_blocking_marks *out, const struct gt_view *view, struct gt_error *err) {
     const struct gt_store *store = view->store;
     uint8_t *marks = gt_alloc_array(store->calls.count, 1);
-    uint8_t *is_blocking_name = gt_alloc_array(store->strings.count, 1);
-    bool ok = marks && is_blocking_name;
-    if (ok) {
-        for (size_t i = 0; i < store->strings.count; i++)
-            is_blocking_name[i] = gt_call_is_blocking(gt_store_string(store, (gt_strid)i));
-        ok = unmark_inner(store, marks, mark_blocking(store, marks, is_blocking_name));
-    }
+    uint8_t *is_blocking_name = gt_blocking_names_new(store);
+    bool ok = marks && is_blocking_name && unmark_inner(store, marks, mark_blocking(store, marks, is_blocking_name));
     gt_free(is_blocking_name);
     if (!ok) {
         gt_free(marks);

@@ -66,7 +66,7 @@ static bool find_waits(struct copies *copies) {
     const struct gt_store *store = copies->view->store;
     uint8_t *is_copy = gt_alloc_array(store->calls.count, 1);
     uint32_t *last = gt_alloc_array(store->threads.count, sizeof *last); /* by thread: its call before, + 1 */
-    uint8_t *blocks = gt_alloc_array(store->strings.count, 1);           /* by name: 1 it does not, 2 it does */
+    uint8_t *blocks = gt_blocking_names_new(store);
     bool ok = is_copy && last && blocks;
     for (size_t i = 0; i < copies->count && ok; i++)
         is_copy[call_of(copies->view, copies->items[i].position)] = 1;
@@ -77,10 +77,7 @@ static bool find_waits(struct copies *copies) {
         last[thread] = i + 1;
         if (!before || !is_copy[before - 1])
             continue;
-        gt_strid name = store->calls.name[i];
-        if (!blocks[name])
-            blocks[name] = gt_call_is_blocking(gt_store_string(store, name)) ? 2 : 1;
-        if (blocks[name] == 2 && store->calls.start_ns[i] >= store->calls.end_ns[before - 1])
+        if (blocks[store->calls.name[i]] && store->calls.start_ns[i] >= store->calls.end_ns[before - 1])
             gt_map_put(&copies->waits, 0, before - 1, i);
     }
     gt_free(is_copy);

@@ -161,20 +161,6 @@ static bool find_gaps(struct finder *finder) {
 
 /* ---- what the launching thread did before it launched ---- */
 
-/* By name, not 0: calls of that name wait for the GPU. NULL: memory was short. */
-static uint8_t *new_blocking_names(const struct gt_store *store) {
-    enum { UNKNOWN, RETURNS, BLOCKS };
-    uint8_t *answers = gt_alloc_array(store->strings.count, 1);
-    for (size_t i = 0; i < store->calls.count && answers; i++) {
-        uint8_t *answer = &answers[store->calls.name[i]];
-        if (*answer == UNKNOWN)
-            *answer = gt_call_is_blocking(gt_store_string(store, store->calls.name[i])) ? BLOCKS : RETURNS;
-    }
-    for (size_t name = 0; name < store->strings.count && answers; name++)
-        answers[name] = answers[name] == BLOCKS;
-    return answers;
-}
-
 /* What each late gap was spent in. */
 static bool judge_code(const struct finder *finder) {
     struct gt_idle *idle = finder->idle;
@@ -199,7 +185,7 @@ static bool judge_code(const struct finder *finder) {
 static bool judge_calls(const struct finder *finder) {
     const struct gt_store *store = finder->view->store;
     const struct gt_calls *calls = &store->calls;
-    uint8_t *is_blocking = new_blocking_names(store);
+    uint8_t *is_blocking = gt_blocking_names_new(store);
     struct gt_covered *covered = gt_alloc_uninitialised(finder->late_count, sizeof *covered);
     struct gt_cover_table table = {calls->count,  calls->start_ns, calls->end_ns,
                                    calls->thread, calls->name,     is_blocking};

@@ -156,7 +156,7 @@ struct gputime_input {
     struct gputime_options options;
 };
 
-/* Reads several captures, as many at the same time as pays, on the threads of the first one's options. out and errors
+/* Reads several captures at the same time, on the threads of the first one's options. out and errors
    have an element for each: what could not be read is NULL and has an error. needs_all: one that fails makes the others
    useless, so those behind it that have not been begun are left out, NULL without an error. Callbacks of progress come
    one at a time. Gives the status of the first in order that failed. */

@@ -30,13 +30,6 @@ static void make_side(void *context, size_t index) {
                                       sides->analysis_count, &sides->options, &side->report, &side->err);
 }
 
-static uint64_t size_of(const struct side *side) {
-    uint64_t ops = 1;
-    for (size_t i = 0; i < side->trace_count; i++)
-        ops += side->traces[i]->store->ops.count;
-    return ops;
-}
-
 /* Warm-up can be left out only where amounts are per step: of a whole capture it is a part, and a trace without steps
    does not tell it. */
 static bool have_steps(struct gputime_trace *const *traces, size_t count) {
@@ -64,10 +57,7 @@ API enum gputime_status gputime_report_new_sides(struct gputime_trace *const *tr
                           .analysis_count = analysis_count,
                           .options = options ? *options : gt_options_automatic};
     sides.options.without_warm_up = sides.options.without_warm_up && have_steps(traces, trace_count);
-    uint64_t sizes[2] = {size_of(&sides.items[0]), size_of(&sides.items[1])};
-    size_t threads = gt_threads_count(sides.options.threads), at_once = gt_threads_at_once(threads, sizes, 2);
-    sides.options.threads = (int64_t)(threads / at_once);
-    gt_threads_deal(at_once, 2, make_side, &sides);
+    gt_threads_deal(gt_threads_count(sides.options.threads), 2, make_side, &sides);
     const struct side *failed = sides.items[0].status ? &sides.items[0] : &sides.items[1];
     for (size_t i = 0; i < 2; i++) {
         if (failed->status)

@@ -1,9 +1,8 @@
 /* Opening several captures at the same time: in come the files and options of each, out go traces and errors in the
-   same order. Reading one on two threads is not twice as quick as on one, so what can be read beside each other is. */
+   same order. Reading one on two threads is not twice as quick as on one, so each thread opens one of its own where it
+   can; whoever has none takes part in the others. */
 #include <pthread.h>
-#include <sys/stat.h>
 
-#include "base/mem.h"
 #include "base/threads.h"
 #include "internal.h"
 
@@ -12,7 +11,6 @@ struct opening {
     struct gputime_trace **out;
     struct gputime_error *errors;
     bool needs_all;
-    size_t threads;             /* for each */
     atomic_size_t first_failed; /* behind all: none yet */
     pthread_mutex_t lock;       /* held while progress is told */
 };
@@ -44,7 +42,6 @@ static void open_one(void *context, size_t index) {
     /* Those before it have been begun, so the first failure of all is found whatever the number of threads. */
     if (opening->needs_all && atomic_load(&opening->first_failed) < index)
         return;
-    options.threads = (int64_t)opening->threads;
     if (options.progress) {
         options.progress = tell;
         options.progress_context = &listener;
@@ -53,36 +50,16 @@ static void open_one(void *context, size_t index) {
         note_failure(opening, index);
 }
 
-/* Bytes of its files; 0 where one is a pipe. */
-static uint64_t size_of(const struct gputime_input *input) {
-    uint64_t size = 0;
-    for (size_t i = 0; i < input->path_count; i++) {
-        struct stat info;
-        if (stat(input->paths[i], &info) != 0 || !S_ISREG(info.st_mode))
-            return 0;
-        size += (uint64_t)info.st_size;
-    }
-    return size;
-}
-
 API enum gputime_status gputime_traces_open(const struct gputime_input *inputs, size_t count, int needs_all,
                                             struct gputime_trace **out, struct gputime_error *errors) {
     struct opening opening = {.inputs = inputs, .out = out, .errors = errors, .needs_all = needs_all != 0};
-    uint64_t *sizes = gt_alloc_array(count, sizeof *sizes);
-    size_t threads = count ? gt_threads_count(inputs[0].options.threads) : 1, at_once = 1;
     for (size_t i = 0; i < count; i++) {
         out[i] = NULL;
         errors[i] = (struct gputime_error){.status = GPUTIME_OK};
-        if (sizes)
-            sizes[i] = size_of(&inputs[i]);
     }
-    if (sizes) /* without, one after the other: that takes no memory */
-        at_once = gt_threads_at_once(threads, sizes, count);
-    gt_free(sizes);
-    opening.threads = threads / at_once;
     atomic_init(&opening.first_failed, count);
     pthread_mutex_init(&opening.lock, NULL); /* cannot fail without attributes */
-    gt_threads_deal(at_once, count, open_one, &opening);
+    gt_threads_deal(count ? gt_threads_count(inputs[0].options.threads) : 1, count, open_one, &opening);
     pthread_mutex_destroy(&opening.lock);
     size_t failed = atomic_load(&opening.first_failed);
     return failed < count ? errors[failed].status : GPUTIME_OK;

@@ -29,20 +29,108 @@ size_t gt_threads_count(int64_t asked) {
     return MAX_THREADS;
 }
 
+/* A call of gt_threads_deal: indices that are handed out one after the other. It stands on the stack of its caller. */
 struct job {
     void (*task)(void *context, size_t index);
     void *context;
-    size_t count;
-    atomic_size_t next; /* the first index nobody has taken */
+    size_t count, next;      /* of the indices; the first that nobody has taken */
+    size_t workers, at_most; /* threads that have one now */
+    struct job *following;   /* in the list of the team */
 };
 
-static void *work(void *argument) {
-    struct job *job = argument;
-    size_t index;
+/* The threads of an outermost call, and what they can do: its job and those that its tasks deal in turn. */
+struct team {
+    pthread_mutex_t lock;
+    pthread_cond_t changed; /* a job came, or has ended */
+    struct job *jobs, *first;
+};
 
-    while ((index = atomic_fetch_add_explicit(&job->next, 1, memory_order_relaxed)) < job->count)
-        job->task(job->context, index);
+static _Thread_local struct team *own_team; /* NULL: on no team */
+
+static bool has_index(const struct job *job) {
+    return job->next < job->count && job->workers < job->at_most;
+}
+
+static bool has_ended(const struct job *job) {
+    return job->next == job->count && job->workers == 0;
+}
+
+/* Runs the next index of a job. The lock is held before and after. */
+static void do_next(struct team *team, struct job *job) {
+    size_t index = job->next++;
+
+    job->workers++;
+    pthread_mutex_unlock(&team->lock);
+    job->task(job->context, index);
+    pthread_mutex_lock(&team->lock);
+    job->workers--;
+    if (has_ended(job))
+        pthread_cond_broadcast(&team->changed);
+}
+
+/* The first job goes before those that its tasks deal, and of these the one that has fewest threads. */
+static struct job *find_job(const struct team *team) {
+    struct job *best = has_index(team->first) ? team->first : NULL;
+
+    for (struct job *job = team->jobs; job && best != team->first; job = job->following)
+        if (has_index(job) && (!best || job->workers < best->workers))
+            best = job;
+    return best;
+}
+
+/* Takes part in all that the team does until its first job has ended. */
+static void *take_part(void *argument) {
+    struct team *team = argument;
+    struct job *job;
+
+    own_team = team;
+    pthread_mutex_lock(&team->lock);
+    while (!has_ended(team->first))
+        if ((job = find_job(team)))
+            do_next(team, job);
+        else
+            pthread_cond_wait(&team->changed, &team->lock);
+    pthread_mutex_unlock(&team->lock);
+    own_team = NULL;
     return NULL;
+}
+
+static void deal_in_new_team(struct job *job) {
+    struct team team = {.first = job};
+    pthread_t threads[MAX_THREADS - 1];
+    size_t started = 0;
+
+    pthread_mutex_init(&team.lock, NULL); /* neither can fail without attributes */
+    pthread_cond_init(&team.changed, NULL);
+    /* Index 0 is for the caller, which takes it before anyone else can. */
+    pthread_mutex_lock(&team.lock);
+    while (started + 1 < job->at_most && pthread_create(&threads[started], NULL, take_part, &team) == 0)
+        started++;
+    own_team = &team;
+    do_next(&team, job);
+    pthread_mutex_unlock(&team.lock);
+    take_part(&team);
+    while (started > 0)
+        pthread_join(threads[--started], NULL);
+    pthread_cond_destroy(&team.changed);
+    pthread_mutex_destroy(&team.lock);
+}
+
+/* Whoever of the team is free takes part; the caller waits for nobody but those. */
+static void deal_in_team(struct team *team, struct job *job) {
+    pthread_mutex_lock(&team->lock);
+    job->following = team->jobs;
+    team->jobs = job;
+    pthread_cond_broadcast(&team->changed);
+    while (job->next < job->count)
+        do_next(team, job);
+    struct job **place = &team->jobs;
+    while (*place != job)
+        place = &(*place)->following;
+    *place = job->following;
+    while (!has_ended(job))
+        pthread_cond_wait(&team->changed, &team->lock);
+    pthread_mutex_unlock(&team->lock);
 }
 
 void gt_threads_run(size_t count, void (*task)(void *context, size_t index), void *context) {
@@ -50,35 +138,15 @@ void gt_threads_run(size_t count, void (*task)(void *context, size_t index), voi
 }
 
 void gt_threads_deal(size_t thread_count, size_t count, void (*task)(void *context, size_t index), void *context) {
-    struct job job = {.task = task, .context = context, .count = count};
-    pthread_t threads[MAX_THREADS - 1];
-    size_t started = 0, wanted = clamp_count(thread_count < count ? thread_count : count) - 1;
+    struct job job = {.task = task, .context = context, .count = count, .at_most = clamp_count(thread_count)};
 
-    if (count == 0)
-        return;
-    atomic_init(&job.next, 1);
-    while (started < wanted && pthread_create(&threads[started], NULL, work, &job) == 0)
-        started++;
-    task(context, 0);
-    work(&job);
-    while (started > 0)
-        pthread_join(threads[--started], NULL);
-}
-
-/* Two threads on one work are half as quick again as one, so the largest may be a third above its share. */
-size_t gt_threads_at_once(size_t thread_count, const uint64_t *sizes, size_t count) {
-    size_t at_once = thread_count < count ? thread_count : count;
-    double total = 0, largest = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        if (sizes[i] == 0)
-            return 1;
-        total += (double)sizes[i];
-        largest = (double)sizes[i] > largest ? (double)sizes[i] : largest;
-    }
-    while (at_once > 1 && largest * (double)at_once > total * 4 / 3)
-        at_once--;
-    return at_once > 1 ? at_once : 1;
+    if (job.at_most == 1 || count <= 1)
+        for (size_t i = 0; i < count; i++)
+            task(context, i);
+    else if (own_team)
+        deal_in_team(own_team, &job);
+    else
+        deal_in_new_team(&job);
 }
 
 size_t gt_threads_slices(size_t thread_count, size_t rows, size_t own_items) {

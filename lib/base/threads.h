@@ -15,13 +15,10 @@ size_t gt_threads_count(int64_t asked);
    started have their share run by the caller, so every index runs exactly once. */
 void gt_threads_run(size_t count, void (*task)(void *context, size_t index), void *context);
 
-/* The same with fewer threads than indices: each takes the lowest that nobody has taken. */
+/* The same with another number of threads than indices: each takes the lowest that nobody has taken. Where a task calls
+   this in turn, no more threads are started: those that have no index of their own any more take part, so that all have
+   work to the end however unequal the tasks are. */
 void gt_threads_deal(size_t thread_count, size_t count, void (*task)(void *context, size_t index), void *context);
-
-/* How many works of these sizes to do at a time, each on its part of the threads: as many as there are threads or
-   works, unless one is so large that it would go on alone for long; 1: one after the other, each on all threads. A size
-   of 0 is one that nobody knows. */
-size_t gt_threads_at_once(size_t thread_count, const uint64_t *sizes, size_t count);
 
 /* Into how many slices to cut rows for so many threads: fewer where there are few rows, or where what each slice keeps
    for itself (own_items) is not small beside them. Slice i holds the rows from gt_slice_begin(i) to that of i + 1. */

@@ -30,19 +30,24 @@ static bool collect_pieces(struct gt_merge *merge, struct gt_builder *builders, 
     return true;
 }
 
+/* How many of something that columns refer to a store has. */
+static size_t number_count(const struct gt_store *store, enum gt_refers refers) {
+    const size_t counts[GT_REFERS_OP] = {
+        [GT_REFERS_STRING] = store->strings.count, [GT_REFERS_PROCESS] = store->processes.count,
+        [GT_REFERS_THREAD] = store->threads.count, [GT_REFERS_DEVICE] = store->devices.count,
+        [GT_REFERS_LANE] = store->lanes.count,
+    };
+    return counts[refers];
+}
+
 static bool make_renumberings(struct gt_merge *merge, struct gt_builder *builders, size_t count) {
     merge->renumberings = gt_alloc_array(count, sizeof *merge->renumberings);
     if (!merge->renumberings)
         return false;
     for (size_t b = 0; b < count; b++) {
-        const struct gt_store *store = &builders[b].store;
-        const size_t sizes[GT_REFERS_OP] = {
-            [GT_REFERS_STRING] = store->strings.count, [GT_REFERS_PROCESS] = store->processes.count,
-            [GT_REFERS_THREAD] = store->threads.count, [GT_REFERS_DEVICE] = store->devices.count,
-            [GT_REFERS_LANE] = store->lanes.count,
-        };
         for (int r = GT_REFERS_STRING; r < GT_REFERS_OP; r++) {
-            merge->renumberings[b].maps[r] = gt_alloc_array(sizes[r] + 1, sizeof(uint32_t));
+            merge->renumberings[b].maps[r] =
+                gt_alloc_array(number_count(&builders[b].store, (enum gt_refers)r) + 1, sizeof(uint32_t));
             if (!merge->renumberings[b].maps[r])
                 return false;
         }
@@ -133,6 +138,19 @@ static bool merge_tracks(struct gt_merge *merge) {
     return !merge->target.failed && !merge->target.store.strings.failed;
 }
 
+/* What the first builders brought mostly keeps its number. */
+static void find_same_numbers(struct gt_merge *merge, const struct gt_builder *builders, size_t count) {
+    for (size_t b = 0; b < count; b++) {
+        struct gt_renumbering *numbers = &merge->renumberings[b];
+        for (int r = GT_REFERS_STRING; r < GT_REFERS_OP; r++) {
+            size_t end = number_count(&builders[b].store, (enum gt_refers)r), same = 0;
+            while (same < end && numbers->maps[r][same] == same)
+                same++;
+            numbers->same_below[r] = same;
+        }
+    }
+}
+
 static void merge_meta(struct gt_meta *into, const struct gt_meta *from, gt_strid producer) {
     if (!into->base_ns)
         into->base_ns = from->base_ns;
@@ -151,7 +169,10 @@ static enum gt_status merge_builders(struct gt_merge *merge, struct gt_builder *
     if (gt_builder_init(&merge->target, builders[0].store.meta.format, err) != GT_OK)
         return GT_ERR;
     gt_builder_begin(&merge->target, 0);
-    if (!make_renumberings(merge, builders, count) || !merge_tracks(merge) || !gt_merge_rows(merge, builders, count))
+    if (!make_renumberings(merge, builders, count) || !merge_tracks(merge))
+        return gt_fail_memory(err);
+    find_same_numbers(merge, builders, count);
+    if (!gt_merge_rows(merge, builders, count))
         return gt_fail_memory(err);
     for (size_t b = 0; b < count; b++)
         merge_meta(&merge->target.store.meta, &builders[b].store.meta,

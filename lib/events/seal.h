@@ -14,7 +14,8 @@ struct gt_piece {
 
 /* From a builder's own numbers to the merged store's, for everything a column can refer to. */
 struct gt_renumbering {
-    uint32_t *maps[GT_REFERS_OP]; /* by enum gt_refers; NULL for PLAIN */
+    uint32_t *maps[GT_REFERS_OP];    /* by enum gt_refers; NULL for PLAIN */
+    size_t same_below[GT_REFERS_OP]; /* numbers that stay what they are */
 };
 
 static inline uint32_t gt_renumber(const struct gt_renumbering *numbers, enum gt_refers refers, uint32_t value) {

@@ -73,12 +73,25 @@ static void copy_column(const struct gt_merge *merge, struct gt_store *into, con
                         const struct gt_column_info *info) {
     size_t begin = piece->segment->begin[info->table], end = piece->segment->end[info->table];
     char *to = (char *)*gt_store_column(into, info) + piece->place[info->table] * info->elem_bytes;
-    char *column = *gt_store_column(&piece->builder->store, info), *from = column + begin * info->elem_bytes;
+    const char *from = (const char *)*gt_store_column(&piece->builder->store, info) + begin * info->elem_bytes;
     if (info->refers == GT_REFERS_PLAIN)
         memcpy(to, from, (end - begin) * info->elem_bytes);
     else
         renumber_column(merge, piece, info, (const uint32_t *)(const void *)from, (uint32_t *)(void *)to);
-    gt_pages_discard(column, begin * info->elem_bytes, end * info->elem_bytes);
+}
+
+/* Whether all that the rows of a piece refer to has the same number in the merged store. */
+static bool keeps_numbers(const struct gt_merge *merge, const struct gt_piece *piece, const struct gt_column_info *info,
+                          const uint32_t *numbers) {
+    if (info->refers == GT_REFERS_OP || info->refers == GT_REFERS_RANGE) {
+        enum gt_table_id table = info->refers == GT_REFERS_OP ? GT_TABLE_ops : GT_TABLE_ranges;
+        return piece->place[table] == piece->segment->begin[table];
+    }
+    size_t count = piece_rows(piece, info->table);
+    uint32_t end = 0; /* behind the largest; GT_NO_TRACK wraps to 0 */
+    for (size_t i = 0; i < count; i++)
+        end = numbers[i] + 1 > end ? numbers[i] + 1 : end;
+    return end <= merge->renumberings[piece->builder_index].same_below[info->refers];
 }
 
 /* The same for a piece whose column has become the merged store's. */
@@ -89,8 +102,11 @@ static void move_column(const struct gt_merge *merge, struct gt_store *into, con
     const char *from = column + piece->segment->begin[info->table] * info->elem_bytes;
     if (to != from)
         memmove(to, from, piece_rows(piece, info->table) * info->elem_bytes);
-    if (info->refers != GT_REFERS_PLAIN)
-        renumber_column(merge, piece, info, (const uint32_t *)(const void *)to, (uint32_t *)(void *)to);
+    if (info->refers == GT_REFERS_PLAIN)
+        return;
+    uint32_t *numbers = (uint32_t *)(void *)to;
+    if (!keeps_numbers(merge, piece, info, numbers)) /* what is only read stays in the caches of all threads */
+        renumber_column(merge, piece, info, numbers, numbers);
 }
 
 /* Copying, shared by several threads: each takes the next column that nobody has. */

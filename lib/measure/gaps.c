@@ -6,6 +6,7 @@
 #include "base/radix.h"
 #include "measure/calls.h"
 #include "measure/idle_work.h"
+#include "measure/late.h"
 #include "measure/meanwhile.h"
 #include "measure/measure.h"
 #include "measure/operator_set.h"
@@ -255,7 +256,7 @@ static struct gt_cell meanwhile(const struct gt_view *view, const struct surroun
     if (around->calls[place] != GT_NO_ROW)
         return call_name(view, around->calls[place]);
     gt_strid code = around->code[place];
-    return code == GT_STRID_EMPTY ? gt_cell_null() : gt_cell_text(gt_outers_text(view, code));
+    return code == GT_STRID_EMPTY ? gt_cell_null() : gt_cell_text(gt_code_text(view, code));
 }
 
 static void add_gap(const struct gt_view *view, struct gt_table *table, const struct gt_idle *idle, uint32_t number,

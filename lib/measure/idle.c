@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "measure/calls.h"
-#include "measure/cover.h"
+#include "measure/late.h"
 
 const char *const gt_idle_cause_names[GT_IDLE_CAUSE_COUNT] = {
     [GT_IDLE_SYNC] = "sync",       [GT_IDLE_HOST] = "host",
@@ -50,10 +50,10 @@ static enum gt_idle_cause cause_by_call(const struct gt_calls *calls, const stru
 struct finder {
     const struct gt_view *view;
     struct gt_idle *idle;
-    struct gt_stretch *late; /* of gaps that are late, in their order */
-    size_t late_count;
-    int64_t *samples; /* of the device at hand */
+    struct gt_stretches late; /* of gaps that are late, in their order */
+    int64_t *samples;         /* of the device at hand */
     size_t sample_count;
+    bool has_failed;
 };
 
 /* Takes a sample of the launch latency where the call ended during the gap. */
@@ -74,8 +74,8 @@ static void add_gap(struct finder *finder, const struct gt_view_device *device, 
     gap->cause = (uint8_t)cause_by_call(calls, gap);
     gap->is_late = gap->cause == GT_IDLE_HOST && calls->thread[gap->call] != GT_NO_TRACK;
     if (gap->is_late)
-        finder->late[finder->late_count++] =
-            (struct gt_stretch){start_ns, calls->start_ns[gap->call], calls->thread[gap->call]};
+        finder->has_failed |= !gt_stretches_add(&finder->late, calls->thread[gap->call], start_ns,
+                                                calls->start_ns[gap->call], (uint32_t)(finder->idle->count - 1));
     if (gap->call != GT_NO_ROW && calls->end_ns[gap->call] >= start_ns)
         finder->samples[finder->sample_count++] = gt_ns_between(calls->end_ns[gap->call], end_ns);
 }
@@ -127,7 +127,8 @@ static void judge_waits(struct finder *finder, struct gt_idle_device *device) {
         else
             finder->samples[waits++] = gap_ns;
     }
-    device->twice_floor_ns = (__int128)(2 * gt_quantile(finder->samples, waits, 0.5));
+    double floor_ns = gt_quantile(finder->samples, waits, 0.5);
+    device->twice_floor_ns = floor_ns < 0x1p63 ? (uint64_t)(2 * floor_ns) : UINT64_MAX;
 }
 
 static size_t most_ops(const struct gt_view *view) {
@@ -146,9 +147,10 @@ static bool find_gaps(struct finder *finder) {
     idle->devices = gt_alloc_array(view->device_count, sizeof *idle->devices);
     idle->device_count = view->device_count;
     finder->samples = gt_alloc_uninitialised(most_ops(view) + 1, sizeof *finder->samples);
-    finder->late = gt_alloc_uninitialised(most, sizeof *finder->late);
-    bool ok = idle->gaps && idle->devices && finder->samples && finder->late;
+    bool ok = gt_stretches_init(&finder->late, most, view->store->threads.count) && idle->gaps && idle->devices &&
+              finder->samples;
     for (size_t d = 0; d < view->device_count && ok; d++) {
+        gt_stretches_rewind(&finder->late);
         idle->devices[d].first = idle->count;
         finder->sample_count = 0;
         find_device_gaps(finder, &view->devices[d]);
@@ -156,55 +158,41 @@ static bool find_gaps(struct finder *finder) {
         judge_waits(finder, &idle->devices[d]);
     }
     gt_free(finder->samples);
-    return ok;
+    return ok && !finder->has_failed;
 }
 
 /* ---- what the launching thread did before it launched ---- */
 
-/* What each late gap was spent in. */
-static bool judge_code(const struct finder *finder) {
-    struct gt_idle *idle = finder->idle;
-    size_t place = 0, s = 0;
-    idle->late_code = gt_alloc_uninitialised(finder->late_count, sizeof *idle->late_code);
-    if (!idle->late_code || !gt_outers_init(&idle->outers, finder->view))
-        return false;
-    for (size_t i = 0; i < idle->count; i++) {
-        if (!idle->gaps[i].is_late)
-            continue;
-        const struct gt_stretch *stretch = &finder->late[s];
-        struct gt_outer_part part =
-            gt_outers_during(&idle->outers, stretch->thread, stretch->start_ns, stretch->end_ns, &place);
-        if (part.is_most)
-            idle->gaps[i].activity = GT_HOST_RANGE;
-        idle->late_code[s++] = part.name;
-    }
-    return true;
+/* Each may be told twice, and then the second time counts. Calls are told first: they are inside code, and tell more.
+ */
+
+static struct gt_idle_gap *late_gap(const struct finder *finder, uint32_t stretch) {
+    return &finder->idle->gaps[finder->late.items[stretch].gap];
 }
 
-/* Late gaps become sync where most of them was spent in calls that wait. Calls are inside code, and tell more. */
-static bool judge_calls(const struct finder *finder) {
-    const struct gt_store *store = finder->view->store;
-    const struct gt_calls *calls = &store->calls;
-    uint8_t *is_blocking = gt_blocking_names_new(store);
-    struct gt_covered *covered = gt_alloc_uninitialised(finder->late_count, sizeof *covered);
-    struct gt_cover_table table = {calls->count,  calls->start_ns, calls->end_ns,
-                                   calls->thread, calls->name,     is_blocking};
-    bool ok = is_blocking && covered &&
-              gt_cover_measure(finder->late, finder->late_count, store->threads.count, &table, covered);
-    for (size_t i = 0, s = 0; i < finder->idle->count && ok; i++) {
-        struct gt_idle_gap *gap = &finder->idle->gaps[i];
-        if (!gap->is_late)
-            continue;
-        uint64_t half_ns = (uint64_t)gt_ns_between(finder->late[s].start_ns, finder->late[s].end_ns) / 2;
-        if (covered[s].all_ns > half_ns)
-            gap->activity = GT_HOST_API;
-        if (covered[s].special_ns > half_ns)
-            gap->cause = GT_IDLE_SYNC;
-        s++;
-    }
-    gt_free(covered);
-    gt_free(is_blocking);
-    return ok;
+static void tell_calls(void *context, uint32_t stretch, const struct gt_stretch_part *part) {
+    late_gap(context, stretch)->activity = part->is_most ? GT_HOST_API : GT_HOST_OUTSIDE;
+}
+
+static void tell_waits(void *context, uint32_t stretch, const struct gt_stretch_part *part) {
+    late_gap(context, stretch)->cause = part->is_most ? GT_IDLE_SYNC : GT_IDLE_HOST;
+}
+
+static void tell_code(void *context, uint32_t stretch, const struct gt_stretch_part *part) {
+    const struct finder *finder = context;
+    struct gt_idle_gap *gap = late_gap(finder, stretch);
+    if (gap->activity != GT_HOST_API)
+        gap->activity = part->is_most ? GT_HOST_RANGE : GT_HOST_OUTSIDE;
+    finder->idle->late_code[stretch] = part->is_most ? part->name : GT_STRID_EMPTY;
+}
+
+static bool judge_late(struct finder *finder) {
+    struct gt_idle *idle = finder->idle;
+    if (finder->late.count == 0)
+        return true;
+    idle->late_code = gt_alloc_uninitialised(finder->late.count, sizeof *idle->late_code);
+    return idle->late_code && gt_late_calls(finder->view, &finder->late, tell_calls, tell_waits, finder) &&
+           gt_late_code(finder->view, &finder->late, tell_code, finder);
 }
 
 /* ---- sums ---- */
@@ -231,8 +219,8 @@ struct gt_idle_sums gt_idle_sums_of(const struct gt_idle *idle, size_t device) {
 enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err) {
     *idle = (struct gt_idle){0};
     struct finder finder = {.view = view, .idle = idle};
-    bool ok = find_gaps(&finder) && (finder.late_count == 0 || (judge_code(&finder) && judge_calls(&finder)));
-    gt_free(finder.late);
+    bool ok = find_gaps(&finder) && judge_late(&finder);
+    gt_stretches_release(&finder.late);
     if (!ok) {
         gt_idle_release(idle);
         return gt_fail_memory(err);
@@ -256,6 +244,5 @@ void gt_idle_release(struct gt_idle *idle) {
     gt_free(idle->gaps);
     gt_free(idle->devices);
     gt_free(idle->late_code);
-    gt_outers_release(&idle->outers);
     *idle = (struct gt_idle){0};
 }

@@ -4,7 +4,6 @@
 
 #include "base/quantile.h"
 #include "measure/measure.h"
-#include "measure/outers.h"
 
 enum gt_idle_cause {
     GT_IDLE_SYNC,       /* the launching thread waited in a blocking call */
@@ -34,7 +33,7 @@ struct gt_idle_gap {
 /* The gaps of one device. */
 struct gt_idle_device {
     size_t first, count;
-    __int128 twice_floor_ns; /* what remains of a gap even when the CPU is in time, in half nanoseconds: it is a median,
+    uint64_t twice_floor_ns; /* what remains of a gap even when the CPU is in time, in half nanoseconds: it is a median,
                                 which may lie between two */
     __int128 total_ns;
 };
@@ -44,9 +43,8 @@ struct gt_idle {
     size_t count;
     struct gt_idle_device *devices; /* those of the view */
     size_t device_count;
-    struct gt_outers outers; /* empty where no launch was late */
-    gt_strid *late_code;     /* for each gap that is late, in their order: what most of its stretch was spent in, as
-                                gt_outers_during tells it; NULL where none is */
+    gt_strid *late_code; /* for each gap that is late, in their order: the code that has the largest part of its
+                            stretch, where code has most of it, else GT_STRID_EMPTY; NULL where none is late */
 };
 
 struct gt_idle_sum {
@@ -75,9 +73,9 @@ static inline int64_t gt_idle_gap_ns(const struct gt_idle_gap *gap) {
 /* In half nanoseconds. */
 static inline int64_t gt_idle_gap_twice_recoverable_ns(const struct gt_idle_gap *gap,
                                                        const struct gt_idle_device *device) {
-    __int128 above_ns = 2 * (__int128)gt_idle_gap_ns(gap) - device->twice_floor_ns;
-    bool is_avoidable = gap->cause <= GT_IDLE_LAUNCH;
-    return is_avoidable && above_ns > 0 ? gt_ns_of_sum(above_ns) : 0;
+    uint64_t twice_ns = 2 * (uint64_t)gt_idle_gap_ns(gap), floor_ns = device->twice_floor_ns;
+    uint64_t above_ns = gap->cause <= GT_IDLE_LAUNCH && twice_ns > floor_ns ? twice_ns - floor_ns : 0;
+    return above_ns > INT64_MAX ? INT64_MAX : (int64_t)above_ns;
 }
 
 /* The step of the op that ends the gap; GT_NO_ROW: none. */

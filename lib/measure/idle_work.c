@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/quantile.h"
 #include "measure/grouping.h"
+#include "measure/late.h"
 #include "measure/measure.h"
 #include "measure/spread.h"
 
@@ -116,7 +117,7 @@ static void add_spread_rows(const struct charging *charged, struct gt_section *s
     for (size_t i = 0; i < GT_HOST_ACTIVITY_COUNT; i++)
         add_spread(section, "idle_host", gt_str_of(gt_host_activity_names[i]), deviations, FIRST_ACTIVITY + i);
     for (size_t i = 0; i < charged->shares.count; i++)
-        add_spread(section, "idle_work", gt_outers_text(charged->view, shares[i].name), deviations, FIRST_SHARE + i);
+        add_spread(section, "idle_work", gt_code_text(charged->view, shares[i].name), deviations, FIRST_SHARE + i);
 }
 
 static bool add_spreads(const struct charging *charged, struct gt_section *section) {
@@ -154,7 +155,7 @@ static bool is_data_loading(struct gt_str name) {
 }
 
 static void add_row(const struct gt_view *view, struct gt_table *table, const struct share *share, double host_ns) {
-    struct gt_str name = gt_outers_text(view, share->name);
+    struct gt_str name = gt_code_text(view, share->name);
     struct gt_cell *cell = gt_table_row(table);
     *cell++ = gt_cell_int(view->devices[share->device].id);
     *cell++ = gt_cell_text(name);
@@ -180,7 +181,7 @@ static bool add_table(const struct gt_view *view, struct gt_grouping *shares, st
     table->screen_columns = "device,name,count,total_ns,longest_ns,share";
     for (size_t i = 0; i < shares->count && ok; i++) {
         add_row(view, table, &items[i], (double)host_ns[items[i].device]);
-        if (is_data_loading(gt_outers_text(view, items[i].name)))
+        if (is_data_loading(gt_code_text(view, items[i].name)))
             table->screen_columns = NULL; /* there is a kind to tell */
     }
     gt_free(host_ns);

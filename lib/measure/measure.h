@@ -35,6 +35,14 @@ static inline int64_t gt_op_ns(const struct gt_view *view, size_t position) {
     return gt_ns_between(view->start_ns[position], view->end_ns[position]);
 }
 
+/* The same of all of it. Only what reaches an end of the window is clipped; the rest need not be looked up. */
+static inline int64_t gt_op_whole_ns(const struct gt_view *view, size_t position) {
+    if (view->start_ns[position] != view->window_start_ns && view->end_ns[position] != view->window_end_ns)
+        return gt_op_ns(view, position);
+    uint32_t row = view->row[position];
+    return gt_ns_between(view->store->ops.start_ns[row], view->store->ops.end_ns[row]);
+}
+
 /* Union of the device's ops. */
 int64_t gt_device_busy_ns(const struct gt_view *view, const struct gt_view_device *device);
 /* The same of a stream's. */

@@ -31,15 +31,14 @@ static void add_sizes(const struct gt_view *view, struct moved *moved) {
     for (size_t i = 0; i < view->op_count; i++) {
         if (gt_kind_is_kernel(gt_op_kind(view, i)))
             continue;
-        uint32_t row = view->row[i], copy = gt_next_copy_of_op(store, row, &next_copy);
+        uint32_t copy = gt_next_copy_of_op(store, view->row[i], &next_copy);
         if (copy == GT_NO_ROW)
             continue;
         struct moved *of_name = &moved[gt_op_name_id(view, i)];
         of_name->sized_ops++;
         if (__builtin_add_overflow(of_name->bytes, store->copies.bytes[copy], &of_name->bytes))
             of_name->bytes = UINT64_MAX;
-        int64_t length_ns = gt_ns_between(store->ops.start_ns[row], store->ops.end_ns[row]);
-        of_name->sized_ns = gt_ns_add(of_name->sized_ns, length_ns);
+        of_name->sized_ns = gt_ns_add(of_name->sized_ns, gt_op_whole_ns(view, i));
     }
 }
 

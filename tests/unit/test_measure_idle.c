@@ -2,74 +2,8 @@
 #include "measure_world.h"
 
 #include "measure/calls.h"
-#include "measure/cover.h"
 
 enum { SEEDS = 400 };
-
-/* ---- the cover of stretches ---- */
-
-static void check_cover(uint64_t seed) {
-    enum { STRETCHES = 20, ROWS = 30, THREADS = 3, END = 120 };
-    uint64_t random = seed;
-    struct gt_stretch stretches[STRETCHES];
-    struct gt_covered covered[STRETCHES];
-    int64_t starts[ROWS], ends[ROWS];
-    uint32_t threads[ROWS];
-    gt_strid names[ROWS];
-    const uint8_t is_special[] = {0, 1};
-    for (size_t i = 0; i < STRETCHES; i++) {
-        int64_t start = random_between(&random, 0, END - 2);
-        stretches[i] = (struct gt_stretch){start, random_between(&random, start + 1, END - 1),
-                                           (uint32_t)random_below(&random, THREADS)};
-    }
-    bool is_in_order = seed % 2;
-    for (size_t i = 0; i < ROWS; i++) {
-        int64_t place = (int64_t)i * (END - 20) / ROWS;
-        starts[i] = is_in_order ? place : random_between(&random, 0, END - 20);
-        ends[i] = starts[i] + random_between(&random, 0, 15);
-        threads[i] = random_below(&random, 9) ? (uint32_t)random_below(&random, THREADS) : GT_NO_TRACK;
-        names[i] = random_below(&random, 3) > 0;
-    }
-    struct gt_cover_table table = {ROWS, starts, ends, threads, names, is_special};
-    assert_true(gt_cover_measure(stretches, STRETCHES, THREADS, &table, covered));
-    for (size_t i = 0; i < STRETCHES; i++) {
-        struct gt_covered expected = {0};
-        for (int64_t now = stretches[i].start_ns; now < stretches[i].end_ns; now++) {
-            bool is_covered = false, is_special_now = false;
-            for (size_t k = 0; k < ROWS; k++) {
-                bool runs = threads[k] == stretches[i].thread && starts[k] <= now && now < ends[k];
-                is_covered |= runs;
-                is_special_now |= runs && names[k];
-            }
-            expected.all_ns += is_covered;
-            expected.special_ns += is_special_now;
-        }
-        assert_int_equal(covered[i].all_ns, expected.all_ns);
-        assert_int_equal(covered[i].special_ns, expected.special_ns);
-    }
-}
-
-/* Calls from the first instant to the last, with a hole: sums of lengths exceed 64 bits, what is inside does not. */
-static void test_cover_of_extreme_times(void **state) {
-    (void)state;
-    const struct gt_stretch stretches[] = {{-20, 5, 0}, {INT64_MIN, INT64_MAX, 0}, {-10, 0, 0}};
-    const int64_t starts[] = {-INT64_MAX, 0}, ends[] = {-10, INT64_MAX - 1};
-    const uint32_t threads[] = {0, 0};
-    const gt_strid names[] = {1, 0};
-    const uint8_t is_special[] = {0, 1};
-    const struct gt_cover_table table = {2, starts, ends, threads, names, is_special};
-    struct gt_covered covered[3];
-    assert_true(gt_cover_measure(stretches, 3, 1, &table, covered));
-    assert_true(covered[0].all_ns == 15 && covered[0].special_ns == 10);
-    assert_true(covered[1].all_ns == UINT64_MAX - 12 && covered[1].special_ns == (uint64_t)INT64_MAX - 10);
-    assert_true(covered[2].all_ns == 0 && covered[2].special_ns == 0);
-}
-
-static void test_cover(void **state) {
-    (void)state;
-    for (uint64_t seed = 1; seed <= 300; seed++)
-        check_cover(seed);
-}
 
 /* ---- causes ---- */
 
@@ -440,10 +374,8 @@ static void test_wild_times(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cover),         cmocka_unit_test(test_cover_of_extreme_times),
-        cmocka_unit_test(test_causes),        cmocka_unit_test(test_each_cause),
-        cmocka_unit_test(test_end_of_window), cmocka_unit_test(test_call_names),
-        cmocka_unit_test(test_empty),         cmocka_unit_test(test_wild_times),
+        cmocka_unit_test(test_causes),     cmocka_unit_test(test_each_cause), cmocka_unit_test(test_end_of_window),
+        cmocka_unit_test(test_call_names), cmocka_unit_test(test_empty),      cmocka_unit_test(test_wild_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,8 +175,31 @@ static void chunks_of_one_builder_come_out_in_their_order(void **unused) {
     gt_store_free(store);
 }
 
+/* A decoder may learn a name when the rows that have it are long written. */
+static void rows_may_have_names_that_came_behind_them(void **unused) {
+    (void)unused;
+    struct gt_builder builders[2];
+    struct gt_error err = {0};
+    for (size_t b = 0; b < 2; b++)
+        gt_builder_init(&builders[b], "test", &err);
+    gt_builder_begin(&builders[0], 0);
+    gt_builder_call(&builders[0], &(struct gt_calls_row){.end_ns = 1});
+    gt_builder_begin(&builders[1], 1);
+    gt_builder_call(&builders[1],
+                    &(struct gt_calls_row){.end_ns = 2, .name = gt_builder_string(&builders[1], GT_STR("second"))});
+    gt_builder_begin(&builders[0], 2);
+    builders[0].store.calls.name[0] = gt_builder_string(&builders[0], GT_STR("first"));
+    struct gt_store *store = NULL;
+    assert_int_equal(gt_store_seal(builders, 2, &store, &err), GT_OK);
+    assert_int_equal(store->calls.count, 2);
+    assert_true(gt_str_eq(gt_store_string(store, store->calls.name[0]), GT_STR("first")));
+    assert_true(gt_str_eq(gt_store_string(store, store->calls.name[1]), GT_STR("second")));
+    gt_store_free(store);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_may_have_names_that_came_behind_them),
         cmocka_unit_test(sealing_ignores_how_chunks_were_spread),
         cmocka_unit_test(ops_that_end_before_they_start_are_counted_and_left_out),
         cmocka_unit_test(chunks_of_one_builder_come_out_in_their_order),

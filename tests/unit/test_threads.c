@@ -187,21 +187,89 @@ static void one_worker_has_all_jobs(void **state) {
 }
 
 /* What is at least as quick as one after the other, where two threads on one work are half as quick again as one. */
-static void works_of_like_size_are_done_at_once(void **state) {
-    const struct {
-        size_t threads, count, at_once;
-        uint64_t sizes[4];
-    } cases[] = {
-        {2, 2, 2, {100, 100}},     {2, 2, 2, {132, 68}},    {2, 2, 1, {134, 66}},
-        {1, 2, 1, {100, 100}},     {8, 2, 2, {100, 100}},   {2, 4, 2, {1, 1, 1, 1}},
-        {2, 4, 1, {100, 1, 1, 1}}, {16, 3, 2, {10, 10, 1}}, {4, 4, 4, {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}},
-        {2, 2, 1, {100, 0}}, /* a pipe */
-        {2, 1, 1, {100}},          {2, 0, 1, {0}},
-    };
+/* ---- tasks that deal tasks ---- */
+
+enum { OUTER = 5, INNER = 40 };
+
+/* Every outer task deals inner ones; those of an outer task are counted apart. */
+struct nest {
+    struct tally tallies[OUTER];
+    size_t threads, inner_count;
+    atomic_int running, most_running;
+};
+
+struct nested_call {
+    struct nest *nest;
+    size_t outer;
+};
+
+static void count_inner(void *context, size_t index) {
+    struct nested_call *call = context;
+    struct nest *nest = call->nest;
+    int running = atomic_fetch_add(&nest->running, 1) + 1, most = atomic_load(&nest->most_running);
+
+    while (running > most && !atomic_compare_exchange_weak(&nest->most_running, &most, running))
+        continue;
+    sched_yield();
+    count_call(&nest->tallies[call->outer], index);
+    atomic_fetch_sub(&nest->running, 1);
+}
+
+static void deal_inner(void *context, size_t outer) {
+    struct nested_call call = {context, outer};
+
+    call.nest->tallies[outer].caller = pthread_self();
+    gt_threads_deal(call.nest->threads, call.nest->inner_count, count_inner, &call);
+}
+
+static void nested_indices_run_once_on_no_more_threads(void **state) {
+    static const size_t threads[] = {1, 2, 3, 7, 64}, counts[] = {0, 1, 2, INNER};
     (void)state;
 
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_int_equal(gt_threads_at_once(cases[i].threads, cases[i].sizes, cases[i].count), cases[i].at_once);
+    for (size_t t = 0; t < sizeof(threads) / sizeof(threads[0]); t++)
+        for (size_t c = 0; c < sizeof(counts) / sizeof(counts[0]); c++)
+            for (int again = 0; again < 20; again++) {
+                struct nest *nest = calloc(1, sizeof *nest);
+                assert_non_null(nest);
+                nest->threads = threads[t];
+                nest->inner_count = counts[c];
+                gt_threads_deal(threads[t], OUTER, deal_inner, nest);
+                for (size_t outer = 0; outer < OUTER; outer++) {
+                    for (size_t i = 0; i < MOST; i++)
+                        assert_int_equal(atomic_load(&nest->tallies[outer].calls[i]), i < counts[c] ? 1 : 0);
+                    assert_int_equal(atomic_load(&nest->tallies[outer].first_elsewhere), 0);
+                }
+                assert_true((size_t)atomic_load(&nest->most_running) <= threads[t]);
+                free(nest);
+            }
+}
+
+/* The second task has nothing to do, so its thread takes part in what the first deals: alone that would never end. */
+static void deal_a_meeting(void *context, size_t index) {
+    if (index == 0)
+        gt_threads_run(2, meet, context);
+}
+
+static void free_threads_take_part_in_what_others_deal(void **state) {
+    atomic_int arrived = 0;
+    (void)state;
+
+    gt_threads_run(2, deal_a_meeting, &arrived);
+    assert_int_equal(atomic_load(&arrived), 2);
+}
+
+/* With more threads than tasks, those without a task take part from the beginning. */
+static void deal_its_own_meeting(void *context, size_t index) {
+    gt_threads_run(2, meet, (atomic_int *)context + index);
+}
+
+static void threads_without_a_task_take_part(void **state) {
+    atomic_int arrived[2] = {0, 0};
+    (void)state;
+
+    gt_threads_deal(4, 2, deal_its_own_meeting, arrived);
+    assert_int_equal(atomic_load(&arrived[0]), 2);
+    assert_int_equal(atomic_load(&arrived[1]), 2);
 }
 
 static void slices_hold_every_row_once(void **state) {
@@ -226,7 +294,9 @@ static void slices_hold_every_row_once(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slices_hold_every_row_once),
-        cmocka_unit_test(works_of_like_size_are_done_at_once),
+        cmocka_unit_test(nested_indices_run_once_on_no_more_threads),
+        cmocka_unit_test(free_threads_take_part_in_what_others_deal),
+        cmocka_unit_test(threads_without_a_task_take_part),
         cmocka_unit_test(jobs_are_dealt_once_and_in_order),
         cmocka_unit_test(one_worker_has_all_jobs),
         cmocka_unit_test(every_index_runs_once),

@@ -1,0 +1,283 @@
+/* What threads did in stretches of their time: sweeps, calls and code against a look at every nanosecond. */
+#include "measure_world.h"
+
+#include "measure/late.h"
+
+enum { SEEDS = 300, MOST = 64, THREADS = 3, ROUNDS = 2, END = 150, ROWS = 40 };
+
+/* What was told of each stretch. */
+struct told {
+    bool is_most[MOST];
+    gt_strid name[MOST];
+    size_t count[MOST];
+};
+
+static void note(void *context, uint32_t stretch, const struct gt_stretch_part *part) {
+    struct told *told = context;
+    told->is_most[stretch] = part->is_most;
+    told->name[stretch] = part->name;
+    told->count[stretch]++;
+}
+
+/* Stretches of a few threads, twice from the beginning, as devices have them; some overlap the one before. */
+struct stretched {
+    struct gt_stretches set;
+    uint32_t thread[MOST];
+};
+
+static void make_stretches(struct stretched *it, uint64_t *random) {
+    assert_true(gt_stretches_init(&it->set, MOST, THREADS));
+    for (int round = 0; round < ROUNDS; round++) {
+        int64_t now = 0;
+        gt_stretches_rewind(&it->set);
+        while (now < END - 20 && it->set.count < MOST) {
+            int64_t start = now + random_between(random, random_below(random, 8) || now < 3 ? 0 : -3, 9);
+            int64_t end = start + random_between(random, 1, 12);
+            uint32_t thread = (uint32_t)random_below(random, THREADS);
+            it->thread[it->set.count] = thread;
+            assert_true(gt_stretches_add(&it->set, thread, start, end, (uint32_t)it->set.count));
+            now = end;
+        }
+    }
+}
+
+/* ---- sweeps ---- */
+
+/* Intervals one behind the other; the first of the largest parts tells the name. */
+static void check_sweep(uint64_t seed) {
+    uint64_t random = seed;
+    struct stretched it;
+    struct gt_sweep sweep;
+    struct told told = {0};
+    int64_t starts[THREADS][ROWS], ends[THREADS][ROWS];
+    make_stretches(&it, &random);
+    assert_true(gt_sweep_init(&sweep, &it.set, note, &told));
+    for (uint32_t thread = 0; thread < THREADS; thread++)
+        for (int64_t i = 0, now = 0; i < ROWS; i++) {
+            starts[thread][i] = now + random_between(&random, 0, 4);
+            now = ends[thread][i] = starts[thread][i] + random_between(&random, 1, 6);
+            if (gt_sweep_has(&sweep, thread))
+                gt_sweep_take(&sweep, thread, starts[thread][i], now, (gt_strid)i + 1);
+        }
+    gt_sweep_finish(&sweep);
+    for (size_t s = 0; s < it.set.count; s++) {
+        const struct gt_stretch *stretch = &it.set.items[s];
+        int64_t covered = 0, largest = 0;
+        gt_strid name = GT_STRID_EMPTY;
+        for (size_t i = 0; i < ROWS; i++) {
+            int64_t part = 0, row_start = starts[it.thread[s]][i], row_end = ends[it.thread[s]][i];
+            for (int64_t now = stretch->start_ns; now < stretch->end_ns; now++)
+                part += row_start <= now && now < row_end;
+            covered += part;
+            if (part > largest) {
+                largest = part;
+                name = (gt_strid)i + 1;
+            }
+        }
+        assert_int_equal(told.count[s], 1);
+        assert_int_equal(told.is_most[s], 2 * covered > stretch->end_ns - stretch->start_ns);
+        assert_int_equal(told.name[s], name);
+    }
+    gt_sweep_release(&sweep);
+    gt_stretches_release(&it.set);
+}
+
+static void test_sweeps(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        check_sweep(seed);
+}
+
+/* From the first instant to the last: lengths exceed 63 bits, what is inside does not get lost. */
+static void test_extreme_times(void **state) {
+    (void)state;
+    struct gt_stretches set;
+    struct gt_sweep sweep;
+    struct told told = {0};
+    assert_true(gt_stretches_init(&set, 2, 1));
+    assert_true(gt_stretches_add(&set, 0, INT64_MIN, INT64_MAX, 0));
+    gt_stretches_rewind(&set);
+    assert_true(gt_stretches_add(&set, 0, -20, 5, 1));
+    assert_true(gt_sweep_init(&sweep, &set, note, &told));
+    gt_sweep_take(&sweep, 0, INT64_MIN, -10, 1);
+    gt_sweep_take(&sweep, 0, 0, 10, 2);
+    gt_sweep_finish(&sweep);
+    assert_true(told.is_most[0] && told.name[0] == 1);
+    assert_true(told.is_most[1] && told.name[1] == 1);
+    gt_sweep_release(&sweep);
+    gt_stretches_release(&set);
+}
+
+/* ---- calls and code of a trace ---- */
+
+/* Rows as they were added, for the look at every nanosecond. */
+struct rows {
+    int64_t start[ROWS], end[ROWS];
+    uint32_t thread[ROWS];
+    gt_strid name[ROWS];
+    size_t count;
+};
+
+static void add_row(struct rows *rows, uint64_t *random, bool is_in_order, gt_strid name) {
+    size_t i = rows->count++;
+    rows->start[i] = is_in_order ? (int64_t)i * (END - 20) / ROWS : random_between(random, 0, END - 20);
+    rows->end[i] = rows->start[i] + random_between(random, 0, 15);
+    rows->thread[i] = (uint32_t)random_below(random, THREADS);
+    rows->name[i] = name;
+}
+
+static bool is_covered(const struct rows *rows, uint32_t thread, int64_t now, gt_strid name) {
+    for (size_t i = 0; i < rows->count; i++)
+        if (rows->thread[i] == thread && rows->start[i] <= now && now < rows->end[i] &&
+            (name == GT_STRID_EMPTY || rows->name[i] == name))
+            return true;
+    return false;
+}
+
+static bool is_mostly_covered(const struct rows *rows, const struct gt_stretch *stretch, uint32_t thread,
+                              gt_strid name) {
+    int64_t covered = 0;
+    for (int64_t now = stretch->start_ns; now < stretch->end_ns; now++)
+        covered += is_covered(rows, thread, now, name);
+    return 2 * covered > stretch->end_ns - stretch->start_ns;
+}
+
+static void make_threads(struct world *world) {
+    uint32_t process = gt_builder_process(&world->builder, 1, GT_STR(""));
+    for (int64_t tid = 0; tid < THREADS; tid++)
+        assert_int_equal(gt_builder_thread(&world->builder, process, tid, GT_STR("")), tid);
+}
+
+struct told_of_calls {
+    struct told calls, waits;
+};
+
+static void note_calls(void *context, uint32_t stretch, const struct gt_stretch_part *part) {
+    note(&((struct told_of_calls *)context)->calls, stretch, part);
+}
+
+static void note_waits(void *context, uint32_t stretch, const struct gt_stretch_part *part) {
+    note(&((struct told_of_calls *)context)->waits, stretch, part);
+}
+
+/* Calls of odd seeds are in order, those of even ones are not. */
+static void check_calls(uint64_t seed) {
+    struct world world;
+    struct stretched it;
+    struct rows rows = {0};
+    struct told_of_calls told = {0};
+    world_begin(&world, seed);
+    make_threads(&world);
+    gt_strid wait = world_text(&world, "cudaStreamSynchronize"), other = world_text(&world, "cudaMalloc");
+    for (size_t i = 0; i < ROWS; i++) {
+        add_row(&rows, &world.random, seed % 2, random_below(&world.random, 3) ? wait : other);
+        gt_builder_call(&world.builder, &(struct gt_calls_row){rows.start[i], rows.end[i], GT_NO_CORRELATION,
+                                                               rows.name[i], rows.thread[i]});
+    }
+    world_seal(&world);
+    make_stretches(&it, &world.random);
+    const struct gt_view view = {.store = world.store, .labels = world.labels};
+    assert_true(gt_late_calls(&view, &it.set, note_calls, note_waits, &told));
+    for (size_t s = 0; s < it.set.count; s++) {
+        const struct gt_stretch *stretch = &it.set.items[s];
+        assert_true(told.calls.count[s] >= 1 && told.waits.count[s] >= 1);
+        assert_int_equal(told.calls.is_most[s], is_mostly_covered(&rows, stretch, it.thread[s], GT_STRID_EMPTY));
+        assert_int_equal(told.waits.is_most[s], is_mostly_covered(&rows, stretch, it.thread[s], wait));
+    }
+    gt_stretches_release(&it.set);
+    world_end(&world);
+}
+
+static void test_calls(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        check_calls(seed);
+}
+
+/* The row of a thread that comes behind another in order of start, longer first, ranges before operators; ROWS: none.
+   `taken` are those before it. */
+static size_t next_row(const struct rows *rows, uint32_t thread, const bool *taken) {
+    size_t best = ROWS;
+    for (size_t i = 0; i < rows->count; i++) {
+        if (taken[i] || rows->thread[i] != thread || rows->end[i] <= rows->start[i])
+            continue;
+        if (best == ROWS || rows->start[i] < rows->start[best] ||
+            (rows->start[i] == rows->start[best] && rows->end[i] > rows->end[best]))
+            best = i;
+    }
+    return best;
+}
+
+/* The name of the code with the largest part; what begins inside the code before it counts from the end of that. */
+static gt_strid largest_code(const struct rows *rows, const struct gt_stretch *stretch, uint32_t thread) {
+    bool taken[ROWS] = {0};
+    int64_t reached = INT64_MIN, largest = 0;
+    gt_strid name = GT_STRID_EMPTY;
+    for (size_t i; (i = next_row(rows, thread, taken)) != ROWS; taken[i] = true) {
+        int64_t part = 0;
+        for (int64_t now = stretch->start_ns; now < stretch->end_ns; now++)
+            part += now >= reached && rows->start[i] <= now && now < rows->end[i];
+        reached = rows->end[i] > reached ? rows->end[i] : reached;
+        if (part > largest) {
+            largest = part;
+            name = rows->name[i];
+        }
+    }
+    return name;
+}
+
+/* Ranges come first in `rows`: more of them or fewer than operators, in order or not. */
+static void check_code(uint64_t seed) {
+    struct world world;
+    struct stretched it;
+    struct rows rows = {0};
+    struct told told = {0};
+    size_t range_count = seed % 3 * (ROWS / 2);
+    world_begin(&world, seed);
+    make_threads(&world);
+    for (size_t i = 0; i < ROWS; i++) {
+        char text[16];
+        snprintf(text, sizeof text, "code %zu", i);
+        add_row(&rows, &world.random, seed % 2, world_text(&world, text));
+        if (i < range_count)
+            gt_builder_range(&world.builder, &(struct gt_ranges_row){.start_ns = rows.start[i],
+                                                                     .end_ns = rows.end[i],
+                                                                     .name = rows.name[i],
+                                                                     .thread = rows.thread[i],
+                                                                     .end_thread = GT_NO_TRACK,
+                                                                     .lane = GT_NO_TRACK,
+                                                                     .kind = GT_RANGE_NESTED});
+        else
+            gt_builder_cpu_op(&world.builder,
+                              &(struct gt_cpu_ops_row){rows.start[i], rows.end[i], rows.name[i], rows.thread[i]});
+    }
+    world_seal(&world);
+    make_stretches(&it, &world.random);
+    const struct gt_view view = {.store = world.store, .labels = world.labels};
+    assert_int_equal(world.labels->step_count, 0);
+    assert_true(gt_late_code(&view, &it.set, note, &told));
+    for (size_t s = 0; s < it.set.count; s++) {
+        const struct gt_stretch *stretch = &it.set.items[s];
+        assert_true(told.count[s] >= 1);
+        assert_int_equal(told.is_most[s], is_mostly_covered(&rows, stretch, it.thread[s], GT_STRID_EMPTY));
+        assert_int_equal(told.name[s], largest_code(&rows, stretch, it.thread[s]));
+    }
+    gt_stretches_release(&it.set);
+    world_end(&world);
+}
+
+static void test_code(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++)
+        check_code(seed);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sweeps),
+        cmocka_unit_test(test_extreme_times),
+        cmocka_unit_test(test_calls),
+        cmocka_unit_test(test_code),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -14,7 +14,7 @@ import unicodedata
 import pytest
 
 import tracegen
-from conftest import DATA, LOSS_LINE, Program, check_warnings, find_binary, has_page, page_report
+from conftest import DATA, LOSS_LINE, Program, check_warnings, find_binary, has_page, page_report, sample_name
 
 WIDTH = 80
 # Hand-written traces, a real one, and a small capture of each of the other kinds of input.
@@ -96,26 +96,6 @@ COMMANDS = [command for name in REPORT_COMMANDS for command in variants(name)]
 FORMATS = [key for key in keys("outputs") if key != "html" or has_page()]
 SCREEN_TABLES = {"time_parts"}  # a picture of another table, which JSON has instead
 TABLES = [table for row in registry("analyses") for table in row["detail"].split(",") if table]
-
-
-def sample_name(path):
-    return path.name.removesuffix(".gz")
-
-
-@pytest.fixture(scope="session")
-def unpacked(tmp_path_factory):
-    """The path of a sample; databases are kept packed, and only read plain."""
-    folder = tmp_path_factory.mktemp("samples")
-
-    def path_of(sample):
-        if not sample.name.endswith(".sqlite.gz"):
-            return sample
-        path = folder / sample_name(sample)
-        if not path.exists():
-            path.write_bytes(gzip.decompress(sample.read_bytes()))
-        return path
-
-    return path_of
 
 
 def test_there_is_something_to_try(gputime, unpacked):

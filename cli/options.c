@@ -233,11 +233,11 @@ const struct cli_option cli_option_table[] = {
      .help = "exit 3 unless it holds: 'idle<20%', 'gap<5ms',\n"
              "'kernel:*nccl*<10%'; may be repeated"},
     {.name = "limits",
-     .type = CLI_TEXT,
-     .offset = AT(limit_file),
+     .type = CLI_TEXTS,
+     .offset = AT(limit_files),
      .argument = "FILE",
      .group = CLI_GROUP_LIMITS,
-     .help = "read them from FILE, one on a line; '#' for comments"},
+     .help = "read more from FILE ('-': stdin), one on a line; '#'\nbehind a space begins a comment; may be repeated"},
 
     {.name = "from",
      .type = CLI_TEXT,

@@ -139,7 +139,11 @@ static enum gputime_status take_pair(struct reader *reader, const struct cli_opt
         return GPUTIME_OK;
     if (reader->next == reader->argc || strncmp(reader->argv[reader->next], "--", 2) == 0)
         return cli_fail_usage(reader->err, "%s %s needs a name behind it", where, value);
-    *(const char **)member(&reader->arguments->options, option->pair_offset) = reader->argv[reader->next++];
+    const char **name = member(&reader->arguments->options, option->pair_offset);
+    if (*name && strcmp(*name, reader->argv[reader->next]) != 0)
+        return cli_fail_usage(reader->err, "%s cannot be '%s %s' and '%s %s' at once; give it once", where, value,
+                              *name, value, reader->argv[reader->next]);
+    *name = reader->argv[reader->next++];
     return GPUTIME_OK;
 }
 
@@ -150,6 +154,22 @@ static enum gputime_status take_place(struct reader *reader, const struct cli_op
         return cli_fail_usage(reader->err, value ? "%s takes no value with '='; traces follow it" : "%s is given twice",
                               where);
     *place = (int64_t)reader->arguments->word_count + 1;
+    return GPUTIME_OK;
+}
+
+/* Of how a report looks on the terminal and how traces are read, the last word counts: that changes no result. Of all
+   else two different values would be one silently lost. */
+static enum gputime_status check_repeated(struct reader *reader, const struct cli_option *option, const char *value,
+                                          const char *where) {
+    bool is_harmless = option->group == CLI_GROUP_TERMINAL || option->group == CLI_GROUP_READING;
+    bool adds_up = option->type == CLI_TEXTS || option->type == CLI_WORD || option->type == CLI_FLAG;
+    for (size_t i = 0; i < cli_option_count && !is_harmless && !adds_up; i++) {
+        const char *before = reader->arguments->values[i];
+        if (cli_option_table[i].offset == option->offset && before && strcmp(before, value) != 0)
+            return cli_fail_usage(reader->err, "%s cannot be '%s' and '%s' at once; give it once", where, before,
+                                  value);
+    }
+    reader->arguments->values[option - cli_option_table] = value;
     return GPUTIME_OK;
 }
 
@@ -169,6 +189,8 @@ static enum gputime_status take_option(struct reader *reader, const struct cli_o
     if (option->type == CLI_PLACE)
         return take_place(reader, option, value, where);
     enum gputime_status status = cli_option_set(&reader->arguments->options, option, value, where, reader->err);
+    if (!status)
+        status = check_repeated(reader, option, option->type == CLI_CONSTANT ? option->choices : value, where);
     if (!status && option->type == CLI_WORD)
         reader->arguments->words[reader->arguments->word_count++] = value;
     return status ? status : take_pair(reader, option, value, where);

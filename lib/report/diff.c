@@ -13,8 +13,8 @@ static const struct gputime_diff_options automatic;
 struct work {
     const struct gt_diff_sides *sides;
     struct gt_section *section;
-    const char *wanted; /* comma-separated keys; NULL: all */
-    struct gt_str unchanged;
+    const char *wanted;                 /* comma-separated keys; NULL: all */
+    struct gt_str unchanged, one_sided; /* tables that are not shown, and how many rows are why */
     struct {
         const char *key;
         const struct gt_table *table;
@@ -47,9 +47,20 @@ static void note_matches(struct work *work, const struct gt_diff_counts *counts)
                                     text.len ? text.ptr : "none", counts->only[GT_SIDE_A], counts->only[GT_SIDE_B]));
 }
 
-static void note_unchanged(struct work *work, const char *key, const struct gt_diff_counts *counts) {
-    work->unchanged = gt_arena_printf(&work->section->report->arena, "%s%s%s (%zu)", work->unchanged.ptr,
-                                      work->unchanged.len ? ", " : "", key, counts->rows);
+static void add_unseen(struct work *work, struct gt_str *list, const char *key, size_t rows) {
+    if (rows)
+        *list =
+            gt_arena_printf(&work->section->report->arena, "%s%s%s (%zu)", list->ptr, list->len ? ", " : "", key, rows);
+}
+
+static void note_unseen(struct work *work) {
+    struct gt_arena *arena = &work->section->report->arena;
+    if (work->unchanged.len)
+        gt_section_note(work->section, GT_FOR_ALL,
+                        gt_arena_printf(arena, "No change beyond the noise in: %s.", work->unchanged.ptr));
+    if (work->one_sided.len)
+        gt_section_note(work->section, GT_FOR_ALL,
+                        gt_arena_printf(arena, "Only one side can tell: %s.", work->one_sided.ptr));
 }
 
 /* Who any capture shows the table to. */
@@ -92,8 +103,8 @@ static enum gt_status compare_table(struct work *work, const char *key, struct g
         block->audience = 0; /* only for the words */
     } else if (counts.changed == 0 && !table->keeps_order) {
         block->audience = GT_FOR_DATA | GT_FOR_PAGE;
-        if (counts.rows)
-            note_unchanged(work, key, &counts);
+        add_unseen(work, &work->unchanged, key, counts.rows - counts.unknown);
+        add_unseen(work, &work->one_sided, key, counts.unknown);
     } else if (strcmp(key, "kernels") == 0) {
         note_matches(work, &counts);
     }
@@ -161,21 +172,14 @@ static void describe_comparison(const struct gt_report *a, const struct gt_repor
         describe_capture(&b->sections[i], "B", &report->sections[1 + a->section_count + i]);
 }
 
-static bool has_table(const struct gt_section *section, struct gt_str key) {
-    bool is_there = false;
-    for (size_t b = 0; b < section->block_count; b++)
-        is_there |= section->blocks[b].table && gt_str_eq(gt_str_of(section->blocks[b].table->key), key);
-    return is_there;
-}
-
 /* A table that was asked for by name must be one that can be compared, if a capture has it at all. */
 static enum gt_status check_wanted(const struct work *work, struct gt_error *err) {
     struct gt_str rest = gt_str_of(work->wanted), key;
     while (rest.len && gt_columns_next(&rest, &key)) {
         bool is_there = false;
         for (size_t i = 0; i < work->sides->capture_count; i++)
-            is_there |= has_table(gt_capture_section(work->sides, i), key);
-        if (is_there && !has_table(work->section, key))
+            is_there |= gt_section_find_named(gt_capture_section(work->sides, i), key) != NULL;
+        if (is_there && !gt_section_find_named(work->section, key))
             return gt_fail_usage(err, "table '%.*s' has nothing to compare", (int)key.len, key.ptr);
         if (!is_there)
             gt_section_note(work->section, GT_FOR_ALL,
@@ -198,6 +202,7 @@ static enum gt_status fill(struct gt_report *report, const struct gt_report *a, 
         .section = section,
         .wanted = options->tables,
         .unchanged = {"", 0},
+        .one_sided = {"", 0},
         .told = {{.key = "measures"}, {.key = "categories"}, {.key = "idle_causes"}, {.key = "idle_work"}}};
     enum gt_status status = gt_diff_sides_init(sides, a, b, options, section, err);
     if (status == GT_OK)
@@ -209,9 +214,7 @@ static enum gt_status fill(struct gt_report *report, const struct gt_report *a, 
     size_t tables = section->block_count;
     gt_diff_add_words(sides, section, work.told[0].table, work.told[1].table, work.told[2].table, work.told[3].table);
     gt_section_bring_first(section, section->block_count - tables);
-    if (work.unchanged.len)
-        gt_section_note(section, GT_FOR_ALL,
-                        gt_arena_printf(&report->arena, "No change beyond the noise in: %s.", work.unchanged.ptr));
+    note_unseen(&work);
     return gt_arena_failed(&report->arena) ? gt_fail_memory(err) : GT_OK;
 }
 

@@ -27,6 +27,7 @@ struct gt_diff_sides {
     const char *per;      /* "step" ...; "none" */
     const char *unit;     /* "per step", in words; "" */
     double noise_share;
+    bool is_noise_told; /* by the user */
 };
 
 static inline enum gt_side gt_capture_side(const struct gt_diff_sides *sides, size_t capture) {
@@ -38,6 +39,15 @@ static inline const struct gt_section *gt_capture_section(const struct gt_diff_s
                           : &sides->reports[GT_SIDE_B]->sections[capture - of_a];
 }
 
+/* The captures of one side. */
+struct gt_captures {
+    size_t first, count;
+};
+static inline struct gt_captures gt_captures_of(const struct gt_diff_sides *sides, enum gt_side side) {
+    size_t of_a = sides->reports[GT_SIDE_A]->section_count;
+    return side == GT_SIDE_A ? (struct gt_captures){0, of_a} : (struct gt_captures){of_a, sides->capture_count - of_a};
+}
+
 /* What one capture has of one row: the number of rows, mean and squared deviations of their leading amounts (Welford),
    the variance of the sum by the table's own spread (NAN: not told), then the amounts, all divided. */
 enum { GT_SLOT_ROWS, GT_SLOT_MEAN, GT_SLOT_SQUARES, GT_SLOT_VARIANCE, GT_SLOT_AMOUNTS };
@@ -47,7 +57,8 @@ struct gt_diff_row {
     const struct gt_table *tables[GT_SIDE_COUNT];
     size_t names[GT_SIDE_COUNT]; /* different keys that are joined here */
     enum gt_match match;
-    bool is_joined;      /* to another row, which counts for it */
+    bool is_joined; /* to another row, which counts for it: */
+    size_t head;
     struct gt_str label; /* what joined rows have in common; empty: one name on each side */
 };
 
@@ -58,6 +69,7 @@ struct gt_diff_join {
     size_t *adds;                 /* columns of shape that add up */
     size_t add_count, lead;       /* lead: index into adds */
     bool *is_known;               /* by side and amount: some row has it */
+    bool *is_partial;             /* by capture: a row that is absent may be there in truth */
     struct gt_diff_row *rows;
     double *slots; /* by row, capture, slot */
     size_t row_count, row_capacity;
@@ -90,6 +102,9 @@ bool gt_join_reserve(struct gt_diff_join *join, size_t more_bytes);
 /* Appends one part of a key, so that different lists of parts are different texts. */
 void gt_join_put(struct gt_diff_join *join, struct gt_str part);
 
+/* A capture of the side that cannot tell the row, its index; SIZE_MAX: all tell it, if only that it is not there. */
+size_t gt_join_mute_capture(const struct gt_diff_join *join, size_t row, enum gt_side side);
+
 /* Mean over the captures of a side of one amount; NAN where the side does not tell. */
 double gt_join_amount(const struct gt_diff_join *join, size_t row, enum gt_side side, size_t amount);
 
@@ -99,12 +114,19 @@ struct gt_noise {
     double floor_ns;        /* NAN: not known */
     double low_ns, high_ns; /* NAN: not known */
     bool is_beyond;         /* the change means something */
+    bool is_guess;          /* nothing varies where it could be seen: the floor is the usual share of the amount */
 };
 struct gt_noise gt_join_noise(const struct gt_diff_join *join, size_t row);
 
+/* Of the mean of several values, by how they differ; NAN for fewer than two. stride: how far apart they stand. */
+double gt_variance_of_mean(const double *values, size_t stride, size_t count);
+/* What a change from a to b may be, by the variances of both (NAN: not known). */
+double gt_noise_floor(const struct gt_diff_sides *sides, double a, double b, double variance_a, double variance_b,
+                      bool *is_guess);
+
 /* diff_table.c: the joined rows as a table of the comparison. */
 struct gt_diff_counts {
-    size_t rows, by_match[GT_MATCH_COUNT], changed, noisy, only[GT_SIDE_COUNT];
+    size_t rows, by_match[GT_MATCH_COUNT], changed, noisy, unknown, only[GT_SIDE_COUNT];
 };
 struct gt_table *gt_join_add_table(struct gt_diff_join *join, struct gt_section *section,
                                    struct gt_diff_counts *counts);

@@ -174,15 +174,6 @@ enum gputime_status gputime_report_new(struct gputime_trace *const *traces, size
                                        struct gputime_error *err);
 void gputime_report_free(struct gputime_report *report); /* NULL is fine */
 
-/* The same for the two sides of a comparison, both at the same time: out[0] is over the traces before first_of_b,
-   out[1] over those from it on. Each side has a trace: 0 < first_of_b < trace_count, else GPUTIME_USAGE. Both are NULL
-   if one fails. without_warm_up counts only where every trace has steps: what cannot be left out of all is left out of
-   none. */
-enum gputime_status gputime_report_new_sides(struct gputime_trace *const *traces, size_t trace_count, size_t first_of_b,
-                                             const char *command, const char *const *analyses, size_t analysis_count,
-                                             const struct gputime_options *options, struct gputime_report *out[2],
-                                             struct gputime_error *err);
-
 /* How two reports are compared; zero-initialise, 0 and NULL mean automatic. */
 struct gputime_diff_options {
     const char *per;    /* amounts are divided by the number of: "step", "range", "launch"; "none": they are not; NULL:
@@ -192,6 +183,16 @@ struct gputime_diff_options {
                            words and limits go by all of them */
     const char *noise;  /* "2%": smaller changes count as noise whatever the spread; NULL is "1%" */
 };
+
+/* The same for the two sides of a comparison, both at the same time: out[0] is over the traces before first_of_b,
+   out[1] over those from it on. Each side has a trace: 0 < first_of_b < trace_count, else GPUTIME_USAGE. Both are NULL
+   if one fails. Warm-up is left out where the comparison (diff, which may be NULL) is going to be per step, for which
+   the analyses "measures" and "accounting" are needed, and else of none; without_warm_up is not looked at. */
+enum gputime_status gputime_report_new_sides(struct gputime_trace *const *traces, size_t trace_count, size_t first_of_b,
+                                             const char *command, const char *const *analyses, size_t analysis_count,
+                                             const struct gputime_options *options,
+                                             const struct gputime_diff_options *diff, struct gputime_report *out[2],
+                                             struct gputime_error *err);
 
 /* Compares report B with report A, table by table; both may be over several captures. They should have the same
    analyses, "measures", "accounting", "categories", "gaps" and "steps" among them, and tables with all their rows. Each

@@ -27,6 +27,15 @@ static double measure_of(const struct gt_section *section, struct gt_str measure
     return isnan(number) ? 0 : number;
 }
 
+/* Of its GPUs: the mean over them, as the measure has it, may be that of GPUs that did little. */
+static double longest_span_ns(const struct gt_section *section) {
+    const struct gt_table *accounting = gt_section_find(section, "accounting");
+    double longest_ns = 0;
+    for (size_t row = 0; accounting && row < accounting->row_count; row++)
+        longest_ns = fmax(longest_ns, gt_table_number(accounting, row, "span_ns"));
+    return longest_ns;
+}
+
 static double count_steps(const struct gt_section *section, const char *range) {
     (void)range;
     return measure_of(section, GT_STR("step"), "count");
@@ -88,13 +97,18 @@ static const struct per *choose(const struct gt_diff_sides *sides, const char **
             return find_per("none");
     for (size_t i = 0; i < sides->capture_count; i++) {
         const struct gt_section *section = gt_capture_section(sides, i);
-        double span_ns = measure_of(section, GT_STR("span"), "total_ns");
-        if (measure_of(section, GT_STR("step"), "total_ns") < least_step_cover * span_ns) {
+        if (measure_of(section, GT_STR("step"), "total_ns") < least_step_cover * longest_span_ns(section)) {
             *why = " The steps cover less than half of the time; --per step goes by them all the same.";
             return find_per("none");
         }
     }
     return find_per("step");
+}
+
+bool gt_diff_goes_by_steps(const struct gt_report *a, const struct gt_report *b) {
+    const char *why;
+    struct gt_diff_sides sides = {.reports = {a, b}, .capture_count = a->section_count + b->section_count};
+    return strcmp(choose(&sides, &why)->key, "step") == 0;
 }
 
 static enum gt_status set_divisors(struct gt_diff_sides *sides, const struct per *per, const char *range,
@@ -109,6 +123,16 @@ static enum gt_status set_divisors(struct gt_diff_sides *sides, const struct per
     return GT_OK;
 }
 
+/* Do amounts hold warm-up, as far as steps tell it? */
+static bool has_warm_up(const struct gt_diff_sides *sides) {
+    for (size_t i = 0; i < sides->capture_count; i++) {
+        const struct gt_table *steps = gt_section_find(gt_capture_section(sides, i), "steps");
+        if (steps && find_row(steps, "state", GT_STR("warm-up")) != SIZE_MAX)
+            return true;
+    }
+    return false;
+}
+
 /* "Amounts are per step: 6 steps in A, 6 and 5 in B." */
 static void add_note(const struct gt_diff_sides *sides, const struct per *per, const char *why,
                      struct gt_section *section) {
@@ -121,13 +145,15 @@ static void add_note(const struct gt_diff_sides *sides, const struct per *per, c
         bool begins_b = side == GT_SIDE_B && (i == 0 || gt_capture_side(sides, i - 1) == GT_SIDE_A);
         counts = gt_arena_printf(arena, "%s%s%s", counts.ptr, i == 0 ? "" : begins_b ? " in A, " : " and ", number);
     }
+    const char *warm_up = has_warm_up(sides) ? " Warm-up counts too." : "";
     if (strcmp(per->key, "none") == 0)
         gt_section_note(section, GT_FOR_ALL,
-                        gt_arena_printf(arena, "Amounts are of whole captures%s.%s",
+                        gt_arena_printf(arena, "Amounts are of whole captures%s.%s%s",
                                         sides->capture_count > GT_SIDE_COUNT ? ", the mean over those of a side" : "",
-                                        why));
+                                        warm_up, why));
     else
-        gt_section_note(section, GT_FOR_ALL, gt_arena_printf(arena, "Amounts are %s: %s in B.", per->unit, counts.ptr));
+        gt_section_note(section, GT_FOR_ALL,
+                        gt_arena_printf(arena, "Amounts are %s: %s in B.%s", per->unit, counts.ptr, warm_up));
 }
 
 static enum gt_status parse_noise(const char *text, double *share, struct gt_error *err) {

@@ -11,6 +11,7 @@ from conftest import DATA
 from test_ranges import global_id
 
 CASES = DATA / "explain"
+OWN_TABLES = {"categories": "category", "idle_causes": "cause", "phases": "phase"}  # and what their rows are called by
 WHEN = "2026-01-02T03:04:05+00:00"
 
 

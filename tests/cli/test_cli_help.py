@@ -8,6 +8,7 @@ import pytest
 
 from commandline import COMMANDS, REPORTS, USAGE, error_of, options_of, text_of
 from conftest import ROOT
+from test_matrix import options_of_commands
 
 
 # ---- help and what is generated ----
@@ -160,6 +161,44 @@ def test_bash_completes_values(run, bash_script, folder):
     tables = ",".join(row["detail"] for row in json.loads(text_of(run("list", "analyses", "--json")))
                       ["tables"]["analyses"]["rows"] if row["detail"])
     assert complete(bash_script, folder, "--table", "") == set(tables.split(","))
+
+
+def test_bash_completes_an_option_by_its_command(bash_script, folder):
+    assert complete(bash_script, folder, "gaps", "--per", "") == {"stream", "device"}
+    assert complete(bash_script, folder, "diff", "--per", "") == {"step", "range", "launch", "none"}
+    assert "idle_causes" in complete(bash_script, folder, "diff", "--of", "idle")
+
+
+def entries_of(text, option):
+    """The lines of a help or of a manual page (without its escapes) on an option, in one."""
+    in_help = rf"^  (?:-\w, |    ){option}\b.*(?:\n {{28}}.*)*"
+    in_manual = rf"^\.TP\n.*{option}\b.*(?:\n(?!\.).*)*"
+    return " ".join(re.findall(f"{in_help}|{in_manual}", text, re.MULTILINE))
+
+
+# 'gputime list' names the tables and categories, and the help says so.
+@pytest.mark.parametrize("option, commands, choices", [row for row in options_of_commands() if row[2] and row[0] not in
+                                                       ("--table", "--of", "--category")], ids=str)
+def test_every_value_of_an_option_is_in_help_manual_and_completions(run, bash_script, folder, option, commands, choices):
+    manual = entries_of(re.sub(r"\\f[BIR]", "", text_of(run("--print-man")).replace("\\-", "-")), option)
+    general = entries_of(text_of(run("--help")), option)
+    zsh = text_of(run("--print-completion", "zsh"))
+    told = general + manual
+    for command in commands:
+        help_of_command = text_of(run(command, "--help"))
+        own = entries_of(help_of_command, option)
+        if "as --gap-sort" in own:
+            own += entries_of(help_of_command, "--gap-sort")
+        told += own
+        offered = complete(bash_script, folder, command, option, "")
+        assert offered == set(choices), (command, offered)
+        if option in help_of_command and own and not general:  # explained here alone
+            assert all(re.search(rf"\b{choice}\b", own) for choice in choices), (command, own)
+    for choice in choices:
+        assert re.search(rf"\b{choice}\b", told), (choice, told)
+        if option != "--sort":  # its names are those of a command's own table
+            assert re.search(rf"\b{choice}\b", manual), (choice, manual)
+        assert re.search(rf"{option}=.*\b{choice}\b", zsh), choice
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])

@@ -7,10 +7,62 @@ import re
 import pytest
 
 from conftest import DATA, SHARED
-from explained import CASES, check_csv_in_json, check_markdown_in_json, database, explain, unpack
+from explained import CASES, OWN_TABLES, check_csv_in_json, check_markdown_in_json, database, explain, unpack
+
+
+# ---- files that the old tool has not ----
+
+
+def test_categories_idle_causes_and_phases_have_files_beside_the_others(gputime, tmp_path):
+    new = explain(gputime, unpack("full", tmp_path), tmp_path / "out")
+    for table, name in OWN_TABLES.items():
+        rows = new.csv(table)
+        assert rows and [row[name] for row in rows] == [row[name] for row in new.table(table)], table
+        totals = {"phases": ("exclusive_time_ms", "exclusive_ns")}.get(table, ("total_time_ms", "total_ns"))
+        assert [float(row[totals[0]]) * 1e6 for row in rows] == pytest.approx([row[totals[1]] for row in new.table(table)])
+        assert sum(float(row[next(key for key in row if key.startswith("pct_"))]) for row in rows) == pytest.approx(
+            100 * len({row.get("device_id") for row in rows})), table
+    bare = explain(gputime, DATA / "empty.json", tmp_path / "out")
+    assert not any((bare.path / f"tables/{table}.csv").exists() for table in OWN_TABLES)
 
 
 # ---- options ----
+
+
+def long_trace(path, count=90):
+    """As many kernels of different names, with a gap behind each."""
+    rows = [{"ph": "X", "cat": "kernel", "name": f"kernel_{number}", "pid": 0, "tid": 7, "ts": 10 * number, "dur": 5,
+             "args": {"device": 0, "stream": 7, "correlation": number}} for number in range(1, count + 1)]
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": rows}))
+    return path
+
+
+@pytest.mark.parametrize("options, kernels, gaps", [([], 30, 50), (["--top", "0"], 90, 89), (["--top", "7"], 7, 7),
+                                                    (["--kernel-limit", "0"], 90, 50), (["--kernel-limit", "3"], 3, 50),
+                                                    (["--top", "0", "--kernel-limit", "4"], 4, 89)], ids=str)
+def test_top_limits_every_list_and_0_lifts_all_limits(gputime, tmp_path, options, kernels, gaps):
+    new = explain(gputime, long_trace(tmp_path / "t.json"), tmp_path / "out", *options)
+    assert (len(new.csv("kernels")), len(new.csv("gpu_idle_gaps"))) == (kernels, gaps)
+    assert (len(new.table("kernels")), len(new.table("gaps"))) == (kernels, gaps)
+    shown = gputime("explain", tmp_path / "t.json", *options).stdout.decode()
+    assert len(re.findall(r"^kernel_\d+ ", re.split("^Kernels.*\n", shown, flags=re.MULTILINE)[1], re.MULTILINE)) == kernels
+
+
+@pytest.mark.parametrize("when", ["2026-01-31", "2024-02-29T23:59", "2026-01-31T09:30:00Z", "2026-01-31T09:30:60.25+01:00",
+                                  "2026-01-31T09:30:00-05"])
+def test_a_time_to_state_is_a_time(gputime, tmp_path, when):
+    done = gputime("explain", DATA / "overlap.json", "--out", tmp_path / "out", "--generated-at", when)
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "out/report.json").read_text())["generated_at"] == when
+
+
+@pytest.mark.parametrize("when", ["yesterday", "2026", "2026-01", "2026-1-31", "2026-13-01", "2026-02-29", "2026-00-10",
+                                  "2026-01-31T", "2026-01-31T24:00", "2026-01-31T09:60", "2026-01-31T09:30:61",
+                                  "2026-01-31T09:30:00.", "2026-01-31T09:30:00+", "2026-01-31T09:30:00+1:00",
+                                  "2026-01-31 09:30:00", "2026-01-31T09:30:00Z ", "2026-01-31Z", "-026-01-31", "2026-01-3a"])
+def test_what_is_no_time_is_a_usage_error(gputime, tmp_path, when):
+    done = gputime("explain", DATA / "overlap.json", "--out", tmp_path / "out", f"--generated-at={when}")
+    assert done.returncode == 2 and f"'{when}'".encode() in done.stderr and not (tmp_path / "out").exists()
 
 
 def test_options_of_the_old_tool(gputime, tmp_path):
@@ -54,6 +106,22 @@ def test_print_schema_shows_tables_rows_and_columns_of_exports_and_what_other_in
     assert "StringIds (rows=16): id:INTEGER, value:TEXT" in new.stdout
     other = explain(gputime, DATA / "overlap.json", tmp_path / "other", "--print-schema")
     assert "kernels (rows=3)" in other.stdout and other.json["schema"]["tables"] == {}
+
+
+def test_print_schema_without_a_folder_prints_the_schema_and_nothing_else(gputime, tmp_path):
+    trace = unpack("full", tmp_path)
+    done = gputime("explain", trace, "--print-schema")
+    lines = done.stdout.decode().splitlines()
+    assert done.returncode == 0 and not done.stderr
+    assert "StringIds (rows=16): id:INTEGER, value:TEXT" in lines
+    assert all(" (rows=" in line for line in lines if line)
+    folder = explain(gputime, trace, tmp_path / "out", "--print-schema")
+    assert lines == [line for line in folder.stdout.splitlines() if " (rows=" in line] + [""]
+    assert folder.table("kernels") and folder.table("findings")
+    assert set(gputime.json("explain", trace, "--print-schema")["tables"]) == {
+        "schema", "schema_columns", "schema_capabilities", "schema_processes"}
+    written = gputime("explain", trace, "--print-schema", "--csv").stdout.decode().splitlines()
+    assert written[0].startswith("input,table,role,rows") and len(written) == len(lines)
 
 
 def test_the_time_is_that_of_source_date_epoch_or_of_the_run(gputime, tmp_path):

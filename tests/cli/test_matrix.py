@@ -73,14 +73,17 @@ REPORT_COMMANDS = [name for name in commands_with("--table") if name not in comm
 # Choices that are tried in another way, are about the terminal, or only change which rows come first.
 OTHER_CHOICES = {"--format", "--table", "--category", "--reader", "--color", "--unit", "--sort", "--gap-sort"}
 NOT_IN_REPORTS = {("--names", "hash")}
+SCHEMA = "--print-schema"  # prints one thing instead of the report
 
 
 def variants(name):
     """A command as it is, with all its own switches on, and with each choice beside the usual one."""
     options = [(option, commands, choices) for option, commands, choices in options_of_commands() if name in commands]
     switches = [option for option, commands, choices in options if not choices and commands != REPORT_COMMANDS
-                and set(commands) <= set(REPORT_COMMANDS)]
+                and set(commands) <= set(REPORT_COMMANDS) and option != SCHEMA]
     yield [name]
+    if name in commands_with(SCHEMA):
+        yield [name, SCHEMA]
     if switches:
         yield [name, *switches]
     for option, _, choices in options:
@@ -167,7 +170,7 @@ CHECKS = {"text": check_text, "csv": check_csv, "md": check_md, "json": check_js
 
 def check(output, format, command):
     if format == "text":
-        check_text(output, is_wide=command[0] in WIDE_COMMANDS and "--table" not in command)
+        check_text(output, is_wide=SCHEMA in command or (command[0] in WIDE_COMMANDS and "--table" not in command))
     else:
         CHECKS.get(format, lambda output: None)(output)
 

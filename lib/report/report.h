@@ -168,6 +168,13 @@ struct gt_section {
     size_t finding_count, finding_capacity;
 };
 
+/* Of a side of a comparison. */
+enum gt_step_choice {
+    GT_STEPS_OPEN,  /* nobody has chosen yet whether amounts are per step */
+    GT_STEPS_LEFT,  /* they are of whole captures */
+    GT_STEPS_TAKEN, /* they are of whole steps */
+};
+
 struct gt_report {
     struct gt_arena arena;
     const char *command;
@@ -177,6 +184,7 @@ struct gt_report {
     struct gt_section *sections;
     size_t section_count;
     size_t input_count; /* among which it divides the room it has; a part of a larger report: those of that */
+    enum gt_step_choice step_choice;
     const struct gt_diff_sides *sides; /* of a comparison, which is the first section; NULL: none */
     struct gt_section joint;           /* what text and Markdown show of all inputs together, before each by itself */
 

@@ -231,8 +231,8 @@ void gt_section_splice(struct gt_section *section, struct gt_section *from);
 
 /* The block of the findings and its table `findings`, without rows. One for a section, before its first finding. */
 struct gt_table *gt_section_findings(struct gt_section *section);
-/* Puts it among the section's findings: the most time to win back first (what is not known counts as none), then the
-   most severe (those that another tells of behind what is medium), then in the order they come. */
+/* Puts it among the section's findings: the most severe first, then the most time to win back (what is not known counts
+   as none), then what no other tells of, then in the order they come. */
 void gt_section_finding(struct gt_section *section, const struct gt_finding *finding);
 /* What row of the table `findings` tells, wherever sorting has put it. */
 const struct gt_finding *gt_section_finding_at(const struct gt_section *section, const struct gt_table *table,

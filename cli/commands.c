@@ -385,7 +385,8 @@ const struct cli_command cli_command_table[] = {
     {.name = "findings",
      .help = "what to do next, with the evidence",
      .usage = "TRACE...",
-     .details = "Lists what stands out in a trace: the most GPU time to win back first. Each finding has its evidence "
+     .details = "Lists what stands out in a trace: the most severe first, then the most GPU time to win back. Each "
+                "finding has its evidence "
                 "in numbers, advice, and the table to look at (--table KEY). The times to win back overlap: they are "
                 "upper bounds, each for itself.",
      .action = CLI_ACTION_REPORT,

@@ -41,6 +41,14 @@ static struct table_head *head_of(struct gt_store *store, enum gt_table_id table
     return (struct table_head *)(void *)((char *)store + table_offsets[table]);
 }
 
+enum gt_issue_id gt_store_loss(const struct gt_store *store) {
+    int issue = 0;
+    while (issue < GT_ISSUE_COUNT &&
+           !(gt_issue_infos[issue].issue_class == GT_ISSUE_CLASS_LOSS && store->issues[issue].count))
+        issue++;
+    return (enum gt_issue_id)issue;
+}
+
 size_t *gt_store_row_count(struct gt_store *store, enum gt_table_id table) {
     return &head_of(store, table)->count;
 }

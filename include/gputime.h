@@ -66,6 +66,15 @@ struct gputime_class {
     const char *part, *name;
 };
 
+/* Whether a report is over whole steps: from the start of the first one behind the warm-up (the long steps at the
+   beginning; where there are none, from the first op if that comes before) to the end of the last one or of the last
+   op. */
+enum gputime_whole_steps {
+    GPUTIME_STEPS_ANY,     /* no: over all GPU work */
+    GPUTIME_STEPS_IF_MOST, /* where there are several, and they are at least half of the time of the GPU work */
+    GPUTIME_STEPS_WHOLE,   /* where there are steps */
+};
+
 /* Everything a user can ask for; zero-initialise, 0 and NULL mean automatic. Borrowed until the report is freed. */
 struct gputime_options {
     /* reading */
@@ -104,7 +113,7 @@ struct gputime_options {
     /* selection */
     const char *from, *to; /* "1.2s", "350ms", "20us", "40%"; a bare number is seconds; from the first GPU op */
     const char *step;      /* "3" or "2-4" */
-    int without_warm_up;   /* begin behind the long steps at the start, if there are some; not with from, to, step */
+    enum gputime_whole_steps whole_steps;  /* not with from, to, step */
     const char *device, *stream, *process; /* "0" or "0,2" */
     const char *name;                      /* substring, or "re:" and a pattern */
     const char *category;                  /* "comm" or "comm,memcpy" */
@@ -174,6 +183,14 @@ enum gputime_status gputime_report_new(struct gputime_trace *const *traces, size
                                        struct gputime_error *err);
 void gputime_report_free(struct gputime_report *report); /* NULL is fine */
 
+/* The same for the two sides of a comparison, both at the same time: out[0] is over the traces before first_of_b,
+   out[1] over those from it on. Each side has a trace: 0 < first_of_b < trace_count, else GPUTIME_USAGE. Both are NULL
+   if one fails. whole_steps holds for all traces or for none. */
+enum gputime_status gputime_report_new_sides(struct gputime_trace *const *traces, size_t trace_count, size_t first_of_b,
+                                             const char *command, const char *const *analyses, size_t analysis_count,
+                                             const struct gputime_options *options, struct gputime_report *out[2],
+                                             struct gputime_error *err);
+
 /* How two reports are compared; zero-initialise, 0 and NULL mean automatic. */
 struct gputime_diff_options {
     const char *per;    /* amounts are divided by the number of: "step", "range", "launch"; "none": they are not; NULL:
@@ -183,16 +200,6 @@ struct gputime_diff_options {
                            words and limits go by all of them */
     const char *noise;  /* "2%": smaller changes count as noise whatever the spread; NULL is "1%" */
 };
-
-/* The same for the two sides of a comparison, both at the same time: out[0] is over the traces before first_of_b,
-   out[1] over those from it on. Each side has a trace: 0 < first_of_b < trace_count, else GPUTIME_USAGE. Both are NULL
-   if one fails. Warm-up is left out where the comparison (diff, which may be NULL) is going to be per step, for which
-   the analyses "measures" and "accounting" are needed, and else of none; without_warm_up is not looked at. */
-enum gputime_status gputime_report_new_sides(struct gputime_trace *const *traces, size_t trace_count, size_t first_of_b,
-                                             const char *command, const char *const *analyses, size_t analysis_count,
-                                             const struct gputime_options *options,
-                                             const struct gputime_diff_options *diff, struct gputime_report *out[2],
-                                             struct gputime_error *err);
 
 /* Compares report B with report A, table by table; both may be over several captures. They should have the same
    analyses, "measures", "accounting", "categories", "gaps" and "steps" among them, and tables with all their rows. Each

@@ -1,6 +1,4 @@
 /* The public interface of comparisons and limits: the reports of both sides in, another or a verdict out. */
-#include <string.h>
-
 #include "base/mem.h"
 #include "base/threads.h"
 #include "internal.h"
@@ -32,54 +30,24 @@ static void make_side(void *context, size_t index) {
                                       sides->analysis_count, &sides->options, &side->report, &side->err);
 }
 
-static bool have_steps(struct gputime_trace *const *traces, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (traces[i]->labels->step_count == 0)
-            return false;
-    return true;
-}
-
-/* Both reports or none; gives the side that failed, else NULL. */
-static const struct side *make_sides(struct sides *sides) {
-    gt_threads_deal(gt_threads_count(sides->options.threads), 2, make_side, sides);
-    const struct side *failed = sides->items[0].status   ? &sides->items[0]
-                                : sides->items[1].status ? &sides->items[1]
-                                                         : NULL;
-    for (size_t i = 0; i < 2 && failed; i++) {
-        gputime_report_free(sides->items[i].report);
-        sides->items[i].report = NULL;
+/* Amounts per step are of whole steps, those of whole captures are not: all sides the same. */
+static enum gputime_whole_steps choose_steps(struct gputime_trace *const *traces, size_t count,
+                                             enum gputime_whole_steps asked) {
+    bool has_several = false;
+    for (size_t i = 0; i < count && asked != GPUTIME_STEPS_ANY; i++) {
+        const struct gt_labels *labels = traces[i]->labels;
+        has_several |= labels->step_count > 1;
+        bool are_most = asked == GPUTIME_STEPS_WHOLE || gt_labels_steps_are_most(labels, traces[i]->store);
+        if (labels->step_count == 0 || !are_most)
+            return GPUTIME_STEPS_ANY;
     }
-    return failed;
-}
-
-static bool leaves_out_warm_up(const struct side *side) {
-    for (size_t i = 0; i < side->trace_count; i++)
-        if (side->report->views[i]->warm_up_steps)
-            return true;
-    return false;
-}
-
-/* Warm-up can be left out only where amounts are per step: of a whole capture it is a part, and a trace without steps
-   does not tell it. Whether steps make up most of a capture is seen behind the warm-up alone, in the finished reports;
-   where they do not, these are made once more. */
-static const struct side *make_comparable_sides(struct sides *sides, bool has_steps, const char *per) {
-    sides->options.without_warm_up = has_steps && (!per || strcmp(per, "step") == 0);
-    const struct side *failed = make_sides(sides);
-    struct side *a = &sides->items[0], *b = &sides->items[1];
-    bool is_settled = failed || per || (!leaves_out_warm_up(a) && !leaves_out_warm_up(b));
-    if (is_settled || gt_diff_goes_by_steps(a->report->model, b->report->model))
-        return failed;
-    gputime_report_free(a->report);
-    gputime_report_free(b->report);
-    sides->options.without_warm_up = 0;
-    return make_sides(sides);
+    return asked == GPUTIME_STEPS_IF_MOST && !has_several ? GPUTIME_STEPS_ANY : asked;
 }
 
 API enum gputime_status gputime_report_new_sides(struct gputime_trace *const *traces, size_t trace_count,
                                                  size_t first_of_b, const char *command, const char *const *analyses,
                                                  size_t analysis_count, const struct gputime_options *options,
-                                                 const struct gputime_diff_options *diff, struct gputime_report *out[2],
-                                                 struct gputime_error *err) {
+                                                 struct gputime_report *out[2], struct gputime_error *err) {
     struct gt_error error = {0};
     out[0] = out[1] = NULL;
     if (first_of_b == 0 || first_of_b >= trace_count) {
@@ -93,12 +61,21 @@ API enum gputime_status gputime_report_new_sides(struct gputime_trace *const *tr
                           .analyses = analyses,
                           .analysis_count = analysis_count,
                           .options = options ? *options : gt_options_automatic};
-    const struct side *failed = make_comparable_sides(&sides, have_steps(traces, trace_count), diff ? diff->per : NULL);
-    out[0] = sides.items[0].report;
-    out[1] = sides.items[1].report;
-    if (failed && err)
+    sides.options.whole_steps = choose_steps(traces, trace_count, sides.options.whole_steps);
+    bool is_chosen = !sides.options.from && !sides.options.to && !sides.options.step;
+    gt_threads_deal(gt_threads_count(sides.options.threads), 2, make_side, &sides);
+    const struct side *failed = sides.items[0].status ? &sides.items[0] : &sides.items[1];
+    for (size_t i = 0; i < 2; i++) {
+        if (failed->status)
+            gputime_report_free(sides.items[i].report);
+        out[i] = failed->status ? NULL : sides.items[i].report;
+        if (out[i] && is_chosen)
+            out[i]->model->step_choice =
+                sides.options.whole_steps == GPUTIME_STEPS_ANY ? GT_STEPS_LEFT : GT_STEPS_TAKEN;
+    }
+    if (failed->status && err)
         *err = failed->err;
-    return failed ? failed->status : GPUTIME_OK;
+    return failed->status;
 }
 
 /* ---- comparisons and verdicts ---- */

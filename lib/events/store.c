@@ -318,17 +318,14 @@ void gt_builder_end(struct gt_builder *builder) {
 
 size_t gt_builder_begin(struct gt_builder *builder, uint64_t order) {
     gt_builder_end(builder);
-    if (builder->segment_count == builder->segment_capacity) {
-        size_t capacity = builder->segment_capacity ? builder->segment_capacity * 2 : 16;
-        struct gt_segment *grown = gt_realloc(builder->segments, capacity * sizeof *grown);
-        if (!grown) {
-            /* Rows go on into the last segment; sealing reports the failure. */
-            builder->failed = true;
-            return builder->segment_count ? builder->segment_count - 1 : 0;
-        }
-        builder->segments = grown;
-        builder->segment_capacity = capacity;
+    struct gt_segment *grown =
+        gt_array_room(builder->segments, builder->segment_count, &builder->segment_capacity, sizeof *grown);
+    if (!grown) {
+        /* Rows go on into the last segment; sealing reports the failure. */
+        builder->failed = true;
+        return builder->segment_count ? builder->segment_count - 1 : 0;
     }
+    builder->segments = grown;
     struct gt_segment *segment = &builder->segments[builder->segment_count];
     memset(segment, 0, sizeof *segment);
     segment->order = order;

@@ -12,10 +12,6 @@
 enum gt_status gt_diff_new(const struct gt_report *a, const struct gt_report *b,
                            const struct gputime_diff_options *options, struct gt_report **out, struct gt_error *err);
 
-/* Whether amounts are per step where nobody says what they are per: every capture has steps, and they make up most of
-   it. */
-bool gt_diff_goes_by_steps(const struct gt_report *a, const struct gt_report *b);
-
 /* Appends a name without what differs from build to build and from GPU to GPU: tile sizes, architectures, generated
    numbers. Types (f16, int8) stay. */
 void gt_diff_plain_name(struct gt_str name, char *out, size_t *length);

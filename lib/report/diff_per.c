@@ -27,15 +27,6 @@ static double measure_of(const struct gt_section *section, struct gt_str measure
     return isnan(number) ? 0 : number;
 }
 
-/* Of its GPUs: the mean over them, as the measure has it, may be that of GPUs that did little. */
-static double longest_span_ns(const struct gt_section *section) {
-    const struct gt_table *accounting = gt_section_find(section, "accounting");
-    double longest_ns = 0;
-    for (size_t row = 0; accounting && row < accounting->row_count; row++)
-        longest_ns = fmax(longest_ns, gt_table_number(accounting, row, "span_ns"));
-    return longest_ns;
-}
-
 static double count_steps(const struct gt_section *section, const char *range) {
     (void)range;
     return measure_of(section, GT_STR("step"), "count");
@@ -89,26 +80,33 @@ static const struct per *find_per(const char *key) {
     return NULL;
 }
 
-/* Steps are what to go by where every capture has them and they make up most of it. */
-static const struct per *choose(const struct gt_diff_sides *sides, const char **why) {
-    *why = "";
-    for (size_t i = 0; i < sides->capture_count; i++)
-        if (count_steps(gt_capture_section(sides, i), NULL) < 1)
-            return find_per("none");
+static bool steps_are_most(const struct gt_diff_sides *sides) {
     for (size_t i = 0; i < sides->capture_count; i++) {
         const struct gt_section *section = gt_capture_section(sides, i);
-        if (measure_of(section, GT_STR("step"), "total_ns") < least_step_cover * longest_span_ns(section)) {
-            *why = " The steps cover less than half of the time; --per step goes by them all the same.";
-            return find_per("none");
-        }
+        double span_ns = measure_of(section, GT_STR("span"), "total_ns");
+        if (measure_of(section, GT_STR("step"), "total_ns") < least_step_cover * span_ns)
+            return false;
     }
-    return find_per("step");
+    return true;
 }
 
-bool gt_diff_goes_by_steps(const struct gt_report *a, const struct gt_report *b) {
-    const char *why;
-    struct gt_diff_sides sides = {.reports = {a, b}, .capture_count = a->section_count + b->section_count};
-    return strcmp(choose(&sides, &why)->key, "step") == 0;
+/* Steps are what to go by where every capture has them, some have several, and they make up most of all. */
+static const struct per *choose(const struct gt_diff_sides *sides, const char **why) {
+    enum gt_step_choice choice = sides->reports[GT_SIDE_A]->step_choice;
+    bool has_several = false;
+    *why = "";
+    for (size_t i = 0; i < sides->capture_count; i++) {
+        double steps = count_steps(gt_capture_section(sides, i), NULL);
+        has_several |= steps > 1;
+        if (steps < 1)
+            return find_per("none");
+    }
+    if (choice == GT_STEPS_OPEN)
+        choice = has_several && steps_are_most(sides) ? GT_STEPS_TAKEN : GT_STEPS_LEFT;
+    if (choice == GT_STEPS_LEFT)
+        *why = has_several ? " The steps cover less than half of the time; --per step goes by them all the same."
+                           : " None has more than one step; --per step goes by it all the same.";
+    return find_per(choice == GT_STEPS_TAKEN ? "step" : "none");
 }
 
 static enum gt_status set_divisors(struct gt_diff_sides *sides, const struct per *per, const char *range,

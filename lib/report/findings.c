@@ -62,8 +62,8 @@ static bool is_worth_more(const struct gt_finding *a, const struct gt_finding *b
 
 void gt_section_finding(struct gt_section *section, const struct gt_finding *finding) {
     struct gt_table *table = gt_section_find(section, "findings");
-    struct gt_finding *room = gt_report_room(section->report, section->findings, section->finding_count,
-                                             &section->finding_capacity, sizeof *section->findings);
+    struct gt_finding *room = gt_arena_room(&section->report->arena, section->findings, section->finding_count,
+                                            &section->finding_capacity, sizeof *section->findings);
     if (!table || !room)
         return;
     section->findings = room;

@@ -162,6 +162,33 @@ def test_without_steps_whole_captures_compare(gputime):
     assert gputime("diff", DATA / "overlap.json", DATA / "names.json", "--per", "step").returncode == 2
 
 
+def test_steps_count_whole_however_many_there_are(gputime, trace):
+    """Each waits for data before its first kernel, the first one too: between N steps there are only N - 1 such times."""
+    many, few = (training(USUAL, steps=steps, jitter=0, wait_ns=2_000_000) for steps in (6, 2))
+    steps = [row for row in many["traceEvents"] if row["name"].startswith("ProfilerStep")]
+    paths = trace("many.json", many), trace("few.json", few)
+    for a, b in (paths, paths[::-1]):
+        report = gputime.json("diff", a, b, "--fail-if", "span>+0.1%", "--fail-if", "idle>+0.1%")
+        assert [row["verdict"] for row in report["tables"]["limits"]["rows"]] == ["ok", "ok"]
+        for measure in ("span", "idle", "busy", "step"):
+            row = rows_of(report, "measures")[measure]
+            assert row["a_total_ns"] == pytest.approx(row["b_total_ns"], rel=1e-3), measure
+    span = rows_of(gputime.json("diff", *paths), "measures")["span"]
+    start, end = steps[0]["ts"], steps[-1]["ts"] + steps[-1]["dur"]
+    assert span["a_total_ns"] == pytest.approx((end - start) * 1000 / 6, abs=1)
+
+
+def test_captures_of_one_step_compare_whole(gputime, trace):
+    paths = [trace(f"{wait}.json", training(USUAL, steps=1, wait_ns=wait)) for wait in (1_000, 900_000)]
+    report = gputime.json("diff", *paths)
+    assert "whole captures" in words_of(report)[1] and "--per step" in words_of(report)[1]
+    for side, path in zip("ab", paths):
+        total = gputime.json("summary", path)["tables"]["accounting"]["rows"][0]["span_ns"]
+        assert rows_of(report, "measures")["span"][f"{side}_total_ns"] == total
+    by_step = rows_of(gputime.json("diff", *paths, "--per", "step"), "measures")["span"]
+    assert by_step["b_total_ns"] - by_step["a_total_ns"] == pytest.approx(899_000, abs=2_000)
+
+
 def with_work_outside(document, start_ns=60_000_000, length_ns=50_000_000):
     """Work behind all steps that takes longer than they do."""
     launch = event("cuda_runtime", "cudaLaunchKernel", start_ns, 1_000, 100, {"correlation": 91_000})
@@ -378,9 +405,9 @@ def need(*paths):
 def test_more_workers_no_longer_wait_for_data(gputime):
     paths = need(*(KINETO / f"tb_plugin/resnet50_workers{count}.json.gz" for count in (0, 4)))
     first = words_of(gputime.json("diff", *paths))[0]
-    assert first.startswith("-32.5 ms per step (166.1 ms -> 133.6 ms, -19.6%): waiting for data -47.5"), first
+    assert first.startswith("-36.5 ms per step (177.6 ms -> 141.1 ms, -20.6%): waiting for data -51.5"), first
     lines = gputime("diff", *paths).stdout.decode().splitlines()[:6]
-    assert any("waiting for data -47.5" in line for line in lines)
+    assert any("waiting for data -51.5" in line for line in lines)
 
 
 def test_another_vendor_is_matched_by_category(gputime):

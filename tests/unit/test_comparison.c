@@ -33,7 +33,7 @@ static int free_traces(void **state) {
 
 static enum gputime_status make_sides(void **state, size_t first_of_b, struct gputime_report *sides[2],
                                       struct gputime_error *err) {
-    return gputime_report_new_sides(*state, TRACES, first_of_b, "test", analyses, 1, NULL, NULL, sides, err);
+    return gputime_report_new_sides(*state, TRACES, first_of_b, "test", analyses, 1, NULL, sides, err);
 }
 
 static void each_side_has_a_trace(void **state) {

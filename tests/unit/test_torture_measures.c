@@ -190,7 +190,7 @@ static void run_making_sides(const void *context, const char *what) {
     struct gputime_report *sides[2];
     struct gputime_error err = {0};
     enum gputime_status status =
-        gputime_report_new_sides(making->traces, 2, 1, "torture", side_analyses, 2, &options, NULL, sides, &err);
+        gputime_report_new_sides(making->traces, 2, 1, "torture", side_analyses, 2, &options, sides, &err);
     if (status != GPUTIME_OK) {
         expect_reason(status, &err, what);
         assert_true(!sides[0] && !sides[1]);

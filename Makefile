@@ -100,8 +100,8 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libgputime.a
 
 # Calls that these tests make fail, one after the other.
 TORTURED := malloc calloc realloc free strdup asprintf mmap mremap munmap read pread write pwrite fsync rename renameat pthread_create \
-    gt_arena_alloc gt_arena_array gt_arena_copy
-$(BUILD)/unit/test_torture $(BUILD)/unit/test_torture_commands: LDFLAGS += $(TORTURED:%=-Wl,--wrap=%)
+    gt_arena_alloc gt_arena_array gt_arena_room gt_arena_copy
+$(filter $(BUILD)/unit/test_torture%,$(UNIT_TESTS)): LDFLAGS += $(TORTURED:%=-Wl,--wrap=%)
 $(BUILD)/unit/test_torture_commands: $(BUILD)/libprogram.a
 
 # The program for tests that run it, or parts of it, inside of themselves: its main function has another name.
@@ -159,7 +159,7 @@ asan: $(PAGE)
 # The torture tests make allocations fail, which ThreadSanitizer's own runtime does not survive.
 tsan: $(PAGE)
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/tsan $(TSAN) build/tsan/gputime
-	@$(MAKE) --no-print-directory -s unit BUILD=build/tsan SKIP="test_torture test_torture_commands" $(TSAN)
+	@$(MAKE) --no-print-directory -s unit BUILD=build/tsan SKIP="test_torture%" $(TSAN)
 
 # What each fuzz target starts from: its seeds, which hold every input that ever failed, and files of tests/data.
 seeds_of = $(wildcard tests/fuzz/seeds/$1/*) $(FUZZ_DATA_$1)

@@ -6,6 +6,10 @@
 
 enum { CLI_TIME_MAX = 40 };
 
+/* Whether the text is a date (2026-01-31), or a date and a time of day to the minute or finer with or without a zone
+   (2026-01-31T09:30:00.25+01:00), as ISO 8601 writes them. */
+bool cli_moment_is_valid(const char *text);
+
 /* What --generated-at says, else the time in SOURCE_DATE_EPOCH (seconds, so that a build can be repeated), else now if
    a folder is written. NULL: none is to be stated. */
 const char *cli_generated_at(const struct cli_options *options, char text[CLI_TIME_MAX]);

@@ -257,7 +257,9 @@ static const struct gputime_shape shown_schema[] = {
     {.table = NULL},
 };
 
+static const struct cli_list explained_kernels = {.table = "kernels", .top_offset = AT(top)};
 static const struct cli_list limited_kernels = {.table = "kernels", .top_offset = AT(kernel_limit)};
+static const struct cli_list explained_gaps = {.table = "gaps", .top_offset = AT(top)};
 static const char *const schema_analyses[] = {"schema", NULL};
 
 const struct cli_command cli_command_table[] = {
@@ -307,7 +309,7 @@ const struct cli_command cli_command_table[] = {
                {"sort", "count, duration (average), percentage (of launches),\n"
                         "duration-percentage, or a column (count)"},
                {"step", "only kernels launched in step N (also --pstep)"},
-               {"names", "group by full or simplified name"},
+               {"names", "group by full or by short, simplified name"},
                {"verbose", "show names whole"},
                {"output", "write the list of every kernel to FILE; the table is\n"
                           "printed too (-q: not)"}},
@@ -337,7 +339,8 @@ const struct cli_command cli_command_table[] = {
                 .lists = {&device_gaps, &device_gaps_too}},
                TIMELINE_PART},
      .prints_too = true,
-     .notes = {{"output", "write the gap report to FILE; the tables are printed\n"
+     .notes = {{"sort", "as --gap-sort, or a column"},
+               {"output", "write the gap report to FILE; the tables are printed\n"
                           "too (-q: not)"}},
      .examples = {"gputime gaps --gap-sort max trace.json.gz", "gputime gaps --per device --top 20 profile.sqlite"}},
 
@@ -382,7 +385,8 @@ const struct cli_command cli_command_table[] = {
     {.name = "findings",
      .help = "what to do next, with the evidence",
      .usage = "TRACE...",
-     .details = "Lists what stands out in a trace: the most GPU time to win back first. Each finding has its evidence "
+     .details = "Lists what stands out in a trace: the most severe first, then the most GPU time to win back. Each "
+                "finding has its evidence "
                 "in numbers, advice, and the table to look at (--table KEY). The times to win back overlap: they are "
                 "upper bounds, each for itself.",
      .action = CLI_ACTION_REPORT,
@@ -420,15 +424,18 @@ const struct cli_command cli_command_table[] = {
                 .print_layout = "explain-brief",
                 .analyses = explain_analyses,
                 .shapes = explain_shapes,
-                .lists = {&limited_kernels}},
+                .lists = {&explained_kernels, &limited_kernels, &explained_gaps}},
                {.option = AT(lib.no_range_kernels), .value = 0, .analyses = explain_process_phase_analyses},
                {.analyses = explain_detail_analyses},
                {.option = AT(print_schema), .value = 0, .analyses = schema_analyses, .shapes = hidden_schema},
                {.option = AT(print_schema),
                 .value = 1,
+                .is_alone = true,
+                .text_layout = "explain-schema",
                 .print_layout = "explain-schema",
                 .analyses = schema_analyses,
                 .shapes = shown_schema}},
+     .notes = {{"top", "kernels and gaps to list (30, 50; 0 = all)"}},
      .examples = {"gputime explain profile.nsys-rep --out report",
                   "gputime explain profile.sqlite --out report --phase-map phases.json"}},
 

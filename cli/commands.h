@@ -6,7 +6,7 @@
 
 enum {
     CLI_MAX_PARTS = 6,
-    CLI_MAX_LISTS = 2, /* of one part */
+    CLI_MAX_LISTS = 3, /* of one part; where two are of one table, a later one wins */
     CLI_MAX_NOTES = 10,
     CLI_MAX_EXAMPLES = 4,
     CLI_MAX_FILES = 4,
@@ -36,6 +36,7 @@ struct cli_part {
     int value;
     bool for_data;                      /* only for formats that carry every row, not for text and Markdown */
     bool for_page;                      /* only for the page, which has room for more than was asked for */
+    bool is_alone;                      /* where it applies, no other part does; with the command's folder all do */
     const char *main_table;             /* NULL: as the part before says */
     const char *output_layout;          /* of the file that --output names; NULL: as the part before says */
     const char *print_layout;           /* of what is printed when a folder was written; several may be */

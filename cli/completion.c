@@ -54,7 +54,7 @@ static const char *option_values(const struct cli_option *option, char *values) 
     if (option->offset == offsetof(struct cli_options, sort) ||
         option->offset == offsetof(struct cli_options, gap_sort))
         add_sorts(values, option->offset);
-    if (option->offset == offsetof(struct cli_options, lib.table))
+    if (option->offset == offsetof(struct cli_options, lib.table) || option->offset == offsetof(struct cli_options, of))
         for (size_t i = 0; i < gputime_registry_count(GPUTIME_ANALYSES); i++)
             add_values(values, gputime_registry_entry(GPUTIME_ANALYSES, i).detail);
     if (option->offset == offsetof(struct cli_options, lib.category))
@@ -101,12 +101,30 @@ static void print_quoted(FILE *out, const char *text, const char *special, const
 
 /* ---- bash ---- */
 
+/* Whether another option has the name in other commands. */
+static bool has_namesake(const struct cli_option *option) {
+    size_t count = 0;
+    for (size_t i = 0; i < cli_option_count; i++)
+        count += strcmp(cli_option_table[i].name, option->name) == 0;
+    return count > 1;
+}
+
+/* Patterns of "COMMAND OPTION". */
 static void print_bash_names(FILE *out, const struct cli_option *option) {
-    fprintf(out, "--%s", option->name);
+    if (has_namesake(option)) {
+        const char *between = "";
+        for (size_t c = 0; c < cli_command_count; c++)
+            if (cli_command_takes(&cli_command_table[c], option)) {
+                fprintf(out, "%s\"%s --%s\"", between, cli_command_table[c].name, option->name);
+                between = " | ";
+            }
+        return;
+    }
+    fprintf(out, "*\" --%s\"", option->name);
     if (option->alias)
-        fprintf(out, " | --%s", option->alias);
+        fprintf(out, " | *\" --%s\"", option->alias);
     if (option->letter)
-        fprintf(out, " | -%c", option->letter);
+        fprintf(out, " | *\" -%c\"", option->letter);
 }
 
 static void print_bash_values(FILE *out) {
@@ -147,8 +165,8 @@ static void print_bash_commands(FILE *out) {
 static void print_bash(FILE *out) {
     char values[VALUES_BYTES];
     fputs("# Completions of gputime for bash.\n\n"
-          "# What can follow an option: sets words or files; fails where the option takes no value.\n"
-          "_gputime_value() {\n    case $1 in\n",
+          "# What can follow an option of a command: sets words or files; fails where the option takes no value.\n"
+          "_gputime_value() {\n    case \"$1 $2\" in\n",
           out);
     print_bash_values(out);
     fprintf(out,
@@ -162,15 +180,15 @@ static void print_bash(FILE *out) {
             "    elif [[ $previous == \"=\" ]] && ((COMP_CWORD > 1)); then\n"
             "        previous=${COMP_WORDS[COMP_CWORD - 2]}\n"
             "    fi\n"
-            "    if ! _gputime_value \"$previous\"; then\n"
-            "        for ((i = 1; i < COMP_CWORD; i++)); do\n"
-            "            if [[ \" $commands \" == *\" ${COMP_WORDS[i]} \"* ]]; then\n"
-            "                command=${COMP_WORDS[i]}\n"
-            "                break\n"
-            "            fi\n"
-            "        done\n"
+            "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
+            "        if [[ \" $commands \" == *\" ${COMP_WORDS[i]} \"* ]]; then\n"
+            "            command=${COMP_WORDS[i]}\n"
+            "            break\n"
+            "        fi\n"
+            "    done\n"
+            "    if ! _gputime_value \"${command:-%s}\" \"$previous\"; then\n"
             "        case ${command:-%s} in\n",
-            all_commands(values), cli_command_table[0].name);
+            all_commands(values), cli_command_table[0].name, cli_command_table[0].name);
     print_bash_commands(out);
     fputs("        esac\n"
           "        [[ -z $command ]] && words=$commands\n"

@@ -52,7 +52,7 @@ const struct cli_option cli_option_table[] = {
      .max = INT32_MAX,
      .argument = "N",
      .group = CLI_GROUP_EXPLAIN,
-     .help = "kernels to list (30; 0 = all)"},
+     .help = "kernels to list, whatever --top says (30; 0 = all)"},
     {.name = "no-kernel-percentiles",
      .type = CLI_FLAG,
      .offset = AT(lib.no_kernel_percentiles),
@@ -73,13 +73,13 @@ const struct cli_option cli_option_table[] = {
      .type = CLI_FLAG,
      .offset = AT(print_schema),
      .group = CLI_GROUP_EXPLAIN,
-     .help = "print what tables and columns the file has"},
+     .help = "print what tables and columns the file has, and\nnothing else without --out"},
     {.name = "generated-at",
-     .type = CLI_TEXT,
+     .type = CLI_MOMENT,
      .offset = AT(generated_at),
      .argument = "TIME",
      .group = CLI_GROUP_EXPLAIN,
-     .help = "the time to state (now, or SOURCE_DATE_EPOCH)"},
+     .help = "the time to state: 2026-01-31T09:30:00Z, or a date\n(now, or SOURCE_DATE_EPOCH)"},
     {.name = "per",
      .type = CLI_CHOICE,
      .offset = AT(per),
@@ -100,7 +100,7 @@ const struct cli_option cli_option_table[] = {
      .argument = "KEY",
      .group = CLI_GROUP_GAP_PART,
      .implies = AT(gaps),
-     .help = "sort transitions by count, avg, max or stdev (avg)"},
+     .help = "sort transitions by avg, count, max, stdev or total\n(avg; avggap and maxgap are avg and max)"},
     {.name = "gap-output",
      .type = CLI_TEXT,
      .offset = AT(gap_output),
@@ -193,14 +193,15 @@ const struct cli_option cli_option_table[] = {
      .group = CLI_GROUP_DIFF,
      .help = "show this table alone: kernels, ranges, limits, ..."},
     {.name = "per",
-     .type = CLI_TEXT,
+     .type = CLI_KEYWORD,
      .offset = AT(diff.per),
+     .choices = "step|range|launch|none",
      .argument = "UNIT",
      .group = CLI_GROUP_DIFF,
      .pair = "range",
      .pair_offset = AT(diff.range),
-     .help = "amounts per step, range NAME, launch or none (step\n"
-             "where all traces have steps)"},
+     .help = "what amounts are per ('range NAME' of such a range);\n"
+             "step if steps fill the time"},
     {.name = "a",
      .type = CLI_PLACE,
      .offset = AT(a_words),
@@ -533,7 +534,7 @@ static const char *format_choices(char *text, size_t size) {
 const char *cli_option_choices(const struct cli_option *option, char *text, size_t size) {
     if (option->type == CLI_FORMAT)
         return format_choices(text, size);
-    return option->type == CLI_CHOICE ? option->choices : NULL;
+    return option->type == CLI_CHOICE || option->type == CLI_KEYWORD ? option->choices : NULL;
 }
 
 const char *cli_option_argument(const struct cli_option *option, char *text, size_t size) {

@@ -54,7 +54,9 @@ enum cli_type {
     CLI_INTEGER,  /* int64_t from min to max */
     CLI_DECIMAL,  /* text that is a decimal number, not negative */
     CLI_TEXT,     /* text, not empty */
+    CLI_MOMENT,   /* text that is a date, or a date and a time of day, as ISO 8601 writes them */
     CLI_CHOICE,   /* int: index into the row's choices */
+    CLI_KEYWORD,  /* text: one of the row's choices */
     CLI_FORMAT,   /* text: key of an output format of the library */
     CLI_TEXTS,    /* struct cli_texts: each time one more */
     CLI_WORD,     /* one more of the words that are no options */
@@ -103,7 +105,7 @@ struct cli_option {
     enum cli_type type;
     size_t offset;        /* into struct cli_options */
     int64_t min, max;     /* CLI_INTEGER */
-    const char *choices;  /* CLI_CHOICE: "a|b|c" in the order of the enum; CLI_CONSTANT: the text */
+    const char *choices;  /* "a|b|c"; CLI_CHOICE: in the order of the enum; CLI_CONSTANT: the text */
     const char *argument; /* what the help calls the value */
     const char *help;     /* one line */
     enum cli_group group;

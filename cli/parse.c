@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "error.h"
 #include "suggest.h"
 
@@ -102,7 +103,14 @@ enum gputime_status cli_option_set(struct cli_options *options, const struct cli
     case CLI_CHOICE:
         *(int *)place = cli_choice_index(choices, value);
         return GPUTIME_OK;
+    case CLI_MOMENT:
+        if (!cli_moment_is_valid(value))
+            return cli_fail_usage(err, "%s cannot be '%s'; write a time as 2026-01-31T09:30:00Z, or a date", where,
+                                  value);
+        *(const char **)place = value;
+        return GPUTIME_OK;
     case CLI_TEXT:
+    case CLI_KEYWORD:
     case CLI_FORMAT:
         *(const char **)place = value;
         return GPUTIME_OK;

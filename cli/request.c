@@ -248,16 +248,25 @@ static enum gputime_status narrow_to_table(struct cli_request *request, const st
     return options->sort ? set_sort(shape, &list, options->sort, err) : GPUTIME_OK;
 }
 
+/* The part that makes up the whole report; NULL: all that apply do. */
+static const struct cli_part *part_alone(const struct cli_command *command, const struct cli_options *options) {
+    for (size_t i = 0; i < CLI_MAX_PARTS && !options->folder; i++)
+        if (command->parts[i].is_alone && cli_part_applies(&command->parts[i], options))
+            return &command->parts[i];
+    return NULL;
+}
+
 static enum gputime_status add_parts(struct cli_request *request, const struct cli_command *command,
                                      const struct cli_options *options, const struct cli_destination *destination,
                                      struct gputime_error *err) {
     const char *first_list = NULL;
+    const struct cli_part *alone = part_alone(command, options);
     *request = (struct cli_request){0};
     for (size_t i = 0; i < CLI_MAX_PARTS; i++) {
         const struct cli_part *part = &command->parts[i];
         if (!cli_part_applies(part, options) || (part->for_data && !cli_format_is_data(destination->format)) ||
             (part->for_page && !cli_format_is_page(destination->format)) ||
-            (destination->is_gap_part && !part->gap_layout))
+            (destination->is_gap_part && !part->gap_layout) || (alone && part != alone))
             continue;
         enum gputime_status status = add_part(request, part, options, destination, err);
         if (status)

@@ -149,6 +149,12 @@ void gt_threads_deal(size_t thread_count, size_t count, void (*task)(void *conte
         deal_in_new_team(&job);
 }
 
+size_t gt_threads_own(size_t thread_count) {
+    size_t tasks = own_team ? own_team->first->count : 1;
+
+    return clamp_count(thread_count / tasks);
+}
+
 size_t gt_threads_slices(size_t thread_count, size_t rows, size_t own_items) {
     size_t most_by_rows = rows / MIN_SLICE_ROWS, most_by_items = rows / (4 * (own_items ? own_items : 1));
     size_t most = most_by_rows < most_by_items ? most_by_rows : most_by_items;

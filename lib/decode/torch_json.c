@@ -11,7 +11,8 @@
 /* Chunks are handed out one after the other: several for each thread, since they do not take equally long, but not
    so small that beginning one costs. */
 enum { MIN_CHUNK_BYTES = 1 << 20, MAX_CHUNK_BYTES = 8 << 20, CHUNKS_PER_THREAD = 4 };
-enum { WINDOW_BYTES = 256 << 10, MAX_EVENT_BYTES = 64 << 20 };
+/* What is read at once: long reads cost less, but the memory of a long one is worth its while only in long chunks. */
+enum { MIN_WINDOW_BYTES = 256 << 10, MAX_WINDOW_BYTES = 1 << 20, WINDOWS_PER_CHUNK = 8, MAX_EVENT_BYTES = 64 << 20 };
 
 /* Bytes before a chunk's nominal start that tell what stands before its first brace. */
 enum { LOOK_BACK_BYTES = 64 };
@@ -279,18 +280,21 @@ out:
     return status;
 }
 
+static size_t clamp(uint64_t value, size_t least, size_t most) {
+    return value < least ? least : value > most ? most : (size_t)value;
+}
+
 enum gt_status gt_torch_json_decode(struct gt_source *const *sources, size_t count,
                                     const struct gt_decode_options *options, struct gt_store **out,
                                     struct gt_error *err) {
     if (count != 1)
         return gt_fail(err, "a trace in JSON is one file, not %zu", count);
-    struct gt_torch_sizes sizes = {MAX_CHUNK_BYTES, WINDOW_BYTES, MAX_EVENT_BYTES, GT_TORCH_USUAL};
+    struct gt_torch_sizes sizes = {MAX_CHUNK_BYTES, MAX_WINDOW_BYTES, MAX_EVENT_BYTES, GT_TORCH_USUAL};
     uint64_t size_bytes;
     if (gt_source_is_seekable(sources[0], &size_bytes)) {
-        uint64_t share = size_bytes / (options->threads * CHUNKS_PER_THREAD);
-        sizes.chunk_bytes = share < MIN_CHUNK_BYTES   ? MIN_CHUNK_BYTES
-                            : share > MAX_CHUNK_BYTES ? MAX_CHUNK_BYTES
-                                                      : (size_t)share;
+        sizes.chunk_bytes =
+            clamp(size_bytes / (options->threads * CHUNKS_PER_THREAD), MIN_CHUNK_BYTES, MAX_CHUNK_BYTES);
+        sizes.window_bytes = clamp(sizes.chunk_bytes / WINDOWS_PER_CHUNK, MIN_WINDOW_BYTES, MAX_WINDOW_BYTES);
     }
     return gt_torch_json_decode_sized(sources[0], options, &sizes, out, err);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/threads.h"
 
 /* Bytes of the file between two calls of the progress callback. */
 enum { PROGRESS_BYTES = 4 << 20 };
@@ -22,9 +23,10 @@ enum gt_status gt_torch_window_init(struct gt_torch_window *window, struct gt_so
     if (!window->buffer)
         return gt_fail_memory(err);
     gt_torch_window_seek(window, 0);
-    if (window->is_seekable || !options || options->threads < 2)
+    size_t threads = options ? gt_threads_own(options->threads) : 1;
+    if (window->is_seekable || threads < 2)
         return GT_OK;
-    return gt_readahead_open(source, options->threads, &window->ahead, err);
+    return gt_readahead_open(source, threads, &window->ahead, err);
 }
 
 void gt_torch_window_release(struct gt_torch_window *window) {

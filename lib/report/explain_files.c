@@ -68,6 +68,41 @@ static const struct gt_csv_layout process_ranges_csv = {
                 {"pid_attribution_coverage_pct", "coverage*100"}},
 };
 
+/* The rest is not of nsys-llm-explain, and has a file only where there are rows. */
+
+static const struct gt_csv_layout categories_csv = {
+    .rows = {.table = "categories"},
+    .columns = {{"category", "category"},
+                {"kind_of_time", "time_class"},
+                {"op_count", "count"},
+                {"total_time_ms", "total_ns/1000000"},
+                {"wall_time_ms", "wall_ns/1000000"},
+                {"pct_of_time", "share*100"}},
+};
+
+static const struct gt_csv_layout idle_causes_csv = {
+    .rows = {.table = "idle_causes"},
+    .columns = {{"device_id", "device"},
+                {"cause", "cause"},
+                {"gap_count", "count"},
+                {"total_time_ms", "total_ns/1000000"},
+                {"longest_gap_ms", "longest_ns/1000000"},
+                {"recoverable_time_ms", "recoverable_ns/1000000"},
+                {"pct_of_idle_time", "share*100"}},
+};
+
+static const struct gt_csv_layout phases_csv = {
+    .rows = {.table = "phases"},
+    .columns = {{"phase", "phase"},
+                {"range_count", "instances"},
+                {"op_count", "ops"},
+                {"exclusive_time_ms", "exclusive_ns/1000000"},
+                {"busy_time_ms", "busy_ns/1000000"},
+                {"pct_of_time_in_ranges", "share*100"},
+                {"cpu_time_ms", "cpu_ns/1000000"},
+                {"source", "source"}},
+};
+
 const struct gt_folder_file gt_explain_files[] = {
     {.path = "report.md", .format = "md"},
     {.path = "report.json", .keys = gt_explain_keys},
@@ -78,5 +113,8 @@ const struct gt_folder_file gt_explain_files[] = {
     {.path = "tables/kernels_by_pid.csv", .csv = &process_kernels_csv},
     {.path = "tables/sync_by_pid.csv", .csv = &process_sync_csv},
     {.path = "tables/nvtx_by_pid.csv", .csv = &process_ranges_csv, .needs_rows = true},
+    {.path = "tables/categories.csv", .csv = &categories_csv, .needs_rows = true},
+    {.path = "tables/idle_causes.csv", .csv = &idle_causes_csv, .needs_rows = true},
+    {.path = "tables/phases.csv", .csv = &phases_csv, .needs_rows = true},
     {.path = NULL},
 };

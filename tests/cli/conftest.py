@@ -1,16 +1,17 @@
 """What every test of the program shares: where it is, how it is run (away from the user's settings) and --update."""
 
+import gzip
 import json
 import os
 import pathlib
 import re
 import signal
 import subprocess
-import sys
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from commandline import write_trace
+from training import USUAL, training
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "data"
@@ -141,3 +142,66 @@ def real_traces():
 
 def trace_name(path):
     return f"{path.parent.name}/{path.name.removesuffix('.json.gz')}"
+
+
+def sample_name(path):
+    return path.name.removesuffix(".gz")
+
+
+@pytest.fixture(scope="session")
+def unpacked(tmp_path_factory):
+    """The path of a sample; databases are kept packed, and only read plain."""
+    folder = tmp_path_factory.mktemp("samples")
+
+    def path_of(sample):
+        if not sample.name.endswith(".sqlite.gz"):
+            return sample
+        path = folder / sample_name(sample)
+        if not path.exists():
+            path.write_bytes(gzip.decompress(sample.read_bytes()))
+        return path
+
+    return path_of
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A working folder with a trace a.json in it."""
+    write_trace(tmp_path / "a.json")
+    return tmp_path
+
+
+@pytest.fixture
+def run(gputime, folder):
+    """Runs the program in that folder."""
+    def run_there(*args, **settings):
+        return gputime(*args, cwd=folder, **settings)
+    return run_there
+
+
+@pytest.fixture
+def config(folder):
+    """Where a configuration file goes, given XDG_CONFIG_HOME two folders up."""
+    path = folder / "config" / "gputime" / "config"
+    path.parent.mkdir(parents=True)
+    return path
+
+
+@pytest.fixture
+def trace(tmp_path):
+    """Writes a trace and gives its path."""
+    def write(name, document):
+        path = tmp_path / name
+        path.write_text(json.dumps(document))
+        return path
+
+    return write
+
+
+@pytest.fixture
+def changed(trace):
+    """Two traces of which the second lacks a kernel and has a slower one."""
+    other = dict(USUAL)
+    other["flash_fwd_kernel"] = (4, 60_000)  # a fifth slower
+    del other["softmax_warp_forward"]
+    return trace("a.json", training(USUAL)), trace("b.json", training(other, seed=2))

@@ -1,17 +1,17 @@
-"""Comparisons and limits: nothing changes against itself, what was changed is found, sums are kept, gates end as they must.
+"""Comparisons: nothing changes against itself, what was changed is found, sums are kept.
 
 The traces are made here, so that it is known what is different in them; real ones where there are some.
 """
 
 import csv
 import json
-import random
 
 import pytest
 
 import tracegen
-from conftest import DATA, SHARED
-from test_matrix import FORMATS, SAMPLES, TABLES, check, sample_name, unpacked  # noqa: F401 (a fixture)
+from conftest import DATA, SHARED, sample_name
+from test_matrix import FORMATS, SAMPLES, TABLES, check
+from training import GEMM_A, GEMM_B, USUAL, rows_of, training, with_warm_up, words_of
 
 KINETO = SHARED / "data/public/kineto"
 # Tables that cannot be compared, and why. All others can: their columns say what tells rows apart and what adds up.
@@ -23,67 +23,6 @@ NO_AMOUNTS = {
     "schema_capabilities": "what a file can tell",
     "schema_processes": "names of processes",
 }
-GEMM_A, GEMM_B = "nvjet_tst_128x64_64x8_2x1_v_bz_TNT", "Cijk_Ailk_Bljk_BBS_BH_Bias_HAS_SAV_UserArgs_MT96x160x64"
-
-
-# ---- traces ----
-
-
-def event(category, name, start, length, tid, args, pid=100):
-    return {"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": start / 1000, "dur": length / 1000,
-            "args": args}
-
-
-def training(kernels, steps=8, seed=1, jitter=0.01, gap_ns=2_000, device=0, first_step=3):
-    """Steps in which the kernels run one after the other: name -> (launches in a step, length in ns)."""
-    pick = random.Random(seed)
-    events, now, correlation = [], 1_000_000, 1
-    for step in range(steps):
-        begin = now
-        for name, (launches, length) in kernels.items():
-            for _ in range(launches):
-                exact = max(1, round(length * (1 + pick.uniform(-jitter, jitter))))
-                events.append(event("cuda_runtime", "cudaLaunchKernel", now, 1_000, 100, {"correlation": correlation}))
-                events.append(event("kernel", name, now + gap_ns, exact, 7,
-                                    {"device": device, "stream": 7, "correlation": correlation}, pid=device))
-                now += gap_ns + exact
-                correlation += 1
-        now += 10_000
-        events.append(event("user_annotation", f"ProfilerStep#{step + first_step}", begin - 500, now - begin, 100, {}))
-    return {"schemaVersion": 1, "traceEvents": events}
-
-
-USUAL = {
-    "flash_fwd_kernel": (4, 50_000),
-    GEMM_A: (6, 80_000),
-    "vectorized_elementwise_kernel": (10, 5_000),
-    "triton_poi_fused_add_3": (3, 9_000),
-    "layer_norm_kernel": (5, 7_000),
-    "softmax_warp_forward": (2, 12_000),
-}
-
-
-@pytest.fixture
-def trace(tmp_path):
-    """Writes a trace and gives its path."""
-    def write(name, document):
-        path = tmp_path / name
-        path.write_text(json.dumps(document))
-        return path
-
-    return write
-
-
-def rows_of(report, table):
-    return {row.get("name", row.get("measure", row.get("category"))): row for row in report["tables"][table]["rows"]}
-
-
-def words_of(report):
-    return report["inputs"][0]["notes"]
-
-
-def broken(report):
-    return [row["limit"] for row in report["tables"]["limits"]["rows"] if row["verdict"] == "broken"]
 
 
 # ---- against itself ----
@@ -100,7 +39,7 @@ def assert_unchanged(report, where):
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=sample_name)
-def test_nothing_changes_against_itself(gputime, unpacked, sample):  # noqa: F811
+def test_nothing_changes_against_itself(gputime, unpacked, sample):
     path = unpacked(sample)
     for format in FORMATS:
         done = gputime("diff", path, path, "--format", format, "--width", "80")
@@ -112,7 +51,7 @@ def test_nothing_changes_against_itself(gputime, unpacked, sample):  # noqa: F81
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=sample_name)
-def test_every_table_against_itself(gputime, unpacked, sample):  # noqa: F811
+def test_every_table_against_itself(gputime, unpacked, sample):
     path = unpacked(sample)
     for table in NO_AMOUNTS:
         done = gputime("diff", path, path, "--of", table)
@@ -131,7 +70,7 @@ def test_every_table_against_itself(gputime, unpacked, sample):  # noqa: F811
             assert shown.returncode == (2 if format == "csv" and is_absent else 0), (table, shown.stderr)
 
 
-def test_every_table_can_be_compared_or_says_why_not(gputime, unpacked):  # noqa: F811
+def test_every_table_can_be_compared_or_says_why_not(gputime, unpacked):
     assert set(NO_AMOUNTS) <= set(TABLES), "a table that is no more"
     left = set(TABLES) - set(NO_AMOUNTS)
     for sample in [DATA / "nsys/extras.sqlite.gz", *SAMPLES]:
@@ -144,14 +83,6 @@ def test_every_table_can_be_compared_or_says_why_not(gputime, unpacked):  # noqa
 
 
 # ---- what was changed is found ----
-
-
-@pytest.fixture
-def changed(trace):
-    other = dict(USUAL)
-    other["flash_fwd_kernel"] = (4, 60_000)  # a fifth slower
-    del other["softmax_warp_forward"]
-    return trace("a.json", training(USUAL)), trace("b.json", training(other, seed=2))
 
 
 def test_only_the_changed_kernels_are_beyond_noise(gputime, changed):
@@ -229,6 +160,46 @@ def test_without_steps_whole_captures_compare(gputime):
     report = gputime.json("diff", DATA / "overlap.json", DATA / "names.json")
     assert words_of(report)[1] == "Amounts are of whole captures."
     assert gputime("diff", DATA / "overlap.json", DATA / "names.json", "--per", "step").returncode == 2
+
+
+def test_steps_count_whole_however_many_there_are(gputime, trace):
+    """Each waits for data before its first kernel, the first one too: between N steps there are only N - 1 such times."""
+    many, few = (training(USUAL, steps=steps, jitter=0, wait_ns=2_000_000) for steps in (6, 2))
+    steps = [row for row in many["traceEvents"] if row["name"].startswith("ProfilerStep")]
+    paths = trace("many.json", many), trace("few.json", few)
+    for a, b in (paths, paths[::-1]):
+        report = gputime.json("diff", a, b, "--fail-if", "span>+0.1%", "--fail-if", "idle>+0.1%")
+        assert [row["verdict"] for row in report["tables"]["limits"]["rows"]] == ["ok", "ok"]
+        for measure in ("span", "idle", "busy", "step"):
+            row = rows_of(report, "measures")[measure]
+            assert row["a_total_ns"] == pytest.approx(row["b_total_ns"], rel=1e-3), measure
+    span = rows_of(gputime.json("diff", *paths), "measures")["span"]
+    start, end = steps[0]["ts"], steps[-1]["ts"] + steps[-1]["dur"]
+    assert span["a_total_ns"] == pytest.approx((end - start) * 1000 / 6, abs=1)
+
+
+def test_captures_of_one_step_compare_whole(gputime, trace):
+    paths = [trace(f"{wait}.json", training(USUAL, steps=1, wait_ns=wait)) for wait in (1_000, 900_000)]
+    report = gputime.json("diff", *paths)
+    assert "whole captures" in words_of(report)[1] and "--per step" in words_of(report)[1]
+    for side, path in zip("ab", paths):
+        total = gputime.json("summary", path)["tables"]["accounting"]["rows"][0]["span_ns"]
+        assert rows_of(report, "measures")["span"][f"{side}_total_ns"] == total
+    by_step = rows_of(gputime.json("diff", *paths, "--per", "step"), "measures")["span"]
+    assert by_step["b_total_ns"] - by_step["a_total_ns"] == pytest.approx(899_000, abs=2_000)
+
+
+def test_warm_up_is_left_out_of_both_sides_or_none(gputime, trace):
+    document = training(USUAL, steps=3, seed=2)
+    document["traceEvents"] = [row for row in document["traceEvents"] if not row["name"].startswith("ProfilerStep")]
+    stepless = trace("b.json", document)
+    stepped = trace("a.json", with_warm_up(training(USUAL, steps=3)))
+    for paths, side in (((stepped, stepless), "a"), ((stepless, stepped), "b")):
+        report = gputime.json("diff", *paths)
+        assert "Amounts are of whole captures." in words_of(report)
+        span = rows_of(gputime.json("diff", *paths, "--from", "0"), "measures")["span"]
+        assert rows_of(report, "measures")["span"][f"{side}_total_ns"] == span[f"{side}_total_ns"]
+        assert b"Left out" not in gputime("diff", *paths).stdout
 
 
 # ---- names that differ ----
@@ -358,218 +329,6 @@ def test_noise_option(gputime, changed):
     assert gputime("diff", *changed, "--noise", "much").returncode == 2
 
 
-# ---- the gate ----
-
-
-def test_gate(gputime, changed):
-    done = gputime("diff", *changed, "--json", "--fail-if", "step>+3%", "--fail-if", "busy>+2%", "--fail-if",
-                   "exposed_comm>+5%", "--fail-if", "kernel:*flash*>+10%", "--fail-if", "category:attention>+50us",
-                   "--fail-if", "utilisation<-20%")
-    assert done.returncode == 3
-    report = json.loads(done.stdout)
-    assert broken(report) == ["kernel:*flash*>+10%"] or "kernel:*flash*>+10%" in broken(report)
-    assert "exposed_comm>+5%" not in broken(report) and "utilisation<-20%" not in broken(report)
-    assert len(report["tables"]["limits"]["rows"]) == 6
-    assert done.stderr.startswith(b"gputime: ") and b"broken" in done.stderr
-
-
-def test_gate_that_holds(gputime, changed):
-    a, b = changed
-    assert gputime("diff", b, b, "--fail-if", "step>+0%", "--fail-if", "kernel:*>+0%").returncode == 0
-    assert gputime("diff", a, b, "--fail-if", "kernel:*flash*>+30%").returncode == 0
-    assert gputime("diff", b, a, "--fail-if", "kernel:*flash*>+10%").returncode == 0
-
-
-@pytest.mark.parametrize("limit", ["bogus>3%", "kernel:nothing>1%", "planet:x>3%", "step", ">3%", "step>", "step>3",
-                                   "step>fast", "kernel:*>1.5.2%", "utilisation>3ms", ""])
-def test_limits_that_make_no_sense(gputime, changed, limit):
-    done = gputime("diff", *changed, f"--fail-if={limit}")
-    assert done.returncode == 2 and done.stderr.count(b"\n") == 1 and not done.stdout
-    assert gputime("check", changed[0], f"--limit={limit}").returncode == 2
-
-
-def test_step_without_steps_is_unknown(gputime):
-    assert gputime("diff", DATA / "overlap.json", DATA / "overlap.json", "--fail-if", "step>3%").returncode == 2
-
-
-def test_file_of_limits(gputime, changed, tmp_path):
-    limits = tmp_path / "limits.txt"
-    limits.write_text("# the gate\n\n  kernel:*flash*>+10%   # of attention\nstep>+90%\r\n")
-    done = gputime("diff", *changed, "--limits", limits, "--fail-if", "idle>+500%", "--json")
-    assert done.returncode == 3
-    assert [row["limit"] for row in json.loads(done.stdout)["tables"]["limits"]["rows"]] == [
-        "idle>+500%", "kernel:*flash*>+10%", "step>+90%"]
-    assert gputime("diff", *changed, "--limits", tmp_path / "none.txt").returncode == 1
-
-
-@pytest.mark.parametrize("shown", ["measures", "categories", "kernels", "limits"])
-def test_limits_are_judged_on_all_whatever_is_shown(gputime, changed, shown):
-    limits = [f"--fail-if={limit}" for limit in (
-        "kernel:*flash*>+10%", "range:Prof*>+1%", "phase:*>+1%", "launch:*>+1%", "memory:*>+1%", "category:*>+1%",
-        "cause:*>+1%", "work:*>+1%", "step>+1%")]
-    whole, narrow = (gputime("diff", *changed, *limits, "--json", *of) for of in ([], ["--of", shown]))
-    assert whole.returncode == narrow.returncode == 3 and whole.stderr == narrow.stderr
-    whole, narrow = json.loads(whole.stdout)["tables"], json.loads(narrow.stdout)["tables"]
-    assert narrow["limits"] == whole["limits"]
-    assert set(narrow) == {"limits", shown} and narrow[shown] == whole[shown]
-
-
-def test_table_of_limits(gputime, changed, tmp_path):
-    limits = tmp_path / "limits.txt"
-    limits.write_text("kernel:*flash*>+10%\nstep>+90%\n")
-    for option in ("--table", "--of"):
-        done = gputime("diff", *changed, "--limits", limits, "--csv", option, "limits")
-        rows = list(csv.DictReader(done.stdout.decode().splitlines()))
-        assert done.returncode == 3, done.stderr
-        assert [(row["limit"], row["verdict"]) for row in rows] == [("kernel:*flash*>+10%", "broken"), ("step>+90%", "ok")]
-        shown = gputime("diff", *changed, "--limits", limits, option, "limits").stdout
-        assert b"Neither side" not in shown and b"Kernels\n" not in shown
-        assert b"needs a limit" in gputime("diff", *changed, option, "limits").stderr
-    assert b"no table 'limits'" in gputime("summary", changed[0], "--table", "limits").stderr
-
-
-def test_summary_for_a_pull_request(gputime, changed, tmp_path):
-    page = tmp_path / "pr.md"
-    done = gputime("diff", *changed, "--fail-if", "kernel:*flash*>+10%", "-o", page)
-    assert done.returncode == 3 and not done.stdout
-    text = page.read_text()
-    check(page.read_bytes(), "md", ["diff"])
-    assert text.index("### Limits") < text.index("per step") < text.index("### Kernels")
-    assert "broken" in text
-
-
-def with_warm_up(document, length_ns=50_000_000):
-    """A long step before the others."""
-    late = [dict(row, ts=row["ts"] + length_ns / 1000 + 100) for row in document["traceEvents"]]
-    launch = event("cuda_runtime", "cudaLaunchKernel", 10_000, 1_000, 100, {"correlation": 90_000})
-    kernel = event("kernel", GEMM_A, 20_000, 80_000, 7, {"device": 0, "stream": 7, "correlation": 90_000}, pid=0)
-    step = event("user_annotation", "ProfilerStep#2", 5_000, length_ns, 100, {})
-    return dict(document, traceEvents=[launch, kernel, step, *late])
-
-
-def test_warm_up_hides_no_regression(gputime, trace):
-    slower = {name: (launches, length * 3 // 2) for name, (launches, length) in USUAL.items()}
-    paths = (trace("a.json", with_warm_up(training(USUAL, steps=3))),
-             trace("b.json", with_warm_up(training(slower, steps=3, seed=2))))
-    gate = ["--fail-if", "step>+3%", "--fail-if", "busy>+3%"]
-    done = gputime("diff", *paths, *gate, "--json")
-    report = json.loads(done.stdout)
-    assert done.returncode == 3 and broken(report) == ["step>+3%", "busy>+3%"]
-    assert "Amounts are per step: 3 in A, 3 in B." in words_of(report)
-    shown = gputime("diff", *paths).stdout.decode()
-    assert shown.count("Left out is the warm-up: 1 of 4 steps") == 2
-    whole = gputime("diff", *paths, *gate, "--from", "0")
-    assert whole.returncode == 0 and b"4 in A, 4 in B" in whole.stdout and b"Left out" not in whole.stdout
-    done = gputime("check", paths[0], "--limit", "step<5ms", "--limit", "steps>=4")
-    assert done.returncode == 0 and b"(1 warm-up left out)" in done.stdout
-
-
-# ---- one trace ----
-
-
-def test_warm_up_is_left_out_of_both_sides_or_none(gputime, trace):
-    document = training(USUAL, steps=3, seed=2)
-    document["traceEvents"] = [row for row in document["traceEvents"] if not row["name"].startswith("ProfilerStep")]
-    stepless = trace("b.json", document)
-    stepped = trace("a.json", with_warm_up(training(USUAL, steps=3)))
-    for paths, side in (((stepped, stepless), "a"), ((stepless, stepped), "b")):
-        report = gputime.json("diff", *paths)
-        assert "Amounts are of whole captures." in words_of(report)
-        span = rows_of(gputime.json("diff", *paths, "--from", "0"), "measures")["span"]
-        assert rows_of(report, "measures")["span"][f"{side}_total_ns"] == span[f"{side}_total_ns"]
-        assert b"Left out" not in gputime("diff", *paths).stdout
-
-
-def test_check(gputime, changed):
-    path = changed[0]
-    holds = ["idle<50%", "utilisation>=50%", "step<100ms", "step>1us", "gap<1s", "losses<1", "issues<1000", "steps>=8",
-             "launches>=10", "coverage>=0%", "kernel:*flash*<90%", "category:attention<1s", "cause:*<=100%", "span<10s"]
-    done = gputime("check", path, *(f"--limit={limit}" for limit in holds), "--json")
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
-    assert [row["verdict"] for row in report["tables"]["limits"]["rows"]] == ["ok"] * len(holds)
-    own = rows_of(gputime.json("summary", path, "--table", "measures"), "measures")
-    values = {row["limit"]: row["value"] for row in report["tables"]["limits"]["rows"]}
-    assert values["idle<50%"] == own["idle"]["share"] and values["utilisation>=50%"] == pytest.approx(own["busy"]["share"])
-    assert values["step<100ms"] == own["step"]["total_ns"] / own["step"]["count"] and values["steps>=8"] == 8
-    for limit in ("idle<1%", "gap<1ns", "kernel:*flash*<1%", "steps>8", "utilisation>99.9%"):
-        done = gputime("check", path, "--limit", limit, "--limit", "losses<1")
-        assert done.returncode == 3 and b"1 of 2 limits is broken" in done.stderr
-        assert b"broken" in done.stdout
-
-
-def test_limits_look_at_more_than_is_shown(gputime, tmp_path):
-    """Text shows the first kernels of many; a limit is judged on all of them, whatever is printed."""
-    path = tmp_path / "many.json"
-    path.write_text(json.dumps(training({f"kernel_{i:02}": (1, 1_000 * (40 - i)) for i in range(30)}, jitter=0)))
-    for limit, status in [("kernel:kernel_29<1us", 3), ("kernel:*_2?<1us", 3), ("kernel:kernel_29<1s", 0)]:
-        results = [gputime("check", path, "--limit", limit, "--format", name) for name in ("text", "md", "json")]
-        assert [done.returncode for done in results] == [status] * 3, limit
-        detail = json.loads(results[2].stdout)["tables"]["limits"]["rows"][0]["detail"]
-        assert all(detail in done.stdout.decode() for done in results), limit
-
-
-def test_check_of_several_traces(gputime, changed):
-    done = gputime("check", *changed, "--limit", "kernel:softmax_warp_forward<100%")
-    assert done.returncode == 2, "B has no such kernel"
-    done = gputime("check", *changed, "--limit", "kernel:softmax*<100%")
-    assert done.returncode == 0 and b"nothing matches" in done.stdout, "a pattern may match nothing"
-    done = gputime("check", *changed, "--limit", "idle<1%")
-    assert done.returncode == 3 and b"2 of 2 limits are broken" in done.stderr
-
-
-def test_a_pattern_that_matches_nothing_amounts_to_nothing(gputime, changed, tmp_path):
-    page = tmp_path / "pr.md"
-    done = gputime("diff", *changed, "--fail-if", "kernel:*nccl*>+9%", "--fail-if", "kernel:*flash*>+10%", "-o", page)
-    assert done.returncode == 3 and b"1 of 2 limits" in done.stderr
-    assert "| `kernel:*nccl*>+9%` | ok | nothing matches |" in page.read_text()
-    for limit, status in (("kernel:*nccl*<10%", 0), ("kernel:*nccl*<1ms", 0), ("kernel:*nccl*>1%", 3), ("phase:?x<1s", 0)):
-        done = gputime("check", changed[0], "--limit", limit)
-        assert done.returncode == status and b"nothing matches" in done.stdout, limit
-
-
-def test_check_of_phases(gputime, trace, tmp_path):
-    path = trace("a.json", training(USUAL))
-    phases = tmp_path / "phases.json"
-    phases.write_text(json.dumps({"mine": ["re:ProfilerStep.*"]}))
-    done = gputime("ranges", path, "--table", "phases", "--phase-map", phases, "--json")
-    name = json.loads(done.stdout)["tables"]["phases"]["rows"][0]["phase"]
-    done = gputime("check", path, "--limit", f"phase:{name}<1s", "--phase-map", phases)
-    assert done.returncode == 0, done.stderr
-
-
-def test_check_tells_of_traces_that_it_could_not_read(gputime, changed, tmp_path):
-    for limit, status in (("idle<1%", 3), ("idle<100%", 1)):
-        done = gputime("check", changed[0], tmp_path / "none.json", "--limit", limit)
-        assert done.returncode == status and b"cannot read" in done.stderr, limit
-
-
-def test_gates_tell_of_losses(gputime, trace):
-    whole = trace("a.json", training(USUAL))
-    cut = whole.with_name("cut.json")
-    cut.write_bytes(whole.read_bytes()[:-whole.stat().st_size // 3])
-    for args in (["check", cut, "--limit", "busy<1s"], ["diff", whole, cut, "--fail-if", "busy>+900%"]):
-        for more in ([], ["-q"], ["--json"]):
-            done = gputime(*args, *more)
-            assert done.returncode == 0 and b"cut.json' was not read whole" in done.stderr, (args, more)
-        rows = json.loads(done.stdout)["tables"]["limits"]["rows"]
-        assert rows[0]["detail"].endswith("; not read whole")
-
-
-def test_check_of_a_trace_without_work(gputime, trace):
-    done = gputime("check", trace("empty.json", {"traceEvents": []}), "--limit", "idle<20%")
-    assert done.returncode == 2 and b"has no GPU work" in done.stderr
-    done = gputime("check", DATA / "overlap.json", "--limit", "step<1s")
-    assert done.returncode == 2 and b"has no steps" in done.stderr
-
-
-def test_limit_and_per_mean_what_the_command_says(gputime, changed):
-    assert gputime("kernels", changed[0], "--limit", "2").returncode == 0
-    assert gputime("gaps", changed[0], "--per", "device").returncode == 0
-    assert gputime("diff", *changed, "--per", "device").returncode == 2
-    assert gputime("diff", *changed, "--limit", "3").returncode == 0
-
-
 # ---- the two sides ----
 
 
@@ -603,9 +362,9 @@ def need(*paths):
 def test_more_workers_no_longer_wait_for_data(gputime):
     paths = need(*(KINETO / f"tb_plugin/resnet50_workers{count}.json.gz" for count in (0, 4)))
     first = words_of(gputime.json("diff", *paths))[0]
-    assert first.startswith("-32.5 ms per step (166.1 ms -> 133.6 ms, -19.6%): waiting for data -47.5"), first
+    assert first.startswith("-36.5 ms per step (177.6 ms -> 141.1 ms, -20.6%): waiting for data -51.5"), first
     lines = gputime("diff", *paths).stdout.decode().splitlines()[:6]
-    assert any("waiting for data -47.5" in line for line in lines)
+    assert any("waiting for data -51.5" in line for line in lines)
 
 
 def test_another_vendor_is_matched_by_category(gputime):

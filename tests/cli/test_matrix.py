@@ -14,7 +14,7 @@ import unicodedata
 import pytest
 
 import tracegen
-from conftest import DATA, LOSS_LINE, Program, check_warnings, find_binary, has_page, page_report
+from conftest import DATA, LOSS_LINE, Program, check_warnings, find_binary, has_page, page_report, sample_name
 
 WIDTH = 80
 # Hand-written traces, a real one, and a small capture of each of the other kinds of input.
@@ -73,14 +73,17 @@ REPORT_COMMANDS = [name for name in commands_with("--table") if name not in comm
 # Choices that are tried in another way, are about the terminal, or only change which rows come first.
 OTHER_CHOICES = {"--format", "--table", "--category", "--reader", "--color", "--unit", "--sort", "--gap-sort"}
 NOT_IN_REPORTS = {("--names", "hash")}
+SCHEMA = "--print-schema"  # prints one thing instead of the report
 
 
 def variants(name):
     """A command as it is, with all its own switches on, and with each choice beside the usual one."""
     options = [(option, commands, choices) for option, commands, choices in options_of_commands() if name in commands]
     switches = [option for option, commands, choices in options if not choices and commands != REPORT_COMMANDS
-                and set(commands) <= set(REPORT_COMMANDS)]
+                and set(commands) <= set(REPORT_COMMANDS) and option != SCHEMA]
     yield [name]
+    if name in commands_with(SCHEMA):
+        yield [name, SCHEMA]
     if switches:
         yield [name, *switches]
     for option, _, choices in options:
@@ -93,26 +96,6 @@ COMMANDS = [command for name in REPORT_COMMANDS for command in variants(name)]
 FORMATS = [key for key in keys("outputs") if key != "html" or has_page()]
 SCREEN_TABLES = {"time_parts"}  # a picture of another table, which JSON has instead
 TABLES = [table for row in registry("analyses") for table in row["detail"].split(",") if table]
-
-
-def sample_name(path):
-    return path.name.removesuffix(".gz")
-
-
-@pytest.fixture(scope="session")
-def unpacked(tmp_path_factory):
-    """The path of a sample; databases are kept packed, and only read plain."""
-    folder = tmp_path_factory.mktemp("samples")
-
-    def path_of(sample):
-        if not sample.name.endswith(".sqlite.gz"):
-            return sample
-        path = folder / sample_name(sample)
-        if not path.exists():
-            path.write_bytes(gzip.decompress(sample.read_bytes()))
-        return path
-
-    return path_of
 
 
 def test_there_is_something_to_try(gputime, unpacked):
@@ -187,7 +170,7 @@ CHECKS = {"text": check_text, "csv": check_csv, "md": check_md, "json": check_js
 
 def check(output, format, command):
     if format == "text":
-        check_text(output, is_wide=command[0] in WIDE_COMMANDS and "--table" not in command)
+        check_text(output, is_wide=SCHEMA in command or (command[0] in WIDE_COMMANDS and "--table" not in command))
     else:
         CHECKS.get(format, lambda output: None)(output)
 

@@ -14,7 +14,7 @@ import statistics
 
 import pytest
 
-from conftest import SHARED
+from conftest import DATA, SHARED
 
 NSYS = SHARED / "data" / "h200" / "nsys"
 CAPTURES = sorted(path.name for path in NSYS.glob("*")) if NSYS.exists() else []
@@ -315,7 +315,7 @@ class Oracle:
 
     def coverage(self):
         total = sum(op.end - op.start for op in self.ops)
-        return sum(op.end - op.start for op, holders in zip(self.ops, self.holders) if holders) / total if total else 0
+        return sum(op.end - op.start for op, holders in zip(self.ops, self.holders) if holders) / total if total else None
 
 
 # ---- random traces against it ----
@@ -340,7 +340,7 @@ def check_report(report, oracle):
     check_table(report, "ranges", oracle.range_table())
     check_table(report, "range_instances", oracle.instance_table())
     check_table(report, "range_tree", oracle.tree_table())
-    assert same_cell(report["facts"]["range_coverage"], oracle.coverage())
+    assert same_cell(report["facts"].get("range_coverage"), oracle.coverage())
     assert report["facts"]["range_count"] == len(oracle.listed)
     assert report["facts"]["range_names"] == len(report["tables"]["ranges"]["rows"])
 
@@ -501,3 +501,13 @@ def test_operators_that_have_ended_hide_none(gputime, tmp_path):
     for table in ("operators", "gaps"):
         rows = gputime.json("ranges", path, "--table", table)["tables"][table]["rows"]
         assert [row.get("name", row.get("operator")) for row in rows] == ["encloses"], table
+
+
+def test_shares_of_nothing_are_left_out(gputime):
+    for sample in ("empty.json", "cpu-only.json"):
+        for command in (["ranges"], ["explain"], ["check", "--limit", "losses<1"]):
+            done = gputime(*command, DATA / sample)
+            assert done.returncode == 0 and b"inside ranges  " not in done.stdout, (sample, command)
+        facts = gputime.json("explain", DATA / sample)["facts"]
+        assert "range_names" in facts and not {"range_coverage", "range_kernel_coverage"} & set(facts)
+    assert gputime("check", DATA / "empty.json", "--limit", "coverage>1%").returncode == 2

@@ -88,4 +88,9 @@ static inline void add_range(struct small_trace *trace, enum gt_range_kind kind,
     gt_builder_range(&trace->builder, &row);
 }
 
+/* The kind of time that an op counts as. */
+static inline enum gt_class class_of(const struct gt_labels *labels, uint32_t op) {
+    return labels->categories[labels->op_category[op]].time_class;
+}
+
 #endif

@@ -272,6 +272,23 @@ static void threads_without_a_task_take_part(void **state) {
     assert_int_equal(atomic_load(&arrived[1]), 2);
 }
 
+static void ask_for_own(void *context, size_t index) {
+    ((size_t *)context)[index] = gt_threads_own(8);
+}
+
+static void tasks_share_the_threads_they_may_start(void **state) {
+    size_t own[9] = {0};
+    (void)state;
+
+    assert_int_equal(gt_threads_own(8), 8);
+    assert_int_equal(gt_threads_own(0), 1);
+    gt_threads_deal(8, 2, ask_for_own, own);
+    assert_true(own[0] == 4 && own[1] == 4);
+    gt_threads_deal(8, 9, ask_for_own, own);
+    for (size_t i = 0; i < 9; i++)
+        assert_int_equal(own[i], 1);
+}
+
 static void slices_hold_every_row_once(void **state) {
     const struct {
         size_t threads, rows, own_items, slices;
@@ -297,6 +314,7 @@ int main(void) {
         cmocka_unit_test(nested_indices_run_once_on_no_more_threads),
         cmocka_unit_test(free_threads_take_part_in_what_others_deal),
         cmocka_unit_test(threads_without_a_task_take_part),
+        cmocka_unit_test(tasks_share_the_threads_they_may_start),
         cmocka_unit_test(jobs_are_dealt_once_and_in_order),
         cmocka_unit_test(one_worker_has_all_jobs),
         cmocka_unit_test(every_index_runs_once),

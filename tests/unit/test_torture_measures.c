@@ -1,0 +1,278 @@
+/* Torture of measuring and comparing, as in test_torture.c: every call for memory or threads fails in turn. */
+#include "torture_world.h"
+
+/* ---- measuring ---- */
+
+struct measuring {
+    struct gputime_trace *trace;
+    bool is_twice; /* two inputs, whose tables text joins */
+    const char *const *analyses;
+    size_t analysis_count;
+    struct gputime_options options;
+    struct text wanted;
+};
+
+static enum gputime_status measure(const struct measuring *measuring, struct gputime_report **report,
+                                   struct gputime_error *err) {
+    struct gputime_trace *traces[] = {measuring->trace, measuring->trace};
+    return gputime_report_new(traces, measuring->is_twice ? 2 : 1, "torture", measuring->analyses,
+                              measuring->analysis_count, &measuring->options, report, err);
+}
+
+static void run_measuring(const void *context, const char *what) {
+    const struct measuring *measuring = context;
+    struct gputime_report *report = NULL;
+    struct gputime_error err = {0};
+    enum gputime_status status = measure(measuring, &report, &err);
+    if (status != GPUTIME_OK) {
+        expect_reason(status, &err, what);
+        assert_null(report);
+        return;
+    }
+    end_faults();
+    struct text got = text_of(report, measuring->is_twice ? "text" : "json");
+    expect_same(got, measuring->wanted, what);
+    free(got.bytes);
+    gputime_report_free(report);
+}
+
+static void torture_measuring(struct measuring *measuring, const char *name) {
+    struct gputime_report *report;
+    struct gputime_error err;
+    if (measure(measuring, &report, &err) != GPUTIME_OK)
+        fail_msg("%s: %s", name, err.message);
+    measuring->wanted = text_of(report, measuring->is_twice ? "text" : "json");
+    gputime_report_free(report);
+    torture(run_measuring, measuring, name);
+    free(measuring->wanted.bytes);
+}
+
+static void test_measuring(void **state) {
+    (void)state;
+    const char *paths[] = {json, small_sqlite, small_sums};
+    for (size_t p = 0; p < sizeof paths / sizeof *paths; p++) {
+        struct measuring measuring = {.trace = open_trace(paths[p]), .analysis_count = 1};
+        for (size_t i = 0; i < analysis_count; i++) {
+            measuring.analyses = &analyses[i];
+            torture_measuring(&measuring, analyses[i]);
+        }
+        gputime_trace_free(measuring.trace);
+    }
+}
+
+static void test_joining(void **state) {
+    (void)state;
+    static const char *const graph = "graph";
+    static const struct gputime_shape shapes[] = {{.table = "graph_runs", .joined = 1},
+                                                  {.table = "graph", .pivot = "category,elapsed_ns"}};
+    struct measuring measuring = {.trace = open_trace(json), .is_twice = true, .analyses = &graph, .analysis_count = 1};
+    measuring.options.shapes = shapes;
+    measuring.options.shape_count = 2;
+    measuring.options.heading = "two";
+    torture_measuring(&measuring, "two inputs");
+    gputime_trace_free(measuring.trace);
+}
+
+static void run_listing(const void *context, const char *what) {
+    struct gputime_rules *rules = NULL;
+    struct gputime_error err = {0};
+    struct gputime_options options = {.rule_files = context, .rule_file_count = 1};
+    enum gputime_status status = gputime_rules_list(&options, &rules, &err);
+    if (status != GPUTIME_OK) {
+        expect_reason(status, &err, what);
+        assert_null(rules);
+        return;
+    }
+    end_faults();
+    assert_true(gputime_rules_count(rules) > 300);
+    gputime_rules_free(rules);
+}
+
+static void run_checking(const void *context, const char *what) {
+    struct gputime_error err = {0};
+    struct gputime_options options = {.rules = "vllm,llama", .rule_files = context, .rule_file_count = 1};
+    enum gputime_status status = gputime_options_check(&options, &err);
+    if (status != GPUTIME_OK)
+        expect_reason(status, &err, what);
+}
+
+static void test_rules(void **state) {
+    (void)state;
+    static const char *const file = "tests/fuzz/seeds/fuzz_rules/engine.json";
+    torture(run_checking, &file, "rules");
+    torture(run_listing, &file, "a list of rules");
+}
+
+/* A class map, and the ranges of a tag. */
+static void test_class_statistics(void **state) {
+    (void)state;
+    static const struct gputime_class classes[] = {{"gemm", "Gemm"}, {"gemm_x", "X"}, {"e", "E"}};
+    static const char *const statistics = "class_stats";
+    struct gputime_options options = {.no_cache = 1, .threads = 1, .classes = classes, .class_count = 3};
+    const struct {
+        const char *path, *tag;
+    } cases[] = {{small_sqlite, "decode"},
+                 {"tests/data/nsys-csv/mini_nvtx_gpu_proj_trace.csv", "NCCL:ncclAllReduce"},
+                 {"tests/data/nsys-csv/mini_nvtx_gpu_proj_sum.csv", ":step"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct measuring measuring = {.analyses = &statistics, .analysis_count = 1};
+        measuring.options.nvtx_tag = cases[i].tag;
+        assert_int_equal(gputime_trace_open(&cases[i].path, 1, &options, &measuring.trace, NULL), GPUTIME_OK);
+        torture_measuring(&measuring, cases[i].path);
+        gputime_trace_free(measuring.trace);
+    }
+}
+
+/* ---- comparing ---- */
+
+static const char *const tortured_limits[] = {"busy>+0%", "kernel:*>+5%", "utilisation<-1%"};
+
+struct comparing {
+    const struct gputime_report *a, *b;
+    struct text wanted;
+};
+
+static enum gputime_status compare(const struct comparing *comparing, struct gputime_report **report,
+                                   struct gputime_error *err) {
+    size_t broken;
+    enum gputime_status status = gputime_report_diff(comparing->a, comparing->b, NULL, NULL, report, err);
+    if (status == GPUTIME_OK)
+        status = gputime_report_check(*report, tortured_limits, 3, &broken, err);
+    return status;
+}
+
+static void run_comparing(const void *context, const char *what) {
+    const struct comparing *comparing = context;
+    struct gputime_report *report = NULL;
+    struct gputime_error err = {0};
+    enum gputime_status status = compare(comparing, &report, &err);
+    if (status != GPUTIME_OK) {
+        expect_reason(status, &err, what);
+    } else {
+        end_faults();
+        struct text got = text_of(report, "json");
+        expect_same(got, comparing->wanted, what);
+        free(got.bytes);
+    }
+    gputime_report_free(report);
+}
+
+static void test_comparing(void **state) {
+    (void)state;
+    struct gputime_trace *a = open_trace(json), *b = open_trace(small_sqlite);
+    struct gputime_options options = {0};
+    struct gputime_report *of_a = whole_report(a, &options), *of_b = whole_report(b, &options), *report;
+    struct comparing comparing = {.a = of_a, .b = of_b};
+    struct gputime_error err = {0};
+    if (compare(&comparing, &report, &err) != GPUTIME_OK)
+        fail_msg("%s", err.message);
+    comparing.wanted = text_of(report, "json");
+    gputime_report_free(report);
+    torture(run_comparing, &comparing, "a comparison");
+    free(comparing.wanted.bytes);
+    gputime_report_free(of_a);
+    gputime_report_free(of_b);
+    gputime_trace_free(a);
+    gputime_trace_free(b);
+}
+
+/* Both sides at once, on a thread each. */
+static const char *const side_analyses[] = {"overview", "kernels"};
+
+struct making_sides {
+    struct gputime_trace *traces[2];
+    struct text wanted;
+};
+
+static void run_making_sides(const void *context, const char *what) {
+    const struct making_sides *making = context;
+    struct gputime_options options = {.threads = 2};
+    struct gputime_report *sides[2];
+    struct gputime_error err = {0};
+    enum gputime_status status =
+        gputime_report_new_sides(making->traces, 2, 1, "torture", side_analyses, 2, &options, sides, &err);
+    if (status != GPUTIME_OK) {
+        expect_reason(status, &err, what);
+        assert_true(!sides[0] && !sides[1]);
+        return;
+    }
+    end_faults();
+    for (size_t i = 0; i < 2; i++) {
+        struct text got = text_of(sides[i], "json");
+        expect_same(got, making->wanted, what);
+        free(got.bytes);
+        gputime_report_free(sides[i]);
+    }
+}
+
+static void test_making_sides(void **state) {
+    (void)state;
+    struct making_sides making = {.traces = {open_trace(small_sqlite), open_trace(small_sqlite)}};
+    struct gputime_report *report;
+    assert_int_equal(gputime_report_new(making.traces, 1, "torture", side_analyses, 2, NULL, &report, NULL),
+                     GPUTIME_OK);
+    making.wanted = text_of(report, "json");
+    gputime_report_free(report);
+    torture(run_making_sides, &making, "two sides");
+    free(making.wanted.bytes);
+    gputime_trace_free(making.traces[0]);
+    gputime_trace_free(making.traces[1]);
+}
+
+static void run_configuring(const void *context, const char *what) {
+    struct gputime_config *config = NULL;
+    struct gputime_error err = {0};
+    enum gputime_status status = gputime_config_open(context, &config, &err);
+    if (status != GPUTIME_OK) {
+        expect_reason(status, &err, what);
+        assert_null(config);
+        return;
+    }
+    end_faults();
+    assert_int_equal(gputime_config_input_count(config), 1);
+    assert_int_equal(gputime_config_input(config, 0, NULL).path_count, 3);
+    gputime_config_free(config);
+}
+
+static void test_configuring(void **state) {
+    (void)state;
+    torture(run_configuring, "tests/data/stats/readme_llama2/config.json", "a configuration");
+}
+
+static void test_selecting_and_shaping(void **state) {
+    (void)state;
+    static const char *const kernels = "kernels";
+    const struct gputime_shape shape = {.table = "kernels", .sort = "avg_ns", .limit = 1, .columns = "name,count"};
+    struct measuring measuring = {.trace = open_trace(json),
+                                  .analyses = &kernels,
+                                  .analysis_count = 1,
+                                  .options = {.from = "1%",
+                                              .to = "99%",
+                                              .device = "0",
+                                              .stream = "0-1000",
+                                              .process = "0-100000",
+                                              .step = "0-1000",
+                                              .name = "re:[a-z]",
+                                              .category = "compute,memory",
+                                              .names = GPUTIME_NAMES_SHORT,
+                                              .shapes = &shape,
+                                              .shape_count = 1}};
+    torture_measuring(&measuring, "selection");
+    gputime_trace_free(measuring.trace);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_measuring, switch_faults_off),
+        cmocka_unit_test_setup(test_joining, switch_faults_off),
+        cmocka_unit_test_setup(test_comparing, switch_faults_off),
+        cmocka_unit_test_setup(test_making_sides, switch_faults_off),
+        cmocka_unit_test_setup(test_rules, switch_faults_off),
+        cmocka_unit_test_setup(test_class_statistics, switch_faults_off),
+        cmocka_unit_test_setup(test_configuring, switch_faults_off),
+        cmocka_unit_test_setup(test_selecting_and_shaping, switch_faults_off),
+    };
+    int failed = cmocka_run_group_tests(tests, make_world, remove_world);
+    tell_faults();
+    return failed;
+}

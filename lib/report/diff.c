@@ -140,6 +140,24 @@ static void describe_capture(const struct gt_section *from, const char *side, st
         gt_section_issue(to, &from->issues[i]);
 }
 
+/* What a side lacks looks like a change of the program: said before all else. */
+static void note_losses(const struct gt_diff_sides *sides, struct gt_section *section) {
+    struct gt_arena *arena = &section->report->arena;
+    for (size_t i = 0; i < sides->capture_count; i++) {
+        const struct gt_section *from = gt_capture_section(sides, i);
+        struct gt_str ids = {"", 0};
+        for (size_t k = 0; k < from->issue_count; k++)
+            if (from->issues[k].is_loss)
+                ids = gt_arena_printf(arena, "%s%s%s", ids.ptr, ids.len ? ", " : "", from->issues[k].id);
+        if (ids.len)
+            gt_section_note(section, GT_FOR_ALL,
+                            gt_arena_printf(arena,
+                                            "Not read whole: %s, '%.*s' (%s). Differences may come from what is lost.",
+                                            gt_capture_side(sides, i) == GT_SIDE_A ? "A" : "B",
+                                            (int)from->input.label.len, from->input.label.ptr, ids.ptr));
+    }
+}
+
 static struct gt_str side_name(const struct gt_report *report, struct gt_arena *arena, bool by_path) {
     const struct gt_report_input *input = &report->sections[0].input;
     if (report->section_count > 1)
@@ -207,6 +225,7 @@ static enum gt_status fill(struct gt_report *report, const struct gt_report *a, 
     if (status != GT_OK)
         return status;
     size_t tables = section->block_count;
+    note_losses(sides, section);
     gt_diff_add_words(sides, section, work.told[0].table, work.told[1].table, work.told[2].table, work.told[3].table);
     gt_section_bring_first(section, section->block_count - tables);
     if (work.unchanged.len)

@@ -11,7 +11,7 @@ import pytest
 import tracegen
 from conftest import DATA, SHARED, sample_name
 from test_matrix import FORMATS, SAMPLES, TABLES, check
-from training import GEMM_A, GEMM_B, USUAL, rows_of, training, with_warm_up, words_of
+from training import GEMM_A, GEMM_B, USUAL, event, rows_of, training, with_warm_up, words_of
 
 KINETO = SHARED / "data/public/kineto"
 # Tables that cannot be compared, and why. All others can: their columns say what tells rows apart and what adds up.
@@ -189,6 +189,49 @@ def test_captures_of_one_step_compare_whole(gputime, trace):
     assert by_step["b_total_ns"] - by_step["a_total_ns"] == pytest.approx(899_000, abs=2_000)
 
 
+def with_work_outside(document, start_ns=60_000_000, length_ns=50_000_000):
+    """Work behind all steps that takes longer than they do."""
+    launch = event("cuda_runtime", "cudaLaunchKernel", start_ns, 1_000, 100, {"correlation": 91_000})
+    kernel = event("kernel", GEMM_A, start_ns + 2_000, length_ns, 7, {"device": 0, "stream": 7, "correlation": 91_000}, pid=0)
+    return dict(document, traceEvents=[*document["traceEvents"], launch, kernel])
+
+
+def test_whole_captures_have_their_warm_up(gputime, trace):
+    slower = {name: (launches, length * 2) for name, (launches, length) in USUAL.items()}
+    paths = (trace("a.json", with_work_outside(with_warm_up(training(USUAL, steps=3)))),
+             trace("b.json", with_work_outside(with_warm_up(training(slower, steps=3, seed=2)))))
+    report, whole = gputime.json("diff", *paths), gputime.json("diff", *paths, "--per", "none")
+    assert words_of(report)[1] == ("Amounts are of whole captures. Warm-up counts too. The steps cover less than half of the "
+                                   "time; --per step goes by them all the same.")
+    assert report["tables"] == whole["tables"] and words_of(whole)[1] == "Amounts are of whole captures. Warm-up counts too."
+    for side, path in zip("ab", paths):
+        own = rows_of(gputime.json("summary", path, "--table", "measures"), "measures")
+        for measure in ("span", "busy", "idle", "sum"):
+            assert rows_of(report, "measures")[measure][f"{side}_total_ns"] == own[measure]["total_ns"], measure
+    assert b"Left out" not in gputime("diff", *paths).stdout
+    stepped = gputime("diff", *paths, "--per", "step").stdout
+    assert stepped.count(b"Left out is the warm-up: 1 of 4 steps") == 2 and b"3 in A, 3 in B." in stepped
+    launches = gputime("diff", *paths, "--per", "launch").stdout
+    assert b"Left out" not in launches and b"Warm-up counts too." in launches
+
+
+@pytest.mark.parametrize("options", [[], ["--per", "none"], ["--of", "kernels"]], ids=str)
+def test_a_side_that_lost_data_is_named_first(gputime, trace, options):
+    whole = trace("whole.json", training(USUAL))
+    cut = whole.with_name("cut.json")
+    cut.write_bytes(whole.read_bytes()[:-3000])
+    for paths, sides in (((whole, cut), "B"), ((cut, whole), "A"), ((cut, cut), "AB"), ((whole, whole), "")):
+        expected = [f"Not read whole: {side}, 'cut.json' (input_cut). Differences may come from what is lost." for side in sides]
+        report = gputime.json("diff", *paths, *options)
+        assert words_of(report)[: len(sides)] == expected
+        assert sum("Not read whole" in note for note in words_of(report)) == len(sides)
+        for format in ("text", "md"):
+            shown = gputime("diff", *paths, *options, "--format", format, "--width", "200").stdout.decode().replace("\\", "")
+            assert all(0 < shown.index(note) < shown.index("Amounts are") for note in expected)
+        done = gputime("diff", *paths, "--fail-if", "step>+3%")
+        assert done.stdout.split(b"Not read")[0].count(b"; not read whole") == (len(sides) > 0)
+
+
 def test_warm_up_is_left_out_of_both_sides_or_none(gputime, trace):
     document = training(USUAL, steps=3, seed=2)
     document["traceEvents"] = [row for row in document["traceEvents"] if not row["name"].startswith("ProfilerStep")]
@@ -196,7 +239,7 @@ def test_warm_up_is_left_out_of_both_sides_or_none(gputime, trace):
     stepped = trace("a.json", with_warm_up(training(USUAL, steps=3)))
     for paths, side in (((stepped, stepless), "a"), ((stepless, stepped), "b")):
         report = gputime.json("diff", *paths)
-        assert "Amounts are of whole captures." in words_of(report)
+        assert "Amounts are of whole captures. Warm-up counts too." in words_of(report)
         span = rows_of(gputime.json("diff", *paths, "--from", "0"), "measures")["span"]
         assert rows_of(report, "measures")["span"][f"{side}_total_ns"] == span[f"{side}_total_ns"]
         assert b"Left out" not in gputime("diff", *paths).stdout

@@ -96,7 +96,8 @@ static enum gt_status compare_table(struct work *work, const char *key, struct g
         return gt_fail_memory(err);
     if (!table)
         return GT_OK;
-    struct gt_block *block = &work->section->blocks[work->section->block_count - 1];
+    size_t table_block = work->section->block_count - 1;
+    struct gt_block *block = &work->section->blocks[table_block];
     if (!work->wanted)
         block->audience &= audience_of(work->sides, key);
     if (!is_listed(work->wanted, key)) {
@@ -108,6 +109,8 @@ static enum gt_status compare_table(struct work *work, const char *key, struct g
     } else if (strcmp(key, "kernels") == 0) {
         note_matches(work, &counts);
     }
+    if (work->section->blocks[table_block].audience & GT_FOR_SCREEN)
+        gt_diff_note_members(work->section, table);
     for (size_t i = 0; i < sizeof work->told / sizeof *work->told; i++)
         if (strcmp(work->told[i].key, key) == 0)
             work->told[i].table = table;
@@ -149,6 +152,24 @@ static void describe_capture(const struct gt_section *from, const char *side, st
     }
     for (size_t i = 0; i < from->issue_count; i++)
         gt_section_issue(to, &from->issues[i]);
+}
+
+/* What a side lacks looks like a change of the program: said before all else. */
+static void note_losses(const struct gt_diff_sides *sides, struct gt_section *section) {
+    struct gt_arena *arena = &section->report->arena;
+    for (size_t i = 0; i < sides->capture_count; i++) {
+        const struct gt_section *from = gt_capture_section(sides, i);
+        struct gt_str ids = {"", 0};
+        for (size_t k = 0; k < from->issue_count; k++)
+            if (from->issues[k].is_loss)
+                ids = gt_arena_printf(arena, "%s%s%s", ids.ptr, ids.len ? ", " : "", from->issues[k].id);
+        if (ids.len)
+            gt_section_note(section, GT_FOR_ALL,
+                            gt_arena_printf(arena,
+                                            "Not read whole: %s, '%.*s' (%s). Differences may come from what is lost.",
+                                            gt_capture_side(sides, i) == GT_SIDE_A ? "A" : "B",
+                                            (int)from->input.label.len, from->input.label.ptr, ids.ptr));
+    }
 }
 
 static struct gt_str side_name(const struct gt_report *report, struct gt_arena *arena, bool by_path) {
@@ -212,6 +233,7 @@ static enum gt_status fill(struct gt_report *report, const struct gt_report *a, 
     if (status != GT_OK)
         return status;
     size_t tables = section->block_count;
+    note_losses(sides, section);
     gt_diff_add_words(sides, section, work.told[0].table, work.told[1].table, work.told[2].table, work.told[3].table);
     gt_section_bring_first(section, section->block_count - tables);
     note_unseen(&work);

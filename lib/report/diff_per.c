@@ -80,21 +80,33 @@ static const struct per *find_per(const char *key) {
     return NULL;
 }
 
-/* Steps are what to go by where every capture has them and they make up most of it. */
-static const struct per *choose(const struct gt_diff_sides *sides, const char **why) {
-    *why = "";
-    for (size_t i = 0; i < sides->capture_count; i++)
-        if (count_steps(gt_capture_section(sides, i), NULL) < 1)
-            return find_per("none");
+static bool steps_are_most(const struct gt_diff_sides *sides) {
     for (size_t i = 0; i < sides->capture_count; i++) {
         const struct gt_section *section = gt_capture_section(sides, i);
         double span_ns = measure_of(section, GT_STR("span"), "total_ns");
-        if (measure_of(section, GT_STR("step"), "total_ns") < least_step_cover * span_ns) {
-            *why = " The steps cover less than half of the time; --per step goes by them all the same.";
-            return find_per("none");
-        }
+        if (measure_of(section, GT_STR("step"), "total_ns") < least_step_cover * span_ns)
+            return false;
     }
-    return find_per("step");
+    return true;
+}
+
+/* Steps are what to go by where every capture has them, some have several, and they make up most of all. */
+static const struct per *choose(const struct gt_diff_sides *sides, const char **why) {
+    enum gt_step_choice choice = sides->reports[GT_SIDE_A]->step_choice;
+    bool has_several = false;
+    *why = "";
+    for (size_t i = 0; i < sides->capture_count; i++) {
+        double steps = count_steps(gt_capture_section(sides, i), NULL);
+        has_several |= steps > 1;
+        if (steps < 1)
+            return find_per("none");
+    }
+    if (choice == GT_STEPS_OPEN)
+        choice = has_several && steps_are_most(sides) ? GT_STEPS_TAKEN : GT_STEPS_LEFT;
+    if (choice == GT_STEPS_LEFT)
+        *why = has_several ? " The steps cover less than half of the time; --per step goes by them all the same."
+                           : " None has more than one step; --per step goes by it all the same.";
+    return find_per(choice == GT_STEPS_TAKEN ? "step" : "none");
 }
 
 static enum gt_status set_divisors(struct gt_diff_sides *sides, const struct per *per, const char *range,
@@ -109,6 +121,16 @@ static enum gt_status set_divisors(struct gt_diff_sides *sides, const struct per
     return GT_OK;
 }
 
+/* Do amounts hold warm-up, as far as steps tell it? */
+static bool has_warm_up(const struct gt_diff_sides *sides) {
+    for (size_t i = 0; i < sides->capture_count; i++) {
+        const struct gt_table *steps = gt_section_find(gt_capture_section(sides, i), "steps");
+        if (steps && find_row(steps, "state", GT_STR("warm-up")) != SIZE_MAX)
+            return true;
+    }
+    return false;
+}
+
 /* "Amounts are per step: 6 steps in A, 6 and 5 in B." */
 static void add_note(const struct gt_diff_sides *sides, const struct per *per, const char *why,
                      struct gt_section *section) {
@@ -121,13 +143,15 @@ static void add_note(const struct gt_diff_sides *sides, const struct per *per, c
         bool begins_b = side == GT_SIDE_B && (i == 0 || gt_capture_side(sides, i - 1) == GT_SIDE_A);
         counts = gt_arena_printf(arena, "%s%s%s", counts.ptr, i == 0 ? "" : begins_b ? " in A, " : " and ", number);
     }
+    const char *warm_up = has_warm_up(sides) ? " Warm-up counts too." : "";
     if (strcmp(per->key, "none") == 0)
         gt_section_note(section, GT_FOR_ALL,
-                        gt_arena_printf(arena, "Amounts are of whole captures%s.%s",
+                        gt_arena_printf(arena, "Amounts are of whole captures%s.%s%s",
                                         sides->capture_count > GT_SIDE_COUNT ? ", the mean over those of a side" : "",
-                                        why));
+                                        warm_up, why));
     else
-        gt_section_note(section, GT_FOR_ALL, gt_arena_printf(arena, "Amounts are %s: %s in B.", per->unit, counts.ptr));
+        gt_section_note(section, GT_FOR_ALL,
+                        gt_arena_printf(arena, "Amounts are %s: %s in B.%s", per->unit, counts.ptr, warm_up));
 }
 
 static enum gt_status parse_noise(const char *text, double *share, struct gt_error *err) {

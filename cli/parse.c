@@ -157,13 +157,31 @@ static enum gputime_status take_place(struct reader *reader, const struct cli_op
     return GPUTIME_OK;
 }
 
-/* Of how a report looks on the terminal and how traces are read, the last word counts: that changes no result. Of all
-   else two different values would be one silently lost. */
+/* Whether a second value would make the first one silently lost: files, selections, tables, formats. Of numbers and
+   choices, and of how traces are read, the last word counts; some options gather all. */
+static bool is_given_once(const struct cli_option *option) {
+    switch (option->type) {
+    case CLI_TEXT:
+    case CLI_KEYWORD:
+    case CLI_FORMAT:
+    case CLI_CONSTANT:
+    case CLI_MOMENT:
+        return option->group != CLI_GROUP_READING;
+    case CLI_FLAG:
+    case CLI_INTEGER:
+    case CLI_DECIMAL:
+    case CLI_CHOICE:
+    case CLI_TEXTS:
+    case CLI_WORD:
+    case CLI_PLACE:
+        break;
+    }
+    return false;
+}
+
 static enum gputime_status check_repeated(struct reader *reader, const struct cli_option *option, const char *value,
                                           const char *where) {
-    bool is_harmless = option->group == CLI_GROUP_TERMINAL || option->group == CLI_GROUP_READING;
-    bool adds_up = option->type == CLI_TEXTS || option->type == CLI_WORD || option->type == CLI_FLAG;
-    for (size_t i = 0; i < cli_option_count && !is_harmless && !adds_up; i++) {
+    for (size_t i = 0; i < cli_option_count && is_given_once(option); i++) {
         const char *before = reader->arguments->values[i];
         if (cli_option_table[i].offset == option->offset && before && strcmp(before, value) != 0)
             return cli_fail_usage(reader->err, "%s cannot be '%s' and '%s' at once; give it once", where, before,

@@ -127,8 +127,8 @@ struct gt_cell *gt_table_row(struct gt_table *table) {
 }
 
 void gt_table_name(struct gt_table *table, struct gt_str name) {
-    struct gt_str *room =
-        gt_report_room(table->report, table->names, table->name_count, &table->name_capacity, sizeof *table->names);
+    struct gt_str *room = gt_arena_room(&table->report->arena, table->names, table->name_count, &table->name_capacity,
+                                        sizeof *table->names);
     if (!room)
         return;
     table->names = room;
@@ -186,8 +186,8 @@ void gt_section_issue(struct gt_section *section, const struct gt_report_issue *
 }
 
 void gt_section_lack(struct gt_section *section, struct gt_str table, struct gt_str what) {
-    struct gt_report_lack *room = gt_report_room(section->report, section->lacks, section->lack_count,
-                                                 &section->lack_capacity, sizeof *section->lacks);
+    struct gt_report_lack *room = gt_arena_room(&section->report->arena, section->lacks, section->lack_count,
+                                                &section->lack_capacity, sizeof *section->lacks);
     if (!room)
         return;
     section->lacks = room;

@@ -100,7 +100,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libgputime.a
 
 # Calls that these tests make fail, one after the other.
 TORTURED := malloc calloc realloc free strdup asprintf mmap mremap munmap read pread write pwrite fsync rename renameat pthread_create \
-    gt_arena_alloc gt_arena_array gt_arena_copy
+    gt_arena_alloc gt_arena_array gt_arena_room gt_arena_copy
 $(filter $(BUILD)/unit/test_torture%,$(UNIT_TESTS)): LDFLAGS += $(TORTURED:%=-Wl,--wrap=%)
 $(BUILD)/unit/test_torture_commands: $(BUILD)/libprogram.a
 

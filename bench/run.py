@@ -275,13 +275,17 @@ def explain_case(bench, build, kernels):
 
 
 def diff_case(bench, build, size):
-    """A comparison of two traces, beside reading one after the other, alone and with what every report needs."""
+    """A comparison of two traces, beside reading one after the other: alone, with what every report needs, and by the
+    command that makes least of it."""
     traces = [make_trace(bench, size, "multi", seed) for seed in (1, 2)]
     reading, opening = (" && ".join(f"'{bench / 'read'}' 2 '{trace}' {how}" for trace in traces)
                         for how in ("usual", "open"))
+    options = "--no-cache --threads 2 -o /dev/null"
+    kernels = " && ".join(f"'{build / 'gputime'}' kernels '{trace}' {options}" for trace in traces)
     contenders = [
         Contender("reading both, 2 threads", ["sh", "-c", reading]),
         Contender("opening both, 2 threads", ["sh", "-c", opening]),
+        Contender("kernels of both, 2 threads", ["sh", "-c", kernels]),
         Contender("diff, 2 threads",
                   [build / "gputime", "diff", *traces, "--no-cache", "--threads", 2, "-o", "/dev/null"]),
     ]

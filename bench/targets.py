@@ -76,6 +76,7 @@ TARGETS = [
     within("JSON in zstd", "gputime 2 threads", "zstd alone", 1.10),
     within(KINETO, "whole command, 1 thread", "gputime 1 thread", 1.25),
     within("explain", "explain, 2 threads", "reading alone, 2 threads", 3),
+    within("diff", "diff, 2 threads", "kernels of both, 2 threads", 1.20),
     within("diff", "diff, 2 threads", "reading both, 2 threads", 1.20),
     heap_per_row("explain", "explain, 2 threads", "reading alone, 2 threads", 120),
     heap_per_event(KINETO, "gputime 1 thread", 45),

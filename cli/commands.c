@@ -385,7 +385,8 @@ const struct cli_command cli_command_table[] = {
     {.name = "findings",
      .help = "what to do next, with the evidence",
      .usage = "TRACE...",
-     .details = "Lists what stands out in a trace: the most GPU time to win back first. Each finding has its evidence "
+     .details = "Lists what stands out in a trace: the most severe first, then the most GPU time to win back. Each "
+                "finding has its evidence "
                 "in numbers, advice, and the table to look at (--table KEY). The times to win back overlap: they are "
                 "upper bounds, each for itself.",
      .action = CLI_ACTION_REPORT,
@@ -459,7 +460,8 @@ const struct cli_command cli_command_table[] = {
          "Compares trace B with trace A, of any kinds: where the time went, categories, kernels, ranges, why the "
          "GPU was idle. Names that differ are matched by simplified name, then without tile sizes, architecture "
          "and generated numbers, then by category. A change inside the spread of steps and launches, or of "
-         "several captures, is noise. Per step, warm-up at the start is left out (--from 0 takes it in). Ranges go by "
+         "several captures, is noise. Per step, and only then, warm-up at the start is left out (--from 0 takes it "
+         "in). Ranges go by "
          "their exclusive GPU time: ops inside inner ranges count there.",
      .action = CLI_ACTION_DIFF,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_DIFF | CLI_GROUP_LIMITS,

@@ -143,7 +143,9 @@ static enum gputime_status make_comparison(const struct cli_making *making, cons
     made->side_options = *lib;
     made->side_options.main_table = NULL;
     made->side_options.for_screen = 0;
-    made->side_options.without_warm_up = !diff.per || strcmp(diff.per, "step") == 0;
+    made->side_options.whole_steps = !diff.per                       ? GPUTIME_STEPS_IF_MOST
+                                     : strcmp(diff.per, "step") == 0 ? GPUTIME_STEPS_WHOLE
+                                                                     : GPUTIME_STEPS_ANY;
     made->side_options.shapes = made->side_shapes;
     made->side_options.shape_count = list_absent(making, made->side_shapes);
     struct gputime_report *sides[2];

@@ -66,6 +66,15 @@ struct gputime_class {
     const char *part, *name;
 };
 
+/* Whether a report is over whole steps: from the start of the first one behind the warm-up (the long steps at the
+   beginning; where there are none, from the first op if that comes before) to the end of the last one or of the last
+   op. */
+enum gputime_whole_steps {
+    GPUTIME_STEPS_ANY,     /* no: over all GPU work */
+    GPUTIME_STEPS_IF_MOST, /* where there are several, and they are at least half of the time of the GPU work */
+    GPUTIME_STEPS_WHOLE,   /* where there are steps */
+};
+
 /* Everything a user can ask for; zero-initialise, 0 and NULL mean automatic. Borrowed until the report is freed. */
 struct gputime_options {
     /* reading */
@@ -104,7 +113,7 @@ struct gputime_options {
     /* selection */
     const char *from, *to; /* "1.2s", "350ms", "20us", "40%"; a bare number is seconds; from the first GPU op */
     const char *step;      /* "3" or "2-4" */
-    int without_warm_up;   /* begin behind the long steps at the start, if there are some; not with from, to, step */
+    enum gputime_whole_steps whole_steps;  /* not with from, to, step */
     const char *device, *stream, *process; /* "0" or "0,2" */
     const char *name;                      /* substring, or "re:" and a pattern */
     const char *category;                  /* "comm" or "comm,memcpy" */
@@ -176,8 +185,7 @@ void gputime_report_free(struct gputime_report *report); /* NULL is fine */
 
 /* The same for the two sides of a comparison, both at the same time: out[0] is over the traces before first_of_b,
    out[1] over those from it on. Each side has a trace: 0 < first_of_b < trace_count, else GPUTIME_USAGE. Both are NULL
-   if one fails. without_warm_up counts only where every trace has steps: what cannot be left out of all is left out of
-   none. */
+   if one fails. whole_steps holds for all traces or for none. */
 enum gputime_status gputime_report_new_sides(struct gputime_trace *const *traces, size_t trace_count, size_t first_of_b,
                                              const char *command, const char *const *analyses, size_t analysis_count,
                                              const struct gputime_options *options, struct gputime_report *out[2],

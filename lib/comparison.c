@@ -30,13 +30,18 @@ static void make_side(void *context, size_t index) {
                                       sides->analysis_count, &sides->options, &side->report, &side->err);
 }
 
-/* Warm-up can be left out only where amounts are per step: of a whole capture it is a part, and a trace without steps
-   does not tell it. */
-static bool have_steps(struct gputime_trace *const *traces, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (traces[i]->labels->step_count == 0)
-            return false;
-    return true;
+/* Amounts per step are of whole steps, those of whole captures are not: all sides the same. */
+static enum gputime_whole_steps choose_steps(struct gputime_trace *const *traces, size_t count,
+                                             enum gputime_whole_steps asked) {
+    bool has_several = false;
+    for (size_t i = 0; i < count && asked != GPUTIME_STEPS_ANY; i++) {
+        const struct gt_labels *labels = traces[i]->labels;
+        has_several |= labels->step_count > 1;
+        bool are_most = asked == GPUTIME_STEPS_WHOLE || gt_labels_steps_are_most(labels, traces[i]->store);
+        if (labels->step_count == 0 || !are_most)
+            return GPUTIME_STEPS_ANY;
+    }
+    return asked == GPUTIME_STEPS_IF_MOST && !has_several ? GPUTIME_STEPS_ANY : asked;
 }
 
 API enum gputime_status gputime_report_new_sides(struct gputime_trace *const *traces, size_t trace_count,
@@ -56,13 +61,17 @@ API enum gputime_status gputime_report_new_sides(struct gputime_trace *const *tr
                           .analyses = analyses,
                           .analysis_count = analysis_count,
                           .options = options ? *options : gt_options_automatic};
-    sides.options.without_warm_up = sides.options.without_warm_up && have_steps(traces, trace_count);
+    sides.options.whole_steps = choose_steps(traces, trace_count, sides.options.whole_steps);
+    bool is_chosen = !sides.options.from && !sides.options.to && !sides.options.step;
     gt_threads_deal(gt_threads_count(sides.options.threads), 2, make_side, &sides);
     const struct side *failed = sides.items[0].status ? &sides.items[0] : &sides.items[1];
     for (size_t i = 0; i < 2; i++) {
         if (failed->status)
             gputime_report_free(sides.items[i].report);
         out[i] = failed->status ? NULL : sides.items[i].report;
+        if (out[i] && is_chosen)
+            out[i]->model->step_choice =
+                sides.options.whole_steps == GPUTIME_STEPS_ANY ? GT_STEPS_LEFT : GT_STEPS_TAKEN;
     }
     if (failed->status && err)
         *err = failed->err;

@@ -97,11 +97,11 @@ static enum gt_status decode(const char *const *paths, size_t count, const struc
 }
 
 static enum gt_status refuse_losses(const struct gt_store *store, const char *path, struct gt_error *err) {
-    for (int k = 0; k < GT_ISSUE_COUNT; k++)
-        if (gt_issue_infos[k].issue_class == GT_ISSUE_CLASS_LOSS && store->issues[k].count)
-            return gt_fail(err, "'%s' was not read whole (%s, %llu times): %s", path, gt_issue_infos[k].id,
-                           (unsigned long long)store->issues[k].count, gt_issue_infos[k].help);
-    return GT_OK;
+    enum gt_issue_id loss = gt_store_loss(store);
+    if (loss == GT_ISSUE_COUNT)
+        return GT_OK;
+    return gt_fail(err, "'%s' was not read whole (%s, %llu times): %s", path, gt_issue_infos[loss].id,
+                   (unsigned long long)store->issues[loss].count, gt_issue_infos[loss].help);
 }
 
 /* What can be told wrong before the trace is read. */
@@ -171,10 +171,8 @@ API enum gputime_status gputime_trace_open(const char *const *paths, size_t path
 }
 
 API const char *gputime_trace_loss(const struct gputime_trace *trace) {
-    for (int k = 0; k < GT_ISSUE_COUNT; k++)
-        if (gt_issue_infos[k].issue_class == GT_ISSUE_CLASS_LOSS && trace->store->issues[k].count)
-            return gt_issue_infos[k].help;
-    return NULL;
+    enum gt_issue_id loss = gt_store_loss(trace->store);
+    return loss == GT_ISSUE_COUNT ? NULL : gt_issue_infos[loss].help;
 }
 
 API void gputime_trace_free(struct gputime_trace *trace) {

@@ -110,6 +110,23 @@ void *gt_arena_array(struct gt_arena *arena, size_t count, size_t elem_bytes) {
     return gt_arena_alloc(arena, size_bytes);
 }
 
+void *gt_arena_room(struct gt_arena *arena, void *items, size_t count, size_t *capacity, size_t elem_bytes) {
+    size_t larger = *capacity ? *capacity * 2 : 16;
+    void *grown;
+
+    if (arena->failed)
+        return NULL;
+    if (count < *capacity)
+        return items;
+    grown = gt_arena_array(arena, larger, elem_bytes);
+    if (!grown)
+        return NULL;
+    if (count)
+        memcpy(grown, items, count * elem_bytes);
+    *capacity = larger;
+    return grown;
+}
+
 struct gt_str gt_arena_copy(struct gt_arena *arena, struct gt_str text) {
     char *copy = text.len < SIZE_MAX ? take(arena, text.len + 1, 1) : NULL;
 

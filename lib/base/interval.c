@@ -16,17 +16,11 @@ void gt_intervals_clear(struct gt_intervals *list) {
 }
 
 static bool grow(struct gt_intervals *list) {
-    size_t capacity = list->capacity ? list->capacity * 2 : 64;
-    struct gt_interval *items;
+    struct gt_interval *items = gt_array_room(list->items, list->count, &list->capacity, sizeof(*items));
 
-    if (capacity > SIZE_MAX / sizeof(*items))
-        return false;
-    items = gt_realloc(list->items, capacity * sizeof(*items));
-    if (!items)
-        return false;
-    list->items = items;
-    list->capacity = capacity;
-    return true;
+    if (items)
+        list->items = items;
+    return items != NULL;
 }
 
 void gt_intervals_add(struct gt_intervals *list, int64_t start_ns, int64_t end_ns) {

@@ -31,23 +31,35 @@ static bool insert_rows(uint32_t *rows, size_t count, const int64_t *start_ns, c
     return true;
 }
 
-bool gt_spans_sort(uint32_t *rows, size_t count, const int64_t *start_ns, const int64_t *end_ns) {
-    struct gt_radix_item *items;
+/* One stable sort for each key, the last key first. */
+bool gt_spans_sort_by(uint32_t *rows, size_t count, gt_span_fn *span_of, const void *context) {
+    struct gt_radix_item *items = gt_alloc_uninitialised(count, sizeof(*items));
     bool sorted;
 
-    if (insert_rows(rows, count, start_ns, end_ns))
-        return true;
-    items = gt_pages_alloc(count * sizeof(*items));
     if (!items)
         return false;
     for (size_t i = 0; i < count; i++)
-        items[i] = (struct gt_radix_item){~gt_radix_key(end_ns[rows[i]]), rows[i]};
+        items[i] = (struct gt_radix_item){~gt_radix_key(span_of(context, rows[i]).end_ns), rows[i]};
     sorted = gt_radix_sort(items, count);
     for (size_t i = 0; i < count; i++)
-        items[i].key = gt_radix_key(start_ns[items[i].value]);
+        items[i].key = gt_radix_key(span_of(context, items[i].value).start_ns);
     sorted = sorted && gt_radix_sort(items, count);
     for (size_t i = 0; i < count && sorted; i++)
         rows[i] = items[i].value;
-    gt_pages_free(items, count * sizeof(*items));
+    gt_free(items);
     return sorted;
+}
+
+struct columns {
+    const int64_t *start_ns, *end_ns;
+};
+
+static struct gt_interval span_of_columns(const void *context, uint32_t row) {
+    const struct columns *columns = context;
+    return (struct gt_interval){columns->start_ns[row], columns->end_ns[row]};
+}
+
+bool gt_spans_sort(uint32_t *rows, size_t count, const int64_t *start_ns, const int64_t *end_ns) {
+    const struct columns columns = {start_ns, end_ns};
+    return insert_rows(rows, count, start_ns, end_ns) || gt_spans_sort_by(rows, count, span_of_columns, &columns);
 }

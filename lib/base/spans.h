@@ -6,8 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/interval.h"
+
 /* Sorts rows of spans by start, then longer first; equal ones keep their order. Linear; where they are nearly sorted,
    as traces mostly are, without any memory. false: memory was short, and the rows are in any order. */
 bool gt_spans_sort(uint32_t *rows, size_t count, const int64_t *start_ns, const int64_t *end_ns);
+
+/* The same of spans that are no columns: a function tells when a row starts and ends. */
+typedef struct gt_interval gt_span_fn(const void *context, uint32_t row);
+bool gt_spans_sort_by(uint32_t *rows, size_t count, gt_span_fn *span_of, const void *context);
 
 #endif

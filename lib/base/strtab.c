@@ -7,7 +7,6 @@
 #include "base/mem.h"
 
 #define FIRST_SLOT_COUNT ((size_t)1024)
-#define FIRST_CAPACITY   ((size_t)512)
 #define NOT_FOUND        UINT32_MAX
 
 /* The upper half of the hash chooses the slot by its highest bits, so a growing table is filled in order, slot after
@@ -62,17 +61,11 @@ static bool grow_slots(struct gt_strtab *tab) {
 }
 
 static bool grow_strings(struct gt_strtab *tab) {
-    size_t capacity = tab->capacity ? tab->capacity * 2 : FIRST_CAPACITY;
-    struct gt_str *strings;
+    struct gt_str *strings = gt_array_room(tab->strings, tab->count, &tab->capacity, sizeof(*strings));
 
-    if (capacity > SIZE_MAX / sizeof(*strings))
-        return false;
-    strings = gt_realloc(tab->strings, capacity * sizeof(*strings));
-    if (!strings)
-        return false;
-    tab->strings = strings;
-    tab->capacity = capacity;
-    return true;
+    if (strings)
+        tab->strings = strings;
+    return strings != NULL;
 }
 
 /* At most two thirds full. */

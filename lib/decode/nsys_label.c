@@ -17,16 +17,12 @@ size_t gt_nsys_label_index(struct gt_nsys_sink *sink, enum gt_nsys_label_kind ki
     uint32_t index = gt_map_get(&labels->index_of, global_id, number);
     if (index != GT_MAP_NONE)
         return index;
-    if (labels->count == labels->capacity) {
-        size_t capacity = labels->capacity ? labels->capacity * 2 : 16;
-        struct gt_nsys_label *grown = gt_realloc(labels->list, capacity * sizeof *grown);
-        if (!grown) {
-            sink->builder->failed = true;
-            return SIZE_MAX;
-        }
-        labels->list = grown;
-        labels->capacity = capacity;
+    struct gt_nsys_label *grown = gt_array_room(labels->list, labels->count, &labels->capacity, sizeof *grown);
+    if (!grown) {
+        sink->builder->failed = true;
+        return SIZE_MAX;
     }
+    labels->list = grown;
     labels->list[labels->count] = (struct gt_nsys_label){.global_id = global_id, .number = number};
     gt_map_put(&labels->index_of, global_id, number, (uint32_t)labels->count);
     sink->builder->failed |= labels->index_of.failed;

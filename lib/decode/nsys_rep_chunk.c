@@ -139,14 +139,10 @@ enum gt_status gt_nsys_rep_chunk_at(const struct gt_nsys_rep_file *file, uint64_
 }
 
 static bool add_batch(struct gt_nsys_rep_batches *batches, struct gt_nsys_rep_batch batch) {
-    if (batches->count == batches->capacity) {
-        size_t capacity = batches->capacity ? batches->capacity * 2 : 64;
-        struct gt_nsys_rep_batch *grown = gt_realloc(batches->list, capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        batches->list = grown;
-        batches->capacity = capacity;
-    }
+    struct gt_nsys_rep_batch *grown = gt_array_room(batches->list, batches->count, &batches->capacity, sizeof *grown);
+    if (!grown)
+        return false;
+    batches->list = grown;
     batches->list[batches->count++] = batch;
     return true;
 }

@@ -194,16 +194,13 @@ static bool take_process(struct gt_nsys_rep_sink *sink, struct gt_str message) {
     name = name.len ? name : path;
     if (name.len == 0 || global_pid == GT_NSYS_NO_ID)
         return true;
-    if (sink->process_count == sink->process_capacity) {
-        size_t capacity = sink->process_capacity ? sink->process_capacity * 2 : 16;
-        struct gt_nsys_rep_process *grown = gt_realloc(sink->processes, capacity * sizeof *grown);
-        if (!grown) {
-            sink->model->builder->failed = true;
-            return true;
-        }
-        sink->processes = grown;
-        sink->process_capacity = capacity;
+    struct gt_nsys_rep_process *grown =
+        gt_array_room(sink->processes, sink->process_count, &sink->process_capacity, sizeof *grown);
+    if (!grown) {
+        sink->model->builder->failed = true;
+        return true;
     }
+    sink->processes = grown;
     sink->processes[sink->process_count] = (struct gt_nsys_rep_process){
         sink->order, sink->process_count, {global_pid, gt_arena_copy(&sink->model->arena, name)}};
     sink->process_count++;

@@ -45,14 +45,11 @@ static bool take_entry(struct gt_str message, struct gt_nsys_rep_entry *entry) {
 }
 
 static bool keep_entry(struct gt_nsys_rep_schemas *schemas, const struct gt_nsys_rep_entry *entry) {
-    if (schemas->entry_count == schemas->entry_capacity) {
-        size_t capacity = schemas->entry_capacity ? schemas->entry_capacity * 2 : 16;
-        struct gt_nsys_rep_entry *grown = gt_realloc(schemas->entries, capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        schemas->entries = grown;
-        schemas->entry_capacity = capacity;
-    }
+    struct gt_nsys_rep_entry *grown =
+        gt_array_room(schemas->entries, schemas->entry_count, &schemas->entry_capacity, sizeof *grown);
+    if (!grown)
+        return false;
+    schemas->entries = grown;
     schemas->entries[schemas->entry_count] = *entry;
     schemas->entries[schemas->entry_count++].name = gt_arena_copy(&schemas->arena, entry->name);
     return !gt_arena_failed(&schemas->arena);
@@ -95,14 +92,10 @@ static bool take_schema(struct gt_nsys_rep_schemas *schemas, uint32_t process, s
     schema.entry_count = schemas->entry_count - schema.first_entry;
     if (schema.entry_count == 0)
         return true;
-    if (schemas->count == schemas->capacity) {
-        size_t capacity = schemas->capacity ? schemas->capacity * 2 : 16;
-        struct gt_nsys_rep_schema *grown = gt_realloc(schemas->list, capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        schemas->list = grown;
-        schemas->capacity = capacity;
-    }
+    struct gt_nsys_rep_schema *grown = gt_array_room(schemas->list, schemas->count, &schemas->capacity, sizeof *grown);
+    if (!grown)
+        return false;
+    schemas->list = grown;
     schemas->list[schemas->count] = schema;
     gt_map_put(&schemas->index_of, scope(process, domain), gt_proto_find_value(message, GT_PROTO_VARINT(1), 0),
                (uint32_t)schemas->count++);

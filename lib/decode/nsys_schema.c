@@ -107,14 +107,12 @@ static uint16_t find_column(const struct gt_sqlite_table *table, const char *alt
     return found;
 }
 
-/* Loads the table's columns; whether it has what the role requires. */
-static enum gt_status check_table(struct gt_sqlite_db *db, struct gt_sqlite_table *table, const struct role *role,
-                                  bool *fits, struct gt_error *err) {
-    enum gt_status status = gt_sqlite_table_load(db, table, err);
-    *fits = status == GT_OK;
-    for (size_t i = 0; i < REQUIRED_MAX && role->required[i] && *fits; i++)
-        *fits = find_column(table, role->required[i]) != GT_SQLITE_NO_COLUMN;
-    return status;
+/* Whether a table has what the role requires. */
+static bool fits_role(const struct gt_sqlite_table *table, const struct role *role) {
+    for (size_t i = 0; i < REQUIRED_MAX && role->required[i]; i++)
+        if (find_column(table, role->required[i]) == GT_SQLITE_NO_COLUMN)
+            return false;
+    return true;
 }
 
 static bool has_word(struct gt_str name, const struct role *role) {
@@ -132,22 +130,21 @@ static bool is_taken(const struct gt_nsys_schema *schema, const struct gt_sqlite
 }
 
 /* The first table of a name, or without one that has a telling word, that fits the role; NULL if there is none. */
-static enum gt_status find_table(struct gt_nsys_schema *schema, struct gt_sqlite_db *db, const struct role *role,
-                                 const char *name, struct gt_sqlite_table **found, struct gt_error *err) {
+static enum gt_status find_table(struct gt_nsys_schema *schema, const struct gt_sqlite_db *db, const struct role *role,
+                                 const char *name, const struct gt_sqlite_table **found, struct gt_error *err) {
     *found = NULL;
     for (size_t t = 0; t < db->table_count && !*found; t++) {
-        struct gt_sqlite_table *table = &db->tables[t];
-        bool is_named = name ? strcasecmp(table->name.ptr, name) == 0 : has_word(table->name, role), fits;
-        if (!is_named || is_taken(schema, table))
+        const struct gt_sqlite_table *table = &db->tables[t];
+        uint64_t rows = 0;
+        if (!(name ? strcasecmp(table->name.ptr, name) == 0 : has_word(table->name, role)) || is_taken(schema, table))
             continue;
-        if (check_table(db, table, role, &fits, err) != GT_OK)
-            return GT_ERR;
+        bool fits = fits_role(table, role), is_readable = table->column_count > 0;
         if (fits)
             *found = table;
-        else if (name && table->column_count == 0)
-            schema->unreadable++;
-        else if (name && gt_sqlite_table_has_rows(db, table))
-            schema->incomplete++;
+        else if (name && is_readable && gt_sqlite_table_rows(db, table, &rows, err) != GT_OK)
+            return GT_ERR;
+        schema->unreadable += name && !is_readable;
+        schema->incomplete += rows > 0;
     }
     return GT_OK;
 }
@@ -164,10 +161,10 @@ static void add_table(struct gt_nsys_schema *schema, const struct gt_sqlite_tabl
 }
 
 /* All tables with a name of the role; of several, an empty one adds nothing. Else the first with a telling name. */
-static enum gt_status find_role(struct gt_nsys_schema *schema, struct gt_sqlite_db *db, enum gt_nsys_role id,
+static enum gt_status find_role(struct gt_nsys_schema *schema, const struct gt_sqlite_db *db, enum gt_nsys_role id,
                                 struct gt_error *err) {
     const struct role *role = &roles[id];
-    struct gt_sqlite_table *named[GT_NSYS_NAMES_MAX], *table;
+    const struct gt_sqlite_table *named[GT_NSYS_NAMES_MAX], *table;
     size_t count = 0;
     for (size_t n = 0; n < GT_NSYS_NAMES_MAX && role->names[n]; n++) {
         if (find_table(schema, db, role, role->names[n], &table, err) != GT_OK)
@@ -176,9 +173,13 @@ static enum gt_status find_role(struct gt_nsys_schema *schema, struct gt_sqlite_
             named[count++] = table;
     }
     size_t before = schema->count;
-    for (size_t i = 0; i < count; i++)
-        if (count == 1 || gt_sqlite_table_has_rows(db, named[i]))
+    for (size_t i = 0; i < count; i++) {
+        uint64_t rows = 1;
+        if (count > 1 && gt_sqlite_table_rows(db, named[i], &rows, err) != GT_OK)
+            return GT_ERR;
+        if (rows > 0)
             add_table(schema, named[i], id);
+    }
     if (count && schema->count == before)
         add_table(schema, named[0], id);
     if (count)
@@ -215,7 +216,7 @@ static enum gt_status fail_foreign(const struct gt_sqlite_db *db, const char *pa
     return gt_fail(err, "'%s' is an SQLite database, but no export of Nsight Systems: %s", path, list);
 }
 
-enum gt_status gt_nsys_schema_find(struct gt_nsys_schema *schema, struct gt_sqlite_db *db, const char *path,
+enum gt_status gt_nsys_schema_find(struct gt_nsys_schema *schema, const struct gt_sqlite_db *db, const char *path,
                                    struct gt_error *err) {
     memset(schema, 0, sizeof *schema);
     for (size_t i = 0; i < GT_NSYS_ROLE_COUNT; i++)

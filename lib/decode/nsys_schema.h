@@ -102,7 +102,7 @@ struct gt_nsys_schema {
 };
 
 /* An error that lists the tables if this is no Nsight export. */
-enum gt_status gt_nsys_schema_find(struct gt_nsys_schema *schema, struct gt_sqlite_db *db, const char *path,
+enum gt_status gt_nsys_schema_find(struct gt_nsys_schema *schema, const struct gt_sqlite_db *db, const char *path,
                                    struct gt_error *err);
 
 /* The first table of a role; one whose table is NULL if the export has none. */

@@ -41,7 +41,7 @@ static inline uint64_t gt_nsys_string_index(const struct gt_nsys_facts *facts, c
 }
 
 /* Adds what tables and columns the export has to the segment at hand. */
-enum gt_status gt_nsys_describe(struct gt_builder *builder, struct gt_sqlite_db *db,
+enum gt_status gt_nsys_describe(struct gt_builder *builder, const struct gt_sqlite_db *db,
                                 const struct gt_nsys_schema *schema, struct gt_error *err);
 
 /* Where the rows of an event table go. */

@@ -5,41 +5,19 @@
 
 #include "base/arena.h"
 #include "decode/sqlite_pages.h"
+#include "decode/sqlite_table.h"
 
 struct sqlite3;
 
-/* What a column is in records from before it was added. */
-enum gt_sqlite_default {
-    GT_SQLITE_DEFAULT_NULL,
-    GT_SQLITE_DEFAULT_INTEGER,
-    GT_SQLITE_DEFAULT_OTHER, /* something that libsqlite3 knows */
-};
-
-struct gt_sqlite_column {
-    struct gt_str name, type; /* type: as declared */
-    bool is_real;
-    enum gt_sqlite_default default_kind;
-    int64_t default_value; /* GT_SQLITE_DEFAULT_INTEGER */
-};
-
-struct gt_sqlite_table {
-    struct gt_str name;
-    uint32_t root;
-    bool is_loaded;                   /* what follows is filled by gt_sqlite_table_load */
-    bool is_plain;                    /* its records hold just its columns: the page reader can read them */
-    uint16_t rowid_alias;             /* GT_SQLITE_NO_COLUMN if none */
-    struct gt_sqlite_column *columns; /* without generated ones; none: the schema of this table is damaged */
-    size_t column_count;
-};
-
 struct gt_sqlite_db {
     struct gt_sqlite_file file;
-    struct sqlite3 *connection; /* safe to use from several threads at once */
-    uint64_t size_bytes;        /* of the file and its log: no database of this size has more rows */
-    uint64_t checks_left;       /* of queries that take long; none: hostile links lead them astray, and they end */
-    bool reads_pages;           /* the file alone is the database: no log or journal holds parts of it */
-    bool is_schema_damaged;     /* some tables may be missing from the list */
     struct gt_arena arena;
+    const char *path;               /* of the file itself, without links */
+    struct sqlite3 *connection;     /* NULL where nothing needs it; safe to use from several threads at once */
+    uint64_t size_bytes;            /* of the file and its log: no database of this size has more rows */
+    uint64_t checks_left;           /* of queries that take long; none: hostile links lead them astray, and they end */
+    bool reads_pages;               /* the file alone is the database: no log or journal holds parts of it */
+    bool is_schema_damaged;         /* some tables may be missing from the list */
     struct gt_sqlite_table *tables; /* in the order of the schema */
     size_t table_count;
 };
@@ -48,27 +26,23 @@ struct gt_sqlite_db {
 enum gt_status gt_sqlite_db_open(struct gt_sqlite_db *db, struct gt_source *source, struct gt_error *err);
 void gt_sqlite_db_close(struct gt_sqlite_db *db);
 
+/* A connection for queries of one's own, if there is none yet. What libsqlite3 finds in a damaged file may differ from
+   run to run. */
+enum gt_status gt_sqlite_db_connect(struct gt_sqlite_db *db, struct gt_error *err);
 /* Why the last query failed, in words. */
 const char *gt_sqlite_db_problem(const struct gt_sqlite_db *db);
 
-/* Fills the columns of a table of db. */
-enum gt_status gt_sqlite_table_load(struct gt_sqlite_db *db, struct gt_sqlite_table *table, struct gt_error *err);
-
-/* Whether a table has a row; a damaged one may have. */
-bool gt_sqlite_table_has_rows(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table);
-
 /* How many rows a table has: counted where they are few, else the number of the last, which in a table that nothing was
-   removed from is the same. UINT64_MAX: not known. */
-uint64_t gt_sqlite_table_rows(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table);
-
-/* The index of a column by name, ASCII case ignored; GT_SQLITE_NO_COLUMN if there is none. */
-uint16_t gt_sqlite_table_column(const struct gt_sqlite_table *table, struct gt_str name);
+   removed from is the same. UINT64_MAX: not known, for the table is damaged or rows were removed. */
+enum gt_status gt_sqlite_table_rows(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table, uint64_t *rows,
+                                    struct gt_error *err);
 
 /* The rows of a table, in parts that threads can read at the same time. */
 struct gt_sqlite_scan {
     const struct gt_sqlite_db *db;
     const struct gt_sqlite_table *table;
-    struct gt_sqlite_columns columns;
+    uint16_t wanted[GT_SQLITE_COLUMNS_MAX];
+    struct gt_sqlite_columns columns; /* the same, by their places in records */
     struct gt_sqlite_tree tree;
     bool reads_pages;
     size_t part_count;

@@ -7,8 +7,6 @@
 enum {
     BUFFER_BYTES = 1 << 17, /* stays in the second level cache beside what is written meanwhile */
     HOLE_PAGES_MAX = 4,     /* pages of other tables between two leaves that are read along rather than skipped */
-    PAGE_TABLE_LEAF = 0x0D,
-    LEAF_HEADER_BYTES = 8,
 };
 
 bool gt_sqlite_reader_init(struct gt_sqlite_reader *reader, const struct gt_sqlite_file *file) {
@@ -132,16 +130,17 @@ static bool find_cell(const uint8_t *page, uint32_t at, uint32_t usable, struct 
 }
 
 /* The cells of a page do not overlap; where they do, each byte would give many rows. */
-static void take_page(struct run *run, const uint8_t *page) {
-    uint32_t usable = run->reader->file->usable_bytes, cell_count = gt_sqlite_load16(page + 3);
-    uint32_t cells_from = LEAF_HEADER_BYTES + 2 * cell_count;
-    if (page[0] != PAGE_TABLE_LEAF || cells_from > usable) {
+static void take_page(struct run *run, const uint8_t *page, uint32_t number) {
+    const uint8_t *header = page + gt_sqlite_page_header(number), *pointers = header + GT_SQLITE_LEAF_HEADER;
+    uint32_t usable = run->reader->file->usable_bytes, cell_count = gt_sqlite_load16(header + 3);
+    uint32_t cells_from = (uint32_t)(pointers - page) + 2 * cell_count;
+    if (header[0] != GT_SQLITE_LEAF || cells_from > usable) {
         run->reader->damaged++;
         return;
     }
     size_t room = usable - cells_from;
     for (uint32_t i = 0; i < cell_count && !run->has_failed; i++) {
-        uint32_t at = gt_sqlite_load16(page + LEAF_HEADER_BYTES + 2 * i);
+        uint32_t at = gt_sqlite_load16(pointers + 2 * i);
         struct cell cell;
         if (at < cells_from || at >= usable || !find_cell(page, at, usable, &cell) || cell.record.at_hand > room) {
             run->reader->damaged++;
@@ -179,7 +178,7 @@ enum gt_status gt_sqlite_reader_run(struct gt_sqlite_reader *reader, const uint3
             if (at + file->page_bytes > got)
                 reader->missing++; /* the file shrank meanwhile */
             else
-                take_page(&run, reader->buffer + at);
+                take_page(&run, reader->buffer + at, leaves[k]);
         }
         i += together;
     }

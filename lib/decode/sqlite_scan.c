@@ -2,7 +2,9 @@
    is out of the ordinary. */
 #include <sqlite3.h>
 
+#include "base/mem.h"
 #include "decode/sqlite_db.h"
+#include "decode/sqlite_utf16.h"
 
 enum {
     PART_LEAVES = 512,
@@ -14,6 +16,7 @@ enum {
 /* Takes over what the table says of a column. false: the page reader does not know what records from before it was
    added have in its place. */
 static bool take_column(struct gt_sqlite_columns *columns, size_t slot, const struct gt_sqlite_column *column) {
+    columns->index[slot] = column->place;
     columns->is_real[slot] = column->is_real;
     columns->has_default[slot] = column->default_kind == GT_SQLITE_DEFAULT_INTEGER;
     columns->defaults[slot] = column->default_value;
@@ -25,20 +28,22 @@ enum gt_status gt_sqlite_scan_init(struct gt_sqlite_scan *scan, const struct gt_
                                    struct gt_error *err) {
     *scan = (struct gt_sqlite_scan){.db = db, .table = table, .part_count = 1};
     scan->columns.count = count;
-    scan->columns.rowid_alias = table->rowid_alias;
-    bool knows_all = true;
+    scan->columns.rowid_alias =
+        table->rowid_alias < table->column_count ? table->columns[table->rowid_alias].place : GT_SQLITE_NO_COLUMN;
+    bool knows_all = table->has_rowids;
     for (size_t i = 0; i < count; i++) {
-        scan->columns.index[i] = columns[i];
+        scan->wanted[i] = columns[i];
+        scan->columns.index[i] = GT_SQLITE_NO_COLUMN;
         if (columns[i] < table->column_count)
             knows_all &= take_column(&scan->columns, i, &table->columns[columns[i]]);
     }
-    if (!db->reads_pages || !db->file.is_utf8 || !table->is_plain || !knows_all)
+    scan->reads_pages = db->reads_pages && (knows_all || !db->connection);
+    if (!scan->reads_pages)
         return GT_OK;
     if (gt_sqlite_tree_init(&scan->tree, &db->file, table->root, err) != GT_OK)
         return GT_ERR;
-    scan->reads_pages = scan->tree.is_table;
-    if (scan->reads_pages)
-        scan->part_count = (scan->tree.leaf_count + PART_LEAVES - 1) / PART_LEAVES;
+    scan->tree.damaged += !scan->tree.is_table;
+    scan->part_count = (scan->tree.leaf_count + PART_LEAVES - 1) / PART_LEAVES;
     return GT_OK;
 }
 
@@ -51,7 +56,7 @@ static char *make_query(const struct gt_sqlite_scan *scan, const char *hint) {
     sqlite3_str *text = sqlite3_str_new(NULL);
     sqlite3_str_appendall(text, "SELECT ");
     for (size_t i = 0; i < scan->columns.count; i++) {
-        uint16_t index = scan->columns.index[i];
+        uint16_t index = scan->wanted[i];
         if (index < table->column_count)
             sqlite3_str_appendf(text, "%s\"%w\"", i ? ", " : "", table->columns[index].name.ptr);
         else
@@ -133,6 +138,14 @@ enum gt_status gt_sqlite_scan_part(const struct gt_sqlite_scan *scan, size_t par
     if (!scan->reads_pages)
         return step_through(scan, reader, take, context, err);
     size_t first = part * PART_LEAVES, left = scan->tree.leaf_count - first;
-    return gt_sqlite_reader_run(reader, scan->tree.leaves + first, left < PART_LEAVES ? left : PART_LEAVES,
-                                &scan->columns, take, context, err);
+    const uint32_t *leaves = scan->tree.leaves + first;
+    size_t count = left < PART_LEAVES ? left : PART_LEAVES;
+    enum gt_sqlite_encoding encoding = scan->db->file.encoding;
+    if (encoding == GT_SQLITE_UTF8)
+        return gt_sqlite_reader_run(reader, leaves, count, &scan->columns, take, context, err);
+    struct gt_sqlite_utf16 utf16 = {.take = take, .context = context, .is_big_endian = encoding == GT_SQLITE_UTF16_BIG};
+    enum gt_status status =
+        gt_sqlite_reader_run(reader, leaves, count, &scan->columns, gt_sqlite_utf16_take, &utf16, err);
+    gt_free(utf16.text);
+    return status == GT_OK && utf16.has_failed ? gt_fail_memory(err) : status;
 }

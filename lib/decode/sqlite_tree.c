@@ -3,18 +3,10 @@
 #include "base/mem.h"
 #include "decode/sqlite_pages.h"
 
-enum {
-    HEADER_BYTES = 100,
-    PAGE_TABLE_INTERIOR = 0x05,
-    PAGE_TABLE_LEAF = 0x0D,
-    LEVELS_MAX = 20, /* as many as SQLite itself goes down */
-    INTERIOR_HEADER_BYTES = 12,
-};
-
 bool gt_sqlite_file_init(struct gt_sqlite_file *file, const struct gt_source *source, struct gt_str head,
                          uint64_t size_bytes) {
     const uint8_t *bytes = (const uint8_t *)head.ptr;
-    if (head.len < HEADER_BYTES || !gt_str_starts(head, (struct gt_str){"SQLite format 3", 16}))
+    if (head.len < GT_SQLITE_FILE_HEADER || !gt_str_starts(head, (struct gt_str){"SQLite format 3", 16}))
         return false;
     uint32_t page_bytes = gt_sqlite_load16(bytes + 16) == 1 ? 65536 : gt_sqlite_load16(bytes + 16);
     if (page_bytes < 512 || (page_bytes & (page_bytes - 1)) != 0 || page_bytes - bytes[20] < 480)
@@ -22,13 +14,14 @@ bool gt_sqlite_file_init(struct gt_sqlite_file *file, const struct gt_source *so
     uint64_t page_count = size_bytes / page_bytes;
     /* The count in the header is valid if the last writer knew of it. */
     uint32_t stated = gt_sqlite_load32(bytes + 24) == gt_sqlite_load32(bytes + 92) ? gt_sqlite_load32(bytes + 28) : 0;
+    uint32_t encoding = gt_sqlite_load32(bytes + 56) & 3; /* 0: nothing was ever stored */
     *file = (struct gt_sqlite_file){
         .source = source,
         .page_bytes = page_bytes,
         .usable_bytes = page_bytes - bytes[20],
         .page_count = page_count < UINT32_MAX - 1 ? (uint32_t)page_count : UINT32_MAX - 1,
         .is_cut = stated ? stated > page_count : size_bytes % page_bytes != 0,
-        .is_utf8 = gt_sqlite_load32(bytes + 56) <= 1, /* 0: nothing was ever stored */
+        .encoding = encoding ? (enum gt_sqlite_encoding)encoding : GT_SQLITE_UTF8,
     };
     return true;
 }
@@ -46,6 +39,7 @@ struct walk {
     uint8_t *page;
 };
 
+/* The first bytes of a page. */
 static enum gt_status read_page(const struct walk *walk, uint32_t number, size_t size, bool *is_there,
                                 struct gt_error *err) {
     size_t got;
@@ -82,22 +76,23 @@ static bool follow(struct walk *walk, struct level *below, uint32_t page) {
     return append(below, page);
 }
 
-static bool follow_cells(struct walk *walk, struct level *below) {
-    const uint8_t *page = walk->page;
-    uint32_t usable = walk->file->usable_bytes, cell_count = gt_sqlite_load16(page + 3);
-    uint32_t cells_from = INTERIOR_HEADER_BYTES + 2 * cell_count;
-    if (page[0] != PAGE_TABLE_INTERIOR || cells_from > usable) {
+static bool follow_cells(struct walk *walk, uint32_t number, struct level *below) {
+    const uint8_t *page = walk->page, *header = page + gt_sqlite_page_header(number);
+    const uint8_t *pointers = header + GT_SQLITE_INTERIOR_HEADER;
+    uint32_t usable = walk->file->usable_bytes, cell_count = gt_sqlite_load16(header + 3);
+    uint32_t cells_from = (uint32_t)(pointers - page) + 2 * cell_count;
+    if (header[0] != GT_SQLITE_INTERIOR || cells_from > usable) {
         walk->tree->damaged++;
         return true;
     }
     for (uint32_t i = 0; i < cell_count; i++) {
-        uint32_t cell = gt_sqlite_load16(page + INTERIOR_HEADER_BYTES + 2 * i);
+        uint32_t cell = gt_sqlite_load16(pointers + 2 * i);
         if (cell < cells_from || cell > usable - 4)
             walk->tree->damaged++;
         else if (!follow(walk, below, gt_sqlite_load32(page + cell)))
             return false;
     }
-    return follow(walk, below, gt_sqlite_load32(page + 8));
+    return follow(walk, below, gt_sqlite_load32(header + 8));
 }
 
 /* The kind of the first page of a level that is of either kind; 0 if none is. All leaves are equally deep. */
@@ -105,11 +100,12 @@ static enum gt_status find_kind(const struct walk *walk, const struct level *lev
                                 struct gt_error *err) {
     *kind = 0;
     for (size_t i = 0; i < level->count && *kind == 0; i++) {
+        uint32_t at = gt_sqlite_page_header(level->pages[i]);
         bool is_there;
-        if (read_page(walk, level->pages[i], 1, &is_there, err) != GT_OK)
+        if (read_page(walk, level->pages[i], at + 1, &is_there, err) != GT_OK)
             return GT_ERR;
-        if (is_there && (walk->page[0] == PAGE_TABLE_INTERIOR || walk->page[0] == PAGE_TABLE_LEAF))
-            *kind = walk->page[0];
+        if (is_there && (walk->page[at] == GT_SQLITE_INTERIOR || walk->page[at] == GT_SQLITE_LEAF))
+            *kind = walk->page[at];
     }
     return GT_OK;
 }
@@ -121,7 +117,7 @@ static enum gt_status expand(struct walk *walk, const struct level *level, struc
             return GT_ERR;
         if (!is_there)
             walk->tree->missing++;
-        else if (!follow_cells(walk, below))
+        else if (!follow_cells(walk, level->pages[i], below))
             return gt_fail_memory(err);
     }
     return GT_OK;
@@ -129,13 +125,13 @@ static enum gt_status expand(struct walk *walk, const struct level *level, struc
 
 /* Goes down level by level; *level ends as the list of leaves. */
 static enum gt_status descend(struct walk *walk, struct level *level, struct gt_error *err) {
-    for (int depth = 0; depth < LEVELS_MAX; depth++) {
+    for (int depth = 0; depth < GT_SQLITE_LEVELS_MAX; depth++) {
         uint8_t kind;
         struct level below = {0};
         if (find_kind(walk, level, &kind, err) != GT_OK)
             return GT_ERR;
         walk->tree->is_table |= kind != 0;
-        if (kind == PAGE_TABLE_LEAF)
+        if (kind == GT_SQLITE_LEAF)
             return GT_OK;
         if (kind == 0)
             break;
@@ -157,17 +153,19 @@ enum gt_status gt_sqlite_tree_init(struct gt_sqlite_tree *tree, const struct gt_
     struct level level = {0};
     enum gt_status status = GT_ERR;
     *tree = (struct gt_sqlite_tree){0};
-    if (root < 2 || root > file->page_count) {
+    if (root < GT_SQLITE_SCHEMA_ROOT || root > file->page_count) {
         tree->is_table = root > file->page_count && file->is_cut;
         tree->missing = tree->is_table;
         return GT_OK;
     }
     walk.seen = gt_alloc_array((size_t)file->page_count / 64 + 1, sizeof *walk.seen);
     walk.page = gt_alloc(file->page_bytes);
-    if (!walk.seen || !walk.page || !follow(&walk, &level, root))
+    if (!walk.seen || !walk.page || !append(&level, root)) {
         gt_fail_memory(err);
-    else
+    } else {
+        walk.seen[root / 64] |= UINT64_C(1) << root % 64;
         status = descend(&walk, &level, err);
+    }
     if (status == GT_OK) {
         tree->leaves = level.pages;
         tree->leaf_count = level.count;

@@ -220,16 +220,13 @@ static void take_cpu_side(const struct subject *at, enum gt_torch_category categ
 }
 
 static struct gt_torch_track_name *add_track_name(struct gt_torch_sink *sink) {
-    if (sink->name_count == sink->name_capacity) {
-        size_t capacity = sink->name_capacity ? sink->name_capacity * 2 : 64;
-        struct gt_torch_track_name *grown = gt_realloc(sink->names, capacity * sizeof *grown);
-        if (!grown) {
-            sink->builder->failed = true;
-            return NULL;
-        }
-        sink->names = grown;
-        sink->name_capacity = capacity;
+    struct gt_torch_track_name *grown =
+        gt_array_room(sink->names, sink->name_count, &sink->name_capacity, sizeof *grown);
+    if (!grown) {
+        sink->builder->failed = true;
+        return NULL;
     }
+    sink->names = grown;
     return &sink->names[sink->name_count++];
 }
 

@@ -106,14 +106,10 @@ static bool add_entry(struct listing *list, int folder, const char *name) {
     memcpy(entry.name, name, strlen(name) + 1);
     entry.size_bytes = (uint64_t)info.st_size;
     entry.used = info.st_mtim;
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? list->capacity * 2 : 64;
-        struct entry *grown = gt_realloc(list->entries, capacity * sizeof(*grown));
-        if (!grown)
-            return false;
-        list->entries = grown;
-        list->capacity = capacity;
-    }
+    struct entry *grown = gt_array_room(list->entries, list->count, &list->capacity, sizeof *grown);
+    if (!grown)
+        return false;
+    list->entries = grown;
     list->entries[list->count++] = entry;
     return true;
 }

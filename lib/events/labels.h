@@ -43,6 +43,8 @@ struct gt_step {
 bool gt_step_is_long(const struct gt_step *step, double median_ns);
 struct gt_labels;
 bool gt_labels_usual_step(const struct gt_labels *labels, double *median_ns, size_t *warm_up_count);
+/* Whether the steps behind the warm-up are at least half of the time from there to the last op. */
+bool gt_labels_steps_are_most(const struct gt_labels *labels, const struct gt_store *store);
 
 /* Who makes labels, each in memory of its own: several run at once. */
 enum gt_pass {

@@ -323,25 +323,29 @@ static enum gt_status select_window(struct gt_selection *selection, const char *
     return GT_OK;
 }
 
-/* A window from the first op that a step behind the warm-up launched; none where no step is warm-up. */
-static enum gt_status leave_out_warm_up(struct gt_selection *selection, struct gt_error *err) {
+/* Time before the first op of a step is a part of it, as for the steps behind it: a window of whole steps has all that
+   is between them as often as there are steps. */
+static enum gt_status select_whole_steps(struct gt_selection *selection, struct gt_error *err) {
     const struct gt_ops *ops = &selection->store->ops;
     const struct gt_labels *labels = selection->labels;
     double median_ns;
     size_t warm_up = 0;
     if (!gt_labels_usual_step(labels, &median_ns, &warm_up))
         return gt_fail_memory(err);
-    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
-    for (size_t i = 0; i < ops->count && warm_up; i++) {
-        bool is_steady = labels->op_step[i] != GT_NO_ROW && labels->op_step[i] >= warm_up;
-        first_ns = is_steady && ops->start_ns[i] < first_ns ? ops->start_ns[i] : first_ns;
-        last_ns = ops->end_ns[i] > last_ns ? ops->end_ns[i] : last_ns;
+    int64_t start_ns = INT64_MAX, end_ns = INT64_MIN, last_ns = INT64_MIN;
+    for (size_t i = warm_up; i < labels->step_count; i++) {
+        start_ns = labels->steps[i].start_ns < start_ns ? labels->steps[i].start_ns : start_ns;
+        end_ns = labels->steps[i].end_ns > end_ns ? labels->steps[i].end_ns : end_ns;
     }
-    if (first_ns >= last_ns)
+    for (size_t i = 0; i < ops->count; i++)
+        last_ns = ops->end_ns[i] > last_ns ? ops->end_ns[i] : last_ns;
+    if (warm_up == 0 && selection->store->origin_ns < start_ns)
+        start_ns = selection->store->origin_ns;
+    if (ops->count == 0 || warm_up == labels->step_count || start_ns >= last_ns)
         return GT_OK;
     selection->has_window = selection->window_reaches_end = true;
-    selection->window_start_ns = first_ns;
-    selection->window_end_ns = last_ns;
+    selection->window_start_ns = start_ns;
+    selection->window_end_ns = end_ns > last_ns ? end_ns : last_ns;
     selection->warm_up_steps = warm_up;
     return GT_OK;
 }
@@ -367,8 +371,8 @@ enum gt_status gt_selection_init(struct gt_selection *selection, const struct gt
     *selection = (struct gt_selection){.store = store, .labels = labels};
     if (options->from || options->to)
         status = select_window(selection, options->from, options->to, err);
-    else if (options->without_warm_up && !options->step)
-        status = leave_out_warm_up(selection, err);
+    else if (options->whole_steps != GPUTIME_STEPS_ANY && !options->step)
+        status = select_whole_steps(selection, err);
     if (status == GT_OK && (options->device || options->stream))
         status = select_tracks(selection, options, err);
     if (status == GT_OK && options->process)

@@ -1,4 +1,5 @@
-/* Which steps of a trace are warm-up: in come its steps, out go their usual length and how many come before it. */
+/* Which steps of a trace are warm-up, and whether steps are most of it: in come its steps, out go their usual length
+   and how many come before it. */
 #include "base/mem.h"
 #include "base/num.h"
 #include "base/quantile.h"
@@ -21,4 +22,20 @@ bool gt_labels_usual_step(const struct gt_labels *labels, double *median_ns, siz
         count++;
     *warm_up_count = count;
     return true;
+}
+
+bool gt_labels_steps_are_most(const struct gt_labels *labels, const struct gt_store *store) {
+    const struct gt_ops *ops = &store->ops;
+    double steps_ns = 0, median_ns;
+    int64_t first_ns = store->origin_ns, last_ns = store->origin_ns;
+    size_t warm_up;
+    if (!gt_labels_usual_step(labels, &median_ns, &warm_up) || warm_up == labels->step_count)
+        return false;
+    if (warm_up)
+        first_ns = labels->steps[warm_up].start_ns;
+    for (size_t i = warm_up; i < labels->step_count; i++)
+        steps_ns += (double)gt_ns_between(labels->steps[i].start_ns, labels->steps[i].end_ns);
+    for (size_t i = 0; i < ops->count; i++)
+        last_ns = ops->end_ns[i] > last_ns ? ops->end_ns[i] : last_ns;
+    return 2 * steps_ns >= (double)gt_ns_between(first_ns, last_ns);
 }

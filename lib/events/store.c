@@ -41,6 +41,14 @@ static struct table_head *head_of(struct gt_store *store, enum gt_table_id table
     return (struct table_head *)(void *)((char *)store + table_offsets[table]);
 }
 
+enum gt_issue_id gt_store_loss(const struct gt_store *store) {
+    int issue = 0;
+    while (issue < GT_ISSUE_COUNT &&
+           !(gt_issue_infos[issue].issue_class == GT_ISSUE_CLASS_LOSS && store->issues[issue].count))
+        issue++;
+    return (enum gt_issue_id)issue;
+}
+
 size_t *gt_store_row_count(struct gt_store *store, enum gt_table_id table) {
     return &head_of(store, table)->count;
 }
@@ -310,17 +318,14 @@ void gt_builder_end(struct gt_builder *builder) {
 
 size_t gt_builder_begin(struct gt_builder *builder, uint64_t order) {
     gt_builder_end(builder);
-    if (builder->segment_count == builder->segment_capacity) {
-        size_t capacity = builder->segment_capacity ? builder->segment_capacity * 2 : 16;
-        struct gt_segment *grown = gt_realloc(builder->segments, capacity * sizeof *grown);
-        if (!grown) {
-            /* Rows go on into the last segment; sealing reports the failure. */
-            builder->failed = true;
-            return builder->segment_count ? builder->segment_count - 1 : 0;
-        }
-        builder->segments = grown;
-        builder->segment_capacity = capacity;
+    struct gt_segment *grown =
+        gt_array_room(builder->segments, builder->segment_count, &builder->segment_capacity, sizeof *grown);
+    if (!grown) {
+        /* Rows go on into the last segment; sealing reports the failure. */
+        builder->failed = true;
+        return builder->segment_count ? builder->segment_count - 1 : 0;
     }
+    builder->segments = grown;
     struct gt_segment *segment = &builder->segments[builder->segment_count];
     memset(segment, 0, sizeof *segment);
     segment->order = order;

@@ -146,6 +146,9 @@ struct gt_column_info {
 extern const struct gt_column_info gt_column_infos[];
 extern const size_t gt_column_count;
 
+/* The first kind of loss that reading the file met; GT_ISSUE_COUNT: it was read whole. */
+enum gt_issue_id gt_store_loss(const struct gt_store *store);
+
 size_t *gt_store_row_count(struct gt_store *store, enum gt_table_id table);
 bool gt_store_table_reserve(struct gt_store *store, enum gt_table_id table, size_t rows);       /* false: no memory */
 void gt_store_column_free(struct gt_store *store, const struct gt_column_info *column);         /* its rows are lost */

@@ -26,22 +26,6 @@ _Static_assert(GT_GLOBS_SLOTS == 1 << (32 - 19), "the hash gives as many bits as
 
 /* ---- adding ---- */
 
-/* Room for one more; old contents stay valid because the arena keeps every block. */
-static void *grown(struct gt_globs *globs, void *items, size_t count, size_t *capacity, size_t elem_bytes) {
-    if (count < *capacity)
-        return items;
-    size_t more = *capacity ? *capacity * 2 : 256;
-    void *copy = gt_arena_array(&globs->arena, more, elem_bytes);
-    if (!copy) {
-        globs->failed = true;
-        return NULL;
-    }
-    if (count)
-        memcpy(copy, items, count * elem_bytes);
-    *capacity = more;
-    return copy;
-}
-
 /* The number of a piece, an old one if it is there already. */
 static bool add_piece(struct gt_globs *globs, struct gt_str text, uint16_t *number) {
     if (text.len < MIN_PIECE || globs->piece_count >= UINT16_MAX - 1)
@@ -53,7 +37,7 @@ static bool add_piece(struct gt_globs *globs, struct gt_str text, uint16_t *numb
             return true;
         }
     struct gt_glob_piece *pieces =
-        grown(globs, globs->pieces, globs->piece_count, &globs->piece_capacity, sizeof *pieces);
+        gt_arena_room(&globs->arena, globs->pieces, globs->piece_count, &globs->piece_capacity, sizeof *pieces);
     if (!pieces)
         return true;
     globs->pieces = pieces;
@@ -83,7 +67,7 @@ static bool add_glob(struct gt_globs *globs, struct gt_glob glob) {
         bytes += star != NULL;
         rest = (struct gt_str){rest.ptr + bytes, rest.len - bytes};
     }
-    struct gt_glob *items = grown(globs, globs->items, globs->count, &globs->capacity, sizeof *items);
+    struct gt_glob *items = gt_arena_room(&globs->arena, globs->items, globs->count, &globs->capacity, sizeof *items);
     if (!items || glob.piece_count == 0)
         return glob.piece_count > 0;
     globs->items = items;

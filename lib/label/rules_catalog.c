@@ -8,14 +8,11 @@
 static const char builtin_source[] = "built-in";
 
 static enum gt_status add_entry(struct gt_rule_catalog *catalog, struct gt_rule_entry entry, struct gt_error *err) {
-    if (catalog->count == catalog->capacity) {
-        size_t capacity = catalog->capacity ? catalog->capacity * 2 : 256;
-        struct gt_rule_entry *entries = gt_realloc(catalog->entries, capacity * sizeof *entries);
-        if (!entries)
-            return gt_fail_memory(err);
-        catalog->entries = entries;
-        catalog->capacity = capacity;
-    }
+    struct gt_rule_entry *entries =
+        gt_array_room(catalog->entries, catalog->count, &catalog->capacity, sizeof *entries);
+    if (!entries)
+        return gt_fail_memory(err);
+    catalog->entries = entries;
     catalog->entries[catalog->count++] = entry;
     return GT_OK;
 }

@@ -26,14 +26,10 @@ enum gt_status gt_rule_files_add(struct gt_rule_files *files, struct gt_rule_mod
     if (files->count == GT_RULES_MAX_MODELS)
         return gt_fail_usage(err, "'%s': there are more than %d models", model.path ? model.path : "",
                              GT_RULES_MAX_MODELS);
-    if (files->count == files->capacity) {
-        size_t capacity = files->capacity ? files->capacity * 2 : 16;
-        struct gt_rule_model *models = gt_realloc(files->models, capacity * sizeof *models);
-        if (!models)
-            return gt_fail_memory(err);
-        files->models = models;
-        files->capacity = capacity;
-    }
+    struct gt_rule_model *models = gt_array_room(files->models, files->count, &files->capacity, sizeof *models);
+    if (!models)
+        return gt_fail_memory(err);
+    files->models = models;
     files->models[files->count++] = model;
     return GT_OK;
 }

@@ -37,9 +37,7 @@ const struct gt_named_set *gt_evidence_kernels(struct gt_evidence *evidence) {
 
 /* Something of the file was lost, and what was read holds no kernel: gaps between copies mean nothing then. */
 static bool lost_kernels(const struct gt_store *store) {
-    bool has_losses = false;
-    for (size_t i = 0; i < GT_ISSUE_COUNT; i++)
-        has_losses |= gt_issue_infos[i].issue_class == GT_ISSUE_CLASS_LOSS && store->issues[i].count;
+    bool has_losses = gt_store_loss(store) != GT_ISSUE_COUNT;
     for (size_t i = 0; i < store->ops.count && has_losses; i++)
         if (store->ops.kind[i] == GT_OP_KERNEL)
             return false;
@@ -224,20 +222,39 @@ const char *gt_told_call(struct gt_evidence *evidence, gt_strid name) {
 
 /* ---- asking ---- */
 
-/* Names the finding that tells of the same time, if it is told: rules come behind those they name. */
+static enum gt_severity lower(enum gt_severity severity) {
+    return severity == GT_SEVERITY_HIGH ? GT_SEVERITY_MEDIUM : GT_SEVERITY_LOW;
+}
+
+/* Names the finding that tells of the same time, if it is told: rules come behind those they name. Where that one is as
+   severe, this one need not be: the first few are not one thing said again and again. */
 static void keep_teller(struct gt_evidence *evidence, const struct gt_section *section, struct gt_finding *finding) {
     for (size_t i = 0; i < section->finding_count && finding->told_by; i++)
         if (strcmp(section->findings[i].id, finding->told_by) == 0) {
-            struct gt_str title = section->findings[i].title;
-            gt_finding_tell(evidence, finding, "The finding '%.*s' tells of the same time.", (int)title.len, title.ptr);
+            const struct gt_finding *teller = &section->findings[i];
+            gt_finding_tell(evidence, finding, "The finding '%.*s' tells of the same time.", (int)teller->title.len,
+                            teller->title.ptr);
+            if (teller->severity <= finding->severity)
+                finding->severity = lower(finding->severity);
             return;
         }
     finding->told_by = NULL;
 }
 
+/* What was lost may be all that is missing. */
+static void doubt_loss(struct gt_evidence *evidence, struct gt_finding *finding) {
+    enum gt_issue_id loss = gt_store_loss(evidence->view->store);
+    if (loss == GT_ISSUE_COUNT)
+        return;
+    gt_finding_tell(evidence, finding,
+                    "Less certain: the file was not read whole (%s), so what seems to be missing may have been lost.",
+                    gt_issue_infos[loss].id);
+    finding->severity = lower(finding->severity);
+}
+
 static void ask(const struct gt_finding_rule *rule, struct gt_evidence *evidence, struct gt_section *section) {
     struct gt_finding finding = {.id = rule->id, .table = rule->table, .recoverable_ns = -1};
-    if (rule->needs & ~evidence->view->store->facts)
+    if (rule->needs & ~evidence->view->store->facts & ~GT_NEEDS_WHOLE)
         return;
     double measure = rule->look(evidence, &finding);
     bool is_worth_telling = measure >= rule->low_at || measure >= rule->medium_at || measure >= rule->high_at;
@@ -246,6 +263,8 @@ static void ask(const struct gt_finding_rule *rule, struct gt_evidence *evidence
     finding.severity = measure >= rule->high_at     ? GT_SEVERITY_HIGH
                        : measure >= rule->medium_at ? GT_SEVERITY_MEDIUM
                                                     : GT_SEVERITY_LOW;
+    if (rule->needs & GT_NEEDS_WHOLE)
+        doubt_loss(evidence, &finding);
     keep_teller(evidence, section, &finding);
     for (size_t i = 0; i < GT_FINDING_SENTENCES && rule->advice[i]; i++)
         finding.advice[finding.advice_count++] = gt_str_of(rule->advice[i]);

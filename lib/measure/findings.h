@@ -38,10 +38,14 @@ int64_t gt_evidence_steady_ns(struct gt_evidence *evidence);
 /* Spans of all devices from then on, summed. */
 int64_t gt_evidence_steady_span_ns(struct gt_evidence *evidence);
 
+/* A need beside the facts: the rule goes by what is not there (work of the GPU, ranges around a launch). Where something
+   of the file was lost that may be the reason, so its finding says so and is one severity lower. */
+#define GT_NEEDS_WHOLE 0x80000000u
+
 /* One rule. It measures something; how much of it is low, medium or high stands in findings.def. */
 struct gt_finding_rule {
     const char *id;
-    uint32_t needs; /* enum gt_fact: without them the rule is not asked */
+    uint32_t needs; /* enum gt_fact: without them the rule is not asked; or GT_NEEDS_WHOLE */
     double low_at, medium_at, high_at;
     const char *table;
     const char *advice[GT_FINDING_SENTENCES];

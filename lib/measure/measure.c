@@ -1,8 +1,6 @@
 /* Helpers of the analyses: busy time, names, cells and facts. Reads views, writes cells. */
 #include "measure/measure.h"
 
-#include <string.h>
-
 #include "base/mem.h"
 
 /* Adds what the op covers behind reached_ns, the latest end so far, and moves that on. */
@@ -129,17 +127,9 @@ size_t gt_table_rows_wanted(const struct gt_view *view, const struct gt_table *t
     return shown < wanted ? shown : wanted;
 }
 
-static bool has_fact(const struct gt_section *section, const char *key) {
-    for (size_t b = 0; b < section->block_count; b++)
-        for (size_t f = 0; section->blocks[b].kind == GT_BLOCK_FACTS && f < section->blocks[b].fact_count; f++)
-            if (strcmp(section->blocks[b].facts[f].key, key) == 0)
-                return true;
-    return false;
-}
-
 void gt_fact_group_add(struct gt_fact_group *group, const char *key, const char *title, enum gt_unit unit,
                        struct gt_cell value) {
-    if (has_fact(group->section, key))
+    if (gt_section_has_fact(group->section, key))
         return;
     if (!group->block) {
         group->block = gt_section_facts(group->section, group->title);

@@ -1,6 +1,6 @@
 /* Range instances: every single range with where its work fell on the GPUs, in the order in which that began. */
 #include "base/mem.h"
-#include "base/radix.h"
+#include "base/spans.h"
 #include "measure/measure.h"
 #include "measure/range_projected.h"
 #include "measure/shared.h"
@@ -35,23 +35,23 @@ static int64_t projected_ns(const struct gt_range_use *use) {
     return gt_ns_between(use->start_ns, use->end_ns);
 }
 
+static struct gt_interval projection_of(const void *context, uint32_t range) {
+    const struct gt_range_use *use = &((const struct gt_range_use *)context)[range];
+    return (struct gt_interval){use->start_ns, use->end_ns};
+}
+
 /* By first op, the longest projection first, then by row; behind them those without ops, by row. */
-static bool sort_instances(const struct gt_range_set *set, struct gt_radix_item *items, size_t *count) {
+static bool sort_instances(const struct gt_range_set *set, uint32_t *order, size_t *count) {
     uint32_t range_count = (uint32_t)set->view->store->ranges.count;
-    size_t used = 0;
+    *count = 0;
     for (uint32_t range = 0; range < range_count; range++)
         if (set->uses[range].ops)
-            items[used++] = (struct gt_radix_item){~gt_radix_key(projected_ns(&set->uses[range])), range};
-    if (!gt_radix_sort(items, used))
+            order[(*count)++] = range;
+    if (!gt_spans_sort_by(order, *count, projection_of, set->uses))
         return false;
-    for (size_t i = 0; i < used; i++)
-        items[i].key = gt_radix_key(set->uses[items[i].value].start_ns);
-    if (!gt_radix_sort(items, used))
-        return false;
-    *count = used;
     for (uint32_t range = 0; range < range_count; range++)
         if (!set->uses[range].ops && gt_range_set_lists(set, range))
-            items[(*count)++] = (struct gt_radix_item){0, range};
+            order[(*count)++] = range;
     return true;
 }
 
@@ -105,16 +105,15 @@ struct gt_table *gt_range_instances_table_new(struct gt_section *section) {
     return table;
 }
 
-static bool add_table(const struct gt_range_set *set, struct gt_section *section, struct gt_radix_item *items,
-                      uint32_t *children) {
+static bool add_table(const struct gt_range_set *set, struct gt_section *section, uint32_t *order, uint32_t *children) {
     size_t count;
-    if (!sort_instances(set, items, &count))
+    if (!sort_instances(set, order, &count))
         return false;
     count_children(set, children);
     struct gt_table *table = gt_range_instances_table_new(section);
     size_t wanted = gt_table_rows_wanted(set->view, table, count);
     for (size_t i = 0; i < wanted; i++)
-        add_row(set, table, items[i].value, children[items[i].value]);
+        add_row(set, table, order[i], children[order[i]]);
     table->total_rows = count;
     return true;
 }
@@ -125,11 +124,10 @@ enum gt_status gt_range_instances_run(const struct gt_view *view, struct gt_sect
     const struct gt_range_set *set = gt_shared_ranges(view, err);
     if (!set)
         return err->code;
-    size_t item_bytes = view->store->ranges.count * sizeof(struct gt_radix_item);
-    struct gt_radix_item *items = gt_pages_alloc(item_bytes);
+    uint32_t *order = gt_alloc_uninitialised(view->store->ranges.count, sizeof *order);
     uint32_t *children = gt_alloc_array(view->store->ranges.count, sizeof *children);
-    bool ok = items && children && add_table(set, section, items, children);
-    gt_pages_free(items, item_bytes);
+    bool ok = order && children && add_table(set, section, order, children);
+    gt_free(order);
     gt_free(children);
     return ok ? GT_OK : gt_fail_memory(err);
 }

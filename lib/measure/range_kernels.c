@@ -154,8 +154,9 @@ static void add_table(struct gt_section *section, struct attribution *sums) {
     if (view->options->no_range_kernels)
         return;
     struct gt_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
-    gt_fact_group_add(&facts, "range_kernel_coverage", "Kernel time inside ranges", GT_UNIT_SHARE,
-                      gt_cell_share((double)sums->covered_ns, (double)sums->total_ns));
+    if (sums->total_ns > 0)
+        gt_fact_group_add(&facts, "range_kernel_coverage", "Kernel time inside ranges", GT_UNIT_SHARE,
+                          gt_cell_share((double)sums->covered_ns, (double)sums->total_ns));
     struct gt_fact_group data = {.section = section, .audience = GT_FOR_DATA};
     gt_fact_group_add(&data, "range_kernel_ns", "Kernel time inside ranges", GT_UNIT_NS,
                       gt_cell_int(gt_ns_of_sum(sums->covered_ns)));

@@ -6,7 +6,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "base/radix.h"
+#include "base/spans.h"
 #include "measure/measure.h"
 #include "measure/range_set.h"
 #include "measure/samples.h"
@@ -241,31 +241,21 @@ static void add_instance(struct gt_table *table, const struct gt_view *view, uin
     *cell++ = gt_cell_tid(store, thread);
 }
 
-/* By start, the longest first, then by row. */
-static bool sort_instances(const struct gt_projections *rows, struct gt_radix_item *items) {
-    for (uint32_t row = 0; row < rows->count; row++)
-        items[row] = (struct gt_radix_item){~gt_radix_key(projected_ns(rows, row)), row};
-    if (!gt_radix_sort(items, rows->count))
-        return false;
-    for (size_t i = 0; i < rows->count; i++)
-        items[i].key = gt_radix_key(rows->start_ns[items[i].value]);
-    return gt_radix_sort(items, rows->count);
-}
-
 enum gt_status gt_range_projected_instances(const struct gt_view *view, struct gt_section *section,
                                             struct gt_error *err) {
     const struct gt_projections *rows = &view->store->projections;
     size_t count = gt_range_projected_is_part(view) ? 0 : rows->count;
-    size_t item_bytes = rows->count * sizeof(struct gt_radix_item);
-    struct gt_radix_item *items = gt_pages_alloc(item_bytes);
-    bool ok = items && sort_instances(rows, items);
+    uint32_t *order = gt_alloc_uninitialised(rows->count, sizeof *order);
+    for (uint32_t row = 0; row < rows->count && order; row++)
+        order[row] = row;
+    bool ok = order && gt_spans_sort(order, rows->count, rows->start_ns, rows->end_ns);
     if (ok) {
         struct gt_table *table = gt_range_instances_table_new(section);
         size_t wanted = gt_table_rows_wanted(view, table, count);
         for (size_t i = 0; i < wanted; i++)
-            add_instance(table, view, items[i].value);
+            add_instance(table, view, order[i]);
         table->total_rows = count;
     }
-    gt_pages_free(items, item_bytes);
+    gt_free(order);
     return ok ? GT_OK : gt_fail_memory(err);
 }

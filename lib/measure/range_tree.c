@@ -9,7 +9,6 @@
 #include "measure/shared.h"
 
 enum {
-    NODES_AT_FIRST = 64,
     INDENT_MAX = 16,      /* levels; what lies deeper is not moved further */
     PATH_BYTES_MAX = 1000 /* a longer path goes on from "..." so that deep nesting takes no endless memory */
 };
@@ -53,14 +52,10 @@ static uint32_t add_node(struct tree *tree, uint32_t parent, uint32_t name) {
     uint32_t id = gt_map_put_if_new(&tree->ids, parent, name, (uint32_t)tree->count);
     if (id != tree->count)
         return tree->ids.failed ? GT_NO_ROW : id;
-    if (tree->count == tree->capacity) {
-        size_t capacity = tree->capacity * 2;
-        struct node *grown = gt_realloc(tree->nodes, capacity * sizeof *grown);
-        if (!grown)
-            return GT_NO_ROW;
-        tree->nodes = grown;
-        tree->capacity = capacity;
-    }
+    struct node *grown = gt_array_room(tree->nodes, tree->count, &tree->capacity, sizeof *grown);
+    if (!grown)
+        return GT_NO_ROW;
+    tree->nodes = grown;
     tree->nodes[tree->count++] = (struct node){
         .parent = parent,
         .name = name,
@@ -99,9 +94,7 @@ static bool place_ranges(struct tree *tree) {
             deepest = tree->set->view->labels->range_level[range];
     tree->node_of = gt_alloc_array(range_count, sizeof *tree->node_of);
     tree->chain = gt_alloc_array((size_t)deepest + 1, sizeof *tree->chain);
-    tree->nodes = gt_alloc_array(NODES_AT_FIRST, sizeof *tree->nodes);
-    tree->capacity = NODES_AT_FIRST;
-    if (!tree->node_of || !tree->chain || !tree->nodes)
+    if (!tree->node_of || !tree->chain)
         return false;
     memset(tree->node_of, 0xff, range_count * sizeof *tree->node_of);
     for (uint32_t range = 0; range < range_count; range++) {

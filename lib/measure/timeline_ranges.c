@@ -5,7 +5,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "base/radix.h"
+#include "base/spans.h"
 #include "measure/measure.h"
 #include "measure/range_projected.h"
 #include "measure/shared.h"
@@ -22,7 +22,8 @@ static bool is_drawn(const struct gt_timeline_ranges *ranges, uint32_t row) {
     return ranges->is_projected ? ranges->view->is_whole : ranges->set->uses[row].ops > 0;
 }
 
-static struct gt_interval interval_of(const struct gt_timeline_ranges *ranges, uint32_t row) {
+static struct gt_interval interval_of(const void *context, uint32_t row) {
+    const struct gt_timeline_ranges *ranges = context;
     const struct gt_store *store = ranges->view->store;
     if (!ranges->is_projected)
         return (struct gt_interval){ranges->set->uses[row].start_ns, ranges->set->uses[row].end_ns};
@@ -137,24 +138,6 @@ static bool place_spans(struct sorting *sorting) {
     return ranges->spans != NULL;
 }
 
-/* By start, longer first, place in the file: one stable sort for each, the last key first. */
-static bool sort_row(struct gt_timeline_ranges *ranges, struct gt_span_row row) {
-    uint32_t *spans = ranges->spans + row.first;
-    struct gt_radix_item *items = gt_alloc_array(row.count, sizeof *items);
-    for (size_t i = 0; i < row.count && items; i++) {
-        struct gt_interval span = interval_of(ranges, spans[i]);
-        items[i] = (struct gt_radix_item){~gt_radix_key(gt_ns_between(span.start_ns, span.end_ns)), spans[i]};
-    }
-    bool ok = items && gt_radix_sort(items, row.count);
-    for (size_t i = 0; i < row.count && ok; i++)
-        items[i].key = gt_radix_key(interval_of(ranges, items[i].value).start_ns);
-    ok = ok && gt_radix_sort(items, row.count);
-    for (size_t i = 0; i < row.count && ok; i++)
-        spans[i] = items[i].value;
-    gt_free(items);
-    return ok;
-}
-
 /* Programs mostly put their ranges onto the GPU in the order in which they write them down. */
 static bool sort_spans(struct gt_timeline_ranges *ranges) {
     struct sorting sorting = {.ranges = ranges};
@@ -164,7 +147,8 @@ static bool sort_spans(struct gt_timeline_ranges *ranges) {
     gt_free(sorting.row_of);
     for (size_t r = 0; r < ranges->row_count && ok; r++)
         if (ranges->rows[r].is_unsorted)
-            ok = sort_row(ranges, ranges->rows[r].spans);
+            ok = gt_spans_sort_by(ranges->spans + ranges->rows[r].spans.first, ranges->rows[r].spans.count, interval_of,
+                                  ranges);
     return ok;
 }
 

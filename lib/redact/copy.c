@@ -254,13 +254,12 @@ static enum gt_status copy_rows(struct gt_redact_copy *copy, const struct plan *
     return status;
 }
 
-enum gt_status gt_redact_copy_see(struct gt_redact_copy *copy, struct gt_sqlite_table *table, struct gt_error *err) {
+enum gt_status gt_redact_copy_see(struct gt_redact_copy *copy, const struct gt_sqlite_table *table,
+                                  struct gt_error *err) {
     const struct gt_redact_table *allowed = gt_redact_table_find(table->name);
     struct plan plan;
     if (!allowed)
         return GT_OK;
-    if (gt_sqlite_table_load(copy->input, table, err) != GT_OK)
-        return GT_ERR;
     if (!make_plan(allowed, table, true, &plan))
         return GT_OK;
     sqlite3_stmt *row = prepare_select(copy, &plan);
@@ -280,7 +279,8 @@ enum gt_status gt_redact_copy_see(struct gt_redact_copy *copy, struct gt_sqlite_
     return status;
 }
 
-enum gt_status gt_redact_copy_table(struct gt_redact_copy *copy, struct gt_sqlite_table *table, struct gt_error *err) {
+enum gt_status gt_redact_copy_table(struct gt_redact_copy *copy, const struct gt_sqlite_table *table,
+                                    struct gt_error *err) {
     const struct gt_redact_table *allowed = gt_redact_table_find(table->name);
     struct plan plan;
     if (table == copy->strings->table)

@@ -9,7 +9,7 @@
 #include "redact/redact.h"
 
 struct gt_redact_copy {
-    struct gt_sqlite_db *input;
+    const struct gt_sqlite_db *input;
     const char *input_path;
     const struct gt_nsys_table *strings; /* of the input: its columns are id and value; no table: none */
     struct gt_redact_file output;
@@ -25,8 +25,10 @@ void gt_redact_copy_release(struct gt_redact_copy *copy);
 
 /* First the numbers of each table are seen; then, with these sealed, each is copied; then the strings that are referred
    to. Tables that are not allowed are counted. */
-enum gt_status gt_redact_copy_see(struct gt_redact_copy *copy, struct gt_sqlite_table *table, struct gt_error *err);
-enum gt_status gt_redact_copy_table(struct gt_redact_copy *copy, struct gt_sqlite_table *table, struct gt_error *err);
+enum gt_status gt_redact_copy_see(struct gt_redact_copy *copy, const struct gt_sqlite_table *table,
+                                  struct gt_error *err);
+enum gt_status gt_redact_copy_table(struct gt_redact_copy *copy, const struct gt_sqlite_table *table,
+                                    struct gt_error *err);
 enum gt_status gt_redact_copy_strings(struct gt_redact_copy *copy, struct gt_error *err);
 
 #endif

@@ -65,13 +65,16 @@ static enum gt_status compare_table(struct work *work, const char *key, struct g
         return gt_fail_memory(err);
     if (!table)
         return GT_OK;
-    struct gt_block *block = &work->section->blocks[work->section->block_count - 1];
+    size_t table_block = work->section->block_count - 1;
+    struct gt_block *block = &work->section->blocks[table_block];
     if (!work->wanted)
         block->audience &= audience_of(work->sides, key);
     if (!is_listed(work->wanted, key))
         block->audience = 0; /* only for the words */
     else if (counts.changed && strcmp(key, "kernels") == 0)
         gt_diff_note_matches(work->sides, work->section, &counts);
+    if (counts.changed && (work->section->blocks[table_block].audience & GT_FOR_SCREEN))
+        gt_diff_note_members(work->section, table);
     for (size_t i = 0; i < TOLD_COUNT; i++)
         if (strcmp(told_keys[i], key) == 0)
             work->told[i] = table;
@@ -147,6 +150,7 @@ static enum gt_status check_wanted(const struct work *work, struct gt_error *err
 /* Before the tables, in the order that people read. */
 static void add_words(const struct work *work) {
     size_t tables = work->section->block_count;
+    gt_diff_note_losses(work->sides, work->section);
     gt_diff_add_words(work->sides, work->section, work->told[TOLD_MEASURES], work->told[TOLD_CATEGORIES],
                       work->told[TOLD_CAUSES], work->told[TOLD_WORK]);
     gt_diff_note_per(work->sides, work->section);

@@ -111,7 +111,7 @@ static void add_remark(struct remarks *remarks, struct gt_report *report, struct
         return;
     }
     struct remark *room =
-        gt_report_room(report, remarks->items, remarks->count, &remarks->capacity, sizeof *remarks->items);
+        gt_arena_room(&report->arena, remarks->items, remarks->count, &remarks->capacity, sizeof *remarks->items);
     if (!room)
         return;
     remarks->items = room;

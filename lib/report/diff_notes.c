@@ -30,13 +30,26 @@ static struct gt_str count_of_side(const struct gt_diff_sides *sides, enum gt_si
     return gt_arena_printf(arena, "%s to %s in %zu captures of %s", low, high, captures, sides->names[side]);
 }
 
+/* Do amounts hold warm-up, as far as steps tell it? */
+static bool has_warm_up(const struct gt_diff_sides *sides) {
+    for (size_t i = 0; i < sides->capture_count; i++) {
+        const struct gt_table *steps = gt_section_find(gt_capture_section(sides, i), "steps");
+        for (size_t row = 0; steps && row < steps->row_count; row++)
+            if (gt_str_eq(gt_table_text(steps, row, "state"), GT_STR("warm-up")))
+                return true;
+    }
+    return false;
+}
+
 void gt_diff_note_per(const struct gt_diff_sides *sides, struct gt_section *section) {
     struct gt_arena *arena = &section->report->arena;
+    const char *warm_up = has_warm_up(sides) ? " Warm-up counts too." : "";
     const char *mean = sides->capture_count > GT_SIDE_COUNT ? ", the mean over those of a side" : "";
-    struct gt_str text = *sides->unit ? gt_arena_printf(arena, "Amounts are %s: %s, %s.", sides->unit,
-                                                        count_of_side(sides, GT_SIDE_A, arena).ptr,
-                                                        count_of_side(sides, GT_SIDE_B, arena).ptr)
-                                      : gt_arena_printf(arena, "Amounts are of whole captures%s.%s", mean, sides->why);
+    struct gt_str text =
+        *sides->unit ? gt_arena_printf(arena, "Amounts are %s: %s, %s.%s", sides->unit,
+                                       count_of_side(sides, GT_SIDE_A, arena).ptr,
+                                       count_of_side(sides, GT_SIDE_B, arena).ptr, warm_up)
+                     : gt_arena_printf(arena, "Amounts are of whole captures%s.%s%s", mean, warm_up, sides->why);
     if (strcmp(sides->names[GT_SIDE_A], "A") != 0 || strcmp(sides->names[GT_SIDE_B], "B") != 0)
         text =
             gt_arena_printf(arena, "%s A is %s, B is %s.", text.ptr, sides->names[GT_SIDE_A], sides->names[GT_SIDE_B]);
@@ -95,6 +108,25 @@ void gt_diff_note_unchanged(struct gt_report *report) {
     if (titles.len)
         gt_section_note(section, GT_FOR_ALL,
                         gt_arena_printf(&report->arena, "No change beyond the noise in: %s.", titles.ptr));
+}
+
+/* ---- what was lost ---- */
+
+void gt_diff_note_losses(const struct gt_diff_sides *sides, struct gt_section *section) {
+    struct gt_arena *arena = &section->report->arena;
+    for (size_t i = 0; i < sides->capture_count; i++) {
+        const struct gt_section *from = gt_capture_section(sides, i);
+        struct gt_str ids = {"", 0};
+        for (size_t k = 0; k < from->issue_count; k++)
+            if (from->issues[k].is_loss)
+                ids = gt_arena_printf(arena, "%s%s%s", ids.ptr, ids.len ? ", " : "", from->issues[k].id);
+        if (ids.len)
+            gt_section_note(section, GT_FOR_ALL,
+                            gt_arena_printf(arena,
+                                            "Not read whole: %s, '%.*s' (%s). Differences may come from what is lost.",
+                                            sides->names[gt_capture_side(sides, i)], (int)from->input.label.len,
+                                            from->input.label.ptr, ids.ptr));
+    }
 }
 
 /* ---- captures of different work ---- */

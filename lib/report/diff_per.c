@@ -82,21 +82,33 @@ static const struct per *find_per(const char *key) {
     return NULL;
 }
 
-/* Steps are what to go by where every capture has them and they make up most of it. */
-static const struct per *choose(const struct gt_diff_sides *sides, const char **why) {
-    *why = "";
-    for (size_t i = 0; i < sides->capture_count; i++)
-        if (count_steps(gt_capture_section(sides, i), NULL) < 1)
-            return find_per("none");
+static bool steps_are_most(const struct gt_diff_sides *sides) {
     for (size_t i = 0; i < sides->capture_count; i++) {
         const struct gt_section *section = gt_capture_section(sides, i);
         double span_ns = measure_of(section, GT_STR("span"), "total_ns");
-        if (measure_of(section, GT_STR("step"), "total_ns") < least_step_cover * span_ns) {
-            *why = " The steps cover less than half of the time; --per step goes by them all the same.";
-            return find_per("none");
-        }
+        if (measure_of(section, GT_STR("step"), "total_ns") < least_step_cover * span_ns)
+            return false;
     }
-    return find_per("step");
+    return true;
+}
+
+/* Steps are what to go by where every capture has them, some have several, and they make up most of all. */
+static const struct per *choose(const struct gt_diff_sides *sides, const char **why) {
+    enum gt_step_choice choice = sides->reports[GT_SIDE_A]->step_choice;
+    bool has_several = false;
+    *why = "";
+    for (size_t i = 0; i < sides->capture_count; i++) {
+        double steps = count_steps(gt_capture_section(sides, i), NULL);
+        has_several |= steps > 1;
+        if (steps < 1)
+            return find_per("none");
+    }
+    if (choice == GT_STEPS_OPEN)
+        choice = has_several && steps_are_most(sides) ? GT_STEPS_TAKEN : GT_STEPS_LEFT;
+    if (choice == GT_STEPS_LEFT)
+        *why = has_several ? " The steps cover less than half of the time; --per step goes by them all the same."
+                           : " None has more than one step; --per step goes by it all the same.";
+    return find_per(choice == GT_STEPS_TAKEN ? "step" : "none");
 }
 
 static bool all_have_range(const struct gt_diff_sides *sides, const char *range) {

@@ -52,27 +52,18 @@ static void fill_row(struct gt_section *section, struct gt_cell *cell, size_t in
     cell[TABLE] = finding->table ? gt_cell_text(gt_str_of(finding->table)) : gt_cell_null();
 }
 
-/* Severity, but what another finding tells of stands behind all that is medium: the first few are not one thing said
-   again and again. */
-static int standing(const struct gt_finding *finding) {
-    int own = 2 * (int)finding->severity, told = 2 * GT_SEVERITY_MEDIUM + 1;
-    if (!finding->told_by)
-        return own;
-    return own + 1 > told ? own + 1 : told;
-}
-
 static bool is_worth_more(const struct gt_finding *a, const struct gt_finding *b) {
     int64_t gain_a = a->recoverable_ns < 0 ? 0 : a->recoverable_ns,
             gain_b = b->recoverable_ns < 0 ? 0 : b->recoverable_ns;
-    if (gain_a != gain_b)
-        return gain_a > gain_b;
-    return standing(a) != standing(b) ? standing(a) < standing(b) : a->severity < b->severity;
+    if (a->severity != b->severity)
+        return a->severity < b->severity;
+    return gain_a != gain_b ? gain_a > gain_b : !a->told_by && b->told_by;
 }
 
 void gt_section_finding(struct gt_section *section, const struct gt_finding *finding) {
     struct gt_table *table = gt_section_find(section, "findings");
-    struct gt_finding *room = gt_report_room(section->report, section->findings, section->finding_count,
-                                             &section->finding_capacity, sizeof *section->findings);
+    struct gt_finding *room = gt_arena_room(&section->report->arena, section->findings, section->finding_count,
+                                            &section->finding_capacity, sizeof *section->findings);
     if (!table || !room)
         return;
     section->findings = room;

@@ -122,8 +122,7 @@ static struct pivot_row *find_row(struct pivot *pivot, struct gt_str name) {
     gt_strid id = gt_strtab_intern_borrowed(&pivot->names, name);
     struct gt_arena *arena = &pivot->report->arena;
     while (!pivot->names.failed && pivot->count <= id) {
-        struct pivot_row *rows =
-            gt_report_room(pivot->report, pivot->rows, pivot->count, &pivot->capacity, sizeof *rows);
+        struct pivot_row *rows = gt_arena_room(arena, pivot->rows, pivot->count, &pivot->capacity, sizeof *rows);
         struct sum *sums = gt_arena_array(arena, pivot->report->section_count, sizeof *sums);
         if (!rows || !sums)
             return NULL;

@@ -61,26 +61,10 @@ void gt_report_free(struct gt_report *report) {
     gt_free(report);
 }
 
-void *gt_report_room(struct gt_report *report, void *items, size_t count, size_t *capacity, size_t elem_bytes) {
-    struct gt_arena *arena = &report->arena;
-    if (gt_arena_failed(arena))
-        return NULL;
-    if (count < *capacity)
-        return items;
-    size_t larger = *capacity ? *capacity * 2 : 8;
-    void *grown = gt_arena_array(arena, larger, elem_bytes);
-    if (!grown)
-        return NULL;
-    if (count)
-        memcpy(grown, items, count * elem_bytes);
-    *capacity = larger;
-    return grown;
-}
-
 static struct gt_block *add_block(struct gt_section *section, enum gt_block_kind kind, uint32_t audience) {
     struct gt_report *report = section->report;
-    struct gt_block *blocks = gt_report_room(report, section->blocks, section->block_count, &section->block_capacity,
-                                             sizeof *section->blocks);
+    struct gt_block *blocks = gt_arena_room(&report->arena, section->blocks, section->block_count,
+                                            &section->block_capacity, sizeof *section->blocks);
     if (!blocks)
         return NULL;
     section->blocks = blocks;
@@ -157,8 +141,8 @@ void gt_block_fact(struct gt_section *section, struct gt_block *facts, const cha
     if (facts->index >= section->block_count)
         return;
     struct gt_block *block = &section->blocks[facts->index]; /* the array may have moved since */
-    struct gt_report_fact *room =
-        gt_report_room(section->report, block->facts, block->fact_count, &block->fact_capacity, sizeof *block->facts);
+    struct gt_report_fact *room = gt_arena_room(&section->report->arena, block->facts, block->fact_count,
+                                                &block->fact_capacity, sizeof *block->facts);
     if (!room)
         return;
     block->facts = room;
@@ -184,8 +168,8 @@ struct gt_timeline *gt_section_timeline(struct gt_section *section) {
 }
 
 void gt_section_issue(struct gt_section *section, const struct gt_report_issue *issue) {
-    struct gt_report_issue *room = gt_report_room(section->report, section->issues, section->issue_count,
-                                                  &section->issue_capacity, sizeof *section->issues);
+    struct gt_report_issue *room = gt_arena_room(&section->report->arena, section->issues, section->issue_count,
+                                                 &section->issue_capacity, sizeof *section->issues);
     if (!room)
         return;
     section->issues = room;
@@ -206,14 +190,23 @@ void gt_section_bring_first(struct gt_section *section, size_t count) {
     section->block_capacity = section->block_count;
 }
 
-struct gt_cell gt_section_fact(const struct gt_section *section, struct gt_str key) {
+static const struct gt_report_fact *find_fact(const struct gt_section *section, struct gt_str key) {
     for (size_t b = 0; b < section->block_count; b++) {
         const struct gt_block *block = &section->blocks[b];
         for (size_t f = 0; block->kind == GT_BLOCK_FACTS && f < block->fact_count; f++)
             if (gt_str_eq(gt_str_of(block->facts[f].key), key))
-                return block->facts[f].value;
+                return &block->facts[f];
     }
-    return gt_cell_null();
+    return NULL;
+}
+
+bool gt_section_has_fact(const struct gt_section *section, const char *key) {
+    return find_fact(section, gt_str_of(key)) != NULL;
+}
+
+struct gt_cell gt_section_fact(const struct gt_section *section, struct gt_str key) {
+    const struct gt_report_fact *fact = find_fact(section, key);
+    return fact ? fact->value : gt_cell_null();
 }
 
 struct gt_table *gt_section_find(const struct gt_section *section, const char *key) {

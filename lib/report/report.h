@@ -173,6 +173,13 @@ struct gt_section {
     size_t finding_count, finding_capacity;
 };
 
+/* Of a side of a comparison. */
+enum gt_step_choice {
+    GT_STEPS_OPEN,  /* nobody has chosen yet whether amounts are per step */
+    GT_STEPS_LEFT,  /* they are of whole captures */
+    GT_STEPS_TAKEN, /* they are of whole steps */
+};
+
 struct gt_report {
     struct gt_arena arena;
     const char *command;
@@ -182,6 +189,7 @@ struct gt_report {
     struct gt_section *sections;
     size_t section_count;
     size_t input_count; /* among which it divides the room it has; a part of a larger report: those of that */
+    enum gt_step_choice step_choice;
     const struct gt_diff_sides *sides; /* of a comparison, which is the first section; NULL: none */
     struct gt_section joint;           /* what text and Markdown show of all inputs together, before each by itself */
 
@@ -228,8 +236,8 @@ void gt_section_splice(struct gt_section *section, struct gt_section *from);
 
 /* The block of the findings and its table `findings`, without rows. One for a section, before its first finding. */
 struct gt_table *gt_section_findings(struct gt_section *section);
-/* Puts it among the section's findings: the most time to win back first (what is not known counts as none), then the
-   most severe (those that another tells of behind what is medium), then in the order they come. */
+/* Puts it among the section's findings: the most severe first, then the most time to win back (what is not known counts
+   as none), then what no other tells of, then in the order they come. */
 void gt_section_finding(struct gt_section *section, const struct gt_finding *finding);
 /* What row of the table `findings` tells, wherever sorting has put it. */
 const struct gt_finding *gt_section_finding_at(const struct gt_section *section, const struct gt_table *table,
@@ -244,6 +252,7 @@ size_t gt_findings_advice_shown(const struct gt_table *table, const struct gt_fi
 /* Moves the last blocks to the front. */
 void gt_section_bring_first(struct gt_section *section, size_t count);
 
+bool gt_section_has_fact(const struct gt_section *section, const char *key);
 /* The value of a fact; null if the section has none of that key. */
 struct gt_cell gt_section_fact(const struct gt_section *section, struct gt_str key);
 /* The table with that key in a section, NULL if there is none. */
@@ -251,9 +260,6 @@ struct gt_table *gt_section_find(const struct gt_section *section, const char *k
 /* Index of a column, SIZE_MAX if there is none. */
 size_t gt_table_column(const struct gt_table *table, const char *key);
 size_t gt_table_column_named(const struct gt_table *table, struct gt_str key);
-
-/* Room for one more item in an array of the arena; NULL when memory is short. The old array stays readable. */
-void *gt_report_room(struct gt_report *report, void *items, size_t count, size_t *capacity, size_t elem_bytes);
 
 /* ---- shape.c: sort, limit, columns ---- */
 

@@ -5,19 +5,11 @@
 #include "base/mem.h"
 #include "report/report.h"
 
-static bool has_fact(const struct gt_section *section, const char *key) {
-    for (size_t b = 0; b < section->block_count; b++)
-        for (size_t f = 0; section->blocks[b].kind == GT_BLOCK_FACTS && f < section->blocks[b].fact_count; f++)
-            if (strcmp(section->blocks[b].facts[f].key, key) == 0)
-                return true;
-    return false;
-}
-
 /* false: the section has all of them already. */
 static bool keep_new_facts(const struct gt_section *section, struct gt_block *block) {
     size_t kept = 0;
     for (size_t f = 0; f < block->fact_count; f++)
-        if (!has_fact(section, block->facts[f].key))
+        if (!gt_section_has_fact(section, block->facts[f].key))
             block->facts[kept++] = block->facts[f];
     block->fact_count = kept;
     return kept > 0;
@@ -41,8 +33,8 @@ static void take_block(struct gt_section *section, struct gt_block *block) {
     if ((block->kind == GT_BLOCK_FACTS && !keep_new_facts(section, block)) ||
         (block->table && join_table(section, block->table)))
         return;
-    struct gt_block *blocks = gt_report_room(report, section->blocks, section->block_count, &section->block_capacity,
-                                             sizeof *section->blocks);
+    struct gt_block *blocks = gt_arena_room(&report->arena, section->blocks, section->block_count,
+                                            &section->block_capacity, sizeof *section->blocks);
     if (!blocks) {
         if (block->table)
             gt_free(block->table->cells);

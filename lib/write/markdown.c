@@ -79,17 +79,23 @@ static void write_bases(struct gt_out *out, const struct gt_table *table, const 
     gt_out_text(out, *lead ? "\n\n" : "");
 }
 
-static void write_table(struct gt_out *out, const struct gt_table *table, const struct gputime_options *options) {
-    struct gt_shown shown;
-    struct gt_column_style styles[GT_TABLE_COLUMNS_MAX];
+/* The title, and what there is to say of a table without rows. */
+static void begin_table(struct gt_out *out, const struct gt_table *table) {
     gt_out_text(out, "\n### ");
     gt_markdown_sentence(out, gt_str_of(table->title));
     gt_out_text(out, "\n\n");
     if (table->row_count == 0) {
         gt_markdown_sentence(out, gt_str_of(table->empty));
         gt_out_char(out, '\n');
-        return;
     }
+}
+
+static void write_table(struct gt_out *out, const struct gt_table *table, const struct gputime_options *options) {
+    struct gt_shown shown;
+    struct gt_column_style styles[GT_TABLE_COLUMNS_MAX];
+    begin_table(out, table);
+    if (table->row_count == 0)
+        return;
     gt_shown_init(&shown, table);
     for (size_t i = 0; i < shown.column_count; i++)
         styles[i] = gt_column_style_of(table, shown.columns[i], shown.rows, options->unit);
@@ -146,13 +152,7 @@ static void write_finding(struct gt_out *out, const struct gt_table *table, cons
 static void write_findings(struct gt_out *out, const struct gt_section *section, const struct gt_table *table) {
     struct gt_shown shown;
     gt_shown_init(&shown, table);
-    gt_out_text(out, "\n### ");
-    gt_markdown_sentence(out, gt_str_of(table->title));
-    gt_out_text(out, "\n\n");
-    if (table->row_count == 0) {
-        gt_markdown_sentence(out, gt_str_of(table->empty));
-        gt_out_char(out, '\n');
-    }
+    begin_table(out, table);
     for (size_t row = 0; row < shown.rows; row++)
         write_finding(out, table, gt_section_finding_at(section, table, row), row + 1);
     if (shown.rows_hidden)

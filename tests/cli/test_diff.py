@@ -11,7 +11,7 @@ import pytest
 import tracegen
 from conftest import DATA, SHARED, sample_name
 from test_matrix import FORMATS, SAMPLES, TABLES, check
-from training import GEMM_A, GEMM_B, USUAL, rows_of, training, with_warm_up, words_of
+from training import GEMM_A, GEMM_B, USUAL, event, rows_of, training, with_warm_up, words_of
 
 KINETO = SHARED / "data/public/kineto"
 # Tables that cannot be compared, and why. All others can: their columns say what tells rows apart and what adds up.
@@ -162,6 +162,76 @@ def test_without_steps_whole_captures_compare(gputime):
     assert gputime("diff", DATA / "overlap.json", DATA / "names.json", "--per", "step").returncode == 2
 
 
+def test_steps_count_whole_however_many_there_are(gputime, trace):
+    """Each waits for data before its first kernel, the first one too: between N steps there are only N - 1 such times."""
+    many, few = (training(USUAL, steps=steps, jitter=0, wait_ns=2_000_000) for steps in (6, 2))
+    steps = [row for row in many["traceEvents"] if row["name"].startswith("ProfilerStep")]
+    paths = trace("many.json", many), trace("few.json", few)
+    for a, b in (paths, paths[::-1]):
+        report = gputime.json("diff", a, b, "--fail-if", "span>+0.1%", "--fail-if", "idle>+0.1%")
+        assert [row["verdict"] for row in report["tables"]["limits"]["rows"]] == ["ok", "ok"]
+        for measure in ("span", "idle", "busy", "step"):
+            row = rows_of(report, "measures")[measure]
+            assert row["a_total_ns"] == pytest.approx(row["b_total_ns"], rel=1e-3), measure
+    span = rows_of(gputime.json("diff", *paths), "measures")["span"]
+    start, end = steps[0]["ts"], steps[-1]["ts"] + steps[-1]["dur"]
+    assert span["a_total_ns"] == pytest.approx((end - start) * 1000 / 6, abs=1)
+
+
+def test_captures_of_one_step_compare_whole(gputime, trace):
+    paths = [trace(f"{wait}.json", training(USUAL, steps=1, wait_ns=wait)) for wait in (1_000, 900_000)]
+    report = gputime.json("diff", *paths)
+    assert "whole captures" in words_of(report)[1] and "--per step" in words_of(report)[1]
+    for side, path in zip("ab", paths):
+        total = gputime.json("summary", path)["tables"]["accounting"]["rows"][0]["span_ns"]
+        assert rows_of(report, "measures")["span"][f"{side}_total_ns"] == total
+    by_step = rows_of(gputime.json("diff", *paths, "--per", "step"), "measures")["span"]
+    assert by_step["b_total_ns"] - by_step["a_total_ns"] == pytest.approx(899_000, abs=2_000)
+
+
+def with_work_outside(document, start_ns=60_000_000, length_ns=50_000_000):
+    """Work behind all steps that takes longer than they do."""
+    launch = event("cuda_runtime", "cudaLaunchKernel", start_ns, 1_000, 100, {"correlation": 91_000})
+    kernel = event("kernel", GEMM_A, start_ns + 2_000, length_ns, 7, {"device": 0, "stream": 7, "correlation": 91_000}, pid=0)
+    return dict(document, traceEvents=[*document["traceEvents"], launch, kernel])
+
+
+def test_whole_captures_have_their_warm_up(gputime, trace):
+    slower = {name: (launches, length * 2) for name, (launches, length) in USUAL.items()}
+    paths = (trace("a.json", with_work_outside(with_warm_up(training(USUAL, steps=3)))),
+             trace("b.json", with_work_outside(with_warm_up(training(slower, steps=3, seed=2)))))
+    report, whole = gputime.json("diff", *paths), gputime.json("diff", *paths, "--per", "none")
+    assert words_of(report)[1] == ("Amounts are of whole captures. Warm-up counts too. The steps cover less than half of the "
+                                   "time; --per step goes by them all the same.")
+    assert report["tables"] == whole["tables"] and words_of(whole)[1] == "Amounts are of whole captures. Warm-up counts too."
+    for side, path in zip("ab", paths):
+        own = rows_of(gputime.json("summary", path, "--table", "measures"), "measures")
+        for measure in ("span", "busy", "idle", "sum"):
+            assert rows_of(report, "measures")[measure][f"{side}_total_ns"] == own[measure]["total_ns"], measure
+    assert b"Left out" not in gputime("diff", *paths).stdout
+    stepped = gputime("diff", *paths, "--per", "step").stdout
+    assert stepped.count(b"Left out is the warm-up: 1 of 4 steps") == 2 and b"3 in A, 3 in B." in stepped
+    launches = gputime("diff", *paths, "--per", "launch").stdout
+    assert b"Left out" not in launches and b"Warm-up counts too." in launches
+
+
+@pytest.mark.parametrize("options", [[], ["--per", "none"], ["--of", "kernels"]], ids=str)
+def test_a_side_that_lost_data_is_named_first(gputime, trace, options):
+    whole = trace("whole.json", training(USUAL))
+    cut = whole.with_name("cut.json")
+    cut.write_bytes(whole.read_bytes()[:-3000])
+    for paths, sides in (((whole, cut), "B"), ((cut, whole), "A"), ((cut, cut), "AB"), ((whole, whole), "")):
+        expected = [f"Not read whole: {side}, 'cut.json' (input_cut). Differences may come from what is lost." for side in sides]
+        report = gputime.json("diff", *paths, *options)
+        assert words_of(report)[: len(sides)] == expected
+        assert sum("Not read whole" in note for note in words_of(report)) == len(sides)
+        for format in ("text", "md"):
+            shown = gputime("diff", *paths, *options, "--format", format, "--width", "200").stdout.decode().replace("\\", "")
+            assert all(0 < shown.index(note) < shown.index("Amounts are") for note in expected)
+        done = gputime("diff", *paths, "--fail-if", "step>+3%")
+        assert done.stdout.split(b"Not read")[0].count(b"; not read whole") == (len(sides) > 0)
+
+
 def test_warm_up_is_left_out_of_both_sides_or_none(gputime, trace):
     document = training(USUAL, steps=3, seed=2)
     document["traceEvents"] = [row for row in document["traceEvents"] if not row["name"].startswith("ProfilerStep")]
@@ -169,13 +239,33 @@ def test_warm_up_is_left_out_of_both_sides_or_none(gputime, trace):
     stepped = trace("a.json", with_warm_up(training(USUAL, steps=3)))
     for paths, side in (((stepped, stepless), "a"), ((stepless, stepped), "b")):
         report = gputime.json("diff", *paths)
-        assert "Amounts are of whole captures." in words_of(report)
+        assert "Amounts are of whole captures. Warm-up counts too." in words_of(report)
         span = rows_of(gputime.json("diff", *paths, "--from", "0"), "measures")["span"]
         assert rows_of(report, "measures")["span"][f"{side}_total_ns"] == span[f"{side}_total_ns"]
         assert b"Left out" not in gputime("diff", *paths).stdout
 
 
 # ---- names that differ ----
+
+
+def test_joined_rows_name_the_largest_of_each_side(gputime, trace):
+    """Matrix products of two vendors: nothing but the category is the same."""
+    rest = {name: amounts for name, amounts in USUAL.items() if name != GEMM_A}
+    a = trace("a.json", training({**rest, GEMM_A: (1, 20_000), "nvjet_tst_256x8_64x4_1x2_h_bz_NNT": (4, 30_000)}))
+    b = trace("b.json", training({**rest, GEMM_B: (2, 90_000), "Cijk_Alik_Bljk_HHS_MT8": (1, 9_000), "Cijk_Z": (1, 8_000)}))
+    row = rows_of(gputime.json("diff", a, b), "kernels")["gemm (2 -> 3 names)"]
+    assert (row["a_name"], row["b_name"]) == ("nvjet_tst_256x8_64x4_1x2_h_bz_NNT", GEMM_B)
+    assert (row["a_names"], row["b_names"], row["match"]) == (2, 3, "category")
+    swapped = rows_of(gputime.json("diff", b, a), "kernels")["gemm (3 -> 2 names)"]
+    assert (swapped["a_name"], swapped["b_name"]) == (row["b_name"], row["a_name"])
+    several = rows_of(gputime.json("diff", "--a", a, a, "--b", b, b, b), "kernels")["gemm (2 -> 3 names)"]
+    assert (several["a_name"], several["b_name"]) == (row["a_name"], row["b_name"])
+    told = f"gemm (2 -> 3 names): the largest is '{row['a_name']}' in A, '{GEMM_B}' in B."
+    for format in ("text", "md"):
+        shown = gputime("diff", a, b, "--format", format, "--width", "200").stdout.decode().replace("\\", "")
+        assert shown.count(told) == 1
+    for name, other in rows_of(gputime.json("diff", a, a), "kernels").items():
+        assert (other["a_name"], other["b_name"], other["a_names"], other["b_names"]) == (None, None, 1, 1), name
 
 
 def test_tiers_of_matching(gputime, trace):
@@ -335,9 +425,9 @@ def need(*paths):
 def test_more_workers_no_longer_wait_for_data(gputime):
     paths = need(*(KINETO / f"tb_plugin/resnet50_workers{count}.json.gz" for count in (0, 4)))
     first = words_of(gputime.json("diff", *paths))[0]
-    assert first.startswith("-32.5 ms per step (166.1 ms -> 133.6 ms, -19.6%): waiting for data -47.5"), first
+    assert first.startswith("-36.5 ms per step (177.6 ms -> 141.1 ms, -20.6%): waiting for data -51.5"), first
     lines = gputime("diff", *paths).stdout.decode().splitlines()[:6]
-    assert any("waiting for data -47.5" in line for line in lines)
+    assert any("waiting for data -51.5" in line for line in lines)
 
 
 def test_another_vendor_is_matched_by_category(gputime):

@@ -10,12 +10,16 @@ def event(category, name, start, length, tid, args, pid=100):
             "args": args}
 
 
-def training(kernels, steps=8, seed=1, jitter=0.01, gap_ns=2_000, device=0, first_step=3):
-    """Steps in which the kernels run one after the other: name -> (launches in a step, length in ns)."""
+def training(kernels, steps=8, seed=1, jitter=0.01, gap_ns=2_000, device=0, first_step=3, wait_ns=0):
+    """Steps in which the kernels run one after the other: name -> (launches in a step, length in ns). wait_ns: how long
+    each waits for its data first."""
     pick = random.Random(seed)
     events, now, correlation = [], 1_000_000, 1
     for step in range(steps):
         begin = now
+        if wait_ns:
+            events.append(event("cpu_op", "enumerate(DataLoader)#_SingleProcess", begin, wait_ns, 100, {}))
+            now += wait_ns
         for name, (launches, length) in kernels.items():
             for _ in range(launches):
                 exact = max(1, round(length * (1 + pick.uniform(-jitter, jitter))))

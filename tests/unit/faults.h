@@ -170,6 +170,11 @@ WRAPPED(void *, gt_arena_array, struct gt_arena *arena, size_t count, size_t siz
     return fails_for(arena) ? NULL : __real_gt_arena_array(arena, count, size);
 }
 
+WRAPPED(void *, gt_arena_room, struct gt_arena *arena, void *items, size_t count, size_t *capacity, size_t size) {
+    bool is_full = count >= *capacity;
+    return is_full && fails_for(arena) ? NULL : __real_gt_arena_room(arena, items, count, capacity, size);
+}
+
 WRAPPED(struct gt_str, gt_arena_copy, struct gt_arena *arena, struct gt_str text) {
     return fails_for(arena) ? GT_STR("") : __real_gt_arena_copy(arena, text);
 }

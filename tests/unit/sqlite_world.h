@@ -16,7 +16,7 @@
 static char world_folder[] = "/tmp/gputime-sqlite-XXXXXX";
 static char world_path[128];
 
-static int world_begin(void **state) {
+static inline int world_begin(void **state) {
     (void)state;
     if (!mkdtemp(world_folder))
         return -1;
@@ -25,7 +25,7 @@ static int world_begin(void **state) {
 }
 
 /* How many files the folder has; removes them if asked. */
-static int world_files(int is_removing) {
+static inline int world_files(int is_removing) {
     int count = 0;
     DIR *folder = opendir(world_folder);
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
@@ -39,34 +39,48 @@ static int world_files(int is_removing) {
     return count;
 }
 
-static int world_end(void **state) {
+static inline int world_end(void **state) {
     (void)state;
     world_files(1);
     return rmdir(world_folder);
 }
 
-static sqlite3 *world_open(const char *path) {
+/* Ids as Nsight packs them, for use in SQL: pid(process), tid(process, thread), node(graph, place). */
+static inline void world_track(sqlite3_context *context, int count, sqlite3_value **values) {
+    sqlite3_int64 thread = count > 1 ? sqlite3_value_int64(values[1]) : 0;
+    sqlite3_result_int64(context, (sqlite3_int64)1 << 48 | sqlite3_value_int64(values[0]) << 24 | thread);
+}
+
+static inline void world_node(sqlite3_context *context, int count, sqlite3_value **values) {
+    (void)count;
+    sqlite3_result_int64(context, sqlite3_value_int64(values[0]) << 32 | sqlite3_value_int64(values[1]));
+}
+
+static inline sqlite3 *world_open(const char *path) {
     sqlite3 *connection;
     assert_int_equal(sqlite3_open(path, &connection), SQLITE_OK);
+    sqlite3_create_function(connection, "pid", 1, SQLITE_UTF8, NULL, world_track, NULL, NULL);
+    sqlite3_create_function(connection, "tid", 2, SQLITE_UTF8, NULL, world_track, NULL, NULL);
+    sqlite3_create_function(connection, "node", 2, SQLITE_UTF8, NULL, world_node, NULL, NULL);
     sqlite3_exec(connection, "PRAGMA synchronous = OFF", NULL, NULL, NULL);
     return connection;
 }
 
-static void world_sql(sqlite3 *connection, const char *sql) {
+static inline void world_sql(sqlite3 *connection, const char *sql) {
     char *message = NULL;
     if (sqlite3_exec(connection, sql, NULL, NULL, &message) != SQLITE_OK)
         fail_msg("%s: %s", sql, message);
 }
 
 /* A new database at path, filled by sql. */
-static void world_make(const char *path, const char *sql) {
+static inline void world_make(const char *path, const char *sql) {
     unlink(path);
     sqlite3 *connection = world_open(path);
     world_sql(connection, sql);
     assert_int_equal(sqlite3_close(connection), SQLITE_OK);
 }
 
-static size_t world_read(const char *path, unsigned char **bytes) {
+static inline size_t world_read(const char *path, unsigned char **bytes) {
     struct stat info;
     int fd = open(path, O_RDONLY);
     assert_true(fd >= 0);
@@ -77,7 +91,7 @@ static size_t world_read(const char *path, unsigned char **bytes) {
     return (size_t)info.st_size;
 }
 
-static void world_write(const char *path, const unsigned char *bytes, size_t size) {
+static inline void world_write(const char *path, const unsigned char *bytes, size_t size) {
     unlink(path); /* some file systems flush a file that is written over */
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
     assert_true(fd >= 0);
@@ -92,7 +106,7 @@ struct world_samples {
     char path[256];
 };
 
-static void world_unpack(const char *packed, const char *path) {
+static inline void world_unpack(const char *packed, const char *path) {
     enum { ROOM = 8 << 20 };
     struct gt_error err = {0};
     struct gt_source *source;

@@ -191,6 +191,29 @@ static void an_arena_takes_the_memory_of_another(void **state) {
     gt_arena_release(&arena);
 }
 
+static void arrays_make_room_and_keep_what_they_hold(void **state) {
+    struct gt_arena arena = {0};
+    size_t *on_heap = NULL, *in_arena = NULL, heap_capacity = 0, arena_capacity = 0;
+    (void)state;
+
+    for (size_t i = 0; i < 1000; i++) {
+        on_heap = gt_array_room(on_heap, i, &heap_capacity, sizeof *on_heap);
+        in_arena = gt_arena_room(&arena, in_arena, i, &arena_capacity, sizeof *in_arena);
+        assert_true(on_heap && in_arena && heap_capacity > i && arena_capacity > i);
+        on_heap[i] = in_arena[i] = i;
+    }
+    for (size_t i = 0; i < 1000; i++)
+        assert_true(on_heap[i] == i && in_arena[i] == i);
+    assert_ptr_equal(gt_arena_room(&arena, in_arena, 5, &arena_capacity, sizeof *in_arena), in_arena);
+    heap_capacity = arena_capacity = SIZE_MAX / 8;
+    assert_null(gt_array_room(on_heap, heap_capacity, &heap_capacity, sizeof *on_heap));
+    assert_null(gt_arena_room(&arena, in_arena, arena_capacity, &arena_capacity, sizeof *in_arena));
+    assert_true(heap_capacity == SIZE_MAX / 8 && arena_capacity == SIZE_MAX / 8 && gt_arena_failed(&arena));
+    assert_null(gt_arena_room(&arena, in_arena, 5, &arena_capacity, sizeof *in_arena));
+    gt_free(on_heap);
+    gt_arena_release(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(heap_blocks_refuse_what_overflows),
@@ -203,6 +226,7 @@ int main(void) {
         cmocka_unit_test(arena_failure_sticks),
         cmocka_unit_test(arena_text_is_terminated),
         cmocka_unit_test(an_arena_takes_the_memory_of_another),
+        cmocka_unit_test(arrays_make_room_and_keep_what_they_hold),
     };
     return cmocka_run_group_tests_name("arena", tests, NULL, NULL);
 }

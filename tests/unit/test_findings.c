@@ -50,7 +50,7 @@ static struct gt_str text_at(size_t row, const char *column) {
     return (struct gt_str){cell.text, cell.text_bytes};
 }
 
-static void the_most_time_to_win_back_comes_first_then_the_most_severe(void **state) {
+static void the_most_severe_comes_first_then_the_most_time_to_win_back(void **state) {
     (void)state;
     add("unknown", GT_SEVERITY_MEDIUM, -1);
     add("little", GT_SEVERITY_LOW, 5);
@@ -58,18 +58,19 @@ static void the_most_time_to_win_back_comes_first_then_the_most_severe(void **st
     add("none", GT_SEVERITY_HIGH, 0);
     add("also-unknown", GT_SEVERITY_MEDIUM, -1);
     add("also-much", GT_SEVERITY_HIGH, 500);
-    assert_ids((const char *const[]){"also-much", "much", "little", "none", "unknown", "also-unknown"}, 6);
+    assert_ids((const char *const[]){"also-much", "none", "unknown", "also-unknown", "much", "little"}, 6);
 }
 
-static void what_others_tell_of_comes_before_what_is_low(void **state) {
+static void what_others_tell_of_comes_last_of_its_severity(void **state) {
     (void)state;
     gt_section_finding(
         section,
         &(struct gt_finding){.id = "told", .severity = GT_SEVERITY_HIGH, .recoverable_ns = -1, .told_by = "worth"});
     add("own", GT_SEVERITY_MEDIUM, -1);
-    add("slight", GT_SEVERITY_LOW, -1);
-    add("worth", GT_SEVERITY_LOW, 1);
-    assert_ids((const char *const[]){"worth", "own", "told", "slight"}, 4);
+    add("also-high", GT_SEVERITY_HIGH, -1);
+    add("worth", GT_SEVERITY_HIGH, 1);
+    add("much", GT_SEVERITY_LOW, 100);
+    assert_ids((const char *const[]){"worth", "also-high", "told", "own", "much"}, 5);
 }
 
 static void rows_hold_what_the_findings_do(void **state) {
@@ -124,8 +125,8 @@ static void a_section_without_the_block_takes_none(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        TEST(the_most_time_to_win_back_comes_first_then_the_most_severe),
-        TEST(what_others_tell_of_comes_before_what_is_low),
+        TEST(the_most_severe_comes_first_then_the_most_time_to_win_back),
+        TEST(what_others_tell_of_comes_last_of_its_severity),
         TEST(rows_hold_what_the_findings_do),
         TEST(sorted_rows_still_find_their_findings),
         TEST(columns_choose_the_parts_that_people_see),

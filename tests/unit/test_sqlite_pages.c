@@ -61,6 +61,8 @@ static char *scan_text(struct gt_sqlite_db *db, struct gt_sqlite_table *table, c
     struct gt_sqlite_reader reader;
     struct rows rows = {sqlite3_str_new(NULL), count, 0};
     bool reads_pages = db->reads_pages;
+    if (uses_library)
+        assert_int_equal(gt_sqlite_db_connect(db, &err), GT_OK);
     db->reads_pages = reads_pages && !uses_library;
     assert_int_equal(gt_sqlite_scan_init(&scan, db, table, columns, count, &err), GT_OK);
     assert_true(gt_sqlite_reader_init(&reader, &db->file));
@@ -89,16 +91,21 @@ static void close_db(struct gt_source *source, struct gt_sqlite_db *db) {
     gt_source_close(source);
 }
 
+static uint64_t count_rows(const struct gt_sqlite_db *db, size_t table) {
+    struct gt_error err = {0};
+    uint64_t rows = 0;
+    assert_int_equal(gt_sqlite_table_rows(db, &db->tables[table], &rows, &err), GT_OK);
+    return rows;
+}
+
 /* Every table of a database, in groups of columns, backwards too. Returns how many tables were read by pages. */
 static size_t compare_all(const char *path) {
     struct gt_sqlite_db db;
     struct gt_source *source = open_db(path, &db);
-    struct gt_error err = {0};
     size_t by_pages = 0;
     for (size_t t = 0; t < db.table_count; t++) {
         struct gt_sqlite_table *table = &db.tables[t];
         struct outcome ours = {0}, theirs;
-        assert_int_equal(gt_sqlite_table_load(&db, table, &err), GT_OK);
         assert_true(table->column_count > 0);
         for (size_t first = 0; first < table->column_count; first += 5) {
             uint16_t columns[GT_SQLITE_COLUMNS_MAX];
@@ -317,21 +324,20 @@ static void test_unusual_tables(void **state) {
         "CREATE TABLE stored (a, b AS (a * 2) STORED, c); INSERT INTO stored VALUES (3, 4);"
         "CREATE TABLE empty (a, b);"
         "CREATE TABLE \"odd \"\" name\" (\"odd \"\" column\", end); INSERT INTO \"odd \"\" name\" VALUES (1, 2)");
-    assert_int_equal(compare_all(world_path), 2); /* empty and the odd name */
+    assert_int_equal(compare_all(world_path), 4); /* all but the first */
     struct gt_sqlite_db db;
     struct gt_source *source = open_db(world_path, &db);
     for (size_t t = 1; t <= 2; t++) { /* what the file would have computed is not there */
-        struct gt_error err = {0};
-        assert_int_equal(gt_sqlite_table_load(&db, &db.tables[t], &err), GT_OK);
         assert_int_equal(db.tables[t].column_count, 2);
         assert_int_equal(gt_sqlite_table_column(&db.tables[t], GT_STR("b")), GT_SQLITE_NO_COLUMN);
         assert_int_equal(gt_sqlite_table_column(&db.tables[t], GT_STR("C")), 1);
-        assert_true(gt_sqlite_table_has_rows(&db, &db.tables[t]));
     }
-    assert_false(gt_sqlite_table_has_rows(&db, &db.tables[3]));
+    static const uint64_t rows[] = {2, 2, 1, 0, 1};
+    for (size_t t = 0; t < db.table_count; t++)
+        assert_int_equal(count_rows(&db, t), rows[t]);
     close_db(source, &db);
     world_make(world_path, "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (a, b); INSERT INTO t VALUES ('grün', 1)");
-    assert_int_equal(compare_all(world_path), 0);
+    assert_int_equal(compare_all(world_path), 1);
     world_make(world_path, "PRAGMA auto_vacuum = FULL; CREATE TABLE t (a); INSERT INTO t VALUES (1)");
     assert_int_equal(compare_all(world_path), 1);
 }
@@ -344,9 +350,7 @@ static void test_covering_index(void **state) {
                            " INSERT INTO t SELECT i, -i, printf('%.*c', 400, 'x') FROM n; ANALYZE");
     struct gt_sqlite_db db;
     struct gt_source *source = open_db(world_path, &db);
-    struct gt_error err = {0};
     struct outcome outcome;
-    assert_int_equal(gt_sqlite_table_load(&db, &db.tables[0], &err), GT_OK);
     char *ours = scan_text(&db, &db.tables[0], (const uint16_t[]){0, 1}, 2, false, &outcome);
     char *theirs = scan_text(&db, &db.tables[0], (const uint16_t[]){0, 1}, 2, true, &outcome);
     assert_string_equal(ours, theirs);
@@ -364,10 +368,8 @@ static void test_covering_index(void **state) {
 static size_t read_damaged(struct outcome *outcome) {
     struct gt_sqlite_db db;
     struct gt_source *source = open_db(world_path, &db);
-    struct gt_error err = {0};
     const uint16_t columns[] = {0, 1};
     assert_int_equal(db.table_count, 1);
-    assert_int_equal(gt_sqlite_table_load(&db, &db.tables[0], &err), GT_OK);
     sqlite3_free(scan_text(&db, &db.tables[0], columns, 2, false, outcome));
     assert_true(outcome->reads_pages);
     size_t root = db.tables[0].root;
@@ -477,14 +479,11 @@ static void test_endless_trees(void **state) {
     struct gt_sqlite_db db;
     struct gt_source *source;
     struct outcome outcome;
-    struct gt_error err = {0};
     world_make(world_path, "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)");
     make_endless(2);
     source = open_db(world_path, &db);
     assert_int_equal(db.table_count, 1);
-    assert_int_equal(gt_sqlite_table_load(&db, &db.tables[0], &err), GT_OK);
-    assert_true(gt_sqlite_table_rows(&db, &db.tables[0]) == UINT64_MAX);
-    assert_true(gt_sqlite_table_has_rows(&db, &db.tables[0]));
+    assert_true(count_rows(&db, 0) == UINT64_MAX);
     sqlite3_free(scan_text(&db, &db.tables[0], (const uint16_t[]){0}, 1, false, &outcome));
     assert_int_equal(outcome.count, 2);
     assert_int_equal(outcome.damaged, 10 * 300);
@@ -496,7 +495,7 @@ static void test_endless_trees(void **state) {
     make_endless(1);
     source = open_db(world_path, &db);
     assert_true(db.is_schema_damaged);
-    assert_string_equal(gt_sqlite_db_problem(&db), "links between its pages do not end");
+    assert_int_equal(db.table_count, 1);
     close_db(source, &db);
 }
 
@@ -556,7 +555,6 @@ static void test_runs_do_not_share_limits(void **state) {
     struct gt_sqlite_scan scan;
     struct gt_sqlite_reader reader;
     size_t count = 0;
-    assert_int_equal(gt_sqlite_table_load(&db, &db.tables[0], &err), GT_OK);
     assert_int_equal(gt_sqlite_scan_init(&scan, &db, &db.tables[0], (const uint16_t[]){1}, 1, &err), GT_OK);
     assert_true(gt_sqlite_reader_init(&reader, &db.file));
     for (size_t i = 0; i < 5; i++)
@@ -578,7 +576,6 @@ static void scan_everything(void) {
         for (size_t t = 0; t < db.table_count; t++) {
             uint16_t columns[4] = {0, 1, 2, 3};
             struct outcome outcome;
-            assert_int_equal(gt_sqlite_table_load(&db, &db.tables[t], &err), GT_OK);
             size_t count = db.tables[t].column_count < 4 ? db.tables[t].column_count : 4;
             if (count)
                 sqlite3_free(scan_text(&db, &db.tables[t], columns, count, false, &outcome));
@@ -625,7 +622,6 @@ static void test_log(void **state) {
     struct gt_sqlite_db db;
     struct gt_source *source = open_db(world_path, &db);
     struct gt_error err = {0};
-    assert_int_equal(gt_sqlite_table_load(&db, &db.tables[0], &err), GT_OK);
     sqlite3_free(scan_text(&db, &db.tables[0], (const uint16_t[]){0}, 1, false, &outcome));
     assert_int_equal(outcome.count, 500);
     /* What bounds a scan counts the log, in which all of this still is. */

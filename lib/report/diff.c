@@ -85,7 +85,8 @@ static enum gt_status compare_table(struct work *work, const char *key, struct g
         return gt_fail_memory(err);
     if (!table)
         return GT_OK;
-    struct gt_block *block = &work->section->blocks[work->section->block_count - 1];
+    size_t table_block = work->section->block_count - 1;
+    struct gt_block *block = &work->section->blocks[table_block];
     if (!work->wanted)
         block->audience &= audience_of(work->sides, key);
     if (!is_listed(work->wanted, key)) {
@@ -97,6 +98,8 @@ static enum gt_status compare_table(struct work *work, const char *key, struct g
     } else if (strcmp(key, "kernels") == 0) {
         note_matches(work, &counts);
     }
+    if (work->section->blocks[table_block].audience & GT_FOR_SCREEN)
+        gt_diff_note_members(work->section, table);
     for (size_t i = 0; i < sizeof work->told / sizeof *work->told; i++)
         if (strcmp(work->told[i].key, key) == 0)
             work->told[i].table = table;

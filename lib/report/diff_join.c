@@ -139,6 +139,19 @@ static void take_cells(struct gt_diff_join *join, size_t row, size_t capture, co
     }
 }
 
+/* A name may come once from each capture: its amounts add up. Those of a group are rows of different names. */
+static void note_largest(const struct gt_diff_join *join, struct gt_diff_row *row, enum gt_side side,
+                         const struct gt_cell *cells, bool is_grouped) {
+    double amount = number_of(&cells[join->adds[join->lead]]);
+    amount = isnan(amount) ? 0 : amount;
+    if (!row->largest[side] || (is_grouped && amount > row->largest_amount[side])) {
+        row->largest[side] = cells;
+        row->largest_amount[side] = amount;
+    } else if (!is_grouped) {
+        row->largest_amount[side] += amount;
+    }
+}
+
 static bool collect(struct gt_diff_join *join, size_t capture, const struct gt_table *table) {
     enum gt_side side = gt_capture_side(join->sides, capture);
     for (size_t r = 0; r < table->row_count && !join->failed; r++) {
@@ -165,6 +178,7 @@ static bool collect(struct gt_diff_join *join, size_t capture, const struct gt_t
             entry->label = is_grouped ? text_of(&cells[group]) : entry->label;
         }
         entry->names[side] += is_grouped || entry->names[side] == 0;
+        note_largest(join, entry, side, cells, is_grouped);
         take_cells(join, row, capture, table, cells);
     }
     return !join->failed;

@@ -45,7 +45,9 @@ enum { GT_SLOT_ROWS, GT_SLOT_MEAN, GT_SLOT_SQUARES, GT_SLOT_VARIANCE, GT_SLOT_AM
 struct gt_diff_row {
     const struct gt_cell *cells[GT_SIDE_COUNT]; /* of the first row seen on that side; NULL: none */
     const struct gt_table *tables[GT_SIDE_COUNT];
-    size_t names[GT_SIDE_COUNT]; /* different keys that are joined here */
+    size_t names[GT_SIDE_COUNT];                  /* different keys that are joined here */
+    const struct gt_cell *largest[GT_SIDE_COUNT]; /* of these the one with the most of the leading amount */
+    double largest_amount[GT_SIDE_COUNT];
     enum gt_match match;
     bool is_joined;      /* to another row, which counts for it */
     struct gt_str label; /* what joined rows have in common; empty: one name on each side */
@@ -108,6 +110,9 @@ struct gt_diff_counts {
 };
 struct gt_table *gt_join_add_table(struct gt_diff_join *join, struct gt_section *section,
                                    struct gt_diff_counts *counts);
+
+/* diff_members.c: says below a table which names its first joined rows hold. */
+void gt_diff_note_members(struct gt_section *section, const struct gt_table *table);
 
 /* diff_per.c: chooses what amounts are divided by. */
 enum gt_status gt_diff_sides_init(struct gt_diff_sides *sides, const struct gt_report *a, const struct gt_report *b,

@@ -39,6 +39,17 @@ static bool is_seen_key(const struct gt_report_column *column) {
     return (column->flags & GT_COLUMN_KEY) && !(column->flags & GT_COLUMN_DETAIL);
 }
 
+static bool is_name_key(const struct gt_report_column *column) {
+    return (column->flags & GT_COLUMN_KEY) && (column->flags & GT_COLUMN_NAME);
+}
+
+static bool has_names(const struct gt_table *shape) {
+    bool has_one = false;
+    for (size_t c = 0; c < shape->column_count; c++)
+        has_one |= is_name_key(&shape->columns[c]);
+    return has_one;
+}
+
 static void add_key_columns(struct columns *columns, const struct gt_table *shape) {
     bool has_seen = false;
     for (size_t c = 0; c < shape->column_count; c++)
@@ -55,10 +66,17 @@ static void add_key_columns(struct columns *columns, const struct gt_table *shap
         add_column(columns, column.key, column.title, column.unit, NULL, column.flags);
     }
     for (size_t c = 0; c < shape->column_count; c++)
-        if ((shape->columns[c].flags & GT_COLUMN_KEY) && (shape->columns[c].flags & GT_COLUMN_NAME))
-            add_column(columns, prefixed(columns, "b_", shape->columns[c].key),
-                       prefixed(columns, "B: ", shape->columns[c].title), GT_UNIT_NONE, NULL,
-                       GT_COLUMN_NAME | GT_COLUMN_DETAIL);
+        if (is_name_key(&shape->columns[c])) {
+            const struct gt_report_column *column = &shape->columns[c];
+            add_column(columns, prefixed(columns, "a_", column->key), prefixed(columns, "A: ", column->title),
+                       GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_DETAIL);
+            add_column(columns, prefixed(columns, "b_", column->key), prefixed(columns, "B: ", column->title),
+                       GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_DETAIL);
+        }
+    if (has_names(shape)) {
+        add_column(columns, "a_names", "A: names", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL);
+        add_column(columns, "b_names", "B: names", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL);
+    }
 }
 
 static void add_amount_columns(struct columns *columns, const struct gt_report_column *amount, bool is_lead) {
@@ -89,7 +107,7 @@ static void add_lead_columns(struct columns *columns, const struct gt_report_col
 static struct columns make_columns(const struct gt_diff_join *join, bool has_others, struct gt_arena *arena) {
     const struct gt_table *shape = join->shape;
     struct columns columns = {.arena = arena};
-    columns.items = gt_arena_array(arena, 5 * shape->column_count + 10, sizeof *columns.items);
+    columns.items = gt_arena_array(arena, 6 * shape->column_count + 12, sizeof *columns.items);
     bool has_interval = join->sides->capture_count > GT_SIDE_COUNT;
     for (size_t c = 0; c < shape->column_count; c++)
         has_interval &= !is_seen_key(&shape->columns[c]) || !(shape->columns[c].flags & GT_COLUMN_NAME);
@@ -126,6 +144,22 @@ static bool same_text(const struct gt_cell *a, const struct gt_cell *b) {
            gt_str_eq((struct gt_str){a->text, a->text_bytes}, (struct gt_str){b->text, b->text_bytes});
 }
 
+/* Of rows that are joined, the largest of each side; else the name in B where it is another. */
+static struct gt_cell *put_names(const struct gt_table *shape, const struct gt_diff_row *row, bool is_group,
+                                 struct gt_cell *cell) {
+    const struct gt_cell *of_a = row->cells[GT_SIDE_A], *of_b = row->cells[GT_SIDE_B];
+    for (size_t c = 0; c < shape->column_count; c++) {
+        if (!is_name_key(&shape->columns[c]))
+            continue;
+        bool is_other = of_a && of_b && !same_text(&of_a[c], &of_b[c]);
+        *cell++ = is_group && of_a ? row->largest[GT_SIDE_A][c] : gt_cell_null();
+        *cell++ = is_group && of_b ? row->largest[GT_SIDE_B][c] : is_other ? of_b[c] : gt_cell_null();
+    }
+    for (size_t side = 0; side < GT_SIDE_COUNT && has_names(shape); side++)
+        *cell++ = gt_cell_int((int64_t)row->names[side]);
+    return cell;
+}
+
 static struct gt_cell *put_keys(const struct gt_diff_join *join, const struct gt_diff_row *row, struct gt_arena *arena,
                                 struct gt_cell *cell) {
     const struct gt_table *shape = join->shape;
@@ -141,12 +175,7 @@ static struct gt_cell *put_keys(const struct gt_diff_join *join, const struct gt
                       : gt_cell_text(gt_arena_printf(arena, "%.*s (%zu -> %zu names)", (int)row->label.len,
                                                      row->label.ptr, row->names[GT_SIDE_A], row->names[GT_SIDE_B]));
     }
-    for (size_t c = 0; c < shape->column_count; c++) {
-        uint32_t flags = shape->columns[c].flags;
-        if ((flags & GT_COLUMN_KEY) && (flags & GT_COLUMN_NAME))
-            *cell++ = of_a && of_b && !is_group && !same_text(&of_a[c], &of_b[c]) ? of_b[c] : gt_cell_null();
-    }
-    return cell;
+    return put_names(shape, row, is_group, cell);
 }
 
 static struct gt_cell *put_amounts(const struct gt_diff_join *join, size_t row, size_t amount, struct gt_cell *cell) {

@@ -278,13 +278,17 @@ static size_t measure_rows(const struct gt_diff_join *join, struct change *chang
     return count;
 }
 
-/* "Ranges, exclusive sum": which of several times is compared, unless it is the sum that everyone expects. */
+/* "Ranges, exclusive sum": which of several times is compared, unless it is the sum that everyone expects; "Usual and
+   unusual steps, number per step" where it is no time. */
 static const char *title_of(const struct gt_diff_join *join, struct gt_arena *arena) {
     const struct gt_table *shape = join->shape;
     const struct gt_report_column *lead = &shape->columns[join->adds[join->lead]];
     size_t times = 0;
     for (size_t i = 0; i < join->add_count; i++)
         times += shape->columns[join->adds[i]].unit == GT_UNIT_NS;
+    const char *per = join->sides->unit;
+    if (lead->unit == GT_UNIT_COUNT)
+        return gt_arena_printf(arena, "%s, number%s%s", shape->title, *per ? " " : "", per).ptr;
     if (lead->unit != GT_UNIT_NS || times < 2 || strcmp(lead->key, "total_ns") == 0)
         return shape->title;
     bool is_word = islower((unsigned char)lead->title[1]); /* no abbreviation */

@@ -50,7 +50,7 @@ void gt_diff_note_members(struct gt_section *section, const struct gt_table *tab
         bool is_simplified = gt_str_eq(how, gt_str_of(gt_match_names[GT_MATCH_SHORT]));
         if (!a.len || !b.len || gt_str_eq(how, gt_str_of(gt_match_names[GT_MATCH_EXACT])))
             continue;
-        gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE,
+        gt_section_note(section, GT_FOR_SCREEN, /* data and pages have columns for it */
                         gt_arena_printf(arena, "%.*s: the largest is %s in A, %s in B.", (int)label.len, label.ptr,
                                         told(arena, a, label, is_simplified).ptr,
                                         told(arena, b, label, is_simplified).ptr));

@@ -57,8 +57,8 @@ struct gt_special {
 const struct gt_special *gt_special_find(struct gt_str name); /* NULL if there is none */
 double gt_step_count(const struct gt_section *section);       /* warm-up too */
 
-/* That a measure is not there: the section's trace has no steps, or no work, or nobody has such a measure. who is put
-   before the name of the trace: "", "A ". */
+/* That a measure is not there: the section's trace has no steps, or no work, or nobody has such a measure. who is the
+   side of a comparison, or empty. */
 enum gt_status gt_limit_fail_measure(const struct gt_limit *limit, const struct gt_section *section, const char *who,
                                      struct gt_error *err);
 /* That the trace cannot tell a table, or one measure. */

@@ -11,14 +11,12 @@ struct pair {
     bool is_noise, is_guess; /* the change means nothing; what it may be is a guess */
 };
 
-static const char *const side_names[GT_SIDE_COUNT] = {"A ", "B "};
-
 /* ---- sides that cannot tell ---- */
 
 static enum gt_status fail_mute(const struct gt_diff_sides *sides, const struct gt_limit *limit, size_t capture,
                                 const char *table, struct gt_error *err) {
     const struct gt_section *section = gt_capture_section(sides, capture);
-    const char *who = side_names[gt_capture_side(sides, capture)];
+    const char *who = sides->names[gt_capture_side(sides, capture)];
     struct gt_str lacks = gt_section_lacks(section, table);
     return limit->kind.len ? gt_limit_fail_lack(limit, section, who, lacks, err)
                            : gt_limit_fail_measure(limit, section, who, err);
@@ -31,7 +29,7 @@ static enum gt_status check_told(const struct gt_diff_join *join, const struct g
         if (capture != SIZE_MAX)
             return fail_mute(join->sides, limit, capture, join->shape->key, err);
         if (isnan(gt_join_amount(join, row, (enum gt_side)side, join->lead)))
-            return gt_limit_fail(limit, err, "%sdoes not tell how much it is", side_names[side]);
+            return gt_limit_fail(limit, err, "%s does not tell how much it is", join->sides->names[side]);
     }
     return GT_OK;
 }
@@ -88,22 +86,6 @@ static struct pair pair_of(const struct gt_diff_join *join, size_t row) {
                          .is_noise = !noise.is_beyond,
                          .is_guess = noise.is_guess,
                          .unit = is_time ? GT_LIMIT_TIME : GT_LIMIT_NUMBER};
-}
-
-/* Of one step, whatever else amounts are divided by. */
-static void divide_by_steps(const struct gt_diff_join *join, size_t row, struct pair *pair) {
-    size_t column = gt_table_column(join->shape, "count"), count = 0;
-    while (count < join->add_count && join->adds[count] != column)
-        count++;
-    if (count == join->add_count)
-        return;
-    double of_a = gt_join_amount(join, row, GT_SIDE_A, count), of_b = gt_join_amount(join, row, GT_SIDE_B, count);
-    if (of_a == 1 && of_b == 1)
-        return; /* amounts are per step */
-    pair->a /= of_a;
-    pair->b /= of_b;
-    pair->noise /= fmin(of_a, of_b);
-    pair->is_noise = fabs(pair->b - pair->a) <= pair->noise;
 }
 
 /* A measure that every capture has by itself: the mean of each side. */
@@ -281,8 +263,6 @@ static enum gt_status check_sum(struct gt_report *report, const struct gt_limit 
     if (status != GT_OK)
         return status;
     struct pair pair = pair_of(join, row);
-    if (!limit->kind.len && gt_str_eq(limit->pattern, GT_STR("step")))
-        divide_by_steps(join, row, &pair);
     return judge_pair(report, limit, &pair, *count, is_broken, err);
 }
 

@@ -84,9 +84,10 @@ const struct gt_special *gt_special_find(struct gt_str name) {
 enum gt_status gt_limit_fail_lack(const struct gt_limit *limit, const struct gt_section *section, const char *who,
                                   struct gt_str lacks, struct gt_error *err) {
     const struct gt_report_input *input = &section->input;
-    return gt_limit_fail(limit, err, "%s'%.*s' has no %.*s%s%.*s%s, so it cannot be judged", who, (int)input->label.len,
-                         input->label.ptr, (int)lacks.len, lacks.ptr, input->selection.len ? " (" : "",
-                         (int)input->selection.len, input->selection.ptr, input->selection.len ? ")" : "");
+    return gt_limit_fail(limit, err, "%s%s'%.*s' has no %.*s%s%.*s%s, so it cannot be judged", who, *who ? " " : "",
+                         (int)input->label.len, input->label.ptr, (int)lacks.len, lacks.ptr,
+                         input->selection.len ? " (" : "", (int)input->selection.len, input->selection.ptr,
+                         input->selection.len ? ")" : "");
 }
 
 enum gt_status gt_limit_fail_measure(const struct gt_limit *limit, const struct gt_section *section, const char *who,

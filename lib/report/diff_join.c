@@ -116,16 +116,24 @@ static double row_variance(const struct gt_table *table, const struct gt_cell *c
     return events > 1 ? events * stddev * stddev : NAN;
 }
 
+/* What the times of a row are divided by: the mean time of a step is that whatever other amounts are of. */
+static double time_divisor(const struct gt_table *table, const struct gt_cell *cells, double divisor) {
+    size_t mean = find_flag(table, GT_COLUMN_MEAN);
+    double summed = mean == SIZE_MAX ? NAN : number_of(&cells[mean]);
+    return summed > 0 ? summed : divisor;
+}
+
 static void take_cells(struct gt_diff_join *join, size_t row, size_t capture, const struct gt_table *table,
                        const struct gt_cell *cells) {
     enum gt_side side = gt_capture_side(join->sides, capture);
-    double divisor = join->sides->divisors[capture];
+    double divisor = join->sides->divisors[capture], of_time = time_divisor(table, cells, divisor);
     double *slots = gt_join_slots(join, row, capture);
-    double variance = row_variance(table, cells) / (divisor * divisor);
+    double variance = row_variance(table, cells) / (of_time * of_time);
     slots[GT_SLOT_VARIANCE] = slots[GT_SLOT_ROWS] > 0 ? slots[GT_SLOT_VARIANCE] + variance : variance;
     slots[GT_SLOT_ROWS]++;
     for (size_t i = 0; i < join->add_count; i++) {
-        double amount = number_of(&cells[join->adds[i]]) / divisor;
+        bool is_time = join->shape->columns[join->adds[i]].unit == GT_UNIT_NS;
+        double amount = number_of(&cells[join->adds[i]]) / (is_time ? of_time : divisor);
         if (isnan(amount))
             amount = 0;
         else

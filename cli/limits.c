@@ -117,7 +117,7 @@ void cli_limits_release(struct cli_limits *limits) {
 
 /* A line of the table of limits. */
 struct verdict {
-    struct gputime_cell limit, verdict, detail;
+    struct gputime_cell limit, verdict, detail, worst;
 };
 
 static struct gputime_cell cell_of(const struct gputime_report *report, size_t section, size_t table, size_t row,
@@ -169,9 +169,13 @@ enum gputime_status cli_limits_judge(const struct cli_limits *limits, struct gpu
 static void print_verdict(const struct gputime_report *report, size_t section, const struct verdict *line,
                           bool names_trace) {
     char text[2048], quoted[4 * sizeof text];
-    snprintf(text, sizeof text, "%.*s%s%s: %.*s", (int)line->limit.text_bytes, line->limit.text,
+    /* The line of the table may have but the beginning of a name. */
+    bool has_worst = line->worst.type == GPUTIME_CELL_TEXT &&
+                     !memmem(line->detail.text, line->detail.text_bytes, line->worst.text, line->worst.text_bytes);
+    snprintf(text, sizeof text, "%.*s%s%s: %.*s%s%.*s", (int)line->limit.text_bytes, line->limit.text,
              names_trace ? " in " : "", names_trace ? gputime_report_section_title(report, section) : "",
-             (int)line->detail.text_bytes, line->detail.text);
+             (int)line->detail.text_bytes, line->detail.text, has_worst ? ": " : "",
+             has_worst ? (int)line->worst.text_bytes : 0, has_worst ? line->worst.text : "");
     fprintf(stderr, "gputime: %s: %s\n", is_text(line->verdict, "broken") ? "broken" : "within the noise",
             cli_terminal_text(quoted, sizeof quoted, text));
 }
@@ -184,7 +188,7 @@ void cli_limits_tell(const struct gputime_report *report, const struct cli_verdi
         size_t table = gputime_report_find_table(report, s, CLI_TABLE_LIMITS);
         for (size_t row = 0; row < gputime_report_row_count(report, s, table); row++) {
             struct verdict line = {cell_of(report, s, table, row, "limit"), cell_of(report, s, table, row, "verdict"),
-                                   cell_of(report, s, table, row, "detail")};
+                                   cell_of(report, s, table, row, "detail"), cell_of(report, s, table, row, "worst")};
             if (is_text(line.verdict, "broken") || is_text(line.verdict, "noise"))
                 print_verdict(report, s, &line, sections > 1);
         }

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { LONGEST_NAME = 20 };
+
 static const struct gt_report_column columns[] = {
     {"limit", "Limit", GT_UNIT_NONE, NULL, 0},
     {"verdict", "Verdict", GT_UNIT_NONE, NULL, 0},
@@ -191,15 +193,16 @@ struct gt_str gt_limit_describe(struct gt_arena *arena, const struct gt_limit_wo
 }
 
 struct gt_str gt_limit_describe_rows(struct gt_arena *arena, const struct gt_judgement *judgement, size_t noisy_rows,
-                                     const struct gt_limit_words *worst) {
-    struct gt_str broken = GT_STR("none"), noisy = {"", 0};
+                                     struct gt_str worst) {
+    struct gt_str broken = GT_STR("none"), noisy = {"", 0}, name = gt_str_cut(judgement->worst, LONGEST_NAME);
+    bool is_guess = judgement->noise && strcmp(judgement->noise, "unknown") == 0;
     if (judgement->broken_rows)
         broken = gt_arena_printf(arena, "%zu", judgement->broken_rows);
     if (noisy_rows)
-        noisy = gt_arena_printf(arena, ", %zu%s within the noise", noisy_rows, judgement->broken_rows ? " more" : "");
-    return gt_arena_printf(arena, "broken by %s of %zu%s, worst %s %.*s%s%s", broken.ptr, judgement->rows, noisy.ptr,
-                           worst->head.ptr, (int)judgement->worst.len, judgement->worst.ptr, worst->tail.len ? " " : "",
-                           worst->tail.ptr);
+        noisy = gt_arena_printf(arena, ", %zu%s in noise", noisy_rows, judgement->broken_rows ? " more" : "");
+    return gt_arena_printf(arena, "%s of %zu%s, worst %.*s %.*s%s%s", broken.ptr, judgement->rows, noisy.ptr,
+                           (int)worst.len, worst.ptr, (int)name.len, name.ptr,
+                           name.len < judgement->worst.len ? "..." : "", is_guess ? "; noise unknown" : "");
 }
 
 void gt_limits_add(struct gt_section *section, const struct gt_limit *limit, const struct gt_judgement *judgement) {

@@ -88,14 +88,14 @@ void gt_limits_add(struct gt_section *section, const struct gt_limit *limit, con
 /* A number in the unit it has: "1.2 ms", "49.1%", "1,234", "0.4912". */
 void gt_limit_format(char text[GT_NUM_MAX], enum gt_limit_unit unit, double value);
 
-/* An amount in words, so that a name finds its place between: "+3.1%", "(1.2 ms -> 1.3 ms, noise 8 us)". */
+/* An amount in words: "+3.1%", "(1.2 ms -> 1.3 ms, noise 8 us)". */
 struct gt_limit_words {
     struct gt_str head, tail; /* tail may be empty */
 };
 struct gt_str gt_limit_describe(struct gt_arena *arena, const struct gt_limit_words *words);
-/* "broken by 3 of 45, 2 more within the noise, worst +3.1% NAME (1.2 ms -> 1.3 ms, noise 8 us)" */
+/* "3 of 45, 2 more in noise, worst +3.1% NAME": short, for the line of a table has room for little more. */
 struct gt_str gt_limit_describe_rows(struct gt_arena *arena, const struct gt_judgement *judgement, size_t noisy_rows,
-                                     const struct gt_limit_words *worst);
+                                     struct gt_str worst);
 
 /* Judges every limit in every section of a report, or in a comparison. Each limit says there what must hold, here what
    must not; a change inside the noise breaks none. What a trace cannot tell is a usage error, and so are measures and

@@ -149,7 +149,7 @@ static enum gt_status judge_rows(struct gt_section *section, const struct gt_lim
         }
     }
     struct gt_limit_words words = describe(arena, limit, &worst);
-    judgement.detail = gt_limit_describe_rows(arena, &judgement, 0, &words);
+    judgement.detail = gt_limit_describe_rows(arena, &judgement, 0, words.head);
     *is_broken = add_verdict(section, limit, &judgement);
     return GT_OK;
 }

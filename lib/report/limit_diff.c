@@ -150,8 +150,8 @@ static struct gt_limit_words describe(struct gt_arena *arena, const struct pair 
     gt_limit_format(change, GT_LIMIT_PERCENT, relative);
     const char *lead = isnan(pair->noise) ? "" : ", noise ", *text = isnan(pair->noise) ? "" : noise;
     return (struct gt_limit_words){
-        .head = isfinite(relative) ? gt_arena_printf(arena, "%s%s", change[0] == '-' ? "" : "+", change)
-                                   : GT_STR("from nothing"),
+        .head =
+            isfinite(relative) ? gt_arena_printf(arena, "%s%s", change[0] == '-' ? "" : "+", change) : GT_STR("new"),
         .tail = gt_arena_printf(arena, "(%s -> %s%s%s)", a, b, lead, pair->is_guess ? "unknown" : text)};
 }
 
@@ -233,7 +233,7 @@ static enum gt_status judge_rows(struct gt_report *report, const struct gt_limit
     judgement.verdict = judge(limit, &worst);
     judgement.noise = noise_word(&worst);
     struct gt_limit_words words = describe(&report->arena, &worst);
-    judgement.detail = gt_limit_describe_rows(&report->arena, &judgement, noisy, &words);
+    judgement.detail = gt_limit_describe_rows(&report->arena, &judgement, noisy, words.head);
     *is_broken = judgement.broken_rows > 0;
     gt_limits_add(&report->sections[0], limit, &judgement);
     return GT_OK;

@@ -132,14 +132,21 @@ struct reader {
     struct gputime_error *err;
 };
 
-/* "--per range NAME": some values are followed by one more. */
-static enum gputime_status take_pair(struct reader *reader, const struct cli_option *option, const char *value,
+/* "--per range NAME", "--per range:NAME": some values are followed by one more. *value becomes what is before it. */
+static enum gputime_status take_pair(struct reader *reader, const struct cli_option *option, const char **value,
                                      const char *where) {
-    if (!option->pair || !value || strcmp(option->pair, value) != 0)
+    size_t bytes = option->pair ? strlen(option->pair) : 0;
+    if (!bytes || !*value || strncmp(option->pair, *value, bytes) != 0 || !strchr(":", (*value)[bytes]))
         return GPUTIME_OK;
-    if (reader->next == reader->argc || strncmp(reader->argv[reader->next], "--", 2) == 0)
-        return cli_fail_usage(reader->err, "%s %s needs a name behind it", where, value);
-    *(const char **)member(&reader->arguments->options, option->pair_offset) = reader->argv[reader->next++];
+    const char *name = (*value)[bytes] ? *value + bytes + 1 : NULL;
+    bool has_following = reader->next < reader->argc && strncmp(reader->argv[reader->next], "--", 2) != 0;
+    if (!name && has_following)
+        name = reader->argv[reader->next++];
+    if (!name || !*name)
+        return cli_fail_usage(reader->err, "%s %s needs a name, as in --%s %s NAME", where, option->pair, option->name,
+                              option->pair);
+    *value = option->pair;
+    *(const char **)member(&reader->arguments->options, option->pair_offset) = name;
     return GPUTIME_OK;
 }
 
@@ -168,10 +175,12 @@ static enum gputime_status take_option(struct reader *reader, const struct cli_o
         *(int *)member(&reader->arguments->options, option->implies) = 1;
     if (option->type == CLI_PLACE)
         return take_place(reader, option, value, where);
-    enum gputime_status status = cli_option_set(&reader->arguments->options, option, value, where, reader->err);
+    enum gputime_status status = take_pair(reader, option, &value, where);
+    if (!status)
+        status = cli_option_set(&reader->arguments->options, option, value, where, reader->err);
     if (!status && option->type == CLI_WORD)
         reader->arguments->words[reader->arguments->word_count++] = value;
-    return status ? status : take_pair(reader, option, value, where);
+    return status;
 }
 
 /* The groups of the command where the first word has named it by now. */

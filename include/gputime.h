@@ -199,6 +199,7 @@ struct gputime_diff_options {
     const char *tables; /* comma-separated keys of the tables to show; "": none, NULL: all that both reports have. The
                            words and limits go by all of them */
     const char *noise;  /* "2%": smaller changes count as noise whatever the spread; NULL is "1%" */
+    const char *labels; /* "main,PR": what headings call the sides; NULL is "A,B" */
 };
 
 /* Compares report B with report A, table by table; both may be over several captures. They should have the same

@@ -1,6 +1,7 @@
 /* What the numbers mean: a key comes in, the places of docs/measures.md that define it go out. */
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -106,7 +107,7 @@ static struct gt_str defines(const struct walk *walk, const char *key, enum way 
     return (struct gt_str){"", 0};
 }
 
-API size_t gputime_definitions(const char *key, struct gputime_definition *out, size_t capacity) {
+static size_t define(const char *key, struct gputime_definition *out, size_t capacity) {
     size_t count = 0;
     struct gt_str none = {"", 0}, all = {gt_definitions, gt_definitions_bytes};
     for (enum way way = 0; way < WAY_COUNT && count == 0 && *key; way++) {
@@ -121,4 +122,25 @@ API size_t gputime_definitions(const char *key, struct gputime_definition *out, 
         }
     }
     return count;
+}
+
+/* Comparisons have columns a_X, b_X, delta_X ... for the column X of a table: what that is, and what is made of it. */
+static size_t define_compared(const char *key, struct gputime_definition *out, size_t capacity) {
+    static const char *const prefixes[] = {"a_", "b_", "delta_", "noise_", "low_", "high_"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        size_t bytes = strlen(prefixes[i]);
+        char family[16];
+        if (strncmp(key, prefixes[i], bytes) != 0)
+            continue;
+        snprintf(family, sizeof family, "%sX", prefixes[i]);
+        size_t count = define(family, out, capacity), used = count < capacity ? count : capacity;
+        size_t of_column = define(key + bytes, out + used, capacity - used);
+        return of_column ? count + of_column : 0;
+    }
+    return 0;
+}
+
+API size_t gputime_definitions(const char *key, struct gputime_definition *out, size_t capacity) {
+    size_t count = define(key, out, capacity);
+    return count ? count : define_compared(key, out, capacity);
 }

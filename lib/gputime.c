@@ -22,13 +22,6 @@ enum gputime_status gt_error_pass(enum gt_status status, const struct gt_error *
     return (enum gputime_status)status;
 }
 
-static struct gt_str base_name(const char *path) {
-    if (strcmp(path, "-") == 0)
-        return GT_STR("standard input");
-    const char *slash = strrchr(path, '/');
-    return gt_str_of(slash && slash[1] ? slash + 1 : path);
-}
-
 /* What the report's options say of a run goes before what the trace was opened with. */
 static struct gt_run run_of(const struct gputime_trace *trace, const struct gputime_options *options) {
     const struct gt_run *known = &trace->run;
@@ -43,12 +36,12 @@ static struct gt_run run_of(const struct gputime_trace *trace, const struct gput
     };
 }
 
-/* What an input is called: its title, else its file; by the whole path where two would have one name. */
+/* What an input is called: its title, else its file, with as many folders as tell those of one name apart. */
 struct naming {
     struct gputime_trace *const *traces;
     size_t count;
     const struct gputime_options *options;
-    bool by_path;
+    size_t parts; /* of paths that stand in names */
 };
 
 static struct gt_str name_of(const struct naming *naming, size_t index) {
@@ -56,7 +49,8 @@ static struct gt_str name_of(const struct naming *naming, size_t index) {
     const char *title = run_of(trace, naming->options).title;
     if (title)
         return gt_str_of(title);
-    return naming->by_path ? gt_str_of(trace->paths[0]) : base_name(trace->paths[0]);
+    return strcmp(trace->paths[0], "-") == 0 ? GT_STR("standard input")
+                                             : gt_path_tail(gt_str_of(trace->paths[0]), naming->parts);
 }
 
 /* How many of the inputs up to this one have its name. */
@@ -69,9 +63,14 @@ static size_t turn_of(const struct naming *naming, size_t index) {
 
 static struct naming naming_of(struct gputime_trace *const *traces, size_t count,
                                const struct gputime_options *options) {
-    struct naming naming = {traces, count, options, false};
-    for (size_t i = 0; i < count && !naming.by_path; i++)
-        naming.by_path = !run_of(traces[i], options).title && turn_of(&naming, i) > 1;
+    struct naming naming = {traces, count, options, 1};
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < i; k++) {
+            bool is_other = !run_of(traces[i], options).title && strcmp(traces[i]->paths[0], traces[k]->paths[0]) != 0;
+            while (is_other && gt_str_eq(name_of(&naming, i), name_of(&naming, k)) &&
+                   name_of(&naming, i).len < strlen(traces[i]->paths[0]))
+                naming.parts++;
+        }
     return naming;
 }
 

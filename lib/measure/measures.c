@@ -14,6 +14,7 @@ static const struct gt_report_column columns[] = {
     {"share", "Share", GT_UNIT_SHARE, "span", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
     {"count", "Steps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"stddev_ns", "Std dev over steps", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE | GT_COLUMN_SPREAD},
+    {"summed_steps", "Steps in it", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MEAN},
 };
 
 /* Amounts of the accounting, the columns of a step that vary as they do, and the rows of time_parts that say the same
@@ -81,6 +82,7 @@ static void add_row(struct gt_table *table, const char *measure, const struct gt
     *cell++ = is_mean ? gt_cell_share(total_ns, span_ns) : gt_cell_null();
     *cell++ = gt_cell_count(step_count);
     *cell++ = steps->count > 1 ? gt_cell_real(gt_moments_stddev(steps)) : gt_cell_null();
+    *cell++ = is_mean ? gt_cell_null() : gt_cell_count(amount->count);
 }
 
 /* What the accounting says of each GPU varies as the measure does. Its tables go by the span. */

@@ -99,7 +99,7 @@ static void add_state(struct gt_table *table, int64_t device_id, const char *sta
 }
 
 static void add_states(const struct gt_view *view, struct gt_section *section, const struct gt_step_set *set) {
-    struct gt_table *table = gt_section_table(section, "step_states", "Usual and unusual steps (means)", state_columns,
+    struct gt_table *table = gt_section_table(section, "step_states", "Usual and unusual steps", state_columns,
                                               GT_ARRAY_COUNT(state_columns));
     for (uint32_t d = 0; d < view->device_count; d++)
         for (int state = 0; state < GT_STEP_STATE_COUNT; state++) {

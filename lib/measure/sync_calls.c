@@ -8,15 +8,7 @@
 #include "measure/measure.h"
 #include "measure/shared.h"
 
-static const struct gt_report_column columns[] = {
-    {"name", "Call", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
-    {"count", "Calls", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
-    {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
-    {"max_ns", "Max", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
-    {"api_name", "Name in the trace", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-};
-
+/* The table over all processes has the same without the first. */
 static const struct gt_report_column process_columns[] = {
     {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"name", "Call", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
@@ -94,8 +86,8 @@ static bool add_calls(const struct gt_view *view, struct gt_section *section, co
     if (!rows)
         return false;
     __int128 total_ns = 0;
-    struct gt_table *table =
-        gt_section_table(section, "sync_calls", "Calls that wait for the GPU", columns, GT_ARRAY_COUNT(columns));
+    struct gt_table *table = gt_section_table(section, "sync_calls", "Calls that wait for the GPU", process_columns + 1,
+                                              GT_ARRAY_COUNT(process_columns) - 1);
     table->screen_limit = 10;
     table->empty = view->store->facts & GT_FACT_CALLS ? "No call waited for the GPU." : NULL;
     for (size_t i = 0; i < groups->count; i++) {

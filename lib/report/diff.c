@@ -9,16 +9,17 @@
 
 static const struct gputime_diff_options automatic;
 
+/* What the words are made from: shown or not, it is compared. */
+enum told { TOLD_MEASURES, TOLD_CATEGORIES, TOLD_CAUSES, TOLD_WORK, TOLD_KERNELS, TOLD_RANGES, TOLD_COUNT };
+static const char *const told_keys[TOLD_COUNT] = {"measures",  "categories", "idle_causes",
+                                                  "idle_work", "kernels",    "ranges"};
+
 /* The sections of what is compared, and the tables the words are made from. */
 struct work {
     const struct gt_diff_sides *sides;
     struct gt_section *section;
     const char *wanted; /* comma-separated keys; NULL: all */
-    struct gt_str unchanged;
-    struct {
-        const char *key;
-        const struct gt_table *table;
-    } told[4];
+    const struct gt_table *told[TOLD_COUNT];
 };
 
 static bool is_listed(const char *list, const char *key) {
@@ -30,27 +31,6 @@ static bool is_listed(const char *list, const char *key) {
 }
 
 /* ---- tables ---- */
-
-/* "Kernels matched: 60 by name, 3 by similar name; 1 only in A, 0 only in B." */
-static void note_matches(struct work *work, const struct gt_diff_counts *counts) {
-    struct gt_arena *arena = &work->section->report->arena;
-    static const char *const words[GT_MATCH_COUNT] = {[GT_MATCH_EXACT] = "by name",
-                                                      [GT_MATCH_SHORT] = "by simplified name",
-                                                      [GT_MATCH_SIMILAR] = "by similar name",
-                                                      [GT_MATCH_CATEGORY] = "by category"};
-    struct gt_str text = {"", 0};
-    for (size_t m = 0; m < GT_MATCH_COUNT; m++)
-        if (words[m] && counts->by_match[m])
-            text = gt_arena_printf(arena, "%s%s%zu %s", text.ptr, text.len ? ", " : "", counts->by_match[m], words[m]);
-    gt_section_note(work->section, GT_FOR_ALL,
-                    gt_arena_printf(arena, "Kernels matched: %s; %zu only in A, %zu only in B.",
-                                    text.len ? text.ptr : "none", counts->only[GT_SIDE_A], counts->only[GT_SIDE_B]));
-}
-
-static void note_unchanged(struct work *work, const char *key, const struct gt_diff_counts *counts) {
-    work->unchanged = gt_arena_printf(&work->section->report->arena, "%s%s%s (%zu)", work->unchanged.ptr,
-                                      work->unchanged.len ? ", " : "", key, counts->rows);
-}
 
 /* Who any capture shows the table to. */
 static uint32_t audience_of(const struct gt_diff_sides *sides, const char *key) {
@@ -64,15 +44,15 @@ static uint32_t audience_of(const struct gt_diff_sides *sides, const char *key) 
     return audience;
 }
 
-static bool is_told(const struct work *work, const char *key) {
+static bool is_told(const char *key) {
     bool is_one = false;
-    for (size_t i = 0; i < sizeof work->told / sizeof *work->told; i++)
-        is_one |= strcmp(work->told[i].key, key) == 0;
+    for (size_t i = 0; i < TOLD_COUNT; i++)
+        is_one |= strcmp(told_keys[i], key) == 0;
     return is_one;
 }
 
 static enum gt_status compare_table(struct work *work, const char *key, struct gt_error *err) {
-    if (!is_listed(work->wanted, key) && !is_told(work, key))
+    if (!is_listed(work->wanted, key) && !is_told(key))
         return GT_OK;
     struct gt_diff_join join;
     struct gt_diff_counts counts;
@@ -85,21 +65,19 @@ static enum gt_status compare_table(struct work *work, const char *key, struct g
         return gt_fail_memory(err);
     if (!table)
         return GT_OK;
-    struct gt_block *block = &work->section->blocks[work->section->block_count - 1];
+    size_t table_block = work->section->block_count - 1;
+    struct gt_block *block = &work->section->blocks[table_block];
     if (!work->wanted)
         block->audience &= audience_of(work->sides, key);
-    if (!is_listed(work->wanted, key)) {
+    if (!is_listed(work->wanted, key))
         block->audience = 0; /* only for the words */
-    } else if (counts.changed == 0 && !table->keeps_order) {
-        block->audience = GT_FOR_DATA | GT_FOR_PAGE;
-        if (counts.rows)
-            note_unchanged(work, key, &counts);
-    } else if (strcmp(key, "kernels") == 0) {
-        note_matches(work, &counts);
-    }
-    for (size_t i = 0; i < sizeof work->told / sizeof *work->told; i++)
-        if (strcmp(work->told[i].key, key) == 0)
-            work->told[i].table = table;
+    else if (counts.changed && strcmp(key, "kernels") == 0)
+        gt_diff_note_matches(work->sides, work->section, &counts);
+    if (counts.changed && (work->section->blocks[table_block].audience & GT_FOR_SCREEN))
+        gt_diff_note_members(work->section, table);
+    for (size_t i = 0; i < TOLD_COUNT; i++)
+        if (strcmp(told_keys[i], key) == 0)
+            work->told[i] = table;
     return GT_OK;
 }
 
@@ -119,64 +97,30 @@ static enum gt_status compare_tables(struct work *work, struct gt_error *err) {
 
 /* ---- sections ---- */
 
-/* What is to be said of a capture alone: what it is, its facts, its problems. */
-static void describe_capture(const struct gt_section *from, const char *side, struct gt_section *to) {
-    struct gt_arena *arena = &to->report->arena;
-    to->input = from->input;
-    to->input.label = gt_arena_printf(arena, "%s: %.*s", side, (int)from->input.label.len, from->input.label.ptr);
-    for (size_t b = 0; b < from->block_count; b++) {
-        const struct gt_block *block = &from->blocks[b];
-        if (block->kind == GT_BLOCK_NOTE)
-            gt_section_note(to, block->audience, block->note);
-        if (block->kind != GT_BLOCK_FACTS)
-            continue;
-        struct gt_block *facts = gt_section_facts(to, block->title);
-        facts->audience = block->audience & ~(uint32_t)GT_FOR_SCREEN;
-        for (size_t f = 0; f < block->fact_count; f++)
-            gt_block_fact(to, facts, block->facts[f].key, block->facts[f].title, block->facts[f].unit,
-                          block->facts[f].value);
-    }
-    for (size_t i = 0; i < from->issue_count; i++)
-        gt_section_issue(to, &from->issues[i]);
+/* "runs/a/trace.json": as much of the path as tells it from the other. */
+static struct gt_str told_apart(struct gt_str path, struct gt_str other) {
+    size_t parts = 1;
+    while (!gt_str_eq(path, other) && gt_str_eq(gt_path_tail(path, parts), gt_path_tail(other, parts)))
+        parts++;
+    return gt_path_tail(path, parts);
 }
 
-/* What a side lacks looks like a change of the program: said before all else. */
-static void note_losses(const struct gt_diff_sides *sides, struct gt_section *section) {
-    struct gt_arena *arena = &section->report->arena;
-    for (size_t i = 0; i < sides->capture_count; i++) {
-        const struct gt_section *from = gt_capture_section(sides, i);
-        struct gt_str ids = {"", 0};
-        for (size_t k = 0; k < from->issue_count; k++)
-            if (from->issues[k].is_loss)
-                ids = gt_arena_printf(arena, "%s%s%s", ids.ptr, ids.len ? ", " : "", from->issues[k].id);
-        if (ids.len)
-            gt_section_note(section, GT_FOR_ALL,
-                            gt_arena_printf(arena,
-                                            "Not read whole: %s, '%.*s' (%s). Differences may come from what is lost.",
-                                            gt_capture_side(sides, i) == GT_SIDE_A ? "A" : "B",
-                                            (int)from->input.label.len, from->input.label.ptr, ids.ptr));
-    }
+static struct gt_str side_name(const struct gt_diff_sides *sides, enum gt_side side, struct gt_arena *arena) {
+    const struct gt_report_input *input = &sides->reports[side]->sections[0].input;
+    const struct gt_report_input *other = &sides->reports[!side]->sections[0].input;
+    if (sides->reports[side]->section_count > 1)
+        return gt_arena_printf(arena, "%zu captures", sides->reports[side]->section_count);
+    return gt_str_eq(input->label, other->label) ? told_apart(input->path, other->path) : input->label;
 }
 
-static struct gt_str side_name(const struct gt_report *report, struct gt_arena *arena, bool by_path) {
-    const struct gt_report_input *input = &report->sections[0].input;
-    if (report->section_count > 1)
-        return gt_arena_printf(arena, "%zu captures", report->section_count);
-    return by_path ? input->path : input->label;
-}
-
-static void describe_comparison(const struct gt_report *a, const struct gt_report *b, struct gt_report *report) {
+static void describe_comparison(const struct gt_diff_sides *sides, struct gt_report *report) {
     struct gt_arena *arena = &report->arena;
-    bool by_path = gt_str_eq(a->sections[0].input.label, b->sections[0].input.label);
-    struct gt_str of_a = side_name(a, arena, by_path), of_b = side_name(b, arena, by_path);
+    struct gt_str of_a = side_name(sides, GT_SIDE_A, arena), of_b = side_name(sides, GT_SIDE_B, arena);
     report->main_table = "measures";
     report->sections[0].input.format = "comparison";
     report->sections[0].input.label =
         gt_arena_printf(arena, "%.*s -> %.*s", (int)of_a.len, of_a.ptr, (int)of_b.len, of_b.ptr);
-    for (size_t i = 0; i < a->section_count; i++)
-        describe_capture(&a->sections[i], "A", &report->sections[1 + i]);
-    for (size_t i = 0; i < b->section_count; i++)
-        describe_capture(&b->sections[i], "B", &report->sections[1 + a->section_count + i]);
+    gt_diff_describe_captures(sides, report);
 }
 
 static bool has_table(const struct gt_section *section, struct gt_str key) {
@@ -203,6 +147,19 @@ static enum gt_status check_wanted(const struct work *work, struct gt_error *err
     return GT_OK;
 }
 
+/* Before the tables, in the order that people read. */
+static void add_words(const struct work *work) {
+    size_t tables = work->section->block_count;
+    gt_diff_note_losses(work->sides, work->section);
+    gt_diff_add_words(work->sides, work->section, work->told[TOLD_MEASURES], work->told[TOLD_CATEGORIES],
+                      work->told[TOLD_CAUSES], work->told[TOLD_WORK]);
+    gt_diff_note_per(work->sides, work->section);
+    gt_diff_note_graphs(work->sides, work->section);
+    gt_diff_note_work(work->sides, work->section, work->told[TOLD_MEASURES], work->told[TOLD_KERNELS],
+                      work->told[TOLD_RANGES]);
+    gt_section_bring_first(work->section, work->section->block_count - tables);
+}
+
 static enum gt_status fill(struct gt_report *report, const struct gt_report *a, const struct gt_report *b,
                            const struct gputime_diff_options *options, struct gt_error *err) {
     struct gt_section *section = &report->sections[0];
@@ -210,27 +167,18 @@ static enum gt_status fill(struct gt_report *report, const struct gt_report *a, 
     if (!sides)
         return gt_fail_memory(err);
     report->sides = sides;
-    describe_comparison(a, b, report);
-    struct work work = {
-        .sides = sides,
-        .section = section,
-        .wanted = options->tables,
-        .unchanged = {"", 0},
-        .told = {{.key = "measures"}, {.key = "categories"}, {.key = "idle_causes"}, {.key = "idle_work"}}};
-    enum gt_status status = gt_diff_sides_init(sides, a, b, options, section, err);
-    if (status == GT_OK)
+    struct work work = {.sides = sides, .section = section, .wanted = options->tables};
+    enum gt_status status = gt_diff_sides_init(sides, a, b, options, &report->arena, err);
+    if (status == GT_OK) {
+        describe_comparison(sides, report);
         status = compare_tables(&work, err);
+    }
     if (status == GT_OK)
         status = check_wanted(&work, err);
     if (status != GT_OK)
         return status;
-    size_t tables = section->block_count;
-    note_losses(sides, section);
-    gt_diff_add_words(sides, section, work.told[0].table, work.told[1].table, work.told[2].table, work.told[3].table);
-    gt_section_bring_first(section, section->block_count - tables);
-    if (work.unchanged.len)
-        gt_section_note(section, GT_FOR_ALL,
-                        gt_arena_printf(&report->arena, "No change beyond the noise in: %s.", work.unchanged.ptr));
+    add_words(&work);
+    gt_diff_tell_captures(sides, section);
     return gt_arena_failed(&report->arena) ? gt_fail_memory(err) : GT_OK;
 }
 

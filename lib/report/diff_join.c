@@ -116,16 +116,24 @@ static double row_variance(const struct gt_table *table, const struct gt_cell *c
     return events > 1 ? events * stddev * stddev : NAN;
 }
 
+/* What the times of a row are divided by: the mean time of a step is that whatever other amounts are of. */
+static double time_divisor(const struct gt_table *table, const struct gt_cell *cells, double divisor) {
+    size_t mean = find_flag(table, GT_COLUMN_MEAN);
+    double summed = mean == SIZE_MAX ? NAN : number_of(&cells[mean]);
+    return summed > 0 ? summed : divisor;
+}
+
 static void take_cells(struct gt_diff_join *join, size_t row, size_t capture, const struct gt_table *table,
                        const struct gt_cell *cells) {
     enum gt_side side = gt_capture_side(join->sides, capture);
-    double divisor = join->sides->divisors[capture];
+    double divisor = join->sides->divisors[capture], of_time = time_divisor(table, cells, divisor);
     double *slots = gt_join_slots(join, row, capture);
-    double variance = row_variance(table, cells) / (divisor * divisor);
+    double variance = row_variance(table, cells) / (of_time * of_time);
     slots[GT_SLOT_VARIANCE] = slots[GT_SLOT_ROWS] > 0 ? slots[GT_SLOT_VARIANCE] + variance : variance;
     slots[GT_SLOT_ROWS]++;
     for (size_t i = 0; i < join->add_count; i++) {
-        double amount = number_of(&cells[join->adds[i]]) / divisor;
+        bool is_time = join->shape->columns[join->adds[i]].unit == GT_UNIT_NS;
+        double amount = number_of(&cells[join->adds[i]]) / (is_time ? of_time : divisor);
         if (isnan(amount))
             amount = 0;
         else
@@ -136,6 +144,19 @@ static void take_cells(struct gt_diff_join *join, size_t row, size_t capture, co
             slots[GT_SLOT_MEAN] += deviation / slots[GT_SLOT_ROWS];
             slots[GT_SLOT_SQUARES] += deviation * (amount - slots[GT_SLOT_MEAN]);
         }
+    }
+}
+
+/* A name may come once from each capture: its amounts add up. Those of a group are rows of different names. */
+static void note_largest(const struct gt_diff_join *join, struct gt_diff_row *row, enum gt_side side,
+                         const struct gt_cell *cells, bool is_grouped) {
+    double amount = number_of(&cells[join->adds[join->lead]]);
+    amount = isnan(amount) ? 0 : amount;
+    if (!row->largest[side] || (is_grouped && amount > row->largest_amount[side])) {
+        row->largest[side] = cells;
+        row->largest_amount[side] = amount;
+    } else if (!is_grouped) {
+        row->largest_amount[side] += amount;
     }
 }
 
@@ -165,6 +186,7 @@ static bool collect(struct gt_diff_join *join, size_t capture, const struct gt_t
             entry->label = is_grouped ? text_of(&cells[group]) : entry->label;
         }
         entry->names[side] += is_grouped || entry->names[side] == 0;
+        note_largest(join, entry, side, cells, is_grouped);
         take_cells(join, row, capture, table, cells);
     }
     return !join->failed;

@@ -178,6 +178,10 @@ void gt_join_rows(struct gt_diff_join *join, size_t into, size_t from) {
             head->cells[side] = row->cells[side];
             head->tables[side] = row->tables[side];
         }
+        if (row->largest[side] && (!head->largest[side] || row->largest_amount[side] > head->largest_amount[side])) {
+            head->largest[side] = row->largest[side];
+            head->largest_amount[side] = row->largest_amount[side];
+        }
         head->names[side] += row->names[side];
     }
     row->is_joined = true;

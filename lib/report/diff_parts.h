@@ -19,14 +19,19 @@ enum gt_match {
 };
 extern const char *const gt_match_names[GT_MATCH_COUNT];
 
+#define GT_DIFF_SMALL_PART 0.05 /* of the largest change: what is smaller need not be told */
+
 /* The captures of both sides and what their amounts are divided by. */
 struct gt_diff_sides {
     const struct gt_report *reports[GT_SIDE_COUNT];
     size_t capture_count; /* of both together: those of A, then those of B */
     double *divisors;     /* by capture */
+    const char *why;      /* they are what they are: a sentence with a blank before it; "" */
+    bool is_chosen;       /* the user said which tables to show */
     const char *per;      /* "step" ...; "none" */
     const char *unit;     /* "per step", in words; "" */
     double noise_share;
+    const char *names[GT_SIDE_COUNT]; /* as people are shown them: "A" and "B", or what the user calls them */
 };
 
 static inline enum gt_side gt_capture_side(const struct gt_diff_sides *sides, size_t capture) {
@@ -45,7 +50,9 @@ enum { GT_SLOT_ROWS, GT_SLOT_MEAN, GT_SLOT_SQUARES, GT_SLOT_VARIANCE, GT_SLOT_AM
 struct gt_diff_row {
     const struct gt_cell *cells[GT_SIDE_COUNT]; /* of the first row seen on that side; NULL: none */
     const struct gt_table *tables[GT_SIDE_COUNT];
-    size_t names[GT_SIDE_COUNT]; /* different keys that are joined here */
+    size_t names[GT_SIDE_COUNT];                  /* different keys that are joined here */
+    const struct gt_cell *largest[GT_SIDE_COUNT]; /* of these the one with the most of the leading amount */
+    double largest_amount[GT_SIDE_COUNT];
     enum gt_match match;
     bool is_joined;      /* to another row, which counts for it */
     struct gt_str label; /* what joined rows have in common; empty: one name on each side */
@@ -109,16 +116,39 @@ struct gt_diff_counts {
 struct gt_table *gt_join_add_table(struct gt_diff_join *join, struct gt_section *section,
                                    struct gt_diff_counts *counts);
 
+/* diff_members.c: says below a table which names its first joined rows hold. */
+void gt_diff_note_members(struct gt_section *section, const struct gt_table *table);
+
 /* diff_per.c: chooses what amounts are divided by. */
 enum gt_status gt_diff_sides_init(struct gt_diff_sides *sides, const struct gt_report *a, const struct gt_report *b,
-                                  const struct gputime_diff_options *options, struct gt_section *section,
+                                  const struct gputime_diff_options *options, struct gt_arena *arena,
                                   struct gt_error *err);
 
 /* diff_words.c: the first lines. Reads the tables of the comparison. */
 void gt_diff_add_words(const struct gt_diff_sides *sides, struct gt_section *section, const struct gt_table *measures,
                        const struct gt_table *categories, const struct gt_table *causes, const struct gt_table *work);
 
+/* Tables that the first sentence is made from. */
+#define GT_DIFF_TOLD_TABLES                                                                                            \
+    { "categories", "idle_causes" }
+
+/* diff_notes.c: the other sentences. Tables may be NULL. */
+void gt_diff_note_per(const struct gt_diff_sides *sides, struct gt_section *section);
+void gt_diff_note_matches(const struct gt_diff_sides *sides, struct gt_section *section,
+                          const struct gt_diff_counts *counts);
+/* What a side lacks looks like a change of the program: said before all else. */
+void gt_diff_note_losses(const struct gt_diff_sides *sides, struct gt_section *section);
+void gt_diff_note_graphs(const struct gt_diff_sides *sides, struct gt_section *section);
+void gt_diff_note_work(const struct gt_diff_sides *sides, struct gt_section *section, const struct gt_table *measures,
+                       const struct gt_table *kernels, const struct gt_table *ranges);
+
+/* diff_captures.c: the sections of the captures, and what the comparison itself tells of them where they are many. */
+void gt_diff_describe_captures(const struct gt_diff_sides *sides, struct gt_report *report);
+void gt_diff_tell_captures(const struct gt_diff_sides *sides, struct gt_section *section);
+
 /* A number of a finished table as a double; NAN for null and text. */
 double gt_table_number(const struct gt_table *table, size_t row, const char *column);
+/* Text of a table; empty for null, numbers and a column or table that is not there. */
+struct gt_str gt_table_text(const struct gt_table *table, size_t row, const char *column);
 
 #endif

@@ -8,6 +8,8 @@
 static const double usual_noise_share = 0.01;
 static const double least_step_cover = 0.5; /* steps that cover less of the span do not stand for it */
 
+enum { LISTED_RANGES = 6, LONGEST_LISTED = 40, SEARCHED_RANGES = 200 };
+
 /* ---- how many there are in one capture; 0: none, or the report does not tell ---- */
 
 static size_t find_row(const struct gt_table *table, const char *column, struct gt_str text) {
@@ -66,7 +68,7 @@ static const struct per {
     double (*count)(const struct gt_section *section, const char *range);
 } pers[] = {
     {"step", "per step", "steps", count_steps},
-    {"range", "per instance of the range", "such ranges", count_ranges},
+    {"range", "per instance of the range", "ranges of that name", count_ranges},
     {"launch", "per launch", "kernel launches", count_launches},
     {"none", "", "", count_one},
 };
@@ -109,49 +111,52 @@ static const struct per *choose(const struct gt_diff_sides *sides, const char **
     return find_per(choice == GT_STEPS_TAKEN ? "step" : "none");
 }
 
+static bool all_have_range(const struct gt_diff_sides *sides, const char *range) {
+    for (size_t i = 0; i < sides->capture_count; i++)
+        if (!(count_ranges(gt_capture_section(sides, i), range) > 0))
+            return false;
+    return true;
+}
+
+/* What could have been meant: "both sides have 'decode', 'prefill'". */
+static struct gt_str list_ranges(const struct gt_diff_sides *sides, struct gt_arena *arena) {
+    const struct gt_table *ranges = gt_section_find(gt_capture_section(sides, 0), "ranges");
+    struct gt_str list = {"", 0};
+    size_t listed = 0;
+    for (size_t row = 0; ranges && row < ranges->row_count && row < SEARCHED_RANGES; row++) {
+        struct gt_str name = gt_arena_copy(arena, gt_table_text(ranges, row, "name"));
+        if (!name.ptr || !name.len || name.len > LONGEST_LISTED || !all_have_range(sides, name.ptr))
+            continue;
+        if (listed++ == LISTED_RANGES)
+            return gt_arena_printf(arena, "%s, ...", list.ptr);
+        list = gt_arena_printf(arena, "%s%s'%s'", list.ptr, list.len ? ", " : "", name.ptr);
+    }
+    return list;
+}
+
+static enum gt_status fail_range(const struct gt_diff_sides *sides, const struct gt_section *section, const char *range,
+                                 struct gt_arena *arena, struct gt_error *err) {
+    struct gt_str label = section->input.label, list = list_ranges(sides, arena);
+    if (!list.len)
+        return gt_fail_usage(err,
+                             "'%.*s' has no range '%s' to compare by, and no other is on both sides; use --per none",
+                             (int)label.len, label.ptr, range);
+    return gt_fail_usage(err, "'%.*s' has no range '%s'; --per range NAME takes one that both sides have: %s",
+                         (int)label.len, label.ptr, range, list.ptr);
+}
+
 static enum gt_status set_divisors(struct gt_diff_sides *sides, const struct per *per, const char *range,
-                                   struct gt_error *err) {
+                                   struct gt_arena *arena, struct gt_error *err) {
     for (size_t i = 0; i < sides->capture_count; i++) {
         const struct gt_section *section = gt_capture_section(sides, i);
         sides->divisors[i] = per->count(section, range);
+        if (!(sides->divisors[i] > 0) && per->count == count_ranges)
+            return fail_range(sides, section, range, arena, err);
         if (!(sides->divisors[i] > 0))
             return gt_fail_usage(err, "'%.*s' has no %s to compare by; use --per none", (int)section->input.label.len,
                                  section->input.label.ptr, per->many);
     }
     return GT_OK;
-}
-
-/* Do amounts hold warm-up, as far as steps tell it? */
-static bool has_warm_up(const struct gt_diff_sides *sides) {
-    for (size_t i = 0; i < sides->capture_count; i++) {
-        const struct gt_table *steps = gt_section_find(gt_capture_section(sides, i), "steps");
-        if (steps && find_row(steps, "state", GT_STR("warm-up")) != SIZE_MAX)
-            return true;
-    }
-    return false;
-}
-
-/* "Amounts are per step: 6 steps in A, 6 and 5 in B." */
-static void add_note(const struct gt_diff_sides *sides, const struct per *per, const char *why,
-                     struct gt_section *section) {
-    struct gt_arena *arena = &section->report->arena;
-    struct gt_str counts = {"", 0};
-    for (size_t i = 0; i < sides->capture_count; i++) {
-        char number[GT_NUM_MAX];
-        gt_num_format_grouped(number, (int64_t)sides->divisors[i]);
-        enum gt_side side = gt_capture_side(sides, i);
-        bool begins_b = side == GT_SIDE_B && (i == 0 || gt_capture_side(sides, i - 1) == GT_SIDE_A);
-        counts = gt_arena_printf(arena, "%s%s%s", counts.ptr, i == 0 ? "" : begins_b ? " in A, " : " and ", number);
-    }
-    const char *warm_up = has_warm_up(sides) ? " Warm-up counts too." : "";
-    if (strcmp(per->key, "none") == 0)
-        gt_section_note(section, GT_FOR_ALL,
-                        gt_arena_printf(arena, "Amounts are of whole captures%s.%s%s",
-                                        sides->capture_count > GT_SIDE_COUNT ? ", the mean over those of a side" : "",
-                                        warm_up, why));
-    else
-        gt_section_note(section, GT_FOR_ALL,
-                        gt_arena_printf(arena, "Amounts are %s: %s in B.%s", per->unit, counts.ptr, warm_up));
 }
 
 static enum gt_status parse_noise(const char *text, double *share, struct gt_error *err) {
@@ -167,25 +172,42 @@ static enum gt_status parse_noise(const char *text, double *share, struct gt_err
     return GT_OK;
 }
 
+/* "main,PR" */
+static enum gt_status name_sides(struct gt_diff_sides *sides, const char *labels, struct gt_arena *arena,
+                                 struct gt_error *err) {
+    struct gt_str rest = gt_str_of(labels), name;
+    size_t count = 0;
+    while (labels && gt_columns_next(&rest, &name) && count <= GT_SIDE_COUNT) {
+        if (count < GT_SIDE_COUNT)
+            sides->names[count] = gt_arena_copy(arena, name).ptr;
+        count += name.len > 0;
+    }
+    if (labels && count != GT_SIDE_COUNT)
+        return gt_fail_usage(err, "'%s' does not name two sides; write for example main,PR", labels);
+    return sides->names[GT_SIDE_A] && sides->names[GT_SIDE_B] ? GT_OK : gt_fail_memory(err);
+}
+
 enum gt_status gt_diff_sides_init(struct gt_diff_sides *sides, const struct gt_report *a, const struct gt_report *b,
-                                  const struct gputime_diff_options *options, struct gt_section *section,
+                                  const struct gputime_diff_options *options, struct gt_arena *arena,
                                   struct gt_error *err) {
-    const char *why = "";
-    *sides = (struct gt_diff_sides){.reports = {a, b}, .capture_count = a->section_count + b->section_count};
-    sides->divisors = gt_arena_array(&section->report->arena, sides->capture_count, sizeof *sides->divisors);
+    *sides = (struct gt_diff_sides){.reports = {a, b},
+                                    .capture_count = a->section_count + b->section_count,
+                                    .why = "",
+                                    .is_chosen = options->tables,
+                                    .names = {"A", "B"}};
+    sides->divisors = gt_arena_array(arena, sides->capture_count, sizeof *sides->divisors);
     if (!sides->divisors)
         return gt_fail_memory(err);
-    const struct per *per = options->per ? find_per(options->per) : choose(sides, &why);
+    const struct per *per = options->per ? find_per(options->per) : choose(sides, &sides->why);
     if (!per)
         return gt_fail_usage(err, "cannot compare per '%s'; there are step, range, launch, none", options->per);
     if (strcmp(per->key, "range") == 0 && !options->range)
-        return gt_fail_usage(err, "to compare per range the name of the range is needed");
-    enum gt_status status = set_divisors(sides, per, options->range, err);
+        return gt_fail_usage(err, "to compare per range the name of the range is needed: --per range NAME");
+    enum gt_status status = set_divisors(sides, per, options->range, arena, err);
     if (status == GT_OK)
         status = parse_noise(options->noise, &sides->noise_share, err);
     sides->per = per->key;
-    sides->unit = per->unit;
-    if (status == GT_OK)
-        add_note(sides, per, why, section);
-    return status;
+    sides->unit =
+        per->count == count_ranges ? gt_arena_printf(arena, "%s '%s'", per->unit, options->range).ptr : per->unit;
+    return status == GT_OK ? name_sides(sides, options->labels, arena, err) : status;
 }

@@ -21,6 +21,7 @@ struct change {
 
 struct columns {
     struct gt_arena *arena;
+    const char *const *names; /* of the sides */
     struct gt_report_column *items;
     size_t count;
 };
@@ -35,8 +36,24 @@ static const char *prefixed(struct columns *columns, const char *prefix, const c
     return gt_arena_printf(columns->arena, "%s%s", prefix, key).ptr;
 }
 
+/* "B: Count" */
+static const char *side_title(struct columns *columns, enum gt_side side, const char *title) {
+    return gt_arena_printf(columns->arena, "%s: %s", columns->names[side], title).ptr;
+}
+
 static bool is_seen_key(const struct gt_report_column *column) {
     return (column->flags & GT_COLUMN_KEY) && !(column->flags & GT_COLUMN_DETAIL);
+}
+
+static bool is_name_key(const struct gt_report_column *column) {
+    return (column->flags & GT_COLUMN_KEY) && (column->flags & GT_COLUMN_NAME);
+}
+
+static bool has_names(const struct gt_table *shape) {
+    bool has_one = false;
+    for (size_t c = 0; c < shape->column_count; c++)
+        has_one |= is_name_key(&shape->columns[c]);
+    return has_one;
 }
 
 static void add_key_columns(struct columns *columns, const struct gt_table *shape) {
@@ -55,16 +72,23 @@ static void add_key_columns(struct columns *columns, const struct gt_table *shap
         add_column(columns, column.key, column.title, column.unit, NULL, column.flags);
     }
     for (size_t c = 0; c < shape->column_count; c++)
-        if ((shape->columns[c].flags & GT_COLUMN_KEY) && (shape->columns[c].flags & GT_COLUMN_NAME))
-            add_column(columns, prefixed(columns, "b_", shape->columns[c].key),
-                       prefixed(columns, "B: ", shape->columns[c].title), GT_UNIT_NONE, NULL,
-                       GT_COLUMN_NAME | GT_COLUMN_DETAIL);
+        if (is_name_key(&shape->columns[c])) {
+            const struct gt_report_column *column = &shape->columns[c];
+            add_column(columns, prefixed(columns, "a_", column->key), side_title(columns, GT_SIDE_A, column->title),
+                       GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_DETAIL);
+            add_column(columns, prefixed(columns, "b_", column->key), side_title(columns, GT_SIDE_B, column->title),
+                       GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_DETAIL);
+        }
+    if (has_names(shape)) {
+        add_column(columns, "a_names", side_title(columns, GT_SIDE_A, "names"), GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL);
+        add_column(columns, "b_names", side_title(columns, GT_SIDE_B, "names"), GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL);
+    }
 }
 
 static void add_amount_columns(struct columns *columns, const struct gt_report_column *amount, bool is_lead) {
-    uint32_t flags = is_lead ? 0 : GT_COLUMN_DETAIL;
-    const char *of_a = is_lead ? "A" : prefixed(columns, "A: ", amount->title);
-    const char *of_b = is_lead ? "B" : prefixed(columns, "B: ", amount->title);
+    uint32_t flags = is_lead ? GT_COLUMN_SIDE : GT_COLUMN_DETAIL;
+    const char *of_a = is_lead ? columns->names[GT_SIDE_A] : side_title(columns, GT_SIDE_A, amount->title);
+    const char *of_b = is_lead ? columns->names[GT_SIDE_B] : side_title(columns, GT_SIDE_B, amount->title);
     const char *change = is_lead ? "Change" : prefixed(columns, "Change: ", amount->title);
     add_column(columns, prefixed(columns, "a_", amount->key), of_a, amount->unit, NULL, flags);
     add_column(columns, prefixed(columns, "b_", amount->key), of_b, amount->unit, NULL, flags);
@@ -74,13 +98,16 @@ static void add_amount_columns(struct columns *columns, const struct gt_report_c
 /* has_interval: low and high are known, and there is room for them. */
 static void add_lead_columns(struct columns *columns, const struct gt_report_column *lead, bool has_others,
                              bool has_interval) {
-    uint32_t detail = GT_COLUMN_DETAIL | GT_COLUMN_SIGNED, bound = has_interval ? GT_COLUMN_SIGNED : detail;
+    uint32_t detail = GT_COLUMN_DETAIL | GT_COLUMN_SIGNED;
+    uint32_t bound = GT_COLUMN_SIDE | (has_interval ? GT_COLUMN_SIGNED : detail);
     add_amount_columns(columns, lead, true);
-    add_column(columns, "change", "of A", GT_UNIT_SHARE, NULL, GT_COLUMN_SIGNED);
+    add_column(columns, "change", prefixed(columns, "of ", columns->names[GT_SIDE_A]), GT_UNIT_SHARE, NULL,
+               GT_COLUMN_SIGNED);
     add_column(columns, "status", "Status", GT_UNIT_NONE, NULL, 0);
     add_column(columns, "match", "Match", GT_UNIT_NONE, NULL, has_others ? 0 : GT_COLUMN_DETAIL);
     add_column(columns, "contribution", "Of the whole", GT_UNIT_SHARE, "all rows of A", detail);
-    add_column(columns, prefixed(columns, "noise_", lead->key), "Noise", lead->unit, NULL, GT_COLUMN_DETAIL);
+    add_column(columns, prefixed(columns, "noise_", lead->key), "Noise", lead->unit, NULL,
+               GT_COLUMN_SIDE | GT_COLUMN_DETAIL);
     add_column(columns, prefixed(columns, "low_", lead->key), "Low", lead->unit, NULL, bound);
     add_column(columns, prefixed(columns, "high_", lead->key), "High", lead->unit, NULL, bound);
 }
@@ -88,8 +115,8 @@ static void add_lead_columns(struct columns *columns, const struct gt_report_col
 /* has_others: some rows are not matched by their keys, or not at all. */
 static struct columns make_columns(const struct gt_diff_join *join, bool has_others, struct gt_arena *arena) {
     const struct gt_table *shape = join->shape;
-    struct columns columns = {.arena = arena};
-    columns.items = gt_arena_array(arena, 5 * shape->column_count + 10, sizeof *columns.items);
+    struct columns columns = {.arena = arena, .names = join->sides->names};
+    columns.items = gt_arena_array(arena, 6 * shape->column_count + 12, sizeof *columns.items);
     bool has_interval = join->sides->capture_count > GT_SIDE_COUNT;
     for (size_t c = 0; c < shape->column_count; c++)
         has_interval &= !is_seen_key(&shape->columns[c]) || !(shape->columns[c].flags & GT_COLUMN_NAME);
@@ -126,6 +153,22 @@ static bool same_text(const struct gt_cell *a, const struct gt_cell *b) {
            gt_str_eq((struct gt_str){a->text, a->text_bytes}, (struct gt_str){b->text, b->text_bytes});
 }
 
+/* Of rows that are joined, the largest of each side; else the name in B where it is another. */
+static struct gt_cell *put_names(const struct gt_table *shape, const struct gt_diff_row *row, bool is_group,
+                                 struct gt_cell *cell) {
+    const struct gt_cell *of_a = row->cells[GT_SIDE_A], *of_b = row->cells[GT_SIDE_B];
+    for (size_t c = 0; c < shape->column_count; c++) {
+        if (!is_name_key(&shape->columns[c]))
+            continue;
+        bool is_other = of_a && of_b && !same_text(&of_a[c], &of_b[c]);
+        *cell++ = is_group && of_a ? row->largest[GT_SIDE_A][c] : gt_cell_null();
+        *cell++ = is_group && of_b ? row->largest[GT_SIDE_B][c] : is_other ? of_b[c] : gt_cell_null();
+    }
+    for (size_t side = 0; side < GT_SIDE_COUNT && has_names(shape); side++)
+        *cell++ = gt_cell_int((int64_t)row->names[side]);
+    return cell;
+}
+
 static struct gt_cell *put_keys(const struct gt_diff_join *join, const struct gt_diff_row *row, struct gt_arena *arena,
                                 struct gt_cell *cell) {
     const struct gt_table *shape = join->shape;
@@ -141,12 +184,7 @@ static struct gt_cell *put_keys(const struct gt_diff_join *join, const struct gt
                       : gt_cell_text(gt_arena_printf(arena, "%.*s (%zu -> %zu names)", (int)row->label.len,
                                                      row->label.ptr, row->names[GT_SIDE_A], row->names[GT_SIDE_B]));
     }
-    for (size_t c = 0; c < shape->column_count; c++) {
-        uint32_t flags = shape->columns[c].flags;
-        if ((flags & GT_COLUMN_KEY) && (flags & GT_COLUMN_NAME))
-            *cell++ = of_a && of_b && !is_group && !same_text(&of_a[c], &of_b[c]) ? of_b[c] : gt_cell_null();
-    }
-    return cell;
+    return put_names(shape, row, is_group, cell);
 }
 
 static struct gt_cell *put_amounts(const struct gt_diff_join *join, size_t row, size_t amount, struct gt_cell *cell) {
@@ -176,14 +214,41 @@ static void put_row(const struct gt_diff_join *join, const struct change *change
 
 /* ---- rows ---- */
 
-/* What is beyond the noise first, the largest change first; equal ones as they came. */
+/* Nothing on both sides. */
+static bool is_blank(const struct change *change) {
+    return change->a == 0 && change->b == 0;
+}
+
+/* The largest change of the whole first, be it noise or not; equal ones as they came, blank rows last. What a side
+   does not tell is no change. */
 static int by_weight(const void *a, const void *b) {
     const struct change *x = a, *y = b;
-    if (x->noise.is_beyond != y->noise.is_beyond)
-        return x->noise.is_beyond ? -1 : 1;
-    if (fabs(x->delta) != fabs(y->delta))
-        return fabs(x->delta) < fabs(y->delta) ? 1 : -1;
+    double of_x = isnan(x->delta) ? 0 : fabs(x->delta), of_y = isnan(y->delta) ? 0 : fabs(y->delta);
+    if (of_x != of_y)
+        return of_x < of_y ? 1 : -1;
+    if (is_blank(x) != is_blank(y))
+        return is_blank(x) ? 1 : -1;
     return (x->row > y->row) - (x->row < y->row);
+}
+
+/* As they came, blank rows last. */
+static int by_place(const void *a, const void *b) {
+    const struct change *x = a, *y = b;
+    if (is_blank(x) != is_blank(y))
+        return is_blank(x) ? 1 : -1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* A short table is shown whole. Of a long one, the first rows up to the last that counts: it is beyond the noise, or
+   no small part of the largest change, which the first sentence may be about. */
+static size_t screen_rows(const struct change *changes, size_t count) {
+    size_t shown = 0;
+    if (count <= SCREEN_ROWS)
+        return SCREEN_ROWS;
+    for (size_t i = 0; i < SCREEN_ROWS; i++)
+        if (changes[i].noise.is_beyond || fabs(changes[i].delta) >= GT_DIFF_SMALL_PART * fabs(changes[0].delta))
+            shown = i + 1;
+    return shown ? shown : SCREEN_ROWS;
 }
 
 static void count_row(struct gt_diff_counts *counts, const struct gt_diff_row *row, const struct change *change) {
@@ -213,13 +278,17 @@ static size_t measure_rows(const struct gt_diff_join *join, struct change *chang
     return count;
 }
 
-/* "Ranges, exclusive sum": which of several times is compared, unless it is the sum that everyone expects. */
+/* "Ranges, exclusive sum": which of several times is compared, unless it is the sum that everyone expects; "Usual and
+   unusual steps, number per step" where it is no time. */
 static const char *title_of(const struct gt_diff_join *join, struct gt_arena *arena) {
     const struct gt_table *shape = join->shape;
     const struct gt_report_column *lead = &shape->columns[join->adds[join->lead]];
     size_t times = 0;
     for (size_t i = 0; i < join->add_count; i++)
         times += shape->columns[join->adds[i]].unit == GT_UNIT_NS;
+    const char *per = join->sides->unit;
+    if (lead->unit == GT_UNIT_COUNT)
+        return gt_arena_printf(arena, "%s, number%s%s", shape->title, *per ? " " : "", per).ptr;
     if (lead->unit != GT_UNIT_NS || times < 2 || strcmp(lead->key, "total_ns") == 0)
         return shape->title;
     bool is_word = islower((unsigned char)lead->title[1]); /* no abbreviation */
@@ -239,18 +308,18 @@ struct gt_table *gt_join_add_table(struct gt_diff_join *join, struct gt_section 
         join->failed = true;
         return NULL;
     }
-    if (count && !join->shape->keeps_order)
-        qsort(changes, count, sizeof *changes, by_weight);
+    if (count)
+        qsort(changes, count, sizeof *changes, join->shape->keeps_order ? by_place : by_weight);
     struct gt_table *table = gt_section_table(section, join->shape->key, title_of(join, &section->report->arena),
                                               columns.items, columns.count);
     table->keeps_order = join->shape->keeps_order;
-    /* A short table is shown whole: what is within the noise may be in the first sentence. */
-    bool is_long = count > SCREEN_ROWS;
-    table->screen_limit = is_long && counts->changed && counts->changed < SCREEN_ROWS ? counts->changed : SCREEN_ROWS;
-    if (table->keeps_order)
-        table->screen_limit = 0;
-    for (size_t i = 0; i < count; i++)
+    table->screen_limit = table->keeps_order ? 0 : screen_rows(changes, count);
+    for (size_t i = 0; i < count; i++) {
         put_row(join, &changes[i], whole, table);
+        table->blank_rows += is_blank(&changes[i]);
+    }
+    if (table->blank_rows == count) /* a table without rows says less */
+        table->blank_rows = 0;
     gt_free(changes);
     return table;
 }
@@ -261,4 +330,12 @@ double gt_table_number(const struct gt_table *table, size_t row, const char *col
         return NAN;
     const struct gt_cell *cell = &table->cells[row * table->column_count + index];
     return cell->type == GPUTIME_CELL_INT ? (double)cell->integer : cell->type == GPUTIME_CELL_REAL ? cell->real : NAN;
+}
+
+struct gt_str gt_table_text(const struct gt_table *table, size_t row, const char *column) {
+    size_t index = table ? gt_table_column(table, column) : SIZE_MAX;
+    if (index == SIZE_MAX)
+        return (struct gt_str){0};
+    const struct gt_cell *cell = &table->cells[row * table->column_count + index];
+    return cell->type == GPUTIME_CELL_TEXT ? (struct gt_str){cell->text, cell->text_bytes} : (struct gt_str){0};
 }

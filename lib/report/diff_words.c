@@ -34,18 +34,10 @@ static void add_part(struct parts *parts, struct gt_str name, double delta_ns) {
         parts->items[parts->count++] = (struct part){name, delta_ns};
 }
 
-static struct gt_str text_at(const struct gt_table *table, size_t row, const char *column) {
-    size_t index = table ? gt_table_column(table, column) : SIZE_MAX;
-    if (index == SIZE_MAX)
-        return (struct gt_str){0};
-    const struct gt_cell *cell = &table->cells[row * table->column_count + index];
-    return cell->type == GPUTIME_CELL_TEXT ? (struct gt_str){cell->text, cell->text_bytes} : (struct gt_str){0};
-}
-
 /* The row of a measure; SIZE_MAX: there is none. */
 static size_t find_measure(const struct gt_table *measures, struct gt_str name) {
     for (size_t row = 0; measures && row < measures->row_count; row++)
-        if (gt_str_eq(text_at(measures, row, "measure"), name))
+        if (gt_str_eq(gt_table_text(measures, row, "measure"), name))
             return row;
     return SIZE_MAX;
 }
@@ -57,8 +49,8 @@ static struct gt_str kind_of(const struct gt_diff_sides *sides, struct gt_str na
     for (size_t i = 0; i < sides->capture_count; i++) {
         const struct gt_table *work = gt_section_find(gt_capture_section(sides, i), "idle_work");
         for (size_t row = 0; work && row < work->row_count; row++)
-            if (gt_str_eq(text_at(work, row, "name"), name))
-                return text_at(work, row, "kind");
+            if (gt_str_eq(gt_table_text(work, row, "name"), name))
+                return gt_table_text(work, row, "kind");
     }
     return (struct gt_str){0};
 }
@@ -70,16 +62,16 @@ static void add_idle(struct parts *parts, const struct gt_diff_sides *sides, str
     for (size_t row = 0; work && row < work->row_count; row++) {
         double delta_ns = gt_table_number(work, row, "delta_total_ns");
         bool is_seen = row < TOLD_PARTS * TOLD_PARTS; /* the largest come first; each costs a search */
-        struct gt_str kind = is_seen ? kind_of(sides, text_at(work, row, "name")) : (struct gt_str){0};
+        struct gt_str kind = is_seen ? kind_of(sides, gt_table_text(work, row, "name")) : (struct gt_str){0};
         if (!kind.len)
-            kind = is_seen ? kind_of(sides, text_at(work, row, "b_name")) : kind;
+            kind = is_seen ? kind_of(sides, gt_table_text(work, row, "b_name")) : kind;
         if (!kind.len)
             continue;
         add_part(parts, kind, delta_ns);
         told_ns += delta_ns;
     }
     for (size_t row = 0; causes && row < causes->row_count; row++) {
-        struct gt_str cause = text_at(causes, row, "cause");
+        struct gt_str cause = gt_table_text(causes, row, "cause");
         bool is_host = gt_str_eq(cause, GT_STR("host"));
         double delta_ns = gt_table_number(causes, row, "delta_total_ns") - (is_host ? told_ns : 0);
         told_ns = is_host ? 0 : told_ns;
@@ -91,8 +83,8 @@ static struct gt_str class_of(const struct gt_diff_sides *sides, struct gt_str c
     for (size_t i = 0; i < sides->capture_count; i++) {
         const struct gt_table *categories = gt_section_find(gt_capture_section(sides, i), "categories");
         for (size_t row = 0; categories && row < categories->row_count; row++)
-            if (gt_str_eq(text_at(categories, row, "category"), category))
-                return text_at(categories, row, "time_class");
+            if (gt_str_eq(gt_table_text(categories, row, "category"), category))
+                return gt_table_text(categories, row, "time_class");
     }
     return (struct gt_str){0};
 }
@@ -100,7 +92,7 @@ static struct gt_str class_of(const struct gt_diff_sides *sides, struct gt_str c
 static void add_categories(struct parts *parts, const struct gt_diff_sides *sides, const struct gt_table *categories,
                            const char *column) {
     for (size_t row = 0; categories && row < categories->row_count; row++) {
-        struct gt_str name = text_at(categories, row, "category"), class = class_of(sides, name);
+        struct gt_str name = gt_table_text(categories, row, "category"), class = class_of(sides, name);
         if (gt_str_eq(class, GT_STR("comm")))
             name = GT_STR("exposed communication");
         else if (gt_str_eq(class, GT_STR("memory")))
@@ -135,7 +127,8 @@ static void format_change(char *text, size_t size, double ns, size_t scale) {
     snprintf(text, size, "%+.*f", fabs(value) >= 99.95 ? 0 : fabs(value) >= 9.995 ? 1 : 2, value);
 }
 
-static struct gt_str list_parts(struct gt_arena *arena, struct parts *parts, double whole_ns, size_t scale) {
+/* "activation -184, idle (host) +12, the rest +1"; sorts the parts. Empty: there is none. */
+static struct gt_str list_parts(struct gt_arena *arena, struct parts *parts, size_t scale) {
     double told_ns = 0, change_ns = 0;
     size_t told = 0;
     struct gt_str list = {"", 0};
@@ -145,10 +138,10 @@ static struct gt_str list_parts(struct gt_arena *arena, struct parts *parts, dou
     for (size_t i = 0; i < parts->count && i < TOLD_PARTS; i++) {
         char number[64];
         const struct part *part = &parts->items[i];
-        if (fabs(part->delta_ns) < fabs(parts->items[0].delta_ns) / 20 || part->delta_ns == 0)
+        if (fabs(part->delta_ns) < GT_DIFF_SMALL_PART * fabs(parts->items[0].delta_ns) || part->delta_ns == 0)
             break;
         format_change(number, sizeof number, part->delta_ns, scale);
-        list = gt_arena_printf(arena, "%s%s %.*s %s", list.ptr, told++ ? "," : ":", (int)part->name.len, part->name.ptr,
+        list = gt_arena_printf(arena, "%s%s%.*s %s", list.ptr, told++ ? ", " : "", (int)part->name.len, part->name.ptr,
                                number);
         told_ns += part->delta_ns;
     }
@@ -156,15 +149,20 @@ static struct gt_str list_parts(struct gt_arena *arena, struct parts *parts, dou
     format_change(rest, sizeof rest, change_ns - told_ns, scale);
     if (told && strspn(rest, "+-0.") < strlen(rest))
         list = gt_arena_printf(arena, "%s, the rest %s", list.ptr, rest);
-    (void)whole_ns;
     return list;
 }
 
 struct whole {
-    double a_ns, b_ns, noise_ns;
+    double a_ns, b_ns;
     bool is_noise;
     const char *what; /* "", "of kernel time" */
 };
+
+/* So little that it is shown as nothing. */
+static bool is_unchanged(const struct whole *whole) {
+    return fabs(whole->b_ns - whole->a_ns) < 0.0005 * fmax(whole->a_ns, whole->b_ns) &&
+           (whole->is_noise || whole->a_ns == whole->b_ns);
+}
 
 static void add_sentence(const struct gt_diff_sides *sides, struct gt_section *section, const struct whole *whole,
                          struct parts *parts) {
@@ -175,6 +173,7 @@ static void add_sentence(const struct gt_diff_sides *sides, struct gt_section *s
     for (size_t i = 0; i < parts->count; i++)
         largest_ns = fmax(largest_ns, fabs(parts->items[i].delta_ns));
     size_t scale = scale_of(fmax(fabs(delta_ns), largest_ns));
+    struct gt_str list = list_parts(arena, parts, scale);
     gt_num_format_duration(a, whole->a_ns);
     gt_num_format_duration(b, whole->b_ns);
     format_change(change, sizeof change, delta_ns, scale);
@@ -182,11 +181,14 @@ static void add_sentence(const struct gt_diff_sides *sides, struct gt_section *s
     struct gt_str text;
     if (largest_ns == 0 && delta_ns == 0)
         text = gt_arena_printf(arena, "No change: %s%s%s%s on both sides.", a, whole->what, unit, sides->unit);
+    else if (is_unchanged(whole) && list.len)
+        text = gt_arena_printf(arena, "The total is unchanged (%s%s%s%s); inside it, in %s: %s.", b, whole->what, unit,
+                               sides->unit, scales[scale].name, list.ptr);
     else
-        text = gt_arena_printf(arena, "%s%s %s%s%s%s (%s -> %s, %+.1f%%)%s.",
+        text = gt_arena_printf(arena, "%s%s %s%s%s%s (%s -> %s, %+.1f%%)%s%s.",
                                whole->is_noise ? "Within the noise: " : "", change, scales[scale].name, whole->what,
                                unit, sides->unit, a, b, whole->a_ns > 0 ? 100 * delta_ns / whole->a_ns : 0.0,
-                               list_parts(arena, parts, delta_ns, scale).ptr);
+                               list.len ? ": " : "", list.ptr);
     gt_section_note(section, GT_FOR_ALL, text);
 }
 
@@ -213,12 +215,12 @@ void gt_diff_add_words(const struct gt_diff_sides *sides, struct gt_section *sec
     size_t row = find_measure(measures, GT_STR("span"));
     struct whole whole = {.what = ""};
     bool is_on_both =
-        row != SIZE_MAX && !gt_str_eq(text_at(measures, row, "match"), gt_str_of(gt_match_names[GT_MATCH_NONE]));
+        row != SIZE_MAX && !gt_str_eq(gt_table_text(measures, row, "match"), gt_str_of(gt_match_names[GT_MATCH_NONE]));
     if (is_on_both) {
         double devices = device_count(sides);
         whole.a_ns = gt_table_number(measures, row, "a_total_ns");
         whole.b_ns = gt_table_number(measures, row, "b_total_ns");
-        whole.is_noise = gt_str_eq(text_at(measures, row, "status"), GT_STR("noise"));
+        whole.is_noise = gt_str_eq(gt_table_text(measures, row, "status"), GT_STR("noise"));
         add_idle(&parts, sides, &section->report->arena, causes, work);
         add_categories(&parts, sides, categories, "delta_wall_ns");
         for (size_t i = 0; i < parts.count && devices > 1; i++)

@@ -34,13 +34,6 @@ static bool row_matches(const struct gt_diff_row *row, size_t column, struct gt_
     return false;
 }
 
-static size_t find_amount(const struct gt_diff_join *join, const char *key) {
-    size_t column = gt_table_column(join->shape, key), amount = 0;
-    while (amount < join->add_count && join->adds[amount] != column)
-        amount++;
-    return amount;
-}
-
 /* All rows that match as one, so that a kernel under a new name still counts. false: none does. */
 static bool join_matching(struct gt_diff_join *join, struct gt_limit_place place, struct gt_str pattern,
                           struct pair *pair) {
@@ -63,15 +56,6 @@ static bool join_matching(struct gt_diff_join *join, struct gt_limit_place place
         .is_noise = !noise.is_beyond,
         .is_time = join->shape->columns[join->adds[join->lead]].unit == GT_UNIT_NS,
     };
-    size_t count = find_amount(join, "count");
-    bool is_step = gt_str_eq(pattern, GT_STR("step")) && gt_str_eq(gt_str_of(place.table), GT_STR("measures"));
-    if (is_step && count < join->add_count) { /* of one step, whatever else amounts are divided by */
-        double of_a = gt_join_amount(join, head, GT_SIDE_A, count), of_b = gt_join_amount(join, head, GT_SIDE_B, count);
-        pair->a /= of_a;
-        pair->b /= of_b;
-        pair->noise /= fmin(of_a, of_b);
-        pair->is_noise = !isnan(pair->noise) && fabs(pair->b - pair->a) <= pair->noise;
-    }
     return true;
 }
 

@@ -68,6 +68,9 @@ enum gt_column_flag {
     GT_COLUMN_ALIAS = 4096,  /* another name of the row, to go by where the keys differ */
     GT_COLUMN_GROUP = 16384, /* rows with the same text here are one row of the comparison; null: the row is its own */
     GT_COLUMN_CLASS = 8192,  /* the kind of work that the row belongs to, to go by where all names differ */
+    GT_COLUMN_MEAN = 32768,  /* over so many the times of the row are sums, and their mean is compared whatever other
+                                amounts are divided by; null: the row is like the others */
+    GT_COLUMN_SIDE = 65536,  /* what one side of a comparison has, or the difference: such columns share a unit */
 };
 
 #define GT_TABLE_COLUMNS_MAX 256
@@ -87,9 +90,10 @@ struct gt_table {
     size_t row_count, row_capacity;
     size_t total_rows;          /* before a limit took some away; at least row_count */
     size_t screen_limit;        /* rows shown on the screen; 0 = all */
+    size_t blank_rows;          /* so many at the end say nothing and are not missed on the screen; sorting ends that */
     const char *screen_columns; /* comma-separated keys; NULL = all but the detail ones */
     bool is_ranked;             /* rows are numbered on the screen */
-    bool keeps_order;           /* a comparison leaves its rows in their order and shows them all */
+    bool keeps_order;           /* a comparison leaves its rows in their order and shows all that are not blank */
     bool is_joint;              /* analyses that make it all add to one, in their order */
     bool folds;                 /* columns that find no room there stand below, behind the first once more */
     const char *empty;          /* the sentence to show when there are no rows; NULL: the table is not shown */
@@ -164,6 +168,7 @@ struct gt_section {
     size_t block_count, block_capacity;
     struct gt_report_issue *issues;
     size_t issue_count, issue_capacity;
+    bool is_told;                /* text and Markdown tell elsewhere what it has */
     struct gt_finding *findings; /* most valuable first */
     size_t finding_count, finding_capacity;
 };

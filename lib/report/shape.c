@@ -233,6 +233,7 @@ enum gt_status gt_table_sort(struct gt_table *table, const char *sort, struct gt
             return status;
     }
     table->sort = table->columns[column].key;
+    table->blank_rows = 0;
     return GT_OK;
 }
 

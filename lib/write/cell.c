@@ -49,7 +49,7 @@ static bool is_zero_text(const char *text) {
     return strspn(text, "-0.") == strlen(text);
 }
 
-/* What rounds to nothing but is not nothing: "<0.01". */
+/* What rounds to nothing but is not nothing, on either side of it: "<0.01". */
 static size_t format_tiny(char *buf, int decimals) {
     size_t length = 0;
     buf[length++] = '<';
@@ -75,7 +75,7 @@ static size_t format_scaled(char *buf, const struct gt_cell *cell, int digits, i
         length = gt_num_format_fixed(buf, value, decimals);
     }
     if (is_zero_text(buf)) {
-        if (gt_cell_number(cell) > 0)
+        if (fabs(gt_cell_number(cell)) > 0)
             return format_tiny(buf, decimals);
         return buf[0] == '-' ? gt_num_format_fixed(buf, 0, decimals) : length;
     }
@@ -163,9 +163,12 @@ static void count_decades(const struct gt_table *table, size_t column, size_t ro
     }
 }
 
-/* Durations that people compare share a unit: sums with sums, statistics of single events with each other. */
+/* Durations that people compare share a unit: sums with sums, statistics of single events with each other; so does
+   anything of the two sides of a comparison. */
 static bool share_unit(const struct gt_report_column *a, const struct gt_report_column *b) {
     const uint32_t kinds = GT_COLUMN_SINGLE | GT_COLUMN_MOMENT | GT_COLUMN_EDGE;
+    if (a->flags & b->flags & GT_COLUMN_SIDE)
+        return a->unit == b->unit;
     return a->unit == GT_UNIT_NS && b->unit == GT_UNIT_NS && (a->flags & kinds) == (b->flags & kinds);
 }
 
@@ -318,7 +321,9 @@ void gt_shown_init(struct gt_shown *shown, const struct gt_table *table) {
     if (sorted != SIZE_MAX && shown->column_count < GT_TABLE_COLUMNS_MAX)
         shown->columns[shown->column_count++] = sorted;
     size_t limit = table->screen_limit ? table->screen_limit : SIZE_MAX;
-    shown->rows = table->row_count < limit ? table->row_count : limit;
     size_t total = table->total_rows > table->row_count ? table->total_rows : table->row_count;
+    total -= table->screen_columns ? 0 : table->blank_rows; /* in columns that were asked for they may say something */
+    limit = total < limit ? total : limit;
+    shown->rows = table->row_count < limit ? table->row_count : limit;
     shown->rows_hidden = total - shown->rows;
 }

@@ -273,6 +273,8 @@ enum gt_status gt_write_markdown(const struct gt_report *report, const struct gp
     write_blocks(out, &report->joint, options);
     for (size_t s = 0; s < report->section_count; s++) {
         const struct gt_section *section = &report->sections[s];
+        if (section->is_told)
+            continue;
         gt_out_text(out, is_begun ? "\n" : "");
         is_begun = true;
         write_head(out, &section->input);

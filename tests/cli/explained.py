@@ -8,7 +8,7 @@ import re
 import sqlite3
 
 from conftest import DATA
-from test_ranges import global_id
+from range_model import global_id
 
 CASES = DATA / "explain"
 OWN_TABLES = {"categories": "category", "idle_causes": "cause", "phases": "phase"}  # and what their rows are called by

@@ -41,6 +41,18 @@ def test_every_key_of_the_json_has_a_definition(gputime, keys):
     assert not unknown
 
 
+def test_every_key_of_a_comparison_has_a_definition(gputime):
+    paths = DATA / "diff/llama_train_eager.json.gz", DATA / "torch/llama_train_compiled.json.gz"
+    keys = keys_of(dict(gputime.json("diff", *paths, "--fail-if", "step>+99%"), facts={}))
+    assert {"a_span_ns", "b_span_ns", "delta_span_ns", "noise_span_ns", "low_span_ns", "match", "limits", "b_name"} <= keys
+    assert not [key for key in sorted(keys) if gputime("define", key).returncode != 0]
+    text = define(gputime, "noise_span_ns")
+    assert "\n    the larger of 1 % (--noise)" in text and "\n    last end - first start of the device's ops" in text
+    assert "as divided" not in define(gputime, "match") and "found each other" in define(gputime, "match")
+    for key in ("a_", "a_X_ns", "noise_nothing", "delta_"):
+        assert gputime("define", key).returncode == 2, key
+
+
 def test_a_column_has_its_formula_in_every_table_that_defines_it(gputime):
     text = define(gputime, "exposed_comm_ns")
     assert "accounting: one row for each device\n  exposed_comm_ns (ns)\n    |communication without compute|" in text

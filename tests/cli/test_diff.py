@@ -248,6 +248,26 @@ def test_warm_up_is_left_out_of_both_sides_or_none(gputime, trace):
 # ---- names that differ ----
 
 
+def test_joined_rows_name_the_largest_of_each_side(gputime, trace):
+    """Matrix products of two vendors: nothing but the category is the same."""
+    rest = {name: amounts for name, amounts in USUAL.items() if name != GEMM_A}
+    a = trace("a.json", training({**rest, GEMM_A: (1, 20_000), "nvjet_tst_256x8_64x4_1x2_h_bz_NNT": (4, 30_000)}))
+    b = trace("b.json", training({**rest, GEMM_B: (2, 90_000), "Cijk_Alik_Bljk_HHS_MT8": (1, 9_000), "Cijk_Z": (1, 8_000)}))
+    row = rows_of(gputime.json("diff", a, b), "kernels")["gemm (2 -> 3 names)"]
+    assert (row["a_name"], row["b_name"]) == ("nvjet_tst_256x8_64x4_1x2_h_bz_NNT", GEMM_B)
+    assert (row["a_names"], row["b_names"], row["match"]) == (2, 3, "category")
+    swapped = rows_of(gputime.json("diff", b, a), "kernels")["gemm (3 -> 2 names)"]
+    assert (swapped["a_name"], swapped["b_name"]) == (row["b_name"], row["a_name"])
+    several = rows_of(gputime.json("diff", "--a", a, a, "--b", b, b, b), "kernels")["gemm (2 -> 3 names)"]
+    assert (several["a_name"], several["b_name"]) == (row["a_name"], row["b_name"])
+    told = f"gemm (2 -> 3 names): the largest is '{row['a_name']}' in A, '{GEMM_B}' in B."
+    for format in ("text", "md"):
+        shown = gputime("diff", a, b, "--format", format, "--width", "200").stdout.decode().replace("\\", "")
+        assert shown.count(told) == 1
+    for name, other in rows_of(gputime.json("diff", a, a), "kernels").items():
+        assert (other["a_name"], other["b_name"], other["a_names"], other["b_names"]) == (None, None, 1, 1), name
+
+
 def test_tiers_of_matching(gputime, trace):
     a = {"same_kernel": (3, 9_000),
          "void at::native::reduce_kernel<512, 1, float>(int)": (3, 8_000),

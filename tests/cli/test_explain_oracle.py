@@ -7,7 +7,8 @@ import sqlite3
 import pytest
 
 from explained import check_csv_in_json, check_markdown_in_json, explain, unpack
-from test_ranges import Oracle, global_id, nsight_model, write_nsight
+from range_model import global_id, nsight_model, write_nsight
+from range_oracle import Oracle
 
 
 def quantile(values, q):

@@ -258,43 +258,46 @@ def histograms(view, pick):
         {"bins": bins, "least_us": least, "most_us": most}
 
 
-@pytest.mark.parametrize("seed", range(RANDOM_TRACES))
-def test_random_trace(gputime, tmp_path, seed):
-    text, layout = tracegen.trace(seed)
-    path = tmp_path / f"{layout}.json"
-    path.write_text(text, encoding="utf-8")
+def compare_commands(gputime, path):
+    """Every command on all of a trace; the trace and the oracle's view of it."""
     trace = oracle.load(path)
     view = oracle.View(trace)
     for command, args in COMMANDS.items():
         report = gputime.json(*args, path)
         compare_report(command, report, view)
         check_input(report, trace)
+    return trace, view
+
+
+def compare_histograms(gputime, path, view, pick):
+    for args, settings in histograms(view, pick):
+        tables = gputime.json("gaps", path, "--table", "histogram", *args)["tables"]
+        compare_histogram(oracle.histogram(view, **settings), tables["histogram"]["rows"])
+
+
+@pytest.mark.parametrize("seed", range(RANDOM_TRACES))
+def test_random_trace(gputime, tmp_path, seed):
+    text, layout = tracegen.trace(seed)
+    path = tmp_path / f"{layout}.json"
+    path.write_text(text, encoding="utf-8")
+    trace, view = compare_commands(gputime, path)
     pick = random.Random(seed)
     for args, selection in selections(trace, pick):
         chosen = oracle.View(trace, selection)
         if chosen.ops:  # the program may refuse a window that is empty
             command = pick.choice(list(COMMANDS))
             compare_report(command, gputime.json(*COMMANDS[command], path, *args), chosen)
-    for args, settings in histograms(view, pick):
-        tables = gputime.json("gaps", path, "--table", "histogram", *args)["tables"]
-        compare_histogram(oracle.histogram(view, **settings), tables["histogram"]["rows"])
+    compare_histograms(gputime, path, view, pick)
 
 
 @pytest.mark.parametrize("path", real_traces(), ids=trace_name)
 def test_real_trace(gputime, path):
-    trace = oracle.load(path)
-    view = oracle.View(trace)
-    for command, args in COMMANDS.items():
-        report = gputime.json(*args, path)
-        compare_report(command, report, view)
-        check_input(report, trace)
+    trace, view = compare_commands(gputime, path)
     for args, selection in selections(trace, random.Random(1)):
         chosen = oracle.View(trace, selection)
         if chosen.ops:
             compare_report("summary", gputime.json(path, *args), chosen)
-    for args, settings in histograms(view, random.Random(1)):
-        tables = gputime.json("gaps", path, "--table", "histogram", *args)["tables"]
-        compare_histogram(oracle.histogram(view, **settings), tables["histogram"]["rows"])
+    compare_histograms(gputime, path, view, random.Random(1))
 
 
 def test_every_table_is_judged(gputime, tmp_path):

@@ -6,7 +6,8 @@ import json
 import pytest
 
 from conftest import SHARED
-from test_ranges import Oracle, SELECTIONS, check_table, kineto_model, nsight_model, union, write_kineto, write_nsight
+from range_model import kineto_model, nsight_model, write_kineto, write_nsight
+from range_oracle import SELECTIONS, Oracle, check_table, union
 
 NSYS = SHARED / "data" / "h200" / "nsys"
 MAP = {"layers": ["LAYER", "re:^x+$"], "passes": "re:^(step|forward)$", "never": ["forward", "nothing has this name"]}

@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,6 +16,8 @@
 #include <unistd.h>
 
 #include "base/out.h"
+
+#include "folder_files.h"
 
 static char folder[] = "/tmp/gputime-out-XXXXXX";
 static char path[64], other[64];
@@ -43,15 +44,6 @@ static int empty_folder(void **state) {
 static int remove_folder(void **state) {
     empty_folder(state);
     return rmdir(folder); /* fails if a temporary was left */
-}
-
-static size_t files_in_folder(void) {
-    DIR *dir = opendir(folder);
-    size_t count = 0;
-    while (readdir(dir))
-        count++;
-    closedir(dir);
-    return count - 2; /* "." and ".." */
 }
 
 static void write_file(const char *name, const char *text, mode_t mode) {
@@ -101,7 +93,7 @@ static void test_new_file_appears_at_commit(void **state) {
     commit(out);
     assert_file_is(path, "hello 42!");
     assert_int_equal(mode_of(path), 0644);
-    assert_int_equal(files_in_folder(), 1);
+    assert_int_equal(files_in(folder), 1);
 }
 
 static void test_old_file_stays_until_commit(void **state) {
@@ -113,7 +105,7 @@ static void test_old_file_stays_until_commit(void **state) {
     assert_file_is(path, "old");
     gt_out_close(out);
     assert_file_is(path, "old");
-    assert_int_equal(files_in_folder(), 1);
+    assert_int_equal(files_in(folder), 1);
 
     out = open_out(path);
     gt_out_text(out, "new");
@@ -121,7 +113,7 @@ static void test_old_file_stays_until_commit(void **state) {
     commit(out);
     assert_file_is(path, "new");
     assert_int_equal(mode_of(path), 0640);
-    assert_int_equal(files_in_folder(), 1);
+    assert_int_equal(files_in(folder), 1);
 }
 
 static void test_links_stay(void **state) {
@@ -142,7 +134,7 @@ static void test_links_stay(void **state) {
     gt_out_text(out, "again");
     commit(out);
     assert_file_is(other, "again");
-    assert_int_equal(files_in_folder(), 2);
+    assert_int_equal(files_in(folder), 2);
 
     assert_int_equal(unlink(other), 0);
     assert_int_equal(symlink("report.txt", other), 0); /* a ring */

@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -19,6 +18,8 @@
 #include "base/out.h"
 #include "base/temporary.h"
 #include "gputime.h"
+
+#include "folder_files.h"
 
 static char folder[] = "/tmp/gputime-temporary-XXXXXX";
 static char target[64];
@@ -37,15 +38,6 @@ static int remove_folder(void **state) {
     return rmdir(folder); /* fails if a temporary was left */
 }
 
-static size_t files_in_folder(void) {
-    DIR *dir = opendir(folder);
-    size_t count = 0;
-    while (readdir(dir))
-        count++;
-    closedir(dir);
-    return count - 2; /* "." and ".." */
-}
-
 static struct gt_temporary open_one(void) {
     struct gt_temporary temporary;
     int fd = gt_temporary_open(&temporary, target);
@@ -59,16 +51,16 @@ static void test_rename_and_remove(void **state) {
     (void)state;
     struct gt_temporary first = open_one(), second = open_one(), none = {0};
     assert_string_not_equal(first.path, second.path);
-    assert_int_equal(files_in_folder(), 2);
+    assert_int_equal(files_in(folder), 2);
     assert_int_equal(gt_temporary_rename(&first, target), 0);
     assert_null(first.path);
     assert_int_equal(access(target, F_OK), 0);
     gt_temporary_remove(&second);
     assert_null(second.path);
     gt_temporary_remove(&none);
-    assert_int_equal(files_in_folder(), 1);
+    assert_int_equal(files_in(folder), 1);
     gt_temporary_remove_all(); /* what has its name is no temporary any more */
-    assert_int_equal(files_in_folder(), 1);
+    assert_int_equal(files_in(folder), 1);
     unlink(target);
 }
 
@@ -88,16 +80,16 @@ static void test_remove_all(void **state) {
     errno = 77;
     gt_temporary_remove_all();
     assert_int_equal(errno, 77);
-    assert_int_equal(files_in_folder(), 4);
+    assert_int_equal(files_in(folder), 4);
     assert_int_equal(gt_temporary_rename(&open[0], target), -1);
     assert_int_equal(errno, ENOENT);
     for (size_t i = 0; i < 20; i++)
         gt_temporary_remove(&open[i]);
-    assert_int_equal(files_in_folder(), 0);
+    assert_int_equal(files_in(folder), 0);
 
     struct gt_temporary again = open_one(); /* the places are free again */
     gt_temporary_remove_all();
-    assert_int_equal(files_in_folder(), 0);
+    assert_int_equal(files_in(folder), 0);
     gt_temporary_remove(&again);
 }
 
@@ -108,11 +100,11 @@ static void test_an_output_that_was_removed_fails(void **state) {
     assert_int_equal(gt_out_open(target, &out, &err), GT_OK);
     gt_out_text(out, "half of it");
     gputime_remove_unfinished();
-    assert_int_equal(files_in_folder(), 0);
+    assert_int_equal(files_in(folder), 0);
     assert_int_equal(gt_out_commit(out, &err), GT_ERR);
     assert_non_null(strstr(err.message, target));
     gt_out_close(out);
-    assert_int_equal(files_in_folder(), 0);
+    assert_int_equal(files_in(folder), 0);
 }
 
 static void *open_and_remove(void *unused) {
@@ -137,7 +129,7 @@ static void test_threads(void **state) {
         gt_temporary_remove_all();
     for (size_t i = 0; i < 3; i++)
         pthread_join(threads[i], NULL);
-    assert_int_equal(files_in_folder(), 0);
+    assert_int_equal(files_in(folder), 0);
 }
 
 int main(void) {

@@ -14,7 +14,8 @@ export function headerView(report: Report): HTMLElement {
   const { inputs } = report;
   const only = inputs.length === 1 ? inputs[0] : undefined;
   const whole = only ?? inputs.find((input) => input.path === null); // what several traces were made into, as by diff
-  const name = visible(report.heading ?? whole?.input ?? `${inputs.length} traces`);
+  // An arrow of two characters would be broken between them.
+  const name = visible(report.heading ?? whole?.input ?? `${inputs.length} traces`).replace(' -> ', ' \u2192 ');
   document.title = `${name} \u00b7 gputime ${report.command}`;
   const origin = only && [only.producer, only.format, only.selection].filter((text) => text).map((t) => visible(t!));
   const notes = inputs.flatMap((input) =>

@@ -1,7 +1,7 @@
 // The traces of a report: a few side by side, a column for each; many as a table like the others.
 
 import { toCsv } from './csv';
-import type { Column, Fact, Report, Row, Table } from './data';
+import type { Column, Fact, Input, Report, Row, Table } from './data';
 import { button, copy, element, shorten, visible } from './dom';
 import { showFact } from './facts';
 import { sideways } from './sideways';
@@ -18,10 +18,15 @@ const LAST: Column = { key: 'path', title: 'Path', unit: '', flags: ['detail'] }
 const FEW = 6;
 const NAME_LENGTH = 60;
 
-function inputsTable(report: Report): Table {
+/** What was read: a comparison, which has no path, is not. */
+function tracesOf(report: Report): Input[] {
+  return report.inputs.filter((input) => input.path !== null);
+}
+
+function inputsTable(inputs: readonly Input[]): Table {
   const facts = new Map<string, Fact>();
-  for (const input of report.inputs) for (const fact of input.shown) facts.set(fact.key, fact);
-  const rows = report.inputs.map((input): Row => {
+  for (const input of inputs) for (const fact of input.shown) facts.set(fact.key, fact);
+  const rows = inputs.map((input): Row => {
     const known = new Map(input.shown.map((fact) => [fact.key, fact.value]));
     const own = [input.input, input.producer, input.format, input.selection];
     return [...own, ...[...facts.keys()].map((key) => known.get(key) ?? null), input.path];
@@ -40,8 +45,7 @@ function line(title: string, facts: readonly (Fact | undefined)[]): HTMLElement 
 }
 
 /** A row for each fact, as the tiles of a single trace. */
-function sideBySide(report: Report, table: Table): HTMLElement {
-  const { inputs } = report;
+function sideBySide(inputs: readonly Input[], table: Table): HTMLElement {
   const rows = table.columns.slice(1).flatMap(({ key, title, unit }, at) => {
     const facts = table.rows.map((row): Fact | undefined =>
       row[at + 1] == null ? undefined : { key, title, unit, value: row[at + 1]! },
@@ -69,9 +73,10 @@ function sideBySide(report: Report, table: Table): HTMLElement {
 
 /** Null where there is one trace: the head of the page tells all about it. */
 export function inputsPanel(report: Report): HTMLElement | null {
-  if (report.inputs.length < 2) return null;
-  const table = inputsTable(report);
-  const view = report.inputs.length > FEW ? new TableView('inputs', table).root : sideBySide(report, table);
+  const inputs = tracesOf(report);
+  if (inputs.length < 2) return null;
+  const table = inputsTable(inputs);
+  const view = inputs.length > FEW ? new TableView('inputs', table).root : sideBySide(inputs, table);
   return element(
     'section',
     { class: 'panel', id: 'table-inputs', 'aria-labelledby': 'title-inputs' },

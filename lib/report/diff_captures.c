@@ -1,0 +1,182 @@
+/* What is to be said of the captures of a comparison by themselves: a section for each; of more than two, text and
+   Markdown have a table of them and what they have in common once. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/num.h"
+#include "report/diff_parts.h"
+
+/* ---- one by one ---- */
+
+/* What it is, its facts, its problems. */
+static void describe_capture(const struct gt_section *from, const char *side, struct gt_section *to) {
+    struct gt_arena *arena = &to->report->arena;
+    to->input = from->input;
+    to->input.label = gt_arena_printf(arena, "%s: %.*s", side, (int)from->input.label.len, from->input.label.ptr);
+    for (size_t b = 0; b < from->block_count; b++) {
+        const struct gt_block *block = &from->blocks[b];
+        if (block->kind == GT_BLOCK_NOTE)
+            gt_section_note(to, block->audience, block->note);
+        if (block->kind != GT_BLOCK_FACTS)
+            continue;
+        struct gt_block *facts = gt_section_facts(to, block->title);
+        facts->audience = block->audience & ~(uint32_t)GT_FOR_SCREEN;
+        for (size_t f = 0; f < block->fact_count; f++)
+            gt_block_fact(to, facts, block->facts[f].key, block->facts[f].title, block->facts[f].unit,
+                          block->facts[f].value);
+    }
+    for (size_t i = 0; i < from->issue_count; i++)
+        gt_section_issue(to, &from->issues[i]);
+}
+
+void gt_diff_describe_captures(const struct gt_diff_sides *sides, struct gt_report *report) {
+    for (size_t i = 0; i < sides->capture_count; i++) {
+        describe_capture(gt_capture_section(sides, i), sides->names[gt_capture_side(sides, i)],
+                         &report->sections[1 + i]);
+        report->sections[1 + i].is_told = sides->capture_count > GT_SIDE_COUNT;
+    }
+}
+
+/* ---- all together ---- */
+
+static const struct gt_report_column columns[] = {
+    {"side", "Side", GT_UNIT_NONE, NULL, 0},          {"capture", "Capture", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"ops", "GPU ops", GT_UNIT_COUNT, NULL, 0},       {"span_ns", "Span", GT_UNIT_NS, NULL, 0},
+    {"busy_share", "Busy", GT_UNIT_SHARE, "span", 0},
+};
+
+static void add_table(const struct gt_diff_sides *sides, struct gt_section *section) {
+    struct gt_table *table =
+        gt_section_table(section, "captures", "Captures", columns, sizeof columns / sizeof *columns);
+    section->blocks[section->block_count - 1].audience = GT_FOR_SCREEN;
+    for (size_t i = 0; i < sides->capture_count; i++) {
+        const struct gt_section *from = gt_capture_section(sides, i);
+        struct gt_cell *cell = gt_table_row(table);
+        *cell++ = gt_cell_text(gt_str_of(sides->names[gt_capture_side(sides, i)]));
+        *cell++ = gt_cell_text(from->input.label);
+        *cell++ = gt_cell_int((int64_t)from->input.ops);
+        *cell++ = gt_section_fact(from, GT_STR("span_ns"));
+        *cell++ = gt_section_fact(from, GT_STR("busy_share"));
+    }
+}
+
+/* A sentence that one or several captures have, the same or with other numbers in it. */
+struct remark {
+    struct gt_str text; /* of the first */
+    size_t first;       /* capture */
+    size_t captures, last;
+    uint64_t count; /* of a problem: in all captures */
+    bool differs;
+};
+
+struct remarks {
+    struct remark *items;
+    size_t count, capacity;
+};
+
+static struct gt_str without_number(struct gt_str text) {
+    while (text.len && (isdigit((unsigned char)text.ptr[0]) || text.ptr[0] == '.' || text.ptr[0] == ','))
+        text = (struct gt_str){text.ptr + 1, text.len - 1};
+    return text;
+}
+
+/* The same but for the numbers in them. */
+static bool is_alike(struct gt_str a, struct gt_str b) {
+    while (a.len && b.len) {
+        if (isdigit((unsigned char)a.ptr[0]) && isdigit((unsigned char)b.ptr[0])) {
+            a = without_number(a);
+            b = without_number(b);
+            continue;
+        }
+        if (a.ptr[0] != b.ptr[0])
+            return false;
+        a = (struct gt_str){a.ptr + 1, a.len - 1};
+        b = (struct gt_str){b.ptr + 1, b.len - 1};
+    }
+    return a.len == b.len;
+}
+
+static void add_remark(struct remarks *remarks, struct gt_report *report, struct gt_str text, size_t capture,
+                       uint64_t count) {
+    for (size_t i = 0; i < remarks->count; i++) {
+        struct remark *known = &remarks->items[i];
+        if (!is_alike(known->text, text))
+            continue;
+        known->captures += known->last != capture;
+        known->last = capture;
+        known->differs |= !gt_str_eq(known->text, text);
+        known->count = known->count + count < count ? UINT64_MAX : known->count + count;
+        return;
+    }
+    struct remark *room =
+        gt_arena_room(&report->arena, remarks->items, remarks->count, &remarks->capacity, sizeof *remarks->items);
+    if (!room)
+        return;
+    remarks->items = room;
+    remarks->items[remarks->count++] =
+        (struct remark){.text = text, .first = capture, .captures = 1, .last = capture, .count = count};
+}
+
+/* What is for the screen alone sums up the numbers of a capture, which the table has. */
+static void collect_notes(const struct gt_diff_sides *sides, struct gt_report *report, struct remarks *notes) {
+    for (size_t i = 0; i < sides->capture_count; i++) {
+        const struct gt_section *from = gt_capture_section(sides, i);
+        for (size_t b = 0; b < from->block_count; b++) {
+            const struct gt_block *block = &from->blocks[b];
+            if (block->kind == GT_BLOCK_NOTE && (block->audience & GT_FOR_SCREEN) && block->audience != GT_FOR_SCREEN)
+                add_remark(notes, report, block->note, i, 0);
+        }
+    }
+}
+
+static void collect_issues(const struct gt_diff_sides *sides, struct gt_report *report, struct remarks *issues) {
+    for (size_t i = 0; i < sides->capture_count; i++) {
+        const struct gt_section *from = gt_capture_section(sides, i);
+        for (size_t k = 0; k < from->issue_count; k++) {
+            const struct gt_report_issue *issue = &from->issues[k];
+            struct gt_str text = gt_arena_printf(&report->arena, "%s: %s%s", issue->id,
+                                                 issue->is_loss ? "lost data: " : "", issue->help ? issue->help : "");
+            add_remark(issues, report, text, i, issue->count);
+        }
+    }
+}
+
+/* "all 20 captures", "3 of 20 captures", "A: a1.json". */
+static struct gt_str whose(const struct gt_diff_sides *sides, const struct remark *remark, struct gt_arena *arena) {
+    const struct gt_section *first = gt_capture_section(sides, remark->first);
+    if (remark->captures == sides->capture_count)
+        return gt_arena_printf(arena, "all %zu captures", remark->captures);
+    if (remark->captures > 1)
+        return gt_arena_printf(arena, "%zu of %zu captures", remark->captures, sides->capture_count);
+    return gt_arena_printf(arena, "%s: %.*s", sides->names[gt_capture_side(sides, remark->first)],
+                           (int)first->input.label.len, first->input.label.ptr);
+}
+
+void gt_diff_tell_captures(const struct gt_diff_sides *sides, struct gt_section *section) {
+    struct gt_report *report = section->report;
+    struct gt_arena *arena = &report->arena;
+    struct remarks notes = {0}, issues = {0};
+    if (sides->capture_count <= GT_SIDE_COUNT)
+        return;
+    add_table(sides, section);
+    collect_notes(sides, report, &notes);
+    collect_issues(sides, report, &issues);
+    for (size_t i = 0; i < notes.count; i++) {
+        const struct remark *note = &notes.items[i];
+        gt_section_note(section, GT_FOR_SCREEN,
+                        gt_arena_printf(arena, "Of %s%s: %.*s", whose(sides, note, arena).ptr,
+                                        note->differs ? ", the first of them" : "", (int)note->text.len,
+                                        note->text.ptr));
+    }
+    for (size_t i = 0; i < issues.count; i++) {
+        char count[GT_NUM_MAX];
+        uint64_t number = issues.items[i].count;
+        gt_num_format_grouped(count, number > INT64_MAX ? INT64_MAX : (int64_t)number);
+        gt_section_note(section, GT_FOR_SCREEN,
+                        gt_arena_printf(arena, "Trace health of %s: %s %.*s.",
+                                        whose(sides, &issues.items[i], arena).ptr, count, (int)issues.items[i].text.len,
+                                        issues.items[i].text.ptr));
+    }
+}

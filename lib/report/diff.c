@@ -74,7 +74,7 @@ static enum gt_status compare_table(struct work *work, const char *key, struct g
     else if (counts.changed && strcmp(key, "kernels") == 0)
         gt_diff_note_matches(work->sides, work->section, &counts);
     if (counts.changed && (work->section->blocks[table_block].audience & GT_FOR_SCREEN))
-        gt_diff_note_members(work->section, table);
+        gt_diff_note_members(work->sides, work->section, table);
     for (size_t i = 0; i < TOLD_COUNT; i++)
         if (strcmp(told_keys[i], key) == 0)
             work->told[i] = table;

@@ -117,7 +117,7 @@ struct gt_table *gt_join_add_table(struct gt_diff_join *join, struct gt_section 
                                    struct gt_diff_counts *counts);
 
 /* diff_members.c: says below a table which names its first joined rows hold. */
-void gt_diff_note_members(struct gt_section *section, const struct gt_table *table);
+void gt_diff_note_members(const struct gt_diff_sides *sides, struct gt_section *section, const struct gt_table *table);
 
 /* diff_per.c: chooses what amounts are divided by. */
 enum gt_status gt_diff_sides_init(struct gt_diff_sides *sides, const struct gt_report *a, const struct gt_report *b,

@@ -461,16 +461,17 @@ const struct cli_command cli_command_table[] = {
          "GPU was idle. Names that differ are matched by simplified name, then without tile sizes, architecture "
          "and generated numbers, then by category. A change inside the spread of steps and launches, or of "
          "several captures, is noise. Per step, and only then, warm-up at the start is left out (--from 0 takes it "
-         "in). Ranges go by "
-         "their exclusive GPU time: ops inside inner ranges count there.",
+         "in). Ranges go by their exclusive GPU time: ops inside inner ranges count there. Limits are as those of "
+         "'gputime check', but of changes: rows that match are summed, or after 'each' judged one by one; what one "
+         "side cannot tell is an error (exit 2).",
      .action = CLI_ACTION_DIFF,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_DIFF | CLI_GROUP_LIMITS,
      .parts = {{.main_table = "measures", .analyses = diff_analyses, .shapes = diff_shapes, .lists = {&diff_kernels}},
                {.for_data = true, .analyses = diff_data_analyses, .shapes = diff_data_shapes}},
      .notes = {{"top", "kernels to show (10; 0 = all)"}},
-     .examples = {"gputime diff before.json.gz after.json.gz", "gputime diff --of kernels --per step a.sqlite b.json",
+     .examples = {"gputime diff --of kernels --per step before.sqlite after.json.gz",
                   "gputime diff --a a1.json a2.json --b b1.json b2.json -o pr.md",
-                  "gputime diff a.json b.json --fail-if 'step>+3%' --fail-if 'kernel:*nccl*>+9%'"}},
+                  "gputime diff a.json b.json --fail-if 'step>+3%' --fail-if 'each kernel:*>+9%'"}},
 
     {.name = "check",
      .help = "limits of one trace for CI: idle, gaps, kernels, health",
@@ -480,14 +481,16 @@ const struct cli_command cli_command_table[] = {
          "exposed_comm, exposed_memory, comm, memory, overlap, sum, utilisation, coverage, gap, launches, steps, "
          "issues, losses) or kernel:, category:, range:, phase:, memory:, cause:, launch:, work: and a name, "
          "with '*' also one that no row has; then < <= > or >=, then a number with % (of the span, or of the table), "
-         "ns, us, ms, s, or nothing. "
-         "step leaves warm-up out; range: and phase: are exclusive GPU time.",
+         "ns, us, ms, s, or nothing. Rows that match are summed; after 'each', every row is judged by itself. "
+         "step leaves warm-up out; range: and phase: are exclusive GPU time. What the trace cannot tell is an error "
+         "(exit 2).",
      .action = CLI_ACTION_CHECK,
      .groups =
          (CLI_GROUPS_REPORT & ~(unsigned)CLI_GROUP_TABLES) | CLI_GROUP_PHASES | CLI_GROUP_CHECK | CLI_GROUP_LIMITS,
      .parts = {{.main_table = "limits", .analyses = check_analyses, .shapes = check_shapes}},
      .examples = {"gputime check trace.json.gz --limit 'idle<20%' --limit 'exposed_comm<5%'",
-                  "gputime check profile.nsys-rep --limits limits.txt --json"}},
+                  "gputime check profile.nsys-rep --limits limits.txt --json",
+                  "gputime check trace.json.gz --limit 'each kernel:*<20%' --strict"}},
 
     {.name = "redact",
      .help = "a copy of an Nsight export without private data",

@@ -2,86 +2,12 @@
 #include "make.h"
 
 #include <assert.h>
-#include <ctype.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "error.h"
 #include "tables.h"
 
-enum { LARGEST_FILE = 1 << 20, MOST_SIDE_ANALYSES = 2 * CLI_REQUEST_ANALYSES };
-
-/* ---- limits ---- */
-
-static enum gputime_status read_file(const char *path, char **text, struct gputime_error *err) {
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return cli_fail_system(err, errno, "cannot read '%s'", path);
-    *text = malloc(LARGEST_FILE + 1);
-    size_t bytes = *text ? fread(*text, 1, LARGEST_FILE + 1, file) : 0;
-    int read_error = ferror(file) ? errno : 0;
-    fclose(file);
-    if (!*text)
-        return cli_fail_memory(err);
-    if (read_error)
-        return cli_fail_system(err, read_error, "cannot read '%s'", path);
-    if (bytes > LARGEST_FILE)
-        return cli_fail(err, "cannot read '%s': it is no file of limits; it has over a megabyte", path);
-    (*text)[bytes] = '\0';
-    return GPUTIME_OK;
-}
-
-/* Cuts the text into its lines, without comments and empty ones. Without items it only counts. */
-static size_t split_lines(char *text, const char **items) {
-    size_t count = 0;
-    for (char *line = text; line && *line;) {
-        char *end = strchr(line, '\n'), *hash;
-        size_t bytes = end ? (size_t)(end - line) : strlen(line);
-        if (items) {
-            line[bytes] = '\0';
-            hash = strchr(line, '#');
-            if (hash)
-                *hash = '\0';
-            line += strspn(line, " \t\r");
-            if (*line)
-                items[count++] = line;
-        } else {
-            count++;
-        }
-        line = end ? end + 1 : NULL;
-    }
-    return count;
-}
-
-enum gputime_status cli_limits_init(struct cli_limits *limits, const struct cli_command *command,
-                                    const struct cli_options *options, struct gputime_error *err) {
-    const struct cli_texts *values = command->action == CLI_ACTION_DIFF ? &options->fail_if : &options->limits;
-    *limits = (struct cli_limits){0};
-    if (options->limit_file) {
-        enum gputime_status status = read_file(options->limit_file, &limits->text, err);
-        if (status)
-            return status;
-    }
-    limits->items = calloc(values->count + split_lines(limits->text, NULL) + 1, sizeof *limits->items);
-    if (!limits->items)
-        return cli_fail_memory(err);
-    for (size_t i = 0; i < values->count; i++)
-        limits->items[limits->count++] = values->items[i];
-    limits->count += split_lines(limits->text, limits->items + limits->count);
-    if (command->action == CLI_ACTION_CHECK && !limits->count)
-        return cli_fail_usage(err, "'%s' needs a limit: --limit 'idle<20%%', or --limits FILE", command->name);
-    return GPUTIME_OK;
-}
-
-void cli_limits_release(struct cli_limits *limits) {
-    free(limits->items);
-    free(limits->text);
-    *limits = (struct cli_limits){0};
-}
-
-/* ---- reports ---- */
+enum { MOST_SIDE_ANALYSES = 2 * CLI_REQUEST_ANALYSES };
 
 /* What every comparison is made from beside the command's own analyses. */
 static const char *const core[] = {"overview", "accounting", "steps", "measures", "categories", "gaps", "spread", NULL};
@@ -165,10 +91,7 @@ enum gputime_status cli_make(const struct cli_making *making, const struct gputi
             ? make_comparison(making, lib, made, err)
             : gputime_report_new(making->traces, making->trace_count, making->command->name, making->request->analyses,
                                  making->request->analysis_count, lib, &made->report, err);
-    made->limit_count = making->limits->count;
-    if (!status && made->limit_count)
-        status = gputime_report_check(made->report, making->limits->items, made->limit_count, &made->broken, err);
-    return status;
+    return status ? status : cli_limits_judge(making->limits, made->report, &made->verdicts, err);
 }
 
 void cli_made_release(struct cli_made *made) {

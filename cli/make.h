@@ -3,6 +3,7 @@
 #define CLI_MAKE_H
 
 #include "capture.h"
+#include "limits.h"
 #include "request.h"
 
 /* A report, what it borrows from, and how its limits fared. */
@@ -10,19 +11,8 @@ struct cli_made {
     struct gputime_report *report, *a, *b;
     struct gputime_options side_options; /* of a and b */
     struct gputime_shape side_shapes[CLI_REQUEST_SHAPES + 1];
-    size_t limit_count, broken;
+    struct cli_verdicts verdicts;
 };
-
-/* The limits of the options and of the file they name; text belongs to them or to the options. */
-struct cli_limits {
-    const char **items;
-    size_t count;
-    char *text;
-};
-
-enum gputime_status cli_limits_init(struct cli_limits *limits, const struct cli_command *command,
-                                    const struct cli_options *options, struct gputime_error *err);
-void cli_limits_release(struct cli_limits *limits);
 
 /* What a report is made from. */
 struct cli_making {

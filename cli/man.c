@@ -7,8 +7,8 @@ static const char *const exit_statuses[][2] = {
     {"0", "done"},
     {"1", "failed: a trace could not be read, or a file or standard output not be written (a reader that closes its "
           "pipe early, such as head, counts as that but is not remarked on)"},
-    {"2", "the command line or the configuration file makes no sense"},
-    {"3", "reserved for checks that the user asked for and that did not pass"},
+    {"2", "the command line or the configuration file makes no sense, or a limit cannot be judged"},
+    {"3", "a limit is broken that check or diff was given"},
 };
 
 static const char *const environment[][2] = {
@@ -95,7 +95,9 @@ static void print_command(FILE *out, const struct cli_command *command) {
 static void print_common_options(FILE *out) {
     const char *heading = "";
     fputs(".SH OPTIONS\nOptions may stand before or after the traces; \\fB\\-\\-\\fR ends them. Long names take "
-          "their value after a space or an equals sign, and dashes and underscores in them are the same.\n",
+          "their value after a space or an equals sign, and dashes and underscores in them are the same. Of an option "
+          "with a number or a choice, and of those on reading, the last counts; files, selections, tables and formats "
+          "can be given once, but for those that may be repeated, which add up.\n",
           out);
     for (size_t i = 0; i < cli_option_count; i++) {
         const struct cli_option *option = &cli_option_table[i];

@@ -39,7 +39,7 @@ struct cli_options {
     struct gputime_diff_options diff;
     const char *of;                   /* table to compare */
     struct cli_texts fail_if, limits; /* of a comparison, of a trace */
-    const char *limit_file;
+    struct cli_texts limit_files;
     int print_schema;
     int quiet;
     int open;

@@ -146,7 +146,11 @@ static enum gputime_status take_pair(struct reader *reader, const struct cli_opt
         return cli_fail_usage(reader->err, "%s %s needs a name, as in --%s %s NAME", where, option->pair, option->name,
                               option->pair);
     *value = option->pair;
-    *(const char **)member(&reader->arguments->options, option->pair_offset) = name;
+    const char **place = member(&reader->arguments->options, option->pair_offset);
+    if (*place && strcmp(*place, name) != 0)
+        return cli_fail_usage(reader->err, "%s cannot be '%s %s' and '%s %s' at once; give it once", where,
+                              option->pair, *place, option->pair, name);
+    *place = name;
     return GPUTIME_OK;
 }
 
@@ -157,6 +161,40 @@ static enum gputime_status take_place(struct reader *reader, const struct cli_op
         return cli_fail_usage(reader->err, value ? "%s takes no value with '='; traces follow it" : "%s is given twice",
                               where);
     *place = (int64_t)reader->arguments->word_count + 1;
+    return GPUTIME_OK;
+}
+
+/* Whether a second value would make the first one silently lost: files, selections, tables, formats. Of numbers and
+   choices, and of how traces are read, the last word counts; some options gather all. */
+static bool is_given_once(const struct cli_option *option) {
+    switch (option->type) {
+    case CLI_TEXT:
+    case CLI_KEYWORD:
+    case CLI_FORMAT:
+    case CLI_CONSTANT:
+    case CLI_MOMENT:
+        return option->group != CLI_GROUP_READING;
+    case CLI_FLAG:
+    case CLI_INTEGER:
+    case CLI_DECIMAL:
+    case CLI_CHOICE:
+    case CLI_TEXTS:
+    case CLI_WORD:
+    case CLI_PLACE:
+        break;
+    }
+    return false;
+}
+
+static enum gputime_status check_repeated(struct reader *reader, const struct cli_option *option, const char *value,
+                                          const char *where) {
+    for (size_t i = 0; i < cli_option_count && is_given_once(option); i++) {
+        const char *before = reader->arguments->values[i];
+        if (cli_option_table[i].offset == option->offset && before && strcmp(before, value) != 0)
+            return cli_fail_usage(reader->err, "%s cannot be '%s' and '%s' at once; give it once", where, before,
+                                  value);
+    }
+    reader->arguments->values[option - cli_option_table] = value;
     return GPUTIME_OK;
 }
 
@@ -178,6 +216,8 @@ static enum gputime_status take_option(struct reader *reader, const struct cli_o
     enum gputime_status status = take_pair(reader, option, &value, where);
     if (!status)
         status = cli_option_set(&reader->arguments->options, option, value, where, reader->err);
+    if (!status)
+        status = check_repeated(reader, option, option->type == CLI_CONSTANT ? option->choices : value, where);
     if (!status && option->type == CLI_WORD)
         reader->arguments->words[reader->arguments->word_count++] = value;
     return status;

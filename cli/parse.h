@@ -9,9 +9,10 @@
 
 struct cli_arguments {
     struct cli_options options;
-    bool given[CLI_MAX_OPTIONS];  /* on the command line, by row of the table */
-    bool is_set[CLI_MAX_OPTIONS]; /* there or by a setting */
-    const char **words;           /* what is no option, in order */
+    bool given[CLI_MAX_OPTIONS];         /* on the command line, by row of the table */
+    const char *values[CLI_MAX_OPTIONS]; /* the last of each there; NULL: it has none */
+    bool is_set[CLI_MAX_OPTIONS];        /* there or by a setting */
+    const char **words;                  /* what is no option, in order */
     size_t word_count;
     size_t plain_words; /* those before "--": only they can name a command */
     char *config_text;  /* values of the options may point into it */

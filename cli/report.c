@@ -51,7 +51,7 @@ static enum gputime_status plan(struct job *job, struct cli_words traces, size_t
     if (!status && job->command->action == CLI_ACTION_DIFF)
         status = find_sides(&job->captures, err);
     if (!status)
-        status = cli_limits_init(&job->limits, job->command, job->options, err);
+        status = cli_limits_init(&job->limits, job->command, job->options, traces, err);
     if (!status)
         status = cli_destinations_plan(job->command, job->options, job->destinations, &job->destination_count, err);
     if (!status && job->options->open)
@@ -162,11 +162,6 @@ static bool hint_is_due(const struct job *job, const struct cli_destination *des
            (int64_t)strlen(job->command->hint) <= width && cli_request_is_sorted_as_usual(job->command, job->options);
 }
 
-/* Every trace has to keep every limit; a comparison is one thing. */
-static size_t verdicts_per_limit(const struct job *job) {
-    return job->command->action == CLI_ACTION_DIFF ? 1 : job->trace_count;
-}
-
 static enum gputime_status write_reports(const struct job *job, struct gputime_error *err) {
     enum gputime_status status = GPUTIME_OK;
     struct cli_made made = {0};
@@ -190,9 +185,11 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
         if (!status && hint_is_due(job, &job->destinations[i], options[i].width))
             printf("\n%s\n", job->command->hint);
     }
-    if (!status && made.broken) {
-        cli_fail(err, "%zu of %zu limits %s broken", made.broken, made.limit_count * verdicts_per_limit(job),
-                 made.broken == 1 ? "is" : "are");
+    if (!status)
+        cli_limits_tell(made.report, &made.verdicts);
+    if (!status && made.verdicts.broken) {
+        cli_fail(err, "%zu of %zu limits %s broken", made.verdicts.broken, made.verdicts.count,
+                 made.verdicts.broken == 1 ? "is" : "are");
         status = err->status = GPUTIME_BROKEN;
     }
     cli_made_release(&made);

@@ -218,7 +218,7 @@ static enum gputime_status narrow_to_table(struct cli_request *request, const st
     const char *table = options->lib.table;
     struct gputime_entry analysis = cli_table_analysis(table);
     if (is_verdicts(command, table)) {
-        if (!options->fail_if.count && !options->limit_file)
+        if (!options->fail_if.count && !options->limit_files.count)
             return cli_fail_usage(err, "table '%s' needs a limit: --fail-if 'step>+3%%', or --limits FILE", table);
         analysis.detail = table;
     } else if (!analysis.key) {

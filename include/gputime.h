@@ -210,11 +210,12 @@ enum gputime_status gputime_report_diff(const struct gputime_report *a, const st
                                         const struct gputime_diff_options *diff, const struct gputime_options *options,
                                         struct gputime_report **out, struct gputime_error *err);
 
-/* Judges limits and adds the table `limits` with a verdict for each. A limit is MEASURE or KIND:GLOB (kernel, category,
-   range, phase, memory, cause, launch, work), < <= > or >=, and a number with %, a unit of time or nothing. In a report
-   it says what must hold: "idle<20%", "utilisation>80%", "gap<5ms", "losses<1", "kernel:*nccl*<10%". In a comparison it
-   says which change must not be: "step>+3%", "kernel:*flash*>+10%"; one inside the noise breaks no limit. What the
-   report does not have is a usage error. */
+/* Judges limits and adds a line to the table `limits` for each. A limit is MEASURE or KIND:GLOB (kernel, category,
+   range, phase, memory, cause, launch, work), < <= > or >=, and a number with %, a unit of time or nothing. Rows that
+   match are summed; with "each " before it, every one is judged by itself. In a report it says what must hold:
+   "idle<20%", "utilisation>80%", "gap<5ms", "losses<1", "each kernel:*<10%". In a comparison it says which change must
+   not be: "step>+3%", "each kernel:*>+10%"; one inside the noise breaks no limit. What a trace or a side cannot tell is
+   a usage error. */
 enum gputime_status gputime_report_check(struct gputime_report *report, const char *const *limits, size_t limit_count,
                                          size_t *broken, struct gputime_error *err);
 

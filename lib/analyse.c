@@ -24,30 +24,56 @@ static bool is_hidden(const struct gt_analysis *analysis, const struct gputime_o
     return has_tables;
 }
 
+/* "runtime calls and no correlation ids": the facts that the analysis goes by and the trace does not have. */
+static struct gt_str list_missing(const struct gt_analysis *analysis, const struct gt_store *store,
+                                  struct gt_arena *arena) {
+    bool is_projected = store->facts & GT_FACT_PROJECTIONS;
+    uint32_t missing = analysis->needs & ~store->facts & ~(uint32_t)GT_FACT_PROJECTIONS;
+    struct gt_str list = {"", 0};
+    if (is_projected && analysis->needs & GT_FACT_PROJECTIONS)
+        return list;
+    for (uint32_t fact = 1; fact && fact <= missing; fact <<= 1)
+        if (missing & fact) {
+            bool has_others = fact == GT_FACT_RANGES && is_projected;
+            list = gt_arena_printf(arena, "%s%s%s", list.ptr, list.len ? " and no " : "",
+                                   has_others ? "ranges on CPU threads" : gt_fact_title((enum gt_fact)fact));
+        }
+    return list;
+}
+
 /* The one place where a report says what a trace cannot tell. An empty trace says so in its health instead. */
 static void note_missing_facts(const struct gt_analysis *analysis, const struct gt_view *view,
                                struct gt_section *section) {
     const struct gt_store *store = view->store;
-    uint32_t missing = analysis->needs & ~store->facts & ~(uint32_t)GT_FACT_PROJECTIONS;
-    bool is_projected = store->facts & GT_FACT_PROJECTIONS;
-    bool is_empty = store->ops.count == 0 && store->groups.count == 0 && !is_projected;
-    if (!missing || is_empty || (is_projected && analysis->needs & GT_FACT_PROJECTIONS))
+    bool is_empty = store->ops.count == 0 && store->groups.count == 0 && !(store->facts & GT_FACT_PROJECTIONS);
+    struct gt_str missing = list_missing(analysis, store, &section->report->arena);
+    if (!missing.len || is_empty)
         return;
-    char list[256] = "";
-    for (uint32_t fact = 1; fact && fact <= missing; fact <<= 1)
-        if (missing & fact) {
-            if (*list)
-                strncat(list, " and no ", sizeof list - strlen(list) - 1);
-            bool has_others = fact == GT_FACT_RANGES && is_projected;
-            strncat(list, has_others ? "ranges on CPU threads" : gt_fact_title((enum gt_fact)fact),
-                    sizeof list - strlen(list) - 1);
-        }
     gt_section_note(
         section, is_hidden(analysis, view->options) ? GT_FOR_DATA | GT_FOR_PAGE : GT_FOR_ALL,
-        gt_arena_printf(&section->report->arena, "Incomplete (%s): the trace has no %s.%s", analysis->title, list,
-                        view->is_summed && (missing & GT_FACT_OPS)
+        gt_arena_printf(&section->report->arena, "Incomplete (%s): the trace has no %s.%s", analysis->title,
+                        missing.ptr,
+                        view->is_summed && (analysis->needs & GT_FACT_OPS)
                             ? " Sums tell no times; give the cuda_gpu_trace table, the .sqlite or the .nsys-rep."
                             : ""));
+}
+
+/* What a table does not have is 0 where the trace would tell, and else not known. Sums are of what someone chose to
+   sum: those without a single kernel do not say that there was none. */
+static void mark_lacks(const struct gt_analysis *analysis, const struct gt_view *view, struct gt_section *section) {
+    struct gt_str missing = list_missing(analysis, view->store, &section->report->arena), rest, key;
+    bool is_empty = view->op_count == 0 && view->group_count == 0;
+    rest = gt_str_of(analysis->tables);
+    while (gt_columns_next(&rest, &key)) {
+        const struct gt_table *table = gt_section_find_named(section, key);
+        bool has_rows = table && table->row_count;
+        if (is_empty && !has_rows)
+            gt_section_lack(section, key, GT_STR("GPU work"));
+        else if (missing.len)
+            gt_section_lack(section, key, missing);
+        else if (view->is_summed && !has_rows)
+            gt_section_lack(section, key, gt_str_of(analysis->title));
+    }
 }
 
 /* ---- jobs: first what several analyses go by, then the analyses ---- */
@@ -77,6 +103,7 @@ static void do_job(void *context, size_t index) {
     struct gt_section *section = &job->paper->sections[0];
     note_missing_facts(job->analysis, run->view, section);
     job->status = job->analysis->run(run->view, section, &job->err);
+    mark_lacks(job->analysis, run->view, section);
 }
 
 static enum gt_status add_analysis(struct run *run, const char *key, const struct gt_section *section,

@@ -1,6 +1,7 @@
 /* Categories: op time by category of work, as a plain sum and as wall time, which charges every instant of a device to
    exactly one op. Inputs that are summed already have the sum alone. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "measure/measure.h"
@@ -168,6 +169,18 @@ static void add_rows(const struct gt_view *view, struct gt_table *table, const s
     }
 }
 
+/* Each key once, as join_kinds has it. */
+static void name_rows(const struct gt_view *view, struct gt_table *table) {
+    const struct gt_category *categories = view->labels->categories;
+    for (size_t i = 0; i < view->labels->category_count; i++) {
+        size_t first = 0;
+        while (strcmp(categories[first].key, categories[i].key) != 0)
+            first++;
+        if (first == i)
+            gt_table_name(table, gt_str_of(categories[i].key));
+    }
+}
+
 enum gt_status gt_categories_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const struct gt_op_groups *ops = gt_shared_op_groups(view, err);
     const struct gt_account *accounts = ops ? gt_shared_accounts(view, err) : NULL;
@@ -189,6 +202,7 @@ enum gt_status gt_categories_run(const struct gt_view *view, struct gt_section *
     struct gt_table *table = gt_section_table(section, "categories", "GPU time by category",
                                               view->is_summed ? summed_columns : columns, GT_ARRAY_COUNT(columns));
     add_rows(view, table, categories, whole_time(view, accounts, categories));
+    name_rows(view, table);
     gt_free(categories);
     return GT_OK;
 }

@@ -318,6 +318,8 @@ enum gt_status gt_gaps_run(const struct gt_view *view, struct gt_section *sectio
     if (view->device_count < 2)
         gt_table_for(section, tables.all, GT_FOR_DATA);
     add_sums(view, idle, &tables);
+    for (size_t i = 0; i < GT_IDLE_CAUSE_COUNT; i++)
+        gt_table_name(tables.all, gt_str_of(gt_idle_cause_names[i]));
     enum gt_status status = gt_idle_work_add(view, idle, section, err);
     if (status == GT_OK && gt_table_is_wanted(view, "gaps") && !add_gaps(view, idle, section))
         status = gt_fail_memory(err);

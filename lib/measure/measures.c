@@ -132,6 +132,7 @@ enum gt_status gt_measures_run(const struct gt_view *view, struct gt_section *se
         struct gt_table *table =
             gt_section_table(section, "measures", "Time of each GPU, mean over GPUs", columns, GT_ARRAY_COUNT(columns));
         table->keeps_order = true;
+        table->is_fixed = true;
         bool takes_warm_up = view->options->from || view->options->to || view->options->step; /* the user has chosen */
         add_rows(section, table, aside, takes_warm_up, gt_table_is_wanted(view, "spreads"));
     }

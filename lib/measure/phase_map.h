@@ -11,6 +11,7 @@
 #include "base/str.h"
 
 #define GT_NO_PHASE UINT32_MAX
+#define GT_PHASE_UNMAPPED GT_STR("unmapped") /* what tables call it */
 
 struct gt_phase_map {
     struct gt_arena arena;

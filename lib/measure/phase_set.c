@@ -137,7 +137,7 @@ enum gt_status gt_phase_set_init(struct gt_phase_set *set, const struct gt_view 
     }
     for (size_t i = 0; i < set->map.phase_count; i++)
         set->phases[i].name = set->map.phases[i];
-    set->phases[set->map.phase_count].name = GT_STR("unmapped");
+    set->phases[set->map.phase_count].name = GT_PHASE_UNMAPPED;
     take_ops(&sorting);
     measure_insides(&sorting);
     count_ranges(&sorting);

@@ -66,6 +66,9 @@ enum gt_status gt_phases_run(const struct gt_view *view, struct gt_section *sect
         gt_table_for(section, table, GT_FOR_DATA);
     for (size_t i = 0; i < set->count; i++)
         add_row(view, table, set, &set->phases[i], gt_arena_copy(&section->report->arena, set->phases[i].name));
+    for (size_t i = 0; i < set->map.phase_count; i++)
+        gt_table_name(table, set->map.phases[i]);
+    gt_table_name(table, GT_PHASE_UNMAPPED);
     add_notes(view, section, set);
     struct gt_fact_group facts = {.section = section, .audience = GT_FOR_DATA};
     if (!view->options->no_range_kernels)

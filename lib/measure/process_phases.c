@@ -67,7 +67,7 @@ static bool add_table(const struct gt_view *view, struct gt_section *section, co
     for (size_t i = 0; i < phases->count; i++) {
         const struct gt_keyed_group *group = &phases->items[i];
         bool is_mapped = group->lo < map->phase_count;
-        struct gt_str phase = is_mapped ? map->phases[group->lo] : GT_STR("unmapped");
+        struct gt_str phase = is_mapped ? map->phases[group->lo] : GT_PHASE_UNMAPPED;
         rows[i] = (struct row){view->store->processes.pid[group->hi], group, phase, is_mapped};
     }
     qsort(rows, phases->count, sizeof *rows, by_pid_and_time);

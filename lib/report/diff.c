@@ -20,6 +20,7 @@ struct work {
     struct gt_section *section;
     const char *wanted; /* comma-separated keys; NULL: all */
     const struct gt_table *told[TOLD_COUNT];
+    struct gt_str one_sided; /* keys of tables that one side cannot tell, so that there is nothing to show */
 };
 
 static bool is_listed(const char *list, const char *key) {
@@ -51,6 +52,13 @@ static bool is_told(const char *key) {
     return is_one;
 }
 
+static void leave_out(struct work *work, struct gt_block *block, const char *key) {
+    block->audience &= ~(uint32_t)GT_FOR_SCREEN;
+    work->one_sided =
+        gt_arena_printf(&work->section->report->arena, "%s%s%s", work->one_sided.len ? work->one_sided.ptr : "",
+                        work->one_sided.len ? ", " : "", key);
+}
+
 static enum gt_status compare_table(struct work *work, const char *key, struct gt_error *err) {
     if (!is_listed(work->wanted, key) && !is_told(key))
         return GT_OK;
@@ -71,10 +79,12 @@ static enum gt_status compare_table(struct work *work, const char *key, struct g
         block->audience &= audience_of(work->sides, key);
     if (!is_listed(work->wanted, key))
         block->audience = 0; /* only for the words */
+    else if (counts.rows && counts.unknown == counts.rows && !table->keeps_order)
+        leave_out(work, block, key);
     else if (counts.changed && strcmp(key, "kernels") == 0)
         gt_diff_note_matches(work->sides, work->section, &counts);
     if (counts.changed && (work->section->blocks[table_block].audience & GT_FOR_SCREEN))
-        gt_diff_note_members(work->section, table);
+        gt_diff_note_members(work->sides, work->section, table);
     for (size_t i = 0; i < TOLD_COUNT; i++)
         if (strcmp(told_keys[i], key) == 0)
             work->told[i] = table;
@@ -123,21 +133,14 @@ static void describe_comparison(const struct gt_diff_sides *sides, struct gt_rep
     gt_diff_describe_captures(sides, report);
 }
 
-static bool has_table(const struct gt_section *section, struct gt_str key) {
-    bool is_there = false;
-    for (size_t b = 0; b < section->block_count; b++)
-        is_there |= section->blocks[b].table && gt_str_eq(gt_str_of(section->blocks[b].table->key), key);
-    return is_there;
-}
-
 /* A table that was asked for by name must be one that can be compared, if a capture has it at all. */
 static enum gt_status check_wanted(const struct work *work, struct gt_error *err) {
     struct gt_str rest = gt_str_of(work->wanted), key;
     while (rest.len && gt_columns_next(&rest, &key)) {
         bool is_there = false;
         for (size_t i = 0; i < work->sides->capture_count; i++)
-            is_there |= has_table(gt_capture_section(work->sides, i), key);
-        if (is_there && !has_table(work->section, key))
+            is_there |= gt_section_find_named(gt_capture_section(work->sides, i), key) != NULL;
+        if (is_there && !gt_section_find_named(work->section, key))
             return gt_fail_usage(err, "table '%.*s' has nothing to compare", (int)key.len, key.ptr);
         if (!is_there)
             gt_section_note(work->section, GT_FOR_ALL,
@@ -178,6 +181,9 @@ static enum gt_status fill(struct gt_report *report, const struct gt_report *a, 
     if (status != GT_OK)
         return status;
     add_words(&work);
+    if (work.one_sided.len)
+        gt_section_note(section, GT_FOR_SCREEN,
+                        gt_arena_printf(&report->arena, "Only one side can tell: %s.", work.one_sided.ptr));
     gt_diff_tell_captures(sides, section);
     return gt_arena_failed(&report->arena) ? gt_fail_memory(err) : GT_OK;
 }

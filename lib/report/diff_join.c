@@ -334,9 +334,11 @@ bool gt_join_init(struct gt_diff_join *join, const struct gt_diff_sides *sides, 
     const struct gt_table *shape = find_shape(sides, key);
     if (!shape || !choose_columns(join, shape))
         return false;
-    join->failed = !gt_strtab_init(&join->keys);
+    join->is_partial = gt_alloc_array(sides->capture_count, sizeof *join->is_partial);
+    join->failed = !gt_strtab_init(&join->keys) || !join->is_partial;
     for (size_t i = 0; i < sides->capture_count && !join->failed; i++) {
         const struct gt_table *table = gt_section_find(gt_capture_section(sides, i), key);
+        join->is_partial[i] = shape->is_fixed || gt_section_lacks(gt_capture_section(sides, i), key).len;
         if (table && collect(join, i, table)) {
             borrow_spread(join, i);
             borrow_steps(join, i);
@@ -351,6 +353,7 @@ bool gt_join_init(struct gt_diff_join *join, const struct gt_diff_sides *sides, 
 void gt_join_release(struct gt_diff_join *join) {
     gt_free(join->adds);
     gt_free(join->is_known);
+    gt_free(join->is_partial);
     gt_free(join->rows);
     gt_free(join->slots);
     gt_free(join->text);
@@ -358,14 +361,23 @@ void gt_join_release(struct gt_diff_join *join) {
     gt_arena_release(&join->arena);
 }
 
+size_t gt_join_mute_capture(const struct gt_diff_join *join, size_t row, enum gt_side side) {
+    struct gt_captures captures = gt_captures_of(join->sides, side);
+    for (size_t c = captures.first; c < captures.first + captures.count; c++)
+        if (join->is_partial[c] && gt_join_slots(join, row, c)[GT_SLOT_ROWS] == 0)
+            return c;
+    return SIZE_MAX;
+}
+
 double gt_join_amount(const struct gt_diff_join *join, size_t row, enum gt_side side, size_t amount) {
-    size_t of_a = join->sides->reports[GT_SIDE_A]->section_count;
-    size_t first = side == GT_SIDE_A ? 0 : of_a, end = side == GT_SIDE_A ? of_a : join->sides->capture_count;
+    struct gt_captures captures = gt_captures_of(join->sides, side);
     bool is_known = join->is_known[(size_t)side * join->add_count + amount];
+    if (gt_join_mute_capture(join, row, side) != SIZE_MAX)
+        return NAN;
     if (!is_known && join->is_known[(size_t)!side * join->add_count + amount] && join->rows[row].cells[side])
         return NAN;
     double sum = 0;
-    for (size_t c = first; c < end; c++)
-        sum += gt_join_slots(join, row, c)[GT_SLOT_AMOUNTS + amount];
-    return sum / (double)(end - first);
+    for (size_t c = 0; c < captures.count; c++)
+        sum += gt_join_slots(join, row, captures.first + c)[GT_SLOT_AMOUNTS + amount];
+    return sum / (double)captures.count;
 }

@@ -185,6 +185,7 @@ void gt_join_rows(struct gt_diff_join *join, size_t into, size_t from) {
         head->names[side] += row->names[side];
     }
     row->is_joined = true;
+    row->head = into;
 }
 
 static struct gt_str label_of(struct gt_diff_join *join, const struct gt_diff_row *row, enum gt_match match) {

@@ -34,7 +34,7 @@ static struct gt_str told(struct gt_arena *arena, struct gt_str name, struct gt_
 }
 
 /* "gemm (2 -> 3 names): the largest is 'x' in A, 'y' in B." */
-void gt_diff_note_members(struct gt_section *section, const struct gt_table *table) {
+void gt_diff_note_members(const struct gt_diff_sides *sides, struct gt_section *section, const struct gt_table *table) {
     struct gt_arena *arena = &section->report->arena;
     size_t name = name_column(table), match = gt_table_column(table, "match"), noted = 0;
     if (name == SIZE_MAX)
@@ -51,9 +51,9 @@ void gt_diff_note_members(struct gt_section *section, const struct gt_table *tab
         if (!a.len || !b.len || gt_str_eq(how, gt_str_of(gt_match_names[GT_MATCH_EXACT])))
             continue;
         gt_section_note(section, GT_FOR_SCREEN, /* data and pages have columns for it */
-                        gt_arena_printf(arena, "%.*s: the largest is %s in A, %s in B.", (int)label.len, label.ptr,
-                                        told(arena, a, label, is_simplified).ptr,
-                                        told(arena, b, label, is_simplified).ptr));
+                        gt_arena_printf(arena, "%.*s: the largest is %s in %s, %s in %s.", (int)label.len, label.ptr,
+                                        told(arena, a, label, is_simplified).ptr, sides->names[GT_SIDE_A],
+                                        told(arena, b, label, is_simplified).ptr, sides->names[GT_SIDE_B]));
         noted++;
     }
 }

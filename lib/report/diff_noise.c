@@ -10,15 +10,6 @@ enum { RESAMPLES = 1000, RESAMPLED_ROWS = 5000 };
 /* A change of twice its standard error is noise in about one case of twenty. */
 #define ERRORS_OF_NOISE 2.0
 
-struct captures {
-    size_t first, count;
-};
-
-static struct captures captures_of(const struct gt_diff_sides *sides, enum gt_side side) {
-    size_t of_a = sides->reports[GT_SIDE_A]->section_count;
-    return side == GT_SIDE_A ? (struct captures){0, of_a} : (struct captures){of_a, sides->capture_count - of_a};
-}
-
 static double lead_of(const struct gt_diff_join *join, size_t row, size_t capture) {
     return gt_join_slots(join, row, capture)[GT_SLOT_AMOUNTS + join->lead];
 }
@@ -32,21 +23,22 @@ static double variance_inside(const struct gt_diff_join *join, size_t row, size_
     return rows > 1 && slots[GT_SLOT_SQUARES] > 0 ? rows * slots[GT_SLOT_SQUARES] / (rows - 1) : NAN;
 }
 
-static double variance_between(const struct gt_diff_join *join, size_t row, struct captures captures) {
-    double mean = 0, squares = 0, count = (double)captures.count;
-    if (captures.count < 2)
+double gt_variance_of_mean(const double *values, size_t stride, size_t count) {
+    double mean = 0, squares = 0;
+    if (count < 2)
         return NAN;
-    for (size_t i = 0; i < captures.count; i++)
-        mean += lead_of(join, row, captures.first + i) / count;
-    for (size_t i = 0; i < captures.count; i++)
-        squares += pow(lead_of(join, row, captures.first + i) - mean, 2);
-    return squares / (count - 1) / count;
+    for (size_t i = 0; i < count; i++)
+        mean += values[i * stride] / (double)count;
+    for (size_t i = 0; i < count; i++)
+        squares += pow(values[i * stride] - mean, 2);
+    return squares / (double)(count - 1) / (double)count;
 }
 
 /* Of the mean over the captures of a side: the larger of both kinds of spread; NAN where neither is known. */
 static double side_variance(const struct gt_diff_join *join, size_t row, enum gt_side side) {
-    struct captures captures = captures_of(join->sides, side);
-    double inside = 0, between = variance_between(join, row, captures);
+    struct gt_captures captures = gt_captures_of(join->sides, side);
+    const double *leads = gt_join_slots(join, row, captures.first) + GT_SLOT_AMOUNTS + join->lead;
+    double inside = 0, between = gt_variance_of_mean(leads, gt_join_slot_count(join), captures.count);
     for (size_t i = 0; i < captures.count; i++)
         inside += variance_inside(join, row, captures.first + i);
     inside /= (double)captures.count * (double)captures.count;
@@ -63,7 +55,8 @@ static uint64_t next_random(uint64_t *state) {
     return *state * 0x2545f4914f6cdd1d;
 }
 
-static double resampled_mean(const struct gt_diff_join *join, size_t row, struct captures captures, uint64_t *state) {
+static double resampled_mean(const struct gt_diff_join *join, size_t row, struct gt_captures captures,
+                             uint64_t *state) {
     double sum = 0;
     for (size_t i = 0; i < captures.count; i++)
         sum += lead_of(join, row, captures.first + (next_random(state) >> 32) % captures.count);
@@ -76,7 +69,7 @@ static int compare_reals(const void *a, const void *b) {
 }
 
 static void resample(const struct gt_diff_join *join, size_t row, struct gt_noise *noise) {
-    struct captures of_a = captures_of(join->sides, GT_SIDE_A), of_b = captures_of(join->sides, GT_SIDE_B);
+    struct gt_captures of_a = gt_captures_of(join->sides, GT_SIDE_A), of_b = gt_captures_of(join->sides, GT_SIDE_B);
     double changes[RESAMPLES];
     uint64_t state = 0x9e3779b97f4a7c15;
     for (size_t i = 0; i < RESAMPLES; i++) {
@@ -90,6 +83,16 @@ static void resample(const struct gt_diff_join *join, size_t row, struct gt_nois
 
 /* ---- both ---- */
 
+double gt_noise_floor(const struct gt_diff_sides *sides, double a, double b, double variance_a, double variance_b,
+                      bool *is_guess) {
+    double floor = sides->noise_share * fmax(fabs(a), fabs(b));
+    variance_a =
+        isnan(variance_a) ? variance_b : variance_a; /* a side that does not tell is taken to be like the other */
+    variance_b = isnan(variance_b) ? variance_a : variance_b;
+    *is_guess = isnan(variance_a) && !sides->is_noise_told;
+    return isnan(variance_a) ? floor : fmax(floor, ERRORS_OF_NOISE * sqrt(variance_a + variance_b));
+}
+
 struct gt_noise gt_join_noise(const struct gt_diff_join *join, size_t row) {
     struct gt_noise noise = {.floor_ns = NAN, .low_ns = NAN, .high_ns = NAN};
     double a = gt_join_amount(join, row, GT_SIDE_A, join->lead), b = gt_join_amount(join, row, GT_SIDE_B, join->lead);
@@ -102,11 +105,7 @@ struct gt_noise gt_join_noise(const struct gt_diff_join *join, size_t row) {
         return noise;
     }
     double of_a = side_variance(join, row, GT_SIDE_A), of_b = side_variance(join, row, GT_SIDE_B);
-    of_a = isnan(of_a) ? of_b : of_a; /* a side that does not tell is taken to be like the other */
-    of_b = isnan(of_b) ? of_a : of_b;
-    noise.floor_ns = join->sides->noise_share * fmax(fabs(a), fabs(b));
-    if (!isnan(of_a))
-        noise.floor_ns = fmax(noise.floor_ns, ERRORS_OF_NOISE * sqrt(of_a + of_b));
+    noise.floor_ns = gt_noise_floor(join->sides, a, b, of_a, of_b, &noise.is_guess);
     bool is_certain = isnan(noise.low_ns) || noise.low_ns > 0 || noise.high_ns < 0;
     noise.is_beyond = fabs(change) > noise.floor_ns && is_certain;
     return noise;

@@ -31,6 +31,7 @@ struct gt_diff_sides {
     const char *per;      /* "step" ...; "none" */
     const char *unit;     /* "per step", in words; "" */
     double noise_share;
+    bool is_noise_told;               /* by the user */
     const char *names[GT_SIDE_COUNT]; /* as people are shown them: "A" and "B", or what the user calls them */
 };
 
@@ -41,6 +42,15 @@ static inline const struct gt_section *gt_capture_section(const struct gt_diff_s
     size_t of_a = sides->reports[GT_SIDE_A]->section_count;
     return capture < of_a ? &sides->reports[GT_SIDE_A]->sections[capture]
                           : &sides->reports[GT_SIDE_B]->sections[capture - of_a];
+}
+
+/* The captures of one side. */
+struct gt_captures {
+    size_t first, count;
+};
+static inline struct gt_captures gt_captures_of(const struct gt_diff_sides *sides, enum gt_side side) {
+    size_t of_a = sides->reports[GT_SIDE_A]->section_count;
+    return side == GT_SIDE_A ? (struct gt_captures){0, of_a} : (struct gt_captures){of_a, sides->capture_count - of_a};
 }
 
 /* What one capture has of one row: the number of rows, mean and squared deviations of their leading amounts (Welford),
@@ -54,7 +64,8 @@ struct gt_diff_row {
     const struct gt_cell *largest[GT_SIDE_COUNT]; /* of these the one with the most of the leading amount */
     double largest_amount[GT_SIDE_COUNT];
     enum gt_match match;
-    bool is_joined;      /* to another row, which counts for it */
+    bool is_joined; /* to another row, which counts for it: */
+    size_t head;
     struct gt_str label; /* what joined rows have in common; empty: one name on each side */
 };
 
@@ -65,6 +76,7 @@ struct gt_diff_join {
     size_t *adds;                 /* columns of shape that add up */
     size_t add_count, lead;       /* lead: index into adds */
     bool *is_known;               /* by side and amount: some row has it */
+    bool *is_partial;             /* by capture: a row that is absent may be there in truth */
     struct gt_diff_row *rows;
     double *slots; /* by row, capture, slot */
     size_t row_count, row_capacity;
@@ -97,6 +109,9 @@ bool gt_join_reserve(struct gt_diff_join *join, size_t more_bytes);
 /* Appends one part of a key, so that different lists of parts are different texts. */
 void gt_join_put(struct gt_diff_join *join, struct gt_str part);
 
+/* A capture of the side that cannot tell the row, its index; SIZE_MAX: all tell it, if only that it is not there. */
+size_t gt_join_mute_capture(const struct gt_diff_join *join, size_t row, enum gt_side side);
+
 /* Mean over the captures of a side of one amount; NAN where the side does not tell. */
 double gt_join_amount(const struct gt_diff_join *join, size_t row, enum gt_side side, size_t amount);
 
@@ -106,18 +121,25 @@ struct gt_noise {
     double floor_ns;        /* NAN: not known */
     double low_ns, high_ns; /* NAN: not known */
     bool is_beyond;         /* the change means something */
+    bool is_guess;          /* nothing varies where it could be seen: the floor is the usual share of the amount */
 };
 struct gt_noise gt_join_noise(const struct gt_diff_join *join, size_t row);
 
+/* Of the mean of several values, by how they differ; NAN for fewer than two. stride: how far apart they stand. */
+double gt_variance_of_mean(const double *values, size_t stride, size_t count);
+/* What a change from a to b may be, by the variances of both (NAN: not known). */
+double gt_noise_floor(const struct gt_diff_sides *sides, double a, double b, double variance_a, double variance_b,
+                      bool *is_guess);
+
 /* diff_table.c: the joined rows as a table of the comparison. */
 struct gt_diff_counts {
-    size_t rows, by_match[GT_MATCH_COUNT], changed, noisy, only[GT_SIDE_COUNT];
+    size_t rows, by_match[GT_MATCH_COUNT], changed, noisy, unknown, only[GT_SIDE_COUNT];
 };
 struct gt_table *gt_join_add_table(struct gt_diff_join *join, struct gt_section *section,
                                    struct gt_diff_counts *counts);
 
 /* diff_members.c: says below a table which names its first joined rows hold. */
-void gt_diff_note_members(struct gt_section *section, const struct gt_table *table);
+void gt_diff_note_members(const struct gt_diff_sides *sides, struct gt_section *section, const struct gt_table *table);
 
 /* diff_per.c: chooses what amounts are divided by. */
 enum gt_status gt_diff_sides_init(struct gt_diff_sides *sides, const struct gt_report *a, const struct gt_report *b,

@@ -206,6 +206,7 @@ enum gt_status gt_diff_sides_init(struct gt_diff_sides *sides, const struct gt_r
     enum gt_status status = set_divisors(sides, per, options->range, arena, err);
     if (status == GT_OK)
         status = parse_noise(options->noise, &sides->noise_share, err);
+    sides->is_noise_told = options->noise != NULL;
     sides->per = per->key;
     sides->unit =
         per->count == count_ranges ? gt_arena_printf(arena, "%s '%s'", per->unit, options->range).ptr : per->unit;

@@ -130,6 +130,10 @@ static struct columns make_columns(const struct gt_diff_join *join, bool has_oth
 
 /* ---- cells ---- */
 
+static struct gt_cell real_cell(double value) {
+    return isnan(value) ? gt_cell_null() : gt_cell_real(value);
+}
+
 /* Whole numbers stay whole as long as a double holds them exactly. */
 static struct gt_cell amount_cell(double amount) {
     if (isnan(amount))
@@ -139,6 +143,8 @@ static struct gt_cell amount_cell(double amount) {
 }
 
 static const char *status_of(const struct gt_diff_row *row, const struct change *change) {
+    if (isnan(change->delta))
+        return "unknown";
     if (!row->cells[GT_SIDE_B])
         return "only A";
     if (!row->cells[GT_SIDE_A])
@@ -200,10 +206,10 @@ static void put_row(const struct gt_diff_join *join, const struct change *change
     const struct gt_diff_row *row = &join->rows[change->row];
     struct gt_cell *cell = put_keys(join, row, &table->report->arena, gt_table_row(table));
     cell = put_amounts(join, change->row, join->lead, cell);
-    *cell++ = change->a > 0 ? gt_cell_real(change->delta / change->a) : gt_cell_null();
+    *cell++ = change->a > 0 ? real_cell(change->delta / change->a) : gt_cell_null();
     *cell++ = gt_cell_text(gt_str_of(status_of(row, change)));
     *cell++ = gt_cell_text(gt_str_of(gt_match_names[row->match]));
-    *cell++ = whole > 0 ? gt_cell_real(change->delta / whole) : gt_cell_null();
+    *cell++ = whole > 0 ? real_cell(change->delta / whole) : gt_cell_null();
     *cell++ = amount_cell(change->noise.floor_ns);
     *cell++ = amount_cell(change->noise.low_ns);
     *cell++ = amount_cell(change->noise.high_ns);
@@ -256,8 +262,10 @@ static void count_row(struct gt_diff_counts *counts, const struct gt_diff_row *r
     counts->by_match[row->match]++;
     counts->changed += change->noise.is_beyond;
     counts->noisy += !change->noise.is_beyond && (change->delta < 0 || change->delta > 0);
-    counts->only[GT_SIDE_A] += !row->cells[GT_SIDE_B];
-    counts->only[GT_SIDE_B] += !row->cells[GT_SIDE_A];
+    bool is_unknown = isnan(change->delta);
+    counts->unknown += is_unknown;
+    counts->only[GT_SIDE_A] += !row->cells[GT_SIDE_B] && !is_unknown;
+    counts->only[GT_SIDE_B] += !row->cells[GT_SIDE_A] && !is_unknown;
 }
 
 static size_t measure_rows(const struct gt_diff_join *join, struct change *changes, double *whole,
@@ -272,7 +280,7 @@ static size_t measure_rows(const struct gt_diff_join *join, struct change *chang
                                   .b = gt_join_amount(join, r, GT_SIDE_B, join->lead),
                                   .noise = gt_join_noise(join, r)};
         change->delta = change->b - change->a;
-        *whole += change->a;
+        *whole += isnan(change->a) ? 0 : change->a;
         count_row(counts, &join->rows[r], change);
     }
     return count;

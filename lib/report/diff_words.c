@@ -214,8 +214,7 @@ void gt_diff_add_words(const struct gt_diff_sides *sides, struct gt_section *sec
     struct parts parts = {.count = 0};
     size_t row = find_measure(measures, GT_STR("span"));
     struct whole whole = {.what = ""};
-    bool is_on_both =
-        row != SIZE_MAX && !gt_str_eq(gt_table_text(measures, row, "match"), gt_str_of(gt_match_names[GT_MATCH_NONE]));
+    bool is_on_both = row != SIZE_MAX && !isnan(gt_table_number(measures, row, "delta_total_ns"));
     if (is_on_both) {
         double devices = device_count(sides);
         whole.a_ns = gt_table_number(measures, row, "a_total_ns");
@@ -233,5 +232,6 @@ void gt_diff_add_words(const struct gt_diff_sides *sides, struct gt_section *sec
     } else {
         return;
     }
-    add_sentence(sides, section, &whole, &parts);
+    if (!isnan(whole.a_ns) && !isnan(whole.b_ns)) /* else a side tells nothing of it */
+        add_sentence(sides, section, &whole, &parts);
 }

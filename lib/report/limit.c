@@ -3,9 +3,11 @@
 
 #include <ctype.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "base/num.h"
+enum { LONGEST_NAME = 20 };
 
 static const struct gt_report_column columns[] = {
     {"limit", "Limit", GT_UNIT_NONE, NULL, 0},
@@ -14,15 +16,19 @@ static const struct gt_report_column columns[] = {
     {"value", "Value", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"bound", "Bound", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"unit", "Unit", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"noise", "Noise", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"rows", "Rows", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
+    {"broken_rows", "Rows that break it", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
+    {"worst", "Worst row", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_DETAIL},
 };
 
 static const struct {
     const char *kind;
     struct gt_limit_place place;
 } places[] = {
-    {"", {"measures", "measure"}},       {"kernel", {"kernels", "name"}},  {"category", {"categories", "category"}},
-    {"range", {"ranges", "name"}},       {"phase", {"phases", "phase"}},   {"memory", {"memory", "name"}},
-    {"cause", {"idle_causes", "cause"}}, {"launch", {"launches", "name"}}, {"work", {"idle_work", "name"}},
+    {"", {"measures", "measure"}},           {"kernel", {"kernels", "name"}},  {"category", {"categories", "category"}},
+    {"range", {"ranges", "name"}},           {"phase", {"phases", "phase"}},   {"memory", {"memory", "name"}},
+    {"cause", {"idle_causes_all", "cause"}}, {"launch", {"launches", "name"}}, {"work", {"idle_work", "name"}},
 };
 
 /* ---- reading ---- */
@@ -49,6 +55,7 @@ static bool parse_bound(struct gt_str text, struct gt_limit *limit) {
         if (text.len < bytes || memcmp(text.ptr + text.len - bytes, units[i].suffix, bytes) != 0)
             continue;
         struct gt_str number = trimmed((struct gt_str){text.ptr, text.len - bytes});
+        limit->is_signed = number.len && (number.ptr[0] == '+' || number.ptr[0] == '-');
         if (number.len && number.ptr[0] == '+') {
             number.ptr++;
             number.len--;
@@ -61,25 +68,52 @@ static bool parse_bound(struct gt_str text, struct gt_limit *limit) {
     return false;
 }
 
-enum gt_status gt_limit_parse(const char *text, struct gt_limit *limit, struct gt_error *err) {
-    *limit = (struct gt_limit){.text = trimmed(gt_str_of(text))};
-    size_t bytes = strcspn(limit->text.ptr, "<>");
-    struct gt_str left = trimmed((struct gt_str){limit->text.ptr, bytes < limit->text.len ? bytes : 0});
-    if (!left.len)
-        return gt_fail_usage(err, "'%s' is no limit; write for example 'idle<20%%' or 'step>+3%%'", text);
-    const char *sign = limit->text.ptr + bytes;
-    limit->is_above = *sign == '>';
-    limit->takes_equal = sign[1] == '=';
-    size_t taken = bytes + 1 + limit->takes_equal;
-    if (!parse_bound(trimmed((struct gt_str){limit->text.ptr + taken, limit->text.len - taken}), limit))
-        return gt_fail_usage(err, "limit '%s' has no number with %%, ns, us, ms, s or nothing behind it", text);
+/* "each kernel:*": the first word is no part of the name. */
+static struct gt_str take_each(struct gt_str left, bool *is_each) {
+    static const struct gt_str word = {"each", 4};
+    *is_each =
+        left.len > word.len && memcmp(left.ptr, word.ptr, word.len) == 0 && isspace((unsigned char)left.ptr[word.len]);
+    return *is_each ? trimmed((struct gt_str){left.ptr + word.len, left.len - word.len}) : left;
+}
+
+static void split_kind(struct gt_limit *limit, struct gt_str left) {
     const char *colon = memchr(left.ptr, ':', left.len);
     limit->pattern = left;
     if (colon) {
         limit->kind = (struct gt_str){left.ptr, (size_t)(colon - left.ptr)};
         limit->pattern = (struct gt_str){colon + 1, left.len - limit->kind.len - 1};
     }
+    if (!colon && gt_str_eq(left, GT_STR("utilization")))
+        limit->pattern = GT_STR("utilisation");
+}
+
+enum gt_status gt_limit_parse(const char *text, struct gt_limit *limit, struct gt_error *err) {
+    *limit = (struct gt_limit){.text = trimmed(gt_str_of(text))};
+    size_t bytes = limit->text.len;
+    while (bytes && limit->text.ptr[bytes - 1] != '<' && limit->text.ptr[bytes - 1] != '>')
+        bytes--;
+    struct gt_str left = trimmed((struct gt_str){limit->text.ptr, bytes ? bytes - 1 : 0});
+    if (!left.len)
+        return gt_fail_usage(err, "'%s' is no limit; write for example 'idle<20%%' or 'step>+3%%'", text);
+    limit->is_above = limit->text.ptr[bytes - 1] == '>';
+    limit->takes_equal = bytes < limit->text.len && limit->text.ptr[bytes] == '=';
+    size_t taken = bytes + limit->takes_equal;
+    if (!parse_bound(trimmed((struct gt_str){limit->text.ptr + taken, limit->text.len - taken}), limit))
+        return gt_fail_usage(err, "limit '%s' has no number with %%, ns, us, ms, s or nothing behind it", text);
+    split_kind(limit, take_each(left, &limit->is_each));
+    if (limit->is_each && !limit->kind.len)
+        return gt_limit_fail(limit, err, "'each' is for rows; write for example 'each kernel:*>+10%%'");
     return GT_OK;
+}
+
+enum gt_status gt_limit_fail(const struct gt_limit *limit, struct gt_error *err, const char *format, ...) {
+    char message[sizeof err->message];
+    va_list args;
+    va_start(args, format);
+    if (vsnprintf(message, sizeof message, format, args) < 0)
+        message[0] = '\0';
+    va_end(args);
+    return gt_fail_usage(err, "limit '%.*s': %s", (int)limit->text.len, limit->text.ptr, message);
 }
 
 bool gt_limit_holds(const struct gt_limit *limit, double value) {
@@ -116,15 +150,17 @@ enum gt_status gt_limit_place_find(const struct gt_limit *limit, struct gt_limit
             *place = places[i].place;
             return GT_OK;
         }
-    return gt_fail_usage(err,
-                         "limit '%.*s': there is no kind '%.*s'; there are kernel, category, range, phase, memory, "
-                         "cause, launch, work",
-                         (int)limit->text.len, limit->text.ptr, (int)limit->kind.len, limit->kind.ptr);
+    return gt_limit_fail(
+        limit, err, "there is no kind '%.*s'; there are kernel, category, range, phase, memory, cause, launch, work",
+        (int)limit->kind.len, limit->kind.ptr);
 }
 
-bool gt_limit_is_glob(const struct gt_limit *limit) {
-    return limit->kind.len &&
-           (memchr(limit->pattern.ptr, '*', limit->pattern.len) || memchr(limit->pattern.ptr, '?', limit->pattern.len));
+bool gt_limit_may_be_absent(const struct gt_limit *limit, const struct gt_table *table) {
+    bool may_be = limit->kind.len && (memchr(limit->pattern.ptr, '*', limit->pattern.len) ||
+                                      memchr(limit->pattern.ptr, '?', limit->pattern.len));
+    for (size_t i = 0; table && i < table->name_count && !may_be; i++)
+        may_be = gt_glob_matches(limit->pattern, table->names[i]);
+    return may_be;
 }
 
 /* ---- writing ---- */
@@ -140,22 +176,56 @@ static bool has_losses(const struct gt_section *section) {
     return false;
 }
 
-void gt_limits_add(struct gt_section *section, const struct gt_limit *limit, enum gt_verdict verdict, double value,
-                   struct gt_str detail) {
+void gt_limit_format(char text[GT_NUM_MAX], enum gt_limit_unit unit, double value) {
+    bool is_whole = fabs(value) < 9e15 && value == floor(value);
+    if (unit == GT_LIMIT_TIME)
+        gt_num_format_duration(text, value);
+    else if (unit == GT_LIMIT_PERCENT)
+        snprintf(text, GT_NUM_MAX, fabs(value) < 1e6 ? "%.1f%%" : "%.3g%%", value * 100);
+    else if (is_whole)
+        gt_num_format_grouped(text, (int64_t)value);
+    else
+        snprintf(text, GT_NUM_MAX, "%.4g", value);
+}
+
+struct gt_str gt_limit_describe(struct gt_arena *arena, const struct gt_limit_words *words) {
+    return words->tail.len ? gt_arena_printf(arena, "%s %s", words->head.ptr, words->tail.ptr) : words->head;
+}
+
+struct gt_str gt_limit_describe_rows(struct gt_arena *arena, const struct gt_judgement *judgement, size_t noisy_rows,
+                                     struct gt_str worst) {
+    struct gt_str broken = GT_STR("none"), noisy = {"", 0}, name = gt_str_cut(judgement->worst, LONGEST_NAME);
+    bool is_guess = judgement->noise && strcmp(judgement->noise, "unknown") == 0;
+    if (judgement->broken_rows)
+        broken = gt_arena_printf(arena, "%zu", judgement->broken_rows);
+    if (noisy_rows)
+        noisy = gt_arena_printf(arena, ", %zu%s in noise", noisy_rows, judgement->broken_rows ? " more" : "");
+    return gt_arena_printf(arena, "%s of %zu%s, worst %.*s %.*s%s%s", broken.ptr, judgement->rows, noisy.ptr,
+                           (int)worst.len, worst.ptr, (int)name.len, name.ptr,
+                           name.len < judgement->worst.len ? "..." : "", is_guess ? "; noise unknown" : "");
+}
+
+void gt_limits_add(struct gt_section *section, const struct gt_limit *limit, const struct gt_judgement *judgement) {
     static const char *const verdicts[] = {"ok", "broken", "noise"};
     static const char *const units[] = {[GT_LIMIT_NUMBER] = "", [GT_LIMIT_PERCENT] = "share", [GT_LIMIT_TIME] = "ns"};
+    struct gt_arena *arena = &section->report->arena;
     struct gt_table *table = gt_section_find(section, "limits");
     if (!table) {
         table = gt_section_table(section, "limits", "Limits", columns, sizeof columns / sizeof *columns);
         gt_section_bring_first(section, 1);
     }
+    struct gt_str detail = judgement->rows ? judgement->detail : GT_STR("nothing matches");
     if (has_losses(section))
-        detail = gt_arena_printf(&section->report->arena, "%.*s; not read whole", (int)detail.len, detail.ptr);
+        detail = gt_arena_printf(arena, "%.*s; not read whole", (int)detail.len, detail.ptr);
     struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_text(gt_arena_copy(&section->report->arena, limit->text));
-    *cell++ = gt_cell_text(gt_str_of(verdicts[verdict]));
+    *cell++ = gt_cell_text(gt_arena_copy(arena, limit->text));
+    *cell++ = gt_cell_text(gt_str_of(verdicts[judgement->verdict]));
     *cell++ = gt_cell_text(detail);
-    *cell++ = isfinite(value) ? gt_cell_real(value) : gt_cell_null();
+    *cell++ = isfinite(judgement->value) ? gt_cell_real(judgement->value) : gt_cell_null();
     *cell++ = gt_cell_real(limit->bound);
     *cell++ = gt_cell_text(gt_str_of(units[limit->unit]));
+    *cell++ = judgement->noise ? gt_cell_text(gt_str_of(judgement->noise)) : gt_cell_null();
+    *cell++ = gt_cell_int((int64_t)judgement->rows);
+    *cell++ = limit->is_each ? gt_cell_int((int64_t)judgement->broken_rows) : gt_cell_null();
+    *cell++ = judgement->worst.len ? gt_cell_text(gt_arena_copy(arena, judgement->worst)) : gt_cell_null();
 }

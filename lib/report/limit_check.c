@@ -1,197 +1,224 @@
 /* Judges limits in a report of one or several traces: each says what must hold. */
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
-#include "base/num.h"
 #include "report/diff_parts.h"
 #include "report/limit.h"
 
 /* A measured amount: as time or number, and as a part of what it is a part of. */
 struct amount {
-    double value, share; /* NAN: there is none */
-    bool is_time;
-    size_t warm_up_steps; /* that are left out */
-    bool is_of_nothing;   /* the pattern matches no row */
+    double value, share;     /* NAN: there is none */
+    enum gt_limit_unit unit; /* of value */
 };
 
-/* ---- measures that are not in a table ---- */
-
-static double fact_of(const struct gt_section *section, struct gt_str key) {
-    struct gt_cell value = gt_section_fact(section, key);
-    return value.type == GPUTIME_CELL_INT ? (double)value.integer : value.type == GPUTIME_CELL_REAL ? value.real : NAN;
-}
-
-static struct amount utilisation(const struct gt_section *section) {
-    const struct gt_table *accounting = gt_section_find(section, "accounting");
-    double sum = 0, count = accounting ? (double)accounting->row_count : 0;
-    for (size_t row = 0; accounting && row < accounting->row_count; row++)
-        sum += gt_table_number(accounting, row, "utilisation");
-    double share = count > 0 ? sum / count : NAN;
-    return (struct amount){share, share, false, 0, false};
-}
-
-static struct amount coverage(const struct gt_section *section) {
-    double share = fact_of(section, GT_STR("range_coverage"));
-    return (struct amount){share, share, false, 0, false};
-}
-
-static struct amount issues(const struct gt_section *section) {
-    double count = 0;
-    for (size_t i = 0; i < section->issue_count; i++)
-        count += (double)section->issues[i].count;
-    return (struct amount){count, NAN, false, 0, false};
-}
-
-static struct amount losses(const struct gt_section *section) {
-    double count = 0;
-    for (size_t i = 0; i < section->issue_count; i++)
-        count += section->issues[i].is_loss ? (double)section->issues[i].count : 0;
-    return (struct amount){count, NAN, false, 0, false};
-}
-
-static struct amount longest_gap(const struct gt_section *section) {
-    const struct gt_table *causes = gt_section_find(section, "idle_causes");
-    double longest_ns = causes ? 0 : NAN;
-    for (size_t row = 0; causes && row < causes->row_count; row++)
-        longest_ns = fmax(longest_ns, gt_table_number(causes, row, "longest_ns"));
-    return (struct amount){longest_ns, NAN, true, 0, false};
-}
-
-static struct amount launches(const struct gt_section *section) {
-    return (struct amount){fact_of(section, GT_STR("kernel_launches")), NAN, false, 0, false};
-}
-
-/* Warm-up too, which the row of the step itself leaves out. */
-static double count_steps(const struct gt_section *section) {
-    const struct gt_table *measures = gt_section_find(section, "measures");
-    double count = 0;
-    for (size_t row = 0; measures && row < measures->row_count; row++)
-        count = fmax(count, gt_table_number(measures, row, "count"));
-    return count;
-}
-
-static struct amount steps(const struct gt_section *section) {
-    return (struct amount){.value = count_steps(section), .share = NAN};
-}
-
-static const struct {
-    const char *name;
-    struct amount (*measure)(const struct gt_section *section);
-} specials[] = {
-    {"utilisation", utilisation}, {"coverage", coverage}, {"issues", issues}, {"losses", losses},
-    {"gap", longest_gap},         {"launches", launches}, {"steps", steps},
+/* The rows that a limit is about. */
+struct rows {
+    const struct gt_table *table;
+    size_t name, lead; /* columns */
 };
 
-/* ---- amounts of tables ---- */
+/* ---- rows ---- */
 
-static size_t flagged_column(const struct gt_table *table, uint32_t flag) {
-    size_t column = 0;
-    while (column < table->column_count && !(table->columns[column].flags & flag))
-        column++;
-    return column;
-}
-
-/* Sum over the rows that match. The time of a step is that of one. false: no row matches. */
-static bool sum_rows(const struct gt_section *section, const struct gt_limit *limit, struct gt_limit_place place,
-                     struct amount *amount) {
+static bool rows_find(struct rows *rows, const struct gt_section *section, struct gt_limit_place place) {
     const struct gt_table *table = gt_section_find(section, place.table);
-    size_t name = table ? gt_table_column(table, place.column) : SIZE_MAX;
-    *amount = (struct amount){0};
-    if (name == SIZE_MAX)
+    *rows = (struct rows){.table = table};
+    if (!table)
         return false;
-    size_t lead = flagged_column(table, GT_COLUMN_LEADS);
-    bool is_step = !limit->kind.len && gt_str_eq(limit->pattern, GT_STR("step")), is_found = false;
-    for (size_t row = 0; row < table->row_count && lead < table->column_count; row++) {
-        const struct gt_cell *cell = &table->cells[row * table->column_count + name];
-        if (cell->type != GPUTIME_CELL_TEXT ||
-            !gt_glob_matches(limit->pattern, (struct gt_str){cell->text, cell->text_bytes}))
-            continue;
-        double value = gt_table_number(table, row, table->columns[lead].key);
-        amount->value += is_step ? value / gt_table_number(table, row, "count") : value;
-        amount->share += gt_table_number(table, row, "share");
-        is_found = true;
+    rows->name = gt_table_column(table, place.column);
+    while (rows->lead < table->column_count && !(table->columns[rows->lead].flags & GT_COLUMN_LEADS))
+        rows->lead++;
+    return rows->name != SIZE_MAX && rows->lead < table->column_count;
+}
+
+static struct gt_str name_of(const struct rows *rows, size_t row) {
+    const struct gt_cell *cell = &rows->table->cells[row * rows->table->column_count + rows->name];
+    return (struct gt_str){cell->text, cell->text_bytes};
+}
+
+static size_t next_match(const struct rows *rows, struct gt_str pattern, size_t row) {
+    const struct gt_table *table = rows->table;
+    for (; row < table->row_count; row++)
+        if (table->cells[row * table->column_count + rows->name].type == GPUTIME_CELL_TEXT &&
+            gt_glob_matches(pattern, name_of(rows, row)))
+            break;
+    return row;
+}
+
+static struct amount amount_of(const struct rows *rows, size_t row) {
+    const struct gt_report_column *lead = &rows->table->columns[rows->lead];
+    return (struct amount){.value = gt_table_number(rows->table, row, lead->key),
+                           .share = gt_table_number(rows->table, row, "share"),
+                           .unit = lead->unit == GT_UNIT_NS ? GT_LIMIT_TIME : GT_LIMIT_NUMBER};
+}
+
+/* Where each GPU has rows of its own, their shares are of that GPU: the sum is taken of all rows instead. */
+static double whole_of(const struct rows *rows) {
+    double whole = 0;
+    if (gt_table_column(rows->table, "device") == SIZE_MAX)
+        return NAN;
+    for (size_t row = 0; row < rows->table->row_count; row++)
+        whole += amount_of(rows, row).value;
+    return whole;
+}
+
+static struct amount sum_rows(const struct rows *rows, const struct gt_limit *limit, size_t *count) {
+    double whole = whole_of(rows);
+    struct amount sum = {0};
+    *count = 0;
+    for (size_t row = next_match(rows, limit->pattern, 0); row < rows->table->row_count;
+         row = next_match(rows, limit->pattern, row + 1)) {
+        struct amount amount = amount_of(rows, row);
+        sum.value += amount.value;
+        sum.share += amount.share;
+        sum.unit = amount.unit;
+        ++*count;
     }
-    if (is_step && is_found)
-        amount->warm_up_steps = (size_t)(count_steps(section) - gt_table_number(table, 0, "count"));
-    amount->is_time = is_found && table->columns[lead].unit == GT_UNIT_NS;
-    return is_found;
-}
-
-static enum gt_status fail_measure(const struct gt_section *section, const struct gt_limit *limit,
-                                   struct gt_error *err) {
-    struct gt_str label = section->input.label;
-    if (limit->kind.len)
-        return gt_fail_usage(err, "limit '%.*s': nothing in '%.*s' matches '%.*s'", (int)limit->text.len,
-                             limit->text.ptr, (int)label.len, label.ptr, (int)limit->pattern.len, limit->pattern.ptr);
-    const struct gt_table *accounting = gt_section_find(section, "accounting");
-    if (!accounting || accounting->row_count == 0)
-        return gt_fail_usage(err, "limit '%.*s': '%.*s' has no GPU work whose times are known", (int)limit->text.len,
-                             limit->text.ptr, (int)label.len, label.ptr);
-    if (gt_str_eq(limit->pattern, GT_STR("step")))
-        return gt_fail_usage(err, "limit '%.*s': '%.*s' has no steps", (int)limit->text.len, limit->text.ptr,
-                             (int)label.len, label.ptr);
-    return gt_fail_usage(err,
-                         "limit '%.*s': '%.*s' has no measure '%.*s'; there are step, span, busy, idle, compute, "
-                         "exposed_comm, exposed_memory, comm, memory, overlap, sum, utilisation, coverage, gap, "
-                         "launches, steps, issues, losses",
-                         (int)limit->text.len, limit->text.ptr, (int)label.len, label.ptr, (int)limit->pattern.len,
-                         limit->pattern.ptr);
-}
-
-static enum gt_status measure(const struct gt_section *section, const struct gt_limit *limit, struct amount *amount,
-                              struct gt_error *err) {
-    struct gt_limit_place place;
-    for (size_t i = 0; i < sizeof specials / sizeof *specials && !limit->kind.len; i++)
-        if (gt_str_eq(limit->pattern, gt_str_of(specials[i].name))) {
-            *amount = specials[i].measure(section);
-            return isnan(amount->value) ? fail_measure(section, limit, err) : GT_OK;
-        }
-    enum gt_status status = gt_limit_place_find(limit, &place, err);
-    if (status != GT_OK || sum_rows(section, limit, place, amount))
-        return status;
-    if (!gt_limit_is_glob(limit))
-        return fail_measure(section, limit, err);
-    *amount = (struct amount){.is_time = limit->unit == GT_LIMIT_TIME, .is_of_nothing = true};
-    return GT_OK;
+    if (!isnan(whole))
+        sum.share = whole > 0 ? sum.value / whole : 0;
+    return sum;
 }
 
 /* ---- verdicts ---- */
 
-static struct gt_str describe(struct gt_arena *arena, const struct gt_limit *limit, const struct amount *amount) {
-    char number[GT_NUM_MAX];
-    if (amount->is_of_nothing)
-        return GT_STR("nothing matches");
-    if (amount->is_time)
-        gt_num_format_duration(number, amount->value);
-    else
-        gt_num_format_grouped(number, (int64_t)amount->value);
-    if (limit->unit != GT_LIMIT_PERCENT)
-        return amount->warm_up_steps
-                   ? gt_arena_printf(arena, "%s (%zu warm-up left out)", number, amount->warm_up_steps)
-                   : gt_arena_printf(arena, "%s", number);
-    return gt_arena_printf(arena, amount->is_time ? "%.1f%% (%s)" : "%.1f%%", amount->share * 100, number);
+static enum gt_status check_unit(const struct gt_limit *limit, const struct amount *amount, struct gt_error *err) {
+    bool is_time = amount->unit == GT_LIMIT_TIME;
+    bool is_wrong = limit->unit == GT_LIMIT_TIME ? !is_time : limit->unit == GT_LIMIT_NUMBER && is_time;
+    double value = limit->unit == GT_LIMIT_PERCENT ? amount->share : amount->value;
+    if (!is_wrong && !isnan(value))
+        return GT_OK;
+    return gt_limit_fail(limit, err, "it needs another unit; '%.*s' is %s", (int)limit->pattern.len, limit->pattern.ptr,
+                         is_time                ? "a time"
+                         : isnan(amount->share) ? "a number"
+                                                : "a part: give %");
+}
+
+static double judged(const struct gt_limit *limit, const struct amount *amount) {
+    return limit->unit == GT_LIMIT_PERCENT ? amount->share : amount->value;
+}
+
+static struct gt_limit_words describe(struct gt_arena *arena, const struct gt_limit *limit,
+                                      const struct amount *amount) {
+    char share[GT_NUM_MAX], value[GT_NUM_MAX];
+    struct gt_limit_words words = {.tail = {"", 0}};
+    gt_limit_format(share, GT_LIMIT_PERCENT, amount->share);
+    gt_limit_format(value, amount->unit == GT_LIMIT_PERCENT ? GT_LIMIT_NUMBER : amount->unit, amount->value);
+    words.head = gt_arena_printf(arena, "%s", limit->unit == GT_LIMIT_PERCENT ? share : value);
+    if (limit->unit == GT_LIMIT_PERCENT && amount->unit == GT_LIMIT_TIME)
+        words.tail = gt_arena_printf(arena, "(%s)", value);
+    return words;
+}
+
+static bool add_verdict(struct gt_section *section, const struct gt_limit *limit, struct gt_judgement *judgement) {
+    bool is_broken = limit->is_each ? judgement->broken_rows > 0 : !gt_limit_holds(limit, judgement->value);
+    judgement->verdict = is_broken ? GT_VERDICT_BROKEN : GT_VERDICT_OK;
+    gt_limits_add(section, limit, judgement);
+    return is_broken;
+}
+
+static enum gt_status judge_amount(struct gt_section *section, const struct gt_limit *limit,
+                                   const struct amount *amount, size_t rows, bool *is_broken, struct gt_error *err) {
+    enum gt_status status = check_unit(limit, amount, err);
+    if (status != GT_OK)
+        return status;
+    struct gt_arena *arena = &section->report->arena;
+    struct gt_limit_words words = describe(arena, limit, amount);
+    struct gt_judgement judgement = {
+        .value = judged(limit, amount), .detail = gt_limit_describe(arena, &words), .rows = rows};
+    *is_broken = add_verdict(section, limit, &judgement);
+    return GT_OK;
+}
+
+/* Every row by itself. Something matches. */
+static enum gt_status judge_rows(struct gt_section *section, const struct gt_limit *limit, const struct rows *rows,
+                                 bool *is_broken, struct gt_error *err) {
+    struct gt_arena *arena = &section->report->arena;
+    struct gt_judgement judgement = {.value = NAN};
+    struct amount worst = {0};
+    for (size_t row = next_match(rows, limit->pattern, 0); row < rows->table->row_count;
+         row = next_match(rows, limit->pattern, row + 1)) {
+        struct amount amount = amount_of(rows, row);
+        double value = judged(limit, &amount);
+        enum gt_status status = check_unit(limit, &amount, err);
+        if (status != GT_OK)
+            return status;
+        judgement.rows++;
+        judgement.broken_rows += !gt_limit_holds(limit, value);
+        if (isnan(judgement.value) || (limit->is_above ? value < judgement.value : value > judgement.value)) {
+            judgement.value = value;
+            judgement.worst = name_of(rows, row);
+            worst = amount;
+        }
+    }
+    struct gt_limit_words words = describe(arena, limit, &worst);
+    judgement.detail = gt_limit_describe_rows(arena, &judgement, 0, words.head);
+    *is_broken = add_verdict(section, limit, &judgement);
+    return GT_OK;
+}
+
+/* ---- limits ---- */
+
+/* A step takes what all of them take, divided; warm-up is in none. */
+static enum gt_status check_step(struct gt_section *section, const struct gt_limit *limit, struct amount *sum,
+                                 bool *is_broken, struct gt_error *err) {
+    const struct gt_table *measures = gt_section_find(section, "measures");
+    double count = gt_table_number(measures, 0, "count"), warm_up = gt_step_count(section) - count;
+    sum->value /= count;
+    enum gt_status status = check_unit(limit, sum, err);
+    if (status != GT_OK)
+        return status;
+    struct gt_arena *arena = &section->report->arena;
+    struct gt_limit_words words = describe(arena, limit, sum);
+    if (warm_up > 0)
+        words.tail = gt_arena_printf(arena, "(%.0f warm-up left out)", warm_up);
+    struct gt_judgement judgement = {
+        .value = judged(limit, sum), .detail = gt_limit_describe(arena, &words), .rows = 1};
+    *is_broken = add_verdict(section, limit, &judgement);
+    return GT_OK;
+}
+
+static enum gt_status check_rows(struct gt_section *section, const struct gt_limit *limit, struct gt_limit_place place,
+                                 bool *is_broken, struct gt_error *err) {
+    struct rows rows;
+    size_t count = 0;
+    struct amount sum = {0};
+    if (rows_find(&rows, section, place))
+        sum = sum_rows(&rows, limit, &count);
+    if (count && !limit->kind.len && gt_str_eq(limit->pattern, GT_STR("step")))
+        return check_step(section, limit, &sum, is_broken, err);
+    if (count)
+        return limit->is_each ? judge_rows(section, limit, &rows, is_broken, err)
+                              : judge_amount(section, limit, &sum, count, is_broken, err);
+    if (!limit->kind.len)
+        return gt_limit_fail_measure(limit, section, "", err);
+    struct gt_str lacks = gt_section_lacks(section, place.table);
+    if (lacks.len)
+        return gt_limit_fail_lack(limit, section, "", lacks, err);
+    if (!gt_limit_may_be_absent(limit, rows.table)) {
+        struct gt_str label = section->input.label;
+        return gt_limit_fail_name(limit, rows.table,
+                                  gt_arena_printf(&section->report->arena, "in '%.*s'", (int)label.len, label.ptr).ptr,
+                                  err);
+    }
+    struct gt_judgement nothing = {.value = 0};
+    *is_broken = add_verdict(section, limit, &nothing);
+    return GT_OK;
 }
 
 static enum gt_status check_section(struct gt_section *section, const struct gt_limit *limit, bool *is_broken,
                                     struct gt_error *err) {
-    struct amount amount;
-    enum gt_status status = measure(section, limit, &amount, err);
-    if (status != GT_OK)
-        return status;
-    double value = limit->unit == GT_LIMIT_PERCENT ? amount.share : amount.value;
-    bool is_wrong_unit =
-        limit->unit == GT_LIMIT_TIME ? !amount.is_time : limit->unit == GT_LIMIT_NUMBER && amount.is_time;
-    if (isnan(value) || is_wrong_unit)
-        return gt_fail_usage(err, "limit '%.*s' needs another unit; '%.*s' is %s", (int)limit->text.len,
-                             limit->text.ptr, (int)limit->pattern.len, limit->pattern.ptr,
-                             amount.is_time        ? "a time"
-                             : isnan(amount.share) ? "a number"
-                                                   : "a part: give %");
-    *is_broken = !gt_limit_holds(limit, value);
-    gt_limits_add(section, limit, *is_broken ? GT_VERDICT_BROKEN : GT_VERDICT_OK, value,
-                  describe(&section->report->arena, limit, &amount));
-    return GT_OK;
+    struct gt_limit_place place;
+    if (limit->is_signed)
+        return gt_limit_fail(limit, err,
+                             "a number with a sign is a change, which is for diff --fail-if; check says what must "
+                             "hold: 'idle<20%%'");
+    const struct gt_special *special = limit->kind.len ? NULL : gt_special_find(limit->pattern);
+    if (special) {
+        double value = special->measure(section);
+        struct amount amount = {value, special->unit == GT_LIMIT_PERCENT ? value : NAN, special->unit};
+        return isnan(value) ? gt_limit_fail_measure(limit, section, "", err)
+                            : judge_amount(section, limit, &amount, 1, is_broken, err);
+    }
+    enum gt_status status = gt_limit_place_find(limit, &place, err);
+    return status == GT_OK ? check_rows(section, limit, place, is_broken, err) : status;
 }
 
 static enum gt_status check_limit(struct gt_report *report, const struct gt_limit *limit, size_t *broken,

@@ -1,28 +1,55 @@
 /* Judges a limit of a comparison: it says which change must not be; a change inside the noise is none. */
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/num.h"
 #include "report/diff_parts.h"
 #include "report/limit.h"
 
 /* What a limit is about, on both sides. */
 struct pair {
-    double a, b, noise;
-    bool is_time, is_noise, is_of_nothing;
+    double a, b, noise;      /* noise NAN: there is none */
+    enum gt_limit_unit unit; /* of a, b and noise */
+    bool is_noise, is_guess; /* the change means nothing; what it may be is a guess */
 };
 
-static enum gt_status fail_nothing(const struct gt_limit *limit, struct gt_error *err) {
-    if (limit->kind.len)
-        return gt_fail_usage(err, "limit '%.*s': nothing on either side matches '%.*s'", (int)limit->text.len,
-                             limit->text.ptr, (int)limit->pattern.len, limit->pattern.ptr);
-    if (gt_str_eq(limit->pattern, GT_STR("step")))
-        return gt_fail_usage(err, "limit '%.*s': the traces have no steps", (int)limit->text.len, limit->text.ptr);
-    return gt_fail_usage(err,
-                         "limit '%.*s': the traces have no measure '%.*s'; there are step, span, busy, idle, compute, "
-                         "exposed_comm, exposed_memory, comm, memory, overlap, sum, utilisation",
-                         (int)limit->text.len, limit->text.ptr, (int)limit->pattern.len, limit->pattern.ptr);
+/* ---- sides that cannot tell ---- */
+
+static enum gt_status fail_mute(const struct gt_diff_sides *sides, const struct gt_limit *limit, size_t capture,
+                                const char *table, struct gt_error *err) {
+    const struct gt_section *section = gt_capture_section(sides, capture);
+    const char *who = sides->names[gt_capture_side(sides, capture)];
+    struct gt_str lacks = gt_section_lacks(section, table);
+    return limit->kind.len ? gt_limit_fail_lack(limit, section, who, lacks, err)
+                           : gt_limit_fail_measure(limit, section, who, err);
 }
+
+static enum gt_status check_told(const struct gt_diff_join *join, const struct gt_limit *limit, size_t row,
+                                 struct gt_error *err) {
+    for (int side = 0; side < GT_SIDE_COUNT; side++) {
+        size_t capture = gt_join_mute_capture(join, row, (enum gt_side)side);
+        if (capture != SIZE_MAX)
+            return fail_mute(join->sides, limit, capture, join->shape->key, err);
+        if (isnan(gt_join_amount(join, row, (enum gt_side)side, join->lead)))
+            return gt_limit_fail(limit, err, "%s does not tell how much it is", join->sides->names[side]);
+    }
+    return GT_OK;
+}
+
+/* No row of either side matches. GT_OK: there is none indeed, which is no change. */
+static enum gt_status check_absent(const struct gt_diff_sides *sides, const struct gt_limit *limit,
+                                   struct gt_limit_place place, struct gt_error *err) {
+    const struct gt_table *known = NULL;
+    bool may_be = false;
+    for (size_t i = 0; i < sides->capture_count; i++) {
+        const struct gt_table *table = gt_section_find(gt_capture_section(sides, i), place.table);
+        if (!limit->kind.len || gt_section_lacks(gt_capture_section(sides, i), place.table).len)
+            return fail_mute(sides, limit, i, place.table, err);
+        may_be |= gt_limit_may_be_absent(limit, table);
+        known = table && table->name_count ? table : known;
+    }
+    return may_be ? GT_OK : gt_limit_fail_name(limit, known, "on either side", err);
+}
+
+/* ---- pairs ---- */
 
 static bool row_matches(const struct gt_diff_row *row, size_t column, struct gt_str pattern) {
     for (size_t side = 0; side < GT_SIDE_COUNT; side++) {
@@ -34,103 +61,245 @@ static bool row_matches(const struct gt_diff_row *row, size_t column, struct gt_
     return false;
 }
 
-/* All rows that match as one, so that a kernel under a new name still counts. false: none does. */
-static bool join_matching(struct gt_diff_join *join, struct gt_limit_place place, struct gt_str pattern,
-                          struct pair *pair) {
-    size_t column = gt_table_column(join->shape, place.column), head = SIZE_MAX;
+/* All rows that match as one, so that a kernel under a new name still counts. SIZE_MAX: none does. */
+static size_t join_matching(struct gt_diff_join *join, size_t column, struct gt_str pattern, size_t *count) {
+    size_t head = SIZE_MAX;
+    *count = 0;
     for (size_t row = 0; row < join->row_count && column != SIZE_MAX; row++) {
         if (!row_matches(&join->rows[row], column, pattern))
             continue;
+        ++*count;
         if (head == SIZE_MAX)
             head = row;
         else
             gt_join_rows(join, head, row);
     }
-    if (head == SIZE_MAX)
-        return false;
-    struct gt_noise noise = gt_join_noise(join, head);
-    *pair = (struct pair){
-        .a = gt_join_amount(join, head, GT_SIDE_A, join->lead),
-        .b = gt_join_amount(join, head, GT_SIDE_B, join->lead),
-        .noise = noise.floor_ns,
-        .is_noise = !noise.is_beyond,
-        .is_time = join->shape->columns[join->adds[join->lead]].unit == GT_UNIT_NS,
-    };
-    return true;
+    return head;
 }
 
-static enum gt_status find_pair(const struct gt_diff_sides *sides, const struct gt_limit *limit, struct gt_str pattern,
-                                struct pair *pair, struct gt_error *err) {
-    struct gt_diff_join join;
-    struct gt_limit_place place;
-    enum gt_status status = gt_limit_place_find(limit, &place, err);
-    if (status != GT_OK)
-        return status;
-    bool is_found = gt_join_init(&join, sides, place.table) && join_matching(&join, place, pattern, pair);
-    bool failed = join.failed;
-    gt_join_release(&join);
-    if (failed)
+static struct pair pair_of(const struct gt_diff_join *join, size_t row) {
+    struct gt_noise noise = gt_join_noise(join, row);
+    bool is_time = join->shape->columns[join->adds[join->lead]].unit == GT_UNIT_NS;
+    return (struct pair){.a = gt_join_amount(join, row, GT_SIDE_A, join->lead),
+                         .b = gt_join_amount(join, row, GT_SIDE_B, join->lead),
+                         .noise = noise.floor_ns,
+                         .is_noise = !noise.is_beyond,
+                         .is_guess = noise.is_guess,
+                         .unit = is_time ? GT_LIMIT_TIME : GT_LIMIT_NUMBER};
+}
+
+/* A measure that every capture has by itself: the mean of each side. */
+static enum gt_status find_special(const struct gt_diff_sides *sides, const struct gt_limit *limit,
+                                   const struct gt_special *special, struct gt_arena *arena, struct pair *pair,
+                                   struct gt_error *err) {
+    double *values = gt_arena_array(arena, sides->capture_count, sizeof *values);
+    double means[GT_SIDE_COUNT] = {0}, variances[GT_SIDE_COUNT];
+    if (!values)
         return gt_fail_memory(err);
-    if (!is_found && !gt_limit_is_glob(limit))
-        return fail_nothing(limit, err);
-    if (!is_found)
-        *pair = (struct pair){.is_time = limit->unit == GT_LIMIT_TIME, .is_noise = true, .is_of_nothing = true};
+    for (size_t i = 0; i < sides->capture_count; i++) {
+        values[i] = special->measure(gt_capture_section(sides, i)) / (special->adds ? sides->divisors[i] : 1);
+        if (isnan(values[i]))
+            return fail_mute(sides, limit, i, "measures", err);
+    }
+    for (int side = 0; side < GT_SIDE_COUNT; side++) {
+        struct gt_captures captures = gt_captures_of(sides, (enum gt_side)side);
+        for (size_t i = 0; i < captures.count; i++)
+            means[side] += values[captures.first + i] / (double)captures.count;
+        variances[side] = gt_variance_of_mean(values + captures.first, 1, captures.count);
+    }
+    *pair = (struct pair){.a = means[GT_SIDE_A], .b = means[GT_SIDE_B], .noise = NAN, .unit = special->unit};
+    if (!special->is_exact)
+        pair->noise =
+            gt_noise_floor(sides, pair->a, pair->b, variances[GT_SIDE_A], variances[GT_SIDE_B], &pair->is_guess);
+    double change = fabs(pair->b - pair->a);
+    pair->is_noise = special->is_exact ? change == 0 : change <= pair->noise;
     return GT_OK;
 }
 
-/* Busy part of the span: no amount, so it is worked out from two. */
-static enum gt_status find_utilisation(const struct gt_diff_sides *sides, const struct gt_limit *limit,
-                                       struct pair *pair, struct gt_error *err) {
-    struct pair busy = {0}, span = {0};
-    enum gt_status status = find_pair(sides, limit, GT_STR("busy"), &busy, err);
-    if (status == GT_OK)
-        status = find_pair(sides, limit, GT_STR("span"), &span, err);
-    if (status == GT_OK) {
-        *pair = (struct pair){.a = busy.a / span.a, .b = busy.b / span.b};
-        pair->noise = sides->noise_share * fmax(pair->a, pair->b);
-        pair->is_noise = fabs(pair->b - pair->a) <= pair->noise;
-    }
-    return status;
+/* ---- verdicts ---- */
+
+static enum gt_status check_unit(const struct gt_limit *limit, const struct pair *pair, struct gt_error *err) {
+    bool is_time = pair->unit == GT_LIMIT_TIME;
+    if (limit->unit == GT_LIMIT_TIME ? is_time : limit->unit == GT_LIMIT_PERCENT || !is_time)
+        return GT_OK;
+    return gt_limit_fail(limit, err, "it needs another unit: %% of A, or %s", is_time ? "a time" : "a number");
 }
 
-static struct gt_str describe(struct gt_arena *arena, const struct pair *pair, double relative) {
-    char a[GT_NUM_MAX], b[GT_NUM_MAX], noise[GT_NUM_MAX];
-    if (pair->is_of_nothing)
-        return GT_STR("nothing matches");
-    if (!pair->is_time) {
-        double scale = pair->a <= 1 && pair->b <= 1 ? 100 : 1;
-        const char *unit = pair->a <= 1 && pair->b <= 1 ? "%" : "";
-        return gt_arena_printf(arena, "%+.1f%% (%.1f%s -> %.1f%s)", relative * 100, pair->a * scale, unit,
-                               pair->b * scale, unit);
+static double relative_change(const struct pair *pair) {
+    double delta = pair->b - pair->a;
+    return pair->a > 0 ? delta / pair->a : delta > 0 ? INFINITY : 0;
+}
+
+static double judged(const struct gt_limit *limit, const struct pair *pair) {
+    return limit->unit == GT_LIMIT_PERCENT ? relative_change(pair) : pair->b - pair->a;
+}
+
+/* Breaking is what it says; a change that means nothing is none. */
+static enum gt_verdict judge(const struct gt_limit *limit, const struct pair *pair) {
+    if (!gt_limit_holds(limit, judged(limit, pair)))
+        return GT_VERDICT_OK;
+    return pair->is_noise ? GT_VERDICT_NOISE : GT_VERDICT_BROKEN;
+}
+
+static struct gt_limit_words describe(struct gt_arena *arena, const struct pair *pair) {
+    char a[GT_NUM_MAX], b[GT_NUM_MAX], noise[GT_NUM_MAX], change[GT_NUM_MAX];
+    double relative = relative_change(pair);
+    gt_limit_format(a, pair->unit, pair->a);
+    gt_limit_format(b, pair->unit, pair->b);
+    gt_limit_format(noise, pair->unit, pair->noise);
+    gt_limit_format(change, GT_LIMIT_PERCENT, relative);
+    const char *lead = isnan(pair->noise) ? "" : ", noise ", *text = isnan(pair->noise) ? "" : noise;
+    return (struct gt_limit_words){
+        .head =
+            isfinite(relative) ? gt_arena_printf(arena, "%s%s", change[0] == '-' ? "" : "+", change) : GT_STR("new"),
+        .tail = gt_arena_printf(arena, "(%s -> %s%s%s)", a, b, lead, pair->is_guess ? "unknown" : text)};
+}
+
+static const char *noise_word(const struct pair *pair) {
+    return pair->is_guess ? "unknown" : isnan(pair->noise) ? NULL : "known";
+}
+
+static enum gt_status judge_pair(struct gt_report *report, const struct gt_limit *limit, const struct pair *pair,
+                                 size_t rows, bool *is_broken, struct gt_error *err) {
+    enum gt_status status = check_unit(limit, pair, err);
+    if (status != GT_OK)
+        return status;
+    struct gt_limit_words words = describe(&report->arena, pair);
+    struct gt_judgement judgement = {.verdict = judge(limit, pair),
+                                     .value = judged(limit, pair),
+                                     .detail = gt_limit_describe(&report->arena, &words),
+                                     .noise = noise_word(pair),
+                                     .rows = rows};
+    *is_broken = judgement.verdict == GT_VERDICT_BROKEN;
+    gt_limits_add(&report->sections[0], limit, &judgement);
+    return GT_OK;
+}
+
+/* ---- every row by itself ---- */
+
+/* Is x worse than y: does it break what y keeps, or go further the same way? Of two from nothing the larger is. */
+static bool is_worse(const struct gt_limit *limit, const struct pair *x, const struct pair *y) {
+    static const int ranks[] = {[GT_VERDICT_OK] = 0, [GT_VERDICT_NOISE] = 1, [GT_VERDICT_BROKEN] = 2};
+    int of_x = ranks[judge(limit, x)], of_y = ranks[judge(limit, y)];
+    if (of_x != of_y)
+        return of_x > of_y;
+    double way = limit->is_above ? 1 : -1, value_x = way * judged(limit, x), value_y = way * judged(limit, y);
+    if (value_x < value_y || value_x > value_y)
+        return value_x > value_y;
+    return way * (x->b - x->a) > way * (y->b - y->a);
+}
+
+/* A row stands for all that are joined to it. */
+static void mark_matching(const struct gt_diff_join *join, size_t column, struct gt_str pattern, bool *marks) {
+    for (size_t row = 0; row < join->row_count; row++) {
+        size_t head = row;
+        while (join->rows[head].is_joined)
+            head = join->rows[head].head;
+        marks[head] |= row_matches(&join->rows[row], column, pattern);
     }
-    gt_num_format_duration(a, pair->a);
-    gt_num_format_duration(b, pair->b);
-    gt_num_format_duration(noise, pair->noise);
-    if (isnan(pair->noise))
-        return gt_arena_printf(arena, "%s -> %s", a, b);
-    return gt_arena_printf(arena, "%+.1f%% (%s -> %s, noise %s)", relative * 100, a, b, noise);
+}
+
+static struct gt_str name_of(const struct gt_diff_join *join, size_t row, size_t column) {
+    const struct gt_diff_row *entry = &join->rows[row];
+    const struct gt_cell *cells = entry->cells[GT_SIDE_A] ? entry->cells[GT_SIDE_A] : entry->cells[GT_SIDE_B];
+    bool is_group = entry->label.len && (entry->names[GT_SIDE_A] > 1 || entry->names[GT_SIDE_B] > 1);
+    return is_group ? entry->label : (struct gt_str){cells[column].text, cells[column].text_bytes};
+}
+
+static enum gt_status judge_rows(struct gt_report *report, const struct gt_limit *limit,
+                                 const struct gt_diff_join *join, size_t column, const bool *marks, bool *is_broken,
+                                 struct gt_error *err) {
+    struct gt_judgement judgement = {0};
+    struct pair worst = {0};
+    size_t noisy = 0;
+    for (size_t row = 0; row < join->row_count; row++) {
+        if (!marks[row])
+            continue;
+        struct pair pair = pair_of(join, row);
+        enum gt_status status = check_told(join, limit, row, err);
+        if (status == GT_OK)
+            status = check_unit(limit, &pair, err);
+        if (status != GT_OK)
+            return status;
+        enum gt_verdict verdict = judge(limit, &pair);
+        judgement.broken_rows += verdict == GT_VERDICT_BROKEN;
+        noisy += verdict == GT_VERDICT_NOISE;
+        if (judgement.rows++ == 0 || is_worse(limit, &pair, &worst)) {
+            worst = pair;
+            judgement.worst = name_of(join, row, column);
+        }
+    }
+    judgement.value = judged(limit, &worst);
+    judgement.verdict = judge(limit, &worst);
+    judgement.noise = noise_word(&worst);
+    struct gt_limit_words words = describe(&report->arena, &worst);
+    judgement.detail = gt_limit_describe_rows(&report->arena, &judgement, noisy, words.head);
+    *is_broken = judgement.broken_rows > 0;
+    gt_limits_add(&report->sections[0], limit, &judgement);
+    return GT_OK;
+}
+
+/* Rows are those of the table of the comparison: names that differ are matched first. */
+static enum gt_status check_each(struct gt_report *report, const struct gt_limit *limit, struct gt_diff_join *join,
+                                 size_t column, size_t *count, bool *is_broken, struct gt_error *err) {
+    bool *marks = gt_arena_array(&report->arena, join->row_count, sizeof *marks);
+    if (!marks || !gt_join_match(join))
+        return gt_fail_memory(err);
+    mark_matching(join, column, limit->pattern, marks);
+    *count = 0;
+    for (size_t row = 0; row < join->row_count; row++)
+        *count += marks[row];
+    return *count ? judge_rows(report, limit, join, column, marks, is_broken, err) : GT_OK;
+}
+
+/* ---- the limit ---- */
+
+static enum gt_status check_sum(struct gt_report *report, const struct gt_limit *limit, struct gt_diff_join *join,
+                                size_t column, size_t *count, bool *is_broken, struct gt_error *err) {
+    size_t row = join_matching(join, column, limit->pattern, count);
+    if (row == SIZE_MAX)
+        return GT_OK;
+    enum gt_status status = check_told(join, limit, row, err);
+    if (status != GT_OK)
+        return status;
+    struct pair pair = pair_of(join, row);
+    return judge_pair(report, limit, &pair, *count, is_broken, err);
+}
+
+static enum gt_status check_rows(struct gt_report *report, const struct gt_limit *limit, struct gt_limit_place place,
+                                 bool *is_broken, struct gt_error *err) {
+    struct gt_diff_join join;
+    size_t count = 0, column = SIZE_MAX;
+    enum gt_status status = GT_OK;
+    if (gt_join_init(&join, report->sides, place.table) &&
+        (column = gt_table_column(join.shape, place.column)) != SIZE_MAX)
+        status = limit->is_each ? check_each(report, limit, &join, column, &count, is_broken, err)
+                                : check_sum(report, limit, &join, column, &count, is_broken, err);
+    if (join.failed)
+        status = gt_fail_memory(err);
+    gt_join_release(&join);
+    if (status != GT_OK || count)
+        return status;
+    status = check_absent(report->sides, limit, place, err);
+    struct gt_judgement nothing = {.value = 0};
+    if (status == GT_OK)
+        gt_limits_add(&report->sections[0], limit, &nothing);
+    return status;
 }
 
 enum gt_status gt_diff_check(struct gt_report *report, const struct gt_limit *limit, bool *is_broken,
                              struct gt_error *err) {
-    struct pair pair = {0};
-    bool is_utilisation = !limit->kind.len && gt_str_eq(limit->pattern, GT_STR("utilisation"));
-    enum gt_status status = is_utilisation ? find_utilisation(report->sides, limit, &pair, err)
-                                           : find_pair(report->sides, limit, limit->pattern, &pair, err);
-    if (status != GT_OK)
-        return status;
-    if (limit->unit == GT_LIMIT_TIME ? !pair.is_time : limit->unit == GT_LIMIT_NUMBER && pair.is_time)
-        return gt_fail_usage(err, "limit '%.*s' needs another unit: %% of A, or %s", (int)limit->text.len,
-                             limit->text.ptr, pair.is_time ? "a time" : "a number");
-    double delta = pair.b - pair.a;
-    double relative = pair.a > 0 ? delta / pair.a : delta > 0 ? INFINITY : 0;
-    double value = limit->unit == GT_LIMIT_PERCENT ? relative : delta;
-    bool is_beyond_bound = gt_limit_holds(limit, value);
-    *is_broken = is_beyond_bound && !pair.is_noise;
-    gt_limits_add(&report->sections[0], limit,
-                  *is_broken        ? GT_VERDICT_BROKEN
-                  : is_beyond_bound ? GT_VERDICT_NOISE
-                                    : GT_VERDICT_OK,
-                  value, describe(&report->arena, &pair, relative));
-    return GT_OK;
+    struct gt_limit_place place;
+    if (!limit->is_above && !limit->is_signed)
+        return gt_limit_fail(limit, err,
+                             "in a comparison a limit says which change must not be, so '<' needs a sign, as in "
+                             "'busy<-5%%'; what must hold of a trace is for 'gputime check'");
+    const struct gt_special *special = limit->kind.len ? NULL : gt_special_find(limit->pattern);
+    if (special) {
+        struct pair pair = {0};
+        enum gt_status status = find_special(report->sides, limit, special, &report->arena, &pair, err);
+        return status == GT_OK ? judge_pair(report, limit, &pair, 1, is_broken, err) : status;
+    }
+    enum gt_status status = gt_limit_place_find(limit, &place, err);
+    return status == GT_OK ? check_rows(report, limit, place, is_broken, err) : status;
 }

@@ -126,6 +126,15 @@ struct gt_cell *gt_table_row(struct gt_table *table) {
     return row;
 }
 
+void gt_table_name(struct gt_table *table, struct gt_str name) {
+    struct gt_str *room = gt_arena_room(&table->report->arena, table->names, table->name_count, &table->name_capacity,
+                                        sizeof *table->names);
+    if (!room)
+        return;
+    table->names = room;
+    table->names[table->name_count++] = gt_arena_copy(&table->report->arena, name);
+}
+
 struct gt_block *gt_section_facts(struct gt_section *section, const char *title) {
     struct gt_block *block = add_block(section, GT_BLOCK_FACTS, GT_FOR_ALL);
     if (!block) {
@@ -176,6 +185,22 @@ void gt_section_issue(struct gt_section *section, const struct gt_report_issue *
     section->issues[section->issue_count++] = *issue;
 }
 
+void gt_section_lack(struct gt_section *section, struct gt_str table, struct gt_str what) {
+    struct gt_report_lack *room = gt_arena_room(&section->report->arena, section->lacks, section->lack_count,
+                                                &section->lack_capacity, sizeof *section->lacks);
+    if (!room)
+        return;
+    section->lacks = room;
+    section->lacks[section->lack_count++] = (struct gt_report_lack){table, what};
+}
+
+struct gt_str gt_section_lacks(const struct gt_section *section, const char *table) {
+    for (size_t i = 0; i < section->lack_count; i++)
+        if (gt_str_eq(section->lacks[i].table, gt_str_of(table)))
+            return section->lacks[i].what;
+    return (struct gt_str){"", 0};
+}
+
 void gt_section_bring_first(struct gt_section *section, size_t count) {
     struct gt_block *blocks = gt_arena_array(&section->report->arena, section->block_count, sizeof *blocks);
     if (!blocks || !count || count > section->block_count)
@@ -209,13 +234,17 @@ struct gt_cell gt_section_fact(const struct gt_section *section, struct gt_str k
     return fact ? fact->value : gt_cell_null();
 }
 
-struct gt_table *gt_section_find(const struct gt_section *section, const char *key) {
+struct gt_table *gt_section_find_named(const struct gt_section *section, struct gt_str key) {
     for (size_t b = 0; b < section->block_count; b++) {
         const struct gt_block *block = &section->blocks[b];
-        if (block->table && strcmp(block->table->key, key) == 0)
+        if (block->table && gt_str_eq(gt_str_of(block->table->key), key))
             return block->table;
     }
     return NULL;
+}
+
+struct gt_table *gt_section_find(const struct gt_section *section, const char *key) {
+    return gt_section_find_named(section, gt_str_of(key));
 }
 
 size_t gt_table_column_named(const struct gt_table *table, struct gt_str key) {

@@ -99,6 +99,9 @@ struct gt_table {
     const char *empty;          /* the sentence to show when there are no rows; NULL: the table is not shown */
     const char *sort;           /* key of the column the rows are ordered by, as gt_table_sort leaves it; may be NULL */
     bool shows_sort;            /* people asked for that order: that column is shown, whatever has to give way */
+    bool is_fixed;              /* it has the same rows for every trace that tells them: one that is absent is not 0 */
+    struct gt_str *names; /* what its rows can be called, where that is known; most traces have but some of them */
+    size_t name_count, name_capacity;
     struct gt_report *report;
 };
 
@@ -161,6 +164,12 @@ struct gt_report_input {
     int64_t origin_ns, base_ns, rank, world_size; /* base 0, rank -1: unknown */
 };
 
+/* A table that a trace tells in part or not at all: rows that are absent may be there in truth. */
+struct gt_report_lack {
+    struct gt_str table;
+    struct gt_str what; /* the trace has none of: "ranges" */
+};
+
 struct gt_section {
     struct gt_report *report;
     struct gt_report_input input;
@@ -168,6 +177,8 @@ struct gt_section {
     size_t block_count, block_capacity;
     struct gt_report_issue *issues;
     size_t issue_count, issue_capacity;
+    struct gt_report_lack *lacks;
+    size_t lack_count, lack_capacity;
     bool is_told;                /* text and Markdown tell elsewhere what it has */
     struct gt_finding *findings; /* most valuable first */
     size_t finding_count, finding_capacity;
@@ -216,6 +227,9 @@ void gt_table_reserve(struct gt_table *table, size_t row_count);
 /* A new row: column_count null cells to fill at once (the next row may move them). */
 struct gt_cell *gt_table_row(struct gt_table *table);
 
+/* Adds what a row can be called; copies. */
+void gt_table_name(struct gt_table *table, struct gt_str name);
+
 /* Never NULL. The block stays good for gt_block_fact however many blocks are added after it. */
 struct gt_block *gt_section_facts(struct gt_section *section, const char *title);
 void gt_block_fact(struct gt_section *section, struct gt_block *facts, const char *key, const char *title,
@@ -224,6 +238,8 @@ void gt_section_note(struct gt_section *section, uint32_t audience, struct gt_st
 /* An empty one, for pages. Never NULL: after a memory failure one that no block has. */
 struct gt_timeline *gt_section_timeline(struct gt_section *section);
 void gt_section_issue(struct gt_section *section, const struct gt_report_issue *issue);
+/* Says that the trace cannot tell all of a table, and what it would need. Copies neither. */
+void gt_section_lack(struct gt_section *section, struct gt_str table, struct gt_str what);
 
 /* ---- splice.c ---- */
 
@@ -255,8 +271,11 @@ void gt_section_bring_first(struct gt_section *section, size_t count);
 bool gt_section_has_fact(const struct gt_section *section, const char *key);
 /* The value of a fact; null if the section has none of that key. */
 struct gt_cell gt_section_fact(const struct gt_section *section, struct gt_str key);
+/* What the trace would need to tell all of a table; empty: nothing. */
+struct gt_str gt_section_lacks(const struct gt_section *section, const char *table);
 /* The table with that key in a section, NULL if there is none. */
 struct gt_table *gt_section_find(const struct gt_section *section, const char *key);
+struct gt_table *gt_section_find_named(const struct gt_section *section, struct gt_str key);
 /* Index of a column, SIZE_MAX if there is none. */
 size_t gt_table_column(const struct gt_table *table, const char *key);
 size_t gt_table_column_named(const struct gt_table *table, struct gt_str key);

@@ -55,6 +55,8 @@ void gt_section_splice(struct gt_section *section, struct gt_section *from) {
     from->block_count = 0;
     for (size_t i = 0; i < from->issue_count; i++)
         gt_section_issue(section, &from->issues[i]);
+    for (size_t i = 0; i < from->lack_count; i++)
+        gt_section_lack(section, from->lacks[i].table, from->lacks[i].what);
     if (from->finding_count) {
         section->findings = from->findings;
         section->finding_count = from->finding_count;

@@ -264,6 +264,8 @@ def test_joined_rows_name_the_largest_of_each_side(gputime, trace):
     for format in ("text", "md"):
         shown = gputime("diff", a, b, "--format", format, "--width", "200").stdout.decode().replace("\\", "")
         assert shown.count(told) == 1
+    named = gputime("diff", a, b, "--label", "main,PR", "--width", "200").stdout.decode()
+    assert told.replace(" in A,", " in main,").replace(" in B.", " in PR.") in named
     for name, other in rows_of(gputime.json("diff", a, a), "kernels").items():
         assert (other["a_name"], other["b_name"], other["a_names"], other["b_names"]) == (None, None, 1, 1), name
 

@@ -9,6 +9,7 @@ import gzip
 import json
 import os
 import resource
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -249,6 +250,23 @@ def damage(path, offset, replacement):
     data = bytearray(path.read_bytes())
     data[offset:offset + len(replacement)] = replacement
     path.write_bytes(bytes(data))
+
+
+@pytest.mark.parametrize("filling", ["(", "()", ", a", "a ", "/*", '"'])
+def test_statements_of_megabytes(gputime, tmp_path, filling):
+    """A table whose statement cannot be read is told of; the others are as they were."""
+    path = tmp_path / "statement.sqlite"
+    path.write_bytes(gzip.decompress((DATA / "nsys" / "extras.sqlite.gz").read_bytes()))
+    whole = gputime.json("kernels", path)["inputs"][0]["ops"]
+    sql = "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (a " + filling * (8 * MEGABYTE // len(filling))
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA writable_schema = ON")
+        database.execute("UPDATE sqlite_master SET sql = ? WHERE name = 'CUPTI_ACTIVITY_KIND_MEMSET'", (sql,))
+    database.close()
+    report, issues = report_within(gputime, 96 * MEGABYTE, path)
+    assert issues["table_unreadable"] == 1 and 0 < report["inputs"][0]["ops"] < whole
+    done = limited(gputime, "kernels", "--no-cache", path, STACK=256 << 10)
+    assert done.returncode == 0, done.stderr
 
 
 def test_damaged_pages(gputime, tmp_path):

@@ -302,4 +302,41 @@ static inline struct gt_str plain_name(const struct world *world, const struct p
     return gt_store_string(world->store, world->store->ops.name[op->row]);
 }
 
+/* ---- plain sums ---- */
+
+static inline int by_value(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Linear interpolation at q * (n - 1) of sorted values. */
+static inline double quantile(const int64_t *values, size_t count, double q) {
+    double place = q * (double)(count - 1);
+    size_t low = (size_t)place, high = low + 1 < count ? low + 1 : low;
+    return (double)values[low] + (place - (double)low) * ((double)values[high] - (double)values[low]);
+}
+
+static inline bool is_kernel(const struct world *world, uint32_t row) {
+    return world->store->ops.kind[row] == GT_OP_KERNEL;
+}
+
+static inline int64_t op_ns(const struct world *world, uint32_t row) {
+    return world->store->ops.end_ns[row] - world->store->ops.start_ns[row];
+}
+
+static inline struct gt_str op_name(const struct world *world, uint32_t row) {
+    struct gt_str full = gt_store_string(world->store, world->store->ops.name[row]);
+    return world->options.names == GPUTIME_NAMES_SHORT ? gt_name_simplify(full) : full;
+}
+
+/* Durations of the kernels (or memory ops) with that name, sorted. */
+static inline size_t durations(const struct world *world, struct gt_str name, bool kernels, int64_t *values) {
+    size_t count = 0;
+    for (uint32_t row = 0; row < world->store->ops.count; row++)
+        if (is_kernel(world, row) == kernels && gt_str_eq(op_name(world, row), name))
+            values[count++] = op_ns(world, row);
+    qsort(values, count, sizeof *values, by_value);
+    return count;
+}
+
 #endif

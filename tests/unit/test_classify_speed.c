@@ -25,8 +25,8 @@ static struct gt_store *store;
 
 static int make_store(void **state) {
     static const char *const formats[] = {
-        "void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<float, float, float, "
-        "at::native::Functor%zu>, std::array<char*, 3>>(int, T1, T2)",
+        ("void at::native::vectorized_elementwise_kernel<4, at::native::BinaryFunctor<float, float, float, "
+         "at::native::Functor%zu>, std::array<char*, 3>>(int, T1, T2)"),
         "nvjet_sm90_tst_%zux128_64x4_1x2_h_bz_coopA_TNT",
         "triton_poi_fused_add_mul_sigmoid_%zu",
         "void cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16_16x16_%zux2_tn_align8>(T1::Params)",

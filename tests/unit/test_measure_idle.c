@@ -50,11 +50,6 @@ static size_t find_idle(const struct world *world, const struct plain_ops *ops, 
     return count;
 }
 
-static int by_value(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(int64_t *values, size_t count) {
     qsort(values, count, sizeof *values, by_value);
     return ((double)values[(count - 1) / 2] + (double)values[count / 2]) / 2;

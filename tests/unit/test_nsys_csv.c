@@ -1,165 +1,5 @@
-/* `nsys stats` CSVs: every generation of headers and every unit gives the same rows, nothing counts twice, and damage
-   costs only the rows it hits. */
-#include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-
-#include "decode/nsys_csv.h"
-
-enum { FILES_MAX = 4 };
-
-static const struct gt_csv_sizes tiny_sizes = {3, 4096};
-
-/* ---- a store as text ---- */
-
-static const char *text_of(const struct gt_store *store, gt_strid id) {
-    return gt_store_string(store, id).ptr;
-}
-
-static void print_ops(FILE *out, const struct gt_store *store) {
-    static const char *const kinds[] = {"kernel", "memcpy", "memset", "graph"};
-    const struct gt_ops *ops = &store->ops;
-    size_t copy = 0;
-    for (size_t i = 0; i < ops->count; i++) {
-        uint32_t lane = ops->lane[i], device = store->lanes.device[lane];
-        fprintf(out, "%s %" PRId64 "+%" PRId64 " '%s' gpu %" PRId64 " '%s' stream %" PRId64, kinds[ops->kind[i]],
-                ops->start_ns[i], ops->end_ns[i] - ops->start_ns[i], text_of(store, ops->name[i]),
-                store->devices.id[device], text_of(store, store->devices.name[device]), store->lanes.stream[lane]);
-        assert_int_equal(store->lanes.process[lane], GT_NO_TRACK);
-        if (ops->correlation[i] != GT_NO_CORRELATION)
-            fprintf(out, " #%" PRIu64, ops->correlation[i]);
-        if (copy < store->copies.count && store->copies.op[copy] == i) {
-            fprintf(out, " %" PRIu64 " bytes %d>%d", store->copies.bytes[copy], store->copies.src[copy],
-                    store->copies.dst[copy]);
-            copy++;
-        }
-        fputc('\n', out);
-    }
-    assert_int_equal(copy, store->copies.count);
-}
-
-static void print_groups(FILE *out, const struct gt_store *store) {
-    static const char *const kinds[] = {"kernel", "memcpy", "memset", "graph"};
-    const struct gt_groups *groups = &store->groups;
-    for (size_t i = 0; i < groups->count; i++)
-        fprintf(out, "group %s '%s' %" PRIu64 "x %" PRId64 " [%" PRId64 ", %" PRId64 "] median %.10g stddev %.10g\n",
-                kinds[groups->kind[i]], text_of(store, groups->name[i]), groups->instances[i], groups->total_ns[i],
-                groups->min_ns[i], groups->max_ns[i], groups->median_ns[i], groups->stddev_ns[i]);
-}
-
-static void print_thread(FILE *out, const struct gt_store *store, uint32_t thread) {
-    if (thread == GT_NO_TRACK)
-        fprintf(out, "thread ?");
-    else
-        fprintf(out, "thread %" PRId64 "/%" PRId64, store->processes.pid[store->threads.process[thread]],
-                store->threads.tid[thread]);
-}
-
-static void print_ranges(FILE *out, const struct gt_store *store) {
-    const struct gt_projections *ranges = &store->projections;
-    for (size_t i = 0; i < ranges->count; i++) {
-        fprintf(out, "range '%s':'%s' %" PRId64 "+%" PRId64, text_of(store, ranges->domain[i]),
-                text_of(store, ranges->name[i]), ranges->start_ns[i], ranges->end_ns[i] - ranges->start_ns[i]);
-        if (ranges->range_start_ns[i] != GT_NO_TIME)
-            fprintf(out, " of %" PRId64 "+%" PRId64, ranges->range_start_ns[i],
-                    ranges->range_end_ns[i] - ranges->range_start_ns[i]);
-        fputc(' ', out);
-        print_thread(out, store, ranges->thread[i]);
-        fprintf(out, " %" PRIu32 " ops level %d%s\n", ranges->ops[i], ranges->level[i],
-                ranges->kind[i] == GT_RANGE_START_END ? " start/end" : "");
-    }
-    const struct gt_projection_groups *sums = &store->projection_groups;
-    for (size_t i = 0; i < sums->count; i++)
-        fprintf(out,
-                "ranges '%s':'%s' %" PRIu64 "x %" PRId64 " of %" PRId64 " [%" PRId64 ", %" PRId64
-                "] median %.10g stddev %.10g %" PRId64 " ops%s\n",
-                text_of(store, sums->domain[i]), text_of(store, sums->name[i]), sums->instances[i], sums->total_ns[i],
-                sums->range_total_ns[i], sums->min_ns[i], sums->max_ns[i], sums->median_ns[i], sums->stddev_ns[i],
-                sums->ops[i], sums->kind[i] == GT_RANGE_START_END ? " start/end" : "");
-}
-
-static void print_issues(FILE *out, const struct gt_store *store) {
-    for (int k = 0; k < GT_ISSUE_COUNT; k++)
-        if (store->issues[k].count) {
-            fprintf(out, "issue %s %" PRIu64, gt_issue_infos[k].id, store->issues[k].count);
-            if (store->issues[k].first_offset != GT_NO_OFFSET)
-                fprintf(out, " at %" PRIu64, store->issues[k].first_offset);
-            fputc('\n', out);
-        }
-    if (store->skipped_events)
-        fprintf(out, "skipped %" PRIu64 "\n", store->skipped_events);
-}
-
-/* ---- decoding texts ---- */
-
-static struct gt_source *source_of(struct gt_str bytes, int *fd) {
-    struct gt_source *source;
-    char path[64];
-    *fd = memfd_create("table", 0);
-    assert_true(*fd >= 0 && write(*fd, bytes.ptr, bytes.len) == (ssize_t)bytes.len);
-    snprintf(path, sizeof path, "/proc/self/fd/%d", *fd);
-    assert_int_equal(gt_source_open(path, &source, NULL), GT_OK);
-    return source;
-}
-
-/* NULL: the decoder refused; *message says why. */
-static struct gt_store *decode(const struct gt_str *files, size_t count, const struct gt_csv_sizes *sizes,
-                               struct gt_error *err) {
-    struct gt_source *sources[FILES_MAX] = {0};
-    int fds[FILES_MAX];
-    struct gt_store *store = NULL;
-    struct gt_decode_options options = {.threads = 1};
-    for (size_t i = 0; i < count; i++)
-        sources[i] = source_of(files[i], &fds[i]);
-    enum gt_status status = gt_nsys_csv_decode_sized(sources, count, &options, sizes, &store, err);
-    assert_int_equal(status == GT_OK, store != NULL);
-    for (size_t i = 0; i < count; i++) {
-        gt_source_close(sources[i]);
-        close(fds[i]);
-    }
-    return store;
-}
-
-static char *describe(const struct gt_str *files, size_t count, const struct gt_csv_sizes *sizes) {
-    char *text = NULL;
-    size_t size;
-    struct gt_error err = {0};
-    struct gt_store *store = decode(files, count, sizes, &err);
-    FILE *out = open_memstream(&text, &size);
-    if (store) {
-        print_ops(out, store);
-        print_groups(out, store);
-        print_ranges(out, store);
-        print_issues(out, store);
-    } else {
-        fprintf(out, "error\n");
-    }
-    fclose(out);
-    gt_store_free(store);
-    return text;
-}
-
-static void check_files(const struct gt_str *files, size_t count, const char *expected) {
-    char *whole = describe(files, count, &gt_csv_default_sizes), *parts = describe(files, count, &tiny_sizes);
-    assert_string_equal(whole, expected);
-    assert_string_equal(parts, expected);
-    free(whole);
-    free(parts);
-}
-
-static void check(const char *text, const char *expected) {
-    struct gt_str file = gt_str_of(text);
-    check_files(&file, 1, expected);
-}
+/* `nsys stats` CSVs: every generation of headers and every unit gives the same rows, and nothing counts twice. */
+#include "csv_world.h"
 
 /* ---- traces ---- */
 
@@ -259,18 +99,6 @@ static void test_copies(void **state) {
 
 /* ---- sums ---- */
 
-#define KERNELS                                                                                                        \
-    "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n"                        \
-    "66.7,2000,2,1000.0,1000.5,900,1100,141.4,\"f(int, float)\"\n"                                                     \
-    "33.3,1000,1,1000.0,1000.0,1000,1000,0.0,g\n"
-#define KERNEL_GROUPS                                                                                                  \
-    "group kernel 'f(int, float)' 2x 2000 [900, 1100] median 1000.5 stddev 141.4\n"                                    \
-    "group kernel 'g' 1x 1000 [1000, 1000] median 1000 stddev 0\n"
-#define MEMORY                                                                                                         \
-    "Time (%),Total Time (ns),Count,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Operation\n"                       \
-    "100.0,500,5,100.0,100.0,100,100,0.0,[CUDA memcpy Device-to-Device]\n"
-#define MEMORY_GROUPS "group memcpy '[CUDA memcpy Device-to-Device]' 5x 500 [100, 100] median 100 stddev 0\n"
-
 static void test_sums(void **state) {
     (void)state;
     check(KERNELS, KERNEL_GROUPS);
@@ -305,10 +133,6 @@ static void test_sum_generations(void **state) {
 }
 
 /* ---- ranges ---- */
-
-#define RANGES                                                                                                         \
-    "Name,Projected Start (ns),Projected Duration (ns),Orig Start (ns),Orig Duration (ns),Style,PID,TID,NumGPUOps,"    \
-    "Lvl,NumChild,RangeId,ParentId,RangeStack\n"
 
 static void test_ranges(void **state) {
     (void)state;
@@ -420,107 +244,6 @@ static void test_sniff(void **state) {
     assert_int_equal(gt_nsys_csv_sniff(GT_STR(KERNELS "\0"), "x.csv"), 0);
 }
 
-/* ---- damage ---- */
-
-#define SHORT_TRACE "Start (ns),Duration (ns),CorrId,Device,Strm,Name\n"
-
-static void test_damaged_rows(void **state) {
-    (void)state;
-    check(SHORT_TRACE "10,5,1,GPU (0),7,a\n"
-                      "20,5,1,GPU (0)\n"
-                      "30,5,1,GPU (0),7,b,c\n"
-                      "40,x,1,GPU (0),7,d\n"
-                      "50,5,1,GPU (0),7,\"e\"f\n"
-                      "60,5,1,GPU (0),7,g\n",
-          "kernel 10+5 'a' gpu 0 'GPU' stream 7 #1\n"
-          "kernel 60+5 'g' gpu 0 'GPU' stream 7 #1\n"
-          "issue event_damaged 4 at 68\n");
-    /* A quote that was never closed takes one row, not all. */
-    check(SHORT_TRACE "10,5,1,GPU (0),7,\"a\n"
-                      "20,5,1,GPU (0),7,\"b\"\n"
-                      "30,5,1,GPU (0),7,\"c \"\"d\"\"\ne\"\n",
-          "kernel 20+5 'b' gpu 0 'GPU' stream 7 #1\n"
-          "kernel 30+5 'c \"d\"\ne' gpu 0 'GPU' stream 7 #1\n"
-          "issue event_damaged 1 at 49\n");
-}
-
-static void test_odd_values(void **state) {
-    (void)state;
-    check(SHORT_TRACE "10,5,one,GPU (0),x,a\n"
-                      "20,,1,GPU (0),7,b\n"
-                      "30,-5,1,GPU (0),7,c\n"
-                      "9223372036854775807,5,1,GPU (0),7,d\n"
-                      "40,5,1,GPU,7,e\n"
-                      "50,5,1,2,7,\n",
-          "kernel 10+5 'a' gpu 0 'GPU' stream -1\n"
-          "kernel 40+5 'e' gpu 0 'GPU' stream 7 #1\n"
-          "kernel 50+5 '' gpu 2 '' stream 7 #1\n"
-          "issue event_damaged 1 at 108\n"
-          "issue op_without_time 1\n"
-          "issue op_negative_duration 1\n"
-          "issue op_without_device 1\n"
-          "issue number_unreadable 2 at 49\n");
-    check("Total Time (ns),Instances,Min (ns),Max (ns),Name\n-5,1,1,1,a\n5,None,1,1,b\n5,1,1,1,c\n",
-          "group kernel 'c' 1x 5 [1, 1] median -1 stddev -1\nissue event_damaged 2 at 49\n");
-}
-
-static void test_cut(void **state) {
-    (void)state;
-    check(SHORT_TRACE "10,5,1,GPU (0),7,a\n20,5,1,GPU (0),7,b", "kernel 10+5 'a' gpu 0 'GPU' stream 7 #1\n"
-                                                                "kernel 20+5 'b' gpu 0 'GPU' stream 7 #1\n"
-                                                                "issue input_cut 1 at 68\n");
-    check(SHORT_TRACE "10,5,1,GPU (0),7,\"a\"", "kernel 10+5 'a' gpu 0 'GPU' stream 7 #1\nissue input_cut 1 at 49\n");
-    check(SHORT_TRACE "10,5,1,GPU (0),7,a\n20,5,1,GP",
-          "kernel 10+5 'a' gpu 0 'GPU' stream 7 #1\nissue input_cut 1 at 68\n");
-}
-
-/* Whatever is cut off, the rows before the cut are read, and nothing is made up. */
-static void test_every_cut(void **state) {
-    (void)state;
-    static const char bytes[] =
-        "NOTICE: x\n\n" SHORT_TRACE "10,5,1,GPU (0),7,\"f(int, \"\"x\"\")\"\r\n"
-        "20,5,2,GPU (0),7,[CUDA memset]\n\n" KERNELS MEMORY RANGES ":step,100,50,90,30,PushPop,24,25,2,0,1,5,,:5\n";
-    const size_t ends[] = {(size_t)(strstr(bytes, "20,5,2") - bytes), (size_t)(strstr(bytes, "\nTime") - bytes),
-                           sizeof bytes - 1};
-    for (size_t length = 0; length < sizeof bytes; length++) {
-        struct gt_str file = {bytes, length};
-        struct gt_store *store = decode(&file, 1, &gt_csv_default_sizes, NULL);
-        size_t count = store ? store->ops.count + store->projections.count : 0, whole = 0;
-        while (whole < 3 && ends[whole] <= length)
-            whole++;
-        assert_true(count >= whole && count <= whole + 1);
-        assert_true(count == whole || store->issues[GT_ISSUE_INPUT_CUT].count == 1);
-        gt_store_free(store);
-    }
-}
-
-/* More tables than any input has: not read, but told. */
-static void test_many_tables(void **state) {
-    (void)state;
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    for (int i = 0; i < 1030; i++)
-        fprintf(out, "Start (ns),Duration (ns),Device,Strm,Name\n%d,6,GPU (0),7,f\n", i);
-    fclose(out);
-    struct gt_store *store = decode(&(struct gt_str){text, size}, 1, &gt_csv_default_sizes, NULL);
-    assert_int_equal(store->ops.count, 1024);
-    assert_int_equal(store->issues[GT_ISSUE_EVENT_DAMAGED].count, 6);
-    assert_int_equal(store->issues[GT_ISSUE_DOCUMENTS_JOINED].count, 1023);
-    gt_store_free(store);
-    free(text);
-}
-
-static void test_facts(void **state) {
-    (void)state;
-    struct gt_str files[] = {GT_STR(RANGES ":step,100,50,90,30,PushPop,24,25,2,0,1,5,,:5\n"), GT_STR(KERNELS)};
-    struct gt_store *store = decode(files, 2, &gt_csv_default_sizes, NULL);
-    assert_int_equal(store->facts, GT_FACT_PROJECTIONS | GT_FACT_GROUPS);
-    assert_string_equal(store->meta.format, GT_NSYS_CSV_KEY);
-    assert_string_equal(text_of(store, store->meta.producer), "Nsight Systems");
-    gt_store_free(store);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_trace),           cmocka_unit_test(test_trace_generations),
@@ -529,10 +252,7 @@ int main(void) {
         cmocka_unit_test(test_sum_generations), cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_stdout),          cmocka_unit_test(test_nothing_counts_twice),
         cmocka_unit_test(test_headers_alone),   cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_sniff),           cmocka_unit_test(test_damaged_rows),
-        cmocka_unit_test(test_odd_values),      cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_every_cut),       cmocka_unit_test(test_many_tables),
-        cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_sniff),
     };
     return cmocka_run_group_tests_name("nsys_csv", tests, NULL, NULL);
 }

@@ -4,7 +4,7 @@
 #include "measure/measure.h"
 #include "measure_world.h"
 
-static void view_world(struct world *world, int names) {
+static void view_world(struct world *world, enum gputime_choice_names names) {
     struct gt_error err = {0};
     world->options.names = names;
     gt_view_free(world->view);
@@ -59,7 +59,7 @@ static void agrees_with_ops(void **state) {
         world_random(&world, seed);
         for (int names = GPUTIME_NAMES_FULL; names <= GPUTIME_NAMES_SHORT; names++) {
             struct gt_op_groups groups;
-            view_world(&world, names);
+            view_world(&world, (enum gputime_choice_names)names);
             assert_int_equal(gt_op_groups_init(&groups, world.view, &err), GT_OK);
             check_order(&groups);
             assert_int_equal(gt_op_groups_lengths(&groups, 0, groups.count).count, world.view->op_count);

@@ -22,11 +22,12 @@ static const struct gt_report_column api_columns[] = {
 
 static const struct gt_report_column kernel_columns[] = {
     {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
-    {"count", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"count", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"queued", "Queued", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"queue_p50_ns", "Queue p50", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"queue_p90_ns", "Queue p90", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"queue_max_ns", "Queue max", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
+    {"queue_ns", "Queue sum", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
 };
 
 /* A row: what was called or launched, how often, and the set of its queue times. */
@@ -42,6 +43,8 @@ static inline int64_t queue_ns_of(const struct gt_view *view, uint32_t op) {
     uint32_t call = view->labels->op_call[op];
     return call == GT_NO_ROW ? -1 : gt_ns_between(view->store->calls.end_ns[call], view->store->ops.start_ns[op]);
 }
+
+enum { QUEUE_CELLS = 4 };
 
 static void add_queue_cells(struct gt_cell *cell, struct gt_samples *queues, size_t set) {
     size_t queued = gt_samples_size(queues, set);
@@ -207,6 +210,9 @@ static bool add_kernels(const struct gt_view *view, struct gt_section *section, 
         *cell++ = gt_cell_text(rows[i].name);
         *cell++ = gt_cell_count(rows[i].count);
         add_queue_cells(cell, queues, rows[i].set);
+        cell[QUEUE_CELLS] = gt_samples_size(queues, rows[i].set)
+                                ? gt_cell_int(gt_samples_stats(queues, rows[i].set).total_ns)
+                                : gt_cell_null();
     }
     gt_free(rows);
     return true;

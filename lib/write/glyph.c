@@ -1,10 +1,14 @@
 /* Text as the cells of a terminal: control characters made visible, widths counted, long names cut in the middle. */
 #include "write/glyph.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "write/escape.h"
+
+#define NARROWEST_PARTS 4  /* columns for two parts of a name to say anything */
+#define LONGEST_WORD    10 /* that is shown from its beginning if its end tells names apart */
 
 struct range {
     uint32_t first, last;
@@ -222,6 +226,40 @@ struct gt_cut gt_name_cut(struct gt_str name, size_t width, bool utf8) {
     return cut;
 }
 
+/* Where the word or number begins that `at` is inside of, not far before it; between characters in any case. */
+static size_t word_start(struct gt_str text, size_t at) {
+    size_t start = at;
+    while (start > 0 && at - start < LONGEST_WORD &&
+           (isalnum((unsigned char)text.ptr[start - 1]) || text.ptr[start - 1] == '_'))
+        start--;
+    start = at - start < LONGEST_WORD ? start : at;
+    while (start > 0 && start < text.len && ((unsigned char)text.ptr[start] & 0xc0) == 0x80)
+        start--;
+    return start;
+}
+
+struct gt_cut gt_name_cut_around(struct gt_str name, size_t at, size_t width, bool utf8) {
+    struct own_name own = find_own_name(name);
+    bool is_signature = own.end > own.start && own.end < name.len && own.start < at;
+    size_t start = word_start(name, at < name.len ? at : name.len), front = is_signature ? own.start : 0;
+    size_t marks = 2 + (front > 0), room = width > marks ? width - marks : 0, head_room = room * 2 / 5;
+    if (room < NARROWEST_PARTS)
+        return gt_name_cut(name, width, utf8);
+    struct gt_str before = {name.ptr + front, start > front ? start - front : 0};
+    struct gt_str behind = {name.ptr + start, name.len - start};
+    size_t behind_width = gt_text_width(behind, utf8);
+    struct gt_cut cut = {.head = head_of(before, head_room, utf8), .is_cut = true, .has_lost_front = front > 0};
+    size_t tail_room = room - gt_text_width(cut.head, utf8);
+    if (behind_width <= tail_room) { /* there is room for more of what stands before it */
+        cut.tail = behind;
+        cut.head = head_of(before, room - behind_width, utf8);
+        return cut;
+    }
+    cut.tail = head_of(behind, tail_room, utf8);
+    cut.has_lost_end = true;
+    return cut;
+}
+
 size_t gt_cut_put(struct gt_out *out, const struct gt_cut *cut, bool utf8) {
     if (cut->has_lost_front)
         gt_text_put(out, GT_ELLIPSIS, utf8);
@@ -229,5 +267,8 @@ size_t gt_cut_put(struct gt_out *out, const struct gt_cut *cut, bool utf8) {
     if (cut->is_cut)
         gt_text_put(out, GT_ELLIPSIS, utf8);
     gt_text_put(out, cut->tail, utf8);
-    return cut->has_lost_front + gt_text_width(cut->head, utf8) + cut->is_cut + gt_text_width(cut->tail, utf8);
+    if (cut->has_lost_end)
+        gt_text_put(out, GT_ELLIPSIS, utf8);
+    return cut->has_lost_front + gt_text_width(cut->head, utf8) + cut->is_cut + gt_text_width(cut->tail, utf8) +
+           cut->has_lost_end;
 }

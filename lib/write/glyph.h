@@ -30,10 +30,10 @@ void gt_text_put(struct gt_out *out, struct gt_str text, bool utf8);
 #define GT_ELLIPSIS GT_STR("…")
 
 /* What is left of a text that must fit a width: an ellipsis if something was taken off its front, the head, an
-   ellipsis, the tail. A text that fits is all head. */
+   ellipsis, the tail, an ellipsis if that is not the end. A text that fits is all head. */
 struct gt_cut {
     struct gt_str head, tail;
-    bool is_cut, has_lost_front;
+    bool is_cut, has_lost_front, has_lost_end;
 };
 
 /* Cut in the middle. */
@@ -42,6 +42,10 @@ struct gt_cut gt_text_cut(struct gt_str text, size_t width, bool utf8);
 /* The name of a kernel: of a C++ signature the function's own name is kept longest, then as much as fits of its
    template arguments, then of what it is qualified by. Any other name is cut in the middle. */
 struct gt_cut gt_name_cut(struct gt_str name, size_t width, bool utf8);
+
+/* The same name where that leaves nothing of what tells it from another: its beginning, and what stands at byte `at`,
+   from which on they differ. */
+struct gt_cut gt_name_cut_around(struct gt_str name, size_t at, size_t width, bool utf8);
 
 /* Puts what is left. Gives the columns it took. */
 size_t gt_cut_put(struct gt_out *out, const struct gt_cut *cut, bool utf8);

@@ -3,10 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/num.h"
 #include "write/cell.h"
 #include "write/escape.h"
-#include "write/glyph.h"
+#include "write/name_cuts.h"
 #include "write/writer.h"
 
 #define NAME_COLUMNS 100                      /* longer names are cut in the middle unless the report is verbose */
@@ -20,28 +21,29 @@ static size_t append(char *buf, size_t length, struct gt_str text) {
     return length + text.len;
 }
 
-static void write_name(struct gt_out *out, struct gt_str text, bool is_verbose) {
+/* cut: what is left of it; NULL: all. */
+static void write_name(struct gt_out *out, struct gt_str text, const struct gt_cut *cut) {
     char buf[NAME_BYTES];
-    struct gt_cut cut = gt_name_cut(text, NAME_COLUMNS, true);
-    if (is_verbose || !cut.is_cut || cut.head.len + cut.tail.len + 2 * GT_ELLIPSIS.len > sizeof buf) {
+    if (!cut || !cut->is_cut || cut->head.len + cut->tail.len + 3 * GT_ELLIPSIS.len > sizeof buf) {
         gt_markdown_name(out, text);
         return;
     }
-    size_t length = append(buf, 0, cut.has_lost_front ? GT_ELLIPSIS : GT_STR(""));
-    length = append(buf, length, cut.head);
+    size_t length = append(buf, 0, cut->has_lost_front ? GT_ELLIPSIS : GT_STR(""));
+    length = append(buf, length, cut->head);
     length = append(buf, length, GT_ELLIPSIS);
-    length = append(buf, length, cut.tail);
+    length = append(buf, length, cut->tail);
+    length = append(buf, length, cut->has_lost_end ? GT_ELLIPSIS : GT_STR(""));
     gt_markdown_name(out, (struct gt_str){buf, length});
 }
 
 static void write_cell(struct gt_out *out, const struct gt_column_style *style, const struct gt_cell *cell,
-                       bool is_verbose) {
+                       const struct gt_cut *cut) {
     char buf[GT_CELL_MAX];
     if (!gt_cell_is_text(cell)) {
         size_t length = gt_cell_format(buf, style, cell);
         gt_markdown_sentence(out, (struct gt_str){buf, length});
     } else if (cell->text_bytes) {
-        write_name(out, gt_cell_str(cell), is_verbose);
+        write_name(out, gt_cell_str(cell), cut);
     }
     gt_out_text(out, !gt_cell_is_text(cell) || cell->text_bytes ? " |" : "|");
 }
@@ -90,27 +92,42 @@ static void begin_table(struct gt_out *out, const struct gt_table *table) {
     }
 }
 
+static void write_rows(struct gt_out *out, const struct gt_table *table, const struct gt_shown *shown,
+                       const struct gt_column_style *styles, struct gt_cut *const *cuts) {
+    for (size_t row = 0; row < shown->rows; row++) {
+        gt_out_char(out, '|');
+        if (table->is_ranked)
+            gt_out_printf(out, " %zu |", row + 1);
+        for (size_t i = 0; i < shown->column_count; i++) {
+            gt_out_char(out, ' ');
+            write_cell(out, &styles[i], &table->cells[row * table->column_count + shown->columns[i]],
+                       cuts[i] ? &cuts[i][row] : NULL);
+        }
+        gt_out_char(out, '\n');
+    }
+}
+
 static void write_table(struct gt_out *out, const struct gt_table *table, const struct gputime_options *options) {
     struct gt_shown shown;
     struct gt_column_style styles[GT_TABLE_COLUMNS_MAX];
+    struct gt_cut *cuts[GT_TABLE_COLUMNS_MAX] = {NULL};
     begin_table(out, table);
     if (table->row_count == 0)
         return;
     gt_shown_init(&shown, table);
-    for (size_t i = 0; i < shown.column_count; i++)
+    for (size_t i = 0; i < shown.column_count; i++) {
         styles[i] = gt_column_style_of(table, shown.columns[i], shown.rows, options->unit);
+        if (!styles[i].is_text || options->verbose)
+            continue;
+        cuts[i] = gt_name_cuts_new(table, shown.columns[i], shown.rows, NAME_COLUMNS, true);
+        if (!cuts[i])
+            gt_out_fail_memory(out);
+    }
     write_bases(out, table, &shown);
     write_header(out, table, &shown, styles);
-    for (size_t row = 0; row < shown.rows; row++) {
-        gt_out_char(out, '|');
-        if (table->is_ranked)
-            gt_out_printf(out, " %zu |", row + 1);
-        for (size_t i = 0; i < shown.column_count; i++) {
-            gt_out_char(out, ' ');
-            write_cell(out, &styles[i], &table->cells[row * table->column_count + shown.columns[i]], options->verbose);
-        }
-        gt_out_char(out, '\n');
-    }
+    write_rows(out, table, &shown, styles, cuts);
+    for (size_t i = 0; i < shown.column_count; i++)
+        gt_free(cuts[i]);
     if (shown.rows_hidden) {
         char buf[GT_NUM_MAX];
         gt_num_format_grouped(buf, (int64_t)shown.rows_hidden);

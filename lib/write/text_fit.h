@@ -18,6 +18,7 @@ struct gt_text_column {
     size_t header_width, stacked_width; /* whole, broken */
     size_t cells_width, natural, width;
     bool is_name, has_bar;
+    struct gt_cut *cuts; /* of names while rows are drawn; NULL: each is cut by itself */
     double bar_full; /* the value of a whole bar */
 };
 

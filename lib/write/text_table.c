@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "write/name_cuts.h"
 #include "write/text_fit.h"
 
 #define DETAIL_INDENT 4
@@ -20,10 +21,11 @@ static void flush_blanks(struct pen *pen) {
     pen->blanks = 0;
 }
 
-static void draw_text(struct pen *pen, struct gt_str text, const struct gt_text_column *column) {
+static void draw_text(struct pen *pen, struct gt_str text, const struct gt_text_column *column, size_t row) {
     bool utf8 = pen->screen->utf8;
-    struct gt_cut cut =
-        column->is_name ? gt_name_cut(text, column->width, utf8) : gt_text_cut(text, column->width, utf8);
+    struct gt_cut cut = column->cuts      ? column->cuts[row]
+                        : column->is_name ? gt_name_cut(text, column->width, utf8)
+                                          : gt_text_cut(text, column->width, utf8);
     if (text.len)
         flush_blanks(pen);
     size_t taken = gt_cut_put(pen->screen->out, &cut, utf8);
@@ -48,9 +50,10 @@ static void draw_rank(struct pen *pen, const struct gt_text_fit *fitted, struct 
 }
 
 static void draw_cell(struct pen *pen, const struct gt_text_fit *fitted, const struct gt_text_column *column,
-                      const struct gt_cell *cell) {
+                      size_t row) {
+    const struct gt_cell *cell = gt_table_cell(fitted->table, row, column->index);
     if (gt_cell_is_text(cell)) {
-        draw_text(pen, gt_cell_str(cell), column);
+        draw_text(pen, gt_cell_str(cell), column, row);
     } else {
         char buf[GT_CELL_MAX];
         size_t length = gt_cell_format(buf, &column->style, cell);
@@ -94,17 +97,38 @@ static void draw_full_names(const struct gt_text_fit *fitted, size_t row) {
     }
 }
 
-static void draw_rows(const struct gt_text_fit *fitted, bool with_full_names) {
+static void cut_names(struct gt_text_fit *fitted) {
+    for (size_t i = 0; i < fitted->count; i++) {
+        struct gt_text_column *column = &fitted->columns[i];
+        if (!column->is_name || column->cells_width <= column->width)
+            continue;
+        column->cuts =
+            gt_name_cuts_new(fitted->table, column->index, fitted->shown.rows, column->width, fitted->screen->utf8);
+        if (!column->cuts)
+            gt_out_fail_memory(fitted->screen->out);
+    }
+}
+
+static void drop_cuts(struct gt_text_fit *fitted) {
+    for (size_t i = 0; i < fitted->count; i++) {
+        gt_free(fitted->columns[i].cuts);
+        fitted->columns[i].cuts = NULL;
+    }
+}
+
+static void draw_rows(struct gt_text_fit *fitted, bool with_full_names) {
+    cut_names(fitted);
     for (size_t row = 0; row < fitted->shown.rows; row++) {
         struct pen pen = {.screen = fitted->screen};
         char rank[GT_NUM_MAX];
         draw_rank(&pen, fitted, (struct gt_str){rank, gt_num_format_int(rank, (int64_t)row + 1)});
         for (size_t i = 0; i < fitted->count; i++)
-            draw_cell(&pen, fitted, &fitted->columns[i], gt_table_cell(fitted->table, row, fitted->columns[i].index));
+            draw_cell(&pen, fitted, &fitted->columns[i], row);
         gt_screen_newline(fitted->screen);
         if (with_full_names)
             draw_full_names(fitted, row);
     }
+    drop_cuts(fitted);
 }
 
 /* One line of the header; gives the width of the table. */

@@ -533,6 +533,74 @@ test("a comparison begins with its verdicts and tells growth by a sign", async (
   await close();
 });
 
+test("what became of rows and limits has a sign and a colour; both sides have the same decimals", async () => {
+  const eager = join(DATA, "diff/llama_train_eager.json.gz");
+  const { page, close } = await open(
+    makePage(
+      "diff-signs",
+      "diff",
+      eager,
+      TRACE,
+      "--label",
+      "main,PR",
+      "--fail-if",
+      "category:attention>+10%",
+      "--fail-if",
+      "step>+9%",
+    ),
+  );
+  await scrollThrough(page);
+  assert.deepEqual(
+    await page.locator("#table-limits td.outcome").allInnerTexts(),
+    ["\u2717broken", "\u2713ok"],
+  );
+  const cells = await page
+    .locator("#table-categories td.outcome")
+    .evaluateAll((all) =>
+      all.map((cell) => [cell.innerText, getComputedStyle(cell).color]),
+    );
+  const colourOf = new Map(cells);
+  assert.ok(
+    colourOf.has("\u25b2up") &&
+      colourOf.has("\u25bcdown") &&
+      colourOf.has("+only B"),
+    `${cells}`,
+  );
+  assert.equal(
+    new Set([
+      colourOf.get("\u25b2up"),
+      colourOf.get("\u25bcdown"),
+      colourOf.get("+only B"),
+    ]).size,
+    3,
+  );
+  const heads = await page.locator("#table-measures thead th").allInnerTexts();
+  assert.match(
+    heads.join(),
+    /^Measure,main \(ms\),PR \(ms\),Change \(ms\),of main,Status/,
+  );
+  for (const key of ["measures", "categories", "kernels", "ranges"]) {
+    const rows = await page
+      .locator(`#table-${key} tr[data-place]`)
+      .evaluateAll((lines) =>
+        lines.map((line) =>
+          [...line.querySelectorAll("td.number")].map((cell) => cell.innerText),
+        ),
+      );
+    const decimals = new Set(
+      rows.flatMap((row) =>
+        row
+          .filter((text) => /\d$/.test(text))
+          .map((text) => text.split(".")[1]?.length),
+      ),
+    );
+    assert.equal(decimals.size, 1, `${key}: ${rows[0]}`);
+    assert.ok(!rows.flat().some((text) => /^[>+\u2212]<|^>/.test(text)), key);
+  }
+  await shoot(page.locator("#table-categories"), "diff-signs");
+  await close();
+});
+
 test("a comparison tells of what it lost first, and of each side in a column, on any screen", async () => {
   const eager = join(DATA, "diff/llama_train_eager.json.gz");
   const cut = join(folder, "cut.json");

@@ -71,6 +71,37 @@ def test_a_pipe_that_nobody_writes_keeps_no_error_waiting(run, folder):
     assert "bad.json" in error_of(run("diff", "bad.json", "never", "--threads", "4"), 1)
 
 
+@pytest.mark.parametrize("args, said", [
+    (["-o", "x.md", "-o", "x.json"], "'x.md' and 'x.json'"),
+    (["-o", "x.md", "--output=x.json"], "'x.md' and 'x.json'"),
+    (["--json", "--csv"], "'json' and 'csv'"),
+    (["--format", "md", "--html"], "'md' and 'html'"),
+    (["--device", "0", "--device", "1"], "'0' and '1'"),
+    (["--name", "a", "--name", "b"], "'a' and 'b'"),
+    (["--step", "1", "--pstep", "2"], "'1' and '2'"),
+    (["--table", "kernels", "--table", "launches"], "'kernels' and 'launches'"),
+    (["--sort", "count", "-s", "name"], "'count' and 'name'"),
+    (["--gap-output", "x", "--gap-output", "y"], "'x' and 'y'"),
+], ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+def test_what_cannot_add_up_is_given_once(run, folder, args, said):
+    message = error_of(run("kernels", "a.json", *args), USAGE)
+    assert f"{said} at once" in message and {path.name for path in folder.iterdir()} == {"a.json"}
+
+
+@pytest.mark.parametrize("args", [
+    ["--json", "--json"], ["--json", "--format", "json"], ["-o", "x.csv", "-o", "x.csv"], ["--threads", "1", "--threads", "2"],
+    ["--width", "80", "--width", "90"], ["--unit", "ms", "--unit", "us"], ["--cache-after", "1s", "--cache-after", "2s"],
+    ["-v", "-v"], ["--color", "never", "--color", "auto"]], ids=" ".join)
+def test_what_loses_nothing_may_be_repeated(run, args):
+    assert run("kernels", "a.json", *args).returncode == 0
+
+
+def test_sides_and_units_are_given_once(run):
+    twice = ["--per", "range", "x", "--per", "range", "y"]
+    assert "'range x' and 'range y'" in error_of(run("diff", "a.json", "a.json", *twice), USAGE)
+    assert "'step' and 'none'" in error_of(run("diff", "a.json", "a.json", "--per", "step", "--per", "none"), USAGE)
+
+
 # ---- what is wrong is said, with what was meant ----
 
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from conftest import DATA
+from conftest import DATA, SHARED
 from training import USUAL, rows_of, training, words_of
 
 EAGER, COMPILED = DATA / "diff/llama_train_eager.json.gz", DATA / "torch/llama_train_compiled.json.gz"
@@ -228,3 +228,35 @@ def test_files_of_one_name_are_told_apart_by_their_folders(gputime, tmp_path):
     labels = [entry["input"] for entry in gputime.json("summary", *paths)["inputs"]]
     assert labels == ["main/gpu0/trace.json", "fast/gpu0/trace.json"]
     assert text_of(gputime, paths[0], paths[0]).splitlines()[0] == "trace.json -> trace.json"
+
+
+# ---- tables ----
+
+
+@pytest.mark.parametrize("width", [80, 100, 132])
+def test_names_that_are_cut_can_be_told_apart(gputime, width):
+    for table, top in (("kernels", []), ("kernels", ["--top", "0"]), ("kernel_launches", []), ("idle_work", ["--top", "0"])):
+        shown = text_of(gputime, EAGER, COMPILED, "--of", table, *top, width=width)
+        lines = shown[:shown.index("\n\nA: ")].splitlines()
+        start = max(i for i, line in enumerate(lines) if line.startswith("────")) + 1
+        names = [re.split(r"  +", line.removeprefix("  0  "))[0] for line in lines[start:] if re.search(r"  (up|down|noise|same|only)", line)]
+        assert len(names) > 9 and sorted(names) == sorted(set(names)), (table, top, width)
+    markdown = gputime("kernels", EAGER, "--md").stdout.decode()
+    names = re.findall(r"^\| \d+ \| (`.*?`) \|", markdown, re.M)
+    assert len(names) == len(set(names)) > 5
+
+
+def test_queue_times_are_compared_by_time(gputime):
+    table = gputime.json("diff", EAGER, COMPILED, "--of", "kernel_launches")["tables"]["kernel_launches"]
+    assert [column["key"] for column in table["columns"] if column["key"].startswith("a_")][2] == "a_queue_ns"
+    assert "(ms)" in text_of(gputime, EAGER, COMPILED, "--of", "kernel_launches")
+
+
+def test_both_sides_of_bytes_have_one_unit(gputime):
+    paths = SHARED / "data/h200/nsys/train/train.nsys-rep", DATA / "nsys/graph_whole.nsys-rep"
+    if not paths[0].exists():
+        pytest.skip("needs a capture with NCCL")
+    for order in (paths, paths[::-1]):
+        lines = text_of(gputime, *order, "--of", "collectives", width=140).splitlines()
+        header = next(line for line in lines if "Change" in line)
+        assert len(set(re.findall(r"(?:A|B|Change) \((\w+)\)", header))) == 1, header

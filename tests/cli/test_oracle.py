@@ -33,7 +33,7 @@ COLUMNS = {
     "idle_work": "device name count total_ns longest_ns stddev_ns share",
     "histogram": "from_ns to_ns count",
     "launches": "name count total_ns queued queue_p50_ns queue_p90_ns queue_max_ns",
-    "kernel_launches": "name count queued queue_p50_ns queue_p90_ns queue_max_ns",
+    "kernel_launches": "name count queued queue_p50_ns queue_p90_ns queue_max_ns queue_ns",
     "steps": "step device start_ns end_ns ops busy_ns compute_ns exposed_comm_ns exposed_memory_ns idle_ns",
     "memory": "name count total_ns bytes",
     "processes": "pid ops total_ns",

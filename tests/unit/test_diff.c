@@ -81,6 +81,14 @@ static void limits_that_can_be_read(void **state) {
     assert_int_equal(gt_limit_parse("kernel:a:b*<-2ms", &limit, &err), GT_OK);
     assert_true(gt_str_eq(limit.kind, GT_STR("kernel")) && gt_str_eq(limit.pattern, GT_STR("a:b*")));
     assert_true(limit.unit == GT_LIMIT_TIME && limit.bound == -2e6 && !limit.is_above);
+    assert_true(limit.is_signed && !limit.is_each);
+    assert_int_equal(gt_limit_parse("each  kernel:void f<1, 2>(int)>=+10us", &limit, &err), GT_OK);
+    assert_true(limit.is_each && limit.is_above && limit.takes_equal && limit.is_signed && limit.bound == 1e4);
+    assert_true(gt_str_eq(limit.pattern, GT_STR("void f<1, 2>(int)")));
+    assert_int_equal(gt_limit_parse("kernel:each one<1%", &limit, &err), GT_OK);
+    assert_true(!limit.is_each && !limit.is_signed && gt_str_eq(limit.pattern, GT_STR("each one")));
+    assert_int_equal(gt_limit_parse("utilization<0.5", &limit, &err), GT_OK);
+    assert_true(gt_str_eq(limit.pattern, GT_STR("utilisation")));
     assert_int_equal(gt_limit_parse("losses<1", &limit, &err), GT_OK);
     assert_true(limit.unit == GT_LIMIT_NUMBER && gt_limit_holds(&limit, 0) && !gt_limit_holds(&limit, 1));
     assert_int_equal(gt_limit_parse("steps>=3", &limit, &err), GT_OK);
@@ -89,7 +97,9 @@ static void limits_that_can_be_read(void **state) {
 
 static void limits_that_cannot(void **state) {
     (void)state;
-    const char *const texts[] = {"", "<", "step", "step>", ">3%", "step>x%", "step>%", "step>1e999", "step>nan", "a:b"};
+    const char *const texts[] = {"",        "<",          "step",     "step>", ">3%",          "step>x%",
+                                 "step>%",  "step>1e999", "step>nan", "a:b",   "each step>3%", "each kernel:*",
+                                 "step=3%", "step>==3%"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct gt_limit limit;
         struct gt_error err = {0};
@@ -195,6 +205,56 @@ static void what_cannot_be_compared(void **state) {
     gt_report_free(a);
 }
 
+/* ---- what a report can tell ---- */
+
+static void numbers_have_digits(void **state) {
+    (void)state;
+    static const struct {
+        enum gt_limit_unit unit;
+        double value;
+        const char *text;
+    } cases[] = {
+        {GT_LIMIT_NUMBER, 0.4912345, "0.4912"}, {GT_LIMIT_NUMBER, 1234, "1,234"}, {GT_LIMIT_NUMBER, -3, "-3"},
+        {GT_LIMIT_PERCENT, 0.4912, "49.1%"},    {GT_LIMIT_TIME, 1500, "1.5 us"},  {GT_LIMIT_PERCENT, 1e300, "1e+302%"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[GT_NUM_MAX];
+        gt_limit_format(text, cases[i].unit, cases[i].value);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+static enum gt_status judge(struct gt_report *report, const char *limit, size_t *broken) {
+    struct gt_error err = {0};
+    enum gt_status status = gt_report_check(report, &limit, 1, broken, &err);
+    assert_true(status == GT_OK || err.message[0]);
+    return status;
+}
+
+/* A row that is not there is 0, or a name that cannot be, or not known, as the report says of its table. */
+static void what_is_absent(void **state) {
+    (void)state;
+    struct gt_report *report = report_of(NULL, 0);
+    struct gt_section *section = &report->sections[0];
+    struct gt_table *kernels = gt_section_table(section, "kernels", "Kernels", columns, 5);
+    size_t broken = 0;
+    assert_int_equal(judge(report, "kernel:*a*<1s", &broken), GT_OK);
+    assert_int_equal(broken, 0);
+    assert_int_equal(judge(report, "kernel:*a*>1s", &broken), GT_OK);
+    assert_int_equal(broken, 1);
+    assert_int_equal(judge(report, "kernel:a<1s", &broken), GT_ERR_USAGE);
+    gt_table_name(kernels, GT_STR("a"));
+    assert_int_equal(judge(report, "kernel:a<1s", &broken), GT_OK);
+    assert_int_equal(judge(report, "kernel:b<1s", &broken), GT_ERR_USAGE);
+    gt_section_lack(section, GT_STR("kernels"), GT_STR("kernels"));
+    assert_true(gt_str_eq(gt_section_lacks(section, "kernels"), GT_STR("kernels")));
+    assert_int_equal(gt_section_lacks(section, "ranges").len, 0);
+    assert_int_equal(judge(report, "kernel:a<1s", &broken), GT_ERR_USAGE);
+    assert_int_equal(judge(report, "kernel:*a*<1s", &broken), GT_ERR_USAGE);
+    assert_int_equal(judge(report, "each kernel:*<1s", &broken), GT_ERR_USAGE);
+    assert_int_equal(judge(report, "launches<1", &broken), GT_ERR_USAGE);
+    gt_report_free(report);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_of_the_same_work),
@@ -204,6 +264,8 @@ int main(void) {
         cmocka_unit_test(limits_that_cannot),
         cmocka_unit_test(rows_find_each_other),
         cmocka_unit_test(what_cannot_be_compared),
+        cmocka_unit_test(numbers_have_digits),
+        cmocka_unit_test(what_is_absent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

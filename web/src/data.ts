@@ -5,7 +5,7 @@ import type { Timeline } from './timeline/rows';
 export type Cell = string | number | null;
 export type Row = readonly Cell[];
 export type Unit = '' | 'count' | 'ns' | 'bytes' | 'share';
-export type Flag = 'name' | 'bar' | 'detail' | 'whole' | 'single' | 'moment' | 'edge' | 'signed';
+export type Flag = 'name' | 'bar' | 'detail' | 'whole' | 'single' | 'moment' | 'edge' | 'signed' | 'side';
 
 export interface Column {
   readonly key: string;

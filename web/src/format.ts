@@ -42,7 +42,7 @@ export function decimal(value: number, decimals: number): string {
   }
   const text = formatter.format(value);
   const least = 10 ** -decimals;
-  if (value !== 0 && Math.abs(value) < least / 2) return `${value < 0 ? '>\u2212' : '<'}${formatter.format(least)}`;
+  if (value !== 0 && Math.abs(value) < least / 2) return `<${formatter.format(least)}`; // on either side of nothing
   return text.replace('-', '\u2212');
 }
 
@@ -122,8 +122,10 @@ function sizesOf(rows: readonly Row[], columns: readonly number[]): Sizes {
 const middleOf = ({ sorted }: Sizes): number => sorted[(sorted.length - 1) >> 1] ?? 0;
 const mostOf = ({ sorted }: Sizes): number => sorted[sorted.length - 1] ?? 0;
 
-/** Durations that people compare or add up: sums with sums, statistics of single events with each other. */
+/** Durations that people compare or add up: sums with sums, statistics of single events with each other; so does
+ * anything of the two sides of a comparison. */
 function shareUnit(a: Column, b: Column): boolean {
+  if (hasFlag(a, 'side') && hasFlag(b, 'side')) return a.unit === b.unit;
   const kindOf = (column: Column): string => KINDS.filter((flag) => hasFlag(column, flag)).join();
   return a.unit === 'ns' && b.unit === 'ns' && kindOf(a) === kindOf(b);
 }
@@ -139,20 +141,22 @@ function columnDecimals(sizes: Sizes, scale: Scale): number {
 /** How the cells of a column are written, by looking at all of them and at the columns that share its unit. */
 export function styleOf(table: Table, index: number): Style {
   const column = table.columns[index]!;
-  const plus = (cell: Cell): string => (hasFlag(column, 'signed') && numberOf(cell) > 0 ? '+' : '');
+  const signed = (value: number, text: string): string =>
+    hasFlag(column, 'signed') && value > 0 && !text.startsWith('<') ? `+${text}` : text;
   const plain = (write: (value: number) => string, suffix = ''): Style => ({
     suffix,
-    format: (cell) => (cell === null ? '\u2013' : plus(cell) + write(numberOf(cell))),
+    format: (cell) => (cell === null ? '\u2013' : signed(numberOf(cell), write(numberOf(cell)))),
   });
   if (column.unit === '') return { suffix: '', format: (cell) => (cell === null ? '\u2013' : visible(String(cell))) };
   if (column.unit === 'share') return plain(percent, '');
   if (hasFlag(column, 'moment')) return plain((value) => decimal(value / 1e6, 3), 'ms');
   if (hasFlag(column, 'edge')) return plain((value) => roundValue(value, column.unit));
-  const own = sizesOf(table.rows, [index]);
+  const others = table.columns.flatMap((each, at) => (shareUnit(column, each) && !hasFlag(each, 'detail') ? [at] : []));
+  const isSide = hasFlag(column, 'side') && others.length > 0; // A and B of a row have the same decimals
+  const own = sizesOf(table.rows, isSide ? others : [index]);
   if (column.unit === 'count') return plain((value) => decimal(value, own.isWhole ? 0 : 1));
   if (column.unit === 'bytes' && mostOf(own) / (own.sorted[0] ?? 1) > VARIED)
     return plain((value) => withUnit(value, column.unit));
-  const others = table.columns.flatMap((each, at) => (shareUnit(column, each) && !hasFlag(each, 'detail') ? [at] : []));
   const all = others.length > 0 ? sizesOf(table.rows, others) : own;
   const scale = commonScale(column.unit, middleOf(all), mostOf(all));
   const decimals = columnDecimals(own, scale);

@@ -18,6 +18,11 @@ const PRINTED_ROWS = 60;
 const NAME_LENGTH = 180; // characters of a name in a cell; all are in its details
 const TITLE_LENGTH = 40;
 const COLOURED = new Set(['category', 'cause', 'class', 'part', 'phase']);
+// What became of a row of a comparison or of a limit, as a sign that colour alone does not carry.
+const SIGNS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  status: { up: '\u25b2', down: '\u25bc', 'only A': '\u2212', 'only B': '+', noise: '\u2248', same: '=', unknown: '?' },
+  verdict: { ok: '\u2713', broken: '\u2717', noise: '\u2248' },
+};
 const collator = new Intl.Collator('en', { numeric: true });
 
 type Order = 'none' | 'ascending' | 'descending';
@@ -265,6 +270,11 @@ export class TableView {
       const swatch = element('span', { class: 'swatch', 'aria-hidden': 'true' });
       swatch.style.background = colorOf(cell);
       made.append(swatch);
+    }
+    const sign = typeof cell === 'string' ? SIGNS[column.key]?.[cell] : undefined;
+    if (sign) {
+      made.classList.add('outcome', `is-${String(cell).replace(' ', '-')}`);
+      made.append(element('span', { class: 'sign', 'aria-hidden': 'true' }, sign));
     }
     if (hasFlag(column, 'name')) made.append(nameView(shorten(text, NAME_LENGTH)));
     else made.append(column.isText ? element('bdi', {}, shorten(text, NAME_LENGTH)) : text);

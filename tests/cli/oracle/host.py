@@ -24,12 +24,18 @@ def queue_columns(waits):
     }
 
 
+def total_of(waits):
+    waits = [wait for wait in waits if wait is not None]
+    return sum(waits) if waits else None
+
+
 def kernel_launches(view):
     groups = collections.defaultdict(list)
     for op in view.ops:
         if op.kind == "kernel":
             groups[op.name].append(queue_time(view, op))
-    return [{"name": name, "count": len(waits), **queue_columns(waits)} for name, waits in groups.items()]
+    return [{"name": name, "count": len(waits), **queue_columns(waits), "queue_ns": total_of(waits)}
+            for name, waits in groups.items()]
 
 
 @functools.lru_cache(maxsize=4)

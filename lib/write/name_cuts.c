@@ -1,0 +1,83 @@
+/* The names of a column cut to a width: what the cut leaves alike is cut once more, where the names differ. */
+#include "write/name_cuts.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "write/cell.h"
+
+struct name {
+    struct gt_str text;
+    struct gt_cut cut;
+    size_t row;
+};
+
+static int compare_cuts(const struct name *a, const struct name *b) {
+    int order = gt_str_cmp(a->cut.head, b->cut.head);
+    order = order ? order : gt_str_cmp(a->cut.tail, b->cut.tail);
+    return order ? order : a->cut.has_lost_front - b->cut.has_lost_front;
+}
+
+/* Those that look alike together, in the order of their texts: the one that shares most with a name is beside it. */
+static int compare_names(const void *a, const void *b) {
+    const struct name *x = a, *y = b;
+    int order = compare_cuts(x, y);
+    order = order ? order : gt_str_cmp(x->text, y->text);
+    return order ? order : (x->row > y->row) - (x->row < y->row);
+}
+
+static size_t shared_bytes(struct gt_str a, struct gt_str b) {
+    size_t count = 0;
+    while (count < a.len && count < b.len && a.ptr[count] == b.ptr[count])
+        count++;
+    return count;
+}
+
+/* Where the next name begins; rows of one name stand together. */
+static size_t name_end(const struct name *names, size_t count, size_t first) {
+    size_t end = first + 1;
+    while (end < count && gt_str_eq(names[end].text, names[first].text))
+        end++;
+    return end;
+}
+
+/* From where on two names differ that look alike; 0: they do not. */
+static size_t difference_at(const struct name *a, const struct name *b) {
+    return compare_cuts(a, b) == 0 ? shared_bytes(a->text, b->text) : 0;
+}
+
+/* Cuts every name that looks like the one before or behind it around its difference from the more similar one. */
+static void tell_apart(const struct name *names, size_t count, struct gt_cut *cuts, size_t width, bool utf8) {
+    size_t before = 0; /* difference from the name before */
+    for (size_t first = 0, end; first < count; first = end) {
+        end = name_end(names, count, first);
+        size_t behind = end < count ? difference_at(&names[first], &names[end]) : 0;
+        size_t at = before > behind ? before : behind;
+        for (size_t i = first; i < end && at; i++)
+            cuts[names[i].row] = gt_name_cut_around(names[i].text, at, width, utf8);
+        before = behind;
+    }
+}
+
+struct gt_cut *gt_name_cuts_new(const struct gt_table *table, size_t column, size_t rows, size_t width, bool utf8) {
+    struct gt_cut *cuts = gt_alloc_array(rows, sizeof *cuts);
+    struct name *names = gt_alloc_array(rows, sizeof *names);
+    size_t count = 0;
+    for (size_t row = 0; row < rows && cuts && names; row++) {
+        const struct gt_cell *cell = &table->cells[row * table->column_count + column];
+        if (!gt_cell_is_text(cell))
+            continue;
+        cuts[row] = gt_name_cut(gt_cell_str(cell), width, utf8);
+        if (cuts[row].is_cut)
+            names[count++] = (struct name){gt_cell_str(cell), cuts[row], row};
+    }
+    if (count > 1)
+        qsort(names, count, sizeof *names, compare_names);
+    tell_apart(names, count, cuts, width, utf8);
+    if (!names) {
+        gt_free(cuts);
+        cuts = NULL;
+    }
+    gt_free(names);
+    return cuts;
+}

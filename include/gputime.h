@@ -165,10 +165,11 @@ struct gputime_input {
     struct gputime_options options;
 };
 
-/* Reads several captures at the same time, on the threads of the first one's options. out and errors
-   have an element for each: what could not be read is NULL and has an error. needs_all: one that fails makes the others
-   useless, so those behind it that have not been begun are left out, NULL without an error. Callbacks of progress come
-   one at a time. Gives the status of the first in order that failed. */
+/* Reads several captures at the same time, pipes one after the other, on the threads of the first one's options. out
+   and errors have an element for each: what could not be read is NULL and has an error. needs_all: one that fails makes
+   the others useless, so those behind it that have not been begun are left out, NULL without an error; those that have
+   are read to their end. Callbacks of progress come one at a time. Gives the status of the first in order that failed.
+ */
 enum gputime_status gputime_traces_open(const struct gputime_input *inputs, size_t count, int needs_all,
                                         struct gputime_trace **out, struct gputime_error *errors);
 void gputime_trace_free(struct gputime_trace *trace); /* NULL is fine */

@@ -95,8 +95,9 @@ API enum gputime_status gputime_report_diff(const struct gputime_report *a, cons
         if (how->main_table)
             report->model->main_table = how->main_table;
         status = gt_report_shape(report->model, how->shapes, how->shape_count, &error);
-        gt_diff_note_unchanged(report->model);
     }
+    if (status == GT_OK)
+        status = gt_diff_finish(report->model, &error);
     if (status == GT_OK)
         *out = report;
     else

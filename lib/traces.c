@@ -2,6 +2,8 @@
    same order. Reading one on two threads is not twice as quick as on one, so each thread opens one of its own where it
    can; whoever has none takes part in the others. */
 #include <pthread.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "base/threads.h"
 #include "internal.h"
@@ -11,6 +13,7 @@ struct opening {
     struct gputime_trace **out;
     struct gputime_error *errors;
     bool needs_all;
+    size_t threads;             /* for all together */
     atomic_size_t first_failed; /* behind all: none yet */
     pthread_mutex_t lock;       /* held while progress is told */
 };
@@ -42,6 +45,7 @@ static void open_one(void *context, size_t index) {
     /* Those before it have been begun, so the first failure of all is found whatever the number of threads. */
     if (opening->needs_all && atomic_load(&opening->first_failed) < index)
         return;
+    options.threads = (int64_t)opening->threads;
     if (options.progress) {
         options.progress = tell;
         options.progress_context = &listener;
@@ -50,16 +54,34 @@ static void open_one(void *context, size_t index) {
         note_failure(opening, index);
 }
 
+/* Pipes are read one after the other: one may be given twice, and who waits for one that comes late should not keep an
+   error waiting. */
+static bool are_all_files(const struct gputime_input *inputs, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < inputs[i].path_count; k++) {
+            struct stat info;
+            if (stat(inputs[i].paths[k], &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode))
+                return false;
+            if (strcmp(inputs[i].paths[k], "-") == 0)
+                return false;
+        }
+    return true;
+}
+
 API enum gputime_status gputime_traces_open(const struct gputime_input *inputs, size_t count, int needs_all,
                                             struct gputime_trace **out, struct gputime_error *errors) {
-    struct opening opening = {.inputs = inputs, .out = out, .errors = errors, .needs_all = needs_all != 0};
+    struct opening opening = {.inputs = inputs,
+                              .out = out,
+                              .errors = errors,
+                              .needs_all = needs_all != 0,
+                              .threads = count ? gt_threads_count(inputs[0].options.threads) : 1};
     for (size_t i = 0; i < count; i++) {
         out[i] = NULL;
         errors[i] = (struct gputime_error){.status = GPUTIME_OK};
     }
     atomic_init(&opening.first_failed, count);
     pthread_mutex_init(&opening.lock, NULL); /* cannot fail without attributes */
-    gt_threads_deal(count ? gt_threads_count(inputs[0].options.threads) : 1, count, open_one, &opening);
+    gt_threads_deal(count && are_all_files(inputs, count) ? opening.threads : 1, count, open_one, &opening);
     pthread_mutex_destroy(&opening.lock);
     size_t failed = atomic_load(&opening.first_failed);
     return failed < count ? errors[failed].status : GPUTIME_OK;

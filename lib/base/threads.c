@@ -1,4 +1,5 @@
-/* Threads for one call: a task and a count come in, every index has run when it returns. */
+/* Threads for one call, and for the calls of its tasks: a task and a count come in, every index has run when it
+   returns. */
 #include "base/threads.h"
 
 #include <pthread.h>
@@ -33,19 +34,24 @@ size_t gt_threads_count(int64_t asked) {
 struct job {
     void (*task)(void *context, size_t index);
     void *context;
-    size_t count, next;      /* of the indices; the first that nobody has taken */
-    size_t workers, at_most; /* threads that have one now */
-    struct job *following;   /* in the list of the team */
+    size_t count, next;    /* of the indices; the first that nobody has taken */
+    size_t workers;        /* threads that have one now */
+    size_t at_most;        /* of them */
+    struct job *following; /* in the list of the team */
 };
 
 /* The threads of an outermost call, and what they can do: its job and those that its tasks deal in turn. */
 struct team {
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* a job came, or has ended */
+    pthread_cond_t changed; /* a job came or has ended, or has room for another thread */
     struct job *jobs, *first;
+    pthread_t threads[MAX_THREADS - 1];
+    size_t started, resting; /* threads; those that have nothing to do */
 };
 
-static _Thread_local struct team *own_team; /* NULL: on no team */
+/* The library's only variable that is no constant: tasks deal without being told whose they are. Each thread has its
+   own, and it is NULL outside of calls. */
+static _Thread_local struct team *own_team;
 
 static bool has_index(const struct job *job) {
     return job->next < job->count && job->workers < job->at_most;
@@ -63,8 +69,8 @@ static void do_next(struct team *team, struct job *job) {
     pthread_mutex_unlock(&team->lock);
     job->task(job->context, index);
     pthread_mutex_lock(&team->lock);
-    job->workers--;
-    if (has_ended(job))
+    bool was_full = job->workers-- == job->at_most;
+    if (has_ended(job) || (was_full && has_index(job)))
         pthread_cond_broadcast(&team->changed);
 }
 
@@ -85,42 +91,56 @@ static void *take_part(void *argument) {
 
     own_team = team;
     pthread_mutex_lock(&team->lock);
-    while (!has_ended(team->first))
-        if ((job = find_job(team)))
+    while (!has_ended(team->first)) {
+        if ((job = find_job(team))) {
             do_next(team, job);
-        else
-            pthread_cond_wait(&team->changed, &team->lock);
+            continue;
+        }
+        team->resting++;
+        pthread_cond_wait(&team->changed, &team->lock);
+        team->resting--;
+    }
     pthread_mutex_unlock(&team->lock);
     own_team = NULL;
     return NULL;
 }
 
+/* Starts as many more threads as a job has work for, where nobody rests; with the caller the team has as many as its
+   first job may have. The lock is held. */
+static void start_threads(struct team *team, const struct job *job) {
+    size_t wanted = (job->at_most < job->count ? job->at_most : job->count) - 1;
+
+    wanted = wanted > team->resting ? wanted - team->resting : 0;
+    while (wanted-- > 0 && team->started + 1 < team->first->at_most &&
+           pthread_create(&team->threads[team->started], NULL, take_part, team) == 0)
+        team->started++;
+}
+
 static void deal_in_new_team(struct job *job) {
     struct team team = {.first = job};
-    pthread_t threads[MAX_THREADS - 1];
-    size_t started = 0;
 
     pthread_mutex_init(&team.lock, NULL); /* neither can fail without attributes */
     pthread_cond_init(&team.changed, NULL);
     /* Index 0 is for the caller, which takes it before anyone else can. */
     pthread_mutex_lock(&team.lock);
-    while (started + 1 < job->at_most && pthread_create(&threads[started], NULL, take_part, &team) == 0)
-        started++;
+    start_threads(&team, job);
     own_team = &team;
     do_next(&team, job);
     pthread_mutex_unlock(&team.lock);
     take_part(&team);
-    while (started > 0)
-        pthread_join(threads[--started], NULL);
+    while (team.started > 0)
+        pthread_join(team.threads[--team.started], NULL);
     pthread_cond_destroy(&team.changed);
     pthread_mutex_destroy(&team.lock);
 }
 
-/* Whoever of the team is free takes part; the caller waits for nobody but those. */
+/* Whoever of the team is free takes part; the caller waits for nobody but those. It holds the lock between its indices,
+   so that no other thread takes its place among at_most. */
 static void deal_in_team(struct team *team, struct job *job) {
     pthread_mutex_lock(&team->lock);
     job->following = team->jobs;
     team->jobs = job;
+    start_threads(team, job);
     pthread_cond_broadcast(&team->changed);
     while (job->next < job->count)
         do_next(team, job);

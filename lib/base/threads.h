@@ -1,4 +1,5 @@
-/* A small pool: one call runs a task on several threads and waits for all of them. */
+/* A team of threads: one call runs a task on several threads and waits for all of them. What its tasks deal in turn
+   goes to the same threads. */
 #ifndef GT_BASE_THREADS_H
 #define GT_BASE_THREADS_H
 
@@ -16,8 +17,9 @@ size_t gt_threads_count(int64_t asked);
 void gt_threads_run(size_t count, void (*task)(void *context, size_t index), void *context);
 
 /* The same with another number of threads than indices: each takes the lowest that nobody has taken. Where a task calls
-   this in turn, no more threads are started: those that have no index of their own any more take part, so that all have
-   work to the end however unequal the tasks are. */
+   this in turn, those that have no index of their own any more take part, and no more threads are started than the
+   outermost call may have: all have work to the end however unequal the tasks are, but for who waits for the last
+   indices of its own. */
 void gt_threads_deal(size_t thread_count, size_t count, void (*task)(void *context, size_t index), void *context);
 
 /* How many of so many threads are the caller's own: all of them, or in a task those that the other tasks of the

@@ -1,5 +1,6 @@
 /* Sealing, the rows: columns of several builders come in, those of the merged store go out. The first builder's columns
-   grow to hold all rows; those of the others are given back as they are copied, so that there never are two of one. */
+   grow to hold all rows; a column of the others is given back when all of it is copied, so each thread has two of one.
+ */
 #include <stdatomic.h>
 #include <string.h>
 

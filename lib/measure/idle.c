@@ -163,13 +163,12 @@ static bool find_gaps(struct finder *finder) {
 
 /* ---- what the launching thread did before it launched ---- */
 
-/* Each may be told twice, and then the second time counts. Calls are told first: they are inside code, and tell more.
- */
-
 static struct gt_idle_gap *late_gap(const struct finder *finder, uint32_t stretch) {
     return &finder->idle->gaps[finder->late.items[stretch].gap];
 }
 
+/* Each may be told twice, and then the second time counts. Calls are told first: they are inside code, and tell more.
+ */
 static void tell_calls(void *context, uint32_t stretch, const struct gt_stretch_part *part) {
     late_gap(context, stretch)->activity = part->is_most ? GT_HOST_API : GT_HOST_OUTSIDE;
 }

@@ -6,6 +6,30 @@
 #include "base/spans.h"
 #include "measure/calls.h"
 
+/* ---- tables ---- */
+
+/* Columns of a table of calls, ranges or operators. */
+struct table {
+    size_t count;
+    const int64_t *start_ns, *end_ns;
+    const uint32_t *thread;
+    const gt_strid *name;
+    const uint8_t *is_telling; /* by row; NULL: all are */
+};
+
+/* Rows of threads that have stretches, by start; NULL: memory was short. */
+static uint32_t *new_sorted_rows(const struct gt_stretches *stretches, const struct table *table, size_t *count) {
+    uint32_t *rows = table->count > UINT32_MAX ? NULL : gt_alloc_uninitialised(table->count, sizeof *rows);
+    *count = 0;
+    for (uint32_t i = 0; i < table->count && rows; i++)
+        if (gt_stretches_has(stretches, table->thread[i]))
+            rows[(*count)++] = i;
+    if (rows && gt_spans_sort(rows, *count, table->start_ns, table->end_ns))
+        return rows;
+    gt_free(rows);
+    return NULL;
+}
+
 /* ---- calls ---- */
 
 /* How far the calls of a thread have come. */
@@ -36,7 +60,7 @@ static inline bool take_call(struct call_sweeps *it, size_t row) {
     const struct gt_calls *calls = it->calls;
     uint32_t thread = calls->thread[row];
     int64_t start_ns = calls->start_ns[row], end_ns = calls->end_ns[row];
-    if (!gt_sweep_has(&it->all, thread))
+    if (!gt_stretches_has(it->all.stretches, thread))
         return true;
     struct reach *reach = &it->reach[thread];
     if (start_ns < reach->start_ns)
@@ -61,23 +85,15 @@ static bool take_calls_as_they_are(struct call_sweeps *it) {
     return true;
 }
 
-/* Rows 0 .. count - 1 by start; NULL: memory was short. */
-static uint32_t *new_sorted_rows(size_t count, const int64_t *start_ns, const int64_t *end_ns) {
-    uint32_t *rows = count > UINT32_MAX ? NULL : gt_alloc_uninitialised(count, sizeof *rows);
-    for (uint32_t i = 0; i < count && rows; i++)
-        rows[i] = i;
-    if (rows && gt_spans_sort(rows, count, start_ns, end_ns))
-        return rows;
-    gt_free(rows);
-    return NULL;
-}
-
 static bool take_calls_sorted(struct call_sweeps *it) {
-    uint32_t *rows = new_sorted_rows(it->calls->count, it->calls->start_ns, it->calls->end_ns);
+    const struct gt_calls *calls = it->calls;
+    const struct table table = {calls->count, calls->start_ns, calls->end_ns, calls->thread, calls->name, NULL};
+    size_t count;
+    uint32_t *rows = new_sorted_rows(it->all.stretches, &table, &count);
     start_calls(it);
     gt_sweep_restart(&it->all);
     gt_sweep_restart(&it->waiting);
-    for (size_t i = 0; i < it->calls->count && rows; i++)
+    for (size_t i = 0; i < count && rows; i++)
         take_call(it, rows[i]);
     gt_free(rows);
     return rows;
@@ -89,9 +105,9 @@ bool gt_late_calls(const struct gt_view *view, const struct gt_stretches *stretc
     uint8_t *waits = gt_blocking_names_new(view->store);
     struct call_sweeps it = {.calls = &view->store->calls, .waits = waits, .thread_count = stretches->thread_count};
     it.reach = gt_alloc_uninitialised(it.thread_count, sizeof *it.reach);
-    bool ok = gt_sweep_init(&it.all, stretches, in_calls, context);
-    ok = gt_sweep_init(&it.waiting, stretches, in_waits, context) && ok && waits && it.reach &&
-         (take_calls_as_they_are(&it) || take_calls_sorted(&it));
+    bool ok = gt_sweep_init(&it.all, stretches, &(struct gt_sweep){.tell = in_calls, .context = context});
+    ok = gt_sweep_init(&it.waiting, stretches, &(struct gt_sweep){.tell = in_waits, .context = context}) && ok &&
+         waits && it.reach && (take_calls_as_they_are(&it) || take_calls_sorted(&it));
     if (ok) {
         gt_sweep_finish(&it.all);
         gt_sweep_finish(&it.waiting);
@@ -104,15 +120,6 @@ bool gt_late_calls(const struct gt_view *view, const struct gt_stretches *stretc
 }
 
 /* ---- code ---- */
-
-/* Columns of a table of ranges or operators. */
-struct table {
-    size_t count;
-    const int64_t *start_ns, *end_ns;
-    const uint32_t *thread;
-    const gt_strid *name;
-    const uint8_t *is_telling; /* by row; NULL: all are */
-};
 
 /* The outermost code of a thread that came last. It is taken when the next one comes: of those that start together the
    longest encloses the others. */
@@ -139,7 +146,7 @@ struct code_sweep {
 };
 
 static bool is_code(const struct table *table, const struct code_sweep *it, size_t row) {
-    return table->end_ns[row] > table->start_ns[row] && gt_sweep_has(&it->sweep, table->thread[row]) &&
+    return table->end_ns[row] > table->start_ns[row] && gt_stretches_has(it->sweep.stretches, table->thread[row]) &&
            (!table->is_telling || table->is_telling[row]);
 }
 
@@ -204,10 +211,11 @@ static bool take_code_as_it_is(struct code_sweep *it, const struct table *table)
 }
 
 static bool take_code_sorted(struct code_sweep *it, const struct table *table) {
-    uint32_t *rows = new_sorted_rows(table->count, table->start_ns, table->end_ns);
+    size_t count;
+    uint32_t *rows = new_sorted_rows(it->sweep.stretches, table, &count);
     start_code(it);
     gt_sweep_restart(&it->sweep);
-    for (size_t i = 0; i < table->count && rows; i++)
+    for (size_t i = 0; i < count && rows; i++)
         if (is_code(table, it, rows[i]))
             take_row(it, table, rows[i]);
     gt_free(rows);
@@ -278,7 +286,8 @@ bool gt_late_code(const struct gt_view *view, const struct gt_stretches *stretch
     const struct table *smaller = has_more_ranges ? &operator_table : &range_table;
     struct code_sweep it = {.thread_count = stretches->thread_count};
     it.outers = gt_alloc_uninitialised(it.thread_count, sizeof *it.outers);
-    bool ok = gt_sweep_init(&it.sweep, stretches, in_code, context) && is_telling && it.outers &&
+    const struct gt_sweep how = {.wants_names = true, .tell = in_code, .context = context};
+    bool ok = gt_sweep_init(&it.sweep, stretches, &how) && is_telling && it.outers &&
               joining_init(&it, smaller, !has_more_ranges) &&
               (take_code_as_it_is(&it, larger) || take_code_sorted(&it, larger));
     if (ok)

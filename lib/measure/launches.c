@@ -85,13 +85,15 @@ static bool sum_calls(const struct gt_view *view, struct apis *apis) {
         if (apis->is_launch[i] && apis->plain[calls->name[i]] == GT_STRID_EMPTY)
             apis->plain[calls->name[i]] = gt_strtab_intern_borrowed(
                 &apis->names, gt_call_plain_name(gt_store_string(view->store, calls->name[i])));
-    apis->rows = gt_alloc_array(apis->names.count + 1, sizeof *apis->rows); /* the last one is for all other calls */
+    apis->rows = gt_alloc_array(apis->names.count, sizeof *apis->rows);
     if (!apis->rows || apis->names.failed)
         return false;
     for (size_t i = 0; i < apis->names.count; i++)
         apis->rows[i] = (struct launch){.name = gt_strtab_get(&apis->names, (gt_strid)i), .set = i};
     for (size_t i = 0; i < calls->count; i++) {
-        struct launch *row = &apis->rows[apis->is_launch[i] ? apis->plain[calls->name[i]] : apis->names.count];
+        if (!apis->is_launch[i])
+            continue;
+        struct launch *row = &apis->rows[apis->plain[calls->name[i]]];
         int64_t length_ns = gt_ns_between(calls->start_ns[i], calls->end_ns[i]);
         row->count++;
         row->total_ns = gt_ns_add(row->total_ns, length_ns);

@@ -57,85 +57,152 @@ bool gt_stretches_add(struct gt_stretches *stretches, uint32_t thread, int64_t s
 
 /* ---- sweeps ---- */
 
-/* Where a chain has been told up to: its first stretch that an interval can still reach, and what they have of it. */
+/* A stretch that an interval can still reach. */
 struct gt_sweep_cursor {
+    int64_t time_ns; /* when it begins; once it has begun, when it ends */
     uint32_t stretch;
-    uint32_t next; /* cursor of the same thread; GT_NO_STRETCH */
     gt_strid name;
-    uint64_t covered_ns, largest_ns;
+    uint64_t largest_ns;
+    uint64_t before_ns; /* what intervals cover before it begins */
 };
 
-bool gt_sweep_init(struct gt_sweep *sweep, const struct gt_stretches *stretches,
-                   void (*tell)(void *, uint32_t, const struct gt_stretch_part *), void *context) {
-    *sweep = (struct gt_sweep){
-        .stretches = stretches,
-        .cursors = gt_alloc_uninitialised(stretches->chain_count, sizeof *sweep->cursors),
-        .first_cursor = gt_alloc_uninitialised(stretches->thread_count, sizeof *sweep->first_cursor),
-        .tell = tell,
-        .context = context,
-    };
-    if (!sweep->cursors || !sweep->first_cursor)
+/* The next stretch of each chain waits in one heap by its start, those that have begun are in the other by their end.
+ */
+struct gt_sweep_thread {
+    struct gt_sweep_cursor *waiting, *begun;
+    size_t waiting_count, begun_count;
+    int64_t reached_ns;  /* end of the last interval */
+    uint64_t covered_ns; /* by all; may wrap, as differences then are right all the same */
+    gt_strid name;       /* of the last interval */
+};
+
+static void sift_down(struct gt_sweep_cursor *heap, size_t count, size_t at) {
+    struct gt_sweep_cursor moving = heap[at];
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        child += child + 1 < count && heap[child + 1].time_ns < heap[child].time_ns;
+        if (heap[child].time_ns >= moving.time_ns)
+            break;
+        heap[at] = heap[child];
+    }
+    heap[at] = moving;
+}
+
+static void push(struct gt_sweep_cursor *heap, size_t *count, struct gt_sweep_cursor cursor) {
+    size_t at = (*count)++;
+    for (; at > 0 && heap[(at - 1) / 2].time_ns > cursor.time_ns; at = (at - 1) / 2)
+        heap[at] = heap[(at - 1) / 2];
+    heap[at] = cursor;
+}
+
+static struct gt_sweep_cursor pop(struct gt_sweep_cursor *heap, size_t *count) {
+    struct gt_sweep_cursor first = heap[0];
+    heap[0] = heap[--*count];
+    if (*count)
+        sift_down(heap, *count, 0);
+    return first;
+}
+
+bool gt_sweep_init(struct gt_sweep *sweep, const struct gt_stretches *stretches, const struct gt_sweep *how) {
+    *sweep = *how;
+    sweep->stretches = stretches;
+    sweep->threads = gt_alloc_array(stretches->thread_count, sizeof *sweep->threads);
+    sweep->cursors = gt_alloc_uninitialised(stretches->chain_count, 2 * sizeof *sweep->cursors);
+    if (!sweep->threads || !sweep->cursors)
         return false;
+    for (size_t i = 0; i < stretches->chain_count; i++)
+        sweep->threads[stretches->chains[i].thread].waiting_count++;
+    struct gt_sweep_cursor *room = sweep->cursors;
+    for (size_t i = 0; i < stretches->thread_count; i++) {
+        sweep->threads[i].waiting = room;
+        sweep->threads[i].begun = room + sweep->threads[i].waiting_count;
+        room += 2 * sweep->threads[i].waiting_count;
+    }
     gt_sweep_restart(sweep);
     return true;
 }
 
 void gt_sweep_release(struct gt_sweep *sweep) {
+    gt_free(sweep->threads);
     gt_free(sweep->cursors);
-    gt_free(sweep->first_cursor);
     *sweep = (struct gt_sweep){0};
+}
+
+static void wait_for(struct gt_sweep_thread *thread, const struct gt_stretches *stretches, uint32_t stretch) {
+    if (stretch != GT_NO_STRETCH)
+        push(thread->waiting, &thread->waiting_count,
+             (struct gt_sweep_cursor){.time_ns = stretches->items[stretch].start_ns, .stretch = stretch});
 }
 
 void gt_sweep_restart(struct gt_sweep *sweep) {
     const struct gt_stretches *stretches = sweep->stretches;
-    memset(sweep->first_cursor, 0xff, stretches->thread_count * sizeof *sweep->first_cursor);
-    for (size_t i = 0; i < stretches->chain_count; i++) {
-        uint32_t *first = &sweep->first_cursor[stretches->chains[i].thread];
-        sweep->cursors[i] = (struct gt_sweep_cursor){.stretch = stretches->chains[i].first, .next = *first};
-        *first = (uint32_t)i;
-    }
+    for (size_t i = 0; i < stretches->thread_count; i++)
+        sweep->threads[i] = (struct gt_sweep_thread){
+            .waiting = sweep->threads[i].waiting, .begun = sweep->threads[i].begun, .reached_ns = INT64_MIN};
+    for (size_t i = 0; i < stretches->chain_count; i++)
+        wait_for(&sweep->threads[stretches->chains[i].thread], stretches, stretches->chains[i].first);
 }
 
 static uint64_t length_of(int64_t start_ns, int64_t end_ns) {
     return (uint64_t)end_ns - (uint64_t)start_ns;
 }
 
-/* Tells of the stretch that a cursor is at, and goes on to the next one. */
-static void leave(struct gt_sweep *sweep, struct gt_sweep_cursor *cursor) {
-    const struct gt_stretch *stretch = &sweep->stretches->items[cursor->stretch];
-    bool is_most = cursor->covered_ns > length_of(stretch->start_ns, stretch->end_ns) / 2;
-    sweep->tell(sweep->context, cursor->stretch, &(struct gt_stretch_part){is_most, cursor->name});
-    *cursor = (struct gt_sweep_cursor){.stretch = stretch->next, .next = cursor->next};
+/* What intervals cover before a time at or behind which none has begun but the last. */
+static uint64_t covered_before(const struct gt_sweep_thread *thread, int64_t time_ns) {
+    return thread->covered_ns - (thread->reached_ns > time_ns ? length_of(time_ns, thread->reached_ns) : 0);
 }
 
-static void advance(struct gt_sweep *sweep, struct gt_sweep_cursor *cursor, int64_t start_ns, int64_t end_ns,
-                    gt_strid name) {
-    while (cursor->stretch != GT_NO_STRETCH) {
-        const struct gt_stretch *stretch = &sweep->stretches->items[cursor->stretch];
-        if (stretch->start_ns >= end_ns)
-            return;
-        if (stretch->end_ns > start_ns) {
-            uint64_t part_ns = length_of(stretch->start_ns > start_ns ? stretch->start_ns : start_ns,
-                                         stretch->end_ns < end_ns ? stretch->end_ns : end_ns);
-            cursor->covered_ns += part_ns;
-            if (part_ns > cursor->largest_ns) {
-                cursor->largest_ns = part_ns;
-                cursor->name = name;
-            }
-            if (stretch->end_ns > end_ns)
-                return;
-        }
-        leave(sweep, cursor);
+static void note_part(struct gt_sweep_cursor *cursor, uint64_t part_ns, gt_strid name) {
+    if (part_ns > cursor->largest_ns) {
+        cursor->largest_ns = part_ns;
+        cursor->name = name;
     }
 }
 
-void gt_sweep_take(struct gt_sweep *sweep, uint32_t thread, int64_t start_ns, int64_t end_ns, gt_strid name) {
-    for (uint32_t c = sweep->first_cursor[thread]; c != GT_NO_STRETCH; c = sweep->cursors[c].next)
-        advance(sweep, &sweep->cursors[c], start_ns, end_ns, name);
+/* The last interval may reach into a stretch that begins now. */
+static void begin_stretch(struct gt_sweep *sweep, struct gt_sweep_thread *thread) {
+    struct gt_sweep_cursor cursor = pop(thread->waiting, &thread->waiting_count);
+    int64_t start_ns = cursor.time_ns, end_ns = sweep->stretches->items[cursor.stretch].end_ns;
+    cursor.time_ns = end_ns;
+    cursor.before_ns = covered_before(thread, start_ns);
+    if (sweep->wants_names && thread->reached_ns > start_ns)
+        note_part(&cursor, length_of(start_ns, thread->reached_ns < end_ns ? thread->reached_ns : end_ns),
+                  thread->name);
+    push(thread->begun, &thread->begun_count, cursor);
+}
+
+static void end_stretch(struct gt_sweep *sweep, struct gt_sweep_thread *thread) {
+    struct gt_sweep_cursor cursor = pop(thread->begun, &thread->begun_count);
+    const struct gt_stretch *stretch = &sweep->stretches->items[cursor.stretch];
+    uint64_t covered_ns = covered_before(thread, stretch->end_ns) - cursor.before_ns;
+    bool is_most = covered_ns > length_of(stretch->start_ns, stretch->end_ns) / 2;
+    sweep->tell(sweep->context, cursor.stretch, &(struct gt_stretch_part){is_most, cursor.name});
+    wait_for(thread, sweep->stretches, stretch->next);
+}
+
+/* Begins and ends stretches up to a time, before which no other interval begins. */
+static inline void settle(struct gt_sweep *sweep, struct gt_sweep_thread *thread, int64_t until_ns) {
+    for (;;)
+        if (thread->begun_count && thread->begun[0].time_ns <= until_ns)
+            end_stretch(sweep, thread);
+        else if (thread->waiting_count && thread->waiting[0].time_ns <= until_ns)
+            begin_stretch(sweep, thread);
+        else
+            return;
+}
+
+void gt_sweep_take(struct gt_sweep *sweep, uint32_t thread_index, int64_t start_ns, int64_t end_ns, gt_strid name) {
+    struct gt_sweep_thread *thread = &sweep->threads[thread_index];
+    settle(sweep, thread, start_ns);
+    for (size_t i = 0; i < thread->begun_count && sweep->wants_names; i++) {
+        int64_t stretch_end_ns = thread->begun[i].time_ns;
+        note_part(&thread->begun[i], length_of(start_ns, stretch_end_ns < end_ns ? stretch_end_ns : end_ns), name);
+    }
+    thread->covered_ns += length_of(start_ns, end_ns);
+    thread->reached_ns = end_ns;
+    thread->name = name;
 }
 
 void gt_sweep_finish(struct gt_sweep *sweep) {
-    for (size_t i = 0; i < sweep->stretches->chain_count; i++)
-        while (sweep->cursors[i].stretch != GT_NO_STRETCH)
-            leave(sweep, &sweep->cursors[i]);
+    for (size_t i = 0; i < sweep->stretches->thread_count; i++)
+        settle(sweep, &sweep->threads[i], INT64_MAX);
 }

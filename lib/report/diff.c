@@ -20,7 +20,6 @@ struct work {
     struct gt_section *section;
     const char *wanted; /* comma-separated keys; NULL: all */
     const struct gt_table *told[TOLD_COUNT];
-    struct gt_str one_sided; /* keys of tables that one side cannot tell, so that there is nothing to show */
 };
 
 static bool is_listed(const char *list, const char *key) {
@@ -52,13 +51,6 @@ static bool is_told(const char *key) {
     return is_one;
 }
 
-static void leave_out(struct work *work, struct gt_block *block, const char *key) {
-    block->audience &= ~(uint32_t)GT_FOR_SCREEN;
-    work->one_sided =
-        gt_arena_printf(&work->section->report->arena, "%s%s%s", work->one_sided.len ? work->one_sided.ptr : "",
-                        work->one_sided.len ? ", " : "", key);
-}
-
 static enum gt_status compare_table(struct work *work, const char *key, struct gt_error *err) {
     if (!is_listed(work->wanted, key) && !is_told(key))
         return GT_OK;
@@ -79,8 +71,6 @@ static enum gt_status compare_table(struct work *work, const char *key, struct g
         block->audience &= audience_of(work->sides, key);
     if (!is_listed(work->wanted, key))
         block->audience = 0; /* only for the words */
-    else if (counts.rows && counts.unknown == counts.rows && !table->keeps_order)
-        leave_out(work, block, key);
     else if (counts.changed && strcmp(key, "kernels") == 0)
         gt_diff_note_matches(work->sides, work->section, &counts);
     if (counts.changed && (work->section->blocks[table_block].audience & GT_FOR_SCREEN))
@@ -181,10 +171,6 @@ static enum gt_status fill(struct gt_report *report, const struct gt_report *a, 
     if (status != GT_OK)
         return status;
     add_words(&work);
-    if (work.one_sided.len)
-        gt_section_note(section, GT_FOR_SCREEN,
-                        gt_arena_printf(&report->arena, "Only one side can tell: %s.", work.one_sided.ptr));
-    gt_diff_tell_captures(sides, section);
     return gt_arena_failed(&report->arena) ? gt_fail_memory(err) : GT_OK;
 }
 
@@ -202,4 +188,10 @@ enum gt_status gt_diff_new(const struct gt_report *a, const struct gt_report *b,
     else
         gt_report_free(report);
     return status;
+}
+
+enum gt_status gt_diff_finish(struct gt_report *report, struct gt_error *err) {
+    gt_diff_hide_tables(report->sides, &report->sections[0]);
+    gt_diff_tell_captures(report->sides, &report->sections[0]);
+    return gt_arena_failed(&report->arena) ? gt_fail_memory(err) : GT_OK;
 }

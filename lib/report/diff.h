@@ -12,9 +12,9 @@
 enum gt_status gt_diff_new(const struct gt_report *a, const struct gt_report *b,
                            const struct gputime_diff_options *options, struct gt_report **out, struct gt_error *err);
 
-/* The last word on a comparison whose tables have got their shape: those without news leave the screen, and a sentence
-   says which. */
-void gt_diff_note_unchanged(struct gt_report *report);
+/* The last words on a comparison whose tables have got their shape: those without news leave the screen, and a sentence
+   says which; then what there is to say of many captures. */
+enum gt_status gt_diff_finish(struct gt_report *report, struct gt_error *err);
 
 /* Appends a name without what differs from build to build and from GPU to GPU: tile sizes, architectures, generated
    numbers. Types (f16, int8) stay. */

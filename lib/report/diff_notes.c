@@ -41,15 +41,27 @@ static bool has_warm_up(const struct gt_diff_sides *sides) {
     return false;
 }
 
+/* "4 in A, 12 in B"; "3 in each of 20 captures" where all are alike. */
+static struct gt_str counts_of(const struct gt_diff_sides *sides, struct gt_arena *arena) {
+    bool are_alike = sides->capture_count > GT_SIDE_COUNT;
+    char number[GT_NUM_MAX];
+    for (size_t i = 1; i < sides->capture_count; i++)
+        are_alike &= sides->divisors[i] == sides->divisors[0];
+    gt_num_format_grouped(number, (int64_t)sides->divisors[0]);
+    if (are_alike)
+        return gt_arena_printf(arena, "%s in each of %zu captures", number, sides->capture_count);
+    return gt_arena_printf(arena, "%s, %s", count_of_side(sides, GT_SIDE_A, arena).ptr,
+                           count_of_side(sides, GT_SIDE_B, arena).ptr);
+}
+
 void gt_diff_note_per(const struct gt_diff_sides *sides, struct gt_section *section) {
     struct gt_arena *arena = &section->report->arena;
     const char *warm_up = has_warm_up(sides) ? " Warm-up counts too." : "";
     const char *mean = sides->capture_count > GT_SIDE_COUNT ? ", the mean over those of a side" : "";
     struct gt_str text =
-        *sides->unit ? gt_arena_printf(arena, "Amounts are %s: %s, %s.%s", sides->unit,
-                                       count_of_side(sides, GT_SIDE_A, arena).ptr,
-                                       count_of_side(sides, GT_SIDE_B, arena).ptr, warm_up)
-                     : gt_arena_printf(arena, "Amounts are of whole captures%s.%s%s", mean, warm_up, sides->why);
+        *sides->unit
+            ? gt_arena_printf(arena, "Amounts are %s: %s.%s", sides->unit, counts_of(sides, arena).ptr, warm_up)
+            : gt_arena_printf(arena, "Amounts are of whole captures%s.%s%s", mean, warm_up, sides->why);
     if (strcmp(sides->names[GT_SIDE_A], "A") != 0 || strcmp(sides->names[GT_SIDE_B], "B") != 0)
         text =
             gt_arena_printf(arena, "%s A is %s, B is %s.", text.ptr, sides->names[GT_SIDE_A], sides->names[GT_SIDE_B]);
@@ -81,33 +93,51 @@ static bool has_status(const struct gt_table *table, size_t row, const char *sta
     return gt_str_eq(gt_table_text(table, row, "status"), gt_str_of(status));
 }
 
-/* Nothing in it is beyond the noise. What the first sentence is made from is shown for its noise too. */
-static bool is_without_news(const struct gt_table *table) {
+enum news { NEWS, NO_CHANGE, ONE_SIDED, NEWS_COUNT };
+
+/* Nothing in it is beyond the noise, or one side tells nothing of it. What the first sentence is made from is shown for
+   its noise too. */
+static enum news news_of(const struct gt_table *table) {
     static const char *const told[] = GT_DIFF_TOLD_TABLES;
+    size_t total = table->total_rows > table->row_count ? table->total_rows : table->row_count;
+    size_t rows = total - table->blank_rows < table->row_count ? total - table->blank_rows : table->row_count;
+    size_t unchanged = 0, unknown = 0;
     bool is_told = false;
     for (size_t i = 0; i < sizeof told / sizeof *told; i++)
         is_told |= strcmp(told[i], table->key) == 0;
-    for (size_t row = 0; row < table->row_count; row++)
-        if (!has_status(table, row, "same") && (is_told || !has_status(table, row, "noise")))
-            return false;
-    return table->row_count && gt_table_column(table, "status") != SIZE_MAX && !table->keeps_order;
+    for (size_t row = 0; row < rows; row++) {
+        unchanged += has_status(table, row, "same") || (!is_told && has_status(table, row, "noise"));
+        unknown += has_status(table, row, "unknown");
+    }
+    if (!rows || table->keeps_order || gt_table_column(table, "status") == SIZE_MAX)
+        return NEWS;
+    return unchanged == rows ? NO_CHANGE : unknown == rows ? ONE_SIDED : NEWS;
 }
 
-void gt_diff_note_unchanged(struct gt_report *report) {
-    struct gt_section *section = &report->sections[0];
-    struct gt_str titles = {"", 0};
-    if (!report->sides || report->sides->is_chosen) /* tables that were asked for are shown in any case */
+void gt_diff_hide_tables(const struct gt_diff_sides *sides, struct gt_section *section) {
+    static const struct {
+        const char *text;
+        uint32_t audience;
+    } sentences[NEWS_COUNT] = {[NO_CHANGE] = {"No change beyond the noise in: %s.", GT_FOR_ALL},
+                               [ONE_SIDED] = {"Only one side can tell: %s.", GT_FOR_SCREEN}};
+    struct gt_arena *arena = &section->report->arena;
+    struct gt_str titles[NEWS_COUNT] = {{"", 0}, {"", 0}, {"", 0}};
+    if (sides->is_chosen) /* tables that were asked for are shown in any case */
         return;
     for (size_t b = 0; b < section->block_count; b++) {
         struct gt_block *block = &section->blocks[b];
-        if (block->kind != GT_BLOCK_TABLE || !(block->audience & GT_FOR_SCREEN) || !is_without_news(block->table))
+        bool is_shown = block->kind == GT_BLOCK_TABLE && (block->audience & GT_FOR_SCREEN);
+        enum news news = is_shown ? news_of(block->table) : NEWS;
+        if (news == NEWS)
             continue;
         block->audience &= ~(uint32_t)GT_FOR_SCREEN;
-        titles = gt_arena_printf(&report->arena, "%s%s%s", titles.ptr, titles.len ? "; " : "", block->table->title);
+        titles[news] =
+            gt_arena_printf(arena, "%s%s%s", titles[news].ptr, titles[news].len ? "; " : "", block->table->title);
     }
-    if (titles.len)
-        gt_section_note(section, GT_FOR_ALL,
-                        gt_arena_printf(&report->arena, "No change beyond the noise in: %s.", titles.ptr));
+    for (size_t news = NO_CHANGE; news < NEWS_COUNT; news++)
+        if (titles[news].len)
+            gt_section_note(section, sentences[news].audience,
+                            gt_arena_printf(arena, sentences[news].text, titles[news].ptr));
 }
 
 /* ---- what was lost ---- */

@@ -166,6 +166,8 @@ void gt_diff_note_matches(const struct gt_diff_sides *sides, struct gt_section *
                           const struct gt_diff_counts *counts);
 /* What a side lacks looks like a change of the program: said before all else. */
 void gt_diff_note_losses(const struct gt_diff_sides *sides, struct gt_section *section);
+/* Takes tables without news off the screen and names them. */
+void gt_diff_hide_tables(const struct gt_diff_sides *sides, struct gt_section *section);
 void gt_diff_note_graphs(const struct gt_diff_sides *sides, struct gt_section *section);
 void gt_diff_note_work(const struct gt_diff_sides *sides, struct gt_section *section, const struct gt_table *measures,
                        const struct gt_table *kernels, const struct gt_table *ranges);

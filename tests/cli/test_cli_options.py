@@ -59,6 +59,16 @@ def test_standard_input_is_read_once(run, folder):
     trace = (folder / "a.json").read_bytes()
     assert len(rows_of(run("kernels", "-", "--csv", stdin=trace))) == len(NAMES)
     assert "standard input" in error_of(run("-", "-", stdin=trace), USAGE)
+    for _ in range(5):  # a pipe that is given twice is read once, whoever comes first
+        twice = run("kernels", "/dev/stdin", "/dev/stdin", "--csv", "--threads", "4", stdin=trace)
+        assert twice.returncode == 1 and b"is empty" in twice.stderr, twice
+        assert len(twice.stdout.splitlines()) == 1 + len(NAMES)
+
+
+def test_a_pipe_that_nobody_writes_keeps_no_error_waiting(run, folder):
+    os.mkfifo(folder / "never")
+    (folder / "bad.json").write_text("no trace")
+    assert "bad.json" in error_of(run("diff", "bad.json", "never", "--threads", "4"), 1)
 
 
 @pytest.mark.parametrize("args, said", [

@@ -2,6 +2,7 @@
 takes part, so the answer does not depend on the machine's mood."""
 
 import concurrent.futures
+import json
 import os
 import re
 import shutil
@@ -101,3 +102,32 @@ def test_cost_of_an_event_does_not_grow(costs, name):
     small, middle, large = (costs[name, size] for size in SIZES)
     # Small traces bear what does not depend on size, so their events may only be dearer.
     assert middle <= WORST * small and large <= WORST * middle, (small, middle, large)
+
+
+def many_devices(device_count):
+    """One thread launches on many devices, which then all wait for it at the same time while it is in other calls."""
+    events = []
+
+    def add(category, name, start, length, pid, tid, **args):
+        events.append({"ph": "X", "cat": category, "name": name, "pid": pid, "tid": tid, "ts": start, "dur": length,
+                       "args": args})
+
+    calls = 10 * device_count
+    for turn, start in enumerate((0, 10 * (device_count + calls))):
+        for device in range(device_count):
+            correlation = turn * device_count + device + 1
+            add("cuda_runtime", "cudaLaunchKernel", start + 2 * device, 1, 1, 1, correlation=correlation)
+            add("kernel", "k", start + 2 * device_count + 5, 3, 0, 7, device=device, stream=7, correlation=correlation)
+    for call in range(calls):
+        add("cuda_runtime", "cudaMalloc", 2 * device_count + 50 + 5 * call, 2, 1, 1, correlation=10**6 + call)
+    return json.dumps({"traceEvents": sorted(events, key=lambda event: event["ts"])}), len(events)
+
+
+def test_cost_does_not_grow_with_devices_that_wait_for_one_thread(tmp_path):
+    costs = []
+    for device_count in (100, 400):
+        text, events = many_devices(device_count)
+        path = tmp_path / f"{device_count}.json"
+        path.write_text(text)
+        costs.append(count_instructions(["summary", path, "--no-cache", "--threads", "1"], tmp_path) / events)
+    assert costs[1] <= WORST * costs[0], costs

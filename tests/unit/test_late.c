@@ -49,14 +49,15 @@ static void check_sweep(uint64_t seed) {
     struct stretched it;
     struct gt_sweep sweep;
     struct told told = {0};
+    const struct gt_sweep how = {.wants_names = true, .tell = note, .context = &told};
     int64_t starts[THREADS][ROWS], ends[THREADS][ROWS];
     make_stretches(&it, &random);
-    assert_true(gt_sweep_init(&sweep, &it.set, note, &told));
+    assert_true(gt_sweep_init(&sweep, &it.set, &how));
     for (uint32_t thread = 0; thread < THREADS; thread++)
         for (int64_t i = 0, now = 0; i < ROWS; i++) {
             starts[thread][i] = now + random_between(&random, 0, 4);
             now = ends[thread][i] = starts[thread][i] + random_between(&random, 1, 6);
-            if (gt_sweep_has(&sweep, thread))
+            if (gt_stretches_has(&it.set, thread))
                 gt_sweep_take(&sweep, thread, starts[thread][i], now, (gt_strid)i + 1);
         }
     gt_sweep_finish(&sweep);
@@ -94,11 +95,12 @@ static void test_extreme_times(void **state) {
     struct gt_stretches set;
     struct gt_sweep sweep;
     struct told told = {0};
+    const struct gt_sweep how = {.wants_names = true, .tell = note, .context = &told};
     assert_true(gt_stretches_init(&set, 2, 1));
     assert_true(gt_stretches_add(&set, 0, INT64_MIN, INT64_MAX, 0));
     gt_stretches_rewind(&set);
     assert_true(gt_stretches_add(&set, 0, -20, 5, 1));
-    assert_true(gt_sweep_init(&sweep, &set, note, &told));
+    assert_true(gt_sweep_init(&sweep, &set, &how));
     gt_sweep_take(&sweep, 0, INT64_MIN, -10, 1);
     gt_sweep_take(&sweep, 0, 0, 10, 2);
     gt_sweep_finish(&sweep);

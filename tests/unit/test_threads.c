@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <dirent.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -186,7 +187,6 @@ static void one_worker_has_all_jobs(void **state) {
     assert_false(gt_deal_take(&deal, 0, &job));
 }
 
-/* What is at least as quick as one after the other, where two threads on one work are half as quick again as one. */
 /* ---- tasks that deal tasks ---- */
 
 enum { OUTER = 5, INNER = 40 };
@@ -272,6 +272,38 @@ static void threads_without_a_task_take_part(void **state) {
     assert_int_equal(atomic_load(&arrived[1]), 2);
 }
 
+/* Of this process, as the kernel counts them. */
+static int count_threads(void) {
+    DIR *folder = opendir("/proc/self/task");
+    int count = 0;
+
+    assert_non_null(folder);
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count;
+}
+
+static void count_in_task(void *context, size_t index) {
+    ((int *)context)[index] = count_threads();
+}
+
+static void deal_one_more(void *context, size_t index) {
+    if (index == 0)
+        gt_threads_run(3, count_in_task, context);
+}
+
+static void only_threads_that_have_work_are_started(void **state) {
+    int before = count_threads(), counts[3] = {0};
+    (void)state;
+
+    gt_threads_deal(64, 2, count_in_task, counts);
+    assert_true(counts[0] <= before + 1 && counts[1] <= before + 1);
+    gt_threads_deal(64, 2, deal_one_more, counts);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(counts[i] <= before + 3);
+}
+
 static void ask_for_own(void *context, size_t index) {
     ((size_t *)context)[index] = gt_threads_own(8);
 }
@@ -314,6 +346,7 @@ int main(void) {
         cmocka_unit_test(nested_indices_run_once_on_no_more_threads),
         cmocka_unit_test(free_threads_take_part_in_what_others_deal),
         cmocka_unit_test(threads_without_a_task_take_part),
+        cmocka_unit_test(only_threads_that_have_work_are_started),
         cmocka_unit_test(tasks_share_the_threads_they_may_start),
         cmocka_unit_test(jobs_are_dealt_once_and_in_order),
         cmocka_unit_test(one_worker_has_all_jobs),

@@ -20,7 +20,7 @@ const TITLE_LENGTH = 40;
 const COLOURED = new Set(['category', 'cause', 'class', 'part', 'phase']);
 // What became of a row of a comparison or of a limit, as a sign that colour alone does not carry.
 const SIGNS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  status: { up: '\u25b2', down: '\u25bc', 'only A': '\u2212', 'only B': '+', noise: '\u2248', same: '=' },
+  status: { up: '\u25b2', down: '\u25bc', 'only A': '\u2212', 'only B': '+', noise: '\u2248', same: '=', unknown: '?' },
   verdict: { ok: '\u2713', broken: '\u2717', noise: '\u2248' },
 };
 const collator = new Intl.Collator('en', { numeric: true });

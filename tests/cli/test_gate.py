@@ -127,6 +127,16 @@ def test_a_report_against_its_sums(gputime):
     assert gputime("diff", report, sums, "--fail-if", "kernel:*>+1%").returncode == 0, "sums agree"
 
 
+def test_a_side_that_was_cut_says_so_when_it_cannot_tell(gputime, usual):
+    cut = usual.with_name("cut.json")
+    cut.write_bytes(usual.read_bytes()[:100])
+    done = gputime("diff", usual, cut, "--fail-if", "busy>+3%")
+    lines = done.stderr.decode().splitlines()
+    assert done.returncode == 2 and len(lines) == 2
+    assert "cut.json' was not read whole" in lines[0] and "B 'cut.json' has no" in lines[1]
+    assert gputime("diff", usual, cut, "--fail-if", "busy>+3%", "--strict").returncode == 1
+
+
 # ---- every row by itself ----
 
 

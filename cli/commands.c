@@ -483,7 +483,8 @@ const struct cli_command cli_command_table[] = {
          "with '*' also one that no row has; then < <= > or >=, then a number with % (of the span, or of the table), "
          "ns, us, ms, s, or nothing. Rows that match are summed; after 'each', every row is judged by itself. "
          "step leaves warm-up out; range: and phase: are exclusive GPU time. What the trace cannot tell is an error "
-         "(exit 2).",
+         "(exit 2). In a file of limits ('-' is standard input) '#' at the start of a line or behind a space begins a "
+         "comment.",
      .action = CLI_ACTION_CHECK,
      .groups =
          (CLI_GROUPS_REPORT & ~(unsigned)CLI_GROUP_TABLES) | CLI_GROUP_PHASES | CLI_GROUP_CHECK | CLI_GROUP_LIMITS,

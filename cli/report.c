@@ -280,8 +280,11 @@ enum gputime_status cli_report_run_sides(const struct cli_command *command, cons
         warn_of_losses(job);
         enum gputime_status shown = show_page(job, err);
         status = shown ? shown : status;
-    } else if (job->page) {
-        cli_browser_cancel(job->destinations, job->destination_count);
+    } else {
+        if (job->limits.count) /* what a limit is about may be missing for that */
+            warn_of_losses(job);
+        if (job->page)
+            cli_browser_cancel(job->destinations, job->destination_count);
     }
     if (status == GPUTIME_BROKEN && job->failure.status)
         print_error(&job->failure);

@@ -1,7 +1,6 @@
 /* Categories: op time by category of work, as a plain sum and as wall time, which charges every instant of a device to
    exactly one op. Inputs that are summed already have the sum alone. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "measure/measure.h"
@@ -169,15 +168,25 @@ static void add_rows(const struct gt_view *view, struct gt_table *table, const s
     }
 }
 
-/* Each key once, as join_kinds has it. */
+/* Sums of kernels alone do not tell of copies, nor the other way round. */
+static bool tells_of(const struct gt_view *view, bool is_memory) {
+    for (size_t i = 0; i < view->group_count; i++)
+        if (gt_kind_is_kernel(view->store->groups.kind[view->groups[i]]) != is_memory)
+            return true;
+    return !view->is_summed;
+}
+
+/* What rows can be called, each key once, as join_kinds has it. */
 static void name_rows(const struct gt_view *view, struct gt_table *table) {
     const struct gt_category *categories = view->labels->categories;
+    bool tells_memory = tells_of(view, true), tells_kernels = tells_of(view, false);
     for (size_t i = 0; i < view->labels->category_count; i++) {
-        size_t first = 0;
-        while (strcmp(categories[first].key, categories[i].key) != 0)
-            first++;
-        if (first == i)
-            gt_table_name(table, gt_str_of(categories[i].key));
+        struct gt_str key = gt_str_of(categories[i].key);
+        size_t same = 0;
+        while (same < table->name_count && !gt_str_eq(table->names[same], key))
+            same++;
+        if (same == table->name_count && (categories[i].time_class == GT_CLASS_MEMORY ? tells_memory : tells_kernels))
+            gt_table_name(table, key);
     }
 }
 

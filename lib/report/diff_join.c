@@ -334,11 +334,12 @@ bool gt_join_init(struct gt_diff_join *join, const struct gt_diff_sides *sides, 
     const struct gt_table *shape = find_shape(sides, key);
     if (!shape || !choose_columns(join, shape))
         return false;
-    join->is_partial = gt_alloc_array(sides->capture_count, sizeof *join->is_partial);
-    join->failed = !gt_strtab_init(&join->keys) || !join->is_partial;
+    join->sources = gt_alloc_array(sides->capture_count, sizeof *join->sources);
+    join->failed = !gt_strtab_init(&join->keys) || !join->sources;
     for (size_t i = 0; i < sides->capture_count && !join->failed; i++) {
-        const struct gt_table *table = gt_section_find(gt_capture_section(sides, i), key);
-        join->is_partial[i] = shape->is_fixed || gt_section_lacks(gt_capture_section(sides, i), key).len;
+        const struct gt_section *section = gt_capture_section(sides, i);
+        const struct gt_table *table = gt_section_find(section, key);
+        join->sources[i] = (struct gt_diff_source){table, shape->is_fixed || gt_section_lacks(section, key).len};
         if (table && collect(join, i, table)) {
             borrow_spread(join, i);
             borrow_steps(join, i);
@@ -353,7 +354,7 @@ bool gt_join_init(struct gt_diff_join *join, const struct gt_diff_sides *sides, 
 void gt_join_release(struct gt_diff_join *join) {
     gt_free(join->adds);
     gt_free(join->is_known);
-    gt_free(join->is_partial);
+    gt_free(join->sources);
     gt_free(join->rows);
     gt_free(join->slots);
     gt_free(join->text);
@@ -361,10 +362,22 @@ void gt_join_release(struct gt_diff_join *join) {
     gt_arena_release(&join->arena);
 }
 
+/* Whether a row of that name could be in the table: where that is known, what is not there is 0. */
+static bool can_have(const struct gt_diff_join *join, const struct gt_diff_row *row, size_t capture) {
+    const struct gt_table *table = join->sources[capture].table;
+    const struct gt_cell *cells = row->cells[GT_SIDE_A] ? row->cells[GT_SIDE_A] : row->cells[GT_SIDE_B];
+    size_t key = find_flag(join->shape, GT_COLUMN_KEY);
+    bool can = !table || !table->name_count || key == SIZE_MAX;
+    for (size_t i = 0; !can && i < table->name_count; i++)
+        can = gt_str_eq(table->names[i], text_of(&cells[key]));
+    return can;
+}
+
 size_t gt_join_mute_capture(const struct gt_diff_join *join, size_t row, enum gt_side side) {
     struct gt_captures captures = gt_captures_of(join->sides, side);
     for (size_t c = captures.first; c < captures.first + captures.count; c++)
-        if (join->is_partial[c] && gt_join_slots(join, row, c)[GT_SLOT_ROWS] == 0)
+        if (gt_join_slots(join, row, c)[GT_SLOT_ROWS] == 0 &&
+            (join->sources[c].is_partial || !can_have(join, &join->rows[row], c)))
             return c;
     return SIZE_MAX;
 }

@@ -69,14 +69,20 @@ struct gt_diff_row {
     struct gt_str label; /* what joined rows have in common; empty: one name on each side */
 };
 
+/* The table of one capture. */
+struct gt_diff_source {
+    const struct gt_table *table; /* NULL: it has none */
+    bool is_partial;              /* a row that is absent may be there in truth */
+};
+
 /* The rows of one table on both sides. */
 struct gt_diff_join {
     const struct gt_diff_sides *sides;
-    const struct gt_table *shape; /* whose columns are the columns of all */
-    size_t *adds;                 /* columns of shape that add up */
-    size_t add_count, lead;       /* lead: index into adds */
-    bool *is_known;               /* by side and amount: some row has it */
-    bool *is_partial;             /* by capture: a row that is absent may be there in truth */
+    const struct gt_table *shape;   /* whose columns are the columns of all */
+    size_t *adds;                   /* columns of shape that add up */
+    size_t add_count, lead;         /* lead: index into adds */
+    bool *is_known;                 /* by side and amount: some row has it */
+    struct gt_diff_source *sources; /* by capture */
     struct gt_diff_row *rows;
     double *slots; /* by row, capture, slot */
     size_t row_count, row_capacity;

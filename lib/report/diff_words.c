@@ -155,7 +155,7 @@ static struct gt_str list_parts(struct gt_arena *arena, struct parts *parts, siz
 struct whole {
     double a_ns, b_ns;
     bool is_noise;
-    const char *what; /* "", "of kernel time" */
+    const char *what; /* "", " of GPU work" */
 };
 
 /* So little that it is shown as nothing. */
@@ -192,11 +192,19 @@ static void add_sentence(const struct gt_diff_sides *sides, struct gt_section *s
     gt_section_note(section, GT_FOR_ALL, text);
 }
 
-static double column_sum(const struct gt_table *table, const char *column) {
-    double sum = 0;
-    for (size_t row = 0; table && row < table->row_count; row++)
-        sum += gt_table_number(table, row, column);
-    return sum;
+/* The work that both sides tell of: the sum of its categories. */
+static void add_work(const struct gt_table *categories, struct whole *whole) {
+    size_t told = 0;
+    for (size_t row = 0; row < categories->row_count; row++) {
+        double a_ns = gt_table_number(categories, row, "a_total_ns");
+        double b_ns = gt_table_number(categories, row, "b_total_ns");
+        if (isnan(a_ns) || isnan(b_ns))
+            continue;
+        whole->a_ns += a_ns;
+        whole->b_ns += b_ns;
+        told++;
+    }
+    whole->what = told == 0 ? NULL : told < categories->row_count ? " of GPU work that both tell" : " of GPU work";
 }
 
 /* GPUs of a side on average: the parts are sums over GPUs, the whole is the mean over them. */
@@ -225,13 +233,11 @@ void gt_diff_add_words(const struct gt_diff_sides *sides, struct gt_section *sec
         for (size_t i = 0; i < parts.count && devices > 1; i++)
             parts.items[i].delta_ns /= devices;
     } else if (categories && categories->row_count) {
-        whole.what = " of GPU work";
-        whole.a_ns = column_sum(categories, "a_total_ns");
-        whole.b_ns = column_sum(categories, "b_total_ns");
+        add_work(categories, &whole);
         add_categories(&parts, sides, categories, "delta_total_ns");
     } else {
         return;
     }
-    if (!isnan(whole.a_ns) && !isnan(whole.b_ns)) /* else a side tells nothing of it */
+    if (whole.what) /* else a side tells nothing */
         add_sentence(sides, section, &whole, &parts);
 }

@@ -18,6 +18,8 @@ static enum gt_status fail_mute(const struct gt_diff_sides *sides, const struct 
     const struct gt_section *section = gt_capture_section(sides, capture);
     const char *who = sides->names[gt_capture_side(sides, capture)];
     struct gt_str lacks = gt_section_lacks(section, table);
+    if (!lacks.len)
+        lacks = GT_STR("sums of such work");
     return limit->kind.len ? gt_limit_fail_lack(limit, section, who, lacks, err)
                            : gt_limit_fail_measure(limit, section, who, err);
 }
@@ -38,15 +40,19 @@ static enum gt_status check_told(const struct gt_diff_join *join, const struct g
 static enum gt_status check_absent(const struct gt_diff_sides *sides, const struct gt_limit *limit,
                                    struct gt_limit_place place, struct gt_error *err) {
     const struct gt_table *known = NULL;
-    bool may_be = false;
+    size_t told = 0, mute = 0;
     for (size_t i = 0; i < sides->capture_count; i++) {
         const struct gt_table *table = gt_section_find(gt_capture_section(sides, i), place.table);
         if (!limit->kind.len || gt_section_lacks(gt_capture_section(sides, i), place.table).len)
             return fail_mute(sides, limit, i, place.table, err);
-        may_be |= gt_limit_may_be_absent(limit, table);
+        bool may_be = gt_limit_may_be_absent(limit, table);
+        told += may_be;
+        mute = may_be ? mute : i;
         known = table && table->name_count ? table : known;
     }
-    return may_be ? GT_OK : gt_limit_fail_name(limit, known, "on either side", err);
+    if (told == 0)
+        return gt_limit_fail_name(limit, known, "on either side", err);
+    return told < sides->capture_count ? fail_mute(sides, limit, mute, place.table, err) : GT_OK;
 }
 
 /* ---- pairs ---- */

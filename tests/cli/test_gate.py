@@ -61,6 +61,17 @@ def test_sums_of_kernels_tell_kernels_alone(gputime):
     assert done.returncode == 0, done.stderr
     done = gputime("diff", trace, sums, "--fail-if", "memory:*>+3%")
     assert done.returncode == 2 and b"has no memory operations" in done.stderr
+    for limit in ("category:memcpy_h2d>+3%", "category:memset>+3%", "each category:mem*>+3%", "category:memcpy_p2p>+3%"):
+        for paths, side in (((trace, sums), "B"), ((sums, trace), "A")):
+            done = gputime("diff", *paths, f"--fail-if={limit}")
+            assert done.returncode == 2 and f"{side} 'mini".encode() in done.stderr, (limit, done.stderr)
+    assert gputime("check", sums, "--limit", "category:memset<3%").returncode == 2
+    assert gputime("check", sums, "--limit", "category:moe<3%").returncode == 0
+    rows = {row["category"]: row for row in gputime.json("diff", trace, sums)["tables"]["categories"]["rows"]}
+    assert rows["memset"]["status"] == "unknown" and rows["memset"]["b_total_ns"] is None
+    assert rows["attention"]["status"] == "only A" or rows["attention"]["b_total_ns"] is not None
+    both = [sums, sums.with_name("mini_cuda_gpu_mem_time_sum.csv")]
+    assert gputime("diff", "--a", *both, "--b", *both, "--fail-if", "category:memcpy_p2p>+3%").returncode == 0
 
 
 @pytest.mark.parametrize("limit", ["idle>+3%", "step>+3%", "kernel:*>+3%", "each kernel:*>+3%", "category:gemm>+3%",
@@ -114,6 +125,16 @@ def test_a_report_against_its_sums(gputime):
     assert b"B 'train" in gputime("diff", report, sums, "--fail-if", "idle>+3%").stderr
     assert gputime("diff", report, sums, "--fail-if", "idle>+3%").returncode == 2
     assert gputime("diff", report, sums, "--fail-if", "kernel:*>+1%").returncode == 0, "sums agree"
+
+
+def test_a_side_that_was_cut_says_so_when_it_cannot_tell(gputime, usual):
+    cut = usual.with_name("cut.json")
+    cut.write_bytes(usual.read_bytes()[:100])
+    done = gputime("diff", usual, cut, "--fail-if", "busy>+3%")
+    lines = done.stderr.decode().splitlines()
+    assert done.returncode == 2 and len(lines) == 2
+    assert "cut.json' was not read whole" in lines[0] and "B 'cut.json' has no" in lines[1]
+    assert gputime("diff", usual, cut, "--fail-if", "busy>+3%", "--strict").returncode == 1
 
 
 # ---- every row by itself ----

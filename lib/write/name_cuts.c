@@ -9,13 +9,18 @@
 struct name {
     struct gt_str text;
     struct gt_cut cut;
+    size_t around; /* byte that the cut is around; 0: none */
     size_t row;
 };
+
+/* Names of one family are told apart by what is late in them, and may then look like those of another. */
+enum { PASSES = 3 };
 
 static int compare_cuts(const struct name *a, const struct name *b) {
     int order = gt_str_cmp(a->cut.head, b->cut.head);
     order = order ? order : gt_str_cmp(a->cut.tail, b->cut.tail);
-    return order ? order : a->cut.has_lost_front - b->cut.has_lost_front;
+    order = order ? order : a->cut.has_lost_front - b->cut.has_lost_front;
+    return order ? order : a->cut.has_lost_end - b->cut.has_lost_end;
 }
 
 /* Those that look alike together, in the order of their texts: the one that shares most with a name is beside it. */
@@ -46,17 +51,26 @@ static size_t difference_at(const struct name *a, const struct name *b) {
     return compare_cuts(a, b) == 0 ? shared_bytes(a->text, b->text) : 0;
 }
 
-/* Cuts every name that looks like the one before or behind it around its difference from the more similar one. */
-static void tell_apart(const struct name *names, size_t count, struct gt_cut *cuts, size_t width, bool utf8) {
+/* Cuts every name that looks like the one before or behind it around its difference from the more similar one. false:
+   there is none. */
+static bool tell_apart(struct name *names, size_t count, size_t width, bool utf8) {
     size_t before = 0; /* difference from the name before */
+    bool is_changed = false;
+    if (count > 1)
+        qsort(names, count, sizeof *names, compare_names);
     for (size_t first = 0, end; first < count; first = end) {
         end = name_end(names, count, first);
         size_t behind = end < count ? difference_at(&names[first], &names[end]) : 0;
         size_t at = before > behind ? before : behind;
+        is_changed |= at > 0;
         for (size_t i = first; i < end && at; i++)
-            cuts[names[i].row] = gt_name_cut_around(names[i].text, at, width, utf8);
+            names[i].around = at;
         before = behind;
     }
+    for (size_t i = 0; i < count; i++)
+        if (names[i].around)
+            names[i].cut = gt_name_cut_around(names[i].text, names[i].around, width, utf8);
+    return is_changed;
 }
 
 struct gt_cut *gt_name_cuts_new(const struct gt_table *table, size_t column, size_t rows, size_t width, bool utf8) {
@@ -69,11 +83,12 @@ struct gt_cut *gt_name_cuts_new(const struct gt_table *table, size_t column, siz
             continue;
         cuts[row] = gt_name_cut(gt_cell_str(cell), width, utf8);
         if (cuts[row].is_cut)
-            names[count++] = (struct name){gt_cell_str(cell), cuts[row], row};
+            names[count++] = (struct name){.text = gt_cell_str(cell), .cut = cuts[row], .row = row};
     }
-    if (count > 1)
-        qsort(names, count, sizeof *names, compare_names);
-    tell_apart(names, count, cuts, width, utf8);
+    for (int pass = 0; pass < PASSES && tell_apart(names, count, width, utf8);)
+        pass++;
+    for (size_t i = 0; i < count; i++)
+        cuts[names[i].row] = names[i].cut;
     if (!names) {
         gt_free(cuts);
         cuts = NULL;

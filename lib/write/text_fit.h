@@ -19,7 +19,7 @@ struct gt_text_column {
     size_t cells_width, natural, width;
     bool is_name, has_bar;
     struct gt_cut *cuts; /* of names while rows are drawn; NULL: each is cut by itself */
-    double bar_full; /* the value of a whole bar */
+    double bar_full;     /* the value of a whole bar */
 };
 
 struct gt_text_fit {

@@ -235,7 +235,8 @@ def test_files_of_one_name_are_told_apart_by_their_folders(gputime, tmp_path):
 
 @pytest.mark.parametrize("width", [80, 100, 132])
 def test_names_that_are_cut_can_be_told_apart(gputime, width):
-    for table, top in (("kernels", []), ("kernels", ["--top", "0"]), ("kernel_launches", []), ("idle_work", ["--top", "0"])):
+    for table, top in (("kernels", []), ("kernels", ["--top", "0"]), ("kernel_launches", ["--top", "0"]),
+                       ("idle_work", ["--top", "0"])):
         shown = text_of(gputime, EAGER, COMPILED, "--of", table, *top, width=width)
         lines = shown[:shown.index("\n\nA: ")].splitlines()
         start = max(i for i, line in enumerate(lines) if line.startswith("────")) + 1

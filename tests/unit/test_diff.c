@@ -182,7 +182,8 @@ static void rows_find_each_other(void **state) {
     assert_int_equal(cell_of(table, "slower", "delta_total_ns")->integer, 2000);
     /* 2 sqrt(2 n s^2) = 2 sqrt(2 * 4 * 300^2) */
     assert_true(fabs(cell_of(table, "noisy", "noise_total_ns")->real - 1697.0562748) < 1e-3);
-    assert_memory_equal(table->cells[0].text, "slower", 6); /* the largest change beyond the noise comes first */
+    assert_memory_equal(table->cells[0].text, "slower", 6); /* the largest change comes first, then noise by its size */
+    assert_memory_equal(table->cells[table->column_count].text, "noisy", 5);
     gt_report_free(diff);
     gt_report_free(b);
     gt_report_free(a);

@@ -1,5 +1,6 @@
 /* Fuzzes files of limits: the bytes are such a file, for a report and for a comparison. Each gives a verdict for every
    limit or an error that says why. */
+#include "../../cli/limits.h"
 #include "../../cli/make.h"
 #include "../../cli/terminal.h"
 #include "run_report.h"
@@ -40,17 +41,18 @@ static void expect_reason(const struct gputime_error *err) {
 static void judge(struct gputime_report *report, const struct cli_limits *limits, const char *format) {
     struct gputime_error err = {.status = GPUTIME_OK};
     struct gputime_options options = {.format = format};
-    size_t broken;
-    if (gputime_report_check(report, limits->items, limits->count, &broken, &err))
+    struct cli_verdicts verdicts = {0};
+    if (cli_limits_judge(limits, report, &verdicts, &err))
         expect_reason(&err);
-    else if (broken > limits->count || gputime_report_write(report, &options, "/dev/null", &err))
+    else if (verdicts.count < limits->count || verdicts.broken + verdicts.noise > verdicts.count ||
+             gputime_report_write(report, &options, "/dev/null", &err))
         abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char path[FUZZ_PATH_MAX];
     const struct cli_command *command = cli_command_find("check");
-    struct cli_options options = {.limit_file = path};
+    struct cli_options options = {.limit_files = {.items = {path}, .count = 1}};
     struct cli_limits limits;
     struct gputime_error err = {.status = GPUTIME_OK};
     if (size > LONGEST)
@@ -58,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!trace)
         open_trace();
     int fd = fuzz_file(data, size, path);
-    if (cli_limits_init(&limits, command, &options, &err)) {
+    if (cli_limits_init(&limits, command, &options, (struct cli_words){0}, &err)) {
         expect_reason(&err);
     } else {
         struct gputime_report *a = new_report(), *b = new_report(), *changes = NULL;

@@ -67,8 +67,7 @@ struct gputime_class {
 };
 
 /* Whether a report is over whole steps: from the start of the first one behind the warm-up (the long steps at the
-   beginning; where there are none, from the first op if that comes before) to the end of the last one or of the last
-   op. */
+   beginning) to the end of the last one or of the last op that a step launched. */
 enum gputime_whole_steps {
     GPUTIME_STEPS_ANY,     /* no: over all GPU work */
     GPUTIME_STEPS_IF_MOST, /* where there are several, and they are at least half of the time of the GPU work */

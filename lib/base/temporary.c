@@ -28,7 +28,7 @@ struct gt_temporary_slot {
     char *path;       /* the writer's */
 };
 
-/* The one variable of the library: a signal handler has no other way to learn what is being written. Where more files
+/* A variable of the whole library: a signal handler has no other way to learn what is being written. Where more files
    are open than there are slots, the last ones stay behind when the program is interrupted. */
 static struct gt_temporary_slot slots[SLOTS];
 

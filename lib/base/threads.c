@@ -49,7 +49,7 @@ struct team {
     size_t started, resting; /* threads; those that have nothing to do */
 };
 
-/* The library's only variable that is no constant: tasks deal without being told whose they are. Each thread has its
+/* A variable of the library: tasks deal without being told whose they are. Each thread has its
    own, and it is NULL outside of calls. */
 static _Thread_local struct team *own_team;
 

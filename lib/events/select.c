@@ -324,7 +324,7 @@ static enum gt_status select_window(struct gt_selection *selection, const char *
 }
 
 /* Time before the first op of a step is a part of it, as for the steps behind it: a window of whole steps has all that
-   is between them as often as there are steps. */
+   is between them as often as there are steps, and nothing of a step that the capture has only a part of. */
 static enum gt_status select_whole_steps(struct gt_selection *selection, struct gt_error *err) {
     const struct gt_ops *ops = &selection->store->ops;
     const struct gt_labels *labels = selection->labels;
@@ -337,15 +337,17 @@ static enum gt_status select_whole_steps(struct gt_selection *selection, struct 
         start_ns = labels->steps[i].start_ns < start_ns ? labels->steps[i].start_ns : start_ns;
         end_ns = labels->steps[i].end_ns > end_ns ? labels->steps[i].end_ns : end_ns;
     }
-    for (size_t i = 0; i < ops->count; i++)
+    for (size_t i = 0; i < ops->count; i++) {
+        bool is_of_step = labels->op_step[i] != GT_NO_ROW && labels->op_step[i] >= warm_up;
+        end_ns = is_of_step && ops->end_ns[i] > end_ns ? ops->end_ns[i] : end_ns;
         last_ns = ops->end_ns[i] > last_ns ? ops->end_ns[i] : last_ns;
-    if (warm_up == 0 && selection->store->origin_ns < start_ns)
-        start_ns = selection->store->origin_ns;
+    }
     if (ops->count == 0 || warm_up == labels->step_count || start_ns >= last_ns)
         return GT_OK;
-    selection->has_window = selection->window_reaches_end = true;
+    selection->has_window = true;
+    selection->window_reaches_end = end_ns >= last_ns;
     selection->window_start_ns = start_ns;
-    selection->window_end_ns = end_ns > last_ns ? end_ns : last_ns;
+    selection->window_end_ns = end_ns;
     selection->warm_up_steps = warm_up;
     return GT_OK;
 }

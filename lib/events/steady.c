@@ -33,9 +33,14 @@ bool gt_labels_steps_are_most(const struct gt_labels *labels, const struct gt_st
         return false;
     if (warm_up)
         first_ns = labels->steps[warm_up].start_ns;
-    for (size_t i = warm_up; i < labels->step_count; i++)
-        steps_ns += (double)gt_ns_between(labels->steps[i].start_ns, labels->steps[i].end_ns);
     for (size_t i = 0; i < ops->count; i++)
         last_ns = ops->end_ns[i] > last_ns ? ops->end_ns[i] : last_ns;
+    int64_t reached_ns = first_ns; /* steps of several processes lie beside each other */
+    for (size_t i = warm_up; i < labels->step_count; i++) {
+        int64_t start_ns = labels->steps[i].start_ns > reached_ns ? labels->steps[i].start_ns : reached_ns;
+        int64_t end_ns = labels->steps[i].end_ns < last_ns ? labels->steps[i].end_ns : last_ns;
+        steps_ns += end_ns > start_ns ? (double)gt_ns_between(start_ns, end_ns) : 0;
+        reached_ns = end_ns > reached_ns ? end_ns : reached_ns;
+    }
     return 2 * steps_ns >= (double)gt_ns_between(first_ns, last_ns);
 }

@@ -34,7 +34,9 @@ double gt_variance_of_mean(const double *values, size_t stride, size_t count) {
     return squares / (double)(count - 1) / (double)count;
 }
 
-/* Of the mean over the captures of a side: the larger of both kinds of spread; NAN where neither is known. */
+/* Of the mean over the captures of a side. So many captures tell how much runs differ; with fewer the larger of both
+   kinds of spread counts. NAN: neither is known. */
+enum { ENOUGH_CAPTURES = 3 };
 static double side_variance(const struct gt_diff_join *join, size_t row, enum gt_side side) {
     struct gt_captures captures = gt_captures_of(join->sides, side);
     const double *leads = gt_join_slots(join, row, captures.first) + GT_SLOT_AMOUNTS + join->lead;
@@ -42,7 +44,9 @@ static double side_variance(const struct gt_diff_join *join, size_t row, enum gt
     for (size_t i = 0; i < captures.count; i++)
         inside += variance_inside(join, row, captures.first + i);
     inside /= (double)captures.count * (double)captures.count;
-    return isnan(inside) ? between : isnan(between) ? inside : fmax(inside, between);
+    if (captures.count >= ENOUGH_CAPTURES || isnan(inside))
+        return between;
+    return isnan(between) ? inside : fmax(inside, between);
 }
 
 /* ---- resampling ---- */

@@ -29,9 +29,11 @@ static double measure_of(const struct gt_section *section, struct gt_str measure
     return isnan(number) ? 0 : number;
 }
 
+/* Steps of one process: several do theirs at the same time. */
 static double count_steps(const struct gt_section *section, const char *range) {
     (void)range;
-    return measure_of(section, GT_STR("step"), "count");
+    double processes = measure_of(section, GT_STR("step"), "processes");
+    return measure_of(section, GT_STR("step"), "count") / fmax(1, processes);
 }
 
 /* Ranges of that name in any domain. */

@@ -310,6 +310,8 @@ struct gt_table *gt_join_add_table(struct gt_diff_join *join, struct gt_section 
     double whole = 0;
     *counts = (struct gt_diff_counts){0};
     size_t count = changes ? measure_rows(join, changes, &whole, counts) : 0;
+    if (join->shape->is_fixed) /* its rows are parts of each other */
+        whole = 0;
     struct columns columns = make_columns(join, counts->by_match[GT_MATCH_EXACT] < count, &section->report->arena);
     if (!changes || !columns.items) {
         gt_free(changes);

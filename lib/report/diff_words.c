@@ -207,14 +207,18 @@ static void add_work(const struct gt_table *categories, struct whole *whole) {
     whole->what = told == 0 ? NULL : told < categories->row_count ? " of GPU work that both tell" : " of GPU work";
 }
 
-/* GPUs of a side on average: the parts are sums over GPUs, the whole is the mean over them. */
+/* GPUs of a capture: the parts are sums over GPUs, the whole is the mean over them. 0: captures have different numbers,
+   so that the parts do not sum to the whole. */
 static double device_count(const struct gt_diff_sides *sides) {
     double count = 0;
     for (size_t i = 0; i < sides->capture_count; i++) {
         const struct gt_table *accounting = gt_section_find(gt_capture_section(sides, i), "accounting");
-        count += accounting ? (double)accounting->row_count : 0;
+        double rows = accounting ? (double)accounting->row_count : 0;
+        if (i && rows != count)
+            return 0;
+        count = rows;
     }
-    return count / (double)sides->capture_count;
+    return count;
 }
 
 void gt_diff_add_words(const struct gt_diff_sides *sides, struct gt_section *section, const struct gt_table *measures,
@@ -232,6 +236,7 @@ void gt_diff_add_words(const struct gt_diff_sides *sides, struct gt_section *sec
         add_categories(&parts, sides, categories, "delta_wall_ns");
         for (size_t i = 0; i < parts.count && devices > 1; i++)
             parts.items[i].delta_ns /= devices;
+        parts.count = devices > 0 ? parts.count : 0;
     } else if (categories && categories->row_count) {
         add_work(categories, &whole);
         add_categories(&parts, sides, categories, "delta_total_ns");

@@ -96,14 +96,14 @@ SCALES = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "kB": 1e3, "MB": 1e6, "GB": 1
 
 
 def shown(cell):
-    """The number in a cell and half a unit of its last digit; None for text."""
+    """The number in a cell and half a unit of its last digit; None for text. "<0.01" is on either side of 0."""
     text = cell.replace("\\", "").replace(",", "").strip()
     match = re.fullmatch(r"(<)?(-?\d+(?:\.(\d+))?)\s*(%|[a-zA-Z]*)", text)
     if not match or (match[4] and match[4] != "%" and match[4] not in SCALES):
         return None
     scale = 0.01 if match[4] == "%" else SCALES.get(match[4], 1)
     step = 10 ** -len(match[3] or "") * scale
-    return float(match[2]) * scale, step if match[1] else 0.51 * step
+    return (0, step) if match[1] else (float(match[2]) * scale, 0.51 * step)
 
 
 def check_markdown_in_json(new):

@@ -178,6 +178,77 @@ def test_steps_count_whole_however_many_there_are(gputime, trace):
     assert span["a_total_ns"] == pytest.approx((end - start) * 1000 / 6, abs=1)
 
 
+def in_other_process(document, number):
+    """The same on another GPU, launched by another process."""
+    moved = []
+    for row in document["traceEvents"]:
+        args = dict(row["args"])
+        if "correlation" in args:
+            args["correlation"] += 100_000 * number
+        if "device" in args:
+            args["device"] = number
+        pid = number if row["cat"] == "kernel" else row["pid"] + number
+        moved.append(dict(row, pid=pid, args=args))
+    return moved
+
+
+def test_steps_of_several_processes_are_done_at_the_same_time(gputime, trace):
+    document = training(USUAL, jitter=0, wait_ns=100_000)
+    many = dict(document, traceEvents=[row for number in range(4) for row in in_other_process(document, number)])
+    paths = trace("one.json", document), trace("four.json", many)
+    for pair in (paths, paths[::-1]):
+        report = gputime.json("diff", *pair, "--fail-if", "busy>+1%", "--fail-if", "span>+1%")
+        for measure in ("span", "idle", "busy", "step"):
+            row = rows_of(report, "measures")[measure]
+            assert row["a_total_ns"] == pytest.approx(row["b_total_ns"], rel=1e-3), measure
+            assert row["contribution"] is None, "measures are parts of each other"
+        assert "8 in A, 8 in B" in words_of(report)[1]
+
+
+def test_what_is_outside_the_steps_is_left_out_of_amounts_per_step(gputime, trace):
+    """As of a capture that begins and ends inside of steps."""
+    document = training(USUAL, jitter=0)
+    steps = [row for row in document["traceEvents"] if row["name"].startswith("ProfilerStep")]
+    inner = dict(document, traceEvents=[row for row in document["traceEvents"] if row not in (steps[0], steps[-1])])
+    report = gputime.json("diff", trace("a.json", document), trace("b.json", inner))
+    assert "8 in A, 6 in B" in words_of(report)[1]
+    for row in report["tables"]["kernels"]["rows"]:
+        assert row["a_total_ns"] == pytest.approx(row["b_total_ns"], rel=1e-3), row
+    assert any("outside the steps: 30 ops before the first, 30 behind" in note for note in report["inputs"][2]["notes"])
+
+
+def test_steps_beside_each_other_do_not_cover_more(gputime, trace):
+    document = training(USUAL)
+    many = [row for number in range(8) for row in in_other_process(document, number)]
+    last = max(row["ts"] + row["dur"] for row in many)
+    tail = [dict(row, ts=row["ts"] + last * (turn + 1), name=row["name"].replace("ProfilerStep", "other"))
+            for turn in range(3) for row in document["traceEvents"]]
+    path = trace("tail.json", dict(document, traceEvents=many + tail))
+    assert "Amounts are of whole captures. The steps cover less" in words_of(gputime.json("diff", path, path))[1]
+
+
+def test_a_step_that_went_wrong_is_no_noise_of_the_others(gputime, trace):
+    document = training(USUAL, jitter=0)
+    steps = [row for row in document["traceEvents"] if row["name"].startswith("ProfilerStep")]
+    late = steps[4]["ts"] + steps[4]["dur"] - 1
+    slow = dict(document, traceEvents=[
+        dict(row, ts=row["ts"] + 50_000) if row["ts"] > late else
+        dict(row, dur=row["dur"] + 50_000) if row is steps[4] else row for row in document["traceEvents"]])
+    done = gputime("diff", trace("a.json", document), trace("b.json", slow), "--fail-if", "step>+3%", "--fail-if", "idle>+3%")
+    assert done.returncode == 3, done.stdout.decode()
+
+
+def test_three_captures_a_side_tell_the_noise_themselves(gputime, trace):
+    """Steps of a capture differ much, runs do not."""
+    def run(factor, seed):
+        kernels = {name: (launches, round(length * factor)) for name, (launches, length) in USUAL.items()}
+        return training(kernels, steps=3, seed=7, jitter=0.9, gap_ns=2_000 + seed)
+
+    sides = [[trace(f"{factor}-{seed}.json", run(factor, seed)) for seed in range(3)] for factor in (1, 1.3)]
+    done = gputime("diff", "--a", *sides[0], "--b", *sides[1], "--fail-if", "busy>+3%")
+    assert done.returncode == 3, done.stdout.decode()
+
+
 def test_captures_of_one_step_compare_whole(gputime, trace):
     paths = [trace(f"{wait}.json", training(USUAL, steps=1, wait_ns=wait)) for wait in (1_000, 900_000)]
     report = gputime.json("diff", *paths)

@@ -103,8 +103,8 @@ enum gt_status gt_limit_check_per(const struct gt_limit *limit, const char *per,
     const char *one_per = limit->special ? limit->special->one_per : NULL;
     if (!one_per || strcmp(one_per, per) != 0)
         return GT_OK;
-    return gt_limit_fail(limit, err, "per %s there is always 1 of the %s, which cannot change; compare with --per none",
-                         per, limit->special->name);
+    return gt_limit_fail(limit, err, "%s per %s are always 1 and cannot change; compare with --per none",
+                         limit->special->name, per);
 }
 
 /* ---- why there is none ---- */

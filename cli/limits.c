@@ -66,8 +66,10 @@ static void drop_comment(char *line) {
 /* Cuts the text into its lines, without comments and empty ones. */
 static enum gputime_status add_lines(struct cli_limits *limits, char *text, const char *path,
                                      struct gputime_error *err) {
+    static const char mark[] = "\xEF\xBB\xBF"; /* of UTF-8, which some editors write first */
     size_t before = limits->count, number = 1;
-    for (char *line = text, *next; line; line = next, number++) {
+    bool is_marked = strncmp(text, mark, strlen(mark)) == 0;
+    for (char *line = is_marked ? text + strlen(mark) : text, *next; line; line = next, number++) {
         char *end = strchr(line, '\n');
         next = end ? end + 1 : NULL;
         if (end)

@@ -108,8 +108,10 @@ static struct gt_str told_apart(struct gt_str path, struct gt_str other) {
 static struct gt_str side_name(const struct gt_diff_sides *sides, enum gt_side side, struct gt_arena *arena) {
     const struct gt_report_input *input = &sides->reports[side]->sections[0].input;
     const struct gt_report_input *other = &sides->reports[!side]->sections[0].input;
-    if (sides->reports[side]->section_count > 1)
-        return gt_arena_printf(arena, "%zu captures", sides->reports[side]->section_count);
+    size_t count = sides->reports[side]->section_count;
+    if (count > 1)
+        return sides->is_named ? gt_arena_printf(arena, "%s (%zu captures)", sides->names[side], count)
+                               : gt_arena_printf(arena, "%zu captures", count);
     return gt_str_eq(input->label, other->label) ? told_apart(input->path, other->path) : input->label;
 }
 

@@ -62,7 +62,7 @@ void gt_diff_note_per(const struct gt_diff_sides *sides, struct gt_section *sect
         *sides->unit
             ? gt_arena_printf(arena, "Amounts are %s: %s.%s", sides->unit, counts_of(sides, arena).ptr, warm_up)
             : gt_arena_printf(arena, "Amounts are of whole captures%s.%s%s", mean, warm_up, sides->why);
-    if (strcmp(sides->names[GT_SIDE_A], "A") != 0 || strcmp(sides->names[GT_SIDE_B], "B") != 0)
+    if (sides->is_named)
         text =
             gt_arena_printf(arena, "%s A is %s, B is %s.", text.ptr, sides->names[GT_SIDE_A], sides->names[GT_SIDE_B]);
     gt_section_note(section, GT_FOR_ALL, text);

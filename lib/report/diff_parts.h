@@ -33,6 +33,7 @@ struct gt_diff_sides {
     double noise_share;
     bool is_noise_told;               /* by the user */
     const char *names[GT_SIDE_COUNT]; /* as people are shown them: "A" and "B", or what the user calls them */
+    bool is_named;                    /* they are other names than A and B */
 };
 
 static inline enum gt_side gt_capture_side(const struct gt_diff_sides *sides, size_t capture) {

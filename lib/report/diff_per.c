@@ -178,15 +178,24 @@ static enum gt_status parse_noise(const char *text, double *share, struct gt_err
 static enum gt_status name_sides(struct gt_diff_sides *sides, const char *labels, struct gt_arena *arena,
                                  struct gt_error *err) {
     struct gt_str rest = gt_str_of(labels), name;
+    struct gt_str parts[GT_SIDE_COUNT];
     size_t count = 0;
-    while (labels && gt_columns_next(&rest, &name) && count <= GT_SIDE_COUNT) {
+    bool is_empty = false;
+    if (!labels)
+        return GT_OK;
+    for (; gt_columns_next(&rest, &name); count++) {
+        is_empty |= name.len == 0;
         if (count < GT_SIDE_COUNT)
-            sides->names[count] = gt_arena_copy(arena, name).ptr;
-        count += name.len > 0;
+            parts[count] = name;
     }
-    if (labels && count != GT_SIDE_COUNT)
+    if (count != GT_SIDE_COUNT || is_empty || gt_str_eq(parts[GT_SIDE_A], parts[GT_SIDE_B]))
         return gt_fail_usage(err, "'%s' does not name two sides; write for example main,PR", labels);
-    return sides->names[GT_SIDE_A] && sides->names[GT_SIDE_B] ? GT_OK : gt_fail_memory(err);
+    for (size_t side = 0; side < GT_SIDE_COUNT; side++)
+        sides->names[side] = gt_arena_copy(arena, parts[side]).ptr;
+    if (!sides->names[GT_SIDE_A] || !sides->names[GT_SIDE_B])
+        return gt_fail_memory(err);
+    sides->is_named = strcmp(sides->names[GT_SIDE_A], "A") != 0 || strcmp(sides->names[GT_SIDE_B], "B") != 0;
+    return GT_OK;
 }
 
 enum gt_status gt_diff_sides_init(struct gt_diff_sides *sides, const struct gt_report *a, const struct gt_report *b,

@@ -79,12 +79,10 @@ static struct gt_str take_each(struct gt_str left, bool *is_each) {
 static void split_kind(struct gt_limit *limit, struct gt_str left) {
     const char *colon = memchr(left.ptr, ':', left.len);
     limit->pattern = left;
-    if (colon) {
+    if (colon && colon > left.ptr) {
         limit->kind = (struct gt_str){left.ptr, (size_t)(colon - left.ptr)};
         limit->pattern = (struct gt_str){colon + 1, left.len - limit->kind.len - 1};
     }
-    if (!colon && gt_str_eq(left, GT_STR("utilization")))
-        limit->pattern = GT_STR("utilisation");
 }
 
 enum gt_status gt_limit_parse(const char *text, struct gt_limit *limit, struct gt_error *err) {
@@ -103,7 +101,7 @@ enum gt_status gt_limit_parse(const char *text, struct gt_limit *limit, struct g
     split_kind(limit, take_each(left, &limit->is_each));
     if (limit->is_each && !limit->kind.len)
         return gt_limit_fail(limit, err, "'each' is for rows; write for example 'each kernel:*>+10%%'");
-    return GT_OK;
+    return limit->kind.len ? GT_OK : gt_limit_resolve(limit, err);
 }
 
 enum gt_status gt_limit_fail(const struct gt_limit *limit, struct gt_error *err, const char *format, ...) {

@@ -8,15 +8,18 @@
 
 enum gt_limit_unit { GT_LIMIT_NUMBER, GT_LIMIT_PERCENT, GT_LIMIT_TIME };
 
+struct gt_special;
+
 /* "exposed_comm<5%", "kernel:*flash*>+10%", "each kernel:*>+10%": MEASURE or KIND:GLOB, < <= > >=, a number with %, ns,
    us, ms, s or nothing. The last < or > counts, for names of kernels have some. */
 struct gt_limit {
-    struct gt_str text;          /* whole */
-    struct gt_str kind, pattern; /* kind is empty for a measure, which then is the pattern */
-    bool is_each;                /* every row by itself, not their sum */
-    bool is_above, takes_equal;  /* > or >=; >= or <= */
-    bool is_signed;              /* the number has a + or - */
-    double bound;                /* fraction, ns or plain number */
+    struct gt_str text;               /* whole */
+    struct gt_str kind, pattern;      /* kind is empty for a measure, whose name then is the pattern */
+    const struct gt_special *special; /* the measure, if it is no row of a table */
+    bool is_each;                     /* every row by itself, not their sum */
+    bool is_above, takes_equal;       /* > or >=; >= or <= */
+    bool is_signed;                   /* the number has a + or - */
+    double bound;                     /* fraction, ns or plain number */
     enum gt_limit_unit unit;
 };
 
@@ -53,12 +56,18 @@ struct gt_special {
     const char *needs;                                   /* what a trace that does not tell has none of */
     bool adds;                                           /* it grows with the length of the capture */
     bool is_exact;                                       /* a count, which does not vary by itself */
+    const char *one_per;                                 /* per what it is always 1; NULL: nothing */
 };
-const struct gt_special *gt_special_find(struct gt_str name); /* NULL if there is none */
-double gt_step_count(const struct gt_section *section);       /* warm-up too */
+double gt_step_count(const struct gt_section *section); /* warm-up too */
 
-/* That a measure is not there: the section's trace has no steps, or no work, or nobody has such a measure. who is the
-   side of a comparison, or empty. */
+/* Finds the measure that a limit without a kind names, in full and in whatever case, and gives it the name as it is
+   spelt here. One that there is not is a usage error. */
+enum gt_status gt_limit_resolve(struct gt_limit *limit, struct gt_error *err);
+/* A measure that is always 1 in a comparison per such a thing is a usage error: nothing can break its limit. */
+enum gt_status gt_limit_check_per(const struct gt_limit *limit, const char *per, struct gt_error *err);
+
+/* That a measure is not there: the section's trace has no steps, or no work. who is the side of a comparison, or
+   empty. */
 enum gt_status gt_limit_fail_measure(const struct gt_limit *limit, const struct gt_section *section, const char *who,
                                      struct gt_error *err);
 /* That the trace cannot tell a table, or one measure. */

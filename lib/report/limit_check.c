@@ -210,7 +210,7 @@ static enum gt_status check_section(struct gt_section *section, const struct gt_
         return gt_limit_fail(limit, err,
                              "a number with a sign is a change, which is for diff --fail-if; check says what must "
                              "hold: 'idle<20%%'");
-    const struct gt_special *special = limit->kind.len ? NULL : gt_special_find(limit->pattern);
+    const struct gt_special *special = limit->special;
     if (special) {
         double value = special->measure(section);
         struct amount amount = {value, special->unit == GT_LIMIT_PERCENT ? value : NAN, special->unit};

@@ -96,8 +96,8 @@ static struct pair pair_of(const struct gt_diff_join *join, size_t row) {
 
 /* A measure that every capture has by itself: the mean of each side. */
 static enum gt_status find_special(const struct gt_diff_sides *sides, const struct gt_limit *limit,
-                                   const struct gt_special *special, struct gt_arena *arena, struct pair *pair,
-                                   struct gt_error *err) {
+                                   struct gt_arena *arena, struct pair *pair, struct gt_error *err) {
+    const struct gt_special *special = limit->special;
     double *values = gt_arena_array(arena, sides->capture_count, sizeof *values);
     double means[GT_SIDE_COUNT] = {0}, variances[GT_SIDE_COUNT];
     if (!values)
@@ -117,18 +117,19 @@ static enum gt_status find_special(const struct gt_diff_sides *sides, const stru
     if (!special->is_exact)
         pair->noise =
             gt_noise_floor(sides, pair->a, pair->b, variances[GT_SIDE_A], variances[GT_SIDE_B], &pair->is_guess);
-    double change = fabs(pair->b - pair->a);
-    pair->is_noise = special->is_exact ? change == 0 : change <= pair->noise;
+    pair->is_noise = !special->is_exact && fabs(pair->b - pair->a) <= pair->noise;
     return GT_OK;
 }
 
 /* ---- verdicts ---- */
 
-static enum gt_status check_unit(const struct gt_limit *limit, const struct pair *pair, struct gt_error *err) {
+static enum gt_status check_unit(const struct gt_diff_sides *sides, const struct gt_limit *limit,
+                                 const struct pair *pair, struct gt_error *err) {
     bool is_time = pair->unit == GT_LIMIT_TIME;
     if (limit->unit == GT_LIMIT_TIME ? is_time : limit->unit == GT_LIMIT_PERCENT || !is_time)
         return GT_OK;
-    return gt_limit_fail(limit, err, "it needs another unit: %% of A, or %s", is_time ? "a time" : "a number");
+    return gt_limit_fail(limit, err, "it needs another unit: %% of %s, or %s", sides->names[GT_SIDE_A],
+                         is_time ? "a time" : "a number");
 }
 
 static double relative_change(const struct pair *pair) {
@@ -167,7 +168,7 @@ static const char *noise_word(const struct pair *pair) {
 
 static enum gt_status judge_pair(struct gt_report *report, const struct gt_limit *limit, const struct pair *pair,
                                  size_t rows, bool *is_broken, struct gt_error *err) {
-    enum gt_status status = check_unit(limit, pair, err);
+    enum gt_status status = check_unit(report->sides, limit, pair, err);
     if (status != GT_OK)
         return status;
     struct gt_limit_words words = describe(&report->arena, pair);
@@ -224,7 +225,7 @@ static enum gt_status judge_rows(struct gt_report *report, const struct gt_limit
         struct pair pair = pair_of(join, row);
         enum gt_status status = check_told(join, limit, row, err);
         if (status == GT_OK)
-            status = check_unit(limit, &pair, err);
+            status = check_unit(join->sides, limit, &pair, err);
         if (status != GT_OK)
             return status;
         enum gt_verdict verdict = judge(limit, &pair);
@@ -293,19 +294,38 @@ static enum gt_status check_rows(struct gt_report *report, const struct gt_limit
     return status;
 }
 
-enum gt_status gt_diff_check(struct gt_report *report, const struct gt_limit *limit, bool *is_broken,
-                             struct gt_error *err) {
-    struct gt_limit_place place;
-    if (!limit->is_above && !limit->is_signed)
+/* A limit that is less than an increase would break on all that got better: it is meant as those of `check`. */
+static enum gt_status check_way(const struct gt_limit *limit, struct gt_error *err) {
+    if (limit->is_above || (limit->is_signed && signbit(limit->bound)))
+        return GT_OK;
+    if (!limit->is_signed)
         return gt_limit_fail(limit, err,
                              "in a comparison a limit says which change must not be, so '<' needs a sign, as in "
                              "'busy<-5%%'; what must hold of a trace is for 'gputime check'");
-    const struct gt_special *special = limit->kind.len ? NULL : gt_special_find(limit->pattern);
-    if (special) {
-        struct pair pair = {0};
-        enum gt_status status = find_special(report->sides, limit, special, &report->arena, &pair, err);
-        return status == GT_OK ? judge_pair(report, limit, &pair, 1, is_broken, err) : status;
-    }
-    enum gt_status status = gt_limit_place_find(limit, &place, err);
+    size_t left = limit->text.len;
+    while (limit->text.ptr[left - 1] != '<')
+        left--;
+    struct gt_str bound = {limit->text.ptr + left + limit->takes_equal, limit->text.len - left - limit->takes_equal};
+    return gt_limit_fail(limit, err, "--fail-if tells what fails: write '%.*s>%.*s'", (int)left - 1, limit->text.ptr,
+                         (int)bound.len, bound.ptr);
+}
+
+static enum gt_status check_special(struct gt_report *report, const struct gt_limit *limit, bool *is_broken,
+                                    struct gt_error *err) {
+    struct pair pair = {0};
+    enum gt_status status = gt_limit_check_per(limit, report->sides->per, err);
+    if (status == GT_OK)
+        status = find_special(report->sides, limit, &report->arena, &pair, err);
+    return status == GT_OK ? judge_pair(report, limit, &pair, 1, is_broken, err) : status;
+}
+
+enum gt_status gt_diff_check(struct gt_report *report, const struct gt_limit *limit, bool *is_broken,
+                             struct gt_error *err) {
+    struct gt_limit_place place;
+    enum gt_status status = check_way(limit, err);
+    if (status == GT_OK && limit->special)
+        return check_special(report, limit, is_broken, err);
+    if (status == GT_OK)
+        status = gt_limit_place_find(limit, &place, err);
     return status == GT_OK ? check_rows(report, limit, place, is_broken, err) : status;
 }

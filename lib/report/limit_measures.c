@@ -1,6 +1,8 @@
 /* Measures of limits that are no rows of a table: a section of a report in, a number out, or why there is none. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
+#include <strings.h>
 
 #include "report/diff_parts.h"
 #include "report/limit.h"
@@ -60,23 +62,49 @@ double gt_step_count(const struct gt_section *section) {
     return count;
 }
 
+static const char names[] =
+    "step, span, busy, idle, compute, exposed_comm, exposed_memory, comm, memory, overlap, sum, "
+    "utilisation, coverage, gap, launches, steps, issues, losses";
 static const char no_times[] = "GPU work whose times are known";
 
 static const struct gt_special specials[] = {
-    {"utilisation", utilisation, GT_LIMIT_PERCENT, no_times, false, false},
-    {"coverage", coverage, GT_LIMIT_PERCENT, "ranges with GPU work", false, false},
-    {"gap", longest_gap, GT_LIMIT_TIME, no_times, false, false},
-    {"launches", launches, GT_LIMIT_NUMBER, "kernels", true, true},
-    {"steps", gt_step_count, GT_LIMIT_NUMBER, "", false, true},
-    {"issues", issues, GT_LIMIT_NUMBER, "", false, true},
-    {"losses", losses, GT_LIMIT_NUMBER, "", false, true},
+    {"utilisation", utilisation, GT_LIMIT_PERCENT, no_times, false, false, NULL},
+    {"coverage", coverage, GT_LIMIT_PERCENT, "ranges with GPU work", false, false, NULL},
+    {"gap", longest_gap, GT_LIMIT_TIME, no_times, false, false, NULL},
+    {"launches", launches, GT_LIMIT_NUMBER, "kernels", true, true, "launch"},
+    {"steps", gt_step_count, GT_LIMIT_NUMBER, "", false, true, NULL},
+    {"issues", issues, GT_LIMIT_NUMBER, "", false, true, NULL},
+    {"losses", losses, GT_LIMIT_NUMBER, "", false, true, NULL},
 };
 
-const struct gt_special *gt_special_find(struct gt_str name) {
+/* ---- finding ---- */
+
+static bool is_name(struct gt_str text, struct gt_str name) {
+    return text.len == name.len && strncasecmp(text.ptr, name.ptr, name.len) == 0;
+}
+
+enum gt_status gt_limit_resolve(struct gt_limit *limit, struct gt_error *err) {
+    struct gt_str rest = gt_str_of(names), name;
+    struct gt_str wanted = is_name(limit->pattern, GT_STR("utilization")) ? GT_STR("utilisation") : limit->pattern;
+    bool is_found = false;
+    while (!is_found && gt_columns_next(&rest, &name))
+        is_found = is_name(wanted, name);
+    if (!is_found)
+        return gt_limit_fail(limit, err, "there is no measure '%.*s'; there are %s", (int)limit->pattern.len,
+                             limit->pattern.ptr, names);
+    limit->pattern = name;
     for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
         if (gt_str_eq(name, gt_str_of(specials[i].name)))
-            return &specials[i];
-    return NULL;
+            limit->special = &specials[i];
+    return GT_OK;
+}
+
+enum gt_status gt_limit_check_per(const struct gt_limit *limit, const char *per, struct gt_error *err) {
+    const char *one_per = limit->special ? limit->special->one_per : NULL;
+    if (!one_per || strcmp(one_per, per) != 0)
+        return GT_OK;
+    return gt_limit_fail(limit, err, "%s per %s are always 1 and cannot change; compare with --per none",
+                         limit->special->name, per);
 }
 
 /* ---- why there is none ---- */
@@ -92,18 +120,7 @@ enum gt_status gt_limit_fail_lack(const struct gt_limit *limit, const struct gt_
 
 enum gt_status gt_limit_fail_measure(const struct gt_limit *limit, const struct gt_section *section, const char *who,
                                      struct gt_error *err) {
-    static const char names[] = "step, span, busy, idle, compute, exposed_comm, exposed_memory, comm, memory, overlap, "
-                                "sum, utilisation, coverage, gap, launches, steps, issues, losses";
-    struct gt_str lacks = gt_section_lacks(section, "measures"), rest = gt_str_of(names), name;
-    bool is_one = false;
-    while (gt_columns_next(&rest, &name) && !is_one)
-        is_one = gt_str_eq(name, limit->pattern);
-    if (!is_one)
-        return gt_limit_fail(limit, err, "there is no measure '%.*s'; there are %s", (int)limit->pattern.len,
-                             limit->pattern.ptr, names);
-    const struct gt_special *special = gt_special_find(limit->pattern);
-    if (special)
-        lacks = gt_str_of(special->needs);
+    struct gt_str lacks = limit->special ? gt_str_of(limit->special->needs) : gt_section_lacks(section, "measures");
     return gt_limit_fail_lack(limit, section, who, lacks.len ? lacks : GT_STR("steps"), err);
 }
 

@@ -198,3 +198,97 @@ def test_limit_and_per_mean_what_the_command_says(gputime, changed):
     assert gputime("gaps", changed[0], "--per", "device").returncode == 0
     assert gputime("diff", *changed, "--per", "device").returncode == 2
     assert gputime("diff", *changed, "--limit", "3").returncode == 0
+
+
+# ---- one name, one measure ----
+
+
+def spelt(name):
+    return [name, name.upper(), name.capitalize()]
+
+
+@pytest.mark.parametrize("name, bound", [("step", "1ms"), ("idle", "20%"), ("gap", "5ms"), ("launches", "99"), ("sum", "9ms"),
+                                         ("utilisation", "50%"), ("utilization", "50%"), ("exposed_comm", "5%"), ("steps", "9")])
+def test_case_does_not_matter_in_the_name_of_a_measure(gputime, changed, name, bound):
+    limits = [f"{spelling}<{bound}" for spelling in spelt(name)]
+    done = gputime("check", changed[0], *(f"--limit={limit}" for limit in limits), "--json")
+    rows = json.loads(done.stdout)["tables"]["limits"]["rows"]
+    assert [row.pop("limit") for row in rows] == limits and rows[0] == rows[1] == rows[2]
+    limits = [f"{spelling}>+3%" for spelling in spelt(name)]
+    done = gputime("diff", *changed, *(f"--fail-if={limit}" for limit in limits), "--json")
+    rows = json.loads(done.stdout)["tables"]["limits"]["rows"]
+    assert [row.pop("limit") for row in rows] == limits and rows[0] == rows[1] == rows[2] and rows[0]["rows"] == 1
+
+
+@pytest.mark.parametrize("name", ["ste?", "s*", "*", "*step", "GA?", "step*", ":step", "ste", "steps?"])
+def test_a_pattern_is_no_measure(gputime, changed, name):
+    for args in (["check", changed[0], f"--limit={name}<1ms"], ["diff", *changed, f"--fail-if={name}>+1%"]):
+        done = gputime(*args)
+        assert done.returncode == 2 and not done.stdout and done.stderr.count(b"\n") == 1
+        assert f"there is no measure '{name}'; there are step, span, busy, ".encode() in done.stderr
+
+
+# ---- limits that would never do what they look like ----
+
+
+@pytest.mark.parametrize("limit, meant", [("step<+3%", "step>+3%"), ("idle<=+2ms", "idle>+2ms"), ("losses < +1", "losses > +1"),
+                                          ("each kernel:*<+10%", "each kernel:*>+10%"), ("step<+0%", "step>+0%"),
+                                          ("kernel:f<1>(int)<+5%", "kernel:f<1>(int)>+5%")])
+def test_less_than_an_increase_is_a_mistake(gputime, changed, tmp_path, limit, meant):
+    limits = tmp_path / "limits.txt"
+    limits.write_text(f"busy>+900%\n{limit}\n")
+    for more, where in ((["--fail-if", limit], "gputime: "), (["--limits", limits], "limits.txt:2: ")):
+        done = gputime("diff", *changed, *more)
+        assert done.returncode == 2 and not done.stdout
+        told = f"limit '{limit}': --fail-if tells what fails: write '{meant}'"
+        assert where in done.stderr.decode() and told in done.stderr.decode()
+
+
+def test_limits_of_a_decrease_stay(gputime, changed):
+    a, b = changed
+    assert gputime("diff", b, a, "--fail-if", "kernel:*flash*<-5%").returncode == 3
+    assert gputime("diff", a, b, "--fail-if", "kernel:*flash*<-5%").returncode == 0
+    assert gputime("diff", a, b, "--fail-if", "kernel:*flash*>-5%").returncode == 3
+
+
+def test_launches_per_launch_cannot_change(gputime, changed):
+    for limit in ("launches>+3%", "LAUNCHES<-1"):
+        done = gputime("diff", *changed, "--per", "launch", "--fail-if", limit)
+        assert done.returncode == 2 and b"launches per launch are always 1" in done.stderr and b"--per none" in done.stderr
+    assert gputime("diff", *changed, "--per", "launch", "--fail-if", "busy>+900%", "--fail-if", "issues>+9").returncode == 0
+    for per in ("step", "none"):
+        assert gputime("diff", *changed, "--per", per, "--fail-if", "launches>+3%").returncode == 0
+
+
+# ---- what is said ----
+
+
+def test_units_name_the_side_as_the_user_does(gputime, changed):
+    assert b"% of A, or a time" in gputime("diff", *changed, "--fail-if", "step>+3").stderr
+    assert b"% of main, or a time" in gputime("diff", *changed, "--fail-if", "step>+3", "--label", "main,PR").stderr
+
+
+def test_the_title_names_sides_of_several_captures(gputime, changed):
+    a, b = changed
+    several = ["diff", "--a", a, a, "--b", b, b, b]
+    assert gputime(*several).stdout.startswith(b"2 captures -> 3 captures\n")
+    assert gputime(*several, "--label", "main,PR").stdout.startswith(b"main (2 captures) -> PR (3 captures)\n")
+
+
+def test_a_byte_order_mark_is_no_part_of_a_limit(gputime, changed, tmp_path):
+    limits = tmp_path / "limits.txt"
+    for text in (b"idle<99%\nbusy<100%\n", b"# the gate\nidle<99%\nbusy<100%\n"):
+        limits.write_bytes(b"\xef\xbb\xbf" + text)
+        done = gputime("check", changed[0], "--limits", limits, "--json")
+        assert [row["limit"] for row in json.loads(done.stdout)["tables"]["limits"]["rows"]] == ["idle<99%", "busy<100%"]
+    limits.write_bytes(b"\xef\xbb\xbf")
+    assert b"has no limit in it" in gputime("check", changed[0], "--limits", limits).stderr
+
+
+@pytest.mark.parametrize("limit, verdict", [("losses>=+0", "broken"), ("losses>+0", "ok"), ("launches>=+0%", "broken"),
+                                            ("losses>=+1", "ok"), ("steps<=-0", "broken"), ("launches>-5%", "broken")])
+def test_counts_that_stay_are_no_noise(gputime, changed, limit, verdict):
+    done = gputime("diff", changed[0], changed[0], "--fail-if", limit, "--json")
+    [row] = json.loads(done.stdout)["tables"]["limits"]["rows"]
+    assert row["verdict"] == verdict and row["noise"] is None and b"noise" not in done.stderr
+    assert done.returncode == (3 if verdict == "broken" else 0)

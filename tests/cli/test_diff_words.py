@@ -213,7 +213,7 @@ def test_sides_have_the_names_that_the_user_gives(gputime, changed):
     plain, named = gputime.json("diff", *changed), gputime.json("diff", *changed, "--label", "main,PR")
     assert {key: table["rows"] for key, table in plain["tables"].items()} == {
         key: table["rows"] for key, table in named["tables"].items()}, "data is the same"
-    for label in ("main", "a,b,c", ",PR", "main,"):
+    for label in ("main", "a,b,c", ",PR", "main,", "a,,b", "x,x", "x, x", "a,b,", " ,b", ",", ""):
         assert gputime("diff", *changed, "--label", label).returncode == 2, label
 
 

@@ -88,7 +88,9 @@ static void limits_that_can_be_read(void **state) {
     assert_int_equal(gt_limit_parse("kernel:each one<1%", &limit, &err), GT_OK);
     assert_true(!limit.is_each && !limit.is_signed && gt_str_eq(limit.pattern, GT_STR("each one")));
     assert_int_equal(gt_limit_parse("utilization<0.5", &limit, &err), GT_OK);
-    assert_true(gt_str_eq(limit.pattern, GT_STR("utilisation")));
+    assert_true(gt_str_eq(limit.pattern, GT_STR("utilisation")) && limit.special);
+    assert_int_equal(gt_limit_parse("Exposed_Comm<5%", &limit, &err), GT_OK);
+    assert_true(gt_str_eq(limit.pattern, GT_STR("exposed_comm")) && !limit.special);
     assert_int_equal(gt_limit_parse("losses<1", &limit, &err), GT_OK);
     assert_true(limit.unit == GT_LIMIT_NUMBER && gt_limit_holds(&limit, 0) && !gt_limit_holds(&limit, 1));
     assert_int_equal(gt_limit_parse("steps>=3", &limit, &err), GT_OK);
@@ -99,7 +101,7 @@ static void limits_that_cannot(void **state) {
     (void)state;
     const char *const texts[] = {"",        "<",          "step",     "step>", ">3%",          "step>x%",
                                  "step>%",  "step>1e999", "step>nan", "a:b",   "each step>3%", "each kernel:*",
-                                 "step=3%", "step>==3%"};
+                                 "step=3%", "step>==3%",  "ste?>3%",  "s*>3%", ":step>3%",     "bogus>3%"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct gt_limit limit;
         struct gt_error err = {0};

@@ -20,6 +20,10 @@ static const struct gt_report_column columns[] = {
     {"exposed_comm_ns", "Exposed comm", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
     {"exposed_memory_ns", "Exposed mem", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
     {"idle_ns", "Idle", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"comm_ns", "Comm", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"memory_ns", "Memory", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"overlap_ns", "Overlap", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"sum_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
     {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_DETAIL},
 };
 
@@ -36,9 +40,11 @@ static const struct gt_report_column state_columns[] = {
     {"busy_share", "Busy share", GT_UNIT_SHARE, "GPU time span of the steps", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
 };
 
-/* The four parts of a step's GPU time span, as the columns have them. */
+/* The four parts of a step's GPU time span, as the columns have them; then what lies under each other. */
 static const enum gt_amount step_amounts[] = {GT_AMOUNT_COMPUTE, GT_AMOUNT_EXPOSED_COMM, GT_AMOUNT_EXPOSED_MEMORY,
-                                              GT_AMOUNT_IDLE};
+                                              GT_AMOUNT_IDLE,    GT_AMOUNT_COMM,         GT_AMOUNT_MEMORY,
+                                              GT_AMOUNT_OVERLAP, GT_AMOUNT_SUM};
+enum { STEP_PARTS = 4 };
 
 static void add_row(const struct gt_view *view, struct gt_table *table, const struct gt_step_part *part,
                     const char *state) {
@@ -93,7 +99,7 @@ static void add_state(struct gt_table *table, int64_t device_id, const char *sta
     *cell++ = gt_cell_count(sum->steps);
     *cell++ = gt_cell_real((double)sum->cpu_ns / steps);
     *cell++ = gt_cell_real((double)sum->ns[GT_AMOUNT_SPAN] / steps);
-    for (size_t i = 0; i < GT_ARRAY_COUNT(step_amounts); i++)
+    for (size_t i = 0; i < STEP_PARTS; i++)
         *cell++ = gt_cell_real((double)sum->ns[step_amounts[i]] / steps);
     *cell++ = gt_cell_share((double)sum->ns[GT_AMOUNT_BUSY], (double)sum->ns[GT_AMOUNT_SPAN]);
 }

@@ -91,6 +91,10 @@ def steps(view):
                 "exposed_comm_ns": length(comm) - common(comm, compute) if ops else None,
                 "exposed_memory_ns": length(memory) - common(memory, compute_or_comm) if ops else None,
                 "idle_ns": span - length(times_of(ops)) if ops else None,
+                "comm_ns": length(comm) if ops else None,
+                "memory_ns": length(memory) if ops else None,
+                "overlap_ns": common(comm, compute) if ops else None,
+                "sum_ns": sum(op.ns for op in ops) if ops else None,
             })
     return rows
 

@@ -113,9 +113,10 @@ bool gt_sweep_init(struct gt_sweep *sweep, const struct gt_stretches *stretches,
         sweep->threads[stretches->chains[i].thread].waiting_count++;
     struct gt_sweep_cursor *room = sweep->cursors;
     for (size_t i = 0; i < stretches->thread_count; i++) {
+        size_t count = sweep->threads[i].waiting_count;
         sweep->threads[i].waiting = room;
-        sweep->threads[i].begun = room + sweep->threads[i].waiting_count;
-        room += 2 * sweep->threads[i].waiting_count;
+        sweep->threads[i].begun = count > 1 ? room + count : room; /* one cursor is in one heap at a time */
+        room += 2 * count;
     }
     gt_sweep_restart(sweep);
     return true;
@@ -159,35 +160,61 @@ static void note_part(struct gt_sweep_cursor *cursor, uint64_t part_ns, gt_strid
 }
 
 /* The last interval may reach into a stretch that begins now. */
-static void begin_stretch(struct gt_sweep *sweep, struct gt_sweep_thread *thread) {
-    struct gt_sweep_cursor cursor = pop(thread->waiting, &thread->waiting_count);
-    int64_t start_ns = cursor.time_ns, end_ns = sweep->stretches->items[cursor.stretch].end_ns;
-    cursor.time_ns = end_ns;
-    cursor.before_ns = covered_before(thread, start_ns);
+static inline void begin_stretch(const struct gt_sweep *sweep, const struct gt_sweep_thread *thread,
+                                 struct gt_sweep_cursor *cursor) {
+    int64_t start_ns = cursor->time_ns, end_ns = sweep->stretches->items[cursor->stretch].end_ns;
+    cursor->time_ns = end_ns;
+    cursor->before_ns = covered_before(thread, start_ns);
     if (sweep->wants_names && thread->reached_ns > start_ns)
-        note_part(&cursor, length_of(start_ns, thread->reached_ns < end_ns ? thread->reached_ns : end_ns),
-                  thread->name);
-    push(thread->begun, &thread->begun_count, cursor);
+        note_part(cursor, length_of(start_ns, thread->reached_ns < end_ns ? thread->reached_ns : end_ns), thread->name);
 }
 
-static void end_stretch(struct gt_sweep *sweep, struct gt_sweep_thread *thread) {
-    struct gt_sweep_cursor cursor = pop(thread->begun, &thread->begun_count);
-    const struct gt_stretch *stretch = &sweep->stretches->items[cursor.stretch];
-    uint64_t covered_ns = covered_before(thread, stretch->end_ns) - cursor.before_ns;
+/* Gives the next of its chain. */
+static inline uint32_t end_stretch(const struct gt_sweep *sweep, const struct gt_sweep_thread *thread,
+                                   const struct gt_sweep_cursor *cursor) {
+    const struct gt_stretch *stretch = &sweep->stretches->items[cursor->stretch];
+    uint64_t covered_ns = covered_before(thread, stretch->end_ns) - cursor->before_ns;
     bool is_most = covered_ns > length_of(stretch->start_ns, stretch->end_ns) / 2;
-    sweep->tell(sweep->context, cursor.stretch, &(struct gt_stretch_part){is_most, cursor.name});
-    wait_for(thread, sweep->stretches, stretch->next);
+    sweep->tell(sweep->context, cursor->stretch, &(struct gt_stretch_part){is_most, cursor->name});
+    return stretch->next;
+}
+
+/* Of the only chain of a thread, as most have: its cursor stays where it is. */
+static inline void settle_chain(const struct gt_sweep *sweep, struct gt_sweep_thread *thread, int64_t until_ns) {
+    struct gt_sweep_cursor *cursor = thread->begun;
+    while (thread->begun_count + thread->waiting_count && cursor->time_ns <= until_ns) {
+        bool has_begun = thread->begun_count;
+        if (has_begun) {
+            uint32_t next = end_stretch(sweep, thread, cursor);
+            thread->begun_count = 0;
+            if (next == GT_NO_STRETCH)
+                return;
+            *cursor = (struct gt_sweep_cursor){.time_ns = sweep->stretches->items[next].start_ns, .stretch = next};
+        } else {
+            begin_stretch(sweep, thread, cursor);
+        }
+        thread->waiting_count = has_begun;
+        thread->begun_count = !has_begun;
+    }
 }
 
 /* Begins and ends stretches up to a time, before which no other interval begins. */
-static inline void settle(struct gt_sweep *sweep, struct gt_sweep_thread *thread, int64_t until_ns) {
+static void settle(const struct gt_sweep *sweep, struct gt_sweep_thread *thread, int64_t until_ns) {
+    if (thread->waiting == thread->begun) {
+        settle_chain(sweep, thread, until_ns);
+        return;
+    }
     for (;;)
-        if (thread->begun_count && thread->begun[0].time_ns <= until_ns)
-            end_stretch(sweep, thread);
-        else if (thread->waiting_count && thread->waiting[0].time_ns <= until_ns)
-            begin_stretch(sweep, thread);
-        else
+        if (thread->begun_count && thread->begun[0].time_ns <= until_ns) {
+            struct gt_sweep_cursor cursor = pop(thread->begun, &thread->begun_count);
+            wait_for(thread, sweep->stretches, end_stretch(sweep, thread, &cursor));
+        } else if (thread->waiting_count && thread->waiting[0].time_ns <= until_ns) {
+            struct gt_sweep_cursor cursor = pop(thread->waiting, &thread->waiting_count);
+            begin_stretch(sweep, thread, &cursor);
+            push(thread->begun, &thread->begun_count, cursor);
+        } else {
             return;
+        }
 }
 
 void gt_sweep_take(struct gt_sweep *sweep, uint32_t thread_index, int64_t start_ns, int64_t end_ns, gt_strid name) {

@@ -116,6 +116,15 @@ void gt_pages_free(void *pages, size_t size_bytes) {
         munmap(pages, whole_pages(size_bytes));
 }
 
+void gt_pages_discard(void *pages, size_t from_bytes, size_t to_bytes) {
+    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    size_t from = (from_bytes + page_bytes - 1) / page_bytes * page_bytes;
+    size_t to = to_bytes / page_bytes * page_bytes;
+
+    if (to > from)
+        madvise((char *)pages + from, to - from, MADV_DONTNEED);
+}
+
 void *gt_pages_map_file(int fd, size_t size_bytes) {
     void *pages = mmap(NULL, size_bytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
     return pages == MAP_FAILED ? NULL : pages;

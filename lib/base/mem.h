@@ -22,6 +22,9 @@ void *gt_pages_alloc(size_t size_bytes);
 void *gt_pages_resize(void *pages, size_t old_bytes, size_t new_bytes);
 void gt_pages_free(void *pages, size_t size_bytes);
 
+/* Gives back the memory of the whole pages between two offsets, which read as zero from then on. */
+void gt_pages_discard(void *pages, size_t from_bytes, size_t to_bytes);
+
 /* A file's first bytes as read-only pages, read in at once; free with gt_pages_free. NULL when it cannot be mapped.
    Only for files of our own: a mapped file that shrinks kills its reader. */
 void *gt_pages_map_file(int fd, size_t size_bytes);

@@ -69,16 +69,22 @@ static void renumber_column(const struct gt_merge *merge, const struct gt_piece 
         new[i] = gt_renumber(numbers, info->refers, old[i]);
 }
 
+/* Giving memory back makes all threads forget where memory is: that pays for long pieces. */
+enum { LONG_PIECE_BYTES = 64 << 10 };
+
 /* One column of one piece, to the row where the piece's rows of that table begin in the merged store. */
 static void copy_column(const struct gt_merge *merge, struct gt_store *into, const struct gt_piece *piece,
                         const struct gt_column_info *info) {
-    size_t begin = piece->segment->begin[info->table], end = piece->segment->end[info->table];
+    size_t begin = piece->segment->begin[info->table] * info->elem_bytes;
+    size_t end = piece->segment->end[info->table] * info->elem_bytes;
     char *to = (char *)*gt_store_column(into, info) + piece->place[info->table] * info->elem_bytes;
-    const char *from = (const char *)*gt_store_column(&piece->builder->store, info) + begin * info->elem_bytes;
+    char *column = *gt_store_column(&piece->builder->store, info), *from = column + begin;
     if (info->refers == GT_REFERS_PLAIN)
-        memcpy(to, from, (end - begin) * info->elem_bytes);
+        memcpy(to, from, end - begin);
     else
         renumber_column(merge, piece, info, (const uint32_t *)(const void *)from, (uint32_t *)(void *)to);
+    if (end - begin >= LONG_PIECE_BYTES)
+        gt_pages_discard(column, begin, end);
 }
 
 /* Whether all that the rows of a piece refer to has the same number in the merged store. */

@@ -460,8 +460,9 @@ const struct cli_command cli_command_table[] = {
          "Compares trace B with trace A, of any kinds: where the time went, categories, kernels, ranges, why the "
          "GPU was idle. Names that differ are matched by simplified name, then without tile sizes, architecture "
          "and generated numbers, then by category. A change inside the spread of steps and launches, or of "
-         "several captures, is noise. Per step, and only then, warm-up at the start is left out (--from 0 takes it "
-         "in). Ranges go by their exclusive GPU time: ops inside inner ranges count there. Limits are as those of "
+         "several captures, is noise. Per step, and only then, warm-up and what is outside the steps are left out "
+         "(--from 0 takes them in). Ranges go by their exclusive GPU time: ops inside inner ranges count there. Limits "
+         "are as those of "
          "'gputime check', but of changes: rows that match are summed, or after 'each' judged one by one; what one "
          "side cannot tell is an error (exit 2).",
      .action = CLI_ACTION_DIFF,

@@ -144,11 +144,10 @@ static void note_selection(const struct gputime_options *options, struct gt_sect
                                     leaves_work_out ? " Other work of the GPU counts as idle here." : ""));
 }
 
-/* Of a view of whole steps. */
 static void note_outside_steps(const struct gt_view *view, struct gt_section *section) {
     const struct gt_ops *ops = &view->store->ops;
     size_t before = 0, behind = 0;
-    for (size_t i = 0; i < ops->count && view->has_window; i++) {
+    for (size_t i = 0; i < ops->count && view->is_of_steps; i++) {
         before += ops->end_ns[i] <= view->window_start_ns && !view->warm_up_steps;
         behind += ops->start_ns[i] >= view->window_end_ns && ops->end_ns[i] > view->window_end_ns;
     }
@@ -186,13 +185,11 @@ static enum gt_status fill_section(struct gputime_report *report, size_t index, 
         gt_section_note(section, GT_FOR_ALL, gt_str_of(gt_rules_remark(trace->rules)));
     note_losses(trace->store, section);
     note_selection(options, section);
-    if (status == GT_OK)
+    if (status == GT_OK) {
         note_warm_up(report->views[index], section);
-    if (status == GT_OK && options->whole_steps != GPUTIME_STEPS_ANY && !options->from && !options->to &&
-        !options->step)
         note_outside_steps(report->views[index], section);
-    if (status == GT_OK)
         status = gt_analyse(report->views[index], analyses, analysis_count, section, err);
+    }
     return status == GT_OK ? GT_OK : gt_fail_context(err, "'%s'", trace->paths[0]);
 }
 

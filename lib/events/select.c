@@ -344,7 +344,7 @@ static enum gt_status select_whole_steps(struct gt_selection *selection, struct 
     }
     if (ops->count == 0 || warm_up == labels->step_count || start_ns >= last_ns)
         return GT_OK;
-    selection->has_window = true;
+    selection->has_window = selection->is_of_steps = true;
     selection->window_reaches_end = end_ns >= last_ns;
     selection->window_start_ns = start_ns;
     selection->window_end_ns = end_ns;

@@ -346,6 +346,7 @@ enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels 
         view->has_window = making.selection.has_window;
         view->window_start_ns = making.selection.window_start_ns;
         view->window_end_ns = making.selection.window_end_ns;
+        view->is_of_steps = making.selection.is_of_steps;
         view->warm_up_steps = making.selection.warm_up_steps;
         making.takes_all = gt_selection_takes_all(&making.selection);
         status = count_ops(&making, err);

@@ -81,9 +81,10 @@ struct gt_view {
     uint32_t *groups;
 
     bool is_whole;   /* nothing was left out or clipped */
-    bool has_window; /* --from/--to: device spans equal the window */
+    bool has_window; /* device spans equal the window: of --from and --to, or of whole steps */
     int64_t window_start_ns, window_end_ns;
-    size_t warm_up_steps; /* that the window leaves out */
+    bool is_of_steps;     /* the window holds whole steps */
+    size_t warm_up_steps; /* that it leaves out */
 
     struct gt_shared *shared; /* by kind */
 };

@@ -32,14 +32,14 @@ PAGE        := $(if $(filter-out 0,$(WEB)),build/web/head.html)
 PAGE_CHOICE := $(BUILD)/obj/page.$(if $(PAGE),with,without)
 PAGE_OBJECT := $(BUILD)/obj/lib/write/page.o
 
-LIB_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard lib/*.c lib/*/*.c)) $(PAGE_OBJECT) $(BUILD)/obj/lib/definitions.text.o
+LIB_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard lib/*.c lib/*/*.c lib/*/*/*.c)) $(PAGE_OBJECT) $(BUILD)/obj/lib/definitions.text.o
 CLI_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard cli/*.c))
 UNIT_TESTS  := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(filter-out $(SKIP:%=tests/unit/%.c),$(wildcard tests/unit/test_*.c)))
 FUZZ_NAMES  := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZERS     := $(FUZZ_NAMES:%=build/fuzz/%)
 REPLAYS     := $(FUZZ_NAMES:%=$(BUILD)/replay/%)
 FUZZ_TOOLS  := $(patsubst %.c,$(BUILD)/obj/%.o,tests/fuzz/replay.c tests/fuzz/mutator.c tests/fuzz/corrupt.c)
-SOURCES     := $(wildcard include/*.h lib/*.[ch] lib/*/*.[ch] cli/*.[ch] docs/examples/*.c tests/unit/*.[ch] tests/fuzz/*.[ch] bench/*.[ch])
+SOURCES     := $(wildcard include/*.h lib/*.[ch] lib/*/*.[ch] lib/*/*/*.[ch] cli/*.[ch] docs/examples/*.c tests/unit/*.[ch] tests/fuzz/*.[ch] bench/*.[ch])
 
 .PHONY: all demo test unit replay corrupt pytest browser setup-test setup-lint bench asan tsan fuzz lint format install uninstall clean
 
@@ -81,7 +81,7 @@ build/web/packages: web/package.json web/package-lock.json
 	@touch $@
 
 # A cached trace is as good as the code that decoded it, so that code's checksum is part of the cache's key.
-DECODING := $(sort $(wildcard lib/base/*.[ch] lib/decode/*.[ch] lib/events/*))
+DECODING := $(sort $(wildcard lib/base/*.[ch] lib/decode/*.[ch] lib/decode/*/*.[ch] lib/events/*))
 $(BUILD)/obj/lib/events/cache_key.o: $(DECODING)
 $(BUILD)/obj/lib/events/cache_key.o: CPPFLAGS += -DGT_DECODING='"$(firstword $(shell cat $(DECODING) | cksum))"'
 

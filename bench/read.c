@@ -8,7 +8,7 @@
 
 #include "base/source.h"
 #include "decode/decoder.h"
-#include "decode/torch_json.h"
+#include "decode/torch/torch_json.h"
 #include "events/cache.h"
 #include "events/labels.h"
 #include "label/label.h"

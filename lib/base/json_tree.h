@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/str.h"
 
 enum gt_json_type {

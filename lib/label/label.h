@@ -3,7 +3,7 @@
 #ifndef GT_LABEL_LABEL_H
 #define GT_LABEL_LABEL_H
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "events/labels.h"
 
 /* What passes of the first round leave to the second beside labels; each has memory of its own, as several run at once.

@@ -1,6 +1,6 @@
 /* Accounting: for each device, its span split into compute, exposed communication, exposed memory and idle time, which
    sum to the span; then the mean, minimum and maximum over devices. */
-#include "measure/measure.h"
+#include "measure/results/measure.h"
 #include "measure/shared.h"
 
 #define AMOUNT_COLUMNS                                                                                                 \

@@ -5,9 +5,9 @@
 
 #include "base/mem.h"
 #include "base/num.h"
-#include "measure/class_sums.h"
-#include "measure/measure.h"
-#include "measure/tagged_ranges.h"
+#include "measure/results/class_sums.h"
+#include "measure/results/measure.h"
+#include "measure/results/tagged_ranges.h"
 
 struct class_stats {
     const struct gt_view *view;

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/grouping.h"
-#include "measure/measure.h"
+#include "measure/results/grouping.h"
+#include "measure/results/measure.h"
 
 struct collective {
     gt_strid name, domain;

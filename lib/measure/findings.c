@@ -1,5 +1,5 @@
 /* Findings: asks every rule of findings.def what it sees in a view, and adds what is worth telling to the section. */
-#include "measure/findings.h"
+#include "measure/findings/findings.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,12 +7,12 @@
 
 #include "base/mem.h"
 #include "base/num.h"
-#include "measure/calls.h"
+#include "measure/results/calls.h"
 
 static const struct gt_finding_rule rules[] = {
 #define GT_RULE(id, needs, low, medium, high, table, ...)                                                              \
     {#id, needs, low, medium, high, table, {__VA_ARGS__}, gt_find_##id},
-#include "measure/findings.def"
+#include "measure/findings/findings.def"
 #undef GT_RULE
 };
 

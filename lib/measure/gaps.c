@@ -4,12 +4,12 @@
 #include "base/mem.h"
 #include "base/quantile.h"
 #include "base/radix.h"
-#include "measure/calls.h"
-#include "measure/idle_work.h"
-#include "measure/late.h"
-#include "measure/meanwhile.h"
-#include "measure/measure.h"
-#include "measure/operator_set.h"
+#include "measure/results/calls.h"
+#include "measure/results/idle_work.h"
+#include "measure/results/late.h"
+#include "measure/results/meanwhile.h"
+#include "measure/results/measure.h"
+#include "measure/results/operator_set.h"
 #include "measure/shared.h"
 
 #define CAUSE_COLUMNS(of_what)                                                                                         \

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
-#include "measure/measure.h"
+#include "measure/results/measure.h"
 
 #define NON_GPU  "CPU(non-GPU)"
 #define SHARE_OF "busy and non-GPU time" /* the elapsed time, unless that is given and shorter than the work took */

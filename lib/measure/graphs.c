@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/grouping.h"
-#include "measure/measure.h"
+#include "measure/results/grouping.h"
+#include "measure/results/measure.h"
 
 struct graph {
     uint32_t process, number;

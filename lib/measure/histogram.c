@@ -1,8 +1,8 @@
 /* Histogram of stream gaps: bins that grow by 1-2-5 by default, bins of equal width on request. */
 #include "base/mem.h"
 #include "base/num.h"
-#include "measure/measure.h"
-#include "measure/stream_walk.h"
+#include "measure/results/measure.h"
+#include "measure/results/stream_walk.h"
 
 enum { LINEAR_BINS = 15, BINS_MAX = 10000, LOG_BINS_MAX = 64 };
 

@@ -1,5 +1,5 @@
 /* Kernels: statistics of op durations by kernel name, from ops or from an input that is summed already. */
-#include "measure/measure.h"
+#include "measure/results/measure.h"
 #include "measure/shared.h"
 
 enum { AHEAD = 16 };

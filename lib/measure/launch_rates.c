@@ -1,10 +1,10 @@
 /* Launch rates: how many kernels a second the GPUs got and how long these ran, over all and for each process. */
-#include "measure/launch_rate.h"
+#include "measure/results/launch_rates.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/measure.h"
+#include "measure/results/measure.h"
 #include "measure/shared.h"
 
 /* Time in which no kernel ran for so long is no launching: loading a model, waiting for a request. */

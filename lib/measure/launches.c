@@ -3,9 +3,9 @@
 
 #include "base/mem.h"
 #include "base/strtab.h"
-#include "measure/calls.h"
-#include "measure/measure.h"
-#include "measure/samples.h"
+#include "measure/results/calls.h"
+#include "measure/results/measure.h"
+#include "measure/results/samples.h"
 #include "measure/shared.h"
 
 static const struct gt_report_column api_columns[] = {

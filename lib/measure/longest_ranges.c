@@ -1,7 +1,7 @@
 /* Longest ranges: the single ranges that took longest on their CPU threads. */
 #include "base/mem.h"
-#include "measure/measure.h"
-#include "measure/range_set.h"
+#include "measure/results/measure.h"
+#include "measure/results/range_set.h"
 
 enum { LISTED = 50 };
 

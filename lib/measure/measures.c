@@ -5,9 +5,9 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/quantile.h"
-#include "measure/measure.h"
-#include "measure/spread.h"
-#include "measure/step_set.h"
+#include "measure/results/measure.h"
+#include "measure/results/spread.h"
+#include "measure/results/step_set.h"
 
 static const struct gt_report_column columns[] = {
     {"measure", "Measure", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},

@@ -1,8 +1,8 @@
 /* Memory: time and bytes of copies and fills by name, from ops or from an input that is summed already. */
 #include "base/mem.h"
-#include "measure/copies.h"
-#include "measure/measure.h"
-#include "measure/named.h"
+#include "measure/results/copies.h"
+#include "measure/results/measure.h"
+#include "measure/results/named.h"
 
 /* Sizes by name id. */
 struct moved {

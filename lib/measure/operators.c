@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/measure.h"
-#include "measure/operator_set.h"
+#include "measure/results/measure.h"
+#include "measure/results/operator_set.h"
 
 static const struct gt_report_column columns[] = {
     {"name", "Operator", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},

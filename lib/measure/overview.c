@@ -1,8 +1,8 @@
 /* Overview: the head of a summary, a few facts on what the trace holds and how busy its GPUs were. */
 #include "base/mem.h"
 #include "base/num.h"
-#include "measure/calls.h"
-#include "measure/measure.h"
+#include "measure/results/calls.h"
+#include "measure/results/measure.h"
 #include "measure/shared.h"
 
 struct totals {

@@ -1,5 +1,5 @@
 /* Phases: GPU and CPU time by phase of the program, from the names of its ranges. */
-#include "measure/measure.h"
+#include "measure/results/measure.h"
 #include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {

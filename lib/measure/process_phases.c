@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/measure.h"
-#include "measure/phase_map.h"
+#include "measure/results/measure.h"
+#include "measure/results/phase_map.h"
 #include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/measure.h"
+#include "measure/results/measure.h"
 #include "measure/shared.h"
 
 struct process {

@@ -4,8 +4,8 @@
 
 #include "base/mem.h"
 #include "base/num.h"
-#include "measure/keyed.h"
-#include "measure/measure.h"
+#include "measure/results/keyed.h"
+#include "measure/results/measure.h"
 #include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {

@@ -4,8 +4,8 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "measure/measure.h"
-#include "measure/range_projected.h"
+#include "measure/results/measure.h"
+#include "measure/results/range_projected.h"
 #include "measure/shared.h"
 
 enum {

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/measure.h"
-#include "measure/range_projected.h"
-#include "measure/samples.h"
+#include "measure/results/measure.h"
+#include "measure/results/range_projected.h"
+#include "measure/results/samples.h"
 #include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {

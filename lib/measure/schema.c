@@ -1,8 +1,8 @@
 /* Schema: what the file holds. Of a database every table with its rows and columns, of another input what was read from
    it; and which of them the analyses use. */
 #include "base/mem.h"
-#include "measure/measure.h"
-#include "measure/range_set.h"
+#include "measure/results/measure.h"
+#include "measure/results/range_set.h"
 
 static const struct gt_report_column columns[] = {
     {"table", "Table", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},

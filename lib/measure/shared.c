@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "measure/analysis.h"
-#include "measure/measure.h"
+#include "measure/results/measure.h"
 
 /* One entry in the terms of a type: gt_<noun>_init and gt_<noun>_release. */
 #define WRAP(noun)                                                                                                     \

@@ -1,6 +1,6 @@
 /* Spread over steps: items are taken step by step, and the sums of each step added to the moments of their sets.
    As an analysis: that of kernels, memory operations and categories. */
-#include "measure/spread.h"
+#include "measure/results/spread.h"
 
 #include <math.h>
 

@@ -2,8 +2,8 @@
 #include "base/mem.h"
 #include "base/quantile.h"
 #include "base/radix.h"
-#include "measure/measure.h"
-#include "measure/stream_walk.h"
+#include "measure/results/measure.h"
+#include "measure/results/stream_walk.h"
 
 static const struct gt_report_column columns[] = {
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},

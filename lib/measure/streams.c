@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/measure.h"
-#include "measure/stream_walk.h"
+#include "measure/results/measure.h"
+#include "measure/results/stream_walk.h"
 
 struct stream {
     size_t device; /* index into view->devices */

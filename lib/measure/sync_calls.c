@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/calls.h"
-#include "measure/keyed.h"
-#include "measure/measure.h"
+#include "measure/results/calls.h"
+#include "measure/results/keyed.h"
+#include "measure/results/measure.h"
 #include "measure/shared.h"
 
 /* The table over all processes has the same without the first. */

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/measure.h"
+#include "measure/results/measure.h"
+#include "measure/results/tiny.h"
 #include "measure/shared.h"
-#include "measure/tiny.h"
 
 static const struct gt_report_column columns[] = {
     {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},

@@ -3,9 +3,9 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "measure/measure.h"
-#include "measure/samples.h"
-#include "measure/stream_walk.h"
+#include "measure/results/measure.h"
+#include "measure/results/samples.h"
+#include "measure/results/stream_walk.h"
 
 struct transition {
     struct gt_str from, to;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/str.h"
 #include "gputime.h"
 #include "report/timeline.h"

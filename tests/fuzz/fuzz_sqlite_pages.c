@@ -2,7 +2,7 @@
  */
 #include <sqlite3.h>
 
-#include "decode/sqlite_db.h"
+#include "decode/sqlite/sqlite_db.h"
 #include "run_report.h"
 
 enum { ROWS_MAX = 4096, FNV_PRIME = 0x01000193 };

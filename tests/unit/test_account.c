@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "measure/account.h"
-#include "measure/measure.h"
+#include "measure/results/account.h"
+#include "measure/results/measure.h"
 #include "random.h"
 
 enum { SPAN = 200, MAX_COUNT = 40 };

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "decode/csv_scan.h"
+#include "decode/csv/csv_scan.h"
 #include "random.h"
 
 /* "a|b|c" of the cells, quotes undone; "!" before a broken row, "$" behind one that the input cuts. */

@@ -1,7 +1,7 @@
 /* Groups of ops, against a look at every op for each of them; statistics of equal lengths, against all lengths. */
-#include "measure/op_groups.h"
+#include "measure/results/op_groups.h"
 
-#include "measure/measure.h"
+#include "measure/results/measure.h"
 #include "measure_world.h"
 
 static void view_world(struct world *world, enum gputime_choice_names names) {

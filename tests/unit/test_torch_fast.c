@@ -4,7 +4,7 @@
 
 #include <sys/mman.h>
 
-#include "decode/torch_fast.h"
+#include "decode/torch/torch_fast.h"
 #include "random.h"
 
 /* ---- comparing ---- */

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 
 void gt_intervals_release(struct gt_intervals *list) {
-    gt_free(list->items);
+    gt_mem_free(list->items);
     *list = (struct gt_intervals){0};
 }
 
@@ -16,7 +16,7 @@ void gt_intervals_clear(struct gt_intervals *list) {
 }
 
 static bool grow(struct gt_intervals *list) {
-    struct gt_interval *items = gt_array_room(list->items, list->count, &list->capacity, sizeof(*items));
+    struct gt_interval *items = gt_mem_room(list->items, list->count, &list->capacity, sizeof(*items));
 
     if (items)
         list->items = items;

@@ -123,8 +123,8 @@ static double between(int64_t value, int64_t next, double part) {
     return (double)value + (double)((uint64_t)next - (uint64_t)value) * part;
 }
 
-void gt_quantiles(const struct gt_slice *slices, size_t slice_count, const double *levels, size_t level_count,
-                  double *values) {
+void gt_quantile_all(const struct gt_slice *slices, size_t slice_count, const double *levels, size_t level_count,
+                     double *values) {
     struct wanted wanted[MOST_WANTED];
     double parts[GT_QUANTILES_MOST];
     size_t count = 0;
@@ -153,7 +153,7 @@ double gt_quantile(const int64_t *samples, size_t count, double level) {
     struct gt_slice slice = {samples, count};
     double value;
 
-    gt_quantiles(&slice, 1, &level, 1, &value);
+    gt_quantile_all(&slice, 1, &level, 1, &value);
     return value;
 }
 

@@ -15,8 +15,8 @@ struct gt_slice {
 
 /* The value at level * (count - 1) of all slices together, interpolated linearly between neighbours, for each of up to
    GT_QUANTILES_MOST levels. 0 for no sample. Several at once cost little more than one. */
-void gt_quantiles(const struct gt_slice *slices, size_t slice_count, const double *levels, size_t level_count,
-                  double *values);
+void gt_quantile_all(const struct gt_slice *slices, size_t slice_count, const double *levels, size_t level_count,
+                     double *values);
 double gt_quantile(const int64_t *samples, size_t count, double level);
 
 /* Mean and sample standard deviation (n - 1; 0 for fewer than two) from exact sums, so that neither order nor merging

@@ -57,7 +57,7 @@ void **gt_store_column(struct gt_store *store, const struct gt_column_info *colu
     return (void **)(void *)((char *)store + table_offsets[column->table] + column->offset);
 }
 
-const char *gt_fact_title(enum gt_fact fact) {
+const char *gt_store_fact_title(enum gt_fact fact) {
     switch (fact) {
     case GT_FACT_OPS:
         return "GPU ops with times";
@@ -90,8 +90,8 @@ bool gt_store_table_reserve(struct gt_store *store, enum gt_table_id table, size
         if (info->table != table)
             continue;
         void **column = gt_store_column(store, info);
-        void *grown = *column ? gt_pages_resize(*column, head->capacity * info->elem_bytes, rows * info->elem_bytes)
-                              : gt_pages_alloc(rows * info->elem_bytes);
+        void *grown = *column ? gt_mem_pages_resize(*column, head->capacity * info->elem_bytes, rows * info->elem_bytes)
+                              : gt_mem_pages_alloc(rows * info->elem_bytes);
         if (!grown) {
             /* Columns before this one have grown already: shrink them back so that one capacity fits all. */
             for (size_t k = 0; k < i; k++) {
@@ -100,10 +100,10 @@ bool gt_store_table_reserve(struct gt_store *store, enum gt_table_id table, size
                 void **back = gt_store_column(store, &gt_column_infos[k]);
                 size_t elem_bytes = gt_column_infos[k].elem_bytes;
                 if (head->capacity == 0) {
-                    gt_pages_free(*back, rows * elem_bytes);
+                    gt_mem_pages_free(*back, rows * elem_bytes);
                     *back = NULL;
                 } else {
-                    void *shrunk = gt_pages_resize(*back, rows * elem_bytes, head->capacity * elem_bytes);
+                    void *shrunk = gt_mem_pages_resize(*back, rows * elem_bytes, head->capacity * elem_bytes);
                     *back = shrunk ? shrunk : *back;
                 }
             }
@@ -319,7 +319,7 @@ void gt_builder_end(struct gt_builder *builder) {
 size_t gt_builder_begin(struct gt_builder *builder, uint64_t order) {
     gt_builder_end(builder);
     struct gt_segment *grown =
-        gt_array_room(builder->segments, builder->segment_count, &builder->segment_capacity, sizeof *grown);
+        gt_mem_room(builder->segments, builder->segment_count, &builder->segment_capacity, sizeof *grown);
     if (!grown) {
         /* Rows go on into the last segment; sealing reports the failure. */
         builder->failed = true;
@@ -351,7 +351,7 @@ void gt_builder_issue(struct gt_builder *builder, enum gt_issue_id id, uint64_t 
     if (builder->segment_count == 0)
         return; /* only after gt_builder_begin ran out of memory */
     struct gt_issue *issue = &builder->segments[builder->segment_count - 1].issues[id];
-    gt_issue_add(issue, count);
+    gt_store_issue_add(issue, count);
     if (offset < issue->first_offset)
         issue->first_offset = offset;
 }
@@ -359,7 +359,7 @@ void gt_builder_issue(struct gt_builder *builder, enum gt_issue_id id, uint64_t 
 void gt_store_column_free(struct gt_store *store, const struct gt_column_info *info) {
     void **column = gt_store_column(store, info);
     if (*column)
-        gt_pages_free(*column, head_of(store, info->table)->capacity * info->elem_bytes);
+        gt_mem_pages_free(*column, head_of(store, info->table)->capacity * info->elem_bytes);
     *column = NULL;
 }
 
@@ -368,7 +368,7 @@ void gt_store_release(struct gt_store *store) {
         gt_store_column_free(store, &gt_column_infos[i]);
     gt_strtab_release(&store->strings);
     if (store->mapping)
-        gt_pages_free(store->mapping, store->mapping_bytes);
+        gt_mem_pages_free(store->mapping, store->mapping_bytes);
     memset(store, 0, sizeof *store);
 }
 
@@ -376,7 +376,7 @@ void gt_store_free(struct gt_store *store) {
     if (!store)
         return;
     gt_store_release(store);
-    gt_free(store);
+    gt_mem_free(store);
 }
 
 void gt_builder_release(struct gt_builder *builder) {
@@ -385,6 +385,6 @@ void gt_builder_release(struct gt_builder *builder) {
     gt_map_release(&builder->thread_ids);
     gt_map_release(&builder->device_ids);
     gt_map_release(&builder->lane_ids);
-    gt_free(builder->segments);
+    gt_mem_free(builder->segments);
     memset(builder, 0, sizeof *builder);
 }

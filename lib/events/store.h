@@ -42,7 +42,7 @@ enum gt_fact {
     GT_FACT_BYTES = 1 << 6,       /* sizes of copies */
     GT_FACT_PROJECTIONS = 1 << 7, /* ranges as the profiler projected them on the GPU, or their sums */
 };
-const char *gt_fact_title(enum gt_fact fact); /* "runtime calls" ... */
+const char *gt_store_fact_title(enum gt_fact fact); /* "runtime calls" ... */
 
 #define GT_TABLE(table, columns)                                                                                       \
     struct gt_##table {                                                                                                \
@@ -95,7 +95,7 @@ struct gt_issue {
 };
 
 /* Counts may come from a file's own words: they stay below 2^63, so that sums of two cannot wrap. */
-static inline void gt_issue_add(struct gt_issue *issue, uint64_t count) {
+static inline void gt_store_issue_add(struct gt_issue *issue, uint64_t count) {
     const uint64_t most = INT64_MAX;
     issue->count = count > most - issue->count ? most : issue->count + count;
 }

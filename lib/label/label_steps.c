@@ -117,7 +117,7 @@ static bool can_be_step(const struct gt_store *store, size_t range) {
 static bool choose_kind(const struct gt_store *store, const struct step_kind **chosen) {
     size_t best = KIND_COUNT;
     int64_t number;
-    uint8_t *is_known = gt_alloc_array(store->strings.count, 1);
+    uint8_t *is_known = gt_mem_array(store->strings.count, 1);
     if (!is_known)
         return false;
     for (size_t i = 0; i < store->ranges.count && best > 0; i++) {
@@ -129,7 +129,7 @@ static bool choose_kind(const struct gt_store *store, const struct step_kind **c
             if (fits_kind(&step_kinds[k], gt_store_string(store, name), &number))
                 best = k;
     }
-    gt_free(is_known);
+    gt_mem_free(is_known);
     *chosen = best < KIND_COUNT ? &step_kinds[best] : NULL;
     return true;
 }
@@ -157,7 +157,7 @@ enum { NOT_ASKED, NO_STEP, FIRST_NUMBER }; /* of a name: then its number, from F
 
 /* By name: whether ranges of it are steps, and their number. To be freed; NULL: memory was short. */
 static uint64_t *new_answers(const struct gt_store *store, const struct step_kind *kind, size_t *step_count) {
-    uint64_t *answers = gt_alloc_array(store->strings.count, sizeof *answers);
+    uint64_t *answers = gt_mem_array(store->strings.count, sizeof *answers);
     *step_count = 0;
     for (size_t i = 0; i < store->ranges.count && kind && answers; i++) {
         gt_strid name = store->ranges.name[i];
@@ -186,7 +186,7 @@ static bool collect_steps(const struct gt_store *store, struct gt_labels *labels
                                                        .end_ns = ranges->end_ns[i],
                                                        .process = store->threads.process[ranges->thread[i]],
                                                        .range = (uint32_t)i};
-    gt_free(answers);
+    gt_mem_free(answers);
     if (!labels->steps)
         return false;
     qsort(labels->steps, labels->step_count, sizeof *labels->steps, by_start);
@@ -258,7 +258,7 @@ static struct cursor find_begun(const struct gt_step_tree *tree, uint32_t proces
 
 /* The innermost step of the call's process that encloses it. Most calls are in the step of the one before. */
 static uint32_t step_of_call(struct gt_step_tree *tree, const struct gt_store *store, uint32_t call) {
-    uint32_t process = gt_store_call_process(store, call);
+    uint32_t process = gt_labels_call_process(store, call);
     int64_t start_ns = store->calls.start_ns[call], end_ns = store->calls.end_ns[call];
     struct cursor *cursor = &tree->cursors[process == GT_NO_TRACK ? store->processes.count : process];
     if (start_ns < cursor->from_ns || start_ns >= cursor->to_ns)

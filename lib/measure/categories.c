@@ -196,7 +196,7 @@ enum gt_status gt_categories_run(const struct gt_view *view, struct gt_section *
     if (!accounts)
         return err->code;
     size_t count = view->labels->category_count;
-    struct category *categories = gt_alloc_array(count, sizeof *categories);
+    struct category *categories = gt_mem_array(count, sizeof *categories);
     if (!categories)
         return gt_fail_memory(err);
     for (size_t i = 0; i < count; i++)
@@ -212,6 +212,6 @@ enum gt_status gt_categories_run(const struct gt_view *view, struct gt_section *
                                               view->is_summed ? summed_columns : columns, GT_ARRAY_COUNT(columns));
     add_rows(view, table, categories, whole_time(view, accounts, categories));
     name_rows(view, table);
-    gt_free(categories);
+    gt_mem_free(categories);
     return GT_OK;
 }

@@ -121,7 +121,7 @@ static int by_total(const void *a, const void *b) {
 static bool add_rows(struct class_stats *stats, struct gt_table *table, const struct gt_tallies *tallies,
                      size_t named_count, const struct gt_tally *whole) {
     struct gt_arena *arena = &stats->section->report->arena;
-    struct row *rows = gt_alloc_array(tallies->names.count, sizeof *rows);
+    struct row *rows = gt_mem_array(tallies->names.count, sizeof *rows);
     size_t count = 0;
     for (gt_strid id = 0; id < tallies->names.count && id < tallies->capacity && rows; id++) {
         struct gt_str name = gt_strtab_get(&tallies->names, id);
@@ -142,7 +142,7 @@ static bool add_rows(struct class_stats *stats, struct gt_table *table, const st
             *cell++ = whole->total_ns > 0 ? gt_cell_real((double)rows[i].sum->total_ns / (double)whole->total_ns)
                                           : gt_cell_null();
     }
-    gt_free(rows);
+    gt_mem_free(rows);
     return rows != NULL;
 }
 
@@ -284,9 +284,9 @@ enum gt_status gt_class_stats_run(const struct gt_view *view, struct gt_section 
         status = find_ranges(&stats, err);
     if (status != GT_OK)
         goto out;
-    stats.kernels = gt_tallies_sum(&stats.sums.classes);
-    stats.operations = gt_tallies_sum(&stats.sums.operations);
-    stats.copies = gt_tallies_sum(&stats.sums.copies);
+    stats.kernels = gt_class_sums_of_tallies(&stats.sums.classes);
+    stats.operations = gt_class_sums_of_tallies(&stats.sums.operations);
+    stats.copies = gt_class_sums_of_tallies(&stats.sums.copies);
     count_iterations(&stats);
 
     struct gt_fact_group facts = {.section = section, .audience = GT_FOR_ALL};

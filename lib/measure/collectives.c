@@ -46,7 +46,7 @@ static bool add_up(const struct gt_view *view, struct gt_grouping *collectives) 
         of_name->min_bytes = bytes < of_name->min_bytes ? bytes : of_name->min_bytes;
         of_name->max_bytes = bytes > of_name->max_bytes ? bytes : of_name->max_bytes;
     }
-    gt_free(processes);
+    gt_mem_free(processes);
     return is_done;
 }
 

@@ -38,7 +38,7 @@ static bool add_up(const struct gt_view *view, struct gt_grouping *works) {
         work->total_ns += length_ns;
         work->max_ns = length_ns > work->max_ns ? length_ns : work->max_ns;
     }
-    gt_free(processes);
+    gt_mem_free(processes);
     return is_done;
 }
 

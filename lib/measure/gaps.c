@@ -175,8 +175,8 @@ static uint32_t *new_longest(const struct gt_idle *idle, size_t wanted) {
     size_t count = 0;
     for (size_t i = 0; i < idle->count; i++)
         count += length_class(gt_idle_gap_ns(&idle->gaps[i])) >= least;
-    struct gt_radix_item *order = gt_alloc_uninitialised(count, sizeof *order);
-    uint32_t *longest = gt_alloc_uninitialised(wanted, sizeof *longest);
+    struct gt_radix_item *order = gt_mem_uninitialised(count, sizeof *order);
+    uint32_t *longest = gt_mem_uninitialised(wanted, sizeof *longest);
     size_t filled = 0;
     for (uint32_t i = 0; i < idle->count && order; i++) {
         int64_t length_ns = gt_idle_gap_ns(&idle->gaps[i]);
@@ -186,9 +186,9 @@ static uint32_t *new_longest(const struct gt_idle *idle, size_t wanted) {
     bool ok = order && longest && gt_radix_sort_first(order, count, wanted);
     for (size_t i = 0; i < wanted && ok; i++)
         longest[i] = order[i].value;
-    gt_free(order);
+    gt_mem_free(order);
     if (!ok) {
-        gt_free(longest);
+        gt_mem_free(longest);
         longest = NULL;
     }
     return longest;
@@ -197,24 +197,24 @@ static uint32_t *new_longest(const struct gt_idle *idle, size_t wanted) {
 /* What the launching threads of listed gaps were in, as far as it is known: by place in the list. */
 struct surroundings {
     uint32_t *calls;     /* as gt_meanwhile_calls has them */
-    uint32_t *operators; /* around the launch calls, as gt_operators_of_calls has them */
+    uint32_t *operators; /* around the launch calls, as gt_operator_set_of_calls has them */
     gt_strid *code;      /* as idle->late_code has it; GT_STRID_EMPTY where the CPU is not to blame */
 };
 
 static uint32_t *operators_of_gaps(const struct gt_view *view, const struct gt_idle *idle, const uint32_t *gaps,
                                    size_t count) {
-    uint32_t *calls = gt_alloc_uninitialised(count, sizeof *calls);
+    uint32_t *calls = gt_mem_uninitialised(count, sizeof *calls);
     for (size_t i = 0; i < count && calls; i++)
         calls[i] = idle->gaps[gaps[i]].call;
-    uint32_t *operators = calls ? gt_operators_of_calls(view, calls, count) : NULL;
-    gt_free(calls);
+    uint32_t *operators = calls ? gt_operator_set_of_calls(view, calls, count) : NULL;
+    gt_mem_free(calls);
     return operators;
 }
 
 /* Late gaps are counted up to each of the listed ones, which takes these in their own order. */
 static gt_strid *code_of_gaps(const struct gt_idle *idle, const uint32_t *gaps, size_t count) {
-    gt_strid *code = gt_alloc_array(count, sizeof *code);
-    struct gt_radix_item *order = gt_alloc_uninitialised(count, sizeof *order);
+    gt_strid *code = gt_mem_array(count, sizeof *code);
+    struct gt_radix_item *order = gt_mem_uninitialised(count, sizeof *order);
     for (uint32_t i = 0; i < count && order; i++)
         order[i] = (struct gt_radix_item){gaps[i], i};
     bool ok = code && order && gt_radix_sort(order, count);
@@ -224,9 +224,9 @@ static gt_strid *code_of_gaps(const struct gt_idle *idle, const uint32_t *gaps, 
         if (idle->gaps[gap].is_late && gt_idle_gap_is_of_cpu(&idle->gaps[gap]))
             code[order[i].value] = idle->late_code[late];
     }
-    gt_free(order);
+    gt_mem_free(order);
     if (!ok) {
-        gt_free(code);
+        gt_mem_free(code);
         code = NULL;
     }
     return code;
@@ -256,7 +256,7 @@ static struct gt_cell meanwhile(const struct gt_view *view, const struct surroun
     if (around->calls[place] != GT_NO_ROW)
         return call_name(view, around->calls[place]);
     gt_strid code = around->code[place];
-    return code == GT_STRID_EMPTY ? gt_cell_null() : gt_cell_text(gt_code_text(view, code));
+    return code == GT_STRID_EMPTY ? gt_cell_null() : gt_cell_text(gt_late_code_text(view, code));
 }
 
 static void add_gap(const struct gt_view *view, struct gt_table *table, const struct gt_idle *idle, uint32_t number,
@@ -295,10 +295,10 @@ static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, str
     for (size_t i = 0; i < count && ok; i++)
         add_gap(view, table, idle, longest[i], &around, i);
     table->total_rows = idle->count;
-    gt_free(around.calls);
-    gt_free(around.operators);
-    gt_free(around.code);
-    gt_free(longest);
+    gt_mem_free(around.calls);
+    gt_mem_free(around.operators);
+    gt_mem_free(around.code);
+    gt_mem_free(longest);
     return ok;
 }
 

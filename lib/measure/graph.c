@@ -74,7 +74,7 @@ static const struct gt_report_column device_columns[] = {
 /* ---- sums by name and category ---- */
 
 static struct work *add_work(struct works *works, struct work work) {
-    struct work *items = gt_array_room(works->items, works->count, &works->capacity, sizeof *items);
+    struct work *items = gt_mem_room(works->items, works->count, &works->capacity, sizeof *items);
     if (!items)
         return NULL;
     works->items = items;
@@ -91,8 +91,8 @@ struct sums {
 static bool sums_init(struct sums *sums, const struct gt_view *view) {
     const struct gt_category *categories = view->labels->categories;
     size_t count = view->labels->category_count;
-    sums->place = gt_alloc_array(gt_name_count(view), sizeof *sums->place);
-    sums->first = gt_alloc_array(count, sizeof *sums->first);
+    sums->place = gt_mem_array(gt_name_count(view), sizeof *sums->place);
+    sums->first = gt_mem_array(count, sizeof *sums->first);
     for (size_t i = 0; sums->first && i < count; i++)
         while (strcmp(categories[sums->first[i]].key, categories[i].key) != 0)
             sums->first[i]++;
@@ -100,10 +100,10 @@ static bool sums_init(struct sums *sums, const struct gt_view *view) {
 }
 
 static void sums_release(struct sums *sums) {
-    gt_free(sums->names.items);
-    gt_free(sums->bars.items);
-    gt_free(sums->place);
-    gt_free(sums->first);
+    gt_mem_free(sums->names.items);
+    gt_mem_free(sums->bars.items);
+    gt_mem_free(sums->place);
+    gt_mem_free(sums->first);
 }
 
 /* NULL: memory was short. Names with several categories are rare: simplified ones, and copies named like kernels. */

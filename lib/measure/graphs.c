@@ -30,7 +30,7 @@ struct gathering {
 
 static bool find_graph_ops(struct gathering *gathering) {
     const struct gt_store *store = gathering->view->store;
-    gathering->graph_of = gt_alloc_array(store->ops.count, sizeof *gathering->graph_of);
+    gathering->graph_of = gt_mem_array(store->ops.count, sizeof *gathering->graph_of);
     if (!gathering->graph_of)
         return false;
     for (size_t i = 0; i < store->ops.count; i++)
@@ -118,6 +118,6 @@ enum gt_status gt_graphs_run(const struct gt_view *view, struct gt_section *sect
     }
     gt_grouping_release(&gathering.graphs);
     gt_grouping_release(&gathering.launches);
-    gt_free(gathering.graph_of);
+    gt_mem_free(gathering.graph_of);
     return status;
 }

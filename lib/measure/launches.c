@@ -71,21 +71,21 @@ struct apis {
 
 static void apis_release(struct apis *apis) {
     gt_strtab_release(&apis->names);
-    gt_free(apis->plain);
-    gt_free(apis->rows);
+    gt_mem_free(apis->plain);
+    gt_mem_free(apis->rows);
     gt_samples_release(&apis->queues);
 }
 
 static bool sum_calls(const struct gt_view *view, struct apis *apis) {
     const struct gt_calls *calls = &view->store->calls;
-    apis->plain = gt_alloc_array(view->store->strings.count, sizeof *apis->plain);
+    apis->plain = gt_mem_array(view->store->strings.count, sizeof *apis->plain);
     if (!apis->plain || !gt_strtab_init(&apis->names))
         return false;
     for (size_t i = 0; i < calls->count; i++)
         if (apis->is_launch[i] && apis->plain[calls->name[i]] == GT_STRID_EMPTY)
             apis->plain[calls->name[i]] = gt_strtab_intern_borrowed(
                 &apis->names, gt_call_plain_name(gt_store_string(view->store, calls->name[i])));
-    apis->rows = gt_alloc_array(apis->names.count, sizeof *apis->rows);
+    apis->rows = gt_mem_array(apis->names.count, sizeof *apis->rows);
     if (!apis->rows || apis->names.failed)
         return false;
     for (size_t i = 0; i < apis->names.count; i++)
@@ -195,7 +195,7 @@ static bool add_kernels(const struct gt_view *view, struct gt_section *section, 
     size_t name_count = gt_name_count(view), used = 0, filled = 0;
     for (size_t id = 0; id < name_count; id++)
         used += counts[id] > 0;
-    struct launch *rows = gt_alloc_array(used, sizeof *rows);
+    struct launch *rows = gt_mem_array(used, sizeof *rows);
     if (!rows)
         return false;
     for (size_t id = 0; id < name_count; id++)
@@ -214,17 +214,17 @@ static bool add_kernels(const struct gt_view *view, struct gt_section *section, 
                                 ? gt_cell_int(gt_samples_stats(queues, rows[i].set).total_ns)
                                 : gt_cell_null();
     }
-    gt_free(rows);
+    gt_mem_free(rows);
     return true;
 }
 
 static enum gt_status launches_by_kernel(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct gt_samples queues = {0};
-    size_t *counts = gt_alloc_array(gt_name_count(view), sizeof *counts);
+    size_t *counts = gt_mem_array(gt_name_count(view), sizeof *counts);
     bool ok = counts && gt_samples_init(&queues, gt_name_count(view)) && queue_by_kernel(view, &queues, counts) &&
               add_kernels(view, section, &queues, counts);
     gt_samples_release(&queues);
-    gt_free(counts);
+    gt_mem_free(counts);
     return ok ? GT_OK : gt_fail_memory(err);
 }
 

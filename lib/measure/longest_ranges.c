@@ -38,7 +38,7 @@ static size_t find_longest(const struct gt_view *view, const bool *processes, st
     const struct gt_ranges *ranges = &view->store->ranges;
     size_t total = 0;
     for (uint32_t range = 0; range < ranges->count; range++) {
-        if (!gt_range_is_on_cpu(view->store, range) || !gt_range_is_selected(view, processes, range))
+        if (!gt_range_set_is_on_cpu(view->store, range) || !gt_range_is_selected(view, processes, range))
             continue;
         total++;
         offer(longest, range, gt_ns_between(ranges->start_ns[range], ranges->end_ns[range]));
@@ -64,9 +64,9 @@ enum gt_status gt_longest_ranges_run(const struct gt_view *view, struct gt_secti
         *cell++ = gt_cell_time(view, store->ranges.start_ns[range]);
         *cell++ = gt_cell_time(view, store->ranges.end_ns[range]);
         *cell++ = gt_cell_int(longest.lengths_ns[i]);
-        *cell++ = gt_cell_pid(view, gt_range_process(store, range));
-        *cell++ = gt_cell_tid(store, store->ranges.thread[range]);
+        *cell++ = gt_cell_pid(view, gt_range_set_process(store, range));
+        *cell++ = gt_range_set_tid_cell(store, store->ranges.thread[range]);
     }
-    gt_free(processes);
+    gt_mem_free(processes);
     return GT_OK;
 }

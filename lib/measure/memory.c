@@ -31,7 +31,7 @@ static void add_sizes(const struct gt_view *view, struct moved *moved) {
     for (size_t i = 0; i < view->op_count; i++) {
         if (gt_kind_is_kernel(gt_op_kind(view, i)))
             continue;
-        uint32_t copy = gt_next_copy_of_op(store, view->row[i], &next_copy);
+        uint32_t copy = gt_copy_next_of_op(store, view->row[i], &next_copy);
         if (copy == GT_NO_ROW)
             continue;
         struct moved *of_name = &moved[gt_op_name_id(view, i)];
@@ -61,7 +61,7 @@ static void add_row(struct gt_table *table, const struct gt_named_set *set, cons
 }
 
 enum gt_status gt_memory_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    struct moved *moved = gt_alloc_array(gt_name_count(view), sizeof *moved);
+    struct moved *moved = gt_mem_array(gt_name_count(view), sizeof *moved);
     if (!moved)
         return gt_fail_memory(err);
     struct gt_named_set set;
@@ -76,6 +76,6 @@ enum gt_status gt_memory_run(const struct gt_view *view, struct gt_section *sect
             add_row(table, &set, &set.items[i], &moved[gt_name_id(view, set.items[i].full_name)]);
         gt_named_set_release(&set);
     }
-    gt_free(moved);
+    gt_mem_free(moved);
     return status;
 }

@@ -66,7 +66,7 @@ static void add_rows(const struct gt_view *view, struct gt_table *table, struct 
 }
 
 static uint32_t *new_calls(const struct gt_view *view) {
-    uint32_t *calls = gt_alloc_uninitialised(view->op_count, sizeof *calls);
+    uint32_t *calls = gt_mem_uninitialised(view->op_count, sizeof *calls);
     for (size_t i = 0; i < view->op_count && calls; i++)
         calls[i] = view->labels->op_call[view->row[i]];
     return calls;
@@ -74,18 +74,18 @@ static uint32_t *new_calls(const struct gt_view *view) {
 
 enum gt_status gt_operators_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     uint32_t *calls = new_calls(view);
-    uint32_t *operators = calls ? gt_operators_of_calls(view, calls, view->op_count) : NULL;
-    struct row *rows = gt_alloc_array(view->store->strings.count, sizeof *rows);
-    uint8_t *seen_calls = gt_alloc_array(view->store->calls.count, 1);
+    uint32_t *operators = calls ? gt_operator_set_of_calls(view, calls, view->op_count) : NULL;
+    struct row *rows = gt_mem_array(view->store->strings.count, sizeof *rows);
+    uint8_t *seen_calls = gt_mem_array(view->store->calls.count, 1);
     bool ok = operators && rows && seen_calls;
     struct gt_table *table =
         gt_section_table(section, "operators", "GPU time by CPU operator", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 10;
     if (ok)
         add_rows(view, table, rows, sum_ops(view, calls, operators, rows, seen_calls));
-    gt_free(calls);
-    gt_free(operators);
-    gt_free(rows);
-    gt_free(seen_calls);
+    gt_mem_free(calls);
+    gt_mem_free(operators);
+    gt_mem_free(rows);
+    gt_mem_free(seen_calls);
     return ok ? GT_OK : gt_fail_memory(err);
 }

@@ -15,7 +15,7 @@ struct totals {
 };
 
 static uint8_t *new_flags(size_t count) {
-    return gt_alloc_array(count, 1);
+    return gt_mem_array(count, 1);
 }
 
 static size_t count_flags(const uint8_t *flags, size_t count) {
@@ -59,8 +59,8 @@ static enum gt_status count_ops(const struct gt_view *view, struct totals *total
         totals->processes = count_flags(processes, process_count);
         totals->steps = count_steps(view, steps);
     }
-    gt_free(processes);
-    gt_free(steps);
+    gt_mem_free(processes);
+    gt_mem_free(steps);
     return ok ? GT_OK : gt_fail_memory(err);
 }
 
@@ -84,7 +84,7 @@ static enum gt_status count_groups(const struct gt_view *view, struct totals *to
     }
     totals->ops = (size_t)gt_ns_add((int64_t)totals->kernels, (int64_t)totals->memory_ops);
     totals->kernel_names = count_flags(names, name_count);
-    gt_free(names);
+    gt_mem_free(names);
     return GT_OK;
 }
 

@@ -53,7 +53,7 @@ static void add_table(const struct gt_view *view, struct gt_section *section, st
         *cell++ = gt_cell_int(rows[i].device_id);
         *cell++ = gt_cell_count(rows[i].lengths.count);
         *cell++ = gt_cell_int(gt_ns_of_sum(rows[i].lengths.sum));
-        *cell++ = gt_cell_real(gt_tally_mean(&rows[i].lengths));
+        *cell++ = gt_cell_real(gt_keyed_tally_mean(&rows[i].lengths));
         *cell++ = gt_cell_share(kernel_ns, process_ns);
         *cell++ = gt_cell_share(kernel_ns, total_ns);
         *cell++ = gt_cell_int(gt_ns_of_sum(rows[i].process_ns));
@@ -85,8 +85,8 @@ enum gt_status gt_process_kernels_run(const struct gt_view *view, struct gt_sect
     const struct gt_op_groups *groups = gt_shared_op_groups(view, err);
     if (!groups)
         return err->code;
-    __int128 *process_ns = gt_alloc_array(view->store->processes.count, sizeof *process_ns);
-    struct row *rows = gt_alloc_array(groups->kernel_count, sizeof *rows);
+    __int128 *process_ns = gt_mem_array(view->store->processes.count, sizeof *process_ns);
+    struct row *rows = gt_mem_array(groups->kernel_count, sizeof *rows);
     bool ok = process_ns && rows;
     if (ok) {
         size_t count = list_rows(view, groups, rows);
@@ -97,7 +97,7 @@ enum gt_status gt_process_kernels_run(const struct gt_view *view, struct gt_sect
             rows[i].process_ns = process_ns[rows[i].process];
         add_table(view, section, rows, count, (double)all.sum);
     }
-    gt_free(rows);
-    gt_free(process_ns);
+    gt_mem_free(rows);
+    gt_mem_free(process_ns);
     return ok ? GT_OK : gt_fail_memory(err);
 }

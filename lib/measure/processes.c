@@ -45,7 +45,7 @@ enum gt_status gt_processes_run(const struct gt_view *view, struct gt_section *s
     if (!groups)
         return err->code;
     size_t count = view->store->processes.count + 1; /* the last: unknown */
-    struct process *processes = gt_alloc_array(count, sizeof *processes);
+    struct process *processes = gt_mem_array(count, sizeof *processes);
     if (!processes)
         return gt_fail_memory(err);
     for (size_t i = 0; i < count; i++)
@@ -78,6 +78,6 @@ enum gt_status gt_processes_run(const struct gt_view *view, struct gt_section *s
         *cell++ = gt_cell_int(gt_ns_of_sum(processes[i].kernel_ns));
         *cell++ = gt_cell_share((double)processes[i].kernel_ns, (double)kernel_ns);
     }
-    gt_free(processes);
+    gt_mem_free(processes);
     return GT_OK;
 }

@@ -51,11 +51,11 @@ struct attribution {
 };
 
 static struct gt_str name_of(const struct gt_view *view, uint64_t range_key) {
-    return gt_store_string(view->store, gt_range_key_name(range_key));
+    return gt_store_string(view->store, gt_range_groups_key_name(range_key));
 }
 
 static struct gt_str domain_of(const struct gt_view *view, uint64_t range_key) {
-    return gt_store_string(view->store, gt_range_key_domain(range_key));
+    return gt_store_string(view->store, gt_range_groups_key_domain(range_key));
 }
 
 static bool is_known(const struct gt_view *view, uint32_t process) {
@@ -70,10 +70,10 @@ static bool add_ranges(struct attribution *sums, struct gt_error *err) {
     if (!view->is_whole && !set)
         return false;
     for (uint32_t range = 0; range < ranges->count; range++) {
-        uint32_t process = gt_range_process(view->store, range);
-        bool is_listed = set ? gt_range_set_lists(set, range) : gt_range_is_on_cpu(view->store, range);
+        uint32_t process = gt_range_set_process(view->store, range);
+        bool is_listed = set ? gt_range_set_lists(set, range) : gt_range_set_is_on_cpu(view->store, range);
         if (is_listed && is_known(view, process))
-            gt_keyed_add(&sums->lengths, process, gt_range_key(view->store, range),
+            gt_keyed_add(&sums->lengths, process, gt_range_groups_key(view->store, range),
                          gt_ns_between(ranges->start_ns[range], ranges->end_ns[range]));
     }
     return !sums->lengths.failed;
@@ -148,7 +148,7 @@ static void add_table(struct gt_section *section, struct attribution *sums) {
         *cell++ = gt_cell_text(domain_of(view, group->lo));
         *cell++ = gt_cell_count(group->lengths.count);
         *cell++ = gt_cell_int(gt_ns_of_sum(group->lengths.sum));
-        *cell++ = gt_cell_real(gt_tally_mean(&group->lengths));
+        *cell++ = gt_cell_real(gt_keyed_tally_mean(&group->lengths));
         *cell++ = gt_cell_share((double)group->lengths.sum, (double)sums->total_ns);
     }
     if (view->options->no_range_kernels)
@@ -229,12 +229,12 @@ static void add_process_row(struct gt_table *table, const struct attribution *su
     *cell++ = gt_cell_text(domain_of(sums->view, row->range));
     *cell++ = gt_cell_count(instances);
     *cell++ = gt_cell_int(gt_ns_of_sum(sum_of(row->lengths)));
-    *cell++ = instances ? gt_cell_real(gt_tally_mean(&row->lengths->lengths)) : gt_cell_null();
+    *cell++ = instances ? gt_cell_real(gt_keyed_tally_mean(&row->lengths->lengths)) : gt_cell_null();
     if (sums->view->options->no_range_kernels)
         return;
     *cell++ = gt_cell_count(count_of(row->kernels));
     *cell++ = gt_cell_int(gt_ns_of_sum(sum_of(row->kernels)));
-    *cell++ = row->kernels ? gt_cell_real(gt_tally_mean(&row->kernels->lengths)) : gt_cell_null();
+    *cell++ = row->kernels ? gt_cell_real(gt_keyed_tally_mean(&row->kernels->lengths)) : gt_cell_null();
     *cell++ = row->kernels ? coverage_of(sums, row->process) : gt_cell_null();
 }
 
@@ -256,7 +256,7 @@ static size_t list_rows(const struct attribution *sums, struct process_row *rows
 }
 
 static bool add_process_table(struct gt_section *section, const struct attribution *sums) {
-    struct process_row *rows = gt_alloc_array(sums->lengths.count + sums->by_both.count, sizeof *rows);
+    struct process_row *rows = gt_mem_array(sums->lengths.count + sums->by_both.count, sizeof *rows);
     if (!rows)
         return false;
     size_t count = list_rows(sums, rows);
@@ -268,7 +268,7 @@ static bool add_process_table(struct gt_section *section, const struct attributi
     for (size_t i = 0; i < count; i++)
         add_process_row(table, sums, &rows[i]);
     gt_table_for_processes(section, table);
-    gt_free(rows);
+    gt_mem_free(rows);
     return true;
 }
 

@@ -37,7 +37,7 @@ static bool add_up(const struct gt_view *view, struct gt_grouping *texts) {
         if (is_done)
             text->count++;
     }
-    gt_free(processes);
+    gt_mem_free(processes);
     return is_done;
 }
 

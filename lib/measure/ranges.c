@@ -83,7 +83,7 @@ static void add_row(struct gt_table *table, const struct gt_range_set *set, cons
     *cell++ = name->is_step ? gt_cell_text(GT_STR("steps")) : gt_cell_null();
 }
 
-struct gt_table *gt_ranges_table_new(const struct gt_view *view, struct gt_section *section) {
+struct gt_table *gt_range_set_table_new(const struct gt_view *view, struct gt_section *section) {
     struct gt_table *table = gt_section_table(section, "ranges", "Ranges", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
     table->empty = GT_NONE_IN(view, "range");
@@ -92,7 +92,7 @@ struct gt_table *gt_ranges_table_new(const struct gt_view *view, struct gt_secti
 
 static void add_table(const struct gt_view *view, struct gt_section *section, const struct gt_range_set *set,
                       const struct gt_range_name *const *sorted, size_t count, struct gt_samples *projections) {
-    struct gt_table *table = gt_ranges_table_new(view, section);
+    struct gt_table *table = gt_range_set_table_new(view, section);
     for (size_t i = 0; i < count; i++) {
         add_row(table, set, sorted[i], projections);
         if (sorted[i]->domain.len)
@@ -120,7 +120,7 @@ enum gt_status gt_ranges_run(const struct gt_view *view, struct gt_section *sect
         return err->code;
     enum gt_status status = GT_OK;
     struct gt_samples projections = {0};
-    const struct gt_range_name **sorted = gt_alloc_array(set->name_count, sizeof(struct gt_range_name *));
+    const struct gt_range_name **sorted = gt_mem_array(set->name_count, sizeof(struct gt_range_name *));
     if (sorted && collect_projections(set, &projections)) {
         size_t count = 0;
         for (size_t i = 0; i < set->name_count; i++)
@@ -133,6 +133,6 @@ enum gt_status gt_ranges_run(const struct gt_view *view, struct gt_section *sect
         status = gt_fail_memory(err);
     }
     gt_samples_release(&projections);
-    gt_free(sorted);
+    gt_mem_free(sorted);
     return status;
 }

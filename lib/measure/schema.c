@@ -326,7 +326,7 @@ static bool add_processes(const struct gt_view *view, struct gt_section *section
                                               GT_ARRAY_COUNT(process_columns));
     gt_table_for(section, table, GT_FOR_DATA);
     size_t count = store->processes.count, unknown = count;
-    struct events *events = gt_alloc_array(count + 1, sizeof *events);
+    struct events *events = gt_mem_array(count + 1, sizeof *events);
     if (!events)
         return false;
     for (uint32_t i = 0; i < store->ops.count; i++) {
@@ -334,11 +334,11 @@ static bool add_processes(const struct gt_view *view, struct gt_section *section
         events[process == GT_NO_TRACK ? unknown : process].kernels += gt_kind_is_kernel(store->ops.kind[i]);
     }
     for (uint32_t i = 0; i < store->calls.count; i++) {
-        uint32_t process = gt_store_call_process(store, i);
+        uint32_t process = gt_labels_call_process(store, i);
         events[process == GT_NO_TRACK ? unknown : process].calls++;
     }
     for (uint32_t i = 0; i < store->ranges.count; i++) {
-        uint32_t process = gt_range_process(store, i);
+        uint32_t process = gt_range_set_process(store, i);
         events[process == GT_NO_TRACK ? unknown : process].ranges++;
     }
     for (size_t i = 0; i <= count; i++) {
@@ -351,7 +351,7 @@ static bool add_processes(const struct gt_view *view, struct gt_section *section
         *cell++ = gt_cell_count(events[i].ranges);
     }
     add_quality(view, facts, events);
-    gt_free(events);
+    gt_mem_free(events);
     return true;
 }
 
@@ -360,7 +360,8 @@ static struct gt_str known_facts(const struct gt_store *store, struct gt_arena *
     struct gt_str text = {"", 0};
     for (uint32_t fact = 1; fact && fact <= store->facts; fact <<= 1)
         if (store->facts & fact)
-            text = gt_arena_printf(arena, "%s%s%s", text.ptr, text.len ? ", " : "", gt_fact_title((enum gt_fact)fact));
+            text = gt_arena_printf(arena, "%s%s%s", text.ptr, text.len ? ", " : "",
+                                   gt_store_fact_title((enum gt_fact)fact));
     return text;
 }
 

@@ -63,7 +63,7 @@ static void add_row(const struct gt_view *view, struct gt_table *table, const st
     *cell++ = has_ops ? gt_cell_share((double)ns[GT_AMOUNT_BUSY], (double)ns[GT_AMOUNT_SPAN]) : gt_cell_null();
     *cell++ = gt_cell_time(view, step->start_ns);
     *cell++ = gt_cell_time(view, step->end_ns);
-    *cell++ = gt_cell_int(gt_step_cpu_ns(step));
+    *cell++ = gt_cell_int(gt_step_set_cpu_ns(step));
     *cell++ = gt_cell_text(gt_str_of(state));
     for (size_t i = 0; i < GT_ARRAY_COUNT(step_amounts); i++)
         *cell++ = has_ops ? gt_cell_int(ns[step_amounts[i]]) : gt_cell_null();
@@ -84,7 +84,7 @@ static struct sum sum_steps(const struct gt_view *view, const struct gt_step_set
         if (part->device != device || set->states[part->step] != state)
             continue;
         sum.steps++;
-        sum.cpu_ns += gt_step_cpu_ns(&view->labels->steps[part->step]);
+        sum.cpu_ns += gt_step_set_cpu_ns(&view->labels->steps[part->step]);
         for (size_t a = 0; a < GT_AMOUNT_COUNT; a++)
             sum.ns[a] += part->account.ns[a];
     }
@@ -129,7 +129,7 @@ enum gt_status gt_steps_run(const struct gt_view *view, struct gt_section *secti
     table->screen_limit = 20;
     table->empty = "The trace has no ranges that look like steps (ProfilerStep#3, step 3, train_step).";
     table->screen_columns = "step,device,state,cpu_ns,gpu_ns,compute_ns,exposed_comm_ns,exposed_memory_ns,idle_ns";
-    if (gt_steps_are_of_several(view))
+    if (gt_step_set_is_of_several(view))
         table->screen_columns =
             "step,pid,device,state,cpu_ns,gpu_ns,compute_ns,idle_ns,exposed_comm_ns,exposed_memory_ns";
     for (size_t i = 0; i < set->count; i++)

@@ -37,7 +37,7 @@ static void add_facts(struct gt_section *section, const struct gt_stream_gap *ga
 
 /* Longest first, then by start; gaps that are equal in both stay in the order of device, process and stream. */
 static struct gt_radix_item *new_order(const struct gt_stream_gap *gaps, size_t count) {
-    struct gt_radix_item *order = gt_alloc_array(count, sizeof *order);
+    struct gt_radix_item *order = gt_mem_array(count, sizeof *order);
     if (!order)
         return NULL;
     for (size_t i = 0; i < count; i++)
@@ -47,7 +47,7 @@ static struct gt_radix_item *new_order(const struct gt_stream_gap *gaps, size_t 
         order[i].key = ~gt_radix_key(gaps[order[i].value].gap_ns);
     if (ok && gt_radix_sort(order, count))
         return order;
-    gt_free(order);
+    gt_mem_free(order);
     return NULL;
 }
 
@@ -66,10 +66,10 @@ static void add_row(const struct gt_view *view, struct gt_table *table, const st
 }
 
 enum gt_status gt_stream_gaps_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    size_t count = gt_stream_gap_count(view), filled = 0;
+    size_t count = gt_stream_walk_gap_count(view), filled = 0;
     struct gt_radix_item *order = NULL;
-    struct gt_stream_gap *gaps = gt_alloc_array(count, sizeof *gaps);
-    int64_t *lengths = gt_alloc_array(count, sizeof *lengths);
+    struct gt_stream_gap *gaps = gt_mem_array(count, sizeof *gaps);
+    int64_t *lengths = gt_mem_array(count, sizeof *lengths);
     enum gt_status status = GT_OK;
     if (gaps && lengths) {
         for (struct gt_stream_walk walk = {.view = view}; filled < count && gt_stream_walk_next(&walk, &gaps[filled]);)
@@ -90,8 +90,8 @@ enum gt_status gt_stream_gaps_run(const struct gt_view *view, struct gt_section 
         add_row(view, table, &gaps[order[i].value]);
     table->total_rows = count;
 out:
-    gt_free(order);
-    gt_free(lengths);
-    gt_free(gaps);
+    gt_mem_free(order);
+    gt_mem_free(lengths);
+    gt_mem_free(gaps);
     return status;
 }

@@ -63,7 +63,7 @@ static void add_row(const struct gt_view *view, struct gt_table *table, const st
 }
 
 enum gt_status gt_streams_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    struct stream *streams = gt_alloc_array(view->lane_count, sizeof *streams);
+    struct stream *streams = gt_mem_array(view->lane_count, sizeof *streams);
     if (!streams)
         return gt_fail_memory(err);
     measure_streams(view, streams);
@@ -72,6 +72,6 @@ enum gt_status gt_streams_run(const struct gt_view *view, struct gt_section *sec
     table->screen_limit = 20;
     for (size_t i = 0; i < view->lane_count; i++)
         add_row(view, table, &streams[i]);
-    gt_free(streams);
+    gt_mem_free(streams);
     return GT_OK;
 }

@@ -48,7 +48,7 @@ static bool add_up(const struct gt_view *view, const uint8_t *blocks, struct gt_
         gt_strid name = store->calls.name[i];
         if (!blocks[i] || !gt_moment_is_selected(view, processes, store->calls.start_ns[i], store->calls.thread[i]))
             continue;
-        uint32_t process = gt_store_call_process(store, (uint32_t)i);
+        uint32_t process = gt_labels_call_process(store, (uint32_t)i);
         int64_t length_ns = gt_ns_between(store->calls.start_ns[i], store->calls.end_ns[i]);
         gt_keyed_add(by_call, 0, name, length_ns);
         if (gt_cell_pid(view, process).type == GPUTIME_CELL_NULL)
@@ -57,13 +57,13 @@ static bool add_up(const struct gt_view *view, const uint8_t *blocks, struct gt_
         gt_keyed_add(by_owner, process, GT_STRID_EMPTY, length_ns);
     }
     ok = ok && !by_call->failed && !by_process->failed && !by_owner->failed;
-    gt_free(processes);
+    gt_mem_free(processes);
     return ok;
 }
 
 /* To be freed; NULL: memory was short. */
 static struct row *new_rows(const struct gt_view *view, const struct gt_keyed *groups) {
-    struct row *rows = gt_alloc_array(groups->count, sizeof *rows);
+    struct row *rows = gt_mem_array(groups->count, sizeof *rows);
     for (size_t i = 0; i < groups->count && rows; i++)
         rows[i] = (struct row){&groups->items[i], gt_store_string(view->store, (gt_strid)groups->items[i].lo)};
     if (rows)
@@ -76,7 +76,7 @@ static void add_cells(struct gt_cell *cell, const struct row *row) {
     *cell++ = gt_cell_text(gt_call_plain_name(row->name));
     *cell++ = gt_cell_count(lengths->count);
     *cell++ = gt_cell_int(gt_ns_of_sum(lengths->sum));
-    *cell++ = gt_cell_real(gt_tally_mean(lengths));
+    *cell++ = gt_cell_real(gt_keyed_tally_mean(lengths));
     *cell++ = gt_cell_int(lengths->max);
     *cell++ = gt_cell_text(row->name);
 }
@@ -97,7 +97,7 @@ static bool add_calls(const struct gt_view *view, struct gt_section *section, co
     struct gt_fact_group facts = {.section = section, .audience = GT_FOR_DATA};
     gt_fact_group_add(&facts, "sync_total_ns", "Time inside calls that wait for the GPU", GT_UNIT_NS,
                       gt_cell_int(gt_ns_of_sum(total_ns)));
-    gt_free(rows);
+    gt_mem_free(rows);
     return true;
 }
 
@@ -114,7 +114,7 @@ static bool add_process_calls(const struct gt_view *view, struct gt_section *sec
         add_cells(cell + 1, &rows[i]);
     }
     gt_table_for_processes(section, table);
-    gt_free(rows);
+    gt_mem_free(rows);
     return true;
 }
 
@@ -131,7 +131,7 @@ static bool add_process_totals(const struct gt_view *view, struct gt_section *se
         *cell++ = gt_cell_count(rows[i].group->lengths.count);
         *cell++ = gt_cell_int(gt_ns_of_sum(rows[i].group->lengths.sum));
     }
-    gt_free(rows);
+    gt_mem_free(rows);
     return true;
 }
 

@@ -163,14 +163,14 @@ static bool draw_ops(struct drawing *drawing) {
     const struct gt_view *view = drawing->view;
     const struct gt_spans spans = {drawing, read_ops, op_name, view->store->origin_ns};
     size_t most = share_of(drawing, OP_ITEMS), first_row = drawing->timeline->row_count;
-    struct lane_busy *lanes = gt_alloc_array(view->lane_count, sizeof *lanes);
+    struct lane_busy *lanes = gt_mem_array(view->lane_count, sizeof *lanes);
     if (!lanes)
         return false;
     size_t count = choose_lanes(view, lanes, rows_for(most, OP_ROWS));
     for (size_t i = 0; i < count; i++)
         add_lane(drawing, &view->lanes[lanes[i].lane]);
     drawing->timeline->rows_left_out[GT_TIMELINE_OPS] = view->lane_count - count;
-    gt_free(lanes);
+    gt_mem_free(lanes);
     return fill_rows(drawing, &spans, first_row, most);
 }
 
@@ -255,7 +255,7 @@ static enum gt_status draw(struct drawing *drawing, struct gt_error *err) {
         return status;
     size_t row_capacity = drawing->ranges.row_count + view->device_count + view->lane_count;
     drawing->timeline->rows = gt_arena_array(arena, row_capacity, sizeof *drawing->timeline->rows);
-    drawing->span_rows = gt_alloc_array(row_capacity, sizeof *drawing->span_rows);
+    drawing->span_rows = gt_mem_array(row_capacity, sizeof *drawing->span_rows);
     if (!drawing->timeline->rows || !drawing->span_rows || !draw_ranges(drawing))
         return gt_fail_memory(err);
     status = draw_gaps(drawing, err);
@@ -276,6 +276,6 @@ enum gt_status gt_timeline_run(const struct gt_view *view, struct gt_section *se
     enum gt_status status = draw(&drawing, err);
     gt_timeline_ranges_release(&drawing.ranges);
     gt_timeline_names_release(&drawing.names);
-    gt_free(drawing.span_rows);
+    gt_mem_free(drawing.span_rows);
     return status;
 }

@@ -53,7 +53,7 @@ static void add_cells(struct gt_cell *cell, const struct row *row) {
     *cell++ = gt_cell_text(row->name);
     *cell++ = gt_cell_count(row->lengths->count);
     *cell++ = gt_cell_int(gt_ns_of_sum(row->lengths->sum));
-    *cell++ = gt_cell_real(gt_tally_mean(row->lengths));
+    *cell++ = gt_cell_real(gt_keyed_tally_mean(row->lengths));
 }
 
 static void add_table(struct gt_section *section, const struct row *rows, size_t count, size_t launches) {
@@ -84,7 +84,7 @@ static void add_process_table(const struct gt_view *view, struct gt_section *sec
 
 /* To be freed; NULL: memory was short. */
 static struct row *new_rows(const struct gt_view *view, const struct gt_keyed *groups) {
-    struct row *rows = gt_alloc_array(groups->count, sizeof *rows);
+    struct row *rows = gt_mem_array(groups->count, sizeof *rows);
     for (size_t i = 0; i < groups->count && rows; i++)
         rows[i] = (struct row){.process = (uint32_t)groups->items[i].hi,
                                .name = gt_name_text(view, (gt_strid)groups->items[i].lo),
@@ -116,8 +116,8 @@ enum gt_status gt_tiny_kernels_run(const struct gt_view *view, struct gt_section
         add_table(section, rows, by_name.count, gt_op_groups_tally(groups, 0, groups->kernel_count).count);
         add_process_table(view, section, process_rows, by_process.count);
     }
-    gt_free(rows);
-    gt_free(process_rows);
+    gt_mem_free(rows);
+    gt_mem_free(process_rows);
     gt_keyed_release(&by_process);
     gt_keyed_release(&by_name);
     return ok ? GT_OK : gt_fail_memory(err);

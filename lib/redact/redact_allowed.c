@@ -77,7 +77,7 @@ const char gt_redact_facts[] =
 /* Category, mark, ranges of both kinds, the same from text files, domain made and ended. */
 static const int64_t range_types[] = {33, 34, 59, 60, 70, 71, 75, 76};
 
-bool gt_redact_word_in(const char *list, struct gt_str name) {
+bool gt_redact_allowed_word_in(const char *list, struct gt_str name) {
     while (list && *list) {
         size_t len = strcspn(list, " ");
         if (len == name.len && strncasecmp(list, name.ptr, len) == 0)
@@ -88,28 +88,28 @@ bool gt_redact_word_in(const char *list, struct gt_str name) {
     return false;
 }
 
-const struct gt_redact_table *gt_redact_table_find(struct gt_str name) {
+const struct gt_redact_table *gt_redact_allowed_table_find(struct gt_str name) {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        if (gt_redact_word_in(tables[i].names, name))
+        if (gt_redact_allowed_word_in(tables[i].names, name))
             return &tables[i];
     return NULL;
 }
 
-enum gt_redact_role gt_redact_column_role(const struct gt_redact_table *table, struct gt_str name) {
+enum gt_redact_role gt_redact_allowed_column_role(const struct gt_redact_table *table, struct gt_str name) {
     for (int role = 0; role < GT_REDACT_ROLE_COUNT; role++)
-        if (gt_redact_word_in(table->columns[role], name))
+        if (gt_redact_allowed_word_in(table->columns[role], name))
             return (enum gt_redact_role)role;
     return GT_REDACT_NONE;
 }
 
-bool gt_redact_range_type_is_allowed(int64_t type) {
+bool gt_redact_allowed_range_type(int64_t type) {
     for (size_t i = 0; i < sizeof range_types / sizeof *range_types; i++)
         if (range_types[i] == type)
             return true;
     return false;
 }
 
-bool gt_redact_loss(struct gt_str message, char *text, size_t size) {
+bool gt_redact_allowed_loss(struct gt_str message, char *text, size_t size) {
     uint64_t count;
     struct gt_str loss = gt_nsys_loss(message, &count);
     if (loss.len == 0)

@@ -30,19 +30,19 @@ struct gt_redact_table {
 };
 
 /* NULL: the table is left out. ASCII case is ignored, as in SQL. */
-const struct gt_redact_table *gt_redact_table_find(struct gt_str name);
+const struct gt_redact_table *gt_redact_allowed_table_find(struct gt_str name);
 /* GT_REDACT_NONE: the column is left out. */
-enum gt_redact_role gt_redact_column_role(const struct gt_redact_table *table, struct gt_str name);
+enum gt_redact_role gt_redact_allowed_column_role(const struct gt_redact_table *table, struct gt_str name);
 
 /* Whether name is one of the words in list, which may be NULL. */
-bool gt_redact_word_in(const char *list, struct gt_str name);
+bool gt_redact_allowed_word_in(const char *list, struct gt_str name);
 
 extern const char gt_redact_facts[]; /* names of the facts that are kept, with spaces between */
 
-bool gt_redact_range_type_is_allowed(int64_t type);
+bool gt_redact_allowed_range_type(int64_t type);
 
 /* A message on lost events in words of our own: its beginning is known, and of the rest only the number is taken.
    false: it is none. */
-bool gt_redact_loss(struct gt_str message, char *text, size_t size);
+bool gt_redact_allowed_loss(struct gt_str message, char *text, size_t size);
 
 #endif

@@ -52,7 +52,7 @@ static bool make_plan(const struct gt_redact_table *allowed, const struct gt_sql
     plan->table = table->name;
     plan->count = 0;
     for (size_t i = 0; i < table->column_count && plan->count < COLUMNS_MAX; i++) {
-        enum gt_redact_role role = gt_redact_column_role(allowed, table->columns[i].name);
+        enum gt_redact_role role = gt_redact_allowed_column_role(allowed, table->columns[i].name);
         if (role == GT_REDACT_NONE || (only_numbers && !is_number_of_process(role)))
             continue;
         plan->names[plan->count] = table->columns[i].name;
@@ -151,21 +151,21 @@ static bool convert_text(struct gt_redact_copy *copy, enum gt_redact_role role, 
     case GT_REDACT_KERNEL:
     case GT_REDACT_RANGE:
     case GT_REDACT_CALL:
-        set_text(value, gt_redact_name(&copy->names, role, text));
+        set_text(value, gt_redact_names_hide(&copy->names, role, text));
         return true;
     case GT_REDACT_TERM:
-        if (text.len <= TERM_MAX && !gt_redact_has_path(text))
+        if (text.len <= TERM_MAX && !gt_redact_names_has_path(text))
             set_text(value, text);
         return true;
     case GT_REDACT_FACT:
         set_text(value, text);
-        return gt_redact_word_in(gt_redact_facts, text);
+        return gt_redact_allowed_word_in(gt_redact_facts, text);
     case GT_REDACT_VERSION:
-        if (gt_redact_is_plain(text))
+        if (gt_redact_names_is_plain(text))
             set_text(value, text);
         return true;
     case GT_REDACT_LOSS:
-        if (!gt_redact_loss(text, value->room, sizeof value->room))
+        if (!gt_redact_allowed_loss(text, value->room, sizeof value->room))
             return false;
         set_text(value, gt_str_of(value->room));
         return true;
@@ -187,7 +187,7 @@ static bool convert(struct gt_redact_copy *copy, enum gt_redact_role role, sqlit
             set_integer(value, string_id(copy, role, number));
         else if (!is_text_only)
             convert_number(copy, role, number, value);
-        return role == GT_REDACT_RANGE_TYPE ? gt_redact_range_type_is_allowed(number)
+        return role == GT_REDACT_RANGE_TYPE ? gt_redact_allowed_range_type(number)
                                             : role != GT_REDACT_FACT && role != GT_REDACT_LOSS;
     }
     case SQLITE_FLOAT:
@@ -256,7 +256,7 @@ static enum gt_status copy_rows(struct gt_redact_copy *copy, const struct plan *
 
 enum gt_status gt_redact_copy_see(struct gt_redact_copy *copy, const struct gt_sqlite_table *table,
                                   struct gt_error *err) {
-    const struct gt_redact_table *allowed = gt_redact_table_find(table->name);
+    const struct gt_redact_table *allowed = gt_redact_allowed_table_find(table->name);
     struct plan plan;
     if (!allowed)
         return GT_OK;
@@ -281,7 +281,7 @@ enum gt_status gt_redact_copy_see(struct gt_redact_copy *copy, const struct gt_s
 
 enum gt_status gt_redact_copy_table(struct gt_redact_copy *copy, const struct gt_sqlite_table *table,
                                     struct gt_error *err) {
-    const struct gt_redact_table *allowed = gt_redact_table_find(table->name);
+    const struct gt_redact_table *allowed = gt_redact_allowed_table_find(table->name);
     struct plan plan;
     if (table == copy->strings->table)
         return GT_OK;
@@ -307,7 +307,7 @@ static enum gt_status copy_string(struct gt_redact_copy *copy, sqlite3_stmt *row
         if (new_id == GT_MAP_NONE)
             continue;
         struct value value;
-        set_text(&value, gt_redact_name(&copy->names, (enum gt_redact_role)role, text_in(row, 1)));
+        set_text(&value, gt_redact_names_hide(&copy->names, (enum gt_redact_role)role, text_in(row, 1)));
         if (sqlite3_bind_int64(insert, 1, new_id) != SQLITE_OK || bind(insert, 2, &value) != SQLITE_OK)
             return gt_redact_file_fail(&copy->output, err);
         if (insert_row(copy, insert, err) != GT_OK)

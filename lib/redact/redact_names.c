@@ -55,14 +55,14 @@ static bool is_path_at(struct gt_str text, size_t at) {
     return rest.len >= 3 && is_word(rest.ptr[0]) && rest.ptr[1] == ':' && rest.ptr[2] == '\\';
 }
 
-bool gt_redact_has_path(struct gt_str text) {
+bool gt_redact_names_has_path(struct gt_str text) {
     for (size_t i = 0; i < text.len; i++)
         if (is_path_at(text, i))
             return true;
     return false;
 }
 
-bool gt_redact_is_plain(struct gt_str text) {
+bool gt_redact_names_is_plain(struct gt_str text) {
     for (size_t i = 0; i < text.len; i++)
         if ((text.ptr[i] & 0x80) || !(is_word(text.ptr[i]) || (text.ptr[i] && strchr(" .:-", text.ptr[i]))))
             return false;
@@ -84,7 +84,7 @@ static const char *prefix(struct gt_redact_names *names, enum gt_redact_role rol
         return "r_";
     if (role == GT_REDACT_CALL)
         return "c_";
-    struct gt_builtin_answer answer = gt_builtin_kernel(names->builtin, name, gt_name_simplify(name));
+    struct gt_builtin_answer answer = gt_builtin_kernel(names->builtin, name, gt_label_simplify_name(name));
     return answer.category == GT_CATEGORY_comm ? "nccl_" : "k_";
 }
 
@@ -105,10 +105,10 @@ static struct gt_str cut_arguments(struct gt_str name) {
     return bracket ? (struct gt_str){name.ptr, (size_t)(bracket - name.ptr)} : name;
 }
 
-struct gt_str gt_redact_name(struct gt_redact_names *names, enum gt_redact_role role, struct gt_str name) {
+struct gt_str gt_redact_names_hide(struct gt_redact_names *names, enum gt_redact_role role, struct gt_str name) {
     if (role == GT_REDACT_CALL) {
         struct gt_str call = cut_arguments(name);
-        return gt_redact_is_plain(call) ? call : hide(names, role, name);
+        return gt_redact_names_is_plain(call) ? call : hide(names, role, name);
     }
-    return name.len && (names->hides_all || gt_redact_has_path(name)) ? hide(names, role, name) : name;
+    return name.len && (names->hides_all || gt_redact_names_has_path(name)) ? hide(names, role, name) : name;
 }

@@ -22,12 +22,12 @@ void gt_redact_names_release(struct gt_redact_names *names);
 /* The name as it may be told: as it is, or a hash of it that begins with "k_" (kernels), "nccl_" (kernels that are
    communication, so that they still count as that), "r_" (ranges) or "c_" (calls). Equal names of one role give equal
    ones, in every file. Borrowed until the next call. role: GT_REDACT_KERNEL, RANGE or CALL. */
-struct gt_str gt_redact_name(struct gt_redact_names *names, enum gt_redact_role role, struct gt_str name);
+struct gt_str gt_redact_names_hide(struct gt_redact_names *names, enum gt_redact_role role, struct gt_str name);
 
 /* Whether something in the text looks like a path of a file: "/a", "~/a", "../a", "C:\a" where a word begins. */
-bool gt_redact_has_path(struct gt_str text);
+bool gt_redact_names_has_path(struct gt_str text);
 
 /* Whether the text is a short one of letters, digits, spaces and ".:_-" alone. */
-bool gt_redact_is_plain(struct gt_str text);
+bool gt_redact_names_is_plain(struct gt_str text);
 
 #endif

@@ -11,14 +11,14 @@ enum { WORD_BITS = 64, WORDS = GT_REDACT_NUMBER_COUNT / WORD_BITS };
 #define PID_SHIFT    24
 
 bool gt_redact_numbers_init(struct gt_redact_numbers *numbers) {
-    numbers->seen = gt_alloc_array(WORDS, sizeof *numbers->seen);
-    numbers->before = gt_alloc_array(WORDS, sizeof *numbers->before);
+    numbers->seen = gt_mem_array(WORDS, sizeof *numbers->seen);
+    numbers->before = gt_mem_array(WORDS, sizeof *numbers->before);
     return numbers->seen && numbers->before;
 }
 
 void gt_redact_numbers_release(struct gt_redact_numbers *numbers) {
-    gt_free(numbers->seen);
-    gt_free(numbers->before);
+    gt_mem_free(numbers->seen);
+    gt_mem_free(numbers->before);
 }
 
 void gt_redact_numbers_see(struct gt_redact_numbers *numbers, uint64_t number) {

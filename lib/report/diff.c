@@ -100,9 +100,9 @@ static enum gt_status compare_tables(struct work *work, struct gt_error *err) {
 /* "runs/a/trace.json": as much of the path as tells it from the other. */
 static struct gt_str told_apart(struct gt_str path, struct gt_str other) {
     size_t parts = 1;
-    while (!gt_str_eq(path, other) && gt_str_eq(gt_path_tail(path, parts), gt_path_tail(other, parts)))
+    while (!gt_str_eq(path, other) && gt_str_eq(gt_str_path_tail(path, parts), gt_str_path_tail(other, parts)))
         parts++;
-    return gt_path_tail(path, parts);
+    return gt_str_path_tail(path, parts);
 }
 
 static struct gt_str side_name(const struct gt_diff_sides *sides, enum gt_side side, struct gt_arena *arena) {

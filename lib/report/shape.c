@@ -177,15 +177,15 @@ static void move_rows(struct gt_table *table, uint32_t *order) {
 }
 
 static bool order_rows(struct sorting *sorting, size_t row_count) {
-    sorting->order = gt_alloc_array(row_count, sizeof *sorting->order);
+    sorting->order = gt_mem_array(row_count, sizeof *sorting->order);
     if (!sorting->order)
         return false;
     split_rows(sorting, row_count);
     if (sorting->kind != KEY_TEXT) {
-        sorting->items = gt_alloc_array(sorting->count, sizeof *sorting->items);
+        sorting->items = gt_mem_array(sorting->count, sizeof *sorting->items);
         return sorting->items && sort_numbers(sorting);
     }
-    sorting->spare = gt_alloc_array(sorting->count, sizeof *sorting->spare);
+    sorting->spare = gt_mem_array(sorting->count, sizeof *sorting->spare);
     if (sorting->spare)
         sort_text(sorting);
     return sorting->spare != NULL;
@@ -196,9 +196,9 @@ static enum gt_status sort_rows(struct gt_table *table, size_t column, bool asce
     bool is_ordered = order_rows(&sorting, table->row_count);
     if (is_ordered)
         move_rows(table, sorting.order);
-    gt_free(sorting.order);
-    gt_free(sorting.spare);
-    gt_free(sorting.items);
+    gt_mem_free(sorting.order);
+    gt_mem_free(sorting.spare);
+    gt_mem_free(sorting.items);
     return is_ordered ? GT_OK : gt_fail_memory(err);
 }
 

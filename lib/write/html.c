@@ -1,5 +1,5 @@
 /* The report as one page that needs nothing else: the constant page of web/ with the report as JSON inside. Whatever
-   names a trace has, they stay inside the strings of that JSON (gt_json_string), and the page shows them as text. */
+   names a trace has, they stay inside the strings of that JSON (gt_escape_json), and the page shows them as text. */
 #include "write/json.h"
 #include "write/page.h"
 #include "write/writer.h"

@@ -81,14 +81,14 @@ static void random_ops_agree_with_flags(void **state) {
     (void)state;
     for (int round = 0; round < 3000; round++) {
         struct world world;
-        struct gt_accountant accountant;
+        struct gt_account_sweep accountant;
         world_init(&world);
         add_random_ops(&world, &seed);
         size_t middle = random_below(&seed, world.view.op_count + 1); /* in two runs */
-        gt_accountant_init(&accountant);
-        gt_accountant_take(&accountant, &world.view, 0, middle);
-        gt_accountant_take(&accountant, &world.view, middle, world.view.op_count);
-        struct gt_account got = gt_accountant_close(&accountant, 0, SPAN), expected = naive_account(&world);
+        gt_account_sweep_init(&accountant);
+        gt_account_sweep_take(&accountant, &world.view, 0, middle);
+        gt_account_sweep_take(&accountant, &world.view, middle, world.view.op_count);
+        struct gt_account got = gt_account_sweep_close(&accountant, 0, SPAN), expected = naive_account(&world);
         assert_memory_equal(got.ns, expected.ns, sizeof got.ns);
         const struct gt_view_device device = {.count = world.view.op_count, .span_end_ns = SPAN};
         got = gt_account_of_device(&world.view, &device);

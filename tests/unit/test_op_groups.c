@@ -28,7 +28,7 @@ static void check_group(const struct gt_view *view, const struct gt_op_groups *g
         assert_true(expected.count < lengths.count);
         assert_int_equal(lengths.samples[expected.count], gt_op_ns(view, i));
         assert_true(expected.count > 0 || group->first == i);
-        gt_tally_add(&expected, gt_op_ns(view, i));
+        gt_keyed_tally_add(&expected, gt_op_ns(view, i));
     }
     assert_true(expected.count > 0);
     assert_int_equal(group->count, expected.count);
@@ -76,7 +76,7 @@ static void extremes_tell_all_of_equal_lengths(void **state) {
     for (int64_t length_ns = 0; length_ns < INT64_MAX / 8; length_ns = length_ns * 7 + 1)
         for (size_t count = 1; count < 6; count++) {
             const int64_t samples[] = {length_ns, length_ns, length_ns, length_ns, length_ns};
-            struct gt_sample_stats all = gt_slice_stats((struct gt_slice){samples, count}), told = all;
+            struct gt_sample_stats all = gt_samples_slice_stats((struct gt_slice){samples, count}), told = all;
             told.median_ns = told.p90_ns = told.p99_ns = told.stddev_ns = -1;
             assert_true(gt_sample_stats_complete(&told));
             assert_memory_equal(&told, &all, sizeof all);

@@ -119,7 +119,7 @@ bool gt_csv_scan_row(const char **p, const char *end, bool is_all, enum gt_csv_u
     return true;
 }
 
-size_t gt_csv_decode(struct gt_str text, char *buf) {
+size_t gt_csv_scan_decode(struct gt_str text, char *buf) {
     size_t length = 0;
     for (size_t i = 0; i < text.len; i++) {
         buf[length++] = text.ptr[i];
@@ -131,21 +131,21 @@ size_t gt_csv_decode(struct gt_str text, char *buf) {
 
 /* ---- the window ---- */
 
-enum gt_status gt_csv_reader_init(struct gt_csv_reader *reader, struct gt_source *source,
-                                  const struct gt_csv_sizes *sizes, struct gt_error *err) {
+enum gt_status gt_csv_scan_reader_init(struct gt_csv_reader *reader, struct gt_source *source,
+                                       const struct gt_csv_sizes *sizes, struct gt_error *err) {
     memset(reader, 0, sizeof *reader);
     reader->source = source;
     reader->sizes = *sizes;
     reader->capacity = sizes->window_bytes;
-    reader->buffer = gt_alloc(reader->capacity);
+    reader->buffer = gt_mem_alloc(reader->capacity);
     if (!reader->buffer)
         return gt_fail_memory(err);
     reader->p = reader->end = reader->buffer;
     return GT_OK;
 }
 
-void gt_csv_reader_release(struct gt_csv_reader *reader) {
-    gt_free(reader->buffer);
+void gt_csv_scan_reader_release(struct gt_csv_reader *reader) {
+    gt_mem_free(reader->buffer);
     memset(reader, 0, sizeof *reader);
 }
 
@@ -175,7 +175,7 @@ static enum gt_status fill(struct gt_csv_reader *reader, struct gt_error *err) {
     memmove(reader->buffer, reader->p, left);
     if (left == reader->capacity) {
         size_t capacity = left > reader->sizes.max_bytes / 2 ? reader->sizes.max_bytes : left * 2;
-        char *grown = gt_realloc(reader->buffer, capacity);
+        char *grown = gt_mem_realloc(reader->buffer, capacity);
         if (!grown)
             return gt_fail_memory(err);
         reader->buffer = grown;
@@ -214,8 +214,8 @@ static void give_up_row(struct gt_csv_reader *reader, struct gt_csv_row *row) {
     move_to(reader, stop + (stop < reader->end));
 }
 
-enum gt_status gt_csv_reader_next(struct gt_csv_reader *reader, enum gt_csv_unit unit, struct gt_csv_row *row,
-                                  bool *has_row, struct gt_error *err) {
+enum gt_status gt_csv_scan_reader_next(struct gt_csv_reader *reader, enum gt_csv_unit unit, struct gt_csv_row *row,
+                                       bool *has_row, struct gt_error *err) {
     *has_row = false;
     if (skip_line(reader, err) != GT_OK)
         return GT_ERR;
@@ -239,7 +239,7 @@ enum gt_status gt_csv_reader_next(struct gt_csv_reader *reader, enum gt_csv_unit
     }
 }
 
-void gt_csv_reader_reread(struct gt_csv_reader *reader, const struct gt_csv_row *row) {
+void gt_csv_scan_reader_reread(struct gt_csv_reader *reader, const struct gt_csv_row *row) {
     const char *stop = line_end(row->raw.ptr, row->raw.ptr + row->raw.len);
     if (stop == row->raw.ptr + row->raw.len)
         return;

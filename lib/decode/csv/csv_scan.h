@@ -49,23 +49,23 @@ struct gt_csv_reader {
 
 enum gt_csv_unit { GT_CSV_LINE, GT_CSV_RECORD };
 
-enum gt_status gt_csv_reader_init(struct gt_csv_reader *reader, struct gt_source *source,
-                                  const struct gt_csv_sizes *sizes, struct gt_error *err);
-void gt_csv_reader_release(struct gt_csv_reader *reader);
+enum gt_status gt_csv_scan_reader_init(struct gt_csv_reader *reader, struct gt_source *source,
+                                       const struct gt_csv_sizes *sizes, struct gt_error *err);
+void gt_csv_scan_reader_release(struct gt_csv_reader *reader);
 
 /* The next row; *has_row is false at the end of the input. A line ends where the line does, a record may hold line
    ends inside quotes. Empty lines are rows of one empty cell. */
-enum gt_status gt_csv_reader_next(struct gt_csv_reader *reader, enum gt_csv_unit unit, struct gt_csv_row *row,
-                                  bool *has_row, struct gt_error *err);
+enum gt_status gt_csv_scan_reader_next(struct gt_csv_reader *reader, enum gt_csv_unit unit, struct gt_csv_row *row,
+                                       bool *has_row, struct gt_error *err);
 
 /* Goes back to the line behind the row's first: a quote that was never closed must not take good rows along. */
-void gt_csv_reader_reread(struct gt_csv_reader *reader, const struct gt_csv_row *row);
+void gt_csv_scan_reader_reread(struct gt_csv_reader *reader, const struct gt_csv_row *row);
 
 /* Cuts the row at *p into cells and moves behind it. false: the bytes end before the row does, which with is_all ends
    it instead. A byte-order mark before the row is passed over. */
 bool gt_csv_scan_row(const char **p, const char *end, bool is_all, enum gt_csv_unit unit, struct gt_csv_row *row);
 
 /* Undoes doubled quotes into buf, which has room for text.len bytes; returns the length. */
-size_t gt_csv_decode(struct gt_str text, char *buf);
+size_t gt_csv_scan_decode(struct gt_str text, char *buf);
 
 #endif

@@ -113,12 +113,12 @@ static void read_odd_record(struct decoding *decoding, struct place *place, cons
         close_table(decoding, place);
     else
         gt_builder_issue(&decoding->builder, row->is_cut ? GT_ISSUE_INPUT_CUT : GT_ISSUE_EVENT_DAMAGED, 1, row->offset);
-    gt_csv_reader_reread(&place->reader, row);
+    gt_csv_scan_reader_reread(&place->reader, row);
 }
 
 static void read_record(struct decoding *decoding, struct place *place, const struct gt_csv_row *row) {
     struct gt_nsys_csv_cells cells = {&place->header, row};
-    if (!row->is_broken && row->count == place->header.column_count && gt_nsys_csv_take(&decoding->sink, &cells))
+    if (!row->is_broken && row->count == place->header.column_count && gt_nsys_csv_rows_take(&decoding->sink, &cells))
         note_cut(decoding, row);
     else
         read_odd_record(decoding, place, row);
@@ -131,7 +131,7 @@ static enum gt_status read_rows(struct decoding *decoding, struct place *place, 
     bool has_row;
     for (;;) {
         enum gt_csv_unit unit = place->is_in_table ? GT_CSV_RECORD : GT_CSV_LINE;
-        enum gt_status status = gt_csv_reader_next(&place->reader, unit, &row, &has_row, err);
+        enum gt_status status = gt_csv_scan_reader_next(&place->reader, unit, &row, &has_row, err);
         if (status != GT_OK || !has_row)
             return status;
         if (place->is_in_table)
@@ -143,7 +143,7 @@ static enum gt_status read_rows(struct decoding *decoding, struct place *place, 
 
 static enum gt_status read_source(struct decoding *decoding, struct gt_source *source, struct gt_error *err) {
     struct place place = {0};
-    enum gt_status status = gt_csv_reader_init(&place.reader, source, decoding->sizes, err);
+    enum gt_status status = gt_csv_scan_reader_init(&place.reader, source, decoding->sizes, err);
     if (status != GT_OK)
         return status;
     place.reader.progress = decoding->options->progress;
@@ -155,7 +155,7 @@ static enum gt_status read_source(struct decoding *decoding, struct gt_source *s
         status = gt_fail(err, "'%s' has no table of 'nsys stats'", gt_source_path(source));
     if (gt_source_damage(source))
         gt_builder_issue(&decoding->builder, GT_ISSUE_PACKING_DAMAGED, 1, GT_NO_OFFSET);
-    gt_csv_reader_release(&place.reader);
+    gt_csv_scan_reader_release(&place.reader);
     return status;
 }
 
@@ -213,11 +213,11 @@ static void drop_repeated(struct decoding *decoding) {
 static void split_names(struct decoding *decoding, const struct table *table) {
     const struct gt_segment *segment = &decoding->builder.segments[table->segment];
     if (table->kind == GT_NSYS_CSV_RANGES)
-        gt_nsys_csv_split_ranges(&decoding->builder, segment->begin[GT_TABLE_projections],
-                                 segment->end[GT_TABLE_projections]);
+        gt_nsys_csv_rows_split_ranges(&decoding->builder, segment->begin[GT_TABLE_projections],
+                                      segment->end[GT_TABLE_projections]);
     if (table->kind == GT_NSYS_CSV_RANGE_SUM)
-        gt_nsys_csv_split_range_sums(&decoding->builder, segment->begin[GT_TABLE_projection_groups],
-                                     segment->end[GT_TABLE_projection_groups]);
+        gt_nsys_csv_rows_split_range_sums(&decoding->builder, segment->begin[GT_TABLE_projection_groups],
+                                          segment->end[GT_TABLE_projection_groups]);
 }
 
 static void finish(struct decoding *decoding) {
@@ -254,15 +254,15 @@ enum gt_status gt_nsys_csv_decode_sized(struct gt_source *const *sources, size_t
                                         struct gt_store **out, struct gt_error *err) {
     struct decoding decoding = {.options = options, .sizes = sizes};
     *out = NULL;
-    decoding.tables = gt_alloc_array(TABLES_MAX, sizeof *decoding.tables);
+    decoding.tables = gt_mem_array(TABLES_MAX, sizeof *decoding.tables);
     enum gt_status status = gt_builder_init(&decoding.builder, GT_NSYS_CSV_KEY, err);
-    if (status == GT_OK && (!decoding.tables || !gt_nsys_csv_sink_init(&decoding.sink, &decoding.builder)))
+    if (status == GT_OK && (!decoding.tables || !gt_nsys_csv_rows_init(&decoding.sink, &decoding.builder)))
         status = gt_fail_memory(err);
     if (status == GT_OK)
         status = decode(&decoding, sources, count, out, err);
-    gt_nsys_csv_sink_release(&decoding.sink);
+    gt_nsys_csv_rows_release(&decoding.sink);
     gt_builder_release(&decoding.builder);
-    gt_free(decoding.tables);
+    gt_mem_free(decoding.tables);
     return status;
 }
 

@@ -5,28 +5,28 @@
 #include "base/mem.h"
 #include "base/num.h"
 
-bool gt_nsys_csv_sink_init(struct gt_nsys_csv_sink *sink, struct gt_builder *builder) {
+bool gt_nsys_csv_rows_init(struct gt_nsys_csv_sink *sink, struct gt_builder *builder) {
     memset(sink, 0, sizeof *sink);
     sink->builder = builder;
     sink->capture.duration_ns = -1;
     return gt_nsys_sink_init(&sink->model, builder, &sink->capture);
 }
 
-void gt_nsys_csv_sink_release(struct gt_nsys_csv_sink *sink) {
+void gt_nsys_csv_rows_release(struct gt_nsys_csv_sink *sink) {
     if (sink->builder)
         gt_nsys_sink_release(&sink->model);
     gt_nsys_capture_release(&sink->capture);
-    gt_free(sink->name);
+    gt_mem_free(sink->name);
     memset(sink, 0, sizeof *sink);
 }
 
 /* The name as it was before it was quoted; lives until the next call. */
 static struct gt_str name_of(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells) {
-    struct gt_csv_cell cell = gt_nsys_csv_cell(cells, GT_NSYS_CSV_NAME);
+    struct gt_csv_cell cell = gt_nsys_csv_value_cell(cells, GT_NSYS_CSV_NAME);
     if (!cell.has_quotes)
         return cell.text;
     if (cell.text.len > sink->name_bytes) {
-        char *grown = gt_realloc(sink->name, cell.text.len);
+        char *grown = gt_mem_realloc(sink->name, cell.text.len);
         if (!grown) {
             sink->builder->failed = true;
             return cell.text;
@@ -34,7 +34,7 @@ static struct gt_str name_of(struct gt_nsys_csv_sink *sink, const struct gt_nsys
         sink->name = grown;
         sink->name_bytes = cell.text.len;
     }
-    return (struct gt_str){sink->name, gt_csv_decode(cell.text, sink->name)};
+    return (struct gt_str){sink->name, gt_csv_scan_decode(cell.text, sink->name)};
 }
 
 static void count_unreadable(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells) {
@@ -45,7 +45,7 @@ static void count_unreadable(struct gt_nsys_csv_sink *sink, const struct gt_nsys
 static uint64_t optional_count(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells,
                                enum gt_nsys_csv_column column, uint64_t absent) {
     uint64_t value;
-    enum gt_nsys_csv_state state = gt_nsys_csv_count(cells, column, &value);
+    enum gt_nsys_csv_state state = gt_nsys_csv_value_count(cells, column, &value);
     if (state == GT_NSYS_CSV_UNREADABLE)
         count_unreadable(sink, cells);
     return state == GT_NSYS_CSV_READ ? value : absent;
@@ -54,7 +54,7 @@ static uint64_t optional_count(struct gt_nsys_csv_sink *sink, const struct gt_ns
 static int64_t optional_ns(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells,
                            enum gt_nsys_csv_column column, int64_t absent) {
     int64_t value;
-    enum gt_nsys_csv_state state = gt_nsys_csv_ns(cells, column, &value);
+    enum gt_nsys_csv_state state = gt_nsys_csv_value_ns(cells, column, &value);
     if (state == GT_NSYS_CSV_UNREADABLE)
         count_unreadable(sink, cells);
     return state == GT_NSYS_CSV_READ ? value : absent;
@@ -63,7 +63,7 @@ static int64_t optional_ns(struct gt_nsys_csv_sink *sink, const struct gt_nsys_c
 static double optional_real_ns(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells,
                                enum gt_nsys_csv_column column) {
     double value;
-    enum gt_nsys_csv_state state = gt_nsys_csv_real_ns(cells, column, &value);
+    enum gt_nsys_csv_state state = gt_nsys_csv_value_real_ns(cells, column, &value);
     if (state == GT_NSYS_CSV_UNREADABLE)
         count_unreadable(sink, cells);
     return state == GT_NSYS_CSV_READ ? value : -1;
@@ -78,10 +78,10 @@ static void count_row(struct gt_nsys_csv_sink *sink, int64_t a, int64_t b) {
 /* ---- ops ---- */
 
 static int64_t device_of(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells) {
-    struct gt_str text = gt_nsys_csv_cell(cells, GT_NSYS_CSV_DEVICE).text, name;
+    struct gt_str text = gt_nsys_csv_value_cell(cells, GT_NSYS_CSV_DEVICE).text, name;
     if (sink->device_bytes && gt_str_eq(text, (struct gt_str){sink->device, sink->device_bytes}))
         return sink->device_id;
-    int64_t id = gt_nsys_csv_device(text, &name);
+    int64_t id = gt_nsys_csv_value_device(text, &name);
     if (id < 0)
         return id;
     gt_builder_name_device(sink->builder, gt_builder_device(sink->builder, id), name);
@@ -94,16 +94,16 @@ static int64_t device_of(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv
 /* What copies and fills have beyond kernels. The kind of memory that is filled stands in the first of the two. */
 static void describe_copy(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells, int64_t duration_ns,
                           struct gt_nsys_activity *activity) {
-    struct gt_str source = gt_nsys_csv_cell(cells, GT_NSYS_CSV_SOURCE_KIND).text;
-    struct gt_str target = gt_nsys_csv_cell(cells, GT_NSYS_CSV_TARGET_KIND).text;
+    struct gt_str source = gt_nsys_csv_value_cell(cells, GT_NSYS_CSV_SOURCE_KIND).text;
+    struct gt_str target = gt_nsys_csv_value_cell(cells, GT_NSYS_CSV_TARGET_KIND).text;
     bool is_fill = activity->kind == GT_NSYS_MEMSET;
     uint64_t bytes;
-    enum gt_nsys_csv_state state = gt_nsys_csv_bytes(cells, duration_ns, &bytes);
+    enum gt_nsys_csv_state state = gt_nsys_csv_value_bytes(cells, duration_ns, &bytes);
     if (state == GT_NSYS_CSV_UNREADABLE)
         count_unreadable(sink, cells);
     activity->bytes = state == GT_NSYS_CSV_READ ? bytes : GT_NSYS_NO_ID;
-    activity->src_kind = gt_nsys_csv_memory_kind(source);
-    activity->dst_kind = gt_nsys_csv_memory_kind(is_fill ? source : target);
+    activity->src_kind = gt_nsys_csv_value_memory_kind(source);
+    activity->dst_kind = gt_nsys_csv_value_memory_kind(is_fill ? source : target);
 }
 
 static bool take_op(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells) {
@@ -113,8 +113,8 @@ static bool take_op(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cell
         [GT_NSYS_CSV_FILL] = GT_NSYS_MEMSET,
     };
     int64_t start_ns = GT_NO_TIME, duration_ns = 0, end_ns;
-    enum gt_nsys_csv_state start = gt_nsys_csv_ns(cells, GT_NSYS_CSV_START, &start_ns);
-    enum gt_nsys_csv_state duration = gt_nsys_csv_ns(cells, GT_NSYS_CSV_DURATION, &duration_ns);
+    enum gt_nsys_csv_state start = gt_nsys_csv_value_ns(cells, GT_NSYS_CSV_START, &start_ns);
+    enum gt_nsys_csv_state duration = gt_nsys_csv_value_ns(cells, GT_NSYS_CSV_DURATION, &duration_ns);
     if (start == GT_NSYS_CSV_UNREADABLE || duration == GT_NSYS_CSV_UNREADABLE)
         return false;
     bool has_times = start == GT_NSYS_CSV_READ && duration == GT_NSYS_CSV_READ;
@@ -136,7 +136,7 @@ static bool take_op(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cell
     };
     uint64_t stream = optional_count(sink, cells, GT_NSYS_CSV_STREAM, UINT64_MAX);
     activity.stream = stream <= INT64_MAX ? (int64_t)stream : -1;
-    activity.kind = kinds[gt_nsys_csv_op(activity.name, &activity.copy_kind)];
+    activity.kind = kinds[gt_nsys_csv_value_op(activity.name, &activity.copy_kind)];
     if (activity.kind != GT_NSYS_KERNEL)
         describe_copy(sink, cells, duration_ns, &activity);
     gt_nsys_add_activity(&sink->model, &activity);
@@ -148,16 +148,16 @@ static bool take_op(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cell
 
 /* Rows of API calls stand in some tables beside those of the GPU. */
 static bool is_api(const struct gt_nsys_csv_cells *cells) {
-    return gt_str_eq(gt_nsys_csv_cell(cells, GT_NSYS_CSV_CATEGORY).text, GT_STR("CUDA_API"));
+    return gt_str_eq(gt_nsys_csv_value_cell(cells, GT_NSYS_CSV_CATEGORY).text, GT_STR("CUDA_API"));
 }
 
 static bool take_group(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells) {
     struct gt_groups_row group = {.kind = GT_OP_KERNEL};
     uint64_t copy_kind;
-    if (gt_nsys_csv_count(cells, GT_NSYS_CSV_INSTANCES, &group.instances) != GT_NSYS_CSV_READ ||
-        gt_nsys_csv_ns(cells, GT_NSYS_CSV_TOTAL, &group.total_ns) != GT_NSYS_CSV_READ ||
-        gt_nsys_csv_ns(cells, GT_NSYS_CSV_MIN, &group.min_ns) != GT_NSYS_CSV_READ ||
-        gt_nsys_csv_ns(cells, GT_NSYS_CSV_MAX, &group.max_ns) != GT_NSYS_CSV_READ || group.total_ns < 0 ||
+    if (gt_nsys_csv_value_count(cells, GT_NSYS_CSV_INSTANCES, &group.instances) != GT_NSYS_CSV_READ ||
+        gt_nsys_csv_value_ns(cells, GT_NSYS_CSV_TOTAL, &group.total_ns) != GT_NSYS_CSV_READ ||
+        gt_nsys_csv_value_ns(cells, GT_NSYS_CSV_MIN, &group.min_ns) != GT_NSYS_CSV_READ ||
+        gt_nsys_csv_value_ns(cells, GT_NSYS_CSV_MAX, &group.max_ns) != GT_NSYS_CSV_READ || group.total_ns < 0 ||
         group.min_ns < 0 || group.max_ns < 0)
         return false;
     if (is_api(cells)) {
@@ -168,7 +168,7 @@ static bool take_group(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_c
     group.stddev_ns = optional_real_ns(sink, cells, GT_NSYS_CSV_STDDEV);
     struct gt_str name = name_of(sink, cells);
     group.printed = gt_builder_string(sink->builder, name);
-    switch (gt_nsys_csv_op(name, &copy_kind)) {
+    switch (gt_nsys_csv_value_op(name, &copy_kind)) {
     case GT_NSYS_CSV_COPY:
         group.kind = GT_OP_MEMCPY;
         name = gt_str_of(gt_nsys_copy_name(copy_kind));
@@ -188,7 +188,7 @@ static bool take_group(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_c
 /* ---- projected ranges ---- */
 
 static uint8_t range_kind(const struct gt_nsys_csv_cells *cells) {
-    bool is_nested = !gt_str_eq(gt_nsys_csv_cell(cells, GT_NSYS_CSV_STYLE).text, GT_STR("StartEnd"));
+    bool is_nested = !gt_str_eq(gt_nsys_csv_value_cell(cells, GT_NSYS_CSV_STYLE).text, GT_STR("StartEnd"));
     return is_nested ? GT_RANGE_NESTED : GT_RANGE_START_END;
 }
 
@@ -204,7 +204,7 @@ static uint32_t thread_of(struct gt_nsys_csv_sink *sink, const struct gt_nsys_cs
 
 /* Versions before 2024 have a row without a name for the ops outside any range. */
 static bool skip_nameless(struct gt_nsys_csv_sink *sink, struct gt_str name) {
-    bool is_nameless = gt_nsys_csv_is_absent(name);
+    bool is_nameless = gt_nsys_csv_value_is_absent(name);
     if (is_nameless)
         gt_builder_skip(sink->builder);
     return is_nameless;
@@ -214,8 +214,8 @@ static bool take_range(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_c
     struct gt_projections_row row = {.range_start_ns = GT_NO_TIME, .range_end_ns = GT_NO_TIME};
     struct gt_str name = name_of(sink, cells);
     int64_t duration_ns;
-    if (gt_nsys_csv_ns(cells, GT_NSYS_CSV_START, &row.start_ns) != GT_NSYS_CSV_READ ||
-        gt_nsys_csv_ns(cells, GT_NSYS_CSV_DURATION, &duration_ns) != GT_NSYS_CSV_READ ||
+    if (gt_nsys_csv_value_ns(cells, GT_NSYS_CSV_START, &row.start_ns) != GT_NSYS_CSV_READ ||
+        gt_nsys_csv_value_ns(cells, GT_NSYS_CSV_DURATION, &duration_ns) != GT_NSYS_CSV_READ ||
         __builtin_add_overflow(row.start_ns, duration_ns, &row.end_ns))
         return false;
     if (skip_nameless(sink, name))
@@ -242,8 +242,8 @@ static bool take_range(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_c
 static bool take_range_sum(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells) {
     struct gt_projection_groups_row row = {0};
     struct gt_str name = name_of(sink, cells);
-    if (gt_nsys_csv_count(cells, GT_NSYS_CSV_INSTANCES, &row.instances) != GT_NSYS_CSV_READ ||
-        gt_nsys_csv_ns(cells, GT_NSYS_CSV_TOTAL, &row.total_ns) != GT_NSYS_CSV_READ)
+    if (gt_nsys_csv_value_count(cells, GT_NSYS_CSV_INSTANCES, &row.instances) != GT_NSYS_CSV_READ ||
+        gt_nsys_csv_value_ns(cells, GT_NSYS_CSV_TOTAL, &row.total_ns) != GT_NSYS_CSV_READ)
         return false;
     if (skip_nameless(sink, name))
         return true;
@@ -261,7 +261,7 @@ static bool take_range_sum(struct gt_nsys_csv_sink *sink, const struct gt_nsys_c
     return true;
 }
 
-bool gt_nsys_csv_take(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells) {
+bool gt_nsys_csv_rows_take(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells) {
     switch (cells->header->table) {
     case GT_NSYS_CSV_TRACE:
         return take_op(sink, cells);
@@ -301,12 +301,12 @@ static void split_names(struct gt_builder *builder, gt_strid *names, gt_strid *d
     }
 }
 
-void gt_nsys_csv_split_ranges(struct gt_builder *builder, size_t first, size_t end) {
+void gt_nsys_csv_rows_split_ranges(struct gt_builder *builder, size_t first, size_t end) {
     struct gt_projections *ranges = &builder->store.projections;
     split_names(builder, ranges->name, ranges->domain, first, end);
 }
 
-void gt_nsys_csv_split_range_sums(struct gt_builder *builder, size_t first, size_t end) {
+void gt_nsys_csv_rows_split_range_sums(struct gt_builder *builder, size_t first, size_t end) {
     struct gt_projection_groups *ranges = &builder->store.projection_groups;
     split_names(builder, ranges->name, ranges->domain, first, end);
 }

@@ -17,14 +17,14 @@ struct gt_nsys_csv_sink {
     uint64_t row_count, sums[2]; /* of the rows taken so far: start and duration, or instances and total */
 };
 
-bool gt_nsys_csv_sink_init(struct gt_nsys_csv_sink *sink, struct gt_builder *builder); /* false: no memory */
-void gt_nsys_csv_sink_release(struct gt_nsys_csv_sink *sink);
+bool gt_nsys_csv_rows_init(struct gt_nsys_csv_sink *sink, struct gt_builder *builder); /* false: no memory */
+void gt_nsys_csv_rows_release(struct gt_nsys_csv_sink *sink);
 
 /* false: a number that the row cannot do without is none. */
-bool gt_nsys_csv_take(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells);
+bool gt_nsys_csv_rows_take(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells);
 
 /* Splits the names of projected ranges from row `first` to `end` into domain and text. */
-void gt_nsys_csv_split_ranges(struct gt_builder *builder, size_t first, size_t end);
-void gt_nsys_csv_split_range_sums(struct gt_builder *builder, size_t first, size_t end);
+void gt_nsys_csv_rows_split_ranges(struct gt_builder *builder, size_t first, size_t end);
+void gt_nsys_csv_rows_split_range_sums(struct gt_builder *builder, size_t first, size_t end);
 
 #endif

@@ -9,7 +9,7 @@
 /* Digits that are kept of means and deviations behind the nanosecond. */
 enum { REAL_DIGITS = 3 };
 
-bool gt_nsys_csv_is_absent(struct gt_str text) {
+bool gt_nsys_csv_value_is_absent(struct gt_str text) {
     return text.len == 0 || gt_str_eq(text, GT_STR("None"));
 }
 
@@ -30,7 +30,7 @@ static bool plain_number(struct gt_str text, char buf[GT_NUM_MAX], struct gt_str
 static enum gt_nsys_csv_state read_scaled(struct gt_str text, int scale, int64_t *value) {
     char buf[GT_NUM_MAX];
     struct gt_str plain;
-    if (gt_nsys_csv_is_absent(text))
+    if (gt_nsys_csv_value_is_absent(text))
         return GT_NSYS_CSV_ABSENT;
     if (gt_num_parse_decimal(text, scale, value))
         return GT_NSYS_CSV_READ;
@@ -42,7 +42,7 @@ static enum gt_nsys_csv_state read_scaled(struct gt_str text, int scale, int64_t
 static enum gt_nsys_csv_state read_real(struct gt_str text, double *value) {
     char buf[GT_NUM_MAX];
     struct gt_str plain;
-    if (gt_nsys_csv_is_absent(text))
+    if (gt_nsys_csv_value_is_absent(text))
         return GT_NSYS_CSV_ABSENT;
     if (gt_num_parse_real(text, value))
         return GT_NSYS_CSV_READ;
@@ -51,9 +51,9 @@ static enum gt_nsys_csv_state read_real(struct gt_str text, double *value) {
     return GT_NSYS_CSV_UNREADABLE;
 }
 
-enum gt_nsys_csv_state gt_nsys_csv_ns(const struct gt_nsys_csv_cells *cells, enum gt_nsys_csv_column column,
-                                      int64_t *ns) {
-    return read_scaled(gt_nsys_csv_cell(cells, column).text, cells->header->unit[column].decimal, ns);
+enum gt_nsys_csv_state gt_nsys_csv_value_ns(const struct gt_nsys_csv_cells *cells, enum gt_nsys_csv_column column,
+                                            int64_t *ns) {
+    return read_scaled(gt_nsys_csv_value_cell(cells, column).text, cells->header->unit[column].decimal, ns);
 }
 
 static double power_of_ten(int exponent) {
@@ -63,9 +63,9 @@ static double power_of_ten(int exponent) {
     return power;
 }
 
-enum gt_nsys_csv_state gt_nsys_csv_real_ns(const struct gt_nsys_csv_cells *cells, enum gt_nsys_csv_column column,
-                                           double *ns) {
-    struct gt_str text = gt_nsys_csv_cell(cells, column).text;
+enum gt_nsys_csv_state gt_nsys_csv_value_real_ns(const struct gt_nsys_csv_cells *cells, enum gt_nsys_csv_column column,
+                                                 double *ns) {
+    struct gt_str text = gt_nsys_csv_value_cell(cells, column).text;
     int scale = cells->header->unit[column].decimal;
     int64_t scaled;
     /* By way of an integer: 92.4 ns is the same number whether it was written in ns or in ms. */
@@ -80,10 +80,10 @@ enum gt_nsys_csv_state gt_nsys_csv_real_ns(const struct gt_nsys_csv_cells *cells
     return state == GT_NSYS_CSV_READ && !isfinite(*ns) ? GT_NSYS_CSV_UNREADABLE : state;
 }
 
-enum gt_nsys_csv_state gt_nsys_csv_count(const struct gt_nsys_csv_cells *cells, enum gt_nsys_csv_column column,
-                                         uint64_t *count) {
+enum gt_nsys_csv_state gt_nsys_csv_value_count(const struct gt_nsys_csv_cells *cells, enum gt_nsys_csv_column column,
+                                               uint64_t *count) {
     int64_t value = 0;
-    enum gt_nsys_csv_state state = read_scaled(gt_nsys_csv_cell(cells, column).text, 0, &value);
+    enum gt_nsys_csv_state state = read_scaled(gt_nsys_csv_value_cell(cells, column).text, 0, &value);
     *count = (uint64_t)value;
     return state == GT_NSYS_CSV_READ && value < 0 ? GT_NSYS_CSV_UNREADABLE : state;
 }
@@ -102,7 +102,7 @@ static int decimals_of(struct gt_str text) {
 
 static enum gt_nsys_csv_state read_span(const struct gt_nsys_csv_cells *cells, enum gt_nsys_csv_column column,
                                         struct span *span) {
-    struct gt_str text = gt_nsys_csv_cell(cells, column).text;
+    struct gt_str text = gt_nsys_csv_value_cell(cells, column).text;
     const struct gt_nsys_csv_unit *unit = &cells->header->unit[column];
     double value, factor = ldexp(power_of_ten(unit->decimal), unit->binary);
     enum gt_nsys_csv_state state = read_real(text, &value);
@@ -118,7 +118,7 @@ static enum gt_nsys_csv_state read_span(const struct gt_nsys_csv_cells *cells, e
 /* Narrows the sizes that fit by the throughput; durations that were rounded do not tell how it was worked out. */
 static void apply_throughput(const struct gt_nsys_csv_cells *cells, int64_t duration_ns, struct span *bytes) {
     struct span rate;
-    int duration_decimals = decimals_of(gt_nsys_csv_cell(cells, GT_NSYS_CSV_DURATION).text);
+    int duration_decimals = decimals_of(gt_nsys_csv_value_cell(cells, GT_NSYS_CSV_DURATION).text);
     if (duration_ns <= 0 || duration_ns > 1000000000 ||
         duration_decimals < cells->header->unit[GT_NSYS_CSV_DURATION].decimal ||
         read_span(cells, GT_NSYS_CSV_THROUGHPUT, &rate) != GT_NSYS_CSV_READ)
@@ -137,11 +137,12 @@ static uint64_t roundest(uint64_t low, uint64_t high) {
     return high >> shift << shift;
 }
 
-enum gt_nsys_csv_state gt_nsys_csv_bytes(const struct gt_nsys_csv_cells *cells, int64_t duration_ns, uint64_t *bytes) {
+enum gt_nsys_csv_state gt_nsys_csv_value_bytes(const struct gt_nsys_csv_cells *cells, int64_t duration_ns,
+                                               uint64_t *bytes) {
     const struct gt_nsys_csv_unit *unit = &cells->header->unit[GT_NSYS_CSV_BYTES];
     struct span span;
     if (unit->decimal == 0 && unit->binary == 0)
-        return gt_nsys_csv_count(cells, GT_NSYS_CSV_BYTES, bytes);
+        return gt_nsys_csv_value_count(cells, GT_NSYS_CSV_BYTES, bytes);
     enum gt_nsys_csv_state state = read_span(cells, GT_NSYS_CSV_BYTES, &span);
     if (state != GT_NSYS_CSV_READ)
         return state;
@@ -182,7 +183,7 @@ static uint64_t copy_kind_of(struct gt_str name) {
     return 0;
 }
 
-enum gt_nsys_csv_op gt_nsys_csv_op(struct gt_str name, uint64_t *copy_kind) {
+enum gt_nsys_csv_value_op gt_nsys_csv_value_op(struct gt_str name, uint64_t *copy_kind) {
     if (name.len == 0 || name.ptr[0] != '[')
         return GT_NSYS_CSV_KERNEL;
     if (gt_str_starts(name, GT_STR("[CUDA memset")))
@@ -193,7 +194,7 @@ enum gt_nsys_csv_op gt_nsys_csv_op(struct gt_str name, uint64_t *copy_kind) {
     return GT_NSYS_CSV_COPY;
 }
 
-uint64_t gt_nsys_csv_memory_kind(struct gt_str label) {
+uint64_t gt_nsys_csv_value_memory_kind(struct gt_str label) {
     static const struct gt_str kinds[] = {
         GT_STR("Pageable"), GT_STR("Pinned"),        GT_STR("Device"),         GT_STR("Array"),
         GT_STR("Managed"),  GT_STR("Device Static"), GT_STR("Managed Static"),
@@ -204,7 +205,7 @@ uint64_t gt_nsys_csv_memory_kind(struct gt_str label) {
     return GT_NSYS_NO_ID;
 }
 
-int64_t gt_nsys_csv_device(struct gt_str text, struct gt_str *name) {
+int64_t gt_nsys_csv_value_device(struct gt_str text, struct gt_str *name) {
     const char *open = text.len ? memrchr(text.ptr, '(', text.len) : NULL;
     int64_t number;
     *name = text;

@@ -65,15 +65,15 @@ bool gt_nsys_sink_init(struct gt_nsys_sink *sink, struct gt_builder *builder, co
     memset(sink, 0, sizeof *sink);
     sink->builder = builder;
     sink->capture = capture;
-    sink->interned = gt_alloc_array(capture->string_count + 1, sizeof *sink->interned);
+    sink->interned = gt_mem_array(capture->string_count + 1, sizeof *sink->interned);
     return sink->interned != NULL;
 }
 
 void gt_nsys_sink_release(struct gt_nsys_sink *sink) {
     gt_arena_release(&sink->arena);
-    gt_free(sink->interned);
+    gt_mem_free(sink->interned);
     for (int kind = 0; kind < GT_NSYS_LABEL_KINDS; kind++)
-        gt_nsys_labels_release(&sink->labels[kind]);
+        gt_nsys_label_release(&sink->labels[kind]);
     memset(sink, 0, sizeof *sink);
 }
 

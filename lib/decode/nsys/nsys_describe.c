@@ -30,15 +30,15 @@ static const char *role_of(const struct gt_nsys_schema *schema, const struct gt_
     return "";
 }
 
-enum gt_status gt_nsys_describe(struct gt_builder *builder, const struct gt_sqlite_db *db,
-                                const struct gt_nsys_schema *schema, struct gt_error *err) {
+enum gt_status gt_nsys_sqlite_describe(struct gt_builder *builder, const struct gt_sqlite_db *db,
+                                       const struct gt_nsys_schema *schema, struct gt_error *err) {
     for (size_t t = 0; t < db->table_count; t++) {
         const struct gt_sqlite_table *table = &db->tables[t];
         struct gt_source_columns_row row = {
             .table = gt_builder_string(builder, table->name),
             .role = gt_builder_string(builder, gt_str_of(role_of(schema, table))),
         };
-        if (gt_sqlite_table_rows(db, table, &row.rows, err) != GT_OK)
+        if (gt_sqlite_db_table_rows(db, table, &row.rows, err) != GT_OK)
             return GT_ERR;
         if (table->column_count == 0)
             gt_builder_source_column(builder, &row);

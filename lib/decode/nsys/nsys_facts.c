@@ -25,7 +25,7 @@ struct gathering {
 /* Room for one more in a list that doubles; elements are zeroed by the caller. */
 static void *one_more(struct gathering *gathering, void *list, size_t count, size_t elem_bytes) {
     bool is_full = (count & (count - 1)) == 0; /* capacities are powers of two */
-    void *grown = is_full ? gt_realloc(list, (count ? 2 * count : 1) * elem_bytes) : list;
+    void *grown = is_full ? gt_mem_realloc(list, (count ? 2 * count : 1) * elem_bytes) : list;
     gathering->has_failed |= grown == NULL;
     return grown;
 }
@@ -41,45 +41,45 @@ static struct gt_str keep(struct gathering *gathering, struct gt_str text) {
 static struct gt_str name_in(const struct gathering *gathering, const struct gt_sqlite_row *row, size_t slot) {
     const struct gt_nsys_capture *capture = &gathering->facts->capture;
     if (row->types[slot] == GT_SQLITE_TEXT)
-        return gt_sqlite_text(row, slot);
-    uint64_t index = gt_nsys_string_index(gathering->facts, row, slot);
+        return gt_sqlite_record_text(row, slot);
+    uint64_t index = gt_nsys_sqlite_string_index(gathering->facts, row, slot);
     return index < capture->string_count && capture->strings[index].ptr ? capture->strings[index] : GT_STR("");
 }
 
 static void take_string(void *context, const struct gt_sqlite_row *row) {
     struct gathering *gathering = context;
-    if (!gt_sqlite_is_int(row, 0) || row->types[1] != GT_SQLITE_TEXT)
+    if (!gt_sqlite_record_is_int(row, 0) || row->types[1] != GT_SQLITE_TEXT)
         return;
     void *grown = one_more(gathering, gathering->strings, gathering->string_count, sizeof *gathering->strings);
     if (!grown)
         return;
     gathering->strings = grown;
     gathering->strings[gathering->string_count++] =
-        (struct string_row){(uint64_t)row->cells[0].integer, keep(gathering, gt_sqlite_text(row, 1))};
+        (struct string_row){(uint64_t)row->cells[0].integer, keep(gathering, gt_sqlite_record_text(row, 1))};
 }
 
 static void take_meta(void *context, const struct gt_sqlite_row *row) {
     struct gathering *gathering = context;
-    struct gt_str key = gt_sqlite_text(row, 0), value = gt_sqlite_text(row, 1);
+    struct gt_str key = gt_sqlite_record_text(row, 0), value = gt_sqlite_record_text(row, 1);
     if (gt_str_eq(key, GT_STR("EXPORT_PRODUCT_VERSION")) && value.len)
         gathering->version = keep(gathering, value);
 }
 
 static void take_session(void *context, const struct gt_sqlite_row *row) {
     struct gathering *gathering = context;
-    if (gt_sqlite_is_int(row, 0) && gathering->facts->capture.utc_ns == 0)
+    if (gt_sqlite_record_is_int(row, 0) && gathering->facts->capture.utc_ns == 0)
         gathering->facts->capture.utc_ns = row->cells[0].integer;
 }
 
 static void take_details(void *context, const struct gt_sqlite_row *row) {
     struct gathering *gathering = context;
-    if (gt_sqlite_is_int(row, 0) && row->cells[0].integer > gathering->facts->capture.duration_ns)
+    if (gt_sqlite_record_is_int(row, 0) && row->cells[0].integer > gathering->facts->capture.duration_ns)
         gathering->facts->capture.duration_ns = row->cells[0].integer;
 }
 
 static void take_gpu(void *context, const struct gt_sqlite_row *row) {
     struct gathering *gathering = context;
-    if (!gt_sqlite_is_int(row, 0))
+    if (!gt_sqlite_record_is_int(row, 0))
         return;
     void *grown = one_more(gathering, gathering->gpus, gathering->gpu_count, sizeof *gathering->gpus);
     if (!grown)
@@ -88,8 +88,8 @@ static void take_gpu(void *context, const struct gt_sqlite_row *row) {
     gathering->gpus[gathering->gpu_count++] = (struct gt_nsys_gpu){
         .id = row->cells[0].integer,
         .name = keep(gathering, name_in(gathering, row, 1)),
-        .memory_bytes = gt_sqlite_is_int(row, 2) ? (uint64_t)row->cells[2].integer : 0,
-        .multiprocessors = gt_sqlite_is_int(row, 3) && (uint64_t)row->cells[3].integer <= UINT32_MAX
+        .memory_bytes = gt_sqlite_record_is_int(row, 2) ? (uint64_t)row->cells[2].integer : 0,
+        .multiprocessors = gt_sqlite_record_is_int(row, 3) && (uint64_t)row->cells[3].integer <= UINT32_MAX
                                ? (uint32_t)row->cells[3].integer
                                : 0,
     };
@@ -97,7 +97,7 @@ static void take_gpu(void *context, const struct gt_sqlite_row *row) {
 
 static void take_cuda_device(void *context, const struct gt_sqlite_row *row) {
     struct gathering *gathering = context;
-    if (!gt_sqlite_is_int(row, 0) || !gt_sqlite_is_int(row, 1) || !gt_sqlite_is_int(row, 2) ||
+    if (!gt_sqlite_record_is_int(row, 0) || !gt_sqlite_record_is_int(row, 1) || !gt_sqlite_record_is_int(row, 2) ||
         (uint64_t)row->cells[0].integer >= GT_MAP_NONE)
         return;
     gt_map_put_if_new(&gathering->facts->capture.gpu_of, (uint64_t)row->cells[2].integer,
@@ -107,7 +107,7 @@ static void take_cuda_device(void *context, const struct gt_sqlite_row *row) {
 static void take_name(struct gathering *gathering, struct gt_nsys_name **list, size_t *count,
                       const struct gt_sqlite_row *row) {
     struct gt_str name = name_in(gathering, row, 1);
-    if (!gt_sqlite_is_int(row, 0) || name.len == 0)
+    if (!gt_sqlite_record_is_int(row, 0) || name.len == 0)
         return;
     void *grown = one_more(gathering, *list, *count, sizeof **list);
     if (!grown)
@@ -160,21 +160,21 @@ static bool place_strings(struct gathering *gathering) {
 
 static enum gt_status read_table(struct gathering *gathering, const struct gt_sqlite_db *db,
                                  const struct gt_nsys_table *from, struct gt_sqlite_reader *reader,
-                                 gt_sqlite_row_fn *take, struct gt_error *err) {
+                                 gt_sqlite_pages_row_fn *take, struct gt_error *err) {
     struct gt_sqlite_scan scan;
-    enum gt_status status = gt_sqlite_scan_init(&scan, db, from->table, from->columns, from->column_count, err);
+    enum gt_status status = gt_sqlite_db_scan_init(&scan, db, from->table, from->columns, from->column_count, err);
     for (size_t part = 0; part < scan.part_count && status == GT_OK; part++)
-        status = gt_sqlite_scan_part(&scan, part, reader, take, gathering, err);
+        status = gt_sqlite_db_scan_part(&scan, part, reader, take, gathering, err);
     reader->damaged += scan.tree.damaged;
     reader->missing += scan.tree.missing;
-    gt_sqlite_scan_release(&scan);
+    gt_sqlite_db_scan_release(&scan);
     return status == GT_OK && gathering->has_failed ? gt_fail_memory(err) : status;
 }
 
 /* All tables of a role. */
 static enum gt_status read_role(struct gathering *gathering, const struct gt_sqlite_db *db,
                                 const struct gt_nsys_schema *schema, enum gt_nsys_role role,
-                                struct gt_sqlite_reader *reader, gt_sqlite_row_fn *take, struct gt_error *err) {
+                                struct gt_sqlite_reader *reader, gt_sqlite_pages_row_fn *take, struct gt_error *err) {
     enum gt_status status = GT_OK;
     for (size_t i = 0; i < schema->count && status == GT_OK; i++)
         if (schema->tables[i].role == role)
@@ -204,12 +204,12 @@ static enum gt_status settle_all(struct gathering *gathering, struct gt_error *e
     return gt_arena_failed(&capture->arena) || capture->gpu_of.failed ? gt_fail_memory(err) : GT_OK;
 }
 
-enum gt_status gt_nsys_facts_read(struct gt_nsys_facts *facts, const struct gt_sqlite_db *db,
-                                  const struct gt_nsys_schema *schema, struct gt_sqlite_reader *reader,
-                                  struct gt_error *err) {
+enum gt_status gt_nsys_sqlite_facts_read(struct gt_nsys_facts *facts, const struct gt_sqlite_db *db,
+                                         const struct gt_nsys_schema *schema, struct gt_sqlite_reader *reader,
+                                         struct gt_error *err) {
     static const struct {
         enum gt_nsys_role role;
-        gt_sqlite_row_fn *take;
+        gt_sqlite_pages_row_fn *take;
     } tables[] = {
         {GT_NSYS_META, take_meta},      {GT_NSYS_SESSION, take_session},          {GT_NSYS_DETAILS, take_details},
         {GT_NSYS_GPUS, take_gpu},       {GT_NSYS_CUDA_DEVICES, take_cuda_device}, {GT_NSYS_PROCESSES, take_process},
@@ -228,14 +228,14 @@ enum gt_status gt_nsys_facts_read(struct gt_nsys_facts *facts, const struct gt_s
         status = read_role(&gathering, db, schema, tables[i].role, reader, tables[i].take, err);
     if (status == GT_OK)
         status = settle_all(&gathering, err);
-    gt_free(gathering.strings);
-    gt_free(gathering.gpus);
-    gt_free(gathering.processes);
-    gt_free(gathering.threads);
+    gt_mem_free(gathering.strings);
+    gt_mem_free(gathering.gpus);
+    gt_mem_free(gathering.processes);
+    gt_mem_free(gathering.threads);
     return status;
 }
 
-void gt_nsys_facts_release(struct gt_nsys_facts *facts) {
+void gt_nsys_sqlite_facts_release(struct gt_nsys_facts *facts) {
     gt_map_release(&facts->sparse);
     gt_nsys_capture_release(&facts->capture);
 }

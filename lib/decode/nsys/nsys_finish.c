@@ -32,7 +32,7 @@ static bool name_labels(const struct finish *finish, enum gt_nsys_label_kind kin
         bool is_domain = kind == GT_NSYS_DOMAINS;
         gt_strid *rows = is_domain ? store->ranges.domain : store->range_categories.name;
         size_t row_count = is_domain ? store->ranges.count : store->range_categories.count;
-        gt_strid *names = gt_alloc_array(sink->labels[kind].count + 1, sizeof *names);
+        gt_strid *names = gt_mem_array(sink->labels[kind].count + 1, sizeof *names);
         is_done = names != NULL;
         for (size_t i = 0; i < sink->labels[kind].count && is_done; i++) {
             const struct gt_nsys_label *met = &sink->labels[kind].list[i];
@@ -41,7 +41,7 @@ static bool name_labels(const struct finish *finish, enum gt_nsys_label_kind kin
         }
         for (size_t i = 0; i < row_count && is_done; i++)
             rows[i] = names[rows[i]];
-        gt_free(names);
+        gt_mem_free(names);
     }
     gt_nsys_label_set_release(&given);
     return is_done;

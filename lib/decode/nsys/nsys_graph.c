@@ -51,13 +51,13 @@ bool gt_nsys_finish_graphs(struct gt_nsys_sink *sinks, size_t count) {
     for (size_t s = 0; s < count && is_done; s++) {
         const struct gt_nsys_labels *met = &sinks[s].labels[GT_NSYS_GRAPH_NODES];
         struct gt_graph_ops *rows = &sinks[s].builder->store.graph_ops;
-        uint32_t *graphs = gt_alloc_array(met->count + 1, sizeof *graphs);
+        uint32_t *graphs = gt_mem_array(met->count + 1, sizeof *graphs);
         is_done = graphs != NULL;
         for (size_t i = 0; is_done && i < met->count; i++)
             graphs[i] = find_origin(&clones, &met->list[i]);
         for (size_t i = 0; is_done && i < rows->count; i++)
             rows->graph[i] = graphs[rows->graph[i]];
-        gt_free(graphs);
+        gt_mem_free(graphs);
     }
     gt_nsys_label_set_release(&clones);
     return is_done;

@@ -6,9 +6,9 @@
 #include "base/mem.h"
 #include "decode/nsys/nsys.h"
 
-void gt_nsys_labels_release(struct gt_nsys_labels *labels) {
+void gt_nsys_label_release(struct gt_nsys_labels *labels) {
     gt_map_release(&labels->index_of);
-    gt_free(labels->list);
+    gt_mem_free(labels->list);
 }
 
 size_t gt_nsys_label_index(struct gt_nsys_sink *sink, enum gt_nsys_label_kind kind, uint64_t global_id,
@@ -17,7 +17,7 @@ size_t gt_nsys_label_index(struct gt_nsys_sink *sink, enum gt_nsys_label_kind ki
     uint32_t index = gt_map_get(&labels->index_of, global_id, number);
     if (index != GT_MAP_NONE)
         return index;
-    struct gt_nsys_label *grown = gt_array_room(labels->list, labels->count, &labels->capacity, sizeof *grown);
+    struct gt_nsys_label *grown = gt_mem_room(labels->list, labels->count, &labels->capacity, sizeof *grown);
     if (!grown) {
         sink->builder->failed = true;
         return SIZE_MAX;
@@ -72,7 +72,7 @@ bool gt_nsys_label_set_init(struct gt_nsys_label_set *set, const struct gt_nsys_
     size_t total = 0, kept = 0;
     for (size_t s = 0; s < count; s++)
         total += sinks[s].labels[kind].count;
-    struct gt_nsys_label *all = gt_alloc_array(total + 1, sizeof *all);
+    struct gt_nsys_label *all = gt_mem_array(total + 1, sizeof *all);
     *set = (struct gt_nsys_label_set){.list = all};
     if (!all)
         return false;
@@ -90,7 +90,7 @@ bool gt_nsys_label_set_init(struct gt_nsys_label_set *set, const struct gt_nsys_
 }
 
 void gt_nsys_label_set_release(struct gt_nsys_label_set *set) {
-    gt_free(set->list);
+    gt_mem_free(set->list);
     *set = (struct gt_nsys_label_set){0};
 }
 

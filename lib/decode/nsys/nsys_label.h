@@ -31,7 +31,7 @@ struct gt_nsys_labels {
     size_t count, capacity;
 };
 
-void gt_nsys_labels_release(struct gt_nsys_labels *labels);
+void gt_nsys_label_release(struct gt_nsys_labels *labels);
 
 /* The place of (global_id, number) in the sink's list, made on first use; SIZE_MAX when memory is short. */
 size_t gt_nsys_label_index(struct gt_nsys_sink *sink, enum gt_nsys_label_kind kind, uint64_t global_id,

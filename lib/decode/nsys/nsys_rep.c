@@ -38,7 +38,7 @@ struct decoding {
 
 static void tell_progress(struct decoding *decoding) {
     uint64_t bytes_each = decoding->file.size / (decoding->batches.count ? decoding->batches.count : 1);
-    uint64_t done_bytes = bytes_each * gt_deal_taken(&decoding->deal);
+    uint64_t done_bytes = bytes_each * gt_threads_deal_taken(&decoding->deal);
     if (!decoding->options->progress || done_bytes - decoding->told_bytes < PROGRESS_BYTES)
         return;
     decoding->told_bytes = done_bytes;
@@ -67,14 +67,14 @@ static enum gt_status read_batch(struct decoding *decoding, struct worker *worke
     gt_builder_begin(builder, index);
     worker->sink.order = index;
     worker->sink.left_count = events_left(decoding, batch);
-    if (gt_nsys_rep_inflater_load(&worker->inflater, &decoding->file, batch, &is_whole, &worker->error) != GT_OK)
+    if (gt_nsys_rep_chunk_inflater_load(&worker->inflater, &decoding->file, batch, &is_whole, &worker->error) != GT_OK)
         return GT_ERR;
     if (!is_whole)
         gt_builder_issue(builder, GT_ISSUE_INPUT_CUT, 1, batch->offset);
     for (;;) {
         struct gt_str message;
         uint64_t offset = worker->inflater.offset;
-        switch (gt_nsys_rep_inflater_next(&worker->inflater, &message)) {
+        switch (gt_nsys_rep_chunk_inflater_next(&worker->inflater, &message)) {
         case GT_NSYS_REP_CHUNK_OK:
             gt_nsys_rep_sink_take(&worker->sink, message, worker->inflater.entries_max, offset);
             break;
@@ -93,7 +93,7 @@ static void work(void *context, size_t index) {
     struct decoding *decoding = context;
     struct worker *worker = &decoding->workers[index];
     size_t i;
-    while (worker->status == GT_OK && gt_deal_take(&decoding->deal, index, &i)) {
+    while (worker->status == GT_OK && gt_threads_deal_take(&decoding->deal, index, &i)) {
         uint64_t before = worker->sink.event_count;
         worker->status = read_batch(decoding, worker, i);
         atomic_fetch_add(&decoding->event_count, worker->sink.event_count - before);
@@ -106,14 +106,14 @@ static void work(void *context, size_t index) {
 
 static void release_workers(struct decoding *decoding) {
     for (size_t i = 0; i < decoding->count; i++) {
-        gt_nsys_rep_inflater_release(&decoding->workers[i].inflater);
+        gt_nsys_rep_chunk_inflater_release(&decoding->workers[i].inflater);
         gt_nsys_rep_sink_release(&decoding->workers[i].sink);
         gt_nsys_sink_release(&decoding->models[i]);
         gt_builder_release(&decoding->builders[i]);
     }
-    gt_free(decoding->workers);
-    gt_free(decoding->models);
-    gt_free(decoding->builders);
+    gt_mem_free(decoding->workers);
+    gt_mem_free(decoding->models);
+    gt_mem_free(decoding->builders);
     decoding->workers = NULL;
     decoding->models = NULL;
     decoding->builders = NULL;
@@ -123,9 +123,9 @@ static void release_workers(struct decoding *decoding) {
 static enum gt_status init_workers(struct decoding *decoding, struct gt_error *err) {
     size_t threads = decoding->options->threads, batches = decoding->batches.count;
     size_t count = batches < 1 ? 1 : batches < threads ? batches : threads;
-    decoding->builders = gt_alloc_array(count, sizeof *decoding->builders);
-    decoding->models = gt_alloc_array(count, sizeof *decoding->models);
-    decoding->workers = gt_alloc_array(count, sizeof *decoding->workers);
+    decoding->builders = gt_mem_array(count, sizeof *decoding->builders);
+    decoding->models = gt_mem_array(count, sizeof *decoding->models);
+    decoding->workers = gt_mem_array(count, sizeof *decoding->workers);
     if (!decoding->builders || !decoding->models || !decoding->workers)
         return gt_fail_memory(err);
     for (; decoding->count < count; decoding->count++) {
@@ -145,7 +145,7 @@ static enum gt_status init_workers(struct decoding *decoding, struct gt_error *e
 static enum gt_status run_workers(struct decoding *decoding, struct gt_error *err) {
     if (init_workers(decoding, err) != GT_OK)
         return GT_ERR;
-    gt_deal_init(&decoding->deal, decoding->batches.count, decoding->count);
+    gt_threads_deal_init(&decoding->deal, decoding->batches.count, decoding->count);
     atomic_init(&decoding->event_count, 0);
     gt_threads_run(decoding->count, work, decoding);
     for (size_t i = 0; i < decoding->count; i++)
@@ -164,8 +164,8 @@ static enum gt_status read_events(struct decoding *decoding, struct gt_error *er
     if (status != GT_OK || !has_too_many(decoding) || decoding->batches.is_counted)
         return status;
     release_workers(decoding);
-    gt_nsys_rep_batches_release(&decoding->batches);
-    status = gt_nsys_rep_batches_find(&decoding->batches, &decoding->file, true, err);
+    gt_nsys_rep_chunk_batches_release(&decoding->batches);
+    status = gt_nsys_rep_chunk_batches_find(&decoding->batches, &decoding->file, true, err);
     return status == GT_OK ? run_workers(decoding, err) : status;
 }
 
@@ -184,10 +184,10 @@ static enum gt_status name_processes(struct decoding *decoding, struct gt_error 
     size_t count = 0, next = 0;
     for (size_t i = 0; i < decoding->count; i++)
         count += decoding->workers[i].sink.process_count;
-    struct gt_nsys_rep_process *all = gt_alloc_array(count + 1, sizeof *all);
+    struct gt_nsys_rep_process *all = gt_mem_array(count + 1, sizeof *all);
     capture->processes = gt_arena_array(&capture->arena, count, sizeof *capture->processes);
     if (!all || (count && !capture->processes)) {
-        gt_free(all);
+        gt_mem_free(all);
         return gt_fail_memory(err);
     }
     for (size_t i = 0; i < decoding->count; i++)
@@ -197,7 +197,7 @@ static enum gt_status name_processes(struct decoding *decoding, struct gt_error 
     for (size_t i = 0; i < count; i++)
         capture->processes[i] = all[i].name;
     capture->process_count = count;
-    gt_free(all);
+    gt_mem_free(all);
     return GT_OK;
 }
 
@@ -239,14 +239,14 @@ static enum gt_status finish(struct decoding *decoding, const char *packing_dama
 static void release(struct decoding *decoding) {
     release_workers(decoding);
     gt_nsys_rep_facts_release(&decoding->facts);
-    gt_nsys_rep_batches_release(&decoding->batches);
+    gt_nsys_rep_chunk_batches_release(&decoding->batches);
 }
 
 /* ---- the choice of the reader ---- */
 
 static enum gt_status decode_native(struct decoding *decoding, const char *packing_damage, struct gt_store **out,
                                     struct gt_error *err) {
-    enum gt_status status = gt_nsys_rep_batches_find(&decoding->batches, &decoding->file, false, err);
+    enum gt_status status = gt_nsys_rep_chunk_batches_find(&decoding->batches, &decoding->file, false, err);
     if (status == GT_OK) {
         bool knows_strings = decoding->file.strings != GT_NSYS_REP_NOWHERE;
         status = gt_nsys_rep_facts_init(&decoding->facts, &decoding->file,

@@ -49,25 +49,27 @@ static size_t most_entries(const struct header *header) {
 
 /* ---- inflating ---- */
 
-void gt_nsys_rep_inflater_release(struct gt_nsys_rep_inflater *inflater) {
-    gt_free(inflater->packed);
-    gt_free(inflater->plain);
+void gt_nsys_rep_chunk_inflater_release(struct gt_nsys_rep_inflater *inflater) {
+    gt_mem_free(inflater->packed);
+    gt_mem_free(inflater->plain);
     *inflater = (struct gt_nsys_rep_inflater){0};
 }
 
 static bool reserve(unsigned char **buffer, size_t *capacity, size_t size) {
     if (size <= *capacity)
         return true;
-    gt_free(*buffer);
+    gt_mem_free(*buffer);
     *capacity = 0;
-    *buffer = gt_alloc(size);
+    *buffer = gt_mem_alloc(size);
     if (*buffer)
         *capacity = size;
     return *buffer != NULL;
 }
 
-enum gt_status gt_nsys_rep_inflater_load(struct gt_nsys_rep_inflater *inflater, const struct gt_nsys_rep_file *file,
-                                         const struct gt_nsys_rep_batch *batch, bool *is_whole, struct gt_error *err) {
+enum gt_status gt_nsys_rep_chunk_inflater_load(struct gt_nsys_rep_inflater *inflater,
+                                               const struct gt_nsys_rep_file *file,
+                                               const struct gt_nsys_rep_batch *batch, bool *is_whole,
+                                               struct gt_error *err) {
     size_t got = 0;
     inflater->batch = (struct gt_str){"", 0};
     if (!reserve(&inflater->packed, &inflater->packed_capacity, batch->size))
@@ -79,7 +81,8 @@ enum gt_status gt_nsys_rep_inflater_load(struct gt_nsys_rep_inflater *inflater, 
     return status;
 }
 
-enum gt_nsys_rep_chunk_status gt_nsys_rep_inflater_next(struct gt_nsys_rep_inflater *inflater, struct gt_str *message) {
+enum gt_nsys_rep_chunk_status gt_nsys_rep_chunk_inflater_next(struct gt_nsys_rep_inflater *inflater,
+                                                              struct gt_str *message) {
     struct header header;
     struct gt_str *batch = &inflater->batch;
     *message = (struct gt_str){"", 0};
@@ -139,7 +142,7 @@ enum gt_status gt_nsys_rep_chunk_at(const struct gt_nsys_rep_file *file, uint64_
 }
 
 static bool add_batch(struct gt_nsys_rep_batches *batches, struct gt_nsys_rep_batch batch) {
-    struct gt_nsys_rep_batch *grown = gt_array_room(batches->list, batches->count, &batches->capacity, sizeof *grown);
+    struct gt_nsys_rep_batch *grown = gt_mem_room(batches->list, batches->count, &batches->capacity, sizeof *grown);
     if (!grown)
         return false;
     batches->list = grown;
@@ -194,9 +197,9 @@ static enum gt_status count_entries(struct finder *finder, uint64_t next, struct
     struct gt_str message;
     bool is_whole;
     struct gt_nsys_rep_batch batch = {finder->offset, (size_t)(next - finder->offset), 0};
-    if (gt_nsys_rep_inflater_load(&finder->inflater, finder->file, &batch, &is_whole, err) != GT_OK)
+    if (gt_nsys_rep_chunk_inflater_load(&finder->inflater, finder->file, &batch, &is_whole, err) != GT_OK)
         return GT_ERR;
-    enum gt_nsys_rep_chunk_status status = gt_nsys_rep_inflater_next(&finder->inflater, &message);
+    enum gt_nsys_rep_chunk_status status = gt_nsys_rep_chunk_inflater_next(&finder->inflater, &message);
     if (status == GT_NSYS_REP_CHUNK_NO_MEMORY)
         return gt_fail_memory(err);
     /* Chunks hold a fixed number of entries but for the last one. */
@@ -238,8 +241,8 @@ static enum gt_status take_chunk(struct finder *finder, const struct header *hea
     return status;
 }
 
-enum gt_status gt_nsys_rep_batches_find(struct gt_nsys_rep_batches *batches, const struct gt_nsys_rep_file *file,
-                                        bool must_count, struct gt_error *err) {
+enum gt_status gt_nsys_rep_chunk_batches_find(struct gt_nsys_rep_batches *batches, const struct gt_nsys_rep_file *file,
+                                              bool must_count, struct gt_error *err) {
     bool knows_end = file->strings != GT_NSYS_REP_NOWHERE, counts = must_count || !knows_end;
     struct finder finder = {.file = file,
                             .batches = batches,
@@ -261,11 +264,11 @@ enum gt_status gt_nsys_rep_batches_find(struct gt_nsys_rep_batches *batches, con
         status = end_batch(&finder, finder.offset, err);
     batches->end = finder.offset;
     batches->is_broken = knows_end ? finder.offset != finder.end : !is_counted(&finder);
-    gt_nsys_rep_inflater_release(&finder.inflater);
+    gt_nsys_rep_chunk_inflater_release(&finder.inflater);
     return status;
 }
 
-void gt_nsys_rep_batches_release(struct gt_nsys_rep_batches *batches) {
-    gt_free(batches->list);
+void gt_nsys_rep_chunk_batches_release(struct gt_nsys_rep_batches *batches) {
+    gt_mem_free(batches->list);
     *batches = (struct gt_nsys_rep_batches){0};
 }

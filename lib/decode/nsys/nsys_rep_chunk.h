@@ -41,18 +41,21 @@ enum gt_nsys_rep_chunk_status {
 
 /* Finds the event chunks, without inflating them where the file says where its strings begin. Otherwise, and where
    must_count is set, they are inflated and counted until the index is satisfied. */
-enum gt_status gt_nsys_rep_batches_find(struct gt_nsys_rep_batches *batches, const struct gt_nsys_rep_file *file,
-                                        bool must_count, struct gt_error *err);
-void gt_nsys_rep_batches_release(struct gt_nsys_rep_batches *batches);
+enum gt_status gt_nsys_rep_chunk_batches_find(struct gt_nsys_rep_batches *batches, const struct gt_nsys_rep_file *file,
+                                              bool must_count, struct gt_error *err);
+void gt_nsys_rep_chunk_batches_release(struct gt_nsys_rep_batches *batches);
 
-void gt_nsys_rep_inflater_release(struct gt_nsys_rep_inflater *inflater);
+void gt_nsys_rep_chunk_inflater_release(struct gt_nsys_rep_inflater *inflater);
 
 /* Reads a batch; *is_whole: all its bytes are there (a file may shrink while it is read). */
-enum gt_status gt_nsys_rep_inflater_load(struct gt_nsys_rep_inflater *inflater, const struct gt_nsys_rep_file *file,
-                                         const struct gt_nsys_rep_batch *batch, bool *is_whole, struct gt_error *err);
+enum gt_status gt_nsys_rep_chunk_inflater_load(struct gt_nsys_rep_inflater *inflater,
+                                               const struct gt_nsys_rep_file *file,
+                                               const struct gt_nsys_rep_batch *batch, bool *is_whole,
+                                               struct gt_error *err);
 
 /* The message of the next chunk of the batch, padded, borrowed until the next call. */
-enum gt_nsys_rep_chunk_status gt_nsys_rep_inflater_next(struct gt_nsys_rep_inflater *inflater, struct gt_str *message);
+enum gt_nsys_rep_chunk_status gt_nsys_rep_chunk_inflater_next(struct gt_nsys_rep_inflater *inflater,
+                                                              struct gt_str *message);
 
 /* The one chunk at an offset as a batch. false: there is none, or its sizes cannot be; *next is behind it then too, or
    GT_NSYS_REP_NOWHERE. */

@@ -26,7 +26,7 @@ static void count_damaged(struct gt_nsys_rep_facts *facts, uint64_t offset) {
 }
 
 static void free_bytes(struct gt_str bytes) {
-    gt_free((void *)(uintptr_t)bytes.ptr);
+    gt_mem_free((void *)(uintptr_t)bytes.ptr);
 }
 
 /* ---- strings ---- */
@@ -40,7 +40,7 @@ static bool add_strings(struct gt_nsys_rep_facts *facts, struct gt_str message) 
             continue;
         if (capture->string_count == facts->string_capacity) {
             size_t capacity = facts->string_capacity ? facts->string_capacity * 2 : 1024;
-            struct gt_str *grown = gt_realloc(facts->strings, capacity * sizeof *grown);
+            struct gt_str *grown = gt_mem_realloc(facts->strings, capacity * sizeof *grown);
             if (!grown)
                 return false;
             facts->strings = grown;
@@ -56,10 +56,10 @@ static enum gt_status read_string_chunk(const struct reading *at, struct gt_nsys
                                         const struct gt_nsys_rep_batch *batch) {
     struct gt_str message;
     bool is_whole;
-    enum gt_status status = gt_nsys_rep_inflater_load(inflater, at->file, batch, &is_whole, at->err);
+    enum gt_status status = gt_nsys_rep_chunk_inflater_load(inflater, at->file, batch, &is_whole, at->err);
     if (status != GT_OK)
         return status;
-    switch (gt_nsys_rep_inflater_next(inflater, &message)) {
+    switch (gt_nsys_rep_chunk_inflater_next(inflater, &message)) {
     case GT_NSYS_REP_CHUNK_NO_MEMORY:
         return gt_fail_memory(at->err);
     case GT_NSYS_REP_CHUNK_DAMAGED:
@@ -98,7 +98,7 @@ static enum gt_status read_strings(const struct reading *at, uint64_t *offset) {
     capture->strings = at->facts->strings;
     if (wanted != GT_NSYS_REP_UNKNOWN && capture->string_count < wanted)
         at->facts->missing_count += wanted - capture->string_count;
-    gt_nsys_rep_inflater_release(&inflater);
+    gt_nsys_rep_chunk_inflater_release(&inflater);
     return status;
 }
 
@@ -208,15 +208,15 @@ static enum gt_status read_schemas(const struct reading *at, uint64_t offset) {
     enum gt_status status = gt_nsys_rep_chunk_at(at->file, offset, &batch, &next, &is_there, at->err);
     if (status != GT_OK || !is_there)
         return status;
-    status = gt_nsys_rep_inflater_load(&inflater, at->file, &batch, &is_whole, at->err);
+    status = gt_nsys_rep_chunk_inflater_load(&inflater, at->file, &batch, &is_whole, at->err);
     if (status == GT_OK) {
-        enum gt_nsys_rep_chunk_status chunk = gt_nsys_rep_inflater_next(&inflater, &message);
+        enum gt_nsys_rep_chunk_status chunk = gt_nsys_rep_chunk_inflater_next(&inflater, &message);
         if (chunk == GT_NSYS_REP_CHUNK_DAMAGED)
             count_damaged(at->facts, offset);
-        if (chunk == GT_NSYS_REP_CHUNK_NO_MEMORY || !gt_nsys_rep_schemas_take(&at->facts->schemas, message))
+        if (chunk == GT_NSYS_REP_CHUNK_NO_MEMORY || !gt_nsys_rep_payload_schemas_take(&at->facts->schemas, message))
             status = gt_fail_memory(at->err);
     }
-    gt_nsys_rep_inflater_release(&inflater);
+    gt_nsys_rep_chunk_inflater_release(&inflater);
     return status;
 }
 
@@ -339,7 +339,7 @@ enum gt_status gt_nsys_rep_facts_init(struct gt_nsys_rep_facts *facts, const str
 
 void gt_nsys_rep_facts_release(struct gt_nsys_rep_facts *facts) {
     gt_nsys_capture_release(&facts->capture);
-    gt_nsys_rep_schemas_release(&facts->schemas);
-    gt_free(facts->strings);
+    gt_nsys_rep_payload_schemas_release(&facts->schemas);
+    gt_mem_free(facts->strings);
     *facts = (struct gt_nsys_rep_facts){0};
 }

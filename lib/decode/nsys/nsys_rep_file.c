@@ -19,13 +19,13 @@ enum { TAIL_BYTES = 16, VARINT_MAX = 10, SIZE_MIN = 48 };
 enum gt_status gt_nsys_rep_file_read(const struct gt_nsys_rep_file *file, struct gt_nsys_rep_span span,
                                      struct gt_str *bytes, struct gt_error *err) {
     size_t size = span.size > GT_NSYS_REP_PIECE_MAX ? 0 : (size_t)span.size, got = 0;
-    char *buffer = gt_alloc_array(size + GT_PROTO_PADDING, 1);
+    char *buffer = gt_mem_array(size + GT_PROTO_PADDING, 1);
     *bytes = (struct gt_str){buffer, 0};
     if (!buffer)
         return gt_fail_memory(err);
     enum gt_status status = size ? gt_source_pread(file->source, buffer, size, span.offset, &got, err) : GT_OK;
     if (status != GT_OK) {
-        gt_free(buffer);
+        gt_mem_free(buffer);
         *bytes = (struct gt_str){NULL, 0};
         return status;
     }
@@ -104,7 +104,7 @@ static enum gt_status read_sections(struct gt_nsys_rep_file *file, struct sectio
     while (gt_proto_next(&fields, &field))
         holds = holds && (field.tag != GT_PROTO_BYTES(1) || take_section(sections, field.bytes, offset));
     file->is_index_damaged = !holds || fields.is_damaged;
-    gt_free((void *)(uintptr_t)table.ptr);
+    gt_mem_free((void *)(uintptr_t)table.ptr);
     return GT_OK;
 }
 
@@ -122,7 +122,7 @@ static enum gt_status search_raw(const struct gt_nsys_rep_file *file, struct sec
         uint64_t offset = (uint64_t)(found - head.ptr);
         *sections = (struct sections){.has_raw = true, .raw = {offset, file->size - tail - offset}};
     }
-    gt_free((void *)(uintptr_t)head.ptr);
+    gt_mem_free((void *)(uintptr_t)head.ptr);
     return GT_OK;
 }
 
@@ -174,7 +174,7 @@ static enum gt_status read_messages(struct gt_nsys_rep_file *file, uint64_t offs
     file->head = head;
     file->events = index.offset + index.size;
     take_index(file, bytes);
-    gt_free((void *)(uintptr_t)bytes.ptr);
+    gt_mem_free((void *)(uintptr_t)bytes.ptr);
     return GT_OK;
 }
 
@@ -191,7 +191,7 @@ static enum gt_status read_offsets(struct gt_nsys_rep_file *file, struct gt_nsys
         return GT_ERR;
     file->strings = place(file, base, gt_proto_find_value(bytes, GT_PROTO_VARINT(2), GT_NSYS_REP_NOWHERE));
     file->schemas = place(file, base, gt_proto_find_value(bytes, GT_PROTO_VARINT(3), GT_NSYS_REP_NOWHERE));
-    gt_free((void *)(uintptr_t)bytes.ptr);
+    gt_mem_free((void *)(uintptr_t)bytes.ptr);
     return GT_OK;
 }
 

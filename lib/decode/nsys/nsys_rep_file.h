@@ -42,7 +42,7 @@ enum gt_status gt_nsys_rep_file_init(struct gt_nsys_rep_file *file, const struct
                                      struct gt_error *err);
 
 /* Reads a piece of the file with padding for the proto reader. *bytes is shorter than asked for where the file ends,
-   and empty for pieces above GT_NSYS_REP_PIECE_MAX. Free bytes->ptr with gt_free. */
+   and empty for pieces above GT_NSYS_REP_PIECE_MAX. Free bytes->ptr with gt_mem_free. */
 enum gt_status gt_nsys_rep_file_read(const struct gt_nsys_rep_file *file, struct gt_nsys_rep_span span,
                                      struct gt_str *bytes, struct gt_error *err);
 

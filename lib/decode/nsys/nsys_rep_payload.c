@@ -46,7 +46,7 @@ static bool take_entry(struct gt_str message, struct gt_nsys_rep_entry *entry) {
 
 static bool keep_entry(struct gt_nsys_rep_schemas *schemas, const struct gt_nsys_rep_entry *entry) {
     struct gt_nsys_rep_entry *grown =
-        gt_array_room(schemas->entries, schemas->entry_count, &schemas->entry_capacity, sizeof *grown);
+        gt_mem_room(schemas->entries, schemas->entry_count, &schemas->entry_capacity, sizeof *grown);
     if (!grown)
         return false;
     schemas->entries = grown;
@@ -92,7 +92,7 @@ static bool take_schema(struct gt_nsys_rep_schemas *schemas, uint32_t process, s
     schema.entry_count = schemas->entry_count - schema.first_entry;
     if (schema.entry_count == 0)
         return true;
-    struct gt_nsys_rep_schema *grown = gt_array_room(schemas->list, schemas->count, &schemas->capacity, sizeof *grown);
+    struct gt_nsys_rep_schema *grown = gt_mem_room(schemas->list, schemas->count, &schemas->capacity, sizeof *grown);
     if (!grown)
         return false;
     schemas->list = grown;
@@ -102,7 +102,7 @@ static bool take_schema(struct gt_nsys_rep_schemas *schemas, uint32_t process, s
     return !schemas->index_of.failed;
 }
 
-bool gt_nsys_rep_schemas_take(struct gt_nsys_rep_schemas *schemas, struct gt_str message) {
+bool gt_nsys_rep_payload_schemas_take(struct gt_nsys_rep_schemas *schemas, struct gt_str message) {
     struct gt_proto processes = gt_proto_of(message);
     struct gt_proto_field process, field;
     uint32_t number = 0;
@@ -119,18 +119,18 @@ bool gt_nsys_rep_schemas_take(struct gt_nsys_rep_schemas *schemas, struct gt_str
     return !schemas->process_of.failed;
 }
 
-void gt_nsys_rep_schemas_release(struct gt_nsys_rep_schemas *schemas) {
+void gt_nsys_rep_payload_schemas_release(struct gt_nsys_rep_schemas *schemas) {
     gt_arena_release(&schemas->arena);
     gt_map_release(&schemas->process_of);
     gt_map_release(&schemas->index_of);
-    gt_free(schemas->list);
-    gt_free(schemas->entries);
+    gt_mem_free(schemas->list);
+    gt_mem_free(schemas->entries);
     *schemas = (struct gt_nsys_rep_schemas){0};
 }
 
-const struct gt_nsys_rep_schema *gt_nsys_rep_schemas_find(const struct gt_nsys_rep_schemas *schemas,
-                                                          uint64_t global_pid, uint64_t domain, struct gt_str payload,
-                                                          struct gt_str *bytes) {
+const struct gt_nsys_rep_schema *gt_nsys_rep_payload_schemas_find(const struct gt_nsys_rep_schemas *schemas,
+                                                                  uint64_t global_pid, uint64_t domain,
+                                                                  struct gt_str payload, struct gt_str *bytes) {
     if (schemas->count == 0 || domain > UINT32_MAX)
         return NULL;
     struct gt_str extended = gt_proto_find_bytes(payload, GT_PROTO_BYTES(9));
@@ -143,7 +143,7 @@ const struct gt_nsys_rep_schema *gt_nsys_rep_schemas_find(const struct gt_nsys_r
     return index == GT_MAP_NONE ? NULL : &schemas->list[index];
 }
 
-bool gt_nsys_rep_entry_read(const struct gt_nsys_rep_entry *entry, struct gt_str bytes, uint64_t *value) {
+bool gt_nsys_rep_payload_entry_read(const struct gt_nsys_rep_entry *entry, struct gt_str bytes, uint64_t *value) {
     if (entry->offset > bytes.len || entry->width > bytes.len - entry->offset)
         return false;
     uint64_t word = 0;

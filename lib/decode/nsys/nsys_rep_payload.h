@@ -33,14 +33,14 @@ struct gt_nsys_rep_schemas {
 };
 
 /* Takes the message of the schema chunk. false: memory is short. */
-bool gt_nsys_rep_schemas_take(struct gt_nsys_rep_schemas *schemas, struct gt_str message);
-void gt_nsys_rep_schemas_release(struct gt_nsys_rep_schemas *schemas);
+bool gt_nsys_rep_payload_schemas_take(struct gt_nsys_rep_schemas *schemas, struct gt_str message);
+void gt_nsys_rep_payload_schemas_release(struct gt_nsys_rep_schemas *schemas);
 
 /* The schema of a payload (field 8 of an NVTX event) and its bytes. NULL: there is none that is kept. */
-const struct gt_nsys_rep_schema *gt_nsys_rep_schemas_find(const struct gt_nsys_rep_schemas *schemas,
-                                                          uint64_t global_pid, uint64_t domain, struct gt_str payload,
-                                                          struct gt_str *bytes);
+const struct gt_nsys_rep_schema *gt_nsys_rep_payload_schemas_find(const struct gt_nsys_rep_schemas *schemas,
+                                                                  uint64_t global_pid, uint64_t domain,
+                                                                  struct gt_str payload, struct gt_str *bytes);
 /* false: the payload ends before it. */
-bool gt_nsys_rep_entry_read(const struct gt_nsys_rep_entry *entry, struct gt_str bytes, uint64_t *value);
+bool gt_nsys_rep_payload_entry_read(const struct gt_nsys_rep_entry *entry, struct gt_str bytes, uint64_t *value);
 
 #endif

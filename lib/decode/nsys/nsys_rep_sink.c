@@ -25,7 +25,7 @@ void gt_nsys_rep_sink_init(struct gt_nsys_rep_sink *sink, struct gt_nsys_sink *m
 }
 
 void gt_nsys_rep_sink_release(struct gt_nsys_rep_sink *sink) {
-    gt_free(sink->processes);
+    gt_mem_free(sink->processes);
     *sink = (struct gt_nsys_rep_sink){0};
 }
 
@@ -116,10 +116,11 @@ static void take_payload(struct gt_nsys_rep_sink *sink, const struct gt_nsys_nvt
     uint64_t value, global_pid = gt_nsys_global_pid(event->global_tid);
     uint64_t domain = event->domain_id == GT_NSYS_NO_ID ? 0 : event->domain_id;
     struct gt_str bytes;
-    const struct gt_nsys_rep_schema *schema = gt_nsys_rep_schemas_find(schemas, global_pid, domain, payload, &bytes);
+    const struct gt_nsys_rep_schema *schema =
+        gt_nsys_rep_payload_schemas_find(schemas, global_pid, domain, payload, &bytes);
     for (size_t i = 0; schema && i < schema->entry_count; i++) {
         const struct gt_nsys_rep_entry *entry = &schemas->entries[schema->first_entry + i];
-        if (!gt_nsys_rep_entry_read(entry, bytes, &value))
+        if (!gt_nsys_rep_payload_entry_read(entry, bytes, &value))
             continue;
         if (!entry->is_text)
             gt_builder_payload(builder, &(struct gt_payloads_row){.bytes = value});
@@ -195,7 +196,7 @@ static bool take_process(struct gt_nsys_rep_sink *sink, struct gt_str message) {
     if (name.len == 0 || global_pid == GT_NSYS_NO_ID)
         return true;
     struct gt_nsys_rep_process *grown =
-        gt_array_room(sink->processes, sink->process_count, &sink->process_capacity, sizeof *grown);
+        gt_mem_room(sink->processes, sink->process_count, &sink->process_capacity, sizeof *grown);
     if (!grown) {
         sink->model->builder->failed = true;
         return true;

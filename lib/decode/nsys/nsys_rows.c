@@ -2,19 +2,19 @@
 #include "decode/nsys/nsys_sqlite.h"
 
 static int64_t time_in(const struct gt_sqlite_row *row, size_t slot) {
-    return gt_sqlite_int(row, slot, GT_NO_TIME);
+    return gt_sqlite_record_int(row, slot, GT_NO_TIME);
 }
 
 static uint64_t id_in(const struct gt_sqlite_row *row, size_t slot) {
-    return (uint64_t)gt_sqlite_int(row, slot, (int64_t)GT_NSYS_NO_ID);
+    return (uint64_t)gt_sqlite_record_int(row, slot, (int64_t)GT_NSYS_NO_ID);
 }
 
 /* Names are ids in Nsight's own exports, text in files that others made. false: there is none, or it is unknown. */
 static bool take_name(const struct gt_nsys_rows *rows, const struct gt_sqlite_row *row, size_t slot, uint64_t *id,
                       struct gt_str *text) {
     const struct gt_nsys_capture *capture = &rows->facts->capture;
-    *text = gt_sqlite_text(row, slot);
-    *id = gt_nsys_string_index(rows->facts, row, slot);
+    *text = gt_sqlite_record_text(row, slot);
+    *id = gt_nsys_sqlite_string_index(rows->facts, row, slot);
     return text->ptr || (*id < capture->string_count && (rows->sink->interned[*id] || capture->strings[*id].ptr));
 }
 
@@ -27,13 +27,13 @@ static void take_activity(const struct gt_sqlite_row *row, struct gt_nsys_activi
     activity->start_ns = time_in(row, GT_NSYS_ACTIVITY_START);
     activity->end_ns = time_in(row, GT_NSYS_ACTIVITY_END);
     activity->correlation = id_in(row, GT_NSYS_ACTIVITY_CORRELATION);
-    activity->device = gt_sqlite_int(row, GT_NSYS_ACTIVITY_DEVICE, -1);
-    activity->stream = gt_sqlite_int(row, GT_NSYS_ACTIVITY_STREAM, 0);
+    activity->device = gt_sqlite_record_int(row, GT_NSYS_ACTIVITY_DEVICE, -1);
+    activity->stream = gt_sqlite_record_int(row, GT_NSYS_ACTIVITY_STREAM, 0);
     activity->graph_node = id_in(row, GT_NSYS_ACTIVITY_GRAPH_NODE);
     activity->global_pid = id_in(row, GT_NSYS_ACTIVITY_GLOBAL_PID);
     if (activity->global_pid != GT_NSYS_NO_ID)
         activity->global_pid = gt_nsys_global_pid(activity->global_pid); /* where only the thread is given */
-    else if (gt_sqlite_is_int(row, GT_NSYS_ACTIVITY_PID))
+    else if (gt_sqlite_record_is_int(row, GT_NSYS_ACTIVITY_PID))
         activity->global_pid = bare_pid(row->cells[GT_NSYS_ACTIVITY_PID].integer);
 }
 
@@ -43,7 +43,7 @@ static void take_kernel(void *context, const struct gt_sqlite_row *row) {
     activity->kind = GT_NSYS_KERNEL;
     take_activity(row, activity);
     activity->name = (struct gt_str){NULL, 0};
-    activity->name_id = gt_nsys_string_index(rows->facts, row, GT_NSYS_KERNEL_NAME);
+    activity->name_id = gt_nsys_sqlite_string_index(rows->facts, row, GT_NSYS_KERNEL_NAME);
     bool is_met = activity->name_id < rows->facts->capture.string_count && rows->sink->interned[activity->name_id];
     for (size_t i = GT_NSYS_KERNEL_NAME; !is_met && i <= GT_NSYS_KERNEL_MANGLED_NAME; i++)
         if (take_name(rows, row, i, &activity->name_id, &activity->name))
@@ -91,9 +91,9 @@ static void take_call(void *context, const struct gt_sqlite_row *row) {
         .correlation = id_in(row, GT_NSYS_CALL_CORRELATION),
         .global_tid = id_in(row, GT_NSYS_CALL_GLOBAL_TID),
     };
-    if (call.global_tid == GT_NSYS_NO_ID && gt_sqlite_is_int(row, GT_NSYS_CALL_PID))
+    if (call.global_tid == GT_NSYS_NO_ID && gt_sqlite_record_is_int(row, GT_NSYS_CALL_PID))
         call.global_tid = bare_pid(row->cells[GT_NSYS_CALL_PID].integer) |
-                          ((uint64_t)gt_sqlite_int(row, GT_NSYS_CALL_TID, 0) & 0xFFFFFF);
+                          ((uint64_t)gt_sqlite_record_int(row, GT_NSYS_CALL_TID, 0) & 0xFFFFFF);
     if (!take_name(rows, row, GT_NSYS_CALL_NAME_ID, &call.name_id, &call.name) &&
         row->types[GT_NSYS_CALL_NAME] != GT_SQLITE_NULL)
         take_name(rows, row, GT_NSYS_CALL_NAME, &call.name_id, &call.name);
@@ -161,13 +161,13 @@ static void take_clone(void *context, const struct gt_sqlite_row *row) {
 
 static void take_diagnostic(void *context, const struct gt_sqlite_row *row) {
     const struct gt_nsys_rows *rows = context;
-    struct gt_str text = gt_sqlite_text(row, 0);
+    struct gt_str text = gt_sqlite_record_text(row, 0);
     if (text.ptr)
         gt_nsys_add_diagnostic(rows->sink, text);
 }
 
-gt_sqlite_row_fn *gt_nsys_rows_function(enum gt_nsys_role role) {
-    static gt_sqlite_row_fn *const functions[GT_NSYS_ROLE_COUNT] = {
+gt_sqlite_pages_row_fn *gt_nsys_sqlite_rows_function(enum gt_nsys_role role) {
+    static gt_sqlite_pages_row_fn *const functions[GT_NSYS_ROLE_COUNT] = {
         [GT_NSYS_KERNELS] = take_kernel,
         [GT_NSYS_COPIES] = take_copy,
         [GT_NSYS_SETS] = take_set,

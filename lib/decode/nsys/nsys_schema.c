@@ -141,7 +141,7 @@ static enum gt_status find_table(struct gt_nsys_schema *schema, const struct gt_
         bool fits = fits_role(table, role), is_readable = table->column_count > 0;
         if (fits)
             *found = table;
-        else if (name && is_readable && gt_sqlite_table_rows(db, table, &rows, err) != GT_OK)
+        else if (name && is_readable && gt_sqlite_db_table_rows(db, table, &rows, err) != GT_OK)
             return GT_ERR;
         schema->unreadable += name && !is_readable;
         schema->incomplete += rows > 0;
@@ -175,7 +175,7 @@ static enum gt_status find_role(struct gt_nsys_schema *schema, const struct gt_s
     size_t before = schema->count;
     for (size_t i = 0; i < count; i++) {
         uint64_t rows = 1;
-        if (count > 1 && gt_sqlite_table_rows(db, named[i], &rows, err) != GT_OK)
+        if (count > 1 && gt_sqlite_db_table_rows(db, named[i], &rows, err) != GT_OK)
             return GT_ERR;
         if (rows > 0)
             add_table(schema, named[i], id);

@@ -44,12 +44,12 @@ static enum gt_status plan(struct decoding *decoding, struct gt_error *err) {
     size_t total = 0;
     for (size_t i = 0; i < schema->count; i++) {
         const struct gt_nsys_table *from = &schema->tables[i];
-        if (from->role >= GT_NSYS_KERNELS && gt_sqlite_scan_init(&decoding->scans[i], &decoding->db, from->table,
-                                                                 from->columns, from->column_count, err) != GT_OK)
+        if (from->role >= GT_NSYS_KERNELS && gt_sqlite_db_scan_init(&decoding->scans[i], &decoding->db, from->table,
+                                                                    from->columns, from->column_count, err) != GT_OK)
             return GT_ERR;
         total += decoding->scans[i].part_count;
     }
-    decoding->jobs = gt_alloc_array(total + 1, sizeof *decoding->jobs);
+    decoding->jobs = gt_mem_array(total + 1, sizeof *decoding->jobs);
     if (!decoding->jobs)
         return gt_fail_memory(err);
     for (size_t i = 0; i < schema->count; i++)
@@ -71,13 +71,13 @@ static void work(void *context, size_t index) {
     struct worker *worker = &decoding->workers[index];
     struct gt_nsys_rows rows = {.sink = &decoding->sinks[index], .facts = &decoding->facts};
     size_t next;
-    while (worker->status == GT_OK && gt_deal_take(&decoding->deal, index, &next)) {
+    while (worker->status == GT_OK && gt_threads_deal_take(&decoding->deal, index, &next)) {
         const struct job *job = &decoding->jobs[next];
-        gt_sqlite_row_fn *take = gt_nsys_rows_function(decoding->schema.tables[job->table].role);
+        gt_sqlite_pages_row_fn *take = gt_nsys_sqlite_rows_function(decoding->schema.tables[job->table].role);
         uint64_t damaged_before = worker->reader.damaged;
         gt_builder_begin(&decoding->builders[index], next + 1);
         worker->status =
-            gt_sqlite_scan_part(&decoding->scans[job->table], job->part, &worker->reader, take, &rows, &worker->err);
+            gt_sqlite_db_scan_part(&decoding->scans[job->table], job->part, &worker->reader, take, &rows, &worker->err);
         if (worker->reader.damaged > damaged_before)
             gt_builder_issue(&decoding->builders[index], GT_ISSUE_EVENT_DAMAGED,
                              worker->reader.damaged - damaged_before, GT_NO_OFFSET);
@@ -88,16 +88,16 @@ static void work(void *context, size_t index) {
 
 static enum gt_status init_workers(struct decoding *decoding, struct gt_error *err) {
     size_t count = decoding->worker_count;
-    decoding->workers = gt_alloc_array(count, sizeof *decoding->workers);
-    decoding->builders = gt_alloc_array(count, sizeof *decoding->builders);
-    decoding->sinks = gt_alloc_array(count, sizeof *decoding->sinks);
+    decoding->workers = gt_mem_array(count, sizeof *decoding->workers);
+    decoding->builders = gt_mem_array(count, sizeof *decoding->builders);
+    decoding->sinks = gt_mem_array(count, sizeof *decoding->sinks);
     if (!decoding->workers || !decoding->builders || !decoding->sinks)
         return gt_fail_memory(err);
     for (size_t i = 0; i < count; i++) {
         if (gt_builder_init(&decoding->builders[i], GT_NSYS_SQLITE_KEY, err) != GT_OK)
             return GT_ERR;
         if (!gt_nsys_sink_init(&decoding->sinks[i], &decoding->builders[i], &decoding->facts.capture) ||
-            !gt_sqlite_reader_init(&decoding->workers[i].reader, &decoding->db.file))
+            !gt_sqlite_pages_reader_init(&decoding->workers[i].reader, &decoding->db.file))
             return gt_fail_memory(err);
     }
     return GT_OK;
@@ -133,11 +133,11 @@ static enum gt_status read_events(struct decoding *decoding, const struct gt_sql
         status = init_workers(decoding, err);
     if (status == GT_OK) {
         gt_builder_begin(&decoding->builders[0], 0);
-        status = gt_nsys_describe(&decoding->builders[0], &decoding->db, &decoding->schema, err);
+        status = gt_nsys_sqlite_describe(&decoding->builders[0], &decoding->db, &decoding->schema, err);
     }
     if (status != GT_OK)
         return status;
-    gt_deal_init(&decoding->deal, decoding->job_count, decoding->worker_count);
+    gt_threads_deal_init(&decoding->deal, decoding->job_count, decoding->worker_count);
     gt_threads_run(decoding->worker_count, work, decoding);
     for (size_t i = 0; i < decoding->worker_count; i++)
         if (decoding->workers[i].status != GT_OK) {
@@ -154,17 +154,17 @@ static void release(struct decoding *decoding) {
         if (decoding->sinks)
             gt_nsys_sink_release(&decoding->sinks[i]);
         if (decoding->workers)
-            gt_sqlite_reader_release(&decoding->workers[i].reader);
+            gt_sqlite_pages_reader_release(&decoding->workers[i].reader);
         if (decoding->builders)
             gt_builder_release(&decoding->builders[i]);
     }
-    gt_free(decoding->sinks);
-    gt_free(decoding->workers);
-    gt_free(decoding->builders);
-    gt_free(decoding->jobs);
+    gt_mem_free(decoding->sinks);
+    gt_mem_free(decoding->workers);
+    gt_mem_free(decoding->builders);
+    gt_mem_free(decoding->jobs);
     for (size_t i = 0; i < decoding->schema.count; i++)
-        gt_sqlite_scan_release(&decoding->scans[i]);
-    gt_nsys_facts_release(&decoding->facts);
+        gt_sqlite_db_scan_release(&decoding->scans[i]);
+    gt_nsys_sqlite_facts_release(&decoding->facts);
     gt_sqlite_db_close(&decoding->db);
 }
 
@@ -174,7 +174,7 @@ enum gt_status gt_nsys_sqlite_decode(struct gt_source *const *sources, size_t co
     if (count != 1)
         return gt_fail(err, "an export of Nsight Systems is one file, not %zu", count);
     struct gt_sqlite_reader facts_reader = {0};
-    struct decoding *decoding = gt_alloc_array(1, sizeof *decoding);
+    struct decoding *decoding = gt_mem_array(1, sizeof *decoding);
     if (!decoding)
         return gt_fail_memory(err);
     decoding->source = sources[0];
@@ -182,14 +182,14 @@ enum gt_status gt_nsys_sqlite_decode(struct gt_source *const *sources, size_t co
     enum gt_status status = gt_sqlite_db_open(&decoding->db, sources[0], err);
     if (status == GT_OK)
         status = gt_nsys_schema_find(&decoding->schema, &decoding->db, gt_source_path(sources[0]), err);
-    if (status == GT_OK && !gt_sqlite_reader_init(&facts_reader, &decoding->db.file))
+    if (status == GT_OK && !gt_sqlite_pages_reader_init(&facts_reader, &decoding->db.file))
         status = gt_fail_memory(err);
     if (status == GT_OK)
-        status = gt_nsys_facts_read(&decoding->facts, &decoding->db, &decoding->schema, &facts_reader, err);
+        status = gt_nsys_sqlite_facts_read(&decoding->facts, &decoding->db, &decoding->schema, &facts_reader, err);
     if (status == GT_OK)
         status = read_events(decoding, &facts_reader, out, err);
-    gt_sqlite_reader_release(&facts_reader);
+    gt_sqlite_pages_reader_release(&facts_reader);
     release(decoding);
-    gt_free(decoding);
+    gt_mem_free(decoding);
     return status;
 }

@@ -22,16 +22,16 @@ struct gt_nsys_facts {
 };
 
 /* Reads everything but the events. Loss is counted in the reader. */
-enum gt_status gt_nsys_facts_read(struct gt_nsys_facts *facts, const struct gt_sqlite_db *db,
-                                  const struct gt_nsys_schema *schema, struct gt_sqlite_reader *reader,
-                                  struct gt_error *err);
-void gt_nsys_facts_release(struct gt_nsys_facts *facts);
+enum gt_status gt_nsys_sqlite_facts_read(struct gt_nsys_facts *facts, const struct gt_sqlite_db *db,
+                                         const struct gt_nsys_schema *schema, struct gt_sqlite_reader *reader,
+                                         struct gt_error *err);
+void gt_nsys_sqlite_facts_release(struct gt_nsys_facts *facts);
 
 /* The index in capture.strings for a string id in a row; one past all of them for an id that is unknown,
    GT_NSYS_NO_ID where there is no id. */
-static inline uint64_t gt_nsys_string_index(const struct gt_nsys_facts *facts, const struct gt_sqlite_row *row,
-                                            size_t slot) {
-    if (!gt_sqlite_is_int(row, slot))
+static inline uint64_t gt_nsys_sqlite_string_index(const struct gt_nsys_facts *facts, const struct gt_sqlite_row *row,
+                                                   size_t slot) {
+    if (!gt_sqlite_record_is_int(row, slot))
         return GT_NSYS_NO_ID;
     uint64_t id = (uint64_t)row->cells[slot].integer;
     if (id < facts->dense_count)
@@ -41,8 +41,8 @@ static inline uint64_t gt_nsys_string_index(const struct gt_nsys_facts *facts, c
 }
 
 /* Adds what tables and columns the export has to the segment at hand. */
-enum gt_status gt_nsys_describe(struct gt_builder *builder, const struct gt_sqlite_db *db,
-                                const struct gt_nsys_schema *schema, struct gt_error *err);
+enum gt_status gt_nsys_sqlite_describe(struct gt_builder *builder, const struct gt_sqlite_db *db,
+                                       const struct gt_nsys_schema *schema, struct gt_error *err);
 
 /* Where the rows of an event table go. */
 struct gt_nsys_rows {
@@ -52,6 +52,6 @@ struct gt_nsys_rows {
 };
 
 /* The function that takes the rows of an event table; context: struct gt_nsys_rows. */
-gt_sqlite_row_fn *gt_nsys_rows_function(enum gt_nsys_role role);
+gt_sqlite_pages_row_fn *gt_nsys_sqlite_rows_function(enum gt_nsys_role role);
 
 #endif

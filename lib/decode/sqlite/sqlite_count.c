@@ -26,16 +26,16 @@ static enum gt_status read_at(const struct gt_sqlite_file *file, uint32_t page, 
 
 /* The number of the last row on a leaf; 0 if the page does not tell it. */
 static int64_t last_on_leaf(const struct gt_sqlite_file *file, const uint8_t *page, uint32_t header) {
-    uint32_t count = gt_sqlite_load16(page + header + 3), pointers = header + GT_SQLITE_LEAF_HEADER;
+    uint32_t count = gt_sqlite_record_load16(page + header + 3), pointers = header + GT_SQLITE_LEAF_HEADER;
     uint64_t payload_bytes, rowid;
     if (count == 0 || pointers + 2 * count > file->usable_bytes)
         return 0;
-    uint32_t at = gt_sqlite_load16(page + pointers + 2 * (count - 1));
+    uint32_t at = gt_sqlite_record_load16(page + pointers + 2 * (count - 1));
     if (at >= file->usable_bytes)
         return 0;
-    size_t len = gt_sqlite_varint(page + at, file->usable_bytes - at, &payload_bytes);
+    size_t len = gt_sqlite_record_varint(page + at, file->usable_bytes - at, &payload_bytes);
     at += (uint32_t)len;
-    return len && gt_sqlite_varint(page + at, file->usable_bytes - at, &rowid) ? (int64_t)rowid : 0;
+    return len && gt_sqlite_record_varint(page + at, file->usable_bytes - at, &rowid) ? (int64_t)rowid : 0;
 }
 
 /* Goes down the last page of each level; *last is 0 if that leads nowhere. page: room for one. */
@@ -52,7 +52,7 @@ static enum gt_status find_last(const struct gt_sqlite_file *file, uint32_t root
             *last = last_on_leaf(file, page, header);
         if (!is_there || page[header] != GT_SQLITE_INTERIOR)
             break;
-        number = gt_sqlite_load32(page + header + 8);
+        number = gt_sqlite_record_load32(page + header + 8);
     }
     return GT_OK;
 }
@@ -67,9 +67,9 @@ static enum gt_status count_leaves(const struct gt_sqlite_file *file, const stru
         uint32_t at = gt_sqlite_page_header(tree->leaves[i]);
         if (read_at(file, tree->leaves[i], at, header, sizeof header, &is_known, err) != GT_OK)
             return GT_ERR;
-        count += is_known ? gt_sqlite_load16(header + 3) : 0;
+        count += is_known ? gt_sqlite_record_load16(header + 3) : 0;
         is_known = is_known && header[0] == GT_SQLITE_LEAF && count <= COUNTED_ROWS_MAX &&
-                   at + GT_SQLITE_LEAF_HEADER + 2 * gt_sqlite_load16(header + 3) <= file->usable_bytes;
+                   at + GT_SQLITE_LEAF_HEADER + 2 * gt_sqlite_record_load16(header + 3) <= file->usable_bytes;
     }
     *rows = is_known ? count : UINT64_MAX;
     return GT_OK;
@@ -79,19 +79,19 @@ static enum gt_status count_by_pages(const struct gt_sqlite_db *db, uint32_t roo
                                      struct gt_error *err) {
     struct gt_sqlite_tree tree;
     int64_t last = 0;
-    uint8_t *page = gt_alloc(db->file.page_bytes);
+    uint8_t *page = gt_mem_alloc(db->file.page_bytes);
     enum gt_status status = page ? find_last(&db->file, root, page, &last, err) : gt_fail_memory(err);
-    gt_free(page);
+    gt_mem_free(page);
     if (status != GT_OK)
         return status;
     if (is_credible(db, last)) {
         *rows = (uint64_t)last;
         return GT_OK;
     }
-    status = gt_sqlite_tree_init(&tree, &db->file, root, err);
+    status = gt_sqlite_pages_tree_init(&tree, &db->file, root, err);
     if (status == GT_OK)
         status = count_leaves(&db->file, &tree, rows, err);
-    gt_sqlite_tree_release(&tree);
+    gt_sqlite_pages_tree_release(&tree);
     return status;
 }
 
@@ -117,8 +117,8 @@ static uint64_t count_by_library(const struct gt_sqlite_db *db, const struct gt_
     return count >= 0 && count <= COUNTED_ROWS_MAX ? (uint64_t)count : UINT64_MAX;
 }
 
-enum gt_status gt_sqlite_table_rows(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table, uint64_t *rows,
-                                    struct gt_error *err) {
+enum gt_status gt_sqlite_db_table_rows(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table,
+                                       uint64_t *rows, struct gt_error *err) {
     if (db->reads_pages && (table->has_rowids || !db->connection))
         return count_by_pages(db, table->root, rows, err);
     *rows = count_by_library(db, table);

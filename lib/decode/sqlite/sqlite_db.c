@@ -141,7 +141,7 @@ enum gt_status gt_sqlite_db_open(struct gt_sqlite_db *db, struct gt_source *sour
             err, "cannot read an SQLite database from a pipe or packed file: '%s'; unpack it to a file first", path);
     if (gt_source_peek(source, &head, err) != GT_OK)
         return GT_ERR;
-    if (!gt_sqlite_file_init(&db->file, source, head, size_bytes))
+    if (!gt_sqlite_pages_file_init(&db->file, source, head, size_bytes))
         return gt_fail(err, "cannot read '%s': its SQLite header is cut or damaged", path);
     db->size_bytes = size_bytes;
     enum gt_status status = look_beside(db, path, err);
@@ -158,7 +158,7 @@ const char *gt_sqlite_db_problem(const struct gt_sqlite_db *db) {
 
 void gt_sqlite_db_close(struct gt_sqlite_db *db) {
     sqlite3_close(db->connection);
-    gt_free(db->tables);
+    gt_mem_free(db->tables);
     gt_arena_release(&db->arena);
     memset(db, 0, sizeof *db);
 }

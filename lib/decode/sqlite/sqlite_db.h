@@ -34,8 +34,8 @@ const char *gt_sqlite_db_problem(const struct gt_sqlite_db *db);
 
 /* How many rows a table has: counted where they are few, else the number of the last, which in a table that nothing was
    removed from is the same. UINT64_MAX: not known, for the table is damaged or rows were removed. */
-enum gt_status gt_sqlite_table_rows(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table, uint64_t *rows,
-                                    struct gt_error *err);
+enum gt_status gt_sqlite_db_table_rows(const struct gt_sqlite_db *db, const struct gt_sqlite_table *table,
+                                       uint64_t *rows, struct gt_error *err);
 
 /* The rows of a table, in parts that threads can read at the same time. */
 struct gt_sqlite_scan {
@@ -49,13 +49,13 @@ struct gt_sqlite_scan {
 };
 
 /* columns: indexes of wanted columns as gt_sqlite_table_column gives them, count <= GT_SQLITE_COLUMNS_MAX. */
-enum gt_status gt_sqlite_scan_init(struct gt_sqlite_scan *scan, const struct gt_sqlite_db *db,
-                                   const struct gt_sqlite_table *table, const uint16_t *columns, size_t count,
-                                   struct gt_error *err);
-void gt_sqlite_scan_release(struct gt_sqlite_scan *scan);
+enum gt_status gt_sqlite_db_scan_init(struct gt_sqlite_scan *scan, const struct gt_sqlite_db *db,
+                                      const struct gt_sqlite_table *table, const uint16_t *columns, size_t count,
+                                      struct gt_error *err);
+void gt_sqlite_db_scan_release(struct gt_sqlite_scan *scan);
 
 /* Rows of one part, in order; all parts in order give the rows as libsqlite3 does. Loss is counted in the reader. */
-enum gt_status gt_sqlite_scan_part(const struct gt_sqlite_scan *scan, size_t part, struct gt_sqlite_reader *reader,
-                                   gt_sqlite_row_fn *take, void *context, struct gt_error *err);
+enum gt_status gt_sqlite_db_scan_part(const struct gt_sqlite_scan *scan, size_t part, struct gt_sqlite_reader *reader,
+                                      gt_sqlite_pages_row_fn *take, void *context, struct gt_error *err);
 
 #endif

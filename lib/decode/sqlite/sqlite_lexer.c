@@ -17,7 +17,7 @@ static bool is_name_byte(char c) {
            (unsigned char)c >= 0x80;
 }
 
-static bool starts(const struct gt_sql_lexer *lexer, const char *text) {
+static bool starts(const struct gt_sqlite_lexer *lexer, const char *text) {
     return lexer->end - lexer->at >= 2 && lexer->at[0] == text[0] && lexer->at[1] == text[1];
 }
 
@@ -27,7 +27,7 @@ static const char *behind(const char *at, const char *end, const char *mark, siz
     return found ? found + len : end;
 }
 
-static void skip_blanks(struct gt_sql_lexer *lexer) {
+static void skip_blanks(struct gt_sqlite_lexer *lexer) {
     const char *before = NULL;
     while (lexer->at != before) {
         before = lexer->at;
@@ -63,7 +63,7 @@ static const char *quoted_end(const char *at, const char *end) {
     return NULL;
 }
 
-void gt_sql_lexer_next(struct gt_sql_lexer *lexer) {
+void gt_sqlite_lexer_next(struct gt_sqlite_lexer *lexer) {
     skip_blanks(lexer);
     const char *from = lexer->at, *to = from;
     if (from == lexer->end) {
@@ -87,27 +87,27 @@ void gt_sql_lexer_next(struct gt_sql_lexer *lexer) {
     lexer->at = to;
 }
 
-void gt_sql_lexer_init(struct gt_sql_lexer *lexer, struct gt_str sql) {
+void gt_sqlite_lexer_init(struct gt_sqlite_lexer *lexer, struct gt_str sql) {
     const char *text = sql.len ? sql.ptr : "";
-    *lexer = (struct gt_sql_lexer){.at = text, .end = text + strnlen(text, sql.len)};
-    gt_sql_lexer_next(lexer);
+    *lexer = (struct gt_sqlite_lexer){.at = text, .end = text + strnlen(text, sql.len)};
+    gt_sqlite_lexer_next(lexer);
 }
 
-bool gt_sql_is_sign(const struct gt_sql_lexer *lexer, char sign) {
+bool gt_sqlite_lexer_is_sign(const struct gt_sqlite_lexer *lexer, char sign) {
     return lexer->kind == GT_SQL_SIGN && lexer->token.ptr[0] == sign;
 }
 
-bool gt_sql_is_word(const struct gt_sql_lexer *lexer, const char *word) {
+bool gt_sqlite_lexer_is_word(const struct gt_sqlite_lexer *lexer, const char *word) {
     return lexer->kind == GT_SQL_WORD && lexer->token.len == strlen(word) &&
            strncasecmp(lexer->token.ptr, word, lexer->token.len) == 0;
 }
 
-bool gt_sql_is_name(const struct gt_sql_lexer *lexer) {
+bool gt_sqlite_lexer_is_name(const struct gt_sqlite_lexer *lexer) {
     return lexer->kind == GT_SQL_QUOTED || (lexer->kind == GT_SQL_WORD && !is_digit(lexer->token.ptr[0]) &&
                                             lexer->token.ptr[0] != '.' && lexer->token.ptr[0] != '$');
 }
 
-struct gt_str gt_sql_name(const struct gt_sql_lexer *lexer, struct gt_arena *arena) {
+struct gt_str gt_sqlite_lexer_name(const struct gt_sqlite_lexer *lexer, struct gt_arena *arena) {
     struct gt_str token = lexer->token;
     if (lexer->kind != GT_SQL_QUOTED)
         return gt_arena_copy(arena, token);
@@ -121,14 +121,14 @@ struct gt_str gt_sql_name(const struct gt_sql_lexer *lexer, struct gt_arena *are
     return (struct gt_str){name ? name : "", len};
 }
 
-struct gt_str gt_sql_skip_group(struct gt_sql_lexer *lexer) {
+struct gt_str gt_sqlite_lexer_skip_group(struct gt_sqlite_lexer *lexer) {
     struct gt_str group = {lexer->token.ptr, 0};
     size_t depth = 0;
     do {
-        depth += gt_sql_is_sign(lexer, '(');
-        depth -= gt_sql_is_sign(lexer, ')');
+        depth += gt_sqlite_lexer_is_sign(lexer, '(');
+        depth -= gt_sqlite_lexer_is_sign(lexer, ')');
         group.len = (size_t)(lexer->at - group.ptr);
-        gt_sql_lexer_next(lexer);
+        gt_sqlite_lexer_next(lexer);
     } while (depth > 0 && lexer->kind != GT_SQL_END && lexer->kind != GT_SQL_BROKEN);
     return group;
 }

@@ -13,26 +13,26 @@ enum gt_sql_kind {
 };
 
 /* The token at hand, and the text behind it. */
-struct gt_sql_lexer {
+struct gt_sqlite_lexer {
     const char *at, *end;
     enum gt_sql_kind kind;
     struct gt_str token; /* with its quotes */
 };
 
 /* The first token of the text is at hand then. A NUL ends it, as it does for SQLite. */
-void gt_sql_lexer_init(struct gt_sql_lexer *lexer, struct gt_str sql);
-void gt_sql_lexer_next(struct gt_sql_lexer *lexer);
+void gt_sqlite_lexer_init(struct gt_sqlite_lexer *lexer, struct gt_str sql);
+void gt_sqlite_lexer_next(struct gt_sqlite_lexer *lexer);
 
 /* Whether the token is this sign, or this keyword, ASCII case ignored and not quoted. */
-bool gt_sql_is_sign(const struct gt_sql_lexer *lexer, char sign);
-bool gt_sql_is_word(const struct gt_sql_lexer *lexer, const char *word);
+bool gt_sqlite_lexer_is_sign(const struct gt_sqlite_lexer *lexer, char sign);
+bool gt_sqlite_lexer_is_word(const struct gt_sqlite_lexer *lexer, const char *word);
 
 /* Whether the token can be a name, and the name without its quotes. */
-bool gt_sql_is_name(const struct gt_sql_lexer *lexer);
-struct gt_str gt_sql_name(const struct gt_sql_lexer *lexer, struct gt_arena *arena);
+bool gt_sqlite_lexer_is_name(const struct gt_sqlite_lexer *lexer);
+struct gt_str gt_sqlite_lexer_name(const struct gt_sqlite_lexer *lexer, struct gt_arena *arena);
 
 /* From an opening parenthesis to behind the one that closes it, or to the end; the text of that, parentheses included.
  */
-struct gt_str gt_sql_skip_group(struct gt_sql_lexer *lexer);
+struct gt_str gt_sqlite_lexer_skip_group(struct gt_sqlite_lexer *lexer);
 
 #endif

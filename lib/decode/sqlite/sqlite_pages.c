@@ -9,24 +9,24 @@ enum {
     HOLE_PAGES_MAX = 4,     /* pages of other tables between two leaves that are read along rather than skipped */
 };
 
-bool gt_sqlite_reader_init(struct gt_sqlite_reader *reader, const struct gt_sqlite_file *file) {
+bool gt_sqlite_pages_reader_init(struct gt_sqlite_reader *reader, const struct gt_sqlite_file *file) {
     *reader = (struct gt_sqlite_reader){.file = file};
-    reader->layouts = gt_sqlite_layouts_new();
-    reader->buffer = gt_alloc(BUFFER_BYTES + GT_SQLITE_SLACK);
+    reader->layouts = gt_sqlite_record_layouts_new();
+    reader->buffer = gt_mem_alloc(BUFFER_BYTES + GT_SQLITE_SLACK);
     return reader->layouts && reader->buffer;
 }
 
-void gt_sqlite_reader_release(struct gt_sqlite_reader *reader) {
-    gt_sqlite_layouts_free(reader->layouts);
-    gt_free(reader->buffer);
-    gt_free(reader->overflow);
+void gt_sqlite_pages_reader_release(struct gt_sqlite_reader *reader) {
+    gt_sqlite_record_layouts_free(reader->layouts);
+    gt_mem_free(reader->buffer);
+    gt_mem_free(reader->overflow);
     *reader = (struct gt_sqlite_reader){0};
 }
 
 /* What a run over some pages needs everywhere. */
 struct run {
     struct gt_sqlite_reader *reader;
-    gt_sqlite_row_fn *take;
+    gt_sqlite_pages_row_fn *take;
     void *context;
     struct gt_error *err;
     bool has_failed; /* err says why */
@@ -42,7 +42,7 @@ static bool reserve_overflow(struct run *run, size_t size) {
     struct gt_sqlite_reader *reader = run->reader;
     if (size <= reader->overflow_bytes)
         return true;
-    uint8_t *grown = gt_realloc(reader->overflow, size + GT_SQLITE_SLACK);
+    uint8_t *grown = gt_mem_realloc(reader->overflow, size + GT_SQLITE_SLACK);
     if (!grown) {
         run->has_failed = true;
         gt_fail_memory(run->err);
@@ -79,7 +79,7 @@ static bool gather(struct run *run, struct cell *cell, size_t needed) {
         if (got_link < 4 || got < wanted)
             return false;
         have += wanted;
-        page = gt_sqlite_load32(link);
+        page = gt_sqlite_record_load32(link);
     }
     cell->record.payload = reader->overflow;
     cell->record.at_hand = have;
@@ -112,9 +112,9 @@ static size_t local_bytes(uint32_t usable, uint64_t payload_bytes) {
 /* false: the cell does not fit its page. */
 static bool find_cell(const uint8_t *page, uint32_t at, uint32_t usable, struct cell *cell) {
     uint64_t payload_bytes, rowid;
-    size_t len = gt_sqlite_varint(page + at, usable - at, &payload_bytes);
+    size_t len = gt_sqlite_record_varint(page + at, usable - at, &payload_bytes);
     at += (uint32_t)len;
-    size_t rowid_len = gt_sqlite_varint(page + at, usable - at, &rowid);
+    size_t rowid_len = gt_sqlite_record_varint(page + at, usable - at, &rowid);
     at += (uint32_t)rowid_len;
     /* No file gives a record of 4 GiB; SQLite itself allows 2. */
     if (len == 0 || rowid_len == 0 || payload_bytes > UINT32_MAX / 2)
@@ -125,14 +125,14 @@ static bool find_cell(const uint8_t *page, uint32_t at, uint32_t usable, struct 
         return false;
     cell->record = (struct gt_sqlite_record){
         .payload = page + at, .at_hand = local, .payload_bytes = (size_t)payload_bytes, .rowid = (int64_t)rowid};
-    cell->next_page = is_whole ? 0 : gt_sqlite_load32(page + at + local);
+    cell->next_page = is_whole ? 0 : gt_sqlite_record_load32(page + at + local);
     return true;
 }
 
 /* The cells of a page do not overlap; where they do, each byte would give many rows. */
 static void take_page(struct run *run, const uint8_t *page, uint32_t number) {
     const uint8_t *header = page + gt_sqlite_page_header(number), *pointers = header + GT_SQLITE_LEAF_HEADER;
-    uint32_t usable = run->reader->file->usable_bytes, cell_count = gt_sqlite_load16(header + 3);
+    uint32_t usable = run->reader->file->usable_bytes, cell_count = gt_sqlite_record_load16(header + 3);
     uint32_t cells_from = (uint32_t)(pointers - page) + 2 * cell_count;
     if (header[0] != GT_SQLITE_LEAF || cells_from > usable) {
         run->reader->damaged++;
@@ -140,7 +140,7 @@ static void take_page(struct run *run, const uint8_t *page, uint32_t number) {
     }
     size_t room = usable - cells_from;
     for (uint32_t i = 0; i < cell_count && !run->has_failed; i++) {
-        uint32_t at = gt_sqlite_load16(pointers + 2 * i);
+        uint32_t at = gt_sqlite_record_load16(pointers + 2 * i);
         struct cell cell;
         if (at < cells_from || at >= usable || !find_cell(page, at, usable, &cell) || cell.record.at_hand > room) {
             run->reader->damaged++;
@@ -160,13 +160,13 @@ static size_t leaves_together(const struct gt_sqlite_file *file, const uint32_t 
     return together;
 }
 
-enum gt_status gt_sqlite_reader_run(struct gt_sqlite_reader *reader, const uint32_t *leaves, size_t count,
-                                    const struct gt_sqlite_columns *columns, gt_sqlite_row_fn *take, void *context,
-                                    struct gt_error *err) {
+enum gt_status gt_sqlite_pages_reader_run(struct gt_sqlite_reader *reader, const uint32_t *leaves, size_t count,
+                                          const struct gt_sqlite_columns *columns, gt_sqlite_pages_row_fn *take,
+                                          void *context, struct gt_error *err) {
     const struct gt_sqlite_file *file = reader->file;
     struct run run = {.reader = reader, .take = take, .context = context, .err = err};
     reader->overflow_pages = 0;
-    gt_sqlite_layouts_use(reader->layouts, columns);
+    gt_sqlite_record_layouts_use(reader->layouts, columns);
     for (size_t i = 0; i < count && !run.has_failed;) {
         size_t together = leaves_together(file, leaves + i, count - i), got;
         size_t size = (size_t)(leaves[i + together - 1] - leaves[i] + 1) * file->page_bytes;

@@ -35,8 +35,8 @@ static inline uint32_t gt_sqlite_page_header(uint32_t page) {
 }
 
 /* false: these are no bytes of an SQLite database's header, or values that none has. */
-bool gt_sqlite_file_init(struct gt_sqlite_file *file, const struct gt_source *source, struct gt_str head,
-                         uint64_t size_bytes);
+bool gt_sqlite_pages_file_init(struct gt_sqlite_file *file, const struct gt_source *source, struct gt_str head,
+                               uint64_t size_bytes);
 
 /* The leaf pages of a table in the order of its rows. */
 struct gt_sqlite_tree {
@@ -48,11 +48,11 @@ struct gt_sqlite_tree {
 };
 
 /* root: that of a table, or GT_SQLITE_SCHEMA_ROOT. */
-enum gt_status gt_sqlite_tree_init(struct gt_sqlite_tree *tree, const struct gt_sqlite_file *file, uint32_t root,
-                                   struct gt_error *err);
-void gt_sqlite_tree_release(struct gt_sqlite_tree *tree);
+enum gt_status gt_sqlite_pages_tree_init(struct gt_sqlite_tree *tree, const struct gt_sqlite_file *file, uint32_t root,
+                                         struct gt_error *err);
+void gt_sqlite_pages_tree_release(struct gt_sqlite_tree *tree);
 
-typedef void gt_sqlite_row_fn(void *context, const struct gt_sqlite_row *row);
+typedef void gt_sqlite_pages_row_fn(void *context, const struct gt_sqlite_row *row);
 
 /* One for each thread. */
 struct gt_sqlite_reader {
@@ -66,13 +66,13 @@ struct gt_sqlite_reader {
     uint64_t missing, damaged; /* pages and rows lost since init */
 };
 
-bool gt_sqlite_reader_init(struct gt_sqlite_reader *reader, const struct gt_sqlite_file *file);
-void gt_sqlite_reader_release(struct gt_sqlite_reader *reader);
+bool gt_sqlite_pages_reader_init(struct gt_sqlite_reader *reader, const struct gt_sqlite_file *file);
+void gt_sqlite_pages_reader_release(struct gt_sqlite_reader *reader);
 
 /* Calls take for every row of the count leaves, in order. What a run gives depends on its leaves alone, not on runs
    before it. Damage is counted in the reader, not an error. */
-enum gt_status gt_sqlite_reader_run(struct gt_sqlite_reader *reader, const uint32_t *leaves, size_t count,
-                                    const struct gt_sqlite_columns *columns, gt_sqlite_row_fn *take, void *context,
-                                    struct gt_error *err);
+enum gt_status gt_sqlite_pages_reader_run(struct gt_sqlite_reader *reader, const uint32_t *leaves, size_t count,
+                                          const struct gt_sqlite_columns *columns, gt_sqlite_pages_row_fn *take,
+                                          void *context, struct gt_error *err);
 
 #endif

@@ -75,15 +75,15 @@ static uint64_t serial_bytes(uint64_t type) {
     return type < 12 ? sizes[type] : (type - 12) / 2;
 }
 
-struct gt_sqlite_layouts *gt_sqlite_layouts_new(void) {
-    struct gt_sqlite_layouts *layouts = gt_alloc_array(1, sizeof *layouts);
+struct gt_sqlite_layouts *gt_sqlite_record_layouts_new(void) {
+    struct gt_sqlite_layouts *layouts = gt_mem_array(1, sizeof *layouts);
     for (size_t type = 0; layouts && type < sizeof layouts->small_sizes; type++)
         layouts->small_sizes[type] = (uint8_t)serial_bytes(type);
     return layouts;
 }
 
-void gt_sqlite_layouts_free(struct gt_sqlite_layouts *layouts) {
-    gt_free(layouts);
+void gt_sqlite_record_layouts_free(struct gt_sqlite_layouts *layouts) {
+    gt_mem_free(layouts);
 }
 
 static void sort_wanted(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_columns *columns) {
@@ -113,7 +113,7 @@ static uint64_t last_word_mask(size_t bytes) {
     return mask;
 }
 
-void gt_sqlite_layouts_use(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_columns *columns) {
+void gt_sqlite_record_layouts_use(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_columns *columns) {
     sort_wanted(layouts, columns);
     size_t front = 0;
     int last = -1;
@@ -133,7 +133,7 @@ void gt_sqlite_layouts_use(struct gt_sqlite_layouts *layouts, const struct gt_sq
         layouts->kept[i].is_set = false;
 }
 
-size_t gt_sqlite_varint_long(const uint8_t *bytes, size_t limit, uint64_t *value) {
+size_t gt_sqlite_record_varint_long(const uint8_t *bytes, size_t limit, uint64_t *value) {
     uint64_t result = 0;
     for (size_t i = 0; i < limit && i < 8; i++) {
         result = result << 7 | (bytes[i] & 0x7F);
@@ -220,7 +220,7 @@ static enum gt_sqlite_outcome parse_header(const struct gt_sqlite_layouts *layou
                                            const struct gt_sqlite_record *record, struct layout *layout,
                                            size_t *needed) {
     uint64_t header_bytes, type;
-    size_t at = gt_sqlite_varint(record->payload, record->at_hand, &header_bytes);
+    size_t at = gt_sqlite_record_varint(record->payload, record->at_hand, &header_bytes);
     if (at == 0 || header_bytes < at || header_bytes > record->payload_bytes)
         return GT_SQLITE_DAMAGED;
     if (header_bytes > record->at_hand) {
@@ -233,7 +233,7 @@ static enum gt_sqlite_outcome parse_header(const struct gt_sqlite_layouts *layou
     layout->integer_count = layout->other_count = 0;
     memset(layout->types, GT_SQLITE_NULL, sizeof layout->types);
     for (uint16_t column = 0; next < wanted_count && at < header_bytes; column++) {
-        size_t len = gt_sqlite_varint(record->payload + at, (size_t)header_bytes - at, &type);
+        size_t len = gt_sqlite_record_varint(record->payload + at, (size_t)header_bytes - at, &type);
         if (len == 0 || serial_bytes(type) > record->payload_bytes - offset)
             return GT_SQLITE_DAMAGED;
         at += len;

@@ -28,16 +28,16 @@ struct gt_sqlite_row {
     uint32_t lens[GT_SQLITE_COLUMNS_MAX]; /* of bytes */
 };
 
-static inline bool gt_sqlite_is_int(const struct gt_sqlite_row *row, size_t slot) {
+static inline bool gt_sqlite_record_is_int(const struct gt_sqlite_row *row, size_t slot) {
     return row->types[slot] == GT_SQLITE_INT;
 }
 
-static inline int64_t gt_sqlite_int(const struct gt_sqlite_row *row, size_t slot, int64_t absent) {
+static inline int64_t gt_sqlite_record_int(const struct gt_sqlite_row *row, size_t slot, int64_t absent) {
     return row->types[slot] == GT_SQLITE_INT ? row->cells[slot].integer : absent;
 }
 
 /* ptr NULL if it is no text. */
-static inline struct gt_str gt_sqlite_text(const struct gt_sqlite_row *row, size_t slot) {
+static inline struct gt_str gt_sqlite_record_text(const struct gt_sqlite_row *row, size_t slot) {
     if (row->types[slot] != GT_SQLITE_TEXT)
         return (struct gt_str){NULL, 0};
     return (struct gt_str){row->cells[slot].bytes, row->lens[slot]};
@@ -55,10 +55,10 @@ struct gt_sqlite_columns {
 };
 
 struct gt_sqlite_layouts; /* the memory of layouts; one for each thread */
-struct gt_sqlite_layouts *gt_sqlite_layouts_new(void);
-void gt_sqlite_layouts_free(struct gt_sqlite_layouts *layouts);
+struct gt_sqlite_layouts *gt_sqlite_record_layouts_new(void);
+void gt_sqlite_record_layouts_free(struct gt_sqlite_layouts *layouts);
 /* Must be called before the first record of a table. columns must stay as they are until the next call. */
-void gt_sqlite_layouts_use(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_columns *columns);
+void gt_sqlite_record_layouts_use(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_columns *columns);
 
 /* Part of a record that is at hand, and its whole length. */
 struct gt_sqlite_record {
@@ -76,18 +76,18 @@ enum gt_sqlite_outcome gt_sqlite_record_read(struct gt_sqlite_layouts *layouts, 
                                              struct gt_sqlite_row *row, size_t *needed);
 
 /* Numbers in headers and links, the high byte first. */
-static inline uint32_t gt_sqlite_load16(const uint8_t *bytes) {
+static inline uint32_t gt_sqlite_record_load16(const uint8_t *bytes) {
     return (uint32_t)bytes[0] << 8 | bytes[1];
 }
-static inline uint32_t gt_sqlite_load32(const uint8_t *bytes) {
-    return gt_sqlite_load16(bytes) << 16 | gt_sqlite_load16(bytes + 2);
+static inline uint32_t gt_sqlite_record_load32(const uint8_t *bytes) {
+    return gt_sqlite_record_load16(bytes) << 16 | gt_sqlite_record_load16(bytes + 2);
 }
 
 /* A varint at bytes; returns its length, 0 if it does not end before limit bytes. */
-size_t gt_sqlite_varint_long(const uint8_t *bytes, size_t limit, uint64_t *value);
-static inline size_t gt_sqlite_varint(const uint8_t *bytes, size_t limit, uint64_t *value) {
+size_t gt_sqlite_record_varint_long(const uint8_t *bytes, size_t limit, uint64_t *value);
+static inline size_t gt_sqlite_record_varint(const uint8_t *bytes, size_t limit, uint64_t *value) {
     if (limit < 4)
-        return gt_sqlite_varint_long(bytes, limit, value);
+        return gt_sqlite_record_varint_long(bytes, limit, value);
     *value = bytes[0];
     if (bytes[0] < 0x80)
         return 1;
@@ -98,7 +98,7 @@ static inline size_t gt_sqlite_varint(const uint8_t *bytes, size_t limit, uint64
     if (bytes[2] < 0x80)
         return 3;
     *value = *value << 7 | bytes[3];
-    return bytes[3] < 0x80 ? 4 : gt_sqlite_varint_long(bytes, limit, value);
+    return bytes[3] < 0x80 ? 4 : gt_sqlite_record_varint_long(bytes, limit, value);
 }
 
 #endif

@@ -23,9 +23,9 @@ static bool take_column(struct gt_sqlite_columns *columns, size_t slot, const st
     return column->default_kind != GT_SQLITE_DEFAULT_OTHER;
 }
 
-enum gt_status gt_sqlite_scan_init(struct gt_sqlite_scan *scan, const struct gt_sqlite_db *db,
-                                   const struct gt_sqlite_table *table, const uint16_t *columns, size_t count,
-                                   struct gt_error *err) {
+enum gt_status gt_sqlite_db_scan_init(struct gt_sqlite_scan *scan, const struct gt_sqlite_db *db,
+                                      const struct gt_sqlite_table *table, const uint16_t *columns, size_t count,
+                                      struct gt_error *err) {
     *scan = (struct gt_sqlite_scan){.db = db, .table = table, .part_count = 1};
     scan->columns.count = count;
     scan->columns.rowid_alias =
@@ -40,15 +40,15 @@ enum gt_status gt_sqlite_scan_init(struct gt_sqlite_scan *scan, const struct gt_
     scan->reads_pages = db->reads_pages && (knows_all || !db->connection);
     if (!scan->reads_pages)
         return GT_OK;
-    if (gt_sqlite_tree_init(&scan->tree, &db->file, table->root, err) != GT_OK)
+    if (gt_sqlite_pages_tree_init(&scan->tree, &db->file, table->root, err) != GT_OK)
         return GT_ERR;
     scan->tree.damaged += !scan->tree.is_table;
     scan->part_count = (scan->tree.leaf_count + PART_LEAVES - 1) / PART_LEAVES;
     return GT_OK;
 }
 
-void gt_sqlite_scan_release(struct gt_sqlite_scan *scan) {
-    gt_sqlite_tree_release(&scan->tree);
+void gt_sqlite_db_scan_release(struct gt_sqlite_scan *scan) {
+    gt_sqlite_pages_tree_release(&scan->tree);
 }
 
 static char *make_query(const struct gt_sqlite_scan *scan, const char *hint) {
@@ -106,7 +106,7 @@ static bool take_row(sqlite3_stmt *statement, size_t column_count, struct gt_sql
 }
 
 static enum gt_status step_through(const struct gt_sqlite_scan *scan, struct gt_sqlite_reader *reader,
-                                   gt_sqlite_row_fn *take, void *context, struct gt_error *err) {
+                                   gt_sqlite_pages_row_fn *take, void *context, struct gt_error *err) {
     /* In the order of the rowids, which an index that has all columns must not change; a table without rowids is an
        index. */
     static const char *const hints[] = {" NOT INDEXED", ""};
@@ -133,8 +133,8 @@ static enum gt_status step_through(const struct gt_sqlite_scan *scan, struct gt_
     return GT_OK;
 }
 
-enum gt_status gt_sqlite_scan_part(const struct gt_sqlite_scan *scan, size_t part, struct gt_sqlite_reader *reader,
-                                   gt_sqlite_row_fn *take, void *context, struct gt_error *err) {
+enum gt_status gt_sqlite_db_scan_part(const struct gt_sqlite_scan *scan, size_t part, struct gt_sqlite_reader *reader,
+                                      gt_sqlite_pages_row_fn *take, void *context, struct gt_error *err) {
     if (!scan->reads_pages)
         return step_through(scan, reader, take, context, err);
     size_t first = part * PART_LEAVES, left = scan->tree.leaf_count - first;
@@ -142,10 +142,10 @@ enum gt_status gt_sqlite_scan_part(const struct gt_sqlite_scan *scan, size_t par
     size_t count = left < PART_LEAVES ? left : PART_LEAVES;
     enum gt_sqlite_encoding encoding = scan->db->file.encoding;
     if (encoding == GT_SQLITE_UTF8)
-        return gt_sqlite_reader_run(reader, leaves, count, &scan->columns, take, context, err);
+        return gt_sqlite_pages_reader_run(reader, leaves, count, &scan->columns, take, context, err);
     struct gt_sqlite_utf16 utf16 = {.take = take, .context = context, .is_big_endian = encoding == GT_SQLITE_UTF16_BIG};
     enum gt_status status =
-        gt_sqlite_reader_run(reader, leaves, count, &scan->columns, gt_sqlite_utf16_take, &utf16, err);
-    gt_free(utf16.text);
+        gt_sqlite_pages_reader_run(reader, leaves, count, &scan->columns, gt_sqlite_utf16_take, &utf16, err);
+    gt_mem_free(utf16.text);
     return status == GT_OK && utf16.has_failed ? gt_fail_memory(err) : status;
 }

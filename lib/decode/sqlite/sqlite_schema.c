@@ -16,7 +16,7 @@ struct reading {
 
 /* Text that ends where its first NUL is, as names do for SQLite. */
 static struct gt_str text_of(const struct gt_sqlite_row *row, size_t slot) {
-    struct gt_str text = gt_sqlite_text(row, slot);
+    struct gt_str text = gt_sqlite_record_text(row, slot);
     return (struct gt_str){text.ptr, text.len ? strnlen(text.ptr, text.len) : 0};
 }
 
@@ -27,8 +27,8 @@ static bool is_table(struct reading *reading, const struct gt_sqlite_row *row) {
     bool is_other = false;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         is_other |= gt_str_eq(type, others[i]);
-    bool has_name = gt_sqlite_text(row, NAME).ptr != NULL, is_table = gt_str_eq(type, GT_STR("table"));
-    int64_t root = gt_sqlite_int(row, ROOT, 0);
+    bool has_name = gt_sqlite_record_text(row, NAME).ptr != NULL, is_table = gt_str_eq(type, GT_STR("table"));
+    int64_t root = gt_sqlite_record_int(row, ROOT, 0);
     reading->has_strange |= !has_name || (!is_table && !is_other) || root < 0 || root > UINT32_MAX;
     return is_table && has_name && root > 0 && root <= UINT32_MAX;
 }
@@ -38,7 +38,7 @@ static void take_table(void *context, const struct gt_sqlite_row *row) {
     struct gt_sqlite_db *db = reading->db;
     if (!is_table(reading, row) || gt_arena_failed(&db->arena))
         return;
-    struct gt_sqlite_table *tables = gt_array_room(db->tables, db->table_count, &reading->capacity, sizeof *tables);
+    struct gt_sqlite_table *tables = gt_mem_room(db->tables, db->table_count, &reading->capacity, sizeof *tables);
     if (!tables) {
         db->arena.failed = true;
         return;
@@ -46,7 +46,7 @@ static void take_table(void *context, const struct gt_sqlite_row *row) {
     db->tables = tables;
     tables[db->table_count++] = (struct gt_sqlite_table){
         .name = gt_arena_copy(&db->arena, text_of(row, NAME)),
-        .root = (uint32_t)gt_sqlite_int(row, ROOT, 0),
+        .root = (uint32_t)gt_sqlite_record_int(row, ROOT, 0),
         .has_rowids = true,
         .rowid_alias = GT_SQLITE_NO_COLUMN,
     };
@@ -59,7 +59,7 @@ static void take_statement(void *context, const struct gt_sqlite_row *row) {
     if (!is_table(reading, row))
         return;
     struct gt_str name = text_of(row, NAME);
-    int64_t root = gt_sqlite_int(row, ROOT, 0);
+    int64_t root = gt_sqlite_record_int(row, ROOT, 0);
     for (size_t i = reading->next; i < db->table_count; i++) {
         struct gt_sqlite_table *table = &db->tables[i];
         if (table->root != root || !gt_str_eq(table->name, name))
@@ -73,8 +73,8 @@ static void take_statement(void *context, const struct gt_sqlite_row *row) {
 }
 
 /* The first columns of each row. is_whole stays if nothing was lost. */
-static enum gt_status read_rows(struct reading *reading, size_t column_count, gt_sqlite_row_fn *take, bool *is_whole,
-                                struct gt_error *err) {
+static enum gt_status read_rows(struct reading *reading, size_t column_count, gt_sqlite_pages_row_fn *take,
+                                bool *is_whole, struct gt_error *err) {
     static struct gt_sqlite_column columns[COLUMN_COUNT] = {
         [TYPE] = {.name = GT_STR("type"), .place = TYPE},
         [NAME] = {.name = GT_STR("name"), .place = NAME},
@@ -93,14 +93,14 @@ static enum gt_status read_rows(struct reading *reading, size_t column_count, gt
     static const uint16_t wanted[COLUMN_COUNT] = {TYPE, NAME, TABLE_NAME, ROOT, SQL};
     struct gt_sqlite_scan scan;
     struct gt_sqlite_reader reader = {0};
-    enum gt_status status = gt_sqlite_scan_init(&scan, reading->db, &schema, wanted, column_count, err);
-    if (status == GT_OK && !gt_sqlite_reader_init(&reader, &reading->db->file))
+    enum gt_status status = gt_sqlite_db_scan_init(&scan, reading->db, &schema, wanted, column_count, err);
+    if (status == GT_OK && !gt_sqlite_pages_reader_init(&reader, &reading->db->file))
         status = gt_fail_memory(err);
     for (size_t part = 0; part < scan.part_count && status == GT_OK; part++)
-        status = gt_sqlite_scan_part(&scan, part, &reader, take, reading, err);
+        status = gt_sqlite_db_scan_part(&scan, part, &reader, take, reading, err);
     *is_whole &= scan.tree.damaged + scan.tree.missing + reader.damaged + reader.missing == 0;
-    gt_sqlite_reader_release(&reader);
-    gt_sqlite_scan_release(&scan);
+    gt_sqlite_pages_reader_release(&reader);
+    gt_sqlite_db_scan_release(&scan);
     return status;
 }
 

@@ -10,24 +10,24 @@
 
 /* A statement on its way. */
 struct parsing {
-    struct gt_sql_lexer lexer;
+    struct gt_sqlite_lexer lexer;
     struct gt_arena *arena;
     struct gt_sqlite_table *table;
     size_t place_count; /* values in a record so far */
     bool has_key;       /* for the whole table; SQLite allows one */
 };
 
-static bool is_one_of(const struct gt_sql_lexer *lexer, const char *const *words) {
+static bool is_one_of(const struct gt_sqlite_lexer *lexer, const char *const *words) {
     for (; *words; words++)
-        if (gt_sql_is_word(lexer, *words))
+        if (gt_sqlite_lexer_is_word(lexer, *words))
             return true;
     return false;
 }
 
-static bool takes_word(struct gt_sql_lexer *lexer, const char *word) {
-    bool is_there = gt_sql_is_word(lexer, word);
+static bool takes_word(struct gt_sqlite_lexer *lexer, const char *word) {
+    bool is_there = gt_sqlite_lexer_is_word(lexer, word);
     if (is_there)
-        gt_sql_lexer_next(lexer);
+        gt_sqlite_lexer_next(lexer);
     return is_there;
 }
 
@@ -59,16 +59,16 @@ static bool cut_word(struct gt_str *text, struct gt_str word) {
 }
 
 /* The words behind a name up to the first constraint. "GENERATED ALWAYS" are words like others, and no type. */
-static struct gt_str take_type(struct gt_sql_lexer *lexer) {
+static struct gt_str take_type(struct gt_sqlite_lexer *lexer) {
     static const char *const constraints[] = {"CONSTRAINT", "NOT",        "NULL",    "PRIMARY", "UNIQUE",     "CHECK",
                                               "DEFAULT",    "REFERENCES", "COLLATE", "AS",      "DEFERRABLE", NULL};
     struct gt_str type = {lexer->token.ptr, 0};
-    while (gt_sql_is_name(lexer) && !is_one_of(lexer, constraints)) {
+    while (gt_sqlite_lexer_is_name(lexer) && !is_one_of(lexer, constraints)) {
         type.len = (size_t)(lexer->at - type.ptr);
-        gt_sql_lexer_next(lexer);
+        gt_sqlite_lexer_next(lexer);
     }
-    if (type.len && gt_sql_is_sign(lexer, '(')) {
-        struct gt_str size = gt_sql_skip_group(lexer);
+    if (type.len && gt_sqlite_lexer_is_sign(lexer, '(')) {
+        struct gt_str size = gt_sqlite_lexer_skip_group(lexer);
         type.len = (size_t)(size.ptr + size.len - type.ptr);
     }
     struct gt_str bare = type;
@@ -77,9 +77,9 @@ static struct gt_str take_type(struct gt_sql_lexer *lexer) {
 
 /* Of a type that begins with a quoted word SQLite knows that word. */
 static struct gt_str copy_type(struct gt_arena *arena, struct gt_str type) {
-    struct gt_sql_lexer lexer;
-    gt_sql_lexer_init(&lexer, type);
-    return lexer.kind == GT_SQL_QUOTED ? gt_sql_name(&lexer, arena) : gt_arena_copy(arena, type);
+    struct gt_sqlite_lexer lexer;
+    gt_sqlite_lexer_init(&lexer, type);
+    return lexer.kind == GT_SQL_QUOTED ? gt_sqlite_lexer_name(&lexer, arena) : gt_arena_copy(arena, type);
 }
 
 /* Records from before ALTER TABLE are short, and what is missing has this value. A plain number in a column of integers
@@ -102,18 +102,18 @@ static struct gt_str inside(struct gt_str group) {
 }
 
 /* Behind the word: a value, with a sign or not, or something in parentheses. */
-static void take_default(struct gt_sql_lexer *lexer, struct gt_sqlite_column *column) {
-    if (gt_sql_is_sign(lexer, '(')) {
-        set_default(column, inside(gt_sql_skip_group(lexer)));
+static void take_default(struct gt_sqlite_lexer *lexer, struct gt_sqlite_column *column) {
+    if (gt_sqlite_lexer_is_sign(lexer, '(')) {
+        set_default(column, inside(gt_sqlite_lexer_skip_group(lexer)));
         return;
     }
     const char *from = lexer->token.ptr;
-    if (gt_sql_is_sign(lexer, '-') || gt_sql_is_sign(lexer, '+'))
-        gt_sql_lexer_next(lexer);
+    if (gt_sqlite_lexer_is_sign(lexer, '-') || gt_sqlite_lexer_is_sign(lexer, '+'))
+        gt_sqlite_lexer_next(lexer);
     if (lexer->kind != GT_SQL_WORD && lexer->kind != GT_SQL_QUOTED)
         return;
     set_default(column, (struct gt_str){from, (size_t)(lexer->at - from)});
-    gt_sql_lexer_next(lexer);
+    gt_sqlite_lexer_next(lexer);
 }
 
 /* ---- definitions ---- */
@@ -124,31 +124,31 @@ struct traits {
     bool is_generated, is_stored;
 };
 
-static bool is_at_end(const struct gt_sql_lexer *lexer) {
-    return gt_sql_is_sign(lexer, ',') || gt_sql_is_sign(lexer, ')') || lexer->kind == GT_SQL_END;
+static bool is_at_end(const struct gt_sqlite_lexer *lexer) {
+    return gt_sqlite_lexer_is_sign(lexer, ',') || gt_sqlite_lexer_is_sign(lexer, ')') || lexer->kind == GT_SQL_END;
 }
 
 /* One word of a constraint, and what belongs to it. */
-static void take_constraint(struct gt_sql_lexer *lexer, struct gt_sqlite_column *column, struct traits *traits) {
+static void take_constraint(struct gt_sqlite_lexer *lexer, struct gt_sqlite_column *column, struct traits *traits) {
     static const char *const before_names[] = {"CONSTRAINT", "COLLATE", "REFERENCES", "SET", NULL};
-    if (gt_sql_is_sign(lexer, '(')) {
-        gt_sql_skip_group(lexer);
+    if (gt_sqlite_lexer_is_sign(lexer, '(')) {
+        gt_sqlite_lexer_skip_group(lexer);
     } else if (is_one_of(lexer, before_names)) { /* which may read like constraints: SET DEFAULT */
-        gt_sql_lexer_next(lexer);
-        if (gt_sql_is_name(lexer))
-            gt_sql_lexer_next(lexer);
+        gt_sqlite_lexer_next(lexer);
+        if (gt_sqlite_lexer_is_name(lexer))
+            gt_sqlite_lexer_next(lexer);
     } else if (takes_word(lexer, "DEFAULT")) {
         take_default(lexer, column);
     } else if (takes_word(lexer, "PRIMARY")) {
         traits->is_key = takes_word(lexer, "KEY");
-        traits->is_descending = gt_sql_is_word(lexer, "DESC");
+        traits->is_descending = gt_sqlite_lexer_is_word(lexer, "DESC");
     } else if (takes_word(lexer, "AS")) {
         traits->is_generated = true;
-        if (gt_sql_is_sign(lexer, '('))
-            gt_sql_skip_group(lexer);
-        traits->is_stored = gt_sql_is_word(lexer, "STORED");
+        if (gt_sqlite_lexer_is_sign(lexer, '('))
+            gt_sqlite_lexer_skip_group(lexer);
+        traits->is_stored = gt_sqlite_lexer_is_word(lexer, "STORED");
     } else {
-        gt_sql_lexer_next(lexer);
+        gt_sqlite_lexer_next(lexer);
     }
 }
 
@@ -158,15 +158,15 @@ static bool is_integer_type(const struct gt_sqlite_column *column) {
 
 /* false: there is no name. */
 static bool take_column(struct parsing *parsing) {
-    struct gt_sql_lexer *lexer = &parsing->lexer;
+    struct gt_sqlite_lexer *lexer = &parsing->lexer;
     struct gt_sqlite_table *table = parsing->table;
     struct gt_sqlite_column *column = &table->columns[table->column_count];
     struct traits traits = {0};
-    if (!gt_sql_is_name(lexer))
+    if (!gt_sqlite_lexer_is_name(lexer))
         return false;
-    struct gt_sql_lexer name = *lexer;
+    struct gt_sqlite_lexer name = *lexer;
     *column = (struct gt_sqlite_column){0};
-    gt_sql_lexer_next(lexer);
+    gt_sqlite_lexer_next(lexer);
     column->type = take_type(lexer);
     while (!is_at_end(lexer))
         take_constraint(lexer, column, &traits);
@@ -174,7 +174,7 @@ static bool take_column(struct parsing *parsing) {
         parsing->place_count += traits.is_stored;
         return true;
     }
-    column->name = gt_sql_name(&name, parsing->arena);
+    column->name = gt_sqlite_lexer_name(&name, parsing->arena);
     column->type = copy_type(parsing->arena, column->type);
     column->is_real = is_real_type(column->type);
     column->place = (uint16_t)parsing->place_count++;
@@ -186,16 +186,16 @@ static bool take_column(struct parsing *parsing) {
 
 /* PRIMARY KEY (a): one column of integers is the rowid, whichever way it is sorted. */
 static void take_key(struct parsing *parsing) {
-    struct gt_sql_lexer *lexer = &parsing->lexer;
+    struct gt_sqlite_lexer *lexer = &parsing->lexer;
     size_t depth = 0, commas = 0;
     parsing->has_key = true;
-    for (; gt_sql_is_sign(lexer, '('); depth++)
-        gt_sql_lexer_next(lexer);
-    struct gt_str name = gt_sql_name(lexer, parsing->arena);
-    for (; depth > 0; gt_sql_lexer_next(lexer)) {
-        depth += gt_sql_is_sign(lexer, '(');
-        depth -= gt_sql_is_sign(lexer, ')');
-        commas += gt_sql_is_sign(lexer, ',');
+    for (; gt_sqlite_lexer_is_sign(lexer, '('); depth++)
+        gt_sqlite_lexer_next(lexer);
+    struct gt_str name = gt_sqlite_lexer_name(lexer, parsing->arena);
+    for (; depth > 0; gt_sqlite_lexer_next(lexer)) {
+        depth += gt_sqlite_lexer_is_sign(lexer, '(');
+        depth -= gt_sqlite_lexer_is_sign(lexer, ')');
+        commas += gt_sqlite_lexer_is_sign(lexer, ',');
     }
     uint16_t column = gt_sqlite_table_column(parsing->table, name);
     if (commas == 0 && column != GT_SQLITE_NO_COLUMN && is_integer_type(&parsing->table->columns[column]))
@@ -203,74 +203,74 @@ static void take_key(struct parsing *parsing) {
 }
 
 static void take_table_constraint(struct parsing *parsing) {
-    struct gt_sql_lexer *lexer = &parsing->lexer;
+    struct gt_sqlite_lexer *lexer = &parsing->lexer;
     while (!is_at_end(lexer)) {
         if (takes_word(lexer, "CONSTRAINT")) {
-            if (gt_sql_is_name(lexer))
-                gt_sql_lexer_next(lexer);
+            if (gt_sqlite_lexer_is_name(lexer))
+                gt_sqlite_lexer_next(lexer);
         } else if (takes_word(lexer, "PRIMARY")) {
-            if (takes_word(lexer, "KEY") && gt_sql_is_sign(lexer, '(') && !parsing->has_key)
+            if (takes_word(lexer, "KEY") && gt_sqlite_lexer_is_sign(lexer, '(') && !parsing->has_key)
                 take_key(parsing);
-        } else if (gt_sql_is_sign(lexer, '(')) {
-            gt_sql_skip_group(lexer);
+        } else if (gt_sqlite_lexer_is_sign(lexer, '(')) {
+            gt_sqlite_lexer_skip_group(lexer);
         } else {
-            gt_sql_lexer_next(lexer);
+            gt_sqlite_lexer_next(lexer);
         }
     }
 }
 
 static bool take_definitions(struct parsing *parsing) {
     static const char *const constraints[] = {"CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN", NULL};
-    struct gt_sql_lexer *lexer = &parsing->lexer;
+    struct gt_sqlite_lexer *lexer = &parsing->lexer;
     do {
-        gt_sql_lexer_next(lexer);
+        gt_sqlite_lexer_next(lexer);
         if (is_one_of(lexer, constraints))
             take_table_constraint(parsing);
         else if (!take_column(parsing))
             return false;
-    } while (gt_sql_is_sign(lexer, ','));
+    } while (gt_sqlite_lexer_is_sign(lexer, ','));
     return true;
 }
 
 /* How many definitions stand between the parentheses; 0 if they are not closed. So what follows need not look for the
    end. */
-static size_t count_definitions(struct gt_sql_lexer lexer) {
+static size_t count_definitions(struct gt_sqlite_lexer lexer) {
     size_t depth = 0, count = 1;
     do {
         if (lexer.kind == GT_SQL_END || lexer.kind == GT_SQL_BROKEN)
             return 0;
-        depth += gt_sql_is_sign(&lexer, '(');
-        depth -= gt_sql_is_sign(&lexer, ')');
-        count += depth == 1 && gt_sql_is_sign(&lexer, ',');
-        gt_sql_lexer_next(&lexer);
+        depth += gt_sqlite_lexer_is_sign(&lexer, '(');
+        depth -= gt_sqlite_lexer_is_sign(&lexer, ')');
+        count += depth == 1 && gt_sqlite_lexer_is_sign(&lexer, ',');
+        gt_sqlite_lexer_next(&lexer);
     } while (depth > 0);
     return count;
 }
 
 /* STRICT and WITHOUT ROWID. */
 static void take_options(struct parsing *parsing) {
-    struct gt_sql_lexer *lexer = &parsing->lexer;
+    struct gt_sqlite_lexer *lexer = &parsing->lexer;
     while (lexer->kind != GT_SQL_END && lexer->kind != GT_SQL_BROKEN) {
         if (!takes_word(lexer, "WITHOUT"))
-            gt_sql_lexer_next(lexer);
-        else if (gt_sql_is_word(lexer, "ROWID"))
+            gt_sqlite_lexer_next(lexer);
+        else if (gt_sqlite_lexer_is_word(lexer, "ROWID"))
             parsing->table->has_rowids = false;
     }
 }
 
 static bool parse(struct parsing *parsing) {
-    struct gt_sql_lexer *lexer = &parsing->lexer;
+    struct gt_sqlite_lexer *lexer = &parsing->lexer;
     struct gt_sqlite_table *table = parsing->table;
-    if (!takes_word(lexer, "CREATE") || !takes_word(lexer, "TABLE") || !gt_sql_is_name(lexer))
+    if (!takes_word(lexer, "CREATE") || !takes_word(lexer, "TABLE") || !gt_sqlite_lexer_is_name(lexer))
         return false;
-    gt_sql_lexer_next(lexer);
-    size_t count = gt_sql_is_sign(lexer, '(') ? count_definitions(*lexer) : 0;
+    gt_sqlite_lexer_next(lexer);
+    size_t count = gt_sqlite_lexer_is_sign(lexer, '(') ? count_definitions(*lexer) : 0;
     if (count == 0 || count > GT_SQLITE_TABLE_COLUMNS_MAX)
         return false;
     table->columns = gt_arena_array(parsing->arena, count, sizeof *table->columns);
     if (!table->columns || !take_definitions(parsing))
         return false;
-    gt_sql_lexer_next(lexer);
+    gt_sqlite_lexer_next(lexer);
     take_options(parsing);
     return true;
 }
@@ -280,7 +280,7 @@ void gt_sqlite_table_parse(struct gt_sqlite_table *table, struct gt_str sql, str
     table->column_count = 0;
     table->has_rowids = true;
     table->rowid_alias = GT_SQLITE_NO_COLUMN;
-    gt_sql_lexer_init(&parsing.lexer, sql);
+    gt_sqlite_lexer_init(&parsing.lexer, sql);
     if (!parse(&parsing))
         table->column_count = 0;
 }

@@ -3,18 +3,20 @@
 #include "base/mem.h"
 #include "decode/sqlite/sqlite_pages.h"
 
-bool gt_sqlite_file_init(struct gt_sqlite_file *file, const struct gt_source *source, struct gt_str head,
-                         uint64_t size_bytes) {
+bool gt_sqlite_pages_file_init(struct gt_sqlite_file *file, const struct gt_source *source, struct gt_str head,
+                               uint64_t size_bytes) {
     const uint8_t *bytes = (const uint8_t *)head.ptr;
     if (head.len < GT_SQLITE_FILE_HEADER || !gt_str_starts(head, (struct gt_str){"SQLite format 3", 16}))
         return false;
-    uint32_t page_bytes = gt_sqlite_load16(bytes + 16) == 1 ? 65536 : gt_sqlite_load16(bytes + 16);
+    uint32_t page_bytes = gt_sqlite_record_load16(bytes + 16) == 1 ? 65536 : gt_sqlite_record_load16(bytes + 16);
     if (page_bytes < 512 || (page_bytes & (page_bytes - 1)) != 0 || page_bytes - bytes[20] < 480)
         return false;
     uint64_t page_count = size_bytes / page_bytes;
     /* The count in the header is valid if the last writer knew of it. */
-    uint32_t stated = gt_sqlite_load32(bytes + 24) == gt_sqlite_load32(bytes + 92) ? gt_sqlite_load32(bytes + 28) : 0;
-    uint32_t encoding = gt_sqlite_load32(bytes + 56) & 3; /* 0: nothing was ever stored */
+    uint32_t stated = gt_sqlite_record_load32(bytes + 24) == gt_sqlite_record_load32(bytes + 92)
+                          ? gt_sqlite_record_load32(bytes + 28)
+                          : 0;
+    uint32_t encoding = gt_sqlite_record_load32(bytes + 56) & 3; /* 0: nothing was ever stored */
     *file = (struct gt_sqlite_file){
         .source = source,
         .page_bytes = page_bytes,
@@ -52,7 +54,7 @@ static enum gt_status read_page(const struct walk *walk, uint32_t number, size_t
 static bool append(struct level *level, uint32_t page) {
     if (level->count == level->capacity) {
         size_t capacity = level->capacity ? level->capacity * 2 : 64;
-        uint32_t *grown = gt_realloc(level->pages, capacity * sizeof *grown);
+        uint32_t *grown = gt_mem_realloc(level->pages, capacity * sizeof *grown);
         if (!grown)
             return false;
         level->pages = grown;
@@ -79,20 +81,20 @@ static bool follow(struct walk *walk, struct level *below, uint32_t page) {
 static bool follow_cells(struct walk *walk, uint32_t number, struct level *below) {
     const uint8_t *page = walk->page, *header = page + gt_sqlite_page_header(number);
     const uint8_t *pointers = header + GT_SQLITE_INTERIOR_HEADER;
-    uint32_t usable = walk->file->usable_bytes, cell_count = gt_sqlite_load16(header + 3);
+    uint32_t usable = walk->file->usable_bytes, cell_count = gt_sqlite_record_load16(header + 3);
     uint32_t cells_from = (uint32_t)(pointers - page) + 2 * cell_count;
     if (header[0] != GT_SQLITE_INTERIOR || cells_from > usable) {
         walk->tree->damaged++;
         return true;
     }
     for (uint32_t i = 0; i < cell_count; i++) {
-        uint32_t cell = gt_sqlite_load16(pointers + 2 * i);
+        uint32_t cell = gt_sqlite_record_load16(pointers + 2 * i);
         if (cell < cells_from || cell > usable - 4)
             walk->tree->damaged++;
-        else if (!follow(walk, below, gt_sqlite_load32(page + cell)))
+        else if (!follow(walk, below, gt_sqlite_record_load32(page + cell)))
             return false;
     }
-    return follow(walk, below, gt_sqlite_load32(header + 8));
+    return follow(walk, below, gt_sqlite_record_load32(header + 8));
 }
 
 /* The kind of the first page of a level that is of either kind; 0 if none is. All leaves are equally deep. */
@@ -136,7 +138,7 @@ static enum gt_status descend(struct walk *walk, struct level *level, struct gt_
         if (kind == 0)
             break;
         enum gt_status status = expand(walk, level, &below, err);
-        gt_free(level->pages);
+        gt_mem_free(level->pages);
         *level = below;
         if (status != GT_OK)
             return status;
@@ -147,8 +149,8 @@ static enum gt_status descend(struct walk *walk, struct level *level, struct gt_
     return GT_OK;
 }
 
-enum gt_status gt_sqlite_tree_init(struct gt_sqlite_tree *tree, const struct gt_sqlite_file *file, uint32_t root,
-                                   struct gt_error *err) {
+enum gt_status gt_sqlite_pages_tree_init(struct gt_sqlite_tree *tree, const struct gt_sqlite_file *file, uint32_t root,
+                                         struct gt_error *err) {
     struct walk walk = {.file = file, .tree = tree};
     struct level level = {0};
     enum gt_status status = GT_ERR;
@@ -158,8 +160,8 @@ enum gt_status gt_sqlite_tree_init(struct gt_sqlite_tree *tree, const struct gt_
         tree->missing = tree->is_table;
         return GT_OK;
     }
-    walk.seen = gt_alloc_array((size_t)file->page_count / 64 + 1, sizeof *walk.seen);
-    walk.page = gt_alloc(file->page_bytes);
+    walk.seen = gt_mem_array((size_t)file->page_count / 64 + 1, sizeof *walk.seen);
+    walk.page = gt_mem_alloc(file->page_bytes);
     if (!walk.seen || !walk.page || !append(&level, root)) {
         gt_fail_memory(err);
     } else {
@@ -170,14 +172,14 @@ enum gt_status gt_sqlite_tree_init(struct gt_sqlite_tree *tree, const struct gt_
         tree->leaves = level.pages;
         tree->leaf_count = level.count;
     } else {
-        gt_free(level.pages);
+        gt_mem_free(level.pages);
     }
-    gt_free(walk.seen);
-    gt_free(walk.page);
+    gt_mem_free(walk.seen);
+    gt_mem_free(walk.page);
     return status;
 }
 
-void gt_sqlite_tree_release(struct gt_sqlite_tree *tree) {
-    gt_free(tree->leaves);
+void gt_sqlite_pages_tree_release(struct gt_sqlite_tree *tree) {
+    gt_mem_free(tree->leaves);
     *tree = (struct gt_sqlite_tree){0};
 }

@@ -10,7 +10,7 @@ enum {
 };
 
 static uint32_t load_unit(const char *bytes, bool is_big_endian) {
-    uint32_t unit = gt_sqlite_load16((const uint8_t *)bytes);
+    uint32_t unit = gt_sqlite_record_load16((const uint8_t *)bytes);
     return is_big_endian ? unit : unit >> 8 | (unit & 0xFF) << 8;
 }
 
@@ -42,7 +42,7 @@ static size_t convert(const char *from, size_t from_bytes, bool is_big_endian, c
 static bool reserve(struct gt_sqlite_utf16 *utf16, size_t size) {
     if (size <= utf16->text_bytes)
         return true;
-    char *grown = gt_realloc(utf16->text, size);
+    char *grown = gt_mem_realloc(utf16->text, size);
     utf16->has_failed |= !grown;
     if (!grown)
         return false;

@@ -5,7 +5,7 @@
 #include "decode/sqlite/sqlite_pages.h"
 
 struct gt_sqlite_utf16 {
-    gt_sqlite_row_fn *take;
+    gt_sqlite_pages_row_fn *take;
     void *context;
     bool is_big_endian;
     struct gt_sqlite_row row; /* as it is passed on */
@@ -14,7 +14,7 @@ struct gt_sqlite_utf16 {
     bool has_failed; /* memory was short, and rows are missing */
 };
 
-/* A gt_sqlite_row_fn; context: struct gt_sqlite_utf16. Its text is to be given to gt_free in the end. */
+/* A gt_sqlite_pages_row_fn; context: struct gt_sqlite_utf16. Its text is to be given to gt_mem_free in the end. */
 void gt_sqlite_utf16_take(void *context, const struct gt_sqlite_row *row);
 
 #endif

@@ -52,7 +52,7 @@ static inline bool may_follow_string(char c) {
 static inline enum gt_json_status is_string_end(const char *p, const char *end) {
     if (p < end && may_follow_string(*p))
         return GT_JSON_OK;
-    p = gt_json_skip_space(p, end);
+    p = gt_json_scan_skip_space(p, end);
     if (p == end)
         return GT_JSON_MORE;
     return may_follow_string(*p) ? GT_JSON_OK : GT_JSON_BAD;
@@ -68,7 +68,7 @@ static enum gt_json_status is_key(const char *p, const char *end) {
     p = find_string_special(p + 1, end, &controls);
     if (p < end && *p == '\\')
         return GT_JSON_BAD;
-    p = p < end ? gt_json_skip_space(p + 1, end) : end;
+    p = p < end ? gt_json_scan_skip_space(p + 1, end) : end;
     if (p == end)
         return GT_JSON_MORE;
     return *p == ':' ? GT_JSON_OK : GT_JSON_BAD;
@@ -76,11 +76,11 @@ static enum gt_json_status is_key(const char *p, const char *end) {
 
 /* Whether the quote before p ends the value of a member, judged by two tokens instead of one. */
 static enum gt_json_status is_member_end(const char *p, const char *end) {
-    p = gt_json_skip_space(p, end);
+    p = gt_json_scan_skip_space(p, end);
     if (p == end)
         return GT_JSON_MORE;
     char first = *p;
-    p = gt_json_skip_space(p + 1, end);
+    p = gt_json_scan_skip_space(p + 1, end);
     if (p == end)
         return GT_JSON_MORE;
     if (first == ',')
@@ -88,7 +88,7 @@ static enum gt_json_status is_member_end(const char *p, const char *end) {
     return first == '}' && (*p == ',' || *p == '}' || *p == ']' || *p == '{') ? GT_JSON_OK : GT_JSON_BAD;
 }
 
-static inline enum gt_json_status scan_string(const char **p, const char *end, struct gt_json_text *text,
+static inline enum gt_json_status scan_string(const char **p, const char *end, struct gt_json_value_text *text,
                                               enum gt_json_status (*ends)(const char *, const char *)) {
     const char *begin = *p + 1, *at = begin;
     uint64_t controls = 0;
@@ -116,11 +116,11 @@ static inline enum gt_json_status scan_string(const char **p, const char *end, s
     return GT_JSON_OK;
 }
 
-enum gt_json_status gt_json_scan_string(const char **p, const char *end, struct gt_json_text *text) {
+enum gt_json_status gt_json_scan_string(const char **p, const char *end, struct gt_json_value_text *text) {
     return scan_string(p, end, text, is_string_end);
 }
 
-enum gt_json_status gt_json_scan_member_string(const char **p, const char *end, struct gt_json_text *text) {
+enum gt_json_status gt_json_scan_member_string(const char **p, const char *end, struct gt_json_value_text *text) {
     return scan_string(p, end, text, is_member_end);
 }
 
@@ -130,7 +130,7 @@ static const bool is_punctuation[256] = {
 
 enum gt_json_status gt_json_scan_bare(const char **p, const char *end, struct gt_str *text) {
     const char *at = *p;
-    while (at < end && !gt_json_is_space(*at) && !is_punctuation[(unsigned char)*at])
+    while (at < end && !gt_json_scan_is_space(*at) && !is_punctuation[(unsigned char)*at])
         at++;
     if (at == end)
         return GT_JSON_MORE;
@@ -158,7 +158,7 @@ static bool may_open(const struct nest *nest, const char *begin, const char *p) 
         return true;
     do
         p--;
-    while (p > begin && gt_json_is_space(*p));
+    while (p > begin && gt_json_scan_is_space(*p));
     return *p == ':';
 }
 
@@ -189,7 +189,7 @@ static inline const char *find_brace(const char *p, const char *end) {
     return p;
 }
 
-enum gt_json_status gt_json_skip_lines(const char **p, const char *end) {
+enum gt_json_status gt_json_scan_skip_lines(const char **p, const char *end) {
     const char *brace = find_brace(*p + 1, end), *line = brace;
     if (brace == end)
         return GT_JSON_MORE;
@@ -203,11 +203,11 @@ enum gt_json_status gt_json_skip_lines(const char **p, const char *end) {
 
 /* The object at *p, if it holds no other and so ends at its first closing brace. */
 static enum gt_json_status skip_flat_object(const char **p, const char *end) {
-    enum gt_json_status status = gt_json_skip_lines(p, end);
+    enum gt_json_status status = gt_json_scan_skip_lines(p, end);
     if (status != GT_JSON_BAD)
         return status;
     const char *at = *p + 1;
-    struct gt_json_text text;
+    struct gt_json_value_text text;
     for (;;) {
         at = find_nested_special(at, end);
         if (at == end || (*at == '"' && scan_string(&at, end, &text, is_string_end) != GT_JSON_OK))
@@ -221,10 +221,10 @@ static enum gt_json_status skip_flat_object(const char **p, const char *end) {
     }
 }
 
-enum gt_json_status gt_json_skip_nested(const char **p, const char *end) {
+enum gt_json_status gt_json_scan_skip_nested(const char **p, const char *end) {
     const char *begin = *p, *at = begin;
     struct nest nest = {0};
-    struct gt_json_text text;
+    struct gt_json_value_text text;
     enum gt_json_status flat = *begin == '{' ? skip_flat_object(p, end) : GT_JSON_BAD;
     if (flat != GT_JSON_BAD)
         return flat;
@@ -323,7 +323,7 @@ static char *put_unicode(char *out, const char **p, const char *end, bool *repai
     return put_utf8(out, code);
 }
 
-size_t gt_json_decode(struct gt_json_text text, char *buf, bool *repaired) {
+size_t gt_json_scan_decode(struct gt_json_value_text text, char *buf, bool *repaired) {
     static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
     const char *p = text.raw.ptr, *end = p + text.raw.len;
     char *out = buf;

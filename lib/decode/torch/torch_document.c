@@ -20,31 +20,31 @@ void gt_torch_document_open(struct gt_torch_document *document) {
 /* A member of an object whose text is whole. */
 struct member {
     struct gt_str key;
-    struct gt_json_text text; /* of a string or bare value; of a nested one all of it */
+    struct gt_json_value_text text; /* of a string or bare value; of a nested one all of it */
 };
 
 /* The next member, *p behind the last one or behind the brace. BAD: no more, or nothing sensible. */
 static enum gt_json_status next_member(const char **p, const char *end, struct member *member) {
-    struct gt_json_text key;
-    while (*p < end && (gt_json_is_space(**p) || **p == ','))
+    struct gt_json_value_text key;
+    while (*p < end && (gt_json_scan_is_space(**p) || **p == ','))
         ++*p;
     if (*p < end && **p != '"')
         return GT_JSON_BAD;
     if (*p == end || gt_json_scan_string(p, end, &key) != GT_JSON_OK)
         return GT_JSON_MORE;
-    *p = gt_json_skip_space(*p, end);
+    *p = gt_json_scan_skip_space(*p, end);
     if (**p != ':')
         return GT_JSON_BAD;
-    *p = gt_json_skip_space(*p + 1, end);
+    *p = gt_json_scan_skip_space(*p + 1, end);
     if (*p == end)
         return GT_JSON_MORE;
     member->key = key.raw;
-    member->text = (struct gt_json_text){{*p, 0}, 0};
+    member->text = (struct gt_json_value_text){{*p, 0}, 0};
     if (**p == '"')
         return gt_json_scan_string(p, end, &member->text);
     if (**p != '{' && **p != '[')
         return gt_json_scan_bare(p, end, &member->text.raw);
-    enum gt_json_status status = gt_json_skip_nested(p, end);
+    enum gt_json_status status = gt_json_scan_skip_nested(p, end);
     member->text.raw.len = (size_t)(*p - member->text.raw.ptr);
     return status;
 }
@@ -56,16 +56,16 @@ static void keep_int(int64_t *into, int64_t unknown, struct gt_str text) {
         *into = value;
 }
 
-static void name_device(struct gt_builder *builder, uint32_t device, struct gt_json_text name) {
+static void name_device(struct gt_builder *builder, uint32_t device, struct gt_json_value_text name) {
     char decoded[256];
     bool repaired = false;
     if (name.marks && name.raw.len <= sizeof decoded)
-        name.raw = (struct gt_str){decoded, gt_json_decode(name, decoded, &repaired)};
+        name.raw = (struct gt_str){decoded, gt_json_scan_decode(name, decoded, &repaired)};
     gt_builder_name_device(builder, device, name.raw);
 }
 
 static void take_device(struct gt_builder *builder, const char *p, const char *end) {
-    struct gt_json_text name = {{"", 0}, 0};
+    struct gt_json_value_text name = {{"", 0}, 0};
     struct member member;
     int64_t id = -1;
     uint64_t memory_bytes = 0, multiprocessors = 0;
@@ -95,7 +95,7 @@ static void take_devices(struct gt_builder *builder, struct gt_str value) {
     const char *p = value.ptr, *end = p + value.len;
     while (p < end) {
         const char *begin = p;
-        if (*p == '{' && gt_json_skip_nested(&p, end) == GT_JSON_OK)
+        if (*p == '{' && gt_json_scan_skip_nested(&p, end) == GT_JSON_OK)
             take_device(builder, begin + 1, p);
         else
             p = begin + 1;
@@ -135,7 +135,7 @@ static enum gt_torch_stop enter_array(struct gt_torch_document *document, struct
                                       const char *bracket) {
     if (document->array_count++ > 0)
         gt_builder_issue(document->builder, GT_ISSUE_DOCUMENTS_JOINED, 1, bytes->offset);
-    gt_torch_bytes_move(bytes, bracket + 1);
+    gt_torch_region_bytes_move(bytes, bracket + 1);
     return GT_TORCH_STOP_END;
 }
 
@@ -150,15 +150,15 @@ static enum gt_torch_stop read_value(struct gt_torch_document *document, struct 
         const char *p = bytes->p;
         struct member member;
         enum gt_json_status status = next_member(&p, bytes->end, &member);
-        if (status == GT_JSON_MORE && !gt_torch_bytes_are_final(bytes, bytes->p))
+        if (status == GT_JSON_MORE && !gt_torch_region_bytes_are_final(bytes, bytes->p))
             return GT_TORCH_STOP_MORE;
         if (status == GT_JSON_OK) {
             take_header(document->builder, &member);
-            gt_torch_bytes_move(bytes, p);
+            gt_torch_region_bytes_move(bytes, p);
             return GT_TORCH_STOP_NOT;
         }
     }
-    gt_torch_bytes_move(bytes, value);
+    gt_torch_region_bytes_move(bytes, value);
     document->is_after_colon = true;
     return GT_TORCH_STOP_NOT;
 }
@@ -166,20 +166,20 @@ static enum gt_torch_stop read_value(struct gt_torch_document *document, struct 
 /* A string: a key if a colon follows. */
 static enum gt_torch_stop read_string(struct gt_torch_document *document, struct gt_torch_bytes *bytes) {
     const char *p = bytes->p;
-    struct gt_json_text text;
+    struct gt_json_value_text text;
     if (gt_json_scan_string(&p, bytes->end, &text) == GT_JSON_OK) {
-        const char *colon = gt_json_skip_space(p, bytes->end);
-        const char *value = *colon == ':' ? gt_json_skip_space(colon + 1, bytes->end) : NULL;
+        const char *colon = gt_json_scan_skip_space(p, bytes->end);
+        const char *value = *colon == ':' ? gt_json_scan_skip_space(colon + 1, bytes->end) : NULL;
         if (!value) {
-            gt_torch_bytes_move(bytes, p);
+            gt_torch_region_bytes_move(bytes, p);
             return GT_TORCH_STOP_NOT;
         }
         if (value < bytes->end)
             return read_value(document, bytes, text.raw, value);
     }
-    if (!gt_torch_bytes_are_final(bytes, bytes->p))
+    if (!gt_torch_region_bytes_are_final(bytes, bytes->p))
         return GT_TORCH_STOP_MORE;
-    gt_torch_bytes_move(bytes, bytes->p + 1);
+    gt_torch_region_bytes_move(bytes, bytes->p + 1);
     return GT_TORCH_STOP_NOT;
 }
 
@@ -190,11 +190,11 @@ static enum gt_torch_stop open_object(struct gt_torch_document *document, struct
         enum gt_json_status starts = gt_torch_event_starts(bytes->p, bytes->end);
         if (starts == GT_JSON_OK)
             return GT_TORCH_STOP_END;
-        if (starts == GT_JSON_MORE && !gt_torch_bytes_are_final(bytes, bytes->p))
+        if (starts == GT_JSON_MORE && !gt_torch_region_bytes_are_final(bytes, bytes->p))
             return GT_TORCH_STOP_MORE;
     }
     document->depth++;
-    gt_torch_bytes_move(bytes, bytes->p + 1);
+    gt_torch_region_bytes_move(bytes, bytes->p + 1);
     return GT_TORCH_STOP_NOT;
 }
 
@@ -224,14 +224,14 @@ static enum gt_torch_stop read_token(struct gt_torch_document *document, struct 
     default:
         break; /* numbers and words mean nothing here, one byte of them is as good as all */
     }
-    gt_torch_bytes_move(bytes, p + 1);
+    gt_torch_region_bytes_move(bytes, p + 1);
     return GT_TORCH_STOP_NOT;
 }
 
 enum gt_torch_stop gt_torch_document_run(struct gt_torch_document *document, struct gt_torch_bytes *bytes) {
     enum gt_torch_stop stop = GT_TORCH_STOP_NOT;
     while (stop == GT_TORCH_STOP_NOT) {
-        gt_torch_bytes_move(bytes, gt_json_skip_space(bytes->p, bytes->end));
+        gt_torch_region_bytes_move(bytes, gt_json_scan_skip_space(bytes->p, bytes->end));
         if (bytes->p == bytes->end)
             return GT_TORCH_STOP_MORE;
         stop = read_token(document, bytes);

@@ -30,7 +30,7 @@ enum gt_torch_field gt_torch_event_field(struct gt_str key) {
     }
 }
 
-enum gt_torch_field gt_torch_args_field(struct gt_str key) {
+enum gt_torch_field gt_torch_event_args_field(struct gt_str key) {
     switch (key.len) {
     case 4:
         return IS(key, "name") ? GT_TORCH_ARG_NAME : GT_TORCH_OTHER;
@@ -57,19 +57,19 @@ static enum gt_torch_parse of_json(enum gt_json_status status) {
 
 /* A key, its colon and the white space behind; *p is then at the value. */
 static inline enum gt_torch_parse scan_key(const char **p, const char *end, struct gt_str *key) {
-    struct gt_json_text text;
+    struct gt_json_value_text text;
     if (**p != '"')
         return GT_TORCH_BAD;
     const char *at = *p;
     if (gt_json_scan_string(&at, end, &text) != GT_JSON_OK)
         return GT_TORCH_MORE;
-    at = gt_json_skip_space(at, end);
+    at = gt_json_scan_skip_space(at, end);
     /* No key has quotes inside: one that does began in another event. */
     if (*at != ':' || text.marks & GT_JSON_QUOTES) {
         *p = at;
         return GT_TORCH_BAD;
     }
-    at = gt_json_skip_space(at + 1, end);
+    at = gt_json_scan_skip_space(at + 1, end);
     if (at == end)
         return GT_TORCH_MORE;
     *key = text.raw;
@@ -87,8 +87,8 @@ static inline enum gt_torch_parse scan_value(const char **p, const char *end, bo
     case '{':
     case '[':
         value->is_string = false;
-        value->text = (struct gt_json_text){{*p, 0}, 0};
-        return of_json(gt_json_skip_nested(p, end));
+        value->text = (struct gt_json_value_text){{*p, 0}, 0};
+        return of_json(gt_json_scan_skip_nested(p, end));
     default:
         value->is_string = false;
         value->text.marks = 0;
@@ -98,7 +98,7 @@ static inline enum gt_torch_parse scan_value(const char **p, const char *end, bo
 
 /* Behind a value: a comma, which is skipped, or the end of the object. */
 static inline enum gt_torch_parse scan_separator(const char **p, const char *end) {
-    const char *at = gt_json_skip_space(*p, end);
+    const char *at = gt_json_scan_skip_space(*p, end);
     *p = at;
     if (at == end)
         return GT_TORCH_MORE;
@@ -106,7 +106,7 @@ static inline enum gt_torch_parse scan_separator(const char **p, const char *end
         return GT_TORCH_OK;
     if (*at != ',')
         return GT_TORCH_BAD;
-    *p = gt_json_skip_space(at + 1, end);
+    *p = gt_json_scan_skip_space(at + 1, end);
     return GT_TORCH_OK;
 }
 
@@ -125,18 +125,18 @@ static enum gt_torch_parse parse_args(struct gt_torch_event *event, const char *
                                       bool is_second_try) {
     enum gt_torch_parse result;
     struct gt_str key;
-    *p = gt_json_skip_space(*p + 1, end);
+    *p = gt_json_scan_skip_space(*p + 1, end);
     for (;;) {
         if (*p == end)
             return GT_TORCH_MORE;
         if (**p == ',') {
-            *p = gt_json_skip_space(*p + 1, end);
+            *p = gt_json_scan_skip_space(*p + 1, end);
             continue;
         }
         if (**p == '}')
             break;
         if ((result = scan_key(p, end, &key)) != GT_TORCH_OK ||
-            (result = keep_value(event, gt_torch_args_field(key), p, end, is_second_try)) != GT_TORCH_OK ||
+            (result = keep_value(event, gt_torch_event_args_field(key), p, end, is_second_try)) != GT_TORCH_OK ||
             (result = scan_separator(p, end)) != GT_TORCH_OK)
             return result;
     }
@@ -145,7 +145,7 @@ static enum gt_torch_parse parse_args(struct gt_torch_event *event, const char *
     return GT_TORCH_OK;
 }
 
-bool gt_torch_category_wants_args(enum gt_torch_category category) {
+bool gt_torch_event_category_wants_args(enum gt_torch_category category) {
     switch (category) {
     case GT_TORCH_CAT_OTHER:
     case GT_TORCH_CAT_CPU_OP:
@@ -165,7 +165,7 @@ static bool wants_args(const struct gt_torch_event *event) {
         return true;
     if (event->values[GT_TORCH_PH].text.raw.len == 1 && event->values[GT_TORCH_PH].text.raw.ptr[0] == 'M')
         return true;
-    return gt_torch_category_wants_args(event->category);
+    return gt_torch_event_category_wants_args(event->category);
 }
 
 static inline enum gt_torch_parse parse_member(struct gt_torch_event *event, const char **p, const char *end,
@@ -186,7 +186,7 @@ static inline enum gt_torch_parse parse_member(struct gt_torch_event *event, con
     if (result != GT_TORCH_OK)
         return result;
     if (field == GT_TORCH_CAT)
-        event->category = gt_torch_category_of(event->values[GT_TORCH_CAT].text.raw);
+        event->category = gt_torch_event_category_of(event->values[GT_TORCH_CAT].text.raw);
     return scan_separator(p, end);
 }
 
@@ -194,14 +194,14 @@ enum gt_torch_parse gt_torch_event_parse(struct gt_torch_event *event, const cha
                                          bool is_second_try) {
     event->seen = 0;
     event->category = GT_TORCH_CAT_OTHER;
-    *p = gt_json_skip_space(*p + 1, end);
+    *p = gt_json_scan_skip_space(*p + 1, end);
     for (;;) {
         if (*p == end)
             return GT_TORCH_MORE;
         if (**p == '}')
             break;
         if (**p == ',') {
-            *p = gt_json_skip_space(*p + 1, end);
+            *p = gt_json_scan_skip_space(*p + 1, end);
             continue;
         }
         enum gt_torch_parse result = parse_member(event, p, end, is_second_try);
@@ -217,7 +217,7 @@ enum gt_json_status gt_torch_event_starts(const char *p, const char *end) {
                                          GT_STR("pid"), GT_STR("tid"),  GT_STR("dur"), GT_STR("args"),
                                          GT_STR("id"),  GT_STR("bp"),   GT_STR("s")};
     enum { LONGEST_KEY = 4 };
-    p = gt_json_skip_space(p + 1, end);
+    p = gt_json_scan_skip_space(p + 1, end);
     if (p == end)
         return GT_JSON_MORE;
     if (*p != '"')
@@ -232,7 +232,7 @@ enum gt_json_status gt_torch_event_starts(const char *p, const char *end) {
         is_known |= gt_str_eq((struct gt_str){key, (size_t)(p - key)}, keys[i]);
     if (!is_known)
         return GT_JSON_BAD;
-    p = gt_json_skip_space(p + 1, end);
+    p = gt_json_scan_skip_space(p + 1, end);
     if (p == end)
         return GT_JSON_MORE;
     return *p == ':' ? GT_JSON_OK : GT_JSON_BAD;
@@ -269,7 +269,7 @@ static const struct {
     {GT_STR("privateuse1_driver"), GT_TORCH_CAT_CALL},
 };
 
-enum gt_torch_category gt_torch_category_of(struct gt_str name) {
+enum gt_torch_category gt_torch_event_category_of(struct gt_str name) {
     for (size_t i = 0; i < sizeof categories / sizeof *categories; i++)
         if (gt_str_eq(name, categories[i].name))
             return categories[i].category;

@@ -43,7 +43,7 @@ enum gt_torch_category {
 };
 
 struct gt_torch_value {
-    struct gt_json_text text; /* of a nested value: nothing */
+    struct gt_json_value_text text; /* of a nested value: nothing */
     bool is_string;
 };
 
@@ -74,11 +74,11 @@ enum gt_torch_parse gt_torch_event_parse(struct gt_torch_event *event, const cha
    unescaped, but objects inside args can: what is found is checked by whoever uses it. */
 enum gt_json_status gt_torch_event_starts(const char *p, const char *end);
 
-enum gt_torch_category gt_torch_category_of(struct gt_str name);
-bool gt_torch_category_wants_args(enum gt_torch_category category);
+enum gt_torch_category gt_torch_event_category_of(struct gt_str name);
+bool gt_torch_event_category_wants_args(enum gt_torch_category category);
 
 /* What a key means in an event, and in its args. */
 enum gt_torch_field gt_torch_event_field(struct gt_str key);
-enum gt_torch_field gt_torch_args_field(struct gt_str key);
+enum gt_torch_field gt_torch_event_args_field(struct gt_str key);
 
 #endif

@@ -58,7 +58,7 @@ static void init_constants(struct simd_constants *k) {
 struct gt_torch_fast *gt_torch_fast_new(bool is_eager) {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("pclmul"))
         return NULL;
-    struct gt_torch_fast *fast = gt_alloc_array(1, sizeof *fast);
+    struct gt_torch_fast *fast = gt_mem_array(1, sizeof *fast);
     if (!fast)
         return NULL;
     if (!gt_torch_layout_init(&fast->layout, is_eager)) {
@@ -75,7 +75,7 @@ void gt_torch_fast_free(struct gt_torch_fast *fast) {
     if (!fast)
         return;
     gt_torch_layout_release(&fast->layout);
-    gt_free(fast);
+    gt_mem_free(fast);
 }
 
 /* The values of one event. */
@@ -92,7 +92,7 @@ GT_SIMD_TARGET __attribute__((noinline)) static const char *skip_nested(const st
     if (behind)
         return behind;
     behind = p;
-    return (*p == '{' || *p == '[') && gt_json_skip_nested(&behind, end) == GT_JSON_OK ? behind : NULL;
+    return (*p == '{' || *p == '[') && gt_json_scan_skip_nested(&behind, end) == GT_JSON_OK ? behind : NULL;
 }
 
 /* How often the size of a number may change before it is taken for one that always does. */
@@ -280,7 +280,7 @@ GT_SIMD_TARGET uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_
         count++;
     }
     sink->event_count += count;
-    gt_torch_bytes_move(bytes, p);
+    gt_torch_region_bytes_move(bytes, p);
     return count;
 }
 

@@ -64,12 +64,12 @@ static bool find_begin(struct worker *worker, const struct chunk *chunk) {
     char before = 0;
     gt_torch_window_seek(window, chunk->nominal - back);
     for (;;) {
-        enum gt_json_status found = gt_torch_find_event(&window->bytes, &before, false);
+        enum gt_json_status found = gt_torch_region_find_event(&window->bytes, &before, false);
         if (found == GT_JSON_OK && window->bytes.offset >= chunk->nominal)
             return window->bytes.offset < chunk->limit;
         if (found == GT_JSON_OK) {
             before = '{';
-            gt_torch_bytes_move(&window->bytes, window->bytes.p + 1);
+            gt_torch_region_bytes_move(&window->bytes, window->bytes.p + 1);
             continue;
         }
         if (window->bytes.is_all || window->bytes.offset >= chunk->limit)
@@ -113,7 +113,7 @@ static void work(void *context, size_t index) {
     struct decoding *decoding = context;
     struct worker *worker = &decoding->workers[index];
     size_t i;
-    while (worker->status == GT_OK && gt_deal_take(&decoding->deal, index, &i)) {
+    while (worker->status == GT_OK && gt_threads_deal_take(&decoding->deal, index, &i)) {
         struct chunk *chunk = &decoding->chunks[i];
         chunk->worker = index;
         chunk->segment = gt_builder_begin(worker->sink->builder, i + 1);
@@ -124,7 +124,7 @@ static void work(void *context, size_t index) {
 static enum gt_status make_chunks(struct decoding *decoding, uint64_t size_bytes, struct gt_error *err) {
     uint64_t begin = gt_torch_reader_offset(&decoding->reader), step = decoding->sizes->chunk_bytes;
     decoding->chunk_count = (size_t)((size_bytes - begin + step - 1) / step);
-    decoding->chunks = gt_alloc_array(decoding->chunk_count, sizeof *decoding->chunks);
+    decoding->chunks = gt_mem_array(decoding->chunk_count, sizeof *decoding->chunks);
     if (!decoding->chunks)
         return gt_fail_memory(err);
     for (size_t i = 0; i < decoding->chunk_count; i++)
@@ -136,7 +136,7 @@ static enum gt_status make_chunks(struct decoding *decoding, uint64_t size_bytes
 static enum gt_status run_workers(struct decoding *decoding, struct gt_error *err) {
     enum gt_status status = GT_OK;
     size_t count = decoding->count - 1;
-    decoding->workers = gt_alloc_array(count, sizeof *decoding->workers);
+    decoding->workers = gt_mem_array(count, sizeof *decoding->workers);
     if (!decoding->workers)
         return gt_fail_memory(err);
     for (size_t i = 0; i < count && status == GT_OK; i++) {
@@ -144,7 +144,7 @@ static enum gt_status run_workers(struct decoding *decoding, struct gt_error *er
         status = gt_torch_window_init(&decoding->workers[i].window, decoding->source, decoding->sizes,
                                       i == 0 ? decoding->options : NULL, err);
     }
-    gt_deal_init(&decoding->deal, decoding->chunk_count, count);
+    gt_threads_deal_init(&decoding->deal, decoding->chunk_count, count);
     if (status == GT_OK)
         gt_threads_run(count, work, decoding);
     for (size_t i = 0; i < count && status == GT_OK; i++) {
@@ -202,8 +202,8 @@ static size_t choose_workers(const struct decoding *decoding, uint64_t *size_byt
 }
 
 static enum gt_status init_builders(struct decoding *decoding, size_t count, struct gt_error *err) {
-    decoding->builders = gt_alloc_array(count, sizeof *decoding->builders);
-    decoding->sinks = gt_alloc_array(count, sizeof *decoding->sinks);
+    decoding->builders = gt_mem_array(count, sizeof *decoding->builders);
+    decoding->sinks = gt_mem_array(count, sizeof *decoding->sinks);
     if (!decoding->builders || !decoding->sinks)
         return gt_fail_memory(err);
     for (; decoding->count < count; decoding->count++) {
@@ -223,10 +223,10 @@ static void release(struct decoding *decoding) {
         gt_builder_release(&decoding->builders[i]);
     }
     gt_torch_reader_release(&decoding->reader);
-    gt_free(decoding->workers);
-    gt_free(decoding->chunks);
-    gt_free(decoding->sinks);
-    gt_free(decoding->builders);
+    gt_mem_free(decoding->workers);
+    gt_mem_free(decoding->chunks);
+    gt_mem_free(decoding->sinks);
+    gt_mem_free(decoding->builders);
 }
 
 /* Events, or a place for them. */
@@ -248,7 +248,7 @@ static enum gt_status finish(struct decoding *decoding, struct gt_store **out, s
     if (!is_trace(decoding))
         return fail_no_trace(decoding->source, err);
     gt_torch_reader_finish(&decoding->reader);
-    gt_torch_sinks_name_tracks(decoding->sinks, decoding->count, decoding->chunk_count + 2);
+    gt_torch_sink_name_tracks(decoding->sinks, decoding->count, decoding->chunk_count + 2);
     return gt_store_seal(decoding->builders, decoding->count, out, err);
 }
 
@@ -308,11 +308,11 @@ int gt_torch_json_sniff(struct gt_str head, const char *path) {
     const char *p = head.ptr, *end = p + head.len;
     if (gt_str_starts(head, GT_STR("\xef\xbb\xbf")))
         p += 3;
-    p = gt_json_skip_space(p, end);
+    p = gt_json_scan_skip_space(p, end);
     if (p == end || (*p != '{' && *p != '['))
         return 0;
     if (*p == '[') {
-        p = gt_json_skip_space(p + 1, end);
+        p = gt_json_scan_skip_space(p + 1, end);
         return p < end && *p == '{' && gt_torch_event_starts(p, end) == GT_JSON_OK ? 90 : 10;
     }
     if (contains(head, GT_STR("\"traceEvents\"")))
@@ -321,6 +321,6 @@ int gt_torch_json_sniff(struct gt_str head, const char *path) {
         return 80;
     if (gt_torch_event_starts(p, end) == GT_JSON_OK)
         return 60;
-    p = gt_json_skip_space(p + 1, end);
+    p = gt_json_scan_skip_space(p + 1, end);
     return p == end || *p == '"' || *p == '}' ? 10 : 1;
 }

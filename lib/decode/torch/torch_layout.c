@@ -83,7 +83,7 @@ static bool draft_bare(struct draft *draft, const char *p, struct gt_str text, e
            add_step(draft, GT_TORCH_SLOT_INT, field, p, behind);
 }
 
-static bool draft_text(struct draft *draft, const char *p, struct gt_json_text text, enum gt_torch_field field,
+static bool draft_text(struct draft *draft, const char *p, struct gt_json_value_text text, enum gt_torch_field field,
                        bool is_wanted) {
     const char *begin = p + 1, *behind = begin + text.raw.len;
     if (field == GT_TORCH_PH || field == GT_TORCH_CAT) /* they tell the kinds of events apart */
@@ -98,8 +98,8 @@ static bool draft_text(struct draft *draft, const char *p, struct gt_json_text t
 
 /* The object at p, its end plain to see: what stands between the blanks at its beginning and those at its end. */
 static bool draft_lines(struct draft *draft, const char *p, const char *brace) {
-    const char *begin = gt_json_skip_space(p + 1, brace), *end = brace;
-    while (end > begin && gt_json_is_space(end[-1]))
+    const char *begin = gt_json_scan_skip_space(p + 1, brace), *end = brace;
+    while (end > begin && gt_json_scan_is_space(end[-1]))
         end--;
     if (begin == end)
         return true;
@@ -111,7 +111,7 @@ static bool draft_lines(struct draft *draft, const char *p, const char *brace) {
 
 static bool draft_nested(struct draft *draft, const char *p, const char *behind) {
     const char *inside = p + 1, *last = behind - 1, *plain = p;
-    if (*p == '{' && gt_json_skip_lines(&plain, behind) == GT_JSON_OK)
+    if (*p == '{' && gt_json_scan_skip_lines(&plain, behind) == GT_JSON_OK)
         return draft_lines(draft, p, last);
     for (const char *at = inside; at < last; at++)
         if (*at == '"' || *at == '[' || *at == '{' || *at == '}' || (unsigned char)*at < ' ')
@@ -126,17 +126,17 @@ static bool enters_args(const struct draft *draft) {
     if (draft->seen & BIT(GT_TORCH_ARGS))
         return false;
     uint32_t kind = BIT(GT_TORCH_CAT) | BIT(GT_TORCH_PH);
-    return (draft->seen & kind) != kind || gt_torch_category_wants_args(draft->event->category);
+    return (draft->seen & kind) != kind || gt_torch_event_category_wants_args(draft->event->category);
 }
 
 /* The key at *p and its value. An object that is to be entered is left to the caller: then *p is at its brace. */
 static bool draft_member(struct draft *draft, const char **p, const char *end, bool is_in_args) {
-    struct gt_json_text key, text;
+    struct gt_json_value_text key, text;
     if (**p != '"' || gt_json_scan_string(p, end, &key) != GT_JSON_OK)
         return false;
-    *p = gt_json_skip_space(*p, end);
-    *p = gt_json_skip_space(*p + 1, end);
-    enum gt_torch_field field = is_in_args ? gt_torch_args_field(key.raw) : gt_torch_event_field(key.raw);
+    *p = gt_json_scan_skip_space(*p, end);
+    *p = gt_json_scan_skip_space(*p + 1, end);
+    enum gt_torch_field field = is_in_args ? gt_torch_event_args_field(key.raw) : gt_torch_event_field(key.raw);
     const char *value = *p;
     if (field == GT_TORCH_ARGS && *value == '{' && enters_args(draft))
         return true;
@@ -147,7 +147,7 @@ static bool draft_member(struct draft *draft, const char **p, const char *end, b
     if (*value == '"')
         return gt_json_scan_string(p, end, &text) == GT_JSON_OK && draft_text(draft, value, text, field, is_wanted);
     if (*value == '{' || *value == '[')
-        return !is_wanted && gt_json_skip_nested(p, end) == GT_JSON_OK && draft_nested(draft, value, *p);
+        return !is_wanted && gt_json_scan_skip_nested(p, end) == GT_JSON_OK && draft_nested(draft, value, *p);
     return gt_json_scan_bare(p, end, &text.raw) == GT_JSON_OK && draft_bare(draft, value, text.raw, field, is_wanted);
 }
 
@@ -155,7 +155,7 @@ static bool draft_member(struct draft *draft, const char **p, const char *end, b
 static bool draft_members(struct draft *draft, const char **p, const char *end) {
     bool is_in_args = false;
     for (++*p;;) {
-        *p = gt_json_skip_space(*p, end);
+        *p = gt_json_scan_skip_space(*p, end);
         if (**p == ',') {
             ++*p;
         } else if (**p == '}') {
@@ -177,10 +177,10 @@ static bool draft_members(struct draft *draft, const char **p, const char *end) 
 
 /* Behind the event: the comma and white space up to the next one. */
 static bool draft_end(struct draft *draft, const char *p, const char *end) {
-    p = gt_json_skip_space(p, end);
+    p = gt_json_scan_skip_space(p, end);
     if (p == end || *p != ',')
         return false;
-    p = gt_json_skip_space(p + 1, end);
+    p = gt_json_scan_skip_space(p + 1, end);
     return p < end && *p == '{' && add_step(draft, GT_TORCH_SLOT_END, GT_TORCH_OTHER, p, p);
 }
 

@@ -23,7 +23,8 @@ enum gt_torch_slot {
     GT_TORCH_SLOT_MICROS, /* digits and decimals that are wanted as ns */
     GT_TORCH_SLOT_NUMBER, /* a number nobody asks for */
     GT_TORCH_SLOT_LIST,   /* what stands in brackets, no brackets or text in it */
-    GT_TORCH_SLOT_LINES,  /* what stands in an object nobody asks for, whose end is plain: see gt_json_skip_lines() */
+    GT_TORCH_SLOT_LINES,  /* what stands in an object nobody asks for, whose end is plain: see gt_json_scan_skip_lines()
+                           */
     GT_TORCH_SLOT_NESTED, /* any other object or array nobody asks for */
 };
 

@@ -58,7 +58,7 @@ static const struct gt_torch_track_name **collect(const struct gt_torch_sink *si
     size_t total = 0;
     for (size_t s = 0; s < count; s++)
         total += sinks[s].name_count;
-    const struct gt_torch_track_name **names = gt_alloc_array(total + 1, sizeof *names);
+    const struct gt_torch_track_name **names = gt_mem_array(total + 1, sizeof *names);
     if (!names)
         return NULL;
     *kept = 0;
@@ -70,7 +70,7 @@ static const struct gt_torch_track_name **collect(const struct gt_torch_sink *si
     return names;
 }
 
-void gt_torch_sinks_name_tracks(const struct gt_torch_sink *sinks, size_t count, uint64_t order) {
+void gt_torch_sink_name_tracks(const struct gt_torch_sink *sinks, size_t count, uint64_t order) {
     size_t kept;
     const struct gt_torch_track_name **names = collect(sinks, count, &kept);
     if (!names) {
@@ -92,5 +92,5 @@ void gt_torch_sinks_name_tracks(const struct gt_torch_sink *sinks, size_t count,
         gt_map_release(&index.processes);
         gt_map_release(&index.threads);
     }
-    gt_free(names);
+    gt_mem_free(names);
 }

@@ -21,23 +21,23 @@ static bool ends_array(const char *p, char before) {
     return *p == ']' && before == '}';
 }
 
-enum gt_json_status gt_torch_find_event(struct gt_torch_bytes *bytes, char *before, bool finds_end) {
+enum gt_json_status gt_torch_region_find_event(struct gt_torch_bytes *bytes, char *before, bool finds_end) {
     const char *p = bytes->p;
     enum gt_json_status found = GT_JSON_MORE;
     for (; p < bytes->end; p++) {
         if (*p == '{' && *before != ':') {
             found = gt_torch_event_starts(p, bytes->end);
-            if (found == GT_JSON_OK || (found == GT_JSON_MORE && !gt_torch_bytes_are_final(bytes, p)))
+            if (found == GT_JSON_OK || (found == GT_JSON_MORE && !gt_torch_region_bytes_are_final(bytes, p)))
                 break;
             found = GT_JSON_MORE;
         } else if (finds_end && ends_array(p, *before)) {
             found = GT_JSON_BAD;
             break;
         }
-        if (!gt_json_is_space(*p))
+        if (!gt_json_scan_is_space(*p))
             *before = *p;
     }
-    gt_torch_bytes_move(bytes, p);
+    gt_torch_region_bytes_move(bytes, p);
     return found;
 }
 
@@ -65,25 +65,25 @@ static enum gt_torch_stop begin_search(struct gt_torch_region *region, struct gt
         next = bytes->p + (region->furthest - start);
         region->before = 0;
     }
-    gt_torch_bytes_move(bytes, next);
+    gt_torch_region_bytes_move(bytes, next);
     return GT_TORCH_STOP_NOT;
 }
 
 /* The bytes end inside the element at bytes->p. */
 static enum gt_torch_stop meet_end(struct gt_torch_region *region, struct gt_torch_bytes *bytes) {
-    if (!bytes->is_all && gt_torch_bytes_are_final(bytes, bytes->p))
+    if (!bytes->is_all && gt_torch_region_bytes_are_final(bytes, bytes->p))
         return begin_search(region, bytes, bytes->end);
     if (!bytes->is_all || region->stops_at_damage)
         return GT_TORCH_STOP_MORE;
     /* A cut file, unless events follow: then this one was never closed. */
     struct gt_torch_bytes rest = *bytes;
     char before = *rest.p;
-    gt_torch_bytes_move(&rest, rest.p + 1);
-    if (gt_torch_find_event(&rest, &before, false) == GT_JSON_OK)
+    gt_torch_region_bytes_move(&rest, rest.p + 1);
+    if (gt_torch_region_find_event(&rest, &before, false) == GT_JSON_OK)
         return begin_search(region, bytes, bytes->end);
     region->is_cut = true;
     region->cut_offset = bytes->offset;
-    gt_torch_bytes_move(bytes, bytes->end);
+    gt_torch_region_bytes_move(bytes, bytes->end);
     return GT_TORCH_STOP_MORE;
 }
 
@@ -94,10 +94,10 @@ static enum gt_torch_parse parse_again(struct gt_torch_region *region, const str
     rest.max_bytes = rest.max_bytes < SECOND_TRY_BYTES ? rest.max_bytes : SECOND_TRY_BYTES;
     if ((size_t)(rest.end - rest.p) > rest.max_bytes)
         rest.end = rest.p + rest.max_bytes;
-    bool is_final = gt_torch_bytes_are_final(&rest, rest.p);
+    bool is_final = gt_torch_region_bytes_are_final(&rest, rest.p);
     char before = *rest.p;
-    gt_torch_bytes_move(&rest, rest.p + 1);
-    if (gt_torch_find_event(&rest, &before, false) == GT_JSON_MORE && !is_final)
+    gt_torch_region_bytes_move(&rest, rest.p + 1);
+    if (gt_torch_region_find_event(&rest, &before, false) == GT_JSON_MORE && !is_final)
         return GT_TORCH_MORE;
     *p = bytes->p;
     return gt_torch_event_parse(&region->event, p, rest.p, true) == GT_TORCH_OK ? GT_TORCH_OK : GT_TORCH_BAD;
@@ -105,9 +105,9 @@ static enum gt_torch_parse parse_again(struct gt_torch_region *region, const str
 
 /* Whether what follows an event at p may follow one. If not, a quote inside a string was taken for its end. */
 static enum gt_json_status may_end(const struct gt_torch_bytes *bytes, const char *p) {
-    p = gt_json_skip_space(p, bytes->end);
+    p = gt_json_scan_skip_space(p, bytes->end);
     if (p == bytes->end)
-        return gt_torch_bytes_are_final(bytes, bytes->p) ? GT_JSON_OK : GT_JSON_MORE;
+        return gt_torch_region_bytes_are_final(bytes, bytes->p) ? GT_JSON_OK : GT_JSON_MORE;
     return *p == ',' || *p == ']' || *p == '{' ? GT_JSON_OK : GT_JSON_BAD;
 }
 
@@ -162,7 +162,7 @@ static enum gt_torch_stop read_event(struct gt_torch_region *region, struct gt_t
         break;
     }
     region->element_count++;
-    gt_torch_bytes_move(bytes, p);
+    gt_torch_region_bytes_move(bytes, p);
     return GT_TORCH_STOP_NOT;
 }
 
@@ -180,12 +180,12 @@ static enum gt_torch_stop read_events(struct gt_torch_region *region, struct gt_
 /* Something in the array that is no object. */
 static enum gt_torch_stop read_stranger(struct gt_torch_region *region, struct gt_torch_bytes *bytes) {
     const char *p = bytes->p;
-    struct gt_json_text text;
+    struct gt_json_value_text text;
     enum gt_json_status status = GT_JSON_BAD;
     if (*p == '"')
         status = gt_json_scan_string(&p, bytes->end, &text);
     else if (*p == '[')
-        status = gt_json_skip_nested(&p, bytes->end);
+        status = gt_json_scan_skip_nested(&p, bytes->end);
     else if (*p != '}' && *p != ':')
         status = gt_json_scan_bare(&p, bytes->end, &text.raw);
     if (status == GT_JSON_BAD)
@@ -194,19 +194,19 @@ static enum gt_torch_stop read_stranger(struct gt_torch_region *region, struct g
         return meet_end(region, bytes);
     gt_builder_issue(region->sink->builder, GT_ISSUE_EVENT_DAMAGED, 1, bytes->offset);
     region->element_count++;
-    gt_torch_bytes_move(bytes, p);
+    gt_torch_region_bytes_move(bytes, p);
     return GT_TORCH_STOP_NOT;
 }
 
 static enum gt_torch_stop search(struct gt_torch_region *region, struct gt_torch_bytes *bytes) {
-    if (gt_torch_find_event(bytes, &region->before, true) == GT_JSON_MORE)
+    if (gt_torch_region_find_event(bytes, &region->before, true) == GT_JSON_MORE)
         return GT_TORCH_STOP_MORE;
     region->is_searching = false;
     return GT_TORCH_STOP_NOT;
 }
 
 static const char *skip_commas(const char *p, const char *end) {
-    while (p < end && (gt_json_is_space(*p) || *p == ','))
+    while (p < end && (gt_json_scan_is_space(*p) || *p == ','))
         p++;
     return p;
 }
@@ -218,7 +218,7 @@ enum gt_torch_stop gt_torch_region_run(struct gt_torch_region *region, struct gt
             stop = search(region, bytes);
             continue;
         }
-        gt_torch_bytes_move(bytes, skip_commas(bytes->p, bytes->end));
+        gt_torch_region_bytes_move(bytes, skip_commas(bytes->p, bytes->end));
         if (bytes->p == bytes->end)
             return GT_TORCH_STOP_MORE;
         if (bytes->offset >= limit && bytes->offset >= region->furthest)
@@ -226,7 +226,7 @@ enum gt_torch_stop gt_torch_region_run(struct gt_torch_region *region, struct gt
         if (*bytes->p == '{') {
             stop = read_events(region, bytes, limit);
         } else if (*bytes->p == ']') {
-            gt_torch_bytes_move(bytes, bytes->p + 1);
+            gt_torch_region_bytes_move(bytes, bytes->p + 1);
             return GT_TORCH_STOP_END;
         } else {
             stop = read_stranger(region, bytes);

@@ -40,13 +40,13 @@ struct gt_torch_bytes {
     size_t max_bytes; /* the most that will be had from any p on: what needs more is damaged */
 };
 
-static inline void gt_torch_bytes_move(struct gt_torch_bytes *bytes, const char *p) {
+static inline void gt_torch_region_bytes_move(struct gt_torch_bytes *bytes, const char *p) {
     bytes->offset += (uint64_t)(p - bytes->p);
     bytes->p = p;
 }
 
 /* Whether no call with more bytes from p on can come. */
-static inline bool gt_torch_bytes_are_final(const struct gt_torch_bytes *bytes, const char *p) {
+static inline bool gt_torch_region_bytes_are_final(const struct gt_torch_bytes *bytes, const char *p) {
     return bytes->is_all || (size_t)(bytes->end - p) >= bytes->max_bytes;
 }
 
@@ -63,6 +63,6 @@ enum gt_torch_stop gt_torch_region_run(struct gt_torch_region *region, struct gt
 /* Moves to the next place that looks like the start of an event: OK; MORE: none in these bytes. *before: the last byte
    but white space before bytes->p, 0 if unknown; updated on the way. A colon before the brace means that it opens some
    event's args. BAD: at a place that looks like the end of the array instead; asked for with finds_end. */
-enum gt_json_status gt_torch_find_event(struct gt_torch_bytes *bytes, char *before, bool finds_end);
+enum gt_json_status gt_torch_region_find_event(struct gt_torch_bytes *bytes, char *before, bool finds_end);
 
 #endif

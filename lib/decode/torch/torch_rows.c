@@ -44,7 +44,7 @@ void gt_torch_sink_add_bytes(struct gt_torch_sink *sink, const struct gt_torch_r
     if (bytes < 0)
         return;
     struct gt_copies_row copy = {.bytes = (uint64_t)bytes};
-    gt_torch_memory_kinds(gt_strtab_get(&sink->builder->store.strings, row->name), &copy.src, &copy.dst);
+    gt_torch_value_memory_kinds(gt_strtab_get(&sink->builder->store.strings, row->name), &copy.src, &copy.dst);
     gt_builder_copy(sink->builder, &copy);
 }
 

@@ -19,8 +19,8 @@ void gt_torch_sink_init(struct gt_torch_sink *sink, struct gt_builder *builder, 
 
 void gt_torch_sink_release(struct gt_torch_sink *sink) {
     gt_torch_fast_free(sink->fast);
-    gt_free(sink->scratch);
-    gt_free(sink->names);
+    gt_mem_free(sink->scratch);
+    gt_mem_free(sink->names);
     gt_arena_release(&sink->arena);
     memset(sink, 0, sizeof *sink);
 }
@@ -39,7 +39,7 @@ static void count_issue(const struct subject *at, enum gt_issue_id issue) {
 
 static int64_t find_int(const struct subject *at, enum gt_torch_field field, int64_t absent) {
     int64_t value;
-    enum gt_torch_number found = gt_torch_event_int(at->event, field, &value);
+    enum gt_torch_number found = gt_torch_value_int(at->event, field, &value);
     if (found == GT_TORCH_UNREADABLE)
         count_issue(at, GT_ISSUE_NUMBER_UNREADABLE);
     return found == GT_TORCH_NUMBER ? value : absent;
@@ -47,7 +47,7 @@ static int64_t find_int(const struct subject *at, enum gt_torch_field field, int
 
 static int64_t find_micros(const struct subject *at, enum gt_torch_field field, int64_t absent_ns) {
     int64_t ns;
-    enum gt_torch_number found = gt_torch_event_micros(at->event, field, &ns);
+    enum gt_torch_number found = gt_torch_value_micros(at->event, field, &ns);
     if (found == GT_TORCH_UNREADABLE)
         count_issue(at, GT_ISSUE_NUMBER_UNREADABLE);
     return found == GT_TORCH_NUMBER ? ns : absent_ns;
@@ -71,13 +71,13 @@ static struct gt_str find_text(const struct subject *at, enum gt_torch_field fie
     if (!gt_torch_event_has(at->event, field))
         return (struct gt_str){"", 0};
     const struct gt_torch_value *value = &at->event->values[field];
-    const struct gt_json_text *text = &value->text;
+    const struct gt_json_value_text *text = &value->text;
     if (!value->is_string && gt_str_eq(text->raw, GT_STR("null")))
         return (struct gt_str){"", 0};
     if (text->marks == 0)
         return text->raw;
     if (text->raw.len > sink->scratch_bytes) {
-        char *grown = gt_realloc(sink->scratch, text->raw.len);
+        char *grown = gt_mem_realloc(sink->scratch, text->raw.len);
         if (!grown) {
             sink->builder->failed = true;
             return (struct gt_str){"", 0};
@@ -86,7 +86,7 @@ static struct gt_str find_text(const struct subject *at, enum gt_torch_field fie
         sink->scratch_bytes = text->raw.len;
     }
     bool repaired = false;
-    size_t len = gt_json_decode(*text, sink->scratch, &repaired);
+    size_t len = gt_json_scan_decode(*text, sink->scratch, &repaired);
     if (repaired)
         count_issue(at, GT_ISSUE_TEXT_REPAIRED);
     return (struct gt_str){sink->scratch, len};
@@ -99,7 +99,7 @@ static gt_strid find_name(const struct subject *at) {
 /* pid and tid are numbers, or words such as "Spans": then -1 and the words are the key. */
 static struct gt_str find_label(const struct subject *at, enum gt_torch_field field, int64_t *number) {
     *number = -1;
-    if (gt_torch_event_int(at->event, field, number) == GT_TORCH_NUMBER)
+    if (gt_torch_value_int(at->event, field, number) == GT_TORCH_NUMBER)
         return (struct gt_str){"", 0};
     *number = -1;
     return find_text(at, field);
@@ -115,8 +115,8 @@ static uint32_t thread_by_label(const struct subject *at) {
 
 static uint32_t find_thread(const struct subject *at) {
     int64_t pid, tid;
-    if (gt_torch_event_int(at->event, GT_TORCH_PID, &pid) != GT_TORCH_NUMBER ||
-        gt_torch_event_int(at->event, GT_TORCH_TID, &tid) != GT_TORCH_NUMBER)
+    if (gt_torch_value_int(at->event, GT_TORCH_PID, &pid) != GT_TORCH_NUMBER ||
+        gt_torch_value_int(at->event, GT_TORCH_TID, &tid) != GT_TORCH_NUMBER)
         return thread_by_label(at);
     return gt_torch_sink_thread(at->sink, pid, tid);
 }
@@ -125,7 +125,7 @@ static uint32_t find_thread(const struct subject *at) {
 static int64_t find_stream(const struct subject *at) {
     static const struct gt_str prefix = GT_STR("stream ");
     int64_t stream = find_int(at, GT_TORCH_STREAM, INT64_MIN);
-    if (stream != INT64_MIN || gt_torch_event_int(at->event, GT_TORCH_TID, &stream) == GT_TORCH_NUMBER)
+    if (stream != INT64_MIN || gt_torch_value_int(at->event, GT_TORCH_TID, &stream) == GT_TORCH_NUMBER)
         return stream;
     if (!gt_torch_event_has(at->event, GT_TORCH_TID))
         return 0;
@@ -140,7 +140,7 @@ static int64_t find_stream(const struct subject *at) {
 
 static uint32_t find_lane(const struct subject *at) {
     int64_t device = find_int(at, GT_TORCH_DEVICE, -1);
-    if (device < 0 && (gt_torch_event_int(at->event, GT_TORCH_PID, &device) != GT_TORCH_NUMBER || device < 0)) {
+    if (device < 0 && (gt_torch_value_int(at->event, GT_TORCH_PID, &device) != GT_TORCH_NUMBER || device < 0)) {
         count_issue(at, GT_ISSUE_OP_WITHOUT_DEVICE);
         device = 0;
     }
@@ -209,7 +209,7 @@ static void take_cpu_side(const struct subject *at, enum gt_torch_category categ
         return;
     }
     /* The profiler's own work often is of no process: pid -1. */
-    if (category != GT_TORCH_CAT_OVERHEAD || gt_torch_event_int(at->event, GT_TORCH_PID, &pid) != GT_TORCH_NUMBER ||
+    if (category != GT_TORCH_CAT_OVERHEAD || gt_torch_value_int(at->event, GT_TORCH_PID, &pid) != GT_TORCH_NUMBER ||
         pid >= 0)
         row.track = find_thread(at);
     at->sink->last_track = row.track;
@@ -220,8 +220,7 @@ static void take_cpu_side(const struct subject *at, enum gt_torch_category categ
 }
 
 static struct gt_torch_track_name *add_track_name(struct gt_torch_sink *sink) {
-    struct gt_torch_track_name *grown =
-        gt_array_room(sink->names, sink->name_count, &sink->name_capacity, sizeof *grown);
+    struct gt_torch_track_name *grown = gt_mem_room(sink->names, sink->name_count, &sink->name_capacity, sizeof *grown);
     if (!grown) {
         sink->builder->failed = true;
         return NULL;

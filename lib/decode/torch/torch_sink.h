@@ -75,6 +75,6 @@ uint32_t gt_torch_sink_lane(struct gt_torch_sink *sink, int64_t device, int64_t 
 /* When all is read: gives every track that the sinks' builders know its name, the first one in the input, from chunks
    that were not dropped. Kineto also names "processes" that stand for GPUs: those have no rows and make no track.
    order: of a segment behind all others; it and the next one are used. */
-void gt_torch_sinks_name_tracks(const struct gt_torch_sink *sinks, size_t count, uint64_t order);
+void gt_torch_sink_name_tracks(const struct gt_torch_sink *sinks, size_t count, uint64_t order);
 
 #endif

@@ -49,22 +49,22 @@ static enum gt_torch_number number_text(const struct gt_torch_event *event, enum
     *text = value->text.raw;
     if (!value->is_string)
         return gt_str_eq(*text, GT_STR("null")) ? GT_TORCH_ABSENT : GT_TORCH_NUMBER;
-    while (text->len && gt_json_is_space(*text->ptr)) {
+    while (text->len && gt_json_scan_is_space(*text->ptr)) {
         text->ptr++;
         text->len--;
     }
-    while (text->len && gt_json_is_space(text->ptr[text->len - 1]))
+    while (text->len && gt_json_scan_is_space(text->ptr[text->len - 1]))
         text->len--;
     return GT_TORCH_NUMBER;
 }
 
-enum gt_torch_number gt_torch_event_int(const struct gt_torch_event *event, enum gt_torch_field field, int64_t *value) {
+enum gt_torch_number gt_torch_value_int(const struct gt_torch_event *event, enum gt_torch_field field, int64_t *value) {
     struct gt_str text;
     enum gt_torch_number found = number_text(event, field, &text);
     return found != GT_TORCH_NUMBER || parse_int(text, value) ? found : GT_TORCH_UNREADABLE;
 }
 
-enum gt_torch_number gt_torch_event_micros(const struct gt_torch_event *event, enum gt_torch_field field, int64_t *ns) {
+enum gt_torch_number gt_torch_value_micros(const struct gt_torch_event *event, enum gt_torch_field field, int64_t *ns) {
     struct gt_str text;
     enum gt_torch_number found = number_text(event, field, &text);
     if (found != GT_TORCH_NUMBER)
@@ -87,7 +87,7 @@ static uint8_t memory_kind(struct gt_str word) {
     return GT_MEMORY_UNKNOWN;
 }
 
-void gt_torch_memory_kinds(struct gt_str name, uint8_t *src, uint8_t *dst) {
+void gt_torch_value_memory_kinds(struct gt_str name, uint8_t *src, uint8_t *dst) {
     static const struct gt_str arrow = GT_STR(" -> ");
     *src = *dst = GT_MEMORY_UNKNOWN;
     const char *open = name.len ? memchr(name.ptr, '(', name.len) : NULL;

@@ -19,7 +19,7 @@ enum gt_status gt_torch_window_init(struct gt_torch_window *window, struct gt_so
     window->is_seekable = gt_source_is_seekable(source, &size_bytes);
     window->capacity = sizes->window_bytes;
     window->max_bytes = sizes->max_bytes;
-    window->buffer = gt_alloc(window->capacity + GT_TORCH_PADDING);
+    window->buffer = gt_mem_alloc(window->capacity + GT_TORCH_PADDING);
     if (!window->buffer)
         return gt_fail_memory(err);
     gt_torch_window_seek(window, 0);
@@ -31,7 +31,7 @@ enum gt_status gt_torch_window_init(struct gt_torch_window *window, struct gt_so
 
 void gt_torch_window_release(struct gt_torch_window *window) {
     gt_readahead_close(window->ahead);
-    gt_free(window->buffer);
+    gt_mem_free(window->buffer);
     memset(window, 0, sizeof *window);
 }
 
@@ -57,7 +57,7 @@ static enum gt_status make_room(struct gt_torch_window *window, struct gt_error 
     memmove(window->buffer, window->bytes.p, left);
     if (left == window->capacity && left < window->max_bytes) {
         size_t capacity = left > window->max_bytes / 2 ? window->max_bytes : left * 2;
-        char *grown = gt_realloc(window->buffer, capacity + GT_TORCH_PADDING);
+        char *grown = gt_mem_realloc(window->buffer, capacity + GT_TORCH_PADDING);
         if (!grown)
             return gt_fail_memory(err);
         window->buffer = grown;

@@ -101,7 +101,7 @@ enum { SMALL_BYTES = 64000 };
 
 /* Inside a device they are as cheap as small kernels. */
 static bool is_inside(const struct copy *copy) {
-    return copy->src != GT_MEMORY_UNKNOWN && !gt_memory_is_host(copy->src) && !gt_memory_is_host(copy->dst);
+    return copy->src != GT_MEMORY_UNKNOWN && !gt_copy_memory_is_host(copy->src) && !gt_copy_memory_is_host(copy->dst);
 }
 
 static bool is_small(const struct copy *copy) {
@@ -127,7 +127,7 @@ double gt_find_small_copies(struct gt_evidence *evidence, struct gt_finding *fin
 
 /* Small ones to the device are staged and come back at once, as do those inside a device. */
 static bool is_sync_copy(const struct copy *copy) {
-    bool is_staged = gt_memory_is_host(copy->src) && copy->bytes <= SMALL_BYTES;
+    bool is_staged = gt_copy_memory_is_host(copy->src) && copy->bytes <= SMALL_BYTES;
     return copy->kind == GT_OP_MEMCPY && !is_inside(copy) && !is_staged && gt_call_is_blocking(copy->call);
 }
 
@@ -165,7 +165,7 @@ double gt_find_sync_memsets(struct gt_evidence *evidence, struct gt_finding *fin
 
 /* Streams that compute as well as copy between host and device. To be freed; NULL: memory was short. */
 static uint8_t *new_computing_lanes(const struct gt_view *view) {
-    uint8_t *computes = gt_alloc_array(view->store->lanes.count, 1);
+    uint8_t *computes = gt_mem_array(view->store->lanes.count, 1);
     for (size_t i = 0; i < view->op_count && computes; i++)
         if (gt_op_class(view, i) == GT_CLASS_COMPUTE)
             computes[view->lane[i]] = 1;
@@ -176,7 +176,7 @@ static bool is_in_line(const struct gt_view *view, size_t position, const uint8_
     const struct gt_store *store = view->store;
     uint32_t row = gt_op_kind(view, position) == GT_OP_MEMCPY ? gt_copy_of_op(store, view->row[position]) : GT_NO_ROW;
     return row != GT_NO_ROW && computes[view->lane[position]] &&
-           (gt_memory_is_host(store->copies.src[row]) || gt_memory_is_host(store->copies.dst[row]));
+           (gt_copy_memory_is_host(store->copies.src[row]) || gt_copy_memory_is_host(store->copies.dst[row]));
 }
 
 /* Time in which such copies ran and nothing else of their device did. */
@@ -205,7 +205,7 @@ double gt_find_copies_in_line(struct gt_evidence *evidence, struct gt_finding *f
     uint8_t *computes = new_computing_lanes(evidence->view);
     if (!computes || !measure_in_line(evidence->view, computes, &exposed_ns, &count))
         gt_evidence_fail(evidence);
-    gt_free(computes);
+    gt_mem_free(computes);
     if (count == 0)
         return GT_NOTHING_FOUND;
     double share = share_of_span(evidence, exposed_ns);

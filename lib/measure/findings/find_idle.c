@@ -79,7 +79,7 @@ double gt_find_host_bound(struct gt_evidence *evidence, struct gt_finding *findi
                     gt_told_ns(evidence, running_ns),
                     gt_told_ns(evidence, (double)late->total_ns / (double)late->count));
     tell_warm_up(evidence, finding);
-    finding->recoverable_ns = gt_gap_sum_recoverable(late);
+    finding->recoverable_ns = gt_host_gaps_sum_recoverable(late);
     return (double)late->total_ns / running_ns;
 }
 
@@ -113,7 +113,7 @@ double gt_find_host_stalls(struct gt_evidence *evidence, struct gt_finding *find
                     gt_told_kernel(evidence, view->name[longest->next]), launch_of(evidence, longest),
                     gt_host_activity_names[longest->activity]);
     tell_warm_up(evidence, finding);
-    finding->recoverable_ns = gt_gap_sum_recoverable(stalls);
+    finding->recoverable_ns = gt_host_gaps_sum_recoverable(stalls);
     return (double)stalls->total_ns / span_ns;
 }
 
@@ -128,6 +128,6 @@ double gt_find_sync_waits(struct gt_evidence *evidence, struct gt_finding *findi
                     "In %s, %s in all, the thread that launched next was inside a call that waits for the GPU.",
                     gt_told_counted(evidence, waits->count, "gap"), gt_told_ns(evidence, (double)waits->total_ns));
     tell_warm_up(evidence, finding);
-    finding->recoverable_ns = gt_gap_sum_recoverable(waits);
+    finding->recoverable_ns = gt_host_gaps_sum_recoverable(waits);
     return (double)waits->total_ns / span_ns;
 }

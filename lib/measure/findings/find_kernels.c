@@ -29,7 +29,7 @@ double gt_find_dominant_kernel(struct gt_evidence *evidence, struct gt_finding *
 
 /* Kernels that were launched one by one, not as nodes of a graph. SIZE_MAX: memory was short. */
 static size_t count_launches(const struct gt_view *view) {
-    uint8_t *seen = gt_alloc_array(view->store->calls.count, 1);
+    uint8_t *seen = gt_mem_array(view->store->calls.count, 1);
     size_t count = 0;
     if (!seen)
         return SIZE_MAX;
@@ -40,7 +40,7 @@ static size_t count_launches(const struct gt_view *view) {
         if (call != GT_NO_ROW)
             seen[call] = 1;
     }
-    gt_free(seen);
+    gt_mem_free(seen);
     return count;
 }
 
@@ -103,7 +103,7 @@ static void tell_tiny_names(struct gt_evidence *evidence, struct gt_finding *fin
         gt_finding_tell(evidence, finding, "%s: %s of 5 us or less, %s on average.",
                         gt_told_kernel(evidence, most[m].full_name),
                         gt_told_counted(evidence, most[m].lengths.count, "launch"),
-                        gt_told_ns(evidence, gt_tally_mean(&most[m].lengths)));
+                        gt_told_ns(evidence, gt_keyed_tally_mean(&most[m].lengths)));
 }
 
 /* What is lost is the time in which the GPU waited for the launch of a tiny kernel. */

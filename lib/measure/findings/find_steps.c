@@ -12,7 +12,7 @@ struct step_sum {
 /* "3", or "3 of process 4711" where others have steps as well */
 static const char *told_step(struct gt_evidence *evidence, const struct gt_step *step) {
     struct gt_cell pid = gt_cell_pid(evidence->view, step->process);
-    if (pid.type == GPUTIME_CELL_NULL || !gt_steps_are_of_several(evidence->view))
+    if (pid.type == GPUTIME_CELL_NULL || !gt_step_set_is_of_several(evidence->view))
         return gt_arena_printf(evidence->arena, "%lld", (long long)step->number).ptr;
     return gt_arena_printf(evidence->arena, "%lld of process %lld", (long long)step->number, (long long)pid.integer)
         .ptr;
@@ -27,7 +27,7 @@ static struct step_sum sum_steps(struct gt_evidence *evidence, enum gt_step_stat
         if (steps->states[index] != state || (i > 0 && steps->parts[i - 1].step == index))
             continue;
         const struct gt_step *step = &evidence->view->labels->steps[index];
-        int64_t length_ns = gt_step_cpu_ns(step);
+        int64_t length_ns = gt_step_set_cpu_ns(step);
         if (sum.count < LISTED)
             sum.list =
                 gt_arena_printf(evidence->arena, "%s%s%s", sum.list, sum.count ? ", " : "", told_step(evidence, step))

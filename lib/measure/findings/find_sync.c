@@ -26,7 +26,7 @@ static void sum_blocking(struct gt_evidence *evidence, struct call_sum *sums, co
 
 double gt_find_sync_calls(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_store *store = evidence->view->store;
-    struct call_sum *sums = gt_alloc_array(store->strings.count, sizeof *sums), all = {0};
+    struct call_sum *sums = gt_mem_array(store->strings.count, sizeof *sums), all = {0};
     bool *processes = gt_view_processes(evidence->view);
     const uint8_t *blocks = gt_evidence_blocking_calls(evidence);
     gt_strid top = GT_STRID_EMPTY;
@@ -49,8 +49,8 @@ double gt_find_sync_calls(struct gt_evidence *evidence, struct gt_finding *findi
                         gt_told_ns(evidence, (double)sums[top].total_ns), gt_told_counted(evidence, all.count, "call"),
                         gt_told_ns(evidence, (double)all.total_ns));
     }
-    gt_free(sums);
-    gt_free(processes);
+    gt_mem_free(sums);
+    gt_mem_free(processes);
     return all.count ? (double)all.total_ns : GT_NOTHING_FOUND;
 }
 
@@ -84,6 +84,6 @@ double gt_find_readback(struct gt_evidence *evidence, struct gt_finding *finding
     tell_readback(evidence, finding, &gaps->readback);
     gt_finding_tell(evidence, finding, "Behind these copies the GPU was idle for %s until the next op was launched.",
                     gt_told_ns(evidence, (double)behind->total_ns));
-    finding->recoverable_ns = gt_gap_sum_recoverable(behind);
+    finding->recoverable_ns = gt_host_gaps_sum_recoverable(behind);
     return (double)behind->total_ns / span_ns;
 }

@@ -54,7 +54,7 @@ double gt_find_range_coverage(struct gt_evidence *evidence, struct gt_finding *f
 
 double gt_find_has_ranges(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_store *store = evidence->view->store;
-    uint8_t *seen = gt_alloc_array(store->strings.count, 1);
+    uint8_t *seen = gt_mem_array(store->strings.count, 1);
     size_t names = 0;
     if (!seen)
         gt_evidence_fail(evidence);
@@ -63,7 +63,7 @@ double gt_find_has_ranges(struct gt_evidence *evidence, struct gt_finding *findi
         names += is_on_thread && !seen[store->ranges.name[i]];
         seen[store->ranges.name[i]] |= is_on_thread;
     }
-    gt_free(seen);
+    gt_mem_free(seen);
     if (names == 0)
         return GT_NOTHING_FOUND;
     gt_finding_title(evidence, finding, "The program names its parts: %s of ranges",
@@ -107,7 +107,7 @@ double gt_find_dominant_phase_cpu(struct gt_evidence *evidence, struct gt_findin
 /* Union of the profiler's work inside a stretch of time; negative: memory was short. */
 static int64_t overhead_inside(const struct gt_store *store, int64_t start_ns, int64_t end_ns) {
     const struct gt_overheads *rows = &store->overheads;
-    struct gt_radix_item *order = gt_alloc_array(rows->count, sizeof *order);
+    struct gt_radix_item *order = gt_mem_array(rows->count, sizeof *order);
     int64_t total_ns = 0, reached_ns = start_ns;
     for (uint32_t i = 0; i < rows->count && order; i++)
         order[i] = (struct gt_radix_item){gt_radix_key(rows->start_ns[i]), i};
@@ -121,7 +121,7 @@ static int64_t overhead_inside(const struct gt_store *store, int64_t start_ns, i
             reached_ns = to_ns;
         }
     }
-    gt_free(order);
+    gt_mem_free(order);
     return ok ? total_ns : -1;
 }
 

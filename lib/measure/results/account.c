@@ -17,7 +17,7 @@ static inline uint64_t larger(uint64_t a, uint64_t b) {
 }
 
 /* Accounts for the time up to a moment before which no more op starts. */
-static inline void settle(struct gt_accountant *it, int64_t until_ns) {
+static inline void settle(struct gt_account_sweep *it, int64_t until_ns) {
     uint64_t compute = covered_until(it->at_ns, until_ns, it->reached_ns[GT_CLASS_COMPUTE]);
     uint64_t comm = covered_until(it->at_ns, until_ns, it->reached_ns[GT_CLASS_COMM]);
     uint64_t memory = covered_until(it->at_ns, until_ns, it->reached_ns[GT_CLASS_MEMORY]);
@@ -30,14 +30,14 @@ static inline void settle(struct gt_accountant *it, int64_t until_ns) {
     it->at_ns = until_ns;
 }
 
-void gt_accountant_init(struct gt_accountant *it) {
-    *it = (struct gt_accountant){.at_ns = INT64_MIN};
+void gt_account_sweep_init(struct gt_account_sweep *it) {
+    *it = (struct gt_account_sweep){.at_ns = INT64_MIN};
     for (size_t class = 0; class < GT_ARRAY_COUNT(it->reached_ns); class ++)
         it->reached_ns[class] = INT64_MIN;
 }
 
-void gt_accountant_take(struct gt_accountant *accountant, const struct gt_view *view, size_t first, size_t end) {
-    struct gt_accountant it = *accountant; /* a copy stays in registers */
+void gt_account_sweep_take(struct gt_account_sweep *accountant, const struct gt_view *view, size_t first, size_t end) {
+    struct gt_account_sweep it = *accountant; /* a copy stays in registers */
     for (size_t i = first; i < end; i++) {
         int64_t *reached_ns = &it.reached_ns[gt_op_class(view, i)];
         assert(view->start_ns[i] >= it.at_ns);
@@ -53,7 +53,7 @@ static int64_t saturated(uint64_t length_ns) {
     return length_ns > INT64_MAX ? INT64_MAX : (int64_t)length_ns;
 }
 
-struct gt_account gt_accountant_close(struct gt_accountant *it, int64_t start_ns, int64_t end_ns) {
+struct gt_account gt_account_sweep_close(struct gt_account_sweep *it, int64_t start_ns, int64_t end_ns) {
     struct gt_account account = {0};
     int64_t *ns = account.ns;
     settle(it, INT64_MAX);
@@ -72,8 +72,8 @@ struct gt_account gt_accountant_close(struct gt_accountant *it, int64_t start_ns
 }
 
 struct gt_account gt_account_of_device(const struct gt_view *view, const struct gt_view_device *device) {
-    struct gt_accountant it;
-    gt_accountant_init(&it);
-    gt_accountant_take(&it, view, device->first, device->first + device->count);
-    return gt_accountant_close(&it, device->span_start_ns, device->span_end_ns);
+    struct gt_account_sweep it;
+    gt_account_sweep_init(&it);
+    gt_account_sweep_take(&it, view, device->first, device->first + device->count);
+    return gt_account_sweep_close(&it, device->span_start_ns, device->span_end_ns);
 }

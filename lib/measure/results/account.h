@@ -23,7 +23,7 @@ struct gt_account {
 };
 
 /* Takes ops in order of start, then closes. */
-struct gt_accountant {
+struct gt_account_sweep {
     int64_t at_ns;         /* up to here all is accounted for: the start of the latest op */
     int64_t reached_ns[3]; /* by enum gt_class: the latest end so far */
     uint64_t class_ns[3];  /* the same: union of its ops */
@@ -31,11 +31,11 @@ struct gt_accountant {
     int64_t sum_ns;
 };
 
-void gt_accountant_init(struct gt_accountant *accountant);
+void gt_account_sweep_init(struct gt_account_sweep *accountant);
 /* The ops from one position to before another. */
-void gt_accountant_take(struct gt_accountant *accountant, const struct gt_view *view, size_t first, size_t end);
+void gt_account_sweep_take(struct gt_account_sweep *accountant, const struct gt_view *view, size_t first, size_t end);
 /* The span holds all that was taken. */
-struct gt_account gt_accountant_close(struct gt_accountant *accountant, int64_t start_ns, int64_t end_ns);
+struct gt_account gt_account_sweep_close(struct gt_account_sweep *accountant, int64_t start_ns, int64_t end_ns);
 
 /* All ops of a device, over its span. */
 struct gt_account gt_account_of_device(const struct gt_view *view, const struct gt_view_device *device);

@@ -78,7 +78,7 @@ static bool mark_calls_without_ops(const struct gt_view *view, uint8_t *marks, c
             uint64_t correlation = store->calls.correlation[i];
             uint32_t row = (uint32_t)i;
             bool is_new = correlation == GT_NO_CORRELATION ||
-                          gt_map_put_if_new(&seen, gt_store_call_process(store, row), correlation, row) == row;
+                          gt_map_put_if_new(&seen, gt_labels_call_process(store, row), correlation, row) == row;
             if (pass == 1 && is_new)
                 marks[i] = 1;
         }
@@ -90,8 +90,8 @@ static bool mark_calls_without_ops(const struct gt_view *view, uint8_t *marks, c
 enum gt_status gt_launch_marks_init(struct gt_launch_marks *out, const struct gt_view *view, struct gt_error *err) {
     const struct gt_store *store = view->store;
     bool ok = false, has_launch_names = false;
-    uint8_t *marks = gt_alloc_array(store->calls.count, 1);
-    uint8_t *is_launch_name = gt_alloc_array(store->strings.count, 1);
+    uint8_t *marks = gt_mem_array(store->calls.count, 1);
+    uint8_t *is_launch_name = gt_mem_array(store->strings.count, 1);
     if (!marks || !is_launch_name)
         goto out;
     for (size_t i = 0; i < view->op_count; i++) {
@@ -106,9 +106,9 @@ enum gt_status gt_launch_marks_init(struct gt_launch_marks *out, const struct gt
         has_launch_names = !marks[i] && is_launch_name[store->calls.name[i]];
     ok = !view->is_whole || !has_launch_names || mark_calls_without_ops(view, marks, is_launch_name);
 out:
-    gt_free(is_launch_name);
+    gt_mem_free(is_launch_name);
     if (!ok) {
-        gt_free(marks);
+        gt_mem_free(marks);
         return gt_fail_memory(err);
     }
     out->of_call = marks;
@@ -116,7 +116,7 @@ out:
 }
 
 void gt_launch_marks_release(struct gt_launch_marks *marks) {
-    gt_free(marks->of_call);
+    gt_mem_free(marks->of_call);
     *marks = (struct gt_launch_marks){0};
 }
 
@@ -124,7 +124,7 @@ void gt_launch_marks_release(struct gt_launch_marks *marks) {
 
 uint8_t *gt_blocking_names_new(const struct gt_store *store) {
     enum { UNKNOWN, RETURNS, BLOCKS };
-    uint8_t *answers = gt_alloc_array(store->strings.count, 1);
+    uint8_t *answers = gt_mem_array(store->strings.count, 1);
     for (size_t i = 0; i < store->calls.count && answers; i++) {
         uint8_t *answer = &answers[store->calls.name[i]];
         if (*answer == UNKNOWN)
@@ -166,7 +166,7 @@ static size_t mark_blocking(const struct gt_store *store, uint8_t *marks, const 
 }
 
 static bool unmark_inner(const struct gt_store *store, uint8_t *marks, size_t count) {
-    struct blocking *calls = gt_alloc_array(count, sizeof *calls);
+    struct blocking *calls = gt_mem_array(count, sizeof *calls);
     size_t filled = 0;
     for (uint32_t i = 0; i < store->calls.count && calls && filled < count; i++)
         if (marks[i] && store->calls.correlation[i] != GT_NO_CORRELATION && store->calls.thread[i] != GT_NO_TRACK)
@@ -183,18 +183,18 @@ static bool unmark_inner(const struct gt_store *store, uint8_t *marks, size_t co
         else
             outer = &calls[i];
     }
-    gt_free(calls);
+    gt_mem_free(calls);
     return true;
 }
 
 enum gt_status gt_blocking_marks_init(struct gt_blocking_marks *out, const struct gt_view *view, struct gt_error *err) {
     const struct gt_store *store = view->store;
-    uint8_t *marks = gt_alloc_array(store->calls.count, 1);
+    uint8_t *marks = gt_mem_array(store->calls.count, 1);
     uint8_t *is_blocking_name = gt_blocking_names_new(store);
     bool ok = marks && is_blocking_name && unmark_inner(store, marks, mark_blocking(store, marks, is_blocking_name));
-    gt_free(is_blocking_name);
+    gt_mem_free(is_blocking_name);
     if (!ok) {
-        gt_free(marks);
+        gt_mem_free(marks);
         return gt_fail_memory(err);
     }
     out->of_call = marks;
@@ -202,6 +202,6 @@ enum gt_status gt_blocking_marks_init(struct gt_blocking_marks *out, const struc
 }
 
 void gt_blocking_marks_release(struct gt_blocking_marks *marks) {
-    gt_free(marks->of_call);
+    gt_mem_free(marks->of_call);
     *marks = (struct gt_blocking_marks){0};
 }

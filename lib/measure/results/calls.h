@@ -12,7 +12,7 @@ struct gt_str gt_call_plain_name(struct gt_str name);
 /* The call keeps its thread until the GPU is done: cudaStreamSynchronize, cudaMemcpy, ... */
 bool gt_call_is_blocking(struct gt_str name);
 
-/* The same by name, for all names that calls have: not 0. To be freed with gt_free; NULL: memory was short. */
+/* The same by name, for all names that calls have: not 0. To be freed with gt_mem_free; NULL: memory was short. */
 uint8_t *gt_blocking_names_new(const struct gt_store *store);
 
 /* The call launches kernels or graphs. */

@@ -16,7 +16,7 @@ static void tallies_add(struct gt_tallies *tallies, struct gt_str name, const st
     gt_strid id = gt_strtab_intern(&tallies->names, name);
     if (id >= tallies->capacity) {
         size_t capacity = (size_t)id * 2 + 16;
-        struct gt_tally *grown = gt_realloc(tallies->items, capacity * sizeof *grown);
+        struct gt_tally *grown = gt_mem_realloc(tallies->items, capacity * sizeof *grown);
         if (!grown) {
             tallies->names.failed = true;
             return;
@@ -28,7 +28,7 @@ static void tallies_add(struct gt_tallies *tallies, struct gt_str name, const st
     add(&tallies->items[id], more);
 }
 
-struct gt_tally gt_tallies_sum(const struct gt_tallies *tallies) {
+struct gt_tally gt_class_sums_of_tallies(const struct gt_tallies *tallies) {
     struct gt_tally sum = {0};
     for (size_t i = 0; i < tallies->names.count && i < tallies->capacity; i++)
         add(&sum, &tallies->items[i]);
@@ -143,7 +143,7 @@ struct name_sum {
 
 static bool sum_ops(struct summing *summing) {
     const struct gt_view *view = summing->view;
-    struct name_sum *names = gt_alloc_array(view->store->strings.count, sizeof *names);
+    struct name_sum *names = gt_mem_array(view->store->strings.count, sizeof *names);
     for (size_t i = 0; i < view->op_count && names; i++) {
         uint32_t row = view->row[i];
         struct name_sum *name = &names[view->store->ops.name[row]];
@@ -158,7 +158,7 @@ static bool sum_ops(struct summing *summing) {
         if (names[id].copies.instances)
             tallies_add(&summing->sums->copies, copy_name(gt_store_string(view->store, id)), &names[id].copies);
     }
-    gt_free(names);
+    gt_mem_free(names);
     return names != NULL;
 }
 
@@ -201,7 +201,7 @@ enum gt_status gt_class_sums_init(struct gt_class_sums *sums, const struct gt_vi
 
 static void tallies_release(struct gt_tallies *tallies) {
     gt_strtab_release(&tallies->names);
-    gt_free(tallies->items);
+    gt_mem_free(tallies->items);
     *tallies = (struct gt_tallies){0};
 }
 

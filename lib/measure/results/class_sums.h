@@ -28,6 +28,6 @@ struct gt_class_sums {
 enum gt_status gt_class_sums_init(struct gt_class_sums *sums, const struct gt_view *view, struct gt_error *err);
 void gt_class_sums_release(struct gt_class_sums *sums);
 
-struct gt_tally gt_tallies_sum(const struct gt_tallies *tallies);
+struct gt_tally gt_class_sums_of_tallies(const struct gt_tallies *tallies);
 
 #endif

@@ -20,7 +20,7 @@ uint32_t gt_copy_of_op(const struct gt_store *store, uint32_t op) {
 bool gt_copy_is_to_host(const struct gt_store *store, uint32_t op) {
     uint32_t copy = gt_copy_of_op(store, op);
     if (copy != GT_NO_ROW && store->copies.dst[copy] != GT_MEMORY_UNKNOWN)
-        return gt_memory_is_host(store->copies.dst[copy]) && !gt_memory_is_host(store->copies.src[copy]);
+        return gt_copy_memory_is_host(store->copies.dst[copy]) && !gt_copy_memory_is_host(store->copies.src[copy]);
     struct gt_str name = gt_store_string(store, store->ops.name[op]);
     return gt_str_find_nocase(name, GT_STR("DtoH")) || gt_str_find_nocase(name, GT_STR("Device-to-Host"));
 }

@@ -8,7 +8,7 @@
 uint32_t gt_copy_of_op(const struct gt_store *store, uint32_t op);
 
 /* The same for loops over ops that are mostly in the order of the file. *next: 0 before the first. */
-static inline uint32_t gt_next_copy_of_op(const struct gt_store *store, uint32_t op, uint32_t *next) {
+static inline uint32_t gt_copy_next_of_op(const struct gt_store *store, uint32_t op, uint32_t *next) {
     uint32_t copy = *next < store->copies.count && store->copies.op[*next] == op ? *next : gt_copy_of_op(store, op);
     *next = copy == GT_NO_ROW ? *next : copy + 1;
     return copy;
@@ -17,7 +17,7 @@ static inline uint32_t gt_next_copy_of_op(const struct gt_store *store, uint32_t
 /* From the GPU to the host, by its memories or, where the trace does not tell these, by its name. */
 bool gt_copy_is_to_host(const struct gt_store *store, uint32_t op);
 
-static inline bool gt_memory_is_host(uint8_t memory) {
+static inline bool gt_copy_memory_is_host(uint8_t memory) {
     return memory == GT_MEMORY_PAGEABLE || memory == GT_MEMORY_PINNED;
 }
 

@@ -12,7 +12,7 @@ void *gt_grouping_find(struct gt_grouping *grouping, uint64_t key_hi, uint64_t k
     *is_new = index == grouping->count;
     if (!*is_new)
         return grouping->list + index * grouping->elem_bytes;
-    char *list = gt_array_room(grouping->list, grouping->count, &grouping->capacity, grouping->elem_bytes);
+    char *list = gt_mem_room(grouping->list, grouping->count, &grouping->capacity, grouping->elem_bytes);
     if (!list)
         return NULL;
     grouping->list = list;
@@ -22,5 +22,5 @@ void *gt_grouping_find(struct gt_grouping *grouping, uint64_t key_hi, uint64_t k
 
 void gt_grouping_release(struct gt_grouping *grouping) {
     gt_map_release(&grouping->index_of);
-    gt_free(grouping->list);
+    gt_mem_free(grouping->list);
 }

@@ -7,7 +7,7 @@
 #include "measure/results/copies.h"
 #include "measure/results/measure.h"
 
-int64_t gt_gap_sum_recoverable(const struct gt_gap_sum *sum) {
+int64_t gt_host_gaps_sum_recoverable(const struct gt_gap_sum *sum) {
     return gt_ns_of_sum(sum->twice_recoverable_ns / 2);
 }
 
@@ -36,10 +36,10 @@ struct copies {
 };
 
 static void copies_release(struct copies *copies) {
-    gt_free(copies->items);
+    gt_mem_free(copies->items);
     gt_map_release(&copies->waits);
-    gt_free(copies->kinds);
-    gt_free(copies->gaps_ns);
+    gt_mem_free(copies->kinds);
+    gt_mem_free(copies->gaps_ns);
     gt_map_release(&copies->kind_of_names);
 }
 
@@ -64,8 +64,8 @@ static size_t find_copies(const struct gt_view *view, struct copy *items) {
 /* The calls of a thread stand in order of time in every known trace. */
 static bool find_waits(struct copies *copies) {
     const struct gt_store *store = copies->view->store;
-    uint8_t *is_copy = gt_alloc_array(store->calls.count, 1);
-    uint32_t *last = gt_alloc_array(store->threads.count, sizeof *last); /* by thread: its call before, + 1 */
+    uint8_t *is_copy = gt_mem_array(store->calls.count, 1);
+    uint32_t *last = gt_mem_array(store->threads.count, sizeof *last); /* by thread: its call before, + 1 */
     uint8_t *blocks = gt_blocking_names_new(store);
     bool ok = is_copy && last && blocks;
     for (size_t i = 0; i < copies->count && ok; i++)
@@ -80,9 +80,9 @@ static bool find_waits(struct copies *copies) {
         if (blocks[store->calls.name[i]] && store->calls.start_ns[i] >= store->calls.end_ns[before - 1])
             gt_map_put(&copies->waits, 0, before - 1, i);
     }
-    gt_free(is_copy);
-    gt_free(last);
-    gt_free(blocks);
+    gt_mem_free(is_copy);
+    gt_mem_free(last);
+    gt_mem_free(blocks);
     return ok && !copies->waits.failed;
 }
 
@@ -114,9 +114,9 @@ static bool copies_init(struct copies *copies, const struct gt_view *view) {
     *copies = (struct copies){.view = view, .count = find_copies(view, NULL)};
     if (copies->count == 0)
         return true;
-    copies->items = gt_alloc_uninitialised(copies->count, sizeof *copies->items);
-    copies->kinds = gt_alloc_array(most_kinds, sizeof *copies->kinds);
-    copies->gaps_ns = gt_alloc_array(most_kinds, sizeof *copies->gaps_ns);
+    copies->items = gt_mem_uninitialised(copies->count, sizeof *copies->items);
+    copies->kinds = gt_mem_array(most_kinds, sizeof *copies->kinds);
+    copies->gaps_ns = gt_mem_array(most_kinds, sizeof *copies->gaps_ns);
     if (!copies->items || !copies->kinds || !copies->gaps_ns)
         return false;
     find_copies(view, copies->items);
@@ -204,7 +204,7 @@ static void add_gap(struct gt_host_gaps *gaps, const struct gt_idle_gap *gap, co
 enum gt_status gt_host_gaps_init(struct gt_host_gaps *gaps, const struct gt_view *view, const struct gt_idle *idle,
                                  int64_t steady_ns, struct gt_error *err) {
     struct copies copies;
-    *gaps = (struct gt_host_gaps){.of = gt_alloc_uninitialised(idle->count, 1)};
+    *gaps = (struct gt_host_gaps){.of = gt_mem_uninitialised(idle->count, 1)};
     bool ok = copies_init(&copies, view) && gaps->of;
     uint32_t chosen = ok ? choose_kind(&copies, idle, steady_ns) : GT_NO_ROW;
     if (chosen != GT_NO_ROW) {
@@ -225,6 +225,6 @@ enum gt_status gt_host_gaps_init(struct gt_host_gaps *gaps, const struct gt_view
 }
 
 void gt_host_gaps_release(struct gt_host_gaps *gaps) {
-    gt_free(gaps->of);
+    gt_mem_free(gaps->of);
     *gaps = (struct gt_host_gaps){0};
 }

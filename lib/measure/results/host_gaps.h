@@ -22,7 +22,7 @@ struct gt_gap_sum {
     size_t count;
     __int128 total_ns, twice_recoverable_ns;
 };
-int64_t gt_gap_sum_recoverable(const struct gt_gap_sum *sum);
+int64_t gt_host_gaps_sum_recoverable(const struct gt_gap_sum *sum);
 
 /* Copies from the GPU of one name by one call, which the CPU waits for. */
 struct gt_readback {

@@ -143,10 +143,10 @@ static bool find_gaps(struct finder *finder) {
     const struct gt_view *view = finder->view;
     struct gt_idle *idle = finder->idle;
     size_t most = view->op_count + view->device_count; /* one before each op, and one behind the last of a device */
-    idle->gaps = gt_alloc_uninitialised(most, sizeof *idle->gaps);
-    idle->devices = gt_alloc_array(view->device_count, sizeof *idle->devices);
+    idle->gaps = gt_mem_uninitialised(most, sizeof *idle->gaps);
+    idle->devices = gt_mem_array(view->device_count, sizeof *idle->devices);
     idle->device_count = view->device_count;
-    finder->samples = gt_alloc_uninitialised(most_ops(view) + 1, sizeof *finder->samples);
+    finder->samples = gt_mem_uninitialised(most_ops(view) + 1, sizeof *finder->samples);
     bool ok = gt_stretches_init(&finder->late, most, view->store->threads.count) && idle->gaps && idle->devices &&
               finder->samples;
     for (size_t d = 0; d < view->device_count && ok; d++) {
@@ -157,7 +157,7 @@ static bool find_gaps(struct finder *finder) {
         idle->devices[d].count = idle->count - idle->devices[d].first;
         judge_waits(finder, &idle->devices[d]);
     }
-    gt_free(finder->samples);
+    gt_mem_free(finder->samples);
     return ok && !finder->has_failed;
 }
 
@@ -189,7 +189,7 @@ static bool judge_late(struct finder *finder) {
     struct gt_idle *idle = finder->idle;
     if (finder->late.count == 0)
         return true;
-    idle->late_code = gt_alloc_uninitialised(finder->late.count, sizeof *idle->late_code);
+    idle->late_code = gt_mem_uninitialised(finder->late.count, sizeof *idle->late_code);
     return idle->late_code && gt_late_calls(finder->view, &finder->late, tell_calls, tell_waits, finder) &&
            gt_late_code(finder->view, &finder->late, tell_code, finder);
 }
@@ -240,8 +240,8 @@ size_t gt_idle_device_of(const struct gt_idle *idle, size_t gap) {
 }
 
 void gt_idle_release(struct gt_idle *idle) {
-    gt_free(idle->gaps);
-    gt_free(idle->devices);
-    gt_free(idle->late_code);
+    gt_mem_free(idle->gaps);
+    gt_mem_free(idle->devices);
+    gt_mem_free(idle->late_code);
     *idle = (struct gt_idle){0};
 }

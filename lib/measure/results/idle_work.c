@@ -117,19 +117,19 @@ static void add_spread_rows(const struct charging *charged, struct gt_section *s
     for (size_t i = 0; i < GT_HOST_ACTIVITY_COUNT; i++)
         add_spread(section, "idle_host", gt_str_of(gt_host_activity_names[i]), deviations, FIRST_ACTIVITY + i);
     for (size_t i = 0; i < charged->shares.count; i++)
-        add_spread(section, "idle_work", gt_code_text(charged->view, shares[i].name), deviations, FIRST_SHARE + i);
+        add_spread(section, "idle_work", gt_late_code_text(charged->view, shares[i].name), deviations, FIRST_SHARE + i);
 }
 
 static bool add_spreads(const struct charging *charged, struct gt_section *section) {
     size_t set_count = FIRST_SHARE + charged->shares.count, steps = 0;
     struct gt_spread spread;
-    double *stddev_ns = gt_alloc_uninitialised(set_count, sizeof *stddev_ns);
+    double *stddev_ns = gt_mem_uninitialised(set_count, sizeof *stddev_ns);
     bool ok = gt_spread_init(&spread, charged->view, set_count) && stddev_ns && take_gaps(&spread, charged) &&
               gt_spread_measure(&spread, charged->view, stddev_ns, &steps);
     if (ok && steps)
         add_spread_rows(charged, section, &(struct deviations){stddev_ns, steps});
     gt_spread_release(&spread);
-    gt_free(stddev_ns);
+    gt_mem_free(stddev_ns);
     return ok;
 }
 
@@ -155,7 +155,7 @@ static bool is_data_loading(struct gt_str name) {
 }
 
 static void add_row(const struct gt_view *view, struct gt_table *table, const struct share *share, double host_ns) {
-    struct gt_str name = gt_code_text(view, share->name);
+    struct gt_str name = gt_late_code_text(view, share->name);
     struct gt_cell *cell = gt_table_row(table);
     *cell++ = gt_cell_int(view->devices[share->device].id);
     *cell++ = gt_cell_text(name);
@@ -169,7 +169,7 @@ static void add_row(const struct gt_view *view, struct gt_table *table, const st
 
 static bool add_table(const struct gt_view *view, struct gt_grouping *shares, struct gt_section *section) {
     struct share *items = (struct share *)(void *)shares->list;
-    __int128 *host_ns = gt_alloc_array(view->device_count, sizeof *host_ns);
+    __int128 *host_ns = gt_mem_array(view->device_count, sizeof *host_ns);
     struct gt_table *table = gt_section_table(section, "idle_work", "What the CPU was working on while the GPU waited",
                                               columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 10;
@@ -181,10 +181,10 @@ static bool add_table(const struct gt_view *view, struct gt_grouping *shares, st
     table->screen_columns = "device,name,count,total_ns,longest_ns,share";
     for (size_t i = 0; i < shares->count && ok; i++) {
         add_row(view, table, &items[i], (double)host_ns[items[i].device]);
-        if (is_data_loading(gt_code_text(view, items[i].name)))
+        if (is_data_loading(gt_late_code_text(view, items[i].name)))
             table->screen_columns = NULL; /* there is a kind to tell */
     }
-    gt_free(host_ns);
+    gt_mem_free(host_ns);
     return ok;
 }
 
@@ -195,15 +195,15 @@ enum gt_status gt_idle_work_add(const struct gt_view *view, const struct gt_idle
                                 .idle = idle,
                                 .shares = {.elem_bytes = sizeof(struct share)},
                                 .share_of =
-                                    has_spreads ? gt_alloc_uninitialised(idle->count, sizeof *charging.share_of) : NULL,
-                                .latest = gt_alloc_array(view->store->strings.count, sizeof *charging.latest)};
+                                    has_spreads ? gt_mem_uninitialised(idle->count, sizeof *charging.share_of) : NULL,
+                                .latest = gt_mem_array(view->store->strings.count, sizeof *charging.latest)};
     bool ok = (charging.share_of || !has_spreads) && charging.latest;
     size_t late = 0;
     for (uint32_t d = 0; d < idle->device_count && ok; d++)
         ok = charge_device(&charging, d, &late);
     ok = ok && (!has_spreads || add_spreads(&charging, section)) && add_table(view, &charging.shares, section);
-    gt_free(charging.share_of);
-    gt_free(charging.latest);
+    gt_mem_free(charging.share_of);
+    gt_mem_free(charging.latest);
     gt_grouping_release(&charging.shares);
     return ok ? GT_OK : gt_fail_memory(err);
 }

@@ -17,7 +17,7 @@ static struct gt_keyed_group *find_or_add(struct gt_keyed *keyed, uint64_t hi, u
 }
 
 uint32_t gt_keyed_add(struct gt_keyed *keyed, uint64_t hi, uint64_t lo, int64_t length_ns) {
-    if (!keyed->recent && !(keyed->recent = gt_alloc_array(GT_KEYED_RECENT, sizeof *keyed->recent))) {
+    if (!keyed->recent && !(keyed->recent = gt_mem_array(GT_KEYED_RECENT, sizeof *keyed->recent))) {
         keyed->failed = true;
         return GT_NO_ROW;
     }
@@ -31,7 +31,7 @@ uint32_t gt_keyed_add(struct gt_keyed *keyed, uint64_t hi, uint64_t lo, int64_t 
         }
         *recent = (uint32_t)(group - keyed->items);
     }
-    gt_tally_add(&group->lengths, length_ns);
+    gt_keyed_tally_add(&group->lengths, length_ns);
     return *recent;
 }
 
@@ -39,7 +39,7 @@ void gt_keyed_merge(struct gt_keyed *keyed, uint64_t hi, uint64_t lo, const stru
     struct gt_keyed_group *group = keyed->failed ? NULL : find_or_add(keyed, hi, lo);
     keyed->failed = !group;
     if (group)
-        gt_tally_merge(&group->lengths, lengths);
+        gt_keyed_tally_merge(&group->lengths, lengths);
 }
 
 const struct gt_keyed_group *gt_keyed_find(const struct gt_keyed *keyed, uint64_t hi, uint64_t lo) {
@@ -49,6 +49,6 @@ const struct gt_keyed_group *gt_keyed_find(const struct gt_keyed *keyed, uint64_
 
 void gt_keyed_release(struct gt_keyed *keyed) {
     gt_grouping_release(&keyed->groups);
-    gt_free(keyed->recent);
+    gt_mem_free(keyed->recent);
     *keyed = (struct gt_keyed){0};
 }

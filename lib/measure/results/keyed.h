@@ -12,7 +12,7 @@ struct gt_tally {
     int64_t min, max; /* 0 while count is 0 */
 };
 
-static inline void gt_tally_add(struct gt_tally *tally, int64_t value) {
+static inline void gt_keyed_tally_add(struct gt_tally *tally, int64_t value) {
     if (tally->count++ == 0)
         tally->min = tally->max = value;
     tally->min = value < tally->min ? value : tally->min;
@@ -20,7 +20,7 @@ static inline void gt_tally_add(struct gt_tally *tally, int64_t value) {
     tally->sum += value;
 }
 
-static inline void gt_tally_merge(struct gt_tally *into, const struct gt_tally *from) {
+static inline void gt_keyed_tally_merge(struct gt_tally *into, const struct gt_tally *from) {
     if (from->count == 0)
         return;
     into->min = into->count == 0 || from->min < into->min ? from->min : into->min;
@@ -29,7 +29,7 @@ static inline void gt_tally_merge(struct gt_tally *into, const struct gt_tally *
     into->sum += from->sum;
 }
 
-static inline double gt_tally_mean(const struct gt_tally *tally) {
+static inline double gt_keyed_tally_mean(const struct gt_tally *tally) {
     return tally->count ? (double)tally->sum / (double)tally->count : 0;
 }
 

@@ -19,14 +19,14 @@ struct table {
 
 /* Rows of threads that have stretches, by start; NULL: memory was short. */
 static uint32_t *new_sorted_rows(const struct gt_stretches *stretches, const struct table *table, size_t *count) {
-    uint32_t *rows = table->count > UINT32_MAX ? NULL : gt_alloc_uninitialised(table->count, sizeof *rows);
+    uint32_t *rows = table->count > UINT32_MAX ? NULL : gt_mem_uninitialised(table->count, sizeof *rows);
     *count = 0;
     for (uint32_t i = 0; i < table->count && rows; i++)
         if (gt_stretches_has(stretches, table->thread[i]))
             rows[(*count)++] = i;
     if (rows && gt_spans_sort(rows, *count, table->start_ns, table->end_ns))
         return rows;
-    gt_free(rows);
+    gt_mem_free(rows);
     return NULL;
 }
 
@@ -95,7 +95,7 @@ static bool take_calls_sorted(struct call_sweeps *it) {
     gt_sweep_restart(&it->waiting);
     for (size_t i = 0; i < count && rows; i++)
         take_call(it, rows[i]);
-    gt_free(rows);
+    gt_mem_free(rows);
     return rows;
 }
 
@@ -104,7 +104,7 @@ bool gt_late_calls(const struct gt_view *view, const struct gt_stretches *stretc
                    void (*in_waits)(void *, uint32_t, const struct gt_stretch_part *), void *context) {
     uint8_t *waits = gt_blocking_names_new(view->store);
     struct call_sweeps it = {.calls = &view->store->calls, .waits = waits, .thread_count = stretches->thread_count};
-    it.reach = gt_alloc_uninitialised(it.thread_count, sizeof *it.reach);
+    it.reach = gt_mem_uninitialised(it.thread_count, sizeof *it.reach);
     bool ok = gt_sweep_init(&it.all, stretches, &(struct gt_sweep){.tell = in_calls, .context = context});
     ok = gt_sweep_init(&it.waiting, stretches, &(struct gt_sweep){.tell = in_waits, .context = context}) && ok &&
          waits && it.reach && (take_calls_as_they_are(&it) || take_calls_sorted(&it));
@@ -114,8 +114,8 @@ bool gt_late_calls(const struct gt_view *view, const struct gt_stretches *stretc
     }
     gt_sweep_release(&it.all);
     gt_sweep_release(&it.waiting);
-    gt_free(it.reach);
-    gt_free(waits);
+    gt_mem_free(it.reach);
+    gt_mem_free(waits);
     return ok;
 }
 
@@ -218,7 +218,7 @@ static bool take_code_sorted(struct code_sweep *it, const struct table *table) {
     for (size_t i = 0; i < count && rows; i++)
         if (is_code(table, it, rows[i]))
             take_row(it, table, rows[i]);
-    gt_free(rows);
+    gt_mem_free(rows);
     return rows;
 }
 
@@ -236,9 +236,9 @@ static bool joining_init(struct code_sweep *it, const struct table *table, bool 
     struct joining *joining = &it->joining;
     size_t threads = it->thread_count, count = 0;
     *joining = (struct joining){.table = table, .goes_first = goes_first};
-    joining->rows = table->count > UINT32_MAX ? NULL : gt_alloc_uninitialised(table->count, sizeof *joining->rows);
-    joining->next = gt_alloc_array(threads, sizeof *joining->next);
-    joining->end = gt_alloc_array(threads, sizeof *joining->end);
+    joining->rows = table->count > UINT32_MAX ? NULL : gt_mem_uninitialised(table->count, sizeof *joining->rows);
+    joining->next = gt_mem_array(threads, sizeof *joining->next);
+    joining->end = gt_mem_array(threads, sizeof *joining->end);
     if (!joining->rows || !joining->next || !joining->end)
         return false;
     for (size_t row = 0; row < table->count; row++)
@@ -263,7 +263,7 @@ static bool joining_init(struct code_sweep *it, const struct table *table, bool 
    enclose everything. NULL: memory was short. */
 static uint8_t *new_telling_ranges(const struct gt_view *view) {
     const struct gt_ranges *ranges = &view->store->ranges;
-    uint8_t *is_telling = gt_alloc_array(ranges->count, 1);
+    uint8_t *is_telling = gt_mem_array(ranges->count, 1);
     for (size_t i = 0; i < ranges->count && is_telling; i++)
         is_telling[i] = ranges->kind[i] != GT_RANGE_MARK && ranges->kind[i] != GT_RANGE_GPU;
     for (size_t i = 0; i < view->labels->step_count && is_telling; i++)
@@ -285,7 +285,7 @@ bool gt_late_code(const struct gt_view *view, const struct gt_stretches *stretch
     const struct table *larger = has_more_ranges ? &range_table : &operator_table;
     const struct table *smaller = has_more_ranges ? &operator_table : &range_table;
     struct code_sweep it = {.thread_count = stretches->thread_count};
-    it.outers = gt_alloc_uninitialised(it.thread_count, sizeof *it.outers);
+    it.outers = gt_mem_uninitialised(it.thread_count, sizeof *it.outers);
     const struct gt_sweep how = {.wants_names = true, .tell = in_code, .context = context};
     bool ok = gt_sweep_init(&it.sweep, stretches, &how) && is_telling && it.outers &&
               joining_init(&it, smaller, !has_more_ranges) &&
@@ -293,15 +293,15 @@ bool gt_late_code(const struct gt_view *view, const struct gt_stretches *stretch
     if (ok)
         finish_code(&it);
     gt_sweep_release(&it.sweep);
-    gt_free(it.joining.rows);
-    gt_free(it.joining.next);
-    gt_free(it.joining.end);
-    gt_free(it.outers);
-    gt_free(is_telling);
+    gt_mem_free(it.joining.rows);
+    gt_mem_free(it.joining.next);
+    gt_mem_free(it.joining.end);
+    gt_mem_free(it.outers);
+    gt_mem_free(is_telling);
     return ok;
 }
 
-struct gt_str gt_code_text(const struct gt_view *view, gt_strid name) {
+struct gt_str gt_late_code_text(const struct gt_view *view, gt_strid name) {
     struct gt_str text = gt_store_string(view->store, name);
     return text.len ? text : GT_STR("(outside ranges and operators)");
 }

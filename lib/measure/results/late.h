@@ -16,6 +16,6 @@ bool gt_late_code(const struct gt_view *view, const struct gt_stretches *stretch
                   void (*in_code)(void *, uint32_t, const struct gt_stretch_part *), void *context);
 
 /* The name of code as people read it. */
-struct gt_str gt_code_text(const struct gt_view *view, gt_strid name);
+struct gt_str gt_late_code_text(const struct gt_view *view, gt_strid name);
 
 #endif

@@ -36,8 +36,8 @@ static bool stretches_init(struct stretches *stretches, const struct gt_view *vi
     const struct gt_calls *calls = &view->store->calls;
     size_t thread_count = view->store->threads.count;
     *stretches = (struct stretches){0};
-    stretches->items = gt_alloc_uninitialised(count, sizeof *stretches->items);
-    stretches->first = gt_alloc_array(thread_count + 1, sizeof *stretches->first);
+    stretches->items = gt_mem_uninitialised(count, sizeof *stretches->items);
+    stretches->first = gt_mem_array(thread_count + 1, sizeof *stretches->first);
     if (!stretches->items || !stretches->first)
         return false;
     for (uint32_t place = 0; place < count; place++) {
@@ -102,7 +102,7 @@ uint32_t *gt_meanwhile_calls(const struct gt_view *view, const struct gt_idle *i
                              size_t count) {
     const struct gt_calls *calls = &view->store->calls;
     struct stretches stretches = {0};
-    uint32_t *longest = gt_alloc_uninitialised(count, sizeof *longest);
+    uint32_t *longest = gt_mem_uninitialised(count, sizeof *longest);
     for (size_t i = 0; i < count && longest; i++)
         longest[i] = GT_NO_ROW;
     bool ok = longest && stretches_init(&stretches, view, idle, gaps, count);
@@ -115,10 +115,10 @@ uint32_t *gt_meanwhile_calls(const struct gt_view *view, const struct gt_idle *i
             try_call(&stretches, calls, call, first, end, longest);
         }
     }
-    gt_free(stretches.items);
-    gt_free(stretches.first);
+    gt_mem_free(stretches.items);
+    gt_mem_free(stretches.first);
     if (!ok) {
-        gt_free(longest);
+        gt_mem_free(longest);
         longest = NULL;
     }
     return longest;

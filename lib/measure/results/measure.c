@@ -27,7 +27,7 @@ int64_t gt_lane_busy_ns(const struct gt_view *view, const struct gt_view_lane *l
 }
 
 bool *gt_view_processes(const struct gt_view *view) {
-    bool *processes = gt_alloc_array(view->store->processes.count + 1, sizeof *processes);
+    bool *processes = gt_mem_array(view->store->processes.count + 1, sizeof *processes);
     for (size_t i = 0; processes && i < view->op_count; i++) {
         uint32_t process = gt_op_process(view, i);
         if (process != GT_NO_TRACK)

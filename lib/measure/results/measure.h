@@ -69,7 +69,7 @@ static inline uint32_t gt_op_process(const struct gt_view *view, size_t position
     return process != GT_NO_TRACK ? process : gt_labels_launch_process(view->labels, view->store, view->row[position]);
 }
 
-/* Whose ops the view has, by process track; NULL when memory is short. Free with gt_free. */
+/* Whose ops the view has, by process track; NULL when memory is short. Free with gt_mem_free. */
 bool *gt_view_processes(const struct gt_view *view);
 
 /* Whether what happened on a thread is of the selection: it began in the window, on a thread of these processes. */

@@ -40,7 +40,7 @@ static void add_category(const char **known, const char *key) {
 static struct gt_named named_of_groups(const struct gt_view *view, const struct gt_op_groups *groups, size_t first,
                                        size_t end) {
     struct gt_tally lengths = gt_op_groups_tally(groups, first, end);
-    struct gt_sample_stats stats = gt_tally_stats(&lengths);
+    struct gt_sample_stats stats = gt_op_groups_tally_stats(&lengths);
     struct gt_named named = {.name = gt_name_text(view, groups->items[first].name),
                              .first = groups->items[first].first,
                              .total_ns = stats.total_ns,
@@ -62,7 +62,7 @@ static enum gt_status join_groups(struct gt_named_set *set, const struct gt_view
     if (!groups)
         return err->code;
     size_t first = of_kernels ? 0 : groups->kernel_count, last = of_kernels ? groups->kernel_count : groups->count;
-    set->items = gt_alloc_array(last - first, sizeof *set->items);
+    set->items = gt_mem_array(last - first, sizeof *set->items);
     if (!set->items)
         return gt_fail_memory(err);
     while (first < last) {
@@ -116,9 +116,9 @@ static void take_stats(struct gt_named_set *set) {
 static enum gt_status join_rows(struct gt_named_set *set, const struct gt_view *view, bool of_kernels,
                                 struct gt_error *err) {
     const struct gt_groups *rows = &view->store->groups;
-    uint32_t *place = gt_alloc_array(gt_name_count(view), sizeof *place); /* by name id: index + 1 */
-    set->items = gt_alloc_array(view->group_count, sizeof *set->items);
-    set->summed = gt_alloc_array(view->group_count, sizeof *set->summed);
+    uint32_t *place = gt_mem_array(gt_name_count(view), sizeof *place); /* by name id: index + 1 */
+    set->items = gt_mem_array(view->group_count, sizeof *set->items);
+    set->summed = gt_mem_array(view->group_count, sizeof *set->summed);
     bool ok = place && set->items && set->summed;
     for (size_t i = 0; i < view->group_count && ok; i++) {
         uint32_t row = view->groups[i];
@@ -138,7 +138,7 @@ static enum gt_status join_rows(struct gt_named_set *set, const struct gt_view *
     }
     if (ok)
         take_stats(set);
-    gt_free(place);
+    gt_mem_free(place);
     return ok ? GT_OK : gt_fail_memory(err);
 }
 
@@ -155,8 +155,8 @@ enum gt_status gt_named_set_init(struct gt_named_set *set, const struct gt_view 
 }
 
 void gt_named_set_release(struct gt_named_set *set) {
-    gt_free(set->items);
-    gt_free(set->summed);
+    gt_mem_free(set->items);
+    gt_mem_free(set->summed);
     *set = (struct gt_named_set){0};
 }
 
@@ -164,8 +164,8 @@ struct gt_sample_stats gt_named_stats(const struct gt_named_set *set, const stru
     if (set->summed)
         return set->summed[named->first_group];
     struct gt_tally lengths = gt_op_groups_tally(set->groups, named->first_group, named->end_group);
-    struct gt_sample_stats stats = gt_tally_stats(&lengths);
+    struct gt_sample_stats stats = gt_op_groups_tally_stats(&lengths);
     if (gt_sample_stats_complete(&stats))
         return stats;
-    return gt_slice_stats(gt_op_groups_lengths(set->groups, named->first_group, named->end_group));
+    return gt_samples_slice_stats(gt_op_groups_lengths(set->groups, named->first_group, named->end_group));
 }

@@ -39,7 +39,7 @@ static uint64_t key_lo(const struct counted *group) {
 static bool add_group(struct making *it, const struct counted *group) {
     if (it->count == it->capacity) {
         size_t capacity = it->capacity ? it->capacity * 2 : 1024;
-        struct counted *grown = gt_pages_resize(it->groups, it->capacity * sizeof *grown, capacity * sizeof *grown);
+        struct counted *grown = gt_mem_pages_resize(it->groups, it->capacity * sizeof *grown, capacity * sizeof *grown);
         if (!grown)
             return false;
         it->groups = grown;
@@ -95,7 +95,7 @@ static bool group_ops(struct making *it) {
 /* Kernels first, then by name, device, process: two stable sorts. */
 static struct gt_radix_item *new_order(const struct making *it) {
     const struct counted *groups = it->groups;
-    struct gt_radix_item *order = gt_alloc_uninitialised(it->count, sizeof *order);
+    struct gt_radix_item *order = gt_mem_uninitialised(it->count, sizeof *order);
     for (uint32_t i = 0; i < it->count && order; i++)
         order[i] = (struct gt_radix_item){(uint64_t)groups[i].device << 32 | groups[i].process, i};
     bool ok = order && gt_radix_sort(order, it->count);
@@ -106,13 +106,13 @@ static struct gt_radix_item *new_order(const struct making *it) {
     }
     if (ok && gt_radix_sort(order, it->count))
         return order;
-    gt_free(order);
+    gt_mem_free(order);
     return NULL;
 }
 
 /* Puts the groups in order, each with its run of lengths. */
 static bool order_groups(struct gt_op_groups *groups, struct making *it) {
-    groups->items = gt_alloc_uninitialised(it->count, sizeof *groups->items); /* what stays lies below what goes */
+    groups->items = gt_mem_uninitialised(it->count, sizeof *groups->items); /* what stays lies below what goes */
     struct gt_radix_item *order = new_order(it);
     bool ok = order && groups->items;
     uint32_t first_length = 0;
@@ -130,7 +130,7 @@ static bool order_groups(struct gt_op_groups *groups, struct making *it) {
         first_length += group->count;
         groups->kernel_count += gt_kind_is_kernel(group->kind);
     }
-    gt_free(order);
+    gt_mem_free(order);
     return ok;
 }
 
@@ -139,7 +139,7 @@ static void sum_lengths(struct gt_op_groups *groups) {
         struct gt_slice slice = gt_op_groups_lengths(groups, g, g + 1);
         struct gt_tally lengths = {0};
         for (size_t i = 0; i < slice.count; i++)
-            gt_tally_add(&lengths, slice.samples[i]);
+            gt_keyed_tally_add(&lengths, slice.samples[i]);
         groups->items[g].sum_ns = lengths.sum;
         groups->items[g].min_ns = lengths.min;
         groups->items[g].max_ns = lengths.max;
@@ -148,18 +148,18 @@ static void sum_lengths(struct gt_op_groups *groups) {
 
 static bool place_lengths(struct gt_op_groups *groups, const struct making *it) {
     const struct gt_view *view = it->view;
-    groups->lengths_ns = gt_alloc_uninitialised(view->op_count, sizeof *groups->lengths_ns);
+    groups->lengths_ns = gt_mem_uninitialised(view->op_count, sizeof *groups->lengths_ns);
     for (size_t i = 0; i < view->op_count && groups->lengths_ns; i++)
         groups->lengths_ns[it->groups[it->group_of[i]].next_length++] = gt_op_ns(view, i);
     return groups->lengths_ns;
 }
 
 static bool count_groups(struct making *it) {
-    it->recent = gt_alloc_array(it->view->store->strings.count, sizeof *it->recent);
-    it->group_of = gt_alloc_uninitialised(it->view->op_count, sizeof *it->group_of);
+    it->recent = gt_mem_array(it->view->store->strings.count, sizeof *it->recent);
+    it->group_of = gt_mem_uninitialised(it->view->op_count, sizeof *it->group_of);
     bool ok = it->recent && it->group_of && group_ops(it);
     gt_map_release(&it->index);
-    gt_free(it->recent);
+    gt_mem_free(it->recent);
     return ok;
 }
 
@@ -167,8 +167,8 @@ enum gt_status gt_op_groups_init(struct gt_op_groups *groups, const struct gt_vi
     *groups = (struct gt_op_groups){0};
     struct making it = {.view = view};
     bool ok = count_groups(&it) && order_groups(groups, &it) && place_lengths(groups, &it);
-    gt_pages_free(it.groups, it.capacity * sizeof *it.groups);
-    gt_free(it.group_of);
+    gt_mem_pages_free(it.groups, it.capacity * sizeof *it.groups);
+    gt_mem_free(it.group_of);
     if (!ok) {
         gt_op_groups_release(groups);
         return gt_fail_memory(err);
@@ -178,8 +178,8 @@ enum gt_status gt_op_groups_init(struct gt_op_groups *groups, const struct gt_vi
 }
 
 void gt_op_groups_release(struct gt_op_groups *groups) {
-    gt_free(groups->items);
-    gt_free(groups->lengths_ns);
+    gt_mem_free(groups->items);
+    gt_mem_free(groups->lengths_ns);
     *groups = (struct gt_op_groups){0};
 }
 
@@ -187,7 +187,7 @@ struct gt_tally gt_op_groups_tally(const struct gt_op_groups *groups, size_t fir
     struct gt_tally tally = {0};
     for (size_t i = first; i < end; i++) {
         const struct gt_op_group *group = &groups->items[i];
-        gt_tally_merge(&tally, &(struct gt_tally){group->sum_ns, group->count, group->min_ns, group->max_ns});
+        gt_keyed_tally_merge(&tally, &(struct gt_tally){group->sum_ns, group->count, group->min_ns, group->max_ns});
     }
     return tally;
 }
@@ -199,7 +199,7 @@ struct gt_slice gt_op_groups_lengths(const struct gt_op_groups *groups, size_t f
     return (struct gt_slice){groups->lengths_ns + (count ? groups->items[first].first_length : 0), count};
 }
 
-struct gt_sample_stats gt_tally_stats(const struct gt_tally *lengths) {
+struct gt_sample_stats gt_op_groups_tally_stats(const struct gt_tally *lengths) {
     struct gt_moments moments = {.sum = lengths->sum, .count = lengths->count};
     return (struct gt_sample_stats){.count = lengths->count,
                                     .total_ns = gt_ns_of_sum(lengths->sum),

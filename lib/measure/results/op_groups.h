@@ -35,6 +35,6 @@ void gt_op_groups_release(struct gt_op_groups *groups);
 struct gt_tally gt_op_groups_tally(const struct gt_op_groups *groups, size_t first, size_t end);
 struct gt_slice gt_op_groups_lengths(const struct gt_op_groups *groups, size_t first, size_t end);
 /* What a tally knows; quantiles and deviation are negative. */
-struct gt_sample_stats gt_tally_stats(const struct gt_tally *lengths);
+struct gt_sample_stats gt_op_groups_tally_stats(const struct gt_tally *lengths);
 
 #endif

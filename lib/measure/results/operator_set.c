@@ -20,9 +20,9 @@ struct sweep {
 };
 
 static void sweep_release(struct sweep *sweep) {
-    gt_free(sweep->operators);
-    gt_free(sweep->calls);
-    gt_free(sweep->open);
+    gt_mem_free(sweep->operators);
+    gt_mem_free(sweep->calls);
+    gt_mem_free(sweep->open);
 }
 
 /* Columns of intervals on threads. */
@@ -51,7 +51,7 @@ static bool sort_intervals(struct gt_radix_item *items, size_t count, const stru
 
 static bool add_calls(struct sweep *sweep, size_t count) {
     const struct gt_calls *calls = &sweep->store->calls;
-    sweep->calls = gt_alloc_uninitialised(count, sizeof *sweep->calls);
+    sweep->calls = gt_mem_uninitialised(count, sizeof *sweep->calls);
     for (uint32_t place = 0; place < count && sweep->calls; place++)
         if (sweep->wanted[place] != GT_NO_ROW && calls->thread[sweep->wanted[place]] != GT_NO_TRACK)
             sweep->calls[sweep->call_count++].value = place;
@@ -83,11 +83,11 @@ static bool add_operators(struct sweep *sweep) {
     enum { SORTING_PASSES = 16 };
     const struct gt_cpu_ops *cpu_ops = &sweep->store->cpu_ops;
     bool are_few = sweep->call_count < cpu_ops->count / SORTING_PASSES;
-    sweep->operators = gt_alloc_uninitialised(cpu_ops->count, sizeof *sweep->operators);
+    sweep->operators = gt_mem_uninitialised(cpu_ops->count, sizeof *sweep->operators);
     for (uint32_t i = 0; i < cpu_ops->count && sweep->operators; i++)
         if (cpu_ops->thread[i] != GT_NO_TRACK && (!are_few || has_call(sweep, i)))
             sweep->operators[sweep->operator_count++].value = i;
-    sweep->open = gt_alloc_uninitialised(sweep->operator_count, sizeof *sweep->open);
+    sweep->open = gt_mem_uninitialised(sweep->operator_count, sizeof *sweep->open);
     const struct intervals intervals = {cpu_ops->start_ns, cpu_ops->end_ns, cpu_ops->thread, NULL};
     return sweep->operators && sweep->open && sort_intervals(sweep->operators, sweep->operator_count, &intervals);
 }
@@ -132,8 +132,8 @@ static void run_sweep(struct sweep *sweep, uint32_t *operators) {
     }
 }
 
-uint32_t *gt_operators_of_calls(const struct gt_view *view, const uint32_t *calls, size_t count) {
-    uint32_t *operators = gt_alloc_uninitialised(count, sizeof *operators);
+uint32_t *gt_operator_set_of_calls(const struct gt_view *view, const uint32_t *calls, size_t count) {
+    uint32_t *operators = gt_mem_uninitialised(count, sizeof *operators);
     struct sweep sweep = {.store = view->store, .wanted = calls};
     bool has_operators = view->store->cpu_ops.count > 0;
     for (size_t i = 0; i < count && operators; i++)
@@ -143,7 +143,7 @@ uint32_t *gt_operators_of_calls(const struct gt_view *view, const uint32_t *call
         run_sweep(&sweep, operators);
     sweep_release(&sweep);
     if (!ok) {
-        gt_free(operators);
+        gt_mem_free(operators);
         operators = NULL;
     }
     return operators;

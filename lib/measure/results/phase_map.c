@@ -19,7 +19,7 @@ static const struct common_phase {
 
 static enum gt_status add_pattern(struct gt_phase_map *map, const char *text, uint32_t phase, struct gt_error *err) {
     struct gt_phase_pattern *grown =
-        gt_array_room(map->patterns, map->pattern_count, &map->pattern_capacity, sizeof *grown);
+        gt_mem_room(map->patterns, map->pattern_count, &map->pattern_capacity, sizeof *grown);
     if (!grown)
         return gt_fail_memory(err);
     map->patterns = grown;
@@ -49,7 +49,7 @@ static enum gt_status add_item(struct gt_phase_map *map, const struct gt_json *i
                                struct gt_error *err) {
     if (item->type == GT_JSON_STRING && item->text.len)
         return add_pattern(map, item->text.ptr, phase, err);
-    return gt_fail_usage(err, "a pattern is a string that is not empty, not %s", gt_json_type_name(item->type));
+    return gt_fail_usage(err, "a pattern is a string that is not empty, not %s", gt_json_tree_type_name(item->type));
 }
 
 static enum gt_status add_phase(struct gt_phase_map *map, const struct gt_json *item, struct gt_error *err) {
@@ -66,13 +66,13 @@ static enum gt_status add_phase(struct gt_phase_map *map, const struct gt_json *
 static enum gt_status add_file(struct gt_phase_map *map, const char *path, struct gt_error *err) {
     struct gt_json *root;
     size_t count = 0;
-    enum gt_status status = gt_json_read(path, &map->arena, &root, err);
+    enum gt_status status = gt_json_tree_read(path, &map->arena, &root, err);
     if (status != GT_OK)
         return status;
     if (root->type != GT_JSON_OBJECT)
         return gt_fail_usage(err,
                              "'%s': line %u, column %u: a map of phases is an object {phase: [pattern, ...]}, not %s",
-                             path, root->line, root->column, gt_json_type_name(root->type));
+                             path, root->line, root->column, gt_json_tree_type_name(root->type));
     for (const struct gt_json *item = root->first; item; item = item->next)
         count++;
     map->phases = gt_arena_array(&map->arena, count, sizeof *map->phases);
@@ -93,7 +93,7 @@ enum gt_status gt_phase_map_init(struct gt_phase_map *map, const char *path, str
 void gt_phase_map_release(struct gt_phase_map *map) {
     for (size_t i = 0; i < map->pattern_count; i++)
         gt_pattern_free(map->patterns[i].pattern);
-    gt_free(map->patterns);
+    gt_mem_free(map->patterns);
     gt_arena_release(&map->arena);
     *map = (struct gt_phase_map){0};
 }

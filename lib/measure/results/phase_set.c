@@ -20,18 +20,18 @@ struct sorting {
 static bool sorting_init(struct sorting *sorting, const struct gt_view *view, struct gt_phase_set *set) {
     size_t count = view->store->ranges.count;
     *sorting = (struct sorting){.view = view, .set = set};
-    sorting->phase_of = gt_alloc_array(count, sizeof *sorting->phase_of);
-    sorting->inside_ns = gt_alloc_array(count, sizeof *sorting->inside_ns);
-    sorting->reached_ns = gt_alloc_array(count + 1, sizeof *sorting->reached_ns);
-    sorting->has_ops = gt_alloc_array(count, 1);
+    sorting->phase_of = gt_mem_array(count, sizeof *sorting->phase_of);
+    sorting->inside_ns = gt_mem_array(count, sizeof *sorting->inside_ns);
+    sorting->reached_ns = gt_mem_array(count + 1, sizeof *sorting->reached_ns);
+    sorting->has_ops = gt_mem_array(count, 1);
     return sorting->phase_of && sorting->inside_ns && sorting->reached_ns && sorting->has_ops;
 }
 
 static void sorting_release(struct sorting *sorting) {
-    gt_free(sorting->phase_of);
-    gt_free(sorting->inside_ns);
-    gt_free(sorting->reached_ns);
-    gt_free(sorting->has_ops);
+    gt_mem_free(sorting->phase_of);
+    gt_mem_free(sorting->inside_ns);
+    gt_mem_free(sorting->reached_ns);
+    gt_mem_free(sorting->has_ops);
 }
 
 /* A map says what each name is. Where names are guessed, those that tell nothing go with the range around them: layers
@@ -41,7 +41,7 @@ static bool sort_ranges(struct sorting *sorting) {
     const struct gt_labels *labels = sorting->view->labels;
     struct gt_phase_set *set = sorting->set;
     uint32_t unmapped = (uint32_t)set->map.phase_count;
-    uint32_t *phase_of_name = gt_alloc_array(store->strings.count, sizeof *phase_of_name); /* + 1; 0: not asked */
+    uint32_t *phase_of_name = gt_mem_array(store->strings.count, sizeof *phase_of_name); /* + 1; 0: not asked */
     for (size_t i = 0; i < store->ranges.count && phase_of_name; i++) {
         gt_strid name = store->ranges.name[i];
         if (store->ranges.kind[i] != GT_RANGE_MARK && !phase_of_name[name]) {
@@ -55,7 +55,7 @@ static bool sort_ranges(struct sorting *sorting) {
         if (sorting->phase_of[range] == unmapped && parent != GT_NO_ROW)
             sorting->phase_of[range] = sorting->phase_of[parent];
     }
-    gt_free(phase_of_name);
+    gt_mem_free(phase_of_name);
     return phase_of_name != NULL;
 }
 
@@ -67,7 +67,7 @@ static void take_ops(struct sorting *sorting) {
         struct gt_phase *phase = &sorting->set->phases[sorting->phase_of[run.range]];
         phase->ops += run.count;
         phase->exclusive_ns = gt_ns_add(phase->exclusive_ns, run.sum_ns);
-        gt_range_union_add(&phase->busy, sorting->view, &run);
+        gt_range_run_union_add(&phase->busy, sorting->view, &run);
         sorting->has_ops[run.range] = 1;
     }
 }
@@ -130,7 +130,7 @@ enum gt_status gt_phase_set_init(struct gt_phase_set *set, const struct gt_view 
     enum gt_status status = gt_phase_map_init(&set->map, view->options->phase_map, err);
     if (status != GT_OK)
         goto out;
-    set->phases = gt_alloc_array(set->map.phase_count + 1, sizeof *set->phases);
+    set->phases = gt_mem_array(set->map.phase_count + 1, sizeof *set->phases);
     if (!set->phases || !sorting_init(&sorting, view, set) || !sort_ranges(&sorting)) {
         status = gt_fail_memory(err);
         goto out;
@@ -151,6 +151,6 @@ out:
 
 void gt_phase_set_release(struct gt_phase_set *set) {
     gt_phase_map_release(&set->map);
-    gt_free(set->phases);
+    gt_mem_free(set->phases);
     *set = (struct gt_phase_set){0};
 }

@@ -21,13 +21,13 @@ enum gt_status gt_range_groups_init(struct gt_range_groups *groups, const struct
     struct gt_range_run run = {0};
     *groups = (struct gt_range_groups){0};
     while (gt_range_run_next(&run, view, SIZE_MAX)) {
-        uint64_t range = gt_range_key(view->store, run.range);
+        uint64_t range = gt_range_groups_key(view->store, run.range);
         for (size_t i = run.first, end = run.first + run.count; i < end;) {
             uint64_t process = gt_op_process(view, i);
             bool is_kernel = gt_kind_is_kernel(gt_op_kind(view, i));
             struct gt_tally lengths = {0};
             for (size_t behind = i + count_like(view, i, end); i < behind; i++)
-                gt_tally_add(&lengths, gt_op_ns(view, i));
+                gt_keyed_tally_add(&lengths, gt_op_ns(view, i));
             gt_keyed_merge(&groups->keyed, process << 1 | is_kernel, range, &lengths);
         }
     }

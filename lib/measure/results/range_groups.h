@@ -14,16 +14,16 @@ void gt_range_groups_release(struct gt_range_groups *groups);
 
 /* Ranges of one name and domain have one key. */
 #define GT_NO_RANGE_KEY UINT64_MAX
-static inline uint64_t gt_range_key(const struct gt_store *store, uint32_t range) {
+static inline uint64_t gt_range_groups_key(const struct gt_store *store, uint32_t range) {
     return range == GT_NO_ROW ? GT_NO_RANGE_KEY
                               : (uint64_t)store->ranges.domain[range] << 32 | store->ranges.name[range];
 }
 
-static inline gt_strid gt_range_key_name(uint64_t key) {
+static inline gt_strid gt_range_groups_key_name(uint64_t key) {
     return (gt_strid)(key & UINT32_MAX);
 }
 
-static inline gt_strid gt_range_key_domain(uint64_t key) {
+static inline gt_strid gt_range_groups_key_domain(uint64_t key) {
     return (gt_strid)(key >> 32);
 }
 

@@ -46,8 +46,8 @@ static int64_t count_of(uint64_t count) {
 static bool name_set_init(struct name_set *set, const struct gt_store *store, const gt_strid *names,
                           const gt_strid *domains, size_t count) {
     struct gt_map ids = {0};
-    set->names = gt_alloc_array(count, sizeof *set->names);
-    set->name_of = gt_alloc_array(count, sizeof *set->name_of);
+    set->names = gt_mem_array(count, sizeof *set->names);
+    set->name_of = gt_mem_array(count, sizeof *set->name_of);
     bool ok = set->names && set->name_of;
     for (size_t row = 0; row < count && ok; row++) {
         uint32_t next = (uint32_t)set->count;
@@ -62,8 +62,8 @@ static bool name_set_init(struct name_set *set, const struct gt_store *store, co
 }
 
 static void name_set_release(struct name_set *set) {
-    gt_free(set->names);
-    gt_free(set->name_of);
+    gt_mem_free(set->names);
+    gt_mem_free(set->name_of);
 }
 
 static int64_t projected_ns(const struct gt_projections *rows, size_t row) {
@@ -194,7 +194,7 @@ static void add_names(const struct gt_view *view, struct gt_section *section, co
         gt_fact_group_add(&facts, "range_names", "Range names", GT_UNIT_COUNT, gt_cell_count(set->count));
         gt_fact_group_add(&facts, "range_count", "Ranges", GT_UNIT_COUNT, gt_cell_int(instances));
     }
-    struct gt_table *table = gt_ranges_table_new(view, section);
+    struct gt_table *table = gt_range_set_table_new(view, section);
     table->screen_columns = has_domain ? "name,domain,instances,launches,projected_ns,range_ns"
                                        : "name,instances,launches,projected_ns,range_ns";
     if (is_of_part)
@@ -236,26 +236,26 @@ static void add_instance(struct gt_table *table, const struct gt_view *view, uin
     *cell++ = gt_cell_int(rows->level[row]);
     *cell++ = gt_cell_null(); /* parent */
     *cell++ = gt_cell_null(); /* children */
-    *cell++ = gt_cell_text(gt_range_style(rows->kind[row]));
+    *cell++ = gt_cell_text(gt_range_set_style(rows->kind[row]));
     *cell++ = gt_cell_pid(view, thread == GT_NO_TRACK ? GT_NO_TRACK : store->threads.process[thread]);
-    *cell++ = gt_cell_tid(store, thread);
+    *cell++ = gt_range_set_tid_cell(store, thread);
 }
 
 enum gt_status gt_range_projected_instances(const struct gt_view *view, struct gt_section *section,
                                             struct gt_error *err) {
     const struct gt_projections *rows = &view->store->projections;
     size_t count = gt_range_projected_is_part(view) ? 0 : rows->count;
-    uint32_t *order = gt_alloc_uninitialised(rows->count, sizeof *order);
+    uint32_t *order = gt_mem_uninitialised(rows->count, sizeof *order);
     for (uint32_t row = 0; row < rows->count && order; row++)
         order[row] = row;
     bool ok = order && gt_spans_sort(order, rows->count, rows->start_ns, rows->end_ns);
     if (ok) {
-        struct gt_table *table = gt_range_instances_table_new(section);
+        struct gt_table *table = gt_range_set_instances_table_new(section);
         size_t wanted = gt_table_rows_wanted(view, table, count);
         for (size_t i = 0; i < wanted; i++)
             add_instance(table, view, order[i]);
         table->total_rows = count;
     }
-    gt_free(order);
+    gt_mem_free(order);
     return ok ? GT_OK : gt_fail_memory(err);
 }

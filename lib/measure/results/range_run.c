@@ -46,7 +46,7 @@ bool gt_range_run_next(struct gt_range_run *run, const struct gt_view *view, siz
     return true;
 }
 
-void gt_range_union_add(struct gt_range_union *all, const struct gt_view *view, const struct gt_range_run *run) {
+void gt_range_run_union_add(struct gt_range_union *all, const struct gt_view *view, const struct gt_range_run *run) {
     int64_t reached_ns = all->device == (size_t)run->device + 1 ? all->reached_ns : INT64_MIN;
     all->busy_ns =
         gt_ns_add(all->busy_ns,

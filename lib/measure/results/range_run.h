@@ -25,6 +25,6 @@ struct gt_range_union {
     size_t device;      /* index of that one + 1; 0: there was none yet */
 };
 
-void gt_range_union_add(struct gt_range_union *all, const struct gt_view *view, const struct gt_range_run *run);
+void gt_range_run_union_add(struct gt_range_union *all, const struct gt_view *view, const struct gt_range_run *run);
 
 #endif

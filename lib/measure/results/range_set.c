@@ -15,7 +15,7 @@ struct naming {
 };
 
 static bool add_name(struct gt_range_set *set, struct naming *naming, struct gt_str name, struct gt_str domain) {
-    struct gt_range_name *grown = gt_array_room(set->names, set->name_count, &naming->capacity, sizeof *grown);
+    struct gt_range_name *grown = gt_mem_room(set->names, set->name_count, &naming->capacity, sizeof *grown);
     if (!grown)
         return false;
     set->names = grown;
@@ -59,10 +59,10 @@ struct gathering {
 };
 
 static void gathering_release(struct gathering *gathering) {
-    gt_free(gathering->head);
-    gt_free(gathering->knee);
-    gt_free(gathering->asides);
-    gt_free(gathering->seen_calls);
+    gt_mem_free(gathering->head);
+    gt_mem_free(gathering->knee);
+    gt_mem_free(gathering->asides);
+    gt_mem_free(gathering->seen_calls);
 }
 
 /* What a column says of the parent. */
@@ -75,7 +75,7 @@ static uint32_t above(const struct gathering *gathering, const uint32_t *column,
 static bool find_ways(struct gathering *gathering) {
     const struct gt_labels *labels = gathering->labels;
     const uint32_t *name_of = gathering->set->name_of;
-    bool *is_open = gt_alloc_array(gathering->set->name_count, sizeof *is_open);
+    bool *is_open = gt_mem_array(gathering->set->name_count, sizeof *is_open);
     if (!is_open)
         return false;
     uint32_t before = GT_NO_ROW;
@@ -91,7 +91,7 @@ static bool find_ways(struct gathering *gathering) {
         is_open[name_of[range]] = true;
         before = range;
     }
-    gt_free(is_open);
+    gt_mem_free(is_open);
     return true;
 }
 
@@ -105,12 +105,12 @@ static bool some_overlap(const struct gt_labels *labels, size_t range_count) {
 static bool gathering_init(struct gathering *gathering, struct gt_range_set *set) {
     const struct gt_store *store = set->view->store;
     *gathering = (struct gathering){.set = set, .labels = set->view->labels};
-    gathering->head = gt_alloc_array(store->ranges.count, sizeof *gathering->head);
-    gathering->seen_calls = gt_alloc_array(store->calls.count / 64 + 1, sizeof *gathering->seen_calls);
+    gathering->head = gt_mem_array(store->ranges.count, sizeof *gathering->head);
+    gathering->seen_calls = gt_mem_array(store->calls.count / 64 + 1, sizeof *gathering->seen_calls);
     bool ok = gathering->head && gathering->seen_calls;
     if (some_overlap(gathering->labels, store->ranges.count)) {
-        gathering->knee = gt_alloc_array(store->ranges.count, sizeof *gathering->knee);
-        gathering->asides = gt_alloc_array(store->ranges.count, sizeof *gathering->asides);
+        gathering->knee = gt_mem_array(store->ranges.count, sizeof *gathering->knee);
+        gathering->asides = gt_mem_array(store->ranges.count, sizeof *gathering->asides);
         ok = ok && gathering->knee && gathering->asides;
     }
     return ok && find_ways(gathering);
@@ -136,7 +136,7 @@ static void use_name(struct gathering *gathering, uint32_t range, const struct g
     name->last_op = (uint32_t)run->first;
     name->ops += run->count;
     name->sum_ns = gt_ns_add(name->sum_ns, run->sum_ns);
-    gt_range_union_add(&name->busy, gathering->set->view, run);
+    gt_range_run_union_add(&name->busy, gathering->set->view, run);
 }
 
 /* How many launch calls of the run's ops are new. */
@@ -257,8 +257,8 @@ static void sum_ranges(struct gt_range_set *set) {
 enum gt_status gt_range_set_init(struct gt_range_set *set, const struct gt_view *view, struct gt_error *err) {
     size_t range_count = view->store->ranges.count;
     *set = (struct gt_range_set){.view = view};
-    set->uses = gt_alloc_array(range_count, sizeof *set->uses);
-    set->name_of = gt_alloc_array(range_count, sizeof *set->name_of);
+    set->uses = gt_mem_array(range_count, sizeof *set->uses);
+    set->name_of = gt_mem_array(range_count, sizeof *set->name_of);
     if (!set->uses || !set->name_of || !name_ranges(set) || !gather(set)) {
         gt_range_set_release(set);
         return gt_fail_memory(err);
@@ -268,7 +268,7 @@ enum gt_status gt_range_set_init(struct gt_range_set *set, const struct gt_view 
 }
 
 void gt_range_set_release(struct gt_range_set *set) {
-    gt_free(set->uses);
-    gt_free(set->name_of);
-    gt_free(set->names);
+    gt_mem_free(set->uses);
+    gt_mem_free(set->name_of);
+    gt_mem_free(set->names);
 }

@@ -40,23 +40,24 @@ void gt_range_set_release(struct gt_range_set *set);
 
 /* Whether a range has a length on a CPU thread: a mark has none, and Kineto's copies of the ranges on the GPU's side
    stand in where the launch is not in the trace, but are not listed for themselves. */
-static inline bool gt_range_is_on_cpu(const struct gt_store *store, size_t range) {
+static inline bool gt_range_set_is_on_cpu(const struct gt_store *store, size_t range) {
     return store->ranges.kind[range] == GT_RANGE_NESTED || store->ranges.kind[range] == GT_RANGE_START_END;
 }
 
 /* Whether tables list a range: with a selection, only those that launched some of it. */
 static inline bool gt_range_set_lists(const struct gt_range_set *set, size_t range) {
-    return set->uses[range].ops || (set->view->is_whole && gt_range_is_on_cpu(set->view->store, range));
+    return set->uses[range].ops || (set->view->is_whole && gt_range_set_is_on_cpu(set->view->store, range));
 }
 
 /* Whose thread or stream it is on; GT_NO_TRACK where the trace does not tell. */
-uint32_t gt_range_process(const struct gt_store *store, uint32_t range);
+uint32_t gt_range_set_process(const struct gt_store *store, uint32_t range);
 
 /* ---- the tables, without rows, and cells of theirs ---- */
 
-struct gt_table *gt_ranges_table_new(const struct gt_view *view, struct gt_section *section);
-struct gt_table *gt_range_instances_table_new(struct gt_section *section);
-struct gt_str gt_range_style(uint8_t kind);                                /* as Nsight calls it */
-struct gt_cell gt_cell_tid(const struct gt_store *store, uint32_t thread); /* null where the trace does not tell */
+struct gt_table *gt_range_set_table_new(const struct gt_view *view, struct gt_section *section);
+struct gt_table *gt_range_set_instances_table_new(struct gt_section *section);
+struct gt_str gt_range_set_style(uint8_t kind); /* as Nsight calls it */
+struct gt_cell gt_range_set_tid_cell(const struct gt_store *store,
+                                     uint32_t thread); /* null where the trace does not tell */
 
 #endif

@@ -8,13 +8,13 @@
 
 bool gt_samples_init(struct gt_samples *samples, size_t set_count) {
     *samples = (struct gt_samples){.set_count = set_count};
-    samples->bounds = gt_alloc_array(set_count + 2, sizeof *samples->bounds);
+    samples->bounds = gt_mem_array(set_count + 2, sizeof *samples->bounds);
     return samples->bounds != NULL;
 }
 
 void gt_samples_release(struct gt_samples *samples) {
-    gt_free(samples->bounds);
-    gt_free(samples->values);
+    gt_mem_free(samples->bounds);
+    gt_mem_free(samples->values);
     memset(samples, 0, sizeof *samples);
 }
 
@@ -23,18 +23,18 @@ void gt_samples_release(struct gt_samples *samples) {
 bool gt_samples_place(struct gt_samples *samples) {
     for (size_t i = 1; i < samples->set_count + 2; i++)
         samples->bounds[i] += samples->bounds[i - 1];
-    samples->values = gt_alloc(samples->bounds[samples->set_count + 1] * sizeof *samples->values);
+    samples->values = gt_mem_alloc(samples->bounds[samples->set_count + 1] * sizeof *samples->values);
     return samples->values != NULL;
 }
 
-struct gt_sample_stats gt_slice_stats(struct gt_slice slice) {
+struct gt_sample_stats gt_samples_slice_stats(struct gt_slice slice) {
     struct gt_moments moments = {0};
     for (size_t i = 0; i < slice.count; i++)
         gt_moments_add(&moments, slice.samples[i]);
     if (moments.count == 0)
         return (struct gt_sample_stats){0};
     double quantiles[3];
-    gt_quantiles(&slice, 1, (const double[]){0.5, 0.9, 0.99}, GT_ARRAY_COUNT(quantiles), quantiles);
+    gt_quantile_all(&slice, 1, (const double[]){0.5, 0.9, 0.99}, GT_ARRAY_COUNT(quantiles), quantiles);
     return (struct gt_sample_stats){
         .count = moments.count,
         .total_ns = gt_ns_of_sum(moments.sum),
@@ -61,13 +61,13 @@ static struct gt_slice slice_of(const struct gt_samples *samples, size_t set) {
 }
 
 struct gt_sample_stats gt_samples_stats(const struct gt_samples *samples, size_t set) {
-    return gt_slice_stats(slice_of(samples, set));
+    return gt_samples_slice_stats(slice_of(samples, set));
 }
 
 void gt_samples_quantiles(const struct gt_samples *samples, size_t set, const double *levels, size_t level_count,
                           double *values) {
     struct gt_slice slice = slice_of(samples, set);
-    gt_quantiles(&slice, 1, levels, level_count, values);
+    gt_quantile_all(&slice, 1, levels, level_count, values);
 }
 
 int64_t gt_samples_max(const struct gt_samples *samples, size_t set) {

@@ -40,7 +40,7 @@ static inline size_t gt_samples_size(const struct gt_samples *samples, size_t se
 }
 
 /* Exact; all zero for no value. */
-struct gt_sample_stats gt_slice_stats(struct gt_slice slice);
+struct gt_sample_stats gt_samples_slice_stats(struct gt_slice slice);
 /* The same of a set. */
 struct gt_sample_stats gt_samples_stats(const struct gt_samples *samples, size_t set);
 /* Fills in quantiles and deviation where the extremes tell them: all values are equal. false: they do not. */

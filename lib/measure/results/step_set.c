@@ -11,7 +11,7 @@
 const char *const gt_step_state_names[GT_STEP_STATE_COUNT] = {
     [GT_STEP_STEADY] = "steady", [GT_STEP_WARM_UP] = "warm-up", [GT_STEP_OUTLIER] = "outlier"};
 
-int64_t gt_step_cpu_ns(const struct gt_step *step) {
+int64_t gt_step_set_cpu_ns(const struct gt_step *step) {
     return gt_ns_between(step->start_ns, step->end_ns);
 }
 
@@ -20,7 +20,7 @@ int64_t gt_step_cpu_ns(const struct gt_step *step) {
 struct collecting {
     const struct gt_view *view;
     struct gt_step_set *set;
-    struct gt_accountant *accountants; /* by part */
+    struct gt_account_sweep *accountants; /* by part */
     size_t capacity;
     uint32_t *part_of; /* by step: 1 + index of its latest part; one of an earlier device counts as none */
 };
@@ -28,9 +28,9 @@ struct collecting {
 static struct gt_step_part *add_part(struct collecting *it) {
     if (it->set->count == it->capacity) {
         size_t capacity = it->capacity ? it->capacity * 2 : 64;
-        struct gt_step_part *parts = gt_realloc(it->set->parts, capacity * sizeof *parts);
+        struct gt_step_part *parts = gt_mem_realloc(it->set->parts, capacity * sizeof *parts);
         it->set->parts = parts ? parts : it->set->parts;
-        struct gt_accountant *accountants = gt_realloc(it->accountants, capacity * sizeof *accountants);
+        struct gt_account_sweep *accountants = gt_mem_realloc(it->accountants, capacity * sizeof *accountants);
         it->accountants = accountants ? accountants : it->accountants;
         if (!parts || !accountants)
             return NULL;
@@ -45,7 +45,7 @@ static bool begin_part(struct collecting *it, uint32_t step, uint32_t device, in
         return false;
     *part = (struct gt_step_part){.step = step, .device = device, .start_ns = start_ns, .end_ns = start_ns};
     it->part_of[step] = (uint32_t)it->set->count;
-    gt_accountant_init(&it->accountants[it->set->count - 1]);
+    gt_account_sweep_init(&it->accountants[it->set->count - 1]);
     return true;
 }
 
@@ -55,7 +55,7 @@ static void take_ops(struct collecting *it, uint32_t index, size_t first, size_t
     part->ops += end - first;
     for (size_t i = first; i < end; i++)
         part->end_ns = it->view->end_ns[i] > part->end_ns ? it->view->end_ns[i] : part->end_ns;
-    gt_accountant_take(&it->accountants[index], it->view, first, end);
+    gt_account_sweep_take(&it->accountants[index], it->view, first, end);
 }
 
 /* Ops of a step come in order of start, with those of other steps between them. */
@@ -75,7 +75,7 @@ static bool collect_device(struct collecting *it, uint32_t index) {
     }
     for (size_t i = first_part; i < it->set->count; i++) {
         struct gt_step_part *part = &it->set->parts[i];
-        part->account = gt_accountant_close(&it->accountants[i], part->start_ns, part->end_ns);
+        part->account = gt_account_sweep_close(&it->accountants[i], part->start_ns, part->end_ns);
     }
     return true;
 }
@@ -83,7 +83,7 @@ static bool collect_device(struct collecting *it, uint32_t index) {
 static bool collect(struct collecting *it) {
     const struct gt_view *view = it->view;
     size_t step_count = view->labels->step_count;
-    it->part_of = gt_alloc_array(step_count, sizeof *it->part_of);
+    it->part_of = gt_mem_array(step_count, sizeof *it->part_of);
     bool ok = it->part_of;
     for (uint32_t d = 0; d < view->device_count && ok && step_count; d++)
         ok = collect_device(it, d);
@@ -108,24 +108,24 @@ static int by_step(const void *a, const void *b) {
 
 static bool judge_steps(struct gt_step_set *set, const struct gt_labels *labels) {
     size_t count = labels->step_count, warm_up = 0;
-    int64_t *lengths = gt_alloc_array(count, sizeof *lengths);
-    set->states = gt_alloc_array(count, 1);
+    int64_t *lengths = gt_mem_array(count, sizeof *lengths);
+    set->states = gt_mem_array(count, 1);
     if (!lengths || !set->states || !gt_labels_usual_step(labels, &set->median_ns, &warm_up)) {
-        gt_free(lengths);
+        gt_mem_free(lengths);
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        bool is_long = gt_step_is_long(&labels->steps[i], set->median_ns);
+        bool is_long = gt_labels_step_is_long(&labels->steps[i], set->median_ns);
         set->states[i] = (uint8_t)(!is_long ? GT_STEP_STEADY : i < warm_up ? GT_STEP_WARM_UP : GT_STEP_OUTLIER);
         set->state_counts[set->states[i]]++;
     }
     int64_t middle_ns = (int64_t)set->median_ns;
     for (size_t i = 0; i < count; i++) {
-        int64_t distance_ns = gt_ns_between(middle_ns, gt_step_cpu_ns(&labels->steps[i]));
+        int64_t distance_ns = gt_ns_between(middle_ns, gt_step_set_cpu_ns(&labels->steps[i]));
         lengths[i] = distance_ns < 0 ? gt_ns_between(distance_ns, 0) : distance_ns;
     }
     set->mad_ns = gt_quantile(lengths, count, 0.5);
-    gt_free(lengths);
+    gt_mem_free(lengths);
     return true;
 }
 
@@ -133,8 +133,8 @@ enum gt_status gt_step_set_init(struct gt_step_set *set, const struct gt_view *v
     *set = (struct gt_step_set){0};
     struct collecting it = {.view = view, .set = set};
     bool ok = collect(&it) && judge_steps(set, view->labels);
-    gt_free(it.accountants);
-    gt_free(it.part_of);
+    gt_mem_free(it.accountants);
+    gt_mem_free(it.part_of);
     if (!ok) {
         gt_step_set_release(set);
         return gt_fail_memory(err);
@@ -145,12 +145,12 @@ enum gt_status gt_step_set_init(struct gt_step_set *set, const struct gt_view *v
 }
 
 void gt_step_set_release(struct gt_step_set *set) {
-    gt_free(set->parts);
-    gt_free(set->states);
+    gt_mem_free(set->parts);
+    gt_mem_free(set->states);
     *set = (struct gt_step_set){0};
 }
 
-bool gt_steps_are_of_several(const struct gt_view *view) {
+bool gt_step_set_is_of_several(const struct gt_view *view) {
     const struct gt_labels *labels = view->labels;
     for (size_t i = 1; i < labels->step_count; i++)
         if (labels->steps[i].process != labels->steps[0].process)

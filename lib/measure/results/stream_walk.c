@@ -36,7 +36,7 @@ bool gt_stream_walk_next(struct gt_stream_walk *walk, struct gt_stream_gap *gap)
     return false;
 }
 
-size_t gt_stream_gap_count(const struct gt_view *view) {
+size_t gt_stream_walk_gap_count(const struct gt_view *view) {
     size_t count = 0;
     struct gt_stream_gap gap;
     for (struct gt_stream_walk walk = {.view = view}; gt_stream_walk_next(&walk, &gap);)

@@ -23,6 +23,6 @@ struct gt_stream_walk {
 bool gt_stream_walk_next(struct gt_stream_walk *walk, struct gt_stream_gap *gap); /* false: no more */
 
 /* How many there are. */
-size_t gt_stream_gap_count(const struct gt_view *view);
+size_t gt_stream_walk_gap_count(const struct gt_view *view);
 
 #endif

@@ -9,8 +9,8 @@
 
 bool gt_stretches_init(struct gt_stretches *stretches, size_t most, size_t thread_count) {
     *stretches = (struct gt_stretches){
-        .items = most < GT_NO_STRETCH ? gt_alloc_uninitialised(most, sizeof *stretches->items) : NULL,
-        .latest_chain = gt_alloc_uninitialised(thread_count, sizeof *stretches->latest_chain),
+        .items = most < GT_NO_STRETCH ? gt_mem_uninitialised(most, sizeof *stretches->items) : NULL,
+        .latest_chain = gt_mem_uninitialised(thread_count, sizeof *stretches->latest_chain),
         .thread_count = thread_count,
     };
     if (!stretches->items || !stretches->latest_chain)
@@ -20,9 +20,9 @@ bool gt_stretches_init(struct gt_stretches *stretches, size_t most, size_t threa
 }
 
 void gt_stretches_release(struct gt_stretches *stretches) {
-    gt_free(stretches->items);
-    gt_free(stretches->chains);
-    gt_free(stretches->latest_chain);
+    gt_mem_free(stretches->items);
+    gt_mem_free(stretches->chains);
+    gt_mem_free(stretches->latest_chain);
     *stretches = (struct gt_stretches){0};
 }
 
@@ -32,7 +32,7 @@ void gt_stretches_rewind(struct gt_stretches *stretches) {
 
 static bool begin_chain(struct gt_stretches *stretches, uint32_t thread, uint32_t first) {
     struct gt_stretch_chain *grown =
-        gt_array_room(stretches->chains, stretches->chain_count, &stretches->chain_capacity, sizeof *grown);
+        gt_mem_room(stretches->chains, stretches->chain_count, &stretches->chain_capacity, sizeof *grown);
     if (!grown)
         return false;
     stretches->chains = grown;
@@ -105,8 +105,8 @@ static struct gt_sweep_cursor pop(struct gt_sweep_cursor *heap, size_t *count) {
 bool gt_sweep_init(struct gt_sweep *sweep, const struct gt_stretches *stretches, const struct gt_sweep *how) {
     *sweep = *how;
     sweep->stretches = stretches;
-    sweep->threads = gt_alloc_array(stretches->thread_count, sizeof *sweep->threads);
-    sweep->cursors = gt_alloc_uninitialised(stretches->chain_count, 2 * sizeof *sweep->cursors);
+    sweep->threads = gt_mem_array(stretches->thread_count, sizeof *sweep->threads);
+    sweep->cursors = gt_mem_uninitialised(stretches->chain_count, 2 * sizeof *sweep->cursors);
     if (!sweep->threads || !sweep->cursors)
         return false;
     for (size_t i = 0; i < stretches->chain_count; i++)
@@ -123,8 +123,8 @@ bool gt_sweep_init(struct gt_sweep *sweep, const struct gt_stretches *stretches,
 }
 
 void gt_sweep_release(struct gt_sweep *sweep) {
-    gt_free(sweep->threads);
-    gt_free(sweep->cursors);
+    gt_mem_free(sweep->threads);
+    gt_mem_free(sweep->cursors);
     *sweep = (struct gt_sweep){0};
 }
 

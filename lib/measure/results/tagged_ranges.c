@@ -64,13 +64,13 @@ static void offer(struct likeness *likeness, struct gt_str name, bool has_work) 
 
 /* Names of projected work by string id, each once. */
 static bool offer_all(struct likeness *likeness, const struct gt_store *store, const gt_strid *names, size_t count) {
-    bool *is_offered = gt_alloc_array(store->strings.count, sizeof *is_offered);
+    bool *is_offered = gt_mem_array(store->strings.count, sizeof *is_offered);
     for (size_t i = 0; i < count && is_offered; i++) {
         if (!is_offered[names[i]])
             offer(likeness, gt_store_string(store, names[i]), true);
         is_offered[names[i]] = true;
     }
-    gt_free(is_offered);
+    gt_mem_free(is_offered);
     return is_offered != NULL;
 }
 
@@ -112,7 +112,7 @@ struct search {
 static bool search_init(struct search *search, const struct gt_store *store, const char *tag,
                         struct gt_tagged_ranges *found) {
     *search = (struct search){.tag = gt_str_of(tag), .found = found};
-    search->of_thread = gt_alloc_array(store->threads.count + 1, sizeof *search->of_thread);
+    search->of_thread = gt_mem_array(store->threads.count + 1, sizeof *search->of_thread);
     return search->of_thread != NULL;
 }
 
@@ -130,7 +130,7 @@ static enum gt_status search_ranges(struct search *search, const struct gt_view 
     const struct gt_range_set *set = gt_shared_ranges(view, err);
     if (!set)
         return err->code;
-    bool *bears_tag = gt_alloc_array(set->name_count, sizeof *bears_tag);
+    bool *bears_tag = gt_mem_array(set->name_count, sizeof *bears_tag);
     search->found->total_ns = set->total_ns;
     for (size_t i = 0; i < set->name_count && bears_tag; i++) {
         search->is_known |= bears_tag[i] = is_tag(search->tag, set->names[i].name, set->names[i].domain);
@@ -141,7 +141,7 @@ static enum gt_status search_ranges(struct search *search, const struct gt_view 
         if (set->name_of[i] != GT_NO_ROW && bears_tag[set->name_of[i]] && set->uses[i].ops)
             add_range(search, view->store, ranges->thread[i],
                       gt_ns_between(set->uses[i].start_ns, set->uses[i].end_ns));
-    gt_free(bears_tag);
+    gt_mem_free(bears_tag);
     return bears_tag ? GT_OK : gt_fail_memory(err);
 }
 
@@ -191,6 +191,6 @@ enum gt_status gt_tagged_ranges_find(const struct gt_view *view, const char *tag
     found->state = !has_own && gt_range_projected_is_part(view) ? GT_TAGGED_UNKNOWN
                    : found->count                               ? GT_TAGGED_FOUND
                                                                 : GT_TAGGED_IDLE;
-    gt_free(search.of_thread);
+    gt_mem_free(search.of_thread);
     return status;
 }

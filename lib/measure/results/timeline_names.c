@@ -19,7 +19,7 @@ uint32_t gt_timeline_names_add(struct gt_timeline_names *names, enum gt_timeline
     }
     if (index != next)
         return index;
-    struct gt_timeline_named *grown = gt_array_room(names->items, names->count, &names->capacity, sizeof *grown);
+    struct gt_timeline_named *grown = gt_mem_room(names->items, names->count, &names->capacity, sizeof *grown);
     if (!grown) {
         names->failed = true;
         return 0;
@@ -45,10 +45,10 @@ static struct gt_str shortened(struct gt_arena *arena, struct gt_str text) {
 
 bool gt_timeline_names_settle(struct gt_timeline_names *names, struct gt_timeline *timeline, struct gt_arena *arena,
                               size_t most_bytes) {
-    uint32_t *rank = gt_alloc_array(names->count, sizeof *rank);
+    uint32_t *rank = gt_mem_array(names->count, sizeof *rank);
     timeline->names = gt_arena_array(arena, names->count, sizeof *timeline->names);
     if (names->failed || !rank || (!timeline->names && names->count)) {
-        gt_free(rank);
+        gt_mem_free(rank);
         return false;
     }
     for (size_t r = 0; r < timeline->row_count; r++)
@@ -69,11 +69,11 @@ bool gt_timeline_names_settle(struct gt_timeline_names *names, struct gt_timelin
     for (size_t r = 0; r < timeline->row_count; r++)
         for (size_t i = 0; i < timeline->rows[r].item_count; i++)
             timeline->rows[r].items[i].name = rank[timeline->rows[r].items[i].name];
-    gt_free(rank);
+    gt_mem_free(rank);
     return true;
 }
 
 void gt_timeline_names_release(struct gt_timeline_names *names) {
     gt_map_release(&names->ids);
-    gt_free(names->items);
+    gt_mem_free(names->items);
 }

@@ -55,7 +55,7 @@ static void name_place(const struct gt_view *view, struct gt_timeline_range_row 
                        : row->is_stream ? store->lanes.process[row->track]
                                         : store->threads.process[row->track];
     row->pid = untold_if_null(gt_cell_pid(view, process));
-    row->tid = row->is_stream ? GT_TIMELINE_UNTOLD : untold_if_null(gt_cell_tid(store, row->track));
+    row->tid = row->is_stream ? GT_TIMELINE_UNTOLD : untold_if_null(gt_range_set_tid_cell(store, row->track));
 }
 
 void gt_timeline_ranges_read(const struct gt_timeline_ranges *ranges, size_t first, size_t count, struct gt_span *out) {
@@ -90,7 +90,7 @@ static struct gt_timeline_range_row *find_row(struct sorting *sorting, uint32_t 
         return NULL;
     if (row != next)
         return &ranges->rows[row];
-    void *grown = gt_array_room(ranges->rows, ranges->row_count, &sorting->row_capacity, sizeof *ranges->rows);
+    void *grown = gt_mem_room(ranges->rows, ranges->row_count, &sorting->row_capacity, sizeof *ranges->rows);
     if (!grown)
         return NULL;
     ranges->rows = grown;
@@ -129,7 +129,7 @@ static bool place_spans(struct sorting *sorting) {
         span_count += ranges->rows[r].spans.count;
         ranges->rows[r].spans.count = 0;
     }
-    ranges->spans = gt_alloc(span_count * sizeof *ranges->spans);
+    ranges->spans = gt_mem_alloc(span_count * sizeof *ranges->spans);
     for (uint32_t source = 0; source < source_count(ranges) && ranges->spans; source++)
         if (sorting->row_of[source] != GT_NO_ROW) {
             struct gt_span_row *row = &ranges->rows[sorting->row_of[source]].spans;
@@ -141,10 +141,10 @@ static bool place_spans(struct sorting *sorting) {
 /* Programs mostly put their ranges onto the GPU in the order in which they write them down. */
 static bool sort_spans(struct gt_timeline_ranges *ranges) {
     struct sorting sorting = {.ranges = ranges};
-    sorting.row_of = gt_alloc(source_count(ranges) * sizeof *sorting.row_of);
+    sorting.row_of = gt_mem_alloc(source_count(ranges) * sizeof *sorting.row_of);
     bool ok = sorting.row_of && count_spans(&sorting) && place_spans(&sorting);
     gt_map_release(&sorting.ids);
-    gt_free(sorting.row_of);
+    gt_mem_free(sorting.row_of);
     for (size_t r = 0; r < ranges->row_count && ok; r++)
         if (ranges->rows[r].is_unsorted)
             ok = gt_spans_sort_by(ranges->spans + ranges->rows[r].spans.first, ranges->rows[r].spans.count, interval_of,
@@ -222,7 +222,7 @@ enum gt_status gt_timeline_ranges_init(struct gt_timeline_ranges *ranges, const 
 }
 
 void gt_timeline_ranges_release(struct gt_timeline_ranges *ranges) {
-    gt_free(ranges->spans);
-    gt_free(ranges->rows);
+    gt_mem_free(ranges->spans);
+    gt_mem_free(ranges->rows);
     *ranges = (struct gt_timeline_ranges){0};
 }

@@ -77,7 +77,7 @@ enum gt_status gt_device_kernels_run(const struct gt_view *view, struct gt_secti
     const struct gt_named_set *set = gt_shared_kernels(view, err);
     if (!set)
         return err->code;
-    size_t wanted = gt_rows_wanted(view, "kernels", set->count), most = 0, count = 0;
+    size_t wanted = gt_measure_rows_wanted(view, "kernels", set->count), most = 0, count = 0;
     for (size_t i = 0; i < wanted; i++)
         most += view->is_summed ? 1 : set->items[i].end_group - set->items[i].first_group;
     struct row *rows = gt_mem_array(most, sizeof *rows);

@@ -268,12 +268,12 @@ static void ask(const struct gt_finding_rule *rule, struct gt_evidence *evidence
     keep_teller(evidence, section, &finding);
     for (size_t i = 0; i < GT_FINDING_SENTENCES && rule->advice[i]; i++)
         finding.advice[finding.advice_count++] = gt_str_of(rule->advice[i]);
-    gt_section_finding(section, &finding);
+    gt_finding_list_add(section, &finding);
 }
 
 enum gt_status gt_findings_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct gt_evidence evidence = {.view = view, .arena = &section->report->arena, .err = err};
-    struct gt_table *table = gt_section_findings(section);
+    struct gt_table *table = gt_finding_list_new(section);
     table->empty = view->op_count || view->group_count ? "Nothing stands out." : NULL;
     for (size_t i = 0; i < GT_ARRAY_COUNT(rules) && evidence.status == GT_OK; i++)
         ask(&rules[i], &evidence, section);

@@ -265,12 +265,12 @@ static void add_gap(const struct gt_view *view, struct gt_table *table, const st
     size_t device = gt_idle_device_of(idle, number);
     struct gt_cell *cell = gt_table_row(table);
     *cell++ = gt_cell_int(view->devices[device].id);
-    *cell++ = gt_cell_time(view, gap->start_ns);
-    *cell++ = gt_cell_time(view, gap->end_ns);
+    *cell++ = gt_measure_time_cell(view, gap->start_ns);
+    *cell++ = gt_measure_time_cell(view, gap->end_ns);
     *cell++ = gt_cell_int(gt_idle_gap_ns(gap));
     *cell++ = gt_cell_text(gt_str_of(gt_idle_cause_names[gap->cause]));
-    *cell++ = gt_cell_op_name(view, gap->previous);
-    *cell++ = gt_cell_op_name(view, gap->next);
+    *cell++ = gt_measure_op_name_cell(view, gap->previous);
+    *cell++ = gt_measure_op_name_cell(view, gap->next);
     *cell++ = call_name(view, gap->call);
     *cell++ =
         gap->cause == GT_IDLE_HOST ? gt_cell_text(gt_str_of(gt_host_activity_names[gap->activity])) : gt_cell_null();
@@ -284,7 +284,7 @@ static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, str
     struct gt_table *table =
         gt_section_table(section, "gaps", "Longest idle gaps", gap_columns, GT_ARRAY_COUNT(gap_columns));
     table->screen_limit = 10;
-    size_t count = gt_table_rows_wanted(view, table, idle->count);
+    size_t count = gt_measure_table_rows_wanted(view, table, idle->count);
     uint32_t *longest = new_longest(idle, count);
     struct surroundings around = {0};
     if (longest)
@@ -316,12 +316,12 @@ enum gt_status gt_gaps_run(const struct gt_view *view, struct gt_section *sectio
     };
     tables.causes->empty = view->device_count ? "The GPUs were never idle inside their span." : NULL;
     if (view->device_count < 2)
-        gt_table_for(section, tables.all, GT_FOR_DATA);
+        gt_measure_table_for(section, tables.all, GT_FOR_DATA);
     add_sums(view, idle, &tables);
     for (size_t i = 0; i < GT_IDLE_CAUSE_COUNT; i++)
         gt_table_name(tables.all, gt_str_of(gt_idle_cause_names[i]));
     enum gt_status status = gt_idle_work_add(view, idle, section, err);
-    if (status == GT_OK && gt_table_is_wanted(view, "gaps") && !add_gaps(view, idle, section))
+    if (status == GT_OK && gt_measure_table_is_wanted(view, "gaps") && !add_gaps(view, idle, section))
         status = gt_fail_memory(err);
     return status;
 }

@@ -68,9 +68,9 @@ static bool find_stretches(const struct gt_view *view, struct stretch *open, str
     for (uint32_t d = 0; d < view->device_count; d++) {
         const struct gt_view_device *device = &view->devices[d];
         for (size_t i = device->first; i < device->first + device->count; i++) {
-            if (!gt_kind_is_kernel(gt_op_kind(view, i)))
+            if (!gt_store_kind_is_kernel(gt_view_op_kind(view, i)))
                 continue;
-            struct stretch *stretch = &open[place_of(gt_op_process(view, i), unknown)];
+            struct stretch *stretch = &open[place_of(gt_view_op_process(view, i), unknown)];
             if (stretch->device != d || is_pause(stretch->end_ns, view->start_ns[i])) {
                 if (!end_stretch(ended, stretch))
                     return false;
@@ -260,7 +260,7 @@ static bool add_process_rates(const struct gt_view *view, struct gt_section *sec
     const struct gt_launch_rate **sorted = gt_mem_array(rates->count, sizeof(struct gt_launch_rate *));
     size_t count = 0;
     for (size_t i = 0; i + 1 < rates->count && sorted; i++)
-        if (rates->items[i].count && gt_cell_pid(view, rates->items[i].process).type != GPUTIME_CELL_NULL)
+        if (rates->items[i].count && gt_measure_pid_cell(view, rates->items[i].process).type != GPUTIME_CELL_NULL)
             sorted[count++] = &rates->items[i];
     if (count)
         qsort(sorted, count, sizeof(struct gt_launch_rate *), by_rate);
@@ -269,10 +269,10 @@ static bool add_process_rates(const struct gt_view *view, struct gt_section *sec
     table->screen_limit = 10;
     for (size_t i = 0; i < count; i++) {
         struct gt_cell *cell = gt_table_row(table);
-        cell[0] = gt_cell_pid(view, sorted[i]->process);
+        cell[0] = gt_measure_pid_cell(view, sorted[i]->process);
         add_cells(cell + 1, sorted[i]);
     }
-    gt_table_for_processes(section, table);
+    gt_measure_table_for_processes(section, table);
     gt_mem_free(sorted);
     return sorted;
 }

@@ -34,13 +34,13 @@ static int64_t sum_ops(const struct gt_view *view, const uint32_t *calls, const 
     const struct gt_store *store = view->store;
     int64_t all_ns = 0;
     for (size_t i = 0; i < view->op_count; i++) {
-        all_ns = gt_ns_add(all_ns, gt_op_ns(view, i));
+        all_ns = gt_ns_add(all_ns, gt_view_op_ns(view, i));
         if (operators[i] == GT_NO_ROW)
             continue;
         struct row *row = &rows[store->cpu_ops.name[operators[i]]];
         row->ops++;
         row->calls += !seen_calls[calls[i]];
-        row->total_ns = gt_ns_add(row->total_ns, gt_op_ns(view, i));
+        row->total_ns = gt_ns_add(row->total_ns, gt_view_op_ns(view, i));
         seen_calls[calls[i]] = 1;
     }
     return all_ns;

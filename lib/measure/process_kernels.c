@@ -48,7 +48,7 @@ static void add_table(const struct gt_view *view, struct gt_section *section, st
     for (size_t i = 0; i < count; i++) {
         double kernel_ns = (double)rows[i].lengths.sum, process_ns = (double)rows[i].process_ns;
         struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_pid(view, rows[i].process);
+        *cell++ = gt_measure_pid_cell(view, rows[i].process);
         *cell++ = gt_cell_text(rows[i].name);
         *cell++ = gt_cell_int(rows[i].device_id);
         *cell++ = gt_cell_count(rows[i].lengths.count);
@@ -59,7 +59,7 @@ static void add_table(const struct gt_view *view, struct gt_section *section, st
         *cell++ = gt_cell_int(gt_ns_of_sum(rows[i].process_ns));
         *cell++ = gt_cell_share(process_ns, total_ns);
     }
-    gt_table_for_processes(section, table);
+    gt_measure_table_for_processes(section, table);
 }
 
 /* One row for the groups of a name, process and GPU; how many these are. Kernels whose process the trace does not tell
@@ -72,10 +72,10 @@ static size_t list_rows(const struct gt_view *view, const struct gt_op_groups *g
             if (groups->items[end].name != group->name || groups->items[end].device != group->device ||
                 groups->items[end].process != group->process)
                 break;
-        if (gt_cell_pid(view, group->process).type != GPUTIME_CELL_NULL)
+        if (gt_measure_pid_cell(view, group->process).type != GPUTIME_CELL_NULL)
             rows[count++] = (struct row){.process = group->process,
                                          .device_id = view->store->devices.id[group->device],
-                                         .name = gt_name_text(view, group->name),
+                                         .name = gt_view_name_text(view, group->name),
                                          .lengths = gt_op_groups_tally(groups, first, end)};
     }
     return count;

@@ -44,7 +44,7 @@ static bool add_up(const struct gt_view *view, const struct gt_phase_map *map, c
         const struct gt_keyed_group *group = &groups->keyed.items[i];
         uint32_t process = gt_range_group_process(group);
         uint64_t range = gt_range_group_range(group);
-        if (range == GT_NO_RANGE_KEY || gt_cell_pid(view, process).type == GPUTIME_CELL_NULL)
+        if (range == GT_NO_RANGE_KEY || gt_measure_pid_cell(view, process).type == GPUTIME_CELL_NULL)
             continue;
         gt_strid name = gt_range_groups_key_name(range);
         if (!phase_of[name]) {
@@ -84,7 +84,7 @@ static bool add_table(const struct gt_view *view, struct gt_section *section, co
         *cell++ = gt_cell_int(gt_ns_of_sum(lengths->sum));
         *cell++ = gt_cell_share((double)lengths->sum, (double)process->lengths.sum);
     }
-    gt_table_for_processes(section, table);
+    gt_measure_table_for_processes(section, table);
     gt_mem_free(rows);
     return true;
 }

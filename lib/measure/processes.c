@@ -57,7 +57,7 @@ enum gt_status gt_processes_run(const struct gt_view *view, struct gt_section *s
         process->ops += group->count;
         process->total_ns += group->sum_ns;
         total_ns += group->sum_ns;
-        if (!gt_kind_is_kernel(group->kind))
+        if (!gt_store_kind_is_kernel(group->kind))
             continue;
         process->kernels += group->count;
         process->kernel_ns += group->sum_ns;
@@ -69,7 +69,7 @@ enum gt_status gt_processes_run(const struct gt_view *view, struct gt_section *s
         if (processes[i].ops == 0)
             continue;
         struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_pid(view, processes[i].track);
+        *cell++ = gt_measure_pid_cell(view, processes[i].track);
         *cell++ = name_of(view, processes[i].track);
         *cell++ = gt_cell_count(processes[i].ops);
         *cell++ = gt_cell_count(processes[i].kernels);

@@ -84,9 +84,9 @@ static void add_row(const struct gt_range_set *set, struct gt_table *table, uint
     *cell++ = gt_cell_int(range);
     *cell++ = gt_cell_text(name->name);
     *cell++ = gt_cell_text(name->domain);
-    *cell++ = use->ops ? gt_cell_time(view, use->start_ns) : gt_cell_null();
+    *cell++ = use->ops ? gt_measure_time_cell(view, use->start_ns) : gt_cell_null();
     *cell++ = use->ops ? gt_cell_int(projected_ns(use)) : gt_cell_null();
-    *cell++ = gt_cell_time(view, ranges->start_ns[range]);
+    *cell++ = gt_measure_time_cell(view, ranges->start_ns[range]);
     *cell++ = gt_cell_int(gt_ns_between(ranges->start_ns[range], ranges->end_ns[range]));
     *cell++ = gt_cell_int(use->ops);
     *cell++ = gt_cell_int(use->launches);
@@ -94,7 +94,7 @@ static void add_row(const struct gt_range_set *set, struct gt_table *table, uint
     *cell++ = parent == GT_NO_ROW ? gt_cell_null() : gt_cell_int(parent);
     *cell++ = gt_cell_int(children);
     *cell++ = gt_cell_text(gt_range_set_style(ranges->kind[range]));
-    *cell++ = gt_cell_pid(view, gt_range_set_process(view->store, range));
+    *cell++ = gt_measure_pid_cell(view, gt_range_set_process(view->store, range));
     *cell++ = gt_range_set_tid_cell(view->store, ranges->thread[range]);
 }
 
@@ -111,7 +111,7 @@ static bool add_table(const struct gt_range_set *set, struct gt_section *section
         return false;
     count_children(set, children);
     struct gt_table *table = gt_range_set_instances_table_new(section);
-    size_t wanted = gt_table_rows_wanted(set->view, table, count);
+    size_t wanted = gt_measure_table_rows_wanted(set->view, table, count);
     for (size_t i = 0; i < wanted; i++)
         add_row(set, table, order[i], children[order[i]]);
     table->total_rows = count;

@@ -59,7 +59,7 @@ static struct gt_str domain_of(const struct gt_view *view, uint64_t range_key) {
 }
 
 static bool is_known(const struct gt_view *view, uint32_t process) {
-    return gt_cell_pid(view, process).type != GPUTIME_CELL_NULL;
+    return gt_measure_pid_cell(view, process).type != GPUTIME_CELL_NULL;
 }
 
 /* The same ranges as the table `ranges` lists. */
@@ -153,14 +153,15 @@ static void add_table(struct gt_section *section, struct attribution *sums) {
     }
     if (view->options->no_range_kernels)
         return;
-    struct gt_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
+    struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
     if (sums->total_ns > 0)
-        gt_fact_group_add(&facts, "range_kernel_coverage", "Kernel time inside ranges", GT_UNIT_SHARE,
-                          gt_cell_share((double)sums->covered_ns, (double)sums->total_ns));
-    struct gt_fact_group data = {.section = section, .audience = GT_FOR_DATA};
-    gt_fact_group_add(&data, "range_kernel_ns", "Kernel time inside ranges", GT_UNIT_NS,
-                      gt_cell_int(gt_ns_of_sum(sums->covered_ns)));
-    gt_fact_group_add(&data, "range_kernels", "Kernels inside ranges", GT_UNIT_COUNT, gt_cell_count(sums->covered));
+        gt_measure_fact_group_add(&facts, "range_kernel_coverage", "Kernel time inside ranges", GT_UNIT_SHARE,
+                                  gt_cell_share((double)sums->covered_ns, (double)sums->total_ns));
+    struct gt_measure_fact_group data = {.section = section, .audience = GT_FOR_DATA};
+    gt_measure_fact_group_add(&data, "range_kernel_ns", "Kernel time inside ranges", GT_UNIT_NS,
+                              gt_cell_int(gt_ns_of_sum(sums->covered_ns)));
+    gt_measure_fact_group_add(&data, "range_kernels", "Kernels inside ranges", GT_UNIT_COUNT,
+                              gt_cell_count(sums->covered));
 }
 
 /* Ranges that hold little of the work do not stand for it. */
@@ -169,9 +170,9 @@ static enum gt_status warn(struct gt_section *section, const struct attribution 
     double threshold = 0.7, share = sums->total_ns ? (double)sums->covered_ns / (double)sums->total_ns : 1;
     if (text && (!gt_num_parse_real(gt_str_of(text), &threshold) || threshold < 0 || threshold > 1))
         return gt_fail_usage(err, "'%.40s' is no share of kernel time; write for example 0.7", text);
-    struct gt_fact_group data = {.section = section, .audience = GT_FOR_DATA};
-    gt_fact_group_add(&data, "coverage_threshold", "Kernel time inside ranges to warn below", GT_UNIT_SHARE,
-                      gt_cell_real(threshold));
+    struct gt_measure_fact_group data = {.section = section, .audience = GT_FOR_DATA};
+    gt_measure_fact_group_add(&data, "coverage_threshold", "Kernel time inside ranges to warn below", GT_UNIT_SHARE,
+                              gt_cell_real(threshold));
     uint64_t worst = GT_NO_TRACK;
     double worst_share = threshold;
     for (size_t i = 0; i < sums->processes.count; i++) {
@@ -267,7 +268,7 @@ static bool add_process_table(struct gt_section *section, const struct attributi
     table->screen_limit = 20;
     for (size_t i = 0; i < count; i++)
         add_process_row(table, sums, &rows[i]);
-    gt_table_for_processes(section, table);
+    gt_measure_table_for_processes(section, table);
     gt_mem_free(rows);
     return true;
 }
@@ -282,14 +283,14 @@ static void add_coverage(struct gt_section *section, const struct attribution *s
             continue;
         const struct gt_keyed_group *covered = gt_keyed_find(&sums->processes, all->hi, 1);
         struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_pid(sums->view, (uint32_t)all->hi);
+        *cell++ = gt_measure_pid_cell(sums->view, (uint32_t)all->hi);
         *cell++ = gt_cell_count(all->lengths.count);
         *cell++ = gt_cell_int(gt_ns_of_sum(all->lengths.sum));
         *cell++ = gt_cell_count(count_of(covered));
         *cell++ = gt_cell_int(gt_ns_of_sum(sum_of(covered)));
         *cell++ = coverage_of(sums, all->hi);
     }
-    gt_table_for_processes(section, table);
+    gt_measure_table_for_processes(section, table);
 }
 
 enum gt_status gt_range_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

@@ -27,7 +27,7 @@ static bool add_up(const struct gt_view *view, struct gt_grouping *texts) {
         uint32_t range = store->range_texts.range[i];
         struct text found = {store->ranges.name[range], store->ranges.domain[range], store->range_texts.key[i],
                              store->range_texts.text[i], 0};
-        if (!gt_range_is_selected(view, processes, range))
+        if (!gt_view_has_range(view, processes, range))
             continue;
         struct text *text = gt_grouping_find(texts, (uint64_t)found.name << 32 | found.domain,
                                              (uint64_t)found.key << 32 | found.text, &is_new);

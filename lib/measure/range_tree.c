@@ -118,7 +118,7 @@ static void add_ops(struct tree *tree) {
             continue;
         struct node *node = &tree->nodes[tree->node_of[range]];
         node->ops++;
-        node->exclusive_ns = gt_ns_add(node->exclusive_ns, gt_op_ns(view, i));
+        node->exclusive_ns = gt_ns_add(node->exclusive_ns, gt_view_op_ns(view, i));
     }
     /* A parent has a lower index than its children. */
     for (size_t i = tree->count; i-- > 0;) {

@@ -104,12 +104,12 @@ static void add_facts(struct gt_section *section, const struct gt_range_set *set
     size_t instances = 0;
     for (size_t i = 0; i < set->name_count; i++)
         instances += set->names[i].instances;
-    struct gt_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
-    gt_fact_group_add(&facts, "range_names", "Range names", GT_UNIT_COUNT, gt_cell_count(name_count));
-    gt_fact_group_add(&facts, "range_count", "Ranges", GT_UNIT_COUNT, gt_cell_count(instances));
+    struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
+    gt_measure_fact_group_add(&facts, "range_names", "Range names", GT_UNIT_COUNT, gt_cell_count(name_count));
+    gt_measure_fact_group_add(&facts, "range_count", "Ranges", GT_UNIT_COUNT, gt_cell_count(instances));
     if (set->total_ns > 0)
-        gt_fact_group_add(&facts, "range_coverage", "Op time inside ranges", GT_UNIT_SHARE,
-                          gt_cell_share((double)set->covered_ns, (double)set->total_ns));
+        gt_measure_fact_group_add(&facts, "range_coverage", "Op time inside ranges", GT_UNIT_SHARE,
+                                  gt_cell_share((double)set->covered_ns, (double)set->total_ns));
 }
 
 enum gt_status gt_ranges_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

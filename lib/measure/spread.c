@@ -98,7 +98,7 @@ bool gt_spread_next(struct gt_spread *spread, size_t *first, size_t *end) {
 static size_t count_steps(const struct gt_view *view, uint8_t *has_ops) {
     size_t count = 0;
     for (size_t i = 0; i < view->op_count; i++) {
-        uint32_t step = view->labels->op_step[gt_any_op_row(view, i)];
+        uint32_t step = view->labels->op_step[gt_view_any_op_row(view, i)];
         if (step != GT_NO_ROW && !has_ops[step]) {
             has_ops[step] = 1;
             count++;
@@ -139,7 +139,7 @@ void gt_spread_add(struct gt_section *section, const char *table, struct gt_str 
     if (!spreads) {
         spreads = gt_section_table(section, "spreads", "Spread over steps", columns, GT_ARRAY_COUNT(columns));
         spreads->is_joint = true;
-        gt_table_for(section, spreads, 0);
+        gt_measure_table_for(section, spreads, 0);
     }
     struct gt_cell *cell = gt_table_row(spreads);
     *cell++ = gt_cell_text(gt_str_of(table));
@@ -163,7 +163,7 @@ static bool names_init(struct names *names, const struct gt_view *view, const st
     *names = (struct names){.view = view};
     names->ids = gt_mem_array(groups->count, sizeof *names->ids);
     for (size_t k = 0; k < 2; k++)
-        names->sets[k] = gt_mem_array(gt_name_count(view), sizeof *names->sets[k]);
+        names->sets[k] = gt_mem_array(gt_view_name_count(view), sizeof *names->sets[k]);
     if (!names->ids || !names->sets[0] || !names->sets[1])
         return false;
     for (size_t i = 0; i < groups->count; i++) {
@@ -191,9 +191,9 @@ static bool take_ops(struct gt_spread *spread, const struct names *names) {
             return false;
     for (size_t first, end; gt_spread_next(spread, &first, &end);)
         for (size_t i = first; i < end; i++) {
-            bool is_kernel = gt_kind_is_kernel(gt_op_kind(view, i));
-            int64_t ns = gt_op_ns(view, i);
-            gt_spread_take(spread, names->sets[!is_kernel][gt_op_name_id(view, i)], ns);
+            bool is_kernel = gt_store_kind_is_kernel(gt_view_op_kind(view, i));
+            int64_t ns = gt_view_op_ns(view, i);
+            gt_spread_take(spread, names->sets[!is_kernel][gt_view_op_name_id(view, i)], ns);
             gt_spread_take(spread, names->count + view->category[i], ns);
         }
     return true;
@@ -204,7 +204,7 @@ static void add_rows(struct gt_section *section, const struct names *names, cons
     for (size_t set = 0; set < names->count; set++)
         if (!isnan(stddev_ns[set]))
             gt_spread_add(section, set < names->kernel_count ? "kernels" : "memory",
-                          gt_name_text(view, names->ids[set]), steps, stddev_ns[set]);
+                          gt_view_name_text(view, names->ids[set]), steps, stddev_ns[set]);
     for (size_t i = 0; i < view->labels->category_count; i++)
         if (!isnan(stddev_ns[names->count + i]))
             gt_spread_add(section, "categories", gt_str_of(view->labels->categories[i].key), steps,

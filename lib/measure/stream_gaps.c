@@ -22,17 +22,20 @@ static void add_facts(struct gt_section *section, const struct gt_stream_gap *ga
         lengths[i] = gaps[i].gap_ns;
         gt_moments_add(&moments, gaps[i].gap_ns);
     }
-    struct gt_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
-    gt_fact_group_add(&facts, "stream_gap_count", "Stream gaps", GT_UNIT_COUNT, gt_cell_count(count));
-    gt_fact_group_add(&facts, "stream_gap_total_ns", "Gap time (sum)", GT_UNIT_NS,
-                      gt_cell_int(gt_ns_of_sum(moments.sum)));
+    struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
+    gt_measure_fact_group_add(&facts, "stream_gap_count", "Stream gaps", GT_UNIT_COUNT, gt_cell_count(count));
+    gt_measure_fact_group_add(&facts, "stream_gap_total_ns", "Gap time (sum)", GT_UNIT_NS,
+                              gt_cell_int(gt_ns_of_sum(moments.sum)));
     if (count == 0)
         return;
-    gt_fact_group_add(&facts, "stream_gap_avg_ns", "Mean gap", GT_UNIT_NS, gt_cell_real(gt_moments_mean(&moments)));
-    gt_fact_group_add(&facts, "stream_gap_p50_ns", "Median gap", GT_UNIT_NS,
-                      gt_cell_real(gt_quantile(lengths, count, 0.5)));
-    gt_fact_group_add(&facts, "stream_gap_p90_ns", "p90", GT_UNIT_NS, gt_cell_real(gt_quantile(lengths, count, 0.9)));
-    gt_fact_group_add(&facts, "stream_gap_p99_ns", "p99", GT_UNIT_NS, gt_cell_real(gt_quantile(lengths, count, 0.99)));
+    gt_measure_fact_group_add(&facts, "stream_gap_avg_ns", "Mean gap", GT_UNIT_NS,
+                              gt_cell_real(gt_moments_mean(&moments)));
+    gt_measure_fact_group_add(&facts, "stream_gap_p50_ns", "Median gap", GT_UNIT_NS,
+                              gt_cell_real(gt_quantile(lengths, count, 0.5)));
+    gt_measure_fact_group_add(&facts, "stream_gap_p90_ns", "p90", GT_UNIT_NS,
+                              gt_cell_real(gt_quantile(lengths, count, 0.9)));
+    gt_measure_fact_group_add(&facts, "stream_gap_p99_ns", "p99", GT_UNIT_NS,
+                              gt_cell_real(gt_quantile(lengths, count, 0.99)));
 }
 
 /* Longest first, then by start; gaps that are equal in both stay in the order of device, process and stream. */
@@ -56,13 +59,13 @@ static void add_row(const struct gt_view *view, struct gt_table *table, const st
     uint32_t lane = view->lanes[gap->lane].lane;
     struct gt_cell *cell = gt_table_row(table);
     *cell++ = gt_cell_int(view->store->devices.id[lanes->device[lane]]);
-    *cell++ = gt_cell_pid(view, lanes->process[lane]);
+    *cell++ = gt_measure_pid_cell(view, lanes->process[lane]);
     *cell++ = gt_cell_int(lanes->stream[lane]);
-    *cell++ = gt_cell_time(view, gap->start_ns);
-    *cell++ = gt_cell_time(view, gap->end_ns);
+    *cell++ = gt_measure_time_cell(view, gap->start_ns);
+    *cell++ = gt_measure_time_cell(view, gap->end_ns);
     *cell++ = gt_cell_int(gap->gap_ns);
-    *cell++ = gt_cell_op_name(view, gap->previous);
-    *cell++ = gt_cell_op_name(view, gap->next);
+    *cell++ = gt_measure_op_name_cell(view, gap->previous);
+    *cell++ = gt_measure_op_name_cell(view, gap->next);
 }
 
 enum gt_status gt_stream_gaps_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
@@ -85,7 +88,7 @@ enum gt_status gt_stream_gaps_run(const struct gt_view *view, struct gt_section 
     struct gt_table *table =
         gt_section_table(section, "stream_gaps", "Longest gaps of streams", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 15;
-    size_t wanted = gt_table_rows_wanted(view, table, count);
+    size_t wanted = gt_measure_table_rows_wanted(view, table, count);
     for (size_t i = 0; i < wanted; i++)
         add_row(view, table, &gaps[order[i].value]);
     table->total_rows = count;

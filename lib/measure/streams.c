@@ -29,7 +29,8 @@ static void measure_streams(const struct gt_view *view, struct stream *streams) 
         /* Lanes and devices are both in the order of device ids. */
         while (view->devices[device].device != view->store->lanes.device[view->lanes[i].lane])
             device++;
-        streams[i] = (struct stream){.device = device, .lane = i, .busy_ns = gt_lane_busy_ns(view, &view->lanes[i])};
+        streams[i] =
+            (struct stream){.device = device, .lane = i, .busy_ns = gt_view_lane_busy_ns(view, &view->lanes[i])};
     }
     struct gt_stream_gap gap;
     for (struct gt_stream_walk walk = {.view = view}; gt_stream_walk_next(&walk, &gap);) {
@@ -53,7 +54,7 @@ static void add_row(const struct gt_view *view, struct gt_table *table, const st
     const struct gt_view_lane *lane = &view->lanes[stream->lane];
     struct gt_cell *cell = gt_table_row(table);
     *cell++ = gt_cell_int(device->id);
-    *cell++ = gt_cell_pid(view, view->store->lanes.process[lane->lane]);
+    *cell++ = gt_measure_pid_cell(view, view->store->lanes.process[lane->lane]);
     *cell++ = gt_cell_int(view->store->lanes.stream[lane->lane]);
     *cell++ = gt_cell_count(lane->count);
     *cell++ = gt_cell_int(stream->busy_ns);

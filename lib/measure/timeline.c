@@ -50,8 +50,8 @@ static uint32_t op_name(void *data, size_t index) {
     struct drawing *drawing = data;
     const struct gt_view *view = drawing->view;
     uint32_t position = view->lane_order[index];
-    gt_strid name = gt_op_name_id(view, position);
-    return gt_timeline_names_add(&drawing->names, GT_TIMELINE_OPS, name, gt_name_text(view, name),
+    gt_strid name = gt_view_op_name_id(view, position);
+    return gt_timeline_names_add(&drawing->names, GT_TIMELINE_OPS, name, gt_view_name_text(view, name),
                                  view->labels->categories[view->category[position]].key);
 }
 
@@ -141,7 +141,7 @@ static int by_lane(const void *a, const void *b) {
 static size_t choose_lanes(const struct gt_view *view, struct lane_busy *lanes, size_t most) {
     bool is_crowded = view->lane_count > most;
     for (size_t i = 0; i < view->lane_count; i++)
-        lanes[i] = (struct lane_busy){is_crowded ? gt_lane_busy_ns(view, &view->lanes[i]) : 0, i};
+        lanes[i] = (struct lane_busy){is_crowded ? gt_view_lane_busy_ns(view, &view->lanes[i]) : 0, i};
     if (!is_crowded)
         return view->lane_count;
     qsort(lanes, view->lane_count, sizeof *lanes, by_busy);
@@ -154,7 +154,7 @@ static void add_lane(struct drawing *drawing, const struct gt_view_lane *lane) {
     struct gt_timeline_row row = untold_row;
     row.kind = GT_TIMELINE_OPS;
     row.device = store->devices.id[store->lanes.device[lane->lane]];
-    row.pid = untold_if_null(gt_cell_pid(drawing->view, store->lanes.process[lane->lane]));
+    row.pid = untold_if_null(gt_measure_pid_cell(drawing->view, store->lanes.process[lane->lane]));
     row.stream = store->lanes.stream[lane->lane];
     add_row(drawing, &row, (struct gt_span_row){lane->first, lane->count});
 }

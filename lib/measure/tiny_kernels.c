@@ -71,9 +71,9 @@ static void add_process_table(const struct gt_view *view, struct gt_section *sec
                               size_t count) {
     struct gt_table *table = gt_section_table(section, "process_tiny_kernels", "Kernels of 5 us and less, by process",
                                               process_columns, GT_ARRAY_COUNT(process_columns));
-    gt_table_for(section, table, GT_FOR_DATA);
+    gt_measure_table_for(section, table, GT_FOR_DATA);
     for (size_t i = 0; i < count; i++) {
-        struct gt_cell pid = gt_cell_pid(view, rows[i].process);
+        struct gt_cell pid = gt_measure_pid_cell(view, rows[i].process);
         if (pid.type == GPUTIME_CELL_NULL)
             continue;
         struct gt_cell *cell = gt_table_row(table);
@@ -87,7 +87,7 @@ static struct row *new_rows(const struct gt_view *view, const struct gt_keyed *g
     struct row *rows = gt_mem_array(groups->count, sizeof *rows);
     for (size_t i = 0; i < groups->count && rows; i++)
         rows[i] = (struct row){.process = (uint32_t)groups->items[i].hi,
-                               .name = gt_name_text(view, (gt_strid)groups->items[i].lo),
+                               .name = gt_view_name_text(view, (gt_strid)groups->items[i].lo),
                                .lengths = &groups->items[i].lengths};
     if (rows)
         qsort(rows, groups->count, sizeof *rows, by_process_and_count);

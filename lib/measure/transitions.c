@@ -54,7 +54,8 @@ static bool pairs_collect(struct pairs *pairs, const struct gt_view *view) {
     pairs->of_gap = gt_mem_array(gt_stream_walk_gap_count(view), sizeof *pairs->of_gap);
     bool ok = pairs->of_gap != NULL;
     for (struct gt_stream_walk walk = {.view = view}; ok && gt_stream_walk_next(&walk, &gap);)
-        ok = pairs_add(pairs, gt_op_name_id(view, gap.previous), gt_op_name_id(view, gap.next), &pairs->of_gap[i++]);
+        ok = pairs_add(pairs, gt_view_op_name_id(view, gap.previous), gt_view_op_name_id(view, gap.next),
+                       &pairs->of_gap[i++]);
     return ok;
 }
 
@@ -109,8 +110,8 @@ static bool add_table(const struct gt_view *view, struct gt_section *section, co
     __int128 total_ns = 0;
     for (size_t i = 0; i < pairs->count; i++) {
         transitions[i] = (struct transition){
-            .from = gt_name_text(view, pairs->names[i][0]),
-            .to = gt_name_text(view, pairs->names[i][1]),
+            .from = gt_view_name_text(view, pairs->names[i][0]),
+            .to = gt_view_name_text(view, pairs->names[i][1]),
             .stats = gt_samples_stats(samples, i),
         };
         total_ns += transitions[i].stats.total_ns;

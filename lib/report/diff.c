@@ -24,7 +24,7 @@ struct work {
 
 static bool is_listed(const char *list, const char *key) {
     struct gt_str rest = gt_str_of(list), item;
-    while (gt_columns_next(&rest, &item))
+    while (gt_shape_columns_next(&rest, &item))
         if (gt_str_eq(item, gt_str_of(key)))
             return true;
     return !list;
@@ -128,7 +128,7 @@ static void describe_comparison(const struct gt_diff_sides *sides, struct gt_rep
 /* A table that was asked for by name must be one that can be compared, if a capture has it at all. */
 static enum gt_status check_wanted(const struct work *work, struct gt_error *err) {
     struct gt_str rest = gt_str_of(work->wanted), key;
-    while (rest.len && gt_columns_next(&rest, &key)) {
+    while (rest.len && gt_shape_columns_next(&rest, &key)) {
         bool is_there = false;
         for (size_t i = 0; i < work->sides->capture_count; i++)
             is_there |= gt_section_find_named(gt_capture_section(work->sides, i), key) != NULL;

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-const char *gt_unit_name(enum gt_unit unit) {
+const char *gt_cell_unit_name(enum gt_unit unit) {
     switch (unit) {
     case GT_UNIT_COUNT:
         return "count";

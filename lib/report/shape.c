@@ -32,7 +32,7 @@ static enum gt_status unknown_column(const struct gt_table *table, struct gt_str
     return gt_fail_usage(err, "table '%s' has no column '%.*s'; it has %s", table->key, length, key.ptr, columns);
 }
 
-bool gt_columns_next(struct gt_str *rest, struct gt_str *key) {
+bool gt_shape_columns_next(struct gt_str *rest, struct gt_str *key) {
     if (!rest->ptr)
         return false;
     const char *comma = memchr(rest->ptr, ',', rest->len);
@@ -246,7 +246,7 @@ void gt_table_limit(struct gt_table *table, size_t rows) {
 
 static enum gt_status check_columns(const struct gt_table *table, const char *keys, struct gt_error *err) {
     struct gt_str rest = gt_str_of(keys), key;
-    while (gt_columns_next(&rest, &key)) {
+    while (gt_shape_columns_next(&rest, &key)) {
         /* The writers of data put an input column before those of the table. */
         if (gt_table_column_named(table, key) == SIZE_MAX && !gt_str_eq(key, GT_STR("input")))
             return unknown_column(table, key, err);

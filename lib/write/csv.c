@@ -47,7 +47,7 @@ static enum gt_status choose_columns(struct choice *choice, const struct gt_join
     if (!keys)
         return GT_OK;
     struct gt_str rest = gt_str_of(keys), key;
-    while (gt_columns_next(&rest, &key) && choice->count < GT_TABLE_COLUMNS_MAX) {
+    while (gt_shape_columns_next(&rest, &key) && choice->count < GT_TABLE_COLUMNS_MAX) {
         size_t place = place_of(joined, key);
         if (place == joined->column_count)
             return gt_fail_usage(err, "table '%s' has no column '%.*s'", joined->key, (int)key.len, key.ptr);

@@ -38,7 +38,7 @@ static void write_titled_fact(struct gt_out *out, const struct gt_report_fact *f
     gt_json_value_text(out, "key", gt_str_of(fact->key));
     gt_out_text(out, ", ");
     gt_json_value_text(out, "title", gt_str_of(fact->title));
-    gt_out_printf(out, ", \"unit\": \"%s\", \"value\": ", gt_unit_name(fact->unit));
+    gt_out_printf(out, ", \"unit\": \"%s\", \"value\": ", gt_cell_unit_name(fact->unit));
     gt_json_value_exact_cell(out, &fact->value);
     gt_out_char(out, '}');
 }
@@ -170,7 +170,7 @@ static void write_finding(struct gt_out *out, const struct gt_section *section, 
     gt_escape_json(out, section->input.label);
     gt_out_text(out, ", ");
     gt_json_value_text(out, "id", gt_str_of(finding->id));
-    gt_out_printf(out, ", \"severity\": \"%s\", ", gt_severity_name(finding->severity));
+    gt_out_printf(out, ", \"severity\": \"%s\", ", gt_finding_list_severity_name(finding->severity));
     gt_json_value_text(out, "title", finding->title);
     gt_out_text(out, ",\n     ");
     write_sentences(out, "evidence", finding->evidence, finding->evidence_count);
@@ -194,7 +194,7 @@ static void write_findings(struct gt_out *out, const struct gt_report *report, b
         const struct gt_table *table = gt_section_find(section, "findings");
         for (size_t row = 0; table && row < table->row_count; row++) {
             gt_out_text(out, separator);
-            write_finding(out, section, gt_section_finding_at(section, table, row), has_recommendations);
+            write_finding(out, section, gt_finding_list_at(section, table, row), has_recommendations);
             separator = ",\n    ";
         }
     }

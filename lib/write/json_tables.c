@@ -36,7 +36,7 @@ static void write_column(struct gt_out *out, const struct gt_report_column *colu
     gt_out_text(out, ", ");
     gt_json_value_key(out, "title");
     gt_escape_json(out, gt_str_of(column->title));
-    gt_out_printf(out, ", \"unit\": \"%s\"", gt_unit_name(column->unit));
+    gt_out_printf(out, ", \"unit\": \"%s\"", gt_cell_unit_name(column->unit));
     if (column->of) {
         gt_out_text(out, ", ");
         gt_json_value_text(out, "of", gt_str_of(column->of));

@@ -155,15 +155,15 @@ static void write_finding(struct gt_out *out, const struct gt_table *table, cons
     int column = snprintf(mark, sizeof mark, "%zu. ", number);
     gt_out_printf(out, "%s**", mark);
     gt_escape_markdown_sentence(out, finding->title);
-    gt_out_printf(out, "** (%s", gt_severity_name(finding->severity));
+    gt_out_printf(out, "** (%s", gt_finding_list_severity_name(finding->severity));
     if (finding->recoverable_ns > 0) {
         gt_num_format_duration(gain, (double)finding->recoverable_ns);
         gt_out_printf(out, ", up to %s to win back", gain);
     }
     gt_out_text(out, ")\n");
-    if (gt_findings_show(table, "evidence"))
+    if (gt_finding_list_shows(table, "evidence"))
         write_sentences(out, finding->evidence, finding->evidence_count, column, "");
-    write_sentences(out, finding->advice, gt_findings_advice_shown(table, finding), column, "→ ");
+    write_sentences(out, finding->advice, gt_finding_list_advice_shown(table, finding), column, "→ ");
 }
 
 static void write_findings(struct gt_out *out, const struct gt_section *section, const struct gt_table *table) {
@@ -171,7 +171,7 @@ static void write_findings(struct gt_out *out, const struct gt_section *section,
     gt_shown_init(&shown, table);
     begin_table(out, table);
     for (size_t row = 0; row < shown.rows; row++)
-        write_finding(out, table, gt_section_finding_at(section, table, row), row + 1);
+        write_finding(out, table, gt_finding_list_at(section, table, row), row + 1);
     if (shown.rows_hidden)
         gt_out_printf(out, "\n… and %zu more (`gputime findings` shows all, with the evidence)\n", shown.rows_hidden);
 }

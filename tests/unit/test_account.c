@@ -93,7 +93,7 @@ static void random_ops_agree_with_flags(void **state) {
         const struct gt_view_device device = {.count = world.view.op_count, .span_end_ns = SPAN};
         got = gt_account_of_device(&world.view, &device);
         assert_memory_equal(got.ns, expected.ns, sizeof got.ns);
-        assert_int_equal(got.ns[GT_AMOUNT_BUSY], gt_device_busy_ns(&world.view, &device));
+        assert_int_equal(got.ns[GT_AMOUNT_BUSY], gt_view_device_busy_ns(&world.view, &device));
     }
 }
 
@@ -109,7 +109,7 @@ static void extreme_times_do_not_overflow(void **state) {
     struct gt_account account = gt_account_of_device(&world.view, &device);
     assert_int_equal(account.ns[GT_AMOUNT_SPAN], INT64_MAX);
     assert_int_equal(account.ns[GT_AMOUNT_BUSY], INT64_MAX);
-    assert_int_equal(gt_device_busy_ns(&world.view, &device), INT64_MAX);
+    assert_int_equal(gt_view_device_busy_ns(&world.view, &device), INT64_MAX);
     assert_int_equal(account.ns[GT_AMOUNT_IDLE], 0);
     assert_int_equal(account.ns[GT_AMOUNT_COMPUTE], 5);
     assert_int_equal(account.ns[GT_AMOUNT_COMM], INT64_MAX);

@@ -12,9 +12,9 @@ static void view_world(struct world *world, enum gputime_choice_names names) {
 }
 
 static bool is_in(const struct gt_view *view, size_t position, const struct gt_op_group *group) {
-    return gt_op_name_id(view, position) == group->name && gt_op_process(view, position) == group->process &&
+    return gt_view_op_name_id(view, position) == group->name && gt_view_op_process(view, position) == group->process &&
            view->store->lanes.device[view->lane[position]] == group->device &&
-           gt_op_kind(view, position) == group->kind && view->category[position] == group->category;
+           gt_view_op_kind(view, position) == group->kind && view->category[position] == group->category;
 }
 
 /* Has the lengths of its ops in their order. Full names: no two groups are alike. */
@@ -26,9 +26,9 @@ static void check_group(const struct gt_view *view, const struct gt_op_groups *g
         if (!is_in(view, i, group))
             continue;
         assert_true(expected.count < lengths.count);
-        assert_int_equal(lengths.samples[expected.count], gt_op_ns(view, i));
+        assert_int_equal(lengths.samples[expected.count], gt_view_op_ns(view, i));
         assert_true(expected.count > 0 || group->first == i);
-        gt_keyed_tally_add(&expected, gt_op_ns(view, i));
+        gt_keyed_tally_add(&expected, gt_view_op_ns(view, i));
     }
     assert_true(expected.count > 0);
     assert_int_equal(group->count, expected.count);
@@ -45,7 +45,7 @@ static bool is_before(const struct gt_op_group *a, const struct gt_op_group *b) 
 
 static void check_order(const struct gt_op_groups *groups) {
     for (size_t i = 0; i < groups->count; i++) {
-        assert_int_equal(gt_kind_is_kernel(groups->items[i].kind), i < groups->kernel_count);
+        assert_int_equal(gt_store_kind_is_kernel(groups->items[i].kind), i < groups->kernel_count);
         if (i > 0 && i != groups->kernel_count)
             assert_true(is_before(&groups->items[i - 1], &groups->items[i]));
     }

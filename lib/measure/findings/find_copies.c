@@ -30,13 +30,13 @@ static struct copy_sum sum_copies(const struct gt_view *view, takes_copy *takes)
     const struct gt_store *store = view->store;
     struct copy_sum sum = {.example = GT_NO_ROW};
     for (uint32_t i = 0; i < view->op_count; i++) {
-        uint8_t kind = gt_op_kind(view, i);
-        uint32_t row = gt_kind_is_kernel(kind) ? GT_NO_ROW : gt_copy_of_op(store, view->row[i]);
+        uint8_t kind = gt_view_op_kind(view, i);
+        uint32_t row = gt_store_kind_is_kernel(kind) ? GT_NO_ROW : gt_copy_of_op(store, view->row[i]);
         uint32_t call = view->labels->op_call[view->row[i]];
         if (row == GT_NO_ROW)
             continue;
         struct copy copy = {i,   kind, store->copies.src[row], store->copies.dst[row], store->copies.bytes[row],
-                            {0}, 0,    gt_op_ns(view, i)};
+                            {0}, 0,    gt_view_op_ns(view, i)};
         if (call != GT_NO_ROW) {
             copy.call = gt_store_string(store, store->calls.name[call]);
             copy.call_ns = gt_ns_between(store->calls.start_ns[call], store->calls.end_ns[call]);
@@ -47,7 +47,7 @@ static struct copy_sum sum_copies(const struct gt_view *view, takes_copy *takes)
         sum.bytes = sum.bytes + copy.bytes < sum.bytes ? UINT64_MAX : sum.bytes + copy.bytes;
         sum.total_ns = gt_ns_add(sum.total_ns, copy.duration_ns);
         sum.call_ns = gt_ns_add(sum.call_ns, copy.call_ns);
-        if (sum.example == GT_NO_ROW || copy.duration_ns > gt_op_ns(view, sum.example))
+        if (sum.example == GT_NO_ROW || copy.duration_ns > gt_view_op_ns(view, sum.example))
             sum.example = i;
     }
     return sum;
@@ -66,7 +66,7 @@ static const char *describe(struct gt_evidence *evidence, uint32_t position) {
 
 static void tell_longest(struct gt_evidence *evidence, struct gt_finding *finding, const struct copy_sum *sum) {
     gt_finding_tell(evidence, finding, "The longest took the GPU %s: %s.",
-                    gt_told_ns(evidence, (double)gt_op_ns(evidence->view, sum->example)),
+                    gt_told_ns(evidence, (double)gt_view_op_ns(evidence->view, sum->example)),
                     describe(evidence, sum->example));
 }
 
@@ -167,14 +167,15 @@ double gt_find_sync_memsets(struct gt_evidence *evidence, struct gt_finding *fin
 static uint8_t *new_computing_lanes(const struct gt_view *view) {
     uint8_t *computes = gt_mem_array(view->store->lanes.count, 1);
     for (size_t i = 0; i < view->op_count && computes; i++)
-        if (gt_op_class(view, i) == GT_CLASS_COMPUTE)
+        if (gt_view_op_class(view, i) == GT_CLASS_COMPUTE)
             computes[view->lane[i]] = 1;
     return computes;
 }
 
 static bool is_in_line(const struct gt_view *view, size_t position, const uint8_t *computes) {
     const struct gt_store *store = view->store;
-    uint32_t row = gt_op_kind(view, position) == GT_OP_MEMCPY ? gt_copy_of_op(store, view->row[position]) : GT_NO_ROW;
+    uint32_t row =
+        gt_view_op_kind(view, position) == GT_OP_MEMCPY ? gt_copy_of_op(store, view->row[position]) : GT_NO_ROW;
     return row != GT_NO_ROW && computes[view->lane[position]] &&
            (gt_copy_memory_is_host(store->copies.src[row]) || gt_copy_memory_is_host(store->copies.dst[row]));
 }

@@ -8,7 +8,7 @@ static const struct gt_named *longest_kernel(struct gt_evidence *evidence) {
     const struct gt_named_set *kernels = gt_evidence_kernels(evidence);
     for (size_t i = 0; i < kernels->count; i++)
         if (!gt_name_is_lost(evidence, kernels->items[i].full_name) &&
-            (evidence->view->is_summed || gt_op_kind(evidence->view, kernels->items[i].first) == GT_OP_KERNEL))
+            (evidence->view->is_summed || gt_view_op_kind(evidence->view, kernels->items[i].first) == GT_OP_KERNEL))
             return &kernels->items[i];
     return NULL;
 }
@@ -36,7 +36,7 @@ static size_t count_launches(const struct gt_view *view) {
     for (size_t i = 0; i < view->op_count; i++) {
         uint32_t op = view->row[i], call = view->labels->op_call[op];
         bool is_node = (view->store->ops.flags[op] & GT_OP_IN_GRAPH) || (call != GT_NO_ROW && seen[call]);
-        count += gt_kind_is_kernel(gt_op_kind(view, i)) && !is_node;
+        count += gt_store_kind_is_kernel(gt_view_op_kind(view, i)) && !is_node;
         if (call != GT_NO_ROW)
             seen[call] = 1;
     }
@@ -61,8 +61,8 @@ double gt_find_launch_storm(struct gt_evidence *evidence, struct gt_finding *fin
 }
 
 static bool is_tiny(const struct gt_view *view, uint32_t position) {
-    return position != GT_NO_ROW && gt_op_kind(view, position) == GT_OP_KERNEL &&
-           gt_op_ns(view, position) <= GT_TINY_NS;
+    return position != GT_NO_ROW && gt_view_op_kind(view, position) == GT_OP_KERNEL &&
+           gt_view_op_ns(view, position) <= GT_TINY_NS;
 }
 
 /* The tiny kernels of one name. */
@@ -113,7 +113,7 @@ double gt_find_tiny_kernels(struct gt_evidence *evidence, struct gt_finding *fin
     const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
     size_t tiny = 0, kernels = 0;
     for (uint32_t i = 0; i < view->op_count; i++) {
-        kernels += gt_op_kind(view, i) == GT_OP_KERNEL;
+        kernels += gt_view_op_kind(view, i) == GT_OP_KERNEL;
         tiny += is_tiny(view, i);
     }
     __int128 waits_ns = 0;

@@ -11,7 +11,7 @@ struct step_sum {
 
 /* "3", or "3 of process 4711" where others have steps as well */
 static const char *told_step(struct gt_evidence *evidence, const struct gt_step *step) {
-    struct gt_cell pid = gt_cell_pid(evidence->view, step->process);
+    struct gt_cell pid = gt_measure_pid_cell(evidence->view, step->process);
     if (pid.type == GPUTIME_CELL_NULL || !gt_step_set_is_of_several(evidence->view))
         return gt_arena_printf(evidence->arena, "%lld", (long long)step->number).ptr;
     return gt_arena_printf(evidence->arena, "%lld of process %lld", (long long)step->number, (long long)pid.integer)

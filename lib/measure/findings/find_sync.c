@@ -16,7 +16,7 @@ static void sum_blocking(struct gt_evidence *evidence, struct call_sum *sums, co
     const struct gt_store *store = evidence->view->store;
     for (size_t i = 0; i < store->calls.count; i++) {
         if (!blocks[i] ||
-            !gt_moment_is_selected(evidence->view, processes, store->calls.start_ns[i], store->calls.thread[i]))
+            !gt_view_has_moment(evidence->view, processes, store->calls.start_ns[i], store->calls.thread[i]))
             continue;
         struct call_sum *sum = &sums[store->calls.name[i]];
         sum->count++;

@@ -17,7 +17,7 @@ double gt_find_graph_time(struct gt_evidence *evidence, struct gt_finding *findi
         graphs += is_graph;
         nodes += is_lost_node;
         if (is_graph || is_lost_node)
-            graph_ns = gt_ns_add(graph_ns, gt_op_ns(view, i));
+            graph_ns = gt_ns_add(graph_ns, gt_view_op_ns(view, i));
     }
     double sum_ns = (double)gt_evidence_amount(evidence, GT_AMOUNT_SUM);
     if ((graphs == 0 && nodes == 0) || sum_ns <= 0)

@@ -39,11 +39,11 @@ void gt_account_sweep_init(struct gt_account_sweep *it) {
 void gt_account_sweep_take(struct gt_account_sweep *accountant, const struct gt_view *view, size_t first, size_t end) {
     struct gt_account_sweep it = *accountant; /* a copy stays in registers */
     for (size_t i = first; i < end; i++) {
-        int64_t *reached_ns = &it.reached_ns[gt_op_class(view, i)];
+        int64_t *reached_ns = &it.reached_ns[gt_view_op_class(view, i)];
         assert(view->start_ns[i] >= it.at_ns);
         settle(&it, view->start_ns[i]);
         *reached_ns = view->end_ns[i] > *reached_ns ? view->end_ns[i] : *reached_ns;
-        it.sum_ns = gt_ns_add(it.sum_ns, gt_op_ns(view, i));
+        it.sum_ns = gt_ns_add(it.sum_ns, gt_view_op_ns(view, i));
     }
     *accountant = it;
 }

@@ -95,7 +95,7 @@ enum gt_status gt_launch_marks_init(struct gt_launch_marks *out, const struct gt
     if (!marks || !is_launch_name)
         goto out;
     for (size_t i = 0; i < view->op_count; i++) {
-        uint32_t call = view->labels->op_call[gt_any_op_row(view, i)];
+        uint32_t call = view->labels->op_call[gt_view_any_op_row(view, i)];
         if (call != GT_NO_ROW)
             marks[call] = 1;
     }

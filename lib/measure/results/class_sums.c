@@ -147,10 +147,10 @@ static bool sum_ops(struct summing *summing) {
     for (size_t i = 0; i < view->op_count && names; i++) {
         uint32_t row = view->row[i];
         struct name_sum *name = &names[view->store->ops.name[row]];
-        bool is_kernel = gt_kind_is_kernel(view->store->ops.kind[row]);
+        bool is_kernel = gt_store_kind_is_kernel(view->store->ops.kind[row]);
         if (is_kernel)
             name->category = view->labels->op_category[row];
-        add(is_kernel ? &name->kernels : &name->copies, &(struct gt_tally){1, gt_op_ns(view, i)});
+        add(is_kernel ? &name->kernels : &name->copies, &(struct gt_tally){1, gt_view_op_ns(view, i)});
     }
     for (gt_strid id = 0; id < view->store->strings.count && names; id++) {
         if (names[id].kernels.instances)
@@ -168,7 +168,7 @@ static void sum_groups(struct summing *summing) {
     for (size_t i = 0; i < summing->view->group_count; i++) {
         uint32_t row = summing->view->groups[i];
         struct gt_tally sum = {gt_ns_of_sum((__int128)groups->instances[row]), groups->total_ns[row]};
-        if (gt_kind_is_kernel(groups->kind[row]))
+        if (gt_store_kind_is_kernel(groups->kind[row]))
             add_kernel(summing, groups->name[row], summing->view->labels->group_category[row], &sum);
         else
             tallies_add(&summing->sums->copies, copy_name(gt_store_string(store, groups->printed[row])), &sum);

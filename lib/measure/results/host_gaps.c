@@ -51,7 +51,7 @@ static uint32_t call_of(const struct gt_view *view, uint32_t position) {
 static size_t find_copies(const struct gt_view *view, struct copy *items) {
     size_t count = 0;
     for (uint32_t i = 0; i < view->op_count; i++) {
-        if (gt_op_kind(view, i) != GT_OP_MEMCPY || call_of(view, i) == GT_NO_ROW ||
+        if (gt_view_op_kind(view, i) != GT_OP_MEMCPY || call_of(view, i) == GT_NO_ROW ||
             !gt_copy_is_to_host(view->store, view->row[i]))
             continue;
         if (items)
@@ -140,7 +140,7 @@ static uint32_t kind_at(const struct copies *copies, uint32_t position) {
 
 static uint32_t kind_before(const struct copies *copies, const struct gt_idle_gap *gap, int64_t steady_ns) {
     bool counts = gap->start_ns >= steady_ns && is_of_host(gap) && gap->previous != GT_NO_ROW &&
-                  gt_op_kind(copies->view, gap->previous) == GT_OP_MEMCPY;
+                  gt_view_op_kind(copies->view, gap->previous) == GT_OP_MEMCPY;
     return counts ? kind_at(copies, gap->previous) : GT_NO_ROW;
 }
 

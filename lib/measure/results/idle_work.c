@@ -190,7 +190,7 @@ static bool add_table(const struct gt_view *view, struct gt_grouping *shares, st
 
 enum gt_status gt_idle_work_add(const struct gt_view *view, const struct gt_idle *idle, struct gt_section *section,
                                 struct gt_error *err) {
-    bool has_spreads = gt_table_is_wanted(view, "spreads");
+    bool has_spreads = gt_measure_table_is_wanted(view, "spreads");
     struct charging charging = {.view = view,
                                 .idle = idle,
                                 .shares = {.elem_bytes = sizeof(struct share)},

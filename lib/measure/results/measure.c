@@ -12,14 +12,14 @@ static int64_t add_busy(const struct gt_view *view, size_t position, int64_t bus
     return gt_ns_add(busy_ns, gt_ns_between(start_ns, *reached_ns));
 }
 
-int64_t gt_device_busy_ns(const struct gt_view *view, const struct gt_view_device *device) {
+int64_t gt_view_device_busy_ns(const struct gt_view *view, const struct gt_view_device *device) {
     int64_t busy_ns = 0, reached_ns = INT64_MIN;
     for (size_t i = device->first; i < device->first + device->count; i++)
         busy_ns = add_busy(view, i, busy_ns, &reached_ns);
     return busy_ns;
 }
 
-int64_t gt_lane_busy_ns(const struct gt_view *view, const struct gt_view_lane *lane) {
+int64_t gt_view_lane_busy_ns(const struct gt_view *view, const struct gt_view_lane *lane) {
     int64_t busy_ns = 0, reached_ns = INT64_MIN;
     for (size_t i = lane->first; i < lane->first + lane->count; i++)
         busy_ns = add_busy(view, view->lane_order[i], busy_ns, &reached_ns);
@@ -29,14 +29,14 @@ int64_t gt_lane_busy_ns(const struct gt_view *view, const struct gt_view_lane *l
 bool *gt_view_processes(const struct gt_view *view) {
     bool *processes = gt_mem_array(view->store->processes.count + 1, sizeof *processes);
     for (size_t i = 0; processes && i < view->op_count; i++) {
-        uint32_t process = gt_op_process(view, i);
+        uint32_t process = gt_view_op_process(view, i);
         if (process != GT_NO_TRACK)
             processes[process] = true;
     }
     return processes;
 }
 
-bool gt_moment_is_selected(const struct gt_view *view, const bool *processes, int64_t start_ns, uint32_t thread) {
+bool gt_view_has_moment(const struct gt_view *view, const bool *processes, int64_t start_ns, uint32_t thread) {
     if (view->is_whole)
         return true;
     if (view->has_window && (start_ns < view->window_start_ns || start_ns >= view->window_end_ns))
@@ -49,15 +49,15 @@ static bool names_are_short(const struct gt_view *view) {
     return view->options->names == GPUTIME_NAMES_SHORT;
 }
 
-struct gt_str gt_name_text(const struct gt_view *view, gt_strid id) {
+struct gt_str gt_view_name_text(const struct gt_view *view, gt_strid id) {
     return gt_strtab_get(names_are_short(view) ? &view->labels->short_names : &view->store->strings, id);
 }
 
-size_t gt_name_count(const struct gt_view *view) {
+size_t gt_view_name_count(const struct gt_view *view) {
     return names_are_short(view) ? view->labels->short_names.count : view->store->strings.count;
 }
 
-struct gt_cell gt_cell_time(const struct gt_view *view, int64_t time_ns) {
+struct gt_cell gt_measure_time_cell(const struct gt_view *view, int64_t time_ns) {
     return gt_cell_int(gt_ns_between(view->store->origin_ns, time_ns));
 }
 
@@ -77,30 +77,30 @@ struct gt_cell gt_cell_known(double value) {
     return value >= 0 ? gt_cell_real(value) : gt_cell_null();
 }
 
-struct gt_cell gt_cell_pid(const struct gt_view *view, uint32_t process) {
+struct gt_cell gt_measure_pid_cell(const struct gt_view *view, uint32_t process) {
     const struct gt_processes *processes = &view->store->processes;
     if (process == GT_NO_TRACK || processes->pid[process] == -1)
         return gt_cell_null();
     return gt_cell_int(processes->pid[process]);
 }
 
-struct gt_cell gt_cell_op_name(const struct gt_view *view, uint32_t position) {
+struct gt_cell gt_measure_op_name_cell(const struct gt_view *view, uint32_t position) {
     if (position == GT_NO_ROW)
         return gt_cell_null();
-    return gt_cell_text(gt_name_text(view, gt_op_name_id(view, position)));
+    return gt_cell_text(gt_view_name_text(view, gt_view_op_name_id(view, position)));
 }
 
-void gt_table_for(struct gt_section *section, const struct gt_table *table, uint32_t audience) {
+void gt_measure_table_for(struct gt_section *section, const struct gt_table *table, uint32_t audience) {
     for (size_t i = 0; i < section->block_count; i++)
         if (section->blocks[i].table && section->blocks[i].table == table)
             section->blocks[i].audience = audience;
 }
 
-void gt_table_for_processes(struct gt_section *section, const struct gt_table *table) {
+void gt_measure_table_for_processes(struct gt_section *section, const struct gt_table *table) {
     for (size_t row = 1; row < table->row_count; row++)
         if (table->cells[row * table->column_count].integer != table->cells[0].integer)
             return;
-    gt_table_for(section, table, GT_FOR_DATA | GT_FOR_PAGE);
+    gt_measure_table_for(section, table, GT_FOR_DATA | GT_FOR_PAGE);
 }
 
 /* Joined tables are made of whole ones, and the rows to keep are known only after sorting. */
@@ -108,27 +108,27 @@ static bool needs_all_rows(const struct gputime_shape *shape) {
     return shape->sort || shape->joined || shape->pivot;
 }
 
-size_t gt_rows_wanted(const struct gt_view *view, const char *table, size_t count) {
+size_t gt_measure_rows_wanted(const struct gt_view *view, const char *table, size_t count) {
     struct gputime_shape shape = gt_shape_of(table, view->options->shapes, view->options->shape_count);
     return !needs_all_rows(&shape) && shape.limit > 0 && (uint64_t)shape.limit < count ? (size_t)shape.limit : count;
 }
 
-bool gt_table_is_wanted(const struct gt_view *view, const char *table) {
+bool gt_measure_table_is_wanted(const struct gt_view *view, const char *table) {
     struct gputime_shape shape = gt_shape_of(table, view->options->shapes, view->options->shape_count);
     return shape.absent <= 0 && !(view->options->for_screen && shape.hidden > 0);
 }
 
-size_t gt_table_rows_wanted(const struct gt_view *view, const struct gt_table *table, size_t count) {
+size_t gt_measure_table_rows_wanted(const struct gt_view *view, const struct gt_table *table, size_t count) {
     struct gputime_shape shape = gt_shape_of(table->key, view->options->shapes, view->options->shape_count);
-    size_t wanted = gt_rows_wanted(view, table->key, count);
+    size_t wanted = gt_measure_rows_wanted(view, table->key, count);
     size_t shown = shape.screen_limit > 0 ? (size_t)shape.screen_limit : table->screen_limit; /* 0: all */
     if (!view->options->for_screen || needs_all_rows(&shape) || shape.screen_limit < 0 || shown == 0)
         return wanted;
     return shown < wanted ? shown : wanted;
 }
 
-void gt_fact_group_add(struct gt_fact_group *group, const char *key, const char *title, enum gt_unit unit,
-                       struct gt_cell value) {
+void gt_measure_fact_group_add(struct gt_measure_fact_group *group, const char *key, const char *title,
+                               enum gt_unit unit, struct gt_cell value) {
     if (gt_section_has_fact(group->section, key))
         return;
     if (!group->block) {

@@ -41,7 +41,7 @@ static struct gt_named named_of_groups(const struct gt_view *view, const struct 
                                        size_t end) {
     struct gt_tally lengths = gt_op_groups_tally(groups, first, end);
     struct gt_sample_stats stats = gt_op_groups_tally_stats(&lengths);
-    struct gt_named named = {.name = gt_name_text(view, groups->items[first].name),
+    struct gt_named named = {.name = gt_view_name_text(view, groups->items[first].name),
                              .first = groups->items[first].first,
                              .total_ns = stats.total_ns,
                              .count = stats.count,
@@ -116,21 +116,21 @@ static void take_stats(struct gt_named_set *set) {
 static enum gt_status join_rows(struct gt_named_set *set, const struct gt_view *view, bool of_kernels,
                                 struct gt_error *err) {
     const struct gt_groups *rows = &view->store->groups;
-    uint32_t *place = gt_mem_array(gt_name_count(view), sizeof *place); /* by name id: index + 1 */
+    uint32_t *place = gt_mem_array(gt_view_name_count(view), sizeof *place); /* by name id: index + 1 */
     set->items = gt_mem_array(view->group_count, sizeof *set->items);
     set->summed = gt_mem_array(view->group_count, sizeof *set->summed);
     bool ok = place && set->items && set->summed;
     for (size_t i = 0; i < view->group_count && ok; i++) {
         uint32_t row = view->groups[i];
-        if (gt_kind_is_kernel(rows->kind[row]) != of_kernels)
+        if (gt_store_kind_is_kernel(rows->kind[row]) != of_kernels)
             continue;
-        gt_strid id = gt_name_id(view, rows->name[row]);
+        gt_strid id = gt_view_name_id(view, rows->name[row]);
         if (place[id]) {
             join_row(&set->summed[place[id] - 1], rows, row);
         } else {
             set->summed[set->count] = stats_of_row(rows, row);
             set->items[set->count] =
-                (struct gt_named){.name = gt_name_text(view, id), .full_name = rows->name[row], .first = row};
+                (struct gt_named){.name = gt_view_name_text(view, id), .full_name = rows->name[row], .first = row};
             place[id] = (uint32_t)++set->count;
         }
         add_category(&set->items[place[id] - 1].category,

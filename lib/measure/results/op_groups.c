@@ -51,7 +51,7 @@ static bool add_group(struct making *it, const struct counted *group) {
 
 static bool is_of_group(const struct gt_view *view, size_t position, const struct counted *group) {
     return group->device == view->store->lanes.device[view->lane[position]] &&
-           group->process == gt_op_process(view, position) && group->kind == gt_op_kind(view, position) &&
+           group->process == gt_view_op_process(view, position) && group->kind == gt_view_op_kind(view, position) &&
            group->category == view->category[position];
 }
 
@@ -60,9 +60,9 @@ static bool change_recent(struct making *it, uint32_t position) {
     const struct gt_view *view = it->view;
     uint32_t *recent = &it->recent[view->name[position]], index = (uint32_t)it->count;
     struct counted group = {.device = view->store->lanes.device[view->lane[position]],
-                            .process = gt_op_process(view, position),
+                            .process = gt_view_op_process(view, position),
                             .full_name = view->name[position],
-                            .kind = gt_op_kind(view, position),
+                            .kind = gt_view_op_kind(view, position),
                             .category = view->category[position],
                             .is_indexed = *recent,
                             .first = position};
@@ -101,8 +101,8 @@ static struct gt_radix_item *new_order(const struct making *it) {
     bool ok = order && gt_radix_sort(order, it->count);
     for (size_t i = 0; i < it->count && ok; i++) {
         const struct counted *group = &groups[order[i].value];
-        gt_strid name = gt_name_id(it->view, group->full_name);
-        order[i].key = (uint64_t)!gt_kind_is_kernel(group->kind) << 32 | name;
+        gt_strid name = gt_view_name_id(it->view, group->full_name);
+        order[i].key = (uint64_t)!gt_store_kind_is_kernel(group->kind) << 32 | name;
     }
     if (ok && gt_radix_sort(order, it->count))
         return order;
@@ -118,7 +118,7 @@ static bool order_groups(struct gt_op_groups *groups, struct making *it) {
     uint32_t first_length = 0;
     for (size_t i = 0; i < it->count && ok; i++) {
         struct counted *group = &it->groups[order[i].value];
-        groups->items[groups->count++] = (struct gt_op_group){.name = gt_name_id(it->view, group->full_name),
+        groups->items[groups->count++] = (struct gt_op_group){.name = gt_view_name_id(it->view, group->full_name),
                                                               .device = group->device,
                                                               .process = group->process,
                                                               .kind = group->kind,
@@ -128,7 +128,7 @@ static bool order_groups(struct gt_op_groups *groups, struct making *it) {
                                                               .count = group->count};
         group->next_length = first_length;
         first_length += group->count;
-        groups->kernel_count += gt_kind_is_kernel(group->kind);
+        groups->kernel_count += gt_store_kind_is_kernel(group->kind);
     }
     gt_mem_free(order);
     return ok;
@@ -150,7 +150,7 @@ static bool place_lengths(struct gt_op_groups *groups, const struct making *it) 
     const struct gt_view *view = it->view;
     groups->lengths_ns = gt_mem_uninitialised(view->op_count, sizeof *groups->lengths_ns);
     for (size_t i = 0; i < view->op_count && groups->lengths_ns; i++)
-        groups->lengths_ns[it->groups[it->group_of[i]].next_length++] = gt_op_ns(view, i);
+        groups->lengths_ns[it->groups[it->group_of[i]].next_length++] = gt_view_op_ns(view, i);
     return groups->lengths_ns;
 }
 

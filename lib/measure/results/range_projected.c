@@ -190,9 +190,9 @@ static void add_names(const struct gt_view *view, struct gt_section *section, co
         has_domain |= set->names[i].domain.len > 0;
     }
     if (!is_of_part) {
-        struct gt_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
-        gt_fact_group_add(&facts, "range_names", "Range names", GT_UNIT_COUNT, gt_cell_count(set->count));
-        gt_fact_group_add(&facts, "range_count", "Ranges", GT_UNIT_COUNT, gt_cell_int(instances));
+        struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
+        gt_measure_fact_group_add(&facts, "range_names", "Range names", GT_UNIT_COUNT, gt_cell_count(set->count));
+        gt_measure_fact_group_add(&facts, "range_count", "Ranges", GT_UNIT_COUNT, gt_cell_int(instances));
     }
     struct gt_table *table = gt_range_set_table_new(view, section);
     table->screen_columns = has_domain ? "name,domain,instances,launches,projected_ns,range_ns"
@@ -227,9 +227,9 @@ static void add_instance(struct gt_table *table, const struct gt_view *view, uin
     *cell++ = gt_cell_int(row);
     *cell++ = gt_cell_text(gt_store_string(store, rows->name[row]));
     *cell++ = gt_cell_text(gt_store_string(store, rows->domain[row]));
-    *cell++ = gt_cell_time(view, rows->start_ns[row]);
+    *cell++ = gt_measure_time_cell(view, rows->start_ns[row]);
     *cell++ = gt_cell_int(projected_ns(rows, row));
-    *cell++ = has_range ? gt_cell_time(view, rows->range_start_ns[row]) : gt_cell_null();
+    *cell++ = has_range ? gt_measure_time_cell(view, rows->range_start_ns[row]) : gt_cell_null();
     *cell++ = cell_told(range_ns(rows, row));
     *cell++ = gt_cell_null(); /* ops */
     *cell++ = cell_told(launches(rows, row));
@@ -237,7 +237,7 @@ static void add_instance(struct gt_table *table, const struct gt_view *view, uin
     *cell++ = gt_cell_null(); /* parent */
     *cell++ = gt_cell_null(); /* children */
     *cell++ = gt_cell_text(gt_range_set_style(rows->kind[row]));
-    *cell++ = gt_cell_pid(view, thread == GT_NO_TRACK ? GT_NO_TRACK : store->threads.process[thread]);
+    *cell++ = gt_measure_pid_cell(view, thread == GT_NO_TRACK ? GT_NO_TRACK : store->threads.process[thread]);
     *cell++ = gt_range_set_tid_cell(store, thread);
 }
 
@@ -251,7 +251,7 @@ enum gt_status gt_range_projected_instances(const struct gt_view *view, struct g
     bool ok = order && gt_spans_sort(order, rows->count, rows->start_ns, rows->end_ns);
     if (ok) {
         struct gt_table *table = gt_range_set_instances_table_new(section);
-        size_t wanted = gt_table_rows_wanted(view, table, count);
+        size_t wanted = gt_measure_table_rows_wanted(view, table, count);
         for (size_t i = 0; i < wanted; i++)
             add_instance(table, view, order[i]);
         table->total_rows = count;

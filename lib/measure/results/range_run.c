@@ -33,7 +33,7 @@ bool gt_range_run_next(struct gt_range_run *run, const struct gt_view *view, siz
         if (i + AHEAD < view->op_count) /* ops of a device are far apart in the store */
             __builtin_prefetch(&op_range[view->row[i + AHEAD]]);
         end_ns = view->end_ns[i] > end_ns ? view->end_ns[i] : end_ns;
-        sum_ns = gt_ns_add(sum_ns, gt_op_ns(view, i));
+        sum_ns = gt_ns_add(sum_ns, gt_view_op_ns(view, i));
     }
     *run = (struct gt_range_run){device,
                                  range,

@@ -54,7 +54,7 @@ static void name_place(const struct gt_view *view, struct gt_timeline_range_row 
     uint32_t process = !is_known        ? GT_NO_TRACK
                        : row->is_stream ? store->lanes.process[row->track]
                                         : store->threads.process[row->track];
-    row->pid = untold_if_null(gt_cell_pid(view, process));
+    row->pid = untold_if_null(gt_measure_pid_cell(view, process));
     row->tid = row->is_stream ? GT_TIMELINE_UNTOLD : untold_if_null(gt_range_set_tid_cell(store, row->track));
 }
 

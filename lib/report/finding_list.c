@@ -16,13 +16,13 @@ static const struct gt_report_column columns[COLUMN_COUNT] = {
     [TABLE] = {"table", "Table", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
 };
 
-const char *gt_severity_name(enum gt_severity severity) {
+const char *gt_finding_list_severity_name(enum gt_severity severity) {
     static const char *const names[] = {
         [GT_SEVERITY_HIGH] = "high", [GT_SEVERITY_MEDIUM] = "medium", [GT_SEVERITY_LOW] = "low"};
     return names[severity];
 }
 
-struct gt_table *gt_section_findings(struct gt_section *section) {
+struct gt_table *gt_finding_list_new(struct gt_section *section) {
     struct gt_table *table = gt_section_table(section, "findings", "What to do next", columns, COLUMN_COUNT);
     for (size_t b = 0; b < section->block_count; b++)
         if (section->blocks[b].table == table)
@@ -44,7 +44,7 @@ static void fill_row(struct gt_section *section, struct gt_cell *cell, size_t in
     struct gt_arena *arena = &section->report->arena;
     cell[RANK] = gt_cell_int((int64_t)index + 1);
     cell[ID] = gt_cell_text(gt_str_of(finding->id));
-    cell[SEVERITY] = gt_cell_text(gt_str_of(gt_severity_name(finding->severity)));
+    cell[SEVERITY] = gt_cell_text(gt_str_of(gt_finding_list_severity_name(finding->severity)));
     cell[TITLE] = gt_cell_text(finding->title);
     cell[RECOVERABLE] = finding->recoverable_ns < 0 ? gt_cell_null() : gt_cell_int(finding->recoverable_ns);
     cell[EVIDENCE] = joined_cell(arena, finding->evidence, finding->evidence_count);
@@ -60,7 +60,7 @@ static bool is_worth_more(const struct gt_finding *a, const struct gt_finding *b
     return gain_a != gain_b ? gain_a > gain_b : !a->told_by && b->told_by;
 }
 
-void gt_section_finding(struct gt_section *section, const struct gt_finding *finding) {
+void gt_finding_list_add(struct gt_section *section, const struct gt_finding *finding) {
     struct gt_table *table = gt_section_find(section, "findings");
     struct gt_finding *room = gt_arena_room(&section->report->arena, section->findings, section->finding_count,
                                             &section->finding_capacity, sizeof *section->findings);
@@ -76,21 +76,21 @@ void gt_section_finding(struct gt_section *section, const struct gt_finding *fin
         fill_row(section, table->cells + place * COLUMN_COUNT, place);
 }
 
-const struct gt_finding *gt_section_finding_at(const struct gt_section *section, const struct gt_table *table,
-                                               size_t row) {
+const struct gt_finding *gt_finding_list_at(const struct gt_section *section, const struct gt_table *table,
+                                            size_t row) {
     return &section->findings[table->cells[row * COLUMN_COUNT + RANK].integer - 1];
 }
 
-bool gt_findings_show(const struct gt_table *table, const char *column) {
+bool gt_finding_list_shows(const struct gt_table *table, const char *column) {
     struct gt_str rest = gt_str_of(table->screen_columns), key;
-    while (gt_columns_next(&rest, &key))
+    while (gt_shape_columns_next(&rest, &key))
         if (gt_str_eq(key, gt_str_of(column)))
             return true;
     return !table->screen_columns;
 }
 
-size_t gt_findings_advice_shown(const struct gt_table *table, const struct gt_finding *finding) {
-    if (!gt_findings_show(table, "advice"))
+size_t gt_finding_list_advice_shown(const struct gt_table *table, const struct gt_finding *finding) {
+    if (!gt_finding_list_shows(table, "advice"))
         return 0;
-    return finding->advice_count && !gt_findings_show(table, "evidence") ? 1 : finding->advice_count;
+    return finding->advice_count && !gt_finding_list_shows(table, "evidence") ? 1 : finding->advice_count;
 }

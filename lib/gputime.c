@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "base/num.h"
 #include "events/select.h"
 #include "internal.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "events/builder.h"
 
 static int by_order(const void *a, const void *b) {
     const struct gt_piece *x = a, *y = b;

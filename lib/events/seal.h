@@ -2,6 +2,7 @@
 #ifndef GT_EVENTS_SEAL_H
 #define GT_EVENTS_SEAL_H
 
+#include "events/builder.h"
 #include "events/store.h"
 
 /* A segment and where its rows are. */

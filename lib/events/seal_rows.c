@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/threads.h"
+#include "events/builder.h"
 #include "events/seal.h"
 
 static bool is_track_table(enum gt_table_id table) {

@@ -1,6 +1,7 @@
 /* Which steps of a trace are warm-up, and whether steps are most of it: in come its steps, out go their usual length
    and how many come before it. */
 #include "base/mem.h"
+#include "base/ns.h"
 #include "base/num.h"
 #include "base/quantile.h"
 #include "events/labels.h"

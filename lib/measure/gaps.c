@@ -2,6 +2,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/moments.h"
+#include "base/ns.h"
 #include "base/quantile.h"
 #include "base/radix.h"
 #include "measure/results/calls.h"

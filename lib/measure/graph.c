@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "base/num.h"
 #include "measure/results/measure.h"
 

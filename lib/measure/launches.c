@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "base/strtab.h"
 #include "measure/results/calls.h"
 #include "measure/results/measure.h"

@@ -1,5 +1,6 @@
 /* Longest ranges: the single ranges that took longest on their CPU threads. */
 #include "base/mem.h"
+#include "base/ns.h"
 #include "measure/results/measure.h"
 #include "measure/results/range_set.h"
 

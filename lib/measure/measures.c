@@ -4,6 +4,8 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/moments.h"
+#include "base/ns.h"
 #include "base/quantile.h"
 #include "measure/results/measure.h"
 #include "measure/results/spread.h"

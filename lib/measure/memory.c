@@ -1,5 +1,6 @@
 /* Memory: time and bytes of copies and fills by name, from ops or from an input that is summed already. */
 #include "base/mem.h"
+#include "base/ns.h"
 #include "measure/results/copies.h"
 #include "measure/results/measure.h"
 #include "measure/results/named.h"

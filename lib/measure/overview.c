@@ -1,5 +1,6 @@
 /* Overview: the head of a summary, a few facts on what the trace holds and how busy its GPUs were. */
 #include "base/mem.h"
+#include "base/ns.h"
 #include "base/num.h"
 #include "measure/results/calls.h"
 #include "measure/results/measure.h"

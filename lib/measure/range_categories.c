@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "measure/results/grouping.h"
 #include "measure/results/measure.h"
 #include "measure/shared.h"

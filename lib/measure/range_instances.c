@@ -1,5 +1,6 @@
 /* Range instances: every single range with where its work fell on the GPUs, in the order in which that began. */
 #include "base/mem.h"
+#include "base/ns.h"
 #include "base/spans.h"
 #include "measure/results/measure.h"
 #include "measure/results/range_projected.h"

@@ -1,6 +1,7 @@
 /* Schema: what the file holds. Of a database every table with its rows and columns, of another input what was read from
    it; and which of them the analyses use. */
 #include "base/mem.h"
+#include "base/ns.h"
 #include "measure/results/measure.h"
 #include "measure/results/range_set.h"
 

@@ -1,5 +1,7 @@
 /* Stream gaps: every gap between the ops of a stream, longest first, and the facts on all of them together. */
 #include "base/mem.h"
+#include "base/moments.h"
+#include "base/ns.h"
 #include "base/quantile.h"
 #include "base/radix.h"
 #include "measure/results/measure.h"

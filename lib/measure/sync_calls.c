@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "measure/results/calls.h"
 #include "measure/results/keyed.h"
 #include "measure/results/measure.h"

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "events/select.h"
 #include "measure/results/measure.h"
 #include "measure/results/tiles.h"

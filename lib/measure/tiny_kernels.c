@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "measure/results/measure.h"
 #include "measure/results/tiny.h"
 #include "measure/shared.h"

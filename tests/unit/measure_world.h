@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "events/builder.h"
 #include "events/view.h"
 #include "label/label.h"
 #include "measure/analysis.h"

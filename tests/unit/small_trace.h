@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "events/builder.h"
 #include "events/store.h"
 #include "label/label.h"
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "events/builder.h"
 #include "label/label.h"
 #include "label/rules.h"
 

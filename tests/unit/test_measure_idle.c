@@ -1,6 +1,7 @@
 /* Gaps of whole devices and their causes against plain recomputation; what call names tell; odd and empty traces. */
 #include "measure_world.h"
 
+#include "events/builder.h"
 #include "measure/results/calls.h"
 
 enum { SEEDS = 400 };

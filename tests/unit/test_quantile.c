@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "base/moments.h"
 #include "base/quantile.h"
 #include "random.h"
 

@@ -1,6 +1,7 @@
 /* Timelines: that items are few whatever the spans are, and that counts and busy times are exact whatever the grain is.
  */
 #include "base/intervals.h"
+#include "events/builder.h"
 #include "measure/results/measure.h"
 #include "measure/results/tiles.h"
 #include "measure_world.h"

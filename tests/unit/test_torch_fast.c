@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "decode/torch/torch_fast.h"
+#include "events/builder.h"
 #include "random.h"
 
 /* ---- comparing ---- */

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "decode/csv/nsys_csv_rows.h"
+#include "events/builder.h"
 
 /* More than any one input has; what follows is not read. */
 enum { TABLES_MAX = 1024 };

@@ -4,6 +4,7 @@
 
 #include "decode/csv/nsys_csv_value.h"
 #include "decode/nsys/nsys.h"
+#include "events/builder.h"
 
 struct gt_nsys_csv_sink {
     struct gt_builder *builder;

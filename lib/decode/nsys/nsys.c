@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "events/builder.h"
 
 enum nvtx_type {
     NVTX_CATEGORY = 33,

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "decode/nsys/nsys_label.h"
+#include "events/builder.h"
 #include "events/store.h"
 
 #define GT_NSYS_NO_ID    UINT64_MAX /* an id or number the row does not have (SQL NULL, absent field) */

@@ -1,5 +1,6 @@
 /* What an export of Nsight Systems is made of: the tables of a database come in, rows of source_columns go out. */
 #include "decode/nsys/nsys_sqlite.h"
+#include "events/builder.h"
 
 static const char *const role_names[GT_NSYS_ROLE_COUNT] = {
     [GT_NSYS_STRINGS] = "strings",

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "decode/nsys/nsys.h"
+#include "events/builder.h"
 
 /* All that the parts of this file share. */
 struct finish {

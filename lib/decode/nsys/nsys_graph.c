@@ -2,6 +2,7 @@
    tell which node each node was copied from; in the end every op has the graph that the program made. */
 #include "base/mem.h"
 #include "decode/nsys/nsys.h"
+#include "events/builder.h"
 
 enum { COPIES_MAX = 64 /* of a node, one from the other: more are damage */ };
 

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "decode/nsys/nsys.h"
+#include "events/builder.h"
 
 void gt_nsys_label_release(struct gt_nsys_labels *labels) {
     gt_map_release(&labels->index_of);

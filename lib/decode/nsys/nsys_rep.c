@@ -11,6 +11,7 @@
 #include "base/threads.h"
 #include "decode/nsys/nsys_export.h"
 #include "decode/nsys/nsys_rep_sink.h"
+#include "events/builder.h"
 
 /* Bytes of the file between two calls of the progress callback. */
 enum { PROGRESS_BYTES = 4 << 20 };

@@ -1,6 +1,7 @@
 /* Work on a device: the sub-message of an event comes in, the model gets a kernel, copy, set or whole graph. */
 #include "decode/nsys/nsys_rep_sink.h"
 #include "decode/proto/proto.h"
+#include "events/builder.h"
 
 /* What kernels, copies, sets and graphs have beyond what all activities have. Each is false when damaged. */
 

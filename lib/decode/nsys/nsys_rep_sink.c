@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "decode/proto/proto.h"
+#include "events/builder.h"
 
 enum event_type { TYPE_API = 48 };
 

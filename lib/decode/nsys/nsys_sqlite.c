@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/threads.h"
+#include "events/builder.h"
 
 struct worker {
     struct gt_sqlite_reader reader;

@@ -6,6 +6,7 @@
 #include "decode/decoder.h"
 #include "decode/nsys/nsys.h"
 #include "decode/nsys/nsys_schema.h"
+#include "events/builder.h"
 
 #define GT_NSYS_SQLITE_KEY "nsys-sqlite"
 

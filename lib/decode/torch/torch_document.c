@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
+#include "events/builder.h"
 
 void gt_torch_document_init(struct gt_torch_document *document, struct gt_builder *builder) {
     memset(document, 0, sizeof *document);

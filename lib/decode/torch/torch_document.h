@@ -3,6 +3,7 @@
 #define GT_DECODE_TORCH_TORCH_DOCUMENT_H
 
 #include "decode/torch/torch_region.h"
+#include "events/builder.h"
 
 struct gt_torch_document {
     struct gt_builder *builder;

@@ -2,6 +2,8 @@
    x86-64 with AVX2; elsewhere there is no fast reader. */
 #include "decode/torch/torch_fast.h"
 
+#include "events/builder.h"
+
 #if defined(__x86_64__)
 
 #include "base/mem.h"

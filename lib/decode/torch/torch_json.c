@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/threads.h"
 #include "decode/torch/torch_reader.h"
+#include "events/builder.h"
 
 /* Chunks are handed out one after the other: several for each thread, since they do not take equally long, but not
    so small that beginning one costs. */

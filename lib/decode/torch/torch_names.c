@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "decode/torch/torch_sink.h"
+#include "events/builder.h"
 
 /* Rows of a builder's tracks by what names them in the input. */
 struct track_index {

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "events/builder.h"
+
 enum gt_status gt_torch_reader_init(struct gt_torch_reader *reader, struct gt_source *source,
                                     struct gt_torch_sink *sink, const struct gt_torch_sizes *sizes,
                                     const struct gt_decode_options *options, struct gt_error *err) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "decode/torch/torch_fast.h"
+#include "events/builder.h"
 
 /* How often, on average, a byte may be read again while looking for the next good event. */
 enum { RETRY_FACTOR = 8 };

@@ -1,6 +1,7 @@
 /* The last step of reading a trace: an event's values come in, a row of the builder goes out. */
 #include "decode/torch/torch_sink.h"
 #include "decode/torch/torch_value.h"
+#include "events/builder.h"
 
 static struct gt_torch_track_cache *cache_slot(struct gt_torch_track_cache *cache, int64_t major, int64_t minor) {
     uint64_t hash = ((uint64_t)major * 31 + (uint64_t)minor) * UINT64_C(0x9E3779B97F4A7C15);

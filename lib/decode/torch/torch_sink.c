@@ -9,6 +9,7 @@
 #include "base/num.h"
 #include "decode/torch/torch_fast.h"
 #include "decode/torch/torch_value.h"
+#include "events/builder.h"
 
 void gt_torch_sink_init(struct gt_torch_sink *sink, struct gt_builder *builder, enum gt_torch_mode mode) {
     memset(sink, 0, sizeof *sink);

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "decode/torch/torch_event.h"
+#include "events/builder.h"
 #include "events/store.h"
 
 /* What a metadata event says about a process or thread. Kept aside: names are given in file order when all chunks are

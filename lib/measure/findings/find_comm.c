@@ -1,4 +1,5 @@
 /* Rules on communication and on several devices: what is not hidden behind compute, and who waits for whom. */
+#include "base/ns.h"
 #include "measure/findings/findings.h"
 
 /* The device with the largest share of an amount of its span. */

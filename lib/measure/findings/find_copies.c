@@ -2,6 +2,7 @@
  */
 #include "base/intervals.h"
 #include "base/mem.h"
+#include "base/ns.h"
 #include "measure/findings/findings.h"
 #include "measure/results/calls.h"
 #include "measure/results/copies.h"

@@ -1,4 +1,5 @@
 /* Rules on idle time: how much there is, and what the host has to do with it. */
+#include "base/ns.h"
 #include "measure/findings/findings.h"
 
 /* "Causes: host 2.6 s, launch 7.6 ms." */

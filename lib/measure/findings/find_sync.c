@@ -1,5 +1,6 @@
 /* Rules on synchronisation: calls that wait for the GPU, and copies and fills that make the CPU wait. */
 #include "base/mem.h"
+#include "base/ns.h"
 #include "measure/findings/findings.h"
 #include "measure/results/calls.h"
 

@@ -1,6 +1,7 @@
 /* Rules on the trace itself: what it does not show, what the profiler did to it, and what its ranges tell. */
 #include "base/intervals.h"
 #include "base/mem.h"
+#include "base/ns.h"
 #include "base/num.h"
 #include "base/radix.h"
 #include "measure/findings/findings.h"

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 
+#include "base/ns.h"
 #include "measure/results/measure.h"
 
 static inline uint64_t covered_until(int64_t at_ns, int64_t until_ns, int64_t reached_ns) {

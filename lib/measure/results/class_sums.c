@@ -3,6 +3,7 @@
 #include "measure/results/class_sums.h"
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "measure/results/measure.h"
 
 /* ---- sums by name ---- */

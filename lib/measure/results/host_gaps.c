@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/ns.h"
 #include "measure/results/calls.h"
 #include "measure/results/copies.h"
 #include "measure/results/measure.h"

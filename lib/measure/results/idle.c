@@ -2,6 +2,8 @@
 #include "measure/results/idle.h"
 
 #include "base/mem.h"
+#include "base/moments.h"
+#include "base/ns.h"
 #include "measure/results/calls.h"
 #include "measure/results/late.h"
 

@@ -2,6 +2,8 @@
 #ifndef GT_MEASURE_RESULTS_IDLE_H
 #define GT_MEASURE_RESULTS_IDLE_H
 
+#include "base/moments.h"
+#include "base/ns.h"
 #include "base/quantile.h"
 #include "measure/results/measure.h"
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/moments.h"
+#include "base/ns.h"
 #include "base/quantile.h"
 #include "measure/results/grouping.h"
 #include "measure/results/late.h"

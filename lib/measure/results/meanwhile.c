@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "measure/results/measure.h"
 
 /* From the start of a gap to the launch that ends it, on the launching thread. Those of one thread and device are

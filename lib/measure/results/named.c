@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "measure/results/measure.h"
 #include "measure/shared.h"
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "measure/results/measure.h"
 
 /* While phases are summed: what is known of every range. */

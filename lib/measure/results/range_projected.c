@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/ns.h"
 #include "base/spans.h"
 #include "measure/results/measure.h"
 #include "measure/results/range_set.h"

@@ -1,6 +1,8 @@
 /* Runs of ops with one innermost range: ops in view order come in, runs with their sums and unions of runs go out. */
 #include "measure/results/range_run.h"
 
+#include "base/ns.h"
+
 enum { AHEAD = 64 };
 
 /* How much the union of ops of a device, in view order, has behind the latest end so far. */

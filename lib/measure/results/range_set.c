@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/ns.h"
 #include "measure/results/measure.h"
 
 /* ---- names ---- */

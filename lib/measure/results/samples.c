@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/moments.h"
+#include "base/ns.h"
 #include "measure/results/measure.h"
 
 bool gt_samples_init(struct gt_samples *samples, size_t set_count) {

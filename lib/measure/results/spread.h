@@ -2,6 +2,7 @@
 #ifndef GT_MEASURE_RESULTS_SPREAD_H
 #define GT_MEASURE_RESULTS_SPREAD_H
 
+#include "base/ns.h"
 #include "measure/results/measure.h"
 
 /* Items behind each other that belong to one step. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "base/quantile.h"
 #include "measure/results/measure.h"
 

@@ -1,6 +1,7 @@
 /* The gaps of streams: one linear pass over the view's ops by stream, without memory of its own. */
 #include "measure/results/stream_walk.h"
 
+#include "base/ns.h"
 #include "measure/results/measure.h"
 
 /* Takes the next op of the lane in. */

@@ -3,6 +3,7 @@
 #include "measure/results/tagged_ranges.h"
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "measure/results/measure.h"
 #include "measure/results/range_projected.h"
 #include "measure/shared.h"

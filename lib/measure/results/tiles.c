@@ -2,6 +2,7 @@
    the items of the chosen one. */
 #include "measure/results/tiles.h"
 
+#include "base/ns.h"
 #include "measure/results/measure.h"
 
 enum { BLOCK = 256 }; /* spans that are read at a time */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "measure/results/measure.h"
 
 enum { NAME_BYTES_MAX = 400 }; /* what a tooltip has room for; the tables have names whole */

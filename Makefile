@@ -32,14 +32,14 @@ PAGE        := $(if $(filter-out 0,$(WEB)),build/web/head.html)
 PAGE_CHOICE := $(BUILD)/obj/page.$(if $(PAGE),with,without)
 PAGE_OBJECT := $(BUILD)/obj/lib/write/page.o
 
-LIB_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard lib/*.c lib/*/*.c lib/*/*/*.c)) $(PAGE_OBJECT) $(BUILD)/obj/lib/definitions.text.o
+LIB_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard lib/*.c lib/*/*.c)) $(PAGE_OBJECT) $(BUILD)/obj/lib/definitions.text.o
 CLI_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard cli/*.c))
 UNIT_TESTS  := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(filter-out $(SKIP:%=tests/unit/%.c),$(wildcard tests/unit/test_*.c)))
 FUZZ_NAMES  := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZERS     := $(FUZZ_NAMES:%=build/fuzz/%)
 REPLAYS     := $(FUZZ_NAMES:%=$(BUILD)/replay/%)
 FUZZ_TOOLS  := $(patsubst %.c,$(BUILD)/obj/%.o,tests/fuzz/replay.c tests/fuzz/mutator.c tests/fuzz/corrupt.c)
-SOURCES     := $(wildcard include/*.h lib/*.[ch] lib/*/*.[ch] lib/*/*/*.[ch] cli/*.[ch] docs/examples/*.c tests/unit/*.[ch] tests/fuzz/*.[ch] bench/*.[ch])
+SOURCES     := $(wildcard include/*.h lib/*.[ch] lib/*/*.[ch] cli/*.[ch] docs/examples/*.c tests/unit/*.[ch] tests/fuzz/*.[ch] bench/*.[ch])
 
 .PHONY: all demo test unit replay corrupt pytest browser setup-test setup-lint bench asan tsan fuzz lint format install uninstall clean
 
@@ -81,7 +81,7 @@ build/web/packages: web/package.json web/package-lock.json
 	@touch $@
 
 # A cached trace is as good as the code that decoded it, so that code's checksum is part of the cache's key.
-DECODING := $(sort $(wildcard lib/base/*.[ch] lib/decode/*.[ch] lib/decode/*/*.[ch] lib/events/*))
+DECODING := $(sort $(wildcard lib/base/*.[ch] lib/decode/*.[ch] lib/events/*))
 $(BUILD)/obj/lib/events/cache_key.o: $(DECODING)
 $(BUILD)/obj/lib/events/cache_key.o: CPPFLAGS += -DGT_DECODING='"$(firstword $(shell cat $(DECODING) | cksum))"'
 
@@ -149,9 +149,11 @@ browser: $(if $(PAGE),all)
 	$(if $(PAGE),cd web && node node_modules/typescript/bin/tsc)
 	$(if $(PAGE),node --test $(wildcard tests/browser/*.test.mjs))
 
+# Every row of every table is checked for its columns (lib/report/row.c), not only the first ones.
+CHECKS := -DGT_CHECK_ROWS
 SANITIZE := -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-ASAN := OPTIMISE="-O1 -g" EXTRA_CFLAGS="$(SANITIZE)" EXTRA_LDFLAGS="$(SANITIZE)"
-TSAN := OPTIMISE="-O1 -g" EXTRA_CFLAGS="-fsanitize=thread" EXTRA_LDFLAGS="-fsanitize=thread"
+ASAN := OPTIMISE="-O1 -g" EXTRA_CFLAGS="$(CHECKS) $(SANITIZE)" EXTRA_LDFLAGS="$(SANITIZE)"
+TSAN := OPTIMISE="-O1 -g" EXTRA_CFLAGS="$(CHECKS) -fsanitize=thread" EXTRA_LDFLAGS="-fsanitize=thread"
 
 asan: $(PAGE)
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/asan $(ASAN) build/asan/gputime
@@ -215,7 +217,7 @@ EMPTY :=
 joined = $(subst $(EMPTY) $(EMPTY),$(COMMA),$(strip $1))
 fuzz:
 	@./setup.sh build fuzz && ./setup.sh fuzz-runtime
-	@$(MAKE) --no-print-directory -s -j$(JOBS) CC=clang BUILD=build/fuzz OPTIMISE="-O1 -g" EXTRA_CFLAGS="$(FUZZ)" \
+	@$(MAKE) --no-print-directory -s -j$(JOBS) CC=clang BUILD=build/fuzz OPTIMISE="-O1 -g" EXTRA_CFLAGS="$(CHECKS) $(FUZZ)" \
 	    EXTRA_LDFLAGS="$(FUZZ)" $(FUZZERS)
 	@set -e; $(foreach name,$(FUZZ_NAMES),echo "== $(name)"; mkdir -p build/fuzz/corpus/$(name); \
 	    build/fuzz/$(name) -max_total_time=$(T) -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 \

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "measure/results/measure.h"
 #include "measure/shared.h"
+#include "report/row.h"
 
 struct category {
     size_t count;
@@ -158,13 +159,14 @@ static void add_rows(const struct gt_view *view, struct gt_table *table, const s
         const struct category *category = &categories[i];
         if (category->count == 0)
             continue;
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_text(category->key);
-        *cell++ = gt_cell_count(category->count);
-        *cell++ = gt_cell_int(category->total_ns);
-        *cell++ = view->is_summed ? gt_cell_null() : gt_cell_int(category->wall_ns);
-        *cell++ = gt_cell_share((double)(view->is_summed ? category->total_ns : category->wall_ns), whole);
-        *cell++ = gt_cell_text(gt_str_of(category->time_class));
+        struct gt_row row = gt_row_begin(table);
+        gt_row_text(&row, "category", category->key);
+        gt_row_count(&row, "count", category->count);
+        gt_row_int(&row, "total_ns", category->total_ns);
+        gt_row_cell(&row, "wall_ns", view->is_summed ? gt_cell_null() : gt_cell_int(category->wall_ns));
+        gt_row_share(&row, "share", (double)(view->is_summed ? category->total_ns : category->wall_ns), whole);
+        gt_row_text(&row, "time_class", gt_str_of(category->time_class));
+        gt_row_end(&row);
     }
 }
 

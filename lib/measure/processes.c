@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "measure/results/measure.h"
 #include "measure/shared.h"
+#include "report/row.h"
 
 struct process {
     uint32_t track; /* GT_NO_TRACK: the trace does not tell whose */
@@ -68,15 +69,16 @@ enum gt_status gt_processes_run(const struct gt_view *view, struct gt_section *s
     for (size_t i = 0; i < count; i++) {
         if (processes[i].ops == 0)
             continue;
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_measure_pid_cell(view, processes[i].track);
-        *cell++ = name_of(view, processes[i].track);
-        *cell++ = gt_cell_count(processes[i].ops);
-        *cell++ = gt_cell_count(processes[i].kernels);
-        *cell++ = gt_cell_int(gt_ns_of_sum(processes[i].total_ns));
-        *cell++ = gt_cell_share((double)processes[i].total_ns, (double)total_ns);
-        *cell++ = gt_cell_int(gt_ns_of_sum(processes[i].kernel_ns));
-        *cell++ = gt_cell_share((double)processes[i].kernel_ns, (double)kernel_ns);
+        struct gt_row row = gt_row_begin(table);
+        gt_row_cell(&row, "pid", gt_measure_pid_cell(view, processes[i].track));
+        gt_row_cell(&row, "name", name_of(view, processes[i].track));
+        gt_row_count(&row, "ops", processes[i].ops);
+        gt_row_count(&row, "kernels", processes[i].kernels);
+        gt_row_int(&row, "total_ns", gt_ns_of_sum(processes[i].total_ns));
+        gt_row_share(&row, "share", (double)processes[i].total_ns, (double)total_ns);
+        gt_row_int(&row, "kernel_ns", gt_ns_of_sum(processes[i].kernel_ns));
+        gt_row_share(&row, "kernel_share", (double)processes[i].kernel_ns, (double)kernel_ns);
+        gt_row_end(&row);
     }
     gt_mem_free(processes);
     return GT_OK;

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "measure/shared.h"
+#include "report/row.h"
 
 enum { FEWEST_STEPS = 3 }; /* two say nothing about the next */
 
@@ -141,11 +142,12 @@ void gt_spread_add(struct gt_section *section, const char *table, struct gt_str 
         spreads->is_joint = true;
         gt_measure_table_for(section, spreads, 0);
     }
-    struct gt_cell *cell = gt_table_row(spreads);
-    *cell++ = gt_cell_text(gt_str_of(table));
-    *cell++ = gt_cell_text(name);
-    *cell++ = gt_cell_count(step_count);
-    *cell++ = gt_cell_real(stddev_ns);
+    struct gt_row row = gt_row_begin(spreads);
+    gt_row_text(&row, "table", gt_str_of(table));
+    gt_row_text(&row, "name", name);
+    gt_row_count(&row, "steps", step_count);
+    gt_row_real(&row, "stddev_ns", stddev_ns);
+    gt_row_end(&row);
 }
 
 /* ---- kernels, memory operations, categories ---- */

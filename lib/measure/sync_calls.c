@@ -7,6 +7,7 @@
 #include "measure/results/keyed.h"
 #include "measure/results/measure.h"
 #include "measure/shared.h"
+#include "report/row.h"
 
 /* The table over all processes has the same without the first. */
 static const struct gt_report_column process_columns[] = {
@@ -71,14 +72,14 @@ static struct row *new_rows(const struct gt_view *view, const struct gt_keyed *g
     return rows;
 }
 
-static void add_cells(struct gt_cell *cell, const struct row *row) {
+static void add_cells(struct gt_row *cells, const struct row *row) {
     const struct gt_tally *lengths = &row->group->lengths;
-    *cell++ = gt_cell_text(gt_call_plain_name(row->name));
-    *cell++ = gt_cell_count(lengths->count);
-    *cell++ = gt_cell_int(gt_ns_of_sum(lengths->sum));
-    *cell++ = gt_cell_real(gt_keyed_tally_mean(lengths));
-    *cell++ = gt_cell_int(lengths->max);
-    *cell++ = gt_cell_text(row->name);
+    gt_row_text(cells, "name", gt_call_plain_name(row->name));
+    gt_row_count(cells, "count", lengths->count);
+    gt_row_int(cells, "total_ns", gt_ns_of_sum(lengths->sum));
+    gt_row_real(cells, "avg_ns", gt_keyed_tally_mean(lengths));
+    gt_row_int(cells, "max_ns", lengths->max);
+    gt_row_text(cells, "api_name", row->name);
 }
 
 static bool add_calls(const struct gt_view *view, struct gt_section *section, const struct gt_keyed *groups) {
@@ -92,7 +93,9 @@ static bool add_calls(const struct gt_view *view, struct gt_section *section, co
     table->empty = view->store->facts & GT_FACT_CALLS ? "No call waited for the GPU." : NULL;
     for (size_t i = 0; i < groups->count; i++) {
         total_ns += rows[i].group->lengths.sum;
-        add_cells(gt_table_row(table), &rows[i]);
+        struct gt_row cells = gt_row_begin(table);
+        add_cells(&cells, &rows[i]);
+        gt_row_end(&cells);
     }
     struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA};
     gt_measure_fact_group_add(&facts, "sync_total_ns", "Time inside calls that wait for the GPU", GT_UNIT_NS,
@@ -109,9 +112,10 @@ static bool add_process_calls(const struct gt_view *view, struct gt_section *sec
                                               process_columns, GT_ARRAY_COUNT(process_columns));
     table->screen_limit = 10;
     for (size_t i = 0; i < groups->count; i++) {
-        struct gt_cell *cell = gt_table_row(table);
-        cell[0] = gt_measure_pid_cell(view, (uint32_t)rows[i].group->hi);
-        add_cells(cell + 1, &rows[i]);
+        struct gt_row cells = gt_row_begin(table);
+        gt_row_cell(&cells, "pid", gt_measure_pid_cell(view, (uint32_t)rows[i].group->hi));
+        add_cells(&cells, &rows[i]);
+        gt_row_end(&cells);
     }
     gt_measure_table_for_processes(section, table);
     gt_mem_free(rows);
@@ -126,10 +130,11 @@ static bool add_process_totals(const struct gt_view *view, struct gt_section *se
                                               GT_ARRAY_COUNT(total_columns));
     gt_measure_table_for(section, table, GT_FOR_DATA);
     for (size_t i = 0; i < groups->count; i++) {
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_measure_pid_cell(view, (uint32_t)rows[i].group->hi);
-        *cell++ = gt_cell_count(rows[i].group->lengths.count);
-        *cell++ = gt_cell_int(gt_ns_of_sum(rows[i].group->lengths.sum));
+        struct gt_row cells = gt_row_begin(table);
+        gt_row_cell(&cells, "pid", gt_measure_pid_cell(view, (uint32_t)rows[i].group->hi));
+        gt_row_count(&cells, "count", rows[i].group->lengths.count);
+        gt_row_int(&cells, "total_ns", gt_ns_of_sum(rows[i].group->lengths.sum));
+        gt_row_end(&cells);
     }
     gt_mem_free(rows);
     return true;

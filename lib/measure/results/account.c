@@ -7,6 +7,19 @@
 
 #include "measure/results/measure.h"
 
+const char *const gt_amount_keys[GT_AMOUNT_COUNT] = {
+    [GT_AMOUNT_SPAN] = "span_ns",
+    [GT_AMOUNT_BUSY] = "busy_ns",
+    [GT_AMOUNT_IDLE] = "idle_ns",
+    [GT_AMOUNT_COMPUTE] = "compute_ns",
+    [GT_AMOUNT_COMM] = "comm_ns",
+    [GT_AMOUNT_MEMORY] = "memory_ns",
+    [GT_AMOUNT_EXPOSED_COMM] = "exposed_comm_ns",
+    [GT_AMOUNT_EXPOSED_MEMORY] = "exposed_memory_ns",
+    [GT_AMOUNT_OVERLAP] = "overlap_ns",
+    [GT_AMOUNT_SUM] = "sum_ns",
+};
+
 static inline uint64_t covered_until(int64_t at_ns, int64_t until_ns, int64_t reached_ns) {
     int64_t end_ns = reached_ns < until_ns ? reached_ns : until_ns;
     return end_ns > at_ns ? (uint64_t)end_ns - (uint64_t)at_ns : 0;

@@ -18,6 +18,9 @@ enum gt_amount {
     GT_AMOUNT_COUNT,
 };
 
+/* Keys of the columns that hold them, in all tables: "span_ns". */
+extern const char *const gt_amount_keys[GT_AMOUNT_COUNT];
+
 struct gt_account {
     int64_t ns[GT_AMOUNT_COUNT];
 };

@@ -97,10 +97,8 @@ static inline gt_strid gt_view_op_name_id(const struct gt_view *view, size_t pos
 
 /* Times are printed from the start of the first op. */
 struct gt_cell gt_measure_time_cell(const struct gt_view *view, int64_t time_ns);
-struct gt_cell gt_cell_share(double part, double whole); /* 0 of nothing is 0 */
-struct gt_cell gt_cell_half(__int128 twice);             /* twice / 2: an integer where it is one */
-struct gt_cell gt_cell_count(size_t count);
-struct gt_cell gt_cell_known(double value); /* null if negative: the input does not tell */
+struct gt_cell gt_cell_half(__int128 twice); /* twice / 2: an integer where it is one */
+struct gt_cell gt_cell_known(double value);  /* null if negative: the input does not tell */
 struct gt_cell gt_measure_pid_cell(const struct gt_view *view,
                                    uint32_t process); /* null where the trace does not tell */
 struct gt_cell gt_measure_op_name_cell(const struct gt_view *view, uint32_t position); /* null for GT_NO_ROW */

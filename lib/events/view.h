@@ -96,7 +96,7 @@ enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels 
                            const struct gputime_options *options, struct gt_view **out, struct gt_error *err);
 void gt_view_free(struct gt_view *view);
 
-/* ---- shared.c: threads may ask at the same time; who asks for what is being made waits for it ---- */
+/* ---- view_slots.c: threads may ask at the same time; who asks for what is being made waits for it ---- */
 
 /* How a result is made: init fills `bytes` zeroed bytes and keeps nothing where it fails. */
 struct gt_sharing {

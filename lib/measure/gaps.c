@@ -4,13 +4,13 @@
 #include "base/mem.h"
 #include "base/quantile.h"
 #include "base/radix.h"
+#include "measure/results.h"
 #include "measure/results/calls.h"
 #include "measure/results/idle_work.h"
 #include "measure/results/late.h"
 #include "measure/results/meanwhile.h"
 #include "measure/results/measure.h"
 #include "measure/results/operator_set.h"
-#include "measure/shared.h"
 #include "report/row.h"
 
 #define CAUSE_COLUMNS(of_what)                                                                                         \

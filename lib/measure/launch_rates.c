@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "measure/results.h"
 #include "measure/results/measure.h"
-#include "measure/shared.h"
 #include "report/row.h"
 
 /* Time in which no kernel ran for so long is no launching: loading a model, waiting for a request. */

@@ -3,10 +3,10 @@
 
 #include "base/mem.h"
 #include "base/strtab.h"
+#include "measure/results.h"
 #include "measure/results/calls.h"
 #include "measure/results/measure.h"
 #include "measure/results/samples.h"
-#include "measure/shared.h"
 #include "report/row.h"
 
 static const struct gt_report_column api_columns[] = {

@@ -1,9 +1,9 @@
 /* Overview: the head of a summary, a few facts on what the trace holds and how busy its GPUs were. */
 #include "base/mem.h"
 #include "base/num.h"
+#include "measure/results.h"
 #include "measure/results/calls.h"
 #include "measure/results/measure.h"
-#include "measure/shared.h"
 
 struct totals {
     size_t ops, kernels, graphs, memory_ops, kernel_names; /* kernels: graphs that were traced whole among them */

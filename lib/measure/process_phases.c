@@ -2,9 +2,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "measure/results.h"
 #include "measure/results/measure.h"
 #include "measure/results/phase_map.h"
-#include "measure/shared.h"
 #include "report/row.h"
 
 static const struct gt_report_column columns[] = {

@@ -1,9 +1,9 @@
 /* Range instances: every single range with where its work fell on the GPUs, in the order in which that began. */
 #include "base/mem.h"
 #include "base/spans.h"
+#include "measure/results.h"
 #include "measure/results/measure.h"
 #include "measure/results/range_projected.h"
-#include "measure/shared.h"
 #include "report/row.h"
 
 static const struct gt_report_column columns[] = {

@@ -4,9 +4,9 @@
 
 #include "base/mem.h"
 #include "base/num.h"
+#include "measure/results.h"
 #include "measure/results/keyed.h"
 #include "measure/results/measure.h"
-#include "measure/shared.h"
 #include "report/row.h"
 
 static const struct gt_report_column columns[] = {

@@ -4,9 +4,9 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "measure/results.h"
 #include "measure/results/measure.h"
 #include "measure/results/range_projected.h"
-#include "measure/shared.h"
 #include "report/row.h"
 
 enum {

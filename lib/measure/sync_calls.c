@@ -3,10 +3,10 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "measure/results.h"
 #include "measure/results/calls.h"
 #include "measure/results/keyed.h"
 #include "measure/results/measure.h"
-#include "measure/shared.h"
 #include "report/row.h"
 
 /* The table over all processes has the same without the first. */

@@ -4,11 +4,11 @@
 
 #include "base/mem.h"
 #include "events/select.h"
+#include "measure/results.h"
 #include "measure/results/measure.h"
 #include "measure/results/tiles.h"
 #include "measure/results/timeline_names.h"
 #include "measure/results/timeline_ranges.h"
-#include "measure/shared.h"
 
 /* What a page has room for, over all its inputs: at 8 to 17 bytes an item the whole stays below 3.2 MB. */
 enum { OP_ITEMS = 100000, GAP_ITEMS = 30000, RANGE_ITEMS = 30000, NAME_BYTES = 500000 };

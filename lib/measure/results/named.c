@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "measure/results.h"
 #include "measure/results/measure.h"
-#include "measure/shared.h"
 
 const char gt_category_mixed[] = "mixed";
 

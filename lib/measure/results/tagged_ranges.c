@@ -3,9 +3,9 @@
 #include "measure/results/tagged_ranges.h"
 
 #include "base/mem.h"
+#include "measure/results.h"
 #include "measure/results/measure.h"
 #include "measure/results/range_projected.h"
-#include "measure/shared.h"
 
 enum { LISTED_NAMES = 3, LISTED_BYTES = 80, COMPARED_NAMES = 10000 };
 

@@ -6,9 +6,9 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/spans.h"
+#include "measure/results.h"
 #include "measure/results/measure.h"
 #include "measure/results/range_projected.h"
-#include "measure/shared.h"
 
 /* ---- single ranges, of either table ---- */
 

@@ -1,6 +1,6 @@
 /* What several analyses go by, made once for each view. The view owns it. */
-#ifndef GT_MEASURE_SHARED_H
-#define GT_MEASURE_SHARED_H
+#ifndef GT_MEASURE_RESULTS_H
+#define GT_MEASURE_RESULTS_H
 
 #include "measure/results/account.h"
 #include "measure/results/calls.h"

@@ -1,5 +1,5 @@
 /* The table of shared results: how each is made and released. */
-#include "measure/shared.h"
+#include "measure/results.h"
 
 #include "base/mem.h"
 #include "measure/analysis.h"

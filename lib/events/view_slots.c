@@ -1,64 +1,70 @@
-/* Results that analyses of a view share: in come ways to make them, out go the view's own, each made once whatever the
-   number of threads that ask. */
+/* Slots of a view: in come ways to make results, out go the view's own, each made once. */
+#include "events/view_slots.h"
+
+#include <assert.h>
 #include <pthread.h>
 
 #include "base/mem.h"
 #include "events/view.h"
 
-struct gt_shared {
-    pthread_mutex_t lock; /* held while it is made */
-    void *what;           /* NULL: nobody has asked yet */
-    void (*release)(void *what);
+struct slot {
+    pthread_mutex_t lock; /* held while the result is made */
+    void *result;         /* NULL: nobody has asked yet */
+    void (*release)(void *result);
 };
 
-struct gt_shared *gt_shared_new(void) {
-    struct gt_shared *shared = gt_mem_array(GT_SHARED_COUNT, sizeof *shared);
-    for (size_t kind = 0; kind < GT_SHARED_COUNT && shared; kind++)
-        pthread_mutex_init(&shared[kind].lock, NULL); /* cannot fail without attributes */
-    return shared;
+struct gt_view_slots {
+    struct slot slots[GT_VIEW_SLOTS_COUNT];
+};
+
+struct gt_view_slots *gt_view_slots_new(void) {
+    struct gt_view_slots *slots = gt_mem_array(1, sizeof *slots);
+    for (size_t i = 0; i < GT_VIEW_SLOTS_COUNT && slots; i++)
+        pthread_mutex_init(&slots->slots[i].lock, NULL); /* cannot fail without attributes */
+    return slots;
 }
 
-static void forget(struct gt_shared *shared) {
-    if (shared->what)
-        shared->release(shared->what);
-    gt_mem_free(shared->what);
-    shared->what = NULL;
-}
-
-void gt_shared_free(struct gt_shared *shared) {
-    for (size_t kind = 0; kind < GT_SHARED_COUNT && shared; kind++) {
-        forget(&shared[kind]);
-        pthread_mutex_destroy(&shared[kind].lock);
+void gt_view_slots_clear(struct gt_view_slots *slots) {
+    for (size_t i = 0; i < GT_VIEW_SLOTS_COUNT; i++) {
+        struct slot *slot = &slots->slots[i];
+        if (slot->result)
+            slot->release(slot->result);
+        gt_mem_free(slot->result);
+        slot->result = NULL;
     }
-    gt_mem_free(shared);
 }
 
-static void *make(const struct gt_view *view, const struct gt_sharing *how, struct gt_error *err) {
-    void *what = gt_mem_array(1, how->bytes);
-    if (!what) {
+void gt_view_slots_free(struct gt_view_slots *slots) {
+    if (!slots)
+        return;
+    gt_view_slots_clear(slots);
+    for (size_t i = 0; i < GT_VIEW_SLOTS_COUNT; i++)
+        pthread_mutex_destroy(&slots->slots[i].lock);
+    gt_mem_free(slots);
+}
+
+static void *make(const struct gt_view *view, const struct gt_view_slots_maker *maker, struct gt_error *err) {
+    void *result = gt_mem_array(1, maker->bytes);
+    if (!result) {
         gt_fail_memory(err);
         return NULL;
     }
-    if (how->init(what, view, err) == GT_OK)
-        return what;
-    gt_mem_free(what);
+    if (maker->init(result, view, err) == GT_OK)
+        return result;
+    gt_mem_free(result);
     return NULL;
 }
 
-const void *gt_view_share(const struct gt_view *view, enum gt_shared_kind kind, const struct gt_sharing *how,
-                          struct gt_error *err) {
-    struct gt_shared *shared = &view->shared[kind];
-    pthread_mutex_lock(&shared->lock);
-    if (!shared->what) {
-        shared->release = how->release;
-        shared->what = make(view, how, err);
+const void *gt_view_slots_get(const struct gt_view *view, size_t index, const struct gt_view_slots_maker *maker,
+                              struct gt_error *err) {
+    assert(index < GT_VIEW_SLOTS_COUNT);
+    struct slot *slot = &view->slots->slots[index];
+    pthread_mutex_lock(&slot->lock);
+    if (!slot->result) {
+        slot->release = maker->release;
+        slot->result = make(view, maker, err);
     }
-    const void *what = shared->what;
-    pthread_mutex_unlock(&shared->lock);
-    return what;
-}
-
-void gt_view_forget(const struct gt_view *view) {
-    for (size_t kind = 0; kind < GT_SHARED_COUNT; kind++)
-        forget(&view->shared[kind]);
+    const void *result = slot->result;
+    pthread_mutex_unlock(&slot->lock);
+    return result;
 }

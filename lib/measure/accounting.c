@@ -124,14 +124,14 @@ enum gt_status gt_accounting_run(const struct gt_view *view, struct gt_section *
     gt_measure_table_for(section, parts, GT_FOR_SCREEN); /* data have the table, pages a chart of it */
     struct gt_table *table =
         gt_section_table(section, "accounting", "GPU time by device", account_columns, GT_ARRAY_COUNT(account_columns));
-    const struct gt_account *accounts = gt_shared_accounts(view, err);
+    const struct gt_accounts *accounts = gt_results_accounts(view, err);
     struct summary summary = {0};
     if (!accounts)
         return err->code;
     for (size_t d = 0; d < view->device_count; d++) {
-        add_parts(parts, &view->devices[d], &accounts[d]);
-        add_account(table, view, &view->devices[d], &accounts[d]);
-        summary_take(&summary, &accounts[d]);
+        add_parts(parts, &view->devices[d], &accounts->by_device[d]);
+        add_account(table, view, &view->devices[d], &accounts->by_device[d]);
+        summary_take(&summary, &accounts->by_device[d]);
     }
     add_summary(section, &summary);
     return GT_OK;

@@ -193,8 +193,8 @@ static void name_rows(const struct gt_view *view, struct gt_table *table) {
 }
 
 enum gt_status gt_categories_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_op_groups *ops = gt_shared_op_groups(view, err);
-    const struct gt_account *accounts = ops ? gt_shared_accounts(view, err) : NULL;
+    const struct gt_op_groups *ops = gt_results_op_groups(view, err);
+    const struct gt_accounts *accounts = ops ? gt_results_accounts(view, err) : NULL;
     if (!accounts)
         return err->code;
     size_t count = view->labels->category_count;
@@ -212,7 +212,7 @@ enum gt_status gt_categories_run(const struct gt_view *view, struct gt_section *
     qsort(categories, count, sizeof *categories, by_time);
     struct gt_table *table = gt_section_table(section, "categories", "GPU time by category",
                                               view->is_summed ? summed_columns : columns, GT_ARRAY_COUNT(columns));
-    add_rows(view, table, categories, whole_time(view, accounts, categories));
+    add_rows(view, table, categories, whole_time(view, accounts->by_device, categories));
     name_rows(view, table);
     gt_mem_free(categories);
     return GT_OK;

@@ -76,7 +76,7 @@ static size_t list_devices(const struct gt_view *view, const struct gt_named_set
 
 /* A kernel on eight GPUs is one kernel, listed on all or on none. */
 enum gt_status gt_device_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_named_set *set = gt_shared_kernels(view, err);
+    const struct gt_named_set *set = gt_results_kernels(view, err);
     if (!set)
         return err->code;
     size_t wanted = gt_measure_rows_wanted(view, "kernels", set->count), most = 0, count = 0;

@@ -308,7 +308,7 @@ static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, str
 }
 
 enum gt_status gt_gaps_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_idle *idle = gt_shared_idle(view, err);
+    const struct gt_idle *idle = gt_results_idle(view, err);
     if (!idle)
         return err->code;
     struct tables tables = {

@@ -71,7 +71,7 @@ static void ask_for(const struct gt_view *view, const struct gt_named_set *set, 
 }
 
 enum gt_status gt_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_named_set *set = gt_shared_kernels(view, err);
+    const struct gt_named_set *set = gt_results_kernels(view, err);
     if (!set)
         return err->code;
     struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_ALL};

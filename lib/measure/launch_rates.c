@@ -214,7 +214,7 @@ static bool describe_all(struct gt_launch_rates *rates, const struct gt_op_group
 }
 
 enum gt_status gt_launch_rates_init(struct gt_launch_rates *rates, const struct gt_view *view, struct gt_error *err) {
-    const struct gt_op_groups *groups = gt_shared_op_groups(view, err);
+    const struct gt_op_groups *groups = gt_results_op_groups(view, err);
     if (!groups)
         return err->code;
     *rates = (struct gt_launch_rates){.count = view->store->processes.count + 1};
@@ -280,7 +280,7 @@ static bool add_process_rates(const struct gt_view *view, struct gt_section *sec
 }
 
 enum gt_status gt_launch_rates_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_launch_rates *rates = gt_shared_rates(view, err);
+    const struct gt_launch_rates *rates = gt_results_rates(view, err);
     if (!rates)
         return err->code;
     const struct gt_launch_rate *all = &rates->items[rates->count - 1];

@@ -157,9 +157,10 @@ static void add_apis(const struct gt_view *view, struct gt_section *section, str
 }
 
 static enum gt_status launches_by_api(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    struct apis apis = {.is_launch = gt_shared_launch_marks(view, err)};
-    if (!apis.is_launch)
+    const struct gt_launch_marks *marks = gt_results_launch_marks(view, err);
+    if (!marks)
         return err->code;
+    struct apis apis = {.is_launch = marks->of_call};
     bool ok = sum_calls(view, &apis) && queue_by_api(view, &apis);
     if (ok)
         add_apis(view, section, &apis);

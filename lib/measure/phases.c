@@ -57,7 +57,7 @@ static void add_row(const struct gt_view *view, struct gt_table *table, const st
 }
 
 enum gt_status gt_phases_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_phase_set *set = gt_shared_phases(view, err);
+    const struct gt_phase_set *set = gt_results_phases(view, err);
     if (!set)
         return err->code;
     const char *title = set->map.is_guessed ? "Phases (guessed from the names of ranges)" : "Phases";

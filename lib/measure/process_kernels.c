@@ -84,7 +84,7 @@ static size_t list_rows(const struct gt_view *view, const struct gt_op_groups *g
 }
 
 enum gt_status gt_process_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_op_groups *groups = gt_shared_op_groups(view, err);
+    const struct gt_op_groups *groups = gt_results_op_groups(view, err);
     if (!groups)
         return err->code;
     __int128 *process_ns = gt_mem_array(view->store->processes.count, sizeof *process_ns);

@@ -42,7 +42,7 @@ static struct gt_cell name_of(const struct gt_view *view, uint32_t track) {
 }
 
 enum gt_status gt_processes_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_op_groups *groups = gt_shared_op_groups(view, err);
+    const struct gt_op_groups *groups = gt_results_op_groups(view, err);
     if (!groups)
         return err->code;
     size_t count = view->store->processes.count + 1; /* the last: unknown */

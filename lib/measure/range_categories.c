@@ -77,7 +77,7 @@ enum gt_status gt_range_categories_run(const struct gt_view *view, struct gt_sec
     struct gt_grouping categories = {.elem_bytes = sizeof(struct category)};
     const struct gt_range_set *set = NULL;
     enum gt_status status = GT_OK;
-    if (view->store->range_categories.count && !(set = gt_shared_ranges(view, err)))
+    if (view->store->range_categories.count && !(set = gt_results_ranges(view, err)))
         return err->code;
     if (!set || add_up(set, &categories)) {
         if (categories.count)

@@ -123,7 +123,7 @@ static bool add_table(const struct gt_range_set *set, struct gt_section *section
 enum gt_status gt_range_instances_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     if (gt_range_projected_applies(view))
         return gt_range_projected_instances(view, section, err);
-    const struct gt_range_set *set = gt_shared_ranges(view, err);
+    const struct gt_range_set *set = gt_results_ranges(view, err);
     if (!set)
         return err->code;
     uint32_t *order = gt_mem_uninitialised(view->store->ranges.count, sizeof *order);

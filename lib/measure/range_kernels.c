@@ -67,7 +67,7 @@ static bool is_known(const struct gt_view *view, uint32_t process) {
 static bool add_ranges(struct attribution *sums, struct gt_error *err) {
     const struct gt_view *view = sums->view;
     const struct gt_ranges *ranges = &view->store->ranges;
-    const struct gt_range_set *set = view->is_whole ? NULL : gt_shared_ranges(view, err);
+    const struct gt_range_set *set = view->is_whole ? NULL : gt_results_ranges(view, err);
     if (!view->is_whole && !set)
         return false;
     for (uint32_t range = 0; range < ranges->count; range++) {
@@ -81,7 +81,7 @@ static bool add_ranges(struct attribution *sums, struct gt_error *err) {
 }
 
 static bool add_kernels(struct attribution *sums, struct gt_error *err) {
-    const struct gt_range_groups *groups = gt_shared_range_groups(sums->view, err);
+    const struct gt_range_groups *groups = gt_results_range_groups(sums->view, err);
     if (!groups)
         return false;
     for (size_t i = 0; i < groups->keyed.count; i++) {

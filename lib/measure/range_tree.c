@@ -219,7 +219,7 @@ static void add_row(struct tree *tree, struct gt_table *table, struct node *node
 }
 
 enum gt_status gt_range_tree_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_range_set *set = gt_shared_ranges(view, err);
+    const struct gt_range_set *set = gt_results_ranges(view, err);
     if (!set)
         return err->code;
     enum gt_status status = GT_OK;

@@ -118,7 +118,7 @@ static void add_facts(struct gt_section *section, const struct gt_range_set *set
 enum gt_status gt_ranges_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     if (gt_range_projected_applies(view))
         return gt_range_projected_names(view, section, err);
-    const struct gt_range_set *set = gt_shared_ranges(view, err);
+    const struct gt_range_set *set = gt_results_ranges(view, err);
     if (!set)
         return err->code;
     enum gt_status status = GT_OK;

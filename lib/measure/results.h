@@ -1,4 +1,4 @@
-/* What several analyses go by, made once for each view. The view owns it. */
+/* Results that several analyses use, made once for each view. The view owns them; results.def has the list. */
 #ifndef GT_MEASURE_RESULTS_H
 #define GT_MEASURE_RESULTS_H
 
@@ -13,17 +13,20 @@
 #include "measure/results/range_set.h"
 #include "measure/results/step_set.h"
 
+enum gt_result {
+#define GT_RESULT(kind, type, init, release, accessor) GT_RESULT_##kind,
+#include "measure/results.def"
+#undef GT_RESULT
+    GT_RESULT_COUNT,
+};
+
 /* NULL: it could not be made, err says why. */
-const struct gt_idle *gt_shared_idle(const struct gt_view *view, struct gt_error *err);
-const struct gt_named_set *gt_shared_kernels(const struct gt_view *view, struct gt_error *err);
-const struct gt_range_set *gt_shared_ranges(const struct gt_view *view, struct gt_error *err);
-const struct gt_account *gt_shared_accounts(const struct gt_view *view, struct gt_error *err); /* by device */
-const struct gt_step_set *gt_shared_steps(const struct gt_view *view, struct gt_error *err);
-const struct gt_phase_set *gt_shared_phases(const struct gt_view *view, struct gt_error *err);
-const struct gt_launch_rates *gt_shared_rates(const struct gt_view *view, struct gt_error *err);
-const uint8_t *gt_shared_launch_marks(const struct gt_view *view, struct gt_error *err);   /* by call */
-const uint8_t *gt_shared_blocking_marks(const struct gt_view *view, struct gt_error *err); /* by call */
-const struct gt_op_groups *gt_shared_op_groups(const struct gt_view *view, struct gt_error *err);
-const struct gt_range_groups *gt_shared_range_groups(const struct gt_view *view, struct gt_error *err);
+#define GT_RESULT(kind, type, init, release, accessor)                                                                 \
+    const type *accessor(const struct gt_view *view, struct gt_error *err);
+#include "measure/results.def"
+#undef GT_RESULT
+
+/* Makes one before an analysis asks for it. */
+enum gt_status gt_results_make(const struct gt_view *view, enum gt_result kind, struct gt_error *err);
 
 #endif

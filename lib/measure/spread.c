@@ -214,7 +214,7 @@ static void add_rows(struct gt_section *section, const struct names *names, cons
 }
 
 enum gt_status gt_spread_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_op_groups *groups = gt_shared_op_groups(view, err);
+    const struct gt_op_groups *groups = gt_results_op_groups(view, err);
     if (!groups)
         return err->code;
     size_t steps = 0;

@@ -120,7 +120,7 @@ static void add_states(const struct gt_view *view, struct gt_section *section, c
 }
 
 enum gt_status gt_steps_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_step_set *set = gt_shared_steps(view, err);
+    const struct gt_step_set *set = gt_results_steps(view, err);
     if (!set)
         return err->code;
     struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA | GT_FOR_PAGE};

@@ -141,11 +141,11 @@ static bool add_process_totals(const struct gt_view *view, struct gt_section *se
 }
 
 enum gt_status gt_sync_calls_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const uint8_t *blocks = gt_shared_blocking_marks(view, err);
-    if (!blocks)
+    const struct gt_blocking_marks *marks = gt_results_blocking_marks(view, err);
+    if (!marks)
         return err->code;
     struct gt_keyed by_process = {0}, by_call = {0}, by_owner = {0};
-    bool ok = add_up(view, blocks, &by_process, &by_call, &by_owner) && add_calls(view, section, &by_call) &&
+    bool ok = add_up(view, marks->of_call, &by_process, &by_call, &by_owner) && add_calls(view, section, &by_call) &&
               add_process_calls(view, section, &by_process) && add_process_totals(view, section, &by_owner);
     gt_keyed_release(&by_process);
     gt_keyed_release(&by_call);

@@ -181,7 +181,7 @@ static enum gt_status draw_gaps(struct drawing *drawing, struct gt_error *err) {
     struct gt_timeline *timeline = drawing->timeline;
     const struct gt_spans spans = {drawing, read_gaps, gap_name, view->store->origin_ns};
     size_t most = share_of(drawing, GAP_ITEMS), first_row = timeline->row_count;
-    drawing->idle = gt_shared_idle(view, err);
+    drawing->idle = gt_results_idle(view, err);
     if (!drawing->idle)
         return err->code;
     for (size_t d = 0; d < drawing->idle->device_count; d++) {

@@ -98,7 +98,7 @@ static struct row *new_rows(const struct gt_view *view, const struct gt_keyed *g
 }
 
 enum gt_status gt_tiny_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_op_groups *groups = gt_shared_op_groups(view, err);
+    const struct gt_op_groups *groups = gt_results_op_groups(view, err);
     if (!groups)
         return err->code;
     struct gt_keyed by_process = {0}, by_name = {0};

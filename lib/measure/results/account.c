@@ -5,6 +5,7 @@
 
 #include <assert.h>
 
+#include "base/mem.h"
 #include "measure/results/measure.h"
 
 const char *const gt_amount_keys[GT_AMOUNT_COUNT] = {
@@ -89,4 +90,18 @@ struct gt_account gt_account_of_device(const struct gt_view *view, const struct 
     gt_account_sweep_init(&it);
     gt_account_sweep_take(&it, view, device->first, device->first + device->count);
     return gt_account_sweep_close(&it, device->span_start_ns, device->span_end_ns);
+}
+
+enum gt_status gt_accounts_init(struct gt_accounts *accounts, const struct gt_view *view, struct gt_error *err) {
+    accounts->by_device = gt_mem_array(view->device_count, sizeof *accounts->by_device);
+    if (!accounts->by_device)
+        return gt_fail_memory(err);
+    for (size_t d = 0; d < view->device_count; d++)
+        accounts->by_device[d] = gt_account_of_device(view, &view->devices[d]);
+    return GT_OK;
+}
+
+void gt_accounts_release(struct gt_accounts *accounts) {
+    gt_mem_free(accounts->by_device);
+    *accounts = (struct gt_accounts){0};
 }

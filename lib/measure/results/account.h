@@ -43,4 +43,10 @@ struct gt_account gt_account_sweep_close(struct gt_account_sweep *accountant, in
 /* All ops of a device, over its span. */
 struct gt_account gt_account_of_device(const struct gt_view *view, const struct gt_view_device *device);
 
+struct gt_accounts {
+    struct gt_account *by_device; /* of the view */
+};
+enum gt_status gt_accounts_init(struct gt_accounts *accounts, const struct gt_view *view, struct gt_error *err);
+void gt_accounts_release(struct gt_accounts *accounts);
+
 #endif

@@ -149,9 +149,11 @@ browser: $(if $(PAGE),all)
 	$(if $(PAGE),cd web && node node_modules/typescript/bin/tsc)
 	$(if $(PAGE),node --test $(wildcard tests/browser/*.test.mjs))
 
+# Every row of every table is checked for its columns (lib/report/row.c), not only the first ones.
+CHECKS := -DGT_CHECK_ROWS
 SANITIZE := -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-ASAN := OPTIMISE="-O1 -g" EXTRA_CFLAGS="$(SANITIZE)" EXTRA_LDFLAGS="$(SANITIZE)"
-TSAN := OPTIMISE="-O1 -g" EXTRA_CFLAGS="-fsanitize=thread" EXTRA_LDFLAGS="-fsanitize=thread"
+ASAN := OPTIMISE="-O1 -g" EXTRA_CFLAGS="$(CHECKS) $(SANITIZE)" EXTRA_LDFLAGS="$(SANITIZE)"
+TSAN := OPTIMISE="-O1 -g" EXTRA_CFLAGS="$(CHECKS) -fsanitize=thread" EXTRA_LDFLAGS="-fsanitize=thread"
 
 asan: $(PAGE)
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/asan $(ASAN) build/asan/gputime
@@ -215,7 +217,7 @@ EMPTY :=
 joined = $(subst $(EMPTY) $(EMPTY),$(COMMA),$(strip $1))
 fuzz:
 	@./setup.sh build fuzz && ./setup.sh fuzz-runtime
-	@$(MAKE) --no-print-directory -s -j$(JOBS) CC=clang BUILD=build/fuzz OPTIMISE="-O1 -g" EXTRA_CFLAGS="$(FUZZ)" \
+	@$(MAKE) --no-print-directory -s -j$(JOBS) CC=clang BUILD=build/fuzz OPTIMISE="-O1 -g" EXTRA_CFLAGS="$(CHECKS) $(FUZZ)" \
 	    EXTRA_LDFLAGS="$(FUZZ)" $(FUZZERS)
 	@set -e; $(foreach name,$(FUZZ_NAMES),echo "== $(name)"; mkdir -p build/fuzz/corpus/$(name); \
 	    build/fuzz/$(name) -max_total_time=$(T) -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 \

@@ -7,6 +7,7 @@
 #include "base/threads.h"
 #include "internal.h"
 #include "measure/analysis.h"
+#include "measure/results.h"
 
 /* ---- what a trace cannot tell ---- */
 
@@ -76,11 +77,11 @@ static void mark_lacks(const struct gt_analysis *analysis, const struct gt_view 
     }
 }
 
-/* ---- jobs: first what several analyses go by, then the analyses ---- */
+/* ---- jobs: first the results that several analyses use, then the analyses ---- */
 
 struct job {
     const struct gt_analysis *analysis; /* NULL: it makes a shared result */
-    enum gt_shared_kind shared;
+    enum gt_result result;
     struct gt_report *paper; /* of an analysis */
     enum gt_status status;
     struct gt_error err;
@@ -97,7 +98,7 @@ static void do_job(void *context, size_t index) {
     struct run *run = context;
     struct job *job = &run->jobs[run->order[index]];
     if (!job->analysis) {
-        job->status = gt_shared_make(run->view, job->shared, &job->err);
+        job->status = gt_results_make(run->view, job->result, &job->err);
         return;
     }
     struct gt_section *section = &job->paper->sections[0];
@@ -125,23 +126,23 @@ static void add_shared(struct run *run, const char *const *keys, size_t count) {
     uint32_t once = 0, twice = 0;
     for (size_t i = 0; i < count; i++) {
         const struct gt_analysis *analysis = gt_analysis_find(keys[i]);
-        uint32_t goes_by = analysis ? analysis->goes_by : 0;
-        twice |= once & goes_by;
-        once |= goes_by;
+        uint32_t uses = analysis ? analysis->uses : 0;
+        twice |= once & uses;
+        once |= uses;
     }
-    for (int kind = 0; kind < GT_SHARED_COUNT; kind++)
+    for (int kind = 0; kind < GT_RESULT_COUNT; kind++)
         if (twice & 1u << kind)
-            run->jobs[run->job_count++].shared = (enum gt_shared_kind)kind;
+            run->jobs[run->job_count++].result = (enum gt_result)kind;
     run->first_analysis = run->job_count;
 }
 
 /* What is shared comes first. Then the analyses that need none of it, so that nobody waits while the last of it is
-   made; then those that go by most of it, for they take longest and should not be the last to end. */
+   made; then those that use most of it, for they take longest and should not be the last to end. */
 static int turn_of(const struct job *job) {
     if (!job->analysis)
         return 0;
-    int goes_by = __builtin_popcount(job->analysis->goes_by);
-    return goes_by ? 2 + GT_SHARED_COUNT - goes_by : 1;
+    int used = __builtin_popcount(job->analysis->uses);
+    return used ? 2 + GT_RESULT_COUNT - used : 1;
 }
 
 static void set_order(struct run *run) {
@@ -154,8 +155,8 @@ static void set_order(struct run *run) {
 
 static enum gt_status plan(struct run *run, const char *const *keys, size_t count, const struct gt_section *section,
                            struct gt_error *err) {
-    run->jobs = gt_mem_array(GT_SHARED_COUNT + count + 1, sizeof *run->jobs);
-    run->order = gt_mem_array(GT_SHARED_COUNT + count + 1, sizeof *run->order);
+    run->jobs = gt_mem_array(GT_RESULT_COUNT + count + 1, sizeof *run->jobs);
+    run->order = gt_mem_array(GT_RESULT_COUNT + count + 1, sizeof *run->order);
     if (!run->jobs || !run->order)
         return gt_fail_memory(err);
     add_shared(run, keys, count);
@@ -188,7 +189,7 @@ enum gt_status gt_analyse(const struct gt_view *view, const char *const *keys, s
         gt_threads_deal(gt_threads_count(view->options->threads), run.job_count, do_job, &run);
         status = put_together(&run, section, err);
     }
-    gt_view_forget(view);
+    gt_view_slots_clear(view->slots);
     for (size_t i = 0; i < run.job_count; i++)
         gt_report_free(run.jobs[i].paper);
     gt_mem_free(run.jobs);

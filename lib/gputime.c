@@ -212,8 +212,9 @@ static enum gt_status fill_report(struct gputime_report *report, struct gputime_
         if (status != GT_OK)
             return status;
     }
-    if (gt_arena_failed(&report->model->arena))
-        return gt_fail_memory(err);
+    enum gt_status status = gt_report_status(report->model, err);
+    if (status != GT_OK)
+        return status;
     return gt_report_shape(report->model, options->shapes, options->shape_count, err);
 }
 

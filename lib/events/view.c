@@ -338,9 +338,9 @@ enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels 
     view->store = store;
     view->labels = labels;
     view->options = options;
-    view->shared = gt_shared_new();
+    view->slots = gt_view_slots_new();
     enum gt_status status = gt_selection_init(&making.selection, store, labels, options, err);
-    if (status == GT_OK && !view->shared)
+    if (status == GT_OK && !view->slots)
         status = gt_fail_memory(err);
     if (status == GT_OK) {
         view->has_window = making.selection.has_window;
@@ -377,7 +377,7 @@ enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels 
 void gt_view_free(struct gt_view *view) {
     if (!view)
         return;
-    gt_shared_free(view->shared);
+    gt_view_slots_free(view->slots);
     gt_arena_release(&view->arena);
     gt_mem_free(view);
 }

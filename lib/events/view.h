@@ -6,6 +6,7 @@
 #include "base/ns.h"
 #include "events/labels.h"
 #include "events/store.h"
+#include "events/view_slots.h"
 #include "gputime.h"
 
 /* A run of ops of one device, in view order. */
@@ -32,23 +33,6 @@ struct gt_run {
     bool without_memory;
     const char *remark; /* a sentence about the input */
 };
-
-/* Results that several analyses of a view go by. Each is made once, for the first that asks. */
-enum gt_shared_kind {
-    GT_SHARED_IDLE,
-    GT_SHARED_KERNELS,
-    GT_SHARED_RANGES,
-    GT_SHARED_ACCOUNTS,
-    GT_SHARED_STEPS,
-    GT_SHARED_PHASES,
-    GT_SHARED_RATES,
-    GT_SHARED_LAUNCH_MARKS,
-    GT_SHARED_BLOCKING_MARKS,
-    GT_SHARED_OP_GROUPS,
-    GT_SHARED_RANGE_GROUPS,
-    GT_SHARED_COUNT,
-};
-struct gt_shared;
 
 struct gt_view {
     const struct gt_store *store;
@@ -87,7 +71,7 @@ struct gt_view {
     bool is_of_steps;     /* the window holds whole steps */
     size_t warm_up_steps; /* that it leaves out */
 
-    struct gt_shared *shared; /* by kind */
+    struct gt_view_slots *slots; /* for results that are computed from it */
 };
 
 /* Applies the selection of the options (time, step, device, stream, process, name, category). Unknown steps, devices
@@ -96,24 +80,6 @@ struct gt_view {
 enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels *labels,
                            const struct gputime_options *options, struct gt_view **out, struct gt_error *err);
 void gt_view_free(struct gt_view *view);
-
-/* ---- shared.c: threads may ask at the same time; who asks for what is being made waits for it ---- */
-
-/* How a result is made: init fills `bytes` zeroed bytes and keeps nothing where it fails. */
-struct gt_sharing {
-    size_t bytes;
-    enum gt_status (*init)(void *what, const struct gt_view *view, struct gt_error *err);
-    void (*release)(void *what);
-};
-
-/* The view's own, good until it is forgotten. NULL: it could not be made, err says why. */
-const void *gt_view_share(const struct gt_view *view, enum gt_shared_kind kind, const struct gt_sharing *how,
-                          struct gt_error *err);
-/* Releases all of them; whoever asks again has them made again. */
-void gt_view_forget(const struct gt_view *view);
-
-struct gt_shared *gt_shared_new(void); /* NULL: memory was short */
-void gt_shared_free(struct gt_shared *shared);
 
 static inline struct gt_str gt_view_op_name(const struct gt_view *view, size_t position) {
     return gt_store_string(view->store, view->name[position]);

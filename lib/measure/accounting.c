@@ -1,7 +1,8 @@
 /* Accounting: for each device, its span split into compute, exposed communication, exposed memory and idle time, which
    sum to the span; then the mean, minimum and maximum over devices. */
+#include "measure/results.h"
 #include "measure/results/measure.h"
-#include "measure/shared.h"
+#include "report/row.h"
 
 #define AMOUNT_COLUMNS                                                                                                 \
     {"span_ns", "Span", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},                                           \
@@ -45,25 +46,27 @@ static void add_parts(struct gt_table *table, const struct gt_view_device *devic
                  {"exposed memory", GT_AMOUNT_EXPOSED_MEMORY},
                  {"idle", GT_AMOUNT_IDLE}};
     for (size_t i = 0; i < GT_ARRAY_COUNT(parts); i++) {
-        struct gt_cell *cell = gt_table_row(table);
+        struct gt_row row = gt_row_begin(table);
         int64_t ns = account->ns[parts[i].amount];
-        *cell++ = gt_cell_int(device->id);
-        *cell++ = gt_cell_text(gt_str_of(parts[i].title));
-        *cell++ = gt_cell_int(ns);
-        *cell++ = gt_cell_share((double)ns, (double)account->ns[GT_AMOUNT_SPAN]);
+        gt_row_int(&row, "device", device->id);
+        gt_row_text(&row, "part", gt_str_of(parts[i].title));
+        gt_row_int(&row, "total_ns", ns);
+        gt_row_share(&row, "share", (double)ns, (double)account->ns[GT_AMOUNT_SPAN]);
+        gt_row_end(&row);
     }
 }
 
 static void add_account(struct gt_table *table, const struct gt_view *view, const struct gt_view_device *device,
                         const struct gt_account *account) {
     struct gt_str gpu = gt_store_string(view->store, view->store->devices.name[device->device]);
-    struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_int(device->id);
+    struct gt_row row = gt_row_begin(table);
+    gt_row_int(&row, "device", device->id);
     for (size_t i = 0; i < GT_AMOUNT_COUNT; i++)
-        *cell++ = gt_cell_int(account->ns[i]);
-    *cell++ = gt_cell_share((double)account->ns[GT_AMOUNT_BUSY], (double)account->ns[GT_AMOUNT_SPAN]);
-    *cell++ = gpu.len ? gt_cell_text(gpu) : gt_cell_null();
-    *cell++ = gt_cell_share((double)account->ns[GT_AMOUNT_IDLE], (double)account->ns[GT_AMOUNT_SPAN]);
+        gt_row_int(&row, gt_amount_keys[i], account->ns[i]);
+    gt_row_share(&row, "utilisation", (double)account->ns[GT_AMOUNT_BUSY], (double)account->ns[GT_AMOUNT_SPAN]);
+    gt_row_cell(&row, "gpu", gpu.len ? gt_cell_text(gpu) : gt_cell_null());
+    gt_row_share(&row, "idle_share", (double)account->ns[GT_AMOUNT_IDLE], (double)account->ns[GT_AMOUNT_SPAN]);
+    gt_row_end(&row);
 }
 
 /* Running mean, minimum and maximum over devices. */
@@ -90,11 +93,12 @@ static void summary_take(struct summary *summary, const struct gt_account *accou
 }
 
 static void add_extremes(struct gt_table *table, const char *measure, const int64_t *ns, double share) {
-    struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_text(gt_str_of(measure));
+    struct gt_row row = gt_row_begin(table);
+    gt_row_text(&row, "measure", gt_str_of(measure));
     for (size_t i = 0; i < GT_AMOUNT_COUNT; i++)
-        *cell++ = gt_cell_int(ns[i]);
-    *cell++ = gt_cell_real(share);
+        gt_row_int(&row, gt_amount_keys[i], ns[i]);
+    gt_row_real(&row, "utilisation", share);
+    gt_row_end(&row);
 }
 
 static void add_summary(struct gt_section *section, const struct summary *summary) {
@@ -104,11 +108,12 @@ static void add_summary(struct gt_section *section, const struct summary *summar
         gt_measure_table_for(section, table, GT_FOR_DATA);
     if (summary->count == 0)
         return;
-    struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_text(GT_STR("mean"));
+    struct gt_row row = gt_row_begin(table);
+    gt_row_text(&row, "measure", GT_STR("mean"));
     for (size_t i = 0; i < GT_AMOUNT_COUNT; i++)
-        *cell++ = gt_cell_real((double)summary->sum[i] / (double)summary->count);
-    *cell++ = gt_cell_real(summary->share_sum / (double)summary->count);
+        gt_row_real(&row, gt_amount_keys[i], (double)summary->sum[i] / (double)summary->count);
+    gt_row_real(&row, "utilisation", summary->share_sum / (double)summary->count);
+    gt_row_end(&row);
     add_extremes(table, "min", summary->min, summary->share_min);
     add_extremes(table, "max", summary->max, summary->share_max);
 }
@@ -119,14 +124,14 @@ enum gt_status gt_accounting_run(const struct gt_view *view, struct gt_section *
     gt_measure_table_for(section, parts, GT_FOR_SCREEN); /* data have the table, pages a chart of it */
     struct gt_table *table =
         gt_section_table(section, "accounting", "GPU time by device", account_columns, GT_ARRAY_COUNT(account_columns));
-    const struct gt_account *accounts = gt_shared_accounts(view, err);
+    const struct gt_accounts *accounts = gt_results_accounts(view, err);
     struct summary summary = {0};
     if (!accounts)
         return err->code;
     for (size_t d = 0; d < view->device_count; d++) {
-        add_parts(parts, &view->devices[d], &accounts[d]);
-        add_account(table, view, &view->devices[d], &accounts[d]);
-        summary_take(&summary, &accounts[d]);
+        add_parts(parts, &view->devices[d], &accounts->by_device[d]);
+        add_account(table, view, &view->devices[d], &accounts->by_device[d]);
+        summary_take(&summary, &accounts->by_device[d]);
     }
     add_summary(section, &summary);
     return GT_OK;

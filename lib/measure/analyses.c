@@ -1,11 +1,14 @@
 /* The table of all analyses, from analyses.def. */
 #include <string.h>
 
+#include "measure/results.h"
 #include "measure/results/measure.h"
 
+_Static_assert(GT_RESULT_COUNT <= 8 * sizeof(uint32_t), "each result is a bit of what an analysis uses");
+
 const struct gt_analysis gt_analyses[] = {
-#define SHARED(kind)                                    (1u << GT_SHARED_##kind)
-#define GT_ANALYSIS(key, title, tables, needs, goes_by) {#key, title, tables, needs, goes_by, gt_##key##_run},
+#define SHARED(kind)                                 (1u << GT_RESULT_##kind)
+#define GT_ANALYSIS(key, title, tables, needs, uses) {#key, title, tables, needs, uses, gt_##key##_run},
 #include "measure/analyses.def"
 #undef GT_ANALYSIS
 #undef SHARED

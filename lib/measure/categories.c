@@ -4,8 +4,9 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "measure/results.h"
 #include "measure/results/measure.h"
-#include "measure/shared.h"
+#include "report/row.h"
 
 struct category {
     size_t count;
@@ -159,13 +160,14 @@ static void add_rows(const struct gt_view *view, struct gt_table *table, const s
         const struct category *category = &categories[i];
         if (category->count == 0)
             continue;
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_text(category->key);
-        *cell++ = gt_cell_count(category->count);
-        *cell++ = gt_cell_int(category->total_ns);
-        *cell++ = view->is_summed ? gt_cell_null() : gt_cell_int(category->wall_ns);
-        *cell++ = gt_cell_share((double)(view->is_summed ? category->total_ns : category->wall_ns), whole);
-        *cell++ = gt_cell_text(gt_str_of(category->time_class));
+        struct gt_row row = gt_row_begin(table);
+        gt_row_text(&row, "category", category->key);
+        gt_row_count(&row, "count", category->count);
+        gt_row_int(&row, "total_ns", category->total_ns);
+        gt_row_cell(&row, "wall_ns", view->is_summed ? gt_cell_null() : gt_cell_int(category->wall_ns));
+        gt_row_share(&row, "share", (double)(view->is_summed ? category->total_ns : category->wall_ns), whole);
+        gt_row_text(&row, "time_class", gt_str_of(category->time_class));
+        gt_row_end(&row);
     }
 }
 
@@ -192,8 +194,8 @@ static void name_rows(const struct gt_view *view, struct gt_table *table) {
 }
 
 enum gt_status gt_categories_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_op_groups *ops = gt_shared_op_groups(view, err);
-    const struct gt_account *accounts = ops ? gt_shared_accounts(view, err) : NULL;
+    const struct gt_op_groups *ops = gt_results_op_groups(view, err);
+    const struct gt_accounts *accounts = ops ? gt_results_accounts(view, err) : NULL;
     if (!accounts)
         return err->code;
     size_t count = view->labels->category_count;
@@ -211,7 +213,7 @@ enum gt_status gt_categories_run(const struct gt_view *view, struct gt_section *
     qsort(categories, count, sizeof *categories, by_time);
     struct gt_table *table = gt_section_table(section, "categories", "GPU time by category",
                                               view->is_summed ? summed_columns : columns, GT_ARRAY_COUNT(columns));
-    add_rows(view, table, categories, whole_time(view, accounts, categories));
+    add_rows(view, table, categories, whole_time(view, accounts->by_device, categories));
     name_rows(view, table);
     gt_mem_free(categories);
     return GT_OK;

@@ -8,6 +8,7 @@
 #include "measure/results/class_sums.h"
 #include "measure/results/measure.h"
 #include "measure/results/tagged_ranges.h"
+#include "report/row.h"
 
 struct class_stats {
     const struct gt_view *view;
@@ -135,15 +136,17 @@ static bool add_rows(struct class_stats *stats, struct gt_table *table, const st
     if (count && !named_count)
         qsort(rows, count, sizeof *rows, by_total);
     for (size_t i = 0; i < count; i++) {
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_text(gt_arena_copy(arena, rows[i].name));
-        *cell++ = gt_cell_real((double)rows[i].sum->total_ns / parts(stats));
-        *cell++ = gt_cell_real((double)rows[i].sum->instances / parts(stats));
-        *cell++ = gt_cell_int(rows[i].sum->total_ns);
-        *cell++ = gt_cell_int(rows[i].sum->instances);
+        struct gt_row cells = gt_row_begin(table);
+        gt_row_text(&cells, table->columns[0].key, gt_arena_copy(arena, rows[i].name));
+        gt_row_real(&cells, "time_per_iter_ns", (double)rows[i].sum->total_ns / parts(stats));
+        gt_row_real(&cells, "instances_per_iter", (double)rows[i].sum->instances / parts(stats));
+        gt_row_int(&cells, "total_ns", rows[i].sum->total_ns);
+        gt_row_int(&cells, "instances", rows[i].sum->instances);
         if (whole)
-            *cell++ = whole->total_ns > 0 ? gt_cell_real((double)rows[i].sum->total_ns / (double)whole->total_ns)
-                                          : gt_cell_null();
+            gt_row_cell(&cells, "share",
+                        whole->total_ns > 0 ? gt_cell_real((double)rows[i].sum->total_ns / (double)whole->total_ns)
+                                            : gt_cell_null());
+        gt_row_end(&cells);
     }
     gt_mem_free(rows);
     return rows != NULL;

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "measure/results/grouping.h"
 #include "measure/results/measure.h"
+#include "report/row.h"
 
 struct collective {
     gt_strid name, domain;
@@ -80,14 +81,15 @@ enum gt_status gt_collectives_run(const struct gt_view *view, struct gt_section 
     const struct collective *list = (const void *)collectives.list;
     for (size_t i = 0; i < collectives.count; i++) {
         const struct collective *collective = &list[i];
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_text(gt_store_string(store, collective->name));
-        *cell++ = gt_cell_text(gt_store_string(store, collective->domain));
-        *cell++ = gt_cell_count(collective->count);
-        *cell++ = bytes_cell(collective->bytes);
-        *cell++ = gt_cell_real((double)collective->bytes / (double)collective->count);
-        *cell++ = bytes_cell(collective->min_bytes);
-        *cell++ = bytes_cell(collective->max_bytes);
+        struct gt_row row = gt_row_begin(table);
+        gt_row_text(&row, "name", gt_store_string(store, collective->name));
+        gt_row_text(&row, "domain", gt_store_string(store, collective->domain));
+        gt_row_count(&row, "count", collective->count);
+        gt_row_cell(&row, "bytes", bytes_cell(collective->bytes));
+        gt_row_real(&row, "avg_bytes", (double)collective->bytes / (double)collective->count);
+        gt_row_cell(&row, "min_bytes", bytes_cell(collective->min_bytes));
+        gt_row_cell(&row, "max_bytes", bytes_cell(collective->max_bytes));
+        gt_row_end(&row);
     }
 out:
     gt_grouping_release(&collectives);

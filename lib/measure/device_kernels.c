@@ -2,8 +2,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "measure/results.h"
 #include "measure/results/measure.h"
-#include "measure/shared.h"
+#include "report/row.h"
 
 static const struct gt_report_column columns[] = {
     {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
@@ -39,17 +40,18 @@ static void add_table(struct gt_section *section, struct row *rows, size_t count
     qsort(rows, count, sizeof *rows, by_total);
     for (size_t i = 0; i < count; i++) {
         const struct gt_sample_stats *stats = &rows[i].stats;
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_text(rows[i].name);
-        *cell++ = rows[i].device;
-        *cell++ = gt_cell_count(stats->count);
-        *cell++ = gt_cell_int(stats->total_ns);
-        *cell++ = gt_cell_real(stats->mean_ns);
-        *cell++ = gt_cell_int(stats->min_ns);
-        *cell++ = gt_cell_known(stats->median_ns);
-        *cell++ = gt_cell_known(stats->p90_ns);
-        *cell++ = gt_cell_int(stats->max_ns);
-        *cell++ = gt_cell_share((double)stats->total_ns, (double)total_ns);
+        struct gt_row cells = gt_row_begin(table);
+        gt_row_text(&cells, "name", rows[i].name);
+        gt_row_cell(&cells, "device", rows[i].device);
+        gt_row_count(&cells, "count", stats->count);
+        gt_row_int(&cells, "total_ns", stats->total_ns);
+        gt_row_real(&cells, "avg_ns", stats->mean_ns);
+        gt_row_int(&cells, "min_ns", stats->min_ns);
+        gt_row_cell(&cells, "median_ns", gt_cell_known(stats->median_ns));
+        gt_row_cell(&cells, "p90_ns", gt_cell_known(stats->p90_ns));
+        gt_row_int(&cells, "max_ns", stats->max_ns);
+        gt_row_share(&cells, "share", (double)stats->total_ns, (double)total_ns);
+        gt_row_end(&cells);
     }
 }
 
@@ -74,7 +76,7 @@ static size_t list_devices(const struct gt_view *view, const struct gt_named_set
 
 /* A kernel on eight GPUs is one kernel, listed on all or on none. */
 enum gt_status gt_device_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_named_set *set = gt_shared_kernels(view, err);
+    const struct gt_named_set *set = gt_results_kernels(view, err);
     if (!set)
         return err->code;
     size_t wanted = gt_measure_rows_wanted(view, "kernels", set->count), most = 0, count = 0;

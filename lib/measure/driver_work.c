@@ -6,6 +6,7 @@
 #include "base/ns.h"
 #include "measure/results/grouping.h"
 #include "measure/results/measure.h"
+#include "report/row.h"
 
 struct work {
     gt_strid name;
@@ -63,12 +64,13 @@ enum gt_status gt_driver_work_run(const struct gt_view *view, struct gt_section 
     table->screen_limit = 5;
     const struct work *list = (const void *)works.list;
     for (size_t i = 0; i < works.count; i++) {
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_text(gt_store_string(view->store, list[i].name));
-        *cell++ = gt_cell_count(list[i].count);
-        *cell++ = gt_cell_int(gt_ns_of_sum(list[i].total_ns));
-        *cell++ = gt_cell_real((double)list[i].total_ns / (double)list[i].count);
-        *cell++ = gt_cell_int(list[i].max_ns);
+        struct gt_row row = gt_row_begin(table);
+        gt_row_text(&row, "name", gt_store_string(view->store, list[i].name));
+        gt_row_count(&row, "count", list[i].count);
+        gt_row_int(&row, "total_ns", gt_ns_of_sum(list[i].total_ns));
+        gt_row_real(&row, "avg_ns", (double)list[i].total_ns / (double)list[i].count);
+        gt_row_int(&row, "max_ns", list[i].max_ns);
+        gt_row_end(&row);
     }
     gt_grouping_release(&works);
     return GT_OK;

@@ -30,7 +30,7 @@ void gt_evidence_fail(struct gt_evidence *evidence) {
 
 const struct gt_named_set *gt_evidence_kernels(struct gt_evidence *evidence) {
     static const struct gt_named_set none;
-    const struct gt_named_set *kernels = gt_shared_kernels(evidence->view, evidence->err);
+    const struct gt_named_set *kernels = gt_results_kernels(evidence->view, evidence->err);
     if (!kernels)
         keep_failure(evidence, evidence->err->code);
     return kernels ? kernels : &none;
@@ -49,37 +49,37 @@ const struct gt_idle *gt_evidence_idle(struct gt_evidence *evidence) {
     static const struct gt_idle none;
     if (lost_kernels(evidence->view->store))
         return &none;
-    const struct gt_idle *idle = gt_shared_idle(evidence->view, evidence->err);
+    const struct gt_idle *idle = gt_results_idle(evidence->view, evidence->err);
     if (!idle)
         keep_failure(evidence, evidence->err->code);
     return idle ? idle : &none;
 }
 
 const struct gt_account *gt_evidence_accounts(struct gt_evidence *evidence) {
-    const struct gt_account *accounts = gt_shared_accounts(evidence->view, evidence->err);
+    const struct gt_accounts *accounts = gt_results_accounts(evidence->view, evidence->err);
     if (!accounts)
         keep_failure(evidence, evidence->err->code);
-    return accounts;
+    return accounts ? accounts->by_device : NULL;
 }
 
 const struct gt_op_groups *gt_evidence_op_groups(struct gt_evidence *evidence) {
     static const struct gt_op_groups none;
-    const struct gt_op_groups *groups = gt_shared_op_groups(evidence->view, evidence->err);
+    const struct gt_op_groups *groups = gt_results_op_groups(evidence->view, evidence->err);
     if (!groups)
         keep_failure(evidence, evidence->err->code);
     return groups ? groups : &none;
 }
 
 const uint8_t *gt_evidence_blocking_calls(struct gt_evidence *evidence) {
-    const uint8_t *blocks = gt_shared_blocking_marks(evidence->view, evidence->err);
+    const struct gt_blocking_marks *blocks = gt_results_blocking_marks(evidence->view, evidence->err);
     if (!blocks)
         keep_failure(evidence, evidence->err->code);
-    return blocks;
+    return blocks ? blocks->of_call : NULL;
 }
 
 const struct gt_step_set *gt_evidence_steps(struct gt_evidence *evidence) {
     static const struct gt_step_set none;
-    const struct gt_step_set *steps = gt_shared_steps(evidence->view, evidence->err);
+    const struct gt_step_set *steps = gt_results_steps(evidence->view, evidence->err);
     if (!steps)
         keep_failure(evidence, evidence->err->code);
     return steps ? steps : &none;
@@ -87,7 +87,7 @@ const struct gt_step_set *gt_evidence_steps(struct gt_evidence *evidence) {
 
 const struct gt_phase_set *gt_evidence_phases(struct gt_evidence *evidence) {
     static const struct gt_phase_set none;
-    const struct gt_phase_set *phases = gt_shared_phases(evidence->view, evidence->err);
+    const struct gt_phase_set *phases = gt_results_phases(evidence->view, evidence->err);
     if (!phases)
         keep_failure(evidence, evidence->err->code);
     return phases ? phases : &none;
@@ -95,7 +95,7 @@ const struct gt_phase_set *gt_evidence_phases(struct gt_evidence *evidence) {
 
 const struct gt_launch_rate *gt_evidence_launch_rate(struct gt_evidence *evidence) {
     static const struct gt_launch_rate none;
-    const struct gt_launch_rates *rates = gt_shared_rates(evidence->view, evidence->err);
+    const struct gt_launch_rates *rates = gt_results_rates(evidence->view, evidence->err);
     if (!rates)
         keep_failure(evidence, evidence->err->code);
     return rates ? &rates->items[rates->count - 1] : &none;

@@ -6,13 +6,14 @@
 #include "base/ns.h"
 #include "base/quantile.h"
 #include "base/radix.h"
+#include "measure/results.h"
 #include "measure/results/calls.h"
 #include "measure/results/idle_work.h"
 #include "measure/results/late.h"
 #include "measure/results/meanwhile.h"
 #include "measure/results/measure.h"
 #include "measure/results/operator_set.h"
-#include "measure/shared.h"
+#include "report/row.h"
 
 #define CAUSE_COLUMNS(of_what)                                                                                         \
     {"cause", "Cause", GT_UNIT_NONE, NULL, GT_COLUMN_KEY}, {"count", "Gaps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},     \
@@ -96,17 +97,18 @@ static void add_causes(struct gt_table *table, const struct gt_view_device *devi
         const struct gt_idle_sum *of = &causes[i].of;
         if (of->gaps.count == 0)
             continue;
-        struct gt_cell *cell = gt_table_row(table);
+        struct gt_row row = gt_row_begin(table);
         if (device)
-            *cell++ = gt_cell_int(device->id);
-        *cell++ = gt_cell_text(gt_str_of(causes[i].name));
-        *cell++ = gt_cell_count(of->gaps.count);
-        *cell++ = gt_cell_int(gt_ns_of_sum(of->gaps.sum));
-        *cell++ = gt_cell_int(of->gaps.max);
-        *cell++ = gt_cell_half(of->twice_recoverable_ns);
-        *cell++ = gt_cell_real(gt_moments_stddev(&of->gaps));
-        *cell++ = gt_cell_share((double)of->gaps.sum, (double)idle_ns);
-        *cell++ = gt_cell_text(gt_str_of(causes[i].meaning));
+            gt_row_int(&row, "device", device->id);
+        gt_row_text(&row, "cause", gt_str_of(causes[i].name));
+        gt_row_count(&row, "count", of->gaps.count);
+        gt_row_int(&row, "total_ns", gt_ns_of_sum(of->gaps.sum));
+        gt_row_int(&row, "longest_ns", of->gaps.max);
+        gt_row_cell(&row, "recoverable_ns", gt_cell_half(of->twice_recoverable_ns));
+        gt_row_real(&row, "stddev_ns", gt_moments_stddev(&of->gaps));
+        gt_row_share(&row, "share", (double)of->gaps.sum, (double)idle_ns);
+        gt_row_text(&row, "meaning", gt_str_of(causes[i].meaning));
+        gt_row_end(&row);
     }
 }
 
@@ -120,13 +122,14 @@ static void add_activities(struct gt_table *table, int64_t device_id, const stru
         const struct gt_idle_sum *of = &activities[i].of;
         if (of->gaps.count == 0)
             continue;
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_int(device_id);
-        *cell++ = gt_cell_text(gt_str_of(activities[i].name));
-        *cell++ = gt_cell_count(of->gaps.count);
-        *cell++ = gt_cell_int(gt_ns_of_sum(of->gaps.sum));
-        *cell++ = gt_cell_int(of->gaps.max);
-        *cell++ = gt_cell_share((double)of->gaps.sum, (double)host_ns);
+        struct gt_row row = gt_row_begin(table);
+        gt_row_int(&row, "device", device_id);
+        gt_row_text(&row, "activity", gt_str_of(activities[i].name));
+        gt_row_count(&row, "count", of->gaps.count);
+        gt_row_int(&row, "total_ns", gt_ns_of_sum(of->gaps.sum));
+        gt_row_int(&row, "longest_ns", of->gaps.max);
+        gt_row_share(&row, "share", (double)of->gaps.sum, (double)host_ns);
+        gt_row_end(&row);
     }
 }
 
@@ -265,21 +268,23 @@ static void add_gap(const struct gt_view *view, struct gt_table *table, const st
                     const struct surroundings *around, size_t place) {
     const struct gt_idle_gap *gap = &idle->gaps[number];
     size_t device = gt_idle_device_of(idle, number);
-    struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_int(view->devices[device].id);
-    *cell++ = gt_measure_time_cell(view, gap->start_ns);
-    *cell++ = gt_measure_time_cell(view, gap->end_ns);
-    *cell++ = gt_cell_int(gt_idle_gap_ns(gap));
-    *cell++ = gt_cell_text(gt_str_of(gt_idle_cause_names[gap->cause]));
-    *cell++ = gt_measure_op_name_cell(view, gap->previous);
-    *cell++ = gt_measure_op_name_cell(view, gap->next);
-    *cell++ = call_name(view, gap->call);
-    *cell++ =
-        gap->cause == GT_IDLE_HOST ? gt_cell_text(gt_str_of(gt_host_activity_names[gap->activity])) : gt_cell_null();
-    *cell++ = gt_cell_half(gt_idle_gap_twice_recoverable_ns(gap, &idle->devices[device]));
-    *cell++ = meanwhile(view, around, place);
-    *cell++ = range_name(view, gap);
-    *cell++ = operator_name(view, around->operators[place]);
+    struct gt_row row = gt_row_begin(table);
+    gt_row_int(&row, "device", view->devices[device].id);
+    gt_row_cell(&row, "start_ns", gt_measure_time_cell(view, gap->start_ns));
+    gt_row_cell(&row, "end_ns", gt_measure_time_cell(view, gap->end_ns));
+    gt_row_int(&row, "gap_ns", gt_idle_gap_ns(gap));
+    gt_row_text(&row, "cause", gt_str_of(gt_idle_cause_names[gap->cause]));
+    gt_row_cell(&row, "after", gt_measure_op_name_cell(view, gap->previous));
+    gt_row_cell(&row, "before", gt_measure_op_name_cell(view, gap->next));
+    gt_row_cell(&row, "call", call_name(view, gap->call));
+    gt_row_cell(&row, "activity",
+                gap->cause == GT_IDLE_HOST ? gt_cell_text(gt_str_of(gt_host_activity_names[gap->activity]))
+                                           : gt_cell_null());
+    gt_row_cell(&row, "recoverable_ns", gt_cell_half(gt_idle_gap_twice_recoverable_ns(gap, &idle->devices[device])));
+    gt_row_cell(&row, "meanwhile", meanwhile(view, around, place));
+    gt_row_cell(&row, "range", range_name(view, gap));
+    gt_row_cell(&row, "operator", operator_name(view, around->operators[place]));
+    gt_row_end(&row);
 }
 
 static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, struct gt_section *section) {
@@ -305,7 +310,7 @@ static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, str
 }
 
 enum gt_status gt_gaps_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_idle *idle = gt_shared_idle(view, err);
+    const struct gt_idle *idle = gt_results_idle(view, err);
     if (!idle)
         return err->code;
     struct tables tables = {

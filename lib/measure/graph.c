@@ -10,6 +10,7 @@
 #include "base/ns.h"
 #include "base/num.h"
 #include "measure/results/measure.h"
+#include "report/row.h"
 
 #define NON_GPU  "CPU(non-GPU)"
 #define SHARE_OF "busy and non-GPU time" /* the elapsed time, unless that is given and shorter than the work took */
@@ -247,15 +248,18 @@ static void sort(struct works *works, int (*in_order)(const void *, const void *
 
 static void add_row(const struct gt_view *view, struct gt_table *table, const struct run *run, const struct work *work,
                     bool is_bar) {
-    struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_text(work->category);
-    *cell++ = gt_cell_int(work->instances > INT64_MAX ? INT64_MAX : (int64_t)work->instances);
-    *cell++ = view->is_summed ? gt_cell_null() : mean_cell(run, work->elapsed_ns);
-    *cell++ = mean_cell(run, work->total_ns);
+    struct gt_row row = gt_row_begin(table);
+    gt_row_text(&row, "category", work->category);
+    gt_row_int(&row, "instances", work->instances > INT64_MAX ? INT64_MAX : (int64_t)work->instances);
+    gt_row_cell(&row, "elapsed_ns", view->is_summed ? gt_cell_null() : mean_cell(run, work->elapsed_ns));
+    gt_row_cell(&row, "total_ns", mean_cell(run, work->total_ns));
     if (!is_bar)
-        *cell = gt_cell_text(work->name);
-    else if (!view->is_summed)
-        *cell = gt_cell_share((double)work->elapsed_ns, (double)(run->busy_ns + run->non_gpu_ns));
+        gt_row_text(&row, "name", work->name);
+    else if (view->is_summed)
+        gt_row_null(&row, "share");
+    else
+        gt_row_share(&row, "share", (double)work->elapsed_ns, (double)(run->busy_ns + run->non_gpu_ns));
+    gt_row_end(&row);
 }
 
 static void add_works(const struct gt_view *view, struct gt_section *section, const struct run *run,
@@ -281,28 +285,32 @@ static void add_devices(const struct gt_view *view, struct gt_section *section, 
     for (size_t d = 0; d < view->device_count; d++) {
         const struct gt_view_device *device = &view->devices[d];
         int64_t busy_ns = gt_view_device_busy_ns(view, device);
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_int(device->id);
-        *cell++ = gt_cell_count(device->count);
-        *cell++ = gt_cell_int(run->elapsed_ns);
-        *cell++ = gt_cell_int(busy_ns);
-        *cell++ = gt_cell_int(non_gpu_ns(run, busy_ns));
-        *cell++ = gt_cell_share((double)busy_ns, (double)busy_ns + (double)non_gpu_ns(run, busy_ns));
+        struct gt_row row = gt_row_begin(table);
+        gt_row_int(&row, "device", device->id);
+        gt_row_count(&row, "ops", device->count);
+        gt_row_int(&row, "elapsed_ns", run->elapsed_ns);
+        gt_row_int(&row, "busy_ns", busy_ns);
+        gt_row_int(&row, "non_gpu_ns", non_gpu_ns(run, busy_ns));
+        gt_row_share(&row, "busy_share", (double)busy_ns, (double)busy_ns + (double)non_gpu_ns(run, busy_ns));
+        gt_row_end(&row);
     }
 }
 
 static void add_run(const struct gt_view *view, struct gt_section *section, const struct run *run) {
     struct gt_table *table = gt_section_table(section, "graph_runs", "Runs", run_columns, GT_ARRAY_COUNT(run_columns));
-    struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_count(view->device_count);
-    *cell++ = gt_cell_count(view->op_count);
-    if (!view->is_summed) {
-        *cell++ = gt_cell_int(run->elapsed_ns);
-        *cell++ = mean_cell(run, run->busy_ns);
-        *cell++ = mean_cell(run, run->non_gpu_ns);
-        *cell++ = gt_cell_share((double)run->busy_ns, (double)(run->busy_ns + run->non_gpu_ns));
-        *cell++ = gt_cell_int(run->is_given);
+    struct gt_row row = gt_row_begin(table);
+    gt_row_count(&row, "gpus", view->device_count);
+    gt_row_count(&row, "ops", view->op_count);
+    if (view->is_summed) {
+        gt_row_null_rest(&row, "elapsed_ns");
+    } else {
+        gt_row_int(&row, "elapsed_ns", run->elapsed_ns);
+        gt_row_cell(&row, "busy_ns", mean_cell(run, run->busy_ns));
+        gt_row_cell(&row, "non_gpu_ns", mean_cell(run, run->non_gpu_ns));
+        gt_row_share(&row, "busy_share", (double)run->busy_ns, (double)(run->busy_ns + run->non_gpu_ns));
+        gt_row_int(&row, "is_given", run->is_given);
     }
+    gt_row_end(&row);
 }
 
 static void note_oddities(const struct gt_view *view, struct gt_section *section, const struct run *run) {

@@ -5,6 +5,7 @@
 #include "base/ns.h"
 #include "measure/results/grouping.h"
 #include "measure/results/measure.h"
+#include "report/row.h"
 
 struct graph {
     uint32_t process, number;
@@ -94,14 +95,16 @@ static void add_table(struct gt_section *section, const struct gathering *gather
     table->empty = view->store->graph_ops.count ? "No graph in the selection." : NULL;
     for (size_t i = 0; i < gathering->graphs.count; i++) {
         const struct graph *graph = &graphs[i];
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_measure_pid_cell(view, graph->process);
-        *cell++ = gt_cell_int(graph->number);
-        *cell++ = gt_cell_count(graph->launches);
-        *cell++ = gt_cell_count(graph->ops);
-        *cell++ = gt_cell_int(gt_ns_of_sum(graph->total_ns));
-        *cell++ = graph->launches ? gt_cell_real((double)graph->total_ns / (double)graph->launches) : gt_cell_null();
-        *cell++ = gt_cell_share((double)graph->total_ns, (double)total_ns);
+        struct gt_row row = gt_row_begin(table);
+        gt_row_cell(&row, "pid", gt_measure_pid_cell(view, graph->process));
+        gt_row_int(&row, "graph", graph->number);
+        gt_row_count(&row, "launches", graph->launches);
+        gt_row_count(&row, "ops", graph->ops);
+        gt_row_int(&row, "total_ns", gt_ns_of_sum(graph->total_ns));
+        gt_row_cell(&row, "avg_ns",
+                    graph->launches ? gt_cell_real((double)graph->total_ns / (double)graph->launches) : gt_cell_null());
+        gt_row_share(&row, "share", (double)graph->total_ns, (double)total_ns);
+        gt_row_end(&row);
     }
 }
 

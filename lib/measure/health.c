@@ -1,8 +1,8 @@
 /* Health: what is odd about the trace. What decoding and labelling counted, and what only the selected ops in their
    order show, become issues of the section. */
+#include "measure/results.h"
 #include "measure/results/calls.h"
 #include "measure/results/measure.h"
-#include "measure/shared.h"
 
 static void count_ops(const struct gt_view *view, uint64_t *counts) {
     const struct gt_ops *ops = &view->store->ops;
@@ -89,10 +89,11 @@ static enum gt_status count_missing_work(const struct gt_view *view, uint64_t *c
         has_kernels = gt_store_kind_is_kernel(store->ops.kind[i]);
     if (has_kernels)
         return GT_OK;
-    const uint8_t *is_launch = gt_shared_launch_marks(view, err);
-    for (size_t i = 0; i < store->calls.count && is_launch; i++)
-        counts[GT_ISSUE_NO_KERNELS] += is_launch[i] && gt_call_is_launch(gt_store_string(store, store->calls.name[i]));
-    return is_launch ? GT_OK : err->code;
+    const struct gt_launch_marks *launches = gt_results_launch_marks(view, err);
+    for (size_t i = 0; i < store->calls.count && launches; i++)
+        counts[GT_ISSUE_NO_KERNELS] +=
+            launches->of_call[i] && gt_call_is_launch(gt_store_string(store, store->calls.name[i]));
+    return launches ? GT_OK : err->code;
 }
 
 enum gt_status gt_health_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

@@ -4,6 +4,7 @@
 #include "base/num.h"
 #include "measure/results/measure.h"
 #include "measure/results/stream_walk.h"
+#include "report/row.h"
 
 enum { LINEAR_BINS = 15, BINS_MAX = 10000, LOG_BINS_MAX = 64 };
 
@@ -142,12 +143,13 @@ static size_t fill_linear(const struct gt_view *view, const struct chosen *chose
 
 static void add_rows(struct gt_table *table, const struct bin *bins, size_t count, const struct chosen *chosen) {
     for (size_t i = 0; i < count; i++) {
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = bins[i].from_ns;
-        *cell++ = bins[i].to_ns;
-        *cell++ = gt_cell_count(bins[i].count);
-        *cell++ = gt_cell_int(bins[i].total_ns);
-        *cell++ = gt_cell_share((double)bins[i].total_ns, (double)chosen->total_ns);
+        struct gt_row row = gt_row_begin(table);
+        gt_row_cell(&row, "from_ns", bins[i].from_ns);
+        gt_row_cell(&row, "to_ns", bins[i].to_ns);
+        gt_row_count(&row, "count", bins[i].count);
+        gt_row_int(&row, "total_ns", bins[i].total_ns);
+        gt_row_share(&row, "share", (double)bins[i].total_ns, (double)chosen->total_ns);
+        gt_row_end(&row);
     }
 }
 

@@ -1,6 +1,7 @@
 /* Kernels: statistics of op durations by kernel name, from ops or from an input that is summed already. */
+#include "measure/results.h"
 #include "measure/results/measure.h"
-#include "measure/shared.h"
+#include "report/row.h"
 
 enum { AHEAD = 16 };
 
@@ -38,24 +39,26 @@ static void add_row(const struct gt_view *view, struct gt_section *section, stru
     const struct gt_sample_stats stats = gt_named_stats(set, kernel);
     const struct gt_name_reason *reason =
         kernel->category == gt_category_mixed ? NULL : labels->name_reason[kernel->full_name];
-    struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_text(kernel->name);
-    *cell++ = gt_cell_count(stats.count);
-    *cell++ = gt_cell_int(stats.total_ns);
-    *cell++ = gt_cell_real(stats.mean_ns);
-    *cell++ = gt_cell_int(stats.min_ns);
-    *cell++ = gt_cell_known(stats.median_ns);
-    *cell++ = gt_cell_int(stats.max_ns);
-    *cell++ = gt_cell_known(stats.stddev_ns);
-    *cell++ = gt_cell_known(stats.p90_ns);
-    *cell++ = gt_cell_known(stats.p99_ns);
-    *cell++ = gt_cell_share((double)stats.total_ns, (double)set->total_ns);
-    *cell++ = gt_cell_share((double)stats.count, (double)set->total_count);
-    *cell++ = gt_cell_text(gt_str_of(kernel->category));
-    *cell++ = rule_cell(&section->report->arena, reason);
-    *cell++ = reason && reason->collective ? gt_cell_text(gt_str_of(reason->collective)) : gt_cell_null();
-    *cell++ = gt_cell_text(gt_labels_short_name(labels, kernel->full_name));
-    *cell++ = gt_cell_text(gt_store_string(view->store, kernel->full_name));
+    struct gt_row row = gt_row_begin(table);
+    gt_row_text(&row, "name", kernel->name);
+    gt_row_count(&row, "count", stats.count);
+    gt_row_int(&row, "total_ns", stats.total_ns);
+    gt_row_real(&row, "avg_ns", stats.mean_ns);
+    gt_row_int(&row, "min_ns", stats.min_ns);
+    gt_row_cell(&row, "median_ns", gt_cell_known(stats.median_ns));
+    gt_row_int(&row, "max_ns", stats.max_ns);
+    gt_row_cell(&row, "stddev_ns", gt_cell_known(stats.stddev_ns));
+    gt_row_cell(&row, "p90_ns", gt_cell_known(stats.p90_ns));
+    gt_row_cell(&row, "p99_ns", gt_cell_known(stats.p99_ns));
+    gt_row_share(&row, "share", (double)stats.total_ns, (double)set->total_ns);
+    gt_row_share(&row, "launch_share", (double)stats.count, (double)set->total_count);
+    gt_row_text(&row, "category", gt_str_of(kernel->category));
+    gt_row_cell(&row, "rule", rule_cell(&section->report->arena, reason));
+    gt_row_cell(&row, "collective",
+                reason && reason->collective ? gt_cell_text(gt_str_of(reason->collective)) : gt_cell_null());
+    gt_row_text(&row, "short_name", gt_labels_short_name(labels, kernel->full_name));
+    gt_row_text(&row, "full_name", gt_store_string(view->store, kernel->full_name));
+    gt_row_end(&row);
 }
 
 /* Kernels by time are far apart in the tables of names and groups. */
@@ -68,7 +71,7 @@ static void ask_for(const struct gt_view *view, const struct gt_named_set *set, 
 }
 
 enum gt_status gt_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_named_set *set = gt_shared_kernels(view, err);
+    const struct gt_named_set *set = gt_results_kernels(view, err);
     if (!set)
         return err->code;
     struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
@@ -81,7 +84,7 @@ enum gt_status gt_kernels_run(const struct gt_view *view, struct gt_section *sec
     table->empty = GT_NONE_IN(view, "kernel");
     table->total_rows = set->count;
     size_t wanted = gt_measure_table_rows_wanted(view, table, set->count);
-    gt_table_reserve(table, wanted);
+    gt_row_reserve(table, wanted);
     for (size_t i = 0; i < wanted; i++) {
         ask_for(view, set, &set->items[i + AHEAD < wanted ? i + AHEAD : i]);
         add_row(view, section, table, set, &set->items[i]);

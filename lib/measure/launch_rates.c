@@ -5,8 +5,9 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "measure/results.h"
 #include "measure/results/measure.h"
-#include "measure/shared.h"
+#include "report/row.h"
 
 /* Time in which no kernel ran for so long is no launching: loading a model, waiting for a request. */
 enum { PAUSE_NS = 10000000 };
@@ -214,7 +215,7 @@ static bool describe_all(struct gt_launch_rates *rates, const struct gt_op_group
 }
 
 enum gt_status gt_launch_rates_init(struct gt_launch_rates *rates, const struct gt_view *view, struct gt_error *err) {
-    const struct gt_op_groups *groups = gt_shared_op_groups(view, err);
+    const struct gt_op_groups *groups = gt_results_op_groups(view, err);
     if (!groups)
         return err->code;
     *rates = (struct gt_launch_rates){.count = view->store->processes.count + 1};
@@ -234,18 +235,18 @@ void gt_launch_rates_release(struct gt_launch_rates *rates) {
 
 /* ---- the tables ---- */
 
-static void add_cells(struct gt_cell *cell, const struct gt_launch_rate *rate) {
+static void add_cells(struct gt_row *row, const struct gt_launch_rate *rate) {
     double count = (double)rate->count;
-    *cell++ = gt_cell_count(rate->count);
-    *cell++ = gt_cell_int(rate->window_ns);
-    *cell++ = gt_cell_real(rate->per_second);
-    *cell++ = gt_cell_real(rate->median_ns);
-    *cell++ = gt_cell_real(rate->p90_ns);
-    *cell++ = gt_cell_real(rate->p99_ns);
-    *cell++ = gt_cell_share((double)rate->under_5us, count);
-    *cell++ = gt_cell_share((double)rate->under_10us, count);
-    *cell++ = gt_cell_share((double)rate->under_20us, count);
-    *cell++ = gt_cell_int(rate->is_storm);
+    gt_row_count(row, "count", rate->count);
+    gt_row_int(row, "window_ns", rate->window_ns);
+    gt_row_real(row, "per_second", rate->per_second);
+    gt_row_real(row, "median_ns", rate->median_ns);
+    gt_row_real(row, "p90_ns", rate->p90_ns);
+    gt_row_real(row, "p99_ns", rate->p99_ns);
+    gt_row_share(row, "under_5us", (double)rate->under_5us, count);
+    gt_row_share(row, "under_10us", (double)rate->under_10us, count);
+    gt_row_share(row, "under_20us", (double)rate->under_20us, count);
+    gt_row_int(row, "storm", rate->is_storm);
 }
 
 static int by_rate(const void *a, const void *b) {
@@ -269,9 +270,10 @@ static bool add_process_rates(const struct gt_view *view, struct gt_section *sec
                                               process_columns, GT_ARRAY_COUNT(process_columns));
     table->screen_limit = 10;
     for (size_t i = 0; i < count; i++) {
-        struct gt_cell *cell = gt_table_row(table);
-        cell[0] = gt_measure_pid_cell(view, sorted[i]->process);
-        add_cells(cell + 1, sorted[i]);
+        struct gt_row row = gt_row_begin(table);
+        gt_row_cell(&row, "pid", gt_measure_pid_cell(view, sorted[i]->process));
+        add_cells(&row, sorted[i]);
+        gt_row_end(&row);
     }
     gt_measure_table_for_processes(section, table);
     gt_mem_free(sorted);
@@ -279,13 +281,16 @@ static bool add_process_rates(const struct gt_view *view, struct gt_section *sec
 }
 
 enum gt_status gt_launch_rates_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_launch_rates *rates = gt_shared_rates(view, err);
+    const struct gt_launch_rates *rates = gt_results_rates(view, err);
     if (!rates)
         return err->code;
     const struct gt_launch_rate *all = &rates->items[rates->count - 1];
     struct gt_table *table =
         gt_section_table(section, "launch_rate", "How fast kernels were launched", columns, GT_ARRAY_COUNT(columns));
-    if (all->count)
-        add_cells(gt_table_row(table), all);
+    if (all->count) {
+        struct gt_row row = gt_row_begin(table);
+        add_cells(&row, all);
+        gt_row_end(&row);
+    }
     return add_process_rates(view, section, rates) ? GT_OK : gt_fail_memory(err);
 }

@@ -4,10 +4,11 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/strtab.h"
+#include "measure/results.h"
 #include "measure/results/calls.h"
 #include "measure/results/measure.h"
 #include "measure/results/samples.h"
-#include "measure/shared.h"
+#include "report/row.h"
 
 static const struct gt_report_column api_columns[] = {
     {"name", "API call", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
@@ -45,18 +46,20 @@ static inline int64_t queue_ns_of(const struct gt_view *view, uint32_t op) {
     return call == GT_NO_ROW ? -1 : gt_ns_between(view->store->calls.end_ns[call], view->store->ops.start_ns[op]);
 }
 
-enum { QUEUE_CELLS = 4 };
-
-static void add_queue_cells(struct gt_cell *cell, struct gt_samples *queues, size_t set) {
+static void add_queue_cells(struct gt_row *row, struct gt_samples *queues, size_t set) {
     size_t queued = gt_samples_size(queues, set);
-    *cell++ = gt_cell_count(queued);
-    if (queued == 0)
-        return; /* the other cells stay null */
+    gt_row_count(row, "queued", queued);
+    if (queued == 0) {
+        gt_row_null(row, "queue_p50_ns");
+        gt_row_null(row, "queue_p90_ns");
+        gt_row_null(row, "queue_max_ns");
+        return;
+    }
     double quantiles[2];
     gt_samples_quantiles(queues, set, (const double[]){0.5, 0.9}, GT_ARRAY_COUNT(quantiles), quantiles);
-    *cell++ = gt_cell_real(quantiles[0]);
-    *cell++ = gt_cell_real(quantiles[1]);
-    *cell++ = gt_cell_int(gt_samples_max(queues, set));
+    gt_row_real(row, "queue_p50_ns", quantiles[0]);
+    gt_row_real(row, "queue_p90_ns", quantiles[1]);
+    gt_row_int(row, "queue_max_ns", gt_samples_max(queues, set));
 }
 
 /* ---- by API ---- */
@@ -143,20 +146,22 @@ static void add_apis(const struct gt_view *view, struct gt_section *section, str
         const struct launch *row = &apis->rows[i];
         if (row->count == 0)
             continue;
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_text(row->name);
-        *cell++ = gt_cell_count(row->count);
-        *cell++ = gt_cell_int(row->total_ns);
-        *cell++ = gt_cell_real((double)row->total_ns / (double)row->count);
-        *cell++ = gt_cell_int(row->max_ns);
-        add_queue_cells(cell, &apis->queues, row->set);
+        struct gt_row cells = gt_row_begin(table);
+        gt_row_text(&cells, "name", row->name);
+        gt_row_count(&cells, "count", row->count);
+        gt_row_int(&cells, "total_ns", row->total_ns);
+        gt_row_real(&cells, "avg_ns", (double)row->total_ns / (double)row->count);
+        gt_row_int(&cells, "max_ns", row->max_ns);
+        add_queue_cells(&cells, &apis->queues, row->set);
+        gt_row_end(&cells);
     }
 }
 
 static enum gt_status launches_by_api(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    struct apis apis = {.is_launch = gt_shared_launch_marks(view, err)};
-    if (!apis.is_launch)
+    const struct gt_launch_marks *marks = gt_results_launch_marks(view, err);
+    if (!marks)
         return err->code;
+    struct apis apis = {.is_launch = marks->of_call};
     bool ok = sum_calls(view, &apis) && queue_by_api(view, &apis);
     if (ok)
         add_apis(view, section, &apis);
@@ -208,13 +213,14 @@ static bool add_kernels(const struct gt_view *view, struct gt_section *section, 
                                               GT_ARRAY_COUNT(kernel_columns));
     gt_measure_table_for(section, table, GT_FOR_DATA | GT_FOR_PAGE);
     for (size_t i = 0; i < used; i++) {
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_text(rows[i].name);
-        *cell++ = gt_cell_count(rows[i].count);
-        add_queue_cells(cell, queues, rows[i].set);
-        cell[QUEUE_CELLS] = gt_samples_size(queues, rows[i].set)
-                                ? gt_cell_int(gt_samples_stats(queues, rows[i].set).total_ns)
-                                : gt_cell_null();
+        struct gt_row row = gt_row_begin(table);
+        gt_row_text(&row, "name", rows[i].name);
+        gt_row_count(&row, "count", rows[i].count);
+        add_queue_cells(&row, queues, rows[i].set);
+        gt_row_cell(&row, "queue_ns",
+                    gt_samples_size(queues, rows[i].set) ? gt_cell_int(gt_samples_stats(queues, rows[i].set).total_ns)
+                                                         : gt_cell_null());
+        gt_row_end(&row);
     }
     gt_mem_free(rows);
     return true;

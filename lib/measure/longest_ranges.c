@@ -3,6 +3,7 @@
 #include "base/ns.h"
 #include "measure/results/measure.h"
 #include "measure/results/range_set.h"
+#include "report/row.h"
 
 enum { LISTED = 50 };
 
@@ -59,14 +60,15 @@ enum gt_status gt_longest_ranges_run(const struct gt_view *view, struct gt_secti
     table->total_rows = find_longest(view, processes, &longest);
     for (size_t i = 0; i < longest.count; i++) {
         uint32_t range = longest.ranges[i];
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_text(gt_store_string(store, store->ranges.name[range]));
-        *cell++ = gt_cell_text(gt_store_string(store, store->ranges.domain[range]));
-        *cell++ = gt_measure_time_cell(view, store->ranges.start_ns[range]);
-        *cell++ = gt_measure_time_cell(view, store->ranges.end_ns[range]);
-        *cell++ = gt_cell_int(longest.lengths_ns[i]);
-        *cell++ = gt_measure_pid_cell(view, gt_range_set_process(store, range));
-        *cell++ = gt_range_set_tid_cell(store, store->ranges.thread[range]);
+        struct gt_row row = gt_row_begin(table);
+        gt_row_text(&row, "name", gt_store_string(store, store->ranges.name[range]));
+        gt_row_text(&row, "domain", gt_store_string(store, store->ranges.domain[range]));
+        gt_row_cell(&row, "start_ns", gt_measure_time_cell(view, store->ranges.start_ns[range]));
+        gt_row_cell(&row, "end_ns", gt_measure_time_cell(view, store->ranges.end_ns[range]));
+        gt_row_int(&row, "range_ns", longest.lengths_ns[i]);
+        gt_row_cell(&row, "pid", gt_measure_pid_cell(view, gt_range_set_process(store, range)));
+        gt_row_cell(&row, "tid", gt_range_set_tid_cell(store, store->ranges.thread[range]));
+        gt_row_end(&row);
     }
     gt_mem_free(processes);
     return GT_OK;

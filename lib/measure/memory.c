@@ -4,6 +4,7 @@
 #include "measure/results/copies.h"
 #include "measure/results/measure.h"
 #include "measure/results/named.h"
+#include "report/row.h"
 
 /* Sizes by name id. */
 struct moved {
@@ -46,19 +47,22 @@ static void add_sizes(const struct gt_view *view, struct moved *moved) {
 static void add_row(struct gt_table *table, const struct gt_named_set *set, const struct gt_named *named,
                     const struct moved *moved) {
     const struct gt_sample_stats stats = gt_named_stats(set, named);
-    struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_text(named->name);
-    *cell++ = gt_cell_count(stats.count);
-    *cell++ = gt_cell_int(stats.total_ns);
-    *cell++ = gt_cell_real(stats.mean_ns);
-    *cell++ = gt_cell_int(stats.min_ns);
-    *cell++ = gt_cell_known(stats.median_ns);
-    *cell++ = gt_cell_int(stats.max_ns);
-    *cell++ = gt_cell_known(stats.stddev_ns);
-    *cell++ = gt_cell_share((double)stats.total_ns, (double)set->total_ns);
-    *cell++ = moved->sized_ops ? gt_cell_int(gt_ns_of_sum((__int128)moved->bytes)) : gt_cell_null();
-    *cell++ = moved->sized_ns > 0 ? gt_cell_real((double)moved->bytes * 1e9 / (double)moved->sized_ns) : gt_cell_null();
-    *cell++ = gt_cell_text(gt_str_of(named->category));
+    struct gt_row row = gt_row_begin(table);
+    gt_row_text(&row, "name", named->name);
+    gt_row_count(&row, "count", stats.count);
+    gt_row_int(&row, "total_ns", stats.total_ns);
+    gt_row_real(&row, "avg_ns", stats.mean_ns);
+    gt_row_int(&row, "min_ns", stats.min_ns);
+    gt_row_cell(&row, "median_ns", gt_cell_known(stats.median_ns));
+    gt_row_int(&row, "max_ns", stats.max_ns);
+    gt_row_cell(&row, "stddev_ns", gt_cell_known(stats.stddev_ns));
+    gt_row_share(&row, "share", (double)stats.total_ns, (double)set->total_ns);
+    gt_row_cell(&row, "bytes", moved->sized_ops ? gt_cell_int(gt_ns_of_sum((__int128)moved->bytes)) : gt_cell_null());
+    gt_row_cell(&row, "bytes_per_s",
+                moved->sized_ns > 0 ? gt_cell_real((double)moved->bytes * 1e9 / (double)moved->sized_ns)
+                                    : gt_cell_null());
+    gt_row_text(&row, "category", gt_str_of(named->category));
+    gt_row_end(&row);
 }
 
 enum gt_status gt_memory_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

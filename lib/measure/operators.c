@@ -5,6 +5,7 @@
 #include "base/ns.h"
 #include "measure/results/measure.h"
 #include "measure/results/operator_set.h"
+#include "report/row.h"
 
 static const struct gt_report_column columns[] = {
     {"name", "Operator", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
@@ -56,13 +57,14 @@ static void add_rows(const struct gt_view *view, struct gt_table *table, struct 
         }
     qsort(rows, count, sizeof *rows, by_total);
     for (size_t i = 0; i < count; i++) {
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_text(rows[i].name);
-        *cell++ = gt_cell_count(rows[i].calls);
-        *cell++ = gt_cell_count(rows[i].ops);
-        *cell++ = gt_cell_int(rows[i].total_ns);
-        *cell++ = gt_cell_real((double)rows[i].total_ns / (double)rows[i].ops);
-        *cell++ = gt_cell_share((double)rows[i].total_ns, (double)all_ns);
+        struct gt_row cells = gt_row_begin(table);
+        gt_row_text(&cells, "name", rows[i].name);
+        gt_row_count(&cells, "calls", rows[i].calls);
+        gt_row_count(&cells, "ops", rows[i].ops);
+        gt_row_int(&cells, "total_ns", rows[i].total_ns);
+        gt_row_real(&cells, "avg_ns", (double)rows[i].total_ns / (double)rows[i].ops);
+        gt_row_share(&cells, "share", (double)rows[i].total_ns, (double)all_ns);
+        gt_row_end(&cells);
     }
 }
 

@@ -2,9 +2,9 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/num.h"
+#include "measure/results.h"
 #include "measure/results/calls.h"
 #include "measure/results/measure.h"
-#include "measure/shared.h"
 
 struct totals {
     size_t ops, kernels, graphs, memory_ops, kernel_names; /* kernels: graphs that were traced whole among them */
@@ -39,7 +39,7 @@ static size_t count_steps(const struct gt_view *view, uint8_t *steps) {
 }
 
 static enum gt_status count_ops(const struct gt_view *view, struct totals *totals, struct gt_error *err) {
-    const struct gt_op_groups *groups = gt_shared_op_groups(view, err);
+    const struct gt_op_groups *groups = gt_results_op_groups(view, err);
     if (!groups)
         return err->code;
     size_t process_count = view->store->processes.count;
@@ -90,13 +90,13 @@ static enum gt_status count_groups(const struct gt_view *view, struct totals *to
 }
 
 static enum gt_status measure_span(const struct gt_view *view, struct totals *totals, struct gt_error *err) {
-    const struct gt_account *accounts = gt_shared_accounts(view, err);
+    const struct gt_accounts *accounts = gt_results_accounts(view, err);
     if (!accounts)
         return err->code;
     for (size_t d = 0; d < view->device_count; d++) {
         const struct gt_view_device *device = &view->devices[d];
-        double span = (double)accounts[d].ns[GT_AMOUNT_SPAN];
-        double share = span > 0 ? (double)accounts[d].ns[GT_AMOUNT_BUSY] / span : 0;
+        double span = (double)accounts->by_device[d].ns[GT_AMOUNT_SPAN];
+        double share = span > 0 ? (double)accounts->by_device[d].ns[GT_AMOUNT_BUSY] / span : 0;
         totals->busy_share += share / (double)view->device_count;
         if (d == 0 || device->span_start_ns < totals->first_ns)
             totals->first_ns = device->span_start_ns;
@@ -220,10 +220,10 @@ enum gt_status gt_overview_run(const struct gt_view *view, struct gt_section *se
     enum gt_status status = view->is_summed ? count_groups(view, &totals, err) : count_ops(view, &totals, err);
     if (status != GT_OK)
         return status;
-    const uint8_t *marks = gt_shared_launch_marks(view, err);
+    const struct gt_launch_marks *marks = gt_results_launch_marks(view, err);
     if (!marks)
         return err->code;
-    totals.launch_calls = count_flags(marks, view->store->calls.count);
+    totals.launch_calls = count_flags(marks->of_call, view->store->calls.count);
     status = measure_span(view, &totals, err);
     if (status == GT_OK)
         add_facts(view, section, &totals);

@@ -1,6 +1,7 @@
 /* Phases: GPU and CPU time by phase of the program, from the names of its ranges. */
+#include "measure/results.h"
 #include "measure/results/measure.h"
-#include "measure/shared.h"
+#include "report/row.h"
 
 static const struct gt_report_column columns[] = {
     {"phase", "Phase", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
@@ -40,22 +41,23 @@ static void add_notes(const struct gt_view *view, struct gt_section *section, co
 
 static void add_row(const struct gt_view *view, struct gt_table *table, const struct gt_phase_set *set,
                     const struct gt_phase *phase, struct gt_str name) {
-    struct gt_cell *cell = gt_table_row(table), *gpu = cell + 2;
-    *cell++ = gt_cell_text(name);
-    *cell++ = gt_cell_count(phase->instances);
-    *cell++ = gt_cell_count(phase->ops);
-    *cell++ = gt_cell_int(phase->exclusive_ns);
-    *cell++ = gt_cell_int(phase->busy.busy_ns);
-    *cell++ = gt_cell_share((double)phase->exclusive_ns, (double)set->covered_ns);
-    for (; gpu < cell && view->options->no_range_kernels; gpu++)
-        *gpu = gt_cell_null();
-    *cell++ = gt_cell_int(phase->cpu_ns);
-    *cell++ = gt_cell_share((double)phase->cpu_ns, (double)set->cpu_ns);
-    *cell++ = gt_cell_text(set->map.is_guessed ? GT_STR("guessed") : GT_STR("map"));
+    bool has_gpu = !view->options->no_range_kernels;
+    struct gt_row row = gt_row_begin(table);
+    gt_row_text(&row, "phase", name);
+    gt_row_count(&row, "instances", phase->instances);
+    gt_row_cell(&row, "ops", has_gpu ? gt_cell_count(phase->ops) : gt_cell_null());
+    gt_row_cell(&row, "exclusive_ns", has_gpu ? gt_cell_int(phase->exclusive_ns) : gt_cell_null());
+    gt_row_cell(&row, "busy_ns", has_gpu ? gt_cell_int(phase->busy.busy_ns) : gt_cell_null());
+    gt_row_cell(&row, "share",
+                has_gpu ? gt_cell_share((double)phase->exclusive_ns, (double)set->covered_ns) : gt_cell_null());
+    gt_row_int(&row, "cpu_ns", phase->cpu_ns);
+    gt_row_share(&row, "cpu_share", (double)phase->cpu_ns, (double)set->cpu_ns);
+    gt_row_text(&row, "source", set->map.is_guessed ? GT_STR("guessed") : GT_STR("map"));
+    gt_row_end(&row);
 }
 
 enum gt_status gt_phases_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_phase_set *set = gt_shared_phases(view, err);
+    const struct gt_phase_set *set = gt_results_phases(view, err);
     if (!set)
         return err->code;
     const char *title = set->map.is_guessed ? "Phases (guessed from the names of ranges)" : "Phases";

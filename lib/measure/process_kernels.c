@@ -3,8 +3,9 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "measure/results.h"
 #include "measure/results/measure.h"
-#include "measure/shared.h"
+#include "report/row.h"
 
 static const struct gt_report_column columns[] = {
     {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
@@ -48,17 +49,18 @@ static void add_table(const struct gt_view *view, struct gt_section *section, st
     qsort(rows, count, sizeof *rows, by_process_and_total);
     for (size_t i = 0; i < count; i++) {
         double kernel_ns = (double)rows[i].lengths.sum, process_ns = (double)rows[i].process_ns;
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_measure_pid_cell(view, rows[i].process);
-        *cell++ = gt_cell_text(rows[i].name);
-        *cell++ = gt_cell_int(rows[i].device_id);
-        *cell++ = gt_cell_count(rows[i].lengths.count);
-        *cell++ = gt_cell_int(gt_ns_of_sum(rows[i].lengths.sum));
-        *cell++ = gt_cell_real(gt_keyed_tally_mean(&rows[i].lengths));
-        *cell++ = gt_cell_share(kernel_ns, process_ns);
-        *cell++ = gt_cell_share(kernel_ns, total_ns);
-        *cell++ = gt_cell_int(gt_ns_of_sum(rows[i].process_ns));
-        *cell++ = gt_cell_share(process_ns, total_ns);
+        struct gt_row cells = gt_row_begin(table);
+        gt_row_cell(&cells, "pid", gt_measure_pid_cell(view, rows[i].process));
+        gt_row_text(&cells, "name", rows[i].name);
+        gt_row_int(&cells, "device", rows[i].device_id);
+        gt_row_count(&cells, "count", rows[i].lengths.count);
+        gt_row_int(&cells, "total_ns", gt_ns_of_sum(rows[i].lengths.sum));
+        gt_row_real(&cells, "avg_ns", gt_keyed_tally_mean(&rows[i].lengths));
+        gt_row_share(&cells, "process_share", kernel_ns, process_ns);
+        gt_row_share(&cells, "share", kernel_ns, total_ns);
+        gt_row_int(&cells, "process_kernel_ns", gt_ns_of_sum(rows[i].process_ns));
+        gt_row_share(&cells, "process_kernel_share", process_ns, total_ns);
+        gt_row_end(&cells);
     }
     gt_measure_table_for_processes(section, table);
 }
@@ -83,7 +85,7 @@ static size_t list_rows(const struct gt_view *view, const struct gt_op_groups *g
 }
 
 enum gt_status gt_process_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_op_groups *groups = gt_shared_op_groups(view, err);
+    const struct gt_op_groups *groups = gt_results_op_groups(view, err);
     if (!groups)
         return err->code;
     __int128 *process_ns = gt_mem_array(view->store->processes.count, sizeof *process_ns);

@@ -3,9 +3,10 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "measure/results.h"
 #include "measure/results/measure.h"
 #include "measure/results/phase_map.h"
-#include "measure/shared.h"
+#include "report/row.h"
 
 static const struct gt_report_column columns[] = {
     {"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
@@ -78,12 +79,13 @@ static bool add_table(const struct gt_view *view, struct gt_section *section, co
     for (size_t i = 0; i < phases->count; i++) {
         const struct gt_tally *lengths = &rows[i].group->lengths;
         const struct gt_keyed_group *process = gt_keyed_find(processes, rows[i].group->hi, 0);
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_int(rows[i].pid);
-        *cell++ = gt_cell_text(gt_arena_copy(&section->report->arena, rows[i].phase));
-        *cell++ = gt_cell_count(lengths->count);
-        *cell++ = gt_cell_int(gt_ns_of_sum(lengths->sum));
-        *cell++ = gt_cell_share((double)lengths->sum, (double)process->lengths.sum);
+        struct gt_row cells = gt_row_begin(table);
+        gt_row_int(&cells, "pid", rows[i].pid);
+        gt_row_text(&cells, "phase", gt_arena_copy(&section->report->arena, rows[i].phase));
+        gt_row_count(&cells, "ops", lengths->count);
+        gt_row_int(&cells, "exclusive_ns", gt_ns_of_sum(lengths->sum));
+        gt_row_share(&cells, "share", (double)lengths->sum, (double)process->lengths.sum);
+        gt_row_end(&cells);
     }
     gt_measure_table_for_processes(section, table);
     gt_mem_free(rows);
@@ -94,7 +96,7 @@ enum gt_status gt_process_phases_run(const struct gt_view *view, struct gt_secti
     struct gt_phase_map map;
     struct gt_keyed phases = {0}, processes = {0};
     enum gt_status status = gt_phase_map_init(&map, view->options->phase_map, err);
-    const struct gt_range_groups *groups = status == GT_OK ? gt_shared_range_groups(view, err) : NULL;
+    const struct gt_range_groups *groups = status == GT_OK ? gt_results_range_groups(view, err) : NULL;
     if (status == GT_OK && !groups)
         status = err->code;
     if (status == GT_OK &&

@@ -3,8 +3,9 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "measure/results.h"
 #include "measure/results/measure.h"
-#include "measure/shared.h"
+#include "report/row.h"
 
 struct process {
     uint32_t track; /* GT_NO_TRACK: the trace does not tell whose */
@@ -42,7 +43,7 @@ static struct gt_cell name_of(const struct gt_view *view, uint32_t track) {
 }
 
 enum gt_status gt_processes_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_op_groups *groups = gt_shared_op_groups(view, err);
+    const struct gt_op_groups *groups = gt_results_op_groups(view, err);
     if (!groups)
         return err->code;
     size_t count = view->store->processes.count + 1; /* the last: unknown */
@@ -69,15 +70,16 @@ enum gt_status gt_processes_run(const struct gt_view *view, struct gt_section *s
     for (size_t i = 0; i < count; i++) {
         if (processes[i].ops == 0)
             continue;
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_measure_pid_cell(view, processes[i].track);
-        *cell++ = name_of(view, processes[i].track);
-        *cell++ = gt_cell_count(processes[i].ops);
-        *cell++ = gt_cell_count(processes[i].kernels);
-        *cell++ = gt_cell_int(gt_ns_of_sum(processes[i].total_ns));
-        *cell++ = gt_cell_share((double)processes[i].total_ns, (double)total_ns);
-        *cell++ = gt_cell_int(gt_ns_of_sum(processes[i].kernel_ns));
-        *cell++ = gt_cell_share((double)processes[i].kernel_ns, (double)kernel_ns);
+        struct gt_row row = gt_row_begin(table);
+        gt_row_cell(&row, "pid", gt_measure_pid_cell(view, processes[i].track));
+        gt_row_cell(&row, "name", name_of(view, processes[i].track));
+        gt_row_count(&row, "ops", processes[i].ops);
+        gt_row_count(&row, "kernels", processes[i].kernels);
+        gt_row_int(&row, "total_ns", gt_ns_of_sum(processes[i].total_ns));
+        gt_row_share(&row, "share", (double)processes[i].total_ns, (double)total_ns);
+        gt_row_int(&row, "kernel_ns", gt_ns_of_sum(processes[i].kernel_ns));
+        gt_row_share(&row, "kernel_share", (double)processes[i].kernel_ns, (double)kernel_ns);
+        gt_row_end(&row);
     }
     gt_mem_free(processes);
     return GT_OK;

@@ -3,9 +3,10 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "measure/results.h"
 #include "measure/results/grouping.h"
 #include "measure/results/measure.h"
-#include "measure/shared.h"
+#include "report/row.h"
 
 struct category {
     gt_strid name, domain;
@@ -62,13 +63,14 @@ static void add_table(const struct gt_view *view, struct gt_section *section, co
     table->screen_limit = 10;
     table->empty = store->range_categories.count ? "No range with a category in the selection." : NULL;
     for (size_t i = 0; i < categories->count; i++) {
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_text(gt_store_string(store, list[i].name));
-        *cell++ = gt_cell_text(gt_store_string(store, list[i].domain));
-        *cell++ = gt_cell_count(list[i].instances);
-        *cell++ = gt_cell_count(list[i].ops);
-        *cell++ = gt_cell_int(gt_ns_of_sum(list[i].projected_ns));
-        *cell++ = gt_cell_int(gt_ns_of_sum(list[i].range_ns));
+        struct gt_row row = gt_row_begin(table);
+        gt_row_text(&row, "category", gt_store_string(store, list[i].name));
+        gt_row_text(&row, "domain", gt_store_string(store, list[i].domain));
+        gt_row_count(&row, "instances", list[i].instances);
+        gt_row_count(&row, "ops", list[i].ops);
+        gt_row_int(&row, "projected_ns", gt_ns_of_sum(list[i].projected_ns));
+        gt_row_int(&row, "range_ns", gt_ns_of_sum(list[i].range_ns));
+        gt_row_end(&row);
     }
 }
 
@@ -76,7 +78,7 @@ enum gt_status gt_range_categories_run(const struct gt_view *view, struct gt_sec
     struct gt_grouping categories = {.elem_bytes = sizeof(struct category)};
     const struct gt_range_set *set = NULL;
     enum gt_status status = GT_OK;
-    if (view->store->range_categories.count && !(set = gt_shared_ranges(view, err)))
+    if (view->store->range_categories.count && !(set = gt_results_ranges(view, err)))
         return err->code;
     if (!set || add_up(set, &categories)) {
         if (categories.count)

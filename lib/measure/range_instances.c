@@ -2,9 +2,10 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/spans.h"
+#include "measure/results.h"
 #include "measure/results/measure.h"
 #include "measure/results/range_projected.h"
-#include "measure/shared.h"
+#include "report/row.h"
 
 static const struct gt_report_column columns[] = {
     {"range", "Number", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
@@ -81,22 +82,23 @@ static void add_row(const struct gt_range_set *set, struct gt_table *table, uint
     const struct gt_range_use *use = &set->uses[range];
     const struct gt_range_name *name = &set->names[set->name_of[range]];
     uint32_t parent = view->labels->range_parent[range];
-    struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_int(range);
-    *cell++ = gt_cell_text(name->name);
-    *cell++ = gt_cell_text(name->domain);
-    *cell++ = use->ops ? gt_measure_time_cell(view, use->start_ns) : gt_cell_null();
-    *cell++ = use->ops ? gt_cell_int(projected_ns(use)) : gt_cell_null();
-    *cell++ = gt_measure_time_cell(view, ranges->start_ns[range]);
-    *cell++ = gt_cell_int(gt_ns_between(ranges->start_ns[range], ranges->end_ns[range]));
-    *cell++ = gt_cell_int(use->ops);
-    *cell++ = gt_cell_int(use->launches);
-    *cell++ = gt_cell_int(view->labels->range_level[range]);
-    *cell++ = parent == GT_NO_ROW ? gt_cell_null() : gt_cell_int(parent);
-    *cell++ = gt_cell_int(children);
-    *cell++ = gt_cell_text(gt_range_set_style(ranges->kind[range]));
-    *cell++ = gt_measure_pid_cell(view, gt_range_set_process(view->store, range));
-    *cell++ = gt_range_set_tid_cell(view->store, ranges->thread[range]);
+    struct gt_row row = gt_row_begin(table);
+    gt_row_int(&row, "range", range);
+    gt_row_text(&row, "name", name->name);
+    gt_row_text(&row, "domain", name->domain);
+    gt_row_cell(&row, "start_ns", use->ops ? gt_measure_time_cell(view, use->start_ns) : gt_cell_null());
+    gt_row_cell(&row, "projected_ns", use->ops ? gt_cell_int(projected_ns(use)) : gt_cell_null());
+    gt_row_cell(&row, "range_start_ns", gt_measure_time_cell(view, ranges->start_ns[range]));
+    gt_row_int(&row, "range_ns", gt_ns_between(ranges->start_ns[range], ranges->end_ns[range]));
+    gt_row_int(&row, "ops", use->ops);
+    gt_row_int(&row, "launches", use->launches);
+    gt_row_int(&row, "level", view->labels->range_level[range]);
+    gt_row_cell(&row, "parent", parent == GT_NO_ROW ? gt_cell_null() : gt_cell_int(parent));
+    gt_row_int(&row, "children", children);
+    gt_row_text(&row, "style", gt_range_set_style(ranges->kind[range]));
+    gt_row_cell(&row, "pid", gt_measure_pid_cell(view, gt_range_set_process(view->store, range)));
+    gt_row_cell(&row, "tid", gt_range_set_tid_cell(view->store, ranges->thread[range]));
+    gt_row_end(&row);
 }
 
 struct gt_table *gt_range_set_instances_table_new(struct gt_section *section) {
@@ -122,7 +124,7 @@ static bool add_table(const struct gt_range_set *set, struct gt_section *section
 enum gt_status gt_range_instances_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     if (gt_range_projected_applies(view))
         return gt_range_projected_instances(view, section, err);
-    const struct gt_range_set *set = gt_shared_ranges(view, err);
+    const struct gt_range_set *set = gt_results_ranges(view, err);
     if (!set)
         return err->code;
     uint32_t *order = gt_mem_uninitialised(view->store->ranges.count, sizeof *order);

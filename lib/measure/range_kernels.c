@@ -5,9 +5,10 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/num.h"
+#include "measure/results.h"
 #include "measure/results/keyed.h"
 #include "measure/results/measure.h"
-#include "measure/shared.h"
+#include "report/row.h"
 
 static const struct gt_report_column columns[] = {
     {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
@@ -67,7 +68,7 @@ static bool is_known(const struct gt_view *view, uint32_t process) {
 static bool add_ranges(struct attribution *sums, struct gt_error *err) {
     const struct gt_view *view = sums->view;
     const struct gt_ranges *ranges = &view->store->ranges;
-    const struct gt_range_set *set = view->is_whole ? NULL : gt_shared_ranges(view, err);
+    const struct gt_range_set *set = view->is_whole ? NULL : gt_results_ranges(view, err);
     if (!view->is_whole && !set)
         return false;
     for (uint32_t range = 0; range < ranges->count; range++) {
@@ -81,7 +82,7 @@ static bool add_ranges(struct attribution *sums, struct gt_error *err) {
 }
 
 static bool add_kernels(struct attribution *sums, struct gt_error *err) {
-    const struct gt_range_groups *groups = gt_shared_range_groups(sums->view, err);
+    const struct gt_range_groups *groups = gt_results_range_groups(sums->view, err);
     if (!groups)
         return false;
     for (size_t i = 0; i < groups->keyed.count; i++) {
@@ -144,13 +145,14 @@ static void add_table(struct gt_section *section, struct attribution *sums) {
                 (void *)(uintptr_t)view);
     for (size_t i = 0; i < sums->by_range.count; i++) {
         const struct gt_keyed_group *group = &sums->by_range.items[i];
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_text(name_of(view, group->lo));
-        *cell++ = gt_cell_text(domain_of(view, group->lo));
-        *cell++ = gt_cell_count(group->lengths.count);
-        *cell++ = gt_cell_int(gt_ns_of_sum(group->lengths.sum));
-        *cell++ = gt_cell_real(gt_keyed_tally_mean(&group->lengths));
-        *cell++ = gt_cell_share((double)group->lengths.sum, (double)sums->total_ns);
+        struct gt_row row = gt_row_begin(table);
+        gt_row_text(&row, "name", name_of(view, group->lo));
+        gt_row_text(&row, "domain", domain_of(view, group->lo));
+        gt_row_count(&row, "kernels", group->lengths.count);
+        gt_row_int(&row, "kernel_ns", gt_ns_of_sum(group->lengths.sum));
+        gt_row_real(&row, "avg_ns", gt_keyed_tally_mean(&group->lengths));
+        gt_row_share(&row, "share", (double)group->lengths.sum, (double)sums->total_ns);
+        gt_row_end(&row);
     }
     if (view->options->no_range_kernels)
         return;
@@ -225,19 +227,24 @@ static int by_pid_and_time(const void *a, const void *b, void *context) {
 
 static void add_process_row(struct gt_table *table, const struct attribution *sums, const struct process_row *row) {
     size_t instances = count_of(row->lengths);
-    struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_int(row->pid);
-    *cell++ = gt_cell_text(name_of(sums->view, row->range));
-    *cell++ = gt_cell_text(domain_of(sums->view, row->range));
-    *cell++ = gt_cell_count(instances);
-    *cell++ = gt_cell_int(gt_ns_of_sum(sum_of(row->lengths)));
-    *cell++ = instances ? gt_cell_real(gt_keyed_tally_mean(&row->lengths->lengths)) : gt_cell_null();
-    if (sums->view->options->no_range_kernels)
-        return;
-    *cell++ = gt_cell_count(count_of(row->kernels));
-    *cell++ = gt_cell_int(gt_ns_of_sum(sum_of(row->kernels)));
-    *cell++ = row->kernels ? gt_cell_real(gt_keyed_tally_mean(&row->kernels->lengths)) : gt_cell_null();
-    *cell++ = row->kernels ? coverage_of(sums, row->process) : gt_cell_null();
+    struct gt_row cells = gt_row_begin(table);
+    gt_row_int(&cells, "pid", row->pid);
+    gt_row_text(&cells, "name", name_of(sums->view, row->range));
+    gt_row_text(&cells, "domain", domain_of(sums->view, row->range));
+    gt_row_count(&cells, "instances", instances);
+    gt_row_int(&cells, "range_ns", gt_ns_of_sum(sum_of(row->lengths)));
+    gt_row_cell(&cells, "range_avg_ns",
+                instances ? gt_cell_real(gt_keyed_tally_mean(&row->lengths->lengths)) : gt_cell_null());
+    if (sums->view->options->no_range_kernels) {
+        gt_row_null_rest(&cells, "kernels");
+    } else {
+        gt_row_count(&cells, "kernels", count_of(row->kernels));
+        gt_row_int(&cells, "kernel_ns", gt_ns_of_sum(sum_of(row->kernels)));
+        gt_row_cell(&cells, "kernel_avg_ns",
+                    row->kernels ? gt_cell_real(gt_keyed_tally_mean(&row->kernels->lengths)) : gt_cell_null());
+        gt_row_cell(&cells, "coverage", row->kernels ? coverage_of(sums, row->process) : gt_cell_null());
+    }
+    gt_row_end(&cells);
 }
 
 static size_t list_rows(const struct attribution *sums, struct process_row *rows) {
@@ -283,13 +290,14 @@ static void add_coverage(struct gt_section *section, const struct attribution *s
         if (all->lo != 0 || !is_known(sums->view, (uint32_t)all->hi))
             continue;
         const struct gt_keyed_group *covered = gt_keyed_find(&sums->processes, all->hi, 1);
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_measure_pid_cell(sums->view, (uint32_t)all->hi);
-        *cell++ = gt_cell_count(all->lengths.count);
-        *cell++ = gt_cell_int(gt_ns_of_sum(all->lengths.sum));
-        *cell++ = gt_cell_count(count_of(covered));
-        *cell++ = gt_cell_int(gt_ns_of_sum(sum_of(covered)));
-        *cell++ = coverage_of(sums, all->hi);
+        struct gt_row row = gt_row_begin(table);
+        gt_row_cell(&row, "pid", gt_measure_pid_cell(sums->view, (uint32_t)all->hi));
+        gt_row_count(&row, "kernels", all->lengths.count);
+        gt_row_int(&row, "kernel_ns", gt_ns_of_sum(all->lengths.sum));
+        gt_row_count(&row, "covered_kernels", count_of(covered));
+        gt_row_int(&row, "covered_ns", gt_ns_of_sum(sum_of(covered)));
+        gt_row_cell(&row, "coverage", coverage_of(sums, all->hi));
+        gt_row_end(&row);
     }
     gt_measure_table_for_processes(section, table);
 }

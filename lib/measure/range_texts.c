@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "measure/results/grouping.h"
 #include "measure/results/measure.h"
+#include "report/row.h"
 
 struct text {
     gt_strid name, domain, key, text;
@@ -57,12 +58,13 @@ static void add_table(const struct gt_store *store, struct gt_section *section, 
     table->screen_limit = 10;
     table->empty = store->range_texts.count ? "No range with a text in the selection." : NULL;
     for (size_t i = 0; i < texts->count; i++) {
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_text(gt_store_string(store, list[i].name));
-        *cell++ = gt_cell_text(gt_store_string(store, list[i].domain));
-        *cell++ = gt_cell_text(gt_store_string(store, list[i].key));
-        *cell++ = gt_cell_text(gt_store_string(store, list[i].text));
-        *cell++ = gt_cell_count(list[i].count);
+        struct gt_row row = gt_row_begin(table);
+        gt_row_text(&row, "name", gt_store_string(store, list[i].name));
+        gt_row_text(&row, "domain", gt_store_string(store, list[i].domain));
+        gt_row_text(&row, "key", gt_store_string(store, list[i].key));
+        gt_row_text(&row, "text", gt_store_string(store, list[i].text));
+        gt_row_count(&row, "count", list[i].count);
+        gt_row_end(&row);
     }
 }
 

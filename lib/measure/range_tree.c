@@ -5,9 +5,10 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/ns.h"
+#include "measure/results.h"
 #include "measure/results/measure.h"
 #include "measure/results/range_projected.h"
-#include "measure/shared.h"
+#include "report/row.h"
 
 enum {
     INDENT_MAX = 16,      /* levels; what lies deeper is not moved further */
@@ -205,20 +206,21 @@ static struct gt_str indented_name(const struct tree *tree, const struct node *n
 static void add_row(struct tree *tree, struct gt_table *table, struct node *node) {
     struct gt_arena *arena = &table->report->arena;
     node->path = path_of(tree, node, arena);
-    struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_text(indented_name(tree, node, arena));
-    *cell++ = gt_cell_int(node->depth);
-    *cell++ = gt_cell_text(node->path);
-    *cell++ = gt_cell_text(tree->set->names[node->name].domain);
-    *cell++ = gt_cell_count(node->instances);
-    *cell++ = gt_cell_count(node->ops);
-    *cell++ = gt_cell_int(node->sum_ns);
-    *cell++ = gt_cell_int(node->exclusive_ns);
-    *cell++ = gt_cell_share((double)node->sum_ns, (double)tree->set->total_ns);
+    struct gt_row row = gt_row_begin(table);
+    gt_row_text(&row, "range", indented_name(tree, node, arena));
+    gt_row_int(&row, "depth", node->depth);
+    gt_row_text(&row, "path", node->path);
+    gt_row_text(&row, "domain", tree->set->names[node->name].domain);
+    gt_row_count(&row, "instances", node->instances);
+    gt_row_count(&row, "ops", node->ops);
+    gt_row_int(&row, "sum_ns", node->sum_ns);
+    gt_row_int(&row, "exclusive_ns", node->exclusive_ns);
+    gt_row_share(&row, "share", (double)node->sum_ns, (double)tree->set->total_ns);
+    gt_row_end(&row);
 }
 
 enum gt_status gt_range_tree_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_range_set *set = gt_shared_ranges(view, err);
+    const struct gt_range_set *set = gt_results_ranges(view, err);
     if (!set)
         return err->code;
     enum gt_status status = GT_OK;

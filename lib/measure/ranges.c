@@ -3,10 +3,11 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "measure/results.h"
 #include "measure/results/measure.h"
 #include "measure/results/range_projected.h"
 #include "measure/results/samples.h"
-#include "measure/shared.h"
+#include "report/row.h"
 
 static const struct gt_report_column columns[] = {
     {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
@@ -61,27 +62,29 @@ static void add_row(struct gt_table *table, const struct gt_range_set *set, cons
                     struct gt_samples *projections) {
     struct gt_sample_stats stats = gt_samples_stats(projections, (size_t)(name - set->names));
     bool is_used = name->used > 0;
-    struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_text(name->name);
-    *cell++ = gt_cell_text(name->domain);
-    *cell++ = gt_cell_count(name->instances);
-    *cell++ = gt_cell_count(name->ops);
-    *cell++ = gt_cell_int(name->busy.busy_ns);
-    *cell++ = gt_cell_int(name->sum_ns);
-    *cell++ = gt_cell_int(name->projected_ns);
-    *cell++ = gt_cell_int(name->range_ns);
-    *cell++ = gt_cell_int(name->exclusive_ns);
-    *cell++ = gt_cell_share((double)name->exclusive_ns, (double)set->total_ns);
-    *cell++ = gt_cell_count(name->launches);
-    *cell++ = gt_cell_count(name->used);
-    *cell++ = is_used ? gt_cell_real(stats.mean_ns) : gt_cell_null();
-    *cell++ = is_used ? gt_cell_real(stats.median_ns) : gt_cell_null();
-    *cell++ = is_used ? gt_cell_int(stats.min_ns) : gt_cell_null();
-    *cell++ = is_used ? gt_cell_int(stats.max_ns) : gt_cell_null();
-    *cell++ = is_used ? gt_cell_real(stats.stddev_ns) : gt_cell_null();
-    *cell++ = is_used ? gt_cell_real((double)name->levels / (double)name->used) : gt_cell_null();
-    *cell++ = name->instances ? gt_cell_real((double)name->range_ns / (double)name->instances) : gt_cell_null();
-    *cell++ = name->is_step ? gt_cell_text(GT_STR("steps")) : gt_cell_null();
+    struct gt_row row = gt_row_begin(table);
+    gt_row_text(&row, "name", name->name);
+    gt_row_text(&row, "domain", name->domain);
+    gt_row_count(&row, "instances", name->instances);
+    gt_row_count(&row, "ops", name->ops);
+    gt_row_int(&row, "busy_ns", name->busy.busy_ns);
+    gt_row_int(&row, "sum_ns", name->sum_ns);
+    gt_row_int(&row, "projected_ns", name->projected_ns);
+    gt_row_int(&row, "range_ns", name->range_ns);
+    gt_row_int(&row, "exclusive_ns", name->exclusive_ns);
+    gt_row_share(&row, "share", (double)name->exclusive_ns, (double)set->total_ns);
+    gt_row_count(&row, "launches", name->launches);
+    gt_row_count(&row, "used", name->used);
+    gt_row_cell(&row, "proj_avg_ns", is_used ? gt_cell_real(stats.mean_ns) : gt_cell_null());
+    gt_row_cell(&row, "proj_median_ns", is_used ? gt_cell_real(stats.median_ns) : gt_cell_null());
+    gt_row_cell(&row, "proj_min_ns", is_used ? gt_cell_int(stats.min_ns) : gt_cell_null());
+    gt_row_cell(&row, "proj_max_ns", is_used ? gt_cell_int(stats.max_ns) : gt_cell_null());
+    gt_row_cell(&row, "proj_stddev_ns", is_used ? gt_cell_real(stats.stddev_ns) : gt_cell_null());
+    gt_row_cell(&row, "level_avg", is_used ? gt_cell_real((double)name->levels / (double)name->used) : gt_cell_null());
+    gt_row_cell(&row, "range_avg_ns",
+                name->instances ? gt_cell_real((double)name->range_ns / (double)name->instances) : gt_cell_null());
+    gt_row_cell(&row, "group", name->is_step ? gt_cell_text(GT_STR("steps")) : gt_cell_null());
+    gt_row_end(&row);
 }
 
 struct gt_table *gt_range_set_table_new(const struct gt_view *view, struct gt_section *section) {
@@ -116,7 +119,7 @@ static void add_facts(struct gt_section *section, const struct gt_range_set *set
 enum gt_status gt_ranges_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     if (gt_range_projected_applies(view))
         return gt_range_projected_names(view, section, err);
-    const struct gt_range_set *set = gt_shared_ranges(view, err);
+    const struct gt_range_set *set = gt_results_ranges(view, err);
     if (!set)
         return err->code;
     enum gt_status status = GT_OK;

@@ -4,6 +4,7 @@
 #include "base/ns.h"
 #include "measure/results/measure.h"
 #include "measure/results/range_set.h"
+#include "report/row.h"
 
 static const struct gt_report_column columns[] = {
     {"table", "Table", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
@@ -113,14 +114,16 @@ static struct gt_str column_list(struct gt_arena *arena, const struct gt_store *
 }
 
 static void add_row(const struct gt_view *view, struct gt_table *table, struct gt_str name, struct gt_str role,
-                    struct gt_cell rows, const struct window *window) {
+                    struct gt_cell rows, const struct window *window, struct gt_cell names) {
     bool has_times = window && window->rows && (window->start_ns || window->end_ns);
-    struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_text(name);
-    *cell++ = role.len ? gt_cell_text(role) : gt_cell_null();
-    *cell++ = rows;
-    *cell++ = has_times ? gt_measure_time_cell(view, window->start_ns) : gt_cell_null();
-    *cell++ = has_times ? gt_measure_time_cell(view, window->end_ns) : gt_cell_null();
+    struct gt_row row = gt_row_begin(table);
+    gt_row_text(&row, "table", name);
+    gt_row_cell(&row, "role", role.len ? gt_cell_text(role) : gt_cell_null());
+    gt_row_cell(&row, "rows", rows);
+    gt_row_cell(&row, "start_ns", has_times ? gt_measure_time_cell(view, window->start_ns) : gt_cell_null());
+    gt_row_cell(&row, "end_ns", has_times ? gt_measure_time_cell(view, window->end_ns) : gt_cell_null());
+    gt_row_cell(&row, "columns", names);
+    gt_row_end(&row);
 }
 
 static void add_tables(const struct gt_view *view, struct gt_section *section, struct gt_table *table,
@@ -134,10 +137,8 @@ static void add_tables(const struct gt_view *view, struct gt_section *section, s
         struct gt_str role = gt_store_string(store, source->role[i]);
         bool knows_rows = source->rows[i] <= INT64_MAX;
         add_row(view, table, gt_store_string(store, source->table[i]), role,
-                knows_rows ? gt_cell_int((int64_t)source->rows[i]) : gt_cell_null(), window_of_role(windows, role));
-        struct gt_str list = column_list(&section->report->arena, store, i, end);
-        if (table->row_count)
-            table->cells[table->row_count * table->column_count - 1] = gt_cell_text(list);
+                knows_rows ? gt_cell_int((int64_t)source->rows[i]) : gt_cell_null(), window_of_role(windows, role),
+                gt_cell_text(column_list(&section->report->arena, store, i, end)));
         i = end;
     }
 }
@@ -146,7 +147,7 @@ static void add_kept(const struct gt_view *view, struct gt_table *table, const s
     for (size_t k = 0; k < KEPT_COUNT; k++)
         if (windows[k].rows)
             add_row(view, table, gt_str_of(kept_kinds[k].title), gt_str_of(kept_kinds[k].role),
-                    gt_cell_count(windows[k].rows), &windows[k]);
+                    gt_cell_count(windows[k].rows), &windows[k], gt_cell_null());
 }
 
 static void add_columns(const struct gt_store *store, struct gt_section *section) {
@@ -157,10 +158,11 @@ static void add_columns(const struct gt_store *store, struct gt_section *section
     for (size_t i = 0; i < source->count; i++) {
         if (source->name[i] == GT_STRID_EMPTY)
             continue;
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_text(gt_store_string(store, source->table[i]));
-        *cell++ = gt_cell_text(gt_store_string(store, source->name[i]));
-        *cell++ = gt_cell_text(gt_store_string(store, source->type[i]));
+        struct gt_row row = gt_row_begin(table);
+        gt_row_text(&row, "table", gt_store_string(store, source->table[i]));
+        gt_row_text(&row, "column", gt_store_string(store, source->name[i]));
+        gt_row_text(&row, "type", gt_store_string(store, source->type[i]));
+        gt_row_end(&row);
     }
 }
 
@@ -216,10 +218,11 @@ static bool has_column(const struct gt_store *store, size_t first, const char *n
 }
 
 static void add_capability(struct gt_table *table, const char *role, struct gt_str capability, bool is_present) {
-    struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_text(gt_str_of(role));
-    *cell++ = gt_cell_text(capability);
-    *cell++ = gt_cell_int(is_present);
+    struct gt_row row = gt_row_begin(table);
+    gt_row_text(&row, "role", gt_str_of(role));
+    gt_row_text(&row, "capability", capability);
+    gt_row_int(&row, "present", is_present);
+    gt_row_end(&row);
 }
 
 static void add_capabilities(const struct gt_store *store, struct gt_section *section,
@@ -348,11 +351,12 @@ static bool add_processes(const struct gt_view *view, struct gt_section *section
     for (size_t i = 0; i <= count; i++) {
         if (events[i].kernels + events[i].calls + events[i].ranges == 0)
             continue;
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_measure_pid_cell(view, i < count ? (uint32_t)i : GT_NO_TRACK);
-        *cell++ = gt_cell_count(events[i].kernels);
-        *cell++ = gt_cell_count(events[i].calls);
-        *cell++ = gt_cell_count(events[i].ranges);
+        struct gt_row row = gt_row_begin(table);
+        gt_row_cell(&row, "pid", gt_measure_pid_cell(view, i < count ? (uint32_t)i : GT_NO_TRACK));
+        gt_row_count(&row, "kernels", events[i].kernels);
+        gt_row_count(&row, "calls", events[i].calls);
+        gt_row_count(&row, "ranges", events[i].ranges);
+        gt_row_end(&row);
     }
     add_quality(view, facts, events);
     gt_mem_free(events);

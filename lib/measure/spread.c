@@ -5,7 +5,8 @@
 #include <math.h>
 
 #include "base/mem.h"
-#include "measure/shared.h"
+#include "measure/results.h"
+#include "report/row.h"
 
 enum { FEWEST_STEPS = 3 }; /* two say nothing about the next */
 
@@ -141,11 +142,12 @@ void gt_spread_add(struct gt_section *section, const char *table, struct gt_str 
         spreads->is_joint = true;
         gt_measure_table_for(section, spreads, 0);
     }
-    struct gt_cell *cell = gt_table_row(spreads);
-    *cell++ = gt_cell_text(gt_str_of(table));
-    *cell++ = gt_cell_text(name);
-    *cell++ = gt_cell_count(step_count);
-    *cell++ = gt_cell_real(stddev_ns);
+    struct gt_row row = gt_row_begin(spreads);
+    gt_row_text(&row, "table", gt_str_of(table));
+    gt_row_text(&row, "name", name);
+    gt_row_count(&row, "steps", step_count);
+    gt_row_real(&row, "stddev_ns", stddev_ns);
+    gt_row_end(&row);
 }
 
 /* ---- kernels, memory operations, categories ---- */
@@ -212,7 +214,7 @@ static void add_rows(struct gt_section *section, const struct names *names, cons
 }
 
 enum gt_status gt_spread_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_op_groups *groups = gt_shared_op_groups(view, err);
+    const struct gt_op_groups *groups = gt_results_op_groups(view, err);
     if (!groups)
         return err->code;
     size_t steps = 0;

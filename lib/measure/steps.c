@@ -1,6 +1,7 @@
 /* Steps: the account of each step of the program on each device, and of the usual ones against those that took long. */
+#include "measure/results.h"
 #include "measure/results/measure.h"
-#include "measure/shared.h"
+#include "report/row.h"
 
 static const struct gt_report_column columns[] = {
     {"step", "Step", GT_UNIT_NONE, NULL, 0},
@@ -51,23 +52,25 @@ static void add_row(const struct gt_view *view, struct gt_table *table, const st
     const struct gt_step *step = &view->labels->steps[part->step];
     const int64_t *ns = part->account.ns;
     bool has_ops = part->device != GT_NO_TRACK;
-    struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_int(step->number);
-    *cell++ = gt_measure_pid_cell(view, step->process);
-    *cell++ = has_ops ? gt_cell_int(view->devices[part->device].id) : gt_cell_null();
-    *cell++ = has_ops ? gt_measure_time_cell(view, part->start_ns) : gt_cell_null();
-    *cell++ = has_ops ? gt_measure_time_cell(view, part->end_ns) : gt_cell_null();
-    *cell++ = has_ops ? gt_cell_int(ns[GT_AMOUNT_SPAN]) : gt_cell_null();
-    *cell++ = gt_cell_count(part->ops);
-    *cell++ = gt_cell_int(ns[GT_AMOUNT_BUSY]);
-    *cell++ = has_ops ? gt_cell_share((double)ns[GT_AMOUNT_BUSY], (double)ns[GT_AMOUNT_SPAN]) : gt_cell_null();
-    *cell++ = gt_measure_time_cell(view, step->start_ns);
-    *cell++ = gt_measure_time_cell(view, step->end_ns);
-    *cell++ = gt_cell_int(gt_step_set_cpu_ns(step));
-    *cell++ = gt_cell_text(gt_str_of(state));
+    struct gt_row row = gt_row_begin(table);
+    gt_row_int(&row, "step", step->number);
+    gt_row_cell(&row, "pid", gt_measure_pid_cell(view, step->process));
+    gt_row_cell(&row, "device", has_ops ? gt_cell_int(view->devices[part->device].id) : gt_cell_null());
+    gt_row_cell(&row, "start_ns", has_ops ? gt_measure_time_cell(view, part->start_ns) : gt_cell_null());
+    gt_row_cell(&row, "end_ns", has_ops ? gt_measure_time_cell(view, part->end_ns) : gt_cell_null());
+    gt_row_cell(&row, "gpu_ns", has_ops ? gt_cell_int(ns[GT_AMOUNT_SPAN]) : gt_cell_null());
+    gt_row_count(&row, "ops", part->ops);
+    gt_row_int(&row, "busy_ns", ns[GT_AMOUNT_BUSY]);
+    gt_row_cell(&row, "busy_share",
+                has_ops ? gt_cell_share((double)ns[GT_AMOUNT_BUSY], (double)ns[GT_AMOUNT_SPAN]) : gt_cell_null());
+    gt_row_cell(&row, "cpu_start_ns", gt_measure_time_cell(view, step->start_ns));
+    gt_row_cell(&row, "cpu_end_ns", gt_measure_time_cell(view, step->end_ns));
+    gt_row_int(&row, "cpu_ns", gt_step_set_cpu_ns(step));
+    gt_row_text(&row, "state", gt_str_of(state));
     for (size_t i = 0; i < GT_ARRAY_COUNT(step_amounts); i++)
-        *cell++ = has_ops ? gt_cell_int(ns[step_amounts[i]]) : gt_cell_null();
-    *cell++ = gt_cell_text(gt_store_string(view->store, view->store->ranges.name[step->range]));
+        gt_row_cell(&row, gt_amount_keys[step_amounts[i]], has_ops ? gt_cell_int(ns[step_amounts[i]]) : gt_cell_null());
+    gt_row_text(&row, "name", gt_store_string(view->store, view->store->ranges.name[step->range]));
+    gt_row_end(&row);
 }
 
 /* Steps of one state on one device. */
@@ -93,15 +96,16 @@ static struct sum sum_steps(const struct gt_view *view, const struct gt_step_set
 
 static void add_state(struct gt_table *table, int64_t device_id, const char *state, const struct sum *sum) {
     double steps = (double)sum->steps;
-    struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_int(device_id);
-    *cell++ = gt_cell_text(gt_str_of(state));
-    *cell++ = gt_cell_count(sum->steps);
-    *cell++ = gt_cell_real((double)sum->cpu_ns / steps);
-    *cell++ = gt_cell_real((double)sum->ns[GT_AMOUNT_SPAN] / steps);
+    struct gt_row row = gt_row_begin(table);
+    gt_row_int(&row, "device", device_id);
+    gt_row_text(&row, "state", gt_str_of(state));
+    gt_row_count(&row, "steps", sum->steps);
+    gt_row_real(&row, "cpu_ns", (double)sum->cpu_ns / steps);
+    gt_row_real(&row, "gpu_ns", (double)sum->ns[GT_AMOUNT_SPAN] / steps);
     for (size_t i = 0; i < STEP_PARTS; i++)
-        *cell++ = gt_cell_real((double)sum->ns[step_amounts[i]] / steps);
-    *cell++ = gt_cell_share((double)sum->ns[GT_AMOUNT_BUSY], (double)sum->ns[GT_AMOUNT_SPAN]);
+        gt_row_real(&row, gt_amount_keys[step_amounts[i]], (double)sum->ns[step_amounts[i]] / steps);
+    gt_row_share(&row, "busy_share", (double)sum->ns[GT_AMOUNT_BUSY], (double)sum->ns[GT_AMOUNT_SPAN]);
+    gt_row_end(&row);
 }
 
 static void add_states(const struct gt_view *view, struct gt_section *section, const struct gt_step_set *set) {
@@ -116,7 +120,7 @@ static void add_states(const struct gt_view *view, struct gt_section *section, c
 }
 
 enum gt_status gt_steps_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_step_set *set = gt_shared_steps(view, err);
+    const struct gt_step_set *set = gt_results_steps(view, err);
     if (!set)
         return err->code;
     struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA | GT_FOR_PAGE};

@@ -6,6 +6,7 @@
 #include "base/radix.h"
 #include "measure/results/measure.h"
 #include "measure/results/stream_walk.h"
+#include "report/row.h"
 
 static const struct gt_report_column columns[] = {
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
@@ -59,15 +60,16 @@ static struct gt_radix_item *new_order(const struct gt_stream_gap *gaps, size_t 
 static void add_row(const struct gt_view *view, struct gt_table *table, const struct gt_stream_gap *gap) {
     const struct gt_lanes *lanes = &view->store->lanes;
     uint32_t lane = view->lanes[gap->lane].lane;
-    struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_int(view->store->devices.id[lanes->device[lane]]);
-    *cell++ = gt_measure_pid_cell(view, lanes->process[lane]);
-    *cell++ = gt_cell_int(lanes->stream[lane]);
-    *cell++ = gt_measure_time_cell(view, gap->start_ns);
-    *cell++ = gt_measure_time_cell(view, gap->end_ns);
-    *cell++ = gt_cell_int(gap->gap_ns);
-    *cell++ = gt_measure_op_name_cell(view, gap->previous);
-    *cell++ = gt_measure_op_name_cell(view, gap->next);
+    struct gt_row row = gt_row_begin(table);
+    gt_row_int(&row, "device", view->store->devices.id[lanes->device[lane]]);
+    gt_row_cell(&row, "pid", gt_measure_pid_cell(view, lanes->process[lane]));
+    gt_row_int(&row, "stream", lanes->stream[lane]);
+    gt_row_cell(&row, "start_ns", gt_measure_time_cell(view, gap->start_ns));
+    gt_row_cell(&row, "end_ns", gt_measure_time_cell(view, gap->end_ns));
+    gt_row_int(&row, "gap_ns", gap->gap_ns);
+    gt_row_cell(&row, "after", gt_measure_op_name_cell(view, gap->previous));
+    gt_row_cell(&row, "before", gt_measure_op_name_cell(view, gap->next));
+    gt_row_end(&row);
 }
 
 enum gt_status gt_stream_gaps_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

@@ -5,6 +5,7 @@
 #include "base/ns.h"
 #include "measure/results/measure.h"
 #include "measure/results/stream_walk.h"
+#include "report/row.h"
 
 struct stream {
     size_t device; /* index into view->devices */
@@ -53,15 +54,17 @@ static int by_busy(const void *a, const void *b) {
 static void add_row(const struct gt_view *view, struct gt_table *table, const struct stream *stream) {
     const struct gt_view_device *device = &view->devices[stream->device];
     const struct gt_view_lane *lane = &view->lanes[stream->lane];
-    struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_int(device->id);
-    *cell++ = gt_measure_pid_cell(view, view->store->lanes.process[lane->lane]);
-    *cell++ = gt_cell_int(view->store->lanes.stream[lane->lane]);
-    *cell++ = gt_cell_count(lane->count);
-    *cell++ = gt_cell_int(stream->busy_ns);
-    *cell++ = gt_cell_share((double)stream->busy_ns, (double)gt_ns_between(device->span_start_ns, device->span_end_ns));
-    *cell++ = gt_cell_count(stream->gap_count);
-    *cell++ = gt_cell_int(stream->gap_ns);
+    struct gt_row row = gt_row_begin(table);
+    gt_row_int(&row, "device", device->id);
+    gt_row_cell(&row, "pid", gt_measure_pid_cell(view, view->store->lanes.process[lane->lane]));
+    gt_row_int(&row, "stream", view->store->lanes.stream[lane->lane]);
+    gt_row_count(&row, "count", lane->count);
+    gt_row_int(&row, "busy_ns", stream->busy_ns);
+    gt_row_share(&row, "busy_share", (double)stream->busy_ns,
+                 (double)gt_ns_between(device->span_start_ns, device->span_end_ns));
+    gt_row_count(&row, "gap_count", stream->gap_count);
+    gt_row_int(&row, "gap_ns", stream->gap_ns);
+    gt_row_end(&row);
 }
 
 enum gt_status gt_streams_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

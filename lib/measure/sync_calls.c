@@ -4,10 +4,11 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "measure/results.h"
 #include "measure/results/calls.h"
 #include "measure/results/keyed.h"
 #include "measure/results/measure.h"
-#include "measure/shared.h"
+#include "report/row.h"
 
 /* The table over all processes has the same without the first. */
 static const struct gt_report_column process_columns[] = {
@@ -72,14 +73,14 @@ static struct row *new_rows(const struct gt_view *view, const struct gt_keyed *g
     return rows;
 }
 
-static void add_cells(struct gt_cell *cell, const struct row *row) {
+static void add_cells(struct gt_row *cells, const struct row *row) {
     const struct gt_tally *lengths = &row->group->lengths;
-    *cell++ = gt_cell_text(gt_call_plain_name(row->name));
-    *cell++ = gt_cell_count(lengths->count);
-    *cell++ = gt_cell_int(gt_ns_of_sum(lengths->sum));
-    *cell++ = gt_cell_real(gt_keyed_tally_mean(lengths));
-    *cell++ = gt_cell_int(lengths->max);
-    *cell++ = gt_cell_text(row->name);
+    gt_row_text(cells, "name", gt_call_plain_name(row->name));
+    gt_row_count(cells, "count", lengths->count);
+    gt_row_int(cells, "total_ns", gt_ns_of_sum(lengths->sum));
+    gt_row_real(cells, "avg_ns", gt_keyed_tally_mean(lengths));
+    gt_row_int(cells, "max_ns", lengths->max);
+    gt_row_text(cells, "api_name", row->name);
 }
 
 static bool add_calls(const struct gt_view *view, struct gt_section *section, const struct gt_keyed *groups) {
@@ -93,7 +94,9 @@ static bool add_calls(const struct gt_view *view, struct gt_section *section, co
     table->empty = view->store->facts & GT_FACT_CALLS ? "No call waited for the GPU." : NULL;
     for (size_t i = 0; i < groups->count; i++) {
         total_ns += rows[i].group->lengths.sum;
-        add_cells(gt_table_row(table), &rows[i]);
+        struct gt_row cells = gt_row_begin(table);
+        add_cells(&cells, &rows[i]);
+        gt_row_end(&cells);
     }
     struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA};
     gt_measure_fact_group_add(&facts, "sync_total_ns", "Time inside calls that wait for the GPU", GT_UNIT_NS,
@@ -110,9 +113,10 @@ static bool add_process_calls(const struct gt_view *view, struct gt_section *sec
                                               process_columns, GT_ARRAY_COUNT(process_columns));
     table->screen_limit = 10;
     for (size_t i = 0; i < groups->count; i++) {
-        struct gt_cell *cell = gt_table_row(table);
-        cell[0] = gt_measure_pid_cell(view, (uint32_t)rows[i].group->hi);
-        add_cells(cell + 1, &rows[i]);
+        struct gt_row cells = gt_row_begin(table);
+        gt_row_cell(&cells, "pid", gt_measure_pid_cell(view, (uint32_t)rows[i].group->hi));
+        add_cells(&cells, &rows[i]);
+        gt_row_end(&cells);
     }
     gt_measure_table_for_processes(section, table);
     gt_mem_free(rows);
@@ -127,21 +131,22 @@ static bool add_process_totals(const struct gt_view *view, struct gt_section *se
                                               GT_ARRAY_COUNT(total_columns));
     gt_measure_table_for(section, table, GT_FOR_DATA);
     for (size_t i = 0; i < groups->count; i++) {
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_measure_pid_cell(view, (uint32_t)rows[i].group->hi);
-        *cell++ = gt_cell_count(rows[i].group->lengths.count);
-        *cell++ = gt_cell_int(gt_ns_of_sum(rows[i].group->lengths.sum));
+        struct gt_row cells = gt_row_begin(table);
+        gt_row_cell(&cells, "pid", gt_measure_pid_cell(view, (uint32_t)rows[i].group->hi));
+        gt_row_count(&cells, "count", rows[i].group->lengths.count);
+        gt_row_int(&cells, "total_ns", gt_ns_of_sum(rows[i].group->lengths.sum));
+        gt_row_end(&cells);
     }
     gt_mem_free(rows);
     return true;
 }
 
 enum gt_status gt_sync_calls_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const uint8_t *blocks = gt_shared_blocking_marks(view, err);
-    if (!blocks)
+    const struct gt_blocking_marks *marks = gt_results_blocking_marks(view, err);
+    if (!marks)
         return err->code;
     struct gt_keyed by_process = {0}, by_call = {0}, by_owner = {0};
-    bool ok = add_up(view, blocks, &by_process, &by_call, &by_owner) && add_calls(view, section, &by_call) &&
+    bool ok = add_up(view, marks->of_call, &by_process, &by_call, &by_owner) && add_calls(view, section, &by_call) &&
               add_process_calls(view, section, &by_process) && add_process_totals(view, section, &by_owner);
     gt_keyed_release(&by_process);
     gt_keyed_release(&by_call);

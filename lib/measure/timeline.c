@@ -5,11 +5,11 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "events/select.h"
+#include "measure/results.h"
 #include "measure/results/measure.h"
 #include "measure/results/tiles.h"
 #include "measure/results/timeline_names.h"
 #include "measure/results/timeline_ranges.h"
-#include "measure/shared.h"
 
 /* What a page has room for, over all its inputs: at 8 to 17 bytes an item the whole stays below 3.2 MB. */
 enum { OP_ITEMS = 100000, GAP_ITEMS = 30000, RANGE_ITEMS = 30000, NAME_BYTES = 500000 };
@@ -182,7 +182,7 @@ static enum gt_status draw_gaps(struct drawing *drawing, struct gt_error *err) {
     struct gt_timeline *timeline = drawing->timeline;
     const struct gt_spans spans = {drawing, read_gaps, gap_name, view->store->origin_ns};
     size_t most = share_of(drawing, GAP_ITEMS), first_row = timeline->row_count;
-    drawing->idle = gt_shared_idle(view, err);
+    drawing->idle = gt_results_idle(view, err);
     if (!drawing->idle)
         return err->code;
     for (size_t d = 0; d < drawing->idle->device_count; d++) {

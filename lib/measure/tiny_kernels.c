@@ -4,9 +4,10 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "measure/results.h"
 #include "measure/results/measure.h"
 #include "measure/results/tiny.h"
-#include "measure/shared.h"
+#include "report/row.h"
 
 static const struct gt_report_column columns[] = {
     {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
@@ -50,11 +51,11 @@ static int by_process_and_count(const void *a, const void *b) {
     return gt_str_cmp(x->name, y->name);
 }
 
-static void add_cells(struct gt_cell *cell, const struct row *row) {
-    *cell++ = gt_cell_text(row->name);
-    *cell++ = gt_cell_count(row->lengths->count);
-    *cell++ = gt_cell_int(gt_ns_of_sum(row->lengths->sum));
-    *cell++ = gt_cell_real(gt_keyed_tally_mean(row->lengths));
+static void add_cells(struct gt_row *cells, const struct row *row) {
+    gt_row_text(cells, "name", row->name);
+    gt_row_count(cells, "count", row->lengths->count);
+    gt_row_int(cells, "total_ns", gt_ns_of_sum(row->lengths->sum));
+    gt_row_real(cells, "avg_ns", gt_keyed_tally_mean(row->lengths));
 }
 
 static void add_table(struct gt_section *section, const struct row *rows, size_t count, size_t launches) {
@@ -62,9 +63,10 @@ static void add_table(struct gt_section *section, const struct row *rows, size_t
         gt_section_table(section, "tiny_kernels", "Kernels of 5 us and less", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 10;
     for (size_t i = 0; i < count; i++) {
-        struct gt_cell *cell = gt_table_row(table);
-        add_cells(cell, &rows[i]);
-        cell[4] = gt_cell_share((double)rows[i].lengths->count, (double)launches);
+        struct gt_row cells = gt_row_begin(table);
+        add_cells(&cells, &rows[i]);
+        gt_row_share(&cells, "launch_share", (double)rows[i].lengths->count, (double)launches);
+        gt_row_end(&cells);
     }
 }
 
@@ -77,9 +79,10 @@ static void add_process_table(const struct gt_view *view, struct gt_section *sec
         struct gt_cell pid = gt_measure_pid_cell(view, rows[i].process);
         if (pid.type == GPUTIME_CELL_NULL)
             continue;
-        struct gt_cell *cell = gt_table_row(table);
-        cell[0] = pid;
-        add_cells(cell + 1, &rows[i]);
+        struct gt_row cells = gt_row_begin(table);
+        gt_row_cell(&cells, "pid", pid);
+        add_cells(&cells, &rows[i]);
+        gt_row_end(&cells);
     }
 }
 
@@ -96,7 +99,7 @@ static struct row *new_rows(const struct gt_view *view, const struct gt_keyed *g
 }
 
 enum gt_status gt_tiny_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gt_op_groups *groups = gt_shared_op_groups(view, err);
+    const struct gt_op_groups *groups = gt_results_op_groups(view, err);
     if (!groups)
         return err->code;
     struct gt_keyed by_process = {0}, by_name = {0};

@@ -6,6 +6,7 @@
 #include "measure/results/measure.h"
 #include "measure/results/samples.h"
 #include "measure/results/stream_walk.h"
+#include "report/row.h"
 
 struct transition {
     struct gt_str from, to;
@@ -89,17 +90,18 @@ static int by_mean(const void *a, const void *b) {
 
 static void add_row(struct gt_table *table, const struct transition *transition, double total_ns) {
     const struct gt_sample_stats *stats = &transition->stats;
-    struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_text(transition->from);
-    *cell++ = gt_cell_text(transition->to);
-    *cell++ = gt_cell_count(stats->count);
-    *cell++ = gt_cell_real(stats->mean_ns);
-    *cell++ = gt_cell_int(stats->max_ns);
-    *cell++ = gt_cell_int(stats->min_ns);
-    *cell++ = gt_cell_real(stats->median_ns);
-    *cell++ = gt_cell_real(stats->stddev_ns);
-    *cell++ = gt_cell_int(stats->total_ns);
-    *cell++ = gt_cell_share((double)stats->total_ns, total_ns);
+    struct gt_row row = gt_row_begin(table);
+    gt_row_text(&row, "from", transition->from);
+    gt_row_text(&row, "to", transition->to);
+    gt_row_count(&row, "count", stats->count);
+    gt_row_real(&row, "avg_ns", stats->mean_ns);
+    gt_row_int(&row, "max_ns", stats->max_ns);
+    gt_row_int(&row, "min_ns", stats->min_ns);
+    gt_row_real(&row, "median_ns", stats->median_ns);
+    gt_row_real(&row, "stddev_ns", stats->stddev_ns);
+    gt_row_int(&row, "total_ns", stats->total_ns);
+    gt_row_share(&row, "share", (double)stats->total_ns, total_ns);
+    gt_row_end(&row);
 }
 
 static bool add_table(const struct gt_view *view, struct gt_section *section, const struct pairs *pairs,

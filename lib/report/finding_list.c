@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "report/report.h"
+#include "report/row.h"
 
 enum { RANK, ID, SEVERITY, TITLE, RECOVERABLE, EVIDENCE, ADVICE, TABLE, COLUMN_COUNT };
 
@@ -39,17 +40,20 @@ static struct gt_cell joined_cell(struct gt_arena *arena, const struct gt_str *s
     return gt_cell_text(text);
 }
 
-static void fill_row(struct gt_section *section, struct gt_cell *cell, size_t index) {
+static void add_row(struct gt_section *section, struct gt_table *table, size_t index) {
     const struct gt_finding *finding = &section->findings[index];
     struct gt_arena *arena = &section->report->arena;
-    cell[RANK] = gt_cell_int((int64_t)index + 1);
-    cell[ID] = gt_cell_text(gt_str_of(finding->id));
-    cell[SEVERITY] = gt_cell_text(gt_str_of(gt_finding_list_severity_name(finding->severity)));
-    cell[TITLE] = gt_cell_text(finding->title);
-    cell[RECOVERABLE] = finding->recoverable_ns < 0 ? gt_cell_null() : gt_cell_int(finding->recoverable_ns);
-    cell[EVIDENCE] = joined_cell(arena, finding->evidence, finding->evidence_count);
-    cell[ADVICE] = joined_cell(arena, finding->advice, finding->advice_count);
-    cell[TABLE] = finding->table ? gt_cell_text(gt_str_of(finding->table)) : gt_cell_null();
+    struct gt_row row = gt_row_begin(table);
+    gt_row_int(&row, "rank", (int64_t)index + 1);
+    gt_row_text(&row, "id", gt_str_of(finding->id));
+    gt_row_text(&row, "severity", gt_str_of(gt_finding_list_severity_name(finding->severity)));
+    gt_row_text(&row, "title", finding->title);
+    gt_row_cell(&row, "recoverable_ns",
+                finding->recoverable_ns < 0 ? gt_cell_null() : gt_cell_int(finding->recoverable_ns));
+    gt_row_cell(&row, "evidence", joined_cell(arena, finding->evidence, finding->evidence_count));
+    gt_row_cell(&row, "advice", joined_cell(arena, finding->advice, finding->advice_count));
+    gt_row_cell(&row, "table", finding->table ? gt_cell_text(gt_str_of(finding->table)) : gt_cell_null());
+    gt_row_end(&row);
 }
 
 static bool is_worth_more(const struct gt_finding *a, const struct gt_finding *b) {
@@ -71,9 +75,8 @@ void gt_finding_list_add(struct gt_section *section, const struct gt_finding *fi
     for (; place > 0 && is_worth_more(finding, &room[place - 1]); place--)
         room[place] = room[place - 1];
     room[place] = *finding;
-    gt_table_row(table);
-    for (; place < table->row_count; place++)
-        fill_row(section, table->cells + place * COLUMN_COUNT, place);
+    for (table->row_count = place; place < section->finding_count; place++)
+        add_row(section, table, place);
 }
 
 const struct gt_finding *gt_finding_list_at(const struct gt_section *section, const struct gt_table *table,

@@ -4,6 +4,7 @@
 
 #include "base/strtab.h"
 #include "report/report.h"
+#include "report/row.h"
 
 /* The section's table with that key, where people would see it; NULL if there is none. */
 static struct gt_block *find_shown(const struct gt_section *section, const char *key) {
@@ -44,13 +45,14 @@ static void hide(struct gt_report *report, const char *key) {
 
 static void copy_rows(struct gt_table *into, const struct gt_table *from, struct gt_str label) {
     for (size_t row = 0; row < from->row_count; row++) {
-        struct gt_cell *cells = gt_table_row(into);
-        cells[0] = gt_cell_text(label);
+        struct gt_row copy = gt_row_begin(into);
+        gt_row_text(&copy, into->columns[0].key, label);
         for (size_t c = 1; c < into->column_count; c++) {
             size_t column = gt_table_column(from, into->columns[c].key);
-            if (column != SIZE_MAX)
-                cells[c] = from->cells[row * from->column_count + column];
+            gt_row_cell(&copy, into->columns[c].key,
+                        column == SIZE_MAX ? gt_cell_null() : from->cells[row * from->column_count + column]);
         }
+        gt_row_end(&copy);
     }
 }
 
@@ -154,10 +156,11 @@ static int by_whole(const void *a, const void *b) {
 }
 
 static void write_row(struct gt_table *table, const struct pivot_row *row) {
-    struct gt_cell *cells = gt_table_row(table);
-    cells[0] = gt_cell_text(row->name);
+    struct gt_row cells = gt_row_begin(table);
+    gt_row_text(&cells, table->columns[0].key, row->name);
     for (size_t c = 1; c < table->column_count; c++)
-        cells[c] = sum_cell(&row->sums[c - 1]);
+        gt_row_cell(&cells, table->columns[c].key, sum_cell(&row->sums[c - 1]));
+    gt_row_end(&cells);
 }
 
 /* Totals first, so that a limit leaves out the smallest rows. */
@@ -226,5 +229,5 @@ enum gt_status gt_report_join(struct gt_report *report, const struct gputime_sha
         status = join_columns(report, like, shape->pivot, err);
     else if (shape->joined)
         join_rows(report, like);
-    return status == GT_OK && gt_arena_failed(&report->arena) ? gt_fail_memory(err) : status;
+    return status == GT_OK ? gt_report_status(report, err) : status;
 }

@@ -43,6 +43,12 @@ struct gt_report *gt_report_new(const char *command, size_t section_count) {
     return report;
 }
 
+enum gt_status gt_report_status(const struct gt_report *report, struct gt_error *err) {
+    if (gt_arena_failed(&report->arena))
+        return gt_fail_memory(err);
+    return report->failure.code == GT_OK ? GT_OK : gt_fail(err, "%s", report->failure.message);
+}
+
 static void free_tables(const struct gt_section *section) {
     for (size_t b = 0; b < section->block_count; b++) {
         if (section->blocks[b].table)
@@ -86,44 +92,6 @@ struct gt_table *gt_section_table(struct gt_section *section, const char *key, c
     *table = (struct gt_table){
         .key = key, .title = title, .columns = columns, .column_count = column_count, .report = report};
     return table;
-}
-
-static bool set_row_capacity(struct gt_table *table, size_t capacity) {
-    size_t row_bytes = table->column_count * sizeof *table->cells;
-    if (capacity > SIZE_MAX / 2 / row_bytes)
-        return false;
-    struct gt_cell *cells = gt_mem_realloc(table->cells, capacity * row_bytes);
-    if (!cells)
-        return false;
-    table->cells = cells;
-    table->row_capacity = capacity;
-    return true;
-}
-
-static bool grow_rows(struct gt_table *table) {
-    return set_row_capacity(table, table->row_capacity ? table->row_capacity * 2 : 8);
-}
-
-void gt_table_reserve(struct gt_table *table, size_t row_count) {
-    struct gt_arena *arena = &table->report->arena;
-    if (row_count > table->row_capacity && !gt_arena_failed(arena) && !set_row_capacity(table, row_count))
-        arena->failed = true;
-}
-
-struct gt_cell *gt_table_row(struct gt_table *table) {
-    struct gt_report *report = table->report;
-    struct gt_cell *row = report->spare_cells;
-    if (!gt_arena_failed(&report->arena)) {
-        if (table->row_count < table->row_capacity || grow_rows(table)) {
-            row = table->cells + table->row_count++ * table->column_count;
-            if (table->total_rows < table->row_count)
-                table->total_rows = table->row_count;
-        } else {
-            report->arena.failed = true;
-        }
-    }
-    memset(row, 0, table->column_count * sizeof *row);
-    return row;
 }
 
 void gt_table_name(struct gt_table *table, struct gt_str name) {

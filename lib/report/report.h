@@ -46,6 +46,13 @@ static inline struct gt_cell gt_cell_text(struct gt_str text) {
     return (struct gt_cell){.text = text.ptr, .text_bytes = bytes, .type = GPUTIME_CELL_TEXT};
 }
 
+static inline struct gt_cell gt_cell_count(size_t count) {
+    return gt_cell_int((int64_t)count);
+}
+static inline struct gt_cell gt_cell_share(double part, double whole) { /* 0 of nothing is 0 */
+    return gt_cell_real(whole > 0 ? part / whole : 0);
+}
+
 enum gt_audience { GT_FOR_SCREEN = 1, GT_FOR_DATA = 2, GT_FOR_PAGE = 4, GT_FOR_ALL = 7 };
 
 enum gt_column_flag {
@@ -193,6 +200,7 @@ enum gt_step_choice {
 
 struct gt_report {
     struct gt_arena arena;
+    struct gt_error failure; /* the first row that was not written as its table has it (row.h) */
     const char *command;
     struct gt_str heading;    /* above everything; empty: none */
     const char *main_table;   /* key; NULL: the first table */
@@ -211,20 +219,20 @@ struct gt_report {
     struct gt_cell spare_cells[GT_TABLE_COLUMNS_MAX];
 };
 
-/* ---- building: memory failures stick in the report's arena; check it once at the end ---- */
+/* ---- building: failures stick in the report; ask for them once, at the end ---- */
 
 struct gt_report *gt_report_new(const char *command, size_t section_count); /* NULL: memory was short */
 void gt_report_free(struct gt_report *report);
+/* Fails where memory was short or a row did not fit its table. */
+enum gt_status gt_report_status(const struct gt_report *report, struct gt_error *err);
 
 /* columns must outlive the report (constants; at most GT_TABLE_COLUMNS_MAX). Never NULL: after a memory failure a
    table that keeps nothing. */
 struct gt_table *gt_section_table(struct gt_section *section, const char *key, const char *title,
                                   const struct gt_report_column *columns, size_t column_count);
 
-/* Room for so many rows in all: for long tables whose length is known, so that they need not be moved as they grow. */
-void gt_table_reserve(struct gt_table *table, size_t row_count);
-
-/* A new row: column_count null cells to fill at once (the next row may move them). */
+/* A new row: column_count null cells to fill at once (the next row may move them), unchecked. For tables whose columns
+   are made as they are written; all others are written with row.h. */
 struct gt_cell *gt_table_row(struct gt_table *table);
 
 /* Adds what a row can be called; copies. */

@@ -1,9 +1,8 @@
 /* Puts sections together: in come parts of a report that threads made by themselves, out goes one section, the same as
    if one thread had made them one after the other. */
-#include <string.h>
-
 #include "base/mem.h"
 #include "report/report.h"
+#include "report/row.h"
 
 /* false: the section has all of them already. */
 static bool keep_new_facts(const struct gt_section *section, struct gt_block *block) {
@@ -15,14 +14,20 @@ static bool keep_new_facts(const struct gt_section *section, struct gt_block *bl
     return kept > 0;
 }
 
+static void copy_row(struct gt_table *into, const struct gt_table *from, size_t row) {
+    struct gt_row copy = gt_row_begin(into);
+    for (size_t c = 0; c < from->column_count; c++)
+        gt_row_cell(&copy, from->columns[c].key, from->cells[row * from->column_count + c]);
+    gt_row_end(&copy);
+}
+
 /* false: the section has no such table yet. */
 static bool join_table(const struct gt_section *section, struct gt_table *table) {
     struct gt_table *into = table->is_joint ? gt_section_find(section, table->key) : NULL;
     if (!into)
         return false;
     for (size_t row = 0; row < table->row_count; row++)
-        memcpy(gt_table_row(into), table->cells + row * table->column_count,
-               table->column_count * sizeof *table->cells);
+        copy_row(into, table, row);
     gt_mem_free(table->cells);
     table->cells = NULL;
     return true;
@@ -50,6 +55,8 @@ static void take_block(struct gt_section *section, struct gt_block *block) {
 
 void gt_section_splice(struct gt_section *section, struct gt_section *from) {
     gt_arena_take(&section->report->arena, &from->report->arena);
+    if (section->report->failure.code == GT_OK)
+        section->report->failure = from->report->failure;
     for (size_t b = 0; b < from->block_count; b++)
         take_block(section, &from->blocks[b]);
     from->block_count = 0;

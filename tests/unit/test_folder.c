@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "null_row.h"
 #include "write/folder.h"
 #include "write/picked.h"
 #include "write/place.h"
@@ -31,14 +32,14 @@ static struct gt_report *new_report(void) {
     section->input.origin_ns = 100000;
     struct gt_table *table = gt_section_table(section, "rows", "Rows", columns, 3);
     for (size_t i = 0; i < 4; i++) {
-        struct gt_cell *cell = gt_table_row(table);
+        struct gt_cell *cell = null_row(table);
         cell[0] = rows[i].pid < 0 ? gt_cell_null() : gt_cell_int(rows[i].pid);
         cell[1] = gt_cell_text(gt_str_of(rows[i].name));
         cell[2] = gt_cell_int(rows[i].total_ns);
     }
     struct gt_table *processes = gt_section_table(section, "processes", "Processes", columns, 1);
     for (int64_t pid = 1; pid <= 3; pid++)
-        *gt_table_row(processes) = gt_cell_int(pid);
+        *null_row(processes) = gt_cell_int(pid);
     gt_block_fact(section, gt_section_facts(section, NULL), "fact", "Fact", GT_UNIT_NONE, gt_cell_text(GT_STR("x")));
     return report;
 }

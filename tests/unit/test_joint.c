@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "null_row.h"
 #include "report/report.h"
 
 static const struct gt_report_column columns[] = {
@@ -30,7 +31,7 @@ static struct gt_report *report_of(size_t sections) {
 }
 
 static void add_row(struct gt_table *table, const char *category, struct gt_cell value) {
-    struct gt_cell *row = gt_table_row(table);
+    struct gt_cell *row = null_row(table);
     row[gt_table_column(table, "category")] = gt_cell_text(gt_str_of(category));
     row[gt_table_column(table, "elapsed_ns")] = value;
 }

@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "base/out.h"
+#include "null_row.h"
 #include "write/name_cuts.h"
 
 enum { MOST_NAMES = 8, LINE_BYTES = 512 };
@@ -25,7 +26,7 @@ static void cut_names(const char *const names[], size_t count, size_t width, boo
     struct gt_report *report = gt_report_new("test", 1);
     struct gt_table *table = gt_section_table(&report->sections[0], "t", "T", columns, 1);
     for (size_t i = 0; i < count; i++)
-        *gt_table_row(table) = names[i] ? gt_cell_text(gt_str_of(names[i])) : gt_cell_null();
+        *null_row(table) = names[i] ? gt_cell_text(gt_str_of(names[i])) : gt_cell_null();
     struct gt_cut *cuts = gt_name_cuts_new(table, 0, count, width, utf8);
     assert_non_null(cuts);
     for (size_t i = 0; i < count; i++) {

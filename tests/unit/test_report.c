@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "null_row.h"
 #include "random.h"
 #include "report/layouts.h"
 #include "report/report.h"
@@ -39,7 +40,7 @@ static int free_report(void **state) {
 static struct gt_table *table_of(const char *const *names, const int64_t *counts, size_t rows) {
     struct gt_table *table = gt_section_table(section, "things", "Things", columns, 3);
     for (size_t i = 0; i < rows; i++) {
-        struct gt_cell *row = gt_table_row(table);
+        struct gt_cell *row = null_row(table);
         row[0] = names[i] ? gt_cell_text(gt_str_of(names[i])) : gt_cell_null();
         row[1] = counts[i] >= 0 ? gt_cell_int(counts[i]) : gt_cell_null();
         row[2] = gt_cell_real((double)i);
@@ -76,7 +77,7 @@ static void tables_grow_and_new_rows_are_null(void **state) {
     (void)state;
     struct gt_table *table = gt_section_table(section, "things", "Things", columns, 3);
     for (int64_t i = 0; i < 10000; i++) {
-        struct gt_cell *row = gt_table_row(table);
+        struct gt_cell *row = null_row(table);
         for (size_t c = 0; c < 3; c++)
             assert_int_equal(row[c].type, GPUTIME_CELL_NULL);
         row[1] = gt_cell_int(i);
@@ -116,15 +117,15 @@ static void issues_are_kept_in_order(void **state) {
 static void after_a_memory_failure_building_goes_on_and_keeps_nothing(void **state) {
     (void)state;
     struct gt_table *before = gt_section_table(section, "things", "Things", columns, 3);
-    gt_table_row(before)[0] = gt_cell_int(1);
+    null_row(before)[0] = gt_cell_int(1);
     report->arena.failed = true;
     struct gt_table *table = gt_section_table(section, "more", "More", columns, 3);
     struct gt_block *facts = gt_section_facts(section, NULL);
     assert_non_null(table);
     assert_non_null(facts);
     for (int i = 0; i < 100; i++) {
-        gt_table_row(table)[2] = gt_cell_int(i);
-        gt_table_row(before)[2] = gt_cell_int(i);
+        null_row(table)[2] = gt_cell_int(i);
+        null_row(before)[2] = gt_cell_int(i);
         gt_block_fact(section, facts, "key", "Title", GT_UNIT_NONE, gt_cell_int(i));
         gt_section_note(section, GT_FOR_ALL, GT_STR("text"));
     }
@@ -167,7 +168,7 @@ static void reals_of_any_kind_sort(void **state) {
     struct gt_error err = {0};
     struct gt_table *table = gt_section_table(section, "things", "Things", columns, 3);
     for (size_t i = 0; i < 7; i++) {
-        struct gt_cell *row = gt_table_row(table);
+        struct gt_cell *row = null_row(table);
         row[1] = gt_cell_real(values[i]);
         row[2] = gt_cell_real((double)i);
     }
@@ -196,7 +197,7 @@ static void large_tables_keep_the_order_of_equal_rows(void **state) {
     uint64_t seed = 7;
     for (int64_t i = 0; i < ROWS; i++) {
         static const char *const names[] = {"x", "yy", "z", "xx", "y"};
-        struct gt_cell *row = gt_table_row(table);
+        struct gt_cell *row = null_row(table);
         row[0] = gt_cell_text(gt_str_of(names[random_below(&seed, 5)]));
         row[1] = gt_cell_int(random_between(&seed, -500, 500));
         row[2] = gt_cell_real((double)i);
@@ -288,8 +289,8 @@ static struct gt_report *part_of(const char *own_fact, const char *own_table) {
         gt_block_fact(from, facts, own_fact, "Own", GT_UNIT_COUNT, gt_cell_int(1));
     struct gt_table *joint = gt_section_table(from, "joint", "Joint", columns, 3);
     joint->is_joint = true;
-    gt_table_row(joint)[0] = gt_cell_text(gt_arena_copy(&part->arena, gt_str_of(own_table)));
-    gt_table_row(gt_section_table(from, own_table, "Own", columns, 3))[1] = gt_cell_int(7);
+    null_row(joint)[0] = gt_cell_text(gt_arena_copy(&part->arena, gt_str_of(own_table)));
+    null_row(gt_section_table(from, own_table, "Own", columns, 3))[1] = gt_cell_int(7);
     gt_section_issue(from, &(struct gt_report_issue){.id = own_table, .count = 1});
     return part;
 }

@@ -3,6 +3,7 @@
 
 #include "write_world.h"
 
+#include "null_row.h"
 #include "write/glyph.h"
 
 /* ---- layouts ---- */
@@ -47,18 +48,18 @@ static void make_gaps(struct gt_section *section) {
     gt_block_fact(section, facts, "stream_gap_avg_ns", "", GT_UNIT_NS, gt_cell_real(1500));
     struct gt_table *table = gt_section_table(section, "streams", "Streams", streams, 3);
     for (int i = 0; i < 2; i++) {
-        struct gt_cell *row = gt_table_row(table);
+        struct gt_cell *row = null_row(table);
         row[0] = gt_cell_int(7 + i);
         row[1] = gt_cell_int(3 * i);
         row[2] = gt_cell_int(4500 * i);
     }
-    struct gt_cell *row = gt_table_row(gt_section_table(section, "histogram", "Histogram", bins, 3));
+    struct gt_cell *row = null_row(gt_section_table(section, "histogram", "Histogram", bins, 3));
     row[0] = gt_cell_int(500);
     row[1] = gt_cell_int(433148449);
     row[2] = gt_cell_int(3);
     table = gt_section_table(section, "transitions", "Transitions", pairs, 8);
     table->sort = "avg_ns";
-    row = gt_table_row(table);
+    row = null_row(table);
     row[0] = TEXT("a\n");
     row[1] = TEXT("b");
     row[2] = gt_cell_int(3);
@@ -159,7 +160,7 @@ static void make_hostile(void) {
         struct gt_table *table = gt_section_table(section, "kernels", "Kernels", kernel_columns, KERNEL_COLUMNS);
         struct gt_block *facts = gt_section_facts(section, "Facts");
         for (size_t i = 0; i < HOSTILE; i++) {
-            struct gt_cell *row = gt_table_row(table);
+            struct gt_cell *row = null_row(table);
             row[NAME] = gt_cell_text(hostile[i]);
             row[COUNT] = gt_cell_int(i % 2 ? INT64_MIN : INT64_MAX);
             row[TOTAL] = gt_cell_int(i % 2 ? INT64_MAX : -5);

@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "null_row.h"
 #include "write/writer.h"
 
 static const struct gt_report_column kernel_columns[] = {
@@ -82,7 +83,7 @@ static inline void assert_refused(const char *format, const char *message) {
 
 static inline struct gt_table *add_kernels(struct gt_section *section) {
     struct gt_table *table = gt_section_table(section, "kernels", "Kernels", kernel_columns, KERNEL_COLUMNS);
-    struct gt_cell *row = gt_table_row(table);
+    struct gt_cell *row = null_row(table);
     row[NAME] = TEXT("gemm");
     row[FULL_NAME] = TEXT("void gemm<4>(int)");
     row[COUNT] = gt_cell_int(1234);
@@ -91,13 +92,13 @@ static inline struct gt_table *add_kernels(struct gt_section *section) {
     row[DEVIATION] = gt_cell_real(12.5);
     row[SHARE] = gt_cell_real(0.75);
     row[LAUNCH_SHARE] = gt_cell_real(0.9);
-    row = gt_table_row(table);
+    row = null_row(table);
     row[NAME] = TEXT("copy");
     row[COUNT] = gt_cell_int(10);
     row[TOTAL] = gt_cell_int(2500000);
     row[AVERAGE] = gt_cell_real(250000);
     row[SHARE] = gt_cell_real(0.25);
-    row = gt_table_row(table);
+    row = null_row(table);
     row[NAME] = TEXT("fill");
     row[COUNT] = gt_cell_int(1);
     row[TOTAL] = gt_cell_int(1000);
@@ -108,7 +109,7 @@ static inline struct gt_table *add_kernels(struct gt_section *section) {
 
 static inline void add_memory(struct gt_section *section, int64_t device) {
     struct gt_table *table = gt_section_table(section, "memory", "Memory", memory_columns, 4);
-    struct gt_cell *row = gt_table_row(table);
+    struct gt_cell *row = null_row(table);
     row[0] = gt_cell_int(device);
     row[1] = TEXT("HtoD, paged");
     row[2] = gt_cell_int(1500000);

@@ -4,9 +4,9 @@
 
 #include <math.h>
 
+#include "measure/results.h"
 #include "measure/results/host_gaps.h"
 #include "measure/results/measure.h"
-#include "measure/shared.h"
 
 /* What a rule looks at. */
 struct gt_evidence {

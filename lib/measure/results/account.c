@@ -5,8 +5,22 @@
 
 #include <assert.h>
 
+#include "base/mem.h"
 #include "base/ns.h"
 #include "measure/results/measure.h"
+
+const char *const gt_amount_keys[GT_AMOUNT_COUNT] = {
+    [GT_AMOUNT_SPAN] = "span_ns",
+    [GT_AMOUNT_BUSY] = "busy_ns",
+    [GT_AMOUNT_IDLE] = "idle_ns",
+    [GT_AMOUNT_COMPUTE] = "compute_ns",
+    [GT_AMOUNT_COMM] = "comm_ns",
+    [GT_AMOUNT_MEMORY] = "memory_ns",
+    [GT_AMOUNT_EXPOSED_COMM] = "exposed_comm_ns",
+    [GT_AMOUNT_EXPOSED_MEMORY] = "exposed_memory_ns",
+    [GT_AMOUNT_OVERLAP] = "overlap_ns",
+    [GT_AMOUNT_SUM] = "sum_ns",
+};
 
 static inline uint64_t covered_until(int64_t at_ns, int64_t until_ns, int64_t reached_ns) {
     int64_t end_ns = reached_ns < until_ns ? reached_ns : until_ns;
@@ -77,4 +91,18 @@ struct gt_account gt_account_of_device(const struct gt_view *view, const struct 
     gt_account_sweep_init(&it);
     gt_account_sweep_take(&it, view, device->first, device->first + device->count);
     return gt_account_sweep_close(&it, device->span_start_ns, device->span_end_ns);
+}
+
+enum gt_status gt_accounts_init(struct gt_accounts *accounts, const struct gt_view *view, struct gt_error *err) {
+    accounts->by_device = gt_mem_array(view->device_count, sizeof *accounts->by_device);
+    if (!accounts->by_device)
+        return gt_fail_memory(err);
+    for (size_t d = 0; d < view->device_count; d++)
+        accounts->by_device[d] = gt_account_of_device(view, &view->devices[d]);
+    return GT_OK;
+}
+
+void gt_accounts_release(struct gt_accounts *accounts) {
+    gt_mem_free(accounts->by_device);
+    *accounts = (struct gt_accounts){0};
 }

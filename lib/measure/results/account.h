@@ -18,6 +18,9 @@ enum gt_amount {
     GT_AMOUNT_COUNT,
 };
 
+/* Keys of the columns that hold them, in all tables: "span_ns". */
+extern const char *const gt_amount_keys[GT_AMOUNT_COUNT];
+
 struct gt_account {
     int64_t ns[GT_AMOUNT_COUNT];
 };
@@ -39,5 +42,11 @@ struct gt_account gt_account_sweep_close(struct gt_account_sweep *accountant, in
 
 /* All ops of a device, over its span. */
 struct gt_account gt_account_of_device(const struct gt_view *view, const struct gt_view_device *device);
+
+struct gt_accounts {
+    struct gt_account *by_device; /* of the view */
+};
+enum gt_status gt_accounts_init(struct gt_accounts *accounts, const struct gt_view *view, struct gt_error *err);
+void gt_accounts_release(struct gt_accounts *accounts);
 
 #endif

@@ -13,6 +13,7 @@
 #include "measure/results/late.h"
 #include "measure/results/measure.h"
 #include "measure/results/spread.h"
+#include "report/row.h"
 
 static const struct gt_report_column columns[] = {
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
@@ -158,15 +159,16 @@ static bool is_data_loading(struct gt_str name) {
 
 static void add_row(const struct gt_view *view, struct gt_table *table, const struct share *share, double host_ns) {
     struct gt_str name = gt_late_code_text(view, share->name);
-    struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_int(view->devices[share->device].id);
-    *cell++ = gt_cell_text(name);
-    *cell++ = gt_cell_count(share->gaps.count);
-    *cell++ = gt_cell_int(gt_ns_of_sum(share->gaps.sum));
-    *cell++ = gt_cell_int(share->gaps.max);
-    *cell++ = gt_cell_real(gt_moments_stddev(&share->gaps));
-    *cell++ = gt_cell_share((double)share->gaps.sum, host_ns);
-    *cell++ = is_data_loading(name) ? gt_cell_text(GT_STR("waiting for data")) : gt_cell_null();
+    struct gt_row row = gt_row_begin(table);
+    gt_row_int(&row, "device", view->devices[share->device].id);
+    gt_row_text(&row, "name", name);
+    gt_row_count(&row, "count", share->gaps.count);
+    gt_row_int(&row, "total_ns", gt_ns_of_sum(share->gaps.sum));
+    gt_row_int(&row, "longest_ns", share->gaps.max);
+    gt_row_real(&row, "stddev_ns", gt_moments_stddev(&share->gaps));
+    gt_row_share(&row, "share", (double)share->gaps.sum, host_ns);
+    gt_row_cell(&row, "kind", is_data_loading(name) ? gt_cell_text(GT_STR("waiting for data")) : gt_cell_null());
+    gt_row_end(&row);
 }
 
 static bool add_table(const struct gt_view *view, struct gt_grouping *shares, struct gt_section *section) {

@@ -7,16 +7,8 @@ struct gt_cell gt_measure_time_cell(const struct gt_view *view, int64_t time_ns)
     return gt_cell_int(gt_ns_between(view->store->origin_ns, time_ns));
 }
 
-struct gt_cell gt_cell_share(double part, double whole) {
-    return gt_cell_real(whole > 0 ? part / whole : 0);
-}
-
 struct gt_cell gt_cell_half(__int128 twice) {
     return twice % 2 ? gt_cell_real((double)twice / 2) : gt_cell_int(gt_ns_of_sum(twice / 2));
-}
-
-struct gt_cell gt_cell_count(size_t count) {
-    return gt_cell_int((int64_t)count);
 }
 
 struct gt_cell gt_cell_known(double value) {

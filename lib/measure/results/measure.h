@@ -5,7 +5,7 @@
 #include "base/num.h"
 #include "measure/analysis.h"
 
-#define GT_ANALYSIS(key, title, tables, needs, goes_by)                                                                \
+#define GT_ANALYSIS(key, title, tables, needs, uses)                                                                   \
     enum gt_status gt_##key##_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err);
 #include "measure/analyses.def"
 #undef GT_ANALYSIS
@@ -16,10 +16,8 @@
 
 /* Times are printed from the start of the first op. */
 struct gt_cell gt_measure_time_cell(const struct gt_view *view, int64_t time_ns);
-struct gt_cell gt_cell_share(double part, double whole); /* 0 of nothing is 0 */
-struct gt_cell gt_cell_half(__int128 twice);             /* twice / 2: an integer where it is one */
-struct gt_cell gt_cell_count(size_t count);
-struct gt_cell gt_cell_known(double value); /* null if negative: the input does not tell */
+struct gt_cell gt_cell_half(__int128 twice); /* twice / 2: an integer where it is one */
+struct gt_cell gt_cell_known(double value);  /* null if negative: the input does not tell */
 struct gt_cell gt_measure_pid_cell(const struct gt_view *view,
                                    uint32_t process); /* null where the trace does not tell */
 struct gt_cell gt_measure_op_name_cell(const struct gt_view *view, uint32_t position); /* null for GT_NO_ROW */

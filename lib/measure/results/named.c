@@ -7,8 +7,8 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "measure/results.h"
 #include "measure/results/measure.h"
-#include "measure/shared.h"
 
 const char gt_category_mixed[] = "mixed";
 
@@ -59,7 +59,7 @@ static struct gt_named named_of_groups(const struct gt_view *view, const struct 
 
 static enum gt_status join_groups(struct gt_named_set *set, const struct gt_view *view, bool of_kernels,
                                   struct gt_error *err) {
-    const struct gt_op_groups *groups = set->groups = gt_shared_op_groups(view, err);
+    const struct gt_op_groups *groups = set->groups = gt_results_op_groups(view, err);
     if (!groups)
         return err->code;
     size_t first = of_kernels ? 0 : groups->kernel_count, last = of_kernels ? groups->kernel_count : groups->count;
@@ -153,6 +153,10 @@ enum gt_status gt_named_set_init(struct gt_named_set *set, const struct gt_view 
     else
         gt_named_set_release(set);
     return status;
+}
+
+enum gt_status gt_named_set_init_kernels(struct gt_named_set *set, const struct gt_view *view, struct gt_error *err) {
+    return gt_named_set_init(set, view, true, err);
 }
 
 void gt_named_set_release(struct gt_named_set *set) {

@@ -31,6 +31,7 @@ struct gt_named_set {
 /* Kernels of the view, or its other ops; for an input without ops, its summed rows. */
 enum gt_status gt_named_set_init(struct gt_named_set *set, const struct gt_view *view, bool of_kernels,
                                  struct gt_error *err);
+enum gt_status gt_named_set_init_kernels(struct gt_named_set *set, const struct gt_view *view, struct gt_error *err);
 void gt_named_set_release(struct gt_named_set *set);
 
 /* Negative quantiles and deviations: the input does not tell. A pass over the lengths of its ops: for those that are

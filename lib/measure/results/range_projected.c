@@ -11,6 +11,7 @@
 #include "measure/results/measure.h"
 #include "measure/results/range_set.h"
 #include "measure/results/samples.h"
+#include "report/row.h"
 
 #define UNTOLD (-1) /* as the store has it: a number below zero is one that the input does not tell */
 
@@ -159,27 +160,31 @@ static int by_projected(const void *a, const void *b) {
 
 static void add_name(struct gt_table *table, const struct name *name) {
     double instances = (double)name->instances;
-    struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_text(name->name);
-    *cell++ = gt_cell_text(name->domain);
-    *cell++ = gt_cell_int(name->instances);
-    *cell++ = gt_cell_null(); /* ops */
-    *cell++ = gt_cell_null(); /* busy */
-    *cell++ = gt_cell_null(); /* sum */
-    *cell++ = gt_cell_int(name->projected_ns);
-    *cell++ = cell_told(name->range_ns);
-    *cell++ = gt_cell_null(); /* exclusive */
-    *cell++ = gt_cell_null(); /* share */
-    *cell++ = cell_told(name->launches);
-    *cell++ = gt_cell_int(name->instances); /* those without ops have no projection */
-    *cell++ = name->instances ? gt_cell_real((double)name->projected_ns / instances) : gt_cell_null();
-    *cell++ = gt_cell_known(name->median_ns);
-    *cell++ = cell_told(name->min_ns);
-    *cell++ = cell_told(name->max_ns);
-    *cell++ = gt_cell_known(name->stddev_ns);
-    *cell++ = name->levels >= 0 ? gt_cell_real((double)name->levels / instances) : gt_cell_null();
-    *cell++ =
-        name->range_ns >= 0 && name->instances ? gt_cell_real((double)name->range_ns / instances) : gt_cell_null();
+    struct gt_row row = gt_row_begin(table);
+    gt_row_text(&row, "name", name->name);
+    gt_row_text(&row, "domain", name->domain);
+    gt_row_int(&row, "instances", name->instances);
+    gt_row_null(&row, "ops");
+    gt_row_null(&row, "busy_ns");
+    gt_row_null(&row, "sum_ns");
+    gt_row_int(&row, "projected_ns", name->projected_ns);
+    gt_row_cell(&row, "range_ns", cell_told(name->range_ns));
+    gt_row_null(&row, "exclusive_ns");
+    gt_row_null(&row, "share");
+    gt_row_cell(&row, "launches", cell_told(name->launches));
+    gt_row_int(&row, "used", name->instances); /* those without ops have no projection */
+    gt_row_cell(&row, "proj_avg_ns",
+                name->instances ? gt_cell_real((double)name->projected_ns / instances) : gt_cell_null());
+    gt_row_cell(&row, "proj_median_ns", gt_cell_known(name->median_ns));
+    gt_row_cell(&row, "proj_min_ns", cell_told(name->min_ns));
+    gt_row_cell(&row, "proj_max_ns", cell_told(name->max_ns));
+    gt_row_cell(&row, "proj_stddev_ns", gt_cell_known(name->stddev_ns));
+    gt_row_cell(&row, "level_avg", name->levels >= 0 ? gt_cell_real((double)name->levels / instances) : gt_cell_null());
+    gt_row_cell(&row, "range_avg_ns",
+                name->range_ns >= 0 && name->instances ? gt_cell_real((double)name->range_ns / instances)
+                                                       : gt_cell_null());
+    gt_row_null(&row, "group");
+    gt_row_end(&row);
 }
 
 static void add_names(const struct gt_view *view, struct gt_section *section, const struct name_set *set) {
@@ -224,22 +229,25 @@ static void add_instance(struct gt_table *table, const struct gt_view *view, uin
     const struct gt_projections *rows = &store->projections;
     uint32_t thread = rows->thread[row];
     bool has_range = rows->range_start_ns[row] != GT_NO_TIME;
-    struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_int(row);
-    *cell++ = gt_cell_text(gt_store_string(store, rows->name[row]));
-    *cell++ = gt_cell_text(gt_store_string(store, rows->domain[row]));
-    *cell++ = gt_measure_time_cell(view, rows->start_ns[row]);
-    *cell++ = gt_cell_int(projected_ns(rows, row));
-    *cell++ = has_range ? gt_measure_time_cell(view, rows->range_start_ns[row]) : gt_cell_null();
-    *cell++ = cell_told(range_ns(rows, row));
-    *cell++ = gt_cell_null(); /* ops */
-    *cell++ = cell_told(launches(rows, row));
-    *cell++ = gt_cell_int(rows->level[row]);
-    *cell++ = gt_cell_null(); /* parent */
-    *cell++ = gt_cell_null(); /* children */
-    *cell++ = gt_cell_text(gt_range_set_style(rows->kind[row]));
-    *cell++ = gt_measure_pid_cell(view, thread == GT_NO_TRACK ? GT_NO_TRACK : store->threads.process[thread]);
-    *cell++ = gt_range_set_tid_cell(store, thread);
+    struct gt_row cells = gt_row_begin(table);
+    gt_row_int(&cells, "range", row);
+    gt_row_text(&cells, "name", gt_store_string(store, rows->name[row]));
+    gt_row_text(&cells, "domain", gt_store_string(store, rows->domain[row]));
+    gt_row_cell(&cells, "start_ns", gt_measure_time_cell(view, rows->start_ns[row]));
+    gt_row_int(&cells, "projected_ns", projected_ns(rows, row));
+    gt_row_cell(&cells, "range_start_ns",
+                has_range ? gt_measure_time_cell(view, rows->range_start_ns[row]) : gt_cell_null());
+    gt_row_cell(&cells, "range_ns", cell_told(range_ns(rows, row)));
+    gt_row_null(&cells, "ops");
+    gt_row_cell(&cells, "launches", cell_told(launches(rows, row)));
+    gt_row_int(&cells, "level", rows->level[row]);
+    gt_row_null(&cells, "parent");
+    gt_row_null(&cells, "children");
+    gt_row_text(&cells, "style", gt_range_set_style(rows->kind[row]));
+    gt_row_cell(&cells, "pid",
+                gt_measure_pid_cell(view, thread == GT_NO_TRACK ? GT_NO_TRACK : store->threads.process[thread]));
+    gt_row_cell(&cells, "tid", gt_range_set_tid_cell(store, thread));
+    gt_row_end(&cells);
 }
 
 enum gt_status gt_range_projected_instances(const struct gt_view *view, struct gt_section *section,

@@ -4,9 +4,9 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
+#include "measure/results.h"
 #include "measure/results/measure.h"
 #include "measure/results/range_projected.h"
-#include "measure/shared.h"
 
 enum { LISTED_NAMES = 3, LISTED_BYTES = 80, COMPARED_NAMES = 10000 };
 
@@ -128,7 +128,7 @@ static void add_range(struct search *search, const struct gt_store *store, uint3
 
 static enum gt_status search_ranges(struct search *search, const struct gt_view *view, struct gt_error *err) {
     const struct gt_ranges *ranges = &view->store->ranges;
-    const struct gt_range_set *set = gt_shared_ranges(view, err);
+    const struct gt_range_set *set = gt_results_ranges(view, err);
     if (!set)
         return err->code;
     bool *bears_tag = gt_mem_array(set->name_count, sizeof *bears_tag);
@@ -188,7 +188,7 @@ enum gt_status gt_tagged_ranges_find(const struct gt_view *view, const char *tag
     else
         search_sums(&search, store);
     if (status == GT_OK && !search.is_known)
-        status = fail_tag(store, has_own ? gt_shared_ranges(view, err) : NULL, tag, err);
+        status = fail_tag(store, has_own ? gt_results_ranges(view, err) : NULL, tag, err);
     found->state = !has_own && gt_range_projected_is_part(view) ? GT_TAGGED_UNKNOWN
                    : found->count                               ? GT_TAGGED_FOUND
                                                                 : GT_TAGGED_IDLE;

@@ -7,9 +7,9 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/spans.h"
+#include "measure/results.h"
 #include "measure/results/measure.h"
 #include "measure/results/range_projected.h"
-#include "measure/shared.h"
 
 /* ---- single ranges, of either table ---- */
 
@@ -210,7 +210,7 @@ enum gt_status gt_timeline_ranges_init(struct gt_timeline_ranges *ranges, const 
                                        struct gt_error *err) {
     *ranges = (struct gt_timeline_ranges){.view = view, .is_projected = gt_range_projected_applies(view)};
     if (!ranges->is_projected) {
-        ranges->set = gt_shared_ranges(view, err);
+        ranges->set = gt_results_ranges(view, err);
         if (!ranges->set)
             return err->code;
     }

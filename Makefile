@@ -263,9 +263,13 @@ INSTALLED := $(BINDIR)/gputime $(LIBDIR)/libgputime.a $(LIBDIR)/libgputime.so $(
     $(SHARE)/bash-completion/completions/gputime $(SHARE)/zsh/site-functions/_gputime \
     $(SHARE)/fish/vendor_completions.d/gputime.fish
 
+# Names of programs that gputime replaces; what is there under them stays.
+OLD_NAMES := gputrc2graph gputrc2graph.py nsys-llm-explain
+
 install: all
 	install -d $(sort $(dir $(INSTALLED)))
 	install -m 755 $(BUILD)/gputime $(BINDIR)/gputime
+	for name in $(OLD_NAMES); do [ -e $(BINDIR)/$$name ] || ln -sf gputime $(BINDIR)/$$name; done
 	install -m 644 $(BUILD)/libgputime.a $(LIBDIR)/libgputime.a
 	install -m 755 $(BUILD)/libgputime.so $(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(LIBDIR)/libgputime.so
@@ -279,6 +283,7 @@ install: all
 	$(BUILD)/gputime --print-completion fish > $(SHARE)/fish/vendor_completions.d/gputime.fish
 
 uninstall:
+	for name in $(OLD_NAMES); do [ "$$(readlink $(BINDIR)/$$name)" != gputime ] || rm -f $(BINDIR)/$$name; done
 	rm -f $(INSTALLED)
 
 clean:

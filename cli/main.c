@@ -15,6 +15,7 @@
 #include "actions.h"
 #include "error.h"
 #include "help.h"
+#include "oldname.h"
 #include "suggest.h"
 #include "terminal.h"
 
@@ -186,7 +187,8 @@ static void keep_memory(void) {
 }
 
 int main(int argc, char **argv) {
-    struct cli_arguments arguments;
+    struct cli_command_line line;
+    struct cli_arguments arguments = {.words = NULL};
     struct gputime_error err = {.status = GPUTIME_OK};
 
     keep_memory();
@@ -194,16 +196,20 @@ int main(int argc, char **argv) {
     signal(SIGPIPE, SIG_IGN); /* so that a pipe closed early does not keep the cache from being written */
     signal(SIGXFSZ, SIG_IGN); /* a file over the limit of its size is a failed write like any other */
     catch_interrupts();
-    if (argc < 2) {
+    enum gputime_status status = cli_command_line_init(&line, argc, argv, &err);
+    if (!status && line.count < 2) {
         cli_help_short(stderr);
+        cli_command_line_release(&line);
         return GPUTIME_USAGE;
     }
-    enum gputime_status status = cli_arguments_parse(&arguments, argc, argv, &err);
+    if (!status)
+        status = cli_arguments_parse(&arguments, line.count, line.words, &err);
     if (!status)
         status = run(&arguments, &err);
     if (!status)
         status = flush_output(&err);
     cli_arguments_release(&arguments);
+    cli_command_line_release(&line);
     if (status && !(status == GPUTIME_FAILED && reader_is_gone())) {
         char message[4 * sizeof err.message];
         fprintf(stderr, "gputime: %s\n", cli_terminal_text(message, sizeof message, err.message));

@@ -15,6 +15,8 @@ static const char *const environment[][2] = {
     {"GPUTIME_THREADS", "threads to work with, as --threads"},
     {"GPUTIME_RULES", "file or folder of rules, or ENGINE,MODEL, as --rules, which goes before it"},
     {"GPUTIME_CACHE", "folder of the cache; 'off' turns it off, as --no-cache does"},
+    {"COLUMNS", "columns of text where standard output is no terminal, or one that does not tell its width; --width "
+                "goes before it, and text in files has 80 columns without --width"},
     {"NO_COLOR", "when set, --color auto means never"},
     {"XDG_CACHE_HOME", "the cache is in its folder gputime; ~/.cache when unset"},
     {"XDG_CONFIG_HOME", "the configuration file is its gputime/config; ~/.config when unset"},

@@ -7,18 +7,22 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { NARROWEST = 20, WIDEST = 10000, BAR_CELLS = 24 };
+enum { NARROWEST = 20, USUAL = 80, WIDEST = 10000, BAR_CELLS = 24 };
 static const double first_draw_s = 0.5, next_draw_s = 0.1;
+
+/* What COLUMNS says; 0: nothing that makes sense. */
+static int64_t width_in_environment(void) {
+    const char *columns = getenv("COLUMNS");
+    char *end = NULL;
+    long width = columns ? strtol(columns, &end, 10) : 0;
+    return width >= NARROWEST && width <= WIDEST && !*end ? width : 0;
+}
 
 int64_t cli_terminal_width(void) {
     struct winsize window;
-    if (!isatty(STDOUT_FILENO))
-        return 80;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col >= NARROWEST)
-        return window.ws_col;
-    const char *columns = getenv("COLUMNS");
-    long width = columns ? strtol(columns, NULL, 10) : 0;
-    return width >= NARROWEST && width <= WIDEST ? width : 80;
+    bool knows_window = isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0;
+    int64_t width = knows_window && window.ws_col >= NARROWEST ? window.ws_col : width_in_environment();
+    return width ? width : USUAL;
 }
 
 static bool is_dumb(void) {

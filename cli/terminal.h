@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <time.h>
 
-int64_t cli_terminal_width(void);  /* of standard output; 80 where it is no terminal */
+int64_t cli_terminal_width(void);  /* of the terminal, else of COLUMNS, else 80 */
 bool cli_terminal_has_color(void); /* standard output: a terminal, NO_COLOR unset, TERM not dumb */
 
 /* Copies text so that a terminal takes nothing in it for a command: control characters and what is no UTF-8 become

@@ -37,7 +37,8 @@ static void search_csv(struct search *search, const struct gt_csv_layout *csv) {
 }
 
 static bool has_members(enum gt_key_kind kind) {
-    return kind == GT_KEY_OBJECT || kind == GT_KEY_ROWS || kind == GT_KEY_ROW || kind == GT_KEY_MAP;
+    return kind == GT_KEY_OBJECT || kind == GT_KEY_ROWS || kind == GT_KEY_ROW || kind == GT_KEY_AMOUNTS ||
+           kind == GT_KEY_MAP;
 }
 
 static void search_keys(struct search *search, const struct gt_key *keys) {

@@ -16,7 +16,7 @@ struct bin {
 
 /* The gaps that count, and what is known of them. */
 struct chosen {
-    int64_t least_ns, most_ns; /* asked for */
+    struct gt_gap_bounds bounds;
     size_t count;
     int64_t min_ns, max_ns; /* found */
     __int128 total_ns;
@@ -30,39 +30,21 @@ static const struct gt_report_column columns[] = {
     {"share", "Share", GT_UNIT_SHARE, "time of the gaps shown", 0},
 };
 
-static enum gt_status parse_bound(const char *text, int64_t *bound_ns, struct gt_error *err) {
-    if (!text || gt_num_parse_decimal(gt_str_of(text), 3, bound_ns))
-        return GT_OK;
-    return gt_fail_usage(err, "'%s' is no number of microseconds for a bound of the histogram; write for example 2.5",
-                         text);
-}
-
 static enum gt_status read_options(const struct gputime_options *options, struct chosen *chosen, struct gt_error *err) {
-    *chosen = (struct chosen){.least_ns = INT64_MIN, .most_ns = INT64_MAX};
-    enum gt_status status = parse_bound(options->hist_min, &chosen->least_ns, err);
-    if (status == GT_OK)
-        status = parse_bound(options->hist_max, &chosen->most_ns, err);
-    if (status != GT_OK)
-        return status;
-    if (chosen->least_ns > chosen->most_ns)
-        return gt_fail_usage(err, "the least gap of the histogram, '%s', is above the largest, '%s'", options->hist_min,
-                             options->hist_max);
-    if (options->bin_count < 0 || options->bin_count > BINS_MAX)
+    *chosen = (struct chosen){0};
+    enum gt_status status = gt_gap_bounds_read(&chosen->bounds, options, err);
+    if (status == GT_OK && (options->bin_count < 0 || options->bin_count > BINS_MAX))
         return gt_fail_usage(err, "a histogram has 1 to %d bins, not %lld", BINS_MAX, (long long)options->bin_count);
-    return GT_OK;
+    return status;
 }
 
-/* Walks on to the next gap between the bounds. */
-static bool next_chosen(struct gt_stream_walk *walk, const struct chosen *chosen, struct gt_stream_gap *gap) {
-    while (gt_stream_walk_next(walk, gap))
-        if (gap->gap_ns >= chosen->least_ns && gap->gap_ns <= chosen->most_ns)
-            return true;
-    return false;
+static struct gt_stream_walk walk_chosen(const struct gt_view *view, const struct chosen *chosen) {
+    return (struct gt_stream_walk){.view = view, .bounds = &chosen->bounds};
 }
 
 static void survey(const struct gt_view *view, struct chosen *chosen) {
     struct gt_stream_gap gap;
-    for (struct gt_stream_walk walk = {.view = view}; next_chosen(&walk, chosen, &gap); chosen->count++) {
+    for (struct gt_stream_walk walk = walk_chosen(view, chosen); gt_stream_walk_next(&walk, &gap); chosen->count++) {
         chosen->min_ns = chosen->count == 0 || gap.gap_ns < chosen->min_ns ? gap.gap_ns : chosen->min_ns;
         chosen->max_ns = chosen->count == 0 || gap.gap_ns > chosen->max_ns ? gap.gap_ns : chosen->max_ns;
         chosen->total_ns += gap.gap_ns;
@@ -107,7 +89,7 @@ static size_t fill_log(const struct gt_view *view, const struct chosen *chosen, 
     for (size_t i = first; i <= last; i++)
         bins[i - first] = (struct bin){.from_ns = gt_cell_int(edges[i]), .to_ns = gt_cell_int(edges[i + 1])};
     struct gt_stream_gap gap;
-    for (struct gt_stream_walk walk = {.view = view}; next_chosen(&walk, chosen, &gap);) {
+    for (struct gt_stream_walk walk = walk_chosen(view, chosen); gt_stream_walk_next(&walk, &gap);) {
         struct bin *bin = &bins[bin_of(edges, edge_count, gap.gap_ns) - first];
         bin->count++;
         bin->total_ns = gt_ns_add(bin->total_ns, gap.gap_ns);
@@ -131,7 +113,7 @@ static size_t fill_linear(const struct gt_view *view, const struct chosen *chose
     for (size_t i = 0; i < count; i++)
         bins[i] = (struct bin){.from_ns = linear_edge(chosen, i, count), .to_ns = linear_edge(chosen, i + 1, count)};
     struct gt_stream_gap gap;
-    for (struct gt_stream_walk walk = {.view = view}; next_chosen(&walk, chosen, &gap);) {
+    for (struct gt_stream_walk walk = walk_chosen(view, chosen); gt_stream_walk_next(&walk, &gap);) {
         __int128 scaled = (__int128)(gap.gap_ns - chosen->min_ns) * (__int128)count;
         size_t i = range_ns ? (size_t)(scaled / range_ns) : 0;
         struct bin *bin = &bins[i < count ? i : count - 1];
@@ -169,7 +151,7 @@ enum gt_status gt_histogram_run(const struct gt_view *view, struct gt_section *s
         count = is_linear ? fill_linear(view, &chosen, linear_count, bins) : fill_log(view, &chosen, bins);
     struct gt_table *table =
         gt_section_table(section, "histogram", "Stream gaps by length", columns, GT_ARRAY_COUNT(columns));
-    table->empty = view->is_summed ? NULL : "No gap between the ops of any stream.";
+    table->empty = gt_stream_gaps_missing(view);
     add_rows(table, bins, count, &chosen);
     gt_mem_free(bins);
     return GT_OK;

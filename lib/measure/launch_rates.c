@@ -24,7 +24,9 @@ static const struct { double per_second, median_ns; } storms[] = {{50000, 10000}
         {"p99_ns", "p99 kernel", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},                                                  \
         {"under_5us", "Run <5us", GT_UNIT_SHARE, "kernel launches", 0},                                                \
         {"under_10us", "Run <10us", GT_UNIT_SHARE, "kernel launches", 0},                                              \
-        {"under_20us", "Run <20us", GT_UNIT_SHARE, "kernel launches", 0}, {"storm", "Storm", GT_UNIT_NONE, NULL, 0},
+        {"under_20us", "Run <20us", GT_UNIT_SHARE, "kernel launches", 0}, {"storm", "Storm", GT_UNIT_NONE, NULL, 0},   \
+        {"span_ns", "Span", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},                                                       \
+        {"span_per_second", "Kernels/s of the span", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
 
 static const struct gt_report_column columns[] = {RATE_COLUMNS};
 static const struct gt_report_column process_columns[] = {{"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
@@ -97,16 +99,18 @@ static int by_process_and_start(const void *a, const void *b) {
     return x->process != y->process ? (x->process < y->process ? -1 : 1) : by_start(a, b);
 }
 
-/* How long stretches in order of start are, joined where no pause is between them. */
-static int64_t window_of(const struct stretch *stretches, size_t count) {
-    int64_t window_ns = 0;
+/* The time that stretches in order of start take, joined where no pause is between them, and with all pauses. */
+static void measure_window(struct gt_launch_rate *rate, const struct stretch *stretches, size_t count) {
+    int64_t reached_ns = stretches[0].end_ns;
+    rate->window_ns = 0;
     for (size_t i = 0, next; i < count; i = next) {
-        int64_t reached_ns = stretches[i].end_ns;
+        reached_ns = stretches[i].end_ns;
         for (next = i + 1; next < count && !is_pause(reached_ns, stretches[next].start_ns); next++)
             reached_ns = stretches[next].end_ns > reached_ns ? stretches[next].end_ns : reached_ns;
-        window_ns = gt_ns_add(window_ns, gt_ns_between(stretches[i].start_ns, reached_ns));
+        rate->window_ns = gt_ns_add(rate->window_ns, gt_ns_between(stretches[i].start_ns, reached_ns));
     }
-    return window_ns;
+    int64_t span_ns = gt_ns_between(stretches[0].start_ns, reached_ns);
+    rate->span_ns = span_ns > 0 ? span_ns : 1;
 }
 
 /* The stretches of all devices, of each process and of all. */
@@ -118,10 +122,10 @@ static void measure_windows(struct gt_launch_rates *rates, struct stretches *str
     for (size_t first = 0, end; first < stretches->count; first = end) {
         for (end = first + 1; end < stretches->count && items[end].process == items[first].process;)
             end++;
-        rates->items[items[first].process].window_ns = window_of(items + first, end - first);
+        measure_window(&rates->items[items[first].process], items + first, end - first);
     }
     qsort(items, stretches->count, sizeof *items, by_start);
-    rates->items[rates->count - 1].window_ns = window_of(items, stretches->count);
+    measure_window(&rates->items[rates->count - 1], items, stretches->count);
 }
 
 static bool add_windows(struct gt_launch_rates *rates, const struct gt_view *view) {
@@ -172,6 +176,7 @@ static void describe(struct gt_launch_rate *rate, const struct gt_slice *slices,
     rate->p90_ns = quantiles[1];
     rate->p99_ns = quantiles[2];
     rate->per_second = (double)rate->count / ((double)(rate->window_ns > 0 ? rate->window_ns : 1) / 1e9);
+    rate->span_per_second = (double)rate->count / ((double)(rate->span_ns > 0 ? rate->span_ns : 1) / 1e9);
     rate->is_storm = is_storm(rate);
 }
 
@@ -247,6 +252,8 @@ static void add_cells(struct gt_row *row, const struct gt_launch_rate *rate) {
     gt_row_share(row, "under_10us", (double)rate->under_10us, count);
     gt_row_share(row, "under_20us", (double)rate->under_20us, count);
     gt_row_int(row, "storm", rate->is_storm);
+    gt_row_int(row, "span_ns", rate->span_ns);
+    gt_row_real(row, "span_per_second", rate->span_per_second);
 }
 
 static int by_rate(const void *a, const void *b) {

@@ -41,6 +41,17 @@ static void add_facts(struct gt_section *section, const struct gt_stream_gap *ga
                               gt_cell_real(gt_quantile(lengths, count, 0.99)));
 }
 
+/* The gaps that the user does not want to see are not in any number of this report. */
+static void note_left_out(const struct gt_view *view, struct gt_section *section, size_t shown) {
+    bool has_bounds = view->options->hist_min || view->options->hist_max;
+    size_t all = has_bounds ? gt_stream_walk_gap_count(view, NULL) : shown;
+    if (all == shown)
+        return;
+    gt_section_note(section, GT_FOR_ALL,
+                    gt_arena_printf(&section->report->arena,
+                                    "--hist-min and --hist-max leave out %zu of %zu stream gaps.", all - shown, all));
+}
+
 /* Longest first, then by start; gaps that are equal in both stay in the order of device, process and stream. */
 static struct gt_radix_item *new_order(const struct gt_stream_gap *gaps, size_t count) {
     struct gt_radix_item *order = gt_mem_array(count, sizeof *order);
@@ -73,13 +84,17 @@ static void add_row(const struct gt_view *view, struct gt_table *table, const st
 }
 
 enum gt_status gt_stream_gaps_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    size_t count = gt_stream_walk_gap_count(view), filled = 0;
+    struct gt_gap_bounds bounds;
+    if (gt_gap_bounds_read(&bounds, view->options, err) != GT_OK)
+        return err->code;
+    size_t count = gt_stream_walk_gap_count(view, &bounds), filled = 0;
     struct gt_radix_item *order = NULL;
     struct gt_stream_gap *gaps = gt_mem_array(count, sizeof *gaps);
     int64_t *lengths = gt_mem_array(count, sizeof *lengths);
     enum gt_status status = GT_OK;
     if (gaps && lengths) {
-        for (struct gt_stream_walk walk = {.view = view}; filled < count && gt_stream_walk_next(&walk, &gaps[filled]);)
+        struct gt_stream_walk walk = {.view = view, .bounds = &bounds};
+        while (filled < count && gt_stream_walk_next(&walk, &gaps[filled]))
             filled++;
         order = new_order(gaps, count);
     }
@@ -87,8 +102,10 @@ enum gt_status gt_stream_gaps_run(const struct gt_view *view, struct gt_section 
         status = gt_fail_memory(err);
         goto out;
     }
-    if (!view->is_summed)
+    if (!view->is_summed) {
         add_facts(section, gaps, count, lengths);
+        note_left_out(view, section, count);
+    }
     struct gt_table *table =
         gt_section_table(section, "stream_gaps", "Longest gaps of streams", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 15;

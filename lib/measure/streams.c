@@ -25,7 +25,7 @@ static const struct gt_report_column columns[] = {
     {"gap_ns", "Gap time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
 };
 
-static void measure_streams(const struct gt_view *view, struct stream *streams) {
+static void measure_streams(const struct gt_view *view, const struct gt_gap_bounds *bounds, struct stream *streams) {
     size_t device = 0;
     for (size_t i = 0; i < view->lane_count; i++) {
         /* Lanes and devices are both in the order of device ids. */
@@ -35,7 +35,7 @@ static void measure_streams(const struct gt_view *view, struct stream *streams) 
             (struct stream){.device = device, .lane = i, .busy_ns = gt_view_lane_busy_ns(view, &view->lanes[i])};
     }
     struct gt_stream_gap gap;
-    for (struct gt_stream_walk walk = {.view = view}; gt_stream_walk_next(&walk, &gap);) {
+    for (struct gt_stream_walk walk = {.view = view, .bounds = bounds}; gt_stream_walk_next(&walk, &gap);) {
         streams[gap.lane].gap_count++;
         streams[gap.lane].gap_ns = gt_ns_add(streams[gap.lane].gap_ns, gap.gap_ns);
     }
@@ -68,10 +68,13 @@ static void add_row(const struct gt_view *view, struct gt_table *table, const st
 }
 
 enum gt_status gt_streams_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
+    struct gt_gap_bounds bounds;
+    if (gt_gap_bounds_read(&bounds, view->options, err) != GT_OK)
+        return err->code;
     struct stream *streams = gt_mem_array(view->lane_count, sizeof *streams);
     if (!streams)
         return gt_fail_memory(err);
-    measure_streams(view, streams);
+    measure_streams(view, &bounds, streams);
     qsort(streams, view->lane_count, sizeof *streams, by_busy);
     struct gt_table *table = gt_section_table(section, "streams", "Streams", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;

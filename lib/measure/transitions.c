@@ -19,6 +19,7 @@ struct pairs {
     gt_strid (*names)[2];
     size_t count, capacity;
     uint32_t *of_gap;
+    struct gt_gap_bounds bounds; /* of the gaps that count */
 };
 
 static const struct gt_report_column columns[] = {
@@ -52,9 +53,9 @@ static bool pairs_add(struct pairs *pairs, gt_strid from, gt_strid to, uint32_t 
 static bool pairs_collect(struct pairs *pairs, const struct gt_view *view) {
     struct gt_stream_gap gap;
     size_t i = 0;
-    pairs->of_gap = gt_mem_array(gt_stream_walk_gap_count(view), sizeof *pairs->of_gap);
+    pairs->of_gap = gt_mem_array(gt_stream_walk_gap_count(view, &pairs->bounds), sizeof *pairs->of_gap);
     bool ok = pairs->of_gap != NULL;
-    for (struct gt_stream_walk walk = {.view = view}; ok && gt_stream_walk_next(&walk, &gap);)
+    for (struct gt_stream_walk walk = {.view = view, .bounds = &pairs->bounds}; ok && gt_stream_walk_next(&walk, &gap);)
         ok = pairs_add(pairs, gt_view_op_name_id(view, gap.previous), gt_view_op_name_id(view, gap.next),
                        &pairs->of_gap[i++]);
     return ok;
@@ -70,12 +71,12 @@ static bool fill_samples(struct gt_samples *samples, const struct pairs *pairs, 
     struct gt_stream_gap gap;
     if (!gt_samples_init(samples, pairs->count))
         return false;
-    size_t gap_count = gt_stream_walk_gap_count(view), i = 0;
+    size_t gap_count = gt_stream_walk_gap_count(view, &pairs->bounds), i = 0;
     for (size_t k = 0; k < gap_count; k++)
         gt_samples_count(samples, pairs->of_gap[k]);
     if (!gt_samples_place(samples))
         return false;
-    for (struct gt_stream_walk walk = {.view = view}; gt_stream_walk_next(&walk, &gap);)
+    for (struct gt_stream_walk walk = {.view = view, .bounds = &pairs->bounds}; gt_stream_walk_next(&walk, &gap);)
         gt_samples_add(samples, pairs->of_gap[i++], gap.gap_ns);
     return true;
 }
@@ -122,7 +123,7 @@ static bool add_table(const struct gt_view *view, struct gt_section *section, co
     struct gt_table *table =
         gt_section_table(section, "transitions", "Gaps by the ops around them", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 15;
-    table->empty = view->is_summed ? NULL : "No gap between the ops of any stream.";
+    table->empty = gt_stream_gaps_missing(view);
     for (size_t i = 0; i < pairs->count; i++)
         add_row(table, &transitions[i], (double)total_ns);
     gt_mem_free(transitions);
@@ -132,6 +133,8 @@ static bool add_table(const struct gt_view *view, struct gt_section *section, co
 enum gt_status gt_transitions_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct pairs pairs = {0};
     struct gt_samples samples = {0};
+    if (gt_gap_bounds_read(&pairs.bounds, view->options, err) != GT_OK)
+        return err->code;
     bool ok = pairs_collect(&pairs, view) && fill_samples(&samples, &pairs, view) &&
               add_table(view, section, &pairs, &samples);
     gt_samples_release(&samples);

@@ -9,11 +9,15 @@
 #define END                  {.kind = GT_KEY_END}
 #define VALUE(key_, place)   {.kind = GT_KEY_VALUE, .key = key_, .value = place}
 #define FLAG(key_, place)    {.kind = GT_KEY_FLAG, .key = key_, .value = place}
+/* Where `place` has no value, `otherwise` has it if the fact `known` is there. */
+#define VALUE_OR(key_, place, otherwise, known_) \
+    {.kind = GT_KEY_VALUE, .key = key_, .value = place, .name = otherwise, .rows = {.known = known_}}
 #define LITERAL(key_, json)  {.kind = GT_KEY_LITERAL, .key = key_, .value = json}
 #define NOTES(key_)          {.kind = GT_KEY_NOTES, .key = key_}
 /* What is left is the pick: the table, then what of it. */
 #define ROWS(key_, ...)      {.kind = GT_KEY_ROWS, .key = key_, .rows = {__VA_ARGS__}}
 #define ROW(key_, ...)       {.kind = GT_KEY_ROW, .key = key_, .rows = {__VA_ARGS__}}
+#define AMOUNTS(key_, ...)   {.kind = GT_KEY_AMOUNTS, .key = key_, .rows = {__VA_ARGS__}}
 #define HAS(key_, ...)       {.kind = GT_KEY_HAS, .key = key_, .rows = {__VA_ARGS__}}
 #define COUNT(key_, ...)     {.kind = GT_KEY_COUNT, .key = key_, .rows = {__VA_ARGS__}}
 #define MAP(key_, by, ...)   {.kind = GT_KEY_MAP, .key = key_, .name = by, .rows = {__VA_ARGS__}}
@@ -23,14 +27,16 @@
 
 #define NO_NOTES_NO_SQL LITERAL("notes", "[]"), LITERAL("sql", "{}")
 
-/* Of a row of launch_rate or process_launch_rates. */
+/* Of a row of launch_rate or process_launch_rates. The old tool's rate is of the whole window; whether it is a storm
+   goes by that without pauses. */
 #define LAUNCH_STORM                                                                                                   \
-    FLAG("is_launch_storm", "storm"), VALUE("launches_per_s", "per_second"),                                           \
+    FLAG("is_launch_storm", "storm"), VALUE("launches_per_s", "span_per_second"),                                      \
+        VALUE("active_launches_per_s", "per_second"),                                                                  \
         VALUE("median_kernel_us", "median_ns/1000"), VALUE("p50_kernel_us", "median_ns/1000"),                         \
         VALUE("p90_kernel_us", "p90_ns/1000"), VALUE("p99_kernel_us", "p99_ns/1000"),                                  \
         VALUE("pct_under_5us", "under_5us*100"), VALUE("pct_under_10us", "under_10us*100"),                            \
         VALUE("pct_under_20us", "under_20us*100"), VALUE("total_launches", "count"),                                   \
-        VALUE("window_s", "window_ns/1000000000"),                                                                     \
+        VALUE("window_s", "span_ns/1000000000"), VALUE("active_window_s", "window_ns/1000000000"),                     \
         LITERAL("storm_thresholds",                                                                                    \
                 "{\"launches_per_s_threshold_1\": 50000.0, \"launches_per_s_threshold_2\": 100000.0,"                  \
                 " \"p50_kernel_us_threshold_1\": 10.0, \"p50_kernel_us_threshold_2\": 20.0}")
@@ -96,7 +102,7 @@ const struct gt_key gt_explain_keys[] = {
                 VALUE("pct_total_kernel_time", "share*100"),
             END,
         END,
-        ROW("launch_storm", .table = "launch_rate"),
+        AMOUNTS("launch_storm", .table = "launch_rate"),
             NO_NOTES_NO_SQL,
             LAUNCH_STORM,
             LITERAL("tiny_kernel_us", "5.0"),
@@ -166,8 +172,8 @@ const struct gt_key gt_explain_keys[] = {
             VALUE("mapped_kernel_time_ns", "range_kernel_ns"),
             VALUE("mapped_kernel_time_ms", "range_kernel_ns/1000000"),
             VALUE("mapped_kernel_count", "range_kernels"),
-            VALUE("coverage_fraction", "range_kernel_coverage"),
-            VALUE("coverage_pct", "range_kernel_coverage*100"),
+            VALUE_OR("coverage_fraction", "range_kernel_coverage", "range_kernels*0", "nvtx_table"),
+            VALUE_OR("coverage_pct", "range_kernel_coverage*100", "range_kernels*0", "nvtx_table"),
             ROWS("ranges", .table = "range_kernels", .limit = 50),
                 VALUE("range_name", "name"),
                 VALUE("kernel_count", "kernels"),

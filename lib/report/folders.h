@@ -12,11 +12,12 @@ enum gt_key_kind {
     GT_KEY_OBJECT,  /* has members */
     GT_KEY_ROWS,    /* array of objects, one for each row: has members */
     GT_KEY_ROW,     /* object of the first row, null if there is none: has members */
+    GT_KEY_AMOUNTS, /* the same, but of zeros if there is no row */
     GT_KEY_MAP,     /* object with a member for each row, called as the cell in `name`: has members */
     GT_KEY_LIST,    /* array of `value`, one for each row */
     GT_KEY_LOOKUP,  /* object of `value`, one for each row, called as the cell in `name` */
     GT_KEY_FLAGS,   /* the same of whether it is neither null nor 0 */
-    GT_KEY_VALUE,   /* `value` */
+    GT_KEY_VALUE,   /* `value`; where it is null and the fact `rows.known` is not, `name` */
     GT_KEY_FLAG,    /* whether `value` is neither null nor 0 */
     GT_KEY_HAS,     /* whether there is a row */
     GT_KEY_COUNT,   /* how many rows there are */

@@ -16,7 +16,8 @@ struct run {
 static const struct gt_key *write_members(struct run *run, const struct gt_key *key, const struct gt_scope *scope);
 
 static bool has_members(const struct gt_key *key) {
-    return key->kind == GT_KEY_OBJECT || key->kind == GT_KEY_ROWS || key->kind == GT_KEY_ROW || key->kind == GT_KEY_MAP;
+    return key->kind == GT_KEY_OBJECT || key->kind == GT_KEY_ROWS || key->kind == GT_KEY_ROW ||
+           key->kind == GT_KEY_AMOUNTS || key->kind == GT_KEY_MAP;
 }
 
 /* What follows a key and its members. */
@@ -114,7 +115,7 @@ static void write_first(struct run *run, const struct gt_key *key, const struct 
     if (!pick(run, &key->rows, scope, &picked))
         return;
     struct gt_scope inside = {scope->section, picked.table, picked.count ? picked.rows[0] : NULL, scope};
-    if (picked.count)
+    if (picked.count || (key->kind == GT_KEY_AMOUNTS && picked.table))
         write_object(run, key + 1, &inside);
     else
         gt_out_text(run->out, "null");
@@ -155,6 +156,13 @@ static void write_notes(struct run *run, const struct gt_section *section) {
     gt_out_char(run->out, ']');
 }
 
+static struct gt_cell value_of(const struct gt_key *key, const struct gt_scope *scope) {
+    struct gt_cell value = gt_picked_scope_value(scope, key->value);
+    bool has_other = value.type == GPUTIME_CELL_NULL && key->name &&
+                     gt_picked_scope_value(scope, key->rows.known).type != GPUTIME_CELL_NULL;
+    return has_other ? gt_picked_scope_value(scope, key->name) : value;
+}
+
 static void write_key(struct run *run, const struct gt_key *key, const struct gt_scope *scope) {
     struct gt_cell value;
     gt_escape_json(run->out, gt_str_of(key->key));
@@ -171,6 +179,7 @@ static void write_key(struct run *run, const struct gt_key *key, const struct gt
         write_rows(run, key, scope);
         break;
     case GT_KEY_ROW:
+    case GT_KEY_AMOUNTS:
         write_first(run, key, scope);
         break;
     case GT_KEY_HAS:
@@ -178,7 +187,7 @@ static void write_key(struct run *run, const struct gt_key *key, const struct gt
         write_size(run, key, scope);
         break;
     case GT_KEY_VALUE:
-        value = gt_picked_scope_value(scope, key->value);
+        value = value_of(key, scope);
         write_value(run, &value);
         break;
     case GT_KEY_FLAG:

@@ -17,7 +17,7 @@ static struct gt_cell find_value(const void *context, struct gt_str key) {
     for (;; scope = scope->around) {
         for (size_t c = 0; scope->table && c < scope->table->column_count; c++)
             if (gt_str_eq(gt_str_of(scope->table->columns[c].key), key))
-                return scope->row[c];
+                return scope->row ? scope->row[c] : gt_cell_int(0);
         if (!scope->around)
             break;
     }

@@ -1,11 +1,13 @@
 """Tables as options ask for them: order, rows, columns, bins and which of them there are."""
 
+import collections
 import json
 import re
 
 import pytest
 
 from commandline import NAMES, USAGE, error_of, many_names, names_in, rows_of, text_of, write_trace
+from conftest import DATA
 
 
 @pytest.mark.parametrize("sort, order", [
@@ -101,6 +103,49 @@ def test_gap_options_ask_for_the_gaps(run):
                  ["--hist-min", "0.5"], ["--hist-max", "100"]):
         assert gap_tables <= tables(*args), args
     assert "launches" in tables("--launches") and "launches" not in tables("--gaps")
+
+
+LLAMA = DATA / "torch/llama_train_compiled.json.gz"
+
+
+@pytest.mark.parametrize("bounds", [("--hist-min", "1.5"), ("--hist-max", "100"), ("--hist-min", "1", "--hist-max", "100"),
+                                    ("--hist-min", "90000")], ids=" ".join)
+def test_gaps_that_are_left_out_are_in_no_number(gputime, tmp_path, bounds):
+    """What the help says of --hist-min and --hist-max, in every table and fact on the gaps of streams."""
+    def tables(*args):
+        return gputime.json("gaps", LLAMA, *args)["tables"]
+    limits = dict(zip(bounds[::2], bounds[1::2]))
+    least, most = (1000 * float(limits.get(name, default)) for name, default in (("--hist-min", 0), ("--hist-max", 1e12)))
+    gaps = tables("--table", "stream_gaps")["stream_gaps"]["rows"]
+    kept = [row for row in gaps if least <= row["gap_ns"] <= most]
+    assert tables("--table", "stream_gaps", *bounds)["stream_gaps"]["rows"] == kept and len(kept) < len(gaps)
+    report = gputime.json("gaps", LLAMA, *bounds)
+    total = sum(row["gap_ns"] for row in kept)
+    for table, count, length in (("streams", "gap_count", "gap_ns"), ("histogram", "count", "total_ns"),
+                                 ("transitions", "count", "total_ns")):
+        rows = report["tables"][table]["rows"]
+        assert (sum(row[count] for row in rows), sum(row[length] for row in rows)) == (len(kept), total), table
+    pairs = collections.Counter((row["after"], row["before"]) for row in kept)
+    assert {(row["from"], row["to"]): row["count"] for row in report["tables"]["transitions"]["rows"]} == pairs
+    assert (report["facts"]["stream_gap_count"], report["facts"]["stream_gap_total_ns"]) == (len(kept), total)
+    note = f"--hist-min and --hist-max leave out {len(gaps) - len(kept)} of {len(gaps)} stream gaps."
+    assert note in report["inputs"][0]["notes"]
+    both = gputime("kernels", LLAMA, *bounds, "--gap-output", tmp_path / "gaps.txt")
+    assert note in text_of(both) and f"Total gaps found: {len(kept)}\n" in (tmp_path / "gaps.txt").read_text()
+
+
+def test_bounds_that_leave_out_nothing_or_everything(gputime):
+    assert text_of(gputime("gaps", LLAMA, "--hist-min", "0", "--hist-max", "1000000000")) == \
+        text_of(gputime("gaps", LLAMA))
+    text = text_of(gputime("gaps", LLAMA, "--hist-min", "99999999"))
+    assert text.count("No gap between the ops of any stream is within --hist-min and --hist-max.") == 2
+    for table in ("streams", "transitions", "stream_gaps", "histogram"):
+        wrong = gputime("gaps", LLAMA, "--table", table, "--hist-min", "3", "--hist-max", "2")
+        assert "the least gap" in error_of(wrong, USAGE)
+
+
+def test_gaps_of_whole_devices_have_no_such_bounds(gputime):
+    assert gputime.json("gaps", LLAMA, "--per", "device", "--hist-min", "100") == gputime.json("gaps", LLAMA, "--per", "device")
 
 
 def test_gap_rows(run, folder):

@@ -101,7 +101,37 @@ def test_width_of_the_terminal(gputime, folder):
         text = on_terminal(gputime, folder, "kernels", "long.json", columns=columns, NO_COLOR="1")
         assert columns - 25 <= widest(text) <= columns
     assert widest(on_terminal(gputime, folder, "kernels", "long.json", "--width", "90", NO_COLOR="1")) <= 90
-    assert widest(text_of(gputime("kernels", "long.json", cwd=folder, env={"COLUMNS": "200"}))) <= 80
+    unknown = {"columns": 0, "NO_COLOR": "1"}  # a terminal that does not tell its width
+    assert widest(on_terminal(gputime, folder, "kernels", "long.json", **unknown)) <= 80
+    assert 95 <= widest(on_terminal(gputime, folder, "kernels", "long.json", COLUMNS="120", **unknown)) <= 120
+    assert widest(on_terminal(gputime, folder, "kernels", "long.json", columns=60, NO_COLOR="1", COLUMNS="120")) <= 60
+
+
+def test_width_in_a_pipe(gputime, folder):
+    write_trace(folder / "long.json", [f"{name}_kernel_{'x' * 250}" for name in NAMES])
+
+    def text(*args, **env):
+        return text_of(gputime("kernels", "long.json", *args, cwd=folder, env=env))
+
+    def widest(*args, **env):
+        return max(len(line.rstrip()) for line in text(*args, **env).splitlines())
+    usual = text()
+    assert widest() <= 80
+    for columns in (60, 100, 200):
+        assert columns - 25 <= widest(COLUMNS=str(columns)) <= columns
+        assert text(COLUMNS=str(columns)) == text("--width", str(columns))
+    assert text("--width", "80", COLUMNS="200") == usual
+    for nonsense in ("", "0", "19", "-100", "10001", "100x", "wide", "1e2", "99999999999999999999"):
+        assert text(COLUMNS=nonsense) == usual, nonsense
+    (folder / "config/gputime").mkdir(parents=True)
+    (folder / "config/gputime/config").write_text("width = 80\n")
+    assert text(XDG_CONFIG_HOME=str(folder / "config"), COLUMNS="200") == usual
+
+
+def test_width_of_files_does_not_depend_on_the_terminal(gputime, folder):
+    for name, env in (("a.txt", {}), ("b.txt", {"COLUMNS": "200"})):
+        assert gputime("summary", "a.json", "-o", name, cwd=folder, env=env).returncode == 0
+    assert (folder / "a.txt").read_bytes() == (folder / "b.txt").read_bytes()
 
 
 def test_color(gputime, folder):

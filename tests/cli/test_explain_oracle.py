@@ -56,6 +56,8 @@ def check_rates(new, ops):
         lengths = [op.end - op.start for op in chosen]
         assert (row["count"], row["window_ns"]) == (len(chosen), window(chosen))
         assert row["per_second"] == pytest.approx(len(chosen) / (max(window(chosen), 1) / 1e9))
+        span = max(1, max(op.end for op in chosen) - min(op.start for op in chosen))
+        assert (row["span_ns"], row["span_per_second"]) == (span, pytest.approx(len(chosen) / (span / 1e9)))
         assert [row[key] for key in ("median_ns", "p90_ns", "p99_ns")] == pytest.approx([quantile(lengths, q) for q in (0.5, 0.9, 0.99)])
         assert row["under_5us"] == pytest.approx(sum(length < 5000 for length in lengths) / len(lengths))
     tiny = collections.Counter(op.name for op in ops if op.end - op.start <= 5000)

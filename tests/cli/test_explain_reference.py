@@ -260,8 +260,50 @@ def test_launch_rate_leaves_out_pauses_of_10_ms_such_as_loading(gputime, tmp_pat
     kernels += [(0, 1000, 0, 1, None, "warm-up")]
     new = explain(gputime, database(tmp_path / "t.sqlite", kernels), tmp_path / "out")
     storm = new.metrics["launch_storm"]
-    assert storm["window_s"] == pytest.approx(2e-3, rel=1e-2) and storm["is_launch_storm"] is True
-    assert new.metrics["per_pid"]["pids"][0]["launch_storm"]["launches_per_s"] == storm["launches_per_s"]
+    assert storm["active_window_s"] == pytest.approx(2e-3, rel=1e-2) and storm["is_launch_storm"] is True
+    assert storm["active_launches_per_s"] == pytest.approx(1001 / storm["active_window_s"])
+    assert storm["window_s"] == (60 * second + 1999 * 1000) / second, "the old key has the old meaning"
+    assert storm["launches_per_s"] == pytest.approx(1001 / storm["window_s"])
+    of_process = new.metrics["per_pid"]["pids"][0]["launch_storm"]
+    assert of_process.items() <= storm.items()
+
+
+@pytest.mark.parametrize("rows", [{}, {"ranges": [(0, 10**6, 1, 1, "r")]}, {"kernels": [(5, 5, 0, 1, 1, "k")]},
+                                  {"kernels": [(5, 15, 0, 1, 1, "k")], "calls": [(1, 2, 1, 1, 1, LAUNCH)]}],
+                         ids=["nothing", "ranges alone", "no time", "no ranges"])
+def test_what_is_0_to_the_old_tool_is_not_null(gputime, tmp_path, rows):
+    new = explain(gputime, database(tmp_path / "t.sqlite", **rows), tmp_path / "out")
+    assert new.metrics["nvtx_kernel_time"]["coverage_pct"] == new.metrics["nvtx_kernel_time"]["coverage_fraction"] == 0
+    storm = new.metrics["launch_storm"]
+    assert storm["total_launches"] == len(rows.get("kernels", [])) and storm["tiny_kernel_us"] == 5
+    if not rows.get("kernels"):
+        assert storm["is_launch_storm"] is False and storm["tiny_kernels"] == []
+        assert {storm[key] for key in storm if key.endswith(("_s", "kernel_us")) or key.startswith("pct_")
+                if key != "tiny_kernel_us"} == {0}
+
+
+def test_coverage_is_null_where_nothing_is_known_of_ranges(gputime, tmp_path):
+    for case, *options in (("kernel_only",), ("full", "--no-nvtx-kernel-map")):
+        new = explain(gputime, unpack(case, tmp_path), tmp_path / case, *options)
+        assert new.metrics["nvtx_kernel_time"]["coverage_pct"] is None, case
+
+
+def test_kernels_of_a_database_without_strings_keep_their_ids_as_names(gputime, tmp_path):
+    kernels = [(1000 * i, 1000 * i + 100 * (1 + i % 3), 0, 1, i, f"kernel {i % 3}") for i in range(9)]
+    path = database(tmp_path / "t.sqlite", kernels)
+    connection = sqlite3.connect(path)
+    ids = dict(connection.execute("SELECT value, id FROM StringIds"))
+    connection.executescript("DROP TABLE StringIds;")
+    connection.close()
+    new = explain(gputime, path, tmp_path / "out")
+    assert [(row["kernel_name"], row["call_count"]) for row in new.csv("kernels")] == \
+        [(str(ids[f"kernel {i}"]), "3") for i in (2, 1, 0)]
+    assert [(issue["id"], issue["count"]) for issue in new.json["issues"] if issue["id"] == "op_without_name"] == \
+        [("op_without_name", 9)]
+    connection = sqlite3.connect(path)
+    connection.executescript(f"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET demangledName = NULL WHERE shortName = {ids['kernel 0']};")
+    connection.close()
+    assert explain(gputime, path, tmp_path / "short").csv("kernels") == new.csv("kernels"), "the short name's id is next"
 
 
 def test_process_0_is_a_process_and_not_minus_1(gputime, tmp_path):

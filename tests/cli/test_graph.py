@@ -45,11 +45,12 @@ def two_runs(kind):
 
 
 @pytest.mark.skipif(not GOLDEN.exists() or not OLD_RULES.exists(), reason="no reference run")
+@pytest.mark.parametrize("rules", [[], ["--rules", OLD_RULES.parent]], ids=["built-in", "old"])
 @pytest.mark.parametrize("kind", ["nsys-rep", "sqlite", "csv"])
-def test_every_row_of_the_reference_run(gputime, tmp_path, kind):
+def test_every_row_of_the_reference_run(gputime, tmp_path, kind, rules):
     infer, train = two_runs(kind)
     done = gputime("graph", "--in_file", run_of(infer, "vllm", "llama", "4"), run_of(train, "vllm", "gpt-oss", "2"),
-                   "--out_dir", tmp_path / "out", "--title", "Two runs", "--rules", OLD_RULES.parent)
+                   "--out_dir", tmp_path / "out", "--title", "Two runs", *rules)
     assert done.returncode == 0, done.stderr
     ours = collections.Counter(tuple(row[:4]) + (float(row[4]),) for row in result_rows(tmp_path / "out"))
     with open(GOLDEN, newline="") as file:

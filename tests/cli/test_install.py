@@ -71,8 +71,28 @@ def test_manual_is_there(installed):
     assert list((installed / "usr/share/man/man1").glob("gputime.1*"))
 
 
+OLD_NAMES = {"gputrc2graph", "gputrc2graph.py", "nsys-llm-explain"}
+
+
+def test_old_names_are_links_to_the_program(installed):
+    links = {path.name: os.readlink(path) for path in (installed / "usr/bin").iterdir() if path.is_symlink()}
+    assert links == dict.fromkeys(OLD_NAMES, "gputime")
+    assert run(installed / "usr/bin/nsys-llm-explain", "--help").startswith("Usage: gputime explain ")
+
+
+def test_an_old_program_is_neither_replaced_nor_removed(gputime, tmp_path):
+    old = tmp_path / "usr/bin/nsys-llm-explain"
+    old.parent.mkdir(parents=True)
+    old.write_text("the old one")
+    make("install", f"DESTDIR={tmp_path}", "PREFIX=/usr")
+    make("install", f"DESTDIR={tmp_path}", "PREFIX=/usr")
+    assert old.read_text() == "the old one" and (old.parent / "gputrc2graph").is_symlink()
+    make("uninstall", f"DESTDIR={tmp_path}", "PREFIX=/usr")
+    assert [path for path in tmp_path.rglob("*") if not path.is_dir()] == [old]
+
+
 def test_nothing_else_is_there(installed):
-    names = {path.name for path in installed.rglob("*") if not path.is_dir()}
+    names = {path.name for path in installed.rglob("*") if not path.is_dir()} - OLD_NAMES
     strange = {name for name in names if "gputime" not in name}
     assert not strange
 

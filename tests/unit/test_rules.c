@@ -152,13 +152,15 @@ static void builtin_engines(void **unused) {
         {"nvjet_sm90_tst_128x128_64x6_1x2_h_bz_NTT", "gemm"},
         {"fused_moe_kernel", "moe_gemm"},
         {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL(int)", "nccl_and_custom_ar"},
-        {"void vllm::rms_norm_kernel<c10::BFloat16>(int)", "norm"},
+        {"void fastertransformer::generalRmsNorm<__half2, false>(int)", "norm"},
         {"void flash::flash_fwd_kernel<int>(int)", "attn"},
-        {"void vllm::rotary_embedding_kernel<c10::BFloat16, true>(int)", "rope"},
+        {"void vllm::rotary_embedding_kernel<c10::BFloat16, true>(int)", "misc"},
         {"void vllm::act_and_mul_kernel<c10::BFloat16>(int)", "activation"},
         {"[CUDA memcpy Host-to-Device]", "non-gpu-H_D_memops"},
         {"void vllm::moe::topkGatingSoftmax<8>(int)", "moe"},
-        {"triton_poi_fused_add_1", "triton_kernel"},
+        {"triton_poi_fused_mul_sigmoid_1", "moe"},
+        {"void at::native::elementwise_kernel<128, 2>(int)", "elementwise"},
+        {"void at::native::reduce_kernel<512, 1>(int)", "reduce"},
         {"whatever", "misc"},
     };
     for (size_t e = 0; e < sizeof engines / sizeof *engines; e++) {

@@ -221,6 +221,7 @@ enum gt_status gt_nsys_sqlite_facts_read(struct gt_nsys_facts *facts, const stru
     };
     memset(facts, 0, sizeof *facts);
     facts->capture.duration_ns = -1;
+    facts->has_string_table = gt_nsys_schema_first(schema, GT_NSYS_STRINGS)->table != NULL;
     enum gt_status status = read_role(&gathering, db, schema, GT_NSYS_STRINGS, reader, take_string, err);
     if (status == GT_OK && !place_strings(&gathering))
         status = gt_fail_memory(err);

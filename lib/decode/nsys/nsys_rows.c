@@ -1,6 +1,8 @@
 /* Rows of an export's event tables, column by column, to the records that nsys_model gives their meaning. */
 #include "decode/nsys/nsys_sqlite.h"
 
+#include "base/num.h"
+
 static int64_t time_in(const struct gt_sqlite_row *row, size_t slot) {
     return gt_sqlite_record_int(row, slot, GT_NO_TIME);
 }
@@ -37,6 +39,19 @@ static void take_activity(const struct gt_sqlite_row *row, struct gt_nsys_activi
         activity->global_pid = bare_pid(row->cells[GT_NSYS_ACTIVITY_PID].integer);
 }
 
+/* The id of the name as its text: kernels stay apart in a database that lost its strings. */
+static void take_id_as_name(struct gt_nsys_rows *rows, const struct gt_sqlite_row *row) {
+    size_t slot = GT_NSYS_KERNEL_NAME;
+    while (slot < GT_NSYS_KERNEL_MANGLED_NAME && !gt_sqlite_record_is_int(row, slot))
+        slot++;
+    if (!gt_sqlite_record_is_int(row, slot))
+        return;
+    size_t length = gt_num_format_int(rows->id_text, row->cells[slot].integer);
+    rows->activity.name_id = GT_NSYS_NO_ID;
+    rows->activity.name = (struct gt_str){rows->id_text, length};
+    gt_builder_issue(rows->sink->builder, GT_ISSUE_OP_WITHOUT_NAME, 1, GT_NO_OFFSET);
+}
+
 static void take_kernel(void *context, const struct gt_sqlite_row *row) {
     struct gt_nsys_rows *rows = context;
     struct gt_nsys_activity *activity = &rows->activity;
@@ -44,10 +59,11 @@ static void take_kernel(void *context, const struct gt_sqlite_row *row) {
     take_activity(row, activity);
     activity->name = (struct gt_str){NULL, 0};
     activity->name_id = gt_nsys_sqlite_string_index(rows->facts, row, GT_NSYS_KERNEL_NAME);
-    bool is_met = activity->name_id < rows->facts->capture.string_count && rows->sink->interned[activity->name_id];
-    for (size_t i = GT_NSYS_KERNEL_NAME; !is_met && i <= GT_NSYS_KERNEL_MANGLED_NAME; i++)
-        if (take_name(rows, row, i, &activity->name_id, &activity->name))
-            break;
+    bool has_name = activity->name_id < rows->facts->capture.string_count && rows->sink->interned[activity->name_id];
+    for (size_t i = GT_NSYS_KERNEL_NAME; !has_name && i <= GT_NSYS_KERNEL_MANGLED_NAME; i++)
+        has_name = take_name(rows, row, i, &activity->name_id, &activity->name);
+    if (!has_name && !rows->facts->has_string_table)
+        take_id_as_name(rows, row);
     gt_nsys_add_activity(rows->sink, activity);
 }
 

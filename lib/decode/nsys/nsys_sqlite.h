@@ -19,7 +19,8 @@ enum gt_status gt_nsys_sqlite_decode(struct gt_source *const *sources, size_t co
 struct gt_nsys_facts {
     struct gt_nsys_capture capture;
     size_t dense_count;
-    struct gt_map sparse; /* (0, id) -> index in capture.strings */
+    struct gt_map sparse;  /* (0, id) -> index in capture.strings */
+    bool has_string_table; /* where there is none, ids are all that is known of names */
 };
 
 /* Reads everything but the events. Loss is counted in the reader. */
@@ -50,6 +51,7 @@ struct gt_nsys_rows {
     struct gt_nsys_sink *sink;
     const struct gt_nsys_facts *facts;
     struct gt_nsys_activity activity; /* room for the row at hand: clearing it for each would cost more than filling */
+    char id_text[24];                 /* its name where only an id is known */
 };
 
 /* The function that takes the rows of an event table; context: struct gt_nsys_rows. */

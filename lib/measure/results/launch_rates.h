@@ -9,8 +9,10 @@
 struct gt_launch_rate {
     uint32_t process; /* GT_NO_TRACK: of all */
     size_t count, under_5us, under_10us, under_20us;
-    int64_t window_ns;
+    int64_t window_ns; /* without pauses */
     double per_second;
+    int64_t span_ns; /* with them; 1 at least */
+    double span_per_second;
     double median_ns, p90_ns, p99_ns; /* of the kernels' lengths */
     bool is_storm;
 };

@@ -2,6 +2,7 @@
 #ifndef GT_MEASURE_RESULTS_STREAM_WALK_H
 #define GT_MEASURE_RESULTS_STREAM_WALK_H
 
+#include "base/fail.h"
 #include "events/view.h"
 
 /* The time from the latest end of the earlier ops of a stream to the start of the next op, where it is above 0. */
@@ -12,17 +13,28 @@ struct gt_stream_gap {
     uint32_t next;     /* position of the op that ends the gap */
 };
 
-/* Set view, zero the rest. */
+/* How long the gaps are that the user wants to see: hist_min and hist_max of the options. */
+struct gt_gap_bounds {
+    int64_t least_ns, most_ns;
+};
+enum gt_status gt_gap_bounds_read(struct gt_gap_bounds *bounds, const struct gputime_options *options,
+                                  struct gt_error *err);
+
+/* Set view and bounds, zero the rest. */
 struct gt_stream_walk {
     const struct gt_view *view;
-    size_t lane, index; /* where to go on: index counts inside the lane */
+    const struct gt_gap_bounds *bounds; /* NULL: all gaps */
+    size_t lane, index;                 /* where to go on: index counts inside the lane */
     int64_t reached_ns;
     uint32_t last;
 };
 
 bool gt_stream_walk_next(struct gt_stream_walk *walk, struct gt_stream_gap *gap); /* false: no more */
 
-/* How many there are. */
-size_t gt_stream_walk_gap_count(const struct gt_view *view);
+/* How many there are; bounds as above. */
+size_t gt_stream_walk_gap_count(const struct gt_view *view, const struct gt_gap_bounds *bounds);
+
+/* What a table says that has no gap to show; NULL: nothing, since the trace has no single ops. */
+const char *gt_stream_gaps_missing(const struct gt_view *view);
 
 #endif

@@ -1,9 +1,9 @@
 /* The public interface of comparisons and limits: the reports of both sides in, another or a verdict out. */
 #include "base/mem.h"
 #include "base/threads.h"
+#include "compare/compare.h"
 #include "internal.h"
-#include "report/diff.h"
-#include "report/limit.h"
+#include "verdict/limit.h"
 
 /* ---- the sides ---- */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "report/diff_parts.h"
+#include "compare/join.h"
 
 enum { SCREEN_ROWS = 10 };
 

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "report/diff_parts.h"
-#include "report/limit.h"
+#include "compare/join.h"
+#include "verdict/limit.h"
 
 /* ---- measuring ---- */
 

@@ -9,9 +9,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/diff.h"
-#include "report/diff_parts.h"
-#include "report/limit.h"
+#include "compare/compare.h"
+#include "compare/join.h"
+#include "verdict/limit.h"
 
 /* ---- names ---- */
 

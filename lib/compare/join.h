@@ -1,9 +1,9 @@
 /* What the files of the comparison share: the two sides, and the rows of one table while they are matched. */
-#ifndef GT_REPORT_DIFF_PARTS_H
-#define GT_REPORT_DIFF_PARTS_H
+#ifndef GT_COMPARE_JOIN_H
+#define GT_COMPARE_JOIN_H
 
 #include "base/strtab.h"
-#include "report/diff.h"
+#include "compare/compare.h"
 
 enum gt_side { GT_SIDE_A, GT_SIDE_B, GT_SIDE_COUNT };
 

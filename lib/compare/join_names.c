@@ -1,7 +1,7 @@
 /* Names of kernels without what differs between builds and GPUs, so that the same work is found under another name. */
 #include <ctype.h>
 
-#include "report/diff.h"
+#include "compare/compare.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -1,8 +1,8 @@
 /* Judges a limit of a comparison: it says which change must not be; a change inside the noise is none. */
 #include <math.h>
 
-#include "report/diff_parts.h"
-#include "report/limit.h"
+#include "compare/join.h"
+#include "verdict/limit.h"
 
 /* What a limit is about, on both sides. */
 struct pair {

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
-#include "report/diff_parts.h"
+#include "compare/join.h"
 
 /* ---- keys ---- */
 

@@ -1,5 +1,5 @@
 /* Reads limits and writes down their verdicts. */
-#include "report/limit.h"
+#include "verdict/limit.h"
 
 #include <ctype.h>
 #include <math.h>

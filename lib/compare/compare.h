@@ -1,7 +1,7 @@
 /* Compares two finished reports, A and B, each over one or several captures: matches the rows of their tables by key
    and subtracts their amounts. Knows tables, columns, units and keys, and nothing of what they are about. */
-#ifndef GT_REPORT_DIFF_H
-#define GT_REPORT_DIFF_H
+#ifndef GT_COMPARE_COMPARE_H
+#define GT_COMPARE_COMPARE_H
 
 #include "base/fail.h"
 #include "report/report.h"

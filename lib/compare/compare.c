@@ -1,11 +1,11 @@
 /* The comparison of two reports: the tables of both joined one after the other, the words on top, then the captures. */
-#include "report/diff.h"
+#include "compare/compare.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "report/diff_parts.h"
+#include "compare/join.h"
 
 static const struct gputime_diff_options automatic;
 

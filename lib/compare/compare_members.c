@@ -1,7 +1,7 @@
 /* Names what is inside the rows of a comparison that join several names: a finished table in, sentences out. */
 #include <string.h>
 
-#include "report/diff_parts.h"
+#include "compare/join.h"
 
 enum { TOLD_ROWS = 3, LONGEST_NAME = 64 };
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "report/diff_parts.h"
+#include "compare/join.h"
 
 enum { MOST_PARTS = 64, TOLD_PARTS = 5 };
 

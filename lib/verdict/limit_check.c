@@ -1,8 +1,8 @@
 /* Judges limits in a report of one or several traces: each says what must hold. */
 #include <math.h>
 
-#include "report/diff_parts.h"
-#include "report/limit.h"
+#include "compare/join.h"
+#include "verdict/limit.h"
 
 /* A measured amount: as time or number, and as a part of what it is a part of. */
 struct amount {

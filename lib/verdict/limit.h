@@ -1,6 +1,6 @@
 /* Limits that a user sets for a report (what must hold) or a comparison (what must not), and their verdicts. */
-#ifndef GT_REPORT_LIMIT_H
-#define GT_REPORT_LIMIT_H
+#ifndef GT_VERDICT_LIMIT_H
+#define GT_VERDICT_LIMIT_H
 
 #include "base/fail.h"
 #include "base/num.h"

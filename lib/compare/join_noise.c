@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "report/diff_parts.h"
+#include "compare/join.h"
 
 enum { RESAMPLES = 1000, RESAMPLED_ROWS = 5000 };
 

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
-#include "report/diff_parts.h"
+#include "compare/join.h"
 
 const char *const gt_match_names[GT_MATCH_COUNT] = {
     [GT_MATCH_NONE] = "none",   [GT_MATCH_EXACT] = "exact",     [GT_MATCH_ORDER] = "order",

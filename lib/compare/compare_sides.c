@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "report/diff_parts.h"
+#include "compare/join.h"
 
 static const double usual_noise_share = 0.01;
 static const double least_step_cover = 0.5; /* steps that cover less of the span do not stand for it */

@@ -4,6 +4,7 @@
 #include "compare/compare.h"
 #include "internal.h"
 #include "verdict/limit.h"
+#include "verdict/verdict.h"
 
 /* ---- the sides ---- */
 
@@ -90,14 +91,16 @@ API enum gputime_status gputime_report_diff(const struct gputime_report *a, cons
     struct gputime_report *report = gt_mem_array(1, sizeof *report);
     if (!report)
         return gt_error_pass(gt_fail_memory(&error), &error, err);
-    enum gt_status status = gt_diff_new(a->model, b->model, diff, &report->model, &error);
+    enum gt_status status = gt_compare_new(a->model, b->model, diff, &report->model, &error);
+    if (status == GT_OK)
+        status = gt_verdict_add(report->model, &error);
     if (status == GT_OK) {
         if (how->main_table)
             report->model->main_table = how->main_table;
         status = gt_report_shape(report->model, how->shapes, how->shape_count, &error);
     }
     if (status == GT_OK)
-        status = gt_diff_finish(report->model, &error);
+        status = gt_verdict_finish(report->model, &error);
     if (status == GT_OK)
         *out = report;
     else
@@ -108,5 +111,5 @@ API enum gputime_status gputime_report_diff(const struct gputime_report *a, cons
 API enum gputime_status gputime_report_check(struct gputime_report *report, const char *const *limits,
                                              size_t limit_count, size_t *broken, struct gputime_error *err) {
     struct gt_error error = {0};
-    return gt_error_pass(gt_report_check(report->model, limits, limit_count, broken, &error), &error, err);
+    return gt_error_pass(gt_limit_check(report->model, limits, limit_count, broken, &error), &error, err);
 }

@@ -1,24 +1,61 @@
 /* Compares two finished reports, A and B, each over one or several captures: matches the rows of their tables by key
-   and subtracts their amounts. Knows tables, columns, units and keys, and nothing of what they are about. */
+   and subtracts their amounts. Knows tables, columns, units, keys and roles, and nothing of what they are about. */
 #ifndef GT_COMPARE_COMPARE_H
 #define GT_COMPARE_COMPARE_H
 
 #include "base/fail.h"
 #include "report/report.h"
 
+enum gt_side { GT_SIDE_A, GT_SIDE_B, GT_SIDE_COUNT };
+
+#define GT_COMPARE_SMALL_PART 0.05 /* of the largest change: smaller ones need no mention */
+
+/* The captures of both sides and what their amounts are divided by. */
+struct gt_compare_sides {
+    const struct gt_report *reports[GT_SIDE_COUNT];
+    size_t capture_count; /* of both together: those of A, then those of B */
+    double *divisors;     /* by capture */
+    const char *why;      /* they are what they are: a sentence with a blank before it; "" */
+    bool is_chosen;       /* the user said which tables to show */
+    const char *per;      /* "step" ...; "none" */
+    const char *unit;     /* "per step", in words; "" */
+    double noise_share;
+    bool is_noise_told;               /* by the user */
+    const char *names[GT_SIDE_COUNT]; /* as people are shown them: "A" and "B", or what the user calls them */
+    bool is_named;                    /* they are other names than A and B */
+};
+
+static inline enum gt_side gt_compare_side(const struct gt_compare_sides *sides, size_t capture) {
+    return capture < sides->reports[GT_SIDE_A]->section_count ? GT_SIDE_A : GT_SIDE_B;
+}
+static inline const struct gt_section *gt_compare_section(const struct gt_compare_sides *sides, size_t capture) {
+    size_t of_a = sides->reports[GT_SIDE_A]->section_count;
+    return capture < of_a ? &sides->reports[GT_SIDE_A]->sections[capture]
+                          : &sides->reports[GT_SIDE_B]->sections[capture - of_a];
+}
+
+/* The captures of one side. */
+struct gt_captures {
+    size_t first, count;
+};
+static inline struct gt_captures gt_compare_captures(const struct gt_compare_sides *sides, enum gt_side side) {
+    size_t of_a = sides->reports[GT_SIDE_A]->section_count;
+    return side == GT_SIDE_A ? (struct gt_captures){0, of_a} : (struct gt_captures){of_a, sides->capture_count - of_a};
+}
+
 /* Two reports with the same analyses in, one report out: its first section is the comparison, with a table under the
-   key of each table it compares; one more section for each capture has what is to be said of it alone. The result
+   key of each table it compares; one more section for each capture has its notes, facts and problems. The result
    borrows from both. options may be NULL; limits are not for this. Cost: linear in the rows but for sorts. */
-enum gt_status gt_diff_new(const struct gt_report *a, const struct gt_report *b,
-                           const struct gputime_diff_options *options, struct gt_report **out, struct gt_error *err);
+enum gt_status gt_compare_new(const struct gt_report *a, const struct gt_report *b,
+                              const struct gputime_diff_options *options, struct gt_report **out, struct gt_error *err);
 
-/* The last words on a comparison whose tables have got their shape: those without news leave the screen, and a sentence
-   says which; then what there is to say of many captures. */
-enum gt_status gt_diff_finish(struct gt_report *report, struct gt_error *err);
+/* compare_sides.c: chooses what amounts are divided by. */
+enum gt_status gt_compare_sides_init(struct gt_compare_sides *sides, const struct gt_report *a,
+                                     const struct gt_report *b, const struct gputime_diff_options *options,
+                                     struct gt_arena *arena, struct gt_error *err);
 
-/* Appends a name without what differs from build to build and from GPU to GPU: tile sizes, architectures, generated
-   numbers. Types (f16, int8) stay. */
-void gt_diff_plain_name(struct gt_str name, char *out, size_t *length);
-#define GT_DIFF_PLAIN_MAX(name_bytes) (2 * (name_bytes) + 1) /* room that it needs */
+/* compare_captures.c: the sections of the captures, and a table of them in the comparison where they are many. */
+void gt_compare_describe_captures(const struct gt_compare_sides *sides, struct gt_report *report);
+void gt_compare_list_captures(const struct gt_compare_sides *sides, struct gt_section *section);
 
 #endif

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "compare/join.h"
+#include "compare/compare.h"
 
 static const double usual_noise_share = 0.01;
 static const double least_step_cover = 0.5; /* steps that cover less of the span do not stand for it */
@@ -84,9 +84,9 @@ static const struct per *find_per(const char *key) {
     return NULL;
 }
 
-static bool steps_are_most(const struct gt_diff_sides *sides) {
+static bool steps_are_most(const struct gt_compare_sides *sides) {
     for (size_t i = 0; i < sides->capture_count; i++) {
-        const struct gt_section *section = gt_capture_section(sides, i);
+        const struct gt_section *section = gt_compare_section(sides, i);
         double span_ns = measure_of(section, GT_STR("span"), "total_ns");
         if (measure_of(section, GT_STR("step"), "total_ns") < least_step_cover * span_ns)
             return false;
@@ -95,12 +95,12 @@ static bool steps_are_most(const struct gt_diff_sides *sides) {
 }
 
 /* Steps are what to go by where every capture has them, some have several, and they make up most of all. */
-static const struct per *choose(const struct gt_diff_sides *sides, const char **why) {
+static const struct per *choose(const struct gt_compare_sides *sides, const char **why) {
     enum gt_step_choice choice = sides->reports[GT_SIDE_A]->step_choice;
     bool has_several = false;
     *why = "";
     for (size_t i = 0; i < sides->capture_count; i++) {
-        double steps = count_steps(gt_capture_section(sides, i), NULL);
+        double steps = count_steps(gt_compare_section(sides, i), NULL);
         has_several |= steps > 1;
         if (steps < 1)
             return find_per("none");
@@ -113,16 +113,16 @@ static const struct per *choose(const struct gt_diff_sides *sides, const char **
     return find_per(choice == GT_STEPS_TAKEN ? "step" : "none");
 }
 
-static bool all_have_range(const struct gt_diff_sides *sides, const char *range) {
+static bool all_have_range(const struct gt_compare_sides *sides, const char *range) {
     for (size_t i = 0; i < sides->capture_count; i++)
-        if (!(count_ranges(gt_capture_section(sides, i), range) > 0))
+        if (!(count_ranges(gt_compare_section(sides, i), range) > 0))
             return false;
     return true;
 }
 
 /* What could have been meant: "both sides have 'decode', 'prefill'". */
-static struct gt_str list_ranges(const struct gt_diff_sides *sides, struct gt_arena *arena) {
-    const struct gt_table *ranges = gt_section_find(gt_capture_section(sides, 0), "ranges");
+static struct gt_str list_ranges(const struct gt_compare_sides *sides, struct gt_arena *arena) {
+    const struct gt_table *ranges = gt_section_find(gt_compare_section(sides, 0), "ranges");
     struct gt_str list = {"", 0};
     size_t listed = 0;
     for (size_t row = 0; ranges && row < ranges->row_count && row < SEARCHED_RANGES; row++) {
@@ -136,8 +136,8 @@ static struct gt_str list_ranges(const struct gt_diff_sides *sides, struct gt_ar
     return list;
 }
 
-static enum gt_status fail_range(const struct gt_diff_sides *sides, const struct gt_section *section, const char *range,
-                                 struct gt_arena *arena, struct gt_error *err) {
+static enum gt_status fail_range(const struct gt_compare_sides *sides, const struct gt_section *section,
+                                 const char *range, struct gt_arena *arena, struct gt_error *err) {
     struct gt_str label = section->input.label, list = list_ranges(sides, arena);
     if (!list.len)
         return gt_fail_usage(err,
@@ -147,10 +147,10 @@ static enum gt_status fail_range(const struct gt_diff_sides *sides, const struct
                          (int)label.len, label.ptr, range, list.ptr);
 }
 
-static enum gt_status set_divisors(struct gt_diff_sides *sides, const struct per *per, const char *range,
+static enum gt_status set_divisors(struct gt_compare_sides *sides, const struct per *per, const char *range,
                                    struct gt_arena *arena, struct gt_error *err) {
     for (size_t i = 0; i < sides->capture_count; i++) {
-        const struct gt_section *section = gt_capture_section(sides, i);
+        const struct gt_section *section = gt_compare_section(sides, i);
         sides->divisors[i] = per->count(section, range);
         if (!(sides->divisors[i] > 0) && per->count == count_ranges)
             return fail_range(sides, section, range, arena, err);
@@ -175,7 +175,7 @@ static enum gt_status parse_noise(const char *text, double *share, struct gt_err
 }
 
 /* "main,PR" */
-static enum gt_status name_sides(struct gt_diff_sides *sides, const char *labels, struct gt_arena *arena,
+static enum gt_status name_sides(struct gt_compare_sides *sides, const char *labels, struct gt_arena *arena,
                                  struct gt_error *err) {
     struct gt_str rest = gt_str_of(labels), name;
     struct gt_str parts[GT_SIDE_COUNT];
@@ -198,14 +198,14 @@ static enum gt_status name_sides(struct gt_diff_sides *sides, const char *labels
     return GT_OK;
 }
 
-enum gt_status gt_diff_sides_init(struct gt_diff_sides *sides, const struct gt_report *a, const struct gt_report *b,
-                                  const struct gputime_diff_options *options, struct gt_arena *arena,
-                                  struct gt_error *err) {
-    *sides = (struct gt_diff_sides){.reports = {a, b},
-                                    .capture_count = a->section_count + b->section_count,
-                                    .why = "",
-                                    .is_chosen = options->tables,
-                                    .names = {"A", "B"}};
+enum gt_status gt_compare_sides_init(struct gt_compare_sides *sides, const struct gt_report *a,
+                                     const struct gt_report *b, const struct gputime_diff_options *options,
+                                     struct gt_arena *arena, struct gt_error *err) {
+    *sides = (struct gt_compare_sides){.reports = {a, b},
+                                       .capture_count = a->section_count + b->section_count,
+                                       .why = "",
+                                       .is_chosen = options->tables,
+                                       .names = {"A", "B"}};
     sides->divisors = gt_arena_array(arena, sides->capture_count, sizeof *sides->divisors);
     if (!sides->divisors)
         return gt_fail_memory(err);

@@ -10,7 +10,7 @@
 
 /* ---- keys ---- */
 
-bool gt_join_reserve(struct gt_diff_join *join, size_t more_bytes) {
+bool gt_join_reserve(struct gt_join *join, size_t more_bytes) {
     size_t needed = join->text_bytes + more_bytes;
     if (needed <= join->text_capacity)
         return true;
@@ -24,7 +24,7 @@ bool gt_join_reserve(struct gt_diff_join *join, size_t more_bytes) {
     return true;
 }
 
-void gt_join_put(struct gt_diff_join *join, struct gt_str part) {
+void gt_join_put(struct gt_join *join, struct gt_str part) {
     if (!gt_join_reserve(join, part.len + GT_NUM_MAX))
         return;
     join->text_bytes += gt_num_format_int(join->text + join->text_bytes, (int64_t)part.len);
@@ -38,7 +38,7 @@ static struct gt_str text_of(const struct gt_cell *cell) {
     return cell->type == GPUTIME_CELL_TEXT ? (struct gt_str){cell->text, cell->text_bytes} : (struct gt_str){0};
 }
 
-static void put_cell(struct gt_diff_join *join, const struct gt_cell *cell) {
+static void put_cell(struct gt_join *join, const struct gt_cell *cell) {
     char number[GT_NUM_MAX];
     struct gt_str part = {number, 0};
     if (cell->type == GPUTIME_CELL_TEXT)
@@ -63,7 +63,7 @@ static size_t find_flag(const struct gt_table *table, uint32_t flag) {
     return column < table->column_count ? column : SIZE_MAX;
 }
 
-static bool choose_columns(struct gt_diff_join *join, const struct gt_table *shape) {
+static bool choose_columns(struct gt_join *join, const struct gt_table *shape) {
     join->shape = shape;
     join->adds = gt_mem_array(shape->column_count, sizeof *join->adds);
     join->is_known = gt_mem_array(GT_SIDE_COUNT * shape->column_count, sizeof *join->is_known);
@@ -82,11 +82,11 @@ static bool choose_columns(struct gt_diff_join *join, const struct gt_table *sha
 
 /* ---- rows ---- */
 
-static bool add_row(struct gt_diff_join *join) {
+static bool add_row(struct gt_join *join) {
     if (join->row_count == join->row_capacity) {
         size_t capacity = join->row_capacity ? join->row_capacity * 2 : 64;
         size_t row_slots = join->sides->capture_count * gt_join_slot_count(join);
-        struct gt_diff_row *rows = gt_mem_realloc(join->rows, capacity * sizeof *rows);
+        struct gt_join_row *rows = gt_mem_realloc(join->rows, capacity * sizeof *rows);
         if (rows)
             join->rows = rows;
         double *slots = rows ? gt_mem_realloc(join->slots, capacity * row_slots * sizeof *slots) : NULL;
@@ -96,7 +96,7 @@ static bool add_row(struct gt_diff_join *join) {
         memset(slots + join->row_capacity * row_slots, 0, (capacity - join->row_capacity) * row_slots * sizeof *slots);
         join->row_capacity = capacity;
     }
-    join->rows[join->row_count++] = (struct gt_diff_row){0};
+    join->rows[join->row_count++] = (struct gt_join_row){0};
     return true;
 }
 
@@ -123,9 +123,9 @@ static double time_divisor(const struct gt_table *table, const struct gt_cell *c
     return summed > 0 ? summed : divisor;
 }
 
-static void take_cells(struct gt_diff_join *join, size_t row, size_t capture, const struct gt_table *table,
+static void take_cells(struct gt_join *join, size_t row, size_t capture, const struct gt_table *table,
                        const struct gt_cell *cells) {
-    enum gt_side side = gt_capture_side(join->sides, capture);
+    enum gt_side side = gt_compare_side(join->sides, capture);
     double divisor = join->sides->divisors[capture], of_time = time_divisor(table, cells, divisor);
     double *slots = gt_join_slots(join, row, capture);
     double variance = row_variance(table, cells) / (of_time * of_time);
@@ -148,7 +148,7 @@ static void take_cells(struct gt_diff_join *join, size_t row, size_t capture, co
 }
 
 /* A name may come once from each capture: its amounts add up. Those of a group are rows of different names. */
-static void note_largest(const struct gt_diff_join *join, struct gt_diff_row *row, enum gt_side side,
+static void note_largest(const struct gt_join *join, struct gt_join_row *row, enum gt_side side,
                          const struct gt_cell *cells, bool is_grouped) {
     double amount = number_of(&cells[join->adds[join->lead]]);
     amount = isnan(amount) ? 0 : amount;
@@ -160,8 +160,8 @@ static void note_largest(const struct gt_diff_join *join, struct gt_diff_row *ro
     }
 }
 
-static bool collect(struct gt_diff_join *join, size_t capture, const struct gt_table *table) {
-    enum gt_side side = gt_capture_side(join->sides, capture);
+static bool collect(struct gt_join *join, size_t capture, const struct gt_table *table) {
+    enum gt_side side = gt_compare_side(join->sides, capture);
     for (size_t r = 0; r < table->row_count && !join->failed; r++) {
         const struct gt_cell *cells = &table->cells[r * table->column_count];
         size_t group = find_flag(table, GT_COLUMN_GROUP);
@@ -179,7 +179,7 @@ static bool collect(struct gt_diff_join *join, size_t capture, const struct gt_t
         if (join->failed)
             return false;
         assert(row < join->row_count);
-        struct gt_diff_row *entry = &join->rows[row];
+        struct gt_join_row *entry = &join->rows[row];
         if (!entry->cells[side]) {
             entry->cells[side] = cells;
             entry->tables[side] = table;
@@ -195,7 +195,7 @@ static bool collect(struct gt_diff_join *join, size_t capture, const struct gt_t
 /* ---- spread that another table knows ---- */
 
 /* The rows of `from` that belong to a class vary; the row of the class varies by all of them. */
-static void borrow_from(struct gt_diff_join *join, size_t capture, const struct gt_table *from, size_t class) {
+static void borrow_from(struct gt_join *join, size_t capture, const struct gt_table *from, size_t class) {
     double divisor = join->sides->divisors[capture];
     for (size_t r = 0; r < from->row_count; r++) {
         const struct gt_cell *cells = &from->cells[r * from->column_count];
@@ -251,9 +251,9 @@ static double step_spreads_find(const struct step_spreads *of, const struct gt_c
 
 /* Where the capture has steps, how much a row varies from step to step says more than its single events, which may be
    of many kinds. */
-static void borrow_steps(struct gt_diff_join *join, size_t capture) {
-    const struct gt_table *spreads = gt_section_find(gt_capture_section(join->sides, capture), "spreads");
-    enum gt_side side = gt_capture_side(join->sides, capture);
+static void borrow_steps(struct gt_join *join, size_t capture) {
+    const struct gt_table *spreads = gt_section_find(gt_compare_section(join->sides, capture), "spreads");
+    enum gt_side side = gt_compare_side(join->sides, capture);
     struct step_spreads of;
     size_t key = SIZE_MAX;
     for (size_t c = 0; c < join->shape->column_count; c++) /* the last is the name; ids stand before it */
@@ -273,8 +273,8 @@ static void borrow_steps(struct gt_diff_join *join, size_t capture) {
 }
 
 /* Categories do not tell their spread, but the kernels in them do. */
-static void borrow_spread(struct gt_diff_join *join, size_t capture) {
-    const struct gt_section *section = gt_capture_section(join->sides, capture);
+static void borrow_spread(struct gt_join *join, size_t capture) {
+    const struct gt_section *section = gt_compare_section(join->sides, capture);
     size_t key = find_flag(join->shape, GT_COLUMN_KEY), keys = 0;
     for (size_t c = 0; c < join->shape->column_count; c++)
         keys += has_flag(join->shape, c, GT_COLUMN_KEY);
@@ -291,7 +291,7 @@ static void borrow_spread(struct gt_diff_join *join, size_t capture) {
 /* ---- the whole ---- */
 
 /* The leading amount must be known on both sides: a summed input has no wall time. */
-static void choose_lead(struct gt_diff_join *join) {
+static void choose_lead(struct gt_join *join) {
     const bool *of_a = join->is_known, *of_b = join->is_known + join->add_count;
     bool a_is_empty = true, b_is_empty = true;
     for (size_t r = 0; r < join->row_count; r++) {
@@ -312,10 +312,10 @@ static void choose_lead(struct gt_diff_join *join) {
 
 /* The table whose columns are those of all; NULL: there is none, or they cannot be compared. A table that was cut does
    not tell sums. */
-static const struct gt_table *find_shape(const struct gt_diff_sides *sides, const char *key) {
+static const struct gt_table *find_shape(const struct gt_compare_sides *sides, const char *key) {
     const struct gt_table *shape = NULL;
     for (size_t i = 0; i < sides->capture_count; i++) {
-        const struct gt_table *table = gt_section_find(gt_capture_section(sides, i), key);
+        const struct gt_table *table = gt_section_find(gt_compare_section(sides, i), key);
         if (!table)
             continue;
         if (table->total_rows > table->row_count || find_flag(table, GT_COLUMN_LEADS) == SIZE_MAX)
@@ -329,17 +329,17 @@ static const struct gt_table *find_shape(const struct gt_diff_sides *sides, cons
     return shape;
 }
 
-bool gt_join_init(struct gt_diff_join *join, const struct gt_diff_sides *sides, const char *key) {
-    *join = (struct gt_diff_join){.sides = sides};
+bool gt_join_init(struct gt_join *join, const struct gt_compare_sides *sides, const char *key) {
+    *join = (struct gt_join){.sides = sides};
     const struct gt_table *shape = find_shape(sides, key);
     if (!shape || !choose_columns(join, shape))
         return false;
     join->sources = gt_mem_array(sides->capture_count, sizeof *join->sources);
     join->failed = !gt_strtab_init(&join->keys) || !join->sources;
     for (size_t i = 0; i < sides->capture_count && !join->failed; i++) {
-        const struct gt_section *section = gt_capture_section(sides, i);
+        const struct gt_section *section = gt_compare_section(sides, i);
         const struct gt_table *table = gt_section_find(section, key);
-        join->sources[i] = (struct gt_diff_source){table, shape->is_fixed || gt_section_lacks(section, key).len};
+        join->sources[i] = (struct gt_join_source){table, shape->is_fixed || gt_section_lacks(section, key).len};
         if (table && collect(join, i, table)) {
             borrow_spread(join, i);
             borrow_steps(join, i);
@@ -351,7 +351,7 @@ bool gt_join_init(struct gt_diff_join *join, const struct gt_diff_sides *sides, 
     return true;
 }
 
-void gt_join_release(struct gt_diff_join *join) {
+void gt_join_release(struct gt_join *join) {
     gt_mem_free(join->adds);
     gt_mem_free(join->is_known);
     gt_mem_free(join->sources);
@@ -363,7 +363,7 @@ void gt_join_release(struct gt_diff_join *join) {
 }
 
 /* Whether a row of that name could be in the table: where that is known, what is not there is 0. */
-static bool can_have(const struct gt_diff_join *join, const struct gt_diff_row *row, size_t capture) {
+static bool can_have(const struct gt_join *join, const struct gt_join_row *row, size_t capture) {
     const struct gt_table *table = join->sources[capture].table;
     const struct gt_cell *cells = row->cells[GT_SIDE_A] ? row->cells[GT_SIDE_A] : row->cells[GT_SIDE_B];
     size_t key = find_flag(join->shape, GT_COLUMN_KEY);
@@ -373,8 +373,8 @@ static bool can_have(const struct gt_diff_join *join, const struct gt_diff_row *
     return can;
 }
 
-size_t gt_join_mute_capture(const struct gt_diff_join *join, size_t row, enum gt_side side) {
-    struct gt_captures captures = gt_captures_of(join->sides, side);
+size_t gt_join_mute_capture(const struct gt_join *join, size_t row, enum gt_side side) {
+    struct gt_captures captures = gt_compare_captures(join->sides, side);
     for (size_t c = captures.first; c < captures.first + captures.count; c++)
         if (gt_join_slots(join, row, c)[GT_SLOT_ROWS] == 0 &&
             (join->sources[c].is_partial || !can_have(join, &join->rows[row], c)))
@@ -382,8 +382,8 @@ size_t gt_join_mute_capture(const struct gt_diff_join *join, size_t row, enum gt
     return SIZE_MAX;
 }
 
-double gt_join_amount(const struct gt_diff_join *join, size_t row, enum gt_side side, size_t amount) {
-    struct gt_captures captures = gt_captures_of(join->sides, side);
+double gt_join_amount(const struct gt_join *join, size_t row, enum gt_side side, size_t amount) {
+    struct gt_captures captures = gt_compare_captures(join->sides, side);
     bool is_known = join->is_known[(size_t)side * join->add_count + amount];
     if (gt_join_mute_capture(join, row, side) != SIZE_MAX)
         return NAN;

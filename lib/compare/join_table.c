@@ -113,7 +113,7 @@ static void add_lead_columns(struct columns *columns, const struct gt_report_col
 }
 
 /* has_others: some rows are not matched by their keys, or not at all. */
-static struct columns make_columns(const struct gt_diff_join *join, bool has_others, struct gt_arena *arena) {
+static struct columns make_columns(const struct gt_join *join, bool has_others, struct gt_arena *arena) {
     const struct gt_table *shape = join->shape;
     struct columns columns = {.arena = arena, .names = join->sides->names};
     columns.items = gt_arena_array(arena, 6 * shape->column_count + 12, sizeof *columns.items);
@@ -142,7 +142,7 @@ static struct gt_cell amount_cell(double amount) {
                                                                         : gt_cell_real(amount);
 }
 
-static const char *status_of(const struct gt_diff_row *row, const struct change *change) {
+static const char *status_of(const struct gt_join_row *row, const struct change *change) {
     if (isnan(change->delta))
         return "unknown";
     if (!row->cells[GT_SIDE_B])
@@ -160,7 +160,7 @@ static bool same_text(const struct gt_cell *a, const struct gt_cell *b) {
 }
 
 /* Of rows that are joined, the largest of each side; else the name in B where it is another. */
-static struct gt_cell *put_names(const struct gt_table *shape, const struct gt_diff_row *row, bool is_group,
+static struct gt_cell *put_names(const struct gt_table *shape, const struct gt_join_row *row, bool is_group,
                                  struct gt_cell *cell) {
     const struct gt_cell *of_a = row->cells[GT_SIDE_A], *of_b = row->cells[GT_SIDE_B];
     for (size_t c = 0; c < shape->column_count; c++) {
@@ -175,7 +175,7 @@ static struct gt_cell *put_names(const struct gt_table *shape, const struct gt_d
     return cell;
 }
 
-static struct gt_cell *put_keys(const struct gt_diff_join *join, const struct gt_diff_row *row, struct gt_arena *arena,
+static struct gt_cell *put_keys(const struct gt_join *join, const struct gt_join_row *row, struct gt_arena *arena,
                                 struct gt_cell *cell) {
     const struct gt_table *shape = join->shape;
     const struct gt_cell *of_a = row->cells[GT_SIDE_A], *of_b = row->cells[GT_SIDE_B], *known = of_a ? of_a : of_b;
@@ -193,7 +193,7 @@ static struct gt_cell *put_keys(const struct gt_diff_join *join, const struct gt
     return put_names(shape, row, is_group, cell);
 }
 
-static struct gt_cell *put_amounts(const struct gt_diff_join *join, size_t row, size_t amount, struct gt_cell *cell) {
+static struct gt_cell *put_amounts(const struct gt_join *join, size_t row, size_t amount, struct gt_cell *cell) {
     double a = gt_join_amount(join, row, GT_SIDE_A, amount), b = gt_join_amount(join, row, GT_SIDE_B, amount);
     *cell++ = amount_cell(a);
     *cell++ = amount_cell(b);
@@ -201,9 +201,8 @@ static struct gt_cell *put_amounts(const struct gt_diff_join *join, size_t row, 
     return cell;
 }
 
-static void put_row(const struct gt_diff_join *join, const struct change *change, double whole,
-                    struct gt_table *table) {
-    const struct gt_diff_row *row = &join->rows[change->row];
+static void put_row(const struct gt_join *join, const struct change *change, double whole, struct gt_table *table) {
+    const struct gt_join_row *row = &join->rows[change->row];
     struct gt_cell *cell = put_keys(join, row, &table->report->arena, gt_table_row(table));
     cell = put_amounts(join, change->row, join->lead, cell);
     *cell++ = change->a > 0 ? real_cell(change->delta / change->a) : gt_cell_null();
@@ -252,12 +251,12 @@ static size_t screen_rows(const struct change *changes, size_t count) {
     if (count <= SCREEN_ROWS)
         return SCREEN_ROWS;
     for (size_t i = 0; i < SCREEN_ROWS; i++)
-        if (changes[i].noise.is_beyond || fabs(changes[i].delta) >= GT_DIFF_SMALL_PART * fabs(changes[0].delta))
+        if (changes[i].noise.is_beyond || fabs(changes[i].delta) >= GT_COMPARE_SMALL_PART * fabs(changes[0].delta))
             shown = i + 1;
     return shown ? shown : SCREEN_ROWS;
 }
 
-static void count_row(struct gt_diff_counts *counts, const struct gt_diff_row *row, const struct change *change) {
+static void count_row(struct gt_join_counts *counts, const struct gt_join_row *row, const struct change *change) {
     counts->rows++;
     counts->by_match[row->match]++;
     counts->changed += change->noise.is_beyond;
@@ -268,8 +267,8 @@ static void count_row(struct gt_diff_counts *counts, const struct gt_diff_row *r
     counts->only[GT_SIDE_B] += !row->cells[GT_SIDE_A] && !is_unknown;
 }
 
-static size_t measure_rows(const struct gt_diff_join *join, struct change *changes, double *whole,
-                           struct gt_diff_counts *counts) {
+static size_t measure_rows(const struct gt_join *join, struct change *changes, double *whole,
+                           struct gt_join_counts *counts) {
     size_t count = 0;
     for (size_t r = 0; r < join->row_count; r++) {
         if (join->rows[r].is_joined)
@@ -288,7 +287,7 @@ static size_t measure_rows(const struct gt_diff_join *join, struct change *chang
 
 /* "Ranges, exclusive sum": which of several times is compared, unless it is the sum that everyone expects; "Usual and
    unusual steps, number per step" where it is no time. */
-static const char *title_of(const struct gt_diff_join *join, struct gt_arena *arena) {
+static const char *title_of(const struct gt_join *join, struct gt_arena *arena) {
     const struct gt_table *shape = join->shape;
     const struct gt_report_column *lead = &shape->columns[join->adds[join->lead]];
     size_t times = 0;
@@ -304,11 +303,10 @@ static const char *title_of(const struct gt_diff_join *join, struct gt_arena *ar
     return gt_arena_printf(arena, "%s, %c%s", shape->title, first, lead->title + 1).ptr;
 }
 
-struct gt_table *gt_join_add_table(struct gt_diff_join *join, struct gt_section *section,
-                                   struct gt_diff_counts *counts) {
+struct gt_table *gt_join_add_table(struct gt_join *join, struct gt_section *section, struct gt_join_counts *counts) {
     struct change *changes = gt_mem_array(join->row_count, sizeof *changes);
     double whole = 0;
-    *counts = (struct gt_diff_counts){0};
+    *counts = (struct gt_join_counts){0};
     size_t count = changes ? measure_rows(join, changes, &whole, counts) : 0;
     if (join->shape->is_fixed) /* its rows are parts of each other */
         whole = 0;
@@ -332,20 +330,4 @@ struct gt_table *gt_join_add_table(struct gt_diff_join *join, struct gt_section 
         table->blank_rows = 0;
     gt_mem_free(changes);
     return table;
-}
-
-double gt_table_number(const struct gt_table *table, size_t row, const char *column) {
-    size_t index = gt_table_column(table, column);
-    if (index == SIZE_MAX || row >= table->row_count)
-        return NAN;
-    const struct gt_cell *cell = &table->cells[row * table->column_count + index];
-    return cell->type == GPUTIME_CELL_INT ? (double)cell->integer : cell->type == GPUTIME_CELL_REAL ? cell->real : NAN;
-}
-
-struct gt_str gt_table_text(const struct gt_table *table, size_t row, const char *column) {
-    size_t index = table ? gt_table_column(table, column) : SIZE_MAX;
-    if (index == SIZE_MAX)
-        return (struct gt_str){0};
-    const struct gt_cell *cell = &table->cells[row * table->column_count + index];
-    return cell->type == GPUTIME_CELL_TEXT ? (struct gt_str){cell->text, cell->text_bytes} : (struct gt_str){0};
 }

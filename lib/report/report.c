@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -253,6 +254,22 @@ size_t gt_table_column_named(const struct gt_table *table, struct gt_str key) {
             return c;
     }
     return SIZE_MAX;
+}
+
+double gt_table_number(const struct gt_table *table, size_t row, const char *column) {
+    size_t index = gt_table_column(table, column);
+    if (index == SIZE_MAX || row >= table->row_count)
+        return NAN;
+    const struct gt_cell *cell = &table->cells[row * table->column_count + index];
+    return cell->type == GPUTIME_CELL_INT ? (double)cell->integer : cell->type == GPUTIME_CELL_REAL ? cell->real : NAN;
+}
+
+struct gt_str gt_table_text(const struct gt_table *table, size_t row, const char *column) {
+    size_t index = table ? gt_table_column(table, column) : SIZE_MAX;
+    if (index == SIZE_MAX)
+        return (struct gt_str){0};
+    const struct gt_cell *cell = &table->cells[row * table->column_count + index];
+    return cell->type == GPUTIME_CELL_TEXT ? (struct gt_str){cell->text, cell->text_bytes} : (struct gt_str){0};
 }
 
 size_t gt_table_column(const struct gt_table *table, const char *key) {

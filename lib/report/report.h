@@ -201,8 +201,8 @@ struct gt_report {
     size_t section_count;
     size_t input_count; /* among which it divides the room it has; a part of a larger report: those of that */
     enum gt_step_choice step_choice;
-    const struct gt_diff_sides *sides; /* of a comparison, which is the first section; NULL: none */
-    struct gt_section joint;           /* what text and Markdown show of all inputs together, before each by itself */
+    const struct gt_compare_sides *sides; /* of a comparison, which is the first section; NULL: none */
+    struct gt_section joint; /* what text and Markdown show of all inputs together, before each by itself */
 
     /* Handed out after a memory failure, so that whoever builds need not look. */
     struct gt_table spare_table;
@@ -278,6 +278,10 @@ struct gt_table *gt_section_find_named(const struct gt_section *section, struct 
 /* Index of a column, SIZE_MAX if there is none. */
 size_t gt_table_column(const struct gt_table *table, const char *key);
 size_t gt_table_column_named(const struct gt_table *table, struct gt_str key);
+/* A number as a double; NAN for null, text and a column or row that is not there. */
+double gt_table_number(const struct gt_table *table, size_t row, const char *column);
+/* Text; empty for null, numbers and a column or table that is not there. */
+struct gt_str gt_table_text(const struct gt_table *table, size_t row, const char *column);
 
 /* ---- shape.c: sort, limit, columns ---- */
 

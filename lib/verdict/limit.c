@@ -120,7 +120,7 @@ bool gt_limit_holds(const struct gt_limit *limit, double value) {
     return limit->is_above ? value > limit->bound : value < limit->bound;
 }
 
-bool gt_glob_matches(struct gt_str glob, struct gt_str text) {
+bool gt_limit_glob_matches(struct gt_str glob, struct gt_str text) {
     size_t g = 0, t = 0, star = SIZE_MAX, after_star = 0;
     while (t < text.len) {
         if (g < glob.len && glob.ptr[g] == '*') {
@@ -157,7 +157,7 @@ bool gt_limit_may_be_absent(const struct gt_limit *limit, const struct gt_table 
     bool may_be = limit->kind.len && (memchr(limit->pattern.ptr, '*', limit->pattern.len) ||
                                       memchr(limit->pattern.ptr, '?', limit->pattern.len));
     for (size_t i = 0; table && i < table->name_count && !may_be; i++)
-        may_be = gt_glob_matches(limit->pattern, table->names[i]);
+        may_be = gt_limit_glob_matches(limit->pattern, table->names[i]);
     return may_be;
 }
 
@@ -203,7 +203,8 @@ struct gt_str gt_limit_describe_rows(struct gt_arena *arena, const struct gt_jud
                            name.len < judgement->worst.len ? "..." : "", is_guess ? "; noise unknown" : "");
 }
 
-void gt_limits_add(struct gt_section *section, const struct gt_limit *limit, const struct gt_judgement *judgement) {
+void gt_limit_add_verdict(struct gt_section *section, const struct gt_limit *limit,
+                          const struct gt_judgement *judgement) {
     static const char *const verdicts[] = {"ok", "broken", "noise"};
     static const char *const units[] = {[GT_LIMIT_NUMBER] = "", [GT_LIMIT_PERCENT] = "share", [GT_LIMIT_TIME] = "ns"};
     struct gt_arena *arena = &section->report->arena;

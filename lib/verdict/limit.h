@@ -34,7 +34,7 @@ enum gt_status gt_limit_fail(const struct gt_limit *limit, struct gt_error *err,
 bool gt_limit_holds(const struct gt_limit *limit, double value);
 
 /* '*' stands for anything, '?' for one byte; case does not matter. */
-bool gt_glob_matches(struct gt_str glob, struct gt_str text);
+bool gt_limit_glob_matches(struct gt_str glob, struct gt_str text);
 
 /* Whether a row of the table can have such a name, though none may: a pattern can match nothing, and some tables know
    what their rows can be called. */
@@ -58,7 +58,7 @@ struct gt_special {
     bool is_exact;                                       /* a count, which does not vary by itself */
     const char *one_per;                                 /* per what it is always 1; NULL: nothing */
 };
-double gt_step_count(const struct gt_section *section); /* warm-up too */
+double gt_limit_step_count(const struct gt_section *section); /* warm-up too */
 
 /* Finds the measure that a limit without a kind names, in full and in whatever case, and gives it the name as it is
    spelt here. One that there is not is a usage error. */
@@ -92,7 +92,8 @@ struct gt_judgement {
 };
 
 /* Adds a line to the table `limits`, which is made at the first and stands before all other blocks. */
-void gt_limits_add(struct gt_section *section, const struct gt_limit *limit, const struct gt_judgement *judgement);
+void gt_limit_add_verdict(struct gt_section *section, const struct gt_limit *limit,
+                          const struct gt_judgement *judgement);
 
 /* A number in the unit it has: "1.2 ms", "49.1%", "1,234", "0.4912". */
 void gt_limit_format(char text[GT_NUM_MAX], enum gt_limit_unit unit, double value);
@@ -109,11 +110,11 @@ struct gt_str gt_limit_describe_rows(struct gt_arena *arena, const struct gt_jud
 /* Judges every limit in every section of a report, or in a comparison. Each limit says there what must hold, here what
    must not; a change inside the noise breaks none. What a trace cannot tell is a usage error, and so are measures and
    names that there are not. */
-enum gt_status gt_report_check(struct gt_report *report, const char *const *limits, size_t count, size_t *broken,
-                               struct gt_error *err);
+enum gt_status gt_limit_check(struct gt_report *report, const char *const *limits, size_t count, size_t *broken,
+                              struct gt_error *err);
 
 /* limit_diff.c: one limit of a comparison. */
-enum gt_status gt_diff_check(struct gt_report *report, const struct gt_limit *limit, bool *is_broken,
-                             struct gt_error *err);
+enum gt_status gt_limit_check_change(struct gt_report *report, const struct gt_limit *limit, bool *is_broken,
+                                     struct gt_error *err);
 
 #endif

@@ -13,10 +13,10 @@ struct pair {
 
 /* ---- sides that cannot tell ---- */
 
-static enum gt_status fail_mute(const struct gt_diff_sides *sides, const struct gt_limit *limit, size_t capture,
+static enum gt_status fail_mute(const struct gt_compare_sides *sides, const struct gt_limit *limit, size_t capture,
                                 const char *table, struct gt_error *err) {
-    const struct gt_section *section = gt_capture_section(sides, capture);
-    const char *who = sides->names[gt_capture_side(sides, capture)];
+    const struct gt_section *section = gt_compare_section(sides, capture);
+    const char *who = sides->names[gt_compare_side(sides, capture)];
     struct gt_str lacks = gt_section_lacks(section, table);
     if (!lacks.len)
         lacks = GT_STR("sums of such work");
@@ -24,7 +24,7 @@ static enum gt_status fail_mute(const struct gt_diff_sides *sides, const struct 
                            : gt_limit_fail_measure(limit, section, who, err);
 }
 
-static enum gt_status check_told(const struct gt_diff_join *join, const struct gt_limit *limit, size_t row,
+static enum gt_status check_told(const struct gt_join *join, const struct gt_limit *limit, size_t row,
                                  struct gt_error *err) {
     for (int side = 0; side < GT_SIDE_COUNT; side++) {
         size_t capture = gt_join_mute_capture(join, row, (enum gt_side)side);
@@ -37,13 +37,13 @@ static enum gt_status check_told(const struct gt_diff_join *join, const struct g
 }
 
 /* No row of either side matches. GT_OK: there is none indeed, which is no change. */
-static enum gt_status check_absent(const struct gt_diff_sides *sides, const struct gt_limit *limit,
+static enum gt_status check_absent(const struct gt_compare_sides *sides, const struct gt_limit *limit,
                                    struct gt_limit_place place, struct gt_error *err) {
     const struct gt_table *known = NULL;
     size_t told = 0, mute = 0;
     for (size_t i = 0; i < sides->capture_count; i++) {
-        const struct gt_table *table = gt_section_find(gt_capture_section(sides, i), place.table);
-        if (!limit->kind.len || gt_section_lacks(gt_capture_section(sides, i), place.table).len)
+        const struct gt_table *table = gt_section_find(gt_compare_section(sides, i), place.table);
+        if (!limit->kind.len || gt_section_lacks(gt_compare_section(sides, i), place.table).len)
             return fail_mute(sides, limit, i, place.table, err);
         bool may_be = gt_limit_may_be_absent(limit, table);
         told += may_be;
@@ -57,18 +57,18 @@ static enum gt_status check_absent(const struct gt_diff_sides *sides, const stru
 
 /* ---- pairs ---- */
 
-static bool row_matches(const struct gt_diff_row *row, size_t column, struct gt_str pattern) {
+static bool row_matches(const struct gt_join_row *row, size_t column, struct gt_str pattern) {
     for (size_t side = 0; side < GT_SIDE_COUNT; side++) {
         const struct gt_cell *cell = row->cells[side] ? &row->cells[side][column] : NULL;
         if (cell && cell->type == GPUTIME_CELL_TEXT &&
-            gt_glob_matches(pattern, (struct gt_str){cell->text, cell->text_bytes}))
+            gt_limit_glob_matches(pattern, (struct gt_str){cell->text, cell->text_bytes}))
             return true;
     }
     return false;
 }
 
 /* All rows that match as one, so that a kernel under a new name still counts. SIZE_MAX: none does. */
-static size_t join_matching(struct gt_diff_join *join, size_t column, struct gt_str pattern, size_t *count) {
+static size_t join_matching(struct gt_join *join, size_t column, struct gt_str pattern, size_t *count) {
     size_t head = SIZE_MAX;
     *count = 0;
     for (size_t row = 0; row < join->row_count && column != SIZE_MAX; row++) {
@@ -78,12 +78,12 @@ static size_t join_matching(struct gt_diff_join *join, size_t column, struct gt_
         if (head == SIZE_MAX)
             head = row;
         else
-            gt_join_rows(join, head, row);
+            gt_join_merge_rows(join, head, row);
     }
     return head;
 }
 
-static struct pair pair_of(const struct gt_diff_join *join, size_t row) {
+static struct pair pair_of(const struct gt_join *join, size_t row) {
     struct gt_noise noise = gt_join_noise(join, row);
     bool is_time = join->shape->columns[join->adds[join->lead]].unit == GT_UNIT_NS;
     return (struct pair){.a = gt_join_amount(join, row, GT_SIDE_A, join->lead),
@@ -95,7 +95,7 @@ static struct pair pair_of(const struct gt_diff_join *join, size_t row) {
 }
 
 /* A measure that every capture has by itself: the mean of each side. */
-static enum gt_status find_special(const struct gt_diff_sides *sides, const struct gt_limit *limit,
+static enum gt_status find_special(const struct gt_compare_sides *sides, const struct gt_limit *limit,
                                    struct gt_arena *arena, struct pair *pair, struct gt_error *err) {
     const struct gt_special *special = limit->special;
     double *values = gt_arena_array(arena, sides->capture_count, sizeof *values);
@@ -103,27 +103,27 @@ static enum gt_status find_special(const struct gt_diff_sides *sides, const stru
     if (!values)
         return gt_fail_memory(err);
     for (size_t i = 0; i < sides->capture_count; i++) {
-        values[i] = special->measure(gt_capture_section(sides, i)) / (special->adds ? sides->divisors[i] : 1);
+        values[i] = special->measure(gt_compare_section(sides, i)) / (special->adds ? sides->divisors[i] : 1);
         if (isnan(values[i]))
             return fail_mute(sides, limit, i, "measures", err);
     }
     for (int side = 0; side < GT_SIDE_COUNT; side++) {
-        struct gt_captures captures = gt_captures_of(sides, (enum gt_side)side);
+        struct gt_captures captures = gt_compare_captures(sides, (enum gt_side)side);
         for (size_t i = 0; i < captures.count; i++)
             means[side] += values[captures.first + i] / (double)captures.count;
-        variances[side] = gt_variance_of_mean(values + captures.first, 1, captures.count);
+        variances[side] = gt_join_variance_of_mean(values + captures.first, 1, captures.count);
     }
     *pair = (struct pair){.a = means[GT_SIDE_A], .b = means[GT_SIDE_B], .noise = NAN, .unit = special->unit};
     if (!special->is_exact)
         pair->noise =
-            gt_noise_floor(sides, pair->a, pair->b, variances[GT_SIDE_A], variances[GT_SIDE_B], &pair->is_guess);
+            gt_join_noise_floor(sides, pair->a, pair->b, variances[GT_SIDE_A], variances[GT_SIDE_B], &pair->is_guess);
     pair->is_noise = !special->is_exact && fabs(pair->b - pair->a) <= pair->noise;
     return GT_OK;
 }
 
 /* ---- verdicts ---- */
 
-static enum gt_status check_unit(const struct gt_diff_sides *sides, const struct gt_limit *limit,
+static enum gt_status check_unit(const struct gt_compare_sides *sides, const struct gt_limit *limit,
                                  const struct pair *pair, struct gt_error *err) {
     bool is_time = pair->unit == GT_LIMIT_TIME;
     if (limit->unit == GT_LIMIT_TIME ? is_time : limit->unit == GT_LIMIT_PERCENT || !is_time)
@@ -178,7 +178,7 @@ static enum gt_status judge_pair(struct gt_report *report, const struct gt_limit
                                      .noise = noise_word(pair),
                                      .rows = rows};
     *is_broken = judgement.verdict == GT_VERDICT_BROKEN;
-    gt_limits_add(&report->sections[0], limit, &judgement);
+    gt_limit_add_verdict(&report->sections[0], limit, &judgement);
     return GT_OK;
 }
 
@@ -197,7 +197,7 @@ static bool is_worse(const struct gt_limit *limit, const struct pair *x, const s
 }
 
 /* A row stands for all that are joined to it. */
-static void mark_matching(const struct gt_diff_join *join, size_t column, struct gt_str pattern, bool *marks) {
+static void mark_matching(const struct gt_join *join, size_t column, struct gt_str pattern, bool *marks) {
     for (size_t row = 0; row < join->row_count; row++) {
         size_t head = row;
         while (join->rows[head].is_joined)
@@ -206,16 +206,15 @@ static void mark_matching(const struct gt_diff_join *join, size_t column, struct
     }
 }
 
-static struct gt_str name_of(const struct gt_diff_join *join, size_t row, size_t column) {
-    const struct gt_diff_row *entry = &join->rows[row];
+static struct gt_str name_of(const struct gt_join *join, size_t row, size_t column) {
+    const struct gt_join_row *entry = &join->rows[row];
     const struct gt_cell *cells = entry->cells[GT_SIDE_A] ? entry->cells[GT_SIDE_A] : entry->cells[GT_SIDE_B];
     bool is_group = entry->label.len && (entry->names[GT_SIDE_A] > 1 || entry->names[GT_SIDE_B] > 1);
     return is_group ? entry->label : (struct gt_str){cells[column].text, cells[column].text_bytes};
 }
 
-static enum gt_status judge_rows(struct gt_report *report, const struct gt_limit *limit,
-                                 const struct gt_diff_join *join, size_t column, const bool *marks, bool *is_broken,
-                                 struct gt_error *err) {
+static enum gt_status judge_rows(struct gt_report *report, const struct gt_limit *limit, const struct gt_join *join,
+                                 size_t column, const bool *marks, bool *is_broken, struct gt_error *err) {
     struct gt_judgement judgement = {0};
     struct pair worst = {0};
     size_t noisy = 0;
@@ -242,12 +241,12 @@ static enum gt_status judge_rows(struct gt_report *report, const struct gt_limit
     struct gt_limit_words words = describe(&report->arena, &worst);
     judgement.detail = gt_limit_describe_rows(&report->arena, &judgement, noisy, words.head);
     *is_broken = judgement.broken_rows > 0;
-    gt_limits_add(&report->sections[0], limit, &judgement);
+    gt_limit_add_verdict(&report->sections[0], limit, &judgement);
     return GT_OK;
 }
 
 /* Rows are those of the table of the comparison: names that differ are matched first. */
-static enum gt_status check_each(struct gt_report *report, const struct gt_limit *limit, struct gt_diff_join *join,
+static enum gt_status check_each(struct gt_report *report, const struct gt_limit *limit, struct gt_join *join,
                                  size_t column, size_t *count, bool *is_broken, struct gt_error *err) {
     bool *marks = gt_arena_array(&report->arena, join->row_count, sizeof *marks);
     if (!marks || !gt_join_match(join))
@@ -261,7 +260,7 @@ static enum gt_status check_each(struct gt_report *report, const struct gt_limit
 
 /* ---- the limit ---- */
 
-static enum gt_status check_sum(struct gt_report *report, const struct gt_limit *limit, struct gt_diff_join *join,
+static enum gt_status check_sum(struct gt_report *report, const struct gt_limit *limit, struct gt_join *join,
                                 size_t column, size_t *count, bool *is_broken, struct gt_error *err) {
     size_t row = join_matching(join, column, limit->pattern, count);
     if (row == SIZE_MAX)
@@ -275,7 +274,7 @@ static enum gt_status check_sum(struct gt_report *report, const struct gt_limit 
 
 static enum gt_status check_rows(struct gt_report *report, const struct gt_limit *limit, struct gt_limit_place place,
                                  bool *is_broken, struct gt_error *err) {
-    struct gt_diff_join join;
+    struct gt_join join;
     size_t count = 0, column = SIZE_MAX;
     enum gt_status status = GT_OK;
     if (gt_join_init(&join, report->sides, place.table) &&
@@ -290,7 +289,7 @@ static enum gt_status check_rows(struct gt_report *report, const struct gt_limit
     status = check_absent(report->sides, limit, place, err);
     struct gt_judgement nothing = {.value = 0};
     if (status == GT_OK)
-        gt_limits_add(&report->sections[0], limit, &nothing);
+        gt_limit_add_verdict(&report->sections[0], limit, &nothing);
     return status;
 }
 
@@ -319,8 +318,8 @@ static enum gt_status check_special(struct gt_report *report, const struct gt_li
     return status == GT_OK ? judge_pair(report, limit, &pair, 1, is_broken, err) : status;
 }
 
-enum gt_status gt_diff_check(struct gt_report *report, const struct gt_limit *limit, bool *is_broken,
-                             struct gt_error *err) {
+enum gt_status gt_limit_check_change(struct gt_report *report, const struct gt_limit *limit, bool *is_broken,
+                                     struct gt_error *err) {
     struct gt_limit_place place;
     enum gt_status status = check_way(limit, err);
     if (status == GT_OK && limit->special)

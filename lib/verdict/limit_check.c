@@ -38,7 +38,7 @@ static size_t next_match(const struct rows *rows, struct gt_str pattern, size_t 
     const struct gt_table *table = rows->table;
     for (; row < table->row_count; row++)
         if (table->cells[row * table->column_count + rows->name].type == GPUTIME_CELL_TEXT &&
-            gt_glob_matches(pattern, name_of(rows, row)))
+            gt_limit_glob_matches(pattern, name_of(rows, row)))
             break;
     return row;
 }
@@ -110,7 +110,7 @@ static struct gt_limit_words describe(struct gt_arena *arena, const struct gt_li
 static bool add_verdict(struct gt_section *section, const struct gt_limit *limit, struct gt_judgement *judgement) {
     bool is_broken = limit->is_each ? judgement->broken_rows > 0 : !gt_limit_holds(limit, judgement->value);
     judgement->verdict = is_broken ? GT_VERDICT_BROKEN : GT_VERDICT_OK;
-    gt_limits_add(section, limit, judgement);
+    gt_limit_add_verdict(section, limit, judgement);
     return is_broken;
 }
 
@@ -160,7 +160,7 @@ static enum gt_status judge_rows(struct gt_section *section, const struct gt_lim
 static enum gt_status check_step(struct gt_section *section, const struct gt_limit *limit, struct amount *sum,
                                  bool *is_broken, struct gt_error *err) {
     const struct gt_table *measures = gt_section_find(section, "measures");
-    double count = gt_table_number(measures, 0, "count"), warm_up = gt_step_count(section) - count;
+    double count = gt_table_number(measures, 0, "count"), warm_up = gt_limit_step_count(section) - count;
     sum->value /= count;
     enum gt_status status = check_unit(limit, sum, err);
     if (status != GT_OK)
@@ -227,15 +227,15 @@ static enum gt_status check_limit(struct gt_report *report, const struct gt_limi
     size_t section_count = report->sides ? 1 : report->section_count;
     for (size_t s = 0; s < section_count && status == GT_OK; s++) {
         bool is_broken = false;
-        status = report->sides ? gt_diff_check(report, limit, &is_broken, err)
+        status = report->sides ? gt_limit_check_change(report, limit, &is_broken, err)
                                : check_section(&report->sections[s], limit, &is_broken, err);
         *broken += is_broken;
     }
     return status;
 }
 
-enum gt_status gt_report_check(struct gt_report *report, const char *const *limits, size_t count, size_t *broken,
-                               struct gt_error *err) {
+enum gt_status gt_limit_check(struct gt_report *report, const char *const *limits, size_t count, size_t *broken,
+                              struct gt_error *err) {
     enum gt_status status = GT_OK;
     *broken = 0;
     for (size_t i = 0; i < count && status == GT_OK; i++) {

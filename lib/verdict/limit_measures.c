@@ -54,7 +54,7 @@ static double launches(const struct gt_section *section) {
 }
 
 /* The row of the step itself leaves warm-up out; the others count it. */
-double gt_step_count(const struct gt_section *section) {
+double gt_limit_step_count(const struct gt_section *section) {
     const struct gt_table *measures = gt_section_find(section, "measures");
     double count = 0;
     for (size_t row = 0; measures && row < measures->row_count; row++)
@@ -72,7 +72,7 @@ static const struct gt_special specials[] = {
     {"coverage", coverage, GT_LIMIT_PERCENT, "ranges with GPU work", false, false, NULL},
     {"gap", longest_gap, GT_LIMIT_TIME, no_times, false, false, NULL},
     {"launches", launches, GT_LIMIT_NUMBER, "kernels", true, true, "launch"},
-    {"steps", gt_step_count, GT_LIMIT_NUMBER, "", false, true, NULL},
+    {"steps", gt_limit_step_count, GT_LIMIT_NUMBER, "", false, true, NULL},
     {"issues", issues, GT_LIMIT_NUMBER, "", false, true, NULL},
     {"losses", losses, GT_LIMIT_NUMBER, "", false, true, NULL},
 };

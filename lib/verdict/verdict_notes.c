@@ -8,16 +8,17 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "compare/join.h"
+#include "verdict/verdict.h"
 
 /* ---- what amounts are divided by ---- */
 
 /* "3 in A"; of several captures "3 in each of 10 captures of A", "2 to 4 in 10 captures of A". */
-static struct gt_str count_of_side(const struct gt_diff_sides *sides, enum gt_side side, struct gt_arena *arena) {
+static struct gt_str count_of_side(const struct gt_compare_sides *sides, enum gt_side side, struct gt_arena *arena) {
     double least = INFINITY, most = 0;
     char low[GT_NUM_MAX], high[GT_NUM_MAX];
     size_t captures = sides->reports[side]->section_count;
     for (size_t i = 0; i < sides->capture_count; i++)
-        if (gt_capture_side(sides, i) == side) {
+        if (gt_compare_side(sides, i) == side) {
             least = fmin(least, sides->divisors[i]);
             most = fmax(most, sides->divisors[i]);
         }
@@ -31,9 +32,9 @@ static struct gt_str count_of_side(const struct gt_diff_sides *sides, enum gt_si
 }
 
 /* Do amounts hold warm-up, as far as steps tell it? */
-static bool has_warm_up(const struct gt_diff_sides *sides) {
+static bool has_warm_up(const struct gt_compare_sides *sides) {
     for (size_t i = 0; i < sides->capture_count; i++) {
-        const struct gt_table *steps = gt_section_find(gt_capture_section(sides, i), "steps");
+        const struct gt_table *steps = gt_section_find(gt_compare_section(sides, i), "steps");
         for (size_t row = 0; steps && row < steps->row_count; row++)
             if (gt_str_eq(gt_table_text(steps, row, "state"), GT_STR("warm-up")))
                 return true;
@@ -42,7 +43,7 @@ static bool has_warm_up(const struct gt_diff_sides *sides) {
 }
 
 /* "4 in A, 12 in B"; "3 in each of 20 captures" where all are alike. */
-static struct gt_str counts_of(const struct gt_diff_sides *sides, struct gt_arena *arena) {
+static struct gt_str counts_of(const struct gt_compare_sides *sides, struct gt_arena *arena) {
     bool are_alike = sides->capture_count > GT_SIDE_COUNT;
     char number[GT_NUM_MAX];
     for (size_t i = 1; i < sides->capture_count; i++)
@@ -54,7 +55,7 @@ static struct gt_str counts_of(const struct gt_diff_sides *sides, struct gt_aren
                            count_of_side(sides, GT_SIDE_B, arena).ptr);
 }
 
-void gt_diff_note_per(const struct gt_diff_sides *sides, struct gt_section *section) {
+void gt_verdict_note_per(const struct gt_compare_sides *sides, struct gt_section *section) {
     struct gt_arena *arena = &section->report->arena;
     const char *warm_up = has_warm_up(sides) ? " Warm-up counts too." : "";
     const char *mean = sides->capture_count > GT_SIDE_COUNT ? ", the mean over those of a side" : "";
@@ -68,25 +69,6 @@ void gt_diff_note_per(const struct gt_diff_sides *sides, struct gt_section *sect
     gt_section_note(section, GT_FOR_ALL, text);
 }
 
-/* ---- how rows were matched ---- */
-
-void gt_diff_note_matches(const struct gt_diff_sides *sides, struct gt_section *section,
-                          const struct gt_diff_counts *counts) {
-    struct gt_arena *arena = &section->report->arena;
-    static const char *const words[GT_MATCH_COUNT] = {[GT_MATCH_EXACT] = "by name",
-                                                      [GT_MATCH_SHORT] = "by simplified name",
-                                                      [GT_MATCH_SIMILAR] = "by similar name",
-                                                      [GT_MATCH_CATEGORY] = "by category"};
-    struct gt_str text = {"", 0};
-    for (size_t m = 0; m < GT_MATCH_COUNT; m++)
-        if (words[m] && counts->by_match[m])
-            text = gt_arena_printf(arena, "%s%s%zu %s", text.ptr, text.len ? ", " : "", counts->by_match[m], words[m]);
-    gt_section_note(section, GT_FOR_ALL,
-                    gt_arena_printf(arena, "Kernels matched: %s; %zu only in %s, %zu only in %s.",
-                                    text.len ? text.ptr : "none", counts->only[GT_SIDE_A], sides->names[GT_SIDE_A],
-                                    counts->only[GT_SIDE_B], sides->names[GT_SIDE_B]));
-}
-
 /* ---- tables without news ---- */
 
 static bool has_status(const struct gt_table *table, size_t row, const char *status) {
@@ -98,7 +80,7 @@ enum news { NEWS, NO_CHANGE, ONE_SIDED, NEWS_COUNT };
 /* Nothing in it is beyond the noise, or one side tells nothing of it. What the first sentence is made from is shown for
    its noise too. */
 static enum news news_of(const struct gt_table *table) {
-    static const char *const told[] = GT_DIFF_TOLD_TABLES;
+    static const char *const told[] = {"categories", "idle_causes"};
     size_t total = table->total_rows > table->row_count ? table->total_rows : table->row_count;
     size_t rows = total - table->blank_rows < table->row_count ? total - table->blank_rows : table->row_count;
     size_t unchanged = 0, unknown = 0;
@@ -114,7 +96,7 @@ static enum news news_of(const struct gt_table *table) {
     return unchanged == rows ? NO_CHANGE : unknown == rows ? ONE_SIDED : NEWS;
 }
 
-void gt_diff_hide_tables(const struct gt_diff_sides *sides, struct gt_section *section) {
+void gt_verdict_hide_tables(const struct gt_compare_sides *sides, struct gt_section *section) {
     static const struct {
         const char *text;
         uint32_t audience;
@@ -142,10 +124,10 @@ void gt_diff_hide_tables(const struct gt_diff_sides *sides, struct gt_section *s
 
 /* ---- what was lost ---- */
 
-void gt_diff_note_losses(const struct gt_diff_sides *sides, struct gt_section *section) {
+void gt_verdict_note_losses(const struct gt_compare_sides *sides, struct gt_section *section) {
     struct gt_arena *arena = &section->report->arena;
     for (size_t i = 0; i < sides->capture_count; i++) {
-        const struct gt_section *from = gt_capture_section(sides, i);
+        const struct gt_section *from = gt_compare_section(sides, i);
         struct gt_str ids = {"", 0};
         for (size_t k = 0; k < from->issue_count; k++)
             if (from->issues[k].is_loss)
@@ -154,7 +136,7 @@ void gt_diff_note_losses(const struct gt_diff_sides *sides, struct gt_section *s
             gt_section_note(section, GT_FOR_ALL,
                             gt_arena_printf(arena,
                                             "Not read whole: %s, '%.*s' (%s). Differences may come from what is lost.",
-                                            sides->names[gt_capture_side(sides, i)], (int)from->input.label.len,
+                                            sides->names[gt_compare_side(sides, i)], (int)from->input.label.len,
                                             from->input.label.ptr, ids.ptr));
     }
 }
@@ -234,9 +216,10 @@ static struct gt_str advised_unit(const struct gt_table *measures, const struct 
     return gt_arena_printf(arena, "range '%.*s'", (int)name.len, name.ptr);
 }
 
-void gt_diff_note_work(const struct gt_diff_sides *sides, struct gt_section *section, const struct gt_table *measures,
-                       const struct gt_table *kernels, const struct gt_table *ranges) {
+void gt_verdict_note_work(const struct gt_compare_sides *sides, struct gt_section *section) {
     struct gt_arena *arena = &section->report->arena;
+    const struct gt_table *measures = gt_section_find(section, "measures"),
+                          *kernels = gt_section_find(section, "kernels"), *ranges = gt_section_find(section, "ranges");
     struct common common = kernels ? common_factor(kernels) : (struct common){.factor = NAN};
     if (isnan(common.factor))
         return;
@@ -259,7 +242,7 @@ static bool has_whole_graphs(const struct gt_report *report) {
     return false;
 }
 
-void gt_diff_note_graphs(const struct gt_diff_sides *sides, struct gt_section *section) {
+void gt_verdict_note_graphs(const struct gt_compare_sides *sides, struct gt_section *section) {
     bool of_a = has_whole_graphs(sides->reports[GT_SIDE_A]), of_b = has_whole_graphs(sides->reports[GT_SIDE_B]);
     if (of_a == of_b)
         return;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "compare/join.h"
+#include "verdict/verdict.h"
 
 enum { MOST_PARTS = 64, TOLD_PARTS = 5 };
 
@@ -45,9 +45,9 @@ static size_t find_measure(const struct gt_table *measures, struct gt_str name) 
 /* ---- the parts ---- */
 
 /* Does any capture say of this work that it is of a kind (waiting for data)? */
-static struct gt_str kind_of(const struct gt_diff_sides *sides, struct gt_str name) {
+static struct gt_str kind_of(const struct gt_compare_sides *sides, struct gt_str name) {
     for (size_t i = 0; i < sides->capture_count; i++) {
-        const struct gt_table *work = gt_section_find(gt_capture_section(sides, i), "idle_work");
+        const struct gt_table *work = gt_section_find(gt_compare_section(sides, i), "idle_work");
         for (size_t row = 0; work && row < work->row_count; row++)
             if (gt_str_eq(gt_table_text(work, row, "name"), name))
                 return gt_table_text(work, row, "kind");
@@ -56,7 +56,7 @@ static struct gt_str kind_of(const struct gt_diff_sides *sides, struct gt_str na
 }
 
 /* Idle time by cause; what the CPU did that has a name of its own is told apart from other host gaps. */
-static void add_idle(struct parts *parts, const struct gt_diff_sides *sides, struct gt_arena *arena,
+static void add_idle(struct parts *parts, const struct gt_compare_sides *sides, struct gt_arena *arena,
                      const struct gt_table *causes, const struct gt_table *work) {
     double told_ns = 0;
     for (size_t row = 0; work && row < work->row_count; row++) {
@@ -79,9 +79,9 @@ static void add_idle(struct parts *parts, const struct gt_diff_sides *sides, str
     }
 }
 
-static struct gt_str class_of(const struct gt_diff_sides *sides, struct gt_str category) {
+static struct gt_str class_of(const struct gt_compare_sides *sides, struct gt_str category) {
     for (size_t i = 0; i < sides->capture_count; i++) {
-        const struct gt_table *categories = gt_section_find(gt_capture_section(sides, i), "categories");
+        const struct gt_table *categories = gt_section_find(gt_compare_section(sides, i), "categories");
         for (size_t row = 0; categories && row < categories->row_count; row++)
             if (gt_str_eq(gt_table_text(categories, row, "category"), category))
                 return gt_table_text(categories, row, "time_class");
@@ -89,7 +89,7 @@ static struct gt_str class_of(const struct gt_diff_sides *sides, struct gt_str c
     return (struct gt_str){0};
 }
 
-static void add_categories(struct parts *parts, const struct gt_diff_sides *sides, const struct gt_table *categories,
+static void add_categories(struct parts *parts, const struct gt_compare_sides *sides, const struct gt_table *categories,
                            const char *column) {
     for (size_t row = 0; categories && row < categories->row_count; row++) {
         struct gt_str name = gt_table_text(categories, row, "category"), class = class_of(sides, name);
@@ -138,7 +138,7 @@ static struct gt_str list_parts(struct gt_arena *arena, struct parts *parts, siz
     for (size_t i = 0; i < parts->count && i < TOLD_PARTS; i++) {
         char number[64];
         const struct part *part = &parts->items[i];
-        if (fabs(part->delta_ns) < GT_DIFF_SMALL_PART * fabs(parts->items[0].delta_ns) || part->delta_ns == 0)
+        if (fabs(part->delta_ns) < GT_COMPARE_SMALL_PART * fabs(parts->items[0].delta_ns) || part->delta_ns == 0)
             break;
         format_change(number, sizeof number, part->delta_ns, scale);
         list = gt_arena_printf(arena, "%s%s%.*s %s", list.ptr, told++ ? ", " : "", (int)part->name.len, part->name.ptr,
@@ -164,7 +164,7 @@ static bool is_unchanged(const struct whole *whole) {
            (whole->is_noise || whole->a_ns == whole->b_ns);
 }
 
-static void add_sentence(const struct gt_diff_sides *sides, struct gt_section *section, const struct whole *whole,
+static void add_sentence(const struct gt_compare_sides *sides, struct gt_section *section, const struct whole *whole,
                          struct parts *parts) {
     struct gt_arena *arena = &section->report->arena;
     char a[GT_NUM_MAX], b[GT_NUM_MAX], change[64];
@@ -209,10 +209,10 @@ static void add_work(const struct gt_table *categories, struct whole *whole) {
 
 /* GPUs of a capture: the parts are sums over GPUs, the whole is the mean over them. 0: captures have different numbers,
    so that the parts do not sum to the whole. */
-static double device_count(const struct gt_diff_sides *sides) {
+static double device_count(const struct gt_compare_sides *sides) {
     double count = 0;
     for (size_t i = 0; i < sides->capture_count; i++) {
-        const struct gt_table *accounting = gt_section_find(gt_capture_section(sides, i), "accounting");
+        const struct gt_table *accounting = gt_section_find(gt_compare_section(sides, i), "accounting");
         double rows = accounting ? (double)accounting->row_count : 0;
         if (i && rows != count)
             return 0;
@@ -221,8 +221,11 @@ static double device_count(const struct gt_diff_sides *sides) {
     return count;
 }
 
-void gt_diff_add_words(const struct gt_diff_sides *sides, struct gt_section *section, const struct gt_table *measures,
-                       const struct gt_table *categories, const struct gt_table *causes, const struct gt_table *work) {
+void gt_verdict_note_change(const struct gt_compare_sides *sides, struct gt_section *section) {
+    const struct gt_table *measures = gt_section_find(section, "measures"),
+                          *categories = gt_section_find(section, "categories"),
+                          *causes = gt_section_find(section, "idle_causes"),
+                          *work = gt_section_find(section, "idle_work");
     struct parts parts = {.count = 0};
     size_t row = find_measure(measures, GT_STR("span"));
     struct whole whole = {.what = ""};

@@ -18,9 +18,9 @@
 static void assert_same_work(const char *a, const char *b, bool is_same) {
     char plain_a[256], plain_b[256];
     size_t length_a = 0, length_b = 0;
-    assert_true(GT_DIFF_PLAIN_MAX(strlen(a)) <= sizeof plain_a && GT_DIFF_PLAIN_MAX(strlen(b)) <= sizeof plain_b);
-    gt_diff_plain_name(gt_str_of(a), plain_a, &length_a);
-    gt_diff_plain_name(gt_str_of(b), plain_b, &length_b);
+    assert_true(GT_JOIN_PLAIN_MAX(strlen(a)) <= sizeof plain_a && GT_JOIN_PLAIN_MAX(strlen(b)) <= sizeof plain_b);
+    gt_join_plain_name(gt_str_of(a), plain_a, &length_a);
+    gt_join_plain_name(gt_str_of(b), plain_b, &length_b);
     bool is_equal = length_a == length_b && memcmp(plain_a, plain_b, length_a) == 0;
     if (is_equal != is_same)
         fail_msg("'%s' is '%.*s', '%s' is '%.*s'", a, (int)length_a, plain_a, b, (int)length_b, plain_b);
@@ -52,7 +52,7 @@ static void names_of_other_work(void **state) {
 /* ---- patterns ---- */
 
 static bool matches(const char *glob, const char *text) {
-    return gt_glob_matches(gt_str_of(glob), gt_str_of(text));
+    return gt_limit_glob_matches(gt_str_of(glob), gt_str_of(text));
 }
 
 static void patterns(void **state) {
@@ -170,7 +170,7 @@ static void rows_find_each_other(void **state) {
     (void)state;
     struct gt_report *a = report_of(things_of_a, 6), *b = report_of(things_of_b, 4), *diff;
     struct gt_error err = {0};
-    assert_int_equal(gt_diff_new(a, b, NULL, &diff, &err), GT_OK);
+    assert_int_equal(gt_compare_new(a, b, NULL, &diff, &err), GT_OK);
     const struct gt_table *table = gt_section_find(&diff->sections[0], "things");
     assert_non_null(table);
     assert_int_equal(table->row_count, 5);
@@ -196,12 +196,13 @@ static void what_cannot_be_compared(void **state) {
     struct gt_report *a = report_of(things_of_a, 6), *b = report_of(things_of_b, 4), *none = gt_report_new("test", 0);
     struct gt_report *diff;
     struct gt_error err = {0};
-    assert_int_equal(gt_diff_new(a, none, NULL, &diff, &err), GT_ERR_USAGE);
-    assert_int_equal(gt_diff_new(a, b, &(struct gputime_diff_options){.per = "step"}, &diff, &err), GT_ERR_USAGE);
-    assert_int_equal(gt_diff_new(a, b, &(struct gputime_diff_options){.noise = "x"}, &diff, &err), GT_ERR_USAGE);
+    assert_int_equal(gt_compare_new(a, none, NULL, &diff, &err), GT_ERR_USAGE);
+    assert_int_equal(gt_compare_new(a, b, &(struct gputime_diff_options){.per = "step"}, &diff, &err), GT_ERR_USAGE);
+    assert_int_equal(gt_compare_new(a, b, &(struct gputime_diff_options){.noise = "x"}, &diff, &err), GT_ERR_USAGE);
     assert_null(diff);
     b->sections[0].blocks[0].table->total_rows = 9; /* was cut: sums would be wrong */
-    assert_int_equal(gt_diff_new(a, b, &(struct gputime_diff_options){.tables = "things"}, &diff, &err), GT_ERR_USAGE);
+    assert_int_equal(gt_compare_new(a, b, &(struct gputime_diff_options){.tables = "things"}, &diff, &err),
+                     GT_ERR_USAGE);
     assert_non_null(strstr(err.message, "things"));
     gt_report_free(none);
     gt_report_free(b);
@@ -228,7 +229,7 @@ static void numbers_have_digits(void **state) {
 
 static enum gt_status judge(struct gt_report *report, const char *limit, size_t *broken) {
     struct gt_error err = {0};
-    enum gt_status status = gt_report_check(report, &limit, 1, broken, &err);
+    enum gt_status status = gt_limit_check(report, &limit, 1, broken, &err);
     assert_true(status == GT_OK || err.message[0]);
     return status;
 }

@@ -1,9 +1,28 @@
-/* Names what is inside the rows of a comparison that join several names: a finished table in, sentences out. */
+/* How the rows of a comparison were matched: sentences below its tables. */
 #include <string.h>
 
 #include "compare/join.h"
 
 enum { TOLD_ROWS = 3, LONGEST_NAME = 64 };
+
+void gt_join_note_matches(const struct gt_compare_sides *sides, struct gt_section *section,
+                          const struct gt_join_counts *counts) {
+    struct gt_arena *arena = &section->report->arena;
+    static const char *const words[GT_MATCH_COUNT] = {[GT_MATCH_EXACT] = "by name",
+                                                      [GT_MATCH_SHORT] = "by simplified name",
+                                                      [GT_MATCH_SIMILAR] = "by similar name",
+                                                      [GT_MATCH_CATEGORY] = "by category"};
+    struct gt_str text = {"", 0};
+    for (size_t m = 0; m < GT_MATCH_COUNT; m++)
+        if (words[m] && counts->by_match[m])
+            text = gt_arena_printf(arena, "%s%s%zu %s", text.ptr, text.len ? ", " : "", counts->by_match[m], words[m]);
+    gt_section_note(section, GT_FOR_ALL,
+                    gt_arena_printf(arena, "Kernels matched: %s; %zu only in %s, %zu only in %s.",
+                                    text.len ? text.ptr : "none", counts->only[GT_SIDE_A], sides->names[GT_SIDE_A],
+                                    counts->only[GT_SIDE_B], sides->names[GT_SIDE_B]));
+}
+
+/* ---- what is inside rows that join several names ---- */
 
 static struct gt_str text_at(const struct gt_table *table, size_t row, size_t column) {
     const struct gt_cell *cell = &table->cells[row * table->column_count + column];
@@ -34,7 +53,8 @@ static struct gt_str told(struct gt_arena *arena, struct gt_str name, struct gt_
 }
 
 /* "gemm (2 -> 3 names): the largest is 'x' in A, 'y' in B." */
-void gt_diff_note_members(const struct gt_diff_sides *sides, struct gt_section *section, const struct gt_table *table) {
+void gt_join_note_members(const struct gt_compare_sides *sides, struct gt_section *section,
+                          const struct gt_table *table) {
     struct gt_arena *arena = &section->report->arena;
     size_t name = name_column(table), match = gt_table_column(table, "match"), noted = 0;
     if (name == SIZE_MAX)

@@ -1,15 +1,13 @@
 /* The comparison of two reports: the tables of both joined one after the other, then the captures. */
 #include "compare/compare.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "compare/join.h"
 
 static const struct gputime_diff_options automatic;
-
-/* What the words are made from: shown or not, it is compared. */
-static const char *const told_keys[] = {"measures", "categories", "idle_causes", "idle_work", "kernels", "ranges"};
 
 /* The section of what is compared. */
 struct work {
@@ -40,15 +38,26 @@ static uint32_t audience_of(const struct gt_compare_sides *sides, const char *ke
     return audience;
 }
 
-static bool is_told(const char *key) {
-    bool is_one = false;
-    for (size_t i = 0; i < sizeof told_keys / sizeof *told_keys; i++)
-        is_one |= strcmp(told_keys[i], key) == 0;
+/* Are its rows the work that was done? Then people want to know how they were matched. */
+static bool is_work(const struct gt_roles *roles, const char *key) {
+    for (size_t i = 0; i < roles->divisor_count; i++)
+        if (roles->divisors[i].rows == GT_DIVISOR_WORK && strcmp(roles->divisors[i].table, key) == 0)
+            return true;
+    return false;
+}
+
+/* Are the words made from it? Then it is compared, shown or not. */
+static bool is_in_words(const struct gt_roles *roles, const struct gt_table *table) {
+    bool is_one = gt_table_column_flagged(table, GT_COLUMN_PART) != SIZE_MAX;
+    for (size_t i = 0; i < roles->divisor_count; i++)
+        is_one |= strcmp(roles->divisors[i].table, table->key) == 0;
     return is_one;
 }
 
-static enum gt_status compare_table(struct work *work, const char *key, struct gt_error *err) {
-    if (!is_listed(work->wanted, key) && !is_told(key))
+static enum gt_status compare_table(struct work *work, const struct gt_table *of_capture, struct gt_error *err) {
+    const char *key = of_capture->key;
+    const struct gt_roles *roles = work->sides->roles;
+    if (!is_listed(work->wanted, key) && !is_in_words(roles, of_capture))
         return GT_OK;
     struct gt_join join;
     struct gt_join_counts counts;
@@ -67,8 +76,8 @@ static enum gt_status compare_table(struct work *work, const char *key, struct g
         block->audience &= audience_of(work->sides, key);
     if (!is_listed(work->wanted, key))
         block->audience = 0; /* only for the words */
-    else if (counts.changed && strcmp(key, "kernels") == 0)
-        gt_join_note_matches(work->sides, work->section, &counts);
+    else if (counts.changed && is_work(roles, key))
+        gt_join_note_matches(work->sides, work->section, table->shape->title, &counts);
     if (counts.changed && (work->section->blocks[table_block].audience & GT_FOR_SCREEN))
         gt_join_note_members(work->sides, work->section, table);
     return GT_OK;
@@ -82,10 +91,37 @@ static enum gt_status compare_tables(struct work *work, struct gt_error *err) {
         for (size_t b = 0; b < from->block_count && status == GT_OK; b++) {
             bool is_table = from->blocks[b].kind == GT_BLOCK_TABLE;
             if (is_table && !gt_section_find(work->section, from->blocks[b].table->key))
-                status = compare_table(work, from->blocks[b].table->key, err);
+                status = compare_table(work, from->blocks[b].table, err);
         }
     }
     return status;
+}
+
+/* ---- reading ---- */
+
+static size_t find_prefixed(const struct gt_table *table, const char *prefix, const char *key) {
+    size_t bytes = strlen(prefix);
+    for (size_t c = 0; c < table->column_count; c++)
+        if (strncmp(table->columns[c].key, prefix, bytes) == 0 && strcmp(table->columns[c].key + bytes, key) == 0)
+            return c;
+    return SIZE_MAX;
+}
+
+struct gt_compare_columns gt_compare_find_columns(const struct gt_table *table, size_t column) {
+    if (column == SIZE_MAX)
+        return (struct gt_compare_columns){SIZE_MAX, SIZE_MAX, SIZE_MAX};
+    const char *key = table->shape->columns[column].key;
+    return (struct gt_compare_columns){.a = find_prefixed(table, "a_", key),
+                                       .b = find_prefixed(table, "b_", key),
+                                       .delta = find_prefixed(table, "delta_", key)};
+}
+
+struct gt_compare_columns gt_compare_find_amount(const struct gt_table *table, uint32_t flag) {
+    return gt_compare_find_columns(table, gt_table_column_flagged(table->shape, flag));
+}
+
+double gt_compare_number(const struct gt_table *table, size_t row, size_t column) {
+    return column == SIZE_MAX ? NAN : gt_cell_as_number(&table->cells[row * table->column_count + column]);
 }
 
 /* ---- sections ---- */
@@ -111,7 +147,8 @@ static struct gt_str side_name(const struct gt_compare_sides *sides, enum gt_sid
 static void describe_comparison(const struct gt_compare_sides *sides, struct gt_report *report) {
     struct gt_arena *arena = &report->arena;
     struct gt_str of_a = side_name(sides, GT_SIDE_A, arena), of_b = side_name(sides, GT_SIDE_B, arena);
-    report->main_table = "measures";
+    report->main_table = sides->roles->measures;
+    report->roles = sides->roles;
     report->sections[0].input.format = "comparison";
     report->sections[0].input.label =
         gt_arena_printf(arena, "%.*s -> %.*s", (int)of_a.len, of_a.ptr, (int)of_b.len, of_b.ptr);

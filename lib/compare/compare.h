@@ -13,6 +13,7 @@ enum gt_side { GT_SIDE_A, GT_SIDE_B, GT_SIDE_COUNT };
 /* The captures of both sides and what their amounts are divided by. */
 struct gt_compare_sides {
     const struct gt_report *reports[GT_SIDE_COUNT];
+    const struct gt_roles *roles;
     size_t capture_count; /* of both together: those of A, then those of B */
     double *divisors;     /* by capture */
     const char *why;      /* they are what they are: a sentence with a blank before it; "" */
@@ -48,6 +49,17 @@ static inline struct gt_captures gt_compare_captures(const struct gt_compare_sid
    borrows from both. options may be NULL; limits are not for this. Cost: linear in the rows but for sorts. */
 enum gt_status gt_compare_new(const struct gt_report *a, const struct gt_report *b,
                               const struct gputime_diff_options *options, struct gt_report **out, struct gt_error *err);
+
+/* Columns of a table of a comparison, SIZE_MAX where there is none: a column of the tables it compares as side A has
+   it, as side B has it, and the change; column is one of table->shape, or SIZE_MAX. */
+struct gt_compare_columns {
+    size_t a, b, delta;
+};
+struct gt_compare_columns gt_compare_find_columns(const struct gt_table *table, size_t column);
+/* Those of the first amount with that flag. */
+struct gt_compare_columns gt_compare_find_amount(const struct gt_table *table, uint32_t flag);
+/* A number of a table; NAN where the column is SIZE_MAX or there is none. */
+double gt_compare_number(const struct gt_table *table, size_t row, size_t column);
 
 /* compare_sides.c: chooses what amounts are divided by. */
 enum gt_status gt_compare_sides_init(struct gt_compare_sides *sides, const struct gt_report *a,

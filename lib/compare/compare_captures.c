@@ -41,24 +41,33 @@ void gt_compare_describe_captures(const struct gt_compare_sides *sides, struct g
 
 /* ---- all together ---- */
 
-static const struct gt_report_column columns[] = {
-    {"side", "Side", GT_UNIT_NONE, NULL, 0},          {"capture", "Capture", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"ops", "GPU ops", GT_UNIT_COUNT, NULL, 0},       {"span_ns", "Span", GT_UNIT_NS, NULL, 0},
-    {"busy_share", "Busy", GT_UNIT_SHARE, "span", 0},
+static const struct gt_report_column own_columns[] = {
+    {"side", "Side", GT_UNIT_NONE, NULL, 0},
+    {"capture", "Capture", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"ops", "GPU ops", GT_UNIT_COUNT, NULL, 0},
 };
+enum { OWN_COLUMNS = sizeof own_columns / sizeof *own_columns };
 
+/* Behind its own columns the facts that the roles name. */
 static void add_table(const struct gt_compare_sides *sides, struct gt_section *section) {
-    struct gt_table *table =
-        gt_section_table(section, "captures", "Captures", columns, sizeof columns / sizeof *columns);
+    const struct gt_roles *roles = sides->roles;
+    size_t column_count = OWN_COLUMNS + roles->capture_fact_count;
+    struct gt_report_column *columns = gt_arena_array(&section->report->arena, column_count, sizeof *columns);
+    if (!columns)
+        return;
+    memcpy(columns, own_columns, sizeof own_columns);
+    for (size_t i = 0; i < roles->capture_fact_count; i++)
+        columns[OWN_COLUMNS + i] = roles->capture_facts[i];
+    struct gt_table *table = gt_section_table(section, "captures", "Captures", columns, column_count);
     section->blocks[section->block_count - 1].audience = GT_FOR_SCREEN;
     for (size_t i = 0; i < sides->capture_count; i++) {
         const struct gt_section *from = gt_compare_section(sides, i);
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_text(gt_str_of(sides->names[gt_compare_side(sides, i)]));
-        *cell++ = gt_cell_text(from->input.label);
-        *cell++ = gt_cell_int((int64_t)from->input.ops);
-        *cell++ = gt_section_fact(from, GT_STR("span_ns"));
-        *cell++ = gt_section_fact(from, GT_STR("busy_share"));
+        struct gt_cell *cells = gt_table_row(table);
+        cells[0] = gt_cell_text(gt_str_of(sides->names[gt_compare_side(sides, i)]));
+        cells[1] = gt_cell_text(from->input.label);
+        cells[2] = gt_cell_int((int64_t)from->input.ops);
+        for (size_t f = 0; f < roles->capture_fact_count; f++)
+            cells[OWN_COLUMNS + f] = gt_section_fact(from, gt_str_of(roles->capture_facts[f].key));
     }
 }
 

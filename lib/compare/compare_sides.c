@@ -8,158 +8,191 @@
 static const double usual_noise_share = 0.01;
 static const double least_step_cover = 0.5; /* steps that cover less of the span do not stand for it */
 
-enum { LISTED_RANGES = 6, LONGEST_LISTED = 40, SEARCHED_RANGES = 200 };
+enum { LISTED_NAMES = 6, LONGEST_LISTED = 40, SEARCHED_ROWS = 200 };
 
 /* ---- how many there are in one capture; 0: none, or the report does not tell ---- */
 
-static size_t find_row(const struct gt_table *table, const char *column, struct gt_str text) {
-    size_t index = gt_table_column(table, column), row = 0;
-    for (; index != SIZE_MAX && row < table->row_count; row++) {
-        const struct gt_cell *cell = &table->cells[row * table->column_count + index];
-        if (cell->type == GPUTIME_CELL_TEXT && gt_str_eq((struct gt_str){cell->text, cell->text_bytes}, text))
+/* The first row of that name; SIZE_MAX: there is none. */
+static size_t find_row(const struct gt_table *table, struct gt_str name) {
+    size_t column = gt_table_name_column(table), row = 0;
+    while (column != SIZE_MAX && row < table->row_count) {
+        if (gt_str_eq(gt_cell_as_text(&table->cells[row * table->column_count + column]), name))
             return row;
+        row++;
     }
     return SIZE_MAX;
 }
 
-static double measure_of(const struct gt_section *section, struct gt_str measure, const char *column) {
-    const struct gt_table *measures = gt_section_find(section, "measures");
-    size_t row = measures ? find_row(measures, "measure", measure) : SIZE_MAX;
-    double number = row == SIZE_MAX ? NAN : gt_table_number(measures, row, column);
+/* A number of a measure, from the column with that flag; 0: it is not told. */
+static double measure_of(const struct gt_section *section, const char *measure, uint32_t flag) {
+    const struct gt_table *measures = gt_section_find(section, section->report->roles->measures);
+    size_t row = measures ? find_row(measures, gt_str_of(measure)) : SIZE_MAX;
+    size_t column = measures ? gt_table_column_flagged(measures, flag) : SIZE_MAX;
+    if (row == SIZE_MAX || column == SIZE_MAX)
+        return 0;
+    double number = gt_cell_as_number(&measures->cells[row * measures->column_count + column]);
     return isnan(number) ? 0 : number;
 }
 
 /* Steps of one process: several do theirs at the same time. */
-static double count_steps(const struct gt_section *section, const char *range) {
-    (void)range;
-    double processes = measure_of(section, GT_STR("step"), "processes");
-    return measure_of(section, GT_STR("step"), "count") / fmax(1, processes);
+static double count_steps(const struct gt_section *section, const struct gt_divisor *divisor) {
+    return measure_of(section, divisor->measure, GT_COLUMN_DIVISOR) /
+           fmax(1, measure_of(section, divisor->measure, GT_COLUMN_AT_ONCE));
 }
 
-/* Ranges of that name in any domain. */
-static double count_ranges(const struct gt_section *section, const char *range) {
-    const struct gt_table *ranges = gt_section_find(section, "ranges");
-    size_t name = ranges ? gt_table_column(ranges, "name") : SIZE_MAX;
+/* All rows of that name, whatever other keys they have: ranges of any domain. */
+static double count_named(const struct gt_table *table, size_t counted, const char *wanted) {
+    size_t name = gt_table_name_column(table);
     double count = 0;
-    for (size_t row = 0; name != SIZE_MAX && row < ranges->row_count; row++) {
-        const struct gt_cell *cell = &ranges->cells[row * ranges->column_count + name];
-        if (cell->type == GPUTIME_CELL_TEXT &&
-            gt_str_eq((struct gt_str){cell->text, cell->text_bytes}, gt_str_of(range)))
-            count += fmax(0, gt_table_number(ranges, row, "instances"));
+    for (size_t row = 0; name != SIZE_MAX && row < table->row_count; row++) {
+        const struct gt_cell *cells = &table->cells[row * table->column_count];
+        if (cells[name].type == GPUTIME_CELL_TEXT && gt_str_eq(gt_cell_as_text(&cells[name]), gt_str_of(wanted)))
+            count += fmax(0, gt_cell_as_number(&cells[counted]));
     }
     return count;
 }
 
-static double count_launches(const struct gt_section *section, const char *range) {
-    (void)range;
-    const struct gt_table *kernels = gt_section_find(section, "kernels");
+/* A table that was cut does not tell them all. */
+static double count_all(const struct gt_table *table, size_t counted) {
     double count = 0;
-    for (size_t row = 0; kernels && row < kernels->row_count; row++)
-        count += gt_table_number(kernels, row, "count");
-    return kernels && kernels->total_rows == kernels->row_count ? count : 0;
+    for (size_t row = 0; row < table->row_count; row++)
+        count += gt_cell_as_number(&table->cells[row * table->column_count + counted]);
+    return table->total_rows == table->row_count ? count : 0;
 }
 
-static double count_one(const struct gt_section *section, const char *range) {
-    (void)section;
-    (void)range;
-    return 1;
+/* divisor NULL: whole captures. */
+static double count_of(const struct gt_section *section, const struct gt_divisor *divisor, const char *name) {
+    if (!divisor)
+        return 1;
+    if (divisor->rows == GT_DIVISOR_STEPS)
+        return count_steps(section, divisor);
+    const struct gt_table *table = gt_section_find(section, divisor->table);
+    size_t counted = table ? gt_table_column_flagged(table, GT_COLUMN_DIVISOR) : SIZE_MAX;
+    if (counted == SIZE_MAX)
+        return 0;
+    return divisor->rows == GT_DIVISOR_NAMED ? count_named(table, counted, name) : count_all(table, counted);
 }
-
-static const struct per {
-    const char *key, *unit, *many;
-    double (*count)(const struct gt_section *section, const char *range);
-} pers[] = {
-    {"step", "per step", "steps", count_steps},
-    {"range", "per instance of the range", "ranges of that name", count_ranges},
-    {"launch", "per launch", "kernel launches", count_launches},
-    {"none", "", "", count_one},
-};
 
 /* ---- choosing ---- */
 
-static const struct per *find_per(const char *key) {
-    for (size_t i = 0; i < sizeof pers / sizeof *pers; i++)
-        if (strcmp(pers[i].key, key) == 0)
-            return &pers[i];
+static const char none[] = "none";
+
+static const struct gt_divisor *find_divisor(const struct gt_roles *roles, const char *key) {
+    for (size_t i = 0; i < roles->divisor_count; i++)
+        if (strcmp(roles->divisors[i].key, key) == 0)
+            return &roles->divisors[i];
     return NULL;
 }
 
-static bool steps_are_most(const struct gt_compare_sides *sides) {
+static bool steps_are_most(const struct gt_compare_sides *sides, const struct gt_divisor *steps) {
     for (size_t i = 0; i < sides->capture_count; i++) {
         const struct gt_section *section = gt_compare_section(sides, i);
-        double span_ns = measure_of(section, GT_STR("span"), "total_ns");
-        if (measure_of(section, GT_STR("step"), "total_ns") < least_step_cover * span_ns)
+        double span_ns = measure_of(section, sides->roles->whole, GT_COLUMN_LEADS);
+        if (measure_of(section, steps->measure, GT_COLUMN_LEADS) < least_step_cover * span_ns)
             return false;
     }
     return true;
 }
 
-/* Steps are what to go by where every capture has them, some have several, and they make up most of all. */
-static const struct per *choose(const struct gt_compare_sides *sides, const char **why) {
+/* Steps where every capture has them, some have several, and they make up most of all; else whole captures. */
+static const struct gt_divisor *choose(const struct gt_compare_sides *sides, struct gt_arena *arena, const char **why) {
     enum gt_step_choice choice = sides->reports[GT_SIDE_A]->step_choice;
+    const struct gt_divisor *steps = NULL;
     bool has_several = false;
+    for (size_t i = 0; i < sides->roles->divisor_count && !steps; i++)
+        steps = sides->roles->divisors[i].rows == GT_DIVISOR_STEPS ? &sides->roles->divisors[i] : NULL;
     *why = "";
     for (size_t i = 0; i < sides->capture_count; i++) {
-        double steps = count_steps(gt_compare_section(sides, i), NULL);
-        has_several |= steps > 1;
-        if (steps < 1)
-            return find_per("none");
+        double count = steps ? count_steps(gt_compare_section(sides, i), steps) : 0;
+        has_several |= count > 1;
+        if (count < 1)
+            return NULL;
     }
     if (choice == GT_STEPS_OPEN)
-        choice = has_several && steps_are_most(sides) ? GT_STEPS_TAKEN : GT_STEPS_LEFT;
+        choice = has_several && steps_are_most(sides, steps) ? GT_STEPS_TAKEN : GT_STEPS_LEFT;
     if (choice == GT_STEPS_LEFT)
-        *why = has_several ? " The steps cover less than half of the time; --per step goes by them all the same."
-                           : " None has more than one step; --per step goes by it all the same.";
-    return find_per(choice == GT_STEPS_TAKEN ? "step" : "none");
+        *why = gt_arena_printf(arena,
+                               has_several ? " The steps cover less than half of the time; --per %s goes by them all "
+                                             "the same."
+                                           : " None has more than one step; --per %s goes by it all the same.",
+                               steps->key)
+                   .ptr;
+    return choice == GT_STEPS_TAKEN ? steps : NULL;
 }
 
-static bool all_have_range(const struct gt_compare_sides *sides, const char *range) {
+/* ---- names that the user gives ---- */
+
+static bool all_have(const struct gt_compare_sides *sides, const struct gt_divisor *divisor, const char *name) {
     for (size_t i = 0; i < sides->capture_count; i++)
-        if (!(count_ranges(gt_compare_section(sides, i), range) > 0))
+        if (!(count_of(gt_compare_section(sides, i), divisor, name) > 0))
             return false;
     return true;
 }
 
-/* What could have been meant: "both sides have 'decode', 'prefill'". */
-static struct gt_str list_ranges(const struct gt_compare_sides *sides, struct gt_arena *arena) {
-    const struct gt_table *ranges = gt_section_find(gt_compare_section(sides, 0), "ranges");
+/* The user may have meant: "'decode', 'prefill'". */
+static struct gt_str list_names(const struct gt_compare_sides *sides, const struct gt_divisor *divisor,
+                                struct gt_arena *arena) {
+    const struct gt_table *table = gt_section_find(gt_compare_section(sides, 0), divisor->table);
+    size_t column = table ? gt_table_name_column(table) : SIZE_MAX, listed = 0;
     struct gt_str list = {"", 0};
-    size_t listed = 0;
-    for (size_t row = 0; ranges && row < ranges->row_count && row < SEARCHED_RANGES; row++) {
-        struct gt_str name = gt_arena_copy(arena, gt_table_text(ranges, row, "name"));
-        if (!name.ptr || !name.len || name.len > LONGEST_LISTED || !all_have_range(sides, name.ptr))
+    for (size_t row = 0; column != SIZE_MAX && row < table->row_count && row < SEARCHED_ROWS; row++) {
+        struct gt_str name = gt_arena_copy(arena, gt_cell_as_text(&table->cells[row * table->column_count + column]));
+        if (!name.ptr || !name.len || name.len > LONGEST_LISTED || !all_have(sides, divisor, name.ptr))
             continue;
-        if (listed++ == LISTED_RANGES)
+        if (listed++ == LISTED_NAMES)
             return gt_arena_printf(arena, "%s, ...", list.ptr);
         list = gt_arena_printf(arena, "%s%s'%s'", list.ptr, list.len ? ", " : "", name.ptr);
     }
     return list;
 }
 
-static enum gt_status fail_range(const struct gt_compare_sides *sides, const struct gt_section *section,
-                                 const char *range, struct gt_arena *arena, struct gt_error *err) {
-    struct gt_str label = section->input.label, list = list_ranges(sides, arena);
+static enum gt_status fail_name(const struct gt_compare_sides *sides, const struct gt_divisor *divisor,
+                                const struct gt_section *section, const char *name, struct gt_arena *arena,
+                                struct gt_error *err) {
+    struct gt_str label = section->input.label, list = list_names(sides, divisor, arena);
     if (!list.len)
-        return gt_fail_usage(err,
-                             "'%.*s' has no range '%s' to compare by, and no other is on both sides; use --per none",
-                             (int)label.len, label.ptr, range);
-    return gt_fail_usage(err, "'%.*s' has no range '%s'; --per range NAME takes one that both sides have: %s",
-                         (int)label.len, label.ptr, range, list.ptr);
+        return gt_fail_usage(err, "'%.*s' has no %s '%s' to compare by, and no other is on both sides; use --per %s",
+                             (int)label.len, label.ptr, divisor->key, name, none);
+    return gt_fail_usage(err, "'%.*s' has no %s '%s'; --per %s NAME takes one that both sides have: %s", (int)label.len,
+                         label.ptr, divisor->key, name, divisor->key, list.ptr);
 }
 
-static enum gt_status set_divisors(struct gt_compare_sides *sides, const struct per *per, const char *range,
+static enum gt_status set_divisors(struct gt_compare_sides *sides, const struct gt_divisor *divisor, const char *name,
                                    struct gt_arena *arena, struct gt_error *err) {
     for (size_t i = 0; i < sides->capture_count; i++) {
         const struct gt_section *section = gt_compare_section(sides, i);
-        sides->divisors[i] = per->count(section, range);
-        if (!(sides->divisors[i] > 0) && per->count == count_ranges)
-            return fail_range(sides, section, range, arena, err);
-        if (!(sides->divisors[i] > 0))
-            return gt_fail_usage(err, "'%.*s' has no %s to compare by; use --per none", (int)section->input.label.len,
-                                 section->input.label.ptr, per->many);
+        sides->divisors[i] = count_of(section, divisor, name);
+        if (sides->divisors[i] > 0)
+            continue;
+        if (divisor->rows == GT_DIVISOR_NAMED)
+            return fail_name(sides, divisor, section, name, arena, err);
+        return gt_fail_usage(err, "'%.*s' has no %s to compare by; use --per %s", (int)section->input.label.len,
+                             section->input.label.ptr, divisor->many, none);
     }
     return GT_OK;
 }
+
+static enum gt_status fail_key(const struct gt_roles *roles, const char *key, struct gt_arena *arena,
+                               struct gt_error *err) {
+    struct gt_str list = {"", 0};
+    for (size_t i = 0; i < roles->divisor_count; i++)
+        list = gt_arena_printf(arena, "%s%s, ", list.ptr, roles->divisors[i].key);
+    return gt_fail_usage(err, "cannot compare per '%s'; there are %s%s", key, list.ptr, none);
+}
+
+/* What the user asks for, or the automatic choice; *divisor NULL: whole captures. */
+static enum gt_status find_per(struct gt_compare_sides *sides, const struct gputime_diff_options *options,
+                               struct gt_arena *arena, const struct gt_divisor **divisor, struct gt_error *err) {
+    *divisor = options->per ? find_divisor(sides->roles, options->per) : choose(sides, arena, &sides->why);
+    if (options->per && !*divisor && strcmp(options->per, none) != 0)
+        return fail_key(sides->roles, options->per, arena, err);
+    if (*divisor && (*divisor)->rows == GT_DIVISOR_NAMED && !options->range)
+        return gt_fail_usage(err, "to compare per %s the name of the %s is needed: --per %s NAME", (*divisor)->key,
+                             (*divisor)->key, (*divisor)->key);
+    return GT_OK;
+}
+
+/* ---- noise, names of the sides ---- */
 
 static enum gt_status parse_noise(const char *text, double *share, struct gt_error *err) {
     struct gt_str number = gt_str_of(text);
@@ -202,6 +235,7 @@ enum gt_status gt_compare_sides_init(struct gt_compare_sides *sides, const struc
                                      const struct gt_report *b, const struct gputime_diff_options *options,
                                      struct gt_arena *arena, struct gt_error *err) {
     *sides = (struct gt_compare_sides){.reports = {a, b},
+                                       .roles = a->roles,
                                        .capture_count = a->section_count + b->section_count,
                                        .why = "",
                                        .is_chosen = options->tables,
@@ -209,17 +243,17 @@ enum gt_status gt_compare_sides_init(struct gt_compare_sides *sides, const struc
     sides->divisors = gt_arena_array(arena, sides->capture_count, sizeof *sides->divisors);
     if (!sides->divisors)
         return gt_fail_memory(err);
-    const struct per *per = options->per ? find_per(options->per) : choose(sides, &sides->why);
-    if (!per)
-        return gt_fail_usage(err, "cannot compare per '%s'; there are step, range, launch, none", options->per);
-    if (strcmp(per->key, "range") == 0 && !options->range)
-        return gt_fail_usage(err, "to compare per range the name of the range is needed: --per range NAME");
-    enum gt_status status = set_divisors(sides, per, options->range, arena, err);
+    const struct gt_divisor *divisor;
+    enum gt_status status = find_per(sides, options, arena, &divisor, err);
     if (status == GT_OK)
-        status = parse_noise(options->noise, &sides->noise_share, err);
+        status = set_divisors(sides, divisor, options->range, arena, err);
+    if (status != GT_OK)
+        return status;
+    sides->per = divisor ? divisor->key : none;
+    sides->unit = divisor ? divisor->unit : "";
+    if (divisor && divisor->rows == GT_DIVISOR_NAMED)
+        sides->unit = gt_arena_printf(arena, "%s '%s'", divisor->unit, options->range).ptr;
     sides->is_noise_told = options->noise != NULL;
-    sides->per = per->key;
-    sides->unit =
-        per->count == count_ranges ? gt_arena_printf(arena, "%s '%s'", per->unit, options->range).ptr : per->unit;
+    status = parse_noise(options->noise, &sides->noise_share, err);
     return status == GT_OK ? name_sides(sides, options->labels, arena, err) : status;
 }

@@ -34,10 +34,6 @@ void gt_join_put(struct gt_join *join, struct gt_str part) {
     join->text_bytes += part.len;
 }
 
-static struct gt_str text_of(const struct gt_cell *cell) {
-    return cell->type == GPUTIME_CELL_TEXT ? (struct gt_str){cell->text, cell->text_bytes} : (struct gt_str){0};
-}
-
 static void put_cell(struct gt_join *join, const struct gt_cell *cell) {
     char number[GT_NUM_MAX];
     struct gt_str part = {number, 0};
@@ -54,13 +50,6 @@ static void put_cell(struct gt_join *join, const struct gt_cell *cell) {
 
 static bool has_flag(const struct gt_table *table, size_t column, uint32_t flag) {
     return table->columns[column].flags & flag;
-}
-
-static size_t find_flag(const struct gt_table *table, uint32_t flag) {
-    size_t column = 0;
-    while (column < table->column_count && !has_flag(table, column, flag))
-        column++;
-    return column < table->column_count ? column : SIZE_MAX;
 }
 
 static bool choose_columns(struct gt_join *join, const struct gt_table *shape) {
@@ -100,26 +89,22 @@ static bool add_row(struct gt_join *join) {
     return true;
 }
 
-static double number_of(const struct gt_cell *cell) {
-    return cell->type == GPUTIME_CELL_INT ? (double)cell->integer : cell->type == GPUTIME_CELL_REAL ? cell->real : NAN;
-}
-
 /* n events with standard deviation s sum to an amount with the variance n s^2. */
 static double row_variance(const struct gt_table *table, const struct gt_cell *cells) {
-    size_t spread = find_flag(table, GT_COLUMN_SPREAD), count = 0;
+    size_t spread = gt_table_column_flagged(table, GT_COLUMN_SPREAD), count = 0;
     while (count < table->column_count &&
            !(has_flag(table, count, GT_COLUMN_ADDS) && table->columns[count].unit == GT_UNIT_COUNT))
         count++;
     if (spread == SIZE_MAX || count == table->column_count)
         return NAN;
-    double stddev = number_of(&cells[spread]), events = number_of(&cells[count]);
+    double stddev = gt_cell_as_number(&cells[spread]), events = gt_cell_as_number(&cells[count]);
     return events > 1 ? events * stddev * stddev : NAN;
 }
 
 /* What the times of a row are divided by: the mean time of a step is that whatever other amounts are of. */
 static double time_divisor(const struct gt_table *table, const struct gt_cell *cells, double divisor) {
-    size_t mean = find_flag(table, GT_COLUMN_MEAN);
-    double summed = mean == SIZE_MAX ? NAN : number_of(&cells[mean]);
+    size_t mean = gt_table_column_flagged(table, GT_COLUMN_MEAN);
+    double summed = mean == SIZE_MAX ? NAN : gt_cell_as_number(&cells[mean]);
     return summed > 0 ? summed : divisor;
 }
 
@@ -133,7 +118,7 @@ static void take_cells(struct gt_join *join, size_t row, size_t capture, const s
     slots[GT_SLOT_ROWS]++;
     for (size_t i = 0; i < join->add_count; i++) {
         bool is_time = join->shape->columns[join->adds[i]].unit == GT_UNIT_NS;
-        double amount = number_of(&cells[join->adds[i]]) / (is_time ? of_time : divisor);
+        double amount = gt_cell_as_number(&cells[join->adds[i]]) / (is_time ? of_time : divisor);
         if (isnan(amount))
             amount = 0;
         else
@@ -150,7 +135,7 @@ static void take_cells(struct gt_join *join, size_t row, size_t capture, const s
 /* A name may come once from each capture: its amounts add up. Those of a group are rows of different names. */
 static void note_largest(const struct gt_join *join, struct gt_join_row *row, enum gt_side side,
                          const struct gt_cell *cells, bool is_grouped) {
-    double amount = number_of(&cells[join->adds[join->lead]]);
+    double amount = gt_cell_as_number(&cells[join->adds[join->lead]]);
     amount = isnan(amount) ? 0 : amount;
     if (!row->largest[side] || (is_grouped && amount > row->largest_amount[side])) {
         row->largest[side] = cells;
@@ -164,7 +149,7 @@ static bool collect(struct gt_join *join, size_t capture, const struct gt_table 
     enum gt_side side = gt_compare_side(join->sides, capture);
     for (size_t r = 0; r < table->row_count && !join->failed; r++) {
         const struct gt_cell *cells = &table->cells[r * table->column_count];
-        size_t group = find_flag(table, GT_COLUMN_GROUP);
+        size_t group = gt_table_column_flagged(table, GT_COLUMN_GROUP);
         bool is_grouped = group != SIZE_MAX && cells[group].type == GPUTIME_CELL_TEXT;
         join->text_bytes = 0;
         for (size_t c = 0; c < table->column_count; c++)
@@ -183,7 +168,7 @@ static bool collect(struct gt_join *join, size_t capture, const struct gt_table 
         if (!entry->cells[side]) {
             entry->cells[side] = cells;
             entry->tables[side] = table;
-            entry->label = is_grouped ? text_of(&cells[group]) : entry->label;
+            entry->label = is_grouped ? gt_cell_as_text(&cells[group]) : entry->label;
         }
         entry->names[side] += is_grouped || entry->names[side] == 0;
         note_largest(join, entry, side, cells, is_grouped);
@@ -212,30 +197,27 @@ static void borrow_from(struct gt_join *join, size_t capture, const struct gt_ta
     }
 }
 
-/* What the table `spreads` says of the rows of another, by id of their names. Rows that numbers alone tell apart (GPUs)
+/* What a capture says of how the rows of a table vary, by id of their names. Rows that numbers alone tell apart (GPUs)
    have no name: they share what is under the empty one. */
 struct step_spreads {
     struct gt_strtab names;
-    double *variances; /* of the sums; NAN: not told */
-    size_t count;      /* of those told */
+    double *variances; /* of the sums; NAN: not known */
+    size_t count;      /* of those known */
 };
 
 /* S steps with standard deviation s sum to an amount with the variance S s^2. */
-static bool step_spreads_init(struct step_spreads *of, const struct gt_table *spreads, const char *key,
+static bool step_spreads_init(struct step_spreads *of, const struct gt_section *section, const char *key,
                               double divisor) {
-    size_t table = gt_table_column(spreads, "table"), name = gt_table_column(spreads, "name");
-    *of = (struct step_spreads){.variances = gt_mem_array(spreads->row_count + 1, sizeof *of->variances)};
-    assert(table != SIZE_MAX && name != SIZE_MAX);
+    *of = (struct step_spreads){.variances = gt_mem_array(section->spread_count + 1, sizeof *of->variances)};
     bool ok = gt_strtab_init(&of->names) && of->variances;
     if (ok)
         of->variances[GT_STRID_EMPTY] = NAN;
-    for (size_t r = 0; r < spreads->row_count && ok; r++) {
-        const struct gt_cell *cells = &spreads->cells[r * spreads->column_count];
-        if (!gt_str_eq(text_of(&cells[table]), gt_str_of(key)))
+    for (size_t i = 0; i < section->spread_count && ok; i++) {
+        const struct gt_report_spread *spread = &section->spreads[i];
+        if (strcmp(spread->table, key) != 0)
             continue;
-        double stddev = gt_table_number(spreads, r, "stddev_ns") / divisor;
-        of->variances[gt_strtab_intern_borrowed(&of->names, text_of(&cells[name]))] =
-            gt_table_number(spreads, r, "steps") * stddev * stddev;
+        double stddev = spread->stddev_ns / divisor;
+        of->variances[gt_strtab_intern_borrowed(&of->names, spread->name)] = (double)spread->steps * stddev * stddev;
         of->count++;
         ok = !of->names.failed;
     }
@@ -245,22 +227,22 @@ static bool step_spreads_init(struct step_spreads *of, const struct gt_table *sp
 static double step_spreads_find(const struct step_spreads *of, const struct gt_cell *name) {
     if (name->type != GPUTIME_CELL_TEXT)
         return of->variances[GT_STRID_EMPTY];
-    gt_strid id = gt_strtab_find(&of->names, text_of(name));
+    gt_strid id = gt_strtab_find(&of->names, gt_cell_as_text(name));
     return id == GT_STRID_EMPTY || id == UINT32_MAX ? NAN : of->variances[id];
 }
 
 /* Where the capture has steps, how much a row varies from step to step says more than its single events, which may be
    of many kinds. */
 static void borrow_steps(struct gt_join *join, size_t capture) {
-    const struct gt_table *spreads = gt_section_find(gt_compare_section(join->sides, capture), "spreads");
+    const struct gt_section *section = gt_compare_section(join->sides, capture);
     enum gt_side side = gt_compare_side(join->sides, capture);
     struct step_spreads of;
     size_t key = SIZE_MAX;
     for (size_t c = 0; c < join->shape->column_count; c++) /* the last is the name; ids stand before it */
         key = has_flag(join->shape, c, GT_COLUMN_KEY) ? c : key;
-    if (!spreads || key == SIZE_MAX)
+    if (!section->spread_count || key == SIZE_MAX)
         return;
-    join->failed |= !step_spreads_init(&of, spreads, join->shape->key, join->sides->divisors[capture]);
+    join->failed |= !step_spreads_init(&of, section, join->shape->key, join->sides->divisors[capture]);
     for (size_t r = 0; r < join->row_count && of.count && !join->failed; r++) {
         double *slots = gt_join_slots(join, r, capture);
         const struct gt_cell *cells = join->rows[r].cells[side];
@@ -275,14 +257,14 @@ static void borrow_steps(struct gt_join *join, size_t capture) {
 /* Categories do not tell their spread, but the kernels in them do. */
 static void borrow_spread(struct gt_join *join, size_t capture) {
     const struct gt_section *section = gt_compare_section(join->sides, capture);
-    size_t key = find_flag(join->shape, GT_COLUMN_KEY), keys = 0;
+    size_t key = gt_table_column_flagged(join->shape, GT_COLUMN_KEY), keys = 0;
     for (size_t c = 0; c < join->shape->column_count; c++)
         keys += has_flag(join->shape, c, GT_COLUMN_KEY);
-    if (keys != 1 || find_flag(join->shape, GT_COLUMN_SPREAD) != SIZE_MAX)
+    if (keys != 1 || gt_table_column_flagged(join->shape, GT_COLUMN_SPREAD) != SIZE_MAX)
         return;
     for (size_t b = 0; b < section->block_count; b++) {
         const struct gt_table *table = section->blocks[b].kind == GT_BLOCK_TABLE ? section->blocks[b].table : NULL;
-        size_t class = table ? find_flag(table, GT_COLUMN_CLASS) : SIZE_MAX;
+        size_t class = table ? gt_table_column_flagged(table, GT_COLUMN_CLASS) : SIZE_MAX;
         if (class != SIZE_MAX && strcmp(table->columns[class].key, join->shape->columns[key].key) == 0)
             borrow_from(join, capture, table, class);
     }
@@ -318,7 +300,7 @@ static const struct gt_table *find_shape(const struct gt_compare_sides *sides, c
         const struct gt_table *table = gt_section_find(gt_compare_section(sides, i), key);
         if (!table)
             continue;
-        if (table->total_rows > table->row_count || find_flag(table, GT_COLUMN_LEADS) == SIZE_MAX)
+        if (table->total_rows > table->row_count || gt_table_column_flagged(table, GT_COLUMN_LEADS) == SIZE_MAX)
             return NULL;
         for (size_t c = 0; shape && c < shape->column_count; c++)
             if (c >= table->column_count || strcmp(table->columns[c].key, shape->columns[c].key) != 0)
@@ -366,10 +348,10 @@ void gt_join_release(struct gt_join *join) {
 static bool can_have(const struct gt_join *join, const struct gt_join_row *row, size_t capture) {
     const struct gt_table *table = join->sources[capture].table;
     const struct gt_cell *cells = row->cells[GT_SIDE_A] ? row->cells[GT_SIDE_A] : row->cells[GT_SIDE_B];
-    size_t key = find_flag(join->shape, GT_COLUMN_KEY);
+    size_t key = gt_table_column_flagged(join->shape, GT_COLUMN_KEY);
     bool can = !table || !table->name_count || key == SIZE_MAX;
     for (size_t i = 0; !can && i < table->name_count; i++)
-        can = gt_str_eq(table->names[i], text_of(&cells[key]));
+        can = gt_str_eq(table->names[i], gt_cell_as_text(&cells[key]));
     return can;
 }
 

@@ -112,7 +112,7 @@ struct gt_join_counts {
 struct gt_table *gt_join_add_table(struct gt_join *join, struct gt_section *section, struct gt_join_counts *counts);
 
 /* join_notes.c: says below a table how its rows were matched, and which names its first joined rows hold. */
-void gt_join_note_matches(const struct gt_compare_sides *sides, struct gt_section *section,
+void gt_join_note_matches(const struct gt_compare_sides *sides, struct gt_section *section, const char *title,
                           const struct gt_join_counts *counts);
 void gt_join_note_members(const struct gt_compare_sides *sides, struct gt_section *section,
                           const struct gt_table *table);

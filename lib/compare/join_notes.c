@@ -5,7 +5,7 @@
 
 enum { TOLD_ROWS = 3, LONGEST_NAME = 64 };
 
-void gt_join_note_matches(const struct gt_compare_sides *sides, struct gt_section *section,
+void gt_join_note_matches(const struct gt_compare_sides *sides, struct gt_section *section, const char *title,
                           const struct gt_join_counts *counts) {
     struct gt_arena *arena = &section->report->arena;
     static const char *const words[GT_MATCH_COUNT] = {[GT_MATCH_EXACT] = "by name",
@@ -17,7 +17,7 @@ void gt_join_note_matches(const struct gt_compare_sides *sides, struct gt_sectio
         if (words[m] && counts->by_match[m])
             text = gt_arena_printf(arena, "%s%s%zu %s", text.ptr, text.len ? ", " : "", counts->by_match[m], words[m]);
     gt_section_note(section, GT_FOR_ALL,
-                    gt_arena_printf(arena, "Kernels matched: %s; %zu only in %s, %zu only in %s.",
+                    gt_arena_printf(arena, "%s matched: %s; %zu only in %s, %zu only in %s.", title,
                                     text.len ? text.ptr : "none", counts->only[GT_SIDE_A], sides->names[GT_SIDE_A],
                                     counts->only[GT_SIDE_B], sides->names[GT_SIDE_B]));
 }
@@ -25,8 +25,7 @@ void gt_join_note_matches(const struct gt_compare_sides *sides, struct gt_sectio
 /* ---- what is inside rows that join several names ---- */
 
 static struct gt_str text_at(const struct gt_table *table, size_t row, size_t column) {
-    const struct gt_cell *cell = &table->cells[row * table->column_count + column];
-    return cell->type == GPUTIME_CELL_TEXT ? (struct gt_str){cell->text, cell->text_bytes} : (struct gt_str){0};
+    return gt_cell_as_text(&table->cells[row * table->column_count + column]);
 }
 
 /* The column that is shown of those that hold names; SIZE_MAX: there is none. */

@@ -296,7 +296,7 @@ static const char *title_of(const struct gt_join *join, struct gt_arena *arena) 
     const char *per = join->sides->unit;
     if (lead->unit == GT_UNIT_COUNT)
         return gt_arena_printf(arena, "%s, number%s%s", shape->title, *per ? " " : "", per).ptr;
-    if (lead->unit != GT_UNIT_NS || times < 2 || strcmp(lead->key, "total_ns") == 0)
+    if (lead->unit != GT_UNIT_NS || times < 2 || (lead->flags & GT_COLUMN_TOTAL))
         return shape->title;
     bool is_word = islower((unsigned char)lead->title[1]); /* no abbreviation */
     int first = is_word ? tolower((unsigned char)lead->title[0]) : lead->title[0];
@@ -320,6 +320,7 @@ struct gt_table *gt_join_add_table(struct gt_join *join, struct gt_section *sect
         qsort(changes, count, sizeof *changes, join->shape->keeps_order ? by_place : by_weight);
     struct gt_table *table = gt_section_table(section, join->shape->key, title_of(join, &section->report->arena),
                                               columns.items, columns.count);
+    table->shape = join->shape;
     table->keeps_order = join->shape->keeps_order;
     table->screen_limit = table->keeps_order ? 0 : screen_rows(changes, count);
     for (size_t i = 0; i < count; i++) {

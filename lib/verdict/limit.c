@@ -22,15 +22,6 @@ static const struct gt_report_column columns[] = {
     {"worst", "Worst row", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_DETAIL},
 };
 
-static const struct {
-    const char *kind;
-    struct gt_limit_place place;
-} places[] = {
-    {"", {"measures", "measure"}},           {"kernel", {"kernels", "name"}},  {"category", {"categories", "category"}},
-    {"range", {"ranges", "name"}},           {"phase", {"phases", "phase"}},   {"memory", {"memory", "name"}},
-    {"cause", {"idle_causes_all", "cause"}}, {"launch", {"launches", "name"}}, {"work", {"idle_work", "name"}},
-};
-
 /* ---- reading ---- */
 
 static struct gt_str trimmed(struct gt_str text) {
@@ -85,7 +76,8 @@ static void split_kind(struct gt_limit *limit, struct gt_str left) {
     }
 }
 
-enum gt_status gt_limit_parse(const char *text, struct gt_limit *limit, struct gt_error *err) {
+enum gt_status gt_limit_parse(const char *text, const struct gt_roles *roles, struct gt_limit *limit,
+                              struct gt_error *err) {
     *limit = (struct gt_limit){.text = trimmed(gt_str_of(text))};
     size_t bytes = limit->text.len;
     while (bytes && limit->text.ptr[bytes - 1] != '<' && limit->text.ptr[bytes - 1] != '>')
@@ -101,7 +93,7 @@ enum gt_status gt_limit_parse(const char *text, struct gt_limit *limit, struct g
     split_kind(limit, take_each(left, &limit->is_each));
     if (limit->is_each && !limit->kind.len)
         return gt_limit_fail(limit, err, "'each' is for rows; write for example 'each kernel:*>+10%%'");
-    return limit->kind.len ? GT_OK : gt_limit_resolve(limit, err);
+    return limit->kind.len ? GT_OK : gt_limit_resolve(limit, roles, err);
 }
 
 enum gt_status gt_limit_fail(const struct gt_limit *limit, struct gt_error *err, const char *format, ...) {
@@ -142,15 +134,20 @@ bool gt_limit_glob_matches(struct gt_str glob, struct gt_str text) {
     return g == glob.len;
 }
 
-enum gt_status gt_limit_place_find(const struct gt_limit *limit, struct gt_limit_place *place, struct gt_error *err) {
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (gt_str_eq(gt_str_of(places[i].kind), limit->kind)) {
-            *place = places[i].place;
-            return GT_OK;
-        }
-    return gt_limit_fail(
-        limit, err, "there is no kind '%.*s'; there are kernel, category, range, phase, memory, cause, launch, work",
-        (int)limit->kind.len, limit->kind.ptr);
+enum gt_status gt_limit_find_table(const struct gt_limit *limit, const struct gt_roles *roles, const char **table,
+                                   struct gt_error *err) {
+    char list[256] = "none";
+    size_t used = 0;
+    *table = limit->measure ? roles->measures : NULL;
+    for (size_t i = 0; i < roles->kind_count && !*table; i++)
+        if (gt_str_eq(gt_str_of(roles->kinds[i].key), limit->kind))
+            *table = roles->kinds[i].table;
+    if (*table)
+        return GT_OK;
+    for (size_t i = 0; i < roles->kind_count && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", roles->kinds[i].key);
+    return gt_limit_fail(limit, err, "there is no kind '%.*s'; there are %s", (int)limit->kind.len, limit->kind.ptr,
+                         list);
 }
 
 bool gt_limit_may_be_absent(const struct gt_limit *limit, const struct gt_table *table) {

@@ -37,14 +37,14 @@ static enum gt_status check_told(const struct gt_join *join, const struct gt_lim
 }
 
 /* No row of either side matches. GT_OK: there is none indeed, which is no change. */
-static enum gt_status check_absent(const struct gt_compare_sides *sides, const struct gt_limit *limit,
-                                   struct gt_limit_place place, struct gt_error *err) {
+static enum gt_status check_absent(const struct gt_compare_sides *sides, const struct gt_limit *limit, const char *key,
+                                   struct gt_error *err) {
     const struct gt_table *known = NULL;
     size_t told = 0, mute = 0;
     for (size_t i = 0; i < sides->capture_count; i++) {
-        const struct gt_table *table = gt_section_find(gt_compare_section(sides, i), place.table);
-        if (!limit->kind.len || gt_section_lacks(gt_compare_section(sides, i), place.table).len)
-            return fail_mute(sides, limit, i, place.table, err);
+        const struct gt_table *table = gt_section_find(gt_compare_section(sides, i), key);
+        if (!limit->kind.len || gt_section_lacks(gt_compare_section(sides, i), key).len)
+            return fail_mute(sides, limit, i, key, err);
         bool may_be = gt_limit_may_be_absent(limit, table);
         told += may_be;
         mute = may_be ? mute : i;
@@ -52,7 +52,7 @@ static enum gt_status check_absent(const struct gt_compare_sides *sides, const s
     }
     if (told == 0)
         return gt_limit_fail_name(limit, known, "on either side", err);
-    return told < sides->capture_count ? fail_mute(sides, limit, mute, place.table, err) : GT_OK;
+    return told < sides->capture_count ? fail_mute(sides, limit, mute, key, err) : GT_OK;
 }
 
 /* ---- pairs ---- */
@@ -95,17 +95,18 @@ static struct pair pair_of(const struct gt_join *join, size_t row) {
 }
 
 /* A measure that every capture has by itself: the mean of each side. */
-static enum gt_status find_special(const struct gt_compare_sides *sides, const struct gt_limit *limit,
+static enum gt_status find_measure(const struct gt_compare_sides *sides, const struct gt_limit *limit,
                                    struct gt_arena *arena, struct pair *pair, struct gt_error *err) {
-    const struct gt_special *special = limit->special;
+    const struct gt_measure *measure = limit->measure;
     double *values = gt_arena_array(arena, sides->capture_count, sizeof *values);
     double means[GT_SIDE_COUNT] = {0}, variances[GT_SIDE_COUNT];
     if (!values)
         return gt_fail_memory(err);
     for (size_t i = 0; i < sides->capture_count; i++) {
-        values[i] = special->measure(gt_compare_section(sides, i)) / (special->adds ? sides->divisors[i] : 1);
+        values[i] = gt_limit_measure(measure, gt_compare_section(sides, i)) / (measure->adds ? sides->divisors[i] : 1);
         if (isnan(values[i]))
-            return fail_mute(sides, limit, i, "measures", err);
+            return gt_limit_fail_measure(limit, gt_compare_section(sides, i), sides->names[gt_compare_side(sides, i)],
+                                         err);
     }
     for (int side = 0; side < GT_SIDE_COUNT; side++) {
         struct gt_captures captures = gt_compare_captures(sides, (enum gt_side)side);
@@ -113,11 +114,12 @@ static enum gt_status find_special(const struct gt_compare_sides *sides, const s
             means[side] += values[captures.first + i] / (double)captures.count;
         variances[side] = gt_join_variance_of_mean(values + captures.first, 1, captures.count);
     }
-    *pair = (struct pair){.a = means[GT_SIDE_A], .b = means[GT_SIDE_B], .noise = NAN, .unit = special->unit};
-    if (!special->is_exact)
+    *pair =
+        (struct pair){.a = means[GT_SIDE_A], .b = means[GT_SIDE_B], .noise = NAN, .unit = gt_limit_unit_of(measure)};
+    if (!measure->is_exact)
         pair->noise =
             gt_join_noise_floor(sides, pair->a, pair->b, variances[GT_SIDE_A], variances[GT_SIDE_B], &pair->is_guess);
-    pair->is_noise = !special->is_exact && fabs(pair->b - pair->a) <= pair->noise;
+    pair->is_noise = !measure->is_exact && fabs(pair->b - pair->a) <= pair->noise;
     return GT_OK;
 }
 
@@ -272,13 +274,12 @@ static enum gt_status check_sum(struct gt_report *report, const struct gt_limit 
     return judge_pair(report, limit, &pair, *count, is_broken, err);
 }
 
-static enum gt_status check_rows(struct gt_report *report, const struct gt_limit *limit, struct gt_limit_place place,
+static enum gt_status check_rows(struct gt_report *report, const struct gt_limit *limit, const char *key,
                                  bool *is_broken, struct gt_error *err) {
     struct gt_join join;
     size_t count = 0, column = SIZE_MAX;
     enum gt_status status = GT_OK;
-    if (gt_join_init(&join, report->sides, place.table) &&
-        (column = gt_table_column(join.shape, place.column)) != SIZE_MAX)
+    if (gt_join_init(&join, report->sides, key) && (column = gt_table_name_column(join.shape)) != SIZE_MAX)
         status = limit->is_each ? check_each(report, limit, &join, column, &count, is_broken, err)
                                 : check_sum(report, limit, &join, column, &count, is_broken, err);
     if (join.failed)
@@ -286,7 +287,7 @@ static enum gt_status check_rows(struct gt_report *report, const struct gt_limit
     gt_join_release(&join);
     if (status != GT_OK || count)
         return status;
-    status = check_absent(report->sides, limit, place, err);
+    status = check_absent(report->sides, limit, key, err);
     struct gt_judgement nothing = {.value = 0};
     if (status == GT_OK)
         gt_limit_add_verdict(&report->sections[0], limit, &nothing);
@@ -309,22 +310,22 @@ static enum gt_status check_way(const struct gt_limit *limit, struct gt_error *e
                          (int)bound.len, bound.ptr);
 }
 
-static enum gt_status check_special(struct gt_report *report, const struct gt_limit *limit, bool *is_broken,
+static enum gt_status check_measure(struct gt_report *report, const struct gt_limit *limit, bool *is_broken,
                                     struct gt_error *err) {
     struct pair pair = {0};
     enum gt_status status = gt_limit_check_per(limit, report->sides->per, err);
     if (status == GT_OK)
-        status = find_special(report->sides, limit, &report->arena, &pair, err);
+        status = find_measure(report->sides, limit, &report->arena, &pair, err);
     return status == GT_OK ? judge_pair(report, limit, &pair, 1, is_broken, err) : status;
 }
 
 enum gt_status gt_limit_check_change(struct gt_report *report, const struct gt_limit *limit, bool *is_broken,
                                      struct gt_error *err) {
-    struct gt_limit_place place;
+    const char *table;
     enum gt_status status = check_way(limit, err);
-    if (status == GT_OK && limit->special)
-        return check_special(report, limit, is_broken, err);
+    if (status == GT_OK && limit->measure && limit->measure->from != GT_FROM_ROW)
+        return check_measure(report, limit, is_broken, err);
     if (status == GT_OK)
-        status = gt_limit_place_find(limit, &place, err);
-    return status == GT_OK ? check_rows(report, limit, place, is_broken, err) : status;
+        status = gt_limit_find_table(limit, report->roles, &table, err);
+    return status == GT_OK ? check_rows(report, limit, table, is_broken, err) : status;
 }

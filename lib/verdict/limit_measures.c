@@ -1,110 +1,104 @@
-/* Measures of limits that are no rows of a table: a section of a report in, a number out, or why there is none. */
+/* Measures of limits: a section of a report in, a number out, or why there is none. The roles say where it is. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "compare/join.h"
 #include "verdict/limit.h"
 
 /* ---- measuring ---- */
 
-static double fact_of(const struct gt_section *section, struct gt_str key) {
-    struct gt_cell value = gt_section_fact(section, key);
-    return value.type == GPUTIME_CELL_INT ? (double)value.integer : value.type == GPUTIME_CELL_REAL ? value.real : NAN;
+static double fact_of(const struct gt_section *section, const struct gt_measure *measure) {
+    struct gt_cell value = gt_section_fact(section, gt_str_of(measure->column));
+    return gt_section_lacks(section, measure->table).len ? NAN : gt_cell_as_number(&value);
 }
 
-static double utilisation(const struct gt_section *section) {
-    const struct gt_table *accounting = gt_section_find(section, "accounting");
-    double sum = 0, count = accounting ? (double)accounting->row_count : 0;
-    for (size_t row = 0; accounting && row < accounting->row_count; row++)
-        sum += gt_table_number(accounting, row, "utilisation");
+static double mean_of(const struct gt_table *table, const char *column) {
+    double sum = 0, count = table ? (double)table->row_count : 0;
+    for (size_t row = 0; table && row < table->row_count; row++)
+        sum += gt_table_number(table, row, column);
     return count > 0 ? sum / count : NAN;
 }
 
-static double coverage(const struct gt_section *section) {
-    return gt_section_lacks(section, "ranges").len ? NAN : fact_of(section, GT_STR("range_coverage"));
+static double max_of(const struct gt_table *table, const char *column) {
+    double most = table ? 0 : NAN;
+    for (size_t row = 0; table && row < table->row_count; row++)
+        most = fmax(most, gt_table_number(table, row, column));
+    return most;
 }
 
-static double issues(const struct gt_section *section) {
+static bool has_rows(const struct gt_section *section, const char *key) {
+    const struct gt_table *table = gt_section_find(section, key);
+    return table && table->row_count;
+}
+
+static double count_issues(const struct gt_section *section, bool losses_alone) {
     double count = 0;
     for (size_t i = 0; i < section->issue_count; i++)
-        count += (double)section->issues[i].count;
+        count += !losses_alone || section->issues[i].is_loss ? (double)section->issues[i].count : 0;
     return count;
 }
 
-static double losses(const struct gt_section *section) {
-    double count = 0;
-    for (size_t i = 0; i < section->issue_count; i++)
-        count += section->issues[i].is_loss ? (double)section->issues[i].count : 0;
-    return count;
+double gt_limit_measure(const struct gt_measure *measure, const struct gt_section *section) {
+    switch (measure->from) {
+    case GT_FROM_FACT:
+        return fact_of(section, measure);
+    case GT_FROM_MEAN:
+        return mean_of(gt_section_find(section, measure->table), measure->column);
+    case GT_FROM_MAX:
+        return measure->beside && !has_rows(section, measure->beside)
+                   ? NAN
+                   : max_of(gt_section_find(section, measure->table), measure->column);
+    case GT_FROM_ISSUES:
+        return count_issues(section, false);
+    case GT_FROM_LOSSES:
+        return count_issues(section, true);
+    case GT_FROM_ROW:
+        break;
+    }
+    return NAN;
 }
 
-static double longest_gap(const struct gt_section *section) {
-    const struct gt_table *causes = gt_section_find(section, "idle_causes"),
-                          *accounting = gt_section_find(section, "accounting");
-    double longest_ns = causes && accounting && accounting->row_count ? 0 : NAN;
-    for (size_t row = 0; causes && row < causes->row_count; row++)
-        longest_ns = fmax(longest_ns, gt_table_number(causes, row, "longest_ns"));
-    return longest_ns;
+enum gt_limit_unit gt_limit_unit_of(const struct gt_measure *measure) {
+    static const enum gt_limit_unit units[] = {[GT_MEASURE_TIME] = GT_LIMIT_TIME,
+                                               [GT_MEASURE_SHARE] = GT_LIMIT_PERCENT,
+                                               [GT_MEASURE_NUMBER] = GT_LIMIT_NUMBER};
+    return units[measure->kind];
 }
-
-static double launches(const struct gt_section *section) {
-    return gt_section_lacks(section, "kernels").len ? NAN : fact_of(section, GT_STR("kernel_launches"));
-}
-
-/* The row of the step itself leaves warm-up out; the others count it. */
-double gt_limit_step_count(const struct gt_section *section) {
-    const struct gt_table *measures = gt_section_find(section, "measures");
-    double count = 0;
-    for (size_t row = 0; measures && row < measures->row_count; row++)
-        count = fmax(count, gt_table_number(measures, row, "count"));
-    return count;
-}
-
-static const char names[] =
-    "step, span, busy, idle, compute, exposed_comm, exposed_memory, comm, memory, overlap, sum, "
-    "utilisation, coverage, gap, launches, steps, issues, losses";
-static const char no_times[] = "GPU work whose times are known";
-
-static const struct gt_special specials[] = {
-    {"utilisation", utilisation, GT_LIMIT_PERCENT, no_times, false, false, NULL},
-    {"coverage", coverage, GT_LIMIT_PERCENT, "ranges with GPU work", false, false, NULL},
-    {"gap", longest_gap, GT_LIMIT_TIME, no_times, false, false, NULL},
-    {"launches", launches, GT_LIMIT_NUMBER, "kernels", true, true, "launch"},
-    {"steps", gt_limit_step_count, GT_LIMIT_NUMBER, "", false, true, NULL},
-    {"issues", issues, GT_LIMIT_NUMBER, "", false, true, NULL},
-    {"losses", losses, GT_LIMIT_NUMBER, "", false, true, NULL},
-};
 
 /* ---- finding ---- */
 
-static bool is_name(struct gt_str text, struct gt_str name) {
-    return text.len == name.len && strncasecmp(text.ptr, name.ptr, name.len) == 0;
+static bool is_name(struct gt_str text, const char *name) {
+    return name && text.len == strlen(name) && strncasecmp(text.ptr, name, text.len) == 0;
 }
 
-enum gt_status gt_limit_resolve(struct gt_limit *limit, struct gt_error *err) {
-    struct gt_str rest = gt_str_of(names), name;
-    struct gt_str wanted = is_name(limit->pattern, GT_STR("utilization")) ? GT_STR("utilisation") : limit->pattern;
-    bool is_found = false;
-    while (!is_found && gt_shape_columns_next(&rest, &name))
-        is_found = is_name(wanted, name);
-    if (!is_found)
-        return gt_limit_fail(limit, err, "there is no measure '%.*s'; there are %s", (int)limit->pattern.len,
-                             limit->pattern.ptr, names);
-    limit->pattern = name;
-    for (size_t i = 0; i < sizeof specials / sizeof *specials; i++)
-        if (gt_str_eq(name, gt_str_of(specials[i].name)))
-            limit->special = &specials[i];
+static enum gt_status fail_measure(const struct gt_limit *limit, const struct gt_roles *roles, struct gt_error *err) {
+    char list[1024] = "none";
+    size_t used = 0;
+    for (size_t i = 0; i < roles->measure_count && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", roles->measure_list[i].key);
+    return gt_limit_fail(limit, err, "there is no measure '%.*s'; there are %s", (int)limit->pattern.len,
+                         limit->pattern.ptr, list);
+}
+
+enum gt_status gt_limit_resolve(struct gt_limit *limit, const struct gt_roles *roles, struct gt_error *err) {
+    for (size_t i = 0; i < roles->measure_count && !limit->measure; i++) {
+        const struct gt_measure *measure = &roles->measure_list[i];
+        if (is_name(limit->pattern, measure->key) || is_name(limit->pattern, measure->spelling))
+            limit->measure = measure;
+    }
+    if (!limit->measure)
+        return fail_measure(limit, roles, err);
+    limit->pattern = gt_str_of(limit->measure->key);
     return GT_OK;
 }
 
 enum gt_status gt_limit_check_per(const struct gt_limit *limit, const char *per, struct gt_error *err) {
-    const char *one_per = limit->special ? limit->special->one_per : NULL;
+    const char *one_per = limit->measure->one_per;
     if (!one_per || strcmp(one_per, per) != 0)
         return GT_OK;
     return gt_limit_fail(limit, err, "%s per %s are always 1 and cannot change; compare with --per none",
-                         limit->special->name, per);
+                         limit->measure->key, per);
 }
 
 /* ---- why there is none ---- */
@@ -120,8 +114,11 @@ enum gt_status gt_limit_fail_lack(const struct gt_limit *limit, const struct gt_
 
 enum gt_status gt_limit_fail_measure(const struct gt_limit *limit, const struct gt_section *section, const char *who,
                                      struct gt_error *err) {
-    struct gt_str lacks = limit->special ? gt_str_of(limit->special->needs) : gt_section_lacks(section, "measures");
-    return gt_limit_fail_lack(limit, section, who, lacks.len ? lacks : GT_STR("steps"), err);
+    const struct gt_measure *measure = limit->measure;
+    struct gt_str lacks = {"", 0};
+    if (measure->from == GT_FROM_ROW)
+        lacks = gt_section_lacks(section, section->report->roles->measures);
+    return gt_limit_fail_lack(limit, section, who, lacks.len ? lacks : gt_str_of(measure->needs), err);
 }
 
 enum gt_status gt_limit_fail_name(const struct gt_limit *limit, const struct gt_table *table, const char *where,

@@ -13,6 +13,7 @@ enum gt_status gt_verdict_add(struct gt_report *report, struct gt_error *err);
 enum gt_status gt_verdict_finish(struct gt_report *report, struct gt_error *err);
 
 /* verdict_words.c: the first sentence. */
+bool gt_verdict_is_of_the_whole(const struct gt_block *block); /* has its table parts that the sentence is made from? */
 void gt_verdict_note_change(const struct gt_compare_sides *sides, struct gt_section *section);
 
 /* verdict_notes.c: the other sentences. */

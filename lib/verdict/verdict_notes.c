@@ -33,13 +33,10 @@ static struct gt_str count_of_side(const struct gt_compare_sides *sides, enum gt
 
 /* Do amounts hold warm-up, as far as steps tell it? */
 static bool has_warm_up(const struct gt_compare_sides *sides) {
-    for (size_t i = 0; i < sides->capture_count; i++) {
-        const struct gt_table *steps = gt_section_find(gt_compare_section(sides, i), "steps");
-        for (size_t row = 0; steps && row < steps->row_count; row++)
-            if (gt_str_eq(gt_table_text(steps, row, "state"), GT_STR("warm-up")))
-                return true;
-    }
-    return false;
+    bool has_some = false;
+    for (size_t i = 0; i < sides->capture_count; i++)
+        has_some |= gt_compare_section(sides, i)->has_warm_up;
+    return has_some;
 }
 
 /* "4 in A, 12 in B"; "3 in each of 20 captures" where all are alike. */
@@ -79,14 +76,12 @@ enum news { NEWS, NO_CHANGE, ONE_SIDED, NEWS_COUNT };
 
 /* Nothing in it is beyond the noise, or one side tells nothing of it. What the first sentence is made from is shown for
    its noise too. */
-static enum news news_of(const struct gt_table *table) {
-    static const char *const told[] = {"categories", "idle_causes"};
+static enum news news_of(const struct gt_block *block) {
+    const struct gt_table *table = block->table;
     size_t total = table->total_rows > table->row_count ? table->total_rows : table->row_count;
     size_t rows = total - table->blank_rows < table->row_count ? total - table->blank_rows : table->row_count;
     size_t unchanged = 0, unknown = 0;
-    bool is_told = false;
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-        is_told |= strcmp(told[i], table->key) == 0;
+    bool is_told = gt_verdict_is_of_the_whole(block);
     for (size_t row = 0; row < rows; row++) {
         unchanged += has_status(table, row, "same") || (!is_told && has_status(table, row, "noise"));
         unknown += has_status(table, row, "unknown");
@@ -109,7 +104,7 @@ void gt_verdict_hide_tables(const struct gt_compare_sides *sides, struct gt_sect
     for (size_t b = 0; b < section->block_count; b++) {
         struct gt_block *block = &section->blocks[b];
         bool is_shown = block->kind == GT_BLOCK_TABLE && (block->audience & GT_FOR_SCREEN);
-        enum news news = is_shown ? news_of(block->table) : NEWS;
+        enum news news = is_shown ? news_of(block) : NEWS;
         if (news == NEWS)
             continue;
         block->audience &= ~(uint32_t)GT_FOR_SCREEN;
@@ -149,12 +144,32 @@ static bool is_near(double factor, double other) {
     return fabs(factor - other) <= same_factor * other;
 }
 
+/* A table of the comparison that counts what amounts may be divided by. */
+struct counted {
+    const struct gt_table *table; /* NULL: there is none */
+    struct gt_compare_columns count;
+    const struct gt_divisor *divisor;
+};
+
+static struct counted find_counted(const struct gt_section *section, const struct gt_roles *roles,
+                                   enum gt_divisor_rows rows) {
+    for (size_t i = 0; i < roles->divisor_count; i++) {
+        const struct gt_table *table = gt_section_find(section, roles->divisors[i].table);
+        if (roles->divisors[i].rows == rows && table && table->shape)
+            return (struct counted){table, gt_compare_find_amount(table, GT_COLUMN_DIVISOR), &roles->divisors[i]};
+    }
+    return (struct counted){0};
+}
+
+static struct gt_str name_of(const struct counted *counted, size_t row) {
+    const struct gt_table *shape = counted->table->shape;
+    return gt_table_text(counted->table, row, shape->columns[gt_table_name_column(shape)].key);
+}
+
 /* How often B has what a row counts for once in A; NAN: one of them does not have it. */
-static double factor_of(const struct gt_table *table, size_t row, const char *count) {
-    char a[64], b[64];
-    snprintf(a, sizeof a, "a_%s", count);
-    snprintf(b, sizeof b, "b_%s", count);
-    double of_a = gt_table_number(table, row, a), of_b = gt_table_number(table, row, b);
+static double factor_of(const struct counted *counted, size_t row) {
+    double of_a = gt_compare_number(counted->table, row, counted->count.a);
+    double of_b = gt_compare_number(counted->table, row, counted->count.b);
     return of_a > 0 && of_b > 0 ? of_b / of_a : NAN;
 }
 
@@ -169,12 +184,13 @@ struct common {
     size_t names, of_names;
 };
 
-static struct common common_factor(const struct gt_table *kernels) {
+static struct common common_factor(const struct counted *kernels) {
+    size_t row_count = kernels->table->row_count;
     struct common common = {.factor = NAN};
-    double *factors = gt_mem_array(kernels->row_count + 1, sizeof *factors), launches = 0, of_launches = 0;
-    for (size_t row = 0; factors && row < kernels->row_count; row++) {
-        double factor = factor_of(kernels, row, "count");
-        of_launches += fmax(0, gt_table_number(kernels, row, "a_count"));
+    double *factors = gt_mem_array(row_count + 1, sizeof *factors), launches = 0, of_launches = 0;
+    for (size_t row = 0; factors && row < row_count; row++) {
+        double factor = factor_of(kernels, row);
+        of_launches += fmax(0, gt_compare_number(kernels->table, row, kernels->count.a));
         if (!isnan(factor))
             factors[common.of_names++] = factor;
     }
@@ -183,47 +199,55 @@ static struct common common_factor(const struct gt_table *kernels) {
         common.factor = factors[common.of_names / 2];
     }
     gt_mem_free(factors);
-    for (size_t row = 0; common.of_names && row < kernels->row_count; row++)
-        if (is_near(factor_of(kernels, row, "count"), common.factor)) {
+    for (size_t row = 0; common.of_names && row < row_count; row++)
+        if (is_near(factor_of(kernels, row), common.factor)) {
             common.names++;
-            launches += gt_table_number(kernels, row, "a_count");
+            launches += gt_compare_number(kernels->table, row, kernels->count.a);
         }
     if (is_near(common.factor, 1) || 2 * common.names <= common.of_names || 2 * launches <= of_launches)
         common.factor = NAN;
     return common;
 }
 
-/* What to compare by instead: the steps, or the range with the most time, that there is more of by the same factor. */
-static struct gt_str advised_unit(const struct gt_table *measures, const struct gt_table *ranges, double factor,
-                                  struct gt_arena *arena) {
-    size_t best = SIZE_MAX;
+/* The row of the table that the user could name instead: of those that there are more of by the same factor, the one
+   with the most time. SIZE_MAX: there is none. */
+static size_t find_named(const struct counted *named, double factor) {
+    size_t best = SIZE_MAX, time = gt_compare_find_amount(named->table, GT_COLUMN_EXTENT).a;
     double most_ns = -1;
-    for (size_t row = 0; measures && row < measures->row_count; row++)
-        if (gt_str_eq(gt_table_text(measures, row, "measure"), GT_STR("step")) &&
-            is_near(factor_of(measures, row, "count"), factor))
-            return GT_STR("step");
-    for (size_t row = 0; ranges && row < ranges->row_count; row++) {
-        double time_ns = gt_table_number(ranges, row, "a_projected_ns");
-        bool is_same = gt_str_eq(gt_table_text(ranges, row, "match"), gt_str_of(gt_match_names[GT_MATCH_EXACT]));
-        if (is_same && is_near(factor_of(ranges, row, "instances"), factor) && time_ns > most_ns) {
+    for (size_t row = 0; row < named->table->row_count; row++) {
+        double time_ns = gt_compare_number(named->table, row, time);
+        bool is_same = gt_str_eq(gt_table_text(named->table, row, "match"), gt_str_of(gt_match_names[GT_MATCH_EXACT]));
+        if (is_same && is_near(factor_of(named, row), factor) && time_ns > most_ns) {
             best = row;
             most_ns = time_ns;
         }
     }
+    return best;
+}
+
+/* What to divide by instead: the steps or a name that there are more of by the same factor, else the work itself. */
+static struct gt_str advised_unit(const struct gt_section *section, const struct counted *work, double factor,
+                                  const struct gt_roles *roles, struct gt_arena *arena) {
+    struct counted steps = find_counted(section, roles, GT_DIVISOR_STEPS);
+    struct counted named = find_counted(section, roles, GT_DIVISOR_NAMED);
+    for (size_t row = 0; steps.table && row < steps.table->row_count; row++)
+        if (gt_str_eq(name_of(&steps, row), gt_str_of(steps.divisor->measure)) &&
+            is_near(factor_of(&steps, row), factor))
+            return gt_str_of(steps.divisor->key);
+    size_t best = named.table ? find_named(&named, factor) : SIZE_MAX;
     if (best == SIZE_MAX)
-        return GT_STR("launch");
-    struct gt_str name = gt_table_text(ranges, best, "name");
-    return gt_arena_printf(arena, "range '%.*s'", (int)name.len, name.ptr);
+        return gt_str_of(work->divisor->key);
+    struct gt_str name = name_of(&named, best);
+    return gt_arena_printf(arena, "%s '%.*s'", named.divisor->key, (int)name.len, name.ptr);
 }
 
 void gt_verdict_note_work(const struct gt_compare_sides *sides, struct gt_section *section) {
     struct gt_arena *arena = &section->report->arena;
-    const struct gt_table *measures = gt_section_find(section, "measures"),
-                          *kernels = gt_section_find(section, "kernels"), *ranges = gt_section_find(section, "ranges");
-    struct common common = kernels ? common_factor(kernels) : (struct common){.factor = NAN};
+    struct counted work = find_counted(section, sides->roles, GT_DIVISOR_WORK);
+    struct common common = work.table ? common_factor(&work) : (struct common){.factor = NAN};
     if (isnan(common.factor))
         return;
-    struct gt_str unit = advised_unit(measures, ranges, common.factor, arena);
+    struct gt_str unit = advised_unit(section, &work, common.factor, sides->roles, arena);
     gt_section_note(section, GT_FOR_ALL,
                     gt_arena_printf(arena,
                                     "Different amounts of work? %zu of the %zu kernels that both have are launched "
@@ -235,9 +259,10 @@ void gt_verdict_note_work(const struct gt_compare_sides *sides, struct gt_sectio
 /* ---- graphs ---- */
 
 static bool has_whole_graphs(const struct gt_report *report) {
+    const char *opaque = report->roles->opaque_issue;
     for (size_t s = 0; s < report->section_count; s++)
         for (size_t i = 0; i < report->sections[s].issue_count; i++)
-            if (strcmp(report->sections[s].issues[i].id, "graph_whole") == 0)
+            if (opaque && strcmp(report->sections[s].issues[i].id, opaque) == 0)
                 return true;
     return false;
 }

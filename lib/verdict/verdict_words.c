@@ -7,7 +7,12 @@
 #include "base/num.h"
 #include "verdict/verdict.h"
 
-enum { MOST_PARTS = 64, TOLD_PARTS = 5 };
+enum {
+    MOST_PARTS = 64,
+    TOLD_PARTS = 5,
+    MOST_DETAILS = 4,
+    SEARCHED_DETAILS = 25, /* the largest come first, and each costs a search */
+};
 
 /* A part of the whole: the changes of all parts sum to that of the whole. */
 struct part {
@@ -34,70 +39,144 @@ static void add_part(struct parts *parts, struct gt_str name, double delta_ns) {
         parts->items[parts->count++] = (struct part){name, delta_ns};
 }
 
-/* The row of a measure; SIZE_MAX: there is none. */
-static size_t find_measure(const struct gt_table *measures, struct gt_str name) {
-    for (size_t row = 0; measures && row < measures->row_count; row++)
-        if (gt_str_eq(gt_table_text(measures, row, "measure"), name))
-            return row;
-    return SIZE_MAX;
+/* ---- the tables that have them ---- */
+
+/* The table that a block compares, if it has parts; NULL: it has none. */
+static const struct gt_table *parts_of(const struct gt_block *block) {
+    const struct gt_table *table = block->kind == GT_BLOCK_TABLE ? block->table : NULL;
+    bool has_parts = table && table->shape && gt_table_column_flagged(table->shape, GT_COLUMN_PART) != SIZE_MAX;
+    return has_parts ? table : NULL;
+}
+
+static const struct gt_parts *role_of(const struct gt_table *table) {
+    static const struct gt_parts of_the_whole = {0};
+    return table->shape->parts ? table->shape->parts : &of_the_whole;
+}
+
+bool gt_verdict_is_of_the_whole(const struct gt_block *block) {
+    const struct gt_table *table = parts_of(block);
+    return table && !role_of(table)->table;
+}
+
+/* ---- how a row is called ---- */
+
+/* The text that captures have for a row of that name; the first that has the row counts. */
+static struct gt_str find_text(const struct gt_compare_sides *sides, const struct gt_table *shape, struct gt_str name,
+                               size_t column) {
+    size_t named = gt_table_name_column(shape);
+    for (size_t i = 0; i < sides->capture_count; i++) {
+        const struct gt_table *table = gt_section_find(gt_compare_section(sides, i), shape->key);
+        for (size_t row = 0; table && row < table->row_count; row++) {
+            const struct gt_cell *cells = &table->cells[row * table->column_count];
+            if (gt_str_eq(gt_cell_as_text(&cells[named]), name))
+                return gt_cell_as_text(&cells[column]);
+        }
+    }
+    return (struct gt_str){0};
+}
+
+static struct gt_str term_of(const struct gt_term *terms, struct gt_str text, struct gt_str name) {
+    for (; terms && terms->text; terms++)
+        if (gt_str_eq(gt_str_of(terms->text), text))
+            return gt_str_of(terms->words);
+    return name;
+}
+
+/* Rows of a table of a comparison and their words. */
+struct naming {
+    const struct gt_compare_sides *sides;
+    const struct gt_table *table;
+    size_t name, name_of_b; /* columns */
+    size_t words;           /* column of the tables of captures; SIZE_MAX: the name is all */
+    bool is_name;           /* the words are the name */
+};
+
+static struct naming naming_of(const struct gt_compare_sides *sides, const struct gt_table *table) {
+    size_t name = gt_table_name_column(table->shape), words = gt_table_column_flagged(table->shape, GT_COLUMN_WORDS);
+    return (struct naming){.sides = sides,
+                           .table = table,
+                           .name =
+                               name == SIZE_MAX ? SIZE_MAX : gt_table_column(table, table->shape->columns[name].key),
+                           .name_of_b = gt_compare_find_columns(table, name).b,
+                           .words = words,
+                           .is_name = words == SIZE_MAX || words == name};
+}
+
+static struct gt_str text_at(const struct naming *naming, size_t row, size_t column) {
+    const struct gt_table *table = naming->table;
+    return column == SIZE_MAX ? (struct gt_str){0} : gt_cell_as_text(&table->cells[row * table->column_count + column]);
+}
+
+/* Empty: the row has no words of its own. */
+static struct gt_str words_of(const struct naming *naming, size_t row, struct gt_arena *arena) {
+    const struct gt_parts *role = role_of(naming->table);
+    struct gt_str name = text_at(naming, row, naming->name), text = name;
+    if (!naming->is_name) {
+        struct gt_str name_of_b = text_at(naming, row, naming->name_of_b);
+        text = find_text(naming->sides, naming->table->shape, name, naming->words);
+        if (!text.len && name_of_b.len)
+            text = find_text(naming->sides, naming->table->shape, name_of_b, naming->words);
+    }
+    if (role->terms)
+        text = term_of(role->terms, text, name);
+    if (!role->before || !text.len)
+        return text;
+    return gt_arena_printf(arena, "%s%.*s%s", role->before, (int)text.len, text.ptr, role->behind);
 }
 
 /* ---- the parts ---- */
 
-/* Does any capture say of this work that it is of a kind (waiting for data)? */
-static struct gt_str kind_of(const struct gt_compare_sides *sides, struct gt_str name) {
-    for (size_t i = 0; i < sides->capture_count; i++) {
-        const struct gt_table *work = gt_section_find(gt_compare_section(sides, i), "idle_work");
-        for (size_t row = 0; work && row < work->row_count; row++)
-            if (gt_str_eq(gt_table_text(work, row, "name"), name))
-                return gt_table_text(work, row, "kind");
-    }
-    return (struct gt_str){0};
-}
+/* Told apart from the row of another table that they are a part of. */
+struct detail {
+    struct gt_str row;
+    double ns;
+};
 
-/* Idle time by cause; what the CPU did that has a name of its own is told apart from other host gaps. */
-static void add_idle(struct parts *parts, const struct gt_compare_sides *sides, struct gt_arena *arena,
-                     const struct gt_table *causes, const struct gt_table *work) {
+/* Adds the rows that have words, and tells how much that is. */
+static double add_details(struct parts *parts, const struct gt_compare_sides *sides, const struct gt_table *table,
+                          struct gt_arena *arena) {
+    struct naming naming = naming_of(sides, table);
+    size_t delta = gt_compare_find_amount(table, GT_COLUMN_PART).delta;
     double told_ns = 0;
-    for (size_t row = 0; work && row < work->row_count; row++) {
-        double delta_ns = gt_table_number(work, row, "delta_total_ns");
-        bool is_seen = row < TOLD_PARTS * TOLD_PARTS; /* the largest come first; each costs a search */
-        struct gt_str kind = is_seen ? kind_of(sides, gt_table_text(work, row, "name")) : (struct gt_str){0};
-        if (!kind.len)
-            kind = is_seen ? kind_of(sides, gt_table_text(work, row, "b_name")) : kind;
-        if (!kind.len)
+    for (size_t row = 0; row < table->row_count && row < SEARCHED_DETAILS; row++) {
+        struct gt_str words = words_of(&naming, row, arena);
+        if (!words.len)
             continue;
-        add_part(parts, kind, delta_ns);
-        told_ns += delta_ns;
+        add_part(parts, words, gt_compare_number(table, row, delta));
+        told_ns += gt_compare_number(table, row, delta);
     }
-    for (size_t row = 0; causes && row < causes->row_count; row++) {
-        struct gt_str cause = gt_table_text(causes, row, "cause");
-        bool is_host = gt_str_eq(cause, GT_STR("host"));
-        double delta_ns = gt_table_number(causes, row, "delta_total_ns") - (is_host ? told_ns : 0);
-        told_ns = is_host ? 0 : told_ns;
-        add_part(parts, gt_arena_printf(arena, "idle (%.*s)", (int)cause.len, cause.ptr), delta_ns);
-    }
+    return told_ns;
 }
 
-static struct gt_str class_of(const struct gt_compare_sides *sides, struct gt_str category) {
-    for (size_t i = 0; i < sides->capture_count; i++) {
-        const struct gt_table *categories = gt_section_find(gt_compare_section(sides, i), "categories");
-        for (size_t row = 0; categories && row < categories->row_count; row++)
-            if (gt_str_eq(gt_table_text(categories, row, "category"), category))
-                return gt_table_text(categories, row, "time_class");
+/* The details of a table come from tables behind it. */
+static size_t find_details(struct parts *parts, const struct gt_compare_sides *sides, const struct gt_section *section,
+                           const struct gt_table *table, struct detail details[MOST_DETAILS]) {
+    size_t count = 0;
+    for (size_t b = 0; b < section->block_count && count < MOST_DETAILS; b++) {
+        const struct gt_table *inner = parts_of(&section->blocks[b]);
+        const struct gt_parts *role = inner ? role_of(inner) : NULL;
+        if (role && role->table && strcmp(role->table, table->key) == 0)
+            details[count++] =
+                (struct detail){gt_str_of(role->row), add_details(parts, sides, inner, &section->report->arena)};
     }
-    return (struct gt_str){0};
+    return count;
 }
 
-static void add_categories(struct parts *parts, const struct gt_compare_sides *sides, const struct gt_table *categories,
-                           const char *column) {
-    for (size_t row = 0; categories && row < categories->row_count; row++) {
-        struct gt_str name = gt_table_text(categories, row, "category"), class = class_of(sides, name);
-        if (gt_str_eq(class, GT_STR("comm")))
-            name = GT_STR("exposed communication");
-        else if (gt_str_eq(class, GT_STR("memory")))
-            name = GT_STR("exposed memory");
-        add_part(parts, name, gt_table_number(categories, row, column));
+/* The rows of one table; of its rows with details only the rest. */
+static void add_table(struct parts *parts, const struct gt_compare_sides *sides, const struct gt_section *section,
+                      const struct gt_table *table, uint32_t flag) {
+    struct detail details[MOST_DETAILS];
+    size_t detail_count = find_details(parts, sides, section, table, details);
+    struct naming naming = naming_of(sides, table);
+    size_t delta = gt_compare_find_amount(table, flag).delta;
+    for (size_t row = 0; row < table->row_count; row++) {
+        double delta_ns = gt_compare_number(table, row, delta);
+        for (size_t i = 0; i < detail_count; i++)
+            if (gt_str_eq(details[i].row, text_at(&naming, row, naming.name))) {
+                delta_ns -= details[i].ns;
+                details[i].ns = 0; /* other GPUs have rows of that name too */
+            }
+        add_part(parts, words_of(&naming, row, &section->report->arena), delta_ns);
     }
 }
 
@@ -192,28 +271,51 @@ static void add_sentence(const struct gt_compare_sides *sides, struct gt_section
     gt_section_note(section, GT_FOR_ALL, text);
 }
 
-/* The work that both sides tell of: the sum of its categories. */
-static void add_work(const struct gt_table *categories, struct whole *whole) {
+/* ---- the whole ---- */
+
+/* The row of the whole in the table of measures; false: a side does not tell it. */
+static bool find_whole(const struct gt_compare_sides *sides, const struct gt_section *section, struct whole *whole) {
+    const struct gt_table *measures = sides->roles->measures ? gt_section_find(section, sides->roles->measures) : NULL;
+    if (!measures || !measures->shape)
+        return false;
+    struct gt_compare_columns time = gt_compare_find_amount(measures, GT_COLUMN_LEADS);
+    struct naming naming = naming_of(sides, measures);
+    size_t row = 0;
+    while (row < measures->row_count && !gt_str_eq(text_at(&naming, row, naming.name), gt_str_of(sides->roles->whole)))
+        row++;
+    if (row == measures->row_count || isnan(gt_compare_number(measures, row, time.delta)))
+        return false;
+    *whole = (struct whole){.a_ns = gt_compare_number(measures, row, time.a),
+                            .b_ns = gt_compare_number(measures, row, time.b),
+                            .is_noise = gt_str_eq(gt_table_text(measures, row, "status"), GT_STR("noise")),
+                            .what = ""};
+    return true;
+}
+
+/* The work that both sides tell of: the sum of its rows. false: there is none. */
+static bool sum_work(const struct gt_table *table, struct whole *whole) {
+    struct gt_compare_columns time = gt_compare_find_amount(table, GT_COLUMN_WORK);
     size_t told = 0;
-    for (size_t row = 0; row < categories->row_count; row++) {
-        double a_ns = gt_table_number(categories, row, "a_total_ns");
-        double b_ns = gt_table_number(categories, row, "b_total_ns");
+    *whole = (struct whole){0};
+    for (size_t row = 0; row < table->row_count; row++) {
+        double a_ns = gt_compare_number(table, row, time.a), b_ns = gt_compare_number(table, row, time.b);
         if (isnan(a_ns) || isnan(b_ns))
             continue;
         whole->a_ns += a_ns;
         whole->b_ns += b_ns;
         told++;
     }
-    whole->what = told == 0 ? NULL : told < categories->row_count ? " of GPU work that both tell" : " of GPU work";
+    whole->what = told < table->row_count ? " of GPU work that both tell" : " of GPU work";
+    return told > 0;
 }
 
 /* GPUs of a capture: the parts are sums over GPUs, the whole is the mean over them. 0: captures have different numbers,
    so that the parts do not sum to the whole. */
-static double device_count(const struct gt_compare_sides *sides) {
+static double gpu_count(const struct gt_compare_sides *sides) {
     double count = 0;
     for (size_t i = 0; i < sides->capture_count; i++) {
-        const struct gt_table *accounting = gt_section_find(gt_compare_section(sides, i), "accounting");
-        double rows = accounting ? (double)accounting->row_count : 0;
+        const struct gt_table *gpus = gt_section_find(gt_compare_section(sides, i), sides->roles->gpus);
+        double rows = gpus ? (double)gpus->row_count : 0;
         if (i && rows != count)
             return 0;
         count = rows;
@@ -221,31 +323,36 @@ static double device_count(const struct gt_compare_sides *sides) {
     return count;
 }
 
-void gt_verdict_note_change(const struct gt_compare_sides *sides, struct gt_section *section) {
-    const struct gt_table *measures = gt_section_find(section, "measures"),
-                          *categories = gt_section_find(section, "categories"),
-                          *causes = gt_section_find(section, "idle_causes"),
-                          *work = gt_section_find(section, "idle_work");
-    struct parts parts = {.count = 0};
-    size_t row = find_measure(measures, GT_STR("span"));
-    struct whole whole = {.what = ""};
-    bool is_on_both = row != SIZE_MAX && !isnan(gt_table_number(measures, row, "delta_total_ns"));
-    if (is_on_both) {
-        double devices = device_count(sides);
-        whole.a_ns = gt_table_number(measures, row, "a_total_ns");
-        whole.b_ns = gt_table_number(measures, row, "b_total_ns");
-        whole.is_noise = gt_str_eq(gt_table_text(measures, row, "status"), GT_STR("noise"));
-        add_idle(&parts, sides, &section->report->arena, causes, work);
-        add_categories(&parts, sides, categories, "delta_wall_ns");
-        for (size_t i = 0; i < parts.count && devices > 1; i++)
-            parts.items[i].delta_ns /= devices;
-        parts.count = devices > 0 ? parts.count : 0;
-    } else if (categories && categories->row_count) {
-        add_work(categories, &whole);
-        add_categories(&parts, sides, categories, "delta_total_ns");
-    } else {
-        return;
+/* From the last table to the first: idle time, which has details, before work. */
+static void add_parts_of_the_whole(struct parts *parts, const struct gt_compare_sides *sides,
+                                   const struct gt_section *section) {
+    double gpus = gpu_count(sides);
+    for (size_t b = section->block_count; b > 0; b--)
+        if (gt_verdict_is_of_the_whole(&section->blocks[b - 1]))
+            add_table(parts, sides, section, section->blocks[b - 1].table, GT_COLUMN_PART);
+    for (size_t i = 0; i < parts->count && gpus > 1; i++)
+        parts->items[i].delta_ns /= gpus;
+    parts->count = gpus > 0 ? parts->count : 0;
+}
+
+static const struct gt_table *find_work(const struct gt_section *section) {
+    for (size_t b = 0; b < section->block_count; b++) {
+        const struct gt_table *table = section->blocks[b].kind == GT_BLOCK_TABLE ? section->blocks[b].table : NULL;
+        if (table && table->shape && gt_table_column_flagged(table->shape, GT_COLUMN_WORK) != SIZE_MAX)
+            return table;
     }
-    if (whole.what) /* else a side tells nothing */
-        add_sentence(sides, section, &whole, &parts);
+    return NULL;
+}
+
+void gt_verdict_note_change(const struct gt_compare_sides *sides, struct gt_section *section) {
+    struct parts parts = {.count = 0};
+    struct whole whole;
+    const struct gt_table *work = find_work(section);
+    if (find_whole(sides, section, &whole))
+        add_parts_of_the_whole(&parts, sides, section);
+    else if (work && sum_work(work, &whole))
+        add_table(&parts, sides, section, work, GT_COLUMN_WORK);
+    else
+        return;
+    add_sentence(sides, section, &whole, &parts);
 }

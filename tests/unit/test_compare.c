@@ -11,6 +11,7 @@
 
 #include "compare/compare.h"
 #include "compare/join.h"
+#include "measure/analysis.h"
 #include "verdict/limit.h"
 
 /* ---- names ---- */
@@ -75,25 +76,25 @@ static void limits_that_can_be_read(void **state) {
     (void)state;
     struct gt_limit limit;
     struct gt_error err = {0};
-    assert_int_equal(gt_limit_parse(" step >= +3.5 % ", &limit, &err), GT_OK);
+    assert_int_equal(gt_limit_parse(" step >= +3.5 % ", &gt_analysis_roles, &limit, &err), GT_OK);
     assert_true(limit.is_above && limit.takes_equal && limit.unit == GT_LIMIT_PERCENT && !limit.kind.len);
     assert_true(fabs(limit.bound - 0.035) < 1e-12 && gt_str_eq(limit.pattern, GT_STR("step")));
-    assert_int_equal(gt_limit_parse("kernel:a:b*<-2ms", &limit, &err), GT_OK);
+    assert_int_equal(gt_limit_parse("kernel:a:b*<-2ms", &gt_analysis_roles, &limit, &err), GT_OK);
     assert_true(gt_str_eq(limit.kind, GT_STR("kernel")) && gt_str_eq(limit.pattern, GT_STR("a:b*")));
     assert_true(limit.unit == GT_LIMIT_TIME && limit.bound == -2e6 && !limit.is_above);
     assert_true(limit.is_signed && !limit.is_each);
-    assert_int_equal(gt_limit_parse("each  kernel:void f<1, 2>(int)>=+10us", &limit, &err), GT_OK);
+    assert_int_equal(gt_limit_parse("each  kernel:void f<1, 2>(int)>=+10us", &gt_analysis_roles, &limit, &err), GT_OK);
     assert_true(limit.is_each && limit.is_above && limit.takes_equal && limit.is_signed && limit.bound == 1e4);
     assert_true(gt_str_eq(limit.pattern, GT_STR("void f<1, 2>(int)")));
-    assert_int_equal(gt_limit_parse("kernel:each one<1%", &limit, &err), GT_OK);
+    assert_int_equal(gt_limit_parse("kernel:each one<1%", &gt_analysis_roles, &limit, &err), GT_OK);
     assert_true(!limit.is_each && !limit.is_signed && gt_str_eq(limit.pattern, GT_STR("each one")));
-    assert_int_equal(gt_limit_parse("utilization<0.5", &limit, &err), GT_OK);
-    assert_true(gt_str_eq(limit.pattern, GT_STR("utilisation")) && limit.special);
-    assert_int_equal(gt_limit_parse("Exposed_Comm<5%", &limit, &err), GT_OK);
-    assert_true(gt_str_eq(limit.pattern, GT_STR("exposed_comm")) && !limit.special);
-    assert_int_equal(gt_limit_parse("losses<1", &limit, &err), GT_OK);
+    assert_int_equal(gt_limit_parse("utilization<0.5", &gt_analysis_roles, &limit, &err), GT_OK);
+    assert_true(gt_str_eq(limit.pattern, GT_STR("utilisation")) && limit.measure->from == GT_FROM_MEAN);
+    assert_int_equal(gt_limit_parse("Exposed_Comm<5%", &gt_analysis_roles, &limit, &err), GT_OK);
+    assert_true(gt_str_eq(limit.pattern, GT_STR("exposed_comm")) && limit.measure->from == GT_FROM_ROW);
+    assert_int_equal(gt_limit_parse("losses<1", &gt_analysis_roles, &limit, &err), GT_OK);
     assert_true(limit.unit == GT_LIMIT_NUMBER && gt_limit_holds(&limit, 0) && !gt_limit_holds(&limit, 1));
-    assert_int_equal(gt_limit_parse("steps>=3", &limit, &err), GT_OK);
+    assert_int_equal(gt_limit_parse("steps>=3", &gt_analysis_roles, &limit, &err), GT_OK);
     assert_true(gt_limit_holds(&limit, 3) && gt_limit_holds(&limit, 4) && !gt_limit_holds(&limit, 2));
 }
 
@@ -105,7 +106,7 @@ static void limits_that_cannot(void **state) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct gt_limit limit;
         struct gt_error err = {0};
-        if (gt_limit_parse(texts[i], &limit, &err) != GT_ERR_USAGE || !err.message[0])
+        if (gt_limit_parse(texts[i], &gt_analysis_roles, &limit, &err) != GT_ERR_USAGE || !err.message[0])
             fail_msg("'%s' is no limit", texts[i]);
     }
 }
@@ -238,6 +239,7 @@ static enum gt_status judge(struct gt_report *report, const char *limit, size_t 
 static void what_is_absent(void **state) {
     (void)state;
     struct gt_report *report = report_of(NULL, 0);
+    report->roles = &gt_analysis_roles;
     struct gt_section *section = &report->sections[0];
     struct gt_table *kernels = gt_section_table(section, "kernels", "Kernels", columns, 5);
     size_t broken = 0;

@@ -3,6 +3,7 @@
 #include "base/threads.h"
 #include "compare/compare.h"
 #include "internal.h"
+#include "measure/analysis.h"
 #include "verdict/limit.h"
 #include "verdict/verdict.h"
 
@@ -31,6 +32,22 @@ static void make_side(void *context, size_t index) {
                                       sides->analysis_count, &sides->options, &side->report, &side->err);
 }
 
+/* Those that every comparison needs, then the others that are asked for. NULL: memory was short. */
+static const char **list_analyses(const char *const *asked, size_t asked_count, size_t *count) {
+    const char **list = gt_mem_array(gt_analysis_count + asked_count, sizeof *list);
+    *count = 0;
+    for (int need = GT_COMPARING_NOTHING + 1; list && need < GT_COMPARING_COUNT; need++)
+        for (size_t i = 0; i < gt_analysis_count; i++)
+            if (gt_analyses[i].comparing == (enum gt_comparing)need)
+                list[(*count)++] = gt_analyses[i].key;
+    for (size_t i = 0; list && i < asked_count; i++) {
+        const struct gt_analysis *analysis = gt_analysis_find(asked[i]);
+        if (!analysis || analysis->comparing == GT_COMPARING_NOTHING) /* one that there is not is an error later */
+            list[(*count)++] = asked[i];
+    }
+    return list;
+}
+
 /* Amounts per step are of whole steps, those of whole captures are not: all sides the same. */
 static enum gputime_whole_steps choose_steps(struct gputime_trace *const *traces, size_t count,
                                              enum gputime_whole_steps asked) {
@@ -56,15 +73,20 @@ API enum gputime_status gputime_report_new_sides(struct gputime_trace *const *tr
                       trace_count);
         return gt_error_pass(GT_ERR_USAGE, &error, err);
     }
+    size_t list_count;
+    const char **list = list_analyses(analyses, analysis_count, &list_count);
+    if (!list)
+        return gt_error_pass(gt_fail_memory(&error), &error, err);
     struct sides sides = {.items = {{.traces = traces, .trace_count = first_of_b},
                                     {.traces = traces + first_of_b, .trace_count = trace_count - first_of_b}},
                           .command = command,
-                          .analyses = analyses,
-                          .analysis_count = analysis_count,
+                          .analyses = list,
+                          .analysis_count = list_count,
                           .options = options ? *options : gt_options_automatic};
     sides.options.whole_steps = choose_steps(traces, trace_count, sides.options.whole_steps);
     bool is_chosen = !sides.options.from && !sides.options.to && !sides.options.step;
     gt_threads_deal(gt_threads_count(sides.options.threads), 2, make_side, &sides);
+    gt_mem_free(list);
     const struct side *failed = sides.items[0].status ? &sides.items[0] : &sides.items[1];
     for (size_t i = 0; i < 2; i++) {
         if (failed->status)

@@ -4,8 +4,9 @@
 #include "measure/results/measure.h"
 
 const struct gt_analysis gt_analyses[] = {
-#define SHARED(kind)                                    (1u << GT_SHARED_##kind)
-#define GT_ANALYSIS(key, title, tables, needs, goes_by) {#key, title, tables, needs, goes_by, gt_##key##_run},
+#define SHARED(kind) (1u << GT_SHARED_##kind)
+#define GT_ANALYSIS(key, title, tables, needs, goes_by, ...)                                                           \
+    {#key, title, tables, needs, goes_by, gt_##key##_run, (enum gt_comparing)(__VA_ARGS__ + 0)},
 #include "measure/analyses.def"
 #undef GT_ANALYSIS
 #undef SHARED

@@ -127,7 +127,7 @@ double gt_compare_number(const struct gt_table *table, size_t row, size_t column
 /* ---- sections ---- */
 
 /* "runs/a/trace.json": as much of the path as tells it from the other. */
-static struct gt_str told_apart(struct gt_str path, struct gt_str other) {
+static struct gt_str distinct_tail(struct gt_str path, struct gt_str other) {
     size_t parts = 1;
     while (!gt_str_eq(path, other) && gt_str_eq(gt_str_path_tail(path, parts), gt_str_path_tail(other, parts)))
         parts++;
@@ -141,7 +141,7 @@ static struct gt_str side_name(const struct gt_compare_sides *sides, enum gt_sid
     if (count > 1)
         return sides->is_named ? gt_arena_printf(arena, "%s (%zu captures)", sides->names[side], count)
                                : gt_arena_printf(arena, "%zu captures", count);
-    return gt_str_eq(input->label, other->label) ? told_apart(input->path, other->path) : input->label;
+    return gt_str_eq(input->label, other->label) ? distinct_tail(input->path, other->path) : input->label;
 }
 
 static void describe_comparison(const struct gt_compare_sides *sides, struct gt_report *report) {

@@ -21,7 +21,7 @@ struct gt_compare_sides {
     const char *per;      /* "step" ...; "none" */
     const char *unit;     /* "per step", in words; "" */
     double noise_share;
-    bool is_noise_told;               /* by the user */
+    bool is_noise_given;              /* by the user */
     const char *names[GT_SIDE_COUNT]; /* as people are shown them: "A" and "B", or what the user calls them */
     bool is_named;                    /* they are other names than A and B */
 };

@@ -23,7 +23,7 @@ static size_t find_row(const struct gt_table *table, struct gt_str name) {
     return SIZE_MAX;
 }
 
-/* A number of a measure, from the column with that flag; 0: it is not told. */
+/* A number of a measure, from the column with that flag; 0: it is not known. */
 static double measure_of(const struct gt_section *section, const char *measure, uint32_t flag) {
     const struct gt_table *measures = gt_section_find(section, section->report->roles->measures);
     size_t row = measures ? find_row(measures, gt_str_of(measure)) : SIZE_MAX;
@@ -253,7 +253,7 @@ enum gt_status gt_compare_sides_init(struct gt_compare_sides *sides, const struc
     sides->unit = divisor ? divisor->unit : "";
     if (divisor && divisor->rows == GT_DIVISOR_NAMED)
         sides->unit = gt_arena_printf(arena, "%s '%s'", divisor->unit, options->range).ptr;
-    sides->is_noise_told = options->noise != NULL;
+    sides->is_noise_given = options->noise != NULL;
     status = parse_noise(options->noise, &sides->noise_share, err);
     return status == GT_OK ? name_sides(sides, options->labels, arena, err) : status;
 }

@@ -18,7 +18,7 @@ enum gt_match {
 extern const char *const gt_match_names[GT_MATCH_COUNT];
 
 /* What one capture has of one row: the number of rows, mean and squared deviations of their leading amounts (Welford),
-   the variance of the sum by the table's own spread (NAN: not told), then the amounts, all divided. */
+   the variance of the sum by the table's own spread (NAN: not known), then the amounts, all divided. */
 enum { GT_SLOT_ROWS, GT_SLOT_MEAN, GT_SLOT_SQUARES, GT_SLOT_VARIANCE, GT_SLOT_AMOUNTS };
 
 struct gt_join_row {
@@ -75,7 +75,7 @@ bool gt_join_match(struct gt_join *join);
    generated numbers. Types (f16, int8) stay. */
 void gt_join_plain_name(struct gt_str name, char *out, size_t *length);
 #define GT_JOIN_PLAIN_MAX(name_bytes) (2 * (name_bytes) + 1) /* room that it needs */
-/* Adds the amounts of one row to another, which then stands for both. */
+/* Adds the amounts of one row to another, which then counts for both. */
 void gt_join_merge_rows(struct gt_join *join, size_t into, size_t from);
 
 /* Makes room in join->text for that many more bytes. */

@@ -107,7 +107,7 @@ static void put_plain(struct gt_join *join, struct gt_str name) {
     gt_mem_free(plain);
 }
 
-/* What stands for a name in this tier. false: the row has no such thing. */
+/* What replaces a name in this tier. false: the row has no such thing. */
 static bool put_name(struct gt_join *join, const struct tier *tier, const struct gt_join_row *row, enum gt_side side,
                      struct gt_str name) {
     struct gt_str alias = flagged_text(row, side, GT_COLUMN_ALIAS);

@@ -93,7 +93,7 @@ double gt_join_noise_floor(const struct gt_compare_sides *sides, double a, doubl
     variance_a =
         isnan(variance_a) ? variance_b : variance_a; /* a side that does not tell is taken to be like the other */
     variance_b = isnan(variance_b) ? variance_a : variance_b;
-    *is_guess = isnan(variance_a) && !sides->is_noise_told;
+    *is_guess = isnan(variance_a) && !sides->is_noise_given;
     return isnan(variance_a) ? floor : fmax(floor, ERRORS_OF_NOISE * sqrt(variance_a + variance_b));
 }
 

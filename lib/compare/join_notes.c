@@ -36,7 +36,7 @@ static size_t name_column(const struct gt_table *table) {
     return SIZE_MAX;
 }
 
-/* Names of kernels that are simplified to the same word differ behind it; return type and namespaces before it tell
+/* Names of kernels that are simplified to the same word differ after it; return type and namespaces before it say
    nothing. */
 static struct gt_str without_head(struct gt_str name, struct gt_str label) {
     struct gt_str word = {label.ptr, 0};
@@ -46,7 +46,7 @@ static struct gt_str without_head(struct gt_str name, struct gt_str label) {
     return found ? (struct gt_str){found, name.len - (size_t)(found - name.ptr)} : name;
 }
 
-static struct gt_str told(struct gt_arena *arena, struct gt_str name, struct gt_str label, bool has_head) {
+static struct gt_str quoted(struct gt_arena *arena, struct gt_str name, struct gt_str label, bool has_head) {
     struct gt_str whole = has_head ? without_head(name, label) : name, kept = gt_str_cut(whole, LONGEST_NAME);
     return gt_arena_printf(arena, "'%.*s%s'", (int)kept.len, kept.ptr, kept.len < whole.len ? "..." : "");
 }
@@ -71,8 +71,8 @@ void gt_join_note_members(const struct gt_compare_sides *sides, struct gt_sectio
             continue;
         gt_section_note(section, GT_FOR_SCREEN, /* data and pages have columns for it */
                         gt_arena_printf(arena, "%.*s: the largest is %s in %s, %s in %s.", (int)label.len, label.ptr,
-                                        told(arena, a, label, is_simplified).ptr, sides->names[GT_SIDE_A],
-                                        told(arena, b, label, is_simplified).ptr, sides->names[GT_SIDE_B]));
+                                        quoted(arena, a, label, is_simplified).ptr, sides->names[GT_SIDE_A],
+                                        quoted(arena, b, label, is_simplified).ptr, sides->names[GT_SIDE_B]));
         noted++;
     }
 }

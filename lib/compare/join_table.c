@@ -65,7 +65,7 @@ static void add_key_columns(struct columns *columns, const struct gt_table *shap
         if (!(column.flags & GT_COLUMN_KEY))
             continue;
         column.flags &= GT_COLUMN_NAME | GT_COLUMN_DETAIL | GT_COLUMN_EDGE;
-        if (!has_seen) { /* a key that is a detail beside other columns is all there is here */
+        if (!has_seen) { /* a key that is a detail among other columns is all there is here */
             column.flags = GT_COLUMN_NAME;
             has_seen = true;
         }

@@ -1,13 +1,13 @@
-/* What the tables of the analyses mean to comparisons and limits, beside the flags of their columns. */
+/* What the tables of the analyses mean to comparisons and limits; the flags of their columns say the rest. */
 #include "measure/analysis.h"
 #include "measure/results/measure.h"
 
 static const struct gt_measure measure_list[] = {
 #define GT_MEASURE(name, of_gpu, of_step, steps, part)                                                                 \
     {.key = #name, .from = GT_FROM_ROW, .needs = "GPU work whose times are known"},
-#define GT_MEASURE_TOLD(name, ...) {.key = #name, __VA_ARGS__},
+#define GT_MEASURE_FROM(name, ...) {.key = #name, __VA_ARGS__},
 #include "measure/measures.def"
-#undef GT_MEASURE_TOLD
+#undef GT_MEASURE_FROM
 #undef GT_MEASURE
 };
 

@@ -28,7 +28,7 @@ static const struct gt_report_column cause_columns[] = {
     CAUSE_COLUMNS("idle time of the GPU", GT_COLUMN_PART),
 };
 
-static const struct gt_parts cause_parts = {.before = "idle (", .behind = ")"};
+static const struct gt_parts cause_parts = {.prefix = "idle (", .suffix = ")"};
 
 static const struct gt_report_column all_columns[] = {CAUSE_COLUMNS("idle time of all GPUs", 0)};
 

@@ -23,7 +23,7 @@ static const struct gt_report_column columns[] = {
 enum steps_counted { EVERY_STEP, BUSY_STEPS };
 
 #define NS(amount) (account->ns[GT_AMOUNT_##amount])
-#define GT_MEASURE_TOLD(key, ...)
+#define GT_MEASURE_FROM(key, ...)
 #define GT_MEASURE(key, of_gpu, of_step, steps, part)                                                                  \
     static int64_t key##_of_gpu(const struct gt_account *account) {                                                    \
         return of_gpu;                                                                                                 \
@@ -47,7 +47,7 @@ static const struct amount {
 #include "measure/measures.def"
 #undef GT_MEASURE
 };
-#undef GT_MEASURE_TOLD
+#undef GT_MEASURE_FROM
 #undef NS
 
 /* What the measures are made from. */

@@ -68,7 +68,7 @@ enum gt_column_flag {
     GT_COLUMN_EDGE = 64,    /* edges of bins grow by factors: each cell has its own unit */
     GT_COLUMN_SIGNED = 128, /* a difference: numbers above 0 have a '+' */
 
-    /* What lets two tables be compared row by row, whatever they are about (diff.h). */
+    /* What lets two tables be compared row by row, whatever they are about (lib/compare). */
     GT_COLUMN_KEY = 256,  /* tells rows apart; without one all rows are compared as one */
     GT_COLUMN_ADDS = 512, /* an amount that adds up over rows and grows with the length of the capture */
     GT_COLUMN_LEADS =
@@ -85,7 +85,7 @@ enum gt_column_flag {
     /* Roles in the words of a comparison (roles.h). */
     GT_COLUMN_TOTAL = 1 << 17,   /* of several times the one that titles need not name */
     GT_COLUMN_PART = 1 << 18,    /* over all rows these sum to what the table is a part of */
-    GT_COLUMN_WORK = 1 << 19,    /* time of GPU work: compared instead where a side does not tell the whole */
+    GT_COLUMN_WORK = 1 << 19,    /* time of GPU work: compared where a side lacks the whole */
     GT_COLUMN_WORDS = 1 << 20,   /* text that says how the row is called */
     GT_COLUMN_DIVISOR = 1 << 21, /* counts what amounts may be divided by */
     GT_COLUMN_AT_ONCE = 1 << 22, /* so many count theirs at the same time */

@@ -14,7 +14,7 @@ enum gt_measure_from {
     GT_FROM_ROW,    /* the leading amount of the row of that name in the table of measures */
     GT_FROM_FACT,   /* a fact; not known where the trace cannot tell `table` */
     GT_FROM_MEAN,   /* of `column` over the rows of `table`; not known without rows */
-    GT_FROM_MAX,    /* the same, 0 without rows; not known where the table is absent or `beside` has no rows */
+    GT_FROM_MAX,    /* the same, 0 without rows; not known where the table is absent or `requires` has no rows */
     GT_FROM_ISSUES, /* how many data problems were counted */
     GT_FROM_LOSSES, /* those among them that are losses */
 };
@@ -27,7 +27,7 @@ struct gt_measure {
     const char *spelling; /* another spelling of it; NULL: none */
     enum gt_measure_from from;
     const char *table, *column; /* column: or the key of the fact */
-    const char *beside;         /* NULL: none */
+    const char *requires;       /* NULL: none */
     enum gt_measure_kind kind;
     const char *needs;      /* what a trace without it lacks, in words */
     bool adds;              /* it grows with the length of the capture */
@@ -47,7 +47,7 @@ struct gt_divisor {
     const char *key;     /* "step", as in --per step */
     const char *unit;    /* "per step" */
     const char *many;    /* "steps" */
-    const char *table;   /* one whose rows are told even if they are not shown */
+    const char *table;   /* compared even if it is not shown */
     const char *measure; /* GT_DIVISOR_STEPS: the row; else NULL */
     enum gt_divisor_rows rows;
 };
@@ -82,7 +82,7 @@ struct gt_term {
 };
 struct gt_parts {
     const char *table, *row;     /* part of that row of that table; NULL: of the whole */
-    const char *before, *behind; /* put around the words: "idle (", ")" */
+    const char *prefix, *suffix; /* put around the words: "idle (", ")" */
     const struct gt_term *terms; /* up to one without text: words for the texts of the column, where they have none the
                                     row's name; NULL: the texts are the words */
 };

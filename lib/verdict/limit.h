@@ -14,7 +14,7 @@ struct gt_limit {
     struct gt_str text;               /* whole */
     struct gt_str kind, pattern;      /* kind is empty for a measure, whose name then is the pattern */
     const struct gt_measure *measure; /* NULL: it has a kind */
-    bool is_each;                     /* every row by itself, not their sum */
+    bool is_each;                     /* every row alone, not their sum */
     bool is_above, takes_equal;       /* > or >=; >= or <= */
     bool is_signed;                   /* the number has a + or - */
     double bound;                     /* fraction, ns or plain number */
@@ -32,7 +32,7 @@ enum gt_status gt_limit_fail(const struct gt_limit *limit, struct gt_error *err,
 /* Whether value is on that side of the bound. */
 bool gt_limit_holds(const struct gt_limit *limit, double value);
 
-/* '*' stands for anything, '?' for one byte; case does not matter. */
+/* '*' matches anything, '?' for one byte; case does not matter. */
 bool gt_limit_glob_matches(struct gt_str glob, struct gt_str text);
 
 /* Whether a row of the table can have such a name, though none may: a pattern can match nothing, and some tables know
@@ -79,7 +79,7 @@ struct gt_judgement {
     struct gt_str worst;  /* each: the row that value is of */
 };
 
-/* Adds a line to the table `limits`, which is made at the first and stands before all other blocks. */
+/* Adds a line to the table `limits`, which is made at the first and comes before all other blocks. */
 void gt_limit_add_verdict(struct gt_section *section, const struct gt_limit *limit,
                           const struct gt_judgement *judgement);
 

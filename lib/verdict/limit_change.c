@@ -24,8 +24,8 @@ static enum gt_status fail_mute(const struct gt_compare_sides *sides, const stru
                            : gt_limit_fail_measure(limit, section, who, err);
 }
 
-static enum gt_status check_told(const struct gt_join *join, const struct gt_limit *limit, size_t row,
-                                 struct gt_error *err) {
+static enum gt_status check_known(const struct gt_join *join, const struct gt_limit *limit, size_t row,
+                                  struct gt_error *err) {
     for (int side = 0; side < GT_SIDE_COUNT; side++) {
         size_t capture = gt_join_mute_capture(join, row, (enum gt_side)side);
         if (capture != SIZE_MAX)
@@ -40,19 +40,19 @@ static enum gt_status check_told(const struct gt_join *join, const struct gt_lim
 static enum gt_status check_absent(const struct gt_compare_sides *sides, const struct gt_limit *limit, const char *key,
                                    struct gt_error *err) {
     const struct gt_table *known = NULL;
-    size_t told = 0, mute = 0;
+    size_t known_count = 0, mute = 0;
     for (size_t i = 0; i < sides->capture_count; i++) {
         const struct gt_table *table = gt_section_find(gt_compare_section(sides, i), key);
         if (!limit->kind.len || gt_section_lacks(gt_compare_section(sides, i), key).len)
             return fail_mute(sides, limit, i, key, err);
         bool may_be = gt_limit_may_be_absent(limit, table);
-        told += may_be;
+        known_count += may_be;
         mute = may_be ? mute : i;
         known = table && table->name_count ? table : known;
     }
-    if (told == 0)
+    if (known_count == 0)
         return gt_limit_fail_name(limit, known, "on either side", err);
-    return told < sides->capture_count ? fail_mute(sides, limit, mute, key, err) : GT_OK;
+    return known_count < sides->capture_count ? fail_mute(sides, limit, mute, key, err) : GT_OK;
 }
 
 /* ---- pairs ---- */
@@ -94,7 +94,7 @@ static struct pair pair_of(const struct gt_join *join, size_t row) {
                          .unit = is_time ? GT_LIMIT_TIME : GT_LIMIT_NUMBER};
 }
 
-/* A measure that every capture has by itself: the mean of each side. */
+/* A measure that each capture has: the mean of each side. */
 static enum gt_status find_measure(const struct gt_compare_sides *sides, const struct gt_limit *limit,
                                    struct gt_arena *arena, struct pair *pair, struct gt_error *err) {
     const struct gt_measure *measure = limit->measure;
@@ -184,7 +184,7 @@ static enum gt_status judge_pair(struct gt_report *report, const struct gt_limit
     return GT_OK;
 }
 
-/* ---- every row by itself ---- */
+/* ---- every row alone ---- */
 
 /* Is x worse than y: does it break what y keeps, or go further the same way? Of two from nothing the larger is. */
 static bool is_worse(const struct gt_limit *limit, const struct pair *x, const struct pair *y) {
@@ -198,7 +198,7 @@ static bool is_worse(const struct gt_limit *limit, const struct pair *x, const s
     return way * (x->b - x->a) > way * (y->b - y->a);
 }
 
-/* A row stands for all that are joined to it. */
+/* A row counts for all that are joined to it. */
 static void mark_matching(const struct gt_join *join, size_t column, struct gt_str pattern, bool *marks) {
     for (size_t row = 0; row < join->row_count; row++) {
         size_t head = row;
@@ -224,7 +224,7 @@ static enum gt_status judge_rows(struct gt_report *report, const struct gt_limit
         if (!marks[row])
             continue;
         struct pair pair = pair_of(join, row);
-        enum gt_status status = check_told(join, limit, row, err);
+        enum gt_status status = check_known(join, limit, row, err);
         if (status == GT_OK)
             status = check_unit(join->sides, limit, &pair, err);
         if (status != GT_OK)
@@ -267,7 +267,7 @@ static enum gt_status check_sum(struct gt_report *report, const struct gt_limit 
     size_t row = join_matching(join, column, limit->pattern, count);
     if (row == SIZE_MAX)
         return GT_OK;
-    enum gt_status status = check_told(join, limit, row, err);
+    enum gt_status status = check_known(join, limit, row, err);
     if (status != GT_OK)
         return status;
     struct pair pair = pair_of(join, row);

@@ -54,7 +54,7 @@ static struct amount amount_of(const struct rows *rows, size_t row) {
                                rows->table->columns[rows->lead].unit == GT_UNIT_NS ? GT_LIMIT_TIME : GT_LIMIT_NUMBER};
 }
 
-/* Do ids tell rows apart beside their names? */
+/* Do ids tell rows apart, not only names? */
 static bool has_ids(const struct rows *rows) {
     bool has_one = false;
     for (size_t c = 0; c < rows->table->column_count && rows->table->row_count; c++)
@@ -139,7 +139,7 @@ static enum gt_status judge_amount(struct gt_section *section, const struct gt_l
     return GT_OK;
 }
 
-/* Every row by itself. Something matches. */
+/* Every row alone. Something matches. */
 static enum gt_status judge_rows(struct gt_section *section, const struct gt_limit *limit, const struct rows *rows,
                                  bool *is_broken, struct gt_error *err) {
     struct gt_arena *arena = &section->report->arena;

@@ -1,5 +1,5 @@
-/* The sentences of a comparison beside the first: what amounts are divided by, how kernels were matched, which tables
-   have no news, and what makes the sides hard to compare. */
+/* The sentences of a comparison after the first: what amounts are divided by, which tables have no news, and what makes
+   the sides hard to compare. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,9 +81,9 @@ static enum news news_of(const struct gt_block *block) {
     size_t total = table->total_rows > table->row_count ? table->total_rows : table->row_count;
     size_t rows = total - table->blank_rows < table->row_count ? total - table->blank_rows : table->row_count;
     size_t unchanged = 0, unknown = 0;
-    bool is_told = gt_verdict_is_of_the_whole(block);
+    bool is_in_sentence = gt_verdict_is_of_the_whole(block);
     for (size_t row = 0; row < rows; row++) {
-        unchanged += has_status(table, row, "same") || (!is_told && has_status(table, row, "noise"));
+        unchanged += has_status(table, row, "same") || (!is_in_sentence && has_status(table, row, "noise"));
         unknown += has_status(table, row, "unknown");
     }
     if (!rows || table->keeps_order || gt_table_column(table, "status") == SIZE_MAX)

@@ -9,7 +9,7 @@
 
 enum {
     MOST_PARTS = 64,
-    TOLD_PARTS = 5,
+    LISTED_PARTS = 5,
     MOST_DETAILS = 4,
     SEARCHED_DETAILS = 25, /* the largest come first, and each costs a search */
 };
@@ -119,36 +119,36 @@ static struct gt_str words_of(const struct naming *naming, size_t row, struct gt
     }
     if (role->terms)
         text = term_of(role->terms, text, name);
-    if (!role->before || !text.len)
+    if (!role->prefix || !text.len)
         return text;
-    return gt_arena_printf(arena, "%s%.*s%s", role->before, (int)text.len, text.ptr, role->behind);
+    return gt_arena_printf(arena, "%s%.*s%s", role->prefix, (int)text.len, text.ptr, role->suffix);
 }
 
 /* ---- the parts ---- */
 
-/* Told apart from the row of another table that they are a part of. */
+/* Taken out of the row of another table that they are a part of. */
 struct detail {
     struct gt_str row;
     double ns;
 };
 
-/* Adds the rows that have words, and tells how much that is. */
+/* Adds the rows that have words; gives their sum. */
 static double add_details(struct parts *parts, const struct gt_compare_sides *sides, const struct gt_table *table,
                           struct gt_arena *arena) {
     struct naming naming = naming_of(sides, table);
     size_t delta = gt_compare_find_amount(table, GT_COLUMN_PART).delta;
-    double told_ns = 0;
+    double listed_ns = 0;
     for (size_t row = 0; row < table->row_count && row < SEARCHED_DETAILS; row++) {
         struct gt_str words = words_of(&naming, row, arena);
         if (!words.len)
             continue;
         add_part(parts, words, gt_compare_number(table, row, delta));
-        told_ns += gt_compare_number(table, row, delta);
+        listed_ns += gt_compare_number(table, row, delta);
     }
-    return told_ns;
+    return listed_ns;
 }
 
-/* The details of a table come from tables behind it. */
+/* The details of a table come from later tables. */
 static size_t find_details(struct parts *parts, const struct gt_compare_sides *sides, const struct gt_section *section,
                            const struct gt_table *table, struct detail details[MOST_DETAILS]) {
     size_t count = 0;
@@ -176,7 +176,8 @@ static void add_table(struct parts *parts, const struct gt_compare_sides *sides,
                 delta_ns -= details[i].ns;
                 details[i].ns = 0; /* other GPUs have rows of that name too */
             }
-        add_part(parts, words_of(&naming, row, &section->report->arena), delta_ns);
+        struct gt_str words = words_of(&naming, row, &section->report->arena);
+        add_part(parts, words.len ? words : text_at(&naming, row, naming.name), delta_ns);
     }
 }
 
@@ -208,25 +209,25 @@ static void format_change(char *text, size_t size, double ns, size_t scale) {
 
 /* "activation -184, idle (host) +12, the rest +1"; sorts the parts. Empty: there is none. */
 static struct gt_str list_parts(struct gt_arena *arena, struct parts *parts, size_t scale) {
-    double told_ns = 0, change_ns = 0;
-    size_t told = 0;
+    double listed_ns = 0, change_ns = 0;
+    size_t listed = 0;
     struct gt_str list = {"", 0};
     for (size_t i = 0; i < parts->count; i++)
         change_ns += parts->items[i].delta_ns;
     qsort(parts->items, parts->count, sizeof *parts->items, by_size);
-    for (size_t i = 0; i < parts->count && i < TOLD_PARTS; i++) {
+    for (size_t i = 0; i < parts->count && i < LISTED_PARTS; i++) {
         char number[64];
         const struct part *part = &parts->items[i];
         if (fabs(part->delta_ns) < GT_COMPARE_SMALL_PART * fabs(parts->items[0].delta_ns) || part->delta_ns == 0)
             break;
         format_change(number, sizeof number, part->delta_ns, scale);
-        list = gt_arena_printf(arena, "%s%s%.*s %s", list.ptr, told++ ? ", " : "", (int)part->name.len, part->name.ptr,
-                               number);
-        told_ns += part->delta_ns;
+        list = gt_arena_printf(arena, "%s%s%.*s %s", list.ptr, listed++ ? ", " : "", (int)part->name.len,
+                               part->name.ptr, number);
+        listed_ns += part->delta_ns;
     }
     char rest[64];
-    format_change(rest, sizeof rest, change_ns - told_ns, scale);
-    if (told && strspn(rest, "+-0.") < strlen(rest))
+    format_change(rest, sizeof rest, change_ns - listed_ns, scale);
+    if (listed && strspn(rest, "+-0.") < strlen(rest))
         list = gt_arena_printf(arena, "%s, the rest %s", list.ptr, rest);
     return list;
 }
@@ -295,7 +296,7 @@ static bool find_whole(const struct gt_compare_sides *sides, const struct gt_sec
 /* The work that both sides tell of: the sum of its rows. false: there is none. */
 static bool sum_work(const struct gt_table *table, struct whole *whole) {
     struct gt_compare_columns time = gt_compare_find_amount(table, GT_COLUMN_WORK);
-    size_t told = 0;
+    size_t listed = 0;
     *whole = (struct whole){0};
     for (size_t row = 0; row < table->row_count; row++) {
         double a_ns = gt_compare_number(table, row, time.a), b_ns = gt_compare_number(table, row, time.b);
@@ -303,10 +304,10 @@ static bool sum_work(const struct gt_table *table, struct whole *whole) {
             continue;
         whole->a_ns += a_ns;
         whole->b_ns += b_ns;
-        told++;
+        listed++;
     }
-    whole->what = told < table->row_count ? " of GPU work that both tell" : " of GPU work";
-    return told > 0;
+    whole->what = listed < table->row_count ? " of GPU work that both tell" : " of GPU work";
+    return listed > 0;
 }
 
 /* GPUs of a capture: the parts are sums over GPUs, the whole is the mean over them. 0: captures have different numbers,

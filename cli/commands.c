@@ -173,12 +173,18 @@ static const char *const diff_analyses[] = {"kernels",  "memory", "phases",     
                                             "launches", "graphs", "collectives", NULL};
 static const char *const diff_data_analyses[] = {"streams", NULL};
 
-/* The measures say what these say, for each GPU or stream. */
+/* The measures say what these say, for each GPU or stream. Every single gap would take more room than all the rest;
+   asked for, they are compared by cause and next op. */
 static const struct gputime_shape diff_shapes[] = {
-    {.table = "time_parts", .hidden = 1},         {.table = "accounting", .hidden = 1},
-    {.table = "accounting_summary", .hidden = 1}, {.table = "idle_host", .hidden = 1},
-    {.table = "step_states", .hidden = 1},        {.table = "steps", .hidden = 1},
-    {.table = "kernel_launches", .absent = 1},    {.table = NULL},
+    {.table = "time_parts", .hidden = 1},
+    {.table = "accounting", .hidden = 1},
+    {.table = "accounting_summary", .hidden = 1},
+    {.table = "idle_host", .hidden = 1},
+    {.table = "step_states", .hidden = 1},
+    {.table = "steps", .hidden = 1},
+    {.table = "kernel_launches", .absent = 1},
+    {.table = "gaps", .absent = 1},
+    {.table = NULL},
 };
 
 static const struct gputime_shape diff_data_shapes[] = {{.table = "kernel_launches", .hidden = 1}, {.table = NULL}};

@@ -9,9 +9,6 @@
 
 enum { MOST_SIDE_ANALYSES = 2 * CLI_REQUEST_ANALYSES };
 
-/* What every comparison is made from beside the command's own analyses. */
-static const char *const core[] = {"overview", "accounting", "steps", "measures", "categories", "gaps", "spread", NULL};
-
 static bool is_asked_for(const struct cli_making *making, const char *table) {
     return making->options->lib.table && strcmp(making->request->main_table, table) == 0;
 }
@@ -24,13 +21,11 @@ static size_t add_absent(const struct cli_making *making, const struct gputime_s
     return count;
 }
 
-/* What the reports of the sides need not hold. Every single gap would take more room than all the rest; asked for, they
-   are compared by cause and next op. */
+/* What the reports of the sides need not hold, unless it is asked for. */
 static size_t list_absent(const struct cli_making *making, struct gputime_shape shapes[CLI_REQUEST_SHAPES + 1]) {
-    static const struct gputime_shape gaps[] = {{.table = "gaps", .absent = 1}, {.table = NULL}};
-    size_t count = add_absent(making, gaps, shapes, 0);
+    size_t count = 0;
     if (making->options->lib.table)
-        return add_absent(making, making->command->parts[0].shapes, shapes, count);
+        return add_absent(making, making->command->parts[0].shapes, shapes, 0);
     for (size_t i = 0; i < making->request->shape_count; i++)
         if (making->request->shapes[i].absent)
             shapes[count++] = (struct gputime_shape){.table = making->request->shapes[i].table, .absent = 1};
@@ -46,11 +41,9 @@ static void add_analysis(const char *key, const char *analyses[MOST_SIDE_ANALYSE
 }
 
 /* The same whatever is shown: limits look at all of it, amounts may be per range, and tables tell each other's noise.
- */
+   The library adds what every comparison needs. */
 static size_t list_analyses(const struct cli_making *making, const char *analyses[MOST_SIDE_ANALYSES]) {
     size_t count = 0;
-    for (const char *const *key = core; *key; key++)
-        add_analysis(*key, analyses, &count);
     for (const char *const *key = making->command->parts[0].analyses; *key; key++)
         add_analysis(*key, analyses, &count);
     for (size_t i = 0; i < making->request->analysis_count; i++)

@@ -12,6 +12,7 @@
 #include "internal.h"
 #include "label/label.h"
 #include "label/rules.h"
+#include "measure/analysis.h"
 
 const struct gputime_options gt_options_automatic;
 
@@ -202,6 +203,7 @@ static enum gt_status fill_report(struct gputime_report *report, struct gputime_
     report->views = gt_mem_array(count, sizeof(struct gt_view *));
     if (!report->model || !report->views)
         return gt_fail_memory(err);
+    report->model->roles = &gt_analysis_roles;
     report->model->main_table = options->main_table;
     report->model->heading = gt_arena_copy(&report->model->arena, gt_str_of(options->heading));
     report->model->generated_at = options->generated_at;

@@ -7,8 +7,9 @@
 _Static_assert(GT_RESULT_COUNT <= 8 * sizeof(uint32_t), "each result is a bit of what an analysis uses");
 
 const struct gt_analysis gt_analyses[] = {
-#define SHARED(kind)                                 (1u << GT_RESULT_##kind)
-#define GT_ANALYSIS(key, title, tables, needs, uses) {#key, title, tables, needs, uses, gt_##key##_run},
+#define SHARED(kind) (1u << GT_RESULT_##kind)
+#define GT_ANALYSIS(key, title, tables, needs, uses, ...)                                                              \
+    {#key, title, tables, needs, uses, gt_##key##_run, (enum gt_comparing)(__VA_ARGS__ + 0)},
 #include "measure/analyses.def"
 #undef GT_ANALYSIS
 #undef SHARED

@@ -7,6 +7,16 @@
 #include "events/view.h"
 #include "report/report.h"
 
+/* What every comparison needs the analysis for; in this order, and then as they are listed. */
+enum gt_comparing {
+    GT_COMPARING_NOTHING, /* it runs if it is asked for */
+    GT_COMPARING_FACTS,   /* what is said of each capture */
+    GT_COMPARING_WHOLE,   /* how long everything takes, and what to divide it by */
+    GT_COMPARING_PARTS,   /* what the whole is made of */
+    GT_COMPARING_NOISE,   /* how much it all varies */
+    GT_COMPARING_COUNT,
+};
+
 struct gt_analysis {
     const char *key, *title;
     const char *tables; /* keys of the tables it makes, comma-separated */
@@ -14,10 +24,13 @@ struct gt_analysis {
                            GT_FACT_PROJECTIONS among them, projected ranges stand in for the others */
     uint32_t uses;      /* bits of enum gt_result: what it always asks for, to be made before it runs */
     enum gt_status (*run)(const struct gt_view *view, struct gt_section *section, struct gt_error *err);
+    enum gt_comparing comparing;
 };
 
 extern const struct gt_analysis gt_analyses[];
 extern const size_t gt_analysis_count;
+
+extern const struct gt_roles gt_analysis_roles; /* of the tables of all */
 
 const struct gt_analysis *gt_analysis_find(const char *key); /* NULL if there is none */
 

@@ -18,20 +18,25 @@ struct category {
 static const struct gt_report_column columns[] = {
     {"category", "Category", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"count", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
-    {"total_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
-    {"wall_ns", "Wall", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"total_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_TOTAL | GT_COLUMN_WORK},
+    {"wall_ns", "Wall", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS | GT_COLUMN_PART},
     {"share", "Share of busy", GT_UNIT_SHARE, "busy time, by wall time", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
-    {"time_class", "Kind of time", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"time_class", "Kind of time", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_WORDS},
 };
 
 static const struct gt_report_column summed_columns[] = {
     {"category", "Category", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"count", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
-    {"total_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
-    {"wall_ns", "Wall", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"total_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS | GT_COLUMN_TOTAL | GT_COLUMN_WORK},
+    {"wall_ns", "Wall", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS | GT_COLUMN_PART},
     {"share", "Share of sum", GT_UNIT_SHARE, "summed op time", GT_COLUMN_BAR},
-    {"time_class", "Kind of time", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"time_class", "Kind of time", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_WORDS},
 };
+
+/* Wall time of these is what compute does not hide. */
+static const struct gt_term class_terms[] = {
+    {"comm", "exposed communication"}, {"memory", "exposed memory"}, {NULL, NULL}};
+static const struct gt_parts parts = {.terms = class_terms};
 
 static const char *const class_names[] = {
     [GT_CLASS_COMPUTE] = "compute", [GT_CLASS_COMM] = "comm", [GT_CLASS_MEMORY] = "memory"};
@@ -213,6 +218,7 @@ enum gt_status gt_categories_run(const struct gt_view *view, struct gt_section *
     qsort(categories, count, sizeof *categories, by_time);
     struct gt_table *table = gt_section_table(section, "categories", "GPU time by category",
                                               view->is_summed ? summed_columns : columns, GT_ARRAY_COUNT(columns));
+    table->parts = &parts;
     add_rows(view, table, categories, whole_time(view, accounts->by_device, categories));
     name_rows(view, table);
     gt_mem_free(categories);

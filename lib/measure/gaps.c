@@ -15,9 +15,10 @@
 #include "measure/results/operator_set.h"
 #include "report/row.h"
 
-#define CAUSE_COLUMNS(of_what)                                                                                         \
-    {"cause", "Cause", GT_UNIT_NONE, NULL, GT_COLUMN_KEY}, {"count", "Gaps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},     \
-        {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},                                     \
+#define CAUSE_COLUMNS(of_what, role)                                                                                   \
+    {"cause", "Cause", GT_UNIT_NONE, NULL, GT_COLUMN_KEY | GT_COLUMN_WORDS},                                           \
+        {"count", "Gaps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},                                                        \
+        {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS | GT_COLUMN_TOTAL | (role)},          \
         {"longest_ns", "Longest", GT_UNIT_NS, NULL, 0},                                                                \
         {"recoverable_ns", "Recoverable", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},                                           \
         {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE | GT_COLUMN_SPREAD},            \
@@ -27,10 +28,12 @@
 
 static const struct gt_report_column cause_columns[] = {
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    CAUSE_COLUMNS("idle time of the GPU"),
+    CAUSE_COLUMNS("idle time of the GPU", GT_COLUMN_PART),
 };
 
-static const struct gt_report_column all_columns[] = {CAUSE_COLUMNS("idle time of all GPUs")};
+static const struct gt_parts cause_parts = {.prefix = "idle (", .suffix = ")"};
+
+static const struct gt_report_column all_columns[] = {CAUSE_COLUMNS("idle time of all GPUs", 0)};
 
 static const struct gt_report_column host_columns[] = {
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
@@ -321,6 +324,7 @@ enum gt_status gt_gaps_run(const struct gt_view *view, struct gt_section *sectio
         .host = gt_section_table(section, "idle_host", "What the CPU did while the GPU had nothing to do", host_columns,
                                  GT_ARRAY_COUNT(host_columns)),
     };
+    tables.causes->parts = &cause_parts;
     tables.causes->empty = view->device_count ? "The GPUs were never idle inside their span." : NULL;
     if (view->device_count < 2)
         gt_measure_table_for(section, tables.all, GT_FOR_DATA);

@@ -42,7 +42,7 @@ static const struct gt_report_column bar_columns[] = {
     {"category", "Category", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"instances", "Instances", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"elapsed_ns", "Elapsed", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
-    {"total_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"total_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS | GT_COLUMN_TOTAL},
     {"share", "Share", GT_UNIT_SHARE, SHARE_OF, GT_COLUMN_BAR | GT_COLUMN_WHOLE},
 };
 
@@ -50,7 +50,7 @@ static const struct gt_report_column name_columns[] = {
     {"category", "Category", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"instances", "Instances", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"elapsed_ns", "Elapsed", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
-    {"total_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"total_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS | GT_COLUMN_TOTAL},
     {"name", "Name", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
 };
 

@@ -12,11 +12,11 @@
 static const struct gt_report_column columns[] = {
     {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_KEY},
-    {"instances", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
+    {"instances", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_DIVISOR},
     {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"busy_ns", "Busy", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"sum_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
-    {"projected_ns", "Projected", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
+    {"projected_ns", "Projected", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_EXTENT},
     {"range_ns", "CPU time", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
     {"exclusive_ns", "Exclusive sum", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"share", "Exclusive share", GT_UNIT_SHARE, "op time", GT_COLUMN_BAR},

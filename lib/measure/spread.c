@@ -10,13 +10,6 @@
 
 enum { FEWEST_STEPS = 3 }; /* two say nothing about the next */
 
-static const struct gt_report_column columns[] = {
-    {"table", "Table", GT_UNIT_NONE, NULL, 0},
-    {"name", "Row", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"steps", "Steps", GT_UNIT_COUNT, NULL, 0},
-    {"stddev_ns", "Std dev over steps", GT_UNIT_NS, NULL, 0},
-};
-
 /* Moments of one set, counted from the first sum that it had so that little is lost. */
 struct gt_spread_moments {
     double first, sum, squares;
@@ -134,22 +127,6 @@ bool gt_spread_measure(const struct gt_spread *spread, const struct gt_view *vie
     return has_ops;
 }
 
-void gt_spread_add(struct gt_section *section, const char *table, struct gt_str name, size_t step_count,
-                   double stddev_ns) {
-    struct gt_table *spreads = gt_section_find(section, "spreads");
-    if (!spreads) {
-        spreads = gt_section_table(section, "spreads", "Spread over steps", columns, GT_ARRAY_COUNT(columns));
-        spreads->is_joint = true;
-        gt_measure_table_for(section, spreads, 0);
-    }
-    struct gt_row row = gt_row_begin(spreads);
-    gt_row_text(&row, "table", gt_str_of(table));
-    gt_row_text(&row, "name", name);
-    gt_row_count(&row, "steps", step_count);
-    gt_row_real(&row, "stddev_ns", stddev_ns);
-    gt_row_end(&row);
-}
-
 /* ---- kernels, memory operations, categories ---- */
 
 /* Sets by name: those of kernels, behind them those of memory operations. */
@@ -205,12 +182,12 @@ static void add_rows(struct gt_section *section, const struct names *names, cons
     const struct gt_view *view = names->view;
     for (size_t set = 0; set < names->count; set++)
         if (!isnan(stddev_ns[set]))
-            gt_spread_add(section, set < names->kernel_count ? "kernels" : "memory",
-                          gt_view_name_text(view, names->ids[set]), steps, stddev_ns[set]);
+            gt_section_spread(section, set < names->kernel_count ? "kernels" : "memory",
+                              gt_view_name_text(view, names->ids[set]), steps, stddev_ns[set]);
     for (size_t i = 0; i < view->labels->category_count; i++)
         if (!isnan(stddev_ns[names->count + i]))
-            gt_spread_add(section, "categories", gt_str_of(view->labels->categories[i].key), steps,
-                          stddev_ns[names->count + i]);
+            gt_section_spread(section, "categories", gt_str_of(view->labels->categories[i].key), steps,
+                              stddev_ns[names->count + i]);
 }
 
 enum gt_status gt_spread_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

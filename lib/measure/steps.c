@@ -137,7 +137,10 @@ enum gt_status gt_steps_run(const struct gt_view *view, struct gt_section *secti
     if (gt_step_set_is_of_several(view))
         table->screen_columns =
             "step,pid,device,state,cpu_ns,gpu_ns,compute_ns,idle_ns,exposed_comm_ns,exposed_memory_ns";
-    for (size_t i = 0; i < set->count; i++)
-        add_row(view, table, &set->parts[i], gt_step_state_names[set->states[set->parts[i].step]]);
+    for (size_t i = 0; i < set->count; i++) {
+        enum gt_step_state state = (enum gt_step_state)set->states[set->parts[i].step];
+        section->has_warm_up |= state == GT_STEP_WARM_UP;
+        add_row(view, table, &set->parts[i], gt_step_state_names[state]);
+    }
     return GT_OK;
 }

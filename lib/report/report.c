@@ -2,9 +2,12 @@
 #include "report/report.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
+
+const struct gt_roles gt_no_roles = {0};
 
 const char *gt_cell_unit_name(enum gt_unit unit) {
     switch (unit) {
@@ -33,6 +36,7 @@ struct gt_report *gt_report_new(const char *command, size_t section_count) {
     }
     gt_arena_init(&report->arena);
     report->command = command;
+    report->roles = &gt_no_roles;
     report->section_count = report->input_count = section_count;
     report->joint.report = report;
     for (size_t i = 0; i < section_count; i++) {
@@ -162,6 +166,16 @@ void gt_section_lack(struct gt_section *section, struct gt_str table, struct gt_
     section->lacks[section->lack_count++] = (struct gt_report_lack){table, what};
 }
 
+void gt_section_spread(struct gt_section *section, const char *table, struct gt_str name, size_t steps,
+                       double stddev_ns) {
+    struct gt_report_spread *room = gt_arena_room(&section->report->arena, section->spreads, section->spread_count,
+                                                  &section->spread_capacity, sizeof *section->spreads);
+    if (!room)
+        return;
+    section->spreads = room;
+    section->spreads[section->spread_count++] = (struct gt_report_spread){table, name, steps, stddev_ns};
+}
+
 struct gt_str gt_section_lacks(const struct gt_section *section, const char *table) {
     for (size_t i = 0; i < section->lack_count; i++)
         if (gt_str_eq(section->lacks[i].table, gt_str_of(table)))
@@ -221,6 +235,32 @@ size_t gt_table_column_named(const struct gt_table *table, struct gt_str key) {
             return c;
     }
     return SIZE_MAX;
+}
+
+size_t gt_table_column_flagged(const struct gt_table *table, uint32_t flags) {
+    size_t column = 0;
+    while (column < table->column_count && (table->columns[column].flags & flags) != flags)
+        column++;
+    return column < table->column_count ? column : SIZE_MAX;
+}
+
+size_t gt_table_name_column(const struct gt_table *table) {
+    size_t name = gt_table_column_flagged(table, GT_COLUMN_KEY | GT_COLUMN_NAME);
+    for (size_t c = table->column_count; c > 0 && name == SIZE_MAX; c--)
+        if (table->columns[c - 1].flags & GT_COLUMN_KEY)
+            name = c - 1;
+    return name;
+}
+
+double gt_table_number(const struct gt_table *table, size_t row, const char *column) {
+    size_t index = gt_table_column(table, column);
+    bool is_there = index != SIZE_MAX && row < table->row_count;
+    return is_there ? gt_cell_as_number(&table->cells[row * table->column_count + index]) : NAN;
+}
+
+struct gt_str gt_table_text(const struct gt_table *table, size_t row, const char *column) {
+    size_t index = table ? gt_table_column(table, column) : SIZE_MAX;
+    return index == SIZE_MAX ? (struct gt_str){0} : gt_cell_as_text(&table->cells[row * table->column_count + index]);
 }
 
 size_t gt_table_column(const struct gt_table *table, const char *key) {

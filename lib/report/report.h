@@ -2,6 +2,7 @@
 #ifndef GT_REPORT_REPORT_H
 #define GT_REPORT_REPORT_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,6 +11,7 @@
 #include "base/fail.h"
 #include "base/str.h"
 #include "gputime.h"
+#include "report/roles.h"
 #include "report/timeline.h"
 
 enum gt_unit {
@@ -52,6 +54,13 @@ static inline struct gt_cell gt_cell_count(size_t count) {
 static inline struct gt_cell gt_cell_share(double part, double whole) { /* 0 of nothing is 0 */
     return gt_cell_real(whole > 0 ? part / whole : 0);
 }
+/* As a number: NAN for null and text. As text: empty for null and numbers. */
+static inline double gt_cell_as_number(const struct gt_cell *cell) {
+    return cell->type == GPUTIME_CELL_INT ? (double)cell->integer : cell->type == GPUTIME_CELL_REAL ? cell->real : NAN;
+}
+static inline struct gt_str gt_cell_as_text(const struct gt_cell *cell) {
+    return cell->type == GPUTIME_CELL_TEXT ? (struct gt_str){cell->text, cell->text_bytes} : (struct gt_str){0};
+}
 
 enum gt_audience { GT_FOR_SCREEN = 1, GT_FOR_DATA = 2, GT_FOR_PAGE = 4, GT_FOR_ALL = 7 };
 
@@ -65,7 +74,7 @@ enum gt_column_flag {
     GT_COLUMN_EDGE = 64,    /* edges of bins grow by factors: each cell has its own unit */
     GT_COLUMN_SIGNED = 128, /* a difference: numbers above 0 have a '+' */
 
-    /* What lets two tables be compared row by row, whatever they are about (diff.h). */
+    /* What lets two tables be compared row by row, whatever they are about (lib/compare). */
     GT_COLUMN_KEY = 256,  /* tells rows apart; without one all rows are compared as one */
     GT_COLUMN_ADDS = 512, /* an amount that adds up over rows and grows with the length of the capture */
     GT_COLUMN_LEADS =
@@ -78,6 +87,17 @@ enum gt_column_flag {
     GT_COLUMN_MEAN = 32768,  /* over so many the times of the row are sums, and their mean is compared whatever other
                                 amounts are divided by; null: the row is like the others */
     GT_COLUMN_SIDE = 65536,  /* what one side of a comparison has, or the difference: such columns share a unit */
+
+    /* Roles in the words of a comparison (roles.h). */
+    GT_COLUMN_TOTAL = 1 << 17,   /* of several times the one that titles need not name */
+    GT_COLUMN_PART = 1 << 18,    /* over all rows these sum to what the table is a part of */
+    GT_COLUMN_WORK = 1 << 19,    /* time of GPU work: compared where a side lacks the whole */
+    GT_COLUMN_WORDS = 1 << 20,   /* text that says how the row is called */
+    GT_COLUMN_DIVISOR = 1 << 21, /* counts what amounts may be divided by */
+    GT_COLUMN_AT_ONCE = 1 << 22, /* so many count theirs at the same time */
+    GT_COLUMN_EXTENT = 1 << 23,  /* time of the things counted: of several to divide by, the longest is advised */
+    GT_COLUMN_ROLES = GT_COLUMN_TOTAL | GT_COLUMN_PART | GT_COLUMN_WORK | GT_COLUMN_WORDS | GT_COLUMN_DIVISOR |
+                      GT_COLUMN_AT_ONCE | GT_COLUMN_EXTENT,
 };
 
 #define GT_TABLE_COLUMNS_MAX 256
@@ -101,12 +121,13 @@ struct gt_table {
     const char *screen_columns; /* comma-separated keys; NULL = all but the detail ones */
     bool is_ranked;             /* rows are numbered on the screen */
     bool keeps_order;           /* a comparison leaves its rows in their order and shows all that are not blank */
-    bool is_joint;              /* analyses that make it all add to one, in their order */
     bool folds;                 /* columns that find no room there stand below, behind the first once more */
     const char *empty;          /* the sentence to show when there are no rows; NULL: the table is not shown */
     const char *sort;           /* key of the column the rows are ordered by, as gt_table_sort leaves it; may be NULL */
     bool shows_sort;            /* people asked for that order: that column is shown, whatever has to give way */
     bool is_fixed;              /* it has the same rows for every trace that tells them: one that is absent is not 0 */
+    const struct gt_parts *parts; /* of a table with GT_COLUMN_PART; NULL: of the whole, by their names */
+    const struct gt_table *shape; /* of a comparison: the table of a capture whose columns it compares */
     struct gt_str *names; /* what its rows can be called, where that is known; most traces have but some of them */
     size_t name_count, name_capacity;
     struct gt_report *report;
@@ -177,6 +198,14 @@ struct gt_report_lack {
     struct gt_str what; /* the trace has none of: "ranges" */
 };
 
+/* How much a row of a table varies from step to step: what a comparison takes for noise. */
+struct gt_report_spread {
+    const char *table;
+    struct gt_str name; /* empty: all rows that numbers alone tell apart (GPUs) */
+    size_t steps;
+    double stddev_ns;
+};
+
 struct gt_section {
     struct gt_report *report;
     struct gt_report_input input;
@@ -186,6 +215,9 @@ struct gt_section {
     size_t issue_count, issue_capacity;
     struct gt_report_lack *lacks;
     size_t lack_count, lack_capacity;
+    struct gt_report_spread *spreads;
+    size_t spread_count, spread_capacity;
+    bool has_warm_up;            /* some of its steps are warm-up */
     bool is_told;                /* text and Markdown tell elsewhere what it has */
     struct gt_finding *findings; /* most valuable first */
     size_t finding_count, finding_capacity;
@@ -209,8 +241,9 @@ struct gt_report {
     size_t section_count;
     size_t input_count; /* among which it divides the room it has; a part of a larger report: those of that */
     enum gt_step_choice step_choice;
-    const struct gt_diff_sides *sides; /* of a comparison, which is the first section; NULL: none */
-    struct gt_section joint;           /* what text and Markdown show of all inputs together, before each by itself */
+    const struct gt_roles *roles;         /* what its tables mean; never NULL */
+    const struct gt_compare_sides *sides; /* of a comparison, which is the first section; NULL: none */
+    struct gt_section joint; /* what text and Markdown show of all inputs together, before each by itself */
 
     /* Handed out after a memory failure, so that whoever builds need not look. */
     struct gt_table spare_table;
@@ -231,10 +264,6 @@ enum gt_status gt_report_status(const struct gt_report *report, struct gt_error 
 struct gt_table *gt_section_table(struct gt_section *section, const char *key, const char *title,
                                   const struct gt_report_column *columns, size_t column_count);
 
-/* A new row: column_count null cells to fill at once (the next row may move them), unchecked. For tables whose columns
-   are made as they are written; all others are written with row.h. */
-struct gt_cell *gt_table_row(struct gt_table *table);
-
 /* Adds what a row can be called; copies. */
 void gt_table_name(struct gt_table *table, struct gt_str name);
 
@@ -248,12 +277,14 @@ struct gt_timeline *gt_section_timeline(struct gt_section *section);
 void gt_section_issue(struct gt_section *section, const struct gt_report_issue *issue);
 /* Says that the trace cannot tell all of a table, and what it would need. Copies neither. */
 void gt_section_lack(struct gt_section *section, struct gt_str table, struct gt_str what);
+/* Says how much a row varies. Copies no text. */
+void gt_section_spread(struct gt_section *section, const char *table, struct gt_str name, size_t steps,
+                       double stddev_ns);
 
 /* ---- splice.c ---- */
 
 /* Puts what a section of another report has behind what this one has, and leaves that report empty: blocks, findings
-   and issues move with the memory they are in. Of what analyses may state together, facts and rows of joint tables, the
-   first fact of a key stays, and the rows go to the first table. */
+   and issues move with the memory they are in. Of facts that several analyses state, the first of a key stays. */
 void gt_section_splice(struct gt_section *section, struct gt_section *from);
 
 /* ---- findings.c ---- */
@@ -286,6 +317,14 @@ struct gt_table *gt_section_find_named(const struct gt_section *section, struct 
 /* Index of a column, SIZE_MAX if there is none. */
 size_t gt_table_column(const struct gt_table *table, const char *key);
 size_t gt_table_column_named(const struct gt_table *table, struct gt_str key);
+/* The first column with all of these flags, SIZE_MAX if there is none. */
+size_t gt_table_column_flagged(const struct gt_table *table, uint32_t flags);
+/* The column that names the rows: of several keys the one with long text, else the last. SIZE_MAX: there is none. */
+size_t gt_table_name_column(const struct gt_table *table);
+/* A number as a double; NAN for null, text and a column or row that is not there. */
+double gt_table_number(const struct gt_table *table, size_t row, const char *column);
+/* Text; empty for null, numbers and a column or table that is not there. */
+struct gt_str gt_table_text(const struct gt_table *table, size_t row, const char *column);
 
 /* ---- shape.c: sort, limit, columns ---- */
 

@@ -83,10 +83,3 @@ void gt_row_end(struct gt_row *row) {
         gt_fail(failure, "internal error: table '%s': column %zu is '%s', got the end of the row", table->key,
                 row->count + 1, table->columns[row->count].key);
 }
-
-struct gt_cell *gt_table_row(struct gt_table *table) {
-    struct gt_cell *cells = room_for_row(table);
-    memset(cells, 0, table->column_count * sizeof *cells);
-    add_row(table);
-    return cells;
-}

@@ -35,6 +35,12 @@ static inline void gt_row_cell(struct gt_row *row, const char *key, struct gt_ce
         row->cells[row->count++] = cell;
 }
 
+/* For whatever column is next: of tables whose columns are made from those of another table. */
+static inline void gt_row_next(struct gt_row *row, struct gt_cell cell) {
+    const struct gt_table *table = row->table;
+    gt_row_cell(row, row->count < table->column_count ? table->columns[row->count].key : "", cell);
+}
+
 static inline void gt_row_null(struct gt_row *row, const char *key) {
     gt_row_cell(row, key, gt_cell_null());
 }

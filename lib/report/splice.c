@@ -14,29 +14,9 @@ static bool keep_new_facts(const struct gt_section *section, struct gt_block *bl
     return kept > 0;
 }
 
-static void copy_row(struct gt_table *into, const struct gt_table *from, size_t row) {
-    struct gt_row copy = gt_row_begin(into);
-    for (size_t c = 0; c < from->column_count; c++)
-        gt_row_cell(&copy, from->columns[c].key, from->cells[row * from->column_count + c]);
-    gt_row_end(&copy);
-}
-
-/* false: the section has no such table yet. */
-static bool join_table(const struct gt_section *section, struct gt_table *table) {
-    struct gt_table *into = table->is_joint ? gt_section_find(section, table->key) : NULL;
-    if (!into)
-        return false;
-    for (size_t row = 0; row < table->row_count; row++)
-        copy_row(into, table, row);
-    gt_mem_free(table->cells);
-    table->cells = NULL;
-    return true;
-}
-
 static void take_block(struct gt_section *section, struct gt_block *block) {
     struct gt_report *report = section->report;
-    if ((block->kind == GT_BLOCK_FACTS && !keep_new_facts(section, block)) ||
-        (block->table && join_table(section, block->table)))
+    if (block->kind == GT_BLOCK_FACTS && !keep_new_facts(section, block))
         return;
     struct gt_block *blocks = gt_arena_room(&report->arena, section->blocks, section->block_count,
                                             &section->block_capacity, sizeof *section->blocks);
@@ -64,6 +44,10 @@ void gt_section_splice(struct gt_section *section, struct gt_section *from) {
         gt_section_issue(section, &from->issues[i]);
     for (size_t i = 0; i < from->lack_count; i++)
         gt_section_lack(section, from->lacks[i].table, from->lacks[i].what);
+    for (size_t i = 0; i < from->spread_count; i++)
+        gt_section_spread(section, from->spreads[i].table, from->spreads[i].name, from->spreads[i].steps,
+                          from->spreads[i].stddev_ns);
+    section->has_warm_up |= from->has_warm_up;
     if (from->finding_count) {
         section->findings = from->findings;
         section->finding_count = from->finding_count;

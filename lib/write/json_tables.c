@@ -41,7 +41,7 @@ static void write_column(struct gt_out *out, const struct gt_report_column *colu
         gt_out_text(out, ", ");
         gt_json_value_text(out, "of", gt_str_of(column->of));
     }
-    if (for_page && column->flags)
+    if (for_page && (column->flags & ~(uint32_t)GT_COLUMN_ROLES))
         write_column_flags(out, column->flags);
     gt_out_char(out, '}');
 }

@@ -278,7 +278,7 @@ static void columns_of_a_shape_are_checked(void **state) {
     assert_string_equal(err.message, "table 'things' has no column 'size'; it has name, count, avg_ns");
 }
 
-/* A part of a report that says two facts, has a table of its own and two rows of a joint one. */
+/* A part of a report that says two facts, has a table of its own and says how its rows vary. */
 static struct gt_report *part_of(const char *own_fact, const char *own_table) {
     struct gt_report *part = gt_report_new("part", 1);
     assert_non_null(part);
@@ -287,9 +287,8 @@ static struct gt_report *part_of(const char *own_fact, const char *own_table) {
     gt_block_fact(from, facts, "both", "Both", GT_UNIT_COUNT, gt_cell_text(gt_str_of(own_fact)));
     if (own_fact[0])
         gt_block_fact(from, facts, own_fact, "Own", GT_UNIT_COUNT, gt_cell_int(1));
-    struct gt_table *joint = gt_section_table(from, "joint", "Joint", columns, 3);
-    joint->is_joint = true;
-    null_row(joint)[0] = gt_cell_text(gt_arena_copy(&part->arena, gt_str_of(own_table)));
+    gt_section_spread(from, own_table, gt_arena_copy(&part->arena, gt_str_of(own_table)), 3, 0.5);
+    from->has_warm_up = own_fact[0] == 's';
     null_row(gt_section_table(from, own_table, "Own", columns, 3))[1] = gt_cell_int(7);
     gt_section_issue(from, &(struct gt_report_issue){.id = own_table, .count = 1});
     return part;
@@ -302,22 +301,19 @@ static void spliced_parts_are_one_section_in_their_order(void **state) {
         gt_section_splice(section, &parts[i]->sections[0]);
         gt_report_free(parts[i]);
     }
-    /* facts, joint, one; facts, two; three: of its facts none is new */
-    assert_int_equal(section->block_count, 6);
+    /* facts, one; facts, two; three: of its facts none is new */
+    assert_int_equal(section->block_count, 5);
     for (size_t b = 0; b < section->block_count; b++)
         assert_int_equal(section->blocks[b].index, b);
     assert_string_equal(gt_section_fact(section, GT_STR("both")).text, "first");
-    assert_int_equal(section->blocks[3].fact_count, 1);
-    assert_string_equal(section->blocks[3].facts[0].key, "second");
-    struct gt_table *joint = gt_section_find(section, "joint");
-    assert_ptr_equal(joint, section->blocks[1].table);
-    assert_ptr_equal(joint->report, report);
-    assert_int_equal(joint->row_count, 3);
-    assert_int_equal(joint->total_rows, 3);
-    assert_string_equal(joint->cells[0].text, "one");
-    assert_string_equal(joint->cells[3].text, "two");
-    assert_string_equal(joint->cells[6].text, "three");
-    assert_string_equal(section->blocks[5].table->key, "three");
+    assert_int_equal(section->blocks[2].fact_count, 1);
+    assert_string_equal(section->blocks[2].facts[0].key, "second");
+    assert_ptr_equal(section->blocks[1].table->report, report);
+    assert_string_equal(section->blocks[4].table->key, "three");
+    assert_int_equal(section->spread_count, 3);
+    assert_string_equal(section->spreads[2].table, "three");
+    assert_true(gt_str_eq(section->spreads[2].name, GT_STR("three")) && section->spreads[2].steps == 3);
+    assert_true(section->has_warm_up);
     assert_int_equal(section->issue_count, 3);
     assert_string_equal(section->issues[2].id, "three");
 }

@@ -19,12 +19,14 @@ static const struct gt_report_column columns[] = {
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"name", "The launching thread was in", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     {"count", "Gaps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
-    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS | GT_COLUMN_PART},
     {"longest_ns", "Longest", GT_UNIT_NS, NULL, 0},
     {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE | GT_COLUMN_SPREAD},
     {"share", "Share of host gaps", GT_UNIT_SHARE, "idle time of the GPU with cause host", GT_COLUMN_BAR},
-    {"kind", "Kind", GT_UNIT_NONE, NULL, 0},
+    {"kind", "Kind", GT_UNIT_NONE, NULL, GT_COLUMN_WORDS},
 };
+
+static const struct gt_parts parts = {.table = "idle_causes", .row = "host"};
 
 /* The gaps of one device that one name has. */
 struct share {
@@ -106,7 +108,7 @@ struct deviations {
 static void add_spread(struct gt_section *section, const char *table, struct gt_str name,
                        const struct deviations *deviations, size_t set) {
     if (!isnan(deviations->ns[set]))
-        gt_spread_add(section, table, name, deviations->steps, deviations->ns[set]);
+        gt_section_spread(section, table, name, deviations->steps, deviations->ns[set]);
 }
 
 static void add_spread_rows(const struct charging *charged, struct gt_section *section,
@@ -177,6 +179,7 @@ static bool add_table(const struct gt_view *view, struct gt_grouping *shares, st
     struct gt_table *table = gt_section_table(section, "idle_work", "What the CPU was working on while the GPU waited",
                                               columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 10;
+    table->parts = &parts;
     if (shares->count)
         qsort(items, shares->count, sizeof *items, by_total);
     bool ok = host_ns;

@@ -73,8 +73,4 @@ static inline void gt_spread_take(struct gt_spread *spread, size_t set, int64_t 
 bool gt_spread_measure(const struct gt_spread *spread, const struct gt_view *view, double *stddev_ns,
                        size_t *step_count); /* false: memory was short */
 
-/* Writes down the spread of a row of another table, in the table `spreads` that only comparisons read. */
-void gt_spread_add(struct gt_section *section, const char *table, struct gt_str name, size_t step_count,
-                   double stddev_ns);
-
 #endif

@@ -9,18 +9,20 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/diff.h"
-#include "report/diff_parts.h"
-#include "report/limit.h"
+#include "compare/compare.h"
+#include "compare/join.h"
+#include "measure/analysis.h"
+#include "null_row.h"
+#include "verdict/limit.h"
 
 /* ---- names ---- */
 
 static void assert_same_work(const char *a, const char *b, bool is_same) {
     char plain_a[256], plain_b[256];
     size_t length_a = 0, length_b = 0;
-    assert_true(GT_DIFF_PLAIN_MAX(strlen(a)) <= sizeof plain_a && GT_DIFF_PLAIN_MAX(strlen(b)) <= sizeof plain_b);
-    gt_diff_plain_name(gt_str_of(a), plain_a, &length_a);
-    gt_diff_plain_name(gt_str_of(b), plain_b, &length_b);
+    assert_true(GT_JOIN_PLAIN_MAX(strlen(a)) <= sizeof plain_a && GT_JOIN_PLAIN_MAX(strlen(b)) <= sizeof plain_b);
+    gt_join_plain_name(gt_str_of(a), plain_a, &length_a);
+    gt_join_plain_name(gt_str_of(b), plain_b, &length_b);
     bool is_equal = length_a == length_b && memcmp(plain_a, plain_b, length_a) == 0;
     if (is_equal != is_same)
         fail_msg("'%s' is '%.*s', '%s' is '%.*s'", a, (int)length_a, plain_a, b, (int)length_b, plain_b);
@@ -52,7 +54,7 @@ static void names_of_other_work(void **state) {
 /* ---- patterns ---- */
 
 static bool matches(const char *glob, const char *text) {
-    return gt_glob_matches(gt_str_of(glob), gt_str_of(text));
+    return gt_limit_glob_matches(gt_str_of(glob), gt_str_of(text));
 }
 
 static void patterns(void **state) {
@@ -75,25 +77,25 @@ static void limits_that_can_be_read(void **state) {
     (void)state;
     struct gt_limit limit;
     struct gt_error err = {0};
-    assert_int_equal(gt_limit_parse(" step >= +3.5 % ", &limit, &err), GT_OK);
+    assert_int_equal(gt_limit_parse(" step >= +3.5 % ", &gt_analysis_roles, &limit, &err), GT_OK);
     assert_true(limit.is_above && limit.takes_equal && limit.unit == GT_LIMIT_PERCENT && !limit.kind.len);
     assert_true(fabs(limit.bound - 0.035) < 1e-12 && gt_str_eq(limit.pattern, GT_STR("step")));
-    assert_int_equal(gt_limit_parse("kernel:a:b*<-2ms", &limit, &err), GT_OK);
+    assert_int_equal(gt_limit_parse("kernel:a:b*<-2ms", &gt_analysis_roles, &limit, &err), GT_OK);
     assert_true(gt_str_eq(limit.kind, GT_STR("kernel")) && gt_str_eq(limit.pattern, GT_STR("a:b*")));
     assert_true(limit.unit == GT_LIMIT_TIME && limit.bound == -2e6 && !limit.is_above);
     assert_true(limit.is_signed && !limit.is_each);
-    assert_int_equal(gt_limit_parse("each  kernel:void f<1, 2>(int)>=+10us", &limit, &err), GT_OK);
+    assert_int_equal(gt_limit_parse("each  kernel:void f<1, 2>(int)>=+10us", &gt_analysis_roles, &limit, &err), GT_OK);
     assert_true(limit.is_each && limit.is_above && limit.takes_equal && limit.is_signed && limit.bound == 1e4);
     assert_true(gt_str_eq(limit.pattern, GT_STR("void f<1, 2>(int)")));
-    assert_int_equal(gt_limit_parse("kernel:each one<1%", &limit, &err), GT_OK);
+    assert_int_equal(gt_limit_parse("kernel:each one<1%", &gt_analysis_roles, &limit, &err), GT_OK);
     assert_true(!limit.is_each && !limit.is_signed && gt_str_eq(limit.pattern, GT_STR("each one")));
-    assert_int_equal(gt_limit_parse("utilization<0.5", &limit, &err), GT_OK);
-    assert_true(gt_str_eq(limit.pattern, GT_STR("utilisation")) && limit.special);
-    assert_int_equal(gt_limit_parse("Exposed_Comm<5%", &limit, &err), GT_OK);
-    assert_true(gt_str_eq(limit.pattern, GT_STR("exposed_comm")) && !limit.special);
-    assert_int_equal(gt_limit_parse("losses<1", &limit, &err), GT_OK);
+    assert_int_equal(gt_limit_parse("utilization<0.5", &gt_analysis_roles, &limit, &err), GT_OK);
+    assert_true(gt_str_eq(limit.pattern, GT_STR("utilisation")) && limit.measure->from == GT_FROM_MEAN);
+    assert_int_equal(gt_limit_parse("Exposed_Comm<5%", &gt_analysis_roles, &limit, &err), GT_OK);
+    assert_true(gt_str_eq(limit.pattern, GT_STR("exposed_comm")) && limit.measure->from == GT_FROM_ROW);
+    assert_int_equal(gt_limit_parse("losses<1", &gt_analysis_roles, &limit, &err), GT_OK);
     assert_true(limit.unit == GT_LIMIT_NUMBER && gt_limit_holds(&limit, 0) && !gt_limit_holds(&limit, 1));
-    assert_int_equal(gt_limit_parse("steps>=3", &limit, &err), GT_OK);
+    assert_int_equal(gt_limit_parse("steps>=3", &gt_analysis_roles, &limit, &err), GT_OK);
     assert_true(gt_limit_holds(&limit, 3) && gt_limit_holds(&limit, 4) && !gt_limit_holds(&limit, 2));
 }
 
@@ -105,7 +107,7 @@ static void limits_that_cannot(void **state) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct gt_limit limit;
         struct gt_error err = {0};
-        if (gt_limit_parse(texts[i], &limit, &err) != GT_ERR_USAGE || !err.message[0])
+        if (gt_limit_parse(texts[i], &gt_analysis_roles, &limit, &err) != GT_ERR_USAGE || !err.message[0])
             fail_msg("'%s' is no limit", texts[i]);
     }
 }
@@ -133,7 +135,7 @@ static struct gt_report *report_of(const struct thing *things, size_t count) {
     report->sections[0].input.label = GT_STR("a capture");
     struct gt_table *table = gt_section_table(&report->sections[0], "things", "Things", columns, 5);
     for (size_t i = 0; i < count; i++) {
-        struct gt_cell *cell = gt_table_row(table);
+        struct gt_cell *cell = null_row(table);
         cell[0] = gt_cell_text(gt_str_of(things[i].name));
         cell[1] = gt_cell_int(things[i].count);
         cell[2] = gt_cell_int(things[i].total_ns);
@@ -170,7 +172,7 @@ static void rows_find_each_other(void **state) {
     (void)state;
     struct gt_report *a = report_of(things_of_a, 6), *b = report_of(things_of_b, 4), *diff;
     struct gt_error err = {0};
-    assert_int_equal(gt_diff_new(a, b, NULL, &diff, &err), GT_OK);
+    assert_int_equal(gt_compare_new(a, b, NULL, &diff, &err), GT_OK);
     const struct gt_table *table = gt_section_find(&diff->sections[0], "things");
     assert_non_null(table);
     assert_int_equal(table->row_count, 5);
@@ -196,12 +198,13 @@ static void what_cannot_be_compared(void **state) {
     struct gt_report *a = report_of(things_of_a, 6), *b = report_of(things_of_b, 4), *none = gt_report_new("test", 0);
     struct gt_report *diff;
     struct gt_error err = {0};
-    assert_int_equal(gt_diff_new(a, none, NULL, &diff, &err), GT_ERR_USAGE);
-    assert_int_equal(gt_diff_new(a, b, &(struct gputime_diff_options){.per = "step"}, &diff, &err), GT_ERR_USAGE);
-    assert_int_equal(gt_diff_new(a, b, &(struct gputime_diff_options){.noise = "x"}, &diff, &err), GT_ERR_USAGE);
+    assert_int_equal(gt_compare_new(a, none, NULL, &diff, &err), GT_ERR_USAGE);
+    assert_int_equal(gt_compare_new(a, b, &(struct gputime_diff_options){.per = "step"}, &diff, &err), GT_ERR_USAGE);
+    assert_int_equal(gt_compare_new(a, b, &(struct gputime_diff_options){.noise = "x"}, &diff, &err), GT_ERR_USAGE);
     assert_null(diff);
     b->sections[0].blocks[0].table->total_rows = 9; /* was cut: sums would be wrong */
-    assert_int_equal(gt_diff_new(a, b, &(struct gputime_diff_options){.tables = "things"}, &diff, &err), GT_ERR_USAGE);
+    assert_int_equal(gt_compare_new(a, b, &(struct gputime_diff_options){.tables = "things"}, &diff, &err),
+                     GT_ERR_USAGE);
     assert_non_null(strstr(err.message, "things"));
     gt_report_free(none);
     gt_report_free(b);
@@ -228,7 +231,7 @@ static void numbers_have_digits(void **state) {
 
 static enum gt_status judge(struct gt_report *report, const char *limit, size_t *broken) {
     struct gt_error err = {0};
-    enum gt_status status = gt_report_check(report, &limit, 1, broken, &err);
+    enum gt_status status = gt_limit_check(report, &limit, 1, broken, &err);
     assert_true(status == GT_OK || err.message[0]);
     return status;
 }
@@ -237,6 +240,7 @@ static enum gt_status judge(struct gt_report *report, const char *limit, size_t 
 static void what_is_absent(void **state) {
     (void)state;
     struct gt_report *report = report_of(NULL, 0);
+    report->roles = &gt_analysis_roles;
     struct gt_section *section = &report->sections[0];
     struct gt_table *kernels = gt_section_table(section, "kernels", "Kernels", columns, 5);
     size_t broken = 0;

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
-#include "report/diff_parts.h"
+#include "compare/join.h"
 
 const char *const gt_match_names[GT_MATCH_COUNT] = {
     [GT_MATCH_NONE] = "none",   [GT_MATCH_EXACT] = "exact",     [GT_MATCH_ORDER] = "order",
@@ -30,11 +30,11 @@ static bool is_id(const struct gt_report_column *column) {
     return (column->flags & GT_COLUMN_KEY) && column->unit == GT_UNIT_NONE;
 }
 
-static bool is_alone(const struct gt_diff_row *row) {
+static bool is_alone(const struct gt_join_row *row) {
     return !row->is_joined && (!row->cells[GT_SIDE_A] || !row->cells[GT_SIDE_B]);
 }
 
-static enum gt_side side_of(const struct gt_diff_row *row) {
+static enum gt_side side_of(const struct gt_join_row *row) {
     return row->cells[GT_SIDE_A] ? GT_SIDE_A : GT_SIDE_B;
 }
 
@@ -45,7 +45,7 @@ static int compare_ids(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static bool ids_init(struct ids *ids, const struct gt_diff_join *join, enum gt_side side, size_t column) {
+static bool ids_init(struct ids *ids, const struct gt_join *join, enum gt_side side, size_t column) {
     ids->items = gt_mem_array(join->row_count, sizeof *ids->items);
     if (!ids->items)
         return false;
@@ -68,7 +68,7 @@ static size_t place_of(const struct ids *ids, int64_t id) {
     return found ? (size_t)(found - ids->items) : 0;
 }
 
-static struct ids *new_ids(const struct gt_diff_join *join) {
+static struct ids *new_ids(const struct gt_join *join) {
     size_t columns = join->shape->column_count;
     struct ids *ids = gt_mem_array(GT_SIDE_COUNT * columns, sizeof *ids);
     bool ok = ids != NULL;
@@ -86,7 +86,7 @@ static struct ids *new_ids(const struct gt_diff_join *join) {
 
 /* ---- the key of a tier ---- */
 
-static struct gt_str flagged_text(const struct gt_diff_row *row, enum gt_side side, uint32_t flag) {
+static struct gt_str flagged_text(const struct gt_join_row *row, enum gt_side side, uint32_t flag) {
     const struct gt_table *table = row->tables[side];
     for (size_t c = 0; c < table->column_count; c++)
         if ((table->columns[c].flags & flag) && row->cells[side][c].type == GPUTIME_CELL_TEXT)
@@ -94,22 +94,22 @@ static struct gt_str flagged_text(const struct gt_diff_row *row, enum gt_side si
     return (struct gt_str){0};
 }
 
-static void put_plain(struct gt_diff_join *join, struct gt_str name) {
-    size_t room = GT_DIFF_PLAIN_MAX(name.len);
+static void put_plain(struct gt_join *join, struct gt_str name) {
+    size_t room = GT_JOIN_PLAIN_MAX(name.len);
     char *plain = gt_mem_alloc(room);
     if (!plain) {
         join->failed = true;
         return;
     }
     size_t length = 0;
-    gt_diff_plain_name(name, plain, &length);
+    gt_join_plain_name(name, plain, &length);
     gt_join_put(join, (struct gt_str){plain, length});
     gt_mem_free(plain);
 }
 
-/* What stands for a name in this tier. false: the row has no such thing. */
-static bool put_name(struct gt_diff_join *join, const struct tier *tier, const struct gt_diff_row *row,
-                     enum gt_side side, struct gt_str name) {
+/* What replaces a name in this tier. false: the row has no such thing. */
+static bool put_name(struct gt_join *join, const struct tier *tier, const struct gt_join_row *row, enum gt_side side,
+                     struct gt_str name) {
     struct gt_str alias = flagged_text(row, side, GT_COLUMN_ALIAS);
     struct gt_str class = flagged_text(row, side, GT_COLUMN_CLASS);
     switch (tier->match) {
@@ -133,7 +133,7 @@ static bool put_name(struct gt_diff_join *join, const struct tier *tier, const s
 }
 
 /* Ids by their place in the order of the side, names as the tier has them, the rest as it is. */
-static bool make_key(struct gt_diff_join *join, const struct tier *tier, const struct gt_diff_row *row) {
+static bool make_key(struct gt_join *join, const struct tier *tier, const struct gt_join_row *row) {
     enum gt_side side = side_of(row);
     const struct gt_table *table = row->tables[side];
     bool ok = true;
@@ -161,8 +161,8 @@ static bool make_key(struct gt_diff_join *join, const struct tier *tier, const s
 
 /* ---- joining ---- */
 
-void gt_join_rows(struct gt_diff_join *join, size_t into, size_t from) {
-    struct gt_diff_row *head = &join->rows[into], *row = &join->rows[from];
+void gt_join_merge_rows(struct gt_join *join, size_t into, size_t from) {
+    struct gt_join_row *head = &join->rows[into], *row = &join->rows[from];
     for (size_t capture = 0; capture < join->sides->capture_count; capture++) {
         double *sum = gt_join_slots(join, into, capture), *part = gt_join_slots(join, from, capture);
         if (part[GT_SLOT_ROWS] == 0)
@@ -188,7 +188,7 @@ void gt_join_rows(struct gt_diff_join *join, size_t into, size_t from) {
     row->head = into;
 }
 
-static struct gt_str label_of(struct gt_diff_join *join, const struct gt_diff_row *row, enum gt_match match) {
+static struct gt_str label_of(struct gt_join *join, const struct gt_join_row *row, enum gt_match match) {
     enum gt_side side = side_of(row);
     if (match == GT_MATCH_SHORT)
         return flagged_text(row, side, GT_COLUMN_ALIAS);
@@ -196,13 +196,13 @@ static struct gt_str label_of(struct gt_diff_join *join, const struct gt_diff_ro
         return flagged_text(row, side, GT_COLUMN_CLASS);
     struct gt_str name = flagged_text(row, side, GT_COLUMN_NAME);
     size_t length = 0;
-    char *plain = gt_arena_alloc(&join->arena, GT_DIFF_PLAIN_MAX(name.len));
+    char *plain = gt_arena_alloc(&join->arena, GT_JOIN_PLAIN_MAX(name.len));
     if (plain && match == GT_MATCH_SIMILAR)
-        gt_diff_plain_name(name, plain, &length);
+        gt_join_plain_name(name, plain, &length);
     return (struct gt_str){plain, length};
 }
 
-static void join_groups(struct gt_diff_join *join, struct tier *tier) {
+static void join_groups(struct gt_join *join, struct tier *tier) {
     for (size_t r = 0; r < join->row_count; r++) {
         uint32_t key = tier->key_of[r];
         if (!is_alone(&join->rows[r]) || key == UINT32_MAX || tier->sides[key] != 3)
@@ -217,18 +217,18 @@ static void join_groups(struct gt_diff_join *join, struct tier *tier) {
         if (key == UINT32_MAX || tier->sides[key] != 3 || join->rows[r].is_joined)
             continue;
         if (tier->head[key] != (uint32_t)r + 1)
-            gt_join_rows(join, tier->head[key] - 1, r);
+            gt_join_merge_rows(join, tier->head[key] - 1, r);
         join->rows[tier->head[key] - 1].match = tier->match;
     }
 }
 
-static bool run_tier(struct gt_diff_join *join, struct tier *tier) {
+static bool run_tier(struct gt_join *join, struct tier *tier) {
     tier->key_of = gt_mem_array(join->row_count, sizeof *tier->key_of);
     tier->sides = gt_mem_array(join->row_count + 1, 1);
     tier->head = gt_mem_array(join->row_count + 1, sizeof *tier->head);
     bool ok = tier->key_of && tier->sides && tier->head && gt_strtab_init(&tier->keys);
     for (size_t r = 0; r < join->row_count && ok; r++) {
-        const struct gt_diff_row *row = &join->rows[r];
+        const struct gt_join_row *row = &join->rows[r];
         tier->key_of[r] = UINT32_MAX;
         if (!is_alone(row) || !make_key(join, tier, row))
             continue;
@@ -248,7 +248,7 @@ static bool run_tier(struct gt_diff_join *join, struct tier *tier) {
 }
 
 /* Whether a tier can tell more than the ones before it. */
-static bool applies(const struct gt_diff_join *join, enum gt_match match) {
+static bool applies(const struct gt_join *join, enum gt_match match) {
     const uint32_t wanted[GT_MATCH_COUNT] = {
         [GT_MATCH_SHORT] = GT_COLUMN_ALIAS, [GT_MATCH_SIMILAR] = GT_COLUMN_NAME, [GT_MATCH_CATEGORY] = GT_COLUMN_CLASS};
     size_t alone[GT_SIDE_COUNT] = {0};
@@ -264,7 +264,7 @@ static bool applies(const struct gt_diff_join *join, enum gt_match match) {
     return has_flag && has_name && alone[GT_SIDE_A] && alone[GT_SIDE_B];
 }
 
-bool gt_join_match(struct gt_diff_join *join) {
+bool gt_join_match(struct gt_join *join) {
     for (size_t r = 0; r < join->row_count; r++)
         if (!is_alone(&join->rows[r]))
             join->rows[r].match = GT_MATCH_EXACT;

@@ -1,25 +1,19 @@
-/* The comparison of two reports: the tables of both joined one after the other, the words on top, then the captures. */
-#include "report/diff.h"
+/* The comparison of two reports: the tables of both joined one after the other, then the captures. */
+#include "compare/compare.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "report/diff_parts.h"
+#include "compare/join.h"
 
 static const struct gputime_diff_options automatic;
 
-/* What the words are made from: shown or not, it is compared. */
-enum told { TOLD_MEASURES, TOLD_CATEGORIES, TOLD_CAUSES, TOLD_WORK, TOLD_KERNELS, TOLD_RANGES, TOLD_COUNT };
-static const char *const told_keys[TOLD_COUNT] = {"measures",  "categories", "idle_causes",
-                                                  "idle_work", "kernels",    "ranges"};
-
-/* The sections of what is compared, and the tables the words are made from. */
+/* The section of what is compared. */
 struct work {
-    const struct gt_diff_sides *sides;
+    const struct gt_compare_sides *sides;
     struct gt_section *section;
     const char *wanted; /* comma-separated keys; NULL: all */
-    const struct gt_table *told[TOLD_COUNT];
 };
 
 static bool is_listed(const char *list, const char *key) {
@@ -33,10 +27,10 @@ static bool is_listed(const char *list, const char *key) {
 /* ---- tables ---- */
 
 /* Who any capture shows the table to. */
-static uint32_t audience_of(const struct gt_diff_sides *sides, const char *key) {
+static uint32_t audience_of(const struct gt_compare_sides *sides, const char *key) {
     uint32_t audience = 0;
     for (size_t i = 0; i < sides->capture_count; i++) {
-        const struct gt_section *from = gt_capture_section(sides, i);
+        const struct gt_section *from = gt_compare_section(sides, i);
         for (size_t b = 0; b < from->block_count; b++)
             if (from->blocks[b].kind == GT_BLOCK_TABLE && strcmp(from->blocks[b].table->key, key) == 0)
                 audience |= from->blocks[b].audience;
@@ -44,18 +38,29 @@ static uint32_t audience_of(const struct gt_diff_sides *sides, const char *key) 
     return audience;
 }
 
-static bool is_told(const char *key) {
-    bool is_one = false;
-    for (size_t i = 0; i < TOLD_COUNT; i++)
-        is_one |= strcmp(told_keys[i], key) == 0;
+/* Are its rows the work that was done? Then people want to know how they were matched. */
+static bool is_work(const struct gt_roles *roles, const char *key) {
+    for (size_t i = 0; i < roles->divisor_count; i++)
+        if (roles->divisors[i].rows == GT_DIVISOR_WORK && strcmp(roles->divisors[i].table, key) == 0)
+            return true;
+    return false;
+}
+
+/* Are the words made from it? Then it is compared, shown or not. */
+static bool is_in_words(const struct gt_roles *roles, const struct gt_table *table) {
+    bool is_one = gt_table_column_flagged(table, GT_COLUMN_PART) != SIZE_MAX;
+    for (size_t i = 0; i < roles->divisor_count; i++)
+        is_one |= strcmp(roles->divisors[i].table, table->key) == 0;
     return is_one;
 }
 
-static enum gt_status compare_table(struct work *work, const char *key, struct gt_error *err) {
-    if (!is_listed(work->wanted, key) && !is_told(key))
+static enum gt_status compare_table(struct work *work, const struct gt_table *of_capture, struct gt_error *err) {
+    const char *key = of_capture->key;
+    const struct gt_roles *roles = work->sides->roles;
+    if (!is_listed(work->wanted, key) && !is_in_words(roles, of_capture))
         return GT_OK;
-    struct gt_diff_join join;
-    struct gt_diff_counts counts;
+    struct gt_join join;
+    struct gt_join_counts counts;
     struct gt_table *table = NULL;
     if (gt_join_init(&join, work->sides, key) && gt_join_match(&join))
         table = gt_join_add_table(&join, work->section, &counts);
@@ -71,13 +76,10 @@ static enum gt_status compare_table(struct work *work, const char *key, struct g
         block->audience &= audience_of(work->sides, key);
     if (!is_listed(work->wanted, key))
         block->audience = 0; /* only for the words */
-    else if (counts.changed && strcmp(key, "kernels") == 0)
-        gt_diff_note_matches(work->sides, work->section, &counts);
+    else if (counts.changed && is_work(roles, key))
+        gt_join_note_matches(work->sides, work->section, table->shape->title, &counts);
     if (counts.changed && (work->section->blocks[table_block].audience & GT_FOR_SCREEN))
-        gt_diff_note_members(work->sides, work->section, table);
-    for (size_t i = 0; i < TOLD_COUNT; i++)
-        if (strcmp(told_keys[i], key) == 0)
-            work->told[i] = table;
+        gt_join_note_members(work->sides, work->section, table);
     return GT_OK;
 }
 
@@ -85,44 +87,72 @@ static enum gt_status compare_table(struct work *work, const char *key, struct g
 static enum gt_status compare_tables(struct work *work, struct gt_error *err) {
     enum gt_status status = GT_OK;
     for (size_t i = 0; i < work->sides->capture_count; i++) {
-        const struct gt_section *from = gt_capture_section(work->sides, i);
+        const struct gt_section *from = gt_compare_section(work->sides, i);
         for (size_t b = 0; b < from->block_count && status == GT_OK; b++) {
             bool is_table = from->blocks[b].kind == GT_BLOCK_TABLE;
             if (is_table && !gt_section_find(work->section, from->blocks[b].table->key))
-                status = compare_table(work, from->blocks[b].table->key, err);
+                status = compare_table(work, from->blocks[b].table, err);
         }
     }
     return status;
 }
 
+/* ---- reading ---- */
+
+static size_t find_prefixed(const struct gt_table *table, const char *prefix, const char *key) {
+    size_t bytes = strlen(prefix);
+    for (size_t c = 0; c < table->column_count; c++)
+        if (strncmp(table->columns[c].key, prefix, bytes) == 0 && strcmp(table->columns[c].key + bytes, key) == 0)
+            return c;
+    return SIZE_MAX;
+}
+
+struct gt_compare_columns gt_compare_find_columns(const struct gt_table *table, size_t column) {
+    if (column == SIZE_MAX)
+        return (struct gt_compare_columns){SIZE_MAX, SIZE_MAX, SIZE_MAX};
+    const char *key = table->shape->columns[column].key;
+    return (struct gt_compare_columns){.a = find_prefixed(table, "a_", key),
+                                       .b = find_prefixed(table, "b_", key),
+                                       .delta = find_prefixed(table, "delta_", key)};
+}
+
+struct gt_compare_columns gt_compare_find_amount(const struct gt_table *table, uint32_t flag) {
+    return gt_compare_find_columns(table, gt_table_column_flagged(table->shape, flag));
+}
+
+double gt_compare_number(const struct gt_table *table, size_t row, size_t column) {
+    return column == SIZE_MAX ? NAN : gt_cell_as_number(&table->cells[row * table->column_count + column]);
+}
+
 /* ---- sections ---- */
 
 /* "runs/a/trace.json": as much of the path as tells it from the other. */
-static struct gt_str told_apart(struct gt_str path, struct gt_str other) {
+static struct gt_str distinct_tail(struct gt_str path, struct gt_str other) {
     size_t parts = 1;
     while (!gt_str_eq(path, other) && gt_str_eq(gt_str_path_tail(path, parts), gt_str_path_tail(other, parts)))
         parts++;
     return gt_str_path_tail(path, parts);
 }
 
-static struct gt_str side_name(const struct gt_diff_sides *sides, enum gt_side side, struct gt_arena *arena) {
+static struct gt_str side_name(const struct gt_compare_sides *sides, enum gt_side side, struct gt_arena *arena) {
     const struct gt_report_input *input = &sides->reports[side]->sections[0].input;
     const struct gt_report_input *other = &sides->reports[!side]->sections[0].input;
     size_t count = sides->reports[side]->section_count;
     if (count > 1)
         return sides->is_named ? gt_arena_printf(arena, "%s (%zu captures)", sides->names[side], count)
                                : gt_arena_printf(arena, "%zu captures", count);
-    return gt_str_eq(input->label, other->label) ? told_apart(input->path, other->path) : input->label;
+    return gt_str_eq(input->label, other->label) ? distinct_tail(input->path, other->path) : input->label;
 }
 
-static void describe_comparison(const struct gt_diff_sides *sides, struct gt_report *report) {
+static void describe_comparison(const struct gt_compare_sides *sides, struct gt_report *report) {
     struct gt_arena *arena = &report->arena;
     struct gt_str of_a = side_name(sides, GT_SIDE_A, arena), of_b = side_name(sides, GT_SIDE_B, arena);
-    report->main_table = "measures";
+    report->main_table = sides->roles->measures;
+    report->roles = sides->roles;
     report->sections[0].input.format = "comparison";
     report->sections[0].input.label =
         gt_arena_printf(arena, "%.*s -> %.*s", (int)of_a.len, of_a.ptr, (int)of_b.len, of_b.ptr);
-    gt_diff_describe_captures(sides, report);
+    gt_compare_describe_captures(sides, report);
 }
 
 /* A table that was asked for by name must be one that can be compared, if a capture has it at all. */
@@ -131,7 +161,7 @@ static enum gt_status check_wanted(const struct work *work, struct gt_error *err
     while (rest.len && gt_shape_columns_next(&rest, &key)) {
         bool is_there = false;
         for (size_t i = 0; i < work->sides->capture_count; i++)
-            is_there |= gt_section_find_named(gt_capture_section(work->sides, i), key) != NULL;
+            is_there |= gt_section_find_named(gt_compare_section(work->sides, i), key) != NULL;
         if (is_there && !gt_section_find_named(work->section, key))
             return gt_fail_usage(err, "table '%.*s' has nothing to compare", (int)key.len, key.ptr);
         if (!is_there)
@@ -142,28 +172,15 @@ static enum gt_status check_wanted(const struct work *work, struct gt_error *err
     return GT_OK;
 }
 
-/* Before the tables, in the order that people read. */
-static void add_words(const struct work *work) {
-    size_t tables = work->section->block_count;
-    gt_diff_note_losses(work->sides, work->section);
-    gt_diff_add_words(work->sides, work->section, work->told[TOLD_MEASURES], work->told[TOLD_CATEGORIES],
-                      work->told[TOLD_CAUSES], work->told[TOLD_WORK]);
-    gt_diff_note_per(work->sides, work->section);
-    gt_diff_note_graphs(work->sides, work->section);
-    gt_diff_note_work(work->sides, work->section, work->told[TOLD_MEASURES], work->told[TOLD_KERNELS],
-                      work->told[TOLD_RANGES]);
-    gt_section_bring_first(work->section, work->section->block_count - tables);
-}
-
 static enum gt_status fill(struct gt_report *report, const struct gt_report *a, const struct gt_report *b,
                            const struct gputime_diff_options *options, struct gt_error *err) {
     struct gt_section *section = &report->sections[0];
-    struct gt_diff_sides *sides = gt_arena_alloc(&report->arena, sizeof *sides);
+    struct gt_compare_sides *sides = gt_arena_alloc(&report->arena, sizeof *sides);
     if (!sides)
         return gt_fail_memory(err);
     report->sides = sides;
     struct work work = {.sides = sides, .section = section, .wanted = options->tables};
-    enum gt_status status = gt_diff_sides_init(sides, a, b, options, &report->arena, err);
+    enum gt_status status = gt_compare_sides_init(sides, a, b, options, &report->arena, err);
     if (status == GT_OK) {
         describe_comparison(sides, report);
         status = compare_tables(&work, err);
@@ -172,12 +189,12 @@ static enum gt_status fill(struct gt_report *report, const struct gt_report *a, 
         status = check_wanted(&work, err);
     if (status != GT_OK)
         return status;
-    add_words(&work);
-    return gt_arena_failed(&report->arena) ? gt_fail_memory(err) : GT_OK;
+    return gt_report_status(report, err);
 }
 
-enum gt_status gt_diff_new(const struct gt_report *a, const struct gt_report *b,
-                           const struct gputime_diff_options *options, struct gt_report **out, struct gt_error *err) {
+enum gt_status gt_compare_new(const struct gt_report *a, const struct gt_report *b,
+                              const struct gputime_diff_options *options, struct gt_report **out,
+                              struct gt_error *err) {
     *out = NULL;
     if (a->section_count == 0 || b->section_count == 0)
         return gt_fail_usage(err, "a comparison needs a capture on each side");
@@ -190,10 +207,4 @@ enum gt_status gt_diff_new(const struct gt_report *a, const struct gt_report *b,
     else
         gt_report_free(report);
     return status;
-}
-
-enum gt_status gt_diff_finish(struct gt_report *report, struct gt_error *err) {
-    gt_diff_hide_tables(report->sides, &report->sections[0]);
-    gt_diff_tell_captures(report->sides, &report->sections[0]);
-    return gt_arena_failed(&report->arena) ? gt_fail_memory(err) : GT_OK;
 }

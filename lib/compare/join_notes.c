@@ -1,13 +1,31 @@
-/* Names what is inside the rows of a comparison that join several names: a finished table in, sentences out. */
+/* How the rows of a comparison were matched: sentences below its tables. */
 #include <string.h>
 
-#include "report/diff_parts.h"
+#include "compare/join.h"
 
 enum { TOLD_ROWS = 3, LONGEST_NAME = 64 };
 
+void gt_join_note_matches(const struct gt_compare_sides *sides, struct gt_section *section, const char *title,
+                          const struct gt_join_counts *counts) {
+    struct gt_arena *arena = &section->report->arena;
+    static const char *const words[GT_MATCH_COUNT] = {[GT_MATCH_EXACT] = "by name",
+                                                      [GT_MATCH_SHORT] = "by simplified name",
+                                                      [GT_MATCH_SIMILAR] = "by similar name",
+                                                      [GT_MATCH_CATEGORY] = "by category"};
+    struct gt_str text = {"", 0};
+    for (size_t m = 0; m < GT_MATCH_COUNT; m++)
+        if (words[m] && counts->by_match[m])
+            text = gt_arena_printf(arena, "%s%s%zu %s", text.ptr, text.len ? ", " : "", counts->by_match[m], words[m]);
+    gt_section_note(section, GT_FOR_ALL,
+                    gt_arena_printf(arena, "%s matched: %s; %zu only in %s, %zu only in %s.", title,
+                                    text.len ? text.ptr : "none", counts->only[GT_SIDE_A], sides->names[GT_SIDE_A],
+                                    counts->only[GT_SIDE_B], sides->names[GT_SIDE_B]));
+}
+
+/* ---- what is inside rows that join several names ---- */
+
 static struct gt_str text_at(const struct gt_table *table, size_t row, size_t column) {
-    const struct gt_cell *cell = &table->cells[row * table->column_count + column];
-    return cell->type == GPUTIME_CELL_TEXT ? (struct gt_str){cell->text, cell->text_bytes} : (struct gt_str){0};
+    return gt_cell_as_text(&table->cells[row * table->column_count + column]);
 }
 
 /* The column that is shown of those that hold names; SIZE_MAX: there is none. */
@@ -18,7 +36,7 @@ static size_t name_column(const struct gt_table *table) {
     return SIZE_MAX;
 }
 
-/* Names of kernels that are simplified to the same word differ behind it; return type and namespaces before it tell
+/* Names of kernels that are simplified to the same word differ after it; return type and namespaces before it say
    nothing. */
 static struct gt_str without_head(struct gt_str name, struct gt_str label) {
     struct gt_str word = {label.ptr, 0};
@@ -28,13 +46,14 @@ static struct gt_str without_head(struct gt_str name, struct gt_str label) {
     return found ? (struct gt_str){found, name.len - (size_t)(found - name.ptr)} : name;
 }
 
-static struct gt_str told(struct gt_arena *arena, struct gt_str name, struct gt_str label, bool has_head) {
+static struct gt_str quoted(struct gt_arena *arena, struct gt_str name, struct gt_str label, bool has_head) {
     struct gt_str whole = has_head ? without_head(name, label) : name, kept = gt_str_cut(whole, LONGEST_NAME);
     return gt_arena_printf(arena, "'%.*s%s'", (int)kept.len, kept.ptr, kept.len < whole.len ? "..." : "");
 }
 
 /* "gemm (2 -> 3 names): the largest is 'x' in A, 'y' in B." */
-void gt_diff_note_members(const struct gt_diff_sides *sides, struct gt_section *section, const struct gt_table *table) {
+void gt_join_note_members(const struct gt_compare_sides *sides, struct gt_section *section,
+                          const struct gt_table *table) {
     struct gt_arena *arena = &section->report->arena;
     size_t name = name_column(table), match = gt_table_column(table, "match"), noted = 0;
     if (name == SIZE_MAX)
@@ -52,8 +71,8 @@ void gt_diff_note_members(const struct gt_diff_sides *sides, struct gt_section *
             continue;
         gt_section_note(section, GT_FOR_SCREEN, /* data and pages have columns for it */
                         gt_arena_printf(arena, "%.*s: the largest is %s in %s, %s in %s.", (int)label.len, label.ptr,
-                                        told(arena, a, label, is_simplified).ptr, sides->names[GT_SIDE_A],
-                                        told(arena, b, label, is_simplified).ptr, sides->names[GT_SIDE_B]));
+                                        quoted(arena, a, label, is_simplified).ptr, sides->names[GT_SIDE_A],
+                                        quoted(arena, b, label, is_simplified).ptr, sides->names[GT_SIDE_B]));
         noted++;
     }
 }

@@ -6,7 +6,8 @@
 
 #include "base/mem.h"
 #include "base/num.h"
-#include "report/diff_parts.h"
+#include "compare/compare.h"
+#include "report/row.h"
 
 /* ---- one by one ---- */
 
@@ -31,9 +32,9 @@ static void describe_capture(const struct gt_section *from, const char *side, st
         gt_section_issue(to, &from->issues[i]);
 }
 
-void gt_diff_describe_captures(const struct gt_diff_sides *sides, struct gt_report *report) {
+void gt_compare_describe_captures(const struct gt_compare_sides *sides, struct gt_report *report) {
     for (size_t i = 0; i < sides->capture_count; i++) {
-        describe_capture(gt_capture_section(sides, i), sides->names[gt_capture_side(sides, i)],
+        describe_capture(gt_compare_section(sides, i), sides->names[gt_compare_side(sides, i)],
                          &report->sections[1 + i]);
         report->sections[1 + i].is_told = sides->capture_count > GT_SIDE_COUNT;
     }
@@ -41,24 +42,36 @@ void gt_diff_describe_captures(const struct gt_diff_sides *sides, struct gt_repo
 
 /* ---- all together ---- */
 
-static const struct gt_report_column columns[] = {
-    {"side", "Side", GT_UNIT_NONE, NULL, 0},          {"capture", "Capture", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"ops", "GPU ops", GT_UNIT_COUNT, NULL, 0},       {"span_ns", "Span", GT_UNIT_NS, NULL, 0},
-    {"busy_share", "Busy", GT_UNIT_SHARE, "span", 0},
+static const struct gt_report_column own_columns[] = {
+    {"side", "Side", GT_UNIT_NONE, NULL, 0},
+    {"capture", "Capture", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"ops", "GPU ops", GT_UNIT_COUNT, NULL, 0},
 };
+enum { OWN_COLUMNS = sizeof own_columns / sizeof *own_columns };
 
-static void add_table(const struct gt_diff_sides *sides, struct gt_section *section) {
-    struct gt_table *table =
-        gt_section_table(section, "captures", "Captures", columns, sizeof columns / sizeof *columns);
+/* Behind its own columns the facts that the roles name. */
+static void add_table(const struct gt_compare_sides *sides, struct gt_section *section) {
+    const struct gt_roles *roles = sides->roles;
+    size_t column_count = OWN_COLUMNS + roles->capture_fact_count;
+    struct gt_report_column *columns = gt_arena_array(&section->report->arena, column_count, sizeof *columns);
+    if (!columns)
+        return;
+    memcpy(columns, own_columns, sizeof own_columns);
+    for (size_t i = 0; i < roles->capture_fact_count; i++)
+        columns[OWN_COLUMNS + i] = roles->capture_facts[i];
+    struct gt_table *table = gt_section_table(section, "captures", "Captures", columns, column_count);
     section->blocks[section->block_count - 1].audience = GT_FOR_SCREEN;
     for (size_t i = 0; i < sides->capture_count; i++) {
-        const struct gt_section *from = gt_capture_section(sides, i);
-        struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_text(gt_str_of(sides->names[gt_capture_side(sides, i)]));
-        *cell++ = gt_cell_text(from->input.label);
-        *cell++ = gt_cell_int((int64_t)from->input.ops);
-        *cell++ = gt_section_fact(from, GT_STR("span_ns"));
-        *cell++ = gt_section_fact(from, GT_STR("busy_share"));
+        const struct gt_section *from = gt_compare_section(sides, i);
+        struct gt_row row = gt_row_begin(table);
+        gt_row_text(&row, "side", gt_str_of(sides->names[gt_compare_side(sides, i)]));
+        gt_row_text(&row, "capture", from->input.label);
+        gt_row_int(&row, "ops", (int64_t)from->input.ops);
+        for (size_t f = 0; f < roles->capture_fact_count; f++) {
+            const char *key = roles->capture_facts[f].key;
+            gt_row_cell(&row, key, gt_section_fact(from, gt_str_of(key)));
+        }
+        gt_row_end(&row);
     }
 }
 
@@ -120,9 +133,9 @@ static void add_remark(struct remarks *remarks, struct gt_report *report, struct
 }
 
 /* What is for the screen alone sums up the numbers of a capture, which the table has. */
-static void collect_notes(const struct gt_diff_sides *sides, struct gt_report *report, struct remarks *notes) {
+static void collect_notes(const struct gt_compare_sides *sides, struct gt_report *report, struct remarks *notes) {
     for (size_t i = 0; i < sides->capture_count; i++) {
-        const struct gt_section *from = gt_capture_section(sides, i);
+        const struct gt_section *from = gt_compare_section(sides, i);
         for (size_t b = 0; b < from->block_count; b++) {
             const struct gt_block *block = &from->blocks[b];
             if (block->kind == GT_BLOCK_NOTE && (block->audience & GT_FOR_SCREEN) && block->audience != GT_FOR_SCREEN)
@@ -131,9 +144,9 @@ static void collect_notes(const struct gt_diff_sides *sides, struct gt_report *r
     }
 }
 
-static void collect_issues(const struct gt_diff_sides *sides, struct gt_report *report, struct remarks *issues) {
+static void collect_issues(const struct gt_compare_sides *sides, struct gt_report *report, struct remarks *issues) {
     for (size_t i = 0; i < sides->capture_count; i++) {
-        const struct gt_section *from = gt_capture_section(sides, i);
+        const struct gt_section *from = gt_compare_section(sides, i);
         for (size_t k = 0; k < from->issue_count; k++) {
             const struct gt_report_issue *issue = &from->issues[k];
             struct gt_str text = gt_arena_printf(&report->arena, "%s: %s%s", issue->id,
@@ -144,17 +157,17 @@ static void collect_issues(const struct gt_diff_sides *sides, struct gt_report *
 }
 
 /* "all 20 captures", "3 of 20 captures", "A: a1.json". */
-static struct gt_str whose(const struct gt_diff_sides *sides, const struct remark *remark, struct gt_arena *arena) {
-    const struct gt_section *first = gt_capture_section(sides, remark->first);
+static struct gt_str whose(const struct gt_compare_sides *sides, const struct remark *remark, struct gt_arena *arena) {
+    const struct gt_section *first = gt_compare_section(sides, remark->first);
     if (remark->captures == sides->capture_count)
         return gt_arena_printf(arena, "all %zu captures", remark->captures);
     if (remark->captures > 1)
         return gt_arena_printf(arena, "%zu of %zu captures", remark->captures, sides->capture_count);
-    return gt_arena_printf(arena, "%s: %.*s", sides->names[gt_capture_side(sides, remark->first)],
+    return gt_arena_printf(arena, "%s: %.*s", sides->names[gt_compare_side(sides, remark->first)],
                            (int)first->input.label.len, first->input.label.ptr);
 }
 
-void gt_diff_tell_captures(const struct gt_diff_sides *sides, struct gt_section *section) {
+void gt_compare_list_captures(const struct gt_compare_sides *sides, struct gt_section *section) {
     struct gt_report *report = section->report;
     struct gt_arena *arena = &report->arena;
     struct remarks notes = {0}, issues = {0};

@@ -1,8 +1,8 @@
 /* Judges a limit of a comparison: it says which change must not be; a change inside the noise is none. */
 #include <math.h>
 
-#include "report/diff_parts.h"
-#include "report/limit.h"
+#include "compare/join.h"
+#include "verdict/limit.h"
 
 /* What a limit is about, on both sides. */
 struct pair {
@@ -13,10 +13,10 @@ struct pair {
 
 /* ---- sides that cannot tell ---- */
 
-static enum gt_status fail_mute(const struct gt_diff_sides *sides, const struct gt_limit *limit, size_t capture,
+static enum gt_status fail_mute(const struct gt_compare_sides *sides, const struct gt_limit *limit, size_t capture,
                                 const char *table, struct gt_error *err) {
-    const struct gt_section *section = gt_capture_section(sides, capture);
-    const char *who = sides->names[gt_capture_side(sides, capture)];
+    const struct gt_section *section = gt_compare_section(sides, capture);
+    const char *who = sides->names[gt_compare_side(sides, capture)];
     struct gt_str lacks = gt_section_lacks(section, table);
     if (!lacks.len)
         lacks = GT_STR("sums of such work");
@@ -24,8 +24,8 @@ static enum gt_status fail_mute(const struct gt_diff_sides *sides, const struct 
                            : gt_limit_fail_measure(limit, section, who, err);
 }
 
-static enum gt_status check_told(const struct gt_diff_join *join, const struct gt_limit *limit, size_t row,
-                                 struct gt_error *err) {
+static enum gt_status check_known(const struct gt_join *join, const struct gt_limit *limit, size_t row,
+                                  struct gt_error *err) {
     for (int side = 0; side < GT_SIDE_COUNT; side++) {
         size_t capture = gt_join_mute_capture(join, row, (enum gt_side)side);
         if (capture != SIZE_MAX)
@@ -37,38 +37,38 @@ static enum gt_status check_told(const struct gt_diff_join *join, const struct g
 }
 
 /* No row of either side matches. GT_OK: there is none indeed, which is no change. */
-static enum gt_status check_absent(const struct gt_diff_sides *sides, const struct gt_limit *limit,
-                                   struct gt_limit_place place, struct gt_error *err) {
+static enum gt_status check_absent(const struct gt_compare_sides *sides, const struct gt_limit *limit, const char *key,
+                                   struct gt_error *err) {
     const struct gt_table *known = NULL;
-    size_t told = 0, mute = 0;
+    size_t known_count = 0, mute = 0;
     for (size_t i = 0; i < sides->capture_count; i++) {
-        const struct gt_table *table = gt_section_find(gt_capture_section(sides, i), place.table);
-        if (!limit->kind.len || gt_section_lacks(gt_capture_section(sides, i), place.table).len)
-            return fail_mute(sides, limit, i, place.table, err);
+        const struct gt_table *table = gt_section_find(gt_compare_section(sides, i), key);
+        if (!limit->kind.len || gt_section_lacks(gt_compare_section(sides, i), key).len)
+            return fail_mute(sides, limit, i, key, err);
         bool may_be = gt_limit_may_be_absent(limit, table);
-        told += may_be;
+        known_count += may_be;
         mute = may_be ? mute : i;
         known = table && table->name_count ? table : known;
     }
-    if (told == 0)
+    if (known_count == 0)
         return gt_limit_fail_name(limit, known, "on either side", err);
-    return told < sides->capture_count ? fail_mute(sides, limit, mute, place.table, err) : GT_OK;
+    return known_count < sides->capture_count ? fail_mute(sides, limit, mute, key, err) : GT_OK;
 }
 
 /* ---- pairs ---- */
 
-static bool row_matches(const struct gt_diff_row *row, size_t column, struct gt_str pattern) {
+static bool row_matches(const struct gt_join_row *row, size_t column, struct gt_str pattern) {
     for (size_t side = 0; side < GT_SIDE_COUNT; side++) {
         const struct gt_cell *cell = row->cells[side] ? &row->cells[side][column] : NULL;
         if (cell && cell->type == GPUTIME_CELL_TEXT &&
-            gt_glob_matches(pattern, (struct gt_str){cell->text, cell->text_bytes}))
+            gt_limit_glob_matches(pattern, (struct gt_str){cell->text, cell->text_bytes}))
             return true;
     }
     return false;
 }
 
 /* All rows that match as one, so that a kernel under a new name still counts. SIZE_MAX: none does. */
-static size_t join_matching(struct gt_diff_join *join, size_t column, struct gt_str pattern, size_t *count) {
+static size_t join_matching(struct gt_join *join, size_t column, struct gt_str pattern, size_t *count) {
     size_t head = SIZE_MAX;
     *count = 0;
     for (size_t row = 0; row < join->row_count && column != SIZE_MAX; row++) {
@@ -78,12 +78,12 @@ static size_t join_matching(struct gt_diff_join *join, size_t column, struct gt_
         if (head == SIZE_MAX)
             head = row;
         else
-            gt_join_rows(join, head, row);
+            gt_join_merge_rows(join, head, row);
     }
     return head;
 }
 
-static struct pair pair_of(const struct gt_diff_join *join, size_t row) {
+static struct pair pair_of(const struct gt_join *join, size_t row) {
     struct gt_noise noise = gt_join_noise(join, row);
     bool is_time = join->shape->columns[join->adds[join->lead]].unit == GT_UNIT_NS;
     return (struct pair){.a = gt_join_amount(join, row, GT_SIDE_A, join->lead),
@@ -94,36 +94,38 @@ static struct pair pair_of(const struct gt_diff_join *join, size_t row) {
                          .unit = is_time ? GT_LIMIT_TIME : GT_LIMIT_NUMBER};
 }
 
-/* A measure that every capture has by itself: the mean of each side. */
-static enum gt_status find_special(const struct gt_diff_sides *sides, const struct gt_limit *limit,
+/* A measure that each capture has: the mean of each side. */
+static enum gt_status find_measure(const struct gt_compare_sides *sides, const struct gt_limit *limit,
                                    struct gt_arena *arena, struct pair *pair, struct gt_error *err) {
-    const struct gt_special *special = limit->special;
+    const struct gt_measure *measure = limit->measure;
     double *values = gt_arena_array(arena, sides->capture_count, sizeof *values);
     double means[GT_SIDE_COUNT] = {0}, variances[GT_SIDE_COUNT];
     if (!values)
         return gt_fail_memory(err);
     for (size_t i = 0; i < sides->capture_count; i++) {
-        values[i] = special->measure(gt_capture_section(sides, i)) / (special->adds ? sides->divisors[i] : 1);
+        values[i] = gt_limit_measure(measure, gt_compare_section(sides, i)) / (measure->adds ? sides->divisors[i] : 1);
         if (isnan(values[i]))
-            return fail_mute(sides, limit, i, "measures", err);
+            return gt_limit_fail_measure(limit, gt_compare_section(sides, i), sides->names[gt_compare_side(sides, i)],
+                                         err);
     }
     for (int side = 0; side < GT_SIDE_COUNT; side++) {
-        struct gt_captures captures = gt_captures_of(sides, (enum gt_side)side);
+        struct gt_captures captures = gt_compare_captures(sides, (enum gt_side)side);
         for (size_t i = 0; i < captures.count; i++)
             means[side] += values[captures.first + i] / (double)captures.count;
-        variances[side] = gt_variance_of_mean(values + captures.first, 1, captures.count);
+        variances[side] = gt_join_variance_of_mean(values + captures.first, 1, captures.count);
     }
-    *pair = (struct pair){.a = means[GT_SIDE_A], .b = means[GT_SIDE_B], .noise = NAN, .unit = special->unit};
-    if (!special->is_exact)
+    *pair =
+        (struct pair){.a = means[GT_SIDE_A], .b = means[GT_SIDE_B], .noise = NAN, .unit = gt_limit_unit_of(measure)};
+    if (!measure->is_exact)
         pair->noise =
-            gt_noise_floor(sides, pair->a, pair->b, variances[GT_SIDE_A], variances[GT_SIDE_B], &pair->is_guess);
-    pair->is_noise = !special->is_exact && fabs(pair->b - pair->a) <= pair->noise;
+            gt_join_noise_floor(sides, pair->a, pair->b, variances[GT_SIDE_A], variances[GT_SIDE_B], &pair->is_guess);
+    pair->is_noise = !measure->is_exact && fabs(pair->b - pair->a) <= pair->noise;
     return GT_OK;
 }
 
 /* ---- verdicts ---- */
 
-static enum gt_status check_unit(const struct gt_diff_sides *sides, const struct gt_limit *limit,
+static enum gt_status check_unit(const struct gt_compare_sides *sides, const struct gt_limit *limit,
                                  const struct pair *pair, struct gt_error *err) {
     bool is_time = pair->unit == GT_LIMIT_TIME;
     if (limit->unit == GT_LIMIT_TIME ? is_time : limit->unit == GT_LIMIT_PERCENT || !is_time)
@@ -178,11 +180,11 @@ static enum gt_status judge_pair(struct gt_report *report, const struct gt_limit
                                      .noise = noise_word(pair),
                                      .rows = rows};
     *is_broken = judgement.verdict == GT_VERDICT_BROKEN;
-    gt_limits_add(&report->sections[0], limit, &judgement);
+    gt_limit_add_verdict(&report->sections[0], limit, &judgement);
     return GT_OK;
 }
 
-/* ---- every row by itself ---- */
+/* ---- every row alone ---- */
 
 /* Is x worse than y: does it break what y keeps, or go further the same way? Of two from nothing the larger is. */
 static bool is_worse(const struct gt_limit *limit, const struct pair *x, const struct pair *y) {
@@ -196,8 +198,8 @@ static bool is_worse(const struct gt_limit *limit, const struct pair *x, const s
     return way * (x->b - x->a) > way * (y->b - y->a);
 }
 
-/* A row stands for all that are joined to it. */
-static void mark_matching(const struct gt_diff_join *join, size_t column, struct gt_str pattern, bool *marks) {
+/* A row counts for all that are joined to it. */
+static void mark_matching(const struct gt_join *join, size_t column, struct gt_str pattern, bool *marks) {
     for (size_t row = 0; row < join->row_count; row++) {
         size_t head = row;
         while (join->rows[head].is_joined)
@@ -206,16 +208,15 @@ static void mark_matching(const struct gt_diff_join *join, size_t column, struct
     }
 }
 
-static struct gt_str name_of(const struct gt_diff_join *join, size_t row, size_t column) {
-    const struct gt_diff_row *entry = &join->rows[row];
+static struct gt_str name_of(const struct gt_join *join, size_t row, size_t column) {
+    const struct gt_join_row *entry = &join->rows[row];
     const struct gt_cell *cells = entry->cells[GT_SIDE_A] ? entry->cells[GT_SIDE_A] : entry->cells[GT_SIDE_B];
     bool is_group = entry->label.len && (entry->names[GT_SIDE_A] > 1 || entry->names[GT_SIDE_B] > 1);
     return is_group ? entry->label : (struct gt_str){cells[column].text, cells[column].text_bytes};
 }
 
-static enum gt_status judge_rows(struct gt_report *report, const struct gt_limit *limit,
-                                 const struct gt_diff_join *join, size_t column, const bool *marks, bool *is_broken,
-                                 struct gt_error *err) {
+static enum gt_status judge_rows(struct gt_report *report, const struct gt_limit *limit, const struct gt_join *join,
+                                 size_t column, const bool *marks, bool *is_broken, struct gt_error *err) {
     struct gt_judgement judgement = {0};
     struct pair worst = {0};
     size_t noisy = 0;
@@ -223,7 +224,7 @@ static enum gt_status judge_rows(struct gt_report *report, const struct gt_limit
         if (!marks[row])
             continue;
         struct pair pair = pair_of(join, row);
-        enum gt_status status = check_told(join, limit, row, err);
+        enum gt_status status = check_known(join, limit, row, err);
         if (status == GT_OK)
             status = check_unit(join->sides, limit, &pair, err);
         if (status != GT_OK)
@@ -242,12 +243,12 @@ static enum gt_status judge_rows(struct gt_report *report, const struct gt_limit
     struct gt_limit_words words = describe(&report->arena, &worst);
     judgement.detail = gt_limit_describe_rows(&report->arena, &judgement, noisy, words.head);
     *is_broken = judgement.broken_rows > 0;
-    gt_limits_add(&report->sections[0], limit, &judgement);
+    gt_limit_add_verdict(&report->sections[0], limit, &judgement);
     return GT_OK;
 }
 
 /* Rows are those of the table of the comparison: names that differ are matched first. */
-static enum gt_status check_each(struct gt_report *report, const struct gt_limit *limit, struct gt_diff_join *join,
+static enum gt_status check_each(struct gt_report *report, const struct gt_limit *limit, struct gt_join *join,
                                  size_t column, size_t *count, bool *is_broken, struct gt_error *err) {
     bool *marks = gt_arena_array(&report->arena, join->row_count, sizeof *marks);
     if (!marks || !gt_join_match(join))
@@ -261,25 +262,24 @@ static enum gt_status check_each(struct gt_report *report, const struct gt_limit
 
 /* ---- the limit ---- */
 
-static enum gt_status check_sum(struct gt_report *report, const struct gt_limit *limit, struct gt_diff_join *join,
+static enum gt_status check_sum(struct gt_report *report, const struct gt_limit *limit, struct gt_join *join,
                                 size_t column, size_t *count, bool *is_broken, struct gt_error *err) {
     size_t row = join_matching(join, column, limit->pattern, count);
     if (row == SIZE_MAX)
         return GT_OK;
-    enum gt_status status = check_told(join, limit, row, err);
+    enum gt_status status = check_known(join, limit, row, err);
     if (status != GT_OK)
         return status;
     struct pair pair = pair_of(join, row);
     return judge_pair(report, limit, &pair, *count, is_broken, err);
 }
 
-static enum gt_status check_rows(struct gt_report *report, const struct gt_limit *limit, struct gt_limit_place place,
+static enum gt_status check_rows(struct gt_report *report, const struct gt_limit *limit, const char *key,
                                  bool *is_broken, struct gt_error *err) {
-    struct gt_diff_join join;
+    struct gt_join join;
     size_t count = 0, column = SIZE_MAX;
     enum gt_status status = GT_OK;
-    if (gt_join_init(&join, report->sides, place.table) &&
-        (column = gt_table_column(join.shape, place.column)) != SIZE_MAX)
+    if (gt_join_init(&join, report->sides, key) && (column = gt_table_name_column(join.shape)) != SIZE_MAX)
         status = limit->is_each ? check_each(report, limit, &join, column, &count, is_broken, err)
                                 : check_sum(report, limit, &join, column, &count, is_broken, err);
     if (join.failed)
@@ -287,10 +287,10 @@ static enum gt_status check_rows(struct gt_report *report, const struct gt_limit
     gt_join_release(&join);
     if (status != GT_OK || count)
         return status;
-    status = check_absent(report->sides, limit, place, err);
+    status = check_absent(report->sides, limit, key, err);
     struct gt_judgement nothing = {.value = 0};
     if (status == GT_OK)
-        gt_limits_add(&report->sections[0], limit, &nothing);
+        gt_limit_add_verdict(&report->sections[0], limit, &nothing);
     return status;
 }
 
@@ -310,22 +310,22 @@ static enum gt_status check_way(const struct gt_limit *limit, struct gt_error *e
                          (int)bound.len, bound.ptr);
 }
 
-static enum gt_status check_special(struct gt_report *report, const struct gt_limit *limit, bool *is_broken,
+static enum gt_status check_measure(struct gt_report *report, const struct gt_limit *limit, bool *is_broken,
                                     struct gt_error *err) {
     struct pair pair = {0};
     enum gt_status status = gt_limit_check_per(limit, report->sides->per, err);
     if (status == GT_OK)
-        status = find_special(report->sides, limit, &report->arena, &pair, err);
+        status = find_measure(report->sides, limit, &report->arena, &pair, err);
     return status == GT_OK ? judge_pair(report, limit, &pair, 1, is_broken, err) : status;
 }
 
-enum gt_status gt_diff_check(struct gt_report *report, const struct gt_limit *limit, bool *is_broken,
-                             struct gt_error *err) {
-    struct gt_limit_place place;
+enum gt_status gt_limit_check_change(struct gt_report *report, const struct gt_limit *limit, bool *is_broken,
+                                     struct gt_error *err) {
+    const char *table;
     enum gt_status status = check_way(limit, err);
-    if (status == GT_OK && limit->special)
-        return check_special(report, limit, is_broken, err);
+    if (status == GT_OK && limit->measure && limit->measure->from != GT_FROM_ROW)
+        return check_measure(report, limit, is_broken, err);
     if (status == GT_OK)
-        status = gt_limit_place_find(limit, &place, err);
-    return status == GT_OK ? check_rows(report, limit, place, is_broken, err) : status;
+        status = gt_limit_find_table(limit, report->roles, &table, err);
+    return status == GT_OK ? check_rows(report, limit, table, is_broken, err) : status;
 }

@@ -6,11 +6,11 @@
 
 #include "base/mem.h"
 #include "base/num.h"
-#include "report/diff_parts.h"
+#include "compare/join.h"
 
 /* ---- keys ---- */
 
-bool gt_join_reserve(struct gt_diff_join *join, size_t more_bytes) {
+bool gt_join_reserve(struct gt_join *join, size_t more_bytes) {
     size_t needed = join->text_bytes + more_bytes;
     if (needed <= join->text_capacity)
         return true;
@@ -24,7 +24,7 @@ bool gt_join_reserve(struct gt_diff_join *join, size_t more_bytes) {
     return true;
 }
 
-void gt_join_put(struct gt_diff_join *join, struct gt_str part) {
+void gt_join_put(struct gt_join *join, struct gt_str part) {
     if (!gt_join_reserve(join, part.len + GT_NUM_MAX))
         return;
     join->text_bytes += gt_num_format_int(join->text + join->text_bytes, (int64_t)part.len);
@@ -34,11 +34,7 @@ void gt_join_put(struct gt_diff_join *join, struct gt_str part) {
     join->text_bytes += part.len;
 }
 
-static struct gt_str text_of(const struct gt_cell *cell) {
-    return cell->type == GPUTIME_CELL_TEXT ? (struct gt_str){cell->text, cell->text_bytes} : (struct gt_str){0};
-}
-
-static void put_cell(struct gt_diff_join *join, const struct gt_cell *cell) {
+static void put_cell(struct gt_join *join, const struct gt_cell *cell) {
     char number[GT_NUM_MAX];
     struct gt_str part = {number, 0};
     if (cell->type == GPUTIME_CELL_TEXT)
@@ -56,14 +52,7 @@ static bool has_flag(const struct gt_table *table, size_t column, uint32_t flag)
     return table->columns[column].flags & flag;
 }
 
-static size_t find_flag(const struct gt_table *table, uint32_t flag) {
-    size_t column = 0;
-    while (column < table->column_count && !has_flag(table, column, flag))
-        column++;
-    return column < table->column_count ? column : SIZE_MAX;
-}
-
-static bool choose_columns(struct gt_diff_join *join, const struct gt_table *shape) {
+static bool choose_columns(struct gt_join *join, const struct gt_table *shape) {
     join->shape = shape;
     join->adds = gt_mem_array(shape->column_count, sizeof *join->adds);
     join->is_known = gt_mem_array(GT_SIDE_COUNT * shape->column_count, sizeof *join->is_known);
@@ -82,11 +71,11 @@ static bool choose_columns(struct gt_diff_join *join, const struct gt_table *sha
 
 /* ---- rows ---- */
 
-static bool add_row(struct gt_diff_join *join) {
+static bool add_row(struct gt_join *join) {
     if (join->row_count == join->row_capacity) {
         size_t capacity = join->row_capacity ? join->row_capacity * 2 : 64;
         size_t row_slots = join->sides->capture_count * gt_join_slot_count(join);
-        struct gt_diff_row *rows = gt_mem_realloc(join->rows, capacity * sizeof *rows);
+        struct gt_join_row *rows = gt_mem_realloc(join->rows, capacity * sizeof *rows);
         if (rows)
             join->rows = rows;
         double *slots = rows ? gt_mem_realloc(join->slots, capacity * row_slots * sizeof *slots) : NULL;
@@ -96,36 +85,32 @@ static bool add_row(struct gt_diff_join *join) {
         memset(slots + join->row_capacity * row_slots, 0, (capacity - join->row_capacity) * row_slots * sizeof *slots);
         join->row_capacity = capacity;
     }
-    join->rows[join->row_count++] = (struct gt_diff_row){0};
+    join->rows[join->row_count++] = (struct gt_join_row){0};
     return true;
-}
-
-static double number_of(const struct gt_cell *cell) {
-    return cell->type == GPUTIME_CELL_INT ? (double)cell->integer : cell->type == GPUTIME_CELL_REAL ? cell->real : NAN;
 }
 
 /* n events with standard deviation s sum to an amount with the variance n s^2. */
 static double row_variance(const struct gt_table *table, const struct gt_cell *cells) {
-    size_t spread = find_flag(table, GT_COLUMN_SPREAD), count = 0;
+    size_t spread = gt_table_column_flagged(table, GT_COLUMN_SPREAD), count = 0;
     while (count < table->column_count &&
            !(has_flag(table, count, GT_COLUMN_ADDS) && table->columns[count].unit == GT_UNIT_COUNT))
         count++;
     if (spread == SIZE_MAX || count == table->column_count)
         return NAN;
-    double stddev = number_of(&cells[spread]), events = number_of(&cells[count]);
+    double stddev = gt_cell_as_number(&cells[spread]), events = gt_cell_as_number(&cells[count]);
     return events > 1 ? events * stddev * stddev : NAN;
 }
 
 /* What the times of a row are divided by: the mean time of a step is that whatever other amounts are of. */
 static double time_divisor(const struct gt_table *table, const struct gt_cell *cells, double divisor) {
-    size_t mean = find_flag(table, GT_COLUMN_MEAN);
-    double summed = mean == SIZE_MAX ? NAN : number_of(&cells[mean]);
+    size_t mean = gt_table_column_flagged(table, GT_COLUMN_MEAN);
+    double summed = mean == SIZE_MAX ? NAN : gt_cell_as_number(&cells[mean]);
     return summed > 0 ? summed : divisor;
 }
 
-static void take_cells(struct gt_diff_join *join, size_t row, size_t capture, const struct gt_table *table,
+static void take_cells(struct gt_join *join, size_t row, size_t capture, const struct gt_table *table,
                        const struct gt_cell *cells) {
-    enum gt_side side = gt_capture_side(join->sides, capture);
+    enum gt_side side = gt_compare_side(join->sides, capture);
     double divisor = join->sides->divisors[capture], of_time = time_divisor(table, cells, divisor);
     double *slots = gt_join_slots(join, row, capture);
     double variance = row_variance(table, cells) / (of_time * of_time);
@@ -133,7 +118,7 @@ static void take_cells(struct gt_diff_join *join, size_t row, size_t capture, co
     slots[GT_SLOT_ROWS]++;
     for (size_t i = 0; i < join->add_count; i++) {
         bool is_time = join->shape->columns[join->adds[i]].unit == GT_UNIT_NS;
-        double amount = number_of(&cells[join->adds[i]]) / (is_time ? of_time : divisor);
+        double amount = gt_cell_as_number(&cells[join->adds[i]]) / (is_time ? of_time : divisor);
         if (isnan(amount))
             amount = 0;
         else
@@ -148,9 +133,9 @@ static void take_cells(struct gt_diff_join *join, size_t row, size_t capture, co
 }
 
 /* A name may come once from each capture: its amounts add up. Those of a group are rows of different names. */
-static void note_largest(const struct gt_diff_join *join, struct gt_diff_row *row, enum gt_side side,
+static void note_largest(const struct gt_join *join, struct gt_join_row *row, enum gt_side side,
                          const struct gt_cell *cells, bool is_grouped) {
-    double amount = number_of(&cells[join->adds[join->lead]]);
+    double amount = gt_cell_as_number(&cells[join->adds[join->lead]]);
     amount = isnan(amount) ? 0 : amount;
     if (!row->largest[side] || (is_grouped && amount > row->largest_amount[side])) {
         row->largest[side] = cells;
@@ -160,11 +145,11 @@ static void note_largest(const struct gt_diff_join *join, struct gt_diff_row *ro
     }
 }
 
-static bool collect(struct gt_diff_join *join, size_t capture, const struct gt_table *table) {
-    enum gt_side side = gt_capture_side(join->sides, capture);
+static bool collect(struct gt_join *join, size_t capture, const struct gt_table *table) {
+    enum gt_side side = gt_compare_side(join->sides, capture);
     for (size_t r = 0; r < table->row_count && !join->failed; r++) {
         const struct gt_cell *cells = &table->cells[r * table->column_count];
-        size_t group = find_flag(table, GT_COLUMN_GROUP);
+        size_t group = gt_table_column_flagged(table, GT_COLUMN_GROUP);
         bool is_grouped = group != SIZE_MAX && cells[group].type == GPUTIME_CELL_TEXT;
         join->text_bytes = 0;
         for (size_t c = 0; c < table->column_count; c++)
@@ -179,11 +164,11 @@ static bool collect(struct gt_diff_join *join, size_t capture, const struct gt_t
         if (join->failed)
             return false;
         assert(row < join->row_count);
-        struct gt_diff_row *entry = &join->rows[row];
+        struct gt_join_row *entry = &join->rows[row];
         if (!entry->cells[side]) {
             entry->cells[side] = cells;
             entry->tables[side] = table;
-            entry->label = is_grouped ? text_of(&cells[group]) : entry->label;
+            entry->label = is_grouped ? gt_cell_as_text(&cells[group]) : entry->label;
         }
         entry->names[side] += is_grouped || entry->names[side] == 0;
         note_largest(join, entry, side, cells, is_grouped);
@@ -195,7 +180,7 @@ static bool collect(struct gt_diff_join *join, size_t capture, const struct gt_t
 /* ---- spread that another table knows ---- */
 
 /* The rows of `from` that belong to a class vary; the row of the class varies by all of them. */
-static void borrow_from(struct gt_diff_join *join, size_t capture, const struct gt_table *from, size_t class) {
+static void borrow_from(struct gt_join *join, size_t capture, const struct gt_table *from, size_t class) {
     double divisor = join->sides->divisors[capture];
     for (size_t r = 0; r < from->row_count; r++) {
         const struct gt_cell *cells = &from->cells[r * from->column_count];
@@ -212,30 +197,27 @@ static void borrow_from(struct gt_diff_join *join, size_t capture, const struct 
     }
 }
 
-/* What the table `spreads` says of the rows of another, by id of their names. Rows that numbers alone tell apart (GPUs)
+/* What a capture says of how the rows of a table vary, by id of their names. Rows that numbers alone tell apart (GPUs)
    have no name: they share what is under the empty one. */
 struct step_spreads {
     struct gt_strtab names;
-    double *variances; /* of the sums; NAN: not told */
-    size_t count;      /* of those told */
+    double *variances; /* of the sums; NAN: not known */
+    size_t count;      /* of those known */
 };
 
 /* S steps with standard deviation s sum to an amount with the variance S s^2. */
-static bool step_spreads_init(struct step_spreads *of, const struct gt_table *spreads, const char *key,
+static bool step_spreads_init(struct step_spreads *of, const struct gt_section *section, const char *key,
                               double divisor) {
-    size_t table = gt_table_column(spreads, "table"), name = gt_table_column(spreads, "name");
-    *of = (struct step_spreads){.variances = gt_mem_array(spreads->row_count + 1, sizeof *of->variances)};
-    assert(table != SIZE_MAX && name != SIZE_MAX);
+    *of = (struct step_spreads){.variances = gt_mem_array(section->spread_count + 1, sizeof *of->variances)};
     bool ok = gt_strtab_init(&of->names) && of->variances;
     if (ok)
         of->variances[GT_STRID_EMPTY] = NAN;
-    for (size_t r = 0; r < spreads->row_count && ok; r++) {
-        const struct gt_cell *cells = &spreads->cells[r * spreads->column_count];
-        if (!gt_str_eq(text_of(&cells[table]), gt_str_of(key)))
+    for (size_t i = 0; i < section->spread_count && ok; i++) {
+        const struct gt_report_spread *spread = &section->spreads[i];
+        if (strcmp(spread->table, key) != 0)
             continue;
-        double stddev = gt_table_number(spreads, r, "stddev_ns") / divisor;
-        of->variances[gt_strtab_intern_borrowed(&of->names, text_of(&cells[name]))] =
-            gt_table_number(spreads, r, "steps") * stddev * stddev;
+        double stddev = spread->stddev_ns / divisor;
+        of->variances[gt_strtab_intern_borrowed(&of->names, spread->name)] = (double)spread->steps * stddev * stddev;
         of->count++;
         ok = !of->names.failed;
     }
@@ -245,22 +227,22 @@ static bool step_spreads_init(struct step_spreads *of, const struct gt_table *sp
 static double step_spreads_find(const struct step_spreads *of, const struct gt_cell *name) {
     if (name->type != GPUTIME_CELL_TEXT)
         return of->variances[GT_STRID_EMPTY];
-    gt_strid id = gt_strtab_find(&of->names, text_of(name));
+    gt_strid id = gt_strtab_find(&of->names, gt_cell_as_text(name));
     return id == GT_STRID_EMPTY || id == UINT32_MAX ? NAN : of->variances[id];
 }
 
 /* Where the capture has steps, how much a row varies from step to step says more than its single events, which may be
    of many kinds. */
-static void borrow_steps(struct gt_diff_join *join, size_t capture) {
-    const struct gt_table *spreads = gt_section_find(gt_capture_section(join->sides, capture), "spreads");
-    enum gt_side side = gt_capture_side(join->sides, capture);
+static void borrow_steps(struct gt_join *join, size_t capture) {
+    const struct gt_section *section = gt_compare_section(join->sides, capture);
+    enum gt_side side = gt_compare_side(join->sides, capture);
     struct step_spreads of;
     size_t key = SIZE_MAX;
     for (size_t c = 0; c < join->shape->column_count; c++) /* the last is the name; ids stand before it */
         key = has_flag(join->shape, c, GT_COLUMN_KEY) ? c : key;
-    if (!spreads || key == SIZE_MAX)
+    if (!section->spread_count || key == SIZE_MAX)
         return;
-    join->failed |= !step_spreads_init(&of, spreads, join->shape->key, join->sides->divisors[capture]);
+    join->failed |= !step_spreads_init(&of, section, join->shape->key, join->sides->divisors[capture]);
     for (size_t r = 0; r < join->row_count && of.count && !join->failed; r++) {
         double *slots = gt_join_slots(join, r, capture);
         const struct gt_cell *cells = join->rows[r].cells[side];
@@ -273,16 +255,16 @@ static void borrow_steps(struct gt_diff_join *join, size_t capture) {
 }
 
 /* Categories do not tell their spread, but the kernels in them do. */
-static void borrow_spread(struct gt_diff_join *join, size_t capture) {
-    const struct gt_section *section = gt_capture_section(join->sides, capture);
-    size_t key = find_flag(join->shape, GT_COLUMN_KEY), keys = 0;
+static void borrow_spread(struct gt_join *join, size_t capture) {
+    const struct gt_section *section = gt_compare_section(join->sides, capture);
+    size_t key = gt_table_column_flagged(join->shape, GT_COLUMN_KEY), keys = 0;
     for (size_t c = 0; c < join->shape->column_count; c++)
         keys += has_flag(join->shape, c, GT_COLUMN_KEY);
-    if (keys != 1 || find_flag(join->shape, GT_COLUMN_SPREAD) != SIZE_MAX)
+    if (keys != 1 || gt_table_column_flagged(join->shape, GT_COLUMN_SPREAD) != SIZE_MAX)
         return;
     for (size_t b = 0; b < section->block_count; b++) {
         const struct gt_table *table = section->blocks[b].kind == GT_BLOCK_TABLE ? section->blocks[b].table : NULL;
-        size_t class = table ? find_flag(table, GT_COLUMN_CLASS) : SIZE_MAX;
+        size_t class = table ? gt_table_column_flagged(table, GT_COLUMN_CLASS) : SIZE_MAX;
         if (class != SIZE_MAX && strcmp(table->columns[class].key, join->shape->columns[key].key) == 0)
             borrow_from(join, capture, table, class);
     }
@@ -291,7 +273,7 @@ static void borrow_spread(struct gt_diff_join *join, size_t capture) {
 /* ---- the whole ---- */
 
 /* The leading amount must be known on both sides: a summed input has no wall time. */
-static void choose_lead(struct gt_diff_join *join) {
+static void choose_lead(struct gt_join *join) {
     const bool *of_a = join->is_known, *of_b = join->is_known + join->add_count;
     bool a_is_empty = true, b_is_empty = true;
     for (size_t r = 0; r < join->row_count; r++) {
@@ -312,13 +294,13 @@ static void choose_lead(struct gt_diff_join *join) {
 
 /* The table whose columns are those of all; NULL: there is none, or they cannot be compared. A table that was cut does
    not tell sums. */
-static const struct gt_table *find_shape(const struct gt_diff_sides *sides, const char *key) {
+static const struct gt_table *find_shape(const struct gt_compare_sides *sides, const char *key) {
     const struct gt_table *shape = NULL;
     for (size_t i = 0; i < sides->capture_count; i++) {
-        const struct gt_table *table = gt_section_find(gt_capture_section(sides, i), key);
+        const struct gt_table *table = gt_section_find(gt_compare_section(sides, i), key);
         if (!table)
             continue;
-        if (table->total_rows > table->row_count || find_flag(table, GT_COLUMN_LEADS) == SIZE_MAX)
+        if (table->total_rows > table->row_count || gt_table_column_flagged(table, GT_COLUMN_LEADS) == SIZE_MAX)
             return NULL;
         for (size_t c = 0; shape && c < shape->column_count; c++)
             if (c >= table->column_count || strcmp(table->columns[c].key, shape->columns[c].key) != 0)
@@ -329,17 +311,17 @@ static const struct gt_table *find_shape(const struct gt_diff_sides *sides, cons
     return shape;
 }
 
-bool gt_join_init(struct gt_diff_join *join, const struct gt_diff_sides *sides, const char *key) {
-    *join = (struct gt_diff_join){.sides = sides};
+bool gt_join_init(struct gt_join *join, const struct gt_compare_sides *sides, const char *key) {
+    *join = (struct gt_join){.sides = sides};
     const struct gt_table *shape = find_shape(sides, key);
     if (!shape || !choose_columns(join, shape))
         return false;
     join->sources = gt_mem_array(sides->capture_count, sizeof *join->sources);
     join->failed = !gt_strtab_init(&join->keys) || !join->sources;
     for (size_t i = 0; i < sides->capture_count && !join->failed; i++) {
-        const struct gt_section *section = gt_capture_section(sides, i);
+        const struct gt_section *section = gt_compare_section(sides, i);
         const struct gt_table *table = gt_section_find(section, key);
-        join->sources[i] = (struct gt_diff_source){table, shape->is_fixed || gt_section_lacks(section, key).len};
+        join->sources[i] = (struct gt_join_source){table, shape->is_fixed || gt_section_lacks(section, key).len};
         if (table && collect(join, i, table)) {
             borrow_spread(join, i);
             borrow_steps(join, i);
@@ -351,7 +333,7 @@ bool gt_join_init(struct gt_diff_join *join, const struct gt_diff_sides *sides, 
     return true;
 }
 
-void gt_join_release(struct gt_diff_join *join) {
+void gt_join_release(struct gt_join *join) {
     gt_mem_free(join->adds);
     gt_mem_free(join->is_known);
     gt_mem_free(join->sources);
@@ -363,18 +345,18 @@ void gt_join_release(struct gt_diff_join *join) {
 }
 
 /* Whether a row of that name could be in the table: where that is known, what is not there is 0. */
-static bool can_have(const struct gt_diff_join *join, const struct gt_diff_row *row, size_t capture) {
+static bool can_have(const struct gt_join *join, const struct gt_join_row *row, size_t capture) {
     const struct gt_table *table = join->sources[capture].table;
     const struct gt_cell *cells = row->cells[GT_SIDE_A] ? row->cells[GT_SIDE_A] : row->cells[GT_SIDE_B];
-    size_t key = find_flag(join->shape, GT_COLUMN_KEY);
+    size_t key = gt_table_column_flagged(join->shape, GT_COLUMN_KEY);
     bool can = !table || !table->name_count || key == SIZE_MAX;
     for (size_t i = 0; !can && i < table->name_count; i++)
-        can = gt_str_eq(table->names[i], text_of(&cells[key]));
+        can = gt_str_eq(table->names[i], gt_cell_as_text(&cells[key]));
     return can;
 }
 
-size_t gt_join_mute_capture(const struct gt_diff_join *join, size_t row, enum gt_side side) {
-    struct gt_captures captures = gt_captures_of(join->sides, side);
+size_t gt_join_mute_capture(const struct gt_join *join, size_t row, enum gt_side side) {
+    struct gt_captures captures = gt_compare_captures(join->sides, side);
     for (size_t c = captures.first; c < captures.first + captures.count; c++)
         if (gt_join_slots(join, row, c)[GT_SLOT_ROWS] == 0 &&
             (join->sources[c].is_partial || !can_have(join, &join->rows[row], c)))
@@ -382,8 +364,8 @@ size_t gt_join_mute_capture(const struct gt_diff_join *join, size_t row, enum gt
     return SIZE_MAX;
 }
 
-double gt_join_amount(const struct gt_diff_join *join, size_t row, enum gt_side side, size_t amount) {
-    struct gt_captures captures = gt_captures_of(join->sides, side);
+double gt_join_amount(const struct gt_join *join, size_t row, enum gt_side side, size_t amount) {
+    struct gt_captures captures = gt_compare_captures(join->sides, side);
     bool is_known = join->is_known[(size_t)side * join->add_count + amount];
     if (gt_join_mute_capture(join, row, side) != SIZE_MAX)
         return NAN;

@@ -1,8 +1,8 @@
 /* Judges limits in a report of one or several traces: each says what must hold. */
 #include <math.h>
 
-#include "report/diff_parts.h"
-#include "report/limit.h"
+#include "compare/join.h"
+#include "verdict/limit.h"
 
 /* A measured amount: as time or number, and as a part of what it is a part of. */
 struct amount {
@@ -14,19 +14,22 @@ struct amount {
 struct rows {
     const struct gt_table *table;
     size_t name, lead; /* columns */
+    size_t share;      /* that of the lead, which is the first; SIZE_MAX: there is none */
 };
 
 /* ---- rows ---- */
 
-static bool rows_find(struct rows *rows, const struct gt_section *section, struct gt_limit_place place) {
-    const struct gt_table *table = gt_section_find(section, place.table);
-    *rows = (struct rows){.table = table};
+static bool rows_find(struct rows *rows, const struct gt_section *section, const char *key) {
+    const struct gt_table *table = gt_section_find(section, key);
+    *rows = (struct rows){.table = table, .share = SIZE_MAX};
     if (!table)
         return false;
-    rows->name = gt_table_column(table, place.column);
-    while (rows->lead < table->column_count && !(table->columns[rows->lead].flags & GT_COLUMN_LEADS))
-        rows->lead++;
-    return rows->name != SIZE_MAX && rows->lead < table->column_count;
+    rows->name = gt_table_name_column(table);
+    rows->lead = gt_table_column_flagged(table, GT_COLUMN_LEADS);
+    for (size_t c = table->column_count; c > 0; c--)
+        if (table->columns[c - 1].unit == GT_UNIT_SHARE)
+            rows->share = c - 1;
+    return rows->name != SIZE_MAX && rows->lead != SIZE_MAX;
 }
 
 static struct gt_str name_of(const struct rows *rows, size_t row) {
@@ -38,22 +41,31 @@ static size_t next_match(const struct rows *rows, struct gt_str pattern, size_t 
     const struct gt_table *table = rows->table;
     for (; row < table->row_count; row++)
         if (table->cells[row * table->column_count + rows->name].type == GPUTIME_CELL_TEXT &&
-            gt_glob_matches(pattern, name_of(rows, row)))
+            gt_limit_glob_matches(pattern, name_of(rows, row)))
             break;
     return row;
 }
 
 static struct amount amount_of(const struct rows *rows, size_t row) {
-    const struct gt_report_column *lead = &rows->table->columns[rows->lead];
-    return (struct amount){.value = gt_table_number(rows->table, row, lead->key),
-                           .share = gt_table_number(rows->table, row, "share"),
-                           .unit = lead->unit == GT_UNIT_NS ? GT_LIMIT_TIME : GT_LIMIT_NUMBER};
+    const struct gt_cell *cells = &rows->table->cells[row * rows->table->column_count];
+    return (struct amount){.value = gt_cell_as_number(&cells[rows->lead]),
+                           .share = rows->share == SIZE_MAX ? NAN : gt_cell_as_number(&cells[rows->share]),
+                           .unit =
+                               rows->table->columns[rows->lead].unit == GT_UNIT_NS ? GT_LIMIT_TIME : GT_LIMIT_NUMBER};
+}
+
+/* Do ids tell rows apart, not only names? */
+static bool has_ids(const struct rows *rows) {
+    bool has_one = false;
+    for (size_t c = 0; c < rows->table->column_count && rows->table->row_count; c++)
+        has_one |= (rows->table->columns[c].flags & GT_COLUMN_KEY) && rows->table->cells[c].type == GPUTIME_CELL_INT;
+    return has_one;
 }
 
 /* Where each GPU has rows of its own, their shares are of that GPU: the sum is taken of all rows instead. */
 static double whole_of(const struct rows *rows) {
     double whole = 0;
-    if (gt_table_column(rows->table, "device") == SIZE_MAX)
+    if (!has_ids(rows))
         return NAN;
     for (size_t row = 0; row < rows->table->row_count; row++)
         whole += amount_of(rows, row).value;
@@ -110,7 +122,7 @@ static struct gt_limit_words describe(struct gt_arena *arena, const struct gt_li
 static bool add_verdict(struct gt_section *section, const struct gt_limit *limit, struct gt_judgement *judgement) {
     bool is_broken = limit->is_each ? judgement->broken_rows > 0 : !gt_limit_holds(limit, judgement->value);
     judgement->verdict = is_broken ? GT_VERDICT_BROKEN : GT_VERDICT_OK;
-    gt_limits_add(section, limit, judgement);
+    gt_limit_add_verdict(section, limit, judgement);
     return is_broken;
 }
 
@@ -127,7 +139,7 @@ static enum gt_status judge_amount(struct gt_section *section, const struct gt_l
     return GT_OK;
 }
 
-/* Every row by itself. Something matches. */
+/* Every row alone. Something matches. */
 static enum gt_status judge_rows(struct gt_section *section, const struct gt_limit *limit, const struct rows *rows,
                                  bool *is_broken, struct gt_error *err) {
     struct gt_arena *arena = &section->report->arena;
@@ -156,69 +168,84 @@ static enum gt_status judge_rows(struct gt_section *section, const struct gt_lim
 
 /* ---- limits ---- */
 
-/* A step takes what all of them take, divided; warm-up is in none. */
-static enum gt_status check_step(struct gt_section *section, const struct gt_limit *limit, struct amount *sum,
-                                 bool *is_broken, struct gt_error *err) {
-    const struct gt_table *measures = gt_section_find(section, "measures");
-    double count = gt_table_number(measures, 0, "count"), warm_up = gt_step_count(section) - count;
-    sum->value /= count;
+/* A row that sums up so many is judged by their mean; of the things that other rows count, some are left out. */
+static enum gt_status check_mean(struct gt_section *section, const struct gt_limit *limit, const struct rows *rows,
+                                 struct amount *sum, double summed, bool *is_broken, struct gt_error *err) {
+    const struct gt_table *table = rows->table;
+    size_t counted = gt_table_column_flagged(table, GT_COLUMN_DIVISOR);
+    double most = 0;
+    for (size_t row = 0; counted != SIZE_MAX && row < table->row_count; row++)
+        most = fmax(most, gt_cell_as_number(&table->cells[row * table->column_count + counted]));
+    sum->value /= summed;
     enum gt_status status = check_unit(limit, sum, err);
     if (status != GT_OK)
         return status;
     struct gt_arena *arena = &section->report->arena;
     struct gt_limit_words words = describe(arena, limit, sum);
-    if (warm_up > 0)
-        words.tail = gt_arena_printf(arena, "(%.0f warm-up left out)", warm_up);
+    if (most > summed)
+        words.tail = gt_arena_printf(arena, "(%.0f %s left out)", most - summed, limit->measure->leaves_out);
     struct gt_judgement judgement = {
         .value = judged(limit, sum), .detail = gt_limit_describe(arena, &words), .rows = 1};
     *is_broken = add_verdict(section, limit, &judgement);
     return GT_OK;
 }
 
-static enum gt_status check_rows(struct gt_section *section, const struct gt_limit *limit, struct gt_limit_place place,
-                                 bool *is_broken, struct gt_error *err) {
-    struct rows rows;
-    size_t count = 0;
-    struct amount sum = {0};
-    if (rows_find(&rows, section, place))
-        sum = sum_rows(&rows, limit, &count);
-    if (count && !limit->kind.len && gt_str_eq(limit->pattern, GT_STR("step")))
-        return check_step(section, limit, &sum, is_broken, err);
-    if (count)
-        return limit->is_each ? judge_rows(section, limit, &rows, is_broken, err)
-                              : judge_amount(section, limit, &sum, count, is_broken, err);
-    if (!limit->kind.len)
+/* Over how many the row of a measure is a sum; NAN: it is none. */
+static double summed_in(const struct rows *rows, const struct gt_limit *limit) {
+    size_t mean = gt_table_column_flagged(rows->table, GT_COLUMN_MEAN);
+    size_t row = next_match(rows, limit->pattern, 0);
+    if (!limit->measure || !limit->measure->leaves_out || mean == SIZE_MAX)
+        return NAN;
+    return gt_cell_as_number(&rows->table->cells[row * rows->table->column_count + mean]);
+}
+
+static enum gt_status check_absent(struct gt_section *section, const struct gt_limit *limit, const char *key,
+                                   const struct gt_table *table, bool *is_broken, struct gt_error *err) {
+    struct gt_str lacks = gt_section_lacks(section, key), label = section->input.label;
+    if (limit->measure)
         return gt_limit_fail_measure(limit, section, "", err);
-    struct gt_str lacks = gt_section_lacks(section, place.table);
     if (lacks.len)
         return gt_limit_fail_lack(limit, section, "", lacks, err);
-    if (!gt_limit_may_be_absent(limit, rows.table)) {
-        struct gt_str label = section->input.label;
-        return gt_limit_fail_name(limit, rows.table,
-                                  gt_arena_printf(&section->report->arena, "in '%.*s'", (int)label.len, label.ptr).ptr,
-                                  err);
-    }
+    if (!gt_limit_may_be_absent(limit, table))
+        return gt_limit_fail_name(
+            limit, table, gt_arena_printf(&section->report->arena, "in '%.*s'", (int)label.len, label.ptr).ptr, err);
     struct gt_judgement nothing = {.value = 0};
     *is_broken = add_verdict(section, limit, &nothing);
     return GT_OK;
 }
 
+static enum gt_status check_rows(struct gt_section *section, const struct gt_limit *limit, const char *key,
+                                 bool *is_broken, struct gt_error *err) {
+    struct rows rows;
+    size_t count = 0;
+    struct amount sum = {0};
+    if (rows_find(&rows, section, key))
+        sum = sum_rows(&rows, limit, &count);
+    if (!count)
+        return check_absent(section, limit, key, rows.table, is_broken, err);
+    double summed = summed_in(&rows, limit);
+    if (summed > 0)
+        return check_mean(section, limit, &rows, &sum, summed, is_broken, err);
+    return limit->is_each ? judge_rows(section, limit, &rows, is_broken, err)
+                          : judge_amount(section, limit, &sum, count, is_broken, err);
+}
+
 static enum gt_status check_section(struct gt_section *section, const struct gt_limit *limit, bool *is_broken,
                                     struct gt_error *err) {
-    struct gt_limit_place place;
+    const struct gt_measure *measure = limit->measure;
+    const char *table;
     if (limit->is_signed)
         return gt_limit_fail(limit, err,
                              "a number with a sign is a change, which is for diff --fail-if; check says what must "
                              "hold: 'idle<20%%'");
-    const struct gt_special *special = limit->special;
-    if (special) {
-        double value = special->measure(section);
-        struct amount amount = {value, special->unit == GT_LIMIT_PERCENT ? value : NAN, special->unit};
+    if (measure && measure->from != GT_FROM_ROW) {
+        double value = gt_limit_measure(measure, section);
+        struct amount amount = {value, measure->kind == GT_MEASURE_SHARE ? value : NAN, gt_limit_unit_of(measure)};
         return isnan(value) ? gt_limit_fail_measure(limit, section, "", err)
                             : judge_amount(section, limit, &amount, 1, is_broken, err);
     }
-    enum gt_status status = gt_limit_place_find(limit, &place, err);
-    return status == GT_OK ? check_rows(section, limit, place, is_broken, err) : status;
+    enum gt_status status = gt_limit_find_table(limit, section->report->roles, &table, err);
+    return status == GT_OK ? check_rows(section, limit, table, is_broken, err) : status;
 }
 
 static enum gt_status check_limit(struct gt_report *report, const struct gt_limit *limit, size_t *broken,
@@ -227,22 +254,22 @@ static enum gt_status check_limit(struct gt_report *report, const struct gt_limi
     size_t section_count = report->sides ? 1 : report->section_count;
     for (size_t s = 0; s < section_count && status == GT_OK; s++) {
         bool is_broken = false;
-        status = report->sides ? gt_diff_check(report, limit, &is_broken, err)
+        status = report->sides ? gt_limit_check_change(report, limit, &is_broken, err)
                                : check_section(&report->sections[s], limit, &is_broken, err);
         *broken += is_broken;
     }
     return status;
 }
 
-enum gt_status gt_report_check(struct gt_report *report, const char *const *limits, size_t count, size_t *broken,
-                               struct gt_error *err) {
+enum gt_status gt_limit_check(struct gt_report *report, const char *const *limits, size_t count, size_t *broken,
+                              struct gt_error *err) {
     enum gt_status status = GT_OK;
     *broken = 0;
     for (size_t i = 0; i < count && status == GT_OK; i++) {
         struct gt_limit limit;
-        status = gt_limit_parse(limits[i], &limit, err);
+        status = gt_limit_parse(limits[i], report->roles, &limit, err);
         if (status == GT_OK)
             status = check_limit(report, &limit, broken, err);
     }
-    return status == GT_OK && gt_arena_failed(&report->arena) ? gt_fail_memory(err) : status;
+    return status == GT_OK ? gt_report_status(report, err) : status;
 }

@@ -1,7 +1,7 @@
 /* Names of kernels without what differs between builds and GPUs, so that the same work is found under another name. */
 #include <ctype.h>
 
-#include "report/diff.h"
+#include "compare/join.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -86,7 +86,7 @@ static size_t vendor_bytes(struct gt_str name) {
     return 0;
 }
 
-void gt_diff_plain_name(struct gt_str name, char *out, size_t *length) {
+void gt_join_plain_name(struct gt_str name, char *out, size_t *length) {
     size_t first = *length;
     for (size_t i = vendor_bytes(name); i < name.len;) {
         bool begins_word = i == 0 || !is_word(name.ptr[i - 1]);

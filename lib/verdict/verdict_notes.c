@@ -1,5 +1,5 @@
-/* The sentences of a comparison beside the first: what amounts are divided by, how kernels were matched, which tables
-   have no news, and what makes the sides hard to compare. */
+/* The sentences of a comparison after the first: what amounts are divided by, which tables have no news, and what makes
+   the sides hard to compare. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,17 +7,18 @@
 
 #include "base/mem.h"
 #include "base/num.h"
-#include "report/diff_parts.h"
+#include "compare/join.h"
+#include "verdict/verdict.h"
 
 /* ---- what amounts are divided by ---- */
 
 /* "3 in A"; of several captures "3 in each of 10 captures of A", "2 to 4 in 10 captures of A". */
-static struct gt_str count_of_side(const struct gt_diff_sides *sides, enum gt_side side, struct gt_arena *arena) {
+static struct gt_str count_of_side(const struct gt_compare_sides *sides, enum gt_side side, struct gt_arena *arena) {
     double least = INFINITY, most = 0;
     char low[GT_NUM_MAX], high[GT_NUM_MAX];
     size_t captures = sides->reports[side]->section_count;
     for (size_t i = 0; i < sides->capture_count; i++)
-        if (gt_capture_side(sides, i) == side) {
+        if (gt_compare_side(sides, i) == side) {
             least = fmin(least, sides->divisors[i]);
             most = fmax(most, sides->divisors[i]);
         }
@@ -31,18 +32,15 @@ static struct gt_str count_of_side(const struct gt_diff_sides *sides, enum gt_si
 }
 
 /* Do amounts hold warm-up, as far as steps tell it? */
-static bool has_warm_up(const struct gt_diff_sides *sides) {
-    for (size_t i = 0; i < sides->capture_count; i++) {
-        const struct gt_table *steps = gt_section_find(gt_capture_section(sides, i), "steps");
-        for (size_t row = 0; steps && row < steps->row_count; row++)
-            if (gt_str_eq(gt_table_text(steps, row, "state"), GT_STR("warm-up")))
-                return true;
-    }
-    return false;
+static bool has_warm_up(const struct gt_compare_sides *sides) {
+    bool has_some = false;
+    for (size_t i = 0; i < sides->capture_count; i++)
+        has_some |= gt_compare_section(sides, i)->has_warm_up;
+    return has_some;
 }
 
 /* "4 in A, 12 in B"; "3 in each of 20 captures" where all are alike. */
-static struct gt_str counts_of(const struct gt_diff_sides *sides, struct gt_arena *arena) {
+static struct gt_str counts_of(const struct gt_compare_sides *sides, struct gt_arena *arena) {
     bool are_alike = sides->capture_count > GT_SIDE_COUNT;
     char number[GT_NUM_MAX];
     for (size_t i = 1; i < sides->capture_count; i++)
@@ -54,7 +52,7 @@ static struct gt_str counts_of(const struct gt_diff_sides *sides, struct gt_aren
                            count_of_side(sides, GT_SIDE_B, arena).ptr);
 }
 
-void gt_diff_note_per(const struct gt_diff_sides *sides, struct gt_section *section) {
+void gt_verdict_note_per(const struct gt_compare_sides *sides, struct gt_section *section) {
     struct gt_arena *arena = &section->report->arena;
     const char *warm_up = has_warm_up(sides) ? " Warm-up counts too." : "";
     const char *mean = sides->capture_count > GT_SIDE_COUNT ? ", the mean over those of a side" : "";
@@ -68,25 +66,6 @@ void gt_diff_note_per(const struct gt_diff_sides *sides, struct gt_section *sect
     gt_section_note(section, GT_FOR_ALL, text);
 }
 
-/* ---- how rows were matched ---- */
-
-void gt_diff_note_matches(const struct gt_diff_sides *sides, struct gt_section *section,
-                          const struct gt_diff_counts *counts) {
-    struct gt_arena *arena = &section->report->arena;
-    static const char *const words[GT_MATCH_COUNT] = {[GT_MATCH_EXACT] = "by name",
-                                                      [GT_MATCH_SHORT] = "by simplified name",
-                                                      [GT_MATCH_SIMILAR] = "by similar name",
-                                                      [GT_MATCH_CATEGORY] = "by category"};
-    struct gt_str text = {"", 0};
-    for (size_t m = 0; m < GT_MATCH_COUNT; m++)
-        if (words[m] && counts->by_match[m])
-            text = gt_arena_printf(arena, "%s%s%zu %s", text.ptr, text.len ? ", " : "", counts->by_match[m], words[m]);
-    gt_section_note(section, GT_FOR_ALL,
-                    gt_arena_printf(arena, "Kernels matched: %s; %zu only in %s, %zu only in %s.",
-                                    text.len ? text.ptr : "none", counts->only[GT_SIDE_A], sides->names[GT_SIDE_A],
-                                    counts->only[GT_SIDE_B], sides->names[GT_SIDE_B]));
-}
-
 /* ---- tables without news ---- */
 
 static bool has_status(const struct gt_table *table, size_t row, const char *status) {
@@ -97,16 +76,14 @@ enum news { NEWS, NO_CHANGE, ONE_SIDED, NEWS_COUNT };
 
 /* Nothing in it is beyond the noise, or one side tells nothing of it. What the first sentence is made from is shown for
    its noise too. */
-static enum news news_of(const struct gt_table *table) {
-    static const char *const told[] = GT_DIFF_TOLD_TABLES;
+static enum news news_of(const struct gt_block *block) {
+    const struct gt_table *table = block->table;
     size_t total = table->total_rows > table->row_count ? table->total_rows : table->row_count;
     size_t rows = total - table->blank_rows < table->row_count ? total - table->blank_rows : table->row_count;
     size_t unchanged = 0, unknown = 0;
-    bool is_told = false;
-    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
-        is_told |= strcmp(told[i], table->key) == 0;
+    bool is_in_sentence = gt_verdict_is_of_the_whole(block);
     for (size_t row = 0; row < rows; row++) {
-        unchanged += has_status(table, row, "same") || (!is_told && has_status(table, row, "noise"));
+        unchanged += has_status(table, row, "same") || (!is_in_sentence && has_status(table, row, "noise"));
         unknown += has_status(table, row, "unknown");
     }
     if (!rows || table->keeps_order || gt_table_column(table, "status") == SIZE_MAX)
@@ -114,7 +91,7 @@ static enum news news_of(const struct gt_table *table) {
     return unchanged == rows ? NO_CHANGE : unknown == rows ? ONE_SIDED : NEWS;
 }
 
-void gt_diff_hide_tables(const struct gt_diff_sides *sides, struct gt_section *section) {
+void gt_verdict_hide_tables(const struct gt_compare_sides *sides, struct gt_section *section) {
     static const struct {
         const char *text;
         uint32_t audience;
@@ -127,7 +104,7 @@ void gt_diff_hide_tables(const struct gt_diff_sides *sides, struct gt_section *s
     for (size_t b = 0; b < section->block_count; b++) {
         struct gt_block *block = &section->blocks[b];
         bool is_shown = block->kind == GT_BLOCK_TABLE && (block->audience & GT_FOR_SCREEN);
-        enum news news = is_shown ? news_of(block->table) : NEWS;
+        enum news news = is_shown ? news_of(block) : NEWS;
         if (news == NEWS)
             continue;
         block->audience &= ~(uint32_t)GT_FOR_SCREEN;
@@ -142,10 +119,10 @@ void gt_diff_hide_tables(const struct gt_diff_sides *sides, struct gt_section *s
 
 /* ---- what was lost ---- */
 
-void gt_diff_note_losses(const struct gt_diff_sides *sides, struct gt_section *section) {
+void gt_verdict_note_losses(const struct gt_compare_sides *sides, struct gt_section *section) {
     struct gt_arena *arena = &section->report->arena;
     for (size_t i = 0; i < sides->capture_count; i++) {
-        const struct gt_section *from = gt_capture_section(sides, i);
+        const struct gt_section *from = gt_compare_section(sides, i);
         struct gt_str ids = {"", 0};
         for (size_t k = 0; k < from->issue_count; k++)
             if (from->issues[k].is_loss)
@@ -154,7 +131,7 @@ void gt_diff_note_losses(const struct gt_diff_sides *sides, struct gt_section *s
             gt_section_note(section, GT_FOR_ALL,
                             gt_arena_printf(arena,
                                             "Not read whole: %s, '%.*s' (%s). Differences may come from what is lost.",
-                                            sides->names[gt_capture_side(sides, i)], (int)from->input.label.len,
+                                            sides->names[gt_compare_side(sides, i)], (int)from->input.label.len,
                                             from->input.label.ptr, ids.ptr));
     }
 }
@@ -167,12 +144,32 @@ static bool is_near(double factor, double other) {
     return fabs(factor - other) <= same_factor * other;
 }
 
+/* A table of the comparison that counts what amounts may be divided by. */
+struct counted {
+    const struct gt_table *table; /* NULL: there is none */
+    struct gt_compare_columns count;
+    const struct gt_divisor *divisor;
+};
+
+static struct counted find_counted(const struct gt_section *section, const struct gt_roles *roles,
+                                   enum gt_divisor_rows rows) {
+    for (size_t i = 0; i < roles->divisor_count; i++) {
+        const struct gt_table *table = gt_section_find(section, roles->divisors[i].table);
+        if (roles->divisors[i].rows == rows && table && table->shape)
+            return (struct counted){table, gt_compare_find_amount(table, GT_COLUMN_DIVISOR), &roles->divisors[i]};
+    }
+    return (struct counted){0};
+}
+
+static struct gt_str name_of(const struct counted *counted, size_t row) {
+    const struct gt_table *shape = counted->table->shape;
+    return gt_table_text(counted->table, row, shape->columns[gt_table_name_column(shape)].key);
+}
+
 /* How often B has what a row counts for once in A; NAN: one of them does not have it. */
-static double factor_of(const struct gt_table *table, size_t row, const char *count) {
-    char a[64], b[64];
-    snprintf(a, sizeof a, "a_%s", count);
-    snprintf(b, sizeof b, "b_%s", count);
-    double of_a = gt_table_number(table, row, a), of_b = gt_table_number(table, row, b);
+static double factor_of(const struct counted *counted, size_t row) {
+    double of_a = gt_compare_number(counted->table, row, counted->count.a);
+    double of_b = gt_compare_number(counted->table, row, counted->count.b);
     return of_a > 0 && of_b > 0 ? of_b / of_a : NAN;
 }
 
@@ -187,12 +184,13 @@ struct common {
     size_t names, of_names;
 };
 
-static struct common common_factor(const struct gt_table *kernels) {
+static struct common common_factor(const struct counted *kernels) {
+    size_t row_count = kernels->table->row_count;
     struct common common = {.factor = NAN};
-    double *factors = gt_mem_array(kernels->row_count + 1, sizeof *factors), launches = 0, of_launches = 0;
-    for (size_t row = 0; factors && row < kernels->row_count; row++) {
-        double factor = factor_of(kernels, row, "count");
-        of_launches += fmax(0, gt_table_number(kernels, row, "a_count"));
+    double *factors = gt_mem_array(row_count + 1, sizeof *factors), launches = 0, of_launches = 0;
+    for (size_t row = 0; factors && row < row_count; row++) {
+        double factor = factor_of(kernels, row);
+        of_launches += fmax(0, gt_compare_number(kernels->table, row, kernels->count.a));
         if (!isnan(factor))
             factors[common.of_names++] = factor;
     }
@@ -201,46 +199,55 @@ static struct common common_factor(const struct gt_table *kernels) {
         common.factor = factors[common.of_names / 2];
     }
     gt_mem_free(factors);
-    for (size_t row = 0; common.of_names && row < kernels->row_count; row++)
-        if (is_near(factor_of(kernels, row, "count"), common.factor)) {
+    for (size_t row = 0; common.of_names && row < row_count; row++)
+        if (is_near(factor_of(kernels, row), common.factor)) {
             common.names++;
-            launches += gt_table_number(kernels, row, "a_count");
+            launches += gt_compare_number(kernels->table, row, kernels->count.a);
         }
     if (is_near(common.factor, 1) || 2 * common.names <= common.of_names || 2 * launches <= of_launches)
         common.factor = NAN;
     return common;
 }
 
-/* What to compare by instead: the steps, or the range with the most time, that there is more of by the same factor. */
-static struct gt_str advised_unit(const struct gt_table *measures, const struct gt_table *ranges, double factor,
-                                  struct gt_arena *arena) {
-    size_t best = SIZE_MAX;
+/* The row of the table that the user could name instead: of those that there are more of by the same factor, the one
+   with the most time. SIZE_MAX: there is none. */
+static size_t find_named(const struct counted *named, double factor) {
+    size_t best = SIZE_MAX, time = gt_compare_find_amount(named->table, GT_COLUMN_EXTENT).a;
     double most_ns = -1;
-    for (size_t row = 0; measures && row < measures->row_count; row++)
-        if (gt_str_eq(gt_table_text(measures, row, "measure"), GT_STR("step")) &&
-            is_near(factor_of(measures, row, "count"), factor))
-            return GT_STR("step");
-    for (size_t row = 0; ranges && row < ranges->row_count; row++) {
-        double time_ns = gt_table_number(ranges, row, "a_projected_ns");
-        bool is_same = gt_str_eq(gt_table_text(ranges, row, "match"), gt_str_of(gt_match_names[GT_MATCH_EXACT]));
-        if (is_same && is_near(factor_of(ranges, row, "instances"), factor) && time_ns > most_ns) {
+    for (size_t row = 0; row < named->table->row_count; row++) {
+        double time_ns = gt_compare_number(named->table, row, time);
+        bool is_same = gt_str_eq(gt_table_text(named->table, row, "match"), gt_str_of(gt_match_names[GT_MATCH_EXACT]));
+        if (is_same && is_near(factor_of(named, row), factor) && time_ns > most_ns) {
             best = row;
             most_ns = time_ns;
         }
     }
-    if (best == SIZE_MAX)
-        return GT_STR("launch");
-    struct gt_str name = gt_table_text(ranges, best, "name");
-    return gt_arena_printf(arena, "range '%.*s'", (int)name.len, name.ptr);
+    return best;
 }
 
-void gt_diff_note_work(const struct gt_diff_sides *sides, struct gt_section *section, const struct gt_table *measures,
-                       const struct gt_table *kernels, const struct gt_table *ranges) {
+/* What to divide by instead: the steps or a name that there are more of by the same factor, else the work itself. */
+static struct gt_str advised_unit(const struct gt_section *section, const struct counted *work, double factor,
+                                  const struct gt_roles *roles, struct gt_arena *arena) {
+    struct counted steps = find_counted(section, roles, GT_DIVISOR_STEPS);
+    struct counted named = find_counted(section, roles, GT_DIVISOR_NAMED);
+    for (size_t row = 0; steps.table && row < steps.table->row_count; row++)
+        if (gt_str_eq(name_of(&steps, row), gt_str_of(steps.divisor->measure)) &&
+            is_near(factor_of(&steps, row), factor))
+            return gt_str_of(steps.divisor->key);
+    size_t best = named.table ? find_named(&named, factor) : SIZE_MAX;
+    if (best == SIZE_MAX)
+        return gt_str_of(work->divisor->key);
+    struct gt_str name = name_of(&named, best);
+    return gt_arena_printf(arena, "%s '%.*s'", named.divisor->key, (int)name.len, name.ptr);
+}
+
+void gt_verdict_note_work(const struct gt_compare_sides *sides, struct gt_section *section) {
     struct gt_arena *arena = &section->report->arena;
-    struct common common = kernels ? common_factor(kernels) : (struct common){.factor = NAN};
+    struct counted work = find_counted(section, sides->roles, GT_DIVISOR_WORK);
+    struct common common = work.table ? common_factor(&work) : (struct common){.factor = NAN};
     if (isnan(common.factor))
         return;
-    struct gt_str unit = advised_unit(measures, ranges, common.factor, arena);
+    struct gt_str unit = advised_unit(section, &work, common.factor, sides->roles, arena);
     gt_section_note(section, GT_FOR_ALL,
                     gt_arena_printf(arena,
                                     "Different amounts of work? %zu of the %zu kernels that both have are launched "
@@ -252,14 +259,15 @@ void gt_diff_note_work(const struct gt_diff_sides *sides, struct gt_section *sec
 /* ---- graphs ---- */
 
 static bool has_whole_graphs(const struct gt_report *report) {
+    const char *opaque = report->roles->opaque_issue;
     for (size_t s = 0; s < report->section_count; s++)
         for (size_t i = 0; i < report->sections[s].issue_count; i++)
-            if (strcmp(report->sections[s].issues[i].id, "graph_whole") == 0)
+            if (opaque && strcmp(report->sections[s].issues[i].id, opaque) == 0)
                 return true;
     return false;
 }
 
-void gt_diff_note_graphs(const struct gt_diff_sides *sides, struct gt_section *section) {
+void gt_verdict_note_graphs(const struct gt_compare_sides *sides, struct gt_section *section) {
     bool of_a = has_whole_graphs(sides->reports[GT_SIDE_A]), of_b = has_whole_graphs(sides->reports[GT_SIDE_B]);
     if (of_a == of_b)
         return;

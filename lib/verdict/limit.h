@@ -1,6 +1,6 @@
 /* Limits that a user sets for a report (what must hold) or a comparison (what must not), and their verdicts. */
-#ifndef GT_REPORT_LIMIT_H
-#define GT_REPORT_LIMIT_H
+#ifndef GT_VERDICT_LIMIT_H
+#define GT_VERDICT_LIMIT_H
 
 #include "base/fail.h"
 #include "base/num.h"
@@ -8,23 +8,22 @@
 
 enum gt_limit_unit { GT_LIMIT_NUMBER, GT_LIMIT_PERCENT, GT_LIMIT_TIME };
 
-struct gt_special;
-
 /* "exposed_comm<5%", "kernel:*flash*>+10%", "each kernel:*>+10%": MEASURE or KIND:GLOB, < <= > >=, a number with %, ns,
    us, ms, s or nothing. The last < or > counts, for names of kernels have some. */
 struct gt_limit {
     struct gt_str text;               /* whole */
     struct gt_str kind, pattern;      /* kind is empty for a measure, whose name then is the pattern */
-    const struct gt_special *special; /* the measure, if it is no row of a table */
-    bool is_each;                     /* every row by itself, not their sum */
+    const struct gt_measure *measure; /* NULL: it has a kind */
+    bool is_each;                     /* every row alone, not their sum */
     bool is_above, takes_equal;       /* > or >=; >= or <= */
     bool is_signed;                   /* the number has a + or - */
     double bound;                     /* fraction, ns or plain number */
     enum gt_limit_unit unit;
 };
 
-/* A malformed limit is a usage error. The result borrows text. */
-enum gt_status gt_limit_parse(const char *text, struct gt_limit *limit, struct gt_error *err);
+/* A malformed limit is a usage error, and so is a measure that the roles do not have. The result borrows text. */
+enum gt_status gt_limit_parse(const char *text, const struct gt_roles *roles, struct gt_limit *limit,
+                              struct gt_error *err);
 
 /* A usage error about a limit, which it quotes first. */
 enum gt_status gt_limit_fail(const struct gt_limit *limit, struct gt_error *err, const char *format, ...)
@@ -33,36 +32,25 @@ enum gt_status gt_limit_fail(const struct gt_limit *limit, struct gt_error *err,
 /* Whether value is on that side of the bound. */
 bool gt_limit_holds(const struct gt_limit *limit, double value);
 
-/* '*' stands for anything, '?' for one byte; case does not matter. */
-bool gt_glob_matches(struct gt_str glob, struct gt_str text);
+/* '*' matches anything, '?' for one byte; case does not matter. */
+bool gt_limit_glob_matches(struct gt_str glob, struct gt_str text);
 
 /* Whether a row of the table can have such a name, though none may: a pattern can match nothing, and some tables know
    what their rows can be called. */
 bool gt_limit_may_be_absent(const struct gt_limit *limit, const struct gt_table *table);
 
-/* Which table a limit is about and which column its pattern is matched with. */
-struct gt_limit_place {
-    const char *table, *column;
-};
-/* A kind that there is not is a usage error. */
-enum gt_status gt_limit_place_find(const struct gt_limit *limit, struct gt_limit_place *place, struct gt_error *err);
+/* The table that a limit is about. A kind that there is not is a usage error. */
+enum gt_status gt_limit_find_table(const struct gt_limit *limit, const struct gt_roles *roles, const char **table,
+                                   struct gt_error *err);
 
-/* ---- limit_measures.c: measures that are no rows of a table ---- */
+/* ---- limit_measures.c ---- */
 
-struct gt_special {
-    const char *name;
-    double (*measure)(const struct gt_section *section); /* NAN: the trace does not tell */
-    enum gt_limit_unit unit;                             /* of the result */
-    const char *needs;                                   /* what a trace that does not tell has none of */
-    bool adds;                                           /* it grows with the length of the capture */
-    bool is_exact;                                       /* a count, which does not vary by itself */
-    const char *one_per;                                 /* per what it is always 1; NULL: nothing */
-};
-double gt_step_count(const struct gt_section *section); /* warm-up too */
-
-/* Finds the measure that a limit without a kind names, in full and in whatever case, and gives it the name as it is
-   spelt here. One that there is not is a usage error. */
-enum gt_status gt_limit_resolve(struct gt_limit *limit, struct gt_error *err);
+/* Finds the measure that a limit without a kind names, in full and in whatever case, and gives it the name as the roles
+   spell it. One that there is not is a usage error. */
+enum gt_status gt_limit_resolve(struct gt_limit *limit, const struct gt_roles *roles, struct gt_error *err);
+/* The number of a measure that is no row of the table of measures; NAN: the trace does not tell. */
+double gt_limit_measure(const struct gt_measure *measure, const struct gt_section *section);
+enum gt_limit_unit gt_limit_unit_of(const struct gt_measure *measure);
 /* A measure that is always 1 in a comparison per such a thing is a usage error: nothing can break its limit. */
 enum gt_status gt_limit_check_per(const struct gt_limit *limit, const char *per, struct gt_error *err);
 
@@ -91,8 +79,9 @@ struct gt_judgement {
     struct gt_str worst;  /* each: the row that value is of */
 };
 
-/* Adds a line to the table `limits`, which is made at the first and stands before all other blocks. */
-void gt_limits_add(struct gt_section *section, const struct gt_limit *limit, const struct gt_judgement *judgement);
+/* Adds a line to the table `limits`, which is made at the first and comes before all other blocks. */
+void gt_limit_add_verdict(struct gt_section *section, const struct gt_limit *limit,
+                          const struct gt_judgement *judgement);
 
 /* A number in the unit it has: "1.2 ms", "49.1%", "1,234", "0.4912". */
 void gt_limit_format(char text[GT_NUM_MAX], enum gt_limit_unit unit, double value);
@@ -109,11 +98,11 @@ struct gt_str gt_limit_describe_rows(struct gt_arena *arena, const struct gt_jud
 /* Judges every limit in every section of a report, or in a comparison. Each limit says there what must hold, here what
    must not; a change inside the noise breaks none. What a trace cannot tell is a usage error, and so are measures and
    names that there are not. */
-enum gt_status gt_report_check(struct gt_report *report, const char *const *limits, size_t count, size_t *broken,
-                               struct gt_error *err);
+enum gt_status gt_limit_check(struct gt_report *report, const char *const *limits, size_t count, size_t *broken,
+                              struct gt_error *err);
 
-/* limit_diff.c: one limit of a comparison. */
-enum gt_status gt_diff_check(struct gt_report *report, const struct gt_limit *limit, bool *is_broken,
-                             struct gt_error *err);
+/* limit_change.c: one limit of a comparison. */
+enum gt_status gt_limit_check_change(struct gt_report *report, const struct gt_limit *limit, bool *is_broken,
+                                     struct gt_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 /* Reads limits and writes down their verdicts. */
-#include "report/limit.h"
+#include "verdict/limit.h"
+#include "report/row.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -20,15 +21,6 @@ static const struct gt_report_column columns[] = {
     {"rows", "Rows", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
     {"broken_rows", "Rows that break it", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
     {"worst", "Worst row", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_DETAIL},
-};
-
-static const struct {
-    const char *kind;
-    struct gt_limit_place place;
-} places[] = {
-    {"", {"measures", "measure"}},           {"kernel", {"kernels", "name"}},  {"category", {"categories", "category"}},
-    {"range", {"ranges", "name"}},           {"phase", {"phases", "phase"}},   {"memory", {"memory", "name"}},
-    {"cause", {"idle_causes_all", "cause"}}, {"launch", {"launches", "name"}}, {"work", {"idle_work", "name"}},
 };
 
 /* ---- reading ---- */
@@ -85,7 +77,8 @@ static void split_kind(struct gt_limit *limit, struct gt_str left) {
     }
 }
 
-enum gt_status gt_limit_parse(const char *text, struct gt_limit *limit, struct gt_error *err) {
+enum gt_status gt_limit_parse(const char *text, const struct gt_roles *roles, struct gt_limit *limit,
+                              struct gt_error *err) {
     *limit = (struct gt_limit){.text = trimmed(gt_str_of(text))};
     size_t bytes = limit->text.len;
     while (bytes && limit->text.ptr[bytes - 1] != '<' && limit->text.ptr[bytes - 1] != '>')
@@ -101,7 +94,7 @@ enum gt_status gt_limit_parse(const char *text, struct gt_limit *limit, struct g
     split_kind(limit, take_each(left, &limit->is_each));
     if (limit->is_each && !limit->kind.len)
         return gt_limit_fail(limit, err, "'each' is for rows; write for example 'each kernel:*>+10%%'");
-    return limit->kind.len ? GT_OK : gt_limit_resolve(limit, err);
+    return limit->kind.len ? GT_OK : gt_limit_resolve(limit, roles, err);
 }
 
 enum gt_status gt_limit_fail(const struct gt_limit *limit, struct gt_error *err, const char *format, ...) {
@@ -120,7 +113,7 @@ bool gt_limit_holds(const struct gt_limit *limit, double value) {
     return limit->is_above ? value > limit->bound : value < limit->bound;
 }
 
-bool gt_glob_matches(struct gt_str glob, struct gt_str text) {
+bool gt_limit_glob_matches(struct gt_str glob, struct gt_str text) {
     size_t g = 0, t = 0, star = SIZE_MAX, after_star = 0;
     while (t < text.len) {
         if (g < glob.len && glob.ptr[g] == '*') {
@@ -142,22 +135,27 @@ bool gt_glob_matches(struct gt_str glob, struct gt_str text) {
     return g == glob.len;
 }
 
-enum gt_status gt_limit_place_find(const struct gt_limit *limit, struct gt_limit_place *place, struct gt_error *err) {
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (gt_str_eq(gt_str_of(places[i].kind), limit->kind)) {
-            *place = places[i].place;
-            return GT_OK;
-        }
-    return gt_limit_fail(
-        limit, err, "there is no kind '%.*s'; there are kernel, category, range, phase, memory, cause, launch, work",
-        (int)limit->kind.len, limit->kind.ptr);
+enum gt_status gt_limit_find_table(const struct gt_limit *limit, const struct gt_roles *roles, const char **table,
+                                   struct gt_error *err) {
+    char list[256] = "none";
+    size_t used = 0;
+    *table = limit->measure ? roles->measures : NULL;
+    for (size_t i = 0; i < roles->kind_count && !*table; i++)
+        if (gt_str_eq(gt_str_of(roles->kinds[i].key), limit->kind))
+            *table = roles->kinds[i].table;
+    if (*table)
+        return GT_OK;
+    for (size_t i = 0; i < roles->kind_count && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", roles->kinds[i].key);
+    return gt_limit_fail(limit, err, "there is no kind '%.*s'; there are %s", (int)limit->kind.len, limit->kind.ptr,
+                         list);
 }
 
 bool gt_limit_may_be_absent(const struct gt_limit *limit, const struct gt_table *table) {
     bool may_be = limit->kind.len && (memchr(limit->pattern.ptr, '*', limit->pattern.len) ||
                                       memchr(limit->pattern.ptr, '?', limit->pattern.len));
     for (size_t i = 0; table && i < table->name_count && !may_be; i++)
-        may_be = gt_glob_matches(limit->pattern, table->names[i]);
+        may_be = gt_limit_glob_matches(limit->pattern, table->names[i]);
     return may_be;
 }
 
@@ -203,7 +201,8 @@ struct gt_str gt_limit_describe_rows(struct gt_arena *arena, const struct gt_jud
                            name.len < judgement->worst.len ? "..." : "", is_guess ? "; noise unknown" : "");
 }
 
-void gt_limits_add(struct gt_section *section, const struct gt_limit *limit, const struct gt_judgement *judgement) {
+void gt_limit_add_verdict(struct gt_section *section, const struct gt_limit *limit,
+                          const struct gt_judgement *judgement) {
     static const char *const verdicts[] = {"ok", "broken", "noise"};
     static const char *const units[] = {[GT_LIMIT_NUMBER] = "", [GT_LIMIT_PERCENT] = "share", [GT_LIMIT_TIME] = "ns"};
     struct gt_arena *arena = &section->report->arena;
@@ -215,15 +214,17 @@ void gt_limits_add(struct gt_section *section, const struct gt_limit *limit, con
     struct gt_str detail = judgement->rows ? judgement->detail : GT_STR("nothing matches");
     if (has_losses(section))
         detail = gt_arena_printf(arena, "%.*s; not read whole", (int)detail.len, detail.ptr);
-    struct gt_cell *cell = gt_table_row(table);
-    *cell++ = gt_cell_text(gt_arena_copy(arena, limit->text));
-    *cell++ = gt_cell_text(gt_str_of(verdicts[judgement->verdict]));
-    *cell++ = gt_cell_text(detail);
-    *cell++ = isfinite(judgement->value) ? gt_cell_real(judgement->value) : gt_cell_null();
-    *cell++ = gt_cell_real(limit->bound);
-    *cell++ = gt_cell_text(gt_str_of(units[limit->unit]));
-    *cell++ = judgement->noise ? gt_cell_text(gt_str_of(judgement->noise)) : gt_cell_null();
-    *cell++ = gt_cell_int((int64_t)judgement->rows);
-    *cell++ = limit->is_each ? gt_cell_int((int64_t)judgement->broken_rows) : gt_cell_null();
-    *cell++ = judgement->worst.len ? gt_cell_text(gt_arena_copy(arena, judgement->worst)) : gt_cell_null();
+    struct gt_row row = gt_row_begin(table);
+    gt_row_text(&row, "limit", gt_arena_copy(arena, limit->text));
+    gt_row_text(&row, "verdict", gt_str_of(verdicts[judgement->verdict]));
+    gt_row_text(&row, "detail", detail);
+    gt_row_cell(&row, "value", isfinite(judgement->value) ? gt_cell_real(judgement->value) : gt_cell_null());
+    gt_row_real(&row, "bound", limit->bound);
+    gt_row_text(&row, "unit", gt_str_of(units[limit->unit]));
+    gt_row_cell(&row, "noise", judgement->noise ? gt_cell_text(gt_str_of(judgement->noise)) : gt_cell_null());
+    gt_row_count(&row, "rows", judgement->rows);
+    gt_row_cell(&row, "broken_rows", limit->is_each ? gt_cell_count(judgement->broken_rows) : gt_cell_null());
+    gt_row_cell(&row, "worst",
+                judgement->worst.len ? gt_cell_text(gt_arena_copy(arena, judgement->worst)) : gt_cell_null());
+    gt_row_end(&row);
 }

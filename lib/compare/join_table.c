@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "report/diff_parts.h"
+#include "compare/join.h"
+#include "report/row.h"
 
 enum { SCREEN_ROWS = 10 };
 
@@ -65,7 +66,7 @@ static void add_key_columns(struct columns *columns, const struct gt_table *shap
         if (!(column.flags & GT_COLUMN_KEY))
             continue;
         column.flags &= GT_COLUMN_NAME | GT_COLUMN_DETAIL | GT_COLUMN_EDGE;
-        if (!has_seen) { /* a key that is a detail beside other columns is all there is here */
+        if (!has_seen) { /* a key that is a detail among other columns is all there is here */
             column.flags = GT_COLUMN_NAME;
             has_seen = true;
         }
@@ -113,7 +114,7 @@ static void add_lead_columns(struct columns *columns, const struct gt_report_col
 }
 
 /* has_others: some rows are not matched by their keys, or not at all. */
-static struct columns make_columns(const struct gt_diff_join *join, bool has_others, struct gt_arena *arena) {
+static struct columns make_columns(const struct gt_join *join, bool has_others, struct gt_arena *arena) {
     const struct gt_table *shape = join->shape;
     struct columns columns = {.arena = arena, .names = join->sides->names};
     columns.items = gt_arena_array(arena, 6 * shape->column_count + 12, sizeof *columns.items);
@@ -142,7 +143,7 @@ static struct gt_cell amount_cell(double amount) {
                                                                         : gt_cell_real(amount);
 }
 
-static const char *status_of(const struct gt_diff_row *row, const struct change *change) {
+static const char *status_of(const struct gt_join_row *row, const struct change *change) {
     if (isnan(change->delta))
         return "unknown";
     if (!row->cells[GT_SIDE_B])
@@ -160,23 +161,21 @@ static bool same_text(const struct gt_cell *a, const struct gt_cell *b) {
 }
 
 /* Of rows that are joined, the largest of each side; else the name in B where it is another. */
-static struct gt_cell *put_names(const struct gt_table *shape, const struct gt_diff_row *row, bool is_group,
-                                 struct gt_cell *cell) {
+static void put_names(const struct gt_table *shape, const struct gt_join_row *row, bool is_group, struct gt_row *out) {
     const struct gt_cell *of_a = row->cells[GT_SIDE_A], *of_b = row->cells[GT_SIDE_B];
     for (size_t c = 0; c < shape->column_count; c++) {
         if (!is_name_key(&shape->columns[c]))
             continue;
         bool is_other = of_a && of_b && !same_text(&of_a[c], &of_b[c]);
-        *cell++ = is_group && of_a ? row->largest[GT_SIDE_A][c] : gt_cell_null();
-        *cell++ = is_group && of_b ? row->largest[GT_SIDE_B][c] : is_other ? of_b[c] : gt_cell_null();
+        gt_row_next(out, is_group && of_a ? row->largest[GT_SIDE_A][c] : gt_cell_null());
+        gt_row_next(out, is_group && of_b ? row->largest[GT_SIDE_B][c] : is_other ? of_b[c] : gt_cell_null());
     }
     for (size_t side = 0; side < GT_SIDE_COUNT && has_names(shape); side++)
-        *cell++ = gt_cell_int((int64_t)row->names[side]);
-    return cell;
+        gt_row_next(out, gt_cell_int((int64_t)row->names[side]));
 }
 
-static struct gt_cell *put_keys(const struct gt_diff_join *join, const struct gt_diff_row *row, struct gt_arena *arena,
-                                struct gt_cell *cell) {
+static void put_keys(const struct gt_join *join, const struct gt_join_row *row, struct gt_arena *arena,
+                     struct gt_row *out) {
     const struct gt_table *shape = join->shape;
     const struct gt_cell *of_a = row->cells[GT_SIDE_A], *of_b = row->cells[GT_SIDE_B], *known = of_a ? of_a : of_b;
     bool is_group = row->label.len && (row->names[GT_SIDE_A] > 1 || row->names[GT_SIDE_B] > 1);
@@ -185,37 +184,37 @@ static struct gt_cell *put_keys(const struct gt_diff_join *join, const struct gt
         if (!(flags & GT_COLUMN_KEY))
             continue;
         bool is_label = is_group && (flags & GT_COLUMN_NAME);
-        *cell++ = !is_label
-                      ? known[c]
-                      : gt_cell_text(gt_arena_printf(arena, "%.*s (%zu -> %zu names)", (int)row->label.len,
-                                                     row->label.ptr, row->names[GT_SIDE_A], row->names[GT_SIDE_B]));
+        gt_row_next(out, !is_label ? known[c]
+                                   : gt_cell_text(gt_arena_printf(arena, "%.*s (%zu -> %zu names)", (int)row->label.len,
+                                                                  row->label.ptr, row->names[GT_SIDE_A],
+                                                                  row->names[GT_SIDE_B])));
     }
-    return put_names(shape, row, is_group, cell);
+    put_names(shape, row, is_group, out);
 }
 
-static struct gt_cell *put_amounts(const struct gt_diff_join *join, size_t row, size_t amount, struct gt_cell *cell) {
+static void put_amounts(const struct gt_join *join, size_t row, size_t amount, struct gt_row *out) {
     double a = gt_join_amount(join, row, GT_SIDE_A, amount), b = gt_join_amount(join, row, GT_SIDE_B, amount);
-    *cell++ = amount_cell(a);
-    *cell++ = amount_cell(b);
-    *cell++ = amount_cell(b - a);
-    return cell;
+    gt_row_next(out, amount_cell(a));
+    gt_row_next(out, amount_cell(b));
+    gt_row_next(out, amount_cell(b - a));
 }
 
-static void put_row(const struct gt_diff_join *join, const struct change *change, double whole,
-                    struct gt_table *table) {
-    const struct gt_diff_row *row = &join->rows[change->row];
-    struct gt_cell *cell = put_keys(join, row, &table->report->arena, gt_table_row(table));
-    cell = put_amounts(join, change->row, join->lead, cell);
-    *cell++ = change->a > 0 ? real_cell(change->delta / change->a) : gt_cell_null();
-    *cell++ = gt_cell_text(gt_str_of(status_of(row, change)));
-    *cell++ = gt_cell_text(gt_str_of(gt_match_names[row->match]));
-    *cell++ = whole > 0 ? real_cell(change->delta / whole) : gt_cell_null();
-    *cell++ = amount_cell(change->noise.floor_ns);
-    *cell++ = amount_cell(change->noise.low_ns);
-    *cell++ = amount_cell(change->noise.high_ns);
+static void put_row(const struct gt_join *join, const struct change *change, double whole, struct gt_table *table) {
+    const struct gt_join_row *row = &join->rows[change->row];
+    struct gt_row out = gt_row_begin(table);
+    put_keys(join, row, &table->report->arena, &out);
+    put_amounts(join, change->row, join->lead, &out);
+    gt_row_cell(&out, "change", change->a > 0 ? real_cell(change->delta / change->a) : gt_cell_null());
+    gt_row_cell(&out, "status", gt_cell_text(gt_str_of(status_of(row, change))));
+    gt_row_cell(&out, "match", gt_cell_text(gt_str_of(gt_match_names[row->match])));
+    gt_row_cell(&out, "contribution", whole > 0 ? real_cell(change->delta / whole) : gt_cell_null());
+    gt_row_next(&out, amount_cell(change->noise.floor_ns));
+    gt_row_next(&out, amount_cell(change->noise.low_ns));
+    gt_row_next(&out, amount_cell(change->noise.high_ns));
     for (size_t i = 0; i < join->add_count; i++)
         if (i != join->lead)
-            cell = put_amounts(join, change->row, i, cell);
+            put_amounts(join, change->row, i, &out);
+    gt_row_end(&out);
 }
 
 /* ---- rows ---- */
@@ -252,12 +251,12 @@ static size_t screen_rows(const struct change *changes, size_t count) {
     if (count <= SCREEN_ROWS)
         return SCREEN_ROWS;
     for (size_t i = 0; i < SCREEN_ROWS; i++)
-        if (changes[i].noise.is_beyond || fabs(changes[i].delta) >= GT_DIFF_SMALL_PART * fabs(changes[0].delta))
+        if (changes[i].noise.is_beyond || fabs(changes[i].delta) >= GT_COMPARE_SMALL_PART * fabs(changes[0].delta))
             shown = i + 1;
     return shown ? shown : SCREEN_ROWS;
 }
 
-static void count_row(struct gt_diff_counts *counts, const struct gt_diff_row *row, const struct change *change) {
+static void count_row(struct gt_join_counts *counts, const struct gt_join_row *row, const struct change *change) {
     counts->rows++;
     counts->by_match[row->match]++;
     counts->changed += change->noise.is_beyond;
@@ -268,8 +267,8 @@ static void count_row(struct gt_diff_counts *counts, const struct gt_diff_row *r
     counts->only[GT_SIDE_B] += !row->cells[GT_SIDE_A] && !is_unknown;
 }
 
-static size_t measure_rows(const struct gt_diff_join *join, struct change *changes, double *whole,
-                           struct gt_diff_counts *counts) {
+static size_t measure_rows(const struct gt_join *join, struct change *changes, double *whole,
+                           struct gt_join_counts *counts) {
     size_t count = 0;
     for (size_t r = 0; r < join->row_count; r++) {
         if (join->rows[r].is_joined)
@@ -288,7 +287,7 @@ static size_t measure_rows(const struct gt_diff_join *join, struct change *chang
 
 /* "Ranges, exclusive sum": which of several times is compared, unless it is the sum that everyone expects; "Usual and
    unusual steps, number per step" where it is no time. */
-static const char *title_of(const struct gt_diff_join *join, struct gt_arena *arena) {
+static const char *title_of(const struct gt_join *join, struct gt_arena *arena) {
     const struct gt_table *shape = join->shape;
     const struct gt_report_column *lead = &shape->columns[join->adds[join->lead]];
     size_t times = 0;
@@ -297,18 +296,17 @@ static const char *title_of(const struct gt_diff_join *join, struct gt_arena *ar
     const char *per = join->sides->unit;
     if (lead->unit == GT_UNIT_COUNT)
         return gt_arena_printf(arena, "%s, number%s%s", shape->title, *per ? " " : "", per).ptr;
-    if (lead->unit != GT_UNIT_NS || times < 2 || strcmp(lead->key, "total_ns") == 0)
+    if (lead->unit != GT_UNIT_NS || times < 2 || (lead->flags & GT_COLUMN_TOTAL))
         return shape->title;
     bool is_word = islower((unsigned char)lead->title[1]); /* no abbreviation */
     int first = is_word ? tolower((unsigned char)lead->title[0]) : lead->title[0];
     return gt_arena_printf(arena, "%s, %c%s", shape->title, first, lead->title + 1).ptr;
 }
 
-struct gt_table *gt_join_add_table(struct gt_diff_join *join, struct gt_section *section,
-                                   struct gt_diff_counts *counts) {
+struct gt_table *gt_join_add_table(struct gt_join *join, struct gt_section *section, struct gt_join_counts *counts) {
     struct change *changes = gt_mem_array(join->row_count, sizeof *changes);
     double whole = 0;
-    *counts = (struct gt_diff_counts){0};
+    *counts = (struct gt_join_counts){0};
     size_t count = changes ? measure_rows(join, changes, &whole, counts) : 0;
     if (join->shape->is_fixed) /* its rows are parts of each other */
         whole = 0;
@@ -322,6 +320,7 @@ struct gt_table *gt_join_add_table(struct gt_diff_join *join, struct gt_section 
         qsort(changes, count, sizeof *changes, join->shape->keeps_order ? by_place : by_weight);
     struct gt_table *table = gt_section_table(section, join->shape->key, title_of(join, &section->report->arena),
                                               columns.items, columns.count);
+    table->shape = join->shape;
     table->keeps_order = join->shape->keeps_order;
     table->screen_limit = table->keeps_order ? 0 : screen_rows(changes, count);
     for (size_t i = 0; i < count; i++) {
@@ -332,20 +331,4 @@ struct gt_table *gt_join_add_table(struct gt_diff_join *join, struct gt_section 
         table->blank_rows = 0;
     gt_mem_free(changes);
     return table;
-}
-
-double gt_table_number(const struct gt_table *table, size_t row, const char *column) {
-    size_t index = gt_table_column(table, column);
-    if (index == SIZE_MAX || row >= table->row_count)
-        return NAN;
-    const struct gt_cell *cell = &table->cells[row * table->column_count + index];
-    return cell->type == GPUTIME_CELL_INT ? (double)cell->integer : cell->type == GPUTIME_CELL_REAL ? cell->real : NAN;
-}
-
-struct gt_str gt_table_text(const struct gt_table *table, size_t row, const char *column) {
-    size_t index = table ? gt_table_column(table, column) : SIZE_MAX;
-    if (index == SIZE_MAX)
-        return (struct gt_str){0};
-    const struct gt_cell *cell = &table->cells[row * table->column_count + index];
-    return cell->type == GPUTIME_CELL_TEXT ? (struct gt_str){cell->text, cell->text_bytes} : (struct gt_str){0};
 }

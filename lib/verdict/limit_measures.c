@@ -1,0 +1,133 @@
+/* Measures of limits: a section of a report in, a number out, or why there is none. The roles say where it is. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "verdict/limit.h"
+
+/* ---- measuring ---- */
+
+static double fact_of(const struct gt_section *section, const struct gt_measure *measure) {
+    struct gt_cell value = gt_section_fact(section, gt_str_of(measure->column));
+    return gt_section_lacks(section, measure->table).len ? NAN : gt_cell_as_number(&value);
+}
+
+static double mean_of(const struct gt_table *table, const char *column) {
+    double sum = 0, count = table ? (double)table->row_count : 0;
+    for (size_t row = 0; table && row < table->row_count; row++)
+        sum += gt_table_number(table, row, column);
+    return count > 0 ? sum / count : NAN;
+}
+
+static double max_of(const struct gt_table *table, const char *column) {
+    double most = table ? 0 : NAN;
+    for (size_t row = 0; table && row < table->row_count; row++)
+        most = fmax(most, gt_table_number(table, row, column));
+    return most;
+}
+
+static bool has_rows(const struct gt_section *section, const char *key) {
+    const struct gt_table *table = gt_section_find(section, key);
+    return table && table->row_count;
+}
+
+static double count_issues(const struct gt_section *section, bool losses_alone) {
+    double count = 0;
+    for (size_t i = 0; i < section->issue_count; i++)
+        count += !losses_alone || section->issues[i].is_loss ? (double)section->issues[i].count : 0;
+    return count;
+}
+
+double gt_limit_measure(const struct gt_measure *measure, const struct gt_section *section) {
+    switch (measure->from) {
+    case GT_FROM_FACT:
+        return fact_of(section, measure);
+    case GT_FROM_MEAN:
+        return mean_of(gt_section_find(section, measure->table), measure->column);
+    case GT_FROM_MAX:
+        return measure->requires
+        &&!has_rows(section, measure->requires) ? NAN
+                                                : max_of(gt_section_find(section, measure->table), measure->column);
+    case GT_FROM_ISSUES:
+        return count_issues(section, false);
+    case GT_FROM_LOSSES:
+        return count_issues(section, true);
+    case GT_FROM_ROW:
+        break;
+    }
+    return NAN;
+}
+
+enum gt_limit_unit gt_limit_unit_of(const struct gt_measure *measure) {
+    static const enum gt_limit_unit units[] = {[GT_MEASURE_TIME] = GT_LIMIT_TIME,
+                                               [GT_MEASURE_SHARE] = GT_LIMIT_PERCENT,
+                                               [GT_MEASURE_NUMBER] = GT_LIMIT_NUMBER};
+    return units[measure->kind];
+}
+
+/* ---- finding ---- */
+
+static bool is_name(struct gt_str text, const char *name) {
+    return name && text.len == strlen(name) && strncasecmp(text.ptr, name, text.len) == 0;
+}
+
+static enum gt_status fail_measure(const struct gt_limit *limit, const struct gt_roles *roles, struct gt_error *err) {
+    char list[1024] = "none";
+    size_t used = 0;
+    for (size_t i = 0; i < roles->measure_count && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", roles->measure_list[i].key);
+    return gt_limit_fail(limit, err, "there is no measure '%.*s'; there are %s", (int)limit->pattern.len,
+                         limit->pattern.ptr, list);
+}
+
+enum gt_status gt_limit_resolve(struct gt_limit *limit, const struct gt_roles *roles, struct gt_error *err) {
+    for (size_t i = 0; i < roles->measure_count && !limit->measure; i++) {
+        const struct gt_measure *measure = &roles->measure_list[i];
+        if (is_name(limit->pattern, measure->key) || is_name(limit->pattern, measure->spelling))
+            limit->measure = measure;
+    }
+    if (!limit->measure)
+        return fail_measure(limit, roles, err);
+    limit->pattern = gt_str_of(limit->measure->key);
+    return GT_OK;
+}
+
+enum gt_status gt_limit_check_per(const struct gt_limit *limit, const char *per, struct gt_error *err) {
+    const char *one_per = limit->measure->one_per;
+    if (!one_per || strcmp(one_per, per) != 0)
+        return GT_OK;
+    return gt_limit_fail(limit, err, "%s per %s are always 1 and cannot change; compare with --per none",
+                         limit->measure->key, per);
+}
+
+/* ---- why there is none ---- */
+
+enum gt_status gt_limit_fail_lack(const struct gt_limit *limit, const struct gt_section *section, const char *who,
+                                  struct gt_str lacks, struct gt_error *err) {
+    const struct gt_report_input *input = &section->input;
+    return gt_limit_fail(limit, err, "%s%s'%.*s' has no %.*s%s%.*s%s, so it cannot be judged", who, *who ? " " : "",
+                         (int)input->label.len, input->label.ptr, (int)lacks.len, lacks.ptr,
+                         input->selection.len ? " (" : "", (int)input->selection.len, input->selection.ptr,
+                         input->selection.len ? ")" : "");
+}
+
+enum gt_status gt_limit_fail_measure(const struct gt_limit *limit, const struct gt_section *section, const char *who,
+                                     struct gt_error *err) {
+    const struct gt_measure *measure = limit->measure;
+    struct gt_str lacks = {"", 0};
+    if (measure->from == GT_FROM_ROW)
+        lacks = gt_section_lacks(section, section->report->roles->measures);
+    return gt_limit_fail_lack(limit, section, who, lacks.len ? lacks : gt_str_of(measure->needs), err);
+}
+
+enum gt_status gt_limit_fail_name(const struct gt_limit *limit, const struct gt_table *table, const char *where,
+                                  struct gt_error *err) {
+    char list[512] = "";
+    size_t used = 0;
+    for (size_t i = 0; table && i < table->name_count && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", i ? ", " : "; there are ",
+                                 (int)table->names[i].len, table->names[i].ptr);
+    return gt_limit_fail(limit, err, "nothing %s matches '%.*s'%s", where, (int)limit->pattern.len, limit->pattern.ptr,
+                         list);
+}

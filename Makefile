@@ -1,126 +1,159 @@
-# gputime: `make demo` shows a real report, `make test` runs every test; both install what is missing first.
+# gputime: `make` builds, `make demo` shows the report of a real trace, `make test` runs every test. Only `setup`, `demo`,
+# `test` and targets for developers install packages. CFLAGS, CPPFLAGS, LDFLAGS and LDLIBS are the user's; they follow the
+# project's own. HARDEN=0 builds without hardening, WEB=0 without the page of --format html.
 .DEFAULT_GOAL := all
 MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 
 BUILD   ?= build
-PREFIX  ?= /usr/local
-DESTDIR ?=
 # The Debian package python3-pytest belongs to the system's own Python.
 PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
 CC      := $(if $(filter default,$(origin CC)),gcc,$(CC))
+OBJCOPY ?= objcopy
+HARDEN  ?= 1
+WEB     ?= 1
 VERSION := $(shell sed -n 's/^.define GPUTIME_VERSION "\(.*\)"/\1/p' include/gputime.h)
-SONAME  := libgputime.so.$(firstword $(subst ., ,$(VERSION)))
+# Before 1.0 every minor version may change the interface.
+NUMBERS := $(subst ., ,$(VERSION))
+SONAME  := libgputime.so.$(firstword $(NUMBERS))$(if $(filter 0,$(firstword $(NUMBERS))),.$(word 2,$(NUMBERS)))
 
-# config.mk is made by the set-up step: it installs what is missing, then notes which libraries there are.
-ifneq ($(filter-out clean uninstall,$(or $(MAKECMDGOALS),all)),)
--include $(BUILD)/config.mk
+# What this system has, found by probe.sh. Some goals compile nothing, or install what is missing before they compile.
+UNPROBED := setup setup-% demo test unit replay corrupt pytest asan tsan fuzz lint format bench page static clean uninstall
+ifneq ($(filter-out $(UNPROBED),$(or $(MAKECMDGOALS),all)),)
+include $(BUILD)/config.mk
+endif
+ifneq ($(filter %/static/gputime,$(MAKECMDGOALS)),)
+include $(BUILD)/static/config.mk
 endif
 
-WARNINGS := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla
-# Warnings stop the builds that the tests make, not those of a user with a newer compiler.
-OPTIMISE ?= -O2 -g
-CPPFLAGS := -Iinclude -Ilib -D_GNU_SOURCE $(CONFIG_DEFINES)
-CFLAGS   := -std=c17 $(OPTIMISE) -fPIC -fvisibility=hidden -pthread $(WARNINGS) $(EXTRA_CFLAGS)
-LDFLAGS  := $(EXTRA_LDFLAGS)
-LDLIBS   := -pthread $(CONFIG_LIBS) -lsqlite3 -lz -lzstd -llz4 -lpcre2-8 -lm
+WARNINGS     := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla
+USER_FLAGS   := $(CPPFLAGS) $(CFLAGS)
+BASE_FLAGS   := -std=c17 -O2 -g -fPIC -fvisibility=hidden -pthread $(WARNINGS)
+PLACES       := -Iinclude -Ilib -D_GNU_SOURCE
+OWN_CPPFLAGS := $(PLACES) $(if $(findstring _FORTIFY_SOURCE,$(USER_FLAGS)),,$(CONFIG_HARDEN_MACROS))
+OWN_CFLAGS   := $(BASE_FLAGS) $(CONFIG_HARDEN_CODE)
+OWN_LDFLAGS  := $(CONFIG_HARDEN_LINK)
+COMMON_LIBS  := -pthread -lsqlite3 -lzstd -llz4 -lpcre2-8 -lm
+COMPILE       = $(CC) $(OWN_CPPFLAGS) $(CONFIG_DEFINES) $(OWN_CFLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP
+LINK          = $(CC) $(OWN_CFLAGS) $(CFLAGS) $(OWN_LDFLAGS) $(LDFLAGS)
+LIBS         := $(CONFIG_LIBS) $(COMMON_LIBS) $(LDLIBS)
 
-# The page of --format html is made by npm from web/, once for all builds; WEB=0 leaves it out.
-WEB         ?= 1
-PAGE        := $(if $(filter-out 0,$(WEB)),build/web/head.html)
-PAGE_CHOICE := $(BUILD)/obj/page.$(if $(PAGE),with,without)
-PAGE_OBJECT := $(BUILD)/obj/lib/write/page.o
+# Every file below the folders $1 whose name matches $2.
+files_of    = $(sort $(shell find $1 -type f -name '$2'))
+objects_of  = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 
-LIB_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard lib/*.c lib/*/*.c)) $(PAGE_OBJECT) $(BUILD)/obj/lib/definitions.text.o
-CLI_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard cli/*.c))
+LIB_SOURCES := $(call files_of,lib,*.c)
+LIB_OBJECTS := $(call objects_of,$(LIB_SOURCES)) $(BUILD)/obj/lib/write/page.o $(BUILD)/obj/lib/definitions.text.o
+CLI_OBJECTS := $(call objects_of,$(call files_of,cli,*.c))
 UNIT_TESTS  := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(filter-out $(SKIP:%=tests/unit/%.c),$(wildcard tests/unit/test_*.c)))
 FUZZ_NAMES  := $(patsubst tests/fuzz/%.c,%,$(wildcard tests/fuzz/fuzz_*.c))
 FUZZERS     := $(FUZZ_NAMES:%=build/fuzz/%)
 REPLAYS     := $(FUZZ_NAMES:%=$(BUILD)/replay/%)
-FUZZ_TOOLS  := $(patsubst %.c,$(BUILD)/obj/%.o,tests/fuzz/replay.c tests/fuzz/mutator.c tests/fuzz/corrupt.c)
-SOURCES     := $(wildcard include/*.h lib/*.[ch] lib/*/*.[ch] cli/*.[ch] docs/examples/*.c tests/unit/*.[ch] tests/fuzz/*.[ch] bench/*.[ch])
+FUZZ_TOOLS  := $(call objects_of,tests/fuzz/replay.c tests/fuzz/mutator.c tests/fuzz/corrupt.c)
+SOURCES     := $(call files_of,include lib cli docs/examples tests/unit tests/fuzz bench,*.[ch])
 
-.PHONY: all demo test unit replay corrupt pytest browser setup-test setup-lint bench asan tsan fuzz lint format install uninstall clean
+.PHONY: all static page setup demo test unit replay corrupt pytest browser setup-test setup-lint bench asan tsan fuzz lint \
+    lint-all format install uninstall clean FORCE
 
 all: $(BUILD)/gputime $(BUILD)/libgputime.a $(BUILD)/libgputime.so
 
-$(BUILD)/config.mk: setup.sh Makefile
+setup:
 	@./setup.sh build
-	@mkdir -p $(@D)
-	@if printf '#include <isa-l.h>\nint main(void){return 0;}' | $(CC) -x c - -lisal -o /dev/null 2>/dev/null; then \
-	    printf 'CONFIG_DEFINES := -DGT_HAVE_ISAL=1\nCONFIG_LIBS := -lisal\n'; \
-	else printf 'CONFIG_DEFINES :=\nCONFIG_LIBS :=\n'; fi > $@
+
+# Another compiler or other flags build everything again.
+STAMP := $(strip $(CC) $(BASE_FLAGS) | $(CPPFLAGS) | $(CFLAGS) | $(LDFLAGS) | $(LDLIBS) | HARDEN=$(HARDEN) WEB=$(WEB))
+$(BUILD)/flags: export STAMP := $(STAMP)
+$(BUILD)/flags: $(if $(subst x$(STAMP)x,,x$(strip $(file <$(BUILD)/flags))x),FORCE)
+	@mkdir -p $(@D) && printf '%s\n' "$$STAMP" > $@
+
+%/config.mk: export PROBE_COMPILER = $(CC) $(BASE_FLAGS) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS)
+%/config.mk: export PROBE_LIBS := $(LDLIBS)
+%/config.mk: export PROBE_HARDEN := $(HARDEN)
+$(BUILD)/config.mk: probe.sh $(BUILD)/flags
+	@./probe.sh CONFIG > $@
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/config.mk
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(COMPILE) -c -o $@ $<
 
-# Of the two stamps only that of the last build exists, so that another WEB links again.
-$(PAGE_CHOICE):
-	@mkdir -p $(@D) && rm -f $(BUILD)/obj/page.* && touch $@
-
-$(PAGE_OBJECT): lib/write/page.S $(PAGE) $(PAGE_CHOICE)
+# The page of --format html, as `make page` made it.
+PAGE := $(if $(filter-out 0,$(WEB)),web/dist/page.html)
+$(BUILD)/obj/lib/write/page.o: lib/write/page.S $(PAGE) $(BUILD)/config.mk
 	@mkdir -p $(@D)
-	$(CC) $(if $(PAGE),-DGT_PAGE_HEAD='"build/web/head.html"' -DGT_PAGE_TAIL='"build/web/tail.html"') -c -o $@ $<
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(if $(PAGE),-DGT_HAVE_PAGE=1) -c -o $@ $<
 
-# What every number means, as `gputime define` tells it.
-$(BUILD)/obj/lib/definitions.text.o: lib/definitions.S docs/measures.md
+# What every number means: for `gputime define` and for the page.
+$(BUILD)/obj/lib/definitions.text.o: lib/definitions.S docs/measures.md $(BUILD)/config.mk
 	@mkdir -p $(@D)
-	$(CC) -c -o $@ $<
-
-WEB_SOURCES := $(wildcard web/*.* web/src/*.* web/src/*/*.*) docs/measures.md
-build/web/head.html: build/web/packages $(WEB_SOURCES)
-	node web/build.mjs build/web
-
-# The packages that the lock file names; the stamp stands outside web/ so that `make clean` has them checked again.
-build/web/packages: web/package.json web/package-lock.json
-	@mkdir -p $(@D)
-	@./setup.sh web && cd web && npm ci --loglevel=error --ignore-scripts --no-audit --no-fund >/dev/null || { \
-	    echo "the packages of the page could not be installed; 'make WEB=0' builds without it" >&2; exit 1; }
-	@touch $@
+	$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
 # A cached trace is as good as the code that decoded it, so that code's checksum is part of the cache's key.
-DECODING := $(sort $(wildcard lib/base/*.[ch] lib/decode/*.[ch] lib/events/*))
+DECODING := $(call files_of,lib/base lib/decode lib/events,*)
 $(BUILD)/obj/lib/events/cache_key.o: $(DECODING)
-$(BUILD)/obj/lib/events/cache_key.o: CPPFLAGS += -DGT_DECODING='"$(firstword $(shell cat $(DECODING) | cksum))"'
+$(BUILD)/obj/lib/events/cache_key.o: OWN_CPPFLAGS += -DGT_DECODING='"$(firstword $(shell cat $(DECODING) | cksum))"'
 
 $(BUILD)/libgputime.a: $(LIB_OBJECTS)
-	rm -f $@ && ar rcs $@ $^
+	rm -f $@ && $(AR) rcs $@ $^
 
-$(BUILD)/libgputime.so: $(LIB_OBJECTS)
-	$(CC) -shared -Wl,-soname,$(SONAME) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+# Under the name that programs load it by, so that it can be used before it is installed.
+$(BUILD)/$(SONAME): $(LIB_OBJECTS)
+	$(LINK) -shared -Wl,-soname,$(SONAME) -o $@ $^ $(LIBS)
+
+$(BUILD)/libgputime.so: $(BUILD)/$(SONAME)
+	ln -sf $(SONAME) $@
 
 $(BUILD)/gputime: $(CLI_OBJECTS) $(BUILD)/libgputime.a
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(LINK) $(CONFIG_HARDEN_PROGRAM) -o $@ $^ $(LIBS)
+
+# ---- the program with all libraries inside ----
+
+static:
+	@$(MAKE) --no-print-directory $(BUILD)/static/gputime
+
+$(BUILD)/static/config.mk: export PROBE_COMPILER = $(CC) $(BASE_FLAGS) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -static
+$(BUILD)/static/config.mk: probe.sh $(BUILD)/flags
+	@mkdir -p $(@D)
+	@./probe.sh STATIC > $@
+
+# Its objects are those of the other program, but for the few that choose between libraries or say what is inside.
+CHOOSING       := $(shell grep -rlE --include='*.c' 'GT_HAVE_ISAL|GT_STATIC' lib)
+STATIC_OBJECTS := $(CHOOSING:%.c=$(BUILD)/static/obj/%.o) $(filter-out $(call objects_of,$(CHOOSING)),$(LIB_OBJECTS))
+$(BUILD)/static/obj/%.o: CONFIG_DEFINES = -DGT_STATIC=1 $(STATIC_DEFINES)
+$(BUILD)/static/obj/%.o: %.c $(BUILD)/static/config.mk
+	@mkdir -p $(@D)
+	$(COMPILE) -c -o $@ $<
+
+$(BUILD)/static/gputime: $(CLI_OBJECTS) $(STATIC_OBJECTS)
+	$(LINK) -static -Wl,--wrap=dlopen -o $@ $^ $(STATIC_LIBS) $(COMMON_LIBS) $(LDLIBS)
 
 $(BUILD)/unit/%: tests/unit/%.c $(BUILD)/libgputime.a
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(filter %/libprogram.a,$^) $(BUILD)/libgputime.a -lcmocka $(LDLIBS)
+	$(COMPILE) $(OWN_LDFLAGS) $(LDFLAGS) -o $@ $< $(filter %/libprogram.a,$^) $(BUILD)/libgputime.a -lcmocka -lz $(LIBS)
 
 # Calls that these tests make fail, one after the other.
 TORTURED := malloc calloc realloc free strdup asprintf mmap mremap munmap read pread write pwrite fsync rename renameat pthread_create \
     gt_arena_alloc gt_arena_array gt_arena_room gt_arena_copy
-$(filter $(BUILD)/unit/test_torture%,$(UNIT_TESTS)): LDFLAGS += $(TORTURED:%=-Wl,--wrap=%)
+$(filter $(BUILD)/unit/test_torture%,$(UNIT_TESTS)): OWN_LDFLAGS += $(TORTURED:%=-Wl,--wrap=%)
 $(BUILD)/unit/test_torture_commands: $(BUILD)/libprogram.a
 
 # The program for tests that run it, or parts of it, inside of themselves: its main function has another name.
 $(BUILD)/libprogram.a: $(CLI_OBJECTS)
-	objcopy --redefine-sym main=gputime_main $(BUILD)/obj/cli/main.o $(BUILD)/main.o
-	rm -f $@ && ar rcs $@ $(filter-out %/cli/main.o,$^) $(BUILD)/main.o
+	$(OBJCOPY) --redefine-sym main=gputime_main $(BUILD)/obj/cli/main.o $(BUILD)/main.o
+	rm -f $@ && $(AR) rcs $@ $(filter-out %/cli/main.o,$^) $(BUILD)/main.o
 
 IN_PROCESS := $(BUILD)/libprogram.a $(BUILD)/libgputime.a
 
 $(BUILD)/replay/%: tests/fuzz/%.c $(BUILD)/obj/tests/fuzz/replay.o $(IN_PROCESS)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(filter %.o %.a,$^) $(LDLIBS)
+	$(COMPILE) $(OWN_LDFLAGS) $(LDFLAGS) -o $@ $< $(filter %.o %.a,$^) -lz $(LIBS)
 
 $(BUILD)/corrupt: $(BUILD)/obj/tests/fuzz/corrupt.o $(BUILD)/obj/tests/fuzz/mutator.o $(IN_PROCESS)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LDLIBS)
+	$(LINK) -o $@ $^ -lz $(LIBS)
 
--include $(LIB_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(FUZZ_TOOLS:.o=.d) $(UNIT_TESTS:=.d) $(REPLAYS:=.d) $(FUZZERS:=.d)
+-include $(LIB_OBJECTS:.o=.d) $(STATIC_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(FUZZ_TOOLS:.o=.d) $(UNIT_TESTS:=.d) $(REPLAYS:=.d) $(FUZZERS:=.d)
 
-demo:
+demo: setup
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all
 	$(BUILD)/gputime tests/data/torch/llama_train_compiled.json.gz
 
@@ -145,19 +178,19 @@ pytest:
 	$(PYTHON) -m pytest -q tests/cli
 
 # Pages in a browser; pictures of them in build/browser.
-browser: $(if $(PAGE),all)
+browser: $(if $(PAGE),all build/web/packages)
 	$(if $(PAGE),cd web && node node_modules/typescript/bin/tsc)
 	$(if $(PAGE),node --test $(wildcard tests/browser/*.test.mjs))
 
 SANITIZE := -Werror -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-ASAN := OPTIMISE="-O1 -g" EXTRA_CFLAGS="$(SANITIZE)" EXTRA_LDFLAGS="$(SANITIZE)"
-TSAN := OPTIMISE="-O1 -g" EXTRA_CFLAGS="-fsanitize=thread" EXTRA_LDFLAGS="-fsanitize=thread"
+ASAN := HARDEN=0 CFLAGS="-O1 $(SANITIZE)" LDFLAGS="$(SANITIZE)"
+TSAN := HARDEN=0 CFLAGS="-O1 -fsanitize=thread" LDFLAGS="-fsanitize=thread"
 
-asan: $(PAGE)
+asan:
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/asan $(ASAN) build/asan/gputime
 
 # The torture tests make allocations fail, which ThreadSanitizer's own runtime does not survive.
-tsan: $(PAGE)
+tsan:
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/tsan $(TSAN) build/tsan/gputime
 	@$(MAKE) --no-print-directory -s unit BUILD=build/tsan SKIP="test_torture%" $(TSAN)
 
@@ -201,7 +234,7 @@ DAMAGED_csv    := $(wildcard tests/data/nsys-csv/mini*_trace.csv)
 DAMAGED_sums   := $(wildcard tests/data/nsys-csv/mini*_sum.csv)
 DAMAGED_sqlite := $(wildcard $(SEEDS)/fuzz_nsys_sqlite/*.sqlite)
 DAMAGED_rep    := $(wildcard $(SEEDS)/fuzz_nsys_rep/*.nsys-rep) tests/data/nsys/graph_whole.nsys-rep
-corrupt: $(PAGE)
+corrupt:
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/asan $(ASAN) build/asan/corrupt
 	@mkdir -p build/asan/damaged
 	@set -e; $(foreach kind,$(DAMAGED),build/asan/corrupt $(N) build/asan/damaged $(DAMAGED_$(kind));)
@@ -215,8 +248,8 @@ EMPTY :=
 joined = $(subst $(EMPTY) $(EMPTY),$(COMMA),$(strip $1))
 fuzz:
 	@./setup.sh build fuzz && ./setup.sh fuzz-runtime
-	@$(MAKE) --no-print-directory -s -j$(JOBS) CC=clang BUILD=build/fuzz OPTIMISE="-O1 -g" EXTRA_CFLAGS="$(FUZZ)" \
-	    EXTRA_LDFLAGS="$(FUZZ)" $(FUZZERS)
+	@$(MAKE) --no-print-directory -s -j$(JOBS) CC=clang BUILD=build/fuzz HARDEN=0 CFLAGS="-O1 $(FUZZ)" \
+	    LDFLAGS="$(FUZZ)" $(FUZZERS)
 	@set -e; $(foreach name,$(FUZZ_NAMES),echo "== $(name)"; mkdir -p build/fuzz/corpus/$(name); \
 	    build/fuzz/$(name) -max_total_time=$(T) -timeout=10 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 \
 	    -verbosity=0 -artifact_prefix=build/fuzz/ $(addprefix -dict=,$(call dictionary_of,$(name))) \
@@ -224,21 +257,36 @@ fuzz:
 	    build/fuzz/corpus/$(name);)
 
 build/fuzz/fuzz_%: tests/fuzz/fuzz_%.c build/fuzz/obj/tests/fuzz/mutator.o build/fuzz/libprogram.a build/fuzz/libgputime.a
-	$(CC) $(CPPFLAGS) $(CFLAGS) -fsanitize=fuzzer,address,undefined -MMD -MP -o $@ $< $(filter %.o %.a,$^) $(LDLIBS)
+	$(COMPILE) -fsanitize=fuzzer,address,undefined -o $@ $< $(filter %.o %.a,$^) -lz $(LIBS)
+
+# ---- the page, for those who change it: its bundle is kept in web/dist, so that building needs no npm ----
+
+# The packages that the lock file names; the stamp is outside of web/ so that `make clean` has them checked again.
+build/web/packages: web/package.json web/package-lock.json
+	@mkdir -p $(@D)
+	@./setup.sh web
+	@cd web && npm ci --loglevel=error --ignore-scripts --no-audit --no-fund >/dev/null
+	@touch $@
+
+page: build/web/packages
+	node web/build.mjs web/dist
 
 PRETTIER := node web/node_modules/prettier/bin/prettier.cjs --config web/.prettierrc.json --log-level warn
 WEB_CODE := $(wildcard web/*.mjs web/src/*.* web/src/*/*.* tests/browser/*.mjs)
 
-lint: setup-lint build/web/packages
+lint: setup-lint
+	@$(MAKE) --no-print-directory lint-all
+
+lint-all: build/web/packages
 	clang-format --dry-run -Werror $(SOURCES)
 	$(PRETTIER) --check $(WEB_CODE)
 	cd web && node node_modules/typescript/bin/tsc
 	cppcheck -q --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 -Iinclude -Ilib \
 	    -j$(JOBS) lib cli
 	printf '%s\n' $(filter %.c,$(filter lib/% cli/%,$(SOURCES))) | xargs -P$(JOBS) -n8 sh -c 'for file; do \
-	    gcc -fanalyzer -Werror -O1 -std=c17 $(CPPFLAGS) -DGT_DECODING=\"\" -c -o /dev/null "$$file" || exit 255; done' gcc
+	    gcc -fanalyzer -Werror -O1 -std=c17 $(PLACES) $(CONFIG_DEFINES) -DGT_DECODING=\"\" -c -o /dev/null "$$file" || exit 255; done' gcc
 	printf '%s\n' $(filter %.c,$(filter lib/% cli/%,$(SOURCES))) | xargs -P$(JOBS) -n8 \
-	    sh -c 'clang-tidy --quiet --warnings-as-errors="*" "$$@" -- -std=c17 $(CPPFLAGS)' tidy
+	    sh -c 'clang-tidy --quiet --warnings-as-errors="*" "$$@" -- -std=c17 $(PLACES) $(CONFIG_DEFINES)' tidy
 
 setup-lint:
 	@./setup.sh build lint
@@ -247,37 +295,51 @@ format: build/web/packages
 	clang-format -i $(SOURCES)
 	$(PRETTIER) --write $(WEB_CODE)
 
-bench: all
+bench:
 	@./setup.sh build bench
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all
 	$(PYTHON) bench/run.py $(if $(QUICK),--quick)
 
 # ---- installing ----
 
-BINDIR := $(DESTDIR)$(PREFIX)/bin
-LIBDIR := $(DESTDIR)$(PREFIX)/lib
-SHARE  := $(DESTDIR)$(PREFIX)/share
-INSTALLED := $(BINDIR)/gputime $(LIBDIR)/libgputime.a $(LIBDIR)/libgputime.so $(LIBDIR)/$(SONAME) \
-    $(LIBDIR)/pkgconfig/gputime.pc $(DESTDIR)$(PREFIX)/include/gputime.h $(SHARE)/man/man1/gputime.1 \
-    $(SHARE)/bash-completion/completions/gputime $(SHARE)/zsh/site-functions/_gputime \
-    $(SHARE)/fish/vendor_completions.d/gputime.fish
+PREFIX     ?= /usr/local
+prefix     ?= $(PREFIX)
+bindir     ?= $(prefix)/bin
+libdir     ?= $(prefix)/lib
+includedir ?= $(prefix)/include
+datadir    ?= $(prefix)/share
+mandir     ?= $(datadir)/man
+docdir     ?= $(datadir)/doc/gputime
+
+LIBRARY   := $(addprefix $(libdir)/,libgputime.a $(SONAME) libgputime.so pkgconfig/gputime.pc) $(includedir)/gputime.h
+SHELLS    := $(addprefix $(datadir)/,bash-completion/completions/gputime zsh/site-functions/_gputime \
+    fish/vendor_completions.d/gputime.fish)
+DOCUMENTS := $(mandir)/man1/gputime.1 $(docdir)/LICENSE $(docdir)/NOTICE
+INSTALLED := $(bindir)/gputime $(LIBRARY) $(SHELLS) $(DOCUMENTS)
+# Paths as the shell takes them, below DESTDIR.
+there      = $(patsubst %,'$(DESTDIR)%',$1)
 
 install: all
-	install -d $(sort $(dir $(INSTALLED)))
-	install -m 755 $(BUILD)/gputime $(BINDIR)/gputime
-	install -m 644 $(BUILD)/libgputime.a $(LIBDIR)/libgputime.a
-	install -m 755 $(BUILD)/libgputime.so $(LIBDIR)/$(SONAME)
-	ln -sf $(SONAME) $(LIBDIR)/libgputime.so
-	install -m 644 include/gputime.h $(DESTDIR)$(PREFIX)/include/gputime.h
-	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$${prefix}/lib' 'includedir=$${prefix}/include' '' 'Name: gputime' \
+	install -d $(call there,$(sort $(dir $(INSTALLED))))
+	install -m 755 $(BUILD)/gputime $(call there,$(bindir)/gputime)
+	install -m 644 $(BUILD)/libgputime.a $(call there,$(libdir)/libgputime.a)
+	install -m 755 $(BUILD)/$(SONAME) $(call there,$(libdir)/$(SONAME))
+	ln -sf $(SONAME) $(call there,$(libdir)/libgputime.so)
+	install -m 644 include/gputime.h $(call there,$(includedir)/gputime.h)
+	printf '%s\n' 'prefix=$(prefix)' 'libdir=$(patsubst $(prefix)/%,$${prefix}/%,$(libdir))' \
+	    'includedir=$(patsubst $(prefix)/%,$${prefix}/%,$(includedir))' '' 'Name: gputime' \
 	    'Description: where the GPU time went, from GPU traces' 'Version: $(VERSION)' 'Cflags: -I$${includedir}' \
-	    'Libs: -L$${libdir} -lgputime' 'Libs.private: $(LDLIBS)' > $(LIBDIR)/pkgconfig/gputime.pc
-	install -m 644 docs/gputime.1 $(SHARE)/man/man1/gputime.1
-	$(BUILD)/gputime --print-completion bash > $(SHARE)/bash-completion/completions/gputime
-	$(BUILD)/gputime --print-completion zsh > $(SHARE)/zsh/site-functions/_gputime
-	$(BUILD)/gputime --print-completion fish > $(SHARE)/fish/vendor_completions.d/gputime.fish
+	    'Libs: -L$${libdir} -lgputime' 'Libs.private: $(LIBS)' > $(call there,$(libdir)/pkgconfig/gputime.pc)
+	install -m 644 docs/gputime.1 $(call there,$(mandir)/man1/gputime.1)
+	install -m 644 LICENSE NOTICE $(call there,$(docdir))
+	$(BUILD)/gputime --print-completion bash > $(call there,$(word 1,$(SHELLS)))
+	$(BUILD)/gputime --print-completion zsh > $(call there,$(word 2,$(SHELLS)))
+	$(BUILD)/gputime --print-completion fish > $(call there,$(word 3,$(SHELLS)))
 
+# Folders that others share stay.
 uninstall:
-	rm -f $(INSTALLED)
+	rm -f $(call there,$(INSTALLED))
+	[ ! -d $(call there,$(docdir)) ] || rmdir $(call there,$(docdir))
 
 clean:
 	rm -rf build $(BUILD)

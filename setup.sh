@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs the Debian packages gputime needs: setup.sh build [test] [web] [lint] [fuzz] [fuzz-runtime] [bench]. Says nothing when all are there.
+# Installs the Debian packages that gputime needs: setup.sh build [test] [web] [lint] [fuzz] [fuzz-runtime] [bench].
+# Prints nothing when all are there. Users need `build` alone; `web` is for those who change the page or test it.
 set -eu
 
 packages=
@@ -21,7 +22,7 @@ for group in "$@"; do
 done
 
 command -v dpkg-query >/dev/null 2>&1 || {
-    echo "setup.sh: this is no Debian system; please see that these are installed:$packages" >&2
+    echo "setup.sh: not a Debian system; please install what these Debian packages hold:$packages" >&2
     exit 0
 }
 

@@ -1,15 +1,12 @@
 /* What the numbers mean: a key comes in, the places of docs/measures.md that define it go out. */
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/definitions.h"
 #include "base/str.h"
 #include "gputime.h"
 #include "internal.h"
-
-extern const char gt_definitions[];
-extern const uint64_t gt_definitions_bytes;
 
 /* A walk over the lines of the text. */
 struct walk {

@@ -1,27 +1,17 @@
-/* The bytes of the page in the library. GT_PAGE_HEAD and GT_PAGE_TAIL name the files that web/build.mjs makes; without
-   them the page is empty. */
+/* The bytes of the page in the library; without GT_HAVE_PAGE there are none. */
 #define VISIBLE_INSIDE(name) .global name; .hidden name
 
-    VISIBLE_INSIDE(gt_page_head)
-    VISIBLE_INSIDE(gt_page_tail)
-    VISIBLE_INSIDE(gt_page_head_bytes)
-    VISIBLE_INSIDE(gt_page_tail_bytes)
+    VISIBLE_INSIDE(gt_page)
+    VISIBLE_INSIDE(gt_page_bytes)
 
     .section .rodata
-gt_page_head:
-#ifdef GT_PAGE_HEAD
-    .incbin GT_PAGE_HEAD
+gt_page:
+#ifdef GT_HAVE_PAGE
+    .incbin "web/dist/page.html"
 #endif
-head_end:
-gt_page_tail:
-#ifdef GT_PAGE_TAIL
-    .incbin GT_PAGE_TAIL
-#endif
-tail_end:
+page_end:
     .balign 8
-gt_page_head_bytes:
-    .quad head_end - gt_page_head
-gt_page_tail_bytes:
-    .quad tail_end - gt_page_tail
+gt_page_bytes:
+    .quad page_end - gt_page
 
     .section .note.GNU-stack, "", %progbits

@@ -25,7 +25,7 @@ const struct gt_writer *gt_writer_find(const char *key) {
 }
 
 bool gt_writer_is_built(const struct gt_writer *writer) {
-    return writer && (writer->write != gt_write_html || gt_page_head_bytes);
+    return writer && (writer->write != gt_write_html || gt_page_bytes);
 }
 
 const struct gt_writer *gt_writer_for_folder(void) {

@@ -1,12 +1,8 @@
-declare module 'definitions' {
-  interface Definition {
+declare module '*/definitions.mjs' {
+  export interface Definition {
     about: string[];
     columns: Record<string, string>;
   }
-  const definitions: Record<string, Definition>;
-  export default definitions;
-}
-
-declare module '*/definitions.mjs' {
-  export function paragraphsAbout(definitions: typeof import('definitions').default, key: string): string[];
+  export function readDefinitions(markdown: string): Record<string, Definition>;
+  export function paragraphsAbout(definitions: Record<string, Definition>, key: string): string[];
 }

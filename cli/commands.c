@@ -548,7 +548,7 @@ const struct cli_command cli_command_table[] = {
      .examples = {"gputime help kernels"}},
 
     {.name = "version",
-     .help = "the version of the program",
+     .help = "the version of the program and of its libraries",
      .usage = "",
      .words = "",
      .details = "The same as 'gputime --version'.",

@@ -85,6 +85,12 @@ static enum gputime_status run_help(struct cli_words words, struct gputime_error
     return GPUTIME_OK;
 }
 
+static void print_version(void) {
+    char parts[256];
+    gputime_parts(parts, sizeof parts);
+    printf("gputime %s\n%s\n", GPUTIME_VERSION, parts);
+}
+
 static enum gputime_status run_command(const struct cli_command *command, const struct cli_options *options,
                                        struct cli_words words, struct gputime_error *err) {
     switch (command->action) {
@@ -106,7 +112,7 @@ static enum gputime_status run_command(const struct cli_command *command, const 
     case CLI_ACTION_VERSION:
         break;
     }
-    printf("gputime %s\n", GPUTIME_VERSION);
+    print_version();
     return GPUTIME_OK;
 }
 
@@ -118,7 +124,7 @@ static void print_about(const struct cli_arguments *arguments) {
     else if (options->help)
         cli_help_program(stdout);
     else if (options->version)
-        printf("gputime %s\n", GPUTIME_VERSION);
+        print_version();
     else if (options->print_man)
         cli_man_print(stdout);
     else

@@ -322,6 +322,10 @@ struct gputime_entry {
 size_t gputime_registry_count(enum gputime_registry registry);
 struct gputime_entry gputime_registry_entry(enum gputime_registry registry, size_t index);
 
+/* One line on this build of the library: its libraries with their versions, whether it has the page of the html output,
+   whether it is part of a static program. Writes as much as fits, terminated, and gives the length of all. */
+size_t gputime_parts(char *text, size_t capacity);
+
 /* A place of docs/measures.md that defines a number. Texts are Markdown that is always there, not terminated. */
 struct gputime_definition {
     const char *section; /* its heading */

@@ -268,8 +268,11 @@ build/web/packages: web/package.json web/package-lock.json
 	@cd web && npm ci --loglevel=error --ignore-scripts --no-audit --no-fund >/dev/null
 	@touch $@
 
+# NOTICE ends in the notices of the page.
 page: build/web/packages
 	node web/build.mjs web/dist
+	sed '/^==== The page/q' NOTICE > build/web/NOTICE
+	cat build/web/NOTICE web/dist/notices.txt > NOTICE
 
 PRETTIER := node web/node_modules/prettier/bin/prettier.cjs --config web/.prettierrc.json --log-level warn
 WEB_CODE := $(wildcard web/*.mjs web/src/*.* web/src/*/*.* tests/browser/*.mjs)

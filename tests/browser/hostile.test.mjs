@@ -70,7 +70,7 @@ test('markup, direction marks, templates and endless names stay text', async () 
     const { page, close } = await open(made);
     await scrollThrough(page);
     assert.equal(await page.locator('img, svg[onload], iframe').count(), 0);
-    assert.equal(await page.locator('script').count(), 2);
+    assert.equal(await page.locator('script').count(), 3);
     assert.ok(await page.locator('main section').count());
     if (command === 'kernels') {
       const shown = await page.locator('#table-kernels td.name').allTextContents();

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from building import AS_BUILT, make
 from conftest import ROOT
 
 PROGRAM = r"""
@@ -42,25 +43,25 @@ def run(*command, **settings):
     return done.stdout
 
 
-def make(*args):
-    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-    return run("make", "-C", ROOT, *args, env=environment)
+def left_in(root):
+    """All but folders that other programs install to as well."""
+    return [path for path in root.rglob("*") if not path.is_dir() or path.is_symlink() or "gputime" in path.name]
 
 
 @pytest.fixture(scope="module")
 def installed(gputime, tmp_path_factory):
     root = tmp_path_factory.mktemp("root")
-    make("install", f"DESTDIR={root}", "PREFIX=/usr")
+    make(*AS_BUILT, "install", f"DESTDIR={root}", "PREFIX=/usr")
     yield root
     make("uninstall", f"DESTDIR={root}", "PREFIX=/usr")
-    left = [path for path in root.rglob("*") if not path.is_dir()]
-    assert not left, f"uninstall leaves {left}"
+    assert left_in(root) == []
 
 
 @pytest.mark.parametrize("name", [
-    "bin/gputime", "lib/libgputime.a", "lib/libgputime.so", "lib/libgputime.so.0", "include/gputime.h",
+    "bin/gputime", "lib/libgputime.a", "lib/libgputime.so", "lib/libgputime.so.0.1", "include/gputime.h",
     "lib/pkgconfig/gputime.pc", "share/bash-completion/completions/gputime",
     "share/zsh/site-functions/_gputime", "share/fish/vendor_completions.d/gputime.fish",
+    "share/doc/gputime/LICENSE", "share/doc/gputime/NOTICE",
 ])
 def test_file_is_there(installed, name):
     path = installed / "usr" / name
@@ -72,16 +73,42 @@ def test_manual_is_there(installed):
 
 
 def test_nothing_else_is_there(installed):
-    names = {path.name for path in installed.rglob("*") if not path.is_dir()}
-    strange = {name for name in names if "gputime" not in name}
+    files = {path.relative_to(installed) for path in installed.rglob("*") if not path.is_dir()}
+    strange = {path for path in files if "gputime" not in path.name and path.parent.name != "gputime"}
     assert not strange
 
 
 def test_files_do_not_name_the_build_place(installed):
     for path in installed.rglob("*"):
-        if path.is_file() and path.suffix in (".pc", ".h", ".1", ".fish"):
+        if path.is_file() and (path.suffix in (".pc", ".h", ".fish") or path.name in ("gputime.1", "NOTICE")):
             text = path.read_text(encoding="utf-8")
             assert str(installed) not in text and str(ROOT) not in text
+
+
+def test_the_library_is_one_file_and_a_link(installed):
+    libraries = installed / "usr/lib"
+    assert os.readlink(libraries / "libgputime.so") == "libgputime.so.0.1"
+    assert not (libraries / "libgputime.so.0.1").is_symlink()
+    for path in (libraries / "libgputime.so", ROOT / "build/libgputime.so"):
+        assert "soname: [libgputime.so.0.1]" in run("readelf", "-d", path)
+
+
+def test_folders_can_be_chosen_one_by_one(gputime, tmp_path):
+    """Below a DESTDIR with a space in it, and outside of the prefix."""
+    root = tmp_path / "a root"
+    chosen = {"prefix": "/opt/x", "bindir": "/opt/x/programs", "libdir": "/opt/x/lib/x86_64-linux-gnu",
+              "includedir": "/usr/include/x", "datadir": "/srv/data", "mandir": "/srv/manual"}
+    arguments = [f"DESTDIR={root}", *(f"{name}={path}" for name, path in chosen.items())]
+    make(*AS_BUILT, "install", *arguments)
+    package = (root / "opt/x/lib/x86_64-linux-gnu/pkgconfig/gputime.pc").read_text()
+    assert "\nlibdir=${prefix}/lib/x86_64-linux-gnu\nincludedir=/usr/include/x\n" in package
+    assert package.startswith("prefix=/opt/x\n") and str(root) not in package
+    found = {str(path.relative_to(root)) for path in root.rglob("*") if not path.is_dir()}
+    assert {"opt/x/programs/gputime", "opt/x/lib/x86_64-linux-gnu/libgputime.so.0.1", "usr/include/x/gputime.h",
+            "srv/manual/man1/gputime.1", "srv/data/doc/gputime/NOTICE"} <= found and len(found) == 12
+    make("uninstall", *arguments)
+    assert left_in(root) == []
+    make("uninstall", *arguments)  # nothing is there any more
 
 
 def test_installed_program_runs(installed):
@@ -101,7 +128,7 @@ def build(installed, source, program, is_static):
     flags = flags.split()
     if is_static:
         flags = [str(installed / "usr/lib/libgputime.a") if flag == "-lgputime" else flag for flag in flags]
-    run(os.environ.get("CC", "cc"), "-Wall", "-Wextra", "-Werror", "-o", program, source, *flags)
+    run(*os.environ.get("CC", "cc").split(), "-Wall", "-Wextra", "-Werror", "-o", program, source, *flags)
     return os.environ | {"LD_LIBRARY_PATH": str(installed / "usr/lib")}
 
 
@@ -118,6 +145,15 @@ def test_program_against_the_library(installed, tmp_path, is_static):
     assert run(program, ROOT / "tests/data/overlap.json", env=where) == "kernels 2\n"
     failed = subprocess.run([program, tmp_path / "none"], stdout=subprocess.PIPE, text=True, env=where)
     assert failed.returncode == 1 and failed.stdout.startswith("failed: ")
+
+
+def test_program_against_the_library_before_it_is_installed(gputime, tmp_path):
+    source, program, folder = tmp_path / "example.c", tmp_path / "example", ROOT / "build"
+    source.write_text(PROGRAM)
+    run(*os.environ.get("CC", "cc").split(), f"-I{ROOT}/include", "-o", program, source, f"-L{folder}", "-lgputime",
+        f"-Wl,-rpath,{folder}")
+    assert "[libgputime.so.0.1]" in run("readelf", "-d", program)
+    assert run(program, ROOT / "tests/data/overlap.json") == "kernels 2\n"
 
 
 @needs_pkg_config

@@ -47,7 +47,7 @@ echo 'int main(void) { return 0; }' | builds '' '' || {
     exit 1
 }
 
-gzip_define= gzip_library=-lz
+gzip_define='' gzip_library=-lz
 if has isa-l.h -lisal; then
     gzip_define=-DGT_HAVE_ISAL=1 gzip_library=-lisal
 else
@@ -65,7 +65,7 @@ if [ -n "$missing" ]; then
     exit 1
 fi
 
-macros= code= link= program=
+macros='' code='' link='' program=''
 if [ "$PROBE_HARDEN" != 0 ]; then
     for level in 2 3; do
         ! fortifies $level || macros=" -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$level"

@@ -1,5 +1,5 @@
-/* SQLite can load extensions, which gputime never asks for. A static program would need the shared libraries of the very
-   glibc it was built with for that, so in one nothing can be loaded: calls of dlopen end here. */
+/* SQLite can load extensions, which gputime never asks for. A static program would need the shared libraries of the
+   very glibc it was built with for that, so in one nothing can be loaded: calls of dlopen end here. */
 #ifdef GT_STATIC
 #include <stddef.h>
 

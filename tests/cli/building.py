@@ -30,6 +30,7 @@ def make(*args, env=None):
 def alone(name):
     """For what several test processes would write at once."""
     path = ROOT / "build" / f"{name}.lock"
+    path.parent.mkdir(exist_ok=True)
     with path.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -8,7 +8,7 @@
 
 #include "base/source.h"
 #include "decode/decoder.h"
-#include "decode/torch_json.h"
+#include "decode/torch/torch_json.h"
 #include "events/cache.h"
 #include "events/labels.h"
 #include "label/label.h"
@@ -81,10 +81,10 @@ int main(int argc, char **argv) {
     }
     if (how == KEEP)
         gt_cache_save(&key, &path, 1, store);
-    if (how == OPEN && gt_labels_new_by_rules(store, NULL, strtoul(argv[1], NULL, 10), &labels, &error) != GT_OK)
+    if (how == OPEN && gt_label_new_by_rules(store, NULL, strtoul(argv[1], NULL, 10), &labels, &error) != GT_OK)
         return 1;
     print_sums(store);
-    gt_labels_free(labels);
+    gt_label_free(labels);
     gt_store_free(store);
     return 0;
 }

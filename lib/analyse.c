@@ -14,7 +14,7 @@
 static bool is_hidden(const struct gt_analysis *analysis, const struct gputime_options *options) {
     struct gt_str rest = gt_str_of(analysis->tables), key;
     bool has_tables = false;
-    while (gt_columns_next(&rest, &key)) {
+    while (gt_shape_columns_next(&rest, &key)) {
         char table[64] = "";
         memcpy(table, key.ptr, key.len < sizeof table ? key.len : sizeof table - 1);
         if (gt_shape_of(table, options->shapes, options->shape_count).hidden <= 0)
@@ -36,7 +36,7 @@ static struct gt_str list_missing(const struct gt_analysis *analysis, const stru
         if (missing & fact) {
             bool has_others = fact == GT_FACT_RANGES && is_projected;
             list = gt_arena_printf(arena, "%s%s%s", list.ptr, list.len ? " and no " : "",
-                                   has_others ? "ranges on CPU threads" : gt_fact_title((enum gt_fact)fact));
+                                   has_others ? "ranges on CPU threads" : gt_store_fact_title((enum gt_fact)fact));
         }
     return list;
 }
@@ -64,7 +64,7 @@ static void mark_lacks(const struct gt_analysis *analysis, const struct gt_view 
     struct gt_str missing = list_missing(analysis, view->store, &section->report->arena), rest, key;
     bool is_empty = view->op_count == 0 && view->group_count == 0;
     rest = gt_str_of(analysis->tables);
-    while (gt_columns_next(&rest, &key)) {
+    while (gt_shape_columns_next(&rest, &key)) {
         const struct gt_table *table = gt_section_find_named(section, key);
         bool has_rows = table && table->row_count;
         if (is_empty && !has_rows)
@@ -154,8 +154,8 @@ static void set_order(struct run *run) {
 
 static enum gt_status plan(struct run *run, const char *const *keys, size_t count, const struct gt_section *section,
                            struct gt_error *err) {
-    run->jobs = gt_alloc_array(GT_SHARED_COUNT + count + 1, sizeof *run->jobs);
-    run->order = gt_alloc_array(GT_SHARED_COUNT + count + 1, sizeof *run->order);
+    run->jobs = gt_mem_array(GT_SHARED_COUNT + count + 1, sizeof *run->jobs);
+    run->order = gt_mem_array(GT_SHARED_COUNT + count + 1, sizeof *run->order);
     if (!run->jobs || !run->order)
         return gt_fail_memory(err);
     add_shared(run, keys, count);
@@ -191,7 +191,7 @@ enum gt_status gt_analyse(const struct gt_view *view, const char *const *keys, s
     gt_view_forget(view);
     for (size_t i = 0; i < run.job_count; i++)
         gt_report_free(run.jobs[i].paper);
-    gt_free(run.jobs);
-    gt_free(run.order);
+    gt_mem_free(run.jobs);
+    gt_mem_free(run.order);
     return status;
 }

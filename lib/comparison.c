@@ -87,7 +87,7 @@ API enum gputime_status gputime_report_diff(const struct gputime_report *a, cons
     struct gt_error error = {0};
     const struct gputime_options *how = options ? options : &gt_options_automatic;
     *out = NULL;
-    struct gputime_report *report = gt_alloc_array(1, sizeof *report);
+    struct gputime_report *report = gt_mem_array(1, sizeof *report);
     if (!report)
         return gt_error_pass(gt_fail_memory(&error), &error, err);
     enum gt_status status = gt_diff_new(a->model, b->model, diff, &report->model, &error);

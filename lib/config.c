@@ -136,7 +136,7 @@ static enum gt_status check_type(const struct member *member, const struct gt_js
         return gt_fail_usage(err, "'%s' must be %s, not the string \"%.50s\"", member->key, wanted[member->type],
                              item->text.ptr);
     return gt_fail_usage(err, "'%s' must be %s, not %s", member->key, wanted[member->type],
-                         item->type == GT_JSON_STRING ? "empty" : gt_json_type_name(item->type));
+                         item->type == GT_JSON_STRING ? "empty" : gt_json_tree_type_name(item->type));
 }
 
 static enum gt_status read_members(struct gputime_config *config, const struct gt_json *object,
@@ -249,7 +249,7 @@ static enum gt_status read_input(struct gputime_config *config, const struct gt_
                                  struct gt_error *err) {
     struct draft draft = {0};
     if (item->type != GT_JSON_OBJECT) {
-        gt_fail_usage(err, "an input is an object, not %s", gt_json_type_name(item->type));
+        gt_fail_usage(err, "an input is an object, not %s", gt_json_tree_type_name(item->type));
         return fail_at(config, item, err);
     }
     enum gt_status status = read_members(config, item, input_members, &draft, err);
@@ -288,7 +288,7 @@ static size_t count_items(const struct gt_json *parent) {
 }
 
 static enum gt_status read_inputs(struct gputime_config *config, const struct gt_json *root, struct gt_error *err) {
-    const struct gt_json *inputs = gt_json_find(root, "inputs");
+    const struct gt_json *inputs = gt_json_tree_find(root, "inputs");
     size_t count = inputs && inputs->type == GT_JSON_ARRAY ? count_items(inputs) : 0;
     if (count == 0) {
         gt_fail_usage(err, "\"inputs\" must be a list with an input at least");
@@ -307,7 +307,7 @@ static enum gt_status read_root(struct gputime_config *config, const struct gt_j
     static const struct member members[] = {
         {"inputs", TEXT, 0, NULL}, {"kernel_to_class_map", OBJECT, 0, NULL}, {NULL, TEXT, 0, NULL}};
     if (root->type != GT_JSON_OBJECT) {
-        gt_fail_usage(err, "a configuration is an object with \"inputs\", not %s", gt_json_type_name(root->type));
+        gt_fail_usage(err, "a configuration is an object with \"inputs\", not %s", gt_json_tree_type_name(root->type));
         return fail_at(config, root, err);
     }
     for (const struct gt_json *item = root->first; item; item = item->next) {
@@ -326,7 +326,7 @@ static enum gt_status read_config(struct gputime_config *config, const char *pat
     struct gt_json *root;
     config->path = gt_arena_copy(&config->arena, gt_str_of(path)).ptr;
     config->folder = gt_arena_copy(&config->arena, (struct gt_str){path, slash ? (size_t)(slash + 1 - path) : 0});
-    enum gt_status status = gt_json_read(path, &config->arena, &root, err);
+    enum gt_status status = gt_json_tree_read(path, &config->arena, &root, err);
     if (status == GT_OK)
         status = read_root(config, root, err);
     return status == GT_OK && gt_arena_failed(&config->arena) ? gt_fail_memory(err) : status;
@@ -335,7 +335,7 @@ static enum gt_status read_config(struct gputime_config *config, const char *pat
 API enum gputime_status gputime_config_open(const char *path, struct gputime_config **out, struct gputime_error *err) {
     struct gt_error error = {0};
     *out = NULL;
-    struct gputime_config *config = gt_alloc_array(1, sizeof *config);
+    struct gputime_config *config = gt_mem_array(1, sizeof *config);
     enum gt_status status = config ? read_config(config, path, &error) : gt_fail_memory(&error);
     if (status == GT_OK)
         *out = config;
@@ -348,7 +348,7 @@ API void gputime_config_free(struct gputime_config *config) {
     if (!config)
         return;
     gt_arena_release(&config->arena);
-    gt_free(config);
+    gt_mem_free(config);
 }
 
 API size_t gputime_config_input_count(const struct gputime_config *config) {

@@ -3,7 +3,7 @@
 #define GT_CONFIG_FILES_H
 
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/str.h"
 
 /* Relative paths count from the current folder, else from that of the configuration (with its slash; may be empty). */

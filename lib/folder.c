@@ -96,7 +96,7 @@ static void write_file(void *context, size_t index) {
 }
 
 static enum gt_status write_all(struct work *work, const struct gt_folder *folder, struct gt_error *err) {
-    struct writing *writing = gt_alloc_array(1, sizeof *writing); /* too large for a short stack */
+    struct writing *writing = gt_mem_array(1, sizeof *writing); /* too large for a short stack */
     enum gt_status status = GT_OK;
     size_t count = 0;
     if (!writing)
@@ -110,7 +110,7 @@ static enum gt_status write_all(struct work *work, const struct gt_folder *folde
         if (status != GT_OK)
             *err = writing->err[i];
     }
-    gt_free(writing);
+    gt_mem_free(writing);
     return status;
 }
 

@@ -2,7 +2,7 @@
 #ifndef GT_FOLDER_H
 #define GT_FOLDER_H
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "gputime.h"
 #include "report/folders.h"
 #include "report/report.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "base/num.h"
 #include "events/select.h"
 #include "internal.h"
@@ -50,7 +51,7 @@ static struct gt_str name_of(const struct naming *naming, size_t index) {
     if (title)
         return gt_str_of(title);
     return strcmp(trace->paths[0], "-") == 0 ? GT_STR("standard input")
-                                             : gt_path_tail(gt_str_of(trace->paths[0]), naming->parts);
+                                             : gt_str_path_tail(gt_str_of(trace->paths[0]), naming->parts);
 }
 
 /* How many of the inputs up to this one have its name. */
@@ -198,7 +199,7 @@ static enum gt_status fill_report(struct gputime_report *report, struct gputime_
                                   struct gt_error *err) {
     const struct gputime_options *options = &report->options;
     report->model = gt_report_new(command, count);
-    report->views = gt_alloc_array(count, sizeof(struct gt_view *));
+    report->views = gt_mem_array(count, sizeof(struct gt_view *));
     if (!report->model || !report->views)
         return gt_fail_memory(err);
     report->model->main_table = options->main_table;
@@ -222,7 +223,7 @@ API enum gputime_status gputime_report_new(struct gputime_trace *const *traces, 
                                            struct gputime_error *err) {
     struct gt_error error = {0};
     *out = NULL;
-    struct gputime_report *report = gt_alloc_array(1, sizeof *report);
+    struct gputime_report *report = gt_mem_array(1, sizeof *report);
     if (!report)
         return gt_error_pass(gt_fail_memory(&error), &error, err);
     report->options = options ? *options : gt_options_automatic;
@@ -239,7 +240,7 @@ API void gputime_report_free(struct gputime_report *report) {
         return;
     for (size_t i = 0; report->views && report->model && i < report->model->section_count; i++)
         gt_view_free(report->views[i]);
-    gt_free(report->views);
+    gt_mem_free(report->views);
     gt_report_free(report->model);
-    gt_free(report);
+    gt_mem_free(report);
 }

@@ -51,7 +51,7 @@ API struct gputime_entry gputime_registry_entry(enum gputime_registry registry, 
 /* ---- rules ---- */
 
 struct gputime_rules {
-    struct gt_rule_catalog catalog;
+    struct gt_rules_catalog catalog;
 };
 
 API enum gputime_status gputime_rules_list(const struct gputime_options *options, struct gputime_rules **out,
@@ -61,8 +61,8 @@ API enum gputime_status gputime_rules_list(const struct gputime_options *options
     if (options)
         request = (struct gt_rules_request){.files = options->rule_files, .file_count = options->rule_file_count};
     *out = NULL;
-    struct gputime_rules *rules = gt_alloc_array(1, sizeof *rules);
-    enum gt_status status = rules ? gt_rule_catalog_init(&rules->catalog, &request, &error) : gt_fail_memory(&error);
+    struct gputime_rules *rules = gt_mem_array(1, sizeof *rules);
+    enum gt_status status = rules ? gt_rules_catalog_init(&rules->catalog, &request, &error) : gt_fail_memory(&error);
     if (status == GT_OK)
         *out = rules;
     else
@@ -72,8 +72,8 @@ API enum gputime_status gputime_rules_list(const struct gputime_options *options
 
 API void gputime_rules_free(struct gputime_rules *rules) {
     if (rules)
-        gt_rule_catalog_release(&rules->catalog);
-    gt_free(rules);
+        gt_rules_catalog_release(&rules->catalog);
+    gt_mem_free(rules);
 }
 
 API size_t gputime_rules_count(const struct gputime_rules *rules) {

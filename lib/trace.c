@@ -12,10 +12,10 @@
 #include "label/rules.h"
 
 static bool copy_paths(struct gputime_trace *trace, const char *const *paths, size_t count) {
-    trace->paths = gt_alloc_array(count, sizeof *trace->paths);
+    trace->paths = gt_mem_array(count, sizeof *trace->paths);
     for (size_t i = 0; trace->paths && i < count; i++) {
         size_t bytes = strlen(paths[i]) + 1;
-        trace->paths[i] = gt_alloc(bytes);
+        trace->paths[i] = gt_mem_alloc(bytes);
         if (!trace->paths[i])
             return false;
         memcpy(trace->paths[i], paths[i], bytes);
@@ -53,13 +53,13 @@ static enum gt_status read_rules(const struct gputime_options *options, struct g
     if (options->rules || options->map)
         return gt_fail_usage(err,
                              "classes cannot be given together with rules or a map; all say what the categories are");
-    struct gt_class_key *keys = gt_alloc_array(options->class_count, sizeof *keys);
+    struct gt_class_key *keys = gt_mem_array(options->class_count, sizeof *keys);
     if (!keys)
         return gt_fail_memory(err);
     for (size_t i = 0; i < options->class_count; i++)
         keys[i] = (struct gt_class_key){options->classes[i].part, options->classes[i].name};
     enum gt_status status = gt_rules_new_map(keys, options->class_count, out, err);
-    gt_free(keys);
+    gt_mem_free(keys);
     return status;
 }
 
@@ -72,7 +72,7 @@ static int64_t now_ns(void) {
 static enum gt_status decode(const char *const *paths, size_t count, const struct gputime_options *options,
                              struct gt_store **out, struct gt_error *err) {
     enum gt_status status = GT_OK;
-    struct gt_source **sources = gt_alloc_array(count, sizeof *sources);
+    struct gt_source **sources = gt_mem_array(count, sizeof *sources);
     if (!sources)
         return gt_fail_memory(err);
     for (size_t i = 0; i < count && status == GT_OK; i++)
@@ -92,7 +92,7 @@ static enum gt_status decode(const char *const *paths, size_t count, const struc
     }
     for (size_t i = 0; i < count; i++)
         gt_source_close(sources[i]);
-    gt_free(sources);
+    gt_mem_free(sources);
     return status;
 }
 
@@ -137,7 +137,7 @@ static enum gt_status load(struct gputime_trace *trace, const struct gputime_opt
         if (status != GT_OK)
             return status;
     }
-    return gt_labels_new_by_rules(trace->store, trace->rules, gt_threads_count(options->threads), &trace->labels, err);
+    return gt_label_new_by_rules(trace->store, trace->rules, gt_threads_count(options->threads), &trace->labels, err);
 }
 
 API enum gputime_status gputime_options_check(const struct gputime_options *options, struct gputime_error *err) {
@@ -157,7 +157,7 @@ API enum gputime_status gputime_trace_open(const char *const *paths, size_t path
     if (path_count == 0)
         return gt_error_pass(gt_fail_usage(&error, "no trace given"), &error, err);
     const struct gputime_options *how = options ? options : &gt_options_automatic;
-    struct gputime_trace *trace = gt_alloc_array(1, sizeof *trace);
+    struct gputime_trace *trace = gt_mem_array(1, sizeof *trace);
     enum gt_status status;
     if (!trace || !copy_paths(trace, paths, path_count) || !copy_run(trace, how))
         status = gt_fail_memory(&error);
@@ -178,14 +178,14 @@ API const char *gputime_trace_loss(const struct gputime_trace *trace) {
 API void gputime_trace_free(struct gputime_trace *trace) {
     if (!trace)
         return;
-    gt_labels_free(trace->labels);
+    gt_label_free(trace->labels);
     gt_rules_free(trace->rules);
     gt_store_free(trace->store);
     for (size_t i = 0; i < trace->path_count; i++)
-        gt_free(trace->paths[i]);
-    gt_free(trace->paths);
+        gt_mem_free(trace->paths[i]);
+    gt_mem_free(trace->paths);
     gt_arena_release(&trace->arena);
-    gt_free(trace);
+    gt_mem_free(trace);
 }
 
 API void gputime_trace_store_cache(const struct gputime_trace *trace) {

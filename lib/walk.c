@@ -76,7 +76,7 @@ API struct gputime_fact gputime_report_fact(const struct gputime_report *report,
     const struct gt_report_fact *found = fact_at(report, section, fact);
     if (!found)
         return (struct gputime_fact){0};
-    return (struct gputime_fact){found->key, found->title, gt_unit_name(found->unit), public_cell(&found->value)};
+    return (struct gputime_fact){found->key, found->title, gt_cell_unit_name(found->unit), public_cell(&found->value)};
 }
 
 API size_t gputime_report_note_count(const struct gputime_report *report, size_t section) {
@@ -137,7 +137,7 @@ API struct gputime_column gputime_report_column(const struct gputime_report *rep
     if (!found || column >= found->column_count)
         return (struct gputime_column){0};
     const struct gt_report_column *from = &found->columns[column];
-    return (struct gputime_column){from->key, from->title, gt_unit_name(from->unit), from->of};
+    return (struct gputime_column){from->key, from->title, gt_cell_unit_name(from->unit), from->of};
 }
 
 API struct gputime_cell gputime_report_cell(const struct gputime_report *report, size_t section, size_t table,

@@ -26,7 +26,7 @@ void gt_arena_release(struct gt_arena *arena) {
 
     while (block) {
         struct gt_arena_block *next = block->next;
-        gt_free(block);
+        gt_mem_free(block);
         block = next;
     }
     gt_arena_init(arena);
@@ -61,7 +61,7 @@ static struct gt_arena_block *add_block(struct gt_arena *arena, size_t size_byte
         return NULL;
     if (own && (arena->head || size_bytes > block_bytes - sizeof(struct gt_arena_block)))
         block_bytes = sizeof(struct gt_arena_block) + size_bytes;
-    block = gt_alloc_array(1, block_bytes);
+    block = gt_mem_array(1, block_bytes);
     if (!block)
         return NULL;
     block->capacity = block_bytes - sizeof(struct gt_arena_block);

@@ -11,7 +11,7 @@ struct gt_inflate {
     const char *damage;
 };
 
-const struct gt_codec *gt_codec_of(enum gt_packing packing) {
+const struct gt_codec *gt_inflate_codec_of(enum gt_packing packing) {
     return packing == GT_PACKING_GZIP ? &gt_codec_gzip : &gt_codec_zstd;
 }
 
@@ -24,13 +24,13 @@ enum gt_packing gt_inflate_sniff(const unsigned char *head, size_t size) {
 }
 
 struct gt_inflate *gt_inflate_new(enum gt_packing packing) {
-    struct gt_inflate *inflate = gt_alloc_array(1, sizeof(*inflate));
+    struct gt_inflate *inflate = gt_mem_array(1, sizeof(*inflate));
     if (!inflate)
         return NULL;
-    inflate->codec = gt_codec_of(packing);
+    inflate->codec = gt_inflate_codec_of(packing);
     inflate->state = inflate->codec->new_state();
     if (!inflate->state) {
-        gt_free(inflate);
+        gt_mem_free(inflate);
         return NULL;
     }
     return inflate;
@@ -40,7 +40,7 @@ void gt_inflate_free(struct gt_inflate *inflate) {
     if (!inflate)
         return;
     inflate->codec->free_state(inflate->state);
-    gt_free(inflate);
+    gt_mem_free(inflate);
 }
 
 const char *gt_inflate_damage(const struct gt_inflate *inflate) {

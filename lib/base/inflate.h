@@ -70,7 +70,7 @@ struct gt_codec {
     bool (*measure)(const struct gt_source *source, uint64_t offset, struct gt_member *member);
 };
 
-const struct gt_codec *gt_codec_of(enum gt_packing packing); /* gzip or zstd */
+const struct gt_codec *gt_inflate_codec_of(enum gt_packing packing); /* gzip or zstd */
 
 extern const struct gt_codec gt_codec_gzip, gt_codec_zstd;
 

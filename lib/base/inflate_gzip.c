@@ -62,14 +62,14 @@ struct isal {
 };
 
 static void *gzip_new(void) {
-    struct isal *isal = gt_alloc_array(1, sizeof(*isal));
+    struct isal *isal = gt_mem_array(1, sizeof(*isal));
     if (isal)
         isal_inflate_init(&isal->stream);
     return isal;
 }
 
 static void gzip_free(void *state) {
-    gt_free(state);
+    gt_mem_free(state);
 }
 
 static bool gzip_reset(void *state) {
@@ -135,22 +135,22 @@ static enum gt_codec_status gzip_step(void *state, struct gt_inflate_io *io, con
 
 static void *zlib_alloc(void *context, unsigned count, unsigned size) {
     (void)context;
-    return gt_alloc_array(count, size);
+    return gt_mem_array(count, size);
 }
 
 static void zlib_free(void *context, void *block) {
     (void)context;
-    gt_free(block);
+    gt_mem_free(block);
 }
 
 static void *gzip_new(void) {
-    z_stream *stream = gt_alloc_array(1, sizeof(*stream));
+    z_stream *stream = gt_mem_array(1, sizeof(*stream));
     if (!stream)
         return NULL;
     stream->zalloc = zlib_alloc;
     stream->zfree = zlib_free;
     if (inflateInit2(stream, 16 + MAX_WBITS) != Z_OK) { /* 16: a gzip wrapper */
-        gt_free(stream);
+        gt_mem_free(stream);
         return NULL;
     }
     return stream;
@@ -160,7 +160,7 @@ static void gzip_free(void *state) {
     if (!state)
         return;
     inflateEnd(state);
-    gt_free(state);
+    gt_mem_free(state);
 }
 
 static bool gzip_reset(void *state) {

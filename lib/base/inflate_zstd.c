@@ -28,16 +28,16 @@ static void zstd_free(void *state) {
     if (!zstd)
         return;
     ZSTD_freeDCtx(zstd->context);
-    gt_free(zstd);
+    gt_mem_free(zstd);
 }
 
 static void *zstd_new(void) {
-    struct zstd_state *zstd = gt_alloc_array(1, sizeof(*zstd));
+    struct zstd_state *zstd = gt_mem_array(1, sizeof(*zstd));
     if (!zstd)
         return NULL;
     zstd->context = ZSTD_createDCtx();
     if (!zstd->context) {
-        gt_free(zstd);
+        gt_mem_free(zstd);
         return NULL;
     }
     ZSTD_DCtx_setParameter(zstd->context, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);

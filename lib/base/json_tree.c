@@ -261,7 +261,8 @@ static enum gt_status read_value(struct reader *reader, struct gt_json *value, u
     }
 }
 
-enum gt_status gt_json_parse(struct gt_str input, struct gt_arena *arena, struct gt_json **out, struct gt_error *err) {
+enum gt_status gt_json_tree_parse(struct gt_str input, struct gt_arena *arena, struct gt_json **out,
+                                  struct gt_error *err) {
     const char *begin = input.ptr ? input.ptr : "";
     struct reader reader = {
         .at = begin, .end = begin + input.len, .line_start = begin, .line = 1, .arena = arena, .err = err};
@@ -296,7 +297,7 @@ static enum gt_status read_whole(struct gt_source *source, char *text, size_t *b
     return status;
 }
 
-enum gt_status gt_json_read(const char *path, struct gt_arena *arena, struct gt_json **out, struct gt_error *err) {
+enum gt_status gt_json_tree_read(const char *path, struct gt_arena *arena, struct gt_json **out, struct gt_error *err) {
     struct gt_source *source = NULL;
     char *text = NULL;
     size_t bytes = 0;
@@ -304,7 +305,7 @@ enum gt_status gt_json_read(const char *path, struct gt_arena *arena, struct gt_
     enum gt_status status = gt_source_open(path, &source, err);
     if (status != GT_OK)
         goto out;
-    text = gt_pages_alloc(MAX_FILE_BYTES + 1);
+    text = gt_mem_pages_alloc(MAX_FILE_BYTES + 1);
     if (!text) {
         status = gt_fail_memory(err);
         goto out;
@@ -314,15 +315,15 @@ enum gt_status gt_json_read(const char *path, struct gt_arena *arena, struct gt_
         goto out;
     if (bytes > MAX_FILE_BYTES)
         status = gt_fail(err, "'%s' is no configuration file; it has over 16 MiB", path);
-    else if (gt_json_parse((struct gt_str){text, bytes}, arena, out, err) != GT_OK)
+    else if (gt_json_tree_parse((struct gt_str){text, bytes}, arena, out, err) != GT_OK)
         status = gt_fail_context(err, "'%s'", path);
 out:
-    gt_pages_free(text, text ? MAX_FILE_BYTES + 1 : 0);
+    gt_mem_pages_free(text, text ? MAX_FILE_BYTES + 1 : 0);
     gt_source_close(source);
     return status;
 }
 
-const struct gt_json *gt_json_find(const struct gt_json *object, const char *key) {
+const struct gt_json *gt_json_tree_find(const struct gt_json *object, const char *key) {
     const struct gt_json *found = NULL;
     if (object->type != GT_JSON_OBJECT)
         return NULL;
@@ -332,7 +333,7 @@ const struct gt_json *gt_json_find(const struct gt_json *object, const char *key
     return found;
 }
 
-const char *gt_json_type_name(enum gt_json_type type) {
+const char *gt_json_tree_type_name(enum gt_json_type type) {
     static const char *const names[] = {
         [GT_JSON_NULL] = "null",       [GT_JSON_FALSE] = "false",     [GT_JSON_TRUE] = "true",
         [GT_JSON_NUMBER] = "a number", [GT_JSON_STRING] = "a string", [GT_JSON_ARRAY] = "an array",

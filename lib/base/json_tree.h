@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/str.h"
 
 enum gt_json_type {
@@ -30,15 +30,16 @@ struct gt_json {
 /* Reads a whole document of UTF-8. Forgiven: a byte order mark, // and # and block comments, commas behind the last
    item. A key that comes twice stays twice. Errors are GT_ERR with line and column, without the file's name. The tree
    lives in the arena and does not refer to the input. Linear. */
-enum gt_status gt_json_parse(struct gt_str input, struct gt_arena *arena, struct gt_json **out, struct gt_error *err);
+enum gt_status gt_json_tree_parse(struct gt_str input, struct gt_arena *arena, struct gt_json **out,
+                                  struct gt_error *err);
 
 /* The same of a file (packed or not), of at most 16 MiB; errors begin with its name. */
-enum gt_status gt_json_read(const char *path, struct gt_arena *arena, struct gt_json **out, struct gt_error *err);
+enum gt_status gt_json_tree_read(const char *path, struct gt_arena *arena, struct gt_json **out, struct gt_error *err);
 
 /* The last child of an object with this key, as in most readers of JSON; NULL if there is none. */
-const struct gt_json *gt_json_find(const struct gt_json *object, const char *key);
+const struct gt_json *gt_json_tree_find(const struct gt_json *object, const char *key);
 
 /* "an object", "a string" ... for messages. */
-const char *gt_json_type_name(enum gt_json_type type);
+const char *gt_json_tree_type_name(enum gt_json_type type);
 
 #endif

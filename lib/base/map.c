@@ -41,7 +41,7 @@ static bool resize(struct gt_map *map, size_t slot_count) {
 
     if (__builtin_mul_overflow(slot_count, sizeof(*bigger.slots), &size_bytes))
         return false;
-    bigger.slots = gt_alloc(size_bytes);
+    bigger.slots = gt_mem_alloc(size_bytes);
     if (!bigger.slots)
         return false;
     for (size_t i = 0; i < slot_count; i++)
@@ -49,7 +49,7 @@ static bool resize(struct gt_map *map, size_t slot_count) {
     for (size_t i = 0; i < map->slot_count; i++)
         if (map->slots[i].value != GT_MAP_NONE)
             *find_slot(&bigger, map->slots[i].key_hi, map->slots[i].key_lo) = map->slots[i];
-    gt_free(map->slots);
+    gt_mem_free(map->slots);
     *map = bigger;
     return true;
 }
@@ -59,7 +59,7 @@ void gt_map_init(struct gt_map *map) {
 }
 
 void gt_map_release(struct gt_map *map) {
-    gt_free(map->slots);
+    gt_mem_free(map->slots);
     gt_map_init(map);
 }
 

@@ -10,7 +10,7 @@
 /* No object may be larger; a request beyond it comes from damaged input. */
 #define MAX_BYTES ((size_t)PTRDIFF_MAX)
 
-void *gt_alloc(size_t size_bytes) {
+void *gt_mem_alloc(size_t size_bytes) {
     return size_bytes <= MAX_BYTES ? malloc(size_bytes ? size_bytes : 1) : NULL;
 }
 
@@ -23,34 +23,34 @@ static size_t array_bytes(size_t count, size_t elem_bytes) {
     return size_bytes ? size_bytes : 1;
 }
 
-void *gt_alloc_array(size_t count, size_t elem_bytes) {
+void *gt_mem_array(size_t count, size_t elem_bytes) {
     size_t size_bytes = array_bytes(count, elem_bytes);
     return size_bytes ? calloc(1, size_bytes) : NULL;
 }
 
-void *gt_alloc_uninitialised(size_t count, size_t elem_bytes) {
+void *gt_mem_uninitialised(size_t count, size_t elem_bytes) {
     size_t size_bytes = array_bytes(count, elem_bytes);
     return size_bytes ? malloc(size_bytes) : NULL;
 }
 
-void *gt_realloc(void *block, size_t size_bytes) {
+void *gt_mem_realloc(void *block, size_t size_bytes) {
     return size_bytes <= MAX_BYTES ? realloc(block, size_bytes ? size_bytes : 1) : NULL;
 }
 
-void *gt_array_room(void *items, size_t count, size_t *capacity, size_t elem_bytes) {
+void *gt_mem_room(void *items, size_t count, size_t *capacity, size_t elem_bytes) {
     size_t larger = *capacity ? *capacity * 2 : 64;
 
     if (count < *capacity)
         return items;
     if (larger > MAX_BYTES / elem_bytes)
         return NULL;
-    items = gt_realloc(items, larger * elem_bytes);
+    items = gt_mem_realloc(items, larger * elem_bytes);
     if (items)
         *capacity = larger;
     return items;
 }
 
-void gt_free(void *block) {
+void gt_mem_free(void *block) {
     free(block);
 }
 
@@ -64,7 +64,7 @@ static size_t whole_pages(size_t size_bytes) {
     return (wanted + page_bytes - 1) / page_bytes * page_bytes;
 }
 
-void *gt_pages_alloc(size_t size_bytes) {
+void *gt_mem_pages_alloc(size_t size_bytes) {
     size_t length = whole_pages(size_bytes);
     void *pages;
 
@@ -91,12 +91,12 @@ static void *move_pages(void *pages, size_t old_length, size_t new_length) {
 }
 #endif
 
-void *gt_pages_resize(void *pages, size_t old_bytes, size_t new_bytes) {
+void *gt_mem_pages_resize(void *pages, size_t old_bytes, size_t new_bytes) {
     size_t old_length, new_length = whole_pages(new_bytes);
     void *moved;
 
     if (!pages)
-        return gt_pages_alloc(new_bytes);
+        return gt_mem_pages_alloc(new_bytes);
     if (new_length == 0)
         return NULL;
     old_length = whole_pages(old_bytes);
@@ -111,12 +111,12 @@ void *gt_pages_resize(void *pages, size_t old_bytes, size_t new_bytes) {
     return moved == MAP_FAILED ? NULL : moved;
 }
 
-void gt_pages_free(void *pages, size_t size_bytes) {
+void gt_mem_pages_free(void *pages, size_t size_bytes) {
     if (pages)
         munmap(pages, whole_pages(size_bytes));
 }
 
-void gt_pages_discard(void *pages, size_t from_bytes, size_t to_bytes) {
+void gt_mem_pages_discard(void *pages, size_t from_bytes, size_t to_bytes) {
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     size_t from = (from_bytes + page_bytes - 1) / page_bytes * page_bytes;
     size_t to = to_bytes / page_bytes * page_bytes;
@@ -125,7 +125,7 @@ void gt_pages_discard(void *pages, size_t from_bytes, size_t to_bytes) {
         madvise((char *)pages + from, to - from, MADV_DONTNEED);
 }
 
-void *gt_pages_map_file(int fd, size_t size_bytes) {
+void *gt_mem_pages_map_file(int fd, size_t size_bytes) {
     void *pages = mmap(NULL, size_bytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
     return pages == MAP_FAILED ? NULL : pages;
 }

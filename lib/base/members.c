@@ -42,7 +42,7 @@ struct gt_members {
 
 /* The next members, as their headers tell them; moves the cursor. false: the next one does not tell. */
 static bool measure_piece(struct gt_members *members, struct slot *slot) {
-    const struct gt_codec *codec = gt_codec_of(gt_source_packing(members->source));
+    const struct gt_codec *codec = gt_inflate_codec_of(gt_source_packing(members->source));
     struct gt_member member;
     slot->begin = members->cursor;
     slot->packed_bytes = slot->plain_bytes = 0;
@@ -60,7 +60,7 @@ static bool measure_piece(struct gt_members *members, struct slot *slot) {
 static bool make_room(unsigned char **buffer, size_t *room, size_t wanted) {
     if (wanted <= *room)
         return true;
-    unsigned char *grown = gt_realloc(*buffer, wanted);
+    unsigned char *grown = gt_mem_realloc(*buffer, wanted);
     if (!grown)
         return false;
     *buffer = grown;
@@ -120,12 +120,12 @@ static bool can_divide(struct gt_members *members) {
 }
 
 struct gt_members *gt_members_open(const struct gt_source *source, size_t threads) {
-    struct gt_members *members = gt_alloc_array(1, sizeof *members);
+    struct gt_members *members = gt_mem_array(1, sizeof *members);
     if (!members)
         return NULL;
     members->source = source;
     if (!can_divide(members)) {
-        gt_free(members);
+        gt_mem_free(members);
         return NULL;
     }
     pthread_mutex_init(&members->lock, NULL);
@@ -151,12 +151,12 @@ void gt_members_close(struct gt_members *members) {
     while (members->thread_count > 0)
         pthread_join(members->threads[--members->thread_count], NULL);
     for (size_t i = 0; i < MAX_SLOTS; i++) {
-        gt_free(members->slots[i].packed);
-        gt_free(members->slots[i].plain);
+        gt_mem_free(members->slots[i].packed);
+        gt_mem_free(members->slots[i].plain);
     }
     pthread_cond_destroy(&members->changed);
     pthread_mutex_destroy(&members->lock);
-    gt_free(members);
+    gt_mem_free(members);
 }
 
 /* The reader's slot when it is done; NULL: no more come, or an odd one. */

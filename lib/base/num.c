@@ -234,13 +234,13 @@ bool gt_num_parse_real(struct gt_str text, double *value) {
 
     if (!split_decimal(text, &number))
         return false;
-    if (text.len >= sizeof(small) && !(copy = gt_alloc(text.len + 1)))
+    if (text.len >= sizeof(small) && !(copy = gt_mem_alloc(text.len + 1)))
         return false;
     memcpy(copy, text.ptr, text.len);
     copy[text.len] = '\0';
     result = to_double(copy);
     if (copy != small)
-        gt_free(copy);
+        gt_mem_free(copy);
     if (!isfinite(result))
         return false;
     *value = result;

@@ -39,12 +39,4 @@ size_t gt_num_format_scaled(char *buf, int64_t value, int digits, int decimals);
 size_t gt_num_format_duration(char *buf, double ns);
 size_t gt_num_format_bytes(char *buf, double bytes); /* "1.5 MB": powers of 1000 */
 
-/* Damaged traces hold any 64-bit number, so a difference stops at the ends of the range. */
-static inline int64_t gt_ns_between(int64_t start_ns, int64_t end_ns) {
-    int64_t length;
-    if (__builtin_sub_overflow(end_ns, start_ns, &length))
-        return end_ns > start_ns ? INT64_MAX : INT64_MIN;
-    return length;
-}
-
 #endif

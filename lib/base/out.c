@@ -33,7 +33,7 @@ struct gt_out {
 
 static char *copy_text(const char *text) {
     size_t size = strlen(text) + 1;
-    char *copy = gt_alloc(size);
+    char *copy = gt_mem_alloc(size);
     return copy ? memcpy(copy, text, size) : NULL;
 }
 
@@ -63,7 +63,7 @@ static int named_fd(const char *path) {
 static char *in_folder_of(const char *path, const char *name) {
     const char *slash = strrchr(path, '/');
     size_t folder = slash ? (size_t)(slash - path) + 1 : 0, size = strlen(name) + 1;
-    char *joined = gt_alloc(folder + size);
+    char *joined = gt_mem_alloc(folder + size);
     if (!joined)
         return NULL;
     memcpy(joined, path, folder);
@@ -80,11 +80,11 @@ static char *follow_links(const char *path) {
             return current; /* no link, or not there: opening it tells */
         link[n] = '\0';
         char *next = link[0] == '/' ? copy_text(link) : in_folder_of(current, link);
-        gt_free(current);
+        gt_mem_free(current);
         current = next;
     }
     errno = current ? ELOOP : ENOMEM;
-    gt_free(current);
+    gt_mem_free(current);
     return NULL;
 }
 
@@ -139,14 +139,14 @@ static enum gt_status open_path(struct gt_out *out, const char *path, struct gt_
 }
 
 static struct gt_out *new_out(int fd) {
-    struct gt_out *out = gt_alloc_array(1, sizeof(*out));
+    struct gt_out *out = gt_mem_array(1, sizeof(*out));
     if (!out)
         return NULL;
     out->fd = fd;
     out->capacity = BUFFER_BYTES;
-    out->buffer = gt_alloc(out->capacity);
+    out->buffer = gt_mem_alloc(out->capacity);
     if (!out->buffer) {
-        gt_free(out);
+        gt_mem_free(out);
         return NULL;
     }
     return out;
@@ -205,7 +205,7 @@ static bool grow_memory(struct gt_out *out, size_t more) {
     size_t capacity = out->capacity;
     while (capacity < wanted)
         capacity *= 2;
-    char *buffer = gt_realloc(out->buffer, capacity);
+    char *buffer = gt_mem_realloc(out->buffer, capacity);
     if (!buffer)
         return false;
     out->buffer = buffer;
@@ -263,7 +263,7 @@ void gt_out_printf(struct gt_out *out, const char *format, ...) {
     va_start(arguments, format);
     int size = vsnprintf(small, sizeof(small), format, arguments);
     va_end(arguments);
-    if (size >= (int)sizeof(small) && (text = gt_alloc((size_t)size + 1))) {
+    if (size >= (int)sizeof(small) && (text = gt_mem_alloc((size_t)size + 1))) {
         va_start(arguments, format);
         vsnprintf(text, (size_t)size + 1, format, arguments);
         va_end(arguments);
@@ -273,7 +273,7 @@ void gt_out_printf(struct gt_out *out, const char *format, ...) {
     else
         gt_out_write(out, text, (size_t)size);
     if (text != small)
-        gt_free(text);
+        gt_mem_free(text);
 }
 
 void gt_out_fail_memory(struct gt_out *out) {
@@ -296,7 +296,7 @@ static void sync_folder(const char *path) {
         (void)!fsync(fd);
         close(fd);
     }
-    gt_free(folder);
+    gt_mem_free(folder);
 }
 
 static void replace_target(struct gt_out *out) {
@@ -333,8 +333,8 @@ void gt_out_close(struct gt_out *out) {
     if (out->owns_fd && out->fd >= 0)
         close(out->fd);
     gt_temporary_remove(&out->temporary);
-    gt_free(out->target);
-    gt_free(out->buffer);
-    gt_free(out->path);
-    gt_free(out);
+    gt_mem_free(out->target);
+    gt_mem_free(out->buffer);
+    gt_mem_free(out->path);
+    gt_mem_free(out);
 }

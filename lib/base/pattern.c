@@ -21,12 +21,12 @@ struct gt_pattern {
 
 static void *pcre2_alloc(size_t size_bytes, void *context) {
     (void)context;
-    return gt_alloc(size_bytes);
+    return gt_mem_alloc(size_bytes);
 }
 
 static void pcre2_release(void *block, void *context) {
     (void)context;
-    gt_free(block);
+    gt_mem_free(block);
 }
 
 static enum gt_status bad_expression(const char *expression, int code, size_t offset, struct gt_error *err) {
@@ -73,7 +73,7 @@ out:
 
 static enum gt_status copy_needle(struct gt_pattern *pattern, const char *text, struct gt_error *err) {
     pattern->needle_len = strlen(text);
-    pattern->needle = gt_alloc(pattern->needle_len);
+    pattern->needle = gt_mem_alloc(pattern->needle_len);
     if (!pattern->needle)
         return gt_fail_memory(err);
     memcpy(pattern->needle, text, pattern->needle_len);
@@ -81,7 +81,7 @@ static enum gt_status copy_needle(struct gt_pattern *pattern, const char *text, 
 }
 
 enum gt_status gt_pattern_new(const char *text, struct gt_pattern **out, struct gt_error *err) {
-    struct gt_pattern *pattern = gt_alloc_array(1, sizeof(*pattern));
+    struct gt_pattern *pattern = gt_mem_array(1, sizeof(*pattern));
     enum gt_status status;
 
     *out = NULL;
@@ -105,8 +105,8 @@ void gt_pattern_free(struct gt_pattern *pattern) {
     pcre2_match_data_free(pattern->match);
     pcre2_match_context_free(pattern->limits);
     pcre2_code_free(pattern->code);
-    gt_free(pattern->needle);
-    gt_free(pattern);
+    gt_mem_free(pattern->needle);
+    gt_mem_free(pattern);
 }
 
 bool gt_pattern_matches(const struct gt_pattern *pattern, struct gt_str text) {

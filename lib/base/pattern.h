@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/str.h"
 
 struct gt_pattern;

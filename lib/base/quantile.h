@@ -1,4 +1,4 @@
-/* Exact order statistics of int64 samples, and exact moments by 128-bit sums. */
+/* Exact order statistics of int64 samples. */
 #ifndef GT_BASE_QUANTILE_H
 #define GT_BASE_QUANTILE_H
 
@@ -15,38 +15,8 @@ struct gt_slice {
 
 /* The value at level * (count - 1) of all slices together, interpolated linearly between neighbours, for each of up to
    GT_QUANTILES_MOST levels. 0 for no sample. Several at once cost little more than one. */
-void gt_quantiles(const struct gt_slice *slices, size_t slice_count, const double *levels, size_t level_count,
-                  double *values);
+void gt_quantile_all(const struct gt_slice *slices, size_t slice_count, const double *levels, size_t level_count,
+                     double *values);
 double gt_quantile(const int64_t *samples, size_t count, double level);
-
-/* Mean and sample standard deviation (n - 1; 0 for fewer than two) from exact sums, so that neither order nor merging
-   changes a bit of the results, whatever the samples. */
-struct gt_moments {
-    __int128 sum;
-    unsigned __int128 squares; /* sum of squares, low 128 bits */
-    uint64_t squares_carry;    /* and what is above them */
-    uint64_t count;
-    int64_t min, max; /* 0 while count is 0 */
-};
-
-static inline void gt_moments_add_squares(struct gt_moments *moments, unsigned __int128 squares) {
-    moments->squares_carry += __builtin_add_overflow(moments->squares, squares, &moments->squares);
-}
-
-/* Zero-initialise before. */
-static inline void gt_moments_add(struct gt_moments *moments, int64_t value) {
-    uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-
-    if (moments->count++ == 0)
-        moments->min = moments->max = value;
-    moments->min = value < moments->min ? value : moments->min;
-    moments->max = value > moments->max ? value : moments->max;
-    moments->sum += value;
-    gt_moments_add_squares(moments, (unsigned __int128)magnitude * magnitude);
-}
-
-void gt_moments_merge(struct gt_moments *into, const struct gt_moments *from);
-double gt_moments_mean(const struct gt_moments *moments);
-double gt_moments_stddev(const struct gt_moments *moments);
 
 #endif

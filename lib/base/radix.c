@@ -71,7 +71,7 @@ bool gt_radix_sort(struct gt_radix_item *items, size_t count) {
         insertion_sort(items, count);
         return true;
     }
-    spare = to = count <= SIZE_MAX / sizeof(*items) ? gt_alloc(count * sizeof(*items)) : NULL;
+    spare = to = count <= SIZE_MAX / sizeof(*items) ? gt_mem_alloc(count * sizeof(*items)) : NULL;
     if (!spare)
         return false;
     while (digits < DIGITS && (highest - lowest) >> (8 * digits))
@@ -87,7 +87,7 @@ bool gt_radix_sort(struct gt_radix_item *items, size_t count) {
     }
     if (from != items)
         memcpy(items, from, count * sizeof(*items));
-    gt_free(spare);
+    gt_mem_free(spare);
     return true;
 }
 

@@ -62,17 +62,17 @@ static void *fill(void *argument) {
 
 static bool alloc_buffers(struct gt_readahead *ahead) {
     for (size_t i = 0; i < BUFFER_COUNT; i++)
-        if (!(ahead->buffers[i] = gt_alloc(BUFFER_BYTES)))
+        if (!(ahead->buffers[i] = gt_mem_alloc(BUFFER_BYTES)))
             return false;
     return true;
 }
 
 static void release(struct gt_readahead *ahead) {
     for (size_t i = 0; i < BUFFER_COUNT; i++)
-        gt_free(ahead->buffers[i]);
+        gt_mem_free(ahead->buffers[i]);
     pthread_cond_destroy(&ahead->changed);
     pthread_mutex_destroy(&ahead->lock);
-    gt_free(ahead);
+    gt_mem_free(ahead);
 }
 
 static bool start(struct gt_readahead *ahead) {
@@ -83,7 +83,7 @@ static bool start(struct gt_readahead *ahead) {
 enum gt_status gt_readahead_open(struct gt_source *source, size_t threads, struct gt_readahead **out,
                                  struct gt_error *err) {
     *out = NULL;
-    struct gt_readahead *ahead = gt_alloc_array(1, sizeof *ahead);
+    struct gt_readahead *ahead = gt_mem_array(1, sizeof *ahead);
     if (!ahead)
         return gt_fail_memory(err);
     ahead->source = source;

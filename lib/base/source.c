@@ -79,7 +79,7 @@ static enum gt_status fill_raw(struct gt_source *source, struct gt_error *err) {
 }
 
 static enum gt_status sniff_packing(struct gt_source *source, struct gt_error *err) {
-    source->raw = gt_alloc(RAW_BYTES);
+    source->raw = gt_mem_alloc(RAW_BYTES);
     if (!source->raw)
         return gt_fail_memory(err);
     while (source->raw_end < GT_INFLATE_MAGIC_MAX && !source->raw_ended)
@@ -93,7 +93,7 @@ static enum gt_status sniff_packing(struct gt_source *source, struct gt_error *e
 
 static enum gt_status open_path(struct gt_source *source, const char *path, struct gt_error *err) {
     size_t size = strlen(path) + 1;
-    source->path = gt_alloc(size);
+    source->path = gt_mem_alloc(size);
     if (!source->path)
         return gt_fail_memory(err);
     memcpy(source->path, path, size);
@@ -130,7 +130,7 @@ static enum gt_status examine(struct gt_source *source, struct gt_error *err) {
 
 enum gt_status gt_source_open(const char *path, struct gt_source **out, struct gt_error *err) {
     *out = NULL;
-    struct gt_source *source = gt_alloc_array(1, sizeof(*source));
+    struct gt_source *source = gt_mem_array(1, sizeof(*source));
     if (!source)
         return gt_fail_memory(err);
     source->fd = STDIN_FILENO;
@@ -149,10 +149,10 @@ void gt_source_close(struct gt_source *source) {
     if (source->path && source->fd >= 0)
         close(source->fd);
     gt_inflate_free(source->inflate);
-    gt_free(source->head);
-    gt_free(source->raw);
-    gt_free(source->path);
-    gt_free(source);
+    gt_mem_free(source->head);
+    gt_mem_free(source->raw);
+    gt_mem_free(source->path);
+    gt_mem_free(source);
 }
 
 const char *gt_source_path(const struct gt_source *source) {
@@ -212,11 +212,11 @@ static enum gt_status read_stream(struct gt_source *source, unsigned char *buf, 
 enum gt_status gt_source_peek(struct gt_source *source, struct gt_str *head, struct gt_error *err) {
     *head = (struct gt_str){"", 0};
     if (!source->head) {
-        source->head = gt_alloc(GT_SOURCE_PEEK_MAX);
+        source->head = gt_mem_alloc(GT_SOURCE_PEEK_MAX);
         if (!source->head)
             return gt_fail_memory(err);
         if (read_stream(source, source->head, GT_SOURCE_PEEK_MAX, &source->head_end, err) != GT_OK) {
-            gt_free(source->head);
+            gt_mem_free(source->head);
             source->head = NULL;
             source->head_end = 0;
             return GT_ERR;

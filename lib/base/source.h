@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/str.h"
 
 struct gt_source;

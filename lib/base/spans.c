@@ -33,7 +33,7 @@ static bool insert_rows(uint32_t *rows, size_t count, const int64_t *start_ns, c
 
 /* One stable sort for each key, the last key first. */
 bool gt_spans_sort_by(uint32_t *rows, size_t count, gt_span_fn *span_of, const void *context) {
-    struct gt_radix_item *items = gt_alloc_uninitialised(count, sizeof(*items));
+    struct gt_radix_item *items = gt_mem_uninitialised(count, sizeof(*items));
     bool sorted;
 
     if (!items)
@@ -46,7 +46,7 @@ bool gt_spans_sort_by(uint32_t *rows, size_t count, gt_span_fn *span_of, const v
     sorted = sorted && gt_radix_sort(items, count);
     for (size_t i = 0; i < count && sorted; i++)
         rows[i] = items[i].value;
-    gt_free(items);
+    gt_mem_free(items);
     return sorted;
 }
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/interval.h"
+#include "base/intervals.h"
 
 /* Sorts rows of spans by start, then longer first; equal ones keep their order. Linear; where they are nearly sorted,
    as traces mostly are, without any memory. false: memory was short, and the rows are in any order. */

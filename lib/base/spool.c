@@ -55,7 +55,7 @@ static enum gt_status write_all(int fd, const char *bytes, size_t size, struct g
 static enum gt_status copy(struct gt_spool *spool, struct gt_source *source, struct gt_error *err) {
     size_t got = 0;
     enum gt_status status = GT_OK;
-    char *buffer = gt_alloc(COPY_BYTES);
+    char *buffer = gt_mem_alloc(COPY_BYTES);
     if (!buffer)
         return gt_fail_memory(err);
     do {
@@ -63,13 +63,13 @@ static enum gt_status copy(struct gt_spool *spool, struct gt_source *source, str
         if (status == GT_OK)
             status = write_all(spool->fd, buffer, got, err);
     } while (status == GT_OK && got > 0);
-    gt_free(buffer);
+    gt_mem_free(buffer);
     return status;
 }
 
 enum gt_status gt_spool_open(struct gt_source *source, struct gt_spool **out, struct gt_error *err) {
     *out = NULL;
-    struct gt_spool *spool = gt_alloc_array(1, sizeof *spool);
+    struct gt_spool *spool = gt_mem_array(1, sizeof *spool);
     if (!spool)
         return gt_fail_memory(err);
     spool->fd = -1;
@@ -91,7 +91,7 @@ void gt_spool_close(struct gt_spool *spool) {
     gt_source_close(spool->source);
     if (spool->fd >= 0)
         close(spool->fd);
-    gt_free(spool);
+    gt_mem_free(spool);
 }
 
 struct gt_source *gt_spool_source(const struct gt_spool *spool) {

@@ -49,7 +49,7 @@ static bool any(lanes flags) {
 }
 
 /* Places are looked at closer only around one that has the needle's first and last byte. */
-struct gt_str gt_path_tail(struct gt_str path, size_t parts) {
+struct gt_str gt_str_path_tail(struct gt_str path, size_t parts) {
     for (size_t i = path.len; i > 0; i--)
         if (path.ptr[i - 1] == '/' && i < path.len && --parts == 0)
             return (struct gt_str){path.ptr + i, path.len - i};

@@ -36,7 +36,7 @@ static inline int gt_str_cmp(struct gt_str a, struct gt_str b) {
 struct gt_str gt_str_cut(struct gt_str text, size_t bytes);
 
 /* The last parts of a path, so many: "b/c" is two of "a/b/c". */
-struct gt_str gt_path_tail(struct gt_str path, size_t parts);
+struct gt_str gt_str_path_tail(struct gt_str path, size_t parts);
 
 /* Where needle first occurs in text, ASCII case ignored; NULL if nowhere. An empty needle is found at once. */
 const char *gt_str_find_nocase(struct gt_str text, struct gt_str needle);

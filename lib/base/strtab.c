@@ -43,7 +43,7 @@ static bool grow_slots(struct gt_strtab *tab) {
 
     if (slot_count > MAX_SLOT_COUNT)
         return false;
-    slots = gt_alloc_array(slot_count, sizeof(*slots));
+    slots = gt_mem_array(slot_count, sizeof(*slots));
     if (!slots)
         return false;
     for (size_t i = 0; i < tab->slot_count; i++) {
@@ -54,14 +54,14 @@ static bool grow_slots(struct gt_strtab *tab) {
             at = (at + 1) & (slot_count - 1);
         slots[at] = tab->slots[i];
     }
-    gt_free(tab->slots);
+    gt_mem_free(tab->slots);
     tab->slots = slots;
     tab->slot_count = slot_count;
     return true;
 }
 
 static bool grow_strings(struct gt_strtab *tab) {
-    struct gt_str *strings = gt_array_room(tab->strings, tab->count, &tab->capacity, sizeof(*strings));
+    struct gt_str *strings = gt_mem_room(tab->strings, tab->count, &tab->capacity, sizeof(*strings));
 
     if (strings)
         tab->strings = strings;
@@ -124,8 +124,8 @@ bool gt_strtab_init(struct gt_strtab *tab) {
 }
 
 void gt_strtab_release(struct gt_strtab *tab) {
-    gt_free(tab->strings);
-    gt_free(tab->slots);
+    gt_mem_free(tab->strings);
+    gt_mem_free(tab->slots);
     gt_arena_release(&tab->text);
     *tab = (struct gt_strtab){0};
 }

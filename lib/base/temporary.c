@@ -68,14 +68,14 @@ void gt_temporary_remove_all(void) {
 static void forget(struct gt_temporary *temporary) {
     if (temporary->slot)
         give_slot(temporary->slot);
-    gt_free(temporary->path);
+    gt_mem_free(temporary->path);
     *temporary = (struct gt_temporary){0};
 }
 
 static char *make_path(const char *target, int attempt) {
     const char *slash = strrchr(target, '/');
     size_t folder = slash ? (size_t)(slash - target) + 1 : 0;
-    char *path = gt_alloc(folder + NAME_BYTES);
+    char *path = gt_mem_alloc(folder + NAME_BYTES);
     uint64_t number = 0;
     if (!path)
         return NULL;

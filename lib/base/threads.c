@@ -183,21 +183,21 @@ size_t gt_threads_slices(size_t thread_count, size_t rows, size_t own_items) {
 }
 
 /* Four fifths of its share: the rest makes up for a worker that is held up. */
-void gt_deal_init(struct gt_deal *deal, size_t count, size_t workers) {
+void gt_threads_deal_init(struct gt_deal *deal, size_t count, size_t workers) {
     deal->count = count;
     deal->front_count = workers > 1 ? count / (5 * workers) * 4 : 0;
     atomic_init(&deal->front_taken, 0);
     atomic_init(&deal->rest_taken, 0);
 }
 
-bool gt_deal_take(struct gt_deal *deal, size_t worker, size_t *job) {
+bool gt_threads_deal_take(struct gt_deal *deal, size_t worker, size_t *job) {
     if (worker == 0 && (*job = atomic_fetch_add(&deal->front_taken, 1)) < deal->front_count)
         return true;
     *job = deal->front_count + atomic_fetch_add(&deal->rest_taken, 1);
     return *job < deal->count;
 }
 
-size_t gt_deal_taken(struct gt_deal *deal) {
+size_t gt_threads_deal_taken(struct gt_deal *deal) {
     size_t front = atomic_load(&deal->front_taken), rest = atomic_load(&deal->rest_taken);
     size_t rest_count = deal->count - deal->front_count;
 

@@ -27,9 +27,10 @@ void gt_threads_deal(size_t thread_count, size_t count, void (*task)(void *conte
 size_t gt_threads_own(size_t thread_count);
 
 /* Into how many slices to cut rows for so many threads: fewer where there are few rows, or where what each slice keeps
-   for itself (own_items) is not small beside them. Slice i holds the rows from gt_slice_begin(i) to that of i + 1. */
+   for itself (own_items) is not small beside them. Slice i holds the rows from gt_threads_slice_begin(i) to that of i
+   + 1. */
 size_t gt_threads_slices(size_t thread_count, size_t rows, size_t own_items);
-static inline size_t gt_slice_begin(size_t rows, size_t slices, size_t index) {
+static inline size_t gt_threads_slice_begin(size_t rows, size_t slices, size_t index) {
     size_t rest = rows % slices;
     return rows / slices * index + (index < rest ? index : rest);
 }
@@ -40,8 +41,8 @@ struct gt_deal {
     size_t front_count, count;
     atomic_size_t front_taken, rest_taken;
 };
-void gt_deal_init(struct gt_deal *deal, size_t count, size_t workers);
-bool gt_deal_take(struct gt_deal *deal, size_t worker, size_t *job); /* false: none is left */
-size_t gt_deal_taken(struct gt_deal *deal);
+void gt_threads_deal_init(struct gt_deal *deal, size_t count, size_t workers);
+bool gt_threads_deal_take(struct gt_deal *deal, size_t worker, size_t *job); /* false: none is left */
+size_t gt_threads_deal_taken(struct gt_deal *deal);
 
 #endif

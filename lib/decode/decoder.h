@@ -2,7 +2,7 @@
 #ifndef GT_DECODE_DECODER_H
 #define GT_DECODE_DECODER_H
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/source.h"
 #include "events/store.h"
 

@@ -1,9 +1,9 @@
 /* The table of all input formats, and the choice among them by an input's first bytes. */
+#include "decode/csv/nsys_csv.h"
 #include "decode/decoder.h"
-#include "decode/nsys_csv.h"
-#include "decode/nsys_rep.h"
-#include "decode/nsys_sqlite.h"
-#include "decode/torch_json.h"
+#include "decode/nsys/nsys_rep.h"
+#include "decode/nsys/nsys_sqlite.h"
+#include "decode/torch/torch_json.h"
 
 const struct gt_decoder gt_decoders[] = {
     {GT_TORCH_JSON_KEY, "PyTorch profiler (Kineto) / Chrome trace JSON", ".json .json.gz .json.zst",

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "events/store.h"
 
 /* What a capture is known by: real paths, inodes, sizes, times of change, a hash of samples of the content, and the

@@ -106,7 +106,7 @@ static bool add_entry(struct listing *list, int folder, const char *name) {
     memcpy(entry.name, name, strlen(name) + 1);
     entry.size_bytes = (uint64_t)info.st_size;
     entry.used = info.st_mtim;
-    struct entry *grown = gt_array_room(list->entries, list->count, &list->capacity, sizeof *grown);
+    struct entry *grown = gt_mem_room(list->entries, list->count, &list->capacity, sizeof *grown);
     if (!grown)
         return false;
     list->entries = grown;
@@ -152,7 +152,7 @@ void gt_cache_folder_trim(int folder) {
     for (size_t i = 0; i < list.count && total > GT_CACHE_BYTES_MAX; i++)
         if (!list.entries[i].is_temporary && unlinkat(folder, list.entries[i].name, 0) == 0)
             total -= list.entries[i].size_bytes;
-    gt_free(list.entries);
+    gt_mem_free(list.entries);
 }
 
 static enum gt_status find_folder(char path[PATH_MAX], struct gt_error *err) {
@@ -177,7 +177,7 @@ enum gt_status gt_cache_describe(struct gt_cache_summary *summary, struct gt_err
         summary->files += !list.entries[i].is_temporary;
         summary->size_bytes += list.entries[i].size_bytes;
     }
-    gt_free(list.entries);
+    gt_mem_free(list.entries);
     close(folder);
     return GT_OK;
 }
@@ -197,7 +197,7 @@ enum gt_status gt_cache_clear(uint64_t *removed_files, struct gt_error *err) {
         else if (errno != ENOENT)
             failure = errno;
     }
-    gt_free(list.entries);
+    gt_mem_free(list.entries);
     close(folder);
     return failure ? gt_fail(err, "cannot clear '%s': %s", path, gt_oserror_text(failure, text)) : GT_OK;
 }

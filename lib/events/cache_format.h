@@ -35,7 +35,7 @@ struct gt_cache_body {
 /* Behind the columns: for each string the offset of its end in the text, its NUL included; then the text. */
 typedef uint64_t gt_cache_string_end;
 
-static inline uint64_t gt_cache_align(uint64_t offset) {
+static inline uint64_t gt_cache_format_align(uint64_t offset) {
     return (offset + GT_CACHE_ALIGNMENT - 1) / GT_CACHE_ALIGNMENT * GT_CACHE_ALIGNMENT;
 }
 

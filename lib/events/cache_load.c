@@ -29,7 +29,7 @@ static enum outcome map_file(int fd, struct mapped *file) {
         (uint64_t)info.st_size > GT_CACHE_BYTES_MAX || (uint64_t)info.st_size > SIZE_MAX)
         return DAMAGED;
     file->size = (size_t)info.st_size;
-    file->bytes = gt_pages_map_file(fd, file->size);
+    file->bytes = gt_mem_pages_map_file(fd, file->size);
     return file->bytes ? HIT : MISS;
 }
 
@@ -134,7 +134,7 @@ static bool attach_columns(struct gt_store *store, const struct mapped *file, co
                            uint64_t *offset) {
     for (size_t i = 0; i < gt_column_count; i++) {
         const struct gt_column_info *info = &gt_column_infos[i];
-        uint64_t rows = body->rows[info->table], at = gt_cache_align(*offset);
+        uint64_t rows = body->rows[info->table], at = gt_cache_format_align(*offset);
         if (rows >= GT_NO_ROW || at > file->size || rows * info->elem_bytes > file->size - at)
             return false;
         const char *values = file->bytes + at;
@@ -149,7 +149,7 @@ static bool attach_columns(struct gt_store *store, const struct mapped *file, co
 
 static enum outcome attach_strings(struct gt_store *store, const struct mapped *file, const struct gt_cache_body *body,
                                    uint64_t offset) {
-    uint64_t at = gt_cache_align(offset), count = body->string_count;
+    uint64_t at = gt_cache_format_align(offset), count = body->string_count;
     if (at > file->size || count == 0 || count > (file->size - at) / sizeof(gt_cache_string_end))
         return DAMAGED;
     const gt_cache_string_end *ends = (const void *)(file->bytes + at);
@@ -198,9 +198,9 @@ static enum outcome load(int fd, const struct gt_cache_key *key, struct gt_store
     enum outcome outcome = map_file(fd, &file);
     if (outcome != HIT)
         return outcome;
-    struct gt_store *store = gt_alloc_array(1, sizeof(*store));
+    struct gt_store *store = gt_mem_array(1, sizeof(*store));
     if (!store) {
-        gt_pages_free((void *)(uintptr_t)file.bytes, file.size);
+        gt_mem_pages_free((void *)(uintptr_t)file.bytes, file.size);
         return MISS;
     }
     store->mapping = (void *)(uintptr_t)file.bytes; /* from here on the store's to unmap */

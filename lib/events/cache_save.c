@@ -56,7 +56,7 @@ static void put(struct writer *writer, const void *bytes, size_t size) {
 
 static void put_aligned(struct writer *writer, const void *bytes, size_t size) {
     static const char zeros[GT_CACHE_ALIGNMENT];
-    put(writer, zeros, (size_t)(gt_cache_align(writer->offset) - writer->offset));
+    put(writer, zeros, (size_t)(gt_cache_format_align(writer->offset) - writer->offset));
     put(writer, bytes, size);
 }
 
@@ -89,8 +89,8 @@ static bool make_body(const struct gt_store *store, struct gt_cache_body *body) 
 static uint64_t size_of_file(const struct gt_cache_body *body) {
     uint64_t size = sizeof(struct gt_cache_header) + sizeof(*body);
     for (size_t i = 0; i < gt_column_count; i++)
-        size = gt_cache_align(size) + body->rows[gt_column_infos[i].table] * gt_column_infos[i].elem_bytes;
-    return gt_cache_align(size) + body->string_count * sizeof(gt_cache_string_end) + body->text_bytes;
+        size = gt_cache_format_align(size) + body->rows[gt_column_infos[i].table] * gt_column_infos[i].elem_bytes;
+    return gt_cache_format_align(size) + body->string_count * sizeof(gt_cache_string_end) + body->text_bytes;
 }
 
 static void put_strings(struct writer *writer, const struct gt_strtab *strings) {
@@ -121,7 +121,7 @@ static void put_payload(struct writer *writer, const struct gt_store *store, con
 static bool write_file(int fd, const struct gt_cache_key *key, const struct gt_store *store,
                        const struct gt_cache_body *body) {
     struct gt_cache_header header = {.magic = GT_CACHE_MAGIC, .file_bytes = size_of_file(body)};
-    struct writer writer = {.fd = fd, .offset = sizeof(header), .buffer = gt_alloc(BUFFER_BYTES)};
+    struct writer writer = {.fd = fd, .offset = sizeof(header), .buffer = gt_mem_alloc(BUFFER_BYTES)};
     if (!writer.buffer)
         return false;
     XXH3_64bits_reset(&writer.hash);
@@ -131,7 +131,7 @@ static bool write_file(int fd, const struct gt_cache_key *key, const struct gt_s
     memcpy(header.content, key->content, sizeof(header.content));
     header.payload_hash = XXH3_64bits_digest(&writer.hash);
     header.header_hash = XXH3_64bits(&header, offsetof(struct gt_cache_header, header_hash));
-    gt_free(writer.buffer);
+    gt_mem_free(writer.buffer);
     return !writer.failed && writer.offset == header.file_bytes &&
            pwrite(fd, &header, sizeof(header), 0) == sizeof(header);
 }

@@ -40,7 +40,7 @@ struct gt_step {
 
 /* steady.c: a step is long that takes over 1.5 times the median; long ones before the first other one are warm-up.
    false: memory was short. */
-bool gt_step_is_long(const struct gt_step *step, double median_ns);
+bool gt_labels_step_is_long(const struct gt_step *step, double median_ns);
 struct gt_labels;
 bool gt_labels_usual_step(const struct gt_labels *labels, double *median_ns, size_t *warm_up_count);
 /* Whether the steps behind the warm-up are at least half of the time from there to the last op. */
@@ -96,7 +96,7 @@ static inline struct gt_str gt_labels_short_name(const struct gt_labels *labels,
 }
 
 /* The process that made a call; GT_NO_TRACK where the trace does not tell. */
-static inline uint32_t gt_store_call_process(const struct gt_store *store, uint32_t call) {
+static inline uint32_t gt_labels_call_process(const struct gt_store *store, uint32_t call) {
     uint32_t thread = store->calls.thread[call];
     return thread == GT_NO_TRACK ? GT_NO_TRACK : store->threads.process[thread];
 }
@@ -105,7 +105,7 @@ static inline uint32_t gt_store_call_process(const struct gt_store *store, uint3
 static inline uint32_t gt_labels_launch_process(const struct gt_labels *labels, const struct gt_store *store,
                                                 uint32_t op) {
     uint32_t call = labels->op_call[op];
-    return call == GT_NO_ROW ? GT_NO_TRACK : gt_store_call_process(store, call);
+    return call == GT_NO_ROW ? GT_NO_TRACK : gt_labels_call_process(store, call);
 }
 
 /* The process whose work an op is: its stream's, else its launch call's; GT_NO_TRACK where neither is known. */

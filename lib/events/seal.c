@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "events/builder.h"
 
 static int by_order(const void *a, const void *b) {
     const struct gt_piece *x = a, *y = b;
@@ -19,7 +20,7 @@ static bool collect_pieces(struct gt_merge *merge, struct gt_builder *builders, 
     size_t total = 0;
     for (size_t b = 0; b < count; b++)
         total += builders[b].segment_count;
-    merge->pieces = gt_alloc_array(total + 1, sizeof *merge->pieces);
+    merge->pieces = gt_mem_array(total + 1, sizeof *merge->pieces);
     if (!merge->pieces)
         return false;
     for (size_t b = 0; b < count; b++)
@@ -41,13 +42,13 @@ static size_t number_count(const struct gt_store *store, enum gt_refers refers) 
 }
 
 static bool make_renumberings(struct gt_merge *merge, struct gt_builder *builders, size_t count) {
-    merge->renumberings = gt_alloc_array(count, sizeof *merge->renumberings);
+    merge->renumberings = gt_mem_array(count, sizeof *merge->renumberings);
     if (!merge->renumberings)
         return false;
     for (size_t b = 0; b < count; b++) {
         for (int r = GT_REFERS_STRING; r < GT_REFERS_OP; r++) {
             merge->renumberings[b].maps[r] =
-                gt_alloc_array(number_count(&builders[b].store, (enum gt_refers)r) + 1, sizeof(uint32_t));
+                gt_mem_array(number_count(&builders[b].store, (enum gt_refers)r) + 1, sizeof(uint32_t));
             if (!merge->renumberings[b].maps[r])
                 return false;
         }
@@ -71,7 +72,7 @@ static void merge_processes(struct gt_merge *merge, const struct gt_piece *piece
             return;
         numbers->maps[GT_REFERS_PROCESS][i] = id;
         keep_name(&merge->target.store.processes.name[id],
-                  gt_renumber(numbers, GT_REFERS_STRING, from->processes.name[i]));
+                  gt_seal_renumber(numbers, GT_REFERS_STRING, from->processes.name[i]));
     }
 }
 
@@ -80,12 +81,13 @@ static void merge_threads(struct gt_merge *merge, const struct gt_piece *piece) 
     const struct gt_store *from = &piece->builder->store;
     for (size_t i = piece->segment->begin[GT_TABLE_threads]; i < piece->segment->end[GT_TABLE_threads]; i++) {
         struct gt_str label = gt_store_string(from, from->threads.label[i]);
-        uint32_t process = gt_renumber(numbers, GT_REFERS_PROCESS, from->threads.process[i]);
+        uint32_t process = gt_seal_renumber(numbers, GT_REFERS_PROCESS, from->threads.process[i]);
         uint32_t id = gt_builder_thread(&merge->target, process, from->threads.tid[i], label);
         if (merge->target.failed)
             return;
         numbers->maps[GT_REFERS_THREAD][i] = id;
-        keep_name(&merge->target.store.threads.name[id], gt_renumber(numbers, GT_REFERS_STRING, from->threads.name[i]));
+        keep_name(&merge->target.store.threads.name[id],
+                  gt_seal_renumber(numbers, GT_REFERS_STRING, from->threads.name[i]));
     }
 }
 
@@ -98,7 +100,7 @@ static void merge_devices(struct gt_merge *merge, const struct gt_piece *piece) 
         if (merge->target.failed)
             return;
         numbers->maps[GT_REFERS_DEVICE][i] = id;
-        keep_name(&into->name[id], gt_renumber(numbers, GT_REFERS_STRING, from->name[i]));
+        keep_name(&into->name[id], gt_seal_renumber(numbers, GT_REFERS_STRING, from->name[i]));
         if (into->memory_bytes[id] == 0)
             into->memory_bytes[id] = from->memory_bytes[i];
         if (into->multiprocessors[id] == 0)
@@ -110,7 +112,7 @@ static void merge_lanes(struct gt_merge *merge, const struct gt_piece *piece) {
     const struct gt_renumbering *numbers = &merge->renumberings[piece->builder_index];
     const struct gt_store *from = &piece->builder->store;
     for (size_t i = piece->segment->begin[GT_TABLE_lanes]; i < piece->segment->end[GT_TABLE_lanes]; i++) {
-        uint32_t process = gt_renumber(numbers, GT_REFERS_PROCESS, from->lanes.process[i]);
+        uint32_t process = gt_seal_renumber(numbers, GT_REFERS_PROCESS, from->lanes.process[i]);
         int64_t device = from->devices.id[from->lanes.device[i]];
         numbers->maps[GT_REFERS_LANE][i] = gt_builder_lane(&merge->target, process, device, from->lanes.stream[i]);
     }
@@ -172,11 +174,11 @@ static enum gt_status merge_builders(struct gt_merge *merge, struct gt_builder *
     if (!make_renumberings(merge, builders, count) || !merge_tracks(merge))
         return gt_fail_memory(err);
     find_same_numbers(merge, builders, count);
-    if (!gt_merge_rows(merge, builders, count))
+    if (!gt_seal_merge_rows(merge, builders, count))
         return gt_fail_memory(err);
     for (size_t b = 0; b < count; b++)
         merge_meta(&merge->target.store.meta, &builders[b].store.meta,
-                   gt_renumber(&merge->renumberings[b], GT_REFERS_STRING, builders[b].store.meta.producer));
+                   gt_seal_renumber(&merge->renumberings[b], GT_REFERS_STRING, builders[b].store.meta.producer));
     return GT_OK;
 }
 
@@ -189,7 +191,7 @@ static void sum_issues(struct gt_store *store, const struct gt_merge *merge) {
             continue;
         store->skipped_events += segment->skipped_events;
         for (int k = 0; k < GT_ISSUE_COUNT; k++) {
-            gt_issue_add(&store->issues[k], segment->issues[k].count);
+            gt_store_issue_add(&store->issues[k], segment->issues[k].count);
             if (segment->issues[k].first_offset < store->issues[k].first_offset)
                 store->issues[k].first_offset = segment->issues[k].first_offset;
         }
@@ -235,7 +237,7 @@ static bool is_in_order(const struct gt_merge *merge, const struct gt_builder *b
 enum gt_status gt_store_seal(struct gt_builder *builders, size_t count, struct gt_store **out, struct gt_error *err) {
     enum gt_status status = GT_OK;
     struct gt_merge merge = {0};
-    struct gt_store *store = gt_alloc_array(1, sizeof *store);
+    struct gt_store *store = gt_mem_array(1, sizeof *store);
     bool failed = !store || !collect_pieces(&merge, builders, count);
     for (size_t b = 0; b < count; b++) {
         gt_builder_end(&builders[b]);
@@ -262,9 +264,9 @@ enum gt_status gt_store_seal(struct gt_builder *builders, size_t count, struct g
     }
     for (size_t b = 0; b < count; b++)
         for (int r = 0; merge.renumberings && r < GT_REFERS_OP; r++)
-            gt_free(merge.renumberings[b].maps[r]);
-    gt_free(merge.renumberings);
-    gt_free(merge.pieces);
+            gt_mem_free(merge.renumberings[b].maps[r]);
+    gt_mem_free(merge.renumberings);
+    gt_mem_free(merge.pieces);
     gt_builder_release(&merge.target);
     for (size_t b = 0; b < count; b++)
         gt_builder_release(&builders[b]);

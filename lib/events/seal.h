@@ -2,6 +2,7 @@
 #ifndef GT_EVENTS_SEAL_H
 #define GT_EVENTS_SEAL_H
 
+#include "events/builder.h"
 #include "events/store.h"
 
 /* A segment and where its rows are. */
@@ -18,7 +19,7 @@ struct gt_renumbering {
     size_t same_below[GT_REFERS_OP]; /* numbers that stay what they are */
 };
 
-static inline uint32_t gt_renumber(const struct gt_renumbering *numbers, enum gt_refers refers, uint32_t value) {
+static inline uint32_t gt_seal_renumber(const struct gt_renumbering *numbers, enum gt_refers refers, uint32_t value) {
     return value == GT_NO_TRACK ? value : numbers->maps[refers][value];
 }
 
@@ -32,6 +33,6 @@ struct gt_merge {
 
 /* Moves the rows of all pieces into the target, whose tracks and strings are merged already, with as many threads as
    there are builders. false: memory is short. */
-bool gt_merge_rows(struct gt_merge *merge, struct gt_builder *builders, size_t count);
+bool gt_seal_merge_rows(struct gt_merge *merge, struct gt_builder *builders, size_t count);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/threads.h"
+#include "events/builder.h"
 #include "events/seal.h"
 
 static bool is_track_table(enum gt_table_id table) {
@@ -66,7 +67,7 @@ static void renumber_column(const struct gt_merge *merge, const struct gt_piece 
         return;
     }
     for (size_t i = 0; i < count; i++)
-        new[i] = gt_renumber(numbers, info->refers, old[i]);
+        new[i] = gt_seal_renumber(numbers, info->refers, old[i]);
 }
 
 /* Giving memory back makes all threads forget where memory is: that pays for long pieces. */
@@ -84,7 +85,7 @@ static void copy_column(const struct gt_merge *merge, struct gt_store *into, con
     else
         renumber_column(merge, piece, info, (const uint32_t *)(const void *)from, (uint32_t *)(void *)to);
     if (end - begin >= LONG_PIECE_BYTES)
-        gt_pages_discard(column, begin, end);
+        gt_mem_pages_discard(column, begin, end);
 }
 
 /* Whether all that the rows of a piece refer to has the same number in the merged store. */
@@ -148,7 +149,7 @@ static void copy_columns(void *context, size_t thread) {
     }
 }
 
-bool gt_merge_rows(struct gt_merge *merge, struct gt_builder *builders, size_t count) {
+bool gt_seal_merge_rows(struct gt_merge *merge, struct gt_builder *builders, size_t count) {
     if (!place_rows(merge, &builders[0]))
         return false;
     struct copying copying = {.merge = merge, .builders = builders, .builder_count = count};

@@ -54,7 +54,7 @@ static void format_list(char text[LIST_BYTES], const int64_t *values, size_t cou
 static enum gt_status fail_unknown(const struct choices *choices, struct gt_str asked, struct gt_error *err) {
     char list[LIST_BYTES];
     size_t count = 0;
-    int64_t *sorted = gt_alloc_array(choices->count, sizeof *sorted);
+    int64_t *sorted = gt_mem_array(choices->count, sizeof *sorted);
     if (!sorted)
         return gt_fail_memory(err);
     for (size_t i = 0; i < choices->count; i++)
@@ -62,7 +62,7 @@ static enum gt_status fail_unknown(const struct choices *choices, struct gt_str 
             sorted[count++] = choices->values[i];
     qsort(sorted, count, sizeof *sorted, by_value);
     format_list(list, sorted, count);
-    gt_free(sorted);
+    gt_mem_free(sorted);
     int length = asked.len < 80 ? (int)asked.len : 80;
     if (count == 0)
         return gt_fail_usage(err, "no %s %.*s; %s", choices->one, length, asked.ptr, choices->none);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "events/labels.h"
 #include "events/store.h"
 #include "gputime.h"

@@ -12,7 +12,7 @@ struct gt_shared {
 };
 
 struct gt_shared *gt_shared_new(void) {
-    struct gt_shared *shared = gt_alloc_array(GT_SHARED_COUNT, sizeof *shared);
+    struct gt_shared *shared = gt_mem_array(GT_SHARED_COUNT, sizeof *shared);
     for (size_t kind = 0; kind < GT_SHARED_COUNT && shared; kind++)
         pthread_mutex_init(&shared[kind].lock, NULL); /* cannot fail without attributes */
     return shared;
@@ -21,7 +21,7 @@ struct gt_shared *gt_shared_new(void) {
 static void forget(struct gt_shared *shared) {
     if (shared->what)
         shared->release(shared->what);
-    gt_free(shared->what);
+    gt_mem_free(shared->what);
     shared->what = NULL;
 }
 
@@ -30,18 +30,18 @@ void gt_shared_free(struct gt_shared *shared) {
         forget(&shared[kind]);
         pthread_mutex_destroy(&shared[kind].lock);
     }
-    gt_free(shared);
+    gt_mem_free(shared);
 }
 
 static void *make(const struct gt_view *view, const struct gt_sharing *how, struct gt_error *err) {
-    void *what = gt_alloc_array(1, how->bytes);
+    void *what = gt_mem_array(1, how->bytes);
     if (!what) {
         gt_fail_memory(err);
         return NULL;
     }
     if (how->init(what, view, err) == GT_OK)
         return what;
-    gt_free(what);
+    gt_mem_free(what);
     return NULL;
 }
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/map.h"
 #include "base/strtab.h"
 
@@ -42,7 +42,7 @@ enum gt_fact {
     GT_FACT_BYTES = 1 << 6,       /* sizes of copies */
     GT_FACT_PROJECTIONS = 1 << 7, /* ranges as the profiler projected them on the GPU, or their sums */
 };
-const char *gt_fact_title(enum gt_fact fact); /* "runtime calls" ... */
+const char *gt_store_fact_title(enum gt_fact fact); /* "runtime calls" ... */
 
 #define GT_TABLE(table, columns)                                                                                       \
     struct gt_##table {                                                                                                \
@@ -95,7 +95,7 @@ struct gt_issue {
 };
 
 /* Counts may come from a file's own words: they stay below 2^63, so that sums of two cannot wrap. */
-static inline void gt_issue_add(struct gt_issue *issue, uint64_t count) {
+static inline void gt_store_issue_add(struct gt_issue *issue, uint64_t count) {
     const uint64_t most = INT64_MAX;
     issue->count = count > most - issue->count ? most : issue->count + count;
 }
@@ -156,89 +156,17 @@ void gt_store_table_move(struct gt_store *into, struct gt_store *from, enum gt_t
 void gt_store_release(struct gt_store *store); /* what it owns, not the struct */
 void **gt_store_column(struct gt_store *store, const struct gt_column_info *column);
 
-/* ---- building ---- */
-
-/* Rows between two marks: a chunk of the file. Chunks are merged in `order`; a dropped one gives no rows and no issues.
- */
-struct gt_segment {
-    uint64_t order;
-    bool dropped;   /* its rows and issues do not count */
-    bool forgotten; /* nor do its strings and tracks */
-    size_t begin[GT_TABLE_COUNT], end[GT_TABLE_COUNT];
-    size_t string_begin, string_end;
-    uint64_t skipped_events;
-    struct gt_issue issues[GT_ISSUE_COUNT];
-};
-
-/* One builder belongs to one thread. Failure sticks and is reported by gt_store_seal. */
-struct gt_builder {
-    struct gt_store store; /* under construction */
-    struct gt_map process_ids, thread_ids, device_ids, lane_ids;
-    struct gt_segment *segments;
-    size_t segment_count, segment_capacity;
-    bool has_twins; /* processes that were told apart turned out to be one: sealing joins them */
-    bool failed;
-};
-
-enum gt_status gt_builder_init(struct gt_builder *builder, const char *format, struct gt_error *err);
-void gt_builder_release(struct gt_builder *builder);
-
-/* Starts a chunk; what was added before it belongs to the chunk before. Must be called before the first row.
-   Returns the segment's number, for gt_builder_drop. */
-size_t gt_builder_begin(struct gt_builder *builder, uint64_t order);
-void gt_builder_end(struct gt_builder *builder); /* ends the current chunk; sealing does it too */
-void gt_builder_drop(struct gt_builder *builder, size_t segment);
-
-/* Drops a segment and all behind it, with the strings and tracks that they brought: as if they had never been read. */
-void gt_builder_forget(struct gt_builder *builder, size_t first_segment);
-
-static inline gt_strid gt_builder_string(struct gt_builder *builder, struct gt_str text) {
-    return gt_strtab_intern(&builder->store.strings, text);
-}
-
-/* Track ids, made on first use. Text alone (label) names a process or thread when the number is -1; a label beside a
-   number keeps processes of several machines apart. */
-uint32_t gt_builder_process(struct gt_builder *builder, int64_t pid, struct gt_str label);
-uint32_t gt_builder_thread(struct gt_builder *builder, uint32_t process, int64_t tid, struct gt_str label);
-uint32_t gt_builder_device(struct gt_builder *builder, int64_t id);
-uint32_t gt_builder_lane(struct gt_builder *builder, uint32_t process, int64_t device, int64_t stream);
-
-/* Names of tracks; the first one given stays. */
-void gt_builder_name_process(struct gt_builder *builder, uint32_t process, struct gt_str name);
-void gt_builder_name_thread(struct gt_builder *builder, uint32_t thread, struct gt_str name);
-void gt_builder_name_device(struct gt_builder *builder, uint32_t device, struct gt_str name);
-
-/* Rows. Ops with end < start are counted and left out (false); CPU-side rows with end < start are counted and get
-   zero length. */
-bool gt_builder_op(struct gt_builder *builder, const struct gt_ops_row *row);
-void gt_builder_call(struct gt_builder *builder, const struct gt_calls_row *row);
-void gt_builder_range(struct gt_builder *builder, const struct gt_ranges_row *row);
-void gt_builder_cpu_op(struct gt_builder *builder, const struct gt_cpu_ops_row *row);
-void gt_builder_overhead(struct gt_builder *builder, const struct gt_overheads_row *row);
-void gt_builder_driver_work(struct gt_builder *builder, const struct gt_driver_work_row *row);
-
-/* What is known beyond the row of the op or range that was added last: row->op and row->range are set by these. */
-void gt_builder_copy(struct gt_builder *builder, const struct gt_copies_row *row);
-void gt_builder_graph_op(struct gt_builder *builder, const struct gt_graph_ops_row *row);
-void gt_builder_range_category(struct gt_builder *builder, const struct gt_range_categories_row *row);
-void gt_builder_range_text(struct gt_builder *builder, const struct gt_range_texts_row *row);
-void gt_builder_payload(struct gt_builder *builder, const struct gt_payloads_row *row);
-
-void gt_builder_source_column(struct gt_builder *builder, const struct gt_source_columns_row *row);
-void gt_builder_group(struct gt_builder *builder, const struct gt_groups_row *row);
-void gt_builder_projection(struct gt_builder *builder, const struct gt_projections_row *row);
-void gt_builder_projection_group(struct gt_builder *builder, const struct gt_projection_groups_row *row);
-
-void gt_builder_issue(struct gt_builder *builder, enum gt_issue_id issue, uint64_t count, uint64_t offset);
-static inline void gt_builder_skip(struct gt_builder *builder) {
-    if (builder->segment_count) /* none only after memory ran out */
-        builder->segments[builder->segment_count - 1].skipped_events++;
-}
+struct gt_builder; /* builder.h */
 
 /* Merges the builders in the order of their segments into one const store and releases them, also on failure.
    The result does not depend on how chunks were spread over builders. Free with gt_store_free. */
 enum gt_status gt_store_seal(struct gt_builder *builders, size_t count, struct gt_store **out, struct gt_error *err);
 void gt_store_free(struct gt_store *store);
+
+/* Kernels and graphs traced as a whole: what the kernel tables count. */
+static inline bool gt_store_kind_is_kernel(uint8_t kind) {
+    return kind == GT_OP_KERNEL || kind == GT_OP_GRAPH;
+}
 
 static inline struct gt_str gt_store_string(const struct gt_store *store, gt_strid id) {
     return gt_strtab_get(&store->strings, id);

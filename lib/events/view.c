@@ -81,8 +81,8 @@ static void count_slice(void *context, size_t slice) {
     const struct gt_view *view = making->view;
     const struct gt_ops *ops = &view->store->ops;
     struct portion *portions = portions_of(making, slice);
-    uint32_t op = (uint32_t)gt_slice_begin(ops->count, making->slice_count, slice);
-    uint32_t end = (uint32_t)gt_slice_begin(ops->count, making->slice_count, slice + 1);
+    uint32_t op = (uint32_t)gt_threads_slice_begin(ops->count, making->slice_count, slice);
+    uint32_t end = (uint32_t)gt_threads_slice_begin(ops->count, making->slice_count, slice + 1);
     for (; op < end && making->takes_all; op++)
         portions[ops->lane[op]].count++;
     for (; op < end; op++) {
@@ -104,11 +104,11 @@ static enum gt_status count_ops(struct making *making, struct gt_error *err) {
     const struct gt_store *store = view->store;
     size_t lane_count = store->lanes.count;
     making->slice_count = gt_threads_slices(gt_threads_count(view->options->threads), store->ops.count, 4 * lane_count);
-    making->portions = gt_alloc_array(making->slice_count * portions_per_slice(making), sizeof *making->portions);
-    making->is_clipped = gt_alloc_array(making->slice_count, sizeof *making->is_clipped);
-    making->has_failed = gt_alloc_array(store->devices.count, sizeof *making->has_failed);
-    making->seen_devices = gt_alloc_array(store->devices.count, sizeof *making->seen_devices);
-    making->lane_ops = gt_alloc_array(lane_count, sizeof *making->lane_ops);
+    making->portions = gt_mem_array(making->slice_count * portions_per_slice(making), sizeof *making->portions);
+    making->is_clipped = gt_mem_array(making->slice_count, sizeof *making->is_clipped);
+    making->has_failed = gt_mem_array(store->devices.count, sizeof *making->has_failed);
+    making->seen_devices = gt_mem_array(store->devices.count, sizeof *making->seen_devices);
+    making->lane_ops = gt_mem_array(lane_count, sizeof *making->lane_ops);
     if (!making->portions || !making->is_clipped || !making->has_failed || !making->seen_devices || !making->lane_ops)
         return gt_fail_memory(err);
     gt_threads_run(making->slice_count, count_slice, making);
@@ -143,9 +143,9 @@ static enum gt_status list_lanes(struct making *making, struct gt_error *err) {
     for (size_t lane = 0; lane < view->store->lanes.count; lane++)
         view->lane_count += making->lane_ops[lane] > 0;
     view->lanes = gt_arena_array(&view->arena, view->lane_count, sizeof *view->lanes);
-    struct track *tracks = gt_alloc_array(view->lane_count, sizeof *tracks);
+    struct track *tracks = gt_mem_array(view->lane_count, sizeof *tracks);
     if (!view->lanes || !tracks) {
-        gt_free(tracks);
+        gt_mem_free(tracks);
         return gt_fail_memory(err);
     }
     size_t count = 0, first = 0;
@@ -158,7 +158,7 @@ static enum gt_status list_lanes(struct making *making, struct gt_error *err) {
         view->lanes[i] = (struct gt_view_lane){.lane = lane, .first = first, .count = making->lane_ops[lane]};
         first += view->lanes[i].count;
     }
-    gt_free(tracks);
+    gt_mem_free(tracks);
     return GT_OK;
 }
 
@@ -167,9 +167,9 @@ static enum gt_status list_devices(struct making *making, struct gt_error *err) 
     for (size_t device = 0; device < view->store->devices.count; device++)
         view->device_count += making->seen_devices[device];
     view->devices = gt_arena_array(&view->arena, view->device_count, sizeof *view->devices);
-    struct track *tracks = gt_alloc_array(view->device_count, sizeof *tracks);
+    struct track *tracks = gt_mem_array(view->device_count, sizeof *tracks);
     if (!view->devices || !tracks) {
-        gt_free(tracks);
+        gt_mem_free(tracks);
         return gt_fail_memory(err);
     }
     size_t count = 0;
@@ -179,7 +179,7 @@ static enum gt_status list_devices(struct making *making, struct gt_error *err) 
     qsort(tracks, count, sizeof *tracks, by_printed);
     for (size_t i = 0; i < count; i++)
         view->devices[i] = (struct gt_view_device){.device = tracks[i].track, .id = tracks[i].device_id};
-    gt_free(tracks);
+    gt_mem_free(tracks);
     return GT_OK;
 }
 
@@ -191,8 +191,8 @@ static void list_slice(void *context, size_t slice) {
     struct gt_view *view = making->view;
     const struct gt_ops *ops = &view->store->ops;
     struct portion *portions = portions_of(making, slice);
-    uint32_t op = (uint32_t)gt_slice_begin(ops->count, making->slice_count, slice);
-    uint32_t end = (uint32_t)gt_slice_begin(ops->count, making->slice_count, slice + 1);
+    uint32_t op = (uint32_t)gt_threads_slice_begin(ops->count, making->slice_count, slice);
+    uint32_t end = (uint32_t)gt_threads_slice_begin(ops->count, making->slice_count, slice + 1);
     for (; op < end; op++) {
         if (!is_in_view(making, op))
             continue;
@@ -225,8 +225,8 @@ static enum gt_status find_times(struct making *making, struct gt_error *err) {
     making->times = (struct gt_view_times){ops->start_ns, ops->end_ns};
     if (!is_clipped)
         return GT_OK;
-    making->clipped_start_ns = gt_pages_alloc(ops->count * sizeof *making->clipped_start_ns);
-    making->clipped_end_ns = gt_pages_alloc(ops->count * sizeof *making->clipped_end_ns);
+    making->clipped_start_ns = gt_mem_pages_alloc(ops->count * sizeof *making->clipped_start_ns);
+    making->clipped_end_ns = gt_mem_pages_alloc(ops->count * sizeof *making->clipped_end_ns);
     making->times = (struct gt_view_times){making->clipped_start_ns, making->clipped_end_ns};
     return making->clipped_start_ns && making->clipped_end_ns ? GT_OK : gt_fail_memory(err);
 }
@@ -250,8 +250,8 @@ static void fill_slice(void *context, size_t slice) {
     const struct making *making = context;
     const struct gt_view *view = making->view;
     const struct gt_ops *ops = &view->store->ops;
-    size_t i = gt_slice_begin(view->op_count, making->slice_count, slice);
-    size_t end = gt_slice_begin(view->op_count, making->slice_count, slice + 1);
+    size_t i = gt_threads_slice_begin(view->op_count, making->slice_count, slice);
+    size_t end = gt_threads_slice_begin(view->op_count, making->slice_count, slice + 1);
     for (; i < end; i++) {
         uint32_t op = view->row[i];
         view->start_ns[i] = making->times.start_ns[op];
@@ -331,7 +331,7 @@ static enum gt_status collect_groups(struct making *making, struct gt_error *err
 enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels *labels,
                            const struct gputime_options *options, struct gt_view **out, struct gt_error *err) {
     *out = NULL;
-    struct gt_view *view = gt_alloc_array(1, sizeof *view);
+    struct gt_view *view = gt_mem_array(1, sizeof *view);
     if (!view)
         return gt_fail_memory(err);
     struct making making = {.view = view};
@@ -364,13 +364,13 @@ enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels 
     else
         gt_view_free(view);
     gt_selection_release(&making.selection);
-    gt_pages_free(making.clipped_start_ns, store->ops.count * sizeof *making.clipped_start_ns);
-    gt_pages_free(making.clipped_end_ns, store->ops.count * sizeof *making.clipped_end_ns);
-    gt_free(making.seen_devices);
-    gt_free(making.lane_ops);
-    gt_free(making.portions);
-    gt_free(making.is_clipped);
-    gt_free(making.has_failed);
+    gt_mem_pages_free(making.clipped_start_ns, store->ops.count * sizeof *making.clipped_start_ns);
+    gt_mem_pages_free(making.clipped_end_ns, store->ops.count * sizeof *making.clipped_end_ns);
+    gt_mem_free(making.seen_devices);
+    gt_mem_free(making.lane_ops);
+    gt_mem_free(making.portions);
+    gt_mem_free(making.is_clipped);
+    gt_mem_free(making.has_failed);
     return status;
 }
 
@@ -379,5 +379,5 @@ void gt_view_free(struct gt_view *view) {
         return;
     gt_shared_free(view->shared);
     gt_arena_release(&view->arena);
-    gt_free(view);
+    gt_mem_free(view);
 }

@@ -3,6 +3,7 @@
 #define GT_EVENTS_VIEW_H
 
 #include "base/arena.h"
+#include "base/ns.h"
 #include "events/labels.h"
 #include "events/store.h"
 #include "gputime.h"
@@ -116,6 +117,69 @@ void gt_shared_free(struct gt_shared *shared);
 
 static inline struct gt_str gt_view_op_name(const struct gt_view *view, size_t position) {
     return gt_store_string(view->store, view->name[position]);
+}
+
+/* ---- view_query.c: what analyses ask of a view ---- */
+
+/* The row of an op, for loops over all in whatever order: that of the file, beside each other, where it has all. */
+static inline uint32_t gt_view_any_op_row(const struct gt_view *view, size_t index) {
+    return view->is_whole ? (uint32_t)index : view->row[index];
+}
+
+/* Clipped length of an op of the view. */
+static inline int64_t gt_view_op_ns(const struct gt_view *view, size_t position) {
+    return gt_ns_between(view->start_ns[position], view->end_ns[position]);
+}
+
+/* The same of all of it. Only what reaches an end of the window is clipped; the rest need not be looked up. */
+static inline int64_t gt_view_op_whole_ns(const struct gt_view *view, size_t position) {
+    if (view->start_ns[position] != view->window_start_ns && view->end_ns[position] != view->window_end_ns)
+        return gt_view_op_ns(view, position);
+    uint32_t row = view->row[position];
+    return gt_ns_between(view->store->ops.start_ns[row], view->store->ops.end_ns[row]);
+}
+
+/* Union of the device's ops. */
+int64_t gt_view_device_busy_ns(const struct gt_view *view, const struct gt_view_device *device);
+/* The same of a stream's. */
+int64_t gt_view_lane_busy_ns(const struct gt_view *view, const struct gt_view_lane *lane);
+
+static inline uint8_t gt_view_op_kind(const struct gt_view *view, size_t position) {
+    return view->kind[position];
+}
+
+static inline enum gt_class gt_view_op_class(const struct gt_view *view, size_t position) {
+    return view->labels->categories[view->category[position]].time_class;
+}
+
+/* GT_NO_TRACK where the trace tells neither the stream's process nor the launch call's. */
+static inline uint32_t gt_view_op_process(const struct gt_view *view, size_t position) {
+    uint32_t process = view->store->lanes.process[view->lane[position]];
+    return process != GT_NO_TRACK ? process : gt_labels_launch_process(view->labels, view->store, view->row[position]);
+}
+
+/* Whose ops the view has, by process track; NULL when memory is short. Free with gt_mem_free. */
+bool *gt_view_processes(const struct gt_view *view);
+
+/* Whether what happened on a thread is of the selection: it began in the window, on a thread of these processes. */
+bool gt_view_has_moment(const struct gt_view *view, const bool *processes, int64_t start_ns, uint32_t thread);
+
+static inline bool gt_view_has_range(const struct gt_view *view, const bool *processes, uint32_t range) {
+    const struct gt_ranges *ranges = &view->store->ranges;
+    return gt_view_has_moment(view, processes, ranges->start_ns[range], ranges->thread[range]);
+}
+
+/* ---- names, full or simplified as the options want: equal names have equal ids ---- */
+
+/* name: a string of the store */
+static inline gt_strid gt_view_name_id(const struct gt_view *view, gt_strid name) {
+    return view->options->names == GPUTIME_NAMES_SHORT ? view->labels->short_name[name] : name;
+}
+struct gt_str gt_view_name_text(const struct gt_view *view, gt_strid id);
+size_t gt_view_name_count(const struct gt_view *view); /* ids are below this */
+
+static inline gt_strid gt_view_op_name_id(const struct gt_view *view, size_t position) {
+    return gt_view_name_id(view, view->name[position]);
 }
 
 #endif

@@ -74,7 +74,7 @@ static void merge_lanes(struct gt_view *view, const struct gt_view_device *devic
 bool gt_view_order_device(struct gt_view *view, const struct gt_view_device *device, struct gt_view_times times) {
     if (device->count == 0)
         return true;
-    struct cursor *heap = gt_alloc_array(device->lane_count, sizeof *heap);
+    struct cursor *heap = gt_mem_array(device->lane_count, sizeof *heap);
     bool ok = heap;
     for (size_t i = 0; i < device->lane_count && ok; i++) {
         const struct gt_view_lane *lane = &view->lanes[device->first_lane + i];
@@ -82,6 +82,6 @@ bool gt_view_order_device(struct gt_view *view, const struct gt_view_device *dev
     }
     if (ok)
         merge_lanes(view, device, times, heap);
-    gt_free(heap);
+    gt_mem_free(heap);
     return ok;
 }

@@ -27,7 +27,7 @@ struct gt_builtin {
 };
 
 struct gt_builtin *gt_builtin_new(void) {
-    struct gt_builtin *builtin = gt_alloc_array(1, sizeof *builtin);
+    struct gt_builtin *builtin = gt_mem_array(1, sizeof *builtin);
     bool ok = builtin != NULL;
     for (size_t i = 0; ok && i < gt_builtin_rule_count; i++) {
         const struct gt_builtin_rule *rule = &gt_builtin_rules[i];
@@ -44,7 +44,7 @@ void gt_builtin_free(struct gt_builtin *builtin) {
     if (!builtin)
         return;
     gt_globs_release(&builtin->globs);
-    gt_free(builtin);
+    gt_mem_free(builtin);
 }
 
 bool gt_builtin_ok(const struct gt_builtin *builtin) {

@@ -2,7 +2,7 @@
 #ifndef GT_LABEL_BUILTIN_H
 #define GT_LABEL_BUILTIN_H
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "events/labels.h"
 
 /* In the order of rules/categories.def. */

@@ -92,7 +92,7 @@ static uint8_t classify_name(struct classifier *classifier, enum gt_op_kind kind
     struct gt_name_reason reason = {0};
     uint8_t category;
     if (kind == GT_OP_KERNEL) {
-        struct gt_builtin_answer answer = gt_builtin_kernel(classifier->builtin, full, gt_name_simplify(full));
+        struct gt_builtin_answer answer = gt_builtin_kernel(classifier->builtin, full, gt_label_simplify_name(full));
         category = answer.category;
         reason = (struct gt_name_reason){.source = answer.rule == GT_NO_ROW ? NULL : "builtin",
                                          .rule = answer.rule == GT_NO_ROW ? 0 : gt_builtin_rules[answer.rule].line,
@@ -135,7 +135,7 @@ static bool classifier_init(struct classifier *classifier, const struct gt_store
     for (size_t i = 0; classifier->made && (key = gt_rules_class(labels->rules, i)); i++)
         made_category(classifier, key, GT_CLASS_COMPUTE);
     labels->named_category_count = classifier->made ? labels->category_count : 0;
-    uint8_t *known = gt_alloc_array(strings, KIND_COUNT);
+    uint8_t *known = gt_mem_array(strings, KIND_COUNT);
     for (size_t k = 0; known && k < KIND_COUNT; k++)
         classifier->known[k] = known + k * strings;
     return classifier->builtin && known && !gt_arena_failed(&labels->arenas[GT_PASS_CLASSIFY]);
@@ -154,7 +154,7 @@ static enum gt_status classify_ops(const struct gt_store *store, struct gt_label
         labels->group_category[i] = classify(&classifier, groups->kind[i], groups->name[i]);
     ok = ok && gt_builtin_ok(classifier.builtin) && !gt_arena_failed(&labels->arenas[GT_PASS_CLASSIFY]);
     gt_builtin_free(classifier.builtin);
-    gt_free(classifier.known[0]);
+    gt_mem_free(classifier.known[0]);
     return ok ? GT_OK : gt_fail_memory(err);
 }
 

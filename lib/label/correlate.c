@@ -62,15 +62,15 @@ static size_t index_slot_count(const struct gt_store *store) {
 static bool index_init(struct call_index *index, const struct gt_store *store, bool any_process) {
     size_t slot_count = index_slot_count(store);
     *index = (struct call_index){.store = store, .any_process = any_process, .slot_count = slot_count};
-    index->slots = gt_pages_alloc(slot_count * sizeof *index->slots);
+    index->slots = gt_mem_pages_alloc(slot_count * sizeof *index->slots);
     if (any_process)
-        index->several = gt_pages_alloc(slot_count * sizeof *index->several);
+        index->several = gt_mem_pages_alloc(slot_count * sizeof *index->several);
     return index->slots && (!any_process || index->several);
 }
 
 static void index_release(struct call_index *index) {
-    gt_pages_free(index->slots, index->slot_count * sizeof *index->slots);
-    gt_pages_free(index->several, index->slot_count * sizeof *index->several);
+    gt_mem_pages_free(index->slots, index->slot_count * sizeof *index->slots);
+    gt_mem_pages_free(index->several, index->slot_count * sizeof *index->several);
 }
 
 static size_t by_process_or_none(const struct gt_store *store, uint32_t process) {
@@ -89,7 +89,7 @@ static size_t index_slot(const struct call_index *index, uint32_t process, uint6
     for (; index->slots[slot]; slot = (slot + 1) & (index->slot_count - 1)) {
         uint32_t call = index->slots[slot] - 1;
         if (index->store->calls.correlation[call] == id &&
-            (index->any_process || gt_store_call_process(index->store, call) == process))
+            (index->any_process || gt_labels_call_process(index->store, call) == process))
             break;
     }
     return slot;
@@ -104,14 +104,14 @@ static bool replaces(const struct gt_calls *calls, uint32_t call, uint32_t other
 
 static void index_add(struct call_index *index, uint32_t call) {
     const struct gt_calls *calls = &index->store->calls;
-    uint32_t process = gt_store_call_process(index->store, call);
+    uint32_t process = gt_labels_call_process(index->store, call);
     size_t slot = index_slot(index, process, calls->correlation[call]);
     if (index->slots[slot] == 0) {
         index->slots[slot] = call + 1;
         return;
     }
     uint32_t other = index->slots[slot] - 1;
-    if (index->any_process && gt_store_call_process(index->store, other) != process)
+    if (index->any_process && gt_labels_call_process(index->store, other) != process)
         index->several[slot] = 1;
     if (replaces(calls, call, other))
         index->slots[slot] = call + 1;
@@ -135,7 +135,7 @@ static uint8_t *zero_calls_of(const struct matcher *matcher, uint32_t process) {
 static bool is_usable(const struct matcher *matcher, uint32_t call) {
     uint64_t id = matcher->store->calls.correlation[call];
     return id != GT_NO_CORRELATION &&
-           (id != 0 || *zero_calls_of(matcher, gt_store_call_process(matcher->store, call)) < 2);
+           (id != 0 || *zero_calls_of(matcher, gt_labels_call_process(matcher->store, call)) < 2);
 }
 
 static bool needs_process(const struct matcher *matcher, uint32_t op) {
@@ -153,7 +153,7 @@ static bool survey_calls(struct matcher *matcher) {
     const struct gt_store *store = matcher->store;
     bool is_first = true;
     for (uint32_t call = 0; call < store->calls.count; call++) {
-        uint32_t process = gt_store_call_process(store, call);
+        uint32_t process = gt_labels_call_process(store, call);
         uint64_t id = store->calls.correlation[call];
         if (id == 0 && *zero_calls_of(matcher, process) < 2)
             ++*zero_calls_of(matcher, process);
@@ -180,7 +180,7 @@ static struct id_run *run_of_process(struct id_run *runs, const struct gt_store 
 static struct id_run *new_runs(const struct matcher *matcher, size_t *slot_count) {
     const struct gt_store *store = matcher->store;
     size_t run_count = store->processes.count + 1, used = 0, most = index_slot_count(store);
-    struct id_run *runs = gt_alloc_array(run_count, sizeof *runs);
+    struct id_run *runs = gt_mem_array(run_count, sizeof *runs);
     for (uint32_t op = 0; op < store->ops.count && runs; op++) {
         uint64_t id = store->ops.correlation[op];
         struct id_run *run = run_of_process(runs, store, likely_process(matcher, op));
@@ -206,7 +206,7 @@ static struct id_run *new_runs(const struct matcher *matcher, size_t *slot_count
 static void fill_slots(const struct matcher *matcher, struct id_run *runs, uint32_t *slots) {
     const struct gt_calls *calls = &matcher->store->calls;
     for (uint32_t call = 0; call < calls->count; call++) {
-        const struct id_run *run = run_of_process(runs, matcher->store, gt_store_call_process(matcher->store, call));
+        const struct id_run *run = run_of_process(runs, matcher->store, gt_labels_call_process(matcher->store, call));
         uint64_t place = calls->correlation[call] - run->first;
         if (place >= run->count || !is_usable(matcher, call)) /* no op asks for it */
             continue;
@@ -231,7 +231,7 @@ static bool try_slots(struct matcher *matcher, bool *is_matched) {
     size_t slot_count = SIZE_MAX;
     struct id_run *runs = new_runs(matcher, &slot_count);
     bool is_close = slot_count < SIZE_MAX;
-    uint32_t *slots = runs && is_close ? gt_alloc_uninitialised(slot_count, sizeof *slots) : NULL;
+    uint32_t *slots = runs && is_close ? gt_mem_uninitialised(slot_count, sizeof *slots) : NULL;
     bool ok = runs && (slots || !is_close);
     *is_matched = slots;
     if (slots) {
@@ -239,8 +239,8 @@ static bool try_slots(struct matcher *matcher, bool *is_matched) {
         fill_slots(matcher, runs, slots);
         match_by_slots(matcher, runs, slots);
     }
-    gt_free(slots);
-    gt_free(runs);
+    gt_mem_free(slots);
+    gt_mem_free(runs);
     return ok;
 }
 
@@ -253,7 +253,7 @@ static bool build_indices(struct matcher *matcher, bool needs_ids) {
     for (uint32_t call = 0; call < store->calls.count; call++) {
         uint32_t ahead = call + AHEAD < store->calls.count ? call + AHEAD : call;
         __builtin_prefetch(&matcher->by_process.slots[index_home(
-            &matcher->by_process, gt_store_call_process(store, ahead), store->calls.correlation[ahead])]);
+            &matcher->by_process, gt_labels_call_process(store, ahead), store->calls.correlation[ahead])]);
         if (!is_usable(matcher, call))
             continue;
         index_add(&matcher->by_process, call);
@@ -300,7 +300,7 @@ static void vote(struct matcher *matcher) {
             if (call == GT_NO_ROW || !needs_process(matcher, op))
                 continue;
             struct device_vote *device = &matcher->votes[store->lanes.device[store->ops.lane[op]]];
-            uint32_t process = gt_store_call_process(store, call);
+            uint32_t process = gt_labels_call_process(store, call);
             if (pass == 1) {
                 device->total++;
                 device->support += process == device->process;
@@ -329,7 +329,7 @@ static void match_by_device(struct matcher *matcher) {
 
 /* false: memory was short. */
 static bool match_by_index(struct matcher *matcher, bool needs_ids) {
-    matcher->votes = gt_alloc_array(matcher->store->devices.count, sizeof *matcher->votes);
+    matcher->votes = gt_mem_array(matcher->store->devices.count, sizeof *matcher->votes);
     if (!matcher->votes || !build_indices(matcher, needs_ids))
         return false;
     if (match_plain(matcher)) {
@@ -345,7 +345,7 @@ static enum gt_status match_launches(const struct gt_store *store, struct gt_lab
     struct matcher matcher = {.store = store, .labels = labels, .only_process = GT_NO_TRACK};
     bool is_matched = false;
     labels->op_call = gt_arena_array(&labels->arenas[GT_PASS_CORRELATE], store->ops.count, sizeof *labels->op_call);
-    matcher.zero_calls = gt_alloc_array(store->processes.count + 1, sizeof *matcher.zero_calls);
+    matcher.zero_calls = gt_mem_array(store->processes.count + 1, sizeof *matcher.zero_calls);
     bool ok = labels->op_call && matcher.zero_calls;
     bool needs_ids = ok && survey_calls(&matcher);
     if (ok && !needs_ids)
@@ -358,8 +358,8 @@ static enum gt_status match_launches(const struct gt_store *store, struct gt_lab
     labels->issues[GT_ISSUE_OP_WITHOUT_CALL] -= labels->issues[GT_ISSUE_LAUNCH_AMBIGUOUS];
     index_release(&matcher.by_process);
     index_release(&matcher.by_id);
-    gt_free(matcher.zero_calls);
-    gt_free(matcher.votes);
+    gt_mem_free(matcher.zero_calls);
+    gt_mem_free(matcher.votes);
     return ok ? GT_OK : gt_fail_memory(err);
 }
 

@@ -95,7 +95,7 @@ bool gt_globs_add(struct gt_globs *globs, uint32_t rule, enum gt_glob_scope scop
 }
 
 void gt_globs_release(struct gt_globs *globs) {
-    gt_free(globs->lower);
+    gt_mem_free(globs->lower);
     gt_arena_release(&globs->arena);
     memset(globs, 0, sizeof *globs);
 }
@@ -109,7 +109,7 @@ static bool make_room(struct gt_globs *globs, size_t bytes) {
         globs->failed |= gt_arena_failed(&globs->arena);
     }
     if (globs->lower_bytes < bytes) {
-        char *lower = gt_realloc(globs->lower, bytes);
+        char *lower = gt_mem_realloc(globs->lower, bytes);
         globs->failed |= !lower;
         globs->lower = lower ? lower : globs->lower;
         globs->lower_bytes = lower ? bytes : globs->lower_bytes;

@@ -3,7 +3,7 @@
 #ifndef GT_LABEL_LABEL_H
 #define GT_LABEL_LABEL_H
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "events/labels.h"
 
 /* What passes of the first round leave to the second beside labels; each has memory of its own, as several run at once.
@@ -29,15 +29,15 @@ extern const struct gt_label_pass *const gt_label_passes[]; /* in the order they
 extern const size_t gt_label_pass_count;
 
 /* The labels borrow from the store, which must outlive them. */
-enum gt_status gt_labels_new(const struct gt_store *store, struct gt_labels **out, struct gt_error *err);
+enum gt_status gt_label_new(const struct gt_store *store, struct gt_labels **out, struct gt_error *err);
 /* The same with a user's rules for the categories, which the labels borrow too (NULL for the built-in ones), on so many
    threads. */
-enum gt_status gt_labels_new_by_rules(const struct gt_store *store, const struct gt_rules *rules, size_t threads,
-                                      struct gt_labels **out, struct gt_error *err);
-void gt_labels_free(struct gt_labels *labels); /* NULL is fine */
+enum gt_status gt_label_new_by_rules(const struct gt_store *store, const struct gt_rules *rules, size_t threads,
+                                     struct gt_labels **out, struct gt_error *err);
+void gt_label_free(struct gt_labels *labels); /* NULL is fine */
 
 /* names.c: the simplified kernel name, a part of `full` (template arguments, parameters, return type and qualifiers
    off), never empty unless `full` is. What does not read as a C++ signature stays whole. Linear. */
-struct gt_str gt_name_simplify(struct gt_str full);
+struct gt_str gt_label_simplify_name(struct gt_str full);
 
 #endif

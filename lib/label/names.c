@@ -245,7 +245,7 @@ static struct gt_str unwrap(const struct parser *parser) {
     return is_identifier ? (struct gt_str){argument.ptr + begin, argument.len - begin} : name;
 }
 
-struct gt_str gt_name_simplify(struct gt_str full) {
+struct gt_str gt_label_simplify_name(struct gt_str full) {
     struct gt_str text = without_suffix(full);
     if (text.len == 0)
         return full;
@@ -276,7 +276,7 @@ static enum gt_status simplify_names(const struct gt_store *store, struct gt_lab
             gt_strid id = users[u].names[i];
             if (id >= string_count || labels->short_name[id] != GT_STRID_EMPTY)
                 continue;
-            struct gt_str name = gt_name_simplify(gt_store_string(store, id));
+            struct gt_str name = gt_label_simplify_name(gt_store_string(store, id));
             labels->short_name[id] = gt_strtab_intern_borrowed(&labels->short_names, name);
         }
     return labels->short_names.failed ? gt_fail_memory(err) : GT_OK;

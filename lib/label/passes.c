@@ -44,10 +44,10 @@ static enum gt_status run_round(enum gt_label_round which, const struct gt_store
     return GT_OK;
 }
 
-enum gt_status gt_labels_new_by_rules(const struct gt_store *store, const struct gt_rules *rules, size_t threads,
-                                      struct gt_labels **out, struct gt_error *err) {
+enum gt_status gt_label_new_by_rules(const struct gt_store *store, const struct gt_rules *rules, size_t threads,
+                                     struct gt_labels **out, struct gt_error *err) {
     *out = NULL;
-    struct gt_labels *labels = gt_alloc_array(1, sizeof *labels);
+    struct gt_labels *labels = gt_mem_array(1, sizeof *labels);
     if (!labels)
         return gt_fail_memory(err);
     labels->rules = rules;
@@ -60,19 +60,19 @@ enum gt_status gt_labels_new_by_rules(const struct gt_store *store, const struct
     if (status == GT_OK)
         *out = labels;
     else
-        gt_labels_free(labels);
+        gt_label_free(labels);
     return status;
 }
 
-enum gt_status gt_labels_new(const struct gt_store *store, struct gt_labels **out, struct gt_error *err) {
-    return gt_labels_new_by_rules(store, NULL, 1, out, err);
+enum gt_status gt_label_new(const struct gt_store *store, struct gt_labels **out, struct gt_error *err) {
+    return gt_label_new_by_rules(store, NULL, 1, out, err);
 }
 
-void gt_labels_free(struct gt_labels *labels) {
+void gt_label_free(struct gt_labels *labels) {
     if (!labels)
         return;
     gt_strtab_release(&labels->short_names);
     for (size_t i = 0; i < GT_PASS_COUNT; i++)
         gt_arena_release(&labels->arenas[i]);
-    gt_free(labels);
+    gt_mem_free(labels);
 }

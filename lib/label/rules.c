@@ -44,7 +44,8 @@ static bool is_same_text(const struct gt_rules *rules, struct gt_str a, struct g
     return rules->is_map ? a.len == b.len && gt_str_find_nocase(a, b) : gt_str_eq(a, b);
 }
 
-enum gt_status gt_rules_add(struct gt_rules *rules, struct gt_str text, struct gt_str category, struct gt_error *err) {
+enum gt_status gt_rules_build_add(struct gt_rules *rules, struct gt_str text, struct gt_str category,
+                                  struct gt_error *err) {
     const char *key = "";
     enum gt_status status = add_category(rules, category, &key, err);
     for (size_t i = 0; i < rules->count && status == GT_OK; i++)
@@ -59,8 +60,8 @@ enum gt_status gt_rules_add(struct gt_rules *rules, struct gt_str text, struct g
 
 /* ---- all of them ---- */
 
-struct gt_rules *gt_rules_make(bool is_map) {
-    struct gt_rules *rules = gt_alloc_array(1, sizeof *rules);
+struct gt_rules *gt_rules_build_make(bool is_map) {
+    struct gt_rules *rules = gt_mem_array(1, sizeof *rules);
     if (rules)
         rules->items = gt_arena_array(&rules->arena, GT_RULES_MAX, sizeof *rules->items);
     if (!rules || !rules->items) {
@@ -104,23 +105,23 @@ enum gt_status gt_rules_new(const struct gt_rules_request *request, struct gt_ru
         return GT_OK;
     if (request->rules && request->map)
         return gt_fail_usage(err, "--rules and --map cannot be given together; both say what the categories are");
-    struct gt_rules *made = gt_rules_make(request->map != NULL);
+    struct gt_rules *made = gt_rules_build_make(request->map != NULL);
     if (!made)
         return gt_fail_memory(err);
     enum gt_status status =
-        request->map ? gt_rules_add_map(made, request->map, err) : gt_rules_choose(made, request, err);
+        request->map ? gt_rules_build_add_map(made, request->map, err) : gt_rules_build_choose(made, request, err);
     return finish_rules(made, status, out, err);
 }
 
 enum gt_status gt_rules_new_map(const struct gt_class_key *keys, size_t count, struct gt_rules **out,
                                 struct gt_error *err) {
     *out = NULL;
-    struct gt_rules *made = gt_rules_make(true);
+    struct gt_rules *made = gt_rules_build_make(true);
     enum gt_status status = GT_OK;
     if (!made)
         return gt_fail_memory(err);
     for (size_t i = 0; i < count && status == GT_OK; i++)
-        status = gt_rules_add(made, gt_str_of(keys[i].text), gt_str_of(keys[i].category), err);
+        status = gt_rules_build_add(made, gt_str_of(keys[i].text), gt_str_of(keys[i].category), err);
     return finish_rules(made, status, out, err);
 }
 
@@ -130,7 +131,7 @@ void gt_rules_free(struct gt_rules *rules) {
     for (size_t i = 0; rules->items && i < rules->count; i++)
         gt_pattern_free(rules->items[i].pattern);
     gt_arena_release(&rules->arena);
-    gt_free(rules);
+    gt_mem_free(rules);
 }
 
 /* ---- answers ---- */

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/str.h"
 
 struct gt_rules;

@@ -28,17 +28,18 @@ struct gt_rules {
     size_t category_count;
 };
 
-struct gt_rules *gt_rules_make(bool is_map); /* without rules; NULL: memory was short */
+struct gt_rules *gt_rules_build_make(bool is_map); /* without rules; NULL: memory was short */
 
 /* Adds a rule; its texts are copied. A repeated text keeps its place and takes the new category, as in a JSON object.
  */
-enum gt_status gt_rules_add(struct gt_rules *rules, struct gt_str text, struct gt_str category, struct gt_error *err);
+enum gt_status gt_rules_build_add(struct gt_rules *rules, struct gt_str text, struct gt_str category,
+                                  struct gt_error *err);
 
 /* rules_engines.c: the built-in engines. */
-enum gt_status gt_rules_add_engine(struct gt_rules *rules, struct gt_str engine, struct gt_str model,
-                                   struct gt_error *err);
+enum gt_status gt_rules_build_add_engine(struct gt_rules *rules, struct gt_str engine, struct gt_str model,
+                                         struct gt_error *err);
 /* The models of the built-in engines, one after the other. False: there are not so many. */
-bool gt_engine_model(size_t index, struct gt_str *engine, struct gt_str *model);
+bool gt_rules_build_engine_model(size_t index, struct gt_str *engine, struct gt_str *model);
 
 /* rules_file.c: the models of files. */
 struct gt_rule_model {
@@ -53,19 +54,21 @@ struct gt_rule_files {
     size_t count, capacity;
 };
 
-enum gt_status gt_rule_files_add(struct gt_rule_files *files, struct gt_rule_model model, struct gt_error *err);
-enum gt_status gt_rule_files_read(struct gt_rule_files *files, const char *path, struct gt_error *err);
-void gt_rule_files_release(struct gt_rule_files *files);
-enum gt_status gt_rules_add_model(struct gt_rules *rules, const struct gt_rule_model *model, struct gt_error *err);
+enum gt_status gt_rules_build_files_add(struct gt_rule_files *files, struct gt_rule_model model, struct gt_error *err);
+enum gt_status gt_rules_build_files_read(struct gt_rule_files *files, const char *path, struct gt_error *err);
+void gt_rules_build_files_release(struct gt_rule_files *files);
+enum gt_status gt_rules_build_add_model(struct gt_rules *rules, const struct gt_rule_model *model,
+                                        struct gt_error *err);
 
 /* rules_choose.c: every model there is, in the order they replace each other; then the one that is asked for. */
-enum gt_status gt_rule_files_gather(struct gt_rule_files *files, const struct gt_rules_request *request,
-                                    struct gt_error *err);
+enum gt_status gt_rules_build_files_gather(struct gt_rule_files *files, const struct gt_rules_request *request,
+                                           struct gt_error *err);
 /* The model of the same name that comes last before `index` (or at all, with that of the count); NULL if none does. */
-const struct gt_rule_model *gt_rule_files_find(const struct gt_rule_files *files, struct gt_str engine,
-                                               struct gt_str model, size_t index);
-enum gt_status gt_rules_choose(struct gt_rules *rules, const struct gt_rules_request *request, struct gt_error *err);
+const struct gt_rule_model *gt_rules_build_files_find(const struct gt_rule_files *files, struct gt_str engine,
+                                                      struct gt_str model, size_t index);
+enum gt_status gt_rules_build_choose(struct gt_rules *rules, const struct gt_rules_request *request,
+                                     struct gt_error *err);
 
-enum gt_status gt_rules_add_map(struct gt_rules *rules, const char *path, struct gt_error *err);
+enum gt_status gt_rules_build_add_map(struct gt_rules *rules, const char *path, struct gt_error *err);
 
 #endif

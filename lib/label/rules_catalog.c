@@ -7,9 +7,8 @@
 
 static const char builtin_source[] = "built-in";
 
-static enum gt_status add_entry(struct gt_rule_catalog *catalog, struct gt_rule_entry entry, struct gt_error *err) {
-    struct gt_rule_entry *entries =
-        gt_array_room(catalog->entries, catalog->count, &catalog->capacity, sizeof *entries);
+static enum gt_status add_entry(struct gt_rules_catalog *catalog, struct gt_rule_entry entry, struct gt_error *err) {
+    struct gt_rule_entry *entries = gt_mem_room(catalog->entries, catalog->count, &catalog->capacity, sizeof *entries);
     if (!entries)
         return gt_fail_memory(err);
     catalog->entries = entries;
@@ -17,7 +16,7 @@ static enum gt_status add_entry(struct gt_rule_catalog *catalog, struct gt_rule_
     return GT_OK;
 }
 
-static enum gt_status add_builtin(struct gt_rule_catalog *catalog, struct gt_error *err) {
+static enum gt_status add_builtin(struct gt_rules_catalog *catalog, struct gt_error *err) {
     enum gt_status status = GT_OK;
     for (size_t i = 0; status == GT_OK && i < gt_builtin_rule_count; i++) {
         const struct gt_builtin_rule *rule = &gt_builtin_rules[i];
@@ -40,11 +39,11 @@ static const struct gt_rule_model *find_later(const struct gt_rule_files *files,
     return NULL;
 }
 
-static enum gt_status add_model(struct gt_rule_catalog *catalog, const struct gt_rule_files *files, size_t index,
+static enum gt_status add_model(struct gt_rules_catalog *catalog, const struct gt_rule_files *files, size_t index,
                                 struct gt_error *err) {
     const struct gt_rule_model *model = &files->models[index], *later = find_later(files, index);
     struct gt_arena *arena = &catalog->arena;
-    struct gt_rules *rules = gt_rules_make(false);
+    struct gt_rules *rules = gt_rules_build_make(false);
     if (!rules)
         return gt_fail_memory(err);
     const char *source = model->path ? gt_arena_copy(arena, gt_str_of(model->path)).ptr : builtin_source;
@@ -52,7 +51,7 @@ static enum gt_status add_model(struct gt_rule_catalog *catalog, const struct gt
         .model = model->engine.len ? gt_arena_printf(arena, "%s/%s", model->engine.ptr, model->model.ptr).ptr : source,
         .source = source,
         .replaced_by = later ? gt_arena_copy(arena, gt_str_of(later->path)).ptr : NULL};
-    enum gt_status status = gt_rules_add_model(rules, model, err);
+    enum gt_status status = gt_rules_build_add_model(rules, model, err);
     for (size_t i = 0; status == GT_OK && i < rules->count; i++) {
         entry.number = (uint32_t)i + 1;
         entry.category = gt_arena_copy(arena, gt_str_of(rules->items[i].category)).ptr;
@@ -63,23 +62,23 @@ static enum gt_status add_model(struct gt_rule_catalog *catalog, const struct gt
     return status;
 }
 
-enum gt_status gt_rule_catalog_init(struct gt_rule_catalog *catalog, const struct gt_rules_request *request,
-                                    struct gt_error *err) {
+enum gt_status gt_rules_catalog_init(struct gt_rules_catalog *catalog, const struct gt_rules_request *request,
+                                     struct gt_error *err) {
     struct gt_rule_files files = {0};
-    *catalog = (struct gt_rule_catalog){0};
+    *catalog = (struct gt_rules_catalog){0};
     enum gt_status status = add_builtin(catalog, err);
     if (status == GT_OK)
-        status = gt_rule_files_gather(&files, request, err);
+        status = gt_rules_build_files_gather(&files, request, err);
     for (size_t i = 0; status == GT_OK && i < files.count; i++)
         status = add_model(catalog, &files, i, err);
     if (status == GT_OK && gt_arena_failed(&catalog->arena))
         status = gt_fail_memory(err);
-    gt_rule_files_release(&files);
+    gt_rules_build_files_release(&files);
     return status;
 }
 
-void gt_rule_catalog_release(struct gt_rule_catalog *catalog) {
-    gt_free(catalog->entries);
+void gt_rules_catalog_release(struct gt_rules_catalog *catalog) {
+    gt_mem_free(catalog->entries);
     gt_arena_release(&catalog->arena);
-    *catalog = (struct gt_rule_catalog){0};
+    *catalog = (struct gt_rules_catalog){0};
 }

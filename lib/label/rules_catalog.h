@@ -13,15 +13,15 @@ struct gt_rule_entry {
     const char *category, *pattern;
 };
 
-struct gt_rule_catalog {
+struct gt_rules_catalog {
     struct gt_arena arena;
     struct gt_rule_entry *entries; /* in the order rules are tried, model after model */
     size_t count, capacity;
 };
 
 /* Reads and checks all files: a bad one is an error. Release also after a failure. */
-enum gt_status gt_rule_catalog_init(struct gt_rule_catalog *catalog, const struct gt_rules_request *request,
-                                    struct gt_error *err);
-void gt_rule_catalog_release(struct gt_rule_catalog *catalog);
+enum gt_status gt_rules_catalog_init(struct gt_rules_catalog *catalog, const struct gt_rules_request *request,
+                                     struct gt_error *err);
+void gt_rules_catalog_release(struct gt_rules_catalog *catalog);
 
 #endif

@@ -22,7 +22,7 @@ static bool is_there(const char *path) {
    failure. */
 static enum gt_status parse_request(const char *option, struct request *request, struct gt_error *err) {
     size_t bytes = strlen(option) + 1;
-    *request = (struct request){.text = gt_alloc(bytes)};
+    *request = (struct request){.text = gt_mem_alloc(bytes)};
     if (!request->text)
         return gt_fail_memory(err);
     memcpy(request->text, option, bytes);
@@ -49,8 +49,8 @@ static enum gt_status parse_request(const char *option, struct request *request,
 static enum gt_status add_builtin(struct gt_rule_files *files, struct gt_error *err) {
     enum gt_status status = GT_OK;
     struct gt_rule_model model = {0};
-    for (size_t i = 0; status == GT_OK && gt_engine_model(i, &model.engine, &model.model); i++)
-        status = gt_rule_files_add(files, model, err);
+    for (size_t i = 0; status == GT_OK && gt_rules_build_engine_model(i, &model.engine, &model.model); i++)
+        status = gt_rules_build_files_add(files, model, err);
     return status;
 }
 
@@ -69,24 +69,24 @@ static enum gt_status add_option(struct gt_rule_files *files, const char *option
     struct request request;
     enum gt_status status = parse_request(option, &request, err);
     if (status == GT_OK && request.path)
-        status = gt_rule_files_read(files, request.path, err);
-    gt_free(request.text);
+        status = gt_rules_build_files_read(files, request.path, err);
+    gt_mem_free(request.text);
     return status;
 }
 
-enum gt_status gt_rule_files_gather(struct gt_rule_files *files, const struct gt_rules_request *request,
-                                    struct gt_error *err) {
+enum gt_status gt_rules_build_files_gather(struct gt_rule_files *files, const struct gt_rules_request *request,
+                                           struct gt_error *err) {
     enum gt_status status = add_builtin(files, err);
     struct gt_str own = own_folder(&files->arena);
     if (status == GT_OK && own.len)
-        status = gt_rule_files_read(files, own.ptr, err);
+        status = gt_rules_build_files_read(files, own.ptr, err);
     for (size_t i = 0; status == GT_OK && i < request->file_count; i++)
         status = add_option(files, request->files[i], err);
     return status;
 }
 
-const struct gt_rule_model *gt_rule_files_find(const struct gt_rule_files *files, struct gt_str engine,
-                                               struct gt_str model, size_t index) {
+const struct gt_rule_model *gt_rules_build_files_find(const struct gt_rule_files *files, struct gt_str engine,
+                                                      struct gt_str model, size_t index) {
     while (index-- > 0)
         if (gt_str_eq(files->models[index].engine, engine) && gt_str_eq(files->models[index].model, model))
             return &files->models[index];
@@ -103,7 +103,7 @@ static bool is_first_of_engine(const struct gt_rule_files *files, size_t index) 
 }
 
 static bool is_first_of_name(const struct gt_rule_files *files, size_t index) {
-    return !gt_rule_files_find(files, files->models[index].engine, files->models[index].model, index);
+    return !gt_rules_build_files_find(files, files->models[index].engine, files->models[index].model, index);
 }
 
 /* "vllm: llama, ds; sglang: llama", cut where it gets too long for a message. */
@@ -144,7 +144,7 @@ static enum gt_status fail_model(const struct request *request, struct gt_rule_f
 static const struct gt_rule_model *find_model(const struct gt_rule_files *files, const struct request *request) {
     if (request->engine.len == 0)
         return files->count == 1 ? &files->models[0] : NULL;
-    return gt_rule_files_find(files, request->engine, request->model, files->count);
+    return gt_rules_build_files_find(files, request->engine, request->model, files->count);
 }
 
 /* Who takes the rules of an engine from a file should know it. */
@@ -152,7 +152,7 @@ static void remark_replaced(struct gt_rules *rules, const struct gt_rule_files *
                             const struct gt_rule_model *model) {
     size_t index = (size_t)(model - files->models);
     const struct gt_rule_model *replaced =
-        model->engine.len ? gt_rule_files_find(files, model->engine, model->model, index) : NULL;
+        model->engine.len ? gt_rules_build_files_find(files, model->engine, model->model, index) : NULL;
     if (replaced && replaced->path)
         rules->remark = gt_arena_printf(&rules->arena, "The rules %s are those of '%s', which replace those of '%s'.",
                                         rules->source, model->path, replaced->path)
@@ -169,23 +169,24 @@ static enum gt_status take_model(struct gt_rules *rules, const struct gt_rule_fi
     rules->source = model->engine.len ? gt_arena_printf(&rules->arena, "%s/%s", model->engine.ptr, model->model.ptr).ptr
                                       : gt_arena_copy(&rules->arena, gt_str_of(model->path)).ptr;
     remark_replaced(rules, files, model);
-    return gt_rules_add_model(rules, model, err);
+    return gt_rules_build_add_model(rules, model, err);
 }
 
-enum gt_status gt_rules_choose(struct gt_rules *rules, const struct gt_rules_request *options, struct gt_error *err) {
+enum gt_status gt_rules_build_choose(struct gt_rules *rules, const struct gt_rules_request *options,
+                                     struct gt_error *err) {
     struct gt_rule_files files = {0};
     struct request request;
     enum gt_status status = parse_request(options->rules, &request, err);
     if (status == GT_OK)
-        status =
-            request.path ? gt_rule_files_read(&files, request.path, err) : gt_rule_files_gather(&files, options, err);
+        status = request.path ? gt_rules_build_files_read(&files, request.path, err)
+                              : gt_rules_build_files_gather(&files, options, err);
     if (status == GT_OK) {
         const struct gt_rule_model *model = find_model(&files, &request);
         status = model ? take_model(rules, &files, model, err) : fail_model(&request, &files, err);
     }
     if (status == GT_OK && gt_arena_failed(&files.arena))
         status = gt_fail_memory(err);
-    gt_rule_files_release(&files);
-    gt_free(request.text);
+    gt_rules_build_files_release(&files);
+    gt_mem_free(request.text);
     return status;
 }

@@ -12,20 +12,20 @@ static const struct engine_rule engine_rules[] = {
 };
 #define ENGINE_RULE_COUNT (sizeof engine_rules / sizeof *engine_rules)
 
-enum gt_status gt_rules_add_engine(struct gt_rules *rules, struct gt_str engine, struct gt_str model,
-                                   struct gt_error *err) {
+enum gt_status gt_rules_build_add_engine(struct gt_rules *rules, struct gt_str engine, struct gt_str model,
+                                         struct gt_error *err) {
     for (size_t i = 0; i < ENGINE_RULE_COUNT; i++) {
         const struct engine_rule *rule = &engine_rules[i];
         if (!gt_str_eq(gt_str_of(rule->engine), engine) || !gt_str_eq(gt_str_of(rule->model), model))
             continue;
-        enum gt_status status = gt_rules_add(rules, gt_str_of(rule->expression), gt_str_of(rule->category), err);
+        enum gt_status status = gt_rules_build_add(rules, gt_str_of(rule->expression), gt_str_of(rule->category), err);
         if (status != GT_OK)
             return gt_fail_context(err, "built-in engine '%s', model '%s'", rule->engine, rule->model);
     }
     return GT_OK;
 }
 
-bool gt_engine_model(size_t index, struct gt_str *engine, struct gt_str *model) {
+bool gt_rules_build_engine_model(size_t index, struct gt_str *engine, struct gt_str *model) {
     for (size_t i = 0; i < ENGINE_RULE_COUNT; i++) {
         const struct engine_rule *rule = &engine_rules[i], *before = i ? rule - 1 : NULL;
         bool is_new = !before || strcmp(rule->engine, before->engine) != 0 || strcmp(rule->model, before->model) != 0;

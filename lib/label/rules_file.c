@@ -13,7 +13,7 @@ enum { MAX_FILES = 1024 }; /* of one folder */
 
 static enum gt_status fail_place(const char *path, const struct gt_json *item, const char *what, struct gt_error *err) {
     return gt_fail_usage(err, "'%s': line %u, column %u: %s, not %s", path, item->line, item->column, what,
-                         gt_json_type_name(item->type));
+                         gt_json_tree_type_name(item->type));
 }
 
 /* ---- engines and models ---- */
@@ -22,11 +22,11 @@ static bool is_rules(const struct gt_json *object) {
     return object->type == GT_JSON_OBJECT && object->first && object->first->type == GT_JSON_STRING;
 }
 
-enum gt_status gt_rule_files_add(struct gt_rule_files *files, struct gt_rule_model model, struct gt_error *err) {
+enum gt_status gt_rules_build_files_add(struct gt_rule_files *files, struct gt_rule_model model, struct gt_error *err) {
     if (files->count == GT_RULES_MAX_MODELS)
         return gt_fail_usage(err, "'%s': there are more than %d models", model.path ? model.path : "",
                              GT_RULES_MAX_MODELS);
-    struct gt_rule_model *models = gt_array_room(files->models, files->count, &files->capacity, sizeof *models);
+    struct gt_rule_model *models = gt_mem_room(files->models, files->count, &files->capacity, sizeof *models);
     if (!models)
         return gt_fail_memory(err);
     files->models = models;
@@ -42,7 +42,7 @@ static enum gt_status add_engine(struct gt_rule_files *files, const char *path, 
         if (model->type != GT_JSON_OBJECT)
             return fail_place(path, model, "a model is an object of rules", err);
         struct gt_rule_model entry = {path, engine->key, model->key, model};
-        enum gt_status status = gt_rule_files_add(files, entry, err);
+        enum gt_status status = gt_rules_build_files_add(files, entry, err);
         if (status != GT_OK)
             return status;
     }
@@ -51,13 +51,13 @@ static enum gt_status add_engine(struct gt_rule_files *files, const char *path, 
 
 static enum gt_status read_file(struct gt_rule_files *files, const char *path, struct gt_error *err) {
     struct gt_json *root;
-    enum gt_status status = gt_json_read(path, &files->arena, &root, err);
+    enum gt_status status = gt_json_tree_read(path, &files->arena, &root, err);
     if (status != GT_OK)
         return status;
     if (root->type != GT_JSON_OBJECT)
         return fail_place(path, root, "rules are an object {engine: {model: {expression: category}}}", err);
     if (is_rules(root))
-        return gt_rule_files_add(files, (struct gt_rule_model){path, GT_STR(""), GT_STR(""), root}, err);
+        return gt_rules_build_files_add(files, (struct gt_rule_model){path, GT_STR(""), GT_STR(""), root}, err);
     for (const struct gt_json *engine = root->first; engine && status == GT_OK; engine = engine->next)
         status = add_engine(files, path, engine, err);
     return status;
@@ -91,7 +91,7 @@ static enum gt_status list_folder(struct gt_rule_files *files, const char *folde
     return GT_OK;
 }
 
-enum gt_status gt_rule_files_read(struct gt_rule_files *files, const char *path, struct gt_error *err) {
+enum gt_status gt_rules_build_files_read(struct gt_rule_files *files, const char *path, struct gt_error *err) {
     struct stat info;
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) {
         struct gt_str own = gt_arena_copy(&files->arena, gt_str_of(path));
@@ -105,8 +105,8 @@ enum gt_status gt_rule_files_read(struct gt_rule_files *files, const char *path,
     return status;
 }
 
-void gt_rule_files_release(struct gt_rule_files *files) {
-    gt_free(files->models);
+void gt_rules_build_files_release(struct gt_rule_files *files) {
+    gt_mem_free(files->models);
     gt_arena_release(&files->arena);
     *files = (struct gt_rule_files){0};
 }
@@ -121,15 +121,16 @@ static enum gt_status fail_rule(const struct gt_rule_model *model, const struct 
                            model->model.ptr, rule->line, rule->column);
 }
 
-enum gt_status gt_rules_add_model(struct gt_rules *rules, const struct gt_rule_model *model, struct gt_error *err) {
+enum gt_status gt_rules_build_add_model(struct gt_rules *rules, const struct gt_rule_model *model,
+                                        struct gt_error *err) {
     if (!model->path)
-        return gt_rules_add_engine(rules, model->engine, model->model, err);
+        return gt_rules_build_add_engine(rules, model->engine, model->model, err);
     for (const struct gt_json *rule = model->rules->first; rule; rule = rule->next) {
         enum gt_status status;
         if (rule->type != GT_JSON_STRING)
             status = gt_fail_usage(err, "the category of '%.100s' must be a string", rule->key.ptr);
         else
-            status = gt_rules_add(rules, rule->key, rule->text, err);
+            status = gt_rules_build_add(rules, rule->key, rule->text, err);
         if (status != GT_OK)
             return fail_rule(model, rule, err);
     }
@@ -141,27 +142,27 @@ enum gt_status gt_rules_add_model(struct gt_rules *rules, const struct gt_rule_m
 /* {class: [substring, ...]} or {substring: class}, also mixed. */
 static enum gt_status add_class(struct gt_rules *rules, const struct gt_json *item, struct gt_error *err) {
     if (item->type == GT_JSON_STRING)
-        return gt_rules_add(rules, item->key, item->text, err);
+        return gt_rules_build_add(rules, item->key, item->text, err);
     if (item->type != GT_JSON_ARRAY)
         return gt_fail_usage(err, "a class is a list of substrings, or a substring has a class, not %s",
-                             gt_json_type_name(item->type));
+                             gt_json_tree_type_name(item->type));
     enum gt_status status = GT_OK;
     for (const struct gt_json *part = item->first; part && status == GT_OK; part = part->next)
         status = part->type == GT_JSON_STRING
-                     ? gt_rules_add(rules, part->text, item->key, err)
-                     : gt_fail_usage(err, "a substring is a string, not %s", gt_json_type_name(part->type));
+                     ? gt_rules_build_add(rules, part->text, item->key, err)
+                     : gt_fail_usage(err, "a substring is a string, not %s", gt_json_tree_type_name(part->type));
     return status;
 }
 
-enum gt_status gt_rules_add_map(struct gt_rules *rules, const char *path, struct gt_error *err) {
+enum gt_status gt_rules_build_add_map(struct gt_rules *rules, const char *path, struct gt_error *err) {
     struct gt_arena arena = {0};
     struct gt_json *root;
-    enum gt_status status = gt_json_read(path, &arena, &root, err);
+    enum gt_status status = gt_json_tree_read(path, &arena, &root, err);
     if (status == GT_OK && root->type != GT_JSON_OBJECT)
         status = fail_place(path, root, "a map is an object {substring: class} or {class: [substring, ...]}", err);
     if (status == GT_OK) {
         /* A configuration of GPU Performance Analyser has the map among other things. */
-        const struct gt_json *map = gt_json_find(root, "kernel_to_class_map");
+        const struct gt_json *map = gt_json_tree_find(root, "kernel_to_class_map");
         map = map && map->type == GT_JSON_OBJECT ? map : root;
         for (const struct gt_json *item = map->first; item && status == GT_OK; item = item->next)
             if (add_class(rules, item, err) != GT_OK)

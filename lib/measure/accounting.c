@@ -1,6 +1,6 @@
 /* Accounting: for each device, its span split into compute, exposed communication, exposed memory and idle time, which
    sum to the span; then the mean, minimum and maximum over devices. */
-#include "measure/measure.h"
+#include "measure/results/measure.h"
 #include "measure/shared.h"
 
 #define AMOUNT_COLUMNS                                                                                                 \
@@ -101,7 +101,7 @@ static void add_summary(struct gt_section *section, const struct summary *summar
     struct gt_table *table = gt_section_table(section, "accounting_summary", "GPU time over all GPUs", summary_columns,
                                               GT_ARRAY_COUNT(summary_columns));
     if (summary->count < 2)
-        gt_table_for(section, table, GT_FOR_DATA);
+        gt_measure_table_for(section, table, GT_FOR_DATA);
     if (summary->count == 0)
         return;
     struct gt_cell *cell = gt_table_row(table);
@@ -116,7 +116,7 @@ static void add_summary(struct gt_section *section, const struct summary *summar
 enum gt_status gt_accounting_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct gt_table *parts =
         gt_section_table(section, "time_parts", "Where the GPU time went", part_columns, GT_ARRAY_COUNT(part_columns));
-    gt_table_for(section, parts, GT_FOR_SCREEN); /* data have the table, pages a chart of it */
+    gt_measure_table_for(section, parts, GT_FOR_SCREEN); /* data have the table, pages a chart of it */
     struct gt_table *table =
         gt_section_table(section, "accounting", "GPU time by device", account_columns, GT_ARRAY_COUNT(account_columns));
     const struct gt_account *accounts = gt_shared_accounts(view, err);

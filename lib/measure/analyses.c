@@ -1,7 +1,7 @@
 /* The table of all analyses, from analyses.def. */
 #include <string.h>
 
-#include "measure/measure.h"
+#include "measure/results/measure.h"
 
 const struct gt_analysis gt_analyses[] = {
 #define SHARED(kind)                                    (1u << GT_SHARED_##kind)

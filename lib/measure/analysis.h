@@ -3,7 +3,7 @@
 #ifndef GT_MEASURE_ANALYSIS_H
 #define GT_MEASURE_ANALYSIS_H
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "events/view.h"
 #include "report/report.h"
 

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/measure.h"
+#include "base/ns.h"
+#include "measure/results/measure.h"
 #include "measure/shared.h"
 
 struct category {
@@ -56,7 +57,7 @@ static const struct owner *find_owner(struct charging *it, enum gt_class class, 
     const struct gt_view *view = it->view;
     struct owner *owner = &it->owners[class];
     for (; owner->end_ns <= at_ns; owner->next++)
-        if (gt_op_class(view, owner->next) == class && view->end_ns[owner->next] > owner->end_ns) {
+        if (gt_view_op_class(view, owner->next) == class && view->end_ns[owner->next] > owner->end_ns) {
             owner->end_ns = view->end_ns[owner->next];
             owner->category = view->category[owner->next];
         }
@@ -88,7 +89,7 @@ static void charge_device(const struct gt_view *view, const struct gt_view_devic
         it.owners[class] = (struct owner){.end_ns = INT64_MIN, .next = device->first};
     }
     for (size_t i = device->first; i < device->first + device->count; i++) {
-        int64_t *reached_ns = &it.reached_ns[gt_op_class(view, i)];
+        int64_t *reached_ns = &it.reached_ns[gt_view_op_class(view, i)];
         charge_until(&it, view->start_ns[i]);
         *reached_ns = view->end_ns[i] > *reached_ns ? view->end_ns[i] : *reached_ns;
     }
@@ -171,7 +172,7 @@ static void add_rows(const struct gt_view *view, struct gt_table *table, const s
 /* Sums of kernels alone do not tell of copies, nor the other way round. */
 static bool tells_of(const struct gt_view *view, bool is_memory) {
     for (size_t i = 0; i < view->group_count; i++)
-        if (gt_kind_is_kernel(view->store->groups.kind[view->groups[i]]) != is_memory)
+        if (gt_store_kind_is_kernel(view->store->groups.kind[view->groups[i]]) != is_memory)
             return true;
     return !view->is_summed;
 }
@@ -196,7 +197,7 @@ enum gt_status gt_categories_run(const struct gt_view *view, struct gt_section *
     if (!accounts)
         return err->code;
     size_t count = view->labels->category_count;
-    struct category *categories = gt_alloc_array(count, sizeof *categories);
+    struct category *categories = gt_mem_array(count, sizeof *categories);
     if (!categories)
         return gt_fail_memory(err);
     for (size_t i = 0; i < count; i++)
@@ -212,6 +213,6 @@ enum gt_status gt_categories_run(const struct gt_view *view, struct gt_section *
                                               view->is_summed ? summed_columns : columns, GT_ARRAY_COUNT(columns));
     add_rows(view, table, categories, whole_time(view, accounts, categories));
     name_rows(view, table);
-    gt_free(categories);
+    gt_mem_free(categories);
     return GT_OK;
 }

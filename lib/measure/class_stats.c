@@ -5,9 +5,9 @@
 
 #include "base/mem.h"
 #include "base/num.h"
-#include "measure/class_sums.h"
-#include "measure/measure.h"
-#include "measure/tagged_ranges.h"
+#include "measure/results/class_sums.h"
+#include "measure/results/measure.h"
+#include "measure/results/tagged_ranges.h"
 
 struct class_stats {
     const struct gt_view *view;
@@ -75,31 +75,34 @@ struct sum_keys {
     }
 
 static void add_sum_facts(struct class_stats *stats, const struct sum_keys *keys, const struct gt_tally *sum) {
-    struct gt_fact_group facts = {.section = stats->section, .title = keys->title, .audience = GT_FOR_ALL};
-    gt_fact_group_add(&facts, keys->iter_ns, keys->iter_ns_title, GT_UNIT_NS,
-                      gt_cell_real((double)sum->total_ns / parts(stats)));
-    gt_fact_group_add(&facts, keys->iter_instances, keys->iter_instances_title, GT_UNIT_COUNT,
-                      gt_cell_real((double)sum->instances / parts(stats)));
-    gt_fact_group_add(&facts, keys->total_ns, keys->total_ns_title, GT_UNIT_NS, gt_cell_int(sum->total_ns));
-    gt_fact_group_add(&facts, keys->instances, keys->instances_title, GT_UNIT_COUNT, gt_cell_int(sum->instances));
+    struct gt_measure_fact_group facts = {.section = stats->section, .title = keys->title, .audience = GT_FOR_ALL};
+    gt_measure_fact_group_add(&facts, keys->iter_ns, keys->iter_ns_title, GT_UNIT_NS,
+                              gt_cell_real((double)sum->total_ns / parts(stats)));
+    gt_measure_fact_group_add(&facts, keys->iter_instances, keys->iter_instances_title, GT_UNIT_COUNT,
+                              gt_cell_real((double)sum->instances / parts(stats)));
+    gt_measure_fact_group_add(&facts, keys->total_ns, keys->total_ns_title, GT_UNIT_NS, gt_cell_int(sum->total_ns));
+    gt_measure_fact_group_add(&facts, keys->instances, keys->instances_title, GT_UNIT_COUNT,
+                              gt_cell_int(sum->instances));
 }
 
 static void add_range_facts(struct class_stats *stats) {
     const struct gt_tagged_ranges *ranges = &stats->ranges;
-    struct gt_fact_group facts = {.section = stats->section, .title = "Ranges of iterations", .audience = GT_FOR_ALL};
+    struct gt_measure_fact_group facts = {
+        .section = stats->section, .title = "Ranges of iterations", .audience = GT_FOR_ALL};
     if (ranges->state != GT_TAGGED_FOUND)
         return;
     double average_ns = range_average_ns(stats), left_ns = uncovered_ns(stats);
-    gt_fact_group_add(&facts, "iteration_ranges", "Ranges", GT_UNIT_COUNT, gt_cell_int(ranges->count));
-    gt_fact_group_add(&facts, "iteration_range_avg_ns", "Average range time", GT_UNIT_NS, gt_cell_real(average_ns));
-    gt_fact_group_add(&facts, "iteration_range_total_ns", "Total range time", GT_UNIT_NS,
-                      gt_cell_int(ranges->projected_ns));
-    gt_fact_group_add(&facts, "non_hidden_per_range_ns", "Not hidden behind kernels, per range", GT_UNIT_NS,
-                      gt_cell_real(left_ns));
-    gt_fact_group_add(&facts, "non_hidden_total_ns", "Not hidden behind kernels, in all", GT_UNIT_NS,
-                      gt_cell_real(left_ns * (double)ranges->count));
-    gt_fact_group_add(&facts, "non_hidden_share", "Share of range time", GT_UNIT_SHARE,
-                      average_ns > 0 ? gt_cell_real(left_ns / average_ns) : gt_cell_null());
+    gt_measure_fact_group_add(&facts, "iteration_ranges", "Ranges", GT_UNIT_COUNT, gt_cell_int(ranges->count));
+    gt_measure_fact_group_add(&facts, "iteration_range_avg_ns", "Average range time", GT_UNIT_NS,
+                              gt_cell_real(average_ns));
+    gt_measure_fact_group_add(&facts, "iteration_range_total_ns", "Total range time", GT_UNIT_NS,
+                              gt_cell_int(ranges->projected_ns));
+    gt_measure_fact_group_add(&facts, "non_hidden_per_range_ns", "Not hidden behind kernels, per range", GT_UNIT_NS,
+                              gt_cell_real(left_ns));
+    gt_measure_fact_group_add(&facts, "non_hidden_total_ns", "Not hidden behind kernels, in all", GT_UNIT_NS,
+                              gt_cell_real(left_ns * (double)ranges->count));
+    gt_measure_fact_group_add(&facts, "non_hidden_share", "Share of range time", GT_UNIT_SHARE,
+                              average_ns > 0 ? gt_cell_real(left_ns / average_ns) : gt_cell_null());
 }
 
 /* ---- tables ---- */
@@ -121,7 +124,7 @@ static int by_total(const void *a, const void *b) {
 static bool add_rows(struct class_stats *stats, struct gt_table *table, const struct gt_tallies *tallies,
                      size_t named_count, const struct gt_tally *whole) {
     struct gt_arena *arena = &stats->section->report->arena;
-    struct row *rows = gt_alloc_array(tallies->names.count, sizeof *rows);
+    struct row *rows = gt_mem_array(tallies->names.count, sizeof *rows);
     size_t count = 0;
     for (gt_strid id = 0; id < tallies->names.count && id < tallies->capacity && rows; id++) {
         struct gt_str name = gt_strtab_get(&tallies->names, id);
@@ -142,7 +145,7 @@ static bool add_rows(struct class_stats *stats, struct gt_table *table, const st
             *cell++ = whole->total_ns > 0 ? gt_cell_real((double)rows[i].sum->total_ns / (double)whole->total_ns)
                                           : gt_cell_null();
     }
-    gt_free(rows);
+    gt_mem_free(rows);
     return rows != NULL;
 }
 
@@ -284,14 +287,14 @@ enum gt_status gt_class_stats_run(const struct gt_view *view, struct gt_section 
         status = find_ranges(&stats, err);
     if (status != GT_OK)
         goto out;
-    stats.kernels = gt_tallies_sum(&stats.sums.classes);
-    stats.operations = gt_tallies_sum(&stats.sums.operations);
-    stats.copies = gt_tallies_sum(&stats.sums.copies);
+    stats.kernels = gt_class_sums_of_tallies(&stats.sums.classes);
+    stats.operations = gt_class_sums_of_tallies(&stats.sums.operations);
+    stats.copies = gt_class_sums_of_tallies(&stats.sums.copies);
     count_iterations(&stats);
 
-    struct gt_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
-    gt_fact_group_add(&facts, "iterations", "Iterations", GT_UNIT_COUNT, gt_cell_int(stats.iterations));
-    gt_fact_group_add(&facts, "gpus", "GPUs", GT_UNIT_COUNT, gt_cell_int(stats.gpus));
+    struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
+    gt_measure_fact_group_add(&facts, "iterations", "Iterations", GT_UNIT_COUNT, gt_cell_int(stats.iterations));
+    gt_measure_fact_group_add(&facts, "gpus", "GPUs", GT_UNIT_COUNT, gt_cell_int(stats.gpus));
     add_sum_facts(&stats, &kernel_keys, &stats.kernels);
     if (stats.operations.instances)
         add_sum_facts(&stats, &nccl_keys, &stats.operations);

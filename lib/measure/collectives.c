@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/grouping.h"
-#include "measure/measure.h"
+#include "measure/results/grouping.h"
+#include "measure/results/measure.h"
 
 struct collective {
     gt_strid name, domain;
@@ -33,7 +33,7 @@ static bool add_up(const struct gt_view *view, struct gt_grouping *collectives) 
         uint32_t range = store->payloads.range[i];
         uint64_t bytes = store->payloads.bytes[i];
         gt_strid name = store->ranges.name[range], domain = store->ranges.domain[range];
-        if (!gt_range_is_selected(view, processes, range))
+        if (!gt_view_has_range(view, processes, range))
             continue;
         struct collective *of_name = gt_grouping_find(collectives, domain, name, &is_new);
         is_done = of_name != NULL;
@@ -46,7 +46,7 @@ static bool add_up(const struct gt_view *view, struct gt_grouping *collectives) 
         of_name->min_bytes = bytes < of_name->min_bytes ? bytes : of_name->min_bytes;
         of_name->max_bytes = bytes > of_name->max_bytes ? bytes : of_name->max_bytes;
     }
-    gt_free(processes);
+    gt_mem_free(processes);
     return is_done;
 }
 

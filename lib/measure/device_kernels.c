@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/measure.h"
+#include "measure/results/measure.h"
 #include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {
@@ -63,9 +63,9 @@ static size_t list_devices(const struct gt_view *view, const struct gt_named_set
         for (end = first + 1; end < kernel->end_group && groups->items[end].device == device;)
             end++;
         struct gt_tally lengths = gt_op_groups_tally(groups, first, end);
-        struct gt_sample_stats stats = gt_tally_stats(&lengths);
+        struct gt_sample_stats stats = gt_op_groups_tally_stats(&lengths);
         if (!view->options->no_kernel_percentiles && !gt_sample_stats_complete(&stats))
-            stats = gt_slice_stats(gt_op_groups_lengths(groups, first, end));
+            stats = gt_samples_slice_stats(gt_op_groups_lengths(groups, first, end));
         rows[count++] =
             (struct row){.name = kernel->name, .device = gt_cell_int(view->store->devices.id[device]), .stats = stats};
     }
@@ -77,10 +77,10 @@ enum gt_status gt_device_kernels_run(const struct gt_view *view, struct gt_secti
     const struct gt_named_set *set = gt_shared_kernels(view, err);
     if (!set)
         return err->code;
-    size_t wanted = gt_rows_wanted(view, "kernels", set->count), most = 0, count = 0;
+    size_t wanted = gt_measure_rows_wanted(view, "kernels", set->count), most = 0, count = 0;
     for (size_t i = 0; i < wanted; i++)
         most += view->is_summed ? 1 : set->items[i].end_group - set->items[i].first_group;
-    struct row *rows = gt_alloc_array(most, sizeof *rows);
+    struct row *rows = gt_mem_array(most, sizeof *rows);
     if (!rows)
         return gt_fail_memory(err);
     for (size_t i = 0; i < wanted; i++)
@@ -89,6 +89,6 @@ enum gt_status gt_device_kernels_run(const struct gt_view *view, struct gt_secti
         else
             count += list_devices(view, set, &set->items[i], rows + count);
     add_table(section, rows, count, set->total_ns);
-    gt_free(rows);
+    gt_mem_free(rows);
     return GT_OK;
 }

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/grouping.h"
-#include "measure/measure.h"
+#include "base/ns.h"
+#include "measure/results/grouping.h"
+#include "measure/results/measure.h"
 
 struct work {
     gt_strid name;
@@ -26,7 +27,7 @@ static bool add_up(const struct gt_view *view, struct gt_grouping *works) {
     bool *processes = gt_view_processes(view), is_new;
     bool is_done = processes != NULL;
     for (size_t i = 0; is_done && i < rows->count; i++) {
-        if (!gt_moment_is_selected(view, processes, rows->start_ns[i], rows->thread[i]))
+        if (!gt_view_has_moment(view, processes, rows->start_ns[i], rows->thread[i]))
             continue;
         int64_t length_ns = gt_ns_between(rows->start_ns[i], rows->end_ns[i]);
         struct work *work = gt_grouping_find(works, 0, rows->name[i], &is_new);
@@ -38,7 +39,7 @@ static bool add_up(const struct gt_view *view, struct gt_grouping *works) {
         work->total_ns += length_ns;
         work->max_ns = length_ns > work->max_ns ? length_ns : work->max_ns;
     }
-    gt_free(processes);
+    gt_mem_free(processes);
     return is_done;
 }
 

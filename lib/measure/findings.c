@@ -1,18 +1,19 @@
 /* Findings: asks every rule of findings.def what it sees in a view, and adds what is worth telling to the section. */
-#include "measure/findings.h"
+#include "measure/findings/findings.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "base/num.h"
-#include "measure/calls.h"
+#include "measure/results/calls.h"
 
 static const struct gt_finding_rule rules[] = {
 #define GT_RULE(id, needs, low, medium, high, table, ...)                                                              \
     {#id, needs, low, medium, high, table, {__VA_ARGS__}, gt_find_##id},
-#include "measure/findings.def"
+#include "measure/findings/findings.def"
 #undef GT_RULE
 };
 
@@ -268,12 +269,12 @@ static void ask(const struct gt_finding_rule *rule, struct gt_evidence *evidence
     keep_teller(evidence, section, &finding);
     for (size_t i = 0; i < GT_FINDING_SENTENCES && rule->advice[i]; i++)
         finding.advice[finding.advice_count++] = gt_str_of(rule->advice[i]);
-    gt_section_finding(section, &finding);
+    gt_finding_list_add(section, &finding);
 }
 
 enum gt_status gt_findings_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct gt_evidence evidence = {.view = view, .arena = &section->report->arena, .err = err};
-    struct gt_table *table = gt_section_findings(section);
+    struct gt_table *table = gt_finding_list_new(section);
     table->empty = view->op_count || view->group_count ? "Nothing stands out." : NULL;
     for (size_t i = 0; i < GT_ARRAY_COUNT(rules) && evidence.status == GT_OK; i++)
         ask(&rules[i], &evidence, section);

@@ -2,14 +2,16 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/moments.h"
+#include "base/ns.h"
 #include "base/quantile.h"
 #include "base/radix.h"
-#include "measure/calls.h"
-#include "measure/idle_work.h"
-#include "measure/late.h"
-#include "measure/meanwhile.h"
-#include "measure/measure.h"
-#include "measure/operator_set.h"
+#include "measure/results/calls.h"
+#include "measure/results/idle_work.h"
+#include "measure/results/late.h"
+#include "measure/results/meanwhile.h"
+#include "measure/results/measure.h"
+#include "measure/results/operator_set.h"
 #include "measure/shared.h"
 
 #define CAUSE_COLUMNS(of_what)                                                                                         \
@@ -175,8 +177,8 @@ static uint32_t *new_longest(const struct gt_idle *idle, size_t wanted) {
     size_t count = 0;
     for (size_t i = 0; i < idle->count; i++)
         count += length_class(gt_idle_gap_ns(&idle->gaps[i])) >= least;
-    struct gt_radix_item *order = gt_alloc_uninitialised(count, sizeof *order);
-    uint32_t *longest = gt_alloc_uninitialised(wanted, sizeof *longest);
+    struct gt_radix_item *order = gt_mem_uninitialised(count, sizeof *order);
+    uint32_t *longest = gt_mem_uninitialised(wanted, sizeof *longest);
     size_t filled = 0;
     for (uint32_t i = 0; i < idle->count && order; i++) {
         int64_t length_ns = gt_idle_gap_ns(&idle->gaps[i]);
@@ -186,9 +188,9 @@ static uint32_t *new_longest(const struct gt_idle *idle, size_t wanted) {
     bool ok = order && longest && gt_radix_sort_first(order, count, wanted);
     for (size_t i = 0; i < wanted && ok; i++)
         longest[i] = order[i].value;
-    gt_free(order);
+    gt_mem_free(order);
     if (!ok) {
-        gt_free(longest);
+        gt_mem_free(longest);
         longest = NULL;
     }
     return longest;
@@ -197,24 +199,24 @@ static uint32_t *new_longest(const struct gt_idle *idle, size_t wanted) {
 /* What the launching threads of listed gaps were in, as far as it is known: by place in the list. */
 struct surroundings {
     uint32_t *calls;     /* as gt_meanwhile_calls has them */
-    uint32_t *operators; /* around the launch calls, as gt_operators_of_calls has them */
+    uint32_t *operators; /* around the launch calls, as gt_operator_set_of_calls has them */
     gt_strid *code;      /* as idle->late_code has it; GT_STRID_EMPTY where the CPU is not to blame */
 };
 
 static uint32_t *operators_of_gaps(const struct gt_view *view, const struct gt_idle *idle, const uint32_t *gaps,
                                    size_t count) {
-    uint32_t *calls = gt_alloc_uninitialised(count, sizeof *calls);
+    uint32_t *calls = gt_mem_uninitialised(count, sizeof *calls);
     for (size_t i = 0; i < count && calls; i++)
         calls[i] = idle->gaps[gaps[i]].call;
-    uint32_t *operators = calls ? gt_operators_of_calls(view, calls, count) : NULL;
-    gt_free(calls);
+    uint32_t *operators = calls ? gt_operator_set_of_calls(view, calls, count) : NULL;
+    gt_mem_free(calls);
     return operators;
 }
 
 /* Late gaps are counted up to each of the listed ones, which takes these in their own order. */
 static gt_strid *code_of_gaps(const struct gt_idle *idle, const uint32_t *gaps, size_t count) {
-    gt_strid *code = gt_alloc_array(count, sizeof *code);
-    struct gt_radix_item *order = gt_alloc_uninitialised(count, sizeof *order);
+    gt_strid *code = gt_mem_array(count, sizeof *code);
+    struct gt_radix_item *order = gt_mem_uninitialised(count, sizeof *order);
     for (uint32_t i = 0; i < count && order; i++)
         order[i] = (struct gt_radix_item){gaps[i], i};
     bool ok = code && order && gt_radix_sort(order, count);
@@ -224,9 +226,9 @@ static gt_strid *code_of_gaps(const struct gt_idle *idle, const uint32_t *gaps, 
         if (idle->gaps[gap].is_late && gt_idle_gap_is_of_cpu(&idle->gaps[gap]))
             code[order[i].value] = idle->late_code[late];
     }
-    gt_free(order);
+    gt_mem_free(order);
     if (!ok) {
-        gt_free(code);
+        gt_mem_free(code);
         code = NULL;
     }
     return code;
@@ -256,7 +258,7 @@ static struct gt_cell meanwhile(const struct gt_view *view, const struct surroun
     if (around->calls[place] != GT_NO_ROW)
         return call_name(view, around->calls[place]);
     gt_strid code = around->code[place];
-    return code == GT_STRID_EMPTY ? gt_cell_null() : gt_cell_text(gt_code_text(view, code));
+    return code == GT_STRID_EMPTY ? gt_cell_null() : gt_cell_text(gt_late_code_text(view, code));
 }
 
 static void add_gap(const struct gt_view *view, struct gt_table *table, const struct gt_idle *idle, uint32_t number,
@@ -265,12 +267,12 @@ static void add_gap(const struct gt_view *view, struct gt_table *table, const st
     size_t device = gt_idle_device_of(idle, number);
     struct gt_cell *cell = gt_table_row(table);
     *cell++ = gt_cell_int(view->devices[device].id);
-    *cell++ = gt_cell_time(view, gap->start_ns);
-    *cell++ = gt_cell_time(view, gap->end_ns);
+    *cell++ = gt_measure_time_cell(view, gap->start_ns);
+    *cell++ = gt_measure_time_cell(view, gap->end_ns);
     *cell++ = gt_cell_int(gt_idle_gap_ns(gap));
     *cell++ = gt_cell_text(gt_str_of(gt_idle_cause_names[gap->cause]));
-    *cell++ = gt_cell_op_name(view, gap->previous);
-    *cell++ = gt_cell_op_name(view, gap->next);
+    *cell++ = gt_measure_op_name_cell(view, gap->previous);
+    *cell++ = gt_measure_op_name_cell(view, gap->next);
     *cell++ = call_name(view, gap->call);
     *cell++ =
         gap->cause == GT_IDLE_HOST ? gt_cell_text(gt_str_of(gt_host_activity_names[gap->activity])) : gt_cell_null();
@@ -284,7 +286,7 @@ static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, str
     struct gt_table *table =
         gt_section_table(section, "gaps", "Longest idle gaps", gap_columns, GT_ARRAY_COUNT(gap_columns));
     table->screen_limit = 10;
-    size_t count = gt_table_rows_wanted(view, table, idle->count);
+    size_t count = gt_measure_table_rows_wanted(view, table, idle->count);
     uint32_t *longest = new_longest(idle, count);
     struct surroundings around = {0};
     if (longest)
@@ -295,10 +297,10 @@ static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, str
     for (size_t i = 0; i < count && ok; i++)
         add_gap(view, table, idle, longest[i], &around, i);
     table->total_rows = idle->count;
-    gt_free(around.calls);
-    gt_free(around.operators);
-    gt_free(around.code);
-    gt_free(longest);
+    gt_mem_free(around.calls);
+    gt_mem_free(around.operators);
+    gt_mem_free(around.code);
+    gt_mem_free(longest);
     return ok;
 }
 
@@ -316,12 +318,12 @@ enum gt_status gt_gaps_run(const struct gt_view *view, struct gt_section *sectio
     };
     tables.causes->empty = view->device_count ? "The GPUs were never idle inside their span." : NULL;
     if (view->device_count < 2)
-        gt_table_for(section, tables.all, GT_FOR_DATA);
+        gt_measure_table_for(section, tables.all, GT_FOR_DATA);
     add_sums(view, idle, &tables);
     for (size_t i = 0; i < GT_IDLE_CAUSE_COUNT; i++)
         gt_table_name(tables.all, gt_str_of(gt_idle_cause_names[i]));
     enum gt_status status = gt_idle_work_add(view, idle, section, err);
-    if (status == GT_OK && gt_table_is_wanted(view, "gaps") && !add_gaps(view, idle, section))
+    if (status == GT_OK && gt_measure_table_is_wanted(view, "gaps") && !add_gaps(view, idle, section))
         status = gt_fail_memory(err);
     return status;
 }

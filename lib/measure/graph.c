@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "base/num.h"
-#include "measure/measure.h"
+#include "measure/results/measure.h"
 
 #define NON_GPU  "CPU(non-GPU)"
 #define SHARE_OF "busy and non-GPU time" /* the elapsed time, unless that is given and shorter than the work took */
@@ -74,7 +75,7 @@ static const struct gt_report_column device_columns[] = {
 /* ---- sums by name and category ---- */
 
 static struct work *add_work(struct works *works, struct work work) {
-    struct work *items = gt_array_room(works->items, works->count, &works->capacity, sizeof *items);
+    struct work *items = gt_mem_room(works->items, works->count, &works->capacity, sizeof *items);
     if (!items)
         return NULL;
     works->items = items;
@@ -91,8 +92,8 @@ struct sums {
 static bool sums_init(struct sums *sums, const struct gt_view *view) {
     const struct gt_category *categories = view->labels->categories;
     size_t count = view->labels->category_count;
-    sums->place = gt_alloc_array(gt_name_count(view), sizeof *sums->place);
-    sums->first = gt_alloc_array(count, sizeof *sums->first);
+    sums->place = gt_mem_array(gt_view_name_count(view), sizeof *sums->place);
+    sums->first = gt_mem_array(count, sizeof *sums->first);
     for (size_t i = 0; sums->first && i < count; i++)
         while (strcmp(categories[sums->first[i]].key, categories[i].key) != 0)
             sums->first[i]++;
@@ -100,22 +101,22 @@ static bool sums_init(struct sums *sums, const struct gt_view *view) {
 }
 
 static void sums_release(struct sums *sums) {
-    gt_free(sums->names.items);
-    gt_free(sums->bars.items);
-    gt_free(sums->place);
-    gt_free(sums->first);
+    gt_mem_free(sums->names.items);
+    gt_mem_free(sums->bars.items);
+    gt_mem_free(sums->place);
+    gt_mem_free(sums->first);
 }
 
 /* NULL: memory was short. Names with several categories are rare: simplified ones, and copies named like kernels. */
 static struct work *find_name(struct sums *sums, const struct gt_view *view, uint8_t category, gt_strid name) {
     size_t index = sums->first[category];
-    gt_strid id = gt_name_id(view, name);
+    gt_strid id = gt_view_name_id(view, name);
     struct work *items = sums->names.items;
     for (uint32_t at = items ? sums->place[id] : 0; at; at = items[at - 1].next)
         if (items[at - 1].category_index == index)
             return &items[at - 1];
     struct work *work = add_work(&sums->names, (struct work){.category = gt_str_of(view->labels->categories[index].key),
-                                                             .name = gt_name_text(view, id),
+                                                             .name = gt_view_name_text(view, id),
                                                              .category_index = index,
                                                              .next = sums->place[id]});
     if (work)
@@ -139,7 +140,7 @@ static bool charge_device(struct sums *sums, const struct gt_view *view, const s
             return false;
         int64_t start_ns = view->start_ns[i] > reached_ns ? view->start_ns[i] : reached_ns;
         bool is_later = view->end_ns[i] > start_ns;
-        work_take(work, 1, is_later ? gt_ns_between(start_ns, view->end_ns[i]) : 0, gt_op_ns(view, i));
+        work_take(work, 1, is_later ? gt_ns_between(start_ns, view->end_ns[i]) : 0, gt_view_op_ns(view, i));
         reached_ns = is_later ? view->end_ns[i] : reached_ns;
     }
     return true;
@@ -195,7 +196,7 @@ static enum gt_status run_init(struct run *run, const struct gt_view *view, stru
     run->is_given = run->elapsed_ns > 0;
     run->elapsed_ns = run->is_given ? run->elapsed_ns : span_ns(view);
     for (size_t d = 0; d < view->device_count; d++) {
-        int64_t busy_ns = gt_device_busy_ns(view, &view->devices[d]);
+        int64_t busy_ns = gt_view_device_busy_ns(view, &view->devices[d]);
         run->busy_ns += busy_ns;
         run->non_gpu_ns += non_gpu_ns(run, busy_ns);
         run->short_devices += busy_ns > run->elapsed_ns;
@@ -276,10 +277,10 @@ static void add_devices(const struct gt_view *view, struct gt_section *section, 
     struct gt_table *table = gt_section_table(section, "graph_devices", "Elapsed time of each GPU", device_columns,
                                               GT_ARRAY_COUNT(device_columns));
     if (view->device_count < 2)
-        gt_table_for(section, table, GT_FOR_DATA | GT_FOR_PAGE);
+        gt_measure_table_for(section, table, GT_FOR_DATA | GT_FOR_PAGE);
     for (size_t d = 0; d < view->device_count; d++) {
         const struct gt_view_device *device = &view->devices[d];
-        int64_t busy_ns = gt_device_busy_ns(view, device);
+        int64_t busy_ns = gt_view_device_busy_ns(view, device);
         struct gt_cell *cell = gt_table_row(table);
         *cell++ = gt_cell_int(device->id);
         *cell++ = gt_cell_count(device->count);

@@ -2,8 +2,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/grouping.h"
-#include "measure/measure.h"
+#include "base/ns.h"
+#include "measure/results/grouping.h"
+#include "measure/results/measure.h"
 
 struct graph {
     uint32_t process, number;
@@ -30,7 +31,7 @@ struct gathering {
 
 static bool find_graph_ops(struct gathering *gathering) {
     const struct gt_store *store = gathering->view->store;
-    gathering->graph_of = gt_alloc_array(store->ops.count, sizeof *gathering->graph_of);
+    gathering->graph_of = gt_mem_array(store->ops.count, sizeof *gathering->graph_of);
     if (!gathering->graph_of)
         return false;
     for (size_t i = 0; i < store->ops.count; i++)
@@ -43,7 +44,7 @@ static bool find_graph_ops(struct gathering *gathering) {
 /* A launch has one correlation id, which all its ops carry. */
 static bool add_op(struct gathering *gathering, size_t position) {
     const struct gt_view *view = gathering->view;
-    uint32_t op = view->row[position], process = gt_op_process(view, position);
+    uint32_t op = view->row[position], process = gt_view_op_process(view, position);
     uint32_t number = view->store->graph_ops.graph[gathering->graph_of[op]];
     uint64_t correlation = view->store->ops.correlation[op];
     bool is_new;
@@ -53,7 +54,7 @@ static bool add_op(struct gathering *gathering, size_t position) {
     if (is_new)
         *graph = (struct graph){.process = process, .number = number};
     graph->ops++;
-    graph->total_ns += gt_op_ns(view, position);
+    graph->total_ns += gt_view_op_ns(view, position);
     if (correlation == GT_NO_CORRELATION)
         return true;
     size_t place = (size_t)(graph - (struct graph *)(void *)gathering->graphs.list);
@@ -69,7 +70,7 @@ static bool gather(struct gathering *gathering, __int128 *total_ns) {
         return true;
     bool is_done = find_graph_ops(gathering);
     for (size_t i = 0; i < view->op_count && is_done; i++) {
-        *total_ns += gt_op_ns(view, i);
+        *total_ns += gt_view_op_ns(view, i);
         if (gathering->graph_of[view->row[i]] != GT_NO_ROW)
             is_done = add_op(gathering, i);
     }
@@ -94,7 +95,7 @@ static void add_table(struct gt_section *section, const struct gathering *gather
     for (size_t i = 0; i < gathering->graphs.count; i++) {
         const struct graph *graph = &graphs[i];
         struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_pid(view, graph->process);
+        *cell++ = gt_measure_pid_cell(view, graph->process);
         *cell++ = gt_cell_int(graph->number);
         *cell++ = gt_cell_count(graph->launches);
         *cell++ = gt_cell_count(graph->ops);
@@ -118,6 +119,6 @@ enum gt_status gt_graphs_run(const struct gt_view *view, struct gt_section *sect
     }
     gt_grouping_release(&gathering.graphs);
     gt_grouping_release(&gathering.launches);
-    gt_free(gathering.graph_of);
+    gt_mem_free(gathering.graph_of);
     return status;
 }

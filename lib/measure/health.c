@@ -1,7 +1,7 @@
 /* Health: what is odd about the trace. What decoding and labelling counted, and what only the selected ops in their
    order show, become issues of the section. */
-#include "measure/calls.h"
-#include "measure/measure.h"
+#include "measure/results/calls.h"
+#include "measure/results/measure.h"
 #include "measure/shared.h"
 
 static void count_ops(const struct gt_view *view, uint64_t *counts) {
@@ -48,7 +48,7 @@ static bool is_shared(const struct gt_view *view, const struct gt_view_device *d
     for (size_t l = device->first_lane; l < device->first_lane + device->lane_count; l++) {
         const struct gt_view_lane *lane = &view->lanes[l];
         for (size_t k = lane->first; process_of[lane->lane] == GT_NO_TRACK && k < lane->first + lane->count; k++) {
-            uint32_t other = gt_op_process(view, view->lane_order[k]);
+            uint32_t other = gt_view_op_process(view, view->lane_order[k]);
             if (other != GT_NO_TRACK && process != GT_NO_TRACK && other != process)
                 return true;
             process = other != GT_NO_TRACK ? other : process;
@@ -84,9 +84,9 @@ static enum gt_status count_missing_work(const struct gt_view *view, uint64_t *c
     counts[GT_ISSUE_NO_GPU_WORK] = store->ops.count == 0 && !(store->facts & GT_FACT_PROJECTIONS);
     counts[GT_ISSUE_NOTHING_SELECTED] = store->ops.count && view->op_count == 0;
     for (size_t i = 0; i < view->op_count; i++)
-        counts[GT_ISSUE_GRAPH_WHOLE] += gt_op_kind(view, i) == GT_OP_GRAPH;
+        counts[GT_ISSUE_GRAPH_WHOLE] += gt_view_op_kind(view, i) == GT_OP_GRAPH;
     for (size_t i = 0; i < store->ops.count && !has_kernels; i++)
-        has_kernels = gt_kind_is_kernel(store->ops.kind[i]);
+        has_kernels = gt_store_kind_is_kernel(store->ops.kind[i]);
     if (has_kernels)
         return GT_OK;
     const uint8_t *is_launch = gt_shared_launch_marks(view, err);

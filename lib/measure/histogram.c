@@ -1,8 +1,9 @@
 /* Histogram of stream gaps: bins that grow by 1-2-5 by default, bins of equal width on request. */
 #include "base/mem.h"
+#include "base/ns.h"
 #include "base/num.h"
-#include "measure/measure.h"
-#include "measure/stream_walk.h"
+#include "measure/results/measure.h"
+#include "measure/results/stream_walk.h"
 
 enum { LINEAR_BINS = 15, BINS_MAX = 10000, LOG_BINS_MAX = 64 };
 
@@ -157,7 +158,7 @@ enum gt_status gt_histogram_run(const struct gt_view *view, struct gt_section *s
         return status;
     bool is_linear = view->options->bins == GPUTIME_BINS_LINEAR;
     size_t linear_count = view->options->bin_count ? (size_t)view->options->bin_count : LINEAR_BINS;
-    struct bin *bins = gt_alloc_array(is_linear ? linear_count : LOG_BINS_MAX, sizeof *bins);
+    struct bin *bins = gt_mem_array(is_linear ? linear_count : LOG_BINS_MAX, sizeof *bins);
     if (!bins)
         return gt_fail_memory(err);
     survey(view, &chosen);
@@ -168,6 +169,6 @@ enum gt_status gt_histogram_run(const struct gt_view *view, struct gt_section *s
         gt_section_table(section, "histogram", "Stream gaps by length", columns, GT_ARRAY_COUNT(columns));
     table->empty = view->is_summed ? NULL : "No gap between the ops of any stream.";
     add_rows(table, bins, count, &chosen);
-    gt_free(bins);
+    gt_mem_free(bins);
     return GT_OK;
 }

@@ -1,5 +1,5 @@
 /* Kernels: statistics of op durations by kernel name, from ops or from an input that is summed already. */
-#include "measure/measure.h"
+#include "measure/results/measure.h"
 #include "measure/shared.h"
 
 enum { AHEAD = 16 };
@@ -71,15 +71,16 @@ enum gt_status gt_kernels_run(const struct gt_view *view, struct gt_section *sec
     const struct gt_named_set *set = gt_shared_kernels(view, err);
     if (!set)
         return err->code;
-    struct gt_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
-    gt_fact_group_add(&facts, "kernel_names", "Kernel names", GT_UNIT_COUNT, gt_cell_count(set->count));
-    gt_fact_group_add(&facts, "kernel_launches", "Kernel launches", GT_UNIT_COUNT, gt_cell_int(set->total_count));
-    gt_fact_group_add(&facts, "kernel_time_ns", "Kernel time (sum)", GT_UNIT_NS, gt_cell_int(set->total_ns));
+    struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
+    gt_measure_fact_group_add(&facts, "kernel_names", "Kernel names", GT_UNIT_COUNT, gt_cell_count(set->count));
+    gt_measure_fact_group_add(&facts, "kernel_launches", "Kernel launches", GT_UNIT_COUNT,
+                              gt_cell_int(set->total_count));
+    gt_measure_fact_group_add(&facts, "kernel_time_ns", "Kernel time (sum)", GT_UNIT_NS, gt_cell_int(set->total_ns));
     struct gt_table *table = gt_section_table(section, "kernels", "Kernels", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
     table->empty = GT_NONE_IN(view, "kernel");
     table->total_rows = set->count;
-    size_t wanted = gt_table_rows_wanted(view, table, set->count);
+    size_t wanted = gt_measure_table_rows_wanted(view, table, set->count);
     gt_table_reserve(table, wanted);
     for (size_t i = 0; i < wanted; i++) {
         ask_for(view, set, &set->items[i + AHEAD < wanted ? i + AHEAD : i]);

@@ -1,10 +1,11 @@
 /* Launch rates: how many kernels a second the GPUs got and how long these ran, over all and for each process. */
-#include "measure/launch_rate.h"
+#include "measure/results/launch_rates.h"
 
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/measure.h"
+#include "base/ns.h"
+#include "measure/results/measure.h"
 #include "measure/shared.h"
 
 /* Time in which no kernel ran for so long is no launching: loading a model, waiting for a request. */
@@ -47,7 +48,7 @@ static bool is_pause(int64_t from_ns, int64_t to_ns) {
 static bool end_stretch(struct stretches *ended, const struct stretch *stretch) {
     if (stretch->device == GT_NO_TRACK)
         return true;
-    struct stretch *grown = gt_array_room(ended->items, ended->count, &ended->capacity, sizeof *grown);
+    struct stretch *grown = gt_mem_room(ended->items, ended->count, &ended->capacity, sizeof *grown);
     if (!grown)
         return false;
     ended->items = grown;
@@ -68,9 +69,9 @@ static bool find_stretches(const struct gt_view *view, struct stretch *open, str
     for (uint32_t d = 0; d < view->device_count; d++) {
         const struct gt_view_device *device = &view->devices[d];
         for (size_t i = device->first; i < device->first + device->count; i++) {
-            if (!gt_kind_is_kernel(gt_op_kind(view, i)))
+            if (!gt_store_kind_is_kernel(gt_view_op_kind(view, i)))
                 continue;
-            struct stretch *stretch = &open[place_of(gt_op_process(view, i), unknown)];
+            struct stretch *stretch = &open[place_of(gt_view_op_process(view, i), unknown)];
             if (stretch->device != d || is_pause(stretch->end_ns, view->start_ns[i])) {
                 if (!end_stretch(ended, stretch))
                     return false;
@@ -123,13 +124,13 @@ static void measure_windows(struct gt_launch_rates *rates, struct stretches *str
 }
 
 static bool add_windows(struct gt_launch_rates *rates, const struct gt_view *view) {
-    struct stretch *open = gt_alloc_array(view->store->processes.count + 1, sizeof *open);
+    struct stretch *open = gt_mem_array(view->store->processes.count + 1, sizeof *open);
     struct stretches stretches = {0};
     bool ok = open && find_stretches(view, open, &stretches);
     if (ok)
         measure_windows(rates, &stretches);
-    gt_free(stretches.items);
-    gt_free(open);
+    gt_mem_free(stretches.items);
+    gt_mem_free(open);
     return ok;
 }
 
@@ -165,7 +166,7 @@ static void add_counts(struct gt_launch_rate *all, const struct gt_launch_rate *
 /* What follows from the counts, the window and the lengths. */
 static void describe(struct gt_launch_rate *rate, const struct gt_slice *slices, size_t slice_count) {
     double quantiles[3];
-    gt_quantiles(slices, slice_count, (const double[]){0.5, 0.9, 0.99}, GT_ARRAY_COUNT(quantiles), quantiles);
+    gt_quantile_all(slices, slice_count, (const double[]){0.5, 0.9, 0.99}, GT_ARRAY_COUNT(quantiles), quantiles);
     rate->median_ns = quantiles[0];
     rate->p90_ns = quantiles[1];
     rate->p99_ns = quantiles[2];
@@ -175,7 +176,7 @@ static void describe(struct gt_launch_rate *rate, const struct gt_slice *slices,
 
 /* Lengths by process, those of no known one last: bounds[process] .. bounds[process + 1] are those of one. */
 static struct gt_slice *new_slices(const struct gt_op_groups *groups, size_t process_count, size_t *bounds) {
-    struct gt_slice *slices = gt_alloc_array(groups->kernel_count, sizeof *slices);
+    struct gt_slice *slices = gt_mem_array(groups->kernel_count, sizeof *slices);
     for (size_t i = 0; i < groups->kernel_count && slices; i++)
         bounds[place_of(groups->items[i].process, process_count) + 2]++;
     for (size_t process = 0; process < process_count; process++)
@@ -189,7 +190,7 @@ static struct gt_slice *new_slices(const struct gt_op_groups *groups, size_t pro
 
 static bool describe_all(struct gt_launch_rates *rates, const struct gt_op_groups *groups) {
     size_t process_count = rates->count - 1;
-    size_t *bounds = gt_alloc_array(process_count + 3, sizeof *bounds);
+    size_t *bounds = gt_mem_array(process_count + 3, sizeof *bounds);
     struct gt_slice *slices = bounds ? new_slices(groups, process_count, bounds) : NULL;
     struct gt_slice lengths = gt_op_groups_lengths(groups, 0, groups->kernel_count);
     struct gt_launch_rate *all = &rates->items[process_count], *only = NULL;
@@ -207,8 +208,8 @@ static bool describe_all(struct gt_launch_rates *rates, const struct gt_op_group
     else
         describe(all, &lengths, 1);
     all->process = GT_NO_TRACK;
-    gt_free(bounds);
-    gt_free(slices);
+    gt_mem_free(bounds);
+    gt_mem_free(slices);
     return slices;
 }
 
@@ -217,7 +218,7 @@ enum gt_status gt_launch_rates_init(struct gt_launch_rates *rates, const struct 
     if (!groups)
         return err->code;
     *rates = (struct gt_launch_rates){.count = view->store->processes.count + 1};
-    rates->items = gt_alloc_array(rates->count, sizeof *rates->items);
+    rates->items = gt_mem_array(rates->count, sizeof *rates->items);
     for (size_t i = 0; i < rates->count && rates->items; i++)
         rates->items[i].process = i + 1 < rates->count ? (uint32_t)i : GT_NO_TRACK;
     if (rates->items && add_windows(rates, view) && describe_all(rates, groups))
@@ -227,7 +228,7 @@ enum gt_status gt_launch_rates_init(struct gt_launch_rates *rates, const struct 
 }
 
 void gt_launch_rates_release(struct gt_launch_rates *rates) {
-    gt_free(rates->items);
+    gt_mem_free(rates->items);
     *rates = (struct gt_launch_rates){0};
 }
 
@@ -257,10 +258,10 @@ static int by_rate(const void *a, const void *b) {
 
 static bool add_process_rates(const struct gt_view *view, struct gt_section *section,
                               const struct gt_launch_rates *rates) {
-    const struct gt_launch_rate **sorted = gt_alloc_array(rates->count, sizeof(struct gt_launch_rate *));
+    const struct gt_launch_rate **sorted = gt_mem_array(rates->count, sizeof(struct gt_launch_rate *));
     size_t count = 0;
     for (size_t i = 0; i + 1 < rates->count && sorted; i++)
-        if (rates->items[i].count && gt_cell_pid(view, rates->items[i].process).type != GPUTIME_CELL_NULL)
+        if (rates->items[i].count && gt_measure_pid_cell(view, rates->items[i].process).type != GPUTIME_CELL_NULL)
             sorted[count++] = &rates->items[i];
     if (count)
         qsort(sorted, count, sizeof(struct gt_launch_rate *), by_rate);
@@ -269,11 +270,11 @@ static bool add_process_rates(const struct gt_view *view, struct gt_section *sec
     table->screen_limit = 10;
     for (size_t i = 0; i < count; i++) {
         struct gt_cell *cell = gt_table_row(table);
-        cell[0] = gt_cell_pid(view, sorted[i]->process);
+        cell[0] = gt_measure_pid_cell(view, sorted[i]->process);
         add_cells(cell + 1, sorted[i]);
     }
-    gt_table_for_processes(section, table);
-    gt_free(sorted);
+    gt_measure_table_for_processes(section, table);
+    gt_mem_free(sorted);
     return sorted;
 }
 

@@ -2,10 +2,11 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "base/strtab.h"
-#include "measure/calls.h"
-#include "measure/measure.h"
-#include "measure/samples.h"
+#include "measure/results/calls.h"
+#include "measure/results/measure.h"
+#include "measure/results/samples.h"
 #include "measure/shared.h"
 
 static const struct gt_report_column api_columns[] = {
@@ -71,21 +72,21 @@ struct apis {
 
 static void apis_release(struct apis *apis) {
     gt_strtab_release(&apis->names);
-    gt_free(apis->plain);
-    gt_free(apis->rows);
+    gt_mem_free(apis->plain);
+    gt_mem_free(apis->rows);
     gt_samples_release(&apis->queues);
 }
 
 static bool sum_calls(const struct gt_view *view, struct apis *apis) {
     const struct gt_calls *calls = &view->store->calls;
-    apis->plain = gt_alloc_array(view->store->strings.count, sizeof *apis->plain);
+    apis->plain = gt_mem_array(view->store->strings.count, sizeof *apis->plain);
     if (!apis->plain || !gt_strtab_init(&apis->names))
         return false;
     for (size_t i = 0; i < calls->count; i++)
         if (apis->is_launch[i] && apis->plain[calls->name[i]] == GT_STRID_EMPTY)
             apis->plain[calls->name[i]] = gt_strtab_intern_borrowed(
                 &apis->names, gt_call_plain_name(gt_store_string(view->store, calls->name[i])));
-    apis->rows = gt_alloc_array(apis->names.count, sizeof *apis->rows);
+    apis->rows = gt_mem_array(apis->names.count, sizeof *apis->rows);
     if (!apis->rows || apis->names.failed)
         return false;
     for (size_t i = 0; i < apis->names.count; i++)
@@ -110,14 +111,14 @@ static bool queue_by_api(const struct gt_view *view, struct apis *apis) {
     if (!gt_samples_init(&apis->queues, apis->names.count))
         return false;
     for (size_t i = 0; i < view->op_count; i++) {
-        uint32_t op = gt_any_op_row(view, i);
+        uint32_t op = gt_view_any_op_row(view, i);
         if (queue_ns_of(view, op) >= 0)
             gt_samples_count(&apis->queues, api_of_op(view, apis, op));
     }
     if (!gt_samples_place(&apis->queues))
         return false;
     for (size_t i = 0; i < view->op_count; i++) {
-        uint32_t op = gt_any_op_row(view, i);
+        uint32_t op = gt_view_any_op_row(view, i);
         int64_t queue_ns = queue_ns_of(view, op);
         if (queue_ns >= 0)
             gt_samples_add(&apis->queues, api_of_op(view, apis, op), queue_ns);
@@ -167,18 +168,18 @@ static enum gt_status launches_by_api(const struct gt_view *view, struct gt_sect
 
 static bool queue_by_kernel(const struct gt_view *view, struct gt_samples *queues, size_t *counts) {
     for (size_t i = 0; i < view->op_count; i++) {
-        if (!gt_kind_is_kernel(gt_op_kind(view, i)))
+        if (!gt_store_kind_is_kernel(gt_view_op_kind(view, i)))
             continue;
-        counts[gt_op_name_id(view, i)]++;
+        counts[gt_view_op_name_id(view, i)]++;
         if (queue_ns_of(view, view->row[i]) >= 0)
-            gt_samples_count(queues, gt_op_name_id(view, i));
+            gt_samples_count(queues, gt_view_op_name_id(view, i));
     }
     if (!gt_samples_place(queues))
         return false;
     for (size_t i = 0; i < view->op_count; i++) {
-        int64_t queue_ns = gt_kind_is_kernel(gt_op_kind(view, i)) ? queue_ns_of(view, view->row[i]) : -1;
+        int64_t queue_ns = gt_store_kind_is_kernel(gt_view_op_kind(view, i)) ? queue_ns_of(view, view->row[i]) : -1;
         if (queue_ns >= 0)
-            gt_samples_add(queues, gt_op_name_id(view, i), queue_ns);
+            gt_samples_add(queues, gt_view_op_name_id(view, i), queue_ns);
     }
     return true;
 }
@@ -192,19 +193,20 @@ static int by_count(const void *a, const void *b) {
 
 static bool add_kernels(const struct gt_view *view, struct gt_section *section, struct gt_samples *queues,
                         const size_t *counts) {
-    size_t name_count = gt_name_count(view), used = 0, filled = 0;
+    size_t name_count = gt_view_name_count(view), used = 0, filled = 0;
     for (size_t id = 0; id < name_count; id++)
         used += counts[id] > 0;
-    struct launch *rows = gt_alloc_array(used, sizeof *rows);
+    struct launch *rows = gt_mem_array(used, sizeof *rows);
     if (!rows)
         return false;
     for (size_t id = 0; id < name_count; id++)
         if (counts[id])
-            rows[filled++] = (struct launch){.name = gt_name_text(view, (gt_strid)id), .set = id, .count = counts[id]};
+            rows[filled++] =
+                (struct launch){.name = gt_view_name_text(view, (gt_strid)id), .set = id, .count = counts[id]};
     qsort(rows, used, sizeof *rows, by_count);
     struct gt_table *table = gt_section_table(section, "kernel_launches", "Queue times of kernels", kernel_columns,
                                               GT_ARRAY_COUNT(kernel_columns));
-    gt_table_for(section, table, GT_FOR_DATA | GT_FOR_PAGE);
+    gt_measure_table_for(section, table, GT_FOR_DATA | GT_FOR_PAGE);
     for (size_t i = 0; i < used; i++) {
         struct gt_cell *cell = gt_table_row(table);
         *cell++ = gt_cell_text(rows[i].name);
@@ -214,23 +216,23 @@ static bool add_kernels(const struct gt_view *view, struct gt_section *section, 
                                 ? gt_cell_int(gt_samples_stats(queues, rows[i].set).total_ns)
                                 : gt_cell_null();
     }
-    gt_free(rows);
+    gt_mem_free(rows);
     return true;
 }
 
 static enum gt_status launches_by_kernel(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct gt_samples queues = {0};
-    size_t *counts = gt_alloc_array(gt_name_count(view), sizeof *counts);
-    bool ok = counts && gt_samples_init(&queues, gt_name_count(view)) && queue_by_kernel(view, &queues, counts) &&
+    size_t *counts = gt_mem_array(gt_view_name_count(view), sizeof *counts);
+    bool ok = counts && gt_samples_init(&queues, gt_view_name_count(view)) && queue_by_kernel(view, &queues, counts) &&
               add_kernels(view, section, &queues, counts);
     gt_samples_release(&queues);
-    gt_free(counts);
+    gt_mem_free(counts);
     return ok ? GT_OK : gt_fail_memory(err);
 }
 
 enum gt_status gt_launches_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     enum gt_status status = launches_by_api(view, section, err);
-    if (status == GT_OK && gt_table_is_wanted(view, "kernel_launches"))
+    if (status == GT_OK && gt_measure_table_is_wanted(view, "kernel_launches"))
         status = launches_by_kernel(view, section, err);
     return status;
 }

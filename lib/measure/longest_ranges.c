@@ -1,7 +1,8 @@
 /* Longest ranges: the single ranges that took longest on their CPU threads. */
 #include "base/mem.h"
-#include "measure/measure.h"
-#include "measure/range_set.h"
+#include "base/ns.h"
+#include "measure/results/measure.h"
+#include "measure/results/range_set.h"
 
 enum { LISTED = 50 };
 
@@ -38,7 +39,7 @@ static size_t find_longest(const struct gt_view *view, const bool *processes, st
     const struct gt_ranges *ranges = &view->store->ranges;
     size_t total = 0;
     for (uint32_t range = 0; range < ranges->count; range++) {
-        if (!gt_range_is_on_cpu(view->store, range) || !gt_range_is_selected(view, processes, range))
+        if (!gt_range_set_is_on_cpu(view->store, range) || !gt_view_has_range(view, processes, range))
             continue;
         total++;
         offer(longest, range, gt_ns_between(ranges->start_ns[range], ranges->end_ns[range]));
@@ -61,12 +62,12 @@ enum gt_status gt_longest_ranges_run(const struct gt_view *view, struct gt_secti
         struct gt_cell *cell = gt_table_row(table);
         *cell++ = gt_cell_text(gt_store_string(store, store->ranges.name[range]));
         *cell++ = gt_cell_text(gt_store_string(store, store->ranges.domain[range]));
-        *cell++ = gt_cell_time(view, store->ranges.start_ns[range]);
-        *cell++ = gt_cell_time(view, store->ranges.end_ns[range]);
+        *cell++ = gt_measure_time_cell(view, store->ranges.start_ns[range]);
+        *cell++ = gt_measure_time_cell(view, store->ranges.end_ns[range]);
         *cell++ = gt_cell_int(longest.lengths_ns[i]);
-        *cell++ = gt_cell_pid(view, gt_range_process(store, range));
-        *cell++ = gt_cell_tid(store, store->ranges.thread[range]);
+        *cell++ = gt_measure_pid_cell(view, gt_range_set_process(store, range));
+        *cell++ = gt_range_set_tid_cell(store, store->ranges.thread[range]);
     }
-    gt_free(processes);
+    gt_mem_free(processes);
     return GT_OK;
 }

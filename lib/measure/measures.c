@@ -4,10 +4,12 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/moments.h"
+#include "base/ns.h"
 #include "base/quantile.h"
-#include "measure/measure.h"
-#include "measure/spread.h"
-#include "measure/step_set.h"
+#include "measure/results/measure.h"
+#include "measure/results/spread.h"
+#include "measure/results/step_set.h"
 
 static const struct gt_report_column columns[] = {
     {"measure", "Measure", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
@@ -183,7 +185,7 @@ enum gt_status gt_measures_run(const struct gt_view *view, struct gt_section *se
         table->keeps_order = true;
         table->is_fixed = true;
         bool takes_warm_up = view->options->from || view->options->to || view->options->step; /* the user has chosen */
-        if (!add_rows(section, table, aside, takes_warm_up, gt_table_is_wanted(view, "spreads")))
+        if (!add_rows(section, table, aside, takes_warm_up, gt_measure_table_is_wanted(view, "spreads")))
             status = gt_fail_memory(err);
     }
     gt_report_free(paper);

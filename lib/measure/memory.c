@@ -1,8 +1,9 @@
 /* Memory: time and bytes of copies and fills by name, from ops or from an input that is summed already. */
 #include "base/mem.h"
-#include "measure/copies.h"
-#include "measure/measure.h"
-#include "measure/named.h"
+#include "base/ns.h"
+#include "measure/results/copies.h"
+#include "measure/results/measure.h"
+#include "measure/results/named.h"
 
 /* Sizes by name id. */
 struct moved {
@@ -29,16 +30,16 @@ static void add_sizes(const struct gt_view *view, struct moved *moved) {
     const struct gt_store *store = view->store;
     uint32_t next_copy = 0;
     for (size_t i = 0; i < view->op_count; i++) {
-        if (gt_kind_is_kernel(gt_op_kind(view, i)))
+        if (gt_store_kind_is_kernel(gt_view_op_kind(view, i)))
             continue;
-        uint32_t copy = gt_next_copy_of_op(store, view->row[i], &next_copy);
+        uint32_t copy = gt_copy_next_of_op(store, view->row[i], &next_copy);
         if (copy == GT_NO_ROW)
             continue;
-        struct moved *of_name = &moved[gt_op_name_id(view, i)];
+        struct moved *of_name = &moved[gt_view_op_name_id(view, i)];
         of_name->sized_ops++;
         if (__builtin_add_overflow(of_name->bytes, store->copies.bytes[copy], &of_name->bytes))
             of_name->bytes = UINT64_MAX;
-        of_name->sized_ns = gt_ns_add(of_name->sized_ns, gt_op_whole_ns(view, i));
+        of_name->sized_ns = gt_ns_add(of_name->sized_ns, gt_view_op_whole_ns(view, i));
     }
 }
 
@@ -61,7 +62,7 @@ static void add_row(struct gt_table *table, const struct gt_named_set *set, cons
 }
 
 enum gt_status gt_memory_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    struct moved *moved = gt_alloc_array(gt_name_count(view), sizeof *moved);
+    struct moved *moved = gt_mem_array(gt_view_name_count(view), sizeof *moved);
     if (!moved)
         return gt_fail_memory(err);
     struct gt_named_set set;
@@ -73,9 +74,9 @@ enum gt_status gt_memory_run(const struct gt_view *view, struct gt_section *sect
         table->empty = GT_NONE_IN(view, "memory operation");
         add_sizes(view, moved);
         for (size_t i = 0; i < set.count; i++)
-            add_row(table, &set, &set.items[i], &moved[gt_name_id(view, set.items[i].full_name)]);
+            add_row(table, &set, &set.items[i], &moved[gt_view_name_id(view, set.items[i].full_name)]);
         gt_named_set_release(&set);
     }
-    gt_free(moved);
+    gt_mem_free(moved);
     return status;
 }

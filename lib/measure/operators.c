@@ -2,8 +2,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/measure.h"
-#include "measure/operator_set.h"
+#include "base/ns.h"
+#include "measure/results/measure.h"
+#include "measure/results/operator_set.h"
 
 static const struct gt_report_column columns[] = {
     {"name", "Operator", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
@@ -34,13 +35,13 @@ static int64_t sum_ops(const struct gt_view *view, const uint32_t *calls, const 
     const struct gt_store *store = view->store;
     int64_t all_ns = 0;
     for (size_t i = 0; i < view->op_count; i++) {
-        all_ns = gt_ns_add(all_ns, gt_op_ns(view, i));
+        all_ns = gt_ns_add(all_ns, gt_view_op_ns(view, i));
         if (operators[i] == GT_NO_ROW)
             continue;
         struct row *row = &rows[store->cpu_ops.name[operators[i]]];
         row->ops++;
         row->calls += !seen_calls[calls[i]];
-        row->total_ns = gt_ns_add(row->total_ns, gt_op_ns(view, i));
+        row->total_ns = gt_ns_add(row->total_ns, gt_view_op_ns(view, i));
         seen_calls[calls[i]] = 1;
     }
     return all_ns;
@@ -66,7 +67,7 @@ static void add_rows(const struct gt_view *view, struct gt_table *table, struct 
 }
 
 static uint32_t *new_calls(const struct gt_view *view) {
-    uint32_t *calls = gt_alloc_uninitialised(view->op_count, sizeof *calls);
+    uint32_t *calls = gt_mem_uninitialised(view->op_count, sizeof *calls);
     for (size_t i = 0; i < view->op_count && calls; i++)
         calls[i] = view->labels->op_call[view->row[i]];
     return calls;
@@ -74,18 +75,18 @@ static uint32_t *new_calls(const struct gt_view *view) {
 
 enum gt_status gt_operators_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     uint32_t *calls = new_calls(view);
-    uint32_t *operators = calls ? gt_operators_of_calls(view, calls, view->op_count) : NULL;
-    struct row *rows = gt_alloc_array(view->store->strings.count, sizeof *rows);
-    uint8_t *seen_calls = gt_alloc_array(view->store->calls.count, 1);
+    uint32_t *operators = calls ? gt_operator_set_of_calls(view, calls, view->op_count) : NULL;
+    struct row *rows = gt_mem_array(view->store->strings.count, sizeof *rows);
+    uint8_t *seen_calls = gt_mem_array(view->store->calls.count, 1);
     bool ok = operators && rows && seen_calls;
     struct gt_table *table =
         gt_section_table(section, "operators", "GPU time by CPU operator", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 10;
     if (ok)
         add_rows(view, table, rows, sum_ops(view, calls, operators, rows, seen_calls));
-    gt_free(calls);
-    gt_free(operators);
-    gt_free(rows);
-    gt_free(seen_calls);
+    gt_mem_free(calls);
+    gt_mem_free(operators);
+    gt_mem_free(rows);
+    gt_mem_free(seen_calls);
     return ok ? GT_OK : gt_fail_memory(err);
 }

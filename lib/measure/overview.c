@@ -1,8 +1,9 @@
 /* Overview: the head of a summary, a few facts on what the trace holds and how busy its GPUs were. */
 #include "base/mem.h"
+#include "base/ns.h"
 #include "base/num.h"
-#include "measure/calls.h"
-#include "measure/measure.h"
+#include "measure/results/calls.h"
+#include "measure/results/measure.h"
 #include "measure/shared.h"
 
 struct totals {
@@ -15,7 +16,7 @@ struct totals {
 };
 
 static uint8_t *new_flags(size_t count) {
-    return gt_alloc_array(count, 1);
+    return gt_mem_array(count, 1);
 }
 
 static size_t count_flags(const uint8_t *flags, size_t count) {
@@ -46,7 +47,7 @@ static enum gt_status count_ops(const struct gt_view *view, struct totals *total
     bool ok = processes && steps;
     for (size_t i = 0; i < groups->count && ok; i++) {
         const struct gt_op_group *group = &groups->items[i];
-        bool is_kernel = gt_kind_is_kernel(group->kind);
+        bool is_kernel = gt_store_kind_is_kernel(group->kind);
         *(is_kernel ? &totals->kernels : &totals->memory_ops) += group->count;
         totals->graphs += group->kind == GT_OP_GRAPH ? group->count : 0;
         totals->kernel_names += is_kernel && (i == 0 || group->name != groups->items[i - 1].name);
@@ -59,32 +60,32 @@ static enum gt_status count_ops(const struct gt_view *view, struct totals *total
         totals->processes = count_flags(processes, process_count);
         totals->steps = count_steps(view, steps);
     }
-    gt_free(processes);
-    gt_free(steps);
+    gt_mem_free(processes);
+    gt_mem_free(steps);
     return ok ? GT_OK : gt_fail_memory(err);
 }
 
 /* Inputs that are summed already. */
 static enum gt_status count_groups(const struct gt_view *view, struct totals *totals, struct gt_error *err) {
     const struct gt_groups *groups = &view->store->groups;
-    size_t name_count = gt_name_count(view);
+    size_t name_count = gt_view_name_count(view);
     uint8_t *names = new_flags(name_count);
     if (!names)
         return gt_fail_memory(err);
     for (size_t i = 0; i < view->group_count; i++) {
         uint32_t row = view->groups[i];
-        bool is_kernel = gt_kind_is_kernel(groups->kind[row]);
+        bool is_kernel = gt_store_kind_is_kernel(groups->kind[row]);
         size_t *sum = is_kernel ? &totals->kernels : &totals->memory_ops;
         if (__builtin_add_overflow(*sum, groups->instances[row], sum) || *sum > INT64_MAX)
             *sum = INT64_MAX;
         if (is_kernel) {
-            names[gt_name_id(view, groups->name[row])] = 1;
+            names[gt_view_name_id(view, groups->name[row])] = 1;
             totals->kernel_ns = gt_ns_add(totals->kernel_ns, groups->total_ns[row]);
         }
     }
     totals->ops = (size_t)gt_ns_add((int64_t)totals->kernels, (int64_t)totals->memory_ops);
     totals->kernel_names = count_flags(names, name_count);
-    gt_free(names);
+    gt_mem_free(names);
     return GT_OK;
 }
 
@@ -182,32 +183,36 @@ static void tell(const struct gt_view *view, struct gt_section *section, const s
 }
 
 static void add_facts(const struct gt_view *view, struct gt_section *section, const struct totals *totals) {
-    struct gt_fact_group shown = {.section = section, .audience = GT_FOR_DATA | GT_FOR_PAGE};
-    struct gt_fact_group data = {.section = section, .audience = GT_FOR_DATA};
+    struct gt_measure_fact_group shown = {.section = section, .audience = GT_FOR_DATA | GT_FOR_PAGE};
+    struct gt_measure_fact_group data = {.section = section, .audience = GT_FOR_DATA};
     struct gt_cell names = device_names(view, &section->report->arena);
     tell(view, section, totals, &names);
-    gt_fact_group_add(&shown, "ops", "GPU ops", GT_UNIT_COUNT, gt_cell_count(totals->ops));
-    gt_fact_group_add(&shown, "kernels", "Kernels", GT_UNIT_COUNT, gt_cell_count(totals->kernels));
-    gt_fact_group_add(&shown, "kernel_names", "Kernel names", GT_UNIT_COUNT, gt_cell_count(totals->kernel_names));
-    gt_fact_group_add(&shown, "memory_ops", "Memory ops", GT_UNIT_COUNT, gt_cell_count(totals->memory_ops));
+    gt_measure_fact_group_add(&shown, "ops", "GPU ops", GT_UNIT_COUNT, gt_cell_count(totals->ops));
+    gt_measure_fact_group_add(&shown, "kernels", "Kernels", GT_UNIT_COUNT, gt_cell_count(totals->kernels));
+    gt_measure_fact_group_add(&shown, "kernel_names", "Kernel names", GT_UNIT_COUNT,
+                              gt_cell_count(totals->kernel_names));
+    gt_measure_fact_group_add(&shown, "memory_ops", "Memory ops", GT_UNIT_COUNT, gt_cell_count(totals->memory_ops));
     if (view->store->facts & GT_FACT_CALLS)
-        gt_fact_group_add(&shown, "launch_calls", "Launch calls", GT_UNIT_COUNT, gt_cell_count(totals->launch_calls));
+        gt_measure_fact_group_add(&shown, "launch_calls", "Launch calls", GT_UNIT_COUNT,
+                                  gt_cell_count(totals->launch_calls));
     if (view->op_count) {
-        gt_fact_group_add(&shown, "devices", "GPUs", GT_UNIT_COUNT, gt_cell_count(view->device_count));
+        gt_measure_fact_group_add(&shown, "devices", "GPUs", GT_UNIT_COUNT, gt_cell_count(view->device_count));
         if (names.type == GPUTIME_CELL_TEXT)
-            gt_fact_group_add(&shown, "device_names", "GPU model", GT_UNIT_NONE, names);
-        gt_fact_group_add(&shown, "streams", "Streams", GT_UNIT_COUNT, gt_cell_count(view->lane_count));
+            gt_measure_fact_group_add(&shown, "device_names", "GPU model", GT_UNIT_NONE, names);
+        gt_measure_fact_group_add(&shown, "streams", "Streams", GT_UNIT_COUNT, gt_cell_count(view->lane_count));
         if (totals->processes)
-            gt_fact_group_add(&shown, "processes", "Processes", GT_UNIT_COUNT, gt_cell_count(totals->processes));
+            gt_measure_fact_group_add(&shown, "processes", "Processes", GT_UNIT_COUNT,
+                                      gt_cell_count(totals->processes));
         if (view->labels->step_count)
-            gt_fact_group_add(&shown, "steps", "Steps", GT_UNIT_COUNT, gt_cell_count(totals->steps));
-        gt_fact_group_add(&shown, "span_ns", "Span", GT_UNIT_NS,
-                          gt_cell_int(gt_ns_between(totals->first_ns, totals->last_ns)));
-        gt_fact_group_add(&shown, "busy_share", "Busy, mean share of span", GT_UNIT_SHARE,
-                          gt_cell_real(totals->busy_share));
+            gt_measure_fact_group_add(&shown, "steps", "Steps", GT_UNIT_COUNT, gt_cell_count(totals->steps));
+        gt_measure_fact_group_add(&shown, "span_ns", "Span", GT_UNIT_NS,
+                                  gt_cell_int(gt_ns_between(totals->first_ns, totals->last_ns)));
+        gt_measure_fact_group_add(&shown, "busy_share", "Busy, mean share of span", GT_UNIT_SHARE,
+                                  gt_cell_real(totals->busy_share));
     }
-    gt_fact_group_add(&data, "kernel_launches", "Kernel launches", GT_UNIT_COUNT, gt_cell_count(totals->kernels));
-    gt_fact_group_add(&data, "kernel_time_ns", "Kernel time (sum)", GT_UNIT_NS, gt_cell_int(totals->kernel_ns));
+    gt_measure_fact_group_add(&data, "kernel_launches", "Kernel launches", GT_UNIT_COUNT,
+                              gt_cell_count(totals->kernels));
+    gt_measure_fact_group_add(&data, "kernel_time_ns", "Kernel time (sum)", GT_UNIT_NS, gt_cell_int(totals->kernel_ns));
 }
 
 enum gt_status gt_overview_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

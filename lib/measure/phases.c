@@ -1,5 +1,5 @@
 /* Phases: GPU and CPU time by phase of the program, from the names of its ranges. */
-#include "measure/measure.h"
+#include "measure/results/measure.h"
 #include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {
@@ -19,7 +19,7 @@ static void note_outside(const struct gt_view *view, struct gt_section *section,
     enum { WORTH_NOTING_PERCENT = 5 };
     double sum_ns = 0;
     for (size_t i = 0; i < view->op_count; i++)
-        sum_ns += (double)gt_op_ns(view, i);
+        sum_ns += (double)gt_view_op_ns(view, i);
     double outside_percent = sum_ns > 0 ? 100 * (1 - (double)set->covered_ns / sum_ns) : 0;
     if (outside_percent >= WORTH_NOTING_PERCENT)
         gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE,
@@ -63,16 +63,17 @@ enum gt_status gt_phases_run(const struct gt_view *view, struct gt_section *sect
     if (view->options->no_range_kernels)
         table->screen_columns = "phase,instances,cpu_ns";
     if (set->map.is_guessed && set->mapped_count == 0)
-        gt_table_for(section, table, GT_FOR_DATA);
+        gt_measure_table_for(section, table, GT_FOR_DATA);
     for (size_t i = 0; i < set->count; i++)
         add_row(view, table, set, &set->phases[i], gt_arena_copy(&section->report->arena, set->phases[i].name));
     for (size_t i = 0; i < set->map.phase_count; i++)
         gt_table_name(table, set->map.phases[i]);
     gt_table_name(table, GT_PHASE_UNMAPPED);
     add_notes(view, section, set);
-    struct gt_fact_group facts = {.section = section, .audience = GT_FOR_DATA};
+    struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA};
     if (!view->options->no_range_kernels)
-        gt_fact_group_add(&facts, "phase_ns", "Op time inside ranges", GT_UNIT_NS, gt_cell_int(set->covered_ns));
-    gt_fact_group_add(&facts, "phase_cpu_ns", "CPU time in ranges", GT_UNIT_NS, gt_cell_int(set->cpu_ns));
+        gt_measure_fact_group_add(&facts, "phase_ns", "Op time inside ranges", GT_UNIT_NS,
+                                  gt_cell_int(set->covered_ns));
+    gt_measure_fact_group_add(&facts, "phase_cpu_ns", "CPU time in ranges", GT_UNIT_NS, gt_cell_int(set->cpu_ns));
     return GT_OK;
 }

@@ -2,7 +2,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/measure.h"
+#include "base/ns.h"
+#include "measure/results/measure.h"
 #include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {
@@ -48,18 +49,18 @@ static void add_table(const struct gt_view *view, struct gt_section *section, st
     for (size_t i = 0; i < count; i++) {
         double kernel_ns = (double)rows[i].lengths.sum, process_ns = (double)rows[i].process_ns;
         struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_pid(view, rows[i].process);
+        *cell++ = gt_measure_pid_cell(view, rows[i].process);
         *cell++ = gt_cell_text(rows[i].name);
         *cell++ = gt_cell_int(rows[i].device_id);
         *cell++ = gt_cell_count(rows[i].lengths.count);
         *cell++ = gt_cell_int(gt_ns_of_sum(rows[i].lengths.sum));
-        *cell++ = gt_cell_real(gt_tally_mean(&rows[i].lengths));
+        *cell++ = gt_cell_real(gt_keyed_tally_mean(&rows[i].lengths));
         *cell++ = gt_cell_share(kernel_ns, process_ns);
         *cell++ = gt_cell_share(kernel_ns, total_ns);
         *cell++ = gt_cell_int(gt_ns_of_sum(rows[i].process_ns));
         *cell++ = gt_cell_share(process_ns, total_ns);
     }
-    gt_table_for_processes(section, table);
+    gt_measure_table_for_processes(section, table);
 }
 
 /* One row for the groups of a name, process and GPU; how many these are. Kernels whose process the trace does not tell
@@ -72,10 +73,10 @@ static size_t list_rows(const struct gt_view *view, const struct gt_op_groups *g
             if (groups->items[end].name != group->name || groups->items[end].device != group->device ||
                 groups->items[end].process != group->process)
                 break;
-        if (gt_cell_pid(view, group->process).type != GPUTIME_CELL_NULL)
+        if (gt_measure_pid_cell(view, group->process).type != GPUTIME_CELL_NULL)
             rows[count++] = (struct row){.process = group->process,
                                          .device_id = view->store->devices.id[group->device],
-                                         .name = gt_name_text(view, group->name),
+                                         .name = gt_view_name_text(view, group->name),
                                          .lengths = gt_op_groups_tally(groups, first, end)};
     }
     return count;
@@ -85,8 +86,8 @@ enum gt_status gt_process_kernels_run(const struct gt_view *view, struct gt_sect
     const struct gt_op_groups *groups = gt_shared_op_groups(view, err);
     if (!groups)
         return err->code;
-    __int128 *process_ns = gt_alloc_array(view->store->processes.count, sizeof *process_ns);
-    struct row *rows = gt_alloc_array(groups->kernel_count, sizeof *rows);
+    __int128 *process_ns = gt_mem_array(view->store->processes.count, sizeof *process_ns);
+    struct row *rows = gt_mem_array(groups->kernel_count, sizeof *rows);
     bool ok = process_ns && rows;
     if (ok) {
         size_t count = list_rows(view, groups, rows);
@@ -97,7 +98,7 @@ enum gt_status gt_process_kernels_run(const struct gt_view *view, struct gt_sect
             rows[i].process_ns = process_ns[rows[i].process];
         add_table(view, section, rows, count, (double)all.sum);
     }
-    gt_free(rows);
-    gt_free(process_ns);
+    gt_mem_free(rows);
+    gt_mem_free(process_ns);
     return ok ? GT_OK : gt_fail_memory(err);
 }

@@ -2,8 +2,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/measure.h"
-#include "measure/phase_map.h"
+#include "base/ns.h"
+#include "measure/results/measure.h"
+#include "measure/results/phase_map.h"
 #include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {
@@ -39,14 +40,14 @@ static bool add_up(const struct gt_view *view, const struct gt_phase_map *map, c
                    struct gt_keyed *phases, struct gt_keyed *processes) {
     const struct gt_store *store = view->store;
     uint32_t *phase_of =
-        gt_alloc_array(store->strings.count, sizeof *phase_of); /* by name: phase + 1; 0: not asked yet */
+        gt_mem_array(store->strings.count, sizeof *phase_of); /* by name: phase + 1; 0: not asked yet */
     for (size_t i = 0; i < groups->keyed.count && phase_of; i++) {
         const struct gt_keyed_group *group = &groups->keyed.items[i];
         uint32_t process = gt_range_group_process(group);
         uint64_t range = gt_range_group_range(group);
-        if (range == GT_NO_RANGE_KEY || gt_cell_pid(view, process).type == GPUTIME_CELL_NULL)
+        if (range == GT_NO_RANGE_KEY || gt_measure_pid_cell(view, process).type == GPUTIME_CELL_NULL)
             continue;
-        gt_strid name = gt_range_key_name(range);
+        gt_strid name = gt_range_groups_key_name(range);
         if (!phase_of[name]) {
             uint32_t phase = gt_phase_map_find(map, gt_store_string(store, name));
             phase_of[name] = 1 + (phase == GT_NO_PHASE ? (uint32_t)map->phase_count : phase);
@@ -55,13 +56,13 @@ static bool add_up(const struct gt_view *view, const struct gt_phase_map *map, c
         gt_keyed_merge(processes, process, 0, &group->lengths);
     }
     bool ok = phase_of && !phases->failed && !processes->failed;
-    gt_free(phase_of);
+    gt_mem_free(phase_of);
     return ok;
 }
 
 static bool add_table(const struct gt_view *view, struct gt_section *section, const struct gt_phase_map *map,
                       const struct gt_keyed *phases, const struct gt_keyed *processes) {
-    struct row *rows = gt_alloc_array(phases->count, sizeof *rows);
+    struct row *rows = gt_mem_array(phases->count, sizeof *rows);
     if (!rows)
         return false;
     for (size_t i = 0; i < phases->count; i++) {
@@ -84,8 +85,8 @@ static bool add_table(const struct gt_view *view, struct gt_section *section, co
         *cell++ = gt_cell_int(gt_ns_of_sum(lengths->sum));
         *cell++ = gt_cell_share((double)lengths->sum, (double)process->lengths.sum);
     }
-    gt_table_for_processes(section, table);
-    gt_free(rows);
+    gt_measure_table_for_processes(section, table);
+    gt_mem_free(rows);
     return true;
 }
 

@@ -2,7 +2,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/measure.h"
+#include "base/ns.h"
+#include "measure/results/measure.h"
 #include "measure/shared.h"
 
 struct process {
@@ -45,7 +46,7 @@ enum gt_status gt_processes_run(const struct gt_view *view, struct gt_section *s
     if (!groups)
         return err->code;
     size_t count = view->store->processes.count + 1; /* the last: unknown */
-    struct process *processes = gt_alloc_array(count, sizeof *processes);
+    struct process *processes = gt_mem_array(count, sizeof *processes);
     if (!processes)
         return gt_fail_memory(err);
     for (size_t i = 0; i < count; i++)
@@ -57,7 +58,7 @@ enum gt_status gt_processes_run(const struct gt_view *view, struct gt_section *s
         process->ops += group->count;
         process->total_ns += group->sum_ns;
         total_ns += group->sum_ns;
-        if (!gt_kind_is_kernel(group->kind))
+        if (!gt_store_kind_is_kernel(group->kind))
             continue;
         process->kernels += group->count;
         process->kernel_ns += group->sum_ns;
@@ -69,7 +70,7 @@ enum gt_status gt_processes_run(const struct gt_view *view, struct gt_section *s
         if (processes[i].ops == 0)
             continue;
         struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_pid(view, processes[i].track);
+        *cell++ = gt_measure_pid_cell(view, processes[i].track);
         *cell++ = name_of(view, processes[i].track);
         *cell++ = gt_cell_count(processes[i].ops);
         *cell++ = gt_cell_count(processes[i].kernels);
@@ -78,6 +79,6 @@ enum gt_status gt_processes_run(const struct gt_view *view, struct gt_section *s
         *cell++ = gt_cell_int(gt_ns_of_sum(processes[i].kernel_ns));
         *cell++ = gt_cell_share((double)processes[i].kernel_ns, (double)kernel_ns);
     }
-    gt_free(processes);
+    gt_mem_free(processes);
     return GT_OK;
 }

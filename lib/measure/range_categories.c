@@ -2,8 +2,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/grouping.h"
-#include "measure/measure.h"
+#include "base/ns.h"
+#include "measure/results/grouping.h"
+#include "measure/results/measure.h"
 #include "measure/shared.h"
 
 struct category {

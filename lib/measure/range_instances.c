@@ -1,8 +1,9 @@
 /* Range instances: every single range with where its work fell on the GPUs, in the order in which that began. */
 #include "base/mem.h"
+#include "base/ns.h"
 #include "base/spans.h"
-#include "measure/measure.h"
-#include "measure/range_projected.h"
+#include "measure/results/measure.h"
+#include "measure/results/range_projected.h"
 #include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {
@@ -23,7 +24,7 @@ static const struct gt_report_column columns[] = {
     {"tid", "Thread", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
 };
 
-struct gt_str gt_range_style(uint8_t kind) {
+struct gt_str gt_range_set_style(uint8_t kind) {
     static const char *const styles[] = {[GT_RANGE_NESTED] = "PushPop",
                                          [GT_RANGE_START_END] = "StartEnd",
                                          [GT_RANGE_MARK] = "Mark",
@@ -62,14 +63,14 @@ static void count_children(const struct gt_range_set *set, uint32_t *children) {
             children[parent[range]]++;
 }
 
-uint32_t gt_range_process(const struct gt_store *store, uint32_t range) {
+uint32_t gt_range_set_process(const struct gt_store *store, uint32_t range) {
     uint32_t thread = store->ranges.thread[range], lane = store->ranges.lane[range];
     if (thread != GT_NO_TRACK)
         return store->threads.process[thread];
     return lane == GT_NO_TRACK ? GT_NO_TRACK : store->lanes.process[lane];
 }
 
-struct gt_cell gt_cell_tid(const struct gt_store *store, uint32_t thread) {
+struct gt_cell gt_range_set_tid_cell(const struct gt_store *store, uint32_t thread) {
     return thread == GT_NO_TRACK || store->threads.tid[thread] == -1 ? gt_cell_null()
                                                                      : gt_cell_int(store->threads.tid[thread]);
 }
@@ -84,21 +85,21 @@ static void add_row(const struct gt_range_set *set, struct gt_table *table, uint
     *cell++ = gt_cell_int(range);
     *cell++ = gt_cell_text(name->name);
     *cell++ = gt_cell_text(name->domain);
-    *cell++ = use->ops ? gt_cell_time(view, use->start_ns) : gt_cell_null();
+    *cell++ = use->ops ? gt_measure_time_cell(view, use->start_ns) : gt_cell_null();
     *cell++ = use->ops ? gt_cell_int(projected_ns(use)) : gt_cell_null();
-    *cell++ = gt_cell_time(view, ranges->start_ns[range]);
+    *cell++ = gt_measure_time_cell(view, ranges->start_ns[range]);
     *cell++ = gt_cell_int(gt_ns_between(ranges->start_ns[range], ranges->end_ns[range]));
     *cell++ = gt_cell_int(use->ops);
     *cell++ = gt_cell_int(use->launches);
     *cell++ = gt_cell_int(view->labels->range_level[range]);
     *cell++ = parent == GT_NO_ROW ? gt_cell_null() : gt_cell_int(parent);
     *cell++ = gt_cell_int(children);
-    *cell++ = gt_cell_text(gt_range_style(ranges->kind[range]));
-    *cell++ = gt_cell_pid(view, gt_range_process(view->store, range));
-    *cell++ = gt_cell_tid(view->store, ranges->thread[range]);
+    *cell++ = gt_cell_text(gt_range_set_style(ranges->kind[range]));
+    *cell++ = gt_measure_pid_cell(view, gt_range_set_process(view->store, range));
+    *cell++ = gt_range_set_tid_cell(view->store, ranges->thread[range]);
 }
 
-struct gt_table *gt_range_instances_table_new(struct gt_section *section) {
+struct gt_table *gt_range_set_instances_table_new(struct gt_section *section) {
     struct gt_table *table =
         gt_section_table(section, "range_instances", "Range instances", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
@@ -110,8 +111,8 @@ static bool add_table(const struct gt_range_set *set, struct gt_section *section
     if (!sort_instances(set, order, &count))
         return false;
     count_children(set, children);
-    struct gt_table *table = gt_range_instances_table_new(section);
-    size_t wanted = gt_table_rows_wanted(set->view, table, count);
+    struct gt_table *table = gt_range_set_instances_table_new(section);
+    size_t wanted = gt_measure_table_rows_wanted(set->view, table, count);
     for (size_t i = 0; i < wanted; i++)
         add_row(set, table, order[i], children[order[i]]);
     table->total_rows = count;
@@ -124,10 +125,10 @@ enum gt_status gt_range_instances_run(const struct gt_view *view, struct gt_sect
     const struct gt_range_set *set = gt_shared_ranges(view, err);
     if (!set)
         return err->code;
-    uint32_t *order = gt_alloc_uninitialised(view->store->ranges.count, sizeof *order);
-    uint32_t *children = gt_alloc_array(view->store->ranges.count, sizeof *children);
+    uint32_t *order = gt_mem_uninitialised(view->store->ranges.count, sizeof *order);
+    uint32_t *children = gt_mem_array(view->store->ranges.count, sizeof *children);
     bool ok = order && children && add_table(set, section, order, children);
-    gt_free(order);
-    gt_free(children);
+    gt_mem_free(order);
+    gt_mem_free(children);
     return ok ? GT_OK : gt_fail_memory(err);
 }

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "base/num.h"
-#include "measure/keyed.h"
-#include "measure/measure.h"
+#include "measure/results/keyed.h"
+#include "measure/results/measure.h"
 #include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {
@@ -51,15 +52,15 @@ struct attribution {
 };
 
 static struct gt_str name_of(const struct gt_view *view, uint64_t range_key) {
-    return gt_store_string(view->store, gt_range_key_name(range_key));
+    return gt_store_string(view->store, gt_range_groups_key_name(range_key));
 }
 
 static struct gt_str domain_of(const struct gt_view *view, uint64_t range_key) {
-    return gt_store_string(view->store, gt_range_key_domain(range_key));
+    return gt_store_string(view->store, gt_range_groups_key_domain(range_key));
 }
 
 static bool is_known(const struct gt_view *view, uint32_t process) {
-    return gt_cell_pid(view, process).type != GPUTIME_CELL_NULL;
+    return gt_measure_pid_cell(view, process).type != GPUTIME_CELL_NULL;
 }
 
 /* The same ranges as the table `ranges` lists. */
@@ -70,10 +71,10 @@ static bool add_ranges(struct attribution *sums, struct gt_error *err) {
     if (!view->is_whole && !set)
         return false;
     for (uint32_t range = 0; range < ranges->count; range++) {
-        uint32_t process = gt_range_process(view->store, range);
-        bool is_listed = set ? gt_range_set_lists(set, range) : gt_range_is_on_cpu(view->store, range);
+        uint32_t process = gt_range_set_process(view->store, range);
+        bool is_listed = set ? gt_range_set_lists(set, range) : gt_range_set_is_on_cpu(view->store, range);
         if (is_listed && is_known(view, process))
-            gt_keyed_add(&sums->lengths, process, gt_range_key(view->store, range),
+            gt_keyed_add(&sums->lengths, process, gt_range_groups_key(view->store, range),
                          gt_ns_between(ranges->start_ns[range], ranges->end_ns[range]));
     }
     return !sums->lengths.failed;
@@ -148,19 +149,20 @@ static void add_table(struct gt_section *section, struct attribution *sums) {
         *cell++ = gt_cell_text(domain_of(view, group->lo));
         *cell++ = gt_cell_count(group->lengths.count);
         *cell++ = gt_cell_int(gt_ns_of_sum(group->lengths.sum));
-        *cell++ = gt_cell_real(gt_tally_mean(&group->lengths));
+        *cell++ = gt_cell_real(gt_keyed_tally_mean(&group->lengths));
         *cell++ = gt_cell_share((double)group->lengths.sum, (double)sums->total_ns);
     }
     if (view->options->no_range_kernels)
         return;
-    struct gt_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
+    struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
     if (sums->total_ns > 0)
-        gt_fact_group_add(&facts, "range_kernel_coverage", "Kernel time inside ranges", GT_UNIT_SHARE,
-                          gt_cell_share((double)sums->covered_ns, (double)sums->total_ns));
-    struct gt_fact_group data = {.section = section, .audience = GT_FOR_DATA};
-    gt_fact_group_add(&data, "range_kernel_ns", "Kernel time inside ranges", GT_UNIT_NS,
-                      gt_cell_int(gt_ns_of_sum(sums->covered_ns)));
-    gt_fact_group_add(&data, "range_kernels", "Kernels inside ranges", GT_UNIT_COUNT, gt_cell_count(sums->covered));
+        gt_measure_fact_group_add(&facts, "range_kernel_coverage", "Kernel time inside ranges", GT_UNIT_SHARE,
+                                  gt_cell_share((double)sums->covered_ns, (double)sums->total_ns));
+    struct gt_measure_fact_group data = {.section = section, .audience = GT_FOR_DATA};
+    gt_measure_fact_group_add(&data, "range_kernel_ns", "Kernel time inside ranges", GT_UNIT_NS,
+                              gt_cell_int(gt_ns_of_sum(sums->covered_ns)));
+    gt_measure_fact_group_add(&data, "range_kernels", "Kernels inside ranges", GT_UNIT_COUNT,
+                              gt_cell_count(sums->covered));
 }
 
 /* Ranges that hold little of the work do not stand for it. */
@@ -169,9 +171,9 @@ static enum gt_status warn(struct gt_section *section, const struct attribution 
     double threshold = 0.7, share = sums->total_ns ? (double)sums->covered_ns / (double)sums->total_ns : 1;
     if (text && (!gt_num_parse_real(gt_str_of(text), &threshold) || threshold < 0 || threshold > 1))
         return gt_fail_usage(err, "'%.40s' is no share of kernel time; write for example 0.7", text);
-    struct gt_fact_group data = {.section = section, .audience = GT_FOR_DATA};
-    gt_fact_group_add(&data, "coverage_threshold", "Kernel time inside ranges to warn below", GT_UNIT_SHARE,
-                      gt_cell_real(threshold));
+    struct gt_measure_fact_group data = {.section = section, .audience = GT_FOR_DATA};
+    gt_measure_fact_group_add(&data, "coverage_threshold", "Kernel time inside ranges to warn below", GT_UNIT_SHARE,
+                              gt_cell_real(threshold));
     uint64_t worst = GT_NO_TRACK;
     double worst_share = threshold;
     for (size_t i = 0; i < sums->processes.count; i++) {
@@ -229,12 +231,12 @@ static void add_process_row(struct gt_table *table, const struct attribution *su
     *cell++ = gt_cell_text(domain_of(sums->view, row->range));
     *cell++ = gt_cell_count(instances);
     *cell++ = gt_cell_int(gt_ns_of_sum(sum_of(row->lengths)));
-    *cell++ = instances ? gt_cell_real(gt_tally_mean(&row->lengths->lengths)) : gt_cell_null();
+    *cell++ = instances ? gt_cell_real(gt_keyed_tally_mean(&row->lengths->lengths)) : gt_cell_null();
     if (sums->view->options->no_range_kernels)
         return;
     *cell++ = gt_cell_count(count_of(row->kernels));
     *cell++ = gt_cell_int(gt_ns_of_sum(sum_of(row->kernels)));
-    *cell++ = row->kernels ? gt_cell_real(gt_tally_mean(&row->kernels->lengths)) : gt_cell_null();
+    *cell++ = row->kernels ? gt_cell_real(gt_keyed_tally_mean(&row->kernels->lengths)) : gt_cell_null();
     *cell++ = row->kernels ? coverage_of(sums, row->process) : gt_cell_null();
 }
 
@@ -256,7 +258,7 @@ static size_t list_rows(const struct attribution *sums, struct process_row *rows
 }
 
 static bool add_process_table(struct gt_section *section, const struct attribution *sums) {
-    struct process_row *rows = gt_alloc_array(sums->lengths.count + sums->by_both.count, sizeof *rows);
+    struct process_row *rows = gt_mem_array(sums->lengths.count + sums->by_both.count, sizeof *rows);
     if (!rows)
         return false;
     size_t count = list_rows(sums, rows);
@@ -267,8 +269,8 @@ static bool add_process_table(struct gt_section *section, const struct attributi
     table->screen_limit = 20;
     for (size_t i = 0; i < count; i++)
         add_process_row(table, sums, &rows[i]);
-    gt_table_for_processes(section, table);
-    gt_free(rows);
+    gt_measure_table_for_processes(section, table);
+    gt_mem_free(rows);
     return true;
 }
 
@@ -282,14 +284,14 @@ static void add_coverage(struct gt_section *section, const struct attribution *s
             continue;
         const struct gt_keyed_group *covered = gt_keyed_find(&sums->processes, all->hi, 1);
         struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_pid(sums->view, (uint32_t)all->hi);
+        *cell++ = gt_measure_pid_cell(sums->view, (uint32_t)all->hi);
         *cell++ = gt_cell_count(all->lengths.count);
         *cell++ = gt_cell_int(gt_ns_of_sum(all->lengths.sum));
         *cell++ = gt_cell_count(count_of(covered));
         *cell++ = gt_cell_int(gt_ns_of_sum(sum_of(covered)));
         *cell++ = coverage_of(sums, all->hi);
     }
-    gt_table_for_processes(section, table);
+    gt_measure_table_for_processes(section, table);
 }
 
 enum gt_status gt_range_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {

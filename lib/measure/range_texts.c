@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/grouping.h"
-#include "measure/measure.h"
+#include "measure/results/grouping.h"
+#include "measure/results/measure.h"
 
 struct text {
     gt_strid name, domain, key, text;
@@ -27,7 +27,7 @@ static bool add_up(const struct gt_view *view, struct gt_grouping *texts) {
         uint32_t range = store->range_texts.range[i];
         struct text found = {store->ranges.name[range], store->ranges.domain[range], store->range_texts.key[i],
                              store->range_texts.text[i], 0};
-        if (!gt_range_is_selected(view, processes, range))
+        if (!gt_view_has_range(view, processes, range))
             continue;
         struct text *text = gt_grouping_find(texts, (uint64_t)found.name << 32 | found.domain,
                                              (uint64_t)found.key << 32 | found.text, &is_new);
@@ -37,7 +37,7 @@ static bool add_up(const struct gt_view *view, struct gt_grouping *texts) {
         if (is_done)
             text->count++;
     }
-    gt_free(processes);
+    gt_mem_free(processes);
     return is_done;
 }
 

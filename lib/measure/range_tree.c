@@ -4,8 +4,9 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "measure/measure.h"
-#include "measure/range_projected.h"
+#include "base/ns.h"
+#include "measure/results/measure.h"
+#include "measure/results/range_projected.h"
 #include "measure/shared.h"
 
 enum {
@@ -52,7 +53,7 @@ static uint32_t add_node(struct tree *tree, uint32_t parent, uint32_t name) {
     uint32_t id = gt_map_put_if_new(&tree->ids, parent, name, (uint32_t)tree->count);
     if (id != tree->count)
         return tree->ids.failed ? GT_NO_ROW : id;
-    struct node *grown = gt_array_room(tree->nodes, tree->count, &tree->capacity, sizeof *grown);
+    struct node *grown = gt_mem_room(tree->nodes, tree->count, &tree->capacity, sizeof *grown);
     if (!grown)
         return GT_NO_ROW;
     tree->nodes = grown;
@@ -92,8 +93,8 @@ static bool place_ranges(struct tree *tree) {
     for (size_t range = 0; range < range_count; range++)
         if (tree->set->view->labels->range_level[range] > deepest)
             deepest = tree->set->view->labels->range_level[range];
-    tree->node_of = gt_alloc_array(range_count, sizeof *tree->node_of);
-    tree->chain = gt_alloc_array((size_t)deepest + 1, sizeof *tree->chain);
+    tree->node_of = gt_mem_array(range_count, sizeof *tree->node_of);
+    tree->chain = gt_mem_array((size_t)deepest + 1, sizeof *tree->chain);
     if (!tree->node_of || !tree->chain)
         return false;
     memset(tree->node_of, 0xff, range_count * sizeof *tree->node_of);
@@ -118,7 +119,7 @@ static void add_ops(struct tree *tree) {
             continue;
         struct node *node = &tree->nodes[tree->node_of[range]];
         node->ops++;
-        node->exclusive_ns = gt_ns_add(node->exclusive_ns, gt_op_ns(view, i));
+        node->exclusive_ns = gt_ns_add(node->exclusive_ns, gt_view_op_ns(view, i));
     }
     /* A parent has a lower index than its children. */
     for (size_t i = tree->count; i-- > 0;) {
@@ -149,7 +150,7 @@ static int last_first(const void *a, const void *b) {
 
 /* Children stand by sum, then name: the last of all goes in front of its parent's list first. */
 static bool link_nodes(struct tree *tree) {
-    struct rank *ranks = gt_alloc_array(tree->count, sizeof *ranks);
+    struct rank *ranks = gt_mem_array(tree->count, sizeof *ranks);
     if (!ranks)
         return false;
     for (uint32_t i = 0; i < tree->count; i++)
@@ -161,7 +162,7 @@ static bool link_nodes(struct tree *tree) {
         node->after = *first;
         *first = ranks[i].node;
     }
-    gt_free(ranks);
+    gt_mem_free(ranks);
     return true;
 }
 
@@ -235,9 +236,9 @@ enum gt_status gt_range_tree_run(const struct gt_view *view, struct gt_section *
     } else {
         status = gt_fail_memory(err);
     }
-    gt_free(tree.node_of);
-    gt_free(tree.chain);
-    gt_free(tree.nodes);
+    gt_mem_free(tree.node_of);
+    gt_mem_free(tree.chain);
+    gt_mem_free(tree.nodes);
     gt_map_release(&tree.ids);
     return status;
 }

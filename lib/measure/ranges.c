@@ -2,9 +2,10 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/measure.h"
-#include "measure/range_projected.h"
-#include "measure/samples.h"
+#include "base/ns.h"
+#include "measure/results/measure.h"
+#include "measure/results/range_projected.h"
+#include "measure/results/samples.h"
 #include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {
@@ -83,7 +84,7 @@ static void add_row(struct gt_table *table, const struct gt_range_set *set, cons
     *cell++ = name->is_step ? gt_cell_text(GT_STR("steps")) : gt_cell_null();
 }
 
-struct gt_table *gt_ranges_table_new(const struct gt_view *view, struct gt_section *section) {
+struct gt_table *gt_range_set_table_new(const struct gt_view *view, struct gt_section *section) {
     struct gt_table *table = gt_section_table(section, "ranges", "Ranges", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
     table->empty = GT_NONE_IN(view, "range");
@@ -92,7 +93,7 @@ struct gt_table *gt_ranges_table_new(const struct gt_view *view, struct gt_secti
 
 static void add_table(const struct gt_view *view, struct gt_section *section, const struct gt_range_set *set,
                       const struct gt_range_name *const *sorted, size_t count, struct gt_samples *projections) {
-    struct gt_table *table = gt_ranges_table_new(view, section);
+    struct gt_table *table = gt_range_set_table_new(view, section);
     for (size_t i = 0; i < count; i++) {
         add_row(table, set, sorted[i], projections);
         if (sorted[i]->domain.len)
@@ -104,12 +105,12 @@ static void add_facts(struct gt_section *section, const struct gt_range_set *set
     size_t instances = 0;
     for (size_t i = 0; i < set->name_count; i++)
         instances += set->names[i].instances;
-    struct gt_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
-    gt_fact_group_add(&facts, "range_names", "Range names", GT_UNIT_COUNT, gt_cell_count(name_count));
-    gt_fact_group_add(&facts, "range_count", "Ranges", GT_UNIT_COUNT, gt_cell_count(instances));
+    struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
+    gt_measure_fact_group_add(&facts, "range_names", "Range names", GT_UNIT_COUNT, gt_cell_count(name_count));
+    gt_measure_fact_group_add(&facts, "range_count", "Ranges", GT_UNIT_COUNT, gt_cell_count(instances));
     if (set->total_ns > 0)
-        gt_fact_group_add(&facts, "range_coverage", "Op time inside ranges", GT_UNIT_SHARE,
-                          gt_cell_share((double)set->covered_ns, (double)set->total_ns));
+        gt_measure_fact_group_add(&facts, "range_coverage", "Op time inside ranges", GT_UNIT_SHARE,
+                                  gt_cell_share((double)set->covered_ns, (double)set->total_ns));
 }
 
 enum gt_status gt_ranges_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
@@ -120,7 +121,7 @@ enum gt_status gt_ranges_run(const struct gt_view *view, struct gt_section *sect
         return err->code;
     enum gt_status status = GT_OK;
     struct gt_samples projections = {0};
-    const struct gt_range_name **sorted = gt_alloc_array(set->name_count, sizeof(struct gt_range_name *));
+    const struct gt_range_name **sorted = gt_mem_array(set->name_count, sizeof(struct gt_range_name *));
     if (sorted && collect_projections(set, &projections)) {
         size_t count = 0;
         for (size_t i = 0; i < set->name_count; i++)
@@ -133,6 +134,6 @@ enum gt_status gt_ranges_run(const struct gt_view *view, struct gt_section *sect
         status = gt_fail_memory(err);
     }
     gt_samples_release(&projections);
-    gt_free(sorted);
+    gt_mem_free(sorted);
     return status;
 }

@@ -1,8 +1,9 @@
 /* Schema: what the file holds. Of a database every table with its rows and columns, of another input what was read from
    it; and which of them the analyses use. */
 #include "base/mem.h"
-#include "measure/measure.h"
-#include "measure/range_set.h"
+#include "base/ns.h"
+#include "measure/results/measure.h"
+#include "measure/results/range_set.h"
 
 static const struct gt_report_column columns[] = {
     {"table", "Table", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
@@ -118,8 +119,8 @@ static void add_row(const struct gt_view *view, struct gt_table *table, struct g
     *cell++ = gt_cell_text(name);
     *cell++ = role.len ? gt_cell_text(role) : gt_cell_null();
     *cell++ = rows;
-    *cell++ = has_times ? gt_cell_time(view, window->start_ns) : gt_cell_null();
-    *cell++ = has_times ? gt_cell_time(view, window->end_ns) : gt_cell_null();
+    *cell++ = has_times ? gt_measure_time_cell(view, window->start_ns) : gt_cell_null();
+    *cell++ = has_times ? gt_measure_time_cell(view, window->end_ns) : gt_cell_null();
 }
 
 static void add_tables(const struct gt_view *view, struct gt_section *section, struct gt_table *table,
@@ -152,7 +153,7 @@ static void add_columns(const struct gt_store *store, struct gt_section *section
     const struct gt_source_columns *source = &store->source_columns;
     struct gt_table *table = gt_section_table(section, "schema_columns", "Columns of the file", column_columns,
                                               GT_ARRAY_COUNT(column_columns));
-    gt_table_for(section, table, GT_FOR_DATA);
+    gt_measure_table_for(section, table, GT_FOR_DATA);
     for (size_t i = 0; i < source->count; i++) {
         if (source->name[i] == GT_STRID_EMPTY)
             continue;
@@ -221,18 +222,19 @@ static void add_capability(struct gt_table *table, const char *role, struct gt_s
     *cell++ = gt_cell_int(is_present);
 }
 
-static void add_capabilities(const struct gt_store *store, struct gt_section *section, struct gt_fact_group *facts) {
+static void add_capabilities(const struct gt_store *store, struct gt_section *section,
+                             struct gt_measure_fact_group *facts) {
     struct gt_arena *arena = &section->report->arena;
     struct gt_table *table = gt_section_table(section, "schema_capabilities", "What the file can tell",
                                               capability_columns, GT_ARRAY_COUNT(capability_columns));
-    gt_table_for(section, table, GT_FOR_DATA);
+    gt_measure_table_for(section, table, GT_FOR_DATA);
     for (size_t r = 0; r < GT_ARRAY_COUNT(main_roles); r++) {
         size_t first = find_role(store, main_roles[r].role);
         first = first == SIZE_MAX ? find_role(store, main_roles[r].other_role) : first;
         bool is_there = first != SIZE_MAX;
         if (is_there)
-            gt_fact_group_add(facts, main_roles[r].fact, "Table", GT_UNIT_NONE,
-                              gt_cell_text(gt_store_string(store, store->source_columns.table[first])));
+            gt_measure_fact_group_add(facts, main_roles[r].fact, "Table", GT_UNIT_NONE,
+                                      gt_cell_text(gt_store_string(store, store->source_columns.table[first])));
         if (!main_roles[r].key)
             continue;
         add_capability(table, main_roles[r].key, GT_STR("present"), is_there);
@@ -241,8 +243,8 @@ static void add_capabilities(const struct gt_store *store, struct gt_section *se
                            is_there && has_column(store, first, main_roles[r].candidates[c]));
         for (size_t s = 0; is_there && s < SOURCES_MAX && main_roles[r].sources[s]; s++)
             if (has_column(store, first, main_roles[r].sources[s])) /* the first stays */
-                gt_fact_group_add(facts, main_roles[r].source_fact, "Column of the process", GT_UNIT_NONE,
-                                  gt_cell_text(gt_str_of(main_roles[r].sources[s])));
+                gt_measure_fact_group_add(facts, main_roles[r].source_fact, "Column of the process", GT_UNIT_NONE,
+                                          gt_cell_text(gt_str_of(main_roles[r].sources[s])));
     }
 }
 
@@ -298,7 +300,7 @@ static void note_quality(struct gt_section *section, const struct gt_processes *
                                         100 * large_share));
 }
 
-static void add_quality(const struct gt_view *view, struct gt_fact_group *facts, const struct events *events) {
+static void add_quality(const struct gt_view *view, struct gt_measure_fact_group *facts, const struct events *events) {
     const struct gt_processes *processes = &view->store->processes;
     size_t known = 0, zero = 0, large = 0;
     for (size_t i = 0; i < processes->count; i++) {
@@ -308,50 +310,52 @@ static void add_quality(const struct gt_view *view, struct gt_fact_group *facts,
     }
     struct gt_cell zero_share = gt_cell_share((double)zero, (double)known);
     struct gt_cell large_share = gt_cell_share((double)large, (double)known);
-    gt_fact_group_add(facts, "kernels_with_pid", "Kernels with a process", GT_UNIT_COUNT, gt_cell_count(known));
-    gt_fact_group_add(facts, "kernels_with_pid_0", "Kernels of process 0", GT_UNIT_COUNT, gt_cell_count(zero));
-    gt_fact_group_add(facts, "kernels_with_pid_0_share", "Of kernels with a process", GT_UNIT_SHARE, zero_share);
-    gt_fact_group_add(facts, "kernels_with_large_pid", "Kernels of impossible processes", GT_UNIT_COUNT,
-                      gt_cell_count(large));
-    gt_fact_group_add(facts, "kernels_with_large_pid_share", "Of kernels with a process", GT_UNIT_SHARE, large_share);
+    gt_measure_fact_group_add(facts, "kernels_with_pid", "Kernels with a process", GT_UNIT_COUNT, gt_cell_count(known));
+    gt_measure_fact_group_add(facts, "kernels_with_pid_0", "Kernels of process 0", GT_UNIT_COUNT, gt_cell_count(zero));
+    gt_measure_fact_group_add(facts, "kernels_with_pid_0_share", "Of kernels with a process", GT_UNIT_SHARE,
+                              zero_share);
+    gt_measure_fact_group_add(facts, "kernels_with_large_pid", "Kernels of impossible processes", GT_UNIT_COUNT,
+                              gt_cell_count(large));
+    gt_measure_fact_group_add(facts, "kernels_with_large_pid_share", "Of kernels with a process", GT_UNIT_SHARE,
+                              large_share);
     if (known == 0)
-        gt_fact_group_add(facts, "no_pid_reason", "No process because", GT_UNIT_NONE,
-                          gt_cell_text(GT_STR("no_pid_column")));
+        gt_measure_fact_group_add(facts, "no_pid_reason", "No process because", GT_UNIT_NONE,
+                                  gt_cell_text(GT_STR("no_pid_column")));
     note_quality(facts->section, processes, events, zero_share.real, large_share.real);
 }
 
-static bool add_processes(const struct gt_view *view, struct gt_section *section, struct gt_fact_group *facts) {
+static bool add_processes(const struct gt_view *view, struct gt_section *section, struct gt_measure_fact_group *facts) {
     const struct gt_store *store = view->store;
     struct gt_table *table = gt_section_table(section, "schema_processes", "Events of each process", process_columns,
                                               GT_ARRAY_COUNT(process_columns));
-    gt_table_for(section, table, GT_FOR_DATA);
+    gt_measure_table_for(section, table, GT_FOR_DATA);
     size_t count = store->processes.count, unknown = count;
-    struct events *events = gt_alloc_array(count + 1, sizeof *events);
+    struct events *events = gt_mem_array(count + 1, sizeof *events);
     if (!events)
         return false;
     for (uint32_t i = 0; i < store->ops.count; i++) {
         uint32_t process = gt_labels_op_process(view->labels, store, i);
-        events[process == GT_NO_TRACK ? unknown : process].kernels += gt_kind_is_kernel(store->ops.kind[i]);
+        events[process == GT_NO_TRACK ? unknown : process].kernels += gt_store_kind_is_kernel(store->ops.kind[i]);
     }
     for (uint32_t i = 0; i < store->calls.count; i++) {
-        uint32_t process = gt_store_call_process(store, i);
+        uint32_t process = gt_labels_call_process(store, i);
         events[process == GT_NO_TRACK ? unknown : process].calls++;
     }
     for (uint32_t i = 0; i < store->ranges.count; i++) {
-        uint32_t process = gt_range_process(store, i);
+        uint32_t process = gt_range_set_process(store, i);
         events[process == GT_NO_TRACK ? unknown : process].ranges++;
     }
     for (size_t i = 0; i <= count; i++) {
         if (events[i].kernels + events[i].calls + events[i].ranges == 0)
             continue;
         struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_pid(view, i < count ? (uint32_t)i : GT_NO_TRACK);
+        *cell++ = gt_measure_pid_cell(view, i < count ? (uint32_t)i : GT_NO_TRACK);
         *cell++ = gt_cell_count(events[i].kernels);
         *cell++ = gt_cell_count(events[i].calls);
         *cell++ = gt_cell_count(events[i].ranges);
     }
     add_quality(view, facts, events);
-    gt_free(events);
+    gt_mem_free(events);
     return true;
 }
 
@@ -360,19 +364,21 @@ static struct gt_str known_facts(const struct gt_store *store, struct gt_arena *
     struct gt_str text = {"", 0};
     for (uint32_t fact = 1; fact && fact <= store->facts; fact <<= 1)
         if (store->facts & fact)
-            text = gt_arena_printf(arena, "%s%s%s", text.ptr, text.len ? ", " : "", gt_fact_title((enum gt_fact)fact));
+            text = gt_arena_printf(arena, "%s%s%s", text.ptr, text.len ? ", " : "",
+                                   gt_store_fact_title((enum gt_fact)fact));
     return text;
 }
 
 /* Whether the times look like nanoseconds, as exports have them. */
-static void add_unit(struct gt_fact_group *facts, const struct window *kernels, bool is_export) {
+static void add_unit(struct gt_measure_fact_group *facts, const struct window *kernels, bool is_export) {
     int64_t length_ns = kernels->rows ? gt_ns_between(kernels->start_ns, kernels->end_ns) : 0;
     const char *guess = length_ns >= 1000000000 ? "ns" : length_ns >= 1000000 ? "ns_likely" : "unknown";
-    gt_fact_group_add(facts, "timestamp_unit_guess", "Unit of times", GT_UNIT_NONE, gt_cell_text(gt_str_of(guess)));
+    gt_measure_fact_group_add(facts, "timestamp_unit_guess", "Unit of times", GT_UNIT_NONE,
+                              gt_cell_text(gt_str_of(guess)));
     if (length_ns >= 1000000)
-        gt_fact_group_add(facts, "timestamp_unit_guess_basis", "By", GT_UNIT_NONE,
-                          gt_cell_text(length_ns >= 1000000000 ? GT_STR("kernel_window_ns_ge_1s")
-                                                               : GT_STR("kernel_window_ns_ge_1ms")));
+        gt_measure_fact_group_add(facts, "timestamp_unit_guess_basis", "By", GT_UNIT_NONE,
+                                  gt_cell_text(length_ns >= 1000000000 ? GT_STR("kernel_window_ns_ge_1s")
+                                                                       : GT_STR("kernel_window_ns_ge_1ms")));
     else if (kernels->rows && is_export)
         gt_section_note(facts->section, GT_FOR_ALL,
                         GT_STR("All kernels are within 1 ms, so nothing shows whether the times of the file are "
@@ -382,7 +388,7 @@ static void add_unit(struct gt_fact_group *facts, const struct window *kernels, 
 enum gt_status gt_schema_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     const struct gt_store *store = view->store;
     struct window windows[KEPT_COUNT] = {0};
-    struct gt_fact_group facts = {.section = section, .audience = GT_FOR_DATA};
+    struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA};
     measure_windows(store, windows);
     struct gt_table *table =
         gt_section_table(section, "schema", "What the file holds", columns, GT_ARRAY_COUNT(columns));
@@ -391,8 +397,8 @@ enum gt_status gt_schema_run(const struct gt_view *view, struct gt_section *sect
     else
         add_kept(view, table, windows);
     add_columns(store, section);
-    gt_fact_group_add(&facts, "known", "The trace tells", GT_UNIT_NONE,
-                      gt_cell_text(known_facts(store, &section->report->arena)));
+    gt_measure_fact_group_add(&facts, "known", "The trace tells", GT_UNIT_NONE,
+                              gt_cell_text(known_facts(store, &section->report->arena)));
     add_capabilities(store, section, &facts);
     add_unit(&facts, &windows[KERNELS], store->source_columns.count > 0);
     return add_processes(view, section, &facts) ? GT_OK : gt_fail_memory(err);

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "measure/analysis.h"
-#include "measure/measure.h"
+#include "measure/results/measure.h"
 
 /* One entry in the terms of a type: gt_<noun>_init and gt_<noun>_release. */
 #define WRAP(noun)                                                                                                     \
@@ -37,7 +37,7 @@ struct accounts {
 
 static enum gt_status accounts_init(void *what, const struct gt_view *view, struct gt_error *err) {
     struct accounts *accounts = what;
-    accounts->by_device = gt_alloc_array(view->device_count, sizeof *accounts->by_device);
+    accounts->by_device = gt_mem_array(view->device_count, sizeof *accounts->by_device);
     if (!accounts->by_device)
         return gt_fail_memory(err);
     for (size_t d = 0; d < view->device_count; d++)
@@ -46,7 +46,7 @@ static enum gt_status accounts_init(void *what, const struct gt_view *view, stru
 }
 
 static void accounts_release(void *what) {
-    gt_free(((struct accounts *)what)->by_device);
+    gt_mem_free(((struct accounts *)what)->by_device);
 }
 
 static const struct gt_sharing sharings[GT_SHARED_COUNT] = {

@@ -2,16 +2,16 @@
 #ifndef GT_MEASURE_SHARED_H
 #define GT_MEASURE_SHARED_H
 
-#include "measure/account.h"
-#include "measure/calls.h"
-#include "measure/idle.h"
-#include "measure/launch_rate.h"
-#include "measure/named.h"
-#include "measure/op_groups.h"
-#include "measure/phase_set.h"
-#include "measure/range_groups.h"
-#include "measure/range_set.h"
-#include "measure/step_set.h"
+#include "measure/results/account.h"
+#include "measure/results/calls.h"
+#include "measure/results/idle.h"
+#include "measure/results/launch_rates.h"
+#include "measure/results/named.h"
+#include "measure/results/op_groups.h"
+#include "measure/results/phase_set.h"
+#include "measure/results/range_groups.h"
+#include "measure/results/range_set.h"
+#include "measure/results/step_set.h"
 
 /* NULL: it could not be made, err says why. */
 const struct gt_idle *gt_shared_idle(const struct gt_view *view, struct gt_error *err);

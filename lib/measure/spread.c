@@ -1,6 +1,6 @@
 /* Spread over steps: items are taken step by step, and the sums of each step added to the moments of their sets.
    As an analysis: that of kernels, memory operations and categories. */
-#include "measure/spread.h"
+#include "measure/results/spread.h"
 
 #include <math.h>
 
@@ -37,10 +37,10 @@ bool gt_spread_init(struct gt_spread *spread, const struct gt_view *view, size_t
     if (step_count < FEWEST_STEPS)
         return true;
     spread->step_count = step_count;
-    spread->last_run = gt_alloc_uninitialised(step_count, sizeof *spread->last_run);
-    spread->sums = gt_alloc_array(set_count, sizeof *spread->sums);
-    spread->touched = gt_alloc_uninitialised(set_count + 1, sizeof *spread->touched); /* one is always written ahead */
-    spread->moments = gt_alloc_array(set_count, sizeof *spread->moments);
+    spread->last_run = gt_mem_uninitialised(step_count, sizeof *spread->last_run);
+    spread->sums = gt_mem_array(set_count, sizeof *spread->sums);
+    spread->touched = gt_mem_uninitialised(set_count + 1, sizeof *spread->touched); /* one is always written ahead */
+    spread->moments = gt_mem_array(set_count, sizeof *spread->moments);
     if (!spread->last_run || !spread->sums || !spread->touched || !spread->moments)
         return false;
     for (size_t step = 0; step < step_count; step++)
@@ -49,11 +49,11 @@ bool gt_spread_init(struct gt_spread *spread, const struct gt_view *view, size_t
 }
 
 void gt_spread_release(struct gt_spread *spread) {
-    gt_free(spread->runs);
-    gt_free(spread->last_run);
-    gt_free(spread->sums);
-    gt_free(spread->touched);
-    gt_free(spread->moments);
+    gt_mem_free(spread->runs);
+    gt_mem_free(spread->last_run);
+    gt_mem_free(spread->sums);
+    gt_mem_free(spread->touched);
+    gt_mem_free(spread->moments);
     *spread = (struct gt_spread){0};
 }
 
@@ -62,7 +62,7 @@ bool gt_spread_begin_run(struct gt_spread *spread, uint32_t index, uint32_t step
     if (step == GT_NO_ROW)
         return true;
     struct gt_spread_run *runs =
-        gt_array_room(spread->runs, spread->run_count, &spread->run_capacity, sizeof *spread->runs);
+        gt_mem_room(spread->runs, spread->run_count, &spread->run_capacity, sizeof *spread->runs);
     if (!runs)
         return false;
     spread->runs = runs;
@@ -98,7 +98,7 @@ bool gt_spread_next(struct gt_spread *spread, size_t *first, size_t *end) {
 static size_t count_steps(const struct gt_view *view, uint8_t *has_ops) {
     size_t count = 0;
     for (size_t i = 0; i < view->op_count; i++) {
-        uint32_t step = view->labels->op_step[gt_any_op_row(view, i)];
+        uint32_t step = view->labels->op_step[gt_view_any_op_row(view, i)];
         if (step != GT_NO_ROW && !has_ops[step]) {
             has_ops[step] = 1;
             count++;
@@ -122,14 +122,14 @@ bool gt_spread_measure(const struct gt_spread *spread, const struct gt_view *vie
     *step_count = 0;
     if (!spread->step_count)
         return true;
-    uint8_t *has_ops = gt_alloc_array(spread->step_count, 1);
+    uint8_t *has_ops = gt_mem_array(spread->step_count, 1);
     size_t steps = has_ops ? count_steps(view, has_ops) : 0;
     if (steps >= FEWEST_STEPS) {
         *step_count = steps;
         for (size_t set = 0; set < spread->set_count; set++)
             stddev_ns[set] = stddev_of(&spread->moments[set], steps);
     }
-    gt_free(has_ops);
+    gt_mem_free(has_ops);
     return has_ops;
 }
 
@@ -139,7 +139,7 @@ void gt_spread_add(struct gt_section *section, const char *table, struct gt_str 
     if (!spreads) {
         spreads = gt_section_table(section, "spreads", "Spread over steps", columns, GT_ARRAY_COUNT(columns));
         spreads->is_joint = true;
-        gt_table_for(section, spreads, 0);
+        gt_measure_table_for(section, spreads, 0);
     }
     struct gt_cell *cell = gt_table_row(spreads);
     *cell++ = gt_cell_text(gt_str_of(table));
@@ -161,9 +161,9 @@ struct names {
 
 static bool names_init(struct names *names, const struct gt_view *view, const struct gt_op_groups *groups) {
     *names = (struct names){.view = view};
-    names->ids = gt_alloc_array(groups->count, sizeof *names->ids);
+    names->ids = gt_mem_array(groups->count, sizeof *names->ids);
     for (size_t k = 0; k < 2; k++)
-        names->sets[k] = gt_alloc_array(gt_name_count(view), sizeof *names->sets[k]);
+        names->sets[k] = gt_mem_array(gt_view_name_count(view), sizeof *names->sets[k]);
     if (!names->ids || !names->sets[0] || !names->sets[1])
         return false;
     for (size_t i = 0; i < groups->count; i++) {
@@ -178,9 +178,9 @@ static bool names_init(struct names *names, const struct gt_view *view, const st
 }
 
 static void names_release(struct names *names) {
-    gt_free(names->ids);
-    gt_free(names->sets[0]);
-    gt_free(names->sets[1]);
+    gt_mem_free(names->ids);
+    gt_mem_free(names->sets[0]);
+    gt_mem_free(names->sets[1]);
 }
 
 /* The sets of names, behind them those of categories. */
@@ -191,9 +191,9 @@ static bool take_ops(struct gt_spread *spread, const struct names *names) {
             return false;
     for (size_t first, end; gt_spread_next(spread, &first, &end);)
         for (size_t i = first; i < end; i++) {
-            bool is_kernel = gt_kind_is_kernel(gt_op_kind(view, i));
-            int64_t ns = gt_op_ns(view, i);
-            gt_spread_take(spread, names->sets[!is_kernel][gt_op_name_id(view, i)], ns);
+            bool is_kernel = gt_store_kind_is_kernel(gt_view_op_kind(view, i));
+            int64_t ns = gt_view_op_ns(view, i);
+            gt_spread_take(spread, names->sets[!is_kernel][gt_view_op_name_id(view, i)], ns);
             gt_spread_take(spread, names->count + view->category[i], ns);
         }
     return true;
@@ -204,7 +204,7 @@ static void add_rows(struct gt_section *section, const struct names *names, cons
     for (size_t set = 0; set < names->count; set++)
         if (!isnan(stddev_ns[set]))
             gt_spread_add(section, set < names->kernel_count ? "kernels" : "memory",
-                          gt_name_text(view, names->ids[set]), steps, stddev_ns[set]);
+                          gt_view_name_text(view, names->ids[set]), steps, stddev_ns[set]);
     for (size_t i = 0; i < view->labels->category_count; i++)
         if (!isnan(stddev_ns[names->count + i]))
             gt_spread_add(section, "categories", gt_str_of(view->labels->categories[i].key), steps,
@@ -220,13 +220,13 @@ enum gt_status gt_spread_run(const struct gt_view *view, struct gt_section *sect
     struct names names;
     bool ok = names_init(&names, view, groups);
     size_t set_count = names.count + view->labels->category_count;
-    double *stddev_ns = gt_alloc_uninitialised(set_count, sizeof *stddev_ns);
+    double *stddev_ns = gt_mem_uninitialised(set_count, sizeof *stddev_ns);
     ok = ok && stddev_ns && gt_spread_init(&spread, view, set_count) && take_ops(&spread, &names) &&
          gt_spread_measure(&spread, view, stddev_ns, &steps);
     if (ok && steps)
         add_rows(section, &names, stddev_ns, steps);
     gt_spread_release(&spread);
     names_release(&names);
-    gt_free(stddev_ns);
+    gt_mem_free(stddev_ns);
     return ok ? GT_OK : gt_fail_memory(err);
 }

@@ -1,5 +1,5 @@
 /* Steps: the account of each step of the program on each device, and of the usual ones against those that took long. */
-#include "measure/measure.h"
+#include "measure/results/measure.h"
 #include "measure/shared.h"
 
 static const struct gt_report_column columns[] = {
@@ -53,17 +53,17 @@ static void add_row(const struct gt_view *view, struct gt_table *table, const st
     bool has_ops = part->device != GT_NO_TRACK;
     struct gt_cell *cell = gt_table_row(table);
     *cell++ = gt_cell_int(step->number);
-    *cell++ = gt_cell_pid(view, step->process);
+    *cell++ = gt_measure_pid_cell(view, step->process);
     *cell++ = has_ops ? gt_cell_int(view->devices[part->device].id) : gt_cell_null();
-    *cell++ = has_ops ? gt_cell_time(view, part->start_ns) : gt_cell_null();
-    *cell++ = has_ops ? gt_cell_time(view, part->end_ns) : gt_cell_null();
+    *cell++ = has_ops ? gt_measure_time_cell(view, part->start_ns) : gt_cell_null();
+    *cell++ = has_ops ? gt_measure_time_cell(view, part->end_ns) : gt_cell_null();
     *cell++ = has_ops ? gt_cell_int(ns[GT_AMOUNT_SPAN]) : gt_cell_null();
     *cell++ = gt_cell_count(part->ops);
     *cell++ = gt_cell_int(ns[GT_AMOUNT_BUSY]);
     *cell++ = has_ops ? gt_cell_share((double)ns[GT_AMOUNT_BUSY], (double)ns[GT_AMOUNT_SPAN]) : gt_cell_null();
-    *cell++ = gt_cell_time(view, step->start_ns);
-    *cell++ = gt_cell_time(view, step->end_ns);
-    *cell++ = gt_cell_int(gt_step_cpu_ns(step));
+    *cell++ = gt_measure_time_cell(view, step->start_ns);
+    *cell++ = gt_measure_time_cell(view, step->end_ns);
+    *cell++ = gt_cell_int(gt_step_set_cpu_ns(step));
     *cell++ = gt_cell_text(gt_str_of(state));
     for (size_t i = 0; i < GT_ARRAY_COUNT(step_amounts); i++)
         *cell++ = has_ops ? gt_cell_int(ns[step_amounts[i]]) : gt_cell_null();
@@ -84,7 +84,7 @@ static struct sum sum_steps(const struct gt_view *view, const struct gt_step_set
         if (part->device != device || set->states[part->step] != state)
             continue;
         sum.steps++;
-        sum.cpu_ns += gt_step_cpu_ns(&view->labels->steps[part->step]);
+        sum.cpu_ns += gt_step_set_cpu_ns(&view->labels->steps[part->step]);
         for (size_t a = 0; a < GT_AMOUNT_COUNT; a++)
             sum.ns[a] += part->account.ns[a];
     }
@@ -119,17 +119,18 @@ enum gt_status gt_steps_run(const struct gt_view *view, struct gt_section *secti
     const struct gt_step_set *set = gt_shared_steps(view, err);
     if (!set)
         return err->code;
-    struct gt_fact_group facts = {.section = section, .audience = GT_FOR_DATA | GT_FOR_PAGE};
+    struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA | GT_FOR_PAGE};
     if (view->labels->step_count) {
-        gt_fact_group_add(&facts, "step_median_ns", "Median step", GT_UNIT_NS, gt_cell_real(set->median_ns));
-        gt_fact_group_add(&facts, "step_mad_ns", "Usual deviation of a step", GT_UNIT_NS, gt_cell_real(set->mad_ns));
+        gt_measure_fact_group_add(&facts, "step_median_ns", "Median step", GT_UNIT_NS, gt_cell_real(set->median_ns));
+        gt_measure_fact_group_add(&facts, "step_mad_ns", "Usual deviation of a step", GT_UNIT_NS,
+                                  gt_cell_real(set->mad_ns));
     }
     add_states(view, section, set);
     struct gt_table *table = gt_section_table(section, "steps", "Steps", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
     table->empty = "The trace has no ranges that look like steps (ProfilerStep#3, step 3, train_step).";
     table->screen_columns = "step,device,state,cpu_ns,gpu_ns,compute_ns,exposed_comm_ns,exposed_memory_ns,idle_ns";
-    if (gt_steps_are_of_several(view))
+    if (gt_step_set_is_of_several(view))
         table->screen_columns =
             "step,pid,device,state,cpu_ns,gpu_ns,compute_ns,idle_ns,exposed_comm_ns,exposed_memory_ns";
     for (size_t i = 0; i < set->count; i++)

@@ -1,9 +1,11 @@
 /* Stream gaps: every gap between the ops of a stream, longest first, and the facts on all of them together. */
 #include "base/mem.h"
+#include "base/moments.h"
+#include "base/ns.h"
 #include "base/quantile.h"
 #include "base/radix.h"
-#include "measure/measure.h"
-#include "measure/stream_walk.h"
+#include "measure/results/measure.h"
+#include "measure/results/stream_walk.h"
 
 static const struct gt_report_column columns[] = {
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
@@ -22,22 +24,25 @@ static void add_facts(struct gt_section *section, const struct gt_stream_gap *ga
         lengths[i] = gaps[i].gap_ns;
         gt_moments_add(&moments, gaps[i].gap_ns);
     }
-    struct gt_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
-    gt_fact_group_add(&facts, "stream_gap_count", "Stream gaps", GT_UNIT_COUNT, gt_cell_count(count));
-    gt_fact_group_add(&facts, "stream_gap_total_ns", "Gap time (sum)", GT_UNIT_NS,
-                      gt_cell_int(gt_ns_of_sum(moments.sum)));
+    struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
+    gt_measure_fact_group_add(&facts, "stream_gap_count", "Stream gaps", GT_UNIT_COUNT, gt_cell_count(count));
+    gt_measure_fact_group_add(&facts, "stream_gap_total_ns", "Gap time (sum)", GT_UNIT_NS,
+                              gt_cell_int(gt_ns_of_sum(moments.sum)));
     if (count == 0)
         return;
-    gt_fact_group_add(&facts, "stream_gap_avg_ns", "Mean gap", GT_UNIT_NS, gt_cell_real(gt_moments_mean(&moments)));
-    gt_fact_group_add(&facts, "stream_gap_p50_ns", "Median gap", GT_UNIT_NS,
-                      gt_cell_real(gt_quantile(lengths, count, 0.5)));
-    gt_fact_group_add(&facts, "stream_gap_p90_ns", "p90", GT_UNIT_NS, gt_cell_real(gt_quantile(lengths, count, 0.9)));
-    gt_fact_group_add(&facts, "stream_gap_p99_ns", "p99", GT_UNIT_NS, gt_cell_real(gt_quantile(lengths, count, 0.99)));
+    gt_measure_fact_group_add(&facts, "stream_gap_avg_ns", "Mean gap", GT_UNIT_NS,
+                              gt_cell_real(gt_moments_mean(&moments)));
+    gt_measure_fact_group_add(&facts, "stream_gap_p50_ns", "Median gap", GT_UNIT_NS,
+                              gt_cell_real(gt_quantile(lengths, count, 0.5)));
+    gt_measure_fact_group_add(&facts, "stream_gap_p90_ns", "p90", GT_UNIT_NS,
+                              gt_cell_real(gt_quantile(lengths, count, 0.9)));
+    gt_measure_fact_group_add(&facts, "stream_gap_p99_ns", "p99", GT_UNIT_NS,
+                              gt_cell_real(gt_quantile(lengths, count, 0.99)));
 }
 
 /* Longest first, then by start; gaps that are equal in both stay in the order of device, process and stream. */
 static struct gt_radix_item *new_order(const struct gt_stream_gap *gaps, size_t count) {
-    struct gt_radix_item *order = gt_alloc_array(count, sizeof *order);
+    struct gt_radix_item *order = gt_mem_array(count, sizeof *order);
     if (!order)
         return NULL;
     for (size_t i = 0; i < count; i++)
@@ -47,7 +52,7 @@ static struct gt_radix_item *new_order(const struct gt_stream_gap *gaps, size_t 
         order[i].key = ~gt_radix_key(gaps[order[i].value].gap_ns);
     if (ok && gt_radix_sort(order, count))
         return order;
-    gt_free(order);
+    gt_mem_free(order);
     return NULL;
 }
 
@@ -56,20 +61,20 @@ static void add_row(const struct gt_view *view, struct gt_table *table, const st
     uint32_t lane = view->lanes[gap->lane].lane;
     struct gt_cell *cell = gt_table_row(table);
     *cell++ = gt_cell_int(view->store->devices.id[lanes->device[lane]]);
-    *cell++ = gt_cell_pid(view, lanes->process[lane]);
+    *cell++ = gt_measure_pid_cell(view, lanes->process[lane]);
     *cell++ = gt_cell_int(lanes->stream[lane]);
-    *cell++ = gt_cell_time(view, gap->start_ns);
-    *cell++ = gt_cell_time(view, gap->end_ns);
+    *cell++ = gt_measure_time_cell(view, gap->start_ns);
+    *cell++ = gt_measure_time_cell(view, gap->end_ns);
     *cell++ = gt_cell_int(gap->gap_ns);
-    *cell++ = gt_cell_op_name(view, gap->previous);
-    *cell++ = gt_cell_op_name(view, gap->next);
+    *cell++ = gt_measure_op_name_cell(view, gap->previous);
+    *cell++ = gt_measure_op_name_cell(view, gap->next);
 }
 
 enum gt_status gt_stream_gaps_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    size_t count = gt_stream_gap_count(view), filled = 0;
+    size_t count = gt_stream_walk_gap_count(view), filled = 0;
     struct gt_radix_item *order = NULL;
-    struct gt_stream_gap *gaps = gt_alloc_array(count, sizeof *gaps);
-    int64_t *lengths = gt_alloc_array(count, sizeof *lengths);
+    struct gt_stream_gap *gaps = gt_mem_array(count, sizeof *gaps);
+    int64_t *lengths = gt_mem_array(count, sizeof *lengths);
     enum gt_status status = GT_OK;
     if (gaps && lengths) {
         for (struct gt_stream_walk walk = {.view = view}; filled < count && gt_stream_walk_next(&walk, &gaps[filled]);)
@@ -85,13 +90,13 @@ enum gt_status gt_stream_gaps_run(const struct gt_view *view, struct gt_section 
     struct gt_table *table =
         gt_section_table(section, "stream_gaps", "Longest gaps of streams", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 15;
-    size_t wanted = gt_table_rows_wanted(view, table, count);
+    size_t wanted = gt_measure_table_rows_wanted(view, table, count);
     for (size_t i = 0; i < wanted; i++)
         add_row(view, table, &gaps[order[i].value]);
     table->total_rows = count;
 out:
-    gt_free(order);
-    gt_free(lengths);
-    gt_free(gaps);
+    gt_mem_free(order);
+    gt_mem_free(lengths);
+    gt_mem_free(gaps);
     return status;
 }

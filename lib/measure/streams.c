@@ -2,8 +2,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/measure.h"
-#include "measure/stream_walk.h"
+#include "base/ns.h"
+#include "measure/results/measure.h"
+#include "measure/results/stream_walk.h"
 
 struct stream {
     size_t device; /* index into view->devices */
@@ -29,7 +30,8 @@ static void measure_streams(const struct gt_view *view, struct stream *streams) 
         /* Lanes and devices are both in the order of device ids. */
         while (view->devices[device].device != view->store->lanes.device[view->lanes[i].lane])
             device++;
-        streams[i] = (struct stream){.device = device, .lane = i, .busy_ns = gt_lane_busy_ns(view, &view->lanes[i])};
+        streams[i] =
+            (struct stream){.device = device, .lane = i, .busy_ns = gt_view_lane_busy_ns(view, &view->lanes[i])};
     }
     struct gt_stream_gap gap;
     for (struct gt_stream_walk walk = {.view = view}; gt_stream_walk_next(&walk, &gap);) {
@@ -53,7 +55,7 @@ static void add_row(const struct gt_view *view, struct gt_table *table, const st
     const struct gt_view_lane *lane = &view->lanes[stream->lane];
     struct gt_cell *cell = gt_table_row(table);
     *cell++ = gt_cell_int(device->id);
-    *cell++ = gt_cell_pid(view, view->store->lanes.process[lane->lane]);
+    *cell++ = gt_measure_pid_cell(view, view->store->lanes.process[lane->lane]);
     *cell++ = gt_cell_int(view->store->lanes.stream[lane->lane]);
     *cell++ = gt_cell_count(lane->count);
     *cell++ = gt_cell_int(stream->busy_ns);
@@ -63,7 +65,7 @@ static void add_row(const struct gt_view *view, struct gt_table *table, const st
 }
 
 enum gt_status gt_streams_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    struct stream *streams = gt_alloc_array(view->lane_count, sizeof *streams);
+    struct stream *streams = gt_mem_array(view->lane_count, sizeof *streams);
     if (!streams)
         return gt_fail_memory(err);
     measure_streams(view, streams);
@@ -72,6 +74,6 @@ enum gt_status gt_streams_run(const struct gt_view *view, struct gt_section *sec
     table->screen_limit = 20;
     for (size_t i = 0; i < view->lane_count; i++)
         add_row(view, table, &streams[i]);
-    gt_free(streams);
+    gt_mem_free(streams);
     return GT_OK;
 }

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/calls.h"
-#include "measure/keyed.h"
-#include "measure/measure.h"
+#include "base/ns.h"
+#include "measure/results/calls.h"
+#include "measure/results/keyed.h"
+#include "measure/results/measure.h"
 #include "measure/shared.h"
 
 /* The table over all processes has the same without the first. */
@@ -46,24 +47,24 @@ static bool add_up(const struct gt_view *view, const uint8_t *blocks, struct gt_
     bool ok = processes;
     for (size_t i = 0; i < store->calls.count && ok; i++) {
         gt_strid name = store->calls.name[i];
-        if (!blocks[i] || !gt_moment_is_selected(view, processes, store->calls.start_ns[i], store->calls.thread[i]))
+        if (!blocks[i] || !gt_view_has_moment(view, processes, store->calls.start_ns[i], store->calls.thread[i]))
             continue;
-        uint32_t process = gt_store_call_process(store, (uint32_t)i);
+        uint32_t process = gt_labels_call_process(store, (uint32_t)i);
         int64_t length_ns = gt_ns_between(store->calls.start_ns[i], store->calls.end_ns[i]);
         gt_keyed_add(by_call, 0, name, length_ns);
-        if (gt_cell_pid(view, process).type == GPUTIME_CELL_NULL)
+        if (gt_measure_pid_cell(view, process).type == GPUTIME_CELL_NULL)
             continue;
         gt_keyed_add(by_process, process, name, length_ns);
         gt_keyed_add(by_owner, process, GT_STRID_EMPTY, length_ns);
     }
     ok = ok && !by_call->failed && !by_process->failed && !by_owner->failed;
-    gt_free(processes);
+    gt_mem_free(processes);
     return ok;
 }
 
 /* To be freed; NULL: memory was short. */
 static struct row *new_rows(const struct gt_view *view, const struct gt_keyed *groups) {
-    struct row *rows = gt_alloc_array(groups->count, sizeof *rows);
+    struct row *rows = gt_mem_array(groups->count, sizeof *rows);
     for (size_t i = 0; i < groups->count && rows; i++)
         rows[i] = (struct row){&groups->items[i], gt_store_string(view->store, (gt_strid)groups->items[i].lo)};
     if (rows)
@@ -76,7 +77,7 @@ static void add_cells(struct gt_cell *cell, const struct row *row) {
     *cell++ = gt_cell_text(gt_call_plain_name(row->name));
     *cell++ = gt_cell_count(lengths->count);
     *cell++ = gt_cell_int(gt_ns_of_sum(lengths->sum));
-    *cell++ = gt_cell_real(gt_tally_mean(lengths));
+    *cell++ = gt_cell_real(gt_keyed_tally_mean(lengths));
     *cell++ = gt_cell_int(lengths->max);
     *cell++ = gt_cell_text(row->name);
 }
@@ -94,10 +95,10 @@ static bool add_calls(const struct gt_view *view, struct gt_section *section, co
         total_ns += rows[i].group->lengths.sum;
         add_cells(gt_table_row(table), &rows[i]);
     }
-    struct gt_fact_group facts = {.section = section, .audience = GT_FOR_DATA};
-    gt_fact_group_add(&facts, "sync_total_ns", "Time inside calls that wait for the GPU", GT_UNIT_NS,
-                      gt_cell_int(gt_ns_of_sum(total_ns)));
-    gt_free(rows);
+    struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA};
+    gt_measure_fact_group_add(&facts, "sync_total_ns", "Time inside calls that wait for the GPU", GT_UNIT_NS,
+                              gt_cell_int(gt_ns_of_sum(total_ns)));
+    gt_mem_free(rows);
     return true;
 }
 
@@ -110,11 +111,11 @@ static bool add_process_calls(const struct gt_view *view, struct gt_section *sec
     table->screen_limit = 10;
     for (size_t i = 0; i < groups->count; i++) {
         struct gt_cell *cell = gt_table_row(table);
-        cell[0] = gt_cell_pid(view, (uint32_t)rows[i].group->hi);
+        cell[0] = gt_measure_pid_cell(view, (uint32_t)rows[i].group->hi);
         add_cells(cell + 1, &rows[i]);
     }
-    gt_table_for_processes(section, table);
-    gt_free(rows);
+    gt_measure_table_for_processes(section, table);
+    gt_mem_free(rows);
     return true;
 }
 
@@ -124,14 +125,14 @@ static bool add_process_totals(const struct gt_view *view, struct gt_section *se
         return false;
     struct gt_table *table = gt_section_table(section, "process_sync", "Waiting for the GPU, by process", total_columns,
                                               GT_ARRAY_COUNT(total_columns));
-    gt_table_for(section, table, GT_FOR_DATA);
+    gt_measure_table_for(section, table, GT_FOR_DATA);
     for (size_t i = 0; i < groups->count; i++) {
         struct gt_cell *cell = gt_table_row(table);
-        *cell++ = gt_cell_pid(view, (uint32_t)rows[i].group->hi);
+        *cell++ = gt_measure_pid_cell(view, (uint32_t)rows[i].group->hi);
         *cell++ = gt_cell_count(rows[i].group->lengths.count);
         *cell++ = gt_cell_int(gt_ns_of_sum(rows[i].group->lengths.sum));
     }
-    gt_free(rows);
+    gt_mem_free(rows);
     return true;
 }
 

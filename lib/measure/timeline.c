@@ -3,12 +3,13 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/ns.h"
 #include "events/select.h"
-#include "measure/measure.h"
+#include "measure/results/measure.h"
+#include "measure/results/tiles.h"
+#include "measure/results/timeline_names.h"
+#include "measure/results/timeline_ranges.h"
 #include "measure/shared.h"
-#include "measure/tiles.h"
-#include "measure/timeline_names.h"
-#include "measure/timeline_ranges.h"
 
 /* What a page has room for, over all its inputs: at 8 to 17 bytes an item the whole stays below 3.2 MB. */
 enum { OP_ITEMS = 100000, GAP_ITEMS = 30000, RANGE_ITEMS = 30000, NAME_BYTES = 500000 };
@@ -50,8 +51,8 @@ static uint32_t op_name(void *data, size_t index) {
     struct drawing *drawing = data;
     const struct gt_view *view = drawing->view;
     uint32_t position = view->lane_order[index];
-    gt_strid name = gt_op_name_id(view, position);
-    return gt_timeline_names_add(&drawing->names, GT_TIMELINE_OPS, name, gt_name_text(view, name),
+    gt_strid name = gt_view_op_name_id(view, position);
+    return gt_timeline_names_add(&drawing->names, GT_TIMELINE_OPS, name, gt_view_name_text(view, name),
                                  view->labels->categories[view->category[position]].key);
 }
 
@@ -141,7 +142,7 @@ static int by_lane(const void *a, const void *b) {
 static size_t choose_lanes(const struct gt_view *view, struct lane_busy *lanes, size_t most) {
     bool is_crowded = view->lane_count > most;
     for (size_t i = 0; i < view->lane_count; i++)
-        lanes[i] = (struct lane_busy){is_crowded ? gt_lane_busy_ns(view, &view->lanes[i]) : 0, i};
+        lanes[i] = (struct lane_busy){is_crowded ? gt_view_lane_busy_ns(view, &view->lanes[i]) : 0, i};
     if (!is_crowded)
         return view->lane_count;
     qsort(lanes, view->lane_count, sizeof *lanes, by_busy);
@@ -154,7 +155,7 @@ static void add_lane(struct drawing *drawing, const struct gt_view_lane *lane) {
     struct gt_timeline_row row = untold_row;
     row.kind = GT_TIMELINE_OPS;
     row.device = store->devices.id[store->lanes.device[lane->lane]];
-    row.pid = untold_if_null(gt_cell_pid(drawing->view, store->lanes.process[lane->lane]));
+    row.pid = untold_if_null(gt_measure_pid_cell(drawing->view, store->lanes.process[lane->lane]));
     row.stream = store->lanes.stream[lane->lane];
     add_row(drawing, &row, (struct gt_span_row){lane->first, lane->count});
 }
@@ -163,14 +164,14 @@ static bool draw_ops(struct drawing *drawing) {
     const struct gt_view *view = drawing->view;
     const struct gt_spans spans = {drawing, read_ops, op_name, view->store->origin_ns};
     size_t most = share_of(drawing, OP_ITEMS), first_row = drawing->timeline->row_count;
-    struct lane_busy *lanes = gt_alloc_array(view->lane_count, sizeof *lanes);
+    struct lane_busy *lanes = gt_mem_array(view->lane_count, sizeof *lanes);
     if (!lanes)
         return false;
     size_t count = choose_lanes(view, lanes, rows_for(most, OP_ROWS));
     for (size_t i = 0; i < count; i++)
         add_lane(drawing, &view->lanes[lanes[i].lane]);
     drawing->timeline->rows_left_out[GT_TIMELINE_OPS] = view->lane_count - count;
-    gt_free(lanes);
+    gt_mem_free(lanes);
     return fill_rows(drawing, &spans, first_row, most);
 }
 
@@ -255,7 +256,7 @@ static enum gt_status draw(struct drawing *drawing, struct gt_error *err) {
         return status;
     size_t row_capacity = drawing->ranges.row_count + view->device_count + view->lane_count;
     drawing->timeline->rows = gt_arena_array(arena, row_capacity, sizeof *drawing->timeline->rows);
-    drawing->span_rows = gt_alloc_array(row_capacity, sizeof *drawing->span_rows);
+    drawing->span_rows = gt_mem_array(row_capacity, sizeof *drawing->span_rows);
     if (!drawing->timeline->rows || !drawing->span_rows || !draw_ranges(drawing))
         return gt_fail_memory(err);
     status = draw_gaps(drawing, err);
@@ -276,6 +277,6 @@ enum gt_status gt_timeline_run(const struct gt_view *view, struct gt_section *se
     enum gt_status status = draw(&drawing, err);
     gt_timeline_ranges_release(&drawing.ranges);
     gt_timeline_names_release(&drawing.names);
-    gt_free(drawing.span_rows);
+    gt_mem_free(drawing.span_rows);
     return status;
 }

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/measure.h"
+#include "base/ns.h"
+#include "measure/results/measure.h"
+#include "measure/results/tiny.h"
 #include "measure/shared.h"
-#include "measure/tiny.h"
 
 static const struct gt_report_column columns[] = {
     {"name", "Kernel", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
@@ -53,7 +54,7 @@ static void add_cells(struct gt_cell *cell, const struct row *row) {
     *cell++ = gt_cell_text(row->name);
     *cell++ = gt_cell_count(row->lengths->count);
     *cell++ = gt_cell_int(gt_ns_of_sum(row->lengths->sum));
-    *cell++ = gt_cell_real(gt_tally_mean(row->lengths));
+    *cell++ = gt_cell_real(gt_keyed_tally_mean(row->lengths));
 }
 
 static void add_table(struct gt_section *section, const struct row *rows, size_t count, size_t launches) {
@@ -71,9 +72,9 @@ static void add_process_table(const struct gt_view *view, struct gt_section *sec
                               size_t count) {
     struct gt_table *table = gt_section_table(section, "process_tiny_kernels", "Kernels of 5 us and less, by process",
                                               process_columns, GT_ARRAY_COUNT(process_columns));
-    gt_table_for(section, table, GT_FOR_DATA);
+    gt_measure_table_for(section, table, GT_FOR_DATA);
     for (size_t i = 0; i < count; i++) {
-        struct gt_cell pid = gt_cell_pid(view, rows[i].process);
+        struct gt_cell pid = gt_measure_pid_cell(view, rows[i].process);
         if (pid.type == GPUTIME_CELL_NULL)
             continue;
         struct gt_cell *cell = gt_table_row(table);
@@ -84,10 +85,10 @@ static void add_process_table(const struct gt_view *view, struct gt_section *sec
 
 /* To be freed; NULL: memory was short. */
 static struct row *new_rows(const struct gt_view *view, const struct gt_keyed *groups) {
-    struct row *rows = gt_alloc_array(groups->count, sizeof *rows);
+    struct row *rows = gt_mem_array(groups->count, sizeof *rows);
     for (size_t i = 0; i < groups->count && rows; i++)
         rows[i] = (struct row){.process = (uint32_t)groups->items[i].hi,
-                               .name = gt_name_text(view, (gt_strid)groups->items[i].lo),
+                               .name = gt_view_name_text(view, (gt_strid)groups->items[i].lo),
                                .lengths = &groups->items[i].lengths};
     if (rows)
         qsort(rows, groups->count, sizeof *rows, by_process_and_count);
@@ -116,8 +117,8 @@ enum gt_status gt_tiny_kernels_run(const struct gt_view *view, struct gt_section
         add_table(section, rows, by_name.count, gt_op_groups_tally(groups, 0, groups->kernel_count).count);
         add_process_table(view, section, process_rows, by_process.count);
     }
-    gt_free(rows);
-    gt_free(process_rows);
+    gt_mem_free(rows);
+    gt_mem_free(process_rows);
     gt_keyed_release(&by_process);
     gt_keyed_release(&by_name);
     return ok ? GT_OK : gt_fail_memory(err);

@@ -3,9 +3,9 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "measure/measure.h"
-#include "measure/samples.h"
-#include "measure/stream_walk.h"
+#include "measure/results/measure.h"
+#include "measure/results/samples.h"
+#include "measure/results/stream_walk.h"
 
 struct transition {
     struct gt_str from, to;
@@ -39,7 +39,7 @@ static bool pairs_add(struct pairs *pairs, gt_strid from, gt_strid to, uint32_t 
         return false;
     if (*number < pairs->count)
         return true;
-    void *grown = gt_array_room(pairs->names, pairs->count, &pairs->capacity, sizeof *pairs->names);
+    void *grown = gt_mem_room(pairs->names, pairs->count, &pairs->capacity, sizeof *pairs->names);
     if (!grown)
         return false;
     pairs->names = grown;
@@ -51,24 +51,25 @@ static bool pairs_add(struct pairs *pairs, gt_strid from, gt_strid to, uint32_t 
 static bool pairs_collect(struct pairs *pairs, const struct gt_view *view) {
     struct gt_stream_gap gap;
     size_t i = 0;
-    pairs->of_gap = gt_alloc_array(gt_stream_gap_count(view), sizeof *pairs->of_gap);
+    pairs->of_gap = gt_mem_array(gt_stream_walk_gap_count(view), sizeof *pairs->of_gap);
     bool ok = pairs->of_gap != NULL;
     for (struct gt_stream_walk walk = {.view = view}; ok && gt_stream_walk_next(&walk, &gap);)
-        ok = pairs_add(pairs, gt_op_name_id(view, gap.previous), gt_op_name_id(view, gap.next), &pairs->of_gap[i++]);
+        ok = pairs_add(pairs, gt_view_op_name_id(view, gap.previous), gt_view_op_name_id(view, gap.next),
+                       &pairs->of_gap[i++]);
     return ok;
 }
 
 static void pairs_release(struct pairs *pairs) {
     gt_map_release(&pairs->numbers);
-    gt_free(pairs->names);
-    gt_free(pairs->of_gap);
+    gt_mem_free(pairs->names);
+    gt_mem_free(pairs->of_gap);
 }
 
 static bool fill_samples(struct gt_samples *samples, const struct pairs *pairs, const struct gt_view *view) {
     struct gt_stream_gap gap;
     if (!gt_samples_init(samples, pairs->count))
         return false;
-    size_t gap_count = gt_stream_gap_count(view), i = 0;
+    size_t gap_count = gt_stream_walk_gap_count(view), i = 0;
     for (size_t k = 0; k < gap_count; k++)
         gt_samples_count(samples, pairs->of_gap[k]);
     if (!gt_samples_place(samples))
@@ -103,14 +104,14 @@ static void add_row(struct gt_table *table, const struct transition *transition,
 
 static bool add_table(const struct gt_view *view, struct gt_section *section, const struct pairs *pairs,
                       struct gt_samples *samples) {
-    struct transition *transitions = gt_alloc_array(pairs->count, sizeof *transitions);
+    struct transition *transitions = gt_mem_array(pairs->count, sizeof *transitions);
     if (!transitions)
         return false;
     __int128 total_ns = 0;
     for (size_t i = 0; i < pairs->count; i++) {
         transitions[i] = (struct transition){
-            .from = gt_name_text(view, pairs->names[i][0]),
-            .to = gt_name_text(view, pairs->names[i][1]),
+            .from = gt_view_name_text(view, pairs->names[i][0]),
+            .to = gt_view_name_text(view, pairs->names[i][1]),
             .stats = gt_samples_stats(samples, i),
         };
         total_ns += transitions[i].stats.total_ns;
@@ -122,7 +123,7 @@ static bool add_table(const struct gt_view *view, struct gt_section *section, co
     table->empty = view->is_summed ? NULL : "No gap between the ops of any stream.";
     for (size_t i = 0; i < pairs->count; i++)
         add_row(table, &transitions[i], (double)total_ns);
-    gt_free(transitions);
+    gt_mem_free(transitions);
     return true;
 }
 

@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 
 #include "decode/decoder.h"
-#include "decode/nsys_rep.h"
-#include "decode/nsys_sqlite.h"
-#include "redact/copy.h"
-#include "redact/file.h"
+#include "decode/nsys/nsys_rep.h"
+#include "decode/nsys/nsys_sqlite.h"
+#include "redact/redact_copy.h"
+#include "redact/redact_file.h"
 
 static enum gt_status fail_kind(const char *path, const struct gt_decoder *decoder, struct gt_error *err) {
     if (strcmp(decoder->key, GT_NSYS_REP_KEY) == 0)

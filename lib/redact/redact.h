@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/error.h"
+#include "base/fail.h"
 
 struct gt_redact_counts {
     uint64_t kept_tables, kept_rows, kept_strings;

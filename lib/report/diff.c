@@ -24,7 +24,7 @@ struct work {
 
 static bool is_listed(const char *list, const char *key) {
     struct gt_str rest = gt_str_of(list), item;
-    while (gt_columns_next(&rest, &item))
+    while (gt_shape_columns_next(&rest, &item))
         if (gt_str_eq(item, gt_str_of(key)))
             return true;
     return !list;
@@ -100,9 +100,9 @@ static enum gt_status compare_tables(struct work *work, struct gt_error *err) {
 /* "runs/a/trace.json": as much of the path as tells it from the other. */
 static struct gt_str told_apart(struct gt_str path, struct gt_str other) {
     size_t parts = 1;
-    while (!gt_str_eq(path, other) && gt_str_eq(gt_path_tail(path, parts), gt_path_tail(other, parts)))
+    while (!gt_str_eq(path, other) && gt_str_eq(gt_str_path_tail(path, parts), gt_str_path_tail(other, parts)))
         parts++;
-    return gt_path_tail(path, parts);
+    return gt_str_path_tail(path, parts);
 }
 
 static struct gt_str side_name(const struct gt_diff_sides *sides, enum gt_side side, struct gt_arena *arena) {
@@ -128,7 +128,7 @@ static void describe_comparison(const struct gt_diff_sides *sides, struct gt_rep
 /* A table that was asked for by name must be one that can be compared, if a capture has it at all. */
 static enum gt_status check_wanted(const struct work *work, struct gt_error *err) {
     struct gt_str rest = gt_str_of(work->wanted), key;
-    while (rest.len && gt_columns_next(&rest, &key)) {
+    while (rest.len && gt_shape_columns_next(&rest, &key)) {
         bool is_there = false;
         for (size_t i = 0; i < work->sides->capture_count; i++)
             is_there |= gt_section_find_named(gt_capture_section(work->sides, i), key) != NULL;

@@ -3,7 +3,7 @@
 #ifndef GT_REPORT_DIFF_H
 #define GT_REPORT_DIFF_H
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "report/report.h"
 
 /* Two reports with the same analyses in, one report out: its first section is the comparison, with a table under the

@@ -14,7 +14,7 @@ bool gt_join_reserve(struct gt_diff_join *join, size_t more_bytes) {
     size_t needed = join->text_bytes + more_bytes;
     if (needed <= join->text_capacity)
         return true;
-    char *grown = gt_realloc(join->text, 2 * needed);
+    char *grown = gt_mem_realloc(join->text, 2 * needed);
     if (!grown) {
         join->failed = true;
         return false;
@@ -65,8 +65,8 @@ static size_t find_flag(const struct gt_table *table, uint32_t flag) {
 
 static bool choose_columns(struct gt_diff_join *join, const struct gt_table *shape) {
     join->shape = shape;
-    join->adds = gt_alloc_array(shape->column_count, sizeof *join->adds);
-    join->is_known = gt_alloc_array(GT_SIDE_COUNT * shape->column_count, sizeof *join->is_known);
+    join->adds = gt_mem_array(shape->column_count, sizeof *join->adds);
+    join->is_known = gt_mem_array(GT_SIDE_COUNT * shape->column_count, sizeof *join->is_known);
     if (!join->adds || !join->is_known) {
         join->failed = true;
         return false;
@@ -86,10 +86,10 @@ static bool add_row(struct gt_diff_join *join) {
     if (join->row_count == join->row_capacity) {
         size_t capacity = join->row_capacity ? join->row_capacity * 2 : 64;
         size_t row_slots = join->sides->capture_count * gt_join_slot_count(join);
-        struct gt_diff_row *rows = gt_realloc(join->rows, capacity * sizeof *rows);
+        struct gt_diff_row *rows = gt_mem_realloc(join->rows, capacity * sizeof *rows);
         if (rows)
             join->rows = rows;
-        double *slots = rows ? gt_realloc(join->slots, capacity * row_slots * sizeof *slots) : NULL;
+        double *slots = rows ? gt_mem_realloc(join->slots, capacity * row_slots * sizeof *slots) : NULL;
         if (!slots)
             return false;
         join->slots = slots;
@@ -224,7 +224,7 @@ struct step_spreads {
 static bool step_spreads_init(struct step_spreads *of, const struct gt_table *spreads, const char *key,
                               double divisor) {
     size_t table = gt_table_column(spreads, "table"), name = gt_table_column(spreads, "name");
-    *of = (struct step_spreads){.variances = gt_alloc_array(spreads->row_count + 1, sizeof *of->variances)};
+    *of = (struct step_spreads){.variances = gt_mem_array(spreads->row_count + 1, sizeof *of->variances)};
     assert(table != SIZE_MAX && name != SIZE_MAX);
     bool ok = gt_strtab_init(&of->names) && of->variances;
     if (ok)
@@ -269,7 +269,7 @@ static void borrow_steps(struct gt_diff_join *join, size_t capture) {
             slots[GT_SLOT_VARIANCE] = variance;
     }
     gt_strtab_release(&of.names);
-    gt_free(of.variances);
+    gt_mem_free(of.variances);
 }
 
 /* Categories do not tell their spread, but the kernels in them do. */
@@ -334,7 +334,7 @@ bool gt_join_init(struct gt_diff_join *join, const struct gt_diff_sides *sides, 
     const struct gt_table *shape = find_shape(sides, key);
     if (!shape || !choose_columns(join, shape))
         return false;
-    join->sources = gt_alloc_array(sides->capture_count, sizeof *join->sources);
+    join->sources = gt_mem_array(sides->capture_count, sizeof *join->sources);
     join->failed = !gt_strtab_init(&join->keys) || !join->sources;
     for (size_t i = 0; i < sides->capture_count && !join->failed; i++) {
         const struct gt_section *section = gt_capture_section(sides, i);
@@ -352,12 +352,12 @@ bool gt_join_init(struct gt_diff_join *join, const struct gt_diff_sides *sides, 
 }
 
 void gt_join_release(struct gt_diff_join *join) {
-    gt_free(join->adds);
-    gt_free(join->is_known);
-    gt_free(join->sources);
-    gt_free(join->rows);
-    gt_free(join->slots);
-    gt_free(join->text);
+    gt_mem_free(join->adds);
+    gt_mem_free(join->is_known);
+    gt_mem_free(join->sources);
+    gt_mem_free(join->rows);
+    gt_mem_free(join->slots);
+    gt_mem_free(join->text);
     gt_strtab_release(&join->keys);
     gt_arena_release(&join->arena);
 }

@@ -46,7 +46,7 @@ static int compare_ids(const void *a, const void *b) {
 }
 
 static bool ids_init(struct ids *ids, const struct gt_diff_join *join, enum gt_side side, size_t column) {
-    ids->items = gt_alloc_array(join->row_count, sizeof *ids->items);
+    ids->items = gt_mem_array(join->row_count, sizeof *ids->items);
     if (!ids->items)
         return false;
     size_t count = 0;
@@ -70,15 +70,15 @@ static size_t place_of(const struct ids *ids, int64_t id) {
 
 static struct ids *new_ids(const struct gt_diff_join *join) {
     size_t columns = join->shape->column_count;
-    struct ids *ids = gt_alloc_array(GT_SIDE_COUNT * columns, sizeof *ids);
+    struct ids *ids = gt_mem_array(GT_SIDE_COUNT * columns, sizeof *ids);
     bool ok = ids != NULL;
     for (size_t i = 0; i < GT_SIDE_COUNT * columns && ok; i++)
         if (is_id(&join->shape->columns[i % columns]))
             ok = ids_init(&ids[i], join, (enum gt_side)(i / columns), i % columns);
     for (size_t i = 0; i < GT_SIDE_COUNT * columns && ids && !ok; i++)
-        gt_free(ids[i].items);
+        gt_mem_free(ids[i].items);
     if (!ok) {
-        gt_free(ids);
+        gt_mem_free(ids);
         ids = NULL;
     }
     return ids;
@@ -96,7 +96,7 @@ static struct gt_str flagged_text(const struct gt_diff_row *row, enum gt_side si
 
 static void put_plain(struct gt_diff_join *join, struct gt_str name) {
     size_t room = GT_DIFF_PLAIN_MAX(name.len);
-    char *plain = gt_alloc(room);
+    char *plain = gt_mem_alloc(room);
     if (!plain) {
         join->failed = true;
         return;
@@ -104,7 +104,7 @@ static void put_plain(struct gt_diff_join *join, struct gt_str name) {
     size_t length = 0;
     gt_diff_plain_name(name, plain, &length);
     gt_join_put(join, (struct gt_str){plain, length});
-    gt_free(plain);
+    gt_mem_free(plain);
 }
 
 /* What stands for a name in this tier. false: the row has no such thing. */
@@ -223,9 +223,9 @@ static void join_groups(struct gt_diff_join *join, struct tier *tier) {
 }
 
 static bool run_tier(struct gt_diff_join *join, struct tier *tier) {
-    tier->key_of = gt_alloc_array(join->row_count, sizeof *tier->key_of);
-    tier->sides = gt_alloc_array(join->row_count + 1, 1);
-    tier->head = gt_alloc_array(join->row_count + 1, sizeof *tier->head);
+    tier->key_of = gt_mem_array(join->row_count, sizeof *tier->key_of);
+    tier->sides = gt_mem_array(join->row_count + 1, 1);
+    tier->head = gt_mem_array(join->row_count + 1, sizeof *tier->head);
     bool ok = tier->key_of && tier->sides && tier->head && gt_strtab_init(&tier->keys);
     for (size_t r = 0; r < join->row_count && ok; r++) {
         const struct gt_diff_row *row = &join->rows[r];
@@ -241,9 +241,9 @@ static bool run_tier(struct gt_diff_join *join, struct tier *tier) {
     if (ok)
         join_groups(join, tier);
     gt_strtab_release(&tier->keys);
-    gt_free(tier->key_of);
-    gt_free(tier->sides);
-    gt_free(tier->head);
+    gt_mem_free(tier->key_of);
+    gt_mem_free(tier->sides);
+    gt_mem_free(tier->head);
     return ok;
 }
 
@@ -276,8 +276,8 @@ bool gt_join_match(struct gt_diff_join *join) {
             ok = run_tier(join, &tier);
     }
     for (size_t i = 0; ids && i < GT_SIDE_COUNT * join->shape->column_count; i++)
-        gt_free(ids[i].items);
-    gt_free(ids);
+        gt_mem_free(ids[i].items);
+    gt_mem_free(ids);
     join->failed |= !ok || gt_arena_failed(&join->arena);
     return !join->failed;
 }

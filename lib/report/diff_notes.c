@@ -189,7 +189,7 @@ struct common {
 
 static struct common common_factor(const struct gt_table *kernels) {
     struct common common = {.factor = NAN};
-    double *factors = gt_alloc_array(kernels->row_count + 1, sizeof *factors), launches = 0, of_launches = 0;
+    double *factors = gt_mem_array(kernels->row_count + 1, sizeof *factors), launches = 0, of_launches = 0;
     for (size_t row = 0; factors && row < kernels->row_count; row++) {
         double factor = factor_of(kernels, row, "count");
         of_launches += fmax(0, gt_table_number(kernels, row, "a_count"));
@@ -200,7 +200,7 @@ static struct common common_factor(const struct gt_table *kernels) {
         qsort(factors, common.of_names, sizeof *factors, compare_reals);
         common.factor = factors[common.of_names / 2];
     }
-    gt_free(factors);
+    gt_mem_free(factors);
     for (size_t row = 0; common.of_names && row < kernels->row_count; row++)
         if (is_near(factor_of(kernels, row, "count"), common.factor)) {
             common.names++;

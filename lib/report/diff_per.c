@@ -183,7 +183,7 @@ static enum gt_status name_sides(struct gt_diff_sides *sides, const char *labels
     bool is_empty = false;
     if (!labels)
         return GT_OK;
-    for (; gt_columns_next(&rest, &name); count++) {
+    for (; gt_shape_columns_next(&rest, &name); count++) {
         is_empty |= name.len == 0;
         if (count < GT_SIDE_COUNT)
             parts[count] = name;

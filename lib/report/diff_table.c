@@ -306,7 +306,7 @@ static const char *title_of(const struct gt_diff_join *join, struct gt_arena *ar
 
 struct gt_table *gt_join_add_table(struct gt_diff_join *join, struct gt_section *section,
                                    struct gt_diff_counts *counts) {
-    struct change *changes = gt_alloc_array(join->row_count, sizeof *changes);
+    struct change *changes = gt_mem_array(join->row_count, sizeof *changes);
     double whole = 0;
     *counts = (struct gt_diff_counts){0};
     size_t count = changes ? measure_rows(join, changes, &whole, counts) : 0;
@@ -314,7 +314,7 @@ struct gt_table *gt_join_add_table(struct gt_diff_join *join, struct gt_section 
         whole = 0;
     struct columns columns = make_columns(join, counts->by_match[GT_MATCH_EXACT] < count, &section->report->arena);
     if (!changes || !columns.items) {
-        gt_free(changes);
+        gt_mem_free(changes);
         join->failed = true;
         return NULL;
     }
@@ -330,7 +330,7 @@ struct gt_table *gt_join_add_table(struct gt_diff_join *join, struct gt_section 
     }
     if (table->blank_rows == count) /* a table without rows says less */
         table->blank_rows = 0;
-    gt_free(changes);
+    gt_mem_free(changes);
     return table;
 }
 

@@ -2,7 +2,7 @@
 #ifndef GT_REPORT_LIMIT_H
 #define GT_REPORT_LIMIT_H
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/num.h"
 #include "report/report.h"
 

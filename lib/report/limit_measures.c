@@ -87,7 +87,7 @@ enum gt_status gt_limit_resolve(struct gt_limit *limit, struct gt_error *err) {
     struct gt_str rest = gt_str_of(names), name;
     struct gt_str wanted = is_name(limit->pattern, GT_STR("utilization")) ? GT_STR("utilisation") : limit->pattern;
     bool is_found = false;
-    while (!is_found && gt_columns_next(&rest, &name))
+    while (!is_found && gt_shape_columns_next(&rest, &name))
         is_found = is_name(wanted, name);
     if (!is_found)
         return gt_limit_fail(limit, err, "there is no measure '%.*s'; there are %s", (int)limit->pattern.len,

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-const char *gt_unit_name(enum gt_unit unit) {
+const char *gt_cell_unit_name(enum gt_unit unit) {
     switch (unit) {
     case GT_UNIT_COUNT:
         return "count";
@@ -23,12 +23,12 @@ const char *gt_unit_name(enum gt_unit unit) {
 }
 
 struct gt_report *gt_report_new(const char *command, size_t section_count) {
-    struct gt_report *report = gt_alloc_array(1, sizeof *report);
+    struct gt_report *report = gt_mem_array(1, sizeof *report);
     if (!report)
         return NULL;
-    report->sections = gt_alloc_array(section_count, sizeof *report->sections);
+    report->sections = gt_mem_array(section_count, sizeof *report->sections);
     if (!report->sections) {
-        gt_free(report);
+        gt_mem_free(report);
         return NULL;
     }
     gt_arena_init(&report->arena);
@@ -46,7 +46,7 @@ struct gt_report *gt_report_new(const char *command, size_t section_count) {
 static void free_tables(const struct gt_section *section) {
     for (size_t b = 0; b < section->block_count; b++) {
         if (section->blocks[b].table)
-            gt_free(section->blocks[b].table->cells);
+            gt_mem_free(section->blocks[b].table->cells);
     }
 }
 
@@ -56,9 +56,9 @@ void gt_report_free(struct gt_report *report) {
     for (size_t s = 0; s < report->section_count; s++)
         free_tables(&report->sections[s]);
     free_tables(&report->joint);
-    gt_free(report->sections);
+    gt_mem_free(report->sections);
     gt_arena_release(&report->arena);
-    gt_free(report);
+    gt_mem_free(report);
 }
 
 static struct gt_block *add_block(struct gt_section *section, enum gt_block_kind kind, uint32_t audience) {
@@ -92,7 +92,7 @@ static bool set_row_capacity(struct gt_table *table, size_t capacity) {
     size_t row_bytes = table->column_count * sizeof *table->cells;
     if (capacity > SIZE_MAX / 2 / row_bytes)
         return false;
-    struct gt_cell *cells = gt_realloc(table->cells, capacity * row_bytes);
+    struct gt_cell *cells = gt_mem_realloc(table->cells, capacity * row_bytes);
     if (!cells)
         return false;
     table->cells = cells;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/str.h"
 #include "gputime.h"
 #include "report/timeline.h"
@@ -19,7 +19,7 @@ enum gt_unit {
     GT_UNIT_BYTES,
     GT_UNIT_SHARE, /* fraction 0..1 of what the column's `of` says; percent on the screen */
 };
-const char *gt_unit_name(enum gt_unit unit); /* as in JSON: "", "count", "ns", "bytes", "share" */
+const char *gt_cell_unit_name(enum gt_unit unit); /* as in JSON: "", "count", "ns", "bytes", "share" */
 
 /* One typed value. Zeroed it is null. Text is borrowed: from constants, the report's arena or the trace. */
 struct gt_cell {
@@ -112,7 +112,7 @@ struct gt_report_fact {
 };
 
 enum gt_severity { GT_SEVERITY_HIGH, GT_SEVERITY_MEDIUM, GT_SEVERITY_LOW };
-const char *gt_severity_name(enum gt_severity severity); /* "high", "medium", "low" */
+const char *gt_finding_list_severity_name(enum gt_severity severity); /* "high", "medium", "low" */
 
 #define GT_FINDING_SENTENCES 6
 
@@ -251,17 +251,16 @@ void gt_section_splice(struct gt_section *section, struct gt_section *from);
 /* ---- findings.c ---- */
 
 /* The block of the findings and its table `findings`, without rows. One for a section, before its first finding. */
-struct gt_table *gt_section_findings(struct gt_section *section);
+struct gt_table *gt_finding_list_new(struct gt_section *section);
 /* Puts it among the section's findings: the most severe first, then the most time to win back (what is not known counts
    as none), then what no other tells of, then in the order they come. */
-void gt_section_finding(struct gt_section *section, const struct gt_finding *finding);
+void gt_finding_list_add(struct gt_section *section, const struct gt_finding *finding);
 /* What row of the table `findings` tells, wherever sorting has put it. */
-const struct gt_finding *gt_section_finding_at(const struct gt_section *section, const struct gt_table *table,
-                                               size_t row);
+const struct gt_finding *gt_finding_list_at(const struct gt_section *section, const struct gt_table *table, size_t row);
 /* Whether people want to see a part of the findings ("evidence"): all but for a choice of columns. */
-bool gt_findings_show(const struct gt_table *table, const char *column);
+bool gt_finding_list_shows(const struct gt_table *table, const char *column);
 /* How many sentences of advice people want to see: without the evidence, only the first. */
-size_t gt_findings_advice_shown(const struct gt_table *table, const struct gt_finding *finding);
+size_t gt_finding_list_advice_shown(const struct gt_table *table, const struct gt_finding *finding);
 
 /* ---- looking ---- */
 
@@ -283,7 +282,7 @@ size_t gt_table_column_named(const struct gt_table *table, struct gt_str key);
 /* ---- shape.c: sort, limit, columns ---- */
 
 /* Takes the next key off a comma-separated list, blanks around it dropped. false: none is left. */
-bool gt_columns_next(struct gt_str *rest, struct gt_str *key);
+bool gt_shape_columns_next(struct gt_str *rest, struct gt_str *key);
 
 /* Largest first, or smallest first with '+' before the key; nulls last; equal values keep their order. */
 enum gt_status gt_table_sort(struct gt_table *table, const char *sort, struct gt_error *err);

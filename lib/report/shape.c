@@ -32,7 +32,7 @@ static enum gt_status unknown_column(const struct gt_table *table, struct gt_str
     return gt_fail_usage(err, "table '%s' has no column '%.*s'; it has %s", table->key, length, key.ptr, columns);
 }
 
-bool gt_columns_next(struct gt_str *rest, struct gt_str *key) {
+bool gt_shape_columns_next(struct gt_str *rest, struct gt_str *key) {
     if (!rest->ptr)
         return false;
     const char *comma = memchr(rest->ptr, ',', rest->len);
@@ -177,15 +177,15 @@ static void move_rows(struct gt_table *table, uint32_t *order) {
 }
 
 static bool order_rows(struct sorting *sorting, size_t row_count) {
-    sorting->order = gt_alloc_array(row_count, sizeof *sorting->order);
+    sorting->order = gt_mem_array(row_count, sizeof *sorting->order);
     if (!sorting->order)
         return false;
     split_rows(sorting, row_count);
     if (sorting->kind != KEY_TEXT) {
-        sorting->items = gt_alloc_array(sorting->count, sizeof *sorting->items);
+        sorting->items = gt_mem_array(sorting->count, sizeof *sorting->items);
         return sorting->items && sort_numbers(sorting);
     }
-    sorting->spare = gt_alloc_array(sorting->count, sizeof *sorting->spare);
+    sorting->spare = gt_mem_array(sorting->count, sizeof *sorting->spare);
     if (sorting->spare)
         sort_text(sorting);
     return sorting->spare != NULL;
@@ -196,9 +196,9 @@ static enum gt_status sort_rows(struct gt_table *table, size_t column, bool asce
     bool is_ordered = order_rows(&sorting, table->row_count);
     if (is_ordered)
         move_rows(table, sorting.order);
-    gt_free(sorting.order);
-    gt_free(sorting.spare);
-    gt_free(sorting.items);
+    gt_mem_free(sorting.order);
+    gt_mem_free(sorting.spare);
+    gt_mem_free(sorting.items);
     return is_ordered ? GT_OK : gt_fail_memory(err);
 }
 
@@ -246,7 +246,7 @@ void gt_table_limit(struct gt_table *table, size_t rows) {
 
 static enum gt_status check_columns(const struct gt_table *table, const char *keys, struct gt_error *err) {
     struct gt_str rest = gt_str_of(keys), key;
-    while (gt_columns_next(&rest, &key)) {
+    while (gt_shape_columns_next(&rest, &key)) {
         /* The writers of data put an input column before those of the table. */
         if (gt_table_column_named(table, key) == SIZE_MAX && !gt_str_eq(key, GT_STR("input")))
             return unknown_column(table, key, err);

@@ -23,7 +23,7 @@ static bool join_table(const struct gt_section *section, struct gt_table *table)
     for (size_t row = 0; row < table->row_count; row++)
         memcpy(gt_table_row(into), table->cells + row * table->column_count,
                table->column_count * sizeof *table->cells);
-    gt_free(table->cells);
+    gt_mem_free(table->cells);
     table->cells = NULL;
     return true;
 }
@@ -37,7 +37,7 @@ static void take_block(struct gt_section *section, struct gt_block *block) {
                                             &section->block_capacity, sizeof *section->blocks);
     if (!blocks) {
         if (block->table)
-            gt_free(block->table->cells);
+            gt_mem_free(block->table->cells);
         return;
     }
     section->blocks = blocks;

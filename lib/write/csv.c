@@ -12,7 +12,7 @@ static void write_cell(struct gt_out *out, const struct gt_cell *cell) {
     char buf[GT_NUM_MAX];
     switch ((enum gputime_cell_type)cell->type) {
     case GPUTIME_CELL_TEXT:
-        gt_csv_text(out, gt_cell_str(cell));
+        gt_escape_csv(out, gt_cell_str(cell));
         break;
     case GPUTIME_CELL_INT:
         gt_out_write(out, buf, gt_num_format_int(buf, cell->integer));
@@ -47,7 +47,7 @@ static enum gt_status choose_columns(struct choice *choice, const struct gt_join
     if (!keys)
         return GT_OK;
     struct gt_str rest = gt_str_of(keys), key;
-    while (gt_columns_next(&rest, &key) && choice->count < GT_TABLE_COLUMNS_MAX) {
+    while (gt_shape_columns_next(&rest, &key) && choice->count < GT_TABLE_COLUMNS_MAX) {
         size_t place = place_of(joined, key);
         if (place == joined->column_count)
             return gt_fail_usage(err, "table '%s' has no column '%.*s'", joined->key, (int)key.len, key.ptr);
@@ -66,7 +66,7 @@ static enum gt_status write_table(const struct gt_report *report, const char *ke
     status = choose_columns(&choice, &joined, columns, err);
     for (size_t i = 0; i < choice.count && !status; i++) {
         gt_out_text(out, i ? "," : "");
-        gt_csv_text(out, gt_str_of(joined.columns[choice.columns[i]]->key));
+        gt_escape_csv(out, gt_str_of(joined.columns[choice.columns[i]]->key));
     }
     gt_out_char(out, '\n');
     for (const struct gt_cell *row; !status && (row = gt_joined_next(&joined));) {

@@ -1,7 +1,7 @@
 /* UTF-8 decoding that never fails, and text made safe for JSON, CSV and Markdown. */
 #include "write/escape.h"
 
-uint32_t gt_char_next(const char **ptr, const char *end) {
+uint32_t gt_escape_char_next(const char **ptr, const char *end) {
     const unsigned char *at = (const unsigned char *)*ptr;
     size_t left = (size_t)(end - *ptr), more;
     uint32_t lead = at[0], c;
@@ -40,7 +40,7 @@ uint32_t gt_char_next(const char **ptr, const char *end) {
     return c;
 }
 
-size_t gt_char_encode(char bytes[4], uint32_t c) {
+size_t gt_escape_char_encode(char bytes[4], uint32_t c) {
     if (c < 0x80) {
         bytes[0] = (char)c;
         return 1;
@@ -53,7 +53,7 @@ size_t gt_char_encode(char bytes[4], uint32_t c) {
     return more + 1;
 }
 
-bool gt_char_is_control(uint32_t c) {
+bool gt_escape_char_is_control(uint32_t c) {
     static const uint32_t ranges[][2] = {
         {0x0000, 0x001f}, {0x007f, 0x009f}, {0x00ad, 0x00ad}, {0x061c, 0x061c}, {0x180e, 0x180e}, {0x200b, 0x200f},
         {0x2028, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xfffe, 0xffff}, {0xe0000, 0xe0fff},
@@ -69,7 +69,7 @@ bool gt_char_is_control(uint32_t c) {
 
 static void put_char(struct gt_out *out, uint32_t c) {
     char bytes[4];
-    gt_out_write(out, bytes, gt_char_encode(bytes, c));
+    gt_out_write(out, bytes, gt_escape_char_encode(bytes, c));
 }
 
 /* ---- JSON ---- */
@@ -110,13 +110,13 @@ static void put_json_char(struct gt_out *out, uint32_t c, char next) {
     default:
         break;
     }
-    if (gt_char_is_control(c))
+    if (gt_escape_char_is_control(c))
         put_json_code(out, c);
     else
         put_char(out, c);
 }
 
-void gt_json_string(struct gt_out *out, struct gt_str text) {
+void gt_escape_json(struct gt_out *out, struct gt_str text) {
     const char *at = text.len ? text.ptr : "", *end = at + text.len;
     gt_out_char(out, '"');
     while (at < end) {
@@ -126,7 +126,7 @@ void gt_json_string(struct gt_out *out, struct gt_str text) {
         if (at > plain)
             gt_out_write(out, plain, (size_t)(at - plain));
         if (at < end) {
-            uint32_t c = gt_char_next(&at, end);
+            uint32_t c = gt_escape_char_next(&at, end);
             put_json_char(out, c, at < end ? *at : '\0');
         }
     }
@@ -148,7 +148,7 @@ static bool needs_csv_quotes(struct gt_str text) {
     return text.len && (text.ptr[0] == ' ' || text.ptr[text.len - 1] == ' ');
 }
 
-void gt_csv_text(struct gt_out *out, struct gt_str text) {
+void gt_escape_csv(struct gt_out *out, struct gt_str text) {
     const char *at = text.len ? text.ptr : "", *end = at + text.len;
     bool quotes = needs_csv_quotes(text);
     if (quotes)
@@ -163,7 +163,7 @@ void gt_csv_text(struct gt_out *out, struct gt_str text) {
             gt_out_write(out, plain, (size_t)(at - plain));
         if (at == end)
             break;
-        uint32_t c = gt_char_next(&at, end);
+        uint32_t c = gt_escape_char_next(&at, end);
         if (c == '"')
             gt_out_text(out, "\"\"");
         else
@@ -179,7 +179,7 @@ void gt_csv_text(struct gt_out *out, struct gt_str text) {
 static uint32_t one_line(uint32_t c) {
     if (c == '\t' || c == '\n' || c == '\r')
         return ' ';
-    return gt_char_is_control(c) ? GT_CHAR_UNKNOWN : c;
+    return gt_escape_char_is_control(c) ? GT_CHAR_UNKNOWN : c;
 }
 
 static bool is_word(uint32_t c) {
@@ -217,7 +217,7 @@ static void put_code_span(struct gt_out *out, struct gt_str text) {
         if (at > plain)
             gt_out_write(out, plain, (size_t)(at - plain));
         if (at < end)
-            put_char(out, one_line(gt_char_next(&at, end)));
+            put_char(out, one_line(gt_escape_char_next(&at, end)));
     }
     gt_out_text(out, apart ? " " : "");
     gt_out_repeat(out, "`", fence);
@@ -227,7 +227,7 @@ static void put_code_span(struct gt_out *out, struct gt_str text) {
 static void put_code_element(struct gt_out *out, struct gt_str text) {
     gt_out_text(out, "<code>");
     for (const char *at = text.ptr, *end = at + text.len; at < end;) {
-        uint32_t c = one_line(gt_char_next(&at, end));
+        uint32_t c = one_line(gt_escape_char_next(&at, end));
         if (c < 0x80 && c != ' ' && !is_word(c))
             gt_out_printf(out, "&#%u;", c);
         else
@@ -236,7 +236,7 @@ static void put_code_element(struct gt_out *out, struct gt_str text) {
     gt_out_text(out, "</code>");
 }
 
-void gt_markdown_name(struct gt_out *out, struct gt_str text) {
+void gt_escape_markdown_name(struct gt_out *out, struct gt_str text) {
     if (is_harmless(text))
         gt_out_str(out, text);
     else if (memchr(text.ptr, '|', text.len))
@@ -245,9 +245,9 @@ void gt_markdown_name(struct gt_out *out, struct gt_str text) {
         put_code_span(out, text);
 }
 
-void gt_markdown_sentence(struct gt_out *out, struct gt_str text) {
+void gt_escape_markdown_sentence(struct gt_out *out, struct gt_str text) {
     for (const char *at = text.len ? text.ptr : "", *end = at + text.len; at < end;) {
-        uint32_t c = gt_char_next(&at, end);
+        uint32_t c = gt_escape_char_next(&at, end);
         if (c < 0x80 && c && memchr("\\`*_[]<>|~&$#@", (int)c, 14))
             gt_out_char(out, '\\');
         put_char(out, one_line(c));

@@ -12,22 +12,22 @@
 
 /* The character at *ptr (before end), which is moved past it. Bytes that are not UTF-8 give GT_CHAR_UNKNOWN, one for
    each longest broken sequence, as web browsers and Python decode them. */
-uint32_t gt_char_next(const char **ptr, const char *end);
-size_t gt_char_encode(char bytes[4], uint32_t c); /* its length, 1 to 4 */
+uint32_t gt_escape_char_next(const char **ptr, const char *end);
+size_t gt_escape_char_encode(char bytes[4], uint32_t c); /* its length, 1 to 4 */
 
 /* Characters that steer a terminal, reorder the text around them or hide: never shown raw to people. */
-bool gt_char_is_control(uint32_t c);
+bool gt_escape_char_is_control(uint32_t c);
 
 /* With its quotes. The result may stand inside a script element of a page: no "</", no "<!", no U+2028. */
-void gt_json_string(struct gt_out *out, struct gt_str text);
+void gt_escape_json(struct gt_out *out, struct gt_str text);
 
 /* A field, quoted where RFC 4180 asks for it. Text that a spreadsheet would run as a formula gets an apostrophe
    before it; control characters but for tab, line feed and carriage return become U+FFFD. */
-void gt_csv_text(struct gt_out *out, struct gt_str text);
+void gt_escape_csv(struct gt_out *out, struct gt_str text);
 
 /* Inside a table cell or a line: plain where nothing in it could be markup, else as a code span. */
-void gt_markdown_name(struct gt_out *out, struct gt_str text);
+void gt_escape_markdown_name(struct gt_out *out, struct gt_str text);
 /* A sentence of running text: what could be markup gets a backslash. */
-void gt_markdown_sentence(struct gt_out *out, struct gt_str text);
+void gt_escape_markdown_sentence(struct gt_out *out, struct gt_str text);
 
 #endif

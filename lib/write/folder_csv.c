@@ -7,7 +7,7 @@
 static void write_value(struct gt_out *out, const struct gt_cell *cell) {
     char buf[GT_PICKED_NUMBER_MAX];
     if (gt_cell_is_text(cell))
-        gt_csv_text(out, gt_cell_str(cell));
+        gt_escape_csv(out, gt_cell_str(cell));
     else
         gt_out_write(out, buf, gt_picked_number(buf, cell));
 }
@@ -15,7 +15,7 @@ static void write_value(struct gt_out *out, const struct gt_cell *cell) {
 static void write_header(struct gt_out *out, const struct gt_csv_layout *layout, const char *line_end) {
     for (size_t c = 0; c < GT_CSV_LAYOUT_COLUMNS && layout->columns[c].title; c++) {
         gt_out_text(out, c ? "," : "");
-        gt_csv_text(out, gt_str_of(layout->columns[c].title));
+        gt_escape_csv(out, gt_str_of(layout->columns[c].title));
     }
     gt_out_text(out, line_end);
 }
@@ -23,7 +23,7 @@ static void write_header(struct gt_out *out, const struct gt_csv_layout *layout,
 static void write_row(struct gt_out *out, const struct gt_csv_layout *layout, const struct gt_scope *inside,
                       const char *line_end) {
     for (size_t c = 0; c < GT_CSV_LAYOUT_COLUMNS && layout->columns[c].title; c++) {
-        struct gt_cell cell = gt_scope_value(inside, layout->columns[c].value);
+        struct gt_cell cell = gt_picked_scope_value(inside, layout->columns[c].value);
         gt_out_text(out, c ? "," : "");
         write_value(out, &cell);
     }

@@ -34,7 +34,7 @@ static void write_value(struct run *run, const struct gt_cell *cell) {
     char buf[GT_PICKED_NUMBER_MAX];
     size_t length = gt_picked_number(buf, cell);
     if (gt_cell_is_text(cell))
-        gt_json_string(run->out, gt_cell_str(cell));
+        gt_escape_json(run->out, gt_cell_str(cell));
     else if (length)
         gt_out_write(run->out, buf, length);
     else
@@ -61,8 +61,8 @@ static void write_object(struct run *run, const struct gt_key *members, const st
 }
 
 static void write_name(struct run *run, const struct gt_scope *scope, const char *place) {
-    struct gt_cell name = gt_scope_value(scope, place);
-    gt_json_string(run->out, gt_cell_is_text(&name) ? gt_cell_str(&name) : GT_STR(""));
+    struct gt_cell name = gt_picked_scope_value(scope, place);
+    gt_escape_json(run->out, gt_cell_is_text(&name) ? gt_cell_str(&name) : GT_STR(""));
     gt_out_text(run->out, ": ");
 }
 
@@ -74,7 +74,7 @@ static void write_row(struct run *run, const struct gt_key *key, const struct gt
         write_object(run, key + 1, inside);
         return;
     }
-    value = gt_scope_value(inside, key->value);
+    value = gt_picked_scope_value(inside, key->value);
     if (key->kind == GT_KEY_FLAGS)
         write_flag(run, &value);
     else
@@ -141,12 +141,12 @@ static void write_notes(struct run *run, const struct gt_section *section) {
         if (block->kind != GT_BLOCK_NOTE || !(block->audience & GT_FOR_DATA))
             continue;
         break_line(run, before);
-        gt_json_string(run->out, block->note);
+        gt_escape_json(run->out, block->note);
         before = ",";
     }
     for (size_t i = 0; i < section->issue_count; i++) {
         break_line(run, before);
-        gt_json_string(run->out, gt_str_of(section->issues[i].help));
+        gt_escape_json(run->out, gt_str_of(section->issues[i].help));
         before = ",";
     }
     run->level--;
@@ -157,7 +157,7 @@ static void write_notes(struct run *run, const struct gt_section *section) {
 
 static void write_key(struct run *run, const struct gt_key *key, const struct gt_scope *scope) {
     struct gt_cell value;
-    gt_json_string(run->out, gt_str_of(key->key));
+    gt_escape_json(run->out, gt_str_of(key->key));
     gt_out_text(run->out, ": ");
     switch (key->kind) {
     case GT_KEY_OBJECT:
@@ -178,11 +178,11 @@ static void write_key(struct run *run, const struct gt_key *key, const struct gt
         write_size(run, key, scope);
         break;
     case GT_KEY_VALUE:
-        value = gt_scope_value(scope, key->value);
+        value = gt_picked_scope_value(scope, key->value);
         write_value(run, &value);
         break;
     case GT_KEY_FLAG:
-        value = gt_scope_value(scope, key->value);
+        value = gt_picked_scope_value(scope, key->value);
         write_flag(run, &value);
         break;
     case GT_KEY_LITERAL:

@@ -72,9 +72,9 @@ bool gt_glyph_next(struct gt_glyphs *glyphs, struct gt_glyph *glyph) {
     if (!glyphs->rest.len)
         return false;
     const char *at = glyphs->rest.ptr, *end = at + glyphs->rest.len;
-    uint32_t c = gt_char_next(&at, end);
+    uint32_t c = gt_escape_char_next(&at, end);
     glyphs->rest = (struct gt_str){at, (size_t)(end - at)};
-    if (gt_char_is_control(c))
+    if (gt_escape_char_is_control(c))
         c = c < 0x20 ? 0x2400 + c : c == 0x7f ? 0x2421 : GT_CHAR_UNKNOWN;
     unsigned char width = width_of(c);
     if (width)
@@ -88,7 +88,7 @@ bool gt_glyph_next(struct gt_glyphs *glyphs, struct gt_glyph *glyph) {
         width = 1;
     }
     glyph->width = width;
-    glyph->length = (unsigned char)gt_char_encode(glyph->bytes, c);
+    glyph->length = (unsigned char)gt_escape_char_encode(glyph->bytes, c);
     return true;
 }
 
@@ -104,7 +104,7 @@ static struct gt_str take_plain(struct gt_glyphs *glyphs) {
     return plain;
 }
 
-size_t gt_text_width(struct gt_str text, bool utf8) {
+size_t gt_glyph_text_width(struct gt_str text, bool utf8) {
     struct gt_glyphs glyphs = {.rest = text, .utf8 = utf8};
     struct gt_glyph glyph;
     size_t width = take_plain(&glyphs).len;
@@ -113,7 +113,7 @@ size_t gt_text_width(struct gt_str text, bool utf8) {
     return width;
 }
 
-void gt_text_put(struct gt_out *out, struct gt_str text, bool utf8) {
+void gt_glyph_text_put(struct gt_out *out, struct gt_str text, bool utf8) {
     struct gt_glyphs glyphs = {.rest = text, .utf8 = utf8};
     struct gt_glyph glyph;
     do {
@@ -153,8 +153,8 @@ static struct gt_str tail_from(struct gt_str text, size_t from, bool utf8) {
     return tail;
 }
 
-struct gt_cut gt_text_cut(struct gt_str text, size_t width, bool utf8) {
-    size_t whole = gt_text_width(text, utf8);
+struct gt_cut gt_glyph_text_cut(struct gt_str text, size_t width, bool utf8) {
+    size_t whole = gt_glyph_text_width(text, utf8);
     if (whole <= width)
         return (struct gt_cut){.head = text};
     size_t left = width ? width - 1 : 0, tail = left / 2;
@@ -206,21 +206,21 @@ static struct own_name find_own_name(struct gt_str text) {
     return own;
 }
 
-struct gt_cut gt_name_cut(struct gt_str name, size_t width, bool utf8) {
-    if (gt_text_width(name, utf8) <= width)
+struct gt_cut gt_glyph_name_cut(struct gt_str name, size_t width, bool utf8) {
+    if (gt_glyph_text_width(name, utf8) <= width)
         return (struct gt_cut){.head = name};
     struct own_name own = find_own_name(name);
     if (own.end == own.start || own.end == name.len)
-        return gt_text_cut(name, width, utf8);
+        return gt_glyph_text_cut(name, width, utf8);
     /* Namespaces say least, so they go first; then the arguments from their end. */
     struct gt_str rest = {name.ptr + own.start, name.len - own.start};
-    bool has_lost_front = own.start > 0, is_cut = gt_text_width(rest, utf8) + has_lost_front > width;
-    if (gt_text_width((struct gt_str){rest.ptr, own.end - own.start}, utf8) + has_lost_front + 1 <= width)
+    bool has_lost_front = own.start > 0, is_cut = gt_glyph_text_width(rest, utf8) + has_lost_front > width;
+    if (gt_glyph_text_width((struct gt_str){rest.ptr, own.end - own.start}, utf8) + has_lost_front + 1 <= width)
         return (struct gt_cut){.head = is_cut ? head_of(rest, width - has_lost_front - 1, utf8) : rest,
                                .is_cut = is_cut,
                                .has_lost_front = has_lost_front};
     struct gt_str alone = {name.ptr + own.start, own.end - own.start};
-    struct gt_cut cut = gt_text_cut(alone, width, utf8);
+    struct gt_cut cut = gt_glyph_text_cut(alone, width, utf8);
     if (!cut.is_cut) /* it just fits, but must not look whole */
         cut = (struct gt_cut){.head = head_of(alone, width - 1, utf8), .is_cut = true};
     return cut;
@@ -238,18 +238,18 @@ static size_t word_start(struct gt_str text, size_t at) {
     return start;
 }
 
-struct gt_cut gt_name_cut_around(struct gt_str name, size_t at, size_t width, bool utf8) {
+struct gt_cut gt_glyph_name_cut_around(struct gt_str name, size_t at, size_t width, bool utf8) {
     struct own_name own = find_own_name(name);
     bool is_signature = own.end > own.start && own.end < name.len && own.start < at;
     size_t start = word_start(name, at < name.len ? at : name.len), front = is_signature ? own.start : 0;
     size_t marks = 2 + (front > 0), room = width > marks ? width - marks : 0, head_room = room * 2 / 5;
     if (room < NARROWEST_PARTS)
-        return gt_name_cut(name, width, utf8);
+        return gt_glyph_name_cut(name, width, utf8);
     struct gt_str before = {name.ptr + front, start > front ? start - front : 0};
     struct gt_str behind = {name.ptr + start, name.len - start};
-    size_t behind_width = gt_text_width(behind, utf8);
+    size_t behind_width = gt_glyph_text_width(behind, utf8);
     struct gt_cut cut = {.head = head_of(before, head_room, utf8), .is_cut = true, .has_lost_front = front > 0};
-    size_t tail_room = room - gt_text_width(cut.head, utf8);
+    size_t tail_room = room - gt_glyph_text_width(cut.head, utf8);
     if (behind_width <= tail_room) { /* there is room for more of what stands before it */
         cut.tail = behind;
         cut.head = head_of(before, room - behind_width, utf8);
@@ -260,15 +260,15 @@ struct gt_cut gt_name_cut_around(struct gt_str name, size_t at, size_t width, bo
     return cut;
 }
 
-size_t gt_cut_put(struct gt_out *out, const struct gt_cut *cut, bool utf8) {
+size_t gt_glyph_cut_put(struct gt_out *out, const struct gt_cut *cut, bool utf8) {
     if (cut->has_lost_front)
-        gt_text_put(out, GT_ELLIPSIS, utf8);
-    gt_text_put(out, cut->head, utf8);
+        gt_glyph_text_put(out, GT_ELLIPSIS, utf8);
+    gt_glyph_text_put(out, cut->head, utf8);
     if (cut->is_cut)
-        gt_text_put(out, GT_ELLIPSIS, utf8);
-    gt_text_put(out, cut->tail, utf8);
+        gt_glyph_text_put(out, GT_ELLIPSIS, utf8);
+    gt_glyph_text_put(out, cut->tail, utf8);
     if (cut->has_lost_end)
-        gt_text_put(out, GT_ELLIPSIS, utf8);
-    return cut->has_lost_front + gt_text_width(cut->head, utf8) + cut->is_cut + gt_text_width(cut->tail, utf8) +
-           cut->has_lost_end;
+        gt_glyph_text_put(out, GT_ELLIPSIS, utf8);
+    return cut->has_lost_front + gt_glyph_text_width(cut->head, utf8) + cut->is_cut +
+           gt_glyph_text_width(cut->tail, utf8) + cut->has_lost_end;
 }

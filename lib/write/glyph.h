@@ -24,8 +24,8 @@ struct gt_glyphs {
 
 bool gt_glyph_next(struct gt_glyphs *glyphs, struct gt_glyph *glyph);
 
-size_t gt_text_width(struct gt_str text, bool utf8);
-void gt_text_put(struct gt_out *out, struct gt_str text, bool utf8);
+size_t gt_glyph_text_width(struct gt_str text, bool utf8);
+void gt_glyph_text_put(struct gt_out *out, struct gt_str text, bool utf8);
 
 #define GT_ELLIPSIS GT_STR("…")
 
@@ -37,17 +37,17 @@ struct gt_cut {
 };
 
 /* Cut in the middle. */
-struct gt_cut gt_text_cut(struct gt_str text, size_t width, bool utf8);
+struct gt_cut gt_glyph_text_cut(struct gt_str text, size_t width, bool utf8);
 
 /* The name of a kernel: of a C++ signature the function's own name is kept longest, then as much as fits of its
    template arguments, then of what it is qualified by. Any other name is cut in the middle. */
-struct gt_cut gt_name_cut(struct gt_str name, size_t width, bool utf8);
+struct gt_cut gt_glyph_name_cut(struct gt_str name, size_t width, bool utf8);
 
 /* The same name where that leaves nothing of what tells it from another: its beginning, and what stands at byte `at`,
    from which on they differ. */
-struct gt_cut gt_name_cut_around(struct gt_str name, size_t at, size_t width, bool utf8);
+struct gt_cut gt_glyph_name_cut_around(struct gt_str name, size_t at, size_t width, bool utf8);
 
 /* Puts what is left. Gives the columns it took. */
-size_t gt_cut_put(struct gt_out *out, const struct gt_cut *cut, bool utf8);
+size_t gt_glyph_cut_put(struct gt_out *out, const struct gt_cut *cut, bool utf8);
 
 #endif

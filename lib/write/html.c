@@ -1,5 +1,5 @@
 /* The report as one page that needs nothing else: the constant page of web/ with the definitions of the numbers and the
-   report as JSON inside. Whatever names a trace has, they stay inside the strings of that JSON (gt_json_string), and
+   report as JSON inside. Whatever names a trace has, they stay inside the strings of that JSON (gt_escape_json), and
    the page shows them as text. */
 #include <assert.h>
 #include <string.h>
@@ -28,7 +28,7 @@ enum gt_status gt_write_html(const struct gt_report *report, const struct gputim
     if (page.len == 0)
         return gt_fail(err, "this gputime was built without the page; 'make WEB=1' builds it in");
     write_until(out, &page, GT_PAGE_DEFINITIONS);
-    gt_json_string(out, (struct gt_str){gt_definitions, gt_definitions_bytes});
+    gt_escape_json(out, (struct gt_str){gt_definitions, gt_definitions_bytes});
     write_until(out, &page, GT_PAGE_REPORT);
     enum gt_status status =
         gt_json_report(report, &(struct gt_json_how){.audience = GT_FOR_PAGE, .row_limit = PAGE_ROWS}, out, err);

@@ -78,9 +78,9 @@ enum gt_status gt_joined_init(struct gt_joined *joined, const struct gt_report *
     size_t most = 2;
     for (struct cursor at = {0}; (block = next_block(report, key, &at));)
         most += block->table->column_count;
-    joined->columns = gt_alloc_array(most, sizeof *joined->columns);
-    joined->places = gt_alloc_array(most, sizeof *joined->places);
-    joined->row = gt_alloc_array(most, sizeof *joined->row);
+    joined->columns = gt_mem_array(most, sizeof *joined->columns);
+    joined->places = gt_mem_array(most, sizeof *joined->places);
+    joined->row = gt_mem_array(most, sizeof *joined->row);
     if (!joined->columns || !joined->places || !joined->row) {
         gt_joined_release(joined);
         return gt_fail_memory(err);
@@ -122,9 +122,9 @@ void gt_joined_limit(struct gt_joined *joined, size_t rows) {
 }
 
 void gt_joined_release(struct gt_joined *joined) {
-    gt_free(joined->columns);
-    gt_free(joined->places);
-    gt_free(joined->row);
+    gt_mem_free(joined->columns);
+    gt_mem_free(joined->places);
+    gt_mem_free(joined->row);
     *joined = (struct gt_joined){0};
 }
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "report/report.h"
 
 struct gt_joined {

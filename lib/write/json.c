@@ -29,17 +29,17 @@ static bool is_repeated(const struct gt_section *section, enum gt_audience audie
 }
 
 static void write_fact(struct gt_out *out, const struct gt_report_fact *fact) {
-    gt_json_key(out, fact->key);
-    gt_json_cell(out, &fact->value);
+    gt_json_value_key(out, fact->key);
+    gt_json_value_cell(out, &fact->value);
 }
 
 static void write_titled_fact(struct gt_out *out, const struct gt_report_fact *fact) {
     gt_out_char(out, '{');
-    gt_json_text(out, "key", gt_str_of(fact->key));
+    gt_json_value_text(out, "key", gt_str_of(fact->key));
     gt_out_text(out, ", ");
-    gt_json_text(out, "title", gt_str_of(fact->title));
-    gt_out_printf(out, ", \"unit\": \"%s\", \"value\": ", gt_unit_name(fact->unit));
-    gt_json_exact_cell(out, &fact->value);
+    gt_json_value_text(out, "title", gt_str_of(fact->title));
+    gt_out_printf(out, ", \"unit\": \"%s\", \"value\": ", gt_cell_unit_name(fact->unit));
+    gt_json_value_exact_cell(out, &fact->value);
     gt_out_char(out, '}');
 }
 
@@ -74,7 +74,7 @@ static void write_all_facts(struct gt_out *out, const struct gt_report *report) 
         gt_out_char(out, '{');
         for (size_t s = 0; s < report->section_count; s++) {
             gt_out_text(out, s ? ",\n    " : "\n    ");
-            gt_json_string(out, report->sections[s].input.label);
+            gt_escape_json(out, report->sections[s].input.label);
             gt_out_text(out, ": ");
             write_facts(out, &report->sections[s]);
         }
@@ -93,7 +93,7 @@ static void write_notes(struct gt_out *out, const struct gt_section *section, en
         if (block->kind != GT_BLOCK_NOTE || !(block->audience & audience))
             continue;
         gt_out_text(out, separator);
-        gt_json_string(out, block->note);
+        gt_escape_json(out, block->note);
         separator = ", ";
     }
     gt_out_char(out, ']');
@@ -109,16 +109,16 @@ static void write_known(struct gt_out *out, const char *key, int64_t value, bool
 static void write_input(struct gt_out *out, const struct gt_section *section, enum gt_audience audience) {
     const struct gt_report_input *input = &section->input;
     gt_out_char(out, '{');
-    gt_json_key(out, "input");
-    gt_json_string(out, input->label);
+    gt_json_value_key(out, "input");
+    gt_escape_json(out, input->label);
     gt_out_text(out, ", ");
-    gt_json_text(out, "path", input->path);
+    gt_json_value_text(out, "path", input->path);
     gt_out_text(out, ", ");
-    gt_json_text(out, "format", gt_str_of(input->format));
+    gt_json_value_text(out, "format", gt_str_of(input->format));
     gt_out_text(out, ", ");
-    gt_json_text(out, "producer", input->producer);
+    gt_json_value_text(out, "producer", input->producer);
     gt_out_text(out, ", ");
-    gt_json_text(out, "selection", input->selection);
+    gt_json_value_text(out, "selection", input->selection);
     gt_out_printf(out,
                   ",\n     \"ops\": %" PRIu64 ", \"kernels\": %" PRIu64 ", \"calls\": %" PRIu64 ", \"ranges\": %" PRIu64
                   ", \"cpu_ops\": %" PRIu64 ", \"skipped_events\": %" PRIu64,
@@ -154,11 +154,11 @@ static void write_inputs(struct gt_out *out, const struct gt_report *report, enu
 /* ---- findings ---- */
 
 static void write_sentences(struct gt_out *out, const char *key, const struct gt_str *sentences, size_t count) {
-    gt_json_key(out, key);
+    gt_json_value_key(out, key);
     gt_out_char(out, '[');
     for (size_t i = 0; i < count; i++) {
         gt_out_text(out, i ? ", " : "");
-        gt_json_string(out, sentences[i]);
+        gt_escape_json(out, sentences[i]);
     }
     gt_out_text(out, "],");
 }
@@ -166,12 +166,12 @@ static void write_sentences(struct gt_out *out, const char *key, const struct gt
 static void write_finding(struct gt_out *out, const struct gt_section *section, const struct gt_finding *finding,
                           bool has_recommendation) {
     gt_out_char(out, '{');
-    gt_json_key(out, "input");
-    gt_json_string(out, section->input.label);
+    gt_json_value_key(out, "input");
+    gt_escape_json(out, section->input.label);
     gt_out_text(out, ", ");
-    gt_json_text(out, "id", gt_str_of(finding->id));
-    gt_out_printf(out, ", \"severity\": \"%s\", ", gt_severity_name(finding->severity));
-    gt_json_text(out, "title", finding->title);
+    gt_json_value_text(out, "id", gt_str_of(finding->id));
+    gt_out_printf(out, ", \"severity\": \"%s\", ", gt_finding_list_severity_name(finding->severity));
+    gt_json_value_text(out, "title", finding->title);
     gt_out_text(out, ",\n     ");
     write_sentences(out, "evidence", finding->evidence, finding->evidence_count);
     gt_out_text(out, "\n     ");
@@ -181,7 +181,7 @@ static void write_finding(struct gt_out *out, const struct gt_section *section, 
         write_sentences(out, "recommendation", finding->advice, finding->advice_count);
         gt_out_text(out, "\n     ");
     }
-    gt_json_text(out, "table", gt_str_of(finding->table));
+    gt_json_value_text(out, "table", gt_str_of(finding->table));
     write_known(out, "recoverable_ns", finding->recoverable_ns, finding->recoverable_ns >= 0);
     gt_out_char(out, '}');
 }
@@ -194,7 +194,7 @@ static void write_findings(struct gt_out *out, const struct gt_report *report, b
         const struct gt_table *table = gt_section_find(section, "findings");
         for (size_t row = 0; table && row < table->row_count; row++) {
             gt_out_text(out, separator);
-            write_finding(out, section, gt_section_finding_at(section, table, row), has_recommendations);
+            write_finding(out, section, gt_finding_list_at(section, table, row), has_recommendations);
             separator = ",\n    ";
         }
     }
@@ -205,12 +205,12 @@ static void write_findings(struct gt_out *out, const struct gt_report *report, b
 
 static void write_issue(struct gt_out *out, const struct gt_section *section, const struct gt_report_issue *issue) {
     gt_out_char(out, '{');
-    gt_json_key(out, "input");
-    gt_json_string(out, section->input.label);
+    gt_json_value_key(out, "input");
+    gt_escape_json(out, section->input.label);
     gt_out_text(out, ", ");
-    gt_json_text(out, "id", gt_str_of(issue->id));
+    gt_json_value_text(out, "id", gt_str_of(issue->id));
     gt_out_printf(out, ", \"count\": %" PRIu64 ", ", issue->count);
-    gt_json_text(out, "help", gt_str_of(issue->help));
+    gt_json_value_text(out, "help", gt_str_of(issue->help));
     gt_out_printf(out, ", \"loss\": %s, \"first_offset\": ", issue->is_loss ? "true" : "false");
     if (issue->first_offset == UINT64_MAX)
         gt_out_text(out, "null}");
@@ -235,19 +235,19 @@ static void write_issues(struct gt_out *out, const struct gt_report *report) {
 enum gt_status gt_json_report(const struct gt_report *report, const struct gt_json_how *how, struct gt_out *out,
                               struct gt_error *err) {
     gt_out_text(out, "{\n  \"tool\": {\"name\": \"gputime\", \"version\": \"" GPUTIME_VERSION "\"},\n  ");
-    gt_json_text(out, "command", gt_str_of(report->command));
+    gt_json_value_text(out, "command", gt_str_of(report->command));
     if (report->heading.len) {
         gt_out_text(out, ",\n  ");
-        gt_json_text(out, "heading", report->heading);
+        gt_json_value_text(out, "heading", report->heading);
     }
     if (how->audience == GT_FOR_PAGE && report->main_table) {
         gt_out_text(out, ",\n  ");
-        gt_json_text(out, "main_table", gt_str_of(report->main_table));
+        gt_json_value_text(out, "main_table", gt_str_of(report->main_table));
     }
     gt_out_text(out, ",\n");
     if (report->generated_at) {
         gt_out_text(out, "  ");
-        gt_json_text(out, "generated_at", gt_str_of(report->generated_at));
+        gt_json_value_text(out, "generated_at", gt_str_of(report->generated_at));
         gt_out_text(out, ",\n");
     }
     write_inputs(out, report, how->audience);
@@ -255,7 +255,7 @@ enum gt_status gt_json_report(const struct gt_report *report, const struct gt_js
     if (status)
         return status;
     write_all_facts(out, report);
-    gt_json_timelines(out, report, how->audience);
+    gt_json_timeline_write_all(out, report, how->audience);
     write_findings(out, report, how->has_recommendations);
     write_issues(out, report);
     gt_out_text(out, how->is_open ? "" : "\n}\n");

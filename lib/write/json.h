@@ -2,7 +2,7 @@
 #ifndef GT_WRITE_JSON_H
 #define GT_WRITE_JSON_H
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/out.h"
 #include "report/report.h"
 

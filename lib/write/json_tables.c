@@ -31,15 +31,15 @@ static void write_column_flags(struct gt_out *out, uint32_t flags) {
 
 static void write_column(struct gt_out *out, const struct gt_report_column *column, bool for_page) {
     gt_out_char(out, '{');
-    gt_json_key(out, "key");
-    gt_json_string(out, gt_str_of(column->key));
+    gt_json_value_key(out, "key");
+    gt_escape_json(out, gt_str_of(column->key));
     gt_out_text(out, ", ");
-    gt_json_key(out, "title");
-    gt_json_string(out, gt_str_of(column->title));
-    gt_out_printf(out, ", \"unit\": \"%s\"", gt_unit_name(column->unit));
+    gt_json_value_key(out, "title");
+    gt_escape_json(out, gt_str_of(column->title));
+    gt_out_printf(out, ", \"unit\": \"%s\"", gt_cell_unit_name(column->unit));
     if (column->of) {
         gt_out_text(out, ", ");
-        gt_json_text(out, "of", gt_str_of(column->of));
+        gt_json_value_text(out, "of", gt_str_of(column->of));
     }
     if (for_page && column->flags)
         write_column_flags(out, column->flags);
@@ -51,8 +51,8 @@ static void write_row(struct gt_out *out, const struct gt_joined *joined, const 
     for (size_t c = 0; c < joined->column_count; c++) {
         if (c)
             gt_out_write(out, ", ", 2);
-        gt_json_key(out, joined->columns[c]->key);
-        gt_json_cell(out, &row[c]);
+        gt_json_value_key(out, joined->columns[c]->key);
+        gt_json_value_cell(out, &row[c]);
     }
     gt_out_char(out, '}');
 }
@@ -67,7 +67,7 @@ static void write_packed_row(struct gt_out *out, const struct gt_joined *joined,
         if (gt_cell_is_text(&row[c]))
             gt_out_printf(out, "[%" PRIu32 "]", gt_strtab_intern_borrowed(texts, gt_cell_str(&row[c])));
         else
-            gt_json_exact_cell(out, &row[c]);
+            gt_json_value_exact_cell(out, &row[c]);
     }
     gt_out_char(out, ']');
 }
@@ -81,7 +81,7 @@ static void write_cut(struct gt_out *out, struct gt_str text) {
     char bytes[TEXT_BYTES_CUT + sizeof ellipsis];
     memcpy(bytes, kept.ptr, kept.len);
     memcpy(bytes + kept.len, ellipsis, sizeof ellipsis);
-    gt_json_string(out, (struct gt_str){bytes, kept.len + sizeof ellipsis - 1});
+    gt_escape_json(out, (struct gt_str){bytes, kept.len + sizeof ellipsis - 1});
 }
 
 static void write_texts(struct gt_out *out, const struct gt_strtab *texts) {
@@ -92,7 +92,7 @@ static void write_texts(struct gt_out *out, const struct gt_strtab *texts) {
         bool is_whole = text.len <= TEXT_BYTES_CUT || used_bytes + text.len <= TEXT_BYTES_WHOLE;
         gt_out_text(out, i ? ",\n    " : "\n    ");
         if (is_whole)
-            gt_json_string(out, text);
+            gt_escape_json(out, text);
         else
             write_cut(out, text);
         used_bytes += is_whole ? text.len : TEXT_BYTES_CUT;
@@ -103,10 +103,10 @@ static void write_texts(struct gt_out *out, const struct gt_strtab *texts) {
 /* texts: NULL for data, whose rows are objects. */
 static void write_table(struct gt_out *out, struct gt_joined *joined, struct gt_strtab *texts) {
     gt_out_text(out, "    ");
-    gt_json_key(out, joined->key);
+    gt_json_value_key(out, joined->key);
     gt_out_text(out, "{\n      ");
-    gt_json_key(out, "title");
-    gt_json_string(out, gt_str_of(joined->title));
+    gt_json_value_key(out, "title");
+    gt_escape_json(out, gt_str_of(joined->title));
     if (joined->total_rows > joined->row_count)
         gt_out_printf(out, ",\n      \"total_rows\": %zu", joined->total_rows);
     gt_out_text(out, ",\n      \"columns\": [");

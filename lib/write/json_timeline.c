@@ -104,7 +104,7 @@ static void write_names(struct gt_out *out, const struct gt_timeline *timeline) 
     gt_out_text(out, ",\n     \"names\": [");
     for (size_t i = 0; i < timeline->name_count; i++) {
         gt_out_text(out, i ? ",\n       " : "\n       ");
-        gt_json_string(out, timeline->names[i].text);
+        gt_escape_json(out, timeline->names[i].text);
     }
     gt_out_text(out, "],\n     \"categories\": [");
     for (size_t i = 0; i < timeline->name_count; i++) {
@@ -112,7 +112,7 @@ static void write_names(struct gt_out *out, const struct gt_timeline *timeline) 
         if (i)
             gt_out_char(out, ',');
         if (category)
-            gt_json_string(out, gt_str_of(category));
+            gt_escape_json(out, gt_str_of(category));
         else
             gt_out_text(out, "null");
     }
@@ -123,7 +123,7 @@ static void write_options(struct gt_out *out, const struct gt_timeline *timeline
     gt_out_text(out, ",\n     \"options\": [");
     for (size_t i = 0; i < timeline->option_count; i++) {
         gt_out_printf(out, "%s{\"name\": \"%s\", \"value\": ", i ? ", " : "", timeline->options[i].name);
-        gt_json_string(out, gt_str_of(timeline->options[i].value));
+        gt_escape_json(out, gt_str_of(timeline->options[i].value));
         gt_out_char(out, '}');
     }
     gt_out_char(out, ']');
@@ -133,7 +133,7 @@ static void write_options(struct gt_out *out, const struct gt_timeline *timeline
 
 static void write_timeline(struct gt_out *out, const struct gt_section *section, const struct gt_timeline *timeline) {
     gt_out_text(out, "{\"input\": ");
-    gt_json_string(out, section->input.label);
+    gt_escape_json(out, section->input.label);
     gt_out_text(out, ", ");
     write_int_member(out, "start_ns", timeline->start_ns);
     write_int_member(out, "end_ns", timeline->end_ns);
@@ -151,7 +151,7 @@ static void write_timeline(struct gt_out *out, const struct gt_section *section,
     gt_out_text(out, timeline->row_count ? "\n     ]}" : "]}");
 }
 
-void gt_json_timelines(struct gt_out *out, const struct gt_report *report, enum gt_audience audience) {
+void gt_json_timeline_write_all(struct gt_out *out, const struct gt_report *report, enum gt_audience audience) {
     const char *separator = "  \"timelines\": [\n    ";
     for (size_t s = 0; s < report->section_count; s++) {
         const struct gt_section *section = &report->sections[s];

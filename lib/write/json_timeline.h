@@ -7,6 +7,6 @@
 
 /* A member of the report's object with a comma and line break behind it; nothing where no section has a timeline for
    that audience. */
-void gt_json_timelines(struct gt_out *out, const struct gt_report *report, enum gt_audience audience);
+void gt_json_timeline_write_all(struct gt_out *out, const struct gt_report *report, enum gt_audience audience);
 
 #endif

@@ -81,7 +81,7 @@ static size_t column_width(const struct run *run, const struct gt_place *place) 
             column = c;
     for (size_t row = 0; column != SIZE_MAX && row < run->table->row_count; row++) {
         const struct gt_cell *cell = &run->table->cells[row * run->table->column_count + column];
-        size_t taken = gt_cell_is_text(cell) ? gt_text_width(gt_cell_str(cell), true) : 0;
+        size_t taken = gt_cell_is_text(cell) ? gt_glyph_text_width(gt_cell_str(cell), true) : 0;
         width = taken > width ? taken : width;
     }
     return width;
@@ -89,16 +89,16 @@ static size_t column_width(const struct run *run, const struct gt_place *place) 
 
 static void write_text(struct run *run, const struct gt_place *place, struct gt_str text) {
     if (place->is_cut) {
-        struct gt_cut cut = gt_name_cut(text, place->width, true);
-        gt_cut_put(run->out, &cut, true);
+        struct gt_cut cut = gt_glyph_name_cut(text, place->width, true);
+        gt_glyph_cut_put(run->out, &cut, true);
         return;
     }
-    gt_text_put(run->out, text, true);
+    gt_glyph_text_put(run->out, text, true);
     if (!place->is_left)
         return;
     if (!run->left_width)
         run->left_width = column_width(run, place);
-    size_t taken = gt_text_width(text, true);
+    size_t taken = gt_glyph_text_width(text, true);
     gt_out_repeat(run->out, " ", run->left_width > taken ? run->left_width - taken : 0);
 }
 
@@ -236,7 +236,7 @@ enum gt_status gt_write_layout(const struct gt_report *report, const struct gput
             gt_out_text(out, s ? "\n\n" : "");
         } else if (report->section_count > 1) {
             gt_out_text(out, s ? "\nInput: " : "Input: ");
-            gt_text_put(out, run.section->input.label, true);
+            gt_glyph_text_put(out, run.section->input.label, true);
             gt_out_text(out, "\n\n");
         }
         for (size_t p = 0; p < GT_LAYOUT_PARTS && layout->parts[p].head; p++)

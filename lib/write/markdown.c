@@ -25,7 +25,7 @@ static size_t append(char *buf, size_t length, struct gt_str text) {
 static void write_name(struct gt_out *out, struct gt_str text, const struct gt_cut *cut) {
     char buf[NAME_BYTES];
     if (!cut || !cut->is_cut || cut->head.len + cut->tail.len + 3 * GT_ELLIPSIS.len > sizeof buf) {
-        gt_markdown_name(out, text);
+        gt_escape_markdown_name(out, text);
         return;
     }
     size_t length = append(buf, 0, cut->has_lost_front ? GT_ELLIPSIS : GT_STR(""));
@@ -33,7 +33,7 @@ static void write_name(struct gt_out *out, struct gt_str text, const struct gt_c
     length = append(buf, length, GT_ELLIPSIS);
     length = append(buf, length, cut->tail);
     length = append(buf, length, cut->has_lost_end ? GT_ELLIPSIS : GT_STR(""));
-    gt_markdown_name(out, (struct gt_str){buf, length});
+    gt_escape_markdown_name(out, (struct gt_str){buf, length});
 }
 
 static void write_cell(struct gt_out *out, const struct gt_column_style *style, const struct gt_cell *cell,
@@ -41,7 +41,7 @@ static void write_cell(struct gt_out *out, const struct gt_column_style *style, 
     char buf[GT_CELL_MAX];
     if (!gt_cell_is_text(cell)) {
         size_t length = gt_cell_format(buf, style, cell);
-        gt_markdown_sentence(out, (struct gt_str){buf, length});
+        gt_escape_markdown_sentence(out, (struct gt_str){buf, length});
     } else if (cell->text_bytes) {
         write_name(out, gt_cell_str(cell), cut);
     }
@@ -54,7 +54,7 @@ static void write_header(struct gt_out *out, const struct gt_table *table, const
     for (size_t i = 0; i < shown->column_count; i++) {
         const struct gt_report_column *column = &table->columns[shown->columns[i]];
         gt_out_char(out, ' ');
-        gt_markdown_sentence(out, gt_str_of(column->title));
+        gt_escape_markdown_sentence(out, gt_str_of(column->title));
         if (styles[i].scale)
             gt_out_printf(out, " (%s)", styles[i].scale);
         gt_out_text(out, " |");
@@ -73,9 +73,9 @@ static void write_bases(struct gt_out *out, const struct gt_table *table, const 
         if (column->unit != GT_UNIT_SHARE || !column->of)
             continue;
         gt_out_text(out, lead);
-        gt_markdown_sentence(out, gt_str_of(column->title));
+        gt_escape_markdown_sentence(out, gt_str_of(column->title));
         gt_out_text(out, ": % of ");
-        gt_markdown_sentence(out, gt_str_of(column->of));
+        gt_escape_markdown_sentence(out, gt_str_of(column->of));
         lead = "; ";
     }
     gt_out_text(out, *lead ? "\n\n" : "");
@@ -84,10 +84,10 @@ static void write_bases(struct gt_out *out, const struct gt_table *table, const 
 /* The title, and what there is to say of a table without rows. */
 static void begin_table(struct gt_out *out, const struct gt_table *table) {
     gt_out_text(out, "\n### ");
-    gt_markdown_sentence(out, gt_str_of(table->title));
+    gt_escape_markdown_sentence(out, gt_str_of(table->title));
     gt_out_text(out, "\n\n");
     if (table->row_count == 0) {
-        gt_markdown_sentence(out, gt_str_of(table->empty));
+        gt_escape_markdown_sentence(out, gt_str_of(table->empty));
         gt_out_char(out, '\n');
     }
 }
@@ -127,7 +127,7 @@ static void write_table(struct gt_out *out, const struct gt_table *table, const 
     write_header(out, table, &shown, styles);
     write_rows(out, table, &shown, styles, cuts);
     for (size_t i = 0; i < shown.column_count; i++)
-        gt_free(cuts[i]);
+        gt_mem_free(cuts[i]);
     if (shown.rows_hidden) {
         char buf[GT_NUM_MAX];
         gt_num_format_grouped(buf, (int64_t)shown.rows_hidden);
@@ -143,7 +143,7 @@ static void write_sentences(struct gt_out *out, const struct gt_str *sentences, 
                             const char *lead) {
     for (size_t i = 0; i < count; i++) {
         gt_out_printf(out, "%*s- %s", column, "", lead);
-        gt_markdown_sentence(out, sentences[i]);
+        gt_escape_markdown_sentence(out, sentences[i]);
         gt_out_char(out, '\n');
     }
 }
@@ -154,16 +154,16 @@ static void write_finding(struct gt_out *out, const struct gt_table *table, cons
     char mark[GT_NUM_MAX];
     int column = snprintf(mark, sizeof mark, "%zu. ", number);
     gt_out_printf(out, "%s**", mark);
-    gt_markdown_sentence(out, finding->title);
-    gt_out_printf(out, "** (%s", gt_severity_name(finding->severity));
+    gt_escape_markdown_sentence(out, finding->title);
+    gt_out_printf(out, "** (%s", gt_finding_list_severity_name(finding->severity));
     if (finding->recoverable_ns > 0) {
         gt_num_format_duration(gain, (double)finding->recoverable_ns);
         gt_out_printf(out, ", up to %s to win back", gain);
     }
     gt_out_text(out, ")\n");
-    if (gt_findings_show(table, "evidence"))
+    if (gt_finding_list_shows(table, "evidence"))
         write_sentences(out, finding->evidence, finding->evidence_count, column, "");
-    write_sentences(out, finding->advice, gt_findings_advice_shown(table, finding), column, "→ ");
+    write_sentences(out, finding->advice, gt_finding_list_advice_shown(table, finding), column, "→ ");
 }
 
 static void write_findings(struct gt_out *out, const struct gt_section *section, const struct gt_table *table) {
@@ -171,7 +171,7 @@ static void write_findings(struct gt_out *out, const struct gt_section *section,
     gt_shown_init(&shown, table);
     begin_table(out, table);
     for (size_t row = 0; row < shown.rows; row++)
-        write_finding(out, table, gt_section_finding_at(section, table, row), row + 1);
+        write_finding(out, table, gt_finding_list_at(section, table, row), row + 1);
     if (shown.rows_hidden)
         gt_out_printf(out, "\n… and %zu more (`gputime findings` shows all, with the evidence)\n", shown.rows_hidden);
 }
@@ -182,20 +182,20 @@ static void write_facts(struct gt_out *out, const struct gt_block *block, enum g
     char buf[GT_CELL_MAX];
     if (block->title) {
         gt_out_text(out, "\n### ");
-        gt_markdown_sentence(out, gt_str_of(block->title));
+        gt_escape_markdown_sentence(out, gt_str_of(block->title));
         gt_out_char(out, '\n');
     }
     gt_out_char(out, '\n');
     for (size_t i = 0; i < block->fact_count; i++) {
         const struct gt_report_fact *fact = &block->facts[i];
         gt_out_text(out, "- ");
-        gt_markdown_sentence(out, gt_str_of(fact->title));
+        gt_escape_markdown_sentence(out, gt_str_of(fact->title));
         gt_out_text(out, ": ");
         if (gt_cell_is_text(&fact->value)) {
-            gt_markdown_name(out, gt_cell_str(&fact->value));
+            gt_escape_markdown_name(out, gt_cell_str(&fact->value));
         } else {
             size_t length = gt_fact_format(buf, fact, unit);
-            gt_markdown_sentence(out, (struct gt_str){buf, length});
+            gt_escape_markdown_sentence(out, (struct gt_str){buf, length});
         }
         gt_out_char(out, '\n');
     }
@@ -206,9 +206,9 @@ static void write_issues(struct gt_out *out, const struct gt_section *section) {
     for (size_t i = 0; i < section->issue_count; i++) {
         const struct gt_report_issue *issue = &section->issues[i];
         gt_out_printf(out, "- %" PRIu64 " × ", issue->count);
-        gt_markdown_name(out, gt_str_of(issue->id));
+        gt_escape_markdown_name(out, gt_str_of(issue->id));
         gt_out_text(out, issue->is_loss ? ": lost data: " : ": ");
-        gt_markdown_sentence(out, gt_str_of(issue->help));
+        gt_escape_markdown_sentence(out, gt_str_of(issue->help));
         if (issue->first_offset != UINT64_MAX)
             gt_out_printf(out, " (first at byte %" PRIu64 ")", issue->first_offset);
         gt_out_char(out, '\n');
@@ -219,11 +219,11 @@ static void write_issues(struct gt_out *out, const struct gt_section *section) {
 
 static void write_head(struct gt_out *out, const struct gt_report_input *input) {
     gt_out_text(out, "## ");
-    gt_markdown_name(out, input->label);
+    gt_escape_markdown_name(out, input->label);
     gt_out_text(out, "\n\n");
     const char *separator = "";
     if (input->producer.len) {
-        gt_markdown_sentence(out, input->producer);
+        gt_escape_markdown_sentence(out, input->producer);
         separator = ", ";
     }
     if (input->format) {
@@ -256,7 +256,7 @@ static void write_block(struct gt_out *out, const struct gt_section *section, co
         break;
     case GT_BLOCK_NOTE:
         gt_out_char(out, '\n');
-        gt_markdown_sentence(out, block->note);
+        gt_escape_markdown_sentence(out, block->note);
         gt_out_char(out, '\n');
         break;
     case GT_BLOCK_TIMELINE:
@@ -277,13 +277,13 @@ enum gt_status gt_write_markdown(const struct gt_report *report, const struct gp
     bool is_begun = report->heading.len || report->joint.block_count;
     if (report->heading.len) {
         gt_out_text(out, "# ");
-        gt_markdown_sentence(out, report->heading);
+        gt_escape_markdown_sentence(out, report->heading);
         gt_out_char(out, '\n');
     }
     if (report->generated_at) {
         gt_out_text(out, is_begun ? "\n" : "");
         gt_out_text(out, "Generated at ");
-        gt_markdown_sentence(out, gt_str_of(report->generated_at));
+        gt_escape_markdown_sentence(out, gt_str_of(report->generated_at));
         gt_out_text(out, " by gputime " GPUTIME_VERSION "\n");
         is_begun = true;
     }

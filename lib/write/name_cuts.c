@@ -69,19 +69,19 @@ static bool tell_apart(struct name *names, size_t count, size_t width, bool utf8
     }
     for (size_t i = 0; i < count; i++)
         if (names[i].around)
-            names[i].cut = gt_name_cut_around(names[i].text, names[i].around, width, utf8);
+            names[i].cut = gt_glyph_name_cut_around(names[i].text, names[i].around, width, utf8);
     return is_changed;
 }
 
 struct gt_cut *gt_name_cuts_new(const struct gt_table *table, size_t column, size_t rows, size_t width, bool utf8) {
-    struct gt_cut *cuts = gt_alloc_array(rows, sizeof *cuts);
-    struct name *names = gt_alloc_array(rows, sizeof *names);
+    struct gt_cut *cuts = gt_mem_array(rows, sizeof *cuts);
+    struct name *names = gt_mem_array(rows, sizeof *names);
     size_t count = 0;
     for (size_t row = 0; row < rows && cuts && names; row++) {
         const struct gt_cell *cell = &table->cells[row * table->column_count + column];
         if (!gt_cell_is_text(cell))
             continue;
-        cuts[row] = gt_name_cut(gt_cell_str(cell), width, utf8);
+        cuts[row] = gt_glyph_name_cut(gt_cell_str(cell), width, utf8);
         if (cuts[row].is_cut)
             names[count++] = (struct name){.text = gt_cell_str(cell), .cut = cuts[row], .row = row};
     }
@@ -90,9 +90,9 @@ struct gt_cut *gt_name_cuts_new(const struct gt_table *table, size_t column, siz
     for (size_t i = 0; i < count; i++)
         cuts[names[i].row] = names[i].cut;
     if (!names) {
-        gt_free(cuts);
+        gt_mem_free(cuts);
         cuts = NULL;
     }
-    gt_free(names);
+    gt_mem_free(names);
     return cuts;
 }

@@ -38,7 +38,7 @@ static struct gt_cell in_own_clock(const struct gt_section *section, const struc
     return gt_cell_int(moment);
 }
 
-struct gt_cell gt_scope_value(const struct gt_scope *scope, const char *place_text) {
+struct gt_cell gt_picked_scope_value(const struct gt_scope *scope, const char *place_text) {
     struct gt_place place;
     gt_place_parse(place_text, &place);
     struct gt_cell cell = place.text.ptr ? gt_cell_text(place.text) : gt_place_value(&place, find_value, scope);
@@ -83,21 +83,21 @@ static bool is_wanted(const struct gt_pick *pick, const struct gt_scope *inside)
     struct gt_str is = gt_str_of(pick->is);
     struct gt_cell text = gt_cell_text(is), cell;
     if (pick->where) {
-        cell = gt_scope_value(inside, pick->where);
+        cell = gt_picked_scope_value(inside, pick->where);
         if (!is_same(&cell, &text))
             return false;
     }
     if (pick->with) {
-        cell = gt_scope_value(inside, pick->with);
+        cell = gt_picked_scope_value(inside, pick->with);
         if (cell.type != GPUTIME_CELL_TEXT && gt_cell_number(&cell) == 0)
             return false;
     }
-    if (pick->known && gt_scope_value(inside, pick->known).type == GPUTIME_CELL_NULL)
+    if (pick->known && gt_picked_scope_value(inside, pick->known).type == GPUTIME_CELL_NULL)
         return false;
     if (!pick->match)
         return true;
-    cell = gt_scope_value(inside, pick->match);
-    struct gt_cell around = gt_scope_value(inside->around, pick->match);
+    cell = gt_picked_scope_value(inside, pick->match);
+    struct gt_cell around = gt_picked_scope_value(inside->around, pick->match);
     return is_same(&cell, &around);
 }
 
@@ -114,7 +114,7 @@ enum gt_status gt_picked_init(struct gt_picked *picked, const struct gt_pick *pi
                               struct gt_error *err) {
     const struct gt_table *table = gt_section_find(scope->section, pick->table);
     *picked = (struct gt_picked){.table = table};
-    picked->rows = gt_alloc_array(table ? table->row_count : 0, sizeof(const struct gt_cell *));
+    picked->rows = gt_mem_array(table ? table->row_count : 0, sizeof(const struct gt_cell *));
     if (!picked->rows)
         return gt_fail_memory(err);
     for (size_t row = 0; table && row < table->row_count; row++) {
@@ -133,6 +133,6 @@ enum gt_status gt_picked_init(struct gt_picked *picked, const struct gt_pick *pi
 }
 
 void gt_picked_release(struct gt_picked *picked) {
-    gt_free(picked->rows);
+    gt_mem_free(picked->rows);
     *picked = (struct gt_picked){0};
 }

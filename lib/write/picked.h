@@ -2,7 +2,7 @@
 #ifndef GT_WRITE_PICKED_H
 #define GT_WRITE_PICKED_H
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/out.h"
 #include "report/folders.h"
 #include "report/report.h"
@@ -16,7 +16,7 @@ struct gt_scope {
 };
 
 /* What a place stands for, calculated: a cell of the row or of one around it, else a fact of the section. */
-struct gt_cell gt_scope_value(const struct gt_scope *scope, const char *place);
+struct gt_cell gt_picked_scope_value(const struct gt_scope *scope, const char *place);
 
 struct gt_picked {
     const struct gt_table *table; /* NULL: the section has none, so there are no rows */

@@ -54,14 +54,14 @@ static void stop_ink(const struct gt_screen *screen, enum gt_ink ink) {
 
 void gt_screen_text(const struct gt_screen *screen, enum gt_ink ink, struct gt_str text) {
     start_ink(screen, ink);
-    gt_text_put(screen->out, text, screen->utf8);
+    gt_glyph_text_put(screen->out, text, screen->utf8);
     stop_ink(screen, ink);
 }
 
 size_t gt_screen_short(const struct gt_screen *screen, enum gt_ink ink, struct gt_str text, size_t width) {
-    struct gt_cut cut = gt_text_cut(text, width, screen->utf8);
+    struct gt_cut cut = gt_glyph_text_cut(text, width, screen->utf8);
     start_ink(screen, ink);
-    size_t taken = gt_cut_put(screen->out, &cut, screen->utf8);
+    size_t taken = gt_glyph_cut_put(screen->out, &cut, screen->utf8);
     stop_ink(screen, ink);
     return taken;
 }

@@ -40,7 +40,7 @@ void gt_screen_remainder(const struct gt_screen *screen, size_t rows_hidden, con
 size_t gt_screen_bar(const struct gt_screen *screen, double share, size_t width);
 
 static inline size_t gt_screen_measure(const struct gt_screen *screen, struct gt_str text) {
-    return gt_text_width(text, screen->utf8);
+    return gt_glyph_text_width(text, screen->utf8);
 }
 
 #endif

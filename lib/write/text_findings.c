@@ -11,7 +11,7 @@ enum { MARGIN = 4, ADVICE_MARGIN = 6 };
 /* "high, up to 12.3 ms to win back" */
 static void describe_worth(char *text, size_t size, const struct gt_finding *finding) {
     char gain[GT_NUM_MAX];
-    const char *severity = gt_severity_name(finding->severity);
+    const char *severity = gt_finding_list_severity_name(finding->severity);
     if (finding->recoverable_ns <= 0) {
         snprintf(text, size, "(%s)", severity);
         return;
@@ -49,13 +49,13 @@ static void write_finding(const struct gt_screen *screen, const struct gt_table 
                           const struct gt_finding *finding, size_t number) {
     char text[128];
     write_title(screen, finding, number);
-    for (size_t i = 0; gt_findings_show(table, "evidence") && i < finding->evidence_count; i++) {
+    for (size_t i = 0; gt_finding_list_shows(table, "evidence") && i < finding->evidence_count; i++) {
         gt_screen_blanks(screen, MARGIN);
         gt_screen_wrap(screen, GT_INK_PLAIN, finding->evidence[i], MARGIN, MARGIN);
     }
-    for (size_t i = 0; i < gt_findings_advice_shown(table, finding); i++)
+    for (size_t i = 0; i < gt_finding_list_advice_shown(table, finding); i++)
         write_advice(screen, finding->advice[i]);
-    if (!gt_findings_show(table, "table"))
+    if (!gt_finding_list_shows(table, "table"))
         return;
     snprintf(text, sizeof text, "[%s]%s%s", finding->id, finding->table ? " see --table " : "",
              finding->table ? finding->table : "");
@@ -72,7 +72,7 @@ void gt_text_findings(const struct gt_screen *screen, const struct gt_section *s
     if (table->row_count == 0)
         gt_screen_wrap(screen, GT_INK_PLAIN, gt_str_of(table->empty), 0, 0);
     for (size_t row = 0; row < shown.rows; row++)
-        write_finding(screen, table, gt_section_finding_at(section, table, row), row + 1);
+        write_finding(screen, table, gt_finding_list_at(section, table, row), row + 1);
     if (shown.rows_hidden) {
         snprintf(text, sizeof text, "%s and %zu more (gputime findings shows all, with the evidence)",
                  screen->utf8 ? "…" : "...", shown.rows_hidden);

@@ -42,8 +42,8 @@ static void make_header(const struct gt_screen *screen, struct gt_text_column *c
     }
 }
 
-size_t gt_text_cell_width(const struct gt_screen *screen, const struct gt_text_column *column,
-                          const struct gt_cell *cell) {
+size_t gt_text_fit_cell_width(const struct gt_screen *screen, const struct gt_text_column *column,
+                              const struct gt_cell *cell) {
     char buf[GT_CELL_MAX];
     return gt_cell_is_text(cell) ? gt_screen_measure(screen, gt_cell_str(cell))
                                  : gt_cell_format(buf, &column->style, cell);
@@ -51,8 +51,8 @@ size_t gt_text_cell_width(const struct gt_screen *screen, const struct gt_text_c
 
 static void measure_cells(const struct gt_text_fit *fitted, struct gt_text_column *column) {
     for (size_t row = 0; row < fitted->shown.rows; row++) {
-        const struct gt_cell *cell = gt_table_cell(fitted->table, row, column->index);
-        size_t width = gt_text_cell_width(fitted->screen, column, cell);
+        const struct gt_cell *cell = gt_text_fit_cell(fitted->table, row, column->index);
+        size_t width = gt_text_fit_cell_width(fitted->screen, column, cell);
         size_t most = column->is_name ? NATURAL_MAX : gt_cell_is_text(cell) ? TEXT_MAX : SIZE_MAX;
         width = width < most ? width : most;
         column->cells_width = width > column->cells_width ? width : column->cells_width;

@@ -33,12 +33,12 @@ struct gt_text_fit {
     bool is_stacked;   /* a header of two lines */
 };
 
-static inline const struct gt_cell *gt_table_cell(const struct gt_table *table, size_t row, size_t column) {
+static inline const struct gt_cell *gt_text_fit_cell(const struct gt_table *table, size_t row, size_t column) {
     return &table->cells[row * table->column_count + column];
 }
 
-size_t gt_text_cell_width(const struct gt_screen *screen, const struct gt_text_column *column,
-                          const struct gt_cell *cell);
+size_t gt_text_fit_cell_width(const struct gt_screen *screen, const struct gt_text_column *column,
+                              const struct gt_cell *cell);
 
 /* Measures the rows that are shown and fits the columns; those that find no room are dropped from the end. */
 void gt_text_fit_init(struct gt_text_fit *fitted, const struct gt_screen *screen, const struct gt_table *table,

@@ -24,11 +24,11 @@ static void flush_blanks(struct pen *pen) {
 static void draw_text(struct pen *pen, struct gt_str text, const struct gt_text_column *column, size_t row) {
     bool utf8 = pen->screen->utf8;
     struct gt_cut cut = column->cuts      ? column->cuts[row]
-                        : column->is_name ? gt_name_cut(text, column->width, utf8)
-                                          : gt_text_cut(text, column->width, utf8);
+                        : column->is_name ? gt_glyph_name_cut(text, column->width, utf8)
+                                          : gt_glyph_text_cut(text, column->width, utf8);
     if (text.len)
         flush_blanks(pen);
-    size_t taken = gt_cut_put(pen->screen->out, &cut, utf8);
+    size_t taken = gt_glyph_cut_put(pen->screen->out, &cut, utf8);
     pen->blanks += column->width > taken ? column->width - taken : 0;
 }
 
@@ -51,7 +51,7 @@ static void draw_rank(struct pen *pen, const struct gt_text_fit *fitted, struct 
 
 static void draw_cell(struct pen *pen, const struct gt_text_fit *fitted, const struct gt_text_column *column,
                       size_t row) {
-    const struct gt_cell *cell = gt_table_cell(fitted->table, row, column->index);
+    const struct gt_cell *cell = gt_text_fit_cell(fitted->table, row, column->index);
     if (gt_cell_is_text(cell)) {
         draw_text(pen, gt_cell_str(cell), column, row);
     } else {
@@ -70,7 +70,7 @@ static void draw_cell(struct pen *pen, const struct gt_text_fit *fitted, const s
 }
 
 static bool is_same_text(const struct gt_table *table, size_t row, size_t a, size_t b) {
-    const struct gt_cell *x = gt_table_cell(table, row, a), *y = gt_table_cell(table, row, b);
+    const struct gt_cell *x = gt_text_fit_cell(table, row, a), *y = gt_text_fit_cell(table, row, b);
     return gt_cell_is_text(x) && gt_cell_is_text(y) && gt_str_eq(gt_cell_str(x), gt_cell_str(y));
 }
 
@@ -78,15 +78,15 @@ static bool is_same_text(const struct gt_table *table, size_t row, size_t a, siz
 static void draw_full_names(const struct gt_text_fit *fitted, size_t row) {
     const struct gt_table *table = fitted->table;
     for (size_t c = 0; c < table->column_count; c++) {
-        const struct gt_cell *cell = gt_table_cell(table, row, c);
+        const struct gt_cell *cell = gt_text_fit_cell(table, row, c);
         if (!(table->columns[c].flags & GT_COLUMN_NAME) || !gt_cell_is_text(cell) || !cell->text_bytes)
             continue;
         bool is_seen = false;
         for (size_t i = 0; i < fitted->count; i++) {
             const struct gt_text_column *column = &fitted->columns[i];
-            is_seen |= gt_cell_is_text(gt_table_cell(table, row, column->index)) &&
-                       gt_str_eq(gt_cell_str(gt_table_cell(table, row, column->index)), gt_cell_str(cell)) &&
-                       gt_text_cell_width(fitted->screen, column, cell) <= column->width;
+            is_seen |= gt_cell_is_text(gt_text_fit_cell(table, row, column->index)) &&
+                       gt_str_eq(gt_cell_str(gt_text_fit_cell(table, row, column->index)), gt_cell_str(cell)) &&
+                       gt_text_fit_cell_width(fitted->screen, column, cell) <= column->width;
         }
         for (size_t earlier = 0; earlier < c; earlier++)
             is_seen |= (table->columns[earlier].flags & GT_COLUMN_NAME) && is_same_text(table, row, earlier, c);
@@ -111,7 +111,7 @@ static void cut_names(struct gt_text_fit *fitted) {
 
 static void drop_cuts(struct gt_text_fit *fitted) {
     for (size_t i = 0; i < fitted->count; i++) {
-        gt_free(fitted->columns[i].cuts);
+        gt_mem_free(fitted->columns[i].cuts);
         fitted->columns[i].cuts = NULL;
     }
 }
@@ -220,7 +220,7 @@ static void draw_content(struct gt_text_fit *fitted, bool is_verbose) {
 
 void gt_text_table(const struct gt_screen *screen, const struct gt_table *table,
                    const struct gputime_options *options) {
-    struct gt_text_fit *fitted = gt_alloc(sizeof *fitted); /* too large for a short stack */
+    struct gt_text_fit *fitted = gt_mem_alloc(sizeof *fitted); /* too large for a short stack */
     if (!fitted) {
         gt_out_fail_memory(screen->out);
         return;
@@ -231,5 +231,5 @@ void gt_text_table(const struct gt_screen *screen, const struct gt_table *table,
         gt_screen_wrap(screen, GT_INK_PLAIN, gt_str_of(table->empty), 0, 0);
     else
         draw_content(fitted, options->verbose);
-    gt_free(fitted);
+    gt_mem_free(fitted);
 }

@@ -2,7 +2,7 @@
 #ifndef GT_WRITE_WRITER_H
 #define GT_WRITE_WRITER_H
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/out.h"
 #include "gputime.h"
 #include "report/report.h"

@@ -13,8 +13,8 @@ import pytest
 from conftest import DATA, ROOT, SHARED
 
 NSYS = SHARED / "data" / "h200" / "nsys"
-DOUBTFUL = re.findall(r"^GT_RULE\((\w+),.*GT_NEEDS_WHOLE", (ROOT / "lib/measure/findings.def").read_text(), re.MULTILINE)
-RULES = re.findall(r"^GT_RULE\((\w+),", (ROOT / "lib/measure/findings.def").read_text(), re.MULTILINE)
+DOUBTFUL = re.findall(r"^GT_RULE\((\w+),.*GT_NEEDS_WHOLE", (ROOT / "lib/measure/findings/findings.def").read_text(), re.MULTILINE)
+RULES = re.findall(r"^GT_RULE\((\w+),", (ROOT / "lib/measure/findings/findings.def").read_text(), re.MULTILINE)
 SEVERITIES = ["high", "medium", "low"]
 KEYS = ["input", "id", "severity", "title", "evidence", "advice", "table", "recoverable_ns"]
 US = 1000

@@ -97,4 +97,4 @@ def test_only_base_allocates():
 
 def test_the_check_sees_a_call():
     assert ALLOCATION.search("x = malloc (3);")
-    assert not ALLOCATION.search("gt_free(x); map.free(x); arena->free(x);")
+    assert not ALLOCATION.search("gt_mem_free(x); map.free(x); arena->free(x);")

@@ -2,7 +2,7 @@
  */
 #include <sqlite3.h>
 
-#include "decode/sqlite_db.h"
+#include "decode/sqlite/sqlite_db.h"
 #include "run_report.h"
 
 enum { ROWS_MAX = 4096, FNV_PRIME = 0x01000193 };
@@ -47,16 +47,16 @@ static void scan(const struct gt_sqlite_db *db, const struct gt_sqlite_table *ta
     rows->count = 0;
     for (size_t i = 0; i < rows->column_count; i++)
         columns[i] = (uint16_t)i;
-    if (gt_sqlite_scan_init(&scan, db, table, columns, rows->column_count, &err) != GT_OK ||
-        !gt_sqlite_reader_init(&reader, &db->file))
+    if (gt_sqlite_db_scan_init(&scan, db, table, columns, rows->column_count, &err) != GT_OK ||
+        !gt_sqlite_pages_reader_init(&reader, &db->file))
         abort();
     /* Of absurd sizes libsqlite3 says that memory is short. */
     enum gt_status status = GT_OK;
     for (size_t part = 0; part < scan.part_count && status == GT_OK; part++)
-        status = gt_sqlite_scan_part(&scan, part, &reader, take_row, rows, &err);
+        status = gt_sqlite_db_scan_part(&scan, part, &reader, take_row, rows, &err);
     rows->is_whole = status == GT_OK && !reader.damaged && !reader.missing && !scan.tree.damaged && !scan.tree.missing;
-    gt_sqlite_reader_release(&reader);
-    gt_sqlite_scan_release(&scan);
+    gt_sqlite_pages_reader_release(&reader);
+    gt_sqlite_db_scan_release(&scan);
 }
 
 static sqlite3_stmt *query(const struct gt_sqlite_db *db, const char *sql, const struct gt_sqlite_table *table) {

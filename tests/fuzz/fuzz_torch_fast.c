@@ -1,7 +1,7 @@
 /* Fuzzes the ways to read a trace of PyTorch against each other: the portable scanner, the fast one, and four threads
    with chunks of a few hundred bytes. For any bytes all of them must come to the same store. */
 #include "base/source.h"
-#include "decode/torch_json.h"
+#include "decode/torch/torch_json.h"
 #include "run_report.h"
 #include "same_store.h"
 

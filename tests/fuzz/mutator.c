@@ -7,7 +7,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "decode/proto.h"
+#include "decode/proto/proto.h"
 #include "fuzz.h"
 
 enum { CONTENT_MAX = 1 << 20, VARINT_MAX = 10 };

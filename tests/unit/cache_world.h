@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "events/builder.h"
 #include "events/cache.h"
 
 static char folder[] = "/tmp/gputime-cache-XXXXXX";

@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "decode/nsys_csv.h"
+#include "decode/csv/nsys_csv.h"
 
 enum { FILES_MAX = 4 };
 

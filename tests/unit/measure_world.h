@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "events/builder.h"
 #include "events/view.h"
 #include "label/label.h"
 #include "measure/analysis.h"
@@ -47,7 +48,7 @@ static inline void world_begin(struct world *world, uint64_t seed) {
 static inline void world_seal(struct world *world) {
     struct gt_error err = {0};
     assert_int_equal(gt_store_seal(&world->builder, 1, &world->store, &err), GT_OK);
-    assert_int_equal(gt_labels_new(world->store, &world->labels, &err), GT_OK);
+    assert_int_equal(gt_label_new(world->store, &world->labels, &err), GT_OK);
 }
 
 /* Views with world->options and runs one analysis into a fresh report. */
@@ -74,7 +75,7 @@ static inline void world_run(struct world *world, const char *key) {
 static inline void world_end(struct world *world) {
     gt_report_free(world->report);
     gt_view_free(world->view);
-    gt_labels_free(world->labels);
+    gt_label_free(world->labels);
     gt_store_free(world->store);
 }
 
@@ -326,7 +327,7 @@ static inline int64_t op_ns(const struct world *world, uint32_t row) {
 
 static inline struct gt_str op_name(const struct world *world, uint32_t row) {
     struct gt_str full = gt_store_string(world->store, world->store->ops.name[row]);
-    return world->options.names == GPUTIME_NAMES_SHORT ? gt_name_simplify(full) : full;
+    return world->options.names == GPUTIME_NAMES_SHORT ? gt_label_simplify_name(full) : full;
 }
 
 /* Durations of the kernels (or memory ops) with that name, sorted. */

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "decode/nsys_sqlite.h"
+#include "decode/nsys/nsys_sqlite.h"
 
 #include "sqlite_world.h"
 

@@ -6,7 +6,7 @@
 #include <lz4.h>
 #include <sys/mman.h>
 
-#include "decode/nsys_rep.h"
+#include "decode/nsys/nsys_rep.h"
 #include "torch_text.h"
 
 /* ---- messages: bytes in a pool that every test starts anew ---- */

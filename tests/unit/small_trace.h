@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "events/builder.h"
 #include "events/store.h"
 #include "label/label.h"
 
@@ -31,11 +32,11 @@ static inline void trace_begin(struct small_trace *trace) {
 static inline void trace_end(struct small_trace *trace) {
     struct gt_error err = {0};
     assert_int_equal(gt_store_seal(&trace->builder, 1, &trace->store, &err), GT_OK);
-    assert_int_equal(gt_labels_new(trace->store, &trace->labels, &err), GT_OK);
+    assert_int_equal(gt_label_new(trace->store, &trace->labels, &err), GT_OK);
 }
 
 static inline void trace_free(struct small_trace *trace) {
-    gt_labels_free(trace->labels);
+    gt_label_free(trace->labels);
     gt_store_free(trace->store);
 }
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "measure/account.h"
-#include "measure/measure.h"
+#include "measure/results/account.h"
+#include "measure/results/measure.h"
 #include "random.h"
 
 enum { SPAN = 200, MAX_COUNT = 40 };
@@ -81,19 +81,19 @@ static void random_ops_agree_with_flags(void **state) {
     (void)state;
     for (int round = 0; round < 3000; round++) {
         struct world world;
-        struct gt_accountant accountant;
+        struct gt_account_sweep accountant;
         world_init(&world);
         add_random_ops(&world, &seed);
         size_t middle = random_below(&seed, world.view.op_count + 1); /* in two runs */
-        gt_accountant_init(&accountant);
-        gt_accountant_take(&accountant, &world.view, 0, middle);
-        gt_accountant_take(&accountant, &world.view, middle, world.view.op_count);
-        struct gt_account got = gt_accountant_close(&accountant, 0, SPAN), expected = naive_account(&world);
+        gt_account_sweep_init(&accountant);
+        gt_account_sweep_take(&accountant, &world.view, 0, middle);
+        gt_account_sweep_take(&accountant, &world.view, middle, world.view.op_count);
+        struct gt_account got = gt_account_sweep_close(&accountant, 0, SPAN), expected = naive_account(&world);
         assert_memory_equal(got.ns, expected.ns, sizeof got.ns);
         const struct gt_view_device device = {.count = world.view.op_count, .span_end_ns = SPAN};
         got = gt_account_of_device(&world.view, &device);
         assert_memory_equal(got.ns, expected.ns, sizeof got.ns);
-        assert_int_equal(got.ns[GT_AMOUNT_BUSY], gt_device_busy_ns(&world.view, &device));
+        assert_int_equal(got.ns[GT_AMOUNT_BUSY], gt_view_device_busy_ns(&world.view, &device));
     }
 }
 
@@ -109,7 +109,7 @@ static void extreme_times_do_not_overflow(void **state) {
     struct gt_account account = gt_account_of_device(&world.view, &device);
     assert_int_equal(account.ns[GT_AMOUNT_SPAN], INT64_MAX);
     assert_int_equal(account.ns[GT_AMOUNT_BUSY], INT64_MAX);
-    assert_int_equal(gt_device_busy_ns(&world.view, &device), INT64_MAX);
+    assert_int_equal(gt_view_device_busy_ns(&world.view, &device), INT64_MAX);
     assert_int_equal(account.ns[GT_AMOUNT_IDLE], 0);
     assert_int_equal(account.ns[GT_AMOUNT_COMPUTE], 5);
     assert_int_equal(account.ns[GT_AMOUNT_COMM], INT64_MAX);

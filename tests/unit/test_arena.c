@@ -15,30 +15,30 @@ static void heap_blocks_refuse_what_overflows(void **state) {
     void *block;
     (void)state;
 
-    assert_null(gt_alloc_array(SIZE_MAX / 2, 3));
-    assert_null(gt_alloc(SIZE_MAX));
-    block = gt_alloc(0);
+    assert_null(gt_mem_array(SIZE_MAX / 2, 3));
+    assert_null(gt_mem_alloc(SIZE_MAX));
+    block = gt_mem_alloc(0);
     assert_non_null(block);
-    block = gt_realloc(block, 0);
+    block = gt_mem_realloc(block, 0);
     assert_non_null(block);
-    assert_null(gt_realloc(block, SIZE_MAX));
-    gt_free(block);
-    gt_free(NULL);
+    assert_null(gt_mem_realloc(block, SIZE_MAX));
+    gt_mem_free(block);
+    gt_mem_free(NULL);
 }
 
 static void heap_arrays_are_zeroed(void **state) {
-    unsigned char *bytes = gt_alloc_array(1000, 3);
+    unsigned char *bytes = gt_mem_array(1000, 3);
     (void)state;
 
     assert_non_null(bytes);
     for (size_t i = 0; i < 3000; i++)
         assert_int_equal(bytes[i], 0);
-    gt_free(bytes);
+    gt_mem_free(bytes);
 }
 
 static void pages_keep_bytes_and_grow_with_zeros(void **state) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), size = 3 * page + 17, grown = 200 * page + 1;
-    unsigned char *bytes = gt_pages_alloc(size);
+    unsigned char *bytes = gt_mem_pages_alloc(size);
     (void)state;
 
     assert_non_null(bytes);
@@ -46,40 +46,40 @@ static void pages_keep_bytes_and_grow_with_zeros(void **state) {
         assert_int_equal(bytes[i], 0);
         bytes[i] = (unsigned char)(i * 7);
     }
-    bytes = gt_pages_resize(bytes, size, grown);
+    bytes = gt_mem_pages_resize(bytes, size, grown);
     assert_non_null(bytes);
     for (size_t i = 0; i < grown; i++)
         assert_int_equal(bytes[i], i < size ? (unsigned char)(i * 7) : 0);
-    gt_pages_free(bytes, grown);
+    gt_mem_pages_free(bytes, grown);
 }
 
 static void pages_that_shrink_and_grow_are_zero_behind(void **state) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    unsigned char *bytes = gt_pages_resize(NULL, 0, 2 * page);
+    unsigned char *bytes = gt_mem_pages_resize(NULL, 0, 2 * page);
     (void)state;
 
     assert_non_null(bytes);
     memset(bytes, 0xff, 2 * page);
-    bytes = gt_pages_resize(bytes, 2 * page, 100);
+    bytes = gt_mem_pages_resize(bytes, 2 * page, 100);
     assert_non_null(bytes);
-    bytes = gt_pages_resize(bytes, 100, 4 * page);
+    bytes = gt_mem_pages_resize(bytes, 100, 4 * page);
     assert_non_null(bytes);
     for (size_t i = 0; i < 4 * page; i++)
         assert_int_equal(bytes[i], i < 100 ? 0xff : 0);
-    gt_pages_free(bytes, 4 * page);
+    gt_mem_pages_free(bytes, 4 * page);
 }
 
 static void pages_refuse_what_overflows(void **state) {
-    unsigned char *bytes = gt_pages_alloc(0);
+    unsigned char *bytes = gt_mem_pages_alloc(0);
     (void)state;
 
-    assert_null(gt_pages_alloc(SIZE_MAX));
+    assert_null(gt_mem_pages_alloc(SIZE_MAX));
     assert_non_null(bytes);
     bytes[0] = 1;
-    assert_null(gt_pages_resize(bytes, 1, SIZE_MAX));
+    assert_null(gt_mem_pages_resize(bytes, 1, SIZE_MAX));
     assert_int_equal(bytes[0], 1);
-    gt_pages_free(bytes, 0);
-    gt_pages_free(NULL, 100);
+    gt_mem_pages_free(bytes, 0);
+    gt_mem_pages_free(NULL, 100);
 }
 
 /* Every piece is filled with its own byte and checked at the end: none may overlap another. */
@@ -197,7 +197,7 @@ static void arrays_make_room_and_keep_what_they_hold(void **state) {
     (void)state;
 
     for (size_t i = 0; i < 1000; i++) {
-        on_heap = gt_array_room(on_heap, i, &heap_capacity, sizeof *on_heap);
+        on_heap = gt_mem_room(on_heap, i, &heap_capacity, sizeof *on_heap);
         in_arena = gt_arena_room(&arena, in_arena, i, &arena_capacity, sizeof *in_arena);
         assert_true(on_heap && in_arena && heap_capacity > i && arena_capacity > i);
         on_heap[i] = in_arena[i] = i;
@@ -206,11 +206,11 @@ static void arrays_make_room_and_keep_what_they_hold(void **state) {
         assert_true(on_heap[i] == i && in_arena[i] == i);
     assert_ptr_equal(gt_arena_room(&arena, in_arena, 5, &arena_capacity, sizeof *in_arena), in_arena);
     heap_capacity = arena_capacity = SIZE_MAX / 8;
-    assert_null(gt_array_room(on_heap, heap_capacity, &heap_capacity, sizeof *on_heap));
+    assert_null(gt_mem_room(on_heap, heap_capacity, &heap_capacity, sizeof *on_heap));
     assert_null(gt_arena_room(&arena, in_arena, arena_capacity, &arena_capacity, sizeof *in_arena));
     assert_true(heap_capacity == SIZE_MAX / 8 && arena_capacity == SIZE_MAX / 8 && gt_arena_failed(&arena));
     assert_null(gt_arena_room(&arena, in_arena, 5, &arena_capacity, sizeof *in_arena));
-    gt_free(on_heap);
+    gt_mem_free(on_heap);
     gt_arena_release(&arena);
 }
 

@@ -325,7 +325,7 @@ static const struct {
 
 static struct gt_builtin_answer answer_of(struct gt_builtin *builtin, const char *name) {
     struct gt_str full = gt_str_of(name);
-    return gt_builtin_kernel(builtin, full, gt_name_simplify(full));
+    return gt_builtin_kernel(builtin, full, gt_label_simplify_name(full));
 }
 
 static void names_of_many_stacks(void **unused) {
@@ -448,7 +448,7 @@ static void odd_names(void **unused) {
         for (size_t i = 0; i < bytes; i++)
             name[i] = (char)random_u64(&state);
         struct gt_str full = {name, bytes};
-        gt_builtin_kernel(builtin, full, gt_name_simplify(full));
+        gt_builtin_kernel(builtin, full, gt_label_simplify_name(full));
     }
     free(name);
     gt_builtin_free(builtin);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "events/builder.h"
 #include "label/label.h"
 #include "label/rules.h"
 
@@ -79,10 +80,10 @@ static void measure(const char *option, const struct gt_class_key *keys, size_t 
         double begin_ms = cpu_ms();
         assert_int_equal(keys ? gt_rules_new_map(keys, key_count, &rules, &err) : gt_rules_new(&request, &rules, &err),
                          GT_OK);
-        assert_int_equal(gt_labels_new_by_rules(store, rules, 1, &labels, &err), GT_OK);
+        assert_int_equal(gt_label_new_by_rules(store, rules, 1, &labels, &err), GT_OK);
         double ms = cpu_ms() - begin_ms;
         best_ms = ms < best_ms ? ms : best_ms;
-        gt_labels_free(labels);
+        gt_label_free(labels);
         gt_rules_free(rules);
     }
     if (IS_TIMED && best_ms >= MOST_MS)

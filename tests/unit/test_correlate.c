@@ -51,7 +51,7 @@ static void device_decides_between_processes(void **unused) {
     ASSERT_CALLS(&trace, 0, 2, 3, 4, GT_NO_ROW, GT_NO_ROW);
     assert_int_equal(trace.labels->issues[GT_ISSUE_LAUNCH_AMBIGUOUS], 1);
     assert_int_equal(trace.labels->issues[GT_ISSUE_OP_WITHOUT_CALL], 1);
-    assert_int_equal(gt_labels_op_process(trace.labels, trace.store, 0), gt_store_call_process(trace.store, 0));
+    assert_int_equal(gt_labels_op_process(trace.labels, trace.store, 0), gt_labels_call_process(trace.store, 0));
     assert_int_equal(gt_labels_op_process(trace.labels, trace.store, 4), GT_NO_TRACK);
     trace_free(&trace);
 }
@@ -154,7 +154,7 @@ static uint32_t naive_call(const struct gt_store *store, uint32_t op) {
     uint32_t best = GT_NO_ROW;
     for (uint32_t c = 0; c < calls->count; c++) {
         if (calls->correlation[c] != store->ops.correlation[op] || calls->start_ns[c] > store->ops.end_ns[op] ||
-            gt_store_call_process(store, c) != store->lanes.process[store->ops.lane[op]])
+            gt_labels_call_process(store, c) != store->lanes.process[store->ops.lane[op]])
             continue;
         if (best == GT_NO_ROW || calls->start_ns[c] < calls->start_ns[best] ||
             (calls->start_ns[c] == calls->start_ns[best] && calls->end_ns[c] > calls->end_ns[best]))
@@ -272,7 +272,7 @@ static int64_t naive_step_start(const struct small_trace *trace, uint32_t call, 
     *end_ns = INT64_MAX;
     for (size_t i = 0; i < trace->labels->step_count; i++) {
         const struct gt_step *step = &trace->labels->steps[i];
-        if (step->process != gt_store_call_process(store, call) || step->start_ns > store->calls.start_ns[call] ||
+        if (step->process != gt_labels_call_process(store, call) || step->start_ns > store->calls.start_ns[call] ||
             step->end_ns < store->calls.end_ns[call])
             continue;
         if (step->start_ns > best || (step->start_ns == best && step->end_ns < *end_ns)) {

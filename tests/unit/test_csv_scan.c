@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "decode/csv_scan.h"
+#include "decode/csv/csv_scan.h"
 #include "random.h"
 
 /* "a|b|c" of the cells, quotes undone; "!" before a broken row, "$" behind one that the input cuts. */
@@ -19,7 +19,7 @@ static void print_row(char *text, size_t size, const struct gt_csv_row *row) {
     for (size_t i = 0; i < row->count && i < GT_CSV_CELLS_MAX; i++) {
         char cell[4096];
         struct gt_str from = row->cells[i].text;
-        size_t length = row->cells[i].has_quotes ? gt_csv_decode(from, cell) : from.len;
+        size_t length = row->cells[i].has_quotes ? gt_csv_scan_decode(from, cell) : from.len;
         used += (size_t)snprintf(text + used, size - used, "%s%.*s", i ? "|" : "", (int)length,
                                  row->cells[i].has_quotes ? cell : from.ptr);
     }
@@ -120,16 +120,16 @@ static char *read_all(const char *bytes, size_t length, struct gt_csv_sizes size
     struct gt_csv_reader reader;
     struct gt_csv_row row;
     bool has_row;
-    assert_int_equal(gt_csv_reader_init(&reader, source, &sizes, NULL), GT_OK);
+    assert_int_equal(gt_csv_scan_reader_init(&reader, source, &sizes, NULL), GT_OK);
     for (;;) {
         char line[8192];
-        assert_int_equal(gt_csv_reader_next(&reader, GT_CSV_RECORD, &row, &has_row, NULL), GT_OK);
+        assert_int_equal(gt_csv_scan_reader_next(&reader, GT_CSV_RECORD, &row, &has_row, NULL), GT_OK);
         if (!has_row)
             break;
         print_row(line, sizeof line, &row);
         fprintf(out, "%llu %s\n", (unsigned long long)row.offset, line);
     }
-    gt_csv_reader_release(&reader);
+    gt_csv_scan_reader_release(&reader);
     gt_source_close(source);
     unlink(path);
     fclose(out);
@@ -176,20 +176,20 @@ static void test_reread(void **state) {
     struct gt_csv_row row;
     bool has_row;
     char line[100];
-    assert_int_equal(gt_csv_reader_init(&reader, source, &(struct gt_csv_sizes){64, 64}, NULL), GT_OK);
-    assert_int_equal(gt_csv_reader_next(&reader, GT_CSV_RECORD, &row, &has_row, NULL), GT_OK);
+    assert_int_equal(gt_csv_scan_reader_init(&reader, source, &(struct gt_csv_sizes){64, 64}, NULL), GT_OK);
+    assert_int_equal(gt_csv_scan_reader_next(&reader, GT_CSV_RECORD, &row, &has_row, NULL), GT_OK);
     assert_true(row.is_broken);
-    gt_csv_reader_reread(&reader, &row);
-    assert_int_equal(gt_csv_reader_next(&reader, GT_CSV_RECORD, &row, &has_row, NULL), GT_OK);
+    gt_csv_scan_reader_reread(&reader, &row);
+    assert_int_equal(gt_csv_scan_reader_next(&reader, GT_CSV_RECORD, &row, &has_row, NULL), GT_OK);
     print_row(line, sizeof line, &row);
     assert_string_equal(line, "2|b");
     assert_int_equal(row.offset, 8);
     /* A row of one line is not read again. */
-    gt_csv_reader_reread(&reader, &row);
-    assert_int_equal(gt_csv_reader_next(&reader, GT_CSV_RECORD, &row, &has_row, NULL), GT_OK);
+    gt_csv_scan_reader_reread(&reader, &row);
+    assert_int_equal(gt_csv_scan_reader_next(&reader, GT_CSV_RECORD, &row, &has_row, NULL), GT_OK);
     print_row(line, sizeof line, &row);
     assert_string_equal(line, "3|c");
-    gt_csv_reader_release(&reader);
+    gt_csv_scan_reader_release(&reader);
     gt_source_close(source);
     unlink(path);
 }

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/error.h"
+#include "base/fail.h"
 #include "base/str.h"
 #include "random.h"
 

@@ -50,7 +50,7 @@ static void assert_chars(struct gt_str text, const uint32_t *expected, size_t co
     const char *at = text.ptr, *end = text.ptr + text.len;
     for (size_t i = 0; i < count; i++) {
         assert_true(at < end);
-        assert_int_equal(gt_char_next(&at, end), expected[i]);
+        assert_int_equal(gt_escape_char_next(&at, end), expected[i]);
     }
     assert_ptr_equal(at, end);
 }
@@ -73,9 +73,9 @@ static void every_character_survives_encoding(void **state) {
         char bytes[4];
         if (c >= 0xd800 && c <= 0xdfff)
             continue;
-        size_t length = gt_char_encode(bytes, c);
+        size_t length = gt_escape_char_encode(bytes, c);
         const char *at = bytes;
-        assert_int_equal(gt_char_next(&at, bytes + length), c);
+        assert_int_equal(gt_escape_char_next(&at, bytes + length), c);
         assert_ptr_equal(at, bytes + length);
     }
 }
@@ -100,7 +100,7 @@ static void json_strings_hold_anything(void **state) {
     (void)state;
     start();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        gt_json_string(out, cases[i].text);
+        gt_escape_json(out, cases[i].text);
         assert_string_equal(written(), cases[i].expected);
     }
 }
@@ -129,7 +129,7 @@ static void csv_fields_are_quoted_and_never_formulas(void **state) {
     (void)state;
     start();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        gt_csv_text(out, cases[i].text);
+        gt_escape_csv(out, cases[i].text);
         assert_string_equal(written(), cases[i].expected);
     }
 }
@@ -155,7 +155,7 @@ static void markdown_names_render_as_they_are(void **state) {
     (void)state;
     start();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        gt_markdown_name(out, cases[i].text);
+        gt_escape_markdown_name(out, cases[i].text);
         assert_string_equal(written(), cases[i].expected);
     }
 }
@@ -163,9 +163,9 @@ static void markdown_names_render_as_they_are(void **state) {
 static void markdown_sentences_have_no_markup(void **state) {
     (void)state;
     start();
-    gt_markdown_sentence(out, GT_STR("a *b* _c_ [d](e) <f> | `g` & $h$ 100 % (i)\n"));
+    gt_escape_markdown_sentence(out, GT_STR("a *b* _c_ [d](e) <f> | `g` & $h$ 100 % (i)\n"));
     assert_string_equal(written(), "a \\*b\\* \\_c\\_ \\[d\\](e) \\<f\\> \\| \\`g\\` \\& \\$h\\$ 100 % (i) ");
-    gt_markdown_sentence(out, (struct gt_str){NULL, 0});
+    gt_escape_markdown_sentence(out, (struct gt_str){NULL, 0});
     assert_string_equal(written(), "");
 }
 
@@ -174,30 +174,30 @@ static void markdown_sentences_have_no_markup(void **state) {
 static void controls_are_shown_and_never_sent(void **state) {
     (void)state;
     start();
-    gt_text_put(out, GT_STR("a\x1b[31m\n\x7f\xc2\x9b\xe2\x80\xae\xef\xbb\xbfz\xff"), true);
+    gt_glyph_text_put(out, GT_STR("a\x1b[31m\n\x7f\xc2\x9b\xe2\x80\xae\xef\xbb\xbfz\xff"), true);
     assert_string_equal(written(),
                         "a\xe2\x90\x9b[31m\xe2\x90\x8a\xe2\x90\xa1\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbdz\xef\xbf\xbd");
-    gt_text_put(out, GT_STR("\x1b\xc3\xa9 1\xc2\xb5s \xe2\x86\x92 \xe2\x80\xa6"), false);
+    gt_glyph_text_put(out, GT_STR("\x1b\xc3\xa9 1\xc2\xb5s \xe2\x86\x92 \xe2\x80\xa6"), false);
     assert_string_equal(written(), "?? 1us > ~");
 }
 
 static void widths_are_those_of_a_terminal(void **state) {
     (void)state;
-    assert_int_equal(gt_text_width(GT_STR("abc"), true), 3);
-    assert_int_equal(gt_text_width(GT_STR("\xe6\xa0\xb8\xe5\xbf\x83"), true), 4);
-    assert_int_equal(gt_text_width(GT_STR("\xe6\xa0\xb8\xe5\xbf\x83"), false), 2);
-    assert_int_equal(gt_text_width(GT_STR("e\xcc\x81"), true), 1);
-    assert_int_equal(gt_text_width(GT_STR("\xf0\x9f\x98\x80"), true), 2);
-    assert_int_equal(gt_text_width((struct gt_str){NULL, 0}, true), 0);
+    assert_int_equal(gt_glyph_text_width(GT_STR("abc"), true), 3);
+    assert_int_equal(gt_glyph_text_width(GT_STR("\xe6\xa0\xb8\xe5\xbf\x83"), true), 4);
+    assert_int_equal(gt_glyph_text_width(GT_STR("\xe6\xa0\xb8\xe5\xbf\x83"), false), 2);
+    assert_int_equal(gt_glyph_text_width(GT_STR("e\xcc\x81"), true), 1);
+    assert_int_equal(gt_glyph_text_width(GT_STR("\xf0\x9f\x98\x80"), true), 2);
+    assert_int_equal(gt_glyph_text_width((struct gt_str){NULL, 0}, true), 0);
     /* A pile of marks does not hide: two stay on their letter, each further one takes a column. */
-    assert_int_equal(gt_text_width(GT_STR("e\xcc\x81\xcc\x81\xcc\x81\xcc\x81"), true), 3);
+    assert_int_equal(gt_glyph_text_width(GT_STR("e\xcc\x81\xcc\x81\xcc\x81\xcc\x81"), true), 3);
 }
 
 static const char *cut_name(const char *name, size_t width) {
-    struct gt_cut cut = gt_name_cut(gt_str_of(name), width, true);
-    size_t taken = gt_cut_put(out, &cut, true);
+    struct gt_cut cut = gt_glyph_name_cut(gt_str_of(name), width, true);
+    size_t taken = gt_glyph_cut_put(out, &cut, true);
     const char *text = written();
-    assert_int_equal(taken, gt_text_width(gt_str_of(text), true));
+    assert_int_equal(taken, gt_glyph_text_width(gt_str_of(text), true));
     assert_true(taken <= width);
     return text;
 }

@@ -16,7 +16,7 @@ static int make_report(void **state) {
     (void)state;
     report = gt_report_new("test", 1);
     section = report ? &report->sections[0] : NULL;
-    table = section ? gt_section_findings(section) : NULL;
+    table = section ? gt_finding_list_new(section) : NULL;
     return table ? 0 : -1;
 }
 
@@ -27,21 +27,21 @@ static int free_report(void **state) {
 }
 
 static void add(const char *id, enum gt_severity severity, int64_t recoverable_ns) {
-    gt_section_finding(section, &(struct gt_finding){.id = id,
-                                                     .severity = severity,
-                                                     .title = GT_STR("Something"),
-                                                     .evidence = {GT_STR("One."), GT_STR("Two.")},
-                                                     .evidence_count = 2,
-                                                     .advice = {GT_STR("Do."), GT_STR("Do more.")},
-                                                     .advice_count = 2,
-                                                     .recoverable_ns = recoverable_ns,
-                                                     .table = "kernels"});
+    gt_finding_list_add(section, &(struct gt_finding){.id = id,
+                                                      .severity = severity,
+                                                      .title = GT_STR("Something"),
+                                                      .evidence = {GT_STR("One."), GT_STR("Two.")},
+                                                      .evidence_count = 2,
+                                                      .advice = {GT_STR("Do."), GT_STR("Do more.")},
+                                                      .advice_count = 2,
+                                                      .recoverable_ns = recoverable_ns,
+                                                      .table = "kernels"});
 }
 
 static void assert_ids(const char *const *expected, size_t count) {
     assert_int_equal(table->row_count, count);
     for (size_t i = 0; i < count; i++)
-        assert_string_equal(gt_section_finding_at(section, table, i)->id, expected[i]);
+        assert_string_equal(gt_finding_list_at(section, table, i)->id, expected[i]);
 }
 
 static struct gt_str text_at(size_t row, const char *column) {
@@ -63,7 +63,7 @@ static void the_most_severe_comes_first_then_the_most_time_to_win_back(void **st
 
 static void what_others_tell_of_comes_last_of_its_severity(void **state) {
     (void)state;
-    gt_section_finding(
+    gt_finding_list_add(
         section,
         &(struct gt_finding){.id = "told", .severity = GT_SEVERITY_HIGH, .recoverable_ns = -1, .told_by = "worth"});
     add("own", GT_SEVERITY_MEDIUM, -1);
@@ -102,21 +102,21 @@ static void sorted_rows_still_find_their_findings(void **state) {
 static void columns_choose_the_parts_that_people_see(void **state) {
     (void)state;
     add("a", GT_SEVERITY_LOW, 9);
-    const struct gt_finding *finding = gt_section_finding_at(section, table, 0);
-    assert_true(gt_findings_show(table, "evidence"));
-    assert_int_equal(gt_findings_advice_shown(table, finding), 2);
+    const struct gt_finding *finding = gt_finding_list_at(section, table, 0);
+    assert_true(gt_finding_list_shows(table, "evidence"));
+    assert_int_equal(gt_finding_list_advice_shown(table, finding), 2);
     table->screen_columns = "title,advice";
-    assert_false(gt_findings_show(table, "evidence"));
-    assert_int_equal(gt_findings_advice_shown(table, finding), 1);
+    assert_false(gt_finding_list_shows(table, "evidence"));
+    assert_int_equal(gt_finding_list_advice_shown(table, finding), 1);
     table->screen_columns = "title,evidence";
-    assert_int_equal(gt_findings_advice_shown(table, finding), 0);
+    assert_int_equal(gt_finding_list_advice_shown(table, finding), 0);
 }
 
 static void a_section_without_the_block_takes_none(void **state) {
     (void)state;
     struct gt_report *other = gt_report_new("test", 1);
     assert_non_null(other);
-    gt_section_finding(&other->sections[0], &(struct gt_finding){.id = "a", .recoverable_ns = -1});
+    gt_finding_list_add(&other->sections[0], &(struct gt_finding){.id = "a", .recoverable_ns = -1});
     assert_int_equal(other->sections[0].finding_count, 0);
     gt_report_free(other);
 }

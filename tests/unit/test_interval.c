@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "base/interval.h"
+#include "base/intervals.h"
 #include "random.h"
 
 enum { SPAN = 300, MAX_COUNT = 40 };

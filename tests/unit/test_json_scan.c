@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "decode/json_scan.h"
+#include "decode/torch/json_scan.h"
 
-typedef enum gt_json_status scan_text(const char **p, const char *end, struct gt_json_text *text);
+typedef enum gt_json_status scan_text(const char **p, const char *end, struct gt_json_value_text *text);
 
 /* A copy without a byte to spare, so that reading past the end is noticed by sanitizers. */
 static char *exact_copy(const char *bytes, size_t len) {
@@ -27,7 +27,7 @@ static void string_is(scan_text *scan, const char *text, size_t needed, const ch
     for (size_t len = 1; len <= strlen(text); len++) {
         char *copy = exact_copy(text, len);
         const char *p = copy;
-        struct gt_json_text found;
+        struct gt_json_value_text found;
         enum gt_json_status status = scan(&p, copy + len, &found);
         if (len < needed) {
             assert_int_equal(status, GT_JSON_MORE);
@@ -110,7 +110,7 @@ static void nested_is(const char *text) {
     for (size_t len = 1; len <= whole + 1; len++) {
         char *copy = exact_copy(text, len);
         const char *p = copy;
-        assert_int_equal(gt_json_skip_nested(&p, copy + len), len < whole ? GT_JSON_MORE : GT_JSON_OK);
+        assert_int_equal(gt_json_scan_skip_nested(&p, copy + len), len < whole ? GT_JSON_MORE : GT_JSON_OK);
         assert_int_equal(p - copy, len < whole ? 0 : (ptrdiff_t)whole);
         free(copy);
     }
@@ -138,7 +138,7 @@ static void lost_brackets_are_noticed(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *p = cases[i].text;
-        assert_int_equal(gt_json_skip_nested(&p, p + strlen(p)), GT_JSON_BAD);
+        assert_int_equal(gt_json_scan_skip_nested(&p, p + strlen(p)), GT_JSON_BAD);
         assert_int_equal(p - cases[i].text, cases[i].at);
     }
 }
@@ -162,18 +162,18 @@ static void any_depth_is_safe(void **state) {
     memset(text, '[', DEPTH);
     memset(text + DEPTH, ']', DEPTH);
     const char *p = text;
-    assert_int_equal(gt_json_skip_nested(&p, text + 2 * DEPTH), GT_JSON_OK);
+    assert_int_equal(gt_json_scan_skip_nested(&p, text + 2 * DEPTH), GT_JSON_OK);
     assert_ptr_equal(p, text + 2 * DEPTH);
     p = text;
-    assert_int_equal(gt_json_skip_nested(&p, text + 2 * DEPTH - 1), GT_JSON_MORE);
+    assert_int_equal(gt_json_scan_skip_nested(&p, text + 2 * DEPTH - 1), GT_JSON_MORE);
     free(text);
 }
 
 static void decoded_is(const char *raw, unsigned marks, const char *decoded, size_t decoded_len, bool repaired) {
-    struct gt_json_text text = {{raw, strlen(raw)}, marks};
+    struct gt_json_value_text text = {{raw, strlen(raw)}, marks};
     char *buf = exact_copy(raw, strlen(raw));
     bool found = false;
-    size_t len = gt_json_decode(text, buf, &found);
+    size_t len = gt_json_scan_decode(text, buf, &found);
     assert_int_equal(len, decoded_len);
     assert_memory_equal(buf, decoded, len);
     assert_int_equal(found, repaired);

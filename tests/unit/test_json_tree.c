@@ -15,7 +15,7 @@
 static struct gt_json *parse(struct gt_arena *arena, const char *text) {
     struct gt_json *root;
     struct gt_error err = {0};
-    if (gt_json_parse(gt_str_of(text), arena, &root, &err) != GT_OK)
+    if (gt_json_tree_parse(gt_str_of(text), arena, &root, &err) != GT_OK)
         fail_msg("'%s': %s", text, err.message);
     return root;
 }
@@ -36,9 +36,9 @@ static void order_and_places(void **unused) {
     assert_string_equal(b->first->next->text.ptr, "-2.5e3");
     assert_int_equal(b->first->next->next->type, GT_JSON_TRUE);
     assert_int_equal(b->first->next->next->next->type, GT_JSON_NULL);
-    assert_string_equal(gt_json_find(a, "x")->text.ptr, "y");
-    assert_null(gt_json_find(a, "y"));
-    assert_null(gt_json_find(b, "x"));
+    assert_string_equal(gt_json_tree_find(a, "x")->text.ptr, "y");
+    assert_null(gt_json_tree_find(a, "y"));
+    assert_null(gt_json_tree_find(b, "x"));
     gt_arena_release(&arena);
 }
 
@@ -47,9 +47,9 @@ static void comments_and_trailing_commas(void **unused) {
     struct gt_arena arena = {0};
     struct gt_json *root =
         parse(&arena, "\xef\xbb\xbf// head\n{ # one\n/* two */ \"a\": [1, 2,], \"b\": \"// no\",}\n# end");
-    assert_string_equal(gt_json_find(root, "b")->text.ptr, "// no");
-    assert_string_equal(gt_json_find(root, "a")->first->next->text.ptr, "2");
-    assert_null(gt_json_find(root, "a")->first->next->next);
+    assert_string_equal(gt_json_tree_find(root, "b")->text.ptr, "// no");
+    assert_string_equal(gt_json_tree_find(root, "a")->first->next->text.ptr, "2");
+    assert_null(gt_json_tree_find(root, "a")->first->next->next);
     assert_null(parse(&arena, "{}")->first);
     assert_null(parse(&arena, "[]")->first);
     gt_arena_release(&arena);
@@ -67,7 +67,7 @@ static void escapes(void **unused) {
 static void the_last_of_a_repeated_key(void **unused) {
     (void)unused;
     struct gt_arena arena = {0};
-    assert_string_equal(gt_json_find(parse(&arena, "{\"a\": 1, \"a\": 2}"), "a")->text.ptr, "2");
+    assert_string_equal(gt_json_tree_find(parse(&arena, "{\"a\": 1, \"a\": 2}"), "a")->text.ptr, "2");
     gt_arena_release(&arena);
 }
 
@@ -94,7 +94,7 @@ static void errors_have_places(void **unused) {
         struct gt_arena arena = {0};
         struct gt_json *root;
         struct gt_error err = {0};
-        assert_int_equal(gt_json_parse(gt_str_of(cases[i].text), &arena, &root, &err), GT_ERR);
+        assert_int_equal(gt_json_tree_parse(gt_str_of(cases[i].text), &arena, &root, &err), GT_ERR);
         assert_null(root);
         assert_string_equal(err.message, cases[i].message);
         gt_arena_release(&arena);
@@ -108,7 +108,7 @@ static void deep_nesting_ends(void **unused) {
     struct gt_error err = {0};
     char text[1000];
     memset(text, '[', sizeof text);
-    assert_int_equal(gt_json_parse((struct gt_str){text, sizeof text}, &arena, &root, &err), GT_ERR);
+    assert_int_equal(gt_json_tree_parse((struct gt_str){text, sizeof text}, &arena, &root, &err), GT_ERR);
     assert_non_null(strstr(err.message, "nested too deep"));
     gt_arena_release(&arena);
 }
@@ -127,7 +127,7 @@ static void any_bytes_are_safe(void **unused) {
         struct gt_arena arena = {0};
         struct gt_json *root;
         struct gt_error err = {0};
-        bool ok = gt_json_parse((struct gt_str){text, bytes}, &arena, &root, &err) == GT_OK;
+        bool ok = gt_json_tree_parse((struct gt_str){text, bytes}, &arena, &root, &err) == GT_OK;
         assert_true(ok == (root != NULL) && ok == (err.message[0] == '\0'));
         gt_arena_release(&arena);
         free(text);

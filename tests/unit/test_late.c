@@ -1,7 +1,8 @@
 /* What threads did in stretches of their time: sweeps, calls and code against a look at every nanosecond. */
 #include "measure_world.h"
 
-#include "measure/late.h"
+#include "events/builder.h"
+#include "measure/results/late.h"
 
 enum { SEEDS = 300, MOST = 64, THREADS = 3, ROUNDS = 2, END = 150, ROWS = 40 };
 

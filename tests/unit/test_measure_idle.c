@@ -1,7 +1,8 @@
 /* Gaps of whole devices and their causes against plain recomputation; what call names tell; odd and empty traces. */
 #include "measure_world.h"
 
-#include "measure/calls.h"
+#include "events/builder.h"
+#include "measure/results/calls.h"
 
 enum { SEEDS = 400 };
 

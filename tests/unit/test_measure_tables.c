@@ -71,7 +71,7 @@ static void test_kernels(void **state) {
         const struct gt_table *table = world_table(&world, "kernels");
         for (size_t row = 0; row < table->row_count; row++)
             assert_true(
-                gt_str_eq(gt_name_simplify(table_text(table, row, "full_name")), table_text(table, row, "name")));
+                gt_str_eq(gt_label_simplify_name(table_text(table, row, "full_name")), table_text(table, row, "name")));
         world_end(&world);
     }
 }

@@ -31,14 +31,14 @@ static void cut_names(const char *const names[], size_t count, size_t width, boo
     for (size_t i = 0; i < count; i++) {
         struct gt_out *out;
         assert_int_equal(gt_out_open_memory(&out, &err), GT_OK);
-        size_t taken = gt_cut_put(out, &cuts[i], utf8);
+        size_t taken = gt_glyph_cut_put(out, &cuts[i], utf8);
         struct gt_str text = gt_out_bytes(out);
         assert_true(taken <= width && text.len < LINE_BYTES);
-        assert_int_equal(taken, gt_text_width(text, utf8));
+        assert_int_equal(taken, gt_glyph_text_width(text, utf8));
         snprintf(lines[i], LINE_BYTES, "%.*s", (int)text.len, text.len ? text.ptr : "");
         gt_out_close(out);
     }
-    gt_free(cuts);
+    gt_mem_free(cuts);
     gt_report_free(report);
 }
 

@@ -6,7 +6,7 @@
 
 static void assert_simple(const char *full, const char *expected) {
     struct gt_str text = gt_str_of(full);
-    struct gt_str name = gt_name_simplify(text);
+    struct gt_str name = gt_label_simplify_name(text);
     if (!gt_str_eq(name, gt_str_of(expected)))
         fail_msg("'%s' became '%.*s', not '%s'", full, (int)name.len, name.ptr, expected);
     assert_true(name.ptr >= text.ptr && name.ptr + name.len <= text.ptr + text.len);
@@ -140,7 +140,7 @@ static void hostile_nesting(void **unused) {
         size_t unit = strlen(units[u]);
         for (size_t i = 0; i < size; i++)
             text[i] = units[u][i % unit];
-        struct gt_str name = gt_name_simplify((struct gt_str){text, size});
+        struct gt_str name = gt_label_simplify_name((struct gt_str){text, size});
         assert_true(name.len > 0 && name.ptr >= text && name.ptr + name.len <= text + size);
     }
     free(text);
@@ -157,13 +157,13 @@ static void random_text(void **unused) {
         state = state * 6364136223846793005u + 1442695040888963407u;
         for (uint64_t bits = state; length < (state >> 58) % 25; length++, bits = bits * 6364136223846793005u + 1)
             text[length] = alphabet[(bits >> 40) % (sizeof alphabet - 1)];
-        char *exact = gt_alloc(length);
+        char *exact = gt_mem_alloc(length);
         if (length)
             memcpy(exact, text, length);
-        struct gt_str name = gt_name_simplify((struct gt_str){exact, length});
+        struct gt_str name = gt_label_simplify_name((struct gt_str){exact, length});
         assert_true((name.len > 0) == (length > 0));
         assert_true(name.ptr >= exact && name.ptr + name.len <= exact + length);
-        gt_free(exact);
+        gt_mem_free(exact);
         free(text);
     }
 }

@@ -14,7 +14,7 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
-#include "decode/nsys_export.h"
+#include "decode/nsys/nsys_export.h"
 
 enum { THREADS = 3, OPENS = 10, LIMIT_S = 100 };
 

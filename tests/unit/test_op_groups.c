@@ -1,7 +1,7 @@
 /* Groups of ops, against a look at every op for each of them; statistics of equal lengths, against all lengths. */
-#include "measure/op_groups.h"
+#include "measure/results/op_groups.h"
 
-#include "measure/measure.h"
+#include "measure/results/measure.h"
 #include "measure_world.h"
 
 static void view_world(struct world *world, enum gputime_choice_names names) {
@@ -12,9 +12,9 @@ static void view_world(struct world *world, enum gputime_choice_names names) {
 }
 
 static bool is_in(const struct gt_view *view, size_t position, const struct gt_op_group *group) {
-    return gt_op_name_id(view, position) == group->name && gt_op_process(view, position) == group->process &&
+    return gt_view_op_name_id(view, position) == group->name && gt_view_op_process(view, position) == group->process &&
            view->store->lanes.device[view->lane[position]] == group->device &&
-           gt_op_kind(view, position) == group->kind && view->category[position] == group->category;
+           gt_view_op_kind(view, position) == group->kind && view->category[position] == group->category;
 }
 
 /* Has the lengths of its ops in their order. Full names: no two groups are alike. */
@@ -26,9 +26,9 @@ static void check_group(const struct gt_view *view, const struct gt_op_groups *g
         if (!is_in(view, i, group))
             continue;
         assert_true(expected.count < lengths.count);
-        assert_int_equal(lengths.samples[expected.count], gt_op_ns(view, i));
+        assert_int_equal(lengths.samples[expected.count], gt_view_op_ns(view, i));
         assert_true(expected.count > 0 || group->first == i);
-        gt_tally_add(&expected, gt_op_ns(view, i));
+        gt_keyed_tally_add(&expected, gt_view_op_ns(view, i));
     }
     assert_true(expected.count > 0);
     assert_int_equal(group->count, expected.count);
@@ -45,7 +45,7 @@ static bool is_before(const struct gt_op_group *a, const struct gt_op_group *b) 
 
 static void check_order(const struct gt_op_groups *groups) {
     for (size_t i = 0; i < groups->count; i++) {
-        assert_int_equal(gt_kind_is_kernel(groups->items[i].kind), i < groups->kernel_count);
+        assert_int_equal(gt_store_kind_is_kernel(groups->items[i].kind), i < groups->kernel_count);
         if (i > 0 && i != groups->kernel_count)
             assert_true(is_before(&groups->items[i - 1], &groups->items[i]));
     }
@@ -76,7 +76,7 @@ static void extremes_tell_all_of_equal_lengths(void **state) {
     for (int64_t length_ns = 0; length_ns < INT64_MAX / 8; length_ns = length_ns * 7 + 1)
         for (size_t count = 1; count < 6; count++) {
             const int64_t samples[] = {length_ns, length_ns, length_ns, length_ns, length_ns};
-            struct gt_sample_stats all = gt_slice_stats((struct gt_slice){samples, count}), told = all;
+            struct gt_sample_stats all = gt_samples_slice_stats((struct gt_slice){samples, count}), told = all;
             told.median_ns = told.p90_ns = told.p99_ns = told.stddev_ns = -1;
             assert_true(gt_sample_stats_complete(&told));
             assert_memory_equal(&told, &all, sizeof all);

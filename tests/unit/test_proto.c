@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "decode/proto.h"
+#include "decode/proto/proto.h"
 #include "random.h"
 
 /* A message in a block of exactly its size and padding, so that a sanitizer sees every byte read beyond. */

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "base/moments.h"
 #include "base/quantile.h"
 #include "random.h"
 
@@ -32,7 +33,7 @@ static double naive_quantile(const int64_t *sorted, size_t count, double q) {
 /* Also checks that the samples are as they were. */
 static void check_quantiles(const int64_t *samples, size_t count) {
     static const double levels[] = {0, 0.25, 0.5, 0.9, 0.95, 0.99, 1, 1.0 / 3};
-    int64_t *sorted = gt_alloc_array(count, sizeof(*sorted)), *given = gt_alloc_array(count, sizeof(*given));
+    int64_t *sorted = gt_mem_array(count, sizeof(*sorted)), *given = gt_mem_array(count, sizeof(*given));
 
     assert_non_null(sorted);
     assert_non_null(given);
@@ -45,8 +46,8 @@ static void check_quantiles(const int64_t *samples, size_t count) {
         assert_true(fabs(got - expected) <= fabs(expected) * 4e-16 || fabs(got - expected) <= 1e-9);
     }
     assert_memory_equal(samples, given, count * sizeof(*given));
-    gt_free(given);
-    gt_free(sorted);
+    gt_mem_free(given);
+    gt_mem_free(sorted);
 }
 
 static void random_samples_of_every_shape(void **state) {
@@ -90,7 +91,7 @@ static void slices_are_taken_together(void **state) {
         }
         slices[slice_count++] = (struct gt_slice){samples + taken, count - taken};
         qsort(sorted, count, sizeof *sorted, by_value);
-        gt_quantiles(slices, slice_count, levels, GT_QUANTILES_MOST, values);
+        gt_quantile_all(slices, slice_count, levels, GT_QUANTILES_MOST, values);
         for (size_t i = 0; i < GT_QUANTILES_MOST; i++) {
             double expected = count ? naive_quantile(sorted, count, levels[i]) : 0;
             assert_true(fabs(values[i] - expected) <= fabs(expected) * 4e-16 || fabs(values[i] - expected) <= 1e-9);
@@ -130,7 +131,7 @@ static void levels_outside_are_clamped(void **state) {
 /* Spread over all magnitudes every round keeps most of the samples, the worst that can happen. */
 static void lopsided_samples_stay_linear(void **state) {
     enum { COUNT = 1000000 };
-    int64_t *samples = gt_alloc_array(COUNT, sizeof(*samples));
+    int64_t *samples = gt_mem_array(COUNT, sizeof(*samples));
     uint64_t seed = 10;
     clock_t start;
     (void)state;
@@ -142,7 +143,7 @@ static void lopsided_samples_stay_linear(void **state) {
     assert_true(gt_quantile(samples, COUNT, 0.5) <= 100);
     assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 5);
     check_quantiles(samples, COUNT);
-    gt_free(samples);
+    gt_mem_free(samples);
 }
 
 static void check_moments(const int64_t *samples, size_t count) {

@@ -21,7 +21,7 @@ static int by_key_then_place(const void *a, const void *b) {
 }
 
 static void check_sort(struct gt_radix_item *items, size_t count) {
-    struct gt_radix_item *expected = gt_alloc_array(count, sizeof(*expected));
+    struct gt_radix_item *expected = gt_mem_array(count, sizeof(*expected));
 
     assert_non_null(expected);
     for (size_t i = 0; i < count; i++) {
@@ -34,7 +34,7 @@ static void check_sort(struct gt_radix_item *items, size_t count) {
         assert_true(items[i].key == expected[i].key);
         assert_int_equal(items[i].value, expected[i].value);
     }
-    gt_free(expected);
+    gt_mem_free(expected);
 }
 
 static void random_keys_of_every_width(void **state) {
@@ -87,7 +87,7 @@ static void skipped_digits_in_the_middle(void **state) {
 
 static void many_items(void **state) {
     enum { COUNT = 300000 };
-    struct gt_radix_item *items = gt_alloc_array(COUNT, sizeof(*items));
+    struct gt_radix_item *items = gt_mem_array(COUNT, sizeof(*items));
     uint64_t seed = 8;
     (void)state;
 
@@ -95,7 +95,7 @@ static void many_items(void **state) {
     for (size_t i = 0; i < COUNT; i++)
         items[i].key = gt_radix_key(random_between(&seed, -1000000, 1000000));
     check_sort(items, COUNT);
-    gt_free(items);
+    gt_mem_free(items);
 }
 
 /* Few different keys, keys of all sizes, and one that dwarfs the others. */

@@ -65,11 +65,11 @@ static void new_sections_know_nothing(void **state) {
 
 static void units_have_the_names_of_the_data_formats(void **state) {
     (void)state;
-    assert_string_equal(gt_unit_name(GT_UNIT_NONE), "");
-    assert_string_equal(gt_unit_name(GT_UNIT_COUNT), "count");
-    assert_string_equal(gt_unit_name(GT_UNIT_NS), "ns");
-    assert_string_equal(gt_unit_name(GT_UNIT_BYTES), "bytes");
-    assert_string_equal(gt_unit_name(GT_UNIT_SHARE), "share");
+    assert_string_equal(gt_cell_unit_name(GT_UNIT_NONE), "");
+    assert_string_equal(gt_cell_unit_name(GT_UNIT_COUNT), "count");
+    assert_string_equal(gt_cell_unit_name(GT_UNIT_NS), "ns");
+    assert_string_equal(gt_cell_unit_name(GT_UNIT_BYTES), "bytes");
+    assert_string_equal(gt_cell_unit_name(GT_UNIT_SHARE), "share");
 }
 
 static void tables_grow_and_new_rows_are_null(void **state) {

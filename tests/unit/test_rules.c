@@ -32,7 +32,7 @@ static enum gt_status rules_of(const char *text, const char *suffix, bool is_map
 static void label_with(struct small_trace *trace, const struct gt_rules *rules) {
     struct gt_error err = {0};
     assert_int_equal(gt_store_seal(&trace->builder, 1, &trace->store, &err), GT_OK);
-    assert_int_equal(gt_labels_new_by_rules(trace->store, rules, 1, &trace->labels, &err), GT_OK);
+    assert_int_equal(gt_label_new_by_rules(trace->store, rules, 1, &trace->labels, &err), GT_OK);
 }
 
 static void assert_op(const struct small_trace *trace, uint32_t op, const char *key, enum gt_class time_class) {

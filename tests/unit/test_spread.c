@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "measure/spread.h"
+#include "measure/results/spread.h"
 #include "random.h"
 
 enum { MOST_STEPS = 12, MOST_SETS = 6, MOST_ITEMS = 200 };

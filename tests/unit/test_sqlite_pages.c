@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "decode/sqlite_db.h"
+#include "decode/sqlite/sqlite_db.h"
 
 #include "random.h"
 #include "sqlite_world.h"
@@ -64,14 +64,14 @@ static char *scan_text(struct gt_sqlite_db *db, struct gt_sqlite_table *table, c
     if (uses_library)
         assert_int_equal(gt_sqlite_db_connect(db, &err), GT_OK);
     db->reads_pages = reads_pages && !uses_library;
-    assert_int_equal(gt_sqlite_scan_init(&scan, db, table, columns, count, &err), GT_OK);
-    assert_true(gt_sqlite_reader_init(&reader, &db->file));
+    assert_int_equal(gt_sqlite_db_scan_init(&scan, db, table, columns, count, &err), GT_OK);
+    assert_true(gt_sqlite_pages_reader_init(&reader, &db->file));
     for (size_t part = 0; part < scan.part_count; part++)
-        assert_int_equal(gt_sqlite_scan_part(&scan, part, &reader, take_row, &rows, &err), GT_OK);
+        assert_int_equal(gt_sqlite_db_scan_part(&scan, part, &reader, take_row, &rows, &err), GT_OK);
     *outcome = (struct outcome){scan.reads_pages, rows.count, reader.damaged + scan.tree.damaged,
                                 reader.missing + scan.tree.missing};
-    gt_sqlite_reader_release(&reader);
-    gt_sqlite_scan_release(&scan);
+    gt_sqlite_pages_reader_release(&reader);
+    gt_sqlite_db_scan_release(&scan);
     db->reads_pages = reads_pages;
     sqlite3_str_appendchar(rows.text, 1, '.');
     return sqlite3_str_finish(rows.text);
@@ -94,7 +94,7 @@ static void close_db(struct gt_source *source, struct gt_sqlite_db *db) {
 static uint64_t count_rows(const struct gt_sqlite_db *db, size_t table) {
     struct gt_error err = {0};
     uint64_t rows = 0;
-    assert_int_equal(gt_sqlite_table_rows(db, &db->tables[table], &rows, &err), GT_OK);
+    assert_int_equal(gt_sqlite_db_table_rows(db, &db->tables[table], &rows, &err), GT_OK);
     return rows;
 }
 
@@ -555,14 +555,14 @@ static void test_runs_do_not_share_limits(void **state) {
     struct gt_sqlite_scan scan;
     struct gt_sqlite_reader reader;
     size_t count = 0;
-    assert_int_equal(gt_sqlite_scan_init(&scan, &db, &db.tables[0], (const uint16_t[]){1}, 1, &err), GT_OK);
-    assert_true(gt_sqlite_reader_init(&reader, &db.file));
+    assert_int_equal(gt_sqlite_db_scan_init(&scan, &db, &db.tables[0], (const uint16_t[]){1}, 1, &err), GT_OK);
+    assert_true(gt_sqlite_pages_reader_init(&reader, &db.file));
     for (size_t i = 0; i < 5; i++)
-        assert_int_equal(gt_sqlite_scan_part(&scan, 0, &reader, count_row, &count, &err), GT_OK);
+        assert_int_equal(gt_sqlite_db_scan_part(&scan, 0, &reader, count_row, &count, &err), GT_OK);
     assert_int_equal(count, 5);
     assert_int_equal(reader.damaged, 0);
-    gt_sqlite_reader_release(&reader);
-    gt_sqlite_scan_release(&scan);
+    gt_sqlite_pages_reader_release(&reader);
+    gt_sqlite_db_scan_release(&scan);
     close_db(source, &db);
 }
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "decode/sqlite_db.h"
+#include "decode/sqlite/sqlite_db.h"
 
 #include "random.h"
 #include "sqlite_world.h"
@@ -265,7 +265,7 @@ static void test_runs_tell_the_same(void **state) {
             if (try_open(world_path, &db, &source, &err) == GT_OK) {
                 for (size_t t = 0; t < db.table_count; t++) {
                     uint64_t rows = 0;
-                    assert_int_equal(gt_sqlite_table_rows(&db, &db.tables[t], &rows, &err), GT_OK);
+                    assert_int_equal(gt_sqlite_db_table_rows(&db, &db.tables[t], &rows, &err), GT_OK);
                     told[run] = told[run] * 31 + rows + db.tables[t].column_count;
                     for (size_t k = 0; k < db.tables[t].name.len; k++)
                         told[run] = told[run] * 31 + (unsigned char)db.tables[t].name.ptr[k];
@@ -283,7 +283,7 @@ static void test_runs_tell_the_same(void **state) {
 /* ---- UTF-16 ---- */
 
 static void take_text(void *context, const struct gt_sqlite_row *row) {
-    struct gt_str text = gt_sqlite_text(row, 0);
+    struct gt_str text = gt_sqlite_record_text(row, 0);
     sqlite3_str_append(context, text.ptr ? text.ptr : "?", text.ptr ? (int)text.len : 1);
     sqlite3_str_appendall(context, "|");
 }
@@ -307,17 +307,17 @@ static void test_utf16(void **state) {
         assert_null(db.connection);
         assert_string_equal(db.tables[0].name.ptr, "grün");
         assert_string_equal(db.tables[0].columns[0].name.ptr, "a∞b");
-        assert_int_equal(gt_sqlite_scan_init(&scan, &db, &db.tables[0], (const uint16_t[]){0}, 1, &err), GT_OK);
+        assert_int_equal(gt_sqlite_db_scan_init(&scan, &db, &db.tables[0], (const uint16_t[]){0}, 1, &err), GT_OK);
         assert_true(scan.reads_pages);
-        assert_true(gt_sqlite_reader_init(&reader, &db.file));
+        assert_true(gt_sqlite_pages_reader_init(&reader, &db.file));
         sqlite3_str *text = sqlite3_str_new(NULL);
-        assert_int_equal(gt_sqlite_scan_part(&scan, 0, &reader, take_text, text, &err), GT_OK);
+        assert_int_equal(gt_sqlite_db_scan_part(&scan, 0, &reader, take_text, text, &err), GT_OK);
         char *all = sqlite3_str_finish(text);
         assert_string_equal(all, "|plain|grün ∞ \xF0\x9F\x98\x80|?|A\xEF\xBF\xBD\xEF\xBF\xBD"
                                  "B\xEF\xBF\xBD|");
         sqlite3_free(all);
-        gt_sqlite_reader_release(&reader);
-        gt_sqlite_scan_release(&scan);
+        gt_sqlite_pages_reader_release(&reader);
+        gt_sqlite_db_scan_release(&scan);
         close_db(source, &db);
     }
 }

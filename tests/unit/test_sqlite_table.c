@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "decode/sqlite_db.h"
+#include "decode/sqlite/sqlite_db.h"
 
 #include "random.h"
 #include "sqlite_world.h"

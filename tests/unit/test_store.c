@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "events/builder.h"
 #include "events/store.h"
 
 enum { CHUNKS = 40, ROWS_PER_CHUNK = 25 };

@@ -83,7 +83,7 @@ static void many_strings_survive_growth(void **state) {
 static void long_strings_differ_in_one_byte(void **state) {
     enum { LEN = 5000 };
     struct gt_strtab tab;
-    char *text = gt_alloc(LEN);
+    char *text = gt_mem_alloc(LEN);
     (void)state;
 
     assert_true(gt_strtab_init(&tab));
@@ -96,7 +96,7 @@ static void long_strings_differ_in_one_byte(void **state) {
     }
     for (unsigned i = 1; i < LEN; i++)
         assert_int_equal(gt_strtab_intern(&tab, (struct gt_str){text, i}), LEN + i);
-    gt_free(text);
+    gt_mem_free(text);
     gt_strtab_release(&tab);
 }
 

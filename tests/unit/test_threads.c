@@ -149,7 +149,7 @@ static void take_jobs(void *context, size_t worker) {
     struct dealing *dealing = context;
     size_t job, least = 0;
 
-    while (gt_deal_take(&dealing->deal, worker, &job)) {
+    while (gt_threads_deal_take(&dealing->deal, worker, &job)) {
         dealing->dealt[job]++;
         dealing->out_of_order += job < least;
         dealing->front[worker] += job == dealing->front[worker];
@@ -163,14 +163,14 @@ static void jobs_are_dealt_once_and_in_order(void **state) {
 
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
         struct dealing dealing = {0};
-        gt_deal_init(&dealing.deal, counts[c], DEAL_WORKERS);
-        assert_int_equal(gt_deal_taken(&dealing.deal), 0);
+        gt_threads_deal_init(&dealing.deal, counts[c], DEAL_WORKERS);
+        assert_int_equal(gt_threads_deal_taken(&dealing.deal), 0);
         gt_threads_run(DEAL_WORKERS, take_jobs, &dealing);
         for (size_t i = 0; i < DEAL_JOBS_MAX; i++)
             assert_int_equal(dealing.dealt[i], i < counts[c]);
         assert_int_equal(dealing.out_of_order, 0);
         assert_true(dealing.front[0] >= counts[c] / 15 * 4);
-        assert_int_equal(gt_deal_taken(&dealing.deal), counts[c]);
+        assert_int_equal(gt_threads_deal_taken(&dealing.deal), counts[c]);
     }
 }
 
@@ -179,12 +179,12 @@ static void one_worker_has_all_jobs(void **state) {
     size_t job;
     (void)state;
 
-    gt_deal_init(&deal, 3, 1);
+    gt_threads_deal_init(&deal, 3, 1);
     for (size_t i = 0; i < 3; i++) {
-        assert_true(gt_deal_take(&deal, 0, &job));
+        assert_true(gt_threads_deal_take(&deal, 0, &job));
         assert_int_equal(job, i);
     }
-    assert_false(gt_deal_take(&deal, 0, &job));
+    assert_false(gt_threads_deal_take(&deal, 0, &job));
 }
 
 /* ---- tasks that deal tasks ---- */
@@ -333,10 +333,11 @@ static void slices_hold_every_row_once(void **state) {
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         size_t slices = gt_threads_slices(cases[c].threads, cases[c].rows, cases[c].own_items);
         assert_int_equal(slices, cases[c].slices);
-        assert_int_equal(gt_slice_begin(cases[c].rows, slices, 0), 0);
+        assert_int_equal(gt_threads_slice_begin(cases[c].rows, slices, 0), 0);
         for (size_t i = 0; i < slices; i++)
-            assert_true(gt_slice_begin(cases[c].rows, slices, i) <= gt_slice_begin(cases[c].rows, slices, i + 1));
-        assert_int_equal(gt_slice_begin(cases[c].rows, slices, slices), cases[c].rows);
+            assert_true(gt_threads_slice_begin(cases[c].rows, slices, i) <=
+                        gt_threads_slice_begin(cases[c].rows, slices, i + 1));
+        assert_int_equal(gt_threads_slice_begin(cases[c].rows, slices, slices), cases[c].rows);
     }
 }
 

@@ -1,8 +1,9 @@
 /* Timelines: that items are few whatever the spans are, and that counts and busy times are exact whatever the grain is.
  */
-#include "base/interval.h"
-#include "measure/measure.h"
-#include "measure/tiles.h"
+#include "base/intervals.h"
+#include "events/builder.h"
+#include "measure/results/measure.h"
+#include "measure/results/tiles.h"
 #include "measure_world.h"
 
 /* ---- items of one row ---- */

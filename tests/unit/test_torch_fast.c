@@ -4,7 +4,8 @@
 
 #include <sys/mman.h>
 
-#include "decode/torch_fast.h"
+#include "decode/torch/torch_fast.h"
+#include "events/builder.h"
 #include "random.h"
 
 /* ---- comparing ---- */

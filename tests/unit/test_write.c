@@ -221,7 +221,7 @@ static void no_line_is_wider_than_the_screen(void **state) {
         size_t width = options.width < 20 ? 20 : (size_t)options.width;
         for (const char *line = text; *line;) {
             size_t length = strcspn(line, "\n");
-            assert_true(gt_text_width((struct gt_str){line, length}, true) <= width);
+            assert_true(gt_glyph_text_width((struct gt_str){line, length}, true) <= width);
             assert_true(length == 0 || line[length - 1] != ' ');
             line += length + 1;
         }

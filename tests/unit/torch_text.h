@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "base/source.h"
-#include "decode/torch_json.h"
+#include "decode/torch/torch_json.h"
 
 static inline int text_len(const struct gt_store *store, gt_strid id) {
     return (int)gt_store_string(store, id).len;

@@ -1,0 +1,31 @@
+/* Rows of `nsys stats` tables: cells come in, ops, summed rows and projected ranges go into a builder. */
+#ifndef GT_DECODE_CSV_NSYS_CSV_ROWS_H
+#define GT_DECODE_CSV_NSYS_CSV_ROWS_H
+
+#include "decode/csv/nsys_csv_value.h"
+#include "decode/nsys/nsys.h"
+#include "events/builder.h"
+
+struct gt_nsys_csv_sink {
+    struct gt_builder *builder;
+    struct gt_nsys_capture capture; /* empty: the tables hold nothing of it */
+    struct gt_nsys_sink model;
+    char *name; /* room for names whose quotes were doubled */
+    size_t name_bytes;
+    char device[128]; /* the last op's device as it was written, asked for most often */
+    size_t device_bytes;
+    int64_t device_id;
+    uint64_t row_count, sums[2]; /* of the rows taken so far: start and duration, or instances and total */
+};
+
+bool gt_nsys_csv_rows_init(struct gt_nsys_csv_sink *sink, struct gt_builder *builder); /* false: no memory */
+void gt_nsys_csv_rows_release(struct gt_nsys_csv_sink *sink);
+
+/* false: a number that the row cannot do without is none. */
+bool gt_nsys_csv_rows_take(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells);
+
+/* Splits the names of projected ranges from row `first` to `end` into domain and text. */
+void gt_nsys_csv_rows_split_ranges(struct gt_builder *builder, size_t first, size_t end);
+void gt_nsys_csv_rows_split_range_sums(struct gt_builder *builder, size_t first, size_t end);
+
+#endif

@@ -1,0 +1,401 @@
+/* What one Nsight Systems record means: raw rows of either reader come in, ops, calls, ranges, tracks and issues go
+   into the builder. */
+#include "decode/nsys/nsys.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "base/num.h"
+#include "events/builder.h"
+
+enum nvtx_type {
+    NVTX_CATEGORY = 33,
+    NVTX_MARK = 34,
+    NVTX_THREAD_NAME = 39,
+    NVTX_PUSH_POP = 59,
+    NVTX_START_END = 60,
+    NVTX_IMPORTED_PUSH_POP = 70,
+    NVTX_IMPORTED_START_END = 71,
+    NVTX_DOMAIN = 75,
+};
+
+/* ENUM_CUDA_MEMCPY_OPER; old exports come without the table. */
+static const char *const copy_names[] = {
+    "[CUDA memcpy Unknown]",
+    "[CUDA memcpy Host-to-Device]",
+    "[CUDA memcpy Device-to-Host]",
+    "[CUDA memcpy Host-to-Array]",
+    "[CUDA memcpy Array-to-Host]",
+    "[CUDA memcpy Array-to-Array]",
+    "[CUDA memcpy Array-to-Device]",
+    "[CUDA memcpy Device-to-Array]",
+    "[CUDA memcpy Device-to-Device]",
+    "[CUDA memcpy Host-to-Host]",
+    "[CUDA memcpy Peer-to-Peer]",
+    "[CUDA memcpy Unified Host-to-Device]",
+    "[CUDA memcpy Unified Device-to-Host]",
+    "[CUDA memcpy Unified Device-to-Device]",
+};
+
+/* ENUM_CUDA_MEM_KIND. */
+static const uint8_t memory_kinds[] = {
+    GT_MEMORY_PAGEABLE, GT_MEMORY_PINNED, GT_MEMORY_DEVICE,  GT_MEMORY_ARRAY,
+    GT_MEMORY_MANAGED,  GT_MEMORY_DEVICE, GT_MEMORY_MANAGED, GT_MEMORY_UNKNOWN,
+};
+
+const char *gt_nsys_copy_name(uint64_t copy_kind) {
+    return copy_names[copy_kind < sizeof copy_names / sizeof *copy_names ? copy_kind : 0];
+}
+
+uint64_t gt_nsys_kernel_name(const struct gt_nsys_capture *capture, uint64_t demangled_id, uint64_t short_id,
+                             uint64_t mangled_id) {
+    if (gt_nsys_has_string(capture, demangled_id))
+        return demangled_id;
+    if (gt_nsys_has_string(capture, short_id))
+        return short_id;
+    return gt_nsys_has_string(capture, mangled_id) ? mangled_id : GT_NSYS_NO_ID;
+}
+
+void gt_nsys_capture_release(struct gt_nsys_capture *capture) {
+    gt_arena_release(&capture->arena);
+    gt_map_release(&capture->gpu_of);
+    memset(capture, 0, sizeof *capture);
+}
+
+bool gt_nsys_sink_init(struct gt_nsys_sink *sink, struct gt_builder *builder, const struct gt_nsys_capture *capture) {
+    memset(sink, 0, sizeof *sink);
+    sink->builder = builder;
+    sink->capture = capture;
+    sink->interned = gt_mem_array(capture->string_count + 1, sizeof *sink->interned);
+    return sink->interned != NULL;
+}
+
+void gt_nsys_sink_release(struct gt_nsys_sink *sink) {
+    gt_arena_release(&sink->arena);
+    gt_mem_free(sink->interned);
+    for (int kind = 0; kind < GT_NSYS_LABEL_KINDS; kind++)
+        gt_nsys_label_release(&sink->labels[kind]);
+    memset(sink, 0, sizeof *sink);
+}
+
+static void count_issue(struct gt_nsys_sink *sink, enum gt_issue_id issue) {
+    gt_builder_issue(sink->builder, issue, 1, GT_NO_OFFSET);
+}
+
+/* The lost name for an id that the capture's strings do not have; *is_known tells. */
+static gt_strid name_of(struct gt_nsys_sink *sink, uint64_t id, struct gt_str text, bool *is_known) {
+    const struct gt_nsys_capture *capture = sink->capture;
+    *is_known = true;
+    if (id < capture->string_count && sink->interned[id])
+        return sink->interned[id] - 1;
+    if (id == GT_NSYS_NO_ID && text.ptr)
+        return gt_builder_string(sink->builder, text);
+    *is_known = gt_nsys_has_string(capture, id);
+    gt_strid name = gt_builder_string(sink->builder, *is_known ? capture->strings[id] : GT_LOST_NAME);
+    if (*is_known)
+        sink->interned[id] = name + 1;
+    return name;
+}
+
+gt_strid gt_nsys_string(struct gt_nsys_sink *sink, uint64_t id) {
+    bool is_known;
+    return gt_nsys_has_string(sink->capture, id) ? name_of(sink, id, GT_STR(""), &is_known) : GT_STRID_EMPTY;
+}
+
+/* By machine and process number, since machines use the same numbers; gt_nsys_finish leaves the latter to be seen. */
+static uint32_t process_of(struct gt_nsys_sink *sink, uint64_t global_id) {
+    if (global_id == GT_NSYS_NO_ID)
+        return GT_NO_TRACK;
+    return gt_builder_process(sink->builder, gt_nsys_process_key(global_id), (struct gt_str){"", 0});
+}
+
+static size_t slot_of(uint64_t a, uint64_t b, uint64_t c) {
+    uint64_t hash = (a ^ b * 31 ^ c * 1021) * UINT64_C(0x9E3779B97F4A7C15);
+    return (size_t)(hash >> 32) & (GT_NSYS_CACHE_SLOTS - 1);
+}
+
+static uint32_t thread_of(struct gt_nsys_sink *sink, uint64_t global_tid) {
+    if (global_tid == GT_NSYS_NO_ID)
+        return GT_NO_TRACK;
+    struct gt_nsys_thread_slot *slot = &sink->threads[slot_of(global_tid, 0, 0)];
+    if (!slot->is_set || slot->global_tid != global_tid) {
+        uint32_t process = process_of(sink, global_tid);
+        uint32_t thread = gt_builder_thread(sink->builder, process, gt_nsys_tid(global_tid), (struct gt_str){"", 0});
+        *slot = (struct gt_nsys_thread_slot){global_tid, thread, true};
+    }
+    return slot->thread;
+}
+
+/* The physical GPU behind the number by which a process knows it. */
+static int64_t device_of(const struct gt_nsys_capture *capture, uint64_t global_pid, int64_t ordinal) {
+    if (global_pid == GT_NSYS_NO_ID)
+        return ordinal;
+    uint32_t gpu = gt_map_get(&capture->gpu_of, (uint64_t)gt_nsys_pid(global_pid), (uint64_t)ordinal);
+    return gpu == GT_MAP_NONE ? ordinal : (int64_t)gpu;
+}
+
+static uint32_t lane_of(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity) {
+    uint64_t global_pid = activity->global_pid;
+    int64_t ordinal = activity->device < 0 ? 0 : activity->device, stream = activity->stream;
+    if (activity->device < 0)
+        count_issue(sink, GT_ISSUE_OP_WITHOUT_DEVICE);
+    struct gt_nsys_lane_slot *slot = &sink->lanes[slot_of(global_pid, (uint64_t)ordinal, (uint64_t)stream)];
+    if (!slot->is_set || slot->global_pid != global_pid || slot->device != ordinal || slot->stream != stream) {
+        uint32_t lane = gt_builder_lane(sink->builder, process_of(sink, global_pid),
+                                        device_of(sink->capture, global_pid, ordinal), stream);
+        *slot = (struct gt_nsys_lane_slot){global_pid, ordinal, stream, lane, true};
+    }
+    return slot->lane;
+}
+
+static gt_strid activity_name(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity) {
+    char text[40];
+    bool is_known;
+    gt_strid name;
+    switch (activity->kind) {
+    case GT_NSYS_MEMCPY:
+        return gt_builder_string(sink->builder, gt_str_of(gt_nsys_copy_name(activity->copy_kind)));
+    case GT_NSYS_MEMSET:
+        return gt_builder_string(sink->builder, GT_STR("[CUDA memset]"));
+    case GT_NSYS_GRAPH:
+        if (activity->graph_id == GT_NSYS_NO_ID)
+            return gt_builder_string(sink->builder, GT_STR("[CUDA graph]"));
+        snprintf(text, sizeof text, "[CUDA graph %llu]", (unsigned long long)activity->graph_id);
+        return gt_builder_string(sink->builder, gt_str_of(text));
+    default:
+        name = name_of(sink, activity->name_id, activity->name, &is_known);
+        if (!is_known)
+            count_issue(sink, GT_ISSUE_OP_WITHOUT_NAME);
+        return name;
+    }
+}
+
+static uint8_t memory_kind(uint64_t number) {
+    return number < sizeof memory_kinds ? memory_kinds[number] : GT_MEMORY_UNKNOWN;
+}
+
+/* CUPTI writes zeros where it could not take the time; a graph may have a start alone. */
+static bool has_times(const struct gt_nsys_activity *activity) {
+    if (activity->start_ns == GT_NO_TIME || activity->end_ns == GT_NO_TIME)
+        return false;
+    return activity->end_ns != 0 || (activity->start_ns != 0 && activity->kind != GT_NSYS_GRAPH);
+}
+
+void gt_nsys_add_activity(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity) {
+    static const uint8_t kinds[] = {
+        [GT_NSYS_KERNEL] = GT_OP_KERNEL,
+        [GT_NSYS_MEMCPY] = GT_OP_MEMCPY,
+        [GT_NSYS_MEMSET] = GT_OP_MEMSET,
+        [GT_NSYS_GRAPH] = GT_OP_GRAPH,
+    };
+    if (!has_times(activity)) {
+        count_issue(sink, GT_ISSUE_OP_WITHOUT_TIME);
+        return;
+    }
+    bool is_node = activity->graph_node != GT_NSYS_NO_ID && activity->graph_node != 0;
+    struct gt_ops_row row = {
+        .start_ns = activity->start_ns,
+        .end_ns = activity->end_ns,
+        .correlation = activity->correlation,
+        .name = activity_name(sink, activity),
+        .lane = lane_of(sink, activity),
+        .kind = kinds[activity->kind],
+        .flags = is_node ? GT_OP_IN_GRAPH : 0,
+    };
+    if (!gt_builder_op(sink->builder, &row))
+        return;
+    if (is_node || activity->kind == GT_NSYS_GRAPH)
+        gt_nsys_add_graph_op(sink, activity);
+    if (activity->bytes == GT_NSYS_NO_ID)
+        return;
+    if (activity->kind == GT_NSYS_MEMCPY || activity->kind == GT_NSYS_MEMSET)
+        gt_builder_copy(sink->builder, &(struct gt_copies_row){
+                                           .bytes = activity->bytes,
+                                           .src = activity->kind == GT_NSYS_MEMCPY ? memory_kind(activity->src_kind)
+                                                                                   : (uint8_t)GT_MEMORY_UNKNOWN,
+                                           .dst = memory_kind(activity->dst_kind),
+                                       });
+}
+
+void gt_nsys_add_call(struct gt_nsys_sink *sink, const struct gt_nsys_call *call) {
+    bool is_known;
+    if (call->start_ns == GT_NO_TIME) {
+        count_issue(sink, GT_ISSUE_EVENT_DAMAGED);
+        return;
+    }
+    gt_builder_call(sink->builder, &(struct gt_calls_row){
+                                       .start_ns = call->start_ns,
+                                       .end_ns = call->end_ns == GT_NO_TIME ? call->start_ns : call->end_ns,
+                                       .correlation = call->correlation,
+                                       .name = name_of(sink, call->name_id, call->name, &is_known),
+                                       .thread = thread_of(sink, call->global_tid),
+                                   });
+}
+
+/* The text of an event: inline or by id; nothing is an empty name. */
+static gt_strid nvtx_name(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event) {
+    bool is_known;
+    if (event->text.ptr)
+        return gt_builder_string(sink->builder, event->text);
+    return event->text_id == GT_NSYS_NO_ID ? GT_STRID_EMPTY : name_of(sink, event->text_id, event->text, &is_known);
+}
+
+static struct gt_str nvtx_text(const struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event) {
+    if (!event->text.ptr && event->text_id < sink->capture->string_count)
+        return sink->capture->strings[event->text_id];
+    return event->text;
+}
+
+static uint64_t domain_id(const struct gt_nsys_nvtx *event) {
+    return event->domain_id == GT_NSYS_NO_ID ? 0 : event->domain_id;
+}
+
+/* The place of the domain's label instead of a string id. The default domain 0 may have been given a name, too. */
+static gt_strid domain_of(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event) {
+    size_t index = gt_nsys_label_index(sink, GT_NSYS_DOMAINS, gt_nsys_global_pid(event->global_tid), domain_id(event));
+    return index == SIZE_MAX ? 0 : (gt_strid)index;
+}
+
+/* 0 is no category, and what exports have that know no NULL. */
+static bool has_category(const struct gt_nsys_nvtx *event) {
+    return event->category != 0 && event->category <= UINT32_MAX && domain_id(event) <= UINT32_MAX;
+}
+
+/* Categories are numbered by domain. */
+static uint64_t category_number(const struct gt_nsys_nvtx *event) {
+    return domain_id(event) << 32 | event->category;
+}
+
+/* A category that no event names is known by its number. */
+static void add_category(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event) {
+    uint64_t process = gt_nsys_global_pid(event->global_tid), number = category_number(event);
+    char digits[24];
+    size_t index = gt_nsys_label_index(sink, GT_NSYS_CATEGORIES, process, number);
+    if (index == SIZE_MAX)
+        return;
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)event->category);
+    gt_nsys_label_default(sink, GT_NSYS_CATEGORIES, index, gt_str_of(digits));
+    gt_builder_range_category(sink->builder, &(struct gt_range_categories_row){.name = (gt_strid)index});
+}
+
+static void give_name(struct gt_nsys_sink *sink, enum gt_nsys_label_kind kind, uint64_t global_id, uint64_t number,
+                      const struct gt_nsys_nvtx *event) {
+    struct gt_str name = nvtx_text(sink, event);
+    if (name.len)
+        gt_nsys_label_give(sink, kind, global_id, number, name, 0);
+}
+
+/* No end, or what exporters write in its place: zero, or the largest number there is. */
+static bool has_end(const struct gt_nsys_nvtx *event) {
+    return event->end_ns != GT_NO_TIME && event->end_ns != GT_NSYS_OPEN_END &&
+           !(event->end_ns == 0 && event->start_ns > 0);
+}
+
+static void add_range(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event, enum gt_range_kind kind) {
+    if (event->start_ns == GT_NO_TIME) {
+        count_issue(sink, GT_ISSUE_EVENT_DAMAGED);
+        return;
+    }
+    struct gt_ranges_row row = {
+        .start_ns = event->start_ns,
+        .end_ns = event->end_ns,
+        .name = nvtx_name(sink, event),
+        .domain = domain_of(sink, event),
+        .thread = thread_of(sink, event->global_tid),
+        .end_thread = GT_NO_TRACK,
+        .lane = GT_NO_TRACK,
+        .kind = (uint8_t)kind,
+    };
+    if (kind == GT_RANGE_MARK) {
+        row.end_ns = row.start_ns;
+    } else if (!has_end(event) || (event->end_ns == sink->capture->duration_ns && event->end_ns > 0)) {
+        count_issue(sink, GT_ISSUE_RANGE_OPEN);
+        row.end_ns = has_end(event) ? event->end_ns : GT_NSYS_OPEN_END;
+    }
+    /* Exports of 2019 to 2021 have 0 where there is no other thread. */
+    if (event->end_global_tid != GT_NSYS_NO_ID && event->end_global_tid != 0 &&
+        event->end_global_tid != event->global_tid)
+        row.end_thread = thread_of(sink, event->end_global_tid);
+    gt_builder_range(sink->builder, &row);
+    if (has_category(event))
+        add_category(sink, event);
+}
+
+void gt_nsys_add_nvtx(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event) {
+    switch (event->type) {
+    case NVTX_PUSH_POP:
+    case NVTX_IMPORTED_PUSH_POP:
+    case GT_NSYS_NO_ID: /* the export does not tell what its events are */
+        add_range(sink, event, GT_RANGE_NESTED);
+        break;
+    case NVTX_START_END:
+    case NVTX_IMPORTED_START_END:
+        add_range(sink, event, GT_RANGE_START_END);
+        break;
+    case NVTX_MARK:
+        add_range(sink, event, GT_RANGE_MARK);
+        break;
+    case NVTX_DOMAIN:
+        give_name(sink, GT_NSYS_DOMAINS, gt_nsys_global_pid(event->global_tid), domain_id(event), event);
+        break;
+    case NVTX_CATEGORY:
+        if (has_category(event))
+            give_name(sink, GT_NSYS_CATEGORIES, gt_nsys_global_pid(event->global_tid), category_number(event), event);
+        break;
+    case NVTX_THREAD_NAME:
+        give_name(sink, GT_NSYS_THREAD_NAMES, event->global_tid, 0, event);
+        break;
+    default:
+        gt_builder_skip(sink->builder);
+    }
+}
+
+void gt_nsys_add_overhead(struct gt_nsys_sink *sink, const struct gt_nsys_overhead *overhead) {
+    int64_t start_ns = overhead->start_ns, end_ns = overhead->end_ns == GT_NO_TIME ? start_ns : overhead->end_ns;
+    bool is_known;
+    if (start_ns == GT_NO_TIME) {
+        count_issue(sink, GT_ISSUE_EVENT_DAMAGED);
+        return;
+    }
+    gt_strid name = name_of(sink, overhead->name_id, overhead->name, &is_known);
+    uint32_t thread = thread_of(sink, overhead->global_tid);
+    if (overhead->is_driver)
+        gt_builder_driver_work(sink->builder, &(struct gt_driver_work_row){start_ns, end_ns, name, thread});
+    else
+        gt_builder_overhead(sink->builder, &(struct gt_overheads_row){start_ns, end_ns, name, thread});
+}
+
+/* The first number in a text, the largest there is where it is larger; 1 where there is none. */
+static uint64_t number_in(struct gt_str text) {
+    size_t from = 0, digits = 0;
+    while (from < text.len && (text.ptr[from] < '0' || text.ptr[from] > '9'))
+        from++;
+    while (from + digits < text.len && text.ptr[from + digits] >= '0' && text.ptr[from + digits] <= '9')
+        digits++;
+    uint64_t number;
+    if (digits == 0)
+        return 1;
+    return gt_num_parse_uint((struct gt_str){text.ptr + from, digits}, &number) ? number : UINT64_MAX;
+}
+
+struct gt_str gt_nsys_loss(struct gt_str text, uint64_t *count) {
+    static const struct gt_str losses[] = {
+        GT_STR("Not all CUDA events might have been collected"),
+        GT_STR("Not all NVTX events might have been collected"),
+        GT_STR("Could not parse "),
+        GT_STR("Number of incomplete CUPTI events dropped"),
+        GT_STR("No CUDA events collected"),
+        GT_STR("CUDA profiling might have not been started correctly"),
+    };
+    *count = number_in(text);
+    for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
+        if (gt_str_starts(text, losses[i]))
+            return losses[i];
+    return (struct gt_str){"", 0};
+}
+
+void gt_nsys_add_diagnostic(struct gt_nsys_sink *sink, struct gt_str text) {
+    uint64_t count;
+    if (gt_nsys_loss(text, &count).len)
+        gt_builder_issue(sink->builder, GT_ISSUE_EVENTS_DROPPED, count, GT_NO_OFFSET);
+}

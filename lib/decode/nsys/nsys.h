@@ -1,0 +1,168 @@
+/* What Nsight Systems records mean, once: both the SQLite and the .nsys-rep reader hand their rows to this, so that the
+   same capture gives the same store from either. In: raw rows (ids as NVIDIA writes them); out: rows of a builder. */
+#ifndef GT_DECODE_NSYS_NSYS_H
+#define GT_DECODE_NSYS_NSYS_H
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "decode/nsys/nsys_label.h"
+#include "events/builder.h"
+#include "events/store.h"
+
+#define GT_NSYS_NO_ID    UINT64_MAX /* an id or number the row does not have (SQL NULL, absent field) */
+#define GT_NSYS_OPEN_END INT64_MAX  /* in range rows until gt_nsys_finish: the end is not known */
+
+/* The capture's facts, filled before the events are read and then shared read-only by all threads. */
+struct gt_nsys_capture {
+    struct gt_arena arena;
+    struct gt_str *strings; /* by string id; string_count of them; unknown ids have ptr NULL */
+    size_t string_count;
+    struct gt_map gpu_of; /* (pid, CUDA ordinal) -> physical GPU id, from TARGET_INFO_CUDA_DEVICE */
+    struct gt_nsys_gpu *gpus;
+    size_t gpu_count;
+    struct gt_nsys_name *processes, *threads; /* names by globalPid / globalTid */
+    size_t process_count, thread_count;
+    int64_t duration_ns;    /* of the capture, -1 unknown: a range that ends exactly there was never closed */
+    int64_t utc_ns;         /* epoch ns of time 0; 0 unknown */
+    struct gt_str producer; /* "Nsight Systems 2025.3.1.0" */
+};
+
+struct gt_nsys_gpu {
+    int64_t id;
+    struct gt_str name;
+    uint64_t memory_bytes;
+    uint32_t multiprocessors;
+};
+
+struct gt_nsys_name {
+    uint64_t global_id;
+    struct gt_str name;
+};
+
+#define GT_NSYS_CACHE_SLOTS 256 /* power of two */
+
+/* Tracks met lately, by what rows call them. */
+struct gt_nsys_lane_slot {
+    uint64_t global_pid;
+    int64_t device, stream;
+    uint32_t lane;
+    bool is_set;
+};
+struct gt_nsys_thread_slot {
+    uint64_t global_tid;
+    uint32_t thread;
+    bool is_set;
+};
+
+/* One for each builder, so for each thread. Call gt_builder_begin before the first row of each chunk. */
+struct gt_nsys_sink {
+    struct gt_builder *builder;
+    const struct gt_nsys_capture *capture;
+    struct gt_arena arena;
+    gt_strid *interned; /* by string id: id in the builder + 1, 0 = not yet */
+    /* Until gt_nsys_finish, rows hold places in these lists as domain, category and graph. */
+    struct gt_nsys_labels labels[GT_NSYS_LABEL_KINDS];
+    struct gt_nsys_lane_slot lanes[GT_NSYS_CACHE_SLOTS];
+    struct gt_nsys_thread_slot threads[GT_NSYS_CACHE_SLOTS];
+};
+
+enum gt_nsys_device_kind { GT_NSYS_KERNEL, GT_NSYS_MEMCPY, GT_NSYS_MEMSET, GT_NSYS_GRAPH };
+
+/* A kernel, copy, set or whole graph on a device. */
+struct gt_nsys_activity {
+    enum gt_nsys_device_kind kind;
+    int64_t start_ns, end_ns;         /* GT_NO_TIME if absent */
+    uint64_t correlation, global_pid; /* GT_NSYS_NO_ID if absent */
+    int64_t device, stream;           /* CUDA ordinal in the process, -1 if absent; stream */
+    uint64_t name_id;                 /* kernels: demangled name; GT_NSYS_NO_ID when name holds text */
+    struct gt_str name;
+    uint64_t graph_node, graph_id; /* GT_NSYS_NO_ID if none */
+    /* Copies and sets, as NVIDIA numbers them; a set has only bytes and dst_kind. */
+    uint64_t bytes, copy_kind, src_kind, dst_kind;
+};
+
+/* A runtime or driver call. */
+struct gt_nsys_call {
+    int64_t start_ns, end_ns;
+    uint64_t correlation, global_tid, name_id;
+    struct gt_str name;
+};
+
+/* A graph node or graph that is a copy of another one, as when a graph is made executable. GT_NSYS_NO_ID if absent. */
+struct gt_nsys_clone {
+    uint64_t global_tid;
+    uint64_t node, original_node;
+    uint64_t graph, original_graph;
+};
+#define GT_NSYS_WHOLE                                                                                                  \
+    1 /* in a process's global id, whose lowest bits are zero: the number is a graph's, not a node's */
+
+/* An NVTX event of any type (59, 60, 70, 71 ranges, 34 mark, 75 domain, 39 thread name, 33 category). */
+struct gt_nsys_nvtx {
+    uint64_t type;
+    int64_t start_ns, end_ns; /* GT_NO_TIME if absent */
+    uint64_t global_tid, end_global_tid, domain_id, category, text_id;
+    struct gt_str text;
+};
+
+/* Set-up and end of a capture, which is empty when zeroed but for duration_ns = -1; release after gt_nsys_finish. */
+void gt_nsys_capture_release(struct gt_nsys_capture *capture);
+bool gt_nsys_sink_init(struct gt_nsys_sink *sink, struct gt_builder *builder, const struct gt_nsys_capture *capture);
+void gt_nsys_sink_release(struct gt_nsys_sink *sink);
+
+void gt_nsys_add_activity(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity);
+void gt_nsys_add_call(struct gt_nsys_sink *sink, const struct gt_nsys_call *call);
+void gt_nsys_add_nvtx(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event);
+void gt_nsys_add_clone(struct gt_nsys_sink *sink, const struct gt_nsys_clone *clone);
+void gt_nsys_add_graph_op(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity); /* of the last op */
+
+/* The profiler's own work, or what the driver did beside the calls. */
+struct gt_nsys_overhead {
+    bool is_driver;
+    int64_t start_ns, end_ns;
+    uint64_t global_tid, name_id;
+    struct gt_str name;
+};
+void gt_nsys_add_overhead(struct gt_nsys_sink *sink, const struct gt_nsys_overhead *overhead);
+/* How a diagnostic text begins that means lost data, and of how many events it speaks; empty: it means none. */
+struct gt_str gt_nsys_loss(struct gt_str text, uint64_t *count);
+/* A diagnostic text of the profiler: those that mean lost data become issues. */
+void gt_nsys_add_diagnostic(struct gt_nsys_sink *sink, struct gt_str text);
+
+/* "[CUDA memcpy Host-to-Device]" by the number of the kind of copy; unknown ones have a name, too. */
+const char *gt_nsys_copy_name(uint64_t copy_kind);
+
+/* A string of the capture in the builder; GT_STRID_EMPTY where there is none. */
+gt_strid gt_nsys_string(struct gt_nsys_sink *sink, uint64_t id);
+
+/* Whether the capture has a string of this id. */
+static inline bool gt_nsys_has_string(const struct gt_nsys_capture *capture, uint64_t id) {
+    return id < capture->string_count && capture->strings[id].ptr;
+}
+
+/* The id of a kernel's name: the first of these that the capture has a string for; GT_NSYS_NO_ID if there is none. */
+uint64_t gt_nsys_kernel_name(const struct gt_nsys_capture *capture, uint64_t demangled_id, uint64_t short_id,
+                             uint64_t mangled_id);
+
+/* The id of the process that a thread's id, or its own, stands for. */
+static inline uint64_t gt_nsys_global_pid(uint64_t global_id) {
+    return global_id & ~UINT64_C(0xFFFFFF);
+}
+
+/* The machine (hardware and virtual machine) and the process, as one number; the process and thread number alone. */
+static inline int64_t gt_nsys_process_key(uint64_t global_id) {
+    return (int64_t)(global_id >> 24);
+}
+static inline int64_t gt_nsys_pid(uint64_t global_id) {
+    return (int64_t)(global_id >> 24 & 0xFFFFFF);
+}
+static inline int64_t gt_nsys_tid(uint64_t global_id) {
+    return (int64_t)(global_id & 0xFFFFFF);
+}
+
+/* After all events: names of devices, processes, threads and domains into the builders, meta, never-closed ranges.
+   Begins one more segment in each builder. */
+bool gt_nsys_finish_graphs(struct gt_nsys_sink *sinks, size_t count); /* its part on graphs; false: memory is short */
+void gt_nsys_finish(struct gt_nsys_sink *sinks, size_t count, const struct gt_nsys_capture *capture);
+
+#endif

@@ -1,0 +1,53 @@
+/* What an export of Nsight Systems is made of: the tables of a database come in, rows of source_columns go out. */
+#include "decode/nsys/nsys_sqlite.h"
+#include "events/builder.h"
+
+static const char *const role_names[GT_NSYS_ROLE_COUNT] = {
+    [GT_NSYS_STRINGS] = "strings",
+    [GT_NSYS_META] = "meta",
+    [GT_NSYS_SESSION] = "session",
+    [GT_NSYS_DETAILS] = "details",
+    [GT_NSYS_GPUS] = "gpus",
+    [GT_NSYS_CUDA_DEVICES] = "cuda_devices",
+    [GT_NSYS_PROCESSES] = "processes",
+    [GT_NSYS_THREADS] = "threads",
+    [GT_NSYS_KERNELS] = "kernels",
+    [GT_NSYS_COPIES] = "copies",
+    [GT_NSYS_SETS] = "sets",
+    [GT_NSYS_GRAPHS] = "graphs",
+    [GT_NSYS_RUNTIME] = "runtime",
+    [GT_NSYS_DRIVER] = "driver",
+    [GT_NSYS_RANGES] = "ranges",
+    [GT_NSYS_OVERHEADS] = "overheads",
+    [GT_NSYS_DRIVER_OVERHEADS] = "driver_overheads",
+    [GT_NSYS_GRAPH_CLONES] = "graph_clones",
+    [GT_NSYS_DIAGNOSTICS] = "diagnostics",
+};
+
+static const char *role_of(const struct gt_nsys_schema *schema, const struct gt_sqlite_table *table) {
+    for (size_t i = 0; i < schema->count; i++)
+        if (schema->tables[i].table == table)
+            return role_names[schema->tables[i].role];
+    return "";
+}
+
+enum gt_status gt_nsys_sqlite_describe(struct gt_builder *builder, const struct gt_sqlite_db *db,
+                                       const struct gt_nsys_schema *schema, struct gt_error *err) {
+    for (size_t t = 0; t < db->table_count; t++) {
+        const struct gt_sqlite_table *table = &db->tables[t];
+        struct gt_source_columns_row row = {
+            .table = gt_builder_string(builder, table->name),
+            .role = gt_builder_string(builder, gt_str_of(role_of(schema, table))),
+        };
+        if (gt_sqlite_db_table_rows(db, table, &row.rows, err) != GT_OK)
+            return GT_ERR;
+        if (table->column_count == 0)
+            gt_builder_source_column(builder, &row);
+        for (size_t c = 0; c < table->column_count; c++) {
+            row.name = gt_builder_string(builder, table->columns[c].name);
+            row.type = gt_builder_string(builder, table->columns[c].type);
+            gt_builder_source_column(builder, &row);
+        }
+    }
+    return GT_OK;
+}

@@ -1,0 +1,241 @@
+/* What an export says about its capture besides the events: strings, GPUs, names, times. Rows of the small tables come
+   in, a struct gt_nsys_facts goes out. */
+#include "base/mem.h"
+#include "decode/nsys/nsys_sqlite.h"
+
+enum { DENSE_SPARE = 65536, TEXT_SPARE = 1 << 20 };
+
+struct string_row {
+    uint64_t id;
+    struct gt_str text;
+};
+
+/* While reading: growing lists, in the end moved into the capture. */
+struct gathering {
+    struct gt_nsys_facts *facts;
+    struct string_row *strings;
+    struct gt_nsys_gpu *gpus;
+    struct gt_nsys_name *processes, *threads;
+    size_t string_count, gpu_count, process_count, thread_count;
+    struct gt_str version;
+    uint64_t text_left; /* bytes of text that a file of this size can have */
+    bool has_failed;
+};
+
+/* Room for one more in a list that doubles; elements are zeroed by the caller. */
+static void *one_more(struct gathering *gathering, void *list, size_t count, size_t elem_bytes) {
+    bool is_full = (count & (count - 1)) == 0; /* capacities are powers of two */
+    void *grown = is_full ? gt_mem_realloc(list, (count ? 2 * count : 1) * elem_bytes) : list;
+    gathering->has_failed |= grown == NULL;
+    return grown;
+}
+
+static struct gt_str keep(struct gathering *gathering, struct gt_str text) {
+    if (text.len > gathering->text_left)
+        return GT_STR("");
+    gathering->text_left -= text.len;
+    return gt_arena_copy(&gathering->facts->capture.arena, text);
+}
+
+/* A name that is text, or the id of one. */
+static struct gt_str name_in(const struct gathering *gathering, const struct gt_sqlite_row *row, size_t slot) {
+    const struct gt_nsys_capture *capture = &gathering->facts->capture;
+    if (row->types[slot] == GT_SQLITE_TEXT)
+        return gt_sqlite_record_text(row, slot);
+    uint64_t index = gt_nsys_sqlite_string_index(gathering->facts, row, slot);
+    return index < capture->string_count && capture->strings[index].ptr ? capture->strings[index] : GT_STR("");
+}
+
+static void take_string(void *context, const struct gt_sqlite_row *row) {
+    struct gathering *gathering = context;
+    if (!gt_sqlite_record_is_int(row, 0) || row->types[1] != GT_SQLITE_TEXT)
+        return;
+    void *grown = one_more(gathering, gathering->strings, gathering->string_count, sizeof *gathering->strings);
+    if (!grown)
+        return;
+    gathering->strings = grown;
+    gathering->strings[gathering->string_count++] =
+        (struct string_row){(uint64_t)row->cells[0].integer, keep(gathering, gt_sqlite_record_text(row, 1))};
+}
+
+static void take_meta(void *context, const struct gt_sqlite_row *row) {
+    struct gathering *gathering = context;
+    struct gt_str key = gt_sqlite_record_text(row, 0), value = gt_sqlite_record_text(row, 1);
+    if (gt_str_eq(key, GT_STR("EXPORT_PRODUCT_VERSION")) && value.len)
+        gathering->version = keep(gathering, value);
+}
+
+static void take_session(void *context, const struct gt_sqlite_row *row) {
+    struct gathering *gathering = context;
+    if (gt_sqlite_record_is_int(row, 0) && gathering->facts->capture.utc_ns == 0)
+        gathering->facts->capture.utc_ns = row->cells[0].integer;
+}
+
+static void take_details(void *context, const struct gt_sqlite_row *row) {
+    struct gathering *gathering = context;
+    if (gt_sqlite_record_is_int(row, 0) && row->cells[0].integer > gathering->facts->capture.duration_ns)
+        gathering->facts->capture.duration_ns = row->cells[0].integer;
+}
+
+static void take_gpu(void *context, const struct gt_sqlite_row *row) {
+    struct gathering *gathering = context;
+    if (!gt_sqlite_record_is_int(row, 0))
+        return;
+    void *grown = one_more(gathering, gathering->gpus, gathering->gpu_count, sizeof *gathering->gpus);
+    if (!grown)
+        return;
+    gathering->gpus = grown;
+    gathering->gpus[gathering->gpu_count++] = (struct gt_nsys_gpu){
+        .id = row->cells[0].integer,
+        .name = keep(gathering, name_in(gathering, row, 1)),
+        .memory_bytes = gt_sqlite_record_is_int(row, 2) ? (uint64_t)row->cells[2].integer : 0,
+        .multiprocessors = gt_sqlite_record_is_int(row, 3) && (uint64_t)row->cells[3].integer <= UINT32_MAX
+                               ? (uint32_t)row->cells[3].integer
+                               : 0,
+    };
+}
+
+static void take_cuda_device(void *context, const struct gt_sqlite_row *row) {
+    struct gathering *gathering = context;
+    if (!gt_sqlite_record_is_int(row, 0) || !gt_sqlite_record_is_int(row, 1) || !gt_sqlite_record_is_int(row, 2) ||
+        (uint64_t)row->cells[0].integer >= GT_MAP_NONE)
+        return;
+    gt_map_put_if_new(&gathering->facts->capture.gpu_of, (uint64_t)row->cells[2].integer,
+                      (uint64_t)row->cells[1].integer, (uint32_t)row->cells[0].integer);
+}
+
+static void take_name(struct gathering *gathering, struct gt_nsys_name **list, size_t *count,
+                      const struct gt_sqlite_row *row) {
+    struct gt_str name = name_in(gathering, row, 1);
+    if (!gt_sqlite_record_is_int(row, 0) || name.len == 0)
+        return;
+    void *grown = one_more(gathering, *list, *count, sizeof **list);
+    if (!grown)
+        return;
+    *list = grown;
+    (*list)[(*count)++] = (struct gt_nsys_name){(uint64_t)row->cells[0].integer, keep(gathering, name)};
+}
+
+static void take_process(void *context, const struct gt_sqlite_row *row) {
+    struct gathering *gathering = context;
+    take_name(gathering, &gathering->processes, &gathering->process_count, row);
+}
+
+static void take_thread(void *context, const struct gt_sqlite_row *row) {
+    struct gathering *gathering = context;
+    take_name(gathering, &gathering->threads, &gathering->thread_count, row);
+}
+
+/* Small ids index the array; the few that lie far out get places behind, found through a map. */
+static bool place_strings(struct gathering *gathering) {
+    struct gt_nsys_facts *facts = gathering->facts;
+    uint64_t limit = 4 * (uint64_t)gathering->string_count + DENSE_SPARE, dense = 0;
+    size_t sparse = 0;
+    for (size_t i = 0; i < gathering->string_count; i++) {
+        uint64_t id = gathering->strings[i].id;
+        if (id >= limit)
+            sparse++;
+        else if (id >= dense)
+            dense = id + 1;
+    }
+    struct gt_str *strings = gt_arena_array(&facts->capture.arena, (size_t)dense + sparse, sizeof *strings);
+    if (!strings && dense + sparse)
+        return false;
+    facts->dense_count = facts->capture.string_count = (size_t)dense;
+    facts->capture.strings = strings;
+    for (size_t i = 0; i < gathering->string_count; i++) {
+        uint64_t id = gathering->strings[i].id;
+        size_t index = (size_t)id;
+        if (id >= limit) {
+            index = facts->capture.string_count;
+            if (gt_map_put_if_new(&facts->sparse, 0, id, (uint32_t)index) != index)
+                continue;
+            facts->capture.string_count++;
+        }
+        if (!strings[index].ptr)
+            strings[index] = gathering->strings[i].text;
+    }
+    return !facts->sparse.failed;
+}
+
+static enum gt_status read_table(struct gathering *gathering, const struct gt_sqlite_db *db,
+                                 const struct gt_nsys_table *from, struct gt_sqlite_reader *reader,
+                                 gt_sqlite_pages_row_fn *take, struct gt_error *err) {
+    struct gt_sqlite_scan scan;
+    enum gt_status status = gt_sqlite_db_scan_init(&scan, db, from->table, from->columns, from->column_count, err);
+    for (size_t part = 0; part < scan.part_count && status == GT_OK; part++)
+        status = gt_sqlite_db_scan_part(&scan, part, reader, take, gathering, err);
+    reader->damaged += scan.tree.damaged;
+    reader->missing += scan.tree.missing;
+    gt_sqlite_db_scan_release(&scan);
+    return status == GT_OK && gathering->has_failed ? gt_fail_memory(err) : status;
+}
+
+/* All tables of a role. */
+static enum gt_status read_role(struct gathering *gathering, const struct gt_sqlite_db *db,
+                                const struct gt_nsys_schema *schema, enum gt_nsys_role role,
+                                struct gt_sqlite_reader *reader, gt_sqlite_pages_row_fn *take, struct gt_error *err) {
+    enum gt_status status = GT_OK;
+    for (size_t i = 0; i < schema->count && status == GT_OK; i++)
+        if (schema->tables[i].role == role)
+            status = read_table(gathering, db, &schema->tables[i], reader, take, err);
+    return status;
+}
+
+/* The lists move into the capture's arena, so that nothing is left to free. */
+static void *settle(struct gathering *gathering, const void *list, size_t count, size_t elem_bytes) {
+    void *copy = gt_arena_array(&gathering->facts->capture.arena, count, elem_bytes);
+    if (copy && count)
+        memcpy(copy, list, count * elem_bytes);
+    return copy;
+}
+
+static enum gt_status settle_all(struct gathering *gathering, struct gt_error *err) {
+    struct gt_nsys_capture *capture = &gathering->facts->capture;
+    capture->gpus = settle(gathering, gathering->gpus, gathering->gpu_count, sizeof *capture->gpus);
+    capture->processes = settle(gathering, gathering->processes, gathering->process_count, sizeof *capture->processes);
+    capture->threads = settle(gathering, gathering->threads, gathering->thread_count, sizeof *capture->threads);
+    capture->gpu_count = gathering->gpu_count;
+    capture->process_count = gathering->process_count;
+    capture->thread_count = gathering->thread_count;
+    capture->producer = gathering->version.len
+                            ? gt_arena_printf(&capture->arena, "Nsight Systems %s", gathering->version.ptr)
+                            : GT_STR("Nsight Systems");
+    return gt_arena_failed(&capture->arena) || capture->gpu_of.failed ? gt_fail_memory(err) : GT_OK;
+}
+
+enum gt_status gt_nsys_sqlite_facts_read(struct gt_nsys_facts *facts, const struct gt_sqlite_db *db,
+                                         const struct gt_nsys_schema *schema, struct gt_sqlite_reader *reader,
+                                         struct gt_error *err) {
+    static const struct {
+        enum gt_nsys_role role;
+        gt_sqlite_pages_row_fn *take;
+    } tables[] = {
+        {GT_NSYS_META, take_meta},      {GT_NSYS_SESSION, take_session},          {GT_NSYS_DETAILS, take_details},
+        {GT_NSYS_GPUS, take_gpu},       {GT_NSYS_CUDA_DEVICES, take_cuda_device}, {GT_NSYS_PROCESSES, take_process},
+        {GT_NSYS_THREADS, take_thread},
+    };
+    struct gathering gathering = {
+        .facts = facts,
+        .text_left = 4 * db->size_bytes + TEXT_SPARE,
+    };
+    memset(facts, 0, sizeof *facts);
+    facts->capture.duration_ns = -1;
+    enum gt_status status = read_role(&gathering, db, schema, GT_NSYS_STRINGS, reader, take_string, err);
+    if (status == GT_OK && !place_strings(&gathering))
+        status = gt_fail_memory(err);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables && status == GT_OK; i++)
+        status = read_role(&gathering, db, schema, tables[i].role, reader, tables[i].take, err);
+    if (status == GT_OK)
+        status = settle_all(&gathering, err);
+    gt_mem_free(gathering.strings);
+    gt_mem_free(gathering.gpus);
+    gt_mem_free(gathering.processes);
+    gt_mem_free(gathering.threads);
+    return status;
+}
+
+void gt_nsys_sqlite_facts_release(struct gt_nsys_facts *facts) {
+    gt_map_release(&facts->sparse);
+    gt_nsys_capture_release(&facts->capture);
+}

@@ -1,0 +1,184 @@
+/* Rows of an export's event tables, column by column, to the records that nsys_model gives their meaning. */
+#include "decode/nsys/nsys_sqlite.h"
+
+static int64_t time_in(const struct gt_sqlite_row *row, size_t slot) {
+    return gt_sqlite_record_int(row, slot, GT_NO_TIME);
+}
+
+static uint64_t id_in(const struct gt_sqlite_row *row, size_t slot) {
+    return (uint64_t)gt_sqlite_record_int(row, slot, (int64_t)GT_NSYS_NO_ID);
+}
+
+/* Names are ids in Nsight's own exports, text in files that others made. false: there is none, or it is unknown. */
+static bool take_name(const struct gt_nsys_rows *rows, const struct gt_sqlite_row *row, size_t slot, uint64_t *id,
+                      struct gt_str *text) {
+    const struct gt_nsys_capture *capture = &rows->facts->capture;
+    *text = gt_sqlite_record_text(row, slot);
+    *id = gt_nsys_sqlite_string_index(rows->facts, row, slot);
+    return text->ptr || (*id < capture->string_count && (rows->sink->interned[*id] || capture->strings[*id].ptr));
+}
+
+/* The global id for a process number of a machine that the table does not tell. */
+static uint64_t bare_pid(int64_t pid) {
+    return ((uint64_t)pid & 0xFFFFFF) << 24;
+}
+
+static void take_activity(const struct gt_sqlite_row *row, struct gt_nsys_activity *activity) {
+    activity->start_ns = time_in(row, GT_NSYS_ACTIVITY_START);
+    activity->end_ns = time_in(row, GT_NSYS_ACTIVITY_END);
+    activity->correlation = id_in(row, GT_NSYS_ACTIVITY_CORRELATION);
+    activity->device = gt_sqlite_record_int(row, GT_NSYS_ACTIVITY_DEVICE, -1);
+    activity->stream = gt_sqlite_record_int(row, GT_NSYS_ACTIVITY_STREAM, 0);
+    activity->graph_node = id_in(row, GT_NSYS_ACTIVITY_GRAPH_NODE);
+    activity->global_pid = id_in(row, GT_NSYS_ACTIVITY_GLOBAL_PID);
+    if (activity->global_pid != GT_NSYS_NO_ID)
+        activity->global_pid = gt_nsys_global_pid(activity->global_pid); /* where only the thread is given */
+    else if (gt_sqlite_record_is_int(row, GT_NSYS_ACTIVITY_PID))
+        activity->global_pid = bare_pid(row->cells[GT_NSYS_ACTIVITY_PID].integer);
+}
+
+static void take_kernel(void *context, const struct gt_sqlite_row *row) {
+    struct gt_nsys_rows *rows = context;
+    struct gt_nsys_activity *activity = &rows->activity;
+    activity->kind = GT_NSYS_KERNEL;
+    take_activity(row, activity);
+    activity->name = (struct gt_str){NULL, 0};
+    activity->name_id = gt_nsys_sqlite_string_index(rows->facts, row, GT_NSYS_KERNEL_NAME);
+    bool is_met = activity->name_id < rows->facts->capture.string_count && rows->sink->interned[activity->name_id];
+    for (size_t i = GT_NSYS_KERNEL_NAME; !is_met && i <= GT_NSYS_KERNEL_MANGLED_NAME; i++)
+        if (take_name(rows, row, i, &activity->name_id, &activity->name))
+            break;
+    gt_nsys_add_activity(rows->sink, activity);
+}
+
+static void take_copy(void *context, const struct gt_sqlite_row *row) {
+    struct gt_nsys_rows *rows = context;
+    struct gt_nsys_activity *activity = &rows->activity;
+    activity->kind = GT_NSYS_MEMCPY;
+    activity->bytes = id_in(row, GT_NSYS_COPY_BYTES);
+    activity->copy_kind = id_in(row, GT_NSYS_COPY_KIND);
+    activity->src_kind = id_in(row, GT_NSYS_COPY_SRC_KIND);
+    activity->dst_kind = id_in(row, GT_NSYS_COPY_DST_KIND);
+    take_activity(row, activity);
+    gt_nsys_add_activity(rows->sink, activity);
+}
+
+static void take_set(void *context, const struct gt_sqlite_row *row) {
+    struct gt_nsys_rows *rows = context;
+    struct gt_nsys_activity *activity = &rows->activity;
+    activity->kind = GT_NSYS_MEMSET;
+    activity->bytes = id_in(row, GT_NSYS_COPY_BYTES);
+    activity->dst_kind = id_in(row, GT_NSYS_COPY_DST_KIND);
+    take_activity(row, activity);
+    gt_nsys_add_activity(rows->sink, activity);
+}
+
+static void take_graph(void *context, const struct gt_sqlite_row *row) {
+    struct gt_nsys_rows *rows = context;
+    struct gt_nsys_activity *activity = &rows->activity;
+    activity->kind = GT_NSYS_GRAPH;
+    take_activity(row, activity);
+    activity->graph_id = activity->graph_node;
+    activity->graph_node = GT_NSYS_NO_ID;
+    gt_nsys_add_activity(rows->sink, activity);
+}
+
+static void take_call(void *context, const struct gt_sqlite_row *row) {
+    const struct gt_nsys_rows *rows = context;
+    struct gt_nsys_call call = {
+        .start_ns = time_in(row, GT_NSYS_CALL_START),
+        .end_ns = time_in(row, GT_NSYS_CALL_END),
+        .correlation = id_in(row, GT_NSYS_CALL_CORRELATION),
+        .global_tid = id_in(row, GT_NSYS_CALL_GLOBAL_TID),
+    };
+    if (call.global_tid == GT_NSYS_NO_ID && gt_sqlite_record_is_int(row, GT_NSYS_CALL_PID))
+        call.global_tid = bare_pid(row->cells[GT_NSYS_CALL_PID].integer) |
+                          ((uint64_t)gt_sqlite_record_int(row, GT_NSYS_CALL_TID, 0) & 0xFFFFFF);
+    if (!take_name(rows, row, GT_NSYS_CALL_NAME_ID, &call.name_id, &call.name) &&
+        row->types[GT_NSYS_CALL_NAME] != GT_SQLITE_NULL)
+        take_name(rows, row, GT_NSYS_CALL_NAME, &call.name_id, &call.name);
+    gt_nsys_add_call(rows->sink, &call);
+}
+
+/* Text that is there but empty may stand where newer exports have none: then a known id counts. */
+static void take_text(const struct gt_nsys_rows *rows, const struct gt_sqlite_row *row, struct gt_nsys_nvtx *event) {
+    bool has_text = take_name(rows, row, GT_NSYS_RANGE_TEXT, &event->text_id, &event->text);
+    if (has_text && (!event->text.ptr || event->text.len))
+        return;
+    uint64_t id;
+    struct gt_str text;
+    if (take_name(rows, row, GT_NSYS_RANGE_TEXT_ID, &id, &text) || !has_text) {
+        event->text_id = id;
+        event->text = text;
+    }
+}
+
+static void take_range(void *context, const struct gt_sqlite_row *row) {
+    const struct gt_nsys_rows *rows = context;
+    struct gt_nsys_nvtx event = {
+        .type = id_in(row, GT_NSYS_RANGE_TYPE),
+        .start_ns = time_in(row, GT_NSYS_RANGE_START),
+        .end_ns = time_in(row, GT_NSYS_RANGE_END),
+        .global_tid = id_in(row, GT_NSYS_RANGE_GLOBAL_TID),
+        .end_global_tid = id_in(row, GT_NSYS_RANGE_END_GLOBAL_TID),
+        .domain_id = id_in(row, GT_NSYS_RANGE_DOMAIN),
+        .category = id_in(row, GT_NSYS_RANGE_CATEGORY),
+        .text_id = GT_NSYS_NO_ID,
+    };
+    take_text(rows, row, &event);
+    gt_nsys_add_nvtx(rows->sink, &event);
+}
+
+static void take_overhead(const struct gt_nsys_rows *rows, const struct gt_sqlite_row *row, bool is_driver) {
+    struct gt_nsys_overhead overhead = {
+        .is_driver = is_driver,
+        .start_ns = time_in(row, GT_NSYS_OVERHEAD_START),
+        .end_ns = time_in(row, GT_NSYS_OVERHEAD_END),
+        .global_tid = id_in(row, GT_NSYS_OVERHEAD_GLOBAL_TID),
+    };
+    take_name(rows, row, GT_NSYS_OVERHEAD_NAME, &overhead.name_id, &overhead.name);
+    gt_nsys_add_overhead(rows->sink, &overhead);
+}
+
+static void take_profiler_overhead(void *context, const struct gt_sqlite_row *row) {
+    take_overhead(context, row, false);
+}
+
+static void take_driver_overhead(void *context, const struct gt_sqlite_row *row) {
+    take_overhead(context, row, true);
+}
+
+static void take_clone(void *context, const struct gt_sqlite_row *row) {
+    const struct gt_nsys_rows *rows = context;
+    gt_nsys_add_clone(rows->sink, &(struct gt_nsys_clone){
+                                      .global_tid = id_in(row, GT_NSYS_CLONE_GLOBAL_TID),
+                                      .node = id_in(row, GT_NSYS_CLONE_NODE),
+                                      .original_node = id_in(row, GT_NSYS_CLONE_ORIGINAL_NODE),
+                                      .graph = id_in(row, GT_NSYS_CLONE_GRAPH),
+                                      .original_graph = id_in(row, GT_NSYS_CLONE_ORIGINAL_GRAPH),
+                                  });
+}
+
+static void take_diagnostic(void *context, const struct gt_sqlite_row *row) {
+    const struct gt_nsys_rows *rows = context;
+    struct gt_str text = gt_sqlite_record_text(row, 0);
+    if (text.ptr)
+        gt_nsys_add_diagnostic(rows->sink, text);
+}
+
+gt_sqlite_pages_row_fn *gt_nsys_sqlite_rows_function(enum gt_nsys_role role) {
+    static gt_sqlite_pages_row_fn *const functions[GT_NSYS_ROLE_COUNT] = {
+        [GT_NSYS_KERNELS] = take_kernel,
+        [GT_NSYS_COPIES] = take_copy,
+        [GT_NSYS_SETS] = take_set,
+        [GT_NSYS_GRAPHS] = take_graph,
+        [GT_NSYS_RUNTIME] = take_call,
+        [GT_NSYS_DRIVER] = take_call,
+        [GT_NSYS_RANGES] = take_range,
+        [GT_NSYS_OVERHEADS] = take_profiler_overhead,
+        [GT_NSYS_DRIVER_OVERHEADS] = take_driver_overhead,
+        [GT_NSYS_GRAPH_CLONES] = take_clone,
+        [GT_NSYS_DIAGNOSTICS] = take_diagnostic,
+    };
+    return functions[role];
+}

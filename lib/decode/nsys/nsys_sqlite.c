@@ -1,0 +1,196 @@
+/* Nsight Systems' SQLite exports: a database comes in, a store goes out. The event tables are read in parts by all
+   threads; sealing puts the parts into the order of the file, so that the store does not depend on the number of
+   threads. */
+#include "decode/nsys/nsys_sqlite.h"
+
+#include "base/mem.h"
+#include "base/threads.h"
+#include "events/builder.h"
+
+struct worker {
+    struct gt_sqlite_reader reader;
+    enum gt_status status;
+    struct gt_error err;
+};
+
+/* A part of an event table. */
+struct job {
+    size_t table; /* of the schema */
+    size_t part;
+};
+
+struct decoding {
+    const struct gt_source *source;
+    const struct gt_decode_options *options;
+    struct gt_sqlite_db db;
+    struct gt_nsys_schema schema;
+    struct gt_nsys_facts facts;
+    struct gt_sqlite_scan scans[GT_NSYS_TABLES_MAX]; /* of the schema's tables of events */
+    struct job *jobs;
+    size_t job_count;
+    struct gt_deal deal; /* of the jobs to the workers */
+    struct worker *workers;
+    struct gt_builder *builders; /* of the workers: those who take them want arrays */
+    struct gt_nsys_sink *sinks;
+    size_t worker_count;
+};
+
+int gt_nsys_sqlite_sniff(struct gt_str head, const char *path) {
+    (void)path;
+    return gt_str_starts(head, (struct gt_str){"SQLite format 3", 16}) ? 100 : 0;
+}
+
+static enum gt_status plan(struct decoding *decoding, struct gt_error *err) {
+    const struct gt_nsys_schema *schema = &decoding->schema;
+    size_t total = 0;
+    for (size_t i = 0; i < schema->count; i++) {
+        const struct gt_nsys_table *from = &schema->tables[i];
+        if (from->role >= GT_NSYS_KERNELS && gt_sqlite_db_scan_init(&decoding->scans[i], &decoding->db, from->table,
+                                                                    from->columns, from->column_count, err) != GT_OK)
+            return GT_ERR;
+        total += decoding->scans[i].part_count;
+    }
+    decoding->jobs = gt_mem_array(total + 1, sizeof *decoding->jobs);
+    if (!decoding->jobs)
+        return gt_fail_memory(err);
+    for (size_t i = 0; i < schema->count; i++)
+        for (size_t part = 0; part < decoding->scans[i].part_count; part++)
+            decoding->jobs[decoding->job_count++] = (struct job){i, part};
+    return GT_OK;
+}
+
+static void tell_progress(const struct decoding *decoding) {
+    uint64_t done_bytes, total_bytes;
+    if (!decoding->options->progress)
+        return;
+    gt_source_progress(decoding->source, &done_bytes, &total_bytes);
+    decoding->options->progress(decoding->options->progress_context, done_bytes, total_bytes);
+}
+
+static void work(void *context, size_t index) {
+    struct decoding *decoding = context;
+    struct worker *worker = &decoding->workers[index];
+    struct gt_nsys_rows rows = {.sink = &decoding->sinks[index], .facts = &decoding->facts};
+    size_t next;
+    while (worker->status == GT_OK && gt_threads_deal_take(&decoding->deal, index, &next)) {
+        const struct job *job = &decoding->jobs[next];
+        gt_sqlite_pages_row_fn *take = gt_nsys_sqlite_rows_function(decoding->schema.tables[job->table].role);
+        uint64_t damaged_before = worker->reader.damaged;
+        gt_builder_begin(&decoding->builders[index], next + 1);
+        worker->status =
+            gt_sqlite_db_scan_part(&decoding->scans[job->table], job->part, &worker->reader, take, &rows, &worker->err);
+        if (worker->reader.damaged > damaged_before)
+            gt_builder_issue(&decoding->builders[index], GT_ISSUE_EVENT_DAMAGED,
+                             worker->reader.damaged - damaged_before, GT_NO_OFFSET);
+        if (index == 0)
+            tell_progress(decoding);
+    }
+}
+
+static enum gt_status init_workers(struct decoding *decoding, struct gt_error *err) {
+    size_t count = decoding->worker_count;
+    decoding->workers = gt_mem_array(count, sizeof *decoding->workers);
+    decoding->builders = gt_mem_array(count, sizeof *decoding->builders);
+    decoding->sinks = gt_mem_array(count, sizeof *decoding->sinks);
+    if (!decoding->workers || !decoding->builders || !decoding->sinks)
+        return gt_fail_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        if (gt_builder_init(&decoding->builders[i], GT_NSYS_SQLITE_KEY, err) != GT_OK)
+            return GT_ERR;
+        if (!gt_nsys_sink_init(&decoding->sinks[i], &decoding->builders[i], &decoding->facts.capture) ||
+            !gt_sqlite_pages_reader_init(&decoding->workers[i].reader, &decoding->db.file))
+            return gt_fail_memory(err);
+    }
+    return GT_OK;
+}
+
+/* Pages that no part has: those on the way to the leaves. */
+static void count_losses(struct decoding *decoding, const struct gt_sqlite_reader *facts_reader) {
+    uint64_t damaged = facts_reader->damaged + decoding->db.is_schema_damaged, missing = facts_reader->missing;
+    for (size_t i = 0; i < decoding->schema.count; i++) {
+        damaged += decoding->scans[i].tree.damaged;
+        missing += decoding->scans[i].tree.missing;
+    }
+    for (size_t i = 0; i < decoding->worker_count; i++)
+        missing += decoding->workers[i].reader.missing;
+    if (damaged)
+        gt_builder_issue(&decoding->builders[0], GT_ISSUE_EVENT_DAMAGED, damaged, GT_NO_OFFSET);
+    if (decoding->schema.unreadable)
+        gt_builder_issue(&decoding->builders[0], GT_ISSUE_TABLE_UNREADABLE, decoding->schema.unreadable, GT_NO_OFFSET);
+    if (decoding->schema.incomplete)
+        gt_builder_issue(&decoding->builders[0], GT_ISSUE_TABLE_INCOMPLETE, decoding->schema.incomplete, GT_NO_OFFSET);
+    if (missing || decoding->db.file.is_cut)
+        gt_builder_issue(&decoding->builders[0], GT_ISSUE_INPUT_CUT, 1,
+                         (uint64_t)decoding->db.file.page_count * decoding->db.file.page_bytes);
+}
+
+static enum gt_status read_events(struct decoding *decoding, const struct gt_sqlite_reader *facts_reader,
+                                  struct gt_store **out, struct gt_error *err) {
+    enum gt_status status = plan(decoding, err);
+    size_t threads = decoding->options->threads ? decoding->options->threads : 1;
+    decoding->worker_count = decoding->job_count < threads ? decoding->job_count : threads;
+    decoding->worker_count += decoding->worker_count == 0;
+    if (status == GT_OK)
+        status = init_workers(decoding, err);
+    if (status == GT_OK) {
+        gt_builder_begin(&decoding->builders[0], 0);
+        status = gt_nsys_sqlite_describe(&decoding->builders[0], &decoding->db, &decoding->schema, err);
+    }
+    if (status != GT_OK)
+        return status;
+    gt_threads_deal_init(&decoding->deal, decoding->job_count, decoding->worker_count);
+    gt_threads_run(decoding->worker_count, work, decoding);
+    for (size_t i = 0; i < decoding->worker_count; i++)
+        if (decoding->workers[i].status != GT_OK) {
+            *err = decoding->workers[i].err;
+            return decoding->workers[i].status;
+        }
+    gt_nsys_finish(decoding->sinks, decoding->worker_count, &decoding->facts.capture);
+    count_losses(decoding, facts_reader);
+    return gt_store_seal(decoding->builders, decoding->worker_count, out, err);
+}
+
+static void release(struct decoding *decoding) {
+    for (size_t i = 0; i < decoding->worker_count; i++) {
+        if (decoding->sinks)
+            gt_nsys_sink_release(&decoding->sinks[i]);
+        if (decoding->workers)
+            gt_sqlite_pages_reader_release(&decoding->workers[i].reader);
+        if (decoding->builders)
+            gt_builder_release(&decoding->builders[i]);
+    }
+    gt_mem_free(decoding->sinks);
+    gt_mem_free(decoding->workers);
+    gt_mem_free(decoding->builders);
+    gt_mem_free(decoding->jobs);
+    for (size_t i = 0; i < decoding->schema.count; i++)
+        gt_sqlite_db_scan_release(&decoding->scans[i]);
+    gt_nsys_sqlite_facts_release(&decoding->facts);
+    gt_sqlite_db_close(&decoding->db);
+}
+
+enum gt_status gt_nsys_sqlite_decode(struct gt_source *const *sources, size_t count,
+                                     const struct gt_decode_options *options, struct gt_store **out,
+                                     struct gt_error *err) {
+    if (count != 1)
+        return gt_fail(err, "an export of Nsight Systems is one file, not %zu", count);
+    struct gt_sqlite_reader facts_reader = {0};
+    struct decoding *decoding = gt_mem_array(1, sizeof *decoding);
+    if (!decoding)
+        return gt_fail_memory(err);
+    decoding->source = sources[0];
+    decoding->options = options;
+    enum gt_status status = gt_sqlite_db_open(&decoding->db, sources[0], err);
+    if (status == GT_OK)
+        status = gt_nsys_schema_find(&decoding->schema, &decoding->db, gt_source_path(sources[0]), err);
+    if (status == GT_OK && !gt_sqlite_pages_reader_init(&facts_reader, &decoding->db.file))
+        status = gt_fail_memory(err);
+    if (status == GT_OK)
+        status = gt_nsys_sqlite_facts_read(&decoding->facts, &decoding->db, &decoding->schema, &facts_reader, err);
+    if (status == GT_OK)
+        status = read_events(decoding, &facts_reader, out, err);
+    gt_sqlite_pages_reader_release(&facts_reader);
+    release(decoding);
+    gt_mem_free(decoding);
+    return status;
+}

@@ -1,0 +1,58 @@
+/* The decoder of Nsight Systems' SQLite exports, and its parts: the capture's facts and the rows of its event tables.
+ */
+#ifndef GT_DECODE_NSYS_NSYS_SQLITE_H
+#define GT_DECODE_NSYS_NSYS_SQLITE_H
+
+#include "decode/decoder.h"
+#include "decode/nsys/nsys.h"
+#include "decode/nsys/nsys_schema.h"
+#include "events/builder.h"
+
+#define GT_NSYS_SQLITE_KEY "nsys-sqlite"
+
+int gt_nsys_sqlite_sniff(struct gt_str head, const char *path);
+enum gt_status gt_nsys_sqlite_decode(struct gt_source *const *sources, size_t count,
+                                     const struct gt_decode_options *options, struct gt_store **out,
+                                     struct gt_error *err);
+
+/* String ids are small and dense, but for exports of a part of a capture: ids from dense_count on are looked up. */
+struct gt_nsys_facts {
+    struct gt_nsys_capture capture;
+    size_t dense_count;
+    struct gt_map sparse; /* (0, id) -> index in capture.strings */
+};
+
+/* Reads everything but the events. Loss is counted in the reader. */
+enum gt_status gt_nsys_sqlite_facts_read(struct gt_nsys_facts *facts, const struct gt_sqlite_db *db,
+                                         const struct gt_nsys_schema *schema, struct gt_sqlite_reader *reader,
+                                         struct gt_error *err);
+void gt_nsys_sqlite_facts_release(struct gt_nsys_facts *facts);
+
+/* The index in capture.strings for a string id in a row; one past all of them for an id that is unknown,
+   GT_NSYS_NO_ID where there is no id. */
+static inline uint64_t gt_nsys_sqlite_string_index(const struct gt_nsys_facts *facts, const struct gt_sqlite_row *row,
+                                                   size_t slot) {
+    if (!gt_sqlite_record_is_int(row, slot))
+        return GT_NSYS_NO_ID;
+    uint64_t id = (uint64_t)row->cells[slot].integer;
+    if (id < facts->dense_count)
+        return id;
+    uint32_t index = gt_map_get(&facts->sparse, 0, id);
+    return index == GT_MAP_NONE ? facts->capture.string_count : index;
+}
+
+/* Adds what tables and columns the export has to the segment at hand. */
+enum gt_status gt_nsys_sqlite_describe(struct gt_builder *builder, const struct gt_sqlite_db *db,
+                                       const struct gt_nsys_schema *schema, struct gt_error *err);
+
+/* Where the rows of an event table go. */
+struct gt_nsys_rows {
+    struct gt_nsys_sink *sink;
+    const struct gt_nsys_facts *facts;
+    struct gt_nsys_activity activity; /* room for the row at hand: clearing it for each would cost more than filling */
+};
+
+/* The function that takes the rows of an event table; context: struct gt_nsys_rows. */
+gt_sqlite_pages_row_fn *gt_nsys_sqlite_rows_function(enum gt_nsys_role role);
+
+#endif

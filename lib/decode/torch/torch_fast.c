@@ -1,0 +1,316 @@
+/* Reads events along the learned layout: text that matches comes in, rows go out; the rest is for the portable reader.
+   x86-64 with AVX2; elsewhere there is no fast reader. */
+#include "decode/torch/torch_fast.h"
+
+#include "events/builder.h"
+
+#if defined(__x86_64__)
+
+#include "base/mem.h"
+#include "decode/torch/torch_layout.h"
+#include "decode/torch/torch_simd.h"
+
+/* Names met lately, by the hash that comes out of the search for their end. */
+enum { NAME_SLOTS = 4096 };
+
+struct name_slot {
+    uint64_t hash;
+    struct gt_str text; /* in the string table; empty: the slot is free */
+    gt_strid id;
+    char head[32]; /* of the text, then zeros */
+};
+
+struct gt_torch_fast {
+    struct simd_constants constants;
+    struct gt_torch_layout layout;
+    struct gt_torch_node *last_folded, *last_open; /* where the last path through each tree ended; its root at first */
+    struct name_slot names[NAME_SLOTS];
+};
+
+static void init_constants(struct simd_constants *k) {
+    const struct {
+        char *at;
+        size_t size;
+        int value;
+    } fills[] = {
+        {k->quote, 32, '"'},        {k->escape, 32, '\\'},       {k->last_control, 32, 0x1f},
+        {k->brackets, 32, 0x7f},    {k->bracket_bits, 32, 0x26}, {k->comma, 32, ','},
+        {k->colon, 32, ':'},        {k->close_list, 32, ']'},    {k->open_object, 32, '{'},
+        {k->close_object, 32, '}'}, {k->zero_digit, 16, '0'},    {k->nine, 16, 9},
+        {k->minus, 16, '-'},        {k->moves, 16, 0x80},        {k->minus_to_nine, 16, '9' - '-'},
+    };
+    static const char pairs[] = {10, 1};
+    static const int16_t fours[] = {100, 1}, eights[] = {10000, 1};
+    for (size_t i = 0; i < sizeof fills / sizeof *fills; i++)
+        memset(fills[i].at, fills[i].value, fills[i].size);
+    for (size_t i = 0; i < 16; i += 4) {
+        memcpy(k->pairs + i, pairs, 2);
+        memcpy(k->pairs + i + 2, pairs, 2);
+        memcpy(k->fours + i, fours, 4);
+        memcpy(k->eights + i, eights, 4);
+    }
+    for (int i = 0; i < 32; i++) {
+        k->positions[i] = (char)i;
+        k->hash_key[i] = (char)(i * 151 + 89);
+    }
+    for (int i = 0; i < 16; i++)
+        k->moves[16 + i] = (char)i;
+}
+
+struct gt_torch_fast *gt_torch_fast_new(bool is_eager) {
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("pclmul"))
+        return NULL;
+    struct gt_torch_fast *fast = gt_mem_array(1, sizeof *fast);
+    if (!fast)
+        return NULL;
+    if (!gt_torch_layout_init(&fast->layout, is_eager)) {
+        gt_torch_fast_free(fast);
+        return NULL;
+    }
+    fast->last_folded = fast->layout.folded;
+    fast->last_open = fast->layout.open;
+    init_constants(&fast->constants);
+    return fast;
+}
+
+void gt_torch_fast_free(struct gt_torch_fast *fast) {
+    if (!fast)
+        return;
+    gt_torch_layout_release(&fast->layout);
+    gt_mem_free(fast);
+}
+
+/* The values of one event. */
+struct reading {
+    const char *name, *name_end;
+    uint64_t name_hash;
+    int64_t values[GT_TORCH_FIELD_COUNT]; /* of the fields that the path's end tells */
+};
+
+/* An object or array, whatever it holds. Rare ones go through the portable code. */
+GT_SIMD_TARGET __attribute__((noinline)) static const char *skip_nested(const struct simd_constants *k, const char *p,
+                                                                        const char *end) {
+    const char *behind = *p == '{' ? simd_skip_object(k, p, end) : NULL;
+    if (behind)
+        return behind;
+    behind = p;
+    return (*p == '{' || *p == '[') && gt_json_scan_skip_nested(&behind, end) == GT_JSON_OK ? behind : NULL;
+}
+
+/* How often the size of a number may change before it is taken for one that always does. */
+enum { MAX_SIZE_CHANGES = 64 };
+
+/* Where a number at p ends. Most keep their size, times above all: going on from where the last one ended lets the CPU
+   begin with what follows while it still reads the digits. The compiler must not see that both places are the same. */
+GT_SIMD const char *foresee_end(struct gt_torch_node *node, const char *p, const char *behind) {
+    const char *foreseen = p + node->value_bytes, *hidden = foreseen;
+    __asm__("" : "+r"(hidden));
+    if (behind == foreseen)
+        return hidden;
+    if (behind && node->size_changes < MAX_SIZE_CHANGES) {
+        node->size_changes++;
+        node->value_bytes = node->size_changes < MAX_SIZE_CHANGES ? (uint32_t)(behind - p) : 0;
+    }
+    return behind;
+}
+
+/* Reads the value of a node at p; the place behind it, or NULL. */
+GT_SIMD const char *take_value(const struct simd_constants *k, struct gt_torch_node *node, const char *p,
+                               const char *end, struct reading *reading) {
+    switch (node->slot) {
+    case GT_TORCH_SLOT_NAME:
+        reading->name = p;
+        return reading->name_end = simd_hash_text(k, p, &reading->name_hash);
+    case GT_TORCH_SLOT_TEXT:
+        return simd_skip_text(k, p);
+    case GT_TORCH_SLOT_INT:
+        return foresee_end(node, p, simd_take_digits(k, p, &reading->values[node->field]));
+    case GT_TORCH_SLOT_MICROS:
+        return foresee_end(node, p, simd_take_micros(k, p, &reading->values[node->field]));
+    case GT_TORCH_SLOT_NUMBER:
+        return foresee_end(node, p, simd_skip_number(k, p));
+    case GT_TORCH_SLOT_LIST:
+        return simd_skip_list(k, p);
+    case GT_TORCH_SLOT_LINES:
+        return simd_skip_lines(k, p, end, node->indent);
+    case GT_TORCH_SLOT_NESTED:
+        return skip_nested(k, p, end);
+    case GT_TORCH_SLOT_END:
+        return p;
+    }
+    __builtin_unreachable();
+}
+
+/* Follows the event at *p through a tree: the end of its path, and *p behind it; or NULL. Every node on the way
+   remembers what came next, since that is what will most likely come next again. last: where the event before ended. */
+GT_SIMD struct gt_torch_node *follow(const struct simd_constants *k, struct gt_torch_node *root,
+                                     struct gt_torch_node *last, const char **p, const char *end,
+                                     struct reading *reading) {
+    struct gt_torch_node *parent = root, *node = last;
+    const char *at = *p;
+    if (!root->children)
+        return NULL;
+    do {
+        struct gt_torch_node *guess = node->next, *child = guess;
+        const char *behind;
+        while (!simd_matches(at, child->literal, child->literal_bytes, child->last_bits) ||
+               !(behind = take_value(k, child, at + child->literal_bytes, end, reading))) {
+            child = child == guess ? parent->children : child->other;
+            if (child == guess)
+                child = child->other;
+            if (!child)
+                return NULL;
+        }
+        node->next = child;
+        parent = node = child;
+        at = behind;
+    } while (node->slot != GT_TORCH_SLOT_END);
+    *p = at;
+    return node;
+}
+
+/* The same through the open tree, which is the less common way. */
+GT_SIMD_TARGET __attribute__((noinline)) static struct gt_torch_node *
+follow_open(struct gt_torch_fast *fast, const char **p, const char *end, struct reading *reading) {
+    struct gt_torch_node *node = follow(&fast->constants, fast->layout.open, fast->last_open, p, end, reading);
+    if (node)
+        fast->last_open = node;
+    return node;
+}
+
+GT_SIMD_TARGET static inline gt_strid find_name(struct gt_torch_fast *fast, struct gt_builder *builder,
+                                                const struct reading *reading) {
+    struct name_slot *slot = &fast->names[reading->name_hash % NAME_SLOTS];
+    struct gt_str name = {reading->name, (size_t)(reading->name_end - reading->name)};
+    if (slot->hash == reading->name_hash && slot->text.len == name.len &&
+        simd_equal_texts(&fast->constants, slot->head, slot->text.ptr, name))
+        return slot->id;
+    gt_strid id = gt_builder_string(builder, name);
+    if (id != GT_STRID_EMPTY) {
+        *slot = (struct name_slot){reading->name_hash, gt_strtab_get(&builder->store.strings, id), id, {0}};
+        memcpy(slot->head, name.ptr, name.len < sizeof slot->head ? name.len : sizeof slot->head);
+    }
+    return id;
+}
+
+/* Reads the event at *p, along a folded path if there is one for it. */
+GT_SIMD_TARGET static inline const struct gt_torch_path *read_event(struct gt_torch_fast *fast, const char **p,
+                                                                    const char *end, struct reading *reading) {
+    const char *begin = *p;
+    struct gt_torch_node *node = follow(&fast->constants, fast->layout.folded, fast->last_folded, p, end, reading);
+    if (node) {
+        fast->last_folded = node;
+        return node->path;
+    }
+    *p = begin;
+    node = follow_open(fast, p, end, reading);
+    if (!node || node->path->needs_fold || gt_torch_layout_wants(&fast->layout, node->path))
+        return NULL;
+    return node->path;
+}
+
+static inline int64_t value_or(const struct gt_torch_path *path, const struct reading *reading,
+                               enum gt_torch_field field, int64_t absent) {
+    return path->fields >> field & 1 ? reading->values[field] : absent;
+}
+
+static uint32_t find_track(struct gt_torch_sink *sink, const struct gt_torch_path *path,
+                           const struct reading *reading) {
+    if (path->is_folded)
+        return path->track;
+    if (path->role != GT_TORCH_ROLE_GPU_SIDE)
+        return gt_torch_sink_thread(sink, reading->values[GT_TORCH_PID], reading->values[GT_TORCH_TID]);
+    return gt_torch_sink_lane(sink, value_or(path, reading, GT_TORCH_DEVICE, reading->values[GT_TORCH_PID]),
+                              value_or(path, reading, GT_TORCH_STREAM, reading->values[GT_TORCH_TID]));
+}
+
+static inline bool is_step(const struct reading *reading) {
+    static const char prefix[] = "ProfilerStep#";
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): every path has a name */
+    return memcmp(reading->name, prefix, sizeof prefix - 1) == 0; /* a shorter name has a quote before that */
+}
+
+static void add_gpu_side(struct gt_torch_sink *sink, const struct gt_torch_path *path, const struct reading *reading,
+                         struct gt_torch_row *row) {
+    if (row->category == GT_TORCH_CAT_GPU_RANGE) {
+        gt_torch_sink_add_range(sink, row);
+        return;
+    }
+    row->is_in_graph = value_or(path, reading, GT_TORCH_GRAPH, 0) || value_or(path, reading, GT_TORCH_GRAPH_NODE, 0);
+    if (gt_torch_sink_add_op(sink, row) && row->category != GT_TORCH_CAT_KERNEL)
+        gt_torch_sink_add_bytes(sink, row, value_or(path, reading, GT_TORCH_BYTES, -1));
+}
+
+/* false: this one event is for the portable reader. */
+GT_SIMD_TARGET static inline bool add_event(struct gt_torch_fast *fast, struct gt_torch_sink *sink,
+                                            const struct gt_torch_path *path, const struct reading *reading) {
+    if ((path->role == GT_TORCH_ROLE_SKIP_UNLESS_STEP || path->role == GT_TORCH_ROLE_CPU_OP) && is_step(reading))
+        return false;
+    if (path->role == GT_TORCH_ROLE_SKIP || path->role == GT_TORCH_ROLE_SKIP_UNLESS_STEP) {
+        gt_builder_skip(sink->builder);
+        return true;
+    }
+    struct gt_torch_row row = {.category = path->category, .start_ns = reading->values[GT_TORCH_TS]};
+    if (__builtin_add_overflow(row.start_ns, value_or(path, reading, GT_TORCH_DUR, 0), &row.end_ns) ||
+        reading->name == reading->name_end)
+        return false;
+    row.correlation = (uint64_t)value_or(path, reading, GT_TORCH_CORRELATION, (int64_t)GT_NO_CORRELATION);
+    row.track = find_track(sink, path, reading);
+    row.name = find_name(fast, sink->builder, reading);
+    if (path->role == GT_TORCH_ROLE_GPU_SIDE)
+        add_gpu_side(sink, path, reading, &row);
+    else
+        gt_torch_sink_add_cpu_side(sink, &row);
+    return true;
+}
+
+GT_SIMD_TARGET uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_torch_sink *sink,
+                                          struct gt_torch_bytes *bytes, uint64_t limit) {
+    const char *p = bytes->p, *end = bytes->end, *stop = end;
+    uint64_t count = 0;
+    struct reading reading = {0};
+    if (limit < bytes->offset)
+        return 0;
+    if (limit - bytes->offset < (uint64_t)(end - p))
+        stop = p + (limit - bytes->offset);
+    while (p < stop) {
+        const char *behind = p;
+        const struct gt_torch_path *path = read_event(fast, &behind, end, &reading);
+        if (!path || !add_event(fast, sink, path, &reading))
+            break;
+        p = behind;
+        count++;
+    }
+    sink->event_count += count;
+    gt_torch_region_bytes_move(bytes, p);
+    return count;
+}
+
+void gt_torch_fast_learn(struct gt_torch_fast *fast, const struct gt_torch_event *event,
+                         const struct gt_torch_bytes *bytes, uint32_t track) {
+    gt_torch_layout_learn(&fast->layout, event, bytes->p, bytes->end, track);
+}
+
+#else
+
+struct gt_torch_fast *gt_torch_fast_new(bool is_eager) {
+    (void)is_eager;
+    return NULL;
+}
+
+void gt_torch_fast_free(struct gt_torch_fast *fast) {
+    (void)fast;
+}
+
+uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_torch_sink *sink, struct gt_torch_bytes *bytes,
+                           uint64_t limit) {
+    (void)fast, (void)sink, (void)bytes, (void)limit;
+    return 0;
+}
+
+void gt_torch_fast_learn(struct gt_torch_fast *fast, const struct gt_torch_event *event,
+                         const struct gt_torch_bytes *bytes, uint32_t track) {
+    (void)fast, (void)event, (void)bytes, (void)track;
+}
+
+#endif

@@ -1,0 +1,90 @@
+/* How a file writes its events, learned from the file itself. A writer repeats the same text for every event of a kind,
+   but for a few values: that text is kept as a tree of literals with a value behind each. An event that follows a path
+   through the tree is read by comparing long runs of bytes instead of taking members apart one by one.
+
+   There are two trees. In the open one every number has its place between two literals. In the folded one numbers that
+   hardly change (ids of processes, threads, devices and streams) are part of the literals, which makes paths shorter;
+   it has a path for each of the commonest combinations.
+
+   Following a path is only another way to read: for every text that does, gt_torch_event_parse() would come to the same
+   members. So it does not matter what is learned, nor in which order. */
+#ifndef GT_DECODE_TORCH_TORCH_LAYOUT_H
+#define GT_DECODE_TORCH_TORCH_LAYOUT_H
+
+#include "base/arena.h"
+#include "decode/torch/torch_region.h"
+
+/* What stands between one literal and the next. */
+enum gt_torch_slot {
+    GT_TORCH_SLOT_END,    /* nothing: the literal ends before the brace of the next event */
+    GT_TORCH_SLOT_NAME,   /* the text of the event's name, without quotes */
+    GT_TORCH_SLOT_TEXT,   /* any other text */
+    GT_TORCH_SLOT_INT,    /* digits that are wanted */
+    GT_TORCH_SLOT_MICROS, /* digits and decimals that are wanted as ns */
+    GT_TORCH_SLOT_NUMBER, /* a number nobody asks for */
+    GT_TORCH_SLOT_LIST,   /* what stands in brackets, no brackets or text in it */
+    GT_TORCH_SLOT_LINES,  /* what stands in an object nobody asks for, whose end is plain: see gt_json_scan_skip_lines()
+                           */
+    GT_TORCH_SLOT_NESTED, /* any other object or array nobody asks for */
+};
+
+/* What becomes of an event. */
+enum gt_torch_role {
+    GT_TORCH_ROLE_SKIP,
+    GT_TORCH_ROLE_SKIP_UNLESS_STEP, /* the name decides */
+    GT_TORCH_ROLE_CPU_OP,           /* ... here too: a step is no operator */
+    GT_TORCH_ROLE_CPU_SIDE,
+    GT_TORCH_ROLE_GPU_SIDE,
+};
+
+struct gt_torch_node {
+    struct gt_torch_node *next;     /* what last followed: a child; behind an end, one of the root's; never NULL */
+    struct gt_torch_node *children; /* what may follow */
+    struct gt_torch_node *other;    /* the next child of the same parent */
+    struct gt_torch_path *path;     /* of a GT_TORCH_SLOT_END */
+    enum gt_torch_slot slot;
+    enum gt_torch_field field;
+    uint32_t indent;          /* of a GT_TORCH_SLOT_LINES: bytes between its end and the brace */
+    struct gt_str last_value; /* in the open tree */
+    bool has_changed;         /* ... from one event to the next */
+    uint32_t value_bytes;     /* of the last number; 0: they are too different to guess */
+    uint32_t size_changes;    /* how often that was another one than before */
+    uint32_t literal_bytes;   /* 1 or more */
+    uint32_t last_bits;       /* one for each byte of the literal's last 32 or less */
+    char literal[];           /* no NUL in it, GT_TORCH_PADDING zero bytes behind it */
+};
+
+/* All that is known of an event by the path it takes. */
+struct gt_torch_path {
+    enum gt_torch_role role;
+    enum gt_torch_category category;
+    uint32_t fields; /* whose values were met on the way, by bits */
+    bool needs_fold; /* of an open path: its track is told by text, which only folded paths know */
+    bool is_folded;
+    uint32_t track;        /* of a folded path */
+    unsigned lesson_count; /* of an open path: events learned from */
+    unsigned fold_count;   /* ... paths in the folded tree that it has */
+};
+
+struct gt_torch_layout {
+    struct gt_torch_node *open, *folded; /* the roots */
+    unsigned lessons_before_fold; /* events of a kind that are seen before it is judged which of their numbers change */
+    unsigned max_folds;           /* folded paths for each open one */
+    size_t node_count, lesson_count;
+    struct gt_arena arena;
+};
+
+/* is_eager: for tests, learns all from one event. false: memory was short. */
+bool gt_torch_layout_init(struct gt_torch_layout *layout, bool is_eager);
+void gt_torch_layout_release(struct gt_torch_layout *layout);
+
+/* Learns from an event that gt_torch_event_parse() read at the first try: its text begins at p, [p, end) are the bytes
+   at hand, track is its lane or thread. Not every event is fit for it, and a file that never repeats itself is given up
+   after a while. */
+void gt_torch_layout_learn(struct gt_torch_layout *layout, const struct gt_torch_event *event, const char *p,
+                           const char *end, uint32_t track);
+
+/* Whether to show it the next event of an open path too. */
+bool gt_torch_layout_wants(const struct gt_torch_layout *layout, const struct gt_torch_path *path);
+
+#endif

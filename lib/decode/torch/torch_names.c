@@ -1,0 +1,97 @@
+/* Names of processes and threads: what metadata events said anywhere in the input comes in, the tracks get their names
+   in the order of the input, whichever thread read what. */
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "decode/torch/torch_sink.h"
+#include "events/builder.h"
+
+/* Rows of a builder's tracks by what names them in the input. */
+struct track_index {
+    struct gt_map processes, threads;
+};
+
+static uint64_t thread_key(uint32_t process, gt_strid label) {
+    return (uint64_t)process << 32 | label;
+}
+
+static void index_tracks(struct track_index *index, const struct gt_store *store) {
+    gt_map_init(&index->processes);
+    gt_map_init(&index->threads);
+    for (size_t i = 0; i < store->processes.count; i++)
+        gt_map_put_if_new(&index->processes, store->processes.label[i], (uint64_t)store->processes.pid[i], (uint32_t)i);
+    for (size_t i = 0; i < store->threads.count; i++)
+        gt_map_put_if_new(&index->threads, thread_key(store->threads.process[i], store->threads.label[i]),
+                          (uint64_t)store->threads.tid[i], (uint32_t)i);
+}
+
+static void name_track(struct gt_builder *builder, const struct track_index *index,
+                       const struct gt_torch_track_name *name) {
+    const struct gt_strtab *strings = &builder->store.strings;
+    uint32_t process = gt_map_get(&index->processes, gt_strtab_find(strings, name->pid_label), (uint64_t)name->pid);
+    if (process == GT_MAP_NONE)
+        return;
+    if (name->kind != GT_TORCH_NAMES_THREAD) {
+        gt_builder_name_process(builder, process, name->name);
+        return;
+    }
+    uint64_t key = thread_key(process, gt_strtab_find(strings, name->tid_label));
+    uint32_t thread = gt_map_get(&index->threads, key, (uint64_t)name->tid);
+    if (thread != GT_MAP_NONE)
+        gt_builder_name_thread(builder, thread, name->name);
+}
+
+/* Names of processes and threads first: labels ("GPU 0") only name processes that have no name of their own. Then the
+   order of the input; names of one chunk lie in one array, in that order. */
+static int by_rank(const void *a, const void *b) {
+    const struct gt_torch_track_name *x = *(const struct gt_torch_track_name *const *)a;
+    const struct gt_torch_track_name *y = *(const struct gt_torch_track_name *const *)b;
+    bool x_labels = x->kind == GT_TORCH_LABELS_PROCESS, y_labels = y->kind == GT_TORCH_LABELS_PROCESS;
+    if (x_labels != y_labels)
+        return x_labels ? 1 : -1;
+    if (x->order != y->order)
+        return x->order < y->order ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+static const struct gt_torch_track_name **collect(const struct gt_torch_sink *sinks, size_t count, size_t *kept) {
+    size_t total = 0;
+    for (size_t s = 0; s < count; s++)
+        total += sinks[s].name_count;
+    const struct gt_torch_track_name **names = gt_mem_array(total + 1, sizeof *names);
+    if (!names)
+        return NULL;
+    *kept = 0;
+    for (size_t s = 0; s < count; s++)
+        for (size_t i = 0; i < sinks[s].name_count; i++)
+            if (!sinks[s].builder->segments[sinks[s].names[i].segment].dropped)
+                names[(*kept)++] = &sinks[s].names[i];
+    qsort(names, *kept, sizeof *names, by_rank);
+    return names;
+}
+
+void gt_torch_sink_name_tracks(const struct gt_torch_sink *sinks, size_t count, uint64_t order) {
+    size_t kept;
+    const struct gt_torch_track_name **names = collect(sinks, count, &kept);
+    if (!names) {
+        sinks[0].builder->failed = true;
+        return;
+    }
+    /* One builder meets all strings first, so that their order does not depend on who knows which track. */
+    gt_builder_begin(sinks[0].builder, order);
+    for (size_t i = 0; i < kept; i++)
+        gt_builder_string(sinks[0].builder, names[i]->name);
+    for (size_t s = 0; s < count; s++) {
+        struct gt_builder *builder = sinks[s].builder;
+        struct track_index index;
+        gt_builder_begin(builder, order + 1);
+        index_tracks(&index, &builder->store);
+        builder->failed |= index.processes.failed || index.threads.failed;
+        for (size_t i = 0; i < kept; i++)
+            name_track(builder, &index, names[i]);
+        gt_map_release(&index.processes);
+        gt_map_release(&index.threads);
+    }
+    gt_mem_free(names);
+}

@@ -1,0 +1,267 @@
+/* Pieces of an event's text at 16 to 64 bytes a step: literals, texts, numbers, objects to skip. All of them read up to
+   GT_TORCH_PADDING bytes behind the text at hand, where zeros stand; no piece goes on behind a zero. NULL means that
+   the text is not as plain as this code wants it: the portable code then decides what it is. */
+#ifndef GT_DECODE_TORCH_TORCH_SIMD_H
+#define GT_DECODE_TORCH_TORCH_SIMD_H
+
+#include <immintrin.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/str.h"
+
+#define GT_SIMD_TARGET __attribute__((target("avx2,bmi,pclmul")))
+#define GT_SIMD        GT_SIMD_TARGET __attribute__((always_inline)) static inline
+
+/* Constants that are read from memory: gcc builds those it knows out of immediates, three instructions each time. */
+struct simd_constants {
+    char quote[32], escape[32], last_control[32], brackets[32], bracket_bits[32];
+    char comma[32], colon[32], close_list[32], open_object[32], close_object[32];
+    char positions[32]; /* 0, 1, 2 ... */
+    char hash_key[32];
+    char zero_digit[16], nine[16], minus[16], minus_to_nine[16];
+    char pairs[16], fours[16], eights[16]; /* weights of digits */
+    char moves[32];                        /* read from byte n on: moves the first n bytes of a register to its end */
+};
+
+GT_SIMD __m256i simd_load(const char *p) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)p);
+}
+
+GT_SIMD __m128i simd_load_half(const char *p) {
+    return _mm_loadu_si128((const __m128i *)(const void *)p);
+}
+
+/* One bit for each byte that is equal. */
+GT_SIMD uint32_t simd_equal(__m256i a, __m256i b) {
+    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(a, b));
+}
+
+/* size: of the literal, not 0; last_bits: one for each byte of its last 32 or less. */
+GT_SIMD bool simd_matches(const char *p, const char *literal, size_t size, uint32_t last_bits) {
+    for (; size > 32; p += 32, literal += 32, size -= 32)
+        if (simd_equal(simd_load(p), simd_load(literal)) != UINT32_MAX)
+            return false;
+    return (last_bits & ~simd_equal(simd_load(p), simd_load(literal))) == 0;
+}
+
+/* ---- texts ---- */
+
+/* Where a text ends: quotes, and all that makes it more than a run of bytes. */
+GT_SIMD uint32_t simd_text_specials(const struct simd_constants *k, __m256i bytes) {
+    __m256i last_control = simd_load(k->last_control);
+    __m256i controls = _mm256_cmpeq_epi8(_mm256_max_epu8(bytes, last_control), last_control);
+    __m256i quotes = _mm256_cmpeq_epi8(bytes, simd_load(k->quote));
+    __m256i escapes = _mm256_cmpeq_epi8(bytes, simd_load(k->escape));
+    return (uint32_t)_mm256_movemask_epi8(_mm256_or_si256(controls, _mm256_or_si256(quotes, escapes)));
+}
+
+/* The quote that ends the text at p. */
+GT_SIMD const char *simd_skip_text(const struct simd_constants *k, const char *p) {
+    uint32_t specials;
+    while ((specials = simd_text_specials(k, simd_load(p))) == 0)
+        p += 32;
+    p += __builtin_ctz(specials);
+    return *p == '"' ? p : NULL;
+}
+
+/* All bits of the first bytes set; count: 0 to 32. */
+GT_SIMD __m256i simd_first(const struct simd_constants *k, int count) {
+    return _mm256_cmpgt_epi8(_mm256_set1_epi8((char)count), simd_load(k->positions));
+}
+
+/* Mixes 32 bytes of a text into its hash. Turning the hash makes their order count. */
+GT_SIMD __m256i simd_mix(const struct simd_constants *k, __m256i hash, __m256i bytes) {
+    __m256i keyed = _mm256_xor_si256(bytes, simd_load(k->hash_key));
+    __m256i product = _mm256_mul_epu32(keyed, _mm256_srli_epi64(keyed, 32));
+    return _mm256_add_epi64(_mm256_shuffle_epi32(hash, 0x93), _mm256_xor_si256(product, bytes));
+}
+
+GT_SIMD uint64_t simd_fold(__m256i hash, size_t size) {
+    __m128i low = _mm256_castsi256_si128(hash), high = _mm256_extracti128_si256(hash, 1);
+    __m128i both = _mm_xor_si128(low, _mm_shuffle_epi32(high, 0x39));
+    uint64_t a = (uint64_t)_mm_cvtsi128_si64(both), b = (uint64_t)_mm_extract_epi64(both, 1);
+    uint64_t product = (a ^ size) * 0x9fb21c651e98df25u + (b ^ b >> 29) * 0xd6e8feb86659fd93u;
+    return product ^ product >> 32;
+}
+
+/* The same as simd_skip_text, and a hash of the text on the way. */
+GT_SIMD const char *simd_hash_text(const struct simd_constants *k, const char *p, uint64_t *hash) {
+    const char *begin = p;
+    __m256i state = _mm256_setzero_si256(), bytes;
+    uint32_t specials;
+    while ((specials = simd_text_specials(k, bytes = simd_load(p))) == 0) {
+        state = simd_mix(k, state, bytes);
+        p += 32;
+    }
+    int size = __builtin_ctz(specials);
+    state = simd_mix(k, state, _mm256_and_si256(bytes, simd_first(k, size)));
+    p += size;
+    *hash = simd_fold(state, (size_t)(p - begin));
+    return *p == '"' ? p : NULL;
+}
+
+/* A text and another of the same size, not 0, whose first 32 bytes stand in `head`, with zeros behind a shorter one.
+   Nothing behind the other text is read: the last step overlaps the one before. */
+GT_SIMD bool simd_equal_texts(const struct simd_constants *k, const char *head, const char *other, struct gt_str text) {
+    __m256i bytes = simd_load(text.ptr);
+    if (text.len < 32)
+        bytes = _mm256_and_si256(bytes, simd_first(k, (int)text.len));
+    if (simd_equal(bytes, simd_load(head)) != UINT32_MAX)
+        return false;
+    if (text.len <= 32)
+        return true;
+    for (size_t i = 32; i + 32 < text.len; i += 32)
+        if (simd_equal(simd_load(text.ptr + i), simd_load(other + i)) != UINT32_MAX)
+            return false;
+    return simd_equal(simd_load(text.ptr + text.len - 32), simd_load(other + text.len - 32)) == UINT32_MAX;
+}
+
+/* ---- numbers ---- */
+
+/* Skips a number that nobody asks for: one byte or more of - . / 0 ... 9, none of which ends a bare value. */
+GT_SIMD const char *simd_skip_number(const struct simd_constants *k, const char *p) {
+    const char *begin = p;
+    for (;; p += 16) {
+        __m128i from_minus = _mm_sub_epi8(simd_load_half(p), simd_load_half(k->minus));
+        __m128i is_part = _mm_cmpeq_epi8(_mm_min_epu8(from_minus, simd_load_half(k->minus_to_nine)), from_minus);
+        int count = __builtin_ctz(~(unsigned)_mm_movemask_epi8(is_part)); /* 16: all of them */
+        if (count < 16)
+            return p + count > begin ? p + count : NULL;
+    }
+}
+
+/* 1 to 16 digits, all at once: pairs, fours, eights, sixteen. More of them match no literal behind the number. */
+GT_SIMD const char *simd_take_digits(const struct simd_constants *k, const char *p, int64_t *value) {
+    __m128i digits = _mm_sub_epi8(simd_load_half(p), simd_load_half(k->zero_digit));
+    __m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(digits, simd_load_half(k->nine)), digits);
+    int count = __builtin_ctz(~(unsigned)_mm_movemask_epi8(is_digit));
+    if (count == 0)
+        return NULL;
+    digits = _mm_shuffle_epi8(digits, simd_load_half(k->moves + count));
+    __m128i pairs = _mm_maddubs_epi16(digits, simd_load_half(k->pairs));
+    __m128i fours = _mm_madd_epi16(pairs, simd_load_half(k->fours));
+    __m128i eights = _mm_madd_epi16(_mm_packus_epi32(fours, fours), simd_load_half(k->eights));
+    uint64_t both = (uint64_t)_mm_cvtsi128_si64(eights);
+    *value = (int64_t)((both & 0xffffffff) * 100000000 + (both >> 32));
+    return p + count;
+}
+
+/* One or two digits behind a point, as thousandths. */
+GT_SIMD const char *simd_take_short_fraction(const char *p, int64_t *thousandths) {
+    unsigned first = (unsigned char)*p - (unsigned)'0', second = (unsigned char)p[1] - (unsigned)'0';
+    if (first > 9)
+        return NULL;
+    *thousandths = first * 100 + (second > 9 ? 0 : second * 10);
+    return second > 9 ? p + 1 : p + 2;
+}
+
+/* Microseconds with up to three decimals, as ns. */
+GT_SIMD const char *simd_take_micros(const struct simd_constants *k, const char *p, int64_t *ns) {
+    int64_t micros, thousandths = 0;
+    uint32_t decimals;
+    p = simd_take_digits(k, p, &micros);
+    if (!p || micros > INT64_MAX / 1000 - 1)
+        return NULL;
+    if (*p == '.') {
+        memcpy(&decimals, ++p, sizeof decimals);
+        if (((decimals & 0xf0f0f0) ^ 0x303030) == 0 && ((decimals + 0x060606) & 0xf0f0f0) == 0x303030) {
+            thousandths = (decimals & 0xf) * 100 + (decimals >> 8 & 0xf) * 10 + (decimals >> 16 & 0xf);
+            p += 3;
+        } else if (!(p = simd_take_short_fraction(p, &thousandths))) {
+            return NULL;
+        }
+    }
+    *ns = micros * 1000 + thousandths;
+    return p;
+}
+
+/* ---- lists and objects ---- */
+
+/* The ] that ends a list in which no text and no list stands. */
+GT_SIMD const char *simd_skip_list(const struct simd_constants *k, const char *p) {
+    for (;; p += 32) {
+        __m256i bytes = simd_load(p);
+        /* A few letters look like brackets too; none of them is found in lists of numbers. */
+        uint32_t brackets = simd_equal(_mm256_or_si256(bytes, simd_load(k->bracket_bits)), simd_load(k->brackets));
+        uint32_t specials = brackets | simd_text_specials(k, bytes);
+        if (specials) {
+            p += __builtin_ctz(specials);
+            return *p == ']' ? p : NULL;
+        }
+    }
+}
+
+/* One bit for each of 64 bytes that a function finds among 32 of them. */
+#define SIMD_BITS(find, k, p)                                                                                          \
+    ((uint32_t)_mm256_movemask_epi8(find(k, simd_load(p))) |                                                           \
+     (uint64_t)(uint32_t)_mm256_movemask_epi8(find(k, simd_load((p) + 32))) << 32)
+
+GT_SIMD __m256i simd_quotes(const struct simd_constants *k, __m256i bytes) {
+    return _mm256_cmpeq_epi8(bytes, simd_load(k->quote));
+}
+
+GT_SIMD __m256i simd_closers(const struct simd_constants *k, __m256i bytes) {
+    return _mm256_cmpeq_epi8(bytes, simd_load(k->close_object));
+}
+
+/* What may follow a text. */
+GT_SIMD __m256i simd_followers(const struct simd_constants *k, __m256i bytes) {
+    __m256i marks =
+        _mm256_or_si256(_mm256_cmpeq_epi8(bytes, simd_load(k->comma)), _mm256_cmpeq_epi8(bytes, simd_load(k->colon)));
+    return _mm256_or_si256(marks,
+                           _mm256_or_si256(_mm256_cmpeq_epi8(bytes, simd_load(k->close_list)), simd_closers(k, bytes)));
+}
+
+/* What makes an object more than texts, numbers and lists. */
+GT_SIMD __m256i simd_oddities(const struct simd_constants *k, __m256i bytes) {
+    return _mm256_or_si256(_mm256_cmpeq_epi8(bytes, simd_load(k->escape)),
+                           _mm256_cmpeq_epi8(bytes, simd_load(k->open_object)));
+}
+
+GT_SIMD __m256i simd_braces(const struct simd_constants *k, __m256i bytes) {
+    return _mm256_or_si256(_mm256_cmpeq_epi8(bytes, simd_load(k->open_object)), simd_closers(k, bytes));
+}
+
+/* The place so many bytes before the next brace. */
+GT_SIMD const char *simd_skip_lines(const struct simd_constants *k, const char *p, const char *end, size_t indent) {
+    for (const char *at = p; at < end; at += 64) {
+        uint64_t braces = SIMD_BITS(simd_braces, k, at);
+        if (braces) {
+            at += __builtin_ctzll(braces);
+            return (size_t)(at - p) >= indent ? at - indent : NULL;
+        }
+    }
+    return NULL;
+}
+
+/* Every bit becomes the parity of itself and all lower ones: what lies between quotes is set, the first one included.
+ */
+GT_SIMD uint64_t simd_parity(uint64_t bits) {
+    __m128i product = _mm_clmulepi64_si128(_mm_cvtsi64_si128((long long)bits), _mm_set1_epi8(-1), 0);
+    return (uint64_t)_mm_cvtsi128_si64(product);
+}
+
+/* Skips the object at p if it holds no other: it ends at the first closing brace outside texts. Quotes are trusted only
+   where a comma, colon or bracket follows the second of a pair. */
+GT_SIMD const char *simd_skip_object(const struct simd_constants *k, const char *p, const char *end) {
+    uint64_t text_before = 0, text_ended = 0;
+    for (p++; p < end; p += 64) {
+        uint64_t quotes = SIMD_BITS(simd_quotes, k, p), closers = SIMD_BITS(simd_closers, k, p);
+        uint64_t text = simd_parity(quotes) ^ text_before, text_ends = quotes & ~text;
+        uint64_t ends = closers & ~text, last = ends & -ends;
+        uint64_t wrong = ((text_ends << 1 | text_ended) & ~SIMD_BITS(simd_followers, k, p)) | (closers & text) |
+                         SIMD_BITS(simd_oddities, k, p);
+        if (wrong & (last ^ (last - 1))) /* up to the last byte, or anywhere where it is not in this block */
+            return NULL;
+        if (last)
+            return p + __builtin_ctzll(last) + 1;
+        text_before = 0 - (text >> 63);
+        text_ended = text_ends >> 63;
+    }
+    return NULL;
+}
+
+#endif

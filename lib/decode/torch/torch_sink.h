@@ -1,0 +1,81 @@
+/* Where events of a trace go: parsed events come in, rows, tracks and issues of a builder come out. One belongs to one
+   thread. */
+#ifndef GT_DECODE_TORCH_TORCH_SINK_H
+#define GT_DECODE_TORCH_TORCH_SINK_H
+
+#include "base/arena.h"
+#include "decode/torch/torch_event.h"
+#include "events/builder.h"
+#include "events/store.h"
+
+/* What a metadata event says about a process or thread. Kept aside: names are given in file order when all chunks are
+   read, whoever read them. */
+struct gt_torch_track_name {
+    enum { GT_TORCH_NAMES_PROCESS, GT_TORCH_LABELS_PROCESS, GT_TORCH_NAMES_THREAD } kind;
+    size_t segment; /* of the builder: the chunk it was read in */
+    uint64_t order; /* of that chunk */
+    int64_t pid, tid;
+    struct gt_str pid_label, tid_label, name;
+};
+
+/* The last ids seen, by number. */
+struct gt_torch_track_cache {
+    int64_t major, minor;
+    uint32_t id;
+    bool is_set;
+};
+#define GT_TORCH_CACHE_SLOTS 64
+
+struct gt_torch_fast;
+
+enum gt_torch_mode {
+    GT_TORCH_USUAL,    /* the fast reader, where there is one, once it knows the layout */
+    GT_TORCH_EAGER,    /* ... from the second event of a kind on: for tests */
+    GT_TORCH_PORTABLE, /* without it */
+};
+
+struct gt_torch_sink {
+    struct gt_builder *builder;
+    struct gt_torch_fast *fast; /* reads what looks as usual; NULL: all is read the portable way */
+    uint64_t event_count;       /* objects that say what phase they are */
+    uint64_t odd_count;         /* issues counted for what stands in events */
+    uint32_t last_track;        /* of the last event taken, if it has one */
+    struct gt_torch_track_cache threads[GT_TORCH_CACHE_SLOTS];
+    struct gt_torch_track_cache lanes[GT_TORCH_CACHE_SLOTS];
+    char *scratch; /* decoded text */
+    size_t scratch_bytes;
+    struct gt_arena arena; /* texts of names */
+    struct gt_torch_track_name *names;
+    size_t name_count, name_capacity;
+};
+
+void gt_torch_sink_init(struct gt_torch_sink *sink, struct gt_builder *builder, enum gt_torch_mode mode);
+void gt_torch_sink_release(struct gt_torch_sink *sink); /* the builder stays */
+
+/* Adds what the event says. offset: of its first byte in the input. */
+void gt_torch_sink_take(struct gt_torch_sink *sink, const struct gt_torch_event *event, uint64_t offset);
+
+/* A complete event whose values are read, for torch_rows.c. */
+struct gt_torch_row {
+    enum gt_torch_category category; /* one that is needed, GT_TORCH_CAT_GPU_OP left out */
+    int64_t start_ns, end_ns;
+    gt_strid name;
+    uint32_t track; /* GPU side: the lane; CPU side: the thread */
+    uint64_t correlation;
+    bool is_in_graph;
+};
+bool gt_torch_sink_add_op(struct gt_torch_sink *sink, const struct gt_torch_row *row); /* false: it was left out */
+void gt_torch_sink_add_bytes(struct gt_torch_sink *sink, const struct gt_torch_row *row, int64_t bytes); /* the op's */
+void gt_torch_sink_add_range(struct gt_torch_sink *sink, const struct gt_torch_row *row);
+void gt_torch_sink_add_cpu_side(struct gt_torch_sink *sink, const struct gt_torch_row *row);
+
+/* Tracks by their numbers, the last ones remembered. */
+uint32_t gt_torch_sink_thread(struct gt_torch_sink *sink, int64_t pid, int64_t tid);
+uint32_t gt_torch_sink_lane(struct gt_torch_sink *sink, int64_t device, int64_t stream);
+
+/* When all is read: gives every track that the sinks' builders know its name, the first one in the input, from chunks
+   that were not dropped. Kineto also names "processes" that stand for GPUs: those have no rows and make no track.
+   order: of a segment behind all others; it and the next one are used. */
+void gt_torch_sink_name_tracks(const struct gt_torch_sink *sinks, size_t count, uint64_t order);
+
+#endif

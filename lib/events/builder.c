@@ -1,0 +1,244 @@
+/* Builders: rows come in from a decoder, growing columns of one chunk after the other go to sealing. */
+#include "events/builder.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { FIRST_ROWS = 512 };
+
+/* Room for more rows in a table that is full. false after a failure. */
+static bool grow_table(struct gt_builder *builder, enum gt_table_id table, size_t capacity) {
+    size_t wanted = capacity < FIRST_ROWS ? FIRST_ROWS : capacity * 2;
+    if (wanted >= GT_NO_ROW && capacity < GT_NO_ROW - 1)
+        wanted = GT_NO_ROW - 1;
+    if (gt_store_table_reserve(&builder->store, table, wanted))
+        return true;
+    builder->failed = true;
+    return false;
+}
+
+/* append_ops(builder, &row) and so on: one function for each table. false after a failure. */
+#define GT_TABLE(table, columns)                                                                                       \
+    static bool append_##table(struct gt_builder *builder, const struct gt_##table##_row *row) {                       \
+        struct gt_##table *rows = &builder->store.table;                                                               \
+        if (rows->count == rows->capacity && !grow_table(builder, GT_TABLE_##table, rows->capacity))                   \
+            return false;                                                                                              \
+        size_t i = rows->count++;                                                                                      \
+        columns return true;                                                                                           \
+    }
+#define GT_COLUMN(table, type, name, refers) rows->name[i] = row->name;
+#include "events/columns.def"
+#undef GT_TABLE
+#undef GT_COLUMN
+
+bool gt_builder_op(struct gt_builder *builder, const struct gt_ops_row *row) {
+    if (row->end_ns < row->start_ns) {
+        gt_builder_issue(builder, GT_ISSUE_OP_NEGATIVE, 1, GT_NO_OFFSET);
+        return false;
+    }
+    return append_ops(builder, row);
+}
+
+/* CPU-side rows keep their start; an end before it is clock trouble. */
+static int64_t checked_end(struct gt_builder *builder, int64_t start_ns, int64_t end_ns) {
+    if (end_ns >= start_ns)
+        return end_ns;
+    gt_builder_issue(builder, GT_ISSUE_CALL_NEGATIVE, 1, GT_NO_OFFSET);
+    return start_ns;
+}
+
+void gt_builder_call(struct gt_builder *builder, const struct gt_calls_row *row) {
+    struct gt_calls_row checked = *row;
+    checked.end_ns = checked_end(builder, row->start_ns, row->end_ns);
+    append_calls(builder, &checked);
+}
+
+void gt_builder_range(struct gt_builder *builder, const struct gt_ranges_row *row) {
+    struct gt_ranges_row checked = *row;
+    checked.end_ns = checked_end(builder, row->start_ns, row->end_ns);
+    append_ranges(builder, &checked);
+}
+
+void gt_builder_cpu_op(struct gt_builder *builder, const struct gt_cpu_ops_row *row) {
+    struct gt_cpu_ops_row checked = *row;
+    checked.end_ns = checked_end(builder, row->start_ns, row->end_ns);
+    append_cpu_ops(builder, &checked);
+}
+
+void gt_builder_overhead(struct gt_builder *builder, const struct gt_overheads_row *row) {
+    struct gt_overheads_row checked = *row;
+    checked.end_ns = checked_end(builder, row->start_ns, row->end_ns);
+    append_overheads(builder, &checked);
+}
+
+void gt_builder_driver_work(struct gt_builder *builder, const struct gt_driver_work_row *row) {
+    struct gt_driver_work_row checked = *row;
+    checked.end_ns = checked_end(builder, row->start_ns, row->end_ns);
+    append_driver_work(builder, &checked);
+}
+
+/* gt_builder_copy and so on: a row about the last row of another table, which column `of` names. */
+#define APPEND_OF_LAST(function, table, parents, of)                                                                   \
+    void function(struct gt_builder *builder, const struct gt_##table##_row *row) {                                    \
+        struct gt_##table##_row of_last = *row;                                                                        \
+        if (builder->store.parents.count == 0)                                                                         \
+            return;                                                                                                    \
+        of_last.of = (uint32_t)(builder->store.parents.count - 1);                                                     \
+        append_##table(builder, &of_last);                                                                             \
+    }
+APPEND_OF_LAST(gt_builder_copy, copies, ops, op)
+APPEND_OF_LAST(gt_builder_graph_op, graph_ops, ops, op)
+APPEND_OF_LAST(gt_builder_range_category, range_categories, ranges, range)
+APPEND_OF_LAST(gt_builder_range_text, range_texts, ranges, range)
+APPEND_OF_LAST(gt_builder_payload, payloads, ranges, range)
+#undef APPEND_OF_LAST
+
+void gt_builder_source_column(struct gt_builder *builder, const struct gt_source_columns_row *row) {
+    append_source_columns(builder, row);
+}
+
+void gt_builder_group(struct gt_builder *builder, const struct gt_groups_row *row) {
+    append_groups(builder, row);
+}
+
+void gt_builder_projection(struct gt_builder *builder, const struct gt_projections_row *row) {
+    struct gt_projections_row checked = *row;
+    checked.end_ns = checked_end(builder, row->start_ns, row->end_ns);
+    append_projections(builder, &checked);
+}
+
+void gt_builder_projection_group(struct gt_builder *builder, const struct gt_projection_groups_row *row) {
+    append_projection_groups(builder, row);
+}
+
+/* The id under which a track is known, or `next` if it is new. 0 after a failure: sealing will report it. */
+static uint32_t track_id(struct gt_builder *builder, struct gt_map *ids, uint64_t key_hi, uint64_t key_lo,
+                         uint32_t next) {
+    uint32_t id = gt_map_put_if_new(ids, key_hi, key_lo, next);
+    if (!ids->failed)
+        return id;
+    builder->failed = true;
+    return 0;
+}
+
+uint32_t gt_builder_process(struct gt_builder *builder, int64_t pid, struct gt_str label) {
+    gt_strid label_id = label.len ? gt_builder_string(builder, label) : GT_STRID_EMPTY;
+    uint32_t next = (uint32_t)builder->store.processes.count;
+    uint32_t id = track_id(builder, &builder->process_ids, label_id, (uint64_t)pid, next);
+    if (id == next)
+        append_processes(builder, &(struct gt_processes_row){.pid = pid, .label = label_id});
+    return id;
+}
+
+uint32_t gt_builder_thread(struct gt_builder *builder, uint32_t process, int64_t tid, struct gt_str label) {
+    gt_strid label_id = tid == -1 ? gt_builder_string(builder, label) : GT_STRID_EMPTY;
+    uint32_t next = (uint32_t)builder->store.threads.count;
+    uint32_t id = track_id(builder, &builder->thread_ids, (uint64_t)process << 32 | label_id, (uint64_t)tid, next);
+    if (id == next)
+        append_threads(builder, &(struct gt_threads_row){.process = process, .tid = tid, .label = label_id});
+    return id;
+}
+
+uint32_t gt_builder_device(struct gt_builder *builder, int64_t device_id) {
+    uint32_t next = (uint32_t)builder->store.devices.count;
+    uint32_t id = track_id(builder, &builder->device_ids, 0, (uint64_t)device_id, next);
+    if (id == next)
+        append_devices(builder, &(struct gt_devices_row){.id = device_id});
+    return id;
+}
+
+uint32_t gt_builder_lane(struct gt_builder *builder, uint32_t process, int64_t device_id, int64_t stream) {
+    uint32_t device = gt_builder_device(builder, device_id);
+    uint32_t next = (uint32_t)builder->store.lanes.count;
+    uint32_t id = track_id(builder, &builder->lane_ids, (uint64_t)process << 32 | device, (uint64_t)stream, next);
+    if (id == next)
+        append_lanes(builder, &(struct gt_lanes_row){.process = process, .device = device, .stream = stream});
+    return id;
+}
+
+/* Ids of tracks that could not be stored for want of memory are past the end. */
+static void name_track(struct gt_builder *builder, gt_strid *names, size_t count, uint32_t id, struct gt_str name) {
+    if (id < count && names[id] == GT_STRID_EMPTY)
+        names[id] = gt_builder_string(builder, name);
+}
+
+void gt_builder_name_process(struct gt_builder *builder, uint32_t process, struct gt_str name) {
+    name_track(builder, builder->store.processes.name, builder->store.processes.count, process, name);
+}
+
+void gt_builder_name_thread(struct gt_builder *builder, uint32_t thread, struct gt_str name) {
+    name_track(builder, builder->store.threads.name, builder->store.threads.count, thread, name);
+}
+
+void gt_builder_name_device(struct gt_builder *builder, uint32_t device, struct gt_str name) {
+    name_track(builder, builder->store.devices.name, builder->store.devices.count, device, name);
+}
+
+enum gt_status gt_builder_init(struct gt_builder *builder, const char *format, struct gt_error *err) {
+    memset(builder, 0, sizeof *builder);
+    builder->store.meta = (struct gt_meta){.format = format, .rank = -1, .world_size = -1, .duration_ns = -1};
+    if (gt_strtab_init(&builder->store.strings))
+        return GT_OK;
+    gt_strtab_release(&builder->store.strings);
+    return gt_fail_memory(err);
+}
+
+void gt_builder_end(struct gt_builder *builder) {
+    if (builder->segment_count == 0)
+        return;
+    struct gt_segment *last = &builder->segments[builder->segment_count - 1];
+    for (int t = 0; t < GT_TABLE_COUNT; t++)
+        last->end[t] = *gt_store_row_count(&builder->store, (enum gt_table_id)t);
+    last->string_end = builder->store.strings.count;
+}
+
+size_t gt_builder_begin(struct gt_builder *builder, uint64_t order) {
+    gt_builder_end(builder);
+    struct gt_segment *grown =
+        gt_mem_room(builder->segments, builder->segment_count, &builder->segment_capacity, sizeof *grown);
+    if (!grown) {
+        /* Rows go on into the last segment; sealing reports the failure. */
+        builder->failed = true;
+        return builder->segment_count ? builder->segment_count - 1 : 0;
+    }
+    builder->segments = grown;
+    struct gt_segment *segment = &builder->segments[builder->segment_count];
+    memset(segment, 0, sizeof *segment);
+    segment->order = order;
+    for (int t = 0; t < GT_TABLE_COUNT; t++)
+        segment->begin[t] = segment->end[t] = *gt_store_row_count(&builder->store, (enum gt_table_id)t);
+    segment->string_begin = builder->store.strings.count;
+    for (int k = 0; k < GT_ISSUE_COUNT; k++)
+        segment->issues[k].first_offset = GT_NO_OFFSET;
+    return builder->segment_count++;
+}
+
+void gt_builder_drop(struct gt_builder *builder, size_t segment) {
+    if (segment < builder->segment_count)
+        builder->segments[segment].dropped = true;
+}
+
+void gt_builder_forget(struct gt_builder *builder, size_t first_segment) {
+    for (size_t i = first_segment; i < builder->segment_count; i++)
+        builder->segments[i].dropped = builder->segments[i].forgotten = true;
+}
+
+void gt_builder_issue(struct gt_builder *builder, enum gt_issue_id id, uint64_t count, uint64_t offset) {
+    if (builder->segment_count == 0)
+        return; /* only after gt_builder_begin ran out of memory */
+    struct gt_issue *issue = &builder->segments[builder->segment_count - 1].issues[id];
+    gt_store_issue_add(issue, count);
+    if (offset < issue->first_offset)
+        issue->first_offset = offset;
+}
+
+void gt_builder_release(struct gt_builder *builder) {
+    gt_store_release(&builder->store);
+    gt_map_release(&builder->process_ids);
+    gt_map_release(&builder->thread_ids);
+    gt_map_release(&builder->device_ids);
+    gt_map_release(&builder->lane_ids);
+    gt_mem_free(builder->segments);
+    memset(builder, 0, sizeof *builder);
+}

@@ -1,0 +1,303 @@
+/* Steps of the program: in come ranges and launch calls, out go labels->steps and labels->op_step. An op belongs to the
+   step that launched it, on whichever thread: backward kernels come from the autograd thread. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/num.h"
+#include "label/label.h"
+
+/* A step as calls look it up: sorted by process, start, longer first, place in labels->steps. */
+struct span {
+    int64_t start_ns, end_ns;
+    uint32_t process, step;
+};
+
+/* The spans, with the latest end of each subtree: node n has children 2n and 2n + 1, span i is leaf leaf_count + i. */
+struct gt_step_tree {
+    struct span *spans;
+    size_t count, leaf_count;
+    int64_t *latest_end_ns;
+    struct cursor *cursors; /* by process, the last for GT_NO_TRACK */
+};
+
+/* So many spans are of processes before this one, or of it and begun, when a call begins at from_ns or later and before
+   to_ns. Zeroed: nothing is known. */
+struct cursor {
+    int64_t from_ns, to_ns;
+    size_t begun;
+};
+
+/* ---- which ranges are steps ---- */
+
+enum spelling {
+    NUMBERED, /* the text as a word somewhere, then a number: "train step 12", "_forward_step 7: 0 ctx reqs" */
+    WHOLE,    /* the text is the name */
+    BEGINNING /* the name begins with it; counted in order of start, as with WHOLE */
+};
+
+/* The names that programs give to their steps, the clearest first: a trace's steps are all of one kind, the first that
+   it has. Case does not matter. */
+static const struct step_kind {
+    const char *text;
+    enum spelling spelling;
+} step_kinds[] = {
+    {"ProfilerStep#", NUMBERED}, /* PyTorch profiler */
+    {"step", NUMBERED},          /* many; TensorRT-LLM: "[Executor] _forward_step 7: ..." */
+    {"step_num", NUMBERED},      /* JAX: "train#step_num=7#" */
+    {"iteration", NUMBERED},
+    {"iter", NUMBERED},
+    {"train_step", WHOLE},
+    {"training_step", WHOLE},
+    {"execute_context_", BEGINNING}, /* vLLM: "execute_context_1(888)_generation_0(0)" */
+    {"execute_new_", BEGINNING},
+    {"step[", BEGINNING}, /* SGLang: "step[DECODE bs=4]" */
+    {"execute_model", WHOLE},
+    {"step", WHOLE},
+    {"iteration", WHOLE},
+    {"batch", NUMBERED},
+    {"request", NUMBERED},
+};
+enum { KIND_COUNT = sizeof step_kinds / sizeof *step_kinds };
+
+static bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+static bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* "12", " 12", "_12: ...", "=12#", but not "12 layers": a number, behind it no more words. */
+static bool parse_number(struct gt_str text, int64_t *number) {
+    size_t begin = 0, end;
+    uint64_t digits;
+    while (begin < text.len && begin < 2 && strchr(" _:#=-", text.ptr[begin]) && text.ptr[begin])
+        begin++;
+    for (end = begin; end < text.len && is_digit(text.ptr[end]);)
+        end++;
+    if (!gt_num_parse_uint((struct gt_str){text.ptr + begin, end - begin}, &digits) || digits > INT64_MAX)
+        return false;
+    while (end < text.len && text.ptr[end] == ' ')
+        end++;
+    *number = (int64_t)digits;
+    return end == text.len || !(is_letter(text.ptr[end]) || is_digit(text.ptr[end]) || text.ptr[end] == '_');
+}
+
+static bool is_numbered(struct gt_str name, struct gt_str word, int64_t *number) {
+    for (struct gt_str rest = name;;) {
+        const char *at = gt_str_find_nocase(rest, word);
+        if (!at)
+            return false;
+        bool is_word = at == name.ptr || !is_letter(at[-1]);
+        rest = (struct gt_str){at + word.len, (size_t)(name.ptr + name.len - at) - word.len};
+        if (is_word && parse_number(rest, number))
+            return true;
+    }
+}
+
+static bool fits_kind(const struct step_kind *kind, struct gt_str name, int64_t *number) {
+    struct gt_str text = gt_str_of(kind->text);
+    if (name.len && name.ptr[0] == ':') /* nsys stats puts it before names without a domain */
+        name = (struct gt_str){name.ptr + 1, name.len - 1};
+    if (kind->spelling == NUMBERED)
+        return is_numbered(name, text, number);
+    return gt_str_find_nocase(name, text) == name.ptr && (kind->spelling == BEGINNING || name.len == text.len);
+}
+
+/* Kineto's copies of the steps on the GPU's side are microseconds long and tell nothing. */
+static bool can_be_step(const struct gt_store *store, size_t range) {
+    const struct gt_ranges *ranges = &store->ranges;
+    enum gt_range_kind kind = (enum gt_range_kind)ranges->kind[range];
+    return kind != GT_RANGE_GPU && kind != GT_RANGE_MARK && ranges->thread[range] != GT_NO_TRACK &&
+           ranges->end_thread[range] == GT_NO_TRACK;
+}
+
+/* The clearest kind of steps that the trace has; NULL if it has none. Each name is looked at once. */
+static bool choose_kind(const struct gt_store *store, const struct step_kind **chosen) {
+    size_t best = KIND_COUNT;
+    int64_t number;
+    uint8_t *is_known = gt_mem_array(store->strings.count, 1);
+    if (!is_known)
+        return false;
+    for (size_t i = 0; i < store->ranges.count && best > 0; i++) {
+        gt_strid name = store->ranges.name[i];
+        if (is_known[name] || !can_be_step(store, i))
+            continue;
+        is_known[name] = 1;
+        for (size_t k = 0; k < best; k++)
+            if (fits_kind(&step_kinds[k], gt_store_string(store, name), &number))
+                best = k;
+    }
+    gt_mem_free(is_known);
+    *chosen = best < KIND_COUNT ? &step_kinds[best] : NULL;
+    return true;
+}
+
+static int compare(int64_t a, int64_t b) {
+    return (a > b) - (a < b);
+}
+
+static int by_start(const void *a, const void *b) {
+    const struct gt_step *x = a, *y = b;
+    int order = compare(x->start_ns, y->start_ns);
+    order = order ? order : compare(x->number, y->number);
+    return order ? order : compare(x->range, y->range);
+}
+
+static int by_process(const void *a, const void *b) {
+    const struct span *x = a, *y = b;
+    int order = compare(x->process, y->process);
+    order = order ? order : compare(x->start_ns, y->start_ns);
+    order = order ? order : compare(y->end_ns, x->end_ns);
+    return order ? order : compare(x->step, y->step);
+}
+
+enum { NOT_ASKED, NO_STEP, FIRST_NUMBER }; /* of a name: then its number, from FIRST_NUMBER on */
+
+/* By name: whether ranges of it are steps, and their number. To be freed; NULL: memory was short. */
+static uint64_t *new_answers(const struct gt_store *store, const struct step_kind *kind, size_t *step_count) {
+    uint64_t *answers = gt_mem_array(store->strings.count, sizeof *answers);
+    *step_count = 0;
+    for (size_t i = 0; i < store->ranges.count && kind && answers; i++) {
+        gt_strid name = store->ranges.name[i];
+        int64_t number = 0;
+        if (!can_be_step(store, i))
+            continue;
+        if (answers[name] == NOT_ASKED)
+            answers[name] =
+                fits_kind(kind, gt_store_string(store, name), &number) ? (uint64_t)number + FIRST_NUMBER : NO_STEP;
+        *step_count += answers[name] >= FIRST_NUMBER;
+    }
+    return answers;
+}
+
+static bool collect_steps(const struct gt_store *store, struct gt_labels *labels) {
+    const struct gt_ranges *ranges = &store->ranges;
+    const struct step_kind *kind = NULL;
+    uint64_t *answers = choose_kind(store, &kind) ? new_answers(store, kind, &labels->step_count) : NULL;
+    if (answers)
+        labels->steps = gt_arena_array(&labels->arenas[GT_PASS_STEPS], labels->step_count, sizeof *labels->steps);
+    size_t filled = 0;
+    for (size_t i = 0; i < ranges->count && answers && labels->steps; i++)
+        if (can_be_step(store, i) && answers[ranges->name[i]] >= FIRST_NUMBER)
+            labels->steps[filled++] = (struct gt_step){.number = (int64_t)(answers[ranges->name[i]] - FIRST_NUMBER),
+                                                       .start_ns = ranges->start_ns[i],
+                                                       .end_ns = ranges->end_ns[i],
+                                                       .process = store->threads.process[ranges->thread[i]],
+                                                       .range = (uint32_t)i};
+    gt_mem_free(answers);
+    if (!labels->steps)
+        return false;
+    qsort(labels->steps, labels->step_count, sizeof *labels->steps, by_start);
+    for (size_t i = 0; i < labels->step_count && kind && kind->spelling != NUMBERED; i++)
+        labels->steps[i].number = (int64_t)i;
+    return true;
+}
+
+static bool tree_init(struct gt_step_tree *tree, const struct gt_store *store, const struct gt_labels *labels,
+                      struct gt_arena *arena) {
+    *tree = (struct gt_step_tree){.count = labels->step_count, .leaf_count = 1};
+    while (tree->leaf_count < tree->count)
+        tree->leaf_count *= 2;
+    tree->spans = gt_arena_array(arena, tree->count, sizeof *tree->spans);
+    tree->latest_end_ns = gt_arena_array(arena, 2 * tree->leaf_count, sizeof *tree->latest_end_ns);
+    tree->cursors = gt_arena_array(arena, store->processes.count + 1, sizeof *tree->cursors);
+    if (gt_arena_failed(arena))
+        return false;
+    for (uint32_t i = 0; i < tree->count; i++) {
+        const struct gt_step *step = &labels->steps[i];
+        tree->spans[i] = (struct span){step->start_ns, step->end_ns, step->process, i};
+    }
+    qsort(tree->spans, tree->count, sizeof *tree->spans, by_process);
+    for (size_t i = 0; i < tree->leaf_count; i++)
+        tree->latest_end_ns[tree->leaf_count + i] = i < tree->count ? tree->spans[i].end_ns : INT64_MIN;
+    for (size_t node = tree->leaf_count - 1; node > 0; node--) {
+        int64_t left = tree->latest_end_ns[2 * node], right = tree->latest_end_ns[2 * node + 1];
+        tree->latest_end_ns[node] = left > right ? left : right;
+    }
+    return true;
+}
+
+/* The last span at or before `at` that ends at or after end_ns; SIZE_MAX if none. Logarithmic even where steps nest. */
+static size_t last_reaching(const struct gt_step_tree *tree, size_t at, int64_t end_ns) {
+    const int64_t *latest = tree->latest_end_ns;
+    size_t node = tree->leaf_count + at;
+    if (tree->spans[at].end_ns >= end_ns)
+        return at;
+    for (; node > 1; node /= 2) {
+        if (node % 2 == 0 || latest[node - 1] < end_ns)
+            continue;
+        for (node--; node < tree->leaf_count;)
+            node = latest[2 * node + 1] >= end_ns ? 2 * node + 1 : 2 * node;
+        return node - tree->leaf_count;
+    }
+    return SIZE_MAX;
+}
+
+static bool has_begun(const struct span *span, uint32_t process, int64_t time_ns) {
+    return span->process < process || (span->process == process && span->start_ns <= time_ns);
+}
+
+static struct cursor find_begun(const struct gt_step_tree *tree, uint32_t process, int64_t time_ns) {
+    size_t low = 0, high = tree->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (has_begun(&tree->spans[middle], process, time_ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct span *next = &tree->spans[low];
+    return (struct cursor){
+        .from_ns = low && next[-1].process == process ? next[-1].start_ns : INT64_MIN,
+        .to_ns = low < tree->count && next->process == process ? next->start_ns : INT64_MAX,
+        .begun = low,
+    };
+}
+
+/* The innermost step of the call's process that encloses it. Most calls are in the step of the one before. */
+static uint32_t step_of_call(struct gt_step_tree *tree, const struct gt_store *store, uint32_t call) {
+    uint32_t process = gt_labels_call_process(store, call);
+    int64_t start_ns = store->calls.start_ns[call], end_ns = store->calls.end_ns[call];
+    struct cursor *cursor = &tree->cursors[process == GT_NO_TRACK ? store->processes.count : process];
+    if (start_ns < cursor->from_ns || start_ns >= cursor->to_ns)
+        *cursor = find_begun(tree, process, start_ns);
+    size_t found = cursor->begun ? last_reaching(tree, cursor->begun - 1, end_ns) : SIZE_MAX;
+    return found != SIZE_MAX && tree->spans[found].process == process ? tree->spans[found].step : GT_NO_ROW;
+}
+
+static enum gt_status find_steps(const struct gt_store *store, struct gt_labels *labels,
+                                 struct gt_label_scratch *scratch, struct gt_error *err) {
+    struct gt_step_tree *tree = scratch->steps = gt_arena_alloc(&scratch->step_arena, sizeof *tree);
+    bool ok = tree && collect_steps(store, labels) && tree_init(tree, store, labels, &scratch->step_arena);
+    return ok ? GT_OK : gt_fail_memory(err);
+}
+
+static bool is_longer(const struct gt_store *store, uint32_t op, const struct gt_step *step) {
+    uint64_t op_ns = (uint64_t)store->ops.end_ns[op] - (uint64_t)store->ops.start_ns[op];
+    return op_ns > (uint64_t)step->end_ns - (uint64_t)step->start_ns;
+}
+
+static enum gt_status attribute_ops(const struct gt_store *store, struct gt_labels *labels,
+                                    struct gt_label_scratch *scratch, struct gt_error *err) {
+    struct gt_arena *arena = &labels->arenas[GT_PASS_STEP_OPS];
+    uint32_t last_call = GT_NO_ROW, step = GT_NO_ROW;
+    uint32_t *op_step = labels->op_step = gt_arena_array(arena, store->ops.count, sizeof *labels->op_step);
+    uint64_t longer = 0;
+    if (!op_step)
+        return gt_fail_memory(err);
+    for (uint32_t op = 0; op < store->ops.count; op++) {
+        uint32_t call = labels->op_call[op];
+        if (call != last_call) /* graph nodes come in runs of one call */
+            step = call == GT_NO_ROW ? GT_NO_ROW : step_of_call(scratch->steps, store, call);
+        last_call = call;
+        op_step[op] = step;
+        longer += step != GT_NO_ROW && is_longer(store, op, &labels->steps[step]);
+    }
+    labels->issues[GT_ISSUE_OP_LONGER_THAN_STEP] = longer;
+    return GT_OK;
+}
+
+const struct gt_label_pass gt_label_pass_steps = {"steps", "steps of the program", GT_LABEL_FIRST, find_steps};
+const struct gt_label_pass gt_label_pass_step_ops = {"step_ops", "steps of ops", GT_LABEL_SECOND, attribute_ops};

@@ -1,0 +1,93 @@
+/* Rules on communication and on several devices: what is not hidden behind compute, and who waits for whom. */
+#include "base/ns.h"
+#include "measure/findings/findings.h"
+
+/* The device with the largest share of an amount of its span. */
+static size_t worst_device(struct gt_evidence *evidence, enum gt_amount amount, double *worst_share) {
+    const struct gt_account *accounts = gt_evidence_accounts(evidence);
+    size_t worst = SIZE_MAX;
+    *worst_share = 0;
+    for (size_t d = 0; d < evidence->view->device_count && accounts; d++) {
+        double span_ns = (double)accounts[d].ns[GT_AMOUNT_SPAN];
+        double share = span_ns > 0 ? (double)accounts[d].ns[amount] / span_ns : 0;
+        if (share > *worst_share) {
+            *worst_share = share;
+            worst = d;
+        }
+    }
+    return worst;
+}
+
+/* Exposed communication of all devices that compute of the same device could have hidden. */
+static int64_t hideable_ns(struct gt_evidence *evidence) {
+    const struct gt_account *accounts = gt_evidence_accounts(evidence);
+    int64_t sum_ns = 0;
+    for (size_t d = 0; d < evidence->view->device_count && accounts; d++) {
+        const int64_t *ns = accounts[d].ns;
+        int64_t free_ns = gt_ns_between(ns[GT_AMOUNT_OVERLAP], ns[GT_AMOUNT_COMPUTE]);
+        sum_ns = gt_ns_add(sum_ns, ns[GT_AMOUNT_EXPOSED_COMM] < free_ns ? ns[GT_AMOUNT_EXPOSED_COMM] : free_ns);
+    }
+    return sum_ns;
+}
+
+double gt_find_exposed_comm(struct gt_evidence *evidence, struct gt_finding *finding) {
+    double share;
+    size_t worst = worst_device(evidence, GT_AMOUNT_EXPOSED_COMM, &share);
+    if (worst == SIZE_MAX)
+        return GT_NOTHING_FOUND;
+    const int64_t *ns = gt_evidence_accounts(evidence)[worst].ns;
+    gt_finding_title(evidence, finding, "Communication that no compute hides takes %s of the span of GPU %lld",
+                     gt_told_share(evidence, (double)ns[GT_AMOUNT_EXPOSED_COMM], (double)ns[GT_AMOUNT_SPAN]),
+                     (long long)evidence->view->devices[worst].id);
+    gt_finding_tell(evidence, finding, "%s of its %s of communication ran while nothing was computed.",
+                    gt_told_ns(evidence, (double)ns[GT_AMOUNT_EXPOSED_COMM]),
+                    gt_told_ns(evidence, (double)ns[GT_AMOUNT_COMM]));
+    finding->recoverable_ns = hideable_ns(evidence);
+    if (evidence->view->device_count > 1)
+        gt_finding_tell(evidence, finding, "All %zu GPUs together could hide %s.", evidence->view->device_count,
+                        gt_told_ns(evidence, (double)finding->recoverable_ns));
+    return share;
+}
+
+/* There is both, and yet they run one after the other. */
+double gt_find_poor_overlap(struct gt_evidence *evidence, struct gt_finding *finding) {
+    double comm_ns = (double)gt_evidence_amount(evidence, GT_AMOUNT_COMM);
+    double overlap_ns = (double)gt_evidence_amount(evidence, GT_AMOUNT_OVERLAP);
+    double compute_ns = (double)gt_evidence_amount(evidence, GT_AMOUNT_COMPUTE);
+    double span_ns = (double)gt_evidence_amount(evidence, GT_AMOUNT_SPAN);
+    if (comm_ns < 0.05 * span_ns || comm_ns <= 0)
+        return GT_NOTHING_FOUND;
+    gt_finding_title(evidence, finding, "Only %s of the communication runs under compute",
+                     gt_told_share(evidence, overlap_ns, comm_ns));
+    gt_finding_tell(evidence, finding, "%s of communication and %s of compute overlap for %s.",
+                    gt_told_ns(evidence, comm_ns), gt_told_ns(evidence, compute_ns), gt_told_ns(evidence, overlap_ns));
+    finding->told_by = "exposed_comm";
+    return 1 - overlap_ns / comm_ns;
+}
+
+/* A device that computes less than the others waits for them. */
+double gt_find_unbalanced_devices(struct gt_evidence *evidence, struct gt_finding *finding) {
+    const struct gt_view *view = evidence->view;
+    const struct gt_account *accounts = gt_evidence_accounts(evidence);
+    size_t most = 0, least = 0;
+    if (view->device_count < 2 || !accounts)
+        return GT_NOTHING_FOUND;
+    for (size_t d = 1; d < view->device_count; d++) {
+        int64_t compute_ns = accounts[d].ns[GT_AMOUNT_COMPUTE];
+        most = compute_ns > accounts[most].ns[GT_AMOUNT_COMPUTE] ? d : most;
+        least = compute_ns < accounts[least].ns[GT_AMOUNT_COMPUTE] ? d : least;
+    }
+    double most_ns = (double)accounts[most].ns[GT_AMOUNT_COMPUTE];
+    double least_ns = (double)accounts[least].ns[GT_AMOUNT_COMPUTE];
+    double mean_ns = (double)gt_evidence_amount(evidence, GT_AMOUNT_COMPUTE) / (double)view->device_count;
+    if (most_ns <= 0)
+        return GT_NOTHING_FOUND;
+    gt_finding_title(evidence, finding, "The GPUs have unequal work: GPU %lld computes %s less than GPU %lld",
+                     (long long)view->devices[least].id, gt_told_share(evidence, most_ns - least_ns, most_ns),
+                     (long long)view->devices[most].id);
+    gt_finding_tell(evidence, finding, "GPU %lld computed for %s, GPU %lld for %s, the mean is %s.",
+                    (long long)view->devices[most].id, gt_told_ns(evidence, most_ns),
+                    (long long)view->devices[least].id, gt_told_ns(evidence, least_ns), gt_told_ns(evidence, mean_ns));
+    finding->recoverable_ns = (int64_t)(most_ns - mean_ns);
+    return (most_ns - least_ns) / most_ns;
+}

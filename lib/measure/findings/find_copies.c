@@ -1,0 +1,220 @@
+/* Rules on copies and fills: pageable memory, many small ones, ones that block the CPU, and ones in line with compute.
+ */
+#include "base/intervals.h"
+#include "base/mem.h"
+#include "base/ns.h"
+#include "measure/findings/findings.h"
+#include "measure/results/calls.h"
+#include "measure/results/copies.h"
+
+/* A copy or fill of the view. */
+struct copy {
+    uint32_t position;
+    uint8_t kind; /* enum gt_op_kind */
+    uint8_t src, dst;
+    uint64_t bytes;
+    struct gt_str call;           /* its launch call; empty: not in the trace */
+    int64_t call_ns, duration_ns; /* call_ns: 0 without */
+};
+
+/* Copies that a rule counts. */
+struct copy_sum {
+    size_t count;
+    uint64_t bytes;
+    int64_t total_ns, call_ns;
+    uint32_t example; /* position of the longest */
+};
+
+typedef bool takes_copy(const struct copy *copy);
+
+static struct copy_sum sum_copies(const struct gt_view *view, takes_copy *takes) {
+    const struct gt_store *store = view->store;
+    struct copy_sum sum = {.example = GT_NO_ROW};
+    for (uint32_t i = 0; i < view->op_count; i++) {
+        uint8_t kind = gt_view_op_kind(view, i);
+        uint32_t row = gt_store_kind_is_kernel(kind) ? GT_NO_ROW : gt_copy_of_op(store, view->row[i]);
+        uint32_t call = view->labels->op_call[view->row[i]];
+        if (row == GT_NO_ROW)
+            continue;
+        struct copy copy = {i,   kind, store->copies.src[row], store->copies.dst[row], store->copies.bytes[row],
+                            {0}, 0,    gt_view_op_ns(view, i)};
+        if (call != GT_NO_ROW) {
+            copy.call = gt_store_string(store, store->calls.name[call]);
+            copy.call_ns = gt_ns_between(store->calls.start_ns[call], store->calls.end_ns[call]);
+        }
+        if (!takes(&copy))
+            continue;
+        sum.count++;
+        sum.bytes = sum.bytes + copy.bytes < sum.bytes ? UINT64_MAX : sum.bytes + copy.bytes;
+        sum.total_ns = gt_ns_add(sum.total_ns, copy.duration_ns);
+        sum.call_ns = gt_ns_add(sum.call_ns, copy.call_ns);
+        if (sum.example == GT_NO_ROW || copy.duration_ns > gt_view_op_ns(view, sum.example))
+            sum.example = i;
+    }
+    return sum;
+}
+
+/* "'Memcpy HtoD' by cudaMemcpyAsync" */
+static const char *describe(struct gt_evidence *evidence, uint32_t position) {
+    const struct gt_view *view = evidence->view;
+    uint32_t op = view->row[position], call = view->labels->op_call[op];
+    const char *name = gt_told_text(evidence, gt_store_string(view->store, view->store->ops.name[op]));
+    if (call == GT_NO_ROW)
+        return name;
+    return gt_arena_printf(evidence->arena, "%s by %s", name, gt_told_call(evidence, view->store->calls.name[call]))
+        .ptr;
+}
+
+static void tell_longest(struct gt_evidence *evidence, struct gt_finding *finding, const struct copy_sum *sum) {
+    gt_finding_tell(evidence, finding, "The longest took the GPU %s: %s.",
+                    gt_told_ns(evidence, (double)gt_view_op_ns(evidence->view, sum->example)),
+                    describe(evidence, sum->example));
+}
+
+static double share_of_span(struct gt_evidence *evidence, int64_t part_ns) {
+    double span_ns = (double)gt_evidence_amount(evidence, GT_AMOUNT_SPAN);
+    return span_ns > 0 ? (double)part_ns / span_ns : 0;
+}
+
+/* ---- pageable memory ---- */
+
+static bool is_pageable(const struct copy *copy) {
+    return copy->kind == GT_OP_MEMCPY && (copy->src == GT_MEMORY_PAGEABLE || copy->dst == GT_MEMORY_PAGEABLE) &&
+           gt_str_find_nocase(copy->call, GT_STR("Async"));
+}
+
+double gt_find_pageable_copies(struct gt_evidence *evidence, struct gt_finding *finding) {
+    struct copy_sum sum = sum_copies(evidence->view, is_pageable);
+    if (sum.count == 0)
+        return GT_NOTHING_FOUND;
+    gt_finding_title(evidence, finding, "%s from or to pageable memory: asynchronous by name only",
+                     gt_told_counted(evidence, sum.count, "copy"));
+    gt_finding_tell(evidence, finding, "They moved %s in %s on the GPU; their calls kept the CPU for %s.",
+                    gt_told_bytes(evidence, sum.bytes), gt_told_ns(evidence, (double)sum.total_ns),
+                    gt_told_ns(evidence, (double)sum.call_ns));
+    tell_longest(evidence, finding, &sum);
+    return share_of_span(evidence, sum.total_ns);
+}
+
+/* ---- small copies ---- */
+
+enum { SMALL_BYTES = 64000 };
+
+/* Inside a device they are as cheap as small kernels. */
+static bool is_inside(const struct copy *copy) {
+    return copy->src != GT_MEMORY_UNKNOWN && !gt_copy_memory_is_host(copy->src) && !gt_copy_memory_is_host(copy->dst);
+}
+
+static bool is_small(const struct copy *copy) {
+    return copy->kind == GT_OP_MEMCPY && copy->bytes <= SMALL_BYTES && !is_inside(copy);
+}
+
+double gt_find_small_copies(struct gt_evidence *evidence, struct gt_finding *finding) {
+    struct copy_sum sum = sum_copies(evidence->view, is_small);
+    if (sum.count == 0)
+        return GT_NOTHING_FOUND;
+    gt_finding_title(evidence, finding, "%s between host and GPU of 64 kB or less",
+                     gt_told_counted(evidence, sum.count, "copy"));
+    gt_finding_tell(evidence, finding,
+                    "They moved %s in %s, %s each on average: starting a copy costs more than moving.",
+                    gt_told_bytes(evidence, sum.bytes), gt_told_ns(evidence, (double)sum.total_ns),
+                    gt_told_bytes(evidence, sum.bytes / sum.count));
+    tell_longest(evidence, finding, &sum);
+    finding->recoverable_ns = sum.total_ns;
+    return (double)sum.count;
+}
+
+/* ---- copies and fills that block the CPU ---- */
+
+/* Small ones to the device are staged and come back at once, as do those inside a device. */
+static bool is_sync_copy(const struct copy *copy) {
+    bool is_staged = gt_copy_memory_is_host(copy->src) && copy->bytes <= SMALL_BYTES;
+    return copy->kind == GT_OP_MEMCPY && !is_inside(copy) && !is_staged && gt_call_is_blocking(copy->call);
+}
+
+double gt_find_sync_copies(struct gt_evidence *evidence, struct gt_finding *finding) {
+    struct copy_sum sum = sum_copies(evidence->view, is_sync_copy);
+    if (sum.count == 0)
+        return GT_NOTHING_FOUND;
+    gt_finding_title(evidence, finding, "%s by calls that block the CPU", gt_told_counted(evidence, sum.count, "copy"));
+    gt_finding_tell(evidence, finding, "The calls kept the CPU for %s to move %s, which took the GPU %s.",
+                    gt_told_ns(evidence, (double)sum.call_ns), gt_told_bytes(evidence, sum.bytes),
+                    gt_told_ns(evidence, (double)sum.total_ns));
+    tell_longest(evidence, finding, &sum);
+    return (double)sum.call_ns;
+}
+
+static bool is_sync_fill(const struct copy *copy) {
+    return copy->kind == GT_OP_MEMSET && (copy->dst == GT_MEMORY_PINNED || copy->dst == GT_MEMORY_MANAGED) &&
+           gt_call_is_blocking(copy->call);
+}
+
+double gt_find_sync_memsets(struct gt_evidence *evidence, struct gt_finding *finding) {
+    struct copy_sum sum = sum_copies(evidence->view, is_sync_fill);
+    if (sum.count == 0)
+        return GT_NOTHING_FOUND;
+    gt_finding_title(evidence, finding, "%s of pinned or managed memory by calls that block the CPU",
+                     gt_told_counted(evidence, sum.count, "memset"));
+    gt_finding_tell(evidence, finding, "The calls kept the CPU for %s to fill %s, which took the GPU %s.",
+                    gt_told_ns(evidence, (double)sum.call_ns), gt_told_bytes(evidence, sum.bytes),
+                    gt_told_ns(evidence, (double)sum.total_ns));
+    tell_longest(evidence, finding, &sum);
+    return (double)sum.call_ns;
+}
+
+/* ---- copies in line with compute ---- */
+
+/* Streams that compute as well as copy between host and device. To be freed; NULL: memory was short. */
+static uint8_t *new_computing_lanes(const struct gt_view *view) {
+    uint8_t *computes = gt_mem_array(view->store->lanes.count, 1);
+    for (size_t i = 0; i < view->op_count && computes; i++)
+        if (gt_view_op_class(view, i) == GT_CLASS_COMPUTE)
+            computes[view->lane[i]] = 1;
+    return computes;
+}
+
+static bool is_in_line(const struct gt_view *view, size_t position, const uint8_t *computes) {
+    const struct gt_store *store = view->store;
+    uint32_t row =
+        gt_view_op_kind(view, position) == GT_OP_MEMCPY ? gt_copy_of_op(store, view->row[position]) : GT_NO_ROW;
+    return row != GT_NO_ROW && computes[view->lane[position]] &&
+           (gt_copy_memory_is_host(store->copies.src[row]) || gt_copy_memory_is_host(store->copies.dst[row]));
+}
+
+/* Time in which such copies ran and nothing else of their device did. */
+static bool measure_in_line(const struct gt_view *view, const uint8_t *computes, int64_t *exposed_ns, size_t *count) {
+    struct gt_intervals copies = {0}, others = {0};
+    for (size_t d = 0; d < view->device_count; d++) {
+        const struct gt_view_device *device = &view->devices[d];
+        gt_intervals_clear(&copies);
+        gt_intervals_clear(&others);
+        for (size_t i = device->first; i < device->first + device->count; i++) {
+            bool in_line = is_in_line(view, i, computes);
+            gt_intervals_add(in_line ? &copies : &others, view->start_ns[i], view->end_ns[i]);
+            *count += in_line;
+        }
+        *exposed_ns = gt_ns_add(*exposed_ns, gt_intervals_minus_length(&copies, &others));
+    }
+    bool ok = !copies.failed && !others.failed;
+    gt_intervals_release(&copies);
+    gt_intervals_release(&others);
+    return ok;
+}
+
+double gt_find_copies_in_line(struct gt_evidence *evidence, struct gt_finding *finding) {
+    int64_t exposed_ns = 0;
+    size_t count = 0;
+    uint8_t *computes = new_computing_lanes(evidence->view);
+    if (!computes || !measure_in_line(evidence->view, computes, &exposed_ns, &count))
+        gt_evidence_fail(evidence);
+    gt_mem_free(computes);
+    if (count == 0)
+        return GT_NOTHING_FOUND;
+    double share = share_of_span(evidence, exposed_ns);
+    gt_finding_title(evidence, finding, "Copies stand in line with compute on the same stream: %s of the span",
+                     gt_told_share(evidence, share, 1));
+    gt_finding_tell(evidence, finding, "%s between host and GPU on streams that also compute; for %s nothing else ran.",
+                    gt_told_counted(evidence, count, "copy"), gt_told_ns(evidence, (double)exposed_ns));
+    finding->recoverable_ns = exposed_ns;
+    return share;
+}

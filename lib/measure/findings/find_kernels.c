@@ -1,0 +1,134 @@
+/* Rules on kernels and their launches: one that takes most of the time, too many launches, too short kernels. */
+#include "base/mem.h"
+#include "measure/findings/findings.h"
+#include "measure/results/tiny.h"
+
+/* The longest by name that is no graph traced as a whole; NULL: there is none. */
+static const struct gt_named *longest_kernel(struct gt_evidence *evidence) {
+    const struct gt_named_set *kernels = gt_evidence_kernels(evidence);
+    for (size_t i = 0; i < kernels->count; i++)
+        if (!gt_name_is_lost(evidence, kernels->items[i].full_name) &&
+            (evidence->view->is_summed || gt_view_op_kind(evidence->view, kernels->items[i].first) == GT_OP_KERNEL))
+            return &kernels->items[i];
+    return NULL;
+}
+
+double gt_find_dominant_kernel(struct gt_evidence *evidence, struct gt_finding *finding) {
+    const struct gt_named *top = longest_kernel(evidence);
+    double all_ns = (double)gt_evidence_kernels(evidence)->total_ns;
+    if (!top || all_ns <= 0)
+        return GT_NOTHING_FOUND;
+    const char *name = gt_told_kernel(evidence, top->full_name);
+    double total_ns = (double)top->total_ns;
+    gt_finding_title(evidence, finding, "One kernel takes %s of the kernel time: %s",
+                     gt_told_share(evidence, total_ns, all_ns), name);
+    gt_finding_tell(evidence, finding, "%s took %s in %s, %s each on average.", name, gt_told_ns(evidence, total_ns),
+                    gt_told_counted(evidence, top->count, "launch"), gt_told_ns(evidence, top->mean_ns));
+    return total_ns / all_ns;
+}
+
+/* Kernels that were launched one by one, not as nodes of a graph. SIZE_MAX: memory was short. */
+static size_t count_launches(const struct gt_view *view) {
+    uint8_t *seen = gt_mem_array(view->store->calls.count, 1);
+    size_t count = 0;
+    if (!seen)
+        return SIZE_MAX;
+    for (size_t i = 0; i < view->op_count; i++) {
+        uint32_t op = view->row[i], call = view->labels->op_call[op];
+        bool is_node = (view->store->ops.flags[op] & GT_OP_IN_GRAPH) || (call != GT_NO_ROW && seen[call]);
+        count += gt_store_kind_is_kernel(gt_view_op_kind(view, i)) && !is_node;
+        if (call != GT_NO_ROW)
+            seen[call] = 1;
+    }
+    gt_mem_free(seen);
+    return count;
+}
+
+double gt_find_launch_storm(struct gt_evidence *evidence, struct gt_finding *finding) {
+    enum { NO_STORM, MANY_LAUNCHES, STORM };
+    const struct gt_launch_rate *rate = gt_evidence_launch_rate(evidence);
+    size_t launches = count_launches(evidence->view);
+    if (launches == SIZE_MAX)
+        gt_evidence_fail(evidence);
+    /* The rate of a few launches means nothing, nor does that of kernels that graphs brought. */
+    if (rate->count < 1000 || launches < rate->count / 2)
+        return GT_NOTHING_FOUND;
+    gt_finding_title(evidence, finding, "%s kernel launches a second, half of the kernels within %s",
+                     gt_told_count(evidence, (size_t)rate->per_second), gt_told_ns(evidence, rate->median_ns));
+    gt_finding_tell(evidence, finding, "%s in %s; time in which no kernel ran for 10 ms or more is left out.",
+                    gt_told_counted(evidence, rate->count, "launch"), gt_told_ns(evidence, (double)rate->window_ns));
+    return rate->is_storm ? STORM : rate->per_second >= 100000 ? MANY_LAUNCHES : NO_STORM;
+}
+
+static bool is_tiny(const struct gt_view *view, uint32_t position) {
+    return position != GT_NO_ROW && gt_view_op_kind(view, position) == GT_OP_KERNEL &&
+           gt_view_op_ns(view, position) <= GT_TINY_NS;
+}
+
+/* The tiny kernels of one name. */
+struct tiny_name {
+    gt_strid full_name;
+    struct gt_tally lengths;
+};
+
+enum { TOLD_NAMES = 3 };
+
+/* Puts it among those with the most, the most first. */
+static void keep_most(struct tiny_name most[TOLD_NAMES], struct tiny_name name) {
+    for (size_t m = 0; m < TOLD_NAMES; m++)
+        if (name.lengths.count > most[m].lengths.count) {
+            struct tiny_name next = most[m];
+            most[m] = name;
+            name = next;
+        }
+}
+
+static void tell_tiny_names(struct gt_evidence *evidence, struct gt_finding *finding) {
+    const struct gt_op_groups *groups = gt_evidence_op_groups(evidence);
+    struct tiny_name most[TOLD_NAMES] = {0}, name = {0};
+    for (size_t i = 0; i < groups->kernel_count; i++) {
+        const struct gt_op_group *group = &groups->items[i];
+        if (i == 0 || group->name != groups->items[i - 1].name) {
+            keep_most(most, name);
+            name = (struct tiny_name){.full_name = evidence->view->name[group->first]};
+        }
+        if (group->kind != GT_OP_KERNEL || gt_name_is_lost(evidence, name.full_name))
+            continue;
+        struct gt_tally tiny = gt_tiny_tally(gt_op_groups_lengths(groups, i, i + 1));
+        name.lengths.count += tiny.count;
+        name.lengths.sum += tiny.sum;
+    }
+    keep_most(most, name);
+    for (size_t m = 0; m < TOLD_NAMES && most[m].lengths.count; m++)
+        gt_finding_tell(evidence, finding, "%s: %s of 5 us or less, %s on average.",
+                        gt_told_kernel(evidence, most[m].full_name),
+                        gt_told_counted(evidence, most[m].lengths.count, "launch"),
+                        gt_told_ns(evidence, gt_keyed_tally_mean(&most[m].lengths)));
+}
+
+/* What is lost is the time in which the GPU waited for the launch of a tiny kernel. */
+double gt_find_tiny_kernels(struct gt_evidence *evidence, struct gt_finding *finding) {
+    const struct gt_view *view = evidence->view;
+    const struct gt_idle *idle = gt_evidence_idle(evidence);
+    const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
+    size_t tiny = 0, kernels = 0;
+    for (uint32_t i = 0; i < view->op_count; i++) {
+        kernels += gt_view_op_kind(view, i) == GT_OP_KERNEL;
+        tiny += is_tiny(view, i);
+    }
+    __int128 waits_ns = 0;
+    for (size_t i = 0; i < idle->count && gaps->of; i++)
+        if (gaps->of[i] == GT_HOST_GAP_LATE && is_tiny(view, idle->gaps[i].next))
+            waits_ns += gt_idle_gap_ns(&idle->gaps[i]);
+    double span_ns = (double)gt_evidence_steady_span_ns(evidence);
+    if (tiny < 100 || (double)tiny < 0.3 * (double)kernels || span_ns <= 0)
+        return GT_NOTHING_FOUND;
+    gt_finding_title(evidence, finding, "%s of the kernels last 5 us or less: worth fusing or a CUDA graph",
+                     gt_told_share(evidence, (double)tiny, (double)kernels));
+    gt_finding_tell(evidence, finding, "%s of %s; the GPU waited %s for the launches of such kernels.",
+                    gt_told_count(evidence, tiny), gt_told_counted(evidence, kernels, "kernel"),
+                    gt_told_ns(evidence, (double)waits_ns));
+    tell_tiny_names(evidence, finding);
+    finding->told_by = "host_bound"; /* whose gaps these are */
+    return (double)waits_ns / span_ns;
+}

@@ -1,0 +1,80 @@
+/* Accounts of sets of ops: ops in order of start come in, the lengths of their kinds of time without each other go out.
+   Linear, without memory. Up to the next start nothing begins, so what is covered of the time until then is, for each
+   kind, its first part. */
+#include "measure/results/account.h"
+
+#include <assert.h>
+
+#include "base/ns.h"
+#include "measure/results/measure.h"
+
+static inline uint64_t covered_until(int64_t at_ns, int64_t until_ns, int64_t reached_ns) {
+    int64_t end_ns = reached_ns < until_ns ? reached_ns : until_ns;
+    return end_ns > at_ns ? (uint64_t)end_ns - (uint64_t)at_ns : 0;
+}
+
+static inline uint64_t larger(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+/* Accounts for the time up to a moment before which no more op starts. */
+static inline void settle(struct gt_account_sweep *it, int64_t until_ns) {
+    uint64_t compute = covered_until(it->at_ns, until_ns, it->reached_ns[GT_CLASS_COMPUTE]);
+    uint64_t comm = covered_until(it->at_ns, until_ns, it->reached_ns[GT_CLASS_COMM]);
+    uint64_t memory = covered_until(it->at_ns, until_ns, it->reached_ns[GT_CLASS_MEMORY]);
+    uint64_t both = larger(compute, comm);
+    it->class_ns[GT_CLASS_COMPUTE] += compute;
+    it->class_ns[GT_CLASS_COMM] += comm;
+    it->class_ns[GT_CLASS_MEMORY] += memory;
+    it->exposed_comm_ns += both - compute;
+    it->exposed_memory_ns += larger(both, memory) - both;
+    it->at_ns = until_ns;
+}
+
+void gt_account_sweep_init(struct gt_account_sweep *it) {
+    *it = (struct gt_account_sweep){.at_ns = INT64_MIN};
+    for (size_t class = 0; class < GT_ARRAY_COUNT(it->reached_ns); class ++)
+        it->reached_ns[class] = INT64_MIN;
+}
+
+void gt_account_sweep_take(struct gt_account_sweep *accountant, const struct gt_view *view, size_t first, size_t end) {
+    struct gt_account_sweep it = *accountant; /* a copy stays in registers */
+    for (size_t i = first; i < end; i++) {
+        int64_t *reached_ns = &it.reached_ns[gt_view_op_class(view, i)];
+        assert(view->start_ns[i] >= it.at_ns);
+        settle(&it, view->start_ns[i]);
+        *reached_ns = view->end_ns[i] > *reached_ns ? view->end_ns[i] : *reached_ns;
+        it.sum_ns = gt_ns_add(it.sum_ns, gt_view_op_ns(view, i));
+    }
+    *accountant = it;
+}
+
+/* Disjoint lengths add up to less than 2^64, of which an int64 holds half. */
+static int64_t saturated(uint64_t length_ns) {
+    return length_ns > INT64_MAX ? INT64_MAX : (int64_t)length_ns;
+}
+
+struct gt_account gt_account_sweep_close(struct gt_account_sweep *it, int64_t start_ns, int64_t end_ns) {
+    struct gt_account account = {0};
+    int64_t *ns = account.ns;
+    settle(it, INT64_MAX);
+    ns[GT_AMOUNT_SPAN] = gt_ns_between(start_ns, end_ns);
+    ns[GT_AMOUNT_COMPUTE] = saturated(it->class_ns[GT_CLASS_COMPUTE]);
+    ns[GT_AMOUNT_COMM] = saturated(it->class_ns[GT_CLASS_COMM]);
+    ns[GT_AMOUNT_MEMORY] = saturated(it->class_ns[GT_CLASS_MEMORY]);
+    ns[GT_AMOUNT_EXPOSED_COMM] = saturated(it->exposed_comm_ns);
+    ns[GT_AMOUNT_EXPOSED_MEMORY] = saturated(it->exposed_memory_ns);
+    ns[GT_AMOUNT_OVERLAP] = saturated(it->class_ns[GT_CLASS_COMM] - it->exposed_comm_ns);
+    ns[GT_AMOUNT_BUSY] =
+        gt_ns_add(gt_ns_add(ns[GT_AMOUNT_COMPUTE], ns[GT_AMOUNT_EXPOSED_COMM]), ns[GT_AMOUNT_EXPOSED_MEMORY]);
+    ns[GT_AMOUNT_IDLE] = gt_ns_between(ns[GT_AMOUNT_BUSY], ns[GT_AMOUNT_SPAN]);
+    ns[GT_AMOUNT_SUM] = it->sum_ns;
+    return account;
+}
+
+struct gt_account gt_account_of_device(const struct gt_view *view, const struct gt_view_device *device) {
+    struct gt_account_sweep it;
+    gt_account_sweep_init(&it);
+    gt_account_sweep_take(&it, view, device->first, device->first + device->count);
+    return gt_account_sweep_close(&it, device->span_start_ns, device->span_end_ns);
+}

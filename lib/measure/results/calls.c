@@ -1,0 +1,207 @@
+/* Names of runtime and driver calls (CUDA and HIP), and the calls of a view that launch and that block. */
+#include "measure/results/calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "measure/results/measure.h"
+
+static bool strip_suffix(struct gt_str *name, struct gt_str suffix) {
+    if (name->len <= suffix.len || memcmp(name->ptr + name->len - suffix.len, suffix.ptr, suffix.len) != 0)
+        return false;
+    name->len -= suffix.len;
+    return true;
+}
+
+/* "_v" and at least so many digits. */
+static bool strip_version(struct gt_str *name, size_t least_digits) {
+    size_t digits = 0;
+    while (digits < name->len && name->ptr[name->len - digits - 1] >= '0' && name->ptr[name->len - digits - 1] <= '9')
+        digits++;
+    struct gt_str rest = {name->ptr, name->len - digits};
+    if (digits < least_digits || !strip_suffix(&rest, GT_STR("_v")))
+        return false;
+    *name = rest;
+    return true;
+}
+
+static struct gt_str strip(struct gt_str name, size_t least_digits) {
+    while (strip_suffix(&name, GT_STR("_ptsz")) || strip_suffix(&name, GT_STR("_ptds")) ||
+           strip_version(&name, least_digits))
+        ;
+    return name;
+}
+
+struct gt_str gt_call_plain_name(struct gt_str name) {
+    return strip(name, 4);
+}
+
+static bool contains(struct gt_str text, struct gt_str part) {
+    return memmem(text.ptr, text.len, part.ptr, part.len) != NULL;
+}
+
+static bool skip_prefix(struct gt_str *text, struct gt_str prefix) {
+    if (!gt_str_starts(*text, prefix))
+        return false;
+    text->ptr += prefix.len;
+    text->len -= prefix.len;
+    return true;
+}
+
+bool gt_call_is_blocking(struct gt_str name) {
+    name = strip(name, 1);
+    if (!skip_prefix(&name, GT_STR("cuda")) && !skip_prefix(&name, GT_STR("cu")) && !skip_prefix(&name, GT_STR("hip")))
+        return false;
+    if (gt_str_eq(name, GT_STR("DeviceSynchronize")) || gt_str_eq(name, GT_STR("StreamSynchronize")) ||
+        gt_str_eq(name, GT_STR("EventSynchronize")) || gt_str_eq(name, GT_STR("CtxSynchronize")))
+        return true;
+    return (gt_str_starts(name, GT_STR("Memcpy")) || gt_str_starts(name, GT_STR("Memset"))) &&
+           !contains(name, GT_STR("Async"));
+}
+
+bool gt_call_is_launch(struct gt_str name) {
+    /* cudaLaunchHostFunc puts CPU work into a stream. */
+    return contains(name, GT_STR("Launch")) && !contains(name, GT_STR("HostFunc"));
+}
+
+/* Launch calls by name that launched nothing in the trace. Some exports write a call as two nested rows with one
+   correlation id: such a pair is one call. */
+static bool mark_calls_without_ops(const struct gt_view *view, uint8_t *marks, const uint8_t *is_launch_name) {
+    const struct gt_store *store = view->store;
+    struct gt_map seen = {0};
+    for (size_t pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < store->calls.count; i++) {
+            if ((pass == 0) != (marks[i] != 0) || (pass == 1 && !is_launch_name[store->calls.name[i]]))
+                continue;
+            uint64_t correlation = store->calls.correlation[i];
+            uint32_t row = (uint32_t)i;
+            bool is_new = correlation == GT_NO_CORRELATION ||
+                          gt_map_put_if_new(&seen, gt_labels_call_process(store, row), correlation, row) == row;
+            if (pass == 1 && is_new)
+                marks[i] = 1;
+        }
+    bool ok = !seen.failed;
+    gt_map_release(&seen);
+    return ok;
+}
+
+enum gt_status gt_launch_marks_init(struct gt_launch_marks *out, const struct gt_view *view, struct gt_error *err) {
+    const struct gt_store *store = view->store;
+    bool ok = false, has_launch_names = false;
+    uint8_t *marks = gt_mem_array(store->calls.count, 1);
+    uint8_t *is_launch_name = gt_mem_array(store->strings.count, 1);
+    if (!marks || !is_launch_name)
+        goto out;
+    for (size_t i = 0; i < view->op_count; i++) {
+        uint32_t call = view->labels->op_call[gt_view_any_op_row(view, i)];
+        if (call != GT_NO_ROW)
+            marks[call] = 1;
+    }
+    for (size_t i = 0; i < store->strings.count; i++)
+        if (gt_call_is_launch(gt_store_string(store, (gt_strid)i)))
+            is_launch_name[i] = 1;
+    for (size_t i = 0; i < store->calls.count && !has_launch_names; i++)
+        has_launch_names = !marks[i] && is_launch_name[store->calls.name[i]];
+    ok = !view->is_whole || !has_launch_names || mark_calls_without_ops(view, marks, is_launch_name);
+out:
+    gt_mem_free(is_launch_name);
+    if (!ok) {
+        gt_mem_free(marks);
+        return gt_fail_memory(err);
+    }
+    out->of_call = marks;
+    return GT_OK;
+}
+
+void gt_launch_marks_release(struct gt_launch_marks *marks) {
+    gt_mem_free(marks->of_call);
+    *marks = (struct gt_launch_marks){0};
+}
+
+/* ---- calls that block ---- */
+
+uint8_t *gt_blocking_names_new(const struct gt_store *store) {
+    enum { UNKNOWN, RETURNS, BLOCKS };
+    uint8_t *answers = gt_mem_array(store->strings.count, 1);
+    for (size_t i = 0; i < store->calls.count && answers; i++) {
+        uint8_t *answer = &answers[store->calls.name[i]];
+        if (*answer == UNKNOWN)
+            *answer = gt_call_is_blocking(gt_store_string(store, store->calls.name[i])) ? BLOCKS : RETURNS;
+    }
+    for (size_t name = 0; name < store->strings.count && answers; name++)
+        answers[name] = answers[name] == BLOCKS;
+    return answers;
+}
+
+struct blocking {
+    uint64_t correlation;
+    int64_t start_ns, end_ns;
+    uint32_t thread, row;
+};
+
+/* By thread and correlation; what lies inside another comes behind it. */
+static int outer_first(const void *a, const void *b) {
+    const struct blocking *x = a, *y = b;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    if (x->correlation != y->correlation)
+        return x->correlation < y->correlation ? -1 : 1;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    if (x->end_ns != y->end_ns)
+        return x->end_ns > y->end_ns ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* Marks those that block by their names. Gives how many of them may lie inside another. */
+static size_t mark_blocking(const struct gt_store *store, uint8_t *marks, const uint8_t *is_blocking_name) {
+    size_t count = 0;
+    for (size_t i = 0; i < store->calls.count; i++) {
+        marks[i] = is_blocking_name[store->calls.name[i]];
+        count += marks[i] && store->calls.correlation[i] != GT_NO_CORRELATION && store->calls.thread[i] != GT_NO_TRACK;
+    }
+    return count;
+}
+
+static bool unmark_inner(const struct gt_store *store, uint8_t *marks, size_t count) {
+    struct blocking *calls = gt_mem_array(count, sizeof *calls);
+    size_t filled = 0;
+    for (uint32_t i = 0; i < store->calls.count && calls && filled < count; i++)
+        if (marks[i] && store->calls.correlation[i] != GT_NO_CORRELATION && store->calls.thread[i] != GT_NO_TRACK)
+            calls[filled++] = (struct blocking){store->calls.correlation[i], store->calls.start_ns[i],
+                                                store->calls.end_ns[i], store->calls.thread[i], i};
+    if (!calls)
+        return false;
+    qsort(calls, count, sizeof *calls, outer_first);
+    const struct blocking *outer = calls; /* of those of its key so far the one that ends last */
+    for (size_t i = 1; i < count; i++) {
+        bool is_same = calls[i].thread == outer->thread && calls[i].correlation == outer->correlation;
+        if (is_same && calls[i].end_ns <= outer->end_ns)
+            marks[calls[i].row] = 0;
+        else
+            outer = &calls[i];
+    }
+    gt_mem_free(calls);
+    return true;
+}
+
+enum gt_status gt_blocking_marks_init(struct gt_blocking_marks *out, const struct gt_view *view, struct gt_error *err) {
+    const struct gt_store *store = view->store;
+    uint8_t *marks = gt_mem_array(store->calls.count, 1);
+    uint8_t *is_blocking_name = gt_blocking_names_new(store);
+    bool ok = marks && is_blocking_name && unmark_inner(store, marks, mark_blocking(store, marks, is_blocking_name));
+    gt_mem_free(is_blocking_name);
+    if (!ok) {
+        gt_mem_free(marks);
+        return gt_fail_memory(err);
+    }
+    out->of_call = marks;
+    return GT_OK;
+}
+
+void gt_blocking_marks_release(struct gt_blocking_marks *marks) {
+    gt_mem_free(marks->of_call);
+    *marks = (struct gt_blocking_marks){0};
+}

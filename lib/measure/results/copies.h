@@ -1,0 +1,24 @@
+/* What copies and fills are, beyond other ops: how large, and between which memories. */
+#ifndef GT_MEASURE_RESULTS_COPIES_H
+#define GT_MEASURE_RESULTS_COPIES_H
+
+#include "events/store.h"
+
+/* Row of copies that belongs to an op; GT_NO_ROW if the trace does not tell. Logarithmic. */
+uint32_t gt_copy_of_op(const struct gt_store *store, uint32_t op);
+
+/* The same for loops over ops that are mostly in the order of the file. *next: 0 before the first. */
+static inline uint32_t gt_copy_next_of_op(const struct gt_store *store, uint32_t op, uint32_t *next) {
+    uint32_t copy = *next < store->copies.count && store->copies.op[*next] == op ? *next : gt_copy_of_op(store, op);
+    *next = copy == GT_NO_ROW ? *next : copy + 1;
+    return copy;
+}
+
+/* From the GPU to the host, by its memories or, where the trace does not tell these, by its name. */
+bool gt_copy_is_to_host(const struct gt_store *store, uint32_t op);
+
+static inline bool gt_copy_memory_is_host(uint8_t memory) {
+    return memory == GT_MEMORY_PAGEABLE || memory == GT_MEMORY_PINNED;
+}
+
+#endif

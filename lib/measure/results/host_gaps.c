@@ -1,0 +1,231 @@
+/* Gaps that the host made: finds the copies that the CPU waits for, then gives every gap to what is said of it. */
+#include "measure/results/host_gaps.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/ns.h"
+#include "measure/results/calls.h"
+#include "measure/results/copies.h"
+#include "measure/results/measure.h"
+
+int64_t gt_host_gaps_sum_recoverable(const struct gt_gap_sum *sum) {
+    return gt_ns_of_sum(sum->twice_recoverable_ns / 2);
+}
+
+static bool is_of_host(const struct gt_idle_gap *gap) {
+    return gap->cause == GT_IDLE_SYNC || gap->cause == GT_IDLE_HOST || gap->cause == GT_IDLE_LAUNCH;
+}
+
+/* ---- copies that make the CPU wait ---- */
+
+/* A copy from the GPU that a call asked for. */
+struct copy {
+    uint32_t position; /* in the view */
+    uint32_t kind;     /* GT_NO_ROW: the CPU does not wait for it */
+};
+
+/* Such copies, and their kinds: pairs of the name of the copy and of the call. */
+struct copies {
+    const struct gt_view *view;
+    struct copy *items; /* by position */
+    size_t count;
+    struct gt_map waits; /* from a call to the call behind it in which its thread at once waits for the GPU */
+    struct gt_readback *kinds;
+    __int128 *gaps_ns; /* by kind: of the gaps behind them */
+    size_t kind_count;
+    struct gt_map kind_of_names;
+};
+
+static void copies_release(struct copies *copies) {
+    gt_mem_free(copies->items);
+    gt_map_release(&copies->waits);
+    gt_mem_free(copies->kinds);
+    gt_mem_free(copies->gaps_ns);
+    gt_map_release(&copies->kind_of_names);
+}
+
+static uint32_t call_of(const struct gt_view *view, uint32_t position) {
+    return view->labels->op_call[view->row[position]];
+}
+
+/* The copies from the GPU with a call; without `items` it counts them. */
+static size_t find_copies(const struct gt_view *view, struct copy *items) {
+    size_t count = 0;
+    for (uint32_t i = 0; i < view->op_count; i++) {
+        if (gt_view_op_kind(view, i) != GT_OP_MEMCPY || call_of(view, i) == GT_NO_ROW ||
+            !gt_copy_is_to_host(view->store, view->row[i]))
+            continue;
+        if (items)
+            items[count] = (struct copy){i, GT_NO_ROW};
+        count++;
+    }
+    return count;
+}
+
+/* The calls of a thread stand in order of time in every known trace. */
+static bool find_waits(struct copies *copies) {
+    const struct gt_store *store = copies->view->store;
+    uint8_t *is_copy = gt_mem_array(store->calls.count, 1);
+    uint32_t *last = gt_mem_array(store->threads.count, sizeof *last); /* by thread: its call before, + 1 */
+    uint8_t *blocks = gt_blocking_names_new(store);
+    bool ok = is_copy && last && blocks;
+    for (size_t i = 0; i < copies->count && ok; i++)
+        is_copy[call_of(copies->view, copies->items[i].position)] = 1;
+    for (uint32_t i = 0; i < store->calls.count && ok; i++) {
+        uint32_t thread = store->calls.thread[i], before = thread == GT_NO_TRACK ? 0 : last[thread];
+        if (thread == GT_NO_TRACK)
+            continue;
+        last[thread] = i + 1;
+        if (!before || !is_copy[before - 1])
+            continue;
+        if (blocks[store->calls.name[i]] && store->calls.start_ns[i] >= store->calls.end_ns[before - 1])
+            gt_map_put(&copies->waits, 0, before - 1, i);
+    }
+    gt_mem_free(is_copy);
+    gt_mem_free(last);
+    gt_mem_free(blocks);
+    return ok && !copies->waits.failed;
+}
+
+/* The kind of a copy; GT_NO_ROW: the CPU does not wait for it. */
+static uint32_t kind_of(struct copies *copies, uint32_t position) {
+    const struct gt_store *store = copies->view->store;
+    uint32_t op = copies->view->row[position], call = call_of(copies->view, position);
+    gt_strid name = store->calls.name[call];
+    bool waits_itself = gt_call_is_blocking(gt_store_string(store, name));
+    uint32_t wait = gt_map_get(&copies->waits, 0, call);
+    if (wait == GT_MAP_NONE && !waits_itself)
+        return GT_NO_ROW;
+    uint32_t next = (uint32_t)copies->kind_count;
+    uint32_t kind = gt_map_put_if_new(&copies->kind_of_names, store->ops.name[op], name, next);
+    if (copies->kind_of_names.failed || (kind == next && next == store->strings.count))
+        return GT_NO_ROW; /* more pairs of names than names: no program is like that */
+    if (kind == next)
+        copies->kinds[copies->kind_count++] =
+            (struct gt_readback){.copy = store->ops.name[op],
+                                 .call = name,
+                                 .wait = waits_itself ? GT_STRID_EMPTY : store->calls.name[wait],
+                                 .range = copies->view->labels->op_range[op]};
+    copies->kinds[kind].count++;
+    return kind;
+}
+
+static bool copies_init(struct copies *copies, const struct gt_view *view) {
+    size_t most_kinds = view->store->strings.count;
+    *copies = (struct copies){.view = view, .count = find_copies(view, NULL)};
+    if (copies->count == 0)
+        return true;
+    copies->items = gt_mem_uninitialised(copies->count, sizeof *copies->items);
+    copies->kinds = gt_mem_array(most_kinds, sizeof *copies->kinds);
+    copies->gaps_ns = gt_mem_array(most_kinds, sizeof *copies->gaps_ns);
+    if (!copies->items || !copies->kinds || !copies->gaps_ns)
+        return false;
+    find_copies(view, copies->items);
+    bool ok = find_waits(copies);
+    for (size_t i = 0; i < copies->count && ok; i++)
+        copies->items[i].kind = kind_of(copies, copies->items[i].position);
+    return ok && !copies->kind_of_names.failed;
+}
+
+static uint32_t kind_at(const struct copies *copies, uint32_t position) {
+    size_t low = 0, high = copies->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (copies->items[middle].position < position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < copies->count && copies->items[low].position == position ? copies->items[low].kind : GT_NO_ROW;
+}
+
+static uint32_t kind_before(const struct copies *copies, const struct gt_idle_gap *gap, int64_t steady_ns) {
+    bool counts = gap->start_ns >= steady_ns && is_of_host(gap) && gap->previous != GT_NO_ROW &&
+                  gt_view_op_kind(copies->view, gap->previous) == GT_OP_MEMCPY;
+    return counts ? kind_at(copies, gap->previous) : GT_NO_ROW;
+}
+
+/* The kind with the longest gaps behind it, of those that are no accident; GT_NO_ROW: none is. */
+static uint32_t choose_kind(const struct copies *copies, const struct gt_idle *idle, int64_t steady_ns) {
+    enum { FEWEST = 10 };
+    uint32_t chosen = GT_NO_ROW;
+    for (size_t i = 0; i < idle->count && copies->kind_count; i++) {
+        uint32_t kind = kind_before(copies, &idle->gaps[i], steady_ns);
+        if (kind != GT_NO_ROW)
+            copies->gaps_ns[kind] += gt_idle_gap_ns(&idle->gaps[i]);
+    }
+    for (uint32_t i = 0; i < copies->kind_count; i++)
+        if (copies->kinds[i].count >= FEWEST && (chosen == GT_NO_ROW || copies->gaps_ns[i] > copies->gaps_ns[chosen]))
+            chosen = i;
+    return chosen;
+}
+
+/* How many copies of a kind are in ranges of the same name as the first one's. */
+static size_t count_in_range(const struct copies *copies, uint32_t kind) {
+    const struct gt_view *view = copies->view;
+    const struct gt_ranges *ranges = &view->store->ranges;
+    uint32_t first = copies->kinds[kind].range;
+    size_t count = 0;
+    for (size_t i = 0; i < copies->count && first != GT_NO_ROW; i++) {
+        uint32_t range = view->labels->op_range[view->row[copies->items[i].position]];
+        count += copies->items[i].kind == kind && range != GT_NO_ROW && ranges->name[range] == ranges->name[first];
+    }
+    return count;
+}
+
+/* ---- every gap ---- */
+
+static enum gt_host_gap classify(const struct gt_idle_gap *gap, int64_t steady_ns, bool is_behind_readback) {
+    if (gap->start_ns < steady_ns)
+        return GT_HOST_GAP_WARM_UP;
+    if (!is_of_host(gap))
+        return GT_HOST_GAP_NONE;
+    if (is_behind_readback)
+        return GT_HOST_GAP_READBACK;
+    if (gap->cause == GT_IDLE_SYNC)
+        return GT_HOST_GAP_SYNC;
+    if (gt_idle_gap_ns(gap) < GT_PAUSE_NS)
+        return GT_HOST_GAP_LATE;
+    return gap->cause == GT_IDLE_HOST ? GT_HOST_GAP_STALL : GT_HOST_GAP_NONE;
+}
+
+static void add_gap(struct gt_host_gaps *gaps, const struct gt_idle_gap *gap, const struct gt_idle_device *device,
+                    enum gt_host_gap class) {
+    struct gt_gap_sum *sum = &gaps->sums[class];
+    int64_t gap_ns = gt_idle_gap_ns(gap);
+    sum->count++;
+    sum->total_ns += gap_ns;
+    sum->twice_recoverable_ns += gt_idle_gap_twice_recoverable_ns(gap, device);
+    if (class == GT_HOST_GAP_STALL && (!gaps->longest_stall || gap_ns > gt_idle_gap_ns(gaps->longest_stall)))
+        gaps->longest_stall = gap;
+    if (class != GT_HOST_GAP_WARM_UP && gap_ns >= GT_PAUSE_NS)
+        gaps->pauses_ns += gap_ns;
+}
+
+enum gt_status gt_host_gaps_init(struct gt_host_gaps *gaps, const struct gt_view *view, const struct gt_idle *idle,
+                                 int64_t steady_ns, struct gt_error *err) {
+    struct copies copies;
+    *gaps = (struct gt_host_gaps){.of = gt_mem_uninitialised(idle->count, 1)};
+    bool ok = copies_init(&copies, view) && gaps->of;
+    uint32_t chosen = ok ? choose_kind(&copies, idle, steady_ns) : GT_NO_ROW;
+    if (chosen != GT_NO_ROW) {
+        gaps->readback = copies.kinds[chosen];
+        gaps->readback.in_range = count_in_range(&copies, chosen);
+    }
+    for (size_t d = 0; d < idle->device_count && ok; d++) {
+        const struct gt_idle_device *device = &idle->devices[d];
+        for (size_t i = device->first; i < device->first + device->count; i++) {
+            const struct gt_idle_gap *gap = &idle->gaps[i];
+            bool is_behind = chosen != GT_NO_ROW && kind_before(&copies, gap, steady_ns) == chosen;
+            gaps->of[i] = (uint8_t)classify(gap, steady_ns, is_behind);
+            add_gap(gaps, gap, device, gaps->of[i]);
+        }
+    }
+    copies_release(&copies);
+    return ok ? GT_OK : gt_fail_memory(err);
+}
+
+void gt_host_gaps_release(struct gt_host_gaps *gaps) {
+    gt_mem_free(gaps->of);
+    *gaps = (struct gt_host_gaps){0};
+}

@@ -1,0 +1,93 @@
+/* Idle time of whole devices: every gap with the reason why the GPU had nothing to do. */
+#ifndef GT_MEASURE_RESULTS_IDLE_H
+#define GT_MEASURE_RESULTS_IDLE_H
+
+#include "base/moments.h"
+#include "base/ns.h"
+#include "base/quantile.h"
+#include "measure/results/measure.h"
+
+enum gt_idle_cause {
+    GT_IDLE_SYNC,       /* the launching thread waited in a blocking call */
+    GT_IDLE_HOST,       /* the CPU had not asked yet */
+    GT_IDLE_LAUNCH,     /* the launch was under way */
+    GT_IDLE_DEPENDENCY, /* queued, waiting for other work */
+    GT_IDLE_UNKNOWN,    /* no launch call in the trace */
+    GT_IDLE_END,        /* runs to the end of a chosen window */
+    GT_IDLE_CAUSE_COUNT,
+};
+extern const char *const gt_idle_cause_names[GT_IDLE_CAUSE_COUNT];
+
+/* What the launching thread did during a host gap. */
+enum gt_host_activity { GT_HOST_API, GT_HOST_RANGE, GT_HOST_OUTSIDE, GT_HOST_ACTIVITY_COUNT };
+extern const char *const gt_host_activity_names[GT_HOST_ACTIVITY_COUNT];
+
+/* Kept small, for there may be as many as ops. */
+struct gt_idle_gap {
+    int64_t start_ns, end_ns;
+    uint32_t previous, next; /* positions of the op that ended last and of the one that ends the gap; GT_NO_ROW */
+    uint32_t call;           /* launch call of the next op; GT_NO_ROW */
+    uint8_t cause, activity; /* activity only counts for host gaps */
+    bool is_late;            /* the call starts after the gap has begun, on a thread that is known: the stretch between
+                                is what the CPU spent otherwise */
+};
+
+/* The gaps of one device. */
+struct gt_idle_device {
+    size_t first, count;
+    uint64_t twice_floor_ns; /* what remains of a gap even when the CPU is in time, in half nanoseconds: it is a median,
+                                which may lie between two */
+    __int128 total_ns;
+};
+
+struct gt_idle {
+    struct gt_idle_gap *gaps; /* by device, then start */
+    size_t count;
+    struct gt_idle_device *devices; /* those of the view */
+    size_t device_count;
+    gt_strid *late_code; /* for each gap that is late, in their order: the code that has the largest part of its
+                            stretch, where code has most of it, else GT_STRID_EMPTY; NULL where none is late */
+};
+
+struct gt_idle_sum {
+    struct gt_moments gaps; /* their lengths */
+    __int128 twice_recoverable_ns;
+};
+
+struct gt_idle_sums {
+    struct gt_idle_sum causes[GT_IDLE_CAUSE_COUNT];
+    struct gt_idle_sum activities[GT_HOST_ACTIVITY_COUNT]; /* of host gaps */
+};
+
+enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err);
+void gt_idle_release(struct gt_idle *idle);
+
+/* Of the gaps of one device; one pass over them. */
+struct gt_idle_sums gt_idle_sums_of(const struct gt_idle *idle, size_t device);
+
+/* The device of a gap, by its number. */
+size_t gt_idle_device_of(const struct gt_idle *idle, size_t gap);
+
+static inline int64_t gt_idle_gap_ns(const struct gt_idle_gap *gap) {
+    return gt_ns_between(gap->start_ns, gap->end_ns);
+}
+
+/* In half nanoseconds. */
+static inline int64_t gt_idle_gap_twice_recoverable_ns(const struct gt_idle_gap *gap,
+                                                       const struct gt_idle_device *device) {
+    uint64_t twice_ns = 2 * (uint64_t)gt_idle_gap_ns(gap), floor_ns = device->twice_floor_ns;
+    uint64_t above_ns = gap->cause <= GT_IDLE_LAUNCH && twice_ns > floor_ns ? twice_ns - floor_ns : 0;
+    return above_ns > INT64_MAX ? INT64_MAX : (int64_t)above_ns;
+}
+
+/* The step of the op that ends the gap; GT_NO_ROW: none. */
+static inline uint32_t gt_idle_gap_step(const struct gt_view *view, const struct gt_idle_gap *gap) {
+    return gap->next == GT_NO_ROW ? GT_NO_ROW : view->labels->op_step[view->row[gap->next]];
+}
+
+/* Whether the CPU is to blame: its launch came late. Such gaps have a call. */
+static inline bool gt_idle_gap_is_of_cpu(const struct gt_idle_gap *gap) {
+    return gap->cause == GT_IDLE_SYNC || gap->cause == GT_IDLE_HOST;
+}
+
+#endif

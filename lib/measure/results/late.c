@@ -1,0 +1,307 @@
+/* Takes calls and code of threads in order of their start to the stretches of late launches. Most programs write the
+   rows of a thread in that order; what is not is sorted. */
+#include "measure/results/late.h"
+
+#include "base/mem.h"
+#include "base/spans.h"
+#include "measure/results/calls.h"
+
+/* ---- tables ---- */
+
+/* Columns of a table of calls, ranges or operators. */
+struct table {
+    size_t count;
+    const int64_t *start_ns, *end_ns;
+    const uint32_t *thread;
+    const gt_strid *name;
+    const uint8_t *is_telling; /* by row; NULL: all are */
+};
+
+/* Rows of threads that have stretches, by start; NULL: memory was short. */
+static uint32_t *new_sorted_rows(const struct gt_stretches *stretches, const struct table *table, size_t *count) {
+    uint32_t *rows = table->count > UINT32_MAX ? NULL : gt_mem_uninitialised(table->count, sizeof *rows);
+    *count = 0;
+    for (uint32_t i = 0; i < table->count && rows; i++)
+        if (gt_stretches_has(stretches, table->thread[i]))
+            rows[(*count)++] = i;
+    if (rows && gt_spans_sort(rows, *count, table->start_ns, table->end_ns))
+        return rows;
+    gt_mem_free(rows);
+    return NULL;
+}
+
+/* ---- calls ---- */
+
+/* How far the calls of a thread have come. */
+struct reach {
+    int64_t start_ns;            /* of the latest */
+    int64_t end_ns, wait_end_ns; /* of all, of those that wait: the latest */
+};
+
+struct call_sweeps {
+    const struct gt_calls *calls;
+    const uint8_t *waits; /* by name */
+    struct gt_sweep all, waiting;
+    struct reach *reach; /* by thread */
+    size_t thread_count;
+};
+
+/* Gives an interval what of it is behind the end of those before it. */
+static inline void take_behind(struct gt_sweep *sweep, uint32_t thread, int64_t start_ns, int64_t end_ns,
+                               int64_t *reached_ns, gt_strid name) {
+    if (end_ns <= start_ns || end_ns <= *reached_ns)
+        return;
+    gt_sweep_take(sweep, thread, start_ns > *reached_ns ? start_ns : *reached_ns, end_ns, name);
+    *reached_ns = end_ns;
+}
+
+/* false: it starts before the one before it. */
+static inline bool take_call(struct call_sweeps *it, size_t row) {
+    const struct gt_calls *calls = it->calls;
+    uint32_t thread = calls->thread[row];
+    int64_t start_ns = calls->start_ns[row], end_ns = calls->end_ns[row];
+    if (!gt_stretches_has(it->all.stretches, thread))
+        return true;
+    struct reach *reach = &it->reach[thread];
+    if (start_ns < reach->start_ns)
+        return false;
+    reach->start_ns = start_ns;
+    take_behind(&it->all, thread, start_ns, end_ns, &reach->end_ns, calls->name[row]);
+    if (it->waits[calls->name[row]])
+        take_behind(&it->waiting, thread, start_ns, end_ns, &reach->wait_end_ns, calls->name[row]);
+    return true;
+}
+
+static void start_calls(struct call_sweeps *it) {
+    for (size_t i = 0; i < it->thread_count; i++)
+        it->reach[i] = (struct reach){INT64_MIN, INT64_MIN, INT64_MIN};
+}
+
+static bool take_calls_as_they_are(struct call_sweeps *it) {
+    start_calls(it);
+    for (size_t row = 0; row < it->calls->count; row++)
+        if (!take_call(it, row))
+            return false;
+    return true;
+}
+
+static bool take_calls_sorted(struct call_sweeps *it) {
+    const struct gt_calls *calls = it->calls;
+    const struct table table = {calls->count, calls->start_ns, calls->end_ns, calls->thread, calls->name, NULL};
+    size_t count;
+    uint32_t *rows = new_sorted_rows(it->all.stretches, &table, &count);
+    start_calls(it);
+    gt_sweep_restart(&it->all);
+    gt_sweep_restart(&it->waiting);
+    for (size_t i = 0; i < count && rows; i++)
+        take_call(it, rows[i]);
+    gt_mem_free(rows);
+    return rows;
+}
+
+bool gt_late_calls(const struct gt_view *view, const struct gt_stretches *stretches,
+                   void (*in_calls)(void *, uint32_t, const struct gt_stretch_part *),
+                   void (*in_waits)(void *, uint32_t, const struct gt_stretch_part *), void *context) {
+    uint8_t *waits = gt_blocking_names_new(view->store);
+    struct call_sweeps it = {.calls = &view->store->calls, .waits = waits, .thread_count = stretches->thread_count};
+    it.reach = gt_mem_uninitialised(it.thread_count, sizeof *it.reach);
+    bool ok = gt_sweep_init(&it.all, stretches, &(struct gt_sweep){.tell = in_calls, .context = context});
+    ok = gt_sweep_init(&it.waiting, stretches, &(struct gt_sweep){.tell = in_waits, .context = context}) && ok &&
+         waits && it.reach && (take_calls_as_they_are(&it) || take_calls_sorted(&it));
+    if (ok) {
+        gt_sweep_finish(&it.all);
+        gt_sweep_finish(&it.waiting);
+    }
+    gt_sweep_release(&it.all);
+    gt_sweep_release(&it.waiting);
+    gt_mem_free(it.reach);
+    gt_mem_free(waits);
+    return ok;
+}
+
+/* ---- code ---- */
+
+/* The outermost code of a thread that came last. It is taken when the next one comes: of those that start together the
+   longest encloses the others. */
+struct outer {
+    int64_t start_ns, end_ns; /* end INT64_MIN: none came yet */
+    int64_t from_ns;          /* its part that is not inside the one before it, as damaged traces have them */
+    gt_strid name;
+};
+
+/* Rows of the smaller table that may be outermost, thread by thread in order of start. They join those of the other as
+   these come along. */
+struct joining {
+    const struct table *table;
+    uint32_t *rows;
+    size_t *next, *end; /* by thread */
+    bool goes_first;    /* of code that starts together */
+};
+
+struct code_sweep {
+    struct gt_sweep sweep;
+    struct outer *outers; /* by thread */
+    size_t thread_count;
+    struct joining joining;
+};
+
+static bool is_code(const struct table *table, const struct code_sweep *it, size_t row) {
+    return table->end_ns[row] > table->start_ns[row] && gt_stretches_has(it->sweep.stretches, table->thread[row]) &&
+           (!table->is_telling || table->is_telling[row]);
+}
+
+static void take_outer(struct code_sweep *it, uint32_t thread) {
+    const struct outer *outer = &it->outers[thread];
+    if (outer->end_ns > INT64_MIN)
+        gt_sweep_take(&it->sweep, thread, outer->from_ns, outer->end_ns, outer->name);
+}
+
+/* false: it starts before the one before it, and is not inside that. */
+static inline bool take_code(struct code_sweep *it, const struct table *table, size_t row) {
+    uint32_t thread = table->thread[row];
+    struct outer *outer = &it->outers[thread];
+    int64_t start_ns = table->start_ns[row], end_ns = table->end_ns[row];
+    if (start_ns < outer->start_ns)
+        return false;
+    if (end_ns <= outer->end_ns)
+        return true;
+    bool encloses = start_ns == outer->start_ns && outer->end_ns > INT64_MIN;
+    if (!encloses) {
+        take_outer(it, thread);
+        outer->from_ns = start_ns > outer->end_ns ? start_ns : outer->end_ns;
+        outer->start_ns = start_ns;
+    }
+    outer->end_ns = end_ns;
+    outer->name = table->name[row];
+    return true;
+}
+
+/* Takes the code of the smaller table that comes before code that starts at a time. */
+static void take_joining(struct code_sweep *it, uint32_t thread, int64_t start_ns) {
+    struct joining *joining = &it->joining;
+    for (; joining->next[thread] < joining->end[thread]; joining->next[thread]++) {
+        uint32_t row = joining->rows[joining->next[thread]];
+        int64_t other_ns = joining->table->start_ns[row];
+        if (joining->goes_first ? other_ns > start_ns : other_ns >= start_ns)
+            return;
+        take_code(it, joining->table, row);
+    }
+}
+
+static inline bool take_row(struct code_sweep *it, const struct table *table, size_t row) {
+    uint32_t thread = table->thread[row];
+    if (it->joining.next[thread] < it->joining.end[thread])
+        take_joining(it, thread, table->start_ns[row]);
+    return take_code(it, table, row);
+}
+
+static void start_code(struct code_sweep *it) {
+    for (size_t i = 0; i < it->thread_count; i++)
+        it->outers[i] = (struct outer){.start_ns = INT64_MIN, .end_ns = INT64_MIN};
+    for (size_t i = 0, first = 0; i < it->thread_count; first = it->joining.end[i++])
+        it->joining.next[i] = first;
+}
+
+static bool take_code_as_it_is(struct code_sweep *it, const struct table *table) {
+    start_code(it);
+    for (size_t row = 0; row < table->count; row++)
+        if (is_code(table, it, row) && !take_row(it, table, row))
+            return false;
+    return true;
+}
+
+static bool take_code_sorted(struct code_sweep *it, const struct table *table) {
+    size_t count;
+    uint32_t *rows = new_sorted_rows(it->sweep.stretches, table, &count);
+    start_code(it);
+    gt_sweep_restart(&it->sweep);
+    for (size_t i = 0; i < count && rows; i++)
+        if (is_code(table, it, rows[i]))
+            take_row(it, table, rows[i]);
+    gt_mem_free(rows);
+    return rows;
+}
+
+static void finish_code(struct code_sweep *it) {
+    for (uint32_t thread = 0; thread < it->thread_count; thread++) {
+        for (; it->joining.next[thread] < it->joining.end[thread]; it->joining.next[thread]++)
+            take_code(it, it->joining.table, it->joining.rows[it->joining.next[thread]]);
+        take_outer(it, thread);
+    }
+    gt_sweep_finish(&it->sweep);
+}
+
+/* Lists the rows of the smaller table. */
+static bool joining_init(struct code_sweep *it, const struct table *table, bool goes_first) {
+    struct joining *joining = &it->joining;
+    size_t threads = it->thread_count, count = 0;
+    *joining = (struct joining){.table = table, .goes_first = goes_first};
+    joining->rows = table->count > UINT32_MAX ? NULL : gt_mem_uninitialised(table->count, sizeof *joining->rows);
+    joining->next = gt_mem_array(threads, sizeof *joining->next);
+    joining->end = gt_mem_array(threads, sizeof *joining->end);
+    if (!joining->rows || !joining->next || !joining->end)
+        return false;
+    for (size_t row = 0; row < table->count; row++)
+        if (is_code(table, it, row))
+            joining->end[table->thread[row]]++;
+    for (size_t thread = 0; thread < threads; thread++) {
+        joining->next[thread] = count;
+        count += joining->end[thread];
+        joining->end[thread] = joining->next[thread];
+    }
+    for (uint32_t row = 0; row < table->count; row++)
+        if (is_code(table, it, row))
+            joining->rows[joining->end[table->thread[row]]++] = row;
+    bool ok = true;
+    for (size_t thread = 0; thread < threads && ok; thread++)
+        ok = gt_spans_sort(joining->rows + joining->next[thread], joining->end[thread] - joining->next[thread],
+                           table->start_ns, table->end_ns);
+    return ok;
+}
+
+/* One byte for each range, not 0 where it says something about the code that ran: not marks, and not steps, which
+   enclose everything. NULL: memory was short. */
+static uint8_t *new_telling_ranges(const struct gt_view *view) {
+    const struct gt_ranges *ranges = &view->store->ranges;
+    uint8_t *is_telling = gt_mem_array(ranges->count, 1);
+    for (size_t i = 0; i < ranges->count && is_telling; i++)
+        is_telling[i] = ranges->kind[i] != GT_RANGE_MARK && ranges->kind[i] != GT_RANGE_GPU;
+    for (size_t i = 0; i < view->labels->step_count && is_telling; i++)
+        if (view->labels->steps[i].range < ranges->count)
+            is_telling[view->labels->steps[i].range] = 0;
+    return is_telling;
+}
+
+bool gt_late_code(const struct gt_view *view, const struct gt_stretches *stretches,
+                  void (*in_code)(void *, uint32_t, const struct gt_stretch_part *), void *context) {
+    const struct gt_ranges *ranges = &view->store->ranges;
+    const struct gt_cpu_ops *cpu_ops = &view->store->cpu_ops;
+    uint8_t *is_telling = new_telling_ranges(view);
+    const struct table range_table = {ranges->count,  ranges->start_ns, ranges->end_ns,
+                                      ranges->thread, ranges->name,     is_telling};
+    const struct table operator_table = {cpu_ops->count,  cpu_ops->start_ns, cpu_ops->end_ns,
+                                         cpu_ops->thread, cpu_ops->name,     NULL};
+    bool has_more_ranges = ranges->count > cpu_ops->count;
+    const struct table *larger = has_more_ranges ? &range_table : &operator_table;
+    const struct table *smaller = has_more_ranges ? &operator_table : &range_table;
+    struct code_sweep it = {.thread_count = stretches->thread_count};
+    it.outers = gt_mem_uninitialised(it.thread_count, sizeof *it.outers);
+    const struct gt_sweep how = {.wants_names = true, .tell = in_code, .context = context};
+    bool ok = gt_sweep_init(&it.sweep, stretches, &how) && is_telling && it.outers &&
+              joining_init(&it, smaller, !has_more_ranges) &&
+              (take_code_as_it_is(&it, larger) || take_code_sorted(&it, larger));
+    if (ok)
+        finish_code(&it);
+    gt_sweep_release(&it.sweep);
+    gt_mem_free(it.joining.rows);
+    gt_mem_free(it.joining.next);
+    gt_mem_free(it.joining.end);
+    gt_mem_free(it.outers);
+    gt_mem_free(is_telling);
+    return ok;
+}
+
+struct gt_str gt_late_code_text(const struct gt_view *view, gt_strid name) {
+    struct gt_str text = gt_store_string(view->store, name);
+    return text.len ? text : GT_STR("(outside ranges and operators)");
+}

@@ -1,0 +1,21 @@
+/* What a thread did from the start of a gap to the launch call that came late. */
+#ifndef GT_MEASURE_RESULTS_LATE_H
+#define GT_MEASURE_RESULTS_LATE_H
+
+#include "events/view.h"
+#include "measure/results/stretches.h"
+
+/* In calls: `in_calls` is told of runtime and driver calls, `in_waits` of those that wait for the GPU. Both are called
+   once for each stretch, or again where calls turn out to be in no order. false: memory was short. */
+bool gt_late_calls(const struct gt_view *view, const struct gt_stretches *stretches,
+                   void (*in_calls)(void *, uint32_t, const struct gt_stretch_part *),
+                   void (*in_waits)(void *, uint32_t, const struct gt_stretch_part *), void *context);
+
+/* The same in code: the ranges and operators that no other encloses; steps and marks are no code. */
+bool gt_late_code(const struct gt_view *view, const struct gt_stretches *stretches,
+                  void (*in_code)(void *, uint32_t, const struct gt_stretch_part *), void *context);
+
+/* The name of code as people read it. */
+struct gt_str gt_late_code_text(const struct gt_view *view, gt_strid name);
+
+#endif

@@ -1,0 +1,13 @@
+/* What the CPU did during gaps of a device, until it launched the op that ended them. */
+#ifndef GT_MEASURE_RESULTS_MEANWHILE_H
+#define GT_MEASURE_RESULTS_MEANWHILE_H
+
+#include "measure/results/idle.h"
+
+/* By place in a list of gaps: row of the call that kept the launching thread for more than half of the time from the
+   start of the gap to the launch; GT_NO_ROW if none did, or the launch was in time. To be freed with gt_mem_free; NULL:
+   memory was short. One pass over the calls, with a binary search for each device where many gaps are wanted. */
+uint32_t *gt_meanwhile_calls(const struct gt_view *view, const struct gt_idle *idle, const uint32_t *gaps,
+                             size_t count);
+
+#endif

@@ -1,0 +1,85 @@
+/* Helpers of the analyses: cells, audiences, how many rows a table needs, facts. */
+#include "measure/results/measure.h"
+
+#include "base/ns.h"
+
+struct gt_cell gt_measure_time_cell(const struct gt_view *view, int64_t time_ns) {
+    return gt_cell_int(gt_ns_between(view->store->origin_ns, time_ns));
+}
+
+struct gt_cell gt_cell_share(double part, double whole) {
+    return gt_cell_real(whole > 0 ? part / whole : 0);
+}
+
+struct gt_cell gt_cell_half(__int128 twice) {
+    return twice % 2 ? gt_cell_real((double)twice / 2) : gt_cell_int(gt_ns_of_sum(twice / 2));
+}
+
+struct gt_cell gt_cell_count(size_t count) {
+    return gt_cell_int((int64_t)count);
+}
+
+struct gt_cell gt_cell_known(double value) {
+    return value >= 0 ? gt_cell_real(value) : gt_cell_null();
+}
+
+struct gt_cell gt_measure_pid_cell(const struct gt_view *view, uint32_t process) {
+    const struct gt_processes *processes = &view->store->processes;
+    if (process == GT_NO_TRACK || processes->pid[process] == -1)
+        return gt_cell_null();
+    return gt_cell_int(processes->pid[process]);
+}
+
+struct gt_cell gt_measure_op_name_cell(const struct gt_view *view, uint32_t position) {
+    if (position == GT_NO_ROW)
+        return gt_cell_null();
+    return gt_cell_text(gt_view_name_text(view, gt_view_op_name_id(view, position)));
+}
+
+void gt_measure_table_for(struct gt_section *section, const struct gt_table *table, uint32_t audience) {
+    for (size_t i = 0; i < section->block_count; i++)
+        if (section->blocks[i].table && section->blocks[i].table == table)
+            section->blocks[i].audience = audience;
+}
+
+void gt_measure_table_for_processes(struct gt_section *section, const struct gt_table *table) {
+    for (size_t row = 1; row < table->row_count; row++)
+        if (table->cells[row * table->column_count].integer != table->cells[0].integer)
+            return;
+    gt_measure_table_for(section, table, GT_FOR_DATA | GT_FOR_PAGE);
+}
+
+/* Joined tables are made of whole ones, and the rows to keep are known only after sorting. */
+static bool needs_all_rows(const struct gputime_shape *shape) {
+    return shape->sort || shape->joined || shape->pivot;
+}
+
+size_t gt_measure_rows_wanted(const struct gt_view *view, const char *table, size_t count) {
+    struct gputime_shape shape = gt_shape_of(table, view->options->shapes, view->options->shape_count);
+    return !needs_all_rows(&shape) && shape.limit > 0 && (uint64_t)shape.limit < count ? (size_t)shape.limit : count;
+}
+
+bool gt_measure_table_is_wanted(const struct gt_view *view, const char *table) {
+    struct gputime_shape shape = gt_shape_of(table, view->options->shapes, view->options->shape_count);
+    return shape.absent <= 0 && !(view->options->for_screen && shape.hidden > 0);
+}
+
+size_t gt_measure_table_rows_wanted(const struct gt_view *view, const struct gt_table *table, size_t count) {
+    struct gputime_shape shape = gt_shape_of(table->key, view->options->shapes, view->options->shape_count);
+    size_t wanted = gt_measure_rows_wanted(view, table->key, count);
+    size_t shown = shape.screen_limit > 0 ? (size_t)shape.screen_limit : table->screen_limit; /* 0: all */
+    if (!view->options->for_screen || needs_all_rows(&shape) || shape.screen_limit < 0 || shown == 0)
+        return wanted;
+    return shown < wanted ? shown : wanted;
+}
+
+void gt_measure_fact_group_add(struct gt_measure_fact_group *group, const char *key, const char *title,
+                               enum gt_unit unit, struct gt_cell value) {
+    if (gt_section_has_fact(group->section, key))
+        return;
+    if (!group->block) {
+        group->block = gt_section_facts(group->section, group->title);
+        group->block->audience = group->audience;
+    }
+    gt_block_fact(group->section, group->block, key, title, unit, value);
+}

@@ -1,0 +1,160 @@
+/* Steps of a view: in come its ops with their steps, out go an account for each step and device and the states of the
+   steps. Linear but for sorting the parts. */
+#include "measure/results/step_set.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/ns.h"
+#include "base/quantile.h"
+#include "measure/results/measure.h"
+
+const char *const gt_step_state_names[GT_STEP_STATE_COUNT] = {
+    [GT_STEP_STEADY] = "steady", [GT_STEP_WARM_UP] = "warm-up", [GT_STEP_OUTLIER] = "outlier"};
+
+int64_t gt_step_set_cpu_ns(const struct gt_step *step) {
+    return gt_ns_between(step->start_ns, step->end_ns);
+}
+
+/* ---- parts ---- */
+
+struct collecting {
+    const struct gt_view *view;
+    struct gt_step_set *set;
+    struct gt_account_sweep *accountants; /* by part */
+    size_t capacity;
+    uint32_t *part_of; /* by step: 1 + index of its latest part; one of an earlier device counts as none */
+};
+
+static struct gt_step_part *add_part(struct collecting *it) {
+    if (it->set->count == it->capacity) {
+        size_t capacity = it->capacity ? it->capacity * 2 : 64;
+        struct gt_step_part *parts = gt_mem_realloc(it->set->parts, capacity * sizeof *parts);
+        it->set->parts = parts ? parts : it->set->parts;
+        struct gt_account_sweep *accountants = gt_mem_realloc(it->accountants, capacity * sizeof *accountants);
+        it->accountants = accountants ? accountants : it->accountants;
+        if (!parts || !accountants)
+            return NULL;
+        it->capacity = capacity;
+    }
+    return &it->set->parts[it->set->count++];
+}
+
+static bool begin_part(struct collecting *it, uint32_t step, uint32_t device, int64_t start_ns) {
+    struct gt_step_part *part = add_part(it);
+    if (!part)
+        return false;
+    *part = (struct gt_step_part){.step = step, .device = device, .start_ns = start_ns, .end_ns = start_ns};
+    it->part_of[step] = (uint32_t)it->set->count;
+    gt_account_sweep_init(&it->accountants[it->set->count - 1]);
+    return true;
+}
+
+/* Ops from one position to before another, all of one step. */
+static void take_ops(struct collecting *it, uint32_t index, size_t first, size_t end) {
+    struct gt_step_part *part = &it->set->parts[index];
+    part->ops += end - first;
+    for (size_t i = first; i < end; i++)
+        part->end_ns = it->view->end_ns[i] > part->end_ns ? it->view->end_ns[i] : part->end_ns;
+    gt_account_sweep_take(&it->accountants[index], it->view, first, end);
+}
+
+/* Ops of a step come in order of start, with those of other steps between them. */
+static bool collect_device(struct collecting *it, uint32_t index) {
+    const struct gt_view *view = it->view;
+    const uint32_t *op_step = view->labels->op_step;
+    size_t first_part = it->set->count, last = view->devices[index].first + view->devices[index].count;
+    for (size_t first = view->devices[index].first, end; first < last; first = end) {
+        uint32_t step = op_step[view->row[first]];
+        for (end = first + 1; end < last && op_step[view->row[end]] == step;)
+            end++;
+        if (step == GT_NO_ROW)
+            continue;
+        if (it->part_of[step] <= first_part && !begin_part(it, step, index, view->start_ns[first]))
+            return false;
+        take_ops(it, it->part_of[step] - 1, first, end);
+    }
+    for (size_t i = first_part; i < it->set->count; i++) {
+        struct gt_step_part *part = &it->set->parts[i];
+        part->account = gt_account_sweep_close(&it->accountants[i], part->start_ns, part->end_ns);
+    }
+    return true;
+}
+
+static bool collect(struct collecting *it) {
+    const struct gt_view *view = it->view;
+    size_t step_count = view->labels->step_count;
+    it->part_of = gt_mem_array(step_count, sizeof *it->part_of);
+    bool ok = it->part_of;
+    for (uint32_t d = 0; d < view->device_count && ok && step_count; d++)
+        ok = collect_device(it, d);
+    /* With a selection, most steps have no op for that reason alone. */
+    for (uint32_t step = 0; step < step_count && ok && view->is_whole; step++) {
+        struct gt_step_part *part = it->part_of[step] ? NULL : add_part(it);
+        if (part)
+            *part = (struct gt_step_part){.step = step, .device = GT_NO_TRACK};
+        ok = part || it->part_of[step];
+    }
+    return ok;
+}
+
+static int by_step(const void *a, const void *b) {
+    const struct gt_step_part *x = a, *y = b;
+    if (x->step != y->step)
+        return x->step < y->step ? -1 : 1;
+    return (x->device > y->device) - (x->device < y->device);
+}
+
+/* ---- states ---- */
+
+static bool judge_steps(struct gt_step_set *set, const struct gt_labels *labels) {
+    size_t count = labels->step_count, warm_up = 0;
+    int64_t *lengths = gt_mem_array(count, sizeof *lengths);
+    set->states = gt_mem_array(count, 1);
+    if (!lengths || !set->states || !gt_labels_usual_step(labels, &set->median_ns, &warm_up)) {
+        gt_mem_free(lengths);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        bool is_long = gt_labels_step_is_long(&labels->steps[i], set->median_ns);
+        set->states[i] = (uint8_t)(!is_long ? GT_STEP_STEADY : i < warm_up ? GT_STEP_WARM_UP : GT_STEP_OUTLIER);
+        set->state_counts[set->states[i]]++;
+    }
+    int64_t middle_ns = (int64_t)set->median_ns;
+    for (size_t i = 0; i < count; i++) {
+        int64_t distance_ns = gt_ns_between(middle_ns, gt_step_set_cpu_ns(&labels->steps[i]));
+        lengths[i] = distance_ns < 0 ? gt_ns_between(distance_ns, 0) : distance_ns;
+    }
+    set->mad_ns = gt_quantile(lengths, count, 0.5);
+    gt_mem_free(lengths);
+    return true;
+}
+
+enum gt_status gt_step_set_init(struct gt_step_set *set, const struct gt_view *view, struct gt_error *err) {
+    *set = (struct gt_step_set){0};
+    struct collecting it = {.view = view, .set = set};
+    bool ok = collect(&it) && judge_steps(set, view->labels);
+    gt_mem_free(it.accountants);
+    gt_mem_free(it.part_of);
+    if (!ok) {
+        gt_step_set_release(set);
+        return gt_fail_memory(err);
+    }
+    if (set->count)
+        qsort(set->parts, set->count, sizeof *set->parts, by_step);
+    return GT_OK;
+}
+
+void gt_step_set_release(struct gt_step_set *set) {
+    gt_mem_free(set->parts);
+    gt_mem_free(set->states);
+    *set = (struct gt_step_set){0};
+}
+
+bool gt_step_set_is_of_several(const struct gt_view *view) {
+    const struct gt_labels *labels = view->labels;
+    for (size_t i = 1; i < labels->step_count; i++)
+        if (labels->steps[i].process != labels->steps[0].process)
+            return true;
+    return false;
+}

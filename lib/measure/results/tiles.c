@@ -1,0 +1,199 @@
+/* Joins small neighbours of rows of intervals: a first walk counts what every grain of time gives, a second one makes
+   the items of the chosen one. */
+#include "measure/results/tiles.h"
+
+#include "base/ns.h"
+#include "measure/results/measure.h"
+
+enum { BLOCK = 256 }; /* spans that are read at a time */
+
+/* ---- how many items a grain gives ---- */
+
+enum { GRAINS = 63 }; /* powers of two; the range of all times has four of the largest */
+
+/* A count for all grains in one walk: bit g of a mask stands for the grain 2^g. Two starts lie in different grains up
+   to the highest bit in which they differ. */
+struct census {
+    size_t most;
+    int finest;            /* those below it have more than `most` items already and are not counted any more */
+    size_t widths[64 + 1]; /* spans by how many grains, from the smallest, they begin a new one of */
+    size_t longer[GRAINS]; /* spans that begin an item since they are long and those before them are not */
+    uint64_t is_long;      /* of the open item */
+    uint64_t before;       /* start of the span before */
+};
+
+/* How many bits a number has: it is not below the grains with smaller exponents. */
+static int width_of(uint64_t number) {
+    return number ? 64 - __builtin_clzll(number) : 0;
+}
+
+static uint64_t grains_below(int width) {
+    return width ? UINT64_MAX >> (64 - width) : 0;
+}
+
+static void count_spans(struct census *census, const struct gt_span *spans, size_t count, int64_t zero_ns) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t start = (uint64_t)spans[i].start_ns - (uint64_t)zero_ns, differs = start ^ census->before;
+        int64_t length_ns = gt_ns_between(spans[i].start_ns, spans[i].end_ns);
+        uint64_t fits = grains_below(width_of(length_ns > 0 ? (uint64_t)length_ns : 0));
+        census->before = start;
+        if (((differs | (fits & ~census->is_long)) >> census->finest) == 0)
+            continue;
+        int width = width_of(differs);
+        uint64_t is_new = grains_below(width), is_longer = fits & ~census->is_long & ~is_new;
+        census->widths[width]++;
+        census->is_long = (fits & is_new) | ((census->is_long | fits) & ~is_new);
+        for (is_longer &= UINT64_MAX << census->finest; is_longer; is_longer &= is_longer - 1)
+            census->longer[__builtin_ctzll(is_longer)]++;
+    }
+}
+
+static size_t items_of(const struct census *census, int grain) {
+    size_t count = census->longer[grain];
+    for (int width = grain + 1; width <= 64; width++)
+        count += census->widths[width];
+    return count;
+}
+
+static void count_row(struct census *census, const struct gt_spans *spans, struct gt_span_row row) {
+    struct gt_span block[BLOCK];
+    for (size_t done = 0, count; done < row.count; done += count) {
+        count = row.count - done < BLOCK ? row.count - done : BLOCK;
+        spans->read(spans->data, row.first + done, count, block);
+        if (done == 0) { /* the first span of a row begins an item at any grain */
+            census->is_long = 0;
+            census->before = ~((uint64_t)block[0].start_ns - (uint64_t)spans->zero_ns);
+        }
+        count_spans(census, block, count, spans->zero_ns);
+        while (census->finest < GRAINS - 1 && items_of(census, census->finest) > census->most)
+            census->finest++;
+    }
+}
+
+int64_t gt_tiles_choose_grain(const struct gt_spans *spans, const struct gt_span_row *rows, size_t row_count,
+                              size_t most, size_t *item_count) {
+    struct census census = {.most = most};
+    size_t span_count = 0;
+    for (size_t r = 0; r < row_count; r++)
+        span_count += rows[r].count;
+    *item_count = span_count;
+    if (span_count <= most)
+        return 0;
+    for (size_t r = 0; r < row_count; r++)
+        count_row(&census, spans, rows[r]);
+    *item_count = items_of(&census, census.finest);
+    return (int64_t)1 << census.finest;
+}
+
+/* ---- what an item is ---- */
+
+/* What an item is made of, by category. Busy times of a row do not overlap, so all together fit. */
+struct mix {
+    int64_t busy_ns[UINT8_MAX + 1], longest_ns[UINT8_MAX + 1];
+    size_t longest[UINT8_MAX + 1]; /* number of that span */
+    uint8_t present[UINT8_MAX + 1];
+    size_t present_count;
+    bool is_present[UINT8_MAX + 1];
+};
+
+static void mix_add(struct mix *mix, uint8_t category, size_t index, int64_t busy_ns, int64_t length_ns) {
+    if (!mix->is_present[category]) {
+        mix->is_present[category] = true;
+        mix->present[mix->present_count++] = category;
+        mix->busy_ns[category] = 0;
+        mix->longest_ns[category] = -1;
+    }
+    mix->busy_ns[category] += busy_ns;
+    if (length_ns > mix->longest_ns[category]) {
+        mix->longest_ns[category] = length_ns;
+        mix->longest[category] = index;
+    }
+}
+
+/* The longest span of the category with most time, then with the longest span, then the first; the mix is then empty.
+ */
+static size_t mix_take(struct mix *mix, int64_t *busy_ns) {
+    uint8_t best = mix->present[0];
+    *busy_ns = 0;
+    for (size_t i = 0; i < mix->present_count; i++) {
+        uint8_t other = mix->present[i];
+        *busy_ns += mix->busy_ns[other];
+        if (mix->busy_ns[other] > mix->busy_ns[best] ||
+            (mix->busy_ns[other] == mix->busy_ns[best] && mix->longest_ns[other] > mix->longest_ns[best]))
+            best = other;
+        mix->is_present[other] = false;
+    }
+    mix->present_count = 0;
+    return mix->longest[best];
+}
+
+/* ---- items ---- */
+
+/* Along one row at one grain. */
+struct walk {
+    const struct gt_spans *spans;
+    int64_t grain_ns;
+    int shift;      /* its exponent */
+    uint64_t grain; /* the one in which the open item begins, counted from zero_ns */
+    bool is_long;   /* the open item is */
+    int64_t end_ns; /* last end in it */
+    size_t first;   /* its first span */
+    struct mix mix; /* what it is made of */
+    int64_t reached_ns;
+    struct gt_timeline_item *items;
+    size_t count;
+};
+
+static bool begins_item(struct walk *walk, const struct gt_span *span) {
+    if (walk->grain_ns == 0)
+        return true;
+    uint64_t grain = ((uint64_t)span->start_ns - (uint64_t)walk->spans->zero_ns) >> walk->shift;
+    bool is_long = gt_ns_between(span->start_ns, span->end_ns) >= walk->grain_ns;
+    if (walk->count && walk->grain == grain && (walk->is_long || !is_long))
+        return false;
+    walk->is_long = is_long;
+    walk->grain = grain;
+    return true;
+}
+
+static void close_item(struct walk *walk, size_t next_span) {
+    if (walk->count == 0)
+        return;
+    struct gt_timeline_item *item = &walk->items[walk->count - 1];
+    item->end_ns = walk->end_ns;
+    item->count = (uint32_t)(next_span - walk->first);
+    item->name = walk->spans->name(walk->spans->data, mix_take(&walk->mix, &item->busy_ns));
+}
+
+static void take_span(struct walk *walk, const struct gt_span *span, size_t index) {
+    int64_t start_ns = gt_ns_between(walk->spans->zero_ns, span->start_ns);
+    int64_t end_ns = gt_ns_between(walk->spans->zero_ns, span->end_ns);
+    int64_t from_ns = start_ns > walk->reached_ns ? start_ns : walk->reached_ns;
+    int64_t busy_ns = end_ns > from_ns ? end_ns - from_ns : 0;
+    walk->reached_ns = end_ns > walk->reached_ns ? end_ns : walk->reached_ns;
+    if (begins_item(walk, span)) {
+        close_item(walk, index);
+        walk->items[walk->count++] = (struct gt_timeline_item){.start_ns = start_ns};
+        walk->first = index;
+        walk->end_ns = end_ns;
+    }
+    walk->end_ns = end_ns > walk->end_ns ? end_ns : walk->end_ns;
+    mix_add(&walk->mix, span->category, index, busy_ns, end_ns - start_ns);
+}
+
+size_t gt_tiles_make(const struct gt_spans *spans, struct gt_span_row row, int64_t grain_ns,
+                     struct gt_timeline_item *items) {
+    struct walk walk = {.spans = spans,
+                        .grain_ns = grain_ns,
+                        .shift = grain_ns ? __builtin_ctzll((unsigned long long)grain_ns) : 0,
+                        .items = items};
+    struct gt_span block[BLOCK];
+    for (size_t done = 0, count; done < row.count; done += count) {
+        count = row.count - done < BLOCK ? row.count - done : BLOCK;
+        spans->read(spans->data, row.first + done, count, block);
+        for (size_t i = 0; i < count; i++)
+            take_span(&walk, &block[i], row.first + done + i);
+    }
+    close_item(&walk, row.first + row.count);
+    return walk.count;
+}

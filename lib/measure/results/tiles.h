@@ -1,0 +1,42 @@
+/* Level of detail for rows of intervals: in come spans in order of start, out go fewer items, in which small neighbours
+   are one. */
+#ifndef GT_MEASURE_RESULTS_TILES_H
+#define GT_MEASURE_RESULTS_TILES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "report/timeline.h"
+
+struct gt_span {
+    int64_t start_ns, end_ns;
+    uint8_t category;
+};
+
+/* Spans by number. Those of a row have numbers in a run, in order of start. */
+struct gt_spans {
+    void *data;
+    void (*read)(const void *data, size_t first, size_t count, struct gt_span *out); /* a run of them */
+    uint32_t (*name)(void *data, size_t index); /* asked of the span that stands for an item */
+    int64_t zero_ns;                            /* no span starts before it; items count from it */
+};
+
+struct gt_span_row {
+    size_t first, count;
+};
+
+/* A row never has more items than this, whatever its spans, at the coarsest grain. */
+enum { GT_TILES_ROW_LEAST = 8 };
+
+/* The smallest grain, a power of two, at which all rows together have at most `most` items (at least
+   GT_TILES_ROW_LEAST for each row); 0: so few spans that each is an item. One pass over the spans. */
+int64_t gt_tiles_choose_grain(const struct gt_spans *spans, const struct gt_span_row *rows, size_t row_count,
+                              size_t most, size_t *item_count);
+
+/* Writes the items of a row and returns how many they are: at most two for each grain of time, counted from zero_ns.
+   Spans that start in the same grain and are all shorter than it are one item; so are a longer one and those that start
+   in the same grain behind it. */
+size_t gt_tiles_make(const struct gt_spans *spans, struct gt_span_row row, int64_t grain_ns,
+                     struct gt_timeline_item *items);
+
+#endif

@@ -1,0 +1,96 @@
+/* Findings of a section: kept in order of what they are worth, and as rows of a table for data. */
+#include <string.h>
+
+#include "report/report.h"
+
+enum { RANK, ID, SEVERITY, TITLE, RECOVERABLE, EVIDENCE, ADVICE, TABLE, COLUMN_COUNT };
+
+static const struct gt_report_column columns[COLUMN_COUNT] = {
+    [RANK] = {"rank", "#", GT_UNIT_NONE, NULL, 0},
+    [ID] = {"id", "Finding", GT_UNIT_NONE, NULL, 0},
+    [SEVERITY] = {"severity", "Severity", GT_UNIT_NONE, NULL, 0},
+    [TITLE] = {"title", "What", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    [RECOVERABLE] = {"recoverable_ns", "Recoverable", GT_UNIT_NS, NULL, 0},
+    [EVIDENCE] = {"evidence", "Evidence", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    [ADVICE] = {"advice", "Advice", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    [TABLE] = {"table", "Table", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+};
+
+const char *gt_finding_list_severity_name(enum gt_severity severity) {
+    static const char *const names[] = {
+        [GT_SEVERITY_HIGH] = "high", [GT_SEVERITY_MEDIUM] = "medium", [GT_SEVERITY_LOW] = "low"};
+    return names[severity];
+}
+
+struct gt_table *gt_finding_list_new(struct gt_section *section) {
+    struct gt_table *table = gt_section_table(section, "findings", "What to do next", columns, COLUMN_COUNT);
+    for (size_t b = 0; b < section->block_count; b++)
+        if (section->blocks[b].table == table)
+            section->blocks[b].kind = GT_BLOCK_FINDINGS;
+    return table;
+}
+
+/* Sentences one after the other, as one cell holds them. */
+static struct gt_cell joined_cell(struct gt_arena *arena, const struct gt_str *sentences, size_t count) {
+    struct gt_str text = {"", 0};
+    for (size_t i = 0; i < count; i++)
+        text = gt_arena_printf(arena, "%.*s%s%.*s", (int)text.len, text.ptr, i ? " " : "", (int)sentences[i].len,
+                               sentences[i].ptr);
+    return gt_cell_text(text);
+}
+
+static void fill_row(struct gt_section *section, struct gt_cell *cell, size_t index) {
+    const struct gt_finding *finding = &section->findings[index];
+    struct gt_arena *arena = &section->report->arena;
+    cell[RANK] = gt_cell_int((int64_t)index + 1);
+    cell[ID] = gt_cell_text(gt_str_of(finding->id));
+    cell[SEVERITY] = gt_cell_text(gt_str_of(gt_finding_list_severity_name(finding->severity)));
+    cell[TITLE] = gt_cell_text(finding->title);
+    cell[RECOVERABLE] = finding->recoverable_ns < 0 ? gt_cell_null() : gt_cell_int(finding->recoverable_ns);
+    cell[EVIDENCE] = joined_cell(arena, finding->evidence, finding->evidence_count);
+    cell[ADVICE] = joined_cell(arena, finding->advice, finding->advice_count);
+    cell[TABLE] = finding->table ? gt_cell_text(gt_str_of(finding->table)) : gt_cell_null();
+}
+
+static bool is_worth_more(const struct gt_finding *a, const struct gt_finding *b) {
+    int64_t gain_a = a->recoverable_ns < 0 ? 0 : a->recoverable_ns,
+            gain_b = b->recoverable_ns < 0 ? 0 : b->recoverable_ns;
+    if (a->severity != b->severity)
+        return a->severity < b->severity;
+    return gain_a != gain_b ? gain_a > gain_b : !a->told_by && b->told_by;
+}
+
+void gt_finding_list_add(struct gt_section *section, const struct gt_finding *finding) {
+    struct gt_table *table = gt_section_find(section, "findings");
+    struct gt_finding *room = gt_arena_room(&section->report->arena, section->findings, section->finding_count,
+                                            &section->finding_capacity, sizeof *section->findings);
+    if (!table || !room)
+        return;
+    section->findings = room;
+    size_t place = section->finding_count++;
+    for (; place > 0 && is_worth_more(finding, &room[place - 1]); place--)
+        room[place] = room[place - 1];
+    room[place] = *finding;
+    gt_table_row(table);
+    for (; place < table->row_count; place++)
+        fill_row(section, table->cells + place * COLUMN_COUNT, place);
+}
+
+const struct gt_finding *gt_finding_list_at(const struct gt_section *section, const struct gt_table *table,
+                                            size_t row) {
+    return &section->findings[table->cells[row * COLUMN_COUNT + RANK].integer - 1];
+}
+
+bool gt_finding_list_shows(const struct gt_table *table, const char *column) {
+    struct gt_str rest = gt_str_of(table->screen_columns), key;
+    while (gt_shape_columns_next(&rest, &key))
+        if (gt_str_eq(key, gt_str_of(column)))
+            return true;
+    return !table->screen_columns;
+}
+
+size_t gt_finding_list_advice_shown(const struct gt_table *table, const struct gt_finding *finding) {
+    if (!gt_finding_list_shows(table, "advice"))
+        return 0;
+    return finding->advice_count && !gt_finding_list_shows(table, "evidence") ? 1 : finding->advice_count;
+}

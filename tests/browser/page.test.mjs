@@ -15,7 +15,7 @@ import {
   open,
   openBrowser,
   scrollThrough,
-  shared,
+  sharedTest,
   shoot,
 } from "./browser.mjs";
 
@@ -222,13 +222,7 @@ test("findings come first and lead to the rows they speak of", async () => {
   await close();
 });
 
-test("categories of several runs are stacked, also as shares", async () => {
-  const traces = shared(
-    "h200/nsys/infer/infer.sqlite",
-    "h200/nsys/train/train.sqlite",
-    "h200/nsys/two/two.sqlite",
-  );
-  const runs = traces ?? [TRACE, join(DATA, "nsys/extras.nsys-rep")];
+async function checkStackedCategories(runs) {
   const graph = makePage("graph", "graph", ...runs);
   assert.ok(graph.bytes < MOST_BYTES, `${graph.bytes} bytes`);
   const { page, close } = await open(graph);
@@ -272,7 +266,20 @@ test("categories of several runs are stacked, also as shares", async () => {
     "elapsed-time-by-category-as-shares.png",
   );
   await close();
-});
+}
+
+test("categories of several runs are stacked, also as shares", () =>
+  checkStackedCategories([
+    TRACE,
+    join(DATA, "nsys/extras.nsys-rep"),
+    join(DATA, "nsys/jax.nsys-rep"),
+  ]));
+
+sharedTest(
+  "categories of whole runs are stacked",
+  ["infer", "train", "two"].map((name) => `data/h200/nsys/${name}/${name}.sqlite`),
+  checkStackedCategories,
+);
 
 test("parts of a chart can be switched off, and looked at closer", async () => {
   const { page, close } = await open(summary);
@@ -472,17 +479,25 @@ async function firstPaint(made) {
   return time;
 }
 
+async function checkSmallAndSwift(made) {
+  assert.ok(made.bytes < MOST_BYTES, `${made.bytes} bytes`);
+  const paints = [];
+  for (let i = 0; i < 3; i++) paints.push(await firstPaint(made)); // other work of the machine slows some of them
+  assert.ok(Math.min(...paints) < 1000, `first paint after ${paints} ms`);
+}
+
 test("a page is small and paints at once", async () => {
-  const pages = [summary];
-  const large = shared("h200/torch/llama_infer.json.gz");
-  if (large) pages.push(makePage("llama_infer", "summary", ...large));
-  for (const made of pages) {
-    assert.ok(made.bytes < MOST_BYTES, `${made.bytes} bytes`);
-    const paints = [];
-    for (let i = 0; i < 3; i++) paints.push(await firstPaint(made)); // other work of the machine slows some of them
-    assert.ok(Math.min(...paints) < 1000, `first paint after ${paints} ms`);
-  }
+  await checkSmallAndSwift(summary);
+  const large = join(DATA, "torch/llama_cudagraph.json.gz");
+  await checkSmallAndSwift(makePage("llama_cudagraph", "summary", large));
 });
+
+sharedTest(
+  "a page of a larger trace is small and paints at once",
+  ["data/h200/torch/llama_infer.json.gz"],
+  (traces) =>
+    checkSmallAndSwift(makePage("llama_infer", "summary", ...traces)),
+);
 
 test("columns that are compared or added up share a unit", async () => {
   const { page, close } = await open(summary);

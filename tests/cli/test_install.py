@@ -9,6 +9,7 @@ import pytest
 
 from conftest import ROOT
 
+pytestmark = pytest.mark.xdist_group("install")  # it is installed once
 PROGRAM = r"""
 #include <gputime.h>
 #include <stdio.h>

@@ -41,7 +41,7 @@ REPLAYS     := $(FUZZ_NAMES:%=$(BUILD)/replay/%)
 FUZZ_TOOLS  := $(patsubst %.c,$(BUILD)/obj/%.o,tests/fuzz/replay.c tests/fuzz/mutator.c tests/fuzz/corrupt.c)
 SOURCES     := $(wildcard include/*.h lib/*.[ch] lib/*/*.[ch] lib/*/*/*.[ch] cli/*.[ch] docs/examples/*.c tests/unit/*.[ch] tests/fuzz/*.[ch] bench/*.[ch])
 
-.PHONY: all demo test unit replay corrupt pytest browser setup-test setup-lint test-shared clang bench asan tsan fuzz lint lint-page lint-deep format install uninstall clean
+.PHONY: all demo test unit replay corrupt pytest browser setup-test setup-lint bench asan tsan fuzz lint format install uninstall clean
 
 all: $(BUILD)/gputime $(BUILD)/libgputime.a $(BUILD)/libgputime.so
 
@@ -138,6 +138,8 @@ test: setup-test
 	@$(MAKE) --no-print-directory -s pytest
 	@$(MAKE) --no-print-directory -s browser
 
+.PHONY: test-shared clang lint-page lint-deep
+
 # What a clone without those samples skips.
 test-shared:
 	@$(MAKE) --no-print-directory -s unit ONLY="test_nsys_sqlite_ways test_sqlite_pages"
@@ -161,7 +163,7 @@ pytest:
 
 # The whole with the other compiler, whose warnings are errors, too.
 clang:
-	@./setup.sh build test clang
+	@./setup.sh build test fuzz
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/clang CC=clang WARNINGS="$(WARNINGS) -Werror" all
 	@$(MAKE) --no-print-directory -s unit BUILD=build/clang CC=clang WARNINGS="$(WARNINGS) -Werror"
 

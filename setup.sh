@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs the Debian packages gputime needs: setup.sh build [test] [web] [lint] [clang] [fuzz] [fuzz-runtime] [bench]. Says nothing when all are there.
+# Installs the Debian packages gputime needs: setup.sh build [test] [web] [lint] [fuzz] [fuzz-runtime] [bench]. Says nothing when all are there.
 set -eu
 
 packages=
@@ -10,7 +10,7 @@ for group in "$@"; do
     # Debian's npm is old, large, and not needed where there is another one.
     web) command -v npm >/dev/null 2>&1 || packages="$packages nodejs npm" ;;
     lint) packages="$packages clang-format clang-tidy cppcheck" ;;
-    clang | fuzz) packages="$packages clang" ;;
+    fuzz) packages="$packages clang" ;;
     # Named after the version of clang, which must be there first.
     fuzz-runtime) packages="$packages libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" ;;
     bench)

@@ -190,7 +190,7 @@ static enum gputime_status check_repeated(struct reader *reader, const struct cl
                                           const char *where) {
     for (size_t i = 0; i < cli_option_count && is_given_once(option); i++) {
         const char *before = reader->arguments->values[i];
-        if (cli_option_table[i].offset == option->offset && before && strcmp(before, value) != 0)
+        if (cli_option_table[i].offset == option->offset && before && value && strcmp(before, value) != 0)
             return cli_fail_usage(reader->err, "%s cannot be '%s' and '%s' at once; give it once", where, before,
                                   value);
     }

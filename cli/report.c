@@ -113,10 +113,11 @@ static enum gputime_status read_traces(struct job *job, struct gputime_error *er
     struct gputime_error *errors = calloc(count + 1, sizeof *errors);
     job->traces = calloc(count + 1, sizeof *job->traces);
     job->names = calloc(count + 1, sizeof *job->names);
-    enum gputime_status status = traces && errors && job->traces && job->names ? GPUTIME_OK : cli_fail_memory(err);
-    if (!status)
-        status = cli_captures_read(&job->captures, job->options, needs_all(job), traces, errors, err);
-    if (!status)
+    bool has_room = traces && errors && job->traces && job->names;
+    enum gputime_status status =
+        has_room ? cli_captures_read(&job->captures, job->options, needs_all(job), traces, errors, err)
+                 : cli_fail_memory(err);
+    if (has_room && !status)
         status = take_traces(job, traces, errors, err);
     free(traces);
     free(errors);

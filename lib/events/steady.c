@@ -28,7 +28,8 @@ bool gt_labels_usual_step(const struct gt_labels *labels, double *median_ns, siz
 bool gt_labels_steps_are_most(const struct gt_labels *labels, const struct gt_store *store) {
     const struct gt_ops *ops = &store->ops;
     double steps_ns = 0, median_ns;
-    int64_t first_ns = store->origin_ns, last_ns = store->origin_ns;
+    int64_t first_ns = store->origin_ns;
+    int64_t last_ns = first_ns;
     size_t warm_up;
     if (!gt_labels_usual_step(labels, &median_ns, &warm_up) || warm_up == labels->step_count)
         return false;

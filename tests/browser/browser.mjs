@@ -5,11 +5,12 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export const DATA = join(ROOT, 'tests/data');
-export const SHARED = join(ROOT, '../shared/data');
+const SHARED = process.env.GPUTIME_SHARED;
 const { chromium } = createRequire(join(ROOT, 'web/package.json'))('playwright-core');
 export const GPUTIME = join(ROOT, process.env.GPUTIME ?? 'build/gputime');
 const SHOTS = join(ROOT, 'build/browser');
@@ -17,10 +18,11 @@ const SHOTS = join(ROOT, 'build/browser');
 export const folder = mkdtempSync(join(tmpdir(), 'gputime-browser-'));
 mkdirSync(SHOTS, { recursive: true });
 
-/** The paths if all are there, else null. */
-export function shared(...names) {
-  const paths = names.map((name) => join(SHARED, name));
-  return paths.every((path) => existsSync(path)) ? paths : null;
+/** A test on files that the repository does not have, of the folder that GPUTIME_SHARED names; skipped without them. */
+export function sharedTest(name, files, body) {
+  const paths = files.map((file) => join(SHARED || '/nowhere', file));
+  const skip = paths.every((path) => existsSync(path)) ? false : 'needs more samples than the repository has';
+  test(`${name} (shared samples)`, { skip }, () => body(paths));
 }
 
 function run(...args) {

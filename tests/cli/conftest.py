@@ -11,11 +11,9 @@ import subprocess
 import pytest
 
 from commandline import write_trace
+from samples import ABSENT, DATA, ROOT, sample_name, shared_folder, shared_path
 from training import USUAL, training
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-DATA = ROOT / "tests" / "data"
-SHARED = ROOT.parent / "shared"
 LOSS_LINE = re.compile(r"gputime: '(?P<path>.*)' was not read whole: (?P<help>.+)")
 OWN_SETTINGS = ("GPUTIME_THREADS", "GPUTIME_CACHE", "GPUTIME_RULES", "COLUMNS", "NO_COLOR", "CLICOLOR_FORCE")
 
@@ -29,6 +27,35 @@ for number in (signal.SIGINT, signal.SIGHUP):
 
 def pytest_addoption(parser):
     parser.addoption("--update", action="store_true", help="rewrite the expected outputs of the golden cases")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "shared: needs samples that the repository does not have")
+    folder = shared_folder()
+    if folder and not folder.is_dir():
+        raise pytest.UsageError(f"GPUTIME_SHARED: there is no folder {folder}")
+
+
+def pytest_report_header():
+    return f"more samples: {shared_folder() or 'none (GPUTIME_SHARED is not set)'}"
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if "shared" in item.fixturenames:
+            item.add_marker("shared")
+
+
+@pytest.fixture(scope="session")
+def shared():
+    """The path of a file that the repository does not have; where it is missing, the test is skipped."""
+    def path_of(name):
+        path = shared_path(name)
+        if not path:
+            pytest.skip(ABSENT)
+        return path
+
+    return path_of
 
 
 class Program:
@@ -132,22 +159,6 @@ def hardened(tmp_path_factory, gputime):
     return Program(binary, tmp_path_factory.mktemp("home")) if binary.exists() else gputime
 
 
-def real_traces():
-    """Those of the repository, and more where a folder of them lies beside it."""
-    own = sorted((DATA / "torch").glob("*.json.gz"))
-    names = {path.name for path in own}
-    others = [*(SHARED / "data/h200/torch").glob("*.json.gz"), *(SHARED / "data/public/kineto").glob("*/*.json.gz")]
-    return own + sorted(path for path in others if path.name not in names)
-
-
-def trace_name(path):
-    return f"{path.parent.name}/{path.name.removesuffix('.json.gz')}"
-
-
-def sample_name(path):
-    return path.name.removesuffix(".gz")
-
-
 @pytest.fixture(scope="session")
 def unpacked(tmp_path_factory):
     """The path of a sample; databases are kept packed, and only read plain."""
@@ -156,8 +167,9 @@ def unpacked(tmp_path_factory):
     def path_of(sample):
         if not sample.name.endswith(".sqlite.gz"):
             return sample
-        path = folder / sample_name(sample)
+        path = folder / sample.parent.name / sample_name(sample)
         if not path.exists():
+            path.parent.mkdir(exist_ok=True)
             path.write_bytes(gzip.decompress(sample.read_bytes()))
         return path
 

@@ -7,11 +7,12 @@ import re
 
 import pytest
 
-from conftest import DATA, SHARED, real_traces, trace_name
+from samples import (DATA, NVIDIA_EXPORTS, OWN_CAPTURES, PUBLIC_EXPORTS, own_capture, real_traces, trace_name, values,
+                     with_shared)
 
 OVERLAP = DATA / "overlap.json"
 COMPILED = DATA / "torch" / "llama_train_compiled.json.gz"
-NSIGHT = sorted([*(SHARED / "data/h200/nsys").glob("*/*.sqlite"), *(SHARED / "data/public/nsys").glob("*/*.sqlite")])
+EXPORTS = with_shared([capture.export for capture in OWN_CAPTURES], NVIDIA_EXPORTS, PUBLIC_EXPORTS)
 OTHER_MAX = {"NVIDIA": 0.03, "AMD": 0.06}
 
 
@@ -43,19 +44,19 @@ def vendor(path):
     return "AMD" if path.name.startswith("mi") else "NVIDIA"
 
 
-@pytest.mark.parametrize("trace", real_traces() + NSIGHT, ids=trace_name)
-def test_little_is_other(gputime, trace):
-    found = kernel_rows(gputime, trace)
+@pytest.mark.parametrize("trace", real_traces() + EXPORTS, ids=trace_name)
+def test_little_is_other(gputime, unpacked, trace):
+    found = kernel_rows(gputime, unpacked(trace))
     total = sum(row["total_ns"] for row in found)
     other = sum(row["total_ns"] for row in found if row["category"] == "other")
     worst = [row["name"][:80] for row in found if row["category"] == "other"][:5]
     assert other <= OTHER_MAX[vendor(trace)] * total, f"{other / total:.1%}: {worst}"
 
 
-@pytest.mark.skipif(not (SHARED / "data/public").exists(), reason="no folder of public traces")
-def test_there_are_traces_of_both_vendors():
-    assert {vendor(path) for path in real_traces()} == {"AMD", "NVIDIA"}
-    assert len(NSIGHT) >= 10
+def test_there_are_traces_of_both_vendors(shared):
+    assert shared("data/public").is_dir()
+    assert {vendor(path) for path in values(real_traces())} == {"AMD", "NVIDIA"}
+    assert len(values(EXPORTS)) >= 10
 
 
 # ---- answers -------------------------------------------------------------------------------------------------------
@@ -251,11 +252,10 @@ def test_builtin_engines(gputime, tmp_path, engine, model):
     assert found["fused_moe_kernel"] == "moe_gemm" and found["nvjet_sm90_tst_64x8"] == "gemm"
 
 
-@pytest.mark.skipif(not (SHARED / "data/public/engine-models").exists(), reason="no public rule files")
 @pytest.mark.parametrize("engine", ["vllm", "sglang"])
-def test_public_rule_files(gputime, tmp_path, engine):
+def test_public_rule_files(gputime, shared, engine):
     """The first expression in file order that Python finds in the name decides."""
-    path = SHARED / f"data/public/engine-models/{engine}_engine_model.json"
+    path = shared(f"data/public/engine-models/{engine}_engine_model.json")
     models = json.loads(path.read_text())[engine]
     for model, rules in models.items():
         for row in kernel_rows(gputime, COMPILED, "--rules", f"{path},{engine},{model}"):
@@ -272,11 +272,9 @@ def test_maps(gputime, tmp_path):
         assert {row["name"]: row["category"] for row in kernel_rows(gputime, trace, "--map", path)} == expected
 
 
-def test_rules_apply_to_summed_inputs(gputime, tmp_path):
-    sums = SHARED / "data/h200/nsys/train/train_cuda_gpu_kern_sum.csv"
-    if not sums.exists():
-        pytest.skip("no Nsight tables")
-    events = SHARED / "data/h200/nsys/train/train.sqlite"
+def test_rules_apply_to_summed_inputs(gputime, unpacked):
+    train = own_capture("train")
+    sums, events = train.table("cuda_gpu_kern_sum"), unpacked(train.export)
     for options in ([], ["--rules", "vllm,llama"]):
         by_sum, by_event = ({row["name"]: (row["category"], row["rule"]) for row in kernel_rows(gputime, path, *options)}
                             for path in (sums, events))

@@ -9,11 +9,10 @@ import json
 import pytest
 
 import tracegen
-from conftest import DATA, SHARED, sample_name
+from samples import DATA, sample_name
 from test_matrix import FORMATS, SAMPLES, TABLES, check
 from training import GEMM_A, GEMM_B, USUAL, event, rows_of, training, with_warm_up, words_of
 
-KINETO = SHARED / "data/public/kineto"
 # Tables that cannot be compared, and why. All others can: their columns say what tells rows apart and what adds up.
 NO_AMOUNTS = {
     "findings": "sentences; what they go by is in other tables",
@@ -489,22 +488,16 @@ def test_files_of_one_capture_are_one_side(gputime):
 # ---- real traces ----
 
 
-def need(*paths):
-    if not all(path.exists() for path in paths):
-        pytest.skip("the real traces are not here")
-    return paths
-
-
-def test_more_workers_no_longer_wait_for_data(gputime):
-    paths = need(*(KINETO / f"tb_plugin/resnet50_workers{count}.json.gz" for count in (0, 4)))
+def test_more_workers_no_longer_wait_for_data(gputime, shared):
+    paths = [shared(f"data/public/kineto/tb_plugin/resnet50_workers{count}.json.gz") for count in (0, 4)]
     first = words_of(gputime.json("diff", *paths))[0]
     assert first.startswith("-36.5 ms per step (177.6 ms -> 141.1 ms, -20.6%): waiting for data -51.5"), first
     lines = gputime("diff", *paths).stdout.decode().splitlines()[:6]
     assert any("waiting for data -51.5" in line for line in lines)
 
 
-def test_another_vendor_is_matched_by_category(gputime):
-    paths = need(*(KINETO / f"tracelens/{gpu}_qwen.json.gz" for gpu in ("h100", "mi300")))
+def test_another_vendor_is_matched_by_category(gputime, shared):
+    paths = [shared(f"data/public/kineto/tracelens/{gpu}_qwen.json.gz") for gpu in ("h100", "mi300")]
     report = gputime.json("diff", *paths)
     own = [gputime.json("summary", path)["tables"] for path in paths]
     for table, lead in (("kernels", "total_ns"), ("kernels", "count"), ("categories", "wall_ns"), ("accounting", "span_ns"),

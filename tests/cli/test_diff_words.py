@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from conftest import DATA, SHARED
+from samples import DATA, own_capture
 from training import USUAL, rows_of, training, words_of
 
 EAGER, COMPILED = DATA / "diff/llama_train_eager.json.gz", DATA / "torch/llama_train_compiled.json.gz"
@@ -254,9 +254,7 @@ def test_queue_times_are_compared_by_time(gputime):
 
 
 def test_both_sides_of_bytes_have_one_unit(gputime):
-    paths = SHARED / "data/h200/nsys/train/train.nsys-rep", DATA / "nsys/graph_whole.nsys-rep"
-    if not paths[0].exists():
-        pytest.skip("needs a capture with NCCL")
+    paths = own_capture("train").report, own_capture("graph_whole").report
     for order in (paths, paths[::-1]):
         lines = text_of(gputime, *order, "--of", "collectives", width=140).splitlines()
         header = next(line for line in lines if "Change" in line)

@@ -7,10 +7,10 @@ import lzma
 
 import pytest
 
-from conftest import DATA, SHARED
+from samples import DATA
 
 SAMPLE = DATA / "graph/categories.csv"  # names that every rule decides, and names that a looser rule would take
-WHOLE = SHARED / "golden/gputrc2graph/categories.csv.xz"
+WHOLE = "golden/gputrc2graph/categories.csv.xz"
 MODELS = [f"{engine}/{model}" for engine in ("vllm", "sglang") for model in ("llama", "ds", "gpt-oss")]
 
 
@@ -48,9 +48,8 @@ def test_sample_of_names(gputime, tmp_path, model):
     assert not wrong_names(gputime, tmp_path, model, expected)
 
 
-@pytest.mark.skipif(not WHOLE.exists(), reason="no answers of the old tool")
-def test_all_names_that_the_old_tool_was_asked_for(gputime, tmp_path):
-    expected = answers(lzma.open(WHOLE, "rt", encoding="utf-8", newline="").read())
+def test_all_names_that_the_old_tool_was_asked_for(gputime, shared, tmp_path):
+    expected = answers(lzma.open(shared(WHOLE), "rt", encoding="utf-8", newline="").read())
     wrong = {model: wrong_names(gputime, tmp_path, model, names) for model, names in expected.items()}
     cells = sum(map(len, expected.values()))
     assert cells > 11_000 and sum(map(len, wrong.values())) <= cells * 0.002, wrong

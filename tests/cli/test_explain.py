@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from conftest import DATA, SHARED
+from samples import DATA, own_capture, sample_name, with_shared
 from explained import CASES, OWN_TABLES, check_csv_in_json, check_markdown_in_json, database, explain, unpack
 
 
@@ -194,23 +194,19 @@ def test_any_input_gives_a_folder(hardened, tmp_path, sample):
     check_csv_in_json(new)
 
 
-INFER = SHARED / "data/h200/nsys/infer"
+JAX = own_capture("jax").report
+INFER = with_shared([DATA / "nsys-more/infer_part.sqlite.gz"], "data/h200/nsys/infer/infer.nsys-rep")
 
 
-@pytest.mark.skipif(not INFER.exists(), reason="needs the captures beside the repository")
-def test_a_real_capture_is_the_same_from_report_and_export(gputime, tmp_path):
-    report, = INFER.glob("*.nsys-rep")
-    new = explain(gputime, report, tmp_path / "out")
+@pytest.mark.parametrize("sample", INFER, ids=sample_name)
+def test_phases_of_a_real_capture(gputime, unpacked, tmp_path, sample):
+    new = explain(gputime, unpacked(sample), tmp_path / "out")
     check_markdown_in_json(new)
     check_csv_in_json(new)
     phases = {row["phase"]: row["total_kernel_time_ms"] for row in new.metrics["nvtx_kernel_phases"]["phases"]}
     assert {"prefill", "decode", "sampling"} <= set(phases)
 
 
-JAX = SHARED / "data/h200/nsys/jax/jax.nsys-rep"
-
-
-@pytest.mark.skipif(not JAX.exists(), reason="needs the captures beside the repository")
 def test_gaps_and_their_sums_tell_the_same_of_the_cpu(gputime):
     """The thread compiled for 692 of 773 ms, and a range of 45 us was around the launch in the end."""
     tables = gputime.json("gaps", JAX)["tables"]
@@ -244,13 +240,11 @@ def test_one_is_singular(gputime, tmp_path):
     assert not re.findall(r"(?<![\d.,#])1 (?:[A-Z]+ )?[a-z]{2,}s\b", text + markdown)
 
 
-@pytest.mark.skipif(not JAX.exists(), reason="needs the captures beside the repository")
 def test_the_rate_says_of_what_time_it_is(gputime, tmp_path):
     text = gputime("explain", JAX, "--out", tmp_path / "out").stdout.decode()
     assert "Kernel launches: 1412, 6993/s in 201.9 ms without pauses; median kernel 28.54 us\n" in text
 
 
-@pytest.mark.skipif(not JAX.exists(), reason="needs the captures beside the repository")
 def test_gaps_tell_what_the_cpu_did_and_no_column_is_empty(gputime):
     text = gputime("explain", JAX).stdout.decode()
     assert "meanwhile in" in text.split("Longest idle gaps")[1].split("──")[0]

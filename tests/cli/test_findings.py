@@ -10,9 +10,8 @@ import sqlite3
 
 import pytest
 
-from conftest import DATA, ROOT, SHARED
+from samples import DATA, ROOT
 
-NSYS = SHARED / "data" / "h200" / "nsys"
 DOUBTFUL = re.findall(r"^GT_RULE\((\w+),.*GT_NEEDS_WHOLE", (ROOT / "lib/measure/findings/findings.def").read_text(), re.MULTILINE)
 RULES = re.findall(r"^GT_RULE\((\w+),", (ROOT / "lib/measure/findings/findings.def").read_text(), re.MULTILINE)
 SEVERITIES = ["high", "medium", "low"]
@@ -455,7 +454,6 @@ def test_nothing_is_found_on_idle_time_where_the_kernels_were_lost(gputime, tmp_
     assert IDLE_RULES & set(findings_of(gputime, changed(tmp_path)))
 
 
-@pytest.mark.skipif(not NSYS.exists(), reason="no captures beside the repository")
 def test_what_goes_by_missing_work_is_less_certain_where_something_was_lost(gputime, tmp_path):
     lower = {"high": "medium", "medium": "low", "low": "low"}
     doubted = set()
@@ -479,10 +477,10 @@ def test_what_goes_by_missing_work_is_less_certain_where_something_was_lost(gput
     assert doubted >= set(DOUBTFUL) - {"graph_time"}  # whose case is no text
 
 
-def test_a_table_whose_pages_are_missing_does_not_lack_columns(gputime, tmp_path):
+def test_a_table_whose_pages_are_missing_does_not_lack_columns(gputime, unpacked, tmp_path):
+    whole = unpacked(DATA / "nsys-more/infer_part.sqlite.gz").read_bytes()
     path = tmp_path / "cut.sqlite"
-    with (NSYS / "infer" / "infer.sqlite").open("rb") as whole:
-        path.write_bytes(whole.read(2_000_000))
+    path.write_bytes(whole[: len(whole) // 5])
     document = gputime.json("findings", path)
     issues = {issue["id"] for issue in document["issues"]}
     assert "table_unreadable" in issues and "table_incomplete" not in issues
@@ -516,9 +514,8 @@ def test_a_selection_finds_in_what_it_selects(gputime, tmp_path):
     assert "warm_up" not in findings_of(gputime, path, "--step", "1-3")
 
 
-@pytest.mark.skipif(not NSYS.exists(), reason="no captures beside the repository")
-def test_an_inference_is_bound_by_launching_and_its_token_copy_is_named(gputime):
-    found = findings_of(gputime, NSYS / "infer" / "infer.nsys-rep")
+def test_an_inference_is_bound_by_launching_and_its_token_copy_is_named(gputime, shared):
+    found = findings_of(gputime, shared("data/h200/nsys/infer/infer.nsys-rep"))
     host = found["host_bound"]
     assert host["severity"] == "high" and any("Left out is the warm-up" in sentence for sentence in host["evidence"])
     assert host["recoverable_ns"] < 450_000_000  # of the 2.7 s, the last 0.47 s are no warm-up
@@ -531,5 +528,5 @@ def test_an_inference_is_bound_by_launching_and_its_token_copy_is_named(gputime)
     assert found["idle_gpu"]["evidence"][-2:] == [
         "This counts the warm-up; findings on what the CPU did leave it out.",
         f"The finding '{host['title']}' tells of the same time."]
-    exported = findings_of(gputime, NSYS / "infer" / "infer.sqlite")
+    exported = findings_of(gputime, shared("data/h200/nsys/infer/infer.sqlite"))
     assert [{**one, "input": None} for one in found.values()] == [{**one, "input": None} for one in exported.values()]

@@ -6,11 +6,9 @@ import json
 
 import pytest
 
-from conftest import DATA, SHARED
+from samples import DATA, own_capture
 from training import GEMM_A, USUAL, event, training
 
-KINETO = SHARED / "data/public/kineto/tb_plugin"
-TRAIN = SHARED / "data/h200/nsys/train"
 EMPTY = {"traceEvents": []}
 
 
@@ -119,9 +117,8 @@ def test_tables_leave_open_what_a_side_cannot_tell(gputime, usual, stepless, tra
 
 
 def test_a_report_against_its_sums(gputime):
-    report, sums = TRAIN / "train.nsys-rep", TRAIN / "train_cuda_gpu_kern_sum.csv"
-    if not report.exists():
-        pytest.skip("the real traces are not here")
+    train = own_capture("train")
+    report, sums = train.report, train.table("cuda_gpu_kern_sum")
     assert b"B 'train" in gputime("diff", report, sums, "--fail-if", "idle>+3%").stderr
     assert gputime("diff", report, sums, "--fail-if", "idle>+3%").returncode == 2
     assert gputime("diff", report, sums, "--fail-if", "kernel:*>+1%").returncode == 0, "sums agree"
@@ -390,10 +387,8 @@ def test_csv_has_every_column(gputime, one_slower):
     assert row["worst"] == "layer_norm_kernel" and row["rows"] == "6" and row["broken_rows"] == "1" and row["noise"] == "known"
 
 
-def test_real_steps(gputime):
-    paths = [KINETO / f"resnet50_workers{count}.json.gz" for count in (0, 4)]
-    if not paths[0].exists():
-        pytest.skip("the real traces are not here")
+def test_real_steps(gputime, shared):
+    paths = [shared(f"data/public/kineto/tb_plugin/resnet50_workers{count}.json.gz") for count in (0, 4)]
     done = gputime("diff", *paths, "--fail-if", "each kernel:*>+10%", "--json")
     row, rows = verdicts(done)["each kernel:*>+10%"], json.loads(done.stdout)["tables"]["kernels"]["rows"]
     worse = [one for one in rows if one["status"] in ("up", "only B") and (one["change"] is None or one["change"] > 0.1)]

@@ -12,13 +12,13 @@ import pytest
 
 import oracle
 import tracegen
-from conftest import DATA, SHARED, real_traces, trace_name
+from samples import DATA, real_traces, trace_name
 
 DEVICES = DATA / "devices.json"  # two GPUs; numbers by hand in devices.txt
 OVERLAP = DATA / "overlap.json"
 REPORT = DATA / "nsys/graph_whole.nsys-rep"
-GOLDEN = SHARED / "golden/gputrc2graph/two_runs/result.csv"
-OLD_RULES = SHARED / "data/public/engine-models/vllm_engine_model.json"
+GOLDEN = "golden/gputrc2graph/two_runs/result.csv"
+OLD_RULES = "data/public/engine-models/vllm_engine_model.json"
 NON_GPU = "CPU(non-GPU)"
 HEADER = ["Model_Engine", "Category", "Instances", "Name", "Elapsed Time (sec)"]
 
@@ -39,30 +39,29 @@ def result_rows(folder):
 
 # ---- the old tool's numbers ----------------------------------------------------------------------------------------
 
-def two_runs(kind):
+def two_runs(shared, kind):
     suffixes = {"nsys-rep": "{}.nsys-rep", "sqlite": "{}.sqlite", "csv": "{}_cuda_gpu_trace.csv.gz"}
-    return [SHARED / "data/h200/nsys" / name / suffixes[kind].format(name) for name in ("infer", "train")]
+    return [shared(f"data/h200/nsys/{name}/{suffixes[kind].format(name)}") for name in ("infer", "train")]
 
 
-@pytest.mark.skipif(not GOLDEN.exists() or not OLD_RULES.exists(), reason="no reference run")
-@pytest.mark.parametrize("rules", [[], ["--rules", OLD_RULES.parent]], ids=["built-in", "old"])
+@pytest.mark.parametrize("has_rules", [False, True], ids=["built-in", "old"])
 @pytest.mark.parametrize("kind", ["nsys-rep", "sqlite", "csv"])
-def test_every_row_of_the_reference_run(gputime, tmp_path, kind, rules):
-    infer, train = two_runs(kind)
+def test_every_row_of_the_reference_run(gputime, shared, tmp_path, kind, has_rules):
+    infer, train = two_runs(shared, kind)
+    rules = ["--rules", shared(OLD_RULES).parent] if has_rules else []
     done = gputime("graph", "--in_file", run_of(infer, "vllm", "llama", "4"), run_of(train, "vllm", "gpt-oss", "2"),
                    "--out_dir", tmp_path / "out", "--title", "Two runs", *rules)
     assert done.returncode == 0, done.stderr
     ours = collections.Counter(tuple(row[:4]) + (float(row[4]),) for row in result_rows(tmp_path / "out"))
-    with open(GOLDEN, newline="") as file:
+    with open(shared(GOLDEN), newline="") as file:
         theirs = collections.Counter(tuple(row[:4]) + (float(row[4]),) for row in list(csv.reader(file))[1:])
     ours_gpu = {row: count for row, count in ours.items() if row[1] != NON_GPU}
     theirs_gpu = {row: count for row, count in theirs.items() if row[1] != NON_GPU}
     assert ours_gpu == theirs_gpu and len(ours_gpu) > 90
 
 
-@pytest.mark.skipif(not GOLDEN.exists(), reason="no reference run")
-def test_non_gpu_time_is_exact_where_the_old_tool_rounds_to_tenths_of_a_second(gputime, tmp_path):
-    infer, _ = two_runs("sqlite")
+def test_non_gpu_time_is_exact_where_the_old_tool_rounds_to_tenths_of_a_second(gputime, unpacked):
+    infer = unpacked(DATA / "nsys-more/infer_part.sqlite.gz")
     rows = tables(gputime, run_of(infer, seconds="4"))
     busy = sum(row["elapsed_ns"] for row in rows["graph"] if row["category"] != NON_GPU)
     (non_gpu,) = [row for row in rows["graph_kernels"] if row["category"] == NON_GPU]

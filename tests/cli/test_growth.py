@@ -41,7 +41,9 @@ RUNS_AS = {"reading": "kernels", "page": "summary", "stream gaps": "gaps"}
 TRACES = {"diff": 2}
 READ_NO_TRACE = {"define", "redact", "list", "cache", "help", "version"}
 
-pytestmark = pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind counts the instructions")
+# The traces are large, so one worker makes them for all tests.
+pytestmark = [pytest.mark.skipif(not shutil.which("valgrind"), reason="valgrind counts the instructions"),
+              pytest.mark.xdist_group("growth")]
 
 
 @pytest.fixture(scope="module")

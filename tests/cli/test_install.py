@@ -10,6 +10,7 @@ import pytest
 from building import AS_BUILT, make
 from conftest import ROOT
 
+pytestmark = pytest.mark.xdist_group("install")  # it is installed once
 PROGRAM = r"""
 #include <gputime.h>
 #include <stdio.h>

@@ -17,12 +17,15 @@ import tracegen
 from conftest import DATA, LOSS_LINE, Program, check_warnings, find_binary, has_page, page_report, sample_name
 
 WIDTH = 80
-# Hand-written traces, a real one, and a small capture of each of the other kinds of input.
+# Hand-written traces, and small captures of each kind of input: compiled and distributed training, graphs, processes.
 SAMPLES = [
     *sorted(DATA.glob("*.json")),
-    *sorted((DATA / "torch").glob("*.json.gz")),
+    DATA / "torch/llama_train_compiled.json.gz",
+    DATA / "torch/tpdp_rank0.json.gz",
+    DATA / "nsys/train.nsys-rep",
     DATA / "nsys/graph_whole.nsys-rep",
     DATA / "nsys/graph_whole.sqlite.gz",
+    DATA / "nsys-more/two_part.sqlite.gz",
     DATA / "nsys-csv/mini_cuda_gpu_trace.csv",
     DATA / "nsys-csv/mini_cuda_gpu_kern_sum.csv",
 ]

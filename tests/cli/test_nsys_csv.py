@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from conftest import DATA, SHARED
+from samples import CAPTURES, DATA
 
 SAMPLES = DATA / "nsys-csv"
 MINI = SAMPLES / "mini_cuda_gpu_trace.csv"
@@ -18,8 +18,6 @@ TRACES = ["mini2023_cuda_gpu_trace.csv", "mini2022_gputrace.csv", "mini2021_gput
 KERNEL_SUMS = ["mini_cuda_gpu_kern_sum.csv", "mini_cuda_gpu_sum.csv", "mini2021_gpukernsum.csv", "mini_stdout.txt"]
 MEMORY_SUMS = ["mini_cuda_gpu_mem_time_sum.csv", "mini_cuda_gpu_sum.csv", "mini2021_gpumemtimesum.csv",
                "mini_stdout.txt"]
-NSYS = SHARED / "data/h200/nsys"
-CAPTURES = sorted(path.name for path in NSYS.iterdir()) if NSYS.exists() else []
 
 # What the sums are printed to: one decimal.
 PRINTED = 0.0501
@@ -359,24 +357,20 @@ def test_every_cut(hardened, tmp_path):
 # ---- real captures ----
 
 
-def trace_of(capture):
-    return next(NSYS.joinpath(capture).glob(f"{capture}_cuda_gpu_trace.csv*"))
-
-
-@pytest.mark.parametrize("capture", CAPTURES)
+@pytest.mark.parametrize("capture", CAPTURES, ids=str)
 def test_real_sums(gputime, capture):
-    events = summary(gputime, trace_of(capture))
-    check_sums(events, summary(gputime, NSYS / capture / f"{capture}_cuda_gpu_kern_sum.csv"), "kernels")
-    check_sums(events, summary(gputime, NSYS / capture / f"{capture}_cuda_gpu_mem_time_sum.csv"), "memory")
+    events = summary(gputime, capture.table("cuda_gpu_trace"))
+    check_sums(events, summary(gputime, capture.table("cuda_gpu_kern_sum")), "kernels")
+    check_sums(events, summary(gputime, capture.table("cuda_gpu_mem_time_sum")), "memory")
 
 
-@pytest.mark.parametrize("capture", CAPTURES)
-def test_real_sqlite(gputime, capture):
+@pytest.mark.parametrize("capture", CAPTURES, ids=str)
+def test_real_sqlite(gputime, unpacked, capture):
     """The tables of `nsys stats` leave out what they do not know: processes, launch calls, graphs traced whole."""
-    if capture == "graph_whole":
+    if capture.name == "graph_whole":
         pytest.skip("nsys stats leaves out graphs that were traced as a whole")
-    events = summary(gputime, trace_of(capture))
-    export = summary(gputime, NSYS / capture / f"{capture}.sqlite")
+    events = summary(gputime, capture.table("cuda_gpu_trace"))
+    export = summary(gputime, unpacked(capture.export))
     tables = ["accounting", "accounting_summary", "kernels", "memory", "categories"]
     for table in tables:
         assert rows(events, table) == rows(export, table), table
@@ -386,17 +380,12 @@ def test_real_sqlite(gputime, capture):
         assert rows(events, "streams", ("input", "pid")) == rows(export, "streams", ("input", "pid"))
 
 
-def nvidia(capture, report):
-    with open(NSYS / capture / f"{capture}_{report}.csv", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 @pytest.mark.parametrize("report", ["nvtx_gpu_proj_sum", "nvtx_gpu_proj_trace"])
-@pytest.mark.parametrize("capture", CAPTURES)
+@pytest.mark.parametrize("capture", CAPTURES, ids=str)
 def test_real_projected_names(gputime, capture, report):
-    found = gputime.json("ranges", NSYS / capture / f"{capture}_{report}.csv")
+    found = gputime.json("ranges", capture.table(report))
     ours = {f"{row['domain']}:{row['name']}": row for row in rows(found, "ranges")}
-    theirs = nvidia(capture, "nvtx_gpu_proj_sum")
+    theirs = capture.rows("nvtx_gpu_proj_sum")
     assert sorted(ours) == sorted(row["Range"] for row in theirs)
     assert found["facts"]["range_count"] == sum(int(row["Range Instances"]) for row in theirs)
     for row in theirs:
@@ -412,20 +401,20 @@ def test_real_projected_names(gputime, capture, report):
                 assert own[key] == pytest.approx(float(row[title]), abs=PRINTED, rel=1e-9), (row["Range"], title)
 
 
-@pytest.mark.parametrize("capture", CAPTURES)
-def test_real_projected_ranges_equal_the_export(gputime, capture):
-    if capture == "graph_whole":
+@pytest.mark.parametrize("capture", CAPTURES, ids=str)
+def test_real_projected_ranges_equal_the_export(gputime, unpacked, capture):
+    if capture.name == "graph_whole":
         pytest.skip("nsys stats leaves out graphs that were traced as a whole")
-    single = gputime.json("ranges", NSYS / capture / f"{capture}_nvtx_gpu_proj_trace.csv")
-    export = gputime.json("ranges", NSYS / capture / f"{capture}.sqlite")
-    shared = ("name", "domain", "projected_ns", "launches", "used", "proj_avg_ns", "proj_median_ns",
+    single = gputime.json("ranges", capture.table("nvtx_gpu_proj_trace"))
+    export = gputime.json("ranges", unpacked(capture.export))
+    common = ("name", "domain", "projected_ns", "launches", "used", "proj_avg_ns", "proj_median_ns",
               "proj_min_ns", "proj_max_ns", "proj_stddev_ns", "level_avg")
     expected = {(row["name"], row["domain"]): row for row in rows(export, "ranges") if row["used"]}
     found = rows(single, "ranges")
     assert len(found) == len(expected)
     for row in found:
         other = expected[row["name"], row["domain"]]
-        assert {key: row[key] for key in shared} == {key: other[key] for key in shared}
+        assert {key: row[key] for key in common} == {key: other[key] for key in common}
         assert row["range_ns"] == other["range_ns"] or other["used"] < other["instances"]
     columns = ("name", "domain", "projected_ns", "range_ns", "launches", "level", "style", "pid", "tid")
     lists = []
@@ -436,12 +425,12 @@ def test_real_projected_ranges_equal_the_export(gputime, capture):
     assert lists[0] == lists[1]
 
 
-@pytest.mark.parametrize("capture", CAPTURES)
+@pytest.mark.parametrize("capture", CAPTURES, ids=str)
 def test_real_files_are_one_capture(gputime, capture):
-    files = sorted(NSYS.joinpath(capture).glob("*.csv*"))
+    files = capture.tables()
     assert len(files) > 5
     found = summary(gputime, *files)
     assert len(found["inputs"]) == 1
-    expected = summary(gputime, trace_of(capture))
+    expected = summary(gputime, capture.table("cuda_gpu_trace"))
     for table in ("accounting", "kernels", "memory", "categories"):
         assert rows(found, table) == rows(expected, table), table

@@ -11,11 +11,12 @@ import time
 from collections import Counter
 
 import pytest
-from conftest import DATA, SHARED
+from samples import CAPTURES, DATA, OWN_CAPTURES, Capture, own_capture, with_shared
 
-REPORTS = sorted((DATA / "nsys").glob("*.nsys-rep"))
-OTHERS = sorted((SHARED / "data/h200/nsys").glob("*/*.nsys-rep"))
-SMALL = DATA / "nsys" / "graph_whole.nsys-rep"
+REPORTS = [*(capture.report for capture in OWN_CAPTURES), *sorted((DATA / "nsys-more").glob("*.nsys-rep"))]
+RANKS = with_shared([], "data/h200/ranks/nsys/rank0.nsys-rep", make=Capture)
+SMALL = own_capture("graph_whole").report
+EXTRAS = own_capture("extras")
 COMMANDS = [
     ["summary"],
     ["summary", "--from", "20%", "--to", "70%"],
@@ -34,16 +35,6 @@ COMMANDS = [
 ONLY_IN_REPORTS = {"collectives", "driver_work", "range_texts"}
 # What is told of the file itself.
 OF_THE_FILE = {"schema", "schema_columns", "schema_capabilities"}
-
-
-def database_of(report, folder):
-    """NVIDIA's export of the same capture, which the repository keeps packed."""
-    plain = report.with_suffix(".sqlite")
-    if plain.exists():
-        return plain
-    path = folder / plain.name
-    path.write_bytes(gzip.decompress((report.parent / (plain.name + ".gz")).read_bytes()))
-    return path
 
 
 def without_input(value):
@@ -69,10 +60,10 @@ def content(document):
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-@pytest.mark.parametrize("report", REPORTS + OTHERS, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_report_and_export_say_the_same(gputime, tmp_path, report, command):
-    first = gputime.json(*command, report)
-    second = gputime.json(*command, database_of(report, tmp_path))
+@pytest.mark.parametrize("capture", CAPTURES + RANKS, ids=str)
+def test_report_and_export_say_the_same(gputime, unpacked, capture, command):
+    first = gputime.json(*command, capture.report)
+    second = gputime.json(*command, unpacked(capture.export))
     assert first["inputs"][0]["format"] == "nsys-rep"
     assert second["inputs"][0]["format"] == "nsys-sqlite"
     assert content(first) == content(second)
@@ -80,16 +71,30 @@ def test_report_and_export_say_the_same(gputime, tmp_path, report, command):
 
 
 def test_numbers_of_a_capture(gputime):
-    entry = gputime.json(DATA / "nsys" / "extras.nsys-rep")["inputs"][0]
+    entry = gputime.json(EXTRAS.report)["inputs"][0]
     assert (entry["ops"], entry["kernels"], entry["calls"], entry["ranges"]) == (800, 610, 1765, 94)
     assert entry["producer"] == "Nsight Systems 2025.3.1.0"
     assert entry["base_ns"] == "1794709052199428612"
 
 
+# Counts of the rows in NVIDIA's exports, which have neither messages nor a place here.
+MORE = {
+    "rank0": (4154 + 418 + 112, 15142, {"ncclAllReduce": 67, "ncclBroadcast": 16, "ncclRecv": 120, "ncclSend": 120,
+                                        "ncclAllGather": 13, "ncclReduceScatter": 6}),
+    "zoo_10000": (3212 + 122 + 582 + 148, 8955, {}),  # with GPU metrics
+}
+
+
+@pytest.mark.parametrize("name", MORE)
+def test_numbers_of_captures_without_an_export(gputime, name):
+    document = gputime.json(DATA / "nsys-more" / f"{name}.nsys-rep")
+    entry = document["inputs"][0]
+    messages = {row["name"]: row["count"] for row in document["tables"]["collectives"]["rows"]}
+    assert (entry["ops"], entry["calls"], messages) == MORE[name]
+
+
 def test_sizes_of_messages(gputime):
-    report = SHARED / "data/h200/nsys/train/train.nsys-rep"
-    if not report.exists():
-        pytest.skip("needs a capture with NCCL")
+    report = own_capture("train").report
     document = gputime.json(report)
     (row,) = document["tables"]["collectives"]["rows"]
     # As an independent decoder sums them up.
@@ -104,18 +109,16 @@ def test_messages_are_an_empty_table_where_there_are_none(gputime):
     assert gputime.json(SMALL)["tables"]["collectives"]["rows"] == []
 
 
-def test_clones_lead_to_the_graph_that_was_captured(gputime, tmp_path):
-    report = DATA / "nsys" / "extras.nsys-rep"
-    for path in (report, database_of(report, tmp_path)):
+def test_clones_lead_to_the_graph_that_was_captured(gputime, unpacked):
+    for path in (EXTRAS.report, unpacked(EXTRAS.export)):
         # 15 launches of an executable of the captured graph and 15 of one of its clone, 13 nodes each.
         (row,) = gputime.json(path)["tables"]["graphs"]["rows"]
         assert (row["graph"], row["launches"], row["ops"]) == (1, 30, 390)
         assert row["total_ns"] == 1223571 and row["avg_ns"] == 1223571 / 30
 
 
-def test_categories_of_ranges(gputime, tmp_path):
-    report = DATA / "nsys" / "extras.nsys-rep"
-    for path in (report, database_of(report, tmp_path)):
+def test_categories_of_ranges(gputime, unpacked):
+    for path in (EXTRAS.report, unpacked(EXTRAS.export)):
         rows = gputime.json("ranges", path)["tables"]["range_categories"]["rows"]
         assert [(row["category"], row["domain"], row["instances"], row["ops"]) for row in rows] == [
             ("io", "", 20, 40),
@@ -125,7 +128,7 @@ def test_categories_of_ranges(gputime, tmp_path):
 
 
 def test_work_of_the_driver(gputime):
-    rows = gputime.json(DATA / "nsys" / "extras.nsys-rep")["tables"]["driver_work"]["rows"]
+    rows = gputime.json(EXTRAS.report)["tables"]["driver_work"]["rows"]
     # As an independent decoder sums up the events of class 103.
     assert [(row["name"], row["count"], row["total_ns"]) for row in rows] == [
         ("Runtime Triggered Module Loading", 4, 57728057),
@@ -133,11 +136,9 @@ def test_work_of_the_driver(gputime):
     ]
 
 
-def test_texts_that_xla_attaches(gputime):
-    report = SHARED / "data/h200/nsys/jax/jax.nsys-rep"
-    if not report.exists():
-        pytest.skip("needs a capture of XLA")
-    rows = gputime.json("ranges", report)["tables"]["range_texts"]["rows"]
+def test_texts_that_xla_attaches(gputime, unpacked):
+    jax = own_capture("jax")
+    rows = gputime.json("ranges", jax.report)["tables"]["range_texts"]["rows"]
     assert {row["domain"] for row in rows} == {"TSL"}
     counts = Counter()
     for row in rows:
@@ -146,7 +147,7 @@ def test_texts_that_xla_attaches(gputime):
     for row in rows:
         if row["key"] == "Name":
             assert f"hlo_module={row['text']}" in row["name"]
-    assert gputime.json("ranges", report.with_suffix(".sqlite"))["tables"]["range_texts"]["rows"] == []
+    assert gputime.json("ranges", unpacked(jax.export))["tables"]["range_texts"]["rows"] == []
 
 
 def json_of_lossy(gputime, *args):
@@ -198,9 +199,8 @@ def test_cut_reports_give_what_is_there(hardened, tmp_path):
 
 
 def test_a_cut_before_the_strings_loses_the_names_only(gputime, tmp_path):
-    report = DATA / "nsys" / "extras.nsys-rep"
     path = tmp_path / "cut.nsys-rep"
-    path.write_bytes(report.read_bytes()[:61000])  # the events end at 60953
+    path.write_bytes(EXTRAS.report.read_bytes()[:61000])  # the events end at 60953
     document = json_of_lossy(gputime, "kernels", path)
     assert [row["name"] for row in document["tables"]["kernels"]["rows"]] == ["?"]
     assert document["tables"]["kernels"]["rows"][0]["count"] == 610
@@ -269,8 +269,8 @@ class FakeNsys:
 
 
 @pytest.fixture
-def nsys(tmp_path):
-    return FakeNsys(tmp_path, database_of(SMALL, tmp_path))
+def nsys(tmp_path, unpacked):
+    return FakeNsys(tmp_path, unpacked(own_capture("graph_whole").export))
 
 
 def test_unknown_reports_are_read_with_nsys(gputime, nsys, unknown):

@@ -2,7 +2,6 @@
 made by hand, broken ones, and that nothing is ever written."""
 
 import collections
-import csv
 import gzip
 import hashlib
 import json
@@ -13,38 +12,14 @@ import sqlite3
 import subprocess
 
 import pytest
-from conftest import DATA, SHARED
+from samples import CAPTURES, DATA, NVIDIA_EXPORTS, OWN_CAPTURES, PUBLIC_EXPORTS, with_shared
 
-OWN = sorted((DATA / "nsys").glob("*.sqlite.gz"))
-OTHERS = sorted((SHARED / "data/h200/nsys").glob("*/*.sqlite"))
-PUBLIC = sorted((SHARED / "data/public/nsys").glob("*/*.sqlite"))
+OWN = [capture.export for capture in OWN_CAPTURES] + sorted((DATA / "nsys-more").glob("*.sqlite.gz"))
+SMALL = DATA / "nsys" / "graph_whole.sqlite.gz"
 
 
-def capture_name(path):
+def export_name(path):
     return path.name.removesuffix(".gz").removesuffix(".sqlite")
-
-
-NAMES_OF_OWN = {capture_name(path) for path in OWN}
-CAPTURES = OWN + [path for path in OTHERS if capture_name(path) not in NAMES_OF_OWN]
-
-
-@pytest.fixture
-def plain(tmp_path):
-    """The path of a capture as a plain file: the repository keeps its own packed."""
-
-    def unpack(path):
-        if path.suffix != ".gz":
-            return path
-        copy = tmp_path / path.stem
-        copy.write_bytes(gzip.decompress(path.read_bytes()))
-        return copy
-
-    return unpack
-
-
-def summary_rows(path, report):
-    with open(path.parent / f"{capture_name(path)}_{report}.csv", newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def check_times(ours, theirs):
@@ -56,36 +31,36 @@ def check_times(ours, theirs):
         assert abs(ours[key] - float(theirs[column])) <= 0.0501, (key, ours[key], theirs[column])
 
 
-@pytest.mark.parametrize("path", CAPTURES, ids=capture_name)
-def test_kernels_as_nvidia_sums_them(gputime, plain, path):
-    rows = gputime.json("kernels", plain(path), "--no-cache", "--top", "0")["tables"]["kernels"]["rows"]
+@pytest.mark.parametrize("capture", CAPTURES, ids=str)
+def test_kernels_as_nvidia_sums_them(gputime, unpacked, capture):
+    rows = gputime.json("kernels", unpacked(capture.export), "--no-cache", "--top", "0")["tables"]["kernels"]["rows"]
     # Graphs that were traced whole are work of the GPU, but no kernels to NVIDIA.
     ours = {row["name"]: row for row in rows if not row["name"].startswith("[CUDA graph")}
-    theirs = {row["Name"]: row for row in summary_rows(path, "cuda_gpu_kern_sum")}
+    theirs = {row["Name"]: row for row in capture.rows("cuda_gpu_kern_sum")}
     assert ours.keys() == theirs.keys()
     for name, row in theirs.items():
         assert ours[name]["count"] == int(row["Instances"])
         check_times(ours[name], row)
 
 
-@pytest.mark.parametrize("path", CAPTURES, ids=capture_name)
-def test_memory_as_nvidia_sums_it(gputime, plain, path):
-    document = gputime.json("summary", plain(path), "--no-cache")
+@pytest.mark.parametrize("capture", CAPTURES, ids=str)
+def test_memory_as_nvidia_sums_it(gputime, unpacked, capture):
+    document = gputime.json("summary", unpacked(capture.export), "--no-cache")
     ours = {row["name"]: row for row in document["tables"]["memory"]["rows"]}
-    theirs = {row["Operation"]: row for row in summary_rows(path, "cuda_gpu_mem_time_sum")}
+    theirs = {row["Operation"]: row for row in capture.rows("cuda_gpu_mem_time_sum")}
     assert ours.keys() == theirs.keys()
     for name, row in theirs.items():
         assert ours[name]["count"] == int(row["Count"])
         check_times(ours[name], row)
 
 
-@pytest.mark.parametrize("path", CAPTURES, ids=capture_name)
-def test_queues_as_nvidia_sums_them(gputime, plain, path):
+@pytest.mark.parametrize("capture", CAPTURES, ids=str)
+def test_queues_as_nvidia_sums_them(gputime, unpacked, capture):
     """Time between launch and start: right only if every kernel found the launch of its own process."""
-    document = gputime.json("kernels", "--launches", plain(path), "--no-cache", "--top", "0")
+    document = gputime.json("kernels", "--launches", unpacked(capture.export), "--no-cache", "--top", "0")
     ours = {row["name"]: row for row in document["tables"]["kernel_launches"]["rows"]}
     theirs = collections.defaultdict(list)
-    for row in summary_rows(path, "cuda_kern_exec_sum"):
+    for row in capture.rows("cuda_kern_exec_sum"):
         theirs[row["Kernel Name"]].append(row)
     for name, rows in theirs.items():  # one row for each thread and launch API
         queued = [row for row in rows if int(row["QCount"])]
@@ -97,8 +72,9 @@ def test_queues_as_nvidia_sums_them(gputime, plain, path):
             assert abs(ours[name]["queue_p50_ns"] - float(rows[0]["QMed (ns)"])) <= 0.0501
 
 
-@pytest.mark.parametrize("path", PUBLIC, ids=capture_name)
-def test_exports_of_all_generations(gputime, path):
+@pytest.mark.parametrize("path", with_shared(OWN, PUBLIC_EXPORTS), ids=export_name)
+def test_exports_of_all_generations(gputime, unpacked, path):
+    path = unpacked(path)
     document = gputime.json("summary", path, "--no-cache")
     connection = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
     tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
@@ -112,9 +88,9 @@ def test_exports_of_all_generations(gputime, path):
     assert not issues & {"event_damaged", "input_cut", "op_without_name", "op_without_time"}
 
 
-@pytest.mark.parametrize("path", CAPTURES + PUBLIC, ids=capture_name)
-def test_threads_change_nothing(gputime, plain, path):
-    path = plain(path)
+@pytest.mark.parametrize("path", with_shared(OWN, NVIDIA_EXPORTS, PUBLIC_EXPORTS), ids=export_name)
+def test_threads_change_nothing(gputime, unpacked, path):
+    path = unpacked(path)
     one = gputime("summary", "--json", "--no-cache", "--threads", "1", path)
     assert one.returncode == 0
     assert one.stdout == gputime("summary", "--json", "--no-cache", "--threads", "5", path).stdout
@@ -353,9 +329,9 @@ def test_tables_without_a_column_that_is_needed(gputime, tmp_path):
     refused(gputime, "--strict", path)
 
 
-def test_schema_has_the_times_of_what_was_read(gputime, plain):
+def test_schema_has_the_times_of_what_was_read(gputime, unpacked):
     """Tables that are not read have none, whatever stands in them."""
-    path = plain(DATA / "nsys" / "extras.sqlite.gz")
+    path = unpacked(DATA / "nsys" / "extras.sqlite.gz")
     rows = {row["table"]: row for row in gputime.json("explain", path)["tables"]["schema"]["rows"]}
     with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
         query = 'SELECT min(start), max("end") FROM {}'
@@ -437,9 +413,10 @@ def test_logs_and_journals(gputime, tmp_path):
     assert "copy.sqlite-journal" in refused(gputime, copy)
 
 
-@pytest.mark.parametrize("path", OWN, ids=capture_name)
-def test_nothing_is_written(gputime, plain, tmp_path, path):
-    path = plain(path)
+@pytest.mark.parametrize("packed", OWN, ids=export_name)
+def test_nothing_is_written(gputime, tmp_path, packed):
+    path = tmp_path / packed.stem
+    path.write_bytes(gzip.decompress(packed.read_bytes()))
     before = hashlib.sha256(path.read_bytes()).digest(), os.stat(path).st_mtime_ns
     os.chmod(path, 0o444)
     os.chmod(tmp_path, 0o555)
@@ -454,8 +431,8 @@ def test_nothing_is_written(gputime, plain, tmp_path, path):
 # ---- broken files ----
 
 
-def test_cut_exports(hardened, plain, tmp_path):
-    whole = plain(OWN[-1]).read_bytes()
+def test_cut_exports(hardened, tmp_path):
+    whole = gzip.decompress(SMALL.read_bytes())
     ops = []
     for part in range(1, 41):
         path = tmp_path / "cut.sqlite"
@@ -468,8 +445,8 @@ def test_cut_exports(hardened, plain, tmp_path):
     assert any(ops) and not ops[-1]
 
 
-def test_damaged_exports(hardened, plain, tmp_path):
-    whole = plain(OWN[-1]).read_bytes()
+def test_damaged_exports(hardened, tmp_path):
+    whole = gzip.decompress(SMALL.read_bytes())
     generator = random.Random(5)
     path = tmp_path / "damaged.sqlite"
     for _ in range(60):

@@ -12,7 +12,7 @@ import pytest
 
 import oracle
 import tracegen
-from conftest import real_traces, trace_name
+from samples import real_traces, trace_name
 
 RANDOM_TRACES = 160
 

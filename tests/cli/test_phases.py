@@ -5,11 +5,11 @@ import json
 
 import pytest
 
-from conftest import SHARED
 from range_model import kineto_model, nsight_model, write_kineto, write_nsight
 from range_oracle import SELECTIONS, Oracle, check_table, union
+from samples import DATA, own_capture
 
-NSYS = SHARED / "data" / "h200" / "nsys"
+INFER = DATA / "nsys-more" / "infer_part.sqlite.gz"
 MAP = {"layers": ["LAYER", "re:^x+$"], "passes": "re:^(step|forward)$", "never": ["forward", "nothing has this name"]}
 
 
@@ -152,35 +152,38 @@ def test_a_guess_is_marked_as_one(gputime, tmp_path):
     assert b"guessed" not in gputime("ranges", trace_of(tmp_path, "nothing", "else")).stdout
 
 
-@pytest.mark.skipif(not NSYS.exists(), reason="no captures beside the repository")
-def test_phases_of_an_inference_are_found_without_a_map(gputime):
-    report = gputime.json("ranges", NSYS / "infer" / "infer.nsys-rep")
+def check_phases_of_an_inference(gputime, path, counts, others):
+    report = gputime.json("ranges", path)
     phases = {row["phase"]: row for row in report["tables"]["phases"]["rows"]}
     ranges = {row["name"]: row for row in report["tables"]["ranges"]["rows"]}
-    assert set(phases) == {"prefill", "decode", "sampling", "unmapped"}
+    assert set(phases) == {"prefill", "decode", "sampling", *others}
     for name in ("prefill", "decode", "sampling"):
         assert phases[name]["exclusive_ns"] == ranges[name]["exclusive_ns"]
         assert phases[name]["ops"] == ranges[name]["ops"] and phases[name]["instances"] == ranges[name]["instances"]
-    assert (phases["prefill"]["instances"], phases["decode"]["instances"], phases["sampling"]["instances"]) == (3, 72, 72)
+    assert [phases[name]["instances"] for name in ("prefill", "decode", "sampling")] == counts
 
 
-def test_op_time_outside_ranges_is_told_below_the_phases(gputime, tmp_path):
-    train = NSYS / "train" / "train.sqlite"
-    if not train.exists():
-        pytest.skip("no captures here")
+def test_phases_of_an_inference_are_found_without_a_map(gputime, unpacked):
+    check_phases_of_an_inference(gputime, unpacked(INFER), [1, 2, 2], [])
+
+
+def test_phases_of_a_whole_inference(gputime, shared):
+    check_phases_of_an_inference(gputime, shared("data/h200/nsys/infer/infer.nsys-rep"), [3, 72, 72], ["unmapped"])
+
+
+def test_op_time_outside_ranges_is_told_below_the_phases(gputime, unpacked, tmp_path):
+    train = unpacked(own_capture("train").export)
     text = gputime("ranges", train).stdout.decode()
     assert "57.3% of the op time was launched outside ranges and is in no phase" in " ".join(text.split())
-    assert "outside ranges" not in gputime("ranges", NSYS / "infer" / "infer.sqlite").stdout.decode()
+    assert "outside ranges" not in gputime("ranges", unpacked(INFER)).stdout.decode()
     names = tmp_path / "map.json"
     names.write_text(json.dumps({"x": ["nothing has this name"]}))
     assert "No range matches the map of phases." in gputime("ranges", train, "--phase-map", names).stdout.decode()
 
 
-def test_steps_of_several_processes_are_told_apart(gputime):
-    two = NSYS / "two" / "two.sqlite"
-    if not two.exists():
-        pytest.skip("no captures here")
+def test_steps_of_several_processes_are_told_apart(gputime, shared):
+    two = shared("data/h200/nsys/two/two.sqlite")
     text = gputime("steps", two).stdout.decode()
     assert "Process" in text and "1172" in text
-    assert "Process" not in gputime("steps", NSYS / "infer" / "infer.sqlite").stdout.decode()
+    assert "Process" not in gputime("steps", shared("data/h200/nsys/infer/infer.sqlite")).stdout.decode()
     assert "Step 0 of process 1172, 0 of process 1173 took" in " ".join(gputime("findings", two).stdout.decode().split())

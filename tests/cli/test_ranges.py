@@ -1,17 +1,14 @@
 """Ranges: every cell of the three tables against a plain oracle on random traces, and against NVIDIA's own projections
 of the same captures where those lie beside the repository."""
 
-import csv
 import json
 
 import pytest
 
-from conftest import DATA, SHARED
+from samples import CAPTURES, DATA, own_capture
 from range_model import Call, Model, Op, Range, kineto_model, nsight_model, write_kineto, write_nsight
 from range_oracle import SELECTIONS, Oracle, check_table, same_cell
 
-NSYS = SHARED / "data" / "h200" / "nsys"
-CAPTURES = sorted(path.name for path in NSYS.glob("*")) if NSYS.exists() else []
 NOT_GRAPHS = r"re:^(?!\[CUDA graph)"
 
 
@@ -98,27 +95,21 @@ def test_deep_nesting_stays_small(gputime, tmp_path):
 # ---- NVIDIA's own projections ----
 
 
-def nsys_rows(capture, report):
-    with open(NSYS / capture / f"{capture}_{report}.csv", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def nsys_name(row):
     """nsys joins domain and text; the default domain has no name, which leaves a colon in front."""
     return f"{row['domain']}:{row['name']}"
 
 
-@pytest.fixture(scope="module", params=CAPTURES)
-def capture(request, gputime):
+@pytest.fixture(scope="module", params=CAPTURES, ids=str)
+def capture(request, gputime, unpacked):
     """A capture as nsys sees it: graphs recorded as a whole are nowhere in its reports."""
-    path = NSYS / request.param / f"{request.param}.sqlite"
-    return request.param, gputime.json("ranges", "--name", NOT_GRAPHS, path)
+    return request.param, gputime.json("ranges", "--name", NOT_GRAPHS, unpacked(request.param.export))
 
 
 def test_sums_equal_nvtx_gpu_proj_sum_whose_gpu_ops_are_launches(capture):
-    name, report = capture
+    seen, report = capture
     ours = {nsys_name(row): row for row in report["tables"]["ranges"]["rows"] if row["used"]}
-    theirs = nsys_rows(name, "nvtx_gpu_proj_sum")
+    theirs = seen.rows("nvtx_gpu_proj_sum")
     assert sorted(ours) == sorted(row["Range"] for row in theirs)
     for row in theirs:
         own = ours[row["Range"]]
@@ -132,12 +123,12 @@ def test_sums_equal_nvtx_gpu_proj_sum_whose_gpu_ops_are_launches(capture):
 
 
 def test_instances_equal_nvtx_gpu_proj_trace_which_stands_in_the_order_of_the_file(capture):
-    name, report = capture
+    seen, report = capture
     origin = int(report["inputs"][0]["origin_ns"])
     ours = [row for row in report["tables"]["range_instances"]["rows"] if row["ops"]]
     assert ours == sorted(ours, key=lambda row: (row["start_ns"], -row["projected_ns"], row["range"]))
     ours.sort(key=lambda row: row["range"])
-    theirs = nsys_rows(name, "nvtx_gpu_proj_trace")
+    theirs = seen.rows("nvtx_gpu_proj_trace")
     assert len(ours) == len(theirs)
     number_of = {row["RangeId"]: own["range"] for row, own in zip(theirs, ours)}
     for row, own in zip(theirs, ours):
@@ -149,9 +140,8 @@ def test_instances_equal_nvtx_gpu_proj_trace_which_stands_in_the_order_of_the_fi
                                    int(row["NumChild"]), number_of[row["ParentId"]] if row["ParentId"] else None]
 
 
-@pytest.mark.skipif("graph_whole" not in CAPTURES, reason="no captures beside the repository")
-def test_graphs_recorded_whole_count_although_nsys_leaves_them_out(gputime):
-    report = gputime.json("ranges", NSYS / "graph_whole" / "graph_whole.sqlite")
+def test_graphs_recorded_whole_count_although_nsys_leaves_them_out(gputime, unpacked):
+    report = gputime.json("ranges", unpacked(own_capture("graph_whole").export))
     (decode,) = [row for row in report["tables"]["ranges"]["rows"] if row["name"] == "decode"]
     assert decode["ops"] == decode["launches"] == 40
 

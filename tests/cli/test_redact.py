@@ -7,11 +7,10 @@ import sqlite3
 
 import pytest
 
-from conftest import DATA, SHARED
+from samples import DATA, NVIDIA_EXPORTS, OWN_CAPTURES, PUBLIC_EXPORTS, with_shared
 
-OWN = sorted((DATA / "nsys").glob("*.sqlite.gz"))
-OTHERS = sorted((SHARED / "data/h200/nsys").glob("*/*.sqlite")) + sorted((SHARED / "data/public/nsys").glob("*/*.sqlite"))
-EXPORTS = OWN + OTHERS
+EXPORTS = with_shared([*(capture.export for capture in OWN_CAPTURES), DATA / "nsys-more/two_part.sqlite.gz"], NVIDIA_EXPORTS,
+                      PUBLIC_EXPORTS)
 REPORTS = (["summary", "--top", "0"], ["kernels"], ["kernels", "--launches"], ["gaps"], ["gaps", "--per", "device"], ["ranges"])
 OF_PROCESSES = {"pid", "tid", "process", "thread", "process_name", "thread_name"}
 
@@ -20,7 +19,7 @@ def export_name(path):
     return f"{path.parent.parent.name}/{path.name}"
 
 
-@pytest.fixture(scope="module", params=EXPORTS, ids=map(export_name, EXPORTS))
+@pytest.fixture(scope="module", params=EXPORTS, ids=export_name)
 def case(request, gputime, tmp_path_factory):
     """An export and its redacted copies, with names and with hashes."""
     folder = tmp_path_factory.mktemp("redact")

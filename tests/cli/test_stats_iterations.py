@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from conftest import DATA, SHARED
+from samples import DATA, own_capture
 from stats_cases import error_of, facts_of, map_of, ranges_of, rows_of, table_of, text_of, two_gpus, words, write_config
 
 
@@ -68,9 +68,8 @@ def test_an_estimate_below_zero_has_a_reason(gputime, tmp_path):
     assert "kernels ran outside the ranges, or several at a time." in text
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason="needs the shared captures")
 def test_tags_of_xla_are_found_by_their_parts(gputime):
-    path = SHARED / "data/h200/nsys/jax/jax.nsys-rep"
+    path = own_capture("jax").report
     wanted = "'XlaModule:#hlo_module=jit_train_step,program_id=4642#'"
     for tag in ("jit_train_step", "jit_step", "jit", "XlaModule", "Train_stp"):
         assert wanted in error_of(gputime, path, "--nvtx-tag", tag, status=2), tag

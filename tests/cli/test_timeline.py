@@ -8,7 +8,8 @@ import math
 import pytest
 
 import tracegen
-from conftest import DATA, page_report, real_traces, trace_name
+from conftest import page_report
+from samples import DATA, real_traces, trace_name
 
 Item = collections.namedtuple("Item", "start end name count busy")
 TRACE = DATA / "torch/llama_train_compiled.json.gz"

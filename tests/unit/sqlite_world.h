@@ -5,8 +5,10 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -99,11 +101,11 @@ static inline void world_write(const char *path, const unsigned char *bytes, siz
     close(fd);
 }
 
-/* The captures of the repository, which are packed, and more where a folder of them lies beside it. */
+/* The exports of the repository, which are packed, and more where GPUTIME_SHARED names a folder of them. */
 struct world_samples {
     glob_t found;
     size_t next, count;
-    char path[256];
+    char path[PATH_MAX];
 };
 
 static inline void world_unpack(const char *packed, const char *path) {
@@ -136,8 +138,12 @@ static inline const char *world_next_sample(struct world_samples *samples) {
 
 static inline const char *world_first_sample(struct world_samples *samples) {
     *samples = (struct world_samples){0};
-    glob("tests/data/nsys/*.sqlite.gz", 0, NULL, &samples->found);
-    glob("../shared/data/*/nsys/*/*.sqlite", GLOB_APPEND, NULL, &samples->found);
+    glob("tests/data/nsys*/*.sqlite.gz", 0, NULL, &samples->found);
+    const char *shared = getenv("GPUTIME_SHARED");
+    char pattern[PATH_MAX];
+    if (shared && *shared &&
+        snprintf(pattern, sizeof pattern, "%s/data/*/nsys/*/*.sqlite", shared) < (int)sizeof pattern)
+        glob(pattern, GLOB_APPEND, NULL, &samples->found);
     return world_next_sample(samples);
 }
 

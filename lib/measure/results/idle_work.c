@@ -175,18 +175,19 @@ static void add_row(const struct gt_view *view, struct gt_table *table, const st
 
 static bool add_table(const struct gt_view *view, struct gt_grouping *shares, struct gt_section *section) {
     struct share *items = (struct share *)(void *)shares->list;
+    const size_t count = items ? shares->count : 0;
     __int128 *host_ns = gt_mem_array(view->device_count, sizeof *host_ns);
     struct gt_table *table = gt_section_table(section, "idle_work", "What the CPU was working on while the GPU waited",
                                               columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 10;
     table->parts = &parts;
-    if (shares->count)
-        qsort(items, shares->count, sizeof *items, by_total);
+    if (count)
+        qsort(items, count, sizeof *items, by_total);
     bool ok = host_ns;
-    for (size_t i = 0; i < shares->count && ok; i++)
+    for (size_t i = 0; i < count && ok; i++)
         host_ns[items[i].device] += items[i].gaps.sum;
     table->screen_columns = "device,name,count,total_ns,longest_ns,share";
-    for (size_t i = 0; i < shares->count && ok; i++) {
+    for (size_t i = 0; i < count && ok; i++) {
         add_row(view, table, &items[i], (double)host_ns[items[i].device]);
         if (is_data_loading(gt_late_code_text(view, items[i].name)))
             table->screen_columns = NULL; /* there is a kind to tell */

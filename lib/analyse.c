@@ -51,11 +51,11 @@ static void note_missing_facts(const struct gt_analysis *analysis, const struct 
         return;
     gt_section_note(
         section, is_hidden(analysis, view->options) ? GT_FOR_DATA | GT_FOR_PAGE : GT_FOR_ALL,
-        gt_arena_printf(&section->report->arena, "Incomplete (%s): the trace has no %s.%s", analysis->title,
-                        missing.ptr,
-                        view->is_summed && (analysis->needs & GT_FACT_OPS)
-                            ? " Sums tell no times; give the cuda_gpu_trace table, the .sqlite or the .nsys-rep."
-                            : ""));
+        gt_arena_printf(
+            &section->report->arena, "Incomplete (%s): the trace has no %s.%s", analysis->title, missing.ptr,
+            view->is_summed && (analysis->needs & GT_FACT_OPS)
+                ? " Summary tables have no timestamps; use the cuda_gpu_trace table, the .sqlite or the .nsys-rep."
+                : ""));
 }
 
 /* What a table does not have is 0 where the trace would tell, and else not known. Sums are of what someone chose to
@@ -111,7 +111,7 @@ static enum gt_status add_analysis(struct run *run, const char *key, const struc
     struct job *job = &run->jobs[run->job_count];
     job->analysis = gt_analysis_find(key);
     if (!job->analysis)
-        return gt_fail_usage(err, "there is no analysis '%s'", key);
+        return gt_fail_usage(err, "unknown analysis '%s'", key);
     job->paper = gt_report_new(section->report->command, 1);
     if (!job->paper)
         return gt_fail_memory(err);

@@ -199,7 +199,7 @@ static enum gt_codec_status gzip_step(void *state, struct gt_inflate_io *io, con
 
 const struct gt_codec gt_codec_gzip = {
     .damage_cut = "gzip stream ends early",
-    .damage_garbage = "gzip stream is empty and something else follows it",
+    .damage_garbage = "gzip stream is empty and followed by other data",
     .begins = gzip_begins,
     .new_state = gzip_new,
     .free_state = gzip_free,

@@ -57,13 +57,13 @@ static const char *zstd_damage(ZSTD_ErrorCode code) {
     case ZSTD_error_checksum_wrong:
         return "zstd checksum is wrong";
     case ZSTD_error_frameParameter_windowTooLarge:
-        return "zstd window is too large; pack it again with a smaller --long";
+        return "zstd window is too large; compress again with a smaller --long";
     case ZSTD_error_frameParameter_unsupported:
     case ZSTD_error_prefix_unknown:
     case ZSTD_error_version_unsupported:
         return "zstd header is damaged";
     case ZSTD_error_dictionary_wrong:
-        return "zstd stream was packed with a dictionary, which is not at hand";
+        return "zstd stream needs a dictionary, which is not supported";
     default:
         return "zstd data is damaged";
     }
@@ -148,7 +148,7 @@ static bool zstd_measure(const struct gt_source *source, uint64_t offset, struct
 
 const struct gt_codec gt_codec_zstd = {
     .damage_cut = "zstd stream ends early",
-    .damage_garbage = "zstd stream is empty and something else follows it",
+    .damage_garbage = "zstd stream is empty and followed by other data",
     .begins = zstd_begins,
     .new_state = zstd_new,
     .free_state = zstd_free,

@@ -93,7 +93,7 @@ static enum gt_status fail_open(const char *path, int number, struct gt_error *e
     if (number == ENOMEM)
         return gt_fail_memory(err);
     if (number == ENOENT && path[0])
-        return gt_fail(err, "cannot write '%s': its folder does not exist", path);
+        return gt_fail(err, "cannot write '%s': its directory does not exist", path);
     return gt_fail(err, "cannot write '%s': %s", path, gt_oserror_text(number, text));
 }
 

@@ -299,5 +299,5 @@ static enum gt_status attribute_ops(const struct gt_store *store, struct gt_labe
     return GT_OK;
 }
 
-const struct gt_label_pass gt_label_pass_steps = {"steps", "steps of the program", GT_LABEL_FIRST, find_steps};
+const struct gt_label_pass gt_label_pass_steps = {"steps", "steps", GT_LABEL_FIRST, find_steps};
 const struct gt_label_pass gt_label_pass_step_ops = {"step_ops", "steps of ops", GT_LABEL_SECOND, attribute_ops};

@@ -19,7 +19,7 @@ static const struct gt_report_column columns[] = {
     {"total_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"wall_ns", "Wall", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"share", "Share of busy", GT_UNIT_SHARE, "busy time, by wall time", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
-    {"time_class", "Kind of time", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"time_class", "Time class", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
 };
 
 static const struct gt_report_column summed_columns[] = {
@@ -28,7 +28,7 @@ static const struct gt_report_column summed_columns[] = {
     {"total_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"wall_ns", "Wall", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
     {"share", "Share of sum", GT_UNIT_SHARE, "summed op time", GT_COLUMN_BAR},
-    {"time_class", "Kind of time", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"time_class", "Time class", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
 };
 
 static const char *const class_names[] = {

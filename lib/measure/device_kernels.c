@@ -34,7 +34,7 @@ static int by_total(const void *a, const void *b) {
 
 static void add_table(struct gt_section *section, struct row *rows, size_t count, int64_t total_ns) {
     struct gt_table *table =
-        gt_section_table(section, "device_kernels", "Kernels of each GPU", columns, GT_ARRAY_COUNT(columns));
+        gt_section_table(section, "device_kernels", "Kernels by GPU", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
     qsort(rows, count, sizeof *rows, by_total);
     for (size_t i = 0; i < count; i++) {

@@ -25,14 +25,13 @@ static const struct gt_report_column columns[] = {
     {"to_ns", "To", GT_UNIT_NS, NULL, GT_COLUMN_EDGE | GT_COLUMN_KEY},
     {"count", "Gaps", GT_UNIT_COUNT, NULL, GT_COLUMN_BAR | GT_COLUMN_ADDS},
     {"total_ns", "Gap time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
-    {"share", "Share", GT_UNIT_SHARE, "time of the gaps shown", 0},
+    {"share", "Share", GT_UNIT_SHARE, "total time of the gaps shown", 0},
 };
 
 static enum gt_status parse_bound(const char *text, int64_t *bound_ns, struct gt_error *err) {
     if (!text || gt_num_parse_decimal(gt_str_of(text), 3, bound_ns))
         return GT_OK;
-    return gt_fail_usage(err, "'%s' is no number of microseconds for a bound of the histogram; write for example 2.5",
-                         text);
+    return gt_fail_usage(err, "invalid histogram bound '%s'; use microseconds, for example 2.5", text);
 }
 
 static enum gt_status read_options(const struct gputime_options *options, struct chosen *chosen, struct gt_error *err) {
@@ -43,10 +42,11 @@ static enum gt_status read_options(const struct gputime_options *options, struct
     if (status != GT_OK)
         return status;
     if (chosen->least_ns > chosen->most_ns)
-        return gt_fail_usage(err, "the least gap of the histogram, '%s', is above the largest, '%s'", options->hist_min,
-                             options->hist_max);
+        return gt_fail_usage(err, "the smallest gap of the histogram, '%s', is larger than the largest, '%s'",
+                             options->hist_min, options->hist_max);
     if (options->bin_count < 0 || options->bin_count > BINS_MAX)
-        return gt_fail_usage(err, "a histogram has 1 to %d bins, not %lld", BINS_MAX, (long long)options->bin_count);
+        return gt_fail_usage(err, "the histogram can have 1 to %d bins, not %lld", BINS_MAX,
+                             (long long)options->bin_count);
     return GT_OK;
 }
 
@@ -166,7 +166,7 @@ enum gt_status gt_histogram_run(const struct gt_view *view, struct gt_section *s
         count = is_linear ? fill_linear(view, &chosen, linear_count, bins) : fill_log(view, &chosen, bins);
     struct gt_table *table =
         gt_section_table(section, "histogram", "Stream gaps by length", columns, GT_ARRAY_COUNT(columns));
-    table->empty = view->is_summed ? NULL : "No gap between the ops of any stream.";
+    table->empty = view->is_summed ? NULL : "No gaps on any stream.";
     add_rows(table, bins, count, &chosen);
     gt_mem_free(bins);
     return GT_OK;

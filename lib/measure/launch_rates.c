@@ -15,14 +15,14 @@ static const struct { double per_second, median_ns; } storms[] = {{50000, 10000}
 
 #define RATE_COLUMNS                                                                                                   \
     {"count", "Kernels", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},                                       \
-        {"window_ns", "Window without pauses", GT_UNIT_NS, NULL, 0},                                                   \
+        {"window_ns", "Window without long gaps", GT_UNIT_NS, NULL, 0},                                                \
         {"per_second", "Kernels/s", GT_UNIT_COUNT, NULL, 0},                                                           \
         {"median_ns", "Median kernel", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},                                            \
         {"p90_ns", "p90 kernel", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},                                                  \
         {"p99_ns", "p99 kernel", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},                                                  \
-        {"under_5us", "Run <5us", GT_UNIT_SHARE, "kernel launches", 0},                                                \
-        {"under_10us", "Run <10us", GT_UNIT_SHARE, "kernel launches", 0},                                              \
-        {"under_20us", "Run <20us", GT_UNIT_SHARE, "kernel launches", 0}, {"storm", "Storm", GT_UNIT_NONE, NULL, 0},
+        {"under_5us", "Under 5 us", GT_UNIT_SHARE, "kernel launches", 0},                                              \
+        {"under_10us", "Under 10 us", GT_UNIT_SHARE, "kernel launches", 0},                                            \
+        {"under_20us", "Under 20 us", GT_UNIT_SHARE, "kernel launches", 0}, {"storm", "Storm", GT_UNIT_NONE, NULL, 0},
 
 static const struct gt_report_column columns[] = {RATE_COLUMNS};
 static const struct gt_report_column process_columns[] = {{"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
@@ -264,7 +264,7 @@ static bool add_process_rates(const struct gt_view *view, struct gt_section *sec
             sorted[count++] = &rates->items[i];
     if (count)
         qsort(sorted, count, sizeof(struct gt_launch_rate *), by_rate);
-    struct gt_table *table = gt_section_table(section, "process_launch_rates", "How fast each process launched kernels",
+    struct gt_table *table = gt_section_table(section, "process_launch_rates", "Kernel launch rate by process",
                                               process_columns, GT_ARRAY_COUNT(process_columns));
     table->screen_limit = 10;
     for (size_t i = 0; i < count; i++) {
@@ -283,7 +283,7 @@ enum gt_status gt_launch_rates_run(const struct gt_view *view, struct gt_section
         return err->code;
     const struct gt_launch_rate *all = &rates->items[rates->count - 1];
     struct gt_table *table =
-        gt_section_table(section, "launch_rate", "How fast kernels were launched", columns, GT_ARRAY_COUNT(columns));
+        gt_section_table(section, "launch_rate", "Kernel launch rate", columns, GT_ARRAY_COUNT(columns));
     if (all->count)
         add_cells(gt_table_row(table), all);
     return add_process_rates(view, section, rates) ? GT_OK : gt_fail_memory(err);

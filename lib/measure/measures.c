@@ -15,7 +15,7 @@ static const struct gt_report_column columns[] = {
     {"share", "Share", GT_UNIT_SHARE, "span", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
     {"count", "Steps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"stddev_ns", "Std dev over steps", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE | GT_COLUMN_SPREAD},
-    {"summed_steps", "Steps in it", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MEAN},
+    {"summed_steps", "Summed steps", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MEAN},
     {"processes", "Processes with steps", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
 };
 
@@ -179,7 +179,7 @@ enum gt_status gt_measures_run(const struct gt_view *view, struct gt_section *se
         status = gt_fail_memory(err);
     if (status == GT_OK) {
         struct gt_table *table =
-            gt_section_table(section, "measures", "Time of each GPU, mean over GPUs", columns, GT_ARRAY_COUNT(columns));
+            gt_section_table(section, "measures", "Time breakdown, mean over GPUs", columns, GT_ARRAY_COUNT(columns));
         table->keeps_order = true;
         table->is_fixed = true;
         bool takes_warm_up = view->options->from || view->options->to || view->options->step; /* the user has chosen */

@@ -16,10 +16,10 @@ static const struct gt_report_column columns[] = {
     {"name", "Name", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
     {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"kernels", "Kernels", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
-    {"total_ns", "Sum of ops", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"total_ns", "Op time (sum)", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"share", "Share", GT_UNIT_SHARE, "summed op time", GT_COLUMN_BAR},
     {"kernel_ns", "Kernel time", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
-    {"kernel_share", "Of kernel time", GT_UNIT_SHARE, "kernel time", GT_COLUMN_DETAIL},
+    {"kernel_share", "% of kernel time", GT_UNIT_SHARE, "kernel time", GT_COLUMN_DETAIL},
 };
 
 static int by_total(const void *a, const void *b) {

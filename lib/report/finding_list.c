@@ -9,8 +9,8 @@ static const struct gt_report_column columns[COLUMN_COUNT] = {
     [RANK] = {"rank", "#", GT_UNIT_NONE, NULL, 0},
     [ID] = {"id", "Finding", GT_UNIT_NONE, NULL, 0},
     [SEVERITY] = {"severity", "Severity", GT_UNIT_NONE, NULL, 0},
-    [TITLE] = {"title", "What", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    [RECOVERABLE] = {"recoverable_ns", "Recoverable", GT_UNIT_NS, NULL, 0},
+    [TITLE] = {"title", "Summary", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    [RECOVERABLE] = {"recoverable_ns", "Potential saving", GT_UNIT_NS, NULL, 0},
     [EVIDENCE] = {"evidence", "Evidence", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
     [ADVICE] = {"advice", "Advice", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
     [TABLE] = {"table", "Table", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
@@ -74,6 +74,27 @@ void gt_finding_list_add(struct gt_section *section, const struct gt_finding *fi
     gt_table_row(table);
     for (; place < table->row_count; place++)
         fill_row(section, table->cells + place * COLUMN_COUNT, place);
+}
+
+/* Place of the finding with this id; finding_count if there is none. */
+static size_t find_id(const struct gt_section *section, const char *id) {
+    size_t place = 0;
+    while (place < section->finding_count && strcmp(section->findings[place].id, id) != 0)
+        place++;
+    return place;
+}
+
+void gt_section_findings_refer(struct gt_section *section) {
+    struct gt_table *table = gt_section_find(section, "findings");
+    for (size_t i = 0; table && i < section->finding_count; i++) {
+        struct gt_finding *finding = &section->findings[i];
+        size_t other = finding->told_by ? find_id(section, finding->told_by) : section->finding_count;
+        if (other == section->finding_count || finding->evidence_count == GT_FINDING_SENTENCES)
+            continue;
+        finding->evidence[finding->evidence_count++] = gt_arena_printf(
+            &section->report->arena, "Overlaps finding %zu (%s).", other + 1, section->findings[other].id);
+        fill_row(section, table->cells + i * COLUMN_COUNT, i);
+    }
 }
 
 const struct gt_finding *gt_finding_list_at(const struct gt_section *section, const struct gt_table *table,

@@ -255,6 +255,8 @@ struct gt_table *gt_finding_list_new(struct gt_section *section);
 /* Puts it among the section's findings: the most severe first, then the most time to win back (what is not known counts
    as none), then what no other tells of, then in the order they come. */
 void gt_finding_list_add(struct gt_section *section, const struct gt_finding *finding);
+/* After the last finding: each that has told_by says so in its evidence, by the number of the other. */
+void gt_section_findings_refer(struct gt_section *section);
 /* What row of the table `findings` tells, wherever sorting has put it. */
 const struct gt_finding *gt_finding_list_at(const struct gt_section *section, const struct gt_table *table, size_t row);
 /* Whether people want to see a part of the findings ("evidence"): all but for a choice of columns. */

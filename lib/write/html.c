@@ -10,7 +10,8 @@ enum gt_status gt_write_html(const struct gt_report *report, const struct gputim
                              struct gt_error *err) {
     (void)options;
     if (gt_page_head_bytes == 0)
-        return gt_fail(err, "this gputime was built without the page; 'make WEB=1' builds it in and needs npm");
+        return gt_fail(err, "HTML output is not available: this gputime was built without the page; build with 'make "
+                            "WEB=1' (needs npm)");
     gt_out_write(out, gt_page_head, gt_page_head_bytes);
     enum gt_status status =
         gt_json_report(report, &(struct gt_json_how){.audience = GT_FOR_PAGE, .row_limit = PAGE_ROWS}, out, err);

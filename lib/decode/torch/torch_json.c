@@ -239,8 +239,8 @@ static bool is_trace(const struct decoding *decoding) {
 static enum gt_status fail_no_trace(const struct gt_source *source, struct gt_error *err) {
     const char *damage = gt_source_damage(source);
     if (damage)
-        return gt_fail(err, "'%s' gives no event: %s", gt_source_path(source), damage);
-    return gt_fail(err, "'%s' is JSON, but no trace: it has no \"traceEvents\"", gt_source_path(source));
+        return gt_fail(err, "'%s': no readable events: %s", gt_source_path(source), damage);
+    return gt_fail(err, "'%s': JSON, but not a trace: no \"traceEvents\"", gt_source_path(source));
 }
 
 static enum gt_status finish(struct decoding *decoding, struct gt_store **out, struct gt_error *err) {
@@ -288,7 +288,7 @@ enum gt_status gt_torch_json_decode(struct gt_source *const *sources, size_t cou
                                     const struct gt_decode_options *options, struct gt_store **out,
                                     struct gt_error *err) {
     if (count != 1)
-        return gt_fail(err, "a trace in JSON is one file, not %zu", count);
+        return gt_fail(err, "a JSON trace is one file, not %zu", count);
     struct gt_torch_sizes sizes = {MAX_CHUNK_BYTES, MAX_WINDOW_BYTES, MAX_EVENT_BYTES, GT_TORCH_USUAL};
     uint64_t size_bytes;
     if (gt_source_is_seekable(sources[0], &size_bytes)) {

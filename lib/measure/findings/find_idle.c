@@ -47,12 +47,13 @@ double gt_find_idle_gpu(struct gt_evidence *evidence, struct gt_finding *finding
     double idle_ns = (double)idle->devices[worst].total_ns;
     gt_finding_title(evidence, finding, "GPU %lld was idle for %s of its span", (long long)view->devices[worst].id,
                      gt_told_share(evidence, idle_ns, worst_span_ns));
-    gt_finding_tell(evidence, finding, "It did nothing for %s of %s, in %s.", gt_told_ns(evidence, idle_ns),
+    gt_finding_tell(evidence, finding, "Idle for %s of %s, in %s.", gt_told_ns(evidence, idle_ns),
                     gt_told_ns(evidence, worst_span_ns), gt_told_counted(evidence, idle->devices[worst].count, "gap"));
     struct gt_idle_sums sums = gt_idle_sums_of(idle, worst);
     tell_causes(evidence, finding, &sums);
     if (gt_evidence_steady_ns(evidence) != INT64_MIN)
-        gt_finding_tell(evidence, finding, "This counts the warm-up; findings on what the CPU did leave it out.");
+        gt_finding_tell(evidence, finding,
+                        "Warm-up included here; it is excluded from the findings on CPU-caused gaps.");
     finding->told_by = teller_of_idle(evidence);
     return worst_share;
 }
@@ -61,7 +62,7 @@ double gt_find_idle_gpu(struct gt_evidence *evidence, struct gt_finding *finding
 static void tell_warm_up(struct gt_evidence *evidence, struct gt_finding *finding) {
     int64_t steady_ns = gt_evidence_steady_ns(evidence);
     if (steady_ns != INT64_MIN)
-        gt_finding_tell(evidence, finding, "Left out is the warm-up, the first %s of the GPU work.",
+        gt_finding_tell(evidence, finding, "Warm-up excluded: the first %s of GPU work.",
                         gt_told_ns(evidence, (double)gt_ns_between(evidence->view->store->origin_ns, steady_ns)));
 }
 
@@ -72,9 +73,10 @@ double gt_find_host_bound(struct gt_evidence *evidence, struct gt_finding *findi
     double running_ns = (double)(gt_evidence_steady_span_ns(evidence) - gaps->pauses_ns);
     if (late->count == 0 || running_ns <= 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "The GPU waits for the CPU to launch work: %s of the time",
+    gt_finding_title(evidence, finding, "Host-bound: the GPU waits for launches %s of the time",
                      gt_told_share(evidence, (double)late->total_ns, running_ns));
-    gt_finding_tell(evidence, finding, "In %s the next op was not launched yet or still on its way: %s of %s, %s each.",
+    gt_finding_tell(evidence, finding,
+                    "In %s the next op had not been launched or had not reached the GPU: %s of %s, %s each on average.",
                     gt_told_counted(evidence, late->count, "gap"), gt_told_ns(evidence, (double)late->total_ns),
                     gt_told_ns(evidence, running_ns),
                     gt_told_ns(evidence, (double)late->total_ns / (double)late->count));
@@ -90,7 +92,7 @@ static const char *launch_of(struct gt_evidence *evidence, const struct gt_idle_
     const char *call = gt_told_call(evidence, store->calls.name[gap->call]);
     if (range == GT_NO_ROW)
         return gt_arena_printf(evidence->arena, "launched by %s", call).ptr;
-    return gt_arena_printf(evidence->arena, "launched by %s in the range %s", call,
+    return gt_arena_printf(evidence->arena, "launched by %s in range %s", call,
                            gt_told_text(evidence, gt_store_string(store, store->ranges.name[range])))
         .ptr;
 }
@@ -103,11 +105,11 @@ double gt_find_host_stalls(struct gt_evidence *evidence, struct gt_finding *find
     double span_ns = (double)gt_evidence_steady_span_ns(evidence);
     if (!longest || span_ns <= 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "The CPU left the GPU without work for %s at a time or longer: %s of the span",
+    gt_finding_title(evidence, finding, "Long CPU stalls (>= %s) starved the GPU: %s of the span",
                      gt_told_ns(evidence, GT_PAUSE_NS), gt_told_share(evidence, (double)stalls->total_ns, span_ns));
-    gt_finding_tell(evidence, finding, "%s of 1 ms or more, %s in all.",
+    gt_finding_tell(evidence, finding, "%s of 1 ms or more, %s in total.",
                     gt_told_counted(evidence, stalls->count, "gap"), gt_told_ns(evidence, (double)stalls->total_ns));
-    gt_finding_tell(evidence, finding, "The longest, %s at %s, ended with %s, %s; the thread was %s.",
+    gt_finding_tell(evidence, finding, "Longest: %s at %s, before %s, %s; the thread was %s.",
                     gt_told_ns(evidence, (double)gt_idle_gap_ns(longest)),
                     gt_told_ns(evidence, (double)gt_ns_between(view->store->origin_ns, longest->start_ns)),
                     gt_told_kernel(evidence, view->name[longest->next]), launch_of(evidence, longest),
@@ -122,10 +124,9 @@ double gt_find_sync_waits(struct gt_evidence *evidence, struct gt_finding *findi
     double span_ns = (double)gt_evidence_steady_span_ns(evidence);
     if (waits->count == 0 || span_ns <= 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "The GPU runs dry while the CPU waits for it: %s of the span",
+    gt_finding_title(evidence, finding, "GPU idle during CPU synchronization: %s of the span",
                      gt_told_share(evidence, (double)waits->total_ns, span_ns));
-    gt_finding_tell(evidence, finding,
-                    "In %s, %s in all, the thread that launched next was inside a call that waits for the GPU.",
+    gt_finding_tell(evidence, finding, "In %s (%s in total) the launching thread was in a synchronizing call.",
                     gt_told_counted(evidence, waits->count, "gap"), gt_told_ns(evidence, (double)waits->total_ns));
     tell_warm_up(evidence, finding);
     finding->recoverable_ns = gt_host_gaps_sum_recoverable(waits);

@@ -12,9 +12,9 @@ const char *const gt_idle_cause_names[GT_IDLE_CAUSE_COUNT] = {
 };
 
 const char *const gt_host_activity_names[GT_HOST_ACTIVITY_COUNT] = {
-    [GT_HOST_API] = "inside API calls",
-    [GT_HOST_RANGE] = "inside ranges or operators",
-    [GT_HOST_OUTSIDE] = "outside everything",
+    [GT_HOST_API] = "in API calls",
+    [GT_HOST_RANGE] = "in ranges or operators",
+    [GT_HOST_OUTSIDE] = "in untraced code",
 };
 
 /* ---- finding the gaps ---- */

@@ -14,12 +14,12 @@
 
 static const struct gt_report_column columns[] = {
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"name", "The launching thread was in", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"name", "CPU was in", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     {"count", "Gaps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"longest_ns", "Longest", GT_UNIT_NS, NULL, 0},
     {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE | GT_COLUMN_SPREAD},
-    {"share", "Share of host gaps", GT_UNIT_SHARE, "idle time of the GPU with cause host", GT_COLUMN_BAR},
+    {"share", "Share of host idle", GT_UNIT_SHARE, "idle time of the GPU caused by the host", GT_COLUMN_BAR},
     {"kind", "Kind", GT_UNIT_NONE, NULL, 0},
 };
 
@@ -170,8 +170,8 @@ static void add_row(const struct gt_view *view, struct gt_table *table, const st
 static bool add_table(const struct gt_view *view, struct gt_grouping *shares, struct gt_section *section) {
     struct share *items = (struct share *)(void *)shares->list;
     __int128 *host_ns = gt_mem_array(view->device_count, sizeof *host_ns);
-    struct gt_table *table = gt_section_table(section, "idle_work", "What the CPU was working on while the GPU waited",
-                                              columns, GT_ARRAY_COUNT(columns));
+    struct gt_table *table =
+        gt_section_table(section, "idle_work", "Idle by CPU range or operator", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 10;
     if (shares->count)
         qsort(items, shares->count, sizeof *items, by_total);

@@ -191,14 +191,15 @@ static void add_names(const struct gt_view *view, struct gt_section *section, co
     }
     if (!is_of_part) {
         struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
-        gt_measure_fact_group_add(&facts, "range_names", "Range names", GT_UNIT_COUNT, gt_cell_count(set->count));
+        gt_measure_fact_group_add(&facts, "range_names", "Distinct ranges", GT_UNIT_COUNT, gt_cell_count(set->count));
         gt_measure_fact_group_add(&facts, "range_count", "Ranges", GT_UNIT_COUNT, gt_cell_int(instances));
     }
     struct gt_table *table = gt_range_set_table_new(view, section);
     table->screen_columns = has_domain ? "name,domain,instances,launches,projected_ns,range_ns"
                                        : "name,instances,launches,projected_ns,range_ns";
     if (is_of_part)
-        table->empty = "The profiler projected whole ranges: they cannot be told for a selection of ops.";
+        table->empty =
+            "The trace has ranges already projected by the profiler: they are not available for a selection.";
     for (size_t i = 0; i < set->count; i++)
         add_name(table, &set->names[i]);
 }

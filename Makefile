@@ -65,7 +65,7 @@ $(PAGE_OBJECT): lib/write/page.S $(PAGE) $(PAGE_CHOICE)
 	$(CC) $(if $(PAGE),-DGT_PAGE_HEAD='"build/web/head.html"' -DGT_PAGE_TAIL='"build/web/tail.html"') -c -o $@ $<
 
 # What every number means, as `gputime define` tells it.
-$(BUILD)/obj/lib/definitions.text.o: lib/definitions.S docs/measures.md
+$(BUILD)/obj/lib/definitions.text.o: lib/definitions.S docs/measures.md docs/words.md
 	@mkdir -p $(@D)
 	$(CC) -c -o $@ $<
 

@@ -198,7 +198,7 @@ static void draw_remainder(const struct gt_text_fit *fitted) {
     char line[256];
     gt_screen_remainder(screen, fitted->shown.rows_hidden, fitted->table->key);
     if (fitted->dropped) {
-        size_t used = (size_t)snprintf(line, sizeof line, "(columns that do not fit:");
+        size_t used = (size_t)snprintf(line, sizeof line, "(not shown:");
         for (size_t i = fitted->count; i < fitted->count + fitted->dropped && used < sizeof line - 48; i++)
             used += (size_t)snprintf(line + used, sizeof line - used, "%s %.24s", i > fitted->count ? "," : "",
                                      fitted->columns[i].about->key);

@@ -81,7 +81,7 @@ def test_why_shows_the_rule(gputime):
     plain = gputime("kernels", OVERLAP, "--width", "120").stdout.decode()
     assert "builtin" not in plain
     narrow = gputime("kernels", "--why", COMPILED, "--width", "80").stdout.decode()
-    assert "no room" not in narrow and narrow.count(": multi_tensor") >= 1
+    assert "(not shown:" not in narrow and narrow.count(": multi_tensor") >= 1
 
 
 def test_rules_and_collectives_in_csv(gputime, tmp_path):
@@ -190,9 +190,9 @@ def test_later_files_add_models_and_replace_those_of_the_same_name_and_say_so(gp
 
     assert one(*both, "--rules", "vllm,mine") == ("first", [])
     assert one(*both, "--rules", "vllm,llama") == \
-        ("own", [f"The rules vllm/llama are those of '{second}', which replace the built-in ones."])
+        ("own", [f"Rules vllm/llama come from '{second}' and replace the built-in ones."])
     assert one(*both, "--rules", "e,m") == \
-        ("late", [f"The rules e/m are those of '{second}', which replace those of '{first}'."])
+        ("late", [f"Rules e/m come from '{second}' and replace those of '{first}'."])
     assert one("--rules", second, "--rules", first, "--rules", "e,m")[0] == "early"
     assert one("--rules", "e,m", env={"GPUTIME_RULES": str(second)})[0] == "late"
     assert one("--rules", first, "--rules", "e,m", env={"GPUTIME_RULES": str(second)})[0] == "early"
@@ -287,10 +287,10 @@ def test_rules_apply_to_summed_inputs(gputime, tmp_path):
 
 @pytest.mark.parametrize("content, option, parts", [
     ('{"e": {"m": {\n  "gemm(": "x"}}}', "FILE,e,m", ["engine 'e', model 'm', line 2, column 3", "bad pattern 'gemm('"]),
-    ('{"e": {"m": {}}}', "FILE,e,x", ["no model 'x' of engine 'e'", "there are e: m"]),
+    ('{"e": {"m": {}}}', "FILE,e,x", ["no model 'x' of engine 'e'", "available: e: m"]),
     ('{"e": {"m": {}, "n": {}}}', "FILE", ["several models", "e: m, n"]),
     ('{"e": {"m": {"a": ["b"]}}}', "FILE,e,m", ["the category of 'a' must be a string"]),
-    ('{"e": 3}', "FILE,e,m", ["line 1, column 2", "an engine is an object of models, not a number"]),
+    ('{"e": 3}', "FILE,e,m", ["line 1, column 2", "an engine must be an object of models, not a number"]),
     ('{"e": ', "FILE,e,m", ["line 1, column 7", "expected a value"]),
     ("{}", "nobody,knows", ["no model 'knows' of engine 'nobody'", "vllm: llama, ds, gpt-oss"]),
     ("{}", ",,", ["cannot read --rules ',,'", "FILE,ENGINE,MODEL"]),

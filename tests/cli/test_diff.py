@@ -281,7 +281,7 @@ def test_whole_captures_have_their_warm_up(gputime, trace):
             assert rows_of(report, "measures")[measure][f"{side}_total_ns"] == own[measure]["total_ns"], measure
     assert b"Left out" not in gputime("diff", *paths).stdout
     stepped = gputime("diff", *paths, "--per", "step").stdout
-    assert stepped.count(b"Left out is the warm-up: 1 of 4 steps") == 2 and b"3 in A, 3 in B." in stepped
+    assert stepped.count(b"Warm-up excluded: 1 of 4 steps") == 2 and b"3 in A, 3 in B." in stepped
     launches = gputime("diff", *paths, "--per", "launch").stdout
     assert b"Left out" not in launches and b"Warm-up counts too." in launches
 
@@ -300,7 +300,7 @@ def test_a_side_that_lost_data_is_named_first(gputime, trace, options):
             shown = gputime("diff", *paths, *options, "--format", format, "--width", "200").stdout.decode().replace("\\", "")
             assert all(0 < shown.index(note) < shown.index("Amounts are") for note in expected)
         done = gputime("diff", *paths, "--fail-if", "step>+3%")
-        assert done.stdout.split(b"Not read")[0].count(b"; not read whole") == (len(sides) > 0)
+        assert done.stdout.split(b"Only partly")[0].count(b"; not read whole") == (len(sides) > 0)
 
 
 def test_warm_up_is_left_out_of_both_sides_or_none(gputime, trace):

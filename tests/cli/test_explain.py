@@ -231,7 +231,7 @@ def test_a_trace_without_gpu_work_is_said_to_have_none(gputime, tmp_path):
     text = gputime("explain", trace, "--out", tmp_path / "out").stdout.decode()
     assert text.startswith("The trace has no GPU work.\n")
     markdown = (tmp_path / "out" / "report.md").read_text()
-    assert "The trace has no memory operation." in markdown and "selection" not in markdown
+    assert "The trace has no memory ops." in markdown and "selection" not in markdown
 
 
 def test_one_is_singular(gputime, tmp_path):

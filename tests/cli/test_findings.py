@@ -308,8 +308,8 @@ def test_rule(gputime, tmp_path, number):
 def test_a_call_inside_itself_counts_once(gputime, tmp_path):
     trace = made(nested_copies)(tmp_path)
     finding = findings_of(gputime, trace)["sync_calls"]
-    assert finding["title"] == "The CPU waits for the GPU inside calls: 2.3 ms in all"
-    assert finding["evidence"] == ["cudaMemcpy: 3 calls, 1.8 ms; calls that wait for the GPU in all: 4 calls, 2.3 ms."]
+    assert finding["title"] == "CPU blocked in synchronizing calls for 2.3 ms"
+    assert finding["evidence"] == ["cudaMemcpy: 3 calls, 1.8 ms; all synchronizing calls: 4 calls, 2.3 ms."]
     report = gputime.json("summary", trace, "--table", "sync_calls")
     rows = [(row["api_name"], row["count"], row["total_ns"]) for row in report["tables"]["sync_calls"]["rows"]]
     assert rows == [("cudaMemcpy", 3, 1800 * US), ("cudaMemcpy_v3020", 1, 500 * US)]
@@ -417,7 +417,7 @@ def test_names_of_a_trace_are_harmless_and_short(gputime, tmp_path):
 def test_nothing_to_tell(gputime, tmp_path):
     trace = Trace()
     dense(trace, 100, 80)
-    assert b"Nothing stands out." in gputime("findings", trace.write(tmp_path)).stdout
+    assert b"No findings." in gputime("findings", trace.write(tmp_path)).stdout
     assert findings_of(gputime, DATA / "empty.json") == {}
     assert findings_of(gputime, DATA / "cpu-only.json") == {}
 
@@ -468,7 +468,7 @@ def test_what_goes_by_missing_work_is_less_certain_where_something_was_lost(gput
         cut = findings_of(gputime, path)
         assert set(cut) == set(whole)
         for rule, finding in cut.items():
-            told = [one for one in finding["evidence"] if "was not read whole (input_cut)" in one]
+            told = [one for one in finding["evidence"] if "was only partly read (input_cut)" in one]
             assert len(told) == (rule in DOUBTFUL), finding
             severity = whole[rule]["severity"]
             if not is_told(finding):
@@ -504,10 +504,10 @@ def test_tiny_kernels_are_told_without_the_longer_ones_of_their_names(gputime, t
 
 def test_copies_that_block_tell_cpu_and_gpu_time_apart(gputime, tmp_path):
     assert findings_of(gputime, made(sync_copy)(tmp_path))["sync_copies"]["evidence"] == [
-        "The calls kept the CPU for 1.2 ms to move 64 kB, which took the GPU 30 us.",
-        "The longest took the GPU 30 us: 'Memcpy HtoD (Pinned -> Device)' by cudaMemcpy."]
+        "The CPU was blocked for 1.2 ms; moving 64 kB took the GPU 30 us.",
+        "Longest: 30 us, 'Memcpy HtoD (Pinned -> Device)' by cudaMemcpy."]
     assert findings_of(gputime, made(sync_memset)(tmp_path))["sync_memsets"]["evidence"][0] == (
-        "The calls kept the CPU for 10 us to fill 100 B, which took the GPU 30 us.")
+        "The CPU was blocked for 10 us; filling 100 B took the GPU 30 us.")
 
 
 def test_a_selection_finds_in_what_it_selects(gputime, tmp_path):
@@ -529,7 +529,7 @@ def test_an_inference_is_bound_by_launching_and_its_token_copy_is_named(gputime)
     assert "cudaStreamSynchronize" in copy["evidence"][0] and "'sampling'" in copy["evidence"][1]
     assert list(found).index("idle_gpu") < list(found).index("has_ranges")
     assert found["idle_gpu"]["evidence"][-2:] == [
-        "This counts the warm-up; findings on what the CPU did leave it out.",
+        "Warm-up included here; it is excluded from the findings on CPU-caused gaps.",
         f"The finding '{host['title']}' tells of the same time."]
     exported = findings_of(gputime, NSYS / "infer" / "infer.sqlite")
     assert [{**one, "input": None} for one in found.values()] == [{**one, "input": None} for one in exported.values()]

@@ -237,7 +237,7 @@ def test_ragged_rows(gputime):
     assert report["inputs"][0]["ops"] == 6
     assert issues(report) == {"event_damaged": 2}
     done = gputime("kernels", ragged, "--strict")
-    assert done.returncode == 1 and b"not read whole" in done.stderr
+    assert done.returncode == 1 and b"only partly read" in done.stderr
 
 
 @pytest.mark.parametrize("name", ["mini_nvtx_gpu_proj_trace.csv", "mini2023_nvtx_gpu_proj_trace.csv",

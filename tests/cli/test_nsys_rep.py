@@ -121,7 +121,7 @@ def test_categories_of_ranges(gputime, tmp_path):
             ("io", "", 20, 40),
             ("layers", "engine", 20, 100),
         ]
-        assert b"Categories of ranges" in gputime("ranges", path).stdout
+        assert b"Range categories" in gputime("ranges", path).stdout
 
 
 def test_work_of_the_driver(gputime):
@@ -319,7 +319,7 @@ def test_without_nsys_both_remedies_are_named(gputime, nsys, unknown):
         ("exit 0", "failed with status 0 and wrote nothing"),
         ("kill -9 $$", "was ended by signal 9"),
         ('echo this is no database > "$5"', "cannot read what nsys made of"),
-        ('cat "$6" > "$5"', "it is no SQLite database"),
+        ('cat "$6" > "$5"', "not an SQLite database"),
         ('head -c 3000 "{database}" > "$5"', "cannot read what nsys made of"),
         ('mkdir "$5"', "it is a directory"),
     ],

@@ -148,7 +148,7 @@ def test_what_is_wrong_with_a_map_is_told_with_its_place(gputime, tmp_path, cont
 
 def test_a_guess_is_marked_as_one(gputime, tmp_path):
     trace = trace_of(tmp_path, "decode", "prefill")
-    assert b"Phases (guessed from the names of ranges)" in gputime("ranges", trace).stdout
+    assert b"Phases (guessed from range names)" in gputime("ranges", trace).stdout
     assert b"guessed" not in gputime("ranges", trace_of(tmp_path, "nothing", "else")).stdout
 
 
@@ -173,7 +173,7 @@ def test_op_time_outside_ranges_is_told_below_the_phases(gputime, tmp_path):
     assert "outside ranges" not in gputime("ranges", NSYS / "infer" / "infer.sqlite").stdout.decode()
     names = tmp_path / "map.json"
     names.write_text(json.dumps({"x": ["nothing has this name"]}))
-    assert "No range matches the map of phases." in gputime("ranges", train, "--phase-map", names).stdout.decode()
+    assert "No range matches the phase map." in gputime("ranges", train, "--phase-map", names).stdout.decode()
 
 
 def test_steps_of_several_processes_are_told_apart(gputime):

@@ -35,7 +35,7 @@ static const struct gt_report_column host_columns[] = {
     {"count", "Gaps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"longest_ns", "Longest", GT_UNIT_NS, NULL, 0},
-    {"share", "Share of host idle", GT_UNIT_SHARE, "idle time of the GPU caused by the host", GT_COLUMN_BAR},
+    {"share", "Share of host idle", GT_UNIT_SHARE, "host-caused idle time", GT_COLUMN_BAR},
 };
 
 static const struct gt_report_column gap_columns[] = {

@@ -327,3 +327,7 @@ void gt_shown_init(struct gt_shown *shown, const struct gt_table *table) {
     shown->rows = table->row_count < limit ? table->row_count : limit;
     shown->rows_hidden = total - shown->rows;
 }
+
+bool gt_column_needs_base(const struct gt_report_column *column) {
+    return column->unit == GT_UNIT_SHARE && column->of && column->title[0] != '%';
+}

@@ -44,6 +44,9 @@ double gt_cell_number(const struct gt_cell *cell);
 
 /* ---- what people see of a table ---- */
 
+/* Does the title line say what the shares of this column are of? Titles such as "% of launches" do so themselves. */
+bool gt_column_needs_base(const struct gt_report_column *column);
+
 struct gt_shown {
     size_t columns[GT_TABLE_COLUMNS_MAX];
     size_t column_count;

@@ -70,7 +70,7 @@ static void write_bases(struct gt_out *out, const struct gt_table *table, const 
     const char *lead = "";
     for (size_t i = 0; i < shown->column_count; i++) {
         const struct gt_report_column *column = &table->columns[shown->columns[i]];
-        if (column->unit != GT_UNIT_SHARE || !column->of)
+        if (!gt_column_needs_base(column))
             continue;
         gt_out_text(out, lead);
         gt_escape_markdown_sentence(out, gt_str_of(column->title));

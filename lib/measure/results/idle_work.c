@@ -19,7 +19,7 @@ static const struct gt_report_column columns[] = {
     {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"longest_ns", "Longest", GT_UNIT_NS, NULL, 0},
     {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE | GT_COLUMN_SPREAD},
-    {"share", "Share of host idle", GT_UNIT_SHARE, "idle time of the GPU caused by the host", GT_COLUMN_BAR},
+    {"share", "Share of host idle", GT_UNIT_SHARE, "host-caused idle time", GT_COLUMN_BAR},
     {"kind", "Kind", GT_UNIT_NONE, NULL, 0},
 };
 

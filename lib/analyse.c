@@ -8,7 +8,7 @@
 #include "internal.h"
 #include "measure/analysis.h"
 
-/* ---- what a trace cannot tell ---- */
+/* ---- what a trace does not contain ---- */
 
 /* Are the analysis' tables for data alone? Then what they lack is no news for the screen. */
 static bool is_hidden(const struct gt_analysis *analysis, const struct gputime_options *options) {
@@ -24,7 +24,7 @@ static bool is_hidden(const struct gt_analysis *analysis, const struct gputime_o
     return has_tables;
 }
 
-/* "runtime calls and no correlation ids": the facts that the analysis goes by and the trace does not have. */
+/* "runtime calls and no correlation ids": the facts that the analysis uses and the trace does not have. */
 static struct gt_str list_missing(const struct gt_analysis *analysis, const struct gt_store *store,
                                   struct gt_arena *arena) {
     bool is_projected = store->facts & GT_FACT_PROJECTIONS;
@@ -41,7 +41,7 @@ static struct gt_str list_missing(const struct gt_analysis *analysis, const stru
     return list;
 }
 
-/* The one place where a report says what a trace cannot tell. An empty trace says so in its health instead. */
+/* The one place where a report says what a trace does not contain. An empty trace says so in its health instead. */
 static void note_missing_facts(const struct gt_analysis *analysis, const struct gt_view *view,
                                struct gt_section *section) {
     const struct gt_store *store = view->store;
@@ -76,7 +76,7 @@ static void mark_lacks(const struct gt_analysis *analysis, const struct gt_view 
     }
 }
 
-/* ---- jobs: first what several analyses go by, then the analyses ---- */
+/* ---- jobs: first what several analyses use, then the analyses ---- */
 
 struct job {
     const struct gt_analysis *analysis; /* NULL: it makes a shared result */
@@ -136,7 +136,7 @@ static void add_shared(struct run *run, const char *const *keys, size_t count) {
 }
 
 /* What is shared comes first. Then the analyses that need none of it, so that nobody waits while the last of it is
-   made; then those that go by most of it, for they take longest and should not be the last to end. */
+   made; then those that use most of it, for they take longest and should not be the last to end. */
 static int turn_of(const struct job *job) {
     if (!job->analysis)
         return 0;

@@ -202,7 +202,7 @@ static enum gt_status check_format(const struct draft *draft, struct gt_error *e
                : GT_OK;
 }
 
-/* A file is read as what it is, but a format that says else may stand beside the wrong file. */
+/* A file is read as what it is, but a format that says else may be next to the wrong file. */
 static void remark_formats(struct gputime_config *config, struct input *input, const struct gt_json *format) {
     for (size_t i = 0; format && i < input->path_count; i++) {
         const char *found = gt_config_file_format(input->paths[i]);

@@ -30,7 +30,7 @@ enum gt_status gt_config_file_check(const char *path, const char *config_path, s
     return GT_OK;
 }
 
-/* What is wrong with the file itself is told when it is read. */
+/* What is wrong with the file itself is reported when it is read. */
 const char *gt_config_file_format(const char *path) {
     struct stat info;
     struct gt_source *source = NULL;

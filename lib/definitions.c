@@ -131,7 +131,7 @@ static struct gputime_definition make(const struct walk *walk, struct gt_str tex
 /* Ways to define a key, the best first; the others count where there is none of it. */
 enum way { SECTION_OR_ROW, PARAGRAPH_OF_IT, MENTION, WAY_COUNT };
 
-/* What the line at hand defines the key with; empty: it does not. */
+/* What the current line defines the key with; empty: it does not. */
 static struct gt_str defines(const struct walk *walk, const char *key, enum way way) {
     bool is_start = walk->line.ptr == walk->paragraph.ptr;
     struct gt_str start = {walk->line.ptr, strlen(key) + 2};

@@ -1,4 +1,4 @@
-/* The pipeline's end for a folder of files: all of them are written beside their places first, then take them, so that
+/* The pipeline's end for a folder of files: all of them are written next to their places first, then take them, so that
    a failure leaves what was there. */
 #include "folder.h"
 

@@ -36,7 +36,7 @@ static struct gt_run run_of(const struct gputime_trace *trace, const struct gput
     };
 }
 
-/* What an input is called: its title, else its file, with as many folders as tell those of one name apart. */
+/* What an input is called: its title, else its file, with as many folders as distinguish those of one name. */
 struct naming {
     struct gputime_trace *const *traces;
     size_t count;
@@ -118,7 +118,7 @@ static void describe_input(struct gt_section *section, const struct gputime_trac
     };
 }
 
-/* What is missing stands before the numbers that miss it. */
+/* What is missing is before the numbers that miss it. */
 static void note_losses(const struct gt_store *store, struct gt_section *section) {
     for (int k = 0; k < GT_ISSUE_COUNT; k++)
         if (gt_issue_infos[k].issue_class == GT_ISSUE_CLASS_LOSS && store->issues[k].count)

@@ -58,7 +58,7 @@ static void make_folders(char *path) {
         mkdir(path, 0700);
         *slash = '/';
     }
-    mkdir(path, 0700); /* what fails here is told by the opening after it */
+    mkdir(path, 0700); /* what fails here is identified by the opening after it */
 }
 
 int gt_cache_folder_open(bool create) {

@@ -324,7 +324,7 @@ static enum gt_status select_window(struct gt_selection *selection, const char *
     return GT_OK;
 }
 
-/* Time before the first op of a step is a part of it, as for the steps behind it: a window of whole steps has all that
+/* Time before the first op of a step is a part of it, as for the steps after it: a window of whole steps has all that
    is between them as often as there are steps, and nothing of a step that the capture has only a part of. */
 static enum gt_status select_whole_steps(struct gt_selection *selection, struct gt_error *err) {
     const struct gt_ops *ops = &selection->store->ops;

@@ -68,7 +68,7 @@ static bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* "12", " 12", "_12: ...", "=12#", but not "12 layers": a number, behind it no more words. */
+/* "12", " 12", "_12: ...", "=12#", but not "12 layers": a number, after it no more words. */
 static bool parse_number(struct gt_str text, int64_t *number) {
     size_t begin = 0, end;
     uint64_t digits;

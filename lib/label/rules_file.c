@@ -112,7 +112,7 @@ void gt_rules_build_files_release(struct gt_rule_files *files) {
 
 /* ---- rules of a model ---- */
 
-/* Where a rule stands, put in front of what is wrong with it. */
+/* Where a rule is, put in front of what is wrong with it. */
 static enum gt_status fail_rule(const struct gt_rule_model *model, const struct gt_json *rule, struct gt_error *err) {
     if (model->engine.len == 0)
         return gt_fail_context(err, "'%s': line %u, column %u", model->path, rule->line, rule->column);

@@ -119,7 +119,7 @@ static int by_total(const void *a, const void *b) {
     return gt_str_cmp(x->name, y->name);
 }
 
-/* Classes stand in the order of the user's map, which may name more of them than there are kernels for; all else has
+/* Classes are in the order of the user's map, which may name more of them than there are kernels for; all else has
    its largest sum first, which is the same from every kind of input. */
 static bool add_rows(struct class_stats *stats, struct gt_table *table, const struct gt_tallies *tallies,
                      size_t named_count, const struct gt_tally *whole) {

@@ -1,4 +1,4 @@
-/* Driver work: time that the driver took on CPU threads beside the calls, such as for loading code, by what it was.
+/* Driver work: time that the driver took on CPU threads outside API calls, such as for loading code, by what it was.
    Nsight reports have it; their SQLite exports only from version 2025.5 on. */
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Findings: asks every rule of findings.def what it sees in a view, and adds what is worth telling to the section. */
+/* Findings: asks every rule of findings.def what it sees in a view, and adds what is worth reporting to the section. */
 #include "measure/findings/findings.h"
 
 #include <stdarg.h>
@@ -141,9 +141,9 @@ const struct gt_host_gaps *gt_evidence_host_gaps(struct gt_evidence *evidence) {
     return &evidence->host_gaps;
 }
 
-/* ---- telling ---- */
+/* ---- sentences ---- */
 
-static struct gt_str tell(struct gt_arena *arena, const char *format, va_list args) {
+static struct gt_str format_sentence(struct gt_arena *arena, const char *format, va_list args) {
     char text[1024];
     vsnprintf(text, sizeof text, format, args);
     return gt_arena_copy(arena, gt_str_of(text));
@@ -152,7 +152,7 @@ static struct gt_str tell(struct gt_arena *arena, const char *format, va_list ar
 void gt_finding_title(struct gt_evidence *evidence, struct gt_finding *finding, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    finding->title = tell(evidence->arena, format, args);
+    finding->title = format_sentence(evidence->arena, format, args);
     va_end(args);
 }
 
@@ -161,7 +161,7 @@ void gt_finding_tell(struct gt_evidence *evidence, struct gt_finding *finding, c
     if (finding->evidence_count == GT_FINDING_SENTENCES)
         return;
     va_start(args, format);
-    finding->evidence[finding->evidence_count++] = tell(evidence->arena, format, args);
+    finding->evidence[finding->evidence_count++] = format_sentence(evidence->arena, format, args);
     va_end(args);
 }
 
@@ -254,8 +254,8 @@ static void ask(const struct gt_finding_rule *rule, struct gt_evidence *evidence
     if (rule->needs & ~evidence->view->store->facts & ~GT_NEEDS_WHOLE)
         return;
     double measure = rule->look(evidence, &finding);
-    bool is_worth_telling = measure >= rule->low_at || measure >= rule->medium_at || measure >= rule->high_at;
-    if (!is_worth_telling || finding.evidence_count == 0 || evidence->status != GT_OK)
+    bool is_worth_reporting = measure >= rule->low_at || measure >= rule->medium_at || measure >= rule->high_at;
+    if (!is_worth_reporting || finding.evidence_count == 0 || evidence->status != GT_OK)
         return;
     finding.severity = measure >= rule->high_at     ? GT_SEVERITY_HIGH
                        : measure >= rule->medium_at ? GT_SEVERITY_MEDIUM

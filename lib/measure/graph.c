@@ -1,5 +1,5 @@
 /* Graph: the elapsed time of a run by category and by name, as stacked bars show it. Overlapping ops are not counted
-   twice: each is charged the time behind the latest end so far on its device, so that a device's charges sum to its
+   twice: each is charged the time after the latest end so far on its device, so that a device's charges sum to its
    busy time. What the run's elapsed time has more is CPU(non-GPU). Several GPUs are never merged: times are the mean
    over them. */
 #include <assert.h>
@@ -210,7 +210,7 @@ static struct gt_cell mean_cell(const struct run *run, __int128 sum) {
     return sum % count ? gt_cell_real((double)sum / (double)count) : gt_cell_int(gt_ns_of_sum(sum / count));
 }
 
-/* An input that is summed already tells no times, so it has none. */
+/* An input that is summed already gives no times, so it has none. */
 static bool add_non_gpu(struct works *works, const struct run *run) {
     return add_work(works, (struct work){.category = GT_STR(NON_GPU),
                                          .name = GT_STR(NON_GPU),

@@ -1,5 +1,5 @@
 /* Measures: the accounting as one row for each amount (the mean over GPUs) and the time of steps, with their spread
-   over steps: what comparisons and limits go by. */
+   over steps: what comparisons and limits use. */
 #include <string.h>
 
 #include "base/map.h"
@@ -60,8 +60,8 @@ static struct gt_moments column_moments(const struct gt_table *table, const char
     return moments;
 }
 
-/* How an amount varies from step to step: one that went wrong does not tell that. Idle is all of a step in which its
-   GPU is not busy, before its first op and behind its last one too. */
+/* How an amount varies from step to step: one that went wrong does not say that. Idle is all of a step in which its
+   GPU is not busy, before its first op and after its last one too. */
 static struct gt_moments step_moments(const struct gt_table *steps, const struct amount *amount, bool takes_warm_up) {
     struct gt_moments moments = {0};
     bool is_idle = strcmp(amount->measure, "idle") == 0;
@@ -131,7 +131,7 @@ static void add_row(struct gt_table *table, const char *measure, const struct gt
     *cell++ = is_mean ? gt_cell_null() : gt_cell_count(processes);
 }
 
-/* What the accounting says of each GPU varies as the measure does. Its tables go by the span. */
+/* What the accounting says of each GPU varies as the measure does. Its tables use the span. */
 static void add_spreads(struct gt_section *section, const struct amount *amount, const struct gt_moments *steps,
                         size_t step_count) {
     static const char *const over_gpus[] = {"mean", "min", "max"};
@@ -166,16 +166,16 @@ static bool add_rows(struct gt_section *section, struct gt_table *table, const s
     return true;
 }
 
-/* Goes by the tables of two other analyses, on paper of its own. */
+/* Uses the tables of two other analyses, on a private report fragment. */
 enum gt_status gt_measures_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    struct gt_report *paper = gt_report_new("", 1);
-    if (!paper)
+    struct gt_report *fragment = gt_report_new("", 1);
+    if (!fragment)
         return gt_fail_memory(err);
-    struct gt_section *aside = &paper->sections[0];
+    struct gt_section *aside = &fragment->sections[0];
     enum gt_status status = gt_accounting_run(view, aside, err);
     if (status == GT_OK)
         status = gt_steps_run(view, aside, err);
-    if (status == GT_OK && gt_arena_failed(&paper->arena))
+    if (status == GT_OK && gt_arena_failed(&fragment->arena))
         status = gt_fail_memory(err);
     if (status == GT_OK) {
         struct gt_table *table =
@@ -186,6 +186,6 @@ enum gt_status gt_measures_run(const struct gt_view *view, struct gt_section *se
         if (!add_rows(section, table, aside, takes_warm_up, gt_measure_table_is_wanted(view, "spreads")))
             status = gt_fail_memory(err);
     }
-    gt_report_free(paper);
+    gt_report_free(fragment);
     return status;
 }

@@ -172,8 +172,8 @@ static struct gt_str devices(const struct gt_view *view, struct gt_arena *arena,
 }
 
 /* The screen gets the facts as sentences: what there is, and on what it ran. */
-static void tell(const struct gt_view *view, struct gt_section *section, const struct totals *totals,
-                 const struct gt_cell *names) {
+static void add_sentences(const struct gt_view *view, struct gt_section *section, const struct totals *totals,
+                          const struct gt_cell *names) {
     struct gt_arena *arena = &section->report->arena;
     if (totals->ops == 0)
         return;
@@ -187,7 +187,7 @@ static void add_facts(const struct gt_view *view, struct gt_section *section, co
     struct gt_measure_fact_group shown = {.section = section, .audience = GT_FOR_DATA | GT_FOR_PAGE};
     struct gt_measure_fact_group data = {.section = section, .audience = GT_FOR_DATA};
     struct gt_cell names = device_names(view, &section->report->arena);
-    tell(view, section, totals, &names);
+    add_sentences(view, section, totals, &names);
     gt_measure_fact_group_add(&shown, "ops", "GPU ops", GT_UNIT_COUNT, gt_cell_count(totals->ops));
     gt_measure_fact_group_add(&shown, "kernels", "Kernels", GT_UNIT_COUNT, gt_cell_count(totals->kernels));
     gt_measure_fact_group_add(&shown, "kernel_names", "Distinct kernels", GT_UNIT_COUNT,

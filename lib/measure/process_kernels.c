@@ -62,7 +62,7 @@ static void add_table(const struct gt_view *view, struct gt_section *section, st
     gt_measure_table_for_processes(section, table);
 }
 
-/* One row for the groups of a name, process and GPU; how many these are. Kernels whose process the trace does not tell
+/* One row for the groups of a name, process and GPU; how many these are. Kernels whose process the trace does not say
    have none. */
 static size_t list_rows(const struct gt_view *view, const struct gt_op_groups *groups, struct row *rows) {
     size_t count = 0;

@@ -6,7 +6,7 @@
 #include "measure/shared.h"
 
 struct process {
-    uint32_t track; /* GT_NO_TRACK: the trace does not tell whose */
+    uint32_t track; /* GT_NO_TRACK: the trace does not record whose */
     size_t ops, kernels;
     __int128 total_ns, kernel_ns;
 };

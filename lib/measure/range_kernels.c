@@ -44,7 +44,7 @@ struct attribution {
     const struct gt_view *view;
     struct gt_keyed lengths;   /* of ranges: process, range */
     struct gt_keyed by_range;  /* of kernels: range */
-    struct gt_keyed by_both;   /* of kernels: process (GT_NO_TRACK: not told), range */
+    struct gt_keyed by_both;   /* of kernels: process (GT_NO_TRACK: not known), range */
     struct gt_keyed processes; /* of kernels: process, 0 for all of them and 1 for those in ranges */
     __int128 total_ns, covered_ns;
     size_t covered;
@@ -164,7 +164,7 @@ static void add_table(struct gt_section *section, struct attribution *sums) {
                               gt_cell_count(sums->covered));
 }
 
-/* Ranges that hold little of the work do not stand for it. */
+/* Ranges that hold little of the work do not represent it. */
 static enum gt_status warn(struct gt_section *section, const struct attribution *sums, struct gt_error *err) {
     const char *text = sums->view->options->coverage_threshold;
     double threshold = 0.7, share = sums->total_ns ? (double)sums->covered_ns / (double)sums->total_ns : 1;
@@ -246,7 +246,7 @@ static size_t list_rows(const struct attribution *sums, struct process_row *rows
         rows[count++] = (struct process_row){pids[group->hi], group->hi, group->lo, group,
                                              gt_keyed_find(&sums->by_both, group->hi, group->lo)};
     }
-    /* Ranges on the GPU's side stand in for launches that the trace does not have: kernels without a CPU range. */
+    /* Ranges on the GPU's side replace launches that the trace does not have: kernels without a CPU range. */
     for (size_t i = 0; i < sums->by_both.count; i++) {
         const struct gt_keyed_group *group = &sums->by_both.items[i];
         if (is_known(sums->view, (uint32_t)group->hi) && !gt_keyed_find(&sums->lengths, group->hi, group->lo))

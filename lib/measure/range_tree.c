@@ -147,7 +147,7 @@ static int last_first(const void *a, const void *b) {
     return order ? order : gt_str_cmp(y->name->domain, x->name->domain);
 }
 
-/* Children stand by sum, then name: the last of all goes in front of its parent's list first. */
+/* Children are by sum, then name: the last of all goes in front of its parent's list first. */
 static bool link_nodes(struct tree *tree) {
     struct rank *ranks = gt_mem_array(tree->count, sizeof *ranks);
     if (!ranks)

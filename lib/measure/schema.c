@@ -163,16 +163,16 @@ static void add_columns(const struct gt_store *store, struct gt_section *section
     }
 }
 
-/* ---- what the tables of the main roles can tell ---- */
+/* ---- data of the tables of the main roles ---- */
 
 enum { CANDIDATES_MAX = 6, SOURCES_MAX = 4 };
 
 static const struct {
     const char *role, *other_role;          /* the second where there is none of the first */
     const char *key;                        /* of the capabilities; NULL: none listed */
-    const char *fact, *source_fact;         /* name of the table; column that tells the process, NULL: not asked */
+    const char *fact, *source_fact;         /* name of the table; column with the process, NULL: not asked */
     const char *candidates[CANDIDATES_MAX]; /* columns that matter */
-    const char *sources[SOURCES_MAX];       /* columns that tell the process, best first */
+    const char *sources[SOURCES_MAX];       /* columns with the process, best first */
 } main_roles[] = {
     {"strings", NULL, NULL, "string_table", NULL, {0}, {0}},
     {"kernels",

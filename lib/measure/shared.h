@@ -1,4 +1,4 @@
-/* What several analyses go by, made once for each view. The view owns it. */
+/* Intermediate results shared by analyses, made once for each view. The view owns it. */
 #ifndef GT_MEASURE_SHARED_H
 #define GT_MEASURE_SHARED_H
 

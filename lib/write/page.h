@@ -1,4 +1,4 @@
-/* The page that web/ is built to, embedded by page.S: what stands before the report and what stands behind it. */
+/* The page that web/ is built to, embedded by page.S: what is before the report and what is after it. */
 #ifndef GT_WRITE_PAGE_H
 #define GT_WRITE_PAGE_H
 

@@ -1,4 +1,4 @@
-/* A table on a terminal: columns fitted to the width are drawn, names cut in the middle, bars beside numbers. */
+/* A table on a terminal: columns fitted to the width are drawn, names cut in the middle, bars next to numbers. */
 #include "write/text_table.h"
 
 #include <stdio.h>

@@ -154,7 +154,7 @@ static enum gt_status fail_folder(int number, struct gt_error *err) {
                    gt_oserror_text(number, text));
 }
 
-/* nsys goes by the suffix of what it reads, so it gets a link with one. */
+/* nsys uses the suffix of what it reads, so it gets a link with one. */
 static bool link_report(const struct folder *folder, const char *path) {
     char target[PATH_MAX];
     if (*path != '/')
@@ -218,7 +218,7 @@ static int run(const char *command, char *const arguments[], const char *log_pat
             ;
         int waited = wait_for(child, wait_status);
         if (got != (ssize_t)sizeof number)
-            number = waited == ECHILD ? 0 : waited; /* the host program reaps children itself: go by what they left */
+            number = waited == ECHILD ? 0 : waited; /* the host program reaps children itself: use what they left */
     }
     if (has_pipe)
         close(failure[0]);

@@ -110,7 +110,7 @@ static enum gt_status read_sections(struct gt_nsys_rep_file *file, struct sectio
 
 /* ---- the raw section ---- */
 
-/* Where "QDTEXT00" stands near the beginning of a file without a table to be trusted. */
+/* Where "QDTEXT00" is near the beginning of a file without a table to be trusted. */
 static enum gt_status search_raw(const struct gt_nsys_rep_file *file, struct sections *sections, struct gt_error *err) {
     struct gt_str head;
     uint64_t tail = file->is_cut ? 0 : TAIL_BYTES;
@@ -154,7 +154,7 @@ static void take_index(struct gt_nsys_rep_file *file, struct gt_str index) {
         set_codec(file, codec);
 }
 
-/* The head and index messages, which stand before the chunks. A file that is cut before them has no events. */
+/* The head and index messages, which are before the chunks. A file that is cut before them has no events. */
 static enum gt_status read_messages(struct gt_nsys_rep_file *file, uint64_t offset, struct gt_error *err) {
     struct gt_nsys_rep_span head, index = {GT_NSYS_REP_NOWHERE, 0};
     enum gt_status status = gt_nsys_rep_file_message(file, offset, &head, err);
@@ -178,7 +178,7 @@ static enum gt_status read_messages(struct gt_nsys_rep_file *file, uint64_t offs
     return GT_OK;
 }
 
-/* Places in the offsets section count from behind "QDTEXT00". */
+/* Places in the offsets section count from after "QDTEXT00". */
 static uint64_t place(const struct gt_nsys_rep_file *file, uint64_t base, uint64_t distance) {
     bool fits = distance < file->end - base && base + distance >= file->events;
     return fits ? base + distance : GT_NSYS_REP_NOWHERE;

@@ -1,4 +1,4 @@
-/* Finds the tables and columns of an Nsight Systems export by their names: a database comes in, what stands where goes
+/* Finds the tables and columns of an Nsight Systems export by their names: a database comes in, what is where goes
    out. A name that several generations spell differently has alternatives, the best first. */
 #include "decode/nsys/nsys_schema.h"
 

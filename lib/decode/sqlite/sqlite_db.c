@@ -40,7 +40,7 @@ static struct gt_str make_uri(struct gt_arena *arena, const char *path, const ch
     return gt_arena_printf(arena, "file:%s%s?%s", path[0] == '/' ? "//" : "", escaped, options);
 }
 
-/* The size of a file beside the database, 0 if there is none; *first is its first byte. */
+/* The size of a file next to the database, 0 if there is none; *first is its first byte. */
 static uint64_t companion_bytes(struct gt_arena *arena, const char *path, const char *suffix, unsigned char *first) {
     struct gt_str name = gt_arena_printf(arena, "%s%s", path, suffix);
     int fd = open(name.ptr, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -78,12 +78,12 @@ enum gt_status gt_sqlite_db_connect(struct gt_sqlite_db *db, struct gt_error *er
     sqlite3_progress_handler(db->connection, STEPS_BETWEEN_CHECKS, count_check, db);
     /* Nothing can be written, but this way a cut file opens and a damaged schema gives the tables that are left. */
     sqlite3_exec(db->connection, "PRAGMA writable_schema=ON", NULL, NULL, NULL);
-    /* Else a cell that reaches behind its page tells what is in memory there. */
+    /* Else a cell that reaches after its page says what is in memory there. */
     sqlite3_exec(db->connection, "PRAGMA cell_size_check=ON", NULL, NULL, NULL);
     return GT_OK;
 }
 
-/* A database at rest is one file. Others need care: reading a log would write beside the database. */
+/* A database at rest is one file. Others need care: reading a log would write next to the database. */
 static enum gt_status look_beside(struct gt_sqlite_db *db, const char *path, struct gt_error *err) {
     char real[PATH_MAX];
     unsigned char first = 0;

@@ -14,7 +14,7 @@ enum { MIN_CHUNK_BYTES = 1 << 20, MAX_CHUNK_BYTES = 8 << 20, CHUNKS_PER_THREAD =
 /* What is read at once: long reads cost less, but the memory of a long one is worth its while only in long chunks. */
 enum { MIN_WINDOW_BYTES = 256 << 10, MAX_WINDOW_BYTES = 1 << 20, WINDOWS_PER_CHUNK = 8, MAX_EVENT_BYTES = 64 << 20 };
 
-/* Bytes before a chunk's nominal start that tell what stands before its first brace. */
+/* Bytes before a chunk's nominal start that tell what is before its first brace. */
 enum { LOOK_BACK_BYTES = 64 };
 
 #define NOWHERE UINT64_MAX
@@ -23,7 +23,7 @@ enum { LOOK_BACK_BYTES = 64 };
 struct chunk {
     uint64_t nominal, limit; /* events that begin in [nominal, limit) */
     uint64_t begin, end;
-    bool ends_array; /* end is behind the array */
+    bool ends_array; /* end is after the array */
     uint64_t element_count, event_count;
     size_t worker, segment;
 };
@@ -160,7 +160,7 @@ static bool is_forgotten(const struct decoding *decoding, const struct chunk *ch
 }
 
 /* Takes the chunks that begin exactly where the reader has come to; reads all others again, in their place. With a
-   chunk go all that its worker read behind it: they may know strings and tracks by numbers that it gave. */
+   chunk go all that its worker read after it: they may know strings and tracks by numbers that it gave. */
 static enum gt_status join_chunks(struct decoding *decoding, struct gt_error *err) {
     struct gt_torch_reader *reader = &decoding->reader;
     for (size_t i = 0; i < decoding->chunk_count; i++) {

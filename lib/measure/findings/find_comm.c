@@ -1,4 +1,4 @@
-/* Rules on communication and on several devices: what is not hidden behind compute, and who waits for whom. */
+/* Rules on communication and on several devices: what is not hidden by compute, and who waits for whom. */
 #include "measure/findings/findings.h"
 
 /* The device with the largest share of an amount of its span. */

@@ -64,7 +64,7 @@ static const char *describe(struct gt_evidence *evidence, uint32_t position) {
         .ptr;
 }
 
-static void tell_longest(struct gt_evidence *evidence, struct gt_finding *finding, const struct copy_sum *sum) {
+static void add_longest(struct gt_evidence *evidence, struct gt_finding *finding, const struct copy_sum *sum) {
     gt_finding_tell(evidence, finding, "Longest: %s, %s.",
                     gt_told_ns(evidence, (double)gt_view_op_ns(evidence->view, sum->example)),
                     describe(evidence, sum->example));
@@ -91,7 +91,7 @@ double gt_find_pageable_copies(struct gt_evidence *evidence, struct gt_finding *
     gt_finding_tell(evidence, finding, "They moved %s in %s on the GPU and blocked the CPU for %s.",
                     gt_told_bytes(evidence, sum.bytes), gt_told_ns(evidence, (double)sum.total_ns),
                     gt_told_ns(evidence, (double)sum.call_ns));
-    tell_longest(evidence, finding, &sum);
+    add_longest(evidence, finding, &sum);
     return share_of_span(evidence, sum.total_ns);
 }
 
@@ -117,7 +117,7 @@ double gt_find_small_copies(struct gt_evidence *evidence, struct gt_finding *fin
     gt_finding_tell(evidence, finding, "They moved %s in %s, %s each on average: launch overhead dominates.",
                     gt_told_bytes(evidence, sum.bytes), gt_told_ns(evidence, (double)sum.total_ns),
                     gt_told_bytes(evidence, sum.bytes / sum.count));
-    tell_longest(evidence, finding, &sum);
+    add_longest(evidence, finding, &sum);
     finding->recoverable_ns = sum.total_ns;
     return (double)sum.count;
 }
@@ -138,7 +138,7 @@ double gt_find_sync_copies(struct gt_evidence *evidence, struct gt_finding *find
     gt_finding_tell(evidence, finding, "The CPU was blocked for %s; moving %s took the GPU %s.",
                     gt_told_ns(evidence, (double)sum.call_ns), gt_told_bytes(evidence, sum.bytes),
                     gt_told_ns(evidence, (double)sum.total_ns));
-    tell_longest(evidence, finding, &sum);
+    add_longest(evidence, finding, &sum);
     return (double)sum.call_ns;
 }
 
@@ -156,7 +156,7 @@ double gt_find_sync_memsets(struct gt_evidence *evidence, struct gt_finding *fin
     gt_finding_tell(evidence, finding, "The CPU was blocked for %s; filling %s took the GPU %s.",
                     gt_told_ns(evidence, (double)sum.call_ns), gt_told_bytes(evidence, sum.bytes),
                     gt_told_ns(evidence, (double)sum.total_ns));
-    tell_longest(evidence, finding, &sum);
+    add_longest(evidence, finding, &sum);
     return (double)sum.call_ns;
 }
 

@@ -2,7 +2,7 @@
 #include "measure/findings/findings.h"
 
 /* "Causes: host 2.6 s, launch 7.6 ms." */
-static void tell_causes(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_idle_sums *sums) {
+static void add_causes(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_idle_sums *sums) {
     const struct gt_idle_sum *causes = sums->causes;
     struct gt_str text = {"", 0};
     for (int cause = 0; cause < GT_IDLE_CAUSE_COUNT; cause++)
@@ -12,20 +12,20 @@ static void tell_causes(struct gt_evidence *evidence, struct gt_finding *finding
     gt_finding_tell(evidence, finding, "By cause: %s.", text.ptr);
 }
 
-/* The finding that tells of most idle time behind the warm-up, if what the host did makes up most of it. */
-static const char *teller_of_idle(struct gt_evidence *evidence) {
+/* The finding that covers most idle time after the warm-up, if what the host did makes up most of it. */
+static const char *finding_on_idle(struct gt_evidence *evidence) {
     static const char *const ids[GT_HOST_GAP_COUNT] = {[GT_HOST_GAP_READBACK] = "readback",
                                                        [GT_HOST_GAP_SYNC] = "sync_waits",
                                                        [GT_HOST_GAP_STALL] = "host_stalls",
                                                        [GT_HOST_GAP_LATE] = "host_bound"};
     const struct gt_gap_sum *sums = gt_evidence_host_gaps(evidence)->sums;
-    __int128 told_ns = 0;
+    __int128 covered_ns = 0;
     int most = GT_HOST_GAP_NONE + 1;
     for (int class = most; class < GT_HOST_GAP_COUNT; class ++) {
-        told_ns += sums[class].total_ns;
+        covered_ns += sums[class].total_ns;
         most = sums[class].total_ns > sums[most].total_ns ? class : most;
     }
-    return told_ns > sums[GT_HOST_GAP_NONE].total_ns ? ids[most] : NULL;
+    return covered_ns > sums[GT_HOST_GAP_NONE].total_ns ? ids[most] : NULL;
 }
 
 double gt_find_idle_gpu(struct gt_evidence *evidence, struct gt_finding *finding) {
@@ -50,16 +50,16 @@ double gt_find_idle_gpu(struct gt_evidence *evidence, struct gt_finding *finding
     gt_finding_tell(evidence, finding, "Idle for %s of %s, in %s.", gt_told_ns(evidence, idle_ns),
                     gt_told_ns(evidence, worst_span_ns), gt_told_counted(evidence, idle->devices[worst].count, "gap"));
     struct gt_idle_sums sums = gt_idle_sums_of(idle, worst);
-    tell_causes(evidence, finding, &sums);
+    add_causes(evidence, finding, &sums);
     if (gt_evidence_steady_ns(evidence) != INT64_MIN)
         gt_finding_tell(evidence, finding,
                         "Warm-up included here; it is excluded from the findings on CPU-caused gaps.");
-    finding->told_by = teller_of_idle(evidence);
+    finding->told_by = finding_on_idle(evidence);
     return worst_share;
 }
 
 /* Says from when on a rule looked. */
-static void tell_warm_up(struct gt_evidence *evidence, struct gt_finding *finding) {
+static void note_warm_up(struct gt_evidence *evidence, struct gt_finding *finding) {
     int64_t steady_ns = gt_evidence_steady_ns(evidence);
     if (steady_ns != INT64_MIN)
         gt_finding_tell(evidence, finding, "Warm-up excluded: the first %s of GPU work.",
@@ -80,7 +80,7 @@ double gt_find_host_bound(struct gt_evidence *evidence, struct gt_finding *findi
                     gt_told_counted(evidence, late->count, "gap"), gt_told_ns(evidence, (double)late->total_ns),
                     gt_told_ns(evidence, running_ns),
                     gt_told_ns(evidence, (double)late->total_ns / (double)late->count));
-    tell_warm_up(evidence, finding);
+    note_warm_up(evidence, finding);
     finding->recoverable_ns = gt_host_gaps_sum_recoverable(late);
     return (double)late->total_ns / running_ns;
 }
@@ -114,7 +114,7 @@ double gt_find_host_stalls(struct gt_evidence *evidence, struct gt_finding *find
                     gt_told_ns(evidence, (double)gt_ns_between(view->store->origin_ns, longest->start_ns)),
                     gt_told_kernel(evidence, view->name[longest->next]), launch_of(evidence, longest),
                     gt_host_activity_names[longest->activity]);
-    tell_warm_up(evidence, finding);
+    note_warm_up(evidence, finding);
     finding->recoverable_ns = gt_host_gaps_sum_recoverable(stalls);
     return (double)stalls->total_ns / span_ns;
 }
@@ -128,7 +128,7 @@ double gt_find_sync_waits(struct gt_evidence *evidence, struct gt_finding *findi
                      gt_told_share(evidence, (double)waits->total_ns, span_ns));
     gt_finding_tell(evidence, finding, "In %s (%s in total) the launching thread was in a synchronizing call.",
                     gt_told_counted(evidence, waits->count, "gap"), gt_told_ns(evidence, (double)waits->total_ns));
-    tell_warm_up(evidence, finding);
+    note_warm_up(evidence, finding);
     finding->recoverable_ns = gt_host_gaps_sum_recoverable(waits);
     return (double)waits->total_ns / span_ns;
 }

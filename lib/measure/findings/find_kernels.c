@@ -71,11 +71,11 @@ struct tiny_name {
     struct gt_tally lengths;
 };
 
-enum { TOLD_NAMES = 3 };
+enum { LISTED_NAMES = 3 };
 
 /* Puts it among those with the most, the most first. */
-static void keep_most(struct tiny_name most[TOLD_NAMES], struct tiny_name name) {
-    for (size_t m = 0; m < TOLD_NAMES; m++)
+static void keep_most(struct tiny_name most[LISTED_NAMES], struct tiny_name name) {
+    for (size_t m = 0; m < LISTED_NAMES; m++)
         if (name.lengths.count > most[m].lengths.count) {
             struct tiny_name next = most[m];
             most[m] = name;
@@ -83,9 +83,9 @@ static void keep_most(struct tiny_name most[TOLD_NAMES], struct tiny_name name) 
         }
 }
 
-static void tell_tiny_names(struct gt_evidence *evidence, struct gt_finding *finding) {
+static void add_tiny_names(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_op_groups *groups = gt_evidence_op_groups(evidence);
-    struct tiny_name most[TOLD_NAMES] = {0}, name = {0};
+    struct tiny_name most[LISTED_NAMES] = {0}, name = {0};
     for (size_t i = 0; i < groups->kernel_count; i++) {
         const struct gt_op_group *group = &groups->items[i];
         if (i == 0 || group->name != groups->items[i - 1].name) {
@@ -99,7 +99,7 @@ static void tell_tiny_names(struct gt_evidence *evidence, struct gt_finding *fin
         name.lengths.sum += tiny.sum;
     }
     keep_most(most, name);
-    for (size_t m = 0; m < TOLD_NAMES && most[m].lengths.count; m++)
+    for (size_t m = 0; m < LISTED_NAMES && most[m].lengths.count; m++)
         gt_finding_tell(evidence, finding, "%s: %s of 5 us or less, %s on average.",
                         gt_told_kernel(evidence, most[m].full_name),
                         gt_told_counted(evidence, most[m].lengths.count, "launch"),
@@ -127,7 +127,7 @@ double gt_find_tiny_kernels(struct gt_evidence *evidence, struct gt_finding *fin
                      gt_told_share(evidence, (double)tiny, (double)kernels));
     gt_finding_tell(evidence, finding, "%s of %s; the GPU waited %s for their launches.", gt_told_count(evidence, tiny),
                     gt_told_counted(evidence, kernels, "kernel"), gt_told_ns(evidence, (double)waits_ns));
-    tell_tiny_names(evidence, finding);
+    add_tiny_names(evidence, finding);
     finding->told_by = "host_bound"; /* whose gaps these are */
     return (double)waits_ns / span_ns;
 }

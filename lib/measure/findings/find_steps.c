@@ -10,7 +10,7 @@ struct step_sum {
 };
 
 /* "3", or "3 of process 4711" where others have steps as well */
-static const char *told_step(struct gt_evidence *evidence, const struct gt_step *step) {
+static const char *step_text(struct gt_evidence *evidence, const struct gt_step *step) {
     struct gt_cell pid = gt_measure_pid_cell(evidence->view, step->process);
     if (pid.type == GPUTIME_CELL_NULL || !gt_step_set_is_of_several(evidence->view))
         return gt_arena_printf(evidence->arena, "%lld", (long long)step->number).ptr;
@@ -30,7 +30,7 @@ static struct step_sum sum_steps(struct gt_evidence *evidence, enum gt_step_stat
         int64_t length_ns = gt_step_set_cpu_ns(step);
         if (sum.count < LISTED)
             sum.list =
-                gt_arena_printf(evidence->arena, "%s%s%s", sum.list, sum.count ? ", " : "", told_step(evidence, step))
+                gt_arena_printf(evidence->arena, "%s%s%s", sum.list, sum.count ? ", " : "", step_text(evidence, step))
                     .ptr;
         else if (sum.count == LISTED)
             sum.list = gt_arena_printf(evidence->arena, "%s ...", sum.list).ptr;

@@ -56,7 +56,8 @@ double gt_find_sync_calls(struct gt_evidence *evidence, struct gt_finding *findi
 
 /* ---- copies that make the CPU wait ---- */
 
-static void tell_readback(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_readback *copies) {
+static void describe_readback(struct gt_evidence *evidence, struct gt_finding *finding,
+                              const struct gt_readback *copies) {
     const struct gt_store *store = evidence->view->store;
     const char *copy = gt_told_text(evidence, gt_store_string(store, copies->copy));
     const char *call = gt_told_call(evidence, copies->call), *count = gt_told_count(evidence, copies->count);
@@ -72,18 +73,18 @@ static void tell_readback(struct gt_evidence *evidence, struct gt_finding *findi
                         gt_told_text(evidence, gt_store_string(store, store->ranges.name[copies->range])));
 }
 
-/* The token that ends a step, the loss that is printed: the GPU stands still until the CPU has seen it and launched
+/* The token that ends a step, the loss that is printed: the GPU is idle until the CPU has read it and launched
  * more.
  */
 double gt_find_readback(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_host_gaps *gaps = gt_evidence_host_gaps(evidence);
-    const struct gt_gap_sum *behind = &gaps->sums[GT_HOST_GAP_READBACK];
+    const struct gt_gap_sum *after = &gaps->sums[GT_HOST_GAP_READBACK];
     double span_ns = (double)gt_evidence_steady_span_ns(evidence);
     if (gaps->readback.count == 0 || gt_evidence_idle(evidence)->device_count == 0 || span_ns <= 0)
         return GT_NOTHING_FOUND;
-    tell_readback(evidence, finding, &gaps->readback);
+    describe_readback(evidence, finding, &gaps->readback);
     gt_finding_tell(evidence, finding, "The GPU was idle for %s after these copies, until the next op was launched.",
-                    gt_told_ns(evidence, (double)behind->total_ns));
-    finding->recoverable_ns = gt_host_gaps_sum_recoverable(behind);
-    return (double)behind->total_ns / span_ns;
+                    gt_told_ns(evidence, (double)after->total_ns));
+    finding->recoverable_ns = gt_host_gaps_sum_recoverable(after);
+    return (double)after->total_ns / span_ns;
 }

@@ -1,4 +1,4 @@
-/* Rules on the trace itself: what it does not show, what the profiler did to it, and what its ranges tell. */
+/* Rules on the trace itself: what it does not show, what the profiler did to it, and what its ranges show. */
 #include "base/intervals.h"
 #include "base/mem.h"
 #include "base/num.h"
@@ -72,8 +72,8 @@ double gt_find_has_ranges(struct gt_evidence *evidence, struct gt_finding *findi
 }
 
 /* Tells of a phase that takes so much of the time that ranges have on one side. */
-static double tell_phase(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_phase *phase,
-                         const char *side, double part_ns, double all_ns) {
+static double describe_phase(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_phase *phase,
+                             const char *side, double part_ns, double all_ns) {
     gt_finding_title(evidence, finding, "Phase %s takes %s of %s time in ranges", gt_told_text(evidence, phase->name),
                      gt_told_share(evidence, part_ns, all_ns), side);
     gt_finding_tell(evidence, finding, "%s of %s in ranges, in %s%s.", gt_told_ns(evidence, part_ns),
@@ -82,13 +82,13 @@ static double tell_phase(struct gt_evidence *evidence, struct gt_finding *findin
     return part_ns / all_ns;
 }
 
-/* The phase that takes most, of those that a name told: they come in order of it. */
+/* The phase that takes most, of those with a known name: they are ordered by it. */
 double gt_find_dominant_phase(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_phase_set *phases = gt_evidence_phases(evidence);
     if (phases->mapped_count == 0 || phases->covered_ns <= 0)
         return GT_NOTHING_FOUND;
     const struct gt_phase *top = &phases->phases[0];
-    return tell_phase(evidence, finding, top, "GPU", (double)top->exclusive_ns, (double)phases->covered_ns);
+    return describe_phase(evidence, finding, top, "GPU", (double)top->exclusive_ns, (double)phases->covered_ns);
 }
 
 double gt_find_dominant_phase_cpu(struct gt_evidence *evidence, struct gt_finding *finding) {
@@ -98,7 +98,7 @@ double gt_find_dominant_phase_cpu(struct gt_evidence *evidence, struct gt_findin
         top = !top || phases->phases[i].cpu_ns > top->cpu_ns ? &phases->phases[i] : top;
     if (!top || phases->cpu_ns <= 0)
         return GT_NOTHING_FOUND;
-    return tell_phase(evidence, finding, top, "CPU", (double)top->cpu_ns, (double)phases->cpu_ns);
+    return describe_phase(evidence, finding, top, "CPU", (double)top->cpu_ns, (double)phases->cpu_ns);
 }
 
 /* ---- the profiler ---- */

@@ -75,7 +75,7 @@ static bool charge_device(struct charging *charging, uint32_t d, size_t *late) {
 
 /* ---- spread over steps ---- */
 
-/* Sets are the causes, behind them what the CPU did in host gaps, behind these the shares. */
+/* Sets are the causes, after them what the CPU did in host gaps, after these the shares. */
 enum { FIRST_ACTIVITY = GT_IDLE_CAUSE_COUNT, FIRST_SHARE = FIRST_ACTIVITY + GT_HOST_ACTIVITY_COUNT };
 
 static bool take_gaps(struct gt_spread *spread, const struct charging *charged) {
@@ -182,7 +182,7 @@ static bool add_table(const struct gt_view *view, struct gt_grouping *shares, st
     for (size_t i = 0; i < shares->count && ok; i++) {
         add_row(view, table, &items[i], (double)host_ns[items[i].device]);
         if (is_data_loading(gt_late_code_text(view, items[i].name)))
-            table->screen_columns = NULL; /* there is a kind to tell */
+            table->screen_columns = NULL; /* a row has a kind */
     }
     gt_mem_free(host_ns);
     return ok;

@@ -25,7 +25,7 @@ static inline int64_t gt_ns_of_sum(__int128 sum) {
     return sum > INT64_MAX ? INT64_MAX : sum < INT64_MIN ? INT64_MIN : (int64_t)sum;
 }
 
-/* The row of an op, for loops over all in whatever order: that of the file, beside each other, where it has all. */
+/* The row of an op, for loops over all in whatever order: that of the file, next to each other, where it has all. */
 static inline uint32_t gt_view_any_op_row(const struct gt_view *view, size_t index) {
     return view->is_whole ? (uint32_t)index : view->row[index];
 }
@@ -63,7 +63,7 @@ static inline enum gt_class gt_view_op_class(const struct gt_view *view, size_t 
     return view->labels->categories[view->category[position]].time_class;
 }
 
-/* GT_NO_TRACK where the trace tells neither the stream's process nor the launch call's. */
+/* GT_NO_TRACK if the trace records neither the stream's process nor the launch call's. */
 static inline uint32_t gt_view_op_process(const struct gt_view *view, size_t position) {
     uint32_t process = view->store->lanes.process[view->lane[position]];
     return process != GT_NO_TRACK ? process : gt_labels_launch_process(view->labels, view->store, view->row[position]);
@@ -100,9 +100,8 @@ struct gt_cell gt_measure_time_cell(const struct gt_view *view, int64_t time_ns)
 struct gt_cell gt_cell_share(double part, double whole); /* 0 of nothing is 0 */
 struct gt_cell gt_cell_half(__int128 twice);             /* twice / 2: an integer where it is one */
 struct gt_cell gt_cell_count(size_t count);
-struct gt_cell gt_cell_known(double value); /* null if negative: the input does not tell */
-struct gt_cell gt_measure_pid_cell(const struct gt_view *view,
-                                   uint32_t process); /* null where the trace does not tell */
+struct gt_cell gt_cell_known(double value); /* null if negative: the input does not say */
+struct gt_cell gt_measure_pid_cell(const struct gt_view *view, uint32_t process); /* null if the trace does not say */
 struct gt_cell gt_measure_op_name_cell(const struct gt_view *view, uint32_t position); /* null for GT_NO_ROW */
 
 /* ---- blocks ---- */

@@ -14,7 +14,7 @@ struct table {
     const int64_t *start_ns, *end_ns;
     const uint32_t *thread;
     const gt_strid *name;
-    const uint8_t *is_code; /* by row; NULL: all are */
+    const uint8_t *is_counted; /* by row; NULL: all are */
 };
 
 /* Rows of threads that have stretches, by start; NULL: memory was short. */
@@ -147,7 +147,7 @@ struct code_sweep {
 
 static bool is_code(const struct table *table, const struct code_sweep *it, size_t row) {
     return table->end_ns[row] > table->start_ns[row] && gt_stretches_has(it->sweep.stretches, table->thread[row]) &&
-           (!table->is_code || table->is_code[row]);
+           (!table->is_counted || table->is_counted[row]);
 }
 
 static void take_outer(struct code_sweep *it, uint32_t thread) {
@@ -263,22 +263,22 @@ static bool joining_init(struct code_sweep *it, const struct table *table, bool 
    enclose everything. NULL: memory was short. */
 static uint8_t *new_code_ranges(const struct gt_view *view) {
     const struct gt_ranges *ranges = &view->store->ranges;
-    uint8_t *is_code = gt_mem_array(ranges->count, 1);
-    for (size_t i = 0; i < ranges->count && is_code; i++)
-        is_code[i] = ranges->kind[i] != GT_RANGE_MARK && ranges->kind[i] != GT_RANGE_GPU;
-    for (size_t i = 0; i < view->labels->step_count && is_code; i++)
+    uint8_t *is_counted = gt_mem_array(ranges->count, 1);
+    for (size_t i = 0; i < ranges->count && is_counted; i++)
+        is_counted[i] = ranges->kind[i] != GT_RANGE_MARK && ranges->kind[i] != GT_RANGE_GPU;
+    for (size_t i = 0; i < view->labels->step_count && is_counted; i++)
         if (view->labels->steps[i].range < ranges->count)
-            is_code[view->labels->steps[i].range] = 0;
-    return is_code;
+            is_counted[view->labels->steps[i].range] = 0;
+    return is_counted;
 }
 
 bool gt_late_code(const struct gt_view *view, const struct gt_stretches *stretches,
                   void (*in_code)(void *, uint32_t, const struct gt_stretch_part *), void *context) {
     const struct gt_ranges *ranges = &view->store->ranges;
     const struct gt_cpu_ops *cpu_ops = &view->store->cpu_ops;
-    uint8_t *is_code = new_code_ranges(view);
+    uint8_t *is_counted = new_code_ranges(view);
     const struct table range_table = {ranges->count,  ranges->start_ns, ranges->end_ns,
-                                      ranges->thread, ranges->name,     is_code};
+                                      ranges->thread, ranges->name,     is_counted};
     const struct table operator_table = {cpu_ops->count,  cpu_ops->start_ns, cpu_ops->end_ns,
                                          cpu_ops->thread, cpu_ops->name,     NULL};
     bool has_more_ranges = ranges->count > cpu_ops->count;
@@ -287,7 +287,7 @@ bool gt_late_code(const struct gt_view *view, const struct gt_stretches *stretch
     struct code_sweep it = {.thread_count = stretches->thread_count};
     it.outers = gt_mem_uninitialised(it.thread_count, sizeof *it.outers);
     const struct gt_sweep how = {.wants_names = true, .tell = in_code, .context = context};
-    bool ok = gt_sweep_init(&it.sweep, stretches, &how) && is_code && it.outers &&
+    bool ok = gt_sweep_init(&it.sweep, stretches, &how) && is_counted && it.outers &&
               joining_init(&it, smaller, !has_more_ranges) &&
               (take_code_as_it_is(&it, larger) || take_code_sorted(&it, larger));
     if (ok)
@@ -297,7 +297,7 @@ bool gt_late_code(const struct gt_view *view, const struct gt_stretches *stretch
     gt_mem_free(it.joining.next);
     gt_mem_free(it.joining.end);
     gt_mem_free(it.outers);
-    gt_mem_free(is_code);
+    gt_mem_free(is_counted);
     return ok;
 }
 

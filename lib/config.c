@@ -230,8 +230,8 @@ static enum gt_status add_files(struct gputime_config *config, struct input *inp
     }
     bool has_main = is_csv && draft->csv ? draft->kernel_sum != NULL : input->path_count > 0;
     if (status == GT_OK && !has_main) {
-        gt_fail_usage(err, "the input has no file; add '%s'",
-                      is_csv ? "nsys_csv_file_path\": {\"kernel_sum\": ...}" : "nsys_report\": {\"path\": ...}");
+        gt_fail_usage(err, "the input has no file; add %s",
+                      is_csv ? "\"nsys_csv_file_path\": {\"kernel_sum\": ...}" : "\"nsys_report\": {\"path\": ...}");
         return fail_at(config, item, err);
     }
     return status;

@@ -168,7 +168,7 @@ static bool add_tables(struct class_stats *stats) {
 
 static const char *why_no_ranges(const struct class_stats *stats) {
     if (!stats->view->run.nvtx_tag)
-        return "no iteration range given (nvtx tag)";
+        return "no iteration range given";
     if (stats->why_no_ranges.len)
         return stats->why_no_ranges.ptr;
     switch (stats->ranges.state) {

@@ -186,7 +186,7 @@ def test_later_files_add_models_and_replace_those_of_the_same_name_and_say_so(gp
     def one(*options, **settings):
         report = gputime.json(OVERLAP, *options, **settings)
         (category,) = {row["category"] for row in rows(report, "categories")}
-        return category, [note for note in report["inputs"][0]["notes"] if note.startswith("The rules")]
+        return category, [note for note in report["inputs"][0]["notes"] if note.startswith("Rules ")]
 
     assert one(*both, "--rules", "vllm,mine") == ("first", [])
     assert one(*both, "--rules", "vllm,llama") == \
@@ -293,7 +293,7 @@ def test_rules_apply_to_summed_inputs(gputime, tmp_path):
     ('{"e": 3}', "FILE,e,m", ["line 1, column 2", "an engine must be an object of models, not a number"]),
     ('{"e": ', "FILE,e,m", ["line 1, column 7", "expected a value"]),
     ("{}", "nobody,knows", ["no model 'knows' of engine 'nobody'", "vllm: llama, ds, gpt-oss"]),
-    ("{}", ",,", ["cannot read --rules ',,'", "FILE,ENGINE,MODEL"]),
+    ("{}", ",,", ["invalid --rules ',,'", "FILE,ENGINE,MODEL"]),
 ])
 def test_bad_rules(gputime, tmp_path, content, option, parts):
     path = rules_file(tmp_path, content)
@@ -307,7 +307,7 @@ def test_bad_rules(gputime, tmp_path, content, option, parts):
 def test_rules_and_map_exclude_each_other(gputime, tmp_path):
     path = rules_file(tmp_path, {"a": ["b"]})
     done = gputime(OVERLAP, "--rules", "vllm,llama", "--map", path)
-    assert done.returncode == 2 and b"--rules and --map cannot be given together" in done.stderr
+    assert done.returncode == 2 and b"--rules and --map cannot be combined" in done.stderr
 
 
 def test_rules_are_checked_before_the_trace_is_read(gputime, tmp_path):

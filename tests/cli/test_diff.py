@@ -131,7 +131,7 @@ def test_tables_say_which_time_and_show_what_is_noise(gputime, changed):
     assert "over all" not in shown, "one GPU"
     categories = gputime.json("diff", *changed)["tables"]["categories"]["rows"]
     assert len(categories) <= 10 and all(f"\n{row['category']} " in shown for row in categories)
-    assert gputime("diff", *changed, "--of", "idle_causes_all").stdout.count(b"over all") == 1
+    assert gputime("diff", *changed, "--of", "idle_causes_all").stdout.count(b"all GPUs") == 1
 
 
 # ---- captures of different length ----
@@ -214,7 +214,7 @@ def test_what_is_outside_the_steps_is_left_out_of_amounts_per_step(gputime, trac
     assert "8 in A, 6 in B" in words_of(report)[1]
     for row in report["tables"]["kernels"]["rows"]:
         assert row["a_total_ns"] == pytest.approx(row["b_total_ns"], rel=1e-3), row
-    assert any("outside the steps: 30 ops before the first, 30 behind" in note for note in report["inputs"][2]["notes"])
+    assert any("outside the steps excluded: 30 ops before the first, 30 after" in note for note in report["inputs"][2]["notes"])
 
 
 def test_steps_beside_each_other_do_not_cover_more(gputime, trace):

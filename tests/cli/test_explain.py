@@ -94,7 +94,7 @@ def test_low_coverage_is_warned_of_below_the_threshold(gputime, tmp_path):
     assert explain(gputime, trace, tmp_path / "a").metrics["nvtx_coverage_warn_threshold"] == 0.7
     high = explain(gputime, trace, tmp_path / "b", "--nvtx-coverage-warn-threshold", "0.79")
     warnings = "\n".join(high.json["warnings"])
-    assert "78.6%" in warnings and "process 4343" in warnings and "78.6%" in high.markdown
+    assert "78.6%" in warnings and "Process 4343" in warnings and "78.6%" in high.markdown
     assert not any("%" in warning for warning in explain(gputime, trace, tmp_path / "c").json["warnings"])
     refused = gputime("explain", trace, "--out", tmp_path / "d", "--nvtx-coverage-warn-threshold", "7")
     assert refused.returncode == 2 and b"'7'" in refused.stderr and not (tmp_path / "d").exists()
@@ -253,5 +253,5 @@ def test_the_rate_says_of_what_time_it_is(gputime, tmp_path):
 @pytest.mark.skipif(not JAX.exists(), reason="needs the captures beside the repository")
 def test_gaps_tell_what_the_cpu_did_and_no_column_is_empty(gputime):
     text = gputime("explain", JAX).stdout.decode()
-    assert "meanwhile in" in text.split("Longest idle gaps")[1].split("──")[0]
+    assert "was in" in text.split("Longest idle gaps")[1].split("──")[0]
     assert "Kind" not in text

@@ -160,7 +160,7 @@ def test_seconds_below_the_busy_time_warn(gputime):
     report = gputime.json("graph", run_of(DEVICES, seconds="0.00001"))
     assert [row["non_gpu_ns"] for row in report["tables"]["graph_devices"]["rows"]] == [0, 500]
     notes = report["inputs"][0]["notes"]
-    assert any("given (10 us) is shorter than the time that 1 of 2 GPUs worked" in note for note in notes)
+    assert any("given elapsed time (10 us) is shorter than the busy time of 1 of 2 GPUs" in note for note in notes)
     assert any(note == "Times are means over 2 GPUs; instances and ops are totals." for note in notes)
     alone = gputime.json("graph", run_of(DEVICES), "--device", "0")["inputs"][0]
     assert not any("means over" in note for note in alone["notes"])
@@ -299,9 +299,9 @@ def test_parts_of_one_capture_are_one_run_and_tuples_are_not(gputime, tmp_path):
     (",vllm,llama,0", ["file, engine or model is empty"]),
     ("{},vlm,llama,0", ["no model 'llama' of engine 'vlm'", "available: vllm: llama, ds, gpt-oss; sglang: llama"]),
     ("{},vllm,lama,0", ["no model 'lama' of engine 'vllm'"]),
-    ("{},vllm,llama,soon", ["'soon' is no elapsed time"]),
-    ("{},vllm,llama,-3", ["'-3' is no elapsed time"]),
-    ("{},vllm,llama,nan", ["'nan' is no elapsed time"]),
+    ("{},vllm,llama,soon", ["invalid elapsed time 'soon'"]),
+    ("{},vllm,llama,-3", ["invalid elapsed time '-3'"]),
+    ("{},vllm,llama,nan", ["invalid elapsed time 'nan'"]),
     ("{}.gone,vllm,llama,0", ["cannot read", "no such file"]),
     ("/,vllm,llama,0", ["it is a folder"]),
 ])
@@ -329,7 +329,7 @@ def test_sums_alone_tell_no_elapsed_time(gputime):
     report = gputime.json("graph", run_of(DATA / "nsys-csv/mini_cuda_gpu_kern_sum.csv", seconds="3"))
     rows = {key: table["rows"] for key, table in report["tables"].items()}
     assert rows["graph"] and all(row["elapsed_ns"] is None and row["total_ns"] > 0 for row in rows["graph"])
-    assert any("give the cuda_gpu_trace table" in note for note in report["inputs"][0]["notes"])
+    assert any("use the cuda_gpu_trace table" in note for note in report["inputs"][0]["notes"])
 
 
 def test_no_gpu_work_is_all_non_gpu_time(gputime):

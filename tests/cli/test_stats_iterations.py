@@ -41,7 +41,7 @@ def test_names_with_work_are_offered_before_others(gputime, tmp_path):
     trace["traceEvents"] += [{"ph": "X", "cat": "user_annotation", "name": name, "ts": 5000, "dur": 1, "pid": 1, "tid": 1}
                              for name in ("steq", "stek")]
     path.write_text(json.dumps(trace))
-    assert "similar are 'step', 'steq', 'stek'" in error_of(gputime, path, "--nvtx-tag", "ste", status=2)
+    assert "mean one of 'step', 'steq', 'stek'" in error_of(gputime, path, "--nvtx-tag", "ste", status=2)
 
 
 def test_of_several_inputs_one_may_lack_the_tag(gputime, tmp_path):
@@ -61,7 +61,7 @@ def test_an_estimate_below_zero_has_a_reason(gputime, tmp_path):
                "args": {"device": 0, "stream": 7}}
     path.write_text(json.dumps({"traceEvents": trace["traceEvents"] + [outside]}))
     text = " ".join(text_of(gputime, path, "--nvtx-tag", "step").split())
-    assert "is below zero and says nothing: 300 us of 380 us of GPU work ran outside the ranges." in text
+    assert "is negative and meaningless: 300 us of 380 us of GPU work ran outside the ranges." in text
     assert "below zero" not in text_of(gputime, two_gpus(tmp_path), "--nvtx-tag", "step")
     paths = [table_of(tmp_path, [("gemm", 1000, 1)]), ranges_of(tmp_path, ["step"])]
     text = " ".join(text_of(gputime, *paths, "--nvtx-tag", "step").split())
@@ -142,7 +142,7 @@ def test_two_gpus_count_each_for_itself_since_ranges_do_not_add_up(gputime, tmp_
 
 def test_division_by_gpus_is_said(gputime, tmp_path):
     text = " ".join(text_of(gputime, two_gpus(tmp_path), "--iters", "2").split())
-    assert "per iteration are of one GPU: totals are divided by 2 iterations and 2 GPUs." in text
+    assert "Per-iteration numbers are per GPU: totals divided by 2 iterations and 2 GPUs." in text
     assert "divided by" not in text_of(gputime, two_gpus(tmp_path), "--iters", "2", "--device", "0")
 
 

@@ -535,6 +535,6 @@ def test_an_inference_is_bound_by_launching_and_its_token_copy_is_named(gputime)
     assert list(found).index("idle_gpu") < list(found).index("has_ranges")
     assert found["idle_gpu"]["evidence"][-2:] == [
         "Warm-up included here; it is excluded from the findings on CPU-caused gaps.",
-        f"The finding '{host['title']}' tells of the same time."]
+        f"Overlaps finding {list(found).index('host_bound') + 1} (host_bound)."]
     exported = findings_of(gputime, NSYS / "infer" / "infer.sqlite")
     assert [{**one, "input": None} for one in found.values()] == [{**one, "input": None} for one in exported.values()]

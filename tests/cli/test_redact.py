@@ -333,7 +333,7 @@ def test_inputs_of_other_kinds(gputime, tmp_path):
     assert "no such file" in fails(gputime, 1, tmp_path / "missing", "-o", output)
     with sqlite3.connect(tmp_path / "foreign.sqlite") as database:
         database.execute("CREATE TABLE people (name TEXT)")
-    assert "no export of Nsight Systems" in fails(gputime, 1, tmp_path / "foreign.sqlite", "-o", output)
+    assert "not an Nsight Systems export" in fails(gputime, 1, tmp_path / "foreign.sqlite", "-o", output)
     assert not output.exists()
 
 

@@ -84,8 +84,8 @@ $(BUILD)/obj/lib/write/page.o: lib/write/page.S $(PAGE) $(BUILD)/config.mk
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(if $(PAGE),-DGT_HAVE_PAGE=1) -c -o $@ $<
 
-# What every number means: for `gputime define` and for the page.
-$(BUILD)/obj/lib/definitions.text.o: lib/definitions.S docs/measures.md $(BUILD)/config.mk
+# What every number and word means: for `gputime define` and for the page.
+$(BUILD)/obj/lib/definitions.text.o: lib/definitions.S docs/measures.md docs/words.md $(BUILD)/config.mk
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 

@@ -1,4 +1,5 @@
-/* "define": what a number means, from the library's copy of docs/measures.md, as plain text. */
+/* "define": what a key or word means, from the library's copies of docs/measures.md and docs/words.md, as plain text.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -167,7 +168,7 @@ enum gputime_status cli_define_run(const struct cli_command *command, struct cli
                                    struct gputime_error *err) {
     struct gputime_definition places[PLACES_MAX];
     if (words.count != 1)
-        return cli_fail_usage(err, "'%s' takes one key; usage: gputime %s %s", command->name, command->name,
+        return cli_fail_usage(err, "'%s' takes one key or word; usage: gputime %s %s", command->name, command->name,
                               command->usage);
     size_t count = gputime_definitions(words.items[0], places, PLACES_MAX);
     for (size_t i = 0; i < count && i < PLACES_MAX; i++) {
@@ -176,7 +177,7 @@ enum gputime_status cli_define_run(const struct cli_command *command, struct cli
         print_place(&places[i]);
     }
     if (count == 0 && !print_sources(words.items[0]))
-        return cli_fail_usage(err, "'%s' is not the key of a number; keys are those of the JSON output",
+        return cli_fail_usage(err, "no definition of '%s'; use a key of the JSON output or a word on the screen",
                               words.items[0]);
     return GPUTIME_OK;
 }

@@ -9,7 +9,7 @@
 #include "measure/analysis.h"
 #include "measure/results.h"
 
-/* ---- what a trace cannot tell ---- */
+/* ---- what a trace does not contain ---- */
 
 /* Are the analysis' tables for data alone? Then what they lack is no news for the screen. */
 static bool is_hidden(const struct gt_analysis *analysis, const struct gputime_options *options) {
@@ -25,7 +25,7 @@ static bool is_hidden(const struct gt_analysis *analysis, const struct gputime_o
     return has_tables;
 }
 
-/* "runtime calls and no correlation ids": the facts that the analysis goes by and the trace does not have. */
+/* "runtime calls and no correlation ids": the facts that the analysis uses and the trace does not have. */
 static struct gt_str list_missing(const struct gt_analysis *analysis, const struct gt_store *store,
                                   struct gt_arena *arena) {
     bool is_projected = store->facts & GT_FACT_PROJECTIONS;
@@ -42,7 +42,7 @@ static struct gt_str list_missing(const struct gt_analysis *analysis, const stru
     return list;
 }
 
-/* The one place where a report says what a trace cannot tell. An empty trace says so in its health instead. */
+/* The one place where a report says what a trace does not contain. An empty trace says so in its health instead. */
 static void note_missing_facts(const struct gt_analysis *analysis, const struct gt_view *view,
                                struct gt_section *section) {
     const struct gt_store *store = view->store;
@@ -52,11 +52,11 @@ static void note_missing_facts(const struct gt_analysis *analysis, const struct 
         return;
     gt_section_note(
         section, is_hidden(analysis, view->options) ? GT_FOR_DATA | GT_FOR_PAGE : GT_FOR_ALL,
-        gt_arena_printf(&section->report->arena, "Incomplete (%s): the trace has no %s.%s", analysis->title,
-                        missing.ptr,
-                        view->is_summed && (analysis->needs & GT_FACT_OPS)
-                            ? " Sums tell no times; give the cuda_gpu_trace table, the .sqlite or the .nsys-rep."
-                            : ""));
+        gt_arena_printf(
+            &section->report->arena, "Incomplete (%s): the trace has no %s.%s", analysis->title, missing.ptr,
+            view->is_summed && (analysis->needs & GT_FACT_OPS)
+                ? " Summary tables have no timestamps; use the cuda_gpu_trace table, the .sqlite or the .nsys-rep."
+                : ""));
 }
 
 /* What a table does not have is 0 where the trace would tell, and else not known. Sums are of what someone chose to
@@ -112,7 +112,7 @@ static enum gt_status add_analysis(struct run *run, const char *key, const struc
     struct job *job = &run->jobs[run->job_count];
     job->analysis = gt_analysis_find(key);
     if (!job->analysis)
-        return gt_fail_usage(err, "there is no analysis '%s'", key);
+        return gt_fail_usage(err, "unknown analysis '%s'", key);
     job->paper = gt_report_new(section->report->command, 1);
     if (!job->paper)
         return gt_fail_memory(err);

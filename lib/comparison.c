@@ -69,7 +69,7 @@ API enum gputime_status gputime_report_new_sides(struct gputime_trace *const *tr
     struct gt_error error = {0};
     out[0] = out[1] = NULL;
     if (first_of_b == 0 || first_of_b >= trace_count) {
-        gt_fail_usage(&error, "side B cannot begin at %zu of %zu traces; each side has one or more", first_of_b,
+        gt_fail_usage(&error, "side B cannot start at trace %zu of %zu; each side needs at least one", first_of_b,
                       trace_count);
         return gt_error_pass(GT_ERR_USAGE, &error, err);
     }

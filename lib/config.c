@@ -102,14 +102,14 @@ static enum gt_status fail_key(const struct gputime_config *config, const struct
     for (; members->key; members++)
         if (members->type != IGNORED)
             list = gt_arena_printf(&arena, "%s%s%s", list.ptr, list.len ? ", " : "", members->key);
-    gt_fail_usage(err, "unknown key '%.100s'; there are %s", item->key.ptr, list.ptr);
+    gt_fail_usage(err, "unknown key '%.100s'; known keys: %s", item->key.ptr, list.ptr);
     gt_arena_release(&arena);
     return fail_at(config, item, err);
 }
 
 static enum gt_status check_type(const struct member *member, const struct gt_json *item, struct gt_error *err) {
     static const char *const wanted[] = {
-        [TEXT] = "a string", [COUNT] = "a whole number from 1 on", [FLAG] = "true or false", [OBJECT] = "an object"};
+        [TEXT] = "a string", [COUNT] = "a positive integer", [FLAG] = "true or false", [OBJECT] = "an object"};
     int64_t count;
     bool is_good = true;
     switch (member->type) {
@@ -196,18 +196,19 @@ static enum gt_status check_format(const struct draft *draft, struct gt_error *e
         if (draft->format->text.len == strlen(formats[i]) &&
             gt_str_find_nocase(draft->format->text, gt_str_of(formats[i])))
             return GT_OK;
-    return draft->format ? gt_fail_usage(err, "unknown format '%.100s'; there are csv, nsys-rep, sqlite and torch-json",
-                                         draft->format->text.ptr)
-                         : GT_OK;
+    return draft->format
+               ? gt_fail_usage(err, "unknown format '%.100s'; known formats: csv, nsys-rep, sqlite, torch-json",
+                               draft->format->text.ptr)
+               : GT_OK;
 }
 
-/* A file is read as what it is, but a format that says else may stand beside the wrong file. */
+/* A file is read as what it is, but a format that says else may be next to the wrong file. */
 static void remark_formats(struct gputime_config *config, struct input *input, const struct gt_json *format) {
     for (size_t i = 0; format && i < input->path_count; i++) {
         const char *found = gt_config_file_format(input->paths[i]);
         if (found && !gt_str_find_nocase(gt_str_of(found), format->text))
             add_remark(config, input,
-                       gt_arena_printf(&config->arena, "'format' is %s, but '%s' is %s and is read as that.",
+                       gt_arena_printf(&config->arena, "'format' is %s, but '%s' is %s and was read as such.",
                                        format->text.ptr, input->paths[i], found)
                            .ptr);
     }
@@ -229,8 +230,8 @@ static enum gt_status add_files(struct gputime_config *config, struct input *inp
     }
     bool has_main = is_csv && draft->csv ? draft->kernel_sum != NULL : input->path_count > 0;
     if (status == GT_OK && !has_main) {
-        gt_fail_usage(err, "the input names no file; give '%s'",
-                      is_csv ? "nsys_csv_file_path\": {\"kernel_sum\": ...}" : "nsys_report\": {\"path\": ...}");
+        gt_fail_usage(err, "the input has no file; add %s",
+                      is_csv ? "\"nsys_csv_file_path\": {\"kernel_sum\": ...}" : "\"nsys_report\": {\"path\": ...}");
         return fail_at(config, item, err);
     }
     return status;
@@ -249,7 +250,7 @@ static enum gt_status read_input(struct gputime_config *config, const struct gt_
                                  struct gt_error *err) {
     struct draft draft = {0};
     if (item->type != GT_JSON_OBJECT) {
-        gt_fail_usage(err, "an input is an object, not %s", gt_json_tree_type_name(item->type));
+        gt_fail_usage(err, "an input must be an object, not %s", gt_json_tree_type_name(item->type));
         return fail_at(config, item, err);
     }
     enum gt_status status = read_members(config, item, input_members, &draft, err);
@@ -268,11 +269,11 @@ static enum gt_status read_input(struct gputime_config *config, const struct gt_
     input->run.without_memory = is_report && !is_true(draft.with_mem);
     if (is_report && !is_true(draft.with_nvtx) && draft.tag) {
         input->run.nvtx_tag = NULL;
-        add_remark(config, input, "'nvtx_tag_of_iter' is not used, since 'with_nvtx' is not true.");
+        add_remark(config, input, "'nvtx_tag_of_iter' is ignored because 'with_nvtx' is not true.");
     }
     if (draft.ignored.len)
         add_remark(config, input,
-                   gt_arena_printf(&config->arena, "Not used: %s (the header of a table tells its columns and units).",
+                   gt_arena_printf(&config->arena, "Ignored: %s (columns and units come from the table's header).",
                                    draft.ignored.ptr)
                        .ptr);
     return GT_OK;
@@ -291,7 +292,7 @@ static enum gt_status read_inputs(struct gputime_config *config, const struct gt
     const struct gt_json *inputs = gt_json_tree_find(root, "inputs");
     size_t count = inputs && inputs->type == GT_JSON_ARRAY ? count_items(inputs) : 0;
     if (count == 0) {
-        gt_fail_usage(err, "\"inputs\" must be a list with an input at least");
+        gt_fail_usage(err, "\"inputs\" must be a non-empty list");
         return fail_at(config, inputs ? inputs : root, err);
     }
     config->inputs = gt_arena_array(&config->arena, count, sizeof *config->inputs);
@@ -307,7 +308,8 @@ static enum gt_status read_root(struct gputime_config *config, const struct gt_j
     static const struct member members[] = {
         {"inputs", TEXT, 0, NULL}, {"kernel_to_class_map", OBJECT, 0, NULL}, {NULL, TEXT, 0, NULL}};
     if (root->type != GT_JSON_OBJECT) {
-        gt_fail_usage(err, "a configuration is an object with \"inputs\", not %s", gt_json_tree_type_name(root->type));
+        gt_fail_usage(err, "a configuration must be an object with \"inputs\", not %s",
+                      gt_json_tree_type_name(root->type));
         return fail_at(config, root, err);
     }
     for (const struct gt_json *item = root->first; item; item = item->next) {

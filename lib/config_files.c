@@ -21,16 +21,16 @@ enum gt_status gt_config_file_check(const char *path, const char *config_path, s
     struct stat info;
     char reason[GT_OSERROR_MAX];
     if (stat(path, &info) != 0)
-        return gt_fail(err, "cannot read '%s': %s; it is looked for in the current folder and beside '%s'", path,
+        return gt_fail(err, "cannot read '%s': %s; searched in the current directory and next to '%s'", path,
                        gt_oserror_text(errno, reason), config_path);
     if (S_ISDIR(info.st_mode))
-        return gt_fail(err, "cannot read '%s': it is a folder; name a file in it", path);
+        return gt_fail(err, "cannot read '%s': it is a directory; give a file in it", path);
     if (access(path, R_OK) != 0)
         return gt_fail(err, "cannot read '%s': %s", path, gt_oserror_text(errno, reason));
     return GT_OK;
 }
 
-/* What is wrong with the file itself is told when it is read. */
+/* What is wrong with the file itself is reported when it is read. */
 const char *gt_config_file_format(const char *path) {
     struct stat info;
     struct gt_source *source = NULL;

@@ -1,12 +1,17 @@
-/* What the numbers mean: a key comes in, the places of docs/measures.md that define it go out. */
+/* What keys and words mean: a key or a word on the screen comes in; the places of docs/measures.md and docs/words.md
+   that define it go out. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/definitions.h"
 #include "base/str.h"
 #include "gputime.h"
 #include "internal.h"
+
+extern const char gt_words[];
+extern const uint64_t gt_words_bytes;
 
 /* A walk over the lines of the text. */
 struct walk {
@@ -52,11 +57,11 @@ static bool next_line(struct walk *walk) {
     return true;
 }
 
-/* Does the text name the key, as code? */
+/* Does the text name the key, as code? Case does not matter. */
 static bool names(struct gt_str text, const char *key) {
     size_t length = strlen(key);
     for (size_t i = 1; i + length < text.len; i++)
-        if (text.ptr[i - 1] == '`' && text.ptr[i + length] == '`' && memcmp(text.ptr + i, key, length) == 0)
+        if (text.ptr[i - 1] == '`' && text.ptr[i + length] == '`' && strncasecmp(text.ptr + i, key, length) == 0)
             return true;
     return false;
 }
@@ -64,6 +69,41 @@ static bool names(struct gt_str text, const char *key) {
 static struct gt_str first_cell(struct gt_str row) {
     const char *end = row.len ? memchr(row.ptr + 1, '|', row.len - 1) : NULL;
     return (struct gt_str){row.ptr, end ? (size_t)(end - row.ptr) : row.len};
+}
+
+static struct gt_str trim(struct gt_str text) {
+    while (text.len && strchr(" |", text.ptr[0]))
+        text = (struct gt_str){text.ptr + 1, text.len - 1};
+    while (text.len && strchr(" |", text.ptr[text.len - 1]))
+        text.len--;
+    return text;
+}
+
+static bool is_same_word(struct gt_str text, const char *word) {
+    return text.len == strlen(word) && strncasecmp(text.ptr, word, text.len) == 0;
+}
+
+/* Is the word this term? "Op time (sum)" is also found as "op time". */
+static bool is_term(struct gt_str term, const char *word) {
+    const char *remark = memchr(term.ptr, '(', term.len);
+    struct gt_str bare = {term.ptr, remark ? (size_t)(remark - term.ptr) : term.len};
+    return is_same_word(term, word) || is_same_word(trim(bare), word);
+}
+
+/* Is the word one of the terms of a cell, "gap, gaps, idle gap"? Some terms have commas of their own. */
+static bool has_term(struct gt_str cell, const char *word) {
+    struct gt_str rest = trim(cell);
+    if (is_term(rest, word))
+        return true;
+    while (rest.len) {
+        const char *comma = memchr(rest.ptr, ',', rest.len);
+        size_t bytes = comma ? (size_t)(comma - rest.ptr) : rest.len;
+        if (is_term(trim((struct gt_str){rest.ptr, bytes}), word))
+            return true;
+        bytes += comma ? 1 : 0;
+        rest = (struct gt_str){rest.ptr + bytes, rest.len - bytes};
+    }
+    return false;
 }
 
 /* What follows a heading, up to the next. */
@@ -89,7 +129,7 @@ static struct gputime_definition make(const struct walk *walk, struct gt_str tex
 /* Ways to define a key, the best first; the others count where there is none of it. */
 enum way { SECTION_OR_ROW, PARAGRAPH_OF_IT, MENTION, WAY_COUNT };
 
-/* What the line at hand defines the key with; empty: it does not. */
+/* What the current line defines the key with; empty: it does not. */
 static struct gt_str defines(const struct walk *walk, const char *key, enum way way) {
     bool is_start = walk->line.ptr == walk->paragraph.ptr;
     struct gt_str start = {walk->line.ptr, strlen(key) + 2};
@@ -104,21 +144,44 @@ static struct gt_str defines(const struct walk *walk, const char *key, enum way 
     return (struct gt_str){"", 0};
 }
 
-static size_t define(const char *key, struct gputime_definition *out, size_t capacity) {
-    size_t count = 0;
+/* The places found so far; those beyond the capacity are only counted. */
+struct found {
+    struct gputime_definition *out;
+    size_t count, capacity;
+};
+
+static void add_place(struct found *found, const struct walk *walk, struct gt_str text) {
+    if (found->count++ < found->capacity)
+        found->out[found->count - 1] = make(walk, text);
+}
+
+static void find_key(struct found *found, const char *key, enum way way) {
     struct gt_str none = {"", 0}, all = {gt_definitions, gt_definitions_bytes};
-    for (enum way way = 0; way < WAY_COUNT && count == 0 && *key; way++) {
-        const char *told = NULL;
-        for (struct walk walk = {all, none, none, none, none, false}; next_line(&walk);) {
-            struct gt_str text = defines(&walk, key, way);
-            if (text.len == 0 || text.ptr == told)
-                continue;
-            told = text.ptr;
-            if (count++ < capacity)
-                out[count - 1] = make(&walk, text);
-        }
+    const char *last = NULL;
+    for (struct walk walk = {all, none, none, none, none, false}; next_line(&walk);) {
+        struct gt_str text = defines(&walk, key, way);
+        if (text.len && text.ptr != last)
+            add_place(found, &walk, text);
+        last = text.len ? text.ptr : last;
     }
-    return count;
+}
+
+static void find_word(struct found *found, const char *word) {
+    struct gt_str none = {"", 0}, all = {gt_words, gt_words_bytes};
+    for (struct walk walk = {all, none, none, none, none, false}; next_line(&walk);)
+        if (walk.is_row && has_term(first_cell(walk.line), word))
+            add_place(found, &walk, walk.line);
+}
+
+static size_t define(const char *key, struct gputime_definition *out, size_t capacity) {
+    struct found found = {out, 0, capacity};
+    if (!*key)
+        return 0;
+    find_key(&found, key, SECTION_OR_ROW);
+    find_word(&found, key);
+    for (enum way way = PARAGRAPH_OF_IT; way < WAY_COUNT && found.count == 0; way++)
+        find_key(&found, key, way);
+    return found.count;
 }
 
 /* Comparisons have columns a_X, b_X, delta_X ... for the column X of a table: what that is, and what is made of it. */
@@ -137,7 +200,23 @@ static size_t define_compared(const char *key, struct gputime_definition *out, s
     return 0;
 }
 
+/* Titles in comparisons: "A: Busy" of a column, "Streams, busy" of a table. */
+static size_t define_compared_title(const char *title, struct gputime_definition *out, size_t capacity) {
+    static const char *const prefixes[] = {"A: ", "B: ", "Change: "};
+    char table[256];
+    const char *comma = strrchr(title, ',');
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (strncasecmp(title, prefixes[i], strlen(prefixes[i])) == 0)
+            return define(title + strlen(prefixes[i]), out, capacity);
+    if (!comma || (size_t)(comma - title) >= sizeof table)
+        return 0;
+    snprintf(table, sizeof table, "%.*s", (int)(comma - title), title);
+    return define(table, out, capacity);
+}
+
 API size_t gputime_definitions(const char *key, struct gputime_definition *out, size_t capacity) {
     size_t count = define(key, out, capacity);
-    return count ? count : define_compared(key, out, capacity);
+    if (count == 0)
+        count = define_compared(key, out, capacity);
+    return count ? count : define_compared_title(key, out, capacity);
 }

@@ -1,4 +1,4 @@
-/* The pipeline's end for a folder of files: all of them are written beside their places first, then take them, so that
+/* The pipeline's end for a folder of files: all of them are written next to their places first, then take them, so that
    a failure leaves what was there. */
 #include "folder.h"
 
@@ -39,7 +39,7 @@ static enum gt_status make_folder(struct work *work, const char *path, struct gt
         return gt_fail_memory(err);
     bool is_made = mkdir(path, 0777) == 0;
     if (!is_made && errno != EEXIST)
-        return gt_fail(err, "cannot make folder '%s': %s", path, gt_oserror_text(errno, reason));
+        return gt_fail(err, "cannot create directory '%s': %s", path, gt_oserror_text(errno, reason));
     if (is_made && work->made_count < FOLDERS_MAX)
         work->made[work->made_count++] = path;
     return GT_OK;
@@ -153,8 +153,8 @@ enum gt_status gt_folder_write(const struct gt_report *report, const struct gput
                                const struct gt_folder *folder, const char *path, struct gt_error *err) {
     struct work work = {.report = report, .options = options, .path = path};
     if (report->section_count != 1)
-        return gt_fail_usage(err, "a folder like '%s' is about one trace, not %zu; give each its own", path,
-                             report->section_count);
+        return gt_fail_usage(err, "cannot write %zu traces to one directory '%s'; use one directory per trace",
+                             report->section_count, path);
     enum gt_status status = open_all(&work, folder, err);
     if (status == GT_OK)
         status = write_all(&work, folder, err);

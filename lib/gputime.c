@@ -38,7 +38,7 @@ static struct gt_run run_of(const struct gputime_trace *trace, const struct gput
     };
 }
 
-/* What an input is called: its title, else its file, with as many folders as tell those of one name apart. */
+/* What an input is called: its title, else its file, with as many folders as distinguish those of one name. */
 struct naming {
     struct gputime_trace *const *traces;
     size_t count;
@@ -120,12 +120,12 @@ static void describe_input(struct gt_section *section, const struct gputime_trac
     };
 }
 
-/* What is missing stands before the numbers that miss it. */
+/* What is missing is before the numbers that miss it. */
 static void note_losses(const struct gt_store *store, struct gt_section *section) {
     for (int k = 0; k < GT_ISSUE_COUNT; k++)
         if (gt_issue_infos[k].issue_class == GT_ISSUE_CLASS_LOSS && store->issues[k].count)
             gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE,
-                            gt_arena_printf(&section->report->arena, "Not read whole (%s): %s.", gt_issue_infos[k].id,
+                            gt_arena_printf(&section->report->arena, "Only partly read (%s): %s.", gt_issue_infos[k].id,
                                             gt_issue_infos[k].help));
 }
 
@@ -141,9 +141,9 @@ static void note_selection(const struct gputime_options *options, struct gt_sect
         return;
     section->input.selection = text;
     bool leaves_work_out = options->step || options->stream || options->process || options->name || options->category;
-    gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE,
-                    gt_arena_printf(arena, "Only %s.%s", text.ptr,
-                                    leaves_work_out ? " Other work of the GPU counts as idle here." : ""));
+    gt_section_note(
+        section, GT_FOR_SCREEN | GT_FOR_PAGE,
+        gt_arena_printf(arena, "Selection: %s.%s", text.ptr, leaves_work_out ? " Other GPU work counts as idle." : ""));
 }
 
 static void note_outside_steps(const struct gt_view *view, struct gt_section *section) {
@@ -156,10 +156,10 @@ static void note_outside_steps(const struct gt_view *view, struct gt_section *se
     if (before + behind)
         gt_section_note(
             section, GT_FOR_ALL,
-            gt_arena_printf(&section->report->arena,
-                            "Left out is what is outside the steps: %zu ops before the first, %zu behind the "
-                            "last. --from 0 takes it in.",
-                            before, behind));
+            gt_arena_printf(
+                &section->report->arena,
+                "Work outside the steps excluded: %zu ops before the first, %zu after the last; --from 0 includes it.",
+                before, behind));
 }
 
 static void note_warm_up(const struct gt_view *view, struct gt_section *section) {
@@ -169,7 +169,7 @@ static void note_warm_up(const struct gt_view *view, struct gt_section *section)
     gt_num_format_duration(length, (double)gt_ns_between(view->store->origin_ns, view->window_start_ns));
     gt_section_note(section, GT_FOR_ALL,
                     gt_arena_printf(&section->report->arena,
-                                    "Left out is the warm-up: %zu of %zu steps, the first %s. --from 0 takes it in.",
+                                    "Warm-up excluded: %zu of %zu steps, the first %s; --from 0 includes it.",
                                     view->warm_up_steps, view->labels->step_count, length));
 }
 

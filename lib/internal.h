@@ -32,7 +32,7 @@ extern const struct gputime_options gt_options_automatic; /* all zero */
 /* Hands an internal failure to the caller's error (which may be NULL). */
 enum gputime_status gt_error_pass(enum gt_status status, const struct gt_error *from, struct gputime_error *to);
 
-/* analyse.c: runs the analyses of these keys, and behind them the one on the health of the data, and adds what they
+/* analyse.c: runs the analyses of these keys, and after them the one on the health of the data, and adds what they
    tell to the section in that order. */
 enum gt_status gt_analyse(const struct gt_view *view, const char *const *keys, size_t count, struct gt_section *section,
                           struct gt_error *err);

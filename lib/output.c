@@ -22,9 +22,9 @@ static enum gt_status choose_writer(const struct gputime_options *options, const
     if (!*out && !options->format)
         *out = &gt_writers[0];
     if (!*out)
-        return gt_fail_usage(err, "there is no format '%s'; 'gputime list outputs' shows them", options->format);
+        return gt_fail_usage(err, "unknown format '%s'; see 'gputime list outputs'", options->format);
     if (is_folder && !(*out)->fills_folders)
-        return gt_fail_usage(err, "format '%s' is one file, but '%s' is a folder", (*out)->key, path);
+        return gt_fail_usage(err, "format '%s' writes one file, but '%s' is a directory", (*out)->key, path);
     return GT_OK;
 }
 
@@ -45,7 +45,7 @@ static enum gt_status write_folder(const struct gt_writer *writer, const struct 
                                    const struct gputime_options *options, const char *folder, struct gt_error *err) {
     char reason[GT_OSERROR_MAX];
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return gt_fail(err, "cannot make folder '%s': %s", folder, gt_oserror_text(errno, reason));
+        return gt_fail(err, "cannot create directory '%s': %s", folder, gt_oserror_text(errno, reason));
     enum gt_status status = GT_OK;
     struct gt_arena names = {0};
     const char *key;
@@ -68,8 +68,8 @@ API enum gputime_status gputime_report_write(const struct gputime_report *report
     const struct gt_folder *folder = how->format ? gt_folder_find(how->format) : NULL;
     const struct gt_writer *writer;
     if (folder && !is_folder)
-        return gt_error_pass(gt_fail_usage(&error, "format '%s' is a folder; end its path with a '/'", how->format),
-                             &error, err);
+        return gt_error_pass(
+            gt_fail_usage(&error, "format '%s' writes a directory; end its path with '/'", how->format), &error, err);
     if (folder)
         return gt_error_pass(gt_folder_write(report->model, how, folder, path, &error), &error, err);
     enum gt_status status = choose_writer(how, path, is_folder, &writer, &error);

@@ -8,7 +8,7 @@ API enum gputime_status gputime_redact(const char *input, const char *output, en
     struct gt_redact_counts counts = {0};
     enum gt_status status;
     if (names == GPUTIME_NAMES_SHORT)
-        status = gt_fail_usage(&error, "names are redacted 'full' or as 'hash', not 'short'");
+        status = gt_fail_usage(&error, "redact writes names as 'full' or 'hash', not 'short'");
     else
         status = gt_redact(input, output, names == GPUTIME_NAMES_HASH, &counts, &error);
     if (done)

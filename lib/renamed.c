@@ -1,4 +1,4 @@
-/* The keys that older tools' folders have for our numbers: such a key comes in, the columns and facts it stands for go
+/* The keys that older tools' folders have for our numbers: such a key comes in, the columns and facts it represents go
    out. */
 #include <stdbool.h>
 #include <string.h>

@@ -51,8 +51,7 @@ static enum gt_status read_rules(const struct gputime_options *options, struct g
         return gt_rules_new(&request, out, err);
     *out = NULL;
     if (options->rules || options->map)
-        return gt_fail_usage(err,
-                             "classes cannot be given together with rules or a map; all say what the categories are");
+        return gt_fail_usage(err, "classes cannot be combined with rules or a map; all define the categories");
     struct gt_class_key *keys = gt_mem_array(options->class_count, sizeof *keys);
     if (!keys)
         return gt_fail_memory(err);
@@ -100,8 +99,9 @@ static enum gt_status refuse_losses(const struct gt_store *store, const char *pa
     enum gt_issue_id loss = gt_store_loss(store);
     if (loss == GT_ISSUE_COUNT)
         return GT_OK;
-    return gt_fail(err, "'%s' was not read whole (%s, %llu times): %s", path, gt_issue_infos[loss].id,
-                   (unsigned long long)store->issues[loss].count, gt_issue_infos[loss].help);
+    unsigned long long count = store->issues[loss].count;
+    return gt_fail(err, "'%s' was only partly read (%s, %llu occurrence%s): %s", path, gt_issue_infos[loss].id, count,
+                   count == 1 ? "" : "s", gt_issue_infos[loss].help);
 }
 
 /* What can be told wrong before the trace is read. */
@@ -110,9 +110,9 @@ static enum gt_status prepare(const struct gputime_options *options, int64_t *ca
     int64_t elapsed_ns = 0;
     *cache_after_ns = 1000000000;
     if (options->cache_after && !gt_num_parse_duration(gt_str_of(options->cache_after), cache_after_ns))
-        return gt_fail_usage(err, "'%s' is no duration; write for example 2s or 500ms", options->cache_after);
+        return gt_fail_usage(err, "invalid duration '%s'; use for example 2s or 500ms", options->cache_after);
     if (options->elapsed && (!gt_num_parse_duration(gt_str_of(options->elapsed), &elapsed_ns) || elapsed_ns < 0))
-        return gt_fail_usage(err, "'%s' is no elapsed time; write seconds, for example 306 or 12.5", options->elapsed);
+        return gt_fail_usage(err, "invalid elapsed time '%s'; use seconds, for example 306 or 12.5", options->elapsed);
     return read_rules(options, rules, err);
 }
 

@@ -14,11 +14,11 @@ struct opening {
     struct gputime_error *errors;
     bool needs_all;
     size_t threads;             /* for all together */
-    atomic_size_t first_failed; /* behind all: none yet */
-    pthread_mutex_t lock;       /* held while progress is told */
+    atomic_size_t first_failed; /* after all: none yet */
+    pthread_mutex_t lock;       /* held while progress is reported */
 };
 
-/* Who is told of the progress of one of them. */
+/* Who is called for the progress of one of them. */
 struct listener {
     struct opening *opening;
     const struct gputime_options *options;

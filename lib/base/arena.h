@@ -26,7 +26,7 @@ void *gt_arena_array(struct gt_arena *arena, size_t count, size_t elem_bytes);
 /* An array with room for one more than `count` elements, as gt_mem_room has it; the old one stays readable. */
 void *gt_arena_room(struct gt_arena *arena, void *items, size_t count, size_t *capacity, size_t elem_bytes);
 
-/* Copies with a NUL behind them. On failure an empty string with len 0, never NULL. */
+/* Copies with a NUL after them. On failure an empty string with len 0, never NULL. */
 struct gt_str gt_arena_copy(struct gt_arena *arena, struct gt_str text);
 struct gt_str gt_arena_printf(struct gt_arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -26,7 +26,7 @@ static void copy_line(char *line, size_t size, const char *text) {
     line[used] = '\0';
 }
 
-/* Arguments may point into err->message, so the text is built beside it. */
+/* Arguments may point into err->message, so the text is built next to it. */
 static void set_message(struct gt_error *err, enum gt_status code, const char *format, va_list args) {
     char text[sizeof(err->message)];
 

@@ -25,7 +25,7 @@ struct gt_inflate_io {
 enum gt_inflate_status {
     GT_INFLATE_NEEDS_INPUT, /* all of it was used, or too little to tell: append to what is left and call again */
     GT_INFLATE_OUT_FULL,
-    GT_INFLATE_ENDED, /* nothing more comes; gt_inflate_damage tells whether that is as it should be */
+    GT_INFLATE_ENDED, /* nothing more comes; gt_inflate_damage says whether that is as it should be */
     GT_INFLATE_NO_MEMORY,
 };
 

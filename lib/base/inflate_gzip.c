@@ -99,7 +99,7 @@ static enum gt_codec_status drain(struct isal *isal, struct gt_inflate_io *io, c
 }
 
 /* A copy from before the beginning is counted, but not made: the last bytes are whatever was in memory there. How many
-   is not told, so as many as a copy can have are given up. */
+   is not known, so as many as a copy can have are given up. */
 static size_t give_up_copy(struct inflate_state *stream, size_t produced) {
     enum { LONGEST_COPY = 258 };
     size_t waiting = (size_t)(stream->tmp_out_valid - stream->tmp_out_processed);
@@ -167,7 +167,7 @@ static bool gzip_reset(void *state) {
     return inflateReset(state) == Z_OK;
 }
 
-/* zlib tells the kinds of damage apart only by its text. */
+/* zlib distinguishes the kinds of damage only by its text. */
 static const char *zlib_damage(const char *text) {
     if (text && strncmp(text, "incorrect", 9) == 0) /* "incorrect data check", "incorrect length check" */
         return DAMAGED_CHECKSUM;
@@ -199,7 +199,7 @@ static enum gt_codec_status gzip_step(void *state, struct gt_inflate_io *io, con
 
 const struct gt_codec gt_codec_gzip = {
     .damage_cut = "gzip stream ends early",
-    .damage_garbage = "gzip stream is empty and something else follows it",
+    .damage_garbage = "gzip stream is empty and followed by other data",
     .begins = gzip_begins,
     .new_state = gzip_new,
     .free_state = gzip_free,

@@ -57,19 +57,19 @@ static const char *zstd_damage(ZSTD_ErrorCode code) {
     case ZSTD_error_checksum_wrong:
         return "zstd checksum is wrong";
     case ZSTD_error_frameParameter_windowTooLarge:
-        return "zstd window is too large; pack it again with a smaller --long";
+        return "zstd window is too large; compress again with a smaller --long";
     case ZSTD_error_frameParameter_unsupported:
     case ZSTD_error_prefix_unknown:
     case ZSTD_error_version_unsupported:
         return "zstd header is damaged";
     case ZSTD_error_dictionary_wrong:
-        return "zstd stream was packed with a dictionary, which is not at hand";
+        return "zstd stream needs a dictionary, which is not supported";
     default:
         return "zstd data is damaged";
     }
 }
 
-/* A call that fails does not tell what it wrote before, so a call gets either one header or the body of one block, and
+/* A call that fails does not say what it wrote before, so a call gets either one header or the body of one block, and
    none while output waits: then nothing is ever written by a call that fails. */
 static size_t input_for_call(const struct zstd_state *zstd, size_t available) {
     if (zstd->output_was_full)
@@ -107,7 +107,7 @@ static bool read_at(const struct gt_source *source, uint64_t offset, unsigned ch
     return gt_source_pread(source, buf, size, offset, &got, NULL) == GT_OK && got == size;
 }
 
-/* Walks over the blocks of a frame; *at: behind its header, then behind its last block. */
+/* Walks over the blocks of a frame; *at: after its header, then after its last block. */
 static bool walk_blocks(const struct gt_source *source, uint64_t *at) {
     enum { MAX_BLOCKS = 4096, TYPE_REPEATED = 1, TYPE_RESERVED = 3 };
     unsigned char header[BLOCK_HEADER_BYTES];
@@ -122,7 +122,7 @@ static bool walk_blocks(const struct gt_source *source, uint64_t *at) {
     return false;
 }
 
-/* A frame whose header tells the size of its content, or a skippable one. */
+/* A frame whose header gives the size of its content, or a skippable one. */
 static bool zstd_measure(const struct gt_source *source, uint64_t offset, struct gt_member *member) {
     enum { MOST_BYTES = 18, SINGLE_SEGMENT = 0x20, CHECKSUM = 4 };
     static const unsigned char dictionary_bytes[] = {0, 1, 2, 4}, content_bytes[] = {0, 2, 4, 8};
@@ -148,7 +148,7 @@ static bool zstd_measure(const struct gt_source *source, uint64_t offset, struct
 
 const struct gt_codec gt_codec_zstd = {
     .damage_cut = "zstd stream ends early",
-    .damage_garbage = "zstd stream is empty and something else follows it",
+    .damage_garbage = "zstd stream is empty and followed by other data",
     .begins = zstd_begins,
     .new_state = zstd_new,
     .free_state = zstd_free,

@@ -23,7 +23,7 @@ static unsigned column_of(const struct reader *reader, const char *place) {
 
 static enum gt_status fail_at(const struct reader *reader, const char *what) {
     if (reader->at == reader->end)
-        return gt_fail(reader->err, "line %u, column %u: %s, but the text ends there", reader->line,
+        return gt_fail(reader->err, "line %u, column %u: %s, found the end of the file", reader->line,
                        column_of(reader, reader->at), what);
     return gt_fail(reader->err, "line %u, column %u: %s", reader->line, column_of(reader, reader->at), what);
 }
@@ -155,7 +155,7 @@ static enum gt_status read_string(struct reader *reader, struct gt_str *text) {
         const char *place = reader->at++;
         if (!read_escape(reader, &out)) {
             reader->at = place;
-            return fail_at(reader, "the escape makes no sense");
+            return fail_at(reader, "invalid escape");
         }
     }
     if (reader->at == reader->end)
@@ -176,7 +176,7 @@ static enum gt_status read_key(struct reader *reader, struct gt_json *item) {
     if (status != GT_OK)
         return status;
     if (reader->at == reader->end || *reader->at != ':')
-        return fail_at(reader, "expected ':' behind a key");
+        return fail_at(reader, "expected ':' after a key");
     reader->at++;
     return skip_space(reader);
 }
@@ -186,7 +186,7 @@ static enum gt_status read_items(struct reader *reader, struct gt_json *parent, 
     char close = is_object ? '}' : ']';
     struct gt_json **link = &parent->first;
     if (depth == MAX_DEPTH)
-        return fail_at(reader, "nested too deep");
+        return fail_at(reader, "nested too deeply");
     reader->at++;
     for (;;) {
         enum gt_status status = skip_space(reader);
@@ -280,7 +280,7 @@ enum gt_status gt_json_tree_parse(struct gt_str input, struct gt_arena *arena, s
     if (status == GT_OK)
         status = skip_space(&reader);
     if (status == GT_OK && reader.at != reader.end)
-        status = fail_at(&reader, "expected nothing behind the value");
+        status = fail_at(&reader, "unexpected text after the value");
     if (status == GT_OK)
         *out = root;
     return status;
@@ -314,7 +314,7 @@ enum gt_status gt_json_tree_read(const char *path, struct gt_arena *arena, struc
     if (status != GT_OK)
         goto out;
     if (bytes > MAX_FILE_BYTES)
-        status = gt_fail(err, "'%s' is no configuration file; it has over 16 MiB", path);
+        status = gt_fail(err, "'%s': too large for a configuration file (over 16 MiB)", path);
     else if (gt_json_tree_parse((struct gt_str){text, bytes}, arena, out, err) != GT_OK)
         status = gt_fail_context(err, "'%s'", path);
 out:

@@ -23,11 +23,11 @@ struct gt_json {
     enum gt_json_type type;
     struct gt_str key;            /* inside an object, else empty; NUL-terminated like text */
     struct gt_str text;           /* of a string; of a number as it is written */
-    struct gt_json *first, *next; /* first child; the one behind this of the same parent */
+    struct gt_json *first, *next; /* first child; the one after this of the same parent */
     unsigned line, column;        /* where it begins (inside an object: where its key does), from 1 */
 };
 
-/* Reads a whole document of UTF-8. Forgiven: a byte order mark, // and # and block comments, commas behind the last
+/* Reads a whole document of UTF-8. Forgiven: a byte order mark, // and # and block comments, commas after the last
    item. A key that comes twice stays twice. Errors are GT_ERR with line and column, without the file's name. The tree
    lives in the arena and does not refer to the input. Linear. */
 enum gt_status gt_json_tree_parse(struct gt_str input, struct gt_arena *arena, struct gt_json **out,

@@ -26,7 +26,7 @@ bool gt_map_reserve(struct gt_map *map, size_t count); /* room for count keys wi
 uint32_t gt_map_get(const struct gt_map *map, uint64_t key_hi, uint64_t key_lo);       /* GT_MAP_NONE if absent */
 void gt_map_put(struct gt_map *map, uint64_t key_hi, uint64_t key_lo, uint32_t value); /* replaces */
 
-/* Stores value if the key is new. Returns what stands there now. */
+/* Stores value if the key is new. Returns what is there now. */
 uint32_t gt_map_put_if_new(struct gt_map *map, uint64_t key_hi, uint64_t key_lo, uint32_t value);
 
 #endif

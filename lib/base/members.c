@@ -40,7 +40,7 @@ struct gt_members {
     size_t position; /* the reader's, in his slot */
 };
 
-/* The next members, as their headers tell them; moves the cursor. false: the next one does not tell. */
+/* The next members, as their headers tell them; moves the cursor. false: the next one does not say. */
 static bool measure_piece(struct gt_members *members, struct slot *slot) {
     const struct gt_codec *codec = gt_inflate_codec_of(gt_source_packing(members->source));
     struct gt_member member;

@@ -13,7 +13,7 @@ struct gt_members *gt_members_open(const struct gt_source *source, size_t thread
 void gt_members_close(struct gt_members *members); /* waits for the threads; NULL is fine */
 
 /* Up to size bytes; 0: what is left of the file is to be read as one stream, from an offset on. There may be nothing
-   there, something damaged, or members that do not tell. */
+   there, something damaged, or members that do not say. */
 size_t gt_members_read(struct gt_members *members, void *buf, size_t size);
 uint64_t gt_members_rest(const struct gt_members *members); /* then: that offset */
 

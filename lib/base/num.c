@@ -99,7 +99,7 @@ static bool apply_sign(uint64_t magnitude, bool negative, int64_t *value) {
     return true;
 }
 
-/* Digit number i of whole and fraction written one after the other, 0 behind them. */
+/* Digit number i of whole and fraction written one after the other, 0 after them. */
 static unsigned digit_at(const struct decimal *number, size_t i) {
     if (i < number->whole.len)
         return (unsigned)(number->whole.ptr[i] - '0');

@@ -1,5 +1,5 @@
 /* Output: bytes come in, a file, the standard output or a block of memory goes out. Regular files are written to a
-   temporary beside them that takes their name at the commit. A broken pipe is an error like any other as long as
+   temporary next to them that takes their name at the commit. A broken pipe is an error like any other as long as
    SIGPIPE is ignored, which is up to the program. */
 #include "base/out.h"
 
@@ -59,7 +59,7 @@ static int named_fd(const char *path) {
     return -1;
 }
 
-/* dir of path, with the slash, and name behind it; NULL: memory was short. */
+/* dir of path, with the slash, and name after it; NULL: memory was short. */
 static char *in_folder_of(const char *path, const char *name) {
     const char *slash = strrchr(path, '/');
     size_t folder = slash ? (size_t)(slash - path) + 1 : 0, size = strlen(name) + 1;
@@ -77,7 +77,7 @@ static char *follow_links(const char *path) {
     for (int i = 0; current && i < LINKS_MAX; i++) {
         ssize_t n = readlink(current, link, sizeof(link) - 1);
         if (n < 0)
-            return current; /* no link, or not there: opening it tells */
+            return current; /* no link, or not there: opening it says */
         link[n] = '\0';
         char *next = link[0] == '/' ? copy_text(link) : in_folder_of(current, link);
         gt_mem_free(current);
@@ -93,7 +93,7 @@ static enum gt_status fail_open(const char *path, int number, struct gt_error *e
     if (number == ENOMEM)
         return gt_fail_memory(err);
     if (number == ENOENT && path[0])
-        return gt_fail(err, "cannot write '%s': its folder does not exist", path);
+        return gt_fail(err, "cannot write '%s': its directory does not exist", path);
     return gt_fail(err, "cannot write '%s': %s", path, gt_oserror_text(number, text));
 }
 

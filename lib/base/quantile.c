@@ -28,7 +28,7 @@ struct wanted {
 };
 
 /* Buckets of a first look. Negative samples have one, small ones have one each, and larger ones share it with those of
-   the same highest bits: samples of any scale are told apart alike. */
+   the same highest bits: samples of any scale are distinguished alike. */
 static size_t first_bucket(int64_t sample) {
     if (sample < MANTISSAS)
         return sample < 0 ? 0 : (size_t)sample + 1;
@@ -50,7 +50,7 @@ struct walk {
     size_t bucket, below;
 };
 
-/* Finds the bucket of the rank; its number. Most ranks are behind the one before. */
+/* Finds the bucket of the rank; its number. Most ranks are after the one before. */
 static size_t enter_bucket(struct wanted *wanted, const size_t *counts, struct walk *walk) {
     if (wanted->rank < walk->below)
         *walk = (struct walk){.below = wanted->below};

@@ -91,8 +91,8 @@ bool gt_radix_sort(struct gt_radix_item *items, size_t count) {
     return true;
 }
 
-/* Drops items behind the bucket in which the last wanted one is, 11 bits of the keys at a time: what a digit leaves
-   over the next one tells apart. Equal keys are dropped from the sorted end alone. */
+/* Drops items after the bucket in which the last wanted one is, 11 bits of the keys at a time: what a digit leaves
+   over the next one distinguish. Equal keys are dropped from the sorted end alone. */
 bool gt_radix_sort_first(struct gt_radix_item *items, size_t count, size_t wanted) {
     enum { SELECT_BITS = 11 };
     uint64_t lowest, highest;

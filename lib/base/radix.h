@@ -14,7 +14,7 @@ struct gt_radix_item {
 /* Ascending by key, equal keys keep their order. false: memory was short, items are unchanged. */
 bool gt_radix_sort(struct gt_radix_item *items, size_t count);
 
-/* The same of the first `wanted` of them alone; those behind are not kept. Cheaper than sorting all. */
+/* The same of the first `wanted` of them alone; those after are not kept. Cheaper than sorting all. */
 bool gt_radix_sort_first(struct gt_radix_item *items, size_t count, size_t wanted);
 
 /* Signed times as keys that sort the same. */

@@ -110,7 +110,7 @@ void gt_readahead_close(struct gt_readahead *ahead) {
     release(ahead);
 }
 
-/* Waits for a filled buffer and tells its bytes; 0: the end. Bytes before an error come first. */
+/* Waits for a filled buffer and gives its bytes; 0: the end. Bytes before an error come first. */
 static size_t wait_for_bytes(struct gt_readahead *ahead) {
     pthread_mutex_lock(&ahead->lock);
     while (ahead->used == ahead->filled && !ahead->has_ended)
@@ -145,7 +145,7 @@ static size_t read_ring(struct gt_readahead *ahead, char *buf, size_t size) {
     return got;
 }
 
-/* Behind the last member that several threads inflated: the rest is one stream. */
+/* After the last member that several threads inflated: the rest is one stream. */
 static void leave_members(struct gt_readahead *ahead) {
     gt_source_restart(ahead->source, gt_members_rest(ahead->members), ahead->gave_bytes);
     gt_members_close(ahead->members);

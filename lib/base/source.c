@@ -266,7 +266,7 @@ enum gt_status gt_source_pread(const struct gt_source *source, void *buf, size_t
                                struct gt_error *err) {
     *got = 0;
     if (offset > (uint64_t)INT64_MAX - source->start || size > (uint64_t)INT64_MAX - source->start - offset)
-        return GT_OK; /* behind the end of any file */
+        return GT_OK; /* after the end of any file */
     while (*got < size) {
         size_t piece = size - *got < READ_MAX ? size - *got : READ_MAX;
         ssize_t n = pread(source->fd, (char *)buf + *got, piece, (off_t)(source->start + offset + *got));

@@ -28,7 +28,7 @@ enum gt_packing gt_source_packing(const struct gt_source *source);
 enum gt_status gt_source_peek(struct gt_source *source, struct gt_str *head, struct gt_error *err);
 
 /* Fills buf with up to size bytes; *got = 0 means the end. Multi-member gzip and multi-frame zstd read as one stream;
-   trailing zero bytes and garbage behind a whole member end it. Input that is cut or damaged gives what could be
+   trailing zero bytes and garbage after a whole member end it. Input that is cut or damaged gives what could be
    inflated, then the end, and gt_source_damage() says so: it is no error. */
 enum gt_status gt_source_read(struct gt_source *source, void *buf, size_t size, size_t *got, struct gt_error *err);
 

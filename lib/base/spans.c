@@ -7,7 +7,7 @@
 /* Rows that may be passed for each that is sorted, before radix passes are cheaper. */
 #define MOVES_PER_ROW 4
 
-/* Inserts each row behind those that do not come after it. false: they are in too much disorder; equal ones still have
+/* Inserts each row after those that do not come after it. false: they are in too much disorder; equal ones still have
    their order. */
 static bool insert_rows(uint32_t *rows, size_t count, const int64_t *start_ns, const int64_t *end_ns) {
     size_t moves_left = MOVES_PER_ROW * count;

@@ -21,7 +21,7 @@ struct gt_spool {
 
 static enum gt_status fail_write(int number, struct gt_error *err) {
     char text[GT_OSERROR_MAX];
-    return gt_fail(err, "cannot write a temporary file: %s; TMPDIR names a folder with more room",
+    return gt_fail(err, "cannot write a temporary file: %s; set TMPDIR to a directory with more space",
                    gt_oserror_text(number, text));
 }
 

@@ -75,7 +75,7 @@ const char *gt_str_find_nocase(struct gt_str text, struct gt_str needle) {
     return NULL;
 }
 
-/* Column by column of a; the row is over b. A part of a may begin and end anywhere: nothing before and behind it
+/* Column by column of a; the row is over b. A part of a may begin and end anywhere: nothing before and after it
    costs. */
 static size_t distance(struct gt_str a, struct gt_str b, bool is_part) {
     size_t row[GT_STR_DISTANCE_MAX + 1], nearest = b.len;

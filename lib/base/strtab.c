@@ -10,7 +10,7 @@
 #define NOT_FOUND        UINT32_MAX
 
 /* The upper half of the hash chooses the slot by its highest bits, so a growing table is filled in order, slot after
-   slot, and no string is read again. 2^32 slots are the most such a hash can tell apart. */
+   slot, and no string is read again. 2^32 slots are the most such a hash can distinguish. */
 #define MAX_SLOT_COUNT ((uint64_t)1 << 32)
 
 static uint32_t hash_of(struct gt_str text) {

@@ -1,4 +1,4 @@
-/* Temporary files: a target comes in, a new file beside it goes out, known to the signal handler until it is gone. */
+/* Temporary files: a target comes in, a new file next to it goes out, known to the signal handler until it is gone. */
 #include "base/temporary.h"
 
 #include <errno.h>

@@ -30,7 +30,7 @@ size_t gt_threads_count(int64_t asked) {
     return MAX_THREADS;
 }
 
-/* A call of gt_threads_deal: indices that are handed out one after the other. It stands on the stack of its caller. */
+/* A call of gt_threads_deal: indices that are handed out one after the other. It is on the stack of its caller. */
 struct job {
     void (*task)(void *context, size_t index);
     void *context;

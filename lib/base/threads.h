@@ -18,7 +18,7 @@ void gt_threads_run(size_t count, void (*task)(void *context, size_t index), voi
 
 /* The same with another number of threads than indices: each takes the lowest that nobody has taken. Where a task calls
    this in turn, those that have no index of their own any more take part, and no more threads are started than the
-   outermost call may have: all have work to the end however unequal the tasks are, but for who waits for the last
+   outermost call may have: all have work to the end however unequal the tasks are, except for who waits for the last
    indices of its own. */
 void gt_threads_deal(size_t thread_count, size_t count, void (*task)(void *context, size_t index), void *context);
 
@@ -27,7 +27,7 @@ void gt_threads_deal(size_t thread_count, size_t count, void (*task)(void *conte
 size_t gt_threads_own(size_t thread_count);
 
 /* Into how many slices to cut rows for so many threads: fewer where there are few rows, or where what each slice keeps
-   for itself (own_items) is not small beside them. Slice i holds the rows from gt_threads_slice_begin(i) to that of i
+   for itself (own_items) is not small next to them. Slice i holds the rows from gt_threads_slice_begin(i) to that of i
    + 1. */
 size_t gt_threads_slices(size_t thread_count, size_t rows, size_t own_items);
 static inline size_t gt_threads_slice_begin(size_t rows, size_t slices, size_t index) {

@@ -29,16 +29,16 @@ static const struct {
     {GT_STR("\x7f"
             "ELF"),
      0, "a program or library"},
-    {GT_STR("PK\x03\x04"), 0, "a zip archive; unpack it first"},
-    {GT_STR("BZh"), 0, "bzip2 data; unpack it first"},
+    {GT_STR("PK\x03\x04"), 0, "a zip archive; extract it first"},
+    {GT_STR("BZh"), 0, "bzip2 data; decompress it first"},
     {GT_STR("\xfd"
             "7zXZ"),
-     0, "xz data; unpack it first"},
-    {GT_STR("\x04\x22\x4d\x18"), 0, "LZ4 data; unpack it first"},
-    {GT_STR("ustar"), 257, "a tar archive; unpack it first"},
+     0, "xz data; decompress it first"},
+    {GT_STR("\x04\x22\x4d\x18"), 0, "LZ4 data; decompress it first"},
+    {GT_STR("ustar"), 257, "a tar archive; extract it first"},
     {GT_STR("<!DOCTYPE"), 0, "a web page"},
     {GT_STR("<html"), 0, "a web page"},
-    {GT_STR("version https://git-lfs"), 0, "a Git LFS pointer; fetch the file itself with 'git lfs pull'"},
+    {GT_STR("version https://git-lfs"), 0, "a Git LFS pointer; fetch the file with 'git lfs pull'"},
 };
 
 static bool is_text(struct gt_str head) {
@@ -55,16 +55,19 @@ static const char *describe(struct gt_str head) {
         if (head.len > kinds[i].offset &&
             gt_str_starts((struct gt_str){head.ptr + kinds[i].offset, head.len - kinds[i].offset}, kinds[i].magic))
             return kinds[i].what;
-    return is_text(head) ? "text" : "binary data of an unknown kind";
+    return is_text(head) ? "text" : "unknown binary data";
 }
 
 static enum gt_status fail_unknown(const struct gt_source *source, struct gt_str head, struct gt_error *err) {
     const char *path = gt_source_path(source), *damage = gt_source_damage(source);
     if (head.len == 0 && damage)
-        return gt_fail(err, "'%s' holds nothing that can be read: %s", path, damage);
+        return gt_fail(err, "'%s': no readable data: %s", path, damage);
     if (head.len == 0)
         return gt_fail(err, "'%s' is empty", path);
-    return gt_fail(err, "'%s' is no trace that gputime knows: it looks like %s", path, describe(head));
+    const char *what = describe(head);
+    size_t kind_bytes = strcspn(what, ";"); /* advice follows */
+    return gt_fail(err, "'%s': unrecognized trace format (looks like %.*s)%s", path, (int)kind_bytes, what,
+                   what + kind_bytes);
 }
 
 enum gt_status gt_decoder_choose(struct gt_source *source, const struct gt_decoder **out, struct gt_error *err) {

@@ -58,7 +58,7 @@ static void make_folders(char *path) {
         mkdir(path, 0700);
         *slash = '/';
     }
-    mkdir(path, 0700); /* what fails here is told by the opening after it */
+    mkdir(path, 0700); /* what fails here is identified by the opening after it */
 }
 
 int gt_cache_folder_open(bool create) {
@@ -159,8 +159,8 @@ static enum gt_status find_folder(char path[PATH_MAX], struct gt_error *err) {
     if (folder_path(path))
         return GT_OK;
     if (is_off())
-        return gt_fail(err, "the cache is off; set GPUTIME_CACHE to a folder instead");
-    return gt_fail(err, "there is no place for a cache; set GPUTIME_CACHE to a folder");
+        return gt_fail(err, "the cache is off; set GPUTIME_CACHE to a directory");
+    return gt_fail(err, "no directory for the cache; set GPUTIME_CACHE");
 }
 
 enum gt_status gt_cache_describe(struct gt_cache_summary *summary, struct gt_error *err) {

@@ -16,7 +16,7 @@ struct gt_cache_header {
     char magic[8];
     uint64_t place[2], content[2]; /* struct gt_cache_key */
     uint64_t file_bytes;
-    uint64_t payload_hash; /* XXH3 of all bytes behind the header */
+    uint64_t payload_hash; /* XXH3 of all bytes after the header */
     uint64_t header_hash;  /* XXH3 of the header up to here */
 };
 _Static_assert(sizeof(struct gt_cache_header) == GT_CACHE_ALIGNMENT, "what follows the header is aligned");
@@ -32,7 +32,7 @@ struct gt_cache_body {
     char format[GT_CACHE_FORMAT_BYTES]; /* NUL-terminated */
 };
 
-/* Behind the columns: for each string the offset of its end in the text, its NUL included; then the text. */
+/* After the columns: for each string the offset of its end in the text, its NUL included; then the text. */
 typedef uint64_t gt_cache_string_end;
 
 static inline uint64_t gt_cache_format_align(uint64_t offset) {

@@ -13,7 +13,7 @@
 #include "events/cache_format.h"
 #include "gputime.h"
 
-/* The build gives a checksum of the code that decodes; a mended decoder does not get old answers. */
+/* The build gives a checksum of the code that decodes; a repaired decoder does not get old answers. */
 #ifndef GT_DECODING
 #define GT_DECODING ""
 #endif
@@ -68,7 +68,7 @@ static bool is_settled(const struct stat *info) {
 }
 
 static bool hash_file(XXH3_state_t *hash, const char *path) {
-    /* Should a pipe stand there by now, opening must not wait for its writer. */
+    /* Should a pipe be there by now, opening must not wait for its writer. */
     struct stat info;
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
         return false; /* opening and closing a pipe would rob its writer of the real reader */

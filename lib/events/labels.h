@@ -13,7 +13,7 @@ struct gt_rules;
 /* The three kinds of GPU time of the accounting. */
 enum gt_class { GT_CLASS_COMPUTE, GT_CLASS_COMM, GT_CLASS_MEMORY };
 
-/* A category of ops: the built-in ones are const, a user's rules make their own. The kind of time goes by the name of
+/* A category of ops: the built-in ones are const, a user's rules make their own. The kind of time uses the name of
    an op alone, so a user's category with ops of several kinds has an entry for each, with the same key. */
 struct gt_category {
     const char *key;   /* "gemm" */
@@ -27,7 +27,7 @@ struct gt_name_reason {
     uint32_t rule;          /* its number there, from 1 */
     struct gt_str pattern;  /* what of it matched */
     struct gt_str shorter;  /* of a map: an earlier key that matched too and is a part of it; else empty */
-    const char *collective; /* "all_reduce" ... where a communication kernel tells, else NULL */
+    const char *collective; /* "all_reduce" ... where a communication kernel says, else NULL */
 };
 
 /* A step: ProfilerStep#N or an iteration range on a CPU thread. Sorted by start, then number. */
@@ -43,7 +43,7 @@ struct gt_step {
 bool gt_labels_step_is_long(const struct gt_step *step, double median_ns);
 struct gt_labels;
 bool gt_labels_usual_step(const struct gt_labels *labels, double *median_ns, size_t *warm_up_count);
-/* Whether the steps behind the warm-up are at least half of the time from there to the last op. */
+/* Whether the steps after the warm-up are at least half of the time from there to the last op. */
 bool gt_labels_steps_are_most(const struct gt_labels *labels, const struct gt_store *store);
 
 /* Who makes labels, each in memory of its own: several run at once. */
@@ -71,14 +71,14 @@ struct gt_labels {
     uint32_t *range_beside; /* the child of the same parent before it, if that reaches the start of this one */
     uint32_t *range_last;   /* its last child */
     uint32_t *range_level;  /* how many ancestors it has */
-    uint32_t *range_order;  /* the rows in trees, each behind its ancestors and in front of all that is not below it */
+    uint32_t *range_order;  /* the rows in trees, each after its ancestors and in front of all that is not below it */
     size_t range_order_count;
 
     gt_strid *short_name;         /* by string id: id in short_names; only names of ops and groups have one */
     struct gt_strtab short_names; /* the simplified names, borrowed from the store */
     uint8_t *op_category;         /* by op row: index into categories */
     uint8_t *group_category;      /* the same by row of groups */
-    const struct gt_name_reason **name_reason; /* by string id: NULL but for names of kernels and graphs */
+    const struct gt_name_reason **name_reason; /* by string id: NULL except for names of kernels and graphs */
 
     const struct gt_rules *rules; /* a user's, which must outlive the labels; NULL: the built-in ones */
     const struct gt_category *categories;
@@ -95,13 +95,13 @@ static inline struct gt_str gt_labels_short_name(const struct gt_labels *labels,
     return gt_strtab_get(&labels->short_names, labels->short_name[name]);
 }
 
-/* The process that made a call; GT_NO_TRACK where the trace does not tell. */
+/* The process that made a call; GT_NO_TRACK if the trace does not say. */
 static inline uint32_t gt_labels_call_process(const struct gt_store *store, uint32_t call) {
     uint32_t thread = store->calls.thread[call];
     return thread == GT_NO_TRACK ? GT_NO_TRACK : store->threads.process[thread];
 }
 
-/* The process that launched an op; GT_NO_TRACK where the trace does not tell. */
+/* The process that launched an op; GT_NO_TRACK if the trace does not say. */
 static inline uint32_t gt_labels_launch_process(const struct gt_labels *labels, const struct gt_store *store,
                                                 uint32_t op) {
     uint32_t call = labels->op_call[op];
@@ -125,7 +125,8 @@ static inline int64_t gt_labels_op_reach(const struct gt_labels *labels, const s
 /* All ranges of an op, from the innermost outwards, each in constant time however ranges overlap:
        for (r = labels->op_range[op]; r != GT_NO_ROW; r = gt_labels_next_range(labels, store, r, reach_ns))
    Where ranges nest these are the ancestors. Where they overlap, one that began earlier and ends earlier may hold the
-   op too: it is beside the range or, since the last child of a range ends latest, down the line of last children there.
+   op too: it is next to the range or, since the last child of a range ends latest, down the line of last children
+   there.
  */
 static inline uint32_t gt_labels_next_range(const struct gt_labels *labels, const struct gt_store *store,
                                             uint32_t range, int64_t reach_ns) {

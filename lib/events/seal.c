@@ -1,4 +1,4 @@
-/* Sealing: builders of several threads become one const store, in file order, whoever read which chunk. */
+/* Sealing: builders of several threads become one const store, in file order, no matter who read which chunk. */
 #include "events/seal.h"
 
 #include <stdlib.h>

@@ -96,7 +96,7 @@ static bool keeps_numbers(const struct gt_merge *merge, const struct gt_piece *p
         return piece->place[table] == piece->segment->begin[table];
     }
     size_t count = piece_rows(piece, info->table);
-    uint32_t end = 0; /* behind the largest; GT_NO_TRACK wraps to 0 */
+    uint32_t end = 0; /* after the largest; GT_NO_TRACK wraps to 0 */
     for (size_t i = 0; i < count; i++)
         end = numbers[i] + 1 > end ? numbers[i] + 1 : end;
     return end <= merge->renumberings[piece->builder_index].same_below[info->refers];

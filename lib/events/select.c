@@ -66,8 +66,8 @@ static enum gt_status fail_unknown(const struct choices *choices, struct gt_str 
     int length = asked.len < 80 ? (int)asked.len : 80;
     if (count == 0)
         return gt_fail_usage(err, "no %s %.*s; %s", choices->one, length, asked.ptr, choices->none);
-    return gt_fail_usage(err, "no %s %.*s in the trace; %s are %s", choices->one, length, asked.ptr, choices->many,
-                         list);
+    return gt_fail_usage(err, "no %s %.*s in the trace; available %s: %s", choices->one, length, asked.ptr,
+                         choices->many, list);
 }
 
 /* "3" or "2-4"; either number may be negative. */
@@ -100,7 +100,7 @@ static enum gt_status choose_numbers(const struct choices *choices, const char *
         int64_t low, high;
         bool found = false;
         if (!parse_range(item, &low, &high))
-            return gt_fail_usage(err, "cannot read --%s '%.80s'; give numbers such as 2 or 0,2 or 1-3", choices->option,
+            return gt_fail_usage(err, "invalid --%s '%.80s'; use numbers such as 2 or 0,2 or 1-3", choices->option,
                                  text);
         for (size_t i = 0; i < choices->count; i++)
             if (is_present(choices, i) && choices->values[i] >= low && choices->values[i] <= high)
@@ -140,14 +140,14 @@ static enum gt_status select_tracks(struct gt_selection *selection, const struct
         used_devices[store->lanes.device[store->ops.lane[i]]] = true;
     }
     if (options->device) {
-        const char *none = why_none(store, "a table of sums does not tell devices", "the trace has no GPU ops");
+        const char *none = why_none(store, "summary tables have no devices", "the trace has no GPU ops");
         struct choices choices = {"device",          "device",     "devices",           none,
                                   store->devices.id, used_devices, store->devices.count};
         status = choose_numbers(&choices, options->device, devices, err);
         selection->devices = devices;
     }
     if (options->stream && status == GT_OK) {
-        const char *none = why_none(store, "a table of sums does not tell streams", "the trace has no GPU ops");
+        const char *none = why_none(store, "summary tables have no streams", "the trace has no GPU ops");
         struct choices choices = {"stream",   "stream",          "streams", none, store->lanes.stream,
                                   used_lanes, store->lanes.count};
         status = choose_numbers(&choices, options->stream, lanes, err);
@@ -167,14 +167,14 @@ static enum gt_status select_processes(struct gt_selection *selection, const cha
         if (process != GT_NO_TRACK)
             used[process] = true;
     }
-    struct choices choices = {"process",
-                              "process",
-                              "processes",
-                              why_none(store, "a table of sums does not tell processes",
-                                       "the trace does not tell the processes of its GPU ops"),
-                              store->processes.pid,
-                              used,
-                              store->processes.count};
+    struct choices choices = {
+        "process",
+        "process",
+        "processes",
+        why_none(store, "summary tables have no processes", "the trace has no process ids for GPU ops"),
+        store->processes.pid,
+        used,
+        store->processes.count};
     return choose_numbers(&choices, text, selection->processes, err);
 }
 
@@ -186,8 +186,8 @@ static enum gt_status select_steps(struct gt_selection *selection, const char *t
         return gt_fail_memory(err);
     for (size_t i = 0; i < labels->step_count; i++)
         numbers[i] = labels->steps[i].number;
-    const char *none = why_none(selection->store, "a table of sums does not tell steps",
-                                "the trace has no ranges that look like steps (ProfilerStep#3, step 3, train_step)");
+    const char *none = why_none(selection->store, "summary tables have no steps",
+                                "the trace has no step ranges (ProfilerStep#3, step 3, train_step)");
     struct choices choices = {"step", "step", "steps", none, numbers, NULL, labels->step_count};
     return choose_numbers(&choices, text, selection->steps, err);
 }
@@ -239,8 +239,9 @@ static enum gt_status fail_category(const struct gt_labels *labels, struct gt_st
         if (is_new)
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", labels->categories[i].key);
     }
-    return gt_fail_usage(err, "no category '%.*s'; categories are %s, and all of one kind are compute, comm or memory",
-                         asked.len < 80 ? (int)asked.len : 80, asked.ptr, list);
+    return gt_fail_usage(
+        err, "no category '%.*s'; categories: %s; compute, comm and memory select all categories of that class",
+        asked.len < 80 ? (int)asked.len : 80, asked.ptr, list);
 }
 
 /* Keys of categories, and the three kinds of time for all categories of that kind. */
@@ -284,7 +285,7 @@ static bool parse_bound(const char *text, int64_t first_ns, int64_t last_ns, int
 }
 
 static enum gt_status fail_bound(const char *option, const char *text, struct gt_error *err) {
-    return gt_fail_usage(err, "cannot read --%s '%.80s'; give a time such as 1.2s, 350ms, 20us or 40%%", option, text);
+    return gt_fail_usage(err, "invalid --%s '%.80s'; use a time such as 1.2s, 350ms, 20us or 40%%", option, text);
 }
 
 static int64_t clamp(int64_t value, int64_t low, int64_t high) {
@@ -297,7 +298,7 @@ static enum gt_status select_window(struct gt_selection *selection, const char *
     const struct gt_ops *ops = &selection->store->ops;
     int64_t first_ns = selection->store->origin_ns, last_ns = first_ns;
     if (ops->count == 0 && (selection->store->facts & (GT_FACT_GROUPS | GT_FACT_PROJECTIONS)))
-        return gt_fail_usage(err, "--%s needs times, and the input is summed already; give the trace it was made from",
+        return gt_fail_usage(err, "--%s needs timestamps, and the input is a summary table; use the original trace",
                              from ? "from" : "to");
     for (size_t i = 0; i < ops->count; i++)
         last_ns = ops->end_ns[i] > last_ns ? ops->end_ns[i] : last_ns;
@@ -308,7 +309,7 @@ static enum gt_status select_window(struct gt_selection *selection, const char *
         return fail_bound("to", to, err);
     /* Where all is one instant, all percentages are. */
     if (from && to && (start_ns > end_ns || (start_ns == end_ns && first_ns < last_ns)))
-        return gt_fail_usage(err, "--from '%.80s' is not before --to '%.80s'; the window would be empty", from, to);
+        return gt_fail_usage(err, "empty window: --from '%.80s' is not before --to '%.80s'", from, to);
     selection->has_window = true;
     selection->window_start_ns = clamp(start_ns, first_ns, last_ns);
     selection->window_end_ns = clamp(end_ns, first_ns, last_ns);
@@ -317,13 +318,13 @@ static enum gt_status select_window(struct gt_selection *selection, const char *
         char length[GT_NUM_MAX];
         gt_num_format_duration(length, (double)last_ns - (double)first_ns);
         bool is_late = from && start_ns >= last_ns;
-        return gt_fail_usage(err, "--%s '%.80s' leaves nothing of the trace; its GPU work lasts %s",
+        return gt_fail_usage(err, "empty window: --%s '%.80s' is outside the trace; its GPU work spans %s",
                              is_late ? "from" : "to", is_late ? from : to, length);
     }
     return GT_OK;
 }
 
-/* Time before the first op of a step is a part of it, as for the steps behind it: a window of whole steps has all that
+/* Time before the first op of a step is a part of it, as for the steps after it: a window of whole steps has all that
    is between them as often as there are steps, and nothing of a step that the capture has only a part of. */
 static enum gt_status select_whole_steps(struct gt_selection *selection, struct gt_error *err) {
     const struct gt_ops *ops = &selection->store->ops;

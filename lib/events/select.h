@@ -23,7 +23,7 @@ struct gt_selection {
     bool *categories;      /* by category */
 
     bool has_window;
-    bool window_reaches_end; /* nothing of the trace lies behind the window, so it holds what is at its very end */
+    bool window_reaches_end; /* nothing of the trace lies after the window, so it holds what is at its very end */
     int64_t window_start_ns, window_end_ns;
     bool is_of_steps;     /* the window holds whole steps */
     size_t warm_up_steps; /* that it leaves out because they are warm-up */

@@ -37,7 +37,7 @@ bool gt_labels_steps_are_most(const struct gt_labels *labels, const struct gt_st
         first_ns = labels->steps[warm_up].start_ns;
     for (size_t i = 0; i < ops->count; i++)
         last_ns = ops->end_ns[i] > last_ns ? ops->end_ns[i] : last_ns;
-    int64_t reached_ns = first_ns; /* steps of several processes lie beside each other */
+    int64_t reached_ns = first_ns; /* steps of several processes lie next to each other */
     for (size_t i = warm_up; i < labels->step_count; i++) {
         int64_t start_ns = labels->steps[i].start_ns > reached_ns ? labels->steps[i].start_ns : reached_ns;
         int64_t end_ns = labels->steps[i].end_ns < last_ns ? labels->steps[i].end_ns : last_ns;

@@ -57,7 +57,7 @@ void **gt_store_column(struct gt_store *store, const struct gt_column_info *colu
 const char *gt_store_fact_title(enum gt_fact fact) {
     switch (fact) {
     case GT_FACT_OPS:
-        return "GPU ops with times";
+        return "GPU ops with timestamps";
     case GT_FACT_CALLS:
         return "runtime calls";
     case GT_FACT_CORRELATION:
@@ -69,7 +69,7 @@ const char *gt_store_fact_title(enum gt_fact fact) {
     case GT_FACT_GROUPS:
         return "summed rows";
     case GT_FACT_BYTES:
-        return "sizes of copies";
+        return "copy sizes";
     case GT_FACT_PROJECTIONS:
         return "projected ranges";
     }

@@ -31,7 +31,7 @@ enum gt_memory_kind {
     GT_MEMORY_MANAGED,
 };
 
-/* What a store can know. Analyses declare what they need; what is missing is told from this list, once. */
+/* What a store can know. Analyses declare what they need; what is missing is reported from this list, once. */
 enum gt_fact {
     GT_FACT_OPS = 1 << 0,         /* GPU ops with start and end */
     GT_FACT_CALLS = 1 << 1,       /* runtime and driver calls */

@@ -66,7 +66,7 @@ static bool is_in_view(const struct making *making, uint32_t op) {
                                  gt_selection_in_window(&making->selection, ops->start_ns[op], ops->end_ns[op]));
 }
 
-/* With a gap behind them: what two threads count must not share a line of the cache. */
+/* With a gap after them: what two threads count must not share a line of the cache. */
 static size_t portions_per_slice(const struct making *making) {
     return making->view->store->lanes.count + 128 / sizeof(struct portion);
 }
@@ -185,7 +185,7 @@ static enum gt_status list_devices(struct making *making, struct gt_error *err) 
 
 /* ---- ops ---- */
 
-/* Lists the ops of a slice, each behind those of its stream that came before. */
+/* Lists the ops of a slice, each after those of its stream that came before. */
 static void list_slice(void *context, size_t slice) {
     struct making *making = context;
     struct gt_view *view = making->view;

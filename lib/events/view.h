@@ -24,7 +24,7 @@ struct gt_view_lane {
     size_t first, count;
 };
 
-/* What the user knows of a run and the trace does not tell. Zeroed: nothing. */
+/* What the user knows of a run and the trace does not say. Zeroed: nothing. */
 struct gt_run {
     const char *title;
     int64_t iterations, gpus;
@@ -46,7 +46,7 @@ struct gt_view {
     int64_t *start_ns, *end_ns;
     uint32_t *row; /* of store->ops */
 
-    /* What most analyses ask of an op, beside each other: rows of a device are far apart in the store. */
+    /* What most analyses ask of an op, next to each other: rows of a device are far apart in the store. */
     gt_strid *name;
     uint32_t *lane; /* track */
     uint8_t *kind;

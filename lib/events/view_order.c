@@ -38,7 +38,7 @@ static void sift_down(struct cursor *heap, size_t count, size_t at) {
     heap[at] = moving;
 }
 
-/* The op at a place of lane_order comes next in the view, which lane_order tells from then on. */
+/* The op at a place of lane_order comes next in the view, which lane_order says from then on. */
 static void take(struct gt_view *view, size_t at, size_t place) {
     view->row[place] = view->lane_order[at];
     view->lane_order[at] = (uint32_t)place;

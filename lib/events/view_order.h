@@ -10,7 +10,7 @@ struct gt_view_times {
 };
 
 /* lane_order has the rows of the device stream by stream, each stream in the order of rows; afterwards it and view->row
-   stand as the view promises. false: memory was short. */
+   are as the view promises. false: memory was short. */
 bool gt_view_order_device(struct gt_view *view, const struct gt_view_device *device, struct gt_view_times times);
 
 #endif

@@ -7,8 +7,8 @@
 #include "base/spans.h"
 #include "label/label.h"
 
-/* Where the latest search in the order of a track ended: `begun` is behind the ranges of the track that have begun at
-   from_ns or later and before to_ns, and `range` the last of these. No time is from 0 to 0: zeroed, it tells nothing.
+/* Where the latest search in the order of a track ended: `begun` is after the ranges of the track that have begun at
+   from_ns or later and before to_ns, and `range` the last of these. No time is from 0 to 0: zeroed, it says nothing.
  */
 struct cursor {
     int64_t from_ns, to_ns;
@@ -16,7 +16,7 @@ struct cursor {
     uint32_t range; /* GT_NO_ROW: none has begun */
 };
 
-/* Tracks are the threads, then the streams. The ranges of a track stand in the order of start, longer first, row: what
+/* Tracks are the threads, then the streams. The ranges of a track are in the order of start, longer first, row: what
    encloses comes before what is enclosed, and of the ranges around a moment the innermost is the last. */
 struct gt_range_forest {
     const struct gt_store *store;
@@ -167,7 +167,7 @@ static void move_cursor(struct gt_range_forest *forest, uint32_t track, int64_t 
     };
 }
 
-/* The last range of the track that begins at start_ns or before and ends at end_ns or behind. Up the tree ranges end
+/* The last range of the track that begins at start_ns or before and ends at end_ns or after. Up the tree ranges end
    ever later, and what lies between a range and its parent in the order ends before that range does. */
 static uint32_t find_innermost(struct gt_range_forest *forest, uint32_t track, int64_t start_ns, int64_t end_ns) {
     const int64_t *range_end_ns = forest->store->ranges.end_ns;

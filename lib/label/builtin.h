@@ -17,7 +17,7 @@ extern const struct gt_category gt_categories[GT_CATEGORY_COUNT];
 /* A rule as people read it. */
 struct gt_builtin_rule {
     enum gt_builtin_category category;
-    const char *collective; /* NULL: it does not tell */
+    const char *collective; /* NULL: it does not say */
     const char *patterns;
     uint32_t line; /* of rules/builtin.def: the number people know it by */
     bool in_name;  /* looks at the simplified name only */

@@ -175,7 +175,7 @@ static struct id_run *run_of_process(struct id_run *runs, const struct gt_store 
     return &runs[by_process_or_none(store, process)];
 }
 
-/* Runs by process, the last for GT_NO_TRACK, one behind the other. *slot_count: SIZE_MAX if they would have more slots
+/* Runs by process, the last for GT_NO_TRACK, one after the other. *slot_count: SIZE_MAX if they would have more slots
    than open addressing takes. NULL: memory was short. */
 static struct id_run *new_runs(const struct matcher *matcher, size_t *slot_count) {
     const struct gt_store *store = matcher->store;
@@ -352,7 +352,7 @@ static enum gt_status match_launches(const struct gt_store *store, struct gt_lab
         ok = try_slots(&matcher, &is_matched);
     if (ok && !is_matched)
         ok = match_by_index(&matcher, needs_ids);
-    /* A trace without any call lacks the fact; that is told elsewhere. */
+    /* A trace without any call lacks the fact; that is reported elsewhere. */
     for (size_t op = 0; ok && op < store->ops.count && store->calls.count; op++)
         labels->issues[GT_ISSUE_OP_WITHOUT_CALL] += labels->op_call[op] == GT_NO_ROW;
     labels->issues[GT_ISSUE_OP_WITHOUT_CALL] -= labels->issues[GT_ISSUE_LAUNCH_AMBIGUOUS];

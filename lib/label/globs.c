@@ -143,7 +143,7 @@ static size_t end_of_word(const char *text, size_t bytes) {
     return bytes;
 }
 
-/* Whether the piece ends the text, behind `at`; a number may follow it. */
+/* Whether the piece ends the text, after `at`; a number may follow it. */
 static bool ends(const char *text, size_t bytes, size_t at, bool from_start, struct gt_str piece) {
     for (size_t end = end_of_word(text, bytes); end <= bytes; end++)
         if (end >= at + piece.len && memcmp(text + end - piece.len, piece.ptr, piece.len) == 0 &&

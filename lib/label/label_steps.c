@@ -68,7 +68,7 @@ static bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* "12", " 12", "_12: ...", "=12#", but not "12 layers": a number, behind it no more words. */
+/* "12", " 12", "_12: ...", "=12#", but not "12 layers": a number, after it no more words. */
 static bool parse_number(struct gt_str text, int64_t *number) {
     size_t begin = 0, end;
     uint64_t digits;
@@ -299,5 +299,5 @@ static enum gt_status attribute_ops(const struct gt_store *store, struct gt_labe
     return GT_OK;
 }
 
-const struct gt_label_pass gt_label_pass_steps = {"steps", "steps of the program", GT_LABEL_FIRST, find_steps};
+const struct gt_label_pass gt_label_pass_steps = {"steps", "steps", GT_LABEL_FIRST, find_steps};
 const struct gt_label_pass gt_label_pass_step_ops = {"step_ops", "steps of ops", GT_LABEL_SECOND, attribute_ops};

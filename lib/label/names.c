@@ -36,7 +36,7 @@ static bool has_word_at(struct gt_str text, size_t at, struct gt_str word) {
     return has_at(text, at, word) && !is_word(char_at(text, at + word.len));
 }
 
-/* Behind "operator" and its symbols when an operator's name stands at `at`, else `at`. Its brackets are no brackets.
+/* After "operator" and its symbols when an operator's name is at `at`, else `at`. Its brackets are no brackets.
    Nsight writes `operator ()`. */
 static size_t skip_operator(struct gt_str text, size_t at) {
     static const struct gt_str symbols[] = {
@@ -71,7 +71,7 @@ static void close_bracket(struct nesting *nesting, enum bracket kind) {
     } while (last != kind);
 }
 
-/* The place behind the group that opens at `at`; text.len + 1 when it never closes. Linear. */
+/* The place after the group that opens at `at`; text.len + 1 when it never closes. Linear. */
 static size_t skip_group(struct gt_str text, size_t at) {
     struct nesting nesting;
     nesting.depth = 0;
@@ -101,7 +101,7 @@ static size_t skip_group(struct gt_str text, size_t at) {
 /* One part of a qualified name, between two `::`. */
 struct part {
     size_t begin, end;               /* its identifier; equal for `(anonymous namespace)` and lambdas */
-    size_t arguments, arguments_end; /* what stands between its first < and >; equal if it has none */
+    size_t arguments, arguments_end; /* what is between its first < and >; equal if it has none */
     size_t outer_begin, outer_end;   /* the identifier of the part before it */
     bool is_open;                    /* no bracket or space has ended the identifier yet */
 };
@@ -110,7 +110,7 @@ struct parser {
     struct gt_str text;
     size_t at;
     struct part part;  /* being read */
-    struct part named; /* the last one that can stand for the kernel; begin == end: none yet */
+    struct part named; /* the last one that can represent the kernel; begin == end: none yet */
     bool has_brackets; /* some part has arguments or parameters */
     bool is_prose;     /* not a signature after all */
 };
@@ -143,8 +143,8 @@ static void read_group(struct parser *parser) {
     bool is_first = parser->part.is_open;
     end_identifier(parser);
     if (is_first && parser->part.begin == begin) {
-        /* A part without identifier is a namespace or a lambda, so more of the name must follow. Behind a space that
-           also tells `Memset (Device)` from a signature. */
+        /* A part without identifier is a namespace or a lambda, so more of the name must follow. After a space that
+           also distinguishes `Memset (Device)` from a signature. */
         bool may_end = parser->text.ptr[begin] == '{' && parser->named.end > parser->named.begin;
         parser->is_prose |= !(has_at(parser->text, end, GT_STR("::")) || may_end);
     } else {
@@ -199,8 +199,8 @@ static void parse_signature(struct parser *parser) {
     end_part(parser);
 }
 
-/* What compilers put behind the name of a copy of a function (`foo(int) [clone .1]`, `foo(int) (.1)`), and AMD's
-   runtime behind every kernel's descriptor. */
+/* What compilers put after the name of a copy of a function (`foo(int) [clone .1]`, `foo(int) (.1)`), and AMD's
+   runtime after every kernel's descriptor. */
 static struct gt_str without_suffix(struct gt_str text) {
     static const struct gt_str descriptor = GT_STR(".kd");
     for (;;) {

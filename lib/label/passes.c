@@ -1,5 +1,5 @@
-/* The table of labelling passes and the life of a label set: in comes a sealed store, out goes all that is known beside
-   it. */
+/* The table of labelling passes and the life of a label set: in comes a sealed store, out goes all that is known next
+   to it. */
 #include "base/mem.h"
 #include "base/threads.h"
 #include "label/label.h"

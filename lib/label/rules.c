@@ -16,7 +16,7 @@ static enum gt_status add_category(struct gt_rules *rules, struct gt_str key, co
             return GT_OK;
         }
     if (rules->category_count == GT_RULES_MAX_CATEGORIES)
-        return gt_fail_usage(err, "there are more than %d categories", GT_RULES_MAX_CATEGORIES);
+        return gt_fail_usage(err, "more than %d categories", GT_RULES_MAX_CATEGORIES);
     *category = gt_arena_copy(&rules->arena, key).ptr;
     rules->categories[rules->category_count++] = *category;
     return GT_OK;
@@ -24,9 +24,9 @@ static enum gt_status add_category(struct gt_rules *rules, struct gt_str key, co
 
 static enum gt_status add_item(struct gt_rules *rules, struct gt_str text, const char *category, struct gt_error *err) {
     if (text.len == 0)
-        return gt_fail_usage(err, "a rule for category '%.100s' has no text to look for", category);
+        return gt_fail_usage(err, "a rule for category '%.100s' has an empty pattern", category);
     if (rules->count == GT_RULES_MAX)
-        return gt_fail_usage(err, "there are more than %d rules", GT_RULES_MAX);
+        return gt_fail_usage(err, "more than %d rules", GT_RULES_MAX);
     struct gt_rule rule = {.text = gt_arena_copy(&rules->arena, text), .category = category};
     enum gt_status status = GT_OK;
     if (!rules->is_map) {
@@ -104,7 +104,7 @@ enum gt_status gt_rules_new(const struct gt_rules_request *request, struct gt_ru
     if (!request->rules && !request->map)
         return GT_OK;
     if (request->rules && request->map)
-        return gt_fail_usage(err, "--rules and --map cannot be given together; both say what the categories are");
+        return gt_fail_usage(err, "--rules and --map cannot be combined; both define the categories");
     struct gt_rules *made = gt_rules_build_make(request->map != NULL);
     if (!made)
         return gt_fail_memory(err);

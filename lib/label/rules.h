@@ -10,17 +10,17 @@
 
 struct gt_rules;
 
-/* Where a name stands for a file, it may be a folder of *.json files, of which the later in alphabetical order wins. */
+/* Where a name represents a file, it may be a folder of *.json files, of which the later in alphabetical order wins. */
 struct gt_rules_request {
     const char *rules; /* "FILE,ENGINE,MODEL"; "FILE" where it holds one model only; "ENGINE,MODEL" of all there are */
     const char *map;   /* "FILE" of substrings; at most one of both */
-    /* What there is beside the built-in engines and the user's own files in $XDG_CONFIG_HOME/gputime/rules: like
+    /* What there is next to the built-in engines and the user's own files in $XDG_CONFIG_HOME/gputime/rules: like
        `rules`, of which only FILE counts. A later file adds its models, and replaces those of the same name. */
     const char *const *files;
     size_t file_count;
 };
 
-/* Without rules and map *out is NULL, which stands for the built-in rules. What is wrong in a file is told with its
+/* Without rules and map *out is NULL, which represents the built-in rules. What is wrong in a file is reported with its
    name, engine, model and place. */
 enum gt_status gt_rules_new(const struct gt_rules_request *request, struct gt_rules **out, struct gt_error *err);
 
@@ -36,7 +36,7 @@ const char *gt_rules_source(const struct gt_rules *rules); /* "vllm/llama", "map
 const char *gt_rules_remark(const struct gt_rules *rules); /* a sentence on rules that these replace; NULL: none */
 bool gt_rules_cover_memory(const struct gt_rules *rules);  /* false: copies and sets keep the built-in categories */
 
-/* The category of what no rule knows, then those of the rules as they first appear; NULL behind the last. */
+/* The category of what no rule knows, then those of the rules as they first appear; NULL after the last. */
 const char *gt_rules_class(const struct gt_rules *rules, size_t index);
 
 struct gt_rules_answer {

@@ -40,7 +40,7 @@ static enum gt_status parse_request(const char *option, struct request *request,
     }
     request->engine = gt_str_of(comma ? comma + 1 : request->text);
     if (request->engine.len == 0 || request->model.len == 0 || (request->path && !*request->path))
-        return gt_fail_usage(err, "cannot read --rules '%s'; write FILE, FILE,ENGINE,MODEL or ENGINE,MODEL", option);
+        return gt_fail_usage(err, "invalid --rules '%s'; use FILE, FILE,ENGINE,MODEL or ENGINE,MODEL", option);
     return GT_OK;
 }
 
@@ -131,11 +131,11 @@ static enum gt_status fail_model(const struct request *request, struct gt_rule_f
     struct gt_str list = list_models(&files->arena, files);
     const char *path = request->path ? request->path : "";
     if (request->engine.len == 0 && files->count == 0)
-        return gt_fail_usage(err, "'%s' has no rules", path);
+        return gt_fail_usage(err, "'%s' contains no rules", path);
     if (request->engine.len == 0)
-        return gt_fail_usage(err, "'%s' has several models; choose one with --rules FILE,ENGINE,MODEL: %s", path,
+        return gt_fail_usage(err, "'%s' contains several models; choose one with --rules FILE,ENGINE,MODEL: %s", path,
                              list.ptr);
-    return gt_fail_usage(err, "no model '%s' of engine '%s'%s%s%s; there are %s", request->model.ptr,
+    return gt_fail_usage(err, "no model '%s' of engine '%s'%s%s%s; available: %s", request->model.ptr,
                          request->engine.ptr, *path ? " in '" : "", path, *path ? "'" : "",
                          list.len ? list.ptr : "none");
 }
@@ -154,14 +154,13 @@ static void remark_replaced(struct gt_rules *rules, const struct gt_rule_files *
     const struct gt_rule_model *replaced =
         model->engine.len ? gt_rules_build_files_find(files, model->engine, model->model, index) : NULL;
     if (replaced && replaced->path)
-        rules->remark = gt_arena_printf(&rules->arena, "The rules %s are those of '%s', which replace those of '%s'.",
+        rules->remark = gt_arena_printf(&rules->arena, "Rules %s come from '%s' and replace those of '%s'.",
                                         rules->source, model->path, replaced->path)
                             .ptr;
     else if (replaced)
-        rules->remark =
-            gt_arena_printf(&rules->arena, "The rules %s are those of '%s', which replace the built-in ones.",
-                            rules->source, model->path)
-                .ptr;
+        rules->remark = gt_arena_printf(&rules->arena, "Rules %s come from '%s' and replace the built-in ones.",
+                                        rules->source, model->path)
+                            .ptr;
 }
 
 static enum gt_status take_model(struct gt_rules *rules, const struct gt_rule_files *files,

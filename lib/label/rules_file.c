@@ -24,8 +24,7 @@ static bool is_rules(const struct gt_json *object) {
 
 enum gt_status gt_rules_build_files_add(struct gt_rule_files *files, struct gt_rule_model model, struct gt_error *err) {
     if (files->count == GT_RULES_MAX_MODELS)
-        return gt_fail_usage(err, "'%s': there are more than %d models", model.path ? model.path : "",
-                             GT_RULES_MAX_MODELS);
+        return gt_fail_usage(err, "'%s': more than %d models", model.path ? model.path : "", GT_RULES_MAX_MODELS);
     struct gt_rule_model *models = gt_mem_room(files->models, files->count, &files->capacity, sizeof *models);
     if (!models)
         return gt_fail_memory(err);
@@ -37,10 +36,10 @@ enum gt_status gt_rules_build_files_add(struct gt_rule_files *files, struct gt_r
 static enum gt_status add_engine(struct gt_rule_files *files, const char *path, const struct gt_json *engine,
                                  struct gt_error *err) {
     if (engine->type != GT_JSON_OBJECT)
-        return fail_place(path, engine, "an engine is an object of models", err);
+        return fail_place(path, engine, "an engine must be an object of models", err);
     for (const struct gt_json *model = engine->first; model; model = model->next) {
         if (model->type != GT_JSON_OBJECT)
-            return fail_place(path, model, "a model is an object of rules", err);
+            return fail_place(path, model, "a model must be an object of rules", err);
         struct gt_rule_model entry = {path, engine->key, model->key, model};
         enum gt_status status = gt_rules_build_files_add(files, entry, err);
         if (status != GT_OK)
@@ -55,7 +54,7 @@ static enum gt_status read_file(struct gt_rule_files *files, const char *path, s
     if (status != GT_OK)
         return status;
     if (root->type != GT_JSON_OBJECT)
-        return fail_place(path, root, "rules are an object {engine: {model: {expression: category}}}", err);
+        return fail_place(path, root, "rules must be an object {engine: {model: {expression: category}}}", err);
     if (is_rules(root))
         return gt_rules_build_files_add(files, (struct gt_rule_model){path, GT_STR(""), GT_STR(""), root}, err);
     for (const struct gt_json *engine = root->first; engine && status == GT_OK; engine = engine->next)
@@ -78,7 +77,7 @@ static enum gt_status list_folder(struct gt_rule_files *files, const char *folde
     char reason[GT_OSERROR_MAX];
     DIR *entries = opendir(folder);
     if (!entries)
-        return gt_fail(err, "cannot read folder '%s': %s", folder, gt_oserror_text(errno, reason));
+        return gt_fail(err, "cannot read directory '%s': %s", folder, gt_oserror_text(errno, reason));
     for (const struct dirent *entry; (entry = readdir(entries)) && *count < MAX_FILES;)
         if (is_json_name(entry->d_name))
             paths[(*count)++] = gt_arena_printf(&files->arena, "%s/%s", folder, entry->d_name).ptr;
@@ -86,7 +85,7 @@ static enum gt_status list_folder(struct gt_rule_files *files, const char *folde
     if (gt_arena_failed(&files->arena))
         return gt_fail_memory(err);
     if (*count == MAX_FILES)
-        return gt_fail(err, "'%s' is no folder of rules; it has %d JSON files or more", folder, MAX_FILES);
+        return gt_fail(err, "'%s': too many JSON files for a rules directory (%d or more)", folder, MAX_FILES);
     qsort(paths, *count, sizeof *paths, by_path);
     return GT_OK;
 }
@@ -113,7 +112,7 @@ void gt_rules_build_files_release(struct gt_rule_files *files) {
 
 /* ---- rules of a model ---- */
 
-/* Where a rule stands, put in front of what is wrong with it. */
+/* Where a rule is, put in front of what is wrong with it. */
 static enum gt_status fail_rule(const struct gt_rule_model *model, const struct gt_json *rule, struct gt_error *err) {
     if (model->engine.len == 0)
         return gt_fail_context(err, "'%s': line %u, column %u", model->path, rule->line, rule->column);
@@ -144,13 +143,13 @@ static enum gt_status add_class(struct gt_rules *rules, const struct gt_json *it
     if (item->type == GT_JSON_STRING)
         return gt_rules_build_add(rules, item->key, item->text, err);
     if (item->type != GT_JSON_ARRAY)
-        return gt_fail_usage(err, "a class is a list of substrings, or a substring has a class, not %s",
+        return gt_fail_usage(err, "expected a class with a list of substrings or a substring with its class, not %s",
                              gt_json_tree_type_name(item->type));
     enum gt_status status = GT_OK;
     for (const struct gt_json *part = item->first; part && status == GT_OK; part = part->next)
         status = part->type == GT_JSON_STRING
                      ? gt_rules_build_add(rules, part->text, item->key, err)
-                     : gt_fail_usage(err, "a substring is a string, not %s", gt_json_tree_type_name(part->type));
+                     : gt_fail_usage(err, "a substring must be a string, not %s", gt_json_tree_type_name(part->type));
     return status;
 }
 
@@ -159,7 +158,7 @@ enum gt_status gt_rules_build_add_map(struct gt_rules *rules, const char *path, 
     struct gt_json *root;
     enum gt_status status = gt_json_tree_read(path, &arena, &root, err);
     if (status == GT_OK && root->type != GT_JSON_OBJECT)
-        status = fail_place(path, root, "a map is an object {substring: class} or {class: [substring, ...]}", err);
+        status = fail_place(path, root, "a map must be an object {substring: class} or {class: [substring, ...]}", err);
     if (status == GT_OK) {
         /* A configuration of GPU Performance Analyser has the map among other things. */
         const struct gt_json *map = gt_json_tree_find(root, "kernel_to_class_map");

@@ -12,8 +12,8 @@
         {"memory_ns", "Memory", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},                                                     \
         {"exposed_comm_ns", "Exposed comm", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},                                         \
         {"exposed_memory_ns", "Exposed memory", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},                                     \
-        {"overlap_ns", "Comm under compute", GT_UNIT_NS, NULL, GT_COLUMN_ADDS}, {                                      \
-        "sum_ns", "Sum of ops", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS                                    \
+        {"overlap_ns", "Overlap", GT_UNIT_NS, NULL, GT_COLUMN_ADDS}, {                                                 \
+        "sum_ns", "Op time (sum)", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS                                 \
     }
 
 static const struct gt_report_column account_columns[] = {
@@ -25,14 +25,14 @@ static const struct gt_report_column account_columns[] = {
 };
 
 static const struct gt_report_column summary_columns[] = {
-    {"measure", "Over GPUs", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"measure", "Across GPUs", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     AMOUNT_COLUMNS,
     {"utilisation", "Busy share", GT_UNIT_SHARE, "span", 0},
 };
 
 static const struct gt_report_column part_columns[] = {
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"part", "Time in", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"part", "Part", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"share", "Share", GT_UNIT_SHARE, "span", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
 };
@@ -102,7 +102,7 @@ static void add_extremes(struct gt_table *table, const char *measure, const int6
 }
 
 static void add_summary(struct gt_section *section, const struct summary *summary) {
-    struct gt_table *table = gt_section_table(section, "accounting_summary", "GPU time over all GPUs", summary_columns,
+    struct gt_table *table = gt_section_table(section, "accounting_summary", "GPU time across GPUs", summary_columns,
                                               GT_ARRAY_COUNT(summary_columns));
     if (summary->count < 2)
         gt_measure_table_for(section, table, GT_FOR_DATA);
@@ -122,8 +122,8 @@ enum gt_status gt_accounting_run(const struct gt_view *view, struct gt_section *
     struct gt_table *parts =
         gt_section_table(section, "time_parts", "Where the GPU time went", part_columns, GT_ARRAY_COUNT(part_columns));
     gt_measure_table_for(section, parts, GT_FOR_SCREEN); /* data have the table, pages a chart of it */
-    struct gt_table *table =
-        gt_section_table(section, "accounting", "GPU time by device", account_columns, GT_ARRAY_COUNT(account_columns));
+    struct gt_table *table = gt_section_table(section, "accounting", "Time breakdown by GPU", account_columns,
+                                              GT_ARRAY_COUNT(account_columns));
     const struct gt_accounts *accounts = gt_results_accounts(view, err);
     struct summary summary = {0};
     if (!accounts)

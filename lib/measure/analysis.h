@@ -21,7 +21,7 @@ struct gt_analysis {
     const char *key, *title;
     const char *tables; /* keys of the tables it makes, comma-separated */
     uint32_t needs;     /* enum gt_fact: it runs without them too, but the report says what is missing; with
-                           GT_FACT_PROJECTIONS among them, projected ranges stand in for the others */
+                           GT_FACT_PROJECTIONS among them, projected ranges replace the others */
     uint32_t uses;      /* bits of enum gt_result: what it always asks for, to be made before it runs */
     enum gt_status (*run)(const struct gt_view *view, struct gt_section *section, struct gt_error *err);
     enum gt_comparing comparing;

@@ -21,7 +21,7 @@ static const struct gt_report_column columns[] = {
     {"total_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_TOTAL | GT_COLUMN_WORK},
     {"wall_ns", "Wall", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS | GT_COLUMN_PART},
     {"share", "Share of busy", GT_UNIT_SHARE, "busy time, by wall time", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
-    {"time_class", "Kind of time", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_WORDS},
+    {"time_class", "Time class", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_WORDS},
 };
 
 static const struct gt_report_column summed_columns[] = {
@@ -30,7 +30,7 @@ static const struct gt_report_column summed_columns[] = {
     {"total_ns", "Sum", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS | GT_COLUMN_TOTAL | GT_COLUMN_WORK},
     {"wall_ns", "Wall", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS | GT_COLUMN_PART},
     {"share", "Share of sum", GT_UNIT_SHARE, "summed op time", GT_COLUMN_BAR},
-    {"time_class", "Kind of time", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_WORDS},
+    {"time_class", "Time class", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_WORDS},
 };
 
 /* Wall time of these is what compute does not hide. */
@@ -41,7 +41,7 @@ static const struct gt_parts parts = {.terms = class_terms};
 static const char *const class_names[] = {
     [GT_CLASS_COMPUTE] = "compute", [GT_CLASS_COMM] = "comm", [GT_CLASS_MEMORY] = "memory"};
 
-/* Who time of a class is charged to. Inside a class the earlier op goes first, so that an op has the part behind the
+/* Who time of a class is charged to. Inside a class the earlier op goes first, so that an op has the part after the
    latest end before it. */
 struct owner {
     uint8_t category;
@@ -176,8 +176,8 @@ static void add_rows(const struct gt_view *view, struct gt_table *table, const s
     }
 }
 
-/* Sums of kernels alone do not tell of copies, nor the other way round. */
-static bool tells_of(const struct gt_view *view, bool is_memory) {
+/* Sums of kernels alone do not describe copies, nor the other way round. */
+static bool has_times_of(const struct gt_view *view, bool is_memory) {
     for (size_t i = 0; i < view->group_count; i++)
         if (gt_store_kind_is_kernel(view->store->groups.kind[view->groups[i]]) != is_memory)
             return true;
@@ -187,13 +187,13 @@ static bool tells_of(const struct gt_view *view, bool is_memory) {
 /* What rows can be called, each key once, as join_kinds has it. */
 static void name_rows(const struct gt_view *view, struct gt_table *table) {
     const struct gt_category *categories = view->labels->categories;
-    bool tells_memory = tells_of(view, true), tells_kernels = tells_of(view, false);
+    bool has_memory = has_times_of(view, true), has_kernels = has_times_of(view, false);
     for (size_t i = 0; i < view->labels->category_count; i++) {
         struct gt_str key = gt_str_of(categories[i].key);
         size_t same = 0;
         while (same < table->name_count && !gt_str_eq(table->names[same], key))
             same++;
-        if (same == table->name_count && (categories[i].time_class == GT_CLASS_MEMORY ? tells_memory : tells_kernels))
+        if (same == table->name_count && (categories[i].time_class == GT_CLASS_MEMORY ? has_memory : has_kernels))
             gt_table_name(table, key);
     }
 }

@@ -89,20 +89,20 @@ static void add_sum_facts(struct class_stats *stats, const struct sum_keys *keys
 static void add_range_facts(struct class_stats *stats) {
     const struct gt_tagged_ranges *ranges = &stats->ranges;
     struct gt_measure_fact_group facts = {
-        .section = stats->section, .title = "Ranges of iterations", .audience = GT_FOR_ALL};
+        .section = stats->section, .title = "Iteration ranges", .audience = GT_FOR_ALL};
     if (ranges->state != GT_TAGGED_FOUND)
         return;
     double average_ns = range_average_ns(stats), left_ns = uncovered_ns(stats);
     gt_measure_fact_group_add(&facts, "iteration_ranges", "Ranges", GT_UNIT_COUNT, gt_cell_int(ranges->count));
-    gt_measure_fact_group_add(&facts, "iteration_range_avg_ns", "Average range time", GT_UNIT_NS,
+    gt_measure_fact_group_add(&facts, "iteration_range_avg_ns", "Mean range time", GT_UNIT_NS,
                               gt_cell_real(average_ns));
     gt_measure_fact_group_add(&facts, "iteration_range_total_ns", "Total range time", GT_UNIT_NS,
                               gt_cell_int(ranges->projected_ns));
-    gt_measure_fact_group_add(&facts, "non_hidden_per_range_ns", "Not hidden behind kernels, per range", GT_UNIT_NS,
+    gt_measure_fact_group_add(&facts, "non_hidden_per_range_ns", "Not covered by kernels, per range", GT_UNIT_NS,
                               gt_cell_real(left_ns));
-    gt_measure_fact_group_add(&facts, "non_hidden_total_ns", "Not hidden behind kernels, in all", GT_UNIT_NS,
+    gt_measure_fact_group_add(&facts, "non_hidden_total_ns", "Not covered by kernels, total", GT_UNIT_NS,
                               gt_cell_real(left_ns * (double)ranges->count));
-    gt_measure_fact_group_add(&facts, "non_hidden_share", "Share of range time", GT_UNIT_SHARE,
+    gt_measure_fact_group_add(&facts, "non_hidden_share", "Not covered, share of range time", GT_UNIT_SHARE,
                               average_ns > 0 ? gt_cell_real(left_ns / average_ns) : gt_cell_null());
 }
 
@@ -120,7 +120,7 @@ static int by_total(const void *a, const void *b) {
     return gt_str_cmp(x->name, y->name);
 }
 
-/* Classes stand in the order of the user's map, which may name more of them than there are kernels for; all else has
+/* Classes are in the order of the user's map, which may name more of them than there are kernels for; all else has
    its largest sum first, which is the same from every kind of input. */
 static bool add_rows(struct class_stats *stats, struct gt_table *table, const struct gt_tallies *tallies,
                      size_t named_count, const struct gt_tally *whole) {
@@ -157,10 +157,10 @@ static bool add_tables(struct class_stats *stats) {
     size_t named_count = stats->view->labels->named_category_count;
     struct gt_table *classes =
         gt_section_table(section, "class_stats", "Kernel classes", class_columns, GT_ARRAY_COUNT(class_columns));
-    classes->empty = GT_NONE_IN(stats->view, "kernel");
-    struct gt_table *operations = gt_section_table(section, "nccl_stats", "Communication by operation",
+    classes->empty = GT_NONE_IN(stats->view, "kernels");
+    struct gt_table *operations = gt_section_table(section, "nccl_stats", "Communication by collective",
                                                    operation_columns, GT_ARRAY_COUNT(operation_columns));
-    struct gt_table *copies = gt_section_table(section, "memory_stats", "Memory operations by kind", operation_columns,
+    struct gt_table *copies = gt_section_table(section, "memory_stats", "Memory ops by kind", operation_columns,
                                                GT_ARRAY_COUNT(operation_columns));
     return add_rows(stats, classes, &stats->sums.classes, named_count, &stats->kernels) &&
            add_rows(stats, operations, &stats->sums.operations, 0, NULL) &&
@@ -171,16 +171,16 @@ static bool add_tables(struct class_stats *stats) {
 
 static const char *why_no_ranges(const struct class_stats *stats) {
     if (!stats->view->run.nvtx_tag)
-        return "no tag names the range of an iteration";
+        return "no iteration range given";
     if (stats->why_no_ranges.len)
         return stats->why_no_ranges.ptr;
     switch (stats->ranges.state) {
     case GT_TAGGED_NONE:
         return "the input has no ranges";
     case GT_TAGGED_IDLE:
-        return "no range of the tag has selected work on the GPU";
+        return "no range with this tag launched selected GPU work";
     case GT_TAGGED_UNKNOWN:
-        return "projected ranges cannot be told for a selection";
+        return "projected ranges are not available for a selection";
     case GT_TAGGED_FOUND:
         break;
     }
@@ -192,8 +192,8 @@ static void note_missing_blocks(struct class_stats *stats) {
     const struct {
         const char *block, *why;
     } missing[] = {
-        {"NCCL", stats->operations.instances ? NULL : "no communication kernel"},
-        {"Mem Ops", stats->copies.instances || stats->view->run.without_memory ? NULL : "no memory operation"},
+        {"NCCL", stats->operations.instances ? NULL : "no communication kernels"},
+        {"Mem Ops", stats->copies.instances || stats->view->run.without_memory ? NULL : "no memory ops"},
         {"NVTX", why_no_ranges(stats)},
     };
     struct gt_arena *arena = &stats->section->report->arena;
@@ -212,21 +212,20 @@ static void note_negative(struct class_stats *stats) {
     struct gt_arena *arena = &stats->section->report->arena;
     if (ranges->state != GT_TAGGED_FOUND || uncovered_ns(stats) >= 0)
         return;
-    struct gt_str why = GT_STR("kernels ran several at a time");
+    struct gt_str why = GT_STR("kernels ran concurrently");
     if (ranges->total_ns > ranges->inside_ns) {
         char outside[GT_NUM_MAX], total[GT_NUM_MAX];
         gt_num_format_duration(outside, (double)ranges->total_ns - (double)ranges->inside_ns);
         gt_num_format_duration(total, (double)ranges->total_ns);
         why = gt_arena_printf(arena, "%s of %s of GPU work ran outside the ranges", outside, total);
     } else if (ranges->total_ns == 0) {
-        why = GT_STR("kernels ran outside the ranges, or several at a time");
+        why = GT_STR("kernels ran outside the ranges or concurrently");
     }
-    gt_section_note(
-        stats->section, GT_FOR_ALL,
-        gt_arena_printf(arena,
-                        "The kernels of an iteration take longer than a range '%s', so the estimate of what "
-                        "they do not hide is below zero and says nothing: %s.",
-                        stats->view->run.nvtx_tag, why.ptr));
+    gt_section_note(stats->section, GT_FOR_ALL,
+                    gt_arena_printf(arena,
+                                    "The kernels of an iteration take longer than range '%s', so the estimate of "
+                                    "uncovered time is negative and meaningless: %s.",
+                                    stats->view->run.nvtx_tag, why.ptr));
 }
 
 static void note_oddities(struct class_stats *stats) {
@@ -239,33 +238,31 @@ static void note_oddities(struct class_stats *stats) {
         (__int128)ranges->count != (__int128)iterations * gpus)
         gt_section_note(section, GT_FOR_ALL,
                         gt_arena_printf(arena,
-                                        "There are %lld ranges '%s', but %lld iterations on %lld GPU%s: numbers per "
-                                        "iteration and per range are not of the same work.",
+                                        "Found %lld ranges '%s' for %lld iterations on %lld GPU%s: per-iteration and "
+                                        "per-range numbers do not cover the same work.",
                                         (long long)ranges->count, stats->view->run.nvtx_tag, iterations, gpus,
                                         gpus == 1 ? "" : "s"));
     if (stats->view->is_whole && stats->kernels.instances == 0 && stats->operations.instances == 0)
         gt_section_note(section, GT_FOR_ALL,
                         gt_arena_printf(arena, "The input has no kernels.%s",
-                                        stats->view->is_summed
-                                            ? " Of the tables, cuda_gpu_kern_sum or cuda_gpu_trace have them."
-                                            : ""));
+                                        stats->view->is_summed ? " Add cuda_gpu_kern_sum or cuda_gpu_trace." : ""));
     note_negative(stats);
     if (gpus > 1)
-        gt_section_note(section, GT_FOR_ALL,
-                        gt_arena_printf(arena,
-                                        "Numbers per iteration are of one GPU: totals are divided by %lld iteration%s "
-                                        "and %lld GPUs.",
-                                        iterations, iterations == 1 ? "" : "s", gpus));
+        gt_section_note(
+            section, GT_FOR_ALL,
+            gt_arena_printf(arena,
+                            "Per-iteration numbers are per GPU: totals divided by %lld iteration%s and %lld GPUs.",
+                            iterations, iterations == 1 ? "" : "s", gpus));
     if (devices && (size_t)gpus != devices)
         gt_section_note(
             section, GT_FOR_ALL,
-            gt_arena_printf(arena, "The work is divided by %lld GPUs, but the trace shows %zu.", gpus, devices));
+            gt_arena_printf(arena, "Totals are divided by %lld GPUs, but the trace has %zu.", gpus, devices));
     if (stats->sums.shorter.len)
-        gt_section_note(section, GT_FOR_ALL,
-                        gt_arena_printf(arena,
-                                        "Keys of the class map contain each other ('%s' is in '%s'): where both "
-                                        "match, the longer decides.",
-                                        stats->sums.shorter.ptr, stats->sums.longer.ptr));
+        gt_section_note(
+            section, GT_FOR_ALL,
+            gt_arena_printf(
+                arena, "Keys of the class map overlap ('%s' is part of '%s'): if both match, the longer one applies.",
+                stats->sums.shorter.ptr, stats->sums.longer.ptr));
 }
 
 /* Of several inputs one may lack the range that the others have, which is no reason to show nothing of them. */
@@ -283,7 +280,7 @@ static enum gt_status find_ranges(struct class_stats *stats, struct gt_error *er
 enum gt_status gt_class_stats_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     static const struct sum_keys kernel_keys = SUM_KEYS("Kernels", "kernel", "Kernel");
     static const struct sum_keys nccl_keys = SUM_KEYS("Communication", "nccl", "NCCL");
-    static const struct sum_keys memory_keys = SUM_KEYS("Memory operations", "memory", "Memory");
+    static const struct sum_keys memory_keys = SUM_KEYS("Memory ops", "memory", "Memory");
     struct class_stats stats = {.view = view, .section = section};
     enum gt_status status = gt_class_sums_init(&stats.sums, view, err);
     if (status == GT_OK)

@@ -75,9 +75,9 @@ enum gt_status gt_collectives_run(const struct gt_view *view, struct gt_section 
     if (collectives.count)
         qsort_r(collectives.list, collectives.count, sizeof(struct collective), by_bytes, (void *)(uintptr_t)store);
     struct gt_table *table =
-        gt_section_table(section, "collectives", "Messages of collectives", columns, GT_ARRAY_COUNT(columns));
+        gt_section_table(section, "collectives", "Collective message sizes", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 5;
-    table->empty = store->payloads.count ? "No collective in the selection." : NULL;
+    table->empty = store->payloads.count ? "No collectives in the selection." : NULL;
     const struct collective *list = (const void *)collectives.list;
     for (size_t i = 0; i < collectives.count; i++) {
         const struct collective *collective = &list[i];

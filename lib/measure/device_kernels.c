@@ -21,7 +21,7 @@ static const struct gt_report_column columns[] = {
 
 struct row {
     struct gt_str name;
-    struct gt_cell device; /* null: the input does not tell */
+    struct gt_cell device; /* null: the input does not say */
     struct gt_sample_stats stats;
 };
 
@@ -35,7 +35,7 @@ static int by_total(const void *a, const void *b) {
 
 static void add_table(struct gt_section *section, struct row *rows, size_t count, int64_t total_ns) {
     struct gt_table *table =
-        gt_section_table(section, "device_kernels", "Kernels of each GPU", columns, GT_ARRAY_COUNT(columns));
+        gt_section_table(section, "device_kernels", "Kernels by GPU", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
     qsort(rows, count, sizeof *rows, by_total);
     for (size_t i = 0; i < count; i++) {
@@ -86,7 +86,7 @@ enum gt_status gt_device_kernels_run(const struct gt_view *view, struct gt_secti
     if (!rows)
         return gt_fail_memory(err);
     for (size_t i = 0; i < wanted; i++)
-        if (view->is_summed) /* such an input does not tell the GPU */
+        if (view->is_summed) /* such an input does not say the GPU */
             rows[count++] = (struct row){.name = set->items[i].name, .stats = gt_named_stats(set, &set->items[i])};
         else
             count += list_devices(view, set, &set->items[i], rows + count);

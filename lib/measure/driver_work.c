@@ -1,4 +1,4 @@
-/* Driver work: time that the driver took on CPU threads beside the calls, such as for loading code, by what it was.
+/* Driver work: time that the driver took on CPU threads outside API calls, such as for loading code, by what it was.
    Nsight reports have it; their SQLite exports only from version 2025.5 on. */
 #include <stdlib.h>
 
@@ -16,10 +16,10 @@ struct work {
 };
 
 static const struct gt_report_column columns[] = {
-    {"name", "Work of the driver", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"name", "Driver work", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     {"count", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
-    {"avg_ns", "Average", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
+    {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"max_ns", "Max", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
 };
 
@@ -60,7 +60,7 @@ enum gt_status gt_driver_work_run(const struct gt_view *view, struct gt_section 
     if (works.count)
         qsort_r(works.list, works.count, sizeof(struct work), by_total, (void *)(uintptr_t)view->store);
     struct gt_table *table =
-        gt_section_table(section, "driver_work", "Work of the driver on CPU threads", columns, GT_ARRAY_COUNT(columns));
+        gt_section_table(section, "driver_work", "Driver work on CPU threads", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 5;
     const struct work *list = (const void *)works.list;
     for (size_t i = 0; i < works.count; i++) {

@@ -1,4 +1,4 @@
-/* Findings: asks every rule of findings.def what it sees in a view, and adds what is worth telling to the section. */
+/* Findings: asks every rule of findings.def what it sees in a view, and adds what is worth reporting to the section. */
 #include "measure/findings/findings.h"
 
 #include <stdarg.h>
@@ -142,9 +142,9 @@ const struct gt_host_gaps *gt_evidence_host_gaps(struct gt_evidence *evidence) {
     return &evidence->host_gaps;
 }
 
-/* ---- telling ---- */
+/* ---- sentences ---- */
 
-static struct gt_str tell(struct gt_arena *arena, const char *format, va_list args) {
+static struct gt_str format_sentence(struct gt_arena *arena, const char *format, va_list args) {
     char text[1024];
     vsnprintf(text, sizeof text, format, args);
     return gt_arena_copy(arena, gt_str_of(text));
@@ -153,7 +153,7 @@ static struct gt_str tell(struct gt_arena *arena, const char *format, va_list ar
 void gt_finding_title(struct gt_evidence *evidence, struct gt_finding *finding, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    finding->title = tell(evidence->arena, format, args);
+    finding->title = format_sentence(evidence->arena, format, args);
     va_end(args);
 }
 
@@ -162,7 +162,7 @@ void gt_finding_tell(struct gt_evidence *evidence, struct gt_finding *finding, c
     if (finding->evidence_count == GT_FINDING_SENTENCES)
         return;
     va_start(args, format);
-    finding->evidence[finding->evidence_count++] = tell(evidence->arena, format, args);
+    finding->evidence[finding->evidence_count++] = format_sentence(evidence->arena, format, args);
     va_end(args);
 }
 
@@ -211,13 +211,13 @@ bool gt_name_is_lost(struct gt_evidence *evidence, gt_strid name) {
 
 const char *gt_told_kernel(struct gt_evidence *evidence, gt_strid full_name) {
     if (gt_name_is_lost(evidence, full_name))
-        return "an op without a name";
+        return "an unnamed op";
     return gt_told_text(evidence, gt_labels_short_name(evidence->view->labels, full_name));
 }
 
 const char *gt_told_call(struct gt_evidence *evidence, gt_strid name) {
     if (gt_name_is_lost(evidence, name))
-        return "a call without a name";
+        return "an unnamed call";
     return gt_arena_copy(evidence->arena, gt_call_plain_name(gt_store_string(evidence->view->store, name))).ptr;
 }
 
@@ -227,15 +227,12 @@ static enum gt_severity lower(enum gt_severity severity) {
     return severity == GT_SEVERITY_HIGH ? GT_SEVERITY_MEDIUM : GT_SEVERITY_LOW;
 }
 
-/* Names the finding that tells of the same time, if it is told: rules come behind those they name. Where that one is as
-   severe, this one need not be: the first few are not one thing said again and again. */
-static void keep_teller(struct gt_evidence *evidence, const struct gt_section *section, struct gt_finding *finding) {
+/* Keeps the reference to a finding on the same time if that one was reported: rules come after those they refer to.
+   Where that one is as severe, this one is lowered, so that the first few findings are not all about one thing. */
+static void keep_reference(const struct gt_section *section, struct gt_finding *finding) {
     for (size_t i = 0; i < section->finding_count && finding->told_by; i++)
         if (strcmp(section->findings[i].id, finding->told_by) == 0) {
-            const struct gt_finding *teller = &section->findings[i];
-            gt_finding_tell(evidence, finding, "The finding '%.*s' tells of the same time.", (int)teller->title.len,
-                            teller->title.ptr);
-            if (teller->severity <= finding->severity)
+            if (section->findings[i].severity <= finding->severity)
                 finding->severity = lower(finding->severity);
             return;
         }
@@ -248,7 +245,7 @@ static void doubt_loss(struct gt_evidence *evidence, struct gt_finding *finding)
     if (loss == GT_ISSUE_COUNT)
         return;
     gt_finding_tell(evidence, finding,
-                    "Less certain: the file was not read whole (%s), so what seems to be missing may have been lost.",
+                    "Less certain: the file was only partly read (%s), so missing events may have been lost.",
                     gt_issue_infos[loss].id);
     finding->severity = lower(finding->severity);
 }
@@ -258,15 +255,15 @@ static void ask(const struct gt_finding_rule *rule, struct gt_evidence *evidence
     if (rule->needs & ~evidence->view->store->facts & ~GT_NEEDS_WHOLE)
         return;
     double measure = rule->look(evidence, &finding);
-    bool is_worth_telling = measure >= rule->low_at || measure >= rule->medium_at || measure >= rule->high_at;
-    if (!is_worth_telling || finding.evidence_count == 0 || evidence->status != GT_OK)
+    bool is_worth_reporting = measure >= rule->low_at || measure >= rule->medium_at || measure >= rule->high_at;
+    if (!is_worth_reporting || finding.evidence_count == 0 || evidence->status != GT_OK)
         return;
     finding.severity = measure >= rule->high_at     ? GT_SEVERITY_HIGH
                        : measure >= rule->medium_at ? GT_SEVERITY_MEDIUM
                                                     : GT_SEVERITY_LOW;
     if (rule->needs & GT_NEEDS_WHOLE)
         doubt_loss(evidence, &finding);
-    keep_teller(evidence, section, &finding);
+    keep_reference(section, &finding);
     for (size_t i = 0; i < GT_FINDING_SENTENCES && rule->advice[i]; i++)
         finding.advice[finding.advice_count++] = gt_str_of(rule->advice[i]);
     gt_finding_list_add(section, &finding);
@@ -275,9 +272,10 @@ static void ask(const struct gt_finding_rule *rule, struct gt_evidence *evidence
 enum gt_status gt_findings_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct gt_evidence evidence = {.view = view, .arena = &section->report->arena, .err = err};
     struct gt_table *table = gt_finding_list_new(section);
-    table->empty = view->op_count || view->group_count ? "Nothing stands out." : NULL;
+    table->empty = view->op_count || view->group_count ? "No findings." : NULL;
     for (size_t i = 0; i < GT_ARRAY_COUNT(rules) && evidence.status == GT_OK; i++)
         ask(&rules[i], &evidence, section);
+    gt_finding_list_link(section);
     gt_host_gaps_release(&evidence.host_gaps);
     return evidence.status;
 }

@@ -20,7 +20,7 @@
         {"count", "Gaps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},                                                        \
         {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS | GT_COLUMN_TOTAL | (role)},          \
         {"longest_ns", "Longest", GT_UNIT_NS, NULL, 0},                                                                \
-        {"recoverable_ns", "Recoverable", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},                                           \
+        {"recoverable_ns", "Potential saving", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},                                      \
         {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE | GT_COLUMN_SPREAD},            \
         {"share", "Share of idle", GT_UNIT_SHARE, of_what, GT_COLUMN_BAR | GT_COLUMN_WHOLE}, {                         \
         "meaning", "Meaning", GT_UNIT_NONE, NULL, GT_COLUMN_NAME                                                       \
@@ -37,11 +37,11 @@ static const struct gt_report_column all_columns[] = {CAUSE_COLUMNS("idle time o
 
 static const struct gt_report_column host_columns[] = {
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"activity", "The launching thread was", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"activity", "CPU state", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"count", "Gaps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"longest_ns", "Longest", GT_UNIT_NS, NULL, 0},
-    {"share", "Share of host gaps", GT_UNIT_SHARE, "idle time of the GPU with cause host", GT_COLUMN_BAR},
+    {"share", "Share of host idle", GT_UNIT_SHARE, "host-caused idle time", GT_COLUMN_BAR},
 };
 
 static const struct gt_report_column gap_columns[] = {
@@ -50,23 +50,23 @@ static const struct gt_report_column gap_columns[] = {
     {"end_ns", "End", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MOMENT},
     {"gap_ns", "Gap", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"cause", "Cause", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"after", "After", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"before", "Before", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"after", "Previous op", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"before", "Next op", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     {"call", "Launch call", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"activity", "The launching thread was", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
-    {"recoverable_ns", "Recoverable", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
-    {"meanwhile", "CPU meanwhile in", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    {"range", "Range of the launch", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_DETAIL},
-    {"operator", "Operator of the launch", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_DETAIL},
+    {"activity", "CPU state", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"recoverable_ns", "Potential saving", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
+    {"meanwhile", "CPU was in", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    {"range", "Launch range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_DETAIL},
+    {"operator", "Launch operator", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_DETAIL},
 };
 
 static const char *const cause_meanings[GT_IDLE_CAUSE_COUNT] = {
-    [GT_IDLE_SYNC] = "the CPU thread waited for the GPU before it launched more",
+    [GT_IDLE_SYNC] = "the launching thread was in a synchronizing call",
     [GT_IDLE_HOST] = "the CPU had not launched the next op yet",
-    [GT_IDLE_LAUNCH] = "the launch was on its way to the GPU",
+    [GT_IDLE_LAUNCH] = "the launch had not reached the GPU yet",
     [GT_IDLE_DEPENDENCY] = "the next op was queued and waited for other work",
     [GT_IDLE_UNKNOWN] = "the next op has no launch call in the trace",
-    [GT_IDLE_END] = "no op until the end of the window",
+    [GT_IDLE_END] = "no op follows before the end of the window",
 };
 
 /* Gaps of one cause or host activity. */
@@ -317,15 +317,14 @@ enum gt_status gt_gaps_run(const struct gt_view *view, struct gt_section *sectio
     if (!idle)
         return err->code;
     struct tables tables = {
-        .causes = gt_section_table(section, "idle_causes", "Why the GPUs were idle", cause_columns,
-                                   GT_ARRAY_COUNT(cause_columns)),
-        .all = gt_section_table(section, "idle_causes_all", "Why the GPUs were idle, over all", all_columns,
+        .causes =
+            gt_section_table(section, "idle_causes", "Idle by cause", cause_columns, GT_ARRAY_COUNT(cause_columns)),
+        .all = gt_section_table(section, "idle_causes_all", "Idle by cause, all GPUs", all_columns,
                                 GT_ARRAY_COUNT(all_columns)),
-        .host = gt_section_table(section, "idle_host", "What the CPU did while the GPU had nothing to do", host_columns,
-                                 GT_ARRAY_COUNT(host_columns)),
+        .host = gt_section_table(section, "idle_host", "Idle by CPU state", host_columns, GT_ARRAY_COUNT(host_columns)),
     };
     tables.causes->parts = &cause_parts;
-    tables.causes->empty = view->device_count ? "The GPUs were never idle inside their span." : NULL;
+    tables.causes->empty = view->device_count ? "No idle time within the span." : NULL;
     if (view->device_count < 2)
         gt_measure_table_for(section, tables.all, GT_FOR_DATA);
     add_sums(view, idle, &tables);

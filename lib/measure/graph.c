@@ -1,5 +1,5 @@
 /* Graph: the elapsed time of a run by category and by name, as stacked bars show it. Overlapping ops are not counted
-   twice: each is charged the time behind the latest end so far on its device, so that a device's charges sum to its
+   twice: each is charged the time after the latest end so far on its device, so that a device's charges sum to its
    busy time. What the run's elapsed time has more is CPU(non-GPU). Several GPUs are never merged: times are the mean
    over them. */
 #include <assert.h>
@@ -61,7 +61,7 @@ static const struct gt_report_column run_columns[] = {
     {"busy_ns", "GPU busy", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"non_gpu_ns", "Non-GPU", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"busy_share", "Busy", GT_UNIT_SHARE, SHARE_OF, 0},
-    {"is_given", "Elapsed time given", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
+    {"is_given", "Given elapsed time", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
 };
 
 static const struct gt_report_column device_columns[] = {
@@ -193,7 +193,7 @@ static enum gt_status run_init(struct run *run, const struct gt_view *view, stru
     const char *elapsed = view->run.elapsed;
     *run = (struct run){.device_count = view->device_count ? view->device_count : 1};
     if (elapsed && (!gt_num_parse_duration(gt_str_of(elapsed), &run->elapsed_ns) || run->elapsed_ns < 0))
-        return gt_fail_usage(err, "'%s' is no elapsed time; write for example 306 or 12.5s", elapsed);
+        return gt_fail_usage(err, "invalid elapsed time '%s'; use for example 306 or 12.5s", elapsed);
     run->is_given = run->elapsed_ns > 0;
     run->elapsed_ns = run->is_given ? run->elapsed_ns : span_ns(view);
     for (size_t d = 0; d < view->device_count; d++) {
@@ -212,7 +212,7 @@ static struct gt_cell mean_cell(const struct run *run, __int128 sum) {
     return sum % count ? gt_cell_real((double)sum / (double)count) : gt_cell_int(gt_ns_of_sum(sum / count));
 }
 
-/* An input that is summed already tells no times, so it has none. */
+/* An input that is summed already gives no times, so it has none. */
 static bool add_non_gpu(struct works *works, const struct run *run) {
     return add_work(works, (struct work){.category = GT_STR(NON_GPU),
                                          .name = GT_STR(NON_GPU),
@@ -278,7 +278,7 @@ static void add_works(const struct gt_view *view, struct gt_section *section, co
 }
 
 static void add_devices(const struct gt_view *view, struct gt_section *section, const struct run *run) {
-    struct gt_table *table = gt_section_table(section, "graph_devices", "Elapsed time of each GPU", device_columns,
+    struct gt_table *table = gt_section_table(section, "graph_devices", "Elapsed time by GPU", device_columns,
                                               GT_ARRAY_COUNT(device_columns));
     if (view->device_count < 2)
         gt_measure_table_for(section, table, GT_FOR_DATA | GT_FOR_PAGE);
@@ -318,15 +318,14 @@ static void note_oddities(const struct gt_view *view, struct gt_section *section
     char given[GT_NUM_MAX];
     gt_num_format_duration(given, (double)run->elapsed_ns);
     if (view->device_count > 1)
-        gt_section_note(section, GT_FOR_ALL,
-                        gt_arena_printf(arena,
-                                        "Times are means over %zu GPUs; instances and ops are those of all of them.",
-                                        view->device_count));
+        gt_section_note(
+            section, GT_FOR_ALL,
+            gt_arena_printf(arena, "Times are means over %zu GPUs; instances and ops are totals.", view->device_count));
     if (run->short_devices && !view->is_summed)
         gt_section_note(section, GT_FOR_ALL,
                         gt_arena_printf(arena,
-                                        "The elapsed time given (%s) is shorter than the time that %zu of %zu GPU%s "
-                                        "worked: their non-GPU time counts as 0, and shares are of the work.",
+                                        "The given elapsed time (%s) is shorter than the busy time of %zu of %zu "
+                                        "GPU%s: their non-GPU time counts as 0, and shares are of busy time.",
                                         given, run->short_devices, run->device_count,
                                         run->device_count == 1 ? "" : "s"));
 }

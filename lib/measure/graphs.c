@@ -18,7 +18,7 @@ static const struct gt_report_column columns[] = {
     {"graph", "Graph", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"launches", "Launches", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
-    {"total_ns", "Sum of ops", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"total_ns", "Op time (sum)", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"avg_ns", "Per launch", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"share", "Share", GT_UNIT_SHARE, "summed op time", GT_COLUMN_BAR},
 };
@@ -92,7 +92,7 @@ static void add_table(struct gt_section *section, const struct gathering *gather
     const struct graph *graphs = (const void *)gathering->graphs.list;
     struct gt_table *table = gt_section_table(section, "graphs", "CUDA graphs", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 5;
-    table->empty = view->store->graph_ops.count ? "No graph in the selection." : NULL;
+    table->empty = view->store->graph_ops.count ? "No CUDA graphs in the selection." : NULL;
     for (size_t i = 0; i < gathering->graphs.count; i++) {
         const struct graph *graph = &graphs[i];
         struct gt_row row = gt_row_begin(table);

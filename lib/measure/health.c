@@ -40,7 +40,7 @@ static void count_overheads(const struct gt_view *view, uint64_t *counts) {
         counts[GT_ISSUE_PROFILER_OVERHEAD] += overheads->start_ns[i] < last_ns && overheads->end_ns[i] > first_ns;
 }
 
-/* Do several processes use the number of a device? Where the trace tells the owner of a stream, the decoder knows the
+/* Do several processes use the number of a device? Where the trace gives the owner of a stream, the decoder knows the
    physical GPU, or has counted that it does not: streams whose ops have an owner only by their launch calls count. */
 static bool is_shared(const struct gt_view *view, const struct gt_view_device *device) {
     const uint32_t *process_of = view->store->lanes.process;

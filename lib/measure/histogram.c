@@ -27,14 +27,15 @@ static const struct gt_report_column columns[] = {
     {"to_ns", "To", GT_UNIT_NS, NULL, GT_COLUMN_EDGE | GT_COLUMN_KEY},
     {"count", "Gaps", GT_UNIT_COUNT, NULL, GT_COLUMN_BAR | GT_COLUMN_ADDS},
     {"total_ns", "Gap time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
-    {"share", "Share", GT_UNIT_SHARE, "time of the gaps shown", 0},
+    {"share", "Share", GT_UNIT_SHARE, "total time of the gaps shown", 0},
 };
 
 static enum gt_status read_options(const struct gputime_options *options, struct chosen *chosen, struct gt_error *err) {
     *chosen = (struct chosen){0};
     enum gt_status status = gt_gap_bounds_read(&chosen->bounds, options, err);
     if (status == GT_OK && (options->bin_count < 0 || options->bin_count > BINS_MAX))
-        return gt_fail_usage(err, "a histogram has 1 to %d bins, not %lld", BINS_MAX, (long long)options->bin_count);
+        return gt_fail_usage(err, "the histogram can have 1 to %d bins, not %lld", BINS_MAX,
+                             (long long)options->bin_count);
     return status;
 }
 

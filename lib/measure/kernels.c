@@ -17,7 +17,7 @@ static const struct gt_report_column columns[] = {
     {"p90_ns", "p90", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"p99_ns", "p99", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
     {"share", "Share", GT_UNIT_SHARE, "kernel time", GT_COLUMN_BAR},
-    {"launch_share", "Of launches", GT_UNIT_SHARE, "kernel launches", GT_COLUMN_DETAIL},
+    {"launch_share", "% of launches", GT_UNIT_SHARE, "kernel launches", GT_COLUMN_DETAIL},
     {"category", "Category", GT_UNIT_NONE, NULL, GT_COLUMN_CLASS},
     {"rule", "Rule", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"collective", "Collective", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
@@ -75,13 +75,13 @@ enum gt_status gt_kernels_run(const struct gt_view *view, struct gt_section *sec
     if (!set)
         return err->code;
     struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
-    gt_measure_fact_group_add(&facts, "kernel_names", "Kernel names", GT_UNIT_COUNT, gt_cell_count(set->count));
+    gt_measure_fact_group_add(&facts, "kernel_names", "Distinct kernels", GT_UNIT_COUNT, gt_cell_count(set->count));
     gt_measure_fact_group_add(&facts, "kernel_launches", "Kernel launches", GT_UNIT_COUNT,
                               gt_cell_int(set->total_count));
     gt_measure_fact_group_add(&facts, "kernel_time_ns", "Kernel time (sum)", GT_UNIT_NS, gt_cell_int(set->total_ns));
     struct gt_table *table = gt_section_table(section, "kernels", "Kernels", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
-    table->empty = GT_NONE_IN(view, "kernel");
+    table->empty = GT_NONE_IN(view, "kernels");
     table->total_rows = set->count;
     size_t wanted = gt_measure_table_rows_wanted(view, table, set->count);
     gt_row_reserve(table, wanted);

@@ -17,30 +17,30 @@ static const struct { double per_second, median_ns; } storms[] = {{50000, 10000}
 
 #define RATE_COLUMNS                                                                                                   \
     {"count", "Kernels", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},                                       \
-        {"window_ns", "Window without pauses", GT_UNIT_NS, NULL, 0},                                                   \
+        {"window_ns", "Window without long gaps", GT_UNIT_NS, NULL, 0},                                                \
         {"per_second", "Kernels/s", GT_UNIT_COUNT, NULL, 0},                                                           \
         {"median_ns", "Median kernel", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},                                            \
         {"p90_ns", "p90 kernel", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},                                                  \
         {"p99_ns", "p99 kernel", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},                                                  \
-        {"under_5us", "Run <5us", GT_UNIT_SHARE, "kernel launches", 0},                                                \
-        {"under_10us", "Run <10us", GT_UNIT_SHARE, "kernel launches", 0},                                              \
-        {"under_20us", "Run <20us", GT_UNIT_SHARE, "kernel launches", 0}, {"storm", "Storm", GT_UNIT_NONE, NULL, 0},   \
+        {"under_5us", "Under 5 us", GT_UNIT_SHARE, "kernel launches", 0},                                              \
+        {"under_10us", "Under 10 us", GT_UNIT_SHARE, "kernel launches", 0},                                            \
+        {"under_20us", "Under 20 us", GT_UNIT_SHARE, "kernel launches", 0}, {"storm", "Storm", GT_UNIT_NONE, NULL, 0}, \
         {"span_ns", "Span", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},                                                       \
-        {"span_per_second", "Kernels/s of the span", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
+        {"span_per_second", "Kernels/s over the span", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
 
 static const struct gt_report_column columns[] = {RATE_COLUMNS};
 static const struct gt_report_column process_columns[] = {{"pid", "Process", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
                                                           RATE_COLUMNS};
 
-/* Kernels of a process on one device behind each other without a pause. */
-struct stretch {
+/* Kernels of a process on one device one after the other without a pause. */
+struct burst {
     uint32_t process; /* track; one more than there are: not known */
     uint32_t device;  /* index into view->devices; GT_NO_TRACK: no kernel yet */
     int64_t start_ns, end_ns;
 };
 
-struct stretches {
-    struct stretch *items;
+struct bursts {
+    struct burst *items;
     size_t count, capacity;
 };
 
@@ -48,93 +48,93 @@ static bool is_pause(int64_t from_ns, int64_t to_ns) {
     return to_ns > from_ns && gt_ns_between(from_ns, to_ns) >= PAUSE_NS;
 }
 
-static bool end_stretch(struct stretches *ended, const struct stretch *stretch) {
-    if (stretch->device == GT_NO_TRACK)
+static bool end_burst(struct bursts *ended, const struct burst *burst) {
+    if (burst->device == GT_NO_TRACK)
         return true;
-    struct stretch *grown = gt_mem_room(ended->items, ended->count, &ended->capacity, sizeof *grown);
+    struct burst *grown = gt_mem_room(ended->items, ended->count, &ended->capacity, sizeof *grown);
     if (!grown)
         return false;
     ended->items = grown;
-    ended->items[ended->count++] = *stretch;
+    ended->items[ended->count++] = *burst;
     return true;
 }
 
-/* Where a process stands in an array by process that has one more at its end, for what is of no known one. */
+/* Where a process is in an array by process that has one more at its end, for what is of no known one. */
 static size_t place_of(uint32_t process, size_t process_count) {
     return process == GT_NO_TRACK ? process_count : process;
 }
 
 /* Ops of a device come in order of start. open: by process, and one more. */
-static bool find_stretches(const struct gt_view *view, struct stretch *open, struct stretches *ended) {
+static bool find_bursts(const struct gt_view *view, struct burst *open, struct bursts *ended) {
     uint32_t unknown = (uint32_t)view->store->processes.count;
     for (uint32_t process = 0; process <= unknown; process++)
-        open[process] = (struct stretch){.process = process, .device = GT_NO_TRACK};
+        open[process] = (struct burst){.process = process, .device = GT_NO_TRACK};
     for (uint32_t d = 0; d < view->device_count; d++) {
         const struct gt_view_device *device = &view->devices[d];
         for (size_t i = device->first; i < device->first + device->count; i++) {
             if (!gt_store_kind_is_kernel(gt_view_op_kind(view, i)))
                 continue;
-            struct stretch *stretch = &open[place_of(gt_view_op_process(view, i), unknown)];
-            if (stretch->device != d || is_pause(stretch->end_ns, view->start_ns[i])) {
-                if (!end_stretch(ended, stretch))
+            struct burst *burst = &open[place_of(gt_view_op_process(view, i), unknown)];
+            if (burst->device != d || is_pause(burst->end_ns, view->start_ns[i])) {
+                if (!end_burst(ended, burst))
                     return false;
-                *stretch = (struct stretch){stretch->process, d, view->start_ns[i], view->end_ns[i]};
+                *burst = (struct burst){burst->process, d, view->start_ns[i], view->end_ns[i]};
             }
-            stretch->end_ns = view->end_ns[i] > stretch->end_ns ? view->end_ns[i] : stretch->end_ns;
+            burst->end_ns = view->end_ns[i] > burst->end_ns ? view->end_ns[i] : burst->end_ns;
         }
     }
     for (uint32_t process = 0; process <= unknown; process++)
-        if (!end_stretch(ended, &open[process]))
+        if (!end_burst(ended, &open[process]))
             return false;
     return true;
 }
 
 static int by_start(const void *a, const void *b) {
-    const struct stretch *x = a, *y = b;
+    const struct burst *x = a, *y = b;
     return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
 static int by_process_and_start(const void *a, const void *b) {
-    const struct stretch *x = a, *y = b;
+    const struct burst *x = a, *y = b;
     return x->process != y->process ? (x->process < y->process ? -1 : 1) : by_start(a, b);
 }
 
-/* The time that stretches in order of start take, joined where no pause is between them, and with all pauses. */
-static void measure_window(struct gt_launch_rate *rate, const struct stretch *stretches, size_t count) {
-    int64_t reached_ns = stretches[0].end_ns;
+/* The time that bursts take, in order of start, joined where no pause is between them, and with all pauses. */
+static void measure_window(struct gt_launch_rate *rate, const struct burst *bursts, size_t count) {
+    int64_t reached_ns = bursts[0].end_ns;
     rate->window_ns = 0;
     for (size_t i = 0, next; i < count; i = next) {
-        reached_ns = stretches[i].end_ns;
-        for (next = i + 1; next < count && !is_pause(reached_ns, stretches[next].start_ns); next++)
-            reached_ns = stretches[next].end_ns > reached_ns ? stretches[next].end_ns : reached_ns;
-        rate->window_ns = gt_ns_add(rate->window_ns, gt_ns_between(stretches[i].start_ns, reached_ns));
+        reached_ns = bursts[i].end_ns;
+        for (next = i + 1; next < count && !is_pause(reached_ns, bursts[next].start_ns); next++)
+            reached_ns = bursts[next].end_ns > reached_ns ? bursts[next].end_ns : reached_ns;
+        rate->window_ns = gt_ns_add(rate->window_ns, gt_ns_between(bursts[i].start_ns, reached_ns));
     }
-    int64_t span_ns = gt_ns_between(stretches[0].start_ns, reached_ns);
+    int64_t span_ns = gt_ns_between(bursts[0].start_ns, reached_ns);
     rate->span_ns = span_ns > 0 ? span_ns : 1;
 }
 
-/* The stretches of all devices, of each process and of all. */
-static void measure_windows(struct gt_launch_rates *rates, struct stretches *stretches) {
-    struct stretch *items = stretches->items;
-    if (stretches->count == 0)
+/* The bursts of all devices, of each process and of all. */
+static void measure_windows(struct gt_launch_rates *rates, struct bursts *bursts) {
+    struct burst *items = bursts->items;
+    if (bursts->count == 0)
         return;
-    qsort(items, stretches->count, sizeof *items, by_process_and_start);
-    for (size_t first = 0, end; first < stretches->count; first = end) {
-        for (end = first + 1; end < stretches->count && items[end].process == items[first].process;)
+    qsort(items, bursts->count, sizeof *items, by_process_and_start);
+    for (size_t first = 0, end; first < bursts->count; first = end) {
+        for (end = first + 1; end < bursts->count && items[end].process == items[first].process;)
             end++;
         measure_window(&rates->items[items[first].process], items + first, end - first);
     }
-    qsort(items, stretches->count, sizeof *items, by_start);
-    measure_window(&rates->items[rates->count - 1], items, stretches->count);
+    qsort(items, bursts->count, sizeof *items, by_start);
+    measure_window(&rates->items[rates->count - 1], items, bursts->count);
 }
 
 static bool add_windows(struct gt_launch_rates *rates, const struct gt_view *view) {
-    struct stretch *open = gt_mem_array(view->store->processes.count + 1, sizeof *open);
-    struct stretches stretches = {0};
-    bool ok = open && find_stretches(view, open, &stretches);
+    struct burst *open = gt_mem_array(view->store->processes.count + 1, sizeof *open);
+    struct bursts bursts = {0};
+    bool ok = open && find_bursts(view, open, &bursts);
     if (ok)
-        measure_windows(rates, &stretches);
-    gt_mem_free(stretches.items);
+        measure_windows(rates, &bursts);
+    gt_mem_free(bursts.items);
     gt_mem_free(open);
     return ok;
 }
@@ -273,7 +273,7 @@ static bool add_process_rates(const struct gt_view *view, struct gt_section *sec
             sorted[count++] = &rates->items[i];
     if (count)
         qsort(sorted, count, sizeof(struct gt_launch_rate *), by_rate);
-    struct gt_table *table = gt_section_table(section, "process_launch_rates", "How fast each process launched kernels",
+    struct gt_table *table = gt_section_table(section, "process_launch_rates", "Kernel launch rate by process",
                                               process_columns, GT_ARRAY_COUNT(process_columns));
     table->screen_limit = 10;
     for (size_t i = 0; i < count; i++) {
@@ -293,7 +293,7 @@ enum gt_status gt_launch_rates_run(const struct gt_view *view, struct gt_section
         return err->code;
     const struct gt_launch_rate *all = &rates->items[rates->count - 1];
     struct gt_table *table =
-        gt_section_table(section, "launch_rate", "How fast kernels were launched", columns, GT_ARRAY_COUNT(columns));
+        gt_section_table(section, "launch_rate", "Kernel launch rate", columns, GT_ARRAY_COUNT(columns));
     if (all->count) {
         struct gt_row row = gt_row_begin(table);
         add_cells(&row, all);

@@ -140,7 +140,7 @@ static void add_apis(const struct gt_view *view, struct gt_section *section, str
     struct gt_table *table =
         gt_section_table(section, "launches", "Launch calls", api_columns, GT_ARRAY_COUNT(api_columns));
     table->screen_limit = 20;
-    table->empty = GT_NONE_IN(view, "launch call");
+    table->empty = GT_NONE_IN(view, "launch calls");
     qsort(apis->rows, apis->names.count, sizeof *apis->rows, by_total);
     for (size_t i = 0; i < apis->names.count; i++) {
         const struct launch *row = &apis->rows[i];
@@ -209,7 +209,7 @@ static bool add_kernels(const struct gt_view *view, struct gt_section *section, 
             rows[filled++] =
                 (struct launch){.name = gt_view_name_text(view, (gt_strid)id), .set = id, .count = counts[id]};
     qsort(rows, used, sizeof *rows, by_count);
-    struct gt_table *table = gt_section_table(section, "kernel_launches", "Queue times of kernels", kernel_columns,
+    struct gt_table *table = gt_section_table(section, "kernel_launches", "Queue time by kernel", kernel_columns,
                                               GT_ARRAY_COUNT(kernel_columns));
     gt_measure_table_for(section, table, GT_FOR_DATA | GT_FOR_PAGE);
     for (size_t i = 0; i < used; i++) {

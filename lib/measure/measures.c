@@ -17,7 +17,7 @@ static const struct gt_report_column columns[] = {
     {"share", "Share", GT_UNIT_SHARE, "span", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
     {"count", "Steps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_DIVISOR},
     {"stddev_ns", "Std dev over steps", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE | GT_COLUMN_SPREAD},
-    {"summed_steps", "Steps in it", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MEAN},
+    {"summed_steps", "Summed steps", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MEAN},
     {"processes", "Processes with steps", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL | GT_COLUMN_AT_ONCE},
 };
 
@@ -83,7 +83,7 @@ static bool is_outlier(const struct sources *from, size_t part) {
     return from->set->states[from->set->parts[part].step] == GT_STEP_OUTLIER;
 }
 
-/* How an amount varies from step to step. One that went wrong does not tell that. */
+/* How an amount varies from step to step. One that went wrong does not say that. */
 static struct gt_moments step_moments(const struct sources *from, const struct amount *amount) {
     struct gt_moments moments = {0};
     for (size_t i = 0; i < from->set->count; i++) {
@@ -204,7 +204,7 @@ enum gt_status gt_measures_run(const struct gt_view *view, struct gt_section *se
     from.accounts = accounts->by_device;
     from.takes_warm_up = options->from || options->to || options->step; /* the user has chosen */
     struct gt_table *table =
-        gt_section_table(section, "measures", "Time of each GPU, mean over GPUs", columns, GT_ARRAY_COUNT(columns));
+        gt_section_table(section, "measures", "Time breakdown, mean over GPUs", columns, GT_ARRAY_COUNT(columns));
     table->keeps_order = true;
     table->is_fixed = true;
     struct steps steps;

@@ -72,10 +72,9 @@ enum gt_status gt_memory_run(const struct gt_view *view, struct gt_section *sect
     struct gt_named_set set;
     enum gt_status status = gt_named_set_init(&set, view, false, err);
     if (status == GT_OK) {
-        struct gt_table *table =
-            gt_section_table(section, "memory", "Memory operations", columns, GT_ARRAY_COUNT(columns));
+        struct gt_table *table = gt_section_table(section, "memory", "Memory ops", columns, GT_ARRAY_COUNT(columns));
         table->screen_limit = 20;
-        table->empty = GT_NONE_IN(view, "memory operation");
+        table->empty = GT_NONE_IN(view, "memory ops");
         add_sizes(view, moved);
         for (size_t i = 0; i < set.count; i++)
             add_row(table, &set, &set.items[i], &moved[gt_view_name_id(view, set.items[i].full_name)]);

@@ -142,16 +142,18 @@ static struct gt_str counted(struct gt_arena *arena, size_t count, const char *n
 }
 
 static struct gt_str contents(struct gt_arena *arena, const struct totals *totals) {
-    const char *kernel = totals->graphs ? "kernel or whole graph" : "kernel";
-    const char *kernels = totals->graphs ? "kernels and whole graphs" : "kernels";
-    struct gt_str text = gt_arena_printf(arena, "%s of %s and %s", counted(arena, totals->kernels, kernel, kernels).ptr,
-                                         counted(arena, totals->kernel_names, "name", "names").ptr,
-                                         counted(arena, totals->memory_ops, "memory op", "memory ops").ptr);
+    const char *launch = totals->graphs ? "kernel or CUDA graph launch" : "kernel launch";
+    const char *launches = totals->graphs ? "kernel and CUDA graph launches" : "kernel launches";
+    char names[GT_NUM_MAX];
+    gt_num_format_grouped(names, (int64_t)totals->kernel_names);
+    struct gt_str text =
+        gt_arena_printf(arena, "%s (%s distinct), %s", counted(arena, totals->kernels, launch, launches).ptr, names,
+                        counted(arena, totals->memory_ops, "memory op", "memory ops").ptr);
     if (totals->launch_calls)
-        text = gt_arena_printf(arena, "%s, from %s", text.ptr,
+        text = gt_arena_printf(arena, "%s, %s", text.ptr,
                                counted(arena, totals->launch_calls, "launch call", "launch calls").ptr);
     if (totals->steps)
-        text = gt_arena_printf(arena, "%s in %s", text.ptr, counted(arena, totals->steps, "step", "steps").ptr);
+        text = gt_arena_printf(arena, "%s, %s", text.ptr, counted(arena, totals->steps, "step", "steps").ptr);
     return text;
 }
 
@@ -165,14 +167,14 @@ static struct gt_str devices(const struct gt_view *view, struct gt_arena *arena,
     struct gt_str processes = {"", 0};
     if (totals->processes > 1)
         processes = gt_arena_printf(arena, ", %s", counted(arena, totals->processes, "process", "processes").ptr);
-    return gt_arena_printf(arena, "%s, %s%s: %s, of which busy %.1f%%%s", gpus.ptr,
+    return gt_arena_printf(arena, "%s, %s%s, span %s, %.1f%% busy%s", gpus.ptr,
                            counted(arena, view->lane_count, "stream", "streams").ptr, processes.ptr, span,
                            totals->busy_share * 100, view->device_count > 1 ? " on average" : "");
 }
 
 /* The screen gets the facts as sentences: what there is, and on what it ran. */
-static void tell(const struct gt_view *view, struct gt_section *section, const struct totals *totals,
-                 const struct gt_cell *names) {
+static void add_sentences(const struct gt_view *view, struct gt_section *section, const struct totals *totals,
+                          const struct gt_cell *names) {
     struct gt_arena *arena = &section->report->arena;
     if (totals->ops == 0)
         return;
@@ -186,10 +188,10 @@ static void add_facts(const struct gt_view *view, struct gt_section *section, co
     struct gt_measure_fact_group shown = {.section = section, .audience = GT_FOR_DATA | GT_FOR_PAGE};
     struct gt_measure_fact_group data = {.section = section, .audience = GT_FOR_DATA};
     struct gt_cell names = device_names(view, &section->report->arena);
-    tell(view, section, totals, &names);
+    add_sentences(view, section, totals, &names);
     gt_measure_fact_group_add(&shown, "ops", "GPU ops", GT_UNIT_COUNT, gt_cell_count(totals->ops));
     gt_measure_fact_group_add(&shown, "kernels", "Kernels", GT_UNIT_COUNT, gt_cell_count(totals->kernels));
-    gt_measure_fact_group_add(&shown, "kernel_names", "Kernel names", GT_UNIT_COUNT,
+    gt_measure_fact_group_add(&shown, "kernel_names", "Distinct kernels", GT_UNIT_COUNT,
                               gt_cell_count(totals->kernel_names));
     gt_measure_fact_group_add(&shown, "memory_ops", "Memory ops", GT_UNIT_COUNT, gt_cell_count(totals->memory_ops));
     if (view->store->facts & GT_FACT_CALLS)
@@ -207,7 +209,7 @@ static void add_facts(const struct gt_view *view, struct gt_section *section, co
             gt_measure_fact_group_add(&shown, "steps", "Steps", GT_UNIT_COUNT, gt_cell_count(totals->steps));
         gt_measure_fact_group_add(&shown, "span_ns", "Span", GT_UNIT_NS,
                                   gt_cell_int(gt_ns_between(totals->first_ns, totals->last_ns)));
-        gt_measure_fact_group_add(&shown, "busy_share", "Busy, mean share of span", GT_UNIT_SHARE,
+        gt_measure_fact_group_add(&shown, "busy_share", "Busy share of span (mean)", GT_UNIT_SHARE,
                                   gt_cell_real(totals->busy_share));
     }
     gt_measure_fact_group_add(&data, "kernel_launches", "Kernel launches", GT_UNIT_COUNT,

@@ -25,8 +25,8 @@ static void note_outside(const struct gt_view *view, struct gt_section *section,
     if (outside_percent >= WORTH_NOTING_PERCENT)
         gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE,
                         gt_arena_printf(&section->report->arena,
-                                        "%.1f%% of the op time was launched outside ranges and is in no phase: "
-                                        "autograd, for one, launches a backward pass from a thread of its own.",
+                                        "%.1f%% of op time was launched outside ranges and is in no phase; for "
+                                        "example, autograd launches the backward pass from another thread.",
                                         outside_percent));
 }
 
@@ -36,7 +36,7 @@ static void add_notes(const struct gt_view *view, struct gt_section *section, co
     if (!view->options->no_range_kernels)
         note_outside(view, section, set);
     if (set->mapped_count == 0)
-        gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE, GT_STR("No range matches the map of phases."));
+        gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE, GT_STR("No range matches the phase map."));
 }
 
 static void add_row(const struct gt_view *view, struct gt_table *table, const struct gt_phase_set *set,
@@ -60,7 +60,7 @@ enum gt_status gt_phases_run(const struct gt_view *view, struct gt_section *sect
     const struct gt_phase_set *set = gt_results_phases(view, err);
     if (!set)
         return err->code;
-    const char *title = set->map.is_guessed ? "Phases (guessed from the names of ranges)" : "Phases";
+    const char *title = set->map.is_guessed ? "Phases (guessed from range names)" : "Phases";
     struct gt_table *table = gt_section_table(section, "phases", title, columns, GT_ARRAY_COUNT(columns));
     if (view->options->no_range_kernels)
         table->screen_columns = "phase,instances,cpu_ns";

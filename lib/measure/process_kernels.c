@@ -14,10 +14,10 @@ static const struct gt_report_column columns[] = {
     {"count", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
-    {"process_share", "Of process", GT_UNIT_SHARE, "the kernel time of the process", 0},
+    {"process_share", "% of process", GT_UNIT_SHARE, "kernel time of the process", 0},
     {"share", "Share", GT_UNIT_SHARE, "kernel time", GT_COLUMN_BAR},
     {"process_kernel_ns", "Kernel time of the process", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL},
-    {"process_kernel_share", "Process' share", GT_UNIT_SHARE, "kernel time", GT_COLUMN_DETAIL},
+    {"process_kernel_share", "Share of process", GT_UNIT_SHARE, "kernel time", GT_COLUMN_DETAIL},
 };
 
 /* Kernels of one name, process and GPU. */
@@ -44,7 +44,7 @@ static int by_process_and_total(const void *a, const void *b) {
 static void add_table(const struct gt_view *view, struct gt_section *section, struct row *rows, size_t count,
                       double total_ns) {
     struct gt_table *table =
-        gt_section_table(section, "process_kernels", "Kernels of each process", columns, GT_ARRAY_COUNT(columns));
+        gt_section_table(section, "process_kernels", "Kernels by process", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
     qsort(rows, count, sizeof *rows, by_process_and_total);
     for (size_t i = 0; i < count; i++) {
@@ -65,7 +65,7 @@ static void add_table(const struct gt_view *view, struct gt_section *section, st
     gt_measure_table_for_processes(section, table);
 }
 
-/* One row for the groups of a name, process and GPU; how many these are. Kernels whose process the trace does not tell
+/* One row for the groups of a name, process and GPU; how many these are. Kernels whose process the trace does not say
    have none. */
 static size_t list_rows(const struct gt_view *view, const struct gt_op_groups *groups, struct row *rows) {
     size_t count = 0;

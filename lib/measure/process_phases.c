@@ -74,7 +74,7 @@ static bool add_table(const struct gt_view *view, struct gt_section *section, co
     }
     qsort(rows, phases->count, sizeof *rows, by_pid_and_time);
     struct gt_table *table =
-        gt_section_table(section, "process_phases", "Phases of each process", columns, GT_ARRAY_COUNT(columns));
+        gt_section_table(section, "process_phases", "Phases by process", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
     for (size_t i = 0; i < phases->count; i++) {
         const struct gt_tally *lengths = &rows[i].group->lengths;

@@ -8,7 +8,7 @@
 #include "report/row.h"
 
 struct process {
-    uint32_t track; /* GT_NO_TRACK: the trace does not tell whose */
+    uint32_t track; /* GT_NO_TRACK: the trace does not record whose */
     size_t ops, kernels;
     __int128 total_ns, kernel_ns;
 };
@@ -18,10 +18,10 @@ static const struct gt_report_column columns[] = {
     {"name", "Name", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
     {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"kernels", "Kernels", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
-    {"total_ns", "Sum of ops", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS | GT_COLUMN_TOTAL},
+    {"total_ns", "Op time (sum)", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS | GT_COLUMN_TOTAL},
     {"share", "Share", GT_UNIT_SHARE, "summed op time", GT_COLUMN_BAR},
     {"kernel_ns", "Kernel time", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
-    {"kernel_share", "Of kernel time", GT_UNIT_SHARE, "kernel time", GT_COLUMN_DETAIL},
+    {"kernel_share", "% of kernel time", GT_UNIT_SHARE, "kernel time", GT_COLUMN_DETAIL},
 };
 
 static int by_total(const void *a, const void *b) {

@@ -15,7 +15,7 @@ struct category {
 };
 
 static const struct gt_report_column columns[] = {
-    {"category", "Category of ranges", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"category", "Range category", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"instances", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
@@ -59,9 +59,9 @@ static void add_table(const struct gt_view *view, struct gt_section *section, co
     const struct gt_store *store = view->store;
     const struct category *list = (const void *)categories->list;
     struct gt_table *table =
-        gt_section_table(section, "range_categories", "Categories of ranges", columns, GT_ARRAY_COUNT(columns));
+        gt_section_table(section, "range_categories", "Range categories", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 10;
-    table->empty = store->range_categories.count ? "No range with a category in the selection." : NULL;
+    table->empty = store->range_categories.count ? "No ranges with a category in the selection." : NULL;
     for (size_t i = 0; i < categories->count; i++) {
         struct gt_row row = gt_row_begin(table);
         gt_row_text(&row, "category", gt_store_string(store, list[i].name));

@@ -42,7 +42,7 @@ static struct gt_interval projection_of(const void *context, uint32_t range) {
     return (struct gt_interval){use->start_ns, use->end_ns};
 }
 
-/* By first op, the longest projection first, then by row; behind them those without ops, by row. */
+/* By first op, the longest projection first, then by row; after them those without ops, by row. */
 static bool sort_instances(const struct gt_range_set *set, uint32_t *order, size_t *count) {
     uint32_t range_count = (uint32_t)set->view->store->ranges.count;
     *count = 0;

@@ -29,7 +29,7 @@ static const struct gt_report_column process_columns[] = {
     {"kernels", "Kernels", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"kernel_ns", "Kernel time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"kernel_avg_ns", "Kernel mean", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE},
-    {"coverage", "Coverage", GT_UNIT_SHARE, "the kernel time of the process", GT_COLUMN_DETAIL},
+    {"coverage", "Coverage", GT_UNIT_SHARE, "kernel time of the process", GT_COLUMN_DETAIL},
 };
 
 static const struct gt_report_column coverage_columns[] = {
@@ -38,7 +38,7 @@ static const struct gt_report_column coverage_columns[] = {
     {"kernel_ns", "Kernel time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"covered_kernels", "In ranges", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"covered_ns", "Time in ranges", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
-    {"coverage", "Coverage", GT_UNIT_SHARE, "the kernel time of the process", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
+    {"coverage", "Coverage", GT_UNIT_SHARE, "kernel time of the process", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
 };
 
 /* Keys: a range is its domain and name; a process its track. */
@@ -46,7 +46,7 @@ struct attribution {
     const struct gt_view *view;
     struct gt_keyed lengths;   /* of ranges: process, range */
     struct gt_keyed by_range;  /* of kernels: range */
-    struct gt_keyed by_both;   /* of kernels: process (GT_NO_TRACK: not told), range */
+    struct gt_keyed by_both;   /* of kernels: process (GT_NO_TRACK: not known), range */
     struct gt_keyed processes; /* of kernels: process, 0 for all of them and 1 for those in ranges */
     __int128 total_ns, covered_ns;
     size_t covered;
@@ -167,15 +167,15 @@ static void add_table(struct gt_section *section, struct attribution *sums) {
                               gt_cell_count(sums->covered));
 }
 
-/* Ranges that hold little of the work do not stand for it. */
+/* Ranges that hold little of the work do not represent it. */
 static enum gt_status warn(struct gt_section *section, const struct attribution *sums, struct gt_error *err) {
     const char *text = sums->view->options->coverage_threshold;
     double threshold = 0.7, share = sums->total_ns ? (double)sums->covered_ns / (double)sums->total_ns : 1;
     if (text && (!gt_num_parse_real(gt_str_of(text), &threshold) || threshold < 0 || threshold > 1))
-        return gt_fail_usage(err, "'%.40s' is no share of kernel time; write for example 0.7", text);
+        return gt_fail_usage(err, "invalid share of kernel time '%.40s'; use for example 0.7", text);
     struct gt_measure_fact_group data = {.section = section, .audience = GT_FOR_DATA};
-    gt_measure_fact_group_add(&data, "coverage_threshold", "Kernel time inside ranges to warn below", GT_UNIT_SHARE,
-                              gt_cell_real(threshold));
+    gt_measure_fact_group_add(&data, "coverage_threshold", "Warning threshold of kernel time inside ranges",
+                              GT_UNIT_SHARE, gt_cell_real(threshold));
     uint64_t worst = GT_NO_TRACK;
     double worst_share = threshold;
     for (size_t i = 0; i < sums->processes.count; i++) {
@@ -191,13 +191,12 @@ static enum gt_status warn(struct gt_section *section, const struct attribution 
     if (share < threshold)
         gt_section_note(section, GT_FOR_ALL,
                         gt_arena_printf(arena,
-                                        "Only %.1f%% of the kernel time was launched inside ranges (less than %g%%): "
-                                        "times of ranges and phases do not stand for the whole.",
+                                        "Only %.1f%% of kernel time was launched inside ranges (less than %g%%): times "
+                                        "by range and phase are not representative.",
                                         100 * share, 100 * threshold));
     if (worst != GT_NO_TRACK)
         gt_section_note(section, GT_FOR_ALL,
-                        gt_arena_printf(arena,
-                                        "Of process %lld only %.1f%% of the kernel time was launched inside ranges.",
+                        gt_arena_printf(arena, "Process %lld: only %.1f%% of kernel time was launched inside ranges.",
                                         (long long)sums->view->store->processes.pid[worst], 100 * worst_share));
     return GT_OK;
 }
@@ -255,7 +254,7 @@ static size_t list_rows(const struct attribution *sums, struct process_row *rows
         rows[count++] = (struct process_row){pids[group->hi], group->hi, group->lo, group,
                                              gt_keyed_find(&sums->by_both, group->hi, group->lo)};
     }
-    /* Ranges on the GPU's side stand in for launches that the trace does not have: kernels without a CPU range. */
+    /* Ranges on the GPU's side replace launches that the trace does not have: kernels without a CPU range. */
     for (size_t i = 0; i < sums->by_both.count; i++) {
         const struct gt_keyed_group *group = &sums->by_both.items[i];
         if (is_known(sums->view, (uint32_t)group->hi) && !gt_keyed_find(&sums->lengths, group->hi, group->lo))
@@ -271,7 +270,7 @@ static bool add_process_table(struct gt_section *section, const struct attributi
     size_t count = list_rows(sums, rows);
     if (count)
         qsort_r(rows, count, sizeof *rows, by_pid_and_time, (void *)(uintptr_t)sums->view);
-    struct gt_table *table = gt_section_table(section, "process_ranges", "Ranges of each process", process_columns,
+    struct gt_table *table = gt_section_table(section, "process_ranges", "Ranges by process", process_columns,
                                               GT_ARRAY_COUNT(process_columns));
     table->screen_limit = 20;
     for (size_t i = 0; i < count; i++)

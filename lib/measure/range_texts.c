@@ -15,7 +15,7 @@ struct text {
 static const struct gt_report_column columns[] = {
     {"name", "Range", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     {"domain", "Domain", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL | GT_COLUMN_KEY},
-    {"key", "What", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
+    {"key", "Key", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"text", "Text", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     {"count", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
 };
@@ -53,10 +53,9 @@ static int by_name(const void *a, const void *b, void *context) {
 
 static void add_table(const struct gt_store *store, struct gt_section *section, const struct gt_grouping *texts) {
     const struct text *list = (const void *)texts->list;
-    struct gt_table *table =
-        gt_section_table(section, "range_texts", "Texts of ranges", columns, GT_ARRAY_COUNT(columns));
+    struct gt_table *table = gt_section_table(section, "range_texts", "Range texts", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 10;
-    table->empty = store->range_texts.count ? "No range with a text in the selection." : NULL;
+    table->empty = store->range_texts.count ? "No ranges with a text in the selection." : NULL;
     for (size_t i = 0; i < texts->count; i++) {
         struct gt_row row = gt_row_begin(table);
         gt_row_text(&row, "name", gt_store_string(store, list[i].name));

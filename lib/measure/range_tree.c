@@ -149,7 +149,7 @@ static int last_first(const void *a, const void *b) {
     return order ? order : gt_str_cmp(y->name->domain, x->name->domain);
 }
 
-/* Children stand by sum, then name: the last of all goes in front of its parent's list first. */
+/* Children are by sum, then name: the last of all goes in front of its parent's list first. */
 static bool link_nodes(struct tree *tree) {
     struct rank *ranks = gt_mem_array(tree->count, sizeof *ranks);
     if (!ranks)
@@ -230,9 +230,9 @@ enum gt_status gt_range_tree_run(const struct gt_view *view, struct gt_section *
         add_ops(&tree);
     if (ok && link_nodes(&tree)) {
         struct gt_table *table =
-            gt_section_table(section, "range_tree", "Ranges as they nest", columns, GT_ARRAY_COUNT(columns));
+            gt_section_table(section, "range_tree", "Range tree", columns, GT_ARRAY_COUNT(columns));
         table->screen_limit = 40;
-        table->empty = gt_range_projected_applies(view) ? NULL : GT_NONE_IN(view, "range");
+        table->empty = gt_range_projected_applies(view) ? NULL : GT_NONE_IN(view, "ranges");
         for (uint32_t node = tree.first_root; node != GT_NO_ROW; node = next_node(&tree, node))
             add_row(&tree, table, &tree.nodes[node]);
     } else {

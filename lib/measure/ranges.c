@@ -90,7 +90,7 @@ static void add_row(struct gt_table *table, const struct gt_range_set *set, cons
 struct gt_table *gt_range_set_table_new(const struct gt_view *view, struct gt_section *section) {
     struct gt_table *table = gt_section_table(section, "ranges", "Ranges", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
-    table->empty = GT_NONE_IN(view, "range");
+    table->empty = GT_NONE_IN(view, "ranges");
     return table;
 }
 
@@ -109,7 +109,7 @@ static void add_facts(struct gt_section *section, const struct gt_range_set *set
     for (size_t i = 0; i < set->name_count; i++)
         instances += set->names[i].instances;
     struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
-    gt_measure_fact_group_add(&facts, "range_names", "Range names", GT_UNIT_COUNT, gt_cell_count(name_count));
+    gt_measure_fact_group_add(&facts, "range_names", "Distinct ranges", GT_UNIT_COUNT, gt_cell_count(name_count));
     gt_measure_fact_group_add(&facts, "range_count", "Ranges", GT_UNIT_COUNT, gt_cell_count(instances));
     if (set->total_ns > 0)
         gt_measure_fact_group_add(&facts, "range_coverage", "Op time inside ranges", GT_UNIT_SHARE,

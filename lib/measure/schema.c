@@ -62,14 +62,14 @@ static const struct {
 } kept_kinds[KEPT_COUNT] = {
     [KERNELS] = {"kernels", NULL, "kernels"},
     [COPIES] = {"copies", NULL, "memory copies"},
-    [SETS] = {"sets", NULL, "memory sets"},
-    [GRAPHS] = {"graphs", NULL, "whole graphs"},
+    [SETS] = {"sets", NULL, "memsets"},
+    [GRAPHS] = {"graphs", NULL, "CUDA graphs traced as a whole"},
     [CALLS] = {"runtime", "driver", "runtime and driver calls"},
     [RANGES] = {"ranges", NULL, "ranges"},
     [CPU_OPS] = {"cpu_ops", NULL, "framework operators"},
     [OVERHEADS] = {"overheads", NULL, "profiler overheads"},
-    [DRIVER_WORK] = {"driver_overheads", NULL, "driver's work beside the calls"},
-    [SUMS] = {"sums", NULL, "rows that were summed before"},
+    [DRIVER_WORK] = {"driver_overheads", NULL, "driver work outside API calls"},
+    [SUMS] = {"sums", NULL, "pre-summed rows"},
 };
 
 static void measure_windows(const struct gt_store *store, struct window windows[KEPT_COUNT]) {
@@ -166,16 +166,16 @@ static void add_columns(const struct gt_store *store, struct gt_section *section
     }
 }
 
-/* ---- what the tables of the main roles can tell ---- */
+/* ---- data of the tables of the main roles ---- */
 
 enum { CANDIDATES_MAX = 6, SOURCES_MAX = 4 };
 
 static const struct {
     const char *role, *other_role;          /* the second where there is none of the first */
     const char *key;                        /* of the capabilities; NULL: none listed */
-    const char *fact, *source_fact;         /* name of the table; column that tells the process, NULL: not asked */
+    const char *fact, *source_fact;         /* name of the table; column with the process, NULL: not asked */
     const char *candidates[CANDIDATES_MAX]; /* columns that matter */
-    const char *sources[SOURCES_MAX];       /* columns that tell the process, best first */
+    const char *sources[SOURCES_MAX];       /* columns with the process, best first */
 } main_roles[] = {
     {"strings", NULL, NULL, "string_table", NULL, {0}, {0}},
     {"kernels",
@@ -228,8 +228,8 @@ static void add_capability(struct gt_table *table, const char *role, struct gt_s
 static void add_capabilities(const struct gt_store *store, struct gt_section *section,
                              struct gt_measure_fact_group *facts) {
     struct gt_arena *arena = &section->report->arena;
-    struct gt_table *table = gt_section_table(section, "schema_capabilities", "What the file can tell",
-                                              capability_columns, GT_ARRAY_COUNT(capability_columns));
+    struct gt_table *table = gt_section_table(section, "schema_capabilities", "Available data", capability_columns,
+                                              GT_ARRAY_COUNT(capability_columns));
     gt_measure_table_for(section, table, GT_FOR_DATA);
     for (size_t r = 0; r < GT_ARRAY_COUNT(main_roles); r++) {
         size_t first = find_role(store, main_roles[r].role);
@@ -246,7 +246,7 @@ static void add_capabilities(const struct gt_store *store, struct gt_section *se
                            is_there && has_column(store, first, main_roles[r].candidates[c]));
         for (size_t s = 0; is_there && s < SOURCES_MAX && main_roles[r].sources[s]; s++)
             if (has_column(store, first, main_roles[r].sources[s])) /* the first stays */
-                gt_measure_fact_group_add(facts, main_roles[r].source_fact, "Column of the process", GT_UNIT_NONE,
+                gt_measure_fact_group_add(facts, main_roles[r].source_fact, "Process column", GT_UNIT_NONE,
                                           gt_cell_text(gt_str_of(main_roles[r].sources[s])));
     }
 }
@@ -283,22 +283,21 @@ static void note_quality(struct gt_section *section, const struct gt_processes *
     size_t most = calls.processes > ranges.processes ? calls.processes : ranges.processes;
     struct gt_arena *arena = &section->report->arena;
     if (kernels.events && kernels.processes == 0)
-        gt_section_note(section, GT_FOR_ALL,
-                        GT_STR("The trace does not tell the process of any kernel: there are no times by process."));
+        gt_section_note(section, GT_FOR_ALL, GT_STR("The trace has no process ids for kernels: no times by process."));
     if (kernels.processes == 1 && most > 1)
         gt_section_note(section, GT_FOR_ALL,
                         gt_arena_printf(arena,
-                                        "All kernels are of one process, but %zu processes have calls or ranges: times "
-                                        "by process may be wrong.",
+                                        "All kernels belong to one process, but %zu processes have calls or ranges: "
+                                        "times by process may be wrong.",
                                         most));
     if (zero_share >= 0.8)
         gt_section_note(section, GT_FOR_ALL,
-                        gt_arena_printf(arena, "%.1f%% of the kernels are of process 0: times by process may be wrong.",
+                        gt_arena_printf(arena, "%.1f%% of kernels belong to process 0: times by process may be wrong.",
                                         100 * zero_share));
     if (large_share > 0)
         gt_section_note(section, GT_FOR_ALL,
                         gt_arena_printf(arena,
-                                        "%.1f%% of the kernels are of processes with impossible numbers (10,000,000 or "
+                                        "%.1f%% of kernels belong to processes with implausible ids (10,000,000 or "
                                         "more): times by process may be wrong.",
                                         100 * large_share));
 }
@@ -313,23 +312,24 @@ static void add_quality(const struct gt_view *view, struct gt_measure_fact_group
     }
     struct gt_cell zero_share = gt_cell_share((double)zero, (double)known);
     struct gt_cell large_share = gt_cell_share((double)large, (double)known);
-    gt_measure_fact_group_add(facts, "kernels_with_pid", "Kernels with a process", GT_UNIT_COUNT, gt_cell_count(known));
+    gt_measure_fact_group_add(facts, "kernels_with_pid", "Kernels with a process id", GT_UNIT_COUNT,
+                              gt_cell_count(known));
     gt_measure_fact_group_add(facts, "kernels_with_pid_0", "Kernels of process 0", GT_UNIT_COUNT, gt_cell_count(zero));
-    gt_measure_fact_group_add(facts, "kernels_with_pid_0_share", "Of kernels with a process", GT_UNIT_SHARE,
+    gt_measure_fact_group_add(facts, "kernels_with_pid_0_share", "% of kernels with a process id", GT_UNIT_SHARE,
                               zero_share);
-    gt_measure_fact_group_add(facts, "kernels_with_large_pid", "Kernels of impossible processes", GT_UNIT_COUNT,
+    gt_measure_fact_group_add(facts, "kernels_with_large_pid", "Kernels with an implausible process id", GT_UNIT_COUNT,
                               gt_cell_count(large));
-    gt_measure_fact_group_add(facts, "kernels_with_large_pid_share", "Of kernels with a process", GT_UNIT_SHARE,
+    gt_measure_fact_group_add(facts, "kernels_with_large_pid_share", "% of kernels with a process id", GT_UNIT_SHARE,
                               large_share);
     if (known == 0)
-        gt_measure_fact_group_add(facts, "no_pid_reason", "No process because", GT_UNIT_NONE,
+        gt_measure_fact_group_add(facts, "no_pid_reason", "Reason for missing process ids", GT_UNIT_NONE,
                                   gt_cell_text(GT_STR("no_pid_column")));
     note_quality(facts->section, processes, events, zero_share.real, large_share.real);
 }
 
 static bool add_processes(const struct gt_view *view, struct gt_section *section, struct gt_measure_fact_group *facts) {
     const struct gt_store *store = view->store;
-    struct gt_table *table = gt_section_table(section, "schema_processes", "Events of each process", process_columns,
+    struct gt_table *table = gt_section_table(section, "schema_processes", "Events by process", process_columns,
                                               GT_ARRAY_COUNT(process_columns));
     gt_measure_table_for(section, table, GT_FOR_DATA);
     size_t count = store->processes.count, unknown = count;
@@ -377,16 +377,17 @@ static struct gt_str known_facts(const struct gt_store *store, struct gt_arena *
 static void add_unit(struct gt_measure_fact_group *facts, const struct window *kernels, bool is_export) {
     int64_t length_ns = kernels->rows ? gt_ns_between(kernels->start_ns, kernels->end_ns) : 0;
     const char *guess = length_ns >= 1000000000 ? "ns" : length_ns >= 1000000 ? "ns_likely" : "unknown";
-    gt_measure_fact_group_add(facts, "timestamp_unit_guess", "Unit of times", GT_UNIT_NONE,
+    gt_measure_fact_group_add(facts, "timestamp_unit_guess", "Timestamp unit", GT_UNIT_NONE,
                               gt_cell_text(gt_str_of(guess)));
     if (length_ns >= 1000000)
-        gt_measure_fact_group_add(facts, "timestamp_unit_guess_basis", "By", GT_UNIT_NONE,
+        gt_measure_fact_group_add(facts, "timestamp_unit_guess_basis", "Based on", GT_UNIT_NONE,
                                   gt_cell_text(length_ns >= 1000000000 ? GT_STR("kernel_window_ns_ge_1s")
                                                                        : GT_STR("kernel_window_ns_ge_1ms")));
     else if (kernels->rows && is_export)
-        gt_section_note(facts->section, GT_FOR_ALL,
-                        GT_STR("All kernels are within 1 ms, so nothing shows whether the times of the file are "
-                               "nanoseconds, which they are taken for."));
+        gt_section_note(
+            facts->section, GT_FOR_ALL,
+            GT_STR(
+                "All kernels are within 1 ms, too short to confirm that timestamps are in nanoseconds, as assumed."));
 }
 
 enum gt_status gt_schema_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
@@ -394,14 +395,13 @@ enum gt_status gt_schema_run(const struct gt_view *view, struct gt_section *sect
     struct window windows[KEPT_COUNT] = {0};
     struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA};
     measure_windows(store, windows);
-    struct gt_table *table =
-        gt_section_table(section, "schema", "What the file holds", columns, GT_ARRAY_COUNT(columns));
+    struct gt_table *table = gt_section_table(section, "schema", "File contents", columns, GT_ARRAY_COUNT(columns));
     if (store->source_columns.count)
         add_tables(view, section, table, windows);
     else
         add_kept(view, table, windows);
     add_columns(store, section);
-    gt_measure_fact_group_add(&facts, "known", "The trace tells", GT_UNIT_NONE,
+    gt_measure_fact_group_add(&facts, "known", "Available data", GT_UNIT_NONE,
                               gt_cell_text(known_facts(store, &section->report->arena)));
     add_capabilities(store, section, &facts);
     add_unit(&facts, &windows[KERNELS], store->source_columns.count > 0);

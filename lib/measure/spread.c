@@ -129,7 +129,7 @@ bool gt_spread_measure(const struct gt_spread *spread, const struct gt_view *vie
 
 /* ---- kernels, memory operations, categories ---- */
 
-/* Sets by name: those of kernels, behind them those of memory operations. */
+/* Sets by name: those of kernels, after them those of memory operations. */
 struct names {
     const struct gt_view *view;
     size_t count;
@@ -162,7 +162,7 @@ static void names_release(struct names *names) {
     gt_mem_free(names->sets[1]);
 }
 
-/* The sets of names, behind them those of categories. */
+/* The sets of names, after them those of categories. */
 static bool take_ops(struct gt_spread *spread, const struct names *names) {
     const struct gt_view *view = names->view;
     for (size_t i = 0; i < view->op_count && spread->step_count; i++)

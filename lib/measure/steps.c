@@ -12,10 +12,10 @@ static const struct gt_report_column columns[] = {
     {"gpu_ns", "GPU span", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
     {"ops", "Ops", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"busy_ns", "Busy", GT_UNIT_NS, NULL, GT_COLUMN_ADDS},
-    {"busy_share", "Busy share", GT_UNIT_SHARE, "GPU time span of the step", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
+    {"busy_share", "Busy share", GT_UNIT_SHARE, "GPU span of the step", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
     {"cpu_start_ns", "CPU start", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MOMENT},
     {"cpu_end_ns", "CPU end", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MOMENT},
-    {"cpu_ns", "CPU step", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
+    {"cpu_ns", "CPU time", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"state", "State", GT_UNIT_NONE, NULL, 0},
     {"compute_ns", "Compute", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
     {"exposed_comm_ns", "Exposed comm", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_ADDS},
@@ -32,13 +32,13 @@ static const struct gt_report_column state_columns[] = {
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"state", "State", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
     {"steps", "Steps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
-    {"cpu_ns", "CPU mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
-    {"gpu_ns", "GPU mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
+    {"cpu_ns", "Mean CPU time", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
+    {"gpu_ns", "Mean GPU span", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"compute_ns", "Compute", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"exposed_comm_ns", "Exposed comm", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"exposed_memory_ns", "Exposed mem", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"idle_ns", "Idle", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
-    {"busy_share", "Busy share", GT_UNIT_SHARE, "GPU time span of the steps", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
+    {"busy_share", "Busy share", GT_UNIT_SHARE, "GPU span of the steps", GT_COLUMN_BAR | GT_COLUMN_WHOLE},
 };
 
 /* The four parts of a step's GPU time span, as the columns have them; then what lies under each other. */
@@ -109,8 +109,8 @@ static void add_state(struct gt_table *table, int64_t device_id, const char *sta
 }
 
 static void add_states(const struct gt_view *view, struct gt_section *section, const struct gt_step_set *set) {
-    struct gt_table *table = gt_section_table(section, "step_states", "Usual and unusual steps", state_columns,
-                                              GT_ARRAY_COUNT(state_columns));
+    struct gt_table *table =
+        gt_section_table(section, "step_states", "Step summary", state_columns, GT_ARRAY_COUNT(state_columns));
     for (uint32_t d = 0; d < view->device_count; d++)
         for (int state = 0; state < GT_STEP_STATE_COUNT; state++) {
             struct sum sum = sum_steps(view, set, d, (enum gt_step_state)state);
@@ -126,13 +126,12 @@ enum gt_status gt_steps_run(const struct gt_view *view, struct gt_section *secti
     struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA | GT_FOR_PAGE};
     if (view->labels->step_count) {
         gt_measure_fact_group_add(&facts, "step_median_ns", "Median step", GT_UNIT_NS, gt_cell_real(set->median_ns));
-        gt_measure_fact_group_add(&facts, "step_mad_ns", "Usual deviation of a step", GT_UNIT_NS,
-                                  gt_cell_real(set->mad_ns));
+        gt_measure_fact_group_add(&facts, "step_mad_ns", "Step variation (MAD)", GT_UNIT_NS, gt_cell_real(set->mad_ns));
     }
     add_states(view, section, set);
     struct gt_table *table = gt_section_table(section, "steps", "Steps", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 20;
-    table->empty = "The trace has no ranges that look like steps (ProfilerStep#3, step 3, train_step).";
+    table->empty = "No step ranges found (ProfilerStep#3, step 3, train_step).";
     table->screen_columns = "step,device,state,cpu_ns,gpu_ns,compute_ns,exposed_comm_ns,exposed_memory_ns,idle_ns";
     if (gt_step_set_is_of_several(view))
         table->screen_columns =

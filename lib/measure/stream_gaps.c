@@ -15,8 +15,8 @@ static const struct gt_report_column columns[] = {
     {"start_ns", "Start", GT_UNIT_NS, NULL, GT_COLUMN_MOMENT},
     {"end_ns", "End", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_MOMENT},
     {"gap_ns", "Gap", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
-    {"after", "After", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
-    {"before", "Before", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"after", "Previous op", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"before", "Next op", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
 };
 
 static void add_facts(struct gt_section *section, const struct gt_stream_gap *gaps, size_t count, int64_t *lengths) {
@@ -107,7 +107,7 @@ enum gt_status gt_stream_gaps_run(const struct gt_view *view, struct gt_section 
         note_left_out(view, section, count);
     }
     struct gt_table *table =
-        gt_section_table(section, "stream_gaps", "Longest gaps of streams", columns, GT_ARRAY_COUNT(columns));
+        gt_section_table(section, "stream_gaps", "Longest stream gaps", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 15;
     size_t wanted = gt_measure_table_rows_wanted(view, table, count);
     for (size_t i = 0; i < wanted; i++)

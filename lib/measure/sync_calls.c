@@ -88,10 +88,10 @@ static bool add_calls(const struct gt_view *view, struct gt_section *section, co
     if (!rows)
         return false;
     __int128 total_ns = 0;
-    struct gt_table *table = gt_section_table(section, "sync_calls", "Calls that wait for the GPU", process_columns + 1,
+    struct gt_table *table = gt_section_table(section, "sync_calls", "Synchronizing calls", process_columns + 1,
                                               GT_ARRAY_COUNT(process_columns) - 1);
     table->screen_limit = 10;
-    table->empty = view->store->facts & GT_FACT_CALLS ? "No call waited for the GPU." : NULL;
+    table->empty = view->store->facts & GT_FACT_CALLS ? "No synchronizing calls." : NULL;
     for (size_t i = 0; i < groups->count; i++) {
         total_ns += rows[i].group->lengths.sum;
         struct gt_row cells = gt_row_begin(table);
@@ -99,7 +99,7 @@ static bool add_calls(const struct gt_view *view, struct gt_section *section, co
         gt_row_end(&cells);
     }
     struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA};
-    gt_measure_fact_group_add(&facts, "sync_total_ns", "Time inside calls that wait for the GPU", GT_UNIT_NS,
+    gt_measure_fact_group_add(&facts, "sync_total_ns", "Time in synchronizing calls", GT_UNIT_NS,
                               gt_cell_int(gt_ns_of_sum(total_ns)));
     gt_mem_free(rows);
     return true;
@@ -109,7 +109,7 @@ static bool add_process_calls(const struct gt_view *view, struct gt_section *sec
     struct row *rows = new_rows(view, groups);
     if (!rows)
         return false;
-    struct gt_table *table = gt_section_table(section, "process_sync_calls", "Calls that wait for the GPU, by process",
+    struct gt_table *table = gt_section_table(section, "process_sync_calls", "Synchronizing calls by process",
                                               process_columns, GT_ARRAY_COUNT(process_columns));
     table->screen_limit = 10;
     for (size_t i = 0; i < groups->count; i++) {
@@ -127,8 +127,8 @@ static bool add_process_totals(const struct gt_view *view, struct gt_section *se
     struct row *rows = new_rows(view, groups);
     if (!rows)
         return false;
-    struct gt_table *table = gt_section_table(section, "process_sync", "Waiting for the GPU, by process", total_columns,
-                                              GT_ARRAY_COUNT(total_columns));
+    struct gt_table *table = gt_section_table(section, "process_sync", "Time in synchronizing calls by process",
+                                              total_columns, GT_ARRAY_COUNT(total_columns));
     gt_measure_table_for(section, table, GT_FOR_DATA);
     for (size_t i = 0; i < groups->count; i++) {
         struct gt_row cells = gt_row_begin(table);

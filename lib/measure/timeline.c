@@ -1,5 +1,5 @@
 /* The timeline of a page: in come the ops, gaps and ranges of a view, out goes a block with a bounded number of items,
-   however many those are. Linear but for the sorting of names and ranges. */
+   however many those are. Linear except the sorting of names and ranges. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -81,13 +81,13 @@ static uint32_t range_name(void *data, size_t index) {
 
 /* ---- rows ---- */
 
-static const struct gt_timeline_row untold_row = {.device = GT_TIMELINE_UNTOLD,
-                                                  .pid = GT_TIMELINE_UNTOLD,
-                                                  .stream = GT_TIMELINE_UNTOLD,
-                                                  .tid = GT_TIMELINE_UNTOLD,
-                                                  .level = GT_TIMELINE_UNTOLD};
+static const struct gt_timeline_row unknown_row = {.device = GT_TIMELINE_UNTOLD,
+                                                   .pid = GT_TIMELINE_UNTOLD,
+                                                   .stream = GT_TIMELINE_UNTOLD,
+                                                   .tid = GT_TIMELINE_UNTOLD,
+                                                   .level = GT_TIMELINE_UNTOLD};
 
-static int64_t untold_if_null(struct gt_cell cell) {
+static int64_t unknown_if_null(struct gt_cell cell) {
     return cell.type == GPUTIME_CELL_INT ? cell.integer : GT_TIMELINE_UNTOLD;
 }
 
@@ -152,10 +152,10 @@ static size_t choose_lanes(const struct gt_view *view, struct lane_busy *lanes, 
 
 static void add_lane(struct drawing *drawing, const struct gt_view_lane *lane) {
     const struct gt_store *store = drawing->view->store;
-    struct gt_timeline_row row = untold_row;
+    struct gt_timeline_row row = unknown_row;
     row.kind = GT_TIMELINE_OPS;
     row.device = store->devices.id[store->lanes.device[lane->lane]];
-    row.pid = untold_if_null(gt_measure_pid_cell(drawing->view, store->lanes.process[lane->lane]));
+    row.pid = unknown_if_null(gt_measure_pid_cell(drawing->view, store->lanes.process[lane->lane]));
     row.stream = store->lanes.stream[lane->lane];
     add_row(drawing, &row, (struct gt_span_row){lane->first, lane->count});
 }
@@ -189,7 +189,7 @@ static enum gt_status draw_gaps(struct drawing *drawing, struct gt_error *err) {
         const struct gt_idle_device *device = &drawing->idle->devices[d];
         if (device->count == 0)
             continue;
-        struct gt_timeline_row row = untold_row;
+        struct gt_timeline_row row = unknown_row;
         row.kind = GT_TIMELINE_GAPS;
         row.device = view->devices[d].id;
         if (timeline->row_count - first_row < rows_for(most, GAP_ROWS))
@@ -204,7 +204,7 @@ static enum gt_status draw_gaps(struct drawing *drawing, struct gt_error *err) {
 
 static void add_range_row(struct drawing *drawing, const struct gt_timeline_range_row *from) {
     const struct gt_store *store = drawing->view->store;
-    struct gt_timeline_row row = untold_row;
+    struct gt_timeline_row row = unknown_row;
     row.kind = GT_TIMELINE_RANGES;
     row.level = from->level;
     row.pid = from->pid;

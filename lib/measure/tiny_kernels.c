@@ -14,7 +14,7 @@ static const struct gt_report_column columns[] = {
     {"count", "Tiny launches", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS},
     {"avg_ns", "Mean", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
-    {"launch_share", "Of launches", GT_UNIT_SHARE, "kernel launches", GT_COLUMN_BAR},
+    {"launch_share", "% of launches", GT_UNIT_SHARE, "kernel launches", GT_COLUMN_BAR},
 };
 
 static const struct gt_report_column process_columns[] = {
@@ -60,7 +60,7 @@ static void add_cells(struct gt_row *cells, const struct row *row) {
 
 static void add_table(struct gt_section *section, const struct row *rows, size_t count, size_t launches) {
     struct gt_table *table =
-        gt_section_table(section, "tiny_kernels", "Kernels of 5 us and less", columns, GT_ARRAY_COUNT(columns));
+        gt_section_table(section, "tiny_kernels", "Kernels of 5 us or less", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 10;
     for (size_t i = 0; i < count; i++) {
         struct gt_row cells = gt_row_begin(table);
@@ -72,7 +72,7 @@ static void add_table(struct gt_section *section, const struct row *rows, size_t
 
 static void add_process_table(const struct gt_view *view, struct gt_section *section, const struct row *rows,
                               size_t count) {
-    struct gt_table *table = gt_section_table(section, "process_tiny_kernels", "Kernels of 5 us and less, by process",
+    struct gt_table *table = gt_section_table(section, "process_tiny_kernels", "Kernels of 5 us or less by process",
                                               process_columns, GT_ARRAY_COUNT(process_columns));
     gt_measure_table_for(section, table, GT_FOR_DATA);
     for (size_t i = 0; i < count; i++) {

@@ -23,8 +23,8 @@ struct pairs {
 };
 
 static const struct gt_report_column columns[] = {
-    {"from", "From", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
-    {"to", "To", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"from", "Previous op", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"to", "Next op", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     {"count", "Count", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"avg_ns", "Mean gap", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
     {"max_ns", "Max", GT_UNIT_NS, NULL, GT_COLUMN_SINGLE},
@@ -120,8 +120,8 @@ static bool add_table(const struct gt_view *view, struct gt_section *section, co
         total_ns += transitions[i].stats.total_ns;
     }
     qsort(transitions, pairs->count, sizeof *transitions, by_mean);
-    struct gt_table *table =
-        gt_section_table(section, "transitions", "Gaps by the ops around them", columns, GT_ARRAY_COUNT(columns));
+    struct gt_table *table = gt_section_table(section, "transitions", "Stream gaps by previous and next op", columns,
+                                              GT_ARRAY_COUNT(columns));
     table->screen_limit = 15;
     table->empty = gt_stream_gaps_missing(view);
     for (size_t i = 0; i < pairs->count; i++)

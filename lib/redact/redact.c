@@ -15,9 +15,8 @@ static enum gt_status fail_kind(const char *path, const struct gt_decoder *decod
     if (strcmp(decoder->key, GT_NSYS_REP_KEY) == 0)
         return gt_fail(err, "'%s' is an Nsight Systems report; export it first: nsys export --type sqlite '%s'", path,
                        path);
-    return gt_fail(
-        err, "cannot redact '%s': it is a file of the kind '%s', and only SQLite exports of Nsight Systems can be",
-        path, decoder->title);
+    return gt_fail(err, "cannot redact '%s': format '%s' is not supported; only Nsight Systems SQLite exports are",
+                   path, decoder->title);
 }
 
 static enum gt_status open_input(struct gt_sqlite_db *db, struct gt_nsys_schema *schema, struct gt_source *source,
@@ -65,13 +64,13 @@ static enum gt_status write_output(struct gt_redact_copy *copy, const char *outp
 static enum gt_status check_output(const char *input, const char *output, struct gt_error *err) {
     struct stat in, out;
     if (strcmp(output, "-") == 0)
-        return gt_fail_usage(err, "a database cannot be written to standard output; name a file");
+        return gt_fail_usage(err, "cannot write a database to standard output; give a file");
     if (stat(output, &out) != 0)
         return GT_OK;
     if (stat(input, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-        return gt_fail_usage(err, "'%s' is the file to redact; it cannot be the output too", output);
+        return gt_fail_usage(err, "cannot write '%s': it is the file to redact", output);
     if (!S_ISREG(out.st_mode))
-        return gt_fail_usage(err, "'%s' is no regular file; a database cannot be written there", output);
+        return gt_fail_usage(err, "cannot write a database to '%s': not a regular file", output);
     return GT_OK;
 }
 

@@ -10,7 +10,7 @@
 #define GLOBAL_ID [GT_REDACT_GLOBAL_ID] = "globalPid globalTid"
 #define PID       [GT_REDACT_PID] = "pid processId tid threadId"
 
-/* Literals that stand side by side are one list. NOLINTBEGIN(bugprone-suspicious-missing-comma) */
+/* Literals that are side by side are one list. NOLINTBEGIN(bugprone-suspicious-missing-comma) */
 static const struct gt_redact_table tables[] = {
     {"CUPTI_ACTIVITY_KIND_KERNEL CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL CUDA_GPU_KERNEL GPU_KERNEL",
      {GLOBAL_ID, PID,
@@ -115,7 +115,7 @@ bool gt_redact_allowed_loss(struct gt_str message, char *text, size_t size) {
     if (loss.len == 0)
         return false;
     const char *divider = loss.ptr[loss.len - 1] == ' ' ? "" : ": ";
-    if (count == 1) /* also where none is told */
+    if (count == 1) /* also where none is reported */
         snprintf(text, size, "%s", loss.ptr);
     else
         snprintf(text, size, "%s%s%llu", loss.ptr, divider, (unsigned long long)count);

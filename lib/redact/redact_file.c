@@ -17,7 +17,7 @@ enum gt_status gt_redact_file_fail(const struct gt_redact_file *file, struct gt_
 }
 
 enum gt_status gt_redact_file_open(struct gt_redact_file *file, const char *path, struct gt_error *err) {
-    /* Without a journal nothing lies beside the file, and the file is thrown away whole when something fails. */
+    /* Without a journal nothing lies next to the file, and the file is thrown away whole when something fails. */
     static const char begin[] =
         "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA temp_store=MEMORY; BEGIN EXCLUSIVE";
     *file = (struct gt_redact_file){.path = path};

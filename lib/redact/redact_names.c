@@ -23,7 +23,7 @@ static bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || (c & 0x80);
 }
 
-/* Slashes that stand behind a word or a closing bracket divide, as in "jit(step)/add": they begin no path. */
+/* Slashes that are after a word or a closing bracket divide, as in "jit(step)/add": they begin no path. */
 static bool begins_word(struct gt_str text, size_t at) {
     if (at == 0)
         return true;
@@ -31,7 +31,7 @@ static bool begins_word(struct gt_str text, size_t at) {
     return !is_word(before) && !(before && strchr(")]}.-/\\", before));
 }
 
-/* Folders of a file system, wherever they stand: "-I/usr/include". */
+/* Folders of a file system, wherever they are: "-I/usr/include". */
 static bool is_known_folder_at(struct gt_str rest) {
     static const struct gt_str folders[] = {GT_STR("/home/"), GT_STR("/Users/"), GT_STR("/root/"),
                                             GT_STR("/tmp/"),  GT_STR("/opt/"),   GT_STR("/usr/"),

@@ -10,8 +10,8 @@ struct gt_builtin;
 
 struct gt_redact_names {
     bool hides_all;             /* kernels and ranges too; else only those that hold a path */
-    struct gt_builtin *builtin; /* tells communication from other kernels */
-    struct gt_map digits;       /* (role, short hash) -> the rest of the hash that it stands for */
+    struct gt_builtin *builtin; /* says communication from other kernels */
+    struct gt_map digits;       /* (role, short hash) -> the rest of the hash that it represents */
     char text[40];              /* the last name that was made */
 };
 

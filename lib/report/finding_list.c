@@ -10,8 +10,8 @@ static const struct gt_report_column columns[COLUMN_COUNT] = {
     [RANK] = {"rank", "#", GT_UNIT_NONE, NULL, 0},
     [ID] = {"id", "Finding", GT_UNIT_NONE, NULL, 0},
     [SEVERITY] = {"severity", "Severity", GT_UNIT_NONE, NULL, 0},
-    [TITLE] = {"title", "What", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
-    [RECOVERABLE] = {"recoverable_ns", "Recoverable", GT_UNIT_NS, NULL, 0},
+    [TITLE] = {"title", "Summary", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
+    [RECOVERABLE] = {"recoverable_ns", "Potential saving", GT_UNIT_NS, NULL, 0},
     [EVIDENCE] = {"evidence", "Evidence", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
     [ADVICE] = {"advice", "Advice", GT_UNIT_NONE, NULL, GT_COLUMN_NAME},
     [TABLE] = {"table", "Table", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
@@ -77,6 +77,30 @@ void gt_finding_list_add(struct gt_section *section, const struct gt_finding *fi
     room[place] = *finding;
     for (table->row_count = place; place < section->finding_count; place++)
         add_row(section, table, place);
+}
+
+/* Place of the finding with this id; finding_count if there is none. */
+static size_t find_id(const struct gt_section *section, const char *id) {
+    size_t place = 0;
+    while (place < section->finding_count && strcmp(section->findings[place].id, id) != 0)
+        place++;
+    return place;
+}
+
+void gt_finding_list_link(struct gt_section *section) {
+    struct gt_table *table = gt_section_find(section, "findings");
+    for (size_t i = 0; table && i < section->finding_count; i++) {
+        struct gt_finding *finding = &section->findings[i];
+        size_t other = finding->told_by ? find_id(section, finding->told_by) : section->finding_count;
+        if (other == section->finding_count || finding->evidence_count == GT_FINDING_SENTENCES)
+            continue;
+        finding->evidence[finding->evidence_count++] = gt_arena_printf(
+            &section->report->arena, "Overlaps finding %zu (%s).", other + 1, section->findings[other].id);
+    }
+    if (table)
+        table->row_count = 0;
+    for (size_t i = 0; table && i < section->finding_count; i++)
+        add_row(section, table, i);
 }
 
 const struct gt_finding *gt_finding_list_at(const struct gt_section *section, const struct gt_table *table,

@@ -1,4 +1,4 @@
-/* The folders of older tools as data: which files, and for each what of a report stands where. */
+/* The folders of older tools as data: which files, and for each what of a report is where. */
 #ifndef GT_REPORT_FOLDERS_H
 #define GT_REPORT_FOLDERS_H
 
@@ -25,7 +25,7 @@ enum gt_key_kind {
     GT_KEY_NOTES,   /* array of the section's notes for people and the meanings of its issues */
 };
 
-/* Keys of a JSON file. Values are places as in layouts.h without their braces: a cell of the row at hand or of a row
+/* Keys of a JSON file. Values are places as in layouts.h without their braces: a cell of the current row or of a row
    around it, else a fact of the section; "@path" is that of the input. */
 struct gt_key {
     enum gt_key_kind kind;

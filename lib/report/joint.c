@@ -1,5 +1,5 @@
-/* One table of all inputs for people: the same table of every section comes in; rows behind each other, or a column for
-   each input, go out into the report's joint section. */
+/* One table of all inputs for people: the same table of every section comes in; rows one after the other, or a column
+   for each input, go out into the report's joint section. */
 #include <stdlib.h>
 
 #include "base/strtab.h"
@@ -23,7 +23,7 @@ static const struct gt_table *first_shown(const struct gt_report *report, const 
     return block ? block->table : NULL;
 }
 
-/* A table that is like one of the sections, but for its columns. */
+/* A table that is like one of the sections, except for its columns. */
 static struct gt_table *add_table(struct gt_report *report, const struct gt_table *like,
                                   const struct gt_report_column *columns, size_t column_count) {
     struct gt_table *table = gt_section_table(&report->joint, like->key, like->title, columns, column_count);
@@ -41,7 +41,7 @@ static void hide(struct gt_report *report, const char *key) {
     }
 }
 
-/* ---- rows behind each other ---- */
+/* ---- rows one after the other ---- */
 
 static void copy_rows(struct gt_table *into, const struct gt_table *from, struct gt_str label) {
     for (size_t row = 0; row < from->row_count; row++) {
@@ -107,7 +107,7 @@ static struct gt_cell sum_cell(const struct sum *sum) {
     return sum->is_real || !fits ? gt_cell_real(sum_value(sum)) : gt_cell_int((int64_t)sum->integer);
 }
 
-/* A row of the new table: the sums of each input, behind them that of all. */
+/* A row of the new table: the sums of each input, after them that of all. */
 struct pivot_row {
     struct gt_str name;
     struct sum *sums, whole;

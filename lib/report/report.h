@@ -66,7 +66,7 @@ enum gt_audience { GT_FOR_SCREEN = 1, GT_FOR_DATA = 2, GT_FOR_PAGE = 4, GT_FOR_A
 
 enum gt_column_flag {
     GT_COLUMN_NAME = 1,     /* long text: takes the width that is left and is shortened in the middle */
-    GT_COLUMN_BAR = 2,      /* the text writer draws a bar beside it, scaled to the largest value of the column */
+    GT_COLUMN_BAR = 2,      /* the text writer draws a bar next to it, scaled to the largest value of the column */
     GT_COLUMN_DETAIL = 4,   /* left out of text and Markdown unless asked for by `columns` */
     GT_COLUMN_WHOLE = 8,    /* bars are scaled to 1 instead: shares whose whole the reader should see */
     GT_COLUMN_SINGLE = 16,  /* a statistic of single events (mean, largest): such columns of a table share a unit */
@@ -75,15 +75,15 @@ enum gt_column_flag {
     GT_COLUMN_SIGNED = 128, /* a difference: numbers above 0 have a '+' */
 
     /* What lets two tables be compared row by row, whatever they are about (lib/compare). */
-    GT_COLUMN_KEY = 256,  /* tells rows apart; without one all rows are compared as one */
+    GT_COLUMN_KEY = 256,  /* distinguishes rows; without one all rows are compared as one */
     GT_COLUMN_ADDS = 512, /* an amount that adds up over rows and grows with the length of the capture */
     GT_COLUMN_LEADS =
         1024, /* the amount (it adds) that says how much a row matters; without one a table is not compared */
     GT_COLUMN_SPREAD = 2048, /* sample standard deviation of the events that the leading amount sums, as many as the
                                 first count that adds says */
-    GT_COLUMN_ALIAS = 4096,  /* another name of the row, to go by where the keys differ */
+    GT_COLUMN_ALIAS = 4096,  /* another name of the row, to use where the keys differ */
     GT_COLUMN_GROUP = 16384, /* rows with the same text here are one row of the comparison; null: the row is its own */
-    GT_COLUMN_CLASS = 8192,  /* the kind of work that the row belongs to, to go by where all names differ */
+    GT_COLUMN_CLASS = 8192,  /* the kind of work that the row belongs to, to use where all names differ */
     GT_COLUMN_MEAN = 32768,  /* over so many the times of the row are sums, and their mean is compared whatever other
                                 amounts are divided by; null: the row is like the others */
     GT_COLUMN_SIDE = 65536,  /* what one side of a comparison has, or the difference: such columns share a unit */
@@ -121,11 +121,11 @@ struct gt_table {
     const char *screen_columns; /* comma-separated keys; NULL = all but the detail ones */
     bool is_ranked;             /* rows are numbered on the screen */
     bool keeps_order;           /* a comparison leaves its rows in their order and shows all that are not blank */
-    bool folds;                 /* columns that find no room there stand below, behind the first once more */
+    bool folds;                 /* columns that find no room there follow below, after the first once more */
     const char *empty;          /* the sentence to show when there are no rows; NULL: the table is not shown */
     const char *sort;           /* key of the column the rows are ordered by, as gt_table_sort leaves it; may be NULL */
     bool shows_sort;            /* people asked for that order: that column is shown, whatever has to give way */
-    bool is_fixed;              /* it has the same rows for every trace that tells them: one that is absent is not 0 */
+    bool is_fixed;              /* it has the same rows for every trace that has them: one that is absent is not 0 */
     const struct gt_parts *parts; /* of a table with GT_COLUMN_PART; NULL: of the whole, by their names */
     const struct gt_table *shape; /* of a comparison: the table of a capture whose columns it compares */
     struct gt_str *names; /* what its rows can be called, where that is known; most traces have but some of them */
@@ -145,7 +145,7 @@ const char *gt_finding_list_severity_name(enum gt_severity severity); /* "high",
 #define GT_FINDING_SENTENCES 6
 
 /* Something worth doing about the program or the capture. Sentences are text for people that may hold names of the
-   trace; those of a count behind the last are empty. Text is borrowed as in cells. */
+   trace; those of a count after the last are empty. Text is borrowed as in cells. */
 struct gt_finding {
     const char *id; /* stable: "host_bound" */
     enum gt_severity severity;
@@ -155,7 +155,7 @@ struct gt_finding {
     struct gt_str advice[GT_FINDING_SENTENCES];
     size_t advice_count;
     int64_t recoverable_ns; /* of GPU time, at most; -1: not known */
-    const char *told_by;    /* id of a finding that tells of the same time and says more; NULL: none */
+    const char *told_by;    /* id of a finding that describes the same time and says more; NULL: none */
     const char *table;      /* where the evidence is: key of a table that some analysis makes; may be NULL */
 };
 
@@ -192,7 +192,7 @@ struct gt_report_input {
     int64_t origin_ns, base_ns, rank, world_size; /* base 0, rank -1: unknown */
 };
 
-/* A table that a trace tells in part or not at all: rows that are absent may be there in truth. */
+/* A table that a trace says in part or not at all: rows that are absent may be there in truth. */
 struct gt_report_lack {
     struct gt_str table;
     struct gt_str what; /* the trace has none of: "ranges" */
@@ -236,7 +236,7 @@ struct gt_report {
     const char *command;
     struct gt_str heading;    /* above everything; empty: none */
     const char *main_table;   /* key; NULL: the first table */
-    const char *generated_at; /* when, for those who keep reports; NULL: not told */
+    const char *generated_at; /* when, for those who keep reports; NULL: not known */
     struct gt_section *sections;
     size_t section_count;
     size_t input_count; /* among which it divides the room it has; a part of a larger report: those of that */
@@ -275,7 +275,7 @@ void gt_section_note(struct gt_section *section, uint32_t audience, struct gt_st
 /* An empty one, for pages. Never NULL: after a memory failure one that no block has. */
 struct gt_timeline *gt_section_timeline(struct gt_section *section);
 void gt_section_issue(struct gt_section *section, const struct gt_report_issue *issue);
-/* Says that the trace cannot tell all of a table, and what it would need. Copies neither. */
+/* Says that the trace does not contain all of a table, and what it would need. Copies neither. */
 void gt_section_lack(struct gt_section *section, struct gt_str table, struct gt_str what);
 /* Says how much a row varies. Copies no text. */
 void gt_section_spread(struct gt_section *section, const char *table, struct gt_str name, size_t steps,
@@ -283,7 +283,7 @@ void gt_section_spread(struct gt_section *section, const char *table, struct gt_
 
 /* ---- splice.c ---- */
 
-/* Puts what a section of another report has behind what this one has, and leaves that report empty: blocks, findings
+/* Puts what a section of another report has after what this one has, and leaves that report empty: blocks, findings
    and issues move with the memory they are in. Of facts that several analyses state, the first of a key stays. */
 void gt_section_splice(struct gt_section *section, struct gt_section *from);
 
@@ -291,12 +291,14 @@ void gt_section_splice(struct gt_section *section, struct gt_section *from);
 
 /* The block of the findings and its table `findings`, without rows. One for a section, before its first finding. */
 struct gt_table *gt_finding_list_new(struct gt_section *section);
-/* Puts it among the section's findings: the most severe first, then the most time to win back (what is not known counts
-   as none), then what no other tells of, then in the order they come. */
+/* Puts it among the section's findings: the most severe first, then the most potential saving (what is not known counts
+   as none), then what no other describes, then in the order they come. */
 void gt_finding_list_add(struct gt_section *section, const struct gt_finding *finding);
-/* What row of the table `findings` tells, wherever sorting has put it. */
+/* After the last finding: each that has told_by says so in its evidence, by the number of the other. */
+void gt_finding_list_link(struct gt_section *section);
+/* What row of the table `findings` says, wherever sorting has put it. */
 const struct gt_finding *gt_finding_list_at(const struct gt_section *section, const struct gt_table *table, size_t row);
-/* Whether people want to see a part of the findings ("evidence"): all but for a choice of columns. */
+/* Whether people want to see a part of the findings ("evidence"): all except for a choice of columns. */
 bool gt_finding_list_shows(const struct gt_table *table, const char *column);
 /* How many sentences of advice people want to see: without the evidence, only the first. */
 size_t gt_finding_list_advice_shown(const struct gt_table *table, const struct gt_finding *finding);

@@ -82,7 +82,7 @@ static uint64_t real_key(double value) {
     return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
 }
 
-/* Rows with a value first, those without behind them, both in their old order. */
+/* Rows with a value first, those without after them, both in their old order. */
 static void split_rows(struct sorting *sorting, size_t row_count) {
     sorting->kind = KEY_INT;
     for (uint32_t row = 0; row < row_count; row++) {

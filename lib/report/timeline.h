@@ -8,11 +8,11 @@
 
 #include "base/str.h"
 
-/* An op, range or gap, or several of a row that stand close together. Times count from the input's first op. */
+/* An op, range or gap, or several of a row that are close together. Times count from the input's first op. */
 struct gt_timeline_item {
     int64_t start_ns, end_ns; /* of several: from the first start to the last end */
     int64_t busy_ns;          /* what of its time the items before it have not covered; sums to that of the row */
-    uint32_t count;           /* how many it stands for */
+    uint32_t count;           /* how many it represents */
     uint32_t name;            /* of several: of the longest in the category that has most of the time */
 };
 
@@ -23,7 +23,7 @@ enum gt_timeline_kind {
     GT_TIMELINE_KIND_COUNT,
 };
 
-/* GT_TIMELINE_UNTOLD: the trace does not tell, or the kind has no such number. */
+/* GT_TIMELINE_UNTOLD: the trace does not say, or the kind has no such number. */
 #define GT_TIMELINE_UNTOLD INT64_MIN
 struct gt_timeline_row {
     enum gt_timeline_kind kind;

@@ -15,7 +15,7 @@ static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 
 
 #define VARIED_DECADES 6 /* a column that spans more shows 0.00 or seven digits in most units */
 #define LONGEST_DIGITS 6 /* before the point, for a unit in which all values of such a column are seen */
-#define FINEST_DIGITS  3 /* behind it */
+#define FINEST_DIGITS  3 /* after it */
 #define WIDE_DECADES   4 /* of the largest value above its unit: time for the next unit */
 #define DIGITS         5 /* that a number needs; more decimals only widen the column */
 
@@ -326,4 +326,8 @@ void gt_shown_init(struct gt_shown *shown, const struct gt_table *table) {
     limit = total < limit ? total : limit;
     shown->rows = table->row_count < limit ? table->row_count : limit;
     shown->rows_hidden = total - shown->rows;
+}
+
+bool gt_column_needs_base(const struct gt_report_column *column) {
+    return column->unit == GT_UNIT_SHARE && column->of && column->title[0] != '%';
 }

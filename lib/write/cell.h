@@ -14,7 +14,7 @@
 
 struct gt_column_style {
     enum gt_unit unit;
-    const char *scale; /* "ms": stands in the header; NULL: no unit, or each cell names its own */
+    const char *scale; /* "ms": is in the header; NULL: no unit, or each cell names its own */
     int digits;        /* numbers are divided by ten to this power */
     int decimals;
     bool is_varied; /* the values are too far apart for one unit: each cell has its own */
@@ -44,11 +44,14 @@ double gt_cell_number(const struct gt_cell *cell);
 
 /* ---- what people see of a table ---- */
 
+/* Does the title line say what the shares of this column are of? Titles such as "% of launches" do so themselves. */
+bool gt_column_needs_base(const struct gt_report_column *column);
+
 struct gt_shown {
     size_t columns[GT_TABLE_COLUMNS_MAX];
     size_t column_count;
     size_t rows;        /* the first ones */
-    size_t rows_hidden; /* and how many there are behind them */
+    size_t rows_hidden; /* and how many there are after them */
 };
 
 void gt_shown_init(struct gt_shown *shown, const struct gt_table *table);

@@ -100,7 +100,7 @@ static enum gt_status unknown_table(const struct gt_report *report, const char *
         memcpy(keys + used, known, strlen(known) + 1);
         used += strlen(known);
     }
-    return gt_fail_usage(err, "there is no table '%.80s'; this report has %s", key, used ? keys : "none");
+    return gt_fail_usage(err, "no table '%.80s'; available: %s", key, used ? keys : "none");
 }
 
 enum gt_status gt_write_csv(const struct gt_report *report, const struct gputime_options *options, struct gt_out *out,

@@ -186,7 +186,7 @@ static bool is_word(uint32_t c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/* Letters, digits and signs that mean nothing to Markdown wherever they stand. */
+/* Letters, digits and signs that mean nothing to Markdown wherever they are. */
 static bool is_harmless(struct gt_str text) {
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.ptr[i];
@@ -223,7 +223,7 @@ static void put_code_span(struct gt_out *out, struct gt_str text) {
     gt_out_repeat(out, "`", fence);
 }
 
-/* Renderers disagree on a bar in a code span of a table, above all behind a backslash; an entity is always a letter. */
+/* Renderers disagree on a bar in a code span of a table, above all after a backslash; an entity is always a letter. */
 static void put_code_element(struct gt_out *out, struct gt_str text) {
     gt_out_text(out, "<code>");
     for (const char *at = text.ptr, *end = at + text.len; at < end;) {

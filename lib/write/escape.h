@@ -8,7 +8,7 @@
 #include "base/out.h"
 #include "base/str.h"
 
-#define GT_CHAR_UNKNOWN 0xfffdu /* stands for bytes that are no text */
+#define GT_CHAR_UNKNOWN 0xfffdu /* represents bytes that are no text */
 
 /* The character at *ptr (before end), which is moved past it. Bytes that are not UTF-8 give GT_CHAR_UNKNOWN, one for
    each longest broken sequence, as web browsers and Python decode them. */
@@ -18,11 +18,11 @@ size_t gt_escape_char_encode(char bytes[4], uint32_t c); /* its length, 1 to 4 *
 /* Characters that steer a terminal, reorder the text around them or hide: never shown raw to people. */
 bool gt_escape_char_is_control(uint32_t c);
 
-/* With its quotes. The result may stand inside a script element of a page: no "</", no "<!", no U+2028. */
+/* With its quotes. The result may be inside a script element of a page: no "</", no "<!", no U+2028. */
 void gt_escape_json(struct gt_out *out, struct gt_str text);
 
 /* A field, quoted where RFC 4180 asks for it. Text that a spreadsheet would run as a formula gets an apostrophe
-   before it; control characters but for tab, line feed and carriage return become U+FFFD. */
+   before it; control characters except for tab, line feed and carriage return become U+FFFD. */
 void gt_escape_csv(struct gt_out *out, struct gt_str text);
 
 /* Inside a table cell or a line: plain where nothing in it could be markup, else as a code span. */

@@ -8,7 +8,7 @@
 #include "write/escape.h"
 
 #define NARROWEST_PARTS 4  /* columns for two parts of a name to say anything */
-#define LONGEST_WORD    10 /* that is shown from its beginning if its end tells names apart */
+#define LONGEST_WORD    10 /* that is shown from its beginning if its end distinguishes names */
 
 struct range {
     uint32_t first, last;
@@ -22,7 +22,7 @@ static bool is_in(uint32_t c, const struct range *ranges, size_t count) {
     return false;
 }
 
-/* The blocks that names really use; a script outside them may stand a column off, nothing worse. */
+/* The blocks that names really use; a script outside them may be a column off, nothing worse. */
 static unsigned char width_of(uint32_t c) {
     static const struct range marks[] = {
         {0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x064b, 0x065f}, {0x093c, 0x093c},
@@ -140,7 +140,7 @@ static struct gt_str head_of(struct gt_str text, size_t width, bool utf8) {
     return (struct gt_str){text.ptr, length};
 }
 
-/* What starts at that column or behind it, but not with a mark that belongs to the character before. */
+/* What starts at that column or after it, but not with a mark that belongs to the character before. */
 static struct gt_str tail_from(struct gt_str text, size_t from, bool utf8) {
     struct gt_glyphs glyphs = {.rest = text, .utf8 = utf8};
     struct gt_glyph glyph;
@@ -164,12 +164,12 @@ struct gt_cut gt_glyph_text_cut(struct gt_str text, size_t width, bool utf8) {
 
 /* ---- C++ signatures ---- */
 
-/* Where the function's own name stands in a signature. */
+/* Where the function's own name is in a signature. */
 struct own_name {
     size_t start, end;
 };
 
-/* Behind the bracket that closes the one at `open`; the text's end if none does. */
+/* After the bracket that closes the one at `open`; the text's end if none does. */
 static size_t bracket_end(struct gt_str text, size_t open) {
     size_t depth = 0;
     for (size_t i = open; i < text.len; i++) {
@@ -250,7 +250,7 @@ struct gt_cut gt_glyph_name_cut_around(struct gt_str name, size_t at, size_t wid
     size_t behind_width = gt_glyph_text_width(behind, utf8);
     struct gt_cut cut = {.head = head_of(before, head_room, utf8), .is_cut = true, .has_lost_front = front > 0};
     size_t tail_room = room - gt_glyph_text_width(cut.head, utf8);
-    if (behind_width <= tail_room) { /* there is room for more of what stands before it */
+    if (behind_width <= tail_room) { /* there is room for more of what is before it */
         cut.tail = behind;
         cut.head = head_of(before, room - behind_width, utf8);
         return cut;

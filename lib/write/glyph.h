@@ -8,7 +8,7 @@
 #include "base/out.h"
 #include "base/str.h"
 
-/* What stands on the screen for one character: control characters as their picture or U+FFFD, never raw. */
+/* What is on the screen for one character: control characters as their picture or U+FFFD, never raw. */
 struct gt_glyph {
     char bytes[4];
     unsigned char length; /* of bytes */
@@ -43,7 +43,7 @@ struct gt_cut gt_glyph_text_cut(struct gt_str text, size_t width, bool utf8);
    template arguments, then of what it is qualified by. Any other name is cut in the middle. */
 struct gt_cut gt_glyph_name_cut(struct gt_str name, size_t width, bool utf8);
 
-/* The same name where that leaves nothing of what tells it from another: its beginning, and what stands at byte `at`,
+/* The same name where that leaves nothing of what says it from another: its beginning, and what is at byte `at`,
    from which on they differ. */
 struct gt_cut gt_glyph_name_cut_around(struct gt_str name, size_t at, size_t width, bool utf8);
 

@@ -26,7 +26,8 @@ enum gt_status gt_write_html(const struct gt_report *report, const struct gputim
     struct gt_str page = {gt_page, gt_page_bytes};
     (void)options;
     if (page.len == 0)
-        return gt_fail(err, "this gputime was built without the page; 'make WEB=1' builds it in");
+        return gt_fail(
+            err, "HTML output is not available: this gputime was built without the page; build with 'make WEB=1'");
     write_until(out, &page, GT_PAGE_DEFINITIONS);
     gt_escape_json(out, (struct gt_str){gt_definitions, gt_definitions_bytes});
     write_until(out, &page, GT_PAGE_REPORT);

@@ -13,7 +13,7 @@ struct cursor {
     size_t section, block;
 };
 
-/* The next table (with that key, unless it is NULL), which the cursor then stands right behind; NULL if none is left.
+/* The next table (with that key, unless it is NULL), which the cursor then is right after; NULL if none is left.
  */
 static const struct gt_block *next_block(const struct gt_report *report, const char *key, struct cursor *cursor) {
     for (; cursor->section < report->section_count; cursor->section++, cursor->block = 0) {
@@ -27,7 +27,7 @@ static const struct gt_block *next_block(const struct gt_report *report, const c
     return NULL;
 }
 
-/* Every section tends to have the same tables, so the search ends early but for the first section's own. */
+/* Every section tends to have the same tables, so the search ends early except the first section's own. */
 static bool is_first_of_its_key(const struct gt_report *report, enum gt_audience audience,
                                 const struct gt_block *found) {
     struct cursor cursor = {0};
@@ -128,7 +128,7 @@ void gt_joined_release(struct gt_joined *joined) {
     *joined = (struct gt_joined){0};
 }
 
-/* Moves to the next table with the key; false behind the last. */
+/* Moves to the next table with the key; false after the last. */
 static bool next_table(struct gt_joined *joined) {
     struct cursor cursor = {joined->section, joined->block};
     const struct gt_block *block = next_block(joined->report, joined->key, &cursor);

@@ -1,4 +1,4 @@
-/* One table over all inputs, as the data formats write it: the rows of every section behind each other, each with the
+/* One table over all inputs, as the data formats write it: the rows of every section one after the other, each with the
    input it comes from. Nothing is copied but one row. */
 #ifndef GT_WRITE_JOINED_H
 #define GT_WRITE_JOINED_H
@@ -18,13 +18,13 @@ struct gt_joined {
     size_t row_count, total_rows;
     size_t section_rows; /* the most that one section gives */
 
-    size_t section, block, next_row; /* where gt_joined_next stands */
+    size_t section, block, next_row; /* where gt_joined_next is */
     const struct gt_table *table;    /* the one its rows come from */
     size_t *places;                  /* by column of that table: where it goes */
     struct gt_cell *row;
 };
 
-/* Key number `index` among the different tables meant for that audience; NULL behind the last. */
+/* Key number `index` among the different tables meant for that audience; NULL after the last. */
 const char *gt_joined_key(const struct gt_report *report, enum gt_audience audience, size_t index);
 
 /* A key that no section has gives no columns but the leading ones and no rows. */
@@ -35,7 +35,7 @@ enum gt_status gt_joined_init(struct gt_joined *joined, const struct gt_report *
 void gt_joined_limit(struct gt_joined *joined, size_t rows);
 void gt_joined_release(struct gt_joined *joined);
 
-/* column_count cells, valid until the next call; NULL behind the last row. */
+/* column_count cells, valid until the next call; NULL after the last row. */
 const struct gt_cell *gt_joined_next(struct gt_joined *joined);
 
 #endif

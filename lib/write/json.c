@@ -1,5 +1,5 @@
 /* The whole report as JSON in the one shape that docs/json.md describes, a row on a line, written as it goes. The page
-   gets the same with its rows packed, and what the screen knows of columns and facts beside it. */
+   gets the same with its rows packed, and what the screen knows of columns and facts next to it. */
 #include "write/json.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 
 /* ---- facts ---- */
 
-/* Two analyses may state the same fact; a key stands once in an object. */
+/* Two analyses may state the same fact; a key is once in an object. */
 static bool is_repeated(const struct gt_section *section, enum gt_audience audience,
                         const struct gt_report_fact *fact) {
     for (size_t b = 0; b < section->block_count; b++) {

@@ -57,7 +57,7 @@ static uint64_t zigzag(int64_t value) {
     return (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0);
 }
 
-/* The start as the distance from the end before; that a single, uncovered item stands for one and is busy throughout
+/* The start as the distance from the end before; that a single, uncovered item represents one and is busy throughout
    goes without saying. */
 static void write_items(struct gt_out *out, const struct gt_timeline_row *row) {
     struct packing packing = {.out = out};

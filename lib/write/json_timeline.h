@@ -5,7 +5,7 @@
 #include "base/out.h"
 #include "report/report.h"
 
-/* A member of the report's object with a comma and line break behind it; nothing where no section has a timeline for
+/* A member of the report's object with a comma and line break after it; nothing where no section has a timeline for
    that audience. */
 void gt_json_timeline_write_all(struct gt_out *out, const struct gt_report *report, enum gt_audience audience);
 

@@ -224,10 +224,11 @@ enum gt_status gt_write_layout(const struct gt_report *report, const struct gput
                                struct gt_out *out, struct gt_error *err) {
     const struct gt_layout *layout = options->format ? gt_layout_find(options->format) : NULL;
     if (!layout)
-        return gt_fail_usage(err, "there is no layout '%.80s'", options->format ? options->format : "");
+        return gt_fail_usage(err, "unknown layout '%.80s'", options->format ? options->format : "");
     const char *missing = missing_table(report, layout);
     if (missing)
-        return gt_fail_usage(err, "format '%s' needs the table '%s', which this report has not", layout->key, missing);
+        return gt_fail_usage(err, "format '%s' needs table '%s', which this report does not have", layout->key,
+                             missing);
     if (layout->csv)
         return gt_write_csv_layout(report, layout->csv, out, err);
     for (size_t s = 0; s < report->section_count; s++) {

@@ -70,7 +70,7 @@ static void write_bases(struct gt_out *out, const struct gt_table *table, const 
     const char *lead = "";
     for (size_t i = 0; i < shown->column_count; i++) {
         const struct gt_report_column *column = &table->columns[shown->columns[i]];
-        if (column->unit != GT_UNIT_SHARE || !column->of)
+        if (!gt_column_needs_base(column))
             continue;
         gt_out_text(out, lead);
         gt_escape_markdown_sentence(out, gt_str_of(column->title));
@@ -158,7 +158,7 @@ static void write_finding(struct gt_out *out, const struct gt_table *table, cons
     gt_out_printf(out, "** (%s", gt_finding_list_severity_name(finding->severity));
     if (finding->recoverable_ns > 0) {
         gt_num_format_duration(gain, (double)finding->recoverable_ns);
-        gt_out_printf(out, ", up to %s to win back", gain);
+        gt_out_printf(out, ", potential saving %s", gain);
     }
     gt_out_text(out, ")\n");
     if (gt_finding_list_shows(table, "evidence"))

@@ -13,7 +13,7 @@ struct name {
     size_t row;
 };
 
-/* Names of one family are told apart by what is late in them, and may then look like those of another. */
+/* Names of one family are distinguished by what is late in them, and may then look like those of another. */
 enum { PASSES = 3 };
 
 static int compare_cuts(const struct name *a, const struct name *b) {
@@ -23,7 +23,7 @@ static int compare_cuts(const struct name *a, const struct name *b) {
     return order ? order : a->cut.has_lost_end - b->cut.has_lost_end;
 }
 
-/* Those that look alike together, in the order of their texts: the one that shares most with a name is beside it. */
+/* Those that look alike together, in the order of their texts: the one that shares most with a name is next to it. */
 static int compare_names(const void *a, const void *b) {
     const struct name *x = a, *y = b;
     int order = compare_cuts(x, y);
@@ -38,7 +38,7 @@ static size_t shared_bytes(struct gt_str a, struct gt_str b) {
     return count;
 }
 
-/* Where the next name begins; rows of one name stand together. */
+/* Where the next name begins; rows of one name are together. */
 static size_t name_end(const struct name *names, size_t count, size_t first) {
     size_t end = first + 1;
     while (end < count && gt_str_eq(names[end].text, names[first].text))
@@ -51,7 +51,7 @@ static size_t difference_at(const struct name *a, const struct name *b) {
     return compare_cuts(a, b) == 0 ? shared_bytes(a->text, b->text) : 0;
 }
 
-/* Cuts every name that looks like the one before or behind it around its difference from the more similar one. false:
+/* Cuts every name that looks like the one before or after it around its difference from the more similar one. false:
    there is none. */
 static bool tell_apart(struct name *names, size_t count, size_t width, bool utf8) {
     size_t before = 0; /* difference from the name before */

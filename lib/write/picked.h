@@ -15,7 +15,7 @@ struct gt_scope {
     const struct gt_scope *around; /* NULL: none */
 };
 
-/* What a place stands for, calculated: a cell of the row or of one around it, else a fact of the section. */
+/* What a place represents, calculated: a cell of the row or of one around it, else a fact of the section. */
 struct gt_cell gt_picked_scope_value(const struct gt_scope *scope, const char *place);
 
 struct gt_picked {

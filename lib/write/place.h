@@ -20,11 +20,11 @@ struct gt_place {
     int decimals; /* -1: as the value has them */
 };
 
-/* text stands behind the opening brace; gives what follows the closing one. The end of the text closes too. Layouts are
+/* text is after the opening brace; gives what follows the closing one. The end of the text closes too. Layouts are
    ours: a bad one is a bug. */
 const char *gt_place_parse(const char *text, struct gt_place *place);
 
-/* The first of the place's keys that has a value; `find` knows what a key stands for. */
+/* The first of the place's keys that has a value; `find` knows what a key represents. */
 struct gt_cell gt_place_value(const struct gt_place *place,
                               struct gt_cell (*find)(const void *context, struct gt_str key), const void *context);
 

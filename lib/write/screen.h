@@ -30,7 +30,7 @@ void gt_screen_newline(const struct gt_screen *screen);
 /* A line of ─ (or -), or ═ (or =), in dim ink. */
 void gt_screen_rule(const struct gt_screen *screen, bool is_double, size_t width);
 
-/* Words from column `column` on, where the cursor stands; following lines start at column `indent`. Ends the line. */
+/* Words from column `column` on, where the cursor is; following lines start at column `indent`. Ends the line. */
 void gt_screen_wrap(const struct gt_screen *screen, enum gt_ink ink, struct gt_str text, size_t column, size_t indent);
 
 /* The line below a table that says how many rows of it are not shown; nothing where all are. */

@@ -11,7 +11,7 @@
 
 #define FACT_COLUMNS 3
 #define FACT_GAP     4 /* between columns of facts */
-#define FACT_ROOM    8 /* of a value beside its title, at least */
+#define FACT_ROOM    8 /* of a value next to its title, at least */
 #define FACT_INDENT  2
 #define ISSUE_INDENT 2
 

@@ -8,7 +8,7 @@
 
 enum { MARGIN = 4, ADVICE_MARGIN = 6 };
 
-/* "high, up to 12.3 ms to win back" */
+/* "high, potential saving 12.3 ms" */
 static void describe_worth(char *text, size_t size, const struct gt_finding *finding) {
     char gain[GT_NUM_MAX];
     const char *severity = gt_finding_list_severity_name(finding->severity);
@@ -17,7 +17,7 @@ static void describe_worth(char *text, size_t size, const struct gt_finding *fin
         return;
     }
     gt_num_format_duration(gain, (double)finding->recoverable_ns);
-    snprintf(text, size, "(%s, up to %s to win back)", severity, gain);
+    snprintf(text, size, "(%s, potential saving %s)", severity, gain);
 }
 
 static void write_title(const struct gt_screen *screen, const struct gt_finding *finding, size_t number) {

@@ -15,7 +15,7 @@
 
 /* ---- measuring ---- */
 
-/* "Total (ms)", and where it is broken in two if width is short: at the blank, or behind the underscore of a label,
+/* "Total (ms)", and where it is broken in two if width is short: at the blank, or after the underscore of a label,
    that leaves the narrowest lines. */
 static void make_header(const struct gt_screen *screen, struct gt_text_column *column) {
     struct gt_str title = gt_str_of(column->about->title);

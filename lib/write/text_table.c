@@ -1,4 +1,4 @@
-/* A table on a terminal: columns fitted to the width are drawn, names cut in the middle, bars beside numbers. */
+/* A table on a terminal: columns fitted to the width are drawn, names cut in the middle, bars next to numbers. */
 #include "write/text_table.h"
 
 #include <stdio.h>
@@ -167,7 +167,7 @@ static void draw_header(const struct gt_text_fit *fitted) {
     gt_screen_rule(fitted->screen, false, total < fitted->screen->width ? total : fitted->screen->width);
 }
 
-/* Percentages say of what, beside the title. */
+/* Percentages say of what, next to the title. */
 static void draw_title(const struct gt_text_fit *fitted) {
     const struct gt_screen *screen = fitted->screen;
     struct gt_str title = gt_str_of(fitted->table->title);
@@ -176,7 +176,7 @@ static void draw_title(const struct gt_text_fit *fitted) {
     const char *lead = "  (";
     for (size_t i = 0; i < fitted->count; i++) {
         const struct gt_report_column *about = fitted->columns[i].about;
-        if (about->unit != GT_UNIT_SHARE || !about->of)
+        if (!gt_column_needs_base(about))
             continue;
         size_t width = strlen(lead) + strlen(about->title) + strlen(": % of ") + strlen(about->of) + 1;
         if (column + width > screen->width)
@@ -198,7 +198,7 @@ static void draw_remainder(const struct gt_text_fit *fitted) {
     char line[256];
     gt_screen_remainder(screen, fitted->shown.rows_hidden, fitted->table->key);
     if (fitted->dropped) {
-        size_t used = (size_t)snprintf(line, sizeof line, "(no room for");
+        size_t used = (size_t)snprintf(line, sizeof line, "(not shown:");
         for (size_t i = fitted->count; i < fitted->count + fitted->dropped && used < sizeof line - 48; i++)
             used += (size_t)snprintf(line + used, sizeof line - used, "%s %.24s", i > fitted->count ? "," : "",
                                      fitted->columns[i].about->key);

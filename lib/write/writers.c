@@ -14,7 +14,8 @@ const struct gt_writer gt_writers[] = {
 #undef GT_WRITER
 const size_t gt_writer_count = sizeof gt_writers / sizeof *gt_writers;
 
-static const struct gt_writer layout_writer = {"layout", "the file of an older tool", "", true, false, gt_write_layout};
+static const struct gt_writer layout_writer = {"layout",       "file layout of an older tool", "", true, false,
+                                               gt_write_layout};
 
 const struct gt_writer *gt_writer_find(const char *key) {
     for (size_t i = 0; i < gt_writer_count; i++) {

@@ -186,7 +186,7 @@ async function checkStackedCategories(runs) {
       wanted,
     );
   }
-  await section.getByText('All columns, input by input').click();
+  await section.getByText('All columns, by input').click();
   await section.locator('[data-column="elapsed_ns"]').waitFor();
   assert.equal(await section.locator('[data-column="rank"]').count(), 0, 'one rank tells nothing');
   const download = page.waitForEvent('download');
@@ -515,7 +515,7 @@ test('a table that is too wide says so and keeps its first column in view', asyn
   ]) {
     const { page, close } = await open(summary, { width });
     const section = page.locator(`#table-${key}`);
-    const more = section.getByRole('button', { name: 'Columns further right' });
+    const more = section.getByRole('button', { name: 'More columns to the right' });
     const first = section.locator('tr[data-place="0"] td').first();
     const left = () => first.evaluate((cell) => cell.getBoundingClientRect().left);
     await more.waitFor();

@@ -174,7 +174,7 @@ test('quick keys and clicks all count', async () => {
   await close();
 });
 
-test('a click keeps what is told about an item, a wheel alone says how to zoom', async () => {
+test('a click pins an item, a wheel alone says how to zoom', async () => {
   const { page, close } = await openTimeline(makePage('timeline-pin', TRAINING));
   const box = await page.locator('.timeline-port').boundingBox();
   const hint = page.locator('.timeline-hint');

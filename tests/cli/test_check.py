@@ -100,7 +100,7 @@ def test_warm_up_hides_no_regression(gputime, trace):
     assert done.returncode == 3 and broken(report) == ["step>+3%", "busy>+3%"]
     assert "Amounts are per step: 3 in A, 3 in B." in words_of(report)
     shown = gputime("diff", *paths).stdout.decode()
-    assert shown.count("Left out is the warm-up: 1 of 4 steps") == 2
+    assert shown.count("Warm-up excluded: 1 of 4 steps") == 2
     whole = gputime("diff", *paths, *gate, "--from", "0")
     assert whole.returncode == 0 and b"4 in A, 4 in B" in whole.stdout and b"Left out" not in whole.stdout
     done = gputime("check", paths[0], "--limit", "step<5ms", "--limit", "steps>=4")

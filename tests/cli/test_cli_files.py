@@ -79,7 +79,7 @@ def test_gap_file_has_only_the_gaps(run, folder):
         assert set(json.loads((folder / "g.json").read_text())["tables"]) == gaps, args
         text_of(run("kernels", "a.json", *args, "--gap-output", "g.md"))
         markdown = (folder / "g.md").read_text()
-        assert "### Gaps by the ops around them" in markdown and "### Kernels" not in markdown, args
+        assert "### Stream gaps by previous and next op" in markdown and "### Kernels" not in markdown, args
         text_of(run("kernels", "a.json", *args, "--gap-output", "g/"))
         assert {path.stem for path in (folder / "g").iterdir()} == gaps, args
     text_of(run("kernels", "a.json", "-o", "k.csv", "--gap-output", "g.csv"))

@@ -83,7 +83,7 @@ def test_the_column_that_is_sorted_by_is_shown_and_others_give_way(run):
     for key, title in (("total_ns", "Total"), ("stddev_ns", "Std dev"), ("share", "Share")):
         text = text_of(run("gaps", "a.json", "--table", "transitions", "--sort", key, "--width", "60"))
         header = " ".join(text.split("──")[0].split("\n\n")[-1].split())
-        assert key not in text.split("(no room for")[-1] and title.split()[0] in header, text
+        assert key not in text.split("(not shown:")[-1] and title.split()[0] in header, text
     assert "Total" not in text_of(run("kernels", "a.json", "--sort", "duration", "--columns", "name,count"))
 
 
@@ -191,7 +191,7 @@ def test_rows_are_numbered_for_people(run, folder):
         return [line[:2].strip() for line in rows[first + 2:] if line[0] not in "\u2026("]
     numbers = [str(number) for number in range(1, 13)]
     assert ranks(text_of(run("kernels", "many.json", "--top", "12")), "Kernels") == numbers
-    assert ranks(text_of(run("gaps", "many.json", "--top", "12")), "Gaps by the ops around them") == numbers
+    assert ranks(text_of(run("gaps", "many.json", "--top", "12")), "Stream gaps by previous and next op") == numbers
     table = text_of(run("kernels", "a.json", "--md")).split("### Kernels")[1]
     assert re.findall(r"^\|([^|]*)\|", table, re.MULTILINE) == [" # ", " ---: ", *(f" {rank} " for rank in "1234")]
     for args in (["a.json"], ["kernels", "a.json", "--columns", "name,count"]):

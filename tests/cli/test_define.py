@@ -1,4 +1,5 @@
-"""define: every key that the JSON of any command has is explained by docs/measures.md, of which the program has a copy."""
+"""define: every key of the JSON and every word on the screen is explained by docs/measures.md or docs/words.md, of which the
+program has copies."""
 
 import re
 
@@ -106,6 +107,56 @@ def test_every_column_of_the_files_of_explain_has_a_definition(gputime, tmp_path
     assert len(columns) > 20
     for column in sorted(columns):
         define(gputime, column)
+
+
+# Columns whose values are words of gputime, not names of the trace.
+WORD_COLUMNS = {"cause", "part", "state", "severity", "activity", "time_class", "measure", "status"}
+
+
+def words_of(report):
+    """Titles of tables and columns, and words in cells."""
+    words = set()
+    for table in report["tables"].values():
+        words |= {table["title"]} | {column["title"] for column in table["columns"]}
+        shown = WORD_COLUMNS & {column["key"] for column in table["columns"]}
+        words |= {row[key] for row in table["rows"] for key in shown if row[key] is not None}
+    return words
+
+
+def unknown(gputime, words):
+    return [word for word in sorted(words) if gputime("define", word).returncode != 0]
+
+
+def test_every_word_on_a_screen_has_a_definition(gputime):
+    words = set().union(*(words_of(gputime.json(*command, DATA / sample)) for command in [*COMMANDS, ("graph",), ("stats",)]
+                          for sample in SAMPLES))
+    assert {"host", "Potential saving", "% of launches", "Idle by CPU state", "steady", "high", "in untraced code"} <= words
+    assert len(words) > 200 and not unknown(gputime, words)
+
+
+def test_every_word_of_a_comparison_has_a_definition(gputime):
+    paths = DATA / "diff/llama_train_eager.json.gz", DATA / "torch/llama_train_compiled.json.gz"
+    words = words_of(gputime.json("diff", *paths))
+    assert {"A: Busy", "up", "Streams, busy"} <= words and not unknown(gputime, words)
+
+
+def test_parts_of_the_span_and_every_category_kind_have_a_definition(gputime):
+    parts = ["compute", "exposed communication", "exposed memory", "idle", "compute", "comm", "memory", "mixed"]
+    assert not unknown(gputime, parts)
+
+
+def test_words_are_found_in_any_case_and_without_their_remark(gputime):
+    text = define(gputime, "SHARE OF BUSY")
+    assert text == "Columns\n  Share of busy\n    wall time of a category / busy time (share of categories)\n"
+    assert define(gputime, "Exposed") == define(gputime, "exposed") != define(gputime, "hidden")
+    assert define(gputime, "op time") == define(gputime, "Op time (sum)")
+    assert "Causes of idle time\n  host (cause)\n    the CPU had not launched" in define(gputime, "host")
+    assert define(gputime, "A: Idle by cause") == define(gputime, "Idle by cause")
+
+
+def test_a_key_comes_before_the_word(gputime):
+    text = define(gputime, "share")
+    assert text.index("\n  share (share of busy time)") < text.index("Traces and reports\n  share\n")
 
 
 @pytest.mark.parametrize("words", [(), ("a", "b"), ("no_such_key",), ("",), ("`",), ("x" * 10000,)])

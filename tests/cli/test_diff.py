@@ -130,7 +130,7 @@ def test_tables_say_which_time_and_show_what_is_noise(gputime, changed):
     assert "over all" not in shown, "one GPU"
     categories = gputime.json("diff", *changed)["tables"]["categories"]["rows"]
     assert len(categories) <= 10 and all(f"\n{row['category']} " in shown for row in categories)
-    assert gputime("diff", *changed, "--of", "idle_causes_all").stdout.count(b"over all") == 1
+    assert gputime("diff", *changed, "--of", "idle_causes_all").stdout.count(b"all GPUs") == 1
 
 
 # ---- captures of different length ----
@@ -213,7 +213,7 @@ def test_what_is_outside_the_steps_is_left_out_of_amounts_per_step(gputime, trac
     assert "8 in A, 6 in B" in words_of(report)[1]
     for row in report["tables"]["kernels"]["rows"]:
         assert row["a_total_ns"] == pytest.approx(row["b_total_ns"], rel=1e-3), row
-    assert any("outside the steps: 30 ops before the first, 30 behind" in note for note in report["inputs"][2]["notes"])
+    assert any("outside the steps excluded: 30 ops before the first, 30 after" in note for note in report["inputs"][2]["notes"])
 
 
 def test_steps_beside_each_other_do_not_cover_more(gputime, trace):
@@ -280,7 +280,7 @@ def test_whole_captures_have_their_warm_up(gputime, trace):
             assert rows_of(report, "measures")[measure][f"{side}_total_ns"] == own[measure]["total_ns"], measure
     assert b"Left out" not in gputime("diff", *paths).stdout
     stepped = gputime("diff", *paths, "--per", "step").stdout
-    assert stepped.count(b"Left out is the warm-up: 1 of 4 steps") == 2 and b"3 in A, 3 in B." in stepped
+    assert stepped.count(b"Warm-up excluded: 1 of 4 steps") == 2 and b"3 in A, 3 in B." in stepped
     launches = gputime("diff", *paths, "--per", "launch").stdout
     assert b"Left out" not in launches and b"Warm-up counts too." in launches
 
@@ -299,7 +299,7 @@ def test_a_side_that_lost_data_is_named_first(gputime, trace, options):
             shown = gputime("diff", *paths, *options, "--format", format, "--width", "200").stdout.decode().replace("\\", "")
             assert all(0 < shown.index(note) < shown.index("Amounts are") for note in expected)
         done = gputime("diff", *paths, "--fail-if", "step>+3%")
-        assert done.stdout.split(b"Not read")[0].count(b"; not read whole") == (len(sides) > 0)
+        assert done.stdout.split(b"Only partly")[0].count(b"; not read whole") == (len(sides) > 0)
 
 
 def test_warm_up_is_left_out_of_both_sides_or_none(gputime, trace):

@@ -226,7 +226,7 @@ def test_loss_is_told_once(gputime, tmp_path):
     """Above the tables where people read them, on stderr where they do not; always with exit status 0."""
     for format in ("text", "md"):
         done = gputime(DATA / "cut.json", "--format", format)
-        assert done.returncode == 0 and b"not read whole" in done.stdout.lower() and done.stderr == b""
+        assert done.returncode == 0 and b"only partly read" in done.stdout.lower() and done.stderr == b""
     for args in (["--csv"], ["--json"], ["-o", tmp_path / "out.txt"], ["--csv", "-o", f"{tmp_path}/tables/"]):
         done = gputime(DATA / "cut.json", *args)
         message = done.stderr.decode()

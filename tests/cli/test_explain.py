@@ -94,7 +94,7 @@ def test_low_coverage_is_warned_of_below_the_threshold(gputime, tmp_path):
     assert explain(gputime, trace, tmp_path / "a").metrics["nvtx_coverage_warn_threshold"] == 0.7
     high = explain(gputime, trace, tmp_path / "b", "--nvtx-coverage-warn-threshold", "0.79")
     warnings = "\n".join(high.json["warnings"])
-    assert "78.6%" in warnings and "process 4343" in warnings and "78.6%" in high.markdown
+    assert "78.6%" in warnings and "Process 4343" in warnings and "78.6%" in high.markdown
     assert not any("%" in warning for warning in explain(gputime, trace, tmp_path / "c").json["warnings"])
     refused = gputime("explain", trace, "--out", tmp_path / "d", "--nvtx-coverage-warn-threshold", "7")
     assert refused.returncode == 2 and b"'7'" in refused.stderr and not (tmp_path / "d").exists()
@@ -227,7 +227,7 @@ def test_a_trace_without_gpu_work_is_said_to_have_none(gputime, tmp_path):
     text = gputime("explain", trace, "--out", tmp_path / "out").stdout.decode()
     assert text.startswith("The trace has no GPU work.\n")
     markdown = (tmp_path / "out" / "report.md").read_text()
-    assert "The trace has no memory operation." in markdown and "selection" not in markdown
+    assert "The trace has no memory ops." in markdown and "selection" not in markdown
 
 
 def test_one_is_singular(gputime, tmp_path):
@@ -247,5 +247,5 @@ def test_the_rate_says_of_what_time_it_is(gputime, tmp_path):
 
 def test_gaps_tell_what_the_cpu_did_and_no_column_is_empty(gputime):
     text = gputime("explain", JAX).stdout.decode()
-    assert "meanwhile in" in text.split("Longest idle gaps")[1].split("──")[0]
+    assert "was in" in text.split("Longest idle gaps")[1].split("──")[0]
     assert "Kind" not in text

@@ -125,7 +125,7 @@ def test_phases_are_guessed_without_a_map_and_say_so(gputime, tmp_path):
         assert old[key] is None and new.metrics[key]["source"] == "guessed"
     mapped = explain(gputime, unpack("full", tmp_path), tmp_path / "full", "--phase-map", CASES / "full/phases.json")
     assert mapped.metrics["nvtx_phases"]["source"] == "map"
-    assert "(guessed from the names of ranges)" in new.markdown and "guessed" not in mapped.markdown
+    assert "(guessed from range names)" in new.markdown and "guessed" not in mapped.markdown
 
 
 # of text_names, whose tables lack most columns: key, what the old tool has, what is right, why
@@ -174,12 +174,12 @@ def compare_keys(found, expected, place):
 
 def test_what_makes_processes_and_units_doubtful_is_warned_of(gputime, tmp_path):
     text = "\n".join(explain(gputime, unpack("text_names", tmp_path), tmp_path / "a").json["warnings"])
-    assert "within 1 ms" in text and "2 processes have calls" in text and "100.0% of the kernels are of process 0" in text
+    assert "within 1 ms" in text and "2 processes have calls" in text and "100.0% of kernels belong to process 0" in text
     large = [(10**6 * i, 10**6 * i + 5, 0, 16_000_000, None, "k") for i in range(5)]
     text = "\n".join(explain(gputime, database(tmp_path / "b.sqlite", large), tmp_path / "b").json["warnings"])
-    assert "100.0% of the kernels are of processes with impossible numbers" in text and "within 1 ms" not in text
+    assert "100.0% of kernels belong to processes with implausible ids" in text and "within 1 ms" not in text
     new = explain(gputime, unpack("kernel_only", tmp_path), tmp_path / "c")
-    assert new.metrics["per_pid"]["reason"] == "no_pid_column" and "process of any kernel" in new.markdown
+    assert new.metrics["per_pid"]["reason"] == "no_pid_column" and "no process ids for kernels" in new.markdown
     text = "\n".join(explain(gputime, unpack("full", tmp_path), tmp_path / "d").json["warnings"])
     assert "process" not in text and "1 ms" not in text
 
@@ -193,8 +193,8 @@ def test_the_findings_of_the_old_tool_are_found(reference):
         rule, = (rule for text, rule in ids.items() if text in finding["title"])
         assert rule in found, finding["title"]
         if finding["title"] != "Single kernel is a large share of GPU time":  # of one of two devices
-            is_told = any("tells of the same time" in one for one in found[rule]["evidence"])  # by one that is as severe
-            expected = {"high": "medium"}[finding["severity"]] if is_told else finding["severity"]
+            overlaps = any("Overlaps finding" in one for one in found[rule]["evidence"])  # by one that is as severe
+            expected = {"high": "medium"}[finding["severity"]] if overlaps else finding["severity"]
             assert found[rule]["severity"] == expected, rule
 
 

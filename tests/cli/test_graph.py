@@ -145,7 +145,7 @@ def test_two_gpus_are_not_merged(gputime):
     assert means["alpha"] == (3, 8_500) and means["beta"] == (1, 2_000) and means["gamma"] == (1, 1_250)
     assert means[NON_GPU] == (1, 88_250)
     text = gputime("graph", run_of(DEVICES, seconds="0.0001"), "--format", "text").stdout.decode()
-    assert "Elapsed time of each GPU" in text
+    assert "Elapsed time by GPU" in text
 
 
 def test_seconds_0_or_none_is_the_time_of_gpu_work_where_the_old_tool_says_no_non_gpu_time(gputime):
@@ -160,8 +160,8 @@ def test_seconds_below_the_busy_time_warn(gputime):
     report = gputime.json("graph", run_of(DEVICES, seconds="0.00001"))
     assert [row["non_gpu_ns"] for row in report["tables"]["graph_devices"]["rows"]] == [0, 500]
     notes = report["inputs"][0]["notes"]
-    assert any("given (10 us) is shorter than the time that 1 of 2 GPUs worked" in note for note in notes)
-    assert any(note == "Times are means over 2 GPUs; instances and ops are those of all of them." for note in notes)
+    assert any("given elapsed time (10 us) is shorter than the busy time of 1 of 2 GPUs" in note for note in notes)
+    assert any(note == "Times are means over 2 GPUs; instances and ops are totals." for note in notes)
     alone = gputime.json("graph", run_of(DEVICES), "--device", "0")["inputs"][0]
     assert not any("means over" in note for note in alone["notes"])
     assert b"counts as 0" in gputime("graph", run_of(DEVICES, seconds="0.00001"), "--format", "text").stdout
@@ -218,7 +218,7 @@ def test_twelve_runs_stay_in_order(gputime, tmp_path):
     labels = [f"llama_vllm_overlap_{i}" for i in range(12)]
     assert list(dict.fromkeys(row[0] for row in result_rows(tmp_path))) == labels
     text, files = done.stdout.decode().split("\nWrote ", 1)
-    assert max(map(len, text.splitlines())) <= 80 and "no room" not in text and files.startswith(str(tmp_path))
+    assert max(map(len, text.splitlines())) <= 80 and "(not shown:" not in text and files.startswith(str(tmp_path))
     listed = [word for line in text.splitlines() for word in line.split()[:1] if word.startswith("llama_")]
     assert listed[:12] == labels
     totals = [line.split()[1:] for line in text.splitlines() if line.startswith("total")]
@@ -297,11 +297,11 @@ def test_parts_of_one_capture_are_one_run_and_tuples_are_not(gputime, tmp_path):
     ("{},,llama,0", ["engine or model is empty"]),
     ("{},vllm,,0", ["engine or model is empty"]),
     (",vllm,llama,0", ["file, engine or model is empty"]),
-    ("{},vlm,llama,0", ["no model 'llama' of engine 'vlm'", "there are vllm: llama, ds, gpt-oss; sglang: llama"]),
+    ("{},vlm,llama,0", ["no model 'llama' of engine 'vlm'", "available: vllm: llama, ds, gpt-oss; sglang: llama"]),
     ("{},vllm,lama,0", ["no model 'lama' of engine 'vllm'"]),
-    ("{},vllm,llama,soon", ["'soon' is no elapsed time"]),
-    ("{},vllm,llama,-3", ["'-3' is no elapsed time"]),
-    ("{},vllm,llama,nan", ["'nan' is no elapsed time"]),
+    ("{},vllm,llama,soon", ["invalid elapsed time 'soon'"]),
+    ("{},vllm,llama,-3", ["invalid elapsed time '-3'"]),
+    ("{},vllm,llama,nan", ["invalid elapsed time 'nan'"]),
     ("{}.gone,vllm,llama,0", ["cannot read", "no such file"]),
     ("/,vllm,llama,0", ["it is a folder"]),
 ])
@@ -329,7 +329,7 @@ def test_sums_alone_tell_no_elapsed_time(gputime):
     report = gputime.json("graph", run_of(DATA / "nsys-csv/mini_cuda_gpu_kern_sum.csv", seconds="3"))
     rows = {key: table["rows"] for key, table in report["tables"].items()}
     assert rows["graph"] and all(row["elapsed_ns"] is None and row["total_ns"] > 0 for row in rows["graph"])
-    assert any("give the cuda_gpu_trace table" in note for note in report["inputs"][0]["notes"])
+    assert any("use the cuda_gpu_trace table" in note for note in report["inputs"][0]["notes"])
 
 
 def test_no_gpu_work_is_all_non_gpu_time(gputime):

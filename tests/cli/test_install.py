@@ -191,7 +191,7 @@ def test_example_of_the_documentation(installed, tmp_path, is_static):
     expected = [line for line in lines[1:] if line and line[:1] not in unused]
     assert [line.split() for line in written.splitlines()[1:] if line.split()] == expected
     failed = subprocess.run([program, "5", "Train", *case.glob("*.csv")], stderr=subprocess.PIPE, text=True, env=where)
-    assert failed.returncode == 2 and "the most similar is 'Train_step'" in failed.stderr
+    assert failed.returncode == 2 and "did you mean 'Train_step'" in failed.stderr
 
 
 def test_every_function_of_the_header_is_in_the_shared_library(installed):

@@ -124,7 +124,7 @@ def test_categories_of_ranges(gputime, unpacked):
             ("io", "", 20, 40),
             ("layers", "engine", 20, 100),
         ]
-        assert b"Categories of ranges" in gputime("ranges", path).stdout
+        assert b"Range categories" in gputime("ranges", path).stdout
 
 
 def test_work_of_the_driver(gputime):
@@ -307,9 +307,9 @@ def test_without_nsys_both_remedies_are_named(gputime, nsys, unknown):
     for options in (["--reader", "native"], ["--nsys-cmd", "/nowhere/nsys"]):
         text = failure(gputime, unknown, *options, env=nsys.environment())
         assert "'br2'" in text and "install nsys" in text and "nsys export --type sqlite" in text
-        assert ("there is no program '/nowhere/nsys'" in text) == (options[0] == "--nsys-cmd")
+        assert ("no program '/nowhere/nsys'" in text) == (options[0] == "--nsys-cmd")
     text = failure(gputime, SMALL, "--reader", "nsys", "--nsys-cmd", "/nowhere/nsys")
-    assert "there is no program '/nowhere/nsys'" in text
+    assert "no program '/nowhere/nsys'" in text
 
 
 @pytest.mark.parametrize(
@@ -317,10 +317,10 @@ def test_without_nsys_both_remedies_are_named(gputime, nsys, unknown):
     [
         ("echo starting; echo 'cannot\topen' >&2; exit 3", "failed with status 3: cannot open"),
         ("exit 0", "failed with status 0 and wrote nothing"),
-        ("kill -9 $$", "was ended by signal 9"),
-        ('echo this is no database > "$5"', "cannot read what nsys made of"),
-        ('cat "$6" > "$5"', "it is no SQLite database"),
-        ('head -c 3000 "{database}" > "$5"', "cannot read what nsys made of"),
+        ("kill -9 $$", "was killed by signal 9"),
+        ('echo this is no database > "$5"', "cannot read the nsys export of"),
+        ('cat "$6" > "$5"', "not an SQLite database"),
+        ('head -c 3000 "{database}" > "$5"', "cannot read the nsys export of"),
         ('mkdir "$5"', "it is a directory"),
     ],
 )

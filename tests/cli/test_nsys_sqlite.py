@@ -371,7 +371,7 @@ def test_foreign_databases(gputime, tmp_path):
     connection = sqlite3.connect(path)
     connection.executescript("CREATE TABLE urls (id INTEGER, value TEXT); CREATE TABLE visits (a);")
     connection.close()
-    assert "no export of Nsight Systems: its tables are urls, visits" in refused(gputime, path)
+    assert "not an Nsight Systems export: its tables are urls, visits" in refused(gputime, path)
     empty = tmp_path / "empty.sqlite"
     connection = sqlite3.connect(empty)
     connection.execute("PRAGMA user_version = 1")
@@ -385,8 +385,8 @@ def test_packed_and_piped_databases(gputime, tmp_path):
     path = make(tmp_path / "a.sqlite", kernels=[(1000, 2000, 0, 7, 1, 10, 1)])
     packed = tmp_path / "a.sqlite.gz"
     packed.write_bytes(gzip.compress(path.read_bytes()))
-    assert "unpack" in refused(gputime, packed)
-    assert "unpack" in refused(gputime, "-", stdin=path.read_bytes())
+    assert "decompress" in refused(gputime, packed)
+    assert "decompress" in refused(gputime, "-", stdin=path.read_bytes())
     with open(path, "rb") as file:
         done = subprocess.run([gputime.binary, "summary", "-"], stdin=file, capture_output=True, env=gputime.environment)
     assert done.returncode == 1 and b"save it" in done.stderr

@@ -413,8 +413,8 @@ def plain_activity(view, call, a):
         return sum(any(event.start <= now < event.end for event in mine) for now in range(a, call.start))
 
     if time_in(view.trace.calls) > (call.start - a) / 2:
-        return "inside API calls"
-    return "inside ranges or operators" if time_in(view.trace.code) > (call.start - a) / 2 else "outside everything"
+        return "in API calls"
+    return "in ranges or operators" if time_in(view.trace.code) > (call.start - a) / 2 else "in untraced code"
 
 
 def check_gaps(view, device, runs):

@@ -136,7 +136,7 @@ def test_patterns_respect_case_and_substrings_do_not(gputime, tmp_path):
 
 @pytest.mark.parametrize("content, error", [
     ("[1]", "object"), ('{"a": 3}', "phase 'a'"), ('{"a": ["x", {}]}', "not an object"), ('{"a": "re:("}', "phase 'a'"),
-    ('{"a": ""}', "not empty"), ("{", "line 1"),
+    ('{"a": ""}', "non-empty"), ("{", "line 1"),
 ])
 def test_what_is_wrong_with_a_map_is_told_with_its_place(gputime, tmp_path, content, error):
     trace, phase_map = trace_of(tmp_path, "decode"), tmp_path / "map.json"
@@ -148,7 +148,7 @@ def test_what_is_wrong_with_a_map_is_told_with_its_place(gputime, tmp_path, cont
 
 def test_a_guess_is_marked_as_one(gputime, tmp_path):
     trace = trace_of(tmp_path, "decode", "prefill")
-    assert b"Phases (guessed from the names of ranges)" in gputime("ranges", trace).stdout
+    assert b"Phases (guessed from range names)" in gputime("ranges", trace).stdout
     assert b"guessed" not in gputime("ranges", trace_of(tmp_path, "nothing", "else")).stdout
 
 
@@ -174,11 +174,11 @@ def test_phases_of_a_whole_inference(gputime, shared):
 def test_op_time_outside_ranges_is_told_below_the_phases(gputime, unpacked, tmp_path):
     train = unpacked(own_capture("train").export)
     text = gputime("ranges", train).stdout.decode()
-    assert "57.3% of the op time was launched outside ranges and is in no phase" in " ".join(text.split())
+    assert "57.3% of op time was launched outside ranges and is in no phase" in " ".join(text.split())
     assert "outside ranges" not in gputime("ranges", unpacked(INFER)).stdout.decode()
     names = tmp_path / "map.json"
     names.write_text(json.dumps({"x": ["nothing has this name"]}))
-    assert "No range matches the map of phases." in gputime("ranges", train, "--phase-map", names).stdout.decode()
+    assert "No range matches the phase map." in gputime("ranges", train, "--phase-map", names).stdout.decode()
 
 
 def test_steps_of_several_processes_are_told_apart(gputime, shared):
@@ -186,4 +186,4 @@ def test_steps_of_several_processes_are_told_apart(gputime, shared):
     text = gputime("steps", two).stdout.decode()
     assert "Process" in text and "1172" in text
     assert "Process" not in gputime("steps", shared("data/h200/nsys/infer/infer.sqlite")).stdout.decode()
-    assert "Step 0 of process 1172, 0 of process 1173 took" in " ".join(gputime("findings", two).stdout.decode().split())
+    assert "Step 0 of process 1172, 0 of process 1173: up to" in " ".join(gputime("findings", two).stdout.decode().split())

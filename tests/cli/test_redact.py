@@ -303,7 +303,7 @@ def test_input_is_never_the_output(gputime, tmp_path):
     (tmp_path / "link").symlink_to(original)
     (tmp_path / "hard").hardlink_to(original)
     for output in (original, tmp_path / "link", tmp_path / "hard", tmp_path / "." / "in.sqlite"):
-        assert "cannot be the output too" in fails(gputime, 2, original, "-o", output)
+        assert "it is the file to redact" in fails(gputime, 2, original, "-o", output)
     assert original.read_bytes() == content
 
 
@@ -314,8 +314,8 @@ def test_wrong_requests(gputime, tmp_path):
     assert "takes one file, not 2" in fails(gputime, 2, original, original, "-o", tmp_path / "out")
     assert "not 'short'" in fails(gputime, 2, original, "--names", "short", "-o", tmp_path / "out")
     assert "standard output" in fails(gputime, 2, original, "-o", "-")
-    assert "no regular file" in fails(gputime, 2, original, "-o", "/dev/null")
-    assert "no regular file" in fails(gputime, 2, original, "-o", tmp_path)
+    assert "not a regular file" in fails(gputime, 2, original, "-o", "/dev/null")
+    assert "not a regular file" in fails(gputime, 2, original, "-o", tmp_path)
     assert "cannot write" in fails(gputime, 1, original, "-o", tmp_path / "missing" / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["in.sqlite"]
     done = gputime("kernels", "--names", "hash", original)
@@ -326,13 +326,13 @@ def test_inputs_of_other_kinds(gputime, tmp_path):
     output = tmp_path / "out.sqlite"
     (tmp_path / "text").write_text("not a database\n")
     (tmp_path / "trace.json").write_text('{"traceEvents": []}')
-    assert "is no trace" in fails(gputime, 1, tmp_path / "text", "-o", output)
-    assert "only SQLite exports" in fails(gputime, 1, tmp_path / "trace.json", "-o", output)
+    assert "unrecognized trace format" in fails(gputime, 1, tmp_path / "text", "-o", output)
+    assert "only Nsight Systems SQLite exports" in fails(gputime, 1, tmp_path / "trace.json", "-o", output)
     assert "nsys export --type sqlite" in fails(gputime, 1, DATA / "nsys" / "extras.nsys-rep", "-o", output)
     assert "no such file" in fails(gputime, 1, tmp_path / "missing", "-o", output)
     with sqlite3.connect(tmp_path / "foreign.sqlite") as database:
         database.execute("CREATE TABLE people (name TEXT)")
-    assert "no export of Nsight Systems" in fails(gputime, 1, tmp_path / "foreign.sqlite", "-o", output)
+    assert "not an Nsight Systems export" in fails(gputime, 1, tmp_path / "foreign.sqlite", "-o", output)
     assert not output.exists()
 
 

@@ -50,7 +50,7 @@ def test_text_is_aligned_whatever_the_names(gputime):
 
 def changed_lines(gputime, case, *args):
     """Lines of ours and of the reference that the other has not; notes apart."""
-    ours = [line for line in words(text_of(gputime, *args)) if line[0] != "Note:" and line != ["an", "iteration)."]]
+    ours = [line for line in words(text_of(gputime, *args)) if line[0] != "Note:"]
     theirs = reference(case)
     return ([line for line in ours if line not in theirs], [line for line in theirs if line not in ours])
 
@@ -117,7 +117,7 @@ def test_the_total_estimate_is_of_the_ranges_since_other_work_is_not_theirs(gput
     assert facts["non_hidden_total_ns"] == pytest.approx(2 * 9.2e6)
     assert facts["non_hidden_share"] == pytest.approx(9.2 / 12.5)
     text = text_of(gputime, *args)
-    assert "There are 2 ranges 'Train_step', but 3 iterations on 1 GPU" in text
+    assert "Found 2 ranges 'Train_step' for 3 iterations on 1 GPU" in text
     ours, theirs = changed_lines(gputime, "synthetic_branches", *args)
     assert ["18.400", "(ms)"] in [line[-2:] for line in ours] and ["15.100", "(ms)"] in [line[-2:] for line in theirs]
 
@@ -135,7 +135,7 @@ def test_longer_key_wins_where_keys_contain_each_other(gputime, tmp_path):
     args = [path, "--map", map_of(tmp_path, {"gemm": "Gemm", "GEMM_e4m3": "FP8"})]
     rows = rows_of(gputime, "class_stats", *args)
     assert {name: row["total_ns"] for name, row in rows.items()} == {"others": 1, "gemm": 20, "fp8": 30}
-    assert "('gemm' is in 'GEMM_e4m3')" in " ".join(text_of(gputime, *args).split())
+    assert "('gemm' is part of 'GEMM_e4m3')" in " ".join(text_of(gputime, *args).split())
 
 
 def test_first_key_of_the_file_wins(gputime, tmp_path):

@@ -85,10 +85,10 @@ def test_the_wrong_file_is_noted(gputime, tmp_path):
     memory = DATA / "nsys-csv/mini_cuda_gpu_mem_time_sum.csv"
     config = write_config(tmp_path, {"kernel_sum": str(memory)})
     text = " ".join(text_of(gputime, "--config", config).split())
-    assert "The input has no kernels. Of the tables, cuda_gpu_kern_sum or cuda_gpu_trace have them." in text
+    assert "The input has no kernels. Add cuda_gpu_kern_sum or cuda_gpu_trace." in text
     config.write_text(json.dumps({"inputs": [{"format": "csv", "path": str(DATA / "nsys/extras.nsys-rep")}]}))
     text = "".join(text_of(gputime, "--config", config).split())
-    assert "'format'iscsv,but" in text and "extras.nsys-rep'isnsys-repandisreadasthat." in text
+    assert "'format'iscsv,but" in text and "extras.nsys-rep'isnsys-repandwasreadassuch." in text
     config.write_text(json.dumps({"inputs": [{"format": "CSV", "path": str(memory)}]}))
     assert "'format'" not in text_of(gputime, "--config", config)
 
@@ -97,32 +97,32 @@ def test_needless_arguments_are_noted(gputime, tmp_path):
     table_of(tmp_path, [("gemm", 10, 4)], "k.csv")
     config = write_config(tmp_path, {"kernel_sum": "k.csv"}, {"num_of_iters": 2, "with_header": True, "kernel_name_idx": 8})
     text = " ".join(text_of(gputime, "--config", config).split())
-    assert "Not used: 'with_header', 'kernel_name_idx' (the header of a table tells its columns and units)." in text
+    assert "Ignored: 'with_header', 'kernel_name_idx' (columns and units come from the table's header)." in text
 
 
 @pytest.mark.parametrize("content, parts", [
     ('{"inputs": [{"format": "csv",\n  "nsys_csv_file_path": {"kernel_sum": "none.csv"}}]}',
-     ["line 2, column 26", "cannot read 'none.csv'", "no such file", "beside"]),
-    ('{"inputs": [{"format": "csv", "nsys_csv_file_path": {"kernel_sum": "folder"}}]}', ["it is a folder; name a file"]),
-    ('{"inputs": [{"format": "xml", "path": "k.csv"}]}', ["unknown format 'xml'; there are csv, nsys-rep, sqlite"]),
-    ('{"inputs": [{"path": "k.csv", "titel": "x"}]}', ["unknown key 'titel'; there are format, title, path"]),
+     ["line 2, column 26", "cannot read 'none.csv'", "no such file", "next to"]),
+    ('{"inputs": [{"format": "csv", "nsys_csv_file_path": {"kernel_sum": "folder"}}]}', ["it is a directory; give a file"]),
+    ('{"inputs": [{"format": "xml", "path": "k.csv"}]}', ["unknown format 'xml'; known formats: csv, nsys-rep, sqlite"]),
+    ('{"inputs": [{"path": "k.csv", "titel": "x"}]}', ["unknown key 'titel'; known keys: format, title, path"]),
     ('{"inputs": [{"path": "k.csv",\n "analysis_args": {"num_of_iter": 3}}]}',
-     ["line 2", "unknown key 'num_of_iter'; there are num_of_iters, num_of_gpus, nvtx_tag_of_iter"]),
-    ('{"inputs": [{"path": "k.csv", "analysis_args": {"num_of_iters": 0}}]}', ["must be a whole number from 1 on, not 0"]),
+     ["line 2", "unknown key 'num_of_iter'; known keys: num_of_iters, num_of_gpus, nvtx_tag_of_iter"]),
+    ('{"inputs": [{"path": "k.csv", "analysis_args": {"num_of_iters": 0}}]}', ["must be a positive integer, not 0"]),
     ('{"inputs": [{"path": "k.csv", "analysis_args": {"num_of_iters": "5"}}]}',
-     ['must be a whole number from 1 on, not the string "5"']),
-    ('{"inputs": [{"path": "k.csv", "analysis_args": {"num_of_iters": 1e99}}]}', ["must be a whole number from 1 on"]),
+     ['must be a positive integer, not the string "5"']),
+    ('{"inputs": [{"path": "k.csv", "analysis_args": {"num_of_iters": 1e99}}]}', ["must be a positive integer"]),
     ('{"inputs": [{"path": ["k.csv"]}]}', ["'path' must be a string, not an array"]),
     ('{"inputs": [{"path": ""}]}', ["'path' must be a string, not empty"]),
-    ('{"inputs": [{"format": "csv", "nsys_csv_file_path": {}}]}', ["names no file", "kernel_sum"]),
-    ('{"inputs": [{"title": "x"}]}', ["names no file", "nsys_report"]),
-    ('{"inputs": [7]}', ["an input is an object, not a number"]),
-    ('{"inputs": []}', ["must be a list with an input at least"]),
-    ('{"input": []}', ["unknown key 'input'; there are inputs, kernel_to_class_map"]),
-    ('{}', ["must be a list with an input at least"]),
-    ('[]', ["a configuration is an object"]),
+    ('{"inputs": [{"format": "csv", "nsys_csv_file_path": {}}]}', ["has no file; add \"nsys_csv_file_path\"", "kernel_sum"]),
+    ('{"inputs": [{"title": "x"}]}', ["has no file", "nsys_report"]),
+    ('{"inputs": [7]}', ["an input must be an object, not a number"]),
+    ('{"inputs": []}', ["must be a non-empty list"]),
+    ('{"input": []}', ["unknown key 'input'; known keys: inputs, kernel_to_class_map"]),
+    ('{}', ["must be a non-empty list"]),
+    ('[]', ["a configuration must be an object"]),
     ('{"inputs": [{"path": "k.csv"}], "kernel_to_class_map": 3}', ["'kernel_to_class_map' must be an object, not 3"]),
-    ('{"inputs": [{"path": "k.csv"}], "kernel_to_class_map": {"a": 3}}', ["a class is a list of substrings"]),
+    ('{"inputs": [{"path": "k.csv"}], "kernel_to_class_map": {"a": 3}}', ["a class with a list of substrings"]),
     ('{"inputs": [', ["line 1, column 13"]),
     ('', ["config.json"]),
 ])

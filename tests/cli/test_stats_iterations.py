@@ -28,11 +28,11 @@ def test_tags_match_with_and_without_their_domain(gputime, tmp_path, names, tag,
 def test_a_tag_that_does_not_occur(gputime, tmp_path):
     paths = [table_of(tmp_path, [("gemm", 10, 1)]), ranges_of(tmp_path, ["train_step", "optimizer", "Train", "a", "b"])]
     message = error_of(gputime, *paths, "--nvtx-tag", "Train_stop", status=2)
-    assert "no range is called 'Train_stop'; the most similar are 'train_step', 'Train', 'optimizer'; 'gputime ranges'" in message
+    assert "no range is called 'Train_stop'; did you mean one of 'train_step', 'Train', 'optimizer'; 'gputime ranges'" in message
     part = ["XlaModule:#hlo_module=jit_train_step,id=46#", "Train", "rain_steps", "a"]
     ranges_of(tmp_path, part)
     message = error_of(gputime, *paths, "--nvtx-tag", "JIT_train_step", status=2)
-    assert f"the most similar are '{part[0]}', 'rain_steps'" in message, "the one that contains it is first"
+    assert f"did you mean one of '{part[0]}', 'rain_steps'" in message, "the one that contains it is first"
 
 
 def test_names_with_work_are_offered_before_others(gputime, tmp_path):
@@ -41,7 +41,7 @@ def test_names_with_work_are_offered_before_others(gputime, tmp_path):
     trace["traceEvents"] += [{"ph": "X", "cat": "user_annotation", "name": name, "ts": 5000, "dur": 1, "pid": 1, "tid": 1}
                              for name in ("steq", "stek")]
     path.write_text(json.dumps(trace))
-    assert "similar are 'step', 'steq', 'stek'" in error_of(gputime, path, "--nvtx-tag", "ste", status=2)
+    assert "mean one of 'step', 'steq', 'stek'" in error_of(gputime, path, "--nvtx-tag", "ste", status=2)
 
 
 def test_of_several_inputs_one_may_lack_the_tag(gputime, tmp_path):
@@ -50,7 +50,7 @@ def test_of_several_inputs_one_may_lack_the_tag(gputime, tmp_path):
     other.write_text(trace.read_text().replace('"step"', '"Train"'))
     report = gputime.json("stats", trace, other, "--nvtx-tag", "step")
     assert report["facts"]["two.json"]["iteration_ranges"] == 2 and "iteration_ranges" not in report["facts"]["other.json"]
-    assert any("NVTX (no range is called 'step'; the most similar is 'Train';" in note
+    assert any("NVTX (no range is called 'step'; did you mean 'Train';" in note
                for note in report["inputs"][1]["notes"])
 
 
@@ -61,11 +61,11 @@ def test_an_estimate_below_zero_has_a_reason(gputime, tmp_path):
                "args": {"device": 0, "stream": 7}}
     path.write_text(json.dumps({"traceEvents": trace["traceEvents"] + [outside]}))
     text = " ".join(text_of(gputime, path, "--nvtx-tag", "step").split())
-    assert "is below zero and says nothing: 300 us of 380 us of GPU work ran outside the ranges." in text
+    assert "is negative and meaningless: 300 us of 380 us of GPU work ran outside the ranges." in text
     assert "below zero" not in text_of(gputime, two_gpus(tmp_path), "--nvtx-tag", "step")
     paths = [table_of(tmp_path, [("gemm", 1000, 1)]), ranges_of(tmp_path, ["step"])]
     text = " ".join(text_of(gputime, *paths, "--nvtx-tag", "step").split())
-    assert "kernels ran outside the ranges, or several at a time." in text
+    assert "kernels ran outside the ranges or concurrently." in text
 
 
 def test_tags_of_xla_are_found_by_their_parts(gputime):
@@ -112,7 +112,7 @@ def test_ranges_without_length(gputime, tmp_path):
 
 def test_a_table_without_rows(gputime, tmp_path):
     text = text_of(gputime, table_of(tmp_path, []))
-    assert "Kernel total instances: 0" in text and "no communication kernel" in text
+    assert "Kernel total instances: 0" in text and "no communication kernels" in text
 
 
 def test_an_empty_file_is_told(gputime, tmp_path):
@@ -141,10 +141,10 @@ def test_two_gpus_count_each_for_itself_since_ranges_do_not_add_up(gputime, tmp_
 
 def test_division_by_gpus_is_said(gputime, tmp_path):
     text = " ".join(text_of(gputime, two_gpus(tmp_path), "--iters", "2").split())
-    assert "per iteration are of one GPU: totals are divided by 2 iterations and 2 GPUs." in text
+    assert "Per-iteration numbers are per GPU: totals divided by 2 iterations and 2 GPUs." in text
     assert "divided by" not in text_of(gputime, two_gpus(tmp_path), "--iters", "2", "--device", "0")
 
 
 def test_another_number_of_gpus_than_the_trace_shows_is_noted(gputime, tmp_path):
     text = " ".join(text_of(gputime, two_gpus(tmp_path), "--gpus", "4").split())
-    assert "divided by 4 GPUs, but the trace shows 2" in text
+    assert "divided by 4 GPUs, but the trace has 2" in text

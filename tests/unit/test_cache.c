@@ -240,7 +240,7 @@ static void test_places(void **state) {
     save(store);
     assert_null(load());
     assert_int_equal(gt_cache_describe(&summary, &err), GT_ERR);
-    assert_string_equal(err.message, "there is no place for a cache; set GPUTIME_CACHE to a folder");
+    assert_string_equal(err.message, "no directory for the cache; set GPUTIME_CACHE");
     if (saved_home)
         setenv("HOME", saved_home, 1);
     free(saved_home);

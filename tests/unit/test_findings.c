@@ -123,6 +123,22 @@ static void a_section_without_the_block_takes_none(void **state) {
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_report, free_report)
 
+static void a_finding_on_the_same_time_refers_to_the_other_by_its_number(void **state) {
+    (void)state;
+    add("first", GT_SEVERITY_HIGH, 500);
+    add("cause", GT_SEVERITY_MEDIUM, 5);
+    gt_finding_list_add(section, &(struct gt_finding){.id = "effect",
+                                                      .severity = GT_SEVERITY_LOW,
+                                                      .title = GT_STR("Something"),
+                                                      .evidence = {GT_STR("One.")},
+                                                      .evidence_count = 1,
+                                                      .recoverable_ns = -1,
+                                                      .told_by = "cause"});
+    gt_finding_list_link(section);
+    assert_true(gt_str_eq(text_at(2, "evidence"), GT_STR("One. Overlaps finding 2 (cause).")));
+    assert_true(gt_str_eq(text_at(1, "evidence"), GT_STR("One. Two.")));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(the_most_severe_comes_first_then_the_most_time_to_win_back),
@@ -131,6 +147,7 @@ int main(void) {
         TEST(sorted_rows_still_find_their_findings),
         TEST(columns_choose_the_parts_that_people_see),
         TEST(a_section_without_the_block_takes_none),
+        TEST(a_finding_on_the_same_time_refers_to_the_other_by_its_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,17 +76,17 @@ static void errors_have_places(void **unused) {
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"", "line 1, column 1: expected a value, but the text ends there"},
-        {"{\n \"a\" 1}", "line 2, column 6: expected ':' behind a key"},
+        {"", "line 1, column 1: expected a value, found the end of the file"},
+        {"{\n \"a\" 1}", "line 2, column 6: expected ':' after a key"},
         {"{a: 1}", "line 1, column 2: expected a key in double quotes"},
         {"[1 2]", "line 1, column 4: expected ',' or ']'"},
-        {"{\"a\": 1", "line 1, column 8: expected ',' or '}', but the text ends there"},
-        {"\"ab", "line 1, column 4: expected the end of a string, but the text ends there"},
+        {"{\"a\": 1", "line 1, column 8: expected ',' or '}', found the end of the file"},
+        {"\"ab", "line 1, column 4: expected the end of a string, found the end of the file"},
         {"\"a\nb\"", "line 1, column 3: expected the end of a string"},
-        {"\"\\x\"", "line 1, column 2: the escape makes no sense"},
-        {"\"\\u0000\"", "line 1, column 2: the escape makes no sense"},
-        {"[1] 2", "line 1, column 5: expected nothing behind the value"},
-        {"/* x", "line 1, column 5: expected the end of a comment, but the text ends there"},
+        {"\"\\x\"", "line 1, column 2: invalid escape"},
+        {"\"\\u0000\"", "line 1, column 2: invalid escape"},
+        {"[1] 2", "line 1, column 5: unexpected text after the value"},
+        {"/* x", "line 1, column 5: expected the end of a comment, found the end of the file"},
         {"[,]", "line 1, column 2: expected a value"},
         {"nul", "line 1, column 1: expected a value"},
     };

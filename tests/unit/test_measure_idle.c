@@ -221,7 +221,7 @@ static void test_each_cause(void **state) {
     put_call(&world, "cudaLaunchKernel", 350, 355, 3);
     put_op(&world, 365, 400, 3); /* host inside an API call, 65 ns */
     put_call(&world, "cudaLaunchKernel", 450, 455, 4);
-    put_op(&world, 465, 500, 4); /* host outside everything, 65 ns */
+    put_op(&world, 465, 500, 4); /* host in untraced code, 65 ns */
     put_call(&world, "cudaLaunchKernel", 490, 510, 5);
     put_op(&world, 530, 600, 5); /* launch: the call ended after the gap had begun, 30 ns */
     put_call(&world, "cudaLaunchKernel", 560, 570, 6);
@@ -246,9 +246,9 @@ static void test_each_cause(void **state) {
         assert_near(table_real(gaps, i, "recoverable_ns"), expected[i].recoverable);
     }
     assert_text(table_text(gaps, 0, "call"), "cudaLaunchKernel");
-    assert_text(table_text(gaps, 1, "activity"), "inside API calls");
-    assert_text(table_text(gaps, 2, "activity"), "outside everything");
-    assert_text(table_text(gaps, 3, "activity"), "inside ranges or operators");
+    assert_text(table_text(gaps, 1, "activity"), "in API calls");
+    assert_text(table_text(gaps, 2, "activity"), "in untraced code");
+    assert_text(table_text(gaps, 3, "activity"), "in ranges or operators");
     const struct gt_table *host = world_table(&world, "idle_host");
     assert_int_equal(host->row_count, 3);
     assert_near(table_real(host, 0, "share"), 65.0 / 190);

@@ -230,27 +230,27 @@ static void tables_that_lie_are_done_without(void **state) {
 
 static void unknown_layouts_are_said_to_be(void **state) {
     (void)state;
-#define CUT_ADVICE "; copy it again if it was cut, else "
+#define CUT_ADVICE "; copy it again if it is truncated, or "
 #define ADVICE     "; " NSYS_ADVICE
 #define NSYS_ADVICE                                                                                                    \
-    "install nsys so that it can be exported, or give a file that 'nsys export --type sqlite' made of it elsewhere"
+    "install nsys so that it can be exported, or export it on another machine with 'nsys export --type sqlite'"
     struct report report = three_chunks();
     report.codec = "zstd";
-    report_gives(&report, "error: its events are packed with 'zstd'" ADVICE);
+    report_gives(&report, "error: unsupported compression 'zstd'" ADVICE);
     report.codec = "z\n\033[31m";
-    report_gives(&report, "error: its events are packed in a way that is not known" ADVICE);
+    report_gives(&report, "error: unsupported compression of its events" ADVICE);
     report.codec = "";
-    report_gives(&report, "error: its events are packed in a way that is not known" ADVICE);
+    report_gives(&report, "error: unsupported compression of its events" ADVICE);
     report = three_chunks();
     report.magic = "QDTEXT01";
-    report_gives(&report, "error: its raw data has another beginning than QDTEXT00" ADVICE);
+    report_gives(&report, "error: its raw data does not start with QDTEXT00" ADVICE);
     report = three_chunks();
     report.raw_name = "Other Data";
-    report_gives(&report, "error: it has no section 'Raw Sampling Data'" ADVICE);
+    report_gives(&report, "error: section 'Raw Sampling Data' missing" ADVICE);
     report_bytes_give(raw("NVIDIA Tegra Profiler Report 1."),
                       "error: it ends before its events" CUT_ADVICE NSYS_ADVICE);
     report_bytes_give(raw("\1\2\3\4NVIDIA Tegra Profiler Report 1."),
-                      "error: it begins in another way than other reports" CUT_ADVICE NSYS_ADVICE);
+                      "error: unknown report header" CUT_ADVICE NSYS_ADVICE);
 }
 
 /* Every prefix of a report gives an error or says that it is cut; the longer, the more kernels. */

@@ -169,7 +169,7 @@ static void test_errors_name_the_file(void **state) {
     char message[256];
     snprintf(message, sizeof(message), "cannot write '%s': it is a directory", folder);
     assert_open_fails(folder, message);
-    assert_open_fails("/nowhere/at/all.csv", "cannot write '/nowhere/at/all.csv': its folder does not exist");
+    assert_open_fails("/nowhere/at/all.csv", "cannot write '/nowhere/at/all.csv': its directory does not exist");
     assert_open_fails("nowhere/", "cannot write 'nowhere/': no such directory");
     assert_open_fails("", "cannot write '': no such file or directory");
     assert_open_fails("/dev/fd/987", "cannot write '/dev/fd/987': bad file descriptor");

@@ -192,8 +192,8 @@ static void test_tails(void **state) {
         struct bytes file = join(hollow, garbage);
         write_file(file.ptr, file.size);
         assert_file_gives(empty,
-                          p == 0 ? "gzip stream is empty and something else follows it"
-                                 : "zstd stream is empty and something else follows it",
+                          p == 0 ? "gzip stream is empty and followed by other data"
+                                 : "zstd stream is empty and followed by other data",
                           packings[p]);
         free(plain.ptr), free(packed.ptr), free(empty.ptr), free(hollow.ptr), free(zeros.ptr), free(file.ptr);
     }
@@ -209,7 +209,7 @@ static void test_damaged_headers(void **state) {
     free(got.ptr);
     gt_source_close(source);
     write_file("\x28\xb5\x2f\xfd\x00\xb8\x00\x00\x00\x00\x00\x00", 12); /* window of 2^33 bytes */
-    assert_file_gives(nothing, "zstd window is too large; pack it again with a smaller --long", GT_PACKING_ZSTD);
+    assert_file_gives(nothing, "zstd window is too large; compress again with a smaller --long", GT_PACKING_ZSTD);
     write_file("\x1f\x8b", 2);
     assert_file_gives(nothing, "gzip stream ends early", GT_PACKING_GZIP);
 }

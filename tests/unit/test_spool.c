@@ -76,7 +76,7 @@ static void places_that_cannot_be_written_are_told(void **state) {
     assert_int_equal(gt_source_open("/dev/null", &source, &err), GT_OK);
     assert_int_equal(gt_spool_open(source, &spool, &err), GT_ERR);
     assert_null(spool);
-    assert_non_null(strstr(err.message, "cannot write a temporary file: no such file or directory; TMPDIR"));
+    assert_non_null(strstr(err.message, "cannot write a temporary file: no such file or directory; set TMPDIR"));
     gt_source_close(source);
     gt_spool_close(NULL);
 }

@@ -707,7 +707,7 @@ static void test_not_seekable(void **state) {
     assert_int_equal(system(command), 0);
     assert_int_equal(gt_source_open(packed, &source, &err), GT_OK);
     assert_int_equal(gt_sqlite_db_open(&db, source, &err), GT_ERR);
-    assert_non_null(strstr(err.message, "unpack"));
+    assert_non_null(strstr(err.message, "decompress"));
     gt_source_close(source);
     unlink(packed);
 }

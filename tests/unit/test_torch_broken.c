@@ -167,7 +167,7 @@ static void a_cut_packed_file_says_so(void **state) {
     free(found);
     assert_int_equal(truncate(path, 20), 0);
     found = decode_file(path, 2, &usual_sizes);
-    assert_non_null(strstr(found, "gives no event: "));
+    assert_non_null(strstr(found, ": no readable events: "));
     free(found);
     unlink(path);
 }

@@ -116,41 +116,42 @@ static void refusals(void **unused) {
     (void)unused;
     struct small_trace trace;
     make_trace(&trace);
-    assert_refused(&trace, (struct gputime_options){.step = "9"}, "no step 9 in the trace; steps are 1-3");
-    assert_refused(&trace, (struct gputime_options){.step = "1,7-9"}, "no step 7-9 in the trace; steps are 1-3");
+    assert_refused(&trace, (struct gputime_options){.step = "9"}, "no step 9 in the trace; available steps: 1-3");
+    assert_refused(&trace, (struct gputime_options){.step = "1,7-9"}, "no step 7-9 in the trace; available steps: 1-3");
     assert_refused(&trace, (struct gputime_options){.step = "x"},
-                   "cannot read --step 'x'; give numbers such as 2 or 0,2 or 1-3");
+                   "invalid --step 'x'; use numbers such as 2 or 0,2 or 1-3");
     assert_refused(&trace, (struct gputime_options){.step = "3-1"},
-                   "cannot read --step '3-1'; give numbers such as 2 or 0,2 or 1-3");
+                   "invalid --step '3-1'; use numbers such as 2 or 0,2 or 1-3");
     assert_refused(&trace, (struct gputime_options){.step = ""},
-                   "cannot read --step ''; give numbers such as 2 or 0,2 or 1-3");
-    assert_refused(&trace, (struct gputime_options){.device = "1"}, "no device 1 in the trace; devices are 0, 3");
+                   "invalid --step ''; use numbers such as 2 or 0,2 or 1-3");
+    assert_refused(&trace, (struct gputime_options){.device = "1"},
+                   "no device 1 in the trace; available devices: 0, 3");
     assert_refused(&trace, (struct gputime_options){.stream = "0-6"},
-                   "no stream 0-6 in the trace; streams are 7, 9, 13");
+                   "no stream 0-6 in the trace; available streams: 7, 9, 13");
     assert_refused(&trace, (struct gputime_options){.process = "30"},
-                   "no process 30 in the trace; processes are 10, 20");
+                   "no process 30 in the trace; available processes: 10, 20");
     assert_refused(
         &trace, (struct gputime_options){.category = "gem"},
-        "no category 'gem'; categories are gemm, moe_gemm, moe, attention, kv_cache, ssm, norm, rope, "
+        "no category 'gem'; categories: gemm, moe_gemm, moe, attention, kv_cache, ssm, norm, rope, "
         "softmax, activation, elementwise, reduction, quantize, index, sort, conv, pool, optimizer, loss, "
         "copy, random, fill, fft, linalg, query, prepare, autotune, graph, other, comm, memcpy_h2d, memcpy_d2h, "
-        "memcpy_d2d, memcpy_p2p, memcpy, memset, and all of one kind are compute, comm or memory");
+        "memcpy_d2d, memcpy_p2p, memcpy, memset; compute, comm and memory select all categories of that class");
     assert_refused(&trace, (struct gputime_options){.from = "12q"},
-                   "cannot read --from '12q'; give a time such as 1.2s, 350ms, 20us or 40%");
+                   "invalid --from '12q'; use a time such as 1.2s, 350ms, 20us or 40%");
     assert_refused(&trace, (struct gputime_options){.to = "%"},
-                   "cannot read --to '%'; give a time such as 1.2s, 350ms, 20us or 40%");
+                   "invalid --to '%'; use a time such as 1.2s, 350ms, 20us or 40%");
     assert_refused(&trace, (struct gputime_options){.from = "200ns", .to = "100ns"},
-                   "--from '200ns' is not before --to '100ns'; the window would be empty");
+                   "empty window: --from '200ns' is not before --to '100ns'");
     assert_refused(&trace, (struct gputime_options){.from = "5s"},
-                   "--from '5s' leaves nothing of the trace; its GPU work lasts 1 us");
+                   "empty window: --from '5s' is outside the trace; its GPU work spans 1 us");
     assert_refused(&trace, (struct gputime_options){.to = "0"},
-                   "--to '0' leaves nothing of the trace; its GPU work lasts 1 us");
+                   "empty window: --to '0' is outside the trace; its GPU work spans 1 us");
     trace_free(&trace);
 
     trace_begin(&trace);
     trace_end(&trace);
     assert_refused(&trace, (struct gputime_options){.step = "1"},
-                   "no step 1; the trace has no ranges that look like steps (ProfilerStep#3, step 3, train_step)");
+                   "no step 1; the trace has no step ranges (ProfilerStep#3, step 3, train_step)");
     assert_refused(&trace, (struct gputime_options){.device = "0"}, "no device 0; the trace has no GPU ops");
     struct gt_view *view = view_of(&trace, &(struct gputime_options){.from = "10%", .to = "1s"});
     assert_int_equal(view->op_count + view->device_count + view->lane_count, 0);

@@ -124,7 +124,7 @@ static void gap_report_as_the_old_tool_wrote_it(void **state) {
 static void a_layout_without_its_table_is_refused(void **state) {
     (void)state;
     make_small();
-    assert_refused("gap-report", "format 'gap-report' needs the table 'transitions', which this report has not");
+    assert_refused("gap-report", "format 'gap-report' needs table 'transitions', which this report does not have");
 }
 
 /* ---- hostile names ---- */

@@ -18,7 +18,7 @@ static void csv_of_the_main_table(void **state) {
     options.table = "ranges";
     assert_string_equal(write_as("csv"), "input,device,kind,bytes,start_ns\n");
     options.table = "kernel";
-    assert_refused("csv", "there is no table 'kernel'; this report has kernels, memory, steps, ranges");
+    assert_refused("csv", "no table 'kernel'; available: kernels, memory, steps, ranges");
 }
 
 static void csv_without_a_main_table_is_the_first(void **state) {

@@ -194,7 +194,7 @@ static void narrow_screens_leave_columns_out(void **state) {
                                           "    void ns::long_kernel_name<int,\n"
                                           "    4>(char*, int)\n"
                                           "    void gemm<4>(int)\n"
-                                          "(no room for share; see --columns)\n");
+                                          "(not shown: share; see --columns)\n");
 }
 
 int main(void) {

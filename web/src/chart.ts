@@ -110,7 +110,7 @@ export function chartView(first: Chart): HTMLElement {
     if (drawn) save(`${name}.png`, drawn.getDataURL({ type: 'png', pixelRatio: 2, backgroundColor: ink().panel }));
   });
 
-  const hint = element('span', { class: 'hint' }, 'Ctrl + wheel zooms, double-click resets');
+  const hint = element('span', { class: 'hint' }, 'Ctrl + wheel to zoom, double-click to reset');
 
   host.style.height = `${first.height(800)}px`;
   choose(first);
@@ -171,7 +171,7 @@ export function legendHeight(names: readonly string[], width: number): number {
   return LEGEND_LINE * (lines > LEGEND_MOST_LINES ? 1 : lines) + LEGEND_GAP;
 }
 
-/** Names that can be switched off and on, on as many lines as they need; far too many are behind arrows. */
+/** Names that can be switched off and on, on as many lines as they need; far too many are reached with arrows. */
 export function legend(names: readonly string[], colors: Ink, width: number): LegendComponentOption {
   return {
     type: legendLines(names, width) > LEGEND_MOST_LINES ? 'scroll' : 'plain',

@@ -72,7 +72,7 @@ export interface Report {
 
 type PackedCell = number | string | null | [number];
 
-/** A text stands once in the page; a cell [n] is text number n. */
+/** A text is stored once in the page; a cell [n] is text number n. */
 function unpack(rows: PackedCell[][], texts: readonly string[]): void {
   for (const row of rows)
     for (let i = 0; i < row.length; i++) {

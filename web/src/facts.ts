@@ -1,4 +1,4 @@
-// One fact of a trace: its value with a unit, and hovering tells it exactly and what it means.
+// One fact of a trace: its value with a unit, and on hover the exact value and its definition.
 
 import type { Fact } from './data';
 import { setHover, visible } from './dom';

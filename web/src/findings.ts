@@ -1,4 +1,4 @@
-// What to do next, most valuable first, each with its evidence and the way to the rows behind it.
+// Findings, largest potential saving first, each with its evidence and a link to the rows that support it.
 
 import type { Finding, Report } from './data';
 import { button, element, visible } from './dom';
@@ -34,11 +34,11 @@ function findingView(report: Report, finding: Finding, isOpen: boolean, point: P
         {},
         element('span', { class: 'severity' }, finding.severity),
         element('h3', {}, element('bdi', {}, visible(finding.title))),
-        gain && element('span', { class: 'gain' }, `up to ${withUnit(finding.recoverable_ns ?? 0, 'ns')} to gain`),
+        gain && element('span', { class: 'gain' }, `potential saving ${withUnit(finding.recoverable_ns ?? 0, 'ns')}`),
         report.inputs.length > 1 && finding.input ? element('span', { class: 'gain' }, visible(finding.input)) : null,
       ),
       sentences('Evidence', finding.evidence),
-      sentences('What to do', finding.advice),
+      sentences('Advice', finding.advice),
       link || null,
     ),
   );

@@ -1,5 +1,5 @@
 // Numbers as people read them: one unit for columns that are compared, one number of decimals for the cells of each,
-// exact values beside.
+// exact values next to them.
 
 import { hasFlag, numberOf, type Cell, type Column, type Row, type Table, type Unit } from './data';
 import { visible } from './dom';
@@ -82,7 +82,7 @@ export function percent(share: number): string {
   return `${decimal(share * 100, 1)}%`;
 }
 
-/** A round value, as on an axis: no zeros behind the point, and nothing has no unit. */
+/** A round value, as on an axis: no trailing zeros, and zero has no unit. */
 export function roundValue(value: number, unit: Unit): string {
   if (value === 0) return unit === 'share' ? '0%' : '0';
   return withUnit(value, unit).replace(/\.0+(?=%|\s|$)|(\.\d*?[1-9])0+(?=%|\s|$)/, '$1');
@@ -90,7 +90,7 @@ export function roundValue(value: number, unit: Unit): string {
 
 /** Every digit there is. */
 export function exact(cell: Cell, column: { readonly unit: Unit; readonly of?: string | undefined }): string {
-  if (cell === null) return 'not known';
+  if (cell === null) return 'unknown';
   if (column.unit === '') return visible(String(cell));
   const digits = typeof cell === 'string' ? cell : cell.toLocaleString('en-US', { maximumFractionDigits: 20 });
   if (column.unit === 'share') return `${digits} of ${column.of ?? 'all'} (${percent(numberOf(cell))})`;
@@ -98,7 +98,7 @@ export function exact(cell: Cell, column: { readonly unit: Unit; readonly of?: s
 }
 
 export interface Style {
-  readonly suffix: string; // stands in the header
+  readonly suffix: string; // in the header
   format(cell: Cell): string;
 }
 

@@ -1,4 +1,4 @@
-// What is odd about the traces, and what is not in them.
+// Data problems of the traces, and what data they lack.
 
 import type { Report } from './data';
 import { element, visible } from './dom';
@@ -27,9 +27,7 @@ export function healthView(report: Report): HTMLElement {
     'section',
     { class: 'panel', id: 'health', 'aria-labelledby': 'title-health' },
     element('h2', { id: 'title-health' }, 'Trace health'),
-    issues.length === 0
-      ? element('p', {}, 'Nothing odd was found in the trace.')
-      : element('ul', { class: 'issues' }, ...rows),
-    absent.length > 0 && element('p', { class: 'origin' }, `Without data: ${absent.join(', ')}.`),
+    issues.length === 0 ? element('p', {}, 'No data problems found.') : element('ul', { class: 'issues' }, ...rows),
+    absent.length > 0 && element('p', { class: 'origin' }, `No data for: ${absent.join(', ')}.`),
   );
 }

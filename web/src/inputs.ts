@@ -71,7 +71,7 @@ function sideBySide(inputs: readonly Input[], table: Table): HTMLElement {
   return element('div', {}, tools, sideways(port, content));
 }
 
-/** Null where there is one trace: the head of the page tells all about it. */
+/** Null where there is one trace: the head of the page describes it. */
 export function inputsPanel(report: Report): HTMLElement | null {
   const inputs = tracesOf(report);
   if (inputs.length < 2) return null;

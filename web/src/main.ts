@@ -23,7 +23,7 @@ function panel(key: string, table: Table, report: Report, tables: Map<string, Ta
         'div',
         {},
         new TableView(key, cross).root,
-        element('details', { class: 'all-rows' }, element('summary', {}, 'All columns, input by input'), view.root),
+        element('details', { class: 'all-rows' }, element('summary', {}, 'All columns, by input'), view.root),
       )
     : view.root;
   const chart = charts[key]?.(table, report) ?? null;
@@ -58,7 +58,7 @@ function* sections(report: Report): Generator<HTMLElement> {
 
 const BUSY_MS = 25;
 
-/** The head is there at once; the rest follows piece by piece, so that the page can be seen and scrolled meanwhile. */
+/** The head is there at once; the rest follows piece by piece, so that the page can already be read and scrolled. */
 async function build(report: Report): Promise<void> {
   const page = document.getElementById('page')!;
   const main = element('main', { id: 'content' }, headerView(report));

@@ -20,5 +20,5 @@ export function meaningsView(key: string, table: Table): HTMLElement | null {
   const about = paragraphsAbout(definitions, key);
   if (about.length === 0 && !list.firstChild) return null;
   const paragraphs = about.map((text) => element('p', {}, text));
-  return element('details', {}, element('summary', {}, 'How these numbers are defined'), ...paragraphs, list);
+  return element('details', {}, element('summary', {}, 'Definitions'), ...paragraphs, list);
 }

@@ -1,5 +1,5 @@
 // Names where room is short: of a C++ signature the function's own name matters most, of others both ends, and names
-// that would look the same are told apart by where they differ.
+// that would look the same are cut around the place where they differ.
 
 import type { Report } from './data';
 import { element, shorten } from './dom';
@@ -38,7 +38,7 @@ export function nameView(name: string): HTMLElement {
   return made;
 }
 
-/** Simplified names by full name, where the report tells them. */
+/** Simplified names by full name, if the report has them. */
 function shortNames(report: Report): (name: string) => string {
   const kernels = report.tables['kernels'];
   const name = kernels?.columns.findIndex((column) => column.key === 'name') ?? -1;

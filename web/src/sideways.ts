@@ -6,8 +6,10 @@ const PART = 0.7; // of the box, that a click goes on by
 
 /** The frame to put in place of a box that scrolls. */
 export function sideways(port: HTMLElement, content: HTMLElement): HTMLElement {
-  const more = button('\u203a', { class: 'more', 'aria-label': 'Columns further right', title: 'More columns' }, () =>
-    port.scrollBy({ left: port.clientWidth * PART, behavior: 'smooth' }),
+  const more = button(
+    '\u203a',
+    { class: 'more', 'aria-label': 'More columns to the right', title: 'More columns' },
+    () => port.scrollBy({ left: port.clientWidth * PART, behavior: 'smooth' }),
   );
   const frame = element('div', { class: 'port-frame' }, port, more);
   const look = (): void => {

@@ -31,7 +31,7 @@ interface Shown extends Column {
   readonly index: number; // in the table
   readonly style: Style;
   readonly isText: boolean;
-  readonly most: number; // what a whole bar stands for; 0: no bar
+  readonly most: number; // value of a full bar; 0: no bar
 }
 
 function shownColumns(table: Table): Shown[] {
@@ -44,13 +44,13 @@ function shownColumns(table: Table): Shown[] {
   });
 }
 
-const TELLING = new Set(['input', 'rank']); // columns that are there to tell rows apart
+const IDENTIFYING = new Set(['input', 'rank']); // columns that only identify the input of a row
 
-/** Says nothing here: no value at all, or what would tell rows apart and is the same for all that have it. */
+/** Adds no information: no value at all, or an identifying column with the same value in all rows. */
 function isIdle(table: Table, { key, unit }: Column, index: number): boolean {
   const values = new Set(table.rows.map((row) => row[index] ?? null));
   values.delete(null);
-  return values.size === 0 || (values.size === 1 && unit === '' && TELLING.has(key));
+  return values.size === 0 || (values.size === 1 && unit === '' && IDENTIFYING.has(key));
 }
 
 export class TableView {
@@ -71,7 +71,7 @@ export class TableView {
   private drawnFrom = -1;
   private drawnTo = -1;
   private isPrinted = false;
-  private readonly path: number; // where names nest: in other orders the whole path tells what a row is
+  private readonly path: number; // where names nest: in other orders a row needs its full path
   private readonly nested: number;
 
   constructor(
@@ -95,7 +95,7 @@ export class TableView {
     this.filter();
   }
 
-  /** Shows the table, with the rows marked whose names stand in one of the texts. */
+  /** Shows the table, with the rows marked whose names occur in one of the texts. */
   point(texts: readonly string[]): void {
     const names = this.columns.filter((column) => column.isText && column.key !== 'input');
     const isNamed = (row: Row): boolean =>
@@ -236,7 +236,7 @@ export class TableView {
     if (from > 0) rows.push(this.spacer(from));
     for (let place = from; place < to; place++) rows.push(this.drawRow(place, columns));
     if (to < count) rows.push(this.isPrinted ? this.note(`${count - to} more rows`) : this.spacer(count - to));
-    if (count === 0) rows.push(this.note('No row has that in it.'));
+    if (count === 0) rows.push(this.note('No matching rows.'));
     this.body.replaceChildren(...rows);
   }
 

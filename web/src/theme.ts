@@ -83,7 +83,7 @@ function hash(name: string): number {
   return sum >>> 0;
 }
 
-/** By place: for what has no colour of its own, as the inputs of a chart. */
+/** By position: for what has no fixed colour, such as the inputs of a chart. */
 export function colorAt(place: number): string {
   return OTHERS[place % OTHERS.length]!;
 }
@@ -107,7 +107,7 @@ export function colorOf(name: string): string {
   return color;
 }
 
-/** Whether a category is GPU work, not the time beside it. */
+/** Whether a category is GPU work, not non-GPU time. */
 export function isWork(category: string): boolean {
   return !Object.keys(PARTS).includes(category.toLowerCase());
 }
@@ -162,7 +162,7 @@ export function setTheme(theme: Theme): void {
   changed();
 }
 
-/** Paper is light whatever the screen was. */
+/** Printed pages use the light theme. */
 export function followSystem(): void {
   dark.addEventListener('change', changed);
   let before: string | undefined;

@@ -77,7 +77,7 @@ static const char *scan_plain(const char *p, const char *end, struct gt_csv_row 
     return end;
 }
 
-/* The cell whose quote p is at. Comes to the separator behind it, or to `end`. */
+/* The cell whose quote p is at. Comes to the separator after it, or to `end`. */
 static const char *scan_quoted(const char *p, const char *end, struct gt_csv_row *row) {
     bool has_quotes = false;
     const char *begin = p + 1, *quote = find_closing_quote(begin, end, &has_quotes);
@@ -169,7 +169,7 @@ static bool is_full(const struct gt_csv_reader *reader) {
     return (size_t)(reader->end - reader->p) >= reader->sizes.max_bytes;
 }
 
-/* Appends to the bytes at hand: what was read is given up first, and only a row that fills the buffer makes it grow. */
+/* Appends to the current bytes: what was read is given up first, and only a row that fills the buffer makes it grow. */
 static enum gt_status fill(struct gt_csv_reader *reader, struct gt_error *err) {
     size_t left = (size_t)(reader->end - reader->p), got;
     memmove(reader->buffer, reader->p, left);
@@ -203,7 +203,7 @@ static enum gt_status skip_line(struct gt_csv_reader *reader, struct gt_error *e
     return GT_OK;
 }
 
-/* A row that does not end in all the bytes that may be held: its first line is broken, reading goes on behind it. */
+/* A row that does not end in all the bytes that may be held: its first line is broken, reading goes on after it. */
 static void give_up_row(struct gt_csv_reader *reader, struct gt_csv_row *row) {
     const char *stop = line_end(reader->p, reader->end);
     row->count = 0;

@@ -19,10 +19,10 @@ struct gt_csv_cell {
 /* Lives until the reader is asked for the next row. */
 struct gt_csv_row {
     struct gt_csv_cell cells[GT_CSV_CELLS_MAX];
-    size_t count;    /* of the cells that stand there; those beyond GT_CSV_CELLS_MAX are not kept */
+    size_t count;    /* of the cells that are there; those beyond GT_CSV_CELLS_MAX are not kept */
     uint64_t offset; /* of the row in the input */
     struct gt_str raw;
-    bool is_broken; /* text behind a closing quote, a quote never closed, or too long: a count alone tells nothing */
+    bool is_broken; /* text after a closing quote, a quote never closed, or too long: a count alone says nothing */
     bool is_cut;    /* the input ends in this row, without a line end */
 };
 
@@ -38,9 +38,9 @@ struct gt_csv_reader {
     struct gt_csv_sizes sizes;
     char *buffer;
     size_t capacity;
-    const char *p, *end; /* bytes at hand */
+    const char *p, *end; /* bytes available */
     uint64_t offset;     /* of p in the input */
-    bool is_all;         /* nothing follows the bytes at hand */
+    bool is_all;         /* nothing follows the current bytes */
     bool skips_line;     /* what follows belongs to a row given up */
     void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes); /* NULL: nobody asks */
     void *progress_context;
@@ -58,10 +58,10 @@ void gt_csv_scan_reader_release(struct gt_csv_reader *reader);
 enum gt_status gt_csv_scan_reader_next(struct gt_csv_reader *reader, enum gt_csv_unit unit, struct gt_csv_row *row,
                                        bool *has_row, struct gt_error *err);
 
-/* Goes back to the line behind the row's first: a quote that was never closed must not take good rows along. */
+/* Goes back to the line after the row's first: a quote that was never closed must not take good rows along. */
 void gt_csv_scan_reader_reread(struct gt_csv_reader *reader, const struct gt_csv_row *row);
 
-/* Cuts the row at *p into cells and moves behind it. false: the bytes end before the row does, which with is_all ends
+/* Cuts the row at *p into cells and moves after it. false: the bytes end before the row does, which with is_all ends
    it instead. A byte-order mark before the row is passed over. */
 bool gt_csv_scan_row(const char **p, const char *end, bool is_all, enum gt_csv_unit unit, struct gt_csv_row *row);
 

@@ -153,7 +153,7 @@ static enum gt_status read_source(struct decoding *decoding, struct gt_source *s
     status = read_rows(decoding, &place, err);
     close_table(decoding, &place);
     if (status == GT_OK && !place.has_any_header)
-        status = gt_fail(err, "'%s' has no table of 'nsys stats'", gt_source_path(source));
+        status = gt_fail(err, "'%s': no 'nsys stats' table found", gt_source_path(source));
     if (gt_source_damage(source))
         gt_builder_issue(&decoding->builder, GT_ISSUE_PACKING_DAMAGED, 1, GT_NO_OFFSET);
     gt_csv_scan_reader_release(&place.reader);
@@ -243,8 +243,8 @@ static enum gt_status decode(struct decoding *decoding, struct gt_source *const 
             return GT_ERR;
     if (decoding->table_count == 0)
         return gt_fail(err,
-                       "'%s' has no table that gputime reads; give cuda_gpu_trace, cuda_gpu_kern_sum, "
-                       "cuda_gpu_mem_time_sum, cuda_gpu_sum, nvtx_gpu_proj_trace or nvtx_gpu_proj_sum of 'nsys stats'",
+                       "'%s': no supported 'nsys stats' table; use cuda_gpu_trace, cuda_gpu_kern_sum, "
+                       "cuda_gpu_mem_time_sum, cuda_gpu_sum, nvtx_gpu_proj_trace or nvtx_gpu_proj_sum",
                        gt_source_path(sources[0]));
     finish(decoding);
     return gt_store_seal(&decoding->builder, 1, out, err);

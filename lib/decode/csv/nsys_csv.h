@@ -9,7 +9,7 @@
 
 int gt_nsys_csv_sniff(struct gt_str head, const char *path);
 
-/* The files of one capture, each with one table or several. What a table of events tells is not taken from summed
+/* The files of one capture, each with one table or several. What a table of events says is not taken from summed
    tables again. */
 enum gt_status gt_nsys_csv_decode(struct gt_source *const *sources, size_t count,
                                   const struct gt_decode_options *options, struct gt_store **out, struct gt_error *err);

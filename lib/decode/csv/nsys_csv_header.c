@@ -1,5 +1,5 @@
 /* Which table of `nsys stats` a header begins. Titles, order and units of the columns changed over the years; a table
-   is told by the columns it has. */
+   is identified by the columns it has. */
 #include "decode/csv/nsys_csv_header.h"
 
 enum dimension { PLAIN, TIME, SIZE, RATE, PERCENT };
@@ -200,8 +200,8 @@ bool gt_nsys_csv_header_read(struct gt_nsys_csv_header *header, const struct gt_
         measured += titles[i].is_known;
         has_source |= is_same_word(titles[i].name, GT_STR("Source"));
     }
-    /* Every header has a unit, which tells rows from it at once. That of mpi_event_sum is the header of kernels but for
-       a column more. */
+    /* Every header has a unit, which says rows from it at once. That of mpi_event_sum is the header of kernels except
+       for a column more. */
     for (size_t i = 0; i < sizeof tables / sizeof *tables && measured && !has_source; i++) {
         header->table = tables[i].table;
         if (find_columns(header, tables[i].columns, tables[i].column_count, titles))

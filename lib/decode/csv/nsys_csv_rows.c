@@ -92,7 +92,7 @@ static int64_t device_of(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv
     return id;
 }
 
-/* What copies and fills have beyond kernels. The kind of memory that is filled stands in the first of the two. */
+/* What copies and fills have beyond kernels. The kind of memory that is filled is in the first of the two. */
 static void describe_copy(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells, int64_t duration_ns,
                           struct gt_nsys_activity *activity) {
     struct gt_str source = gt_nsys_csv_value_cell(cells, GT_NSYS_CSV_SOURCE_KIND).text;
@@ -147,7 +147,7 @@ static bool take_op(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cell
 
 /* ---- summed rows ---- */
 
-/* Rows of API calls stand in some tables beside those of the GPU. */
+/* Rows of API calls are in some tables next to those of the GPU. */
 static bool is_api(const struct gt_nsys_csv_cells *cells) {
     return gt_str_eq(gt_nsys_csv_value_cell(cells, GT_NSYS_CSV_CATEGORY).text, GT_STR("CUDA_API"));
 }
@@ -285,7 +285,7 @@ bool gt_nsys_csv_rows_take(struct gt_nsys_csv_sink *sink, const struct gt_nsys_c
 /* ---- domains ---- */
 
 /* From 2024 on every name is "domain:text", with nothing before the colon for the default domain; older versions write
-   the text alone for it. A single name without a colon tells that the table is of the latter kind. */
+   the text alone for it. A single name without a colon says that the table is of the latter kind. */
 static void split_names(struct gt_builder *builder, gt_strid *names, gt_strid *domains, size_t first, size_t end) {
     const struct gt_strtab *strings = &builder->store.strings;
     for (size_t i = first; i < end; i++) {

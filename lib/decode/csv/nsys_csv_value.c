@@ -6,7 +6,7 @@
 #include "base/num.h"
 #include "decode/nsys/nsys.h"
 
-/* Digits that are kept of means and deviations behind the nanosecond. */
+/* Digits that are kept of means and deviations after the nanosecond. */
 enum { REAL_DIGITS = 3 };
 
 bool gt_nsys_csv_value_is_absent(struct gt_str text) {
@@ -90,7 +90,7 @@ enum gt_nsys_csv_state gt_nsys_csv_value_count(const struct gt_nsys_csv_cells *c
 
 /* ---- sizes ---- */
 
-/* What a printed number can stand for. */
+/* What a printed number can represent. */
 struct span {
     double low, high;
 };
@@ -115,7 +115,7 @@ static enum gt_nsys_csv_state read_span(const struct gt_nsys_csv_cells *cells, e
     return GT_NSYS_CSV_READ;
 }
 
-/* Narrows the sizes that fit by the throughput; durations that were rounded do not tell how it was worked out. */
+/* Narrows the sizes that fit by the throughput; durations that were rounded do not say how it was worked out. */
 static void apply_throughput(const struct gt_nsys_csv_cells *cells, int64_t duration_ns, struct span *bytes) {
     struct span rate;
     int duration_decimals = decimals_of(gt_nsys_csv_value_cell(cells, GT_NSYS_CSV_DURATION).text);
@@ -161,7 +161,7 @@ static const struct gt_str short_copies[] = {
 };
 enum { COPY_COUNT = sizeof short_copies / sizeof *short_copies, UNIFIED_FIRST = COPY_COUNT - 3 };
 
-/* What stands between prefix and the closing bracket. */
+/* What is between prefix and the closing bracket. */
 static bool take_label(struct gt_str name, struct gt_str prefix, struct gt_str *label) {
     if (!gt_str_starts(name, prefix) || name.ptr[name.len - 1] != ']')
         return false;

@@ -32,8 +32,8 @@ enum gt_nsys_csv_state gt_nsys_csv_value_real_ns(const struct gt_nsys_csv_cells 
 enum gt_nsys_csv_state gt_nsys_csv_value_count(const struct gt_nsys_csv_cells *cells, enum gt_nsys_csv_column column,
                                                uint64_t *count);
 
-/* Size of a copy. Megabytes are printed with three decimals; the throughput beside them, which is the size times the
-   whole number of times that the duration goes into a second, mostly tells it to the byte. Where it does not, the
+/* Size of a copy. Megabytes are printed with three decimals; the throughput next to them, which is the size times the
+   whole number of times that the duration goes into a second, mostly says it to the byte. Where it does not, the
    roundest of the sizes that fit is taken. */
 enum gt_nsys_csv_state gt_nsys_csv_value_bytes(const struct gt_nsys_csv_cells *cells, int64_t duration_ns,
                                                uint64_t *bytes);

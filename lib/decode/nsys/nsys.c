@@ -82,7 +82,7 @@ static void count_issue(struct gt_nsys_sink *sink, enum gt_issue_id issue) {
     gt_builder_issue(sink->builder, issue, 1, GT_NO_OFFSET);
 }
 
-/* The lost name for an id that the capture's strings do not have; *is_known tells. */
+/* The lost name for an id that the capture's strings do not have; *is_known says. */
 static gt_strid name_of(struct gt_nsys_sink *sink, uint64_t id, struct gt_str text, bool *is_known) {
     const struct gt_nsys_capture *capture = sink->capture;
     *is_known = true;
@@ -325,7 +325,7 @@ void gt_nsys_add_nvtx(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *even
     switch (event->type) {
     case NVTX_PUSH_POP:
     case NVTX_IMPORTED_PUSH_POP:
-    case GT_NSYS_NO_ID: /* the export does not tell what its events are */
+    case GT_NSYS_NO_ID: /* the export does not say what its events are */
         add_range(sink, event, GT_RANGE_NESTED);
         break;
     case NVTX_START_END:

@@ -105,7 +105,7 @@ struct gt_nsys_nvtx {
     struct gt_str text;
 };
 
-/* Set-up and end of a capture, which is empty when zeroed but for duration_ns = -1; release after gt_nsys_finish. */
+/* Set-up and end of a capture, which is empty when zeroed except for duration_ns = -1; release after gt_nsys_finish. */
 void gt_nsys_capture_release(struct gt_nsys_capture *capture);
 bool gt_nsys_sink_init(struct gt_nsys_sink *sink, struct gt_builder *builder, const struct gt_nsys_capture *capture);
 void gt_nsys_sink_release(struct gt_nsys_sink *sink);
@@ -116,7 +116,7 @@ void gt_nsys_add_nvtx(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *even
 void gt_nsys_add_clone(struct gt_nsys_sink *sink, const struct gt_nsys_clone *clone);
 void gt_nsys_add_graph_op(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity); /* of the last op */
 
-/* The profiler's own work, or what the driver did beside the calls. */
+/* The profiler's own work, or what the driver did outside API calls. */
 struct gt_nsys_overhead {
     bool is_driver;
     int64_t start_ns, end_ns;
@@ -144,7 +144,7 @@ static inline bool gt_nsys_has_string(const struct gt_nsys_capture *capture, uin
 uint64_t gt_nsys_kernel_name(const struct gt_nsys_capture *capture, uint64_t demangled_id, uint64_t short_id,
                              uint64_t mangled_id);
 
-/* The id of the process that a thread's id, or its own, stands for. */
+/* The id of the process that a thread's id, or its own, represents. */
 static inline uint64_t gt_nsys_global_pid(uint64_t global_id) {
     return global_id & ~UINT64_C(0xFFFFFF);
 }

@@ -150,10 +150,11 @@ static void close_folder(struct folder *folder) {
 
 static enum gt_status fail_folder(int number, struct gt_error *err) {
     char text[GT_OSERROR_MAX];
-    return gt_fail(err, "cannot make a temporary folder: %s; TMPDIR names the place", gt_oserror_text(number, text));
+    return gt_fail(err, "cannot create a temporary directory: %s; set TMPDIR to a writable directory",
+                   gt_oserror_text(number, text));
 }
 
-/* nsys goes by the suffix of what it reads, so it gets a link with one. */
+/* nsys uses the suffix of what it reads, so it gets a link with one. */
 static bool link_report(const struct folder *folder, const char *path) {
     char target[PATH_MAX];
     if (*path != '/')
@@ -217,7 +218,7 @@ static int run(const char *command, char *const arguments[], const char *log_pat
             ;
         int waited = wait_for(child, wait_status);
         if (got != (ssize_t)sizeof number)
-            number = waited == ECHILD ? 0 : waited; /* the host program reaps children itself: go by what they left */
+            number = waited == ECHILD ? 0 : waited; /* the host program reaps children itself: use what they left */
     }
     if (has_pipe)
         close(failure[0]);
@@ -262,7 +263,7 @@ static enum gt_status run_export(struct folder *folder, const char *command, con
         return GT_OK;
     read_last_line(folder->log, line);
     if (WIFSIGNALED(wait_status))
-        return gt_fail(err, "'%s export' of '%s' was ended by signal %d", command, subject, WTERMSIG(wait_status));
+        return gt_fail(err, "'%s export' of '%s' was killed by signal %d", command, subject, WTERMSIG(wait_status));
     return gt_fail(err, "'%s export' of '%s' failed with status %d%s%s", command, subject, WEXITSTATUS(wait_status),
                    *line ? ": " : " and wrote nothing", line);
 }
@@ -276,7 +277,7 @@ static enum gt_status decode_database(const struct folder *folder, const struct 
         return status;
     status = gt_decoder_choose(source, &decoder, err);
     if (status == GT_OK && decoder->decode == gt_nsys_rep_decode)
-        status = gt_fail(err, "it is no SQLite database");
+        status = gt_fail(err, "not an SQLite database");
     if (status == GT_OK)
         status = decoder->decode(&source, 1, options, out, err);
     gt_source_close(source);
@@ -289,15 +290,14 @@ enum gt_status gt_nsys_export_decode(const char *path, const char *subject, cons
     char command[PATH_MAX];
     if (!find_command(options, command))
         return gt_fail(err,
-                       "cannot read '%s' with nsys: there is no program '%s'; install Nsight Systems, or give the "
-                       "path of its nsys",
+                       "cannot read '%s' with nsys: no program '%s'; install Nsight Systems or give the path of nsys",
                        subject, options->nsys_command ? options->nsys_command : DEFAULT_COMMAND);
     enum gt_status status = open_folder(&folder, path, err);
     if (status != GT_OK)
         return status;
     status = run_export(&folder, command, subject, err);
     if (status == GT_OK && (status = decode_database(&folder, options, out, err)) != GT_OK)
-        status = gt_fail_context(err, "cannot read what nsys made of '%s'", subject);
+        status = gt_fail_context(err, "cannot read the nsys export of '%s'", subject);
     close_folder(&folder);
     return status;
 }

@@ -1,5 +1,5 @@
-/* What an export says about its capture besides the events: strings, GPUs, names, times. Rows of the small tables come
-   in, a struct gt_nsys_facts goes out. */
+/* What an export says about its capture apart from the events: strings, GPUs, names, times. Rows of the small tables
+   come in, a struct gt_nsys_facts goes out. */
 #include "base/mem.h"
 #include "decode/nsys/nsys_sqlite.h"
 
@@ -126,7 +126,7 @@ static void take_thread(void *context, const struct gt_sqlite_row *row) {
     take_name(gathering, &gathering->threads, &gathering->thread_count, row);
 }
 
-/* Small ids index the array; the few that lie far out get places behind, found through a map. */
+/* Small ids index the array; the few that lie far out get places after, found through a map. */
 static bool place_strings(struct gathering *gathering) {
     struct gt_nsys_facts *facts = gathering->facts;
     uint64_t limit = 4 * (uint64_t)gathering->string_count + DENSE_SPARE, dense = 0;

@@ -12,7 +12,7 @@ struct finish {
     struct gt_nsys_sink *sinks;
     size_t count;
     const struct gt_nsys_capture *capture;
-    struct gt_map clashing; /* process numbers that stand for processes of several machines */
+    struct gt_map clashing; /* process numbers that represent processes of several machines */
 };
 
 /* Strings that several builders get are first interned in the first builder's last segment: their order in the
@@ -168,7 +168,7 @@ static void name_device(const struct finish *finish, const struct gt_nsys_gpu *g
     }
 }
 
-/* Until the end, the pid of a process in a builder is gt_nsys_process_key: the machine stands above these bits. */
+/* Until the end, the pid of a process in a builder is gt_nsys_process_key: the machine is above these bits. */
 enum { PID_BITS = 24 };
 
 static uint64_t pid_in(int64_t key) {
@@ -261,7 +261,7 @@ struct sharing {
     struct gt_map users;      /* (device, process) */
     struct gt_map user_count; /* of a device */
     struct gt_map machine_of; /* the first user of a device */
-    struct gt_map in_doubt;   /* devices that may stand for several */
+    struct gt_map in_doubt;   /* devices that may represent several */
 };
 
 static void note_user(struct sharing *sharing, const struct finish *finish, uint64_t device, int64_t key) {

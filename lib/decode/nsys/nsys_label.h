@@ -1,5 +1,5 @@
 /* What some events tell about things that other events call by a number, such as the name of a domain: gathered by each
-   thread, joined when all events were read. Of several answers the first in the file counts, whoever read it. */
+   thread, joined when all events were read. Of several answers the first in the file counts, no matter who read it. */
 #ifndef GT_DECODE_NSYS_NSYS_LABEL_H
 #define GT_DECODE_NSYS_NSYS_LABEL_H
 

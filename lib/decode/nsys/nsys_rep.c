@@ -265,10 +265,10 @@ static enum gt_status fail_unknown(const struct decoding *decoding, const char *
     const struct gt_decode_options *options = decoding->options;
     const char *named = options->reader == GT_READER_AUTO ? options->nsys_command : NULL;
     return gt_fail(err,
-                   "cannot read '%s': %s%s%s%s; %sinstall nsys so that it can be exported, or give a file that 'nsys "
-                   "export --type sqlite' made of it elsewhere",
-                   subject, decoding->file.unknown, named ? ", and there is no program '" : "", named ? named : "",
-                   named ? "'" : "", decoding->file.is_cut ? "copy it again if it was cut, else " : "");
+                   "cannot read '%s': %s%s%s%s; %sinstall nsys so that it can be exported, or export it on another "
+                   "machine with 'nsys export --type sqlite'",
+                   subject, decoding->file.unknown, named ? ", and no program '" : "", named ? named : "",
+                   named ? "'" : "", decoding->file.is_cut ? "copy it again if it is truncated, or " : "");
 }
 
 /* path: under which nsys finds the bytes of the source. */

@@ -1,4 +1,4 @@
-/* Decoder of Nsight Systems reports (.nsys-rep, .qdrep). What is read is told in docs/formats/nsys-rep.md. */
+/* Decoder of Nsight Systems reports (.nsys-rep, .qdrep). What is read is reported in docs/formats/nsys-rep.md. */
 #ifndef GT_DECODE_NSYS_NSYS_REP_H
 #define GT_DECODE_NSYS_NSYS_REP_H
 

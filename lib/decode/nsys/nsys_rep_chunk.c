@@ -23,7 +23,7 @@ struct header {
     uint64_t packed, plain;
 };
 
-/* false: it runs past the bytes at hand, or the packed bytes past the section. */
+/* false: it runs past the current bytes, or the packed bytes past the section. */
 static bool read_header(struct gt_str bytes, uint64_t left, struct header *header) {
     unsigned char padded[HEADER_MAX + GT_PROTO_PADDING] = {0};
     size_t size = bytes.len < HEADER_MAX ? bytes.len : HEADER_MAX;
@@ -150,7 +150,7 @@ static bool add_batch(struct gt_nsys_rep_batches *batches, struct gt_nsys_rep_ba
     return true;
 }
 
-/* Goes from header to header. Where nothing tells the end of the events, they are inflated and counted on the way. */
+/* Goes from header to header. Where nothing gives the end of the events, they are inflated and counted on the way. */
 struct finder {
     const struct gt_nsys_rep_file *file;
     struct gt_nsys_rep_batches *batches;
@@ -202,7 +202,7 @@ static enum gt_status count_entries(struct finder *finder, uint64_t next, struct
     enum gt_nsys_rep_chunk_status status = gt_nsys_rep_chunk_inflater_next(&finder->inflater, &message);
     if (status == GT_NSYS_REP_CHUNK_NO_MEMORY)
         return gt_fail_memory(err);
-    /* Chunks hold a fixed number of entries but for the last one. */
+    /* Chunks hold a fixed number of entries except the last one. */
     if (status == GT_NSYS_REP_CHUNK_DAMAGED)
         finder->events += CHUNK_ENTRIES;
     struct gt_proto fields = gt_proto_of(message);
@@ -221,7 +221,7 @@ static bool is_counted(const struct finder *finder) {
            finder->events >= finder->file->event_count && finder->generic >= finder->file->generic_count;
 }
 
-/* Takes the chunk at hand into a batch, or leaves it out. */
+/* Takes the current chunk into a batch, or leaves it out. */
 static enum gt_status take_chunk(struct finder *finder, const struct header *header, struct gt_error *err) {
     uint64_t next = finder->offset + header->length + header->packed;
     enum gt_status status = GT_OK;

@@ -16,7 +16,7 @@ struct gt_nsys_rep_batch {
 struct gt_nsys_rep_batches {
     struct gt_nsys_rep_batch *list;
     size_t count, capacity;
-    uint64_t end;           /* behind the last chunk that was found */
+    uint64_t end;           /* after the last chunk that was found */
     bool is_counted;        /* the events were counted on the way */
     bool is_broken;         /* the chunks do not end where they should: later ones are lost */
     uint64_t refused_count; /* chunks with sizes that cannot be */
@@ -27,9 +27,9 @@ struct gt_nsys_rep_batches {
 struct gt_nsys_rep_inflater {
     unsigned char *packed, *plain;
     size_t packed_capacity, plain_capacity;
-    struct gt_str batch; /* what is left of the batch at hand */
+    struct gt_str batch; /* what is left of the current batch */
     uint64_t offset;     /* of that in the file */
-    size_t entries_max;  /* events and other entries that are taken from the chunk at hand */
+    size_t entries_max;  /* events and other entries that are taken from the current chunk */
 };
 
 enum gt_nsys_rep_chunk_status {
@@ -57,7 +57,7 @@ enum gt_status gt_nsys_rep_chunk_inflater_load(struct gt_nsys_rep_inflater *infl
 enum gt_nsys_rep_chunk_status gt_nsys_rep_chunk_inflater_next(struct gt_nsys_rep_inflater *inflater,
                                                               struct gt_str *message);
 
-/* The one chunk at an offset as a batch. false: there is none, or its sizes cannot be; *next is behind it then too, or
+/* The one chunk at an offset as a batch. false: there is none, or its sizes cannot be; *next is after it then too, or
    GT_NSYS_REP_NOWHERE. */
 enum gt_status gt_nsys_rep_chunk_at(const struct gt_nsys_rep_file *file, uint64_t offset,
                                     struct gt_nsys_rep_batch *batch, uint64_t *next, bool *is_there,

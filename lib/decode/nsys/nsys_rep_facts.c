@@ -75,7 +75,7 @@ static enum gt_status read_string_chunk(const struct reading *at, struct gt_nsys
     return add_strings(at->facts, (struct gt_str){kept, message.len}) ? GT_OK : gt_fail_memory(at->err);
 }
 
-/* Chunks until there are as many strings as the index says. *offset: the first; then behind the last. */
+/* Chunks until there are as many strings as the index says. *offset: the first; then after the last. */
 static enum gt_status read_strings(const struct reading *at, uint64_t *offset) {
     struct gt_nsys_rep_inflater inflater = {0};
     struct gt_nsys_capture *capture = &at->facts->capture;
@@ -181,7 +181,7 @@ static enum gt_status take_target(const struct reading *at, struct gt_str messag
     return gt_arena_failed(&capture->arena) || capture->gpu_of.failed ? gt_fail_memory(at->err) : GT_OK;
 }
 
-/* A message that is not packed. *offset: where it stands; then behind it. */
+/* A message that is not packed. *offset: where it is; then after it. */
 static enum gt_status read_message(const struct reading *at, uint64_t *offset,
                                    enum gt_status (*take)(const struct reading *at, struct gt_str message)) {
     struct gt_nsys_rep_span span;

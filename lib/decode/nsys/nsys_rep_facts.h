@@ -1,5 +1,5 @@
-/* What a report says about its capture beside the events: strings, threads, GPUs, clocks and payload schemas, all read
-   before the first event. */
+/* What a report says about its capture apart from the events: strings, threads, GPUs, clocks and payload schemas, all
+   read before the first event. */
 #ifndef GT_DECODE_NSYS_NSYS_REP_FACTS_H
 #define GT_DECODE_NSYS_NSYS_REP_FACTS_H
 
@@ -17,7 +17,7 @@ struct gt_nsys_rep_facts {
     uint64_t first_damaged; /* offset */
 };
 
-/* strings_at: behind the event chunks. What is not there or not readable is left out and counted. */
+/* strings_at: after the event chunks. What is not there or not readable is left out and counted. */
 enum gt_status gt_nsys_rep_facts_init(struct gt_nsys_rep_facts *facts, const struct gt_nsys_rep_file *file,
                                       uint64_t strings_at, struct gt_error *err);
 void gt_nsys_rep_facts_release(struct gt_nsys_rep_facts *facts);

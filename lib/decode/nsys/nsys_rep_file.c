@@ -110,7 +110,7 @@ static enum gt_status read_sections(struct gt_nsys_rep_file *file, struct sectio
 
 /* ---- the raw section ---- */
 
-/* Where "QDTEXT00" stands near the beginning of a file without a table to be trusted. */
+/* Where "QDTEXT00" is near the beginning of a file without a table to be trusted. */
 static enum gt_status search_raw(const struct gt_nsys_rep_file *file, struct sections *sections, struct gt_error *err) {
     struct gt_str head;
     uint64_t tail = file->is_cut ? 0 : TAIL_BYTES;
@@ -136,11 +136,11 @@ static void set_codec(struct gt_nsys_rep_file *file, struct gt_str codec) {
     for (size_t i = 0; is_word && i < codec.len; i++)
         is_word = codec.ptr[i] > ' ' && codec.ptr[i] < 0x7f;
     if (!codec.ptr)
-        set_unknown(file, "it does not say how its events are packed");
+        set_unknown(file, "unknown compression of its events");
     else if (!is_word)
-        set_unknown(file, "its events are packed in a way that is not known");
+        set_unknown(file, "unsupported compression of its events");
     else
-        snprintf(file->unknown, sizeof file->unknown, "its events are packed with '%.*s'", (int)codec.len, codec.ptr);
+        snprintf(file->unknown, sizeof file->unknown, "unsupported compression '%.*s'", (int)codec.len, codec.ptr);
 }
 
 static void take_index(struct gt_nsys_rep_file *file, struct gt_str index) {
@@ -154,7 +154,7 @@ static void take_index(struct gt_nsys_rep_file *file, struct gt_str index) {
         set_codec(file, codec);
 }
 
-/* The head and index messages, which stand before the chunks. A file that is cut before them has no events. */
+/* The head and index messages, which are before the chunks. A file that is cut before them has no events. */
 static enum gt_status read_messages(struct gt_nsys_rep_file *file, uint64_t offset, struct gt_error *err) {
     struct gt_nsys_rep_span head, index = {GT_NSYS_REP_NOWHERE, 0};
     enum gt_status status = gt_nsys_rep_file_message(file, offset, &head, err);
@@ -165,7 +165,7 @@ static enum gt_status read_messages(struct gt_nsys_rep_file *file, uint64_t offs
     file->events = file->end;
     if (index.offset == GT_NSYS_REP_NOWHERE) {
         if (!file->is_cut)
-            set_unknown(file, "its head runs past its end");
+            set_unknown(file, "its header extends past its end");
         return GT_OK;
     }
     struct gt_str bytes;
@@ -178,7 +178,7 @@ static enum gt_status read_messages(struct gt_nsys_rep_file *file, uint64_t offs
     return GT_OK;
 }
 
-/* Places in the offsets section count from behind "QDTEXT00". */
+/* Places in the offsets section count from after "QDTEXT00". */
 static uint64_t place(const struct gt_nsys_rep_file *file, uint64_t base, uint64_t distance) {
     bool fits = distance < file->end - base && base + distance >= file->events;
     return fits ? base + distance : GT_NSYS_REP_NOWHERE;
@@ -205,7 +205,7 @@ static enum gt_status read_raw(struct gt_nsys_rep_file *file, const struct secti
     if (status != GT_OK)
         return status;
     if (got < sizeof magic || memcmp(magic, RAW_MAGIC.ptr, sizeof magic) != 0) {
-        set_unknown(file, "its raw data has another beginning than QDTEXT00");
+        set_unknown(file, "its raw data does not start with QDTEXT00");
         return GT_OK;
     }
     uint64_t base = raw->offset + sizeof magic;
@@ -235,7 +235,7 @@ enum gt_status gt_nsys_rep_file_init(struct gt_nsys_rep_file *file, const struct
     size_t got;
     enum gt_status status = gt_source_pread(source, magic, sizeof magic - 1, 0, &got, err);
     if (status == GT_OK && strcmp(magic, GT_NSYS_REP_MAGIC) != 0) {
-        set_unknown(file, "it begins in another way than other reports");
+        set_unknown(file, "unknown report header");
         return GT_OK;
     }
     if (status == GT_OK && !file->is_cut)
@@ -245,7 +245,7 @@ enum gt_status gt_nsys_rep_file_init(struct gt_nsys_rep_file *file, const struct
     if (status != GT_OK)
         return status;
     if (!sections.has_raw) {
-        set_unknown(file, file->is_cut ? "it ends before its events" : "it has no section 'Raw Sampling Data'");
+        set_unknown(file, file->is_cut ? "it ends before its events" : "section 'Raw Sampling Data' missing");
         return GT_OK;
     }
     return read_raw(file, &sections, err);

@@ -10,7 +10,7 @@
 #include "base/source.h"
 
 #define GT_NSYS_REP_MAGIC        "NVIDIA Tegra Profiler Report "
-#define GT_NSYS_REP_MAGIC_OFFSET 4 /* where the magic of some old reports stands, whose layout is not known */
+#define GT_NSYS_REP_MAGIC_OFFSET 4 /* where the magic of some old reports is, whose layout is not known */
 #define GT_NSYS_REP_NOWHERE      UINT64_MAX
 #define GT_NSYS_REP_UNKNOWN      UINT64_MAX /* a count that the index does not give */
 
@@ -30,7 +30,7 @@ struct gt_nsys_rep_file {
     struct gt_nsys_rep_span ui, clocks; /* sections; size 0 if there is none */
     struct gt_nsys_rep_span head;       /* message of the raw section; size 0 if it is cut off or absurd */
     uint64_t events, end;               /* where the chunks begin; where the raw section ends */
-    uint64_t strings, schemas;          /* the chunks of these; GT_NSYS_REP_NOWHERE: behind what comes before them */
+    uint64_t strings, schemas;          /* the chunks of these; GT_NSYS_REP_NOWHERE: after what comes before them */
     uint64_t event_count, generic_count, string_count, thread_count; /* GT_NSYS_REP_UNKNOWN if absent */
     bool has_schemas;
     char unknown[128]; /* what is unknown about the layout; empty: it is as it should be */
@@ -46,7 +46,7 @@ enum gt_status gt_nsys_rep_file_init(struct gt_nsys_rep_file *file, const struct
 enum gt_status gt_nsys_rep_file_read(const struct gt_nsys_rep_file *file, struct gt_nsys_rep_span span,
                                      struct gt_str *bytes, struct gt_error *err);
 
-/* The message at an offset of the raw section, which stands behind its length. size 0 at an offset of
+/* The message at an offset of the raw section, which is after its length. size 0 at an offset of
    GT_NSYS_REP_NOWHERE: it does not fit into the section. */
 enum gt_status gt_nsys_rep_file_message(const struct gt_nsys_rep_file *file, uint64_t offset,
                                         struct gt_nsys_rep_span *message, struct gt_error *err);

@@ -10,7 +10,7 @@
 #include "base/map.h"
 #include "base/str.h"
 
-/* Where in the payloads of a schema something stands that is kept. */
+/* Where in the payloads of a schema something is that is kept. */
 struct gt_nsys_rep_entry {
     uint64_t offset;
     unsigned width;     /* 4 or 8 bytes */

@@ -13,9 +13,9 @@ struct gt_nsys_rep_process {
 struct gt_nsys_rep_sink {
     struct gt_nsys_sink *model; /* initialised, and released, by others */
     const struct gt_nsys_rep_facts *facts;
-    uint64_t order;                        /* of the batch at hand */
+    uint64_t order;                        /* of the current batch */
     uint64_t event_count;                  /* seen */
-    uint64_t left_count;                   /* events that the index leaves to the batch at hand; more are ignored */
+    uint64_t left_count;                   /* events that the index leaves to the current batch; more are ignored */
     struct gt_nsys_rep_process *processes; /* texts are in the model's arena */
     size_t process_count, process_capacity;
 };

@@ -20,7 +20,7 @@ static bool take_name(const struct gt_nsys_rows *rows, const struct gt_sqlite_ro
     return text->ptr || (*id < capture->string_count && (rows->sink->interned[*id] || capture->strings[*id].ptr));
 }
 
-/* The global id for a process number of a machine that the table does not tell. */
+/* The global id for a process number of a machine that the table does not say. */
 static uint64_t bare_pid(int64_t pid) {
     return ((uint64_t)pid & 0xFFFFFF) << 24;
 }
@@ -116,7 +116,7 @@ static void take_call(void *context, const struct gt_sqlite_row *row) {
     gt_nsys_add_call(rows->sink, &call);
 }
 
-/* Text that is there but empty may stand where newer exports have none: then a known id counts. */
+/* Text that is there but empty may be where newer exports have none: then a known id counts. */
 static void take_text(const struct gt_nsys_rows *rows, const struct gt_sqlite_row *row, struct gt_nsys_nvtx *event) {
     bool has_text = take_name(rows, row, GT_NSYS_RANGE_TEXT, &event->text_id, &event->text);
     if (has_text && (!event->text.ptr || event->text.len))

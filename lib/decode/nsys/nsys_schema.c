@@ -1,4 +1,4 @@
-/* Finds the tables and columns of an Nsight Systems export by their names: a database comes in, what stands where goes
+/* Finds the tables and columns of an Nsight Systems export by their names: a database comes in, what is where goes
    out. A name that several generations spell differently has alternatives, the best first. */
 #include "decode/nsys/nsys_schema.h"
 
@@ -213,7 +213,7 @@ static enum gt_status fail_foreign(const struct gt_sqlite_db *db, const char *pa
                                db->tables[t].name.ptr);
     if (t < db->table_count)
         snprintf(list + at, sizeof list - at, " and %zu more", db->table_count - t);
-    return gt_fail(err, "'%s' is an SQLite database, but no export of Nsight Systems: %s", path, list);
+    return gt_fail(err, "'%s': SQLite database, but not an Nsight Systems export: %s", path, list);
 }
 
 enum gt_status gt_nsys_schema_find(struct gt_nsys_schema *schema, const struct gt_sqlite_db *db, const char *path,

@@ -15,7 +15,7 @@ enum gt_status gt_nsys_sqlite_decode(struct gt_source *const *sources, size_t co
                                      const struct gt_decode_options *options, struct gt_store **out,
                                      struct gt_error *err);
 
-/* String ids are small and dense, but for exports of a part of a capture: ids from dense_count on are looked up. */
+/* String ids are small and dense, except for exports of a part of a capture: ids from dense_count on are looked up. */
 struct gt_nsys_facts {
     struct gt_nsys_capture capture;
     size_t dense_count;
@@ -42,7 +42,7 @@ static inline uint64_t gt_nsys_sqlite_string_index(const struct gt_nsys_facts *f
     return index == GT_MAP_NONE ? facts->capture.string_count : index;
 }
 
-/* Adds what tables and columns the export has to the segment at hand. */
+/* Adds what tables and columns the export has to the current segment. */
 enum gt_status gt_nsys_sqlite_describe(struct gt_builder *builder, const struct gt_sqlite_db *db,
                                        const struct gt_nsys_schema *schema, struct gt_error *err);
 
@@ -50,7 +50,7 @@ enum gt_status gt_nsys_sqlite_describe(struct gt_builder *builder, const struct 
 struct gt_nsys_rows {
     struct gt_nsys_sink *sink;
     const struct gt_nsys_facts *facts;
-    struct gt_nsys_activity activity; /* room for the row at hand: clearing it for each would cost more than filling */
+    struct gt_nsys_activity activity; /* room for the current row: clearing it for each would cost more than filling */
     char id_text[24];                 /* its name where only an id is known */
 };
 

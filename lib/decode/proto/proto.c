@@ -1,4 +1,4 @@
-/* Protobuf wire format: what is too rare or too slow to stand in the header. */
+/* Protobuf wire format: what is too rare or too slow to be in the header. */
 #include "decode/proto/proto.h"
 
 struct gt_proto_number gt_proto_read_long(const unsigned char *p, const unsigned char *end) {

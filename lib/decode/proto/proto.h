@@ -9,7 +9,7 @@
 
 #include "base/str.h"
 
-/* So many bytes behind the end of a message must be readable: varints are loaded eight bytes at a time. */
+/* So many bytes after the end of a message must be readable: varints are loaded eight bytes at a time. */
 #define GT_PROTO_PADDING 8
 
 /* A tag holds number and wire type: a known field with another type than it should have is an unknown field. */
@@ -35,7 +35,7 @@ static inline struct gt_proto gt_proto_of(struct gt_str bytes) {
     return (struct gt_proto){p, p + bytes.len, false};
 }
 
-/* A number and the place behind it; p NULL: it runs past the end or has more than ten bytes. Passed by value, so that a
+/* A number and the place after it; p NULL: it runs past the end or has more than ten bytes. Passed by value, so that a
    message's place can stay in a register. */
 struct gt_proto_number {
     const unsigned char *p;
@@ -58,7 +58,7 @@ static inline struct gt_proto_number gt_proto_read(const unsigned char *p, const
     unsigned length = (unsigned)__builtin_ctzll(stops) / 8 + 1;
     if (length > (size_t)(end - p))
         return (struct gt_proto_number){NULL, 0};
-    /* What lies behind the last byte goes, then eight groups of seven bits move together, pair by pair. */
+    /* What lies after the last byte goes, then eight groups of seven bits move together, pair by pair. */
     word &= (stops ^ (stops - 1)) & UINT64_C(0x7f7f7f7f7f7f7f7f);
     word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x7f007f007f007f00)) >> 1;
     word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x3fff00003fff0000)) >> 2;
@@ -73,7 +73,7 @@ static inline struct gt_proto_number gt_proto_read_tag(const unsigned char *p, c
     return gt_proto_read(p, end);
 }
 
-/* A number that stands alone. */
+/* A number that is alone. */
 static inline bool gt_proto_varint(struct gt_proto *message, uint64_t *value) {
     struct gt_proto_number number = gt_proto_read(message->p, message->end);
     if (!number.p)

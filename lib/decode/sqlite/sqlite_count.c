@@ -10,7 +10,7 @@ enum {
 };
 
 /* Counting goes through all leaves, so the number of the last row counts where there are many; but one that the file
-   has no room for tells of removed rows, or of damage. */
+   has no room for comes from removed rows or damage. */
 static bool is_credible(const struct gt_sqlite_db *db, int64_t last) {
     return last > COUNTED_ROWS_MAX && (uint64_t)last <= db->size_bytes / ROW_BYTES_MIN;
 }
@@ -24,7 +24,7 @@ static enum gt_status read_at(const struct gt_sqlite_file *file, uint32_t page, 
     return status;
 }
 
-/* The number of the last row on a leaf; 0 if the page does not tell it. */
+/* The number of the last row on a leaf; 0 if the page does not say it. */
 static int64_t last_on_leaf(const struct gt_sqlite_file *file, const uint8_t *page, uint32_t header) {
     uint32_t count = gt_sqlite_record_load16(page + header + 3), pointers = header + GT_SQLITE_LEAF_HEADER;
     uint64_t payload_bytes, rowid;

@@ -40,7 +40,7 @@ static struct gt_str make_uri(struct gt_arena *arena, const char *path, const ch
     return gt_arena_printf(arena, "file:%s%s?%s", path[0] == '/' ? "//" : "", escaped, options);
 }
 
-/* The size of a file beside the database, 0 if there is none; *first is its first byte. */
+/* The size of a file next to the database, 0 if there is none; *first is its first byte. */
 static uint64_t companion_bytes(struct gt_arena *arena, const char *path, const char *suffix, unsigned char *first) {
     struct gt_str name = gt_arena_printf(arena, "%s%s", path, suffix);
     int fd = open(name.ptr, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -78,24 +78,22 @@ enum gt_status gt_sqlite_db_connect(struct gt_sqlite_db *db, struct gt_error *er
     sqlite3_progress_handler(db->connection, STEPS_BETWEEN_CHECKS, count_check, db);
     /* Nothing can be written, but this way a cut file opens and a damaged schema gives the tables that are left. */
     sqlite3_exec(db->connection, "PRAGMA writable_schema=ON", NULL, NULL, NULL);
-    /* Else a cell that reaches behind its page tells what is in memory there. */
+    /* Else a cell that reaches after its page says what is in memory there. */
     sqlite3_exec(db->connection, "PRAGMA cell_size_check=ON", NULL, NULL, NULL);
     return GT_OK;
 }
 
-/* A database at rest is one file. Others need care: reading a log would write beside the database. */
+/* A database at rest is one file. Others need care: reading a log would write next to the database. */
 static enum gt_status look_beside(struct gt_sqlite_db *db, const char *path, struct gt_error *err) {
     char real[PATH_MAX];
     unsigned char first = 0;
     if (!realpath(path, real))
-        return gt_fail(err, "cannot read '%s' as an SQLite database: it is not a file with a path; save it first",
-                       path);
+        return gt_fail(err, "cannot read '%s' as an SQLite database: not a regular file; save it first", path);
     db->path = gt_arena_copy(&db->arena, gt_str_of(real)).ptr;
     if (companion_bytes(&db->arena, real, "-journal", &first) && first != 0)
-        return gt_fail(err,
-                       "'%s' was left in the middle of a change ('%s-journal' is beside it); export it again, or "
-                       "open it once with the sqlite3 program",
-                       path, path);
+        return gt_fail(
+            err, "'%s': interrupted transaction ('%s-journal' exists); export it again or open it once with sqlite3",
+            path, path);
     uint64_t log_bytes = companion_bytes(&db->arena, real, "-wal", &first);
     db->size_bytes += log_bytes;
     db->reads_pages = log_bytes == 0;
@@ -103,8 +101,8 @@ static enum gt_status look_beside(struct gt_sqlite_db *db, const char *path, str
                             sqlite3_exec(db->connection, "SELECT 1 FROM sqlite_schema", NULL, NULL, NULL) == SQLITE_OK))
         return GT_OK;
     return gt_fail(err,
-                   "'%s' has changes in '%s-wal' that cannot be read without writing; close the program that uses it, "
-                   "or run: sqlite3 '%s' 'PRAGMA wal_checkpoint(TRUNCATE)'",
+                   "'%s': changes in '%s-wal' cannot be read without writing; close the program that uses it or run: "
+                   "sqlite3 '%s' 'PRAGMA wal_checkpoint(TRUNCATE)'",
                    path, path, path);
 }
 
@@ -123,7 +121,8 @@ static enum gt_status find_tables(struct gt_sqlite_db *db, const char *path, str
     if (db->is_schema_damaged)
         return db->table_count
                    ? GT_OK
-                   : gt_fail(err, "cannot read '%s': the list of its tables is cut or damaged; export it again", path);
+                   : gt_fail(err, "cannot read '%s': its list of tables is truncated or damaged; export it again",
+                             path);
     enum gt_status status = GT_OK;
     for (size_t i = 0; i < db->table_count && status == GT_OK; i++)
         if (is_unusual(&db->tables[i]))
@@ -137,12 +136,14 @@ enum gt_status gt_sqlite_db_open(struct gt_sqlite_db *db, struct gt_source *sour
     uint64_t size_bytes;
     memset(db, 0, sizeof *db);
     if (!gt_source_is_seekable(source, &size_bytes))
-        return gt_fail(
-            err, "cannot read an SQLite database from a pipe or packed file: '%s'; unpack it to a file first", path);
+        return gt_fail(err,
+                       "cannot read '%s': SQLite databases cannot be read from pipes or compressed files; decompress "
+                       "it to a file first",
+                       path);
     if (gt_source_peek(source, &head, err) != GT_OK)
         return GT_ERR;
     if (!gt_sqlite_pages_file_init(&db->file, source, head, size_bytes))
-        return gt_fail(err, "cannot read '%s': its SQLite header is cut or damaged", path);
+        return gt_fail(err, "cannot read '%s': its SQLite header is truncated or damaged", path);
     db->size_bytes = size_bytes;
     enum gt_status status = look_beside(db, path, err);
     if (status == GT_OK)
@@ -153,7 +154,7 @@ enum gt_status gt_sqlite_db_open(struct gt_sqlite_db *db, struct gt_source *sour
 }
 
 const char *gt_sqlite_db_problem(const struct gt_sqlite_db *db) {
-    return db->checks_left ? sqlite3_errmsg(db->connection) : "links between its pages do not end";
+    return db->checks_left ? sqlite3_errmsg(db->connection) : "links between its pages form a cycle";
 }
 
 void gt_sqlite_db_close(struct gt_sqlite_db *db) {

@@ -11,7 +11,7 @@ static bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/* Every byte of a character behind ASCII is part of a name. */
+/* Every byte of a character after ASCII is part of a name. */
 static bool is_name_byte(char c) {
     return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
            (unsigned char)c >= 0x80;
@@ -21,7 +21,7 @@ static bool starts(const struct gt_sqlite_lexer *lexer, const char *text) {
     return lexer->end - lexer->at >= 2 && lexer->at[0] == text[0] && lexer->at[1] == text[1];
 }
 
-/* Behind the next of these two bytes; behind the text if there is none. */
+/* After the next of these two bytes; after the text if there is none. */
 static const char *behind(const char *at, const char *end, const char *mark, size_t len) {
     const char *found = memmem(at, (size_t)(end - at), mark, len);
     return found ? found + len : end;
@@ -50,7 +50,7 @@ static const char *number_end(const char *at, const char *end) {
     return at;
 }
 
-/* Behind the closing quote; NULL if there is none. Twice the quote is the quote itself, but for brackets. */
+/* After the closing quote; NULL if there is none. Twice the quote is the quote itself, except for brackets. */
 static const char *quoted_end(const char *at, const char *end) {
     char quote = *at == '[' ? ']' : *at;
     for (at++; at < end; at++) {

@@ -12,14 +12,14 @@ enum gt_sql_kind {
     GT_SQL_BROKEN, /* a quote that is not closed; nothing follows */
 };
 
-/* The token at hand, and the text behind it. */
+/* The current token, and the text after it. */
 struct gt_sqlite_lexer {
     const char *at, *end;
     enum gt_sql_kind kind;
     struct gt_str token; /* with its quotes */
 };
 
-/* The first token of the text is at hand then. A NUL ends it, as it does for SQLite. */
+/* The first token of the text is available then. A NUL ends it, as it does for SQLite. */
 void gt_sqlite_lexer_init(struct gt_sqlite_lexer *lexer, struct gt_str sql);
 void gt_sqlite_lexer_next(struct gt_sqlite_lexer *lexer);
 
@@ -31,7 +31,7 @@ bool gt_sqlite_lexer_is_word(const struct gt_sqlite_lexer *lexer, const char *wo
 bool gt_sqlite_lexer_is_name(const struct gt_sqlite_lexer *lexer);
 struct gt_str gt_sqlite_lexer_name(const struct gt_sqlite_lexer *lexer, struct gt_arena *arena);
 
-/* From an opening parenthesis to behind the one that closes it, or to the end; the text of that, parentheses included.
+/* From an opening parenthesis to after the one that closes it, or to the end; the text of that, parentheses included.
  */
 struct gt_str gt_sqlite_lexer_skip_group(struct gt_sqlite_lexer *lexer);
 

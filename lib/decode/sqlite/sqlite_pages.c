@@ -5,7 +5,7 @@
 #include "base/mem.h"
 
 enum {
-    BUFFER_BYTES = 1 << 17, /* stays in the second level cache beside what is written meanwhile */
+    BUFFER_BYTES = 1 << 17, /* stays in the second level cache next to what is written meanwhile */
     HOLE_PAGES_MAX = 4,     /* pages of other tables between two leaves that are read along rather than skipped */
 };
 
@@ -91,7 +91,7 @@ static void take_cell(struct run *run, struct cell *cell) {
     struct gt_sqlite_reader *reader = run->reader;
     size_t needed;
     enum gt_sqlite_outcome outcome = gt_sqlite_record_read(reader->layouts, &cell->record, &reader->row, &needed);
-    /* At most twice: the header tells what the values need. */
+    /* At most twice: the header says what the values need. */
     while (outcome == GT_SQLITE_NEEDS_MORE && cell->next_page && gather(run, cell, needed))
         outcome = gt_sqlite_record_read(reader->layouts, &cell->record, &reader->row, &needed);
     if (outcome == GT_SQLITE_ROW)
@@ -151,7 +151,7 @@ static void take_page(struct run *run, const uint8_t *page, uint32_t number) {
     }
 }
 
-/* How many leaves one read can take: those that stand close behind each other in the file. */
+/* How many leaves one read can take: those that are close one after the other in the file. */
 static size_t leaves_together(const struct gt_sqlite_file *file, const uint32_t *leaves, size_t count) {
     size_t together = 1, room = BUFFER_BYTES / file->page_bytes;
     while (together < count && leaves[together] > leaves[together - 1] &&

@@ -8,7 +8,7 @@
 #include "base/source.h"
 #include "decode/sqlite/sqlite_record.h"
 
-#define GT_SQLITE_SCHEMA_ROOT 1 /* the page at which the list of tables begins, behind the header of the file */
+#define GT_SQLITE_SCHEMA_ROOT 1 /* the page at which the list of tables begins, after the header of the file */
 
 enum {
     GT_SQLITE_FILE_HEADER = 100,
@@ -29,7 +29,7 @@ struct gt_sqlite_file {
     enum gt_sqlite_encoding encoding;  /* of all text */
 };
 
-/* Where the header of a page stands on it. */
+/* Where the header of a page is on it. */
 static inline uint32_t gt_sqlite_page_header(uint32_t page) {
     return page == GT_SQLITE_SCHEMA_ROOT ? GT_SQLITE_FILE_HEADER : 0;
 }
@@ -43,7 +43,7 @@ struct gt_sqlite_tree {
     uint32_t *leaves;
     size_t leaf_count;
     bool is_table;    /* false: the root is no page of a rowid table; nothing else is filled then */
-    uint64_t missing; /* pages behind the end of a cut file */
+    uint64_t missing; /* pages after the end of a cut file */
     uint64_t damaged; /* other pages that could not be used, with all they lead to */
 };
 
@@ -58,7 +58,7 @@ typedef void gt_sqlite_pages_row_fn(void *context, const struct gt_sqlite_row *r
 struct gt_sqlite_reader {
     const struct gt_sqlite_file *file;
     struct gt_sqlite_layouts *layouts;
-    struct gt_sqlite_row row; /* the one at hand */
+    struct gt_sqlite_row row; /* the current one */
     uint8_t *buffer;          /* pages as they are read */
     uint8_t *overflow;        /* a record that is longer than its page has room for */
     size_t overflow_bytes;

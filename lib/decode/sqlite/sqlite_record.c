@@ -1,8 +1,8 @@
 /* SQLite records: bytes of a payload come in, values of the wanted columns go out.
 
-   A record begins with its header: the header's length, then one number for each column that tells the type and size
+   A record begins with its header: the header's length, then one number for each column that gives the type and size
    of its value. Up to the last wanted column nearly always each is one byte. The wanted columns at the front of a
-   table then lie where they lay in other records with the same first header bytes; a few columns far behind, which are
+   table then lie where they lay in other records with the same first header bytes; a few columns far after, which are
    NULL in most rows, are found by adding up the sizes between, and only where they have a value. */
 #include "decode/sqlite/sqlite_record.h"
 
@@ -18,7 +18,7 @@ enum {
     LAYOUT_COUNT = 1 << LAYOUT_COUNT_LOG2,
 };
 
-/* Where an integer stands in the payload: eight loaded bytes less some bits, or 0 or 1 that stand nowhere. Without a
+/* Where an integer is in the payload: eight loaded bytes less some bits, or 0 or 1 that are nowhere. Without a
    branch, because small numbers change between both kinds from row to row. */
 struct integer_field {
     uint32_t offset;
@@ -27,7 +27,7 @@ struct integer_field {
     uint8_t slot;
 };
 
-/* Where a value of any other type stands. */
+/* Where a value of any other type is. */
 struct other_field {
     uint32_t offset;
     uint32_t len;
@@ -47,10 +47,10 @@ struct wanted {
 };
 
 struct layout {
-    uint64_t key[KEY_BYTES_MAX / 8]; /* the header's first bytes, zeros behind them */
+    uint64_t key[KEY_BYTES_MAX / 8]; /* the header's first bytes, zeros after them */
     bool is_set;
     uint32_t end;  /* of the last wanted value in the payload */
-    uint32_t next; /* where the column behind the last wanted one begins */
+    uint32_t next; /* where the column after the last wanted one begins */
     uint8_t types[GT_SQLITE_COLUMNS_MAX];
     size_t integer_count, other_count;
     struct integer_field integers[GT_SQLITE_COLUMNS_MAX];
@@ -332,7 +332,7 @@ static const struct layout *front_layout(struct gt_sqlite_layouts *layouts, cons
     return layout->is_set ? layout : NULL;
 }
 
-/* The wanted columns behind the front. false: the long way is needed, for a long name among the columns between, an
+/* The wanted columns after the front. false: the long way is needed, for a long name among the columns between, an
    older and shorter record, or a type that is out of the ordinary here. */
 static bool read_tail(const struct gt_sqlite_layouts *layouts, const struct layout *front,
                       const struct gt_sqlite_record *record, struct gt_sqlite_row *row) {

@@ -11,7 +11,7 @@
 
 #define GT_SQLITE_COLUMNS_MAX 16         /* columns that one scan can ask for */
 #define GT_SQLITE_NO_COLUMN   UINT16_MAX /* a column the table does not have: always NULL */
-#define GT_SQLITE_SLACK       16         /* bytes that must be readable behind every record */
+#define GT_SQLITE_SLACK       16         /* bytes that must be readable after every record */
 
 enum gt_sqlite_type { GT_SQLITE_NULL, GT_SQLITE_INT, GT_SQLITE_REAL, GT_SQLITE_TEXT, GT_SQLITE_BLOB };
 
@@ -69,7 +69,7 @@ struct gt_sqlite_record {
 
 enum gt_sqlite_outcome {
     GT_SQLITE_ROW,
-    GT_SQLITE_NEEDS_MORE, /* bytes behind at_hand are needed: *needed from the start */
+    GT_SQLITE_NEEDS_MORE, /* bytes after at_hand are needed: *needed from the start */
     GT_SQLITE_DAMAGED,
 };
 enum gt_sqlite_outcome gt_sqlite_record_read(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_record *record,

@@ -1,5 +1,5 @@
 /* Rows of sqlite_schema come in, the tables of a database and their columns go out. The list is read twice: a statement
-   whose pages are lost must not cost the name of its table, by which the loss is told. */
+   whose pages are lost must not cost the name of its table, by which the loss is reported. */
 #include "decode/sqlite/sqlite_schema.h"
 
 #include "base/mem.h"
@@ -20,7 +20,7 @@ static struct gt_str text_of(const struct gt_sqlite_row *row, size_t slot) {
     return (struct gt_str){text.ptr, text.len ? strnlen(text.ptr, text.len) : 0};
 }
 
-/* false: the row tells of no table that has pages. Views and virtual tables have none. */
+/* false: the row describes no table that has pages. Views and virtual tables have none. */
 static bool is_table(struct reading *reading, const struct gt_sqlite_row *row) {
     static const struct gt_str others[] = {GT_STR("index"), GT_STR("view"), GT_STR("trigger")};
     struct gt_str type = text_of(row, TYPE);

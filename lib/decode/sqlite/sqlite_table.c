@@ -58,7 +58,7 @@ static bool cut_word(struct gt_str *text, struct gt_str word) {
     return true;
 }
 
-/* The words behind a name up to the first constraint. "GENERATED ALWAYS" are words like others, and no type. */
+/* The words after a name up to the first constraint. "GENERATED ALWAYS" are words like others, and no type. */
 static struct gt_str take_type(struct gt_sqlite_lexer *lexer) {
     static const char *const constraints[] = {"CONSTRAINT", "NOT",        "NULL",    "PRIMARY", "UNIQUE",     "CHECK",
                                               "DEFAULT",    "REFERENCES", "COLLATE", "AS",      "DEFERRABLE", NULL};
@@ -101,7 +101,7 @@ static struct gt_str inside(struct gt_str group) {
     return text;
 }
 
-/* Behind the word: a value, with a sign or not, or something in parentheses. */
+/* After the word: a value, with a sign or not, or something in parentheses. */
 static void take_default(struct gt_sqlite_lexer *lexer, struct gt_sqlite_column *column) {
     if (gt_sqlite_lexer_is_sign(lexer, '(')) {
         set_default(column, inside(gt_sqlite_lexer_skip_group(lexer)));
@@ -232,7 +232,7 @@ static bool take_definitions(struct parsing *parsing) {
     return true;
 }
 
-/* How many definitions stand between the parentheses; 0 if they are not closed. So what follows need not look for the
+/* How many definitions are between the parentheses; 0 if they are not closed. So what follows need not look for the
    end. */
 static size_t count_definitions(struct gt_sqlite_lexer lexer) {
     size_t depth = 0, count = 1;

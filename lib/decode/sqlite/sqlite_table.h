@@ -1,4 +1,4 @@
-/* A table of an SQLite database, as the CREATE TABLE statement in the list of tables tells of it. Any text is safe. */
+/* A table of an SQLite database, as the CREATE TABLE statement in the list of tables describes it. Any text is safe. */
 #ifndef GT_DECODE_SQLITE_SQLITE_TABLE_H
 #define GT_DECODE_SQLITE_SQLITE_TABLE_H
 
@@ -17,7 +17,7 @@ enum gt_sqlite_default {
 
 struct gt_sqlite_column {
     struct gt_str name, type; /* type: as declared */
-    uint16_t place;           /* in records, where generated columns may stand between others */
+    uint16_t place;           /* in records, where generated columns may be between others */
     bool is_real;
     enum gt_sqlite_default default_kind;
     int64_t default_value; /* GT_SQLITE_DEFAULT_INTEGER */
@@ -32,7 +32,7 @@ struct gt_sqlite_table {
     size_t column_count;
 };
 
-/* Fills what a statement tells: all but name and root. Columns and their names are the arena's, and whether memory was
+/* Fills what a statement says: all but name and root. Columns and their names are the arena's, and whether memory was
    short is known to it. The statement must be as SQLite keeps it: no IF NOT EXISTS, no AS SELECT. */
 void gt_sqlite_table_parse(struct gt_sqlite_table *table, struct gt_str sql, struct gt_arena *arena);
 

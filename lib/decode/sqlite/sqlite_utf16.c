@@ -1,4 +1,4 @@
-/* Text of UTF-16 databases to UTF-8, row by row; half a character becomes the one that stands for what cannot be read.
+/* Text of UTF-16 databases to UTF-8, row by row; half a character becomes the one that represents what cannot be read.
  */
 #include "decode/sqlite/sqlite_utf16.h"
 

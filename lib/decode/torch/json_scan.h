@@ -1,7 +1,7 @@
-/* Lexical pieces of JSON over a run of bytes: strings, bare values and nested values, told apart without a tree,
+/* Lexical pieces of JSON over a run of bytes: strings, bare values and nested values, distinguished without a tree,
    without recursion and without copying. Broken text is met on purpose: see each function for what it forgives. Every
-   function takes a position and the end of the bytes at hand and moves the position only on GT_JSON_OK; what it answers
-   never depends on where the bytes at hand happen to end, but for GT_JSON_MORE. */
+   function takes a position and the end of the current bytes and moves the position only on GT_JSON_OK; what it answers
+   never depends on where the current bytes happen to end, except for GT_JSON_MORE. */
 #ifndef GT_DECODE_TORCH_JSON_SCAN_H
 #define GT_DECODE_TORCH_JSON_SCAN_H
 
@@ -24,7 +24,7 @@ enum {
 };
 
 struct gt_json_value_text {
-    struct gt_str raw; /* between the quotes, as it stands */
+    struct gt_str raw; /* between the quotes, as it is */
     unsigned marks;
 };
 
@@ -50,18 +50,18 @@ enum gt_json_status gt_json_scan_member_string(const char **p, const char *end, 
 /* A number, true, null, NaN, N/A ...: all up to white space or punctuation, perhaps nothing. */
 enum gt_json_status gt_json_scan_bare(const char **p, const char *end, struct gt_str *text);
 
-/* Moves behind the object that opens at *p if its end is plain to see: the first brace in it closes, and only blanks
-   stand before it on its line. No string holds a raw line break, so this brace ends the object, whatever comes before.
+/* Moves after the object that opens at *p if its end is plain to see: the first brace in it closes, and only blanks
+   are before it on its line. No string holds a raw line break, so this brace ends the object, whatever comes before.
    BAD: it is not so plain. */
 enum gt_json_status gt_json_scan_skip_lines(const char **p, const char *end);
 
-/* Moves behind the object or array that opens at *p, however deep; what stands in an object whose end is plain to see
+/* Moves after the object or array that opens at *p, however deep; what is in an object whose end is plain to see
    is not looked at. BAD: brackets that do not match, and an object that begins where an object wants a key, which is
    how a lost closing bracket shows. On BAD, *p is where it showed. */
 enum gt_json_status gt_json_scan_skip_nested(const char **p, const char *end);
 
 /* Decodes escapes into buf, which has room for text.raw.len bytes; the result is never longer. Escapes that JSON does
-   not know stay as they stand and lone surrogates become U+FFFD: then, and for raw control characters and quotes,
+   not know stay as they are and lone surrogates become U+FFFD: then, and for raw control characters and quotes,
    *repaired is set. */
 size_t gt_json_scan_decode(struct gt_json_value_text text, char *buf, bool *repaired);
 

@@ -24,7 +24,7 @@ struct member {
     struct gt_json_value_text text; /* of a string or bare value; of a nested one all of it */
 };
 
-/* The next member, *p behind the last one or behind the brace. BAD: no more, or nothing sensible. */
+/* The next member, *p after the last one or after the brace. BAD: no more, or nothing sensible. */
 static enum gt_json_status next_member(const char **p, const char *end, struct member *member) {
     struct gt_json_value_text key;
     while (*p < end && (gt_json_scan_is_space(**p) || **p == ','))

@@ -1,4 +1,4 @@
-/* What stands around the events: documents, their header members, and where their arrays of events begin. */
+/* What is around the events: documents, their header members, and where their arrays of events begin. */
 #ifndef GT_DECODE_TORCH_TORCH_DOCUMENT_H
 #define GT_DECODE_TORCH_TORCH_DOCUMENT_H
 
@@ -20,7 +20,7 @@ void gt_torch_document_init(struct gt_torch_document *document, struct gt_builde
 /* Says that a document was found by its events' reader, which takes its first key for one of an event. */
 void gt_torch_document_open(struct gt_torch_document *document);
 
-/* Reads up to the next array of events: GT_TORCH_STOP_END, bytes->p is behind its bracket, or at an event that stands
+/* Reads up to the next array of events: GT_TORCH_STOP_END, bytes->p is after its bracket, or at an event that is
    outside any array. GT_TORCH_STOP_MORE as for regions. Reading is loose, token by token: what cannot be understood is
    passed over, and nothing but the header members it knows is held together in memory. */
 enum gt_torch_stop gt_torch_document_run(struct gt_torch_document *document, struct gt_torch_bytes *bytes);

@@ -55,7 +55,7 @@ static enum gt_torch_parse of_json(enum gt_json_status status) {
     return status == GT_JSON_OK ? GT_TORCH_OK : status == GT_JSON_MORE ? GT_TORCH_MORE : GT_TORCH_BAD;
 }
 
-/* A key, its colon and the white space behind; *p is then at the value. */
+/* A key, its colon and the white space after; *p is then at the value. */
 static inline enum gt_torch_parse scan_key(const char **p, const char *end, struct gt_str *key) {
     struct gt_json_value_text text;
     if (**p != '"')
@@ -96,7 +96,7 @@ static inline enum gt_torch_parse scan_value(const char **p, const char *end, bo
     }
 }
 
-/* Behind a value: a comma, which is skipped, or the end of the object. */
+/* After a value: a comma, which is skipped, or the end of the object. */
 static inline enum gt_torch_parse scan_separator(const char **p, const char *end) {
     const char *at = gt_json_scan_skip_space(*p, end);
     *p = at;

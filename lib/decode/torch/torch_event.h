@@ -34,7 +34,7 @@ enum gt_torch_category {
     GT_TORCH_CAT_KERNEL,
     GT_TORCH_CAT_MEMCPY,
     GT_TORCH_CAT_MEMSET,
-    GT_TORCH_CAT_GPU_OP, /* a kernel, copy or set: the name tells */
+    GT_TORCH_CAT_GPU_OP, /* a kernel, copy or set: the name says */
     GT_TORCH_CAT_CALL,
     GT_TORCH_CAT_CPU_OP,
     GT_TORCH_CAT_RANGE,
@@ -62,10 +62,10 @@ enum gt_torch_parse {
     GT_TORCH_OK,
     GT_TORCH_MORE, /* the bytes end inside the event */
     GT_TORCH_BAD,
-    GT_TORCH_INNER_DOCUMENT, /* *p is behind the [ of another document's "traceEvents" */
+    GT_TORCH_INNER_DOCUMENT, /* *p is after the [ of another document's "traceEvents" */
 };
 
-/* Reads the object at *p, which is at its brace. On OK *p is behind it; on BAD it is where the trouble showed.
+/* Reads the object at *p, which is at its brace. On OK *p is after it; on BAD it is where the trouble showed.
    is_second_try: takes more care where strings end, for events that came out BAD. */
 enum gt_torch_parse gt_torch_event_parse(struct gt_torch_event *event, const char **p, const char *end,
                                          bool is_second_try);

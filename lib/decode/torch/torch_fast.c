@@ -84,7 +84,7 @@ void gt_torch_fast_free(struct gt_torch_fast *fast) {
 struct reading {
     const char *name, *name_end;
     uint64_t name_hash;
-    int64_t values[GT_TORCH_FIELD_COUNT]; /* of the fields that the path's end tells */
+    int64_t values[GT_TORCH_FIELD_COUNT]; /* of the fields that the path's end says */
 };
 
 /* An object or array, whatever it holds. Rare ones go through the portable code. */
@@ -114,7 +114,7 @@ GT_SIMD const char *foresee_end(struct gt_torch_node *node, const char *p, const
     return behind;
 }
 
-/* Reads the value of a node at p; the place behind it, or NULL. */
+/* Reads the value of a node at p; the place after it, or NULL. */
 GT_SIMD const char *take_value(const struct simd_constants *k, struct gt_torch_node *node, const char *p,
                                const char *end, struct reading *reading) {
     switch (node->slot) {
@@ -141,7 +141,7 @@ GT_SIMD const char *take_value(const struct simd_constants *k, struct gt_torch_n
     __builtin_unreachable();
 }
 
-/* Follows the event at *p through a tree: the end of its path, and *p behind it; or NULL. Every node on the way
+/* Follows the event at *p through a tree: the end of its path, and *p after it; or NULL. Every node on the way
    remembers what came next, since that is what will most likely come next again. last: where the event before ended. */
 GT_SIMD struct gt_torch_node *follow(const struct simd_constants *k, struct gt_torch_node *root,
                                      struct gt_torch_node *last, const char **p, const char *end,

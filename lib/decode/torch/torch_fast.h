@@ -11,8 +11,8 @@ struct gt_torch_fast; /* what one thread has learned of the file */
 struct gt_torch_fast *gt_torch_fast_new(bool is_eager);
 void gt_torch_fast_free(struct gt_torch_fast *fast); /* NULL is fine */
 
-/* Reads events from bytes->p on, which is at a brace, up to the first that begins at or behind the limit or that it
-   cannot read, and moves bytes behind them. Returns how many. */
+/* Reads events from bytes->p on, which is at a brace, up to the first that begins at or after the limit or that it
+   cannot read, and moves bytes after them. Returns how many. */
 uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_torch_sink *sink, struct gt_torch_bytes *bytes,
                            uint64_t limit);
 

@@ -15,7 +15,7 @@ enum { MIN_CHUNK_BYTES = 1 << 20, MAX_CHUNK_BYTES = 8 << 20, CHUNKS_PER_THREAD =
 /* What is read at once: long reads cost less, but the memory of a long one is worth its while only in long chunks. */
 enum { MIN_WINDOW_BYTES = 256 << 10, MAX_WINDOW_BYTES = 1 << 20, WINDOWS_PER_CHUNK = 8, MAX_EVENT_BYTES = 64 << 20 };
 
-/* Bytes before a chunk's nominal start that tell what stands before its first brace. */
+/* Bytes before a chunk's nominal start that tell what is before its first brace. */
 enum { LOOK_BACK_BYTES = 64 };
 
 #define NOWHERE UINT64_MAX
@@ -24,7 +24,7 @@ enum { LOOK_BACK_BYTES = 64 };
 struct chunk {
     uint64_t nominal, limit; /* events that begin in [nominal, limit) */
     uint64_t begin, end;
-    bool ends_array; /* end is behind the array */
+    bool ends_array; /* end is after the array */
     uint64_t element_count, event_count;
     size_t worker, segment;
 };
@@ -161,7 +161,7 @@ static bool is_forgotten(const struct decoding *decoding, const struct chunk *ch
 }
 
 /* Takes the chunks that begin exactly where the reader has come to; reads all others again, in their place. With a
-   chunk go all that its worker read behind it: they may know strings and tracks by numbers that it gave. */
+   chunk go all that its worker read after it: they may know strings and tracks by numbers that it gave. */
 static enum gt_status join_chunks(struct decoding *decoding, struct gt_error *err) {
     struct gt_torch_reader *reader = &decoding->reader;
     for (size_t i = 0; i < decoding->chunk_count; i++) {
@@ -240,8 +240,8 @@ static bool is_trace(const struct decoding *decoding) {
 static enum gt_status fail_no_trace(const struct gt_source *source, struct gt_error *err) {
     const char *damage = gt_source_damage(source);
     if (damage)
-        return gt_fail(err, "'%s' gives no event: %s", gt_source_path(source), damage);
-    return gt_fail(err, "'%s' is JSON, but no trace: it has no \"traceEvents\"", gt_source_path(source));
+        return gt_fail(err, "'%s': no readable events: %s", gt_source_path(source), damage);
+    return gt_fail(err, "'%s': JSON, but not a trace: no \"traceEvents\"", gt_source_path(source));
 }
 
 static enum gt_status finish(struct decoding *decoding, struct gt_store **out, struct gt_error *err) {
@@ -289,7 +289,7 @@ enum gt_status gt_torch_json_decode(struct gt_source *const *sources, size_t cou
                                     const struct gt_decode_options *options, struct gt_store **out,
                                     struct gt_error *err) {
     if (count != 1)
-        return gt_fail(err, "a trace in JSON is one file, not %zu", count);
+        return gt_fail(err, "a JSON trace is one file, not %zu", count);
     struct gt_torch_sizes sizes = {MAX_CHUNK_BYTES, MAX_WINDOW_BYTES, MAX_EVENT_BYTES, GT_TORCH_USUAL};
     uint64_t size_bytes;
     if (gt_source_is_seekable(sources[0], &size_bytes)) {

@@ -31,14 +31,14 @@ struct draft {
     const struct gt_torch_event *event;
     enum gt_torch_role role;
     uint32_t wanted;     /* fields whose values are kept */
-    bool needs_fold;     /* one of them is text that stands for a track */
+    bool needs_fold;     /* one of them is text that represents a track */
     uint32_t seen;       /* fields met so far */
     const char *literal; /* begins here and is not yet ended */
     struct step steps[MAX_STEPS];
     size_t step_count;
 };
 
-/* Ends the literal at `to`, where a value stands that ends at `behind`. */
+/* Ends the literal at `to`, where a value is that ends at `after`. */
 static bool add_step(struct draft *draft, enum gt_torch_slot slot, enum gt_torch_field field, const char *to,
                      const char *behind) {
     struct gt_str literal = {draft->literal, (size_t)(to - draft->literal)};
@@ -56,7 +56,7 @@ static bool is_digits(struct gt_str text) {
     return text.len > 0;
 }
 
-/* Bytes that are part of a bare value wherever they stand, and all that numbers without exponents are made of. */
+/* Bytes that are part of a bare value wherever they are, and all that numbers without exponents are made of. */
 static bool is_number(struct gt_str text) {
     for (size_t i = 0; i < text.len; i++)
         if (text.ptr[i] < '-' || text.ptr[i] > '9')
@@ -86,7 +86,7 @@ static bool draft_bare(struct draft *draft, const char *p, struct gt_str text, e
 static bool draft_text(struct draft *draft, const char *p, struct gt_json_value_text text, enum gt_torch_field field,
                        bool is_wanted) {
     const char *begin = p + 1, *behind = begin + text.raw.len;
-    if (field == GT_TORCH_PH || field == GT_TORCH_CAT) /* they tell the kinds of events apart */
+    if (field == GT_TORCH_PH || field == GT_TORCH_CAT) /* they distinguish the kinds of events */
         return true;
     if (is_wanted && text.raw.len == 0)
         return false;
@@ -96,7 +96,7 @@ static bool draft_text(struct draft *draft, const char *p, struct gt_json_value_
     return (!is_wanted || names_track(field)) && add_step(draft, GT_TORCH_SLOT_TEXT, field, begin, behind);
 }
 
-/* The object at p, its end plain to see: what stands between the blanks at its beginning and those at its end. */
+/* The object at p, its end plain to see: what is between the blanks at its beginning and those at its end. */
 static bool draft_lines(struct draft *draft, const char *p, const char *brace) {
     const char *begin = gt_json_scan_skip_space(p + 1, brace), *end = brace;
     while (end > begin && gt_json_scan_is_space(end[-1]))
@@ -151,7 +151,7 @@ static bool draft_member(struct draft *draft, const char **p, const char *end, b
     return gt_json_scan_bare(p, end, &text.raw) == GT_JSON_OK && draft_bare(draft, value, text.raw, field, is_wanted);
 }
 
-/* The members of the event, and those of its args in their place; *p is at the event's brace, then behind it. */
+/* The members of the event, and those of its args in their place; *p is at the event's brace, then after it. */
 static bool draft_members(struct draft *draft, const char **p, const char *end) {
     bool is_in_args = false;
     for (++*p;;) {
@@ -175,7 +175,7 @@ static bool draft_members(struct draft *draft, const char **p, const char *end) 
     }
 }
 
-/* Behind the event: the comma and white space up to the next one. */
+/* After the event: the comma and white space up to the next one. */
 static bool draft_end(struct draft *draft, const char *p, const char *end) {
     p = gt_json_scan_skip_space(p, end);
     if (p == end || *p != ',')
@@ -279,7 +279,7 @@ static struct gt_torch_node *add_child(struct gt_torch_layout *layout, struct gt
     return node;
 }
 
-/* What stood for a number the last time, in the open tree. */
+/* What was for a number the last time, in the open tree. */
 static void compare_value(struct gt_torch_layout *layout, struct gt_torch_node *node, struct gt_str value) {
     if (node->has_changed || (node->last_value.ptr && gt_str_eq(node->last_value, value)))
         return;
@@ -312,7 +312,7 @@ static struct gt_torch_path *add_path(struct gt_torch_layout *layout, struct gt_
 /* ---- folding ---- */
 
 /* Values that name a track are few. Others are folded if they never changed and something wanted follows them: what
-   comes last (sizes of grids, registers) tells launches apart. */
+   comes last (sizes of grids, registers) distinguishes launches. */
 static void fold(struct draft *draft, struct gt_torch_node *const *nodes) {
     size_t count = 0, last_wanted = 0;
     for (size_t i = 0; i < draft->step_count; i++)

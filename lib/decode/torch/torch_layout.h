@@ -1,6 +1,6 @@
 /* How a file writes its events, learned from the file itself. A writer repeats the same text for every event of a kind,
-   but for a few values: that text is kept as a tree of literals with a value behind each. An event that follows a path
-   through the tree is read by comparing long runs of bytes instead of taking members apart one by one.
+   except for a few values: that text is kept as a tree of literals with a value after each. An event that follows a
+   path through the tree is read by comparing long runs of bytes instead of taking members apart one by one.
 
    There are two trees. In the open one every number has its place between two literals. In the folded one numbers that
    hardly change (ids of processes, threads, devices and streams) are part of the literals, which makes paths shorter;
@@ -14,7 +14,7 @@
 #include "base/arena.h"
 #include "decode/torch/torch_region.h"
 
-/* What stands between one literal and the next. */
+/* What is between one literal and the next. */
 enum gt_torch_slot {
     GT_TORCH_SLOT_END,    /* nothing: the literal ends before the brace of the next event */
     GT_TORCH_SLOT_NAME,   /* the text of the event's name, without quotes */
@@ -23,8 +23,7 @@ enum gt_torch_slot {
     GT_TORCH_SLOT_MICROS, /* digits and decimals that are wanted as ns */
     GT_TORCH_SLOT_NUMBER, /* a number nobody asks for */
     GT_TORCH_SLOT_LIST,   /* what stands in brackets, no brackets or text in it */
-    GT_TORCH_SLOT_LINES,  /* what stands in an object nobody asks for, whose end is plain: see gt_json_scan_skip_lines()
-                           */
+    GT_TORCH_SLOT_LINES,  /* what is in an object nobody asks for, whose end is plain: see gt_json_scan_skip_lines() */
     GT_TORCH_SLOT_NESTED, /* any other object or array nobody asks for */
 };
 
@@ -38,7 +37,7 @@ enum gt_torch_role {
 };
 
 struct gt_torch_node {
-    struct gt_torch_node *next;     /* what last followed: a child; behind an end, one of the root's; never NULL */
+    struct gt_torch_node *next;     /* what last followed: a child; after an end, one of the root's; never NULL */
     struct gt_torch_node *children; /* what may follow */
     struct gt_torch_node *other;    /* the next child of the same parent */
     struct gt_torch_path *path;     /* of a GT_TORCH_SLOT_END */
@@ -51,7 +50,7 @@ struct gt_torch_node {
     uint32_t size_changes;    /* how often that was another one than before */
     uint32_t literal_bytes;   /* 1 or more */
     uint32_t last_bits;       /* one for each byte of the literal's last 32 or less */
-    char literal[];           /* no NUL in it, GT_TORCH_PADDING zero bytes behind it */
+    char literal[];           /* no NUL in it, GT_TORCH_PADDING zero bytes after it */
 };
 
 /* All that is known of an event by the path it takes. */
@@ -59,7 +58,7 @@ struct gt_torch_path {
     enum gt_torch_role role;
     enum gt_torch_category category;
     uint32_t fields; /* whose values were met on the way, by bits */
-    bool needs_fold; /* of an open path: its track is told by text, which only folded paths know */
+    bool needs_fold; /* of an open path: its track is identified by text, which only folded paths know */
     bool is_folded;
     uint32_t track;        /* of a folded path */
     unsigned lesson_count; /* of an open path: events learned from */

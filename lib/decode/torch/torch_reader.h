@@ -23,10 +23,10 @@ void gt_torch_reader_release(struct gt_torch_reader *reader); /* source and sink
 /* Reads up to the next array of events, or to the end. */
 enum gt_status gt_torch_reader_find_array(struct gt_torch_reader *reader, struct gt_error *err);
 
-/* Reads until an event begins at or behind the limit, or to the end. */
+/* Reads until an event begins at or after the limit, or to the end. */
 enum gt_status gt_torch_reader_run(struct gt_torch_reader *reader, uint64_t limit, struct gt_error *err);
 
-/* Where the next byte to read stands in the input, and going on elsewhere, between two elements or behind the array. */
+/* Where the next byte to read is in the input, and going on elsewhere, between two elements or after the array. */
 uint64_t gt_torch_reader_offset(const struct gt_torch_reader *reader);
 bool gt_torch_reader_is_at_element(const struct gt_torch_reader *reader);
 void gt_torch_reader_skip_to(struct gt_torch_reader *reader, uint64_t offset, bool is_in_array);

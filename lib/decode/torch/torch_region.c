@@ -1,4 +1,4 @@
-/* Reads events out of a region of the array, and goes on behind what cannot be read. */
+/* Reads events out of a region of the array, and goes on after what cannot be read. */
 #include "decode/torch/torch_region.h"
 
 #include <string.h>
@@ -42,8 +42,8 @@ enum gt_json_status gt_torch_region_find_event(struct gt_torch_bytes *bytes, cha
     return found;
 }
 
-/* An element begins at bytes->p and could not be read; the trouble showed at `at`. Looks on behind its first byte,
-   since a lost quote or bracket hides the next events in it; or behind all that was tried, if that was done too often.
+/* An element begins at bytes->p and could not be read; the trouble showed at `at`. Looks on after its first byte,
+   since a lost quote or bracket hides the next events in it; or after all that was tried, if that was done too often.
  */
 static enum gt_torch_stop begin_search(struct gt_torch_region *region, struct gt_torch_bytes *bytes, const char *at) {
     uint64_t start = bytes->offset, failed = start + (uint64_t)(at - bytes->p);
@@ -112,7 +112,7 @@ static enum gt_json_status may_end(const struct gt_torch_bytes *bytes, const cha
     return *p == ',' || *p == ']' || *p == '{' ? GT_JSON_OK : GT_JSON_BAD;
 }
 
-/* The event at bytes->p, twice if need be; *p is behind it, or where the trouble showed. */
+/* The event at bytes->p, twice if need be; *p is after it, or where the trouble showed. */
 static enum gt_torch_parse parse_event(struct gt_torch_region *region, const struct gt_torch_bytes *bytes,
                                        const char **p) {
     *p = bytes->p;

@@ -1,5 +1,5 @@
-/* A region of the events array: bytes come in, the events in them go to a sink, and it tells where it stopped. The same
-   reader serves whole files, streams and chunks of files; torch_fast.h stands beside it and answers alike for all
+/* A region of the events array: bytes come in, the events in them go to a sink, and it says where it stopped. The same
+   reader serves whole files, streams and chunks of files; torch_fast.h is next to it and answers alike for all
    bytes. */
 #ifndef GT_DECODE_TORCH_TORCH_REGION_H
 #define GT_DECODE_TORCH_TORCH_REGION_H
@@ -10,12 +10,12 @@ struct gt_torch_region {
     struct gt_torch_sink *sink;
     struct gt_torch_event event;
     bool is_mended;       /* the event was not read at the first try */
-    bool stops_at_damage; /* chunks: what has to be mended is read again from the chunk's start, alone */
+    bool stops_at_damage; /* chunks: what has to be repaired is read again from the chunk's start, alone */
     bool is_damaged;      /* it stopped for that */
     bool is_cut;          /* the input ends inside the event at cut_offset */
     uint64_t cut_offset;
     uint64_t element_count; /* of the array, whatever they are */
-    bool is_outside;        /* set by the caller: no array is open, the object at hand may be the document itself */
+    bool is_outside;        /* set by the caller: no array is open, the current object may be the document itself */
     bool has_opened;        /* it was, and its array is being read */
 
     /* After an event that cannot be read, the next event start is looked for. */
@@ -27,12 +27,12 @@ struct gt_torch_region {
     uint64_t retry_start, furthest, retry_work;
 };
 
-/* Zero bytes behind all text, which may be read with it. */
+/* Zero bytes after all text, which may be read with it. */
 #define GT_TORCH_PADDING 64
 
 void gt_torch_region_init(struct gt_torch_region *region, struct gt_torch_sink *sink);
 
-/* Bytes of the input at hand: [p, end), p at `offset` of the input. GT_TORCH_PADDING zero bytes stand behind end. */
+/* Bytes of the current input: [p, end), p at `offset` of the input. GT_TORCH_PADDING zero bytes are after end. */
 struct gt_torch_bytes {
     const char *p, *end;
     uint64_t offset;
@@ -53,8 +53,8 @@ static inline bool gt_torch_region_bytes_are_final(const struct gt_torch_bytes *
 enum gt_torch_stop {
     GT_TORCH_STOP_NOT,   /* it goes on; never an answer */
     GT_TORCH_STOP_MORE,  /* call again with more bytes from bytes->p on; at the end of the input this is the end */
-    GT_TORCH_STOP_LIMIT, /* an element begins at or behind the limit, and nothing is being mended */
-    GT_TORCH_STOP_END,   /* behind the ] of the array */
+    GT_TORCH_STOP_LIMIT, /* an element begins at or after the limit, and nothing is being repaired */
+    GT_TORCH_STOP_END,   /* after the ] of the array */
 };
 
 /* Reads elements of the array from bytes->p on, which is at one or between two, and moves bytes->p and offset. */

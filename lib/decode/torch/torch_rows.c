@@ -60,7 +60,7 @@ void gt_torch_sink_add_range(struct gt_torch_sink *sink, const struct gt_torch_r
                                                             .kind = is_gpu_side ? GT_RANGE_GPU : GT_RANGE_NESTED});
 }
 
-/* Loading of code is the program's own, whoever measures it; the rest is the profiler's. */
+/* Loading of code is the program's own, no matter who measures it; the rest is the profiler's. */
 static void add_overhead(struct gt_builder *builder, const struct gt_torch_row *row) {
     struct gt_str name = gt_store_string(&builder->store, row->name);
     if (gt_str_eq(name, GT_STR("Lazy Function Loading")) || gt_str_eq(name, GT_STR("Runtime Triggered Module Loading")))

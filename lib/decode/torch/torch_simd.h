@@ -1,5 +1,5 @@
 /* Pieces of an event's text at 16 to 64 bytes a step: literals, texts, numbers, objects to skip. All of them read up to
-   GT_TORCH_PADDING bytes behind the text at hand, where zeros stand; no piece goes on behind a zero. NULL means that
+   GT_TORCH_PADDING bytes after the current text, where zeros are; no piece goes on after a zero. NULL means that
    the text is not as plain as this code wants it: the portable code then decides what it is. */
 #ifndef GT_DECODE_TORCH_TORCH_SIMD_H
 #define GT_DECODE_TORCH_TORCH_SIMD_H
@@ -103,8 +103,8 @@ GT_SIMD const char *simd_hash_text(const struct simd_constants *k, const char *p
     return *p == '"' ? p : NULL;
 }
 
-/* A text and another of the same size, not 0, whose first 32 bytes stand in `head`, with zeros behind a shorter one.
-   Nothing behind the other text is read: the last step overlaps the one before. */
+/* A text and another of the same size, not 0, whose first 32 bytes stand in `head`, with zeros after a shorter one.
+   Nothing after the other text is read: the last step overlaps the one before. */
 GT_SIMD bool simd_equal_texts(const struct simd_constants *k, const char *head, const char *other, struct gt_str text) {
     __m256i bytes = simd_load(text.ptr);
     if (text.len < 32)
@@ -133,7 +133,7 @@ GT_SIMD const char *simd_skip_number(const struct simd_constants *k, const char 
     }
 }
 
-/* 1 to 16 digits, all at once: pairs, fours, eights, sixteen. More of them match no literal behind the number. */
+/* 1 to 16 digits, all at once: pairs, fours, eights, sixteen. More of them match no literal after the number. */
 GT_SIMD const char *simd_take_digits(const struct simd_constants *k, const char *p, int64_t *value) {
     __m128i digits = _mm_sub_epi8(simd_load_half(p), simd_load_half(k->zero_digit));
     __m128i is_digit = _mm_cmpeq_epi8(_mm_min_epu8(digits, simd_load_half(k->nine)), digits);
@@ -149,7 +149,7 @@ GT_SIMD const char *simd_take_digits(const struct simd_constants *k, const char 
     return p + count;
 }
 
-/* One or two digits behind a point, as thousandths. */
+/* One or two digits after a point, as thousandths. */
 GT_SIMD const char *simd_take_short_fraction(const char *p, int64_t *thousandths) {
     unsigned first = (unsigned char)*p - (unsigned)'0', second = (unsigned char)p[1] - (unsigned)'0';
     if (first > 9)
@@ -180,7 +180,7 @@ GT_SIMD const char *simd_take_micros(const struct simd_constants *k, const char 
 
 /* ---- lists and objects ---- */
 
-/* The ] that ends a list in which no text and no list stands. */
+/* The ] that ends a list in which no text and no list is. */
 GT_SIMD const char *simd_skip_list(const struct simd_constants *k, const char *p) {
     for (;; p += 32) {
         __m256i bytes = simd_load(p);

@@ -26,7 +26,7 @@ void gt_torch_sink_release(struct gt_torch_sink *sink) {
     memset(sink, 0, sizeof *sink);
 }
 
-/* The event at hand and where it stands. */
+/* The current event and where it is. */
 struct subject {
     struct gt_torch_sink *sink;
     const struct gt_torch_event *event;
@@ -122,7 +122,7 @@ static uint32_t find_thread(const struct subject *at) {
     return gt_torch_sink_thread(at->sink, pid, tid);
 }
 
-/* The stream stands in the args, else it is the thread: a number, or "stream 7" in old exports. */
+/* The stream is in the args, else it is the thread: a number, or "stream 7" in old exports. */
 static int64_t find_stream(const struct subject *at) {
     static const struct gt_str prefix = GT_STR("stream ");
     int64_t stream = find_int(at, GT_TORCH_STREAM, INT64_MIN);
@@ -161,7 +161,7 @@ static bool starts_nocase(struct gt_str text, struct gt_str prefix) {
     return text.len >= prefix.len && gt_str_find_nocase((struct gt_str){text.ptr, prefix.len}, prefix);
 }
 
-/* The category, or what the name says where it tells too little. */
+/* The category, or what the name says where it says too little. */
 static enum gt_torch_category op_category(const struct subject *at) {
     if (at->event->category != GT_TORCH_CAT_GPU_OP)
         return at->event->category;

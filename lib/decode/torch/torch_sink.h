@@ -9,7 +9,7 @@
 #include "events/store.h"
 
 /* What a metadata event says about a process or thread. Kept aside: names are given in file order when all chunks are
-   read, whoever read them. */
+   read, no matter who read them. */
 struct gt_torch_track_name {
     enum { GT_TORCH_NAMES_PROCESS, GT_TORCH_LABELS_PROCESS, GT_TORCH_NAMES_THREAD } kind;
     size_t segment; /* of the builder: the chunk it was read in */
@@ -74,8 +74,8 @@ uint32_t gt_torch_sink_thread(struct gt_torch_sink *sink, int64_t pid, int64_t t
 uint32_t gt_torch_sink_lane(struct gt_torch_sink *sink, int64_t device, int64_t stream);
 
 /* When all is read: gives every track that the sinks' builders know its name, the first one in the input, from chunks
-   that were not dropped. Kineto also names "processes" that stand for GPUs: those have no rows and make no track.
-   order: of a segment behind all others; it and the next one are used. */
+   that were not dropped. Kineto also names "processes" that represent GPUs: those have no rows and make no track.
+   order: of a segment after all others; it and the next one are used. */
 void gt_torch_sink_name_tracks(const struct gt_torch_sink *sinks, size_t count, uint64_t order);
 
 #endif

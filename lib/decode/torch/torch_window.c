@@ -51,7 +51,7 @@ static void tell_progress(struct gt_torch_window *window) {
     window->options->progress(window->options->progress_context, done_bytes, total_bytes);
 }
 
-/* Room behind the bytes at hand: what was read is given up first, and only what fills the buffer makes it grow. */
+/* Room after the current bytes: what was read is given up first, and only what fills the buffer makes it grow. */
 static enum gt_status make_room(struct gt_torch_window *window, struct gt_error *err) {
     size_t left = (size_t)(window->bytes.end - window->bytes.p);
     memmove(window->buffer, window->bytes.p, left);

@@ -17,13 +17,13 @@ struct gt_torch_sizes {
 struct gt_torch_window {
     struct gt_source *source;
     struct gt_readahead *ahead;              /* reads the source where that is not seekable; NULL: nobody does */
-    const struct gt_decode_options *options; /* NULL: this thread tells no progress */
+    const struct gt_decode_options *options; /* NULL: this thread gives no progress */
     bool is_seekable;
     char *buffer; /* GT_TORCH_PADDING bytes larger than its capacity */
     size_t capacity, max_bytes;
-    uint64_t read_offset;        /* of the input, behind the bytes at hand */
+    uint64_t read_offset;        /* of the input, after the current bytes */
     uint64_t told_bytes;         /* progress at the last call of its callback */
-    struct gt_torch_bytes bytes; /* at hand */
+    struct gt_torch_bytes bytes; /* available */
 };
 
 enum gt_status gt_torch_window_init(struct gt_torch_window *window, struct gt_source *source,
@@ -34,7 +34,7 @@ void gt_torch_window_release(struct gt_torch_window *window);
 /* Empties the window and goes to a place of a seekable input. */
 void gt_torch_window_seek(struct gt_torch_window *window, uint64_t offset);
 
-/* Appends to the bytes at hand, of which those before bytes.p are given up. At the end of the input bytes.is_all. */
+/* Appends to the current bytes, of which those before bytes.p are given up. At the end of the input bytes.is_all. */
 enum gt_status gt_torch_window_fill(struct gt_torch_window *window, struct gt_error *err);
 
 /* Reads what is left of a packed stream, unseen: whether it is damaged is known at its end alone. */

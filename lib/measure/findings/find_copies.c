@@ -65,8 +65,8 @@ static const char *describe(struct gt_evidence *evidence, uint32_t position) {
         .ptr;
 }
 
-static void tell_longest(struct gt_evidence *evidence, struct gt_finding *finding, const struct copy_sum *sum) {
-    gt_finding_tell(evidence, finding, "The longest took the GPU %s: %s.",
+static void add_longest(struct gt_evidence *evidence, struct gt_finding *finding, const struct copy_sum *sum) {
+    gt_finding_tell(evidence, finding, "Longest: %s, %s.",
                     gt_told_ns(evidence, (double)gt_view_op_ns(evidence->view, sum->example)),
                     describe(evidence, sum->example));
 }
@@ -87,12 +87,12 @@ double gt_find_pageable_copies(struct gt_evidence *evidence, struct gt_finding *
     struct copy_sum sum = sum_copies(evidence->view, is_pageable);
     if (sum.count == 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "%s from or to pageable memory: asynchronous by name only",
+    gt_finding_title(evidence, finding, "Async copies of pageable memory block the CPU: %s",
                      gt_told_counted(evidence, sum.count, "copy"));
-    gt_finding_tell(evidence, finding, "They moved %s in %s on the GPU; their calls kept the CPU for %s.",
+    gt_finding_tell(evidence, finding, "They moved %s in %s on the GPU and blocked the CPU for %s.",
                     gt_told_bytes(evidence, sum.bytes), gt_told_ns(evidence, (double)sum.total_ns),
                     gt_told_ns(evidence, (double)sum.call_ns));
-    tell_longest(evidence, finding, &sum);
+    add_longest(evidence, finding, &sum);
     return share_of_span(evidence, sum.total_ns);
 }
 
@@ -113,13 +113,12 @@ double gt_find_small_copies(struct gt_evidence *evidence, struct gt_finding *fin
     struct copy_sum sum = sum_copies(evidence->view, is_small);
     if (sum.count == 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "%s between host and GPU of 64 kB or less",
+    gt_finding_title(evidence, finding, "%s of 64 kB or less between host and GPU",
                      gt_told_counted(evidence, sum.count, "copy"));
-    gt_finding_tell(evidence, finding,
-                    "They moved %s in %s, %s each on average: starting a copy costs more than moving.",
+    gt_finding_tell(evidence, finding, "They moved %s in %s, %s each on average: launch overhead dominates.",
                     gt_told_bytes(evidence, sum.bytes), gt_told_ns(evidence, (double)sum.total_ns),
                     gt_told_bytes(evidence, sum.bytes / sum.count));
-    tell_longest(evidence, finding, &sum);
+    add_longest(evidence, finding, &sum);
     finding->recoverable_ns = sum.total_ns;
     return (double)sum.count;
 }
@@ -136,11 +135,11 @@ double gt_find_sync_copies(struct gt_evidence *evidence, struct gt_finding *find
     struct copy_sum sum = sum_copies(evidence->view, is_sync_copy);
     if (sum.count == 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "%s by calls that block the CPU", gt_told_counted(evidence, sum.count, "copy"));
-    gt_finding_tell(evidence, finding, "The calls kept the CPU for %s to move %s, which took the GPU %s.",
+    gt_finding_title(evidence, finding, "%s with blocking calls", gt_told_counted(evidence, sum.count, "copy"));
+    gt_finding_tell(evidence, finding, "The CPU was blocked for %s; moving %s took the GPU %s.",
                     gt_told_ns(evidence, (double)sum.call_ns), gt_told_bytes(evidence, sum.bytes),
                     gt_told_ns(evidence, (double)sum.total_ns));
-    tell_longest(evidence, finding, &sum);
+    add_longest(evidence, finding, &sum);
     return (double)sum.call_ns;
 }
 
@@ -153,12 +152,12 @@ double gt_find_sync_memsets(struct gt_evidence *evidence, struct gt_finding *fin
     struct copy_sum sum = sum_copies(evidence->view, is_sync_fill);
     if (sum.count == 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "%s of pinned or managed memory by calls that block the CPU",
+    gt_finding_title(evidence, finding, "%s of pinned or managed memory with blocking calls",
                      gt_told_counted(evidence, sum.count, "memset"));
-    gt_finding_tell(evidence, finding, "The calls kept the CPU for %s to fill %s, which took the GPU %s.",
+    gt_finding_tell(evidence, finding, "The CPU was blocked for %s; filling %s took the GPU %s.",
                     gt_told_ns(evidence, (double)sum.call_ns), gt_told_bytes(evidence, sum.bytes),
                     gt_told_ns(evidence, (double)sum.total_ns));
-    tell_longest(evidence, finding, &sum);
+    add_longest(evidence, finding, &sum);
     return (double)sum.call_ns;
 }
 
@@ -211,9 +210,9 @@ double gt_find_copies_in_line(struct gt_evidence *evidence, struct gt_finding *f
     if (count == 0)
         return GT_NOTHING_FOUND;
     double share = share_of_span(evidence, exposed_ns);
-    gt_finding_title(evidence, finding, "Copies stand in line with compute on the same stream: %s of the span",
+    gt_finding_title(evidence, finding, "Copies serialize with compute on the same stream: %s of the span",
                      gt_told_share(evidence, share, 1));
-    gt_finding_tell(evidence, finding, "%s between host and GPU on streams that also compute; for %s nothing else ran.",
+    gt_finding_tell(evidence, finding, "%s between host and GPU on compute streams; nothing else ran for %s of that.",
                     gt_told_counted(evidence, count, "copy"), gt_told_ns(evidence, (double)exposed_ns));
     finding->recoverable_ns = exposed_ns;
     return share;

@@ -3,7 +3,7 @@
 #include "measure/findings/findings.h"
 
 /* "Causes: host 2.6 s, launch 7.6 ms." */
-static void tell_causes(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_idle_sums *sums) {
+static void add_causes(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_idle_sums *sums) {
     const struct gt_idle_sum *causes = sums->causes;
     struct gt_str text = {"", 0};
     for (int cause = 0; cause < GT_IDLE_CAUSE_COUNT; cause++)
@@ -13,20 +13,20 @@ static void tell_causes(struct gt_evidence *evidence, struct gt_finding *finding
     gt_finding_tell(evidence, finding, "By cause: %s.", text.ptr);
 }
 
-/* The finding that tells of most idle time behind the warm-up, if what the host did makes up most of it. */
-static const char *teller_of_idle(struct gt_evidence *evidence) {
+/* The finding that covers most idle time after the warm-up, if what the host did makes up most of it. */
+static const char *finding_on_idle(struct gt_evidence *evidence) {
     static const char *const ids[GT_HOST_GAP_COUNT] = {[GT_HOST_GAP_READBACK] = "readback",
                                                        [GT_HOST_GAP_SYNC] = "sync_waits",
                                                        [GT_HOST_GAP_STALL] = "host_stalls",
                                                        [GT_HOST_GAP_LATE] = "host_bound"};
     const struct gt_gap_sum *sums = gt_evidence_host_gaps(evidence)->sums;
-    __int128 told_ns = 0;
+    __int128 covered_ns = 0;
     int most = GT_HOST_GAP_NONE + 1;
     for (int class = most; class < GT_HOST_GAP_COUNT; class ++) {
-        told_ns += sums[class].total_ns;
+        covered_ns += sums[class].total_ns;
         most = sums[class].total_ns > sums[most].total_ns ? class : most;
     }
-    return told_ns > sums[GT_HOST_GAP_NONE].total_ns ? ids[most] : NULL;
+    return covered_ns > sums[GT_HOST_GAP_NONE].total_ns ? ids[most] : NULL;
 }
 
 double gt_find_idle_gpu(struct gt_evidence *evidence, struct gt_finding *finding) {
@@ -48,21 +48,22 @@ double gt_find_idle_gpu(struct gt_evidence *evidence, struct gt_finding *finding
     double idle_ns = (double)idle->devices[worst].total_ns;
     gt_finding_title(evidence, finding, "GPU %lld was idle for %s of its span", (long long)view->devices[worst].id,
                      gt_told_share(evidence, idle_ns, worst_span_ns));
-    gt_finding_tell(evidence, finding, "It did nothing for %s of %s, in %s.", gt_told_ns(evidence, idle_ns),
+    gt_finding_tell(evidence, finding, "Idle for %s of %s, in %s.", gt_told_ns(evidence, idle_ns),
                     gt_told_ns(evidence, worst_span_ns), gt_told_counted(evidence, idle->devices[worst].count, "gap"));
     struct gt_idle_sums sums = gt_idle_sums_of(idle, worst);
-    tell_causes(evidence, finding, &sums);
+    add_causes(evidence, finding, &sums);
     if (gt_evidence_steady_ns(evidence) != INT64_MIN)
-        gt_finding_tell(evidence, finding, "This counts the warm-up; findings on what the CPU did leave it out.");
-    finding->told_by = teller_of_idle(evidence);
+        gt_finding_tell(evidence, finding,
+                        "Warm-up included here; it is excluded from the findings on CPU-caused gaps.");
+    finding->told_by = finding_on_idle(evidence);
     return worst_share;
 }
 
 /* Says from when on a rule looked. */
-static void tell_warm_up(struct gt_evidence *evidence, struct gt_finding *finding) {
+static void note_warm_up(struct gt_evidence *evidence, struct gt_finding *finding) {
     int64_t steady_ns = gt_evidence_steady_ns(evidence);
     if (steady_ns != INT64_MIN)
-        gt_finding_tell(evidence, finding, "Left out is the warm-up, the first %s of the GPU work.",
+        gt_finding_tell(evidence, finding, "Warm-up excluded: the first %s of GPU work.",
                         gt_told_ns(evidence, (double)gt_ns_between(evidence->view->store->origin_ns, steady_ns)));
 }
 
@@ -73,13 +74,14 @@ double gt_find_host_bound(struct gt_evidence *evidence, struct gt_finding *findi
     double running_ns = (double)(gt_evidence_steady_span_ns(evidence) - gaps->pauses_ns);
     if (late->count == 0 || running_ns <= 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "The GPU waits for the CPU to launch work: %s of the time",
+    gt_finding_title(evidence, finding, "Host-bound: the GPU waits for launches %s of the time",
                      gt_told_share(evidence, (double)late->total_ns, running_ns));
-    gt_finding_tell(evidence, finding, "In %s the next op was not launched yet or still on its way: %s of %s, %s each.",
+    gt_finding_tell(evidence, finding,
+                    "In %s the next op had not been launched or had not reached the GPU: %s of %s, %s each on average.",
                     gt_told_counted(evidence, late->count, "gap"), gt_told_ns(evidence, (double)late->total_ns),
                     gt_told_ns(evidence, running_ns),
                     gt_told_ns(evidence, (double)late->total_ns / (double)late->count));
-    tell_warm_up(evidence, finding);
+    note_warm_up(evidence, finding);
     finding->recoverable_ns = gt_host_gaps_sum_recoverable(late);
     return (double)late->total_ns / running_ns;
 }
@@ -91,7 +93,7 @@ static const char *launch_of(struct gt_evidence *evidence, const struct gt_idle_
     const char *call = gt_told_call(evidence, store->calls.name[gap->call]);
     if (range == GT_NO_ROW)
         return gt_arena_printf(evidence->arena, "launched by %s", call).ptr;
-    return gt_arena_printf(evidence->arena, "launched by %s in the range %s", call,
+    return gt_arena_printf(evidence->arena, "launched by %s in range %s", call,
                            gt_told_text(evidence, gt_store_string(store, store->ranges.name[range])))
         .ptr;
 }
@@ -104,16 +106,16 @@ double gt_find_host_stalls(struct gt_evidence *evidence, struct gt_finding *find
     double span_ns = (double)gt_evidence_steady_span_ns(evidence);
     if (!longest || span_ns <= 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "The CPU left the GPU without work for %s at a time or longer: %s of the span",
+    gt_finding_title(evidence, finding, "Long CPU stalls (>= %s) starved the GPU: %s of the span",
                      gt_told_ns(evidence, GT_PAUSE_NS), gt_told_share(evidence, (double)stalls->total_ns, span_ns));
-    gt_finding_tell(evidence, finding, "%s of 1 ms or more, %s in all.",
+    gt_finding_tell(evidence, finding, "%s of 1 ms or more, %s in total.",
                     gt_told_counted(evidence, stalls->count, "gap"), gt_told_ns(evidence, (double)stalls->total_ns));
-    gt_finding_tell(evidence, finding, "The longest, %s at %s, ended with %s, %s; the thread was %s.",
+    gt_finding_tell(evidence, finding, "Longest: %s at %s, before %s, %s; the thread was %s.",
                     gt_told_ns(evidence, (double)gt_idle_gap_ns(longest)),
                     gt_told_ns(evidence, (double)gt_ns_between(view->store->origin_ns, longest->start_ns)),
                     gt_told_kernel(evidence, view->name[longest->next]), launch_of(evidence, longest),
                     gt_host_activity_names[longest->activity]);
-    tell_warm_up(evidence, finding);
+    note_warm_up(evidence, finding);
     finding->recoverable_ns = gt_host_gaps_sum_recoverable(stalls);
     return (double)stalls->total_ns / span_ns;
 }
@@ -123,12 +125,11 @@ double gt_find_sync_waits(struct gt_evidence *evidence, struct gt_finding *findi
     double span_ns = (double)gt_evidence_steady_span_ns(evidence);
     if (waits->count == 0 || span_ns <= 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "The GPU runs dry while the CPU waits for it: %s of the span",
+    gt_finding_title(evidence, finding, "GPU idle during CPU synchronization: %s of the span",
                      gt_told_share(evidence, (double)waits->total_ns, span_ns));
-    gt_finding_tell(evidence, finding,
-                    "In %s, %s in all, the thread that launched next was inside a call that waits for the GPU.",
+    gt_finding_tell(evidence, finding, "In %s (%s in total) the launching thread was in a synchronizing call.",
                     gt_told_counted(evidence, waits->count, "gap"), gt_told_ns(evidence, (double)waits->total_ns));
-    tell_warm_up(evidence, finding);
+    note_warm_up(evidence, finding);
     finding->recoverable_ns = gt_host_gaps_sum_recoverable(waits);
     return (double)waits->total_ns / span_ns;
 }

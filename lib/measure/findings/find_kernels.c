@@ -20,9 +20,9 @@ double gt_find_dominant_kernel(struct gt_evidence *evidence, struct gt_finding *
         return GT_NOTHING_FOUND;
     const char *name = gt_told_kernel(evidence, top->full_name);
     double total_ns = (double)top->total_ns;
-    gt_finding_title(evidence, finding, "One kernel takes %s of the kernel time: %s",
+    gt_finding_title(evidence, finding, "One kernel takes %s of kernel time: %s",
                      gt_told_share(evidence, total_ns, all_ns), name);
-    gt_finding_tell(evidence, finding, "%s took %s in %s, %s each on average.", name, gt_told_ns(evidence, total_ns),
+    gt_finding_tell(evidence, finding, "%s: %s in %s, %s each on average.", name, gt_told_ns(evidence, total_ns),
                     gt_told_counted(evidence, top->count, "launch"), gt_told_ns(evidence, top->mean_ns));
     return total_ns / all_ns;
 }
@@ -53,9 +53,9 @@ double gt_find_launch_storm(struct gt_evidence *evidence, struct gt_finding *fin
     /* The rate of a few launches means nothing, nor does that of kernels that graphs brought. */
     if (rate->count < 1000 || launches < rate->count / 2)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "%s kernel launches a second, half of the kernels within %s",
+    gt_finding_title(evidence, finding, "%s kernel launches per second, median kernel %s",
                      gt_told_count(evidence, (size_t)rate->per_second), gt_told_ns(evidence, rate->median_ns));
-    gt_finding_tell(evidence, finding, "%s in %s; time in which no kernel ran for 10 ms or more is left out.",
+    gt_finding_tell(evidence, finding, "%s in %s, excluding gaps of 10 ms or more.",
                     gt_told_counted(evidence, rate->count, "launch"), gt_told_ns(evidence, (double)rate->window_ns));
     return rate->is_storm ? STORM : rate->per_second >= 100000 ? MANY_LAUNCHES : NO_STORM;
 }
@@ -71,11 +71,11 @@ struct tiny_name {
     struct gt_tally lengths;
 };
 
-enum { TOLD_NAMES = 3 };
+enum { LISTED_NAMES = 3 };
 
 /* Puts it among those with the most, the most first. */
-static void keep_most(struct tiny_name most[TOLD_NAMES], struct tiny_name name) {
-    for (size_t m = 0; m < TOLD_NAMES; m++)
+static void keep_most(struct tiny_name most[LISTED_NAMES], struct tiny_name name) {
+    for (size_t m = 0; m < LISTED_NAMES; m++)
         if (name.lengths.count > most[m].lengths.count) {
             struct tiny_name next = most[m];
             most[m] = name;
@@ -83,9 +83,9 @@ static void keep_most(struct tiny_name most[TOLD_NAMES], struct tiny_name name) 
         }
 }
 
-static void tell_tiny_names(struct gt_evidence *evidence, struct gt_finding *finding) {
+static void add_tiny_names(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_op_groups *groups = gt_evidence_op_groups(evidence);
-    struct tiny_name most[TOLD_NAMES] = {0}, name = {0};
+    struct tiny_name most[LISTED_NAMES] = {0}, name = {0};
     for (size_t i = 0; i < groups->kernel_count; i++) {
         const struct gt_op_group *group = &groups->items[i];
         if (i == 0 || group->name != groups->items[i - 1].name) {
@@ -99,7 +99,7 @@ static void tell_tiny_names(struct gt_evidence *evidence, struct gt_finding *fin
         name.lengths.sum += tiny.sum;
     }
     keep_most(most, name);
-    for (size_t m = 0; m < TOLD_NAMES && most[m].lengths.count; m++)
+    for (size_t m = 0; m < LISTED_NAMES && most[m].lengths.count; m++)
         gt_finding_tell(evidence, finding, "%s: %s of 5 us or less, %s on average.",
                         gt_told_kernel(evidence, most[m].full_name),
                         gt_told_counted(evidence, most[m].lengths.count, "launch"),
@@ -123,12 +123,11 @@ double gt_find_tiny_kernels(struct gt_evidence *evidence, struct gt_finding *fin
     double span_ns = (double)gt_evidence_steady_span_ns(evidence);
     if (tiny < 100 || (double)tiny < 0.3 * (double)kernels || span_ns <= 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "%s of the kernels last 5 us or less: worth fusing or a CUDA graph",
+    gt_finding_title(evidence, finding, "%s of kernels run for 5 us or less: candidates for fusion or a CUDA graph",
                      gt_told_share(evidence, (double)tiny, (double)kernels));
-    gt_finding_tell(evidence, finding, "%s of %s; the GPU waited %s for the launches of such kernels.",
-                    gt_told_count(evidence, tiny), gt_told_counted(evidence, kernels, "kernel"),
-                    gt_told_ns(evidence, (double)waits_ns));
-    tell_tiny_names(evidence, finding);
+    gt_finding_tell(evidence, finding, "%s of %s; the GPU waited %s for their launches.", gt_told_count(evidence, tiny),
+                    gt_told_counted(evidence, kernels, "kernel"), gt_told_ns(evidence, (double)waits_ns));
+    add_tiny_names(evidence, finding);
     finding->told_by = "host_bound"; /* whose gaps these are */
     return (double)waits_ns / span_ns;
 }

@@ -10,7 +10,7 @@ struct step_sum {
 };
 
 /* "3", or "3 of process 4711" where others have steps as well */
-static const char *told_step(struct gt_evidence *evidence, const struct gt_step *step) {
+static const char *step_text(struct gt_evidence *evidence, const struct gt_step *step) {
     struct gt_cell pid = gt_measure_pid_cell(evidence->view, step->process);
     if (pid.type == GPUTIME_CELL_NULL || !gt_step_set_is_of_several(evidence->view))
         return gt_arena_printf(evidence->arena, "%lld", (long long)step->number).ptr;
@@ -30,7 +30,7 @@ static struct step_sum sum_steps(struct gt_evidence *evidence, enum gt_step_stat
         int64_t length_ns = gt_step_set_cpu_ns(step);
         if (sum.count < LISTED)
             sum.list =
-                gt_arena_printf(evidence->arena, "%s%s%s", sum.list, sum.count ? ", " : "", told_step(evidence, step))
+                gt_arena_printf(evidence->arena, "%s%s%s", sum.list, sum.count ? ", " : "", step_text(evidence, step))
                     .ptr;
         else if (sum.count == LISTED)
             sum.list = gt_arena_printf(evidence->arena, "%s ...", sum.list).ptr;
@@ -49,11 +49,11 @@ double gt_find_step_outliers(struct gt_evidence *evidence, struct gt_finding *fi
     if (outliers.count == 0 || all_ns <= 0)
         return GT_NOTHING_FOUND;
     double excess_ns = (double)outliers.total_ns - (double)outliers.count * steps->median_ns;
-    gt_finding_title(evidence, finding, "%s took over 1.5 times the median",
+    gt_finding_title(evidence, finding, "%s took more than 1.5 times the median",
                      gt_told_counted(evidence, outliers.count, "step"));
-    gt_finding_tell(evidence, finding, "Step %s: up to %s, where the median is %s (median distance from it %s).",
-                    outliers.list, gt_told_ns(evidence, (double)outliers.longest_ns),
-                    gt_told_ns(evidence, steps->median_ns), gt_told_ns(evidence, steps->mad_ns));
+    gt_finding_tell(evidence, finding, "Step %s: up to %s; the median is %s (MAD %s).", outliers.list,
+                    gt_told_ns(evidence, (double)outliers.longest_ns), gt_told_ns(evidence, steps->median_ns),
+                    gt_told_ns(evidence, steps->mad_ns));
     finding->recoverable_ns = (int64_t)fmin(excess_ns, 9e18);
     return excess_ns / all_ns;
 }
@@ -65,12 +65,12 @@ double gt_find_warm_up(struct gt_evidence *evidence, struct gt_finding *finding)
     double all_ns = (double)(warm.total_ns + steady.total_ns + outliers.total_ns);
     if (warm.count == 0 || steady.count == 0 || all_ns <= 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "The capture holds warm-up: %s of the time of its steps",
+    gt_finding_title(evidence, finding, "Warm-up in the capture: %s of step time",
                      gt_told_share(evidence, (double)warm.total_ns, all_ns));
-    gt_finding_tell(evidence, finding, "Step %s took up to %s, where the median is %s.", warm.list,
+    gt_finding_tell(evidence, finding, "Step %s: up to %s; the median is %s.", warm.list,
                     gt_told_ns(evidence, (double)warm.longest_ns), gt_told_ns(evidence, steps->median_ns));
     if (steady.first_number <= steady.last_number)
-        gt_finding_tell(evidence, finding, "--step %lld-%lld shows the steps behind it alone.",
+        gt_finding_tell(evidence, finding, "--step %lld-%lld selects the steps after it.",
                         (long long)steady.first_number, (long long)steady.last_number);
     return (double)warm.total_ns / all_ns;
 }

@@ -1,4 +1,4 @@
-/* Rules on the trace itself: what it does not show, what the profiler did to it, and what its ranges tell. */
+/* Rules on the trace itself: what it does not show, what the profiler did to it, and what its ranges show. */
 #include "base/intervals.h"
 #include "base/mem.h"
 #include "base/ns.h"
@@ -23,13 +23,13 @@ double gt_find_graph_time(struct gt_evidence *evidence, struct gt_finding *findi
     double sum_ns = (double)gt_evidence_amount(evidence, GT_AMOUNT_SUM);
     if ((graphs == 0 && nodes == 0) || sum_ns <= 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "%s of the op time is inside CUDA graphs that the trace does not look into",
+    gt_finding_title(evidence, finding, "%s of op time is in CUDA graphs that are not fully traced",
                      gt_told_share(evidence, (double)graph_ns, sum_ns));
     if (graphs)
-        gt_finding_tell(evidence, finding, "%s traced as a whole, %s: their kernels are not visible.",
+        gt_finding_tell(evidence, finding, "%s traced as a whole, %s: their kernels are not in the trace.",
                         gt_told_counted(evidence, graphs, "graph launch"), gt_told_ns(evidence, (double)graph_ns));
     if (nodes)
-        gt_finding_tell(evidence, finding, "%s of graphs without a launch in the trace belong to no step or range.",
+        gt_finding_tell(evidence, finding, "%s of graphs whose launch is not in the trace belong to no step or range.",
                         gt_told_counted(evidence, nodes, "node"));
     return (double)graph_ns / sum_ns;
 }
@@ -46,9 +46,9 @@ double gt_find_range_coverage(struct gt_evidence *evidence, struct gt_finding *f
     bool can_know = covered_ns > 0 || evidence->view->store->facts & GT_FACT_CORRELATION;
     if (phases->count == 0 || sum_ns <= 0 || covered_ns >= threshold * sum_ns || !can_know)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "Only %s of the op time was launched inside ranges",
+    gt_finding_title(evidence, finding, "Only %s of op time was launched inside ranges",
                      gt_told_share(evidence, covered_ns, sum_ns));
-    gt_finding_tell(evidence, finding, "%s of %s; times by range and phase leave the rest out.",
+    gt_finding_tell(evidence, finding, "%s of %s; times by range and phase exclude the rest.",
                     gt_told_ns(evidence, covered_ns), gt_told_ns(evidence, sum_ns));
     return 1 - covered_ns / sum_ns;
 }
@@ -67,30 +67,29 @@ double gt_find_has_ranges(struct gt_evidence *evidence, struct gt_finding *findi
     gt_mem_free(seen);
     if (names == 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "The program names its parts: %s of ranges",
-                     gt_told_counted(evidence, names, "name"));
-    gt_finding_tell(evidence, finding, "Times by range and phase are in 'gputime ranges'.");
+    gt_finding_title(evidence, finding, "%s found", gt_told_counted(evidence, names, "distinct NVTX/annotation range"));
+    gt_finding_tell(evidence, finding, "'gputime ranges' shows times by range and phase.");
     return (double)names;
 }
 
 /* Tells of a phase that takes so much of the time that ranges have on one side. */
-static double tell_phase(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_phase *phase,
-                         const char *side, double part_ns, double all_ns) {
-    gt_finding_title(evidence, finding, "Most %s time of the ranges is %s: %s", side,
-                     gt_told_text(evidence, phase->name), gt_told_share(evidence, part_ns, all_ns));
-    gt_finding_tell(evidence, finding, "%s of %s inside ranges, in %s%s.", gt_told_ns(evidence, part_ns),
+static double describe_phase(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_phase *phase,
+                             const char *side, double part_ns, double all_ns) {
+    gt_finding_title(evidence, finding, "Phase %s takes %s of %s time in ranges", gt_told_text(evidence, phase->name),
+                     gt_told_share(evidence, part_ns, all_ns), side);
+    gt_finding_tell(evidence, finding, "%s of %s in ranges, in %s%s.", gt_told_ns(evidence, part_ns),
                     gt_told_ns(evidence, all_ns), gt_told_counted(evidence, phase->instances, "range"),
-                    gt_evidence_phases(evidence)->map.is_guessed ? " (the phase is guessed from names)" : "");
+                    gt_evidence_phases(evidence)->map.is_guessed ? " (phase guessed from range names)" : "");
     return part_ns / all_ns;
 }
 
-/* The phase that takes most, of those that a name told: they come in order of it. */
+/* The phase that takes most, of those with a known name: they are ordered by it. */
 double gt_find_dominant_phase(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_phase_set *phases = gt_evidence_phases(evidence);
     if (phases->mapped_count == 0 || phases->covered_ns <= 0)
         return GT_NOTHING_FOUND;
     const struct gt_phase *top = &phases->phases[0];
-    return tell_phase(evidence, finding, top, "GPU", (double)top->exclusive_ns, (double)phases->covered_ns);
+    return describe_phase(evidence, finding, top, "GPU", (double)top->exclusive_ns, (double)phases->covered_ns);
 }
 
 double gt_find_dominant_phase_cpu(struct gt_evidence *evidence, struct gt_finding *finding) {
@@ -100,7 +99,7 @@ double gt_find_dominant_phase_cpu(struct gt_evidence *evidence, struct gt_findin
         top = !top || phases->phases[i].cpu_ns > top->cpu_ns ? &phases->phases[i] : top;
     if (!top || phases->cpu_ns <= 0)
         return GT_NOTHING_FOUND;
-    return tell_phase(evidence, finding, top, "CPU", (double)top->cpu_ns, (double)phases->cpu_ns);
+    return describe_phase(evidence, finding, top, "CPU", (double)top->cpu_ns, (double)phases->cpu_ns);
 }
 
 /* ---- the profiler ---- */
@@ -141,11 +140,11 @@ double gt_find_profiler_overhead(struct gt_evidence *evidence, struct gt_finding
         gt_evidence_fail(evidence);
     if (overhead_ns <= 0 || span_ns <= 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "The profiler itself was at work for %s of the span",
+    gt_finding_title(evidence, finding, "Profiler overhead: %s of the span",
                      gt_told_share(evidence, (double)overhead_ns, span_ns));
-    gt_finding_tell(evidence, finding, "%s of %s, in %s it recorded; launches wait meanwhile.",
+    gt_finding_tell(evidence, finding, "%s of %s, in %s; launches are delayed during these.",
                     gt_told_ns(evidence, (double)overhead_ns), gt_told_ns(evidence, span_ns),
-                    gt_told_counted(evidence, view->store->overheads.count, "stretch"));
+                    gt_told_counted(evidence, view->store->overheads.count, "interval"));
     return (double)overhead_ns / span_ns;
 }
 
@@ -154,7 +153,7 @@ double gt_find_dropped_events(struct gt_evidence *evidence, struct gt_finding *f
     if (count == 0)
         return GT_NOTHING_FOUND;
     gt_finding_title(evidence, finding, "The profiler may have dropped events");
-    gt_finding_tell(evidence, finding, "It says so %s; times and counts may be too low.",
+    gt_finding_tell(evidence, finding, "It reports this %s; times and counts may be too low.",
                     gt_told_counted(evidence, (size_t)count, "time"));
     return (double)count;
 }

@@ -1,4 +1,4 @@
-/* Findings: what the rules of findings.def look at, and how they tell what they found. */
+/* Findings: what the rules of findings.def look at, and how they report what they found. */
 #ifndef GT_MEASURE_FINDINGS_FINDINGS_H
 #define GT_MEASURE_FINDINGS_FINDINGS_H
 
@@ -33,12 +33,12 @@ void gt_evidence_fail(struct gt_evidence *evidence); /* memory was short */
 /* One amount of all devices, summed. */
 int64_t gt_evidence_amount(struct gt_evidence *evidence, enum gt_amount amount);
 
-/* When the first op started that a step behind the warm-up launched; INT64_MIN where no step is warm-up. */
+/* When the first op started that a step after the warm-up launched; INT64_MIN where no step is warm-up. */
 int64_t gt_evidence_steady_ns(struct gt_evidence *evidence);
 /* Spans of all devices from then on, summed. */
 int64_t gt_evidence_steady_span_ns(struct gt_evidence *evidence);
 
-/* A need beside the facts: the rule goes by what is not there (work of the GPU, ranges around a launch). Where
+/* A need in addition to the facts: the rule uses what is not there (work of the GPU, ranges around a launch). Where
    something of the file was lost that may be the reason, so its finding says so and is one severity lower. */
 #define GT_NEEDS_WHOLE 0x80000000u
 
@@ -49,7 +49,7 @@ struct gt_finding_rule {
     double low_at, medium_at, high_at;
     const char *table;
     const char *advice[GT_FINDING_SENTENCES];
-    /* Gives the measure and tells title, evidence and what could be won back, in any order. Below low_at, and without
+    /* Gives the measure and sets title, evidence and potential saving, in any order. Below low_at, and without
        evidence, nothing of it is shown. */
     double (*look)(struct gt_evidence *evidence, struct gt_finding *finding);
 };
@@ -61,14 +61,14 @@ struct gt_finding_rule {
 #include "measure/findings/findings.def"
 #undef GT_RULE
 
-/* ---- telling ---- */
+/* ---- sentences ---- */
 
 void gt_finding_title(struct gt_evidence *evidence, struct gt_finding *finding, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void gt_finding_tell(struct gt_evidence *evidence, struct gt_finding *finding, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The trace does not tell it: many that look like one. */
+/* The name is not known: many that look like one. */
 bool gt_name_is_lost(struct gt_evidence *evidence, gt_strid name);
 
 /* Parts of sentences; they live as long as the report. */

@@ -141,7 +141,7 @@ struct blocking {
     uint32_t thread, row;
 };
 
-/* By thread and correlation; what lies inside another comes behind it. */
+/* By thread and correlation; what lies inside another comes after it. */
 static int outer_first(const void *a, const void *b) {
     const struct blocking *x = a, *y = b;
     if (x->thread != y->thread)

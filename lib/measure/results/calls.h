@@ -1,4 +1,4 @@
-/* What the names of runtime and driver calls tell, and which calls launched the work of a view. */
+/* what the names of runtime and driver calls mean, and which calls launched the work of a view. */
 #ifndef GT_MEASURE_RESULTS_CALLS_H
 #define GT_MEASURE_RESULTS_CALLS_H
 

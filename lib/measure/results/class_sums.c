@@ -44,7 +44,7 @@ struct summing {
     char text[1024]; /* room for a name that is made */
 };
 
-/* The word behind "ncclDevKernel_", "ncclKernel_" and their like, up to what is no letter. */
+/* The word after "ncclDevKernel_", "ncclKernel_" and their like, up to what is no letter. */
 static struct gt_str nccl_word(struct gt_str name) {
     static const struct gt_str mark = {"Kernel_", sizeof "Kernel_" - 1};
     const char *end = name.ptr + name.len;

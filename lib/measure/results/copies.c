@@ -1,4 +1,4 @@
-/* Looks up what a trace tells of copies. */
+/* Looks up what a trace records about copies. */
 #include "measure/results/copies.h"
 
 #include <string.h>

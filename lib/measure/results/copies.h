@@ -4,7 +4,7 @@
 
 #include "events/store.h"
 
-/* Row of copies that belongs to an op; GT_NO_ROW if the trace does not tell. Logarithmic. */
+/* Row of copies that belongs to an op; GT_NO_ROW if the trace does not say. Logarithmic. */
 uint32_t gt_copy_of_op(const struct gt_store *store, uint32_t op);
 
 /* The same for loops over ops that are mostly in the order of the file. *next: 0 before the first. */
@@ -14,7 +14,7 @@ static inline uint32_t gt_copy_next_of_op(const struct gt_store *store, uint32_t
     return copy;
 }
 
-/* From the GPU to the host, by its memories or, where the trace does not tell these, by its name. */
+/* From the GPU to the host, by its memories or, if the trace does not say, by its name. */
 bool gt_copy_is_to_host(const struct gt_store *store, uint32_t op);
 
 static inline bool gt_copy_memory_is_host(uint8_t memory) {

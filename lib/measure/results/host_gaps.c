@@ -29,9 +29,9 @@ struct copies {
     const struct gt_view *view;
     struct copy *items; /* by position */
     size_t count;
-    struct gt_map waits; /* from a call to the call behind it in which its thread at once waits for the GPU */
+    struct gt_map waits; /* from a call to the call after it in which its thread at once waits for the GPU */
     struct gt_readback *kinds;
-    __int128 *gaps_ns; /* by kind: of the gaps behind them */
+    __int128 *gaps_ns; /* by kind: of the gaps after them */
     size_t kind_count;
     struct gt_map kind_of_names;
 };
@@ -62,7 +62,7 @@ static size_t find_copies(const struct gt_view *view, struct copy *items) {
     return count;
 }
 
-/* The calls of a thread stand in order of time in every known trace. */
+/* The calls of a thread are in order of time in every known trace. */
 static bool find_waits(struct copies *copies) {
     const struct gt_store *store = copies->view->store;
     uint8_t *is_copy = gt_mem_array(store->calls.count, 1);
@@ -145,7 +145,7 @@ static uint32_t kind_before(const struct copies *copies, const struct gt_idle_ga
     return counts ? kind_at(copies, gap->previous) : GT_NO_ROW;
 }
 
-/* The kind with the longest gaps behind it, of those that are no accident; GT_NO_ROW: none is. */
+/* The kind with the longest gaps after it, of those that are no accident; GT_NO_ROW: none is. */
 static uint32_t choose_kind(const struct copies *copies, const struct gt_idle *idle, int64_t steady_ns) {
     enum { FEWEST = 10 };
     uint32_t chosen = GT_NO_ROW;
@@ -216,8 +216,8 @@ enum gt_status gt_host_gaps_init(struct gt_host_gaps *gaps, const struct gt_view
         const struct gt_idle_device *device = &idle->devices[d];
         for (size_t i = device->first; i < device->first + device->count; i++) {
             const struct gt_idle_gap *gap = &idle->gaps[i];
-            bool is_behind = chosen != GT_NO_ROW && kind_before(&copies, gap, steady_ns) == chosen;
-            gaps->of[i] = (uint8_t)classify(gap, steady_ns, is_behind);
+            bool is_after = chosen != GT_NO_ROW && kind_before(&copies, gap, steady_ns) == chosen;
+            gaps->of[i] = (uint8_t)classify(gap, steady_ns, is_after);
             add_gap(gaps, gap, device, gaps->of[i]);
         }
     }

@@ -11,7 +11,7 @@
 enum gt_host_gap {
     GT_HOST_GAP_WARM_UP,
     GT_HOST_GAP_NONE,     /* not made by the host */
-    GT_HOST_GAP_READBACK, /* behind a copy from the GPU that the CPU waited for, of the kind with the longest gaps */
+    GT_HOST_GAP_READBACK, /* after a copy from the GPU that the CPU waited for, of the kind with the longest gaps */
     GT_HOST_GAP_SYNC,     /* cause sync */
     GT_HOST_GAP_STALL,    /* cause host, a pause */
     GT_HOST_GAP_LATE,     /* cause host or launch, no pause */
@@ -26,8 +26,8 @@ int64_t gt_host_gaps_sum_recoverable(const struct gt_gap_sum *sum);
 
 /* Copies from the GPU of one name by one call, which the CPU waits for. */
 struct gt_readback {
-    gt_strid copy, call, wait; /* wait: the call behind it; GT_STRID_EMPTY: it waits by itself */
-    size_t count;              /* 0: there are none worth telling */
+    gt_strid copy, call, wait; /* wait: the call after it; GT_STRID_EMPTY: it waits by itself */
+    size_t count;              /* 0: there are none worth reporting */
     uint32_t range;            /* an innermost range of theirs; GT_NO_ROW */
     size_t in_range;           /* how many are in ranges of its name */
 };
@@ -36,7 +36,7 @@ struct gt_host_gaps {
     uint8_t *of; /* enum gt_host_gap, by gap */
     struct gt_gap_sum sums[GT_HOST_GAP_COUNT];
     const struct gt_idle_gap *longest_stall; /* NULL: there is none */
-    __int128 pauses_ns;                      /* behind the warm-up, of whatever cause */
+    __int128 pauses_ns;                      /* after the warm-up, of whatever cause */
     struct gt_readback readback;
 };
 

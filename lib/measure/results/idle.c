@@ -1,4 +1,5 @@
-/* Finds the gaps of every device and the cause of each, from the launch calls and what their threads did meanwhile. */
+/* Finds the gaps of every device and the cause of each, from the launch calls and what their threads did during the
+ * gaps. */
 #include "measure/results/idle.h"
 
 #include "base/mem.h"
@@ -14,9 +15,9 @@ const char *const gt_idle_cause_names[GT_IDLE_CAUSE_COUNT] = {
 };
 
 const char *const gt_host_activity_names[GT_HOST_ACTIVITY_COUNT] = {
-    [GT_HOST_API] = "inside API calls",
-    [GT_HOST_RANGE] = "inside ranges or operators",
-    [GT_HOST_OUTSIDE] = "outside everything",
+    [GT_HOST_API] = "in API calls",
+    [GT_HOST_RANGE] = "in ranges or operators",
+    [GT_HOST_OUTSIDE] = "in untraced code",
 };
 
 /* ---- finding the gaps ---- */
@@ -37,7 +38,7 @@ static uint32_t op_starting_at(const struct gt_view *view, const struct gt_view_
     return best;
 }
 
-/* The cause as far as the launch call alone tells it. */
+/* The cause as far as the launch call alone says it. */
 static enum gt_idle_cause cause_by_call(const struct gt_calls *calls, const struct gt_idle_gap *gap) {
     if (gap->next == GT_NO_ROW)
         return GT_IDLE_END;
@@ -53,7 +54,7 @@ struct finder {
     const struct gt_view *view;
     struct gt_idle *idle;
     struct gt_stretches late; /* of gaps that are late, in their order */
-    int64_t *samples;         /* of the device at hand */
+    int64_t *samples;         /* of the current device */
     size_t sample_count;
     bool has_failed;
 };
@@ -140,11 +141,11 @@ static size_t most_ops(const struct gt_view *view) {
     return most;
 }
 
-/* All gaps, each with its cause but for what late launches tell. */
+/* All gaps, each with its cause except what late launches add. */
 static bool find_gaps(struct finder *finder) {
     const struct gt_view *view = finder->view;
     struct gt_idle *idle = finder->idle;
-    size_t most = view->op_count + view->device_count; /* one before each op, and one behind the last of a device */
+    size_t most = view->op_count + view->device_count; /* one before each op, and one after the last of a device */
     idle->gaps = gt_mem_uninitialised(most, sizeof *idle->gaps);
     idle->devices = gt_mem_array(view->device_count, sizeof *idle->devices);
     idle->device_count = view->device_count;
@@ -169,7 +170,8 @@ static struct gt_idle_gap *late_gap(const struct finder *finder, uint32_t stretc
     return &finder->idle->gaps[finder->late.items[stretch].gap];
 }
 
-/* Each may be told twice, and then the second time counts. Calls are told first: they are inside code, and tell more.
+/* Each may be told twice, and then the second time counts. Calls are reported first: they are inside code, and tell
+ * more.
  */
 static void tell_calls(void *context, uint32_t stretch, const struct gt_stretch_part *part) {
     late_gap(context, stretch)->activity = part->is_most ? GT_HOST_API : GT_HOST_OUTSIDE;
@@ -230,7 +232,7 @@ enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, st
 }
 
 size_t gt_idle_device_of(const struct gt_idle *idle, size_t gap) {
-    size_t low = 0, high = idle->device_count; /* the first device whose gaps end behind it */
+    size_t low = 0, high = idle->device_count; /* the first device whose gaps end after it */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (idle->devices[middle].first + idle->devices[middle].count <= gap)

@@ -17,12 +17,12 @@
 
 static const struct gt_report_column columns[] = {
     {"device", "GPU", GT_UNIT_NONE, NULL, GT_COLUMN_KEY},
-    {"name", "The launching thread was in", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
+    {"name", "CPU was in", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_KEY},
     {"count", "Gaps", GT_UNIT_COUNT, NULL, GT_COLUMN_ADDS},
     {"total_ns", "Total", GT_UNIT_NS, NULL, GT_COLUMN_ADDS | GT_COLUMN_LEADS | GT_COLUMN_PART},
     {"longest_ns", "Longest", GT_UNIT_NS, NULL, 0},
     {"stddev_ns", "Std dev", GT_UNIT_NS, NULL, GT_COLUMN_DETAIL | GT_COLUMN_SINGLE | GT_COLUMN_SPREAD},
-    {"share", "Share of host gaps", GT_UNIT_SHARE, "idle time of the GPU with cause host", GT_COLUMN_BAR},
+    {"share", "Share of host idle", GT_UNIT_SHARE, "host-caused idle time", GT_COLUMN_BAR},
     {"kind", "Kind", GT_UNIT_NONE, NULL, GT_COLUMN_WORDS},
 };
 
@@ -80,7 +80,7 @@ static bool charge_device(struct charging *charging, uint32_t d, size_t *late) {
 
 /* ---- spread over steps ---- */
 
-/* Sets are the causes, behind them what the CPU did in host gaps, behind these the shares. */
+/* Sets are the causes, after them what the CPU did in host gaps, after these the shares. */
 enum { FIRST_ACTIVITY = GT_IDLE_CAUSE_COUNT, FIRST_SHARE = FIRST_ACTIVITY + GT_HOST_ACTIVITY_COUNT };
 
 static bool take_gaps(struct gt_spread *spread, const struct charging *charged) {
@@ -177,8 +177,8 @@ static bool add_table(const struct gt_view *view, struct gt_grouping *shares, st
     struct share *items = (struct share *)(void *)shares->list;
     const size_t count = items ? shares->count : 0;
     __int128 *host_ns = gt_mem_array(view->device_count, sizeof *host_ns);
-    struct gt_table *table = gt_section_table(section, "idle_work", "What the CPU was working on while the GPU waited",
-                                              columns, GT_ARRAY_COUNT(columns));
+    struct gt_table *table =
+        gt_section_table(section, "idle_work", "Idle by CPU range or operator", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 10;
     table->parts = &parts;
     if (count)
@@ -190,7 +190,7 @@ static bool add_table(const struct gt_view *view, struct gt_grouping *shares, st
     for (size_t i = 0; i < count && ok; i++) {
         add_row(view, table, &items[i], (double)host_ns[items[i].device]);
         if (is_data_loading(gt_late_code_text(view, items[i].name)))
-            table->screen_columns = NULL; /* there is a kind to tell */
+            table->screen_columns = NULL; /* a row has a kind */
     }
     gt_mem_free(host_ns);
     return ok;

@@ -5,7 +5,7 @@
 #include "measure/results/idle.h"
 #include "report/report.h"
 
-/* Adds the table idle_work, and the spread over steps of its rows and of the causes. Linear but for sorts. */
+/* Adds the table idle_work, and the spread over steps of its rows and of the causes. Linear except for sorts. */
 enum gt_status gt_idle_work_add(const struct gt_view *view, const struct gt_idle *idle, struct gt_section *section,
                                 struct gt_error *err);
 

@@ -14,7 +14,7 @@ struct table {
     const int64_t *start_ns, *end_ns;
     const uint32_t *thread;
     const gt_strid *name;
-    const uint8_t *is_telling; /* by row; NULL: all are */
+    const uint8_t *is_counted; /* by row; NULL: all are */
 };
 
 /* Rows of threads that have stretches, by start; NULL: memory was short. */
@@ -46,9 +46,9 @@ struct call_sweeps {
     size_t thread_count;
 };
 
-/* Gives an interval what of it is behind the end of those before it. */
-static inline void take_behind(struct gt_sweep *sweep, uint32_t thread, int64_t start_ns, int64_t end_ns,
-                               int64_t *reached_ns, gt_strid name) {
+/* Gives an interval what of it is after the end of those before it. */
+static inline void take_after(struct gt_sweep *sweep, uint32_t thread, int64_t start_ns, int64_t end_ns,
+                              int64_t *reached_ns, gt_strid name) {
     if (end_ns <= start_ns || end_ns <= *reached_ns)
         return;
     gt_sweep_take(sweep, thread, start_ns > *reached_ns ? start_ns : *reached_ns, end_ns, name);
@@ -66,9 +66,9 @@ static inline bool take_call(struct call_sweeps *it, size_t row) {
     if (start_ns < reach->start_ns)
         return false;
     reach->start_ns = start_ns;
-    take_behind(&it->all, thread, start_ns, end_ns, &reach->end_ns, calls->name[row]);
+    take_after(&it->all, thread, start_ns, end_ns, &reach->end_ns, calls->name[row]);
     if (it->waits[calls->name[row]])
-        take_behind(&it->waiting, thread, start_ns, end_ns, &reach->wait_end_ns, calls->name[row]);
+        take_after(&it->waiting, thread, start_ns, end_ns, &reach->wait_end_ns, calls->name[row]);
     return true;
 }
 
@@ -147,7 +147,7 @@ struct code_sweep {
 
 static bool is_code(const struct table *table, const struct code_sweep *it, size_t row) {
     return table->end_ns[row] > table->start_ns[row] && gt_stretches_has(it->sweep.stretches, table->thread[row]) &&
-           (!table->is_telling || table->is_telling[row]);
+           (!table->is_counted || table->is_counted[row]);
 }
 
 static void take_outer(struct code_sweep *it, uint32_t thread) {
@@ -261,24 +261,24 @@ static bool joining_init(struct code_sweep *it, const struct table *table, bool 
 
 /* One byte for each range, not 0 where it says something about the code that ran: not marks, and not steps, which
    enclose everything. NULL: memory was short. */
-static uint8_t *new_telling_ranges(const struct gt_view *view) {
+static uint8_t *new_code_ranges(const struct gt_view *view) {
     const struct gt_ranges *ranges = &view->store->ranges;
-    uint8_t *is_telling = gt_mem_array(ranges->count, 1);
-    for (size_t i = 0; i < ranges->count && is_telling; i++)
-        is_telling[i] = ranges->kind[i] != GT_RANGE_MARK && ranges->kind[i] != GT_RANGE_GPU;
-    for (size_t i = 0; i < view->labels->step_count && is_telling; i++)
+    uint8_t *is_counted = gt_mem_array(ranges->count, 1);
+    for (size_t i = 0; i < ranges->count && is_counted; i++)
+        is_counted[i] = ranges->kind[i] != GT_RANGE_MARK && ranges->kind[i] != GT_RANGE_GPU;
+    for (size_t i = 0; i < view->labels->step_count && is_counted; i++)
         if (view->labels->steps[i].range < ranges->count)
-            is_telling[view->labels->steps[i].range] = 0;
-    return is_telling;
+            is_counted[view->labels->steps[i].range] = 0;
+    return is_counted;
 }
 
 bool gt_late_code(const struct gt_view *view, const struct gt_stretches *stretches,
                   void (*in_code)(void *, uint32_t, const struct gt_stretch_part *), void *context) {
     const struct gt_ranges *ranges = &view->store->ranges;
     const struct gt_cpu_ops *cpu_ops = &view->store->cpu_ops;
-    uint8_t *is_telling = new_telling_ranges(view);
+    uint8_t *is_counted = new_code_ranges(view);
     const struct table range_table = {ranges->count,  ranges->start_ns, ranges->end_ns,
-                                      ranges->thread, ranges->name,     is_telling};
+                                      ranges->thread, ranges->name,     is_counted};
     const struct table operator_table = {cpu_ops->count,  cpu_ops->start_ns, cpu_ops->end_ns,
                                          cpu_ops->thread, cpu_ops->name,     NULL};
     bool has_more_ranges = ranges->count > cpu_ops->count;
@@ -287,7 +287,7 @@ bool gt_late_code(const struct gt_view *view, const struct gt_stretches *stretch
     struct code_sweep it = {.thread_count = stretches->thread_count};
     it.outers = gt_mem_uninitialised(it.thread_count, sizeof *it.outers);
     const struct gt_sweep how = {.wants_names = true, .tell = in_code, .context = context};
-    bool ok = gt_sweep_init(&it.sweep, stretches, &how) && is_telling && it.outers &&
+    bool ok = gt_sweep_init(&it.sweep, stretches, &how) && is_counted && it.outers &&
               joining_init(&it, smaller, !has_more_ranges) &&
               (take_code_as_it_is(&it, larger) || take_code_sorted(&it, larger));
     if (ok)
@@ -297,7 +297,7 @@ bool gt_late_code(const struct gt_view *view, const struct gt_stretches *stretch
     gt_mem_free(it.joining.next);
     gt_mem_free(it.joining.end);
     gt_mem_free(it.outers);
-    gt_mem_free(is_telling);
+    gt_mem_free(is_counted);
     return ok;
 }
 

@@ -5,8 +5,8 @@
 #include "events/view.h"
 #include "measure/results/stretches.h"
 
-/* In calls: `in_calls` is told of runtime and driver calls, `in_waits` of those that wait for the GPU. Both are called
-   once for each stretch, or again where calls turn out to be in no order. false: memory was short. */
+/* In calls: `in_calls` is called for runtime and driver calls, `in_waits` of those that wait for the GPU. Both are
+   called once for each stretch, or again where calls turn out to be in no order. false: memory was short. */
 bool gt_late_calls(const struct gt_view *view, const struct gt_stretches *stretches,
                    void (*in_calls)(void *, uint32_t, const struct gt_stretch_part *),
                    void (*in_waits)(void *, uint32_t, const struct gt_stretch_part *), void *context);

@@ -11,64 +11,63 @@
 
 /* From the start of a gap to the launch that ends it, on the launching thread. Those of one thread and device are
    disjoint and in order. */
-struct stretch {
+struct wait {
     int64_t start_ns, end_ns;
     uint32_t thread, gap, place; /* place: in the list of gaps */
-    size_t device, group_end;    /* group_end: index behind the last of its thread and device */
+    size_t device, group_end;    /* group_end: index after the last of its thread and device */
     size_t found;                /* of the first of a group: what its last search gave */
     int64_t longest_ns;          /* of the calls seen so far, what lies in it */
 };
 
-struct stretches {
-    struct stretch *items; /* by thread, device, start */
+struct waits {
+    struct wait *items; /* by thread, device, start */
     size_t count;
     size_t *first; /* by thread, and one more */
 };
 
 static int by_thread(const void *a, const void *b) {
-    const struct stretch *x = a, *y = b;
+    const struct wait *x = a, *y = b;
     if (x->thread != y->thread)
         return x->thread < y->thread ? -1 : 1;
     return (x->gap > y->gap) - (x->gap < y->gap); /* gaps come by device and start */
 }
 
-static bool stretches_init(struct stretches *stretches, const struct gt_view *view, const struct gt_idle *idle,
-                           const uint32_t *gaps, size_t count) {
+static bool waits_init(struct waits *waits, const struct gt_view *view, const struct gt_idle *idle,
+                       const uint32_t *gaps, size_t count) {
     const struct gt_calls *calls = &view->store->calls;
     size_t thread_count = view->store->threads.count;
-    *stretches = (struct stretches){0};
-    stretches->items = gt_mem_uninitialised(count, sizeof *stretches->items);
-    stretches->first = gt_mem_array(thread_count + 1, sizeof *stretches->first);
-    if (!stretches->items || !stretches->first)
+    *waits = (struct waits){0};
+    waits->items = gt_mem_uninitialised(count, sizeof *waits->items);
+    waits->first = gt_mem_array(thread_count + 1, sizeof *waits->first);
+    if (!waits->items || !waits->first)
         return false;
     for (uint32_t place = 0; place < count; place++) {
         const struct gt_idle_gap *gap = &idle->gaps[gaps[place]];
         if (!gap->is_late)
             continue;
-        stretches->items[stretches->count++] = (struct stretch){.start_ns = gap->start_ns,
-                                                                .end_ns = calls->start_ns[gap->call],
-                                                                .thread = calls->thread[gap->call],
-                                                                .device = gt_idle_device_of(idle, gaps[place]),
-                                                                .gap = gaps[place],
-                                                                .place = place};
-        stretches->first[calls->thread[gap->call] + 1]++;
+        waits->items[waits->count++] = (struct wait){.start_ns = gap->start_ns,
+                                                     .end_ns = calls->start_ns[gap->call],
+                                                     .thread = calls->thread[gap->call],
+                                                     .device = gt_idle_device_of(idle, gaps[place]),
+                                                     .gap = gaps[place],
+                                                     .place = place};
+        waits->first[calls->thread[gap->call] + 1]++;
     }
     for (size_t thread = 0; thread < thread_count; thread++)
-        stretches->first[thread + 1] += stretches->first[thread];
-    qsort(stretches->items, stretches->count, sizeof *stretches->items, by_thread);
-    for (size_t i = stretches->count; i-- > 0;) {
-        const struct stretch *next = i + 1 < stretches->count ? &stretches->items[i + 1] : NULL;
-        bool is_last =
-            !next || next->thread != stretches->items[i].thread || next->device != stretches->items[i].device;
-        stretches->items[i].found = i;
-        stretches->items[i].group_end = is_last ? i + 1 : next->group_end;
+        waits->first[thread + 1] += waits->first[thread];
+    qsort(waits->items, waits->count, sizeof *waits->items, by_thread);
+    for (size_t i = waits->count; i-- > 0;) {
+        const struct wait *next = i + 1 < waits->count ? &waits->items[i + 1] : NULL;
+        bool is_last = !next || next->thread != waits->items[i].thread || next->device != waits->items[i].device;
+        waits->items[i].found = i;
+        waits->items[i].group_end = is_last ? i + 1 : next->group_end;
     }
     return true;
 }
 
-/* The first of the stretches of one device that ends behind a time; they are disjoint. Calls come mostly in order, so
+/* The first of the waits of one device that ends after a time; they are disjoint. Calls come mostly in order, so
    it mostly is that of the call before: the first of a group remembers. */
-static size_t first_behind(struct stretch *items, size_t first, size_t end, int64_t time_ns) {
+static size_t first_after(struct wait *items, size_t first, size_t end, int64_t time_ns) {
     size_t low = first, high = end, hint = items[first].found;
     if ((hint == first || items[hint - 1].end_ns <= time_ns) && (hint == end || items[hint].end_ns > time_ns))
         return hint;
@@ -83,11 +82,11 @@ static size_t first_behind(struct stretch *items, size_t first, size_t end, int6
     return low;
 }
 
-static void try_call(const struct stretches *stretches, const struct gt_calls *calls, uint32_t call, size_t first,
-                     size_t end, uint32_t *longest) {
-    for (size_t i = first_behind(stretches->items, first, end, calls->start_ns[call]);
-         i < end && stretches->items[i].start_ns < calls->end_ns[call]; i++) {
-        struct stretch *it = &stretches->items[i];
+static void try_call(const struct waits *waits, const struct gt_calls *calls, uint32_t call, size_t first, size_t end,
+                     uint32_t *longest) {
+    for (size_t i = first_after(waits->items, first, end, calls->start_ns[call]);
+         i < end && waits->items[i].start_ns < calls->end_ns[call]; i++) {
+        struct wait *it = &waits->items[i];
         int64_t from_ns = calls->start_ns[call] > it->start_ns ? calls->start_ns[call] : it->start_ns;
         int64_t to_ns = calls->end_ns[call] < it->end_ns ? calls->end_ns[call] : it->end_ns;
         int64_t inside_ns = gt_ns_between(from_ns, to_ns);
@@ -102,22 +101,22 @@ static void try_call(const struct stretches *stretches, const struct gt_calls *c
 uint32_t *gt_meanwhile_calls(const struct gt_view *view, const struct gt_idle *idle, const uint32_t *gaps,
                              size_t count) {
     const struct gt_calls *calls = &view->store->calls;
-    struct stretches stretches = {0};
+    struct waits waits = {0};
     uint32_t *longest = gt_mem_uninitialised(count, sizeof *longest);
     for (size_t i = 0; i < count && longest; i++)
         longest[i] = GT_NO_ROW;
-    bool ok = longest && stretches_init(&stretches, view, idle, gaps, count);
+    bool ok = longest && waits_init(&waits, view, idle, gaps, count);
     for (uint32_t call = 0; call < calls->count && ok; call++) {
         uint32_t thread = calls->thread[call];
         if (thread == GT_NO_TRACK)
             continue;
-        for (size_t first = stretches.first[thread], end; first < stretches.first[thread + 1]; first = end) {
-            end = stretches.items[first].group_end;
-            try_call(&stretches, calls, call, first, end, longest);
+        for (size_t first = waits.first[thread], end; first < waits.first[thread + 1]; first = end) {
+            end = waits.items[first].group_end;
+            try_call(&waits, calls, call, first, end, longest);
         }
     }
-    gt_mem_free(stretches.items);
-    gt_mem_free(stretches.first);
+    gt_mem_free(waits.items);
+    gt_mem_free(waits.first);
     if (!ok) {
         gt_mem_free(longest);
         longest = NULL;

@@ -1,5 +1,5 @@
 /* Joins groups of ops, or rows that are summed already, by name and works out the statistics of their durations. Linear
-   but for the final sort of the names. */
+   except the final sort of the names. */
 #include "measure/results/named.h"
 
 #include <stdlib.h>

@@ -10,7 +10,7 @@ extern const char gt_category_mixed[]; /* "mixed" */
 
 struct gt_named {
     struct gt_str name;   /* full or simplified, as the options want */
-    const char *category; /* "mixed" where a simplified name stands for several */
+    const char *category; /* "mixed" where a simplified name represents several */
     int64_t total_ns;
     size_t count;
     double mean_ns;
@@ -34,7 +34,7 @@ enum gt_status gt_named_set_init(struct gt_named_set *set, const struct gt_view 
 enum gt_status gt_named_set_init_kernels(struct gt_named_set *set, const struct gt_view *view, struct gt_error *err);
 void gt_named_set_release(struct gt_named_set *set);
 
-/* Negative quantiles and deviations: the input does not tell. A pass over the lengths of its ops: for those that are
+/* Negative quantiles and deviations: the input does not say. A pass over the lengths of its ops: for those that are
    shown. */
 struct gt_sample_stats gt_named_stats(const struct gt_named_set *set, const struct gt_named *named);
 

@@ -1,5 +1,5 @@
 /* Groups the ops of a view: in come the ops, out go groups by name, GPU, process, kind and category with the lengths of
-   their ops. Two passes over the ops, the lengths of a group then lie beside each other. */
+   their ops. Two passes over the ops, the lengths of a group then lie next to each other. */
 #include "measure/results/op_groups.h"
 
 #include "base/map.h"

@@ -1,5 +1,5 @@
-/* The ops of a view by what tables tell apart: name, GPU, process, kind and category, each with the lengths of its ops.
-   Tables by fewer of these put groups together instead of looking at every op again. */
+/* The ops of a view by what tables distinguish: name, GPU, process, kind and category, each with the lengths of its
+   ops. Tables by fewer of these put groups together instead of looking at every op again. */
 #ifndef GT_MEASURE_RESULTS_OP_GROUPS_H
 #define GT_MEASURE_RESULTS_OP_GROUPS_H
 
@@ -17,7 +17,7 @@ struct gt_op_group {
     uint32_t first;        /* position of its first op in view order */
     gt_strid name;         /* full or simplified, as the options want */
     uint32_t device;       /* track */
-    uint32_t process;      /* track; GT_NO_TRACK: the trace does not tell */
+    uint32_t process;      /* track; GT_NO_TRACK: the trace does not say */
     uint8_t kind, category;
 };
 

@@ -49,7 +49,7 @@ static enum gt_status add_item(struct gt_phase_map *map, const struct gt_json *i
                                struct gt_error *err) {
     if (item->type == GT_JSON_STRING && item->text.len)
         return add_pattern(map, item->text.ptr, phase, err);
-    return gt_fail_usage(err, "a pattern is a string that is not empty, not %s", gt_json_tree_type_name(item->type));
+    return gt_fail_usage(err, "a pattern must be a non-empty string, not %s", gt_json_tree_type_name(item->type));
 }
 
 static enum gt_status add_phase(struct gt_phase_map *map, const struct gt_json *item, struct gt_error *err) {
@@ -71,7 +71,7 @@ static enum gt_status add_file(struct gt_phase_map *map, const char *path, struc
         return status;
     if (root->type != GT_JSON_OBJECT)
         return gt_fail_usage(err,
-                             "'%s': line %u, column %u: a map of phases is an object {phase: [pattern, ...]}, not %s",
+                             "'%s': line %u, column %u: a phase map must be an object {phase: [pattern, ...]}, not %s",
                              path, root->line, root->column, gt_json_tree_type_name(root->type));
     for (const struct gt_json *item = root->first; item; item = item->next)
         count++;

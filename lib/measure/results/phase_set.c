@@ -35,8 +35,8 @@ static void sorting_release(struct sorting *sorting) {
     gt_mem_free(sorting->has_ops);
 }
 
-/* A map says what each name is. Where names are guessed, those that tell nothing go with the range around them: layers
-   of a model are part of its forward pass. */
+/* A map says what each name is. Where names are guessed, ranges with other names belong to the range around them:
+   layers of a model are part of its forward pass. */
 static bool sort_ranges(struct sorting *sorting) {
     const struct gt_store *store = sorting->view->store;
     const struct gt_labels *labels = sorting->view->labels;
@@ -73,7 +73,7 @@ static void take_ops(struct sorting *sorting) {
     }
 }
 
-/* Children come in order of start behind their parent, so each adds to it what it has behind the latest end before. */
+/* Children come in order of start after their parent, so each adds to it what it has after the latest end before. */
 static void measure_insides(struct sorting *sorting) {
     const struct gt_ranges *ranges = &sorting->view->store->ranges;
     const struct gt_labels *labels = sorting->view->labels;

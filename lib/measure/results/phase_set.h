@@ -18,7 +18,7 @@ struct gt_phase_set {
     struct gt_phase_map map;
     struct gt_phase *phases; /* most exclusive time first, then by name; unmapped last */
     size_t count;            /* those with a range */
-    size_t mapped_count;     /* those but for unmapped */
+    size_t mapped_count;     /* those except for unmapped */
     int64_t covered_ns;      /* exclusive time of all */
     int64_t cpu_ns;          /* of all */
 };

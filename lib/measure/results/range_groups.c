@@ -26,7 +26,7 @@ enum gt_status gt_range_groups_init(struct gt_range_groups *groups, const struct
             uint64_t process = gt_view_op_process(view, i);
             bool is_kernel = gt_store_kind_is_kernel(gt_view_op_kind(view, i));
             struct gt_tally lengths = {0};
-            for (size_t behind = i + count_like(view, i, end); i < behind; i++)
+            for (size_t end_of_like = i + count_like(view, i, end); i < end_of_like; i++)
                 gt_keyed_tally_add(&lengths, gt_view_op_ns(view, i));
             gt_keyed_merge(&groups->keyed, process << 1 | is_kernel, range, &lengths);
         }

@@ -1,4 +1,5 @@
-/* The ops of a view by process and by the innermost range around their launch, as tables of ranges tell them apart. */
+/* The ops of a view by process and by the innermost range around their launch, as tables of ranges distinguish them.
+ */
 #ifndef GT_MEASURE_RESULTS_RANGE_GROUPS_H
 #define GT_MEASURE_RESULTS_RANGE_GROUPS_H
 
@@ -27,7 +28,7 @@ static inline gt_strid gt_range_groups_key_domain(uint64_t key) {
     return (gt_strid)(key >> 32);
 }
 
-/* Of a group: its process (GT_NO_TRACK: the trace does not tell), whether its ops are kernels, and the key of their
+/* Of a group: its process (GT_NO_TRACK: the trace does not say), whether its ops are kernels, and the key of their
    ranges (GT_NO_RANGE_KEY: they are outside all). */
 static inline uint32_t gt_range_group_process(const struct gt_keyed_group *group) {
     return (uint32_t)(group->hi >> 1);

@@ -1,5 +1,5 @@
 /* Tables of ranges from projections: in come ranges as the profiler projected them on the GPU, single or summed by
-   name, out go the rows that ranges.c and range_instances.c make of ranges and ops. Linear but for the sorting. */
+   name, out go the rows that ranges.c and range_instances.c make of ranges and ops. Linear except the sorting. */
 #include "measure/results/range_projected.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "measure/results/samples.h"
 #include "report/row.h"
 
-#define UNTOLD (-1) /* as the store has it: a number below zero is one that the input does not tell */
+#define NOT_KNOWN (-1) /* as the store has it: a number below zero is one that the input does not say */
 
 /* All projections of one name in one domain. */
 struct name {
@@ -30,13 +30,13 @@ struct name_set {
     size_t count;
 };
 
-static struct gt_cell cell_told(int64_t value) {
+static struct gt_cell known_cell(int64_t value) {
     return value >= 0 ? gt_cell_int(value) : gt_cell_null();
 }
 
-/* Of a sum nothing is told if a part is not. */
-static int64_t add_told(int64_t a, int64_t b) {
-    return a < 0 || b < 0 ? UNTOLD : gt_ns_add(a, b);
+/* Of a sum nothing is reported if a part is not. */
+static int64_t add_known(int64_t a, int64_t b) {
+    return a < 0 || b < 0 ? NOT_KNOWN : gt_ns_add(a, b);
 }
 
 static int64_t count_of(uint64_t count) {
@@ -73,13 +73,13 @@ static int64_t projected_ns(const struct gt_projections *rows, size_t row) {
 }
 
 static int64_t range_ns(const struct gt_projections *rows, size_t row) {
-    return rows->range_start_ns[row] == GT_NO_TIME ? UNTOLD
+    return rows->range_start_ns[row] == GT_NO_TIME ? NOT_KNOWN
                                                    : gt_ns_between(rows->range_start_ns[row], rows->range_end_ns[row]);
 }
 
 /* Every projection has an op, so none means that the table has no such column. */
 static int64_t launches(const struct gt_projections *rows, size_t row) {
-    return rows->ops[row] ? (int64_t)rows->ops[row] : UNTOLD;
+    return rows->ops[row] ? (int64_t)rows->ops[row] : NOT_KNOWN;
 }
 
 static void describe_samples(struct name_set *set, struct gt_samples *samples) {
@@ -101,8 +101,8 @@ static bool sum_projections(struct name_set *set, const struct gt_store *store) 
     for (size_t row = 0; row < rows->count && ok; row++) {
         struct name *name = &set->names[set->name_of[row]];
         name->instances++;
-        name->launches = add_told(name->launches, launches(rows, row));
-        name->range_ns = add_told(name->range_ns, range_ns(rows, row));
+        name->launches = add_known(name->launches, launches(rows, row));
+        name->range_ns = add_known(name->range_ns, range_ns(rows, row));
         name->levels += rows->level[row];
         gt_samples_count(&samples, set->name_of[row]);
     }
@@ -115,12 +115,12 @@ static bool sum_projections(struct name_set *set, const struct gt_store *store) 
     return ok;
 }
 
-static int64_t least_told(int64_t a, int64_t b) {
-    return a < b ? a : b; /* not told is below any */
+static int64_t least_known(int64_t a, int64_t b) {
+    return a < b ? a : b; /* not known is below any */
 }
 
-static int64_t greatest_told(int64_t a, int64_t b) {
-    return a < 0 || b < 0 ? UNTOLD : a > b ? a : b;
+static int64_t greatest_known(int64_t a, int64_t b) {
+    return a < 0 || b < 0 ? NOT_KNOWN : a > b ? a : b;
 }
 
 /* Ranges of one name but of another style are a row of their own. Sums stay exact, the order statistics of all are not
@@ -128,13 +128,13 @@ static int64_t greatest_told(int64_t a, int64_t b) {
 static void join_group(struct name *name, const struct gt_projection_groups *rows, size_t row, bool is_first) {
     name->instances = gt_ns_add(name->instances, count_of(rows->instances[row]));
     name->projected_ns = gt_ns_add(name->projected_ns, rows->total_ns[row]);
-    name->launches = add_told(name->launches, rows->ops[row]);
-    name->range_ns = add_told(name->range_ns, rows->range_total_ns[row]);
-    name->min_ns = is_first ? rows->min_ns[row] : least_told(name->min_ns, rows->min_ns[row]);
-    name->max_ns = is_first ? rows->max_ns[row] : greatest_told(name->max_ns, rows->max_ns[row]);
-    name->median_ns = is_first ? rows->median_ns[row] : UNTOLD;
-    name->stddev_ns = is_first ? rows->stddev_ns[row] : UNTOLD;
-    name->levels = UNTOLD;
+    name->launches = add_known(name->launches, rows->ops[row]);
+    name->range_ns = add_known(name->range_ns, rows->range_total_ns[row]);
+    name->min_ns = is_first ? rows->min_ns[row] : least_known(name->min_ns, rows->min_ns[row]);
+    name->max_ns = is_first ? rows->max_ns[row] : greatest_known(name->max_ns, rows->max_ns[row]);
+    name->median_ns = is_first ? rows->median_ns[row] : NOT_KNOWN;
+    name->stddev_ns = is_first ? rows->stddev_ns[row] : NOT_KNOWN;
+    name->levels = NOT_KNOWN;
 }
 
 static bool sum_groups(struct name_set *set, const struct gt_store *store) {
@@ -168,16 +168,16 @@ static void add_name(struct gt_table *table, const struct name *name) {
     gt_row_null(&row, "busy_ns");
     gt_row_null(&row, "sum_ns");
     gt_row_int(&row, "projected_ns", name->projected_ns);
-    gt_row_cell(&row, "range_ns", cell_told(name->range_ns));
+    gt_row_cell(&row, "range_ns", known_cell(name->range_ns));
     gt_row_null(&row, "exclusive_ns");
     gt_row_null(&row, "share");
-    gt_row_cell(&row, "launches", cell_told(name->launches));
+    gt_row_cell(&row, "launches", known_cell(name->launches));
     gt_row_int(&row, "used", name->instances); /* those without ops have no projection */
     gt_row_cell(&row, "proj_avg_ns",
                 name->instances ? gt_cell_real((double)name->projected_ns / instances) : gt_cell_null());
     gt_row_cell(&row, "proj_median_ns", gt_cell_known(name->median_ns));
-    gt_row_cell(&row, "proj_min_ns", cell_told(name->min_ns));
-    gt_row_cell(&row, "proj_max_ns", cell_told(name->max_ns));
+    gt_row_cell(&row, "proj_min_ns", known_cell(name->min_ns));
+    gt_row_cell(&row, "proj_max_ns", known_cell(name->max_ns));
     gt_row_cell(&row, "proj_stddev_ns", gt_cell_known(name->stddev_ns));
     gt_row_cell(&row, "level_avg", name->levels >= 0 ? gt_cell_real((double)name->levels / instances) : gt_cell_null());
     gt_row_cell(&row, "range_avg_ns",
@@ -197,14 +197,15 @@ static void add_names(const struct gt_view *view, struct gt_section *section, co
     }
     if (!is_of_part) {
         struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
-        gt_measure_fact_group_add(&facts, "range_names", "Range names", GT_UNIT_COUNT, gt_cell_count(set->count));
+        gt_measure_fact_group_add(&facts, "range_names", "Distinct ranges", GT_UNIT_COUNT, gt_cell_count(set->count));
         gt_measure_fact_group_add(&facts, "range_count", "Ranges", GT_UNIT_COUNT, gt_cell_int(instances));
     }
     struct gt_table *table = gt_range_set_table_new(view, section);
     table->screen_columns = has_domain ? "name,domain,instances,launches,projected_ns,range_ns"
                                        : "name,instances,launches,projected_ns,range_ns";
     if (is_of_part)
-        table->empty = "The profiler projected whole ranges: they cannot be told for a selection of ops.";
+        table->empty =
+            "The trace has ranges already projected by the profiler: they are not available for a selection.";
     for (size_t i = 0; i < set->count; i++)
         add_name(table, &set->names[i]);
 }
@@ -237,9 +238,9 @@ static void add_instance(struct gt_table *table, const struct gt_view *view, uin
     gt_row_int(&cells, "projected_ns", projected_ns(rows, row));
     gt_row_cell(&cells, "range_start_ns",
                 has_range ? gt_measure_time_cell(view, rows->range_start_ns[row]) : gt_cell_null());
-    gt_row_cell(&cells, "range_ns", cell_told(range_ns(rows, row)));
+    gt_row_cell(&cells, "range_ns", known_cell(range_ns(rows, row)));
     gt_row_null(&cells, "ops");
-    gt_row_cell(&cells, "launches", cell_told(launches(rows, row)));
+    gt_row_cell(&cells, "launches", known_cell(launches(rows, row)));
     gt_row_int(&cells, "level", rows->level[row]);
     gt_row_null(&cells, "parent");
     gt_row_null(&cells, "children");

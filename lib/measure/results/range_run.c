@@ -5,8 +5,8 @@
 
 enum { AHEAD = 64 };
 
-/* How much the union of ops of a device, in view order, has behind the latest end so far. */
-static int64_t ops_behind(const struct gt_view *view, size_t first, size_t count, int64_t reached_ns) {
+/* How much the union of ops of a device, in view order, has after the latest end so far. */
+static int64_t ops_after(const struct gt_view *view, size_t first, size_t count, int64_t reached_ns) {
     int64_t added_ns = 0;
     for (size_t i = first; i < first + count; i++) {
         int64_t start_ns = view->start_ns[i], end_ns = view->end_ns[i];
@@ -44,15 +44,14 @@ bool gt_range_run_next(struct gt_range_run *run, const struct gt_view *view, siz
                                  view->start_ns[first],
                                  end_ns,
                                  sum_ns,
-                                 ops_behind(view, first, i - first, INT64_MIN)};
+                                 ops_after(view, first, i - first, INT64_MIN)};
     return true;
 }
 
 void gt_range_run_union_add(struct gt_range_union *all, const struct gt_view *view, const struct gt_range_run *run) {
     int64_t reached_ns = all->device == (size_t)run->device + 1 ? all->reached_ns : INT64_MIN;
-    all->busy_ns =
-        gt_ns_add(all->busy_ns,
-                  reached_ns <= run->start_ns ? run->busy_ns : ops_behind(view, run->first, run->count, reached_ns));
+    all->busy_ns = gt_ns_add(
+        all->busy_ns, reached_ns <= run->start_ns ? run->busy_ns : ops_after(view, run->first, run->count, reached_ns));
     all->reached_ns = reached_ns > run->end_ns ? reached_ns : run->end_ns;
     all->device = (size_t)run->device + 1;
 }

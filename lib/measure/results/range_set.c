@@ -54,8 +54,8 @@ struct gathering {
     uint32_t *head;       /* by range row: the nearest of it and its ancestors that is the outermost of its name */
     uint64_t *seen_calls; /* a bit for each call */
 
-    /* NULL where no range has one beside it. By range row: */
-    uint32_t *knee;              /* the nearest of it and its ancestors that has a range beside it */
+    /* NULL where no range has one next to it. By range row: */
+    uint32_t *knee;              /* the nearest of it and its ancestors that has a range next to it */
     struct gt_range_use *asides; /* what must not be passed up */
 };
 
@@ -190,7 +190,7 @@ static const struct gt_range_use *use_ahead(const struct gt_range_set *set, size
     return range == GT_NO_ROW ? set->uses : &set->uses[range];
 }
 
-/* Where ranges overlap, two ops with one innermost range may have different ones beside it. */
+/* Where ranges overlap, two ops with one innermost range may have different ones next to it. */
 static void use_ops(struct gathering *gathering) {
     struct gt_range_set *set = gathering->set;
     struct gt_range_run run = {0};

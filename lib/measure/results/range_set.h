@@ -39,7 +39,7 @@ enum gt_status gt_range_set_init(struct gt_range_set *set, const struct gt_view 
 void gt_range_set_release(struct gt_range_set *set);
 
 /* Whether a range has a length on a CPU thread: a mark has none, and Kineto's copies of the ranges on the GPU's side
-   stand in where the launch is not in the trace, but are not listed for themselves. */
+   are used where the launch is not in the trace, but are not listed. */
 static inline bool gt_range_set_is_on_cpu(const struct gt_store *store, size_t range) {
     return store->ranges.kind[range] == GT_RANGE_NESTED || store->ranges.kind[range] == GT_RANGE_START_END;
 }
@@ -49,7 +49,7 @@ static inline bool gt_range_set_lists(const struct gt_range_set *set, size_t ran
     return set->uses[range].ops || (set->view->is_whole && gt_range_set_is_on_cpu(set->view->store, range));
 }
 
-/* Whose thread or stream it is on; GT_NO_TRACK where the trace does not tell. */
+/* Whose thread or stream it is on; GT_NO_TRACK if the trace does not say. */
 uint32_t gt_range_set_process(const struct gt_store *store, uint32_t range);
 
 /* ---- the tables, without rows, and cells of theirs ---- */
@@ -58,6 +58,6 @@ struct gt_table *gt_range_set_table_new(const struct gt_view *view, struct gt_se
 struct gt_table *gt_range_set_instances_table_new(struct gt_section *section);
 struct gt_str gt_range_set_style(uint8_t kind); /* as Nsight calls it */
 struct gt_cell gt_range_set_tid_cell(const struct gt_store *store,
-                                     uint32_t thread); /* null where the trace does not tell */
+                                     uint32_t thread); /* null if the trace does not say */
 
 #endif

@@ -20,7 +20,7 @@ void gt_samples_release(struct gt_samples *samples) {
     memset(samples, 0, sizeof *samples);
 }
 
-/* Counts stand two places up. After this sum, bounds[i + 1] is where set i begins; adding moves it to where it ends,
+/* Counts are two places up. After this sum, bounds[i + 1] is where set i begins; adding moves it to where it ends,
    which is where set i + 1 begins. */
 bool gt_samples_place(struct gt_samples *samples) {
     for (size_t i = 1; i < samples->set_count + 2; i++)

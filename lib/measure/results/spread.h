@@ -5,13 +5,13 @@
 #include "base/ns.h"
 #include "measure/results/measure.h"
 
-/* Items behind each other that belong to one step. */
+/* Items one after the other that belong to one step. */
 struct gt_spread_run {
     uint32_t first, end;
     uint32_t before; /* the run of the same step before it; GT_NO_ROW */
 };
 
-/* Of one set in the step at hand. */
+/* Of one set in the current step. */
 struct gt_spread_sum {
     int64_t ns;
     bool has_item;
@@ -24,9 +24,9 @@ struct gt_spread_sum {
        while (gt_spread_next(&spread, &first, &end))
            for (size_t i = first; i < end; i++)
                gt_spread_take(&spread, set, ns);
-   Most steps are few runs, and the sums of one step stay close at hand. */
+   Most steps are few runs, and the sums of one step stay close. */
 struct gt_spread {
-    size_t step_count, set_count; /* no steps: too few to tell, nothing need be placed */
+    size_t step_count, set_count; /* no steps: too few to measure a spread, nothing need be placed */
 
     struct gt_spread_run *runs;
     size_t run_count, run_capacity;
@@ -68,7 +68,7 @@ static inline void gt_spread_take(struct gt_spread *spread, size_t set, int64_t 
 }
 
 /* Once all are taken: stddev_ns[set] = sample standard deviation of the set's sums over the steps that have ops (a step
-   without an item of the set counts as 0; NAN if none has one); *step_count of them. Too few steps to tell: *step_count
+   without an item of the set counts as 0; NAN if none has one); *step_count of them. Too few steps: *step_count
    is 0, nothing is written. Linear. */
 bool gt_spread_measure(const struct gt_spread *spread, const struct gt_view *view, double *stddev_ns,
                        size_t *step_count); /* false: memory was short */

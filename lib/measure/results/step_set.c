@@ -1,5 +1,5 @@
 /* Steps of a view: in come its ops with their steps, out go an account for each step and device and the states of the
-   steps. Linear but for sorting the parts. */
+   steps. Linear except for sorting the parts. */
 #include "measure/results/step_set.h"
 
 #include <stdlib.h>

@@ -28,7 +28,7 @@ enum gt_status gt_step_set_init(struct gt_step_set *set, const struct gt_view *v
 void gt_step_set_release(struct gt_step_set *set);
 
 int64_t gt_step_set_cpu_ns(const struct gt_step *step);
-/* Do steps belong to more than one process? Their numbers alone do not tell them apart then. */
+/* Do steps belong to more than one process? Their numbers alone do not distinguish them then. */
 bool gt_step_set_is_of_several(const struct gt_view *view);
 
 #endif

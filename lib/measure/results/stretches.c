@@ -147,7 +147,7 @@ static uint64_t length_of(int64_t start_ns, int64_t end_ns) {
     return (uint64_t)end_ns - (uint64_t)start_ns;
 }
 
-/* What intervals cover before a time at or behind which none has begun but the last. */
+/* What intervals cover before a time at or after which none has begun but the last. */
 static uint64_t covered_before(const struct gt_sweep_thread *thread, int64_t time_ns) {
     return thread->covered_ns - (thread->reached_ns > time_ns ? length_of(time_ns, thread->reached_ns) : 0);
 }

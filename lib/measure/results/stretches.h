@@ -1,5 +1,5 @@
 /* Stretches of the time of CPU threads, and what the threads did in them: intervals of a thread come in order of time,
-   and each stretch is told how much of it they cover and which has the largest part. One pass over both. */
+   and each stretch is reported how much of it they cover and which has the largest part. One pass over both. */
 #ifndef GT_MEASURE_RESULTS_STRETCHES_H
 #define GT_MEASURE_RESULTS_STRETCHES_H
 
@@ -14,11 +14,11 @@
 /* start < end */
 struct gt_stretch {
     int64_t start_ns, end_ns;
-    uint32_t next; /* the one behind it in its chain; GT_NO_STRETCH */
+    uint32_t next; /* the one after it in its chain; GT_NO_STRETCH */
     uint32_t gap;  /* the caller's own number */
 };
 
-/* Stretches of one thread one behind the other, none of which begins before the one before it ends. */
+/* Stretches of one thread one after the other, none of which begins before the one before it ends. */
 struct gt_stretch_chain {
     uint32_t thread, first, last;
 };
@@ -37,7 +37,7 @@ bool gt_stretches_init(struct gt_stretches *stretches, size_t most, size_t threa
 void gt_stretches_release(struct gt_stretches *stretches);
 
 /* Adds one of a thread. They come in order of start, and anew after gt_stretches_rewind. One that begins before the one
-   before it ends begins another chain: of gaps of one device none does, for no launch call starts behind the end of its
+   before it ends begins another chain: of gaps of one device none does, for no launch call starts after the end of its
    op. false: memory was short. */
 bool gt_stretches_add(struct gt_stretches *stretches, uint32_t thread, int64_t start_ns, int64_t end_ns, uint32_t gap);
 void gt_stretches_rewind(struct gt_stretches *stretches);
@@ -49,7 +49,7 @@ struct gt_stretch_part {
                       GT_STRID_EMPTY: none has a part */
 };
 
-/* A walk along all chains of all threads at once, with the intervals of one kind. Of stretches that lie beside each
+/* A walk along all chains of all threads at once, with the intervals of one kind. Of stretches that lie next to each
    other each costs a logarithm, and where names are wanted a look for each interval in it. */
 struct gt_sweep {
     const struct gt_stretches *stretches;
@@ -73,7 +73,7 @@ static inline bool gt_stretches_has(const struct gt_stretches *stretches, uint32
 
 /* An interval of a thread that has stretches, start < end: none that came before ends later than it starts. */
 void gt_sweep_take(struct gt_sweep *sweep, uint32_t thread, int64_t start_ns, int64_t end_ns, gt_strid name);
-/* Behind the last. */
+/* After the last. */
 void gt_sweep_finish(struct gt_sweep *sweep);
 
 #endif

@@ -88,7 +88,7 @@ static enum gt_status fail_tag(const struct gt_store *store, const struct gt_ran
     struct gt_str list = GT_STR("");
     for (size_t i = 0; i < likeness->count; i++) {
         struct gt_str name = likeness->items[i].name, kept = gt_str_cut(name, LISTED_BYTES);
-        const char *lead = i ? ", " : likeness->count == 1 ? "the most similar is " : "the most similar are ";
+        const char *lead = i ? ", " : likeness->count == 1 ? "did you mean " : "did you mean one of ";
         list = gt_arena_printf(&arena, "%s%s'%.*s%s'", list.ptr, lead, (int)kept.len, kept.ptr,
                                kept.len < name.len ? "..." : "");
     }

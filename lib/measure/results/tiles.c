@@ -11,7 +11,7 @@ enum { BLOCK = 256 }; /* spans that are read at a time */
 
 enum { GRAINS = 63 }; /* powers of two; the range of all times has four of the largest */
 
-/* A count for all grains in one walk: bit g of a mask stands for the grain 2^g. Two starts lie in different grains up
+/* A count for all grains in one walk: bit g of a mask represents the grain 2^g. Two starts lie in different grains up
    to the highest bit in which they differ. */
 struct census {
     size_t most;

@@ -17,7 +17,7 @@ struct gt_span {
 struct gt_spans {
     void *data;
     void (*read)(const void *data, size_t first, size_t count, struct gt_span *out); /* a run of them */
-    uint32_t (*name)(void *data, size_t index); /* asked of the span that stands for an item */
+    uint32_t (*name)(void *data, size_t index); /* asked of the span that represents an item */
     int64_t zero_ns;                            /* no span starts before it; items count from it */
 };
 
@@ -35,7 +35,7 @@ int64_t gt_tiles_choose_grain(const struct gt_spans *spans, const struct gt_span
 
 /* Writes the items of a row and returns how many they are: at most two for each grain of time, counted from zero_ns.
    Spans that start in the same grain and are all shorter than it are one item; so are a longer one and those that start
-   in the same grain behind it. */
+   in the same grain after it. */
 size_t gt_tiles_make(const struct gt_spans *spans, struct gt_span_row row, int64_t grain_ns,
                      struct gt_timeline_item *items);
 

@@ -9,7 +9,7 @@
 
 enum { NAME_BYTES_MAX = 400 }; /* what a tooltip has room for; the tables have names whole */
 
-/* Two entries of a category table may have one key; their pointers tell them apart. */
+/* Two entries of a category table may have one key; their pointers distinguish them. */
 uint32_t gt_timeline_names_add(struct gt_timeline_names *names, enum gt_timeline_kind kind, uint32_t id,
                                struct gt_str text, const char *category) {
     uint32_t next = (uint32_t)names->count;

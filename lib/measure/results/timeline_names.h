@@ -20,7 +20,7 @@ struct gt_timeline_names {
     bool failed; /* sticky: memory was short */
 };
 
-/* The number of a name; kind and id tell names apart, together with the category. */
+/* The number of a name; kind and id distinguish names, together with the category. */
 uint32_t gt_timeline_names_add(struct gt_timeline_names *names, enum gt_timeline_kind kind, uint32_t id,
                                struct gt_str text, const char *category);
 

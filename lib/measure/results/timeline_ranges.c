@@ -45,7 +45,7 @@ static struct gt_timeline_range_row place_of(const struct gt_timeline_ranges *ra
                                           .level = ranges->view->labels->range_level[row]};
 }
 
-static int64_t untold_if_null(struct gt_cell cell) {
+static int64_t unknown_if_null(struct gt_cell cell) {
     return cell.type == GPUTIME_CELL_INT ? cell.integer : GT_TIMELINE_UNTOLD;
 }
 
@@ -55,8 +55,8 @@ static void name_place(const struct gt_view *view, struct gt_timeline_range_row 
     uint32_t process = !is_known        ? GT_NO_TRACK
                        : row->is_stream ? store->lanes.process[row->track]
                                         : store->threads.process[row->track];
-    row->pid = untold_if_null(gt_measure_pid_cell(view, process));
-    row->tid = row->is_stream ? GT_TIMELINE_UNTOLD : untold_if_null(gt_range_set_tid_cell(store, row->track));
+    row->pid = unknown_if_null(gt_measure_pid_cell(view, process));
+    row->tid = row->is_stream ? GT_TIMELINE_UNTOLD : unknown_if_null(gt_range_set_tid_cell(store, row->track));
 }
 
 void gt_timeline_ranges_read(const struct gt_timeline_ranges *ranges, size_t first, size_t count, struct gt_span *out) {
@@ -100,7 +100,7 @@ static struct gt_timeline_range_row *find_row(struct sorting *sorting, uint32_t 
     return &ranges->rows[row];
 }
 
-static bool is_behind(struct gt_interval span, struct gt_interval previous) {
+static bool is_after(struct gt_interval span, struct gt_interval previous) {
     return span.start_ns != previous.start_ns ? span.start_ns > previous.start_ns : span.end_ns <= previous.end_ns;
 }
 
@@ -114,7 +114,7 @@ static bool count_spans(struct sorting *sorting) {
         if (!row)
             return false;
         struct gt_interval span = interval_of(ranges, source);
-        row->is_unsorted |= row->spans.count && !is_behind(span, row->previous);
+        row->is_unsorted |= row->spans.count && !is_after(span, row->previous);
         row->previous = span;
         row->spans.count++;
         sorting->row_of[source] = (uint32_t)(row - ranges->rows);

@@ -165,10 +165,10 @@ def by_thread(events):
 def activity(view, call, a):
     """What the launching thread did while the GPU waited for it."""
     if 2 * covered_time(view, "calls", call, a) > call.start - a:
-        return "inside API calls"
+        return "in API calls"
     if 2 * covered_time(view, "code", call, a) > call.start - a:
-        return "inside ranges or operators"
-    return "outside everything"
+        return "in ranges or operators"
+    return "in untraced code"
 
 
 def idle_causes(view):

@@ -20,5 +20,5 @@ export function accountingChart(table: Table): Chart | null {
     values: PARTS.map(([, key]) => numbers(table, key)(row)),
   }));
   const parts = PARTS.map(([name]) => ({ name, color: colorOf(name) }));
-  return stackChart('Time of each GPU', parts, stacks, { unit: 'ns', isShare: true });
+  return stackChart('Time breakdown by GPU', parts, stacks, { unit: 'ns', isShare: true });
 }

@@ -60,7 +60,7 @@ export function valueAxis(colors: Ink, unit: Unit, width: number): object {
   };
 }
 
-/** Values can be looked at closer; beside the names is a slider where there are too many to read at once. */
+/** Values can be zoomed; next to the names is a slider if there are too many to read at once. */
 function zoom(count: number): object[] {
   const slider = { type: 'slider', yAxisIndex: 0, right: 4, width: 14, startValue: 0, endValue: MOST_AT_ONCE - 1 };
   return count <= MOST_AT_ONCE ? [closerLook()] : [closerLook(), slider];
@@ -124,9 +124,9 @@ export interface StackOptions {
 }
 
 const NARROW = 500; // pixels: no room for words
-const SEEN = 0.015; // of the longest bar: parts of a shorter one cannot be told apart
+const SEEN = 0.015; // of the longest bar: parts of a shorter one cannot be distinguished
 
-/** What stands in place of bars that are too short to be seen. */
+/** Shown instead of bars that are too short to be seen. */
 function wordsForShort(totals: readonly number[], unit: Unit, whereSeen: string | undefined, color: string): object[] {
   const most = Math.max(...totals);
   const text = (total: number): string =>

@@ -11,7 +11,7 @@ export function categoryChart(title: string, table: Table, run: string, value: s
   if (!hasColumns(table, 'category', run, value) || table.rows.length === 0) return null;
   const cross = crossOf(table, run, 'category', value);
   const rank = (name: string): number => Number(isWork(name));
-  const rows = [...cross.rows].sort((a, b) => rank(b.name) - rank(a.name)); // what is no work stands last
+  const rows = [...cross.rows].sort((a, b) => rank(b.name) - rank(a.name)); // non-GPU time comes last
   const names = rows.map((row) => row.name);
   const runs = cross.inputs.map((name, place) => ({ name, values: rows.map((row) => row.values[place] ?? 0) }));
   if (runs.every((each) => each.values.every((time) => time === 0))) return null;

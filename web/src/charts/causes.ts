@@ -19,7 +19,7 @@ export function causesChart(table: Table): Chart | null {
     values[place] = (values[place] ?? 0) + total(row);
   }
   return stackChart(
-    'Idle time by cause',
+    'Idle by cause',
     causes.map((name) => ({ name, color: colorOf(name) })),
     [...stacks].map(([name, values]) => ({ name, values })),
     { unit: 'ns' },

@@ -26,8 +26,8 @@ export function histogramChart(table: Table): Chart | null {
     inputs.length > 1
       ? inputs.map((name, place) => ({ name, color: colorAt(place), unit: 'count', values: values(name, 'count') }))
       : [
-          { name: 'time in gaps', color: colorOf('idle'), unit: 'ns', values: values(inputs[0]!, 'total_ns') },
+          { name: 'gap time', color: colorOf('idle'), unit: 'ns', values: values(inputs[0]!, 'total_ns') },
           { name: 'number of gaps', color: colorOf('compute'), unit: 'count', values: values(inputs[0]!, 'count') },
         ];
-  return columnChart('Gaps by length', places, series, { axis: 'length of the gap' });
+  return columnChart('Stream gaps by length', places, series, { axis: 'gap length' });
 }

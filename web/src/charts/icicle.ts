@@ -1,4 +1,4 @@
-// Ranges as they nest: each as wide as the GPU time of its work, below the range around it. A click looks closer.
+// Range tree: each range as wide as its GPU time, below its parent. A click zooms in.
 
 import { hasColumns, numberOf, numbers, reader, type Row, type Table } from '../data';
 import { button, element, setHover, visible } from '../dom';
@@ -47,7 +47,7 @@ function buildTree(table: Table): Node {
 
 class Icicle {
   readonly root: HTMLElement;
-  private readonly picture = element('div', { class: 'icicle', role: 'group', 'aria-label': 'Ranges as they nest' });
+  private readonly picture = element('div', { class: 'icicle', role: 'group', 'aria-label': 'Range tree' });
   private readonly path = element('p', { class: 'icicle-path', role: 'status' });
   private readonly boxes = new Map<Node, HTMLElement>();
   private focused: Node;
@@ -83,7 +83,7 @@ class Icicle {
     };
     place(node, 0, 1, 0);
     this.picture.style.height = `${(deepest + 1) * ROW_PIXELS}px`;
-    this.tell(node);
+    this.announce(node);
   }
 
   private draw(node: Node, from: number, width: number, level: number): void {
@@ -101,7 +101,7 @@ class Icicle {
     this.picture.append(box);
   }
 
-  private tell(node: Node): void {
+  private announce(node: Node): void {
     const names: string[] = [];
     for (let each: Node | null = node; each; each = each.parent) names.unshift(visible(each.name));
     const up = node.parent && button('Up', { class: 'quiet' }, () => this.go(node.parent));

@@ -1,4 +1,4 @@
-// The largest rows of a table as bars: kernels, ranges, phases. Several inputs stand side by side.
+// The largest rows of a table as bars: kernels, ranges, phases. Several inputs are side by side.
 
 import type { Chart } from '../chart';
 import { crossOf } from '../cross';
@@ -29,7 +29,7 @@ function overInputs(title: string, table: Table, report: Report, name: string, v
 
 const COLOURED = new Set(['class', 'phase']);
 
-/** Coloured by category where the table tells it, by name where that is one, else all alike. */
+/** Coloured by category if the table has it, by name if that is one, else all alike. */
 export function namesChart(title: string, table: Table, report: Report, name: string, value: string): Chart | null {
   if (!hasColumns(table, name, value) || table.rows.length < 2) return null;
   const valueOf = numbers(table, value);

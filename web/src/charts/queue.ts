@@ -56,7 +56,7 @@ export function queueChart(title: string, table: Table, report: Report): Chart |
         symbol: measure.symbol,
         symbolSize: 11,
         itemStyle: { color: measure.color },
-        // A scale of powers has no place for 0: what did not wait stands at 1 ns.
+        // A scale of powers has no place for 0: what did not wait is drawn at 1 ns.
         data: values[m]!.map((value, i) => [Math.max(value, 1), i]),
       })),
     }),

@@ -39,5 +39,5 @@ export function stepsChart(table: Table): Chart | null {
     unit: 'ns',
     values: rows.map(value),
   }));
-  return columnChart('GPU time of each step', places, series, { stacked: true, axis: 'step' });
+  return columnChart('Time breakdown by step', places, series, { stacked: true, axis: 'step' });
 }

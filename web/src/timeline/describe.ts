@@ -51,7 +51,7 @@ export function describeItem(
   const lines: string[] = [];
   if (row.kind === 'gaps') {
     const meaning = meanings.get(name);
-    lines.push(count > 1 ? `${decimal(count, 0)} gaps, most of the time ${name}` : `Idle: ${name}`);
+    lines.push(count > 1 ? `${decimal(count, 0)} gaps, mostly ${name}` : `Idle: ${name}`);
     if (meaning) lines.push(meaning);
   } else {
     lines.push(
@@ -80,10 +80,10 @@ export function summarise(timeline: Timeline, rows: readonly Row[]): string {
   return (
     `${plural(ops, 'op')} on ${plural(of('ops').length, 'stream')} of ${plural(devices, 'GPU')} in ${withUnit(length, 'ns')}.` +
     (busiest
-      ? ` The busiest, stream ${busiest.packed.stream} of GPU ${busiest.packed.device}, ran ${percent(share)} of that.`
+      ? ` The busiest, stream ${busiest.packed.stream} of GPU ${busiest.packed.device}, was busy ${percent(share)} of that.`
       : '') +
-    (left.ops > 0 ? ` ${plural(left.ops, 'stream')} with less to do left out.` : '') +
-    (left.ranges > 0 ? ` ${plural(left.ranges, 'row')} of ranges left out.` : '')
+    (left.ops > 0 ? ` ${plural(left.ops, 'stream')} with less work not shown.` : '') +
+    (left.ranges > 0 ? ` ${plural(left.ranges, 'row')} of ranges not shown.` : '')
   );
 }
 

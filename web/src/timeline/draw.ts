@@ -24,7 +24,7 @@ export interface Scene {
   readonly layout: Layout;
   readonly span: Span;
   readonly ink: Ink;
-  readonly chosen: string | null; // the category that stands out
+  readonly chosen: string | null; // the highlighted category
   readonly focus: { readonly lane: Lane; readonly item: number } | null;
 }
 
@@ -212,7 +212,7 @@ function drawAxis(scene: Scene): void {
   context.fillRect(gutter, AXIS - 1, width - gutter, 1);
 }
 
-/** A time with as many decimals as tell it from others a step away. */
+/** A time with as many decimals as needed to distinguish neighbouring ticks. */
 export function tickText(time: number, step: number): string {
   const [factor, name] =
     time >= 1e9 ? [1e9, 's'] : time >= 1e6 ? [1e6, 'ms'] : time >= 1e3 ? [1e3, '\u00b5s'] : [1, 'ns'];

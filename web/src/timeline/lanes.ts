@@ -1,11 +1,11 @@
-// Where each row of the timeline stands: ranges on top, then each GPU with its gaps and its streams.
+// Position of each row of the timeline: ranges on top, then each GPU with its gaps and its streams.
 
 import { unpack, type Kind, type Row, type Timeline } from './rows';
 
 export interface Lane {
   readonly row: Row;
   readonly label: string;
-  readonly detail: string; // label with all that tells it apart
+  readonly detail: string; // full label
   readonly top: number;
   readonly height: number;
 }

@@ -1,4 +1,4 @@
-// What stands below the drawing: the legend, and the rows as a table for those who do not see it.
+// Below the drawing: the legend, and the rows as a table for screen readers.
 
 import { button, element } from '../dom';
 import { decimal, withUnit } from '../format';
@@ -29,7 +29,7 @@ function ranked(timeline: Timeline, rows: readonly Row[], kind: Kind): string[] 
   return [...sums].sort((a, b) => b[1] - a[1]).map(([key]) => key);
 }
 
-/** A category that is pressed stands out in the drawing until it is pressed again. */
+/** A pressed category is highlighted in the drawing until it is pressed again. */
 export function legendView(
   timeline: Timeline,
   rows: readonly Row[],
@@ -37,7 +37,7 @@ export function legendView(
 ): HTMLElement {
   const categories = ranked(timeline, rows, 'ops');
   const toggles = categories.slice(0, MOST).map((key) => {
-    const toggle = button('', { class: 'quiet', 'aria-pressed': 'false', title: `Only ${key} in full colour` }, () => {
+    const toggle = button('', { class: 'quiet', 'aria-pressed': 'false', title: `Highlight ${key}` }, () => {
       const isOn = toggle.getAttribute('aria-pressed') !== 'true';
       for (const other of toggles) other.setAttribute('aria-pressed', String(other === toggle && isOn));
       choose(isOn ? key : null);
@@ -57,10 +57,10 @@ export function legendView(
 }
 
 const KEYS =
-  'Keys: w and s or + and \u2212 zoom, a and d or the arrows pan, f shows all of it; up and down go to another row, comma ' +
-  'and full stop to the item before and after. Pointer: Ctrl + wheel zooms, once the timeline was clicked the wheel ' +
-  'alone; Shift + wheel or a drag pans; a click keeps what is told about an item, Escape or a click beside it lets go; a ' +
-  'double click zooms to an item. Bars that stand for several ops are as high as these cover their time.';
+  'Keys: w and s or + and \u2212 zoom, a and d or the arrows pan, f fits all; up and down change the row, comma ' +
+  'and full stop go to the previous and next item. Pointer: Ctrl + wheel zooms, after a click on the timeline the wheel ' +
+  'alone; Shift + wheel or a drag pans; a click pins an item, Escape or a click elsewhere unpins it; a ' +
+  'double click zooms to an item. The height of a bar of several ops is the share of its time that they cover.';
 
 export function rowsView(layout: Layout, length: number): HTMLElement {
   const lines = layout.lanes.map(({ row: { packed }, detail }) =>
@@ -77,7 +77,7 @@ export function rowsView(layout: Layout, length: number): HTMLElement {
   return element(
     'details',
     {},
-    element('summary', {}, 'The rows as a table, keys and pointer'),
+    element('summary', {}, 'Rows as a table; keys and pointer'),
     element('p', {}, KEYS),
     element(
       'div',

@@ -123,7 +123,7 @@ export function itemNear(row: Row, time: number, tolerance: number): { item: num
     const covers = row.start[i]! <= time && row.end[i]! > time;
     const bestCovers = best >= 0 && row.start[best]! <= time && row.end[best]! > time;
     const longer = best < 0 || row.end[i]! - row.start[i]! > row.end[best]! - row.start[best]!;
-    // Of those under the pointer the innermost, which starts last; beside it the longest.
+    // Of those under the pointer the innermost, which starts last; near it the longest.
     if (covers ? true : !bestCovers && longer) best = i;
   }
   return best < 0 ? null : { item: best, others };

@@ -1,4 +1,4 @@
-// One timeline on the page: a drawing that zooms and pans, a tooltip, and the words beside them.
+// One timeline on the page: a drawing that zooms and pans, a tooltip, and hints.
 
 import type { Report } from '../data';
 import { button, copy, element } from '../dom';
@@ -186,12 +186,12 @@ export class TimelineView implements Actions {
       'div',
       { class: 'tools' },
       this.shown,
-      element('span', { class: 'hint' }, 'Ctrl + wheel zooms, a drag pans, a click keeps what is told'),
+      element('span', { class: 'hint' }, 'Ctrl + wheel to zoom, drag to pan, click to pin'),
       button('\u2212', { 'aria-label': 'Zoom out', title: 'Zoom out (s)' }, () => this.zoom(1 / 0.6, null, true)),
       button('+', { 'aria-label': 'Zoom in', title: 'Zoom in (w)' }, () => this.zoom(0.6, null, true)),
       button('\u2190', { 'aria-label': 'Earlier', title: 'Earlier (a)' }, () => this.pan(-0.25, true)),
       button('\u2192', { 'aria-label': 'Later', title: 'Later (d)' }, () => this.pan(0.25, true)),
-      button('Fit', { title: 'All of it (f)' }, () => this.fit()),
+      button('Fit', { title: 'Fit all (f)' }, () => this.fit()),
     );
   }
 
@@ -294,21 +294,17 @@ export class TimelineView implements Actions {
   private settle(): void {
     if (this.focus && this.isPinned) this.setFocus({ ...this.focus, others: 0 });
     else this.hideTip();
-    this.tellMore();
+    this.offerCommand();
   }
 
   /** Says how to see what the page has no room for. */
-  private tellMore(): void {
+  private offerCommand(): void {
     const hidden = countHidden(this.rows(), this.span, this.room());
     this.more.hidden = hidden === 0;
     if (hidden === 0) return;
     const command = commandFor(this.report, this.timeline, this.span);
     this.more.replaceChildren(
-      element(
-        'p',
-        {},
-        `Here the page has no more detail: ${decimal(hidden, 0)} items are drawn together. All of them:`,
-      ),
+      element('p', {}, `No more detail on this page: ${decimal(hidden, 0)} items are merged here. To see all of them:`),
       element('code', {}, command),
       button('Copy', { class: 'quiet' }, () => void copy(command, 'Command copied')),
     );

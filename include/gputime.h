@@ -185,7 +185,8 @@ void gputime_report_free(struct gputime_report *report); /* NULL is fine */
 
 /* The same for the two sides of a comparison, both at the same time: out[0] is over the traces before first_of_b,
    out[1] over those from it on. Each side has a trace: 0 < first_of_b < trace_count, else GPUTIME_USAGE. Both are NULL
-   if one fails. whole_steps holds for all traces or for none. */
+   if one fails. whole_steps holds for all traces or for none. The analyses that every comparison needs are added to
+   those named. */
 enum gputime_status gputime_report_new_sides(struct gputime_trace *const *traces, size_t trace_count, size_t first_of_b,
                                              const char *command, const char *const *analyses, size_t analysis_count,
                                              const struct gputime_options *options, struct gputime_report *out[2],

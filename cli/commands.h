@@ -43,6 +43,8 @@ struct cli_part {
     const char *text_layout;            /* of text, printed or in a file; NULL: as the library writes it */
     const char *gap_layout;             /* of the file that --gap-output names */
     const char *const *analyses;        /* up to a NULL */
+    const char *const *tables;          /* up to a NULL: what text and Markdown show; NULL: all of its analyses */
+    const char *const *data_tables;     /* up to a NULL: made for data formats alone, or if asked for; NULL: none */
     const struct gputime_shape *shapes; /* up to one without a table; NULL: none */
     const struct cli_list *lists[CLI_MAX_LISTS];
 };

@@ -41,7 +41,7 @@ static void print_json_text(const char *text) {
 static void begin_json(const char *name, const char *title, const char *const columns[][2]) {
     printf("{\n  \"tool\": {\"name\": \"gputime\", \"version\": \"%s\"},\n  \"command\": \"list\",\n  \"inputs\": [],\n"
            "  \"tables\": {\n    \"%s\": {\n      \"title\": \"%s\",\n      \"columns\": [",
-           GPUTIME_VERSION, name, title);
+           gputime_version(), name, title);
     for (size_t c = 0; columns[c][0]; c++)
         printf("%s\n        {\"key\": \"%s\", \"title\": \"%s\", \"unit\": \"\"}", c ? "," : "", columns[c][0],
                columns[c][1]);
@@ -187,10 +187,10 @@ static void print_engines_text(const struct gputime_rules *rules) {
     puts("\n'gputime list rules' shows the rules of each.");
 }
 
-static enum gputime_status list_rules(const struct gputime_options *options,
+static enum gputime_status list_rules(const struct gputime_open_options *options,
                                       void (*print)(const struct gputime_rules *rules), struct gputime_error *err) {
     struct gputime_rules *rules;
-    enum gputime_status status = gputime_rules_list(options, &rules, err);
+    enum gputime_status status = gputime_rules_list(options->rule_paths, options->rule_path_count, &rules, err);
     if (status)
         return status;
     print(rules);
@@ -200,11 +200,11 @@ static enum gputime_status list_rules(const struct gputime_options *options,
 
 enum gputime_status cli_list_run(const struct cli_command *command, const struct cli_options *options,
                                  struct cli_words words, struct gputime_error *err) {
-    bool is_json = options->lib.format && strcmp(options->lib.format, "json") == 0;
+    bool is_json = options->writing.format && strcmp(options->writing.format, "json") == 0;
     if (words.count == 1 && strcmp(words.items[0], "rules") == 0)
-        return list_rules(&options->lib, is_json ? print_rules_json : print_rules_text, err);
+        return list_rules(&options->opening, is_json ? print_rules_json : print_rules_text, err);
     if (words.count == 1 && strcmp(words.items[0], "engines") == 0)
-        return list_rules(&options->lib, is_json ? print_engines_json : print_engines_text, err);
+        return list_rules(&options->opening, is_json ? print_engines_json : print_engines_text, err);
     for (size_t i = 0; words.count == 1 && i < sizeof listings / sizeof *listings; i++)
         if (strcmp(words.items[0], listings[i].name) == 0) {
             if (is_json)

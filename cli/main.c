@@ -65,8 +65,8 @@ static enum gputime_status check_options(const struct cli_arguments *arguments, 
         return cli_fail_usage(err, "'%s' takes no option '--%s'; it belongs to %s", command->name, option->name,
                               others);
     }
-    if (arguments->options.lib.format && !cli_command_writes(command, arguments->options.lib.format))
-        return cli_fail_usage(err, "'%s' cannot write %s, only %s", command->name, arguments->options.lib.format,
+    if (arguments->options.writing.format && !cli_command_writes(command, arguments->options.writing.format))
+        return cli_fail_usage(err, "'%s' cannot write %s, only %s", command->name, arguments->options.writing.format,
                               command->formats);
     return GPUTIME_OK;
 }
@@ -106,7 +106,7 @@ static enum gputime_status run_command(const struct cli_command *command, const 
     case CLI_ACTION_VERSION:
         break;
     }
-    printf("gputime %s\n", GPUTIME_VERSION);
+    printf("gputime %s\n", gputime_version());
     return GPUTIME_OK;
 }
 
@@ -118,7 +118,7 @@ static void print_about(const struct cli_arguments *arguments) {
     else if (options->help)
         cli_help_program(stdout);
     else if (options->version)
-        printf("gputime %s\n", GPUTIME_VERSION);
+        printf("gputime %s\n", gputime_version());
     else if (options->print_man)
         cli_man_print(stdout);
     else

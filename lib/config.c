@@ -355,23 +355,26 @@ API size_t gputime_config_input_count(const struct gputime_config *config) {
     return config->count;
 }
 
-API struct gputime_input gputime_config_input(const struct gputime_config *config, size_t index,
-                                              const struct gputime_options *base) {
-    struct gputime_input answer = {.options = base ? *base : gt_options_automatic};
-    struct gputime_options *options = &answer.options;
+API const char *const *gputime_config_paths(const struct gputime_config *config, size_t index, size_t *path_count) {
+    bool is_there = index < config->count;
+    *path_count = is_there ? config->inputs[index].path_count : 0;
+    return is_there ? config->inputs[index].paths : NULL;
+}
+
+API struct gputime_run gputime_config_run(const struct gputime_config *config, size_t index) {
+    struct gputime_run answer = GPUTIME_RUN_INIT;
     if (index >= config->count)
         return answer;
-    const struct input *input = &config->inputs[index];
-    const struct gt_run *run = &input->run;
-    answer.paths = input->paths;
-    answer.path_count = input->path_count;
-    options->title = options->title ? options->title : run->title;
-    options->iterations = options->iterations > 0 ? options->iterations : run->iterations;
-    options->gpus = options->gpus > 0 ? options->gpus : run->gpus;
-    options->nvtx_tag = options->nvtx_tag ? options->nvtx_tag : run->nvtx_tag;
-    options->without_memory = options->without_memory || run->without_memory;
-    options->remark = options->remark ? options->remark : run->remark;
-    if (config->has_map && !options->map && !options->rules && !options->class_count)
-        options->map = config->path;
+    const struct gt_run *run = &config->inputs[index].run;
+    answer.title = run->title;
+    answer.iterations = run->iterations;
+    answer.gpus = run->gpus;
+    answer.iteration_range = run->nvtx_tag;
+    answer.without_memory = run->without_memory;
+    answer.remark = run->remark;
     return answer;
+}
+
+API const char *gputime_config_map_path(const struct gputime_config *config) {
+    return config->has_map ? config->path : NULL;
 }

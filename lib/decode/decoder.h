@@ -30,6 +30,9 @@ struct gt_decoder {
        issues; an error only when nothing is. */
     enum gt_status (*decode)(struct gt_source *const *sources, size_t count, const struct gt_decode_options *options,
                              struct gt_store **out, struct gt_error *err);
+    /* Length of the beginning that the paths of one capture share; 0: the file is a capture of its own, as with NULL.
+     */
+    size_t (*capture_prefix)(const char *path);
 };
 
 extern const struct gt_decoder gt_decoders[];

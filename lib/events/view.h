@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "events/labels.h"
+#include "events/request.h"
 #include "events/store.h"
 #include "gputime.h"
 
@@ -27,7 +28,7 @@ struct gt_run {
     const char *title;
     int64_t iterations, gpus;
     const char *nvtx_tag; /* of the range around an iteration */
-    const char *elapsed;  /* how long it took without a profiler */
+    int64_t elapsed_ns;   /* how long it took without a profiler; 0: not known */
     bool without_memory;
     const char *remark; /* a sentence about the input */
 };
@@ -52,7 +53,7 @@ struct gt_shared;
 struct gt_view {
     const struct gt_store *store;
     const struct gt_labels *labels;
-    const struct gputime_options *options;
+    const struct gt_request *request;
     struct gt_run run;
     struct gt_arena arena;
 
@@ -89,11 +90,11 @@ struct gt_view {
     struct gt_shared *shared; /* by kind */
 };
 
-/* Applies the selection of the options (time, step, device, stream, process, name, category). Unknown steps, devices
-   and categories are usage errors that list what there is. Store, labels and options must outlive the view. Linear, but
+/* Applies the selection of the request (time, step, device, stream, process, name, category). Unknown steps, devices
+   and categories are usage errors that list what there is. Store, labels and request must outlive the view. Linear, but
    for the logarithm of the number of streams where several run at once. */
 enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels *labels,
-                           const struct gputime_options *options, struct gt_view **out, struct gt_error *err);
+                           const struct gt_request *request, struct gt_view **out, struct gt_error *err);
 void gt_view_free(struct gt_view *view);
 
 /* ---- shared.c: threads may ask at the same time; who asks for what is being made waits for it ---- */

@@ -4,7 +4,8 @@
 #include "measure/results/measure.h"
 #include "measure/results/stream_walk.h"
 
-enum { LINEAR_BINS = 15, BINS_MAX = 10000, LOG_BINS_MAX = 64 };
+enum { LOG_BINS_MAX = 64 };
+enum { BINS_LOG, BINS_LINEAR }; /* the choices of the option bins */
 
 struct bin {
     struct gt_cell from_ns, to_ns;
@@ -28,26 +29,13 @@ static const struct gt_report_column columns[] = {
     {"share", "Share", GT_UNIT_SHARE, "time of the gaps shown", 0},
 };
 
-static enum gt_status parse_bound(const char *text, int64_t *bound_ns, struct gt_error *err) {
-    if (!text || gt_num_parse_decimal(gt_str_of(text), 3, bound_ns))
+static enum gt_status read_options(const struct gt_view *view, struct chosen *chosen, struct gt_error *err) {
+    *chosen = (struct chosen){.least_ns = gt_option_int(view, GT_OPTION_hist_min_ns),
+                              .most_ns = gt_option_int(view, GT_OPTION_hist_max_ns)};
+    if (chosen->least_ns <= chosen->most_ns)
         return GT_OK;
-    return gt_fail_usage(err, "'%s' is no number of microseconds for a bound of the histogram; write for example 2.5",
-                         text);
-}
-
-static enum gt_status read_options(const struct gputime_options *options, struct chosen *chosen, struct gt_error *err) {
-    *chosen = (struct chosen){.least_ns = INT64_MIN, .most_ns = INT64_MAX};
-    enum gt_status status = parse_bound(options->hist_min, &chosen->least_ns, err);
-    if (status == GT_OK)
-        status = parse_bound(options->hist_max, &chosen->most_ns, err);
-    if (status != GT_OK)
-        return status;
-    if (chosen->least_ns > chosen->most_ns)
-        return gt_fail_usage(err, "the least gap of the histogram, '%s', is above the largest, '%s'", options->hist_min,
-                             options->hist_max);
-    if (options->bin_count < 0 || options->bin_count > BINS_MAX)
-        return gt_fail_usage(err, "a histogram has 1 to %d bins, not %lld", BINS_MAX, (long long)options->bin_count);
-    return GT_OK;
+    return gt_fail_usage(err, "the least gap of the histogram, '%g', is above the largest, '%g' (microseconds)",
+                         (double)chosen->least_ns / 1e3, (double)chosen->most_ns / 1e3);
 }
 
 /* Walks on to the next gap between the bounds. */
@@ -152,11 +140,11 @@ static void add_rows(struct gt_table *table, const struct bin *bins, size_t coun
 
 enum gt_status gt_histogram_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct chosen chosen;
-    enum gt_status status = read_options(view->options, &chosen, err);
+    enum gt_status status = read_options(view, &chosen, err);
     if (status != GT_OK)
         return status;
-    bool is_linear = view->options->bins == GPUTIME_BINS_LINEAR;
-    size_t linear_count = view->options->bin_count ? (size_t)view->options->bin_count : LINEAR_BINS;
+    bool is_linear = gt_option_choice(view, GT_OPTION_bins) == BINS_LINEAR;
+    size_t linear_count = (size_t)gt_option_int(view, GT_OPTION_bin_count);
     struct bin *bins = gt_mem_array(is_linear ? linear_count : LOG_BINS_MAX, sizeof *bins);
     if (!bins)
         return gt_fail_memory(err);

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/quantile.h"
+#include "events/select.h"
 #include "measure/results/measure.h"
 #include "measure/results/spread.h"
 #include "measure/results/step_set.h"
@@ -182,7 +183,7 @@ enum gt_status gt_measures_run(const struct gt_view *view, struct gt_section *se
             gt_section_table(section, "measures", "Time of each GPU, mean over GPUs", columns, GT_ARRAY_COUNT(columns));
         table->keeps_order = true;
         table->is_fixed = true;
-        bool takes_warm_up = view->options->from || view->options->to || view->options->step; /* the user has chosen */
+        bool takes_warm_up = gt_selecting_time(&view->request->selection); /* the user has chosen */
         if (!add_rows(section, table, aside, takes_warm_up, gt_measure_table_is_wanted(view, "spreads")))
             status = gt_fail_memory(err);
     }

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "report/diff_parts.h"
 
-static const struct gputime_diff_options automatic;
+static const struct gt_diff_options automatic;
 
 /* What the words are made from: shown or not, it is compared. */
 enum told { TOLD_MEASURES, TOLD_CATEGORIES, TOLD_CAUSES, TOLD_WORK, TOLD_KERNELS, TOLD_RANGES, TOLD_COUNT };
@@ -156,7 +156,7 @@ static void add_words(const struct work *work) {
 }
 
 static enum gt_status fill(struct gt_report *report, const struct gt_report *a, const struct gt_report *b,
-                           const struct gputime_diff_options *options, struct gt_error *err) {
+                           const struct gt_diff_options *options, struct gt_error *err) {
     struct gt_section *section = &report->sections[0];
     struct gt_diff_sides *sides = gt_arena_alloc(&report->arena, sizeof *sides);
     if (!sides)
@@ -176,8 +176,8 @@ static enum gt_status fill(struct gt_report *report, const struct gt_report *a, 
     return gt_arena_failed(&report->arena) ? gt_fail_memory(err) : GT_OK;
 }
 
-enum gt_status gt_diff_new(const struct gt_report *a, const struct gt_report *b,
-                           const struct gputime_diff_options *options, struct gt_report **out, struct gt_error *err) {
+enum gt_status gt_diff_new(const struct gt_report *a, const struct gt_report *b, const struct gt_diff_options *options,
+                           struct gt_report **out, struct gt_error *err) {
     *out = NULL;
     if (a->section_count == 0 || b->section_count == 0)
         return gt_fail_usage(err, "a comparison needs a capture on each side");

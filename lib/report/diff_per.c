@@ -161,37 +161,15 @@ static enum gt_status set_divisors(struct gt_diff_sides *sides, const struct per
     return GT_OK;
 }
 
-static enum gt_status parse_noise(const char *text, double *share, struct gt_error *err) {
-    struct gt_str number = gt_str_of(text);
-    *share = usual_noise_share;
-    if (!text)
+static enum gt_status name_sides(struct gt_diff_sides *sides, const char *const labels[GT_SIDE_COUNT],
+                                 struct gt_arena *arena, struct gt_error *err) {
+    const char *a = labels[GT_SIDE_A], *b = labels[GT_SIDE_B];
+    if (!a && !b)
         return GT_OK;
-    bool is_percent = number.len && number.ptr[number.len - 1] == '%';
-    number.len -= is_percent;
-    if (!is_percent || !gt_num_parse_real(number, share) || !(*share >= 0))
-        return gt_fail_usage(err, "'%s' is no part of a change; write for example 2%%", text);
-    *share /= 100;
-    return GT_OK;
-}
-
-/* "main,PR" */
-static enum gt_status name_sides(struct gt_diff_sides *sides, const char *labels, struct gt_arena *arena,
-                                 struct gt_error *err) {
-    struct gt_str rest = gt_str_of(labels), name;
-    struct gt_str parts[GT_SIDE_COUNT];
-    size_t count = 0;
-    bool is_empty = false;
-    if (!labels)
-        return GT_OK;
-    for (; gt_shape_columns_next(&rest, &name); count++) {
-        is_empty |= name.len == 0;
-        if (count < GT_SIDE_COUNT)
-            parts[count] = name;
-    }
-    if (count != GT_SIDE_COUNT || is_empty || gt_str_eq(parts[GT_SIDE_A], parts[GT_SIDE_B]))
-        return gt_fail_usage(err, "'%s' does not name two sides; write for example main,PR", labels);
+    if (!a || !b || !*a || !*b || strcmp(a, b) == 0)
+        return gt_fail_usage(err, "'%s,%s' does not name two sides; write for example main,PR", a ? a : "", b ? b : "");
     for (size_t side = 0; side < GT_SIDE_COUNT; side++)
-        sides->names[side] = gt_arena_copy(arena, parts[side]).ptr;
+        sides->names[side] = gt_arena_copy(arena, gt_str_of(labels[side])).ptr;
     if (!sides->names[GT_SIDE_A] || !sides->names[GT_SIDE_B])
         return gt_fail_memory(err);
     sides->is_named = strcmp(sides->names[GT_SIDE_A], "A") != 0 || strcmp(sides->names[GT_SIDE_B], "B") != 0;
@@ -199,8 +177,7 @@ static enum gt_status name_sides(struct gt_diff_sides *sides, const char *labels
 }
 
 enum gt_status gt_diff_sides_init(struct gt_diff_sides *sides, const struct gt_report *a, const struct gt_report *b,
-                                  const struct gputime_diff_options *options, struct gt_arena *arena,
-                                  struct gt_error *err) {
+                                  const struct gt_diff_options *options, struct gt_arena *arena, struct gt_error *err) {
     *sides = (struct gt_diff_sides){.reports = {a, b},
                                     .capture_count = a->section_count + b->section_count,
                                     .why = "",
@@ -215,9 +192,8 @@ enum gt_status gt_diff_sides_init(struct gt_diff_sides *sides, const struct gt_r
     if (strcmp(per->key, "range") == 0 && !options->range)
         return gt_fail_usage(err, "to compare per range the name of the range is needed: --per range NAME");
     enum gt_status status = set_divisors(sides, per, options->range, arena, err);
-    if (status == GT_OK)
-        status = parse_noise(options->noise, &sides->noise_share, err);
-    sides->is_noise_told = options->noise != NULL;
+    sides->is_noise_told = options->is_noise_told;
+    sides->noise_share = options->is_noise_told ? options->noise_share : usual_noise_share;
     sides->per = per->key;
     sides->unit =
         per->count == count_ranges ? gt_arena_printf(arena, "%s '%s'", per->unit, options->range).ptr : per->unit;

@@ -6,8 +6,8 @@
 
 #define PAGE_ROWS 2000 /* of a table: nobody reads more, and what is not there opens faster */
 
-enum gt_status gt_write_html(const struct gt_report *report, const struct gputime_options *options, struct gt_out *out,
-                             struct gt_error *err) {
+enum gt_status gt_write_html(const struct gt_report *report, const struct gputime_write_options *options,
+                             struct gt_out *out, struct gt_error *err) {
     (void)options;
     if (gt_page_head_bytes == 0)
         return gt_fail(err, "this gputime was built without the page; 'make WEB=1' builds it in and needs npm");

@@ -4,6 +4,7 @@
 
 #include "base/num.h"
 #include "measure/analysis.h"
+#include "measure/options.h"
 
 #define GT_ANALYSIS(key, title, tables, needs, goes_by)                                                                \
     enum gt_status gt_##key##_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err);
@@ -84,7 +85,7 @@ static inline bool gt_view_has_range(const struct gt_view *view, const bool *pro
 
 /* name: a string of the store */
 static inline gt_strid gt_view_name_id(const struct gt_view *view, gt_strid name) {
-    return view->options->names == GPUTIME_NAMES_SHORT ? view->labels->short_name[name] : name;
+    return view->request->names == GPUTIME_NAMES_SHORT ? view->labels->short_name[name] : name;
 }
 struct gt_str gt_view_name_text(const struct gt_view *view, gt_strid id);
 size_t gt_view_name_count(const struct gt_view *view); /* ids are below this */

@@ -555,7 +555,7 @@ static const char *format_choices(char *text, size_t size) {
 
 struct gputime_option_info cli_option_analysing(const struct cli_option *option) {
     for (size_t i = 0; option->analysing && i < gputime_option_count(); i++) {
-        struct gputime_option_info info = gputime_option_info(i);
+        struct gputime_option_info info = gputime_option_at(i);
         if (strcmp(info.automatic.key, option->analysing) == 0)
             return info;
     }

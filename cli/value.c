@@ -84,7 +84,7 @@ static enum gputime_status set_integer(int64_t *number, const struct cli_option 
     return GPUTIME_OK;
 }
 
-/* Digits, and others behind a point. */
+/* Digits, and others after a point. */
 static bool is_decimal(const char *value) {
     size_t whole = strspn(value, "0123456789");
     size_t point = value[whole] == '.';
@@ -136,7 +136,7 @@ static enum gputime_status set_percent(double *share, const char *value, const c
     return GPUTIME_OK;
 }
 
-/* What the library finds wrong with a value, behind the place of the option. */
+/* The place of the option, and what the library finds wrong with its value. */
 static enum gputime_status pass_error(const struct gputime_error *why, const char *where, struct gputime_error *err) {
     return cli_fail_usage(err, "%s: %s", where, why->message);
 }
@@ -149,7 +149,7 @@ static enum gputime_status set_time(struct gputime_time *time, const char *value
 
 /* ---- lists ---- */
 
-/* A pointer and behind it how many there are, as the library's options have them. */
+/* A pointer followed by how many there are, as the library's options have them. */
 static void set_list(void *place, const void *items, size_t count) {
     memcpy(place, &items, sizeof items);
     memcpy((char *)place + sizeof items, &count, sizeof count);

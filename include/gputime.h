@@ -58,7 +58,7 @@ struct gputime_error {
 
 /* ---- Values ---- */
 
-/* Text with a length: any bytes, NUL among them, and none behind the last. */
+/* Text with a length: any bytes, NUL among them, not terminated. */
 struct gputime_text {
     const char *bytes; /* NULL: there is none */
     size_t size;
@@ -193,7 +193,7 @@ struct gputime_trace_info {
 };
 
 /* Fills it; texts live as long as the trace. Several threads may ask. */
-struct gputime_trace_info gputime_trace_info(const struct gputime_trace *trace);
+struct gputime_trace_info gputime_trace_describe(const struct gputime_trace *trace);
 
 /* Length of the beginning of a path that names its capture, where a tool writes one capture as several files (as
    `nsys stats` does): files with the same beginning belong together. 0: the file is a capture of its own. Any thread.
@@ -342,7 +342,7 @@ struct gputime_option_info {
 
 /* All options of all analyses, by number; all zero out of range. Any thread. */
 size_t gputime_option_count(void);
-struct gputime_option_info gputime_option_info(size_t index);
+struct gputime_option_info gputime_option_at(size_t index);
 
 /* ---- Shaping tables ---- */
 
@@ -386,7 +386,7 @@ struct gputime_shaping {
    gputime_report_check. */
 struct gputime_report;
 
-/* How names of ops are told apart. */
+/* Which names of ops are one. */
 enum gputime_names {
     GPUTIME_NAMES_FULL = 0,
     GPUTIME_NAMES_SHORT, /* simplified: names that differ in template arguments alone are one */
@@ -669,7 +669,7 @@ enum gputime_status gputime_rules_list(const char *const *paths, size_t path_cou
                                        struct gputime_error *err);
 void gputime_rules_free(struct gputime_rules *rules); /* NULL is fine */
 size_t gputime_rules_count(const struct gputime_rules *rules);
-struct gputime_rule gputime_rules_get(const struct gputime_rules *rules, size_t index); /* all NULL out of range */
+struct gputime_rule gputime_rules_at(const struct gputime_rules *rules, size_t index); /* all NULL out of range */
 
 /* ---- Configuration files ---- */
 

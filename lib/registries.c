@@ -70,7 +70,7 @@ API size_t gputime_option_count(void) {
     return GT_OPTION_COUNT;
 }
 
-API struct gputime_option_info gputime_option_info(size_t index) {
+API struct gputime_option_info gputime_option_at(size_t index) {
     return index < GT_OPTION_COUNT ? gt_option_infos[index] : (struct gputime_option_info){0};
 }
 
@@ -124,7 +124,7 @@ API size_t gputime_rules_count(const struct gputime_rules *rules) {
     return rules->catalog.count;
 }
 
-API struct gputime_rule gputime_rules_get(const struct gputime_rules *rules, size_t index) {
+API struct gputime_rule gputime_rules_at(const struct gputime_rules *rules, size_t index) {
     if (index >= rules->catalog.count)
         return (struct gputime_rule){0};
     const struct gt_rule_entry *entry = &rules->catalog.entries[index];

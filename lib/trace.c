@@ -156,7 +156,7 @@ API enum gputime_status gputime_trace_open(const char *const *paths, size_t path
     return gt_error_pass(status, &error, err);
 }
 
-API struct gputime_trace_info gputime_trace_info(const struct gputime_trace *trace) {
+API struct gputime_trace_info gputime_trace_describe(const struct gputime_trace *trace) {
     const struct gt_meta *meta = &trace->store->meta;
     struct gt_str producer = gt_store_string(trace->store, meta->producer);
     return (struct gputime_trace_info){

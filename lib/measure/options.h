@@ -28,7 +28,7 @@ extern const struct gputime_option_info gt_option_infos[GT_OPTION_COUNT];
 enum gt_status gt_options_complete(const struct gputime_option *given, size_t count, struct gt_arena *arena,
                                    const struct gputime_option **out, struct gt_error *err);
 
-/* The value that an analysis goes by. */
+/* The value that an analysis uses. */
 const struct gputime_option *gt_option_of(const struct gt_view *view, enum gt_option_id id);
 
 static inline bool gt_option_flag(const struct gt_view *view, enum gt_option_id id) {

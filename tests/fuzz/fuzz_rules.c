@@ -58,7 +58,7 @@ static void list_rules(const char *path) {
     if (gputime_rules_list(&path, 1, &rules, &err) != GPUTIME_OK)
         fuzz_expect_reason(&err);
     for (size_t i = 0; rules && i < gputime_rules_count(rules); i++) {
-        struct gputime_rule rule = gputime_rules_get(rules, i);
+        struct gputime_rule rule = gputime_rules_at(rules, i);
         if (!rule.model || !rule.source || !rule.category || !rule.pattern || !rule.number)
             abort();
     }

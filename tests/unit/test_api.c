@@ -176,16 +176,16 @@ static void options_are_listed(void **state) {
     (void)state;
     bool has_bins = false;
     for (size_t i = 0; i < gputime_option_count(); i++) {
-        struct gputime_option_info info = gputime_option_info(i);
+        struct gputime_option_info info = gputime_option_at(i);
         assert_non_null(gputime_registry_find(GPUTIME_ANALYSES, info.analysis).key);
         assert_true(info.help && *info.help && info.unit);
         has_bins |= strcmp(info.automatic.key, "bins") == 0 && info.automatic.type == GPUTIME_OPTION_CHOICE &&
                     strcmp(info.choices, "log|linear") == 0;
         for (size_t k = 0; k < i; k++)
-            assert_string_not_equal(info.automatic.key, gputime_option_info(k).automatic.key);
+            assert_string_not_equal(info.automatic.key, gputime_option_at(k).automatic.key);
     }
     assert_true(has_bins);
-    assert_null(gputime_option_info(gputime_option_count()).analysis);
+    assert_null(gputime_option_at(gputime_option_count()).analysis);
 }
 
 static size_t histogram_rows(void **state, const struct gputime_option *given, size_t count) {
@@ -400,7 +400,7 @@ static void labels_are_fields(void **state) {
 }
 
 static void traces_describe_themselves(void **state) {
-    struct gputime_trace_info info = gputime_trace_info(*state);
+    struct gputime_trace_info info = gputime_trace_describe(*state);
     assert_string_equal(info.format, "torch-json");
     assert_string_equal(info.path, trace_path);
     assert_true(info.producer.size > 0);

@@ -410,6 +410,7 @@ const struct cli_command cli_command_table[] = {
      .action = CLI_ACTION_REPORT,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_EXPLAIN | CLI_GROUP_PHASES,
      .folder_layout = "explain",
+     .folder_files = "report.md, with report.json, report.html and tables/",
      .parts = {{.main_table = "findings",
                 .print_layout = "explain-brief",
                 .analyses = explain_analyses,

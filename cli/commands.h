@@ -84,6 +84,7 @@ struct cli_command {
     bool takes_runs; /* words may be FILE,ENGINE,MODEL,SECONDS as well */
     struct cli_file files[CLI_MAX_FILES];
     const char *folder_layout; /* of the folder that --out names; NULL: none */
+    const char *folder_files;  /* what that holds, below its path */
     bool prints_too;           /* --output is written beside what is printed, not in its place */
     const char *hint;          /* printed below text that is sorted as without --sort */
     struct cli_note notes[CLI_MAX_NOTES];

@@ -214,8 +214,8 @@ static void name_folder(const struct job *job) {
     bool is_said = job->destination_count > 1 && !job->options->writing.format;
     for (size_t i = 0; is_said && i < job->destination_count; i++)
         if (job->destinations[i].makes_itself)
-            printf("\nWrote %sreport.md, with report.json, report.html and tables/\n",
-                   cli_terminal_text(path, sizeof path, job->destinations[i].path));
+            printf("\nWrote %s%s\n", cli_terminal_text(path, sizeof path, job->destinations[i].path),
+                   job->command->folder_files);
 }
 
 /* Text and Markdown say above their tables what was lost; who reads data sees it here. So does who has a gate, where

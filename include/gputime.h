@@ -126,10 +126,11 @@ struct gputime_open_options {
     /* Categories of kernels: rules, a map or classes, at most one of these; none: the built-in rules. */
     const char *rules_path;                 /* file of regular expressions, or folder of *.json */
     const char *rules_engine, *rules_model; /* both or neither: whose rules; without rules_path those of all files */
-    const char *const *rule_paths;          /* rule_path_count files or folders to look for engines in, besides the */
-    size_t rule_path_count;                 /* built-in ones and the user's own; a later one wins */
-    const char *map_path;                   /* file of substrings of kernel names by class */
-    const struct gputime_class *classes;    /* class_count of them: a map that is not in a file */
+    const char *const *rule_paths;          /* rule_path_count more files or folders to look for engines in, besides
+                                               the built-in ones and the user's own; a later one wins */
+    size_t rule_path_count;
+    const char *map_path;                /* file of substrings of kernel names by class */
+    const struct gputime_class *classes; /* class_count of them: a map that is not in a file */
     size_t class_count;
 };
 #define GPUTIME_OPEN_OPTIONS_INIT                                                                                      \
@@ -323,7 +324,7 @@ struct gputime_option {
     const char *text;
 };
 
-/* Makes a value for the option of that key; texts are borrowed. Any thread. */
+/* Makes a value for the option of that key; key and text are borrowed as long as it is used. Any thread. */
 struct gputime_option gputime_option_flag(const char *key, int is_on);
 struct gputime_option gputime_option_int(const char *key, int64_t value);
 struct gputime_option gputime_option_real(const char *key, double value);
@@ -367,9 +368,10 @@ struct gputime_shaping {
     size_t shape_size;                  /* sizeof(struct gputime_shape), set by the INIT macro */
     const struct gputime_shape *shapes; /* shape_count of them; of two for one table the later wins, field by field */
     size_t shape_count;
-    const char *main_table;    /* what formats of one table (CSV) write; NULL: the first */
-    const char *const *shown;  /* shown_count keys of the tables that text and Markdown show; NULL: those that the */
-    size_t shown_count;        /* analyses mean for them */
+    const char *main_table;   /* what formats of one table (CSV) write; NULL: the first */
+    const char *const *shown; /* shown_count keys: of the tables of analyses, text and Markdown show only these; NULL:
+                                 all that the analyses mean for them */
+    size_t shown_count;
     const char *const *forced; /* forced_count keys of tables that they show even if meant for data, or empty */
     size_t forced_count;
     const char *const *absent; /* absent_count keys of tables that need not be made at all */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "config_files.h"
+#include "decode/decoder.h"
 #include "internal.h"
 
 enum { MAX_FILES = 3 }; /* of one input */
@@ -190,15 +191,17 @@ static enum gt_status add_file(struct gputime_config *config, struct input *inpu
 
 /* ---- inputs ---- */
 
-static enum gt_status check_format(const struct draft *draft, struct gt_error *err) {
-    static const char *const formats[] = {"csv", "nsys-rep", "sqlite", "torch-json"};
-    for (size_t i = 0; draft->format && i < sizeof formats / sizeof *formats; i++)
-        if (draft->format->text.len == strlen(formats[i]) &&
-            gt_str_find_nocase(draft->format->text, gt_str_of(formats[i])))
+static enum gt_status check_format(struct gputime_config *config, const struct draft *draft, struct gt_error *err) {
+    struct gt_str list = GT_STR("");
+    for (size_t i = 0; draft->format && i < gt_decoder_count; i++) {
+        struct gt_str key = gt_str_of(gt_decoders[i].short_key);
+        if (draft->format->text.len == key.len && gt_str_find_nocase(draft->format->text, key))
             return GT_OK;
-    return draft->format ? gt_fail_usage(err, "unknown format '%.100s'; there are csv, nsys-rep, sqlite and torch-json",
-                                         draft->format->text.ptr)
-                         : GT_OK;
+        list = gt_arena_printf(&config->arena, "%s%s%s", list.ptr, i ? ", " : "", key.ptr);
+    }
+    return draft->format
+               ? gt_fail_usage(err, "unknown format '%.100s'; there are %s", draft->format->text.ptr, list.ptr)
+               : GT_OK;
 }
 
 /* A file is read as what it is, but a format that says else may stand beside the wrong file. */
@@ -253,7 +256,7 @@ static enum gt_status read_input(struct gputime_config *config, const struct gt_
         return fail_at(config, item, err);
     }
     enum gt_status status = read_members(config, item, input_members, &draft, err);
-    if (status == GT_OK && check_format(&draft, err) != GT_OK)
+    if (status == GT_OK && check_format(config, &draft, err) != GT_OK)
         return fail_at(config, draft.format, err);
     if (status == GT_OK)
         status = add_files(config, input, &draft, item, err);

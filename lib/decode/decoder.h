@@ -22,7 +22,9 @@ struct gt_decode_options {
 };
 
 struct gt_decoder {
-    const char *key, *title;
+    const char *key;
+    const char *short_key; /* what configuration files call it */
+    const char *title;
     const char *suffixes; /* for people: ".json .json.gz" */
     /* How sure it is that this is its format, 0 (no) .. 100, from the first bytes after inflating and the path. */
     int (*sniff)(struct gt_str head, const char *path);

@@ -118,19 +118,32 @@ static enum gt_status add_given(struct shapes *shapes, const struct gputime_shap
     return GT_OK;
 }
 
+/* Element `index`, whatever version of the header it is of. */
+static enum gt_status take_shape(const struct gputime_shaping *taken, size_t index, struct gputime_shape *shape,
+                                 struct gt_error *err) {
+    size_t bytes = taken->shape_size, known_bytes = sizeof *shape;
+    const unsigned char *from = (const unsigned char *)taken->shapes + index * bytes;
+    *shape = (struct gputime_shape){0};
+    if (bytes < sizeof shape->table)
+        return gt_fail_usage(err, "struct gputime_shaping has the shape_size %zu; start from its INIT macro", bytes);
+    if (bytes > known_bytes && !is_zero(from + known_bytes, bytes - known_bytes))
+        return gt_fail_usage(err, "struct gputime_shape has options that version %s of the library does not know",
+                             GPUTIME_VERSION);
+    memcpy(shape, from, bytes < known_bytes ? bytes : known_bytes);
+    return GT_OK;
+}
+
 enum gt_status gt_take_shapes(const struct gputime_shaping *taken, struct gt_arena *arena, struct gt_shape **out,
                               size_t *count, struct gt_error *err) {
     struct shapes shapes = {.arena = arena};
     enum gt_status status = GT_OK;
-    if (taken->shape_count && (taken->shape_size < sizeof(char *)))
-        return gt_fail_usage(err, "struct gputime_shaping has no size of its shapes; start from its INIT macro");
     if (taken->shown)
         hide_others(&shapes, taken->shown, taken->shown_count);
     for (size_t i = 0; i < taken->shape_count && status == GT_OK; i++) {
-        struct gputime_shape given = {0};
-        memcpy(&given, (const char *)taken->shapes + i * taken->shape_size,
-               taken->shape_size < sizeof given ? taken->shape_size : sizeof given);
-        status = add_given(&shapes, &given, err);
+        struct gputime_shape given;
+        status = take_shape(taken, i, &given, err);
+        if (status == GT_OK)
+            status = add_given(&shapes, &given, err);
     }
     for (size_t i = 0; i < taken->forced_count && status == GT_OK; i++) {
         struct gt_shape *shape = add_shape(&shapes, taken->forced[i], strlen(taken->forced[i]));

@@ -119,6 +119,33 @@ static void sizes_are_checked(void **state) {
     gputime_report_free(report);
 }
 
+static void shapes_are_checked(void **state) {
+    struct {
+        struct gputime_shape known;
+        int64_t later;
+    } newer[2] = {{.known = {.table = "kernels", .limit = 9}}, {.known = {.table = "kernels", .limit = 2}}};
+    struct gputime_report_options options = GPUTIME_REPORT_OPTIONS_INIT;
+    struct gputime_shaping shaping = GPUTIME_SHAPING_INIT;
+    struct gputime_report *report;
+    struct gputime_error err;
+    shaping.shapes = &newer[0].known;
+    shaping.shape_count = 2;
+    shaping.shape_size = sizeof *newer;
+    options.shaping = &shaping;
+    assert_int_equal(report_of(*state, "kernels", options, &report, &err), GPUTIME_OK);
+    assert_int_equal(gputime_table_row_count(gputime_report_table(report, 0, "kernels")), 2);
+    gputime_report_free(report);
+    newer[1].later = 1;
+    assert_int_equal(report_of(*state, "kernels", options, &report, &err), GPUTIME_USAGE);
+    shaping.shape_size = 0;
+    assert_int_equal(report_of(*state, "kernels", options, &report, &err), GPUTIME_USAGE);
+    newer[1] = newer[0];
+    newer[0].known.pivot_row = "name"; /* without a value */
+    shaping.shape_size = sizeof *newer;
+    assert_int_equal(report_of(*state, "kernels", options, &report, &err), GPUTIME_USAGE);
+    assert_non_null(strstr(err.message, "both a row and a value"));
+}
+
 static void runs_are_checked(void **state) {
     struct gputime_report_options options = GPUTIME_REPORT_OPTIONS_INIT;
     struct gputime_run run = GPUTIME_RUN_INIT;
@@ -414,6 +441,7 @@ int main(void) {
         cmocka_unit_test(ranges_are_read),
         cmocka_unit_test(versions_agree),
         cmocka_unit_test(sizes_are_checked),
+        cmocka_unit_test(shapes_are_checked),
         cmocka_unit_test(runs_are_checked),
         cmocka_unit_test(reports_keep_their_own),
         cmocka_unit_test(options_are_listed),

@@ -150,8 +150,7 @@ void gt_diff_note_members(const struct gt_diff_sides *sides, struct gt_section *
 
 /* diff_per.c: chooses what amounts are divided by. */
 enum gt_status gt_diff_sides_init(struct gt_diff_sides *sides, const struct gt_report *a, const struct gt_report *b,
-                                  const struct gt_diff_options *options, struct gt_arena *arena,
-                                  struct gt_error *err);
+                                  const struct gt_diff_options *options, struct gt_arena *arena, struct gt_error *err);
 
 /* diff_words.c: the first lines. Reads the tables of the comparison. */
 void gt_diff_add_words(const struct gt_diff_sides *sides, struct gt_section *section, const struct gt_table *measures,

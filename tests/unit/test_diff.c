@@ -198,7 +198,8 @@ static void what_cannot_be_compared(void **state) {
     struct gt_error err = {0};
     assert_int_equal(gt_diff_new(a, none, NULL, &diff, &err), GT_ERR_USAGE);
     assert_int_equal(gt_diff_new(a, b, &(struct gt_diff_options){.per = "step"}, &diff, &err), GT_ERR_USAGE);
-    assert_int_equal(gt_diff_new(a, b, &(struct gt_diff_options){.labels = {"same", "same"}}, &diff, &err), GT_ERR_USAGE);
+    assert_int_equal(gt_diff_new(a, b, &(struct gt_diff_options){.labels = {"same", "same"}}, &diff, &err),
+                     GT_ERR_USAGE);
     assert_null(diff);
     b->sections[0].blocks[0].table->total_rows = 9; /* was cut: sums would be wrong */
     assert_int_equal(gt_diff_new(a, b, &(struct gt_diff_options){.tables = "things"}, &diff, &err), GT_ERR_USAGE);

@@ -159,8 +159,8 @@ const char *cli_option_argument(const struct cli_option *option, char *text, siz
    '--top'". */
 enum gputime_status cli_option_set(struct cli_options *options, const struct cli_option *option, const char *value,
                                    const char *where, struct gputime_error *err);
-/* Adds the option of an analysis that the row's value sets to options->analysing. */
-void cli_option_gather(struct cli_options *options, const struct cli_option *option);
+/* Adds the option of an analysis that the row's value sets to options->analysing. false: there is no memory. */
+bool cli_option_gather(struct cli_options *options, const struct cli_option *option);
 
 /* Rules of --rules: FILE | FILE,ENGINE,MODEL | ENGINE,MODEL, where a file that is there may have commas in its name. */
 struct cli_rules {

@@ -200,7 +200,7 @@ static enum gputime_status settle_rules(struct cli_arguments *arguments, struct 
     return GPUTIME_OK;
 }
 
-static void settle_analysing(struct cli_arguments *arguments) {
+static enum gputime_status settle_analysing(struct cli_arguments *arguments, struct gputime_error *err) {
     const struct cli_option *bins = find("bins"), *hist = find("hist");
     if (arguments->is_set[bins - cli_option_table] && !arguments->is_set[hist - cli_option_table]) {
         /* only bins of equal width can be counted out */
@@ -208,8 +208,10 @@ static void settle_analysing(struct cli_arguments *arguments) {
         arguments->is_set[hist - cli_option_table] = true;
     }
     for (size_t i = 0; i < cli_option_count; i++)
-        if (cli_option_table[i].analysing && arguments->is_set[i])
-            cli_option_gather(&arguments->options, &cli_option_table[i]);
+        if (cli_option_table[i].analysing && arguments->is_set[i] &&
+            !cli_option_gather(&arguments->options, &cli_option_table[i]))
+            return cli_fail_memory(err);
+    return GPUTIME_OK;
 }
 
 enum gputime_status cli_settings_read(struct cli_arguments *arguments, const struct cli_command *command,
@@ -222,6 +224,5 @@ enum gputime_status cli_settings_read(struct cli_arguments *arguments, const str
     put_settings_first(&arguments->options.rules, given_rules);
     if (!status)
         status = settle_rules(arguments, err);
-    settle_analysing(arguments);
-    return status;
+    return status ? status : settle_analysing(arguments, err);
 }

@@ -309,7 +309,7 @@ static const char *choice_text(struct cli_options *options, const char *choices,
     return text ? memcpy(text, choices, bytes) : NULL;
 }
 
-void cli_option_gather(struct cli_options *options, const struct cli_option *option) {
+bool cli_option_gather(struct cli_options *options, const struct cli_option *option) {
     struct gputime_option_info info = cli_option_analysing(option);
     struct gputime_option value = {.key = option->analysing, .type = info.automatic.type};
     const void *place = (const char *)options + option->offset;
@@ -332,6 +332,7 @@ void cli_option_gather(struct cli_options *options, const struct cli_option *opt
         break;
     }
     options->analysing[options->analysing_count++] = value;
+    return value.type != GPUTIME_OPTION_CHOICE || value.text;
 }
 
 /* ---- rules ---- */

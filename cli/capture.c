@@ -3,112 +3,111 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "error.h"
 
-/* The reports of nsys stats, which writes one capture as several files: PREFIX_REPORT.csv, where the report's arguments
-   may follow its name. The second list is what they were called until 2022. */
-static const char *const reports[] = {
-    "cuda_api_gpu_sum",
-    "cuda_api_sum",
-    "cuda_api_trace",
-    "cuda_gpu_kern_gb_sum",
-    "cuda_gpu_kern_sum",
-    "cuda_gpu_mem_size_sum",
-    "cuda_gpu_mem_time_sum",
-    "cuda_gpu_sum",
-    "cuda_gpu_trace",
-    "cuda_kern_exec_sum",
-    "cuda_kern_exec_trace",
-    "mpi_event_sum",
-    "mpi_event_trace",
-    "mpi_msg_size_sum",
-    "nvtx_gpu_proj_sum",
-    "nvtx_gpu_proj_trace",
-    "nvtx_kern_sum",
-    "nvtx_pushpop_sum",
-    "nvtx_pushpop_trace",
-    "nvtx_startend_sum",
-    "nvtx_sum",
-    "openacc_sum",
-    "opengl_khr_gpu_range_sum",
-    "opengl_khr_range_sum",
-    "openmp_sum",
-    "osrt_sum",
-    "syscall_sum",
-    "um_cpu_page_faults_sum",
-    "um_sum",
-    "um_total_sum",
-    "vulkan_api_sum",
-    "vulkan_gpu_marker_sum",
-    "vulkan_marker_sum",
+/* ---- runs ---- */
 
-    "apigpusum",
-    "cudaapisum",
-    "cudaapitrace",
-    "gpukerngbsum",
-    "gpukernsum",
-    "gpumemsizesum",
-    "gpumemtimesum",
-    "gpusum",
-    "gputrace",
-    "kernexecsum",
-    "kernexectrace",
-    "khrdebuggpusum",
-    "khrdebugsum",
-    "nvtxgpuproj",
-    "nvtxkernsum",
-    "nvtxppsum",
-    "nvtxpptrace",
-    "nvtxsesum",
-    "nvtxssesum",
-    "nvtxsum",
-    "openaccsum",
-    "openmpevtsum",
-    "osrtsum",
-    "umcpupagefaults",
-    "umsum",
-    "umtotalsum",
-    "unifiedmemory",
-    "unifiedmemorytotals",
-    "vulkangpumarkersum",
-    "vulkanmarkerssum",
-};
+enum { FIELDS = 3 }; /* behind the path, which may have commas of its own */
 
-static bool ends_in(const char *text, const char *end) {
-    size_t text_bytes = strlen(text), end_bytes = strlen(end);
-    return text_bytes >= end_bytes && strcmp(text + text_bytes - end_bytes, end) == 0;
+static bool is_there(const char *path) {
+    struct stat info;
+    return stat(path, &info) == 0;
 }
 
-static bool begins_report(const char *text) {
-    for (size_t i = 0; i < sizeof reports / sizeof *reports; i++) {
-        size_t bytes = strlen(reports[i]);
-        if (strncmp(text, reports[i], bytes) == 0 && strchr("._:", text[bytes]))
+static bool drop_suffix(const char *name, size_t *bytes, const char *suffix, size_t suffix_bytes) {
+    if (!suffix_bytes || *bytes <= suffix_bytes || strncasecmp(name + *bytes - suffix_bytes, suffix, suffix_bytes) != 0)
+        return false;
+    *bytes -= suffix_bytes;
+    return true;
+}
+
+/* The suffixes of all inputs, as the registry lists them. */
+static bool drop_known_suffix(const char *name, size_t *bytes) {
+    static const char *const packed[] = {".gz", ".zst", ".pt.trace"};
+    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
+        if (drop_suffix(name, bytes, packed[i], strlen(packed[i])))
             return true;
-    }
+    for (size_t i = 0; i < gputime_registry_count(GPUTIME_INPUTS); i++)
+        for (const char *item = gputime_registry_entry(GPUTIME_INPUTS, i).detail; item && *item;) {
+            size_t suffix_bytes = strcspn(item, " ");
+            if (drop_suffix(name, bytes, item, suffix_bytes))
+                return true;
+            item += suffix_bytes + strspn(item + suffix_bytes, " ");
+        }
     return false;
 }
 
-size_t cli_capture_prefix(const char *path) {
-    const char *slash = strrchr(path, '/');
-    const char *base = slash ? slash + 1 : path;
-    size_t bytes = 0;
-    if (!ends_in(base, ".csv") && !ends_in(base, ".csv.gz"))
-        return 0;
-    for (const char *next = strchr(base, '_'); next; next = strchr(next + 1, '_'))
-        if (begins_report(next + 1))
-            bytes = (size_t)(next - path);
-    return bytes;
+static enum gputime_status make_label(struct cli_run *run, size_t index, struct gputime_error *err) {
+    const char *slash = strrchr(run->path, '/');
+    const char *name = slash ? slash + 1 : run->path;
+    size_t bytes = gputime_capture_prefix(name);
+    bytes = bytes ? bytes : strlen(name);
+    while (drop_known_suffix(name, &bytes))
+        continue;
+    if (asprintf(&run->label, "%s_%s_%.*s_%zu", run->model, run->engine, (int)bytes, name, index) < 0) {
+        run->label = NULL;
+        return cli_fail_memory(err);
+    }
+    return GPUTIME_OK;
 }
+
+/* "306" are seconds; nothing is as long as the trace has GPU work. */
+static enum gputime_status set_elapsed(struct cli_run *run, const char *text, struct gputime_error *err) {
+    struct gputime_time time = {.kind = GPUTIME_TIME_NS};
+    if (*text && (gputime_time_parse(text, &time, NULL) || time.kind != GPUTIME_TIME_NS || time.ns < 0))
+        return cli_fail_usage(err, "run of '%s': '%s' is no elapsed time; write seconds, for example 306 or 12.5",
+                              run->path, text);
+    run->elapsed_ns = time.ns;
+    return GPUTIME_OK;
+}
+
+/* Only what the word itself tells is checked; index counts runs from 0. */
+static enum gputime_status run_init(struct cli_run *run, const char *word, size_t index, struct gputime_error *err) {
+    char *commas[FIELDS];
+    size_t count = 0;
+    *run = (struct cli_run){.text = strdup(word)};
+    if (!run->text)
+        return cli_fail_memory(err);
+    run->path = run->text;
+    for (char *c = run->text + strlen(run->text); c > run->text && count < FIELDS; c--)
+        if (c[-1] == ',')
+            commas[count++] = c - 1;
+    if (!count || is_there(word))
+        return GPUTIME_OK;
+    if (count < FIELDS)
+        return cli_fail_usage(err, "cannot read run '%s'; write FILE,ENGINE,MODEL,SECONDS", word);
+    for (size_t i = 0; i < FIELDS; i++)
+        *commas[i] = '\0';
+    run->engine = commas[2] + 1;
+    run->model = commas[1] + 1;
+    if (!*run->path || !*run->engine || !*run->model)
+        return cli_fail_usage(err,
+                              "cannot read run '%s': the file, engine or model is empty; write "
+                              "FILE,ENGINE,MODEL,SECONDS",
+                              word);
+    enum gputime_status status = make_label(run, index, err);
+    return status ? status : set_elapsed(run, commas[0] + 1, err);
+}
+
+static void run_release(struct cli_run *run) {
+    free(run->text);
+    free(run->label);
+    *run = (struct cli_run){0};
+}
+
+/* ---- captures ---- */
 
 /* Runs that say what they are stand alone, too. */
 static bool same_capture(const struct cli_run *a, const struct cli_run *b) {
-    size_t bytes = a->rules || b->rules ? 0 : cli_capture_prefix(a->path);
-    return bytes && bytes == cli_capture_prefix(b->path) && memcmp(a->path, b->path, bytes) == 0;
+    size_t bytes = a->engine || b->engine ? 0 : gputime_capture_prefix(a->path);
+    return bytes && bytes == gputime_capture_prefix(b->path) && memcmp(a->path, b->path, bytes) == 0;
 }
 
 static enum gputime_status check_readable(const char *path, struct gputime_error *err) {
@@ -136,7 +135,7 @@ static enum gputime_status read_words(struct cli_captures *captures, const char 
     size_t pipes = 0;
     for (size_t i = 0; i < word_count; i++) {
         struct cli_run *run = &captures->runs[captures->run_count++];
-        enum gputime_status status = are_runs ? cli_run_init(run, words[i], i, err) : GPUTIME_OK;
+        enum gputime_status status = are_runs ? run_init(run, words[i], i, err) : GPUTIME_OK;
         if (!are_runs)
             run->path = words[i];
         if (!status && are_runs)
@@ -193,43 +192,96 @@ enum gputime_status cli_captures_init_config(struct cli_captures *captures, cons
     enum gputime_status status = gputime_config_open(path, &captures->config, err);
     if (status)
         return status;
-    size_t count = gputime_config_input_count(captures->config), path_count = 0;
-    for (size_t i = 0; i < count; i++)
-        path_count += gputime_config_input(captures->config, i, NULL).path_count;
+    size_t count = gputime_config_input_count(captures->config), path_count = 0, own_count;
+    for (size_t i = 0; i < count; i++) {
+        gputime_config_paths(captures->config, i, &own_count);
+        path_count += own_count;
+    }
     captures->items = calloc(count + 1, sizeof *captures->items);
     captures->paths = calloc(path_count + 1, sizeof *captures->paths);
     if (!captures->items || !captures->paths)
         return cli_fail_memory(err);
     const char **next = captures->paths;
     for (size_t i = 0; i < count; i++) {
-        struct gputime_input input = gputime_config_input(captures->config, i, NULL);
-        captures->items[captures->count++] = (struct cli_capture){.paths = next, .path_count = input.path_count};
-        memcpy(next, input.paths, input.path_count * sizeof *next);
-        next += input.path_count;
+        const char *const *paths = gputime_config_paths(captures->config, i, &own_count);
+        captures->items[captures->count++] = (struct cli_capture){.paths = next, .path_count = own_count};
+        memcpy(next, paths, own_count * sizeof *next);
+        next += own_count;
     }
     return GPUTIME_OK;
 }
 
-struct gputime_options cli_captures_options(const struct cli_captures *captures, size_t index,
-                                            const struct gputime_options *options) {
-    struct gputime_options base = *options;
-    if (captures->is_class_default)
-        base.rules = base.map = NULL;
-    struct gputime_options own = captures->config ? gputime_config_input(captures->config, index, &base).options
-                                                  : cli_run_options(captures->items[index].run, &base);
-    if (!own.rules && !own.map) {
-        own.rules = options->rules;
-        own.map = options->map;
+/* ---- what to open them with ---- */
+
+static bool has_classes(const struct gputime_open_options *opening) {
+    return opening->rules_path || opening->rules_engine || opening->map_path;
+}
+
+static void clear_classes(struct gputime_open_options *opening) {
+    opening->rules_path = opening->rules_engine = opening->rules_model = opening->map_path = NULL;
+}
+
+static void take_run(struct cli_capture_options *own, const struct cli_run *run) {
+    if (!run->engine)
+        return;
+    own->opening.rules_path = NULL;
+    own->opening.rules_engine = run->engine;
+    own->opening.rules_model = run->model;
+    own->run.title = run->label;
+    own->run.elapsed_ns = run->elapsed_ns;
+}
+
+/* What the options say goes first. */
+static void take_config(struct cli_capture_options *own, const struct gputime_config *config, size_t index) {
+    struct gputime_run asked = own->run;
+    own->run = gputime_config_run(config, index);
+    own->run.title = asked.title ? asked.title : own->run.title;
+    own->run.iterations = asked.iterations ? asked.iterations : own->run.iterations;
+    own->run.gpus = asked.gpus ? asked.gpus : own->run.gpus;
+    own->run.iteration_range = asked.iteration_range ? asked.iteration_range : own->run.iteration_range;
+    if (!has_classes(&own->opening))
+        own->opening.map_path = gputime_config_map_path(config);
+}
+
+struct cli_capture_options cli_captures_options(const struct cli_captures *captures, size_t index,
+                                                const struct cli_options *options) {
+    struct cli_capture_options own = {options->opening, options->run};
+    if (options->is_class_default)
+        clear_classes(&own.opening);
+    if (captures->config)
+        take_config(&own, captures->config, index);
+    else
+        take_run(&own, captures->items[index].run);
+    if (!has_classes(&own.opening)) {
+        own.opening.rules_path = options->opening.rules_path;
+        own.opening.rules_engine = options->opening.rules_engine;
+        own.opening.rules_model = options->opening.rules_model;
+        own.opening.map_path = options->opening.map_path;
     }
     return own;
 }
 
-enum gputime_status cli_captures_check(const struct cli_captures *captures, const struct gputime_options *options,
+static enum gputime_status check_run(const struct cli_run *run, const struct gputime_open_options *opening,
+                                     struct gputime_error *err) {
+    struct gputime_error why = {.status = GPUTIME_OK};
+    if (run->engine && opening->map_path)
+        return cli_fail_usage(err,
+                              "run of '%s': its engine and model say what the categories are, and so does --map; leave "
+                              "--map out or give the trace alone",
+                              run->path);
+    if (!run->engine || gputime_open_options_check(opening, &why) == GPUTIME_OK)
+        return GPUTIME_OK;
+    return why.status == GPUTIME_USAGE ? cli_fail_usage(err, "run of '%s': %s", run->path, why.message)
+                                       : cli_fail(err, "run of '%s': %s", run->path, why.message);
+}
+
+enum gputime_status cli_captures_check(const struct cli_captures *captures, const struct cli_options *options,
                                        struct gputime_error *err) {
     enum gputime_status status = GPUTIME_OK;
     for (size_t i = 0; !status && i < captures->count; i++) {
-        struct gputime_options own = cli_captures_options(captures, i, options);
-        status = captures->config ? gputime_options_check(&own, err) : cli_run_check(captures->items[i].run, &own, err);
+        struct cli_capture_options own = cli_captures_options(captures, i, options);
+        status = captures->config ? gputime_open_options_check(&own.opening, err)
+                                  : check_run(captures->items[i].run, &own.opening, err);
     }
     return status;
 }
@@ -237,7 +289,7 @@ enum gputime_status cli_captures_check(const struct cli_captures *captures, cons
 void cli_captures_release(struct cli_captures *captures) {
     gputime_config_free(captures->config);
     for (size_t i = 0; i < captures->run_count; i++)
-        cli_run_release(&captures->runs[i]);
+        run_release(&captures->runs[i]);
     free(captures->runs);
     free(captures->items);
     free(captures->paths);

@@ -2,11 +2,16 @@
 #ifndef CLI_CAPTURE_H
 #define CLI_CAPTURE_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "options.h"
 
-#include "gputime.h"
-#include "run.h"
+/* A word of the command line: a trace, or a run as `graph` takes it, FILE,ENGINE,MODEL,SECONDS. */
+struct cli_run {
+    char *text;                 /* what the others point into; NULL: they are the word's own */
+    const char *path;           /* of the trace */
+    const char *engine, *model; /* NULL: a trace alone */
+    int64_t elapsed_ns;         /* 0: as long as the trace has GPU work */
+    char *label;                /* MODEL_ENGINE_FILE_INDEX without the suffixes of the file; NULL: a trace alone */
+};
 
 struct cli_capture {
     const char **paths;
@@ -21,27 +26,29 @@ struct cli_captures {
     struct cli_run *runs; /* one for each word */
     size_t run_count;
     struct gputime_config *config; /* that names them; NULL: the command line does */
-    bool is_class_default;         /* rules and map of the options are for captures that nobody else tells classes of */
 };
 
 /* Words are paths, or runs, which belong together: their files must all be there. Files before words[split] and from it
    on are never one capture. Release also after a failure. */
 enum gputime_status cli_captures_init(struct cli_captures *captures, const char *const *words, size_t word_count,
                                       bool are_runs, size_t split, struct gputime_error *err);
-/* Whether its files are there to be read. */
-enum gputime_status cli_capture_check(const struct cli_capture *capture, struct gputime_error *err);
 /* Those of a configuration file. */
 enum gputime_status cli_captures_init_config(struct cli_captures *captures, const char *path,
                                              struct gputime_error *err);
-/* The options to open a capture with. */
-struct gputime_options cli_captures_options(const struct cli_captures *captures, size_t index,
-                                            const struct gputime_options *options);
-/* Checks what these say of each capture, before any is read. */
-enum gputime_status cli_captures_check(const struct cli_captures *captures, const struct gputime_options *options,
-                                       struct gputime_error *err);
 void cli_captures_release(struct cli_captures *captures);
 
-/* Length of the beginning that names the capture of an `nsys stats` CSV; 0: the file stands alone. */
-size_t cli_capture_prefix(const char *path);
+/* Whether its files are there to be read. */
+enum gputime_status cli_capture_check(const struct cli_capture *capture, struct gputime_error *err);
+
+/* What to open a capture with: what the user's options say, and what they leave open by the run or configuration. */
+struct cli_capture_options {
+    struct gputime_open_options opening;
+    struct gputime_run run;
+};
+struct cli_capture_options cli_captures_options(const struct cli_captures *captures, size_t index,
+                                                const struct cli_options *options);
+/* Checks what these say of each capture, before any is read. */
+enum gputime_status cli_captures_check(const struct cli_captures *captures, const struct cli_options *options,
+                                       struct gputime_error *err);
 
 #endif

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-#define AT(member) offsetof(struct cli_options, member)
+#define AT(member)   offsetof(struct cli_options, member)
+#define KEYS(...)    ((const char *const[]){__VA_ARGS__, NULL})
+#define COLUMNS(...) .columns = KEYS(__VA_ARGS__), .column_count = sizeof KEYS(__VA_ARGS__) / sizeof(char *) - 1
 
 /* ---- shared by commands ---- */
 
@@ -33,8 +35,8 @@ static const struct cli_list transitions = {.table = "transitions",
                                             .only_sorts = true,
                                             .is_ranked = true};
 
-#define ALL_CAUSE_COLUMNS "cause,count,total_ns,longest_ns,recoverable_ns,share"
-#define CAUSE_COLUMNS     "device," ALL_CAUSE_COLUMNS
+#define ALL_CAUSE_COLUMNS "cause", "count", "total_ns", "longest_ns", "recoverable_ns", "share"
+#define CAUSE_COLUMNS     "device", ALL_CAUSE_COLUMNS
 
 /* ---- summary ---- */
 
@@ -42,25 +44,17 @@ static const char *const summary_analyses[] = {"overview", "findings",    "accou
                                                "gaps",     "memory",      "streams",     "phases",     "steps",
                                                "graphs",   "collectives", "driver_work", "processes",  NULL};
 
-/* One screen: what is hidden is for data and pages. */
+/* One screen: the rest is for data and pages. */
+static const char *const summary_tables[] = {"findings",    "time_parts", "accounting_summary", "categories", "kernels",
+                                             "idle_causes", "gaps",       "collectives",        NULL};
 static const struct gputime_shape summary_shapes[] = {
-    {.table = "findings", .screen_limit = 3, .columns = "title,advice"},
-    {.table = "accounting", .hidden = 1},
+    {.table = "findings", .screen_limit = 3, COLUMNS("title", "advice")},
     {.table = "categories", .screen_limit = 6},
-    {.table = "kernels", .columns = "name,count,total_ns,avg_ns,share"},
-    {.table = "idle_causes", .screen_limit = 8, .columns = CAUSE_COLUMNS},
-    {.table = "idle_causes_all", .hidden = 1},
-    {.table = "idle_host", .limit = 20, .hidden = 1},
-    {.table = "idle_work", .limit = 20, .hidden = 1},
-    {.table = "gaps", .limit = 20, .screen_limit = 3, .columns = "device,start_ns,gap_ns,cause,meanwhile"},
-    {.table = "memory", .hidden = 1},
-    {.table = "streams", .hidden = 1},
-    {.table = "phases", .hidden = 1},
-    {.table = "step_states", .hidden = 1},
-    {.table = "steps", .hidden = 1},
-    {.table = "graphs", .hidden = 1},
-    {.table = "driver_work", .hidden = 1},
-    {.table = "processes", .hidden = 1},
+    {.table = "kernels", COLUMNS("name", "count", "total_ns", "avg_ns", "share")},
+    {.table = "idle_causes", .screen_limit = 8, COLUMNS(CAUSE_COLUMNS)},
+    {.table = "idle_host", .limit = 20},
+    {.table = "idle_work", .limit = 20},
+    {.table = "gaps", .limit = 20, .screen_limit = 3, COLUMNS("device", "start_ns", "gap_ns", "cause", "meanwhile")},
     {.table = NULL},
 };
 
@@ -79,7 +73,8 @@ static const struct cli_list summary_kernels = {.table = "kernels",
 static const char *const step_analyses[] = {"steps", NULL};
 static const struct gputime_shape step_shapes[] = {
     {.table = "step_states",
-     .columns = "device,state,steps,cpu_ns,gpu_ns,compute_ns,exposed_comm_ns,exposed_memory_ns,idle_ns"},
+     COLUMNS("device", "state", "steps", "cpu_ns", "gpu_ns", "compute_ns", "exposed_comm_ns", "exposed_memory_ns",
+             "idle_ns")},
     {.table = NULL},
 };
 static const struct cli_list all_steps = {.table = "steps", .sort_offset = AT(sort), .top_offset = AT(top)};
@@ -95,19 +90,17 @@ static const char *const kernel_analyses[] = {"kernels", NULL};
 static const char *const launch_analyses[] = {"launches", NULL};
 
 static const struct gputime_shape kernel_shapes[] = {
-    {.table = "kernels", .columns = "name,count,avg_ns,total_ns,stddev_ns,launch_share,share"},
+    {.table = "kernels", COLUMNS("name", "count", "avg_ns", "total_ns", "stddev_ns", "launch_share", "share")},
     {.table = NULL},
 };
 
 static const struct gputime_shape why_shapes[] = {
-    {.table = "kernels", .columns = "name,share,category,rule"},
+    {.table = "kernels", COLUMNS("name", "share", "category", "rule")},
     {.table = NULL},
 };
 
-static const struct gputime_shape side_gap_shapes[] = {
-    {.table = "stream_gaps", .limit = 20, .hidden = 1},
-    {.table = NULL},
-};
+static const char *const side_gap_tables[] = {"streams", "histogram", "transitions", NULL};
+static const struct gputime_shape side_gap_shapes[] = {{.table = "stream_gaps", .limit = 20}, {.table = NULL}};
 
 static const struct cli_list ranked_kernels = {.table = "kernels",
                                                .sort = "count",
@@ -122,20 +115,12 @@ static const struct cli_list ranked_kernels = {.table = "kernels",
 /* The data have the gaps of whole GPUs too. */
 static const char *const all_gap_analyses[] = {"stream_gaps", "streams", "histogram", "transitions", "gaps", NULL};
 
-static const struct gputime_shape stream_gap_shapes[] = {
-    {.table = "idle_work", .hidden = 1},
-    {.table = "stream_gaps", .hidden = 1},
-    {.table = "gaps", .hidden = 1},
-    {.table = "idle_causes", .hidden = 1},
-    {.table = "idle_causes_all", .hidden = 1},
-    {.table = "idle_host", .hidden = 1},
-    {.table = NULL},
-};
+static const char *const stream_gap_tables[] = {"streams", "histogram", "transitions", NULL};
 
 static const struct gputime_shape device_gap_shapes[] = {
-    {.table = "idle_causes", .columns = CAUSE_COLUMNS},
-    {.table = "idle_causes_all", .columns = ALL_CAUSE_COLUMNS},
-    {.table = "gaps", .columns = "device,start_ns,gap_ns,cause,before,meanwhile"},
+    {.table = "idle_causes", COLUMNS(CAUSE_COLUMNS)},
+    {.table = "idle_causes_all", COLUMNS(ALL_CAUSE_COLUMNS)},
+    {.table = "gaps", COLUMNS("device", "start_ns", "gap_ns", "cause", "before", "meanwhile")},
     {.table = NULL},
 };
 
@@ -158,10 +143,7 @@ static const char *const range_tree_analyses[] = {"phases", "ranges", "range_tre
 static const char *const range_page_analyses[] = {"range_tree", "timeline", NULL};
 static const char *const range_data_analyses[] = {"range_instances", "range_texts", NULL};
 
-static const struct gputime_shape range_tree_shapes[] = {
-    {.table = "ranges", .hidden = 1},
-    {.table = NULL},
-};
+static const char *const range_tree_tables[] = {"phases", "range_tree", "range_categories", NULL};
 
 static const struct cli_list ranked_ranges = {
     .table = "ranges", .sort_offset = AT(sort), .top_offset = AT(top), .is_ranked = true};
@@ -173,56 +155,31 @@ static const char *const diff_analyses[] = {"kernels",  "memory", "phases",     
                                             "launches", "graphs", "collectives", NULL};
 static const char *const diff_data_analyses[] = {"streams", NULL};
 
-/* The measures say what these say, for each GPU or stream. Every single gap would take more room than all the rest;
-   asked for, they are compared by cause and next op. */
-static const struct gputime_shape diff_shapes[] = {
-    {.table = "time_parts", .hidden = 1},
-    {.table = "accounting", .hidden = 1},
-    {.table = "accounting_summary", .hidden = 1},
-    {.table = "idle_host", .hidden = 1},
-    {.table = "step_states", .hidden = 1},
-    {.table = "steps", .hidden = 1},
-    {.table = "kernel_launches", .absent = 1},
-    {.table = "gaps", .absent = 1},
-    {.table = NULL},
-};
-
-static const struct gputime_shape diff_data_shapes[] = {{.table = "kernel_launches", .hidden = 1}, {.table = NULL}};
+/* The measures say what the accounting and the steps say for each GPU. */
+static const char *const diff_tables[] = {"measures", "categories",  "kernels",         "memory",    "phases",
+                                          "ranges",   "idle_causes", "idle_causes_all", "idle_work", "gaps",
+                                          "launches", "graphs",      "collectives",     NULL};
+static const char *const diff_data_tables[] = {"kernel_launches", NULL};
+/* Every single gap would take more room than all the rest; asked for, they are compared by cause and next op. */
+static const char *const diff_asked_tables[] = {"gaps", NULL};
 
 static const struct cli_list diff_kernels = {.table = "kernels", .sort_offset = AT(sort), .top_offset = AT(top)};
 
 static const char *const check_analyses[] = {"overview", "accounting", "steps",  "measures", "categories", "kernels",
                                              "memory",   "gaps",       "phases", "ranges",   "launches",   NULL};
 
-static const struct gputime_shape check_shapes[] = {
-    {.table = "measures", .hidden = 1},
-    {.table = "time_parts", .hidden = 1},
-    {.table = "accounting", .hidden = 1},
-    {.table = "accounting_summary", .hidden = 1},
-    {.table = "step_states", .hidden = 1},
-    {.table = "steps", .hidden = 1},
-    {.table = "categories", .hidden = 1},
-    {.table = "kernels", .hidden = 1},
-    {.table = "memory", .hidden = 1},
-    {.table = "idle_causes", .hidden = 1},
-    {.table = "idle_host", .hidden = 1},
-    {.table = "idle_work", .hidden = 1},
-    {.table = "gaps", .limit = 20, .hidden = 1},
-    {.table = "phases", .hidden = 1},
-    {.table = "ranges", .hidden = 1},
-    {.table = "launches", .hidden = 1},
-    {.table = "kernel_launches", .hidden = 1},
-    {.table = NULL},
-};
+static const char *const check_tables[] = {"idle_causes_all", NULL};
+static const struct gputime_shape check_shapes[] = {{.table = "gaps", .limit = 20}, {.table = NULL}};
+
 /* ---- graph ---- */
 
 static const char *const graph_analyses[] = {"graph", NULL};
 
+static const char *const graph_tables[] = {"graph_runs", "graph_devices", "graph", NULL};
 static const struct gputime_shape graph_shapes[] = {
     {.table = "graph_runs", .joined = 1},
     {.table = "graph_devices", .joined = 1},
-    {.table = "graph", .pivot = "category,elapsed_ns"},
-    {.table = "graph_kernels", .hidden = 1},
+    {.table = "graph", .pivot_row = "category", .pivot_value = "elapsed_ns"},
     {.table = NULL},
 };
 
@@ -238,28 +195,51 @@ static const char *const explain_detail_analyses[] = {"range_kernels",   "longes
                                                       "process_kernels", "device_kernels", "steps",
                                                       "schema",          "timeline",       NULL};
 
+static const char *const explain_tables[] = {"findings",
+                                             "accounting",
+                                             "accounting_summary",
+                                             "idle_causes",
+                                             "idle_causes_all",
+                                             "idle_host",
+                                             "idle_work",
+                                             "gaps",
+                                             "kernels",
+                                             "categories",
+                                             "memory",
+                                             "launch_rate",
+                                             "process_launch_rates",
+                                             "tiny_kernels",
+                                             "process_tiny_kernels",
+                                             "sync_calls",
+                                             "process_sync_calls",
+                                             "process_sync",
+                                             "ranges",
+                                             "phases",
+                                             NULL};
+static const char *const explain_detail_tables[] = {
+    "process_ranges", "process_coverage", "range_kernels", "longest_ranges",
+    "processes",      "process_kernels",  "step_states",   NULL};
+static const char *const schema_tables[] = {"schema", NULL};
+
 static const struct gputime_shape explain_shapes[] = {
-    {.table = "time_parts", .hidden = 1},
     {.table = "accounting",
-     .columns = "device,span_ns,busy_ns,idle_ns,compute_ns,exposed_comm_ns,exposed_memory_ns,utilisation"},
-    {.table = "idle_causes", .columns = CAUSE_COLUMNS},
-    {.table = "idle_causes_all", .columns = ALL_CAUSE_COLUMNS},
+     COLUMNS("device", "span_ns", "busy_ns", "idle_ns", "compute_ns", "exposed_comm_ns", "exposed_memory_ns",
+             "utilisation")},
+    {.table = "idle_causes", COLUMNS(CAUSE_COLUMNS)},
+    {.table = "idle_causes_all", COLUMNS(ALL_CAUSE_COLUMNS)},
     {.table = "gaps",
      .limit = 50,
      .screen_limit = 20,
-     .columns = "device,start_ns,gap_ns,cause,before,meanwhile,after"},
+     COLUMNS("device", "start_ns", "gap_ns", "cause", "before", "meanwhile", "after")},
     {.table = "kernels",
      .limit = 30,
      .screen_limit = 30,
-     .columns = "name,count,total_ns,avg_ns,median_ns,p90_ns,share"},
-    {.table = "device_kernels", .hidden = 1},
+     COLUMNS("name", "count", "total_ns", "avg_ns", "median_ns", "p90_ns", "share")},
     {.table = "memory", .screen_limit = 10},
-    {.table = "steps", .hidden = 1},
     {.table = NULL},
 };
-static const struct gputime_shape hidden_schema[] = {{.table = "schema", .hidden = 1}, {.table = NULL}};
 static const struct gputime_shape shown_schema[] = {
-    {.table = "schema", .columns = "table,role,rows,start_ns,end_ns"},
+    {.table = "schema", COLUMNS("table", "role", "rows", "start_ns", "end_ns")},
     {.table = NULL},
 };
 
@@ -279,6 +259,7 @@ const struct cli_command cli_command_table[] = {
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES,
      .parts = {{.main_table = "accounting",
                 .analyses = summary_analyses,
+                .tables = summary_tables,
                 .shapes = summary_shapes,
                 .lists = {&summary_kernels}},
                {.for_page = true, .analyses = summary_page_analyses}},
@@ -301,6 +282,7 @@ const struct cli_command cli_command_table[] = {
                 .value = 1,
                 .gap_layout = "gap-report",
                 .analyses = stream_gap_analyses,
+                .tables = side_gap_tables,
                 .shapes = side_gap_shapes,
                 .lists = {&transitions}},
                {.option = AT(launches), .value = 1, .analyses = launch_analyses},
@@ -335,7 +317,7 @@ const struct cli_command cli_command_table[] = {
                 .output_layout = "gap-report",
                 .gap_layout = "gap-report",
                 .analyses = all_gap_analyses,
-                .shapes = stream_gap_shapes,
+                .tables = stream_gap_tables,
                 .lists = {&transitions, &transitions_too}},
                {.option = AT(per),
                 .value = CLI_PER_DEVICE,
@@ -367,7 +349,7 @@ const struct cli_command cli_command_table[] = {
                 .value = 1,
                 .main_table = "range_tree",
                 .analyses = range_tree_analyses,
-                .shapes = range_tree_shapes,
+                .tables = range_tree_tables,
                 .lists = {&nested_ranges}},
                {.for_data = true, .analyses = range_data_analyses},
                {.for_page = true, .analyses = range_page_analyses}},
@@ -410,7 +392,11 @@ const struct cli_command cli_command_table[] = {
                 "CPU(non-GPU). Writes result.csv and result.html, unless --format or --output says else.",
      .action = CLI_ACTION_REPORT,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_GRAPH | CLI_GROUP_TITLE,
-     .parts = {{.main_table = "graph", .analyses = graph_analyses, .shapes = graph_shapes, .lists = {&graph_bars}}},
+     .parts = {{.main_table = "graph",
+                .analyses = graph_analyses,
+                .tables = graph_tables,
+                .shapes = graph_shapes,
+                .lists = {&graph_bars}}},
      .takes_runs = true,
      .files = {{"result.csv", "gputrc2graph", true}, {"result.html", "html", false}},
      .notes = {{"title", "heading of the graph"}, {"top", "categories to show (0 = all)"}},
@@ -426,20 +412,22 @@ const struct cli_command cli_command_table[] = {
      .action = CLI_ACTION_REPORT,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_EXPLAIN | CLI_GROUP_PHASES,
      .folder_layout = "explain",
+     .folder_files = "report.md, with report.json, report.html and tables/",
      .parts = {{.main_table = "findings",
                 .print_layout = "explain-brief",
                 .analyses = explain_analyses,
+                .tables = explain_tables,
                 .shapes = explain_shapes,
                 .lists = {&explained_kernels, &limited_kernels, &explained_gaps}},
-               {.option = AT(lib.no_range_kernels), .value = 0, .analyses = explain_process_phase_analyses},
-               {.analyses = explain_detail_analyses},
-               {.option = AT(print_schema), .value = 0, .analyses = schema_analyses, .shapes = hidden_schema},
+               {.option = AT(no_range_kernels), .value = 0, .analyses = explain_process_phase_analyses},
+               {.analyses = explain_detail_analyses, .tables = explain_detail_tables},
                {.option = AT(print_schema),
                 .value = 1,
                 .is_alone = true,
                 .text_layout = "explain-schema",
                 .print_layout = "explain-schema",
                 .analyses = schema_analyses,
+                .tables = schema_tables,
                 .shapes = shown_schema}},
      .notes = {{"top", "kernels and gaps to list (30, 50; 0 = all)"}},
      .examples = {"gputime explain profile.nsys-rep --out report",
@@ -473,8 +461,13 @@ const struct cli_command cli_command_table[] = {
          "side cannot tell is an error (exit 2).",
      .action = CLI_ACTION_DIFF,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_DIFF | CLI_GROUP_LIMITS,
-     .parts = {{.main_table = "measures", .analyses = diff_analyses, .shapes = diff_shapes, .lists = {&diff_kernels}},
-               {.for_data = true, .analyses = diff_data_analyses, .shapes = diff_data_shapes}},
+     .parts = {{.main_table = "measures",
+                .analyses = diff_analyses,
+                .tables = diff_tables,
+                .data_tables = diff_data_tables,
+                .asked_tables = diff_asked_tables,
+                .lists = {&diff_kernels}},
+               {.for_data = true, .analyses = diff_data_analyses}},
      .notes = {{"top", "kernels to show (10; 0 = all)"}},
      .examples = {"gputime diff --of kernels --per step before.sqlite after.json.gz",
                   "gputime diff --a a1.json a2.json --b b1.json b2.json -o pr.md",
@@ -495,7 +488,7 @@ const struct cli_command cli_command_table[] = {
      .action = CLI_ACTION_CHECK,
      .groups =
          (CLI_GROUPS_REPORT & ~(unsigned)CLI_GROUP_TABLES) | CLI_GROUP_PHASES | CLI_GROUP_CHECK | CLI_GROUP_LIMITS,
-     .parts = {{.main_table = "limits", .analyses = check_analyses, .shapes = check_shapes}},
+     .parts = {{.main_table = "limits", .analyses = check_analyses, .tables = check_tables, .shapes = check_shapes}},
      .examples = {"gputime check trace.json.gz --limit 'idle<20%' --limit 'exposed_comm<5%'",
                   "gputime check profile.nsys-rep --limits limits.txt --json",
                   "gputime check trace.json.gz --limit 'each kernel:*<20%' --strict"}},

@@ -43,6 +43,9 @@ struct cli_part {
     const char *text_layout;            /* of text, printed or in a file; NULL: as the library writes it */
     const char *gap_layout;             /* of the file that --gap-output names */
     const char *const *analyses;        /* up to a NULL */
+    const char *const *tables;          /* up to a NULL: what text and Markdown show; NULL: all of its analyses */
+    const char *const *data_tables;     /* up to a NULL: made for data formats alone, or if asked for; NULL: none */
+    const char *const *asked_tables;    /* up to a NULL: of comparisons, made only if asked for; NULL: none */
     const struct gputime_shape *shapes; /* up to one without a table; NULL: none */
     const struct cli_list *lists[CLI_MAX_LISTS];
 };
@@ -82,6 +85,7 @@ struct cli_command {
     bool takes_runs; /* words may be FILE,ENGINE,MODEL,SECONDS as well */
     struct cli_file files[CLI_MAX_FILES];
     const char *folder_layout; /* of the folder that --out names; NULL: none */
+    const char *folder_files;  /* what that holds, below its path */
     bool prints_too;           /* --output is written beside what is printed, not in its place */
     const char *hint;          /* printed below text that is sorted as without --sort */
     struct cli_note notes[CLI_MAX_NOTES];

@@ -54,10 +54,11 @@ static const char *option_values(const struct cli_option *option, char *values) 
     if (option->offset == offsetof(struct cli_options, sort) ||
         option->offset == offsetof(struct cli_options, gap_sort))
         add_sorts(values, option->offset);
-    if (option->offset == offsetof(struct cli_options, lib.table) || option->offset == offsetof(struct cli_options, of))
+    if (option->offset == offsetof(struct cli_options, writing.table) ||
+        option->offset == offsetof(struct cli_options, of))
         for (size_t i = 0; i < gputime_registry_count(GPUTIME_ANALYSES); i++)
             add_values(values, gputime_registry_entry(GPUTIME_ANALYSES, i).detail);
-    if (option->offset == offsetof(struct cli_options, lib.category))
+    if (option->offset == offsetof(struct cli_options, selection.categories))
         for (size_t i = 0; i < gputime_registry_count(GPUTIME_CATEGORIES); i++)
             add_values(values, gputime_registry_entry(GPUTIME_CATEGORIES, i).key);
     return values;

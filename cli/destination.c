@@ -37,6 +37,14 @@ static const char *format_of_suffix(const char *suffix) {
     return NULL;
 }
 
+/* What writes a file for each table; text, where nothing does. */
+static const char *format_of_folders(void) {
+    for (size_t i = 0; i < gputime_registry_count(GPUTIME_OUTPUTS); i++)
+        if (gputime_registry_entry(GPUTIME_OUTPUTS, i).fills_folders)
+            return gputime_registry_entry(GPUTIME_OUTPUTS, i).key;
+    return "text";
+}
+
 static enum gputime_status fail_suffix(const char *path, struct gputime_error *err) {
     char formats[256];
     const struct cli_option *option = cli_option_find("format", strlen("format"), CLI_GROUP_FORMAT);
@@ -53,9 +61,10 @@ static enum gputime_status plan_file(const char *path, const char *asked, const 
 
     *destination = (struct cli_destination){.path = path, .is_complete = prints_too};
     if (cli_target_is_folder(path)) {
-        if (asked && !prints_too && strcmp(asked, "csv") != 0)
-            return cli_fail_usage(err, "a folder gets CSV files, not %s; leave the '/' off '%s'", asked, path);
-        destination->format = "csv";
+        const char *filler = format_of_folders();
+        if (asked && !prints_too && strcmp(asked, filler) != 0)
+            return cli_fail_usage(err, "a folder gets %s files, not %s; leave the '/' off '%s'", filler, asked, path);
+        destination->format = filler;
     } else if (asked && (!prints_too || !format)) {
         destination->format = asked;
     } else if (is_plain) {
@@ -74,7 +83,7 @@ static enum gputime_status plan_own_files(const struct cli_command *command, con
                                           struct cli_destination *destinations, size_t *count,
                                           struct gputime_error *err) {
     const char *folder = options->out_dir ? options->out_dir : ".";
-    bool is_wanted = options->out_dir || (!options->lib.format && !options->output);
+    bool is_wanted = options->out_dir || (!options->writing.format && !options->output);
     for (size_t i = 0; i < CLI_MAX_FILES && command->files[i].name && is_wanted; i++) {
         const struct cli_file *file = &command->files[i];
         if (!file->is_layout && cli_format_is_missing(file->format))
@@ -101,12 +110,12 @@ static enum gputime_status plan_folder(const struct cli_command *command, const 
     if ((size_t)snprintf(destination->file, sizeof destination->file, "%s%s", options->folder,
                          bytes && options->folder[bytes - 1] == '/' ? "" : "/") >= sizeof destination->file)
         return cli_fail_usage(err, "--out '%.100s...' is too long", options->folder);
-    for (size_t i = CLI_MAX_PARTS; i-- > 0 && !options->quiet && !options->lib.format;)
+    for (size_t i = CLI_MAX_PARTS; i-- > 0 && !options->quiet && !options->writing.format;)
         if (cli_part_applies(&command->parts[i], options) && command->parts[i].print_layout)
             destinations[(*count)++] =
                 (struct cli_destination){.format = command->parts[i].print_layout, .is_layout = true};
-    if (options->lib.format && !options->quiet)
-        destinations[(*count)++] = (struct cli_destination){.format = options->lib.format};
+    if (options->writing.format && !options->quiet)
+        destinations[(*count)++] = (struct cli_destination){.format = options->writing.format};
     return GPUTIME_OK;
 }
 
@@ -118,7 +127,7 @@ static const char *printed_format(const char *asked, const char *output) {
 enum gputime_status cli_destinations_plan(const struct cli_command *command, const struct cli_options *options,
                                           struct cli_destination destinations[CLI_MAX_DESTINATIONS], size_t *count,
                                           struct gputime_error *err) {
-    const char *output_layout = NULL, *gap_layout = NULL, *asked = options->lib.format;
+    const char *output_layout = NULL, *gap_layout = NULL, *asked = options->writing.format;
     enum gputime_status status = GPUTIME_OK;
     bool has_other_parts = false;
     *count = 0;

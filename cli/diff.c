@@ -4,7 +4,7 @@
 
 #include "actions.h"
 #include "error.h"
-#include "tables.h"
+#include "request.h"
 
 static const char usage[] = "give two traces, or the captures of each side: --a A1 A2 --b B1 B2";
 
@@ -38,7 +38,7 @@ static enum gputime_status choose_table(struct cli_options *options, char first[
                                         struct gputime_error *err) {
     if (!options->of)
         return GPUTIME_OK;
-    options->lib.table = options->of;
+    options->writing.table = options->of;
     if (cli_table_analysis(options->of).key || strcmp(options->of, CLI_TABLE_LIMITS) == 0)
         return GPUTIME_OK;
     for (size_t i = 0; i < gputime_registry_count(GPUTIME_ANALYSES); i++) {
@@ -48,7 +48,7 @@ static enum gputime_status choose_table(struct cli_options *options, char first[
             continue;
         memcpy(first, analysis.detail, bytes);
         first[bytes] = '\0';
-        options->lib.table = first;
+        options->writing.table = first;
         return GPUTIME_OK;
     }
     return cli_fail_usage(err, "there is no table '%s' to compare; 'gputime list analyses' shows all", options->of);

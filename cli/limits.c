@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "error.h"
-#include "tables.h"
+#include "request.h"
 #include "terminal.h"
 
 enum { LARGEST_FILE = 1 << 20 };
@@ -122,12 +122,8 @@ struct verdict {
     struct gputime_cell limit, verdict, detail, worst;
 };
 
-static struct gputime_cell cell_of(const struct gputime_report *report, size_t section, size_t table, size_t row,
-                                   const char *key) {
-    for (size_t c = 0; c < gputime_report_column_count(report, section, table); c++)
-        if (strcmp(gputime_report_column_key(report, section, table, c), key) == 0)
-            return gputime_report_cell(report, section, table, row, c);
-    return (struct gputime_cell){0};
+static struct gputime_cell cell_of(const struct gputime_table *table, size_t row, const char *key) {
+    return gputime_table_cell(table, row, gputime_table_find_column(table, key));
 }
 
 static bool is_text(struct gputime_cell cell, const char *text) {
@@ -138,9 +134,9 @@ static bool is_text(struct gputime_cell cell, const char *text) {
 static void count_verdicts(const struct gputime_report *report, struct cli_verdicts *verdicts) {
     *verdicts = (struct cli_verdicts){0};
     for (size_t s = 0; s < gputime_report_section_count(report); s++) {
-        size_t table = gputime_report_find_table(report, s, CLI_TABLE_LIMITS);
-        for (size_t row = 0; row < gputime_report_row_count(report, s, table); row++) {
-            struct gputime_cell verdict = cell_of(report, s, table, row, "verdict");
+        const struct gputime_table *table = gputime_report_table(report, s, CLI_TABLE_LIMITS);
+        for (size_t row = 0; row < gputime_table_row_count(table); row++) {
+            struct gputime_cell verdict = cell_of(table, row, "verdict");
             verdicts->count++;
             verdicts->broken += is_text(verdict, "broken");
             verdicts->noise += is_text(verdict, "noise");
@@ -185,12 +181,12 @@ static void print_verdict(const struct gputime_report *report, size_t section, c
 void cli_limits_tell(const struct gputime_report *report, const struct cli_verdicts *verdicts) {
     size_t sections = 0;
     for (size_t s = 0; s < gputime_report_section_count(report); s++)
-        sections += gputime_report_find_table(report, s, CLI_TABLE_LIMITS) != SIZE_MAX;
+        sections += gputime_report_table(report, s, CLI_TABLE_LIMITS) != NULL;
     for (size_t s = 0; s < gputime_report_section_count(report); s++) {
-        size_t table = gputime_report_find_table(report, s, CLI_TABLE_LIMITS);
-        for (size_t row = 0; row < gputime_report_row_count(report, s, table); row++) {
-            struct verdict line = {cell_of(report, s, table, row, "limit"), cell_of(report, s, table, row, "verdict"),
-                                   cell_of(report, s, table, row, "detail"), cell_of(report, s, table, row, "worst")};
+        const struct gputime_table *table = gputime_report_table(report, s, CLI_TABLE_LIMITS);
+        for (size_t row = 0; row < gputime_table_row_count(table); row++) {
+            struct verdict line = {cell_of(table, row, "limit"), cell_of(table, row, "verdict"),
+                                   cell_of(table, row, "detail"), cell_of(table, row, "worst")};
             if (is_text(line.verdict, "broken") || is_text(line.verdict, "noise"))
                 print_verdict(report, s, &line, sections > 1);
         }

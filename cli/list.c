@@ -41,7 +41,7 @@ static void print_json_text(const char *text) {
 static void begin_json(const char *name, const char *title, const char *const columns[][2]) {
     printf("{\n  \"tool\": {\"name\": \"gputime\", \"version\": \"%s\"},\n  \"command\": \"list\",\n  \"inputs\": [],\n"
            "  \"tables\": {\n    \"%s\": {\n      \"title\": \"%s\",\n      \"columns\": [",
-           GPUTIME_VERSION, name, title);
+           gputime_version(), name, title);
     for (size_t c = 0; columns[c][0]; c++)
         printf("%s\n        {\"key\": \"%s\", \"title\": \"%s\", \"unit\": \"\"}", c ? "," : "", columns[c][0],
                columns[c][1]);
@@ -115,7 +115,7 @@ static void print_rules_json(const struct gputime_rules *rules) {
         {"source", "Source"}, {"replaced_by", "Replaced by"}, {NULL, NULL}};
     begin_json("rules", "Rules for categories", columns);
     for (size_t i = 0; i < gputime_rules_count(rules); i++) {
-        struct gputime_rule rule = gputime_rules_get(rules, i);
+        struct gputime_rule rule = gputime_rules_at(rules, i);
         char key[1024], source[4096], replaced_by[4096]; /* names of files may be no text */
         snprintf(key, sizeof key, "%s %u", cli_terminal_text(source, sizeof source, rule.model), rule.number);
         const char *cells[] = {key, rule.category, rule.pattern, cli_terminal_text(source, sizeof source, rule.source),
@@ -130,7 +130,7 @@ static void print_rules_text(const struct gputime_rules *rules) {
     const char *model = NULL, *source = NULL;
     char text[4096];
     for (size_t i = 0; i < gputime_rules_count(rules); i++) {
-        struct gputime_rule rule = gputime_rules_get(rules, i);
+        struct gputime_rule rule = gputime_rules_at(rules, i);
         if (rule.model != model || rule.source != source) {
             printf("%s%s", i ? "\n" : "", cli_terminal_text(text, sizeof text, rule.model));
             printf("  (%s", cli_terminal_text(text, sizeof text, rule.source));
@@ -150,8 +150,8 @@ static void print_rules_text(const struct gputime_rules *rules) {
 /* The engine and model of a rule that is the first of them, as options name both: "vllm,llama". false: it is not, or
    other rules count in their place, or they have no engine. */
 static bool names_engine(const struct gputime_rules *rules, size_t index, char *text, size_t size) {
-    struct gputime_rule rule = gputime_rules_get(rules, index);
-    bool is_first = index == 0 || gputime_rules_get(rules, index - 1).model != rule.model;
+    struct gputime_rule rule = gputime_rules_at(rules, index);
+    bool is_first = index == 0 || gputime_rules_at(rules, index - 1).model != rule.model;
     const char *slash = strchr(rule.model, '/');
     if (!is_first || rule.replaced_by || !slash || rule.model == rule.source)
         return false;
@@ -168,7 +168,7 @@ static void print_engines_json(const struct gputime_rules *rules) {
         if (names_engine(rules, i, key, sizeof key)) {
             const char *cells[] = {
                 cli_terminal_text(text, sizeof text, key),
-                cli_terminal_text(source, sizeof source, gputime_rules_get(rules, i).source),
+                cli_terminal_text(source, sizeof source, gputime_rules_at(rules, i).source),
             };
             print_json_row(columns, cells, is_first);
             is_first = false;
@@ -182,15 +182,15 @@ static void print_engines_text(const struct gputime_rules *rules) {
     for (size_t i = 0; i < gputime_rules_count(rules); i++)
         if (names_engine(rules, i, key, sizeof key)) {
             printf("%-20s", cli_terminal_text(text, sizeof text, key));
-            printf("  %s\n", cli_terminal_text(text, sizeof text, gputime_rules_get(rules, i).source));
+            printf("  %s\n", cli_terminal_text(text, sizeof text, gputime_rules_at(rules, i).source));
         }
     puts("\n'gputime list rules' shows the rules of each.");
 }
 
-static enum gputime_status list_rules(const struct gputime_options *options,
+static enum gputime_status list_rules(const struct gputime_open_options *options,
                                       void (*print)(const struct gputime_rules *rules), struct gputime_error *err) {
     struct gputime_rules *rules;
-    enum gputime_status status = gputime_rules_list(options, &rules, err);
+    enum gputime_status status = gputime_rules_list(options->rule_paths, options->rule_path_count, &rules, err);
     if (status)
         return status;
     print(rules);
@@ -200,11 +200,11 @@ static enum gputime_status list_rules(const struct gputime_options *options,
 
 enum gputime_status cli_list_run(const struct cli_command *command, const struct cli_options *options,
                                  struct cli_words words, struct gputime_error *err) {
-    bool is_json = options->lib.format && strcmp(options->lib.format, "json") == 0;
+    bool is_json = options->writing.format && strcmp(options->writing.format, "json") == 0;
     if (words.count == 1 && strcmp(words.items[0], "rules") == 0)
-        return list_rules(&options->lib, is_json ? print_rules_json : print_rules_text, err);
+        return list_rules(&options->opening, is_json ? print_rules_json : print_rules_text, err);
     if (words.count == 1 && strcmp(words.items[0], "engines") == 0)
-        return list_rules(&options->lib, is_json ? print_engines_json : print_engines_text, err);
+        return list_rules(&options->opening, is_json ? print_engines_json : print_engines_text, err);
     for (size_t i = 0; words.count == 1 && i < sizeof listings / sizeof *listings; i++)
         if (strcmp(words.items[0], listings[i].name) == 0) {
             if (is_json)

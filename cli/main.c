@@ -66,8 +66,8 @@ static enum gputime_status check_options(const struct cli_arguments *arguments, 
         return cli_fail_usage(err, "'%s' takes no option '--%s'; it belongs to %s", command->name, option->name,
                               others);
     }
-    if (arguments->options.lib.format && !cli_command_writes(command, arguments->options.lib.format))
-        return cli_fail_usage(err, "'%s' cannot write %s, only %s", command->name, arguments->options.lib.format,
+    if (arguments->options.writing.format && !cli_command_writes(command, arguments->options.writing.format))
+        return cli_fail_usage(err, "'%s' cannot write %s, only %s", command->name, arguments->options.writing.format,
                               command->formats);
     return GPUTIME_OK;
 }

@@ -4,31 +4,27 @@
 #include <assert.h>
 #include <string.h>
 
-#include "error.h"
-#include "tables.h"
+#include "request.h"
 
 enum { MOST_SIDE_ANALYSES = 2 * CLI_REQUEST_ANALYSES };
 
 static bool is_asked_for(const struct cli_making *making, const char *table) {
-    return making->options->lib.table && strcmp(making->request->main_table, table) == 0;
-}
-
-static size_t add_absent(const struct cli_making *making, const struct gputime_shape *from,
-                         struct gputime_shape *shapes, size_t count) {
-    for (; from && from->table; from++)
-        if (from->absent && !is_asked_for(making, from->table))
-            shapes[count++] = (struct gputime_shape){.table = from->table, .absent = 1};
-    return count;
+    return making->options->writing.table && strcmp(making->request->main_table, table) == 0;
 }
 
 /* What the reports of the sides need not hold, unless it is asked for. */
-static size_t list_absent(const struct cli_making *making, struct gputime_shape shapes[CLI_REQUEST_SHAPES + 1]) {
+static size_t list_absent(const struct cli_making *making, const char *absent[CLI_REQUEST_TABLES + 1]) {
+    const char *const *data_tables = making->command->parts[0].data_tables;
+    const char *const *asked_tables = making->command->parts[0].asked_tables;
     size_t count = 0;
-    if (making->options->lib.table)
-        return add_absent(making, making->command->parts[0].shapes, shapes, 0);
-    for (size_t i = 0; i < making->request->shape_count; i++)
-        if (making->request->shapes[i].absent)
-            shapes[count++] = (struct gputime_shape){.table = making->request->shapes[i].table, .absent = 1};
+    for (size_t i = 0; asked_tables && asked_tables[i]; i++)
+        if (!is_asked_for(making, asked_tables[i]))
+            absent[count++] = asked_tables[i];
+    for (size_t i = 0; making->options->writing.table && data_tables && data_tables[i]; i++)
+        if (!is_asked_for(making, data_tables[i]))
+            absent[count++] = data_tables[i];
+    for (size_t i = 0; !making->options->writing.table && i < making->request->absent_count; i++)
+        absent[count++] = making->request->absent[i];
     return count;
 }
 
@@ -51,39 +47,73 @@ static size_t list_analyses(const struct cli_making *making, const char *analyse
     return count;
 }
 
-static enum gputime_status make_comparison(const struct cli_making *making, const struct gputime_options *lib,
-                                           struct cli_made *made, struct gputime_error *err) {
-    const char *analyses[MOST_SIDE_ANALYSES];
-    const struct cli_captures *captures = making->captures;
-    size_t count = list_analyses(making, analyses);
-    struct gputime_diff_options diff = making->options->diff;
-    if (making->options->lib.table) /* the verdicts are compared with nothing */
-        diff.tables = is_asked_for(making, CLI_TABLE_LIMITS) ? "" : making->request->main_table;
-    made->side_options = *lib;
-    made->side_options.main_table = NULL;
-    made->side_options.for_screen = 0;
-    made->side_options.whole_steps = !diff.per                       ? GPUTIME_STEPS_IF_MOST
-                                     : strcmp(diff.per, "step") == 0 ? GPUTIME_STEPS_WHOLE
-                                                                     : GPUTIME_STEPS_ANY;
-    made->side_options.shapes = made->side_shapes;
-    made->side_options.shape_count = list_absent(making, made->side_shapes);
-    struct gputime_report *sides[2];
-    enum gputime_status status =
-        gputime_report_new_sides(making->traces, captures->count, captures->first_of_b, making->command->name, analyses,
-                                 count, &made->side_options, sides, err);
-    made->a = sides[0];
-    made->b = sides[1];
-    return status ? status : gputime_report_diff(made->a, made->b, &diff, lib, &made->report, err);
+/* What every report of the command has. */
+static struct gputime_report_options report_options(const struct cli_making *making) {
+    struct gputime_report_options options = GPUTIME_REPORT_OPTIONS_INIT;
+    options.options = making->options->analysing;
+    options.option_count = making->options->analysing_count;
+    options.names = making->options->names == CLI_NAMES_SHORT ? GPUTIME_NAMES_SHORT : GPUTIME_NAMES_FULL;
+    options.threads = making->options->opening.threads;
+    options.selection = &making->options->selection;
+    options.run = &making->options->run;
+    options.command = making->command->name;
+    options.heading = making->heading;
+    options.generated_at = making->generated_at;
+    return options;
 }
 
-enum gputime_status cli_make(const struct cli_making *making, const struct gputime_options *lib, struct cli_made *made,
-                             struct gputime_error *err) {
+static enum gputime_status make_sides(const struct cli_making *making, struct cli_made *made,
+                                      struct gputime_error *err) {
+    const char *analyses[MOST_SIDE_ANALYSES], *absent[CLI_REQUEST_TABLES + 1];
+    enum gputime_per per = making->options->diff.per;
+    struct gputime_selection selection = making->options->selection;
+    struct gputime_shaping shaping = GPUTIME_SHAPING_INIT;
+    struct gputime_report_options options = report_options(making);
+    selection.whole_steps = per == GPUTIME_PER_AUTO   ? GPUTIME_STEPS_IF_MOST
+                            : per == GPUTIME_PER_STEP ? GPUTIME_STEPS_WHOLE
+                                                      : GPUTIME_STEPS_ANY;
+    shaping.absent = absent;
+    shaping.absent_count = list_absent(making, absent);
+    options.analyses = analyses;
+    options.analysis_count = list_analyses(making, analyses);
+    options.selection = &selection;
+    options.shaping = &shaping;
+    struct gputime_report *sides[2];
+    enum gputime_status status = gputime_report_new_sides(making->traces, making->captures->count,
+                                                          making->captures->first_of_b, &options, sides, err);
+    made->a = sides[0];
+    made->b = sides[1];
+    return status;
+}
+
+static enum gputime_status make_comparison(const struct cli_making *making, struct cli_made *made,
+                                           struct gputime_error *err) {
+    struct gputime_diff_options diff = making->options->diff;
+    struct gputime_shaping shaping = cli_request_shaping(making->request);
+    enum gputime_status status = make_sides(making, made, err);
+    if (making->options->writing.table) { /* the verdicts are compared with nothing */
+        diff.tables = &making->request->main_table;
+        diff.table_count = !is_asked_for(making, CLI_TABLE_LIMITS);
+    }
+    diff.shaping = &shaping;
+    return status ? status : gputime_report_diff(made->a, made->b, &diff, &made->report, err);
+}
+
+static enum gputime_status make_report(const struct cli_making *making, struct cli_made *made,
+                                       struct gputime_error *err) {
+    struct gputime_shaping shaping = cli_request_shaping(making->request);
+    struct gputime_report_options options = report_options(making);
+    shaping.for_screen = making->is_for_screen;
+    options.analyses = making->request->analyses;
+    options.analysis_count = making->request->analysis_count;
+    options.shaping = &shaping;
+    return gputime_report_new(making->traces, making->trace_count, &options, &made->report, err);
+}
+
+enum gputime_status cli_make(const struct cli_making *making, struct cli_made *made, struct gputime_error *err) {
     cli_made_release(made);
-    enum gputime_status status =
-        making->command->action == CLI_ACTION_DIFF
-            ? make_comparison(making, lib, made, err)
-            : gputime_report_new(making->traces, making->trace_count, making->command->name, making->request->analyses,
-                                 making->request->analysis_count, lib, &made->report, err);
+    enum gputime_status status = making->command->action == CLI_ACTION_DIFF ? make_comparison(making, made, err)
+                                                                            : make_report(making, made, err);
     return status ? status : cli_limits_judge(making->limits, made->report, &made->verdicts, err);
 }
 

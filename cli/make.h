@@ -9,8 +9,6 @@
 /* A report, what it borrows from, and how its limits fared. */
 struct cli_made {
     struct gputime_report *report, *a, *b;
-    struct gputime_options side_options; /* of a and b */
-    struct gputime_shape side_shapes[CLI_REQUEST_SHAPES + 1];
     struct cli_verdicts verdicts;
 };
 
@@ -20,14 +18,15 @@ struct cli_making {
     const struct cli_options *options;
     const struct cli_limits *limits;
     const struct cli_request *request;
+    const char *heading, *generated_at;  /* NULL: none */
+    bool is_for_screen;                  /* no more rows are needed than text and Markdown show */
     struct gputime_trace *const *traces; /* those that could be read; of a comparison all */
     size_t trace_count;
     const struct cli_captures *captures;
 };
 
-/* `made` is zeroed or of an earlier call, which it then replaces. lib must live as long as it does. */
-enum gputime_status cli_make(const struct cli_making *making, const struct gputime_options *lib, struct cli_made *made,
-                             struct gputime_error *err);
+/* `made` is zeroed or of an earlier call, which it then replaces. */
+enum gputime_status cli_make(const struct cli_making *making, struct cli_made *made, struct gputime_error *err);
 void cli_made_release(struct cli_made *made);
 
 #endif

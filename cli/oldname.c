@@ -55,9 +55,8 @@ static bool is_rule_file(const char *path) {
     struct stat info;
     struct gputime_rules *rules = NULL;
     struct gputime_error ignored;
-    struct gputime_options options = {.rule_files = &path, .rule_file_count = 1};
     bool is_one = stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size <= LARGEST_BYTES &&
-                  gputime_rules_list(&options, &rules, &ignored) == GPUTIME_OK;
+                  gputime_rules_list(&path, 1, &rules, &ignored) == GPUTIME_OK;
     gputime_rules_free(rules);
     return is_one;
 }

@@ -11,6 +11,8 @@
 #define CLI_UNSET ((int64_t)-1)
 
 enum cli_per { CLI_PER_STREAM = 0, CLI_PER_DEVICE };
+enum cli_names { CLI_NAMES_FULL = 0, CLI_NAMES_SHORT, CLI_NAMES_HASH };
+enum { CLI_ANALYSIS_OPTIONS = 16 };
 enum cli_shell { CLI_SHELL_NONE = 0, CLI_SHELL_BASH, CLI_SHELL_ZSH, CLI_SHELL_FISH };
 
 /* The values of an option that can be given several times. */
@@ -20,23 +22,38 @@ struct cli_texts {
     size_t count;
 };
 
+struct cli_memory; /* what values were copied to, or parsed into */
+
 /* What the user asked for: what the library takes as it is, and what the program itself turns into requests. */
 struct cli_options {
-    struct gputime_options lib;
+    struct gputime_open_options opening;
+    struct gputime_run run;
+    struct gputime_selection selection;
+    struct gputime_write_options writing; /* its columns are those of the command's main list in every format */
+    struct gputime_diff_options diff;
+    struct gputime_option analysing[CLI_ANALYSIS_OPTIONS]; /* gathered from the rows that have one */
+    size_t analysing_count;
+    struct cli_memory *memory;
+
+    int names; /* enum cli_names */
+    int bins;  /* as the library numbers the choices */
+    int64_t bin_count, hist_min_ns, hist_max_ns;
+    int no_kernel_percentiles, no_range_kernels;
+    double coverage_threshold;
+    const char *phase_map;
     const char *config;
     const char *output, *gap_output;
     struct cli_texts rules;
-    bool is_class_default; /* lib.rules or lib.map is a setting: what a run or --config says of classes goes first */
+    bool is_class_default; /* rules or map are a setting: what a run or --config says of classes goes first */
     const char *out_dir;   /* of the files that a command writes by itself */
     const char *folder;    /* that a command's folder layout goes to */
     const char *generated_at;
-    const char *sort, *gap_sort, *columns;
+    const char *sort, *gap_sort;
     int64_t top, gap_top, kernel_limit; /* CLI_UNSET, or rows to show; 0 = all */
     int per;                            /* enum cli_per */
     int gaps, launches, why;
     int tree;
-    int64_t a_words, b_words; /* where the traces of a side begin among the words, plus 1; 0: nowhere */
-    struct gputime_diff_options diff;
+    int64_t a_words, b_words;         /* where the traces of a side begin among the words, plus 1; 0: nowhere */
     const char *of;                   /* table to compare */
     struct cli_texts fail_if, limits; /* of a comparison, of a trace */
     struct cli_texts limit_files;
@@ -48,19 +65,26 @@ struct cli_options {
     int print_completion; /* enum cli_shell */
 };
 
+/* How a value is read, and what it is stored as. */
 enum cli_type {
-    CLI_FLAG,     /* int: 1 */
-    CLI_CONSTANT, /* text: the row's choices; for --json and its like */
-    CLI_INTEGER,  /* int64_t from min to max */
-    CLI_DECIMAL,  /* text that is a decimal number, not negative */
-    CLI_TEXT,     /* text, not empty */
-    CLI_MOMENT,   /* text that is a date, or a date and a time of day, as ISO 8601 writes them */
-    CLI_CHOICE,   /* int: index into the row's choices */
-    CLI_KEYWORD,  /* text: one of the row's choices */
-    CLI_FORMAT,   /* text: key of an output format of the library */
-    CLI_TEXTS,    /* struct cli_texts: each time one more */
-    CLI_WORD,     /* one more of the words that are no options */
-    CLI_PLACE,    /* int64_t: how many words stand before it, plus 1 */
+    CLI_FLAG,         /* int: 1 */
+    CLI_CONSTANT,     /* text: the row's choices; for --json and its like */
+    CLI_INTEGER,      /* int64_t from min to max */
+    CLI_DECIMAL,      /* double, not negative */
+    CLI_MICROSECONDS, /* int64_t: nanoseconds of a decimal number of microseconds, not negative */
+    CLI_PERCENT,      /* double: share of "2%"; none at all is -1, since 0 is automatic */
+    CLI_DURATION,     /* int64_t: nanoseconds of "2s"; none at all is 1, since 0 is automatic */
+    CLI_TIME,         /* struct gputime_time */
+    CLI_RANGES,       /* pointer to struct gputime_range, then a size_t: how many */
+    CLI_KEYS,         /* pointer to texts, then a size_t: how many; "a,b" */
+    CLI_TWO_TEXTS,    /* two texts; "a,b" */
+    CLI_TEXT,         /* text, not empty */
+    CLI_MOMENT,       /* text that is a date, or a date and a time of day, as ISO 8601 writes them */
+    CLI_CHOICE,       /* int or enum: index into the row's choices */
+    CLI_FORMAT,       /* text: key of an output format of the library */
+    CLI_TEXTS,        /* struct cli_texts: each time one more */
+    CLI_WORD,         /* one more of the words that are no options */
+    CLI_PLACE,        /* int64_t: how many words stand before it, plus 1 */
 };
 
 /* Commands take groups of options; a group has a heading in the help. */
@@ -104,11 +128,14 @@ struct cli_option {
     const char *alias; /* another long name; NULL: none */
     enum cli_type type;
     size_t offset;        /* into struct cli_options */
-    int64_t min, max;     /* CLI_INTEGER */
+    int64_t min, max;     /* CLI_INTEGER; those of `analysing` where it has one. CLI_CHOICE: min is the first value */
     const char *choices;  /* "a|b|c"; CLI_CHOICE: in the order of the enum; CLI_CONSTANT: the text */
     const char *argument; /* what the help calls the value */
     const char *help;     /* one line */
     enum cli_group group;
+    const char
+        *analysing;     /* key of the option of an analysis that it sets, whose choices and bounds it has; NULL: none */
+    bool is_negated;    /* the flag switches that off */
     size_t implies;     /* offset of a flag that it sets when given on the command line; 0: none */
     const char *pair;   /* a value that another one follows ("range NAME"); NULL: none */
     size_t pair_offset; /* where that goes: text */
@@ -121,10 +148,31 @@ extern const size_t cli_option_count;
 const char *cli_group_heading(enum cli_group group);
 
 bool cli_option_takes_value(const struct cli_option *option);
+/* What the library knows about the option of an analysis that it sets; all zero where it sets none. */
+struct gputime_option_info cli_option_analysing(const struct cli_option *option);
 /* Values there are, as "a|b|c", or NULL when any will do; formats come from the library. Writes into text if needed. */
 const char *cli_option_choices(const struct cli_option *option, char *text, size_t size);
 /* What stands for the value: choices where they are few, else the argument's name. */
 const char *cli_option_argument(const struct cli_option *option, char *text, size_t size);
+
+/* value.c: sets one option; value is NULL for a flag without one. `where` names the place in messages: "option
+   '--top'". */
+enum gputime_status cli_option_set(struct cli_options *options, const struct cli_option *option, const char *value,
+                                   const char *where, struct gputime_error *err);
+/* Adds the option of an analysis that the row's value sets to options->analysing. false: there is no memory. */
+bool cli_option_gather(struct cli_options *options, const struct cli_option *option);
+
+/* Rules of --rules: FILE | FILE,ENGINE,MODEL | ENGINE,MODEL, where a file that is there may have commas in its name. */
+struct cli_rules {
+    const char *path, *engine, *model; /* NULL: not given */
+};
+enum gputime_status cli_rules_parse(struct cli_options *options, const char *text, struct cli_rules *rules,
+                                    struct gputime_error *err);
+
+/* Memory that lives as long as the options; NULL: there is none. */
+void *cli_options_keep(struct cli_options *options, size_t bytes);
+void cli_options_init(struct cli_options *options);
+void cli_options_release(struct cli_options *options);
 
 /* Index of value in "a|b|c", or -1. */
 int cli_choice_index(const char *choices, const char *value);

@@ -1,127 +1,15 @@
 /* Parses the command line against the option table. */
 #include "parse.h"
 
-#include <assert.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
 #include "error.h"
 #include "suggest.h"
 
 static void *member(struct cli_options *options, size_t offset) {
     return (char *)options + offset;
-}
-
-static enum gputime_status set_flag(int *flag, const char *value, const char *where, struct gputime_error *err) {
-    static const char *const words[] = {"no", "yes", "false", "true", "0", "1", "off", "on"};
-    if (!value) {
-        *flag = 1;
-        return GPUTIME_OK;
-    }
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(value, words[i]) == 0) {
-            *flag = (int)(i % 2);
-            return GPUTIME_OK;
-        }
-    return cli_fail_usage(err, "%s is yes or no, not '%s'", where, value);
-}
-
-static enum gputime_status set_integer(int64_t *number, const struct cli_option *option, const char *value,
-                                       const char *where, struct gputime_error *err) {
-    char *end = NULL;
-    assert(value); /* cli_option_set has seen to it, as for the next */
-    errno = 0;
-    long long parsed = strtoll(value, &end, 10);
-    bool is_digit = *value >= '0' && *value <= '9';
-    if (!is_digit || *end || errno || parsed < option->min || parsed > option->max)
-        return cli_fail_usage(err, "%s needs a whole number from %lld to %lld, not '%s'", where, (long long)option->min,
-                              (long long)option->max, value);
-    *number = parsed;
-    return GPUTIME_OK;
-}
-
-static enum gputime_status set_decimal(const char **text, const char *value, const char *where,
-                                       struct gputime_error *err) {
-    assert(value);
-    size_t whole = strspn(value, "0123456789");
-    size_t point = value[whole] == '.';
-    size_t part = point ? strspn(value + whole + 1, "0123456789") : 0;
-    if (whole + part == 0 || value[whole + point + part])
-        return cli_fail_usage(err, "%s needs a number such as 2 or 0.5, not '%s'", where, value);
-    *text = value;
-    return GPUTIME_OK;
-}
-
-static enum gputime_status fail_choice(const char *choices, const char *value, const char *where,
-                                       struct gputime_error *err) {
-    char list[256];
-    size_t used = 0;
-    for (const char *c = choices; *c && used + 3 < sizeof list; c++) {
-        list[used++] = *c == '|' ? ',' : *c;
-        if (*c == '|')
-            list[used++] = ' ';
-    }
-    list[used] = '\0';
-    return cli_fail_usage(err, "%s cannot be '%s'; there are %s", where, value, list);
-}
-
-static enum gputime_status add_text(struct cli_texts *texts, const char *value, const char *where,
-                                    struct gputime_error *err) {
-    if (texts->count == CLI_TEXTS_MAX)
-        return cli_fail_usage(err, "%s can be given %d times at most", where, CLI_TEXTS_MAX);
-    texts->items[texts->count++] = value;
-    return GPUTIME_OK;
-}
-
-enum gputime_status cli_option_set(struct cli_options *options, const struct cli_option *option, const char *value,
-                                   const char *where, struct gputime_error *err) {
-    char choice_text[256];
-    const char *choices = cli_option_choices(option, choice_text, sizeof choice_text);
-    void *place = member(options, option->offset);
-
-    if (cli_option_takes_value(option) && (!value || !*value))
-        return cli_fail_usage(err, "%s needs a value: %s", where,
-                              cli_option_argument(option, choice_text, sizeof choice_text));
-    if (choices && cli_choice_index(choices, value) < 0)
-        return fail_choice(choices, value, where, err);
-
-    switch (option->type) {
-    case CLI_FLAG:
-        return set_flag(place, value, where, err);
-    case CLI_CONSTANT:
-        if (value)
-            return cli_fail_usage(err, "%s takes no value", where);
-        *(const char **)place = option->choices;
-        return GPUTIME_OK;
-    case CLI_INTEGER:
-        return set_integer(place, option, value, where, err);
-    case CLI_DECIMAL:
-        return set_decimal(place, value, where, err);
-    case CLI_CHOICE:
-        *(int *)place = cli_choice_index(choices, value);
-        return GPUTIME_OK;
-    case CLI_MOMENT:
-        if (!cli_moment_is_valid(value))
-            return cli_fail_usage(err, "%s cannot be '%s'; write a time as 2026-01-31T09:30:00Z, or a date", where,
-                                  value);
-        *(const char **)place = value;
-        return GPUTIME_OK;
-    case CLI_TEXT:
-    case CLI_KEYWORD:
-    case CLI_FORMAT:
-        *(const char **)place = value;
-        return GPUTIME_OK;
-    case CLI_TEXTS:
-        return add_text(place, value, where, err);
-    case CLI_WORD:
-        break;
-    case CLI_PLACE: /* only the command line has places */
-        return cli_fail_usage(err, "%s belongs between the traces", where);
-    }
-    return GPUTIME_OK;
 }
 
 /* The command line while it is being read. */
@@ -169,15 +57,22 @@ static enum gputime_status take_place(struct reader *reader, const struct cli_op
 static bool is_given_once(const struct cli_option *option) {
     switch (option->type) {
     case CLI_TEXT:
-    case CLI_KEYWORD:
     case CLI_FORMAT:
     case CLI_CONSTANT:
     case CLI_MOMENT:
+    case CLI_PERCENT:
+    case CLI_TIME:
+    case CLI_RANGES:
+    case CLI_KEYS:
+    case CLI_TWO_TEXTS:
         return option->group != CLI_GROUP_READING;
+    case CLI_CHOICE:
+        return option->pair;
     case CLI_FLAG:
     case CLI_INTEGER:
     case CLI_DECIMAL:
-    case CLI_CHOICE:
+    case CLI_MICROSECONDS:
+    case CLI_DURATION:
     case CLI_TEXTS:
     case CLI_WORD:
     case CLI_PLACE:
@@ -297,7 +192,8 @@ bool cli_options_ask_about(const struct cli_options *options) {
 
 enum gputime_status cli_arguments_parse(struct cli_arguments *arguments, int argc, char **argv,
                                         struct gputime_error *err) {
-    *arguments = (struct cli_arguments){.options = {.top = CLI_UNSET, .gap_top = CLI_UNSET, .kernel_limit = CLI_UNSET}};
+    *arguments = (struct cli_arguments){0};
+    cli_options_init(&arguments->options);
     arguments->words = calloc((size_t)argc + 1, sizeof *arguments->words);
     if (!arguments->words)
         return cli_fail_memory(err);
@@ -305,83 +201,9 @@ enum gputime_status cli_arguments_parse(struct cli_arguments *arguments, int arg
     return read_words(&reader);
 }
 
-/* ---- settings ---- */
-
-static const struct cli_option *find(const char *name) {
-    return cli_option_find(name, strlen(name), CLI_GROUPS_REPORT);
-}
-
-static bool is_given(const struct cli_arguments *arguments, const struct cli_option *option) {
-    for (size_t i = 0; i < cli_option_count; i++)
-        if (arguments->given[i] && cli_option_table[i].offset == option->offset)
-            return true;
-    return false;
-}
-
-enum gputime_status cli_setting_apply(struct cli_arguments *arguments, const struct cli_command *command,
-                                      const struct cli_option *option, const char *value, const char *where,
-                                      struct gputime_error *err) {
-    struct cli_options unused = {0};
-    bool applies = cli_command_takes(command, option) && (option->type == CLI_TEXTS || !is_given(arguments, option)) &&
-                   (option->type != CLI_FORMAT || !value || cli_command_writes(command, value));
-    arguments->is_set[option - cli_option_table] |= applies;
-    return cli_option_set(applies ? &arguments->options : &unused, option, value, where, err);
-}
-
-static enum gputime_status read_environment(struct cli_arguments *arguments, const struct cli_command *command,
-                                            struct gputime_error *err) {
-    static const char *const variables[][2] = {{"GPUTIME_THREADS", "threads"}, {"GPUTIME_RULES", "rules"}};
-    enum gputime_status status = GPUTIME_OK;
-    for (size_t i = 0; !status && i < sizeof variables / sizeof *variables; i++) {
-        const char *value = getenv(variables[i][0]);
-        const struct cli_option *option = find(variables[i][1]);
-        if (value && *value)
-            status = cli_setting_apply(arguments, command, option, value, variables[i][0], err);
-    }
-    return status;
-}
-
-static bool is_set(const struct cli_arguments *arguments, const char *name) {
-    return arguments->is_set[find(name) - cli_option_table];
-}
-
-/* Of several values the later wins, so what was set goes before what was given. */
-static void put_settings_first(struct cli_texts *texts, size_t given) {
-    struct cli_texts before = *texts;
-    size_t set = before.count - given;
-    memcpy(texts->items, before.items + given, set * sizeof *texts->items);
-    memcpy(texts->items + set, before.items, given * sizeof *texts->items);
-}
-
-/* What follows from several options together. */
-static void settle(struct cli_arguments *arguments) {
-    /* --rules and --map both say what the categories are: what is given wins over what is set. */
-    const struct cli_texts *rules = &arguments->options.rules;
-    bool has_rules = rules->count && (is_given(arguments, find("rules")) || !is_given(arguments, find("map")));
-    arguments->options.lib.rules = has_rules ? rules->items[rules->count - 1] : NULL;
-    arguments->options.lib.rule_files = rules->items;
-    arguments->options.lib.rule_file_count = rules->count;
-    if (is_given(arguments, find("rules")) && !is_given(arguments, find("map")))
-        arguments->options.lib.map = NULL;
-    arguments->options.is_class_default = !is_given(arguments, find("rules")) && !is_given(arguments, find("map"));
-    if (is_set(arguments, "bins") && !is_set(arguments, "hist")) /* only bins of equal width can be counted out */
-        arguments->options.lib.bins = GPUTIME_BINS_LINEAR;
-}
-
-enum gputime_status cli_settings_read(struct cli_arguments *arguments, const struct cli_command *command,
-                                      struct gputime_error *err) {
-    size_t given_rules = arguments->options.rules.count;
-    memcpy(arguments->is_set, arguments->given, sizeof arguments->is_set);
-    enum gputime_status status = cli_config_read(arguments, command, err);
-    if (!status)
-        status = read_environment(arguments, command, err);
-    put_settings_first(&arguments->options.rules, given_rules);
-    settle(arguments);
-    return status;
-}
-
 void cli_arguments_release(struct cli_arguments *arguments) {
     free(arguments->words);
     free(arguments->config_text);
+    cli_options_release(&arguments->options);
     *arguments = (struct cli_arguments){0};
 }

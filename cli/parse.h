@@ -26,22 +26,8 @@ void cli_arguments_release(struct cli_arguments *arguments);
 /* Help, version and the generated files: they need no settings and no trace. */
 bool cli_options_ask_about(const struct cli_options *options);
 
-/* Sets one option; value is NULL for a flag without one. `where` names the place in messages: "option '--top'". */
-enum gputime_status cli_option_set(struct cli_options *options, const struct cli_option *option, const char *value,
-                                   const char *where, struct gputime_error *err);
-
-/* The environment and the configuration file, in this order of precedence and after the command line. */
+/* settings.c: the environment and the configuration file, in this order of precedence and after the command line. */
 enum gputime_status cli_settings_read(struct cli_arguments *arguments, const struct cli_command *command,
                                       struct gputime_error *err);
-
-/* Sets an option as cli_option_set does, unless the command line has done so or the command does not take it; the value
-   must be good even then. */
-enum gputime_status cli_setting_apply(struct cli_arguments *arguments, const struct cli_command *command,
-                                      const struct cli_option *option, const char *value, const char *where,
-                                      struct gputime_error *err);
-
-/* config.c: applies every setting of the file; no file is fine. */
-enum gputime_status cli_config_read(struct cli_arguments *arguments, const struct cli_command *command,
-                                    struct gputime_error *err);
 
 #endif

@@ -11,6 +11,7 @@
 /* One place for each capture whose files are there. */
 struct reading {
     struct gputime_input *inputs;
+    struct cli_capture_options *options; /* what these point to */
     struct cli_progress_part *parts;
     struct gputime_trace **traces;
     struct gputime_error *errors;
@@ -31,15 +32,15 @@ static uint64_t bytes_of(const struct cli_capture *capture) {
 static void add_capture(struct reading *reading, const struct cli_captures *captures, size_t index,
                         const struct cli_options *options) {
     const struct cli_capture *capture = &captures->items[index];
-    struct gputime_input *input = &reading->inputs[reading->count];
-    *input = (struct gputime_input){.paths = capture->paths,
-                                    .path_count = capture->path_count,
-                                    .options = cli_captures_options(captures, index, &options->lib)};
+    struct cli_capture_options *own = &reading->options[reading->count];
+    *own = cli_captures_options(captures, index, options);
+    reading->inputs[reading->count] = (struct gputime_input){
+        .paths = capture->paths, .path_count = capture->path_count, .options = &own->opening, .run = &own->run};
     if (reading->progress.is_wanted && !options->quiet) {
         struct cli_progress_part *part = &reading->parts[reading->count];
         cli_progress_add(&reading->progress, part, bytes_of(capture));
-        input->options.progress = cli_progress_update;
-        input->options.progress_context = part;
+        own->opening.progress = cli_progress_update;
+        own->opening.progress_context = part;
     }
     reading->captures[reading->count++] = index;
 }
@@ -63,11 +64,13 @@ enum gputime_status cli_captures_read(const struct cli_captures *captures, const
                                       struct gputime_error *err) {
     size_t places = captures->count + 1;
     struct reading reading = {.inputs = calloc(places, sizeof *reading.inputs),
+                              .options = calloc(places, sizeof *reading.options),
                               .parts = calloc(places, sizeof *reading.parts),
                               .traces = calloc(places, sizeof *reading.traces),
                               .errors = calloc(places, sizeof *reading.errors),
                               .captures = calloc(places, sizeof *reading.captures)};
-    bool has_memory = reading.inputs && reading.parts && reading.traces && reading.errors && reading.captures;
+    bool has_memory =
+        reading.inputs && reading.options && reading.parts && reading.traces && reading.errors && reading.captures;
     if (has_memory) {
         list_captures(&reading, captures, options, needs_all, errors);
         gputime_traces_open(reading.inputs, reading.count, needs_all, reading.traces, reading.errors);
@@ -78,6 +81,7 @@ enum gputime_status cli_captures_read(const struct cli_captures *captures, const
         errors[reading.captures[i]] = reading.errors[i];
     }
     free(reading.inputs);
+    free(reading.options);
     free(reading.parts);
     free(reading.traces);
     free(reading.errors);

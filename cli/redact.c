@@ -24,7 +24,10 @@ enum gputime_status cli_redact_run(const struct cli_command *command, const stru
     if (!options->output)
         return cli_fail_usage(err, "'%s' needs a file to write; usage: gputime %s %s", command->name, command->name,
                               command->usage);
-    enum gputime_status status = gputime_redact(words.items[0], options->output, options->lib.names, &done, err);
+    if (options->names == CLI_NAMES_SHORT)
+        return cli_fail_usage(err, "names are redacted 'full' or as 'hash', not 'short'");
+    enum gputime_status status =
+        gputime_redact(words.items[0], options->output, options->names == CLI_NAMES_HASH, &done, err);
     if (status || options->quiet)
         return status;
     printf("wrote %s: ", cli_terminal_text(name, sizeof name, options->output));

@@ -26,6 +26,7 @@ struct job {
     struct cli_destination destinations[CLI_MAX_DESTINATIONS];
     struct cli_request requests[CLI_MAX_DESTINATIONS];
     size_t destination_count;
+    const char *heading, *generated_at;
     const char *page; /* to open; NULL: none */
 };
 
@@ -45,9 +46,8 @@ static enum gputime_status plan(struct job *job, struct cli_words traces, size_t
         job->options->config
             ? cli_captures_init_config(&job->captures, job->options->config, err)
             : cli_captures_init(&job->captures, traces.items, traces.count, job->command->takes_runs, split, err);
-    job->captures.is_class_default = job->options->is_class_default;
     if (!status)
-        status = cli_captures_check(&job->captures, &job->options->lib, err);
+        status = cli_captures_check(&job->captures, job->options, err);
     if (!status && job->command->action == CLI_ACTION_DIFF)
         status = find_sides(&job->captures, err);
     if (!status)
@@ -136,19 +136,16 @@ static bool is_for_screen(const struct job *job) {
     return is_for_all;
 }
 
-/* What the library is asked for, to be read together with the request it borrows from. */
-static struct gputime_options destination_options(const struct job *job, size_t index) {
+static struct gputime_write_options writing_options(const struct job *job, size_t index) {
     const struct cli_destination *destination = &job->destinations[index];
     const struct cli_request *request = &job->requests[index];
-    struct gputime_options options = job->options->lib;
-    options.shapes = request->shapes;
-    options.shape_count = request->shape_count;
-    options.main_table = request->main_table;
+    struct gputime_write_options options = job->options->writing;
+    options.threads = job->options->opening.threads;
     options.columns = request->columns;
+    options.column_count = request->column_count;
     options.format = destination->format;
     if (request->text_layout && strcmp(options.format, "text") == 0)
         options.format = request->text_layout;
-    options.for_screen = is_for_screen(job);
     if (destination->is_layout || destination->is_gap_part)
         options.table = NULL;
     if (!options.width)
@@ -166,24 +163,26 @@ static bool hint_is_due(const struct job *job, const struct cli_destination *des
 static enum gputime_status write_reports(const struct job *job, struct gputime_error *err) {
     enum gputime_status status = GPUTIME_OK;
     struct cli_made made = {0};
-    struct gputime_options options[CLI_MAX_DESTINATIONS];
     for (size_t i = 0; !status && i < job->destination_count; i++) {
         const struct cli_request *request = &job->requests[i];
-        options[i] = destination_options(job, i);
+        struct gputime_write_options writing = writing_options(job, i);
         const struct cli_making making = {.command = job->command,
                                           .options = job->options,
                                           .limits = &job->limits,
                                           .request = request,
+                                          .heading = job->heading,
+                                          .generated_at = job->generated_at,
+                                          .is_for_screen = is_for_screen(job),
                                           .traces = job->traces,
                                           .trace_count = job->trace_count,
                                           .captures = &job->captures};
         if (!made.report || !cli_request_same(request, &job->requests[i - 1]))
-            status = cli_make(&making, &options[i], &made, err);
+            status = cli_make(&making, &made, err);
         if (!status && job->destinations[i].makes_folder)
             status = cli_target_make_folder(job->destinations[i].path, err);
         if (!status)
-            status = gputime_report_write(made.report, &options[i], job->destinations[i].path, err);
-        if (!status && hint_is_due(job, &job->destinations[i], options[i].width))
+            status = gputime_report_write(made.report, &writing, job->destinations[i].path, err);
+        if (!status && hint_is_due(job, &job->destinations[i], writing.width))
             printf("\n%s\n", job->command->hint);
     }
     if (!status)
@@ -213,11 +212,11 @@ static void name_own_files(const struct job *job) {
 /* Below what was found: where the files are. */
 static void name_folder(const struct job *job) {
     char path[4096];
-    bool is_said = job->destination_count > 1 && !job->options->lib.format;
+    bool is_said = job->destination_count > 1 && !job->options->writing.format;
     for (size_t i = 0; is_said && i < job->destination_count; i++)
         if (job->destinations[i].makes_itself)
-            printf("\nWrote %sreport.md, with report.json, report.html and tables/\n",
-                   cli_terminal_text(path, sizeof path, job->destinations[i].path));
+            printf("\nWrote %s%s\n", cli_terminal_text(path, sizeof path, job->destinations[i].path),
+                   job->command->folder_files);
 }
 
 /* Text and Markdown say above their tables what was lost; who reads data sees it here. So does who has a gate, where
@@ -255,7 +254,7 @@ enum gputime_status cli_report_run_sides(const struct cli_command *command, cons
         return cli_fail_usage(err, "--config names the traces; leave '%s' out", traces.items[0]);
     if (traces.count == 0 && !options->config)
         return cli_fail_usage(err, "'%s' needs a trace to read; see 'gputime %s --help'", command->name, command->name);
-    if (options->lib.names == GPUTIME_NAMES_HASH)
+    if (options->names == CLI_NAMES_HASH)
         return cli_fail_usage(err, "reports have names 'full' or 'short'; 'hash' is for redact");
     struct job *job = calloc(1, sizeof *job);
     if (!job)
@@ -264,12 +263,12 @@ enum gputime_status cli_report_run_sides(const struct cli_command *command, cons
     job->own = *options;
     job->options = &job->own;
     if (command->takes_runs) { /* --title is that of all of them */
-        job->own.lib.heading = options->lib.title;
-        job->own.lib.title = NULL;
+        job->heading = options->run.title;
+        job->own.run.title = NULL;
     }
     char now[CLI_TIME_MAX];
     if (command->folder_layout)
-        job->own.lib.generated_at = cli_generated_at(options, now);
+        job->generated_at = cli_generated_at(options, now);
     enum gputime_status status = plan(job, traces, split, err);
     if (!status)
         status = read_traces(job, err);
@@ -294,7 +293,7 @@ enum gputime_status cli_report_run_sides(const struct cli_command *command, cons
         status = err->status;
     }
     for (size_t i = 0; i < job->trace_count; i++) {
-        if (!options->lib.no_cache)
+        if (!options->opening.no_cache)
             gputime_trace_store_cache(job->traces[i]);
         gputime_trace_free(job->traces[i]);
     }

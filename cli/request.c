@@ -1,4 +1,4 @@
-/* Turns a command's row and the options into analyses and shapes of tables. */
+/* Turns a command's row and the options into analyses, tables and their shapes. */
 #include "request.h"
 
 #include <assert.h>
@@ -7,28 +7,18 @@
 
 #include "error.h"
 #include "suggest.h"
-#include "tables.h"
 
 static bool same_text(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
 bool cli_format_is_data(const char *format) {
-    for (size_t i = 0; i < gputime_registry_count(GPUTIME_OUTPUTS); i++) {
-        struct gputime_entry entry = gputime_registry_entry(GPUTIME_OUTPUTS, i);
-        if (strcmp(entry.key, format) == 0)
-            return entry.is_data;
-    }
-    return true; /* the files of older tools list everything */
+    struct gputime_entry entry = gputime_registry_find(GPUTIME_OUTPUTS, format);
+    return !entry.key || entry.is_data; /* the files of older tools list everything */
 }
 
 bool cli_format_is_missing(const char *format) {
-    for (size_t i = 0; i < gputime_registry_count(GPUTIME_OUTPUTS); i++) {
-        struct gputime_entry entry = gputime_registry_entry(GPUTIME_OUTPUTS, i);
-        if (strcmp(entry.key, format) == 0)
-            return entry.is_missing;
-    }
-    return false;
+    return gputime_registry_find(GPUTIME_OUTPUTS, format).is_missing;
 }
 
 bool cli_format_is_page(const char *format) {
@@ -39,6 +29,35 @@ bool cli_part_applies(const struct cli_part *part, const struct cli_options *opt
     if (!part->analyses)
         return false;
     return !part->option || *(const int *)((const char *)options + part->option) == part->value;
+}
+
+/* ---- tables ---- */
+
+/* Takes the first item off a comma-separated list. */
+static const char *take_item(const char **list, char key[CLI_TABLE_KEY_MAX]) {
+    size_t bytes = strcspn(*list, ",");
+    assert(bytes < CLI_TABLE_KEY_MAX);
+    memcpy(key, *list, bytes);
+    key[bytes] = '\0';
+    *list += bytes + ((*list)[bytes] == ',');
+    return key;
+}
+
+const char *cli_table_next(struct cli_table_walk *walk) {
+    while (!walk->rest || !*walk->rest) {
+        if (walk->next == gputime_registry_count(GPUTIME_ANALYSES))
+            return NULL;
+        walk->rest = gputime_registry_entry(GPUTIME_ANALYSES, walk->next++).detail;
+    }
+    return take_item(&walk->rest, walk->key);
+}
+
+struct gputime_entry cli_table_analysis(const char *table) {
+    struct cli_table_walk walk = {0};
+    for (const char *key = cli_table_next(&walk); key; key = cli_table_next(&walk))
+        if (strcmp(key, table) == 0)
+            return gputime_registry_entry(GPUTIME_ANALYSES, walk.next - 1);
+    return (struct gputime_entry){0};
 }
 
 /* Of all tables there are, whatever command shows them. false: none is near enough. */
@@ -158,6 +177,40 @@ static void add_analysis(struct cli_request *request, const char *key) {
     request->analyses[request->analysis_count++] = key;
 }
 
+static bool is_listed(const char *const *keys, size_t count, const char *key) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(keys[i], key) == 0)
+            return true;
+    return false;
+}
+
+static void show_table(struct cli_request *request, const char *key) {
+    assert(request->shown_count < CLI_REQUEST_TABLES);
+    if (!is_listed(request->shown, request->shown_count, key))
+        request->shown[request->shown_count++] = key;
+}
+
+/* All tables of an analysis, whose list has commas between them. */
+static void show_analysis(struct cli_request *request, const char *analysis) {
+    const char *list = gputime_registry_find(GPUTIME_ANALYSES, analysis).detail;
+    while (list && *list) {
+        char *key = request->names + request->names_used;
+        assert(request->names_used + CLI_TABLE_KEY_MAX <= sizeof request->names);
+        request->names_used += strlen(take_item(&list, key)) + 1;
+        show_table(request, key);
+    }
+}
+
+static void add_tables(struct cli_request *request, const struct cli_part *part,
+                       const struct cli_destination *destination) {
+    for (size_t i = 0; part->tables && part->tables[i]; i++)
+        show_table(request, part->tables[i]);
+    for (size_t i = 0; !part->tables && part->analyses[i]; i++)
+        show_analysis(request, part->analyses[i]);
+    for (size_t i = 0; part->data_tables && part->data_tables[i] && !cli_format_is_data(destination->format); i++)
+        request->absent[request->absent_count++] = part->data_tables[i];
+}
+
 static enum gputime_status add_part(struct cli_request *request, const struct cli_part *part,
                                     const struct cli_options *options, const struct cli_destination *destination,
                                     struct gputime_error *err) {
@@ -168,6 +221,7 @@ static enum gputime_status add_part(struct cli_request *request, const struct cl
         request->text_layout = part->text_layout;
     for (size_t i = 0; part->analyses[i]; i++)
         add_analysis(request, part->analyses[i]);
+    add_tables(request, part, destination);
     for (size_t i = 0; part->shapes && part->shapes[i].table; i++) {
         struct gputime_shape *shape = shape_of(request, part->shapes[i].table);
         *shape = part->shapes[i];
@@ -191,19 +245,11 @@ static struct cli_list list_of_table(const char *table) {
     return (struct cli_list){.table = table};
 }
 
-static void hide_siblings(struct cli_request *request, const char *tables, const char *shown) {
-    char *rest = NULL;
-    assert(strlen(tables) < sizeof request->sibling_names);
-    snprintf(request->sibling_names, sizeof request->sibling_names, "%s", tables);
-    for (char *name = strtok_r(request->sibling_names, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
-        if (strcmp(name, shown) != 0)
-            shape_of(request, name)->hidden = 1;
-}
-
 /* Exactly these: no rank before them. */
-static void set_columns(struct cli_request *request, struct gputime_shape *shape, const char *columns) {
-    request->columns = columns;
-    shape->columns = columns;
+static void set_columns(struct cli_request *request, struct gputime_shape *shape,
+                        const struct gputime_write_options *writing) {
+    request->columns = shape->columns = writing->columns;
+    request->column_count = shape->column_count = writing->column_count;
     shape->ranked = 0;
 }
 
@@ -215,12 +261,11 @@ static bool is_verdicts(const struct cli_command *command, const char *table) {
 static enum gputime_status narrow_to_table(struct cli_request *request, const struct cli_command *command,
                                            const struct cli_options *options, const struct cli_destination *destination,
                                            struct gputime_error *err) {
-    const char *table = options->lib.table;
+    const char *table = options->writing.table;
     struct gputime_entry analysis = cli_table_analysis(table);
     if (is_verdicts(command, table)) {
         if (!options->fail_if.count && !options->limit_files.count)
             return cli_fail_usage(err, "table '%s' needs a limit: --fail-if 'step>+3%%', or --limits FILE", table);
-        analysis.detail = table;
     } else if (!analysis.key) {
         return fail_table(request, table, err);
     }
@@ -232,15 +277,14 @@ static enum gputime_status narrow_to_table(struct cli_request *request, const st
     /* The command's order and columns stay; the limits of a side table do not, for it is no longer one. */
     struct gputime_shape usual = *shape_of(request, table);
     const struct cli_list list = list_of_table(table);
-    request->shape_count = 0;
-    hide_siblings(request, analysis.detail, table);
+    request->shape_count = request->absent_count = 0;
+    request->shown_count = 1;
+    request->shown[0] = request->forced = table;
     struct gputime_shape *shape = shape_of(request, table);
     *shape = usual;
     shape->limit = 0;
-    shape->hidden = -1;
-    shape->absent = 0;
-    if (options->columns)
-        set_columns(request, shape, options->columns);
+    if (options->writing.columns)
+        set_columns(request, shape, &options->writing);
     if (destination->is_complete)
         set_complete(shape, destination);
     else if (options->top != CLI_UNSET)
@@ -278,13 +322,13 @@ static enum gputime_status add_parts(struct cli_request *request, const struct c
         request->main_table = first_list;
     if (destination->is_gap_part)
         return GPUTIME_OK;
-    if (options->lib.table && !destination->is_layout)
+    if (options->writing.table && !destination->is_layout)
         return narrow_to_table(request, command, options, destination, err);
     /* The words of an older tool have columns and units of their own. */
-    if (options->columns || options->lib.unit != GPUTIME_UNIT_AUTO)
+    if (options->writing.columns || options->writing.unit != GPUTIME_UNIT_AUTO)
         request->text_layout = NULL;
-    if (options->columns && first_list)
-        set_columns(request, shape_of(request, first_list), options->columns);
+    if (options->writing.columns && first_list)
+        set_columns(request, shape_of(request, first_list), &options->writing);
     return GPUTIME_OK;
 }
 
@@ -293,8 +337,22 @@ enum gputime_status cli_request_build(const struct cli_command *command, const s
                                       struct gputime_error *err) {
     enum gputime_status status = add_parts(request, command, options, destination, err);
     if (!status && command->action != CLI_ACTION_DIFF)
-        shape_of(request, "spreads")->absent = 1; /* which only a comparison reads */
+        request->absent[request->absent_count++] = "spreads"; /* which only a comparison reads */
     return status;
+}
+
+struct gputime_shaping cli_request_shaping(const struct cli_request *request) {
+    struct gputime_shaping shaping = GPUTIME_SHAPING_INIT;
+    shaping.shapes = request->shapes;
+    shaping.shape_count = request->shape_count;
+    shaping.main_table = request->main_table;
+    shaping.shown = request->shown;
+    shaping.shown_count = request->shown_count;
+    shaping.forced = &request->forced;
+    shaping.forced_count = request->forced != NULL;
+    shaping.absent = request->absent;
+    shaping.absent_count = request->absent_count;
+    return shaping;
 }
 
 bool cli_request_is_for_screen(const struct cli_request *request, const struct cli_destination *destination) {
@@ -302,23 +360,33 @@ bool cli_request_is_for_screen(const struct cli_request *request, const struct c
            !cli_format_is_page(destination->format);
 }
 
-bool cli_request_same(const struct cli_request *a, const struct cli_request *b) {
-    if (a->analysis_count != b->analysis_count || a->shape_count != b->shape_count ||
-        !same_text(a->main_table, b->main_table))
+static bool same_keys(const char *const *a, size_t a_count, const char *const *b, size_t b_count) {
+    if (a_count != b_count)
         return false;
-    for (size_t i = 0; i < a->analysis_count; i++)
-        if (!same_text(a->analyses[i], b->analyses[i]))
+    for (size_t i = 0; i < a_count; i++)
+        if (!same_text(a[i], b[i]))
             return false;
-    for (size_t i = 0; i < a->shape_count; i++) {
-        const struct gputime_shape *x = &a->shapes[i], *y = &b->shapes[i];
-        if (!same_text(x->table, y->table) || !same_text(x->sort, y->sort) || !same_text(x->columns, y->columns) ||
-            x->limit != y->limit || x->screen_limit != y->screen_limit || x->hidden != y->hidden ||
-            x->absent != y->absent || x->ranked != y->ranked)
+    return true;
+}
+
+static bool same_shape(const struct gputime_shape *a, const struct gputime_shape *b) {
+    return same_text(a->table, b->table) && same_text(a->sort, b->sort) && a->limit == b->limit &&
+           a->screen_limit == b->screen_limit && a->ranked == b->ranked &&
+           same_keys(a->columns, a->column_count, b->columns, b->column_count);
+}
+
+bool cli_request_same(const struct cli_request *a, const struct cli_request *b) {
+    if (!same_keys(a->analyses, a->analysis_count, b->analyses, b->analysis_count) ||
+        !same_keys(a->shown, a->shown_count, b->shown, b->shown_count) ||
+        !same_keys(a->absent, a->absent_count, b->absent, b->absent_count) || !same_text(a->forced, b->forced) ||
+        a->shape_count != b->shape_count || !same_text(a->main_table, b->main_table))
+        return false;
+    for (size_t i = 0; i < a->shape_count; i++)
+        if (!same_shape(&a->shapes[i], &b->shapes[i]))
             return false;
-    }
     return true;
 }
 
 bool cli_request_is_sorted_as_usual(const struct cli_command *command, const struct cli_options *options) {
-    return !options->lib.table && (!options->sort || same_text(options->sort, command->parts[0].lists[0]->sort));
+    return !options->writing.table && (!options->sort || same_text(options->sort, command->parts[0].lists[0]->sort));
 }

@@ -4,6 +4,26 @@
 
 #include "commands.h"
 
+/* ---- tables of the library's analyses, from its registry ---- */
+
+enum { CLI_TABLE_KEY_MAX = 64 };
+
+#define CLI_TABLE_LIMITS "limits" /* the verdicts on limits, which no analysis makes */
+
+/* Zero-initialise, then call cli_table_next until it gives NULL. */
+struct cli_table_walk {
+    size_t next;      /* analysis */
+    const char *rest; /* of the list of the one before */
+    char key[CLI_TABLE_KEY_MAX];
+};
+
+const char *cli_table_next(struct cli_table_walk *walk); /* good until the next call */
+
+/* The analysis that makes the table; its key is NULL where there is none. */
+struct gputime_entry cli_table_analysis(const char *table);
+
+/* ---- requests ---- */
+
 /* Where a report goes. */
 struct cli_destination {
     const char *path;   /* NULL: standard output */
@@ -17,7 +37,7 @@ struct cli_destination {
 };
 enum { CLI_MAX_DESTINATIONS = 3 + CLI_MAX_FILES };
 
-enum { CLI_REQUEST_ANALYSES = 32, CLI_REQUEST_SHAPES = 32 };
+enum { CLI_REQUEST_ANALYSES = 32, CLI_REQUEST_SHAPES = 32, CLI_REQUEST_TABLES = 64, CLI_REQUEST_NAMES = 2048 };
 
 struct cli_request {
     const char *analyses[CLI_REQUEST_ANALYSES];
@@ -25,10 +45,20 @@ struct cli_request {
     struct gputime_shape shapes[CLI_REQUEST_SHAPES];
     size_t shape_count;
     const char *main_table;
-    const char *text_layout; /* instead of text; NULL: none */
-    const char *columns;     /* of CSV; NULL: all */
-    char sibling_names[512]; /* tables hidden because --table asks for another of the same analysis */
+    const char *text_layout;    /* instead of text; NULL: none */
+    const char *const *columns; /* column_count of them, of CSV; NULL: all */
+    size_t column_count;
+    const char *shown[CLI_REQUEST_TABLES]; /* tables that text and Markdown show */
+    size_t shown_count;
+    const char *absent[CLI_REQUEST_TABLES]; /* need not be made */
+    size_t absent_count;
+    const char *forced;            /* is shown even if meant for data; NULL: none */
+    char names[CLI_REQUEST_NAMES]; /* what keys of tables may point to */
+    size_t names_used;
 };
+
+/* The shaping that it asks for; borrows from it. */
+struct gputime_shaping cli_request_shaping(const struct cli_request *request);
 
 bool cli_format_is_data(const char *format);    /* for programs: it carries every row */
 bool cli_format_is_page(const char *format);    /* for browsers */

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "error.h"
-#include "tables.h"
+#include "request.h"
 
 bool cli_target_is_folder(const char *path) {
     size_t bytes = strlen(path);

@@ -1,19 +1,30 @@
 /* gputime: where did the GPU time go?
  *
- * Loads GPU traces, runs analyses over them and writes reports.
+ * Reads GPU traces, runs analyses over them, compares and writes reports; hands out the events themselves too.
  *
- *   struct gputime_trace *trace;
- *   struct gputime_report *report;
+ *   struct gputime_report_options options = GPUTIME_REPORT_OPTIONS_INIT;
  *   const char *path = "trace.json.gz", *analysis = "kernels";
- *   gputime_trace_open(&path, 1, NULL, &trace, &err);
- *   gputime_report_new(&trace, 1, "example", &analysis, 1, NULL, &report, &err);
- *   gputime_report_write(report, NULL, "kernels.csv", &err);
+ *   options.analyses = &analysis;
+ *   options.analysis_count = 1;
+ *   gputime_trace_open(&path, 1, NULL, NULL, &trace, &err);
+ *   gputime_report_new(&trace, 1, &options, &report, &err);
+ *   const struct gputime_table *kernels = gputime_report_table(report, 0, "kernels");
  *
- * Rules for every function: text is NUL-terminated bytes (UTF-8 where it is text for people); pointers passed in are
- * borrowed for the call unless it says otherwise; options may be NULL (all automatic), err may be NULL. On failure the
- * out pointer is NULL and *err says why. The library never prints, never exits and keeps no global state (but for the
- * names of the files being written, for gputime_remove_unfinished): different objects may be used from different
- * threads, one object only from one thread at a time (reading a finished report from several is fine). */
+ * Rules for every function:
+ *
+ * Text is NUL-terminated bytes, UTF-8 where it is for people; a struct gputime_text has a length instead. Times are
+ * int64_t nanoseconds, shares are fractions 0..1.
+ *
+ * What is passed in is borrowed for the call; what is kept is copied. What is handed out as a pointer belongs to the
+ * object it was asked of and lives as long as that, unless the comment says that it is the caller's.
+ *
+ * Options are structs whose zero means automatic. Start each from its INIT macro, which sets the field `size`: a
+ * program built against an older header has a shorter struct, and what it does not know is 0. A pointer to options may
+ * be NULL: all automatic. err may be NULL. On failure the out pointer is set to NULL and *err says why.
+ *
+ * Threads: the library never prints, never exits and keeps no global state but the names of unfinished files. Different
+ * objects may be used from different threads at once. A trace or report that is complete may be read (every function
+ * that takes it as const) from several threads at once; whoever frees it sees to it that nobody reads it any more. */
 #ifndef GPUTIME_H
 #define GPUTIME_H
 
@@ -24,40 +35,74 @@
 extern "C" {
 #endif
 
-#define GPUTIME_VERSION "0.1.0"
+#define GPUTIME_VERSION "0.2.0"
 
+/* The version of the library that is linked; GPUTIME_VERSION is that of the header. Constant text. Any thread. */
+const char *gputime_version(void);
+
+/* ---- Errors ---- */
+
+/* What functions return. */
 enum gputime_status {
     GPUTIME_OK = 0,
     GPUTIME_FAILED = 1, /* the work could not be done */
     GPUTIME_USAGE = 2,  /* the request makes no sense: unknown analysis, no such step */
-    GPUTIME_BROKEN = 3, /* a limit of the user is broken: only the program's, functions tell it otherwise */
+    GPUTIME_BROKEN = 3, /* exit status of the program when a limit is broken; no function returns it */
 };
 
+/* Why a function failed. */
 struct gputime_error {
     enum gputime_status status;
     char message[1024]; /* one line, no full stop */
 };
 
-enum gputime_choice_names { GPUTIME_NAMES_FULL = 0, GPUTIME_NAMES_SHORT, GPUTIME_NAMES_HASH /* redaction only */ };
-enum gputime_choice_unit { GPUTIME_UNIT_AUTO = 0, GPUTIME_UNIT_NS, GPUTIME_UNIT_US, GPUTIME_UNIT_MS, GPUTIME_UNIT_S };
-enum gputime_choice_color { GPUTIME_COLOR_AUTO = 0, GPUTIME_COLOR_ALWAYS, GPUTIME_COLOR_NEVER };
-/* How Nsight reports are read: by the library, what it cannot read by nsys; by the library alone; by nsys alone. */
-enum gputime_choice_reader { GPUTIME_READER_AUTO = 0, GPUTIME_READER_NATIVE, GPUTIME_READER_NSYS };
-enum gputime_choice_bins { GPUTIME_BINS_LOG = 0, GPUTIME_BINS_LINEAR };
+/* ---- Values ---- */
 
-/* How one table of a report is shown. Unset (0, NULL) fields leave it as the analysis made it. */
-struct gputime_shape {
-    const char *table;    /* key of the table */
-    const char *sort;     /* key of a column, largest first; "+key" smallest first */
-    int64_t limit;        /* rows kept in every format; 0 = all */
-    int64_t screen_limit; /* rows shown in text and Markdown; 0 = the table's own choice, -1 = all */
-    const char *columns;  /* comma-separated keys for text and Markdown, in order */
-    int hidden;           /* 1: left out of text and Markdown; -1: shown there even if meant for data */
-    int absent;           /* 1: of no use, an analysis need not make it */
-    int ranked;           /* 1: rows are numbered in text and Markdown */
-    int joined;           /* 1: of several inputs they show one table with the rows of all */
-    const char *pivot;    /* "ROW,VALUE": of several inputs they show one table that has a row for each ROW, a column
-                             for each input with the sum of its VALUEs, and the totals */
+/* Text with a length: any bytes, NUL among them, not terminated. */
+struct gputime_text {
+    const char *bytes; /* NULL: there is none */
+    size_t size;
+};
+
+/* What a struct gputime_time is. */
+enum gputime_time_kind {
+    GPUTIME_TIME_NONE = 0, /* not given */
+    GPUTIME_TIME_NS,       /* a duration */
+    GPUTIME_TIME_SHARE,    /* a share of the time from the first start to the last end of GPU work */
+};
+
+/* A place on the time line, counted from the first GPU op. */
+struct gputime_time {
+    enum gputime_time_kind kind;
+    int64_t ns;
+    double share;
+    const char *text; /* how reports quote it; NULL: made from the value */
+};
+
+/* Reads "1.2s", "350ms", "20us", "5ns" or "40%"; a bare number is seconds. out->text is the text itself, which must
+   live as long as the time is used. Any thread. */
+enum gputime_status gputime_time_parse(const char *text, struct gputime_time *out, struct gputime_error *err);
+
+/* Numbers from first to last, both included; one alone has both the same. */
+struct gputime_range {
+    int64_t first, last;
+};
+
+/* Reads "3", "0,2" or "1-3,7": gives how many ranges there are and fills as many as `capacity` allows; out may be NULL
+   where that is 0. Any thread. */
+enum gputime_status gputime_ranges_parse(const char *text, struct gputime_range *out, size_t capacity, size_t *count,
+                                         struct gputime_error *err);
+
+/* ---- Opening traces ---- */
+
+/* A trace: the events of one capture with their labels. Constant once it is open. */
+struct gputime_trace;
+
+/* How Nsight reports (.nsys-rep) are read. */
+enum gputime_reader {
+    GPUTIME_READER_AUTO = 0, /* by the library; what it cannot read by nsys */
+    GPUTIME_READER_NATIVE,   /* by the library alone */
+    GPUTIME_READER_NSYS,     /* by nsys alone */
 };
 
 /* One key of a class map: kernels whose name contains the part, in any case, are of the class. The first key that a
@@ -66,221 +111,418 @@ struct gputime_class {
     const char *part, *name;
 };
 
-/* Whether a report is over whole steps: from the start of the first one behind the warm-up (the long steps at the
-   beginning) to the end of the last one or of the last op that a step launched. */
-enum gputime_whole_steps {
-    GPUTIME_STEPS_ANY,     /* no: over all GPU work */
-    GPUTIME_STEPS_IF_MOST, /* where there are several, and they are at least half of the time of the GPU work */
-    GPUTIME_STEPS_WHOLE,   /* where there are steps */
-};
-
-/* Everything a user can ask for; zero-initialise, 0 and NULL mean automatic. Borrowed until the report is freed. */
-struct gputime_options {
-    /* reading */
-    int64_t threads; /* of analyses too; they change no result */
-    int strict;      /* any loss is an error */
-    int no_cache;
-    enum gputime_choice_reader reader; /* other than automatic: the cache is left alone */
-    const char *nsys_command;          /* the nsys to run; NULL is the one on PATH */
-    const char *cache_after;           /* how long reading must take to be worth keeping; NULL is "1s" */
+/* How a trace is opened. */
+struct gputime_open_options {
+    size_t size;
+    int64_t threads;            /* 0: one for each core; they change no result */
+    int strict;                 /* 1: any loss is an error */
+    int no_cache;               /* 1: the cache is neither read nor written */
+    enum gputime_reader reader; /* other than automatic: no cache */
+    const char *nsys_command;   /* the nsys to run; NULL: the one on PATH */
+    int64_t cache_after_ns;     /* reading that takes longer is worth caching; 0: one second */
     void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes); /* from any thread, one at a time */
     void *progress_context;
 
-    /* categories: at most one of these; NULL: the built-in rules */
-    const char *rules; /* "FILE", "FILE,ENGINE,MODEL" or "ENGINE,MODEL": regular expressions, the first match wins */
-    const char *map;   /* "FILE": substrings of kernel names by class */
-    const char *const *rule_files; /* rule_file_count files or folders of *.json to look for ENGINE,MODEL in, beside
-                                      the built-in engines and the user's own; a later one wins */
-    size_t rule_file_count;
+    /* Categories of kernels: rules, a map or classes, at most one of these; none: the built-in rules. */
+    const char *rules_path;                 /* file of regular expressions, or folder of *.json */
+    const char *rules_engine, *rules_model; /* both or neither: whose rules; without rules_path those of all files */
+    const char *const *rule_paths;          /* rule_path_count more files or folders to look for engines in, besides
+                                               the built-in ones and the user's own; a later one wins */
+    size_t rule_path_count;
+    const char *map_path;                /* file of substrings of kernel names by class */
     const struct gputime_class *classes; /* class_count of them: a map that is not in a file */
     size_t class_count;
-
-    /* phases */
-    const char *phase_map; /* "FILE": {phase: [pattern of range names, ...]}; NULL: common names are guessed */
-
-    /* the run: what the user knows of a capture and the trace does not tell. A trace keeps what it was opened with;
-       what the options of a report say of it goes first */
-    const char *title;    /* stands for the name of the file */
-    int64_t iterations;   /* how often the work was repeated; 0: as often as the range of the tag, else once */
-    int64_t gpus;         /* how many GPUs' work the trace holds; 0: those it shows, 1 where it shows none */
-    const char *nvtx_tag; /* name of the range around an iteration, with or without "domain:" */
-    const char *elapsed;  /* how long it took without a profiler: "306" seconds, "12.5s"; NULL or "0": as long as the
-                             trace has GPU work */
-    int without_memory;   /* class statistics leave memory operations out */
-    const char *remark;   /* a sentence that the report states about this input */
-
-    /* selection */
-    const char *from, *to; /* "1.2s", "350ms", "20us", "40%"; a bare number is seconds; from the first GPU op */
-    const char *step;      /* "3" or "2-4" */
-    enum gputime_whole_steps whole_steps;  /* not with from, to, step */
-    const char *device, *stream, *process; /* "0" or "0,2" */
-    const char *name;                      /* substring, or "re:" and a pattern */
-    const char *category;                  /* "comm" or "comm,memcpy" */
-
-    /* analyses */
-    enum gputime_choice_names names;
-    enum gputime_choice_bins bins;
-    int64_t bin_count;
-    const char *hist_min, *hist_max; /* microseconds, decimal */
-    int no_kernel_percentiles;       /* of device_kernels: they are what needs memory for each op */
-    int no_range_kernels;            /* of range_kernels: only the ranges, not the kernels launched in them */
-    const char *coverage_threshold;  /* "0.7": of range_kernels: the share of kernel time in ranges to warn below */
-
-    /* tables */
-    const struct gputime_shape *shapes; /* shape_count of them; a later one wins */
-    size_t shape_count;
-    const char *main_table; /* what CSV writes, and what is the command's own */
-    int for_screen; /* the report is for text or Markdown alone, and is neither compared nor checked: long tables
-                       need hold no more rows than these show */
-
-    /* writing */
-    const char *heading;      /* of the whole report; NULL: none */
-    const char *generated_at; /* stands in the report as it is; NULL: no time does */
-    const char *format;       /* "text", "csv", "json", "md", or a layout; NULL: by the file's suffix, else text */
-    const char *table;        /* CSV: another table than the main one */
-    const char *columns;      /* CSV: only these, comma-separated, in this order */
-    enum gputime_choice_unit unit;
-    enum gputime_choice_color color;
-    int64_t width;
-    int verbose; /* full names on the screen */
 };
+#define GPUTIME_OPEN_OPTIONS_INIT                                                                                      \
+    { sizeof(struct gputime_open_options), 0, 0, 0, GPUTIME_READER_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
-struct gputime_trace;
-struct gputime_report;
+/* What the user knows about a run and the trace does not say. A trace keeps what it was opened with; what the options
+   of a report say about it goes first. */
+struct gputime_run {
+    size_t size;
+    const char *title;           /* in place of the name of the file */
+    int64_t iterations;          /* how often the work was repeated; 0: as often as iteration_range, else once */
+    int64_t gpus;                /* how many GPUs' work the trace holds; 0: those it shows, 1 where it shows none */
+    const char *iteration_range; /* name of the range around an iteration, with or without "domain:" */
+    int64_t elapsed_ns;          /* how long it took without a profiler; 0: as long as the trace has GPU work */
+    int without_memory;          /* 1: class statistics leave memory operations out */
+    const char *remark;          /* a sentence that the report states about this input */
+};
+#define GPUTIME_RUN_INIT                                                                                               \
+    { sizeof(struct gputime_run), 0, 0, 0, 0, 0, 0, 0 }
 
-/* Finds what is wrong with the options that a trace is opened with (rules, map, times), without reading one. */
-enum gputime_status gputime_options_check(const struct gputime_options *options, struct gputime_error *err);
+/* Finds what is wrong with options before a trace is read: rules, map, classes. Any thread. */
+enum gputime_status gputime_open_options_check(const struct gputime_open_options *options, struct gputime_error *err);
 
-/* Reads one capture: usually one path ("-" is standard input), or several files of the same capture.
-   The trace is the caller's; free it after every report made from it. */
+/* Reads one capture: usually one path ("-" is standard input), or several files of the same capture. options and run
+   may be NULL. The trace is the caller's; free it after every report made from it. Any thread. */
 enum gputime_status gputime_trace_open(const char *const *paths, size_t path_count,
-                                       const struct gputime_options *options, struct gputime_trace **out,
-                                       struct gputime_error *err);
+                                       const struct gputime_open_options *options, const struct gputime_run *run,
+                                       struct gputime_trace **out, struct gputime_error *err);
 
-/* What to open one of several captures with. */
+/* One of several captures to open. Everything is borrowed for the call. */
 struct gputime_input {
     const char *const *paths; /* files of one capture */
     size_t path_count;
-    struct gputime_options options;
+    const struct gputime_open_options *options; /* NULL: automatic */
+    const struct gputime_run *run;              /* NULL: nothing is known */
 };
 
 /* Reads several captures at the same time, pipes one after the other, on the threads of the first one's options. out
    and errors have an element for each: what could not be read is NULL and has an error. needs_all: one that fails makes
-   the others useless, so those behind it that have not been begun are left out, NULL without an error; those that have
-   are read to their end. Callbacks of progress come one at a time. Gives the status of the first in order that failed.
- */
+   the others useless, so those after it that have not been begun are left out, NULL without an error; those that have
+   are read to their end. Progress is reported by one thread at a time. Returns the status of the first in order that
+   failed. The traces are the caller's. Any thread. */
 enum gputime_status gputime_traces_open(const struct gputime_input *inputs, size_t count, int needs_all,
                                         struct gputime_trace **out, struct gputime_error *errors);
-void gputime_trace_free(struct gputime_trace *trace); /* NULL is fine */
 
-/* NULL, or a sentence on what of the file could not be read. Constant text. */
+/* Frees a trace and everything handed out from it; NULL is fine. No report made from it may be left. */
+void gputime_trace_free(struct gputime_trace *trace);
+
+/* A sentence on what of the file could not be read; NULL: nothing was lost. Constant text. */
 const char *gputime_trace_loss(const struct gputime_trace *trace);
 
-/* Runs the named analyses over each trace: one section for each, in order. The report borrows from the traces. */
-enum gputime_status gputime_report_new(struct gputime_trace *const *traces, size_t trace_count, const char *command,
-                                       const char *const *analyses, size_t analysis_count,
-                                       const struct gputime_options *options, struct gputime_report **out,
-                                       struct gputime_error *err);
-void gputime_report_free(struct gputime_report *report); /* NULL is fine */
-
-/* The same for the two sides of a comparison, both at the same time: out[0] is over the traces before first_of_b,
-   out[1] over those from it on. Each side has a trace: 0 < first_of_b < trace_count, else GPUTIME_USAGE. Both are NULL
-   if one fails. whole_steps holds for all traces or for none. The analyses that every comparison needs are added to
-   those named. */
-enum gputime_status gputime_report_new_sides(struct gputime_trace *const *traces, size_t trace_count, size_t first_of_b,
-                                             const char *command, const char *const *analyses, size_t analysis_count,
-                                             const struct gputime_options *options, struct gputime_report *out[2],
-                                             struct gputime_error *err);
-
-/* How two reports are compared; zero-initialise, 0 and NULL mean automatic. */
-struct gputime_diff_options {
-    const char *per;    /* amounts are divided by the number of: "step", "range", "launch"; "none": they are not; NULL:
-                           step, where every capture has steps that make up most of it */
-    const char *range;  /* per range: its name */
-    const char *tables; /* comma-separated keys of the tables to show; "": none, NULL: all that both reports have. The
-                           words and limits go by all of them */
-    const char *noise;  /* "2%": smaller changes count as noise whatever the spread; NULL is "1%" */
-    const char *labels; /* "main,PR": what headings call the sides; NULL is "A,B" */
+/* What a trace says about itself. */
+struct gputime_trace_info {
+    const char *path;             /* the first file */
+    const char *format;           /* key of the input format: "torch-json" */
+    struct gputime_text producer; /* "Nsight Systems 2025.3.1"; may be empty */
+    int64_t origin_ns;            /* start of the first op in the trace's clock: the zero of printed times */
+    int64_t base_ns;              /* what to add to the trace's clock for UTC epoch; 0: not known */
+    int64_t rank, world_size;     /* -1: not known */
+    uint64_t skipped_events;      /* read, understood and not needed */
 };
+
+/* Fills it; texts live as long as the trace. Several threads may ask. */
+struct gputime_trace_info gputime_trace_describe(const struct gputime_trace *trace);
+
+/* Length of the beginning of a path that names its capture, where a tool writes one capture as several files (as
+   `nsys stats` does): files with the same beginning belong together. 0: the file is a capture of its own. Any thread.
+ */
+size_t gputime_capture_prefix(const char *path);
+
+/* ---- Events of a trace ---- */
+
+/* Rows of one kind: ops, calls, ranges, cpu_ops, steps, categories, lanes, threads, processes, devices and more. */
+struct gputime_rows;
+
+/* How the values of a field are stored: the type of the elements of its array. */
+enum gputime_field_type {
+    GPUTIME_FIELD_U8,
+    GPUTIME_FIELD_U16,
+    GPUTIME_FIELD_U32,
+    GPUTIME_FIELD_U64,
+    GPUTIME_FIELD_I64,
+    GPUTIME_FIELD_F64,
+    GPUTIME_FIELD_TEXT, /* const char *: NUL-terminated */
+};
+
+/* Which values mean that the trace does not say. */
+enum gputime_null {
+    GPUTIME_NULL_NEVER,    /* every value is one */
+    GPUTIME_NULL_MAX,      /* the largest value of the (unsigned) type */
+    GPUTIME_NULL_MIN,      /* the smallest value of the (signed) type */
+    GPUTIME_NULL_NEGATIVE, /* all negative values */
+};
+
+/* One column of rows: a constant array with an element for each row. */
+struct gputime_field {
+    const char *key;
+    enum gputime_field_type type;
+    enum gputime_null null;
+    const char *unit;      /* "ns", "bytes", or "" */
+    const char *refers_to; /* values are row numbers of this kind ("threads"), or ids of "strings"; NULL: plain */
+    const char *choices;   /* what the values 0, 1, ... stand for: "kernel|memcpy|memset|graph"; NULL: numbers */
+    const void *data;      /* may be NULL without rows */
+};
+
+/* How many kinds of rows there are, the same in every trace of one version of the library. */
+size_t gputime_trace_rows_count(const struct gputime_trace *trace);
+
+/* Rows by kind ("ops"), or by number below gputime_trace_rows_count; NULL: there is no such kind. A kind that the trace
+   has nothing of has no rows. Arrays are constant and live as long as the trace; several threads may read them. */
+const struct gputime_rows *gputime_trace_rows(const struct gputime_trace *trace, const char *key);
+const struct gputime_rows *gputime_trace_rows_at(const struct gputime_trace *trace, size_t index);
+
+/* Key of the kind, number of its rows, number of its fields. Rows are in the order of the file. */
+const char *gputime_rows_key(const struct gputime_rows *rows);
+size_t gputime_rows_count(const struct gputime_rows *rows);
+size_t gputime_rows_field_count(const struct gputime_rows *rows);
+
+/* A field by its number; all zero when there is none. */
+struct gputime_field gputime_rows_field(const struct gputime_rows *rows, size_t field);
+
+/* The number of the field with this key ("start_ns"); SIZE_MAX: there is none. */
+size_t gputime_rows_find_field(const struct gputime_rows *rows, const char *key);
+
+/* One value: whether it is null, and as a whole number (0 for text), a real number, or text (of a string id, a choice
+   or a text field; else none). Out of range it is null, 0 and none. For many values read the array. */
+int gputime_rows_is_null(const struct gputime_rows *rows, size_t row, size_t field);
+int64_t gputime_rows_int(const struct gputime_rows *rows, size_t row, size_t field);
+double gputime_rows_real(const struct gputime_rows *rows, size_t row, size_t field);
+struct gputime_text gputime_rows_text(const struct gputime_rows *rows, size_t row, size_t field);
+
+/* How many strings a trace has, and the string of an id below that; none out of range. Lives as long as the trace. */
+size_t gputime_trace_string_count(const struct gputime_trace *trace);
+struct gputime_text gputime_trace_string(const struct gputime_trace *trace, uint32_t id);
+
+/* The simplified name of an op, by the id of its name: without template arguments and the like. Other strings have
+   none. Lives as long as the trace. */
+struct gputime_text gputime_trace_short_name(const struct gputime_trace *trace, uint32_t id);
+
+/* ---- Selecting ---- */
+
+/* Whether a report is over whole steps: from the start of the first one after the warm-up (the long steps at the
+   beginning) to the end of the last one or of the last op that a step launched. */
+enum gputime_whole_steps {
+    GPUTIME_STEPS_ANY = 0, /* no: over all GPU work */
+    GPUTIME_STEPS_IF_MOST, /* where there are several, and they are at least half of the time of the GPU work */
+    GPUTIME_STEPS_WHOLE,   /* where there are steps */
+};
+
+/* Which part of a trace a report is about. Steps, devices and categories that the trace does not have are usage errors
+   that say what there is. */
+struct gputime_selection {
+    size_t size;
+    struct gputime_time from, to;      /* a window; none: the whole trace */
+    const struct gputime_range *steps; /* step_count ranges of step numbers; the same for the next three */
+    size_t step_count;
+    const struct gputime_range *devices;
+    size_t device_count;
+    const struct gputime_range *streams;
+    size_t stream_count;
+    const struct gputime_range *processes; /* pids */
+    size_t process_count;
+    const char *name;              /* substring of the names of ops in any case, or "re:" and a regular expression */
+    const char *const *categories; /* category_count keys; "compute", "comm" and "memory" are all of that kind */
+    size_t category_count;
+    enum gputime_whole_steps whole_steps; /* not with from, to and steps */
+};
+#define GPUTIME_SELECTION_INIT                                                                                         \
+    {                                                                                                                  \
+        sizeof(struct gputime_selection), {GPUTIME_TIME_NONE, 0, 0, 0}, {GPUTIME_TIME_NONE, 0, 0, 0}, 0, 0, 0, 0, 0,   \
+            0, 0, 0, 0, 0, 0, GPUTIME_STEPS_ANY                                                                        \
+    }
+
+/* ---- Options of analyses ---- */
+
+/* What kind of value an option of an analysis takes. */
+enum gputime_option_type {
+    GPUTIME_OPTION_FLAG,   /* integer 0 or 1 */
+    GPUTIME_OPTION_INT,    /* integer */
+    GPUTIME_OPTION_REAL,   /* real */
+    GPUTIME_OPTION_TEXT,   /* text */
+    GPUTIME_OPTION_CHOICE, /* text: one of the choices */
+};
+
+/* A value for an option: only the member of its type counts. */
+struct gputime_option {
+    const char *key;
+    enum gputime_option_type type;
+    int64_t integer;
+    double real;
+    const char *text;
+};
+
+/* Makes a value for the option of that key; key and text are borrowed as long as it is used. Any thread. */
+struct gputime_option gputime_option_flag(const char *key, int is_on);
+struct gputime_option gputime_option_int(const char *key, int64_t value);
+struct gputime_option gputime_option_real(const char *key, double value);
+struct gputime_option gputime_option_text(const char *key, const char *text);
+struct gputime_option gputime_option_choice(const char *key, const char *choice);
+
+/* What is known about an option. Constant. */
+struct gputime_option_info {
+    const char *analysis;            /* key of the analysis it belongs to */
+    struct gputime_option automatic; /* its key, type, and value where none is given; text may be NULL */
+    double min, max;                 /* of numbers */
+    const char *choices;             /* "log|linear"; NULL: not a choice */
+    const char *unit;                /* "ns", "share", or "" */
+    const char *help;                /* one line */
+};
+
+/* All options of all analyses, by number; all zero out of range. Any thread. */
+size_t gputime_option_count(void);
+struct gputime_option_info gputime_option_at(size_t index);
+
+/* ---- Shaping tables ---- */
+
+/* How one table of a report is shown. What is 0 or NULL leaves it as the analysis made it. */
+struct gputime_shape {
+    const char *table;          /* key of the table */
+    const char *sort;           /* key of a column, largest first; "+key" smallest first */
+    int64_t limit;              /* rows kept in every format; 0: all */
+    int64_t screen_limit;       /* rows shown in text and Markdown; 0: the table's own choice, -1: all */
+    const char *const *columns; /* column_count keys for text and Markdown, in order */
+    size_t column_count;
+    int ranked; /* 1: rows are numbered in text and Markdown */
+    int joined; /* 1: of several inputs text and Markdown show one table with the rows of all */
+    const char *pivot_row, *pivot_value; /* both: of several inputs they show one table that has a row for each value of
+                                            pivot_row, a column for each input with the sum of its pivot_values, and
+                                            the totals */
+};
+
+/* How the tables of a report are shown. */
+struct gputime_shaping {
+    size_t size;
+    size_t shape_size;                  /* sizeof(struct gputime_shape), set by the INIT macro */
+    const struct gputime_shape *shapes; /* shape_count of them; of two for one table the later wins, field by field */
+    size_t shape_count;
+    const char *main_table;   /* what formats of one table (CSV) write; NULL: the first */
+    const char *const *shown; /* shown_count keys: of the tables of analyses, text and Markdown show only these; NULL:
+                                 all that the analyses mean for them */
+    size_t shown_count;
+    const char *const *forced; /* forced_count keys of tables that they show even if meant for data, or empty */
+    size_t forced_count;
+    const char *const *absent; /* absent_count keys of tables that need not be made at all */
+    size_t absent_count;
+    int for_screen; /* 1: for text or Markdown alone, neither compared nor checked: long tables need not hold more rows
+                       than these show */
+};
+#define GPUTIME_SHAPING_INIT                                                                                           \
+    { sizeof(struct gputime_shaping), sizeof(struct gputime_shape), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/* ---- Reports ---- */
+
+/* A report: one section for each input, with facts, notes, tables and findings. Constant once it is made, but for
+   gputime_report_check. */
+struct gputime_report;
+
+/* Which names of ops are one. */
+enum gputime_names {
+    GPUTIME_NAMES_FULL = 0,
+    GPUTIME_NAMES_SHORT, /* simplified: names that differ in template arguments alone are one */
+};
+
+/* What a report is made of. */
+struct gputime_report_options {
+    size_t size;
+    const char *const *analyses; /* analysis_count keys: what is measured */
+    size_t analysis_count;
+    const struct gputime_option *options; /* option_count values; unknown keys and wrong types are usage errors */
+    size_t option_count;
+    enum gputime_names names;
+    int64_t threads;                           /* 0: one for each core; they change no result */
+    const struct gputime_selection *selection; /* NULL: everything */
+    const struct gputime_shaping *shaping;     /* NULL: as the analyses made the tables */
+    const struct gputime_run *run;             /* about every trace; goes before what a trace was opened with */
+    const char *command;                       /* what JSON calls the request; NULL: "report" */
+    const char *heading;                       /* above the whole report; NULL: none */
+    const char *generated_at;                  /* stated as it is; NULL: no time is */
+};
+#define GPUTIME_REPORT_OPTIONS_INIT                                                                                    \
+    { sizeof(struct gputime_report_options), 0, 0, 0, 0, GPUTIME_NAMES_FULL, 0, 0, 0, 0, 0, 0, 0 }
+
+/* Runs the analyses over each trace: one section for each, in order. The report is the caller's and borrows from the
+   traces, which must outlive it. Several threads may make reports of one trace. */
+enum gputime_status gputime_report_new(struct gputime_trace *const *traces, size_t trace_count,
+                                       const struct gputime_report_options *options, struct gputime_report **out,
+                                       struct gputime_error *err);
+
+/* Frees a report and everything handed out from it; NULL is fine. */
+void gputime_report_free(struct gputime_report *report);
+
+/* ---- Comparing ---- */
+
+/* What amounts are divided by before they are compared. */
+enum gputime_per {
+    GPUTIME_PER_AUTO = 0, /* step, where every capture has steps that make up most of it; else none */
+    GPUTIME_PER_STEP,
+    GPUTIME_PER_RANGE, /* the range that `range` names */
+    GPUTIME_PER_LAUNCH,
+    GPUTIME_PER_NONE,
+};
+
+/* How two reports are compared. */
+struct gputime_diff_options {
+    size_t size;
+    enum gputime_per per;
+    const char *range;         /* per range: its name */
+    const char *const *tables; /* table_count keys of the tables to show; NULL: all that both reports have. Verdicts
+                                  and limits look at all of them */
+    size_t table_count;
+    double noise_share;            /* smaller changes count as noise whatever the spread; 0: 0.01, below 0: none do */
+    const char *label_a, *label_b; /* what headings call the sides, both or neither; NULL: "A" and "B" */
+    const struct gputime_shaping *shaping; /* of the comparison's tables; NULL: as they are made */
+};
+#define GPUTIME_DIFF_OPTIONS_INIT                                                                                      \
+    { sizeof(struct gputime_diff_options), GPUTIME_PER_AUTO, 0, 0, 0, 0, 0, 0, 0 }
+
+/* Makes the reports of the two sides of a comparison, both at the same time: out[0] is over the traces before
+   first_of_b, out[1] over those from it on. Each side has a trace: 0 < first_of_b < trace_count, else GPUTIME_USAGE.
+   Both are NULL if one fails. whole_steps of the selection holds for all traces or for none. The reports are the
+   caller's and borrow from the traces. */
+enum gputime_status gputime_report_new_sides(struct gputime_trace *const *traces, size_t trace_count, size_t first_of_b,
+                                             const struct gputime_report_options *options,
+                                             struct gputime_report *out[2], struct gputime_error *err);
 
 /* Compares report B with report A, table by table; both may be over several captures. They should have the same
    analyses, "measures", "accounting", "categories", "gaps" and "steps" among them, and tables with all their rows. Each
-   table is under its own key, with columns a_KEY, b_KEY and delta_KEY for each amount. The result borrows from both
-   reports; its first section is the comparison. */
+   table is under its own key, with columns a_KEY, b_KEY and delta_KEY for each amount. The result is the caller's and
+   borrows from both reports, which must outlive it; its first section is the comparison. */
 enum gputime_status gputime_report_diff(const struct gputime_report *a, const struct gputime_report *b,
-                                        const struct gputime_diff_options *diff, const struct gputime_options *options,
-                                        struct gputime_report **out, struct gputime_error *err);
+                                        const struct gputime_diff_options *options, struct gputime_report **out,
+                                        struct gputime_error *err);
 
-/* Judges limits and adds a line to the table `limits` for each. A limit is MEASURE or KIND:GLOB (kernel, category,
-   range, phase, memory, cause, launch, work), < <= > or >=, and a number with %, a unit of time or nothing. Rows that
-   match are summed; with "each " before it, every one is judged by itself. In a report it says what must hold:
-   "idle<20%", "utilisation>80%", "gap<5ms", "losses<1", "each kernel:*<10%". In a comparison it says which change must
-   not be: "step>+3%", "each kernel:*>+10%"; one inside the noise breaks no limit. What a trace or a side cannot tell is
-   a usage error. */
+/* Judges limits and adds a row to the table `limits` for each; *broken counts those that do not hold. A limit is
+   MEASURE or KIND:GLOB (kernel, category, range, phase, memory, cause, launch, work), < <= > or >=, and a number with
+   %, a unit of time or nothing. Rows that match are summed; with "each " before it, every one is judged alone. In a
+   report it says what must hold: "idle<20%", "utilisation>80%", "gap<5ms", "losses<1", "each kernel:*<10%". In a
+   comparison it says which change must not be: "step>+3%", "each kernel:*>+10%"; one inside the noise breaks no limit.
+   A limit on data that a trace lacks is a usage error. Nobody else may use the report meanwhile. */
 enum gputime_status gputime_report_check(struct gputime_report *report, const char *const *limits, size_t limit_count,
                                          size_t *broken, struct gputime_error *err);
 
-/* Writes to a file (replaced whole or not at all), or to standard output when path is NULL or "-". For CSV a path that
-   ends in '/' is a folder that gets one file for each table; with the format "explain" it gets report.md, report.json,
-   report.html and tables/ of the one trace of the report. */
-enum gputime_status gputime_report_write(const struct gputime_report *report, const struct gputime_options *options,
-                                         const char *path, struct gputime_error *err);
+/* ---- Writing ---- */
 
-/* ---- configuration files ---- */
+enum gputime_unit { GPUTIME_UNIT_AUTO = 0, GPUTIME_UNIT_NS, GPUTIME_UNIT_US, GPUTIME_UNIT_MS, GPUTIME_UNIT_S };
+enum gputime_color { GPUTIME_COLOR_AUTO = 0 /* never */, GPUTIME_COLOR_ALWAYS, GPUTIME_COLOR_NEVER };
 
-/* Several inputs, each with what is known of its run, and one class map: a JSON file as docs/stats.md describes it. */
-struct gputime_config;
+/* How a report is written. */
+struct gputime_write_options {
+    size_t size;
+    const char *format; /* key of an output ("text", "json") or of an older tool's file; NULL: by the suffix of the
+                           path, else text */
+    const char *table;  /* formats of one table (CSV): another than the main one */
+    const char *const *columns; /* the same: column_count keys, in this order; NULL: all */
+    size_t column_count;
+    enum gputime_unit unit; /* of times in text and Markdown */
+    enum gputime_color color;
+    int64_t width;   /* columns of text; 0: 80 */
+    int full_names;  /* 1: text shows names whole */
+    int64_t threads; /* of formats that are folders of files; 0: one for each core */
+};
+#define GPUTIME_WRITE_OPTIONS_INIT                                                                                     \
+    { sizeof(struct gputime_write_options), 0, 0, 0, 0, GPUTIME_UNIT_AUTO, GPUTIME_COLOR_AUTO, 0, 0, 0 }
 
-/* Checks everything in the file but the class map, and that the files it names can be read. */
-enum gputime_status gputime_config_open(const char *path, struct gputime_config **out, struct gputime_error *err);
-void gputime_config_free(struct gputime_config *config); /* NULL is fine */
-
-size_t gputime_config_input_count(const struct gputime_config *config);
-/* What to open one of its inputs with: the options of `base`, and what they leave open by the configuration, which it
-   borrows from. */
-struct gputime_input gputime_config_input(const struct gputime_config *config, size_t index,
-                                          const struct gputime_options *base); /* base may be NULL */
+/* Writes to a file (replaced whole or not at all), or to standard output when path is NULL or "-". A path that ends in
+   '/' is a folder: formats of one table fill it with one file for each table, formats that are folders ("explain") with
+   their files. Several threads may write one report. */
+enum gputime_status gputime_report_write(const struct gputime_report *report,
+                                         const struct gputime_write_options *options, const char *path,
+                                         struct gputime_error *err);
 
 /* Removes the unfinished files that reports are being written to, in every thread: for a signal handler of a program
    that ends by the signal. Async-signal-safe; the files that were to be replaced stay as they were. */
 void gputime_remove_unfinished(void);
 
-/* Writes what a decoding that took long is worth keeping for the next time; never fails loudly. */
-void gputime_trace_store_cache(const struct gputime_trace *trace);
-enum gputime_status gputime_cache_show(char *text, size_t size, struct gputime_error *err); /* one line */
-enum gputime_status gputime_cache_clear(uint64_t *removed_files, struct gputime_error *err);
-
-/* ---- redaction ---- */
-
-/* What a redacted file holds, and what of its origin it does not. */
-struct gputime_redaction {
-    uint64_t kept_tables, kept_rows, kept_strings;
-    uint64_t left_tables, left_columns, left_rows; /* left out; columns and rows: of the tables that are kept */
-    uint64_t hidden_names;                         /* different names that stand as a hash */
-};
-
-/* Writes an SQLite export of Nsight Systems without host, user, environment, paths and process list; pids and tids are
-   new numbers. With GPUTIME_NAMES_HASH the names of kernels and ranges are hashes. The output is replaced whole or not
-   at all; done may be NULL. */
-enum gputime_status gputime_redact(const char *input, const char *output, enum gputime_choice_names names,
-                                   struct gputime_redaction *done, struct gputime_error *err);
-
-/* ---- walking a report ---- */
+/* ---- Reading reports ---- */
 
 enum gputime_cell_type { GPUTIME_CELL_NULL, GPUTIME_CELL_INT, GPUTIME_CELL_REAL, GPUTIME_CELL_TEXT };
 
+/* One value. Text lives as long as the report. */
 struct gputime_cell {
     enum gputime_cell_type type;
     int64_t integer;
     double real;
-    const char *text; /* text_bytes long, not terminated, any bytes; lives as long as the report */
+    const char *text; /* text_bytes long, not terminated, any bytes */
     size_t text_bytes;
 };
 
-/* Units: "" for names and ids, "count", "ns", "bytes", and "share" for a fraction 0..1 of what `of` says. */
+/* One column of a table. Units: "" for names and ids, "count", "ns", "bytes", and "share" for a fraction 0..1. */
 struct gputime_column {
     const char *key, *title, *unit;
-    const char *of; /* NULL but for shares */
+    const char *of; /* what a share is of; NULL for others */
 };
 
 /* A single number or text of a section. */
@@ -289,59 +531,120 @@ struct gputime_fact {
     struct gputime_cell value;
 };
 
-/* Indices out of range give null, 0 or a struct of these. Findings are the rows of the table "findings". */
-size_t gputime_report_section_count(const struct gputime_report *report); /* one for each trace */
-const char *gputime_report_section_title(const struct gputime_report *report, size_t section);
-size_t gputime_report_fact_count(const struct gputime_report *report, size_t section);
-struct gputime_fact gputime_report_fact(const struct gputime_report *report, size_t section, size_t fact);
-size_t gputime_report_note_count(const struct gputime_report *report, size_t section);
-const char *gputime_report_note(const struct gputime_report *report, size_t section, size_t note); /* a sentence */
-/* The number of the table with this key; SIZE_MAX if there is none. */
-size_t gputime_report_find_table(const struct gputime_report *report, size_t section, const char *key);
-size_t gputime_report_table_count(const struct gputime_report *report, size_t section);
-const char *gputime_report_table_key(const struct gputime_report *report, size_t section, size_t table);
-const char *gputime_report_table_title(const struct gputime_report *report, size_t section, size_t table);
-size_t gputime_report_row_count(const struct gputime_report *report, size_t section, size_t table);
-size_t gputime_report_column_count(const struct gputime_report *report, size_t section, size_t table);
-struct gputime_column gputime_report_column(const struct gputime_report *report, size_t section, size_t table,
-                                            size_t column);
-const char *gputime_report_column_key(const struct gputime_report *report, size_t section, size_t table, size_t column);
-struct gputime_cell gputime_report_cell(const struct gputime_report *report, size_t section, size_t table, size_t row,
-                                        size_t column);
-
-/* ---- registries ---- */
-
-enum gputime_registry { GPUTIME_INPUTS, GPUTIME_ANALYSES, GPUTIME_OUTPUTS, GPUTIME_CATEGORIES };
-
-struct gputime_entry {
-    const char *key, *title;
-    const char *detail; /* inputs: suffixes; analyses: their tables; outputs: suffix; categories: their kind of time */
-    int is_data;        /* outputs: for programs, so it carries every row */
-    int is_missing;     /* outputs: this build cannot write it */
+/* Something to do about the program or the capture. Sentences are empty from their count on. */
+struct gputime_finding {
+    const char *id;       /* "host_bound" */
+    const char *severity; /* "high", "medium", "low" */
+    struct gputime_text title;
+    struct gputime_text evidence[6], advice[6];
+    size_t evidence_count, advice_count;
+    int64_t recoverable_ns; /* GPU time that may be saved, at most; -1: not known */
+    const char *table;      /* key of the table with the details; may be NULL */
 };
 
+/* A problem of the data. */
+struct gputime_issue {
+    const char *id, *help;
+    uint64_t count;
+    uint64_t first_offset; /* byte of the (inflated) input where it was first seen; UINT64_MAX: not known */
+    int is_loss;           /* 1: something could not be read */
+};
+
+/* A table of a section: rows of typed cells. Lives as long as the report. */
+struct gputime_table;
+
+/* Sections: one for each trace, in their order; of a comparison the first is the comparison itself. The title is the
+   name of the input; NULL out of range. */
+size_t gputime_report_section_count(const struct gputime_report *report);
+const char *gputime_report_section_title(const struct gputime_report *report, size_t section);
+
+/* Facts of a section by number, or by key; all zero when there is none. */
+size_t gputime_report_fact_count(const struct gputime_report *report, size_t section);
+struct gputime_fact gputime_report_fact_at(const struct gputime_report *report, size_t section, size_t fact);
+struct gputime_fact gputime_report_fact(const struct gputime_report *report, size_t section, const char *key);
+
+/* Notes of a section: sentences; NULL out of range. */
+size_t gputime_report_note_count(const struct gputime_report *report, size_t section);
+const char *gputime_report_note(const struct gputime_report *report, size_t section, size_t note);
+
+/* Findings of a section, the most severe first; all zero out of range. They are the table "findings", too. */
+size_t gputime_report_finding_count(const struct gputime_report *report, size_t section);
+struct gputime_finding gputime_report_finding(const struct gputime_report *report, size_t section, size_t finding);
+
+/* Problems of the data of a section; all zero out of range. */
+size_t gputime_report_issue_count(const struct gputime_report *report, size_t section);
+struct gputime_issue gputime_report_issue(const struct gputime_report *report, size_t section, size_t issue);
+
+/* Tables of a section by key ("kernels"), or by number; NULL when there is none. */
+size_t gputime_report_table_count(const struct gputime_report *report, size_t section);
+const struct gputime_table *gputime_report_table(const struct gputime_report *report, size_t section, const char *key);
+const struct gputime_table *gputime_report_table_at(const struct gputime_report *report, size_t section, size_t table);
+
+/* About a table; a table that is NULL has no key, no title, no rows and no columns. */
+const char *gputime_table_key(const struct gputime_table *table);
+const char *gputime_table_title(const struct gputime_table *table);
+size_t gputime_table_row_count(const struct gputime_table *table);
+size_t gputime_table_column_count(const struct gputime_table *table);
+
+/* A column by number; all zero out of range. */
+struct gputime_column gputime_table_column(const struct gputime_table *table, size_t column);
+
+/* The number of the column with this key ("total_ns"); SIZE_MAX: there is none. */
+size_t gputime_table_find_column(const struct gputime_table *table, const char *key);
+
+/* A cell; null out of range (so also with a column that find_column did not find). */
+struct gputime_cell gputime_table_cell(const struct gputime_table *table, size_t row, size_t column);
+
+/* A cell as a whole number (a real one is cut to it), a real number or text; 0 and none where it is null or of another
+   kind. */
+int64_t gputime_table_int(const struct gputime_table *table, size_t row, size_t column);
+double gputime_table_real(const struct gputime_table *table, size_t row, size_t column);
+struct gputime_text gputime_table_text(const struct gputime_table *table, size_t row, size_t column);
+
+/* ---- Registries ---- */
+
+/* Lists of what this build of the library knows. */
+enum gputime_registry {
+    GPUTIME_INPUTS,     /* formats it reads */
+    GPUTIME_ANALYSES,   /* what it measures */
+    GPUTIME_OUTPUTS,    /* formats it writes */
+    GPUTIME_CATEGORIES, /* built-in categories of ops */
+};
+
+/* One entry of a registry. Constant texts. */
+struct gputime_entry {
+    const char *key, *title;
+    const char *detail; /* inputs: suffixes; analyses: their tables, comma-separated; outputs: suffix; categories: their
+                           kind of time */
+    int is_data;        /* outputs: for programs, so it carries every row */
+    int is_missing;     /* outputs: this build cannot write it */
+    int fills_folders;  /* outputs: one file holds one table, so a folder holds them all */
+};
+
+/* Length of a registry, and an entry by number or key; all zero when there is none. Any thread. */
 size_t gputime_registry_count(enum gputime_registry registry);
 struct gputime_entry gputime_registry_entry(enum gputime_registry registry, size_t index);
+struct gputime_entry gputime_registry_find(enum gputime_registry registry, const char *key);
 
 /* One line on this build of the library: its libraries with their versions, whether it has the page of the html output,
    whether it is part of a static program. Writes as much as fits, terminated, and gives the length of all. */
 size_t gputime_parts(char *text, size_t capacity);
 
-/* A place of docs/measures.md that defines a number. Texts are Markdown that is always there, not terminated. */
+/* A place of docs/measures.md that defines a number. Texts are constant Markdown, not terminated. */
 struct gputime_definition {
     const char *section; /* its heading */
     size_t section_bytes;
-    const char *header; /* row of titles of the table that `text` is a row of; empty: it is none */
+    const char *header; /* row of titles of the table that `text` is a row of; empty: it is not a row */
     size_t header_bytes;
     const char *text;
     size_t text_bytes;
 };
 
 /* Finds where a key of the JSON output (a table, a column, a fact, a finding, an issue) is defined: fills as many as
-   fit and gives how many there are, 0 where the key is not known. */
+   fit and gives how many there are, 0 where the key is not known. Any thread. */
 size_t gputime_definitions(const char *key, struct gputime_definition *out, size_t capacity);
 
-/* What a key in the files of `gputime explain` stands for. Texts are always there. */
+/* What a key in the files of `gputime explain` means. Constant texts. */
 struct gputime_source {
     const char *key; /* of the JSON output; not terminated */
     size_t key_bytes;
@@ -349,27 +652,72 @@ struct gputime_source {
     const char *table;     /* that it is a column of; NULL: it is a fact */
 };
 
-/* Finds them: fills as many as fit and gives how many these are, 0 where the files have no such key. */
+/* Finds them: fills as many as fit and gives how many these are, 0 where the files have no such key. Any thread. */
 size_t gputime_sources(const char *key, struct gputime_source *out, size_t capacity);
+
+/* ---- Rules ---- */
 
 /* A rule that gives kernels their category. Texts live as long as the list. */
 struct gputime_rule {
     const char *model;       /* "builtin", "ENGINE/MODEL"; the file for rules of no model */
     const char *source;      /* "built-in", or the file it is from */
     const char *replaced_by; /* the file whose model of the same name counts instead; NULL: this one does */
-    uint32_t number;         /* reports tell it as "MODEL NUMBER" */
+    uint32_t number;         /* reports call it "MODEL NUMBER" */
     const char *category, *pattern;
 };
 
+/* A list of rules. */
 struct gputime_rules;
 
-/* Every rule there is: built in, in the user's own folder and in the rule_files of the options. The list is the
-   caller's. */
-enum gputime_status gputime_rules_list(const struct gputime_options *options, struct gputime_rules **out,
+/* Every rule there is: built in, in the user's own folder and in the files and folders of `paths` (path_count of them;
+   NULL where that is 0). The list is the caller's. Any thread. */
+enum gputime_status gputime_rules_list(const char *const *paths, size_t path_count, struct gputime_rules **out,
                                        struct gputime_error *err);
 void gputime_rules_free(struct gputime_rules *rules); /* NULL is fine */
 size_t gputime_rules_count(const struct gputime_rules *rules);
-struct gputime_rule gputime_rules_get(const struct gputime_rules *rules, size_t index); /* all NULL behind the last */
+struct gputime_rule gputime_rules_at(const struct gputime_rules *rules, size_t index); /* all NULL out of range */
+
+/* ---- Configuration files ---- */
+
+/* Several inputs, each with what is known of its run, and one class map: a JSON file as docs/stats.md describes it. */
+struct gputime_config;
+
+/* Checks everything in the file but the class map, and that the files it names can be read. The configuration is the
+   caller's. Any thread. */
+enum gputime_status gputime_config_open(const char *path, struct gputime_config **out, struct gputime_error *err);
+void gputime_config_free(struct gputime_config *config); /* NULL is fine */
+
+/* How many inputs it names, the files of one (*path_count of them; NULL out of range), what is known of its run, and
+   the file of the class map, NULL where it has none. All live as long as the configuration. */
+size_t gputime_config_input_count(const struct gputime_config *config);
+const char *const *gputime_config_paths(const struct gputime_config *config, size_t index, size_t *path_count);
+struct gputime_run gputime_config_run(const struct gputime_config *config, size_t index);
+const char *gputime_config_map_path(const struct gputime_config *config);
+
+/* ---- Cache ---- */
+
+/* Keeps what reading a trace that took long has found for the next time; does nothing where that is not worth it, and
+   never fails. */
+void gputime_trace_store_cache(const struct gputime_trace *trace);
+
+/* One line on the cache into `text` of `size` bytes; then removes all that is in it. Any thread. */
+enum gputime_status gputime_cache_show(char *text, size_t size, struct gputime_error *err);
+enum gputime_status gputime_cache_clear(uint64_t *removed_files, struct gputime_error *err);
+
+/* ---- Redaction ---- */
+
+/* What a redacted file holds, and what of its origin it does not. */
+struct gputime_redaction {
+    uint64_t kept_tables, kept_rows, kept_strings;
+    uint64_t left_tables, left_columns, left_rows; /* left out; columns and rows: of the tables that are kept */
+    uint64_t hidden_names;                         /* different names that are hashes now */
+};
+
+/* Writes an SQLite export of Nsight Systems without host, user, environment, paths and process list; pids and tids are
+   new numbers. With hash_names the names of kernels and ranges are hashes. The output is replaced whole or not at all;
+   done may be NULL. Any thread. */
+enum gputime_status gputime_redact(const char *input, const char *output, int hash_names,
+                                   struct gputime_redaction *done, struct gputime_error *err);
 
 #ifdef __cplusplus
 }

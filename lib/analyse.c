@@ -12,13 +12,13 @@
 /* ---- what a trace does not contain ---- */
 
 /* Are the analysis' tables for data alone? Then what they lack is no news for the screen. */
-static bool is_hidden(const struct gt_analysis *analysis, const struct gputime_options *options) {
+static bool is_hidden(const struct gt_analysis *analysis, const struct gt_request *request) {
     struct gt_str rest = gt_str_of(analysis->tables), key;
     bool has_tables = false;
     while (gt_shape_columns_next(&rest, &key)) {
         char table[64] = "";
         memcpy(table, key.ptr, key.len < sizeof table ? key.len : sizeof table - 1);
-        if (gt_shape_of(table, options->shapes, options->shape_count).hidden <= 0)
+        if (gt_shape_of(table, request->shapes, request->shape_count).hidden <= 0)
             return false;
         has_tables = true;
     }
@@ -51,7 +51,7 @@ static void note_missing_facts(const struct gt_analysis *analysis, const struct 
     if (!missing.len || is_empty)
         return;
     gt_section_note(
-        section, is_hidden(analysis, view->options) ? GT_FOR_DATA | GT_FOR_PAGE : GT_FOR_ALL,
+        section, is_hidden(analysis, view->request) ? GT_FOR_DATA | GT_FOR_PAGE : GT_FOR_ALL,
         gt_arena_printf(
             &section->report->arena, "Incomplete (%s): the trace has no %s.%s", analysis->title, missing.ptr,
             view->is_summed && (analysis->needs & GT_FACT_OPS)
@@ -186,7 +186,7 @@ enum gt_status gt_analyse(const struct gt_view *view, const char *const *keys, s
     enum gt_status status = plan(&run, keys, count, section, err);
     if (status == GT_OK) {
         set_order(&run);
-        gt_threads_deal(gt_threads_count(view->options->threads), run.job_count, do_job, &run);
+        gt_threads_deal(gt_threads_count(view->request->threads), run.job_count, do_job, &run);
         status = put_together(&run, section, err);
     }
     gt_view_slots_clear(view->slots);

@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/threads.h"
 #include "compare/compare.h"
+#include "events/select.h"
 #include "internal.h"
 #include "measure/analysis.h"
 #include "verdict/limit.h"
@@ -19,17 +20,14 @@ struct side {
 
 struct sides {
     struct side items[2]; /* A, B */
-    const char *command;
-    const char *const *analyses;
-    size_t analysis_count;
-    struct gputime_options options;
+    struct gputime_report_options options;
+    struct gputime_selection selection;
 };
 
 static void make_side(void *context, size_t index) {
     struct sides *sides = context;
     struct side *side = &sides->items[index];
-    side->status = gputime_report_new(side->traces, side->trace_count, sides->command, sides->analyses,
-                                      sides->analysis_count, &sides->options, &side->report, &side->err);
+    side->status = gputime_report_new(side->traces, side->trace_count, &sides->options, &side->report, &side->err);
 }
 
 /* Those that every comparison needs, then the others that are asked for. NULL: memory was short. */
@@ -62,29 +60,38 @@ static enum gputime_whole_steps choose_steps(struct gputime_trace *const *traces
     return asked == GPUTIME_STEPS_IF_MOST && !has_several ? GPUTIME_STEPS_ANY : asked;
 }
 
+static enum gt_status take_sides(struct sides *sides, const struct gputime_report_options *options,
+                                 struct gputime_trace *const *traces, size_t count, struct gt_error *err) {
+    enum gt_status status = GT_TAKE(gputime_report_options, options, &sides->options, err);
+    if (status == GT_OK)
+        status = GT_TAKE(gputime_selection, sides->options.selection, &sides->selection, err);
+    sides->selection.whole_steps = choose_steps(traces, count, sides->selection.whole_steps);
+    sides->options.selection = &sides->selection;
+    return status;
+}
+
 API enum gputime_status gputime_report_new_sides(struct gputime_trace *const *traces, size_t trace_count,
-                                                 size_t first_of_b, const char *command, const char *const *analyses,
-                                                 size_t analysis_count, const struct gputime_options *options,
+                                                 size_t first_of_b, const struct gputime_report_options *options,
                                                  struct gputime_report *out[2], struct gputime_error *err) {
     struct gt_error error = {0};
+    struct sides sides = {0};
     out[0] = out[1] = NULL;
     if (first_of_b == 0 || first_of_b >= trace_count) {
         gt_fail_usage(&error, "side B cannot start at trace %zu of %zu; each side needs at least one", first_of_b,
                       trace_count);
         return gt_error_pass(GT_ERR_USAGE, &error, err);
     }
-    size_t list_count;
-    const char **list = list_analyses(analyses, analysis_count, &list_count);
+    enum gt_status status = take_sides(&sides, options, traces, trace_count, &error);
+    if (status != GT_OK)
+        return gt_error_pass(status, &error, err);
+    const char **list =
+        list_analyses(sides.options.analyses, sides.options.analysis_count, &sides.options.analysis_count);
     if (!list)
         return gt_error_pass(gt_fail_memory(&error), &error, err);
-    struct sides sides = {.items = {{.traces = traces, .trace_count = first_of_b},
-                                    {.traces = traces + first_of_b, .trace_count = trace_count - first_of_b}},
-                          .command = command,
-                          .analyses = list,
-                          .analysis_count = list_count,
-                          .options = options ? *options : gt_options_automatic};
-    sides.options.whole_steps = choose_steps(traces, trace_count, sides.options.whole_steps);
-    bool is_chosen = !sides.options.from && !sides.options.to && !sides.options.step;
+    sides.options.analyses = list;
+    sides.items[0] = (struct side){.traces = traces, .trace_count = first_of_b};
+    sides.items[1] = (struct side){.traces = traces + first_of_b, .trace_count = trace_count - first_of_b};
+    bool is_chosen = !gt_selecting_time(&sides.selection);
     gt_threads_deal(gt_threads_count(sides.options.threads), 2, make_side, &sides);
     gt_mem_free(list);
     const struct side *failed = sides.items[0].status ? &sides.items[0] : &sides.items[1];
@@ -94,7 +101,7 @@ API enum gputime_status gputime_report_new_sides(struct gputime_trace *const *tr
         out[i] = failed->status ? NULL : sides.items[i].report;
         if (out[i] && is_chosen)
             out[i]->model->step_choice =
-                sides.options.whole_steps == GPUTIME_STEPS_ANY ? GT_STEPS_LEFT : GT_STEPS_TAKEN;
+                sides.selection.whole_steps == GPUTIME_STEPS_ANY ? GT_STEPS_LEFT : GT_STEPS_TAKEN;
     }
     if (failed->status && err)
         *err = failed->err;
@@ -103,26 +110,62 @@ API enum gputime_status gputime_report_new_sides(struct gputime_trace *const *tr
 
 /* ---- comparisons and verdicts ---- */
 
+static enum gt_status take_diff(const struct gputime_diff_options *given, struct gputime_shaping *shaping,
+                                struct gt_arena *arena, struct gt_compare_options *diff, struct gt_error *err) {
+    static const char *const pers[] = {[GPUTIME_PER_STEP] = "step",
+                                       [GPUTIME_PER_RANGE] = "range",
+                                       [GPUTIME_PER_LAUNCH] = "launch",
+                                       [GPUTIME_PER_NONE] = "none"};
+    struct gputime_diff_options taken;
+    enum gt_status status = GT_TAKE(gputime_diff_options, given, &taken, err);
+    if (status == GT_OK)
+        status = GT_TAKE(gputime_shaping, taken.shaping, shaping, err);
+    if (status == GT_OK && (unsigned)taken.per > GPUTIME_PER_NONE)
+        status = gt_fail_usage(err, "cannot compare per %d; see enum gputime_per", (int)taken.per);
+    if (status != GT_OK)
+        return status;
+    *diff =
+        (struct gt_compare_options){.per = pers[taken.per],
+                                    .range = taken.range,
+                                    .tables = taken.table_count ? gt_take_keys(taken.tables, taken.table_count, arena)
+                                              : taken.tables    ? ""
+                                                                : NULL,
+                                    .is_noise_given = taken.noise_share != 0,
+                                    .noise_share = taken.noise_share > 0 ? taken.noise_share : 0,
+                                    .labels = {taken.label_a, taken.label_b}};
+    return gt_arena_failed(arena) ? gt_fail_memory(err) : GT_OK;
+}
+
+static enum gt_status shape_diff(struct gt_report *model, const struct gputime_shaping *shaping, struct gt_error *err) {
+    struct gt_shape *shapes;
+    size_t count;
+    enum gt_status status = gt_take_shapes(shaping, &model->arena, &shapes, &count, err);
+    if (shaping->main_table)
+        model->main_table = gt_take_text(shaping->main_table, &model->arena);
+    if (status == GT_OK)
+        status = gt_report_shape(model, shapes, count, err);
+    return status == GT_OK ? gt_verdict_finish(model, err) : status;
+}
+
 API enum gputime_status gputime_report_diff(const struct gputime_report *a, const struct gputime_report *b,
-                                            const struct gputime_diff_options *diff,
-                                            const struct gputime_options *options, struct gputime_report **out,
+                                            const struct gputime_diff_options *options, struct gputime_report **out,
                                             struct gputime_error *err) {
     struct gt_error error = {0};
-    const struct gputime_options *how = options ? options : &gt_options_automatic;
+    struct gt_arena arena = {0};
+    struct gt_compare_options diff;
+    struct gputime_shaping shaping;
     *out = NULL;
     struct gputime_report *report = gt_mem_array(1, sizeof *report);
     if (!report)
         return gt_error_pass(gt_fail_memory(&error), &error, err);
-    enum gt_status status = gt_compare_new(a->model, b->model, diff, &report->model, &error);
+    enum gt_status status = take_diff(options, &shaping, &arena, &diff, &error);
+    if (status == GT_OK)
+        status = gt_compare_new(a->model, b->model, &diff, &report->model, &error);
     if (status == GT_OK)
         status = gt_verdict_add(report->model, &error);
-    if (status == GT_OK) {
-        if (how->main_table)
-            report->model->main_table = how->main_table;
-        status = gt_report_shape(report->model, how->shapes, how->shape_count, &error);
-    }
     if (status == GT_OK)
-        status = gt_verdict_finish(report->model, &error);
+        status = shape_diff(report->model, &shaping, &error);
+    gt_arena_release(&arena);
     if (status == GT_OK)
         *out = report;
     else

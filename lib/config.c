@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/num.h"
 #include "config_files.h"
+#include "decode/decoder.h"
 #include "internal.h"
 
 enum { MAX_FILES = 3 }; /* of one input */
@@ -190,15 +191,16 @@ static enum gt_status add_file(struct gputime_config *config, struct input *inpu
 
 /* ---- inputs ---- */
 
-static enum gt_status check_format(const struct draft *draft, struct gt_error *err) {
-    static const char *const formats[] = {"csv", "nsys-rep", "sqlite", "torch-json"};
-    for (size_t i = 0; draft->format && i < sizeof formats / sizeof *formats; i++)
-        if (draft->format->text.len == strlen(formats[i]) &&
-            gt_str_find_nocase(draft->format->text, gt_str_of(formats[i])))
+static enum gt_status check_format(struct gputime_config *config, const struct draft *draft, struct gt_error *err) {
+    struct gt_str list = GT_STR("");
+    for (size_t i = 0; draft->format && i < gt_decoder_count; i++) {
+        struct gt_str key = gt_str_of(gt_decoders[i].short_key);
+        if (draft->format->text.len == key.len && gt_str_find_nocase(draft->format->text, key))
             return GT_OK;
+        list = gt_arena_printf(&config->arena, "%s%s%s", list.ptr, i ? ", " : "", key.ptr);
+    }
     return draft->format
-               ? gt_fail_usage(err, "unknown format '%.100s'; known formats: csv, nsys-rep, sqlite, torch-json",
-                               draft->format->text.ptr)
+               ? gt_fail_usage(err, "unknown format '%.100s'; known formats: %s", draft->format->text.ptr, list.ptr)
                : GT_OK;
 }
 
@@ -254,7 +256,7 @@ static enum gt_status read_input(struct gputime_config *config, const struct gt_
         return fail_at(config, item, err);
     }
     enum gt_status status = read_members(config, item, input_members, &draft, err);
-    if (status == GT_OK && check_format(&draft, err) != GT_OK)
+    if (status == GT_OK && check_format(config, &draft, err) != GT_OK)
         return fail_at(config, draft.format, err);
     if (status == GT_OK)
         status = add_files(config, input, &draft, item, err);
@@ -357,23 +359,26 @@ API size_t gputime_config_input_count(const struct gputime_config *config) {
     return config->count;
 }
 
-API struct gputime_input gputime_config_input(const struct gputime_config *config, size_t index,
-                                              const struct gputime_options *base) {
-    struct gputime_input answer = {.options = base ? *base : gt_options_automatic};
-    struct gputime_options *options = &answer.options;
+API const char *const *gputime_config_paths(const struct gputime_config *config, size_t index, size_t *path_count) {
+    bool is_there = index < config->count;
+    *path_count = is_there ? config->inputs[index].path_count : 0;
+    return is_there ? config->inputs[index].paths : NULL;
+}
+
+API struct gputime_run gputime_config_run(const struct gputime_config *config, size_t index) {
+    struct gputime_run answer = GPUTIME_RUN_INIT;
     if (index >= config->count)
         return answer;
-    const struct input *input = &config->inputs[index];
-    const struct gt_run *run = &input->run;
-    answer.paths = input->paths;
-    answer.path_count = input->path_count;
-    options->title = options->title ? options->title : run->title;
-    options->iterations = options->iterations > 0 ? options->iterations : run->iterations;
-    options->gpus = options->gpus > 0 ? options->gpus : run->gpus;
-    options->nvtx_tag = options->nvtx_tag ? options->nvtx_tag : run->nvtx_tag;
-    options->without_memory = options->without_memory || run->without_memory;
-    options->remark = options->remark ? options->remark : run->remark;
-    if (config->has_map && !options->map && !options->rules && !options->class_count)
-        options->map = config->path;
+    const struct gt_run *run = &config->inputs[index].run;
+    answer.title = run->title;
+    answer.iterations = run->iterations;
+    answer.gpus = run->gpus;
+    answer.iteration_range = run->nvtx_tag;
+    answer.without_memory = run->without_memory;
+    answer.remark = run->remark;
     return answer;
+}
+
+API const char *gputime_config_map_path(const struct gputime_config *config) {
+    return config->has_map ? config->path : NULL;
 }

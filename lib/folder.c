@@ -20,7 +20,7 @@ enum { FILES_MAX = 32, FOLDERS_MAX = 64 };
 
 struct work {
     const struct gt_report *report;
-    const struct gputime_options *options;
+    const struct gputime_write_options *options;
     const char *path; /* of the folder, with a slash at its end */
     struct gt_arena arena;
     struct gt_out *outs[FILES_MAX]; /* by file of the layout; NULL: not written */
@@ -149,7 +149,7 @@ static enum gt_status commit_all(struct work *work, const struct gt_folder *fold
     return status;
 }
 
-enum gt_status gt_folder_write(const struct gt_report *report, const struct gputime_options *options,
+enum gt_status gt_folder_write(const struct gt_report *report, const struct gputime_write_options *options,
                                const struct gt_folder *folder, const char *path, struct gt_error *err) {
     struct work work = {.report = report, .options = options, .path = path};
     if (report->section_count != 1)

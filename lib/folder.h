@@ -10,7 +10,7 @@
 /* path ends in '/'; its parent must be there. Each file is replaced whole or not at all, and none before all are
  * written.
  */
-enum gt_status gt_folder_write(const struct gt_report *report, const struct gputime_options *options,
+enum gt_status gt_folder_write(const struct gt_report *report, const struct gputime_write_options *options,
                                const struct gt_folder *folder, const char *path, struct gt_error *err);
 
 #endif

@@ -13,8 +13,11 @@
 #include "label/label.h"
 #include "label/rules.h"
 #include "measure/analysis.h"
+#include "measure/options.h"
 
-const struct gputime_options gt_options_automatic;
+API const char *gputime_version(void) {
+    return GPUTIME_VERSION;
+}
 
 enum gputime_status gt_error_pass(enum gt_status status, const struct gt_error *from, struct gputime_error *to) {
     if (to && status != GT_OK) {
@@ -25,16 +28,16 @@ enum gputime_status gt_error_pass(enum gt_status status, const struct gt_error *
 }
 
 /* What the report's options say of a run goes before what the trace was opened with. */
-static struct gt_run run_of(const struct gputime_trace *trace, const struct gputime_options *options) {
+static struct gt_run run_of(const struct gputime_trace *trace, const struct gt_run *asked) {
     const struct gt_run *known = &trace->run;
     return (struct gt_run){
-        .title = options->title ? options->title : known->title,
-        .iterations = options->iterations > 0 ? options->iterations : known->iterations,
-        .gpus = options->gpus > 0 ? options->gpus : known->gpus,
-        .nvtx_tag = options->nvtx_tag ? options->nvtx_tag : known->nvtx_tag,
-        .elapsed = options->elapsed ? options->elapsed : known->elapsed,
-        .without_memory = options->without_memory || known->without_memory,
-        .remark = options->remark ? options->remark : known->remark,
+        .title = asked->title ? asked->title : known->title,
+        .iterations = asked->iterations ? asked->iterations : known->iterations,
+        .gpus = asked->gpus ? asked->gpus : known->gpus,
+        .nvtx_tag = asked->nvtx_tag ? asked->nvtx_tag : known->nvtx_tag,
+        .elapsed_ns = asked->elapsed_ns ? asked->elapsed_ns : known->elapsed_ns,
+        .without_memory = asked->without_memory || known->without_memory,
+        .remark = asked->remark ? asked->remark : known->remark,
     };
 }
 
@@ -42,13 +45,13 @@ static struct gt_run run_of(const struct gputime_trace *trace, const struct gput
 struct naming {
     struct gputime_trace *const *traces;
     size_t count;
-    const struct gputime_options *options;
-    size_t parts; /* of paths that stand in names */
+    const struct gt_run *run; /* of the report's options */
+    size_t parts;             /* of paths that stand in names */
 };
 
 static struct gt_str name_of(const struct naming *naming, size_t index) {
     const struct gputime_trace *trace = naming->traces[index];
-    const char *title = run_of(trace, naming->options).title;
+    const char *title = run_of(trace, naming->run).title;
     if (title)
         return gt_str_of(title);
     return strcmp(trace->paths[0], "-") == 0 ? GT_STR("standard input")
@@ -63,12 +66,11 @@ static size_t turn_of(const struct naming *naming, size_t index) {
     return turn;
 }
 
-static struct naming naming_of(struct gputime_trace *const *traces, size_t count,
-                               const struct gputime_options *options) {
-    struct naming naming = {traces, count, options, 1};
+static struct naming naming_of(struct gputime_trace *const *traces, size_t count, const struct gt_run *run) {
+    struct naming naming = {traces, count, run, 1};
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < i; k++) {
-            bool is_other = !run_of(traces[i], options).title && strcmp(traces[i]->paths[0], traces[k]->paths[0]) != 0;
+            bool is_other = !run_of(traces[i], run).title && strcmp(traces[i]->paths[0], traces[k]->paths[0]) != 0;
             while (is_other && gt_str_eq(name_of(&naming, i), name_of(&naming, k)) &&
                    name_of(&naming, i).len < strlen(traces[i]->paths[0]))
                 naming.parts++;
@@ -130,17 +132,18 @@ static void note_losses(const struct gt_store *store, struct gt_section *section
 }
 
 /* A report of a part must not look like one of the whole. */
-static void note_selection(const struct gputime_options *options, struct gt_section *section) {
+static void note_selection(const struct gputime_selection *asked, struct gt_section *section) {
     struct gt_selecting given[GT_SELECTING_MAX];
-    size_t count = gt_selecting_options(options, given);
     struct gt_arena *arena = &section->report->arena;
+    size_t count = gt_selecting_list(asked, arena, given);
     struct gt_str text = {"", 0};
     for (size_t i = 0; i < count; i++)
         text = gt_arena_printf(arena, "%s%s%s %s", text.ptr, text.len ? ", " : "", given[i].name, given[i].value);
     if (!text.len)
         return;
     section->input.selection = text;
-    bool leaves_work_out = options->step || options->stream || options->process || options->name || options->category;
+    bool leaves_work_out =
+        asked->step_count || asked->stream_count || asked->process_count || asked->name || asked->category_count;
     gt_section_note(
         section, GT_FOR_SCREEN | GT_FOR_PAGE,
         gt_arena_printf(arena, "Selection: %s.%s", text.ptr, leaves_work_out ? " Other GPU work counts as idle." : ""));
@@ -173,12 +176,20 @@ static void note_warm_up(const struct gt_view *view, struct gt_section *section)
                                     view->warm_up_steps, view->labels->step_count, length));
 }
 
-static enum gt_status fill_section(struct gputime_report *report, size_t index, const struct gputime_trace *trace,
-                                   const char *const *analyses, size_t analysis_count,
-                                   const struct gputime_options *options, struct gt_error *err) {
+/* What a report is made of, all in its arena or borrowed for the call. */
+struct making {
+    struct gputime_report *report;
+    struct gputime_report_options options;
+    struct gputime_shaping shaping;
+    struct gt_run run;
+};
+
+static enum gt_status fill_section(struct making *making, size_t index, const struct gputime_trace *trace,
+                                   struct gt_error *err) {
+    struct gputime_report *report = making->report;
     struct gt_section *section = &report->model->sections[index];
-    enum gt_status status = gt_view_new(trace->store, trace->labels, options, &report->views[index], err);
-    struct gt_run run = run_of(trace, options);
+    enum gt_status status = gt_view_new(trace->store, trace->labels, &report->request, &report->views[index], err);
+    struct gt_run run = run_of(trace, &making->run);
     if (status == GT_OK)
         report->views[index]->run = run;
     if (run.remark)
@@ -186,51 +197,85 @@ static enum gt_status fill_section(struct gputime_report *report, size_t index, 
     if (trace->rules && gt_rules_remark(trace->rules))
         gt_section_note(section, GT_FOR_ALL, gt_str_of(gt_rules_remark(trace->rules)));
     note_losses(trace->store, section);
-    note_selection(options, section);
+    note_selection(&report->request.selection, section);
     if (status == GT_OK) {
         note_warm_up(report->views[index], section);
         note_outside_steps(report->views[index], section);
-        status = gt_analyse(report->views[index], analyses, analysis_count, section, err);
+        status =
+            gt_analyse(report->views[index], making->options.analyses, making->options.analysis_count, section, err);
     }
     return status == GT_OK ? GT_OK : gt_fail_context(err, "'%s'", trace->paths[0]);
 }
 
+/* Everything that is wrong with the options themselves is found here. */
+static enum gt_status take_options(struct making *making, const struct gputime_report_options *given,
+                                   struct gt_error *err) {
+    struct gt_arena *arena = &making->report->model->arena;
+    struct gt_request *request = &making->report->request;
+    const struct gputime_report_options *options = &making->options;
+    struct gt_shape *shapes = NULL;
+    enum gt_status status = GT_TAKE(gputime_report_options, given, &making->options, err);
+    if (status == GT_OK)
+        status = GT_TAKE(gputime_selection, options->selection, &request->selection, err);
+    if (status == GT_OK)
+        status = GT_TAKE(gputime_shaping, options->shaping, &making->shaping, err);
+    if (status == GT_OK)
+        status = gt_take_run(options->run, arena, &making->run, err);
+    if (status == GT_OK)
+        status = gt_take_shapes(&making->shaping, arena, &shapes, &request->shape_count, err);
+    if (status == GT_OK)
+        status = gt_options_complete(options->options, options->option_count, arena, &request->options, err);
+    request->threads = options->threads;
+    request->names = options->names;
+    request->shapes = shapes;
+    request->for_screen = making->shaping.for_screen;
+    return status;
+}
+
 static enum gt_status fill_report(struct gputime_report *report, struct gputime_trace *const *traces, size_t count,
-                                  const char *command, const char *const *analyses, size_t analysis_count,
-                                  struct gt_error *err) {
-    const struct gputime_options *options = &report->options;
-    report->model = gt_report_new(command, count);
+                                  const struct gputime_report_options *options, struct gt_error *err) {
+    struct making making = {.report = report};
+    report->model = gt_report_new("", count);
     report->views = gt_mem_array(count, sizeof(struct gt_view *));
     if (!report->model || !report->views)
         return gt_fail_memory(err);
-    report->model->roles = &gt_analysis_roles;
-    report->model->main_table = options->main_table;
-    report->model->heading = gt_arena_copy(&report->model->arena, gt_str_of(options->heading));
-    report->model->generated_at = options->generated_at;
-    struct naming naming = naming_of(traces, count, options);
+    enum gt_status status = take_options(&making, options, err);
+    if (status != GT_OK)
+        return status;
+    struct gt_report *model = report->model;
+    model->command = gt_take_text(making.options.command ? making.options.command : "report", &model->arena);
+    model->roles = &gt_analysis_roles;
+    model->main_table = gt_take_text(making.shaping.main_table, &model->arena);
+    model->heading = gt_arena_copy(&model->arena, gt_str_of(making.options.heading));
+    model->generated_at = gt_take_text(making.options.generated_at, &model->arena);
+    struct naming naming = naming_of(traces, count, &making.run);
     for (size_t i = 0; i < count; i++) {
-        describe_input(&report->model->sections[i], traces[i], label_of(&naming, i, &report->model->arena));
-        enum gt_status status = fill_section(report, i, traces[i], analyses, analysis_count, options, err);
+        describe_input(&model->sections[i], traces[i], label_of(&naming, i, &model->arena));
+        status = fill_section(&making, i, traces[i], err);
         if (status != GT_OK)
             return status;
     }
-    enum gt_status status = gt_report_status(report->model, err);
+    status = gt_report_status(model, err);
     if (status != GT_OK)
         return status;
-    return gt_report_shape(report->model, options->shapes, options->shape_count, err);
+    return gt_report_shape(model, report->request.shapes, report->request.shape_count, err);
 }
 
-API enum gputime_status gputime_report_new(struct gputime_trace *const *traces, size_t trace_count, const char *command,
-                                           const char *const *analyses, size_t analysis_count,
-                                           const struct gputime_options *options, struct gputime_report **out,
+/* The selection, and the shaping's strings, were the caller's: nobody looks at them any more. */
+static void forget_borrowed(struct gputime_report *report) {
+    report->request = (struct gt_request){.threads = report->request.threads, .names = report->request.names};
+}
+
+API enum gputime_status gputime_report_new(struct gputime_trace *const *traces, size_t trace_count,
+                                           const struct gputime_report_options *options, struct gputime_report **out,
                                            struct gputime_error *err) {
     struct gt_error error = {0};
     *out = NULL;
     struct gputime_report *report = gt_mem_array(1, sizeof *report);
     if (!report)
         return gt_error_pass(gt_fail_memory(&error), &error, err);
-    report->options = options ? *options : gt_options_automatic;
-    enum gt_status status = fill_report(report, traces, trace_count, command, analyses, analysis_count, &error);
+    enum gt_status status = fill_report(report, traces, trace_count, options, &error);
+    forget_borrowed(report);
     if (status == GT_OK)
         *out = report;
     else

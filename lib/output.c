@@ -11,7 +11,7 @@
 #include "write/joined.h"
 #include "write/writer.h"
 
-static enum gt_status choose_writer(const struct gputime_options *options, const char *path, bool is_folder,
+static enum gt_status choose_writer(const struct gputime_write_options *options, const char *path, bool is_folder,
                                     const struct gt_writer **out, struct gt_error *err) {
     if (options->format)
         *out = gt_writer_find(options->format);
@@ -29,7 +29,7 @@ static enum gt_status choose_writer(const struct gputime_options *options, const
 }
 
 static enum gt_status write_file(const struct gt_writer *writer, const struct gt_report *report,
-                                 const struct gputime_options *options, const char *path, struct gt_error *err) {
+                                 const struct gputime_write_options *options, const char *path, struct gt_error *err) {
     struct gt_out *out = NULL;
     enum gt_status status = gt_out_open(path, &out, err);
     if (status == GT_OK)
@@ -42,7 +42,8 @@ static enum gt_status write_file(const struct gt_writer *writer, const struct gt
 
 /* One file for each table that is meant as data. */
 static enum gt_status write_folder(const struct gt_writer *writer, const struct gt_report *report,
-                                   const struct gputime_options *options, const char *folder, struct gt_error *err) {
+                                   const struct gputime_write_options *options, const char *folder,
+                                   struct gt_error *err) {
     char reason[GT_OSERROR_MAX];
     if (mkdir(folder, 0777) != 0 && errno != EEXIST)
         return gt_fail(err, "cannot create directory '%s': %s", folder, gt_oserror_text(errno, reason));
@@ -50,9 +51,10 @@ static enum gt_status write_folder(const struct gt_writer *writer, const struct 
     struct gt_arena names = {0};
     const char *key;
     for (size_t i = 0; status == GT_OK && (key = gt_joined_key(report, GT_FOR_DATA, i)); i++) {
-        struct gputime_options one = *options;
+        struct gputime_write_options one = *options;
         one.table = key;
         one.columns = NULL;
+        one.column_count = 0;
         struct gt_str path = gt_arena_printf(&names, "%s%s%s", folder, key, writer->suffix);
         status = gt_arena_failed(&names) ? gt_fail_memory(err) : write_file(writer, report, &one, path.ptr, err);
     }
@@ -60,22 +62,30 @@ static enum gt_status write_folder(const struct gt_writer *writer, const struct 
     return status;
 }
 
-API enum gputime_status gputime_report_write(const struct gputime_report *report, const struct gputime_options *options,
-                                             const char *path, struct gputime_error *err) {
-    struct gt_error error = {0};
-    const struct gputime_options *how = options ? options : &gt_options_automatic;
+static enum gt_status write_report(const struct gt_report *report, const struct gputime_write_options *options,
+                                   const char *path, struct gt_error *err) {
     bool is_folder = path && *path && path[strlen(path) - 1] == '/';
-    const struct gt_folder *folder = how->format ? gt_folder_find(how->format) : NULL;
+    const struct gt_folder *folder = options->format ? gt_folder_find(options->format) : NULL;
     const struct gt_writer *writer;
     if (folder && !is_folder)
-        return gt_error_pass(
-            gt_fail_usage(&error, "format '%s' writes a directory; end its path with '/'", how->format), &error, err);
+        return gt_fail_usage(err, "format '%s' writes a directory; end its path with '/'", options->format);
     if (folder)
-        return gt_error_pass(gt_folder_write(report->model, how, folder, path, &error), &error, err);
-    enum gt_status status = choose_writer(how, path, is_folder, &writer, &error);
+        return gt_folder_write(report, options, folder, path, err);
+    enum gt_status status = choose_writer(options, path, is_folder, &writer, err);
+    if (status != GT_OK)
+        return status;
+    return is_folder ? write_folder(writer, report, options, path, err)
+                     : write_file(writer, report, options, path, err);
+}
+
+API enum gputime_status gputime_report_write(const struct gputime_report *report,
+                                             const struct gputime_write_options *options, const char *path,
+                                             struct gputime_error *err) {
+    struct gt_error error = {0};
+    struct gputime_write_options taken;
+    enum gt_status status = GT_TAKE(gputime_write_options, options, &taken, &error);
     if (status == GT_OK)
-        status = is_folder ? write_folder(writer, report->model, how, path, &error)
-                           : write_file(writer, report->model, how, path, &error);
+        status = write_report(report->model, &taken, path, &error);
     return gt_error_pass(status, &error, err);
 }
 

@@ -2,15 +2,11 @@
 #include "internal.h"
 #include "redact/redact.h"
 
-API enum gputime_status gputime_redact(const char *input, const char *output, enum gputime_choice_names names,
+API enum gputime_status gputime_redact(const char *input, const char *output, int hash_names,
                                        struct gputime_redaction *done, struct gputime_error *err) {
     struct gt_error error = {0};
     struct gt_redact_counts counts = {0};
-    enum gt_status status;
-    if (names == GPUTIME_NAMES_SHORT)
-        status = gt_fail_usage(&error, "redact writes names as 'full' or 'hash', not 'short'");
-    else
-        status = gt_redact(input, output, names == GPUTIME_NAMES_HASH, &counts, &error);
+    enum gt_status status = gt_redact(input, output, hash_names != 0, &counts, &error);
     if (done)
         *done = (struct gputime_redaction){
             .kept_tables = counts.kept_tables,

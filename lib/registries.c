@@ -1,5 +1,6 @@
 /* The registries as the public interface lists them, and the cache folder. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/num.h"
@@ -9,6 +10,7 @@
 #include "label/builtin.h"
 #include "label/rules_catalog.h"
 #include "measure/analysis.h"
+#include "measure/options.h"
 #include "write/writer.h"
 
 static const char *const class_names[] = {
@@ -33,19 +35,63 @@ API struct gputime_entry gputime_registry_entry(enum gputime_registry registry, 
         return (struct gputime_entry){0};
     switch (registry) {
     case GPUTIME_INPUTS:
-        return (struct gputime_entry){gt_decoders[index].key, gt_decoders[index].title, gt_decoders[index].suffixes, 0,
-                                      0};
+        return (struct gputime_entry){
+            .key = gt_decoders[index].key, .title = gt_decoders[index].title, .detail = gt_decoders[index].suffixes};
     case GPUTIME_ANALYSES:
-        return (struct gputime_entry){gt_analyses[index].key, gt_analyses[index].title, gt_analyses[index].tables, 0,
-                                      0};
+        return (struct gputime_entry){
+            .key = gt_analyses[index].key, .title = gt_analyses[index].title, .detail = gt_analyses[index].tables};
     case GPUTIME_OUTPUTS:
-        return (struct gputime_entry){gt_writers[index].key, gt_writers[index].title, gt_writers[index].suffix,
-                                      gt_writers[index].is_data, !gt_writer_is_built(&gt_writers[index])};
+        return (struct gputime_entry){.key = gt_writers[index].key,
+                                      .title = gt_writers[index].title,
+                                      .detail = gt_writers[index].suffix,
+                                      .is_data = gt_writers[index].is_data,
+                                      .is_missing = !gt_writer_is_built(&gt_writers[index]),
+                                      .fills_folders = gt_writers[index].fills_folders};
     case GPUTIME_CATEGORIES:
-        return (struct gputime_entry){gt_categories[index].key, gt_categories[index].title,
-                                      class_names[gt_categories[index].time_class], 0, 0};
+        return (struct gputime_entry){.key = gt_categories[index].key,
+                                      .title = gt_categories[index].title,
+                                      .detail = class_names[gt_categories[index].time_class]};
     }
     return (struct gputime_entry){0};
+}
+
+API struct gputime_entry gputime_registry_find(enum gputime_registry registry, const char *key) {
+    for (size_t i = 0; i < gputime_registry_count(registry); i++) {
+        struct gputime_entry entry = gputime_registry_entry(registry, i);
+        if (strcmp(entry.key, key) == 0)
+            return entry;
+    }
+    return (struct gputime_entry){0};
+}
+
+/* ---- options of analyses ---- */
+
+API size_t gputime_option_count(void) {
+    return GT_OPTION_COUNT;
+}
+
+API struct gputime_option_info gputime_option_at(size_t index) {
+    return index < GT_OPTION_COUNT ? gt_option_infos[index] : (struct gputime_option_info){0};
+}
+
+API struct gputime_option gputime_option_flag(const char *key, int is_on) {
+    return (struct gputime_option){.key = key, .type = GPUTIME_OPTION_FLAG, .integer = is_on != 0};
+}
+
+API struct gputime_option gputime_option_int(const char *key, int64_t value) {
+    return (struct gputime_option){.key = key, .type = GPUTIME_OPTION_INT, .integer = value};
+}
+
+API struct gputime_option gputime_option_real(const char *key, double value) {
+    return (struct gputime_option){.key = key, .type = GPUTIME_OPTION_REAL, .real = value};
+}
+
+API struct gputime_option gputime_option_text(const char *key, const char *text) {
+    return (struct gputime_option){.key = key, .type = GPUTIME_OPTION_TEXT, .text = text};
+}
+
+API struct gputime_option gputime_option_choice(const char *key, const char *choice) {
+    return (struct gputime_option){.key = key, .type = GPUTIME_OPTION_CHOICE, .text = choice};
 }
 
 /* ---- rules ---- */
@@ -54,12 +100,10 @@ struct gputime_rules {
     struct gt_rules_catalog catalog;
 };
 
-API enum gputime_status gputime_rules_list(const struct gputime_options *options, struct gputime_rules **out,
+API enum gputime_status gputime_rules_list(const char *const *paths, size_t path_count, struct gputime_rules **out,
                                            struct gputime_error *err) {
     struct gt_error error = {0};
-    struct gt_rules_request request = {0};
-    if (options)
-        request = (struct gt_rules_request){.files = options->rule_files, .file_count = options->rule_file_count};
+    struct gt_rules_request request = {.files = paths, .file_count = path_count};
     *out = NULL;
     struct gputime_rules *rules = gt_mem_array(1, sizeof *rules);
     enum gt_status status = rules ? gt_rules_catalog_init(&rules->catalog, &request, &error) : gt_fail_memory(&error);
@@ -80,7 +124,7 @@ API size_t gputime_rules_count(const struct gputime_rules *rules) {
     return rules->catalog.count;
 }
 
-API struct gputime_rule gputime_rules_get(const struct gputime_rules *rules, size_t index) {
+API struct gputime_rule gputime_rules_at(const struct gputime_rules *rules, size_t index) {
     if (index >= rules->catalog.count)
         return (struct gputime_rule){0};
     const struct gt_rule_entry *entry = &rules->catalog.entries[index];

@@ -3,7 +3,6 @@
 #include <time.h>
 
 #include "base/mem.h"
-#include "base/num.h"
 #include "base/source.h"
 #include "base/threads.h"
 #include "decode/decoder.h"
@@ -24,33 +23,19 @@ static bool copy_paths(struct gputime_trace *trace, const char *const *paths, si
     return trace->paths != NULL;
 }
 
-static const char *copy_text(struct gt_arena *arena, const char *text) {
-    return text ? gt_arena_copy(arena, gt_str_of(text)).ptr : NULL;
-}
-
-static bool copy_run(struct gputime_trace *trace, const struct gputime_options *options) {
-    trace->run = (struct gt_run){
-        .title = copy_text(&trace->arena, options->title),
-        .iterations = options->iterations,
-        .gpus = options->gpus,
-        .nvtx_tag = copy_text(&trace->arena, options->nvtx_tag),
-        .elapsed = copy_text(&trace->arena, options->elapsed),
-        .without_memory = options->without_memory,
-        .remark = copy_text(&trace->arena, options->remark),
-    };
-    return !gt_arena_failed(&trace->arena);
-}
-
 /* The user's rules; NULL where there are none. */
-static enum gt_status read_rules(const struct gputime_options *options, struct gt_rules **out, struct gt_error *err) {
-    struct gt_rules_request request = {.rules = options->rules,
-                                       .map = options->map,
-                                       .files = options->rule_files,
-                                       .file_count = options->rule_file_count};
+static enum gt_status read_rules(const struct gputime_open_options *options, struct gt_rules **out,
+                                 struct gt_error *err) {
+    struct gt_rules_request request = {.path = options->rules_path,
+                                       .engine = options->rules_engine,
+                                       .model = options->rules_model,
+                                       .map = options->map_path,
+                                       .files = options->rule_paths,
+                                       .file_count = options->rule_path_count};
     if (!options->class_count)
         return gt_rules_new(&request, out, err);
     *out = NULL;
-    if (options->rules || options->map)
+    if (request.path || request.engine || request.model || request.map)
         return gt_fail_usage(err, "classes cannot be combined with rules or a map; all define the categories");
     struct gt_class_key *keys = gt_mem_array(options->class_count, sizeof *keys);
     if (!keys)
@@ -68,7 +53,7 @@ static int64_t now_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static enum gt_status decode(const char *const *paths, size_t count, const struct gputime_options *options,
+static enum gt_status decode(const char *const *paths, size_t count, const struct gputime_open_options *options,
                              struct gt_store **out, struct gt_error *err) {
     enum gt_status status = GT_OK;
     struct gt_source **sources = gt_mem_array(count, sizeof *sources);
@@ -104,23 +89,12 @@ static enum gt_status refuse_losses(const struct gt_store *store, const char *pa
                    count == 1 ? "" : "s", gt_issue_infos[loss].help);
 }
 
-/* What can be told wrong before the trace is read. */
-static enum gt_status prepare(const struct gputime_options *options, int64_t *cache_after_ns, struct gt_rules **rules,
-                              struct gt_error *err) {
-    int64_t elapsed_ns = 0;
-    *cache_after_ns = 1000000000;
-    if (options->cache_after && !gt_num_parse_duration(gt_str_of(options->cache_after), cache_after_ns))
-        return gt_fail_usage(err, "invalid duration '%s'; use for example 2s or 500ms", options->cache_after);
-    if (options->elapsed && (!gt_num_parse_duration(gt_str_of(options->elapsed), &elapsed_ns) || elapsed_ns < 0))
-        return gt_fail_usage(err, "invalid elapsed time '%s'; use seconds, for example 306 or 12.5", options->elapsed);
-    return read_rules(options, rules, err);
-}
-
-static enum gt_status load(struct gputime_trace *trace, const struct gputime_options *options, struct gt_error *err) {
+static enum gt_status load(struct gputime_trace *trace, const struct gputime_open_options *options,
+                           struct gt_error *err) {
     const char *const *paths = (const char *const *)trace->paths;
-    int64_t cache_after_ns;
+    int64_t cache_after_ns = options->cache_after_ns ? options->cache_after_ns : 1000000000;
     bool uses_cache = !options->no_cache && options->reader == GPUTIME_READER_AUTO;
-    enum gt_status prepared = prepare(options, &cache_after_ns, &trace->rules, err);
+    enum gt_status prepared = read_rules(options, &trace->rules, err);
     if (prepared != GT_OK)
         return prepared;
     if (uses_cache)
@@ -137,37 +111,71 @@ static enum gt_status load(struct gputime_trace *trace, const struct gputime_opt
         if (status != GT_OK)
             return status;
     }
-    return gt_label_new_by_rules(trace->store, trace->rules, gt_threads_count(options->threads), &trace->labels, err);
+    enum gt_status status =
+        gt_label_new_by_rules(trace->store, trace->rules, gt_threads_count(options->threads), &trace->labels, err);
+    return status == GT_OK && !gt_trace_list_rows(trace) ? gt_fail_memory(err) : status;
 }
 
-API enum gputime_status gputime_options_check(const struct gputime_options *options, struct gputime_error *err) {
+API enum gputime_status gputime_open_options_check(const struct gputime_open_options *options,
+                                                   struct gputime_error *err) {
     struct gt_error error = {0};
+    struct gputime_open_options taken;
     struct gt_rules *rules = NULL;
-    int64_t cache_after_ns;
-    enum gt_status status = prepare(options ? options : &gt_options_automatic, &cache_after_ns, &rules, &error);
+    enum gt_status status = GT_TAKE(gputime_open_options, options, &taken, &error);
+    if (status == GT_OK)
+        status = read_rules(&taken, &rules, &error);
     gt_rules_free(rules);
     return gt_error_pass(status, &error, err);
 }
 
+static enum gt_status open_trace(struct gputime_trace *trace, const char *const *paths, size_t path_count,
+                                 const struct gputime_open_options *options, const struct gputime_run *run,
+                                 struct gt_error *err) {
+    struct gputime_open_options taken;
+    enum gt_status status = GT_TAKE(gputime_open_options, options, &taken, err);
+    if (status == GT_OK && !copy_paths(trace, paths, path_count))
+        return gt_fail_memory(err);
+    if (status == GT_OK)
+        status = gt_take_run(run, &trace->arena, &trace->run, err);
+    return status == GT_OK ? load(trace, &taken, err) : status;
+}
+
 API enum gputime_status gputime_trace_open(const char *const *paths, size_t path_count,
-                                           const struct gputime_options *options, struct gputime_trace **out,
-                                           struct gputime_error *err) {
+                                           const struct gputime_open_options *options, const struct gputime_run *run,
+                                           struct gputime_trace **out, struct gputime_error *err) {
     struct gt_error error = {0};
     *out = NULL;
     if (path_count == 0)
         return gt_error_pass(gt_fail_usage(&error, "no trace given"), &error, err);
-    const struct gputime_options *how = options ? options : &gt_options_automatic;
     struct gputime_trace *trace = gt_mem_array(1, sizeof *trace);
-    enum gt_status status;
-    if (!trace || !copy_paths(trace, paths, path_count) || !copy_run(trace, how))
-        status = gt_fail_memory(&error);
-    else
-        status = load(trace, how, &error);
+    enum gt_status status = trace ? open_trace(trace, paths, path_count, options, run, &error) : gt_fail_memory(&error);
     if (status == GT_OK)
         *out = trace;
     else
         gputime_trace_free(trace);
     return gt_error_pass(status, &error, err);
+}
+
+API struct gputime_trace_info gputime_trace_describe(const struct gputime_trace *trace) {
+    const struct gt_meta *meta = &trace->store->meta;
+    struct gt_str producer = gt_store_string(trace->store, meta->producer);
+    return (struct gputime_trace_info){
+        .path = trace->paths[0],
+        .format = meta->format,
+        .producer = {producer.ptr, producer.len},
+        .origin_ns = trace->store->origin_ns,
+        .base_ns = meta->base_ns,
+        .rank = meta->rank,
+        .world_size = meta->world_size,
+        .skipped_events = trace->store->skipped_events,
+    };
+}
+
+API size_t gputime_capture_prefix(const char *path) {
+    size_t bytes = 0;
+    for (size_t i = 0; i < gt_decoder_count && !bytes; i++)
+        bytes = gt_decoders[i].capture_prefix ? gt_decoders[i].capture_prefix(path) : 0;
+    return bytes;
 }
 
 API const char *gputime_trace_loss(const struct gputime_trace *trace) {

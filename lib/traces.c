@@ -21,13 +21,14 @@ struct opening {
 /* Who is called for the progress of one of them. */
 struct listener {
     struct opening *opening;
-    const struct gputime_options *options;
+    void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
+    void *context;
 };
 
 static void tell(void *context, uint64_t done_bytes, uint64_t total_bytes) {
     struct listener *listener = context;
     pthread_mutex_lock(&listener->opening->lock);
-    listener->options->progress(listener->options->progress_context, done_bytes, total_bytes);
+    listener->progress(listener->context, done_bytes, total_bytes);
     pthread_mutex_unlock(&listener->opening->lock);
 }
 
@@ -37,20 +38,30 @@ static void note_failure(struct opening *opening, size_t index) {
         continue;
 }
 
+static void open_with(struct opening *opening, size_t index, struct gputime_open_options *options) {
+    const struct gputime_input *input = &opening->inputs[index];
+    struct listener listener = {opening, options->progress, options->progress_context};
+    options->threads = (int64_t)opening->threads;
+    if (options->progress) {
+        options->progress = tell;
+        options->progress_context = &listener;
+    }
+    if (gputime_trace_open(input->paths, input->path_count, options, input->run, &opening->out[index],
+                           &opening->errors[index]))
+        note_failure(opening, index);
+}
+
 static void open_one(void *context, size_t index) {
     struct opening *opening = context;
-    const struct gputime_input *input = &opening->inputs[index];
-    struct gputime_options options = input->options;
-    struct listener listener = {opening, &input->options};
+    struct gputime_open_options options;
+    struct gt_error error = {0};
     /* Those before it have been begun, so the first failure of all is found whatever the number of threads. */
     if (opening->needs_all && atomic_load(&opening->first_failed) < index)
         return;
-    options.threads = (int64_t)opening->threads;
-    if (options.progress) {
-        options.progress = tell;
-        options.progress_context = &listener;
-    }
-    if (gputime_trace_open(input->paths, input->path_count, &options, &opening->out[index], &opening->errors[index]))
+    enum gt_status status = GT_TAKE(gputime_open_options, opening->inputs[index].options, &options, &error);
+    if (status == GT_OK)
+        open_with(opening, index, &options);
+    else if (gt_error_pass(status, &error, &opening->errors[index]))
         note_failure(opening, index);
 }
 
@@ -70,11 +81,11 @@ static bool are_all_files(const struct gputime_input *inputs, size_t count) {
 
 API enum gputime_status gputime_traces_open(const struct gputime_input *inputs, size_t count, int needs_all,
                                             struct gputime_trace **out, struct gputime_error *errors) {
-    struct opening opening = {.inputs = inputs,
-                              .out = out,
-                              .errors = errors,
-                              .needs_all = needs_all != 0,
-                              .threads = count ? gt_threads_count(inputs[0].options.threads) : 1};
+    struct opening opening = {
+        .inputs = inputs, .out = out, .errors = errors, .needs_all = needs_all != 0, .threads = 1};
+    struct gputime_open_options first;
+    if (count && GT_TAKE(gputime_open_options, inputs[0].options, &first, NULL) == GT_OK)
+        opening.threads = gt_threads_count(first.threads);
     for (size_t i = 0; i < count; i++) {
         out[i] = NULL;
         errors[i] = (struct gputime_error){.status = GPUTIME_OK};

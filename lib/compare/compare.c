@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "compare/join.h"
 
-static const struct gputime_diff_options automatic;
+static const struct gt_compare_options automatic;
 
 /* The section of what is compared. */
 struct work {
@@ -173,7 +173,7 @@ static enum gt_status check_wanted(const struct work *work, struct gt_error *err
 }
 
 static enum gt_status fill(struct gt_report *report, const struct gt_report *a, const struct gt_report *b,
-                           const struct gputime_diff_options *options, struct gt_error *err) {
+                           const struct gt_compare_options *options, struct gt_error *err) {
     struct gt_section *section = &report->sections[0];
     struct gt_compare_sides *sides = gt_arena_alloc(&report->arena, sizeof *sides);
     if (!sides)
@@ -193,8 +193,7 @@ static enum gt_status fill(struct gt_report *report, const struct gt_report *a, 
 }
 
 enum gt_status gt_compare_new(const struct gt_report *a, const struct gt_report *b,
-                              const struct gputime_diff_options *options, struct gt_report **out,
-                              struct gt_error *err) {
+                              const struct gt_compare_options *options, struct gt_report **out, struct gt_error *err) {
     *out = NULL;
     if (a->section_count == 0 || b->section_count == 0)
         return gt_fail_usage(err, "a comparison needs a capture on each side");

@@ -44,11 +44,22 @@ static inline struct gt_captures gt_compare_captures(const struct gt_compare_sid
     return side == GT_SIDE_A ? (struct gt_captures){0, of_a} : (struct gt_captures){of_a, sides->capture_count - of_a};
 }
 
+/* How to compare; zeroed: automatic. */
+struct gt_compare_options {
+    const char *per;     /* amounts are divided by the number of: key of a divisor of the roles; "none": they are not;
+                            NULL: the first that every capture has for most of it */
+    const char *range;   /* per range: its name */
+    const char *tables;  /* comma-separated keys of the tables to show; "": none, NULL: all that both reports have */
+    bool is_noise_given; /* noise_share is the user's: smaller changes count as noise whatever the spread */
+    double noise_share;
+    const char *labels[GT_SIDE_COUNT]; /* what headings call the sides; NULL: A and B */
+};
+
 /* Two reports with the same analyses in, one report out: its first section is the comparison, with a table under the
    key of each table it compares; one more section for each capture has its notes, facts and problems. The result
    borrows from both. options may be NULL; limits are not for this. Cost: linear in the rows but for sorts. */
 enum gt_status gt_compare_new(const struct gt_report *a, const struct gt_report *b,
-                              const struct gputime_diff_options *options, struct gt_report **out, struct gt_error *err);
+                              const struct gt_compare_options *options, struct gt_report **out, struct gt_error *err);
 
 /* Columns of a table of a comparison, SIZE_MAX where there is none: a column of the tables it compares as side A has
    it, as side B has it, and the change; column is one of table->shape, or SIZE_MAX. */
@@ -63,7 +74,7 @@ double gt_compare_number(const struct gt_table *table, size_t row, size_t column
 
 /* compare_sides.c: chooses what amounts are divided by. */
 enum gt_status gt_compare_sides_init(struct gt_compare_sides *sides, const struct gt_report *a,
-                                     const struct gt_report *b, const struct gputime_diff_options *options,
+                                     const struct gt_report *b, const struct gt_compare_options *options,
                                      struct gt_arena *arena, struct gt_error *err);
 
 /* compare_captures.c: the sections of the captures, and a table of them in the comparison where they are many. */

@@ -181,7 +181,7 @@ static enum gt_status fail_key(const struct gt_roles *roles, const char *key, st
 }
 
 /* What the user asks for, or the automatic choice; *divisor NULL: whole captures. */
-static enum gt_status find_per(struct gt_compare_sides *sides, const struct gputime_diff_options *options,
+static enum gt_status find_per(struct gt_compare_sides *sides, const struct gt_compare_options *options,
                                struct gt_arena *arena, const struct gt_divisor **divisor, struct gt_error *err) {
     *divisor = options->per ? find_divisor(sides->roles, options->per) : choose(sides, arena, &sides->why);
     if (options->per && !*divisor && strcmp(options->per, none) != 0)
@@ -192,39 +192,17 @@ static enum gt_status find_per(struct gt_compare_sides *sides, const struct gput
     return GT_OK;
 }
 
-/* ---- noise, names of the sides ---- */
+/* ---- names of the sides ---- */
 
-static enum gt_status parse_noise(const char *text, double *share, struct gt_error *err) {
-    struct gt_str number = gt_str_of(text);
-    *share = usual_noise_share;
-    if (!text)
+static enum gt_status name_sides(struct gt_compare_sides *sides, const char *const labels[GT_SIDE_COUNT],
+                                 struct gt_arena *arena, struct gt_error *err) {
+    const char *a = labels[GT_SIDE_A], *b = labels[GT_SIDE_B];
+    if (!a && !b)
         return GT_OK;
-    bool is_percent = number.len && number.ptr[number.len - 1] == '%';
-    number.len -= is_percent;
-    if (!is_percent || !gt_num_parse_real(number, share) || !(*share >= 0))
-        return gt_fail_usage(err, "'%s' is no part of a change; write for example 2%%", text);
-    *share /= 100;
-    return GT_OK;
-}
-
-/* "main,PR" */
-static enum gt_status name_sides(struct gt_compare_sides *sides, const char *labels, struct gt_arena *arena,
-                                 struct gt_error *err) {
-    struct gt_str rest = gt_str_of(labels), name;
-    struct gt_str parts[GT_SIDE_COUNT];
-    size_t count = 0;
-    bool is_empty = false;
-    if (!labels)
-        return GT_OK;
-    for (; gt_shape_columns_next(&rest, &name); count++) {
-        is_empty |= name.len == 0;
-        if (count < GT_SIDE_COUNT)
-            parts[count] = name;
-    }
-    if (count != GT_SIDE_COUNT || is_empty || gt_str_eq(parts[GT_SIDE_A], parts[GT_SIDE_B]))
-        return gt_fail_usage(err, "'%s' does not name two sides; write for example main,PR", labels);
+    if (!a || !b || !*a || !*b || strcmp(a, b) == 0)
+        return gt_fail_usage(err, "'%s,%s' does not name two sides; use for example main,PR", a ? a : "", b ? b : "");
     for (size_t side = 0; side < GT_SIDE_COUNT; side++)
-        sides->names[side] = gt_arena_copy(arena, parts[side]).ptr;
+        sides->names[side] = gt_arena_copy(arena, gt_str_of(labels[side])).ptr;
     if (!sides->names[GT_SIDE_A] || !sides->names[GT_SIDE_B])
         return gt_fail_memory(err);
     sides->is_named = strcmp(sides->names[GT_SIDE_A], "A") != 0 || strcmp(sides->names[GT_SIDE_B], "B") != 0;
@@ -232,7 +210,7 @@ static enum gt_status name_sides(struct gt_compare_sides *sides, const char *lab
 }
 
 enum gt_status gt_compare_sides_init(struct gt_compare_sides *sides, const struct gt_report *a,
-                                     const struct gt_report *b, const struct gputime_diff_options *options,
+                                     const struct gt_report *b, const struct gt_compare_options *options,
                                      struct gt_arena *arena, struct gt_error *err) {
     *sides = (struct gt_compare_sides){.reports = {a, b},
                                        .roles = a->roles,
@@ -253,7 +231,7 @@ enum gt_status gt_compare_sides_init(struct gt_compare_sides *sides, const struc
     sides->unit = divisor ? divisor->unit : "";
     if (divisor && divisor->rows == GT_DIVISOR_NAMED)
         sides->unit = gt_arena_printf(arena, "%s '%s'", divisor->unit, options->range).ptr;
-    sides->is_noise_given = options->noise != NULL;
-    status = parse_noise(options->noise, &sides->noise_share, err);
-    return status == GT_OK ? name_sides(sides, options->labels, arena, err) : status;
+    sides->is_noise_given = options->is_noise_given;
+    sides->noise_share = options->is_noise_given ? options->noise_share : usual_noise_share;
+    return name_sides(sides, options->labels, arena, err);
 }

@@ -22,7 +22,9 @@ struct gt_decode_options {
 };
 
 struct gt_decoder {
-    const char *key, *title;
+    const char *key;
+    const char *short_key; /* what configuration files call it */
+    const char *title;
     const char *suffixes; /* for people: ".json .json.gz" */
     /* How sure it is that this is its format, 0 (no) .. 100, from the first bytes after inflating and the path. */
     int (*sniff)(struct gt_str head, const char *path);
@@ -30,6 +32,9 @@ struct gt_decoder {
        issues; an error only when nothing is. */
     enum gt_status (*decode)(struct gt_source *const *sources, size_t count, const struct gt_decode_options *options,
                              struct gt_store **out, struct gt_error *err);
+    /* Length of the beginning that the paths of one capture share; 0: the file is a capture of its own, as with NULL.
+     */
+    size_t (*capture_prefix)(const char *path);
 };
 
 extern const struct gt_decoder gt_decoders[];

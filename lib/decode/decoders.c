@@ -6,11 +6,14 @@
 #include "decode/torch/torch_json.h"
 
 const struct gt_decoder gt_decoders[] = {
-    {GT_TORCH_JSON_KEY, "PyTorch profiler (Kineto) / Chrome trace JSON", ".json .json.gz .json.zst",
-     gt_torch_json_sniff, gt_torch_json_decode},
-    {GT_NSYS_REP_KEY, "Nsight Systems report", ".nsys-rep .qdrep", gt_nsys_rep_sniff, gt_nsys_rep_decode},
-    {GT_NSYS_SQLITE_KEY, "Nsight Systems SQLite export", ".sqlite", gt_nsys_sqlite_sniff, gt_nsys_sqlite_decode},
-    {GT_NSYS_CSV_KEY, "Nsight Systems 'nsys stats' CSV", ".csv .csv.gz", gt_nsys_csv_sniff, gt_nsys_csv_decode},
+    {GT_TORCH_JSON_KEY, "torch-json", "PyTorch profiler (Kineto) / Chrome trace JSON", ".json .json.gz .json.zst",
+     gt_torch_json_sniff, gt_torch_json_decode, NULL},
+    {GT_NSYS_REP_KEY, "nsys-rep", "Nsight Systems report", ".nsys-rep .qdrep", gt_nsys_rep_sniff, gt_nsys_rep_decode,
+     NULL},
+    {GT_NSYS_SQLITE_KEY, "sqlite", "Nsight Systems SQLite export", ".sqlite", gt_nsys_sqlite_sniff,
+     gt_nsys_sqlite_decode, NULL},
+    {GT_NSYS_CSV_KEY, "csv", "Nsight Systems 'nsys stats' CSV", ".csv .csv.gz", gt_nsys_csv_sniff, gt_nsys_csv_decode,
+     gt_nsys_csv_capture_prefix},
 };
 const size_t gt_decoder_count = sizeof gt_decoders / sizeof *gt_decoders;
 

@@ -67,10 +67,9 @@ static size_t rows_referred(const struct gt_cache_body *body, enum gt_refers ref
         return body->rows[GT_TABLE_ops];
     case GT_REFERS_RANGE:
         return body->rows[GT_TABLE_ranges];
-    case GT_REFERS_PLAIN:
-        break;
+    default: /* to none */
+        return 0;
     }
-    return 0;
 }
 
 /* Whether a reference may be GT_NO_TRACK: CPU threads and processes are not always known, GPU-side rows must have
@@ -89,20 +88,18 @@ static bool references_hold(const struct gt_column_info *info, const uint32_t *v
 
 /* The largest value of columns that hold an enum or flags. */
 static unsigned largest_choice(const struct gt_column_info *info) {
-    static const struct {
-        const char *column;
-        enum gt_table_id table;
-        unsigned largest;
-    } choices[] = {
-        {"kind", GT_TABLE_ops, GT_OP_GRAPH},          {"flags", GT_TABLE_ops, GT_OP_IN_GRAPH},
-        {"kind", GT_TABLE_ranges, GT_RANGE_GPU},      {"src", GT_TABLE_copies, GT_MEMORY_MANAGED},
-        {"dst", GT_TABLE_copies, GT_MEMORY_MANAGED},  {"kind", GT_TABLE_groups, GT_OP_GRAPH},
-        {"kind", GT_TABLE_projections, GT_RANGE_GPU}, {"kind", GT_TABLE_projection_groups, GT_RANGE_GPU},
-    };
-    for (size_t i = 0; i < sizeof(choices) / sizeof(*choices); i++)
-        if (info->table == choices[i].table && strcmp(info->name, choices[i].column) == 0)
-            return choices[i].largest;
-    return UINT8_MAX;
+    switch (info->refers) {
+    case GT_REFERS_OP_KIND:
+        return GT_OP_GRAPH;
+    case GT_REFERS_OP_FLAGS:
+        return GT_OP_IN_GRAPH;
+    case GT_REFERS_RANGE_KIND:
+        return GT_RANGE_GPU;
+    case GT_REFERS_MEMORY_KIND:
+        return GT_MEMORY_MANAGED;
+    default:
+        return UINT8_MAX;
+    }
 }
 
 static bool choices_hold(const struct gt_column_info *info, const uint8_t *values, size_t count) {
@@ -115,7 +112,7 @@ static bool choices_hold(const struct gt_column_info *info, const uint8_t *value
 
 static bool column_holds(const struct gt_column_info *info, const void *values, const struct gt_cache_body *body) {
     size_t count = body->rows[info->table];
-    if (info->refers != GT_REFERS_PLAIN)
+    if (gt_column_refers(info))
         return references_hold(info, values, count, rows_referred(body, info->refers));
     return info->elem_bytes > 1 || choices_hold(info, values, count);
 }

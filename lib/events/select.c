@@ -1,7 +1,8 @@
-/* Parsing and checking of the selection: option texts and a labelled store come in, flags over tracks, steps, names and
+/* Checking of the selection: what is asked for and a labelled store come in, flags over tracks, steps, names and
    categories and a window in trace time go out. */
 #include "events/select.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,8 +14,8 @@
 
 /* Numbers that an option may name, with what to call them. */
 struct choices {
-    const char *option, *one, *many; /* "device", "device", "devices" */
-    const char *none;                /* what to say when there are none at all */
+    const char *one, *many; /* "device", "devices" */
+    const char *none;       /* what to say when there are none at all */
     const int64_t *values;
     const bool *present; /* by place in values; NULL: all */
     size_t count;
@@ -29,6 +30,15 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* "3" or "2-4" */
+static size_t format_range(char text[2 * GT_NUM_MAX], struct gputime_range range) {
+    size_t length = gt_num_format_int(text, range.first);
+    if (range.last == range.first)
+        return length;
+    text[length++] = '-';
+    return length + gt_num_format_int(text + length, range.last);
+}
+
 /* "0-3, 7" of sorted values; ends in "..." where the room does. */
 static void format_list(char text[LIST_BYTES], const int64_t *values, size_t count) {
     size_t used = 0;
@@ -38,11 +48,7 @@ static void format_list(char text[LIST_BYTES], const int64_t *values, size_t cou
              last++)
             ;
         char item[2 * GT_NUM_MAX];
-        size_t length = gt_num_format_int(item, values[i]);
-        if (values[last] != values[i]) {
-            item[length++] = '-';
-            length += gt_num_format_int(item + length, values[last]);
-        }
+        size_t length = format_range(item, (struct gputime_range){values[i], values[last]});
         if (used + length + sizeof ", ..." > LIST_BYTES - 2) {
             snprintf(text + used, LIST_BYTES - used, ", ...");
             return;
@@ -51,8 +57,8 @@ static void format_list(char text[LIST_BYTES], const int64_t *values, size_t cou
     }
 }
 
-static enum gt_status fail_unknown(const struct choices *choices, struct gt_str asked, struct gt_error *err) {
-    char list[LIST_BYTES];
+static enum gt_status fail_unknown(const struct choices *choices, struct gputime_range asked, struct gt_error *err) {
+    char list[LIST_BYTES], range[2 * GT_NUM_MAX];
     size_t count = 0;
     int64_t *sorted = gt_mem_array(choices->count, sizeof *sorted);
     if (!sorted)
@@ -63,51 +69,26 @@ static enum gt_status fail_unknown(const struct choices *choices, struct gt_str 
     qsort(sorted, count, sizeof *sorted, by_value);
     format_list(list, sorted, count);
     gt_mem_free(sorted);
-    int length = asked.len < 80 ? (int)asked.len : 80;
+    range[format_range(range, asked)] = '\0';
     if (count == 0)
-        return gt_fail_usage(err, "no %s %.*s; %s", choices->one, length, asked.ptr, choices->none);
-    return gt_fail_usage(err, "no %s %.*s in the trace; available %s: %s", choices->one, length, asked.ptr,
-                         choices->many, list);
+        return gt_fail_usage(err, "no %s %s; %s", choices->one, range, choices->none);
+    return gt_fail_usage(err, "no %s %s in the trace; available %s: %s", choices->one, range, choices->many, list);
 }
 
-/* "3" or "2-4"; either number may be negative. */
-static bool parse_range(struct gt_str item, int64_t *low, int64_t *high) {
-    const char *dash = item.len > 1 ? memchr(item.ptr + 1, '-', item.len - 1) : NULL;
-    struct gt_str left = {item.ptr, dash ? (size_t)(dash - item.ptr) : item.len};
-    struct gt_str right = dash ? (struct gt_str){dash + 1, item.len - left.len - 1} : left;
-    return gt_num_parse_int(left, low) && gt_num_parse_int(right, high) && *low <= *high;
-}
-
-/* Cuts the next item off a comma-separated list, without the spaces around it. */
-static struct gt_str next_item(struct gt_str *rest) {
-    const char *comma = rest->len ? memchr(rest->ptr, ',', rest->len) : NULL;
-    struct gt_str item = {rest->ptr, comma ? (size_t)(comma - rest->ptr) : rest->len};
-    size_t taken = item.len + (comma ? 1 : 0);
-    *rest = (struct gt_str){rest->ptr + taken, rest->len - taken};
-    while (item.len && *item.ptr == ' ')
-        item = (struct gt_str){item.ptr + 1, item.len - 1};
-    while (item.len && item.ptr[item.len - 1] == ' ')
-        item.len--;
-    return item;
-}
-
-/* Flags the values that the text names. Every item must name one that is there. */
-static enum gt_status choose_numbers(const struct choices *choices, const char *text, bool *chosen,
-                                     struct gt_error *err) {
-    struct gt_str rest = gt_str_of(text);
-    do {
-        struct gt_str item = next_item(&rest);
-        int64_t low, high;
+/* Flags the values in the ranges. Every range must have one that is there. */
+static enum gt_status choose_numbers(const struct choices *choices, const struct gputime_range *ranges, size_t count,
+                                     bool *chosen, struct gt_error *err) {
+    for (size_t r = 0; r < count; r++) {
         bool found = false;
-        if (!parse_range(item, &low, &high))
-            return gt_fail_usage(err, "invalid --%s '%.80s'; use numbers such as 2 or 0,2 or 1-3", choices->option,
-                                 text);
+        if (ranges[r].first > ranges[r].last)
+            return gt_fail_usage(err, "%s %lld to %lld are none; the first is above the last", choices->many,
+                                 (long long)ranges[r].first, (long long)ranges[r].last);
         for (size_t i = 0; i < choices->count; i++)
-            if (is_present(choices, i) && choices->values[i] >= low && choices->values[i] <= high)
+            if (is_present(choices, i) && choices->values[i] >= ranges[r].first && choices->values[i] <= ranges[r].last)
                 chosen[i] = found = true;
         if (!found)
-            return fail_unknown(choices, item, err);
-    } while (rest.len);
+            return fail_unknown(choices, ranges[r], err);
+    }
     return GT_OK;
 }
 
@@ -125,7 +106,7 @@ static const char *why_none(const struct gt_store *store, const char *summed, co
     return is_summed ? summed : otherwise;
 }
 
-static enum gt_status select_tracks(struct gt_selection *selection, const struct gputime_options *options,
+static enum gt_status select_tracks(struct gt_selection *selection, const struct gputime_selection *asked,
                                     struct gt_error *err) {
     const struct gt_store *store = selection->store;
     bool *used_lanes = new_flags(selection, store->lanes.count, err);
@@ -139,24 +120,23 @@ static enum gt_status select_tracks(struct gt_selection *selection, const struct
         used_lanes[store->ops.lane[i]] = true;
         used_devices[store->lanes.device[store->ops.lane[i]]] = true;
     }
-    if (options->device) {
+    if (asked->device_count) {
         const char *none = why_none(store, "summary tables have no devices", "the trace has no GPU ops");
-        struct choices choices = {"device",          "device",     "devices",           none,
-                                  store->devices.id, used_devices, store->devices.count};
-        status = choose_numbers(&choices, options->device, devices, err);
+        struct choices choices = {"device", "devices", none, store->devices.id, used_devices, store->devices.count};
+        status = choose_numbers(&choices, asked->devices, asked->device_count, devices, err);
         selection->devices = devices;
     }
-    if (options->stream && status == GT_OK) {
+    if (asked->stream_count && status == GT_OK) {
         const char *none = why_none(store, "summary tables have no streams", "the trace has no GPU ops");
-        struct choices choices = {"stream",   "stream",          "streams", none, store->lanes.stream,
-                                  used_lanes, store->lanes.count};
-        status = choose_numbers(&choices, options->stream, lanes, err);
+        struct choices choices = {"stream", "streams", none, store->lanes.stream, used_lanes, store->lanes.count};
+        status = choose_numbers(&choices, asked->streams, asked->stream_count, lanes, err);
         selection->lanes = lanes;
     }
     return status;
 }
 
-static enum gt_status select_processes(struct gt_selection *selection, const char *text, struct gt_error *err) {
+static enum gt_status select_processes(struct gt_selection *selection, const struct gputime_selection *asked,
+                                       struct gt_error *err) {
     const struct gt_store *store = selection->store;
     bool *used = new_flags(selection, store->processes.count, err);
     selection->processes = new_flags(selection, store->processes.count, err);
@@ -169,16 +149,16 @@ static enum gt_status select_processes(struct gt_selection *selection, const cha
     }
     struct choices choices = {
         "process",
-        "process",
         "processes",
         why_none(store, "summary tables have no processes", "the trace has no process ids for GPU ops"),
         store->processes.pid,
         used,
         store->processes.count};
-    return choose_numbers(&choices, text, selection->processes, err);
+    return choose_numbers(&choices, asked->processes, asked->process_count, selection->processes, err);
 }
 
-static enum gt_status select_steps(struct gt_selection *selection, const char *text, struct gt_error *err) {
+static enum gt_status select_steps(struct gt_selection *selection, const struct gputime_selection *asked,
+                                   struct gt_error *err) {
     const struct gt_labels *labels = selection->labels;
     selection->steps = new_flags(selection, labels->step_count, err);
     int64_t *numbers = gt_arena_array(&selection->arena, labels->step_count, sizeof *numbers);
@@ -188,8 +168,8 @@ static enum gt_status select_steps(struct gt_selection *selection, const char *t
         numbers[i] = labels->steps[i].number;
     const char *none = why_none(selection->store, "summary tables have no steps",
                                 "the trace has no step ranges (ProfilerStep#3, step 3, train_step)");
-    struct choices choices = {"step", "step", "steps", none, numbers, NULL, labels->step_count};
-    return choose_numbers(&choices, text, selection->steps, err);
+    struct choices choices = {"step", "steps", none, numbers, NULL, labels->step_count};
+    return choose_numbers(&choices, asked->steps, asked->step_count, selection->steps, err);
 }
 
 /* Full and simplified names, each distinct one once. */
@@ -245,47 +225,41 @@ static enum gt_status fail_category(const struct gt_labels *labels, struct gt_st
 }
 
 /* Keys of categories, and the three kinds of time for all categories of that kind. */
-static enum gt_status select_categories(struct gt_selection *selection, const char *text, struct gt_error *err) {
+static enum gt_status select_categories(struct gt_selection *selection, const struct gputime_selection *asked,
+                                        struct gt_error *err) {
     const struct gt_labels *labels = selection->labels;
-    struct gt_str rest = gt_str_of(text);
     selection->categories = new_flags(selection, labels->category_count, err);
     if (!selection->categories)
         return GT_ERR;
-    do {
-        struct gt_str item = next_item(&rest);
+    for (size_t c = 0; c < asked->category_count; c++) {
+        struct gt_str key = gt_str_of(asked->categories[c]);
         bool found = false;
         for (size_t i = 0; i < labels->category_count; i++)
-            if (is_category(labels, i, item))
+            if (is_category(labels, i, key))
                 selection->categories[i] = found = true;
         if (!found)
-            return fail_category(labels, item, err);
-    } while (rest.len);
+            return fail_category(labels, key, err);
+    }
     return GT_OK;
 }
 
-/* Trace time of "1.2s" after the first op or "40%" of [first start, last end]; saturates. */
-static bool parse_bound(const char *text, int64_t first_ns, int64_t last_ns, int64_t *ns) {
-    enum { PERCENT_DECIMALS = 9 };
-    struct gt_str bound = gt_str_of(text);
-    __int128 time;
-    int64_t number;
-    if (bound.len && bound.ptr[bound.len - 1] == '%') {
-        bound.len--;
-        if (!gt_num_parse_decimal(bound, PERCENT_DECIMALS, &number))
-            return false;
-        /* The product fits: 64 bits each. */
-        time = first_ns + ((__int128)last_ns - first_ns) * number / ((__int128)100 * 1000000000);
-    } else {
-        if (!gt_num_parse_duration(bound, &number))
-            return false;
-        time = (__int128)first_ns + number;
+/* Trace time of a duration after the first op, or of a share of [first start, last end]; saturates. */
+static int64_t time_of(struct gputime_time time, int64_t first_ns, int64_t last_ns) {
+    __int128 ns = (__int128)first_ns + time.ns;
+    if (time.kind == GPUTIME_TIME_SHARE) {
+        double most = 1e7, share = time.share > most ? most : time.share < -most ? -most : time.share;
+        /* Percentages have 9 decimals at most. The product fits: 64 bits each. */
+        ns = first_ns + ((__int128)last_ns - first_ns) * llround(share * 1e11) / (__int128)100000000000;
     }
-    *ns = time > INT64_MAX ? INT64_MAX : time < INT64_MIN ? INT64_MIN : (int64_t)time;
-    return true;
+    return ns > INT64_MAX ? INT64_MAX : ns < INT64_MIN ? INT64_MIN : (int64_t)ns;
 }
 
-static enum gt_status fail_bound(const char *option, const char *text, struct gt_error *err) {
-    return gt_fail_usage(err, "invalid --%s '%.80s'; use a time such as 1.2s, 350ms, 20us or 40%%", option, text);
+/* As it was written, else in the shortest way; a text of the arena then. */
+static const char *text_of(struct gputime_time time, struct gt_arena *arena) {
+    if (time.text)
+        return time.text;
+    return time.kind == GPUTIME_TIME_SHARE ? gt_arena_printf(arena, "%.12g%%", 100 * time.share).ptr
+                                           : gt_arena_printf(arena, "%lldns", (long long)time.ns).ptr;
 }
 
 static int64_t clamp(int64_t value, int64_t low, int64_t high) {
@@ -293,23 +267,21 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high) {
 }
 
 /* Nothing is known outside the trace, so the window ends where the trace does. */
-static enum gt_status select_window(struct gt_selection *selection, const char *from, const char *to,
+static enum gt_status select_window(struct gt_selection *selection, struct gputime_time from, struct gputime_time to,
                                     struct gt_error *err) {
     const struct gt_ops *ops = &selection->store->ops;
     int64_t first_ns = selection->store->origin_ns, last_ns = first_ns;
     if (ops->count == 0 && (selection->store->facts & (GT_FACT_GROUPS | GT_FACT_PROJECTIONS)))
         return gt_fail_usage(err, "--%s needs timestamps, and the input is a summary table; use the original trace",
-                             from ? "from" : "to");
+                             from.kind ? "from" : "to");
     for (size_t i = 0; i < ops->count; i++)
         last_ns = ops->end_ns[i] > last_ns ? ops->end_ns[i] : last_ns;
-    int64_t start_ns = first_ns, end_ns = last_ns;
-    if (from && !parse_bound(from, first_ns, last_ns, &start_ns))
-        return fail_bound("from", from, err);
-    if (to && !parse_bound(to, first_ns, last_ns, &end_ns))
-        return fail_bound("to", to, err);
+    int64_t start_ns = from.kind ? time_of(from, first_ns, last_ns) : first_ns;
+    int64_t end_ns = to.kind ? time_of(to, first_ns, last_ns) : last_ns;
     /* Where all is one instant, all percentages are. */
-    if (from && to && (start_ns > end_ns || (start_ns == end_ns && first_ns < last_ns)))
-        return gt_fail_usage(err, "empty window: --from '%.80s' is not before --to '%.80s'", from, to);
+    if (from.kind && to.kind && (start_ns > end_ns || (start_ns == end_ns && first_ns < last_ns)))
+        return gt_fail_usage(err, "empty window: --from '%.80s' is not before --to '%.80s'",
+                             text_of(from, &selection->arena), text_of(to, &selection->arena));
     selection->has_window = true;
     selection->window_start_ns = clamp(start_ns, first_ns, last_ns);
     selection->window_end_ns = clamp(end_ns, first_ns, last_ns);
@@ -317,9 +289,9 @@ static enum gt_status select_window(struct gt_selection *selection, const char *
     if (selection->window_start_ns >= selection->window_end_ns && first_ns < last_ns) {
         char length[GT_NUM_MAX];
         gt_num_format_duration(length, (double)last_ns - (double)first_ns);
-        bool is_late = from && start_ns >= last_ns;
+        bool is_late = from.kind && start_ns >= last_ns;
         return gt_fail_usage(err, "empty window: --%s '%.80s' is outside the trace; its GPU work spans %s",
-                             is_late ? "from" : "to", is_late ? from : to, length);
+                             is_late ? "from" : "to", text_of(is_late ? from : to, &selection->arena), length);
     }
     return GT_OK;
 }
@@ -353,39 +325,69 @@ static enum gt_status select_whole_steps(struct gt_selection *selection, struct 
     return GT_OK;
 }
 
-size_t gt_selecting_options(const struct gputime_options *options, struct gt_selecting given[GT_SELECTING_MAX]) {
-    const struct gt_selecting all[GT_SELECTING_MAX] = {
-        {"from", options->from},     {"to", options->to},
-        {"step", options->step},     {"device", options->device},
-        {"stream", options->stream}, {"process", options->process},
-        {"name", options->name},     {"category", options->category},
-    };
+/* "0,2-4" */
+static const char *list_ranges(const struct gputime_range *ranges, size_t count, struct gt_arena *arena) {
+    struct gt_str text = GT_STR("");
+    for (size_t i = 0; i < count; i++) {
+        char range[2 * GT_NUM_MAX];
+        range[format_range(range, ranges[i])] = '\0';
+        text = gt_arena_printf(arena, "%s%s%s", text.ptr, i ? "," : "", range);
+    }
+    return text.ptr;
+}
+
+static const char *list_keys(const char *const *keys, size_t count, struct gt_arena *arena) {
+    struct gt_str text = GT_STR("");
+    for (size_t i = 0; i < count; i++)
+        text = gt_arena_printf(arena, "%s%s%s", text.ptr, i ? "," : "", keys[i]);
+    return text.ptr;
+}
+
+size_t gt_selecting_list(const struct gputime_selection *asked, struct gt_arena *arena,
+                         struct gt_selecting given[GT_SELECTING_MAX]) {
     size_t count = 0;
-    for (size_t i = 0; i < GT_SELECTING_MAX; i++)
-        if (all[i].value)
-            given[count++] = all[i];
+    if (asked->from.kind)
+        given[count++] = (struct gt_selecting){"from", text_of(asked->from, arena)};
+    if (asked->to.kind)
+        given[count++] = (struct gt_selecting){"to", text_of(asked->to, arena)};
+    const struct {
+        const char *name;
+        const struct gputime_range *ranges;
+        size_t count;
+    } numbers[] = {{"step", asked->steps, asked->step_count},
+                   {"device", asked->devices, asked->device_count},
+                   {"stream", asked->streams, asked->stream_count},
+                   {"process", asked->processes, asked->process_count}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i].count)
+            given[count++] =
+                (struct gt_selecting){numbers[i].name, list_ranges(numbers[i].ranges, numbers[i].count, arena)};
+    if (asked->name)
+        given[count++] = (struct gt_selecting){"name", asked->name};
+    if (asked->category_count)
+        given[count++] = (struct gt_selecting){"category", list_keys(asked->categories, asked->category_count, arena)};
     return count;
 }
 
 enum gt_status gt_selection_init(struct gt_selection *selection, const struct gt_store *store,
-                                 const struct gt_labels *labels, const struct gputime_options *options,
+                                 const struct gt_labels *labels, const struct gputime_selection *asked,
                                  struct gt_error *err) {
     enum gt_status status = GT_OK;
     *selection = (struct gt_selection){.store = store, .labels = labels};
-    if (options->from || options->to)
-        status = select_window(selection, options->from, options->to, err);
-    else if (options->whole_steps != GPUTIME_STEPS_ANY && !options->step)
+    if (asked->from.kind || asked->to.kind)
+        status = select_window(selection, asked->from, asked->to, err);
+    else if (asked->whole_steps != GPUTIME_STEPS_ANY && !asked->step_count)
         status = select_whole_steps(selection, err);
-    if (status == GT_OK && (options->device || options->stream))
-        status = select_tracks(selection, options, err);
-    if (status == GT_OK && options->process)
-        status = select_processes(selection, options->process, err);
-    if (status == GT_OK && options->step)
-        status = select_steps(selection, options->step, err);
-    if (status == GT_OK && options->name)
-        status = select_names(selection, options->name, err);
-    if (status == GT_OK && options->category)
-        status = select_categories(selection, options->category, err);
+    if (status == GT_OK && (asked->device_count || asked->stream_count))
+        status = select_tracks(selection, asked, err);
+    if (status == GT_OK && asked->process_count)
+        status = select_processes(selection, asked, err);
+    if (status == GT_OK && asked->step_count)
+        status = select_steps(selection, asked, err);
+    if (status == GT_OK && asked->name)
+        status = select_names(selection, asked->name, err);
+    if (status == GT_OK && asked->category_count)
+        status = select_categories(selection, asked, err);
     if (status != GT_OK)
         gt_selection_release(selection);
     return status;

@@ -1,4 +1,4 @@
-/* The selection of the options, looked up in a trace: which ops are wanted, and the window they are clipped to. */
+/* A selection, looked up in a trace: which ops are wanted, and the window they are clipped to. */
 #ifndef GT_EVENTS_SELECT_H
 #define GT_EVENTS_SELECT_H
 
@@ -29,16 +29,23 @@ struct gt_selection {
     size_t warm_up_steps; /* that it leaves out because they are warm-up */
 };
 
-/* The options that select something, as they were given. */
+/* What selects something, in words. */
 struct gt_selecting {
     const char *name, *value; /* "step", "2-4" */
 };
 enum { GT_SELECTING_MAX = 8 };
-size_t gt_selecting_options(const struct gputime_options *options, struct gt_selecting given[GT_SELECTING_MAX]);
+/* Values are the selection's own or in the arena. */
+size_t gt_selecting_list(const struct gputime_selection *asked, struct gt_arena *arena,
+                         struct gt_selecting given[GT_SELECTING_MAX]);
 
-/* Unreadable options and values that the trace does not have are usage errors that say what there is. */
+/* Whether the user chose which time the report is about. */
+static inline bool gt_selecting_time(const struct gputime_selection *asked) {
+    return asked->from.kind || asked->to.kind || asked->step_count;
+}
+
+/* Values that make no sense and values that the trace does not have are usage errors that say what there is. */
 enum gt_status gt_selection_init(struct gt_selection *selection, const struct gt_store *store,
-                                 const struct gt_labels *labels, const struct gputime_options *options,
+                                 const struct gt_labels *labels, const struct gputime_selection *asked,
                                  struct gt_error *err);
 void gt_selection_release(struct gt_selection *selection);
 

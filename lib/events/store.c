@@ -11,10 +11,25 @@ const struct gt_issue_info gt_issue_infos[GT_ISSUE_COUNT] = {
 #undef GT_ISSUE
 };
 
+#define ELEMENT(type)                                                                                                  \
+    _Generic((type)0, uint8_t                                                                                          \
+             : GT_ELEMENT_U8, uint16_t                                                                                 \
+             : GT_ELEMENT_U16, uint32_t                                                                                \
+             : GT_ELEMENT_U32, uint64_t                                                                                \
+             : GT_ELEMENT_U64, int64_t                                                                                 \
+             : GT_ELEMENT_I64, double                                                                                  \
+             : GT_ELEMENT_F64)
+
 const struct gt_column_info gt_column_infos[] = {
 #define GT_TABLE(table, columns) columns
 #define GT_COLUMN(table, type, name, refers)                                                                           \
-    {#table, #name, GT_TABLE_##table, sizeof(type), offsetof(struct gt_##table, name), GT_REFERS_##refers},
+    {#table,                                                                                                           \
+     #name,                                                                                                            \
+     GT_TABLE_##table,                                                                                                 \
+     sizeof(type),                                                                                                     \
+     ELEMENT(type),                                                                                                    \
+     offsetof(struct gt_##table, name),                                                                                \
+     GT_REFERS_##refers},
 #include "events/columns.def"
 #undef GT_TABLE
 #undef GT_COLUMN

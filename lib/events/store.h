@@ -126,8 +126,16 @@ struct gt_store {
 };
 
 /* Describes the columns to code that treats all of them alike (storage, merging, cache). */
+enum gt_element { GT_ELEMENT_U8, GT_ELEMENT_U16, GT_ELEMENT_U32, GT_ELEMENT_U64, GT_ELEMENT_I64, GT_ELEMENT_F64 };
 enum gt_refers {
     GT_REFERS_PLAIN,
+    GT_REFERS_OR_MAX,
+    GT_REFERS_OR_MIN,
+    GT_REFERS_OR_NEGATIVE,
+    GT_REFERS_OP_KIND,
+    GT_REFERS_OP_FLAGS,
+    GT_REFERS_RANGE_KIND,
+    GT_REFERS_MEMORY_KIND, /* the last of those that refer to no row */
     GT_REFERS_STRING,
     GT_REFERS_PROCESS,
     GT_REFERS_THREAD,
@@ -140,11 +148,17 @@ struct gt_column_info {
     const char *table_name, *name;
     enum gt_table_id table;
     size_t elem_bytes;
+    enum gt_element element;
     size_t offset; /* of the column's pointer in its table's struct */
     enum gt_refers refers;
 };
 extern const struct gt_column_info gt_column_infos[];
 extern const size_t gt_column_count;
+
+/* Whether values are numbers of rows or strings. */
+static inline bool gt_column_refers(const struct gt_column_info *info) {
+    return info->refers > GT_REFERS_MEMORY_KIND;
+}
 
 /* The first kind of loss that reading the file met; GT_ISSUE_COUNT: it was read whole. */
 enum gt_issue_id gt_store_loss(const struct gt_store *store);

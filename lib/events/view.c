@@ -1,4 +1,4 @@
-/* Views: a labelled store and the options come in, the selected ops go out, clipped to the window and in the order that
+/* Views: a labelled store and a request come in, the selected ops go out, clipped to the window and in the order that
    sweeps need. Rows are listed stream by stream in the order of the file, then put in order device by device; only then
    are the columns written, each once. */
 #include "events/view.h"
@@ -103,7 +103,7 @@ static enum gt_status count_ops(struct making *making, struct gt_error *err) {
     struct gt_view *view = making->view;
     const struct gt_store *store = view->store;
     size_t lane_count = store->lanes.count;
-    making->slice_count = gt_threads_slices(gt_threads_count(view->options->threads), store->ops.count, 4 * lane_count);
+    making->slice_count = gt_threads_slices(gt_threads_count(view->request->threads), store->ops.count, 4 * lane_count);
     making->portions = gt_mem_array(making->slice_count * portions_per_slice(making), sizeof *making->portions);
     making->is_clipped = gt_mem_array(making->slice_count, sizeof *making->is_clipped);
     making->has_failed = gt_mem_array(store->devices.count, sizeof *making->has_failed);
@@ -303,7 +303,7 @@ static enum gt_status place_ops(struct making *making, struct gt_error *err) {
         return status;
     list_ops(making);
     place_devices(view);
-    gt_threads_deal(gt_threads_count(view->options->threads), view->device_count, order_device, making);
+    gt_threads_deal(gt_threads_count(view->request->threads), view->device_count, order_device, making);
     for (size_t i = 0; i < view->device_count; i++)
         if (making->has_failed[i])
             return gt_fail_memory(err);
@@ -329,7 +329,7 @@ static enum gt_status collect_groups(struct making *making, struct gt_error *err
 }
 
 enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels *labels,
-                           const struct gputime_options *options, struct gt_view **out, struct gt_error *err) {
+                           const struct gt_request *request, struct gt_view **out, struct gt_error *err) {
     *out = NULL;
     struct gt_view *view = gt_mem_array(1, sizeof *view);
     if (!view)
@@ -337,9 +337,9 @@ enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels 
     struct making making = {.view = view};
     view->store = store;
     view->labels = labels;
-    view->options = options;
+    view->request = request;
     view->slots = gt_view_slots_new();
-    enum gt_status status = gt_selection_init(&making.selection, store, labels, options, err);
+    enum gt_status status = gt_selection_init(&making.selection, store, labels, &request->selection, err);
     if (status == GT_OK && !view->slots)
         status = gt_fail_memory(err);
     if (status == GT_OK) {

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/ns.h"
 #include "events/labels.h"
+#include "events/request.h"
 #include "events/store.h"
 #include "events/view_slots.h"
 #include "gputime.h"
@@ -29,7 +30,7 @@ struct gt_run {
     const char *title;
     int64_t iterations, gpus;
     const char *nvtx_tag; /* of the range around an iteration */
-    const char *elapsed;  /* how long it took without a profiler */
+    int64_t elapsed_ns;   /* how long it took without a profiler; 0: not known */
     bool without_memory;
     const char *remark; /* a sentence about the input */
 };
@@ -37,7 +38,7 @@ struct gt_run {
 struct gt_view {
     const struct gt_store *store;
     const struct gt_labels *labels;
-    const struct gputime_options *options;
+    const struct gt_request *request;
     struct gt_run run;
     struct gt_arena arena;
 
@@ -74,11 +75,11 @@ struct gt_view {
     struct gt_view_slots *slots; /* for results that are computed from it */
 };
 
-/* Applies the selection of the options (time, step, device, stream, process, name, category). Unknown steps, devices
-   and categories are usage errors that list what there is. Store, labels and options must outlive the view. Linear, but
+/* Applies the selection of the request (time, step, device, stream, process, name, category). Unknown steps, devices
+   and categories are usage errors that list what there is. Store, labels and request must outlive the view. Linear, but
    for the logarithm of the number of streams where several run at once. */
 enum gt_status gt_view_new(const struct gt_store *store, const struct gt_labels *labels,
-                           const struct gputime_options *options, struct gt_view **out, struct gt_error *err);
+                           const struct gt_request *request, struct gt_view **out, struct gt_error *err);
 void gt_view_free(struct gt_view *view);
 
 static inline struct gt_str gt_view_op_name(const struct gt_view *view, size_t position) {
@@ -139,7 +140,7 @@ static inline bool gt_view_has_range(const struct gt_view *view, const bool *pro
 
 /* name: a string of the store */
 static inline gt_strid gt_view_name_id(const struct gt_view *view, gt_strid name) {
-    return view->options->names == GPUTIME_NAMES_SHORT ? view->labels->short_name[name] : name;
+    return view->request->names == GPUTIME_NAMES_SHORT ? view->labels->short_name[name] : name;
 }
 struct gt_str gt_view_name_text(const struct gt_view *view, gt_strid id);
 size_t gt_view_name_count(const struct gt_view *view); /* ids are below this */

@@ -46,7 +46,7 @@ bool gt_view_has_moment(const struct gt_view *view, const bool *processes, int64
 }
 
 static bool names_are_short(const struct gt_view *view) {
-    return view->options->names == GPUTIME_NAMES_SHORT;
+    return view->request->names == GPUTIME_NAMES_SHORT;
 }
 
 struct gt_str gt_view_name_text(const struct gt_view *view, gt_strid id) {

@@ -101,9 +101,10 @@ static enum gt_status finish_rules(struct gt_rules *made, enum gt_status status,
 
 enum gt_status gt_rules_new(const struct gt_rules_request *request, struct gt_rules **out, struct gt_error *err) {
     *out = NULL;
-    if (!request->rules && !request->map)
+    bool has_rules = request->path || request->engine || request->model;
+    if (!has_rules && !request->map)
         return GT_OK;
-    if (request->rules && request->map)
+    if (has_rules && request->map)
         return gt_fail_usage(err, "--rules and --map cannot be combined; both define the categories");
     struct gt_rules *made = gt_rules_build_make(request->map != NULL);
     if (!made)

@@ -12,16 +12,17 @@ struct gt_rules;
 
 /* Where a name represents a file, it may be a folder of *.json files, of which the later in alphabetical order wins. */
 struct gt_rules_request {
-    const char *rules; /* "FILE,ENGINE,MODEL"; "FILE" where it holds one model only; "ENGINE,MODEL" of all there are */
-    const char *map;   /* "FILE" of substrings; at most one of both */
-    /* What there is next to the built-in engines and the user's own files in $XDG_CONFIG_HOME/gputime/rules: like
-       `rules`, of which only FILE counts. A later file adds its models, and replaces those of the same name. */
+    const char *path;           /* of rules; NULL: all there are */
+    const char *engine, *model; /* both, or neither: the only model of the path */
+    const char *map;            /* path of substrings; instead of the others */
+    /* What there is next to the built-in engines and the user's own files in $XDG_CONFIG_HOME/gputime/rules. A later
+       file adds its models, and replaces those of the same name. */
     const char *const *files;
     size_t file_count;
 };
 
-/* Without rules and map *out is NULL, which represents the built-in rules. What is wrong in a file is reported with its
-   name, engine, model and place. */
+/* Without path, engine and map *out is NULL, which represents the built-in rules. What is wrong in a file is reported
+   with its name, engine, model and place. */
 enum gt_status gt_rules_new(const struct gt_rules_request *request, struct gt_rules **out, struct gt_error *err);
 
 /* A map that is not in a file: names of kernels with this substring are of this class. */

@@ -1,47 +1,13 @@
-/* Which rules a user means: options come in; the rules of one model, out of all files that hold some, go out. */
+/* Which rules a user means: a request comes in; the rules of one model, out of all files that hold some, go out. */
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"
 #include "label/rules_build.h"
 
-/* ---- what an option asks for ---- */
-
-struct request {
-    char *text;
-    const char *path; /* NULL: all there are */
-    struct gt_str engine, model;
-};
-
 static bool is_there(const char *path) {
     struct stat info;
     return stat(path, &info) == 0;
-}
-
-/* FILE | FILE,ENGINE,MODEL | ENGINE,MODEL; names of files may have commas. The text is to be freed, also after a
-   failure. */
-static enum gt_status parse_request(const char *option, struct request *request, struct gt_error *err) {
-    size_t bytes = strlen(option) + 1;
-    *request = (struct request){.text = gt_mem_alloc(bytes)};
-    if (!request->text)
-        return gt_fail_memory(err);
-    memcpy(request->text, option, bytes);
-    char *comma = strrchr(request->text, ',');
-    if (!comma || is_there(option)) {
-        request->path = request->text;
-        return GT_OK;
-    }
-    request->model = gt_str_of(comma + 1);
-    *comma = '\0';
-    comma = strrchr(request->text, ',');
-    if (comma) {
-        request->path = request->text;
-        *comma = '\0';
-    }
-    request->engine = gt_str_of(comma ? comma + 1 : request->text);
-    if (request->engine.len == 0 || request->model.len == 0 || (request->path && !*request->path))
-        return gt_fail_usage(err, "invalid --rules '%s'; use FILE, FILE,ENGINE,MODEL or ENGINE,MODEL", option);
-    return GT_OK;
 }
 
 /* ---- all there are ---- */
@@ -65,15 +31,6 @@ static struct gt_str own_folder(struct gt_arena *arena) {
     return path.len && is_there(path.ptr) ? path : GT_STR("");
 }
 
-static enum gt_status add_option(struct gt_rule_files *files, const char *option, struct gt_error *err) {
-    struct request request;
-    enum gt_status status = parse_request(option, &request, err);
-    if (status == GT_OK && request.path)
-        status = gt_rules_build_files_read(files, request.path, err);
-    gt_mem_free(request.text);
-    return status;
-}
-
 enum gt_status gt_rules_build_files_gather(struct gt_rule_files *files, const struct gt_rules_request *request,
                                            struct gt_error *err) {
     enum gt_status status = add_builtin(files, err);
@@ -81,7 +38,7 @@ enum gt_status gt_rules_build_files_gather(struct gt_rule_files *files, const st
     if (status == GT_OK && own.len)
         status = gt_rules_build_files_read(files, own.ptr, err);
     for (size_t i = 0; status == GT_OK && i < request->file_count; i++)
-        status = add_option(files, request->files[i], err);
+        status = gt_rules_build_files_read(files, request->files[i], err);
     return status;
 }
 
@@ -127,24 +84,25 @@ static struct gt_str list_models(struct gt_arena *arena, const struct gt_rule_fi
     return list;
 }
 
-static enum gt_status fail_model(const struct request *request, struct gt_rule_files *files, struct gt_error *err) {
+static enum gt_status fail_model(const struct gt_rules_request *request, struct gt_rule_files *files,
+                                 struct gt_error *err) {
     struct gt_str list = list_models(&files->arena, files);
     const char *path = request->path ? request->path : "";
-    if (request->engine.len == 0 && files->count == 0)
+    if (!request->engine && files->count == 0)
         return gt_fail_usage(err, "'%s' contains no rules", path);
-    if (request->engine.len == 0)
+    if (!request->engine)
         return gt_fail_usage(err, "'%s' contains several models; choose one with --rules FILE,ENGINE,MODEL: %s", path,
                              list.ptr);
-    return gt_fail_usage(err, "no model '%s' of engine '%s'%s%s%s; available: %s", request->model.ptr,
-                         request->engine.ptr, *path ? " in '" : "", path, *path ? "'" : "",
-                         list.len ? list.ptr : "none");
+    return gt_fail_usage(err, "no model '%s' of engine '%s'%s%s%s; available: %s", request->model, request->engine,
+                         *path ? " in '" : "", path, *path ? "'" : "", list.len ? list.ptr : "none");
 }
 
 /* The last of that name, since later files win; without a name the only one there is. */
-static const struct gt_rule_model *find_model(const struct gt_rule_files *files, const struct request *request) {
-    if (request->engine.len == 0)
+static const struct gt_rule_model *find_model(const struct gt_rule_files *files,
+                                              const struct gt_rules_request *request) {
+    if (!request->engine)
         return files->count == 1 ? &files->models[0] : NULL;
-    return gt_rules_build_files_find(files, request->engine, request->model, files->count);
+    return gt_rules_build_files_find(files, gt_str_of(request->engine), gt_str_of(request->model), files->count);
 }
 
 /* Who takes the rules of an engine from a file should know it. */
@@ -171,21 +129,19 @@ static enum gt_status take_model(struct gt_rules *rules, const struct gt_rule_fi
     return gt_rules_build_add_model(rules, model, err);
 }
 
-enum gt_status gt_rules_build_choose(struct gt_rules *rules, const struct gt_rules_request *options,
+enum gt_status gt_rules_build_choose(struct gt_rules *rules, const struct gt_rules_request *request,
                                      struct gt_error *err) {
     struct gt_rule_files files = {0};
-    struct request request;
-    enum gt_status status = parse_request(options->rules, &request, err);
-    if (status == GT_OK)
-        status = request.path ? gt_rules_build_files_read(&files, request.path, err)
-                              : gt_rules_build_files_gather(&files, options, err);
+    if (!request->engine != !request->model)
+        return gt_fail_usage(err, "rules of an engine need both the engine and the model");
+    enum gt_status status = request->path ? gt_rules_build_files_read(&files, request->path, err)
+                                          : gt_rules_build_files_gather(&files, request, err);
     if (status == GT_OK) {
-        const struct gt_rule_model *model = find_model(&files, &request);
-        status = model ? take_model(rules, &files, model, err) : fail_model(&request, &files, err);
+        const struct gt_rule_model *model = find_model(&files, request);
+        status = model ? take_model(rules, &files, model, err) : fail_model(request, &files, err);
     }
     if (status == GT_OK && gt_arena_failed(&files.arena))
         status = gt_fail_memory(err);
     gt_rules_build_files_release(&files);
-    gt_mem_free(request.text);
     return status;
 }

@@ -66,7 +66,7 @@ static size_t list_devices(const struct gt_view *view, const struct gt_named_set
             end++;
         struct gt_tally lengths = gt_op_groups_tally(groups, first, end);
         struct gt_sample_stats stats = gt_op_groups_tally_stats(&lengths);
-        if (!view->options->no_kernel_percentiles && !gt_sample_stats_complete(&stats))
+        if (gt_option_flag(view, GT_OPTION_kernel_percentiles) && !gt_sample_stats_complete(&stats))
             stats = gt_samples_slice_stats(gt_op_groups_lengths(groups, first, end));
         rows[count++] =
             (struct row){.name = kernel->name, .device = gt_cell_int(view->store->devices.id[device]), .stats = stats};

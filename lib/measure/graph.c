@@ -189,13 +189,10 @@ static int64_t non_gpu_ns(const struct run *run, int64_t busy_ns) {
     return busy_ns < run->elapsed_ns ? run->elapsed_ns - busy_ns : 0;
 }
 
-static enum gt_status run_init(struct run *run, const struct gt_view *view, struct gt_error *err) {
-    const char *elapsed = view->run.elapsed;
+static void run_init(struct run *run, const struct gt_view *view) {
     *run = (struct run){.device_count = view->device_count ? view->device_count : 1};
-    if (elapsed && (!gt_num_parse_duration(gt_str_of(elapsed), &run->elapsed_ns) || run->elapsed_ns < 0))
-        return gt_fail_usage(err, "invalid elapsed time '%s'; use for example 306 or 12.5s", elapsed);
-    run->is_given = run->elapsed_ns > 0;
-    run->elapsed_ns = run->is_given ? run->elapsed_ns : span_ns(view);
+    run->is_given = view->run.elapsed_ns > 0;
+    run->elapsed_ns = run->is_given ? view->run.elapsed_ns : span_ns(view);
     for (size_t d = 0; d < view->device_count; d++) {
         int64_t busy_ns = gt_view_device_busy_ns(view, &view->devices[d]);
         run->busy_ns += busy_ns;
@@ -204,7 +201,6 @@ static enum gt_status run_init(struct run *run, const struct gt_view *view, stru
     }
     if (view->device_count == 0)
         run->non_gpu_ns = run->elapsed_ns;
-    return GT_OK;
 }
 
 static struct gt_cell mean_cell(const struct run *run, __int128 sum) {
@@ -333,9 +329,7 @@ static void note_oddities(const struct gt_view *view, struct gt_section *section
 enum gt_status gt_graph_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct sums sums = {0};
     struct run run;
-    enum gt_status status = run_init(&run, view, err);
-    if (status != GT_OK)
-        return status;
+    run_init(&run, view);
     bool ok = sums_init(&sums, view);
     for (size_t d = 0; ok && d < view->device_count; d++)
         ok = charge_device(&sums, view, &view->devices[d]);

@@ -6,7 +6,8 @@
 #include "measure/results/stream_walk.h"
 #include "report/row.h"
 
-enum { LINEAR_BINS = 15, BINS_MAX = 10000, LOG_BINS_MAX = 64 };
+enum { LOG_BINS_MAX = 64 };
+enum { BINS_LOG, BINS_LINEAR }; /* the choices of the option bins */
 
 struct bin {
     struct gt_cell from_ns, to_ns;
@@ -30,13 +31,9 @@ static const struct gt_report_column columns[] = {
     {"share", "Share", GT_UNIT_SHARE, "total time of the gaps shown", 0},
 };
 
-static enum gt_status read_options(const struct gputime_options *options, struct chosen *chosen, struct gt_error *err) {
+static enum gt_status read_options(const struct gt_view *view, struct chosen *chosen, struct gt_error *err) {
     *chosen = (struct chosen){0};
-    enum gt_status status = gt_gap_bounds_read(&chosen->bounds, options, err);
-    if (status == GT_OK && (options->bin_count < 0 || options->bin_count > BINS_MAX))
-        return gt_fail_usage(err, "the histogram can have 1 to %d bins, not %lld", BINS_MAX,
-                             (long long)options->bin_count);
-    return status;
+    return gt_stream_walk_read_bounds(&chosen->bounds, view, err);
 }
 
 static struct gt_stream_walk walk_chosen(const struct gt_view *view, const struct chosen *chosen) {
@@ -138,11 +135,11 @@ static void add_rows(struct gt_table *table, const struct bin *bins, size_t coun
 
 enum gt_status gt_histogram_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct chosen chosen;
-    enum gt_status status = read_options(view->options, &chosen, err);
+    enum gt_status status = read_options(view, &chosen, err);
     if (status != GT_OK)
         return status;
-    bool is_linear = view->options->bins == GPUTIME_BINS_LINEAR;
-    size_t linear_count = view->options->bin_count ? (size_t)view->options->bin_count : LINEAR_BINS;
+    bool is_linear = gt_option_choice(view, GT_OPTION_bins) == BINS_LINEAR;
+    size_t linear_count = (size_t)gt_option_int(view, GT_OPTION_bin_count);
     struct bin *bins = gt_mem_array(is_linear ? linear_count : LOG_BINS_MAX, sizeof *bins);
     if (!bins)
         return gt_fail_memory(err);
@@ -152,7 +149,7 @@ enum gt_status gt_histogram_run(const struct gt_view *view, struct gt_section *s
         count = is_linear ? fill_linear(view, &chosen, linear_count, bins) : fill_log(view, &chosen, bins);
     struct gt_table *table =
         gt_section_table(section, "histogram", "Stream gaps by length", columns, GT_ARRAY_COUNT(columns));
-    table->empty = gt_stream_gaps_missing(view);
+    table->empty = gt_stream_walk_why_none(view);
     add_rows(table, bins, count, &chosen);
     gt_mem_free(bins);
     return GT_OK;

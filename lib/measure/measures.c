@@ -7,6 +7,7 @@
 #include "base/moments.h"
 #include "base/ns.h"
 #include "base/quantile.h"
+#include "events/select.h"
 #include "measure/results.h"
 #include "measure/results/measure.h"
 #include "report/row.h"
@@ -196,13 +197,12 @@ static void add_rows(struct gt_section *section, struct gt_table *table, const s
 }
 
 enum gt_status gt_measures_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
-    const struct gputime_options *options = view->options;
     const struct gt_accounts *accounts = gt_results_accounts(view, err);
     struct sources from = {.view = view, .set = accounts ? gt_results_steps(view, err) : NULL};
     if (!from.set)
         return err->code;
     from.accounts = accounts->by_device;
-    from.takes_warm_up = options->from || options->to || options->step; /* the user has chosen */
+    from.takes_warm_up = gt_selecting_time(&view->request->selection); /* the user has chosen */
     struct gt_table *table =
         gt_section_table(section, "measures", "Time breakdown, mean over GPUs", columns, GT_ARRAY_COUNT(columns));
     table->keeps_order = true;

@@ -33,7 +33,7 @@ static void note_outside(const struct gt_view *view, struct gt_section *section,
 static void add_notes(const struct gt_view *view, struct gt_section *section, const struct gt_phase_set *set) {
     if (set->count == 0 || (set->map.is_guessed && set->mapped_count == 0))
         return;
-    if (!view->options->no_range_kernels)
+    if (gt_option_flag(view, GT_OPTION_ranges_have_kernels))
         note_outside(view, section, set);
     if (set->mapped_count == 0)
         gt_section_note(section, GT_FOR_SCREEN | GT_FOR_PAGE, GT_STR("No range matches the phase map."));
@@ -41,7 +41,7 @@ static void add_notes(const struct gt_view *view, struct gt_section *section, co
 
 static void add_row(const struct gt_view *view, struct gt_table *table, const struct gt_phase_set *set,
                     const struct gt_phase *phase, struct gt_str name) {
-    bool has_gpu = !view->options->no_range_kernels;
+    bool has_gpu = gt_option_flag(view, GT_OPTION_ranges_have_kernels);
     struct gt_row row = gt_row_begin(table);
     gt_row_text(&row, "phase", name);
     gt_row_count(&row, "instances", phase->instances);
@@ -62,7 +62,7 @@ enum gt_status gt_phases_run(const struct gt_view *view, struct gt_section *sect
         return err->code;
     const char *title = set->map.is_guessed ? "Phases (guessed from range names)" : "Phases";
     struct gt_table *table = gt_section_table(section, "phases", title, columns, GT_ARRAY_COUNT(columns));
-    if (view->options->no_range_kernels)
+    if (!gt_option_flag(view, GT_OPTION_ranges_have_kernels))
         table->screen_columns = "phase,instances,cpu_ns";
     if (set->map.is_guessed && set->mapped_count == 0)
         gt_measure_table_for(section, table, GT_FOR_DATA);
@@ -73,7 +73,7 @@ enum gt_status gt_phases_run(const struct gt_view *view, struct gt_section *sect
     gt_table_name(table, GT_PHASE_UNMAPPED);
     add_notes(view, section, set);
     struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_DATA};
-    if (!view->options->no_range_kernels)
+    if (gt_option_flag(view, GT_OPTION_ranges_have_kernels))
         gt_measure_fact_group_add(&facts, "phase_ns", "Op time inside ranges", GT_UNIT_NS,
                                   gt_cell_int(set->covered_ns));
     gt_measure_fact_group_add(&facts, "phase_cpu_ns", "CPU time in ranges", GT_UNIT_NS, gt_cell_int(set->cpu_ns));

@@ -95,7 +95,7 @@ static bool add_table(const struct gt_view *view, struct gt_section *section, co
 enum gt_status gt_process_phases_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct gt_phase_map map;
     struct gt_keyed phases = {0}, processes = {0};
-    enum gt_status status = gt_phase_map_init(&map, view->options->phase_map, err);
+    enum gt_status status = gt_phase_map_init(&map, gt_option_text(view, GT_OPTION_phase_map), err);
     const struct gt_range_groups *groups = status == GT_OK ? gt_results_range_groups(view, err) : NULL;
     if (status == GT_OK && !groups)
         status = err->code;

@@ -154,7 +154,7 @@ static void add_table(struct gt_section *section, struct attribution *sums) {
         gt_row_share(&row, "share", (double)group->lengths.sum, (double)sums->total_ns);
         gt_row_end(&row);
     }
-    if (view->options->no_range_kernels)
+    if (!gt_option_flag(view, GT_OPTION_ranges_have_kernels))
         return;
     struct gt_measure_fact_group facts = {.section = section, .audience = GT_FOR_ALL};
     if (sums->total_ns > 0)
@@ -168,11 +168,9 @@ static void add_table(struct gt_section *section, struct attribution *sums) {
 }
 
 /* Ranges that hold little of the work do not represent it. */
-static enum gt_status warn(struct gt_section *section, const struct attribution *sums, struct gt_error *err) {
-    const char *text = sums->view->options->coverage_threshold;
-    double threshold = 0.7, share = sums->total_ns ? (double)sums->covered_ns / (double)sums->total_ns : 1;
-    if (text && (!gt_num_parse_real(gt_str_of(text), &threshold) || threshold < 0 || threshold > 1))
-        return gt_fail_usage(err, "invalid share of kernel time '%.40s'; use for example 0.7", text);
+static void warn(struct gt_section *section, const struct attribution *sums) {
+    double threshold = gt_option_real(sums->view, GT_OPTION_coverage_threshold);
+    double share = sums->total_ns ? (double)sums->covered_ns / (double)sums->total_ns : 1;
     struct gt_measure_fact_group data = {.section = section, .audience = GT_FOR_DATA};
     gt_measure_fact_group_add(&data, "coverage_threshold", "Warning threshold of kernel time inside ranges",
                               GT_UNIT_SHARE, gt_cell_real(threshold));
@@ -187,7 +185,7 @@ static enum gt_status warn(struct gt_section *section, const struct attribution 
     }
     struct gt_arena *arena = &section->report->arena;
     if (share <= 0 && !(sums->view->store->facts & GT_FACT_CORRELATION))
-        return GT_OK; /* nothing is known of what was launched where */
+        return; /* nothing is known of what was launched where */
     if (share < threshold)
         gt_section_note(section, GT_FOR_ALL,
                         gt_arena_printf(arena,
@@ -198,7 +196,6 @@ static enum gt_status warn(struct gt_section *section, const struct attribution 
         gt_section_note(section, GT_FOR_ALL,
                         gt_arena_printf(arena, "Process %lld: only %.1f%% of kernel time was launched inside ranges.",
                                         (long long)sums->view->store->processes.pid[worst], 100 * worst_share));
-    return GT_OK;
 }
 
 /* ---- by process ---- */
@@ -234,7 +231,7 @@ static void add_process_row(struct gt_table *table, const struct attribution *su
     gt_row_int(&cells, "range_ns", gt_ns_of_sum(sum_of(row->lengths)));
     gt_row_cell(&cells, "range_avg_ns",
                 instances ? gt_cell_real(gt_keyed_tally_mean(&row->lengths->lengths)) : gt_cell_null());
-    if (sums->view->options->no_range_kernels) {
+    if (!gt_option_flag(sums->view, GT_OPTION_ranges_have_kernels)) {
         gt_row_null_rest(&cells, "kernels");
     } else {
         gt_row_count(&cells, "kernels", count_of(row->kernels));
@@ -303,16 +300,15 @@ static void add_coverage(struct gt_section *section, const struct attribution *s
 
 enum gt_status gt_range_kernels_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct attribution sums = {.view = view};
-    bool has_kernels = !view->options->no_range_kernels, has_ranges = view->store->ranges.count > 0;
+    bool has_kernels = gt_option_flag(view, GT_OPTION_ranges_have_kernels), has_ranges = view->store->ranges.count > 0;
     bool ok = add_ranges(&sums, err) && (!has_kernels || !has_ranges || add_kernels(&sums, err)) &&
               add_process_table(section, &sums);
-    enum gt_status status = ok ? GT_OK : gt_fail_memory(err);
     if (ok && has_kernels)
-        status = warn(section, &sums, err);
+        warn(section, &sums);
     if (ok) {
         add_coverage(section, &sums);
         add_table(section, &sums);
     }
     attribution_release(&sums);
-    return status;
+    return ok ? GT_OK : gt_fail_memory(err);
 }

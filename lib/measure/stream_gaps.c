@@ -43,8 +43,7 @@ static void add_facts(struct gt_section *section, const struct gt_stream_gap *ga
 
 /* The gaps that the user does not want to see are not in any number of this report. */
 static void note_left_out(const struct gt_view *view, struct gt_section *section, size_t shown) {
-    bool has_bounds = view->options->hist_min || view->options->hist_max;
-    size_t all = has_bounds ? gt_stream_walk_gap_count(view, NULL) : shown;
+    size_t all = gt_stream_walk_is_bounded(view) ? gt_stream_walk_gap_count(view, NULL) : shown;
     if (all == shown)
         return;
     gt_section_note(section, GT_FOR_ALL,
@@ -85,7 +84,7 @@ static void add_row(const struct gt_view *view, struct gt_table *table, const st
 
 enum gt_status gt_stream_gaps_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct gt_gap_bounds bounds;
-    if (gt_gap_bounds_read(&bounds, view->options, err) != GT_OK)
+    if (gt_stream_walk_read_bounds(&bounds, view, err) != GT_OK)
         return err->code;
     size_t count = gt_stream_walk_gap_count(view, &bounds), filled = 0;
     struct gt_radix_item *order = NULL;

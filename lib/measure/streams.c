@@ -69,7 +69,7 @@ static void add_row(const struct gt_view *view, struct gt_table *table, const st
 
 enum gt_status gt_streams_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct gt_gap_bounds bounds;
-    if (gt_gap_bounds_read(&bounds, view->options, err) != GT_OK)
+    if (gt_stream_walk_read_bounds(&bounds, view, err) != GT_OK)
         return err->code;
     struct stream *streams = gt_mem_array(view->lane_count, sizeof *streams);
     if (!streams)

@@ -240,11 +240,12 @@ static void set_bounds(struct drawing *drawing) {
 /* A command that shows more of a part says --from and --to by itself. */
 static void set_options(struct drawing *drawing) {
     struct gt_selecting given[GT_SELECTING_MAX];
-    size_t count = gt_selecting_options(drawing->view->options, given);
+    struct gt_arena *arena = &drawing->section->report->arena;
+    size_t count = gt_selecting_list(&drawing->view->request->selection, arena, given);
     for (size_t i = 0; i < count; i++)
-        if (given[i].value != drawing->view->options->from && given[i].value != drawing->view->options->to)
+        if (strcmp(given[i].name, "from") != 0 && strcmp(given[i].name, "to") != 0)
             drawing->timeline->options[drawing->timeline->option_count++] =
-                (struct gt_timeline_option){given[i].name, given[i].value};
+                (struct gt_timeline_option){given[i].name, gt_arena_copy(arena, gt_str_of(given[i].value)).ptr};
 }
 
 static enum gt_status draw(struct drawing *drawing, struct gt_error *err) {

@@ -123,7 +123,7 @@ static bool add_table(const struct gt_view *view, struct gt_section *section, co
     struct gt_table *table = gt_section_table(section, "transitions", "Stream gaps by previous and next op", columns,
                                               GT_ARRAY_COUNT(columns));
     table->screen_limit = 15;
-    table->empty = gt_stream_gaps_missing(view);
+    table->empty = gt_stream_walk_why_none(view);
     for (size_t i = 0; i < pairs->count; i++)
         add_row(table, &transitions[i], (double)total_ns);
     gt_mem_free(transitions);
@@ -133,7 +133,7 @@ static bool add_table(const struct gt_view *view, struct gt_section *section, co
 enum gt_status gt_transitions_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err) {
     struct pairs pairs = {0};
     struct gt_samples samples = {0};
-    if (gt_gap_bounds_read(&pairs.bounds, view->options, err) != GT_OK)
+    if (gt_stream_walk_read_bounds(&pairs.bounds, view, err) != GT_OK)
         return err->code;
     bool ok = pairs_collect(&pairs, view) && fill_samples(&samples, &pairs, view) &&
               add_table(view, section, &pairs, &samples);

@@ -220,7 +220,7 @@ static enum gt_status join_columns(struct gt_report *report, const struct gt_tab
     return ok ? GT_OK : gt_fail_memory(err);
 }
 
-enum gt_status gt_report_join(struct gt_report *report, const struct gputime_shape *shape, struct gt_error *err) {
+enum gt_status gt_report_join(struct gt_report *report, const struct gt_shape *shape, struct gt_error *err) {
     const struct gt_table *like = report->section_count > 1 ? first_shown(report, shape->table) : NULL;
     if (!like || shape->hidden) /* shown by name, it is shown as each input has it */
         return GT_OK;

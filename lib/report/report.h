@@ -330,6 +330,21 @@ struct gt_str gt_table_text(const struct gt_table *table, size_t row, const char
 
 /* ---- shape.c: sort, limit, columns ---- */
 
+/* How one table is shown. What is 0 or NULL leaves it as the analysis made it. */
+struct gt_shape {
+    const char *table;    /* key */
+    const char *sort;     /* key of a column, largest first; "+key" smallest first */
+    int64_t limit;        /* rows kept in every format; 0 = all */
+    int64_t screen_limit; /* rows shown in text and Markdown; 0 = the table's own choice, -1 = all */
+    const char *columns;  /* comma-separated keys for text and Markdown, in order */
+    int hidden;           /* 1: left out of text and Markdown; -1: shown there even if meant for data */
+    int absent;           /* 1: of no use, an analysis need not make it */
+    int ranked;           /* 1: rows are numbered in text and Markdown */
+    int joined;           /* 1: of several inputs they show one table with the rows of all */
+    const char *pivot;    /* "ROW,VALUE": of several inputs they show one table that has a row for each ROW, a column
+                             for each input with the sum of its VALUEs, and the totals */
+};
+
 /* Takes the next key off a comma-separated list, blanks around it dropped. false: none is left. */
 bool gt_shape_columns_next(struct gt_str *rest, struct gt_str *key);
 
@@ -338,14 +353,14 @@ enum gt_status gt_table_sort(struct gt_table *table, const char *sort, struct gt
 void gt_table_limit(struct gt_table *table, size_t rows); /* keeps the first ones; 0: all */
 
 /* What all shapes of a table ask for together: a later one wins, field by field. */
-struct gputime_shape gt_shape_of(const char *table, const struct gputime_shape *shapes, size_t count);
+struct gt_shape gt_shape_of(const char *table, const struct gt_shape *shapes, size_t count);
 
 /* joint.c: the tables of all inputs that the shape asks for, in the joint section instead of in each. */
-enum gt_status gt_report_join(struct gt_report *report, const struct gputime_shape *shape, struct gt_error *err);
+enum gt_status gt_report_join(struct gt_report *report, const struct gt_shape *shape, struct gt_error *err);
 
 /* Applies the shapes to every table they name. Unknown sort or screen columns are usage errors that list the columns.
  */
-enum gt_status gt_report_shape(struct gt_report *report, const struct gputime_shape *shapes, size_t count,
+enum gt_status gt_report_shape(struct gt_report *report, const struct gt_shape *shapes, size_t count,
                                struct gt_error *err);
 
 #endif

@@ -254,8 +254,8 @@ static enum gt_status check_columns(const struct gt_table *table, const char *ke
     return GT_OK;
 }
 
-struct gputime_shape gt_shape_of(const char *key, const struct gputime_shape *shapes, size_t count) {
-    struct gputime_shape sum = {.table = key};
+struct gt_shape gt_shape_of(const char *key, const struct gt_shape *shapes, size_t count) {
+    struct gt_shape sum = {.table = key};
     for (size_t i = 0; i < count; i++) {
         if (!shapes[i].table || strcmp(shapes[i].table, key) != 0)
             continue;
@@ -272,7 +272,7 @@ struct gputime_shape gt_shape_of(const char *key, const struct gputime_shape *sh
     return sum;
 }
 
-static enum gt_status shape_table(struct gt_block *block, const struct gputime_shape *shape, struct gt_error *err) {
+static enum gt_status shape_table(struct gt_block *block, const struct gt_shape *shape, struct gt_error *err) {
     struct gt_table *table = block->table;
     enum gt_status status = GT_OK;
     if (shape->sort)
@@ -299,13 +299,13 @@ static enum gt_status shape_table(struct gt_block *block, const struct gputime_s
 }
 
 /* What all inputs show together is made of whole tables. */
-static enum gt_status join_tables(struct gt_report *report, const struct gputime_shape *shapes, size_t count,
+static enum gt_status join_tables(struct gt_report *report, const struct gt_shape *shapes, size_t count,
                                   struct gt_error *err) {
     enum gt_status status = GT_OK;
     for (size_t i = 0; i < count && !status; i++) {
         if (!shapes[i].table || (!shapes[i].joined && !shapes[i].pivot))
             continue;
-        struct gputime_shape shape = gt_shape_of(shapes[i].table, shapes, count);
+        struct gt_shape shape = gt_shape_of(shapes[i].table, shapes, count);
         status = gt_report_join(report, &shape, err);
         struct gt_table *table = gt_section_find(&report->joint, shape.table);
         if (table && shape.limit > 0)
@@ -316,7 +316,7 @@ static enum gt_status join_tables(struct gt_report *report, const struct gputime
     return status;
 }
 
-enum gt_status gt_report_shape(struct gt_report *report, const struct gputime_shape *shapes, size_t count,
+enum gt_status gt_report_shape(struct gt_report *report, const struct gt_shape *shapes, size_t count,
                                struct gt_error *err) {
     enum gt_status joined = join_tables(report, shapes, count, err);
     if (joined)
@@ -327,7 +327,7 @@ enum gt_status gt_report_shape(struct gt_report *report, const struct gputime_sh
             struct gt_block *block = &section->blocks[b];
             if (!block->table)
                 continue;
-            struct gputime_shape shape = gt_shape_of(block->table->key, shapes, count);
+            struct gt_shape shape = gt_shape_of(block->table->key, shapes, count);
             enum gt_status status = shape_table(block, &shape, err);
             if (status)
                 return status;

@@ -238,7 +238,7 @@ static bool choose_wide_scale(struct gt_column_style *style, const struct spread
 }
 
 static void choose_time_style(struct gt_column_style *style, const struct spread *spread, uint32_t flags,
-                              enum gputime_choice_unit unit) {
+                              enum gputime_unit unit) {
     static const int decimals[] = {0, 2, 3, 6};
     if (unit != GPUTIME_UNIT_AUTO) {
         size_t i = (size_t)unit - 1;
@@ -259,7 +259,7 @@ static void choose_time_style(struct gt_column_style *style, const struct spread
 }
 
 struct gt_column_style gt_column_style_of(const struct gt_table *table, size_t column, size_t rows,
-                                          enum gputime_choice_unit unit) {
+                                          enum gputime_unit unit) {
     const struct gt_report_column *about = &table->columns[column];
     struct gt_column_style style = {.unit = about->unit, .is_signed = about->flags & GT_COLUMN_SIGNED};
     struct spread spread = measure_spread(table, column, rows);
@@ -285,7 +285,7 @@ struct gt_column_style gt_column_style_of(const struct gt_table *table, size_t c
     return style;
 }
 
-size_t gt_fact_format(char buf[GT_CELL_MAX], const struct gt_report_fact *fact, enum gputime_choice_unit unit) {
+size_t gt_fact_format(char buf[GT_CELL_MAX], const struct gt_report_fact *fact, enum gputime_unit unit) {
     struct gt_column_style style = {.unit = fact->unit, .decimals = fact->unit == GT_UNIT_COUNT ? 1 : 3};
     style.is_varied = fact->unit == GT_UNIT_BYTES || (fact->unit == GT_UNIT_NS && unit == GPUTIME_UNIT_AUTO);
     if (fact->unit == GT_UNIT_NS && !style.is_varied)

@@ -24,13 +24,13 @@ struct gt_column_style {
 
 /* Looks at the first `rows` rows of the column. */
 struct gt_column_style gt_column_style_of(const struct gt_table *table, size_t column, size_t rows,
-                                          enum gputime_choice_unit unit);
+                                          enum gputime_unit unit);
 
 /* A number, or "-" for null; gives its length. Text cells are not formatted here: length 0. */
 size_t gt_cell_format(char buf[GT_CELL_MAX], const struct gt_column_style *style, const struct gt_cell *cell);
 
 /* A single value with its unit. */
-size_t gt_fact_format(char buf[GT_CELL_MAX], const struct gt_report_fact *fact, enum gputime_choice_unit unit);
+size_t gt_fact_format(char buf[GT_CELL_MAX], const struct gt_report_fact *fact, enum gputime_unit unit);
 
 static inline struct gt_str gt_cell_str(const struct gt_cell *cell) {
     return (struct gt_str){cell->text, cell->text_bytes};

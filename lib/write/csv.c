@@ -39,31 +39,29 @@ static size_t place_of(const struct gt_joined *joined, struct gt_str key) {
     return c;
 }
 
-static enum gt_status choose_columns(struct choice *choice, const struct gt_joined *joined, const char *keys,
-                                     struct gt_error *err) {
+static enum gt_status choose_columns(struct choice *choice, const struct gt_joined *joined,
+                                     const struct gputime_write_options *options, struct gt_error *err) {
     choice->count = 0;
-    for (size_t c = 0; !keys && c < joined->column_count && c < GT_TABLE_COLUMNS_MAX; c++)
+    for (size_t c = 0; !options->columns && c < joined->column_count && c < GT_TABLE_COLUMNS_MAX; c++)
         choice->columns[choice->count++] = c;
-    if (!keys)
-        return GT_OK;
-    struct gt_str rest = gt_str_of(keys), key;
-    while (gt_shape_columns_next(&rest, &key) && choice->count < GT_TABLE_COLUMNS_MAX) {
-        size_t place = place_of(joined, key);
+    for (size_t i = 0; options->columns && i < options->column_count && choice->count < GT_TABLE_COLUMNS_MAX; i++) {
+        size_t place = place_of(joined, gt_str_of(options->columns[i]));
         if (place == joined->column_count)
-            return gt_fail_usage(err, "table '%s' has no column '%.*s'", joined->key, (int)key.len, key.ptr);
+            return gt_fail_usage(err, "table '%s' has no column '%s'", joined->key, options->columns[i]);
         choice->columns[choice->count++] = place;
     }
     return GT_OK;
 }
 
-static enum gt_status write_table(const struct gt_report *report, const char *key, const char *columns,
-                                  struct gt_out *out, struct gt_error *err) {
+static enum gt_status write_table(const struct gt_report *report, const char *key,
+                                  const struct gputime_write_options *options, struct gt_out *out,
+                                  struct gt_error *err) {
     struct gt_joined joined;
     struct choice choice;
     enum gt_status status = gt_joined_init(&joined, report, key, err);
     if (status)
         return status;
-    status = choose_columns(&choice, &joined, columns, err);
+    status = choose_columns(&choice, &joined, options, err);
     for (size_t i = 0; i < choice.count && !status; i++) {
         gt_out_text(out, i ? "," : "");
         gt_escape_csv(out, gt_str_of(joined.columns[choice.columns[i]]->key));
@@ -103,12 +101,12 @@ static enum gt_status unknown_table(const struct gt_report *report, const char *
     return gt_fail_usage(err, "no table '%.80s'; available: %s", key, used ? keys : "none");
 }
 
-enum gt_status gt_write_csv(const struct gt_report *report, const struct gputime_options *options, struct gt_out *out,
-                            struct gt_error *err) {
+enum gt_status gt_write_csv(const struct gt_report *report, const struct gputime_write_options *options,
+                            struct gt_out *out, struct gt_error *err) {
     const char *key = options->table ? options->table : report->main_table;
     if (options->table && !has_table(report, key))
         return unknown_table(report, key, err);
     if (!key || !has_table(report, key))
         key = gt_joined_key(report, GT_FOR_DATA, 0);
-    return write_table(report, key ? key : "", options->columns, out, err);
+    return write_table(report, key ? key : "", options, out, err);
 }

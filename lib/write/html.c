@@ -21,8 +21,8 @@ static void write_until(struct gt_out *out, struct gt_str *rest, const char *mar
     *rest = (struct gt_str){rest->ptr + taken, rest->len - taken};
 }
 
-enum gt_status gt_write_html(const struct gt_report *report, const struct gputime_options *options, struct gt_out *out,
-                             struct gt_error *err) {
+enum gt_status gt_write_html(const struct gt_report *report, const struct gputime_write_options *options,
+                             struct gt_out *out, struct gt_error *err) {
     struct gt_str page = {gt_page, gt_page_bytes};
     (void)options;
     if (page.len == 0)

@@ -262,8 +262,8 @@ enum gt_status gt_json_report(const struct gt_report *report, const struct gt_js
     return GT_OK;
 }
 
-enum gt_status gt_write_json(const struct gt_report *report, const struct gputime_options *options, struct gt_out *out,
-                             struct gt_error *err) {
+enum gt_status gt_write_json(const struct gt_report *report, const struct gputime_write_options *options,
+                             struct gt_out *out, struct gt_error *err) {
     (void)options;
     return gt_json_report(report, &(struct gt_json_how){.audience = GT_FOR_DATA}, out, err);
 }

@@ -18,7 +18,7 @@
 
 struct run {
     const struct gt_layout *layout;
-    const struct gputime_options *options;
+    const struct gputime_write_options *options;
     const struct gt_section *section;
     const struct gt_table *table; /* NULL: the section has none */
     struct gt_out *out;
@@ -220,7 +220,7 @@ static const char *missing_table(const struct gt_report *report, const struct gt
     return key;
 }
 
-enum gt_status gt_write_layout(const struct gt_report *report, const struct gputime_options *options,
+enum gt_status gt_write_layout(const struct gt_report *report, const struct gputime_write_options *options,
                                struct gt_out *out, struct gt_error *err) {
     const struct gt_layout *layout = options->format ? gt_layout_find(options->format) : NULL;
     if (!layout)

@@ -107,7 +107,7 @@ static void write_rows(struct gt_out *out, const struct gt_table *table, const s
     }
 }
 
-static void write_table(struct gt_out *out, const struct gt_table *table, const struct gputime_options *options) {
+static void write_table(struct gt_out *out, const struct gt_table *table, const struct gputime_write_options *options) {
     struct gt_shown shown;
     struct gt_column_style styles[GT_TABLE_COLUMNS_MAX];
     struct gt_cut *cuts[GT_TABLE_COLUMNS_MAX] = {NULL};
@@ -117,7 +117,7 @@ static void write_table(struct gt_out *out, const struct gt_table *table, const 
     gt_shown_init(&shown, table);
     for (size_t i = 0; i < shown.column_count; i++) {
         styles[i] = gt_column_style_of(table, shown.columns[i], shown.rows, options->unit);
-        if (!styles[i].is_text || options->verbose)
+        if (!styles[i].is_text || options->full_names)
             continue;
         cuts[i] = gt_name_cuts_new(table, shown.columns[i], shown.rows, NAME_COLUMNS, true);
         if (!cuts[i])
@@ -178,7 +178,7 @@ static void write_findings(struct gt_out *out, const struct gt_section *section,
 
 /* ---- facts, notes, issues ---- */
 
-static void write_facts(struct gt_out *out, const struct gt_block *block, enum gputime_choice_unit unit) {
+static void write_facts(struct gt_out *out, const struct gt_block *block, enum gputime_unit unit) {
     char buf[GT_CELL_MAX];
     if (block->title) {
         gt_out_text(out, "\n### ");
@@ -240,7 +240,7 @@ static void write_head(struct gt_out *out, const struct gt_report_input *input) 
 }
 
 static void write_block(struct gt_out *out, const struct gt_section *section, const struct gt_block *block,
-                        const struct gputime_options *options) {
+                        const struct gputime_write_options *options) {
     switch (block->kind) {
     case GT_BLOCK_TABLE:
         if (block->table->row_count || block->table->empty)
@@ -264,14 +264,15 @@ static void write_block(struct gt_out *out, const struct gt_section *section, co
     }
 }
 
-static void write_blocks(struct gt_out *out, const struct gt_section *section, const struct gputime_options *options) {
+static void write_blocks(struct gt_out *out, const struct gt_section *section,
+                         const struct gputime_write_options *options) {
     for (size_t b = 0; b < section->block_count; b++) {
         if (section->blocks[b].audience & GT_FOR_SCREEN)
             write_block(out, section, &section->blocks[b], options);
     }
 }
 
-enum gt_status gt_write_markdown(const struct gt_report *report, const struct gputime_options *options,
+enum gt_status gt_write_markdown(const struct gt_report *report, const struct gputime_write_options *options,
                                  struct gt_out *out, struct gt_error *err) {
     (void)err;
     bool is_begun = report->heading.len || report->joint.block_count;

@@ -26,7 +26,7 @@ static bool charset_is_utf8(void) {
     return true;
 }
 
-void gt_screen_init(struct gt_screen *screen, const struct gputime_options *options, struct gt_out *out) {
+void gt_screen_init(struct gt_screen *screen, const struct gputime_write_options *options, struct gt_out *out) {
     int64_t width = options->width > 0 ? options->width : DEFAULT_WIDTH;
     *screen = (struct gt_screen){
         .out = out,

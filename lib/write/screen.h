@@ -19,7 +19,7 @@ struct gt_screen {
 
 enum gt_ink { GT_INK_PLAIN, GT_INK_BOLD, GT_INK_DIM, GT_INK_ACCENT, GT_INK_WARN };
 
-void gt_screen_init(struct gt_screen *screen, const struct gputime_options *options, struct gt_out *out);
+void gt_screen_init(struct gt_screen *screen, const struct gputime_write_options *options, struct gt_out *out);
 
 void gt_screen_text(const struct gt_screen *screen, enum gt_ink ink, struct gt_str text);
 /* At most width columns, cut in the middle. Gives the columns taken. */

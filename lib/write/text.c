@@ -67,8 +67,7 @@ static void write_head(const struct gt_screen *screen, const struct gt_report_in
 
 /* ---- facts ---- */
 
-static struct gt_str fact_value(const struct gt_report_fact *fact, char buf[GT_CELL_MAX],
-                                enum gputime_choice_unit unit) {
+static struct gt_str fact_value(const struct gt_report_fact *fact, char buf[GT_CELL_MAX], enum gputime_unit unit) {
     if (gt_cell_is_text(&fact->value))
         return fact->value.text_bytes ? gt_cell_str(&fact->value) : GT_STR("-");
     size_t length = gt_fact_format(buf, fact, unit);
@@ -81,7 +80,7 @@ struct fact_grid {
     size_t title_width[FACT_COLUMNS], value_width[FACT_COLUMNS];
 };
 
-static size_t measure_facts(const struct gt_screen *screen, const struct gt_block *block, enum gputime_choice_unit unit,
+static size_t measure_facts(const struct gt_screen *screen, const struct gt_block *block, enum gputime_unit unit,
                             struct fact_grid *grid) {
     size_t total = FACT_GAP * (grid->columns - 1);
     char buf[GT_CELL_MAX];
@@ -98,7 +97,7 @@ static size_t measure_facts(const struct gt_screen *screen, const struct gt_bloc
 }
 
 static struct fact_grid plan_facts(const struct gt_screen *screen, const struct gt_block *block,
-                                   enum gputime_choice_unit unit) {
+                                   enum gputime_unit unit) {
     struct fact_grid grid;
     size_t columns = block->fact_count < 4 ? 1 : FACT_COLUMNS;
     do {
@@ -108,7 +107,7 @@ static struct fact_grid plan_facts(const struct gt_screen *screen, const struct 
 }
 
 static void write_fact(const struct gt_screen *screen, const struct fact_grid *grid, size_t place,
-                       const struct gt_report_fact *fact, bool is_last, enum gputime_choice_unit unit) {
+                       const struct gt_report_fact *fact, bool is_last, enum gputime_unit unit) {
     char buf[GT_CELL_MAX];
     struct gt_str title = gt_str_of(fact->title), value = fact_value(fact, buf, unit);
     size_t indent = FACT_INDENT + grid->title_width[place] + 2;
@@ -132,7 +131,7 @@ static void write_fact(const struct gt_screen *screen, const struct fact_grid *g
         gt_screen_blanks(screen, grid->value_width[place] - gt_screen_measure(screen, value) + FACT_GAP - FACT_INDENT);
 }
 
-static void write_facts(const struct gt_screen *screen, const struct gt_block *block, enum gputime_choice_unit unit) {
+static void write_facts(const struct gt_screen *screen, const struct gt_block *block, enum gputime_unit unit) {
     struct fact_grid grid = plan_facts(screen, block, unit);
     if (block->title) {
         gt_screen_text(screen, GT_INK_BOLD, gt_str_of(block->title));
@@ -194,7 +193,7 @@ static bool is_shown(const struct gt_block *block) {
 }
 
 static void write_block(const struct gt_screen *screen, const struct gt_section *section, const struct gt_block *block,
-                        const struct gputime_options *options) {
+                        const struct gputime_write_options *options) {
     switch (block->kind) {
     case GT_BLOCK_TABLE:
         gt_text_table(screen, block->table, options);
@@ -221,7 +220,7 @@ static size_t count_shown(const struct gt_section *section) {
 }
 
 static void write_blocks(const struct gt_screen *screen, const struct gt_section *section, bool after_head,
-                         const struct gputime_options *options) {
+                         const struct gputime_write_options *options) {
     for (size_t b = 0; b < section->block_count; b++) {
         if (!is_shown(&section->blocks[b]))
             continue;
@@ -232,8 +231,8 @@ static void write_blocks(const struct gt_screen *screen, const struct gt_section
     }
 }
 
-enum gt_status gt_write_text(const struct gt_report *report, const struct gputime_options *options, struct gt_out *out,
-                             struct gt_error *err) {
+enum gt_status gt_write_text(const struct gt_report *report, const struct gputime_write_options *options,
+                             struct gt_out *out, struct gt_error *err) {
     (void)err;
     struct gt_screen screen;
     gt_screen_init(&screen, options, out);

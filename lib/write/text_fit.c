@@ -61,7 +61,7 @@ static void measure_cells(const struct gt_text_fit *fitted, struct gt_text_colum
     }
 }
 
-static void measure(struct gt_text_fit *fitted, enum gputime_choice_unit unit) {
+static void measure(struct gt_text_fit *fitted, enum gputime_unit unit) {
     char buf[GT_NUM_MAX];
     fitted->rank_width = fitted->table->is_ranked ? gt_num_format_int(buf, (int64_t)fitted->shown.rows) : 0;
     for (size_t i = 0; i < fitted->shown.column_count; i++) {
@@ -187,7 +187,7 @@ static void fit(struct gt_text_fit *fitted) {
 }
 
 void gt_text_fit_init(struct gt_text_fit *fitted, const struct gt_screen *screen, const struct gt_table *table,
-                      enum gputime_choice_unit unit) {
+                      enum gputime_unit unit) {
     *fitted = (struct gt_text_fit){.screen = screen, .table = table};
     gt_shown_init(&fitted->shown, table);
     if (table->row_count == 0)

@@ -42,7 +42,7 @@ size_t gt_text_fit_cell_width(const struct gt_screen *screen, const struct gt_te
 
 /* Measures the rows that are shown and fits the columns; those that find no room are dropped from the end. */
 void gt_text_fit_init(struct gt_text_fit *fitted, const struct gt_screen *screen, const struct gt_table *table,
-                      enum gputime_choice_unit unit);
+                      enum gputime_unit unit);
 
 /* Of a table that folds: the columns that were dropped take the places after the first. False: none is left. */
 bool gt_text_fit_unfold(struct gt_text_fit *fitted);

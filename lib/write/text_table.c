@@ -219,7 +219,7 @@ static void draw_content(struct gt_text_fit *fitted, bool is_verbose) {
 }
 
 void gt_text_table(const struct gt_screen *screen, const struct gt_table *table,
-                   const struct gputime_options *options) {
+                   const struct gputime_write_options *options) {
     struct gt_text_fit *fitted = gt_mem_alloc(sizeof *fitted); /* too large for a short stack */
     if (!fitted) {
         gt_out_fail_memory(screen->out);
@@ -230,6 +230,6 @@ void gt_text_table(const struct gt_screen *screen, const struct gt_table *table,
     if (table->row_count == 0)
         gt_screen_wrap(screen, GT_INK_PLAIN, gt_str_of(table->empty), 0, 0);
     else
-        draw_content(fitted, options->verbose);
+        draw_content(fitted, options->full_names);
     gt_mem_free(fitted);
 }

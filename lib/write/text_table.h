@@ -7,6 +7,7 @@
 #include "write/screen.h"
 
 /* Title, header, rows, and what was left out. A table without rows shows its sentence. */
-void gt_text_table(const struct gt_screen *screen, const struct gt_table *table, const struct gputime_options *options);
+void gt_text_table(const struct gt_screen *screen, const struct gt_table *table,
+                   const struct gputime_write_options *options);
 
 #endif

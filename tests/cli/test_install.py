@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -22,15 +23,18 @@ int main(int argc, char **argv) {
     struct gputime_error err;
     const char *path = argc > 1 ? argv[1] : "";
     const char *analysis = "kernels";
-    if (gputime_trace_open(&path, 1, NULL, &trace, &err) != GPUTIME_OK) {
+    struct gputime_report_options options = GPUTIME_REPORT_OPTIONS_INIT;
+    options.analyses = &analysis;
+    options.analysis_count = 1;
+    if (strcmp(gputime_version(), GPUTIME_VERSION) != 0)
+        return 3;
+    if (gputime_trace_open(&path, 1, NULL, NULL, &trace, &err) != GPUTIME_OK) {
         printf("failed: %s\n", err.message);
         return 1;
     }
-    if (gputime_report_new(&trace, 1, "example", &analysis, 1, NULL, &report, &err) != GPUTIME_OK)
+    if (gputime_report_new(&trace, 1, &options, &report, &err) != GPUTIME_OK)
         return 2;
-    for (size_t table = 0; table < gputime_report_table_count(report, 0); table++)
-        if (strcmp(gputime_report_table_key(report, 0, table), "kernels") == 0)
-            printf("kernels %zu\n", gputime_report_row_count(report, 0, table));
+    printf("kernels %u\n", (unsigned)gputime_table_row_count(gputime_report_table(report, 0, "kernels")));
     gputime_report_free(report);
     gputime_trace_free(trace);
     return 0;
@@ -136,7 +140,7 @@ def test_installed_program_runs(installed):
     assert run(installed / "usr/bin/gputime", "--version").startswith("gputime ")
 
 
-def build(installed, source, program, is_static):
+def build(installed, source, program, is_static, language=None):
     """A program against the installed header and library, as its author would build it; the environment to run it in."""
     environment = os.environ | {
         "PKG_CONFIG_SYSROOT_DIR": str(installed),
@@ -149,7 +153,10 @@ def build(installed, source, program, is_static):
     flags = flags.split()
     if is_static:
         flags = [str(installed / "usr/lib/libgputime.a") if flag == "-lgputime" else flag for flag in flags]
-    run(*os.environ.get("CC", "cc").split(), "-Wall", "-Wextra", "-Werror", "-o", program, source, *flags)
+    is_cpp = language == "c++" or source.suffix == ".cpp"
+    compiler = [os.environ.get("CXX", "c++"), "-std=c++17"] if is_cpp else [*os.environ.get("CC", "cc").split(), "-std=c17"]
+    as_language = ["-x", language, source, "-x", "none"] if language else [source]
+    run(*compiler, "-Wall", "-Wextra", "-Werror", "-o", program, *as_language, *flags)
     return os.environ | {"LD_LIBRARY_PATH": str(installed / "usr/lib")}
 
 
@@ -159,10 +166,11 @@ both_libraries = pytest.mark.parametrize("is_static", [False, True], ids=["share
 
 @needs_pkg_config
 @both_libraries
-def test_program_against_the_library(installed, tmp_path, is_static):
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_program_against_the_library(installed, tmp_path, is_static, language):
     source, program = tmp_path / "example.c", tmp_path / "example"
     source.write_text(PROGRAM)
-    where = build(installed, source, program, is_static)
+    where = build(installed, source, program, is_static, language)
     assert run(program, ROOT / "tests/data/overlap.json", env=where) == "kernels 2\n"
     failed = subprocess.run([program, tmp_path / "none"], stdout=subprocess.PIPE, text=True, env=where)
     assert failed.returncode == 1 and failed.stdout.startswith("failed: ")
@@ -194,8 +202,53 @@ def test_example_of_the_documentation(installed, tmp_path, is_static):
     assert failed.returncode == 2 and "did you mean 'Train_step'" in failed.stderr
 
 
-def test_every_function_of_the_header_is_in_the_shared_library(installed):
+def example(installed, tmp_path, name):
+    program = tmp_path / name
+    where = build(installed, ROOT / "docs/examples" / name, program, False)
+    return lambda *args: subprocess.run([program, *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=where)
+
+
+@needs_pkg_config
+def test_example_of_a_table(installed, tmp_path):
+    kernels = example(installed, tmp_path, "kernels.c")
+    assert kernels(ROOT / "tests/data/overlap.json").stdout == (
+        "     20000 ns  57.1%      2 x  gemm\n"
+        "     15000 ns  42.9%      1 x  ncclDevKernel_AllReduce_Sum_f32_RING_LL\n")
+    failed = kernels(tmp_path / "none")
+    assert failed.returncode == 1 and failed.stdout.startswith("kernels: cannot open")
+
+
+@needs_pkg_config
+def test_example_of_events(installed, tmp_path):
+    done = example(installed, tmp_path, "longest_ops.c")(ROOT / "tests/data/devices.json")
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert [line.split() for line in lines[:3]] == [
+        ["9000", "ns", "other", "alpha"], ["5000", "ns", "other", "alpha"], ["4000", "ns", "other", "beta"]]
+    assert "calls (4): start_ns end_ns correlation name->strings thread->threads" in lines
+    assert "lanes (3): process->processes device->devices stream" in lines
+
+
+@needs_pkg_config
+def test_example_of_a_comparison(installed, tmp_path):
+    compare = example(installed, tmp_path, "compare.cpp")
+    a, b = ROOT / "tests/data/devices.json", ROOT / "tests/data/overlap.json"
+    changed = compare(a, b)
+    assert changed.returncode == 3 and changed.stdout.endswith("busy>+5%: broken\n")
+    assert "0.0 ns ->        20000.0 ns  gemm\n" in changed.stdout
+    same = compare(a, a)
+    assert same.returncode == 0 and same.stdout.endswith("busy>+5%: holds\n")
+    assert compare(a, tmp_path / "none").returncode == 1
+
+
+def test_the_shared_library_exports_the_functions_of_the_header_and_nothing_else(installed):
     """Symbols are hidden unless marked, so one that is forgotten works in the static library alone."""
-    declared = set(re.findall(r"\b(gputime_\w+)\(", (ROOT / "include/gputime.h").read_text()))
+    header = re.sub(r"/\*.*?\*/", "", (ROOT / "include/gputime.h").read_text(), flags=re.DOTALL)
+    declared = set(re.findall(r"\b(gputime_\w+)\(", header))
     table = run("nm", "-D", "--defined-only", installed / "usr/lib/libgputime.so")
-    assert len(declared) > 30 and declared <= {line.split()[-1] for line in table.splitlines()}
+    assert len(declared) > 60 and declared == {line.split()[-1] for line in table.splitlines()}
+
+
+def test_the_page_on_the_library_is_current():
+    made = run(sys.executable, ROOT / "docs/make_api.py")
+    assert made == (ROOT / "docs/api.md").read_text(), "run: python3 docs/make_api.py > docs/api.md"

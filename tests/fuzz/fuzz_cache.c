@@ -60,11 +60,13 @@ static void remove_world(void) {
 
 /* Keeps a trace that is old enough for it, and reads what was kept. */
 static void make_world(void) {
-    struct gputime_options options = {.threads = 1, .cache_after = "0ns"};
+    struct gputime_open_options options = GPUTIME_OPEN_OPTIONS_INIT;
     struct gputime_trace *trace;
     struct gputime_error err;
     struct timespec long_ago[2] = {{1600000000, 0}, {1600000000, 0}};
     const char *paths[] = {world.trace};
+    options.threads = 1;
+    options.cache_after_ns = 1;
     expect(mkdtemp(world.folder) != NULL);
     snprintf(world.trace, sizeof world.trace, "%s/trace.json", world.folder);
     snprintf(world.cache, sizeof world.cache, "%s/cache", world.folder);
@@ -72,7 +74,7 @@ static void make_world(void) {
     atexit(remove_world);
     write_file(world.trace, trace_text, sizeof trace_text - 1);
     utimensat(AT_FDCWD, world.trace, long_ago, 0);
-    expect(gputime_trace_open(paths, 1, &options, &trace, &err) == GPUTIME_OK);
+    expect(gputime_trace_open(paths, 1, &options, NULL, &trace, &err) == GPUTIME_OK);
     gputime_trace_store_cache(trace);
     gputime_trace_free(trace);
 
@@ -128,7 +130,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     make_header_right(size);
     write_file(world.entry, world.file, size);
     const char *paths[] = {world.trace};
-    struct gputime_options options = {.threads = 1, .format = fuzz_format(size)};
+    struct fuzz_options options = fuzz_options_new(fuzz_format(size));
+    options.opening.no_cache = 0;
+    options.opening.reader = GPUTIME_READER_AUTO; /* the others leave the cache alone */
     expect(fuzz_report(paths, 1, &options));
     return 0;
 }

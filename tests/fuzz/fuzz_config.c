@@ -5,7 +5,6 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const char *const table = "tests/data/nsys-csv/mini_cuda_gpu_kern_sum.csv";
     static const char *const statistics = "class_stats";
-    const struct gputime_options base = {.no_cache = 1, .threads = 1};
     char path[FUZZ_PATH_MAX];
     struct gputime_config *config = NULL;
     struct gputime_error err = {.status = GPUTIME_OK};
@@ -15,15 +14,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (gputime_config_open(path, &config, &err) != GPUTIME_OK)
         fuzz_expect_reason(&err);
     for (size_t i = 0; config && i < gputime_config_input_count(config) && i < 4; i++) {
-        struct gputime_input input = gputime_config_input(config, i, &base);
+        struct fuzz_options options = fuzz_options_new(i % 2 ? "json" : "stats");
         struct gputime_trace *trace = NULL;
         struct gputime_report *report = NULL;
-        input.options.format = i % 2 ? "json" : "stats";
-        enum gputime_status status = gputime_trace_open(&table, 1, &input.options, &trace, &err);
+        options.run = gputime_config_run(config, i);
+        options.opening.map_path = gputime_config_map_path(config);
+        enum gputime_status status = fuzz_open(&table, 1, &options, &trace, &err);
         if (!status)
-            status = gputime_report_new(&trace, 1, "fuzz", &statistics, 1, &input.options, &report, &err);
+            status = fuzz_analyse(trace, &statistics, 1, &options, &report, &err);
         if (!status)
-            status = gputime_report_write(report, &input.options, "/dev/null", &err);
+            status = gputime_report_write(report, &options.writing, "/dev/null", &err);
         if (status)
             fuzz_expect_reason(&err);
         gputime_report_free(report);

@@ -18,16 +18,16 @@ static void close_trace(void) {
 
 static void open_trace(void) {
     const char *path = "tests/data/devices.json";
-    struct gputime_options options = {.no_cache = 1, .threads = 1};
-    if (gputime_trace_open(&path, 1, &options, &trace, NULL) != GPUTIME_OK)
+    struct fuzz_options options = fuzz_options_new(NULL);
+    if (fuzz_open(&path, 1, &options, &trace, NULL) != GPUTIME_OK)
         abort();
     atexit(close_trace);
 }
 
 static struct gputime_report *new_report(void) {
-    struct gputime_options options = {.threads = 1};
+    struct fuzz_options options = fuzz_options_new(NULL);
     struct gputime_report *report = NULL;
-    if (gputime_report_new(&trace, 1, "fuzz", analyses, sizeof analyses / sizeof *analyses, &options, &report, NULL))
+    if (fuzz_analyse(trace, analyses, sizeof analyses / sizeof *analyses, &options, &report, NULL))
         abort();
     return report;
 }
@@ -40,12 +40,12 @@ static void expect_reason(const struct gputime_error *err) {
 
 static void judge(struct gputime_report *report, const struct cli_limits *limits, const char *format) {
     struct gputime_error err = {.status = GPUTIME_OK};
-    struct gputime_options options = {.format = format};
+    struct fuzz_options options = fuzz_options_new(format);
     struct cli_verdicts verdicts = {0};
     if (cli_limits_judge(limits, report, &verdicts, &err))
         expect_reason(&err);
     else if (verdicts.count < limits->count || verdicts.broken + verdicts.noise > verdicts.count ||
-             gputime_report_write(report, &options, "/dev/null", &err))
+             gputime_report_write(report, &options.writing, "/dev/null", &err))
         abort();
 }
 
@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         expect_reason(&err);
     } else {
         struct gputime_report *a = new_report(), *b = new_report(), *changes = NULL;
-        if (gputime_report_diff(a, b, NULL, NULL, &changes, NULL))
+        if (gputime_report_diff(a, b, NULL, &changes, NULL))
             abort();
         judge(changes, &limits, fuzz_format(size));
         judge(a, &limits, fuzz_format(size + 1));

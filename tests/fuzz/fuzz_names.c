@@ -131,7 +131,7 @@ static const struct {
 } checks[] = {
     {"text", check_screen}, {"md", check_screen}, {"json", check_json}, {"csv", check_csv}, {"html", check_page}};
 
-static void write_and_check(const struct gputime_report *report, const struct gputime_options *options) {
+static void write_and_check(const struct gputime_report *report, const struct gputime_write_options *options) {
     static uint8_t text[4 << 20];
     struct gputime_error err;
     char path[FUZZ_PATH_MAX], target[FUZZ_PATH_MAX];
@@ -146,7 +146,7 @@ static void write_and_check(const struct gputime_report *report, const struct gp
     close(fd);
 }
 
-static void write_all(const struct gputime_report *report, struct gputime_options *options, bool has_page) {
+static void write_all(const struct gputime_report *report, struct gputime_write_options *options, bool has_page) {
     for (size_t i = 0; i < gputime_registry_count(GPUTIME_OUTPUTS); i++) {
         options->format = gputime_registry_entry(GPUTIME_OUTPUTS, i).key;
         options->table = NULL;
@@ -155,7 +155,7 @@ static void write_all(const struct gputime_report *report, struct gputime_option
         if (strcmp(options->format, "csv") != 0)
             write_and_check(report, options);
         for (size_t t = 0; strcmp(options->format, "csv") == 0 && t < gputime_report_table_count(report, 0); t++) {
-            options->table = gputime_report_table_key(report, 0, t);
+            options->table = gputime_table_key(gputime_report_table_at(report, 0, t));
             write_and_check(report, options);
         }
     }
@@ -170,12 +170,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static char quoted[6 * NAME_MAX_BYTES + 3], text[TEXT_BYTES];
     const char *analyses[FUZZ_ANALYSES_MAX];
     size_t analysis_count = fuzz_analyses(analyses);
-    struct gputime_options options = {.no_cache = 1,
-                                      .threads = 1,
-                                      .width = 40 + (int64_t)(size % 100),
-                                      .verbose = size % 2 == 1,
-                                      .names = size % 3 == 0 ? GPUTIME_NAMES_SHORT : GPUTIME_NAMES_FULL,
-                                      .color = GPUTIME_COLOR_NEVER};
+    struct fuzz_options options = fuzz_options_new(NULL);
+    options.writing.width = 40 + (int64_t)(size % 100);
+    options.writing.full_names = size % 2 == 1;
+    options.report.names = size % 3 == 0 ? GPUTIME_NAMES_SHORT : GPUTIME_NAMES_FULL;
     struct gputime_trace *trace = NULL;
     struct gputime_report *report = NULL;
     struct gputime_error err;
@@ -185,9 +183,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     quote(quoted, data, size);
     int fd = fuzz_file(text, make_trace(text, quoted), path);
-    expect(gputime_trace_open(paths, 1, &options, &trace, &err) == GPUTIME_OK);
-    expect(gputime_report_new(&trace, 1, "fuzz", analyses, analysis_count, &options, &report, &err) == GPUTIME_OK);
-    write_all(report, &options, gt_page_head_bytes > 0 && size % 8 == 0); /* the page is large, and slows all down */
+    expect(fuzz_open(paths, 1, &options, &trace, &err) == GPUTIME_OK);
+    expect(fuzz_analyse(trace, analyses, analysis_count, &options, &report, &err) == GPUTIME_OK);
+    write_all(report, &options.writing,
+              gt_page_head_bytes > 0 && size % 8 == 0); /* the page is large, and slows all down */
     gputime_report_free(report);
     gputime_trace_free(trace);
     close(fd);

@@ -18,10 +18,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         count++;
         begin = end + 1;
     }
-    struct gputime_options options = {
-        .no_cache = 1, .threads = 1, .reader = GPUTIME_READER_NATIVE, .format = fuzz_format(size)};
+    struct fuzz_options options = fuzz_options_new(fuzz_format(size));
     if (size % 3 == 0)
-        options.name = "re:[a-f]";
+        options.selection.name = "re:[a-f]";
     fuzz_report(paths, count, &options);
     while (count)
         close(fds[--count]);

@@ -26,8 +26,8 @@ static void remove_world(void) {
 
 static void make_world(void) {
     const char *path = trace_path;
-    struct gputime_options options = {.no_cache = 1, .threads = 1};
-    if (gputime_trace_open(&path, 1, &options, &world.trace, NULL) != GPUTIME_OK || !mkdtemp(world.folder))
+    struct fuzz_options options = fuzz_options_new(NULL);
+    if (fuzz_open(&path, 1, &options, &world.trace, NULL) != GPUTIME_OK || !mkdtemp(world.folder))
         abort();
     snprintf(world.program, sizeof world.program, "%s/gputime", world.folder);
     snprintf(world.settings, sizeof world.settings, "%s/config", world.program);
@@ -51,23 +51,38 @@ static int split_words(char *text, char *words[WORDS_MAX + 1]) {
     return count;
 }
 
-/* What names a file or a program is left out: the fuzzer is not to read or write others than its own. */
+/* What names a file is left out: the fuzzer is not to read or write others than its own. */
+static size_t copy_harmless(const struct cli_options *options, struct gputime_option kept[CLI_ANALYSIS_OPTIONS]) {
+    size_t count = 0;
+    for (size_t i = 0; i < options->analysing_count; i++)
+        if (options->analysing[i].type != GPUTIME_OPTION_TEXT)
+            kept[count++] = options->analysing[i];
+    return count;
+}
+
 static enum gputime_status report(const struct cli_command *command, const struct cli_request *request,
-                                  const struct cli_destination *destination, struct gputime_options options,
+                                  const struct cli_destination *destination, const struct cli_options *options,
                                   struct gputime_error *err) {
     struct gputime_report *made;
-    options.rules = options.map = options.phase_map = options.nsys_command = NULL;
-    options.rule_file_count = 0;
-    options.format = destination->format;
-    options.shapes = request->shapes;
-    options.shape_count = request->shape_count;
-    options.main_table = request->main_table;
-    options.columns = request->columns;
-    options.threads = 1;
-    enum gputime_status status = gputime_report_new(&world.trace, 1, command->name, request->analyses,
-                                                    request->analysis_count, &options, &made, err);
+    struct gputime_option kept[CLI_ANALYSIS_OPTIONS];
+    struct gputime_shaping shaping = cli_request_shaping(request);
+    struct gputime_report_options asked = GPUTIME_REPORT_OPTIONS_INIT;
+    struct gputime_write_options writing = options->writing;
+    asked.command = command->name;
+    asked.analyses = request->analyses;
+    asked.analysis_count = request->analysis_count;
+    asked.options = kept;
+    asked.option_count = copy_harmless(options, kept);
+    asked.selection = &options->selection;
+    asked.shaping = &shaping;
+    asked.run = &options->run;
+    asked.threads = writing.threads = 1;
+    writing.format = destination->format;
+    writing.columns = request->columns;
+    writing.column_count = request->column_count;
+    enum gputime_status status = gputime_report_new(&world.trace, 1, &asked, &made, err);
     if (!status)
-        status = gputime_report_write(made, &options, "/dev/null", err);
+        status = gputime_report_write(made, &writing, "/dev/null", err);
     gputime_report_free(made);
     return status;
 }
@@ -81,7 +96,7 @@ static enum gputime_status request_all(const struct cli_command *command, const 
     for (size_t i = 0; !status && i < count; i++) {
         status = cli_request_build(command, options, &destinations[i], &request, err);
         if (!status)
-            status = report(command, &request, &destinations[i], options->lib, err);
+            status = report(command, &request, &destinations[i], options, err);
     }
     return status;
 }

@@ -24,27 +24,25 @@ static const char trace_text[] =
 /* The categories of the graph hold every op once, whatever the rules say. */
 static void check_instances(const struct gputime_report *report) {
     int64_t instances = 0;
-    for (size_t t = 0; t < gputime_report_table_count(report, 0); t++)
-        for (size_t row = 0; strcmp(gputime_report_table_key(report, 0, t), "graph") == 0 &&
-                             row < gputime_report_row_count(report, 0, t);
-             row++)
-            instances += gputime_report_cell(report, 0, t, row, 1).integer;
+    const struct gputime_table *graph = gputime_report_table(report, 0, "graph");
+    size_t column = gputime_table_find_column(graph, "instances");
+    for (size_t row = 0; row < gputime_table_row_count(graph); row++)
+        instances += gputime_table_int(graph, row, column);
     if (instances != 4 + 1) /* and the non-GPU time */
         abort();
 }
 
-static void run(const char *trace_path, const struct gputime_options *options) {
+static void run(const char *trace_path, const struct fuzz_options *options) {
     static const char *const analyses[] = {"graph", "kernels", "categories", "phases"};
     struct gputime_trace *trace = NULL;
     struct gputime_report *report = NULL;
     struct gputime_error err = {.status = GPUTIME_OK};
-    enum gputime_status status = gputime_trace_open(&trace_path, 1, options, &trace, &err);
+    enum gputime_status status = fuzz_open(&trace_path, 1, options, &trace, &err);
     if (status == GPUTIME_OK)
-        status =
-            gputime_report_new(&trace, 1, "fuzz", analyses, sizeof analyses / sizeof *analyses, options, &report, &err);
+        status = fuzz_analyse(trace, analyses, sizeof analyses / sizeof *analyses, options, &report, &err);
     if (status == GPUTIME_OK) {
         check_instances(report);
-        if (gputime_report_write(report, options, "/dev/null", &err) != GPUTIME_OK)
+        if (gputime_report_write(report, &options->writing, "/dev/null", &err) != GPUTIME_OK)
             abort();
     } else {
         fuzz_expect_reason(&err);
@@ -57,11 +55,10 @@ static void run(const char *trace_path, const struct gputime_options *options) {
 static void list_rules(const char *path) {
     struct gputime_rules *rules = NULL;
     struct gputime_error err = {.status = GPUTIME_OK};
-    struct gputime_options options = {.rule_files = &path, .rule_file_count = 1};
-    if (gputime_rules_list(&options, &rules, &err) != GPUTIME_OK)
+    if (gputime_rules_list(&path, 1, &rules, &err) != GPUTIME_OK)
         fuzz_expect_reason(&err);
     for (size_t i = 0; rules && i < gputime_rules_count(rules); i++) {
-        struct gputime_rule rule = gputime_rules_get(rules, i);
+        struct gputime_rule rule = gputime_rules_at(rules, i);
         if (!rule.model || !rule.source || !rule.category || !rule.pattern || !rule.number)
             abort();
     }
@@ -69,18 +66,20 @@ static void list_rules(const char *path) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    char path[FUZZ_PATH_MAX], trace_path[FUZZ_PATH_MAX], model[FUZZ_PATH_MAX + 16];
+    char path[FUZZ_PATH_MAX], trace_path[FUZZ_PATH_MAX];
     if (size > LONGEST || (size && data[0] == 0x28)) /* zstd, whose frames may ask for gigabytes of window */
         return 0;
     int fd = fuzz_file(data, size, path);
     int trace_fd = fuzz_file(trace_text, sizeof trace_text - 1, trace_path);
-    snprintf(model, sizeof model, "%s,vllm,llama", path);
-    const struct gputime_options common = {.no_cache = 1, .threads = 1, .format = fuzz_format(size)};
-    struct gputime_options by_file = common, by_model = common, by_map = common, by_phase = common;
-    by_file.rules = path;
-    by_model.rules = model;
-    by_map.map = path;
-    by_phase.phase_map = path;
+    const struct fuzz_options common = fuzz_options_new(fuzz_format(size));
+    struct fuzz_options by_file = common, by_model = common, by_map = common, by_phase = common;
+    struct gputime_option phases = gputime_option_text("phase_map", path);
+    by_file.opening.rules_path = by_model.opening.rules_path = path;
+    by_model.opening.rules_engine = "vllm";
+    by_model.opening.rules_model = "llama";
+    by_map.opening.map_path = path;
+    by_phase.report.options = &phases;
+    by_phase.report.option_count = 1;
     run(trace_path, &by_file);
     run(trace_path, &by_model);
     run(trace_path, &by_map);

@@ -67,19 +67,58 @@ static inline const char *fuzz_format(size_t choice) {
     return gputime_registry_entry(GPUTIME_OUTPUTS, choice % gputime_registry_count(GPUTIME_OUTPUTS)).key;
 }
 
+/* All options of a run, automatic but for these: no cache, one thread, no nsys of this machine. */
+struct fuzz_options {
+    struct gputime_open_options opening;
+    struct gputime_run run;
+    struct gputime_selection selection;
+    struct gputime_report_options report;
+    struct gputime_write_options writing;
+};
+
+static inline struct fuzz_options fuzz_options_new(const char *format) {
+    struct fuzz_options options = {.opening = GPUTIME_OPEN_OPTIONS_INIT,
+                                   .run = GPUTIME_RUN_INIT,
+                                   .selection = GPUTIME_SELECTION_INIT,
+                                   .report = GPUTIME_REPORT_OPTIONS_INIT,
+                                   .writing = GPUTIME_WRITE_OPTIONS_INIT};
+    options.opening.no_cache = 1;
+    options.opening.threads = options.report.threads = options.writing.threads = 1;
+    options.opening.reader = GPUTIME_READER_NATIVE;
+    options.report.command = "fuzz";
+    options.writing.format = format;
+    return options;
+}
+
+static inline enum gputime_status fuzz_open(const char *const *paths, size_t path_count,
+                                            const struct fuzz_options *options, struct gputime_trace **trace,
+                                            struct gputime_error *err) {
+    return gputime_trace_open(paths, path_count, &options->opening, &options->run, trace, err);
+}
+
+static inline enum gputime_status fuzz_analyse(struct gputime_trace *trace, const char *const *analyses, size_t count,
+                                               const struct fuzz_options *options, struct gputime_report **report,
+                                               struct gputime_error *err) {
+    struct gputime_report_options asked = options->report;
+    asked.selection = &options->selection;
+    asked.analyses = analyses;
+    asked.analysis_count = count;
+    return gputime_report_new(&trace, 1, &asked, report, err);
+}
+
 /* The whole run over one capture; true if it gave a report. */
-static inline int fuzz_report(const char *const *paths, size_t path_count, const struct gputime_options *options) {
+static inline int fuzz_report(const char *const *paths, size_t path_count, const struct fuzz_options *options) {
     const char *analyses[FUZZ_ANALYSES_MAX];
     size_t analysis_count = fuzz_analyses(analyses);
     struct gputime_trace *trace = NULL;
     struct gputime_report *report = NULL;
     struct gputime_error err = {.status = GPUTIME_OK};
-    enum gputime_status status = gputime_trace_open(paths, path_count, options, &trace, &err);
+    enum gputime_status status = fuzz_open(paths, path_count, options, &trace, &err);
     if (status == GPUTIME_OK)
-        status = gputime_report_new(&trace, 1, "fuzz", analyses, analysis_count, options, &report, &err);
+        status = fuzz_analyse(trace, analyses, analysis_count, options, &report, &err);
     if (status != GPUTIME_OK)
         fuzz_expect_reason(&err);
-    else if (gputime_report_write(report, options, "/dev/null", &err) != GPUTIME_OK)
+    else if (gputime_report_write(report, &options->writing, "/dev/null", &err) != GPUTIME_OK)
         abort();
     gputime_report_free(report);
     gputime_trace_free(trace);
@@ -89,8 +128,7 @@ static inline int fuzz_report(const char *const *paths, size_t path_count, const
 /* The bytes as the one file of a capture. Reports of Nsight are never handed to an nsys of this machine. */
 static inline int fuzz_report_of(const uint8_t *data, size_t size) {
     const char *path = fuzz_named_file(data, size);
-    struct gputime_options options = {
-        .no_cache = 1, .threads = 1, .reader = GPUTIME_READER_NATIVE, .format = fuzz_format(size)};
+    struct fuzz_options options = fuzz_options_new(fuzz_format(size));
     fuzz_report(&path, 1, &options);
     return 0;
 }

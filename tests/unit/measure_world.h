@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "asking.h"
 #include "events/builder.h"
 #include "events/view.h"
 #include "label/label.h"
@@ -26,7 +27,8 @@ struct world {
     struct gt_builder builder;
     struct gt_store *store;
     struct gt_labels *labels;
-    struct gputime_options options;
+    struct asking options;
+    struct asked asked; /* what the view reads, from options */
     struct gt_view *view;
     struct gt_report *report;
     struct gt_section *section;
@@ -57,7 +59,8 @@ static inline enum gt_status world_try(struct world *world, const char *key, str
     gt_view_free(world->view);
     world->report = NULL;
     world->view = NULL;
-    assert_int_equal(gt_view_new(world->store, world->labels, &world->options, &world->view, err), GT_OK);
+    assert_int_equal(gt_view_new(world->store, world->labels, ask(&world->options, &world->asked), &world->view, err),
+                     GT_OK);
     world->report = gt_report_new("test", 1);
     assert_non_null(world->report);
     world->section = &world->report->sections[0];

@@ -69,9 +69,9 @@ static double cpu_ms(void) {
     return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
 }
 
-/* Rules of an option, those of a map, or the built-in ones. */
-static void measure(const char *option, const struct gt_class_key *keys, size_t key_count) {
-    struct gt_rules_request request = {.rules = option};
+/* Rules of an engine, those of a map, or the built-in ones. */
+static void measure(const char *engine, const char *model, const struct gt_class_key *keys, size_t key_count) {
+    struct gt_rules_request request = {.engine = engine, .model = model};
     double best_ms = 1e9;
     for (int i = 0; i < TRIES; i++) {
         struct gt_rules *rules;
@@ -87,19 +87,19 @@ static void measure(const char *option, const struct gt_class_key *keys, size_t 
         gt_rules_free(rules);
     }
     if (IS_TIMED && best_ms >= MOST_MS)
-        fail_msg("%s: %.1f ms", option ? option : keys ? "map" : "built-in", best_ms);
+        fail_msg("%s: %.1f ms", model ? model : keys ? "map" : "built-in", best_ms);
 }
 
 static void builtin_rules(void **state) {
     (void)state;
-    measure(NULL, NULL, 0);
+    measure(NULL, NULL, NULL, 0);
 }
 
 static void engines(void **state) {
     (void)state;
-    measure("vllm,llama", NULL, 0);
-    measure("sglang,ds", NULL, 0);
-    measure("vllm,gpt-oss", NULL, 0);
+    measure("vllm", "llama", NULL, 0);
+    measure("sglang", "ds", NULL, 0);
+    measure("vllm", "gpt-oss", NULL, 0);
 }
 
 /* As long as maps get: a key or two for each kind of kernel. */
@@ -115,7 +115,7 @@ static void maps(void **state) {
         {"radixsort", "sort"},     {"convolution", "conv"},    {"fprop", "conv"},        {"elementwise", "eltwise"},
     };
     (void)state;
-    measure(NULL, keys, sizeof keys / sizeof *keys);
+    measure(NULL, NULL, keys, sizeof keys / sizeof *keys);
 }
 
 int main(void) {

@@ -77,7 +77,7 @@ static void a_selection_has_its_own(void **state) {
     assert_int_equal(table->row_count, 2); /* of process 50: only its op is in the window */
     row_is(table, 0, "allReduce", "OTHER", 1, 5000, 5000, 5000);
     row_is(table, 1, "bcast", "NCCL", 1, 4000, 4000, 4000);
-    world.options = (struct gputime_options){.process = "51"};
+    world.options = (struct asking){.process = "51"};
     world_run(&world, "collectives");
     table = world_table(&world, "collectives");
     assert_int_equal(table->row_count, 2);

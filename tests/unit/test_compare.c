@@ -199,12 +199,12 @@ static void what_cannot_be_compared(void **state) {
     struct gt_report *diff;
     struct gt_error err = {0};
     assert_int_equal(gt_compare_new(a, none, NULL, &diff, &err), GT_ERR_USAGE);
-    assert_int_equal(gt_compare_new(a, b, &(struct gputime_diff_options){.per = "step"}, &diff, &err), GT_ERR_USAGE);
-    assert_int_equal(gt_compare_new(a, b, &(struct gputime_diff_options){.noise = "x"}, &diff, &err), GT_ERR_USAGE);
+    assert_int_equal(gt_compare_new(a, b, &(struct gt_compare_options){.per = "step"}, &diff, &err), GT_ERR_USAGE);
+    assert_int_equal(gt_compare_new(a, b, &(struct gt_compare_options){.labels = {"same", "same"}}, &diff, &err),
+                     GT_ERR_USAGE);
     assert_null(diff);
     b->sections[0].blocks[0].table->total_rows = 9; /* was cut: sums would be wrong */
-    assert_int_equal(gt_compare_new(a, b, &(struct gputime_diff_options){.tables = "things"}, &diff, &err),
-                     GT_ERR_USAGE);
+    assert_int_equal(gt_compare_new(a, b, &(struct gt_compare_options){.tables = "things"}, &diff, &err), GT_ERR_USAGE);
     assert_non_null(strstr(err.message, "things"));
     gt_report_free(none);
     gt_report_free(b);

@@ -16,9 +16,11 @@ static const char *const analyses[] = {"overview"};
 static int open_traces(void **state) {
     static struct gputime_trace *traces[TRACES];
     const char *path = "tests/data/devices.json";
-    const struct gputime_options options = {.no_cache = 1, .threads = 1};
+    struct gputime_open_options options = GPUTIME_OPEN_OPTIONS_INIT;
+    options.no_cache = 1;
+    options.threads = 1;
     for (size_t i = 0; i < TRACES; i++)
-        if (gputime_trace_open(&path, 1, &options, &traces[i], NULL) != GPUTIME_OK)
+        if (gputime_trace_open(&path, 1, &options, NULL, &traces[i], NULL) != GPUTIME_OK)
             return -1;
     *state = traces;
     return 0;
@@ -33,7 +35,10 @@ static int free_traces(void **state) {
 
 static enum gputime_status make_sides(void **state, size_t first_of_b, struct gputime_report *sides[2],
                                       struct gputime_error *err) {
-    return gputime_report_new_sides(*state, TRACES, first_of_b, "test", analyses, 1, NULL, sides, err);
+    struct gputime_report_options options = GPUTIME_REPORT_OPTIONS_INIT;
+    options.analyses = analyses;
+    options.analysis_count = 1;
+    return gputime_report_new_sides(*state, TRACES, first_of_b, &options, sides, err);
 }
 
 static void each_side_has_a_trace(void **state) {

@@ -70,7 +70,7 @@ static struct gt_report *two_runs(void) {
     return report;
 }
 
-static void shape(struct gt_report *report, struct gputime_shape shape) {
+static void shape(struct gt_report *report, struct gt_shape shape) {
     struct gt_error err = {0};
     assert_int_equal(gt_report_shape(report, &shape, 1, &err), GT_OK);
 }
@@ -78,7 +78,7 @@ static void shape(struct gt_report *report, struct gputime_shape shape) {
 static void inputs_become_columns(void **state) {
     (void)state;
     struct gt_report *report = two_runs();
-    shape(report, (struct gputime_shape){.table = "bars", .pivot = "category,elapsed_ns"});
+    shape(report, (struct gt_shape){.table = "bars", .pivot = "category,elapsed_ns"});
     const struct gt_table *table = gt_section_find(&report->joint, "bars");
     assert_table(table, "total 7 4.5|b 2 4|a 5 -|c - 0.5|");
     assert_string_equal(table->columns[1].title, "run_0");
@@ -92,7 +92,7 @@ static void inputs_become_columns(void **state) {
 static void rows_stand_behind_each_other(void **state) {
     (void)state;
     struct gt_report *report = two_runs();
-    shape(report, (struct gputime_shape){.table = "bars", .joined = 1});
+    shape(report, (struct gt_shape){.table = "bars", .joined = 1});
     assert_table(gt_section_find(&report->joint, "bars"),
                  "run_0 a 5|run_0 b 2|run_1 b 3|run_1 c 0.5|run_1 b 1|run_1 d -|");
     gt_report_free(report);
@@ -101,7 +101,7 @@ static void rows_stand_behind_each_other(void **state) {
 static void limits_leave_out_the_smallest(void **state) {
     (void)state;
     struct gt_report *report = two_runs();
-    shape(report, (struct gputime_shape){.table = "bars", .pivot = "category,elapsed_ns", .limit = 1});
+    shape(report, (struct gt_shape){.table = "bars", .pivot = "category,elapsed_ns", .limit = 1});
     assert_table(gt_section_find(&report->joint, "bars"), "total 7 4.5|b 2 4|");
     assert_int_equal(gt_section_find(&report->sections[0], "bars")->row_count, 1);
     gt_report_free(report);
@@ -110,7 +110,7 @@ static void limits_leave_out_the_smallest(void **state) {
 /* One input, a table asked for by name, one that is hidden, columns that are not there. */
 static void what_is_not_joined(void **state) {
     (void)state;
-    struct gputime_shape shapes[] = {
+    struct gt_shape shapes[] = {
         {.table = "bars", .pivot = "category,elapsed_ns", .hidden = 1},
         {.table = "bars", .pivot = "category,elapsed_ns", .hidden = -1},
         {.table = "bars", .pivot = "category,nothing"},
@@ -125,7 +125,7 @@ static void what_is_not_joined(void **state) {
     }
     struct gt_report *report = report_of(1);
     gt_section_table(&report->sections[0], "bars", "Bars", columns, 2);
-    shape(report, (struct gputime_shape){.table = "bars", .pivot = "category,elapsed_ns"});
+    shape(report, (struct gt_shape){.table = "bars", .pivot = "category,elapsed_ns"});
     assert_int_equal(report->joint.block_count, 0);
     gt_report_free(report);
 }
@@ -139,7 +139,7 @@ static void sums_of_any_size(void **state) {
             add_row(table, "huge", gt_cell_int(INT64_MAX));
         add_row(table, "", gt_cell_int(1));
     }
-    shape(report, (struct gputime_shape){.table = "bars", .pivot = "category,elapsed_ns"});
+    shape(report, (struct gt_shape){.table = "bars", .pivot = "category,elapsed_ns"});
     const struct gt_table *table = gt_section_find(&report->joint, "bars");
     assert_int_equal(table->row_count, 3);
     assert_int_equal(table->cells[table->column_count + 1].type, GPUTIME_CELL_REAL);
@@ -153,7 +153,7 @@ static void very_many_inputs(void **state) {
         struct gt_report *report = report_of(sections);
         for (size_t s = 0; s < sections; s++)
             add_row(gt_section_table(&report->sections[s], "bars", "Bars", columns, 2), "a", gt_cell_int((int64_t)s));
-        shape(report, (struct gputime_shape){.table = "bars", .pivot = "category,elapsed_ns"});
+        shape(report, (struct gt_shape){.table = "bars", .pivot = "category,elapsed_ns"});
         assert_int_equal(report->joint.block_count, sections < GT_TABLE_COLUMNS_MAX);
         assert_int_equal(!(report->sections[0].blocks[0].audience & GT_FOR_SCREEN), sections < GT_TABLE_COLUMNS_MAX);
         gt_report_free(report);

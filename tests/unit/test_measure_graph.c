@@ -113,25 +113,10 @@ static void any_times(void **state) {
     world_end(&world);
 }
 
-static void bad_elapsed_times(void **state) {
-    (void)state;
-    struct world world;
-    world_random(&world, 3);
-    struct gt_error err = {0};
-    assert_int_equal(world_try(&world, "graph", &err), GT_OK);
-    world.view->run.elapsed = "soon";
-    const struct gt_analysis *graph = gt_analysis_find("graph");
-    assert_int_equal(graph->run(world.view, world.section, &err), GT_ERR_USAGE);
-    world.view->run.elapsed = "-1";
-    assert_int_equal(graph->run(world.view, world.section, &err), GT_ERR_USAGE);
-    world_end(&world);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_traces),
         cmocka_unit_test(any_times),
-        cmocka_unit_test(bad_elapsed_times),
     };
     return cmocka_run_group_tests_name("measure_graph", tests, NULL, NULL);
 }

@@ -362,7 +362,7 @@ static void test_wild_times(void **state) {
         }
         world_seal(&world);
         run_all(&world);
-        world.options.bins = GPUTIME_BINS_LINEAR;
+        world.options.has_linear_bins = true;
         world_run(&world, "histogram");
         world_end(&world);
     }

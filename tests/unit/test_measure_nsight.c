@@ -52,7 +52,7 @@ static void graphs_are_told_by_process_and_number(void **state) {
     graph_is(table, 1, 51, 3, 1, 2, 8);
     graph_is(table, 2, 50, 4, 1, 1, 5);
     assert_near(table_real(table, 0, "share"), 40.0 / 153);
-    world.options = (struct gputime_options){.process = "51"};
+    world.options = (struct asking){.process = "51"};
     world_run(&world, "graphs");
     table = world_table(&world, "graphs");
     assert_int_equal(table->row_count, 1);
@@ -104,7 +104,7 @@ static void categories_sum_their_ranges(void **state) {
     assert_text(table_text(table, 1, "category"), "rest");
     assert_int_equal(table_int(table, 1, "ops"), 0);
     assert_int_equal(table_int(table, 1, "projected_ns"), 0);
-    world.options = (struct gputime_options){.process = "51"}; /* a selection lists only what launched some of it */
+    world.options = (struct asking){.process = "51"}; /* a selection lists only what launched some of it */
     world_run(&world, "range_categories");
     assert_int_equal(world_table(&world, "range_categories")->row_count, 0);
     world_end(&world);
@@ -134,7 +134,7 @@ static void texts_are_counted(void **state) {
     assert_int_equal(table_int(table, 0, "count"), 3);
     assert_text(table_text(table, 1, "text"), "a.py:1");
     assert_int_equal(table_int(table, 2, "count"), 2);
-    world.options = (struct gputime_options){.process = "51"};
+    world.options = (struct asking){.process = "51"};
     world_run(&world, "range_texts");
     assert_int_equal(world_table(&world, "range_texts")->row_count, 2);
     world_end(&world);

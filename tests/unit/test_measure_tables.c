@@ -158,7 +158,8 @@ static void test_group_selection(void **state) {
     world.options.from = "1us";
     struct gt_view *view;
     struct gt_error err = {0};
-    assert_int_equal(gt_view_new(world.store, world.labels, &world.options, &view, &err), GT_ERR_USAGE);
+    assert_int_equal(gt_view_new(world.store, world.labels, ask(&world.options, &world.asked), &view, &err),
+                     GT_ERR_USAGE);
     world_end(&world);
 }
 

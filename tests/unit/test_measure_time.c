@@ -303,7 +303,7 @@ static void test_limited_gaps(void **state) {
         size_t count = world_table(&world, keys[k])->row_count;
         assert_true(count > 3);
         int64_t third = table_int(world_table(&world, keys[k]), 2, "start_ns");
-        struct gputime_shape shape = {.table = keys[k], .limit = 3};
+        struct gt_shape shape = {.table = keys[k], .limit = 3};
         world.options.shapes = &shape;
         world.options.shape_count = 1;
         world_run(&world, keys[k]);
@@ -396,11 +396,12 @@ static void test_histogram(void **state) {
         size_t gap_count = plain_gaps(&ops, gaps);
         world_run(&world, "histogram");
         check_bins(world_table(&world, "histogram"), gaps, gap_count, INT64_MIN, INT64_MAX, false);
-        world.options.hist_min = "0.005";
-        world.options.hist_max = "0.04";
+        world.options.has_bounds = true;
+        world.options.hist_min_ns = 5;
+        world.options.hist_max_ns = 40;
         world_run(&world, "histogram");
         check_bins(world_table(&world, "histogram"), gaps, gap_count, 5, 40, false);
-        world.options.bins = GPUTIME_BINS_LINEAR;
+        world.options.has_linear_bins = true;
         world_run(&world, "histogram");
         check_bins(world_table(&world, "histogram"), gaps, gap_count, 5, 40, true);
         world.options.bin_count = 4;
@@ -442,15 +443,11 @@ static void test_histogram_refuses(void **state) {
     struct world world;
     struct gt_error err = {0};
     world_random(&world, 3);
-    world.options.hist_min = "ten";
+    world.options.has_bounds = true;
+    world.options.hist_min_ns = 5000;
+    world.options.hist_max_ns = 4500;
     assert_int_equal(world_try(&world, "histogram", &err), GT_ERR_USAGE);
-    assert_non_null(strstr(err.message, "'ten'"));
-    world.options.hist_min = "5";
-    world.options.hist_max = "4.5";
-    assert_int_equal(world_try(&world, "histogram", &err), GT_ERR_USAGE);
-    world.options.hist_max = NULL;
-    world.options.bin_count = -1;
-    assert_int_equal(world_try(&world, "histogram", &err), GT_ERR_USAGE);
+    assert_string_equal(err.message, "the least gap of the histogram, '5', is above the largest, '4.5' (microseconds)");
     world_end(&world);
 }
 

@@ -4,11 +4,12 @@
 #include "measure/results/measure.h"
 #include "measure_world.h"
 
-static void view_world(struct world *world, enum gputime_choice_names names) {
+static void view_world(struct world *world, enum gputime_names names) {
     struct gt_error err = {0};
     world->options.names = names;
     gt_view_free(world->view);
-    assert_int_equal(gt_view_new(world->store, world->labels, &world->options, &world->view, &err), GT_OK);
+    assert_int_equal(gt_view_new(world->store, world->labels, ask(&world->options, &world->asked), &world->view, &err),
+                     GT_OK);
 }
 
 static bool is_in(const struct gt_view *view, size_t position, const struct gt_op_group *group) {
@@ -59,7 +60,7 @@ static void agrees_with_ops(void **state) {
         world_random(&world, seed);
         for (int names = GPUTIME_NAMES_FULL; names <= GPUTIME_NAMES_SHORT; names++) {
             struct gt_op_groups groups;
-            view_world(&world, (enum gputime_choice_names)names);
+            view_world(&world, (enum gputime_names)names);
             assert_int_equal(gt_op_groups_init(&groups, world.view, &err), GT_OK);
             check_order(&groups);
             assert_int_equal(gt_op_groups_lengths(&groups, 0, groups.count).count, world.view->op_count);

@@ -238,7 +238,7 @@ static void a_limit_keeps_the_first_rows_and_the_number_of_all(void **state) {
 
 static void a_later_shape_wins_field_by_field(void **state) {
     (void)state;
-    const struct gputime_shape shapes[] = {
+    const struct gt_shape shapes[] = {
         {.table = "things", .sort = "count", .limit = 1, .screen_limit = 4, .columns = "name"},
         {.table = "other", .sort = "nonsense", .limit = 1},
         {.table = "things", .sort = "+avg_ns", .limit = 3, .screen_limit = -1},
@@ -255,7 +255,7 @@ static void a_later_shape_wins_field_by_field(void **state) {
 
 static void shapes_reach_the_tables_of_every_section(void **state) {
     (void)state;
-    const struct gputime_shape shape = {.table = "things", .sort = "avg_ns", .limit = 2, .hidden = 1};
+    const struct gt_shape shape = {.table = "things", .sort = "avg_ns", .limit = 2, .hidden = 1};
     struct gt_error err = {0};
     struct gt_table *first = table_of(letters, numbers, 5);
     section = &report->sections[1];
@@ -268,7 +268,7 @@ static void shapes_reach_the_tables_of_every_section(void **state) {
 
 static void columns_of_a_shape_are_checked(void **state) {
     (void)state;
-    struct gputime_shape shape = {.table = "things", .columns = " count , name"};
+    struct gt_shape shape = {.table = "things", .columns = " count , name"};
     struct gt_error err = {0};
     struct gt_table *table = table_of(letters, numbers, 5);
     assert_int_equal(gt_report_shape(report, &shape, 1, &err), GT_OK);

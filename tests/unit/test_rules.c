@@ -19,12 +19,19 @@ static const char *file_of(const char *text) {
 
 static enum gt_status rules_of(const char *text, const char *suffix, bool is_map, struct gt_rules **rules,
                                struct gt_error *err) {
-    char option[128];
-    const char *path = file_of(text);
-    snprintf(option, sizeof option, "%s%s", path, suffix);
+    char names[128];
+    const char *path = file_of(text), *engine = NULL, *model = NULL;
+    snprintf(names, sizeof names, "%s", suffix);
+    if (*suffix) {
+        char *comma = strrchr(names, ',');
+        model = comma + 1;
+        *comma = '\0';
+        engine = *names ? names + 1 : NULL;
+    }
     *err = (struct gt_error){0};
-    enum gt_status status = is_map ? gt_rules_new(&(struct gt_rules_request){.map = option}, rules, err)
-                                   : gt_rules_new(&(struct gt_rules_request){.rules = option}, rules, err);
+    struct gt_rules_request request = {.path = is_map ? NULL : path, .engine = engine, .model = model};
+    request.map = is_map ? path : NULL;
+    enum gt_status status = gt_rules_new(&request, rules, err);
     unlink(path);
     return status;
 }
@@ -144,8 +151,11 @@ static void repeated_rules(void **unused) {
 
 static void builtin_engines(void **unused) {
     (void)unused;
-    static const char *const engines[] = {"vllm,llama",   "vllm,ds",   "vllm,gpt-oss",
-                                          "sglang,llama", "sglang,ds", "sglang,gpt-oss"};
+    static const struct gt_rules_request engines[] = {
+        {.engine = "vllm", .model = "llama"},   {.engine = "vllm", .model = "ds"},
+        {.engine = "vllm", .model = "gpt-oss"}, {.engine = "sglang", .model = "llama"},
+        {.engine = "sglang", .model = "ds"},    {.engine = "sglang", .model = "gpt-oss"},
+    };
     static const struct {
         const char *name, *category;
     } cases[] = {
@@ -166,12 +176,13 @@ static void builtin_engines(void **unused) {
     for (size_t e = 0; e < sizeof engines / sizeof *engines; e++) {
         struct gt_rules *rules;
         struct gt_error err = {0};
-        if (gt_rules_new(&(struct gt_rules_request){.rules = engines[e]}, &rules, &err) != GT_OK)
+        if (gt_rules_new(&engines[e], &rules, &err) != GT_OK)
             fail_msg("%s", err.message);
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             const char *category = gt_rules_ask(rules, gt_str_of(cases[i].name)).category;
             if (strcmp(category, cases[i].category) != 0)
-                fail_msg("%s: '%s' is %s, not %s", engines[e], cases[i].name, category, cases[i].category);
+                fail_msg("%s,%s: '%s' is %s, not %s", engines[e].engine, engines[e].model, cases[i].name, category,
+                         cases[i].category);
         }
         gt_rules_free(rules);
     }
@@ -200,7 +211,7 @@ static void bad_rules(void **unused) {
         {"{\"a\": {\"b\": 1}}", "", true, {"line 1, column 2", "a class with a list of substrings", "not an object"}},
         {"{\"a\": [1]}", "", true, {"a substring must be a string, not a number", "", ""}},
         {"{\"a\": [\"\"]}", "", true, {"category 'a' has an empty pattern", "", ""}},
-        {"{}", ",e", false, {"", "", ""}},
+        {"{}", ",e", false, {"both the engine and the model", "", ""}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct gt_rules *rules;
@@ -213,8 +224,9 @@ static void bad_rules(void **unused) {
     }
     struct gt_rules *rules;
     struct gt_error err = {0};
-    struct gt_rules_request both = {.rules = "vllm,llama", .map = "map.json"}, unknown = {.rules = "vllm,nothing"};
-    struct gt_rules_request absent = {.rules = "/nowhere/at/all.json"}, none = {0};
+    struct gt_rules_request both = {.engine = "vllm", .model = "llama", .map = "map.json"};
+    struct gt_rules_request unknown = {.engine = "vllm", .model = "nothing"};
+    struct gt_rules_request absent = {.path = "/nowhere/at/all.json"}, none = {0};
     assert_int_equal(gt_rules_new(&both, &rules, &err), GT_ERR_USAGE);
     assert_int_equal(gt_rules_new(&unknown, &rules, &err), GT_ERR_USAGE);
     assert_non_null(strstr(err.message, "vllm: llama, ds, gpt-oss; sglang: llama, ds, gpt-oss"));

@@ -9,7 +9,7 @@
 
 struct opening {
     const char *path;
-    struct gputime_options options;
+    struct gputime_open_options options;
     struct text wanted;
 };
 
@@ -17,7 +17,7 @@ static void run_opening(const void *context, const char *what) {
     const struct opening *opening = context;
     struct gputime_trace *trace = NULL;
     struct gputime_error err = {0};
-    enum gputime_status status = gputime_trace_open(&opening->path, 1, &opening->options, &trace, &err);
+    enum gputime_status status = gputime_trace_open(&opening->path, 1, &opening->options, NULL, &trace, &err);
     if (status != GPUTIME_OK) {
         expect_reason(status, &err, what);
         assert_null(trace);
@@ -30,7 +30,13 @@ static void run_opening(const void *context, const char *what) {
     gputime_trace_free(trace);
 }
 
-static void torture_opening(const char *path, struct gputime_options options) {
+static struct gputime_open_options native(int64_t threads) {
+    struct gputime_open_options options = open_options(threads);
+    options.reader = GPUTIME_READER_NATIVE;
+    return options;
+}
+
+static void torture_opening(const char *path, struct gputime_open_options options) {
     struct gputime_trace *trace = open_trace(path);
     struct opening opening = {path, options, report_of(trace)};
     gputime_trace_free(trace);
@@ -44,14 +50,12 @@ static void test_reading(void **state) {
         json,   json_gz,   json_zst,  "tests/data/hostile.json", "tests/data/cut.json", small_sqlite, small_rep,
         rep_gz, small_csv, small_sums};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
-        torture_opening(paths[i],
-                        (struct gputime_options){.no_cache = 1, .threads = 1, .reader = GPUTIME_READER_NATIVE});
+        torture_opening(paths[i], native(1));
 }
 
 static void test_reading_with_threads(void **state) {
     (void)state;
-    struct gputime_options options = {.no_cache = 1, .threads = 3, .reader = GPUTIME_READER_NATIVE};
-    torture_opening(small_sqlite, options);
+    torture_opening(small_sqlite, native(3));
 }
 
 /* Two at once: what cannot be read does not keep the other from being read, unless both are needed. */
@@ -63,8 +67,8 @@ struct opening_both {
 
 static void run_opening_both(const void *context, const char *what) {
     const struct opening_both *both = context;
-    struct gputime_options options = {.no_cache = 1, .threads = 2, .reader = GPUTIME_READER_NATIVE};
-    struct gputime_input inputs[] = {{&both->paths[0], 1, options}, {&both->paths[1], 1, options}};
+    struct gputime_open_options options = native(2);
+    struct gputime_input inputs[] = {{&both->paths[0], 1, &options, NULL}, {&both->paths[1], 1, &options, NULL}};
     struct gputime_trace *traces[2];
     struct gputime_error errors[2];
     enum gputime_status status = gputime_traces_open(inputs, 2, both->needs_all, traces, errors);
@@ -100,7 +104,7 @@ static void test_reading_two_at_once(void **state) {
 
 struct writing {
     const struct gputime_report *report;
-    struct gputime_options options;
+    struct gputime_write_options options;
     char target[PATH_BYTES];
     struct text wanted;  /* of a file */
     size_t wanted_files; /* in a folder */
@@ -137,9 +141,11 @@ static void torture_writing(struct writing *writing, const char *format) {
 
 static void test_writing(void **state) {
     (void)state;
-    struct writing writing = {.options = {.main_table = "kernels", .width = 80}};
+    struct writing writing = {.options = GPUTIME_WRITE_OPTIONS_INIT};
+    struct gputime_shaping shaping = GPUTIME_SHAPING_INIT;
+    shaping.main_table = "kernels";
     struct gputime_trace *trace = open_trace(json);
-    struct gputime_report *report = whole_report(trace, &writing.options);
+    struct gputime_report *report = whole_report(trace, &shaping);
     writing.report = report;
     for (size_t i = 0; i < gputime_registry_count(GPUTIME_OUTPUTS); i++)
         if (!gputime_registry_entry(GPUTIME_OUTPUTS, i).is_missing)
@@ -176,11 +182,12 @@ static void run_writing_folder(const void *context, const char *what) {
 static void test_writing_folder(void **state) {
     (void)state;
     static const char *const few[] = {"kernels", "accounting"};
-    struct writing writing = {.options = {.format = "csv"},
+    struct writing writing = {.options = GPUTIME_WRITE_OPTIONS_INIT,
                               .wanted_files = 3}; /* kernels, accounting and its summary */
     struct gputime_trace *trace = open_trace(json);
+    struct gputime_report_options options = report_options(few, 2);
     struct gputime_report *report;
-    assert_int_equal(gputime_report_new(&trace, 1, "torture", few, 2, &writing.options, &report, NULL), GPUTIME_OK);
+    assert_int_equal(gputime_report_new(&trace, 1, &options, &report, NULL), GPUTIME_OK);
     writing.report = report;
     snprintf(writing.target, sizeof writing.target, "%s/tables/", folder);
     torture(run_writing_folder, &writing, "folder");
@@ -195,7 +202,7 @@ static void run_redacting(const void *context, const char *what) {
     end_faults();
     write_file(target, "old", 3);
     system_state.fault = fault;
-    enum gputime_status status = gputime_redact(small_sqlite, target, GPUTIME_NAMES_HASH, NULL, &err);
+    enum gputime_status status = gputime_redact(small_sqlite, target, 1, NULL, &err);
     if (status != GPUTIME_OK)
         expect_reason(status, &err, what);
     end_faults();
@@ -216,8 +223,11 @@ static void test_redacting(void **state) {
 
 /* ---- the cache ---- */
 
-static struct gputime_options cached(void) {
-    return (struct gputime_options){.threads = 1, .cache_after = "0ns"};
+static struct gputime_open_options cached(void) {
+    struct gputime_open_options options = open_options(1);
+    options.no_cache = 0;
+    options.cache_after_ns = 1;
+    return options;
 }
 
 static void run_keeping(const void *context, const char *what) {
@@ -231,14 +241,14 @@ static void run_keeping(const void *context, const char *what) {
 /* Keeping never fails loudly, and what is kept is right. */
 static void test_keeping(void **state) {
     (void)state;
-    struct gputime_options options = cached();
+    struct gputime_open_options options = cached();
     struct gputime_trace *trace, *again;
     const char *path = json;
-    assert_int_equal(gputime_trace_open(&path, 1, &options, &trace, NULL), GPUTIME_OK);
+    assert_int_equal(gputime_trace_open(&path, 1, &options, NULL, &trace, NULL), GPUTIME_OK);
     struct text wanted = report_of(trace);
     torture(run_keeping, &trace, "keeping");
     assert_int_equal(each_file(cache, refuse_temporary), 1);
-    assert_int_equal(gputime_trace_open(&path, 1, &options, &again, NULL), GPUTIME_OK);
+    assert_int_equal(gputime_trace_open(&path, 1, &options, NULL, &again, NULL), GPUTIME_OK);
     struct text got = report_of(again);
     expect_same(got, wanted, "what was kept");
     free(got.bytes);

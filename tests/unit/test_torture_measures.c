@@ -6,17 +6,14 @@
 struct measuring {
     struct gputime_trace *trace;
     bool is_twice; /* two inputs, whose tables text joins */
-    const char *const *analyses;
-    size_t analysis_count;
-    struct gputime_options options;
+    struct gputime_report_options options;
     struct text wanted;
 };
 
 static enum gputime_status measure(const struct measuring *measuring, struct gputime_report **report,
                                    struct gputime_error *err) {
     struct gputime_trace *traces[] = {measuring->trace, measuring->trace};
-    return gputime_report_new(traces, measuring->is_twice ? 2 : 1, "torture", measuring->analyses,
-                              measuring->analysis_count, &measuring->options, report, err);
+    return gputime_report_new(traces, measuring->is_twice ? 2 : 1, &measuring->options, report, err);
 }
 
 static void run_measuring(const void *context, const char *what) {
@@ -51,9 +48,9 @@ static void test_measuring(void **state) {
     (void)state;
     const char *paths[] = {json, small_sqlite, small_sums};
     for (size_t p = 0; p < sizeof paths / sizeof *paths; p++) {
-        struct measuring measuring = {.trace = open_trace(paths[p]), .analysis_count = 1};
+        struct measuring measuring = {.trace = open_trace(paths[p])};
         for (size_t i = 0; i < analysis_count; i++) {
-            measuring.analyses = &analyses[i];
+            measuring.options = report_options(&analyses[i], 1);
             torture_measuring(&measuring, analyses[i]);
         }
         gputime_trace_free(measuring.trace);
@@ -63,11 +60,13 @@ static void test_measuring(void **state) {
 static void test_joining(void **state) {
     (void)state;
     static const char *const graph = "graph";
-    static const struct gputime_shape shapes[] = {{.table = "graph_runs", .joined = 1},
-                                                  {.table = "graph", .pivot = "category,elapsed_ns"}};
-    struct measuring measuring = {.trace = open_trace(json), .is_twice = true, .analyses = &graph, .analysis_count = 1};
-    measuring.options.shapes = shapes;
-    measuring.options.shape_count = 2;
+    static const struct gputime_shape shapes[] = {
+        {.table = "graph_runs", .joined = 1}, {.table = "graph", .pivot_row = "category", .pivot_value = "elapsed_ns"}};
+    struct gputime_shaping shaping = GPUTIME_SHAPING_INIT;
+    struct measuring measuring = {.trace = open_trace(json), .is_twice = true, .options = report_options(&graph, 1)};
+    shaping.shapes = shapes;
+    shaping.shape_count = 2;
+    measuring.options.shaping = &shaping;
     measuring.options.heading = "two";
     torture_measuring(&measuring, "two inputs");
     gputime_trace_free(measuring.trace);
@@ -76,8 +75,7 @@ static void test_joining(void **state) {
 static void run_listing(const void *context, const char *what) {
     struct gputime_rules *rules = NULL;
     struct gputime_error err = {0};
-    struct gputime_options options = {.rule_files = context, .rule_file_count = 1};
-    enum gputime_status status = gputime_rules_list(&options, &rules, &err);
+    enum gputime_status status = gputime_rules_list(context, 1, &rules, &err);
     if (status != GPUTIME_OK) {
         expect_reason(status, &err, what);
         assert_null(rules);
@@ -90,8 +88,12 @@ static void run_listing(const void *context, const char *what) {
 
 static void run_checking(const void *context, const char *what) {
     struct gputime_error err = {0};
-    struct gputime_options options = {.rules = "vllm,llama", .rule_files = context, .rule_file_count = 1};
-    enum gputime_status status = gputime_options_check(&options, &err);
+    struct gputime_open_options options = GPUTIME_OPEN_OPTIONS_INIT;
+    options.rules_engine = "vllm";
+    options.rules_model = "llama";
+    options.rule_paths = context;
+    options.rule_path_count = 1;
+    enum gputime_status status = gputime_open_options_check(&options, &err);
     if (status != GPUTIME_OK)
         expect_reason(status, &err, what);
 }
@@ -108,16 +110,20 @@ static void test_class_statistics(void **state) {
     (void)state;
     static const struct gputime_class classes[] = {{"gemm", "Gemm"}, {"gemm_x", "X"}, {"e", "E"}};
     static const char *const statistics = "class_stats";
-    struct gputime_options options = {.no_cache = 1, .threads = 1, .classes = classes, .class_count = 3};
+    struct gputime_open_options options = open_options(1);
+    options.classes = classes;
+    options.class_count = 3;
     const struct {
         const char *path, *tag;
     } cases[] = {{small_sqlite, "decode"},
                  {"tests/data/nsys-csv/mini_nvtx_gpu_proj_trace.csv", "NCCL:ncclAllReduce"},
                  {"tests/data/nsys-csv/mini_nvtx_gpu_proj_sum.csv", ":step"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct measuring measuring = {.analyses = &statistics, .analysis_count = 1};
-        measuring.options.nvtx_tag = cases[i].tag;
-        assert_int_equal(gputime_trace_open(&cases[i].path, 1, &options, &measuring.trace, NULL), GPUTIME_OK);
+        struct measuring measuring = {.options = report_options(&statistics, 1)};
+        struct gputime_run run = GPUTIME_RUN_INIT;
+        run.iteration_range = cases[i].tag;
+        measuring.options.run = &run;
+        assert_int_equal(gputime_trace_open(&cases[i].path, 1, &options, NULL, &measuring.trace, NULL), GPUTIME_OK);
         torture_measuring(&measuring, cases[i].path);
         gputime_trace_free(measuring.trace);
     }
@@ -135,7 +141,7 @@ struct comparing {
 static enum gputime_status compare(const struct comparing *comparing, struct gputime_report **report,
                                    struct gputime_error *err) {
     size_t broken;
-    enum gputime_status status = gputime_report_diff(comparing->a, comparing->b, NULL, NULL, report, err);
+    enum gputime_status status = gputime_report_diff(comparing->a, comparing->b, NULL, report, err);
     if (status == GPUTIME_OK)
         status = gputime_report_check(*report, tortured_limits, 3, &broken, err);
     return status;
@@ -160,8 +166,7 @@ static void run_comparing(const void *context, const char *what) {
 static void test_comparing(void **state) {
     (void)state;
     struct gputime_trace *a = open_trace(json), *b = open_trace(small_sqlite);
-    struct gputime_options options = {0};
-    struct gputime_report *of_a = whole_report(a, &options), *of_b = whole_report(b, &options), *report;
+    struct gputime_report *of_a = whole_report(a, NULL), *of_b = whole_report(b, NULL), *report;
     struct comparing comparing = {.a = of_a, .b = of_b};
     struct gputime_error err = {0};
     if (compare(&comparing, &report, &err) != GPUTIME_OK)
@@ -186,11 +191,11 @@ struct making_sides {
 
 static void run_making_sides(const void *context, const char *what) {
     const struct making_sides *making = context;
-    struct gputime_options options = {.threads = 2};
+    struct gputime_report_options options = report_options(side_analyses, 2);
     struct gputime_report *sides[2];
     struct gputime_error err = {0};
-    enum gputime_status status =
-        gputime_report_new_sides(making->traces, 2, 1, "torture", side_analyses, 2, &options, sides, &err);
+    options.threads = 2;
+    enum gputime_status status = gputime_report_new_sides(making->traces, 2, 1, &options, sides, &err);
     if (status != GPUTIME_OK) {
         expect_reason(status, &err, what);
         assert_true(!sides[0] && !sides[1]);
@@ -208,9 +213,9 @@ static void run_making_sides(const void *context, const char *what) {
 static void test_making_sides(void **state) {
     (void)state;
     struct making_sides making = {.traces = {open_trace(small_sqlite), open_trace(small_sqlite)}};
+    struct gputime_report_options options = report_options(side_analyses, 2);
     struct gputime_report *sides[2];
-    assert_int_equal(gputime_report_new_sides(making.traces, 2, 1, "torture", side_analyses, 2, NULL, sides, NULL),
-                     GPUTIME_OK);
+    assert_int_equal(gputime_report_new_sides(making.traces, 2, 1, &options, sides, NULL), GPUTIME_OK);
     making.wanted = text_of(sides[0], "json");
     assert_non_null(memmem(making.wanted.bytes, making.wanted.size, "\"kernels\": {", strlen("\"kernels\": {")));
     assert_non_null(memmem(making.wanted.bytes, making.wanted.size, "\"measures\": {",
@@ -234,7 +239,9 @@ static void run_configuring(const void *context, const char *what) {
     }
     end_faults();
     assert_int_equal(gputime_config_input_count(config), 1);
-    assert_int_equal(gputime_config_input(config, 0, NULL).path_count, 3);
+    size_t path_count;
+    assert_non_null(gputime_config_paths(config, 0, &path_count));
+    assert_int_equal(path_count, 3);
     gputime_config_free(config);
 }
 
@@ -246,21 +253,32 @@ static void test_configuring(void **state) {
 static void test_selecting_and_shaping(void **state) {
     (void)state;
     static const char *const kernels = "kernels";
-    const struct gputime_shape shape = {.table = "kernels", .sort = "avg_ns", .limit = 1, .columns = "name,count"};
-    struct measuring measuring = {.trace = open_trace(json),
-                                  .analyses = &kernels,
-                                  .analysis_count = 1,
-                                  .options = {.from = "1%",
-                                              .to = "99%",
-                                              .device = "0",
-                                              .stream = "0-1000",
-                                              .process = "0-100000",
-                                              .step = "0-1000",
-                                              .name = "re:[a-z]",
-                                              .category = "compute,memory",
-                                              .names = GPUTIME_NAMES_SHORT,
-                                              .shapes = &shape,
-                                              .shape_count = 1}};
+    static const char *const columns[] = {"name", "count"}, *const categories[] = {"compute", "memory"};
+    const struct gputime_shape shape = {
+        .table = "kernels", .sort = "avg_ns", .limit = 1, .columns = columns, .column_count = 2};
+    const struct gputime_range devices = {0, 0}, numbers = {0, 100000};
+    const struct gputime_option options[] = {gputime_option_choice("bins", "linear"),
+                                             gputime_option_int("bin_count", 3)};
+    struct gputime_shaping shaping = GPUTIME_SHAPING_INIT;
+    struct gputime_selection selection = GPUTIME_SELECTION_INIT;
+    struct measuring measuring = {.trace = open_trace(json), .options = report_options(&kernels, 1)};
+    shaping.shapes = &shape;
+    shaping.shape_count = 1;
+    shaping.shown = shaping.forced = &kernels;
+    shaping.shown_count = shaping.forced_count = 1;
+    selection.from = (struct gputime_time){.kind = GPUTIME_TIME_SHARE, .share = 0.01};
+    selection.to = (struct gputime_time){.kind = GPUTIME_TIME_SHARE, .share = 0.99};
+    selection.devices = &devices;
+    selection.streams = selection.processes = selection.steps = &numbers;
+    selection.device_count = selection.stream_count = selection.process_count = selection.step_count = 1;
+    selection.name = "re:[a-z]";
+    selection.categories = categories;
+    selection.category_count = 2;
+    measuring.options.options = options;
+    measuring.options.option_count = 2;
+    measuring.options.names = GPUTIME_NAMES_SHORT;
+    measuring.options.shaping = &shaping;
+    measuring.options.selection = &selection;
     torture_measuring(&measuring, "selection");
     gputime_trace_free(measuring.trace);
 }

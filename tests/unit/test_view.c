@@ -2,27 +2,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "asking.h"
 #include "events/view.h"
 #include "small_trace.h"
 
-static struct gt_view *view_of(const struct small_trace *trace, const struct gputime_options *options) {
+static struct asked asked; /* what the view of the moment reads */
+
+static struct gt_view *view_of(const struct small_trace *trace, const struct asking *options) {
     struct gt_error err = {0};
     struct gt_view *view;
-    enum gt_status status = gt_view_new(trace->store, trace->labels, options, &view, &err);
+    enum gt_status status = gt_view_new(trace->store, trace->labels, ask(options, &asked), &view, &err);
     if (status != GT_OK)
         fail_msg("%s", err.message);
     return view;
 }
 
-static void assert_refused(const struct small_trace *trace, struct gputime_options options, const char *message) {
+static void assert_refused(const struct small_trace *trace, struct asking options, const char *message) {
     struct gt_error err = {0};
     struct gt_view *view;
-    assert_int_equal(gt_view_new(trace->store, trace->labels, &options, &view, &err), GT_ERR_USAGE);
+    assert_int_equal(gt_view_new(trace->store, trace->labels, ask(&options, &asked), &view, &err), GT_ERR_USAGE);
     assert_null(view);
     assert_string_equal(err.message, message);
 }
 
-static void assert_rows(const struct small_trace *trace, struct gputime_options options, const char *expected) {
+static void assert_rows(const struct small_trace *trace, struct asking options, const char *expected) {
     struct gt_view *view = view_of(trace, &options);
     char rows[256] = "";
     size_t used = 0;
@@ -54,7 +57,7 @@ static void whole_trace(void **unused) {
     (void)unused;
     struct small_trace trace;
     make_trace(&trace);
-    struct gputime_options options = {0};
+    struct asking options = {0};
     struct gt_view *view = view_of(&trace, &options);
     assert_true(view->is_whole && !view->has_window);
     assert_int_equal(view->op_count, 5);
@@ -82,28 +85,28 @@ static void selections(void **unused) {
     (void)unused;
     struct small_trace trace;
     make_trace(&trace);
-    assert_rows(&trace, (struct gputime_options){.device = "0"}, "0 1 2");
-    assert_rows(&trace, (struct gputime_options){.device = "1-5"}, "3 4");
-    assert_rows(&trace, (struct gputime_options){.device = "3, 0"}, "0 1 2 3 4");
-    assert_rows(&trace, (struct gputime_options){.stream = "7"}, "0 2 3");
-    assert_rows(&trace, (struct gputime_options){.stream = "9,13"}, "1 4");
-    assert_rows(&trace, (struct gputime_options){.device = "3", .stream = "13"}, "");
-    assert_rows(&trace, (struct gputime_options){.process = "10"}, "0 1 2");
-    assert_rows(&trace, (struct gputime_options){.process = "11-20"}, "3");
-    assert_rows(&trace, (struct gputime_options){.step = "3"}, "2");
-    assert_rows(&trace, (struct gputime_options){.step = "1-2"}, "0 1");
-    assert_rows(&trace, (struct gputime_options){.step = "1,3"}, "0 2");
-    assert_rows(&trace, (struct gputime_options){.name = "GEMM"}, "0");
-    assert_rows(&trace, (struct gputime_options){.name = "re:^gemm$"}, "0");
-    assert_rows(&trace, (struct gputime_options){.name = "re:float"}, "0");
-    assert_rows(&trace, (struct gputime_options){.name = "nothing like it"}, "");
-    assert_rows(&trace, (struct gputime_options){.category = "comm"}, "1");
-    assert_rows(&trace, (struct gputime_options){.category = "memory"}, "2");
-    assert_rows(&trace, (struct gputime_options){.category = "memcpy,comm"}, "1 2");
-    assert_rows(&trace, (struct gputime_options){.category = "memset"}, "");
-    assert_rows(&trace, (struct gputime_options){.category = "compute", .device = "3"}, "3 4");
+    assert_rows(&trace, (struct asking){.device = "0"}, "0 1 2");
+    assert_rows(&trace, (struct asking){.device = "1-5"}, "3 4");
+    assert_rows(&trace, (struct asking){.device = "3, 0"}, "0 1 2 3 4");
+    assert_rows(&trace, (struct asking){.stream = "7"}, "0 2 3");
+    assert_rows(&trace, (struct asking){.stream = "9,13"}, "1 4");
+    assert_rows(&trace, (struct asking){.device = "3", .stream = "13"}, "");
+    assert_rows(&trace, (struct asking){.process = "10"}, "0 1 2");
+    assert_rows(&trace, (struct asking){.process = "11-20"}, "3");
+    assert_rows(&trace, (struct asking){.step = "3"}, "2");
+    assert_rows(&trace, (struct asking){.step = "1-2"}, "0 1");
+    assert_rows(&trace, (struct asking){.step = "1,3"}, "0 2");
+    assert_rows(&trace, (struct asking){.name = "GEMM"}, "0");
+    assert_rows(&trace, (struct asking){.name = "re:^gemm$"}, "0");
+    assert_rows(&trace, (struct asking){.name = "re:float"}, "0");
+    assert_rows(&trace, (struct asking){.name = "nothing like it"}, "");
+    assert_rows(&trace, (struct asking){.category = "comm"}, "1");
+    assert_rows(&trace, (struct asking){.category = "memory"}, "2");
+    assert_rows(&trace, (struct asking){.category = "memcpy,comm"}, "1 2");
+    assert_rows(&trace, (struct asking){.category = "memset"}, "");
+    assert_rows(&trace, (struct asking){.category = "compute", .device = "3"}, "3 4");
 
-    struct gt_view *view = view_of(&trace, &(struct gputime_options){.category = "comm"});
+    struct gt_view *view = view_of(&trace, &(struct asking){.category = "comm"});
     assert_false(view->is_whole);
     assert_int_equal(view->device_count, 1);
     assert_int_equal(view->devices[0].span_start_ns, 1050);
@@ -116,44 +119,31 @@ static void refusals(void **unused) {
     (void)unused;
     struct small_trace trace;
     make_trace(&trace);
-    assert_refused(&trace, (struct gputime_options){.step = "9"}, "no step 9 in the trace; available steps: 1-3");
-    assert_refused(&trace, (struct gputime_options){.step = "1,7-9"}, "no step 7-9 in the trace; available steps: 1-3");
-    assert_refused(&trace, (struct gputime_options){.step = "x"},
-                   "invalid --step 'x'; use numbers such as 2 or 0,2 or 1-3");
-    assert_refused(&trace, (struct gputime_options){.step = "3-1"},
-                   "invalid --step '3-1'; use numbers such as 2 or 0,2 or 1-3");
-    assert_refused(&trace, (struct gputime_options){.step = ""},
-                   "invalid --step ''; use numbers such as 2 or 0,2 or 1-3");
-    assert_refused(&trace, (struct gputime_options){.device = "1"},
-                   "no device 1 in the trace; available devices: 0, 3");
-    assert_refused(&trace, (struct gputime_options){.stream = "0-6"},
-                   "no stream 0-6 in the trace; available streams: 7, 9, 13");
-    assert_refused(&trace, (struct gputime_options){.process = "30"},
-                   "no process 30 in the trace; available processes: 10, 20");
+    assert_refused(&trace, (struct asking){.step = "9"}, "no step 9 in the trace; available steps: 1-3");
+    assert_refused(&trace, (struct asking){.step = "1,7-9"}, "no step 7-9 in the trace; available steps: 1-3");
+    assert_refused(&trace, (struct asking){.device = "1"}, "no device 1 in the trace; available devices: 0, 3");
+    assert_refused(&trace, (struct asking){.stream = "0-6"}, "no stream 0-6 in the trace; available streams: 7, 9, 13");
+    assert_refused(&trace, (struct asking){.process = "30"}, "no process 30 in the trace; available processes: 10, 20");
     assert_refused(
-        &trace, (struct gputime_options){.category = "gem"},
+        &trace, (struct asking){.category = "gem"},
         "no category 'gem'; categories: gemm, moe_gemm, moe, attention, kv_cache, ssm, norm, rope, "
         "softmax, activation, elementwise, reduction, quantize, index, sort, conv, pool, optimizer, loss, "
         "copy, random, fill, fft, linalg, query, prepare, autotune, graph, other, comm, memcpy_h2d, memcpy_d2h, "
         "memcpy_d2d, memcpy_p2p, memcpy, memset; compute, comm and memory select all categories of that class");
-    assert_refused(&trace, (struct gputime_options){.from = "12q"},
-                   "invalid --from '12q'; use a time such as 1.2s, 350ms, 20us or 40%");
-    assert_refused(&trace, (struct gputime_options){.to = "%"},
-                   "invalid --to '%'; use a time such as 1.2s, 350ms, 20us or 40%");
-    assert_refused(&trace, (struct gputime_options){.from = "200ns", .to = "100ns"},
+    assert_refused(&trace, (struct asking){.from = "200ns", .to = "100ns"},
                    "empty window: --from '200ns' is not before --to '100ns'");
-    assert_refused(&trace, (struct gputime_options){.from = "5s"},
+    assert_refused(&trace, (struct asking){.from = "5s"},
                    "empty window: --from '5s' is outside the trace; its GPU work spans 1 us");
-    assert_refused(&trace, (struct gputime_options){.to = "0"},
+    assert_refused(&trace, (struct asking){.to = "0"},
                    "empty window: --to '0' is outside the trace; its GPU work spans 1 us");
     trace_free(&trace);
 
     trace_begin(&trace);
     trace_end(&trace);
-    assert_refused(&trace, (struct gputime_options){.step = "1"},
+    assert_refused(&trace, (struct asking){.step = "1"},
                    "no step 1; the trace has no step ranges (ProfilerStep#3, step 3, train_step)");
-    assert_refused(&trace, (struct gputime_options){.device = "0"}, "no device 0; the trace has no GPU ops");
-    struct gt_view *view = view_of(&trace, &(struct gputime_options){.from = "10%", .to = "1s"});
+    assert_refused(&trace, (struct asking){.device = "0"}, "no device 0; the trace has no GPU ops");
+    struct gt_view *view = view_of(&trace, &(struct asking){.from = "10%", .to = "1s"});
     assert_int_equal(view->op_count + view->device_count + view->lane_count, 0);
     gt_view_free(view);
     trace_free(&trace);
@@ -168,8 +158,8 @@ static void long_lists_are_cut(void **unused) {
     trace_end(&trace);
     struct gt_error err = {0};
     struct gt_view *view;
-    struct gputime_options options = {.stream = "1"};
-    assert_int_equal(gt_view_new(trace.store, trace.labels, &options, &view, &err), GT_ERR_USAGE);
+    struct asking options = {.stream = "1"};
+    assert_int_equal(gt_view_new(trace.store, trace.labels, ask(&options, &asked), &view, &err), GT_ERR_USAGE);
     assert_true(strlen(err.message) < 400);
     assert_string_equal(err.message + strlen(err.message) - 5, ", ...");
     trace_free(&trace);
@@ -178,7 +168,7 @@ static void long_lists_are_cut(void **unused) {
 /* The window of the two bounds, in ns after the first op. */
 static void assert_window(const struct small_trace *trace, const char *from, const char *to, int64_t start_ns,
                           int64_t end_ns) {
-    struct gt_view *view = view_of(trace, &(struct gputime_options){.from = from, .to = to});
+    struct gt_view *view = view_of(trace, &(struct asking){.from = from, .to = to});
     assert_true(view->has_window);
     assert_int_equal(view->window_start_ns - trace->store->origin_ns, start_ns);
     assert_int_equal(view->window_end_ns - trace->store->origin_ns, end_ns);
@@ -208,7 +198,7 @@ static void clipping(void **unused) {
     (void)unused;
     struct small_trace trace;
     make_trace(&trace);
-    struct gt_view *view = view_of(&trace, &(struct gputime_options){.from = "60ns", .to = "120ns"});
+    struct gt_view *view = view_of(&trace, &(struct asking){.from = "60ns", .to = "120ns"});
     assert_false(view->is_whole);
     assert_int_equal(view->op_count, 2);
     assert_int_equal(view->row[0], 1); /* both begin before the window: the longer one comes first */
@@ -225,15 +215,15 @@ static void clipping(void **unused) {
     gt_view_free(view);
 
     /* Ops that only touch the window are out; one of zero length belongs to the window it begins in. */
-    assert_rows(&trace, (struct gputime_options){.from = "100ns", .to = "200ns"}, "1");
-    assert_rows(&trace, (struct gputime_options){.from = "150ns", .to = "900ns"}, "2");
-    assert_rows(&trace, (struct gputime_options){.from = "200ns", .to = "900ns"}, "2");
-    assert_rows(&trace, (struct gputime_options){.from = "201ns", .to = "900ns"}, "");
+    assert_rows(&trace, (struct asking){.from = "100ns", .to = "200ns"}, "1");
+    assert_rows(&trace, (struct asking){.from = "150ns", .to = "900ns"}, "2");
+    assert_rows(&trace, (struct asking){.from = "200ns", .to = "900ns"}, "2");
+    assert_rows(&trace, (struct asking){.from = "201ns", .to = "900ns"}, "");
     /* A device that the selection leaves out does not come back through the window. */
-    view = view_of(&trace, &(struct gputime_options){.from = "10%", .device = "0"});
+    view = view_of(&trace, &(struct asking){.from = "10%", .device = "0"});
     assert_int_equal(view->device_count, 1);
     gt_view_free(view);
-    view = view_of(&trace, &(struct gputime_options){.from = "0%", .to = "100%"});
+    view = view_of(&trace, &(struct asking){.from = "0%", .to = "100%"});
     assert_true(view->is_whole && view->has_window);
     gt_view_free(view);
     trace_free(&trace);
@@ -243,15 +233,15 @@ static void clipping(void **unused) {
     add_op(&trace, 1, 0, 7, 100, 200, GT_NO_CORRELATION, "k");
     add_op(&trace, 1, 0, 7, 200, 200, GT_NO_CORRELATION, "k");
     trace_end(&trace);
-    assert_rows(&trace, (struct gputime_options){.from = "50%"}, "0 1");
-    assert_rows(&trace, (struct gputime_options){.to = "50%"}, "0");
+    assert_rows(&trace, (struct asking){.from = "50%"}, "0 1");
+    assert_rows(&trace, (struct asking){.to = "50%"}, "0");
     trace_free(&trace);
 
     /* All at one instant: the window is that instant. */
     trace_begin(&trace);
     add_op(&trace, 1, 0, 7, 100, 100, GT_NO_CORRELATION, "k");
     trace_end(&trace);
-    assert_rows(&trace, (struct gputime_options){.from = "0%", .to = "50%"}, "0");
+    assert_rows(&trace, (struct asking){.from = "0%", .to = "50%"}, "0");
     trace_free(&trace);
 }
 
@@ -354,7 +344,7 @@ static void assert_random_order(uint32_t count, int64_t threads) {
                GT_NO_CORRELATION, names[random_below(3)]);
     }
     trace_end(&trace);
-    struct gputime_options options = {.threads = threads};
+    struct asking options = {.threads = threads};
     struct gt_view *view = view_of(&trace, &options);
     assert_true(view->is_whole);
     assert_order(view);

@@ -194,7 +194,7 @@ static void assert_safe(const char *text, size_t length, bool is_for_people) {
 static void hostile_names_pass_every_writer(void **state) {
     (void)state;
     make_hostile();
-    for (options.verbose = 0; options.verbose < 2; options.verbose++) {
+    for (options.full_names = 0; options.full_names < 2; options.full_names++) {
         static const char *const formats[] = {"text", "md", "json", "csv", "kernel-analysis"};
         for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
             write_as(formats[i]);
@@ -217,7 +217,7 @@ static void no_line_is_wider_than_the_screen(void **state) {
     for (size_t i = 0; i < 8 * 2; i++) {
         setenv("LC_ALL", locales[i % 2], 1);
         options.width = widths[i / 2];
-        options.verbose = i % 3 == 0;
+        options.full_names = i % 3 == 0;
         const char *text = write_as("text");
         size_t width = options.width < 20 ? 20 : (size_t)options.width;
         for (const char *line = text; *line;) {

@@ -136,8 +136,7 @@ static void durations_share_a_unit_that_shows_them_all(void **state) {
                                              "612.3 us  2 ns\n"));
 }
 
-static void assert_number(enum gt_unit unit, struct gt_cell value, enum gputime_choice_unit choice,
-                          const char *expected) {
+static void assert_number(enum gt_unit unit, struct gt_cell value, enum gputime_unit choice, const char *expected) {
     char buf[GT_CELL_MAX];
     struct gt_report_fact fact = {.unit = unit, .value = value};
     assert_int_equal(gt_fact_format(buf, &fact, choice), strlen(expected));
@@ -182,7 +181,7 @@ static void narrow_screens_leave_columns_out(void **state) {
     table->cells[NAME] = TEXT("void ns::long_kernel_name<int, 4>(char*, int)");
     table->row_count = table->total_rows = 1;
     options.width = 40;
-    options.verbose = 1;
+    options.full_names = 1;
     assert_string_equal(write_as("text"), "a.json\n"
                                           "PyTorch 2.4 · torch-json · 1,245 GPU ops\n"
                                           "\n"

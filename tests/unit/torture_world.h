@@ -82,16 +82,29 @@ static inline int remove_world(void **state) {
     return rmdir(folder);
 }
 
-static inline struct gputime_report *whole_report(struct gputime_trace *trace, const struct gputime_options *options) {
+/* The report of these analyses, and of nothing else. */
+static inline struct gputime_report_options report_options(const char *const *keys, size_t count) {
+    struct gputime_report_options options = GPUTIME_REPORT_OPTIONS_INIT;
+    options.command = "torture";
+    options.analyses = keys;
+    options.analysis_count = count;
+    return options;
+}
+
+static inline struct gputime_report *whole_report(struct gputime_trace *trace, const struct gputime_shaping *shaping) {
+    struct gputime_report_options options = report_options(analyses, analysis_count);
     struct gputime_report *report;
     struct gputime_error err;
-    if (gputime_report_new(&trace, 1, "torture", analyses, analysis_count, options, &report, &err) != GPUTIME_OK)
+    options.shaping = shaping;
+    if (gputime_report_new(&trace, 1, &options, &report, &err) != GPUTIME_OK)
         fail_msg("%s", err.message);
     return report;
 }
 
 static inline struct text text_of(const struct gputime_report *report, const char *format) {
-    struct gputime_options options = {.format = format, .width = 80, .color = GPUTIME_COLOR_NEVER};
+    struct gputime_write_options options = GPUTIME_WRITE_OPTIONS_INIT;
+    options.format = format;
+    options.width = 80;
     struct gputime_error err;
     char path[PATH_BYTES];
     int fd = memfd_create("report", MFD_CLOEXEC);
@@ -106,8 +119,7 @@ static inline struct text text_of(const struct gputime_report *report, const cha
 
 /* Everything the library says of a trace. */
 static inline struct text report_of(struct gputime_trace *trace) {
-    struct gputime_options options = {0};
-    struct gputime_report *report = whole_report(trace, &options);
+    struct gputime_report *report = whole_report(trace, NULL);
     struct text text = text_of(report, "json");
     gputime_report_free(report);
     return text;
@@ -119,11 +131,18 @@ static inline void expect_same(struct text got, struct text wanted, const char *
                  (int)wanted.size, wanted.bytes);
 }
 
+static inline struct gputime_open_options open_options(int64_t threads) {
+    struct gputime_open_options options = GPUTIME_OPEN_OPTIONS_INIT;
+    options.no_cache = 1;
+    options.threads = threads;
+    return options;
+}
+
 static inline struct gputime_trace *open_trace(const char *path) {
-    struct gputime_options options = {.no_cache = 1, .threads = 1};
+    struct gputime_open_options options = open_options(1);
     struct gputime_trace *trace;
     struct gputime_error err;
-    if (gputime_trace_open(&path, 1, &options, &trace, &err) != GPUTIME_OK)
+    if (gputime_trace_open(&path, 1, &options, NULL, &trace, &err) != GPUTIME_OK)
         fail_msg("%s", err.message);
     return trace;
 }

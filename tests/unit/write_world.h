@@ -37,7 +37,7 @@ static const struct gt_report_column memory_columns[] = {
 #define TEXT(literal) gt_cell_text(GT_STR(literal))
 
 static struct gt_report *report;
-static struct gputime_options options;
+static struct gputime_write_options options;
 static struct gt_out *out;
 
 static inline int start(void **state) {

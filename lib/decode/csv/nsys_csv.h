@@ -14,6 +14,9 @@ int gt_nsys_csv_sniff(struct gt_str head, const char *path);
 enum gt_status gt_nsys_csv_decode(struct gt_source *const *sources, size_t count,
                                   const struct gt_decode_options *options, struct gt_store **out, struct gt_error *err);
 
+/* Tables of one capture are PREFIX_REPORT.csv: the length of PREFIX; 0: the path is none of them. */
+size_t gt_nsys_csv_capture_prefix(const char *path);
+
 enum gt_status gt_nsys_csv_decode_sized(struct gt_source *const *sources, size_t count,
                                         const struct gt_decode_options *options, const struct gt_csv_sizes *sizes,
                                         struct gt_store **out, struct gt_error *err);

@@ -39,10 +39,7 @@ double gt_find_graph_time(struct gt_evidence *evidence, struct gt_finding *findi
 double gt_find_range_coverage(struct gt_evidence *evidence, struct gt_finding *finding) {
     const struct gt_phase_set *phases = gt_evidence_phases(evidence);
     double sum_ns = (double)gt_evidence_amount(evidence, GT_AMOUNT_SUM), covered_ns = (double)phases->covered_ns;
-    const char *asked = evidence->view->options->coverage_threshold;
-    double threshold = 0.7;
-    if (asked)
-        gt_num_parse_real(gt_str_of(asked), &threshold);
+    double threshold = gt_option_real(evidence->view, GT_OPTION_coverage_threshold);
     bool can_know = covered_ns > 0 || evidence->view->store->facts & GT_FACT_CORRELATION;
     if (phases->count == 0 || sum_ns <= 0 || covered_ns >= threshold * sum_ns || !can_know)
         return GT_NOTHING_FOUND;

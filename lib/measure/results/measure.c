@@ -42,25 +42,25 @@ void gt_measure_table_for_processes(struct gt_section *section, const struct gt_
 }
 
 /* Joined tables are made of whole ones, and the rows to keep are known only after sorting. */
-static bool needs_all_rows(const struct gputime_shape *shape) {
+static bool needs_all_rows(const struct gt_shape *shape) {
     return shape->sort || shape->joined || shape->pivot;
 }
 
 size_t gt_measure_rows_wanted(const struct gt_view *view, const char *table, size_t count) {
-    struct gputime_shape shape = gt_shape_of(table, view->options->shapes, view->options->shape_count);
+    struct gt_shape shape = gt_shape_of(table, view->request->shapes, view->request->shape_count);
     return !needs_all_rows(&shape) && shape.limit > 0 && (uint64_t)shape.limit < count ? (size_t)shape.limit : count;
 }
 
 bool gt_measure_table_is_wanted(const struct gt_view *view, const char *table) {
-    struct gputime_shape shape = gt_shape_of(table, view->options->shapes, view->options->shape_count);
-    return shape.absent <= 0 && !(view->options->for_screen && shape.hidden > 0);
+    struct gt_shape shape = gt_shape_of(table, view->request->shapes, view->request->shape_count);
+    return shape.absent <= 0 && !(view->request->for_screen && shape.hidden > 0);
 }
 
 size_t gt_measure_table_rows_wanted(const struct gt_view *view, const struct gt_table *table, size_t count) {
-    struct gputime_shape shape = gt_shape_of(table->key, view->options->shapes, view->options->shape_count);
+    struct gt_shape shape = gt_shape_of(table->key, view->request->shapes, view->request->shape_count);
     size_t wanted = gt_measure_rows_wanted(view, table->key, count);
     size_t shown = shape.screen_limit > 0 ? (size_t)shape.screen_limit : table->screen_limit; /* 0: all */
-    if (!view->options->for_screen || needs_all_rows(&shape) || shape.screen_limit < 0 || shown == 0)
+    if (!view->request->for_screen || needs_all_rows(&shape) || shape.screen_limit < 0 || shown == 0)
         return wanted;
     return shown < wanted ? shown : wanted;
 }

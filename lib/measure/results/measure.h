@@ -4,6 +4,7 @@
 
 #include "base/num.h"
 #include "measure/analysis.h"
+#include "measure/options.h"
 
 #define GT_ANALYSIS(key, title, tables, needs, uses, ...)                                                              \
     enum gt_status gt_##key##_run(const struct gt_view *view, struct gt_section *section, struct gt_error *err);

@@ -128,7 +128,7 @@ static void finish(struct gt_phase_set *set) {
 enum gt_status gt_phase_set_init(struct gt_phase_set *set, const struct gt_view *view, struct gt_error *err) {
     struct sorting sorting = {0};
     *set = (struct gt_phase_set){0};
-    enum gt_status status = gt_phase_map_init(&set->map, view->options->phase_map, err);
+    enum gt_status status = gt_phase_map_init(&set->map, gt_option_text(view, GT_OPTION_phase_map), err);
     if (status != GT_OK)
         goto out;
     set->phases = gt_mem_array(set->map.phase_count + 1, sizeof *set->phases);

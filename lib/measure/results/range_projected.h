@@ -11,7 +11,7 @@ static inline bool gt_range_projected_applies(const struct gt_view *view) {
 
 /* Whether only a part of the ops is selected, which projections do not cover. */
 static inline bool gt_range_projected_is_part(const struct gt_view *view) {
-    return !view->is_whole || view->options->name || view->options->category;
+    return !view->is_whole || view->request->selection.name || view->request->selection.category_count;
 }
 
 /* The tables of gt_ranges_run and gt_range_instances_run. What needs single ops is null in them. A projection

@@ -5,23 +5,19 @@
 #include "base/num.h"
 #include "measure/results/measure.h"
 
-static enum gt_status parse_bound(const char *text, int64_t *bound_ns, struct gt_error *err) {
-    if (!text || gt_num_parse_decimal(gt_str_of(text), 3, bound_ns))
+enum gt_status gt_stream_walk_read_bounds(struct gt_gap_bounds *bounds, const struct gt_view *view,
+                                          struct gt_error *err) {
+    *bounds =
+        (struct gt_gap_bounds){gt_option_int(view, GT_OPTION_hist_min_ns), gt_option_int(view, GT_OPTION_hist_max_ns)};
+    if (bounds->least_ns <= bounds->most_ns)
         return GT_OK;
-    return gt_fail_usage(err, "'%s' is no number of microseconds for a bound of the histogram; write for example 2.5",
-                         text);
+    return gt_fail_usage(err, "the shortest gap of the histogram, '%g', is above the longest, '%g' (microseconds)",
+                         (double)bounds->least_ns / 1e3, (double)bounds->most_ns / 1e3);
 }
 
-enum gt_status gt_gap_bounds_read(struct gt_gap_bounds *bounds, const struct gputime_options *options,
-                                  struct gt_error *err) {
-    *bounds = (struct gt_gap_bounds){INT64_MIN, INT64_MAX};
-    enum gt_status status = parse_bound(options->hist_min, &bounds->least_ns, err);
-    if (status == GT_OK)
-        status = parse_bound(options->hist_max, &bounds->most_ns, err);
-    if (status == GT_OK && bounds->least_ns > bounds->most_ns)
-        return gt_fail_usage(err, "the least gap of the histogram, '%s', is above the largest, '%s'", options->hist_min,
-                             options->hist_max);
-    return status;
+bool gt_stream_walk_is_bounded(const struct gt_view *view) {
+    return gt_option_int(view, GT_OPTION_hist_min_ns) != INT64_MIN ||
+           gt_option_int(view, GT_OPTION_hist_max_ns) != INT64_MAX;
 }
 
 static bool is_wanted(const struct gt_stream_walk *walk, int64_t gap_ns) {
@@ -70,10 +66,9 @@ size_t gt_stream_walk_gap_count(const struct gt_view *view, const struct gt_gap_
     return count;
 }
 
-const char *gt_stream_gaps_missing(const struct gt_view *view) {
+const char *gt_stream_walk_why_none(const struct gt_view *view) {
     if (view->is_summed)
         return NULL;
-    return view->options->hist_min || view->options->hist_max
-               ? "No gap between the ops of any stream is within --hist-min and --hist-max."
-               : "No gap between the ops of any stream.";
+    return gt_stream_walk_is_bounded(view) ? "No gap of any stream is within --hist-min and --hist-max."
+                                           : "No gaps on any stream.";
 }

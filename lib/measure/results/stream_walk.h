@@ -13,12 +13,13 @@ struct gt_stream_gap {
     uint32_t next;     /* position of the op that ends the gap */
 };
 
-/* How long the gaps are that the user wants to see: hist_min and hist_max of the options. */
+/* How long the gaps are that the user wants to see: the options hist_min_ns and hist_max_ns. */
 struct gt_gap_bounds {
     int64_t least_ns, most_ns;
 };
-enum gt_status gt_gap_bounds_read(struct gt_gap_bounds *bounds, const struct gputime_options *options,
-                                  struct gt_error *err);
+enum gt_status gt_stream_walk_read_bounds(struct gt_gap_bounds *bounds, const struct gt_view *view,
+                                          struct gt_error *err);
+bool gt_stream_walk_is_bounded(const struct gt_view *view); /* not all gaps are wanted */
 
 /* Set view and bounds, zero the rest. */
 struct gt_stream_walk {
@@ -35,6 +36,6 @@ bool gt_stream_walk_next(struct gt_stream_walk *walk, struct gt_stream_gap *gap)
 size_t gt_stream_walk_gap_count(const struct gt_view *view, const struct gt_gap_bounds *bounds);
 
 /* What a table says that has no gap to show; NULL: nothing, since the trace has no single ops. */
-const char *gt_stream_gaps_missing(const struct gt_view *view);
+const char *gt_stream_walk_why_none(const struct gt_view *view);
 
 #endif

@@ -1,0 +1,22 @@
+/* What a report was asked for: checked, with a value for everything. Selections, views and analyses read it. */
+#ifndef GT_EVENTS_REQUEST_H
+#define GT_EVENTS_REQUEST_H
+
+#include <stdbool.h>
+
+#include "gputime.h"
+
+struct gt_shape;
+
+/* Zeroed: everything, automatic. Borrowed as long as a view lives. */
+struct gt_request {
+    int64_t threads; /* 0: one for each core */
+    struct gputime_selection selection;
+    enum gputime_names names;
+    const struct gputime_option *options; /* of analyses, by row of their table; NULL: all automatic */
+    const struct gt_shape *shapes;        /* shape_count of them */
+    size_t shape_count;
+    bool for_screen; /* long tables need not hold more rows than text and Markdown show */
+};
+
+#endif

@@ -1,0 +1,331 @@
+/* The events as the public interface hands them out: every table of columns.def with the labels of its rows, and the
+   labels' own tables, as lists of constant arrays. Nothing is copied but the steps and categories, which are few. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "internal.h"
+
+struct gputime_rows {
+    const char *key;
+    const struct gputime_trace *trace;
+    size_t count;
+    struct gputime_field *fields;
+    size_t field_count, field_capacity;
+};
+
+/* ---- fields ---- */
+
+static const char *const element_choices[] = {[GT_REFERS_OP_KIND] = "kernel|memcpy|memset|graph",
+                                              [GT_REFERS_RANGE_KIND] = "nested|start_end|mark|gpu",
+                                              [GT_REFERS_MEMORY_KIND] = "unknown|pageable|pinned|device|array|managed"};
+
+static const char *const referred_tables[] = {
+    [GT_REFERS_STRING] = "strings", [GT_REFERS_PROCESS] = "processes", [GT_REFERS_THREAD] = "threads",
+    [GT_REFERS_DEVICE] = "devices", [GT_REFERS_LANE] = "lanes",        [GT_REFERS_OP] = "ops",
+    [GT_REFERS_RANGE] = "ranges"};
+
+_Static_assert((int)GT_ELEMENT_U8 == (int)GPUTIME_FIELD_U8 && (int)GT_ELEMENT_F64 == (int)GPUTIME_FIELD_F64,
+               "elements are numbered as in the header");
+
+static bool ends_in(const char *text, const char *end) {
+    size_t text_bytes = strlen(text), end_bytes = strlen(end);
+    return text_bytes >= end_bytes && strcmp(text + text_bytes - end_bytes, end) == 0;
+}
+
+static const char *unit_of(const char *key) {
+    return ends_in(key, "_ns") ? "ns" : ends_in(key, "bytes") ? "bytes" : "";
+}
+
+static enum gputime_null null_of(enum gt_refers refers) {
+    switch (refers) {
+    case GT_REFERS_OR_MIN:
+        return GPUTIME_NULL_MIN;
+    case GT_REFERS_OR_NEGATIVE:
+        return GPUTIME_NULL_NEGATIVE;
+    case GT_REFERS_OR_MAX:
+    case GT_REFERS_PROCESS:
+    case GT_REFERS_THREAD:
+    case GT_REFERS_LANE:
+        return GPUTIME_NULL_MAX;
+    default:
+        return GPUTIME_NULL_NEVER;
+    }
+}
+
+static void add_field(struct gputime_rows *rows, struct gt_arena *arena, struct gputime_field field) {
+    struct gputime_field *fields =
+        gt_arena_room(arena, rows->fields, rows->field_count, &rows->field_capacity, sizeof *fields);
+    if (!fields)
+        return; /* the arena keeps that */
+    field.unit = unit_of(field.key);
+    rows->fields = fields;
+    rows->fields[rows->field_count++] = field;
+}
+
+static void add_column(struct gputime_rows *rows, struct gt_arena *arena, struct gt_store *store,
+                       const struct gt_column_info *info) {
+    size_t choices = sizeof element_choices / sizeof *element_choices;
+    add_field(rows, arena,
+              (struct gputime_field){
+                  .key = info->name,
+                  .type = (enum gputime_field_type)info->element,
+                  .null = null_of(info->refers),
+                  .refers_to = gt_column_refers(info) ? referred_tables[info->refers] : NULL,
+                  .choices = info->refers < choices ? element_choices[info->refers] : NULL,
+                  .data = *gt_store_column(store, info),
+              });
+}
+
+/* ---- labels ---- */
+
+/* A label of each row that is the number of another row, where there is one. */
+static void add_label(struct gputime_rows *rows, struct gt_arena *arena, const char *key, const char *refers_to,
+                      const uint32_t *data) {
+    add_field(rows, arena,
+              (struct gputime_field){.key = key,
+                                     .type = GPUTIME_FIELD_U32,
+                                     .null = refers_to ? GPUTIME_NULL_MAX : GPUTIME_NULL_NEVER,
+                                     .refers_to = refers_to,
+                                     .data = data});
+}
+
+static void add_category(struct gputime_rows *rows, struct gt_arena *arena, const uint8_t *data) {
+    add_field(
+        rows, arena,
+        (struct gputime_field){.key = "category", .type = GPUTIME_FIELD_U8, .refers_to = "categories", .data = data});
+}
+
+static void add_labels(struct gputime_rows *rows, struct gt_arena *arena, enum gt_table_id table,
+                       const struct gt_labels *labels) {
+    if (table == GT_TABLE_ops) {
+        add_category(rows, arena, labels->op_category);
+        add_label(rows, arena, "call", "calls", labels->op_call);
+        add_label(rows, arena, "range", "ranges", labels->op_range);
+        add_label(rows, arena, "step", "steps", labels->op_step);
+    } else if (table == GT_TABLE_ranges) {
+        add_label(rows, arena, "parent", "ranges", labels->range_parent);
+        add_label(rows, arena, "level", NULL, labels->range_level);
+    } else if (table == GT_TABLE_groups) {
+        add_category(rows, arena, labels->group_category);
+    }
+}
+
+/* ---- tables that only labels have ---- */
+
+static void add_steps(struct gputime_rows *rows, struct gt_arena *arena, const struct gt_labels *labels) {
+    size_t count = labels->step_count;
+    int64_t *number = gt_arena_array(arena, count, sizeof *number),
+            *start = gt_arena_array(arena, count, sizeof *start), *end = gt_arena_array(arena, count, sizeof *end);
+    uint32_t *process = gt_arena_array(arena, count, sizeof *process),
+             *range = gt_arena_array(arena, count, sizeof *range);
+    if (gt_arena_failed(arena))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        number[i] = labels->steps[i].number;
+        start[i] = labels->steps[i].start_ns;
+        end[i] = labels->steps[i].end_ns;
+        process[i] = labels->steps[i].process;
+        range[i] = labels->steps[i].range;
+    }
+    *rows = (struct gputime_rows){.key = "steps", .trace = rows->trace, .count = count};
+    add_field(rows, arena, (struct gputime_field){.key = "start_ns", .type = GPUTIME_FIELD_I64, .data = start});
+    add_field(rows, arena, (struct gputime_field){.key = "end_ns", .type = GPUTIME_FIELD_I64, .data = end});
+    add_field(rows, arena, (struct gputime_field){.key = "number", .type = GPUTIME_FIELD_I64, .data = number});
+    add_label(rows, arena, "process", "processes", process);
+    add_label(rows, arena, "range", "ranges", range);
+}
+
+static void add_categories(struct gputime_rows *rows, struct gt_arena *arena, const struct gt_labels *labels) {
+    size_t count = labels->category_count;
+    const char **key = gt_arena_array(arena, count, sizeof *key), **title = gt_arena_array(arena, count, sizeof *title);
+    uint8_t *kind = gt_arena_array(arena, count, sizeof *kind);
+    if (gt_arena_failed(arena))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        key[i] = labels->categories[i].key;
+        title[i] = labels->categories[i].title;
+        kind[i] = (uint8_t)labels->categories[i].time_class;
+    }
+    *rows = (struct gputime_rows){.key = "categories", .trace = rows->trace, .count = count};
+    add_field(rows, arena, (struct gputime_field){.key = "key", .type = GPUTIME_FIELD_TEXT, .data = key});
+    add_field(rows, arena, (struct gputime_field){.key = "title", .type = GPUTIME_FIELD_TEXT, .data = title});
+    add_field(rows, arena,
+              (struct gputime_field){
+                  .key = "time", .type = GPUTIME_FIELD_U8, .choices = "compute|communication|memory", .data = kind});
+}
+
+bool gt_trace_list_rows(struct gputime_trace *trace) {
+    struct gt_arena *arena = &trace->arena;
+    trace->row_kinds = GT_TABLE_COUNT + 2;
+    trace->rows = gt_arena_array(arena, trace->row_kinds, sizeof *trace->rows);
+    if (!trace->rows)
+        return false;
+    for (size_t i = 0; i < trace->row_kinds; i++)
+        trace->rows[i].trace = trace;
+    for (size_t i = 0; i < gt_column_count; i++) {
+        const struct gt_column_info *info = &gt_column_infos[i];
+        struct gputime_rows *rows = &trace->rows[info->table];
+        rows->key = info->table_name;
+        rows->count = *gt_store_row_count(trace->store, info->table);
+        add_column(rows, arena, trace->store, info);
+    }
+    for (int table = 0; table < GT_TABLE_COUNT; table++)
+        add_labels(&trace->rows[table], arena, (enum gt_table_id)table, trace->labels);
+    add_steps(&trace->rows[GT_TABLE_COUNT], arena, trace->labels);
+    add_categories(&trace->rows[GT_TABLE_COUNT + 1], arena, trace->labels);
+    return !gt_arena_failed(arena);
+}
+
+/* ---- the public interface ---- */
+
+API size_t gputime_trace_rows_count(const struct gputime_trace *trace) {
+    return trace->row_kinds;
+}
+
+API const struct gputime_rows *gputime_trace_rows(const struct gputime_trace *trace, const char *key) {
+    for (size_t i = 0; i < trace->row_kinds; i++)
+        if (strcmp(trace->rows[i].key, key) == 0)
+            return &trace->rows[i];
+    return NULL;
+}
+
+API const struct gputime_rows *gputime_trace_rows_at(const struct gputime_trace *trace, size_t index) {
+    return index < trace->row_kinds ? &trace->rows[index] : NULL;
+}
+
+API const char *gputime_rows_key(const struct gputime_rows *rows) {
+    return rows->key;
+}
+
+API size_t gputime_rows_count(const struct gputime_rows *rows) {
+    return rows->count;
+}
+
+API size_t gputime_rows_field_count(const struct gputime_rows *rows) {
+    return rows->field_count;
+}
+
+API struct gputime_field gputime_rows_field(const struct gputime_rows *rows, size_t field) {
+    return field < rows->field_count ? rows->fields[field] : (struct gputime_field){0};
+}
+
+API size_t gputime_rows_find_field(const struct gputime_rows *rows, const char *key) {
+    for (size_t i = 0; i < rows->field_count; i++)
+        if (strcmp(rows->fields[i].key, key) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+/* NULL out of range. */
+static const struct gputime_field *field_at(const struct gputime_rows *rows, size_t row, size_t field) {
+    return field < rows->field_count && row < rows->count ? &rows->fields[field] : NULL;
+}
+
+/* Unsigned values as their bits; 0 for text and reals. */
+static uint64_t bits_of(const struct gputime_field *field, size_t row) {
+    switch (field->type) {
+    case GPUTIME_FIELD_U8:
+        return ((const uint8_t *)field->data)[row];
+    case GPUTIME_FIELD_U16:
+        return ((const uint16_t *)field->data)[row];
+    case GPUTIME_FIELD_U32:
+        return ((const uint32_t *)field->data)[row];
+    case GPUTIME_FIELD_U64:
+        return ((const uint64_t *)field->data)[row];
+    case GPUTIME_FIELD_I64:
+        return (uint64_t)((const int64_t *)field->data)[row];
+    case GPUTIME_FIELD_F64:
+    case GPUTIME_FIELD_TEXT:
+        break;
+    }
+    return 0;
+}
+
+static uint64_t largest_of(enum gputime_field_type type) {
+    switch (type) {
+    case GPUTIME_FIELD_U8:
+        return UINT8_MAX;
+    case GPUTIME_FIELD_U16:
+        return UINT16_MAX;
+    case GPUTIME_FIELD_U32:
+        return UINT32_MAX;
+    default:
+        return UINT64_MAX;
+    }
+}
+
+API int gputime_rows_is_null(const struct gputime_rows *rows, size_t row, size_t field) {
+    const struct gputime_field *from = field_at(rows, row, field);
+    if (!from)
+        return 1;
+    switch (from->null) {
+    case GPUTIME_NULL_MAX:
+        return bits_of(from, row) == largest_of(from->type);
+    case GPUTIME_NULL_MIN:
+        return (int64_t)bits_of(from, row) == INT64_MIN;
+    case GPUTIME_NULL_NEGATIVE:
+        return from->type == GPUTIME_FIELD_F64 ? ((const double *)from->data)[row] < 0
+                                               : (int64_t)bits_of(from, row) < 0;
+    case GPUTIME_NULL_NEVER:
+        break;
+    }
+    return 0;
+}
+
+API int64_t gputime_rows_int(const struct gputime_rows *rows, size_t row, size_t field) {
+    const struct gputime_field *from = field_at(rows, row, field);
+    if (!from)
+        return 0;
+    return from->type == GPUTIME_FIELD_F64 ? (int64_t)((const double *)from->data)[row] : (int64_t)bits_of(from, row);
+}
+
+API double gputime_rows_real(const struct gputime_rows *rows, size_t row, size_t field) {
+    const struct gputime_field *from = field_at(rows, row, field);
+    if (!from)
+        return 0;
+    if (from->type == GPUTIME_FIELD_F64)
+        return ((const double *)from->data)[row];
+    return from->type == GPUTIME_FIELD_I64 ? (double)(int64_t)bits_of(from, row) : (double)bits_of(from, row);
+}
+
+/* Number `index` of "a|b|c". */
+static struct gputime_text choice_text(const char *choices, uint64_t index) {
+    for (; index > 0 && choices; index--) {
+        choices = strchr(choices, '|');
+        choices = choices ? choices + 1 : NULL;
+    }
+    return choices ? (struct gputime_text){choices, strcspn(choices, "|")} : (struct gputime_text){NULL, 0};
+}
+
+API struct gputime_text gputime_rows_text(const struct gputime_rows *rows, size_t row, size_t field) {
+    const struct gputime_field *from = field_at(rows, row, field);
+    if (!from)
+        return (struct gputime_text){NULL, 0};
+    if (from->type == GPUTIME_FIELD_TEXT) {
+        const char *text = ((const char *const *)from->data)[row];
+        return (struct gputime_text){text, strlen(text)};
+    }
+    if (from->choices)
+        return choice_text(from->choices, bits_of(from, row));
+    if (from->refers_to && strcmp(from->refers_to, "strings") == 0)
+        return gputime_trace_string(rows->trace, (uint32_t)bits_of(from, row));
+    return (struct gputime_text){NULL, 0};
+}
+
+API size_t gputime_trace_string_count(const struct gputime_trace *trace) {
+    return trace->store->strings.count;
+}
+
+API struct gputime_text gputime_trace_string(const struct gputime_trace *trace, uint32_t id) {
+    if (id >= trace->store->strings.count)
+        return (struct gputime_text){NULL, 0};
+    struct gt_str text = gt_store_string(trace->store, id);
+    return (struct gputime_text){text.ptr, text.len};
+}
+
+API struct gputime_text gputime_trace_short_name(const struct gputime_trace *trace, uint32_t id) {
+    if (id >= trace->store->strings.count)
+        return (struct gputime_text){NULL, 0};
+    struct gt_str text = gt_labels_short_name(trace->labels, id);
+    return text.len ? (struct gputime_text){text.ptr, text.len} : (struct gputime_text){NULL, 0};
+}

@@ -7,7 +7,7 @@
 #include "base/threads.h"
 #include "internal.h"
 #include "measure/analysis.h"
-#include "measure/results.h"
+#include "measure/results/results.h"
 
 /* ---- what a trace does not contain ---- */
 

@@ -2,7 +2,7 @@
 #include "base/mem.h"
 #include "base/threads.h"
 #include "compare/compare.h"
-#include "events/select.h"
+#include "events/selection.h"
 #include "internal.h"
 #include "measure/analysis.h"
 #include "verdict/limit.h"

@@ -12,7 +12,7 @@
 #include "base/oserror.h"
 #include "base/out.h"
 #include "base/threads.h"
-#include "write/folder.h"
+#include "write/folder_files.h"
 #include "write/picked.h"
 #include "write/writer.h"
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/num.h"
-#include "events/select.h"
+#include "events/selection.h"
 #include "internal.h"
 #include "label/label.h"
 #include "label/rules.h"

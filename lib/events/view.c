@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/threads.h"
-#include "events/select.h"
+#include "events/selection.h"
 #include "events/view_order.h"
 
 /* What a slice of the store's ops has of a stream. */

@@ -1,7 +1,7 @@
 /* The table of all analyses, from analyses.def. */
 #include <string.h>
 
-#include "measure/results.h"
+#include "measure/results/results.h"
 #include "measure/results/measure.h"
 
 _Static_assert(GT_RESULT_COUNT <= 8 * sizeof(uint32_t), "each result is a bit of what an analysis uses");

@@ -1,6 +1,6 @@
 /* Health: what is odd about the trace. What decoding and labelling counted, and what only the selected ops in their
    order show, become issues of the section. */
-#include "measure/results.h"
+#include "measure/results/results.h"
 #include "measure/results/calls.h"
 #include "measure/results/measure.h"
 

@@ -1,5 +1,5 @@
 /* Kernels: statistics of op durations by kernel name, from ops or from an input that is summed already. */
-#include "measure/results.h"
+#include "measure/results/results.h"
 #include "measure/results/measure.h"
 #include "report/row.h"
 

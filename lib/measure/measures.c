@@ -7,8 +7,8 @@
 #include "base/moments.h"
 #include "base/ns.h"
 #include "base/quantile.h"
-#include "events/select.h"
-#include "measure/results.h"
+#include "events/selection.h"
+#include "measure/results/results.h"
 #include "measure/results/measure.h"
 #include "report/row.h"
 

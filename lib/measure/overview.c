@@ -2,7 +2,7 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/num.h"
-#include "measure/results.h"
+#include "measure/results/results.h"
 #include "measure/results/calls.h"
 #include "measure/results/measure.h"
 

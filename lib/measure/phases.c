@@ -1,5 +1,5 @@
 /* Phases: GPU and CPU time by phase of the program, from the names of its ranges. */
-#include "measure/results.h"
+#include "measure/results/results.h"
 #include "measure/results/measure.h"
 #include "report/row.h"
 

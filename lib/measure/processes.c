@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
-#include "measure/results.h"
+#include "measure/results/results.h"
 #include "measure/results/measure.h"
 #include "report/row.h"
 

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/num.h"
-#include "measure/results.h"
+#include "measure/results/results.h"
 #include "measure/results/keyed.h"
 #include "measure/results/measure.h"
 #include "report/row.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/mem.h"
-#include "measure/results.h"
+#include "measure/results/results.h"
 #include "report/row.h"
 
 enum { FEWEST_STEPS = 3 }; /* two say nothing about the next */

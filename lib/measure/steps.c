@@ -1,5 +1,5 @@
 /* Steps: the account of each step of the program on each device, and of the usual ones against those that took long. */
-#include "measure/results.h"
+#include "measure/results/results.h"
 #include "measure/results/measure.h"
 #include "report/row.h"
 

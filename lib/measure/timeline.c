@@ -4,8 +4,8 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
-#include "events/select.h"
-#include "measure/results.h"
+#include "events/selection.h"
+#include "measure/results/results.h"
 #include "measure/results/measure.h"
 #include "measure/results/tiles.h"
 #include "measure/results/timeline_names.h"

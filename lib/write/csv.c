@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/num.h"
-#include "write/cell.h"
+#include "write/cell_format.h"
 #include "write/escape.h"
 #include "write/joined.h"
 #include "write/writer.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/strtab.h"
-#include "write/cell.h"
+#include "write/cell_format.h"
 #include "write/escape.h"
 #include "write/joined.h"
 #include "write/json_value.h"

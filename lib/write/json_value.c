@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/num.h"
-#include "write/cell.h"
+#include "write/cell_format.h"
 #include "write/escape.h"
 
 #define EXACT_MAX ((int64_t)1 << 53) /* a script's number holds every integer up to here */

@@ -6,8 +6,8 @@
 
 #include "base/num.h"
 #include "report/layouts.h"
-#include "write/cell.h"
-#include "write/folder.h"
+#include "write/cell_format.h"
+#include "write/folder_files.h"
 #include "write/glyph.h"
 #include "write/picked.h"
 #include "write/place.h"

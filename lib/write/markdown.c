@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
-#include "write/cell.h"
+#include "write/cell_format.h"
 #include "write/escape.h"
 #include "write/name_cuts.h"
 #include "write/writer.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "write/cell.h"
+#include "write/cell_format.h"
 
 struct name {
     struct gt_str text;

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/num.h"
-#include "write/cell.h"
+#include "write/cell_format.h"
 #include "write/place.h"
 
 /* ---- values ---- */

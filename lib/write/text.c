@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "write/cell.h"
+#include "write/cell_format.h"
 #include "write/screen.h"
 #include "write/text_findings.h"
 #include "write/text_table.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/num.h"
-#include "write/cell.h"
+#include "write/cell_format.h"
 
 enum { MARGIN = 4, ADVICE_MARGIN = 6 };
 

@@ -4,7 +4,7 @@
 
 #include "gputime.h"
 #include "report/report.h"
-#include "write/cell.h"
+#include "write/cell_format.h"
 #include "write/screen.h"
 
 #define GT_TEXT_GAP 2 /* between columns */

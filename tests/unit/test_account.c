@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "measure/results/account.h"
+#include "measure/results/accounts.h"
 #include "measure/results/measure.h"
 #include "random.h"
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "null_row.h"
-#include "write/folder.h"
+#include "write/folder_files.h"
 #include "write/picked.h"
 #include "write/place.h"
 

@@ -4,7 +4,7 @@
 #include "write_world.h"
 
 #include "null_row.h"
-#include "write/cell.h"
+#include "write/cell_format.h"
 
 static void text_of_a_small_report(void **state) {
     (void)state;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "measure/results.h"
+#include "measure/results/results.h"
 #include "measure/results/host_gaps.h"
 #include "measure/results/measure.h"
 

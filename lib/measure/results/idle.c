@@ -6,7 +6,7 @@
 #include "base/moments.h"
 #include "base/ns.h"
 #include "measure/results/calls.h"
-#include "measure/results/late.h"
+#include "measure/results/launch_wait.h"
 
 const char *const gt_idle_cause_names[GT_IDLE_CAUSE_COUNT] = {
     [GT_IDLE_SYNC] = "sync",       [GT_IDLE_HOST] = "host",

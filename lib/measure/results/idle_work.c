@@ -10,7 +10,7 @@
 #include "base/ns.h"
 #include "base/quantile.h"
 #include "measure/results/grouping.h"
-#include "measure/results/late.h"
+#include "measure/results/launch_wait.h"
 #include "measure/results/measure.h"
 #include "measure/results/spread.h"
 #include "report/row.h"

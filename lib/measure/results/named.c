@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
-#include "measure/results.h"
+#include "measure/results/results.h"
 #include "measure/results/measure.h"
 
 const char gt_category_mixed[] = "mixed";

@@ -2,7 +2,7 @@
 #ifndef GT_MEASURE_RESULTS_STEP_SET_H
 #define GT_MEASURE_RESULTS_STEP_SET_H
 
-#include "measure/results/account.h"
+#include "measure/results/accounts.h"
 
 enum gt_step_state { GT_STEP_STEADY, GT_STEP_WARM_UP, GT_STEP_OUTLIER, GT_STEP_STATE_COUNT };
 extern const char *const gt_step_state_names[GT_STEP_STATE_COUNT];

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
-#include "measure/results.h"
+#include "measure/results/results.h"
 #include "measure/results/measure.h"
 #include "measure/results/range_projected.h"
 

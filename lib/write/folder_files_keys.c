@@ -1,8 +1,8 @@
 /* The keys that scripts know from an older tool's JSON, written below the report's own: a list of keys comes in,
    members of an object go out. */
-#include "write/cell.h"
+#include "write/cell_format.h"
 #include "write/escape.h"
-#include "write/folder.h"
+#include "write/folder_files.h"
 #include "write/json.h"
 #include "write/picked.h"
 

@@ -1,6 +1,6 @@
 /* Checking of the selection: what is asked for and a labelled store come in, flags over tracks, steps, names and
    categories and a window in trace time go out. */
-#include "events/select.h"
+#include "events/selection.h"
 
 #include <math.h>
 #include <stdio.h>

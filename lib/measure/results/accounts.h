@@ -1,6 +1,6 @@
 /* The account of a set of ops: what of a span was compute, exposed communication, exposed memory and idle time. */
-#ifndef GT_MEASURE_RESULTS_ACCOUNT_H
-#define GT_MEASURE_RESULTS_ACCOUNT_H
+#ifndef GT_MEASURE_RESULTS_ACCOUNTS_H
+#define GT_MEASURE_RESULTS_ACCOUNTS_H
 
 #include "events/view.h"
 

@@ -1,6 +1,6 @@
 /* Takes calls and code of threads in order of their start to the stretches of late launches. Most programs write the
    rows of a thread in that order; what is not is sorted. */
-#include "measure/results/late.h"
+#include "measure/results/launch_wait.h"
 
 #include "base/mem.h"
 #include "base/spans.h"

@@ -1,5 +1,5 @@
 /* Shared results: in come the lines of results.def, out go their accessors, which fill a slot of the view. */
-#include "measure/results.h"
+#include "measure/results/results.h"
 
 #include "events/view_slots.h"
 
@@ -12,12 +12,12 @@ _Static_assert((size_t)GT_RESULT_COUNT <= GT_VIEW_SLOTS_COUNT, "each result has 
     static void kind##_release(void *result) {                                                                         \
         release(result);                                                                                               \
     }
-#include "measure/results.def"
+#include "measure/results/results.def"
 #undef GT_RESULT
 
 static const struct gt_view_slots_maker makers[GT_RESULT_COUNT] = {
 #define GT_RESULT(kind, type, init, release, accessor) [GT_RESULT_##kind] = {sizeof(type), kind##_init, kind##_release},
-#include "measure/results.def"
+#include "measure/results/results.def"
 #undef GT_RESULT
 };
 
@@ -29,7 +29,7 @@ static const void *get(const struct gt_view *view, enum gt_result kind, struct g
     const type *accessor(const struct gt_view *view, struct gt_error *err) {                                           \
         return get(view, GT_RESULT_##kind, err);                                                                       \
     }
-#include "measure/results.def"
+#include "measure/results/results.def"
 #undef GT_RESULT
 
 enum gt_status gt_results_make(const struct gt_view *view, enum gt_result kind, struct gt_error *err) {

@@ -2,7 +2,7 @@
 #include "measure_world.h"
 
 #include "events/builder.h"
-#include "measure/results/late.h"
+#include "measure/results/launch_wait.h"
 
 enum { SEEDS = 300, MOST = 64, THREADS = 3, ROUNDS = 2, END = 150, ROWS = 40 };
 

@@ -1,7 +1,7 @@
 /* Accounts of sets of ops: ops in order of start come in, the lengths of their kinds of time without each other go out.
    Linear, without memory. Up to the next start nothing begins, so what is covered of the time until then is, for each
    kind, its first part. */
-#include "measure/results/account.h"
+#include "measure/results/accounts.h"
 
 #include <assert.h>
 

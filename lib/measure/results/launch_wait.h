@@ -1,9 +1,9 @@
 /* What a thread did from the start of a gap to the launch call that came late. */
-#ifndef GT_MEASURE_RESULTS_LATE_H
-#define GT_MEASURE_RESULTS_LATE_H
+#ifndef GT_MEASURE_RESULTS_LAUNCH_WAIT_H
+#define GT_MEASURE_RESULTS_LAUNCH_WAIT_H
 
 #include "events/view.h"
-#include "measure/results/stretches.h"
+#include "measure/results/host_spans.h"
 
 /* In calls: `in_calls` is called for runtime and driver calls, `in_waits` of those that wait for the GPU. Both are
    called once for each stretch, or again where calls turn out to be in no order. false: memory was short. */

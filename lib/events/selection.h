@@ -1,6 +1,6 @@
 /* A selection, looked up in a trace: which ops are wanted, and the window they are clipped to. */
-#ifndef GT_EVENTS_SELECT_H
-#define GT_EVENTS_SELECT_H
+#ifndef GT_EVENTS_SELECTION_H
+#define GT_EVENTS_SELECTION_H
 
 #include <stdbool.h>
 #include <stdint.h>

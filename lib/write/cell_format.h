@@ -1,6 +1,6 @@
 /* Numbers as people read them: one unit and one number of decimals for all the cells of a column. */
-#ifndef GT_WRITE_CELL_H
-#define GT_WRITE_CELL_H
+#ifndef GT_WRITE_CELL_FORMAT_H
+#define GT_WRITE_CELL_FORMAT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* What the CPU did during gaps of a device, until it launched the op that ended them. */
-#ifndef GT_MEASURE_RESULTS_MEANWHILE_H
-#define GT_MEASURE_RESULTS_MEANWHILE_H
+#ifndef GT_MEASURE_RESULTS_GAP_CALLS_H
+#define GT_MEASURE_RESULTS_GAP_CALLS_H
 
 #include "measure/results/idle.h"
 

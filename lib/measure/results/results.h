@@ -1,8 +1,8 @@
 /* Results that several analyses use, made once for each view. The view owns them; results.def has the list. */
-#ifndef GT_MEASURE_RESULTS_H
-#define GT_MEASURE_RESULTS_H
+#ifndef GT_MEASURE_RESULTS_RESULTS_H
+#define GT_MEASURE_RESULTS_RESULTS_H
 
-#include "measure/results/account.h"
+#include "measure/results/accounts.h"
 #include "measure/results/calls.h"
 #include "measure/results/idle.h"
 #include "measure/results/launch_rates.h"
@@ -15,7 +15,7 @@
 
 enum gt_result {
 #define GT_RESULT(kind, type, init, release, accessor) GT_RESULT_##kind,
-#include "measure/results.def"
+#include "measure/results/results.def"
 #undef GT_RESULT
     GT_RESULT_COUNT,
 };
@@ -23,7 +23,7 @@ enum gt_result {
 /* NULL: it could not be made, err says why. */
 #define GT_RESULT(kind, type, init, release, accessor)                                                                 \
     const type *accessor(const struct gt_view *view, struct gt_error *err);
-#include "measure/results.def"
+#include "measure/results/results.def"
 #undef GT_RESULT
 
 /* Makes one before an analysis asks for it. */

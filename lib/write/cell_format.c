@@ -1,5 +1,5 @@
 /* Numbers as people read them: unit and decimals chosen by looking at a column, digits grouped. */
-#include "write/cell.h"
+#include "write/cell_format.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Chains of stretches, and sweeps along them. */
-#include "measure/results/stretches.h"
+#include "measure/results/host_spans.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Files of a folder that are not those of a writer: CSV and JSON as older tools have them. */
-#ifndef GT_WRITE_FOLDER_H
-#define GT_WRITE_FOLDER_H
+#ifndef GT_WRITE_FOLDER_FILES_H
+#define GT_WRITE_FOLDER_FILES_H
 
 #include "base/fail.h"
 #include "base/out.h"

@@ -1,7 +1,7 @@
 /* A CSV file of an older tool: the rows of a table under its titles and in its units. */
-#include "write/cell.h"
+#include "write/cell_format.h"
 #include "write/escape.h"
-#include "write/folder.h"
+#include "write/folder_files.h"
 #include "write/picked.h"
 
 static void write_value(struct gt_out *out, const struct gt_cell *cell) {

@@ -1,7 +1,7 @@
 /* Stretches of the time of CPU threads, and what the threads did in them: intervals of a thread come in order of time,
    and each stretch is reported how much of it they cover and which has the largest part. One pass over both. */
-#ifndef GT_MEASURE_RESULTS_STRETCHES_H
-#define GT_MEASURE_RESULTS_STRETCHES_H
+#ifndef GT_MEASURE_RESULTS_HOST_SPANS_H
+#define GT_MEASURE_RESULTS_HOST_SPANS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* Finds the calls that kept launching threads during gaps: in come gaps and calls, out goes the longest call of each
  * gap.
  */
-#include "measure/results/meanwhile.h"
+#include "measure/results/gap_calls.h"
 
 #include <stdlib.h>
 

@@ -180,8 +180,8 @@ static enum gt_status put_together(struct run *run, struct gt_section *section, 
     return GT_OK;
 }
 
-enum gt_status gt_analyse(const struct gt_view *view, const char *const *keys, size_t count, struct gt_section *section,
-                          struct gt_error *err) {
+enum gt_status gt_internal_analyse(const struct gt_view *view, const char *const *keys, size_t count,
+                                   struct gt_section *section, struct gt_error *err) {
     struct run run = {.view = view};
     enum gt_status status = plan(&run, keys, count, section, err);
     if (status == GT_OK) {

@@ -79,19 +79,19 @@ API enum gputime_status gputime_report_new_sides(struct gputime_trace *const *tr
     if (first_of_b == 0 || first_of_b >= trace_count) {
         gt_fail_usage(&error, "side B cannot start at trace %zu of %zu; each side needs at least one", first_of_b,
                       trace_count);
-        return gt_error_pass(GT_ERR_USAGE, &error, err);
+        return gt_internal_fail(GT_ERR_USAGE, &error, err);
     }
     enum gt_status status = take_sides(&sides, options, traces, trace_count, &error);
     if (status != GT_OK)
-        return gt_error_pass(status, &error, err);
+        return gt_internal_fail(status, &error, err);
     const char **list =
         list_analyses(sides.options.analyses, sides.options.analysis_count, &sides.options.analysis_count);
     if (!list)
-        return gt_error_pass(gt_fail_memory(&error), &error, err);
+        return gt_internal_fail(gt_fail_memory(&error), &error, err);
     sides.options.analyses = list;
     sides.items[0] = (struct side){.traces = traces, .trace_count = first_of_b};
     sides.items[1] = (struct side){.traces = traces + first_of_b, .trace_count = trace_count - first_of_b};
-    bool is_chosen = !gt_selecting_time(&sides.selection);
+    bool is_chosen = !gt_selection_chooses_time(&sides.selection);
     gt_threads_deal(gt_threads_count(sides.options.threads), 2, make_side, &sides);
     gt_mem_free(list);
     const struct side *failed = sides.items[0].status ? &sides.items[0] : &sides.items[1];
@@ -157,7 +157,7 @@ API enum gputime_status gputime_report_diff(const struct gputime_report *a, cons
     *out = NULL;
     struct gputime_report *report = gt_mem_array(1, sizeof *report);
     if (!report)
-        return gt_error_pass(gt_fail_memory(&error), &error, err);
+        return gt_internal_fail(gt_fail_memory(&error), &error, err);
     enum gt_status status = take_diff(options, &shaping, &arena, &diff, &error);
     if (status == GT_OK)
         status = gt_compare_new(a->model, b->model, &diff, &report->model, &error);
@@ -170,11 +170,11 @@ API enum gputime_status gputime_report_diff(const struct gputime_report *a, cons
         *out = report;
     else
         gputime_report_free(report);
-    return gt_error_pass(status, &error, err);
+    return gt_internal_fail(status, &error, err);
 }
 
 API enum gputime_status gputime_report_check(struct gputime_report *report, const char *const *limits,
                                              size_t limit_count, size_t *broken, struct gputime_error *err) {
     struct gt_error error = {0};
-    return gt_error_pass(gt_limit_check(report->model, limits, limit_count, broken, &error), &error, err);
+    return gt_internal_fail(gt_limit_check(report->model, limits, limit_count, broken, &error), &error, err);
 }

@@ -345,7 +345,7 @@ API enum gputime_status gputime_config_open(const char *path, struct gputime_con
         *out = config;
     else
         gputime_config_free(config);
-    return gt_error_pass(status, &error, err);
+    return gt_internal_fail(status, &error, err);
 }
 
 API void gputime_config_free(struct gputime_config *config) {

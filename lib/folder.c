@@ -73,9 +73,9 @@ static enum gt_status is_wanted(const struct work *work, const struct gt_folder_
 static enum gt_status write_one(struct work *work, const struct gt_folder_file *file, struct gt_out *out,
                                 struct gt_error *err) {
     if (file->csv)
-        return gt_write_csv_layout(work->report, file->csv, out, err);
+        return gt_folder_files_csv(work->report, file->csv, out, err);
     if (file->keys)
-        return gt_write_keys(work->report, file->keys, out, err);
+        return gt_folder_files_keys(work->report, file->keys, out, err);
     return gt_writer_find(file->format)->write(work->report, work->options, out, err);
 }
 

@@ -19,7 +19,7 @@ API const char *gputime_version(void) {
     return GPUTIME_VERSION;
 }
 
-enum gputime_status gt_error_pass(enum gt_status status, const struct gt_error *from, struct gputime_error *to) {
+enum gputime_status gt_internal_fail(enum gt_status status, const struct gt_error *from, struct gputime_error *to) {
     if (to && status != GT_OK) {
         to->status = (enum gputime_status)status;
         memcpy(to->message, from->message, sizeof to->message);
@@ -133,9 +133,9 @@ static void note_losses(const struct gt_store *store, struct gt_section *section
 
 /* A report of a part must not look like one of the whole. */
 static void note_selection(const struct gputime_selection *asked, struct gt_section *section) {
-    struct gt_selecting given[GT_SELECTING_MAX];
+    struct gt_selection_term given[GT_SELECTION_TERMS_MAX];
     struct gt_arena *arena = &section->report->arena;
-    size_t count = gt_selecting_list(asked, arena, given);
+    size_t count = gt_selection_list(asked, arena, given);
     struct gt_str text = {"", 0};
     for (size_t i = 0; i < count; i++)
         text = gt_arena_printf(arena, "%s%s%s %s", text.ptr, text.len ? ", " : "", given[i].name, given[i].value);
@@ -201,8 +201,8 @@ static enum gt_status fill_section(struct making *making, size_t index, const st
     if (status == GT_OK) {
         note_warm_up(report->views[index], section);
         note_outside_steps(report->views[index], section);
-        status =
-            gt_analyse(report->views[index], making->options.analyses, making->options.analysis_count, section, err);
+        status = gt_internal_analyse(report->views[index], making->options.analyses, making->options.analysis_count,
+                                     section, err);
     }
     return status == GT_OK ? GT_OK : gt_fail_context(err, "'%s'", trace->paths[0]);
 }
@@ -273,14 +273,14 @@ API enum gputime_status gputime_report_new(struct gputime_trace *const *traces, 
     *out = NULL;
     struct gputime_report *report = gt_mem_array(1, sizeof *report);
     if (!report)
-        return gt_error_pass(gt_fail_memory(&error), &error, err);
+        return gt_internal_fail(gt_fail_memory(&error), &error, err);
     enum gt_status status = fill_report(report, traces, trace_count, options, &error);
     forget_borrowed(report);
     if (status == GT_OK)
         *out = report;
     else
         gputime_report_free(report);
-    return gt_error_pass(status, &error, err);
+    return gt_internal_fail(status, &error, err);
 }
 
 API void gputime_report_free(struct gputime_report *report) {

@@ -30,7 +30,7 @@ struct gputime_report {
 };
 
 /* Hands an internal failure to the caller's error (which may be NULL). */
-enum gputime_status gt_error_pass(enum gt_status status, const struct gt_error *from, struct gputime_error *to);
+enum gputime_status gt_internal_fail(enum gt_status status, const struct gt_error *from, struct gputime_error *to);
 
 /* taking.c: options structs of the caller, whatever version of the header they are of. */
 
@@ -49,11 +49,11 @@ const char *gt_take_text(const char *text, struct gt_arena *arena); /* NULL stay
 const char *gt_take_keys(const char *const *keys, size_t count, struct gt_arena *arena);
 
 /* rows.c: lists the store's and the labels' columns in trace->rows. false: memory was short. */
-bool gt_trace_list_rows(struct gputime_trace *trace);
+bool gt_internal_list_rows(struct gputime_trace *trace);
 
 /* analyse.c: runs the analyses of these keys, and after them the one on the health of the data, and adds what they
    tell to the section in that order. */
-enum gt_status gt_analyse(const struct gt_view *view, const char *const *keys, size_t count, struct gt_section *section,
-                          struct gt_error *err);
+enum gt_status gt_internal_analyse(const struct gt_view *view, const char *const *keys, size_t count,
+                                   struct gt_section *section, struct gt_error *err);
 
 #endif

@@ -86,7 +86,7 @@ API enum gputime_status gputime_report_write(const struct gputime_report *report
     enum gt_status status = GT_TAKE(gputime_write_options, options, &taken, &error);
     if (status == GT_OK)
         status = write_report(report->model, &taken, path, &error);
-    return gt_error_pass(status, &error, err);
+    return gt_internal_fail(status, &error, err);
 }
 
 API void gputime_remove_unfinished(void) {

@@ -20,7 +20,7 @@ API enum gputime_status gputime_time_parse(const char *text, struct gputime_time
     if (out->kind != GPUTIME_TIME_NONE)
         return GPUTIME_OK;
     gt_fail_usage(&error, "cannot read '%.80s'; give a time such as 1.2s, 350ms, 20us or 40%%", text);
-    return gt_error_pass(GT_ERR_USAGE, &error, err);
+    return gt_internal_fail(GT_ERR_USAGE, &error, err);
 }
 
 /* "3" or "2-4"; either number may be negative. */
@@ -42,7 +42,7 @@ API enum gputime_status gputime_ranges_parse(const char *text, struct gputime_ra
         if (!parse_range(item, &range)) {
             gt_fail_usage(&error, "cannot read '%.80s'; give numbers such as 2 or 0,2 or 1-3", text);
             *count = 0;
-            return gt_error_pass(GT_ERR_USAGE, &error, err);
+            return gt_internal_fail(GT_ERR_USAGE, &error, err);
         }
         if (*count < capacity)
             out[*count] = range;

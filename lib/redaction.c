@@ -17,5 +17,5 @@ API enum gputime_status gputime_redact(const char *input, const char *output, in
             .left_rows = counts.left_rows,
             .hidden_names = counts.hidden_names,
         };
-    return gt_error_pass(status, &error, err);
+    return gt_internal_fail(status, &error, err);
 }

@@ -111,7 +111,7 @@ API enum gputime_status gputime_rules_list(const char *const *paths, size_t path
         *out = rules;
     else
         gputime_rules_free(rules);
-    return gt_error_pass(status, &error, err);
+    return gt_internal_fail(status, &error, err);
 }
 
 API void gputime_rules_free(struct gputime_rules *rules) {
@@ -146,10 +146,10 @@ API enum gputime_status gputime_cache_show(char *text, size_t size, struct gputi
         gt_num_format_bytes(bytes, (double)summary.size_bytes);
         snprintf(text, size, "%s: %s trace%s, %s", summary.folder, files, summary.files == 1 ? "" : "s", bytes);
     }
-    return gt_error_pass(status, &error, err);
+    return gt_internal_fail(status, &error, err);
 }
 
 API enum gputime_status gputime_cache_clear(uint64_t *removed_files, struct gputime_error *err) {
     struct gt_error error = {0};
-    return gt_error_pass(gt_cache_clear(removed_files, &error), &error, err);
+    return gt_internal_fail(gt_cache_clear(removed_files, &error), &error, err);
 }

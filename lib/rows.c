@@ -70,7 +70,7 @@ static void add_column(struct gputime_rows *rows, struct gt_arena *arena, struct
                   .key = info->name,
                   .type = (enum gputime_field_type)info->element,
                   .null = null_of(info->refers),
-                  .refers_to = gt_column_refers(info) ? referred_tables[info->refers] : NULL,
+                  .refers_to = gt_store_column_refers(info) ? referred_tables[info->refers] : NULL,
                   .choices = info->refers < choices ? element_choices[info->refers] : NULL,
                   .data = *gt_store_column(store, info),
               });
@@ -154,7 +154,7 @@ static void add_categories(struct gputime_rows *rows, struct gt_arena *arena, co
                   .key = "time", .type = GPUTIME_FIELD_U8, .choices = "compute|communication|memory", .data = kind});
 }
 
-bool gt_trace_list_rows(struct gputime_trace *trace) {
+bool gt_internal_list_rows(struct gputime_trace *trace) {
     struct gt_arena *arena = &trace->arena;
     trace->row_kinds = GT_TABLE_COUNT + 2;
     trace->rows = gt_arena_array(arena, trace->row_kinds, sizeof *trace->rows);

@@ -113,7 +113,7 @@ static enum gt_status load(struct gputime_trace *trace, const struct gputime_ope
     }
     enum gt_status status =
         gt_label_new_by_rules(trace->store, trace->rules, gt_threads_count(options->threads), &trace->labels, err);
-    return status == GT_OK && !gt_trace_list_rows(trace) ? gt_fail_memory(err) : status;
+    return status == GT_OK && !gt_internal_list_rows(trace) ? gt_fail_memory(err) : status;
 }
 
 API enum gputime_status gputime_open_options_check(const struct gputime_open_options *options,
@@ -125,7 +125,7 @@ API enum gputime_status gputime_open_options_check(const struct gputime_open_opt
     if (status == GT_OK)
         status = read_rules(&taken, &rules, &error);
     gt_rules_free(rules);
-    return gt_error_pass(status, &error, err);
+    return gt_internal_fail(status, &error, err);
 }
 
 static enum gt_status open_trace(struct gputime_trace *trace, const char *const *paths, size_t path_count,
@@ -146,14 +146,14 @@ API enum gputime_status gputime_trace_open(const char *const *paths, size_t path
     struct gt_error error = {0};
     *out = NULL;
     if (path_count == 0)
-        return gt_error_pass(gt_fail_usage(&error, "no trace given"), &error, err);
+        return gt_internal_fail(gt_fail_usage(&error, "no trace given"), &error, err);
     struct gputime_trace *trace = gt_mem_array(1, sizeof *trace);
     enum gt_status status = trace ? open_trace(trace, paths, path_count, options, run, &error) : gt_fail_memory(&error);
     if (status == GT_OK)
         *out = trace;
     else
         gputime_trace_free(trace);
-    return gt_error_pass(status, &error, err);
+    return gt_internal_fail(status, &error, err);
 }
 
 API struct gputime_trace_info gputime_trace_describe(const struct gputime_trace *trace) {

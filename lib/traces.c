@@ -61,7 +61,7 @@ static void open_one(void *context, size_t index) {
     enum gt_status status = GT_TAKE(gputime_open_options, opening->inputs[index].options, &options, &error);
     if (status == GT_OK)
         open_with(opening, index, &options);
-    else if (gt_error_pass(status, &error, &opening->errors[index]))
+    else if (gt_internal_fail(status, &error, &opening->errors[index]))
         note_failure(opening, index);
 }
 

@@ -112,7 +112,7 @@ static bool choices_hold(const struct gt_column_info *info, const uint8_t *value
 
 static bool column_holds(const struct gt_column_info *info, const void *values, const struct gt_cache_body *body) {
     size_t count = body->rows[info->table];
-    if (gt_column_refers(info))
+    if (gt_store_column_refers(info))
         return references_hold(info, values, count, rows_referred(body, info->refers));
     return info->elem_bytes > 1 || choices_hold(info, values, count);
 }

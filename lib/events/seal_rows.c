@@ -80,7 +80,7 @@ static void copy_column(const struct gt_merge *merge, struct gt_store *into, con
     size_t end = piece->segment->end[info->table] * info->elem_bytes;
     char *to = (char *)*gt_store_column(into, info) + piece->place[info->table] * info->elem_bytes;
     char *column = *gt_store_column(&piece->builder->store, info), *from = column + begin;
-    if (!gt_column_refers(info))
+    if (!gt_store_column_refers(info))
         memcpy(to, from, end - begin);
     else
         renumber_column(merge, piece, info, (const uint32_t *)(const void *)from, (uint32_t *)(void *)to);
@@ -110,7 +110,7 @@ static void move_column(const struct gt_merge *merge, struct gt_store *into, con
     const char *from = column + piece->segment->begin[info->table] * info->elem_bytes;
     if (to != from)
         memmove(to, from, piece_rows(piece, info->table) * info->elem_bytes);
-    if (!gt_column_refers(info))
+    if (!gt_store_column_refers(info))
         return;
     uint32_t *numbers = (uint32_t *)(void *)to;
     if (!keeps_numbers(merge, piece, info, numbers)) /* what is only read stays in the caches of all threads */

@@ -303,7 +303,7 @@ static enum gt_status select_whole_steps(struct gt_selection *selection, struct 
     const struct gt_labels *labels = selection->labels;
     double median_ns;
     size_t warm_up = 0;
-    if (!gt_labels_usual_step(labels, &median_ns, &warm_up))
+    if (!gt_labels_typical_step(labels, &median_ns, &warm_up))
         return gt_fail_memory(err);
     int64_t start_ns = INT64_MAX, end_ns = INT64_MIN, last_ns = INT64_MIN;
     for (size_t i = warm_up; i < labels->step_count; i++) {
@@ -343,13 +343,13 @@ static const char *list_keys(const char *const *keys, size_t count, struct gt_ar
     return text.ptr;
 }
 
-size_t gt_selecting_list(const struct gputime_selection *asked, struct gt_arena *arena,
-                         struct gt_selecting given[GT_SELECTING_MAX]) {
+size_t gt_selection_list(const struct gputime_selection *asked, struct gt_arena *arena,
+                         struct gt_selection_term given[GT_SELECTION_TERMS_MAX]) {
     size_t count = 0;
     if (asked->from.kind)
-        given[count++] = (struct gt_selecting){"from", text_of(asked->from, arena)};
+        given[count++] = (struct gt_selection_term){"from", text_of(asked->from, arena)};
     if (asked->to.kind)
-        given[count++] = (struct gt_selecting){"to", text_of(asked->to, arena)};
+        given[count++] = (struct gt_selection_term){"to", text_of(asked->to, arena)};
     const struct {
         const char *name;
         const struct gputime_range *ranges;
@@ -361,11 +361,12 @@ size_t gt_selecting_list(const struct gputime_selection *asked, struct gt_arena 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].count)
             given[count++] =
-                (struct gt_selecting){numbers[i].name, list_ranges(numbers[i].ranges, numbers[i].count, arena)};
+                (struct gt_selection_term){numbers[i].name, list_ranges(numbers[i].ranges, numbers[i].count, arena)};
     if (asked->name)
-        given[count++] = (struct gt_selecting){"name", asked->name};
+        given[count++] = (struct gt_selection_term){"name", asked->name};
     if (asked->category_count)
-        given[count++] = (struct gt_selecting){"category", list_keys(asked->categories, asked->category_count, arena)};
+        given[count++] =
+            (struct gt_selection_term){"category", list_keys(asked->categories, asked->category_count, arena)};
     return count;
 }
 

@@ -30,16 +30,16 @@ struct gt_selection {
 };
 
 /* What selects something, in words. */
-struct gt_selecting {
+struct gt_selection_term {
     const char *name, *value; /* "step", "2-4" */
 };
-enum { GT_SELECTING_MAX = 8 };
+enum { GT_SELECTION_TERMS_MAX = 8 };
 /* Values are the selection's own or in the arena. */
-size_t gt_selecting_list(const struct gputime_selection *asked, struct gt_arena *arena,
-                         struct gt_selecting given[GT_SELECTING_MAX]);
+size_t gt_selection_list(const struct gputime_selection *asked, struct gt_arena *arena,
+                         struct gt_selection_term given[GT_SELECTION_TERMS_MAX]);
 
 /* Whether the user chose which time the report is about. */
-static inline bool gt_selecting_time(const struct gputime_selection *asked) {
+static inline bool gt_selection_chooses_time(const struct gputime_selection *asked) {
     return asked->from.kind || asked->to.kind || asked->step_count;
 }
 

@@ -10,7 +10,7 @@ bool gt_labels_step_is_long(const struct gt_step *step, double median_ns) {
     return (double)gt_ns_between(step->start_ns, step->end_ns) > 1.5 * median_ns;
 }
 
-bool gt_labels_usual_step(const struct gt_labels *labels, double *median_ns, size_t *warm_up_count) {
+bool gt_labels_typical_step(const struct gt_labels *labels, double *median_ns, size_t *warm_up_count) {
     int64_t *lengths = gt_mem_array(labels->step_count, sizeof *lengths);
     size_t count = 0;
     if (!lengths)
@@ -31,7 +31,7 @@ bool gt_labels_steps_are_most(const struct gt_labels *labels, const struct gt_st
     int64_t first_ns = store->origin_ns;
     int64_t last_ns = first_ns;
     size_t warm_up;
-    if (!gt_labels_usual_step(labels, &median_ns, &warm_up) || warm_up == labels->step_count)
+    if (!gt_labels_typical_step(labels, &median_ns, &warm_up) || warm_up == labels->step_count)
         return false;
     if (warm_up)
         first_ns = labels->steps[warm_up].start_ns;

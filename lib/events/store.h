@@ -156,7 +156,7 @@ extern const struct gt_column_info gt_column_infos[];
 extern const size_t gt_column_count;
 
 /* Whether values are numbers of rows or strings. */
-static inline bool gt_column_refers(const struct gt_column_info *info) {
+static inline bool gt_store_column_refers(const struct gt_column_info *info) {
     return info->refers > GT_REFERS_MEMORY_KIND;
 }
 

@@ -1,13 +1,13 @@
 /* The table of all analyses, from analyses.def. */
 #include <string.h>
 
-#include "measure/results/results.h"
 #include "measure/results/measure.h"
+#include "measure/results/results.h"
 
 _Static_assert(GT_RESULT_COUNT <= 8 * sizeof(uint32_t), "each result is a bit of what an analysis uses");
 
 const struct gt_analysis gt_analyses[] = {
-#define SHARED(kind) (1u << GT_RESULT_##kind)
+#define RESULT(kind) (1u << GT_RESULT_##kind)
 #define GT_ANALYSIS(key, title, tables, needs, uses, ...)                                                              \
     {#key, title, tables, needs, uses, gt_##key##_run, (enum gt_comparing)(__VA_ARGS__ + 0)},
 #include "measure/analyses.def"

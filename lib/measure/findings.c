@@ -150,14 +150,14 @@ static struct gt_str format_sentence(struct gt_arena *arena, const char *format,
     return gt_arena_copy(arena, gt_str_of(text));
 }
 
-void gt_finding_title(struct gt_evidence *evidence, struct gt_finding *finding, const char *format, ...) {
+void gt_finding_set_title(struct gt_evidence *evidence, struct gt_finding *finding, const char *format, ...) {
     va_list args;
     va_start(args, format);
     finding->title = format_sentence(evidence->arena, format, args);
     va_end(args);
 }
 
-void gt_finding_tell(struct gt_evidence *evidence, struct gt_finding *finding, const char *format, ...) {
+void gt_finding_add_evidence(struct gt_evidence *evidence, struct gt_finding *finding, const char *format, ...) {
     va_list args;
     if (finding->evidence_count == GT_FINDING_SENTENCES)
         return;
@@ -166,57 +166,57 @@ void gt_finding_tell(struct gt_evidence *evidence, struct gt_finding *finding, c
     va_end(args);
 }
 
-const char *gt_told_ns(struct gt_evidence *evidence, double ns) {
+const char *gt_say_ns(struct gt_evidence *evidence, double ns) {
     char text[GT_NUM_MAX];
     gt_num_format_duration(text, ns);
     return gt_arena_copy(evidence->arena, gt_str_of(text)).ptr;
 }
 
-const char *gt_told_share(struct gt_evidence *evidence, double part, double whole) {
+const char *gt_say_share(struct gt_evidence *evidence, double part, double whole) {
     return gt_arena_printf(evidence->arena, "%.1f%%", whole > 0 ? 100 * part / whole : 0.0).ptr;
 }
 
-const char *gt_told_count(struct gt_evidence *evidence, size_t count) {
+const char *gt_say_count(struct gt_evidence *evidence, size_t count) {
     char text[GT_NUM_MAX];
     gt_num_format_grouped(text, count > INT64_MAX ? INT64_MAX : (int64_t)count);
     return gt_arena_copy(evidence->arena, gt_str_of(text)).ptr;
 }
 
-const char *gt_told_counted(struct gt_evidence *evidence, size_t count, const char *noun) {
+const char *gt_say_counted(struct gt_evidence *evidence, size_t count, const char *noun) {
     size_t length = strlen(noun);
     /* gap, launch, copy */
     const char *plural = length && noun[length - 1] == 'h' ? "es" : length && noun[length - 1] == 'y' ? "ies" : "s";
     int stem = (int)(count != 1 && plural[0] == 'i' ? length - 1 : length);
-    return gt_arena_printf(evidence->arena, "%s %.*s%s", gt_told_count(evidence, count), stem, noun,
+    return gt_arena_printf(evidence->arena, "%s %.*s%s", gt_say_count(evidence, count), stem, noun,
                            count == 1 ? "" : plural)
         .ptr;
 }
 
-const char *gt_told_bytes(struct gt_evidence *evidence, uint64_t bytes) {
+const char *gt_say_bytes(struct gt_evidence *evidence, uint64_t bytes) {
     char text[GT_NUM_MAX];
     gt_num_format_bytes(text, (double)bytes);
     return gt_arena_copy(evidence->arena, gt_str_of(text)).ptr;
 }
 
-const char *gt_told_text(struct gt_evidence *evidence, struct gt_str text) {
+const char *gt_say_quoted(struct gt_evidence *evidence, struct gt_str text) {
     enum { LONGEST = 60 };
     struct gt_str kept = gt_str_cut(text, LONGEST);
     return gt_arena_printf(evidence->arena, "'%.*s%s'", (int)kept.len, kept.ptr, kept.len < text.len ? "..." : "").ptr;
 }
 
-bool gt_name_is_lost(struct gt_evidence *evidence, gt_strid name) {
+bool gt_say_name_is_lost(struct gt_evidence *evidence, gt_strid name) {
     struct gt_str text = gt_store_string(evidence->view->store, name);
     return text.len == 0 || gt_str_eq(text, GT_LOST_NAME);
 }
 
-const char *gt_told_kernel(struct gt_evidence *evidence, gt_strid full_name) {
-    if (gt_name_is_lost(evidence, full_name))
+const char *gt_say_kernel(struct gt_evidence *evidence, gt_strid full_name) {
+    if (gt_say_name_is_lost(evidence, full_name))
         return "an unnamed op";
-    return gt_told_text(evidence, gt_labels_short_name(evidence->view->labels, full_name));
+    return gt_say_quoted(evidence, gt_labels_short_name(evidence->view->labels, full_name));
 }
 
-const char *gt_told_call(struct gt_evidence *evidence, gt_strid name) {
-    if (gt_name_is_lost(evidence, name))
+const char *gt_say_call(struct gt_evidence *evidence, gt_strid name) {
+    if (gt_say_name_is_lost(evidence, name))
         return "an unnamed call";
     return gt_arena_copy(evidence->arena, gt_call_plain_name(gt_store_string(evidence->view->store, name))).ptr;
 }
@@ -230,13 +230,13 @@ static enum gt_severity lower(enum gt_severity severity) {
 /* Keeps the reference to a finding on the same time if that one was reported: rules come after those they refer to.
    Where that one is as severe, this one is lowered, so that the first few findings are not all about one thing. */
 static void keep_reference(const struct gt_section *section, struct gt_finding *finding) {
-    for (size_t i = 0; i < section->finding_count && finding->told_by; i++)
-        if (strcmp(section->findings[i].id, finding->told_by) == 0) {
+    for (size_t i = 0; i < section->finding_count && finding->overlaps_id; i++)
+        if (strcmp(section->findings[i].id, finding->overlaps_id) == 0) {
             if (section->findings[i].severity <= finding->severity)
                 finding->severity = lower(finding->severity);
             return;
         }
-    finding->told_by = NULL;
+    finding->overlaps_id = NULL;
 }
 
 /* What was lost may be all that is missing. */
@@ -244,9 +244,9 @@ static void doubt_loss(struct gt_evidence *evidence, struct gt_finding *finding)
     enum gt_issue_id loss = gt_store_loss(evidence->view->store);
     if (loss == GT_ISSUE_COUNT)
         return;
-    gt_finding_tell(evidence, finding,
-                    "Less certain: the file was only partly read (%s), so missing events may have been lost.",
-                    gt_issue_infos[loss].id);
+    gt_finding_add_evidence(evidence, finding,
+                            "Less certain: the file was only partly read (%s), so missing events may have been lost.",
+                            gt_issue_infos[loss].id);
     finding->severity = lower(finding->severity);
 }
 

@@ -6,13 +6,13 @@
 #include "base/ns.h"
 #include "base/quantile.h"
 #include "base/radix.h"
-#include "measure/results/results.h"
 #include "measure/results/calls.h"
+#include "measure/results/gap_calls.h"
 #include "measure/results/idle_work.h"
 #include "measure/results/launch_wait.h"
-#include "measure/results/gap_calls.h"
 #include "measure/results/measure.h"
 #include "measure/results/operator_set.h"
+#include "measure/results/results.h"
 #include "report/row.h"
 
 #define CAUSE_COLUMNS(of_what, role)                                                                                   \
@@ -204,7 +204,7 @@ static uint32_t *new_longest(const struct gt_idle *idle, size_t wanted) {
 
 /* What the launching threads of listed gaps were in, as far as it is known: by place in the list. */
 struct surroundings {
-    uint32_t *calls;     /* as gt_meanwhile_calls has them */
+    uint32_t *calls;     /* as gt_gap_calls has them */
     uint32_t *operators; /* around the launch calls, as gt_operator_set_of_calls has them */
     gt_strid *code;      /* as idle->late_code has it; GT_STRID_EMPTY where the CPU is not to blame */
 };
@@ -264,7 +264,7 @@ static struct gt_cell meanwhile(const struct gt_view *view, const struct surroun
     if (around->calls[place] != GT_NO_ROW)
         return call_name(view, around->calls[place]);
     gt_strid code = around->code[place];
-    return code == GT_STRID_EMPTY ? gt_cell_null() : gt_cell_text(gt_late_code_text(view, code));
+    return code == GT_STRID_EMPTY ? gt_cell_null() : gt_cell_text(gt_launch_wait_code_text(view, code));
 }
 
 static void add_gap(const struct gt_view *view, struct gt_table *table, const struct gt_idle *idle, uint32_t number,
@@ -299,7 +299,7 @@ static bool add_gaps(const struct gt_view *view, const struct gt_idle *idle, str
     struct surroundings around = {0};
     if (longest)
         around =
-            (struct surroundings){gt_meanwhile_calls(view, idle, longest, count),
+            (struct surroundings){gt_gap_calls(view, idle, longest, count),
                                   operators_of_gaps(view, idle, longest, count), code_of_gaps(idle, longest, count)};
     bool ok = around.calls && around.operators && around.code;
     for (size_t i = 0; i < count && ok; i++)

@@ -8,8 +8,8 @@
 #include "base/ns.h"
 #include "base/quantile.h"
 #include "events/selection.h"
-#include "measure/results/results.h"
 #include "measure/results/measure.h"
+#include "measure/results/results.h"
 #include "report/row.h"
 
 static const struct gt_report_column columns[] = {
@@ -202,7 +202,7 @@ enum gt_status gt_measures_run(const struct gt_view *view, struct gt_section *se
     if (!from.set)
         return err->code;
     from.accounts = accounts->by_device;
-    from.takes_warm_up = gt_selecting_time(&view->request->selection); /* the user has chosen */
+    from.takes_warm_up = gt_selection_chooses_time(&view->request->selection); /* the user has chosen */
     struct gt_table *table =
         gt_section_table(section, "measures", "Time breakdown, mean over GPUs", columns, GT_ARRAY_COUNT(columns));
     table->keeps_order = true;

@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "events/selection.h"
-#include "measure/results/results.h"
 #include "measure/results/measure.h"
+#include "measure/results/results.h"
 #include "measure/results/tiles.h"
 #include "measure/results/timeline_names.h"
 #include "measure/results/timeline_ranges.h"
@@ -81,14 +81,14 @@ static uint32_t range_name(void *data, size_t index) {
 
 /* ---- rows ---- */
 
-static const struct gt_timeline_row unknown_row = {.device = GT_TIMELINE_UNTOLD,
-                                                   .pid = GT_TIMELINE_UNTOLD,
-                                                   .stream = GT_TIMELINE_UNTOLD,
-                                                   .tid = GT_TIMELINE_UNTOLD,
-                                                   .level = GT_TIMELINE_UNTOLD};
+static const struct gt_timeline_row unknown_row = {.device = GT_TIMELINE_UNKNOWN,
+                                                   .pid = GT_TIMELINE_UNKNOWN,
+                                                   .stream = GT_TIMELINE_UNKNOWN,
+                                                   .tid = GT_TIMELINE_UNKNOWN,
+                                                   .level = GT_TIMELINE_UNKNOWN};
 
 static int64_t unknown_if_null(struct gt_cell cell) {
-    return cell.type == GPUTIME_CELL_INT ? cell.integer : GT_TIMELINE_UNTOLD;
+    return cell.type == GPUTIME_CELL_INT ? cell.integer : GT_TIMELINE_UNKNOWN;
 }
 
 static void add_row(struct drawing *drawing, const struct gt_timeline_row *row, struct gt_span_row spans) {
@@ -239,9 +239,9 @@ static void set_bounds(struct drawing *drawing) {
 
 /* A command that shows more of a part says --from and --to by itself. */
 static void set_options(struct drawing *drawing) {
-    struct gt_selecting given[GT_SELECTING_MAX];
+    struct gt_selection_term given[GT_SELECTION_TERMS_MAX];
     struct gt_arena *arena = &drawing->section->report->arena;
-    size_t count = gt_selecting_list(&drawing->view->request->selection, arena, given);
+    size_t count = gt_selection_list(&drawing->view->request->selection, arena, given);
     for (size_t i = 0; i < count; i++)
         if (strcmp(given[i].name, "from") != 0 && strcmp(given[i].name, "to") != 0)
             drawing->timeline->options[drawing->timeline->option_count++] =

@@ -61,7 +61,7 @@ static bool is_worth_more(const struct gt_finding *a, const struct gt_finding *b
             gain_b = b->recoverable_ns < 0 ? 0 : b->recoverable_ns;
     if (a->severity != b->severity)
         return a->severity < b->severity;
-    return gain_a != gain_b ? gain_a > gain_b : !a->told_by && b->told_by;
+    return gain_a != gain_b ? gain_a > gain_b : !a->overlaps_id && b->overlaps_id;
 }
 
 void gt_finding_list_add(struct gt_section *section, const struct gt_finding *finding) {
@@ -91,7 +91,7 @@ void gt_finding_list_link(struct gt_section *section) {
     struct gt_table *table = gt_section_find(section, "findings");
     for (size_t i = 0; table && i < section->finding_count; i++) {
         struct gt_finding *finding = &section->findings[i];
-        size_t other = finding->told_by ? find_id(section, finding->told_by) : section->finding_count;
+        size_t other = finding->overlaps_id ? find_id(section, finding->overlaps_id) : section->finding_count;
         if (other == section->finding_count || finding->evidence_count == GT_FINDING_SENTENCES)
             continue;
         finding->evidence[finding->evidence_count++] = gt_arena_printf(

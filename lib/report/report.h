@@ -154,9 +154,9 @@ struct gt_finding {
     size_t evidence_count;
     struct gt_str advice[GT_FINDING_SENTENCES];
     size_t advice_count;
-    int64_t recoverable_ns; /* of GPU time, at most; -1: not known */
-    const char *told_by;    /* id of a finding that describes the same time and says more; NULL: none */
-    const char *table;      /* where the evidence is: key of a table that some analysis makes; may be NULL */
+    int64_t recoverable_ns;  /* of GPU time, at most; -1: not known */
+    const char *overlaps_id; /* id of a finding that describes the same time and says more; NULL: none */
+    const char *table;       /* where the evidence is: key of a table that some analysis makes; may be NULL */
 };
 
 enum gt_block_kind { GT_BLOCK_TABLE, GT_BLOCK_FINDINGS, GT_BLOCK_FACTS, GT_BLOCK_NOTE, GT_BLOCK_TIMELINE };
@@ -294,7 +294,7 @@ struct gt_table *gt_finding_list_new(struct gt_section *section);
 /* Puts it among the section's findings: the most severe first, then the most potential saving (what is not known counts
    as none), then what no other describes, then in the order they come. */
 void gt_finding_list_add(struct gt_section *section, const struct gt_finding *finding);
-/* After the last finding: each that has told_by says so in its evidence, by the number of the other. */
+/* After the last finding: each that has overlaps_id says so in its evidence, by the number of the other. */
 void gt_finding_list_link(struct gt_section *section);
 /* What row of the table `findings` says, wherever sorting has put it. */
 const struct gt_finding *gt_finding_list_at(const struct gt_section *section, const struct gt_table *table, size_t row);

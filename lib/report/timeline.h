@@ -23,8 +23,8 @@ enum gt_timeline_kind {
     GT_TIMELINE_KIND_COUNT,
 };
 
-/* GT_TIMELINE_UNTOLD: the trace does not say, or the kind has no such number. */
-#define GT_TIMELINE_UNTOLD INT64_MIN
+/* GT_TIMELINE_UNKNOWN: the trace does not say, or the kind has no such number. */
+#define GT_TIMELINE_UNKNOWN INT64_MIN
 struct gt_timeline_row {
     enum gt_timeline_kind kind;
     int64_t device, pid, stream, tid, level;

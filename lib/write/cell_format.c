@@ -19,7 +19,7 @@ static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 
 #define WIDE_DECADES   4 /* of the largest value above its unit: time for the next unit */
 #define DIGITS         5 /* that a number needs; more decimals only widen the column */
 
-double gt_cell_number(const struct gt_cell *cell) {
+double gt_cell_format_number(const struct gt_cell *cell) {
     if (cell->type == GPUTIME_CELL_INT)
         return (double)cell->integer;
     return cell->type == GPUTIME_CELL_REAL && isfinite(cell->real) ? cell->real : 0;
@@ -75,7 +75,7 @@ static size_t format_scaled(char *buf, const struct gt_cell *cell, int digits, i
         length = gt_num_format_fixed(buf, value, decimals);
     }
     if (is_zero_text(buf)) {
-        if (fabs(gt_cell_number(cell)) > 0)
+        if (fabs(gt_cell_format_number(cell)) > 0)
             return format_tiny(buf, decimals);
         return buf[0] == '-' ? gt_num_format_fixed(buf, 0, decimals) : length;
     }
@@ -89,12 +89,12 @@ static size_t append(char *buf, size_t length, const char *text) {
 }
 
 static size_t format_varied(char *buf, enum gt_unit unit, const struct gt_cell *cell) {
-    double value = gt_cell_number(cell);
+    double value = gt_cell_format_number(cell);
     return unit == GT_UNIT_BYTES ? gt_num_format_bytes(buf, value) : gt_num_format_duration(buf, value);
 }
 
 static size_t format_share(char *buf, const struct gt_cell *cell) {
-    struct gt_cell percent = gt_cell_real(gt_cell_number(cell) * 100);
+    struct gt_cell percent = gt_cell_real(gt_cell_format_number(cell) * 100);
     return append(buf, format_scaled(buf, &percent, 0, 1), "%");
 }
 
@@ -120,7 +120,7 @@ static size_t format_number(char *buf, const struct gt_column_style *style, cons
 }
 
 size_t gt_cell_format(char buf[GT_CELL_MAX], const struct gt_column_style *style, const struct gt_cell *cell) {
-    bool has_plus = style->is_signed && gt_cell_number(cell) > 0;
+    bool has_plus = style->is_signed && gt_cell_format_number(cell) > 0;
     buf[0] = '+';
     size_t length = format_number(buf + has_plus, style, cell);
     if (has_plus && buf[1] == '<') /* what rounds to nothing has no sign */
@@ -156,7 +156,7 @@ static void count_decades(const struct gt_table *table, size_t column, size_t ro
         if (gt_cell_is_text(cell) || is_missing(cell))
             continue;
         spread->has_numbers = true;
-        double value = fabs(gt_cell_number(cell));
+        double value = fabs(gt_cell_format_number(cell));
         spread->has_fractions |= value != floor(value);
         if (value > 0)
             counts[decade_of(value)]++;
@@ -176,7 +176,7 @@ static struct spread measure_spread(const struct gt_table *table, size_t column,
     size_t counts[DECADES] = {0}, total = 0;
     struct spread spread = {.smallest = DECADES};
     struct gt_shown shown;
-    gt_shown_init(&shown, table);
+    gt_cell_format_shown(&shown, table);
     count_decades(table, column, rows, &spread, counts);
     for (size_t i = 0; i < shown.column_count; i++)
         if (shown.columns[i] != column && share_unit(&table->columns[column], &table->columns[shown.columns[i]]))
@@ -258,8 +258,8 @@ static void choose_time_style(struct gt_column_style *style, const struct spread
     }
 }
 
-struct gt_column_style gt_column_style_of(const struct gt_table *table, size_t column, size_t rows,
-                                          enum gputime_unit unit) {
+struct gt_column_style gt_cell_format_style(const struct gt_table *table, size_t column, size_t rows,
+                                            enum gputime_unit unit) {
     const struct gt_report_column *about = &table->columns[column];
     struct gt_column_style style = {.unit = about->unit, .is_signed = about->flags & GT_COLUMN_SIGNED};
     struct spread spread = measure_spread(table, column, rows);
@@ -285,7 +285,7 @@ struct gt_column_style gt_column_style_of(const struct gt_table *table, size_t c
     return style;
 }
 
-size_t gt_fact_format(char buf[GT_CELL_MAX], const struct gt_report_fact *fact, enum gputime_unit unit) {
+size_t gt_cell_format_fact(char buf[GT_CELL_MAX], const struct gt_report_fact *fact, enum gputime_unit unit) {
     struct gt_column_style style = {.unit = fact->unit, .decimals = fact->unit == GT_UNIT_COUNT ? 1 : 3};
     style.is_varied = fact->unit == GT_UNIT_BYTES || (fact->unit == GT_UNIT_NS && unit == GPUTIME_UNIT_AUTO);
     if (fact->unit == GT_UNIT_NS && !style.is_varied)
@@ -300,7 +300,7 @@ size_t gt_fact_format(char buf[GT_CELL_MAX], const struct gt_report_fact *fact, 
 
 /* ---- what people see of a table ---- */
 
-void gt_shown_init(struct gt_shown *shown, const struct gt_table *table) {
+void gt_cell_format_shown(struct gt_shown *shown, const struct gt_table *table) {
     shown->column_count = 0;
     struct gt_str rest = gt_str_of(table->screen_columns), key;
     while (shown->column_count < GT_TABLE_COLUMNS_MAX && gt_shape_columns_next(&rest, &key)) {
@@ -328,6 +328,6 @@ void gt_shown_init(struct gt_shown *shown, const struct gt_table *table) {
     shown->rows_hidden = total - shown->rows;
 }
 
-bool gt_column_needs_base(const struct gt_report_column *column) {
+bool gt_cell_format_needs_base(const struct gt_report_column *column) {
     return column->unit == GT_UNIT_SHARE && column->of && column->title[0] != '%';
 }

@@ -23,14 +23,14 @@ struct gt_column_style {
 };
 
 /* Looks at the first `rows` rows of the column. */
-struct gt_column_style gt_column_style_of(const struct gt_table *table, size_t column, size_t rows,
-                                          enum gputime_unit unit);
+struct gt_column_style gt_cell_format_style(const struct gt_table *table, size_t column, size_t rows,
+                                            enum gputime_unit unit);
 
 /* A number, or "-" for null; gives its length. Text cells are not formatted here: length 0. */
 size_t gt_cell_format(char buf[GT_CELL_MAX], const struct gt_column_style *style, const struct gt_cell *cell);
 
 /* A single value with its unit. */
-size_t gt_fact_format(char buf[GT_CELL_MAX], const struct gt_report_fact *fact, enum gputime_unit unit);
+size_t gt_cell_format_fact(char buf[GT_CELL_MAX], const struct gt_report_fact *fact, enum gputime_unit unit);
 
 static inline struct gt_str gt_cell_str(const struct gt_cell *cell) {
     return (struct gt_str){cell->text, cell->text_bytes};
@@ -40,12 +40,12 @@ static inline bool gt_cell_is_text(const struct gt_cell *cell) {
 }
 
 /* The number as a double; 0 for null and text. */
-double gt_cell_number(const struct gt_cell *cell);
+double gt_cell_format_number(const struct gt_cell *cell);
 
 /* ---- what people see of a table ---- */
 
 /* Does the title line say what the shares of this column are of? Titles such as "% of launches" do so themselves. */
-bool gt_column_needs_base(const struct gt_report_column *column);
+bool gt_cell_format_needs_base(const struct gt_report_column *column);
 
 struct gt_shown {
     size_t columns[GT_TABLE_COLUMNS_MAX];
@@ -54,6 +54,6 @@ struct gt_shown {
     size_t rows_hidden; /* and how many there are after them */
 };
 
-void gt_shown_init(struct gt_shown *shown, const struct gt_table *table);
+void gt_cell_format_shown(struct gt_shown *shown, const struct gt_table *table);
 
 #endif

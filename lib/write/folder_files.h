@@ -9,11 +9,11 @@
 #include "report/report.h"
 
 /* The rows of all sections. */
-enum gt_status gt_write_csv_layout(const struct gt_report *report, const struct gt_csv_layout *layout,
+enum gt_status gt_folder_files_csv(const struct gt_report *report, const struct gt_csv_layout *layout,
                                    struct gt_out *out, struct gt_error *err);
 
 /* The whole report as JSON, and below it the keys of its first section. */
-enum gt_status gt_write_keys(const struct gt_report *report, const struct gt_key *keys, struct gt_out *out,
-                             struct gt_error *err);
+enum gt_status gt_folder_files_keys(const struct gt_report *report, const struct gt_key *keys, struct gt_out *out,
+                                    struct gt_error *err);
 
 #endif

@@ -30,7 +30,7 @@ static void write_row(struct gt_out *out, const struct gt_csv_layout *layout, co
     gt_out_text(out, line_end);
 }
 
-enum gt_status gt_write_csv_layout(const struct gt_report *report, const struct gt_csv_layout *layout,
+enum gt_status gt_folder_files_csv(const struct gt_report *report, const struct gt_csv_layout *layout,
                                    struct gt_out *out, struct gt_error *err) {
     const char *line_end = layout->line_end ? layout->line_end : "\r\n";
     bool has_header = layout->has_header;

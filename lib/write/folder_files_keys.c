@@ -43,7 +43,7 @@ static void write_value(struct run *run, const struct gt_cell *cell) {
 }
 
 static void write_flag(struct run *run, const struct gt_cell *cell) {
-    gt_out_text(run->out, gt_cell_is_text(cell) || gt_cell_number(cell) != 0 ? "true" : "false");
+    gt_out_text(run->out, gt_cell_is_text(cell) || gt_cell_format_number(cell) != 0 ? "true" : "false");
 }
 
 static void break_line(struct run *run, const char *before) {
@@ -214,8 +214,8 @@ static const struct gt_key *write_members(struct run *run, const struct gt_key *
     return key + 1;
 }
 
-enum gt_status gt_write_keys(const struct gt_report *report, const struct gt_key *keys, struct gt_out *out,
-                             struct gt_error *err) {
+enum gt_status gt_folder_files_keys(const struct gt_report *report, const struct gt_key *keys, struct gt_out *out,
+                                    struct gt_error *err) {
     static const struct gt_json_how how = {.audience = GT_FOR_DATA, .is_open = true, .has_recommendations = true};
     struct run run = {.out = out, .err = err, .level = 1};
     enum gt_status status = gt_json_report(report, &how, out, err);

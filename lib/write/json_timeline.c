@@ -13,7 +13,7 @@ static void write_int(struct gt_out *out, int64_t value) {
 
 static void write_int_member(struct gt_out *out, const char *key, int64_t value) {
     gt_out_printf(out, "\"%s\": ", key);
-    if (value == GT_TIMELINE_UNTOLD)
+    if (value == GT_TIMELINE_UNKNOWN)
         gt_out_text(out, "null");
     else
         write_int(out, value);

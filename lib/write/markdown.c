@@ -70,7 +70,7 @@ static void write_bases(struct gt_out *out, const struct gt_table *table, const 
     const char *lead = "";
     for (size_t i = 0; i < shown->column_count; i++) {
         const struct gt_report_column *column = &table->columns[shown->columns[i]];
-        if (!gt_column_needs_base(column))
+        if (!gt_cell_format_needs_base(column))
             continue;
         gt_out_text(out, lead);
         gt_escape_markdown_sentence(out, gt_str_of(column->title));
@@ -114,9 +114,9 @@ static void write_table(struct gt_out *out, const struct gt_table *table, const 
     begin_table(out, table);
     if (table->row_count == 0)
         return;
-    gt_shown_init(&shown, table);
+    gt_cell_format_shown(&shown, table);
     for (size_t i = 0; i < shown.column_count; i++) {
-        styles[i] = gt_column_style_of(table, shown.columns[i], shown.rows, options->unit);
+        styles[i] = gt_cell_format_style(table, shown.columns[i], shown.rows, options->unit);
         if (!styles[i].is_text || options->full_names)
             continue;
         cuts[i] = gt_name_cuts_new(table, shown.columns[i], shown.rows, NAME_COLUMNS, true);
@@ -168,7 +168,7 @@ static void write_finding(struct gt_out *out, const struct gt_table *table, cons
 
 static void write_findings(struct gt_out *out, const struct gt_section *section, const struct gt_table *table) {
     struct gt_shown shown;
-    gt_shown_init(&shown, table);
+    gt_cell_format_shown(&shown, table);
     begin_table(out, table);
     for (size_t row = 0; row < shown.rows; row++)
         write_finding(out, table, gt_finding_list_at(section, table, row), row + 1);
@@ -194,7 +194,7 @@ static void write_facts(struct gt_out *out, const struct gt_block *block, enum g
         if (gt_cell_is_text(&fact->value)) {
             gt_escape_markdown_name(out, gt_cell_str(&fact->value));
         } else {
-            size_t length = gt_fact_format(buf, fact, unit);
+            size_t length = gt_cell_format_fact(buf, fact, unit);
             gt_escape_markdown_sentence(out, (struct gt_str){buf, length});
         }
         gt_out_char(out, '\n');

@@ -46,7 +46,7 @@ struct gt_cell gt_picked_scope_value(const struct gt_scope *scope, const char *p
         return in_own_clock(scope->section, &cell);
     if (!place.operation || (cell.type != GPUTIME_CELL_INT && cell.type != GPUTIME_CELL_REAL))
         return cell;
-    return gt_cell_real(gt_place_calculate(&place, gt_cell_number(&cell)));
+    return gt_cell_real(gt_place_calculate(&place, gt_cell_format_number(&cell)));
 }
 
 size_t gt_picked_number(char buf[GT_PICKED_NUMBER_MAX], const struct gt_cell *cell) {
@@ -89,7 +89,7 @@ static bool is_wanted(const struct gt_pick *pick, const struct gt_scope *inside)
     }
     if (pick->with) {
         cell = gt_picked_scope_value(inside, pick->with);
-        if (cell.type != GPUTIME_CELL_TEXT && gt_cell_number(&cell) == 0)
+        if (cell.type != GPUTIME_CELL_TEXT && gt_cell_format_number(&cell) == 0)
             return false;
     }
     if (pick->known && gt_picked_scope_value(inside, pick->known).type == GPUTIME_CELL_NULL)
@@ -104,7 +104,7 @@ static bool is_wanted(const struct gt_pick *pick, const struct gt_scope *inside)
 static int by_column(const void *a, const void *b, void *context) {
     const struct gt_cell *x = *(const struct gt_cell *const *)a, *y = *(const struct gt_cell *const *)b;
     size_t column = *(const size_t *)context;
-    double x_value = gt_cell_number(&x[column]), y_value = gt_cell_number(&y[column]);
+    double x_value = gt_cell_format_number(&x[column]), y_value = gt_cell_format_number(&y[column]);
     if (x_value != y_value)
         return x_value < y_value ? 1 : -1;
     return (x > y) - (x < y); /* as the table has them */

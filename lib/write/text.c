@@ -70,7 +70,7 @@ static void write_head(const struct gt_screen *screen, const struct gt_report_in
 static struct gt_str fact_value(const struct gt_report_fact *fact, char buf[GT_CELL_MAX], enum gputime_unit unit) {
     if (gt_cell_is_text(&fact->value))
         return fact->value.text_bytes ? gt_cell_str(&fact->value) : GT_STR("-");
-    size_t length = gt_fact_format(buf, fact, unit);
+    size_t length = gt_cell_format_fact(buf, fact, unit);
     return (struct gt_str){buf, length};
 }
 

@@ -66,7 +66,7 @@ static void write_finding(const struct gt_screen *screen, const struct gt_table 
 void gt_text_findings(const struct gt_screen *screen, const struct gt_section *section, const struct gt_table *table) {
     struct gt_shown shown;
     char text[GT_NUM_MAX + 64];
-    gt_shown_init(&shown, table);
+    gt_cell_format_shown(&shown, table);
     gt_screen_text(screen, GT_INK_BOLD, gt_str_of(table->title));
     gt_screen_newline(screen);
     if (table->row_count == 0)

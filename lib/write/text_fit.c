@@ -56,7 +56,7 @@ static void measure_cells(const struct gt_text_fit *fitted, struct gt_text_colum
         size_t most = column->is_name ? NATURAL_MAX : gt_cell_is_text(cell) ? TEXT_MAX : SIZE_MAX;
         width = width < most ? width : most;
         column->cells_width = width > column->cells_width ? width : column->cells_width;
-        double value = gt_cell_number(cell);
+        double value = gt_cell_format_number(cell);
         column->bar_full = value > column->bar_full ? value : column->bar_full;
     }
 }
@@ -68,7 +68,7 @@ static void measure(struct gt_text_fit *fitted, enum gputime_unit unit) {
         struct gt_text_column *column = &fitted->columns[fitted->count++];
         size_t index = fitted->shown.columns[i];
         *column = (struct gt_text_column){.index = index, .about = &fitted->table->columns[index]};
-        column->style = gt_column_style_of(fitted->table, index, fitted->shown.rows, unit);
+        column->style = gt_cell_format_style(fitted->table, index, fitted->shown.rows, unit);
         column->is_name = column->about->flags & GT_COLUMN_NAME;
         column->has_bar = column->about->flags & GT_COLUMN_BAR;
         column->bar_full = column->about->flags & GT_COLUMN_WHOLE ? 1 : 0;
@@ -189,7 +189,7 @@ static void fit(struct gt_text_fit *fitted) {
 void gt_text_fit_init(struct gt_text_fit *fitted, const struct gt_screen *screen, const struct gt_table *table,
                       enum gputime_unit unit) {
     *fitted = (struct gt_text_fit){.screen = screen, .table = table};
-    gt_shown_init(&fitted->shown, table);
+    gt_cell_format_shown(&fitted->shown, table);
     if (table->row_count == 0)
         return;
     measure(fitted, unit);

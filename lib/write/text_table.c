@@ -60,7 +60,7 @@ static void draw_cell(struct pen *pen, const struct gt_text_fit *fitted, const s
         draw_number(pen, (struct gt_str){buf, length}, column);
     }
     if (column->has_bar && fitted->bar_width) {
-        double share = column->bar_full > 0 ? gt_cell_number(cell) / column->bar_full : 0;
+        double share = column->bar_full > 0 ? gt_cell_format_number(cell) / column->bar_full : 0;
         pen->blanks += GT_TEXT_GAP;
         if (share > 0)
             flush_blanks(pen);
@@ -176,7 +176,7 @@ static void draw_title(const struct gt_text_fit *fitted) {
     const char *lead = "  (";
     for (size_t i = 0; i < fitted->count; i++) {
         const struct gt_report_column *about = fitted->columns[i].about;
-        if (!gt_column_needs_base(about))
+        if (!gt_cell_format_needs_base(about))
             continue;
         size_t width = strlen(lead) + strlen(about->title) + strlen(": % of ") + strlen(about->of) + 1;
         if (column + width > screen->width)

@@ -65,7 +65,7 @@ static void what_others_tell_of_comes_last_of_its_severity(void **state) {
     (void)state;
     gt_finding_list_add(
         section,
-        &(struct gt_finding){.id = "told", .severity = GT_SEVERITY_HIGH, .recoverable_ns = -1, .told_by = "worth"});
+        &(struct gt_finding){.id = "told", .severity = GT_SEVERITY_HIGH, .recoverable_ns = -1, .overlaps_id = "worth"});
     add("own", GT_SEVERITY_MEDIUM, -1);
     add("also-high", GT_SEVERITY_HIGH, -1);
     add("worth", GT_SEVERITY_HIGH, 1);
@@ -133,7 +133,7 @@ static void a_finding_on_the_same_time_refers_to_the_other_by_its_number(void **
                                                       .evidence = {GT_STR("One.")},
                                                       .evidence_count = 1,
                                                       .recoverable_ns = -1,
-                                                      .told_by = "cause"});
+                                                      .overlaps_id = "cause"});
     gt_finding_list_link(section);
     assert_true(gt_str_eq(text_at(2, "evidence"), GT_STR("One. Overlaps finding 2 (cause).")));
     assert_true(gt_str_eq(text_at(1, "evidence"), GT_STR("One. Two.")));

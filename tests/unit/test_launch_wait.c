@@ -1,4 +1,4 @@
-/* What threads did in stretches of their time: sweeps, calls and code against a look at every nanosecond. */
+/* What threads did in spans of their time: sweeps, calls and code against a look at every nanosecond. */
 #include "measure_world.h"
 
 #include "events/builder.h"
@@ -6,38 +6,38 @@
 
 enum { SEEDS = 300, MOST = 64, THREADS = 3, ROUNDS = 2, END = 150, ROWS = 40 };
 
-/* What was told of each stretch. */
+/* What was told of each span. */
 struct told {
     bool is_most[MOST];
     gt_strid name[MOST];
     size_t count[MOST];
 };
 
-static void note(void *context, uint32_t stretch, const struct gt_stretch_part *part) {
+static void note(void *context, uint32_t span, const struct gt_host_span_part *part) {
     struct told *told = context;
-    told->is_most[stretch] = part->is_most;
-    told->name[stretch] = part->name;
-    told->count[stretch]++;
+    told->is_most[span] = part->is_most;
+    told->name[span] = part->name;
+    told->count[span]++;
 }
 
-/* Stretches of a few threads, twice from the beginning, as devices have them; some overlap the one before. */
+/* Spans of a few threads, twice from the beginning, as devices have them; some overlap the one before. */
 struct stretched {
-    struct gt_stretches set;
+    struct gt_host_spans set;
     uint32_t thread[MOST];
 };
 
-static void make_stretches(struct stretched *it, uint64_t *random) {
-    assert_true(gt_stretches_init(&it->set, MOST, THREADS));
+static void make_spans(struct stretched *it, uint64_t *random) {
+    assert_true(gt_host_spans_init(&it->set, MOST, THREADS));
     int rounds = random_below(random, 2) ? ROUNDS : 1;
     for (int round = 0; round < rounds; round++) {
         int64_t now = 0;
-        gt_stretches_rewind(&it->set);
+        gt_host_spans_rewind(&it->set);
         while (now < END - 20 && it->set.count < MOST) {
             int64_t start = now + random_between(random, random_below(random, 8) || now < 3 ? 0 : -3, 9);
             int64_t end = start + random_between(random, 1, 12);
             uint32_t thread = (uint32_t)random_below(random, THREADS);
             it->thread[it->set.count] = thread;
-            assert_true(gt_stretches_add(&it->set, thread, start, end, (uint32_t)it->set.count));
+            assert_true(gt_host_spans_add(&it->set, thread, start, end, (uint32_t)it->set.count));
             now = end;
         }
     }
@@ -49,27 +49,27 @@ static void make_stretches(struct stretched *it, uint64_t *random) {
 static void check_sweep(uint64_t seed) {
     uint64_t random = seed;
     struct stretched it;
-    struct gt_sweep sweep;
+    struct gt_host_spans_sweep sweep;
     struct told told = {0};
-    const struct gt_sweep how = {.wants_names = true, .tell = note, .context = &told};
+    const struct gt_host_spans_sweep how = {.wants_names = true, .tell = note, .context = &told};
     int64_t starts[THREADS][ROWS], ends[THREADS][ROWS];
-    make_stretches(&it, &random);
-    assert_true(gt_sweep_init(&sweep, &it.set, &how));
+    make_spans(&it, &random);
+    assert_true(gt_host_spans_sweep_init(&sweep, &it.set, &how));
     for (uint32_t thread = 0; thread < THREADS; thread++)
         for (int64_t i = 0, now = 0; i < ROWS; i++) {
             starts[thread][i] = now + random_between(&random, 0, 4);
             now = ends[thread][i] = starts[thread][i] + random_between(&random, 1, 6);
-            if (gt_stretches_has(&it.set, thread))
-                gt_sweep_take(&sweep, thread, starts[thread][i], now, (gt_strid)i + 1);
+            if (gt_host_spans_has(&it.set, thread))
+                gt_host_spans_sweep_take(&sweep, thread, starts[thread][i], now, (gt_strid)i + 1);
         }
-    gt_sweep_finish(&sweep);
+    gt_host_spans_sweep_finish(&sweep);
     for (size_t s = 0; s < it.set.count; s++) {
-        const struct gt_stretch *stretch = &it.set.items[s];
+        const struct gt_host_span *span = &it.set.items[s];
         int64_t covered = 0, largest = 0;
         gt_strid name = GT_STRID_EMPTY;
         for (size_t i = 0; i < ROWS; i++) {
             int64_t part = 0, row_start = starts[it.thread[s]][i], row_end = ends[it.thread[s]][i];
-            for (int64_t now = stretch->start_ns; now < stretch->end_ns; now++)
+            for (int64_t now = span->start_ns; now < span->end_ns; now++)
                 part += row_start <= now && now < row_end;
             covered += part;
             if (part > largest) {
@@ -78,11 +78,11 @@ static void check_sweep(uint64_t seed) {
             }
         }
         assert_int_equal(told.count[s], 1);
-        assert_int_equal(told.is_most[s], 2 * covered > stretch->end_ns - stretch->start_ns);
+        assert_int_equal(told.is_most[s], 2 * covered > span->end_ns - span->start_ns);
         assert_int_equal(told.name[s], name);
     }
-    gt_sweep_release(&sweep);
-    gt_stretches_release(&it.set);
+    gt_host_spans_sweep_release(&sweep);
+    gt_host_spans_release(&it.set);
 }
 
 static void test_sweeps(void **state) {
@@ -94,22 +94,22 @@ static void test_sweeps(void **state) {
 /* From the first instant to the last: lengths exceed 63 bits, what is inside does not get lost. */
 static void test_extreme_times(void **state) {
     (void)state;
-    struct gt_stretches set;
-    struct gt_sweep sweep;
+    struct gt_host_spans set;
+    struct gt_host_spans_sweep sweep;
     struct told told = {0};
-    const struct gt_sweep how = {.wants_names = true, .tell = note, .context = &told};
-    assert_true(gt_stretches_init(&set, 2, 1));
-    assert_true(gt_stretches_add(&set, 0, INT64_MIN, INT64_MAX, 0));
-    gt_stretches_rewind(&set);
-    assert_true(gt_stretches_add(&set, 0, -20, 5, 1));
-    assert_true(gt_sweep_init(&sweep, &set, &how));
-    gt_sweep_take(&sweep, 0, INT64_MIN, -10, 1);
-    gt_sweep_take(&sweep, 0, 0, 10, 2);
-    gt_sweep_finish(&sweep);
+    const struct gt_host_spans_sweep how = {.wants_names = true, .tell = note, .context = &told};
+    assert_true(gt_host_spans_init(&set, 2, 1));
+    assert_true(gt_host_spans_add(&set, 0, INT64_MIN, INT64_MAX, 0));
+    gt_host_spans_rewind(&set);
+    assert_true(gt_host_spans_add(&set, 0, -20, 5, 1));
+    assert_true(gt_host_spans_sweep_init(&sweep, &set, &how));
+    gt_host_spans_sweep_take(&sweep, 0, INT64_MIN, -10, 1);
+    gt_host_spans_sweep_take(&sweep, 0, 0, 10, 2);
+    gt_host_spans_sweep_finish(&sweep);
     assert_true(told.is_most[0] && told.name[0] == 1);
     assert_true(told.is_most[1] && told.name[1] == 1);
-    gt_sweep_release(&sweep);
-    gt_stretches_release(&set);
+    gt_host_spans_sweep_release(&sweep);
+    gt_host_spans_release(&set);
 }
 
 /* ---- calls and code of a trace ---- */
@@ -138,12 +138,12 @@ static bool is_covered(const struct rows *rows, uint32_t thread, int64_t now, gt
     return false;
 }
 
-static bool is_mostly_covered(const struct rows *rows, const struct gt_stretch *stretch, uint32_t thread,
+static bool is_mostly_covered(const struct rows *rows, const struct gt_host_span *span, uint32_t thread,
                               gt_strid name) {
     int64_t covered = 0;
-    for (int64_t now = stretch->start_ns; now < stretch->end_ns; now++)
+    for (int64_t now = span->start_ns; now < span->end_ns; now++)
         covered += is_covered(rows, thread, now, name);
-    return 2 * covered > stretch->end_ns - stretch->start_ns;
+    return 2 * covered > span->end_ns - span->start_ns;
 }
 
 static void make_threads(struct world *world) {
@@ -156,12 +156,12 @@ struct told_of_calls {
     struct told calls, waits;
 };
 
-static void note_calls(void *context, uint32_t stretch, const struct gt_stretch_part *part) {
-    note(&((struct told_of_calls *)context)->calls, stretch, part);
+static void note_calls(void *context, uint32_t span, const struct gt_host_span_part *part) {
+    note(&((struct told_of_calls *)context)->calls, span, part);
 }
 
-static void note_waits(void *context, uint32_t stretch, const struct gt_stretch_part *part) {
-    note(&((struct told_of_calls *)context)->waits, stretch, part);
+static void note_waits(void *context, uint32_t span, const struct gt_host_span_part *part) {
+    note(&((struct told_of_calls *)context)->waits, span, part);
 }
 
 /* Calls of odd seeds are in order, those of even ones are not. */
@@ -179,16 +179,16 @@ static void check_calls(uint64_t seed) {
                                                                rows.name[i], rows.thread[i]});
     }
     world_seal(&world);
-    make_stretches(&it, &world.random);
+    make_spans(&it, &world.random);
     const struct gt_view view = {.store = world.store, .labels = world.labels};
-    assert_true(gt_late_calls(&view, &it.set, note_calls, note_waits, &told));
+    assert_true(gt_launch_wait_calls(&view, &it.set, note_calls, note_waits, &told));
     for (size_t s = 0; s < it.set.count; s++) {
-        const struct gt_stretch *stretch = &it.set.items[s];
+        const struct gt_host_span *span = &it.set.items[s];
         assert_true(told.calls.count[s] >= 1 && told.waits.count[s] >= 1);
-        assert_int_equal(told.calls.is_most[s], is_mostly_covered(&rows, stretch, it.thread[s], GT_STRID_EMPTY));
-        assert_int_equal(told.waits.is_most[s], is_mostly_covered(&rows, stretch, it.thread[s], wait));
+        assert_int_equal(told.calls.is_most[s], is_mostly_covered(&rows, span, it.thread[s], GT_STRID_EMPTY));
+        assert_int_equal(told.waits.is_most[s], is_mostly_covered(&rows, span, it.thread[s], wait));
     }
-    gt_stretches_release(&it.set);
+    gt_host_spans_release(&it.set);
     world_end(&world);
 }
 
@@ -213,13 +213,13 @@ static size_t next_row(const struct rows *rows, uint32_t thread, const bool *tak
 }
 
 /* The name of the code with the largest part; what begins inside the code before it counts from the end of that. */
-static gt_strid largest_code(const struct rows *rows, const struct gt_stretch *stretch, uint32_t thread) {
+static gt_strid largest_code(const struct rows *rows, const struct gt_host_span *span, uint32_t thread) {
     bool taken[ROWS] = {0};
     int64_t reached = INT64_MIN, largest = 0;
     gt_strid name = GT_STRID_EMPTY;
     for (size_t i; (i = next_row(rows, thread, taken)) != ROWS; taken[i] = true) {
         int64_t part = 0;
-        for (int64_t now = stretch->start_ns; now < stretch->end_ns; now++)
+        for (int64_t now = span->start_ns; now < span->end_ns; now++)
             part += now >= reached && rows->start[i] <= now && now < rows->end[i];
         reached = rows->end[i] > reached ? rows->end[i] : reached;
         if (part > largest) {
@@ -256,17 +256,17 @@ static void check_code(uint64_t seed) {
                               &(struct gt_cpu_ops_row){rows.start[i], rows.end[i], rows.name[i], rows.thread[i]});
     }
     world_seal(&world);
-    make_stretches(&it, &world.random);
+    make_spans(&it, &world.random);
     const struct gt_view view = {.store = world.store, .labels = world.labels};
     assert_int_equal(world.labels->step_count, 0);
-    assert_true(gt_late_code(&view, &it.set, note, &told));
+    assert_true(gt_launch_wait_code(&view, &it.set, note, &told));
     for (size_t s = 0; s < it.set.count; s++) {
-        const struct gt_stretch *stretch = &it.set.items[s];
+        const struct gt_host_span *span = &it.set.items[s];
         assert_true(told.count[s] >= 1);
-        assert_int_equal(told.is_most[s], is_mostly_covered(&rows, stretch, it.thread[s], GT_STRID_EMPTY));
-        assert_int_equal(told.name[s], largest_code(&rows, stretch, it.thread[s]));
+        assert_int_equal(told.is_most[s], is_mostly_covered(&rows, span, it.thread[s], GT_STRID_EMPTY));
+        assert_int_equal(told.name[s], largest_code(&rows, span, it.thread[s]));
     }
-    gt_stretches_release(&it.set);
+    gt_host_spans_release(&it.set);
     world_end(&world);
 }
 

@@ -157,7 +157,7 @@ static const struct gt_timeline *world_timeline(const struct world *world) {
 }
 
 static int64_t cell_or_untold(struct gt_cell cell) {
-    return cell.type == GPUTIME_CELL_INT ? cell.integer : GT_TIMELINE_UNTOLD;
+    return cell.type == GPUTIME_CELL_INT ? cell.integer : GT_TIMELINE_UNKNOWN;
 }
 
 static void check_streams(struct world *world, const struct gt_timeline *timeline) {

@@ -139,7 +139,7 @@ static void durations_share_a_unit_that_shows_them_all(void **state) {
 static void assert_number(enum gt_unit unit, struct gt_cell value, enum gputime_unit choice, const char *expected) {
     char buf[GT_CELL_MAX];
     struct gt_report_fact fact = {.unit = unit, .value = value};
-    assert_int_equal(gt_fact_format(buf, &fact, choice), strlen(expected));
+    assert_int_equal(gt_cell_format_fact(buf, &fact, choice), strlen(expected));
     assert_string_equal(buf, expected);
 }
 

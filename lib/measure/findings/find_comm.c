@@ -36,16 +36,16 @@ double gt_find_exposed_comm(struct gt_evidence *evidence, struct gt_finding *fin
     if (worst == SIZE_MAX)
         return GT_NOTHING_FOUND;
     const int64_t *ns = gt_evidence_accounts(evidence)[worst].ns;
-    gt_finding_title(evidence, finding, "Exposed communication: %s of the span of GPU %lld",
-                     gt_told_share(evidence, (double)ns[GT_AMOUNT_EXPOSED_COMM], (double)ns[GT_AMOUNT_SPAN]),
-                     (long long)evidence->view->devices[worst].id);
-    gt_finding_tell(evidence, finding, "%s of its %s of communication did not overlap compute.",
-                    gt_told_ns(evidence, (double)ns[GT_AMOUNT_EXPOSED_COMM]),
-                    gt_told_ns(evidence, (double)ns[GT_AMOUNT_COMM]));
+    gt_finding_set_title(evidence, finding, "Exposed communication: %s of the span of GPU %lld",
+                         gt_say_share(evidence, (double)ns[GT_AMOUNT_EXPOSED_COMM], (double)ns[GT_AMOUNT_SPAN]),
+                         (long long)evidence->view->devices[worst].id);
+    gt_finding_add_evidence(evidence, finding, "%s of its %s of communication did not overlap compute.",
+                            gt_say_ns(evidence, (double)ns[GT_AMOUNT_EXPOSED_COMM]),
+                            gt_say_ns(evidence, (double)ns[GT_AMOUNT_COMM]));
     finding->recoverable_ns = hideable_ns(evidence);
     if (evidence->view->device_count > 1)
-        gt_finding_tell(evidence, finding, "Across all %zu GPUs, compute could hide up to %s.",
-                        evidence->view->device_count, gt_told_ns(evidence, (double)finding->recoverable_ns));
+        gt_finding_add_evidence(evidence, finding, "Across all %zu GPUs, compute could hide up to %s.",
+                                evidence->view->device_count, gt_say_ns(evidence, (double)finding->recoverable_ns));
     return share;
 }
 
@@ -57,11 +57,12 @@ double gt_find_poor_overlap(struct gt_evidence *evidence, struct gt_finding *fin
     double span_ns = (double)gt_evidence_amount(evidence, GT_AMOUNT_SPAN);
     if (comm_ns < 0.05 * span_ns || comm_ns <= 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "Only %s of communication overlaps compute",
-                     gt_told_share(evidence, overlap_ns, comm_ns));
-    gt_finding_tell(evidence, finding, "%s of communication and %s of compute, with %s of overlap.",
-                    gt_told_ns(evidence, comm_ns), gt_told_ns(evidence, compute_ns), gt_told_ns(evidence, overlap_ns));
-    finding->told_by = "exposed_comm";
+    gt_finding_set_title(evidence, finding, "Only %s of communication overlaps compute",
+                         gt_say_share(evidence, overlap_ns, comm_ns));
+    gt_finding_add_evidence(evidence, finding, "%s of communication and %s of compute, with %s of overlap.",
+                            gt_say_ns(evidence, comm_ns), gt_say_ns(evidence, compute_ns),
+                            gt_say_ns(evidence, overlap_ns));
+    finding->overlaps_id = "exposed_comm";
     return 1 - overlap_ns / comm_ns;
 }
 
@@ -82,12 +83,13 @@ double gt_find_unbalanced_devices(struct gt_evidence *evidence, struct gt_findin
     double mean_ns = (double)gt_evidence_amount(evidence, GT_AMOUNT_COMPUTE) / (double)view->device_count;
     if (most_ns <= 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "Load imbalance: GPU %lld computes %s less than GPU %lld",
-                     (long long)view->devices[least].id, gt_told_share(evidence, most_ns - least_ns, most_ns),
-                     (long long)view->devices[most].id);
-    gt_finding_tell(evidence, finding, "Compute time: GPU %lld %s, GPU %lld %s, mean %s.",
-                    (long long)view->devices[most].id, gt_told_ns(evidence, most_ns),
-                    (long long)view->devices[least].id, gt_told_ns(evidence, least_ns), gt_told_ns(evidence, mean_ns));
+    gt_finding_set_title(evidence, finding, "Load imbalance: GPU %lld computes %s less than GPU %lld",
+                         (long long)view->devices[least].id, gt_say_share(evidence, most_ns - least_ns, most_ns),
+                         (long long)view->devices[most].id);
+    gt_finding_add_evidence(evidence, finding, "Compute time: GPU %lld %s, GPU %lld %s, mean %s.",
+                            (long long)view->devices[most].id, gt_say_ns(evidence, most_ns),
+                            (long long)view->devices[least].id, gt_say_ns(evidence, least_ns),
+                            gt_say_ns(evidence, mean_ns));
     finding->recoverable_ns = (int64_t)(most_ns - mean_ns);
     return (most_ns - least_ns) / most_ns;
 }

@@ -58,17 +58,16 @@ static struct copy_sum sum_copies(const struct gt_view *view, takes_copy *takes)
 static const char *describe(struct gt_evidence *evidence, uint32_t position) {
     const struct gt_view *view = evidence->view;
     uint32_t op = view->row[position], call = view->labels->op_call[op];
-    const char *name = gt_told_text(evidence, gt_store_string(view->store, view->store->ops.name[op]));
+    const char *name = gt_say_quoted(evidence, gt_store_string(view->store, view->store->ops.name[op]));
     if (call == GT_NO_ROW)
         return name;
-    return gt_arena_printf(evidence->arena, "%s by %s", name, gt_told_call(evidence, view->store->calls.name[call]))
-        .ptr;
+    return gt_arena_printf(evidence->arena, "%s by %s", name, gt_say_call(evidence, view->store->calls.name[call])).ptr;
 }
 
 static void add_longest(struct gt_evidence *evidence, struct gt_finding *finding, const struct copy_sum *sum) {
-    gt_finding_tell(evidence, finding, "Longest: %s, %s.",
-                    gt_told_ns(evidence, (double)gt_view_op_ns(evidence->view, sum->example)),
-                    describe(evidence, sum->example));
+    gt_finding_add_evidence(evidence, finding, "Longest: %s, %s.",
+                            gt_say_ns(evidence, (double)gt_view_op_ns(evidence->view, sum->example)),
+                            describe(evidence, sum->example));
 }
 
 static double share_of_span(struct gt_evidence *evidence, int64_t part_ns) {
@@ -87,11 +86,11 @@ double gt_find_pageable_copies(struct gt_evidence *evidence, struct gt_finding *
     struct copy_sum sum = sum_copies(evidence->view, is_pageable);
     if (sum.count == 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "Async copies of pageable memory block the CPU: %s",
-                     gt_told_counted(evidence, sum.count, "copy"));
-    gt_finding_tell(evidence, finding, "They moved %s in %s on the GPU and blocked the CPU for %s.",
-                    gt_told_bytes(evidence, sum.bytes), gt_told_ns(evidence, (double)sum.total_ns),
-                    gt_told_ns(evidence, (double)sum.call_ns));
+    gt_finding_set_title(evidence, finding, "Async copies of pageable memory block the CPU: %s",
+                         gt_say_counted(evidence, sum.count, "copy"));
+    gt_finding_add_evidence(evidence, finding, "They moved %s in %s on the GPU and blocked the CPU for %s.",
+                            gt_say_bytes(evidence, sum.bytes), gt_say_ns(evidence, (double)sum.total_ns),
+                            gt_say_ns(evidence, (double)sum.call_ns));
     add_longest(evidence, finding, &sum);
     return share_of_span(evidence, sum.total_ns);
 }
@@ -113,11 +112,11 @@ double gt_find_small_copies(struct gt_evidence *evidence, struct gt_finding *fin
     struct copy_sum sum = sum_copies(evidence->view, is_small);
     if (sum.count == 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "%s of 64 kB or less between host and GPU",
-                     gt_told_counted(evidence, sum.count, "copy"));
-    gt_finding_tell(evidence, finding, "They moved %s in %s, %s each on average: launch overhead dominates.",
-                    gt_told_bytes(evidence, sum.bytes), gt_told_ns(evidence, (double)sum.total_ns),
-                    gt_told_bytes(evidence, sum.bytes / sum.count));
+    gt_finding_set_title(evidence, finding, "%s of 64 kB or less between host and GPU",
+                         gt_say_counted(evidence, sum.count, "copy"));
+    gt_finding_add_evidence(evidence, finding, "They moved %s in %s, %s each on average: launch overhead dominates.",
+                            gt_say_bytes(evidence, sum.bytes), gt_say_ns(evidence, (double)sum.total_ns),
+                            gt_say_bytes(evidence, sum.bytes / sum.count));
     add_longest(evidence, finding, &sum);
     finding->recoverable_ns = sum.total_ns;
     return (double)sum.count;
@@ -135,10 +134,10 @@ double gt_find_sync_copies(struct gt_evidence *evidence, struct gt_finding *find
     struct copy_sum sum = sum_copies(evidence->view, is_sync_copy);
     if (sum.count == 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "%s with blocking calls", gt_told_counted(evidence, sum.count, "copy"));
-    gt_finding_tell(evidence, finding, "The CPU was blocked for %s; moving %s took the GPU %s.",
-                    gt_told_ns(evidence, (double)sum.call_ns), gt_told_bytes(evidence, sum.bytes),
-                    gt_told_ns(evidence, (double)sum.total_ns));
+    gt_finding_set_title(evidence, finding, "%s with blocking calls", gt_say_counted(evidence, sum.count, "copy"));
+    gt_finding_add_evidence(evidence, finding, "The CPU was blocked for %s; moving %s took the GPU %s.",
+                            gt_say_ns(evidence, (double)sum.call_ns), gt_say_bytes(evidence, sum.bytes),
+                            gt_say_ns(evidence, (double)sum.total_ns));
     add_longest(evidence, finding, &sum);
     return (double)sum.call_ns;
 }
@@ -152,11 +151,11 @@ double gt_find_sync_memsets(struct gt_evidence *evidence, struct gt_finding *fin
     struct copy_sum sum = sum_copies(evidence->view, is_sync_fill);
     if (sum.count == 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "%s of pinned or managed memory with blocking calls",
-                     gt_told_counted(evidence, sum.count, "memset"));
-    gt_finding_tell(evidence, finding, "The CPU was blocked for %s; filling %s took the GPU %s.",
-                    gt_told_ns(evidence, (double)sum.call_ns), gt_told_bytes(evidence, sum.bytes),
-                    gt_told_ns(evidence, (double)sum.total_ns));
+    gt_finding_set_title(evidence, finding, "%s of pinned or managed memory with blocking calls",
+                         gt_say_counted(evidence, sum.count, "memset"));
+    gt_finding_add_evidence(evidence, finding, "The CPU was blocked for %s; filling %s took the GPU %s.",
+                            gt_say_ns(evidence, (double)sum.call_ns), gt_say_bytes(evidence, sum.bytes),
+                            gt_say_ns(evidence, (double)sum.total_ns));
     add_longest(evidence, finding, &sum);
     return (double)sum.call_ns;
 }
@@ -210,10 +209,11 @@ double gt_find_copies_in_line(struct gt_evidence *evidence, struct gt_finding *f
     if (count == 0)
         return GT_NOTHING_FOUND;
     double share = share_of_span(evidence, exposed_ns);
-    gt_finding_title(evidence, finding, "Copies serialize with compute on the same stream: %s of the span",
-                     gt_told_share(evidence, share, 1));
-    gt_finding_tell(evidence, finding, "%s between host and GPU on compute streams; nothing else ran for %s of that.",
-                    gt_told_counted(evidence, count, "copy"), gt_told_ns(evidence, (double)exposed_ns));
+    gt_finding_set_title(evidence, finding, "Copies serialize with compute on the same stream: %s of the span",
+                         gt_say_share(evidence, share, 1));
+    gt_finding_add_evidence(evidence, finding,
+                            "%s between host and GPU on compute streams; nothing else ran for %s of that.",
+                            gt_say_counted(evidence, count, "copy"), gt_say_ns(evidence, (double)exposed_ns));
     finding->recoverable_ns = exposed_ns;
     return share;
 }

@@ -9,8 +9,8 @@ static void add_causes(struct gt_evidence *evidence, struct gt_finding *finding,
     for (int cause = 0; cause < GT_IDLE_CAUSE_COUNT; cause++)
         if (causes[cause].gaps.count)
             text = gt_arena_printf(evidence->arena, "%s%s%s %s", text.ptr, text.len ? ", " : "",
-                                   gt_idle_cause_names[cause], gt_told_ns(evidence, (double)causes[cause].gaps.sum));
-    gt_finding_tell(evidence, finding, "By cause: %s.", text.ptr);
+                                   gt_idle_cause_names[cause], gt_say_ns(evidence, (double)causes[cause].gaps.sum));
+    gt_finding_add_evidence(evidence, finding, "By cause: %s.", text.ptr);
 }
 
 /* The finding that covers most idle time after the warm-up, if what the host did makes up most of it. */
@@ -46,16 +46,17 @@ double gt_find_idle_gpu(struct gt_evidence *evidence, struct gt_finding *finding
     if (worst_span_ns <= 0)
         return GT_NOTHING_FOUND;
     double idle_ns = (double)idle->devices[worst].total_ns;
-    gt_finding_title(evidence, finding, "GPU %lld was idle for %s of its span", (long long)view->devices[worst].id,
-                     gt_told_share(evidence, idle_ns, worst_span_ns));
-    gt_finding_tell(evidence, finding, "Idle for %s of %s, in %s.", gt_told_ns(evidence, idle_ns),
-                    gt_told_ns(evidence, worst_span_ns), gt_told_counted(evidence, idle->devices[worst].count, "gap"));
+    gt_finding_set_title(evidence, finding, "GPU %lld was idle for %s of its span", (long long)view->devices[worst].id,
+                         gt_say_share(evidence, idle_ns, worst_span_ns));
+    gt_finding_add_evidence(evidence, finding, "Idle for %s of %s, in %s.", gt_say_ns(evidence, idle_ns),
+                            gt_say_ns(evidence, worst_span_ns),
+                            gt_say_counted(evidence, idle->devices[worst].count, "gap"));
     struct gt_idle_sums sums = gt_idle_sums_of(idle, worst);
     add_causes(evidence, finding, &sums);
     if (gt_evidence_steady_ns(evidence) != INT64_MIN)
-        gt_finding_tell(evidence, finding,
-                        "Warm-up included here; it is excluded from the findings on CPU-caused gaps.");
-    finding->told_by = finding_on_idle(evidence);
+        gt_finding_add_evidence(evidence, finding,
+                                "Warm-up included here; it is excluded from the findings on CPU-caused gaps.");
+    finding->overlaps_id = finding_on_idle(evidence);
     return worst_share;
 }
 
@@ -63,8 +64,9 @@ double gt_find_idle_gpu(struct gt_evidence *evidence, struct gt_finding *finding
 static void note_warm_up(struct gt_evidence *evidence, struct gt_finding *finding) {
     int64_t steady_ns = gt_evidence_steady_ns(evidence);
     if (steady_ns != INT64_MIN)
-        gt_finding_tell(evidence, finding, "Warm-up excluded: the first %s of GPU work.",
-                        gt_told_ns(evidence, (double)gt_ns_between(evidence->view->store->origin_ns, steady_ns)));
+        gt_finding_add_evidence(
+            evidence, finding, "Warm-up excluded: the first %s of GPU work.",
+            gt_say_ns(evidence, (double)gt_ns_between(evidence->view->store->origin_ns, steady_ns)));
 }
 
 /* The CPU is late again and again, by microseconds each time. Pauses have reasons of their own. */
@@ -74,13 +76,13 @@ double gt_find_host_bound(struct gt_evidence *evidence, struct gt_finding *findi
     double running_ns = (double)(gt_evidence_steady_span_ns(evidence) - gaps->pauses_ns);
     if (late->count == 0 || running_ns <= 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "Host-bound: the GPU waits for launches %s of the time",
-                     gt_told_share(evidence, (double)late->total_ns, running_ns));
-    gt_finding_tell(evidence, finding,
-                    "In %s the next op had not been launched or had not reached the GPU: %s of %s, %s each on average.",
-                    gt_told_counted(evidence, late->count, "gap"), gt_told_ns(evidence, (double)late->total_ns),
-                    gt_told_ns(evidence, running_ns),
-                    gt_told_ns(evidence, (double)late->total_ns / (double)late->count));
+    gt_finding_set_title(evidence, finding, "Host-bound: the GPU waits for launches %s of the time",
+                         gt_say_share(evidence, (double)late->total_ns, running_ns));
+    gt_finding_add_evidence(
+        evidence, finding,
+        "In %s the next op had not been launched or had not reached the GPU: %s of %s, %s each on average.",
+        gt_say_counted(evidence, late->count, "gap"), gt_say_ns(evidence, (double)late->total_ns),
+        gt_say_ns(evidence, running_ns), gt_say_ns(evidence, (double)late->total_ns / (double)late->count));
     note_warm_up(evidence, finding);
     finding->recoverable_ns = gt_host_gaps_sum_recoverable(late);
     return (double)late->total_ns / running_ns;
@@ -90,11 +92,11 @@ double gt_find_host_bound(struct gt_evidence *evidence, struct gt_finding *findi
 static const char *launch_of(struct gt_evidence *evidence, const struct gt_idle_gap *gap) {
     const struct gt_store *store = evidence->view->store;
     uint32_t range = evidence->view->labels->op_range[evidence->view->row[gap->next]];
-    const char *call = gt_told_call(evidence, store->calls.name[gap->call]);
+    const char *call = gt_say_call(evidence, store->calls.name[gap->call]);
     if (range == GT_NO_ROW)
         return gt_arena_printf(evidence->arena, "launched by %s", call).ptr;
     return gt_arena_printf(evidence->arena, "launched by %s in range %s", call,
-                           gt_told_text(evidence, gt_store_string(store, store->ranges.name[range])))
+                           gt_say_quoted(evidence, gt_store_string(store, store->ranges.name[range])))
         .ptr;
 }
 
@@ -106,15 +108,16 @@ double gt_find_host_stalls(struct gt_evidence *evidence, struct gt_finding *find
     double span_ns = (double)gt_evidence_steady_span_ns(evidence);
     if (!longest || span_ns <= 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "Long CPU stalls (>= %s) starved the GPU: %s of the span",
-                     gt_told_ns(evidence, GT_PAUSE_NS), gt_told_share(evidence, (double)stalls->total_ns, span_ns));
-    gt_finding_tell(evidence, finding, "%s of 1 ms or more, %s in total.",
-                    gt_told_counted(evidence, stalls->count, "gap"), gt_told_ns(evidence, (double)stalls->total_ns));
-    gt_finding_tell(evidence, finding, "Longest: %s at %s, before %s, %s; the thread was %s.",
-                    gt_told_ns(evidence, (double)gt_idle_gap_ns(longest)),
-                    gt_told_ns(evidence, (double)gt_ns_between(view->store->origin_ns, longest->start_ns)),
-                    gt_told_kernel(evidence, view->name[longest->next]), launch_of(evidence, longest),
-                    gt_host_activity_names[longest->activity]);
+    gt_finding_set_title(evidence, finding, "Long CPU stalls (>= %s) starved the GPU: %s of the span",
+                         gt_say_ns(evidence, GT_PAUSE_NS), gt_say_share(evidence, (double)stalls->total_ns, span_ns));
+    gt_finding_add_evidence(evidence, finding, "%s of 1 ms or more, %s in total.",
+                            gt_say_counted(evidence, stalls->count, "gap"),
+                            gt_say_ns(evidence, (double)stalls->total_ns));
+    gt_finding_add_evidence(evidence, finding, "Longest: %s at %s, before %s, %s; the thread was %s.",
+                            gt_say_ns(evidence, (double)gt_idle_gap_ns(longest)),
+                            gt_say_ns(evidence, (double)gt_ns_between(view->store->origin_ns, longest->start_ns)),
+                            gt_say_kernel(evidence, view->name[longest->next]), launch_of(evidence, longest),
+                            gt_host_activity_names[longest->activity]);
     note_warm_up(evidence, finding);
     finding->recoverable_ns = gt_host_gaps_sum_recoverable(stalls);
     return (double)stalls->total_ns / span_ns;
@@ -125,10 +128,11 @@ double gt_find_sync_waits(struct gt_evidence *evidence, struct gt_finding *findi
     double span_ns = (double)gt_evidence_steady_span_ns(evidence);
     if (waits->count == 0 || span_ns <= 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "GPU idle during CPU synchronization: %s of the span",
-                     gt_told_share(evidence, (double)waits->total_ns, span_ns));
-    gt_finding_tell(evidence, finding, "In %s (%s in total) the launching thread was in a synchronizing call.",
-                    gt_told_counted(evidence, waits->count, "gap"), gt_told_ns(evidence, (double)waits->total_ns));
+    gt_finding_set_title(evidence, finding, "GPU idle during CPU synchronization: %s of the span",
+                         gt_say_share(evidence, (double)waits->total_ns, span_ns));
+    gt_finding_add_evidence(evidence, finding, "In %s (%s in total) the launching thread was in a synchronizing call.",
+                            gt_say_counted(evidence, waits->count, "gap"),
+                            gt_say_ns(evidence, (double)waits->total_ns));
     note_warm_up(evidence, finding);
     finding->recoverable_ns = gt_host_gaps_sum_recoverable(waits);
     return (double)waits->total_ns / span_ns;

@@ -7,7 +7,7 @@
 static const struct gt_named *longest_kernel(struct gt_evidence *evidence) {
     const struct gt_named_set *kernels = gt_evidence_kernels(evidence);
     for (size_t i = 0; i < kernels->count; i++)
-        if (!gt_name_is_lost(evidence, kernels->items[i].full_name) &&
+        if (!gt_say_name_is_lost(evidence, kernels->items[i].full_name) &&
             (evidence->view->is_summed || gt_view_op_kind(evidence->view, kernels->items[i].first) == GT_OP_KERNEL))
             return &kernels->items[i];
     return NULL;
@@ -18,12 +18,12 @@ double gt_find_dominant_kernel(struct gt_evidence *evidence, struct gt_finding *
     double all_ns = (double)gt_evidence_kernels(evidence)->total_ns;
     if (!top || all_ns <= 0)
         return GT_NOTHING_FOUND;
-    const char *name = gt_told_kernel(evidence, top->full_name);
+    const char *name = gt_say_kernel(evidence, top->full_name);
     double total_ns = (double)top->total_ns;
-    gt_finding_title(evidence, finding, "One kernel takes %s of kernel time: %s",
-                     gt_told_share(evidence, total_ns, all_ns), name);
-    gt_finding_tell(evidence, finding, "%s: %s in %s, %s each on average.", name, gt_told_ns(evidence, total_ns),
-                    gt_told_counted(evidence, top->count, "launch"), gt_told_ns(evidence, top->mean_ns));
+    gt_finding_set_title(evidence, finding, "One kernel takes %s of kernel time: %s",
+                         gt_say_share(evidence, total_ns, all_ns), name);
+    gt_finding_add_evidence(evidence, finding, "%s: %s in %s, %s each on average.", name, gt_say_ns(evidence, total_ns),
+                            gt_say_counted(evidence, top->count, "launch"), gt_say_ns(evidence, top->mean_ns));
     return total_ns / all_ns;
 }
 
@@ -53,10 +53,11 @@ double gt_find_launch_storm(struct gt_evidence *evidence, struct gt_finding *fin
     /* The rate of a few launches means nothing, nor does that of kernels that graphs brought. */
     if (rate->count < 1000 || launches < rate->count / 2)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "%s kernel launches per second, median kernel %s",
-                     gt_told_count(evidence, (size_t)rate->per_second), gt_told_ns(evidence, rate->median_ns));
-    gt_finding_tell(evidence, finding, "%s in %s, excluding gaps of 10 ms or more.",
-                    gt_told_counted(evidence, rate->count, "launch"), gt_told_ns(evidence, (double)rate->window_ns));
+    gt_finding_set_title(evidence, finding, "%s kernel launches per second, median kernel %s",
+                         gt_say_count(evidence, (size_t)rate->per_second), gt_say_ns(evidence, rate->median_ns));
+    gt_finding_add_evidence(evidence, finding, "%s in %s, excluding gaps of 10 ms or more.",
+                            gt_say_counted(evidence, rate->count, "launch"),
+                            gt_say_ns(evidence, (double)rate->window_ns));
     return rate->is_storm ? STORM : rate->per_second >= 100000 ? MANY_LAUNCHES : NO_STORM;
 }
 
@@ -92,7 +93,7 @@ static void add_tiny_names(struct gt_evidence *evidence, struct gt_finding *find
             keep_most(most, name);
             name = (struct tiny_name){.full_name = evidence->view->name[group->first]};
         }
-        if (group->kind != GT_OP_KERNEL || gt_name_is_lost(evidence, name.full_name))
+        if (group->kind != GT_OP_KERNEL || gt_say_name_is_lost(evidence, name.full_name))
             continue;
         struct gt_tally tiny = gt_tiny_tally(gt_op_groups_lengths(groups, i, i + 1));
         name.lengths.count += tiny.count;
@@ -100,10 +101,10 @@ static void add_tiny_names(struct gt_evidence *evidence, struct gt_finding *find
     }
     keep_most(most, name);
     for (size_t m = 0; m < LISTED_NAMES && most[m].lengths.count; m++)
-        gt_finding_tell(evidence, finding, "%s: %s of 5 us or less, %s on average.",
-                        gt_told_kernel(evidence, most[m].full_name),
-                        gt_told_counted(evidence, most[m].lengths.count, "launch"),
-                        gt_told_ns(evidence, gt_keyed_tally_mean(&most[m].lengths)));
+        gt_finding_add_evidence(evidence, finding, "%s: %s of 5 us or less, %s on average.",
+                                gt_say_kernel(evidence, most[m].full_name),
+                                gt_say_counted(evidence, most[m].lengths.count, "launch"),
+                                gt_say_ns(evidence, gt_keyed_tally_mean(&most[m].lengths)));
 }
 
 /* What is lost is the time in which the GPU waited for the launch of a tiny kernel. */
@@ -123,11 +124,12 @@ double gt_find_tiny_kernels(struct gt_evidence *evidence, struct gt_finding *fin
     double span_ns = (double)gt_evidence_steady_span_ns(evidence);
     if (tiny < 100 || (double)tiny < 0.3 * (double)kernels || span_ns <= 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "%s of kernels run for 5 us or less: candidates for fusion or a CUDA graph",
-                     gt_told_share(evidence, (double)tiny, (double)kernels));
-    gt_finding_tell(evidence, finding, "%s of %s; the GPU waited %s for their launches.", gt_told_count(evidence, tiny),
-                    gt_told_counted(evidence, kernels, "kernel"), gt_told_ns(evidence, (double)waits_ns));
+    gt_finding_set_title(evidence, finding, "%s of kernels run for 5 us or less: candidates for fusion or a CUDA graph",
+                         gt_say_share(evidence, (double)tiny, (double)kernels));
+    gt_finding_add_evidence(evidence, finding, "%s of %s; the GPU waited %s for their launches.",
+                            gt_say_count(evidence, tiny), gt_say_counted(evidence, kernels, "kernel"),
+                            gt_say_ns(evidence, (double)waits_ns));
     add_tiny_names(evidence, finding);
-    finding->told_by = "host_bound"; /* whose gaps these are */
+    finding->overlaps_id = "host_bound"; /* whose gaps these are */
     return (double)waits_ns / span_ns;
 }

@@ -49,11 +49,11 @@ double gt_find_step_outliers(struct gt_evidence *evidence, struct gt_finding *fi
     if (outliers.count == 0 || all_ns <= 0)
         return GT_NOTHING_FOUND;
     double excess_ns = (double)outliers.total_ns - (double)outliers.count * steps->median_ns;
-    gt_finding_title(evidence, finding, "%s took more than 1.5 times the median",
-                     gt_told_counted(evidence, outliers.count, "step"));
-    gt_finding_tell(evidence, finding, "Step %s: up to %s; the median is %s (MAD %s).", outliers.list,
-                    gt_told_ns(evidence, (double)outliers.longest_ns), gt_told_ns(evidence, steps->median_ns),
-                    gt_told_ns(evidence, steps->mad_ns));
+    gt_finding_set_title(evidence, finding, "%s took more than 1.5 times the median",
+                         gt_say_counted(evidence, outliers.count, "step"));
+    gt_finding_add_evidence(evidence, finding, "Step %s: up to %s; the median is %s (MAD %s).", outliers.list,
+                            gt_say_ns(evidence, (double)outliers.longest_ns), gt_say_ns(evidence, steps->median_ns),
+                            gt_say_ns(evidence, steps->mad_ns));
     finding->recoverable_ns = (int64_t)fmin(excess_ns, 9e18);
     return excess_ns / all_ns;
 }
@@ -65,12 +65,12 @@ double gt_find_warm_up(struct gt_evidence *evidence, struct gt_finding *finding)
     double all_ns = (double)(warm.total_ns + steady.total_ns + outliers.total_ns);
     if (warm.count == 0 || steady.count == 0 || all_ns <= 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "Warm-up in the capture: %s of step time",
-                     gt_told_share(evidence, (double)warm.total_ns, all_ns));
-    gt_finding_tell(evidence, finding, "Step %s: up to %s; the median is %s.", warm.list,
-                    gt_told_ns(evidence, (double)warm.longest_ns), gt_told_ns(evidence, steps->median_ns));
+    gt_finding_set_title(evidence, finding, "Warm-up in the capture: %s of step time",
+                         gt_say_share(evidence, (double)warm.total_ns, all_ns));
+    gt_finding_add_evidence(evidence, finding, "Step %s: up to %s; the median is %s.", warm.list,
+                            gt_say_ns(evidence, (double)warm.longest_ns), gt_say_ns(evidence, steps->median_ns));
     if (steady.first_number <= steady.last_number)
-        gt_finding_tell(evidence, finding, "--step %lld-%lld selects the steps after it.",
-                        (long long)steady.first_number, (long long)steady.last_number);
+        gt_finding_add_evidence(evidence, finding, "--step %lld-%lld selects the steps after it.",
+                                (long long)steady.first_number, (long long)steady.last_number);
     return (double)warm.total_ns / all_ns;
 }

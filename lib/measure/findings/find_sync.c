@@ -43,12 +43,12 @@ double gt_find_sync_calls(struct gt_evidence *evidence, struct gt_finding *findi
         top = top == GT_STRID_EMPTY || sums[name].total_ns > sums[top].total_ns ? name : top;
     }
     if (all.count) {
-        gt_finding_title(evidence, finding, "CPU blocked in synchronizing calls for %s",
-                         gt_told_ns(evidence, (double)all.total_ns));
-        gt_finding_tell(evidence, finding, "%s: %s, %s; all synchronizing calls: %s, %s.", gt_told_call(evidence, top),
-                        gt_told_counted(evidence, sums[top].count, "call"),
-                        gt_told_ns(evidence, (double)sums[top].total_ns), gt_told_counted(evidence, all.count, "call"),
-                        gt_told_ns(evidence, (double)all.total_ns));
+        gt_finding_set_title(evidence, finding, "CPU blocked in synchronizing calls for %s",
+                             gt_say_ns(evidence, (double)all.total_ns));
+        gt_finding_add_evidence(evidence, finding, "%s: %s, %s; all synchronizing calls: %s, %s.",
+                                gt_say_call(evidence, top), gt_say_counted(evidence, sums[top].count, "call"),
+                                gt_say_ns(evidence, (double)sums[top].total_ns),
+                                gt_say_counted(evidence, all.count, "call"), gt_say_ns(evidence, (double)all.total_ns));
     }
     gt_mem_free(sums);
     gt_mem_free(processes);
@@ -60,18 +60,20 @@ double gt_find_sync_calls(struct gt_evidence *evidence, struct gt_finding *findi
 static void describe_readback(struct gt_evidence *evidence, struct gt_finding *finding,
                               const struct gt_readback *copies) {
     const struct gt_store *store = evidence->view->store;
-    const char *copy = gt_told_text(evidence, gt_store_string(store, copies->copy));
-    const char *call = gt_told_call(evidence, copies->call), *count = gt_told_count(evidence, copies->count);
-    gt_finding_title(evidence, finding, "The CPU waits for copies from the GPU %s times: %s by %s", count, copy, call);
+    const char *copy = gt_say_quoted(evidence, gt_store_string(store, copies->copy));
+    const char *call = gt_say_call(evidence, copies->call), *count = gt_say_count(evidence, copies->count);
+    gt_finding_set_title(evidence, finding, "The CPU waits for copies from the GPU %s times: %s by %s", count, copy,
+                         call);
     if (copies->wait == GT_STRID_EMPTY)
-        gt_finding_tell(evidence, finding, "%s copies %s %s times and blocks until the data has arrived.", call, copy,
-                        count);
+        gt_finding_add_evidence(evidence, finding, "%s copies %s %s times and blocks until the data has arrived.", call,
+                                copy, count);
     else
-        gt_finding_tell(evidence, finding, "%s copies %s %s times, each immediately followed by %s.", call, copy, count,
-                        gt_told_call(evidence, copies->wait));
+        gt_finding_add_evidence(evidence, finding, "%s copies %s %s times, each immediately followed by %s.", call,
+                                copy, count, gt_say_call(evidence, copies->wait));
     if (copies->range != GT_NO_ROW)
-        gt_finding_tell(evidence, finding, "%s of them are in range %s.", gt_told_count(evidence, copies->in_range),
-                        gt_told_text(evidence, gt_store_string(store, store->ranges.name[copies->range])));
+        gt_finding_add_evidence(evidence, finding, "%s of them are in range %s.",
+                                gt_say_count(evidence, copies->in_range),
+                                gt_say_quoted(evidence, gt_store_string(store, store->ranges.name[copies->range])));
 }
 
 /* The token that ends a step, the loss that is printed: the GPU is idle until the CPU has read it and launched
@@ -84,8 +86,9 @@ double gt_find_readback(struct gt_evidence *evidence, struct gt_finding *finding
     if (gaps->readback.count == 0 || gt_evidence_idle(evidence)->device_count == 0 || span_ns <= 0)
         return GT_NOTHING_FOUND;
     describe_readback(evidence, finding, &gaps->readback);
-    gt_finding_tell(evidence, finding, "The GPU was idle for %s after these copies, until the next op was launched.",
-                    gt_told_ns(evidence, (double)after->total_ns));
+    gt_finding_add_evidence(evidence, finding,
+                            "The GPU was idle for %s after these copies, until the next op was launched.",
+                            gt_say_ns(evidence, (double)after->total_ns));
     finding->recoverable_ns = gt_host_gaps_sum_recoverable(after);
     return (double)after->total_ns / span_ns;
 }

@@ -23,14 +23,16 @@ double gt_find_graph_time(struct gt_evidence *evidence, struct gt_finding *findi
     double sum_ns = (double)gt_evidence_amount(evidence, GT_AMOUNT_SUM);
     if ((graphs == 0 && nodes == 0) || sum_ns <= 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "%s of op time is in CUDA graphs that are not fully traced",
-                     gt_told_share(evidence, (double)graph_ns, sum_ns));
+    gt_finding_set_title(evidence, finding, "%s of op time is in CUDA graphs that are not fully traced",
+                         gt_say_share(evidence, (double)graph_ns, sum_ns));
     if (graphs)
-        gt_finding_tell(evidence, finding, "%s traced as a whole, %s: their kernels are not in the trace.",
-                        gt_told_counted(evidence, graphs, "graph launch"), gt_told_ns(evidence, (double)graph_ns));
+        gt_finding_add_evidence(evidence, finding, "%s traced as a whole, %s: their kernels are not in the trace.",
+                                gt_say_counted(evidence, graphs, "graph launch"),
+                                gt_say_ns(evidence, (double)graph_ns));
     if (nodes)
-        gt_finding_tell(evidence, finding, "%s of graphs whose launch is not in the trace belong to no step or range.",
-                        gt_told_counted(evidence, nodes, "node"));
+        gt_finding_add_evidence(evidence, finding,
+                                "%s of graphs whose launch is not in the trace belong to no step or range.",
+                                gt_say_counted(evidence, nodes, "node"));
     return (double)graph_ns / sum_ns;
 }
 
@@ -43,10 +45,10 @@ double gt_find_range_coverage(struct gt_evidence *evidence, struct gt_finding *f
     bool can_know = covered_ns > 0 || evidence->view->store->facts & GT_FACT_CORRELATION;
     if (phases->count == 0 || sum_ns <= 0 || covered_ns >= threshold * sum_ns || !can_know)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "Only %s of op time was launched inside ranges",
-                     gt_told_share(evidence, covered_ns, sum_ns));
-    gt_finding_tell(evidence, finding, "%s of %s; times by range and phase exclude the rest.",
-                    gt_told_ns(evidence, covered_ns), gt_told_ns(evidence, sum_ns));
+    gt_finding_set_title(evidence, finding, "Only %s of op time was launched inside ranges",
+                         gt_say_share(evidence, covered_ns, sum_ns));
+    gt_finding_add_evidence(evidence, finding, "%s of %s; times by range and phase exclude the rest.",
+                            gt_say_ns(evidence, covered_ns), gt_say_ns(evidence, sum_ns));
     return 1 - covered_ns / sum_ns;
 }
 
@@ -64,19 +66,20 @@ double gt_find_has_ranges(struct gt_evidence *evidence, struct gt_finding *findi
     gt_mem_free(seen);
     if (names == 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "%s found", gt_told_counted(evidence, names, "distinct NVTX/annotation range"));
-    gt_finding_tell(evidence, finding, "'gputime ranges' shows times by range and phase.");
+    gt_finding_set_title(evidence, finding, "%s found",
+                         gt_say_counted(evidence, names, "distinct NVTX/annotation range"));
+    gt_finding_add_evidence(evidence, finding, "'gputime ranges' shows times by range and phase.");
     return (double)names;
 }
 
 /* Tells of a phase that takes so much of the time that ranges have on one side. */
 static double describe_phase(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_phase *phase,
                              const char *side, double part_ns, double all_ns) {
-    gt_finding_title(evidence, finding, "Phase %s takes %s of %s time in ranges", gt_told_text(evidence, phase->name),
-                     gt_told_share(evidence, part_ns, all_ns), side);
-    gt_finding_tell(evidence, finding, "%s of %s in ranges, in %s%s.", gt_told_ns(evidence, part_ns),
-                    gt_told_ns(evidence, all_ns), gt_told_counted(evidence, phase->instances, "range"),
-                    gt_evidence_phases(evidence)->map.is_guessed ? " (phase guessed from range names)" : "");
+    gt_finding_set_title(evidence, finding, "Phase %s takes %s of %s time in ranges",
+                         gt_say_quoted(evidence, phase->name), gt_say_share(evidence, part_ns, all_ns), side);
+    gt_finding_add_evidence(evidence, finding, "%s of %s in ranges, in %s%s.", gt_say_ns(evidence, part_ns),
+                            gt_say_ns(evidence, all_ns), gt_say_counted(evidence, phase->instances, "range"),
+                            gt_evidence_phases(evidence)->map.is_guessed ? " (phase guessed from range names)" : "");
     return part_ns / all_ns;
 }
 
@@ -101,7 +104,7 @@ double gt_find_dominant_phase_cpu(struct gt_evidence *evidence, struct gt_findin
 
 /* ---- the profiler ---- */
 
-/* Union of the profiler's work inside a stretch of time; negative: memory was short. */
+/* Union of the profiler's work inside a time span; negative: memory was short. */
 static int64_t overhead_inside(const struct gt_store *store, int64_t start_ns, int64_t end_ns) {
     const struct gt_overheads *rows = &store->overheads;
     struct gt_radix_item *order = gt_mem_array(rows->count, sizeof *order);
@@ -137,11 +140,11 @@ double gt_find_profiler_overhead(struct gt_evidence *evidence, struct gt_finding
         gt_evidence_fail(evidence);
     if (overhead_ns <= 0 || span_ns <= 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "Profiler overhead: %s of the span",
-                     gt_told_share(evidence, (double)overhead_ns, span_ns));
-    gt_finding_tell(evidence, finding, "%s of %s, in %s; launches are delayed during these.",
-                    gt_told_ns(evidence, (double)overhead_ns), gt_told_ns(evidence, span_ns),
-                    gt_told_counted(evidence, view->store->overheads.count, "interval"));
+    gt_finding_set_title(evidence, finding, "Profiler overhead: %s of the span",
+                         gt_say_share(evidence, (double)overhead_ns, span_ns));
+    gt_finding_add_evidence(evidence, finding, "%s of %s, in %s; launches are delayed during these.",
+                            gt_say_ns(evidence, (double)overhead_ns), gt_say_ns(evidence, span_ns),
+                            gt_say_counted(evidence, view->store->overheads.count, "interval"));
     return (double)overhead_ns / span_ns;
 }
 
@@ -149,8 +152,8 @@ double gt_find_dropped_events(struct gt_evidence *evidence, struct gt_finding *f
     uint64_t count = evidence->view->store->issues[GT_ISSUE_EVENTS_DROPPED].count;
     if (count == 0)
         return GT_NOTHING_FOUND;
-    gt_finding_title(evidence, finding, "The profiler may have dropped events");
-    gt_finding_tell(evidence, finding, "It reports this %s; times and counts may be too low.",
-                    gt_told_counted(evidence, (size_t)count, "time"));
+    gt_finding_set_title(evidence, finding, "The profiler may have dropped events");
+    gt_finding_add_evidence(evidence, finding, "It reports this %s; times and counts may be too low.",
+                            gt_say_counted(evidence, (size_t)count, "time"));
     return (double)count;
 }

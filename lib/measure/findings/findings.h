@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-#include "measure/results/results.h"
 #include "measure/results/host_gaps.h"
 #include "measure/results/measure.h"
+#include "measure/results/results.h"
 
 /* What a rule looks at. */
 struct gt_evidence {
@@ -63,22 +63,22 @@ struct gt_finding_rule {
 
 /* ---- sentences ---- */
 
-void gt_finding_title(struct gt_evidence *evidence, struct gt_finding *finding, const char *format, ...)
+void gt_finding_set_title(struct gt_evidence *evidence, struct gt_finding *finding, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void gt_finding_tell(struct gt_evidence *evidence, struct gt_finding *finding, const char *format, ...)
+void gt_finding_add_evidence(struct gt_evidence *evidence, struct gt_finding *finding, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* The name is not known: many that look like one. */
-bool gt_name_is_lost(struct gt_evidence *evidence, gt_strid name);
+bool gt_say_name_is_lost(struct gt_evidence *evidence, gt_strid name);
 
 /* Parts of sentences; they live as long as the report. */
-const char *gt_told_ns(struct gt_evidence *evidence, double ns);                           /* "12.3 ms" */
-const char *gt_told_share(struct gt_evidence *evidence, double part, double whole);        /* "12.3%" */
-const char *gt_told_count(struct gt_evidence *evidence, size_t count);                     /* "12,345" */
-const char *gt_told_counted(struct gt_evidence *evidence, size_t count, const char *noun); /* "1 gap", "12 gaps" */
-const char *gt_told_bytes(struct gt_evidence *evidence, uint64_t bytes);                   /* "1.5 MB" */
-const char *gt_told_text(struct gt_evidence *evidence, struct gt_str text);   /* quoted, cut where it is long */
-const char *gt_told_call(struct gt_evidence *evidence, gt_strid name);        /* its plain name */
-const char *gt_told_kernel(struct gt_evidence *evidence, gt_strid full_name); /* its simplified name, likewise */
+const char *gt_say_ns(struct gt_evidence *evidence, double ns);                           /* "12.3 ms" */
+const char *gt_say_share(struct gt_evidence *evidence, double part, double whole);        /* "12.3%" */
+const char *gt_say_count(struct gt_evidence *evidence, size_t count);                     /* "12,345" */
+const char *gt_say_counted(struct gt_evidence *evidence, size_t count, const char *noun); /* "1 gap", "12 gaps" */
+const char *gt_say_bytes(struct gt_evidence *evidence, uint64_t bytes);                   /* "1.5 MB" */
+const char *gt_say_quoted(struct gt_evidence *evidence, struct gt_str text); /* quoted, cut where it is long */
+const char *gt_say_call(struct gt_evidence *evidence, gt_strid name);        /* its plain name */
+const char *gt_say_kernel(struct gt_evidence *evidence, gt_strid full_name); /* its simplified name, likewise */
 
 #endif

@@ -87,7 +87,8 @@ static bool mark_calls_without_ops(const struct gt_view *view, uint8_t *marks, c
     return ok;
 }
 
-enum gt_status gt_launch_marks_init(struct gt_launch_marks *out, const struct gt_view *view, struct gt_error *err) {
+enum gt_status gt_calls_launch_marks_init(struct gt_launch_marks *out, const struct gt_view *view,
+                                          struct gt_error *err) {
     const struct gt_store *store = view->store;
     bool ok = false, has_launch_names = false;
     uint8_t *marks = gt_mem_array(store->calls.count, 1);
@@ -115,14 +116,14 @@ out:
     return GT_OK;
 }
 
-void gt_launch_marks_release(struct gt_launch_marks *marks) {
+void gt_calls_launch_marks_release(struct gt_launch_marks *marks) {
     gt_mem_free(marks->of_call);
     *marks = (struct gt_launch_marks){0};
 }
 
 /* ---- calls that block ---- */
 
-uint8_t *gt_blocking_names_new(const struct gt_store *store) {
+uint8_t *gt_calls_blocking_names_new(const struct gt_store *store) {
     enum { UNKNOWN, RETURNS, BLOCKS };
     uint8_t *answers = gt_mem_array(store->strings.count, 1);
     for (size_t i = 0; i < store->calls.count && answers; i++) {
@@ -187,10 +188,11 @@ static bool unmark_inner(const struct gt_store *store, uint8_t *marks, size_t co
     return true;
 }
 
-enum gt_status gt_blocking_marks_init(struct gt_blocking_marks *out, const struct gt_view *view, struct gt_error *err) {
+enum gt_status gt_calls_blocking_marks_init(struct gt_blocking_marks *out, const struct gt_view *view,
+                                            struct gt_error *err) {
     const struct gt_store *store = view->store;
     uint8_t *marks = gt_mem_array(store->calls.count, 1);
-    uint8_t *is_blocking_name = gt_blocking_names_new(store);
+    uint8_t *is_blocking_name = gt_calls_blocking_names_new(store);
     bool ok = marks && is_blocking_name && unmark_inner(store, marks, mark_blocking(store, marks, is_blocking_name));
     gt_mem_free(is_blocking_name);
     if (!ok) {
@@ -201,7 +203,7 @@ enum gt_status gt_blocking_marks_init(struct gt_blocking_marks *out, const struc
     return GT_OK;
 }
 
-void gt_blocking_marks_release(struct gt_blocking_marks *marks) {
+void gt_calls_blocking_marks_release(struct gt_blocking_marks *marks) {
     gt_mem_free(marks->of_call);
     *marks = (struct gt_blocking_marks){0};
 }

@@ -13,7 +13,7 @@ struct gt_str gt_call_plain_name(struct gt_str name);
 bool gt_call_is_blocking(struct gt_str name);
 
 /* The same by name, for all names that calls have: not 0. To be freed with gt_mem_free; NULL: memory was short. */
-uint8_t *gt_blocking_names_new(const struct gt_store *store);
+uint8_t *gt_calls_blocking_names_new(const struct gt_store *store);
 
 /* The call launches kernels or graphs. */
 bool gt_call_is_launch(struct gt_str name);
@@ -21,16 +21,17 @@ bool gt_call_is_launch(struct gt_str name);
 struct gt_launch_marks {
     uint8_t *of_call; /* 1: it launched an op of the view or, when the view is whole, is a launch by its name; else 0 */
 };
-enum gt_status gt_launch_marks_init(struct gt_launch_marks *marks, const struct gt_view *view, struct gt_error *err);
-void gt_launch_marks_release(struct gt_launch_marks *marks);
+enum gt_status gt_calls_launch_marks_init(struct gt_launch_marks *marks, const struct gt_view *view,
+                                          struct gt_error *err);
+void gt_calls_launch_marks_release(struct gt_launch_marks *marks);
 
 /* Calls that block, each once: some exports write a call as rows one inside the other with one correlation, as
    cudaMemcpy around cudaMemcpy_v3020. */
 struct gt_blocking_marks {
     uint8_t *of_call; /* 1: it blocks, and lies in no other of its thread that blocks and has its correlation; else 0 */
 };
-enum gt_status gt_blocking_marks_init(struct gt_blocking_marks *marks, const struct gt_view *view,
-                                      struct gt_error *err);
-void gt_blocking_marks_release(struct gt_blocking_marks *marks);
+enum gt_status gt_calls_blocking_marks_init(struct gt_blocking_marks *marks, const struct gt_view *view,
+                                            struct gt_error *err);
+void gt_calls_blocking_marks_release(struct gt_blocking_marks *marks);
 
 #endif

@@ -98,8 +98,7 @@ static void try_call(const struct waits *waits, const struct gt_calls *calls, ui
     }
 }
 
-uint32_t *gt_meanwhile_calls(const struct gt_view *view, const struct gt_idle *idle, const uint32_t *gaps,
-                             size_t count) {
+uint32_t *gt_gap_calls(const struct gt_view *view, const struct gt_idle *idle, const uint32_t *gaps, size_t count) {
     const struct gt_calls *calls = &view->store->calls;
     struct waits waits = {0};
     uint32_t *longest = gt_mem_uninitialised(count, sizeof *longest);

@@ -7,7 +7,6 @@
 /* By place in a list of gaps: row of the call that kept the launching thread for more than half of the time from the
    start of the gap to the launch; GT_NO_ROW if none did, or the launch was in time. To be freed with gt_mem_free; NULL:
    memory was short. One pass over the calls, with a binary search for each device where many gaps are wanted. */
-uint32_t *gt_meanwhile_calls(const struct gt_view *view, const struct gt_idle *idle, const uint32_t *gaps,
-                             size_t count);
+uint32_t *gt_gap_calls(const struct gt_view *view, const struct gt_idle *idle, const uint32_t *gaps, size_t count);
 
 #endif

@@ -67,7 +67,7 @@ static bool find_waits(struct copies *copies) {
     const struct gt_store *store = copies->view->store;
     uint8_t *is_copy = gt_mem_array(store->calls.count, 1);
     uint32_t *last = gt_mem_array(store->threads.count, sizeof *last); /* by thread: its call before, + 1 */
-    uint8_t *blocks = gt_blocking_names_new(store);
+    uint8_t *blocks = gt_calls_blocking_names_new(store);
     bool ok = is_copy && last && blocks;
     for (size_t i = 0; i < copies->count && ok; i++)
         is_copy[call_of(copies->view, copies->items[i].position)] = 1;

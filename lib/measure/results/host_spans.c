@@ -1,4 +1,4 @@
-/* Chains of stretches, and sweeps along them. */
+/* Chains of spans, and sweeps along them. */
 #include "measure/results/host_spans.h"
 
 #include <string.h>
@@ -7,66 +7,66 @@
 
 /* ---- chains ---- */
 
-bool gt_stretches_init(struct gt_stretches *stretches, size_t most, size_t thread_count) {
-    *stretches = (struct gt_stretches){
-        .items = most < GT_NO_STRETCH ? gt_mem_uninitialised(most, sizeof *stretches->items) : NULL,
-        .latest_chain = gt_mem_uninitialised(thread_count, sizeof *stretches->latest_chain),
+bool gt_host_spans_init(struct gt_host_spans *spans, size_t most, size_t thread_count) {
+    *spans = (struct gt_host_spans){
+        .items = most < GT_NO_HOST_SPAN ? gt_mem_uninitialised(most, sizeof *spans->items) : NULL,
+        .latest_chain = gt_mem_uninitialised(thread_count, sizeof *spans->latest_chain),
         .thread_count = thread_count,
     };
-    if (!stretches->items || !stretches->latest_chain)
+    if (!spans->items || !spans->latest_chain)
         return false;
-    memset(stretches->latest_chain, 0xff, thread_count * sizeof *stretches->latest_chain);
+    memset(spans->latest_chain, 0xff, thread_count * sizeof *spans->latest_chain);
     return true;
 }
 
-void gt_stretches_release(struct gt_stretches *stretches) {
-    gt_mem_free(stretches->items);
-    gt_mem_free(stretches->chains);
-    gt_mem_free(stretches->latest_chain);
-    *stretches = (struct gt_stretches){0};
+void gt_host_spans_release(struct gt_host_spans *spans) {
+    gt_mem_free(spans->items);
+    gt_mem_free(spans->chains);
+    gt_mem_free(spans->latest_chain);
+    *spans = (struct gt_host_spans){0};
 }
 
-void gt_stretches_rewind(struct gt_stretches *stretches) {
-    stretches->first_open = stretches->chain_count;
+void gt_host_spans_rewind(struct gt_host_spans *spans) {
+    spans->first_open = spans->chain_count;
 }
 
-static bool begin_chain(struct gt_stretches *stretches, uint32_t thread, uint32_t first) {
-    struct gt_stretch_chain *grown =
-        gt_mem_room(stretches->chains, stretches->chain_count, &stretches->chain_capacity, sizeof *grown);
+static bool begin_chain(struct gt_host_spans *spans, uint32_t thread, uint32_t first) {
+    struct gt_host_span_chain *grown =
+        gt_mem_room(spans->chains, spans->chain_count, &spans->chain_capacity, sizeof *grown);
     if (!grown)
         return false;
-    stretches->chains = grown;
-    stretches->chains[stretches->chain_count] = (struct gt_stretch_chain){thread, first, first};
-    stretches->latest_chain[thread] = (uint32_t)stretches->chain_count++;
+    spans->chains = grown;
+    spans->chains[spans->chain_count] = (struct gt_host_span_chain){thread, first, first};
+    spans->latest_chain[thread] = (uint32_t)spans->chain_count++;
     return true;
 }
 
-bool gt_stretches_add(struct gt_stretches *stretches, uint32_t thread, int64_t start_ns, int64_t end_ns, uint32_t gap) {
-    uint32_t place = (uint32_t)stretches->count, latest = stretches->latest_chain[thread];
-    bool is_open = latest != GT_NO_STRETCH && latest >= stretches->first_open;
-    struct gt_stretch_chain *chain = is_open ? &stretches->chains[latest] : NULL;
-    if (chain && stretches->items[chain->last].end_ns <= start_ns) {
-        stretches->items[chain->last].next = place;
+bool gt_host_spans_add(struct gt_host_spans *spans, uint32_t thread, int64_t start_ns, int64_t end_ns, uint32_t gap) {
+    uint32_t place = (uint32_t)spans->count, latest = spans->latest_chain[thread];
+    bool is_open = latest != GT_NO_HOST_SPAN && latest >= spans->first_open;
+    struct gt_host_span_chain *chain = is_open ? &spans->chains[latest] : NULL;
+    if (chain && spans->items[chain->last].end_ns <= start_ns) {
+        spans->items[chain->last].next = place;
         chain->last = place;
-    } else if (!begin_chain(stretches, thread, place)) {
+    } else if (!begin_chain(spans, thread, place)) {
         return false;
     }
-    stretches->items[stretches->count++] = (struct gt_stretch){start_ns, end_ns, GT_NO_STRETCH, gap};
+    spans->items[spans->count++] = (struct gt_host_span){start_ns, end_ns, GT_NO_HOST_SPAN, gap};
     return true;
 }
 
 /* ---- sweeps ---- */
 
-/* A stretch that an interval can still reach. */
+/* A span that an interval can still reach. */
 struct gt_sweep_cursor {
     int64_t time_ns; /* when it begins; once it has begun, when it ends */
-    uint32_t stretch;
+    uint32_t span;
     gt_strid name;
     uint64_t largest_ns;
     uint64_t before_ns; /* what intervals cover before it begins */
 };
 
-/* The next stretch of each chain waits in one heap by its start, those that have begun are in the other by their end.
+/* The next span of each chain waits in one heap by its start, those that have begun are in the other by their end.
  */
 struct gt_sweep_thread {
     struct gt_sweep_cursor *waiting, *begun;
@@ -102,45 +102,46 @@ static struct gt_sweep_cursor pop(struct gt_sweep_cursor *heap, size_t *count) {
     return first;
 }
 
-bool gt_sweep_init(struct gt_sweep *sweep, const struct gt_stretches *stretches, const struct gt_sweep *how) {
+bool gt_host_spans_sweep_init(struct gt_host_spans_sweep *sweep, const struct gt_host_spans *spans,
+                              const struct gt_host_spans_sweep *how) {
     *sweep = *how;
-    sweep->stretches = stretches;
-    sweep->threads = gt_mem_array(stretches->thread_count, sizeof *sweep->threads);
-    sweep->cursors = gt_mem_uninitialised(stretches->chain_count, 2 * sizeof *sweep->cursors);
+    sweep->spans = spans;
+    sweep->threads = gt_mem_array(spans->thread_count, sizeof *sweep->threads);
+    sweep->cursors = gt_mem_uninitialised(spans->chain_count, 2 * sizeof *sweep->cursors);
     if (!sweep->threads || !sweep->cursors)
         return false;
-    for (size_t i = 0; i < stretches->chain_count; i++)
-        sweep->threads[stretches->chains[i].thread].waiting_count++;
+    for (size_t i = 0; i < spans->chain_count; i++)
+        sweep->threads[spans->chains[i].thread].waiting_count++;
     struct gt_sweep_cursor *room = sweep->cursors;
-    for (size_t i = 0; i < stretches->thread_count; i++) {
+    for (size_t i = 0; i < spans->thread_count; i++) {
         size_t count = sweep->threads[i].waiting_count;
         sweep->threads[i].waiting = room;
         sweep->threads[i].begun = count > 1 ? room + count : room; /* one cursor is in one heap at a time */
         room += 2 * count;
     }
-    gt_sweep_restart(sweep);
+    gt_host_spans_sweep_restart(sweep);
     return true;
 }
 
-void gt_sweep_release(struct gt_sweep *sweep) {
+void gt_host_spans_sweep_release(struct gt_host_spans_sweep *sweep) {
     gt_mem_free(sweep->threads);
     gt_mem_free(sweep->cursors);
-    *sweep = (struct gt_sweep){0};
+    *sweep = (struct gt_host_spans_sweep){0};
 }
 
-static void wait_for(struct gt_sweep_thread *thread, const struct gt_stretches *stretches, uint32_t stretch) {
-    if (stretch != GT_NO_STRETCH)
+static void wait_for(struct gt_sweep_thread *thread, const struct gt_host_spans *spans, uint32_t span) {
+    if (span != GT_NO_HOST_SPAN)
         push(thread->waiting, &thread->waiting_count,
-             (struct gt_sweep_cursor){.time_ns = stretches->items[stretch].start_ns, .stretch = stretch});
+             (struct gt_sweep_cursor){.time_ns = spans->items[span].start_ns, .span = span});
 }
 
-void gt_sweep_restart(struct gt_sweep *sweep) {
-    const struct gt_stretches *stretches = sweep->stretches;
-    for (size_t i = 0; i < stretches->thread_count; i++)
+void gt_host_spans_sweep_restart(struct gt_host_spans_sweep *sweep) {
+    const struct gt_host_spans *spans = sweep->spans;
+    for (size_t i = 0; i < spans->thread_count; i++)
         sweep->threads[i] = (struct gt_sweep_thread){
             .waiting = sweep->threads[i].waiting, .begun = sweep->threads[i].begun, .reached_ns = INT64_MIN};
-    for (size_t i = 0; i < stretches->chain_count; i++)
-        wait_for(&sweep->threads[stretches->chains[i].thread], stretches, stretches->chains[i].first);
+    for (size_t i = 0; i < spans->chain_count; i++)
+        wait_for(&sweep->threads[spans->chains[i].thread], spans, spans->chains[i].first);
 }
 
 static uint64_t length_of(int64_t start_ns, int64_t end_ns) {
@@ -159,10 +160,10 @@ static void note_part(struct gt_sweep_cursor *cursor, uint64_t part_ns, gt_strid
     }
 }
 
-/* The last interval may reach into a stretch that begins now. */
-static inline void begin_stretch(const struct gt_sweep *sweep, const struct gt_sweep_thread *thread,
-                                 struct gt_sweep_cursor *cursor) {
-    int64_t start_ns = cursor->time_ns, end_ns = sweep->stretches->items[cursor->stretch].end_ns;
+/* The last interval may reach into a span that begins now. */
+static inline void begin_span(const struct gt_host_spans_sweep *sweep, const struct gt_sweep_thread *thread,
+                              struct gt_sweep_cursor *cursor) {
+    int64_t start_ns = cursor->time_ns, end_ns = sweep->spans->items[cursor->span].end_ns;
     cursor->time_ns = end_ns;
     cursor->before_ns = covered_before(thread, start_ns);
     if (sweep->wants_names && thread->reached_ns > start_ns)
@@ -170,36 +171,37 @@ static inline void begin_stretch(const struct gt_sweep *sweep, const struct gt_s
 }
 
 /* Gives the next of its chain. */
-static inline uint32_t end_stretch(const struct gt_sweep *sweep, const struct gt_sweep_thread *thread,
-                                   const struct gt_sweep_cursor *cursor) {
-    const struct gt_stretch *stretch = &sweep->stretches->items[cursor->stretch];
-    uint64_t covered_ns = covered_before(thread, stretch->end_ns) - cursor->before_ns;
-    bool is_most = covered_ns > length_of(stretch->start_ns, stretch->end_ns) / 2;
-    sweep->tell(sweep->context, cursor->stretch, &(struct gt_stretch_part){is_most, cursor->name});
-    return stretch->next;
+static inline uint32_t end_span(const struct gt_host_spans_sweep *sweep, const struct gt_sweep_thread *thread,
+                                const struct gt_sweep_cursor *cursor) {
+    const struct gt_host_span *span = &sweep->spans->items[cursor->span];
+    uint64_t covered_ns = covered_before(thread, span->end_ns) - cursor->before_ns;
+    bool is_most = covered_ns > length_of(span->start_ns, span->end_ns) / 2;
+    sweep->tell(sweep->context, cursor->span, &(struct gt_host_span_part){is_most, cursor->name});
+    return span->next;
 }
 
 /* Of the only chain of a thread, as most have: its cursor stays where it is. */
-static inline void settle_chain(const struct gt_sweep *sweep, struct gt_sweep_thread *thread, int64_t until_ns) {
+static inline void settle_chain(const struct gt_host_spans_sweep *sweep, struct gt_sweep_thread *thread,
+                                int64_t until_ns) {
     struct gt_sweep_cursor *cursor = thread->begun;
     while (thread->begun_count + thread->waiting_count && cursor->time_ns <= until_ns) {
         bool has_begun = thread->begun_count;
         if (has_begun) {
-            uint32_t next = end_stretch(sweep, thread, cursor);
+            uint32_t next = end_span(sweep, thread, cursor);
             thread->begun_count = 0;
-            if (next == GT_NO_STRETCH)
+            if (next == GT_NO_HOST_SPAN)
                 return;
-            *cursor = (struct gt_sweep_cursor){.time_ns = sweep->stretches->items[next].start_ns, .stretch = next};
+            *cursor = (struct gt_sweep_cursor){.time_ns = sweep->spans->items[next].start_ns, .span = next};
         } else {
-            begin_stretch(sweep, thread, cursor);
+            begin_span(sweep, thread, cursor);
         }
         thread->waiting_count = has_begun;
         thread->begun_count = !has_begun;
     }
 }
 
-/* Begins and ends stretches up to a time, before which no other interval begins. */
-static void settle(const struct gt_sweep *sweep, struct gt_sweep_thread *thread, int64_t until_ns) {
+/* Begins and ends spans up to a time, before which no other interval begins. */
+static void settle(const struct gt_host_spans_sweep *sweep, struct gt_sweep_thread *thread, int64_t until_ns) {
     if (thread->waiting == thread->begun) {
         settle_chain(sweep, thread, until_ns);
         return;
@@ -207,29 +209,30 @@ static void settle(const struct gt_sweep *sweep, struct gt_sweep_thread *thread,
     for (;;)
         if (thread->begun_count && thread->begun[0].time_ns <= until_ns) {
             struct gt_sweep_cursor cursor = pop(thread->begun, &thread->begun_count);
-            wait_for(thread, sweep->stretches, end_stretch(sweep, thread, &cursor));
+            wait_for(thread, sweep->spans, end_span(sweep, thread, &cursor));
         } else if (thread->waiting_count && thread->waiting[0].time_ns <= until_ns) {
             struct gt_sweep_cursor cursor = pop(thread->waiting, &thread->waiting_count);
-            begin_stretch(sweep, thread, &cursor);
+            begin_span(sweep, thread, &cursor);
             push(thread->begun, &thread->begun_count, cursor);
         } else {
             return;
         }
 }
 
-void gt_sweep_take(struct gt_sweep *sweep, uint32_t thread_index, int64_t start_ns, int64_t end_ns, gt_strid name) {
+void gt_host_spans_sweep_take(struct gt_host_spans_sweep *sweep, uint32_t thread_index, int64_t start_ns,
+                              int64_t end_ns, gt_strid name) {
     struct gt_sweep_thread *thread = &sweep->threads[thread_index];
     settle(sweep, thread, start_ns);
     for (size_t i = 0; i < thread->begun_count && sweep->wants_names; i++) {
-        int64_t stretch_end_ns = thread->begun[i].time_ns;
-        note_part(&thread->begun[i], length_of(start_ns, stretch_end_ns < end_ns ? stretch_end_ns : end_ns), name);
+        int64_t span_end_ns = thread->begun[i].time_ns;
+        note_part(&thread->begun[i], length_of(start_ns, span_end_ns < end_ns ? span_end_ns : end_ns), name);
     }
     thread->covered_ns += length_of(start_ns, end_ns);
     thread->reached_ns = end_ns;
     thread->name = name;
 }
 
-void gt_sweep_finish(struct gt_sweep *sweep) {
-    for (size_t i = 0; i < sweep->stretches->thread_count; i++)
+void gt_host_spans_sweep_finish(struct gt_host_spans_sweep *sweep) {
+    for (size_t i = 0; i < sweep->spans->thread_count; i++)
         settle(sweep, &sweep->threads[i], INT64_MAX);
 }

@@ -53,8 +53,8 @@ static enum gt_idle_cause cause_by_call(const struct gt_calls *calls, const stru
 struct finder {
     const struct gt_view *view;
     struct gt_idle *idle;
-    struct gt_stretches late; /* of gaps that are late, in their order */
-    int64_t *samples;         /* of the current device */
+    struct gt_host_spans late; /* of gaps that are late, in their order */
+    int64_t *samples;          /* of the current device */
     size_t sample_count;
     bool has_failed;
 };
@@ -77,8 +77,8 @@ static void add_gap(struct finder *finder, const struct gt_view_device *device, 
     gap->cause = (uint8_t)cause_by_call(calls, gap);
     gap->is_late = gap->cause == GT_IDLE_HOST && calls->thread[gap->call] != GT_NO_TRACK;
     if (gap->is_late)
-        finder->has_failed |= !gt_stretches_add(&finder->late, calls->thread[gap->call], start_ns,
-                                                calls->start_ns[gap->call], (uint32_t)(finder->idle->count - 1));
+        finder->has_failed |= !gt_host_spans_add(&finder->late, calls->thread[gap->call], start_ns,
+                                                 calls->start_ns[gap->call], (uint32_t)(finder->idle->count - 1));
     if (gap->call != GT_NO_ROW && calls->end_ns[gap->call] >= start_ns)
         finder->samples[finder->sample_count++] = gt_ns_between(calls->end_ns[gap->call], end_ns);
 }
@@ -150,10 +150,10 @@ static bool find_gaps(struct finder *finder) {
     idle->devices = gt_mem_array(view->device_count, sizeof *idle->devices);
     idle->device_count = view->device_count;
     finder->samples = gt_mem_uninitialised(most_ops(view) + 1, sizeof *finder->samples);
-    bool ok = gt_stretches_init(&finder->late, most, view->store->threads.count) && idle->gaps && idle->devices &&
+    bool ok = gt_host_spans_init(&finder->late, most, view->store->threads.count) && idle->gaps && idle->devices &&
               finder->samples;
     for (size_t d = 0; d < view->device_count && ok; d++) {
-        gt_stretches_rewind(&finder->late);
+        gt_host_spans_rewind(&finder->late);
         idle->devices[d].first = idle->count;
         finder->sample_count = 0;
         find_device_gaps(finder, &view->devices[d]);
@@ -166,27 +166,27 @@ static bool find_gaps(struct finder *finder) {
 
 /* ---- what the launching thread did before it launched ---- */
 
-static struct gt_idle_gap *late_gap(const struct finder *finder, uint32_t stretch) {
-    return &finder->idle->gaps[finder->late.items[stretch].gap];
+static struct gt_idle_gap *late_gap(const struct finder *finder, uint32_t span) {
+    return &finder->idle->gaps[finder->late.items[span].gap];
 }
 
 /* Each may be told twice, and then the second time counts. Calls are reported first: they are inside code, and tell
  * more.
  */
-static void tell_calls(void *context, uint32_t stretch, const struct gt_stretch_part *part) {
-    late_gap(context, stretch)->activity = part->is_most ? GT_HOST_API : GT_HOST_OUTSIDE;
+static void note_calls(void *context, uint32_t span, const struct gt_host_span_part *part) {
+    late_gap(context, span)->activity = part->is_most ? GT_HOST_API : GT_HOST_OUTSIDE;
 }
 
-static void tell_waits(void *context, uint32_t stretch, const struct gt_stretch_part *part) {
-    late_gap(context, stretch)->cause = part->is_most ? GT_IDLE_SYNC : GT_IDLE_HOST;
+static void note_waits(void *context, uint32_t span, const struct gt_host_span_part *part) {
+    late_gap(context, span)->cause = part->is_most ? GT_IDLE_SYNC : GT_IDLE_HOST;
 }
 
-static void tell_code(void *context, uint32_t stretch, const struct gt_stretch_part *part) {
+static void note_code(void *context, uint32_t span, const struct gt_host_span_part *part) {
     const struct finder *finder = context;
-    struct gt_idle_gap *gap = late_gap(finder, stretch);
+    struct gt_idle_gap *gap = late_gap(finder, span);
     if (gap->activity != GT_HOST_API)
         gap->activity = part->is_most ? GT_HOST_RANGE : GT_HOST_OUTSIDE;
-    finder->idle->late_code[stretch] = part->is_most ? part->name : GT_STRID_EMPTY;
+    finder->idle->late_code[span] = part->is_most ? part->name : GT_STRID_EMPTY;
 }
 
 static bool judge_late(struct finder *finder) {
@@ -194,8 +194,8 @@ static bool judge_late(struct finder *finder) {
     if (finder->late.count == 0)
         return true;
     idle->late_code = gt_mem_uninitialised(finder->late.count, sizeof *idle->late_code);
-    return idle->late_code && gt_late_calls(finder->view, &finder->late, tell_calls, tell_waits, finder) &&
-           gt_late_code(finder->view, &finder->late, tell_code, finder);
+    return idle->late_code && gt_launch_wait_calls(finder->view, &finder->late, note_calls, note_waits, finder) &&
+           gt_launch_wait_code(finder->view, &finder->late, note_code, finder);
 }
 
 /* ---- sums ---- */
@@ -223,7 +223,7 @@ enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, st
     *idle = (struct gt_idle){0};
     struct finder finder = {.view = view, .idle = idle};
     bool ok = find_gaps(&finder) && judge_late(&finder);
-    gt_stretches_release(&finder.late);
+    gt_host_spans_release(&finder.late);
     if (!ok) {
         gt_idle_release(idle);
         return gt_fail_memory(err);

@@ -122,7 +122,8 @@ static void add_spread_rows(const struct charging *charged, struct gt_section *s
     for (size_t i = 0; i < GT_HOST_ACTIVITY_COUNT; i++)
         add_spread(section, "idle_host", gt_str_of(gt_host_activity_names[i]), deviations, FIRST_ACTIVITY + i);
     for (size_t i = 0; i < charged->shares.count; i++)
-        add_spread(section, "idle_work", gt_late_code_text(charged->view, shares[i].name), deviations, FIRST_SHARE + i);
+        add_spread(section, "idle_work", gt_launch_wait_code_text(charged->view, shares[i].name), deviations,
+                   FIRST_SHARE + i);
 }
 
 static bool add_spreads(const struct charging *charged, struct gt_section *section) {
@@ -160,7 +161,7 @@ static bool is_data_loading(struct gt_str name) {
 }
 
 static void add_row(const struct gt_view *view, struct gt_table *table, const struct share *share, double host_ns) {
-    struct gt_str name = gt_late_code_text(view, share->name);
+    struct gt_str name = gt_launch_wait_code_text(view, share->name);
     struct gt_row row = gt_row_begin(table);
     gt_row_int(&row, "device", view->devices[share->device].id);
     gt_row_text(&row, "name", name);
@@ -189,7 +190,7 @@ static bool add_table(const struct gt_view *view, struct gt_grouping *shares, st
     table->screen_columns = "device,name,count,total_ns,longest_ns,share";
     for (size_t i = 0; i < count && ok; i++) {
         add_row(view, table, &items[i], (double)host_ns[items[i].device]);
-        if (is_data_loading(gt_late_code_text(view, items[i].name)))
+        if (is_data_loading(gt_launch_wait_code_text(view, items[i].name)))
             table->screen_columns = NULL; /* a row has a kind */
     }
     gt_mem_free(host_ns);

@@ -1,4 +1,4 @@
-/* Takes calls and code of threads in order of their start to the stretches of late launches. Most programs write the
+/* Takes calls and code of threads in order of their start to the spans of late launches. Most programs write the
    rows of a thread in that order; what is not is sorted. */
 #include "measure/results/launch_wait.h"
 
@@ -17,12 +17,12 @@ struct table {
     const uint8_t *is_counted; /* by row; NULL: all are */
 };
 
-/* Rows of threads that have stretches, by start; NULL: memory was short. */
-static uint32_t *new_sorted_rows(const struct gt_stretches *stretches, const struct table *table, size_t *count) {
+/* Rows of threads that have spans, by start; NULL: memory was short. */
+static uint32_t *new_sorted_rows(const struct gt_host_spans *spans, const struct table *table, size_t *count) {
     uint32_t *rows = table->count > UINT32_MAX ? NULL : gt_mem_uninitialised(table->count, sizeof *rows);
     *count = 0;
     for (uint32_t i = 0; i < table->count && rows; i++)
-        if (gt_stretches_has(stretches, table->thread[i]))
+        if (gt_host_spans_has(spans, table->thread[i]))
             rows[(*count)++] = i;
     if (rows && gt_spans_sort(rows, *count, table->start_ns, table->end_ns))
         return rows;
@@ -41,17 +41,17 @@ struct reach {
 struct call_sweeps {
     const struct gt_calls *calls;
     const uint8_t *waits; /* by name */
-    struct gt_sweep all, waiting;
+    struct gt_host_spans_sweep all, waiting;
     struct reach *reach; /* by thread */
     size_t thread_count;
 };
 
 /* Gives an interval what of it is after the end of those before it. */
-static inline void take_after(struct gt_sweep *sweep, uint32_t thread, int64_t start_ns, int64_t end_ns,
+static inline void take_after(struct gt_host_spans_sweep *sweep, uint32_t thread, int64_t start_ns, int64_t end_ns,
                               int64_t *reached_ns, gt_strid name) {
     if (end_ns <= start_ns || end_ns <= *reached_ns)
         return;
-    gt_sweep_take(sweep, thread, start_ns > *reached_ns ? start_ns : *reached_ns, end_ns, name);
+    gt_host_spans_sweep_take(sweep, thread, start_ns > *reached_ns ? start_ns : *reached_ns, end_ns, name);
     *reached_ns = end_ns;
 }
 
@@ -60,7 +60,7 @@ static inline bool take_call(struct call_sweeps *it, size_t row) {
     const struct gt_calls *calls = it->calls;
     uint32_t thread = calls->thread[row];
     int64_t start_ns = calls->start_ns[row], end_ns = calls->end_ns[row];
-    if (!gt_stretches_has(it->all.stretches, thread))
+    if (!gt_host_spans_has(it->all.spans, thread))
         return true;
     struct reach *reach = &it->reach[thread];
     if (start_ns < reach->start_ns)
@@ -89,31 +89,33 @@ static bool take_calls_sorted(struct call_sweeps *it) {
     const struct gt_calls *calls = it->calls;
     const struct table table = {calls->count, calls->start_ns, calls->end_ns, calls->thread, calls->name, NULL};
     size_t count;
-    uint32_t *rows = new_sorted_rows(it->all.stretches, &table, &count);
+    uint32_t *rows = new_sorted_rows(it->all.spans, &table, &count);
     start_calls(it);
-    gt_sweep_restart(&it->all);
-    gt_sweep_restart(&it->waiting);
+    gt_host_spans_sweep_restart(&it->all);
+    gt_host_spans_sweep_restart(&it->waiting);
     for (size_t i = 0; i < count && rows; i++)
         take_call(it, rows[i]);
     gt_mem_free(rows);
     return rows;
 }
 
-bool gt_late_calls(const struct gt_view *view, const struct gt_stretches *stretches,
-                   void (*in_calls)(void *, uint32_t, const struct gt_stretch_part *),
-                   void (*in_waits)(void *, uint32_t, const struct gt_stretch_part *), void *context) {
-    uint8_t *waits = gt_blocking_names_new(view->store);
-    struct call_sweeps it = {.calls = &view->store->calls, .waits = waits, .thread_count = stretches->thread_count};
+bool gt_launch_wait_calls(const struct gt_view *view, const struct gt_host_spans *spans,
+                          void (*in_calls)(void *, uint32_t, const struct gt_host_span_part *),
+                          void (*in_waits)(void *, uint32_t, const struct gt_host_span_part *), void *context) {
+    uint8_t *waits = gt_calls_blocking_names_new(view->store);
+    struct call_sweeps it = {.calls = &view->store->calls, .waits = waits, .thread_count = spans->thread_count};
     it.reach = gt_mem_uninitialised(it.thread_count, sizeof *it.reach);
-    bool ok = gt_sweep_init(&it.all, stretches, &(struct gt_sweep){.tell = in_calls, .context = context});
-    ok = gt_sweep_init(&it.waiting, stretches, &(struct gt_sweep){.tell = in_waits, .context = context}) && ok &&
-         waits && it.reach && (take_calls_as_they_are(&it) || take_calls_sorted(&it));
+    bool ok =
+        gt_host_spans_sweep_init(&it.all, spans, &(struct gt_host_spans_sweep){.tell = in_calls, .context = context});
+    ok = gt_host_spans_sweep_init(&it.waiting, spans,
+                                  &(struct gt_host_spans_sweep){.tell = in_waits, .context = context}) &&
+         ok && waits && it.reach && (take_calls_as_they_are(&it) || take_calls_sorted(&it));
     if (ok) {
-        gt_sweep_finish(&it.all);
-        gt_sweep_finish(&it.waiting);
+        gt_host_spans_sweep_finish(&it.all);
+        gt_host_spans_sweep_finish(&it.waiting);
     }
-    gt_sweep_release(&it.all);
-    gt_sweep_release(&it.waiting);
+    gt_host_spans_sweep_release(&it.all);
+    gt_host_spans_sweep_release(&it.waiting);
     gt_mem_free(it.reach);
     gt_mem_free(waits);
     return ok;
@@ -139,21 +141,21 @@ struct joining {
 };
 
 struct code_sweep {
-    struct gt_sweep sweep;
+    struct gt_host_spans_sweep sweep;
     struct outer *outers; /* by thread */
     size_t thread_count;
     struct joining joining;
 };
 
 static bool is_code(const struct table *table, const struct code_sweep *it, size_t row) {
-    return table->end_ns[row] > table->start_ns[row] && gt_stretches_has(it->sweep.stretches, table->thread[row]) &&
+    return table->end_ns[row] > table->start_ns[row] && gt_host_spans_has(it->sweep.spans, table->thread[row]) &&
            (!table->is_counted || table->is_counted[row]);
 }
 
 static void take_outer(struct code_sweep *it, uint32_t thread) {
     const struct outer *outer = &it->outers[thread];
     if (outer->end_ns > INT64_MIN)
-        gt_sweep_take(&it->sweep, thread, outer->from_ns, outer->end_ns, outer->name);
+        gt_host_spans_sweep_take(&it->sweep, thread, outer->from_ns, outer->end_ns, outer->name);
 }
 
 /* false: it starts before the one before it, and is not inside that. */
@@ -212,9 +214,9 @@ static bool take_code_as_it_is(struct code_sweep *it, const struct table *table)
 
 static bool take_code_sorted(struct code_sweep *it, const struct table *table) {
     size_t count;
-    uint32_t *rows = new_sorted_rows(it->sweep.stretches, table, &count);
+    uint32_t *rows = new_sorted_rows(it->sweep.spans, table, &count);
     start_code(it);
-    gt_sweep_restart(&it->sweep);
+    gt_host_spans_sweep_restart(&it->sweep);
     for (size_t i = 0; i < count && rows; i++)
         if (is_code(table, it, rows[i]))
             take_row(it, table, rows[i]);
@@ -228,7 +230,7 @@ static void finish_code(struct code_sweep *it) {
             take_code(it, it->joining.table, it->joining.rows[it->joining.next[thread]]);
         take_outer(it, thread);
     }
-    gt_sweep_finish(&it->sweep);
+    gt_host_spans_sweep_finish(&it->sweep);
 }
 
 /* Lists the rows of the smaller table. */
@@ -272,8 +274,8 @@ static uint8_t *new_code_ranges(const struct gt_view *view) {
     return is_counted;
 }
 
-bool gt_late_code(const struct gt_view *view, const struct gt_stretches *stretches,
-                  void (*in_code)(void *, uint32_t, const struct gt_stretch_part *), void *context) {
+bool gt_launch_wait_code(const struct gt_view *view, const struct gt_host_spans *spans,
+                         void (*in_code)(void *, uint32_t, const struct gt_host_span_part *), void *context) {
     const struct gt_ranges *ranges = &view->store->ranges;
     const struct gt_cpu_ops *cpu_ops = &view->store->cpu_ops;
     uint8_t *is_counted = new_code_ranges(view);
@@ -284,15 +286,15 @@ bool gt_late_code(const struct gt_view *view, const struct gt_stretches *stretch
     bool has_more_ranges = ranges->count > cpu_ops->count;
     const struct table *larger = has_more_ranges ? &range_table : &operator_table;
     const struct table *smaller = has_more_ranges ? &operator_table : &range_table;
-    struct code_sweep it = {.thread_count = stretches->thread_count};
+    struct code_sweep it = {.thread_count = spans->thread_count};
     it.outers = gt_mem_uninitialised(it.thread_count, sizeof *it.outers);
-    const struct gt_sweep how = {.wants_names = true, .tell = in_code, .context = context};
-    bool ok = gt_sweep_init(&it.sweep, stretches, &how) && is_counted && it.outers &&
+    const struct gt_host_spans_sweep how = {.wants_names = true, .tell = in_code, .context = context};
+    bool ok = gt_host_spans_sweep_init(&it.sweep, spans, &how) && is_counted && it.outers &&
               joining_init(&it, smaller, !has_more_ranges) &&
               (take_code_as_it_is(&it, larger) || take_code_sorted(&it, larger));
     if (ok)
         finish_code(&it);
-    gt_sweep_release(&it.sweep);
+    gt_host_spans_sweep_release(&it.sweep);
     gt_mem_free(it.joining.rows);
     gt_mem_free(it.joining.next);
     gt_mem_free(it.joining.end);
@@ -301,7 +303,7 @@ bool gt_late_code(const struct gt_view *view, const struct gt_stretches *stretch
     return ok;
 }
 
-struct gt_str gt_late_code_text(const struct gt_view *view, gt_strid name) {
+struct gt_str gt_launch_wait_code_text(const struct gt_view *view, gt_strid name) {
     struct gt_str text = gt_store_string(view->store, name);
     return text.len ? text : GT_STR("(outside ranges and operators)");
 }

@@ -111,7 +111,7 @@ static bool judge_steps(struct gt_step_set *set, const struct gt_labels *labels)
     size_t count = labels->step_count, warm_up = 0;
     int64_t *lengths = gt_mem_array(count, sizeof *lengths);
     set->states = gt_mem_array(count, 1);
-    if (!lengths || !set->states || !gt_labels_usual_step(labels, &set->median_ns, &warm_up)) {
+    if (!lengths || !set->states || !gt_labels_typical_step(labels, &set->median_ns, &warm_up)) {
         gt_mem_free(lengths);
         return false;
     }

@@ -7,9 +7,9 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/spans.h"
-#include "measure/results/results.h"
 #include "measure/results/measure.h"
 #include "measure/results/range_projected.h"
+#include "measure/results/results.h"
 
 /* ---- single ranges, of either table ---- */
 
@@ -46,7 +46,7 @@ static struct gt_timeline_range_row place_of(const struct gt_timeline_ranges *ra
 }
 
 static int64_t unknown_if_null(struct gt_cell cell) {
-    return cell.type == GPUTIME_CELL_INT ? cell.integer : GT_TIMELINE_UNTOLD;
+    return cell.type == GPUTIME_CELL_INT ? cell.integer : GT_TIMELINE_UNKNOWN;
 }
 
 static void name_place(const struct gt_view *view, struct gt_timeline_range_row *row) {
@@ -56,7 +56,7 @@ static void name_place(const struct gt_view *view, struct gt_timeline_range_row 
                        : row->is_stream ? store->lanes.process[row->track]
                                         : store->threads.process[row->track];
     row->pid = unknown_if_null(gt_measure_pid_cell(view, process));
-    row->tid = row->is_stream ? GT_TIMELINE_UNTOLD : unknown_if_null(gt_range_set_tid_cell(store, row->track));
+    row->tid = row->is_stream ? GT_TIMELINE_UNKNOWN : unknown_if_null(gt_range_set_tid_cell(store, row->track));
 }
 
 void gt_timeline_ranges_read(const struct gt_timeline_ranges *ranges, size_t first, size_t count, struct gt_span *out) {

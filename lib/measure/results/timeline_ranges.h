@@ -10,7 +10,7 @@
 struct gt_timeline_range_row {
     uint32_t track; /* a thread, or for GPU-side annotations a stream */
     bool is_stream;
-    int64_t pid, tid; /* GT_TIMELINE_UNTOLD: the trace does not say */
+    int64_t pid, tid; /* GT_TIMELINE_UNKNOWN: the trace does not say */
     uint32_t level;
     struct gt_span_row spans;
 

@@ -25,8 +25,8 @@ static void describe_capture(const struct gt_section *from, const char *side, st
         struct gt_block *facts = gt_section_facts(to, block->title);
         facts->audience = block->audience & ~(uint32_t)GT_FOR_SCREEN;
         for (size_t f = 0; f < block->fact_count; f++)
-            gt_block_fact(to, facts, block->facts[f].key, block->facts[f].title, block->facts[f].unit,
-                          block->facts[f].value);
+            gt_section_add_fact(to, facts, block->facts[f].key, block->facts[f].title, block->facts[f].unit,
+                                block->facts[f].value);
     }
     for (size_t i = 0; i < from->issue_count; i++)
         gt_section_issue(to, &from->issues[i]);

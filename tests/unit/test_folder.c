@@ -40,7 +40,8 @@ static struct gt_report *new_report(void) {
     struct gt_table *processes = gt_section_table(section, "processes", "Processes", columns, 1);
     for (int64_t pid = 1; pid <= 3; pid++)
         *null_row(processes) = gt_cell_int(pid);
-    gt_block_fact(section, gt_section_facts(section, NULL), "fact", "Fact", GT_UNIT_NONE, gt_cell_text(GT_STR("x")));
+    gt_section_add_fact(section, gt_section_facts(section, NULL), "fact", "Fact", GT_UNIT_NONE,
+                        gt_cell_text(GT_STR("x")));
     return report;
 }
 

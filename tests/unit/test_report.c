@@ -96,7 +96,7 @@ static void facts_are_kept_however_many_blocks_follow(void **state) {
     struct gt_block *facts = gt_section_facts(section, "First");
     for (int i = 0; i < 100; i++) {
         gt_section_note(section, GT_FOR_ALL, GT_STR("a sentence"));
-        gt_block_fact(section, facts, "key", "Title", GT_UNIT_COUNT, gt_cell_int(i));
+        gt_section_add_fact(section, facts, "key", "Title", GT_UNIT_COUNT, gt_cell_int(i));
     }
     assert_int_equal(section->block_count, 101);
     assert_int_equal(section->blocks[0].fact_count, 100);
@@ -126,7 +126,7 @@ static void after_a_memory_failure_building_goes_on_and_keeps_nothing(void **sta
     for (int i = 0; i < 100; i++) {
         null_row(table)[2] = gt_cell_int(i);
         null_row(before)[2] = gt_cell_int(i);
-        gt_block_fact(section, facts, "key", "Title", GT_UNIT_NONE, gt_cell_int(i));
+        gt_section_add_fact(section, facts, "key", "Title", GT_UNIT_NONE, gt_cell_int(i));
         gt_section_note(section, GT_FOR_ALL, GT_STR("text"));
     }
     assert_int_equal(table->row_count, 0);
@@ -284,9 +284,9 @@ static struct gt_report *part_of(const char *own_fact, const char *own_table) {
     assert_non_null(part);
     struct gt_section *from = &part->sections[0];
     struct gt_block *facts = gt_section_facts(from, NULL);
-    gt_block_fact(from, facts, "both", "Both", GT_UNIT_COUNT, gt_cell_text(gt_str_of(own_fact)));
+    gt_section_add_fact(from, facts, "both", "Both", GT_UNIT_COUNT, gt_cell_text(gt_str_of(own_fact)));
     if (own_fact[0])
-        gt_block_fact(from, facts, own_fact, "Own", GT_UNIT_COUNT, gt_cell_int(1));
+        gt_section_add_fact(from, facts, own_fact, "Own", GT_UNIT_COUNT, gt_cell_int(1));
     gt_section_spread(from, own_table, gt_arena_copy(&part->arena, gt_str_of(own_table)), 3, 0.5);
     from->has_warm_up = own_fact[0] == 's';
     null_row(gt_section_table(from, own_table, "Own", columns, 3))[1] = gt_cell_int(7);

@@ -43,9 +43,9 @@ static void make_gaps(struct gt_section *section) {
                                                     {.key = "avg_ns"},    {.key = "max_ns"},  {.key = "min_ns"},
                                                     {.key = "stddev_ns"}, {.key = "total_ns"}};
     struct gt_block *facts = gt_section_facts(section, NULL);
-    gt_block_fact(section, facts, "stream_gap_count", "", GT_UNIT_COUNT, gt_cell_int(3));
-    gt_block_fact(section, facts, "stream_gap_total_ns", "", GT_UNIT_NS, gt_cell_int(4500));
-    gt_block_fact(section, facts, "stream_gap_avg_ns", "", GT_UNIT_NS, gt_cell_real(1500));
+    gt_section_add_fact(section, facts, "stream_gap_count", "", GT_UNIT_COUNT, gt_cell_int(3));
+    gt_section_add_fact(section, facts, "stream_gap_total_ns", "", GT_UNIT_NS, gt_cell_int(4500));
+    gt_section_add_fact(section, facts, "stream_gap_avg_ns", "", GT_UNIT_NS, gt_cell_real(1500));
     struct gt_table *table = gt_section_table(section, "streams", "Streams", streams, 3);
     for (int i = 0; i < 2; i++) {
         struct gt_cell *row = null_row(table);
@@ -167,8 +167,8 @@ static void make_hostile(void) {
             row[AVERAGE] = gt_cell_real(i % 3 == 0 ? NAN : i % 3 == 1 ? 1e300 : -1e-300);
             row[SHARE] = gt_cell_real(i % 2 ? INFINITY : 2);
             row[FULL_NAME] = gt_cell_text(hostile[HOSTILE - 1 - i]);
-            gt_block_fact(section, facts, "fact", "Fact", GT_UNIT_NS, row[AVERAGE]);
-            gt_block_fact(section, facts, "text", "Text", GT_UNIT_NONE, row[NAME]);
+            gt_section_add_fact(section, facts, "fact", "Fact", GT_UNIT_NS, row[AVERAGE]);
+            gt_section_add_fact(section, facts, "text", "Text", GT_UNIT_NONE, row[NAME]);
             gt_section_note(section, GT_FOR_ALL, hostile[i]);
         }
     }

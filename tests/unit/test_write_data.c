@@ -146,7 +146,7 @@ static void json_of_several_inputs_keys_facts_by_input(void **state) {
     fill_section(&report->sections[0], "a.json", -1);
     fill_section(&report->sections[1], "b.json", -1);
     struct gt_block *again = gt_section_facts(&report->sections[1], NULL);
-    gt_block_fact(&report->sections[1], again, "span_ns", "Span", GT_UNIT_NS, gt_cell_int(1)); /* said already */
+    gt_section_add_fact(&report->sections[1], again, "span_ns", "Span", GT_UNIT_NS, gt_cell_int(1)); /* said already */
     report->sections[1].input.base_ns = 5;
     report->sections[1].input.world_size = 2;
     report->sections[1].input.rank = 1;

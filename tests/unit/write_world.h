@@ -129,9 +129,9 @@ static inline void fill_section(struct gt_section *section, const char *label, i
         .rank = rank,
     };
     struct gt_block *facts = gt_section_facts(section, NULL);
-    gt_block_fact(section, facts, "span_ns", "Span", GT_UNIT_NS, gt_cell_int(12345678));
-    gt_block_fact(section, facts, "gpu", "GPU model", GT_UNIT_NONE, TEXT("NVIDIA H200"));
-    gt_block_fact(section, facts, "busy_share", "Busy", GT_UNIT_SHARE, gt_cell_real(0.8125));
+    gt_section_add_fact(section, facts, "span_ns", "Span", GT_UNIT_NS, gt_cell_int(12345678));
+    gt_section_add_fact(section, facts, "gpu", "GPU model", GT_UNIT_NONE, TEXT("NVIDIA H200"));
+    gt_section_add_fact(section, facts, "busy_share", "Busy", GT_UNIT_SHARE, gt_cell_real(0.8125));
 }
 
 static inline void make_small(void) {

@@ -7,14 +7,6 @@ struct gt_cell gt_measure_time_cell(const struct gt_view *view, int64_t time_ns)
     return gt_cell_int(gt_ns_between(view->store->origin_ns, time_ns));
 }
 
-struct gt_cell gt_cell_half(__int128 twice) {
-    return twice % 2 ? gt_cell_real((double)twice / 2) : gt_cell_int(gt_ns_of_sum(twice / 2));
-}
-
-struct gt_cell gt_cell_known(double value) {
-    return value >= 0 ? gt_cell_real(value) : gt_cell_null();
-}
-
 struct gt_cell gt_measure_pid_cell(const struct gt_view *view, uint32_t process) {
     const struct gt_processes *processes = &view->store->processes;
     if (process == GT_NO_TRACK || processes->pid[process] == -1)
@@ -73,5 +65,5 @@ void gt_measure_fact_group_add(struct gt_measure_fact_group *group, const char *
         group->block = gt_section_facts(group->section, group->title);
         group->block->audience = group->audience;
     }
-    gt_block_fact(group->section, group->block, key, title, unit, value);
+    gt_section_add_fact(group->section, group->block, key, title, unit, value);
 }

@@ -17,8 +17,6 @@
 
 /* Times are printed from the start of the first op. */
 struct gt_cell gt_measure_time_cell(const struct gt_view *view, int64_t time_ns);
-struct gt_cell gt_cell_half(__int128 twice); /* twice / 2: an integer where it is one */
-struct gt_cell gt_cell_known(double value);  /* null if negative: the input does not say */
 struct gt_cell gt_measure_pid_cell(const struct gt_view *view, uint32_t process); /* null if the trace does not say */
 struct gt_cell gt_measure_op_name_cell(const struct gt_view *view, uint32_t position); /* null for GT_NO_ROW */
 

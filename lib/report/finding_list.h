@@ -1,0 +1,43 @@
+/* Findings: what is worth doing, most valuable first, as a block of a section and as a table for data. */
+#ifndef GT_REPORT_FINDING_LIST_H
+#define GT_REPORT_FINDING_LIST_H
+
+#include "report/table.h"
+
+struct gt_section;
+
+enum gt_severity { GT_SEVERITY_HIGH, GT_SEVERITY_MEDIUM, GT_SEVERITY_LOW };
+const char *gt_finding_list_severity_name(enum gt_severity severity); /* "high", "medium", "low" */
+
+#define GT_FINDING_SENTENCES 6
+
+/* Something worth doing about the program or the capture. Sentences are text for people that may hold names of the
+   trace; those of a count after the last are empty. Text is borrowed as in cells. */
+struct gt_finding {
+    const char *id; /* stable: "host_bound" */
+    enum gt_severity severity;
+    struct gt_str title;
+    struct gt_str evidence[GT_FINDING_SENTENCES]; /* with the numbers; at least one */
+    size_t evidence_count;
+    struct gt_str advice[GT_FINDING_SENTENCES];
+    size_t advice_count;
+    int64_t recoverable_ns;  /* of GPU time, at most; -1: not known */
+    const char *overlaps_id; /* id of a finding that describes the same time and says more; NULL: none */
+    const char *table;       /* where the evidence is: key of a table that some analysis makes; may be NULL */
+};
+
+/* The block of the findings and its table `findings`, without rows. One for a section, before its first finding. */
+struct gt_table *gt_finding_list_new(struct gt_section *section);
+/* Puts it among the section's findings: the most severe first, then the most potential saving (what is not known counts
+   as none), then what no other describes, then in the order they come. */
+void gt_finding_list_add(struct gt_section *section, const struct gt_finding *finding);
+/* After the last finding: each that has overlaps_id says so in its evidence, by the number of the other. */
+void gt_finding_list_link(struct gt_section *section);
+/* What row of the table `findings` says, wherever sorting has put it. */
+const struct gt_finding *gt_finding_list_at(const struct gt_section *section, const struct gt_table *table, size_t row);
+/* Whether people want to see a part of the findings ("evidence"): all except for a choice of columns. */
+bool gt_finding_list_shows(const struct gt_table *table, const char *column);
+/* How many sentences of advice people want to see: without the evidence, only the first. */
+size_t gt_finding_list_advice_shown(const struct gt_table *table, const struct gt_finding *finding);
+
+#endif

@@ -5,6 +5,7 @@
 #include "events/selection.h"
 #include "internal.h"
 #include "measure/analysis.h"
+#include "take.h"
 #include "verdict/limit.h"
 #include "verdict/verdict.h"
 

@@ -14,6 +14,7 @@
 #include "label/rules.h"
 #include "measure/analysis.h"
 #include "measure/options.h"
+#include "take.h"
 
 API const char *gputime_version(void) {
     return GPUTIME_VERSION;

@@ -8,6 +8,7 @@
 #include "base/temporary.h"
 #include "folder.h"
 #include "internal.h"
+#include "take.h"
 #include "write/joined.h"
 #include "write/writer.h"
 

@@ -4,6 +4,7 @@
 
 #include "internal.h"
 #include "measure/analysis.h"
+#include "take.h"
 
 static bool is_zero(const unsigned char *bytes, size_t count) {
     for (size_t i = 0; i < count; i++)

@@ -9,6 +9,7 @@
 #include "internal.h"
 #include "label/label.h"
 #include "label/rules.h"
+#include "take.h"
 
 static bool copy_paths(struct gputime_trace *trace, const char *const *paths, size_t count) {
     trace->paths = gt_mem_array(count, sizeof *trace->paths);

@@ -7,6 +7,7 @@
 
 #include "base/threads.h"
 #include "internal.h"
+#include "take.h"
 
 struct opening {
     const struct gputime_input *inputs;

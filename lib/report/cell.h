@@ -3,6 +3,7 @@
 #define GT_REPORT_CELL_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,6 +50,12 @@ static inline struct gt_cell gt_cell_count(size_t count) {
 }
 static inline struct gt_cell gt_cell_share(double part, double whole) { /* 0 of nothing is 0 */
     return gt_cell_real(whole > 0 ? part / whole : 0);
+}
+static inline struct gt_str gt_cell_str(const struct gt_cell *cell) {
+    return (struct gt_str){cell->text, cell->text_bytes};
+}
+static inline bool gt_cell_is_text(const struct gt_cell *cell) {
+    return cell->type == GPUTIME_CELL_TEXT;
 }
 /* As a number: NAN for null and text. As text: empty for null and numbers. */
 static inline double gt_cell_as_number(const struct gt_cell *cell) {

@@ -32,13 +32,6 @@ size_t gt_cell_format(char buf[GT_CELL_MAX], const struct gt_column_style *style
 /* A single value with its unit. */
 size_t gt_cell_format_fact(char buf[GT_CELL_MAX], const struct gt_report_fact *fact, enum gputime_unit unit);
 
-static inline struct gt_str gt_cell_str(const struct gt_cell *cell) {
-    return (struct gt_str){cell->text, cell->text_bytes};
-}
-static inline bool gt_cell_is_text(const struct gt_cell *cell) {
-    return cell->type == GPUTIME_CELL_TEXT;
-}
-
 /* The number as a double; 0 for null and text. */
 double gt_cell_format_number(const struct gt_cell *cell);
 

@@ -1,0 +1,127 @@
+/* Evidence: asks for the shared results that rules look at; the first failure stays. */
+#include "measure/findings/evidence.h"
+
+#include "base/ns.h"
+
+static void keep_failure(struct gt_evidence *evidence, enum gt_status status) {
+    if (evidence->status == GT_OK)
+        evidence->status = status;
+}
+
+void gt_evidence_fail(struct gt_evidence *evidence) {
+    keep_failure(evidence, gt_fail_memory(evidence->err));
+}
+
+const struct gt_named_set *gt_evidence_kernels(struct gt_evidence *evidence) {
+    static const struct gt_named_set none;
+    const struct gt_named_set *kernels = gt_results_kernels(evidence->view, evidence->err);
+    if (!kernels)
+        keep_failure(evidence, evidence->err->code);
+    return kernels ? kernels : &none;
+}
+
+/* Something of the file was lost, and what was read holds no kernel: gaps between copies mean nothing then. */
+static bool lost_kernels(const struct gt_store *store) {
+    bool has_losses = gt_store_loss(store) != GT_ISSUE_COUNT;
+    for (size_t i = 0; i < store->ops.count && has_losses; i++)
+        if (store->ops.kind[i] == GT_OP_KERNEL)
+            return false;
+    return has_losses;
+}
+
+const struct gt_idle *gt_evidence_idle(struct gt_evidence *evidence) {
+    static const struct gt_idle none;
+    if (lost_kernels(evidence->view->store))
+        return &none;
+    const struct gt_idle *idle = gt_results_idle(evidence->view, evidence->err);
+    if (!idle)
+        keep_failure(evidence, evidence->err->code);
+    return idle ? idle : &none;
+}
+
+const struct gt_account *gt_evidence_accounts(struct gt_evidence *evidence) {
+    const struct gt_accounts *accounts = gt_results_accounts(evidence->view, evidence->err);
+    if (!accounts)
+        keep_failure(evidence, evidence->err->code);
+    return accounts ? accounts->by_device : NULL;
+}
+
+const struct gt_op_groups *gt_evidence_op_groups(struct gt_evidence *evidence) {
+    static const struct gt_op_groups none;
+    const struct gt_op_groups *groups = gt_results_op_groups(evidence->view, evidence->err);
+    if (!groups)
+        keep_failure(evidence, evidence->err->code);
+    return groups ? groups : &none;
+}
+
+const uint8_t *gt_evidence_blocking_calls(struct gt_evidence *evidence) {
+    const struct gt_blocking_marks *blocks = gt_results_blocking_marks(evidence->view, evidence->err);
+    if (!blocks)
+        keep_failure(evidence, evidence->err->code);
+    return blocks ? blocks->of_call : NULL;
+}
+
+const struct gt_step_set *gt_evidence_steps(struct gt_evidence *evidence) {
+    static const struct gt_step_set none;
+    const struct gt_step_set *steps = gt_results_steps(evidence->view, evidence->err);
+    if (!steps)
+        keep_failure(evidence, evidence->err->code);
+    return steps ? steps : &none;
+}
+
+const struct gt_phase_set *gt_evidence_phases(struct gt_evidence *evidence) {
+    static const struct gt_phase_set none;
+    const struct gt_phase_set *phases = gt_results_phases(evidence->view, evidence->err);
+    if (!phases)
+        keep_failure(evidence, evidence->err->code);
+    return phases ? phases : &none;
+}
+
+const struct gt_launch_rate *gt_evidence_launch_rate(struct gt_evidence *evidence) {
+    static const struct gt_launch_rate none;
+    const struct gt_launch_rates *rates = gt_results_rates(evidence->view, evidence->err);
+    if (!rates)
+        keep_failure(evidence, evidence->err->code);
+    return rates ? &rates->items[rates->count - 1] : &none;
+}
+
+int64_t gt_evidence_amount(struct gt_evidence *evidence, enum gt_amount amount) {
+    const struct gt_account *accounts = gt_evidence_accounts(evidence);
+    int64_t sum_ns = 0;
+    for (size_t d = 0; d < evidence->view->device_count && accounts; d++)
+        sum_ns = gt_ns_add(sum_ns, accounts[d].ns[amount]);
+    return sum_ns;
+}
+
+int64_t gt_evidence_steady_ns(struct gt_evidence *evidence) {
+    const struct gt_step_set *steps = gt_evidence_steps(evidence);
+    int64_t first_ns = INT64_MAX;
+    if (steps->state_counts[GT_STEP_WARM_UP] == 0)
+        return INT64_MIN;
+    for (size_t i = 0; i < steps->count; i++) {
+        const struct gt_step_part *part = &steps->parts[i];
+        bool counts = part->device != GT_NO_TRACK && steps->states[part->step] != GT_STEP_WARM_UP;
+        if (counts && part->start_ns < first_ns)
+            first_ns = part->start_ns;
+    }
+    return first_ns == INT64_MAX ? INT64_MIN : first_ns;
+}
+
+int64_t gt_evidence_steady_span_ns(struct gt_evidence *evidence) {
+    int64_t steady_ns = gt_evidence_steady_ns(evidence), sum_ns = 0;
+    for (size_t d = 0; d < evidence->view->device_count; d++) {
+        const struct gt_view_device *device = &evidence->view->devices[d];
+        int64_t start_ns = device->span_start_ns > steady_ns ? device->span_start_ns : steady_ns;
+        if (device->span_end_ns > start_ns)
+            sum_ns = gt_ns_add(sum_ns, gt_ns_between(start_ns, device->span_end_ns));
+    }
+    return sum_ns;
+}
+
+const struct gt_host_gaps *gt_evidence_host_gaps(struct gt_evidence *evidence) {
+    if (!evidence->has_host_gaps)
+        keep_failure(evidence, gt_host_gaps_init(&evidence->host_gaps, evidence->view, gt_evidence_idle(evidence),
+                                                 gt_evidence_steady_ns(evidence), evidence->err));
+    evidence->has_host_gaps = true;
+    return &evidence->host_gaps;
+}

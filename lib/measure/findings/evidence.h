@@ -1,0 +1,38 @@
+/* Evidence: what the rules of findings.def look at. */
+#ifndef GT_MEASURE_FINDINGS_EVIDENCE_H
+#define GT_MEASURE_FINDINGS_EVIDENCE_H
+
+#include "measure/results/host_gaps.h"
+#include "measure/results/results.h"
+
+/* What a rule looks at. */
+struct gt_evidence {
+    const struct gt_view *view;
+    struct gt_arena *arena; /* for sentences: the report's */
+    struct gt_error *err;
+    enum gt_status status; /* the first failure; rules need not look */
+    bool has_host_gaps;
+    struct gt_host_gaps host_gaps;
+};
+
+/* The shared results. After a failure they are empty, the accounts NULL. */
+const struct gt_named_set *gt_evidence_kernels(struct gt_evidence *evidence);
+const struct gt_idle *gt_evidence_idle(struct gt_evidence *evidence); /* empty, too, where all kernels were lost */
+const struct gt_account *gt_evidence_accounts(struct gt_evidence *evidence); /* by device */
+const struct gt_step_set *gt_evidence_steps(struct gt_evidence *evidence);
+const struct gt_phase_set *gt_evidence_phases(struct gt_evidence *evidence);
+const struct gt_launch_rate *gt_evidence_launch_rate(struct gt_evidence *evidence); /* over all */
+const struct gt_op_groups *gt_evidence_op_groups(struct gt_evidence *evidence);
+const uint8_t *gt_evidence_blocking_calls(struct gt_evidence *evidence); /* by call; NULL after a failure */
+const struct gt_host_gaps *gt_evidence_host_gaps(struct gt_evidence *evidence);
+void gt_evidence_fail(struct gt_evidence *evidence); /* memory was short */
+
+/* One amount of all devices, summed. */
+int64_t gt_evidence_amount(struct gt_evidence *evidence, enum gt_amount amount);
+
+/* When the first op started that a step after the warm-up launched; INT64_MIN where no step is warm-up. */
+int64_t gt_evidence_steady_ns(struct gt_evidence *evidence);
+/* Spans of all devices from then on, summed. */
+int64_t gt_evidence_steady_span_ns(struct gt_evidence *evidence);
+
+#endif

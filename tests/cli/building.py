@@ -3,6 +3,7 @@
 import contextlib
 import fcntl
 import os
+import re
 import subprocess
 
 from conftest import ROOT
@@ -11,6 +12,9 @@ from conftest import ROOT
 AS_BUILT = ("-o", "build/flags", "-o", "build/config.mk")
 OF_MAKE = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES")
 OF_THE_BUILD = ("CC", "CFLAGS", "CPPFLAGS", "LDFLAGS", "LDLIBS", "HARDEN", "WEB", "BUILD", "DESTDIR", "PREFIX")
+
+VERSION = re.search(r'GPUTIME_VERSION "(\d+\.\d+)\.\d+"', (ROOT / "include/gputime.h").read_text())[1]
+SONAME = f"libgputime.so.{VERSION}"  # while the version is 0.x, every x breaks programs
 
 
 def run_make(*args, env=None):

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from building import make, run_make
+from building import SONAME, make, run_make
 from conftest import ROOT, find_binary
 
 OBJECT = "obj/lib/base/str.o"  # of a small file
@@ -84,7 +84,7 @@ def test_flags_of_the_user_follow_our_own(tmp_path, is_environment):
     own = ["-std=c17", "-fPIC", "-fvisibility=hidden", "-pthread", "-Iinclude", "-D_GNU_SOURCE", "-O2", "-Wconversion"]
     user = ["-DUSER=1", "-O3", "-funroll-loops"]
     assert max(map(compiled.index, own)) < min(map(compiled.index, user))
-    for target in ("gputime", "libgputime.so.0.1"):
+    for target in ("gputime", SONAME):
         linked = next(line for line in lines if f" -o {build}/{target} " in line).split()
         assert linked.index("-O2") < linked.index("-O3") and "-Wl,-O1" in linked
         assert linked.index("-lsqlite3") < linked.index("-lrt") == len(linked) - 1
@@ -128,7 +128,7 @@ def test_program_is_hardened(gputime):
     imports = elf("--dyn-syms", program)
     assert "__stack_chk_fail" in imports and re.search(r"__\w+_chk\b", imports)
     library = elf("-l", "-d", ROOT / "build/libgputime.so")
-    assert "GNU_RELRO" in library and "NOW" in library and "Library soname: [libgputime.so.0.1]" in library
+    assert "GNU_RELRO" in library and "NOW" in library and f"Library soname: [{SONAME}]" in library
 
 
 def test_every_source_is_built():

@@ -138,10 +138,10 @@ def test_bounds_that_leave_out_nothing_or_everything(gputime):
     assert text_of(gputime("gaps", LLAMA, "--hist-min", "0", "--hist-max", "1000000000")) == \
         text_of(gputime("gaps", LLAMA))
     text = text_of(gputime("gaps", LLAMA, "--hist-min", "99999999"))
-    assert text.count("No gap between the ops of any stream is within --hist-min and --hist-max.") == 2
+    assert text.count("No gap of any stream is within --hist-min and --hist-max.") == 2
     for table in ("streams", "transitions", "stream_gaps", "histogram"):
         wrong = gputime("gaps", LLAMA, "--table", table, "--hist-min", "3", "--hist-max", "2")
-        assert "the least gap" in error_of(wrong, USAGE)
+        assert "the shortest gap" in error_of(wrong, USAGE)
 
 
 def test_gaps_of_whole_devices_have_no_such_bounds(gputime):

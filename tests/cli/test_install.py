@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from building import AS_BUILT, make
+from building import AS_BUILT, SONAME, make
 from conftest import ROOT
 
 pytestmark = pytest.mark.xdist_group("install")  # it is installed once
@@ -63,7 +63,7 @@ def installed(gputime, tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", [
-    "bin/gputime", "lib/libgputime.a", "lib/libgputime.so", "lib/libgputime.so.0.1", "include/gputime.h",
+    "bin/gputime", "lib/libgputime.a", "lib/libgputime.so", f"lib/{SONAME}", "include/gputime.h",
     "lib/pkgconfig/gputime.pc", "share/bash-completion/completions/gputime",
     "share/zsh/site-functions/_gputime", "share/fish/vendor_completions.d/gputime.fish",
     "share/doc/gputime/LICENSE", "share/doc/gputime/NOTICE",
@@ -112,10 +112,10 @@ def test_files_do_not_name_the_build_place(installed):
 
 def test_the_library_is_one_file_and_a_link(installed):
     libraries = installed / "usr/lib"
-    assert os.readlink(libraries / "libgputime.so") == "libgputime.so.0.1"
-    assert not (libraries / "libgputime.so.0.1").is_symlink()
+    assert os.readlink(libraries / "libgputime.so") == SONAME
+    assert not (libraries / SONAME).is_symlink()
     for path in (libraries / "libgputime.so", ROOT / "build/libgputime.so"):
-        assert "soname: [libgputime.so.0.1]" in run("readelf", "-d", path)
+        assert f"soname: [{SONAME}]" in run("readelf", "-d", path)
 
 
 def test_folders_can_be_chosen_one_by_one(gputime, tmp_path):
@@ -129,7 +129,7 @@ def test_folders_can_be_chosen_one_by_one(gputime, tmp_path):
     assert "\nlibdir=${prefix}/lib/x86_64-linux-gnu\nincludedir=/usr/include/x\n" in package
     assert package.startswith("prefix=/opt/x\n") and str(root) not in package
     found = {str(path.relative_to(root)) for path in root.rglob("*") if not path.is_dir()}
-    assert {"opt/x/programs/gputime", "opt/x/lib/x86_64-linux-gnu/libgputime.so.0.1", "usr/include/x/gputime.h",
+    assert {"opt/x/programs/gputime", f"opt/x/lib/x86_64-linux-gnu/{SONAME}", "usr/include/x/gputime.h",
             "srv/manual/man1/gputime.1", "srv/data/doc/gputime/NOTICE"} <= found and len(found) == 12 + len(OLD_NAMES)
     make("uninstall", *arguments)
     assert left_in(root) == []
@@ -181,7 +181,7 @@ def test_program_against_the_library_before_it_is_installed(gputime, tmp_path):
     source.write_text(PROGRAM)
     run(*os.environ.get("CC", "cc").split(), f"-I{ROOT}/include", "-o", program, source, f"-L{folder}", "-lgputime",
         f"-Wl,-rpath,{folder}")
-    assert "[libgputime.so.0.1]" in run("readelf", "-d", program)
+    assert f"[{SONAME}]" in run("readelf", "-d", program)
     assert run(program, ROOT / "tests/data/overlap.json") == "kernels 2\n"
 
 

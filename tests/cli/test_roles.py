@@ -15,7 +15,7 @@ COLUMN = re.compile(r'\{[\s\\]*"(\w+)",[\s\\]*"[^"]*",[\s\\]*GT_UNIT_\w+,')
 OWN = {"ops", "rows", "share", "category"}
 
 # Data: commands name their analyses; options have names of their own, and so have the lists of registries.
-DATA = {"commands.c", "options.c", "list.c"}
+DATA = {"commands.c", "options.c", "list.c", "oldname.c"}
 
 
 def texts(path):

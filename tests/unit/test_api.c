@@ -187,7 +187,7 @@ static void reports_keep_their_own(void **state) {
     memset(column, 'x', sizeof column);
     memset(from, 'x', sizeof from);
     assert_string_equal(gputime_report_section_title(report, 0), "title");
-    assert_string_equal(gputime_report_note(report, 0, 0), "Only from 1%.");
+    assert_string_equal(gputime_report_note(report, 0, 0), "Selection: from 1%.");
     struct gputime_write_options writing = GPUTIME_WRITE_OPTIONS_INIT;
     for (size_t i = 0; i < gputime_registry_count(GPUTIME_OUTPUTS); i++) {
         writing.format = gputime_registry_entry(GPUTIME_OUTPUTS, i).key;

@@ -39,15 +39,15 @@ static void note_failure(struct opening *opening, size_t index) {
         continue;
 }
 
-static void open_with(struct opening *opening, size_t index, struct gputime_open_options *options) {
+static void open_with(struct opening *opening, size_t index, struct gputime_open_options options) {
     const struct gputime_input *input = &opening->inputs[index];
-    struct listener listener = {opening, options->progress, options->progress_context};
-    options->threads = (int64_t)opening->threads;
-    if (options->progress) {
-        options->progress = tell;
-        options->progress_context = &listener;
+    struct listener listener = {opening, options.progress, options.progress_context};
+    options.threads = (int64_t)opening->threads;
+    if (options.progress) {
+        options.progress = tell;
+        options.progress_context = &listener;
     }
-    if (gputime_trace_open(input->paths, input->path_count, options, input->run, &opening->out[index],
+    if (gputime_trace_open(input->paths, input->path_count, &options, input->run, &opening->out[index],
                            &opening->errors[index]))
         note_failure(opening, index);
 }
@@ -61,7 +61,7 @@ static void open_one(void *context, size_t index) {
         return;
     enum gt_status status = GT_TAKE(gputime_open_options, opening->inputs[index].options, &options, &error);
     if (status == GT_OK)
-        open_with(opening, index, &options);
+        open_with(opening, index, options);
     else if (gt_internal_fail(status, &error, &opening->errors[index]))
         note_failure(opening, index);
 }

@@ -102,8 +102,10 @@ static const struct gt_divisor *choose(const struct gt_compare_sides *sides, str
     for (size_t i = 0; i < sides->roles->divisor_count && !steps; i++)
         steps = sides->roles->divisors[i].rows == GT_DIVISOR_STEPS ? &sides->roles->divisors[i] : NULL;
     *why = "";
+    if (!steps)
+        return NULL;
     for (size_t i = 0; i < sides->capture_count; i++) {
-        double count = steps ? count_steps(gt_compare_section(sides, i), steps) : 0;
+        double count = count_steps(gt_compare_section(sides, i), steps);
         has_several |= count > 1;
         if (count < 1)
             return NULL;

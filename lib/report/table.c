@@ -46,7 +46,9 @@ double gt_table_number(const struct gt_table *table, size_t row, const char *col
 
 struct gt_str gt_table_text(const struct gt_table *table, size_t row, const char *column) {
     size_t index = table ? gt_table_column(table, column) : SIZE_MAX;
-    return index == SIZE_MAX ? (struct gt_str){0} : gt_cell_as_text(&table->cells[row * table->column_count + index]);
+    if (index == SIZE_MAX)
+        return (struct gt_str){0};
+    return gt_cell_as_text(&table->cells[row * table->column_count + index]);
 }
 
 size_t gt_table_column(const struct gt_table *table, const char *key) {

@@ -104,7 +104,9 @@ static struct naming naming_of(const struct gt_compare_sides *sides, const struc
 
 static struct gt_str text_at(const struct naming *naming, size_t row, size_t column) {
     const struct gt_table *table = naming->table;
-    return column == SIZE_MAX ? (struct gt_str){0} : gt_cell_as_text(&table->cells[row * table->column_count + column]);
+    if (column == SIZE_MAX)
+        return (struct gt_str){0};
+    return gt_cell_as_text(&table->cells[row * table->column_count + column]);
 }
 
 /* Empty: the row has no words of its own. */

@@ -1,4 +1,4 @@
-/* What commands do. Each returns a status; results go to standard output, errors to *err. */
+/* The actions of commands. Each returns a status; results go to standard output, errors to *err. */
 #ifndef CLI_ACTIONS_H
 #define CLI_ACTIONS_H
 
@@ -13,7 +13,7 @@ struct cli_words {
 
 enum gputime_status cli_report_run(const struct cli_command *command, const struct cli_options *options,
                                    struct cli_words traces, struct gputime_error *err);
-/* The same of two sides: words from `split` on are of the second. Where none is, the captures must be two. */
+/* The same for two sides: words from `split` on belong to the second. If there are none, there must be two captures. */
 enum gputime_status cli_report_run_sides(const struct cli_command *command, const struct cli_options *options,
                                          struct cli_words traces, size_t split, struct gputime_error *err);
 enum gputime_status cli_diff_run(const struct cli_command *command, const struct cli_options *options,

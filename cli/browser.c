@@ -12,11 +12,12 @@
 #include "error.h"
 
 static enum gputime_status make_file(struct cli_destination *page, struct gputime_error *err) {
-    const char *folder = getenv("TMPDIR");
-    int bytes = snprintf(page->file, sizeof page->file, "%s/gputime-XXXXXX.html", folder && *folder ? folder : "/tmp");
+    const char *directory = getenv("TMPDIR");
+    int bytes =
+        snprintf(page->file, sizeof page->file, "%s/gputime-XXXXXX.html", directory && *directory ? directory : "/tmp");
     int fd = bytes > 0 && (size_t)bytes < sizeof page->file ? mkstemps(page->file, (int)strlen(".html")) : -1;
     if (fd < 0)
-        return cli_fail_system(err, errno, "cannot make a file for the page in '%s'", folder ? folder : "/tmp");
+        return cli_fail_system(err, errno, "cannot create a file for the page in '%s'", directory ? directory : "/tmp");
     close(fd);
     page->path = page->file;
     page->format = "html";
@@ -36,7 +37,7 @@ enum gputime_status cli_browser_plan(struct cli_destination destinations[CLI_MAX
         }
     }
     if (printed == CLI_MAX_DESTINATIONS)
-        return cli_fail_usage(err, "--open makes one file more than can be written at once");
+        return cli_fail_usage(err, "too many output files with --open");
     if (printed == *count)
         (*count)++;
     destinations[printed] = (struct cli_destination){0};
@@ -47,11 +48,11 @@ enum gputime_status cli_browser_plan(struct cli_destination destinations[CLI_MAX
 
 void cli_browser_cancel(const struct cli_destination destinations[CLI_MAX_DESTINATIONS], size_t count) {
     for (size_t i = 0; i < count; i++)
-        if (destinations[i].path == destinations[i].file && !destinations[i].makes_folder)
+        if (destinations[i].path == destinations[i].file && !destinations[i].makes_directory)
             unlink(destinations[i].file);
 }
 
-/* In the child: away from the terminal and its signals, so that the browser outlives this program in peace. */
+/* In the child: detaches from the terminal and its signals, so that the browser outlives this program. */
 static void run_browser(const char *program, const char *page, int report_fd) {
     setsid();
     int null = open("/dev/null", O_RDWR);
@@ -68,7 +69,7 @@ enum gputime_status cli_browser_open(const char *page, struct gputime_error *err
     const char *wish = getenv("BROWSER");
     const char *program = wish && *wish ? wish : "xdg-open";
     int ends[2], number = 0;
-    if (pipe2(ends, O_CLOEXEC) != 0) /* the writing end closes when the browser runs */
+    if (pipe2(ends, O_CLOEXEC) != 0) /* the write end closes when the browser starts */
         return cli_fail_system(err, errno, "cannot start '%s'", program);
     pid_t child = fork();
     if (child == 0)
@@ -79,7 +80,6 @@ enum gputime_status cli_browser_open(const char *page, struct gputime_error *err
     close(ends[0]);
     if (number && child > 0)
         waitpid(child, NULL, 0);
-    return number
-               ? cli_fail_system(err, number, "the page is '%s', but '%s' does not start; set BROWSER", page, program)
-               : GPUTIME_OK;
+    return number ? cli_fail_system(err, number, "cannot open '%s' with '%s' (set BROWSER)", page, program)
+                  : GPUTIME_OK;
 }

@@ -1,4 +1,4 @@
-/* Groups the traces of the command line into captures and checks them before the long work starts. */
+/* Groups the traces of the command line into captures and checks them before anything is read. */
 #include "capture.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 /* ---- runs ---- */
 
-enum { FIELDS = 3 }; /* behind the path, which may have commas of its own */
+enum { FIELDS = 3 }; /* after the path, which may contain commas */
 
 static bool is_there(const char *path) {
     struct stat info;
@@ -58,17 +58,17 @@ static enum gputime_status make_label(struct cli_run *run, size_t index, struct 
     return GPUTIME_OK;
 }
 
-/* "306" are seconds; nothing is as long as the trace has GPU work. */
+/* "306" are seconds; empty: the span of the GPU work. */
 static enum gputime_status set_elapsed(struct cli_run *run, const char *text, struct gputime_error *err) {
     struct gputime_time time = {.kind = GPUTIME_TIME_NS};
     if (*text && (gputime_time_parse(text, &time, NULL) || time.kind != GPUTIME_TIME_NS || time.ns < 0))
-        return cli_fail_usage(err, "run of '%s': '%s' is no elapsed time; write seconds, for example 306 or 12.5",
+        return cli_fail_usage(err, "run of '%s': invalid elapsed time '%s'; use seconds, such as 306 or 12.5",
                               run->path, text);
     run->elapsed_ns = time.ns;
     return GPUTIME_OK;
 }
 
-/* Only what the word itself tells is checked; index counts runs from 0. */
+/* Checks the word only, not the files it names; index counts runs from 0. */
 static enum gputime_status run_init(struct cli_run *run, const char *word, size_t index, struct gputime_error *err) {
     char *commas[FIELDS];
     size_t count = 0;
@@ -82,14 +82,14 @@ static enum gputime_status run_init(struct cli_run *run, const char *word, size_
     if (!count || is_there(word))
         return GPUTIME_OK;
     if (count < FIELDS)
-        return cli_fail_usage(err, "cannot read run '%s'; write FILE,ENGINE,MODEL,SECONDS", word);
+        return cli_fail_usage(err, "invalid run '%s'; use FILE,ENGINE,MODEL,SECONDS", word);
     for (size_t i = 0; i < FIELDS; i++)
         *commas[i] = '\0';
     run->engine = commas[2] + 1;
     run->model = commas[1] + 1;
     if (!*run->path || !*run->engine || !*run->model)
         return cli_fail_usage(err,
-                              "cannot read run '%s': the file, engine or model is empty; write "
+                              "invalid run '%s': the file, engine or model is empty; use "
                               "FILE,ENGINE,MODEL,SECONDS",
                               word);
     enum gputime_status status = make_label(run, index, err);
@@ -104,7 +104,7 @@ static void run_release(struct cli_run *run) {
 
 /* ---- captures ---- */
 
-/* Runs that say what they are stand alone, too. */
+/* A run with engine and model is a capture of one file. */
 static bool same_capture(const struct cli_run *a, const struct cli_run *b) {
     size_t bytes = a->engine || b->engine ? 0 : gputime_capture_prefix(a->path);
     return bytes && bytes == gputime_capture_prefix(b->path) && memcmp(a->path, b->path, bytes) == 0;
@@ -117,7 +117,7 @@ static enum gputime_status check_readable(const char *path, struct gputime_error
     if (stat(path, &info) != 0)
         return cli_fail_system(err, errno, "cannot read '%s'", path);
     if (S_ISDIR(info.st_mode))
-        return cli_fail(err, "cannot read '%s': it is a folder; name the traces in it", path);
+        return cli_fail(err, "cannot read '%s': it is a directory; name the traces in it", path);
     if (access(path, R_OK) != 0)
         return cli_fail_system(err, errno, "cannot read '%s'", path);
     return GPUTIME_OK;
@@ -147,7 +147,7 @@ static enum gputime_status read_words(struct cli_captures *captures, const char 
     return pipes > 1 ? cli_fail_usage(err, "standard input ('-') can be read only once") : GPUTIME_OK;
 }
 
-/* Adds the capture of the first run: its file and every one before `end` that belongs to it. */
+/* Adds the capture of the first run: its file and all files before `end` that belong to it. */
 static void add_capture(struct cli_captures *captures, const char **next, size_t first, size_t end, bool *is_taken) {
     struct cli_capture *capture = &captures->items[captures->count++];
     const struct cli_run *runs = captures->runs;
@@ -231,7 +231,7 @@ static void take_run(struct cli_capture_options *own, const struct cli_run *run)
     own->run.elapsed_ns = run->elapsed_ns;
 }
 
-/* What the options say goes first. */
+/* Options take precedence. */
 static void take_config(struct cli_capture_options *own, const struct gputime_config *config, size_t index) {
     struct gputime_run asked = own->run;
     own->run = gputime_config_run(config, index);
@@ -265,10 +265,11 @@ static enum gputime_status check_run(const struct cli_run *run, const struct gpu
                                      struct gputime_error *err) {
     struct gputime_error why = {.status = GPUTIME_OK};
     if (run->engine && opening->map_path)
-        return cli_fail_usage(err,
-                              "run of '%s': its engine and model say what the categories are, and so does --map; leave "
-                              "--map out or give the trace alone",
-                              run->path);
+        return cli_fail_usage(
+            err,
+            "run of '%s': the categories come from its engine and model, not from --map; omit --map, or give "
+            "only the trace",
+            run->path);
     if (!run->engine || gputime_open_options_check(opening, &why) == GPUTIME_OK)
         return GPUTIME_OK;
     return why.status == GPUTIME_USAGE ? cli_fail_usage(err, "run of '%s': %s", run->path, why.message)

@@ -1,4 +1,4 @@
-/* The time that reports state, in UTC, and whether a text is a time at all. */
+/* The time of a report, in UTC, and the check of a time given as text. */
 #include "clock.h"
 
 #include <ctype.h>
@@ -15,7 +15,7 @@ static bool take(const char **text, char wanted) {
     return is_there;
 }
 
-/* So many digits, of a number between two; -1: they are not there. */
+/* A number of so many digits within bounds; -1: there is none. */
 static int take_number(const char **text, size_t digits, int least, int most) {
     int number = 0;
     for (size_t i = 0; i < digits; i++) {
@@ -37,7 +37,7 @@ static bool take_date(const char **text) {
     return take_number(text, 2, 1, days[month - 1] + (month == 2 && is_leap_year)) > 0;
 }
 
-/* Minutes, and what may follow them: seconds, with decimals. */
+/* Minutes, then optional seconds with decimals. */
 static bool take_time(const char **text) {
     if (take_number(text, 2, 0, 23) < 0 || !take(text, ':') || take_number(text, 2, 0, 59) < 0)
         return false;
@@ -89,5 +89,5 @@ const char *cli_generated_at(const struct cli_options *options, char text[CLI_TI
         if (formatted)
             return formatted;
     }
-    return options->folder ? format(time(NULL), text) : NULL;
+    return options->directory ? format(time(NULL), text) : NULL;
 }

@@ -1,4 +1,4 @@
-/* The time that reports state. */
+/* The time of a report. */
 #ifndef CLI_CLOCK_H
 #define CLI_CLOCK_H
 
@@ -10,8 +10,8 @@ enum { CLI_TIME_MAX = 40 };
    (2026-01-31T09:30:00.25+01:00), as ISO 8601 writes them. */
 bool cli_moment_is_valid(const char *text);
 
-/* What --generated-at says, else the time in SOURCE_DATE_EPOCH (seconds, so that a build can be repeated), else now if
-   a folder is written. NULL: none is to be stated. */
+/* The value of --generated-at, else SOURCE_DATE_EPOCH (for reproducible builds), else the current time if a directory
+ * is written. NULL: the report has no time. */
 const char *cli_generated_at(const struct cli_options *options, char text[CLI_TIME_MAX]);
 
 #endif

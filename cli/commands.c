@@ -44,7 +44,7 @@ static const char *const summary_analyses[] = {"overview", "findings",    "accou
                                                "gaps",     "memory",      "streams",     "phases",     "steps",
                                                "graphs",   "collectives", "driver_work", "processes",  NULL};
 
-/* One screen: the rest is for data and pages. */
+/* One screen; the other tables are for data formats and pages. */
 static const char *const summary_tables[] = {"findings",    "time_parts", "accounting_summary", "categories", "kernels",
                                              "idle_causes", "gaps",       "collectives",        NULL};
 static const struct gputime_shape summary_shapes[] = {
@@ -58,7 +58,7 @@ static const struct gputime_shape summary_shapes[] = {
     {.table = NULL},
 };
 
-/* Charts that a screen has no room for. */
+/* Charts that do not fit on a screen. */
 static const char *const summary_page_analyses[] = {"histogram", "launches", "range_tree", "timeline", NULL};
 
 static const struct cli_list summary_kernels = {.table = "kernels",
@@ -112,7 +112,7 @@ static const struct cli_list ranked_kernels = {.table = "kernels",
 
 /* ---- gaps ---- */
 
-/* The data have the gaps of whole GPUs too. */
+/* Data formats also have the gaps of each GPU as a whole. */
 static const char *const all_gap_analyses[] = {"stream_gaps", "streams", "histogram", "transitions", "gaps", NULL};
 
 static const char *const stream_gap_tables[] = {"streams", "histogram", "transitions", NULL};
@@ -124,7 +124,7 @@ static const struct gputime_shape device_gap_shapes[] = {
     {.table = NULL},
 };
 
-/* --sort and --top do here what --gap-sort and --gap-top do. */
+/* Here --sort and --top work like --gap-sort and --gap-top. */
 static const struct cli_list transitions_too = {
     .table = "transitions", .sort_offset = AT(sort), .top_offset = AT(top), .sorts = gap_sorts};
 static const struct cli_list device_gaps = {.table = "gaps", .screen_rows = 15, .top_offset = AT(gap_top)};
@@ -155,12 +155,12 @@ static const char *const diff_analyses[] = {"kernels",  "memory", "phases",     
                                             "launches", "graphs", "collectives", NULL};
 static const char *const diff_data_analyses[] = {"streams", NULL};
 
-/* The measures say what the accounting and the steps say for each GPU. */
+/* The measures summarize what the accounting and the steps have for each GPU. */
 static const char *const diff_tables[] = {"measures", "categories",  "kernels",         "memory",    "phases",
                                           "ranges",   "idle_causes", "idle_causes_all", "idle_work", "gaps",
                                           "launches", "graphs",      "collectives",     NULL};
 static const char *const diff_data_tables[] = {"kernel_launches", NULL};
-/* Every single gap would take more room than all the rest; asked for, they are compared by cause and next op. */
+/* All single gaps would take more space than everything else; on request they are compared by cause and next op. */
 static const char *const diff_asked_tables[] = {"gaps", NULL};
 
 static const struct cli_list diff_kernels = {.table = "kernels", .sort_offset = AT(sort), .top_offset = AT(top)};
@@ -250,11 +250,11 @@ static const char *const schema_analyses[] = {"schema", NULL};
 
 const struct cli_command cli_command_table[] = {
     {.name = "summary",
-     .help = "the whole trace on one screen; also without a command",
+     .help = "one-screen overview of a trace (the default command)",
      .usage = "TRACE...",
-     .details = "Shows where the time of each GPU went (compute, exposed communication, exposed memory, idle), the "
-                "categories of work, the kernels that took longest, why the GPU was idle, and what is wrong with the "
-                "trace itself.",
+     .details = "Shows where the time of each GPU went (compute, exposed communication, exposed memory, "
+                "idle), the categories of work, the longest-running kernels, the causes of idle time, "
+                "and problems in the trace itself.",
      .action = CLI_ACTION_REPORT,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES,
      .parts = {{.main_table = "accounting",
@@ -267,10 +267,10 @@ const struct cli_command cli_command_table[] = {
      .examples = {"gputime trace.json.gz", "gputime --from 40% --to 60% profile.sqlite -o summary.md"}},
 
     {.name = "kernels",
-     .help = "GPU kernels: launches, average, total, deviation, shares",
+     .help = "GPU kernels: launches, mean, total, standard deviation, shares",
      .usage = "TRACE...",
-     .details = "Ranks the kernels of the trace. Only work on a GPU counts; the launch calls have a table of their own "
-                "(--launches).",
+     .details = "Ranks the kernels of the trace. Only work on a GPU counts; --launches adds a table of "
+                "the launch calls.",
      .action = CLI_ACTION_REPORT,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_KERNELS | CLI_GROUP_GAP_PART,
      .parts = {{.main_table = "kernels",
@@ -294,21 +294,22 @@ const struct cli_command cli_command_table[] = {
      .prints_too = true,
      .hint = "tip: --sort duration-percentage ranks by GPU time",
      .notes = {{"top", "kernels to show (10; 0 = all)"},
-               {"sort", "count, duration (average), percentage (of launches),\n"
+               {"sort", "count, duration (mean), percentage (of launches),\n"
                         "duration-percentage, or a column (count)"},
                {"step", "only kernels launched in step N (also --pstep)"},
-               {"names", "group by full or by short, simplified name"},
-               {"verbose", "show names whole"},
-               {"output", "write the list of every kernel to FILE; the table is\n"
-                          "printed too (-q: not)"}},
+               {"names", "group by full name or by short, simplified name"},
+               {"verbose", "do not shorten names"},
+               {"output", "write the full list of kernels to FILE and print\n"
+                          "the table (-q: do not print)"}},
      .examples = {"gputime kernels --sort duration-percentage --top 20 trace.json.gz",
                   "gputime kernels --gaps --gap-output gaps.txt -o kernels.csv trace.json"}},
 
     {.name = "gaps",
      .help = "idle gaps: histogram, transitions, causes",
      .usage = "TRACE...",
-     .details = "Shows the time in which nothing ran: on each stream, with a histogram and the kernel before and after "
-                "(transitions); or, with --per device, on each whole GPU, with the cause of every gap.",
+     .details = "Shows the time in which nothing ran: on each stream, with a histogram and the kernels "
+                "before and after (transitions); or, with --per device, on each GPU as a whole, with the "
+                "cause of every gap.",
      .action = CLI_ACTION_REPORT,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_GAPS | CLI_GROUP_GAP_PART,
      .parts = {{.option = AT(per),
@@ -328,16 +329,17 @@ const struct cli_command cli_command_table[] = {
                TIMELINE_PART},
      .prints_too = true,
      .notes = {{"sort", "as --gap-sort, or a column"},
-               {"output", "write the gap report to FILE; the tables are printed\n"
-                          "too (-q: not)"}},
+               {"output", "write the gap report to FILE and print the tables\n"
+                          "(-q: do not print)"}},
      .examples = {"gputime gaps --gap-sort max trace.json.gz", "gputime gaps --per device --top 20 profile.sqlite"}},
 
     {.name = "ranges",
-     .help = "NVTX ranges and annotations: what each put on the GPU",
+     .help = "NVTX ranges and annotations: GPU time of each",
      .usage = "TRACE...",
-     .details = "Shows the GPU work that was launched inside each range of the program, by name. Busy counts work in "
-                "inner ranges too, exclusive only that of the innermost; projected is the time from the first to the "
-                "last op of each range. Data formats list every single range as well (table range_instances).",
+     .details = "Shows the GPU work launched inside each range of the program, by name. Busy includes "
+                "work in nested ranges, exclusive does not; projected is the time from the first to the "
+                "last op of each range. Data formats also list every single range (table "
+                "range_instances).",
      .action = CLI_ACTION_REPORT,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_RANGES | CLI_GROUP_PHASES,
      .parts = {{.option = AT(tree),
@@ -358,11 +360,12 @@ const struct cli_command cli_command_table[] = {
                   "gputime ranges --table range_instances --csv profile.sqlite"}},
 
     {.name = "steps",
-     .help = "steps of the program: account of each, warm-up, outliers",
+     .help = "per-step time breakdown, warm-up, outliers",
      .usage = "TRACE...",
-     .details = "Shows where the GPU time of each step went, from the first to the last op it launched. Steps are the "
-                "ranges ProfilerStep#N, 'step N', 'iteration N', train_step and the like, whichever the trace has. "
-                "One that takes over 1.5 times the median is an outlier; before the first usual one it is warm-up.",
+     .details = "Shows where the GPU time of each step went, from the first to the last op it launched. "
+                "Steps are ranges such as ProfilerStep#N, 'step N', 'iteration N' or train_step, "
+                "whichever the trace has. A step that takes more than 1.5 times the median is an "
+                "outlier, or warm-up if it precedes the first steady step.",
      .action = CLI_ACTION_REPORT,
      .groups = CLI_GROUPS_REPORT,
      .parts = {{.main_table = "steps", .analyses = step_analyses, .shapes = step_shapes, .lists = {&all_steps}},
@@ -371,12 +374,11 @@ const struct cli_command cli_command_table[] = {
      .examples = {"gputime steps trace.json.gz", "gputime steps --sort cpu_ns --top 5 profile.nsys-rep"}},
 
     {.name = "findings",
-     .help = "what to do next, with the evidence",
+     .help = "what to do next, with evidence",
      .usage = "TRACE...",
-     .details = "Lists what stands out in a trace: the most severe first, then the most GPU time to win back. Each "
-                "finding has its evidence "
-                "in numbers, advice, and the table to look at (--table KEY). The times to win back overlap: they are "
-                "upper bounds, each for itself.",
+     .details = "Lists what is worth acting on, most severe first, then by potential saving. Each "
+                "finding has evidence in numbers, advice, and the table to look at (--table KEY). "
+                "Potential savings are upper bounds and may overlap.",
      .action = CLI_ACTION_REPORT,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES,
      .parts = {{.main_table = "findings", .analyses = finding_analyses, .lists = {&ranked_findings}}},
@@ -386,10 +388,11 @@ const struct cli_command cli_command_table[] = {
     {.name = "graph",
      .help = "GPU and non-GPU time of runs by category, side by side",
      .usage = "RUN...",
-     .details = "A RUN is FILE,ENGINE,MODEL,SECONDS: a trace, whose rules its kernels are classed by ('gputime list "
-                "engines'), and how long the run took without a profiler (0: as long as the trace has GPU work); or a "
-                "trace alone. Time that ops overlap counts once, for the earlier; what the run has beside is "
-                "CPU(non-GPU). Writes result.csv and result.html, unless --format or --output says else.",
+     .details = "A RUN is a trace, or FILE,ENGINE,MODEL,SECONDS: a trace, the engine and model whose "
+                "rules classify its kernels ('gputime list engines'), and the elapsed time of the run "
+                "without a profiler (0: the span of the GPU work). Where ops overlap, the time counts "
+                "once, for the op that started first; elapsed time without GPU work is CPU(non-GPU). "
+                "Writes result.csv and result.html unless --format or --output is given.",
      .action = CLI_ACTION_REPORT,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_GRAPH | CLI_GROUP_TITLE,
      .parts = {{.main_table = "graph",
@@ -404,15 +407,15 @@ const struct cli_command cli_command_table[] = {
                   "gputime graph a.sqlite,vllm,llama,100 b.sqlite,sglang,llama,102 --out-dir out"}},
 
     {.name = "explain",
-     .help = "a report to keep: findings, kernels, idle, ranges, processes",
+     .help = "full report in a directory: findings, kernels, idle time, ranges",
      .usage = "TRACE --out DIR",
-     .details = "Writes all there is to say about a trace into a folder: report.md, report.json and report.html with "
-                "what to do next on top, and tables/*.csv. The keys and columns of nsys-llm-explain are there under "
-                "their names. Without --out the report is printed like that of any command.",
+     .details = "Writes everything about a trace to a directory: report.md, report.json and report.html, "
+                "with what to do next first, and tables/*.csv. Keys and columns of nsys-llm-explain keep "
+                "their names. Without --out the report is printed, as by any other command.",
      .action = CLI_ACTION_REPORT,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_EXPLAIN | CLI_GROUP_PHASES,
-     .folder_layout = "explain",
-     .folder_files = "report.md, with report.json, report.html and tables/",
+     .directory_layout = "explain",
+     .directory_files = "report.md, with report.json, report.html and tables/",
      .parts = {{.main_table = "findings",
                 .print_layout = "explain-brief",
                 .analyses = explain_analyses,
@@ -434,12 +437,11 @@ const struct cli_command cli_command_table[] = {
                   "gputime explain profile.sqlite --out report --phase-map phases.json"}},
 
     {.name = "stats",
-     .help = "time of an iteration by class, NCCL, copies, NVTX",
+     .help = "time per iteration by kernel class, NCCL, copies, NVTX",
      .usage = "TRACE...|--config FILE",
-     .details =
-         "Divides the time of kernels, communication and copies by iterations and GPUs. Classes are those of --map "
-         "(substrings of kernel names), else the built-in categories. With --nvtx-tag it estimates what of an "
-         "iteration no kernel covers.",
+     .details = "Divides the time of kernels, communication and copies by iterations and GPUs. Classes "
+                "come from --map (substrings of kernel names), by default they are the built-in "
+                "categories. With --nvtx-tag it estimates the part of an iteration that no kernel covers.",
      .action = CLI_ACTION_REPORT,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_STATS | CLI_GROUP_TITLE,
      .parts =
@@ -450,15 +452,14 @@ const struct cli_command cli_command_table[] = {
     {.name = "diff",
      .help = "what changed between two traces; limits for CI",
      .usage = "A B | --a A... --b B...",
-     .details =
-         "Compares trace B with trace A, of any kinds: where the time went, categories, kernels, ranges, why the "
-         "GPU was idle. Names that differ are matched by simplified name, then without tile sizes, architecture "
-         "and generated numbers, then by category. A change inside the spread of steps and launches, or of "
-         "several captures, is noise. Per step, and only then, warm-up and what is outside the steps are left out "
-         "(--from 0 takes them in). Ranges go by their exclusive GPU time: ops inside inner ranges count there. Limits "
-         "are as those of "
-         "'gputime check', but of changes: rows that match are summed, or after 'each' judged one by one; what one "
-         "side cannot tell is an error (exit 2).",
+     .details = "Compares trace B with trace A, in any formats: time breakdown, categories, kernels, "
+                "ranges, causes of idle time. Names that differ are matched by simplified name, then "
+                "without tile sizes, architecture and generated numbers, then by category. Changes "
+                "within the variation of steps, launches or captures are noise. Amounts per step exclude "
+                "warm-up and everything outside steps (--from 0 includes them). Ranges are compared by "
+                "exclusive GPU time. Limits are written as for 'gputime check', but on changes; matching "
+                "rows are summed, with 'each' they are judged one by one. It is an error (exit 2) when "
+                "either trace lacks the data.",
      .action = CLI_ACTION_DIFF,
      .groups = CLI_GROUPS_REPORT | CLI_GROUP_PHASES | CLI_GROUP_DIFF | CLI_GROUP_LIMITS,
      .parts = {{.main_table = "measures",
@@ -468,23 +469,24 @@ const struct cli_command cli_command_table[] = {
                 .asked_tables = diff_asked_tables,
                 .lists = {&diff_kernels}},
                {.for_data = true, .analyses = diff_data_analyses}},
-     .notes = {{"top", "kernels to show (10; 0 = all)"}},
+     .notes = {{"per", "normalize by step, range NAME, launch or none\n(step, if steps cover the time)"},
+               {"top", "kernels to show (10; 0 = all)"}},
      .examples = {"gputime diff --of kernels --per step before.sqlite after.json.gz",
                   "gputime diff --a a1.json a2.json --b b1.json b2.json -o pr.md",
                   "gputime diff a.json b.json --fail-if 'step>+3%' --fail-if 'each kernel:*>+9%'"}},
 
     {.name = "check",
-     .help = "limits of one trace for CI: idle, gaps, kernels, health",
+     .help = "limits on one trace for CI: idle, gaps, kernels, health",
      .usage = "TRACE... --limit LIMIT",
-     .details =
-         "Says for each limit whether the trace keeps it. A limit is a measure (step, span, busy, idle, compute, "
-         "exposed_comm, exposed_memory, comm, memory, overlap, sum, utilisation, coverage, gap, launches, steps, "
-         "issues, losses) or kernel:, category:, range:, phase:, memory:, cause:, launch:, work: and a name, "
-         "with '*' also one that no row has; then < <= > or >=, then a number with % (of the span, or of the table), "
-         "ns, us, ms, s, or nothing. Rows that match are summed; after 'each', every row is judged by itself. "
-         "step leaves warm-up out; range: and phase: are exclusive GPU time. What the trace cannot tell is an error "
-         "(exit 2). In a file of limits ('-' is standard input) '#' at the start of a line or behind a space begins a "
-         "comment.",
+     .details = "Tests limits. A limit is a measure (step, span, busy, idle, compute, exposed_comm, "
+                "exposed_memory, comm, memory, overlap, sum, utilisation, coverage, gap, launches, "
+                "steps, issues, losses), or kernel:, category:, range:, phase:, memory:, cause:, launch: "
+                "or work: and a name; then < <= > or >=; then a number with % (of the span, or of the "
+                "table), ns, us, ms, s or no unit. A name with '*' may match nothing. Matching rows are "
+                "summed; with 'each' they are judged one by one. step excludes warm-up; range: and "
+                "phase: are exclusive GPU time. It is an error (exit 2) when the trace lacks the data. "
+                "In a file of limits ('-': standard input), '#' after a space or at the start of a line "
+                "begins a comment.",
      .action = CLI_ACTION_CHECK,
      .groups =
          (CLI_GROUPS_REPORT & ~(unsigned)CLI_GROUP_TABLES) | CLI_GROUP_PHASES | CLI_GROUP_CHECK | CLI_GROUP_LIMITS,
@@ -494,52 +496,55 @@ const struct cli_command cli_command_table[] = {
                   "gputime check trace.json.gz --limit 'each kernel:*<20%' --strict"}},
 
     {.name = "redact",
-     .help = "a copy of an Nsight export without private data",
+     .help = "copy of an Nsight export without private data",
      .usage = "EXPORT.sqlite -o FILE",
-     .details = "Writes a new SQLite export of a capture of Nsight Systems that is fit to share: without host, user, "
-                "environment, paths, process list and clock time, and with new numbers for processes and threads. "
-                "Only tables and columns that are known to be harmless are copied. Every report is the same from the "
-                "copy, but for names of processes. Names of kernels and ranges stay unless they hold a path; --names "
-                "hash hides them all, and with them what names tell: steps, phases and most categories.",
+     .details = "Writes a copy of an Nsight Systems SQLite export that is safe to share: without host, "
+                "user, environment, paths, process list and clock time, and with new process and thread "
+                "numbers. Only tables and columns known to be harmless are copied. Reports from the copy "
+                "are the same, except for process names. Names of kernels and ranges are kept unless "
+                "they contain a path; --names hash replaces them all, and steps, phases and most "
+                "categories, which are recognized by name, are lost.",
      .action = CLI_ACTION_REDACT,
      .groups = CLI_GROUP_NAMES | CLI_GROUP_FILE,
-     .notes = {{"names", "full; hash: kernels and ranges are k_3f9a0c12 and\n"
-                         "the like"},
+     .notes = {{"names", "full; hash: names such as k_3f9a0c12 for kernels and\n"
+                         "ranges"},
                {"output", "the file to write"},
-               {"quiet", "do not tell what was written"}},
+               {"quiet", "do not print what was written"}},
      .examples = {"gputime redact profile.sqlite -o shared.sqlite",
                   "gputime redact --names hash profile.sqlite -o shared.sqlite"}},
 
     {.name = "list",
-     .help = "what can be read, measured and written",
+     .help = "supported inputs, analyses, outputs, categories, rules",
      .usage = "inputs|analyses|outputs|categories|engines|rules",
      .words = "inputs|analyses|outputs|categories|engines|rules",
-     .details = "Prints one of the lists of what this build of gputime knows.",
+     .details = "Prints what this build of gputime supports.",
      .action = CLI_ACTION_LIST,
      .groups = CLI_GROUP_FORMAT | CLI_GROUP_RULES,
      .formats = "text|json",
-     .notes = {{"format", "text or json"}, {"rules", "list those of this file or folder too"}},
+     .notes = {{"format", "text or json"}, {"rules", "also list the rules of this file or directory"}},
      .examples = {"gputime list inputs", "gputime list analyses --json", "gputime list rules --rules my.json"}},
 
     {.name = "define",
-     .help = "what a number means: the formula of a key of the JSON",
+     .help = "definition of a JSON key or a word on the screen",
      .usage = "KEY",
      .words = "",
-     .details = "Prints what docs/measures.md says of a table, column, fact, finding or issue.",
+     .details = "Prints the definition of a table, column, fact, finding, issue or word, with its "
+                "formula, from docs/measures.md and docs/words.md.",
      .action = CLI_ACTION_DEFINE,
      .examples = {"gputime define exposed_comm_ns", "gputime define idle_causes", "gputime define host_bound"}},
 
     {.name = "cache",
-     .help = "the cache of traces that took long to read",
+     .help = "show or clear the cache of parsed traces",
      .usage = "show|clear",
      .words = "show|clear",
-     .details = "A trace that took over a second to read is kept in a compact form under $XDG_CACHE_HOME/gputime and "
-                "read from there as long as the file has not changed. 'clear' removes all of it.",
+     .details = "A trace that took more than a second to read is stored in compact form in "
+                "$XDG_CACHE_HOME/gputime and read from there until the file changes. 'clear' deletes all "
+                "of them.",
      .action = CLI_ACTION_CACHE,
      .examples = {"gputime cache show"}},
 
     {.name = "help",
-     .help = "help on a command",
+     .help = "help for a command",
      .usage = "[COMMAND]",
      .words = "",
      .details = "The same as 'gputime COMMAND --help'.",
@@ -547,7 +552,7 @@ const struct cli_command cli_command_table[] = {
      .examples = {"gputime help kernels"}},
 
     {.name = "version",
-     .help = "the version of the program and of its libraries",
+     .help = "versions of gputime and its libraries",
      .usage = "",
      .words = "",
      .details = "The same as 'gputime --version'.",

@@ -3,7 +3,7 @@
 
 #include "help.h"
 
-/* ---- values that options and commands take ---- */
+/* ---- values of options and commands ---- */
 
 enum { VALUES_BYTES = 1024 };
 
@@ -46,7 +46,7 @@ static void add_sorts(char *values, size_t option_offset) {
             }
 }
 
-/* What can follow the option, with spaces between; empty when anything can. */
+/* Values of the option, separated by spaces; empty if it takes any. */
 static const char *option_values(const struct cli_option *option, char *values) {
     char choices[256];
     values[0] = '\0';
@@ -102,7 +102,7 @@ static void print_quoted(FILE *out, const char *text, const char *special, const
 
 /* ---- bash ---- */
 
-/* Whether another option has the name in other commands. */
+/* Whether the name is another option in other commands. */
 static bool has_namesake(const struct cli_option *option) {
     size_t count = 0;
     for (size_t i = 0; i < cli_option_count; i++)
@@ -166,7 +166,7 @@ static void print_bash_commands(FILE *out) {
 static void print_bash(FILE *out) {
     char values[VALUES_BYTES];
     fputs("# Completions of gputime for bash.\n\n"
-          "# What can follow an option of a command: sets words or files; fails where the option takes no value.\n"
+          "# Completes the value of an option: sets words or files; fails if the option takes no value.\n"
           "_gputime_value() {\n    case \"$1 $2\" in\n",
           out);
     print_bash_values(out);
@@ -248,7 +248,7 @@ static void print_zsh_command(FILE *out, const struct cli_command *command) {
     if (*command_words(command, values))
         fprintf(out, "                '2:word:(%s)' ;;\n", values);
     else if (command->words)
-        fputs("                '2: :_message \"nothing more\"' ;;\n", out);
+        fputs("                '2: :_message \"no more arguments\"' ;;\n", out);
     else
         fputs("                '*:trace:_files' ;;\n", out);
 }

@@ -1,5 +1,4 @@
-/* "define": what a key or word means, from the library's copies of docs/measures.md and docs/words.md, as plain text.
- */
+/* "define": prints the definition of a key or word from the library's copies of docs/measures.md and docs/words.md. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +14,7 @@ struct part {
 
 enum { PLAIN_MAX = 8192 };
 
-/* Without the marks of code and emphasis. */
+/* Without Markdown marks of code and emphasis. */
 static const char *plain(char out[PLAIN_MAX], struct part part) {
     size_t length = 0;
     for (size_t i = 0; i < part.bytes && length + 1 < PLAIN_MAX; i++) {
@@ -29,7 +28,7 @@ static const char *plain(char out[PLAIN_MAX], struct part part) {
     return out;
 }
 
-/* The next cell of a row, without the blanks around it; false behind the last. */
+/* The next cell of a row, without surrounding blanks; false after the last. */
 static bool next_cell(struct part *row, struct part *cell) {
     if (row->bytes < 2)
         return false;
@@ -45,9 +44,9 @@ static bool next_cell(struct part *row, struct part *cell) {
     return true;
 }
 
-/* The key with its unit, below it what the other cells say; what they are is told where it is not the formula. */
+/* The key with its unit, then the other cells; those that are not the formula are labelled. */
 static void print_row(struct part header, struct part row) {
-    char text[PLAIN_MAX], title[PLAIN_MAX], label[2 * PLAIN_MAX] = "", told[2 * PLAIN_MAX + 2];
+    char text[PLAIN_MAX], title[PLAIN_MAX], label[2 * PLAIN_MAX] = "", labelled[2 * PLAIN_MAX + 2];
     struct part name, cell;
     for (size_t column = 0; next_cell(&row, &cell) && next_cell(&header, &name); column++) {
         plain(text, cell);
@@ -61,9 +60,9 @@ static void print_row(struct part header, struct part row) {
         if (*label)
             cli_paragraph_print(stdout, label, 2);
         label[0] = '\0';
-        snprintf(told, sizeof told, "%s: %s", title, text);
+        snprintf(labelled, sizeof labelled, "%s: %s", title, text);
         if (*text)
-            cli_paragraph_print(stdout, is_formula ? text : told, 4);
+            cli_paragraph_print(stdout, is_formula ? text : labelled, 4);
     }
     if (*label)
         cli_paragraph_print(stdout, label, 2);
@@ -83,14 +82,14 @@ static bool begins(struct part line, const char *mark) {
 
 enum block { NOTHING, PARAGRAPH, ROWS, CODE };
 
-/* A blank line between what is not of one kind. */
+/* A blank line between blocks of different kinds. */
 static void begin_block(enum block *last, enum block next) {
     if (*last != NOTHING && (*last != next || next == PARAGRAPH))
         putchar('\n');
     *last = next;
 }
 
-/* Rows of tables, lines of code, and paragraphs, which end with a line of another kind. */
+/* Table rows, code lines and paragraphs; a line of another kind ends a paragraph. */
 static void print_text(struct part header, struct part text) {
     char buffer[PLAIN_MAX];
     struct part paragraph = {NULL, 0}, line;
@@ -136,7 +135,7 @@ static bool is_of_table(const struct gputime_definition *place, const char *tabl
            memcmp(place->section + 1, table, length) == 0;
 }
 
-/* "gap_ns/1000000 of the table gaps", and what the section of that table says of gap_ns. */
+/* "gap_ns/1000000 of the table gaps", and the definition of gap_ns in the section of that table. */
 static void print_source(const struct gputime_source *source) {
     struct gputime_definition places[PLACES_MAX];
     char key[256], text[1024];
@@ -153,7 +152,7 @@ static void print_source(const struct gputime_source *source) {
         }
 }
 
-/* A key that only the files of explain have; false: they have none of that name either. */
+/* A key that only the files of explain have; false: there is none. */
 static bool print_sources(const char *key) {
     struct gputime_source sources[SOURCES_MAX];
     size_t count = gputime_sources(key, sources, SOURCES_MAX);

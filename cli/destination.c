@@ -37,8 +37,8 @@ static const char *format_of_suffix(const char *suffix) {
     return NULL;
 }
 
-/* What writes a file for each table; text, where nothing does. */
-static const char *format_of_folders(void) {
+/* The format that writes one file per table; text, if there is none. */
+static const char *format_of_directorys(void) {
     for (size_t i = 0; i < gputime_registry_count(GPUTIME_OUTPUTS); i++)
         if (gputime_registry_entry(GPUTIME_OUTPUTS, i).fills_folders)
             return gputime_registry_entry(GPUTIME_OUTPUTS, i).key;
@@ -48,11 +48,11 @@ static const char *format_of_folders(void) {
 static enum gputime_status fail_suffix(const char *path, struct gputime_error *err) {
     char formats[256];
     const struct cli_option *option = cli_option_find("format", strlen("format"), CLI_GROUP_FORMAT);
-    return cli_fail_usage(err, "cannot tell the format of '%s' by its suffix; name it with --format %s", path,
+    return cli_fail_usage(err, "unknown suffix of '%s'; use --format %s", path,
                           cli_option_choices(option, formats, sizeof formats));
 }
 
-/* layout: of the detailed list a file without a data suffix gets; NULL: the file has what would be printed. */
+/* layout: of the detailed list that a file without a data suffix gets; NULL: the file gets the printed text. */
 static enum gputime_status plan_file(const char *path, const char *asked, const char *layout, bool prints_too,
                                      struct cli_destination *destination, struct gputime_error *err) {
     const char *suffix = suffix_of(path);
@@ -60,10 +60,11 @@ static enum gputime_status plan_file(const char *path, const char *asked, const 
     bool is_plain = !*suffix || (format && strcmp(format, "text") == 0);
 
     *destination = (struct cli_destination){.path = path, .is_complete = prints_too};
-    if (cli_target_is_folder(path)) {
-        const char *filler = format_of_folders();
+    if (cli_target_is_directory(path)) {
+        const char *filler = format_of_directorys();
         if (asked && !prints_too && strcmp(asked, filler) != 0)
-            return cli_fail_usage(err, "a folder gets %s files, not %s; leave the '/' off '%s'", filler, asked, path);
+            return cli_fail_usage(err, "a directory gets %s files, not %s; remove the '/' at the end of '%s'", filler,
+                                  asked, path);
         destination->format = filler;
     } else if (asked && (!prints_too || !format)) {
         destination->format = asked;
@@ -78,11 +79,11 @@ static enum gputime_status plan_file(const char *path, const char *asked, const 
     return GPUTIME_OK;
 }
 
-/* The files that a command writes by itself. */
+/* The files that a command writes without --output. */
 static enum gputime_status plan_own_files(const struct cli_command *command, const struct cli_options *options,
                                           struct cli_destination *destinations, size_t *count,
                                           struct gputime_error *err) {
-    const char *folder = options->out_dir ? options->out_dir : ".";
+    const char *directory = options->out_dir ? options->out_dir : ".";
     bool is_wanted = options->out_dir || (!options->writing.format && !options->output);
     for (size_t i = 0; i < CLI_MAX_FILES && command->files[i].name && is_wanted; i++) {
         const struct cli_file *file = &command->files[i];
@@ -90,26 +91,27 @@ static enum gputime_status plan_own_files(const struct cli_command *command, con
             continue;
         struct cli_destination *destination = &destinations[(*count)++];
         *destination = (struct cli_destination){
-            .format = file->format, .is_complete = true, .is_layout = file->is_layout, .makes_folder = true};
+            .format = file->format, .is_complete = true, .is_layout = file->is_layout, .makes_directory = true};
         size_t bytes = (size_t)snprintf(destination->file, sizeof destination->file, "%s%s%s",
-                                        options->out_dir ? folder : "", options->out_dir ? "/" : "", file->name);
+                                        options->out_dir ? directory : "", options->out_dir ? "/" : "", file->name);
         if (bytes >= sizeof destination->file)
-            return cli_fail_usage(err, "--out-dir '%.100s...' is too long", folder);
+            return cli_fail_usage(err, "--out-dir '%.100s...' is too long", directory);
         destination->path = destination->file;
     }
     return GPUTIME_OK;
 }
 
-/* A folder of an older tool, and what is said about it. */
-static enum gputime_status plan_folder(const struct cli_command *command, const struct cli_options *options,
-                                       struct cli_destination *destinations, size_t *count, struct gputime_error *err) {
-    size_t bytes = strlen(options->folder);
+/* The directory of an older tool, and what is printed about it. */
+static enum gputime_status plan_directory(const struct cli_command *command, const struct cli_options *options,
+                                          struct cli_destination *destinations, size_t *count,
+                                          struct gputime_error *err) {
+    size_t bytes = strlen(options->directory);
     struct cli_destination *destination = &destinations[(*count)++];
     *destination = (struct cli_destination){
-        .format = command->folder_layout, .is_layout = true, .makes_itself = true, .path = destination->file};
-    if ((size_t)snprintf(destination->file, sizeof destination->file, "%s%s", options->folder,
-                         bytes && options->folder[bytes - 1] == '/' ? "" : "/") >= sizeof destination->file)
-        return cli_fail_usage(err, "--out '%.100s...' is too long", options->folder);
+        .format = command->directory_layout, .is_layout = true, .makes_itself = true, .path = destination->file};
+    if ((size_t)snprintf(destination->file, sizeof destination->file, "%s%s", options->directory,
+                         bytes && options->directory[bytes - 1] == '/' ? "" : "/") >= sizeof destination->file)
+        return cli_fail_usage(err, "--out '%.100s...' is too long", options->directory);
     for (size_t i = CLI_MAX_PARTS; i-- > 0 && !options->quiet && !options->writing.format;)
         if (cli_part_applies(&command->parts[i], options) && command->parts[i].print_layout)
             destinations[(*count)++] =
@@ -119,7 +121,7 @@ static enum gputime_status plan_folder(const struct cli_command *command, const 
     return GPUTIME_OK;
 }
 
-/* Nobody reads a page on a terminal that stands in a file already. */
+/* A page is not printed if it is written to a file. */
 static const char *printed_format(const char *asked, const char *output) {
     return asked && !(output && cli_format_is_page(asked)) ? asked : "text";
 }
@@ -141,10 +143,11 @@ enum gputime_status cli_destinations_plan(const struct cli_command *command, con
         else
             has_other_parts = true;
     }
-    if (options->folder && options->output)
-        return cli_fail_usage(err, "--out and --output are both given; --out writes a folder, --output one file");
-    if (options->folder)
-        return plan_folder(command, options, destinations, count, err);
+    if (options->directory && options->output)
+        return cli_fail_usage(err,
+                              "--out and --output cannot be combined; --out writes a directory, --output one file");
+    if (options->directory)
+        return plan_directory(command, options, destinations, count, err);
     if (options->output)
         status = plan_file(options->output, asked, output_layout, command->prints_too, &destinations[(*count)++], err);
     if (!status && options->gap_output) {
@@ -159,7 +162,7 @@ enum gputime_status cli_destinations_plan(const struct cli_command *command, con
         status = plan_own_files(command, options, destinations, count, err);
     if (!status && !options->quiet && (!options->output || command->prints_too))
         destinations[(*count)++] = (struct cli_destination){.format = printed_format(asked, options->output)};
-    if (!status && *count == 0) /* quiet: still made and written, so that what is wrong with it is said */
+    if (!status && *count == 0) /* quiet: the report is still made, so that errors are found */
         destinations[(*count)++] = (struct cli_destination){.path = "/dev/null", .format = "text"};
     return status;
 }

@@ -1,4 +1,4 @@
-/* Finds the two sides of a comparison among the words of the command line. */
+/* Splits the words of the command line into the two sides of a comparison. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "error.h"
 #include "request.h"
 
-static const char usage[] = "give two traces, or the captures of each side: --a A1 A2 --b B1 B2";
+static const char usage[] = "diff needs two traces, or the captures of each side: --a A1 A2 --b B1 B2";
 
 /* Copies the words from `first` to `end`. */
 static size_t copy_words(const char **to, struct cli_words words, size_t first, size_t end) {
@@ -15,7 +15,7 @@ static size_t copy_words(const char **to, struct cli_words words, size_t first, 
     return end - first;
 }
 
-/* The words of A, then those of B; *split tells where B begins. Places count the command's own word too. */
+/* The words of A, then those of B; *split is the first word of B. Places include the command's own word. */
 static enum gputime_status order_words(const struct cli_options *options, struct cli_words words, const char **ordered,
                                        size_t *split, struct gputime_error *err) {
     size_t a = options->a_words ? (size_t)options->a_words - 2 : 0;
@@ -33,7 +33,7 @@ static enum gputime_status order_words(const struct cli_options *options, struct
     return GPUTIME_OK;
 }
 
-/* --of names a table, or an analysis by its first table; --table does the same here. */
+/* --of names a table, or an analysis, which means its first table; --table does the same here. */
 static enum gputime_status choose_table(struct cli_options *options, char first[CLI_TABLE_KEY_MAX],
                                         struct gputime_error *err) {
     if (!options->of)
@@ -51,7 +51,7 @@ static enum gputime_status choose_table(struct cli_options *options, char first[
         options->writing.table = first;
         return GPUTIME_OK;
     }
-    return cli_fail_usage(err, "there is no table '%s' to compare; 'gputime list analyses' shows all", options->of);
+    return cli_fail_usage(err, "no table '%s' to compare; see 'gputime list analyses'", options->of);
 }
 
 enum gputime_status cli_diff_run(const struct cli_command *command, const struct cli_options *options,

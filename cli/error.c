@@ -29,7 +29,7 @@ enum gputime_status cli_fail_system(struct gputime_error *err, int number, const
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    /* A small first letter as in all other messages, but not of an abbreviation. */
+    /* Lower-case first letter as in all messages, except in abbreviations. */
     char first = isupper((unsigned char)why[0]) && !isupper((unsigned char)why[1])
                      ? (char)tolower((unsigned char)why[0])
                      : why[0];
@@ -37,5 +37,5 @@ enum gputime_status cli_fail_system(struct gputime_error *err, int number, const
 }
 
 enum gputime_status cli_fail_memory(struct gputime_error *err) {
-    return cli_fail(err, "memory is short");
+    return cli_fail(err, "out of memory");
 }

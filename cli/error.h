@@ -9,7 +9,7 @@
 enum gputime_status cli_fail(struct gputime_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 enum gputime_status cli_fail_usage(struct gputime_error *err, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* ": " and the system's words for the error number follow. */
+/* ": " and the system's text for the error number are appended. */
 enum gputime_status cli_fail_system(struct gputime_error *err, int number, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 enum gputime_status cli_fail_memory(struct gputime_error *err);

@@ -11,12 +11,12 @@ void cli_help_short(FILE *out) {
     fputs("gputime: where did the GPU time go?\n"
           "\n"
           "Usage: gputime [COMMAND] [OPTION]... TRACE...\n"
-          "Try:   gputime trace.json.gz    a summary of the trace\n"
+          "Try:   gputime trace.json.gz    summary of the trace\n"
           "       gputime --help           commands and options\n",
           out);
 }
 
-/* Help lines of an option: the second and later ones stand below the first. */
+/* Help lines of an option, aligned. */
 static void print_help_lines(FILE *out, const char *help) {
     for (; *help; help++) {
         fputc(*help, out);
@@ -26,7 +26,7 @@ static void print_help_lines(FILE *out, const char *help) {
     fputc('\n', out);
 }
 
-/* Choices that leave no room stand behind the help instead, unless a note of the command names them. */
+/* Choices that do not fit go after the help text, unless a note of the command lists them. */
 static void print_option(FILE *out, const struct cli_option *option, const char *help, bool is_note) {
     char left[160], choices[128], letter[8] = "    ", longer[160];
     const char *argument = cli_option_takes_value(option) ? cli_option_argument(option, choices, sizeof choices) : "";
@@ -45,7 +45,7 @@ static void print_option(FILE *out, const struct cli_option *option, const char 
     print_help_lines(out, help);
 }
 
-/* --json and its like are named in the line of --format. */
+/* The line of --format covers --json and the like. */
 static bool has_own_line(const struct cli_option *option) {
     return option->group != CLI_GROUP_HIDDEN && option->type != CLI_CONSTANT;
 }
@@ -79,7 +79,7 @@ static void print_name(struct name_list *list, const struct cli_option *option) 
     list->column += (size_t)bytes;
 }
 
-/* Options that few people need are named here and explained in the manual. */
+/* Rarely needed options are only listed here; the manual explains them. */
 static bool is_rare(const struct cli_option *option) {
     return option->group == CLI_GROUP_READING || option->group == CLI_GROUP_TERMINAL ||
            option->group == CLI_GROUP_GENERAL;
@@ -92,7 +92,7 @@ void cli_help_program(FILE *out) {
           "\n"
           "Usage: gputime [COMMAND] [OPTION]... TRACE...\n"
           "\n"
-          "Commands ('gputime COMMAND --help' shows the options of one):\n",
+          "Commands ('gputime COMMAND --help' shows the options of a command):\n",
           out);
     for (size_t i = 0; i < cli_command_count; i++)
         if (!has_option_form(&cli_command_table[i]))
@@ -108,7 +108,7 @@ void cli_help_program(FILE *out) {
         }
         print_option(out, option, option->help, false);
     }
-    fputs("Others (see the manual):\n", out);
+    fputs("Other options (see the manual):\n", out);
     for (size_t i = 0; i < cli_option_count; i++)
         if (is_rare(&cli_option_table[i]))
             print_name(&rare, &cli_option_table[i]);
@@ -144,7 +144,7 @@ void cli_help_command(FILE *out, const struct cli_command *command) {
         print_option(out, option, cli_command_option_help(command, option), cli_command_has_note(command, option));
     }
     if (command->groups & CLI_GROUP_SELECTION) {
-        fputs("\nCommon options ('gputime --help' explains them):\n", out);
+        fputs("\nCommon options (see 'gputime --help'):\n", out);
         print_common_names(out, command);
     }
     fputs(command->examples[1] ? "\nExamples:\n" : "\nExample:\n", out);

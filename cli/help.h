@@ -1,4 +1,4 @@
-/* What is made from the option and command tables for people and shells to read. */
+/* Help, manual page and shell completions, from the option and command tables. */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
 

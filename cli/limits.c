@@ -1,4 +1,4 @@
-/* Limits: options and files of lines come in, a list with the place of each goes out; then their verdicts, in words. */
+/* Collects limits from options and files, with the place of each, and prints their verdicts. */
 #include "limits.h"
 
 #include <ctype.h>
@@ -14,7 +14,7 @@
 
 enum { LARGEST_FILE = 1 << 20 };
 
-/* ---- gathering ---- */
+/* ---- collecting ---- */
 
 static enum gputime_status read_text(FILE *file, const char *path, char **text, struct gputime_error *err) {
     *text = malloc(LARGEST_FILE + 1);
@@ -24,10 +24,9 @@ static enum gputime_status read_text(FILE *file, const char *path, char **text, 
     if (ferror(file))
         return cli_fail_system(err, errno, "cannot read '%s'", path);
     if (bytes > LARGEST_FILE)
-        return cli_fail(err, "cannot read '%s': it is no file of limits; it has over a megabyte", path);
+        return cli_fail(err, "cannot read '%s': not a file of limits (larger than 1 MB)", path);
     (*text)[bytes] = '\0';
-    return strlen(*text) == bytes ? GPUTIME_OK
-                                  : cli_fail(err, "cannot read '%s': it is no file of limits, but binary", path);
+    return strlen(*text) == bytes ? GPUTIME_OK : cli_fail(err, "cannot read '%s': not a file of limits (binary)", path);
 }
 
 static enum gputime_status read_file(const char *path, char **text, struct gputime_error *err) {
@@ -54,7 +53,7 @@ static bool add_limit(struct cli_limits *limits, struct cli_limit limit) {
     return true;
 }
 
-/* Names have '#' in them, so a comment has white space before it, or nothing. */
+/* Names may contain '#', so a comment starts at the line start or after white space. */
 static void drop_comment(char *line) {
     for (char *c = line; *c; c++)
         if (*c == '#' && (c == line || isspace((unsigned char)c[-1]))) {
@@ -63,10 +62,10 @@ static void drop_comment(char *line) {
         }
 }
 
-/* Cuts the text into its lines, without comments and empty ones. */
+/* Splits the text into lines, skipping comments and empty lines. */
 static enum gputime_status add_lines(struct cli_limits *limits, char *text, const char *path,
                                      struct gputime_error *err) {
-    static const char mark[] = "\xEF\xBB\xBF"; /* of UTF-8, which some editors write first */
+    static const char mark[] = "\xEF\xBB\xBF"; /* UTF-8 byte order mark, which some editors write */
     size_t before = limits->count, number = 1;
     bool is_marked = strncmp(text, mark, strlen(mark)) == 0;
     for (char *line = is_marked ? text + strlen(mark) : text, *next; line; line = next, number++) {
@@ -79,7 +78,7 @@ static enum gputime_status add_lines(struct cli_limits *limits, char *text, cons
         if (*line && !add_limit(limits, (struct cli_limit){line, path, number}))
             return cli_fail_memory(err);
     }
-    return limits->count > before ? GPUTIME_OK : cli_fail_usage(err, "'%s' has no limit in it", path);
+    return limits->count > before ? GPUTIME_OK : cli_fail_usage(err, "'%s' has no limits", path);
 }
 
 enum gputime_status cli_limits_init(struct cli_limits *limits, const struct cli_command *command,
@@ -117,7 +116,7 @@ void cli_limits_release(struct cli_limits *limits) {
 
 /* ---- verdicts ---- */
 
-/* A line of the table of limits. */
+/* A row of the table of limits. */
 struct verdict {
     struct gputime_cell limit, verdict, detail, worst;
 };
@@ -167,7 +166,7 @@ enum gputime_status cli_limits_judge(const struct cli_limits *limits, struct gpu
 static void print_verdict(const struct gputime_report *report, size_t section, const struct verdict *line,
                           bool names_trace) {
     char text[2048], quoted[4 * sizeof text];
-    /* The line of the table may have but the beginning of a name. */
+    /* The row may have only the beginning of a name. */
     bool has_worst = line->worst.type == GPUTIME_CELL_TEXT &&
                      !memmem(line->detail.text, line->detail.text_bytes, line->worst.text, line->worst.text_bytes);
     snprintf(text, sizeof text, "%.*s%s%s: %.*s%s%.*s", (int)line->limit.text_bytes, line->limit.text,
@@ -178,7 +177,7 @@ static void print_verdict(const struct gputime_report *report, size_t section, c
             cli_terminal_text(quoted, sizeof quoted, text));
 }
 
-void cli_limits_tell(const struct gputime_report *report, const struct cli_verdicts *verdicts) {
+void cli_limits_print(const struct gputime_report *report, const struct cli_verdicts *verdicts) {
     size_t sections = 0;
     for (size_t s = 0; s < gputime_report_section_count(report); s++)
         sections += gputime_report_table(report, s, CLI_TABLE_LIMITS) != NULL;
@@ -192,6 +191,6 @@ void cli_limits_tell(const struct gputime_report *report, const struct cli_verdi
         }
     }
     if (verdicts->noise)
-        fprintf(stderr, "gputime: %zu of %zu limits %s exceeded within the noise, which breaks none\n", verdicts->noise,
+        fprintf(stderr, "gputime: %zu of %zu limits %s exceeded within the noise and not broken\n", verdicts->noise,
                 verdicts->count, verdicts->noise == 1 ? "is" : "are");
 }

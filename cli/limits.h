@@ -1,4 +1,4 @@
-/* The limits of a command: gathered from the options and the files they name, and their verdicts told. */
+/* The limits of a command, from options and files, and their verdicts. */
 #ifndef CLI_LIMITS_H
 #define CLI_LIMITS_H
 
@@ -6,11 +6,11 @@
 
 struct cli_limit {
     const char *text;
-    const char *file; /* where it stands; NULL: among the options */
+    const char *file; /* where it was read; NULL: from an option */
     size_t line;
 };
 
-/* Texts belong to them or to the options. */
+/* Texts are owned by these files or by the options. */
 struct cli_limits {
     struct cli_limit *items;
     size_t count, capacity;
@@ -23,16 +23,16 @@ enum gputime_status cli_limits_init(struct cli_limits *limits, const struct cli_
                                     struct gputime_error *err);
 void cli_limits_release(struct cli_limits *limits);
 
-/* How they fared: a limit in two traces counts twice. */
+/* Counts of verdicts; a limit on two traces counts twice. */
 struct cli_verdicts {
     size_t count, broken, noise;
 };
 
-/* Judges each by itself, so that an error can name its place. */
+/* Judges limits one at a time, so that an error can name the place of the limit. */
 enum gputime_status cli_limits_judge(const struct cli_limits *limits, struct gputime_report *report,
                                      struct cli_verdicts *verdicts, struct gputime_error *err);
 
-/* Names on standard error what is broken, and what is exceeded but within the noise. */
-void cli_limits_tell(const struct gputime_report *report, const struct cli_verdicts *verdicts);
+/* Prints broken limits, and those exceeded within the noise, to standard error. */
+void cli_limits_print(const struct gputime_report *report, const struct cli_verdicts *verdicts);
 
 #endif

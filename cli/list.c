@@ -1,4 +1,4 @@
-/* The commands that read no trace: "list" prints the library's registries, "cache" looks after the cache. */
+/* The commands that read no trace: "list" prints the library's registries, "cache" shows or clears the cache. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static const struct listing listings[] = {
     {"inputs", "Inputs", GPUTIME_INPUTS, "Suffixes"},
     {"analyses", "Analyses", GPUTIME_ANALYSES, "Tables"},
     {"outputs", "Outputs", GPUTIME_OUTPUTS, "Suffix"},
-    {"categories", "Categories", GPUTIME_CATEGORIES, "Kind of time"},
+    {"categories", "Categories", GPUTIME_CATEGORIES, "Time class"},
 };
 
 static const char *or_empty(const char *text) {
@@ -37,7 +37,7 @@ static void print_json_text(const char *text) {
     putchar('"');
 }
 
-/* The one shape that the JSON of every command has. Columns up to a NULL: key and title. */
+/* The JSON structure that all commands share. Columns up to a NULL: key and title. */
 static void begin_json(const char *name, const char *title, const char *const columns[][2]) {
     printf("{\n  \"tool\": {\"name\": \"gputime\", \"version\": \"%s\"},\n  \"command\": \"list\",\n  \"inputs\": [],\n"
            "  \"tables\": {\n    \"%s\": {\n      \"title\": \"%s\",\n      \"columns\": [",
@@ -98,12 +98,12 @@ static void print_text(const struct listing *listing) {
 static enum gputime_status fail_word(const struct cli_command *command, struct cli_words words,
                                      struct gputime_error *err) {
     if (words.count > 1)
-        return cli_fail_usage(err, "'%s' takes one word, not '%s' as well; usage: gputime %s %s", command->name,
+        return cli_fail_usage(err, "'%s': unexpected argument '%s'; usage: gputime %s %s", command->name,
                               words.items[1], command->name, command->usage);
     if (words.count == 0)
-        return cli_fail_usage(err, "'%s' needs a word; usage: gputime %s %s", command->name, command->name,
+        return cli_fail_usage(err, "'%s' needs an argument; usage: gputime %s %s", command->name, command->name,
                               command->usage);
-    return cli_fail_usage(err, "'%s' does not know '%s'; usage: gputime %s %s", command->name, words.items[0],
+    return cli_fail_usage(err, "'%s': unknown argument '%s'; usage: gputime %s %s", command->name, words.items[0],
                           command->name, command->usage);
 }
 
@@ -116,7 +116,7 @@ static void print_rules_json(const struct gputime_rules *rules) {
     begin_json("rules", "Rules for categories", columns);
     for (size_t i = 0; i < gputime_rules_count(rules); i++) {
         struct gputime_rule rule = gputime_rules_at(rules, i);
-        char key[1024], source[4096], replaced_by[4096]; /* names of files may be no text */
+        char key[1024], source[4096], replaced_by[4096]; /* file names may not be valid text */
         snprintf(key, sizeof key, "%s %u", cli_terminal_text(source, sizeof source, rule.model), rule.number);
         const char *cells[] = {key, rule.category, rule.pattern, cli_terminal_text(source, sizeof source, rule.source),
                                cli_terminal_text(replaced_by, sizeof replaced_by, or_empty(rule.replaced_by))};
@@ -125,7 +125,7 @@ static void print_rules_json(const struct gputime_rules *rules) {
     end_json();
 }
 
-/* Rules by model, each below where it is from. Texts of files may hold anything. */
+/* Rules by model, below their source. Texts from files may contain anything. */
 static void print_rules_text(const struct gputime_rules *rules) {
     const char *model = NULL, *source = NULL;
     char text[4096];
@@ -147,8 +147,8 @@ static void print_rules_text(const struct gputime_rules *rules) {
 
 /* ---- engines ---- */
 
-/* The engine and model of a rule that is the first of them, as options name both: "vllm,llama". false: it is not, or
-   other rules count in their place, or they have no engine. */
+/* The engine and model of a rule as options name them ("vllm,llama"). false: it is not the first rule of the model, is
+ * replaced by other rules, or has no engine. */
 static bool names_engine(const struct gputime_rules *rules, size_t index, char *text, size_t size) {
     struct gputime_rule rule = gputime_rules_at(rules, index);
     bool is_first = index == 0 || gputime_rules_at(rules, index - 1).model != rule.model;
@@ -212,7 +212,7 @@ enum gputime_status cli_list_run(const struct cli_command *command, const struct
             else
                 print_text(&listings[i]);
             if (!is_json && listings[i].registry == GPUTIME_CATEGORIES)
-                puts("\n'gputime list rules' shows every rule and where it is from.");
+                puts("\n'gputime list rules' shows all rules and their sources.");
             return GPUTIME_OK;
         }
     return fail_word(command, words, err);

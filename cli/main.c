@@ -1,4 +1,4 @@
-/* The program: reads the command line, picks the command, prints one line about what went wrong. */
+/* The program: parses the command line, runs the command, prints one line on errors. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -27,7 +27,7 @@ static const char *nearest_command(const char *word) {
     return suggestion.nearest;
 }
 
-/* The first word names the command unless it is a file; without one it is the summary. */
+/* The first word is the command unless it is a file; the default is summary. */
 static enum gputime_status choose_command(const struct cli_arguments *arguments, const struct cli_command **command,
                                           struct cli_words *words, struct gputime_error *err) {
     struct stat info;
@@ -45,10 +45,10 @@ static enum gputime_status choose_command(const struct cli_arguments *arguments,
     }
     bool is_path = strcmp(first, "-") == 0 || strpbrk(first, "./");
     if (is_path || stat(first, &info) == 0 || errno != ENOENT)
-        return GPUTIME_OK; /* where it cannot be read that will be said then */
+        return GPUTIME_OK; /* if it cannot be read, the command reports that */
     const char *nearest = nearest_command(first);
-    return nearest ? cli_fail_usage(err, "there is no command or file '%s'; did you mean '%s'?", first, nearest)
-                   : cli_fail_usage(err, "there is no command or file '%s'; see 'gputime --help'", first);
+    return nearest ? cli_fail_usage(err, "no command or file '%s'; did you mean '%s'?", first, nearest)
+                   : cli_fail_usage(err, "no command or file '%s'; see 'gputime --help'", first);
 }
 
 static enum gputime_status check_options(const struct cli_arguments *arguments, const struct cli_command *command,
@@ -63,11 +63,10 @@ static enum gputime_status check_options(const struct cli_arguments *arguments, 
                 size_t used = strlen(others);
                 snprintf(others + used, sizeof others - used, "%s%s", used ? ", " : "", cli_command_table[c].name);
             }
-        return cli_fail_usage(err, "'%s' takes no option '--%s'; it belongs to %s", command->name, option->name,
-                              others);
+        return cli_fail_usage(err, "--%s is not valid for '%s' (only: %s)", option->name, command->name, others);
     }
     if (arguments->options.writing.format && !cli_command_writes(command, arguments->options.writing.format))
-        return cli_fail_usage(err, "'%s' cannot write %s, only %s", command->name, arguments->options.writing.format,
+        return cli_fail_usage(err, "'%s' cannot write %s (only: %s)", command->name, arguments->options.writing.format,
                               command->formats);
     return GPUTIME_OK;
 }
@@ -76,8 +75,8 @@ static enum gputime_status run_help(struct cli_words words, struct gputime_error
     const struct cli_command *command = words.count ? cli_command_find(words.items[0]) : NULL;
     if (words.count && !command) {
         const char *nearest = nearest_command(words.items[0]);
-        return nearest ? cli_fail_usage(err, "there is no command '%s'; did you mean '%s'?", words.items[0], nearest)
-                       : cli_fail_usage(err, "there is no command '%s'; see 'gputime help'", words.items[0]);
+        return nearest ? cli_fail_usage(err, "unknown command '%s'; did you mean '%s'?", words.items[0], nearest)
+                       : cli_fail_usage(err, "unknown command '%s'; see 'gputime help'", words.items[0]);
     }
     if (command)
         cli_help_command(stdout, command);
@@ -142,12 +141,12 @@ static enum gputime_status run(struct cli_arguments *arguments, struct gputime_e
     enum gputime_status status = choose_command(arguments, &command, &words, err);
     if (!status)
         status = check_options(arguments, command, err);
-    if (!status && command->groups) /* help works whatever the settings are */
+    if (!status && command->groups) /* help does not depend on settings */
         status = cli_settings_read(arguments, command, err);
     return status ? status : run_command(command, &arguments->options, words, err);
 }
 
-/* A reader that closed its pipe (head, less) has all it wants: the exit status tells, no message does. */
+/* A reader that closed its pipe (head, less) needs no message; the exit status shows it. */
 static bool reader_is_gone(void) {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
     return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP)) && !(out.revents & POLLNVAL);
@@ -159,18 +158,18 @@ static enum gputime_status flush_output(struct gputime_error *err) {
     return cli_fail_system(err, errno, "cannot write standard output");
 }
 
-/* A closed descriptor would be given to the next file that is opened, and what is printed would end in that file. */
+/* A closed descriptor would be reused for the next opened file, and printed text would end up in that file. */
 static void reserve_standard_files(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
             return;
 }
 
-/* Files are replaced whole or not at all, and what was written of the new one until now goes away. The program still
-   ends by the signal, so that shells and make see it. */
+/* Output files are replaced completely or not at all; unfinished ones are removed. The program still dies from the
+ * signal, so that shells and make see it. */
 static void end_by_signal(int number) {
     gputime_remove_unfinished();
-    raise(number); /* its default action is back, and is taken as soon as this returns */
+    raise(number); /* the default action is restored and taken as soon as this returns */
 }
 
 static void catch_interrupts(void) {
@@ -182,8 +181,8 @@ static void catch_interrupts(void) {
             sigaction(numbers[i], &action, NULL);
 }
 
-/* Analyses take and give back large arrays by turns. Memory that stays with the program for the next one need not come
-   fresh and zeroed from the kernel: that is a tenth of the time where a trace has millions of ops. */
+/* Analyses allocate and free large arrays in turn. Keeping freed memory in the program saves fetching zeroed pages from
+ * the kernel again: a tenth of the time on traces with millions of ops. */
 static void keep_memory(void) {
 #ifdef __GLIBC__
     mallopt(M_ARENA_MAX, 1);
@@ -200,7 +199,7 @@ int main(int argc, char **argv) {
     keep_memory();
     reserve_standard_files();
     signal(SIGPIPE, SIG_IGN); /* so that a pipe closed early does not keep the cache from being written */
-    signal(SIGXFSZ, SIG_IGN); /* a file over the limit of its size is a failed write like any other */
+    signal(SIGXFSZ, SIG_IGN); /* exceeding the file size limit is an ordinary write error */
     catch_interrupts();
     enum gputime_status status = cli_command_line_init(&line, argc, argv, &err);
     if (!status && line.count < 2) {

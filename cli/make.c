@@ -12,7 +12,7 @@ static bool is_asked_for(const struct cli_making *making, const char *table) {
     return making->options->writing.table && strcmp(making->request->main_table, table) == 0;
 }
 
-/* What the reports of the sides need not hold, unless it is asked for. */
+/* Tables that the reports of the sides do not need unless requested. */
 static size_t list_absent(const struct cli_making *making, const char *absent[CLI_REQUEST_TABLES + 1]) {
     const char *const *data_tables = making->command->parts[0].data_tables;
     const char *const *asked_tables = making->command->parts[0].asked_tables;
@@ -36,8 +36,8 @@ static void add_analysis(const char *key, const char *analyses[MOST_SIDE_ANALYSE
     analyses[(*count)++] = key;
 }
 
-/* The same whatever is shown: limits look at all of it, amounts may be per range, and tables tell each other's noise.
-   The library adds what every comparison needs. */
+/* Does not depend on what is shown: limits use all tables, amounts may be per range, and tables provide each other's
+ * noise. The library adds what every comparison needs. */
 static size_t list_analyses(const struct cli_making *making, const char *analyses[MOST_SIDE_ANALYSES]) {
     size_t count = 0;
     for (const char *const *key = making->command->parts[0].analyses; *key; key++)
@@ -47,7 +47,7 @@ static size_t list_analyses(const struct cli_making *making, const char *analyse
     return count;
 }
 
-/* What every report of the command has. */
+/* Settings of every report of the command. */
 static struct gputime_report_options report_options(const struct cli_making *making) {
     struct gputime_report_options options = GPUTIME_REPORT_OPTIONS_INIT;
     options.options = making->options->analysing;
@@ -91,7 +91,7 @@ static enum gputime_status make_comparison(const struct cli_making *making, stru
     struct gputime_diff_options diff = making->options->diff;
     struct gputime_shaping shaping = cli_request_shaping(making->request);
     enum gputime_status status = make_sides(making, made, err);
-    if (making->options->writing.table) { /* the verdicts are compared with nothing */
+    if (making->options->writing.table) { /* verdicts are not compared */
         diff.tables = &making->request->main_table;
         diff.table_count = !is_asked_for(making, CLI_TABLE_LIMITS);
     }

@@ -1,4 +1,4 @@
-/* Makes the report of a command from its traces: a plain one, a comparison, one with limits. */
+/* Makes the report of a command from its traces: plain, a comparison, or with limits. */
 #ifndef CLI_MAKE_H
 #define CLI_MAKE_H
 
@@ -6,7 +6,7 @@
 #include "limits.h"
 #include "request.h"
 
-/* A report, what it borrows from, and how its limits fared. */
+/* A report, the reports it borrows from, and the verdicts on its limits. */
 struct cli_made {
     struct gputime_report *report, *a, *b;
     struct cli_verdicts verdicts;
@@ -19,13 +19,13 @@ struct cli_making {
     const struct cli_limits *limits;
     const struct cli_request *request;
     const char *heading, *generated_at;  /* NULL: none */
-    bool is_for_screen;                  /* no more rows are needed than text and Markdown show */
-    struct gputime_trace *const *traces; /* those that could be read; of a comparison all */
+    bool is_for_screen;                  /* only the rows that text and Markdown show are needed */
+    struct gputime_trace *const *traces; /* those that could be read; all, for a comparison */
     size_t trace_count;
     const struct cli_captures *captures;
 };
 
-/* `made` is zeroed or of an earlier call, which it then replaces. */
+/* `made` is zeroed, or the result of an earlier call, which is replaced. */
 enum gputime_status cli_make(const struct cli_making *making, struct cli_made *made, struct gputime_error *err);
 void cli_made_release(struct cli_made *made);
 

@@ -4,25 +4,25 @@
 #include "help.h"
 
 static const char *const exit_statuses[][2] = {
-    {"0", "done"},
-    {"1", "failed: a trace could not be read, or a file or standard output not be written (a reader that closes its "
-          "pipe early, such as head, counts as that but is not remarked on)"},
-    {"2", "the command line or the configuration file makes no sense, or a limit cannot be judged"},
-    {"3", "a limit is broken that check or diff was given"},
+    {"0", "success"},
+    {"1", "failure: a trace could not be read, or a file or standard output could not be written (no message is "
+          "printed when a reader such as head closes the pipe early)"},
+    {"2", "invalid command line or configuration file, or a limit that cannot be judged"},
+    {"3", "a limit of check or diff is broken"},
 };
 
 static const char *const environment[][2] = {
-    {"GPUTIME_THREADS", "threads to work with, as --threads"},
-    {"GPUTIME_RULES", "file or folder of rules, or ENGINE,MODEL, as --rules, which goes before it"},
-    {"GPUTIME_CACHE", "folder of the cache; 'off' turns it off, as --no-cache does"},
-    {"COLUMNS", "columns of text where standard output is no terminal, or one that does not tell its width; --width "
-                "goes before it, and text in files has 80 columns without --width"},
-    {"NO_COLOR", "when set, --color auto means never"},
-    {"XDG_CACHE_HOME", "the cache is in its folder gputime; ~/.cache when unset"},
-    {"XDG_CONFIG_HOME", "the configuration file is its gputime/config; ~/.config when unset"},
+    {"GPUTIME_THREADS", "number of threads, as --threads"},
+    {"GPUTIME_RULES", "file or directory of rules, or ENGINE,MODEL; --rules overrides it"},
+    {"GPUTIME_CACHE", "directory of the cache; 'off' disables it, as --no-cache does"},
+    {"COLUMNS", "width of text if standard output is not a terminal or the width of the terminal is unknown; --width "
+                "overrides it. Text in files is 80 columns wide without --width"},
+    {"NO_COLOR", "if set, --color auto means never"},
+    {"XDG_CACHE_HOME", "the cache is in its directory gputime; ~/.cache if unset"},
+    {"XDG_CONFIG_HOME", "the configuration file is gputime/config in it; ~/.config if unset"},
 };
 
-/* Text with what troff would take for itself escaped; line ends become spaces. */
+/* Text with characters special to troff escaped; line ends become spaces. */
 static void print_text(FILE *out, const char *text) {
     if (*text == '.' || *text == '\'')
         fputs("\\&", out);
@@ -96,10 +96,10 @@ static void print_command(FILE *out, const struct cli_command *command) {
 
 static void print_common_options(FILE *out) {
     const char *heading = "";
-    fputs(".SH OPTIONS\nOptions may stand before or after the traces; \\fB\\-\\-\\fR ends them. Long names take "
-          "their value after a space or an equals sign, and dashes and underscores in them are the same. Of an option "
-          "with a number or a choice, and of those on reading, the last counts; files, selections, tables and formats "
-          "can be given once, but for those that may be repeated, which add up.\n",
+    fputs(".SH OPTIONS\nOptions may come before or after the traces; \\fB\\-\\-\\fR ends them. The value of a long "
+          "option follows a space or an equals sign; dashes and underscores in names are the same. If an option with a "
+          "number or a choice, or one on reading, is given again, the last value counts. Options that may be repeated "
+          "add up. Files, selections, tables and formats can be given only once.\n",
           out);
     for (size_t i = 0; i < cli_option_count; i++) {
         const struct cli_option *option = &cli_option_table[i];
@@ -122,27 +122,28 @@ static void print_examples(FILE *out) {
 }
 
 void cli_man_print(FILE *out) {
-    fprintf(out,
-            ".\\\" Made by \"gputime --print-man\" from the program's tables; not to be edited.\n"
-            ".TH GPUTIME 1 \"\" \"gputime %s\" \"User Commands\"\n"
-            ".SH NAME\ngputime \\- where did the GPU time go?\n"
-            ".SH SYNOPSIS\n\\fBgputime\\fR [\\fICOMMAND\\fR] [\\fIOPTION\\fR]... \\fITRACE\\fR...\n"
-            ".SH DESCRIPTION\n"
-            "Reads GPU traces, accounts for every nanosecond of GPU time and shows it in the terminal or writes it to "
-            "files. Without a command it is \\fBsummary\\fR. Every trace is an input of its own, but for files that "
-            "share the name before the report that nsys stats wrote (X_cuda_gpu_trace.csv, X_nvtx_sum.csv), which are "
-            "one capture; \\- is standard input. "
-            "\\fBgputime list inputs\\fR shows what can be read. A file that is named like a command is given as "
-            "./NAME or after \\fB\\-\\-\\fR.\n.SH COMMANDS\n",
-            GPUTIME_VERSION);
+    fprintf(
+        out,
+        ".\\\" Made by \"gputime --print-man\" from the program's tables; not to be edited.\n"
+        ".TH GPUTIME 1 \"\" \"gputime %s\" \"User Commands\"\n"
+        ".SH NAME\ngputime \\- where did the GPU time go?\n"
+        ".SH SYNOPSIS\n\\fBgputime\\fR [\\fICOMMAND\\fR] [\\fIOPTION\\fR]... \\fITRACE\\fR...\n"
+        ".SH DESCRIPTION\n"
+        "Reads GPU traces, accounts for every nanosecond of GPU time, and prints the result or writes it to files. "
+        "The default command is \\fBsummary\\fR. Every trace is a separate input, except that files written by "
+        "nsys stats with the same prefix (X_cuda_gpu_trace.csv, X_nvtx_sum.csv) are one capture; \\- is standard "
+        "input. \\fBgputime list inputs\\fR shows the supported formats. If a file has the name of a command, write "
+        "./NAME or put it after \\fB\\-\\-\\fR.\n.SH COMMANDS\n",
+        GPUTIME_VERSION);
     for (size_t i = 0; i < cli_command_count; i++)
         print_command(out, &cli_command_table[i]);
     print_common_options(out);
     print_pairs(out, "EXIT STATUS", exit_statuses, sizeof exit_statuses / sizeof *exit_statuses);
     print_pairs(out, "ENVIRONMENT", environment, sizeof environment / sizeof *environment);
-    fputs(".SH FILES\n.TP\n.B $XDG_CONFIG_HOME/gputime/config\n"
-          "Lines \\fIoption\\fR = \\fIvalue\\fR with the long names of options; \\fB#\\fR starts a comment. Flags are "
-          "yes or no. The environment and the command line come before it.\n",
-          out);
+    fputs(
+        ".SH FILES\n.TP\n.B $XDG_CONFIG_HOME/gputime/config\n"
+        "Lines \\fIoption\\fR = \\fIvalue\\fR with long option names; \\fB#\\fR starts a comment. Flags are yes or no. "
+        "The environment and the command line override it.\n",
+        out);
     print_examples(out);
 }

@@ -1,4 +1,4 @@
-/* Which command takes the place of which older program. Their options are in the option table with gputime's own. */
+/* Which command replaces which older program. Their options are in the option table, next to gputime's own. */
 #include "oldname.h"
 
 #include <dirent.h>
@@ -15,9 +15,9 @@
 
 struct old_program {
     const char *name;    /* with or without ".py"; '-' and '_' are the same */
-    const char *command; /* that does what it did */
-    bool is_script;      /* only with ".py": the name alone could be anything */
-    bool has_own_rules;  /* it takes the JSON files in its own folder as rules */
+    const char *command; /* that replaces it */
+    bool is_script;      /* only with ".py": the name alone is too generic */
+    bool has_own_rules;  /* it uses the JSON files in its directory as rules */
 };
 
 static const struct old_program old_programs[] = {
@@ -49,7 +49,7 @@ static const struct old_program *find_program(const char *path) {
     return NULL;
 }
 
-/* Traces and settings are JSON, too, and may be in the same folder. */
+/* Traces and settings are JSON too and may be in the same directory. */
 static bool is_rule_file(const char *path) {
     enum { LARGEST_BYTES = 1 << 20 };
     struct stat info;
@@ -69,17 +69,18 @@ static int by_name(const struct dirent **a, const struct dirent **b) {
     return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* The rule files in the folder of a program that was called by its path. */
+/* The rule files in the directory of a program that was called by its path. */
 static void find_own_rules(struct cli_command_line *line, const char *program) {
     const char *slash = strrchr(program, '/');
-    char folder[PATH_MAX];
+    char directory[PATH_MAX];
     struct dirent **entries = NULL;
-    if (!slash || snprintf(folder, sizeof folder, "%.*s", (int)(slash - program + 1), program) >= (int)sizeof folder)
+    if (!slash ||
+        snprintf(directory, sizeof directory, "%.*s", (int)(slash - program + 1), program) >= (int)sizeof directory)
         return;
-    int count = scandir(folder, &entries, is_json, by_name);
+    int count = scandir(directory, &entries, is_json, by_name);
     for (int i = 0; i < count; i++) {
         char *path = NULL;
-        if (line->rule_count < CLI_OWN_RULES_MAX && asprintf(&path, "%s%s", folder, entries[i]->d_name) > 0 &&
+        if (line->rule_count < CLI_OWN_RULES_MAX && asprintf(&path, "%s%s", directory, entries[i]->d_name) > 0 &&
             is_rule_file(path))
             line->rules[line->rule_count++] = path;
         else

@@ -1,4 +1,4 @@
-/* gputime under the name of a program that it replaces: that program's command line comes in, gputime's goes out. */
+/* gputime under the name of a program that it replaces: turns the command line of that program into one of gputime. */
 #ifndef CLI_OLDNAME_H
 #define CLI_OLDNAME_H
 
@@ -15,8 +15,8 @@ struct cli_command_line {
     size_t rule_count;
 };
 
-/* If argv[0] is the name of such a program, the command that replaces it goes before the arguments; else the words are
-   those of argv. Release also after a failure. */
+/* If argv[0] is the name of such a program, inserts the command that replaces it before the arguments; else the words
+ * are those of argv. Release also after a failure. */
 enum gputime_status cli_command_line_init(struct cli_command_line *line, int argc, char **argv,
                                           struct gputime_error *err);
 void cli_command_line_release(struct cli_command_line *line);

@@ -22,16 +22,16 @@ struct cli_texts {
     size_t count;
 };
 
-struct cli_memory; /* what values were copied to, or parsed into */
+struct cli_memory; /* owns copied and parsed values */
 
-/* What the user asked for: what the library takes as it is, and what the program itself turns into requests. */
+/* The user's options: structures passed to the library, and options that the program turns into requests. */
 struct cli_options {
     struct gputime_open_options opening;
     struct gputime_run run;
     struct gputime_selection selection;
-    struct gputime_write_options writing; /* its columns are those of the command's main list in every format */
+    struct gputime_write_options writing; /* its columns are those of the main list */
     struct gputime_diff_options diff;
-    struct gputime_option analysing[CLI_ANALYSIS_OPTIONS]; /* gathered from the rows that have one */
+    struct gputime_option analysing[CLI_ANALYSIS_OPTIONS]; /* collected from the rows that have one */
     size_t analysing_count;
     struct cli_memory *memory;
 
@@ -44,16 +44,16 @@ struct cli_options {
     const char *config;
     const char *output, *gap_output;
     struct cli_texts rules;
-    bool is_class_default; /* rules or map are a setting: what a run or --config says of classes goes first */
-    const char *out_dir;   /* of the files that a command writes by itself */
-    const char *folder;    /* that a command's folder layout goes to */
+    bool is_class_default; /* rules or map come from a setting: classes of a run or of --config take precedence */
+    const char *out_dir;   /* for files that a command writes without --output */
+    const char *directory; /* directory that the layout of a command is written to */
     const char *generated_at;
     const char *sort, *gap_sort;
     int64_t top, gap_top, kernel_limit; /* CLI_UNSET, or rows to show; 0 = all */
     int per;                            /* enum cli_per */
     int gaps, launches, why;
     int tree;
-    int64_t a_words, b_words;         /* where the traces of a side begin among the words, plus 1; 0: nowhere */
+    int64_t a_words, b_words;         /* first word of a side, plus 1; 0: not given */
     const char *of;                   /* table to compare */
     struct cli_texts fail_if, limits; /* of a comparison, of a trace */
     struct cli_texts limit_files;
@@ -68,12 +68,12 @@ struct cli_options {
 /* How a value is read, and what it is stored as. */
 enum cli_type {
     CLI_FLAG,         /* int: 1 */
-    CLI_CONSTANT,     /* text: the row's choices; for --json and its like */
+    CLI_CONSTANT,     /* text: the row's choices; for --json and the like */
     CLI_INTEGER,      /* int64_t from min to max */
     CLI_DECIMAL,      /* double, not negative */
     CLI_MICROSECONDS, /* int64_t: nanoseconds of a decimal number of microseconds, not negative */
-    CLI_PERCENT,      /* double: share of "2%"; none at all is -1, since 0 is automatic */
-    CLI_DURATION,     /* int64_t: nanoseconds of "2s"; none at all is 1, since 0 is automatic */
+    CLI_PERCENT,      /* double: share of "2%"; zero is -1, since 0 is automatic */
+    CLI_DURATION,     /* int64_t: nanoseconds of "2s"; zero is 1, since 0 is automatic */
     CLI_TIME,         /* struct gputime_time */
     CLI_RANGES,       /* pointer to struct gputime_range, then a size_t: how many */
     CLI_KEYS,         /* pointer to texts, then a size_t: how many; "a,b" */
@@ -82,9 +82,9 @@ enum cli_type {
     CLI_MOMENT,       /* text that is a date, or a date and a time of day, as ISO 8601 writes them */
     CLI_CHOICE,       /* int or enum: index into the row's choices */
     CLI_FORMAT,       /* text: key of an output format of the library */
-    CLI_TEXTS,        /* struct cli_texts: each time one more */
-    CLI_WORD,         /* one more of the words that are no options */
-    CLI_PLACE,        /* int64_t: how many words stand before it, plus 1 */
+    CLI_TEXTS,        /* struct cli_texts: adds one each time */
+    CLI_WORD,         /* adds a non-option word */
+    CLI_PLACE,        /* int64_t: number of words before it, plus 1 */
 };
 
 /* Commands take groups of options; a group has a heading in the help. */
@@ -100,7 +100,7 @@ enum cli_group {
     CLI_GROUP_GENERAL = 256,
     CLI_GROUP_HIDDEN = 512, /* not in any help */
     CLI_GROUP_RANGES = 1024,
-    CLI_GROUP_NAMES = 2048, /* one option that reports and redaction share, as the next */
+    CLI_GROUP_NAMES = 2048, /* one option that reports and redaction share, like the next */
     CLI_GROUP_FILE = 4096,
     CLI_GROUP_STATS = 8192,
     CLI_GROUP_TITLE = 16384, /* one option that several commands share */
@@ -113,7 +113,7 @@ enum cli_group {
     CLI_GROUP_CHECK = 2097152,
     CLI_GROUP_LIMITS = 4194304, /* one option that diff and check share */
 };
-/* What every command that makes a report takes, what is special to some, and what all take. */
+/* Options of all report commands, of some of them, and of all commands. */
 #define CLI_GROUPS_REPORT                                                                                              \
     (CLI_GROUP_SELECTION | CLI_GROUP_TABLES | CLI_GROUP_NAMES | CLI_GROUP_FORMAT | CLI_GROUP_OUTPUT | CLI_GROUP_FILE | \
      CLI_GROUP_TERMINAL | CLI_GROUP_READING | CLI_GROUP_RULES)
@@ -130,15 +130,14 @@ struct cli_option {
     size_t offset;        /* into struct cli_options */
     int64_t min, max;     /* CLI_INTEGER; those of `analysing` where it has one. CLI_CHOICE: min is the first value */
     const char *choices;  /* "a|b|c"; CLI_CHOICE: in the order of the enum; CLI_CONSTANT: the text */
-    const char *argument; /* what the help calls the value */
+    const char *argument; /* name of the value in the help */
     const char *help;     /* one line */
     enum cli_group group;
-    const char
-        *analysing;     /* key of the option of an analysis that it sets, whose choices and bounds it has; NULL: none */
-    bool is_negated;    /* the flag switches that off */
-    size_t implies;     /* offset of a flag that it sets when given on the command line; 0: none */
-    const char *pair;   /* a value that another one follows ("range NAME"); NULL: none */
-    size_t pair_offset; /* where that goes: text */
+    const char *analysing; /* key of the analysis option that it sets and takes choices and bounds from; NULL: none */
+    bool is_negated;       /* the flag turns it off */
+    size_t implies;        /* offset of a flag that it sets when given on the command line; 0: none */
+    const char *pair;      /* a value that another one follows ("range NAME"); NULL: none */
+    size_t pair_offset;    /* offset of that name: text */
 };
 
 extern const struct cli_option cli_option_table[];
@@ -148,28 +147,29 @@ extern const size_t cli_option_count;
 const char *cli_group_heading(enum cli_group group);
 
 bool cli_option_takes_value(const struct cli_option *option);
-/* What the library knows about the option of an analysis that it sets; all zero where it sets none. */
+/* The library's description of the analysis option that it sets; all zero if there is none. */
 struct gputime_option_info cli_option_analysing(const struct cli_option *option);
-/* Values there are, as "a|b|c", or NULL when any will do; formats come from the library. Writes into text if needed. */
+/* Allowed values as "a|b|c", or NULL if any value is valid; formats come from the library. Writes into text if needed.
+ */
 const char *cli_option_choices(const struct cli_option *option, char *text, size_t size);
-/* What stands for the value: choices where they are few, else the argument's name. */
+/* Placeholder of the value: its choices, else the argument's name. */
 const char *cli_option_argument(const struct cli_option *option, char *text, size_t size);
 
 /* value.c: sets one option; value is NULL for a flag without one. `where` names the place in messages: "option
    '--top'". */
 enum gputime_status cli_option_set(struct cli_options *options, const struct cli_option *option, const char *value,
                                    const char *where, struct gputime_error *err);
-/* Adds the option of an analysis that the row's value sets to options->analysing. false: there is no memory. */
+/* Adds the option of an analysis that the row's value sets to options->analysing. false: out of memory. */
 bool cli_option_gather(struct cli_options *options, const struct cli_option *option);
 
-/* Rules of --rules: FILE | FILE,ENGINE,MODEL | ENGINE,MODEL, where a file that is there may have commas in its name. */
+/* Rules of --rules: FILE | FILE,ENGINE,MODEL | ENGINE,MODEL, where an existing file may have commas in its name. */
 struct cli_rules {
     const char *path, *engine, *model; /* NULL: not given */
 };
 enum gputime_status cli_rules_parse(struct cli_options *options, const char *text, struct cli_rules *rules,
                                     struct gputime_error *err);
 
-/* Memory that lives as long as the options; NULL: there is none. */
+/* Memory that lives as long as the options; NULL: out of memory. */
 void *cli_options_keep(struct cli_options *options, size_t bytes);
 void cli_options_init(struct cli_options *options);
 void cli_options_release(struct cli_options *options);
@@ -177,8 +177,8 @@ void cli_options_release(struct cli_options *options);
 /* Index of value in "a|b|c", or -1. */
 int cli_choice_index(const char *choices, const char *value);
 
-/* Long names: '-' and '_' are the same. NULL if there is none; aliases count. A name may stand for one option in one
-   group and for another in others: that of `groups` (enum cli_group) comes first. */
+/* Long names: '-' and '_' are the same. NULL if there is none; aliases count. A name may mean different options in
+ * different groups: one of `groups` (enum cli_group) takes precedence. */
 const struct cli_option *cli_option_find(const char *name, size_t bytes, unsigned groups);
 const struct cli_option *cli_option_find_letter(char letter);
 

@@ -31,13 +31,13 @@ static enum gputime_status take_pair(struct reader *reader, const struct cli_opt
     if (!name && has_following)
         name = reader->argv[reader->next++];
     if (!name || !*name)
-        return cli_fail_usage(reader->err, "%s %s needs a name, as in --%s %s NAME", where, option->pair, option->name,
+        return cli_fail_usage(reader->err, "%s %s needs a name: --%s %s NAME", where, option->pair, option->name,
                               option->pair);
     *value = option->pair;
     const char **place = member(&reader->arguments->options, option->pair_offset);
     if (*place && strcmp(*place, name) != 0)
-        return cli_fail_usage(reader->err, "%s cannot be '%s %s' and '%s %s' at once; give it once", where,
-                              option->pair, *place, option->pair, name);
+        return cli_fail_usage(reader->err, "%s is given twice: '%s %s' and '%s %s'", where, option->pair, *place,
+                              option->pair, name);
     *place = name;
     return GPUTIME_OK;
 }
@@ -46,14 +46,13 @@ static enum gputime_status take_place(struct reader *reader, const struct cli_op
                                       const char *where) {
     int64_t *place = member(&reader->arguments->options, option->offset);
     if (value || *place)
-        return cli_fail_usage(reader->err, value ? "%s takes no value with '='; traces follow it" : "%s is given twice",
-                              where);
+        return cli_fail_usage(reader->err, value ? "%s takes no value; traces follow it" : "%s is given twice", where);
     *place = (int64_t)reader->arguments->word_count + 1;
     return GPUTIME_OK;
 }
 
-/* Whether a second value would make the first one silently lost: files, selections, tables, formats. Of numbers and
-   choices, and of how traces are read, the last word counts; some options gather all. */
+/* Whether repeating it is an error, because the first value would be lost: files, selections, tables, formats. For
+ * numbers, choices and reading options the last value counts; some options collect all values. */
 static bool is_given_once(const struct cli_option *option) {
     switch (option->type) {
     case CLI_TEXT:
@@ -86,8 +85,7 @@ static enum gputime_status check_repeated(struct reader *reader, const struct cl
     for (size_t i = 0; i < cli_option_count && is_given_once(option); i++) {
         const char *before = reader->arguments->values[i];
         if (cli_option_table[i].offset == option->offset && before && value && strcmp(before, value) != 0)
-            return cli_fail_usage(reader->err, "%s cannot be '%s' and '%s' at once; give it once", where, before,
-                                  value);
+            return cli_fail_usage(reader->err, "%s is given twice: '%s' and '%s'", where, before, value);
     }
     reader->arguments->values[option - cli_option_table] = value;
     return GPUTIME_OK;
@@ -96,7 +94,7 @@ static enum gputime_status check_repeated(struct reader *reader, const struct cl
 static enum gputime_status take_option(struct reader *reader, const struct cli_option *option, const char *value,
                                        const char *where) {
     if (!value && cli_option_takes_value(option) && reader->next < reader->argc) {
-        /* A long option here is more likely a forgotten value than a value; "--name=--x" still says the latter. */
+        /* A long option here is more likely a forgotten value than a value; use "--name=--x" for the latter. */
         const char *following = reader->argv[reader->next];
         if (strncmp(following, "--", 2) != 0) {
             value = following;
@@ -118,7 +116,7 @@ static enum gputime_status take_option(struct reader *reader, const struct cli_o
     return status;
 }
 
-/* The groups of the command where the first word has named it by now. */
+/* The groups of the command, if the first word has been read. */
 static unsigned known_groups(const struct cli_arguments *arguments) {
     const struct cli_command *command = arguments->word_count ? cli_command_find(arguments->words[0]) : NULL;
     return command ? command->groups : CLI_GROUPS_REPORT;

@@ -1,5 +1,5 @@
-/* Arguments in, struct cli_options and the words that are no options out; then, once these name the command, what the
-   environment and the configuration file set for it. */
+/* Parses arguments into struct cli_options and the remaining words; then applies the environment and the configuration
+ * file, once the command is known. */
 #ifndef CLI_PARSE_H
 #define CLI_PARSE_H
 
@@ -10,9 +10,9 @@
 struct cli_arguments {
     struct cli_options options;
     bool given[CLI_MAX_OPTIONS];         /* on the command line, by row of the table */
-    const char *values[CLI_MAX_OPTIONS]; /* the last of each there; NULL: it has none */
-    bool is_set[CLI_MAX_OPTIONS];        /* there or by a setting */
-    const char **words;                  /* what is no option, in order */
+    const char *values[CLI_MAX_OPTIONS]; /* the last value of each; NULL: none */
+    bool is_set[CLI_MAX_OPTIONS];        /* on the command line or by a setting */
+    const char **words;                  /* arguments that are not options, in order */
     size_t word_count;
     size_t plain_words; /* those before "--": only they can name a command */
     char *config_text;  /* values of the options may point into it */

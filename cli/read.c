@@ -1,4 +1,4 @@
-/* Reading: captures and options come in, traces and errors in the order of the captures go out. */
+/* Reads captures into traces and errors, in the order of the captures. */
 #include "read.h"
 
 #include <stdio.h>
@@ -8,14 +8,14 @@
 #include "error.h"
 #include "terminal.h"
 
-/* One place for each capture whose files are there. */
+/* One element for each capture whose files exist. */
 struct reading {
     struct gputime_input *inputs;
-    struct cli_capture_options *options; /* what these point to */
+    struct cli_capture_options *options; /* that the inputs point to */
     struct cli_progress_part *parts;
     struct gputime_trace **traces;
     struct gputime_error *errors;
-    size_t *captures; /* which it is */
+    size_t *captures; /* index of the capture */
     size_t count;
     struct cli_progress progress;
 };
@@ -45,7 +45,7 @@ static void add_capture(struct reading *reading, const struct cli_captures *capt
     reading->captures[reading->count++] = index;
 }
 
-/* All that is there to be read; behind what is not nothing is, if all are needed. */
+/* All captures that can be read; if all are needed, only those before the first that cannot. */
 static void list_captures(struct reading *reading, const struct cli_captures *captures,
                           const struct cli_options *options, bool needs_all, struct gputime_error *errors) {
     char many[32];

@@ -1,4 +1,4 @@
-/* The command "redact": a copy of an export that is fit to share, and one line on what it holds. */
+/* The command "redact": writes a copy of an export that is safe to share, and prints one line about it. */
 #include <stdio.h>
 
 #include "actions.h"
@@ -22,10 +22,10 @@ enum gputime_status cli_redact_run(const struct cli_command *command, const stru
         return cli_fail_usage(err, "'%s' takes one file, not %zu; usage: gputime %s %s", command->name, words.count,
                               command->name, command->usage);
     if (!options->output)
-        return cli_fail_usage(err, "'%s' needs a file to write; usage: gputime %s %s", command->name, command->name,
+        return cli_fail_usage(err, "'%s' needs an output file; usage: gputime %s %s", command->name, command->name,
                               command->usage);
     if (options->names == CLI_NAMES_SHORT)
-        return cli_fail_usage(err, "names are redacted 'full' or as 'hash', not 'short'");
+        return cli_fail_usage(err, "--names can be full or hash with 'redact', not short");
     enum gputime_status status =
         gputime_redact(words.items[0], options->output, options->names == CLI_NAMES_HASH, &done, err);
     if (status || options->quiet)

@@ -15,14 +15,14 @@
 
 struct job {
     const struct cli_command *command;
-    struct cli_options own; /* the user's, as they are meant for the command */
+    struct cli_options own; /* the user's, adapted to the command */
     const struct cli_options *options;
     struct cli_captures captures;
     struct cli_limits limits;
     struct gputime_trace **traces; /* of the captures that could be read */
     const char **names;            /* of each of them, its first file */
     size_t trace_count;
-    struct gputime_error failure; /* why the last capture that could not be read was not; status 0: all were */
+    struct gputime_error failure; /* of the last capture that could not be read; status 0: none */
     struct cli_destination destinations[CLI_MAX_DESTINATIONS];
     struct cli_request requests[CLI_MAX_DESTINATIONS];
     size_t destination_count;
@@ -30,17 +30,17 @@ struct job {
     const char *page; /* to open; NULL: none */
 };
 
-/* Files of two captures need no --a and --b to be told apart. */
+/* Two captures need no --a and --b. */
 static enum gputime_status find_sides(struct cli_captures *captures, struct gputime_error *err) {
     if (captures->first_of_b == captures->count && captures->count == 2)
         captures->first_of_b = 1;
     if (captures->first_of_b == captures->count)
-        return cli_fail_usage(err, "these are %zu captures; say which are of A and of B: --a A1 A2 --b B1 B2",
+        return cli_fail_usage(err, "cannot compare %zu captures; assign them to A and B: --a A1 A2 --b B1 B2",
                               captures->count);
     return GPUTIME_OK;
 }
 
-/* Everything that can be found wrong before the traces are read. */
+/* Finds all errors that can be found before the traces are read. */
 static enum gputime_status plan(struct job *job, struct cli_words traces, size_t split, struct gputime_error *err) {
     enum gputime_status status =
         job->options->config
@@ -59,10 +59,10 @@ static enum gputime_status plan(struct job *job, struct cli_words traces, size_t
     for (size_t i = 0; !status && i < job->destination_count; i++) {
         const struct cli_destination *destination = &job->destinations[i];
         if (cli_format_is_missing(destination->format))
-            status = cli_fail(err, "this gputime was built without %s; 'make WEB=1' builds it in and needs npm",
+            status = cli_fail(err, "this build of gputime cannot write %s; build with 'make WEB=1' (needs npm)",
                               destination->format);
         else if (destination->path)
-            status = cli_target_check(destination->path, destination->makes_folder || destination->makes_itself,
+            status = cli_target_check(destination->path, destination->makes_directory || destination->makes_itself,
                                       &job->captures, err);
         if (!status)
             status = cli_request_build(job->command, job->options, destination, &job->requests[i], err);
@@ -75,13 +75,13 @@ static void print_error(const struct gputime_error *err) {
     fprintf(stderr, "gputime: %s\n", cli_terminal_text(message, sizeof message, err->message));
 }
 
-/* Whether the captures make one picture. */
+/* Whether the report needs all captures. */
 static bool needs_all(const struct job *job) {
     return job->command->takes_runs || job->command->action == CLI_ACTION_DIFF;
 }
 
-/* A capture among several that cannot be read costs its own report alone, and the exit status, unless all are
-   needed. The last failure is left to be printed at the end, behind the reports. */
+/* If one of several captures cannot be read, only its own report is missing and the exit status is that of a failure,
+ * unless all are needed. The last failure is printed at the end, after the reports. */
 static enum gputime_status leave_out(struct job *job, const struct gputime_error *err) {
     if (err->status == GPUTIME_USAGE || needs_all(job))
         return err->status;
@@ -91,7 +91,7 @@ static enum gputime_status leave_out(struct job *job, const struct gputime_error
     return GPUTIME_OK;
 }
 
-/* Keeps the traces that could be read, and judges what could not in the order of the captures. */
+/* Keeps the traces that could be read, and handles failures in the order of the captures. */
 static enum gputime_status take_traces(struct job *job, struct gputime_trace *const *traces,
                                        const struct gputime_error *errors, struct gputime_error *err) {
     enum gputime_status status = GPUTIME_OK;
@@ -128,7 +128,7 @@ static enum gputime_status read_traces(struct job *job, struct gputime_error *er
     return status;
 }
 
-/* Whether no more rows are needed than text and Markdown show. Limits look at all of them. */
+/* Whether only the rows that text and Markdown show are needed. Limits use all rows. */
 static bool is_for_screen(const struct job *job) {
     bool is_for_all = job->limits.count == 0;
     for (size_t i = 0; i < job->destination_count && is_for_all; i++)
@@ -157,7 +157,7 @@ static struct gputime_write_options writing_options(const struct job *job, size_
 
 static bool hint_is_due(const struct job *job, const struct cli_destination *destination, int64_t width) {
     return job->command->hint && !destination->path && strcmp(destination->format, "text") == 0 &&
-           (int64_t)strlen(job->command->hint) <= width && cli_request_is_sorted_as_usual(job->command, job->options);
+           (int64_t)strlen(job->command->hint) <= width && cli_request_has_default_order(job->command, job->options);
 }
 
 static enum gputime_status write_reports(const struct job *job, struct gputime_error *err) {
@@ -178,15 +178,15 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
                                           .captures = &job->captures};
         if (!made.report || !cli_request_same(request, &job->requests[i - 1]))
             status = cli_make(&making, &made, err);
-        if (!status && job->destinations[i].makes_folder)
-            status = cli_target_make_folder(job->destinations[i].path, err);
+        if (!status && job->destinations[i].makes_directory)
+            status = cli_target_make_directory(job->destinations[i].path, err);
         if (!status)
             status = gputime_report_write(made.report, &writing, job->destinations[i].path, err);
         if (!status && hint_is_due(job, &job->destinations[i], writing.width))
             printf("\n%s\n", job->command->hint);
     }
     if (!status)
-        cli_limits_tell(made.report, &made.verdicts);
+        cli_limits_print(made.report, &made.verdicts);
     if (!status && made.verdicts.broken) {
         cli_fail(err, "%zu of %zu limits %s broken", made.verdicts.broken, made.verdicts.count,
                  made.verdicts.broken == 1 ? "is" : "are");
@@ -196,40 +196,40 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
     return status;
 }
 
-/* Below text: the files that the command wrote by itself. */
+/* Below text: the files that the command wrote without --output. */
 static void name_own_files(const struct job *job) {
     char path[4096];
     const char *lead = "\n";
     const struct cli_destination *last = &job->destinations[job->destination_count - 1];
     bool is_text = !last->path && strcmp(last->format, "text") == 0;
     for (size_t i = 0; is_text && i < job->destination_count; i++)
-        if (job->destinations[i].makes_folder) {
+        if (job->destinations[i].makes_directory) {
             printf("%sWrote %s\n", lead, cli_terminal_text(path, sizeof path, job->destinations[i].path));
             lead = "";
         }
 }
 
-/* Below what was found: where the files are. */
-static void name_folder(const struct job *job) {
+/* Below the findings: where the files are. */
+static void name_directory(const struct job *job) {
     char path[4096];
-    bool is_said = job->destination_count > 1 && !job->options->writing.format;
-    for (size_t i = 0; is_said && i < job->destination_count; i++)
+    bool is_due = job->destination_count > 1 && !job->options->writing.format;
+    for (size_t i = 0; is_due && i < job->destination_count; i++)
         if (job->destinations[i].makes_itself)
             printf("\nWrote %s%s\n", cli_terminal_text(path, sizeof path, job->destinations[i].path),
-                   job->command->folder_files);
+                   job->command->directory_files);
 }
 
-/* Text and Markdown say above their tables what was lost; who reads data sees it here. So does who has a gate, where
-   an exit status is often all that is looked at. */
+/* Text and Markdown show losses above their tables; for data formats the warning is here. So it is with limits, where
+ * often only the exit status is looked at. */
 static void warn_of_losses(const struct job *job) {
-    bool is_gate = job->limits.count, is_told = is_gate || !job->options->quiet;
-    for (size_t i = 0; i < job->destination_count && is_told && !is_gate; i++)
-        is_told = job->destinations[i].path || cli_format_is_data(job->destinations[i].format);
-    for (size_t i = 0; i < job->trace_count && is_told; i++) {
+    bool is_gate = job->limits.count, is_due = is_gate || !job->options->quiet;
+    for (size_t i = 0; i < job->destination_count && is_due && !is_gate; i++)
+        is_due = job->destinations[i].path || cli_format_is_data(job->destinations[i].format);
+    for (size_t i = 0; i < job->trace_count && is_due; i++) {
         const char *loss = gputime_trace_loss(job->traces[i]);
         char path[1024];
         if (loss)
-            fprintf(stderr, "gputime: '%s' was not read whole: %s\n",
+            fprintf(stderr, "gputime: '%s' was only partly read: %s\n",
                     cli_terminal_text(path, sizeof path, job->names[i]), loss);
     }
 }
@@ -239,7 +239,7 @@ static enum gputime_status show_page(const struct job *job, struct gputime_error
     if (!job->page)
         return GPUTIME_OK;
     if (!job->options->quiet)
-        printf("The page is %s\n", cli_terminal_text(path, sizeof path, job->page));
+        printf("Page: %s\n", cli_terminal_text(path, sizeof path, job->page));
     return cli_browser_open(job->page, err);
 }
 
@@ -251,23 +251,23 @@ enum gputime_status cli_report_run(const struct cli_command *command, const stru
 enum gputime_status cli_report_run_sides(const struct cli_command *command, const struct cli_options *options,
                                          struct cli_words traces, size_t split, struct gputime_error *err) {
     if (traces.count && options->config)
-        return cli_fail_usage(err, "--config names the traces; leave '%s' out", traces.items[0]);
+        return cli_fail_usage(err, "--config lists the traces; remove '%s'", traces.items[0]);
     if (traces.count == 0 && !options->config)
-        return cli_fail_usage(err, "'%s' needs a trace to read; see 'gputime %s --help'", command->name, command->name);
+        return cli_fail_usage(err, "'%s' needs a trace; see 'gputime %s --help'", command->name, command->name);
     if (options->names == CLI_NAMES_HASH)
-        return cli_fail_usage(err, "reports have names 'full' or 'short'; 'hash' is for redact");
+        return cli_fail_usage(err, "--names hash is only valid for 'redact'");
     struct job *job = calloc(1, sizeof *job);
     if (!job)
         return cli_fail_memory(err);
     job->command = command;
     job->own = *options;
     job->options = &job->own;
-    if (command->takes_runs) { /* --title is that of all of them */
+    if (command->takes_runs) { /* --title is the heading of all of them */
         job->heading = options->run.title;
         job->own.run.title = NULL;
     }
     char now[CLI_TIME_MAX];
-    if (command->folder_layout)
+    if (command->directory_layout)
         job->generated_at = cli_generated_at(options, now);
     enum gputime_status status = plan(job, traces, split, err);
     if (!status)
@@ -276,12 +276,12 @@ enum gputime_status cli_report_run_sides(const struct cli_command *command, cons
         status = write_reports(job, err);
     if (!status || status == GPUTIME_BROKEN) {
         name_own_files(job);
-        name_folder(job);
+        name_directory(job);
         warn_of_losses(job);
         enum gputime_status shown = show_page(job, err);
         status = shown ? shown : status;
     } else {
-        if (job->limits.count) /* what a limit is about may be missing for that */
+        if (job->limits.count) /* a limit may lack data because of a loss */
             warn_of_losses(job);
         if (job->page)
             cli_browser_cancel(job->destinations, job->destination_count);

@@ -14,7 +14,7 @@ static bool same_text(const char *a, const char *b) {
 
 bool cli_format_is_data(const char *format) {
     struct gputime_entry entry = gputime_registry_find(GPUTIME_OUTPUTS, format);
-    return !entry.key || entry.is_data; /* the files of older tools list everything */
+    return !entry.key || entry.is_data; /* the files of older tools have all rows */
 }
 
 bool cli_format_is_missing(const char *format) {
@@ -60,7 +60,7 @@ struct gputime_entry cli_table_analysis(const char *table) {
     return (struct gputime_entry){0};
 }
 
-/* Of all tables there are, whatever command shows them. false: none is near enough. */
+/* The table with the most similar name, of all commands. false: none is similar. */
 static bool find_similar_table(const char *given, char nearest[CLI_TABLE_KEY_MAX]) {
     struct cli_suggestion suggestion;
     struct cli_table_walk walk = {0};
@@ -70,7 +70,7 @@ static bool find_similar_table(const char *given, char nearest[CLI_TABLE_KEY_MAX
         cli_suggestion_offer(&suggestion, key);
         if (suggestion.nearest != key)
             continue;
-        snprintf(nearest, CLI_TABLE_KEY_MAX, "%s", key); /* the walk is going to overwrite it */
+        snprintf(nearest, CLI_TABLE_KEY_MAX, "%s", key); /* the walk overwrites it */
         suggestion.nearest = nearest;
     }
     return *nearest;
@@ -80,8 +80,7 @@ static enum gputime_status fail_table(const struct cli_request *request, const c
     char own[600] = "", nearest[CLI_TABLE_KEY_MAX];
     size_t used = 0;
     if (find_similar_table(table, nearest))
-        return cli_fail_usage(err, "there is no table '%s'; did you mean '%s'? 'gputime list analyses' names all",
-                              table, nearest);
+        return cli_fail_usage(err, "no table '%s'; did you mean '%s'? See 'gputime list analyses'", table, nearest);
     struct cli_table_walk walk = {0};
     for (const char *key = cli_table_next(&walk); key; key = cli_table_next(&walk)) {
         const char *analysis = cli_table_analysis(key).key;
@@ -91,13 +90,12 @@ static enum gputime_status fail_table(const struct cli_request *request, const c
         if (is_own && used + strlen(key) + sizeof ", " <= sizeof own)
             used += (size_t)sprintf(own + used, "%s%s", used ? ", " : "", key);
     }
-    return cli_fail_usage(err, "there is no table '%s'; this command has %s; 'gputime list analyses' names all", table,
-                          own);
+    return cli_fail_usage(err, "no table '%s'; this command has %s; see 'gputime list analyses'", table, own);
 }
 
 /* ---- shapes ---- */
 
-/* The one shape of that table; made where there is none. */
+/* The shape of that table; added if missing. */
 static struct gputime_shape *shape_of(struct cli_request *request, const char *table) {
     for (size_t i = 0; i < request->shape_count; i++)
         if (strcmp(request->shapes[i].table, table) == 0)
@@ -118,7 +116,7 @@ static enum gputime_status fail_sort(const struct cli_list *list, const char *gi
     size_t used = 0;
     for (size_t i = 0; list->sorts && list->sorts[i].name; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i ? ", " : "", list->sorts[i].name);
-    return cli_fail_usage(err, "cannot sort %s by '%s'; there are %s", list->table, given, names);
+    return cli_fail_usage(err, "cannot sort %s by '%s'; use one of %s", list->table, given, names);
 }
 
 /* given: a short name or a column, '+' before it for the smallest first. */
@@ -233,7 +231,7 @@ static enum gputime_status add_part(struct cli_request *request, const struct cl
     return status;
 }
 
-/* The short names that any command has for the table's columns. */
+/* The short names that commands have for the table's columns. */
 static struct cli_list list_of_table(const char *table) {
     for (size_t c = 0; c < cli_command_count; c++)
         for (size_t p = 0; p < CLI_MAX_PARTS; p++)
@@ -245,7 +243,7 @@ static struct cli_list list_of_table(const char *table) {
     return (struct cli_list){.table = table};
 }
 
-/* Exactly these: no rank before them. */
+/* Exactly these columns, without a rank. */
 static void set_columns(struct cli_request *request, struct gputime_shape *shape,
                         const struct gputime_write_options *writing) {
     request->columns = shape->columns = writing->columns;
@@ -257,7 +255,7 @@ static bool is_verdicts(const struct cli_command *command, const char *table) {
     return (command->groups & CLI_GROUP_LIMITS) && strcmp(table, CLI_TABLE_LIMITS) == 0;
 }
 
-/* --table: only the analysis that makes it runs, and --sort, --top and --columns are about it. */
+/* --table: only the analysis that makes it runs, and --sort, --top and --columns apply to it. */
 static enum gputime_status narrow_to_table(struct cli_request *request, const struct cli_command *command,
                                            const struct cli_options *options, const struct cli_destination *destination,
                                            struct gputime_error *err) {
@@ -274,7 +272,7 @@ static enum gputime_status narrow_to_table(struct cli_request *request, const st
     request->main_table = table;
     request->text_layout = NULL;
 
-    /* The command's order and columns stay; the limits of a side table do not, for it is no longer one. */
+    /* Keeps the command's order and columns, but not the row limit it had as a side table. */
     struct gputime_shape usual = *shape_of(request, table);
     const struct cli_list list = list_of_table(table);
     request->shape_count = request->absent_count = 0;
@@ -292,9 +290,9 @@ static enum gputime_status narrow_to_table(struct cli_request *request, const st
     return options->sort ? set_sort(shape, &list, options->sort, err) : GPUTIME_OK;
 }
 
-/* The part that makes up the whole report; NULL: all that apply do. */
+/* The only part of the report; NULL: all parts that apply. */
 static const struct cli_part *part_alone(const struct cli_command *command, const struct cli_options *options) {
-    for (size_t i = 0; i < CLI_MAX_PARTS && !options->folder; i++)
+    for (size_t i = 0; i < CLI_MAX_PARTS && !options->directory; i++)
         if (command->parts[i].is_alone && cli_part_applies(&command->parts[i], options))
             return &command->parts[i];
     return NULL;
@@ -324,7 +322,7 @@ static enum gputime_status add_parts(struct cli_request *request, const struct c
         return GPUTIME_OK;
     if (options->writing.table && !destination->is_layout)
         return narrow_to_table(request, command, options, destination, err);
-    /* The words of an older tool have columns and units of their own. */
+    /* The layout of an older tool has its own columns and units. */
     if (options->writing.columns || options->writing.unit != GPUTIME_UNIT_AUTO)
         request->text_layout = NULL;
     if (options->writing.columns && first_list)
@@ -337,7 +335,7 @@ enum gputime_status cli_request_build(const struct cli_command *command, const s
                                       struct gputime_error *err) {
     enum gputime_status status = add_parts(request, command, options, destination, err);
     if (!status && command->action != CLI_ACTION_DIFF)
-        request->absent[request->absent_count++] = "spreads"; /* which only a comparison reads */
+        request->absent[request->absent_count++] = "spreads"; /* only comparisons read it */
     return status;
 }
 
@@ -387,6 +385,6 @@ bool cli_request_same(const struct cli_request *a, const struct cli_request *b) 
     return true;
 }
 
-bool cli_request_is_sorted_as_usual(const struct cli_command *command, const struct cli_options *options) {
+bool cli_request_has_default_order(const struct cli_command *command, const struct cli_options *options) {
     return !options->writing.table && (!options->sort || same_text(options->sort, command->parts[0].lists[0]->sort));
 }

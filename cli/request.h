@@ -1,4 +1,4 @@
-/* Turns a command and the options into what the library is asked for: analyses, shapes of the tables, files. */
+/* Turns a command and the options into a request to the library: analyses, shapes of tables, files. */
 #ifndef CLI_REQUEST_H
 #define CLI_REQUEST_H
 
@@ -8,32 +8,32 @@
 
 enum { CLI_TABLE_KEY_MAX = 64 };
 
-#define CLI_TABLE_LIMITS "limits" /* the verdicts on limits, which no analysis makes */
+#define CLI_TABLE_LIMITS "limits" /* verdicts on limits; no analysis makes it */
 
 /* Zero-initialise, then call cli_table_next until it gives NULL. */
 struct cli_table_walk {
     size_t next;      /* analysis */
-    const char *rest; /* of the list of the one before */
+    const char *rest; /* rest of the list of the previous analysis */
     char key[CLI_TABLE_KEY_MAX];
 };
 
 const char *cli_table_next(struct cli_table_walk *walk); /* good until the next call */
 
-/* The analysis that makes the table; its key is NULL where there is none. */
+/* The analysis that makes the table; its key is NULL if there is none. */
 struct gputime_entry cli_table_analysis(const char *table);
 
 /* ---- requests ---- */
 
 /* Where a report goes. */
 struct cli_destination {
-    const char *path;   /* NULL: standard output */
-    const char *format; /* key of an output or a layout */
-    bool is_complete;   /* a detailed list: every row, whatever --top says of what is printed */
-    bool is_layout;     /* of an older tool's file: --table is about what is printed */
-    bool makes_folder;  /* it is in --out-dir, which may not be there yet */
-    bool makes_itself;  /* it is a folder that the library makes, with those above it */
-    char file[4096];    /* what path points to then */
-    bool is_gap_part;   /* only the parts that --gap-output is about; --columns and --table are about the others */
+    const char *path;     /* NULL: standard output */
+    const char *format;   /* key of an output or a layout */
+    bool is_complete;     /* a detailed list: all rows, regardless of --top */
+    bool is_layout;       /* of an older tool's file: --table applies only to printed text */
+    bool makes_directory; /* in --out-dir, which may not exist yet */
+    bool makes_itself;    /* a directory that the library creates, with its parents */
+    char file[4096];      /* path points to it in that case */
+    bool is_gap_part;     /* only the parts for --gap-output; --columns and --table apply to the others */
 };
 enum { CLI_MAX_DESTINATIONS = 3 + CLI_MAX_FILES };
 
@@ -52,15 +52,15 @@ struct cli_request {
     size_t shown_count;
     const char *absent[CLI_REQUEST_TABLES]; /* need not be made */
     size_t absent_count;
-    const char *forced;            /* is shown even if meant for data; NULL: none */
-    char names[CLI_REQUEST_NAMES]; /* what keys of tables may point to */
+    const char *forced;            /* shown even if meant for data; NULL: none */
+    char names[CLI_REQUEST_NAMES]; /* keys of tables may point to it */
     size_t names_used;
 };
 
-/* The shaping that it asks for; borrows from it. */
+/* The shaping of the request; borrows from it. */
 struct gputime_shaping cli_request_shaping(const struct cli_request *request);
 
-bool cli_format_is_data(const char *format);    /* for programs: it carries every row */
+bool cli_format_is_data(const char *format);    /* for programs: has all rows */
 bool cli_format_is_page(const char *format);    /* for browsers */
 bool cli_format_is_missing(const char *format); /* this build cannot write it */
 
@@ -76,13 +76,13 @@ enum gputime_status cli_request_build(const struct cli_command *command, const s
                                       const struct cli_destination *destination, struct cli_request *request,
                                       struct gputime_error *err);
 
-/* Whether no more rows are needed than text and Markdown show; the words of older tools count all. */
+/* Whether only the rows that text and Markdown show are needed; layouts of older tools need all. */
 bool cli_request_is_for_screen(const struct cli_request *request, const struct cli_destination *destination);
 
-/* Whether one report serves both. */
+/* Whether both can use the same report. */
 bool cli_request_same(const struct cli_request *a, const struct cli_request *b);
 
-/* Whether the command's first list is sorted as it is without --sort. */
-bool cli_request_is_sorted_as_usual(const struct cli_command *command, const struct cli_options *options);
+/* Whether the command's first list has its default order. */
+bool cli_request_has_default_order(const struct cli_command *command, const struct cli_options *options);
 
 #endif

@@ -1,5 +1,5 @@
-/* Settings: what the configuration file and the environment set for a command, and what follows from all options
-   together. The file has lines "option = value" with the long names of the option table; '#' starts a comment. */
+/* Settings: applies the configuration file and the environment to a command, then what follows from all options
+ * together. The file has lines "option = value" with the long names of the option table; '#' starts a comment. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -23,8 +23,8 @@ static bool is_given(const struct cli_arguments *arguments, const struct cli_opt
     return false;
 }
 
-/* Sets an option, unless the command line has done so or the command does not take it; the value must be good even
-   then. */
+/* Sets an option, unless the command line has set it or the command does not take it; the value must be valid even
+ * then. */
 static enum gputime_status apply(struct cli_arguments *arguments, const struct cli_command *command,
                                  const struct cli_option *option, const char *value, const char *where,
                                  struct gputime_error *err) {
@@ -45,7 +45,7 @@ static enum gputime_status config_path(char *path, size_t size, struct gputime_e
     const char *home = getenv("HOME");
     int written = 0;
     path[0] = '\0';
-    if (base && base[0] == '/') /* the XDG rules say that a relative path is to be ignored */
+    if (base && base[0] == '/') /* XDG: relative paths are ignored */
         written = snprintf(path, size, "%s/gputime/config", base);
     else if (home && *home)
         written = snprintf(path, size, "%s/.config/gputime/config", home);
@@ -82,7 +82,7 @@ static char *trim(char *text) {
     return text;
 }
 
-/* place is "FILE:LINE". A '#' inside a value is kept unless white space stands before it. */
+/* place is "FILE:LINE". A '#' inside a value is kept unless white space precedes it. */
 static enum gputime_status read_line(struct cli_arguments *arguments, const struct cli_command *command, char *line,
                                      const char *place, struct gputime_error *err) {
     for (char *c = line; *c; c++)
@@ -131,7 +131,7 @@ static enum gputime_status read_config(struct cli_arguments *arguments, const st
     if (status || !*path)
         return status;
     FILE *file = fopen(path, "re");
-    if (!file) /* unreadable is worth a word, absent is the normal case */
+    if (!file) /* an unreadable file is an error, a missing one is not */
         return errno == ENOENT || errno == ENOTDIR ? GPUTIME_OK : cli_fail_system(err, errno, "cannot read '%s'", path);
     char *text = arguments->config_text = malloc(LARGEST_BYTES + 1);
     if (!text) {
@@ -144,7 +144,7 @@ static enum gputime_status read_config(struct cli_arguments *arguments, const st
     if (read_error)
         return cli_fail_system(err, read_error, "cannot read '%s'", path);
     if (bytes > LARGEST_BYTES)
-        return cli_fail(err, "cannot read '%s': it is no configuration file; it has over a megabyte", path);
+        return cli_fail(err, "cannot read '%s': not a configuration file (larger than 1 MB)", path);
     text[bytes] = '\0';
     return read_lines(arguments, command, path, err);
 }
@@ -164,7 +164,7 @@ static enum gputime_status read_environment(struct cli_arguments *arguments, con
     return status;
 }
 
-/* Of several values the later wins, so what was set goes before what was given. */
+/* The last value wins, so settings go before options. */
 static void put_settings_first(struct cli_texts *texts, size_t given) {
     struct cli_texts before = *texts;
     size_t set = before.count - given;
@@ -172,7 +172,7 @@ static void put_settings_first(struct cli_texts *texts, size_t given) {
     memcpy(texts->items + set, before.items, given * sizeof *texts->items);
 }
 
-/* --rules and --map both say what the categories are: what is given wins over what is set. */
+/* --rules and --map both define the categories: options win over settings. */
 static enum gputime_status settle_rules(struct cli_arguments *arguments, struct gputime_error *err) {
     struct cli_options *options = &arguments->options;
     const struct cli_texts *texts = &options->rules;
@@ -203,7 +203,7 @@ static enum gputime_status settle_rules(struct cli_arguments *arguments, struct 
 static enum gputime_status settle_analysing(struct cli_arguments *arguments, struct gputime_error *err) {
     const struct cli_option *bins = find("bins"), *hist = find("hist");
     if (arguments->is_set[bins - cli_option_table] && !arguments->is_set[hist - cli_option_table]) {
-        /* only bins of equal width can be counted out */
+        /* a number of bins implies equal widths */
         arguments->options.bins = cli_choice_index(cli_option_analysing(hist).choices, "linear");
         arguments->is_set[hist - cli_option_table] = true;
     }

@@ -1,4 +1,4 @@
-/* "Did you mean": edit distance in which a swap of neighbours is the smallest slip; '-' and '_' are the same. */
+/* "Did you mean": edit distance in which swapped neighbours cost least; '-' and '_' are the same. */
 #include "suggest.h"
 
 #include <string.h>

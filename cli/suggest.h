@@ -7,11 +7,11 @@
 struct cli_suggestion {
     const char *given; /* bytes long */
     size_t bytes;
-    const char *nearest; /* NULL: nothing is near enough */
+    const char *nearest; /* NULL: nothing is similar */
     size_t distance;
 };
 
 void cli_suggestion_init(struct cli_suggestion *suggestion, const char *given, size_t bytes);
-void cli_suggestion_offer(struct cli_suggestion *suggestion, const char *name); /* NULL is fine; borrowed */
+void cli_suggestion_offer(struct cli_suggestion *suggestion, const char *name); /* may be NULL; borrowed */
 
 #endif

@@ -1,4 +1,4 @@
-/* Output paths: none may be a trace that is read, nor a file that another output of the same run goes to. */
+/* Output paths: none may be an input trace or the same file as another output. */
 #include "target.h"
 
 #include <errno.h>
@@ -11,23 +11,23 @@
 #include "error.h"
 #include "request.h"
 
-bool cli_target_is_folder(const char *path) {
+bool cli_target_is_directory(const char *path) {
     size_t bytes = strlen(path);
     return bytes && path[bytes - 1] == '/';
 }
 
-/* ---- the files that a path stands for ---- */
+/* ---- files of a path ---- */
 
 /* Zero-initialise but for the path. */
 struct file_walk {
     const char *path;
     bool is_over; /* of a path that is one file */
     struct cli_table_walk tables;
-    char file[PATH_MAX]; /* in a folder: that of the table; longer ones cannot be opened anyway */
+    char file[PATH_MAX]; /* in a directory: the file of the table; longer ones cannot be opened anyway */
 };
 
 static const char *next_file(struct file_walk *walk) {
-    if (!cli_target_is_folder(walk->path)) {
+    if (!cli_target_is_directory(walk->path)) {
         const char *file = walk->is_over ? NULL : walk->path;
         walk->is_over = true;
         return file;
@@ -45,19 +45,19 @@ static bool is_same(const struct stat *a, const struct stat *b) {
 
 /* ---- traces ---- */
 
-/* The folder of path; where path is a folder itself it may still be made, so the one above it counts. */
-static bool find_folder(const char *path, struct stat *info) {
-    char folder[PATH_MAX];
+/* The parent directory of path; of a directory, too, which may still have to be created. */
+static bool find_directory(const char *path, struct stat *info) {
+    char directory[PATH_MAX];
     size_t bytes = strlen(path);
     while (bytes && path[bytes - 1] == '/')
         bytes--;
     while (bytes && path[bytes - 1] != '/')
         bytes--;
-    if (bytes >= sizeof folder)
+    if (bytes >= sizeof directory)
         return false;
-    memcpy(folder, path, bytes);
-    folder[bytes] = '\0';
-    return stat(bytes ? folder : ".", info) == 0 && S_ISDIR(info->st_mode);
+    memcpy(directory, path, bytes);
+    directory[bytes] = '\0';
+    return stat(bytes ? directory : ".", info) == 0 && S_ISDIR(info->st_mode);
 }
 
 static bool stat_trace(const char *trace, struct stat *info) {
@@ -73,48 +73,48 @@ static bool is_trace(const struct stat *output, const struct cli_captures *captu
     return false;
 }
 
-/* Whether the nearest folder above path that exists is one to make others in. */
-static bool can_make_folder(const char *path) {
-    char folder[PATH_MAX];
+/* Whether directories can be created in the nearest existing parent of path. */
+static bool can_make_directory(const char *path) {
+    char directory[PATH_MAX];
     struct stat info;
-    if (strlen(path) >= sizeof folder)
+    if (strlen(path) >= sizeof directory)
         return false;
-    memcpy(folder, path, strlen(path) + 1);
-    for (char *slash = strrchr(folder, '/'); slash && slash > folder; slash = strrchr(folder, '/')) {
+    memcpy(directory, path, strlen(path) + 1);
+    for (char *slash = strrchr(directory, '/'); slash && slash > directory; slash = strrchr(directory, '/')) {
         *slash = '\0';
-        if (stat(folder, &info) == 0)
-            return S_ISDIR(info.st_mode) && access(folder, W_OK | X_OK) == 0;
+        if (stat(directory, &info) == 0)
+            return S_ISDIR(info.st_mode) && access(directory, W_OK | X_OK) == 0;
     }
     return access(path[0] == '/' ? "/" : ".", W_OK | X_OK) == 0;
 }
 
-enum gputime_status cli_target_make_folder(const char *path, struct gputime_error *err) {
-    char folder[PATH_MAX];
-    if (strlen(path) >= sizeof folder)
+enum gputime_status cli_target_make_directory(const char *path, struct gputime_error *err) {
+    char directory[PATH_MAX];
+    if (strlen(path) >= sizeof directory)
         return cli_fail_usage(err, "'%.100s...' is too long for a path", path);
-    memcpy(folder, path, strlen(path) + 1);
-    for (char *slash = strchr(folder + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+    memcpy(directory, path, strlen(path) + 1);
+    for (char *slash = strchr(directory + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-            return cli_fail_system(err, errno, "cannot make folder '%s'", folder);
+        if (mkdir(directory, 0777) != 0 && errno != EEXIST)
+            return cli_fail_system(err, errno, "cannot create directory '%s'", directory);
         *slash = '/';
     }
     return GPUTIME_OK;
 }
 
-enum gputime_status cli_target_check(const char *path, bool makes_folder, const struct cli_captures *captures,
+enum gputime_status cli_target_check(const char *path, bool makes_directory, const struct cli_captures *captures,
                                      struct gputime_error *err) {
     struct file_walk walk = {.path = path};
     struct stat info;
     if (strcmp(path, "-") == 0)
         return GPUTIME_OK;
-    if (makes_folder && !can_make_folder(path))
-        return cli_fail(err, "cannot write '%s': its folder can be neither made nor written to", path);
-    if (!makes_folder && !find_folder(path, &info))
-        return cli_fail(err, "cannot write '%s': its folder does not exist", path);
+    if (makes_directory && !can_make_directory(path))
+        return cli_fail(err, "cannot write '%s': its directory cannot be created or written to", path);
+    if (!makes_directory && !find_directory(path, &info))
+        return cli_fail(err, "cannot write '%s': its directory does not exist", path);
     for (const char *file = next_file(&walk); file; file = next_file(&walk))
         if (stat(file, &info) == 0 && S_ISREG(info.st_mode) && is_trace(&info, captures))
-            return cli_fail_usage(err, "'%s' is a trace to read; it cannot be the output too", file);
+            return cli_fail_usage(err, "cannot write '%s': it is an input trace", file);
     return GPUTIME_OK;
 }
 
@@ -131,24 +131,24 @@ static size_t name_bytes(const char *path, const char **name) {
     return bytes - start;
 }
 
-/* Names that are not there yet are the same if they will stand under one name in one folder. */
+/* Files that do not exist yet are the same if they have the same name and directory. */
 static bool is_same_place(const char *a, const char *b) {
     struct stat x, y;
     bool a_exists = stat(a, &x) == 0, b_exists = stat(b, &y) == 0;
     if (a_exists && b_exists)
-        return is_same(&x, &y) && (S_ISREG(x.st_mode) || S_ISDIR(x.st_mode)); /* a terminal takes both in turn */
+        return is_same(&x, &y) && (S_ISREG(x.st_mode) || S_ISDIR(x.st_mode)); /* a terminal can take both */
     if (a_exists || b_exists)
         return false;
     const char *a_name, *b_name;
     size_t a_bytes = name_bytes(a, &a_name), b_bytes = name_bytes(b, &b_name);
-    return a_bytes == b_bytes && memcmp(a_name, b_name, a_bytes) == 0 && find_folder(a, &x) && find_folder(b, &y) &&
-           is_same(&x, &y);
+    return a_bytes == b_bytes && memcmp(a_name, b_name, a_bytes) == 0 && find_directory(a, &x) &&
+           find_directory(b, &y) && is_same(&x, &y);
 }
 
 bool cli_targets_overlap(const char *a, const char *b) {
     if (strcmp(a, "-") == 0 || strcmp(b, "-") == 0)
         return false;
-    if (cli_target_is_folder(a) && cli_target_is_folder(b))
+    if (cli_target_is_directory(a) && cli_target_is_directory(b))
         return is_same_place(a, b);
     struct file_walk a_walk = {.path = a};
     for (const char *file = next_file(&a_walk); file; file = next_file(&a_walk)) {

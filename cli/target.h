@@ -1,4 +1,4 @@
-/* Checks the files that a report is to be written to, before the long work starts. */
+/* Checks the output files of a report before anything is read. */
 #ifndef CLI_TARGET_H
 #define CLI_TARGET_H
 
@@ -7,16 +7,16 @@
 #include "capture.h"
 #include "gputime.h"
 
-/* A path that ends in '/': a folder that gets one CSV file for each table. */
-bool cli_target_is_folder(const char *path);
+/* A path that ends in '/': a directory that gets one CSV file per table. */
+bool cli_target_is_directory(const char *path);
 
-/* Fails when writing to path would replace one of the traces, or its folder is not there (and cannot be made, if that
-   is allowed). */
-enum gputime_status cli_target_check(const char *path, bool makes_folder, const struct cli_captures *captures,
+/* Fails if writing to path would replace one of the traces, or if its directory does not exist (and cannot be created,
+ * if that is allowed). */
+enum gputime_status cli_target_check(const char *path, bool makes_directory, const struct cli_captures *captures,
                                      struct gputime_error *err);
 
-/* Makes the folders that path is to be in, where they are not there. */
-enum gputime_status cli_target_make_folder(const char *path, struct gputime_error *err);
+/* Creates the missing parent directories of path. */
+enum gputime_status cli_target_make_directory(const char *path, struct gputime_error *err);
 
 /* Whether writing to one replaces what was written to the other. */
 bool cli_targets_overlap(const char *a, const char *b);

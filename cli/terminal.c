@@ -10,7 +10,7 @@
 enum { NARROWEST = 20, USUAL = 80, WIDEST = 10000, BAR_CELLS = 24 };
 static const double first_draw_s = 0.5, next_draw_s = 0.1;
 
-/* What COLUMNS says; 0: nothing that makes sense. */
+/* The value of COLUMNS; 0: unset or invalid. */
 static int64_t width_in_environment(void) {
     const char *columns = getenv("COLUMNS");
     char *end = NULL;
@@ -35,7 +35,7 @@ bool cli_terminal_has_color(void) {
     return isatty(STDOUT_FILENO) && !is_dumb() && !(no_color && *no_color);
 }
 
-/* Bytes of the character that text starts with; 0: a control character, or no UTF-8. */
+/* Bytes of the character that text starts with; 0: a control character or invalid UTF-8. */
 static size_t printable_bytes(const unsigned char *text) {
     if (text[0] < 0x80)
         return text[0] >= 0x20 && text[0] != 0x7f;
@@ -46,7 +46,7 @@ static size_t printable_bytes(const unsigned char *text) {
             return 0;
         code = code << 6 | (text[i] & 0x3fu);
     }
-    static const unsigned smallest[] = {0, 0, 0xa0, 0x800, 0x10000}; /* up to 0x9f there are control characters */
+    static const unsigned smallest[] = {0, 0, 0xa0, 0x800, 0x10000}; /* control characters end at 0x9f */
     bool is_surrogate = code >= 0xd800 && code < 0xe000;
     return text[0] >= 0xc2 && text[0] <= 0xf4 && code >= smallest[bytes] && code <= 0x10ffff && !is_surrogate ? bytes
                                                                                                               : 0;

@@ -10,11 +10,11 @@
 int64_t cli_terminal_width(void);  /* of the terminal, else of COLUMNS, else 80 */
 bool cli_terminal_has_color(void); /* standard output: a terminal, NO_COLOR unset, TERM not dumb */
 
-/* Copies text so that a terminal takes nothing in it for a command: control characters and what is no UTF-8 become
-   "\x1b" and the like. Gives out; what has no room is left off. */
+/* Copies text so that it is safe to print on a terminal: control characters and invalid UTF-8 become "\x1b" and the
+ * like. Returns out; text that does not fit is cut off. */
 const char *cli_terminal_text(char *out, size_t size, const char *text);
 
-/* One line on standard error that is drawn when reading lasts, and erased at the end. */
+/* One line on standard error that appears when reading takes long and is erased at the end. */
 struct cli_progress {
     char name[25];
     struct timespec start, drawn;
@@ -22,14 +22,14 @@ struct cli_progress {
     bool is_wanted, is_shown;
 };
 
-/* One of the captures that the line tells of together. */
+/* One of the captures that share the line. */
 struct cli_progress_part {
     struct cli_progress *progress;
     uint64_t done_bytes, total_bytes;
 };
 
 void cli_progress_begin(struct cli_progress *progress, const char *path);
-/* A part that is about to be read, with as many bytes as its files seem to have. */
+/* Adds a part that is about to be read, with the size of its files. */
 void cli_progress_add(struct cli_progress *progress, struct cli_progress_part *part, uint64_t total_bytes);
 void cli_progress_update(void *part, uint64_t done_bytes, uint64_t total_bytes);
 void cli_progress_end(struct cli_progress *progress);

@@ -1,4 +1,4 @@
-/* Values of options: texts of the command line and of settings come in, typed values at their places go out. */
+/* Parses values of options, from the command line and from settings, and stores them. */
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static enum gputime_status set_flag(int *flag, const char *value, const char *wh
             *flag = (int)(i % 2);
             return GPUTIME_OK;
         }
-    return cli_fail_usage(err, "%s is yes or no, not '%s'", where, value);
+    return cli_fail_usage(err, "%s must be yes or no, not '%s'", where, value);
 }
 
 static enum gputime_status set_integer(int64_t *number, const struct cli_option *option, const char *value,
@@ -74,7 +74,7 @@ static enum gputime_status set_integer(int64_t *number, const struct cli_option 
         min = (long long)info.min;
         max = (long long)info.max;
     }
-    assert(value); /* cli_option_set has seen to it, as for the others */
+    assert(value); /* checked by cli_option_set, as for the others */
     errno = 0;
     long long parsed = strtoll(value, &end, 10);
     bool is_digit = *value >= '0' && *value <= '9';
@@ -111,7 +111,7 @@ static enum gputime_status set_decimal(double *number, const struct cli_option *
 static enum gputime_status set_duration(int64_t *ns, const char *value, const char *where, struct gputime_error *err) {
     struct gputime_time time;
     if (gputime_time_parse(value, &time, NULL) || time.kind != GPUTIME_TIME_NS)
-        return cli_fail_usage(err, "%s: '%s' is no duration; write for example 2s or 500ms", where, value);
+        return cli_fail_usage(err, "%s: invalid duration '%s'; use for example 2s or 500ms", where, value);
     *ns = time.ns > 0 ? time.ns : 1;
     return GPUTIME_OK;
 }
@@ -131,12 +131,12 @@ static enum gputime_status set_percent(double *share, const char *value, const c
     char *end = NULL;
     double percent = strtod(value, &end);
     if (end == value || strcmp(end, "%") != 0 || !(percent >= 0))
-        return cli_fail_usage(err, "%s: '%s' is no part of a change; write for example 2%%", where, value);
+        return cli_fail_usage(err, "%s: invalid percentage '%s'; use for example 2%%", where, value);
     *share = percent > 0 ? percent / 100 : -1;
     return GPUTIME_OK;
 }
 
-/* The place of the option, and what the library finds wrong with its value. */
+/* Adds the place of the option to an error of the library. */
 static enum gputime_status pass_error(const struct gputime_error *why, const char *where, struct gputime_error *err) {
     return cli_fail_usage(err, "%s: %s", where, why->message);
 }
@@ -149,7 +149,7 @@ static enum gputime_status set_time(struct gputime_time *time, const char *value
 
 /* ---- lists ---- */
 
-/* A pointer followed by how many there are, as the library's options have them. */
+/* A pointer followed by a count, as in the library's options. */
 static void set_list(void *place, const void *items, size_t count) {
     memcpy(place, &items, sizeof items);
     memcpy((char *)place + sizeof items, &count, sizeof count);
@@ -169,7 +169,7 @@ static enum gputime_status set_ranges(struct cli_options *options, void *place, 
     return GPUTIME_OK;
 }
 
-/* Cuts the text at its commas, without the blanks around what is between; keys has room for them all. */
+/* Splits the text at commas and trims blanks; keys has room for all. */
 static size_t split_keys(char *text, const char **keys) {
     size_t count = 0;
     for (char *rest = text, *key; (key = strsep(&rest, ","));) {
@@ -209,7 +209,7 @@ static enum gputime_status set_two_texts(struct cli_options *options, const char
     if (are_two)
         split_keys(text, names);
     if (!are_two || !*names[0] || !*names[1] || strcmp(names[0], names[1]) == 0)
-        return cli_fail_usage(err, "%s: '%s' does not name two sides; write for example main,PR", where, value);
+        return cli_fail_usage(err, "%s: '%s' does not name two sides; use for example main,PR", where, value);
     memcpy(places, names, sizeof names);
     return GPUTIME_OK;
 }
@@ -226,13 +226,13 @@ static enum gputime_status fail_choice(const char *choices, const char *value, c
             list[used++] = ' ';
     }
     list[used] = '\0';
-    return cli_fail_usage(err, "%s cannot be '%s'; there are %s", where, value, list);
+    return cli_fail_usage(err, "%s cannot be '%s'; use one of %s", where, value, list);
 }
 
 static enum gputime_status add_text(struct cli_texts *texts, const char *value, const char *where,
                                     struct gputime_error *err) {
     if (texts->count == CLI_TEXTS_MAX)
-        return cli_fail_usage(err, "%s can be given %d times at most", where, CLI_TEXTS_MAX);
+        return cli_fail_usage(err, "%s can be given at most %d times", where, CLI_TEXTS_MAX);
     texts->items[texts->count++] = value;
     return GPUTIME_OK;
 }
@@ -280,7 +280,7 @@ enum gputime_status cli_option_set(struct cli_options *options, const struct cli
         return GPUTIME_OK;
     case CLI_MOMENT:
         if (!cli_moment_is_valid(value))
-            return cli_fail_usage(err, "%s cannot be '%s'; write a time as 2026-01-31T09:30:00Z, or a date", where,
+            return cli_fail_usage(err, "%s cannot be '%s'; use a time such as 2026-01-31T09:30:00Z, or a date", where,
                                   value);
         *(const char **)place = value;
         return GPUTIME_OK;
@@ -292,15 +292,15 @@ enum gputime_status cli_option_set(struct cli_options *options, const struct cli
         return add_text(place, value, where, err);
     case CLI_WORD:
         break;
-    case CLI_PLACE: /* only the command line has places */
-        return cli_fail_usage(err, "%s belongs between the traces", where);
+    case CLI_PLACE: /* only valid on the command line */
+        return cli_fail_usage(err, "%s is only valid on the command line", where);
     }
     return GPUTIME_OK;
 }
 
 /* ---- options of analyses ---- */
 
-/* One of "a|b", kept with the options; NULL: there is no memory. */
+/* One of "a|b", kept with the options; NULL: out of memory. */
 static const char *choice_text(struct cli_options *options, const char *choices, int index) {
     for (; index > 0; index--)
         choices += strcspn(choices, "|") + 1;
@@ -358,6 +358,6 @@ enum gputime_status cli_rules_parse(struct cli_options *options, const char *tex
     }
     rules->engine = comma ? comma + 1 : kept;
     if (!*rules->engine || !*rules->model || (rules->path && !*rules->path))
-        return cli_fail_usage(err, "cannot read --rules '%s'; write FILE, FILE,ENGINE,MODEL or ENGINE,MODEL", text);
+        return cli_fail_usage(err, "invalid --rules '%s'; use FILE, FILE,ENGINE,MODEL or ENGINE,MODEL", text);
     return GPUTIME_OK;
 }

@@ -1,6 +1,6 @@
 /* gputime: where did the GPU time go?
  *
- * Reads GPU traces, runs analyses over them, compares and writes reports; hands out the events themselves too.
+ * Reads GPU traces, runs analyses over them, compares and writes reports; gives access to the events themselves.
  *
  *   struct gputime_report_options options = GPUTIME_REPORT_OPTIONS_INIT;
  *   const char *path = "trace.json.gz", *analysis = "kernels";
@@ -12,7 +12,7 @@
  *
  * Rules for every function:
  *
- * Text is NUL-terminated bytes, UTF-8 where it is for people; a struct gputime_text has a length instead. Times are
+ * Text is NUL-terminated bytes, UTF-8 for display; a struct gputime_text has a length instead. Times are
  * int64_t nanoseconds, shares are fractions 0..1.
  *
  * What is passed in is borrowed for the call; what is kept is copied. What is handed out as a pointer belongs to the
@@ -24,7 +24,7 @@
  *
  * Threads: the library never prints, never exits and keeps no global state but the names of unfinished files. Different
  * objects may be used from different threads at once. A trace or report that is complete may be read (every function
- * that takes it as const) from several threads at once; whoever frees it sees to it that nobody reads it any more. */
+ * that takes it as const) from several threads at once; it must not be freed while it is read. */
 #ifndef GPUTIME_H
 #define GPUTIME_H
 
@@ -42,11 +42,11 @@ const char *gputime_version(void);
 
 /* ---- Errors ---- */
 
-/* What functions return. */
+/* Status of a function. */
 enum gputime_status {
     GPUTIME_OK = 0,
     GPUTIME_FAILED = 1, /* the work could not be done */
-    GPUTIME_USAGE = 2,  /* the request makes no sense: unknown analysis, no such step */
+    GPUTIME_USAGE = 2,  /* invalid request: unknown analysis, no such step */
     GPUTIME_BROKEN = 3, /* exit status of the program when a limit is broken; no function returns it */
 };
 
@@ -79,16 +79,16 @@ struct gputime_time {
     const char *text; /* how reports quote it; NULL: made from the value */
 };
 
-/* Reads "1.2s", "350ms", "20us", "5ns" or "40%"; a bare number is seconds. out->text is the text itself, which must
+/* Parses "1.2s", "350ms", "20us", "5ns" or "40%"; a plain number is seconds. out->text is the text itself, which must
    live as long as the time is used. Any thread. */
 enum gputime_status gputime_time_parse(const char *text, struct gputime_time *out, struct gputime_error *err);
 
-/* Numbers from first to last, both included; one alone has both the same. */
+/* Numbers from first to last, inclusive; a single number has both equal. */
 struct gputime_range {
     int64_t first, last;
 };
 
-/* Reads "3", "0,2" or "1-3,7": gives how many ranges there are and fills as many as `capacity` allows; out may be NULL
+/* Parses "3", "0,2" or "1-3,7": sets the number of ranges and fills up to `capacity` of them; out may be NULL
    where that is 0. Any thread. */
 enum gputime_status gputime_ranges_parse(const char *text, struct gputime_range *out, size_t capacity, size_t *count,
                                          struct gputime_error *err);
@@ -100,9 +100,9 @@ struct gputime_trace;
 
 /* How Nsight reports (.nsys-rep) are read. */
 enum gputime_reader {
-    GPUTIME_READER_AUTO = 0, /* by the library; what it cannot read by nsys */
-    GPUTIME_READER_NATIVE,   /* by the library alone */
-    GPUTIME_READER_NSYS,     /* by nsys alone */
+    GPUTIME_READER_AUTO = 0, /* by the library, or by nsys if the library cannot */
+    GPUTIME_READER_NATIVE,   /* only by the library */
+    GPUTIME_READER_NSYS,     /* only by nsys */
 };
 
 /* One key of a class map: kernels whose name contains the part, in any case, are of the class. The first key that a
@@ -124,10 +124,10 @@ struct gputime_open_options {
     void *progress_context;
 
     /* Categories of kernels: rules, a map or classes, at most one of these; none: the built-in rules. */
-    const char *rules_path;                 /* file of regular expressions, or folder of *.json */
+    const char *rules_path;                 /* file of regular expressions, or directory of *.json */
     const char *rules_engine, *rules_model; /* both or neither: whose rules; without rules_path those of all files */
-    const char *const *rule_paths;          /* rule_path_count more files or folders to look for engines in, besides
-                                               the built-in ones and the user's own; a later one wins */
+    const char *const *rule_paths; /* rule_path_count more files or directories of engines, in addition to the built-in
+                                      ones and the user's; a later one wins */
     size_t rule_path_count;
     const char *map_path;                /* file of substrings of kernel names by class */
     const struct gputime_class *classes; /* class_count of them: a map that is not in a file */
@@ -137,21 +137,21 @@ struct gputime_open_options {
     { sizeof(struct gputime_open_options), 0, 0, 0, GPUTIME_READER_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* What the user knows about a run and the trace does not say. A trace keeps what it was opened with; what the options
-   of a report say about it goes first. */
+   of a report override it. */
 struct gputime_run {
     size_t size;
-    const char *title;           /* in place of the name of the file */
+    const char *title;           /* instead of the file name */
     int64_t iterations;          /* how often the work was repeated; 0: as often as iteration_range, else once */
-    int64_t gpus;                /* how many GPUs' work the trace holds; 0: those it shows, 1 where it shows none */
-    const char *iteration_range; /* name of the range around an iteration, with or without "domain:" */
-    int64_t elapsed_ns;          /* how long it took without a profiler; 0: as long as the trace has GPU work */
-    int without_memory;          /* 1: class statistics leave memory operations out */
+    int64_t gpus;                /* number of GPUs of the trace; 0: as recorded, at least 1 */
+    const char *iteration_range; /* name of the range that marks an iteration, with or without "domain:" */
+    int64_t elapsed_ns;          /* elapsed time without a profiler; 0: the span of the GPU work */
+    int without_memory;          /* 1: class statistics exclude memory ops */
     const char *remark;          /* a sentence that the report states about this input */
 };
 #define GPUTIME_RUN_INIT                                                                                               \
     { sizeof(struct gputime_run), 0, 0, 0, 0, 0, 0, 0 }
 
-/* Finds what is wrong with options before a trace is read: rules, map, classes. Any thread. */
+/* Checks options before a trace is read: rules, map, classes. Any thread. */
 enum gputime_status gputime_open_options_check(const struct gputime_open_options *options, struct gputime_error *err);
 
 /* Reads one capture: usually one path ("-" is standard input), or several files of the same capture. options and run
@@ -169,20 +169,20 @@ struct gputime_input {
 };
 
 /* Reads several captures at the same time, pipes one after the other, on the threads of the first one's options. out
-   and errors have an element for each: what could not be read is NULL and has an error. needs_all: one that fails makes
+   and errors have an element for each: what could not be read is NULL and has an error. needs_all: one failure makes
    the others useless, so those after it that have not been begun are left out, NULL without an error; those that have
    are read to their end. Progress is reported by one thread at a time. Returns the status of the first in order that
    failed. The traces are the caller's. Any thread. */
 enum gputime_status gputime_traces_open(const struct gputime_input *inputs, size_t count, int needs_all,
                                         struct gputime_trace **out, struct gputime_error *errors);
 
-/* Frees a trace and everything handed out from it; NULL is fine. No report made from it may be left. */
+/* Frees a trace and everything handed out from it; may be NULL. No report made from it may be left. */
 void gputime_trace_free(struct gputime_trace *trace);
 
-/* A sentence on what of the file could not be read; NULL: nothing was lost. Constant text. */
+/* A sentence about what could not be read of the file; NULL: nothing was lost. Constant text. */
 const char *gputime_trace_loss(const struct gputime_trace *trace);
 
-/* What a trace says about itself. */
+/* Information about a trace. */
 struct gputime_trace_info {
     const char *path;             /* the first file */
     const char *format;           /* key of the input format: "torch-json" */
@@ -217,7 +217,7 @@ enum gputime_field_type {
     GPUTIME_FIELD_TEXT, /* const char *: NUL-terminated */
 };
 
-/* Which values mean that the trace does not say. */
+/* Which values mean that the trace lacks the value. */
 enum gputime_null {
     GPUTIME_NULL_NEVER,    /* every value is one */
     GPUTIME_NULL_MAX,      /* the largest value of the (unsigned) type */
@@ -232,7 +232,7 @@ struct gputime_field {
     enum gputime_null null;
     const char *unit;      /* "ns", "bytes", or "" */
     const char *refers_to; /* values are row numbers of this kind ("threads"), or ids of "strings"; NULL: plain */
-    const char *choices;   /* what the values 0, 1, ... stand for: "kernel|memcpy|memset|graph"; NULL: numbers */
+    const char *choices;   /* meaning of the values 0, 1, ...: "kernel|memcpy|memset|graph"; NULL: numbers */
     const void *data;      /* may be NULL without rows */
 };
 
@@ -280,7 +280,7 @@ enum gputime_whole_steps {
     GPUTIME_STEPS_WHOLE,   /* where there are steps */
 };
 
-/* Which part of a trace a report is about. Steps, devices and categories that the trace does not have are usage errors
+/* The part of a trace that a report covers. Steps, devices and categories that the trace does not have are usage errors
    that say what there is. */
 struct gputime_selection {
     size_t size;
@@ -374,7 +374,7 @@ struct gputime_shaping {
     size_t shown_count;
     const char *const *forced; /* forced_count keys of tables that they show even if meant for data, or empty */
     size_t forced_count;
-    const char *const *absent; /* absent_count keys of tables that need not be made at all */
+    const char *const *absent; /* absent_count keys of tables that need not be made */
     size_t absent_count;
     int for_screen; /* 1: for text or Markdown alone, neither compared nor checked: long tables need not hold more rows
                        than these show */
@@ -388,7 +388,7 @@ struct gputime_shaping {
    gputime_report_check. */
 struct gputime_report;
 
-/* Which names of ops are one. */
+/* How names of ops are grouped. */
 enum gputime_names {
     GPUTIME_NAMES_FULL = 0,
     GPUTIME_NAMES_SHORT, /* simplified: names that differ in template arguments alone are one */
@@ -406,9 +406,9 @@ struct gputime_report_options {
     const struct gputime_selection *selection; /* NULL: everything */
     const struct gputime_shaping *shaping;     /* NULL: as the analyses made the tables */
     const struct gputime_run *run;             /* about every trace; goes before what a trace was opened with */
-    const char *command;                       /* what JSON calls the request; NULL: "report" */
-    const char *heading;                       /* above the whole report; NULL: none */
-    const char *generated_at;                  /* stated as it is; NULL: no time is */
+    const char *command;                       /* name of the request in JSON; NULL: "report" */
+    const char *heading;                       /* heading of the report; NULL: none */
+    const char *generated_at;                  /* time of the report, as text; NULL: none */
 };
 #define GPUTIME_REPORT_OPTIONS_INIT                                                                                    \
     { sizeof(struct gputime_report_options), 0, 0, 0, 0, GPUTIME_NAMES_FULL, 0, 0, 0, 0, 0, 0, 0 }
@@ -419,7 +419,7 @@ enum gputime_status gputime_report_new(struct gputime_trace *const *traces, size
                                        const struct gputime_report_options *options, struct gputime_report **out,
                                        struct gputime_error *err);
 
-/* Frees a report and everything handed out from it; NULL is fine. */
+/* Frees a report and everything handed out from it; may be NULL. */
 void gputime_report_free(struct gputime_report *report);
 
 /* ---- Comparing ---- */
@@ -441,8 +441,8 @@ struct gputime_diff_options {
     const char *const *tables; /* table_count keys of the tables to show; NULL: all that both reports have. Verdicts
                                   and limits look at all of them */
     size_t table_count;
-    double noise_share;            /* smaller changes count as noise whatever the spread; 0: 0.01, below 0: none do */
-    const char *label_a, *label_b; /* what headings call the sides, both or neither; NULL: "A" and "B" */
+    double noise_share;            /* smaller changes are noise regardless of the spread; 0: 0.01, below 0: none */
+    const char *label_a, *label_b; /* names of the sides, both or neither; NULL: "A" and "B" */
     const struct gputime_shaping *shaping; /* of the comparison's tables; NULL: as they are made */
 };
 #define GPUTIME_DIFF_OPTIONS_INIT                                                                                      \
@@ -466,10 +466,11 @@ enum gputime_status gputime_report_diff(const struct gputime_report *a, const st
 
 /* Judges limits and adds a row to the table `limits` for each; *broken counts those that do not hold. A limit is
    MEASURE or KIND:GLOB (kernel, category, range, phase, memory, cause, launch, work), < <= > or >=, and a number with
-   %, a unit of time or nothing. Rows that match are summed; with "each " before it, every one is judged alone. In a
+   %, a unit of time or nothing. Rows that match are summed; with "each " before it, they are judged one by one. In a
    report it says what must hold: "idle<20%", "utilisation>80%", "gap<5ms", "losses<1", "each kernel:*<10%". In a
-   comparison it says which change must not be: "step>+3%", "each kernel:*>+10%"; one inside the noise breaks no limit.
-   A limit on data that a trace lacks is a usage error. Nobody else may use the report meanwhile. */
+   comparison it says which change is an error: "step>+3%", "each kernel:*>+10%"; changes within the noise break no
+   limit. A limit on data that a trace lacks is a usage error. The report must not be used by other threads meanwhile.
+ */
 enum gputime_status gputime_report_check(struct gputime_report *report, const char *const *limits, size_t limit_count,
                                          size_t *broken, struct gputime_error *err);
 
@@ -489,14 +490,14 @@ struct gputime_write_options {
     enum gputime_unit unit; /* of times in text and Markdown */
     enum gputime_color color;
     int64_t width;   /* columns of text; 0: 80 */
-    int full_names;  /* 1: text shows names whole */
-    int64_t threads; /* of formats that are folders of files; 0: one for each core */
+    int full_names;  /* 1: text does not shorten names */
+    int64_t threads; /* for formats that write directories; 0: one for each core */
 };
 #define GPUTIME_WRITE_OPTIONS_INIT                                                                                     \
     { sizeof(struct gputime_write_options), 0, 0, 0, 0, GPUTIME_UNIT_AUTO, GPUTIME_COLOR_AUTO, 0, 0, 0 }
 
-/* Writes to a file (replaced whole or not at all), or to standard output when path is NULL or "-". A path that ends in
-   '/' is a folder: formats of one table fill it with one file for each table, formats that are folders ("explain") with
+/* Writes to a file (replaced atomically), or to standard output when path is NULL or "-". A path that ends in
+   '/' is a directory: formats of one table write one file per table to it, formats that are directories ("explain")
    their files. Several threads may write one report. */
 enum gputime_status gputime_report_write(const struct gputime_report *report,
                                          const struct gputime_write_options *options, const char *path,
@@ -531,18 +532,18 @@ struct gputime_fact {
     struct gputime_cell value;
 };
 
-/* Something to do about the program or the capture. Sentences are empty from their count on. */
+/* Something worth acting on. Sentences are empty from their count on. */
 struct gputime_finding {
     const char *id;       /* "host_bound" */
     const char *severity; /* "high", "medium", "low" */
     struct gputime_text title;
     struct gputime_text evidence[6], advice[6];
     size_t evidence_count, advice_count;
-    int64_t recoverable_ns; /* GPU time that may be saved, at most; -1: not known */
+    int64_t recoverable_ns; /* potential saving of GPU time, an upper bound; -1: unknown */
     const char *table;      /* key of the table with the details; may be NULL */
 };
 
-/* A problem of the data. */
+/* A problem in the data. */
 struct gputime_issue {
     const char *id, *help;
     uint64_t count;
@@ -603,7 +604,7 @@ struct gputime_text gputime_table_text(const struct gputime_table *table, size_t
 
 /* ---- Registries ---- */
 
-/* Lists of what this build of the library knows. */
+/* Lists of what this build of the library supports. */
 enum gputime_registry {
     GPUTIME_INPUTS,     /* formats it reads */
     GPUTIME_ANALYSES,   /* what it measures */
@@ -615,10 +616,10 @@ enum gputime_registry {
 struct gputime_entry {
     const char *key, *title;
     const char *detail; /* inputs: suffixes; analyses: their tables, comma-separated; outputs: suffix; categories: their
-                           kind of time */
-    int is_data;        /* outputs: for programs, so it carries every row */
+                           time class */
+    int is_data;        /* outputs: for programs, with all rows */
     int is_missing;     /* outputs: this build cannot write it */
-    int fills_folders;  /* outputs: one file holds one table, so a folder holds them all */
+    int fills_folders;  /* outputs: one file has one table, so a directory has them all */
 };
 
 /* Length of a registry, and an entry by number or key; all zero when there is none. Any thread. */
@@ -669,11 +670,11 @@ struct gputime_rule {
 /* A list of rules. */
 struct gputime_rules;
 
-/* Every rule there is: built in, in the user's own folder and in the files and folders of `paths` (path_count of them;
-   NULL where that is 0). The list is the caller's. Any thread. */
+/* Every rule there is: built in, in the user's directory and in the files and directories of `paths` (path_count of
+   them; NULL where that is 0). The list is the caller's. Any thread. */
 enum gputime_status gputime_rules_list(const char *const *paths, size_t path_count, struct gputime_rules **out,
                                        struct gputime_error *err);
-void gputime_rules_free(struct gputime_rules *rules); /* NULL is fine */
+void gputime_rules_free(struct gputime_rules *rules); /* may be NULL */
 size_t gputime_rules_count(const struct gputime_rules *rules);
 struct gputime_rule gputime_rules_at(const struct gputime_rules *rules, size_t index); /* all NULL out of range */
 
@@ -685,7 +686,7 @@ struct gputime_config;
 /* Checks everything in the file but the class map, and that the files it names can be read. The configuration is the
    caller's. Any thread. */
 enum gputime_status gputime_config_open(const char *path, struct gputime_config **out, struct gputime_error *err);
-void gputime_config_free(struct gputime_config *config); /* NULL is fine */
+void gputime_config_free(struct gputime_config *config); /* may be NULL */
 
 /* How many inputs it names, the files of one (*path_count of them; NULL out of range), what is known of its run, and
    the file of the class map, NULL where it has none. All live as long as the configuration. */
@@ -696,17 +697,16 @@ const char *gputime_config_map_path(const struct gputime_config *config);
 
 /* ---- Cache ---- */
 
-/* Keeps what reading a trace that took long has found for the next time; does nothing where that is not worth it, and
-   never fails. */
+/* Caches a trace that took long to read; does nothing if that is not worth it, and never fails. */
 void gputime_trace_store_cache(const struct gputime_trace *trace);
 
-/* One line on the cache into `text` of `size` bytes; then removes all that is in it. Any thread. */
+/* Writes one line about the cache to `text` of `size` bytes; the other removes all its files. Any thread. */
 enum gputime_status gputime_cache_show(char *text, size_t size, struct gputime_error *err);
 enum gputime_status gputime_cache_clear(uint64_t *removed_files, struct gputime_error *err);
 
 /* ---- Redaction ---- */
 
-/* What a redacted file holds, and what of its origin it does not. */
+/* What a redacted file contains, and what was left out. */
 struct gputime_redaction {
     uint64_t kept_tables, kept_rows, kept_strings;
     uint64_t left_tables, left_columns, left_rows; /* left out; columns and rows: of the tables that are kept */
@@ -714,8 +714,8 @@ struct gputime_redaction {
 };
 
 /* Writes an SQLite export of Nsight Systems without host, user, environment, paths and process list; pids and tids are
-   new numbers. With hash_names the names of kernels and ranges are hashes. The output is replaced whole or not at all;
-   done may be NULL. Any thread. */
+   new numbers. With hash_names the names of kernels and ranges are hashes. The output is replaced atomically; done may
+   be NULL. Any thread. */
 enum gputime_status gputime_redact(const char *input, const char *output, int hash_names,
                                    struct gputime_redaction *done, struct gputime_error *err);
 

@@ -1,6 +1,5 @@
-/* Runs analyses on threads: in come a view and the names of analyses, out goes a section with what they tell. Each has
-   paper of its own, and the papers are put together in the order of the names, so that the number of threads changes
-   nothing but the time. */
+/* Runs analyses on threads and adds their results to a section. Each writes to a private report fragment; fragments are
+ * joined in the order of the names, so that the number of threads changes only the time. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -9,9 +8,9 @@
 #include "measure/analysis.h"
 #include "measure/results/results.h"
 
-/* ---- what a trace does not contain ---- */
+/* ---- missing data ---- */
 
-/* Are the analysis' tables for data alone? Then what they lack is no news for the screen. */
+/* Whether all tables of the analysis are for data formats; then the screen does not mention what they lack. */
 static bool is_hidden(const struct gt_analysis *analysis, const struct gt_request *request) {
     struct gt_str rest = gt_str_of(analysis->tables), key;
     bool has_tables = false;
@@ -42,7 +41,7 @@ static struct gt_str list_missing(const struct gt_analysis *analysis, const stru
     return list;
 }
 
-/* The one place where a report says what a trace does not contain. An empty trace says so in its health instead. */
+/* The only place where a report says what a trace lacks. An empty trace has an issue instead. */
 static void note_missing_facts(const struct gt_analysis *analysis, const struct gt_view *view,
                                struct gt_section *section) {
     const struct gt_store *store = view->store;
@@ -59,8 +58,8 @@ static void note_missing_facts(const struct gt_analysis *analysis, const struct 
                 : ""));
 }
 
-/* What a table does not have is 0 where the trace would tell, and else not known. Sums are of what someone chose to
-   sum: those without a single kernel do not say that there was none. */
+/* A missing row is 0 if the trace would have recorded it, else unknown. Summary inputs contain only what was summed:
+ * without kernels they do not mean that there were none. */
 static void mark_lacks(const struct gt_analysis *analysis, const struct gt_view *view, struct gt_section *section) {
     struct gt_str missing = list_missing(analysis, view->store, &section->report->arena), rest, key;
     bool is_empty = view->op_count == 0 && view->group_count == 0;
@@ -77,21 +76,21 @@ static void mark_lacks(const struct gt_analysis *analysis, const struct gt_view 
     }
 }
 
-/* ---- jobs: first the results that several analyses use, then the analyses ---- */
+/* ---- jobs: first intermediate results shared by analyses, then the analyses ---- */
 
 struct job {
     const struct gt_analysis *analysis; /* NULL: it makes a shared result */
     enum gt_result result;
-    struct gt_report *paper; /* of an analysis */
+    struct gt_report *fragment; /* of an analysis */
     enum gt_status status;
     struct gt_error err;
 };
 
 struct run {
     const struct gt_view *view;
-    struct job *jobs; /* analyses in the order of their papers */
+    struct job *jobs; /* analyses in the order of their fragments */
     size_t job_count, first_analysis;
-    size_t *order; /* in which they are done: indices of jobs */
+    size_t *order; /* order of execution: indices of jobs */
 };
 
 static void do_job(void *context, size_t index) {
@@ -101,7 +100,7 @@ static void do_job(void *context, size_t index) {
         job->status = gt_results_make(run->view, job->result, &job->err);
         return;
     }
-    struct gt_section *section = &job->paper->sections[0];
+    struct gt_section *section = &job->fragment->sections[0];
     note_missing_facts(job->analysis, run->view, section);
     job->status = job->analysis->run(run->view, section, &job->err);
     mark_lacks(job->analysis, run->view, section);
@@ -113,15 +112,15 @@ static enum gt_status add_analysis(struct run *run, const char *key, const struc
     job->analysis = gt_analysis_find(key);
     if (!job->analysis)
         return gt_fail_usage(err, "unknown analysis '%s'", key);
-    job->paper = gt_report_new(section->report->command, 1);
-    if (!job->paper)
+    job->fragment = gt_report_new(section->report->command, 1);
+    if (!job->fragment)
         return gt_fail_memory(err);
-    job->paper->input_count = section->report->input_count;
+    job->fragment->input_count = section->report->input_count;
     run->job_count++;
     return GT_OK;
 }
 
-/* Those that two ask for: for one alone it is made when it asks. */
+/* Results that two analyses need; a result that only one needs is made on demand. */
 static void add_shared(struct run *run, const char *const *keys, size_t count) {
     uint32_t once = 0, twice = 0;
     for (size_t i = 0; i < count; i++) {
@@ -136,8 +135,8 @@ static void add_shared(struct run *run, const char *const *keys, size_t count) {
     run->first_analysis = run->job_count;
 }
 
-/* What is shared comes first. Then the analyses that need none of it, so that nobody waits while the last of it is
-   made; then those that use most of it, for they take longest and should not be the last to end. */
+/* Shared results come first. Then the analyses that need none of them, so that no thread waits while the last one is
+ * made; then those that use most of them, since they take longest and should not finish last. */
 static int turn_of(const struct job *job) {
     if (!job->analysis)
         return 0;
@@ -163,11 +162,11 @@ static enum gt_status plan(struct run *run, const char *const *keys, size_t coun
     enum gt_status status = GT_OK;
     for (size_t i = 0; i < count && status == GT_OK; i++)
         status = add_analysis(run, keys[i], section, err);
-    /* Every report states the problems of its data. */
+    /* Every report has the issues of its data. */
     return status == GT_OK ? add_analysis(run, "health", section, err) : status;
 }
 
-/* The first analysis that failed says why. What was to be shared and could not be made is missed by one of them. */
+/* Returns the error of the first analysis that failed. A shared result that failed makes one of them fail. */
 static enum gt_status put_together(struct run *run, struct gt_section *section, struct gt_error *err) {
     for (size_t i = run->first_analysis; i < run->job_count; i++) {
         struct job *job = &run->jobs[i];
@@ -175,7 +174,7 @@ static enum gt_status put_together(struct run *run, struct gt_section *section, 
             *err = job->err;
             return job->status;
         }
-        gt_section_splice(section, &job->paper->sections[0]);
+        gt_section_splice(section, &job->fragment->sections[0]);
     }
     return GT_OK;
 }
@@ -191,7 +190,7 @@ enum gt_status gt_internal_analyse(const struct gt_view *view, const char *const
     }
     gt_view_slots_clear(view->slots);
     for (size_t i = 0; i < run.job_count; i++)
-        gt_report_free(run.jobs[i].paper);
+        gt_report_free(run.jobs[i].fragment);
     gt_mem_free(run.jobs);
     gt_mem_free(run.order);
     return status;

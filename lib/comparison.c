@@ -1,4 +1,4 @@
-/* The public interface of comparisons and limits: the reports of both sides in, another or a verdict out. */
+/* The public interface of comparisons and limits. */
 #include "base/mem.h"
 #include "base/threads.h"
 #include "compare/compare.h"
@@ -31,7 +31,7 @@ static void make_side(void *context, size_t index) {
     side->status = gputime_report_new(side->traces, side->trace_count, &sides->options, &side->report, &side->err);
 }
 
-/* Those that every comparison needs, then the others that are asked for. NULL: memory was short. */
+/* Analyses that every comparison needs, then the other requested ones. NULL: out of memory. */
 static const char **list_analyses(const char *const *asked, size_t asked_count, size_t *count) {
     const char **list = gt_mem_array(gt_analysis_count + asked_count, sizeof *list);
     *count = 0;
@@ -41,13 +41,13 @@ static const char **list_analyses(const char *const *asked, size_t asked_count, 
                 list[(*count)++] = gt_analyses[i].key;
     for (size_t i = 0; list && i < asked_count; i++) {
         const struct gt_analysis *analysis = gt_analysis_find(asked[i]);
-        if (!analysis || analysis->comparing == GT_COMPARING_NOTHING) /* one that there is not is an error later */
+        if (!analysis || analysis->comparing == GT_COMPARING_NOTHING) /* an unknown one is an error later */
             list[(*count)++] = asked[i];
     }
     return list;
 }
 
-/* Amounts per step are of whole steps, those of whole captures are not: all sides the same. */
+/* Amounts per step cover complete steps, amounts per capture everything: the same for all sides. */
 static enum gputime_whole_steps choose_steps(struct gputime_trace *const *traces, size_t count,
                                              enum gputime_whole_steps asked) {
     bool has_several = false;
@@ -122,7 +122,7 @@ static enum gt_status take_diff(const struct gputime_diff_options *given, struct
     if (status == GT_OK)
         status = GT_TAKE(gputime_shaping, taken.shaping, shaping, err);
     if (status == GT_OK && (unsigned)taken.per > GPUTIME_PER_NONE)
-        status = gt_fail_usage(err, "cannot compare per %d; see enum gputime_per", (int)taken.per);
+        status = gt_fail_usage(err, "invalid enum gputime_per %d", (int)taken.per);
     if (status != GT_OK)
         return status;
     *diff =

@@ -1,5 +1,5 @@
-/* The configuration of class statistics: a JSON file comes in; inputs with their files and what is known of their runs
-   go out. The class map in it is read by whoever opens a trace with it. */
+/* Reads the configuration of class statistics, a JSON file: inputs with their files and run parameters. The class map
+ * in it is read when a trace is opened with it. */
 #include <stdlib.h>
 
 #include "base/json_tree.h"
@@ -20,7 +20,7 @@ struct input {
 struct gputime_config {
     struct gt_arena arena;
     const char *path;
-    struct gt_str folder; /* of the file, with its slash; empty: the current one */
+    struct gt_str directory; /* of the file, with its slash; empty: the current one */
     bool has_map;
     struct input *inputs;
     size_t count;
@@ -28,7 +28,7 @@ struct gputime_config {
 
 /* ---- members ---- */
 
-/* What the file says of one input. NULL: not said. */
+/* Values of one input in the file. NULL: not given. */
 struct draft {
     const struct gt_json *format, *title, *path;
     const struct gt_json *kernel_sum, *nvtx_proj_trace, *mem_time_sum;
@@ -63,7 +63,7 @@ static const struct member report_members[] = {
     {NULL, TEXT, 0, NULL},
 };
 
-/* The ignored ones tell where columns are and in what unit; the header of a table does so itself. */
+/* The ignored ones give positions and units of columns, which are read from the header of the table. */
 static const struct member argument_members[] = {
     {"num_of_iters", COUNT, AT(iterations), NULL},
     {"num_of_gpus", COUNT, AT(gpus), NULL},
@@ -91,7 +91,7 @@ static const struct member input_members[] = {
     {NULL, TEXT, 0, NULL},
 };
 
-/* Puts the file and the place in front of what is wrong. */
+/* Prefixes an error with the file and the place. */
 static enum gt_status fail_at(const struct gputime_config *config, const struct gt_json *item, struct gt_error *err) {
     return gt_fail_context(err, "'%s': line %u, column %u", config->path, item->line, item->column);
 }
@@ -177,7 +177,7 @@ static enum gt_status add_file(struct gputime_config *config, struct input *inpu
     if (!item)
         return GT_OK;
     struct gt_error why = {0};
-    const char *path = gt_config_file_find(&config->arena, config->folder, item->text);
+    const char *path = gt_config_file_find(&config->arena, config->directory, item->text);
     if (gt_config_file_check(path, config->path, &why) == GT_OK) {
         input->paths[input->path_count++] = path;
     } else if (is_optional) {
@@ -204,7 +204,7 @@ static enum gt_status check_format(struct gputime_config *config, const struct d
                : GT_OK;
 }
 
-/* A file is read as what it is, but a format that says else may be next to the wrong file. */
+/* A file is read by its contents; a different format in the configuration may mean that the file is wrong. */
 static void remark_formats(struct gputime_config *config, struct input *input, const struct gt_json *format) {
     for (size_t i = 0; format && i < input->path_count; i++) {
         const char *found = gt_config_file_format(input->paths[i]);
@@ -216,7 +216,7 @@ static void remark_formats(struct gputime_config *config, struct input *input, c
     }
 }
 
-/* The files themselves tell what they are, so the format only decides between several ways to name them. */
+/* Files are recognized by their contents, so the format only chooses between several ways to name them. */
 static enum gt_status add_files(struct gputime_config *config, struct input *input, const struct draft *draft,
                                 const struct gt_json *item, struct gt_error *err) {
     bool is_csv = draft->format ? gt_str_find_nocase(draft->format->text, GT_STR("csv")) != NULL : draft->csv != NULL;
@@ -329,7 +329,7 @@ static enum gt_status read_config(struct gputime_config *config, const char *pat
     const char *slash = strrchr(path, '/');
     struct gt_json *root;
     config->path = gt_arena_copy(&config->arena, gt_str_of(path)).ptr;
-    config->folder = gt_arena_copy(&config->arena, (struct gt_str){path, slash ? (size_t)(slash + 1 - path) : 0});
+    config->directory = gt_arena_copy(&config->arena, (struct gt_str){path, slash ? (size_t)(slash + 1 - path) : 0});
     enum gt_status status = gt_json_tree_read(path, &config->arena, &root, err);
     if (status == GT_OK)
         status = read_root(config, root, err);

@@ -1,5 +1,4 @@
-/* Looks for the files that a configuration names: a path as it is written comes in, one to read goes out, and what is
-   wrong with it. */
+/* Finds the files that a configuration names, or says what is wrong with them. */
 #include "config_files.h"
 
 #include <errno.h>
@@ -10,11 +9,11 @@
 #include "base/source.h"
 #include "decode/decoder.h"
 
-const char *gt_config_file_find(struct gt_arena *arena, struct gt_str folder, struct gt_str given) {
+const char *gt_config_file_find(struct gt_arena *arena, struct gt_str directory, struct gt_str given) {
     if (given.ptr[0] == '/' || access(given.ptr, F_OK) == 0)
         return given.ptr;
-    const char *beside = gt_arena_printf(arena, "%s%s", folder.ptr, given.ptr).ptr;
-    return access(beside, F_OK) == 0 ? beside : given.ptr;
+    const char *next_to_it = gt_arena_printf(arena, "%s%s", directory.ptr, given.ptr).ptr;
+    return access(next_to_it, F_OK) == 0 ? next_to_it : given.ptr;
 }
 
 enum gt_status gt_config_file_check(const char *path, const char *config_path, struct gt_error *err) {
@@ -30,7 +29,7 @@ enum gt_status gt_config_file_check(const char *path, const char *config_path, s
     return GT_OK;
 }
 
-/* What is wrong with the file itself is reported when it is read. */
+/* Errors in the file itself are reported when it is read. */
 const char *gt_config_file_format(const char *path) {
     struct stat info;
     struct gt_source *source = NULL;

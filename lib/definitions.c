@@ -1,5 +1,4 @@
-/* What keys and words mean: a key or a word on the screen comes in; the places of docs/measures.md and docs/words.md
-   that define it go out. */
+/* Finds the places in docs/measures.md and docs/words.md that define a key or a word. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,11 +12,11 @@
 extern const char gt_words[];
 extern const uint64_t gt_words_bytes;
 
-/* A walk over the lines of the text. */
+/* Iterates over the lines of the text. */
 struct walk {
     struct gt_str rest, line;
     struct gt_str section, header, paragraph; /* around the line; header: empty outside tables */
-    bool is_row;                              /* the line is a row of a table, neither its header nor what is below */
+    bool is_row;                              /* the line is a row of a table, not its header or separator */
 };
 
 static struct gt_str take_line(struct gt_str *rest) {
@@ -32,7 +31,7 @@ static bool begins(struct gt_str line, const char *mark) {
     return gt_str_starts(line, gt_str_of(mark));
 }
 
-/* From here on to the blank line. */
+/* From here to the blank line. */
 static struct gt_str paragraph_at(struct gt_str line, struct gt_str rest) {
     const char *start = line.ptr, *end = line.ptr + line.len;
     while (rest.len && (line = take_line(&rest)).len && !begins(line, "|") && !begins(line, "* "))
@@ -57,7 +56,7 @@ static bool next_line(struct walk *walk) {
     return true;
 }
 
-/* Does the text name the key, as code? Case does not matter. */
+/* Whether the text contains the key as code, ignoring case. */
 static bool names(struct gt_str text, const char *key) {
     size_t length = strlen(key);
     for (size_t i = 1; i + length < text.len; i++)
@@ -83,14 +82,14 @@ static bool is_same_word(struct gt_str text, const char *word) {
     return text.len == strlen(word) && strncasecmp(text.ptr, word, text.len) == 0;
 }
 
-/* Is the word this term? "Op time (sum)" is also found as "op time". */
+/* Whether the word is this term. "op time" also finds "Op time (sum)". */
 static bool is_term(struct gt_str term, const char *word) {
     const char *remark = memchr(term.ptr, '(', term.len);
     struct gt_str bare = {term.ptr, remark ? (size_t)(remark - term.ptr) : term.len};
     return is_same_word(term, word) || is_same_word(trim(bare), word);
 }
 
-/* Is the word one of the terms of a cell, "gap, gaps, idle gap"? Some terms have commas of their own. */
+/* Whether the word is one of the terms of a cell, "gap, gaps, idle gap". Some terms contain commas. */
 static bool has_term(struct gt_str cell, const char *word) {
     struct gt_str rest = trim(cell);
     if (is_term(rest, word))
@@ -106,7 +105,7 @@ static bool has_term(struct gt_str cell, const char *word) {
     return false;
 }
 
-/* What follows a heading, up to the next. */
+/* The text after a heading, up to the next. */
 static struct gt_str section_text(struct gt_str rest) {
     const char *start = rest.ptr, *end = rest.ptr;
     while (rest.len && !begins(rest, "#")) {
@@ -126,10 +125,10 @@ static struct gputime_definition make(const struct walk *walk, struct gt_str tex
                                        .text_bytes = text.len};
 }
 
-/* Ways to define a key, the best first; the others count where there is none of it. */
+/* Kinds of definitions, best first; a worse one is used only if there is no better one. */
 enum way { SECTION_OR_ROW, PARAGRAPH_OF_IT, MENTION, WAY_COUNT };
 
-/* What the current line defines the key with; empty: it does not. */
+/* The definition of the key in the current line; empty: none. */
 static struct gt_str defines(const struct walk *walk, const char *key, enum way way) {
     bool is_start = walk->line.ptr == walk->paragraph.ptr;
     struct gt_str start = {walk->line.ptr, strlen(key) + 2};
@@ -184,7 +183,8 @@ static size_t define(const char *key, struct gputime_definition *out, size_t cap
     return found.count;
 }
 
-/* Comparisons have columns a_X, b_X, delta_X ... for the column X of a table: what that is, and what is made of it. */
+/* Comparisons have columns a_X, b_X, delta_X ... for the column X of a table: finds the definitions of X and of the
+ * prefix. */
 static size_t define_compared(const char *key, struct gputime_definition *out, size_t capacity) {
     static const char *const prefixes[] = {"a_", "b_", "delta_", "noise_", "low_", "high_"};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {

@@ -1,5 +1,5 @@
-/* The pipeline's end for a folder of files: all of them are written next to their places first, then take them, so that
-   a failure leaves what was there. */
+/* Writes a report as a directory of files. All files are written under temporary names first and then renamed, so that
+ * a failure leaves existing files unchanged. */
 #include "folder.h"
 
 #include <errno.h>
@@ -21,10 +21,10 @@ enum { FILES_MAX = 32, FOLDERS_MAX = 64 };
 struct work {
     const struct gt_report *report;
     const struct gputime_write_options *options;
-    const char *path; /* of the folder, with a slash at its end */
+    const char *path; /* of the directory, with a slash at its end */
     struct gt_arena arena;
     struct gt_out *outs[FILES_MAX]; /* by file of the layout; NULL: not written */
-    const char *made[FOLDERS_MAX];  /* folders that were not there */
+    const char *made[FOLDERS_MAX];  /* directories that were created */
     size_t made_count;
 };
 
@@ -32,7 +32,7 @@ static const char *path_of(struct work *work, const char *below, size_t bytes) {
     return gt_arena_printf(&work->arena, "%s%.*s", work->path, (int)bytes, below).ptr;
 }
 
-/* One folder, where it is not there. */
+/* Creates one directory, if missing. */
 static enum gt_status make_folder(struct work *work, const char *path, struct gt_error *err) {
     char reason[GT_OSERROR_MAX];
     if (gt_arena_failed(&work->arena))
@@ -45,9 +45,10 @@ static enum gt_status make_folder(struct work *work, const char *path, struct gt
     return GT_OK;
 }
 
-/* The folder of a file, with all above it. */
+/* Creates the directory of a file and its parents. */
 static enum gt_status make_folders(struct work *work, const char *path, struct gt_error *err) {
-    enum gt_status status = gt_arena_failed(&work->arena) ? gt_fail_memory(err) : GT_OK; /* the path is empty then */
+    enum gt_status status =
+        gt_arena_failed(&work->arena) ? gt_fail_memory(err) : GT_OK; /* in that case the path is empty */
     for (const char *slash = *path ? strchr(path + 1, '/') : NULL; slash && status == GT_OK;
          slash = strchr(slash + 1, '/'))
         status = make_folder(work, gt_arena_printf(&work->arena, "%.*s", (int)(slash - path), path).ptr, err);
@@ -63,7 +64,7 @@ static enum gt_status has_rows(const struct gt_section *section, const struct gt
     return status;
 }
 
-/* Whether the file is one of this report and this build. */
+/* Whether this report and this build have the file. */
 static enum gt_status is_wanted(const struct work *work, const struct gt_folder_file *file, bool *out,
                                 struct gt_error *err) {
     *out = !file->format || gt_writer_is_built(gt_writer_find(file->format));
@@ -96,7 +97,7 @@ static void write_file(void *context, size_t index) {
 }
 
 static enum gt_status write_all(struct work *work, const struct gt_folder *folder, struct gt_error *err) {
-    struct writing *writing = gt_mem_array(1, sizeof *writing); /* too large for a short stack */
+    struct writing *writing = gt_mem_array(1, sizeof *writing); /* too large for a small stack */
     enum gt_status status = GT_OK;
     size_t count = 0;
     if (!writing)
@@ -130,7 +131,7 @@ static enum gt_status open_all(struct work *work, const struct gt_folder *folder
     return status;
 }
 
-/* What an earlier report had and this one has not would be taken for a part of it. */
+/* Removes files of an earlier report that this one does not have; they would look like part of it. */
 static void commit_none(struct work *work, const struct gt_folder_file *file) {
     struct stat info;
     const char *path = path_of(work, file->path, strlen(file->path));
@@ -163,7 +164,7 @@ enum gt_status gt_folder_write(const struct gt_report *report, const struct gput
     for (size_t i = 0; i < FILES_MAX; i++)
         gt_out_close(work.outs[i]);
     while (status != GT_OK && work.made_count)
-        rmdir(work.made[--work.made_count]); /* stays where a file of it does */
+        rmdir(work.made[--work.made_count]); /* kept if it has a file */
     gt_arena_release(&work.arena);
     return status;
 }

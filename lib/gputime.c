@@ -28,7 +28,7 @@ enum gputime_status gt_internal_fail(enum gt_status status, const struct gt_erro
     return (enum gputime_status)status;
 }
 
-/* What the report's options say of a run goes before what the trace was opened with. */
+/* Run parameters of the report's options override those that the trace was opened with. */
 static struct gt_run run_of(const struct gputime_trace *trace, const struct gt_run *asked) {
     const struct gt_run *known = &trace->run;
     return (struct gt_run){
@@ -42,12 +42,12 @@ static struct gt_run run_of(const struct gputime_trace *trace, const struct gt_r
     };
 }
 
-/* What an input is called: its title, else its file, with as many folders as distinguish those of one name. */
+/* Name of an input: its title, else its file, with as many directories as distinguish equal names. */
 struct naming {
     struct gputime_trace *const *traces;
     size_t count;
     const struct gt_run *run; /* of the report's options */
-    size_t parts;             /* of paths that stand in names */
+    size_t parts;             /* of paths that are used in names */
 };
 
 static struct gt_str name_of(const struct naming *naming, size_t index) {
@@ -92,7 +92,7 @@ static uint64_t count_kernels(const struct gt_store *store) {
     return count;
 }
 
-/* Inputs that have ranges only as the profiler projected them have those, each one or summed by name. */
+/* Some inputs have only the ranges that the profiler projected to the GPU, each one or summed by name. */
 static uint64_t count_ranges(const struct gt_store *store) {
     uint64_t count = store->ranges.count ? store->ranges.count : store->projections.count;
     bool is_summed = count == 0;
@@ -123,7 +123,7 @@ static void describe_input(struct gt_section *section, const struct gputime_trac
     };
 }
 
-/* What is missing is before the numbers that miss it. */
+/* Losses are noted before the numbers they affect. */
 static void note_losses(const struct gt_store *store, struct gt_section *section) {
     for (int k = 0; k < GT_ISSUE_COUNT; k++)
         if (gt_issue_infos[k].issue_class == GT_ISSUE_CLASS_LOSS && store->issues[k].count)
@@ -132,7 +132,7 @@ static void note_losses(const struct gt_store *store, struct gt_section *section
                                             gt_issue_infos[k].help));
 }
 
-/* A report of a part must not look like one of the whole. */
+/* A report of a selection must not look like one of the complete trace. */
 static void note_selection(const struct gputime_selection *asked, struct gt_section *section) {
     struct gt_selection_term given[GT_SELECTION_TERMS_MAX];
     struct gt_arena *arena = &section->report->arena;
@@ -152,18 +152,18 @@ static void note_selection(const struct gputime_selection *asked, struct gt_sect
 
 static void note_outside_steps(const struct gt_view *view, struct gt_section *section) {
     const struct gt_ops *ops = &view->store->ops;
-    size_t before = 0, behind = 0;
+    size_t before = 0, after = 0;
     for (size_t i = 0; i < ops->count && view->is_of_steps; i++) {
         before += ops->end_ns[i] <= view->window_start_ns && !view->warm_up_steps;
-        behind += ops->start_ns[i] >= view->window_end_ns && ops->end_ns[i] > view->window_end_ns;
+        after += ops->start_ns[i] >= view->window_end_ns && ops->end_ns[i] > view->window_end_ns;
     }
-    if (before + behind)
+    if (before + after)
         gt_section_note(
             section, GT_FOR_ALL,
             gt_arena_printf(
                 &section->report->arena,
                 "Work outside the steps excluded: %zu ops before the first, %zu after the last; --from 0 includes it.",
-                before, behind));
+                before, after));
 }
 
 static void note_warm_up(const struct gt_view *view, struct gt_section *section) {
@@ -177,7 +177,7 @@ static void note_warm_up(const struct gt_view *view, struct gt_section *section)
                                     view->warm_up_steps, view->labels->step_count, length));
 }
 
-/* What a report is made of, all in its arena or borrowed for the call. */
+/* The parts of a report, in its arena or borrowed for the call. */
 struct making {
     struct gputime_report *report;
     struct gputime_report_options options;
@@ -208,7 +208,7 @@ static enum gt_status fill_section(struct making *making, size_t index, const st
     return status == GT_OK ? GT_OK : gt_fail_context(err, "'%s'", trace->paths[0]);
 }
 
-/* Everything that is wrong with the options themselves is found here. */
+/* Finds all errors in the options themselves. */
 static enum gt_status take_options(struct making *making, const struct gputime_report_options *given,
                                    struct gt_error *err) {
     struct gt_arena *arena = &making->report->model->arena;
@@ -262,7 +262,7 @@ static enum gt_status fill_report(struct gputime_report *report, struct gputime_
     return gt_report_shape(model, report->request.shapes, report->request.shape_count, err);
 }
 
-/* The selection, and the shaping's strings, were the caller's: nobody looks at them any more. */
+/* The selection and the strings of the shaping belong to the caller and are not used any more. */
 static void forget_borrowed(struct gputime_report *report) {
     report->request = (struct gt_request){.threads = report->request.threads, .names = report->request.names};
 }

@@ -1,4 +1,4 @@
-/* What the files of the public interface share: the objects behind its handles. */
+/* Shared by the files of the public interface: the objects of its handles. */
 #ifndef GT_INTERNAL_H
 #define GT_INTERNAL_H
 
@@ -17,7 +17,7 @@ struct gputime_trace {
     struct gt_labels *labels;
     struct gt_arena arena; /* owns the texts of run, and rows */
     struct gt_run run;
-    struct gputime_rows *rows; /* row_kinds of them: the events as the public interface hands them out */
+    struct gputime_rows *rows; /* row_kinds of them: the events of the public interface */
     size_t row_kinds;
     struct gt_cache_key cache_key;
     bool is_worth_caching; /* decoding took long */
@@ -25,18 +25,17 @@ struct gputime_trace {
 
 struct gputime_report {
     struct gt_report *model;
-    struct gt_request request; /* that it was made with; all in the model's arena */
+    struct gt_request request; /* used to make it; all in the model's arena */
     struct gt_view **views;    /* by section: cells may point into them */
 };
 
-/* Hands an internal failure to the caller's error (which may be NULL). */
+/* Copies an internal failure to the caller's error (may be NULL). */
 enum gputime_status gt_internal_fail(enum gt_status status, const struct gt_error *from, struct gputime_error *to);
 
 /* rows.c: lists the store's and the labels' columns in trace->rows. false: memory was short. */
 bool gt_internal_list_rows(struct gputime_trace *trace);
 
-/* analyse.c: runs the analyses of these keys, and after them the one on the health of the data, and adds what they
-   tell to the section in that order. */
+/* analyse.c: runs these analyses, then the one on trace health, and adds their results to the section in that order. */
 enum gt_status gt_internal_analyse(const struct gt_view *view, const char *const *keys, size_t count,
                                    struct gt_section *section, struct gt_error *err);
 

@@ -1,4 +1,4 @@
-/* The pipeline's end: a report becomes a file, standard output, or a folder of tables. */
+/* The pipeline's end: writes a report to a file, standard output, or a directory of tables. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -41,13 +41,13 @@ static enum gt_status write_file(const struct gt_writer *writer, const struct gt
     return status;
 }
 
-/* One file for each table that is meant as data. */
+/* One file per table that is meant as data. */
 static enum gt_status write_folder(const struct gt_writer *writer, const struct gt_report *report,
-                                   const struct gputime_write_options *options, const char *folder,
+                                   const struct gputime_write_options *options, const char *directory,
                                    struct gt_error *err) {
     char reason[GT_OSERROR_MAX];
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return gt_fail(err, "cannot create directory '%s': %s", folder, gt_oserror_text(errno, reason));
+    if (mkdir(directory, 0777) != 0 && errno != EEXIST)
+        return gt_fail(err, "cannot create directory '%s': %s", directory, gt_oserror_text(errno, reason));
     enum gt_status status = GT_OK;
     struct gt_arena names = {0};
     const char *key;
@@ -56,7 +56,7 @@ static enum gt_status write_folder(const struct gt_writer *writer, const struct 
         one.table = key;
         one.columns = NULL;
         one.column_count = 0;
-        struct gt_str path = gt_arena_printf(&names, "%s%s%s", folder, key, writer->suffix);
+        struct gt_str path = gt_arena_printf(&names, "%s%s%s", directory, key, writer->suffix);
         status = gt_arena_failed(&names) ? gt_fail_memory(err) : write_file(writer, report, &one, path.ptr, err);
     }
     gt_arena_release(&names);

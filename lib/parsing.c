@@ -1,4 +1,4 @@
-/* Texts of times and of lists of numbers, as people write them in options, become values. */
+/* Parses times and lists of numbers of options. */
 #include <string.h>
 
 #include "base/num.h"
@@ -19,7 +19,7 @@ API enum gputime_status gputime_time_parse(const char *text, struct gputime_time
     }
     if (out->kind != GPUTIME_TIME_NONE)
         return GPUTIME_OK;
-    gt_fail_usage(&error, "cannot read '%.80s'; give a time such as 1.2s, 350ms, 20us or 40%%", text);
+    gt_fail_usage(&error, "invalid time '%.80s'; use for example 1.2s, 350ms, 20us or 40%%", text);
     return gt_internal_fail(GT_ERR_USAGE, &error, err);
 }
 
@@ -40,7 +40,7 @@ API enum gputime_status gputime_ranges_parse(const char *text, struct gputime_ra
     while (gt_shape_columns_next(&rest, &item)) {
         struct gputime_range range;
         if (!parse_range(item, &range)) {
-            gt_fail_usage(&error, "cannot read '%.80s'; give numbers such as 2 or 0,2 or 1-3", text);
+            gt_fail_usage(&error, "invalid numbers '%.80s'; use for example 2 or 0,2 or 1-3", text);
             *count = 0;
             return gt_internal_fail(GT_ERR_USAGE, &error, err);
         }

@@ -1,4 +1,4 @@
-/* What this build is made of: the versions of its libraries go out, as text. */
+/* The versions of the libraries of this build, as text. */
 #include <lz4.h>
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
@@ -22,7 +22,7 @@
 #endif
 
 #ifdef GT_HAVE_ISAL
-/* ISA-L has no function for it: the version that the build found. */
+/* ISA-L has no function for it: the version at build time. */
 static void gzip_library(char *text, size_t capacity) {
     snprintf(text, capacity, "ISA-L %d.%d.%d", ISAL_MAJOR_VERSION, ISAL_MINOR_VERSION, ISAL_PATCH_VERSION);
 }

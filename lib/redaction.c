@@ -1,4 +1,4 @@
-/* The public face of redaction. */
+/* The public interface of redaction. */
 #include "internal.h"
 #include "redact/redact.h"
 

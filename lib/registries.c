@@ -1,4 +1,4 @@
-/* The registries as the public interface lists them, and the cache folder. */
+/* The registries of the public interface, and the cache directory. */
 #include <stdio.h>
 #include <string.h>
 

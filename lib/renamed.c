@@ -1,5 +1,4 @@
-/* The keys that older tools' folders have for our numbers: such a key comes in, the columns and facts it represents go
-   out. */
+/* Keys that files of older tools use: finds the columns and facts that such a key represents. */
 #include <stdbool.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* The events as the public interface hands them out: every table of columns.def with the labels of its rows, and the
-   labels' own tables, as lists of constant arrays. Nothing is copied but the steps and categories, which are few. */
+/* The events in the public interface: every table of columns.def with the labels of its rows, and the tables of the
+ * labels, as lists of constant arrays. Only steps and categories, which are few, are copied. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -25,7 +25,7 @@ static const char *const referred_tables[] = {
     [GT_REFERS_RANGE] = "ranges"};
 
 _Static_assert((int)GT_ELEMENT_U8 == (int)GPUTIME_FIELD_U8 && (int)GT_ELEMENT_F64 == (int)GPUTIME_FIELD_F64,
-               "elements are numbered as in the header");
+               "values must match the header");
 
 static bool ends_in(const char *text, const char *end) {
     size_t text_bytes = strlen(text), end_bytes = strlen(end);
@@ -56,7 +56,7 @@ static void add_field(struct gputime_rows *rows, struct gt_arena *arena, struct 
     struct gputime_field *fields =
         gt_arena_room(arena, rows->fields, rows->field_count, &rows->field_capacity, sizeof *fields);
     if (!fields)
-        return; /* the arena keeps that */
+        return; /* recorded in the arena */
     field.unit = unit_of(field.key);
     rows->fields = fields;
     rows->fields[rows->field_count++] = field;
@@ -78,7 +78,7 @@ static void add_column(struct gputime_rows *rows, struct gt_arena *arena, struct
 
 /* ---- labels ---- */
 
-/* A label of each row that is the number of another row, where there is one. */
+/* A label that refers to another row, if there is one. */
 static void add_label(struct gputime_rows *rows, struct gt_arena *arena, const char *key, const char *refers_to,
                       const uint32_t *data) {
     add_field(rows, arena,
@@ -110,7 +110,7 @@ static void add_labels(struct gputime_rows *rows, struct gt_arena *arena, enum g
     }
 }
 
-/* ---- tables that only labels have ---- */
+/* ---- tables of labels ---- */
 
 static void add_steps(struct gputime_rows *rows, struct gt_arena *arena, const struct gt_labels *labels) {
     size_t count = labels->step_count;

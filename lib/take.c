@@ -1,5 +1,4 @@
-/* The caller's options become the library's own: structs of any version of the header come in, copies in an arena that
-   have every field go out. */
+/* Copies the caller's option structs, of any version of the header, into structs with all fields, in an arena. */
 #include <string.h>
 
 #include "internal.h"
@@ -21,7 +20,7 @@ enum gt_status gt_take(const char *name, const void *from, void *into, size_t kn
         if (bytes < sizeof bytes)
             return gt_fail_usage(err, "struct %s has the size %zu; start from its INIT macro", name, bytes);
         if (bytes > known_bytes && !is_zero((const unsigned char *)from + known_bytes, bytes - known_bytes))
-            return gt_fail_usage(err, "struct %s has options that version %s of the library does not know", name,
+            return gt_fail_usage(err, "struct %s has options unknown to version %s of the library", name,
                                  GPUTIME_VERSION);
         memcpy(into, from, bytes < known_bytes ? bytes : known_bytes);
     }
@@ -68,7 +67,7 @@ struct shapes {
     size_t count, capacity;
 };
 
-/* A shape for the table; NULL: memory was short, and the arena keeps that. */
+/* A shape for the table; NULL: out of memory, recorded in the arena. */
 static struct gt_shape *add_shape(struct shapes *shapes, const char *table, size_t bytes) {
     struct gt_shape *items =
         gt_arena_room(shapes->arena, shapes->items, shapes->count, &shapes->capacity, sizeof *items);
@@ -86,7 +85,7 @@ static bool is_among(struct gt_str key, const char *const *keys, size_t count) {
     return false;
 }
 
-/* Every table of every analysis but those that are shown. */
+/* All tables of all analyses except those that are shown. */
 static void hide_others(struct shapes *shapes, const char *const *shown, size_t shown_count) {
     for (size_t i = 0; i < gt_analysis_count; i++) {
         struct gt_str rest = gt_str_of(gt_analyses[i].tables), key;
@@ -102,9 +101,9 @@ static void hide_others(struct shapes *shapes, const char *const *shown, size_t 
 static enum gt_status add_given(struct shapes *shapes, const struct gputime_shape *given, struct gt_error *err) {
     struct gt_arena *arena = shapes->arena;
     if (!given->table)
-        return gt_fail_usage(err, "a shape names no table");
+        return gt_fail_usage(err, "a shape needs a table");
     if (!given->pivot_row != !given->pivot_value)
-        return gt_fail_usage(err, "to pivot table '%s' both a row and a value are needed", given->table);
+        return gt_fail_usage(err, "pivoting table '%s' needs both a row and a value", given->table);
     struct gt_shape *shape = add_shape(shapes, given->table, strlen(given->table));
     if (!shape)
         return gt_fail_memory(err);
@@ -119,7 +118,7 @@ static enum gt_status add_given(struct shapes *shapes, const struct gputime_shap
     return GT_OK;
 }
 
-/* Element `index`, whatever version of the header it is of. */
+/* Element `index`, of any version of the header. */
 static enum gt_status take_shape(const struct gputime_shaping *taken, size_t index, struct gputime_shape *shape,
                                  struct gt_error *err) {
     size_t bytes = taken->shape_size, known_bytes = sizeof *shape;
@@ -128,7 +127,7 @@ static enum gt_status take_shape(const struct gputime_shaping *taken, size_t ind
     if (bytes < sizeof shape->table)
         return gt_fail_usage(err, "struct gputime_shaping has the shape_size %zu; start from its INIT macro", bytes);
     if (bytes > known_bytes && !is_zero(from + known_bytes, bytes - known_bytes))
-        return gt_fail_usage(err, "struct gputime_shape has options that version %s of the library does not know",
+        return gt_fail_usage(err, "struct gputime_shape has options unknown to version %s of the library",
                              GPUTIME_VERSION);
     memcpy(shape, from, bytes < known_bytes ? bytes : known_bytes);
     return GT_OK;

@@ -1,4 +1,5 @@
-/* The pipeline's start: a capture's files are opened and sniffed, decoded or found in the cache, and labelled. */
+/* The pipeline's start: opens and recognizes the files of a capture, decodes them or loads the cache, and labels
+ * events. */
 #include <string.h>
 #include <time.h>
 
@@ -24,7 +25,7 @@ static bool copy_paths(struct gputime_trace *trace, const char *const *paths, si
     return trace->paths != NULL;
 }
 
-/* The user's rules; NULL where there are none. */
+/* The user's rules; NULL if there are none. */
 static enum gt_status read_rules(const struct gputime_open_options *options, struct gt_rules **out,
                                  struct gt_error *err) {
     struct gt_rules_request request = {.path = options->rules_path,

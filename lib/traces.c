@@ -1,6 +1,6 @@
-/* Opening several captures at the same time: in come the files and options of each, out go traces and errors in the
-   same order. Reading one on two threads is not twice as quick as on one, so each thread opens one of its own where it
-   can; whoever has none takes part in the others. */
+/* Opens several captures at the same time and returns traces and errors in the same order. Reading one capture on two
+ * threads is not twice as fast, so each thread opens a different one if it can; threads without one help with the
+ * others. */
 #include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,18 +15,18 @@ struct opening {
     struct gputime_error *errors;
     bool needs_all;
     size_t threads;             /* for all together */
-    atomic_size_t first_failed; /* after all: none yet */
+    atomic_size_t first_failed; /* none yet: after all */
     pthread_mutex_t lock;       /* held while progress is reported */
 };
 
-/* Who is called for the progress of one of them. */
+/* The progress callback of one of them. */
 struct listener {
     struct opening *opening;
     void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
     void *context;
 };
 
-static void tell(void *context, uint64_t done_bytes, uint64_t total_bytes) {
+static void report_progress(void *context, uint64_t done_bytes, uint64_t total_bytes) {
     struct listener *listener = context;
     pthread_mutex_lock(&listener->opening->lock);
     listener->progress(listener->context, done_bytes, total_bytes);
@@ -44,7 +44,7 @@ static void open_with(struct opening *opening, size_t index, struct gputime_open
     struct listener listener = {opening, options.progress, options.progress_context};
     options.threads = (int64_t)opening->threads;
     if (options.progress) {
-        options.progress = tell;
+        options.progress = report_progress;
         options.progress_context = &listener;
     }
     if (gputime_trace_open(input->paths, input->path_count, &options, input->run, &opening->out[index],
@@ -56,7 +56,7 @@ static void open_one(void *context, size_t index) {
     struct opening *opening = context;
     struct gputime_open_options options;
     struct gt_error error = {0};
-    /* Those before it have been begun, so the first failure of all is found whatever the number of threads. */
+    /* All captures before it have been started, so the first failure does not depend on the number of threads. */
     if (opening->needs_all && atomic_load(&opening->first_failed) < index)
         return;
     enum gt_status status = GT_TAKE(gputime_open_options, opening->inputs[index].options, &options, &error);
@@ -66,8 +66,7 @@ static void open_one(void *context, size_t index) {
         note_failure(opening, index);
 }
 
-/* Pipes are read one after the other: one may be given twice, and who waits for one that comes late should not keep an
-   error waiting. */
+/* Pipes are read one after the other: one may be given twice, and waiting for a late one should not delay an error. */
 static bool are_all_files(const struct gputime_input *inputs, size_t count) {
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < inputs[i].path_count; k++) {

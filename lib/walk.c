@@ -1,12 +1,11 @@
-/* The public interface's way through a finished report: sections, facts, notes, findings, issues, and tables as
- * objects.
+/* Access to a finished report in the public interface: sections, facts, notes, findings, issues and tables.
  */
 #include <math.h>
 #include <string.h>
 
 #include "internal.h"
 
-/* A gputime_table is a gt_table that only functions of the header look into. */
+/* A gputime_table is an opaque gt_table. */
 static const struct gputime_table *public_table(const struct gt_table *table) {
     return (const struct gputime_table *)(const void *)table;
 }
@@ -54,7 +53,7 @@ API const char *gputime_report_section_title(const struct gputime_report *report
     return from ? from->input.label.ptr : NULL;
 }
 
-/* Fact number `index` of a section, or the first with the key where there is one to look for. */
+/* Fact number `index` of a section, or the first with the key, if a key is given. */
 static const struct gt_report_fact *find_fact(const struct gt_section *section, size_t index, const char *key) {
     for (size_t b = 0; section && b < section->block_count; b++) {
         const struct gt_block *block = &section->blocks[b];
@@ -109,7 +108,7 @@ API const char *gputime_report_note(const struct gputime_report *report, size_t 
 
 _Static_assert(GT_FINDING_SENTENCES ==
                    sizeof((struct gputime_finding){0}).evidence / sizeof *((struct gputime_finding){0}).evidence,
-               "a finding shows all of its sentences");
+               "a finding has all of its sentences");
 
 API size_t gputime_report_finding_count(const struct gputime_report *report, size_t section) {
     const struct gt_section *from = section_at(report, section);

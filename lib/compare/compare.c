@@ -1,4 +1,4 @@
-/* The comparison of two reports: the tables of both joined one after the other, then the captures. */
+/* Compares two reports: joins their tables one by one, then adds the captures. */
 #include "compare/compare.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 static const struct gt_compare_options automatic;
 
-/* The section of what is compared. */
+/* The section of the comparison. */
 struct work {
     const struct gt_compare_sides *sides;
     struct gt_section *section;
@@ -26,7 +26,7 @@ static bool is_listed(const char *list, const char *key) {
 
 /* ---- tables ---- */
 
-/* Who any capture shows the table to. */
+/* The audiences of the table in any capture. */
 static uint32_t audience_of(const struct gt_compare_sides *sides, const char *key) {
     uint32_t audience = 0;
     for (size_t i = 0; i < sides->capture_count; i++) {
@@ -38,7 +38,7 @@ static uint32_t audience_of(const struct gt_compare_sides *sides, const char *ke
     return audience;
 }
 
-/* Are its rows the work that was done? Then people want to know how they were matched. */
+/* Whether its rows are GPU work, for which the report says how they were matched. */
 static bool is_work(const struct gt_roles *roles, const char *key) {
     for (size_t i = 0; i < roles->divisor_count; i++)
         if (roles->divisors[i].rows == GT_DIVISOR_WORK && strcmp(roles->divisors[i].table, key) == 0)
@@ -46,7 +46,7 @@ static bool is_work(const struct gt_roles *roles, const char *key) {
     return false;
 }
 
-/* Are the words made from it? Then it is compared, shown or not. */
+/* Whether sentences are made from it; then it is compared, shown or not. */
 static bool is_in_words(const struct gt_roles *roles, const struct gt_table *table) {
     bool is_one = gt_table_column_flagged(table, GT_COLUMN_PART) != SIZE_MAX;
     for (size_t i = 0; i < roles->divisor_count; i++)
@@ -75,7 +75,7 @@ static enum gt_status compare_table(struct work *work, const struct gt_table *of
     if (!work->wanted)
         block->audience &= audience_of(work->sides, key);
     if (!is_listed(work->wanted, key))
-        block->audience = 0; /* only for the words */
+        block->audience = 0; /* only for the sentences */
     else if (counts.changed && is_work(roles, key))
         gt_join_note_matches(work->sides, work->section, table->shape->title, &counts);
     if (counts.changed && (work->section->blocks[table_block].audience & GT_FOR_SCREEN))
@@ -126,7 +126,7 @@ double gt_compare_number(const struct gt_table *table, size_t row, size_t column
 
 /* ---- sections ---- */
 
-/* "runs/a/trace.json": as much of the path as tells it from the other. */
+/* "runs/a/trace.json": as much of the path as distinguishes it from the other. */
 static struct gt_str distinct_tail(struct gt_str path, struct gt_str other) {
     size_t parts = 1;
     while (!gt_str_eq(path, other) && gt_str_eq(gt_str_path_tail(path, parts), gt_str_path_tail(other, parts)))
@@ -155,7 +155,7 @@ static void describe_comparison(const struct gt_compare_sides *sides, struct gt_
     gt_compare_describe_captures(sides, report);
 }
 
-/* A table that was asked for by name must be one that can be compared, if a capture has it at all. */
+/* A requested table must be comparable if any capture has it. */
 static enum gt_status check_wanted(const struct work *work, struct gt_error *err) {
     struct gt_str rest = gt_str_of(work->wanted), key;
     while (rest.len && gt_shape_columns_next(&rest, &key)) {
@@ -166,7 +166,7 @@ static enum gt_status check_wanted(const struct work *work, struct gt_error *err
             return gt_fail_usage(err, "table '%.*s' has nothing to compare", (int)key.len, key.ptr);
         if (!is_there)
             gt_section_note(work->section, GT_FOR_ALL,
-                            gt_arena_printf(&work->section->report->arena, "Neither side has a table %.*s.",
+                            gt_arena_printf(&work->section->report->arena, "Neither trace has a table %.*s.",
                                             (int)key.len, key.ptr));
     }
     return GT_OK;

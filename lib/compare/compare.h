@@ -1,5 +1,5 @@
 /* Compares two finished reports, A and B, each over one or several captures: matches the rows of their tables by key
-   and subtracts their amounts. Knows tables, columns, units, keys and roles, and nothing of what they are about. */
+   and subtracts their amounts. Knows only tables, columns, units, keys and roles, not their meaning. */
 #ifndef GT_COMPARE_COMPARE_H
 #define GT_COMPARE_COMPARE_H
 
@@ -8,7 +8,7 @@
 
 enum gt_side { GT_SIDE_A, GT_SIDE_B, GT_SIDE_COUNT };
 
-#define GT_COMPARE_SMALL_PART 0.05 /* of the largest change: smaller ones need no mention */
+#define GT_COMPARE_SMALL_PART 0.05 /* of the largest change: smaller ones are not mentioned */
 
 /* The captures of both sides and what their amounts are divided by. */
 struct gt_compare_sides {
@@ -16,14 +16,14 @@ struct gt_compare_sides {
     const struct gt_roles *roles;
     size_t capture_count; /* of both together: those of A, then those of B */
     double *divisors;     /* by capture */
-    const char *why;      /* they are what they are: a sentence with a blank before it; "" */
-    bool is_chosen;       /* the user said which tables to show */
+    const char *why;      /* of this choice: a sentence after a blank; "" */
+    bool is_chosen;       /* the user chose the tables */
     const char *per;      /* "step" ...; "none" */
-    const char *unit;     /* "per step", in words; "" */
+    const char *unit;     /* "per step"; "" */
     double noise_share;
     bool is_noise_given;              /* by the user */
-    const char *names[GT_SIDE_COUNT]; /* as people are shown them: "A" and "B", or what the user calls them */
-    bool is_named;                    /* they are other names than A and B */
+    const char *names[GT_SIDE_COUNT]; /* as shown: "A" and "B", or the user's names */
+    bool is_named;                    /* they are not A and B */
 };
 
 static inline enum gt_side gt_compare_side(const struct gt_compare_sides *sides, size_t capture) {
@@ -46,30 +46,29 @@ static inline struct gt_captures gt_compare_captures(const struct gt_compare_sid
 
 /* How to compare; zeroed: automatic. */
 struct gt_compare_options {
-    const char *per;     /* amounts are divided by the number of: key of a divisor of the roles; "none": they are not;
-                            NULL: the first that every capture has for most of it */
+    const char *per;     /* key of a divisor of the roles; "none": amounts are not divided; NULL: automatic */
     const char *range;   /* per range: its name */
     const char *tables;  /* comma-separated keys of the tables to show; "": none, NULL: all that both reports have */
     bool is_noise_given; /* noise_share is the user's: smaller changes count as noise whatever the spread */
     double noise_share;
-    const char *labels[GT_SIDE_COUNT]; /* what headings call the sides; NULL: A and B */
+    const char *labels[GT_SIDE_COUNT]; /* names of the sides; NULL: A and B */
 };
 
-/* Two reports with the same analyses in, one report out: its first section is the comparison, with a table under the
-   key of each table it compares; one more section for each capture has its notes, facts and problems. The result
-   borrows from both. options may be NULL; limits are not for this. Cost: linear in the rows but for sorts. */
+/* Makes one report from two with the same analyses: its first section is the comparison, with a table under the key of
+ * each compared table; a further section for each capture has its notes, facts and issues. The result borrows from
+ * both. options may be NULL; limits are ignored. Cost: linear in the rows except for sorting. */
 enum gt_status gt_compare_new(const struct gt_report *a, const struct gt_report *b,
                               const struct gt_compare_options *options, struct gt_report **out, struct gt_error *err);
 
-/* Columns of a table of a comparison, SIZE_MAX where there is none: a column of the tables it compares as side A has
-   it, as side B has it, and the change; column is one of table->shape, or SIZE_MAX. */
+/* Columns of a table of a comparison for a column of table->shape (or SIZE_MAX): the value of A, of B, and the change.
+ * SIZE_MAX: there is none. */
 struct gt_compare_columns {
     size_t a, b, delta;
 };
 struct gt_compare_columns gt_compare_find_columns(const struct gt_table *table, size_t column);
 /* Those of the first amount with that flag. */
 struct gt_compare_columns gt_compare_find_amount(const struct gt_table *table, uint32_t flag);
-/* A number of a table; NAN where the column is SIZE_MAX or there is none. */
+/* A number of a table; NAN if the column is SIZE_MAX or the cell is empty. */
 double gt_compare_number(const struct gt_table *table, size_t row, size_t column);
 
 /* compare_sides.c: chooses what amounts are divided by. */
@@ -77,7 +76,7 @@ enum gt_status gt_compare_sides_init(struct gt_compare_sides *sides, const struc
                                      const struct gt_report *b, const struct gt_compare_options *options,
                                      struct gt_arena *arena, struct gt_error *err);
 
-/* compare_captures.c: the sections of the captures, and a table of them in the comparison where they are many. */
+/* compare_captures.c: the sections of the captures, and a table of them in the comparison if there are many. */
 void gt_compare_describe_captures(const struct gt_compare_sides *sides, struct gt_report *report);
 void gt_compare_list_captures(const struct gt_compare_sides *sides, struct gt_section *section);
 

@@ -1,5 +1,5 @@
-/* What is to be said of the captures of a comparison by themselves: a section for each; of more than two, text and
-   Markdown have a table of them and what they have in common once. */
+/* The captures of a comparison: a section for each; for more than two, text and Markdown have a table of them and print
+ * what they have in common once. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static const struct gt_report_column own_columns[] = {
 };
 enum { OWN_COLUMNS = sizeof own_columns / sizeof *own_columns };
 
-/* Behind its own columns the facts that the roles name. */
+/* After its own columns, the facts that the roles name. */
 static void add_table(const struct gt_compare_sides *sides, struct gt_section *section) {
     const struct gt_roles *roles = sides->roles;
     size_t column_count = OWN_COLUMNS + roles->capture_fact_count;
@@ -75,12 +75,12 @@ static void add_table(const struct gt_compare_sides *sides, struct gt_section *s
     }
 }
 
-/* A sentence that one or several captures have, the same or with other numbers in it. */
+/* A sentence that one or several captures have, possibly with different numbers. */
 struct remark {
     struct gt_str text; /* of the first */
     size_t first;       /* capture */
     size_t captures, last;
-    uint64_t count; /* of a problem: in all captures */
+    uint64_t count; /* of an issue: in all captures */
     bool differs;
 };
 
@@ -95,7 +95,7 @@ static struct gt_str without_number(struct gt_str text) {
     return text;
 }
 
-/* The same but for the numbers in them. */
+/* Equal except for numbers. */
 static bool is_alike(struct gt_str a, struct gt_str b) {
     while (a.len && b.len) {
         if (isdigit((unsigned char)a.ptr[0]) && isdigit((unsigned char)b.ptr[0])) {
@@ -132,7 +132,7 @@ static void add_remark(struct remarks *remarks, struct gt_report *report, struct
         (struct remark){.text = text, .first = capture, .captures = 1, .last = capture, .count = count};
 }
 
-/* What is for the screen alone sums up the numbers of a capture, which the table has. */
+/* Notes for the screen only summarize numbers of a capture that are in the table. */
 static void collect_notes(const struct gt_compare_sides *sides, struct gt_report *report, struct remarks *notes) {
     for (size_t i = 0; i < sides->capture_count; i++) {
         const struct gt_section *from = gt_compare_section(sides, i);

@@ -1,4 +1,4 @@
-/* What the amounts of both sides are divided by, so that captures of different length compare. */
+/* Chooses what the amounts of both sides are divided by, so that captures of different lengths can be compared. */
 #include <math.h>
 #include <string.h>
 
@@ -6,11 +6,11 @@
 #include "compare/compare.h"
 
 static const double usual_noise_share = 0.01;
-static const double least_step_cover = 0.5; /* steps that cover less of the span do not stand for it */
+static const double least_step_cover = 0.5; /* steps that cover less of the span do not represent it */
 
 enum { LISTED_NAMES = 6, LONGEST_LISTED = 40, SEARCHED_ROWS = 200 };
 
-/* ---- how many there are in one capture; 0: none, or the report does not tell ---- */
+/* ---- counts in one capture; 0: none or unknown ---- */
 
 /* The first row of that name; SIZE_MAX: there is none. */
 static size_t find_row(const struct gt_table *table, struct gt_str name) {
@@ -23,7 +23,7 @@ static size_t find_row(const struct gt_table *table, struct gt_str name) {
     return SIZE_MAX;
 }
 
-/* A number of a measure, from the column with that flag; 0: it is not known. */
+/* A number of a measure, from the column with that flag; 0: unknown. */
 static double measure_of(const struct gt_section *section, const char *measure, uint32_t flag) {
     const struct gt_table *measures = gt_section_find(section, section->report->roles->measures);
     size_t row = measures ? find_row(measures, gt_str_of(measure)) : SIZE_MAX;
@@ -34,13 +34,13 @@ static double measure_of(const struct gt_section *section, const char *measure, 
     return isnan(number) ? 0 : number;
 }
 
-/* Steps of one process: several do theirs at the same time. */
+/* Steps of one process: several processes run their steps at the same time. */
 static double count_steps(const struct gt_section *section, const struct gt_divisor *divisor) {
     return measure_of(section, divisor->measure, GT_COLUMN_DIVISOR) /
            fmax(1, measure_of(section, divisor->measure, GT_COLUMN_AT_ONCE));
 }
 
-/* All rows of that name, whatever other keys they have: ranges of any domain. */
+/* All rows of that name, regardless of other keys: ranges of any domain. */
 static double count_named(const struct gt_table *table, size_t counted, const char *wanted) {
     size_t name = gt_table_name_column(table);
     double count = 0;
@@ -52,7 +52,7 @@ static double count_named(const struct gt_table *table, size_t counted, const ch
     return count;
 }
 
-/* A table that was cut does not tell them all. */
+/* A truncated table does not have all. */
 static double count_all(const struct gt_table *table, size_t counted) {
     double count = 0;
     for (size_t row = 0; row < table->row_count; row++)
@@ -94,7 +94,7 @@ static bool steps_are_most(const struct gt_compare_sides *sides, const struct gt
     return true;
 }
 
-/* Steps where every capture has them, some have several, and they make up most of all; else whole captures. */
+/* Per step if every capture has steps, some have several, and they cover most of the time; else per capture. */
 static const struct gt_divisor *choose(const struct gt_compare_sides *sides, struct gt_arena *arena, const char **why) {
     enum gt_step_choice choice = sides->reports[GT_SIDE_A]->step_choice;
     const struct gt_divisor *steps = NULL;
@@ -114,15 +114,15 @@ static const struct gt_divisor *choose(const struct gt_compare_sides *sides, str
         choice = has_several && steps_are_most(sides, steps) ? GT_STEPS_TAKEN : GT_STEPS_LEFT;
     if (choice == GT_STEPS_LEFT)
         *why = gt_arena_printf(arena,
-                               has_several ? " The steps cover less than half of the time; --per %s goes by them all "
-                                             "the same."
-                                           : " None has more than one step; --per %s goes by it all the same.",
+                               has_several ? " Steps cover less than half of the time; use --per %s to normalize by "
+                                             "them."
+                                           : " No capture has more than one step; use --per %s to normalize by it.",
                                steps->key)
                    .ptr;
     return choice == GT_STEPS_TAKEN ? steps : NULL;
 }
 
-/* ---- names that the user gives ---- */
+/* ---- names of ranges ---- */
 
 static bool all_have(const struct gt_compare_sides *sides, const struct gt_divisor *divisor, const char *name) {
     for (size_t i = 0; i < sides->capture_count; i++)
@@ -131,7 +131,7 @@ static bool all_have(const struct gt_compare_sides *sides, const struct gt_divis
     return true;
 }
 
-/* The user may have meant: "'decode', 'prefill'". */
+/* Suggestions: "'decode', 'prefill'". */
 static struct gt_str list_names(const struct gt_compare_sides *sides, const struct gt_divisor *divisor,
                                 struct gt_arena *arena) {
     const struct gt_table *table = gt_section_find(gt_compare_section(sides, 0), divisor->table);
@@ -153,10 +153,10 @@ static enum gt_status fail_name(const struct gt_compare_sides *sides, const stru
                                 struct gt_error *err) {
     struct gt_str label = section->input.label, list = list_names(sides, divisor, arena);
     if (!list.len)
-        return gt_fail_usage(err, "'%.*s' has no %s '%s' to compare by, and no other is on both sides; use --per %s",
+        return gt_fail_usage(err, "'%.*s' has no %s '%s', and both traces have none in common; use --per %s",
                              (int)label.len, label.ptr, divisor->key, name, none);
-    return gt_fail_usage(err, "'%.*s' has no %s '%s'; --per %s NAME takes one that both sides have: %s", (int)label.len,
-                         label.ptr, divisor->key, name, divisor->key, list.ptr);
+    return gt_fail_usage(err, "'%.*s' has no %s '%s'; use --per %s NAME with one that both traces have: %s",
+                         (int)label.len, label.ptr, divisor->key, name, divisor->key, list.ptr);
 }
 
 static enum gt_status set_divisors(struct gt_compare_sides *sides, const struct gt_divisor *divisor, const char *name,
@@ -168,7 +168,7 @@ static enum gt_status set_divisors(struct gt_compare_sides *sides, const struct 
             continue;
         if (divisor->rows == GT_DIVISOR_NAMED)
             return fail_name(sides, divisor, section, name, arena, err);
-        return gt_fail_usage(err, "'%.*s' has no %s to compare by; use --per %s", (int)section->input.label.len,
+        return gt_fail_usage(err, "'%.*s' has no %s to normalize by; use --per %s", (int)section->input.label.len,
                              section->input.label.ptr, divisor->many, none);
     }
     return GT_OK;
@@ -179,18 +179,18 @@ static enum gt_status fail_key(const struct gt_roles *roles, const char *key, st
     struct gt_str list = {"", 0};
     for (size_t i = 0; i < roles->divisor_count; i++)
         list = gt_arena_printf(arena, "%s%s, ", list.ptr, roles->divisors[i].key);
-    return gt_fail_usage(err, "cannot compare per '%s'; there are %s%s", key, list.ptr, none);
+    return gt_fail_usage(err, "cannot compare per '%s'; use one of %s%s", key, list.ptr, none);
 }
 
-/* What the user asks for, or the automatic choice; *divisor NULL: whole captures. */
+/* The user's choice, or the automatic one; *divisor NULL: per capture. */
 static enum gt_status find_per(struct gt_compare_sides *sides, const struct gt_compare_options *options,
                                struct gt_arena *arena, const struct gt_divisor **divisor, struct gt_error *err) {
     *divisor = options->per ? find_divisor(sides->roles, options->per) : choose(sides, arena, &sides->why);
     if (options->per && !*divisor && strcmp(options->per, none) != 0)
         return fail_key(sides->roles, options->per, arena, err);
     if (*divisor && (*divisor)->rows == GT_DIVISOR_NAMED && !options->range)
-        return gt_fail_usage(err, "to compare per %s the name of the %s is needed: --per %s NAME", (*divisor)->key,
-                             (*divisor)->key, (*divisor)->key);
+        return gt_fail_usage(err, "--per %s needs the name of a %s: --per %s NAME", (*divisor)->key, (*divisor)->key,
+                             (*divisor)->key);
     return GT_OK;
 }
 

@@ -101,7 +101,7 @@ static double row_variance(const struct gt_table *table, const struct gt_cell *c
     return events > 1 ? events * stddev * stddev : NAN;
 }
 
-/* What the times of a row are divided by: the mean time of a step is that whatever other amounts are of. */
+/* The divisor of the times of a row: the mean time of a step is not divided again. */
 static double time_divisor(const struct gt_table *table, const struct gt_cell *cells, double divisor) {
     size_t mean = gt_table_column_flagged(table, GT_COLUMN_MEAN);
     double summed = mean == SIZE_MAX ? NAN : gt_cell_as_number(&cells[mean]);
@@ -132,7 +132,7 @@ static void take_cells(struct gt_join *join, size_t row, size_t capture, const s
     }
 }
 
-/* A name may come once from each capture: its amounts add up. Those of a group are rows of different names. */
+/* Amounts of a name add up over the rows of a capture. A group has rows of different names. */
 static void note_largest(const struct gt_join *join, struct gt_join_row *row, enum gt_side side,
                          const struct gt_cell *cells, bool is_grouped) {
     double amount = gt_cell_as_number(&cells[join->adds[join->lead]]);
@@ -157,7 +157,7 @@ static bool collect(struct gt_join *join, size_t capture, const struct gt_table 
                 put_cell(join, is_grouped && has_flag(table, c, GT_COLUMN_NAME) ? &cells[group] : &cells[c]);
         if (join->text_bytes == 0)
             gt_join_put(join, GT_STR("all"));
-        /* The empty string has id 0, so that rows are numbered from 1 there. */
+        /* The empty string has id 0, so rows are numbered from 1. */
         size_t row = gt_strtab_intern(&join->keys, (struct gt_str){join->text, join->text_bytes}) - 1;
         if (join->keys.failed || (row == join->row_count && !add_row(join)))
             join->failed = true;
@@ -177,9 +177,9 @@ static bool collect(struct gt_join *join, size_t capture, const struct gt_table 
     return !join->failed;
 }
 
-/* ---- spread that another table knows ---- */
+/* ---- spread from another table ---- */
 
-/* The rows of `from` that belong to a class vary; the row of the class varies by all of them. */
+/* The variance of a class is the sum over the rows of `from` that belong to it. */
 static void borrow_from(struct gt_join *join, size_t capture, const struct gt_table *from, size_t class) {
     double divisor = join->sides->divisors[capture];
     for (size_t r = 0; r < from->row_count; r++) {
@@ -197,11 +197,11 @@ static void borrow_from(struct gt_join *join, size_t capture, const struct gt_ta
     }
 }
 
-/* What a capture says of how the rows of a table vary, by id of their names. Rows that numbers alone tell apart (GPUs)
-   have no name: they share what is under the empty one. */
+/* Spreads that a capture has for the rows of a table, by id of their names. Rows distinguished only by numbers (GPUs)
+ * have no name and share that of the empty name. */
 struct step_spreads {
     struct gt_strtab names;
-    double *variances; /* of the sums; NAN: not known */
+    double *variances; /* of the sums; NAN: unknown */
     size_t count;      /* of those known */
 };
 
@@ -231,14 +231,14 @@ static double step_spreads_find(const struct step_spreads *of, const struct gt_c
     return id == GT_STRID_EMPTY || id == UINT32_MAX ? NAN : of->variances[id];
 }
 
-/* Where the capture has steps, how much a row varies from step to step says more than its single events, which may be
-   of many kinds. */
+/* If the capture has steps, variation from step to step is better than that of single events, which may be of many
+ * kinds. */
 static void borrow_steps(struct gt_join *join, size_t capture) {
     const struct gt_section *section = gt_compare_section(join->sides, capture);
     enum gt_side side = gt_compare_side(join->sides, capture);
     struct step_spreads of;
     size_t key = SIZE_MAX;
-    for (size_t c = 0; c < join->shape->column_count; c++) /* the last is the name; ids stand before it */
+    for (size_t c = 0; c < join->shape->column_count; c++) /* the last is the name, after ids */
         key = has_flag(join->shape, c, GT_COLUMN_KEY) ? c : key;
     if (!section->spread_count || key == SIZE_MAX)
         return;
@@ -254,7 +254,7 @@ static void borrow_steps(struct gt_join *join, size_t capture) {
     gt_mem_free(of.variances);
 }
 
-/* Categories do not tell their spread, but the kernels in them do. */
+/* Categories have no spread, but their kernels do. */
 static void borrow_spread(struct gt_join *join, size_t capture) {
     const struct gt_section *section = gt_compare_section(join->sides, capture);
     size_t key = gt_table_column_flagged(join->shape, GT_COLUMN_KEY), keys = 0;
@@ -272,7 +272,7 @@ static void borrow_spread(struct gt_join *join, size_t capture) {
 
 /* ---- the whole ---- */
 
-/* The leading amount must be known on both sides: a summed input has no wall time. */
+/* The leading amount must be known on both sides: summary inputs have no wall time. */
 static void choose_lead(struct gt_join *join) {
     const bool *of_a = join->is_known, *of_b = join->is_known + join->add_count;
     bool a_is_empty = true, b_is_empty = true;
@@ -281,7 +281,7 @@ static void choose_lead(struct gt_join *join) {
         b_is_empty &= !join->rows[r].cells[GT_SIDE_B];
     }
     size_t own = join->lead;
-    for (size_t pass = 0; pass < 2; pass++) /* times first, then whatever there is */
+    for (size_t pass = 0; pass < 2; pass++) /* times first, then any amount */
         for (size_t i = 0; i < join->add_count; i++) {
             size_t choice = i == 0 ? own : i <= own ? i - 1 : i;
             bool is_time = join->shape->columns[join->adds[choice]].unit == GT_UNIT_NS;
@@ -292,8 +292,8 @@ static void choose_lead(struct gt_join *join) {
         }
 }
 
-/* The table whose columns are those of all; NULL: there is none, or they cannot be compared. A table that was cut does
-   not tell sums. */
+/* The table whose columns are used for all; NULL: there is none, or they cannot be compared. A truncated table has no
+ * sums. */
 static const struct gt_table *find_shape(const struct gt_compare_sides *sides, const char *key) {
     const struct gt_table *shape = NULL;
     for (size_t i = 0; i < sides->capture_count; i++) {
@@ -344,7 +344,7 @@ void gt_join_release(struct gt_join *join) {
     gt_arena_release(&join->arena);
 }
 
-/* Whether a row of that name could be in the table: where that is known, what is not there is 0. */
+/* Whether a row of that name could be in the table; if so, a missing row is 0. */
 static bool can_have(const struct gt_join *join, const struct gt_join_row *row, size_t capture) {
     const struct gt_table *table = join->sources[capture].table;
     const struct gt_cell *cells = row->cells[GT_SIDE_A] ? row->cells[GT_SIDE_A] : row->cells[GT_SIDE_B];

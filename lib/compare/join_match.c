@@ -1,4 +1,4 @@
-/* Matches the rows that only one side has: by the order of ids, by alias, by plain name, by kind of work. */
+/* Matches the rows that only one side has: by the order of ids, by alias, by plain name, by category. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -16,13 +16,13 @@ struct ids {
     size_t count;
 };
 
-/* One tier at work. */
+/* State of one tier. */
 struct tier {
     enum gt_match match;
     struct ids *ids; /* by side and column */
     struct gt_strtab keys;
     uint8_t *sides; /* by key: bits of the sides that have it */
-    uint32_t *head; /* by key: the row that takes the others, plus 1 */
+    uint32_t *head; /* by key: the row that represents the others, plus 1 */
     uint32_t *key_of;
 };
 
@@ -107,7 +107,7 @@ static void put_plain(struct gt_join *join, struct gt_str name) {
     gt_mem_free(plain);
 }
 
-/* What replaces a name in this tier. false: the row has no such thing. */
+/* Replacement of a name in this tier. false: the row has none. */
 static bool put_name(struct gt_join *join, const struct tier *tier, const struct gt_join_row *row, enum gt_side side,
                      struct gt_str name) {
     struct gt_str alias = flagged_text(row, side, GT_COLUMN_ALIAS);
@@ -132,7 +132,7 @@ static bool put_name(struct gt_join *join, const struct tier *tier, const struct
     return true;
 }
 
-/* Ids by their place in the order of the side, names as the tier has them, the rest as it is. */
+/* Ids by their position on the side, names replaced by the tier, the rest unchanged. */
 static bool make_key(struct gt_join *join, const struct tier *tier, const struct gt_join_row *row) {
     enum gt_side side = side_of(row);
     const struct gt_table *table = row->tables[side];
@@ -170,7 +170,7 @@ void gt_join_merge_rows(struct gt_join *join, size_t into, size_t from) {
         bool is_first = sum[GT_SLOT_ROWS] == 0;
         for (size_t s = 0; s < gt_join_slot_count(join); s++)
             sum[s] = is_first ? part[s] : sum[s] + part[s];
-        if (!is_first) /* rows of different names are no sample of one thing */
+        if (!is_first) /* rows of different names are not samples of one amount */
             sum[GT_SLOT_SQUARES] = sum[GT_SLOT_MEAN] = 0;
     }
     for (size_t side = 0; side < GT_SIDE_COUNT; side++) {
@@ -247,7 +247,7 @@ static bool run_tier(struct gt_join *join, struct tier *tier) {
     return ok;
 }
 
-/* Whether a tier can tell more than the ones before it. */
+/* Whether a tier can match more than the previous ones. */
 static bool applies(const struct gt_join *join, enum gt_match match) {
     const uint32_t wanted[GT_MATCH_COUNT] = {
         [GT_MATCH_SHORT] = GT_COLUMN_ALIAS, [GT_MATCH_SIMILAR] = GT_COLUMN_NAME, [GT_MATCH_CATEGORY] = GT_COLUMN_CLASS};

@@ -1,4 +1,4 @@
-/* Names of kernels without what differs between builds and GPUs, so that the same work is found under another name. */
+/* Kernel names without parts that depend on the build or GPU, so that the same work matches under another name. */
 #include <ctype.h>
 
 #include "compare/join.h"
@@ -13,7 +13,7 @@ static bool is_word(char c) {
 static size_t architecture_bytes(struct gt_str text) {
     static const char *const words[] = {"volta", "turing", "ampere", "ada", "hopper", "blackwell", "maxwell", "pascal"};
     static const char *const prefixes[] = {"sm_", "sm", "gfx", "compute_", "arch_"};
-    if (!text.len || !memchr("vtahbmpsgc", text.ptr[0], 10)) /* the letters that they begin with */
+    if (!text.len || !memchr("vtahbmpsgc", text.ptr[0], 10)) /* first letters of all */
         return 0;
     for (size_t i = 0; i < COUNT(prefixes); i++) {
         size_t bytes = strlen(prefixes[i]), digits = bytes;
@@ -57,7 +57,7 @@ static struct gt_str letters_before(struct gt_str name, size_t place) {
     return (struct gt_str){name.ptr + first, place - first};
 }
 
-/* A number that is generated becomes '#', as does a product of them (128x64x32). */
+/* A generated number becomes '#', and so does a product of them (128x64x32). */
 static size_t put_number(struct gt_str name, size_t place, char *out, size_t *length) {
     size_t end = place;
     while (end < name.len && isdigit((unsigned char)name.ptr[end]))

@@ -1,4 +1,4 @@
-/* What a change may be without meaning anything: the spread inside each capture, between captures, and a floor. */
+/* Noise of a change: from the spread within each capture, between captures, and a lower bound. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ static double lead_of(const struct gt_join *join, size_t row, size_t capture) {
     return gt_join_slots(join, row, capture)[GT_SLOT_AMOUNTS + join->lead];
 }
 
-/* Variance of the amount by what varies inside the capture: the events of each row, or the rows themselves. */
+/* Variance of the amount within the capture: over the events of each row, or over the rows. */
 static double variance_inside(const struct gt_join *join, size_t row, size_t capture) {
     const double *slots = gt_join_slots(join, row, capture);
     if (!isnan(slots[GT_SLOT_VARIANCE]))
@@ -34,8 +34,8 @@ double gt_join_variance_of_mean(const double *values, size_t stride, size_t coun
     return squares / (double)(count - 1) / (double)count;
 }
 
-/* Of the mean over the captures of a side. So many captures tell how much runs differ; with fewer the larger of both
-   kinds of spread counts. NAN: neither is known. */
+/* Variance of the mean over the captures of a side. With enough captures their spread is used; with fewer, the larger
+ * of both. NAN: neither is known. */
 enum { ENOUGH_CAPTURES = 3 };
 static double side_variance(const struct gt_join *join, size_t row, enum gt_side side) {
     struct gt_captures captures = gt_compare_captures(join->sides, side);
@@ -51,7 +51,7 @@ static double side_variance(const struct gt_join *join, size_t row, enum gt_side
 
 /* ---- resampling ---- */
 
-/* Small, fast and always the same: the interval of a comparison does not change from run to run. */
+/* Small, fast and deterministic: the interval of a comparison is the same in every run. */
 static uint64_t next_random(uint64_t *state) {
     *state ^= *state >> 12;
     *state ^= *state << 25;
@@ -91,7 +91,7 @@ double gt_join_noise_floor(const struct gt_compare_sides *sides, double a, doubl
                            double variance_b, bool *is_guess) {
     double floor = sides->noise_share * fmax(fabs(a), fabs(b));
     variance_a =
-        isnan(variance_a) ? variance_b : variance_a; /* a side that does not tell is taken to be like the other */
+        isnan(variance_a) ? variance_b : variance_a; /* a side without variance is assumed to be like the other */
     variance_b = isnan(variance_b) ? variance_a : variance_b;
     *is_guess = isnan(variance_a) && !sides->is_noise_given;
     return isnan(variance_a) ? floor : fmax(floor, ERRORS_OF_NOISE * sqrt(variance_a + variance_b));

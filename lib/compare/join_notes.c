@@ -22,13 +22,13 @@ void gt_join_note_matches(const struct gt_compare_sides *sides, struct gt_sectio
                                     counts->only[GT_SIDE_B], sides->names[GT_SIDE_B]));
 }
 
-/* ---- what is inside rows that join several names ---- */
+/* ---- names in joined rows ---- */
 
 static struct gt_str text_at(const struct gt_table *table, size_t row, size_t column) {
     return gt_cell_as_text(&table->cells[row * table->column_count + column]);
 }
 
-/* The column that is shown of those that hold names; SIZE_MAX: there is none. */
+/* The shown column of those with names; SIZE_MAX: there is none. */
 static size_t name_column(const struct gt_table *table) {
     for (size_t c = 0; c < table->column_count; c++)
         if ((table->columns[c].flags & GT_COLUMN_NAME) && !(table->columns[c].flags & GT_COLUMN_DETAIL))
@@ -36,8 +36,7 @@ static size_t name_column(const struct gt_table *table) {
     return SIZE_MAX;
 }
 
-/* Names of kernels that are simplified to the same word differ after it; return type and namespaces before it say
-   nothing. */
+/* Kernel names with the same simplified name differ after it; the return type and namespaces before it are omitted. */
 static struct gt_str without_head(struct gt_str name, struct gt_str label) {
     struct gt_str word = {label.ptr, 0};
     while (word.len < label.len && label.ptr[word.len] != ' ')

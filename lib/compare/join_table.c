@@ -1,5 +1,4 @@
-/* The joined rows of a table as a table of the comparison: what matters most first, each amount of A and B and its
-   change. */
+/* The joined rows as a table of the comparison: largest change first, each amount of A and B and its change. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -66,7 +65,7 @@ static void add_key_columns(struct columns *columns, const struct gt_table *shap
         if (!(column.flags & GT_COLUMN_KEY))
             continue;
         column.flags &= GT_COLUMN_NAME | GT_COLUMN_DETAIL | GT_COLUMN_EDGE;
-        if (!has_seen) { /* a key that is a detail among other columns is all there is here */
+        if (!has_seen) { /* a key that is a detail elsewhere is the only key here */
             column.flags = GT_COLUMN_NAME;
             has_seen = true;
         }
@@ -96,24 +95,23 @@ static void add_amount_columns(struct columns *columns, const struct gt_report_c
     add_column(columns, prefixed(columns, "delta_", amount->key), change, amount->unit, NULL, flags | GT_COLUMN_SIGNED);
 }
 
-/* has_interval: low and high are known, and there is room for them. */
+/* has_interval: low and high are known and fit. */
 static void add_lead_columns(struct columns *columns, const struct gt_report_column *lead, bool has_others,
                              bool has_interval) {
     uint32_t detail = GT_COLUMN_DETAIL | GT_COLUMN_SIGNED;
     uint32_t bound = GT_COLUMN_SIDE | (has_interval ? GT_COLUMN_SIGNED : detail);
     add_amount_columns(columns, lead, true);
-    add_column(columns, "change", prefixed(columns, "of ", columns->names[GT_SIDE_A]), GT_UNIT_SHARE, NULL,
-               GT_COLUMN_SIGNED);
+    add_column(columns, "change", "Change %", GT_UNIT_SHARE, NULL, GT_COLUMN_SIGNED);
     add_column(columns, "status", "Status", GT_UNIT_NONE, NULL, 0);
     add_column(columns, "match", "Match", GT_UNIT_NONE, NULL, has_others ? 0 : GT_COLUMN_DETAIL);
-    add_column(columns, "contribution", "Of the whole", GT_UNIT_SHARE, "all rows of A", detail);
+    add_column(columns, "contribution", "Contribution", GT_UNIT_SHARE, "all rows of A", detail);
     add_column(columns, prefixed(columns, "noise_", lead->key), "Noise", lead->unit, NULL,
                GT_COLUMN_SIDE | GT_COLUMN_DETAIL);
     add_column(columns, prefixed(columns, "low_", lead->key), "Low", lead->unit, NULL, bound);
     add_column(columns, prefixed(columns, "high_", lead->key), "High", lead->unit, NULL, bound);
 }
 
-/* has_others: some rows are not matched by their keys, or not at all. */
+/* has_others: some rows were matched differently than by key, or not matched. */
 static struct columns make_columns(const struct gt_join *join, bool has_others, struct gt_arena *arena) {
     const struct gt_table *shape = join->shape;
     struct columns columns = {.arena = arena, .names = join->sides->names};
@@ -160,7 +158,7 @@ static bool same_text(const struct gt_cell *a, const struct gt_cell *b) {
            gt_str_eq((struct gt_str){a->text, a->text_bytes}, (struct gt_str){b->text, b->text_bytes});
 }
 
-/* Of rows that are joined, the largest of each side; else the name in B where it is another. */
+/* Of joined rows, the largest of each side; else the name in B if it differs. */
 static void put_names(const struct gt_table *shape, const struct gt_join_row *row, bool is_group, struct gt_row *out) {
     const struct gt_cell *of_a = row->cells[GT_SIDE_A], *of_b = row->cells[GT_SIDE_B];
     for (size_t c = 0; c < shape->column_count; c++) {
@@ -224,8 +222,7 @@ static bool is_blank(const struct change *change) {
     return change->a == 0 && change->b == 0;
 }
 
-/* The largest change of the whole first, be it noise or not; equal ones as they came, blank rows last. What a side
-   does not tell is no change. */
+/* Largest change first, noise or not; equal ones in their order, blank rows last. Missing data is no change. */
 static int by_weight(const void *a, const void *b) {
     const struct change *x = a, *y = b;
     double of_x = isnan(x->delta) ? 0 : fabs(x->delta), of_y = isnan(y->delta) ? 0 : fabs(y->delta);
@@ -236,7 +233,7 @@ static int by_weight(const void *a, const void *b) {
     return (x->row > y->row) - (x->row < y->row);
 }
 
-/* As they came, blank rows last. */
+/* In their order, blank rows last. */
 static int by_place(const void *a, const void *b) {
     const struct change *x = a, *y = b;
     if (is_blank(x) != is_blank(y))
@@ -244,8 +241,8 @@ static int by_place(const void *a, const void *b) {
     return (x->row > y->row) - (x->row < y->row);
 }
 
-/* A short table is shown whole. Of a long one, the first rows up to the last that counts: it is beyond the noise, or
-   no small part of the largest change, which the first sentence may be about. */
+/* A short table is shown completely. Of a long one, the first rows up to the last that matters: beyond the noise, or
+ * not small compared with the largest change, which the first sentence may mention. */
 static size_t screen_rows(const struct change *changes, size_t count) {
     size_t shown = 0;
     if (count <= SCREEN_ROWS)
@@ -285,8 +282,8 @@ static size_t measure_rows(const struct gt_join *join, struct change *changes, d
     return count;
 }
 
-/* "Ranges, exclusive sum": which of several times is compared, unless it is the sum that everyone expects; "Usual and
-   unusual steps, number per step" where it is no time. */
+/* "Ranges, exclusive sum": names the compared time unless it is the obvious one; "Step summary, number per step" if it
+ * is not a time. */
 static const char *title_of(const struct gt_join *join, struct gt_arena *arena) {
     const struct gt_table *shape = join->shape;
     const struct gt_report_column *lead = &shape->columns[join->adds[join->lead]];
@@ -298,7 +295,7 @@ static const char *title_of(const struct gt_join *join, struct gt_arena *arena) 
         return gt_arena_printf(arena, "%s, number%s%s", shape->title, *per ? " " : "", per).ptr;
     if (lead->unit != GT_UNIT_NS || times < 2 || (lead->flags & GT_COLUMN_TOTAL))
         return shape->title;
-    bool is_word = islower((unsigned char)lead->title[1]); /* no abbreviation */
+    bool is_word = islower((unsigned char)lead->title[1]); /* not an abbreviation */
     int first = is_word ? tolower((unsigned char)lead->title[0]) : lead->title[0];
     return gt_arena_printf(arena, "%s, %c%s", shape->title, first, lead->title + 1).ptr;
 }
@@ -327,7 +324,7 @@ struct gt_table *gt_join_add_table(struct gt_join *join, struct gt_section *sect
         put_row(join, &changes[i], whole, table);
         table->blank_rows += is_blank(&changes[i]);
     }
-    if (table->blank_rows == count) /* a table without rows says less */
+    if (table->blank_rows == count) /* an empty table would be less clear */
         table->blank_rows = 0;
     gt_mem_free(changes);
     return table;

@@ -1,4 +1,4 @@
-/* Reads limits and writes down their verdicts. */
+/* Parses limits and records their verdicts. */
 #include "verdict/limit.h"
 #include "report/row.h"
 
@@ -19,7 +19,7 @@ static const struct gt_report_column columns[] = {
     {"unit", "Unit", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"noise", "Noise", GT_UNIT_NONE, NULL, GT_COLUMN_DETAIL},
     {"rows", "Rows", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
-    {"broken_rows", "Rows that break it", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
+    {"broken_rows", "Rows broken", GT_UNIT_COUNT, NULL, GT_COLUMN_DETAIL},
     {"worst", "Worst row", GT_UNIT_NONE, NULL, GT_COLUMN_NAME | GT_COLUMN_DETAIL},
 };
 
@@ -60,7 +60,7 @@ static bool parse_bound(struct gt_str text, struct gt_limit *limit) {
     return false;
 }
 
-/* "each kernel:*": the first word is no part of the name. */
+/* "each kernel:*": the first word does not belong to the name. */
 static struct gt_str take_each(struct gt_str left, bool *is_each) {
     static const struct gt_str word = {"each", 4};
     *is_each =
@@ -85,15 +85,15 @@ enum gt_status gt_limit_parse(const char *text, const struct gt_roles *roles, st
         bytes--;
     struct gt_str left = trimmed((struct gt_str){limit->text.ptr, bytes ? bytes - 1 : 0});
     if (!left.len)
-        return gt_fail_usage(err, "'%s' is no limit; write for example 'idle<20%%' or 'step>+3%%'", text);
+        return gt_fail_usage(err, "invalid limit '%s'; use for example 'idle<20%%' or 'step>+3%%'", text);
     limit->is_above = limit->text.ptr[bytes - 1] == '>';
     limit->takes_equal = bytes < limit->text.len && limit->text.ptr[bytes] == '=';
     size_t taken = bytes + limit->takes_equal;
     if (!parse_bound(trimmed((struct gt_str){limit->text.ptr + taken, limit->text.len - taken}), limit))
-        return gt_fail_usage(err, "limit '%s' has no number with %%, ns, us, ms, s or nothing behind it", text);
+        return gt_fail_usage(err, "limit '%s' needs a number, with %%, ns, us, ms, s or no unit", text);
     split_kind(limit, take_each(left, &limit->is_each));
     if (limit->is_each && !limit->kind.len)
-        return gt_limit_fail(limit, err, "'each' is for rows; write for example 'each kernel:*>+10%%'");
+        return gt_limit_fail(limit, err, "'each' needs a kind of row, for example 'each kernel:*>+10%%'");
     return limit->kind.len ? GT_OK : gt_limit_resolve(limit, roles, err);
 }
 
@@ -123,7 +123,7 @@ bool gt_limit_glob_matches(struct gt_str glob, struct gt_str text) {
                    (glob.ptr[g] == '?' || tolower((unsigned char)glob.ptr[g]) == tolower((unsigned char)text.ptr[t]))) {
             g++;
             t++;
-        } else if (star != SIZE_MAX) { /* the last star takes one more */
+        } else if (star != SIZE_MAX) { /* the last star matches one more */
             g = star + 1;
             t = ++after_star;
         } else {
@@ -147,8 +147,7 @@ enum gt_status gt_limit_find_table(const struct gt_limit *limit, const struct gt
         return GT_OK;
     for (size_t i = 0; i < roles->kind_count && used < sizeof list; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", roles->kinds[i].key);
-    return gt_limit_fail(limit, err, "there is no kind '%.*s'; there are %s", (int)limit->kind.len, limit->kind.ptr,
-                         list);
+    return gt_limit_fail(limit, err, "unknown kind '%.*s'; use one of %s", (int)limit->kind.len, limit->kind.ptr, list);
 }
 
 bool gt_limit_may_be_absent(const struct gt_limit *limit, const struct gt_table *table) {
@@ -161,7 +160,7 @@ bool gt_limit_may_be_absent(const struct gt_limit *limit, const struct gt_table 
 
 /* ---- writing ---- */
 
-/* Was something lost of what the limits of this section are about? That is every capture of a comparison. */
+/* Whether events of this section were lost; of a comparison, in any capture. */
 static bool has_losses(const struct gt_section *section) {
     const struct gt_report *report = section->report;
     const struct gt_section *end = report->sides ? report->sections + report->section_count : section + 1;
@@ -195,7 +194,7 @@ struct gt_str gt_limit_describe_rows(struct gt_arena *arena, const struct gt_jud
     if (judgement->broken_rows)
         broken = gt_arena_printf(arena, "%zu", judgement->broken_rows);
     if (noisy_rows)
-        noisy = gt_arena_printf(arena, ", %zu%s in noise", noisy_rows, judgement->broken_rows ? " more" : "");
+        noisy = gt_arena_printf(arena, ", %zu%s within noise", noisy_rows, judgement->broken_rows ? " more" : "");
     return gt_arena_printf(arena, "%s of %zu%s, worst %.*s %.*s%s%s", broken.ptr, judgement->rows, noisy.ptr,
                            (int)worst.len, worst.ptr, (int)name.len, name.ptr,
                            name.len < judgement->worst.len ? "..." : "", is_guess ? "; noise unknown" : "");
@@ -213,7 +212,7 @@ void gt_limit_add_verdict(struct gt_section *section, const struct gt_limit *lim
     }
     struct gt_str detail = judgement->rows ? judgement->detail : GT_STR("nothing matches");
     if (has_losses(section))
-        detail = gt_arena_printf(arena, "%.*s; not read whole", (int)detail.len, detail.ptr);
+        detail = gt_arena_printf(arena, "%.*s; partly read", (int)detail.len, detail.ptr);
     struct gt_row row = gt_row_begin(table);
     gt_row_text(&row, "limit", gt_arena_copy(arena, limit->text));
     gt_row_text(&row, "verdict", gt_str_of(verdicts[judgement->verdict]));

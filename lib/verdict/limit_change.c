@@ -1,17 +1,17 @@
-/* Judges a limit of a comparison: it says which change must not be; a change inside the noise is none. */
+/* Judges a limit of a comparison, which says what change is an error; changes within the noise do not count. */
 #include <math.h>
 
 #include "compare/join.h"
 #include "verdict/limit.h"
 
-/* What a limit is about, on both sides. */
+/* The amount of a limit on both sides. */
 struct pair {
     double a, b, noise;      /* noise NAN: there is none */
     enum gt_limit_unit unit; /* of a, b and noise */
-    bool is_noise, is_guess; /* the change means nothing; what it may be is a guess */
+    bool is_noise, is_guess; /* the change is not significant; the noise is a guess */
 };
 
-/* ---- sides that cannot tell ---- */
+/* ---- sides that lack the data ---- */
 
 static enum gt_status fail_mute(const struct gt_compare_sides *sides, const struct gt_limit *limit, size_t capture,
                                 const char *table, struct gt_error *err) {
@@ -19,7 +19,7 @@ static enum gt_status fail_mute(const struct gt_compare_sides *sides, const stru
     const char *who = sides->names[gt_compare_side(sides, capture)];
     struct gt_str lacks = gt_section_lacks(section, table);
     if (!lacks.len)
-        lacks = GT_STR("sums of such work");
+        lacks = GT_STR("totals of this work");
     return limit->kind.len ? gt_limit_fail_lack(limit, section, who, lacks, err)
                            : gt_limit_fail_measure(limit, section, who, err);
 }
@@ -31,12 +31,12 @@ static enum gt_status check_known(const struct gt_join *join, const struct gt_li
         if (capture != SIZE_MAX)
             return fail_mute(join->sides, limit, capture, join->shape->key, err);
         if (isnan(gt_join_amount(join, row, (enum gt_side)side, join->lead)))
-            return gt_limit_fail(limit, err, "%s does not tell how much it is", join->sides->names[side]);
+            return gt_limit_fail(limit, err, "%s lacks the data", join->sides->names[side]);
     }
     return GT_OK;
 }
 
-/* No row of either side matches. GT_OK: there is none indeed, which is no change. */
+/* No row of either side matches. GT_OK: there is really none, so nothing changed. */
 static enum gt_status check_absent(const struct gt_compare_sides *sides, const struct gt_limit *limit, const char *key,
                                    struct gt_error *err) {
     const struct gt_table *known = NULL;
@@ -67,7 +67,7 @@ static bool row_matches(const struct gt_join_row *row, size_t column, struct gt_
     return false;
 }
 
-/* All rows that match as one, so that a kernel under a new name still counts. SIZE_MAX: none does. */
+/* Joins all matching rows, so that a renamed kernel still counts. SIZE_MAX: none matches. */
 static size_t join_matching(struct gt_join *join, size_t column, struct gt_str pattern, size_t *count) {
     size_t head = SIZE_MAX;
     *count = 0;
@@ -130,7 +130,7 @@ static enum gt_status check_unit(const struct gt_compare_sides *sides, const str
     bool is_time = pair->unit == GT_LIMIT_TIME;
     if (limit->unit == GT_LIMIT_TIME ? is_time : limit->unit == GT_LIMIT_PERCENT || !is_time)
         return GT_OK;
-    return gt_limit_fail(limit, err, "it needs another unit: %% of %s, or %s", sides->names[GT_SIDE_A],
+    return gt_limit_fail(limit, err, "wrong unit: use %% of %s, or %s", sides->names[GT_SIDE_A],
                          is_time ? "a time" : "a number");
 }
 
@@ -143,7 +143,7 @@ static double judged(const struct gt_limit *limit, const struct pair *pair) {
     return limit->unit == GT_LIMIT_PERCENT ? relative_change(pair) : pair->b - pair->a;
 }
 
-/* Breaking is what it says; a change that means nothing is none. */
+/* A limit is broken if it holds, unless the change is not significant. */
 static enum gt_verdict judge(const struct gt_limit *limit, const struct pair *pair) {
     if (!gt_limit_holds(limit, judged(limit, pair)))
         return GT_VERDICT_OK;
@@ -184,9 +184,9 @@ static enum gt_status judge_pair(struct gt_report *report, const struct gt_limit
     return GT_OK;
 }
 
-/* ---- every row alone ---- */
+/* ---- each row ---- */
 
-/* Is x worse than y: does it break what y keeps, or go further the same way? Of two from nothing the larger is. */
+/* Whether x is worse than y: only x breaks the limit, or x goes further. Of two that start at 0, the larger. */
 static bool is_worse(const struct gt_limit *limit, const struct pair *x, const struct pair *y) {
     static const int ranks[] = {[GT_VERDICT_OK] = 0, [GT_VERDICT_NOISE] = 1, [GT_VERDICT_BROKEN] = 2};
     int of_x = ranks[judge(limit, x)], of_y = ranks[judge(limit, y)];
@@ -198,7 +198,7 @@ static bool is_worse(const struct gt_limit *limit, const struct pair *x, const s
     return way * (x->b - x->a) > way * (y->b - y->a);
 }
 
-/* A row counts for all that are joined to it. */
+/* A row represents all rows joined to it. */
 static void mark_matching(const struct gt_join *join, size_t column, struct gt_str pattern, bool *marks) {
     for (size_t row = 0; row < join->row_count; row++) {
         size_t head = row;
@@ -247,7 +247,7 @@ static enum gt_status judge_rows(struct gt_report *report, const struct gt_limit
     return GT_OK;
 }
 
-/* Rows are those of the table of the comparison: names that differ are matched first. */
+/* Uses the rows of the comparison, in which names that differ were matched. */
 static enum gt_status check_each(struct gt_report *report, const struct gt_limit *limit, struct gt_join *join,
                                  size_t column, size_t *count, bool *is_broken, struct gt_error *err) {
     bool *marks = gt_arena_array(&report->arena, join->row_count, sizeof *marks);
@@ -294,20 +294,20 @@ static enum gt_status check_rows(struct gt_report *report, const struct gt_limit
     return status;
 }
 
-/* A limit that is less than an increase would break on all that got better: it is meant as those of `check`. */
+/* "less than an increase" would break on every improvement: it is meant as a limit of `check`. */
 static enum gt_status check_way(const struct gt_limit *limit, struct gt_error *err) {
     if (limit->is_above || (limit->is_signed && signbit(limit->bound)))
         return GT_OK;
     if (!limit->is_signed)
         return gt_limit_fail(limit, err,
-                             "in a comparison a limit says which change must not be, so '<' needs a sign, as in "
-                             "'busy<-5%%'; what must hold of a trace is for 'gputime check'");
+                             "--fail-if names a change, so '<' needs a negative number, such as 'busy<-5%%'; "
+                             "for limits on one trace use 'gputime check'");
     size_t left = limit->text.len;
     while (limit->text.ptr[left - 1] != '<')
         left--;
     struct gt_str bound = {limit->text.ptr + left + limit->takes_equal, limit->text.len - left - limit->takes_equal};
-    return gt_limit_fail(limit, err, "--fail-if tells what fails: write '%.*s>%.*s'", (int)left - 1, limit->text.ptr,
-                         (int)bound.len, bound.ptr);
+    return gt_limit_fail(limit, err, "--fail-if names the change that fails; use '%.*s>%.*s'", (int)left - 1,
+                         limit->text.ptr, (int)bound.len, bound.ptr);
 }
 
 static enum gt_status check_measure(struct gt_report *report, const struct gt_limit *limit, bool *is_broken,

@@ -1,20 +1,20 @@
-/* Judges limits in a report of one or several traces: each says what must hold. */
+/* Judges limits on a report of one or several traces: each says what must hold. */
 #include <math.h>
 
 #include "compare/join.h"
 #include "verdict/limit.h"
 
-/* A measured amount: as time or number, and as a part of what it is a part of. */
+/* A measured amount: as time or number, and as a share. */
 struct amount {
     double value, share;     /* NAN: there is none */
     enum gt_limit_unit unit; /* of value */
 };
 
-/* The rows that a limit is about. */
+/* The rows of a limit. */
 struct rows {
     const struct gt_table *table;
     size_t name, lead; /* columns */
-    size_t share;      /* that of the lead, which is the first; SIZE_MAX: there is none */
+    size_t share;      /* of the lead, the first; SIZE_MAX: there is none */
 };
 
 /* ---- rows ---- */
@@ -54,7 +54,7 @@ static struct amount amount_of(const struct rows *rows, size_t row) {
                                rows->table->columns[rows->lead].unit == GT_UNIT_NS ? GT_LIMIT_TIME : GT_LIMIT_NUMBER};
 }
 
-/* Do ids tell rows apart, not only names? */
+/* Whether rows are distinguished by ids, not only by names. */
 static bool has_ids(const struct rows *rows) {
     bool has_one = false;
     for (size_t c = 0; c < rows->table->column_count && rows->table->row_count; c++)
@@ -62,7 +62,7 @@ static bool has_ids(const struct rows *rows) {
     return has_one;
 }
 
-/* Where each GPU has rows of its own, their shares are of that GPU: the sum is taken of all rows instead. */
+/* If each GPU has its own rows, their shares are of that GPU: uses the sum of all rows instead. */
 static double whole_of(const struct rows *rows) {
     double whole = 0;
     if (!has_ids(rows))
@@ -97,10 +97,10 @@ static enum gt_status check_unit(const struct gt_limit *limit, const struct amou
     double value = limit->unit == GT_LIMIT_PERCENT ? amount->share : amount->value;
     if (!is_wrong && !isnan(value))
         return GT_OK;
-    return gt_limit_fail(limit, err, "it needs another unit; '%.*s' is %s", (int)limit->pattern.len, limit->pattern.ptr,
+    return gt_limit_fail(limit, err, "wrong unit; '%.*s' is %s", (int)limit->pattern.len, limit->pattern.ptr,
                          is_time                ? "a time"
                          : isnan(amount->share) ? "a number"
-                                                : "a part: give %");
+                                                : "a share: use %");
 }
 
 static double judged(const struct gt_limit *limit, const struct amount *amount) {
@@ -139,7 +139,7 @@ static enum gt_status judge_amount(struct gt_section *section, const struct gt_l
     return GT_OK;
 }
 
-/* Every row alone. Something matches. */
+/* Each row. At least one matches. */
 static enum gt_status judge_rows(struct gt_section *section, const struct gt_limit *limit, const struct rows *rows,
                                  bool *is_broken, struct gt_error *err) {
     struct gt_arena *arena = &section->report->arena;
@@ -168,7 +168,7 @@ static enum gt_status judge_rows(struct gt_section *section, const struct gt_lim
 
 /* ---- limits ---- */
 
-/* A row that sums up so many is judged by their mean; of the things that other rows count, some are left out. */
+/* A row that sums up several steps is judged by their mean. */
 static enum gt_status check_mean(struct gt_section *section, const struct gt_limit *limit, const struct rows *rows,
                                  struct amount *sum, double summed, bool *is_broken, struct gt_error *err) {
     const struct gt_table *table = rows->table;
@@ -190,7 +190,7 @@ static enum gt_status check_mean(struct gt_section *section, const struct gt_lim
     return GT_OK;
 }
 
-/* Over how many the row of a measure is a sum; NAN: it is none. */
+/* The number that the row of a measure sums up; NAN: it is not a sum. */
 static double summed_in(const struct rows *rows, const struct gt_limit *limit) {
     size_t mean = gt_table_column_flagged(rows->table, GT_COLUMN_MEAN);
     size_t row = next_match(rows, limit->pattern, 0);
@@ -236,8 +236,7 @@ static enum gt_status check_section(struct gt_section *section, const struct gt_
     const char *table;
     if (limit->is_signed)
         return gt_limit_fail(limit, err,
-                             "a number with a sign is a change, which is for diff --fail-if; check says what must "
-                             "hold: 'idle<20%%'");
+                             "a signed number is a change (only: diff --fail-if); use for example 'idle<20%%'");
     if (measure && measure->from != GT_FROM_ROW) {
         double value = gt_limit_measure(measure, section);
         struct amount amount = {value, measure->kind == GT_MEASURE_SHARE ? value : NAN, gt_limit_unit_of(measure)};

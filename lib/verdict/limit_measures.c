@@ -1,4 +1,4 @@
-/* Measures of limits: a section of a report in, a number out, or why there is none. The roles say where it is. */
+/* Values of measures in a section of a report, or why there is none. The roles say where to find them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static enum gt_status fail_measure(const struct gt_limit *limit, const struct gt
     size_t used = 0;
     for (size_t i = 0; i < roles->measure_count && used < sizeof list; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", roles->measure_list[i].key);
-    return gt_limit_fail(limit, err, "there is no measure '%.*s'; there are %s", (int)limit->pattern.len,
+    return gt_limit_fail(limit, err, "unknown measure '%.*s'; use one of %s", (int)limit->pattern.len,
                          limit->pattern.ptr, list);
 }
 
@@ -97,8 +97,7 @@ enum gt_status gt_limit_check_per(const struct gt_limit *limit, const char *per,
     const char *one_per = limit->measure->one_per;
     if (!one_per || strcmp(one_per, per) != 0)
         return GT_OK;
-    return gt_limit_fail(limit, err, "%s per %s are always 1 and cannot change; compare with --per none",
-                         limit->measure->key, per);
+    return gt_limit_fail(limit, err, "%s per %s is always 1; use --per none", limit->measure->key, per);
 }
 
 /* ---- why there is none ---- */
@@ -106,10 +105,9 @@ enum gt_status gt_limit_check_per(const struct gt_limit *limit, const char *per,
 enum gt_status gt_limit_fail_lack(const struct gt_limit *limit, const struct gt_section *section, const char *who,
                                   struct gt_str lacks, struct gt_error *err) {
     const struct gt_report_input *input = &section->input;
-    return gt_limit_fail(limit, err, "%s%s'%.*s' has no %.*s%s%.*s%s, so it cannot be judged", who, *who ? " " : "",
-                         (int)input->label.len, input->label.ptr, (int)lacks.len, lacks.ptr,
-                         input->selection.len ? " (" : "", (int)input->selection.len, input->selection.ptr,
-                         input->selection.len ? ")" : "");
+    return gt_limit_fail(limit, err, "%s%s'%.*s' has no %.*s%s%.*s%s", who, *who ? " " : "", (int)input->label.len,
+                         input->label.ptr, (int)lacks.len, lacks.ptr, input->selection.len ? " (" : "",
+                         (int)input->selection.len, input->selection.ptr, input->selection.len ? ")" : "");
 }
 
 enum gt_status gt_limit_fail_measure(const struct gt_limit *limit, const struct gt_section *section, const char *who,
@@ -126,8 +124,8 @@ enum gt_status gt_limit_fail_name(const struct gt_limit *limit, const struct gt_
     char list[512] = "";
     size_t used = 0;
     for (size_t i = 0; table && i < table->name_count && used < sizeof list; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", i ? ", " : "; there are ",
-                                 (int)table->names[i].len, table->names[i].ptr);
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s",
+                                 i ? ", " : "; known names: ", (int)table->names[i].len, table->names[i].ptr);
     return gt_limit_fail(limit, err, "nothing %s matches '%.*s'%s", where, (int)limit->pattern.len, limit->pattern.ptr,
                          list);
 }

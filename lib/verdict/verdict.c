@@ -1,4 +1,4 @@
-/* The words on a comparison, in the order that people read. */
+/* The sentences of a comparison, in reading order. */
 #include "verdict/verdict.h"
 
 enum gt_status gt_verdict_add(struct gt_report *report, struct gt_error *err) {

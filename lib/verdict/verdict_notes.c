@@ -1,5 +1,5 @@
-/* The sentences of a comparison after the first: what amounts are divided by, which tables have no news, and what makes
-   the sides hard to compare. */
+/* The sentences of a comparison after the first: the divisor of amounts, tables without changes, and what makes the
+ * sides hard to compare. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static struct gt_str count_of_side(const struct gt_compare_sides *sides, enum gt
     return gt_arena_printf(arena, "%s to %s in %zu captures of %s", low, high, captures, sides->names[side]);
 }
 
-/* Do amounts hold warm-up, as far as steps tell it? */
+/* Whether amounts include warm-up, as far as steps show it. */
 static bool has_warm_up(const struct gt_compare_sides *sides) {
     bool has_some = false;
     for (size_t i = 0; i < sides->capture_count; i++)
@@ -54,29 +54,29 @@ static struct gt_str counts_of(const struct gt_compare_sides *sides, struct gt_a
 
 void gt_verdict_note_per(const struct gt_compare_sides *sides, struct gt_section *section) {
     struct gt_arena *arena = &section->report->arena;
-    const char *warm_up = has_warm_up(sides) ? " Warm-up counts too." : "";
-    const char *mean = sides->capture_count > GT_SIDE_COUNT ? ", the mean over those of a side" : "";
+    const char *warm_up = has_warm_up(sides) ? " Warm-up is included." : "";
+    const char *mean = sides->capture_count > GT_SIDE_COUNT ? ", mean over the captures of a side" : "";
     struct gt_str text =
         *sides->unit
             ? gt_arena_printf(arena, "Amounts are %s: %s.%s", sides->unit, counts_of(sides, arena).ptr, warm_up)
-            : gt_arena_printf(arena, "Amounts are of whole captures%s.%s%s", mean, warm_up, sides->why);
+            : gt_arena_printf(arena, "Amounts are totals of captures%s.%s%s", mean, warm_up, sides->why);
     if (sides->is_named)
         text =
             gt_arena_printf(arena, "%s A is %s, B is %s.", text.ptr, sides->names[GT_SIDE_A], sides->names[GT_SIDE_B]);
     gt_section_note(section, GT_FOR_ALL, text);
 }
 
-/* ---- tables without news ---- */
+/* ---- tables without changes ---- */
 
 static bool has_status(const struct gt_table *table, size_t row, const char *status) {
     return gt_str_eq(gt_table_text(table, row, "status"), gt_str_of(status));
 }
 
-enum news { NEWS, NO_CHANGE, ONE_SIDED, NEWS_COUNT };
+enum outcome { CHANGED, UNCHANGED, ONE_SIDED, OUTCOME_COUNT };
 
-/* Nothing in it is beyond the noise, or one side tells nothing of it. What the first sentence is made from is shown for
-   its noise too. */
-static enum news news_of(const struct gt_block *block) {
+/* Whether any row changed beyond the noise, or only one side has the data. Tables that the first sentence is made from
+ * count as changed even by noise. */
+static enum outcome outcome_of(const struct gt_block *block) {
     const struct gt_table *table = block->table;
     size_t total = table->total_rows > table->row_count ? table->total_rows : table->row_count;
     size_t rows = total - table->blank_rows < table->row_count ? total - table->blank_rows : table->row_count;
@@ -87,34 +87,34 @@ static enum news news_of(const struct gt_block *block) {
         unknown += has_status(table, row, "unknown");
     }
     if (!rows || table->keeps_order || gt_table_column(table, "status") == SIZE_MAX)
-        return NEWS;
-    return unchanged == rows ? NO_CHANGE : unknown == rows ? ONE_SIDED : NEWS;
+        return CHANGED;
+    return unchanged == rows ? UNCHANGED : unknown == rows ? ONE_SIDED : CHANGED;
 }
 
 void gt_verdict_hide_tables(const struct gt_compare_sides *sides, struct gt_section *section) {
     static const struct {
         const char *text;
         uint32_t audience;
-    } sentences[NEWS_COUNT] = {[NO_CHANGE] = {"No change beyond the noise in: %s.", GT_FOR_ALL},
-                               [ONE_SIDED] = {"Only one side can tell: %s.", GT_FOR_SCREEN}};
+    } sentences[OUTCOME_COUNT] = {[UNCHANGED] = {"No change beyond the noise in: %s.", GT_FOR_ALL},
+                                  [ONE_SIDED] = {"Only one trace has the data for: %s.", GT_FOR_SCREEN}};
     struct gt_arena *arena = &section->report->arena;
-    struct gt_str titles[NEWS_COUNT] = {{"", 0}, {"", 0}, {"", 0}};
-    if (sides->is_chosen) /* tables that were asked for are shown in any case */
+    struct gt_str titles[OUTCOME_COUNT] = {{"", 0}, {"", 0}, {"", 0}};
+    if (sides->is_chosen) /* requested tables are always shown */
         return;
     for (size_t b = 0; b < section->block_count; b++) {
         struct gt_block *block = &section->blocks[b];
         bool is_shown = block->kind == GT_BLOCK_TABLE && (block->audience & GT_FOR_SCREEN);
-        enum news news = is_shown ? news_of(block) : NEWS;
-        if (news == NEWS)
+        enum outcome outcome = is_shown ? outcome_of(block) : CHANGED;
+        if (outcome == CHANGED)
             continue;
         block->audience &= ~(uint32_t)GT_FOR_SCREEN;
-        titles[news] =
-            gt_arena_printf(arena, "%s%s%s", titles[news].ptr, titles[news].len ? "; " : "", block->table->title);
+        titles[outcome] =
+            gt_arena_printf(arena, "%s%s%s", titles[outcome].ptr, titles[outcome].len ? "; " : "", block->table->title);
     }
-    for (size_t news = NO_CHANGE; news < NEWS_COUNT; news++)
-        if (titles[news].len)
-            gt_section_note(section, sentences[news].audience,
-                            gt_arena_printf(arena, sentences[news].text, titles[news].ptr));
+    for (size_t outcome = UNCHANGED; outcome < OUTCOME_COUNT; outcome++)
+        if (titles[outcome].len)
+            gt_section_note(section, sentences[outcome].audience,
+                            gt_arena_printf(arena, sentences[outcome].text, titles[outcome].ptr));
 }
 
 /* ---- what was lost ---- */
@@ -130,21 +130,21 @@ void gt_verdict_note_losses(const struct gt_compare_sides *sides, struct gt_sect
         if (ids.len)
             gt_section_note(section, GT_FOR_ALL,
                             gt_arena_printf(arena,
-                                            "Not read whole: %s, '%.*s' (%s). Differences may come from what is lost.",
+                                            "Only partly read: %s, '%.*s' (%s). Differences may come from lost events.",
                                             sides->names[gt_compare_side(sides, i)], (int)from->input.label.len,
                                             from->input.label.ptr, ids.ptr));
     }
 }
 
-/* ---- captures of different work ---- */
+/* ---- different workloads ---- */
 
-static const double same_factor = 0.05; /* factors that differ by less are one */
+static const double same_factor = 0.05; /* factors that differ by less are the same */
 
 static bool is_near(double factor, double other) {
     return fabs(factor - other) <= same_factor * other;
 }
 
-/* A table of the comparison that counts what amounts may be divided by. */
+/* A table of the comparison with counts that amounts may be divided by. */
 struct counted {
     const struct gt_table *table; /* NULL: there is none */
     struct gt_compare_columns count;
@@ -166,7 +166,7 @@ static struct gt_str name_of(const struct counted *counted, size_t row) {
     return gt_table_text(counted->table, row, shape->columns[gt_table_name_column(shape)].key);
 }
 
-/* How often B has what a row counts for once in A; NAN: one of them does not have it. */
+/* Count in B / count in A; NAN: one side has none. */
 static double factor_of(const struct counted *counted, size_t row) {
     double of_a = gt_compare_number(counted->table, row, counted->count.a);
     double of_b = gt_compare_number(counted->table, row, counted->count.b);
@@ -178,7 +178,7 @@ static int compare_reals(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The factor by which most kernels are launched more often in B, if it is one for most names and most launches. */
+/* The factor by which most kernels are launched more often in B, if it is the same for most names and most launches. */
 struct common {
     double factor; /* NAN: there is none */
     size_t names, of_names;
@@ -209,8 +209,8 @@ static struct common common_factor(const struct counted *kernels) {
     return common;
 }
 
-/* The row of the table that the user could name instead: of those that there are more of by the same factor, the one
-   with the most time. SIZE_MAX: there is none. */
+/* The row to normalize by: of those whose count grew by the same factor, the one with the most time. SIZE_MAX: there is
+ * none. */
 static size_t find_named(const struct counted *named, double factor) {
     size_t best = SIZE_MAX, time = gt_compare_find_amount(named->table, GT_COLUMN_EXTENT).a;
     double most_ns = -1;
@@ -225,7 +225,7 @@ static size_t find_named(const struct counted *named, double factor) {
     return best;
 }
 
-/* What to divide by instead: the steps or a name that there are more of by the same factor, else the work itself. */
+/* What to normalize by instead: steps or a name whose count grew by the same factor, else launches. */
 static struct gt_str advised_unit(const struct gt_section *section, const struct counted *work, double factor,
                                   const struct gt_roles *roles, struct gt_arena *arena) {
     struct counted steps = find_counted(section, roles, GT_DIVISOR_STEPS);
@@ -250,8 +250,8 @@ void gt_verdict_note_work(const struct gt_compare_sides *sides, struct gt_sectio
     struct gt_str unit = advised_unit(section, &work, common.factor, sides->roles, arena);
     gt_section_note(section, GT_FOR_ALL,
                     gt_arena_printf(arena,
-                                    "Different amounts of work? %zu of the %zu kernels that both have are launched "
-                                    "%.3g times as often in %s as in %s; --per %.*s compares like with like.",
+                                    "Different workloads? %zu of the %zu kernels in both traces are launched "
+                                    "%.3g times as often in %s as in %s; normalize with --per %.*s.",
                                     common.names, common.of_names, common.factor, sides->names[GT_SIDE_B],
                                     sides->names[GT_SIDE_A], (int)unit.len, unit.ptr));
 }
@@ -274,8 +274,8 @@ void gt_verdict_note_graphs(const struct gt_compare_sides *sides, struct gt_sect
     const char *whole = sides->names[of_a ? GT_SIDE_A : GT_SIDE_B], *other = sides->names[of_a ? GT_SIDE_B : GT_SIDE_A];
     gt_section_note(section, GT_FOR_ALL,
                     gt_arena_printf(&section->report->arena,
-                                    "CUDA graphs of %s were traced as a whole, without the kernels inside, and %s "
-                                    "has none such: kernels and categories do not compare. Trace both with "
+                                    "CUDA graphs of %s were traced as a whole, without their kernels; %s has no such "
+                                    "graphs. Kernels and categories cannot be compared: trace both with "
                                     "--cuda-graph-trace=node.",
                                     whole, other));
 }

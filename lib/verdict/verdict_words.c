@@ -1,4 +1,4 @@
-/* The first lines of a comparison: how much longer a step takes, and which parts of it have changed. */
+/* The first lines of a comparison: how much longer a step takes, and which of its parts changed. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ enum {
     MOST_PARTS = 64,
     LISTED_PARTS = 5,
     MOST_DETAILS = 4,
-    SEARCHED_DETAILS = 25, /* the largest come first, and each costs a search */
+    SEARCHED_DETAILS = 25, /* the largest first; each needs a search */
 };
 
 /* A part of the whole: the changes of all parts sum to that of the whole. */
@@ -33,7 +33,7 @@ static void add_part(struct parts *parts, struct gt_str name, double delta_ns) {
             parts->items[i].delta_ns += delta_ns;
             return;
         }
-    if (parts->count == MOST_PARTS) /* categories of a user may be many */
+    if (parts->count == MOST_PARTS) /* users may define many categories */
         parts->items[MOST_PARTS - 1] = (struct part){GT_STR("other"), parts->items[MOST_PARTS - 1].delta_ns + delta_ns};
     else
         parts->items[parts->count++] = (struct part){name, delta_ns};
@@ -58,9 +58,9 @@ bool gt_verdict_is_of_the_whole(const struct gt_block *block) {
     return table && !role_of(table)->table;
 }
 
-/* ---- how a row is called ---- */
+/* ---- labels of rows ---- */
 
-/* The text that captures have for a row of that name; the first that has the row counts. */
+/* The text that captures have for a row of that name; from the first capture that has it. */
 static struct gt_str find_text(const struct gt_compare_sides *sides, const struct gt_table *shape, struct gt_str name,
                                size_t column) {
     size_t named = gt_table_name_column(shape);
@@ -82,13 +82,13 @@ static struct gt_str term_of(const struct gt_term *terms, struct gt_str text, st
     return name;
 }
 
-/* Rows of a table of a comparison and their words. */
+/* Rows of a table of a comparison and their labels. */
 struct naming {
     const struct gt_compare_sides *sides;
     const struct gt_table *table;
     size_t name, name_of_b; /* columns */
-    size_t words;           /* column of the tables of captures; SIZE_MAX: the name is all */
-    bool is_name;           /* the words are the name */
+    size_t words;           /* column of the tables of captures; SIZE_MAX: there is only the name */
+    bool is_name;           /* the label is the name */
 };
 
 static struct naming naming_of(const struct gt_compare_sides *sides, const struct gt_table *table) {
@@ -109,7 +109,7 @@ static struct gt_str text_at(const struct naming *naming, size_t row, size_t col
     return gt_cell_as_text(&table->cells[row * table->column_count + column]);
 }
 
-/* Empty: the row has no words of its own. */
+/* Empty: the row has no label. */
 static struct gt_str words_of(const struct naming *naming, size_t row, struct gt_arena *arena) {
     const struct gt_parts *role = role_of(naming->table);
     struct gt_str name = text_at(naming, row, naming->name), text = name;
@@ -128,13 +128,13 @@ static struct gt_str words_of(const struct naming *naming, size_t row, struct gt
 
 /* ---- the parts ---- */
 
-/* Taken out of the row of another table that they are a part of. */
+/* Subtracted from the row of another table that they are part of. */
 struct detail {
     struct gt_str row;
     double ns;
 };
 
-/* Adds the rows that have words; gives their sum. */
+/* Adds the rows that have labels; returns their sum. */
 static double add_details(struct parts *parts, const struct gt_compare_sides *sides, const struct gt_table *table,
                           struct gt_arena *arena) {
     struct naming naming = naming_of(sides, table);
@@ -164,7 +164,7 @@ static size_t find_details(struct parts *parts, const struct gt_compare_sides *s
     return count;
 }
 
-/* The rows of one table; of its rows with details only the rest. */
+/* The rows of one table; of rows with details, only the remainder. */
 static void add_table(struct parts *parts, const struct gt_compare_sides *sides, const struct gt_section *section,
                       const struct gt_table *table, uint32_t flag) {
     struct detail details[MOST_DETAILS];
@@ -240,7 +240,7 @@ struct whole {
     const char *what; /* "", " of GPU work" */
 };
 
-/* So little that it is shown as nothing. */
+/* A change too small to be shown. */
 static bool is_unchanged(const struct whole *whole) {
     return fabs(whole->b_ns - whole->a_ns) < 0.0005 * fmax(whole->a_ns, whole->b_ns) &&
            (whole->is_noise || whole->a_ns == whole->b_ns);
@@ -262,9 +262,9 @@ static void add_sentence(const struct gt_compare_sides *sides, struct gt_section
     const char *unit = *sides->unit ? " " : "";
     struct gt_str text;
     if (largest_ns == 0 && delta_ns == 0)
-        text = gt_arena_printf(arena, "No change: %s%s%s%s on both sides.", a, whole->what, unit, sides->unit);
+        text = gt_arena_printf(arena, "No change: %s%s%s%s in both traces.", a, whole->what, unit, sides->unit);
     else if (is_unchanged(whole) && list.len)
-        text = gt_arena_printf(arena, "The total is unchanged (%s%s%s%s); inside it, in %s: %s.", b, whole->what, unit,
+        text = gt_arena_printf(arena, "Total unchanged (%s%s%s%s); within it, in %s: %s.", b, whole->what, unit,
                                sides->unit, scales[scale].name, list.ptr);
     else
         text = gt_arena_printf(arena, "%s%s %s%s%s%s (%s -> %s, %+.1f%%)%s%s.",
@@ -276,7 +276,7 @@ static void add_sentence(const struct gt_compare_sides *sides, struct gt_section
 
 /* ---- the whole ---- */
 
-/* The row of the whole in the table of measures; false: a side does not tell it. */
+/* The row of the total in the table of measures; false: a side does not have it. */
 static bool find_whole(const struct gt_compare_sides *sides, const struct gt_section *section, struct whole *whole) {
     const struct gt_table *measures = sides->roles->measures ? gt_section_find(section, sides->roles->measures) : NULL;
     if (!measures || !measures->shape)
@@ -295,7 +295,7 @@ static bool find_whole(const struct gt_compare_sides *sides, const struct gt_sec
     return true;
 }
 
-/* The work that both sides tell of: the sum of its rows. false: there is none. */
+/* The work that both sides have data for: the sum of its rows. false: there is none. */
 static bool sum_work(const struct gt_table *table, struct whole *whole) {
     struct gt_compare_columns time = gt_compare_find_amount(table, GT_COLUMN_WORK);
     size_t listed = 0;
@@ -308,7 +308,7 @@ static bool sum_work(const struct gt_table *table, struct whole *whole) {
         whole->b_ns += b_ns;
         listed++;
     }
-    whole->what = listed < table->row_count ? " of GPU work that both tell" : " of GPU work";
+    whole->what = listed < table->row_count ? " of GPU work known in both" : " of GPU work";
     return listed > 0;
 }
 

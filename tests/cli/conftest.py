@@ -14,7 +14,7 @@ from commandline import write_trace
 from samples import ABSENT, DATA, ROOT, sample_name, shared_folder, shared_path
 from training import USUAL, training
 
-LOSS_LINE = re.compile(r"gputime: '(?P<path>.*)' was not read whole: (?P<help>.+)")
+LOSS_LINE = re.compile(r"gputime: '(?P<path>.*)' was only partly read: (?P<help>.+)")
 OWN_SETTINGS = ("GPUTIME_THREADS", "GPUTIME_CACHE", "GPUTIME_RULES", "COLUMNS", "NO_COLOR", "CLICOLOR_FORCE")
 
 

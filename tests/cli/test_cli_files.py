@@ -114,10 +114,10 @@ def test_traces_in_an_output_folder_are_never_overwritten(gputime, run, folder, 
     trace = folder / "d" / f"{name}.csv"
     os.link(folder / "a.json", trace)
     for path in (f"d/{name}.csv", f"d/../d/{name}.csv", "a.json"):
-        assert f"'d/{name}.csv' is a trace" in error_of(run("-q", *args, "d/", path), USAGE)
+        assert f"'d/{name}.csv': it is an input trace" in error_of(run("-q", *args, "d/", path), USAGE)
     done = subprocess.run(["bash", "-c", f'"{gputime.binary}" -q {" ".join(args)} d/ - < a.json'], cwd=folder,
                           env=gputime.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert f"'d/{name}.csv' is a trace" in error_of(done, USAGE)
+    assert f"'d/{name}.csv': it is an input trace" in error_of(done, USAGE)
     assert trace.read_bytes() == before and len(list((folder / "d").iterdir())) == 1
 
     trace.rename(folder / "d" / "trace.csv")

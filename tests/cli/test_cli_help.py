@@ -29,7 +29,7 @@ def test_help_is_one_screen(run, command):
 @pytest.mark.parametrize("command", ["", *COMMANDS, "ranges", "findings", "steps"])
 def test_columns_of_the_help_stand_apart(run, command):
     text = text_of(run(*([command] if command else []), "--help"))
-    text = re.split("\nCommon options|\nOthers|\nExample", text)[0]
+    text = re.split("\nCommon options|\nOther options|\nExample", text)[0]
     lines = [line for line in text.splitlines() if re.match("  +(-|[a-z]+  )", line)]
     assert len(lines) >= (25 if not command else 0)
     for line in lines:

@@ -49,7 +49,7 @@ def test_every_key_of_a_comparison_has_a_definition(gputime):
     assert not [key for key in sorted(keys) if gputime("define", key).returncode != 0]
     text = define(gputime, "noise_span_ns")
     assert "\n    the larger of 1 % (--noise)" in text and "\n    last end - first start of the device's ops" in text
-    assert "as divided" not in define(gputime, "match") and "found each other" in define(gputime, "match")
+    assert "as divided" not in define(gputime, "match") and "were matched" in define(gputime, "match")
     for key in ("a_", "a_X_ns", "noise_nothing", "delta_"):
         assert gputime("define", key).returncode == 2, key
 

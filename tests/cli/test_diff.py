@@ -157,7 +157,7 @@ def test_longer_captures_compare_by_step(gputime, trace):
 
 def test_without_steps_whole_captures_compare(gputime):
     report = gputime.json("diff", DATA / "overlap.json", DATA / "names.json")
-    assert words_of(report)[1] == "Amounts are of whole captures."
+    assert words_of(report)[1] == "Amounts are totals of captures."
     assert gputime("diff", DATA / "overlap.json", DATA / "names.json", "--per", "step").returncode == 2
 
 
@@ -223,7 +223,7 @@ def test_steps_beside_each_other_do_not_cover_more(gputime, trace):
     tail = [dict(row, ts=row["ts"] + last * (turn + 1), name=row["name"].replace("ProfilerStep", "other"))
             for turn in range(3) for row in document["traceEvents"]]
     path = trace("tail.json", dict(document, traceEvents=many + tail))
-    assert "Amounts are of whole captures. The steps cover less" in words_of(gputime.json("diff", path, path))[1]
+    assert "Amounts are totals of captures. Steps cover less" in words_of(gputime.json("diff", path, path))[1]
 
 
 def test_a_step_that_went_wrong_is_no_noise_of_the_others(gputime, trace):
@@ -251,7 +251,7 @@ def test_three_captures_a_side_tell_the_noise_themselves(gputime, trace):
 def test_captures_of_one_step_compare_whole(gputime, trace):
     paths = [trace(f"{wait}.json", training(USUAL, steps=1, wait_ns=wait)) for wait in (1_000, 900_000)]
     report = gputime.json("diff", *paths)
-    assert "whole captures" in words_of(report)[1] and "--per step" in words_of(report)[1]
+    assert "totals of captures" in words_of(report)[1] and "--per step" in words_of(report)[1]
     for side, path in zip("ab", paths):
         total = gputime.json("summary", path)["tables"]["accounting"]["rows"][0]["span_ns"]
         assert rows_of(report, "measures")["span"][f"{side}_total_ns"] == total
@@ -271,9 +271,9 @@ def test_whole_captures_have_their_warm_up(gputime, trace):
     paths = (trace("a.json", with_work_outside(with_warm_up(training(USUAL, steps=3)))),
              trace("b.json", with_work_outside(with_warm_up(training(slower, steps=3, seed=2)))))
     report, whole = gputime.json("diff", *paths), gputime.json("diff", *paths, "--per", "none")
-    assert words_of(report)[1] == ("Amounts are of whole captures. Warm-up counts too. The steps cover less than half of the "
-                                   "time; --per step goes by them all the same.")
-    assert report["tables"] == whole["tables"] and words_of(whole)[1] == "Amounts are of whole captures. Warm-up counts too."
+    assert words_of(report)[1] == ("Amounts are totals of captures. Warm-up is included. Steps cover less than half of the "
+                                   "time; use --per step to normalize by them.")
+    assert report["tables"] == whole["tables"] and words_of(whole)[1] == "Amounts are totals of captures. Warm-up is included."
     for side, path in zip("ab", paths):
         own = rows_of(gputime.json("summary", path, "--table", "measures"), "measures")
         for measure in ("span", "busy", "idle", "sum"):
@@ -282,7 +282,7 @@ def test_whole_captures_have_their_warm_up(gputime, trace):
     stepped = gputime("diff", *paths, "--per", "step").stdout
     assert stepped.count(b"Warm-up excluded: 1 of 4 steps") == 2 and b"3 in A, 3 in B." in stepped
     launches = gputime("diff", *paths, "--per", "launch").stdout
-    assert b"Left out" not in launches and b"Warm-up counts too." in launches
+    assert b"Warm-up excluded" not in launches and b"Warm-up is included." in launches
 
 
 @pytest.mark.parametrize("options", [[], ["--per", "none"], ["--of", "kernels"]], ids=str)
@@ -291,15 +291,15 @@ def test_a_side_that_lost_data_is_named_first(gputime, trace, options):
     cut = whole.with_name("cut.json")
     cut.write_bytes(whole.read_bytes()[:-3000])
     for paths, sides in (((whole, cut), "B"), ((cut, whole), "A"), ((cut, cut), "AB"), ((whole, whole), "")):
-        expected = [f"Not read whole: {side}, 'cut.json' (input_cut). Differences may come from what is lost." for side in sides]
+        expected = [f"Only partly read: {side}, 'cut.json' (input_cut). Differences may come from lost events." for side in sides]
         report = gputime.json("diff", *paths, *options)
         assert words_of(report)[: len(sides)] == expected
-        assert sum("Not read whole" in note for note in words_of(report)) == len(sides)
+        assert sum("Only partly read" in note for note in words_of(report)) == len(sides)
         for format in ("text", "md"):
             shown = gputime("diff", *paths, *options, "--format", format, "--width", "200").stdout.decode().replace("\\", "")
             assert all(0 < shown.index(note) < shown.index("Amounts are") for note in expected)
         done = gputime("diff", *paths, "--fail-if", "step>+3%")
-        assert done.stdout.split(b"Only partly")[0].count(b"; not read whole") == (len(sides) > 0)
+        assert done.stdout.split(b"Only partly")[0].count(b"; partly read") == (len(sides) > 0)
 
 
 def test_warm_up_is_left_out_of_both_sides_or_none(gputime, trace):
@@ -309,7 +309,7 @@ def test_warm_up_is_left_out_of_both_sides_or_none(gputime, trace):
     stepped = trace("a.json", with_warm_up(training(USUAL, steps=3)))
     for paths, side in (((stepped, stepless), "a"), ((stepless, stepped), "b")):
         report = gputime.json("diff", *paths)
-        assert "Amounts are of whole captures. Warm-up counts too." in words_of(report)
+        assert "Amounts are totals of captures. Warm-up is included." in words_of(report)
         span = rows_of(gputime.json("diff", *paths, "--from", "0"), "measures")["span"]
         assert rows_of(report, "measures")["span"][f"{side}_total_ns"] == span[f"{side}_total_ns"]
         assert b"Left out" not in gputime("diff", *paths).stdout

@@ -85,7 +85,7 @@ def test_an_unchanged_total_is_called_so(gputime, trace):
     after = dict(USUAL, layer_norm_kernel=(5, 12_000), softmax_warp_forward=(5, 7_000))
     paths = [trace(f"{name}.json", training(kernels, jitter=0)) for name, kernels in (("a", before), ("b", after))]
     first = words_of(gputime.json("diff", *paths))[0]
-    assert re.fullmatch(r"The total is unchanged \([\d.]+ us per step\); inside it, in us: "
+    assert re.fullmatch(r"Total unchanged \([\d.]+ us per step\); within it, in us: "
                         r"norm \+25\.0, softmax -25\.0\.", first), first
 
 
@@ -161,8 +161,8 @@ def replays(count, kernels=5):
 def test_captures_of_different_work_are_told(gputime, trace):
     paths = trace("a.json", replays(50)), trace("b.json", replays(40))
     hint = words_of(gputime.json("diff", *paths))[2]
-    assert hint == ("Different amounts of work? 5 of the 5 kernels that both have are launched 0.8 times as often in B as "
-                    "in A; --per range 'decode' compares like with like.")
+    assert hint == ("Different workloads? 5 of the 5 kernels in both traces are launched 0.8 times as often in B as "
+                    "in A; normalize with --per range 'decode'.")
     by_range = gputime.json("diff", *paths, "--per", "range", "decode")
     assert not [note for note in words_of(by_range) if "Different" in note]
     assert rows_of(by_range, "kernels")["kernel_2"]["status"] in ("same", "noise")
@@ -180,7 +180,7 @@ def test_graphs_traced_as_a_whole_do_not_compare_with_kernels(gputime, unpacked)
     whole, nodes = unpacked(DATA / "nsys/graph_whole.sqlite.gz"), COMPILED
     for paths, side, other in (((whole, nodes), "A", "B"), ((nodes, whole), "B", "A")):
         notes = words_of(gputime.json("diff", *paths))
-        assert notes[2].startswith(f"CUDA graphs of {side} were traced as a whole") and f"{other} has none such" in notes[2]
+        assert notes[2].startswith(f"CUDA graphs of {side} were traced as a whole") and f"{other} has no such graphs" in notes[2]
     assert not [note for note in words_of(gputime.json("diff", whole, whole)) if "CUDA graphs of" in note]
 
 
@@ -196,9 +196,9 @@ def test_per_range_in_two_spellings(gputime, trace):
         done = gputime("diff", *paths, *args)
         assert done.returncode == 2 and b"--per range NAME" in done.stderr
     done = gputime("diff", *paths, "--per", "range:decoed")
-    assert done.returncode == 2 and b"has no range 'decoed'" in done.stderr and b"both sides have: 'decode'" in done.stderr
+    assert done.returncode == 2 and b"has no range 'decoed'" in done.stderr and b"both traces have: 'decode'" in done.stderr
     bare = trace("c.json", {"traceEvents": [row for row in replays(3)["traceEvents"] if row["name"] != "decode"]})
-    assert b"no other is on both sides" in gputime("diff", paths[0], bare, "--per", "range:decode").stderr
+    assert b"both traces have none in common" in gputime("diff", paths[0], bare, "--per", "range:decode").stderr
 
 
 # ---- names of the sides ----
@@ -206,7 +206,7 @@ def test_per_range_in_two_spellings(gputime, trace):
 
 def test_sides_have_the_names_that_the_user_gives(gputime, changed):
     shown = text_of(gputime, *changed, "--label", "main,PR")
-    assert re.search(r"^Measure +main \(us\) +PR \(us\) +Change \(us\) +of main ", shown, re.M)
+    assert re.search(r"^Measure +main \(us\) +PR \(us\) +Change \(us\) +Change % ", shown, re.M)
     assert "in main, " in shown and "A is main, B is PR." in shown and "\nPR: b.json\n" in shown
     for format in ("md", "html"):
         assert b"main" in gputime("diff", *changed, "--label", "main,PR", "--format", format).stdout

@@ -219,7 +219,7 @@ def test_cut_json(gputime):
     check_refusal(gputime("kernels", DATA / "cut.json", "--strict"), FAILED, "cut.json")
 
 
-LOSS = f"gputime: '{DATA / 'cut.json'}' was not read whole: the file ends in the middle"
+LOSS = f"gputime: '{DATA / 'cut.json'}' was only partly read: the file ends in the middle"
 
 
 def test_loss_is_told_once(gputime, tmp_path):

@@ -201,7 +201,7 @@ def test_out_dir_is_made_and_other_formats_leave_it_alone(gputime, tmp_path):
 def test_out_dir_that_cannot_be(gputime, tmp_path):
     (tmp_path / "file").write_text("")
     done = gputime("graph", run_of(OVERLAP), "--out-dir", tmp_path / "file/x")
-    assert done.returncode == 1 and b"its folder can be neither made nor written to" in done.stderr
+    assert done.returncode == 1 and b"its directory cannot be created or written to" in done.stderr
     assert done.stdout == b""
 
 
@@ -269,7 +269,7 @@ def test_a_map_is_for_traces_whose_run_names_no_model(gputime, tmp_path):
     path.write_text('{"gemm": "own"}')
     assert "own" in {row["category"] for row in tables(gputime, OVERLAP, "--map", path)["graph"]}
     done = gputime("graph", run_of(OVERLAP), "--map", path)
-    assert done.returncode == 2 and b"leave --map out or give the trace alone" in done.stderr and done.stderr.count(b"\n") == 1
+    assert done.returncode == 2 and b"omit --map, or give only the trace" in done.stderr and done.stderr.count(b"\n") == 1
     (tmp_path / "gputime").mkdir()
     (tmp_path / "gputime/config").write_text(f"map = {path}\n")
     set_map = {"env": {"XDG_CONFIG_HOME": str(tmp_path)}}
@@ -292,8 +292,8 @@ def test_parts_of_one_capture_are_one_run_and_tuples_are_not(gputime, tmp_path):
 
 
 @pytest.mark.parametrize("word, parts", [
-    ("{},vllm", ["cannot read run", "write FILE,ENGINE,MODEL,SECONDS"]),
-    ("{},vllm,llama", ["write FILE,ENGINE,MODEL,SECONDS"]),
+    ("{},vllm", ["invalid run", "use FILE,ENGINE,MODEL,SECONDS"]),
+    ("{},vllm,llama", ["use FILE,ENGINE,MODEL,SECONDS"]),
     ("{},,llama,0", ["engine or model is empty"]),
     ("{},vllm,,0", ["engine or model is empty"]),
     (",vllm,llama,0", ["file, engine or model is empty"]),
@@ -303,7 +303,7 @@ def test_parts_of_one_capture_are_one_run_and_tuples_are_not(gputime, tmp_path):
     ("{},vllm,llama,-3", ["invalid elapsed time '-3'"]),
     ("{},vllm,llama,nan", ["invalid elapsed time 'nan'"]),
     ("{}.gone,vllm,llama,0", ["cannot read", "no such file"]),
-    ("/,vllm,llama,0", ["it is a folder"]),
+    ("/,vllm,llama,0", ["it is a directory"]),
 ])
 def test_wrong_runs_are_one_line_before_anything_is_read(gputime, tmp_path, word, parts):
     slow = tmp_path / "pipe"

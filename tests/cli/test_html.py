@@ -119,7 +119,7 @@ def test_open_shows_a_new_page(gputime, browser, tmp_path):
     done = gputime(TRACE, "--open", env=browser)
     assert done.returncode == 0, done.stderr
     opened = wait_for(tmp_path / "opened")
-    assert done.stdout.decode() == f"The page is {opened}\n" and opened.startswith(browser["TMPDIR"])
+    assert done.stdout.decode() == f"Page: {opened}\n" and opened.startswith(browser["TMPDIR"])
     assert page_report(open(opened, "rb").read())["command"] == "summary"
 
 

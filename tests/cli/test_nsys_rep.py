@@ -151,7 +151,7 @@ def test_texts_that_xla_attaches(gputime, unpacked):
 
 
 def json_of_lossy(gputime, *args):
-    """The report of a trace that was not read whole, which is remarked on in one line."""
+    """The report of a trace that was only partly read, which is remarked on in one line."""
     done = gputime(*args, "--json")
     assert done.returncode == 0 and done.stderr.count(b"\n") <= 1, done
     return json.loads(done.stdout)

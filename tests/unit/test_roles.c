@@ -29,7 +29,7 @@ static const struct gt_measure *find_measure(const char *key) {
     for (size_t i = 0; i < roles->measure_count; i++)
         if (strcmp(roles->measure_list[i].key, key) == 0)
             return &roles->measure_list[i];
-    fail_msg("there is no measure '%s'", key);
+    fail_msg("unknown measure '%s'", key);
     return NULL;
 }
 
@@ -88,12 +88,12 @@ static void what_is_not_declared_is_listed(void **state) {
     struct gt_error err = {0};
     const char *table;
     assert_int_equal(gt_limit_parse("bogus<1", roles, &limit, &err), GT_ERR_USAGE);
-    assert_non_null(strstr(err.message, "there are step, span, "));
+    assert_non_null(strstr(err.message, "use one of step, span, "));
     assert_int_equal(gt_limit_parse("bogus:*<1", roles, &limit, &err), GT_OK);
     assert_int_equal(gt_limit_find_table(&limit, roles, &table, &err), GT_ERR_USAGE);
-    assert_non_null(strstr(err.message, "there are kernel, category, "));
+    assert_non_null(strstr(err.message, "use one of kernel, category, "));
     assert_int_equal(gt_limit_parse("step<1", &gt_no_roles, &limit, &err), GT_ERR_USAGE);
-    assert_non_null(strstr(err.message, "there are none"));
+    assert_non_null(strstr(err.message, "use one of none"));
 }
 
 /* ---- columns ---- */

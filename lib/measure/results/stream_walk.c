@@ -1,4 +1,4 @@
-/* The gaps of streams: one linear pass over the view's ops by stream, without memory of its own. */
+/* The gaps of streams: one linear pass over the view's ops by stream, without allocations. */
 #include "measure/results/stream_walk.h"
 
 #include "base/ns.h"

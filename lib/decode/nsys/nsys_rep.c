@@ -267,7 +267,7 @@ static enum gt_status fail_unknown(const struct decoding *decoding, const char *
     return gt_fail(err,
                    "cannot read '%s': %s%s%s%s; %sinstall nsys so that it can be exported, or export it on another "
                    "machine with 'nsys export --type sqlite'",
-                   subject, decoding->file.unknown, named ? ", and no program '" : "", named ? named : "",
+                   subject, decoding->file.unknown, named ? ", and there is no program '" : "", named ? named : "",
                    named ? "'" : "", decoding->file.is_cut ? "copy it again if it is truncated, or " : "");
 }
 

@@ -187,7 +187,7 @@ static void reports_keep_their_own(void **state) {
     memset(column, 'x', sizeof column);
     memset(from, 'x', sizeof from);
     assert_string_equal(gputime_report_section_title(report, 0), "title");
-    assert_string_equal(gputime_report_note(report, 0, 0), "Only from 1%.");
+    assert_string_equal(gputime_report_note(report, 0, 0), "Selection: from 1%.");
     struct gputime_write_options writing = GPUTIME_WRITE_OPTIONS_INIT;
     for (size_t i = 0; i < gputime_registry_count(GPUTIME_OUTPUTS); i++) {
         writing.format = gputime_registry_entry(GPUTIME_OUTPUTS, i).key;
@@ -238,7 +238,8 @@ static void options_are_checked(void **state) {
         struct gputime_option option;
         const char *message;
     } cases[] = {
-        {gputime_option_int("bin_count", 0), "option 'bin_count' of analysis 'histogram' must be from 1 to 10000, not 0"},
+        {gputime_option_int("bin_count", 0),
+         "option 'bin_count' of analysis 'histogram' must be from 1 to 10000, not 0"},
         {gputime_option_real("bin_count", 3), "takes a whole number, not a number"},
         {gputime_option_text("bins", "log"), "takes a choice, not text"},
         {gputime_option_choice("bins", "square"), "cannot be 'square'; available: log|linear"},

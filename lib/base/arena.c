@@ -51,7 +51,7 @@ static size_t next_block_bytes(const struct gt_arena *arena) {
     return wanted < MAX_BLOCK_BYTES ? wanted : MAX_BLOCK_BYTES;
 }
 
-/* A block of its own for what is large, after the head: the room left in the head stays in use. */
+/* A separate block for a large allocation, after the head: the room left in the head stays in use. */
 static struct gt_arena_block *add_block(struct gt_arena *arena, size_t size_bytes) {
     size_t block_bytes = next_block_bytes(arena);
     bool own = size_bytes > (block_bytes - sizeof(struct gt_arena_block)) / 4;

@@ -8,7 +8,7 @@
 
 #include "base/source.h"
 
-#define GT_INFLATE_MAGIC_MAX 4 /* bytes that tell a packing */
+#define GT_INFLATE_MAGIC_MAX 4 /* bytes that identify a packing */
 
 /* What begins with these bytes. Fewer than GT_INFLATE_MAGIC_MAX bytes are taken as all there is. */
 enum gt_packing gt_inflate_sniff(const unsigned char *head, size_t size);
@@ -23,7 +23,8 @@ struct gt_inflate_io {
 };
 
 enum gt_inflate_status {
-    GT_INFLATE_NEEDS_INPUT, /* all of it was used, or too little to tell: append to what is left and call again */
+    GT_INFLATE_NEEDS_INPUT, /* all of it was used, or it is too short to decide: append to what is left and call again
+                             */
     GT_INFLATE_OUT_FULL,
     GT_INFLATE_ENDED, /* nothing more comes; gt_inflate_damage says whether that is as it should be */
     GT_INFLATE_NO_MEMORY,
@@ -66,7 +67,8 @@ struct gt_codec {
     bool (*reset)(void *state);      /* before each member; false: memory was short */
     /* Works until the input is used, the output is full or the member ends. Bytes before a damaged spot come out. */
     enum gt_codec_status (*step)(void *state, struct gt_inflate_io *io, const char **damage);
-    /* The sizes of the member at an offset of the file, as its headers tell them; they may lie. false: they do not. */
+    /* The sizes of the member at an offset of the file, as its headers declare them; they may be wrong. false: not
+     * declared. */
     bool (*measure)(const struct gt_source *source, uint64_t offset, struct gt_member *member);
 };
 

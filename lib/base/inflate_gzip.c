@@ -24,7 +24,7 @@ static bool gzip_begins(const unsigned char *head, size_t size) {
     return true;
 }
 
-/* Only members of bgzip tell where they end: in an extra field of the header, as they are 64 KiB or less. */
+/* Only members of bgzip declare where they end: in an extra field of the header, as they are 64 KiB or less. */
 static bool gzip_measure(const struct gt_source *source, uint64_t offset, struct gt_member *member) {
     static const unsigned char header[] = {0x1f, 0x8b, 8, 4}, field[] = {6, 0, 'B', 'C', 2, 0};
     enum { HEADER_BYTES = 18, FIELD_AT = 10, SIZE_AT = 16, LEAST_BYTES = HEADER_BYTES + 8 };
@@ -46,7 +46,7 @@ static uint32_t clip(size_t size) {
     return size > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uint32_t)size;
 }
 
-/* Tells io what was used of the pieces handed out. */
+/* Records in io what was used of the buffers handed out. */
 static void advance(struct gt_inflate_io *io, size_t used_in, size_t used_out) {
     io->in += used_in;
     io->in_size -= used_in;

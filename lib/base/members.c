@@ -19,7 +19,7 @@ struct slot {
     size_t packed_bytes, plain_bytes;
     unsigned char *packed, *plain;
     size_t packed_room, plain_room;
-    bool is_done, is_odd; /* odd: it is not what was foretold */
+    bool is_done, is_odd; /* odd: it is not what the header declared */
 };
 
 struct gt_members {
@@ -40,7 +40,7 @@ struct gt_members {
     size_t position; /* the reader's, in his slot */
 };
 
-/* The next members, as their headers tell them; moves the cursor. false: the next one does not say. */
+/* The next members, as their headers declare them; moves the cursor. false: the next one does not say. */
 static bool measure_piece(struct gt_members *members, struct slot *slot) {
     const struct gt_codec *codec = gt_inflate_codec_of(gt_source_packing(members->source));
     struct gt_member member;
@@ -68,7 +68,7 @@ static bool make_room(unsigned char **buffer, size_t *room, size_t wanted) {
     return true;
 }
 
-/* true: the piece came out as foretold, checksums and all. A byte to spare shows that no more comes. */
+/* true: the piece came out as declared, checksums and all. A byte to spare shows that no more comes. */
 static bool inflate_piece(const struct gt_members *members, struct gt_inflate *inflate, struct slot *slot) {
     size_t got;
     if (!make_room(&slot->packed, &slot->packed_room, slot->packed_bytes) ||

@@ -1,5 +1,5 @@
-/* Inflates a packed file whose members tell their sizes (those of bgzip, frames of zstd) on several threads, and gives
-   the bytes in order. */
+/* Inflates a packed file whose members declare their sizes (those of bgzip, frames of zstd) on several threads, and
+   gives the bytes in order. */
 #ifndef GT_BASE_MEMBERS_H
 #define GT_BASE_MEMBERS_H
 

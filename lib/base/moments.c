@@ -23,7 +23,7 @@ static int bit_width(unsigned __int128 value) {
     return high ? 128 - __builtin_clzll(high) : low ? 64 - __builtin_clzll(low) : 0;
 }
 
-/* a / b rounded once: 62 or more bits of the quotient, the lowest telling whether anything follows. a / b < 2^64. */
+/* a / b rounded once: 62 or more bits of the quotient, the lowest says whether anything follows. a / b < 2^64. */
 static double divide(unsigned __int128 a, uint64_t b) {
     int shift = 63 - (bit_width(a) - bit_width(b));
     unsigned __int128 shifted;

@@ -21,7 +21,7 @@ bool gt_num_parse_real(struct gt_str text, double *value);   /* locale-independe
 /* "1.2s", "350ms", "20us", "7ns"; a bare number counts as seconds. */
 bool gt_num_parse_duration(struct gt_str text, int64_t *ns);
 
-/* Each writes at most GT_NUM_MAX bytes with NUL and returns the length. None depends on the locale; none is "-0". */
+/* Each writes at most GT_NUM_MAX bytes with NUL and returns the length. None depends on the locale or writes "-0". */
 size_t gt_num_format_int(char *buf, int64_t value);
 size_t gt_num_format_grouped(char *buf, int64_t value); /* 1,234,567 */
 

@@ -26,7 +26,7 @@ void gt_out_char(struct gt_out *out, char c);
 void gt_out_repeat(struct gt_out *out, const char *text, size_t times);
 void gt_out_printf(struct gt_out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* What was to be written could not be made for want of memory: the commit fails. */
+/* Memory was too short to make what was to be written: the commit fails. */
 void gt_out_fail_memory(struct gt_out *out);
 
 /* Flushes, syncs and renames. The first failure of any call above is reported here, naming the file. */

@@ -8,7 +8,7 @@
 
 enum {
     BUCKET_BITS = 11,
-    MANTISSA_BITS = 5, /* of those below the highest bit of a sample, how many tell its first bucket */
+    MANTISSA_BITS = 5, /* of those below the highest bit of a sample, how many choose its first bucket */
     MANTISSAS = 1 << MANTISSA_BITS,
     SMALL_COUNT = 64,
     MOST_WANTED = 2 * GT_QUANTILES_MOST,

@@ -1,4 +1,4 @@
-/* Reads a source on a thread of its own, a few buffers ahead: inflating one part of a file overlaps with the use of the
+/* Reads a source on a separate thread, a few buffers ahead: inflating one part of a file overlaps with the use of the
    part before. A packed file that can be divided is inflated on several. */
 #ifndef GT_BASE_READAHEAD_H
 #define GT_BASE_READAHEAD_H

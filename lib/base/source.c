@@ -1,5 +1,5 @@
 /* Input bytes: a path comes in, the bytes of the file, pipe or standard input go out, inflated where they are packed.
-   Files are read, never mapped, so that one that shrinks meanwhile cannot kill the process. */
+   Files are read, never mapped, so that a file that shrinks while it is read cannot kill the process. */
 #include "base/source.h"
 
 #include <errno.h>
@@ -278,7 +278,7 @@ enum gt_status gt_source_pread(const struct gt_source *source, void *buf, size_t
             break;
         *got += (size_t)n;
     }
-    /* Only a counter, and the source behind the const pointer is always this file's own heap block. */
+    /* Only a counter, and the const pointer always points to a heap block that this file allocated. */
     atomic_fetch_add_explicit(&((struct gt_source *)(uintptr_t)source)->done, *got, memory_order_relaxed);
     return GT_OK;
 }

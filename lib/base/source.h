@@ -41,7 +41,7 @@ bool gt_source_is_seekable(const struct gt_source *source, uint64_t *size_bytes)
 enum gt_status gt_source_pread(const struct gt_source *source, void *buf, size_t size, uint64_t offset, size_t *got,
                                struct gt_error *err);
 
-/* The bytes of a packed regular file as they stand in it, for gt_source_pread: true and their number. Such a file can
+/* The bytes of a packed regular file as they are stored, for gt_source_pread: true and their number. Such a file can
    be read again from a place where a member begins; gave_bytes: there were some before it. What was peeked is gone. */
 bool gt_source_file_size(const struct gt_source *source, uint64_t *size_bytes);
 void gt_source_restart(struct gt_source *source, uint64_t offset, bool gave_bytes);

@@ -1,5 +1,5 @@
 /* Copies of inputs: a source that only streams comes in, one that can be read from any place goes out. The file is
-   unlinked as soon as it is open, so that nothing is left behind, however the process ends. */
+   unlinked as soon as it is open, so that no file remains, however the process ends. */
 #include "base/spool.h"
 
 #include <errno.h>

@@ -29,7 +29,7 @@ struct gt_temporary_slot {
 };
 
 /* A variable of the whole library: a signal handler has no other way to learn what is being written. Where more files
-   are open than there are slots, the last ones stay behind when the program is interrupted. */
+   are open than there are slots, the last ones are not removed when the program is interrupted. */
 static struct gt_temporary_slot slots[SLOTS];
 
 static struct gt_temporary_slot *take_slot(char *path) {
@@ -93,7 +93,7 @@ int gt_temporary_open(struct gt_temporary *temporary, const char *target) {
             errno = ENOMEM;
             return -1;
         }
-        /* Known before it is made, so that no moment is left in which it could stay behind. */
+        /* Registered before it is created, so that an interrupt at any moment removes it. */
         *temporary = (struct gt_temporary){.path = path, .slot = take_slot(path)};
         int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0)

@@ -15,7 +15,7 @@ int gt_temporary_open(struct gt_temporary *temporary, const char *target);
 /* Gives the file the target's name. -1 with errno: it could not, and the file is still there. */
 int gt_temporary_rename(struct gt_temporary *temporary, const char *target);
 
-void gt_temporary_remove(struct gt_temporary *temporary); /* none is fine */
+void gt_temporary_remove(struct gt_temporary *temporary); /* may be empty */
 
 /* Removes the temporaries of all threads; safe in a signal handler. Renaming them fails from then on. */
 void gt_temporary_remove_all(void);

@@ -49,8 +49,8 @@ struct team {
     size_t started, resting; /* threads; those that have nothing to do */
 };
 
-/* A variable of the library: tasks deal without being told whose they are. Each thread has its
-   own, and it is NULL outside of calls. */
+/* A variable of the library: tasks call gt_threads_deal without a handle to their team. Each
+   thread has its own, and it is NULL outside of calls. */
 static _Thread_local struct team *own_team;
 
 static bool has_index(const struct job *job) {

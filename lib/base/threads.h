@@ -18,8 +18,8 @@ void gt_threads_run(size_t count, void (*task)(void *context, size_t index), voi
 
 /* The same with another number of threads than indices: each takes the lowest that nobody has taken. Where a task calls
    this in turn, those that have no index of their own any more take part, and no more threads are started than the
-   outermost call may have: all have work to the end however unequal the tasks are, except for who waits for the last
-   indices of its own. */
+   outermost call may have: all have work to the end however unequal the tasks are, except for a caller that waits for
+   its own last indices. */
 void gt_threads_deal(size_t thread_count, size_t count, void (*task)(void *context, size_t index), void *context);
 
 /* How many of so many threads are the caller's own: all of them, or in a task those that the other tasks of the
@@ -42,7 +42,7 @@ struct gt_deal {
     atomic_size_t front_taken, rest_taken;
 };
 void gt_threads_deal_init(struct gt_deal *deal, size_t count, size_t workers);
-bool gt_threads_deal_take(struct gt_deal *deal, size_t worker, size_t *job); /* false: none is left */
+bool gt_threads_deal_take(struct gt_deal *deal, size_t worker, size_t *job); /* false: none left */
 size_t gt_threads_deal_taken(struct gt_deal *deal);
 
 #endif

@@ -36,7 +36,7 @@ void gt_compare_describe_captures(const struct gt_compare_sides *sides, struct g
     for (size_t i = 0; i < sides->capture_count; i++) {
         describe_capture(gt_compare_section(sides, i), sides->names[gt_compare_side(sides, i)],
                          &report->sections[1 + i]);
-        report->sections[1 + i].is_told = sides->capture_count > GT_SIDE_COUNT;
+        report->sections[1 + i].is_shown_elsewhere = sides->capture_count > GT_SIDE_COUNT;
     }
 }
 

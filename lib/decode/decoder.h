@@ -32,15 +32,14 @@ struct gt_decoder {
        issues; an error only when nothing is. */
     enum gt_status (*decode)(struct gt_source *const *sources, size_t count, const struct gt_decode_options *options,
                              struct gt_store **out, struct gt_error *err);
-    /* Length of the beginning that the paths of one capture share; 0: the file is a capture of its own, as with NULL.
-     */
+    /* Length of the beginning that the paths of one capture share; 0: the file is a whole capture, as with NULL. */
     size_t (*capture_prefix)(const char *path);
 };
 
 extern const struct gt_decoder gt_decoders[];
 extern const size_t gt_decoder_count;
 
-/* The decoder that is surest. An error that says what the file looks like when none is. */
+/* The decoder with the highest score. If no decoder matches, an error that says what the file looks like. */
 enum gt_status gt_decoder_choose(struct gt_source *source, const struct gt_decoder **out, struct gt_error *err);
 
 #endif

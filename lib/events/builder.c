@@ -157,7 +157,7 @@ uint32_t gt_builder_lane(struct gt_builder *builder, uint32_t process, int64_t d
     return id;
 }
 
-/* Ids of tracks that could not be stored for want of memory are past the end. */
+/* Ids of tracks that could not be stored because memory was short are past the end. */
 static void name_track(struct gt_builder *builder, gt_strid *names, size_t count, uint32_t id, struct gt_str name) {
     if (id < count && names[id] == GT_STRID_EMPTY)
         names[id] = gt_builder_string(builder, name);

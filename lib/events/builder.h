@@ -23,7 +23,7 @@ struct gt_builder {
     struct gt_map process_ids, thread_ids, device_ids, lane_ids;
     struct gt_segment *segments;
     size_t segment_count, segment_capacity;
-    bool has_twins; /* processes that were told apart turned out to be one: sealing joins them */
+    bool has_twins; /* processes that looked different turned out to be one: sealing joins them */
     bool failed;
 };
 
@@ -36,14 +36,14 @@ size_t gt_builder_begin(struct gt_builder *builder, uint64_t order);
 void gt_builder_end(struct gt_builder *builder); /* ends the current chunk; sealing does it too */
 void gt_builder_drop(struct gt_builder *builder, size_t segment);
 
-/* Drops a segment and all behind it, with the strings and tracks that they brought: as if they had never been read. */
+/* Drops a segment and all after it, with the strings and tracks that they brought: as if they had never been read. */
 void gt_builder_forget(struct gt_builder *builder, size_t first_segment);
 
 static inline gt_strid gt_builder_string(struct gt_builder *builder, struct gt_str text) {
     return gt_strtab_intern(&builder->store.strings, text);
 }
 
-/* Track ids, made on first use. Text alone (label) names a process or thread when the number is -1; a label beside a
+/* Track ids, made on first use. Text alone (label) names a process or thread when the number is -1; a label with a
    number keeps processes of several machines apart. */
 uint32_t gt_builder_process(struct gt_builder *builder, int64_t pid, struct gt_str label);
 uint32_t gt_builder_thread(struct gt_builder *builder, uint32_t process, int64_t tid, struct gt_str label);

@@ -37,7 +37,7 @@ static bool is_off(void) {
     return value && strcmp(value, "off") == 0; /* a folder of that name is "./off" */
 }
 
-/* $GPUTIME_CACHE, $XDG_CACHE_HOME/gputime or $HOME/.cache/gputime; false if none is set, or the cache is off. */
+/* $GPUTIME_CACHE, $XDG_CACHE_HOME/gputime or $HOME/.cache/gputime; false if no variable is set or the cache is off. */
 static bool folder_path(char path[PATH_MAX]) {
     const struct {
         const char *variable, *below;

@@ -46,7 +46,7 @@ bool gt_labels_typical_step(const struct gt_labels *labels, double *median_ns, s
 /* Whether the steps after the warm-up are at least half of the time from there to the last op. */
 bool gt_labels_steps_are_most(const struct gt_labels *labels, const struct gt_store *store);
 
-/* Who makes labels, each in memory of its own: several run at once. */
+/* The passes that make labels, each in its own memory, because several run at once. */
 enum gt_pass {
     GT_PASS_NAMES,
     GT_PASS_CLASSIFY,
@@ -66,12 +66,12 @@ struct gt_labels {
 
     /* Ranges around the launch of an op. Those of one thread (GPU-side annotations: of one stream) form a tree; marks
        and ranges that ended on another thread are in none and have no ops. By range row, GT_NO_ROW if there is none: */
-    uint32_t *op_range;     /* by op row: the innermost of its ranges */
-    uint32_t *range_parent; /* the tightest range around it */
-    uint32_t *range_beside; /* the child of the same parent before it, if that reaches the start of this one */
-    uint32_t *range_last;   /* its last child */
-    uint32_t *range_level;  /* how many ancestors it has */
-    uint32_t *range_order;  /* the rows in trees, each after its ancestors and in front of all that is not below it */
+    uint32_t *op_range;      /* by op row: the innermost of its ranges */
+    uint32_t *range_parent;  /* the tightest range around it */
+    uint32_t *range_sibling; /* the previous child of the same parent, if it reaches the start of this one */
+    uint32_t *range_last;    /* its last child */
+    uint32_t *range_level;   /* how many ancestors it has */
+    uint32_t *range_order;   /* the rows in trees, each after its ancestors and in front of all that is not below it */
     size_t range_order_count;
 
     gt_strid *short_name;         /* by string id: id in short_names; only names of ops and groups have one */
@@ -131,13 +131,13 @@ static inline int64_t gt_labels_op_reach(const struct gt_labels *labels, const s
 static inline uint32_t gt_labels_next_range(const struct gt_labels *labels, const struct gt_store *store,
                                             uint32_t range, int64_t reach_ns) {
     const int64_t *end_ns = store->ranges.end_ns;
-    uint32_t beside = labels->range_beside[range];
-    if (beside == GT_NO_ROW || end_ns[beside] < reach_ns)
+    uint32_t sibling = labels->range_sibling[range];
+    if (sibling == GT_NO_ROW || end_ns[sibling] < reach_ns)
         return labels->range_parent[range];
-    for (uint32_t last = labels->range_last[beside]; last != GT_NO_ROW && end_ns[last] >= reach_ns;
-         last = labels->range_last[beside])
-        beside = last;
-    return beside;
+    for (uint32_t last = labels->range_last[sibling]; last != GT_NO_ROW && end_ns[last] >= reach_ns;
+         last = labels->range_last[sibling])
+        sibling = last;
+    return sibling;
 }
 
 #endif

@@ -125,7 +125,8 @@ struct copying {
     atomic_size_t next_column;
 };
 
-/* Rows that stay in their column move first, the last of them foremost, so that none is overwritten before it moved. */
+/* Rows that stay in their column move first, the last of them foremost, so that no row is overwritten before it moved.
+ */
 static void copy_pieces(const struct gt_merge *merge, struct gt_store *into, const struct gt_column_info *info) {
     for (size_t p = merge->piece_count; merge->keeps_first && p-- > 0;)
         if (merge->pieces[p].builder_index == 0 && piece_rows(&merge->pieces[p], info->table))

@@ -55,7 +55,7 @@ static inline bool gt_selection_takes_all(const struct gt_selection *selection) 
            !selection->names && !selection->categories && !selection->has_window;
 }
 
-/* Whether an op is wanted, leaving the window aside. */
+/* Whether an op is wanted, regardless of the window. */
 bool gt_selection_has(const struct gt_selection *selection, uint32_t op);
 
 /* The same for a summed row, of which only the name and the category are known. */

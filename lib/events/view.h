@@ -88,7 +88,8 @@ static inline struct gt_str gt_view_op_name(const struct gt_view *view, size_t p
 
 /* ---- view_query.c: what analyses ask of a view ---- */
 
-/* The row of an op, for loops over all in whatever order: that of the file, beside each other, where it has all. */
+/* The row of an op, for loops over all in any order: the order of the file, in adjacent rows, if the view has all ops.
+ */
 static inline uint32_t gt_view_any_op_row(const struct gt_view *view, size_t index) {
     return view->is_whole ? (uint32_t)index : view->row[index];
 }
@@ -119,7 +120,7 @@ static inline enum gt_class gt_view_op_class(const struct gt_view *view, size_t 
     return view->labels->categories[view->category[position]].time_class;
 }
 
-/* GT_NO_TRACK where the trace tells neither the stream's process nor the launch call's. */
+/* GT_NO_TRACK where the trace has neither the stream's process nor the launch call's. */
 static inline uint32_t gt_view_op_process(const struct gt_view *view, size_t position) {
     uint32_t process = view->store->lanes.process[view->lane[position]];
     return process != GT_NO_TRACK ? process : gt_labels_launch_process(view->labels, view->store, view->row[position]);

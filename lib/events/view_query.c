@@ -3,7 +3,7 @@
 #include "base/ns.h"
 #include "events/view.h"
 
-/* Adds what the op covers behind reached_ns, the latest end so far, and moves that on. */
+/* Adds what the op covers after reached_ns, the latest end so far, and advances that. */
 static int64_t add_busy(const struct gt_view *view, size_t position, int64_t busy_ns, int64_t *reached_ns) {
     int64_t start_ns = view->start_ns[position] > *reached_ns ? view->start_ns[position] : *reached_ns;
     if (view->end_ns[position] <= start_ns)

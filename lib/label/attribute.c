@@ -42,7 +42,7 @@ static bool forest_init(struct gt_range_forest *forest, const struct gt_store *s
     *forest = (struct gt_range_forest){
         .store = store, .labels = labels, .track_count = store->threads.count + store->lanes.count};
     labels->range_parent = new_rows(labels, range_count);
-    labels->range_beside = new_rows(labels, range_count);
+    labels->range_sibling = new_rows(labels, range_count);
     labels->range_last = new_rows(labels, range_count);
     labels->range_level = gt_arena_array(arena, range_count, sizeof *labels->range_level);
     labels->range_order = gt_arena_array(arena, range_count, sizeof *labels->range_order);
@@ -110,7 +110,7 @@ static void grow_tree(struct gt_range_forest *forest, const uint32_t *rows, size
             parent = labels->range_parent[parent];
         uint32_t *last = parent == GT_NO_ROW ? &last_root : &labels->range_last[parent];
         if (*last != GT_NO_ROW && ranges->end_ns[*last] >= ranges->start_ns[range])
-            labels->range_beside[range] = *last;
+            labels->range_sibling[range] = *last;
         *last = range;
         labels->range_parent[range] = parent;
         labels->range_level[range] = parent == GT_NO_ROW ? 0 : labels->range_level[parent] + 1;

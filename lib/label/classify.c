@@ -1,5 +1,5 @@
 /* Categories of ops: in come kinds and names, out go labels->op_category, group_category and name_reason. The built-in
-   rules tell every op's kind of time; the category is theirs too, unless the user gave rules. Each kind and name is
+   rules give every op's time class, and its category too, unless the user gave rules. Each kind and name is
    matched once. */
 #include "base/mem.h"
 #include "label/builtin.h"

@@ -1,6 +1,6 @@
 /* Launch calls of ops: in come correlation ids, out goes labels->op_call. An id is unique only inside a process, so ops
    and calls meet on (process, id); graph nodes carry the id of their graph launch. Where the ids that ops ask for lie
-   close together, as CUPTI counts them, each has a slot of its own; elsewhere a hash table finds them. */
+   close together, as CUPTI counts them, each has its own slot; elsewhere a hash table finds them. */
 #include <string.h>
 
 #include "base/mem.h"

@@ -1,7 +1,7 @@
 /* Ordered rules of many small patterns, tried on a name all at once: the first rule that has a match wins.
 
    A pattern is text in lower case that occurs in the name, whatever the name's case. '*' represents anything, '^' at
-   the beginning ties it to the start of the name, '$' at the end to its end, a number there aside (`_clone_$` ends
+   the beginning ties it to the start of the name, '$' at the end to its end, except for a number there (`_clone_$` ends
    `x_clone_7`). Each piece between stars has at least three characters. */
 #ifndef GT_LABEL_GLOBS_H
 #define GT_LABEL_GLOBS_H

@@ -6,8 +6,8 @@
 #include "base/fail.h"
 #include "events/labels.h"
 
-/* What passes of the first round leave to the second next to labels; each has memory of its own, as several run at
-   once. It goes when all are done. */
+/* What passes of the first round leave to the second in addition to labels; each has its own memory, as several run
+   at once. It is released when all are done. */
 struct gt_label_scratch {
     struct gt_arena range_arena, step_arena;
     struct gt_range_forest *ranges; /* attribute.c: the ranges of each thread and stream, to find those around a call */

@@ -105,7 +105,7 @@ static bool fits_kind(const struct step_kind *kind, struct gt_str name, int64_t 
     return gt_str_find_nocase(name, text) == name.ptr && (kind->spelling == BEGINNING || name.len == text.len);
 }
 
-/* Kineto's copies of the steps on the GPU's side are microseconds long and tell nothing. */
+/* Kineto's copies of the steps on the GPU's side are microseconds long and say nothing. */
 static bool can_be_step(const struct gt_store *store, size_t range) {
     const struct gt_ranges *ranges = &store->ranges;
     enum gt_range_kind kind = (enum gt_range_kind)ranges->kind[range];

@@ -77,9 +77,9 @@ static size_t skip_group(struct gt_str text, size_t at) {
     nesting.depth = 0;
     memset(nesting.open_count, 0, sizeof nesting.open_count);
     while (at < text.len) {
-        size_t behind_operator = skip_operator(text, at);
-        if (behind_operator != at) {
-            at = behind_operator;
+        size_t after_operator = skip_operator(text, at);
+        if (after_operator != at) {
+            at = after_operator;
             continue;
         }
         char c = text.ptr[at];
@@ -181,9 +181,9 @@ static void parse_signature(struct parser *parser) {
     begin_part(parser);
     while (parser->at < parser->text.len && !parser->is_prose) {
         char c = parser->text.ptr[parser->at];
-        size_t behind_operator = skip_operator(parser->text, parser->at);
-        if (behind_operator != parser->at) {
-            parser->at = behind_operator;
+        size_t after_operator = skip_operator(parser->text, parser->at);
+        if (after_operator != parser->at) {
+            parser->at = after_operator;
         } else if (opening(c) != NO_BRACKET) {
             read_group(parser);
         } else if (c == ' ') {

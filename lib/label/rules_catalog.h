@@ -9,7 +9,7 @@ struct gt_rule_entry {
     const char *model;       /* "builtin", "vllm/llama"; the file for rules of no model */
     const char *source;      /* "built-in", or the file */
     const char *replaced_by; /* the file with a later model of the same name; NULL: these are the ones that count */
-    uint32_t number;         /* as reports tell it */
+    uint32_t number;         /* as reports show it */
     const char *category, *pattern;
 };
 

@@ -1,5 +1,5 @@
-/* An analysis: reads a view, adds blocks to a section. Several of them may run on one view at once, each with a section
-   of its own. analyses.c has the table of all. */
+/* An analysis: reads a view, adds blocks to a section. Several of them may run on one view at once, each with its
+   own section. analyses.c has the table of all. */
 #ifndef GT_MEASURE_ANALYSIS_H
 #define GT_MEASURE_ANALYSIS_H
 

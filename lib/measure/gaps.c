@@ -206,7 +206,7 @@ static uint32_t *new_longest(const struct gt_idle *idle, size_t wanted) {
 struct surroundings {
     uint32_t *calls;     /* as gt_gap_calls has them */
     uint32_t *operators; /* around the launch calls, as gt_operator_set_of_calls has them */
-    gt_strid *code;      /* as idle->late_code has it; GT_STRID_EMPTY where the CPU is not to blame */
+    gt_strid *code;      /* as idle->launch_wait_code has it; GT_STRID_EMPTY where the CPU is not to blame */
 };
 
 static uint32_t *operators_of_gaps(const struct gt_view *view, const struct gt_idle *idle, const uint32_t *gaps,
@@ -219,18 +219,18 @@ static uint32_t *operators_of_gaps(const struct gt_view *view, const struct gt_i
     return operators;
 }
 
-/* Late gaps are counted up to each of the listed ones, which takes these in their own order. */
+/* Launch waits are counted up to each listed gap, so the listed gaps are visited in the order of idle->gaps. */
 static gt_strid *code_of_gaps(const struct gt_idle *idle, const uint32_t *gaps, size_t count) {
     gt_strid *code = gt_mem_array(count, sizeof *code);
     struct gt_radix_item *order = gt_mem_uninitialised(count, sizeof *order);
     for (uint32_t i = 0; i < count && order; i++)
         order[i] = (struct gt_radix_item){gaps[i], i};
     bool ok = code && order && gt_radix_sort(order, count);
-    for (size_t i = 0, gap = 0, late = 0; i < count && ok; i++) {
+    for (size_t i = 0, gap = 0, wait = 0; i < count && ok; i++) {
         for (; gap < order[i].key; gap++)
-            late += idle->gaps[gap].is_late;
-        if (idle->gaps[gap].is_late && gt_idle_gap_is_of_cpu(&idle->gaps[gap]))
-            code[order[i].value] = idle->late_code[late];
+            wait += idle->gaps[gap].has_launch_wait;
+        if (idle->gaps[gap].has_launch_wait && gt_idle_gap_is_of_cpu(&idle->gaps[gap]))
+            code[order[i].value] = idle->launch_wait_code[wait];
     }
     gt_mem_free(order);
     if (!ok) {
@@ -260,7 +260,7 @@ static struct gt_cell operator_name(const struct gt_view *view, uint32_t row) {
 }
 
 /* For gaps that the CPU is to blame for: the call that took most of it, else the code, as idle_work has it. */
-static struct gt_cell meanwhile(const struct gt_view *view, const struct surroundings *around, size_t place) {
+static struct gt_cell cpu_was_in(const struct gt_view *view, const struct surroundings *around, size_t place) {
     if (around->calls[place] != GT_NO_ROW)
         return call_name(view, around->calls[place]);
     gt_strid code = around->code[place];
@@ -284,7 +284,7 @@ static void add_gap(const struct gt_view *view, struct gt_table *table, const st
                 gap->cause == GT_IDLE_HOST ? gt_cell_text(gt_str_of(gt_host_activity_names[gap->activity]))
                                            : gt_cell_null());
     gt_row_cell(&row, "recoverable_ns", gt_cell_half(gt_idle_gap_twice_recoverable_ns(gap, &idle->devices[device])));
-    gt_row_cell(&row, "meanwhile", meanwhile(view, around, place));
+    gt_row_cell(&row, "meanwhile", cpu_was_in(view, around, place));
     gt_row_cell(&row, "range", range_name(view, gap));
     gt_row_cell(&row, "operator", operator_name(view, around->operators[place]));
     gt_row_end(&row);

@@ -51,7 +51,7 @@ static enum gt_status fail_range(const struct gputime_option_info *info, double 
     gt_num_format_real(least, info->min);
     gt_num_format_real(most, info->max);
     gt_num_format_real(given, value);
-    return gt_fail_usage(err, "option '%s' of analysis '%s' is from %s to %s, not %s", info->automatic.key,
+    return gt_fail_usage(err, "option '%s' of analysis '%s' must be from %s to %s, not %s", info->automatic.key,
                          info->analysis, least, most, given);
 }
 
@@ -66,7 +66,7 @@ static enum gt_status check(const struct gputime_option_info *info, const struct
     if (is_number && !(number >= info->min && number <= info->max))
         return fail_range(info, number, err);
     if (given->type == GPUTIME_OPTION_CHOICE && find_choice(info->choices, given->text) == SIZE_MAX)
-        return gt_fail_usage(err, "option '%s' of analysis '%s' cannot be '%.80s'; there are %s", given->key,
+        return gt_fail_usage(err, "option '%s' of analysis '%s' cannot be '%.80s'; available: %s", given->key,
                              info->analysis, given->text, info->choices);
     return GT_OK;
 }
@@ -80,7 +80,7 @@ static enum gt_status fail_key(const char *key, struct gt_error *err) {
             break;
         used += (size_t)snprintf(keys + used, sizeof keys - used, "%s%s", used ? ", " : "", known);
     }
-    return gt_fail_usage(err, "no analysis has an option '%.80s'; there are %s", key ? key : "", keys);
+    return gt_fail_usage(err, "no analysis has an option '%.80s'; available: %s", key ? key : "", keys);
 }
 
 enum gt_status gt_options_complete(const struct gputime_option *given, size_t count, struct gt_arena *arena,

@@ -237,7 +237,7 @@ static void set_bounds(struct drawing *drawing) {
     drawing->timeline->end_ns = gt_ns_between(view->store->origin_ns, end_ns);
 }
 
-/* A command that shows more of a part says --from and --to by itself. */
+/* The page adds --from and --to itself to the command that shows more of a part. */
 static void set_options(struct drawing *drawing) {
     struct gt_selection_term given[GT_SELECTION_TERMS_MAX];
     struct gt_arena *arena = &drawing->section->report->arena;

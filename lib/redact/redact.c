@@ -60,7 +60,7 @@ static enum gt_status write_output(struct gt_redact_copy *copy, const char *outp
     return status;
 }
 
-/* A database needs a name of its own, and the input must stay. */
+/* A database needs a file name, and the input must not be overwritten. */
 static enum gt_status check_output(const char *input, const char *output, struct gt_error *err) {
     struct stat in, out;
     if (strcmp(output, "-") == 0)

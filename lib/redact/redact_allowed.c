@@ -115,7 +115,7 @@ bool gt_redact_allowed_loss(struct gt_str message, char *text, size_t size) {
     if (loss.len == 0)
         return false;
     const char *divider = loss.ptr[loss.len - 1] == ' ' ? "" : ": ";
-    if (count == 1) /* also where none is reported */
+    if (count == 1) /* also where no count is reported */
         snprintf(text, size, "%s", loss.ptr);
     else
         snprintf(text, size, "%s%s%llu", loss.ptr, divider, (unsigned long long)count);

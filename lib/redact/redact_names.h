@@ -19,7 +19,7 @@ bool gt_redact_names_init(struct gt_redact_names *names,
                           bool hides_all); /* false: memory was short; release then too */
 void gt_redact_names_release(struct gt_redact_names *names);
 
-/* The name as it may be told: as it is, or a hash of it that begins with "k_" (kernels), "nccl_" (kernels that are
+/* The name that may be published: as it is, or a hash of it that begins with "k_" (kernels), "nccl_" (kernels that are
    communication, so that they still count as that), "r_" (ranges) or "c_" (calls). Equal names of one role give equal
    ones, in every file. Borrowed until the next call. role: GT_REDACT_KERNEL, RANGE or CALL. */
 struct gt_str gt_redact_names_hide(struct gt_redact_names *names, enum gt_redact_role role, struct gt_str name);

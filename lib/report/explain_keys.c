@@ -27,8 +27,8 @@
 
 #define NO_NOTES_NO_SQL LITERAL("notes", "[]"), LITERAL("sql", "{}")
 
-/* Of a row of launch_rate or process_launch_rates. The old tool's rate is of the whole window; whether it is a storm
-   goes by that without pauses. */
+/* Of a row of launch_rate or process_launch_rates. The old tool's rate is over the whole window; whether it is a storm
+   depends on the rate without long gaps. */
 #define LAUNCH_STORM                                                                                                   \
     FLAG("is_launch_storm", "storm"), VALUE("launches_per_s", "span_per_second"),                                      \
         VALUE("active_launches_per_s", "per_second"),                                                                  \

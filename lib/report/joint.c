@@ -204,7 +204,7 @@ static enum gt_status join_columns(struct gt_report *report, const struct gt_tab
     gt_shape_columns_next(&rest, &value_key);
     const struct gt_report_column *columns = pivot_columns(report, like, row_key, value_key);
     if (!columns || report->section_count >= GT_TABLE_COLUMNS_MAX)
-        return GT_OK; /* each input has the table by itself then */
+        return GT_OK; /* then each input has its own table */
     if (!gt_strtab_init(&pivot.names))
         return gt_fail_memory(err);
     for (size_t s = 0; s < report->section_count; s++) {

@@ -81,7 +81,7 @@ const struct gt_layout gt_layouts[] = {
 
     {.key = "explain-brief",
      .parts = {{.issue = "no_gpu_work", .head = "The trace has no GPU work.\n"},
-               {.issue = "nothing_selected", .head = "No GPU work is in the selection.\n"},
+               {.issue = "nothing_selected", .head = "No GPU work in the selection.\n"},
                {.head = "", .table = "findings", .limit = 3, .row = "{#}. [{severity}] {title}\n"},
                {.head = "",
                 .table = "kernels",
@@ -90,7 +90,7 @@ const struct gt_layout gt_layouts[] = {
                {.head = "",
                 .table = "launch_rate",
                 .limit = 1,
-                .row = "Kernel launches: {count}, {per_second:.0}/s in {window_ns/1000000:.1} ms without pauses; "
+                .row = "Kernel launches: {count}, {per_second:.0}/s in {window_ns/1000000:.1} ms without long gaps; "
                        "median kernel {median_ns/1000:.2} us\n"},
                {.head = "",
                 .table = "accounting",

@@ -50,7 +50,7 @@ struct gt_csv_layout {
 struct gt_layout {
     const char *key;
     const char *none; /* what a place without value gives; NULL: "-" */
-    bool is_screen;   /* stands for text: it names its inputs itself and has as many rows as text would */
+    bool is_screen;   /* replaces text: it names its inputs itself and has as many rows as text would */
     struct gt_layout_part {
         const char *fact;  /* only in sections in which this has a value; NULL: in all */
         const char *issue; /* only in sections that have this one; NULL: in all */

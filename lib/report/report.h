@@ -28,7 +28,7 @@ struct gt_report {
     enum gt_step_choice step_choice;
     const struct gt_roles *roles;         /* what its tables mean; never NULL */
     const struct gt_compare_sides *sides; /* of a comparison, which is the first section; NULL: none */
-    struct gt_section joint; /* what text and Markdown show of all inputs together, before each by itself */
+    struct gt_section joint;              /* what text and Markdown show of all inputs together, before each input */
 
     /* Handed out after a memory failure, so that whoever builds need not look. */
     struct gt_table spare_table;

@@ -12,7 +12,7 @@ struct gt_report_column;
 /* Where the number of a measure is. */
 enum gt_measure_from {
     GT_FROM_ROW,    /* the leading amount of the row of that name in the table of measures */
-    GT_FROM_FACT,   /* a fact; not known where the trace cannot tell `table` */
+    GT_FROM_FACT,   /* a fact; not known where the trace lacks the data of `table` */
     GT_FROM_MEAN,   /* of `column` over the rows of `table`; not known without rows */
     GT_FROM_MAX,    /* the same, 0 without rows; not known where the table is absent or `requires` has no rows */
     GT_FROM_ISSUES, /* how many data problems were counted */

@@ -57,7 +57,7 @@ struct gt_report_lack {
 /* How much a row of a table varies from step to step: what a comparison takes for noise. */
 struct gt_report_spread {
     const char *table;
-    struct gt_str name; /* empty: all rows that numbers alone tell apart (GPUs) */
+    struct gt_str name; /* empty: all rows that differ only in numbers (GPUs) */
     size_t steps;
     double stddev_ns;
 };
@@ -74,7 +74,7 @@ struct gt_section {
     struct gt_report_spread *spreads;
     size_t spread_count, spread_capacity;
     bool has_warm_up;            /* some of its steps are warm-up */
-    bool is_told;                /* text and Markdown tell elsewhere what it has */
+    bool is_shown_elsewhere;     /* text and Markdown show its content in another place */
     struct gt_finding *findings; /* most valuable first */
     size_t finding_count, finding_capacity;
 };
@@ -89,7 +89,7 @@ struct gt_table *gt_section_table(struct gt_section *section, const char *key, c
 /* Never NULL. The block stays good for gt_section_add_fact however many blocks are added after it. */
 struct gt_block *gt_section_facts(struct gt_section *section, const char *title);
 void gt_section_add_fact(struct gt_section *section, struct gt_block *facts, const char *key, const char *title,
-                   enum gt_unit unit, struct gt_cell value);
+                         enum gt_unit unit, struct gt_cell value);
 void gt_section_note(struct gt_section *section, uint32_t audience, struct gt_str text); /* copies */
 /* An empty one, for pages. Never NULL: after a memory failure one that no block has. */
 struct gt_timeline *gt_section_timeline(struct gt_section *section);
@@ -114,7 +114,7 @@ void gt_section_bring_first(struct gt_section *section, size_t count);
 bool gt_section_has_fact(const struct gt_section *section, const char *key);
 /* The value of a fact; null if the section has none of that key. */
 struct gt_cell gt_section_fact(const struct gt_section *section, struct gt_str key);
-/* What the trace would need to tell all of a table; empty: nothing. */
+/* What the trace lacks for a complete table; empty: nothing. */
 struct gt_str gt_section_lacks(const struct gt_section *section, const char *table);
 /* The table with that key in a section, NULL if there is none. */
 struct gt_table *gt_section_find(const struct gt_section *section, const char *key);

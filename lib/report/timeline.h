@@ -52,7 +52,7 @@ struct gt_timeline {
     size_t row_count;
     struct gt_timeline_name *names; /* those that most time went to first */
     size_t name_count;
-    uint64_t rows_left_out[GT_TIMELINE_KIND_COUNT]; /* for want of room: the ones with the least busy time */
+    uint64_t rows_left_out[GT_TIMELINE_KIND_COUNT]; /* to save space: those with the least busy time */
     struct gt_timeline_option options[GT_TIMELINE_OPTIONS_MAX];
     size_t option_count;
 };

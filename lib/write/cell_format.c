@@ -221,8 +221,8 @@ static void choose_scale(struct gt_column_style *style, const struct spread *spr
         style->decimals = most > 1 ? most : 1;
 }
 
-/* Values far apart still add up before the reader's eyes if there is a unit in which none vanishes and none is too
-   long. false: there is none. */
+/* Values far apart still add up before the reader's eyes if there is a unit in which no value vanishes or gets too
+   long. false: there is no such unit. */
 static bool choose_wide_scale(struct gt_column_style *style, const struct spread *spread, const struct scale *scales,
                               size_t count) {
     for (size_t i = count; i-- > 1;) {

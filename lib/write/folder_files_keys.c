@@ -21,7 +21,7 @@ static bool has_members(const struct gt_key *key) {
 }
 
 /* What follows a key and its members. */
-static const struct gt_key *behind(const struct gt_key *key) {
+static const struct gt_key *after(const struct gt_key *key) {
     size_t open = 0;
     do {
         open += has_members(key);
@@ -207,7 +207,7 @@ static void write_key(struct run *run, const struct gt_key *key, const struct gt
 
 /* Up to the end of the object they are in; gives what follows that. */
 static const struct gt_key *write_members(struct run *run, const struct gt_key *key, const struct gt_scope *scope) {
-    for (const char *before = ""; key->kind != GT_KEY_END; key = behind(key), before = ",") {
+    for (const char *before = ""; key->kind != GT_KEY_END; key = after(key), before = ",") {
         break_line(run, before);
         write_key(run, key, scope);
     }

@@ -246,16 +246,16 @@ struct gt_cut gt_glyph_name_cut_around(struct gt_str name, size_t at, size_t wid
     if (room < NARROWEST_PARTS)
         return gt_glyph_name_cut(name, width, utf8);
     struct gt_str before = {name.ptr + front, start > front ? start - front : 0};
-    struct gt_str behind = {name.ptr + start, name.len - start};
-    size_t behind_width = gt_glyph_text_width(behind, utf8);
+    struct gt_str after = {name.ptr + start, name.len - start};
+    size_t after_width = gt_glyph_text_width(after, utf8);
     struct gt_cut cut = {.head = head_of(before, head_room, utf8), .is_cut = true, .has_lost_front = front > 0};
     size_t tail_room = room - gt_glyph_text_width(cut.head, utf8);
-    if (behind_width <= tail_room) { /* there is room for more of what is before it */
-        cut.tail = behind;
-        cut.head = head_of(before, room - behind_width, utf8);
+    if (after_width <= tail_room) { /* there is room for more of what is before it */
+        cut.tail = after;
+        cut.head = head_of(before, room - after_width, utf8);
         return cut;
     }
-    cut.tail = head_of(behind, tail_room, utf8);
+    cut.tail = head_of(after, tail_room, utf8);
     cut.has_lost_end = true;
     return cut;
 }

@@ -13,8 +13,7 @@ struct cursor {
     size_t section, block;
 };
 
-/* The next table (with that key, unless it is NULL), which the cursor then is right after; NULL if none is left.
- */
+/* The next table (with that key, unless it is NULL), which the cursor then is right after; NULL: none left. */
 static const struct gt_block *next_block(const struct gt_report *report, const char *key, struct cursor *cursor) {
     for (; cursor->section < report->section_count; cursor->section++, cursor->block = 0) {
         const struct gt_section *section = &report->sections[cursor->section];

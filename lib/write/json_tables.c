@@ -57,7 +57,7 @@ static void write_row(struct gt_out *out, const struct gt_joined *joined, const 
     gt_out_char(out, '}');
 }
 
-/* The keys of a row's columns are once for the table, and a text once for the page: its number stands in brackets. */
+/* The keys of a row's columns are once for the table, and a text once for the page: its number is in brackets. */
 static void write_packed_row(struct gt_out *out, const struct gt_joined *joined, const struct gt_cell *row,
                              struct gt_strtab *texts) {
     gt_out_char(out, '[');

@@ -234,7 +234,7 @@ static void write_head(struct gt_out *out, const struct gt_report_input *input) 
         gt_out_printf(out, "%srank %" PRId64, separator, input->rank);
         separator = ", ";
     }
-    if (input->ops) /* a comparison has none of its own */
+    if (input->ops) /* a comparison itself has none */
         gt_out_printf(out, "%s%" PRIu64 " GPU %s", separator, input->ops, input->ops == 1 ? "op" : "ops");
     gt_out_char(out, '\n');
 }
@@ -291,7 +291,7 @@ enum gt_status gt_write_markdown(const struct gt_report *report, const struct gp
     write_blocks(out, &report->joint, options);
     for (size_t s = 0; s < report->section_count; s++) {
         const struct gt_section *section = &report->sections[s];
-        if (section->is_told)
+        if (section->is_shown_elsewhere)
             continue;
         gt_out_text(out, is_begun ? "\n" : "");
         is_begun = true;

@@ -53,19 +53,19 @@ static size_t difference_at(const struct name *a, const struct name *b) {
 
 /* Cuts every name that looks like the one before or after it around its difference from the more similar one. false:
    there is none. */
-static bool tell_apart(struct name *names, size_t count, size_t width, bool utf8) {
+static bool make_distinct(struct name *names, size_t count, size_t width, bool utf8) {
     size_t before = 0; /* difference from the name before */
     bool is_changed = false;
     if (count > 1)
         qsort(names, count, sizeof *names, compare_names);
     for (size_t first = 0, end; first < count; first = end) {
         end = name_end(names, count, first);
-        size_t behind = end < count ? difference_at(&names[first], &names[end]) : 0;
-        size_t at = before > behind ? before : behind;
+        size_t after = end < count ? difference_at(&names[first], &names[end]) : 0;
+        size_t at = before > after ? before : after;
         is_changed |= at > 0;
         for (size_t i = first; i < end && at; i++)
             names[i].around = at;
-        before = behind;
+        before = after;
     }
     for (size_t i = 0; i < count; i++)
         if (names[i].around)
@@ -85,7 +85,7 @@ struct gt_cut *gt_name_cuts_new(const struct gt_table *table, size_t column, siz
         if (cuts[row].is_cut)
             names[count++] = (struct name){.text = gt_cell_str(cell), .cut = cuts[row], .row = row};
     }
-    for (int pass = 0; pass < PASSES && tell_apart(names, count, width, utf8);)
+    for (int pass = 0; pass < PASSES && make_distinct(names, count, width, utf8);)
         pass++;
     for (size_t i = 0; i < count; i++)
         cuts[names[i].row] = names[i].cut;

@@ -242,7 +242,7 @@ enum gt_status gt_write_text(const struct gt_report *report, const struct gputim
     write_blocks(&screen, &report->joint, report->heading.len, options);
     for (size_t s = 0; s < report->section_count; s++) {
         const struct gt_section *section = &report->sections[s];
-        if (section->is_told || (is_joint && !count_shown(section))) /* all it has to say was said above */
+        if (section->is_shown_elsewhere || (is_joint && !count_shown(section))) /* all it has to say was said above */
             continue;
         if (is_begun)
             gt_screen_newline(&screen);

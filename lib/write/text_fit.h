@@ -18,7 +18,7 @@ struct gt_text_column {
     size_t header_width, stacked_width; /* whole, broken */
     size_t cells_width, natural, width;
     bool is_name, has_bar;
-    struct gt_cut *cuts; /* of names while rows are drawn; NULL: each is cut by itself */
+    struct gt_cut *cuts; /* of names while rows are drawn; NULL: each is cut regardless of the others */
     double bar_full;     /* the value of a whole bar */
 };
 
@@ -44,7 +44,7 @@ size_t gt_text_fit_cell_width(const struct gt_screen *screen, const struct gt_te
 void gt_text_fit_init(struct gt_text_fit *fitted, const struct gt_screen *screen, const struct gt_table *table,
                       enum gputime_unit unit);
 
-/* Of a table that folds: the columns that were dropped take the places after the first. False: none is left. */
+/* Of a table that folds: the columns that were dropped take the places after the first. false: no columns left. */
 bool gt_text_fit_unfold(struct gt_text_fit *fitted);
 
 #endif

@@ -127,7 +127,7 @@ export async function colours(page, section) {
   }, section);
 }
 
-/** The cells of one column as the table shows them: text and what hovering tells. */
+/** The cells of one column as the table shows them: text and what hovering shows. */
 export async function column(page, section, key) {
   return page.evaluate(
     ([id, name]) => {

@@ -20,7 +20,7 @@ import {
 } from './browser.mjs';
 
 const TRACE = join(DATA, 'torch/llama_train_compiled.json.gz');
-// Sums over all devices, which a page of one device does not repeat, and what has a section of its own.
+// Sums over all devices, which a page of one device does not repeat, and what has its own section.
 const ELSEWHERE = new Set(['accounting_summary', 'findings', 'idle_causes_all']);
 const MOST_BYTES = 2_000_000;
 const sum = (values) => values.reduce((total, value) => total + value, 0);
@@ -188,7 +188,7 @@ async function checkStackedCategories(runs) {
   }
   await section.getByText('All columns, by input').click();
   await section.locator('[data-column="elapsed_ns"]').waitFor();
-  assert.equal(await section.locator('[data-column="rank"]').count(), 0, 'one rank tells nothing');
+  assert.equal(await section.locator('[data-column="rank"]').count(), 0, 'one rank says nothing');
   const download = page.waitForEvent('download');
   await section.getByRole('button', { name: /PNG/ }).click();
   assert.equal((await download).suggestedFilename(), 'elapsed-time-by-category-as-shares.png');
@@ -312,7 +312,7 @@ test('the list of sections follows the reader', async () => {
   }
 });
 
-test('pages fit every width, in light, dark and on paper', async () => {
+test('pages fit every width, in light, dark and print', async () => {
   for (const width of [320, 390, 768, 1280, 1920, 4000]) {
     for (const colorScheme of width === 1280 || width === 390 ? ['light', 'dark'] : ['light']) {
       const { page, close } = await open(summary, {
@@ -409,7 +409,7 @@ test('columns that are compared or added up share a unit', async () => {
   await close();
 });
 
-test('a comparison begins with its verdicts and tells growth by a sign', async () => {
+test('a comparison begins with its verdicts and marks growth with a sign', async () => {
   const eager = join(DATA, 'diff/llama_train_eager.json.gz');
   const { page, close } = await open(makePage('diff', 'diff', TRACE, eager, '--fail-if', 'step>+900%'));
   await scrollThrough(page);
@@ -462,7 +462,7 @@ test('what became of rows and limits has a sign and a colour; both sides have th
   await close();
 });
 
-test('a comparison tells of what it lost first, and of each side in a column, on any screen', async () => {
+test('a comparison reports what it lost first, and each side in a column, on any screen', async () => {
   const eager = join(DATA, 'diff/llama_train_eager.json.gz');
   const cut = join(folder, 'cut.json');
   const whole = gunzipSync(readFileSync(eager));
@@ -485,7 +485,7 @@ test('a comparison tells of what it lost first, and of each side in a column, on
   await close();
 });
 
-test('several inputs stand side by side, whatever they are called', async () => {
+test('several inputs are side by side, whatever they are called', async () => {
   const odd = join(folder, 'quo"te]<b>.json');
   copyFileSync(join(DATA, 'devices.json'), odd);
   const stats = makePage('stats', 'stats', TRACE, odd);
@@ -531,7 +531,7 @@ test('a table that is too wide says so and keeps its first column in view', asyn
   }
 });
 
-test('names that are cut can be told apart', async () => {
+test('names that are cut differ', async () => {
   const { page, close } = await open(summary);
   const tails = page.locator('#table-kernels td.name .tail');
   assert.ok((await tails.count()) > 0);
@@ -550,7 +550,7 @@ test('names that are cut can be told apart', async () => {
   await close();
 });
 
-test('ranges are indented as they nest; in another order they tell their path', async () => {
+test('ranges are indented as they nest; in another order they show their path', async () => {
   const ranges = makePage('nested', 'ranges', '--tree', TRACE);
   const { page, close } = await open(ranges);
   const section = page.locator('#table-range_tree');

@@ -93,7 +93,7 @@ test('items are found by time', () => {
   assert.equal(itemNear(made, 15, 0.1).item, 1, 'the innermost');
   assert.equal(itemNear(made, 50, 0.1).item, 0);
   assert.equal(itemNear(made, 150, 10), null);
-  assert.deepEqual(itemNear(made, 210.5, 5), { item: 4, others: 1 }, 'beside: the longest');
+  assert.deepEqual(itemNear(made, 210.5, 5), { item: 4, others: 1 }, 'next to it: the longest');
 });
 
 test('names of kernels are shortened', () => {

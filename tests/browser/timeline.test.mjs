@@ -137,7 +137,7 @@ test('wheel, drag, buttons and keys zoom and pan', async () => {
   await close();
 });
 
-test('hovering tells what an item is', async () => {
+test('hovering shows what an item is', async () => {
   const made = makePage('timeline-hover', 'ranges', TRAINING, '--name', 're:^triton|Memcpy|nvjet');
   const { page, close } = await openTimeline(made);
   const { length, start } = await span(page);
@@ -184,15 +184,15 @@ test('a click pins an item, a wheel alone says how to zoom', async () => {
   assert.match(await hint.textContent(), /Ctrl/);
 
   await page.locator('#timeline').scrollIntoViewIfNeeded();
-  const told = await hover(page, 0.5, 'GPU 0, stream');
-  assert.ok(told);
+  const shown = await hover(page, 0.5, 'GPU 0, stream');
+  assert.ok(shown);
   await page.mouse.down();
   await page.mouse.up();
   await page.mouse.move(box.x + 300, box.y - 40, { steps: 4 });
-  assert.equal(await tip(page), told);
+  assert.equal(await tip(page), shown);
   await shoot(page.locator('#timeline'), 'timeline-pinned');
   await page.keyboard.press('w');
-  assert.equal((await tip(page)).split('\n')[0], told.split('\n')[0]);
+  assert.equal((await tip(page)).split('\n')[0], shown.split('\n')[0]);
   await page.locator('.timeline-tip').click();
   assert.notEqual(await tip(page), '', 'its text can be selected');
   await page.keyboard.press('Escape');
@@ -201,7 +201,7 @@ test('a click pins an item, a wheel alone says how to zoom', async () => {
   await close();
 });
 
-test('gaps tell their cause', async () => {
+test('gaps show their cause', async () => {
   const made = makePage('timeline-gaps', 'gaps', '--per', 'device', TRAINING);
   const { page, close } = await openTimeline(made);
   const { length, start } = await span(page);
@@ -282,7 +282,7 @@ test('fingers pan and pinch', async () => {
   await close();
 });
 
-test('several traces are looked at one after the other; a category stands out when asked to', async () => {
+test('several traces are looked at one after the other; a category can be highlighted', async () => {
   const { page, close } = await openTimeline(makePage('timeline-two', TRAINING, join(DATA, 'devices.json')));
   const before = await span(page);
   await page.getByRole('combobox', { name: 'Trace' }).selectOption({ index: 1 });

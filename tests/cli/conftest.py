@@ -59,7 +59,7 @@ def shared():
 
 
 class Program:
-    """Runs one binary with a home of its own, so that no cache or setting of the user takes part."""
+    """Runs one binary with its own home directory, so that no cache or setting of the user takes part."""
 
     def __init__(self, binary, home):
         self.binary = pathlib.Path(binary)
@@ -99,16 +99,16 @@ class Program:
 
 
 def check_warnings(report, stderr):
-    """What was lost is told on stderr too, in one line for each trace; nothing else is."""
+    """What was lost is also reported on stderr, in one line for each trace, and nothing else."""
     lost = {}
     for issue in report["issues"]:
         if issue["loss"]:
             lost.setdefault(issue["input"], issue["help"])
     paths = {entry["input"]: entry["path"] for entry in report["inputs"]}
     lines = stderr.decode("utf-8", "surrogateescape").splitlines()
-    told = [LOSS_LINE.fullmatch(line) for line in lines]
-    assert all(told) and [line["path"] for line in told] == [paths[name] for name in lost], (lost, lines)
-    assert [line["help"] for line in told] == list(lost.values()), (lost, lines)
+    reported = [LOSS_LINE.fullmatch(line) for line in lines]
+    assert all(reported) and [line["path"] for line in reported] == [paths[name] for name in lost], (lost, lines)
+    assert [line["help"] for line in reported] == list(lost.values()), (lost, lines)
 
 
 PAGE_PARTS = re.compile(

@@ -44,7 +44,7 @@ def test_kernel_list_by_suffix(run, folder):
 
 
 @pytest.mark.parametrize("name", ["list.txt", "list.csv", "list.md", "list.json", "tables/"])
-def test_files_beside_the_table_have_every_row(run, folder, name):
+def test_files_next_to_the_table_have_every_row(run, folder, name):
     write_trace(folder / "many.json", many_names())
     for command, table, cut in (("kernels", "kernels", ["--top", "1"]), ("gaps", "transitions", ["--top", "1"]),
                                 ("gaps", "transitions", ["--gap-top", "1"])):

@@ -1,4 +1,4 @@
-"""What goes wrong is told in one line on stderr with the right exit status, and nothing half-done is left behind."""
+"""Errors are one line on stderr with the right exit status, and no partial output remains."""
 
 import gzip
 import json
@@ -61,7 +61,7 @@ def test_unreadable_input_in_second_place(gputime, files):
 
 
 @pytest.mark.parametrize("threads", ["1", "2"])
-def test_the_first_capture_that_cannot_be_read_is_told(gputime, files, threads):
+def test_the_first_capture_that_cannot_be_read_is_reported(gputime, files, threads):
     """Several are read at the same time, and what is said does not depend on it."""
     names = ["notes.txt", "missing.json", "picture.png", "empty.json"]
     for name in names:
@@ -191,7 +191,7 @@ def test_output_keeps_a_pipe_and_a_device(gputime):
     assert gputime(OVERLAP, "--json", "-o", "/dev/null").returncode == 0
 
 
-def test_kernel_list_file_beside_the_table(gputime, tmp_path):
+def test_kernel_list_file_next_to_the_table(gputime, tmp_path):
     done = gputime("kernels", OVERLAP, "-o", "list.csv", cwd=tmp_path)
     assert done.returncode == 0 and b"gemm" in done.stdout
     assert "gemm" in (tmp_path / "list.csv").read_text()
@@ -222,7 +222,7 @@ def test_cut_json(gputime):
 LOSS = f"gputime: '{DATA / 'cut.json'}' was only partly read: the file ends in the middle"
 
 
-def test_loss_is_told_once(gputime, tmp_path):
+def test_loss_is_reported_once(gputime, tmp_path):
     """Above the tables where people read them, on stderr where they do not; always with exit status 0."""
     for format in ("text", "md"):
         done = gputime(DATA / "cut.json", "--format", format)
@@ -233,13 +233,13 @@ def test_loss_is_told_once(gputime, tmp_path):
         assert done.returncode == 0 and message.startswith(LOSS) and message.count("\n") == 1, (args, message)
 
 
-def test_loss_of_each_trace_is_told(gputime):
+def test_loss_of_each_trace_is_reported(gputime):
     done = gputime("kernels", DATA / "cut.json", OVERLAP, DATA / "cut.json", "--csv")
     assert done.returncode == 0 and done.stdout
     assert [line.startswith(LOSS) for line in done.stderr.decode().splitlines()] == [True, True]
 
 
-def test_loss_is_not_told_to_the_quiet(gputime, tmp_path):
+def test_quiet_does_not_report_loss(gputime, tmp_path):
     done = gputime("kernels", DATA / "cut.json", "-q", "-o", tmp_path / "out.csv")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 

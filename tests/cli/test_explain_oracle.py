@@ -98,7 +98,7 @@ SYNCS = ["cudaStreamSynchronize_v3020", "cudaMemcpy_v3020", "cudaMemcpyAsync_v30
 
 
 def add_syncs(path, seed):
-    """Calls beside launches; what blocks of them, by process and name."""
+    """Calls other than launches; what blocks of them, by process and name."""
     pick = random.Random(seed)
     calls = [(start := pick.randint(0, 1000), start + pick.randint(0, 500), pick.choice([100, 200]), pick.randrange(len(SYNCS)))
              for _ in range(pick.choice([0, 30]))]

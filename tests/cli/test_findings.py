@@ -1,4 +1,4 @@
-"""Findings: every rule fires where it should and stays silent where it should not; all outputs tell the same; and what a
+"""Findings: every rule fires where it should and stays silent where it should not; all outputs say the same; and what a
 real inference is bound by is found."""
 
 import csv
@@ -32,7 +32,7 @@ class Trace:
 
     def op(self, start, length, name="kernel_a", launched=None, call="cudaLaunchKernel", call_length=1, device=0,
            stream=7, **args):
-        """A kernel or, by its name, a copy or fill; launched just before it starts unless told else."""
+        """A kernel or, by its name, a copy or fill; launched just before it starts unless given."""
         self.correlation += 1
         launched = start - call_length - 1 if launched is None else launched
         category = {"Memcpy": "gpu_memcpy", "Memset": "gpu_memset"}.get(name[:6], "kernel")
@@ -189,7 +189,7 @@ def sample(name):
     return lambda folder: DATA / "nsys" / name
 
 
-# rule, how its trace is made, severity (None: silent), time to win back in us (None: not known; ...: not checked)
+# rule, how its trace is made, severity (None: silent), potential saving in us (None: not known; ...: not checked)
 CASES = [
     ("dominant_kernel", made(one_kernel, 24), None, ...),
     ("dominant_kernel", made(one_kernel, 34), "medium", None),
@@ -233,7 +233,7 @@ CASES = [
     ("unbalanced_devices", made(dense, 100, 10), None, ...),
     ("copies_in_line", made(copies_in_line), "high", 200),
     ("copies_in_line", made(copies_in_line, stream=9), None, ...),
-    ("copies_in_line", made(copies_in_line, start=300), None, ...),  # kernels of another stream run meanwhile
+    ("copies_in_line", made(copies_in_line, start=300), None, ...),  # kernels of another stream run at the same time
     ("small_copies", made(small_copies), "low", 200),
     ("small_copies", made(small_copies, name="Memcpy DtoD (Device -> Device)"), None, ...),
     ("pageable_copies", made(pageable_copy), "medium", None),
@@ -263,7 +263,7 @@ CASES = [
     ("has_ranges", made(ranges, 80, 20), "low", None),
     ("has_ranges", made(dense, 100, 10), None, ...),
     ("profiler_overhead", made(overhead), "medium", None),
-    ("profiler_overhead", made(overhead, start=5000), None, ...),  # behind the span
+    ("profiler_overhead", made(overhead, start=5000), None, ...),  # after the span
     ("dropped_events", sample("graph_whole.nsys-rep"), "medium", None),
     ("dropped_events", made(overhead), None, ...),
 ]
@@ -319,7 +319,7 @@ def test_a_call_inside_itself_counts_once(gputime, tmp_path):
     assert rows == [("cudaMemcpy", 3, 1800 * US), ("cudaMemcpy_v3020", 1, 500 * US)]
 
 
-def test_every_rule_has_a_case_that_it_tells_of_and_one_that_it_is_silent_on():
+def test_every_rule_has_a_case_that_it_reports_and_one_that_it_does_not():
     assert {case[0] for case in CASES if case[2]} == set(RULES)
     assert {case[0] for case in CASES if not case[2]} == set(RULES)
 
@@ -337,7 +337,7 @@ def test_findings_come_by_severity_then_by_the_time_at_stake(gputime, tmp_path):
         assert found == sorted(found, key=lambda one: (SEVERITIES.index(one["severity"]), -(one["recoverable_ns"] or 0), overlaps(one)))
 
 
-def test_idle_time_is_told_first_where_no_call_explains_it(gputime, tmp_path):
+def test_idle_time_is_reported_first_where_no_call_explains_it(gputime, tmp_path):
     trace = Trace()
     late_launches(trace, 10, 40)
     trace.events = [event for event in trace.events if event["cat"] == "kernel"]
@@ -354,7 +354,7 @@ def test_no_idle_time_is_promised_twice(gputime, tmp_path, make):
     assert 0 < promised <= sum(row["recoverable_ns"] for row in causes)
 
 
-def test_all_outputs_tell_the_same(gputime, tmp_path):
+def test_all_outputs_say_the_same(gputime, tmp_path):
     trace = made(readbacks)(tmp_path)
     found = findings_of(gputime, trace)
     rows = list(csv.DictReader(io.StringIO(gputime("findings", trace, "--csv").stdout.decode())))
@@ -471,14 +471,14 @@ def test_what_goes_by_missing_work_is_less_certain_where_something_was_lost(gput
         cut = findings_of(gputime, path)
         assert set(cut) == set(whole)
         for rule, finding in cut.items():
-            told = [one for one in finding["evidence"] if "was only partly read (input_cut)" in one]
-            assert len(told) == (rule in DOUBTFUL), finding
+            reported = [one for one in finding["evidence"] if "was only partly read (input_cut)" in one]
+            assert len(reported) == (rule in DOUBTFUL), finding
             severity = whole[rule]["severity"]
             if not overlaps(finding):
-                assert finding["severity"] == (lower[severity] if told else severity), finding
+                assert finding["severity"] == (lower[severity] if reported else severity), finding
             assert finding["recoverable_ns"] == whole[rule]["recoverable_ns"]
-            assert without_ranks(one for one in finding["evidence"] if one not in told) == without_ranks(whole[rule]["evidence"])
-            doubted |= {rule} if told else set()
+            assert without_ranks(one for one in finding["evidence"] if one not in reported) == without_ranks(whole[rule]["evidence"])
+            doubted |= {rule} if reported else set()
     assert doubted >= set(DOUBTFUL) - {"graph_time"}  # whose case is no text
 
 
@@ -492,7 +492,7 @@ def test_a_table_whose_pages_are_missing_does_not_lack_columns(gputime, unpacked
     assert not IDLE_RULES & {one["id"] for one in document["findings"]}
 
 
-def test_tiny_kernels_are_told_without_the_longer_ones_of_their_names(gputime, tmp_path):
+def test_tiny_kernels_are_reported_without_the_longer_ones_of_their_names(gputime, tmp_path):
     trace = Trace()
     tiny(trace)
     trace.op(4000, 5, name="kernel_0")
@@ -505,7 +505,7 @@ def test_tiny_kernels_are_told_without_the_longer_ones_of_their_names(gputime, t
     assert (row["name"], row["count"], row["avg_ns"]) == ("kernel_0", 16, 4062.5)
 
 
-def test_copies_that_block_tell_cpu_and_gpu_time_apart(gputime, tmp_path):
+def test_copies_that_block_distinguish_cpu_and_gpu_time(gputime, tmp_path):
     assert findings_of(gputime, made(sync_copy)(tmp_path))["sync_copies"]["evidence"] == [
         "The CPU was blocked for 1.2 ms; moving 64 kB took the GPU 30 us.",
         "Longest: 30 us, 'Memcpy HtoD (Pinned -> Device)' by cudaMemcpy."]

@@ -46,14 +46,14 @@ def test_what_one_side_cannot_tell_cannot_be_judged(gputime, usual, stepless, li
 
 @pytest.mark.parametrize("limit", ["idle>+3%", "busy>+3%", "span>+3%", "step>+3%", "gap>+3%", "utilisation<-3%",
                                    "cause:sync>+3%", "cause:*>+3%", "launch:*>+3%", "work:*>+3%", "range:*>+3%"])
-def test_sums_tell_no_times(gputime, limit):
+def test_sums_have_no_times(gputime, limit):
     trace, sums = DATA / "torch/llama_train_compiled.json.gz", DATA / "nsys-csv/mini_cuda_gpu_kern_sum.csv"
     for paths, side in (((trace, sums), "B"), ((sums, trace), "A"), ((sums, sums), "A")):
         done = gputime("diff", *paths, f"--fail-if={limit}")
         assert done.returncode == 2 and f"{side} 'mini".encode() in done.stderr, (done.stdout, done.stderr)
 
 
-def test_sums_of_kernels_tell_kernels_alone(gputime):
+def test_sums_of_kernels_have_only_kernels(gputime):
     trace, sums = DATA / "torch/llama_train_compiled.json.gz", DATA / "nsys-csv/mini_cuda_gpu_kern_sum.csv"
     done = gputime("diff", trace, sums, "--fail-if", "kernel:*>+99999%", "--fail-if", "category:gemm>+99999%")
     assert done.returncode == 0, done.stderr

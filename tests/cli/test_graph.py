@@ -325,7 +325,7 @@ def test_user_rules_for_runs(gputime, tmp_path):
     assert done.returncode == 2 and b"sglang: llama, ds, gpt-oss; DEF: ABC" in done.stderr
 
 
-def test_sums_alone_tell_no_elapsed_time(gputime):
+def test_sums_alone_give_no_elapsed_time(gputime):
     report = gputime.json("graph", run_of(DATA / "nsys-csv/mini_cuda_gpu_kern_sum.csv", seconds="3"))
     rows = {key: table["rows"] for key, table in report["tables"].items()}
     assert rows["graph"] and all(row["elapsed_ns"] is None and row["total_ns"] > 0 for row in rows["graph"])

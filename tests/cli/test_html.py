@@ -62,7 +62,7 @@ def test_endless_names_are_cut_when_there_are_many(gputime, tmp_path):
     assert all(name in names or (name[-1] == "\u2026" and any(n.startswith(name[:-1]) for n in names)) for name in shown)
 
 
-def test_a_page_is_not_printed_beside_its_file(gputime, tmp_path):
+def test_a_page_written_to_a_file_is_not_printed(gputime, tmp_path):
     for command in ("kernels", "gaps"):
         printed = gputime(command, TRACE).stdout
         assert gputime(command, TRACE, "--html", "-o", tmp_path / "own.html").stdout == printed

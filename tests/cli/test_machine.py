@@ -232,7 +232,7 @@ def test_deep_nesting(gputime, tmp_path, opening, closing):
 
 
 def zstd_frame(window_log, content):
-    """One raw block behind a header that asks for a window of 2^window_log bytes."""
+    """One raw block after a header that asks for a window of 2^window_log bytes."""
     return struct.pack("<IBB", 0xFD2FB528, 0, (window_log - 10) << 3) + struct.pack("<I", 1 | len(content) << 3)[:3] + content
 
 
@@ -254,7 +254,7 @@ def damage(path, offset, replacement):
 
 @pytest.mark.parametrize("filling", ["(", "()", ", a", "a ", "/*", '"'])
 def test_statements_of_megabytes(gputime, tmp_path, filling):
-    """A table whose statement cannot be read is told of; the others are as they were."""
+    """A table whose statement cannot be read is reported; the others are as they were."""
     path = tmp_path / "statement.sqlite"
     path.write_bytes(gzip.decompress((DATA / "nsys" / "extras.sqlite.gz").read_bytes()))
     whole = gputime.json("kernels", path)["inputs"][0]["ops"]

@@ -80,7 +80,7 @@ SCHEMA = "--print-schema"  # prints one thing instead of the report
 
 
 def variants(name):
-    """A command as it is, with all its own switches on, and with each choice beside the usual one."""
+    """A command as it is, with all its own switches on, and with each choice other than the default."""
     options = [(option, commands, choices) for option, commands, choices in options_of_commands() if name in commands]
     switches = [option for option, commands, choices in options if not choices and commands != REPORT_COMMANDS
                 and set(commands) <= set(REPORT_COMMANDS) and option != SCHEMA]
@@ -211,7 +211,7 @@ def test_two_samples(gputime, unpacked, command):
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=sample_name)
 def test_every_table(gputime, unpacked, sample):
-    """Each table by itself, in each format; CSV and JSON have the same cells."""
+    """Each table on its own, in each format; CSV and JSON have the same cells."""
     for table in TABLES:
         outputs = {format: run(gputime, "summary", unpacked(sample), "--table", table, "--format", format)
                    for format in FORMATS}
@@ -243,7 +243,7 @@ def plain(sample):
 
 
 def packed(folder, name, raw):
-    """The same bytes under the same name, plain, as gzip and as zstd, each in a folder of its own."""
+    """The same bytes under the same name, plain, as gzip and as zstd, each in its own directory."""
     contents = {
         "plain": raw,
         "gzip": gzip.compress(raw, 1),
@@ -256,7 +256,7 @@ def packed(folder, name, raw):
 
 
 def without_label(output, name):
-    """Standard input has no name: its label stands where the file's name would."""
+    """Standard input has no name: its label replaces the file's name."""
     return output.replace(b"standard input", name.encode()).replace(b'"path": "-"', b'"path": "%s"' % name.encode())
 
 
@@ -335,7 +335,7 @@ def test_lists(gputime, name):
 
 @pytest.fixture
 def caching(gputime, tmp_path):
-    """A program with an empty cache of its own, and a trace that is old enough to be kept."""
+    """A program with its own empty cache, and a trace that is old enough to be kept."""
     trace = tmp_path / "trace.json"
     trace.write_bytes(plain(DATA / "torch/llama_train_compiled.json.gz"))
     os.utime(trace, (1_600_000_000, 1_600_000_000))

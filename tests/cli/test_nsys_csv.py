@@ -35,7 +35,7 @@ def summary(gputime, *paths):
 
 
 def damaged(gputime, command, path):
-    """The report on a file that cannot be read whole, which is told on standard error, too."""
+    """The report on a file that cannot be read whole, which is reported on standard error, too."""
     done = gputime(command, path, "--json", "--no-cache")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -104,7 +104,7 @@ def test_memory_sums(gputime, name):
 
 @pytest.mark.parametrize("name", ["mini_cuda_gpu_kern_gb_sum.csv", "mini2022_gpukernsum.csv"])
 def test_sums_by_launch_shape(gputime, name):
-    """Rows of one kernel are joined; what the parts do not tell about the whole is left open."""
+    """Rows of one kernel are joined; what the parts do not say about the whole is unknown."""
     expected, found = by_name(summary(gputime, MINI), "kernels"), by_name(summary(gputime, SAMPLES / name), "kernels")
     assert found.keys() == expected.keys()
     for kernel, row in found.items():
@@ -122,7 +122,7 @@ def test_categories_of_sums(gputime):
     assert all(row["wall_ns"] is None for row in rows(found, "categories"))
 
 
-def test_sums_tell_what_they_lack(gputime):
+def test_sums_say_what_they_lack(gputime):
     done = gputime("gaps", SAMPLES / "mini_cuda_gpu_kern_sum.csv")
     assert done.returncode == 0
     assert b"the trace has no gpu ops with times" in done.stdout.lower()
@@ -162,7 +162,7 @@ def test_one_capture_in_several_files(gputime):
     check_sums(expected, found, "memory")
 
 
-# What `nsys stats` writes beside the tables that gputime reads, by the first of their columns.
+# What `nsys stats` writes in addition to the tables that gputime reads, by the first of their columns.
 OTHER_REPORTS = {
     "cuda_api_sum": "Time (%),Total Time (ns),Num Calls,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name",
     "cuda_kern_exec_sum": "PID,TID,DevId,Count,QCount,TAvg (ns),TMed (ns),API Name,Kernel Name",
@@ -288,7 +288,7 @@ def test_projected_ranges_are_not_cut(gputime):
 
 
 def test_projected_ranges_of_several_styles(gputime, tmp_path):
-    """Rows of one name are joined; what a table lacks or the parts do not tell is left open."""
+    """Rows of one name are joined; what a table lacks or the parts do not say is unknown."""
     table = tmp_path / "sum.csv"
     table.write_text("Range,Style,Total Proj Time (ns),Total Range Time (ns),Range Instances,Proj Med (ns),"
                      "Proj Min (ns),Proj Max (ns),Proj StdDev (ns),Total GPU Ops\n:a,PushPop,30,50,2,15.0,10,20,7.1,4\n"

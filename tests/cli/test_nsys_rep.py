@@ -31,9 +31,9 @@ COMMANDS = [
     ["explain"],
     ["stats"],
 ]
-# What only a report has stands in tables of its own.
+# What only a report has is in separate tables.
 ONLY_IN_REPORTS = {"collectives", "driver_work", "range_texts"}
-# What is told of the file itself.
+# What is reported about the file itself.
 OF_THE_FILE = {"schema", "schema_columns", "schema_capabilities"}
 
 
@@ -243,7 +243,7 @@ def unknown(tmp_path):
 
 
 class FakeNsys:
-    """A program that stands in for nsys, and a place for temporary files that can be looked into."""
+    """A program that replaces nsys, and a place for temporary files that can be looked into."""
 
     def __init__(self, folder, database):
         self.folder = folder / "bin"
@@ -289,7 +289,7 @@ def test_nsys_can_be_asked_for_and_named(gputime, nsys, unknown):
         document = gputime.json(SMALL, "--reader", "nsys", option, elsewhere, env={"TMPDIR": str(nsys.temporary)})
         assert document["inputs"][0]["format"] == "nsys-sqlite"
     assert gputime.json(SMALL, "--nsys-cmd", elsewhere)["inputs"][0]["format"] == "nsys-rep"
-    # A relative name, a name on PATH, and input that nsys could not open by itself.
+    # A relative name, a name on PATH, and input that nsys could not open itself.
     done = gputime.json(unknown, "--nsys-cmd", "./other-nsys", cwd=nsys.folder, env=nsys.environment())
     assert done["inputs"][0]["ops"] == 120
     done = gputime("-", "--json", "--nsys-cmd", "other-nsys", stdin=unknown.read_bytes(), env=nsys.environment())

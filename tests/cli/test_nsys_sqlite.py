@@ -56,7 +56,7 @@ def test_memory_as_nvidia_sums_it(gputime, unpacked, capture):
 
 @pytest.mark.parametrize("capture", CAPTURES, ids=str)
 def test_queues_as_nvidia_sums_them(gputime, unpacked, capture):
-    """Time between launch and start: right only if every kernel found the launch of its own process."""
+    """Time between launch and start: right only if every kernel found the launch of its process."""
     document = gputime.json("kernels", "--launches", unpacked(capture.export), "--no-cache", "--top", "0")
     ours = {row["name"]: row for row in document["tables"]["kernel_launches"]["rows"]}
     theirs = collections.defaultdict(list)
@@ -194,7 +194,7 @@ def test_processes_of_two_machines(gputime, tmp_path):
 
 
 def test_table_with_a_bare_process_number(gputime, tmp_path):
-    """Where only some tables tell the machine, the number alone must do."""
+    """Where only some tables record the machine, the number alone must be enough."""
     path = alter(make(tmp_path / "bare.sqlite", calls=[(100, 900, 10, 1)], gpus=[(0, "GPU")]),
                  "DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL; CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, "
                  "end INTEGER, deviceId INTEGER, streamId INTEGER, correlationId INTEGER, processId INTEGER, name TEXT);"
@@ -330,7 +330,7 @@ def test_tables_without_a_column_that_is_needed(gputime, tmp_path):
 
 
 def test_schema_has_the_times_of_what_was_read(gputime, unpacked):
-    """Tables that are not read have none, whatever stands in them."""
+    """Tables that are not read have none, whatever they contain."""
     path = unpacked(DATA / "nsys" / "extras.sqlite.gz")
     rows = {row["table"]: row for row in gputime.json("explain", path)["tables"]["schema"]["rows"]}
     with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
@@ -393,7 +393,7 @@ def test_packed_and_piped_databases(gputime, tmp_path):
 
 
 def test_logs_and_journals(gputime, tmp_path):
-    """Changes that stand beside the database are read where that needs no writing, and never overlooked."""
+    """Changes in a file next to the database are read where that needs no writing, and never overlooked."""
     path = make(tmp_path / "a.sqlite", kernels=[(1000, 2000, 0, 7, 1, 10, 1)])
     writer = sqlite3.connect(path)
     writer.execute("PRAGMA journal_mode = WAL")

@@ -1,6 +1,6 @@
 """Every number of the JSON reports against the oracle, to the ns: on random traces and on all real ones.
 
-The oracle itself is held against a second, even plainer pass that looks at every nanosecond by itself.
+The oracle itself is checked against a second, even plainer pass that looks at every single nanosecond.
 """
 
 import collections
@@ -77,7 +77,7 @@ OWN_TABLES = {
     "steps": {"steps"},
     "ranges": {"operators"},
 }
-# The single numbers that each command tells.
+# The single numbers that each command gives.
 FACTS = {
     "summary": [oracle.facts],
     "kernels": [oracle.kernel_facts, oracle.stream_gap_facts],
@@ -121,7 +121,7 @@ def compare_rows(table, expected, content, order, is_own):
     assert total == len(expected), f"{table}: {total} rows instead of {len(expected)}"
     assert len(rows) == total or (not is_own and order and len(rows) >= LEAST_ROWS), f"{table}: only {len(rows)} rows"
     known = {repr(sortable(row, keys)): row for row in expected}
-    assert len({repr(sortable(row, keys)) for row in rows}) == len(rows), f"{table}: a row stands there twice"
+    assert len({repr(sortable(row, keys)) for row in rows}) == len(rows), f"{table}: a row occurs twice"
     for got in rows:
         want = known.get(repr(sortable(got, keys)))
         assert want is not None, f"{table}: a row that should not be there: {got}"
@@ -317,7 +317,7 @@ def has_everything(seed, folder):
     return all(oracle.report(oracle.load(path)).values())
 
 
-# ---- the oracle against every nanosecond by itself -------------------------------------------------------------------
+# ---- the oracle against every single nanosecond ----------------------------------------------------------------------
 
 
 def small_trace(seed, tmp_path):

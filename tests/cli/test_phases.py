@@ -48,7 +48,7 @@ def phase_rows(oracle, phase_of, source):
 
 
 def guessed(oracle):
-    """Of these names only 'forward' tells something; what tells nothing goes with the range around it."""
+    """Of these names only 'forward' means something; names without meaning belong to the range around them."""
 
     def phase(number):
         if oracle.ranges[number].name == "forward":
@@ -84,7 +84,7 @@ def phases_of(gputime, path, *args):
 
 
 def trace_of(tmp_path, *names):
-    """Ranges one behind the other, each with one kernel of 10 us."""
+    """Ranges one after the other, each with one kernel of 10 us."""
     events = []
     for number, name in enumerate(names):
         start = 100 * number
@@ -138,7 +138,7 @@ def test_patterns_respect_case_and_substrings_do_not(gputime, tmp_path):
     ("[1]", "object"), ('{"a": 3}', "phase 'a'"), ('{"a": ["x", {}]}', "not an object"), ('{"a": "re:("}', "phase 'a'"),
     ('{"a": ""}', "non-empty"), ("{", "line 1"),
 ])
-def test_what_is_wrong_with_a_map_is_told_with_its_place(gputime, tmp_path, content, error):
+def test_errors_in_a_map_name_their_place(gputime, tmp_path, content, error):
     trace, phase_map = trace_of(tmp_path, "decode"), tmp_path / "map.json"
     phase_map.write_text(content)
     done = gputime("ranges", trace, "--phase-map", phase_map)
@@ -171,7 +171,7 @@ def test_phases_of_a_whole_inference(gputime, shared):
     check_phases_of_an_inference(gputime, shared("data/h200/nsys/infer/infer.nsys-rep"), [3, 72, 72], ["unmapped"])
 
 
-def test_op_time_outside_ranges_is_told_below_the_phases(gputime, unpacked, tmp_path):
+def test_op_time_outside_ranges_is_reported_below_the_phases(gputime, unpacked, tmp_path):
     train = unpacked(own_capture("train").export)
     text = gputime("ranges", train).stdout.decode()
     assert "57.3% of op time was launched outside ranges and is in no phase" in " ".join(text.split())
@@ -181,7 +181,7 @@ def test_op_time_outside_ranges_is_told_below_the_phases(gputime, unpacked, tmp_
     assert "No range matches the phase map." in gputime("ranges", train, "--phase-map", names).stdout.decode()
 
 
-def test_steps_of_several_processes_are_told_apart(gputime, shared):
+def test_steps_of_several_processes_are_distinguished(gputime, shared):
     two = shared("data/h200/nsys/two/two.sqlite")
     text = gputime("steps", two).stdout.decode()
     assert "Process" in text and "1172" in text

@@ -1,5 +1,5 @@
 """Ranges: every cell of the three tables against a plain oracle on random traces, and against NVIDIA's own projections
-of the same captures where those lie beside the repository."""
+of the same captures where those are available."""
 
 import json
 
@@ -69,7 +69,7 @@ def test_an_op_in_two_ranges_of_one_name_counts_once(gputime, tmp_path):
     assert (row["projected_ns"], row["launches"]) == (200, 2)
 
 
-def test_single_ranges_are_left_out_of_text_and_stand_in_data(gputime, tmp_path):
+def test_single_ranges_are_in_data_and_not_in_text(gputime, tmp_path):
     write_kineto(kineto_model(3), tmp_path / "trace.json")
     assert b"Range instances" not in gputime("ranges", tmp_path / "trace.json").stdout
     assert "range_instances" in gputime.json("ranges", tmp_path / "trace.json")["tables"]
@@ -122,7 +122,7 @@ def test_sums_equal_nvtx_gpu_proj_sum_whose_gpu_ops_are_launches(capture):
             assert abs(own[key] - float(row[title])) <= 0.05 + 1e-9 * abs(own[key]), (row["Range"], title)
 
 
-def test_instances_equal_nvtx_gpu_proj_trace_which_stands_in_the_order_of_the_file(capture):
+def test_instances_equal_nvtx_gpu_proj_trace_in_the_order_of_the_file(capture):
     seen, report = capture
     origin = int(report["inputs"][0]["origin_ns"])
     ours = [row for row in report["tables"]["range_instances"]["rows"] if row["ops"]]

@@ -1,4 +1,4 @@
-"""gputime redact: the copy gives the same reports and holds nothing that tells of the machine or its user."""
+"""gputime redact: the copy gives the same reports and contains nothing about the machine or its user."""
 
 import gzip
 import re
@@ -336,7 +336,7 @@ def test_inputs_of_other_kinds(gputime, tmp_path):
     assert not output.exists()
 
 
-def test_damage_leaves_nothing_behind(hardened, tmp_path):
+def test_damage_leaves_no_files(hardened, tmp_path):
     """Cut or damaged anywhere: a whole copy or none, never a part, and the file that was there stays."""
     original, output, folder = make_export(tmp_path / "in.sqlite"), tmp_path / "out" / "copy.sqlite", tmp_path / "out"
     content = original.read_bytes()

@@ -68,7 +68,7 @@ FORMS = {
     "duplicate keys": (wrap(FIRST, kernel(extra=', "dur": 7, "name": "other"'), LAST), 3, set()),
     "deep nesting": (wrap(FIRST, kernel(args='"device": 0, "deep": ' + "[" * 5000 + "]" * 5000), LAST), 3, set()),
     "deep nesting cut": (wrap(FIRST, LAST, kernel(args='"deep": ' + '{"a": [' * 3000)), EITHER, set()),
-    "garbage behind": (wrap(FIRST, LAST) + "garbage \x00\x01 {[", 2, set()),
+    "garbage after the end": (wrap(FIRST, LAST) + "garbage \x00\x01 {[", 2, set()),
     "garbage between": (wrap(FIRST, "@@@ what ~~~", LAST), 2, {"event_damaged"}),
     "key without colon": (wrap(FIRST, kernel().replace('"ts":', '"ts"'), LAST), EITHER, set()),
     "long name": (wrap(FIRST, kernel('"' + "n" * 300_000 + '"'), LAST), 3, set()),

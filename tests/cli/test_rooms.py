@@ -1,4 +1,4 @@
-"""File = module = prefix: where a function is declared can be told from its name, and a file's name is found once."""
+"""File = module = prefix: a function's name says where it is declared, and a file's name is found once."""
 
 import collections
 import re

@@ -23,11 +23,11 @@ def test_readme_example_without_a_configuration(gputime, tmp_path, case):
 
 
 @pytest.mark.parametrize("case", ["readme_llama2", "readme_gpt5b"])
-@pytest.mark.parametrize("folder", ["elsewhere", "beside"])
+@pytest.mark.parametrize("folder", ["elsewhere", "same"])
 def test_readme_example(gputime, tmp_path, case, folder):
     """Files are found from the current folder and from that of the configuration."""
-    where = CASES / case if folder == "beside" else tmp_path
-    text = text_of(gputime, "--config", "config.json" if folder == "beside" else CASES / case / "config.json", cwd=where)
+    where = CASES / case if folder == "same" else tmp_path
+    text = text_of(gputime, "--config", "config.json" if folder == "same" else CASES / case / "config.json", cwd=where)
     assert words(text) == reference(case)
 
 
@@ -45,7 +45,7 @@ def test_text_is_aligned_whatever_the_names(gputime):
     assert len({len(line) for line in lines[start:start + 4]}) == 1
 
 
-# ---- other tables of the older tools: the same but for what they do wrong ----
+# ---- other tables of the older tools: the same except for what they do wrong ----
 
 
 def changed_lines(gputime, case, *args):
@@ -122,7 +122,7 @@ def test_the_total_estimate_is_of_the_ranges_since_other_work_is_not_theirs(gput
     assert ["18.400", "(ms)"] in [line[-2:] for line in ours] and ["15.100", "(ms)"] in [line[-2:] for line in theirs]
 
 
-def test_operations_stand_by_time_since_all_inputs_agree_then(gputime, tmp_path):
+def test_operations_are_sorted_by_time_so_that_all_inputs_agree(gputime, tmp_path):
     path = table_of(tmp_path, [("ncclDevKernel_Broadcast_RING(int)", 10, 1), ("ncclDevKernel_AllGather_RING(int)", 30, 1)])
     assert list(rows_of(gputime, "nccl_stats", path)) == ["AllGather", "Broadcast"]
 

@@ -126,7 +126,7 @@ def test_needless_arguments_are_noted(gputime, tmp_path):
     ('{"inputs": [', ["line 1, column 13"]),
     ('', ["config.json"]),
 ])
-def test_what_is_wrong_is_told_with_file_and_place(gputime, tmp_path, content, parts):
+def test_errors_name_file_and_place(gputime, tmp_path, content, parts):
     table_of(tmp_path, [("gemm", 10, 4)], "k.csv")
     (tmp_path / "folder").mkdir()
     config = tmp_path / "config.json"

@@ -115,7 +115,7 @@ def test_a_table_without_rows(gputime, tmp_path):
     assert "Kernel total instances: 0" in text and "no communication kernels" in text
 
 
-def test_an_empty_file_is_told(gputime, tmp_path):
+def test_an_empty_file_is_reported(gputime, tmp_path):
     (tmp_path / "empty.csv").touch()
     assert "empty.csv" in error_of(gputime, tmp_path / "empty.csv")
     config = write_config(tmp_path, {"kernel_sum": "empty.csv"})

@@ -48,7 +48,7 @@ def rows_of(timeline, kind):
 
 
 def check(gputime, path, *options):
-    """Every row against the tables of the JSON output; says whether some items stand for several."""
+    """Every row against the tables of the JSON output; says whether some items represent several."""
     tables = gputime.json("gaps", path, *options)["tables"]
     made = timelines(gputime, "gaps", path, *options)
     if not tables["streams"]["rows"] and not made:

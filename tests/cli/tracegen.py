@@ -38,7 +38,7 @@ STEP_NAMES = ("ProfilerStep#{}", "ProfilerStep#{}", "step {}", "[Executor] _forw
 
 
 class Raw(str):
-    """Text that goes into the JSON as it stands."""
+    """Text that goes into the JSON unchanged."""
 
 
 class Generator:

@@ -1,7 +1,7 @@
 /* Damage in great numbers: real samples come in, each is cut, flipped, spliced, repeated or given absurd values a
-   number of times, and the program itself runs over every one of them, inside this process. Each run must end by itself
-   within ten seconds, in a report or in one line that says why not. Of JSON that is cut, no event before the cut may be
-   lost.
+   number of times, and the program itself runs over every one of them, inside this process. Each run must end on its
+   own within ten seconds, in a report or in one line that says why not. Of JSON that is cut, no event before the cut
+   may be lost.
 
        corrupt COUNT FOLDER SAMPLE...
 
@@ -26,7 +26,7 @@ int gputime_main(int argc, char **argv); /* cli/main.c */
 struct sample {
     uint8_t bytes[INPUT_MAX];
     size_t size;
-    size_t *ends; /* JSON: behind each event of GPU work */
+    size_t *ends; /* JSON: after each event of GPU work */
     size_t end_count;
 };
 
@@ -316,7 +316,7 @@ int main(int argc, char **argv) {
         corrupt(i);
     dprintf(STDERR_FILENO, "%s: %zu corruptions, %lu runs, %lu reports", argv[3], count, world.runs, world.reports);
     if (world.cuts)
-        dprintf(STDERR_FILENO, ", %lu cuts behind an event that kept at least %.1f %% of those before", world.cuts,
+        dprintf(STDERR_FILENO, ", %lu cuts after an event that kept at least %.1f %% of those before", world.cuts,
                 100 * world.least_kept);
     dprintf(STDERR_FILENO, "\n");
     unlink(world.path);

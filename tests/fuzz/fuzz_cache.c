@@ -1,5 +1,5 @@
 /* Fuzzes the cache's file: bytes that begin with its magic are the whole file, others are edits of a good one. Its
-   header is made right afterwards, so that the reader's checks of the values are what stands between them and the
+   header is made right afterwards, so that the reader's checks of the values are all that protects the
    analyses. A file that is not believed is decoded anew; either way there must be a report. */
 #include <dirent.h>
 #include <fcntl.h>

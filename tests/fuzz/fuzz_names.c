@@ -9,7 +9,7 @@
 
 enum { NAME_MAX_BYTES = 4096, TEXT_BYTES = 16 * 6 * NAME_MAX_BYTES };
 
-/* Every event that has a name of its own; %s is the name, quoted. */
+/* Every event that has a name; %s is the name, quoted. */
 static const char *const events[] = {
     "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":%s,\"pid\":0,\"tid\":7,\"ts\":100,\"dur\":5,"
     "\"args\":{\"device\":0,\"stream\":7,\"correlation\":1}},",
@@ -86,7 +86,7 @@ static void check_json(const uint8_t *text, size_t size) {
     expect(depth == 0);
 }
 
-/* Where the field that begins at i ends. Quotes stand around whole fields only, doubled inside. */
+/* Where the field that begins at i ends. Only whole fields are quoted, doubled inside. */
 static size_t end_of_field(const uint8_t *text, size_t size, size_t i) {
     if (text[i] != '"') {
         for (; i < size && text[i] != ',' && text[i] != '\n'; i++)

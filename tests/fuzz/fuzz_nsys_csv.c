@@ -1,4 +1,4 @@
-/* Fuzzes the decoder of `nsys stats` CSVs and everything behind it. Bytes between 0xff are the files of one capture. */
+/* Fuzzes the decoder of `nsys stats` CSVs and everything after it. Bytes between 0xff are the files of one capture. */
 #include <string.h>
 
 #include "run_report.h"

@@ -1,4 +1,4 @@
-/* Fuzzes the reader of Nsight Systems' SQLite exports and everything behind it. */
+/* Fuzzes the reader of Nsight Systems' SQLite exports and everything after it. */
 #include "run_report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

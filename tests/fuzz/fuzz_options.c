@@ -1,4 +1,4 @@
-/* Fuzzes the command line and the settings file: the bytes are words, one a line, and behind 0xff the lines of the
+/* Fuzzes the command line and the settings file: the bytes are words, one a line, and after 0xff the lines of the
    file. They give an error that says why, or a request that the library can answer about a tiny trace. */
 #include <sys/stat.h>
 

@@ -1,4 +1,4 @@
-/* Fuzzes the decoder of PyTorch's JSON and everything behind it. */
+/* Fuzzes the decoder of PyTorch's JSON and everything after it. */
 #include "run_report.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

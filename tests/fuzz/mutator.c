@@ -1,5 +1,5 @@
 /* Mutations that keep to a file's packing: of gzip and zstd the content is changed and packed again, of a report of
-   Nsight Systems the message inside one LZ4 block (with every offset behind it made right), of an SQLite database the
+   Nsight Systems the message inside one LZ4 block (with every offset after it corrected), of an SQLite database the
    cells of one page. Without that nearly all of a fuzzer's inputs end at a checksum. */
 #include <endian.h>
 #include <lz4.h>
@@ -126,7 +126,7 @@ struct report {
     struct gt_str head;    /* before the first section */
     struct gt_str table;   /* of sections */
     struct gt_str raw;     /* the section that has the chunks */
-    size_t chunk, old_end; /* of the chunk that is changed: in raw, behind "QDTEXT00" */
+    size_t chunk, old_end; /* of the chunk that is changed: in raw, after "QDTEXT00" */
     struct bytes fresh;    /* the chunk in its place */
 };
 
@@ -164,7 +164,7 @@ static bool find_sections(struct report *report) {
     return report->raw.ptr != NULL;
 }
 
-/* One of the chunks: packed size, plain size, an LZ4 block. They stand behind two messages with their sizes. */
+/* One of the chunks: packed size, plain size, an LZ4 block. They come after two messages with their sizes. */
 static bool choose_chunk(struct report *report, unsigned seed, struct gt_str *block, uint64_t *plain) {
     struct gt_proto raw = gt_proto_of(report->raw);
     uint64_t packed, size, found = 0;
@@ -187,7 +187,7 @@ static bool choose_chunk(struct report *report, unsigned seed, struct gt_str *bl
     return found > 0;
 }
 
-/* Behind its size, the message is the fuzzer's. */
+/* After its size, the message is the fuzzer's. */
 static bool mutate_chunk(struct report *report, unsigned seed) {
     static uint8_t plain[CONTENT_MAX + GT_PROTO_PADDING], message[CONTENT_MAX], packed[LZ4_COMPRESSBOUND(CONTENT_MAX)];
     static uint8_t chunk[LZ4_COMPRESSBOUND(CONTENT_MAX) + 2 * VARINT_MAX];
@@ -213,7 +213,7 @@ static bool mutate_chunk(struct report *report, unsigned seed) {
     return made > 0;
 }
 
-/* Offsets count from behind "QDTEXT00"; those behind the chunk move with it. */
+/* Offsets count from after "QDTEXT00"; those after the chunk move with it. */
 static void put_offsets(struct bytes *to, const struct report *report, struct gt_str section) {
     static uint8_t padded[4096 + GT_PROTO_PADDING];
     size_t size = section.len < 4096 ? section.len : 4096;

@@ -67,7 +67,7 @@ static inline const char *fuzz_format(size_t choice) {
     return gputime_registry_entry(GPUTIME_OUTPUTS, choice % gputime_registry_count(GPUTIME_OUTPUTS)).key;
 }
 
-/* All options of a run, automatic but for these: no cache, one thread, no nsys of this machine. */
+/* All options of a run, automatic except for these: no cache, one thread, no nsys of this machine. */
 struct fuzz_options {
     struct gputime_open_options opening;
     struct gputime_run run;

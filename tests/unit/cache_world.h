@@ -1,4 +1,4 @@
-/* A cache with a folder of its own for tests, and stores with a row of everything to keep in it. */
+/* A cache in a private directory for tests, and stores with a row of everything to keep in it. */
 #ifndef TESTS_UNIT_CACHE_WORLD_H
 #define TESTS_UNIT_CACHE_WORLD_H
 

@@ -26,7 +26,7 @@
 enum fault {
     FAULT_NONE,
     FAULT_ONCE,        /* one call fails */
-    FAULT_FROM_THERE,  /* that call and all behind it fail */
+    FAULT_FROM_THERE,  /* that call and all after it fail */
     FAULT_INTERRUPTED, /* no call fails for good, but reading and writing is interrupted or stops half-way */
 };
 static const char *const fault_names[] = {"never", "once", "from there on", "interrupted"};
@@ -204,7 +204,7 @@ static void end_faults(void) {
     system_state.fault = FAULT_NONE;
 }
 
-/* A run on the context; what it made is judged and freed by itself. */
+/* A run on the context; it checks and frees its own results. */
 typedef void run_function(const void *context, const char *what);
 
 static void torture_once(run_function *run, const void *context, const char *name, enum fault fault, long place) {
@@ -242,7 +242,7 @@ static inline int switch_faults_off(void **state) {
 }
 
 /* For the end of a test program. */
-static inline void tell_faults(void) {
+static inline void print_faults(void) {
     print_message("%ld faults injected\n", system_state.injected);
 }
 
@@ -252,7 +252,7 @@ static inline void expect_reason(enum gputime_status status, const struct gputim
     if (system_state.fault == FAULT_NONE)
         fail_msg("%s: fails without a fault: %s", what, err->message);
     if (system_state.fault == FAULT_INTERRUPTED)
-        fail_msg("%s: does not stand an interruption: %s", what, err->message);
+        fail_msg("%s: fails after an interruption: %s", what, err->message);
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* Files of the tests that make calls fail: read, written and listed, with nothing left behind. */
+/* Files of the tests that make calls fail: read, written and listed, and all removed in the end. */
 #ifndef TESTS_UNIT_FILES_H
 #define TESTS_UNIT_FILES_H
 
@@ -65,7 +65,7 @@ static inline void remove_file(const char *path, const char *name) {
 
 static inline void refuse_temporary(const char *path, const char *name) {
     if (strstr(name, "tmp"))
-        fail_msg("%s is left behind", path);
+        fail_msg("%s still exists", path);
 }
 
 #endif

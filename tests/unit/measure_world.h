@@ -1,5 +1,5 @@
 /* Small random traces for the tests of measure/: a store is built, labelled and viewed, analyses run over it, and their
-   tables are read by key. Times are few, so tests can look at every nanosecond by itself. */
+   tables are read by key. Times are few, so tests can look at every single nanosecond. */
 #ifndef TESTS_UNIT_MEASURE_WORLD_H
 #define TESTS_UNIT_MEASURE_WORLD_H
 

@@ -81,7 +81,7 @@ static inline struct bytes kernel(uint64_t start, uint64_t name) {
 
 /* ---- reports ---- */
 
-/* A length, the message, packed as one block behind its sizes. */
+/* A length, the message, packed as one block after its sizes. */
 static inline struct bytes chunk(struct bytes message) {
     struct bytes plain = JOIN(varint(message.size), message);
     int bound = LZ4_compressBound((int)plain.size);
@@ -126,13 +126,13 @@ static inline struct bytes report_bytes(const struct report *report) {
         JOIN(num(1, report->event_count), num(3, string_count), num(5, 0),
              str(9, report->codec ? report->codec : "lz4"), num(17, report->schemas.ptr != NULL), report->index);
     struct bytes start = JOIN(varint(report->head.size), report->head, varint(index.size), index, report->events);
-    struct bytes behind = JOIN(chunk(strings), varint(report->threads.size), report->threads,
-                               varint(report->target.size), report->target);
+    struct bytes rest = JOIN(chunk(strings), varint(report->threads.size), report->threads, varint(report->target.size),
+                             report->target);
     struct bytes schemas = report->schemas.ptr ? chunk(report->schemas) : nothing;
-    struct bytes raw_section = JOIN(raw(report->magic ? report->magic : "QDTEXT00"), start, behind, schemas);
+    struct bytes raw_section = JOIN(raw(report->magic ? report->magic : "QDTEXT00"), start, rest, schemas);
     struct bytes first = raw("NVIDIA Tegra Profiler Report 36398880.");
     struct bytes offsets = JOIN(str(1, "lz4"), num(2, start.size + report->strings_shift));
-    offsets = report->schemas.ptr ? JOIN(offsets, num(3, start.size + behind.size)) : offsets;
+    offsets = report->schemas.ptr ? JOIN(offsets, num(3, start.size + rest.size)) : offsets;
     struct bytes ui = str(6, "2025.3.1.0");
     if (report->is_open)
         return JOIN(first, raw_section);
@@ -196,8 +196,8 @@ static inline char *decode_bytes(struct bytes bytes, const struct gt_decode_opti
         print_more(out, store);
     } else {
         assert_null(store);
-        const char *behind_path = strstr(error.message, "': ");
-        fprintf(out, "error: %s", behind_path ? behind_path + 3 : error.message);
+        const char *after_path = strstr(error.message, "': ");
+        fprintf(out, "error: %s", after_path ? after_path + 3 : error.message);
     }
     fclose(out);
     gt_store_free(store);

@@ -238,12 +238,13 @@ static void options_are_checked(void **state) {
         struct gputime_option option;
         const char *message;
     } cases[] = {
-        {gputime_option_int("bin_count", 0), "option 'bin_count' of analysis 'histogram' is from 1 to 10000, not 0"},
+        {gputime_option_int("bin_count", 0),
+         "option 'bin_count' of analysis 'histogram' must be from 1 to 10000, not 0"},
         {gputime_option_real("bin_count", 3), "takes a whole number, not a number"},
         {gputime_option_text("bins", "log"), "takes a choice, not text"},
-        {gputime_option_choice("bins", "square"), "cannot be 'square'; there are log|linear"},
-        {gputime_option_real("coverage_threshold", 1.5), "is from 0 to 1, not 1.5"},
-        {gputime_option_flag("nonsense", 1), "no analysis has an option 'nonsense'; there are bins, bin_count"},
+        {gputime_option_choice("bins", "square"), "cannot be 'square'; available: log|linear"},
+        {gputime_option_real("coverage_threshold", 1.5), "must be from 0 to 1, not 1.5"},
+        {gputime_option_flag("nonsense", 1), "no analysis has an option 'nonsense'; available: bins, bin_count"},
         {gputime_option_flag(NULL, 1), "no analysis has an option ''"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

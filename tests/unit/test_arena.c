@@ -53,7 +53,7 @@ static void pages_keep_bytes_and_grow_with_zeros(void **state) {
     gt_mem_pages_free(bytes, grown);
 }
 
-static void pages_that_shrink_and_grow_are_zero_behind(void **state) {
+static void pages_that_shrink_and_grow_are_zero_after_their_end(void **state) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     unsigned char *bytes = gt_mem_pages_resize(NULL, 0, 2 * page);
     (void)state;
@@ -179,7 +179,7 @@ static void an_arena_takes_the_memory_of_another(void **state) {
     struct gt_str own = gt_arena_copy(&arena, GT_STR("own"));
     struct gt_str second = gt_arena_copy(&other, GT_STR("second"));
     size_t total_bytes = arena.total_bytes + other.total_bytes;
-    gt_arena_take(&arena, &other); /* behind what is there */
+    gt_arena_take(&arena, &other); /* after what is there */
     assert_int_equal(arena.total_bytes, total_bytes);
     assert_string_equal(first.ptr, "first");
     assert_string_equal(own.ptr, "own");
@@ -219,7 +219,7 @@ int main(void) {
         cmocka_unit_test(heap_blocks_refuse_what_overflows),
         cmocka_unit_test(heap_arrays_are_zeroed),
         cmocka_unit_test(pages_keep_bytes_and_grow_with_zeros),
-        cmocka_unit_test(pages_that_shrink_and_grow_are_zero_behind),
+        cmocka_unit_test(pages_that_shrink_and_grow_are_zero_after_their_end),
         cmocka_unit_test(pages_refuse_what_overflows),
         cmocka_unit_test(arena_pieces_are_zeroed_aligned_and_apart),
         cmocka_unit_test(arena_wastes_little),

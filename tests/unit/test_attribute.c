@@ -163,7 +163,7 @@ static void touching_counts_as_enclosing(void **unused) {
     trace_begin(&trace);
     add_range(&trace, GT_RANGE_NESTED, 10, 1, 0, 100, "outer");  /* 0 */
     add_range(&trace, GT_RANGE_NESTED, 10, 1, 10, 50, "before"); /* 1 */
-    add_range(&trace, GT_RANGE_NESTED, 10, 1, 50, 90, "behind"); /* 2 */
+    add_range(&trace, GT_RANGE_NESTED, 10, 1, 50, 90, "after");  /* 2 */
     add_call(&trace, 10, 1, 10, 50, 1);                          /* fills range 1 */
     add_call(&trace, 10, 1, 50, 50, 2);                          /* at the border: both reach it, 2 began later */
     add_call(&trace, 10, 1, 49, 51, 3);                          /* across the border */
@@ -199,7 +199,7 @@ static void equal_ranges_nest_by_row(void **unused) {
 }
 
 /* A GPU-side annotation holds only what has no launch call, and only on its own stream. */
-static void the_gpu_side_stands_in_for_lost_calls(void **unused) {
+static void the_gpu_side_replaces_lost_calls(void **unused) {
     (void)unused;
     struct small_trace trace;
     trace_begin(&trace);
@@ -259,7 +259,7 @@ int main(void) {
         cmocka_unit_test(random_traces),
         cmocka_unit_test(touching_counts_as_enclosing),
         cmocka_unit_test(equal_ranges_nest_by_row),
-        cmocka_unit_test(the_gpu_side_stands_in_for_lost_calls),
+        cmocka_unit_test(the_gpu_side_replaces_lost_calls),
         cmocka_unit_test(extreme_times),
         cmocka_unit_test(deep_stacks_are_climbed_fast),
     };

@@ -1,4 +1,4 @@
-/* Files of the cache that are cut, longer, damaged in any byte or wrong in a value: none is taken. */
+/* Files of the cache that are cut, longer, damaged in any byte or wrong in a value: none is loaded. */
 #include "cache_world.h"
 
 static void read_file(char **bytes, size_t *size) {

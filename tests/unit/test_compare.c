@@ -211,7 +211,7 @@ static void what_cannot_be_compared(void **state) {
     gt_report_free(a);
 }
 
-/* ---- what a report can tell ---- */
+/* ---- what a report contains ---- */
 
 static void numbers_have_digits(void **state) {
     (void)state;

@@ -31,7 +31,7 @@ static void same_ids_in_two_processes(void **unused) {
     trace_free(&trace);
 }
 
-/* Kineto does not tell the process of an op. Device 0 is tied to process 10 by ids that only 10 has. */
+/* Kineto does not record the process of an op. Device 0 is tied to process 10 by ids that only 10 has. */
 static void device_decides_between_processes(void **unused) {
     (void)unused;
     struct small_trace trace;
@@ -41,7 +41,7 @@ static void device_decides_between_processes(void **unused) {
     add_call(&trace, 10, 1, 110, 115, 2);           /* 2 */
     add_call(&trace, 10, 1, 120, 125, 3);           /* 3 */
     add_call(&trace, 20, 1, 130, 135, 4);           /* 4 */
-    add_op(&trace, NO_PID, 0, 7, 300, 310, 1, "k"); /* ambiguous by itself */
+    add_op(&trace, NO_PID, 0, 7, 300, 310, 1, "k"); /* ambiguous on its own */
     add_op(&trace, NO_PID, 0, 7, 310, 320, 2, "k");
     add_op(&trace, NO_PID, 0, 7, 320, 330, 3, "k");
     add_op(&trace, NO_PID, 0, 7, 330, 340, 4, "k"); /* one against two */

@@ -13,7 +13,7 @@
 #include "decode/csv/csv_scan.h"
 #include "random.h"
 
-/* "a|b|c" of the cells, quotes undone; "!" before a broken row, "$" behind one that the input cuts. */
+/* "a|b|c" of the cells, quotes undone; "!" before a broken row, "$" after one that the input cuts. */
 static void print_row(char *text, size_t size, const struct gt_csv_row *row) {
     size_t used = (size_t)snprintf(text, size, "%s", row->is_broken ? "!" : "");
     for (size_t i = 0; i < row->count && i < GT_CSV_CELLS_MAX; i++) {
@@ -27,7 +27,7 @@ static void print_row(char *text, size_t size, const struct gt_csv_row *row) {
 }
 
 static void check_row(const char *bytes, enum gt_csv_unit unit, const char *expected, size_t expected_length) {
-    /* A copy without room behind it, so that reading too far is found out. */
+    /* A copy that ends with its last byte, so that reading too far is detected. */
     size_t length = strlen(bytes);
     char *copy = malloc(length ? length : 1), text[512];
     memcpy(copy, bytes, length);

@@ -61,16 +61,16 @@ static void the_most_severe_comes_first_then_the_most_time_to_win_back(void **st
     assert_ids((const char *const[]){"also-much", "none", "unknown", "also-unknown", "much", "little"}, 6);
 }
 
-static void what_others_tell_of_comes_last_of_its_severity(void **state) {
+static void overlapping_findings_come_last_of_their_severity(void **state) {
     (void)state;
     gt_finding_list_add(
-        section,
-        &(struct gt_finding){.id = "told", .severity = GT_SEVERITY_HIGH, .recoverable_ns = -1, .overlaps_id = "worth"});
+        section, &(struct gt_finding){
+                     .id = "overlapping", .severity = GT_SEVERITY_HIGH, .recoverable_ns = -1, .overlaps_id = "worth"});
     add("own", GT_SEVERITY_MEDIUM, -1);
     add("also-high", GT_SEVERITY_HIGH, -1);
     add("worth", GT_SEVERITY_HIGH, 1);
     add("much", GT_SEVERITY_LOW, 100);
-    assert_ids((const char *const[]){"worth", "also-high", "told", "own", "much"}, 5);
+    assert_ids((const char *const[]){"worth", "also-high", "overlapping", "own", "much"}, 5);
 }
 
 static void rows_hold_what_the_findings_do(void **state) {
@@ -142,7 +142,7 @@ static void a_finding_on_the_same_time_refers_to_the_other_by_its_number(void **
 int main(void) {
     const struct CMUnitTest tests[] = {
         TEST(the_most_severe_comes_first_then_the_most_time_to_win_back),
-        TEST(what_others_tell_of_comes_last_of_its_severity),
+        TEST(overlapping_findings_come_last_of_their_severity),
         TEST(rows_hold_what_the_findings_do),
         TEST(sorted_rows_still_find_their_findings),
         TEST(columns_choose_the_parts_that_people_see),

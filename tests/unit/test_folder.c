@@ -1,4 +1,4 @@
-/* Folders of older tools: which rows a file lists, what its places stand for, and the keys of its JSON. */
+/* Directories of older tools: which rows a file lists, what its placeholders mean, and the keys of its JSON. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* Tables of several inputs as one: rows behind each other, and a column for each input. */
+/* Tables of several inputs as one: rows of one after those of the other, and a column for each input. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,15 +44,15 @@ static void assert_table(const struct gt_table *table, const char *expected) {
         for (size_t c = 0; c < table->column_count; c++) {
             const struct gt_cell *cell = &table->cells[row * table->column_count + c];
             size_t used = strlen(text), room = sizeof text - used;
-            const char *behind = c + 1 < table->column_count ? " " : "|";
+            const char *after = c + 1 < table->column_count ? " " : "|";
             if (cell->type == GPUTIME_CELL_TEXT)
-                snprintf(text + used, room, "%.*s%s", (int)cell->text_bytes, cell->text, behind);
+                snprintf(text + used, room, "%.*s%s", (int)cell->text_bytes, cell->text, after);
             else if (cell->type == GPUTIME_CELL_INT)
-                snprintf(text + used, room, "%lld%s", (long long)cell->integer, behind);
+                snprintf(text + used, room, "%lld%s", (long long)cell->integer, after);
             else if (cell->type == GPUTIME_CELL_REAL)
-                snprintf(text + used, room, "%.1f%s", cell->real, behind);
+                snprintf(text + used, room, "%.1f%s", cell->real, after);
             else
-                snprintf(text + used, room, "-%s", behind);
+                snprintf(text + used, room, "-%s", after);
         }
     assert_string_equal(text, expected);
 }
@@ -89,7 +89,7 @@ static void inputs_become_columns(void **state) {
     gt_report_free(report);
 }
 
-static void rows_stand_behind_each_other(void **state) {
+static void rows_follow_each_other(void **state) {
     (void)state;
     struct gt_report *report = two_runs();
     shape(report, (struct gt_shape){.table = "bars", .joined = 1});
@@ -163,7 +163,7 @@ static void very_many_inputs(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(inputs_become_columns),
-        cmocka_unit_test(rows_stand_behind_each_other),
+        cmocka_unit_test(rows_follow_each_other),
         cmocka_unit_test(limits_leave_out_the_smallest),
         cmocka_unit_test(what_is_not_joined),
         cmocka_unit_test(sums_of_any_size),

@@ -60,7 +60,7 @@ static void escaped_quotes_belong_to_the_string(void **state) {
     string_is(gt_json_scan_string, "\"C:\\Program\",", 13, "C:\\Program", GT_JSON_ESCAPES);
 }
 
-static void control_characters_are_marked_wherever_they_stand(void **state) {
+static void control_characters_are_marked_wherever_they_are(void **state) {
     (void)state;
     for (size_t at = 0; at < 20; at++) {
         char text[] = "\"xxxxxxxxxxxxxxxxxxxx\",";
@@ -68,7 +68,7 @@ static void control_characters_are_marked_wherever_they_stand(void **state) {
         text[1 + at] = raw[at] = '\n';
         string_is(gt_json_scan_string, text, 23, raw, GT_JSON_CONTROLS);
     }
-    /* ... but not those behind the string, nor bytes above 127 */
+    /* ... but not those after the string, nor bytes above 127 */
     string_is(gt_json_scan_string, "\"ab\",\n\n\n\n\n\n", 5, "ab", 0);
     string_is(gt_json_scan_string, "\"\xc3\xa9\xff\x80zzzzzzzz\",", 15, "\xc3\xa9\xff\x80zzzzzzzz", 0);
 }
@@ -190,7 +190,7 @@ static void escapes_are_decoded(void **state) {
     DECODED("x\\u0000y", "x\0y", false);
 }
 
-static void bad_escapes_stay_as_they_stand(void **state) {
+static void bad_escapes_stay_as_they_are(void **state) {
     (void)state;
     DECODED("C:\\Program Files\\x", "C:\\Program Files\\x", true);
     DECODED("\\u12", "\\u12", true);
@@ -210,7 +210,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strings_end_at_their_quote),
         cmocka_unit_test(escaped_quotes_belong_to_the_string),
-        cmocka_unit_test(control_characters_are_marked_wherever_they_stand),
+        cmocka_unit_test(control_characters_are_marked_wherever_they_are),
         cmocka_unit_test(unescaped_quotes_do_not_end_a_string),
         cmocka_unit_test(bare_values_end_at_punctuation),
         cmocka_unit_test(nested_values_are_skipped_whole),
@@ -218,7 +218,7 @@ int main(void) {
         cmocka_unit_test(flat_objects_end_at_their_first_brace),
         cmocka_unit_test(any_depth_is_safe),
         cmocka_unit_test(escapes_are_decoded),
-        cmocka_unit_test(bad_escapes_stay_as_they_stand),
+        cmocka_unit_test(bad_escapes_stay_as_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

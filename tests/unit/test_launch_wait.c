@@ -6,27 +6,27 @@
 
 enum { SEEDS = 300, MOST = 64, THREADS = 3, ROUNDS = 2, END = 150, ROWS = 40 };
 
-/* What was told of each span. */
-struct told {
+/* What was reported about each span. */
+struct reported {
     bool is_most[MOST];
     gt_strid name[MOST];
     size_t count[MOST];
 };
 
 static void note(void *context, uint32_t span, const struct gt_host_span_part *part) {
-    struct told *told = context;
-    told->is_most[span] = part->is_most;
-    told->name[span] = part->name;
-    told->count[span]++;
+    struct reported *reported = context;
+    reported->is_most[span] = part->is_most;
+    reported->name[span] = part->name;
+    reported->count[span]++;
 }
 
 /* Spans of a few threads, twice from the beginning, as devices have them; some overlap the one before. */
-struct stretched {
+struct random_spans {
     struct gt_host_spans set;
     uint32_t thread[MOST];
 };
 
-static void make_spans(struct stretched *it, uint64_t *random) {
+static void make_spans(struct random_spans *it, uint64_t *random) {
     assert_true(gt_host_spans_init(&it->set, MOST, THREADS));
     int rounds = random_below(random, 2) ? ROUNDS : 1;
     for (int round = 0; round < rounds; round++) {
@@ -45,13 +45,13 @@ static void make_spans(struct stretched *it, uint64_t *random) {
 
 /* ---- sweeps ---- */
 
-/* Intervals one behind the other; the first of the largest parts tells the name. */
+/* Intervals one after the other; the first of the largest parts gives the name. */
 static void check_sweep(uint64_t seed) {
     uint64_t random = seed;
-    struct stretched it;
+    struct random_spans it;
     struct gt_host_spans_sweep sweep;
-    struct told told = {0};
-    const struct gt_host_spans_sweep how = {.wants_names = true, .tell = note, .context = &told};
+    struct reported reported = {0};
+    const struct gt_host_spans_sweep how = {.wants_names = true, .report = note, .context = &reported};
     int64_t starts[THREADS][ROWS], ends[THREADS][ROWS];
     make_spans(&it, &random);
     assert_true(gt_host_spans_sweep_init(&sweep, &it.set, &how));
@@ -77,9 +77,9 @@ static void check_sweep(uint64_t seed) {
                 name = (gt_strid)i + 1;
             }
         }
-        assert_int_equal(told.count[s], 1);
-        assert_int_equal(told.is_most[s], 2 * covered > span->end_ns - span->start_ns);
-        assert_int_equal(told.name[s], name);
+        assert_int_equal(reported.count[s], 1);
+        assert_int_equal(reported.is_most[s], 2 * covered > span->end_ns - span->start_ns);
+        assert_int_equal(reported.name[s], name);
     }
     gt_host_spans_sweep_release(&sweep);
     gt_host_spans_release(&it.set);
@@ -96,8 +96,8 @@ static void test_extreme_times(void **state) {
     (void)state;
     struct gt_host_spans set;
     struct gt_host_spans_sweep sweep;
-    struct told told = {0};
-    const struct gt_host_spans_sweep how = {.wants_names = true, .tell = note, .context = &told};
+    struct reported reported = {0};
+    const struct gt_host_spans_sweep how = {.wants_names = true, .report = note, .context = &reported};
     assert_true(gt_host_spans_init(&set, 2, 1));
     assert_true(gt_host_spans_add(&set, 0, INT64_MIN, INT64_MAX, 0));
     gt_host_spans_rewind(&set);
@@ -106,8 +106,8 @@ static void test_extreme_times(void **state) {
     gt_host_spans_sweep_take(&sweep, 0, INT64_MIN, -10, 1);
     gt_host_spans_sweep_take(&sweep, 0, 0, 10, 2);
     gt_host_spans_sweep_finish(&sweep);
-    assert_true(told.is_most[0] && told.name[0] == 1);
-    assert_true(told.is_most[1] && told.name[1] == 1);
+    assert_true(reported.is_most[0] && reported.name[0] == 1);
+    assert_true(reported.is_most[1] && reported.name[1] == 1);
     gt_host_spans_sweep_release(&sweep);
     gt_host_spans_release(&set);
 }
@@ -152,24 +152,24 @@ static void make_threads(struct world *world) {
         assert_int_equal(gt_builder_thread(&world->builder, process, tid, GT_STR("")), tid);
 }
 
-struct told_of_calls {
-    struct told calls, waits;
+struct reported_calls {
+    struct reported calls, waits;
 };
 
 static void note_calls(void *context, uint32_t span, const struct gt_host_span_part *part) {
-    note(&((struct told_of_calls *)context)->calls, span, part);
+    note(&((struct reported_calls *)context)->calls, span, part);
 }
 
 static void note_waits(void *context, uint32_t span, const struct gt_host_span_part *part) {
-    note(&((struct told_of_calls *)context)->waits, span, part);
+    note(&((struct reported_calls *)context)->waits, span, part);
 }
 
 /* Calls of odd seeds are in order, those of even ones are not. */
 static void check_calls(uint64_t seed) {
     struct world world;
-    struct stretched it;
+    struct random_spans it;
     struct rows rows = {0};
-    struct told_of_calls told = {0};
+    struct reported_calls reported = {0};
     world_begin(&world, seed);
     make_threads(&world);
     gt_strid wait = world_text(&world, "cudaStreamSynchronize"), other = world_text(&world, "cudaMalloc");
@@ -181,12 +181,12 @@ static void check_calls(uint64_t seed) {
     world_seal(&world);
     make_spans(&it, &world.random);
     const struct gt_view view = {.store = world.store, .labels = world.labels};
-    assert_true(gt_launch_wait_calls(&view, &it.set, note_calls, note_waits, &told));
+    assert_true(gt_launch_wait_calls(&view, &it.set, note_calls, note_waits, &reported));
     for (size_t s = 0; s < it.set.count; s++) {
         const struct gt_host_span *span = &it.set.items[s];
-        assert_true(told.calls.count[s] >= 1 && told.waits.count[s] >= 1);
-        assert_int_equal(told.calls.is_most[s], is_mostly_covered(&rows, span, it.thread[s], GT_STRID_EMPTY));
-        assert_int_equal(told.waits.is_most[s], is_mostly_covered(&rows, span, it.thread[s], wait));
+        assert_true(reported.calls.count[s] >= 1 && reported.waits.count[s] >= 1);
+        assert_int_equal(reported.calls.is_most[s], is_mostly_covered(&rows, span, it.thread[s], GT_STRID_EMPTY));
+        assert_int_equal(reported.waits.is_most[s], is_mostly_covered(&rows, span, it.thread[s], wait));
     }
     gt_host_spans_release(&it.set);
     world_end(&world);
@@ -198,7 +198,7 @@ static void test_calls(void **state) {
         check_calls(seed);
 }
 
-/* The row of a thread that comes behind another in order of start, longer first, ranges before operators; ROWS: none.
+/* The row of a thread that comes after another in order of start, longer first, ranges before operators; ROWS: none.
    `taken` are those before it. */
 static size_t next_row(const struct rows *rows, uint32_t thread, const bool *taken) {
     size_t best = ROWS;
@@ -233,9 +233,9 @@ static gt_strid largest_code(const struct rows *rows, const struct gt_host_span 
 /* Ranges come first in `rows`: more of them or fewer than operators, in order or not. */
 static void check_code(uint64_t seed) {
     struct world world;
-    struct stretched it;
+    struct random_spans it;
     struct rows rows = {0};
-    struct told told = {0};
+    struct reported reported = {0};
     size_t range_count = seed % 3 * (ROWS / 2);
     world_begin(&world, seed);
     make_threads(&world);
@@ -259,12 +259,12 @@ static void check_code(uint64_t seed) {
     make_spans(&it, &world.random);
     const struct gt_view view = {.store = world.store, .labels = world.labels};
     assert_int_equal(world.labels->step_count, 0);
-    assert_true(gt_launch_wait_code(&view, &it.set, note, &told));
+    assert_true(gt_launch_wait_code(&view, &it.set, note, &reported));
     for (size_t s = 0; s < it.set.count; s++) {
         const struct gt_host_span *span = &it.set.items[s];
-        assert_true(told.count[s] >= 1);
-        assert_int_equal(told.is_most[s], is_mostly_covered(&rows, span, it.thread[s], GT_STRID_EMPTY));
-        assert_int_equal(told.name[s], largest_code(&rows, span, it.thread[s]));
+        assert_true(reported.count[s] >= 1);
+        assert_int_equal(reported.is_most[s], is_mostly_covered(&rows, span, it.thread[s], GT_STRID_EMPTY));
+        assert_int_equal(reported.name[s], largest_code(&rows, span, it.thread[s]));
     }
     gt_host_spans_release(&it.set);
     world_end(&world);

@@ -1,4 +1,4 @@
-/* Gaps of whole devices and their causes against plain recomputation; what call names tell; odd and empty traces. */
+/* Gaps of whole devices and their causes against plain recomputation; what call names say; odd and empty traces. */
 #include "measure_world.h"
 
 #include "events/builder.h"

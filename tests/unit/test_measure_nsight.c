@@ -1,4 +1,4 @@
-/* The tables that need what Nsight alone tells: graphs, categories and texts of ranges, work of the driver. */
+/* The tables that need what only Nsight records: graphs, categories and texts of ranges, work of the driver. */
 #include "measure_world.h"
 
 /* Kernels of two processes in graphs and outside, on one GPU each. */
@@ -40,7 +40,7 @@ static void graph_is(const struct gt_table *table, size_t row, int64_t pid, int6
     assert_near(table_real(table, row, "avg_ns"), (double)total_ns / (double)launches);
 }
 
-static void graphs_are_told_by_process_and_number(void **state) {
+static void graphs_are_identified_by_process_and_number(void **state) {
     (void)state;
     struct world world;
     build(&world);
@@ -180,7 +180,7 @@ static void traces_without_them_have_empty_tables(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(graphs_are_told_by_process_and_number),
+        cmocka_unit_test(graphs_are_identified_by_process_and_number),
         cmocka_unit_test(categories_sum_their_ranges),
         cmocka_unit_test(texts_are_counted),
         cmocka_unit_test(work_of_the_driver_is_summed),

@@ -57,7 +57,7 @@ static void ranges_never_closed(void **unused) {
     world_end(&world);
 }
 
-/* Three ranges, each of which begins inside the one before and ends behind it. */
+/* Three ranges, each of which begins inside the one before and ends after it. */
 static void ranges_that_interlock(void **unused) {
     (void)unused;
     struct world world;

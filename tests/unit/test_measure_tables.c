@@ -203,7 +203,7 @@ static void test_groups(void **state) {
     world_end(&world);
 }
 
-/* Facts stand once in a section, whichever analyses run. */
+/* A section has each fact once, whichever analyses run. */
 static void test_overview(void **state) {
     (void)state;
     struct world world;
@@ -251,7 +251,7 @@ static void test_health(void **state) {
     gt_builder_call(builder, &(struct gt_calls_row){30, 40, 41, launch, thread});
     gt_builder_overhead(builder, &(struct gt_overheads_row){0, 100, copy, thread});   /* before the span */
     gt_builder_overhead(builder, &(struct gt_overheads_row){50, 101, copy, thread});  /* into it */
-    gt_builder_overhead(builder, &(struct gt_overheads_row){310, 400, copy, thread}); /* behind it */
+    gt_builder_overhead(builder, &(struct gt_overheads_row){310, 400, copy, thread}); /* after it */
     gt_builder_driver_work(builder, &(struct gt_driver_work_row){50, 101, copy, thread});
     gt_builder_issue(builder, GT_ISSUE_EVENTS_DROPPED, 4, 77);
     gt_builder_issue(builder, GT_ISSUE_OP_WITHOUT_NAME, 1, 77); /* decoders may say where it is */
@@ -264,7 +264,7 @@ static void test_health(void **state) {
     assert_int_equal(world_issue(&world, "op_without_call"), 5);
     assert_int_equal(world_issue(&world, "profiler_overhead"), 1);
     assert_int_equal(world_issue(&world, "no_kernels"), 2);
-    assert_int_equal(world_issue(&world, "device_shared"), 0); /* the trace tells whose the streams are */
+    assert_int_equal(world_issue(&world, "device_shared"), 0); /* the trace has the process of each stream */
     assert_int_equal(world_issue(&world, "no_gpu_work"), 0);
     assert_int_equal(world_issue(&world, "events_dropped"), 4);
     for (size_t i = 0; i < world.section->issue_count; i++) {

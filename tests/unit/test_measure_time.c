@@ -447,8 +447,7 @@ static void test_histogram_refuses(void **state) {
     world.options.hist_min_ns = 5000;
     world.options.hist_max_ns = 4500;
     assert_int_equal(world_try(&world, "histogram", &err), GT_ERR_USAGE);
-    assert_string_equal(err.message,
-                        "the shortest gap of the histogram, '5', is above the longest, '4.5' (microseconds)");
+    assert_string_equal(err.message, "the histogram's shortest gap, 5 us, is longer than its longest, 4.5 us");
     world_end(&world);
 }
 

@@ -1,5 +1,5 @@
 /* Packed files of several members, inflated on several threads: the same bytes and the same words on damage as from one
-   stream, whatever stands in the file. */
+   stream, whatever the file contains. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,7 +87,7 @@ static void write_file(const unsigned char *bytes, size_t size) {
     assert_int_equal(pwrite(file, bytes, size, 0), size);
 }
 
-/* All of the file, read ahead with so many threads or (0) not; the damage it tells. */
+/* All of the file, read ahead with so many threads or (0) not; the damage it reports. */
 static unsigned char *read_all(size_t threads, size_t *size, char *damage, size_t damage_bytes) {
     struct gt_source *source;
     struct gt_readahead *ahead = NULL;
@@ -162,7 +162,7 @@ static void what_follows_members_is_read_as_ever(void **state) {
     }
 }
 
-static void damage_is_told_as_ever(void **state) {
+static void damage_is_reported_as_without_threads(void **state) {
     (void)state;
     uint64_t random = 5;
     for (enum gt_packing packing = GT_PACKING_GZIP; packing <= GT_PACKING_ZSTD; packing++) {
@@ -212,10 +212,8 @@ static void members_may_be_closed_at_any_time(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(members_are_inflated_in_order),
-        cmocka_unit_test(what_follows_members_is_read_as_ever),
-        cmocka_unit_test(damage_is_told_as_ever),
-        cmocka_unit_test(single_members_are_not_divided),
+        cmocka_unit_test(members_are_inflated_in_order),         cmocka_unit_test(what_follows_members_is_read_as_ever),
+        cmocka_unit_test(damage_is_reported_as_without_threads), cmocka_unit_test(single_members_are_not_divided),
         cmocka_unit_test(members_may_be_closed_at_any_time),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

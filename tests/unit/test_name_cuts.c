@@ -1,4 +1,4 @@
-/* Names that are cut to a width: different ones look different, and none is wider than it may be. */
+/* Names that are cut to a width: different ones look different, and no name is wider than allowed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -30,7 +30,7 @@ static void test_trace_generations(void **state) {
           "2000000,1193172,6,,,,,,,,,,4.194,3514.827,Pageable,Device,NVIDIA H200 (0),1,7,[CUDA memcpy HtoD]\n"
           "4000000,768,,,,,,,,,,,0.000,5.208,Device,,NVIDIA A100-SXM4-80GB (1),1,20,[CUDA memset]\n",
           TRACE_ROWS);
-    /* 2021: seconds beside nanoseconds, and bytes without a unit. */
+    /* 2021: seconds next to nanoseconds, and bytes without a unit. */
     check("\"Start(sec)\",\"Duration(nsec)\",CorrId,GrdX,GrdY,GrdZ,BlkX,BlkY,BlkZ,Reg/Trd,StcSMem,DymSMem,Bytes,Thru,"
           "SrcMemKd,DstMemKd,Device,Ctx,Strm,Name\n"
           "0.001000,16512,5,2048,1,1,512,1,1,32,0,8192,,,,,NVIDIA H200 (0),1,7,\"f(int, float)\"\n"
@@ -153,7 +153,7 @@ static void test_ranges(void **state) {
           "ranges '':'step' 2x 100 of 60 [49, 51] median 50.5 stddev 1.4 4 ops\n");
 }
 
-/* ---- files and what stands around tables ---- */
+/* ---- files and what is around tables ---- */
 
 static void test_stdout(void **state) {
     (void)state;
@@ -212,7 +212,7 @@ static void test_nothing_counts_twice(void **state) {
     check_files((struct gt_str[]){kernels, gt_str_of(other)}, 2,
                 KERNEL_GROUPS "group kernel 'k' 1x 7 [7, 7] median 7 stddev 0\nissue documents_joined 1\n");
     check_files((struct gt_str[]){gt_str_of(trace), gt_str_of(trace)}, 2, "kernel 5+6 'f' gpu 0 'GPU' stream 7\n");
-    /* A trace without rows does not stand for the sums. */
+    /* A trace without rows does not replace the sums. */
     check_files((struct gt_str[]){GT_STR(TRACE_2024), kernels}, 2, KERNEL_GROUPS);
 }
 

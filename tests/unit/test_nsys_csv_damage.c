@@ -73,7 +73,7 @@ static void test_every_cut(void **state) {
     }
 }
 
-/* More tables than any input has: not read, but told. */
+/* More tables than any input has: not read, but reported. */
 static void test_many_tables(void **state) {
     (void)state;
     char *text = NULL;

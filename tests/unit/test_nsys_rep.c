@@ -112,7 +112,7 @@ static void sizes_of_messages_are_kept(void **state) {
     report_gives(&report, RANGES "payload 1 4294971392\n");
     report.schemas = schemas(size, 16, 0, 8);
     report_gives(&report, RANGES "payload 1 4096\n");
-    /* Too far behind, of a type that is no size, an array, another name, another schema. */
+    /* Past the end, of a type that is no size, an array, another name, another schema. */
     report.schemas = schemas(size, 22, 0, 9);
     report_gives(&report, RANGES);
     report.schemas = schemas(size, 22, 0, UINT64_MAX);
@@ -135,7 +135,7 @@ static void texts_are_kept(void **state) {
 #define TEXT(offset, name) sub(4, JOIN(num(1, 80), num(3, offset), str(7, name)))
 #define SCHEMA(...)        sub(3, JOIN(num(1, PID(5)), sub(2, JOIN(num(1, 40), __VA_ARGS__, num(9, 3)))))
 #define RANGE              "range 10+10 'registered' 5/6\nrange 0 nested domain ''\n"
-    /* The first is not to be trusted, the third is none, the fourth no string, the fifth behind the end. */
+    /* The first is not to be trusted, the third is none, the fourth no string, the fifth past the end. */
     report.schemas =
         SCHEMA(TEXT(0, "First"), TEXT(8, "HLO"), TEXT(16, "Source"), TEXT(24, "Called"), TEXT(26, "Behind"));
     report_gives(&report, RANGE "text 0 'HLO' 'main'\n");
@@ -217,7 +217,7 @@ static void clocks_of_both_kinds_give_the_base(void **state) {
     report_gives(&report, "base 1700000000000000020\nskipped 1\nduration 100\n");
 }
 
-static void diagnostics_tell_of_lost_events(void **state) {
+static void diagnostics_report_lost_events(void **state) {
     (void)state;
     events_give(JOIN(EVENT(49, 110, num(2, 1), str(4, "Not all CUDA events might have been collected.")),
                      EVENT(49, 110, num(2, 1), str(4, "Process was launched"))),
@@ -290,7 +290,7 @@ int main(void) {
         cmocka_unit_test_setup(clones_of_graphs_are_followed, clear_pool),
         cmocka_unit_test_setup(processes_threads_and_gpus_have_names, clear_pool),
         cmocka_unit_test_setup(clocks_of_both_kinds_give_the_base, clear_pool),
-        cmocka_unit_test_setup(diagnostics_tell_of_lost_events, clear_pool),
+        cmocka_unit_test_setup(diagnostics_report_lost_events, clear_pool),
         cmocka_unit_test_setup(unknown_events_are_skipped, clear_pool),
         cmocka_unit_test_setup(chunks_are_read_in_order_by_any_number_of_threads, clear_pool),
         cmocka_unit_test_setup(reports_are_known_by_their_first_bytes, clear_pool),

@@ -1,5 +1,5 @@
-/* Reports by way of nsys, for which a script stands in: threads do not wait for each other, and neither a process nor a
-   folder stays behind. */
+/* Reports by way of nsys, which a script replaces: threads do not wait for each other, and neither a process nor a
+   directory remains. */
 #include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>

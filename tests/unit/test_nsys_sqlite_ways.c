@@ -84,7 +84,7 @@ static void test_threads(void **state) {
     gt_store_free(one);
 }
 
-/* The same, where one process number stands for processes of several machines, whichever thread meets which first. */
+/* The same, where one process number means processes of several machines, whichever thread meets which first. */
 static void test_threads_and_machines(void **state) {
     (void)state;
     world_make(world_path,

@@ -72,15 +72,15 @@ static void agrees_with_ops(void **state) {
     }
 }
 
-static void extremes_tell_all_of_equal_lengths(void **state) {
+static void extremes_suffice_for_equal_lengths(void **state) {
     (void)state;
     for (int64_t length_ns = 0; length_ns < INT64_MAX / 8; length_ns = length_ns * 7 + 1)
         for (size_t count = 1; count < 6; count++) {
             const int64_t samples[] = {length_ns, length_ns, length_ns, length_ns, length_ns};
-            struct gt_sample_stats all = gt_samples_slice_stats((struct gt_slice){samples, count}), told = all;
-            told.median_ns = told.p90_ns = told.p99_ns = told.stddev_ns = -1;
-            assert_true(gt_sample_stats_complete(&told));
-            assert_memory_equal(&told, &all, sizeof all);
+            struct gt_sample_stats all = gt_samples_slice_stats((struct gt_slice){samples, count}), completed = all;
+            completed.median_ns = completed.p90_ns = completed.p99_ns = completed.stddev_ns = -1;
+            assert_true(gt_sample_stats_complete(&completed));
+            assert_memory_equal(&completed, &all, sizeof all);
         }
     struct gt_sample_stats stats = {.count = 2, .min_ns = 1, .max_ns = 2, .median_ns = -1};
     assert_false(gt_sample_stats_complete(&stats));
@@ -90,7 +90,7 @@ static void extremes_tell_all_of_equal_lengths(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(agrees_with_ops),
-        cmocka_unit_test(extremes_tell_all_of_equal_lengths),
+        cmocka_unit_test(extremes_suffice_for_equal_lengths),
     };
     return cmocka_run_group_tests_name("op_groups", tests, NULL, NULL);
 }

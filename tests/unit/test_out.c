@@ -1,4 +1,4 @@
-/* Outputs: files that are whole or untouched, streams whose failures are told, bytes in memory. */
+/* Outputs: files that are whole or untouched, streams whose failures are reported, bytes in memory. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -253,7 +253,7 @@ static void write_by_names(void *context) {
     }
 }
 
-/* Names of what is open already append to it and do not replace the file behind it. */
+/* Names of what is open already append to it and do not replace that file. */
 static void test_names_of_stdout(void **state) {
     (void)state;
     write_file(path, "log\n", 0644);

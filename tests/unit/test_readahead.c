@@ -117,7 +117,7 @@ static void damage_ends_it(void **state) {
 }
 
 /* Standard input turns into a descriptor that is only for writing. */
-static void errors_are_told(void **state) {
+static void errors_are_reported(void **state) {
     (void)state;
     struct gt_source *source;
     struct gt_readahead *ahead;
@@ -151,7 +151,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gives_the_bytes_of_the_source),
         cmocka_unit_test(may_be_closed_at_any_time),
-        cmocka_unit_test(errors_are_told),
+        cmocka_unit_test(errors_are_reported),
         cmocka_unit_test(damage_ends_it),
     };
     return cmocka_run_group_tests(tests, write_packed, remove_packed);

@@ -48,7 +48,7 @@ static struct gt_table *table_of(const char *const *names, const int64_t *counts
     return table;
 }
 
-/* The third column holds where each row stood at first. */
+/* The third column has the original place of each row. */
 static void assert_order(const struct gt_table *table, const char *expected) {
     char order[64] = "";
     for (size_t row = 0; row < table->row_count; row++)
@@ -278,7 +278,7 @@ static void columns_of_a_shape_are_checked(void **state) {
     assert_string_equal(err.message, "table 'things' has no column 'size'; it has name, count, avg_ns");
 }
 
-/* A part of a report that says two facts, has a table of its own and says how its rows vary. */
+/* A part of a report that says two facts, has a table and says how its rows vary. */
 static struct gt_report *part_of(const char *own_fact, const char *own_table) {
     struct gt_report *part = gt_report_new("part", 1);
     assert_non_null(part);
@@ -301,7 +301,7 @@ static void spliced_parts_are_one_section_in_their_order(void **state) {
         gt_section_splice(section, &parts[i]->sections[0]);
         gt_report_free(parts[i]);
     }
-    /* facts, one; facts, two; three: of its facts none is new */
+    /* facts, one; facts, two; three: all its facts are there already */
     assert_int_equal(section->block_count, 5);
     for (size_t b = 0; b < section->block_count; b++)
         assert_int_equal(section->blocks[b].index, b);

@@ -62,7 +62,7 @@ static void measures_say_what_they_need(void **state) {
             assert_int_equal(find_measure(roles->divisors[i].measure)->from, GT_FROM_ROW);
 }
 
-/* A kind and a measure are told from each other by the colon, so that both may have one name. */
+/* The colon distinguishes a kind from a measure, so that both may have one name. */
 static void every_kind_and_measure_can_be_limited(void **state) {
     (void)state;
     for (size_t i = 0; i < roles->measure_count + roles->kind_count; i++) {

@@ -157,14 +157,14 @@ static void the_first_error_stays(void **state) {
     assert_failed("internal error: table 'things': column 2 is 'count', got 'share'");
 }
 
-/* Far more than the row has, where names are not compared any more: the memory behind it belongs to others. */
+/* Far more than the row has, where names are not compared any more: the memory after it belongs to others. */
 static void too_many_cells_go_nowhere(void **state) {
     (void)state;
     add_rows(UNCHECKED_FROM);
     assert_int_equal(table->row_count, UNCHECKED_FROM);
     gt_row_reserve(table, UNCHECKED_FROM + 2);
-    struct gt_cell *behind = table->cells + (UNCHECKED_FROM + 1) * COLUMN_COUNT;
-    memset(behind, 0x5a, COLUMN_COUNT * sizeof *behind);
+    struct gt_cell *after = table->cells + (UNCHECKED_FROM + 1) * COLUMN_COUNT;
+    memset(after, 0x5a, COLUMN_COUNT * sizeof *after);
     struct gt_row row = gt_row_begin(table);
     for (int i = 0; i < 1000; i++) {
         gt_row_null(&row, "name");
@@ -173,8 +173,8 @@ static void too_many_cells_go_nowhere(void **state) {
     }
     gt_row_end(&row);
     assert_failed("internal error: table 'things': 3 columns, got 'name' after the last");
-    for (size_t i = 0; i < COLUMN_COUNT * sizeof *behind; i++)
-        assert_int_equal(((const unsigned char *)behind)[i], 0x5a);
+    for (size_t i = 0; i < COLUMN_COUNT * sizeof *after; i++)
+        assert_int_equal(((const unsigned char *)after)[i], 0x5a);
 }
 
 static void too_few_cells_are_an_error_in_any_row(void **state) {

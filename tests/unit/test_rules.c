@@ -1,4 +1,4 @@
-/* Rules of users: regular expressions, maps of substrings and built-in engines; what is wrong with a file is told. */
+/* Rules of users: regular expressions, maps of substrings and built-in engines; errors in a file are reported. */
 #include "small_trace.h"
 
 #include <stdio.h>

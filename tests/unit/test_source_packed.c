@@ -83,7 +83,7 @@ static void test_skippable_zstd_frames(void **state) {
     free(plain.ptr), free(frame.ptr), free(a.ptr), free(b.ptr), free(c.ptr), free(expected.ptr);
 }
 
-/* Cut anywhere: a prefix comes out, and the damage is told, but for a cut between members. */
+/* Cut anywhere: a prefix comes out, and the damage is reported, except for a cut between members. */
 static void test_cut_everywhere(void **state) {
     (void)state;
     for (size_t p = 0; p < 2; p++) {
@@ -180,7 +180,7 @@ static void test_tails(void **state) {
     for (size_t p = 0; p < 2; p++) {
         struct bytes plain = make_plain(30000, 9), packed = packers[p](plain, 6), empty = make_plain(0, 0);
         struct bytes hollow = packers[p](empty, 6);
-        struct bytes zeros = {calloc(1, 300000), 300000}, garbage = {(unsigned char *)"garbage behind", 14};
+        struct bytes zeros = {calloc(1, 300000), 300000}, garbage = {(unsigned char *)"garbage after ", 14};
         struct bytes one = {(unsigned char *)"x", 1};
         struct bytes tails[] = {zeros, garbage, one};
         for (size_t i = 0; i < 3; i++) {
@@ -221,7 +221,7 @@ struct bits {
     size_t count;
 };
 
-/* Numbers stand with their lowest bit first, Huffman codes with their highest. */
+/* Numbers are stored with their lowest bit first, Huffman codes with their highest. */
 static void put_number(struct bits *bits, unsigned value, unsigned width) {
     for (unsigned i = 0; i < width; i++, bits->count++)
         bits->bytes[bits->count / 8] |= (unsigned char)((value >> i & 1) << bits->count % 8);

@@ -34,16 +34,16 @@ static struct gt_interval span_of(const void *context, uint32_t row) {
     return (struct gt_interval){start_ns[row], end_ns[row]};
 }
 
-/* Rows come in ascending order, so that equal spans are to stand by row. */
+/* Rows come in ascending order, so equal spans must be ordered by row. */
 static void assert_sorted(size_t count) {
-    uint32_t rows[MOST_SPANS], told[MOST_SPANS], wanted[MOST_SPANS];
+    uint32_t rows[MOST_SPANS], by_start[MOST_SPANS], wanted[MOST_SPANS];
     for (uint32_t i = 0; i < count; i++)
-        rows[i] = told[i] = wanted[i] = i;
+        rows[i] = by_start[i] = wanted[i] = i;
     qsort(wanted, count, sizeof *wanted, naively);
     assert_true(gt_spans_sort(rows, count, start_ns, end_ns));
     assert_memory_equal(rows, wanted, count * sizeof *rows);
-    assert_true(gt_spans_sort_by(told, count, span_of, start_ns));
-    assert_memory_equal(told, wanted, count * sizeof *told);
+    assert_true(gt_spans_sort_by(by_start, count, span_of, start_ns));
+    assert_memory_equal(by_start, wanted, count * sizeof *by_start);
 }
 
 static void random_spans(void **unused) {

@@ -1,4 +1,4 @@
-/* Copies of inputs that only stream: the bytes are the same, can be read from any place, and leave nothing behind. */
+/* Copies of inputs that only stream: the bytes are the same, can be read from any place, and leave no files. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,7 +67,7 @@ static void packed_input_can_be_read_anywhere(void **state) {
     free(bytes);
 }
 
-static void places_that_cannot_be_written_are_told(void **state) {
+static void unwritable_places_are_reported(void **state) {
     (void)state;
     struct gt_source *source;
     struct gt_spool *spool;
@@ -84,7 +84,7 @@ static void places_that_cannot_be_written_are_told(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packed_input_can_be_read_anywhere),
-        cmocka_unit_test(places_that_cannot_be_written_are_told),
+        cmocka_unit_test(unwritable_places_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static void take_row(void *context, const struct gt_sqlite_row *row) {
     rows->count++;
 }
 
-/* What is known of a scan beside its rows. */
+/* What is known of a scan in addition to its rows. */
 struct outcome {
     bool reads_pages;
     size_t count;
@@ -304,7 +304,7 @@ static void test_wide_table(void **state) {
     assert_int_equal(compare_all(world_path), 1);
 }
 
-/* One long value in front of, between and behind the wanted ones. */
+/* One long value before, between and after the wanted ones. */
 static void test_overflow(void **state) {
     (void)state;
     world_make(
@@ -397,7 +397,7 @@ static void test_damaged_leaf(void **state) {
     free(bytes);
 }
 
-/* Links back to the root, to themselves, to the header and behind the end. */
+/* Links back to the root, to themselves, to the header and past the end. */
 static void test_bad_links(void **state) {
     (void)state;
     unsigned char *bytes;
@@ -609,7 +609,7 @@ static void test_flipped_bytes(void **state) {
     free(bytes);
 }
 
-/* A log beside the database: read through the log's index where there is one, else refused. Nothing is written. */
+/* A log next to the database: read through the log's index where there is one, else refused. Nothing is written. */
 static void test_log(void **state) {
     (void)state;
     world_files(1);
@@ -712,7 +712,7 @@ static void test_not_seekable(void **state) {
     unlink(packed);
 }
 
-/* Every capture at hand. */
+/* Every available capture. */
 static void test_samples(void **state) {
     (void)state;
     struct world_samples samples;

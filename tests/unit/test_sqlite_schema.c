@@ -138,7 +138,7 @@ static void test_strange_rows(void **state) {
     }
 }
 
-/* Every cut ends in fewer tables or an error that names the file and tells what to do. */
+/* Every cut ends in fewer tables or an error that names the file and says what to do. */
 static void test_cut_list(void **state) {
     (void)state;
     unsigned char *bytes;
@@ -166,7 +166,7 @@ static void test_cut_list(void **state) {
     free(bytes);
 }
 
-/* The pages behind a long statement are lost: the table keeps its name, and the others keep everything. */
+/* The pages after a long statement are lost: the table keeps its name, and the others keep everything. */
 static void test_lost_statement(void **state) {
     (void)state;
     unsigned char *bytes;
@@ -214,7 +214,7 @@ static void test_circles(void **state) {
     free(bytes);
 }
 
-/* A record that says it reaches behind its page, with other pages of the file behind it or nothing. */
+/* A record that says it extends past its page, with other pages of the file after it or nothing. */
 static void test_overlong_records(void **state) {
     (void)state;
     unsigned char *bytes;
@@ -242,7 +242,7 @@ static void test_overlong_records(void **state) {
     free(bytes);
 }
 
-/* Whatever is damaged, two runs tell the same, though the memory between them was another's. */
+/* Whatever is damaged, two runs give the same, though the memory was used for something else in between. */
 static void test_runs_tell_the_same(void **state) {
     (void)state;
     unsigned char *bytes;
@@ -251,7 +251,7 @@ static void test_runs_tell_the_same(void **state) {
     size_t size = world_read(world_path, &bytes);
     for (int i = 0; i < 500; i++) {
         unsigned char *copy = malloc(size);
-        uint64_t told[2] = {0, 0};
+        uint64_t hash[2] = {0, 0};
         memcpy(copy, bytes, size);
         for (size_t k = 0; k <= random_below(&seed, 8); k++)
             copy[100 + random_below(&seed, i % 2 ? 412 : size - 100)] = (unsigned char)random_u64(&seed);
@@ -266,15 +266,15 @@ static void test_runs_tell_the_same(void **state) {
                 for (size_t t = 0; t < db.table_count; t++) {
                     uint64_t rows = 0;
                     assert_int_equal(gt_sqlite_db_table_rows(&db, &db.tables[t], &rows, &err), GT_OK);
-                    told[run] = told[run] * 31 + rows + db.tables[t].column_count;
+                    hash[run] = hash[run] * 31 + rows + db.tables[t].column_count;
                     for (size_t k = 0; k < db.tables[t].name.len; k++)
-                        told[run] = told[run] * 31 + (unsigned char)db.tables[t].name.ptr[k];
+                        hash[run] = hash[run] * 31 + (unsigned char)db.tables[t].name.ptr[k];
                 }
                 gt_sqlite_db_close(&db);
             }
             gt_source_close(source);
         }
-        assert_true(told[0] == told[1]);
+        assert_true(hash[0] == hash[1]);
         free(copy);
     }
     free(bytes);

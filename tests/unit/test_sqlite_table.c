@@ -250,7 +250,7 @@ static void test_hostile_statements(void **state) {
     gt_arena_release(&arena);
 }
 
-/* A megabyte of one piece behind the beginning of a statement. */
+/* A megabyte of one piece after the beginning of a statement. */
 static size_t columns_of_many(const char *piece, const char *end) {
     enum { SIZE = 1 << 20 };
     struct gt_arena arena = {0};

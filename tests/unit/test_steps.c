@@ -3,7 +3,7 @@
 
 enum { NONE = -1 };
 
-static void names_tell_steps_and_their_numbers(void **unused) {
+static void names_give_steps_and_their_numbers(void **unused) {
     (void)unused;
     static const struct {
         const char *name;
@@ -82,7 +82,7 @@ static void steps_without_a_number_are_counted_in_order(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_tell_steps_and_their_numbers),
+        cmocka_unit_test(names_give_steps_and_their_numbers),
         cmocka_unit_test(a_trace_has_the_clearest_kind_of_steps_only),
         cmocka_unit_test(steps_without_a_number_are_counted_in_order),
     };

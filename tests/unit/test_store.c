@@ -119,7 +119,7 @@ static void sealing_ignores_how_chunks_were_spread(void **unused) {
             for (int dropped = 0; dropped < 2; dropped++) {
                 struct gt_store *other = build(builders, seed, dropped);
                 assert_same_rows(one, other);
-                /* Ids too, as long as no dropped chunk brought names of its own. */
+                /* Ids too, as long as no dropped chunk brought new names. */
                 for (size_t i = 0; !dropped && i < one->ops.count; i++)
                     assert_int_equal(one->ops.name[i], other->ops.name[i]);
                 gt_store_free(other);
@@ -177,7 +177,7 @@ static void chunks_of_one_builder_come_out_in_their_order(void **unused) {
 }
 
 /* A decoder may learn a name when the rows that have it are long written. */
-static void rows_may_have_names_that_came_behind_them(void **unused) {
+static void rows_may_have_names_that_came_after_them(void **unused) {
     (void)unused;
     struct gt_builder builders[2];
     struct gt_error err = {0};
@@ -200,7 +200,7 @@ static void rows_may_have_names_that_came_behind_them(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_may_have_names_that_came_behind_them),
+        cmocka_unit_test(rows_may_have_names_that_came_after_them),
         cmocka_unit_test(sealing_ignores_how_chunks_were_spread),
         cmocka_unit_test(ops_that_end_before_they_start_are_counted_and_left_out),
         cmocka_unit_test(chunks_of_one_builder_come_out_in_their_order),

@@ -156,7 +156,7 @@ static const struct gt_timeline *world_timeline(const struct world *world) {
     return NULL;
 }
 
-static int64_t cell_or_untold(struct gt_cell cell) {
+static int64_t cell_or_unknown(struct gt_cell cell) {
     return cell.type == GPUTIME_CELL_INT ? cell.integer : GT_TIMELINE_UNKNOWN;
 }
 
@@ -172,7 +172,7 @@ static void check_streams(struct world *world, const struct gt_timeline *timelin
         size_t found = 0;
         for (size_t s = 0; s < streams->row_count; s++) {
             if (table_int(streams, s, "device") != row->device || table_int(streams, s, "stream") != row->stream ||
-                cell_or_untold(table_cell(streams, s, "pid")) != row->pid)
+                cell_or_unknown(table_cell(streams, s, "pid")) != row->pid)
                 continue;
             assert_int_equal(table_int(streams, s, "count"), row->count);
             assert_int_equal(table_int(streams, s, "busy_ns"), row->busy_ns);

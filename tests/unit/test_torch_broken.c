@@ -68,7 +68,7 @@ static void what_is_no_event_is_counted(void **state) {
     json_gives(TRACE("1,null,\"text\",[1,[2]],true," KERNEL("1") ",N/A"), ROW("1") "issue event_damaged 6 at 16\n");
 }
 
-static void reading_goes_on_behind_damage(void **state) {
+static void reading_continues_after_damage(void **state) {
     (void)state;
     /* a lost closing brace */
     json_gives(TRACE("{\"ph\":\"X\",\"args\":{\"a\":1," KERNEL("2") "," KERNEL("3")),
@@ -125,7 +125,8 @@ static size_t count_rows(const char *text) {
     return count;
 }
 
-/* Cut at every byte: all events that end before the cut are there, and the cut is told, or the input is no trace yet.
+/* Cut at every byte: all events that end before the cut are there, and the cut is reported, or the input is not a trace
+ * yet.
  */
 static void a_cut_loses_only_the_last_event(void **state) {
     (void)state;
@@ -221,7 +222,7 @@ int main(void) {
         cmocka_unit_test(events_without_the_needful_are_counted),
         cmocka_unit_test(commas_do_not_matter),
         cmocka_unit_test(what_is_no_event_is_counted),
-        cmocka_unit_test(reading_goes_on_behind_damage),
+        cmocka_unit_test(reading_continues_after_damage),
         cmocka_unit_test(bytes_from_nowhere_are_passed_over),
         cmocka_unit_test(documents_in_a_row_are_read_as_one),
         cmocka_unit_test(interleaved_documents_lose_only_what_was_torn),

@@ -64,7 +64,7 @@ static void assert_equal_rows(const struct gt_store *a, const struct gt_store *b
 }
 
 /* Reads the file with so many threads as usual and learning at once. Threads that met damage may leave strings and
-   tracks behind that nothing uses: then only what has rows is compared. */
+   tracks that nothing uses: then only what has rows is compared. */
 static void file_reads_alike(const char *path, size_t threads, size_t chunk_bytes, size_t window_bytes,
                              bool is_damaged) {
     struct gt_torch_sizes sizes = {chunk_bytes, window_bytes, 64 << 20, GT_TORCH_PORTABLE};

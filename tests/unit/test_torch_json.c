@@ -131,7 +131,7 @@ static void times_are_exact(void **state) {
         "kernel 7100+1000 'k' gpu 0/7\n");
 }
 
-static void header_members_count_wherever_they_stand(void **state) {
+static void header_members_count_wherever_they_are(void **state) {
     (void)state;
     json_gives(
         "{\"traceEvents\":[" KERNEL(
@@ -253,7 +253,7 @@ static void count_progress(void *context, uint64_t done_bytes, uint64_t total_by
     *progress = (struct progress){progress->calls + 1, done_bytes, total_bytes};
 }
 
-static void progress_is_told(void **state) {
+static void progress_is_reported(void **state) {
     (void)state;
     char path[32];
     size_t size;
@@ -337,14 +337,14 @@ int main(void) {
         cmocka_unit_test(keys_may_come_in_any_order),
         cmocka_unit_test(the_first_of_equal_keys_counts),
         cmocka_unit_test(times_are_exact),
-        cmocka_unit_test(header_members_count_wherever_they_stand),
+        cmocka_unit_test(header_members_count_wherever_they_are),
         cmocka_unit_test(a_bare_array_needs_no_bracket_at_its_end),
         cmocka_unit_test(an_empty_trace_is_a_trace),
         cmocka_unit_test(a_document_may_begin_like_an_event),
         cmocka_unit_test(other_json_is_no_trace),
         cmocka_unit_test(chunks_and_threads_change_nothing),
         cmocka_unit_test(packed_and_piped_input_reads_alike),
-        cmocka_unit_test(progress_is_told),
+        cmocka_unit_test(progress_is_reported),
         cmocka_unit_test(only_json_is_claimed),
         cmocka_unit_test(files_that_are_no_traces_are_named),
     };

@@ -223,6 +223,6 @@ int main(void) {
         cmocka_unit_test_setup(test_every_command, switch_faults_off),
     };
     int failed = cmocka_run_group_tests(tests, make_world, remove_world);
-    tell_faults();
+    print_faults();
     return failed;
 }

@@ -295,6 +295,6 @@ int main(void) {
         cmocka_unit_test_setup(test_selecting_and_shaping, switch_faults_off),
     };
     int failed = cmocka_run_group_tests(tests, make_world, remove_world);
-    tell_faults();
+    print_faults();
     return failed;
 }

@@ -24,7 +24,7 @@ static void csv_of_the_main_table(void **state) {
 static void csv_without_a_main_table_is_the_first(void **state) {
     (void)state;
     make_small();
-    report->main_table = "transitions"; /* the trace could not tell */
+    report->main_table = "transitions"; /* the trace lacks its data */
     assert_int_equal(strncmp(write_as("csv"), "input,name,count", 16), 0);
     for (size_t b = 0; b < report->sections[0].block_count; b++)
         report->sections[0].blocks[b].audience = GT_FOR_SCREEN;

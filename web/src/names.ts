@@ -48,7 +48,7 @@ function shortNames(report: Report): (name: string) => string {
 }
 
 const ROOM = 56; // characters that a chart on a desk has for a name
-const COMMON = 30; // of these for what names have in common where they need telling apart
+const COMMON = 30; // of these for what names have in common where they must be distinguishable
 const DIFFERENT = 22;
 const BEFORE = 8; // of a long word before the place where names differ
 

@@ -154,14 +154,14 @@ static void move_to(struct gt_csv_reader *reader, const char *p) {
     reader->p = p;
 }
 
-static void tell_progress(struct gt_csv_reader *reader) {
+static void report_progress(struct gt_csv_reader *reader) {
     uint64_t done_bytes, total_bytes;
     if (!reader->progress)
         return;
     gt_source_progress(reader->source, &done_bytes, &total_bytes);
-    if (done_bytes - reader->told_bytes < PROGRESS_BYTES)
+    if (done_bytes - reader->reported_bytes < PROGRESS_BYTES)
         return;
-    reader->told_bytes = done_bytes;
+    reader->reported_bytes = done_bytes;
     reader->progress(reader->progress_context, done_bytes, total_bytes);
 }
 
@@ -187,7 +187,7 @@ static enum gt_status fill(struct gt_csv_reader *reader, struct gt_error *err) {
         return status;
     reader->end = reader->buffer + left + got;
     reader->is_all = got == 0;
-    tell_progress(reader);
+    report_progress(reader);
     return GT_OK;
 }
 

@@ -44,7 +44,7 @@ struct gt_csv_reader {
     bool skips_line;     /* what follows belongs to a row given up */
     void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes); /* NULL: nobody asks */
     void *progress_context;
-    uint64_t told_bytes;
+    uint64_t reported_bytes;
 };
 
 enum gt_csv_unit { GT_CSV_LINE, GT_CSV_RECORD };

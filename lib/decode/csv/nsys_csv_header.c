@@ -6,7 +6,7 @@ enum dimension { PLAIN, TIME, SIZE, RATE, PERCENT };
 
 enum { TITLES_MAX = 3 };
 
-/* A column and the titles it had, units left aside. */
+/* A column and the titles it had, without units. */
 struct column {
     enum gt_nsys_csv_column column;
     enum dimension dimension;

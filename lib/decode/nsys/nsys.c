@@ -126,7 +126,7 @@ static uint32_t thread_of(struct gt_nsys_sink *sink, uint64_t global_tid) {
     return slot->thread;
 }
 
-/* The physical GPU behind the number by which a process knows it. */
+/* The physical GPU that a process refers to by this number. */
 static int64_t device_of(const struct gt_nsys_capture *capture, uint64_t global_pid, int64_t ordinal) {
     if (global_pid == GT_NSYS_NO_ID)
         return ordinal;

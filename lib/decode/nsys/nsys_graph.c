@@ -1,5 +1,5 @@
 /* CUDA graphs of a capture: which graph an op belongs to. An op names the node of the executable graph that ran, events
-   tell which node each node was copied from; in the end every op has the graph that the program made. */
+   say which node each node was copied from; in the end every op has the graph that the program made. */
 #include "base/mem.h"
 #include "decode/nsys/nsys.h"
 #include "events/builder.h"

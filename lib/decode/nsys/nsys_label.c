@@ -1,4 +1,4 @@
-/* Labels of an Nsight capture: what single events tell comes in by thread, one answer for each key goes out. */
+/* Labels of an Nsight capture: what single events say comes in by thread, one answer for each key goes out. */
 #include "decode/nsys/nsys_label.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-/* What some events tell about things that other events call by a number, such as the name of a domain: gathered by each
-   thread, joined when all events were read. Of several answers the first in the file counts, no matter who read it. */
+/* What some events say about things that other events refer to by a number, such as the name of a domain: gathered by
+   each thread, joined when all events were read. Of several answers the first in the file counts, no matter who read
+   it. */
 #ifndef GT_DECODE_NSYS_NSYS_LABEL_H
 #define GT_DECODE_NSYS_NSYS_LABEL_H
 
@@ -12,8 +13,8 @@ enum gt_nsys_label_kind {
     GT_NSYS_DOMAINS,      /* process, domain id -> name */
     GT_NSYS_CATEGORIES,   /* process, domain id << 32 | number -> name */
     GT_NSYS_THREAD_NAMES, /* thread, 0 -> name */
-    GT_NSYS_GRAPH_NODES, /* process, number of a graph node; process | GT_NSYS_WHOLE, number of a graph: nothing told */
-    GT_NSYS_CLONES,      /* the same -> number of what it was copied from */
+    GT_NSYS_GRAPH_NODES,  /* process, number of a graph node; process | GT_NSYS_WHOLE, number of a graph -> nothing */
+    GT_NSYS_CLONES,       /* the same -> number of what it was copied from */
     GT_NSYS_LABEL_KINDS
 };
 

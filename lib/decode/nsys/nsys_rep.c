@@ -1,5 +1,5 @@
 /* Decoder of Nsight Systems reports: a file comes in; its facts are read first, then its chunks of events by several
-   threads at once, each into a builder of its own; a store goes out. Reports that are laid out in another way are left
+   threads at once, each into its own builder; a store goes out. Reports that are laid out in another way are left
    to nsys. */
 #include "decode/nsys/nsys_rep.h"
 
@@ -34,15 +34,15 @@ struct decoding {
     size_t count;                     /* of each */
     struct gt_deal deal;              /* of the batches to the workers */
     atomic_uint_fast64_t event_count; /* of all that were seen */
-    uint64_t told_bytes;              /* progress at the last call, by the first worker */
+    uint64_t reported_bytes;          /* progress at the last call, by the first worker */
 };
 
-static void tell_progress(struct decoding *decoding) {
+static void report_progress(struct decoding *decoding) {
     uint64_t bytes_each = decoding->file.size / (decoding->batches.count ? decoding->batches.count : 1);
     uint64_t done_bytes = bytes_each * gt_threads_deal_taken(&decoding->deal);
-    if (!decoding->options->progress || done_bytes - decoding->told_bytes < PROGRESS_BYTES)
+    if (!decoding->options->progress || done_bytes - decoding->reported_bytes < PROGRESS_BYTES)
         return;
-    decoding->told_bytes = done_bytes;
+    decoding->reported_bytes = done_bytes;
     decoding->options->progress(decoding->options->progress_context, done_bytes, decoding->file.size);
 }
 
@@ -101,7 +101,7 @@ static void work(void *context, size_t index) {
         if (has_too_many(decoding) && !decoding->batches.is_counted)
             break;
         if (index == 0)
-            tell_progress(decoding);
+            report_progress(decoding);
     }
 }
 
@@ -202,7 +202,7 @@ static enum gt_status name_processes(struct decoding *decoding, struct gt_error 
     return GT_OK;
 }
 
-/* What the container lacks, in a segment of its own. */
+/* What the container lacks, in a separate segment. */
 static void count_losses(struct decoding *decoding, const char *packing_damage) {
     const struct gt_nsys_rep_file *file = &decoding->file;
     const struct gt_nsys_rep_facts *facts = &decoding->facts;
@@ -267,7 +267,7 @@ static enum gt_status fail_unknown(const struct decoding *decoding, const char *
     return gt_fail(err,
                    "cannot read '%s': %s%s%s%s; %sinstall nsys so that it can be exported, or export it on another "
                    "machine with 'nsys export --type sqlite'",
-                   subject, decoding->file.unknown, named ? ", and no program '" : "", named ? named : "",
+                   subject, decoding->file.unknown, named ? ", and there is no program '" : "", named ? named : "",
                    named ? "'" : "", decoding->file.is_cut ? "copy it again if it is truncated, or " : "");
 }
 

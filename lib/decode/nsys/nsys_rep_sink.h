@@ -6,7 +6,7 @@
 
 /* The name of a process, which comes as an event. */
 struct gt_nsys_rep_process {
-    uint64_t order, sequence; /* of the batch it stands in; among the names that its sink has met */
+    uint64_t order, sequence; /* of the batch it is in; among the names that its sink has read */
     struct gt_nsys_name name;
 };
 

@@ -129,7 +129,8 @@ static bool is_taken(const struct gt_nsys_schema *schema, const struct gt_sqlite
     return false;
 }
 
-/* The first table of a name, or without one that has a telling word, that fits the role; NULL if there is none. */
+/* The first table of that name that fits the role, or without a name, with a word of the role in its name; NULL: none.
+ */
 static enum gt_status find_table(struct gt_nsys_schema *schema, const struct gt_sqlite_db *db, const struct role *role,
                                  const char *name, const struct gt_sqlite_table **found, struct gt_error *err) {
     *found = NULL;
@@ -160,7 +161,8 @@ static void add_table(struct gt_nsys_schema *schema, const struct gt_sqlite_tabl
     }
 }
 
-/* All tables with a name of the role; of several, an empty one adds nothing. Else the first with a telling name. */
+/* All tables with a name of the role; of several, an empty one adds nothing. Else the first with a word of the role in
+ * its name. */
 static enum gt_status find_role(struct gt_nsys_schema *schema, const struct gt_sqlite_db *db, enum gt_nsys_role id,
                                 struct gt_error *err) {
     const struct role *role = &roles[id];

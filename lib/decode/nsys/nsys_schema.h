@@ -96,9 +96,8 @@ struct gt_nsys_table {
 struct gt_nsys_schema {
     struct gt_nsys_table tables[GT_NSYS_TABLES_MAX]; /* in the order of their roles */
     size_t count;
-    size_t
-        unreadable; /* tables that bear the name of a role and whose columns are lost with the pages that tell them */
-    size_t incomplete; /* tables with rows that bear the name of a role and lack a column that it requires */
+    size_t unreadable; /* tables with the name of a role whose columns are lost, because the schema pages are damaged */
+    size_t incomplete; /* tables with rows and the name of a role that lack a column that it requires */
 };
 
 /* An error that lists the tables if this is no Nsight export. */

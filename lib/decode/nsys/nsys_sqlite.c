@@ -59,7 +59,7 @@ static enum gt_status plan(struct decoding *decoding, struct gt_error *err) {
     return GT_OK;
 }
 
-static void tell_progress(const struct decoding *decoding) {
+static void report_progress(const struct decoding *decoding) {
     uint64_t done_bytes, total_bytes;
     if (!decoding->options->progress)
         return;
@@ -83,7 +83,7 @@ static void work(void *context, size_t index) {
             gt_builder_issue(&decoding->builders[index], GT_ISSUE_EVENT_DAMAGED,
                              worker->reader.damaged - damaged_before, GT_NO_OFFSET);
         if (index == 0)
-            tell_progress(decoding);
+            report_progress(decoding);
     }
 }
 

@@ -84,7 +84,7 @@ enum gt_status gt_sqlite_db_connect(struct gt_sqlite_db *db, struct gt_error *er
 }
 
 /* A database at rest is one file. Others need care: reading a log would write next to the database. */
-static enum gt_status look_beside(struct gt_sqlite_db *db, const char *path, struct gt_error *err) {
+static enum gt_status check_companions(struct gt_sqlite_db *db, const char *path, struct gt_error *err) {
     char real[PATH_MAX];
     unsigned char first = 0;
     if (!realpath(path, real))
@@ -145,7 +145,7 @@ enum gt_status gt_sqlite_db_open(struct gt_sqlite_db *db, struct gt_source *sour
     if (!gt_sqlite_pages_file_init(&db->file, source, head, size_bytes))
         return gt_fail(err, "cannot read '%s': its SQLite header is truncated or damaged", path);
     db->size_bytes = size_bytes;
-    enum gt_status status = look_beside(db, path, err);
+    enum gt_status status = check_companions(db, path, err);
     if (status == GT_OK)
         status = find_tables(db, path, err);
     if (status != GT_OK)

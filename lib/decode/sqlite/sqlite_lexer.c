@@ -22,7 +22,7 @@ static bool starts(const struct gt_sqlite_lexer *lexer, const char *text) {
 }
 
 /* After the next of these two bytes; after the text if there is none. */
-static const char *behind(const char *at, const char *end, const char *mark, size_t len) {
+static const char *after(const char *at, const char *end, const char *mark, size_t len) {
     const char *found = memmem(at, (size_t)(end - at), mark, len);
     return found ? found + len : end;
 }
@@ -34,9 +34,9 @@ static void skip_blanks(struct gt_sqlite_lexer *lexer) {
         while (lexer->at < lexer->end && is_blank(*lexer->at))
             lexer->at++;
         if (starts(lexer, "--"))
-            lexer->at = behind(lexer->at, lexer->end, "\n", 1);
+            lexer->at = after(lexer->at, lexer->end, "\n", 1);
         else if (starts(lexer, "/*"))
-            lexer->at = behind(lexer->at + 2, lexer->end, "*/", 2);
+            lexer->at = after(lexer->at + 2, lexer->end, "*/", 2);
     }
 }
 

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 
 enum {
-    BUFFER_BYTES = 1 << 17, /* stays in the second level cache next to what is written meanwhile */
+    BUFFER_BYTES = 1 << 17, /* fits in the second level cache together with what is written at the same time */
     HOLE_PAGES_MAX = 4,     /* pages of other tables between two leaves that are read along rather than skipped */
 };
 
@@ -57,7 +57,7 @@ static bool reserve_overflow(struct run *run, size_t size) {
 static bool gather(struct run *run, struct cell *cell, size_t needed) {
     struct gt_sqlite_reader *reader = run->reader;
     const struct gt_sqlite_file *file = reader->file;
-    size_t room = file->usable_bytes - 4, have = cell->record.at_hand;
+    size_t room = file->usable_bytes - 4, have = cell->record.available_bytes;
     uint32_t page = cell->next_page;
     bool is_first = cell->record.payload != reader->overflow;
     if ((needed - have) / room > file->page_count || !reserve_overflow(run, needed + room))
@@ -82,7 +82,7 @@ static bool gather(struct run *run, struct cell *cell, size_t needed) {
         page = gt_sqlite_record_load32(link);
     }
     cell->record.payload = reader->overflow;
-    cell->record.at_hand = have;
+    cell->record.available_bytes = have;
     cell->next_page = page;
     return true;
 }
@@ -100,7 +100,7 @@ static void take_cell(struct run *run, struct cell *cell) {
         reader->damaged++;
 }
 
-/* Bytes of a payload that stand in its leaf cell. */
+/* Bytes of a payload that are stored in its leaf cell. */
 static size_t local_bytes(uint32_t usable, uint64_t payload_bytes) {
     uint32_t most = usable - 35, least = (usable - 12) * 32 / 255 - 23;
     if (payload_bytes <= most)
@@ -123,8 +123,10 @@ static bool find_cell(const uint8_t *page, uint32_t at, uint32_t usable, struct 
     bool is_whole = local == payload_bytes;
     if (local + (is_whole ? 0 : 4) > usable - at)
         return false;
-    cell->record = (struct gt_sqlite_record){
-        .payload = page + at, .at_hand = local, .payload_bytes = (size_t)payload_bytes, .rowid = (int64_t)rowid};
+    cell->record = (struct gt_sqlite_record){.payload = page + at,
+                                             .available_bytes = local,
+                                             .payload_bytes = (size_t)payload_bytes,
+                                             .rowid = (int64_t)rowid};
     cell->next_page = is_whole ? 0 : gt_sqlite_record_load32(page + at + local);
     return true;
 }
@@ -142,11 +144,12 @@ static void take_page(struct run *run, const uint8_t *page, uint32_t number) {
     for (uint32_t i = 0; i < cell_count && !run->has_failed; i++) {
         uint32_t at = gt_sqlite_record_load16(pointers + 2 * i);
         struct cell cell;
-        if (at < cells_from || at >= usable || !find_cell(page, at, usable, &cell) || cell.record.at_hand > room) {
+        if (at < cells_from || at >= usable || !find_cell(page, at, usable, &cell) ||
+            cell.record.available_bytes > room) {
             run->reader->damaged++;
             continue;
         }
-        room -= cell.record.at_hand;
+        room -= cell.record.available_bytes;
         take_cell(run, &cell);
     }
 }
@@ -176,7 +179,7 @@ enum gt_status gt_sqlite_pages_reader_run(struct gt_sqlite_reader *reader, const
         for (size_t k = i; k < i + together && !run.has_failed; k++) {
             size_t at = (size_t)(leaves[k] - leaves[i]) * file->page_bytes;
             if (at + file->page_bytes > got)
-                reader->missing++; /* the file shrank meanwhile */
+                reader->missing++; /* the file has shrunk since it was opened */
             else
                 take_page(&run, reader->buffer + at, leaves[k]);
         }

@@ -220,10 +220,10 @@ static enum gt_sqlite_outcome parse_header(const struct gt_sqlite_layouts *layou
                                            const struct gt_sqlite_record *record, struct layout *layout,
                                            size_t *needed) {
     uint64_t header_bytes, type;
-    size_t at = gt_sqlite_record_varint(record->payload, record->at_hand, &header_bytes);
+    size_t at = gt_sqlite_record_varint(record->payload, record->available_bytes, &header_bytes);
     if (at == 0 || header_bytes < at || header_bytes > record->payload_bytes)
         return GT_SQLITE_DAMAGED;
-    if (header_bytes > record->at_hand) {
+    if (header_bytes > record->available_bytes) {
         *needed = (size_t)header_bytes;
         return GT_SQLITE_NEEDS_MORE;
     }
@@ -351,7 +351,7 @@ static bool read_tail(const struct gt_sqlite_layouts *layouts, const struct layo
             continue; /* as the front has it */
         for (; column < wanted->column; column++)
             offset += layouts->small_sizes[types[column]];
-        if (offset + layouts->small_sizes[type] > record->at_hand)
+        if (offset + layouts->small_sizes[type] > record->available_bytes)
             return false;
         struct integer_field field = integer_field(type, (uint32_t)offset, wanted->slot);
         row->types[wanted->slot] = GT_SQLITE_INT;
@@ -362,10 +362,10 @@ static bool read_tail(const struct gt_sqlite_layouts *layouts, const struct layo
 
 static bool read_fast(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_record *record,
                       struct gt_sqlite_row *row) {
-    if (record->at_hand < layouts->types_bytes)
+    if (record->available_bytes < layouts->types_bytes)
         return false;
     const struct layout *layout = front_layout(layouts, record);
-    if (!layout || layout->end > record->at_hand)
+    if (!layout || layout->end > record->available_bytes)
         return false;
     read_fields(layout, record, row);
     return layouts->front_count == layouts->wanted_count || read_tail(layouts, layout, record, row);
@@ -379,7 +379,7 @@ enum gt_sqlite_outcome gt_sqlite_record_read(struct gt_sqlite_layouts *layouts, 
     enum gt_sqlite_outcome outcome = parse_header(layouts, layouts->wanted_count, record, layout, needed);
     if (outcome != GT_SQLITE_ROW)
         return outcome;
-    if (layout->end > record->at_hand) {
+    if (layout->end > record->available_bytes) {
         *needed = layout->end;
         return GT_SQLITE_NEEDS_MORE;
     }

@@ -60,16 +60,16 @@ void gt_sqlite_record_layouts_free(struct gt_sqlite_layouts *layouts);
 /* Must be called before the first record of a table. columns must stay as they are until the next call. */
 void gt_sqlite_record_layouts_use(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_columns *columns);
 
-/* Part of a record that is at hand, and its whole length. */
+/* The available part of a record, and its whole length. */
 struct gt_sqlite_record {
     const uint8_t *payload;
-    size_t at_hand, payload_bytes;
+    size_t available_bytes, payload_bytes;
     int64_t rowid;
 };
 
 enum gt_sqlite_outcome {
     GT_SQLITE_ROW,
-    GT_SQLITE_NEEDS_MORE, /* bytes after at_hand are needed: *needed from the start */
+    GT_SQLITE_NEEDS_MORE, /* bytes after available_bytes are needed: *needed from the start */
     GT_SQLITE_DAMAGED,
 };
 enum gt_sqlite_outcome gt_sqlite_record_read(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_record *record,

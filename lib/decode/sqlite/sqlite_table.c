@@ -118,7 +118,7 @@ static void take_default(struct gt_sqlite_lexer *lexer, struct gt_sqlite_column 
 
 /* ---- definitions ---- */
 
-/* What the constraints of a column tell. */
+/* What the constraints of a column say. */
 struct traits {
     bool is_key, is_descending;
     bool is_generated, is_stored;

@@ -27,7 +27,7 @@ struct gt_sqlite_table {
     struct gt_str name;
     uint32_t root;
     bool has_rowids;                  /* if not, it is an index, which the page reader does not read */
-    uint16_t rowid_alias;             /* the column that is the rowid; GT_SQLITE_NO_COLUMN if none is */
+    uint16_t rowid_alias;             /* the column that is the rowid; or GT_SQLITE_NO_COLUMN */
     struct gt_sqlite_column *columns; /* without generated ones; none: the table is damaged */
     size_t column_count;
 };

@@ -97,7 +97,7 @@ static bool follow_cells(struct walk *walk, uint32_t number, struct level *below
     return follow(walk, below, gt_sqlite_record_load32(header + 8));
 }
 
-/* The kind of the first page of a level that is of either kind; 0 if none is. All leaves are equally deep. */
+/* The kind of the first page of a level that is of either kind; 0: there is none. All leaves are equally deep. */
 static enum gt_status find_kind(const struct walk *walk, const struct level *level, uint8_t *kind,
                                 struct gt_error *err) {
     *kind = 0;

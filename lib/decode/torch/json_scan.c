@@ -28,7 +28,7 @@ static inline uint64_t control_bytes(uint64_t word) {
     return (word - EACH_BYTE(0x20)) & ~word & HIGH_BITS;
 }
 
-/* The next quote or backslash, or end. Tells whether a control character is before it. */
+/* The next quote or backslash, or end. *controls is not 0 if a control character is before it. */
 static inline const char *find_string_special(const char *p, const char *end, uint64_t *controls) {
     for (; end - p >= 8; p += 8) {
         uint64_t word = load_eight(p);

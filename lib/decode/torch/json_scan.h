@@ -28,7 +28,7 @@ struct gt_json_value_text {
     unsigned marks;
 };
 
-/* Writers that die leave NULs behind; no control character means anything between tokens. */
+/* Writers that crash leave NULs in the file; no control character means anything between tokens. */
 static inline bool gt_json_scan_is_space(char c) {
     return (unsigned char)c <= ' ';
 }

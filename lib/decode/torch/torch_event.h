@@ -26,7 +26,7 @@ enum gt_torch_field {
     GT_TORCH_ARG_LABELS,
     GT_TORCH_FIELD_COUNT,
     GT_TORCH_OTHER = GT_TORCH_FIELD_COUNT, /* a member nobody asks for */
-    GT_TORCH_DOCUMENT,                     /* "traceEvents": this is no event but a trace of its own */
+    GT_TORCH_DOCUMENT,                     /* "traceEvents": not an event but a whole trace */
 };
 
 enum gt_torch_category {

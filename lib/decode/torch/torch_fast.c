@@ -90,11 +90,11 @@ struct reading {
 /* An object or array, whatever it holds. Rare ones go through the portable code. */
 GT_SIMD_TARGET __attribute__((noinline)) static const char *skip_nested(const struct simd_constants *k, const char *p,
                                                                         const char *end) {
-    const char *behind = *p == '{' ? simd_skip_object(k, p, end) : NULL;
-    if (behind)
-        return behind;
-    behind = p;
-    return (*p == '{' || *p == '[') && gt_json_scan_skip_nested(&behind, end) == GT_JSON_OK ? behind : NULL;
+    const char *after = *p == '{' ? simd_skip_object(k, p, end) : NULL;
+    if (after)
+        return after;
+    after = p;
+    return (*p == '{' || *p == '[') && gt_json_scan_skip_nested(&after, end) == GT_JSON_OK ? after : NULL;
 }
 
 /* How often the size of a number may change before it is taken for one that always does. */
@@ -102,16 +102,16 @@ enum { MAX_SIZE_CHANGES = 64 };
 
 /* Where a number at p ends. Most keep their size, times above all: going on from where the last one ended lets the CPU
    begin with what follows while it still reads the digits. The compiler must not see that both places are the same. */
-GT_SIMD const char *foresee_end(struct gt_torch_node *node, const char *p, const char *behind) {
+GT_SIMD const char *foresee_end(struct gt_torch_node *node, const char *p, const char *after) {
     const char *foreseen = p + node->value_bytes, *hidden = foreseen;
     __asm__("" : "+r"(hidden));
-    if (behind == foreseen)
+    if (after == foreseen)
         return hidden;
-    if (behind && node->size_changes < MAX_SIZE_CHANGES) {
+    if (after && node->size_changes < MAX_SIZE_CHANGES) {
         node->size_changes++;
-        node->value_bytes = node->size_changes < MAX_SIZE_CHANGES ? (uint32_t)(behind - p) : 0;
+        node->value_bytes = node->size_changes < MAX_SIZE_CHANGES ? (uint32_t)(after - p) : 0;
     }
-    return behind;
+    return after;
 }
 
 /* Reads the value of a node at p; the place after it, or NULL. */
@@ -152,9 +152,9 @@ GT_SIMD struct gt_torch_node *follow(const struct simd_constants *k, struct gt_t
         return NULL;
     do {
         struct gt_torch_node *guess = node->next, *child = guess;
-        const char *behind;
+        const char *after;
         while (!simd_matches(at, child->literal, child->literal_bytes, child->last_bits) ||
-               !(behind = take_value(k, child, at + child->literal_bytes, end, reading))) {
+               !(after = take_value(k, child, at + child->literal_bytes, end, reading))) {
             child = child == guess ? parent->children : child->other;
             if (child == guess)
                 child = child->other;
@@ -163,7 +163,7 @@ GT_SIMD struct gt_torch_node *follow(const struct simd_constants *k, struct gt_t
         }
         node->next = child;
         parent = node = child;
-        at = behind;
+        at = after;
     } while (node->slot != GT_TORCH_SLOT_END);
     *p = at;
     return node;
@@ -274,11 +274,11 @@ GT_SIMD_TARGET uint64_t gt_torch_fast_run(struct gt_torch_fast *fast, struct gt_
     if (limit - bytes->offset < (uint64_t)(end - p))
         stop = p + (limit - bytes->offset);
     while (p < stop) {
-        const char *behind = p;
-        const struct gt_torch_path *path = read_event(fast, &behind, end, &reading);
+        const char *after = p;
+        const struct gt_torch_path *path = read_event(fast, &after, end, &reading);
         if (!path || !add_event(fast, sink, path, &reading))
             break;
-        p = behind;
+        p = after;
         count++;
     }
     sink->event_count += count;

@@ -15,7 +15,7 @@ enum { MIN_CHUNK_BYTES = 1 << 20, MAX_CHUNK_BYTES = 8 << 20, CHUNKS_PER_THREAD =
 /* What is read at once: long reads cost less, but the memory of a long one is worth its while only in long chunks. */
 enum { MIN_WINDOW_BYTES = 256 << 10, MAX_WINDOW_BYTES = 1 << 20, WINDOWS_PER_CHUNK = 8, MAX_EVENT_BYTES = 64 << 20 };
 
-/* Bytes before a chunk's nominal start that tell what is before its first brace. */
+/* Bytes before a chunk's nominal start that show what is before its first brace. */
 enum { LOOK_BACK_BYTES = 64 };
 
 #define NOWHERE UINT64_MAX

@@ -40,12 +40,12 @@ struct draft {
 
 /* Ends the literal at `to`, where a value is that ends at `after`. */
 static bool add_step(struct draft *draft, enum gt_torch_slot slot, enum gt_torch_field field, const char *to,
-                     const char *behind) {
+                     const char *after) {
     struct gt_str literal = {draft->literal, (size_t)(to - draft->literal)};
     if (draft->step_count == MAX_STEPS || literal.len > MAX_LITERAL_BYTES || memchr(literal.ptr, '\0', literal.len))
         return false;
-    draft->steps[draft->step_count++] = (struct step){literal, {to, (size_t)(behind - to)}, slot, field, 0};
-    draft->literal = behind;
+    draft->steps[draft->step_count++] = (struct step){literal, {to, (size_t)(after - to)}, slot, field, 0};
+    draft->literal = after;
     return true;
 }
 
@@ -70,30 +70,30 @@ static bool names_track(enum gt_torch_field field) {
 
 static bool draft_bare(struct draft *draft, const char *p, struct gt_str text, enum gt_torch_field field,
                        bool is_wanted) {
-    const char *behind = p + text.len;
+    const char *after = p + text.len;
     if (!is_wanted) /* words stay in the literal */
-        return !is_number(text) || add_step(draft, GT_TORCH_SLOT_NUMBER, field, p, behind);
+        return !is_number(text) || add_step(draft, GT_TORCH_SLOT_NUMBER, field, p, after);
     if (field == GT_TORCH_TS || field == GT_TORCH_DUR) {
         const char *point = memchr(p, '.', text.len);
         struct gt_str whole = {p, point ? (size_t)(point - p) : text.len};
         return is_digits(whole) && whole.len <= MAX_DIGITS && is_number(text) &&
-               add_step(draft, GT_TORCH_SLOT_MICROS, field, p, behind);
+               add_step(draft, GT_TORCH_SLOT_MICROS, field, p, after);
     }
     return field != GT_TORCH_NAME && is_digits(text) && text.len <= MAX_DIGITS &&
-           add_step(draft, GT_TORCH_SLOT_INT, field, p, behind);
+           add_step(draft, GT_TORCH_SLOT_INT, field, p, after);
 }
 
 static bool draft_text(struct draft *draft, const char *p, struct gt_json_value_text text, enum gt_torch_field field,
                        bool is_wanted) {
-    const char *begin = p + 1, *behind = begin + text.raw.len;
+    const char *begin = p + 1, *after = begin + text.raw.len;
     if (field == GT_TORCH_PH || field == GT_TORCH_CAT) /* they distinguish the kinds of events */
         return true;
     if (is_wanted && text.raw.len == 0)
         return false;
     if (is_wanted && field == GT_TORCH_NAME)
-        return add_step(draft, GT_TORCH_SLOT_NAME, field, begin, behind);
+        return add_step(draft, GT_TORCH_SLOT_NAME, field, begin, after);
     draft->needs_fold |= is_wanted;
-    return (!is_wanted || names_track(field)) && add_step(draft, GT_TORCH_SLOT_TEXT, field, begin, behind);
+    return (!is_wanted || names_track(field)) && add_step(draft, GT_TORCH_SLOT_TEXT, field, begin, after);
 }
 
 /* The object at p, its end plain to see: what is between the blanks at its beginning and those at its end. */
@@ -109,13 +109,13 @@ static bool draft_lines(struct draft *draft, const char *p, const char *brace) {
     return true;
 }
 
-static bool draft_nested(struct draft *draft, const char *p, const char *behind) {
-    const char *inside = p + 1, *last = behind - 1, *plain = p;
-    if (*p == '{' && gt_json_scan_skip_lines(&plain, behind) == GT_JSON_OK)
+static bool draft_nested(struct draft *draft, const char *p, const char *after) {
+    const char *inside = p + 1, *last = after - 1, *plain = p;
+    if (*p == '{' && gt_json_scan_skip_lines(&plain, after) == GT_JSON_OK)
         return draft_lines(draft, p, last);
     for (const char *at = inside; at < last; at++)
         if (*at == '"' || *at == '[' || *at == '{' || *at == '}' || (unsigned char)*at < ' ')
-            return add_step(draft, GT_TORCH_SLOT_NESTED, GT_TORCH_OTHER, p, behind);
+            return add_step(draft, GT_TORCH_SLOT_NESTED, GT_TORCH_OTHER, p, after);
     if (*p == '{')
         return true; /* empty, or as good as that */
     return add_step(draft, GT_TORCH_SLOT_LIST, GT_TORCH_OTHER, inside, last);

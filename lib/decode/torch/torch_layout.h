@@ -22,7 +22,7 @@ enum gt_torch_slot {
     GT_TORCH_SLOT_INT,    /* digits that are wanted */
     GT_TORCH_SLOT_MICROS, /* digits and decimals that are wanted as ns */
     GT_TORCH_SLOT_NUMBER, /* a number nobody asks for */
-    GT_TORCH_SLOT_LIST,   /* what stands in brackets, no brackets or text in it */
+    GT_TORCH_SLOT_LIST,   /* the inside of brackets, without brackets or text */
     GT_TORCH_SLOT_LINES,  /* what is in an object nobody asks for, whose end is plain: see gt_json_scan_skip_lines() */
     GT_TORCH_SLOT_NESTED, /* any other object or array nobody asks for */
 };
@@ -78,8 +78,8 @@ bool gt_torch_layout_init(struct gt_torch_layout *layout, bool is_eager);
 void gt_torch_layout_release(struct gt_torch_layout *layout);
 
 /* Learns from an event that gt_torch_event_parse() read at the first try: its text begins at p, [p, end) are the bytes
-   at hand, track is its lane or thread. Not every event is fit for it, and a file that never repeats itself is given up
-   after a while. */
+   available, track is its lane or thread. Not every event is fit for it, and a file that never repeats itself is given
+   up after a while. */
 void gt_torch_layout_learn(struct gt_torch_layout *layout, const struct gt_torch_event *event, const char *p,
                            const char *end, uint32_t track);
 

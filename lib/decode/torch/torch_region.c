@@ -178,8 +178,8 @@ static enum gt_torch_stop read_events(struct gt_torch_region *region, struct gt_
     return read_event(region, bytes);
 }
 
-/* Something in the array that is no object. */
-static enum gt_torch_stop read_stranger(struct gt_torch_region *region, struct gt_torch_bytes *bytes) {
+/* An element of the array that is not an object. */
+static enum gt_torch_stop read_non_object(struct gt_torch_region *region, struct gt_torch_bytes *bytes) {
     const char *p = bytes->p;
     struct gt_json_value_text text;
     enum gt_json_status status = GT_JSON_BAD;
@@ -230,7 +230,7 @@ enum gt_torch_stop gt_torch_region_run(struct gt_torch_region *region, struct gt
             gt_torch_region_bytes_move(bytes, bytes->p + 1);
             return GT_TORCH_STOP_END;
         } else {
-            stop = read_stranger(region, bytes);
+            stop = read_non_object(region, bytes);
         }
     }
     return stop;

@@ -103,7 +103,7 @@ GT_SIMD const char *simd_hash_text(const struct simd_constants *k, const char *p
     return *p == '"' ? p : NULL;
 }
 
-/* A text and another of the same size, not 0, whose first 32 bytes stand in `head`, with zeros after a shorter one.
+/* A text and another of the same size, not 0, whose first 32 bytes are in `head`, with zeros after a shorter one.
    Nothing after the other text is read: the last step overlaps the one before. */
 GT_SIMD bool simd_equal_texts(const struct simd_constants *k, const char *head, const char *other, struct gt_str text) {
     __m256i bytes = simd_load(text.ptr);

@@ -8,8 +8,8 @@
 #include "events/builder.h"
 #include "events/store.h"
 
-/* What a metadata event says about a process or thread. Kept aside: names are given in file order when all chunks are
-   read, no matter who read them. */
+/* What a metadata event says about a process or thread. Stored separately: names are given in file order when all
+   chunks are read, no matter who read them. */
 struct gt_torch_track_name {
     enum { GT_TORCH_NAMES_PROCESS, GT_TORCH_LABELS_PROCESS, GT_TORCH_NAMES_THREAD } kind;
     size_t segment; /* of the builder: the chunk it was read in */
@@ -38,7 +38,7 @@ struct gt_torch_sink {
     struct gt_builder *builder;
     struct gt_torch_fast *fast; /* reads what looks as usual; NULL: all is read the portable way */
     uint64_t event_count;       /* objects that say what phase they are */
-    uint64_t odd_count;         /* issues counted for what stands in events */
+    uint64_t odd_count;         /* issues counted for the content of events */
     uint32_t last_track;        /* of the last event taken, if it has one */
     struct gt_torch_track_cache threads[GT_TORCH_CACHE_SLOTS];
     struct gt_torch_track_cache lanes[GT_TORCH_CACHE_SLOTS];

@@ -40,14 +40,14 @@ void gt_torch_window_seek(struct gt_torch_window *window, uint64_t offset) {
     window->bytes = (struct gt_torch_bytes){window->buffer, window->buffer, offset, false, window->max_bytes};
 }
 
-static void tell_progress(struct gt_torch_window *window) {
+static void report_progress(struct gt_torch_window *window) {
     uint64_t done_bytes, total_bytes;
     if (!window->options || !window->options->progress)
         return;
     gt_source_progress(window->source, &done_bytes, &total_bytes);
-    if (done_bytes - window->told_bytes < PROGRESS_BYTES)
+    if (done_bytes - window->reported_bytes < PROGRESS_BYTES)
         return;
-    window->told_bytes = done_bytes;
+    window->reported_bytes = done_bytes;
     window->options->progress(window->options->progress_context, done_bytes, total_bytes);
 }
 
@@ -88,7 +88,7 @@ enum gt_status gt_torch_window_fill(struct gt_torch_window *window, struct gt_er
     memset(to + got, 0, GT_TORCH_PADDING);
     window->read_offset += got;
     window->bytes.is_all = room > 0 && got == 0;
-    tell_progress(window);
+    report_progress(window);
     return GT_OK;
 }
 

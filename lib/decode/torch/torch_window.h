@@ -22,7 +22,7 @@ struct gt_torch_window {
     char *buffer; /* GT_TORCH_PADDING bytes larger than its capacity */
     size_t capacity, max_bytes;
     uint64_t read_offset;        /* of the input, after the current bytes */
-    uint64_t told_bytes;         /* progress at the last call of its callback */
+    uint64_t reported_bytes;     /* progress at the last call of its callback */
     struct gt_torch_bytes bytes; /* available */
 };
 

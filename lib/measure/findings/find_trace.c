@@ -72,7 +72,7 @@ double gt_find_has_ranges(struct gt_evidence *evidence, struct gt_finding *findi
     return (double)names;
 }
 
-/* Tells of a phase that takes so much of the time that ranges have on one side. */
+/* Describes a phase that takes a large part of the time in ranges, on the GPU or the CPU. */
 static double describe_phase(struct gt_evidence *evidence, struct gt_finding *finding, const struct gt_phase *phase,
                              const char *side, double part_ns, double all_ns) {
     gt_finding_set_title(evidence, finding, "Phase %s takes %s of %s time in ranges",

@@ -12,7 +12,7 @@
    something of the file was lost that may be the reason, so its finding says so and is one severity lower. */
 #define GT_NEEDS_WHOLE 0x80000000u
 
-/* One rule. It measures something; how much of it is low, medium or high stands in findings.def. */
+/* One rule. It measures something; findings.def has the thresholds of low, medium and high. */
 struct gt_finding_rule {
     const char *id;
     uint32_t needs; /* enum gt_fact: without them the rule is not asked; or GT_NEEDS_WHOLE */

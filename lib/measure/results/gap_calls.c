@@ -43,7 +43,7 @@ static bool waits_init(struct waits *waits, const struct gt_view *view, const st
         return false;
     for (uint32_t place = 0; place < count; place++) {
         const struct gt_idle_gap *gap = &idle->gaps[gaps[place]];
-        if (!gap->is_late)
+        if (!gap->has_launch_wait)
             continue;
         waits->items[waits->count++] = (struct wait){.start_ns = gap->start_ns,
                                                      .end_ns = calls->start_ns[gap->call],

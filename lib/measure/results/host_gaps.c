@@ -145,7 +145,8 @@ static uint32_t kind_before(const struct copies *copies, const struct gt_idle_ga
     return counts ? kind_at(copies, gap->previous) : GT_NO_ROW;
 }
 
-/* The kind with the longest gaps after it, of those that are no accident; GT_NO_ROW: none is. */
+/* The kind with the longest gaps after it, of those that occur too often to be an accident; GT_NO_ROW: there is none.
+ */
 static uint32_t choose_kind(const struct copies *copies, const struct gt_idle *idle, int64_t steady_ns) {
     enum { FEWEST = 10 };
     uint32_t chosen = GT_NO_ROW;
@@ -175,12 +176,12 @@ static size_t count_in_range(const struct copies *copies, uint32_t kind) {
 
 /* ---- every gap ---- */
 
-static enum gt_host_gap classify(const struct gt_idle_gap *gap, int64_t steady_ns, bool is_behind_readback) {
+static enum gt_host_gap classify(const struct gt_idle_gap *gap, int64_t steady_ns, bool is_after_readback) {
     if (gap->start_ns < steady_ns)
         return GT_HOST_GAP_WARM_UP;
     if (!is_of_host(gap))
         return GT_HOST_GAP_NONE;
-    if (is_behind_readback)
+    if (is_after_readback)
         return GT_HOST_GAP_READBACK;
     if (gap->cause == GT_IDLE_SYNC)
         return GT_HOST_GAP_SYNC;

@@ -26,7 +26,7 @@ int64_t gt_host_gaps_sum_recoverable(const struct gt_gap_sum *sum);
 
 /* Copies from the GPU of one name by one call, which the CPU waits for. */
 struct gt_readback {
-    gt_strid copy, call, wait; /* wait: the call after it; GT_STRID_EMPTY: it waits by itself */
+    gt_strid copy, call, wait; /* wait: the call after it; GT_STRID_EMPTY: the copy call itself waits */
     size_t count;              /* 0: there are none worth reporting */
     uint32_t range;            /* an innermost range of theirs; GT_NO_ROW */
     size_t in_range;           /* how many are in ranges of its name */

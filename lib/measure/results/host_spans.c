@@ -176,7 +176,7 @@ static inline uint32_t end_span(const struct gt_host_spans_sweep *sweep, const s
     const struct gt_host_span *span = &sweep->spans->items[cursor->span];
     uint64_t covered_ns = covered_before(thread, span->end_ns) - cursor->before_ns;
     bool is_most = covered_ns > length_of(span->start_ns, span->end_ns) / 2;
-    sweep->tell(sweep->context, cursor->span, &(struct gt_host_span_part){is_most, cursor->name});
+    sweep->report(sweep->context, cursor->span, &(struct gt_host_span_part){is_most, cursor->name});
     return span->next;
 }
 

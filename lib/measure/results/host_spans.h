@@ -57,7 +57,7 @@ struct gt_host_spans_sweep {
     struct gt_sweep_cursor *cursors; /* room for all chains twice, thread by thread */
     bool wants_names;
     /* Called once for each span, when no interval can reach it any more. */
-    void (*tell)(void *context, uint32_t span, const struct gt_host_span_part *part);
+    void (*report)(void *context, uint32_t span, const struct gt_host_span_part *part);
     void *context;
 };
 

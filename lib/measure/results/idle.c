@@ -53,8 +53,8 @@ static enum gt_idle_cause cause_by_call(const struct gt_calls *calls, const stru
 struct finder {
     const struct gt_view *view;
     struct gt_idle *idle;
-    struct gt_host_spans late; /* of gaps that are late, in their order */
-    int64_t *samples;          /* of the current device */
+    struct gt_host_spans launch_waits; /* of the gaps that have one, in their order */
+    int64_t *samples;                  /* of the current device */
     size_t sample_count;
     bool has_failed;
 };
@@ -75,9 +75,9 @@ static void add_gap(struct finder *finder, const struct gt_view_device *device, 
         .activity = GT_HOST_OUTSIDE,
     };
     gap->cause = (uint8_t)cause_by_call(calls, gap);
-    gap->is_late = gap->cause == GT_IDLE_HOST && calls->thread[gap->call] != GT_NO_TRACK;
-    if (gap->is_late)
-        finder->has_failed |= !gt_host_spans_add(&finder->late, calls->thread[gap->call], start_ns,
+    gap->has_launch_wait = gap->cause == GT_IDLE_HOST && calls->thread[gap->call] != GT_NO_TRACK;
+    if (gap->has_launch_wait)
+        finder->has_failed |= !gt_host_spans_add(&finder->launch_waits, calls->thread[gap->call], start_ns,
                                                  calls->start_ns[gap->call], (uint32_t)(finder->idle->count - 1));
     if (gap->call != GT_NO_ROW && calls->end_ns[gap->call] >= start_ns)
         finder->samples[finder->sample_count++] = gt_ns_between(calls->end_ns[gap->call], end_ns);
@@ -111,8 +111,8 @@ static void find_device_gaps(struct finder *finder, const struct gt_view_device 
         add_gap(finder, device, reached_ns, device->span_end_ns, last, tail);
 }
 
-/* An op that was queued in time, but for no longer than a launch takes (the median of the samples), was being launched.
-   What the others waited for is more than any launch. */
+/* An op that was queued in time, and no longer than a launch takes (the median of the samples), was being launched.
+   The others waited longer than any launch. */
 static void judge_waits(struct finder *finder, struct gt_idle_device *device) {
     const int64_t *call_end_ns = finder->view->store->calls.end_ns;
     bool has_latency = finder->sample_count > 0;
@@ -141,7 +141,7 @@ static size_t most_ops(const struct gt_view *view) {
     return most;
 }
 
-/* All gaps, each with its cause except what late launches add. */
+/* All gaps, each with its cause as far as launch waits do not change it. */
 static bool find_gaps(struct finder *finder) {
     const struct gt_view *view = finder->view;
     struct gt_idle *idle = finder->idle;
@@ -150,10 +150,10 @@ static bool find_gaps(struct finder *finder) {
     idle->devices = gt_mem_array(view->device_count, sizeof *idle->devices);
     idle->device_count = view->device_count;
     finder->samples = gt_mem_uninitialised(most_ops(view) + 1, sizeof *finder->samples);
-    bool ok = gt_host_spans_init(&finder->late, most, view->store->threads.count) && idle->gaps && idle->devices &&
-              finder->samples;
+    bool ok = gt_host_spans_init(&finder->launch_waits, most, view->store->threads.count) && idle->gaps &&
+              idle->devices && finder->samples;
     for (size_t d = 0; d < view->device_count && ok; d++) {
-        gt_host_spans_rewind(&finder->late);
+        gt_host_spans_rewind(&finder->launch_waits);
         idle->devices[d].first = idle->count;
         finder->sample_count = 0;
         find_device_gaps(finder, &view->devices[d]);
@@ -166,36 +166,36 @@ static bool find_gaps(struct finder *finder) {
 
 /* ---- what the launching thread did before it launched ---- */
 
-static struct gt_idle_gap *late_gap(const struct finder *finder, uint32_t span) {
-    return &finder->idle->gaps[finder->late.items[span].gap];
+static struct gt_idle_gap *gap_of_wait(const struct finder *finder, uint32_t span) {
+    return &finder->idle->gaps[finder->launch_waits.items[span].gap];
 }
 
-/* Each may be told twice, and then the second time counts. Calls are reported first: they are inside code, and tell
- * more.
- */
+/* A span may be reported twice, and then the second report counts. Calls are reported first: they are inside code and
+   more specific. */
 static void note_calls(void *context, uint32_t span, const struct gt_host_span_part *part) {
-    late_gap(context, span)->activity = part->is_most ? GT_HOST_API : GT_HOST_OUTSIDE;
+    gap_of_wait(context, span)->activity = part->is_most ? GT_HOST_API : GT_HOST_OUTSIDE;
 }
 
 static void note_waits(void *context, uint32_t span, const struct gt_host_span_part *part) {
-    late_gap(context, span)->cause = part->is_most ? GT_IDLE_SYNC : GT_IDLE_HOST;
+    gap_of_wait(context, span)->cause = part->is_most ? GT_IDLE_SYNC : GT_IDLE_HOST;
 }
 
 static void note_code(void *context, uint32_t span, const struct gt_host_span_part *part) {
     const struct finder *finder = context;
-    struct gt_idle_gap *gap = late_gap(finder, span);
+    struct gt_idle_gap *gap = gap_of_wait(finder, span);
     if (gap->activity != GT_HOST_API)
         gap->activity = part->is_most ? GT_HOST_RANGE : GT_HOST_OUTSIDE;
-    finder->idle->late_code[span] = part->is_most ? part->name : GT_STRID_EMPTY;
+    finder->idle->launch_wait_code[span] = part->is_most ? part->name : GT_STRID_EMPTY;
 }
 
-static bool judge_late(struct finder *finder) {
+static bool judge_launch_waits(struct finder *finder) {
     struct gt_idle *idle = finder->idle;
-    if (finder->late.count == 0)
+    if (finder->launch_waits.count == 0)
         return true;
-    idle->late_code = gt_mem_uninitialised(finder->late.count, sizeof *idle->late_code);
-    return idle->late_code && gt_launch_wait_calls(finder->view, &finder->late, note_calls, note_waits, finder) &&
-           gt_launch_wait_code(finder->view, &finder->late, note_code, finder);
+    idle->launch_wait_code = gt_mem_uninitialised(finder->launch_waits.count, sizeof *idle->launch_wait_code);
+    return idle->launch_wait_code &&
+           gt_launch_wait_calls(finder->view, &finder->launch_waits, note_calls, note_waits, finder) &&
+           gt_launch_wait_code(finder->view, &finder->launch_waits, note_code, finder);
 }
 
 /* ---- sums ---- */
@@ -222,8 +222,8 @@ struct gt_idle_sums gt_idle_sums_of(const struct gt_idle *idle, size_t device) {
 enum gt_status gt_idle_init(struct gt_idle *idle, const struct gt_view *view, struct gt_error *err) {
     *idle = (struct gt_idle){0};
     struct finder finder = {.view = view, .idle = idle};
-    bool ok = find_gaps(&finder) && judge_late(&finder);
-    gt_host_spans_release(&finder.late);
+    bool ok = find_gaps(&finder) && judge_launch_waits(&finder);
+    gt_host_spans_release(&finder.launch_waits);
     if (!ok) {
         gt_idle_release(idle);
         return gt_fail_memory(err);
@@ -246,6 +246,6 @@ size_t gt_idle_device_of(const struct gt_idle *idle, size_t gap) {
 void gt_idle_release(struct gt_idle *idle) {
     gt_mem_free(idle->gaps);
     gt_mem_free(idle->devices);
-    gt_mem_free(idle->late_code);
+    gt_mem_free(idle->launch_wait_code);
     *idle = (struct gt_idle){0};
 }

@@ -28,8 +28,8 @@ struct gt_idle_gap {
     uint32_t previous, next; /* positions of the op that ended last and of the one that ends the gap; GT_NO_ROW */
     uint32_t call;           /* launch call of the next op; GT_NO_ROW */
     uint8_t cause, activity; /* activity only counts for host gaps */
-    bool is_late;            /* the call starts after the gap has begun, on a thread that is known: the stretch between
-                                is what the CPU spent otherwise */
+    bool has_launch_wait;    /* the call starts after the start of the gap, on a known thread: the launch wait is the
+                                time in between, which the CPU spent on something else */
 };
 
 /* The gaps of one device. */
@@ -45,8 +45,8 @@ struct gt_idle {
     size_t count;
     struct gt_idle_device *devices; /* those of the view */
     size_t device_count;
-    gt_strid *late_code; /* for each gap that is late, in their order: the code that has the largest part of its
-                            stretch, where code has most of it, else GT_STRID_EMPTY; NULL where none is late */
+    gt_strid *launch_wait_code; /* for each gap with a launch wait, in their order: the code that has the largest part
+                                   of it, if code has most of it, else GT_STRID_EMPTY; NULL: no gap has one */
 };
 
 struct gt_idle_sum {

@@ -59,12 +59,12 @@ static uint32_t find_share(struct charging *charging, uint32_t device, gt_strid 
     return charging->latest[name] - 1;
 }
 
-/* *late counts the late gaps. */
-static bool charge_device(struct charging *charging, uint32_t d, size_t *late) {
+/* *wait counts the gaps with a launch wait. */
+static bool charge_device(struct charging *charging, uint32_t d, size_t *wait) {
     const struct gt_idle_device *device = &charging->idle->devices[d];
     for (size_t i = device->first; i < device->first + device->count; i++) {
         const struct gt_idle_gap *gap = &charging->idle->gaps[i];
-        gt_strid code = gap->is_late ? charging->idle->late_code[(*late)++] : GT_STRID_EMPTY;
+        gt_strid code = gap->has_launch_wait ? charging->idle->launch_wait_code[(*wait)++] : GT_STRID_EMPTY;
         uint32_t share = GT_NO_ROW;
         if (gap->cause == GT_IDLE_HOST) {
             share = find_share(charging, d, code);
@@ -207,9 +207,9 @@ enum gt_status gt_idle_work_add(const struct gt_view *view, const struct gt_idle
                                     has_spreads ? gt_mem_uninitialised(idle->count, sizeof *charging.share_of) : NULL,
                                 .latest = gt_mem_array(view->store->strings.count, sizeof *charging.latest)};
     bool ok = (charging.share_of || !has_spreads) && charging.latest;
-    size_t late = 0;
+    size_t wait = 0;
     for (uint32_t d = 0; d < idle->device_count && ok; d++)
-        ok = charge_device(&charging, d, &late);
+        ok = charge_device(&charging, d, &wait);
     ok = ok && (!has_spreads || add_spreads(&charging, section)) && add_table(view, &charging.shares, section);
     gt_mem_free(charging.share_of);
     gt_mem_free(charging.latest);

@@ -9,7 +9,7 @@
 struct gt_launch_rate {
     uint32_t process; /* GT_NO_TRACK: of all */
     size_t count, under_5us, under_10us, under_20us;
-    int64_t window_ns; /* without pauses */
+    int64_t window_ns; /* without long gaps */
     double per_second;
     int64_t span_ns; /* with them; 1 at least */
     double span_per_second;

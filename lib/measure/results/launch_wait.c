@@ -1,4 +1,4 @@
-/* Takes calls and code of threads in order of their start to the spans of late launches. Most programs write the
+/* Takes calls and code of threads in order of their start to the spans of launch waits. Most programs write the
    rows of a thread in that order; what is not is sorted. */
 #include "measure/results/launch_wait.h"
 
@@ -106,9 +106,9 @@ bool gt_launch_wait_calls(const struct gt_view *view, const struct gt_host_spans
     struct call_sweeps it = {.calls = &view->store->calls, .waits = waits, .thread_count = spans->thread_count};
     it.reach = gt_mem_uninitialised(it.thread_count, sizeof *it.reach);
     bool ok =
-        gt_host_spans_sweep_init(&it.all, spans, &(struct gt_host_spans_sweep){.tell = in_calls, .context = context});
+        gt_host_spans_sweep_init(&it.all, spans, &(struct gt_host_spans_sweep){.report = in_calls, .context = context});
     ok = gt_host_spans_sweep_init(&it.waiting, spans,
-                                  &(struct gt_host_spans_sweep){.tell = in_waits, .context = context}) &&
+                                  &(struct gt_host_spans_sweep){.report = in_waits, .context = context}) &&
          ok && waits && it.reach && (take_calls_as_they_are(&it) || take_calls_sorted(&it));
     if (ok) {
         gt_host_spans_sweep_finish(&it.all);
@@ -288,7 +288,7 @@ bool gt_launch_wait_code(const struct gt_view *view, const struct gt_host_spans 
     const struct table *smaller = has_more_ranges ? &operator_table : &range_table;
     struct code_sweep it = {.thread_count = spans->thread_count};
     it.outers = gt_mem_uninitialised(it.thread_count, sizeof *it.outers);
-    const struct gt_host_spans_sweep how = {.wants_names = true, .tell = in_code, .context = context};
+    const struct gt_host_spans_sweep how = {.wants_names = true, .report = in_code, .context = context};
     bool ok = gt_host_spans_sweep_init(&it.sweep, spans, &how) && is_counted && it.outers &&
               joining_init(&it, smaller, !has_more_ranges) &&
               (take_code_as_it_is(&it, larger) || take_code_sorted(&it, larger));

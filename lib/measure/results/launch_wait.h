@@ -1,4 +1,4 @@
-/* What a thread did from the start of a gap to the launch call that came late. */
+/* Launch waits: what a thread did from the start of a gap to the launch call that came after it. */
 #ifndef GT_MEASURE_RESULTS_LAUNCH_WAIT_H
 #define GT_MEASURE_RESULTS_LAUNCH_WAIT_H
 

@@ -45,7 +45,7 @@ static bool name_ranges(struct gt_range_set *set) {
 
 /* ---- ways through the trees ---- */
 
-/* An op has an innermost range, the ancestors of that and, where ranges overlap, others aside. Programs that forget to
+/* An op has an innermost range, the ancestors of that and, where ranges overlap, others. Programs that forget to
    close ranges nest them by the thousand, so ancestors are not visited one by one for each op: by name only the
    outermost range counts, and sums by range are passed up the trees once in the end. */
 struct gathering {
@@ -55,14 +55,14 @@ struct gathering {
     uint64_t *seen_calls; /* a bit for each call */
 
     /* NULL where no range has one next to it. By range row: */
-    uint32_t *knee;              /* the nearest of it and its ancestors that has a range next to it */
-    struct gt_range_use *asides; /* what must not be passed up */
+    uint32_t *knee;                   /* the nearest of it and its ancestors that has a range next to it */
+    struct gt_range_use *overlapping; /* uses that must not be passed up */
 };
 
 static void gathering_release(struct gathering *gathering) {
     gt_mem_free(gathering->head);
     gt_mem_free(gathering->knee);
-    gt_mem_free(gathering->asides);
+    gt_mem_free(gathering->overlapping);
     gt_mem_free(gathering->seen_calls);
 }
 
@@ -85,7 +85,7 @@ static bool find_ways(struct gathering *gathering) {
         for (; before != labels->range_parent[range]; before = labels->range_parent[before])
             if (gathering->head[before] == before)
                 is_open[name_of[before]] = false;
-        bool is_inside = is_open[name_of[range]], is_knee = labels->range_beside[range] != GT_NO_ROW;
+        bool is_inside = is_open[name_of[range]], is_knee = labels->range_sibling[range] != GT_NO_ROW;
         gathering->head[range] = is_inside ? above(gathering, gathering->head, range) : range;
         if (gathering->knee)
             gathering->knee[range] = is_knee ? range : above(gathering, gathering->knee, range);
@@ -98,7 +98,7 @@ static bool find_ways(struct gathering *gathering) {
 
 static bool some_overlap(const struct gt_labels *labels, size_t range_count) {
     for (size_t range = 0; range < range_count; range++)
-        if (labels->range_beside[range] != GT_NO_ROW)
+        if (labels->range_sibling[range] != GT_NO_ROW)
             return true;
     return false;
 }
@@ -111,8 +111,8 @@ static bool gathering_init(struct gathering *gathering, struct gt_range_set *set
     bool ok = gathering->head && gathering->seen_calls;
     if (some_overlap(gathering->labels, store->ranges.count)) {
         gathering->knee = gt_mem_array(store->ranges.count, sizeof *gathering->knee);
-        gathering->asides = gt_mem_array(store->ranges.count, sizeof *gathering->asides);
-        ok = ok && gathering->knee && gathering->asides;
+        gathering->overlapping = gt_mem_array(store->ranges.count, sizeof *gathering->overlapping);
+        ok = ok && gathering->knee && gathering->overlapping;
     }
     return ok && find_ways(gathering);
 }
@@ -155,15 +155,16 @@ static uint32_t count_launches(struct gathering *gathering, const struct gt_rang
     return launches;
 }
 
-/* The ranges of an op that are no ancestors of its innermost one. */
-static void use_asides(struct gathering *gathering, const struct gt_range_run *op, const struct gt_range_use *use) {
+/* The ranges of an op that are not ancestors of its innermost one. */
+static void use_overlapping(struct gathering *gathering, const struct gt_range_run *op,
+                            const struct gt_range_use *use) {
     const struct gt_store *store = gathering->set->view->store;
     const struct gt_labels *labels = gathering->labels;
     int64_t reach_ns = gt_labels_op_reach(labels, store, gathering->set->view->row[op->first]);
     for (uint32_t knee = gathering->knee[op->range]; knee != GT_NO_ROW; knee = above(gathering, gathering->knee, knee))
         for (uint32_t range = gt_labels_next_range(labels, store, knee, reach_ns); range != labels->range_parent[knee];
              range = gt_labels_next_range(labels, store, range, reach_ns)) {
-            join_use(&gathering->asides[range], use);
+            join_use(&gathering->overlapping[range], use);
             use_name(gathering, range, op);
         }
 }
@@ -176,8 +177,8 @@ static void use_ranges(struct gathering *gathering, const struct gt_range_run *r
     join_use(&set->uses[run->range], &use);
     for (uint32_t head = gathering->head[run->range]; head != GT_NO_ROW; head = above(gathering, gathering->head, head))
         use_name(gathering, head, run);
-    if (gathering->asides)
-        use_asides(gathering, run, &use);
+    if (gathering->overlapping)
+        use_overlapping(gathering, run, &use);
 }
 
 /* Where threads take turns, ranges of one are far apart in the store: what is asked for ahead is there in time. */
@@ -194,7 +195,7 @@ static const struct gt_range_use *use_ahead(const struct gt_range_set *set, size
 static void use_ops(struct gathering *gathering) {
     struct gt_range_set *set = gathering->set;
     struct gt_range_run run = {0};
-    while (gt_range_run_next(&run, set->view, gathering->asides ? 1 : SIZE_MAX)) {
+    while (gt_range_run_next(&run, set->view, gathering->overlapping ? 1 : SIZE_MAX)) {
         set->total_ns = gt_ns_add(set->total_ns, run.sum_ns);
         __builtin_prefetch(use_ahead(set, run.first + run.count));
         if (run.range == GT_NO_ROW)
@@ -214,8 +215,8 @@ static void pass_up(struct gathering *gathering) {
             __builtin_prefetch(&uses[labels->range_order[i - AHEAD]]);
         if (parent != GT_NO_ROW)
             join_use(&uses[parent], &uses[range]);
-        if (gathering->asides)
-            join_use(&uses[range], &gathering->asides[range]);
+        if (gathering->overlapping)
+            join_use(&uses[range], &gathering->overlapping[range]);
     }
 }
 

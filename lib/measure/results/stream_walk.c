@@ -1,4 +1,4 @@
-/* The gaps of streams: one linear pass over the view's ops by stream, without memory of its own. */
+/* The gaps of streams: one linear pass over the view's ops by stream, without allocations. */
 #include "measure/results/stream_walk.h"
 
 #include "base/ns.h"
@@ -11,7 +11,7 @@ enum gt_status gt_stream_walk_read_bounds(struct gt_gap_bounds *bounds, const st
         (struct gt_gap_bounds){gt_option_int(view, GT_OPTION_hist_min_ns), gt_option_int(view, GT_OPTION_hist_max_ns)};
     if (bounds->least_ns <= bounds->most_ns)
         return GT_OK;
-    return gt_fail_usage(err, "the shortest gap of the histogram, '%g', is above the longest, '%g' (microseconds)",
+    return gt_fail_usage(err, "the histogram's shortest gap, %g us, is longer than its longest, %g us",
                          (double)bounds->least_ns / 1e3, (double)bounds->most_ns / 1e3);
 }
 

@@ -1,4 +1,4 @@
-"""What a trace holds: ops, launch calls, steps and code, and what their names tell."""
+"""What a trace holds: ops, launch calls, steps and code, and what their names say."""
 
 import collections
 import dataclasses

@@ -63,7 +63,7 @@ def launches(view):
 
 def steps(view):
     """Each step on each device: when the ops it launched ran. Where nothing was left out, a step that launched none has
-    one row of its own."""
+    a separate row."""
     groups = collections.defaultdict(list)
     for op in view.ops:
         if op.step is not None:

@@ -1,4 +1,4 @@
-"""Tables of why a GPU was idle: the gaps of devices, their causes and what the launching thread did meanwhile."""
+"""Tables of why a GPU was idle: the gaps of devices, their causes and what the launching thread did at that time."""
 
 import bisect
 import collections
@@ -12,7 +12,7 @@ OUTSIDE = "(outside ranges and operators)"
 
 @functools.lru_cache(maxsize=4)
 def gaps_with_calls(view):
-    """Each device gap and the call that launched the op behind it."""
+    """Each device gap and the call that launched the op after it."""
     pairs = []
     for device, ops in view.by_device().items():
         pairs.extend(gaps_of_device(view, device, ops))

@@ -21,7 +21,7 @@ OP_KINDS = {
     "gpu_op": None,  # the name decides
 }
 CALL_CATEGORIES = {"cuda_runtime", "cuda_driver", "runtime", "hip_runtime", "driver"}
-CODE_CATEGORIES = {"cpu_op", "operator", "user_annotation"}  # what tells where in the program a thread was
+CODE_CATEGORIES = {"cpu_op", "operator", "user_annotation"}  # what shows where in the program a thread was
 
 
 def numbered(word):

@@ -17,7 +17,7 @@ class Selection:
 
 
 def is_wanted(op, selection):
-    """Whether the selection takes an op, leaving the window aside."""
+    """Whether the selection takes an op, regardless of the window."""
     return (
         (selection.devices is None or op.device in selection.devices)
         and (selection.streams is None or op.stream in selection.streams)

@@ -8,7 +8,7 @@ from .host import launches
 
 
 def facts(view):
-    """The single numbers of the summary; what the trace cannot tell has none."""
+    """The single numbers of the summary; what the trace lacks has none."""
     rows = accounting(view)
     first, last = view.window or (min((op.start for op in view.ops), default=0), max((op.end for op in view.ops), default=0))
     processes = {op.call.pid for op in view.ops if op.call is not None}

@@ -8,7 +8,7 @@ import { between, type Row, type Timeline } from './rows';
 import type { Span } from './span';
 
 const NOUNS = { ranges: 'ranges', gaps: 'gaps', ops: 'ops' } as const;
-const NO_NAME = '(name left out for want of room)';
+const NO_NAME = '(name left out to save space)';
 
 /** What the table of causes says about one. */
 export function causeMeanings(report: Report): ReadonlyMap<string, string> {

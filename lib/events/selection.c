@@ -81,8 +81,8 @@ static enum gt_status choose_numbers(const struct choices *choices, const struct
     for (size_t r = 0; r < count; r++) {
         bool found = false;
         if (ranges[r].first > ranges[r].last)
-            return gt_fail_usage(err, "no %s from %lld to %lld: the first number is larger than the last", choices->many,
-                                 (long long)ranges[r].first, (long long)ranges[r].last);
+            return gt_fail_usage(err, "no %s from %lld to %lld: the first number is larger than the last",
+                                 choices->many, (long long)ranges[r].first, (long long)ranges[r].last);
         for (size_t i = 0; i < choices->count; i++)
             if (is_present(choices, i) && choices->values[i] >= ranges[r].first && choices->values[i] <= ranges[r].last)
                 chosen[i] = found = true;

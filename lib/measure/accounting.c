@@ -1,7 +1,7 @@
 /* Accounting: for each device, its span split into compute, exposed communication, exposed memory and idle time, which
    sum to the span; then the mean, minimum and maximum over devices. */
-#include "measure/results/results.h"
 #include "measure/results/measure.h"
+#include "measure/results/results.h"
 #include "report/row.h"
 
 #define AMOUNT_COLUMNS                                                                                                 \

@@ -4,8 +4,8 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
-#include "measure/results/results.h"
 #include "measure/results/measure.h"
+#include "measure/results/results.h"
 #include "report/row.h"
 
 struct category {

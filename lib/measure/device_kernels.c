@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "measure/results/results.h"
 #include "measure/results/measure.h"
+#include "measure/results/results.h"
 #include "report/row.h"
 
 static const struct gt_report_column columns[] = {

@@ -1,8 +1,8 @@
 /* Health: what is odd about the trace. What decoding and labelling counted, and what only the selected ops in their
    order show, become issues of the section. */
-#include "measure/results/results.h"
 #include "measure/results/calls.h"
 #include "measure/results/measure.h"
+#include "measure/results/results.h"
 
 static void count_ops(const struct gt_view *view, uint64_t *counts) {
     const struct gt_ops *ops = &view->store->ops;

@@ -1,6 +1,6 @@
 /* Kernels: statistics of op durations by kernel name, from ops or from an input that is summed already. */
-#include "measure/results/results.h"
 #include "measure/results/measure.h"
+#include "measure/results/results.h"
 #include "report/row.h"
 
 enum { AHEAD = 16 };

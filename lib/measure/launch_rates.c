@@ -5,8 +5,8 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
-#include "measure/results/results.h"
 #include "measure/results/measure.h"
+#include "measure/results/results.h"
 #include "report/row.h"
 
 /* Time in which no kernel ran for so long is no launching: loading a model, waiting for a request. */

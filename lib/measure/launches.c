@@ -4,9 +4,9 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/strtab.h"
-#include "measure/results/results.h"
 #include "measure/results/calls.h"
 #include "measure/results/measure.h"
+#include "measure/results/results.h"
 #include "measure/results/samples.h"
 #include "report/row.h"
 

@@ -2,9 +2,9 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/num.h"
-#include "measure/results/results.h"
 #include "measure/results/calls.h"
 #include "measure/results/measure.h"
+#include "measure/results/results.h"
 
 struct totals {
     size_t ops, kernels, graphs, memory_ops, kernel_names; /* kernels: graphs that were traced whole among them */

@@ -1,6 +1,6 @@
 /* Phases: GPU and CPU time by phase of the program, from the names of its ranges. */
-#include "measure/results/results.h"
 #include "measure/results/measure.h"
+#include "measure/results/results.h"
 #include "report/row.h"
 
 static const struct gt_report_column columns[] = {

@@ -3,9 +3,9 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
-#include "measure/results/results.h"
 #include "measure/results/measure.h"
 #include "measure/results/phase_map.h"
+#include "measure/results/results.h"
 #include "report/row.h"
 
 static const struct gt_report_column columns[] = {

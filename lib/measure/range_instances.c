@@ -2,9 +2,9 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/spans.h"
-#include "measure/results/results.h"
 #include "measure/results/measure.h"
 #include "measure/results/range_projected.h"
+#include "measure/results/results.h"
 #include "report/row.h"
 
 static const struct gt_report_column columns[] = {

@@ -5,9 +5,9 @@
 #include "base/mem.h"
 #include "base/ns.h"
 #include "base/num.h"
-#include "measure/results/results.h"
 #include "measure/results/keyed.h"
 #include "measure/results/measure.h"
+#include "measure/results/results.h"
 #include "report/row.h"
 
 static const struct gt_report_column columns[] = {

@@ -5,9 +5,9 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/ns.h"
-#include "measure/results/results.h"
 #include "measure/results/measure.h"
 #include "measure/results/range_projected.h"
+#include "measure/results/results.h"
 #include "report/row.h"
 
 enum {

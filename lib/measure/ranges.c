@@ -3,9 +3,9 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
-#include "measure/results/results.h"
 #include "measure/results/measure.h"
 #include "measure/results/range_projected.h"
+#include "measure/results/results.h"
 #include "measure/results/samples.h"
 #include "report/row.h"
 

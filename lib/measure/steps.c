@@ -1,6 +1,6 @@
 /* Steps: the account of each step of the program on each device, and of the usual ones against those that took long. */
-#include "measure/results/results.h"
 #include "measure/results/measure.h"
+#include "measure/results/results.h"
 #include "report/row.h"
 
 static const struct gt_report_column columns[] = {

@@ -4,10 +4,10 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
-#include "measure/results/results.h"
 #include "measure/results/calls.h"
 #include "measure/results/keyed.h"
 #include "measure/results/measure.h"
+#include "measure/results/results.h"
 #include "report/row.h"
 
 /* The table over all processes has the same without the first. */

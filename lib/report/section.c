@@ -45,7 +45,7 @@ struct gt_block *gt_section_facts(struct gt_section *section, const char *title)
 }
 
 void gt_section_add_fact(struct gt_section *section, struct gt_block *facts, const char *key, const char *title,
-                   enum gt_unit unit, struct gt_cell value) {
+                         enum gt_unit unit, struct gt_cell value) {
     if (facts->index >= section->block_count)
         return;
     struct gt_block *block = &section->blocks[facts->index]; /* the array may have moved since */

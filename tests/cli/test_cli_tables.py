@@ -141,7 +141,7 @@ def test_bounds_that_leave_out_nothing_or_everything(gputime):
     assert text.count("No gap of any stream is within --hist-min and --hist-max.") == 2
     for table in ("streams", "transitions", "stream_gaps", "histogram"):
         wrong = gputime("gaps", LLAMA, "--table", table, "--hist-min", "3", "--hist-max", "2")
-        assert "the shortest gap" in error_of(wrong, USAGE)
+        assert "the histogram's shortest gap" in error_of(wrong, USAGE)
 
 
 def test_gaps_of_whole_devices_have_no_such_bounds(gputime):

@@ -117,8 +117,14 @@ static void check_csv(const uint8_t *text, size_t size) {
 
 /* Inside of the page the report is the content of an element that only "</" could end and "<!" could make a comment. */
 static void check_page(const uint8_t *text, size_t size) {
-    expect(size > gt_page_head_bytes + gt_page_tail_bytes);
-    const uint8_t *data = text + gt_page_head_bytes, *end = text + size - gt_page_tail_bytes;
+    const char *definitions = memmem(gt_page, gt_page_bytes, GT_PAGE_DEFINITIONS, strlen(GT_PAGE_DEFINITIONS));
+    const char *report = memmem(gt_page, gt_page_bytes, GT_PAGE_REPORT, strlen(GT_PAGE_REPORT));
+    expect(definitions && report && definitions < report);
+    const char *before = definitions + strlen(GT_PAGE_DEFINITIONS), *after = report + strlen(GT_PAGE_REPORT);
+    size_t before_bytes = (size_t)(report - before), after_bytes = gt_page_bytes - (size_t)(after - gt_page);
+    const uint8_t *data = memmem(text, size, before, before_bytes), *end = text + size - after_bytes;
+    expect(data && size > after_bytes && data + before_bytes < end);
+    data += before_bytes;
     for (; (data = memchr(data, '<', (size_t)(end - data))); data++)
         expect(data + 1 < end && data[1] != '/' && data[1] != '!');
 }
@@ -185,8 +191,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int fd = fuzz_file(text, make_trace(text, quoted), path);
     expect(fuzz_open(paths, 1, &options, &trace, &err) == GPUTIME_OK);
     expect(fuzz_analyse(trace, analyses, analysis_count, &options, &report, &err) == GPUTIME_OK);
-    write_all(report, &options.writing,
-              gt_page_head_bytes > 0 && size % 8 == 0); /* the page is large, and slows all down */
+    write_all(report, &options.writing, gt_page_bytes > 0 && size % 8 == 0); /* the page is large, and slows all down */
     gputime_report_free(report);
     gputime_trace_free(trace);
     close(fd);

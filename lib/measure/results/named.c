@@ -7,8 +7,8 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
-#include "measure/results/results.h"
 #include "measure/results/measure.h"
+#include "measure/results/results.h"
 
 const char gt_category_mixed[] = "mixed";
 

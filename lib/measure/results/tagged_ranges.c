@@ -4,9 +4,9 @@
 
 #include "base/mem.h"
 #include "base/ns.h"
-#include "measure/results/results.h"
 #include "measure/results/measure.h"
 #include "measure/results/range_projected.h"
+#include "measure/results/results.h"
 
 enum { LISTED_NAMES = 3, LISTED_BYTES = 80, COMPARED_NAMES = 10000 };
 

@@ -369,7 +369,8 @@ OLD_NAMES := gputrc2graph gputrc2graph.py nsys-llm-explain
 install: all
 	install -d $(call there,$(sort $(dir $(INSTALLED))))
 	install -m 755 $(BUILD)/gputime $(call there,$(bindir)/gputime)
-	for name in $(OLD_NAMES); do [ -e $(call there,$(bindir))/$$name ] || ln -sf gputime $(call there,$(bindir))/$$name; done
+	for name in $(OLD_NAMES); do path=$(call there,$(bindir))/$$name; \
+	    [ -e "$$path" ] || [ -L "$$path" ] || ln -s gputime "$$path" || exit 1; done
 	install -m 644 $(BUILD)/libgputime.a $(call there,$(libdir)/libgputime.a)
 	install -m 755 $(BUILD)/$(SONAME) $(call there,$(libdir)/$(SONAME))
 	ln -sf $(SONAME) $(call there,$(libdir)/libgputime.so)
@@ -389,7 +390,7 @@ uninstall:
 	for name in $(OLD_NAMES); do [ "$$(readlink $(call there,$(bindir))/$$name)" != gputime ] || \
 	    rm -f $(call there,$(bindir))/$$name; done
 	rm -f $(call there,$(INSTALLED))
-	[ ! -d $(call there,$(docdir)) ] || rmdir $(call there,$(docdir))
+	rmdir $(call there,$(docdir)) 2>/dev/null || :
 
 clean:
 	rm -rf build $(BUILD)

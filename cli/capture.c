@@ -234,7 +234,8 @@ static void take_run(struct cli_capture_options *own, const struct cli_run *run)
 /* Options take precedence. */
 static void take_config(struct cli_capture_options *own, const struct gputime_config *config, size_t index) {
     struct gputime_run asked = own->run;
-    own->run = gputime_config_run(config, index);
+    own->run = (struct gputime_run)GPUTIME_RUN_INIT;
+    gputime_config_run(config, index, &own->run);
     own->run.title = asked.title ? asked.title : own->run.title;
     own->run.iterations = asked.iterations ? asked.iterations : own->run.iterations;
     own->run.gpus = asked.gpus ? asked.gpus : own->run.gpus;

@@ -18,6 +18,8 @@
  * What is passed in is borrowed for the call; what is kept is copied. What is handed out as a pointer belongs to the
  * object it was asked of and lives as long as that, unless the comment says that it is the caller's.
  *
+ * Structs without a field `size` change only with the soname of the library, which changes with every 0.x.
+ *
  * Options are structs whose zero means automatic. Start each from its INIT macro, which sets the field `size`: a
  * program built against an older header has a shorter struct, and what it does not know is 0. A pointer to options may
  * be NULL: all automatic. err may be NULL. On failure the out pointer is set to NULL and *err says why.
@@ -240,7 +242,8 @@ struct gputime_field {
 size_t gputime_trace_rows_count(const struct gputime_trace *trace);
 
 /* Rows by kind ("ops"), or by number below gputime_trace_rows_count; NULL: there is no such kind. A kind that the trace
-   has nothing of has no rows. Arrays are constant and live as long as the trace; several threads may read them. */
+   has nothing of has no rows; of NULL there are no rows and no fields. Arrays are constant and live as long as the
+   trace; several threads may read them. */
 const struct gputime_rows *gputime_trace_rows(const struct gputime_trace *trace, const char *key);
 const struct gputime_rows *gputime_trace_rows_at(const struct gputime_trace *trace, size_t index);
 
@@ -297,11 +300,12 @@ struct gputime_selection {
     const char *const *categories; /* category_count keys; "compute", "comm" and "memory" are all of that kind */
     size_t category_count;
     enum gputime_whole_steps whole_steps; /* not with from, to and steps */
+    int reserved;                         /* 0 */
 };
 #define GPUTIME_SELECTION_INIT                                                                                         \
     {                                                                                                                  \
         sizeof(struct gputime_selection), {GPUTIME_TIME_NONE, 0, 0, 0}, {GPUTIME_TIME_NONE, 0, 0, 0}, 0, 0, 0, 0, 0,   \
-            0, 0, 0, 0, 0, 0, GPUTIME_STEPS_ANY                                                                        \
+            0, 0, 0, 0, 0, 0, GPUTIME_STEPS_ANY, 0                                                                     \
     }
 
 /* ---- Options of analyses ---- */
@@ -378,9 +382,10 @@ struct gputime_shaping {
     size_t absent_count;
     int for_screen; /* 1: for text or Markdown alone, neither compared nor checked: long tables need not hold more rows
                        than these show */
+    int reserved;   /* 0 */
 };
 #define GPUTIME_SHAPING_INIT                                                                                           \
-    { sizeof(struct gputime_shaping), sizeof(struct gputime_shape), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(struct gputime_shaping), sizeof(struct gputime_shape), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* ---- Reports ---- */
 
@@ -450,14 +455,16 @@ struct gputime_diff_options {
 
 /* Makes the reports of the two sides of a comparison, both at the same time: out[0] is over the traces before
    first_of_b, out[1] over those from it on. Each side has a trace: 0 < first_of_b < trace_count, else GPUTIME_USAGE.
-   Both are NULL if one fails. whole_steps of the selection holds for all traces or for none. The reports are the
-   caller's and borrow from the traces. */
+   Both are NULL if one fails. whole_steps of the selection holds for all traces or for none: GPUTIME_STEPS_IF_MOST
+   where amounts are to be per step if there are steps (GPUTIME_PER_AUTO), GPUTIME_STEPS_WHOLE for GPUTIME_PER_STEP. The
+   analyses that every comparison needs are added to those named. The reports are the caller's and borrow from the
+   traces. */
 enum gputime_status gputime_report_new_sides(struct gputime_trace *const *traces, size_t trace_count, size_t first_of_b,
                                              const struct gputime_report_options *options,
                                              struct gputime_report *out[2], struct gputime_error *err);
 
-/* Compares report B with report A, table by table; both may be over several captures. They should have the same
-   analyses, "measures", "accounting", "categories", "gaps" and "steps" among them, and tables with all their rows. Each
+/* Compares report B with report A, table by table; both may be over several captures. They should be made
+   by gputime_report_new_sides, and their tables have all their rows. Each
    table is under its own key, with columns a_KEY, b_KEY and delta_KEY for each amount. The result is the caller's and
    borrows from both reports, which must outlive it; its first section is the comparison. */
 enum gputime_status gputime_report_diff(const struct gputime_report *a, const struct gputime_report *b,
@@ -472,7 +479,7 @@ enum gputime_status gputime_report_diff(const struct gputime_report *a, const st
    limit. A limit on data that a trace lacks is a usage error. The report must not be used by other threads meanwhile.
  */
 enum gputime_status gputime_report_check(struct gputime_report *report, const char *const *limits, size_t limit_count,
-                                         size_t *broken, struct gputime_error *err);
+                                         size_t *broken, struct gputime_error *err); /* broken may be NULL */
 
 /* ---- Writing ---- */
 
@@ -680,7 +687,8 @@ struct gputime_rule gputime_rules_at(const struct gputime_rules *rules, size_t i
 
 /* ---- Configuration files ---- */
 
-/* Several inputs, each with what is known of its run, and one class map: a JSON file as docs/stats.md describes it. */
+/* Several inputs, each with what is known of its run (out begins as GPUTIME_RUN_INIT),
+   and one class map: a JSON file as docs/stats.md describes it. */
 struct gputime_config;
 
 /* Checks everything in the file but the class map, and that the files it names can be read. The configuration is the
@@ -688,11 +696,12 @@ struct gputime_config;
 enum gputime_status gputime_config_open(const char *path, struct gputime_config **out, struct gputime_error *err);
 void gputime_config_free(struct gputime_config *config); /* may be NULL */
 
-/* How many inputs it names, the files of one (*path_count of them; NULL out of range), what is known of its run, and
-   the file of the class map, NULL where it has none. All live as long as the configuration. */
+/* How many inputs it names, the files of one (*path_count of them; NULL out of range), what is known of its run (out
+   begins as GPUTIME_RUN_INIT), and the file of the class map, NULL where it has none. All live as long as the
+   configuration. */
 size_t gputime_config_input_count(const struct gputime_config *config);
 const char *const *gputime_config_paths(const struct gputime_config *config, size_t index, size_t *path_count);
-struct gputime_run gputime_config_run(const struct gputime_config *config, size_t index);
+void gputime_config_run(const struct gputime_config *config, size_t index, struct gputime_run *out);
 const char *gputime_config_map_path(const struct gputime_config *config);
 
 /* ---- Cache ---- */

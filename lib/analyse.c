@@ -112,6 +112,9 @@ static enum gt_status add_analysis(struct run *run, const char *key, const struc
     job->analysis = gt_analysis_find(key);
     if (!job->analysis)
         return gt_fail_usage(err, "unknown analysis '%s'", key);
+    for (size_t i = run->first_analysis; i < run->job_count; i++)
+        if (run->jobs[i].analysis == job->analysis) /* asked for twice, it runs once */
+            return GT_OK;
     job->fragment = gt_report_new(section->report->command, 1);
     if (!job->fragment)
         return gt_fail_memory(err);

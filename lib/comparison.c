@@ -65,7 +65,12 @@ static enum gt_status take_sides(struct sides *sides, const struct gputime_repor
                                  struct gputime_trace *const *traces, size_t count, struct gt_error *err) {
     enum gt_status status = GT_TAKE(gputime_report_options, options, &sides->options, err);
     if (status == GT_OK)
-        status = GT_TAKE(gputime_selection, sides->options.selection, &sides->selection, err);
+        status = gt_take_selection(sides->options.selection, &sides->selection, err);
+    for (size_t i = 0; i < count && status == GT_OK; i++)
+        if (!traces[i])
+            status = gt_fail_usage(err, "trace %zu of %zu is NULL", i + 1, count);
+    if (status != GT_OK)
+        return status;
     sides->selection.whole_steps = choose_steps(traces, count, sides->selection.whole_steps);
     sides->options.selection = &sides->selection;
     return status;
@@ -177,5 +182,9 @@ API enum gputime_status gputime_report_diff(const struct gputime_report *a, cons
 API enum gputime_status gputime_report_check(struct gputime_report *report, const char *const *limits,
                                              size_t limit_count, size_t *broken, struct gputime_error *err) {
     struct gt_error error = {0};
-    return gt_internal_fail(gt_limit_check(report->model, limits, limit_count, broken, &error), &error, err);
+    size_t count = 0;
+    enum gt_status status = gt_limit_check(report->model, limits, limit_count, &count, &error);
+    if (broken)
+        *broken = count;
+    return gt_internal_fail(status, &error, err);
 }

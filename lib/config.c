@@ -365,10 +365,11 @@ API const char *const *gputime_config_paths(const struct gputime_config *config,
     return is_there ? config->inputs[index].paths : NULL;
 }
 
-API struct gputime_run gputime_config_run(const struct gputime_config *config, size_t index) {
+API void gputime_config_run(const struct gputime_config *config, size_t index, struct gputime_run *out) {
     struct gputime_run answer = GPUTIME_RUN_INIT;
-    if (index >= config->count)
-        return answer;
+    size_t size = out->size < sizeof answer ? out->size : sizeof answer;
+    if (index >= config->count || size < sizeof out->size)
+        return;
     const struct gt_run *run = &config->inputs[index].run;
     answer.title = run->title;
     answer.iterations = run->iterations;
@@ -376,7 +377,8 @@ API struct gputime_run gputime_config_run(const struct gputime_config *config, s
     answer.iteration_range = run->nvtx_tag;
     answer.without_memory = run->without_memory;
     answer.remark = run->remark;
-    return answer;
+    answer.size = out->size;
+    memcpy(out, &answer, size); /* a program of an older header has fewer fields */
 }
 
 API const char *gputime_config_map_path(const struct gputime_config *config) {

@@ -217,7 +217,9 @@ static enum gt_status take_options(struct making *making, const struct gputime_r
     struct gt_shape *shapes = NULL;
     enum gt_status status = GT_TAKE(gputime_report_options, given, &making->options, err);
     if (status == GT_OK)
-        status = GT_TAKE(gputime_selection, options->selection, &request->selection, err);
+        status = gt_take_selection(options->selection, &request->selection, err);
+    if (status == GT_OK)
+        status = gt_take_choice("names", (unsigned)options->names, GPUTIME_NAMES_SHORT, err);
     if (status == GT_OK)
         status = GT_TAKE(gputime_shaping, options->shaping, &making->shaping, err);
     if (status == GT_OK)
@@ -236,6 +238,9 @@ static enum gt_status take_options(struct making *making, const struct gputime_r
 static enum gt_status fill_report(struct gputime_report *report, struct gputime_trace *const *traces, size_t count,
                                   const struct gputime_report_options *options, struct gt_error *err) {
     struct making making = {.report = report};
+    for (size_t i = 0; i < count; i++)
+        if (!traces[i])
+            return gt_fail_usage(err, "trace %zu of %zu is NULL", i + 1, count);
     report->model = gt_report_new("", count);
     report->views = gt_mem_array(count, sizeof(struct gt_view *));
     if (!report->model || !report->views)

@@ -86,6 +86,12 @@ API enum gputime_status gputime_report_write(const struct gputime_report *report
     struct gputime_write_options taken;
     enum gt_status status = GT_TAKE(gputime_write_options, options, &taken, &error);
     if (status == GT_OK)
+        status = gt_take_choice("unit", (unsigned)taken.unit, GPUTIME_UNIT_S, &error);
+    if (status == GT_OK)
+        status = gt_take_choice("color", (unsigned)taken.color, GPUTIME_COLOR_NEVER, &error);
+    if (status == GT_OK && taken.width < 0)
+        status = gt_fail_usage(&error, "the width cannot be negative");
+    if (status == GT_OK)
         status = write_report(report->model, &taken, path, &error);
     return gt_internal_fail(status, &error, err);
 }

@@ -194,23 +194,23 @@ API const struct gputime_rows *gputime_trace_rows_at(const struct gputime_trace 
 }
 
 API const char *gputime_rows_key(const struct gputime_rows *rows) {
-    return rows->key;
+    return rows ? rows->key : NULL;
 }
 
 API size_t gputime_rows_count(const struct gputime_rows *rows) {
-    return rows->count;
+    return rows ? rows->count : 0;
 }
 
 API size_t gputime_rows_field_count(const struct gputime_rows *rows) {
-    return rows->field_count;
+    return rows ? rows->field_count : 0;
 }
 
 API struct gputime_field gputime_rows_field(const struct gputime_rows *rows, size_t field) {
-    return field < rows->field_count ? rows->fields[field] : (struct gputime_field){0};
+    return field < gputime_rows_field_count(rows) ? rows->fields[field] : (struct gputime_field){0};
 }
 
 API size_t gputime_rows_find_field(const struct gputime_rows *rows, const char *key) {
-    for (size_t i = 0; i < rows->field_count; i++)
+    for (size_t i = 0; i < gputime_rows_field_count(rows); i++)
         if (strcmp(rows->fields[i].key, key) == 0)
             return i;
     return SIZE_MAX;
@@ -218,7 +218,7 @@ API size_t gputime_rows_find_field(const struct gputime_rows *rows, const char *
 
 /* NULL out of range. */
 static const struct gputime_field *field_at(const struct gputime_rows *rows, size_t row, size_t field) {
-    return field < rows->field_count && row < rows->count ? &rows->fields[field] : NULL;
+    return rows && field < rows->field_count && row < rows->count ? &rows->fields[field] : NULL;
 }
 
 /* Unsigned values as their bits; 0 for text and reals. */
@@ -276,7 +276,10 @@ API int64_t gputime_rows_int(const struct gputime_rows *rows, size_t row, size_t
     const struct gputime_field *from = field_at(rows, row, field);
     if (!from)
         return 0;
-    return from->type == GPUTIME_FIELD_F64 ? (int64_t)((const double *)from->data)[row] : (int64_t)bits_of(from, row);
+    if (from->type != GPUTIME_FIELD_F64)
+        return (int64_t)bits_of(from, row);
+    double value = ((const double *)from->data)[row];
+    return value >= -0x1p63 && value < 0x1p63 ? (int64_t)value : 0; /* others have no integer */
 }
 
 API double gputime_rows_real(const struct gputime_rows *rows, size_t row, size_t field) {

@@ -1,4 +1,6 @@
 /* Copies the caller's option structs, of any version of the header, into structs with all fields, in an arena. */
+#include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "internal.h"
@@ -12,12 +14,26 @@ static bool is_zero(const unsigned char *bytes, size_t count) {
     return true;
 }
 
+/* A struct that ended in padding could grow into it without growing, and old programs leave anything in padding. */
+#define NO_PADDING(type, last)                                                                                         \
+    _Static_assert(offsetof(struct type, last) + sizeof(((struct type *)0)->last) == sizeof(struct type),              \
+                   "struct " #type " ends in padding")
+NO_PADDING(gputime_open_options, class_count);
+NO_PADDING(gputime_run, remark);
+NO_PADDING(gputime_selection, reserved);
+NO_PADDING(gputime_shaping, reserved);
+NO_PADDING(gputime_report_options, generated_at);
+NO_PADDING(gputime_diff_options, shaping);
+NO_PADDING(gputime_write_options, threads);
+
+enum { LARGEST_STRUCT = 4096 }; /* a larger size was not set by anybody */
+
 enum gt_status gt_take(const char *name, const void *from, void *into, size_t known_bytes, struct gt_error *err) {
     size_t bytes = 0;
     memset(into, 0, known_bytes);
     if (from) {
         memcpy(&bytes, from, sizeof bytes);
-        if (bytes < sizeof bytes)
+        if (bytes < sizeof bytes || bytes > LARGEST_STRUCT)
             return gt_fail_usage(err, "struct %s has the size %zu; start from its INIT macro", name, bytes);
         if (bytes > known_bytes && !is_zero((const unsigned char *)from + known_bytes, bytes - known_bytes))
             return gt_fail_usage(err, "struct %s has options unknown to version %s of the library", name,
@@ -26,6 +42,27 @@ enum gt_status gt_take(const char *name, const void *from, void *into, size_t kn
     }
     memcpy(into, &known_bytes, sizeof known_bytes);
     return GT_OK;
+}
+
+enum gt_status gt_take_choice(const char *what, unsigned value, unsigned last, struct gt_error *err) {
+    return value <= last ? GT_OK : gt_fail_usage(err, "%s cannot be %u; the last choice is %u", what, value, last);
+}
+
+static enum gt_status check_time(const char *what, const struct gputime_time *time, struct gt_error *err) {
+    enum gt_status status = gt_take_choice(what, (unsigned)time->kind, GPUTIME_TIME_SHARE, err);
+    if (status == GT_OK && time->kind == GPUTIME_TIME_SHARE && !isfinite(time->share))
+        return gt_fail_usage(err, "%s is not a finite share", what);
+    return status;
+}
+
+enum gt_status gt_take_selection(const struct gputime_selection *from, struct gputime_selection *into,
+                                 struct gt_error *err) {
+    enum gt_status status = GT_TAKE(gputime_selection, from, into, err);
+    if (status == GT_OK)
+        status = gt_take_choice("whole_steps", (unsigned)into->whole_steps, GPUTIME_STEPS_WHOLE, err);
+    if (status == GT_OK)
+        status = check_time("the start of the window", &into->from, err);
+    return status == GT_OK ? check_time("the end of the window", &into->to, err) : status;
 }
 
 const char *gt_take_text(const char *text, struct gt_arena *arena) {

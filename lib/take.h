@@ -13,6 +13,10 @@
 enum gt_status gt_take(const char *name, const void *from, void *into, size_t known_bytes, struct gt_error *err);
 #define GT_TAKE(type, from, into, err) gt_take(#type, from, into, sizeof(struct type), err)
 
+/* A number of a choice, 0 to last. */
+enum gt_status gt_take_choice(const char *what, unsigned value, unsigned last, struct gt_error *err);
+enum gt_status gt_take_selection(const struct gputime_selection *from, struct gputime_selection *into,
+                                 struct gt_error *err);
 enum gt_status gt_take_run(const struct gputime_run *from, struct gt_arena *arena, struct gt_run *into,
                            struct gt_error *err);
 /* Shapes that are in the arena, with one for each table that is not to be shown. */

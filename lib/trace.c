@@ -135,6 +135,8 @@ static enum gt_status open_trace(struct gputime_trace *trace, const char *const 
                                  struct gt_error *err) {
     struct gputime_open_options taken;
     enum gt_status status = GT_TAKE(gputime_open_options, options, &taken, err);
+    if (status == GT_OK)
+        status = gt_take_choice("reader", (unsigned)taken.reader, GPUTIME_READER_NSYS, err);
     if (status == GT_OK && !copy_paths(trace, paths, path_count))
         return gt_fail_memory(err);
     if (status == GT_OK)

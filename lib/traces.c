@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/mem.h"
 #include "base/threads.h"
 #include "internal.h"
 #include "take.h"
@@ -81,6 +82,10 @@ static bool are_all_files(const struct gputime_input *inputs, size_t count) {
 
 API enum gputime_status gputime_traces_open(const struct gputime_input *inputs, size_t count, int needs_all,
                                             struct gputime_trace **out, struct gputime_error *errors) {
+    struct gputime_error *own = errors ? NULL : gt_mem_array(count + 1, sizeof *own);
+    if (!errors && !own)
+        return GPUTIME_FAILED;
+    errors = errors ? errors : own;
     struct opening opening = {
         .inputs = inputs, .out = out, .errors = errors, .needs_all = needs_all != 0, .threads = 1};
     struct gputime_open_options first;
@@ -95,5 +100,7 @@ API enum gputime_status gputime_traces_open(const struct gputime_input *inputs, 
     gt_threads_deal(count && are_all_files(inputs, count) ? opening.threads : 1, count, open_one, &opening);
     pthread_mutex_destroy(&opening.lock);
     size_t failed = atomic_load(&opening.first_failed);
-    return failed < count ? errors[failed].status : GPUTIME_OK;
+    enum gputime_status status = failed < count ? errors[failed].status : GPUTIME_OK;
+    gt_mem_free(own);
+    return status;
 }

@@ -14,7 +14,7 @@ enum gt_measure_from {
     GT_FROM_ROW,    /* the leading amount of the row of that name in the table of measures */
     GT_FROM_FACT,   /* a fact; not known where the trace lacks the data of `table` */
     GT_FROM_MEAN,   /* of `column` over the rows of `table`; not known without rows */
-    GT_FROM_MAX,    /* the same, 0 without rows; not known where the table is absent or `requires` has no rows */
+    GT_FROM_MAX,    /* the same, 0 without rows; not known where the table is absent or `needs_rows_of` has no rows */
     GT_FROM_ISSUES, /* how many data problems were counted */
     GT_FROM_LOSSES, /* those among them that are losses */
 };
@@ -27,7 +27,7 @@ struct gt_measure {
     const char *spelling; /* another spelling of it; NULL: none */
     enum gt_measure_from from;
     const char *table, *column; /* column: or the key of the fact */
-    const char *requires;       /* NULL: none */
+    const char *needs_rows_of;  /* NULL: none */
     enum gt_measure_kind kind;
     const char *needs;      /* what a trace without it lacks, in words */
     bool adds;              /* it grows with the length of the capture */

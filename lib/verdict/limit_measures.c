@@ -46,9 +46,9 @@ double gt_limit_measure(const struct gt_measure *measure, const struct gt_sectio
     case GT_FROM_MEAN:
         return mean_of(gt_section_find(section, measure->table), measure->column);
     case GT_FROM_MAX:
-        return measure->requires
-        &&!has_rows(section, measure->requires) ? NAN
-                                                : max_of(gt_section_find(section, measure->table), measure->column);
+        return measure->needs_rows_of && !has_rows(section, measure->needs_rows_of)
+                   ? NAN
+                   : max_of(gt_section_find(section, measure->table), measure->column);
     case GT_FROM_ISSUES:
         return count_issues(section, false);
     case GT_FROM_LOSSES:

@@ -90,8 +90,8 @@ def test_an_old_program_is_neither_replaced_nor_removed(gputime, tmp_path):
     old = tmp_path / "usr/bin/nsys-llm-explain"
     old.parent.mkdir(parents=True)
     old.write_text("the old one")
-    make("install", f"DESTDIR={tmp_path}", "PREFIX=/usr")
-    make("install", f"DESTDIR={tmp_path}", "PREFIX=/usr")
+    make("install", f"DESTDIR={tmp_path}", "PREFIX=/usr", *AS_BUILT)
+    make("install", f"DESTDIR={tmp_path}", "PREFIX=/usr", *AS_BUILT)
     assert old.read_text() == "the old one" and (old.parent / "gputrc2graph").is_symlink()
     make("uninstall", f"DESTDIR={tmp_path}", "PREFIX=/usr")
     assert [path for path in tmp_path.rglob("*") if not path.is_dir()] == [old]

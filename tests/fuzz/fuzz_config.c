@@ -17,7 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         struct fuzz_options options = fuzz_options_new(i % 2 ? "json" : "stats");
         struct gputime_trace *trace = NULL;
         struct gputime_report *report = NULL;
-        options.run = gputime_config_run(config, i);
+        options.run = (struct gputime_run)GPUTIME_RUN_INIT;
+        gputime_config_run(config, i, &options.run);
         options.opening.map_path = gputime_config_map_path(config);
         enum gputime_status status = fuzz_open(&table, 1, &options, &trace, &err);
         if (!status)

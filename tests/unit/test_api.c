@@ -1,4 +1,5 @@
 /* The public header as a program uses it: options of any size, values, tables as objects, and the events. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -42,6 +43,76 @@ static enum gputime_status report_of(struct gputime_trace *trace, const char *an
 
 static bool is_text(struct gputime_text text, const char *expected) {
     return text.bytes && text.size == strlen(expected) && memcmp(text.bytes, expected, text.size) == 0;
+}
+
+/* ---- what makes no sense ---- */
+
+static void choices_are_checked(void **state) {
+    struct gputime_report *report;
+    struct gputime_error err;
+    struct gputime_report_options options = GPUTIME_REPORT_OPTIONS_INIT;
+    struct gputime_selection selection = GPUTIME_SELECTION_INIT;
+    struct gputime_write_options writing = GPUTIME_WRITE_OPTIONS_INIT;
+    options.names = (enum gputime_names)7;
+    assert_int_equal(report_of(*state, "kernels", options, &report, &err), GPUTIME_USAGE);
+    assert_string_equal(err.message, "names cannot be 7; the last choice is 1");
+    options.names = GPUTIME_NAMES_FULL;
+    options.selection = &selection;
+    selection.from = (struct gputime_time){.kind = (enum gputime_time_kind)9};
+    assert_int_equal(report_of(*state, "kernels", options, &report, &err), GPUTIME_USAGE);
+    selection.from = (struct gputime_time){.kind = GPUTIME_TIME_SHARE, .share = NAN};
+    assert_int_equal(report_of(*state, "kernels", options, &report, &err), GPUTIME_USAGE);
+    options.selection = NULL;
+    assert_int_equal(report_of(*state, "kernels", options, &report, &err), GPUTIME_OK);
+    writing.unit = (enum gputime_unit)99;
+    assert_int_equal(gputime_report_write(report, &writing, "/dev/null", &err), GPUTIME_USAGE);
+    assert_string_equal(err.message, "unit cannot be 99; the last choice is 4");
+    writing.unit = GPUTIME_UNIT_AUTO;
+    writing.width = -1;
+    assert_int_equal(gputime_report_write(report, &writing, "/dev/null", &err), GPUTIME_USAGE);
+    gputime_report_free(report);
+}
+
+static void null_is_refused_or_nothing(void **state) {
+    struct gputime_trace *traces[] = {*state, NULL};
+    struct gputime_report *report, *sides[2];
+    struct gputime_error err;
+    const char *analysis = "kernels", *limit = "kernel:*<1ns", *path = "no such file";
+    struct gputime_report_options options = GPUTIME_REPORT_OPTIONS_INIT;
+    options.analyses = &analysis;
+    options.analysis_count = 1;
+    assert_int_equal(gputime_report_new(traces, 2, &options, &report, &err), GPUTIME_USAGE);
+    assert_string_equal(err.message, "trace 2 of 2 is NULL");
+    assert_int_equal(gputime_report_new_sides(traces, 2, 1, &options, sides, &err), GPUTIME_USAGE);
+    assert_null(report);
+    assert_null(sides[0]);
+    const struct gputime_rows *none = gputime_trace_rows(*state, "nothing");
+    assert_null(none);
+    assert_int_equal(gputime_rows_count(none), 0);
+    assert_int_equal(gputime_rows_field_count(none), 0);
+    assert_true(gputime_rows_find_field(none, "start_ns") == SIZE_MAX);
+    assert_int_equal(gputime_rows_is_null(none, 0, 0), 1);
+    assert_int_equal(gputime_report_new(traces, 1, &options, &report, NULL), GPUTIME_OK);
+    assert_int_equal(gputime_report_check(report, &limit, 1, NULL, NULL), GPUTIME_OK);
+    gputime_report_free(report);
+    struct gputime_input input = {.paths = &path, .path_count = 1};
+    assert_int_equal(gputime_traces_open(&input, 1, 0, traces, NULL), GPUTIME_FAILED);
+    assert_null(traces[0]);
+}
+
+static void an_analysis_runs_once(void **state) {
+    struct gputime_trace *trace = *state;
+    struct gputime_report *report;
+    const char *twice[] = {"kernels", "kernels"};
+    struct gputime_report_options options = GPUTIME_REPORT_OPTIONS_INIT;
+    options.analyses = twice;
+    options.analysis_count = 2;
+    size_t tables = 0;
+    assert_int_equal(gputime_report_new(&trace, 1, &options, &report, NULL), GPUTIME_OK);
+    for (size_t i = 0; i < gputime_report_table_count(report, 0); i++)
+        tables += strcmp(gputime_table_key(gputime_report_table_at(report, 0, i)), "kernels") == 0;
+    assert_int_equal(tables, 1);
+    gputime_report_free(report);
 }
 
 /* ---- values ---- */
@@ -438,6 +509,9 @@ static void traces_describe_themselves(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(choices_are_checked),
+        cmocka_unit_test(null_is_refused_or_nothing),
+        cmocka_unit_test(an_analysis_runs_once),
         cmocka_unit_test(times_are_read),
         cmocka_unit_test(ranges_are_read),
         cmocka_unit_test(versions_agree),

@@ -137,7 +137,7 @@ def test_open_leaves_nothing_when_the_trace_is_bad(gputime, browser, tmp_path):
 
 def test_open_says_where_the_page_is_without_a_browser(gputime, browser, tmp_path):
     done = gputime(TRACE, "--open", env=browser | {"BROWSER": str(tmp_path / "nothing")})
-    assert done.returncode == 1 and b"the page is '" in done.stderr and b"set BROWSER" in done.stderr
+    assert done.returncode == 1 and b"cannot open '" in done.stderr and b".html' with" in done.stderr and b"set BROWSER" in done.stderr
     assert len(list((tmp_path / "tmp").iterdir())) == 1
 
 

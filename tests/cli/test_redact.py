@@ -309,7 +309,7 @@ def test_input_is_never_the_output(gputime, tmp_path):
 
 def test_wrong_requests(gputime, tmp_path):
     original = make_export(tmp_path / "in.sqlite")
-    assert "needs a file to write" in fails(gputime, 2, original)
+    assert "needs an output file" in fails(gputime, 2, original)
     assert "takes one file, not 0" in fails(gputime, 2, "-o", tmp_path / "out")
     assert "takes one file, not 2" in fails(gputime, 2, original, original, "-o", tmp_path / "out")
     assert "not 'short'" in fails(gputime, 2, original, "--names", "short", "-o", tmp_path / "out")

@@ -141,7 +141,7 @@ def test_configuration_that_is_not_there_or_a_folder(gputime, tmp_path):
     assert "none.json" in error_of(gputime, "--config", tmp_path / "none.json")
     assert str(tmp_path) in error_of(gputime, "--config", tmp_path)
     message = error_of(gputime, "--config", tmp_path / "none.json", "trace.json", status=2)
-    assert "--config names the traces" in message
+    assert "--config lists the traces" in message
 
 
 @pytest.mark.parametrize("size", [0, 1, 5])

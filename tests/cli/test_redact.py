@@ -312,7 +312,7 @@ def test_wrong_requests(gputime, tmp_path):
     assert "needs an output file" in fails(gputime, 2, original)
     assert "takes one file, not 0" in fails(gputime, 2, "-o", tmp_path / "out")
     assert "takes one file, not 2" in fails(gputime, 2, original, original, "-o", tmp_path / "out")
-    assert "not 'short'" in fails(gputime, 2, original, "--names", "short", "-o", tmp_path / "out")
+    assert "not short" in fails(gputime, 2, original, "--names", "short", "-o", tmp_path / "out")
     assert "standard output" in fails(gputime, 2, original, "-o", "-")
     assert "not a regular file" in fails(gputime, 2, original, "-o", "/dev/null")
     assert "not a regular file" in fails(gputime, 2, original, "-o", tmp_path)

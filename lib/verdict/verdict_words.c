@@ -237,7 +237,7 @@ static struct gt_str list_parts(struct gt_arena *arena, struct parts *parts, siz
 struct whole {
     double a_ns, b_ns;
     bool is_noise;
-    const char *what; /* "", " of GPU work" */
+    const char *what; /* " of GPU span", " of GPU work" */
 };
 
 /* A change too small to be shown. */
@@ -291,7 +291,7 @@ static bool find_whole(const struct gt_compare_sides *sides, const struct gt_sec
     *whole = (struct whole){.a_ns = gt_compare_number(measures, row, time.a),
                             .b_ns = gt_compare_number(measures, row, time.b),
                             .is_noise = gt_str_eq(gt_table_text(measures, row, "status"), GT_STR("noise")),
-                            .what = ""};
+                            .what = " of GPU span"};
     return true;
 }
 

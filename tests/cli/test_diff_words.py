@@ -85,7 +85,7 @@ def test_an_unchanged_total_is_called_so(gputime, trace):
     after = dict(USUAL, layer_norm_kernel=(5, 12_000), softmax_warp_forward=(5, 7_000))
     paths = [trace(f"{name}.json", training(kernels, jitter=0)) for name, kernels in (("a", before), ("b", after))]
     first = words_of(gputime.json("diff", *paths))[0]
-    assert re.fullmatch(r"Total unchanged \([\d.]+ us per step\); within it, in us: "
+    assert re.fullmatch(r"Total unchanged \([\d.]+ us of GPU span per step\); within it, in us: "
                         r"norm \+25\.0, softmax -25\.0\.", first), first
 
 

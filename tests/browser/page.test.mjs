@@ -445,7 +445,7 @@ test('what became of rows and limits has a sign and a colour; both sides have th
   assert.ok(colourOf.has('\u25b2up') && colourOf.has('\u25bcdown') && colourOf.has('+only B'), `${cells}`);
   assert.equal(new Set([colourOf.get('\u25b2up'), colourOf.get('\u25bcdown'), colourOf.get('+only B')]).size, 3);
   const heads = await page.locator('#table-measures thead th').allInnerTexts();
-  assert.match(heads.join(), /^Measure,main \(ms\),PR \(ms\),Change \(ms\),of main,Status/);
+  assert.match(heads.join(), /^Measure,main \(ms\),PR \(ms\),Change \(ms\),Change %,Status/);
   for (const key of ['measures', 'categories', 'kernels', 'ranges']) {
     const rows = await page
       .locator(`#table-${key} tr[data-place]`)
@@ -468,7 +468,7 @@ test('a comparison reports what it lost first, and each side in a column, on any
   const whole = gunzipSync(readFileSync(eager));
   writeFileSync(cut, whole.subarray(0, 0.7 * whole.length));
   const { page, close } = await open(makePage('diff-cut', 'diff', eager, cut));
-  assert.match(await page.locator('.note').first().innerText(), /^Not read whole: B, 'cut\.json' \(input_cut\)/);
+  assert.match(await page.locator('.note').first().innerText(), /^Only partly read: B, 'cut\.json' \(input_cut\)/);
   const heads = await page.locator('#table-inputs thead th').allInnerTexts();
   assert.deepEqual(heads, ['Fact', 'A: llama_train_eager.json.gz', 'B: cut.json']);
   assert.match(await page.locator('#table-step_states h2').innerText(), /, number per step$/);

@@ -492,8 +492,8 @@ def test_more_workers_no_longer_wait_for_data(gputime, shared):
     paths = [shared(f"data/public/kineto/tb_plugin/resnet50_workers{count}.json.gz") for count in (0, 4)]
     first = words_of(gputime.json("diff", *paths))[0]
     assert first.startswith("-36.5 ms of GPU span per step (177.6 ms -> 141.1 ms, -20.6%): waiting for data -51.5"), first
-    lines = gputime("diff", *paths).stdout.decode().splitlines()[:6]
-    assert any("waiting for data -51.5" in line for line in lines)
+    first_lines = gputime("diff", *paths).stdout.decode().split()[:60]
+    assert "waiting for data -51.5" in " ".join(first_lines)
 
 
 def test_another_vendor_is_matched_by_category(gputime, shared):

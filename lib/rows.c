@@ -279,7 +279,8 @@ API int64_t gputime_rows_int(const struct gputime_rows *rows, size_t row, size_t
     if (from->type != GPUTIME_FIELD_F64)
         return (int64_t)bits_of(from, row);
     double value = ((const double *)from->data)[row];
-    return value >= -0x1p63 && value < 0x1p63 ? (int64_t)value : 0; /* others have no integer */
+    return value >= -9223372036854775808.0 && value < 9223372036854775808.0 ? (int64_t)value
+                                                                            : 0; /* others have no integer */
 }
 
 API double gputime_rows_real(const struct gputime_rows *rows, size_t row, size_t field) {

@@ -220,10 +220,9 @@ asan:
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/asan $(ASAN) build/asan/gputime
 
 # The torture tests make allocations fail, which ThreadSanitizer's own runtime does not survive.
-# test_sqlite_table starts no threads, and its long statements take minutes there.
 tsan:
 	@$(MAKE) --no-print-directory -s -j$(JOBS) BUILD=build/tsan $(TSAN) build/tsan/gputime
-	@$(MAKE) --no-print-directory -s unit BUILD=build/tsan SKIP="test_torture% test_sqlite_table" $(TSAN)
+	@$(MAKE) --no-print-directory -s unit BUILD=build/tsan SKIP="test_torture%" $(TSAN)
 
 # What each fuzz target starts from: its seeds, which hold every input that ever failed, and files of tests/data.
 seeds_of = $(wildcard tests/fuzz/seeds/$1/*) $(FUZZ_DATA_$1)

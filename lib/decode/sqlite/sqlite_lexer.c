@@ -1,6 +1,7 @@
 /* The tokens of SQL as SQLite sees them: text comes in, one token after the other goes out. */
 #include "decode/sqlite/sqlite_lexer.h"
 
+#include <string.h>
 #include <strings.h>
 
 static bool is_blank(char c) {
@@ -21,10 +22,17 @@ static bool starts(const struct gt_sqlite_lexer *lexer, const char *text) {
     return lexer->end - lexer->at >= 2 && lexer->at[0] == text[0] && lexer->at[1] == text[1];
 }
 
-/* After the next of these two bytes; after the text if there is none. */
-static const char *after(const char *at, const char *end, const char *mark, size_t len) {
-    const char *found = memmem(at, (size_t)(end - at), mark, len);
-    return found ? found + len : end;
+/* After the end of the line or of the comment; after the text if it does not end. */
+static const char *after_line(const char *at, const char *end) {
+    const char *found = memchr(at, '\n', (size_t)(end - at));
+    return found ? found + 1 : end;
+}
+
+static const char *after_comment(const char *at, const char *end) {
+    for (; (at = memchr(at, '*', (size_t)(end - at))); at++)
+        if (at + 1 < end && at[1] == '/')
+            return at + 2;
+    return end;
 }
 
 static void skip_blanks(struct gt_sqlite_lexer *lexer) {
@@ -34,9 +42,9 @@ static void skip_blanks(struct gt_sqlite_lexer *lexer) {
         while (lexer->at < lexer->end && is_blank(*lexer->at))
             lexer->at++;
         if (starts(lexer, "--"))
-            lexer->at = after(lexer->at, lexer->end, "\n", 1);
+            lexer->at = after_line(lexer->at, lexer->end);
         else if (starts(lexer, "/*"))
-            lexer->at = after(lexer->at + 2, lexer->end, "*/", 2);
+            lexer->at = after_comment(lexer->at + 2, lexer->end);
     }
 }
 

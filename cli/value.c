@@ -128,9 +128,11 @@ static enum gputime_status set_microseconds(int64_t *ns, const char *value, cons
 }
 
 static enum gputime_status set_percent(double *share, const char *value, const char *where, struct gputime_error *err) {
-    char *end = NULL;
-    double percent = strtod(value, &end);
-    if (end == value || strcmp(end, "%") != 0 || !(percent >= 0))
+    char number[32];
+    size_t bytes = strcspn(value, "%");
+    bool fits = snprintf(number, sizeof number, "%.*s", (int)bytes, value) < (int)sizeof number;
+    double percent = strtod(number, NULL);
+    if (!fits || !is_decimal(number) || strcmp(value + bytes, "%") != 0)
         return cli_fail_usage(err, "%s: invalid percentage '%s'; use for example 2%%", where, value);
     *share = percent > 0 ? percent / 100 : -1;
     return GPUTIME_OK;

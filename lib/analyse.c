@@ -14,7 +14,7 @@
 static bool is_hidden(const struct gt_analysis *analysis, const struct gt_request *request) {
     struct gt_str rest = gt_str_of(analysis->tables), key;
     bool has_tables = false;
-    while (gt_shape_columns_next(&rest, &key)) {
+    while (gt_str_next_item(&rest, &key)) {
         char table[64] = "";
         memcpy(table, key.ptr, key.len < sizeof table ? key.len : sizeof table - 1);
         if (gt_shape_of(table, request->shapes, request->shape_count).hidden <= 0)
@@ -64,7 +64,7 @@ static void mark_lacks(const struct gt_analysis *analysis, const struct gt_view 
     struct gt_str missing = list_missing(analysis, view->store, &section->report->arena), rest, key;
     bool is_empty = view->op_count == 0 && view->group_count == 0;
     rest = gt_str_of(analysis->tables);
-    while (gt_shape_columns_next(&rest, &key)) {
+    while (gt_str_next_item(&rest, &key)) {
         const struct gt_table *table = gt_section_find_named(section, key);
         bool has_rows = table && table->row_count;
         if (is_empty && !has_rows)

@@ -25,7 +25,7 @@ struct gputime_trace {
 
 struct gputime_report {
     struct gt_report *model;
-    struct gt_request request; /* used to make it; all in the model's arena */
+    struct gt_request request; /* that it was made with; its selection is gone once it is made */
     struct gt_view **views;    /* by section: cells may point into them */
 };
 

@@ -37,7 +37,7 @@ API enum gputime_status gputime_ranges_parse(const char *text, struct gputime_ra
     struct gt_error error = {0};
     struct gt_str rest = gt_str_of(text), item;
     *count = 0;
-    while (gt_shape_columns_next(&rest, &item)) {
+    while (gt_str_next_item(&rest, &item)) {
         struct gputime_range range;
         if (!parse_range(item, &range)) {
             gt_fail_usage(&error, "invalid numbers '%.80s'; use for example 2 or 0,2 or 1-3", text);

@@ -2,7 +2,6 @@
  * labels, as lists of constant arrays. Only steps and categories, which are few, are copied. */
 #include <string.h>
 
-#include "base/mem.h"
 #include "internal.h"
 
 struct gputime_rows {

@@ -126,7 +126,7 @@ static bool is_among(struct gt_str key, const char *const *keys, size_t count) {
 static void hide_others(struct shapes *shapes, const char *const *shown, size_t shown_count) {
     for (size_t i = 0; i < gt_analysis_count; i++) {
         struct gt_str rest = gt_str_of(gt_analyses[i].tables), key;
-        while (gt_shape_columns_next(&rest, &key)) {
+        while (gt_str_next_item(&rest, &key)) {
             struct gt_shape *shape =
                 key.len && !is_among(key, shown, shown_count) ? add_shape(shapes, key.ptr, key.len) : NULL;
             if (shape)

@@ -106,3 +106,18 @@ size_t gt_str_distance_nocase(struct gt_str a, struct gt_str b) {
 size_t gt_str_distance_within_nocase(struct gt_str text, struct gt_str needle) {
     return distance(first_bytes(text, GT_STR_SEARCHED_MAX), first_bytes(needle, GT_STR_DISTANCE_MAX), true);
 }
+
+bool gt_str_next_item(struct gt_str *rest, struct gt_str *item) {
+    if (!rest->ptr)
+        return false;
+    const char *comma = memchr(rest->ptr, ',', rest->len);
+    *item = (struct gt_str){rest->ptr, comma ? (size_t)(comma - rest->ptr) : rest->len};
+    *rest = comma ? (struct gt_str){comma + 1, rest->len - item->len - 1} : (struct gt_str){0};
+    while (item->len && item->ptr[0] == ' ') {
+        item->ptr++;
+        item->len--;
+    }
+    while (item->len && item->ptr[item->len - 1] == ' ')
+        item->len--;
+    return true;
+}

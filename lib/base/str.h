@@ -50,4 +50,7 @@ size_t gt_str_distance_nocase(struct gt_str a, struct gt_str b);
 #define GT_STR_SEARCHED_MAX 256
 size_t gt_str_distance_within_nocase(struct gt_str text, struct gt_str needle);
 
+/* Takes the next item off a comma-separated list, without the blanks around it. false: none is left. */
+bool gt_str_next_item(struct gt_str *rest, struct gt_str *item);
+
 #endif

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "compare/join.h"
 
 static const struct gt_compare_options automatic;
@@ -18,7 +17,7 @@ struct work {
 
 static bool is_listed(const char *list, const char *key) {
     struct gt_str rest = gt_str_of(list), item;
-    while (gt_shape_columns_next(&rest, &item))
+    while (gt_str_next_item(&rest, &item))
         if (gt_str_eq(item, gt_str_of(key)))
             return true;
     return !list;
@@ -158,7 +157,7 @@ static void describe_comparison(const struct gt_compare_sides *sides, struct gt_
 /* A requested table must be comparable if any capture has it. */
 static enum gt_status check_wanted(const struct work *work, struct gt_error *err) {
     struct gt_str rest = gt_str_of(work->wanted), key;
-    while (rest.len && gt_shape_columns_next(&rest, &key)) {
+    while (rest.len && gt_str_next_item(&rest, &key)) {
         bool is_there = false;
         for (size_t i = 0; i < work->sides->capture_count; i++)
             is_there |= gt_section_find_named(gt_compare_section(work->sides, i), key) != NULL;

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "base/num.h"
 #include "compare/compare.h"
 #include "report/row.h"

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/num.h"
 #include "compare/compare.h"
 
 static const double usual_noise_share = 0.01;

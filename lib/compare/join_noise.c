@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/mem.h"
 #include "compare/join.h"
 
 enum { RESAMPLES = 1000, RESAMPLED_ROWS = 5000 };

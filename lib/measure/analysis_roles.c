@@ -30,6 +30,7 @@ static const struct gt_report_column capture_facts[] = {
 const struct gt_roles gt_analysis_roles = {
     .measures = "measures",
     .whole = "span",
+    .whole_words = "GPU span",
     .gpus = "accounting",
     .measure_list = measure_list,
     .measure_count = GT_ARRAY_COUNT(measure_list),

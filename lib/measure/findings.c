@@ -5,11 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/mem.h"
-#include "base/ns.h"
-#include "base/num.h"
-#include "measure/results/calls.h"
-
 static const struct gt_finding_rule rules[] = {
 #define GT_RULE(id, needs, low, medium, high, table, ...)                                                              \
     {#id, needs, low, medium, high, table, {__VA_ARGS__}, gt_find_##id},

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/moments.h"
 #include "base/ns.h"
-#include "base/quantile.h"
 #include "base/radix.h"
 #include "measure/results/calls.h"
 #include "measure/results/gap_calls.h"

@@ -1,7 +1,6 @@
 /* Histogram of stream gaps: bins that grow by 1-2-5 by default, bins of equal width on request. */
 #include "base/mem.h"
 #include "base/ns.h"
-#include "base/num.h"
 #include "measure/results/measure.h"
 #include "measure/results/stream_walk.h"
 #include "report/row.h"

@@ -3,10 +3,8 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "base/mem.h"
 #include "base/moments.h"
 #include "base/ns.h"
-#include "base/quantile.h"
 #include "events/selection.h"
 #include "measure/results/measure.h"
 #include "measure/results/results.h"

@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "measure/results/results.h"
-#include "report/row.h"
 
 enum { FEWEST_STEPS = 3 }; /* two say nothing about the next */
 

@@ -110,7 +110,7 @@ const struct gt_finding *gt_finding_list_at(const struct gt_section *section, co
 
 bool gt_finding_list_shows(const struct gt_table *table, const char *column) {
     struct gt_str rest = gt_str_of(table->screen_columns), key;
-    while (gt_shape_columns_next(&rest, &key))
+    while (gt_str_next_item(&rest, &key))
         if (gt_str_eq(key, gt_str_of(column)))
             return true;
     return !table->screen_columns;

@@ -200,8 +200,8 @@ static enum gt_status join_columns(struct gt_report *report, const struct gt_tab
                                    struct gt_error *err) {
     struct gt_str rest = gt_str_of(pivot_keys), row_key = {0}, value_key = {0};
     struct pivot pivot = {.report = report};
-    gt_shape_columns_next(&rest, &row_key);
-    gt_shape_columns_next(&rest, &value_key);
+    gt_str_next_item(&rest, &row_key);
+    gt_str_next_item(&rest, &value_key);
     const struct gt_report_column *columns = pivot_columns(report, like, row_key, value_key);
     if (!columns || report->section_count >= GT_TABLE_COLUMNS_MAX)
         return GT_OK; /* then each input has its own table */

@@ -32,21 +32,6 @@ static enum gt_status unknown_column(const struct gt_table *table, struct gt_str
     return gt_fail_usage(err, "table '%s' has no column '%.*s'; it has %s", table->key, length, key.ptr, columns);
 }
 
-bool gt_shape_columns_next(struct gt_str *rest, struct gt_str *key) {
-    if (!rest->ptr)
-        return false;
-    const char *comma = memchr(rest->ptr, ',', rest->len);
-    *key = (struct gt_str){rest->ptr, comma ? (size_t)(comma - rest->ptr) : rest->len};
-    *rest = comma ? (struct gt_str){comma + 1, rest->len - key->len - 1} : (struct gt_str){0};
-    while (key->len && key->ptr[0] == ' ') {
-        key->ptr++;
-        key->len--;
-    }
-    while (key->len && key->ptr[key->len - 1] == ' ')
-        key->len--;
-    return true;
-}
-
 /* ---- sort ---- */
 
 enum key_kind { KEY_INT, KEY_REAL, KEY_TEXT };
@@ -246,7 +231,7 @@ void gt_table_limit(struct gt_table *table, size_t rows) {
 
 static enum gt_status check_columns(const struct gt_table *table, const char *keys, struct gt_error *err) {
     struct gt_str rest = gt_str_of(keys), key;
-    while (gt_shape_columns_next(&rest, &key)) {
+    while (gt_str_next_item(&rest, &key)) {
         /* The writers of data put an input column before those of the table. */
         if (gt_table_column_named(table, key) == SIZE_MAX && !gt_str_eq(key, GT_STR("input")))
             return unknown_column(table, key, err);

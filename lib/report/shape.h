@@ -23,9 +23,6 @@ struct gt_shape {
                              for each input with the sum of its VALUEs, and the totals */
 };
 
-/* Takes the next key off a comma-separated list, blanks around it dropped. false: no key left. */
-bool gt_shape_columns_next(struct gt_str *rest, struct gt_str *key);
-
 /* What all shapes of a table ask for together: a later one wins, field by field. */
 struct gt_shape gt_shape_of(const char *table, const struct gt_shape *shapes, size_t count);
 

@@ -2,7 +2,6 @@
    if one thread had made them one after the other. */
 #include "base/mem.h"
 #include "report/report.h"
-#include "report/row.h"
 
 /* false: the section has all of them already. */
 static bool keep_new_facts(const struct gt_section *section, struct gt_block *block) {

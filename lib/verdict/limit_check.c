@@ -263,9 +263,11 @@ static enum gt_status check_limit(struct gt_report *report, const struct gt_limi
 enum gt_status gt_limit_check(struct gt_report *report, const char *const *limits, size_t count, size_t *broken,
                               struct gt_error *err) {
     enum gt_status status = GT_OK;
+    struct gt_limit limit;
     *broken = 0;
+    for (size_t i = 0; i < count && status == GT_OK; i++) /* a typo in the last leaves no verdict on the first */
+        status = gt_limit_parse(limits[i], report->roles, &limit, err);
     for (size_t i = 0; i < count && status == GT_OK; i++) {
-        struct gt_limit limit;
         status = gt_limit_parse(limits[i], report->roles, &limit, err);
         if (status == GT_OK)
             status = check_limit(report, &limit, broken, err);

@@ -237,7 +237,7 @@ static struct gt_str list_parts(struct gt_arena *arena, struct parts *parts, siz
 struct whole {
     double a_ns, b_ns;
     bool is_noise;
-    const char *what; /* " of GPU span", " of GPU work" */
+    const char *what; /* "GPU span", "GPU work" */
 };
 
 /* A change too small to be shown. */
@@ -262,12 +262,12 @@ static void add_sentence(const struct gt_compare_sides *sides, struct gt_section
     const char *unit = *sides->unit ? " " : "";
     struct gt_str text;
     if (largest_ns == 0 && delta_ns == 0)
-        text = gt_arena_printf(arena, "No change: %s%s%s%s in both traces.", a, whole->what, unit, sides->unit);
+        text = gt_arena_printf(arena, "No change: %s of %s%s%s in both traces.", a, whole->what, unit, sides->unit);
     else if (is_unchanged(whole) && list.len)
-        text = gt_arena_printf(arena, "Total unchanged (%s%s%s%s); within it, in %s: %s.", b, whole->what, unit,
+        text = gt_arena_printf(arena, "Total unchanged (%s of %s%s%s); within it, in %s: %s.", b, whole->what, unit,
                                sides->unit, scales[scale].name, list.ptr);
     else
-        text = gt_arena_printf(arena, "%s%s %s%s%s%s (%s -> %s, %+.1f%%)%s%s.",
+        text = gt_arena_printf(arena, "%s%s %s of %s%s%s (%s -> %s, %+.1f%%)%s%s.",
                                whole->is_noise ? "Within the noise: " : "", change, scales[scale].name, whole->what,
                                unit, sides->unit, a, b, whole->a_ns > 0 ? 100 * delta_ns / whole->a_ns : 0.0,
                                list.len ? ": " : "", list.ptr);
@@ -291,7 +291,7 @@ static bool find_whole(const struct gt_compare_sides *sides, const struct gt_sec
     *whole = (struct whole){.a_ns = gt_compare_number(measures, row, time.a),
                             .b_ns = gt_compare_number(measures, row, time.b),
                             .is_noise = gt_str_eq(gt_table_text(measures, row, "status"), GT_STR("noise")),
-                            .what = " of GPU span"};
+                            .what = sides->roles->whole_words};
     return true;
 }
 
@@ -308,7 +308,7 @@ static bool sum_work(const struct gt_table *table, struct whole *whole) {
         whole->b_ns += b_ns;
         listed++;
     }
-    whole->what = listed < table->row_count ? " of GPU work known in both" : " of GPU work";
+    whole->what = listed < table->row_count ? "GPU work known in both" : "GPU work";
     return listed > 0;
 }
 

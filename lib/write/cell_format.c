@@ -303,7 +303,7 @@ size_t gt_cell_format_fact(char buf[GT_CELL_MAX], const struct gt_report_fact *f
 void gt_cell_format_shown(struct gt_shown *shown, const struct gt_table *table) {
     shown->column_count = 0;
     struct gt_str rest = gt_str_of(table->screen_columns), key;
-    while (shown->column_count < GT_TABLE_COLUMNS_MAX && gt_shape_columns_next(&rest, &key)) {
+    while (shown->column_count < GT_TABLE_COLUMNS_MAX && gt_str_next_item(&rest, &key)) {
         for (size_t c = 0; c < table->column_count; c++) {
             if (gt_str_eq(gt_str_of(table->columns[c].key), key)) {
                 shown->columns[shown->column_count++] = c;

@@ -18,7 +18,7 @@ static const struct gt_roles *const roles = &gt_analysis_roles;
 static void assert_made(const char *table) {
     for (size_t i = 0; i < gt_analysis_count; i++) {
         struct gt_str rest = gt_str_of(gt_analyses[i].tables), key;
-        while (gt_shape_columns_next(&rest, &key))
+        while (gt_str_next_item(&rest, &key))
             if (gt_str_eq(key, gt_str_of(table)))
                 return;
     }

@@ -63,8 +63,4 @@ struct gt_nsys_csv_header {
 /* false: the row is no header. */
 bool gt_nsys_csv_header_read(struct gt_nsys_csv_header *header, const struct gt_csv_row *row);
 
-static inline bool gt_nsys_csv_header_has(const struct gt_nsys_csv_header *header, enum gt_nsys_csv_column column) {
-    return header->place[column] != GT_NSYS_CSV_NOWHERE;
-}
-
 #endif

@@ -57,7 +57,7 @@ double gt_find_poor_overlap(struct gt_evidence *evidence, struct gt_finding *fin
     double span_ns = (double)gt_evidence_amount(evidence, GT_AMOUNT_SPAN);
     if (comm_ns < 0.05 * span_ns || comm_ns <= 0)
         return GT_NOTHING_FOUND;
-    gt_finding_set_title(evidence, finding, "Only %s of communication overlaps compute",
+    gt_finding_set_title(evidence, finding, "%s of communication overlaps compute",
                          gt_say_share(evidence, overlap_ns, comm_ns));
     gt_finding_add_evidence(evidence, finding, "%s of communication and %s of compute, with %s of overlap.",
                             gt_say_ns(evidence, comm_ns), gt_say_ns(evidence, compute_ns),

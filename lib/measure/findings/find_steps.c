@@ -69,7 +69,10 @@ double gt_find_warm_up(struct gt_evidence *evidence, struct gt_finding *finding)
                          gt_say_share(evidence, (double)warm.total_ns, all_ns));
     gt_finding_add_evidence(evidence, finding, "Step %s: up to %s; the median is %s.", warm.list,
                             gt_say_ns(evidence, (double)warm.longest_ns), gt_say_ns(evidence, steps->median_ns));
-    if (steady.first_number <= steady.last_number)
+    if (steady.first_number == steady.last_number)
+        gt_finding_add_evidence(evidence, finding, "--step %lld selects the step after it.",
+                                (long long)steady.first_number);
+    else if (steady.first_number < steady.last_number)
         gt_finding_add_evidence(evidence, finding, "--step %lld-%lld selects the steps after it.",
                                 (long long)steady.first_number, (long long)steady.last_number);
     return (double)warm.total_ns / all_ns;

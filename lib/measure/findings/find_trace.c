@@ -45,7 +45,7 @@ double gt_find_range_coverage(struct gt_evidence *evidence, struct gt_finding *f
     bool can_know = covered_ns > 0 || evidence->view->store->facts & GT_FACT_CORRELATION;
     if (phases->count == 0 || sum_ns <= 0 || covered_ns >= threshold * sum_ns || !can_know)
         return GT_NOTHING_FOUND;
-    gt_finding_set_title(evidence, finding, "Only %s of op time was launched inside ranges",
+    gt_finding_set_title(evidence, finding, "%s of op time was launched inside ranges",
                          gt_say_share(evidence, covered_ns, sum_ns));
     gt_finding_add_evidence(evidence, finding, "%s of %s; times by range and phase exclude the rest.",
                             gt_say_ns(evidence, covered_ns), gt_say_ns(evidence, sum_ns));

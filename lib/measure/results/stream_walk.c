@@ -2,7 +2,6 @@
 #include "measure/results/stream_walk.h"
 
 #include "base/ns.h"
-#include "base/num.h"
 #include "measure/results/measure.h"
 
 enum gt_status gt_stream_walk_read_bounds(struct gt_gap_bounds *bounds, const struct gt_view *view,

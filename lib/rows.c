@@ -14,14 +14,20 @@ struct gputime_rows {
 
 /* ---- fields ---- */
 
-static const char *const element_choices[] = {[GT_REFERS_OP_KIND] = "kernel|memcpy|memset|graph",
-                                              [GT_REFERS_RANGE_KIND] = "nested|start_end|mark|gpu",
-                                              [GT_REFERS_MEMORY_KIND] = "unknown|pageable|pinned|device|array|managed"};
-
-static const char *const referred_tables[] = {
-    [GT_REFERS_STRING] = "strings", [GT_REFERS_PROCESS] = "processes", [GT_REFERS_THREAD] = "threads",
-    [GT_REFERS_DEVICE] = "devices", [GT_REFERS_LANE] = "lanes",        [GT_REFERS_OP] = "ops",
-    [GT_REFERS_RANGE] = "ranges"};
+/* What a column's values are rows of; NULL: plain values. */
+static const char *referred_table(const struct gt_column_info *info) {
+    static const char *const names[] = {
+#define GT_TABLE(table, columns) #table,
+#define GT_COLUMN(table, type, name, refers)
+#include "events/columns.def"
+#undef GT_TABLE
+#undef GT_COLUMN
+    };
+    if (!gt_store_column_refers(info))
+        return NULL;
+    enum gt_table_id table = gt_store_table_referred(info->refers);
+    return table == GT_TABLE_COUNT ? "strings" : names[table];
+}
 
 _Static_assert((int)GT_ELEMENT_U8 == (int)GPUTIME_FIELD_U8 && (int)GT_ELEMENT_F64 == (int)GPUTIME_FIELD_F64,
                "values must match the header");
@@ -35,8 +41,8 @@ static const char *unit_of(const char *key) {
     return ends_in(key, "_ns") ? "ns" : ends_in(key, "bytes") ? "bytes" : "";
 }
 
-static enum gputime_null null_of(enum gt_refers refers) {
-    switch (refers) {
+static enum gputime_null null_of(const struct gt_column_info *info) {
+    switch (info->refers) {
     case GT_REFERS_OR_MIN:
         return GPUTIME_NULL_MIN;
     case GT_REFERS_OR_NEGATIVE:
@@ -45,9 +51,10 @@ static enum gputime_null null_of(enum gt_refers refers) {
     case GT_REFERS_PROCESS:
     case GT_REFERS_THREAD:
     case GT_REFERS_LANE:
+    case GT_REFERS_COMM_GROUP:
         return GPUTIME_NULL_MAX;
-    default:
-        return GPUTIME_NULL_NEVER;
+    default: /* a record about a collective is carried by one of several kinds of rows */
+        return info->table == GT_TABLE_comms && info->refers >= GT_REFERS_OP ? GPUTIME_NULL_MAX : GPUTIME_NULL_NEVER;
     }
 }
 
@@ -63,14 +70,13 @@ static void add_field(struct gputime_rows *rows, struct gt_arena *arena, struct 
 
 static void add_column(struct gputime_rows *rows, struct gt_arena *arena, struct gt_store *store,
                        const struct gt_column_info *info) {
-    size_t choices = sizeof element_choices / sizeof *element_choices;
     add_field(rows, arena,
               (struct gputime_field){
                   .key = info->name,
                   .type = (enum gputime_field_type)info->element,
-                  .null = null_of(info->refers),
-                  .refers_to = gt_store_column_refers(info) ? referred_tables[info->refers] : NULL,
-                  .choices = info->refers < choices ? element_choices[info->refers] : NULL,
+                  .null = null_of(info),
+                  .refers_to = referred_table(info),
+                  .choices = gt_store_choices(info->refers),
                   .data = *gt_store_column(store, info),
               });
 }

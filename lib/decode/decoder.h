@@ -17,6 +17,7 @@ struct gt_decode_options {
     size_t threads; /* 1 or more */
     enum gt_reader reader;
     const char *nsys_command; /* NULL: the one on PATH */
+    uint32_t facts;           /* enum gt_fact: what to read; 0: GT_FACTS_USUAL */
     void (*progress)(void *context, uint64_t done_bytes, uint64_t total_bytes);
     void *progress_context;
 };
@@ -35,6 +36,11 @@ struct gt_decoder {
     /* Length of the beginning that the paths of one capture share; 0: the file is a whole capture, as with NULL. */
     size_t (*capture_prefix)(const char *path);
 };
+
+/* Whether any of these facts is to be read. */
+static inline bool gt_decoder_reads(const struct gt_decode_options *options, uint32_t facts) {
+    return gt_store_facts_closed(options->facts ? options->facts : GT_FACTS_USUAL) & facts;
+}
 
 extern const struct gt_decoder gt_decoders[];
 extern const size_t gt_decoder_count;

@@ -18,9 +18,10 @@ static bool grow_table(struct gt_builder *builder, enum gt_table_id table, size_
     return false;
 }
 
-/* append_ops(builder, &row) and so on: one function for each table. false after a failure. */
+/* append_ops(builder, &row) and so on: one function for each table, not all of them used. false after a failure. */
 #define GT_TABLE(table, columns)                                                                                       \
-    static bool append_##table(struct gt_builder *builder, const struct gt_##table##_row *row) {                       \
+    __attribute__((unused)) static bool append_##table(struct gt_builder *builder,                                     \
+                                                       const struct gt_##table##_row *row) {                           \
         struct gt_##table *rows = &builder->store.table;                                                               \
         if (rows->count == rows->capacity && !grow_table(builder, GT_TABLE_##table, rows->capacity))                   \
             return false;                                                                                              \
@@ -91,8 +92,59 @@ APPEND_OF_LAST(gt_builder_copy, copies, ops, op)
 APPEND_OF_LAST(gt_builder_graph_op, graph_ops, ops, op)
 APPEND_OF_LAST(gt_builder_range_category, range_categories, ranges, range)
 APPEND_OF_LAST(gt_builder_range_text, range_texts, ranges, range)
-APPEND_OF_LAST(gt_builder_payload, payloads, ranges, range)
+APPEND_OF_LAST(gt_builder_operator_args, operator_args, cpu_ops, cpu_op)
+APPEND_OF_LAST(gt_builder_kernel_config, kernel_configs, ops, op)
 #undef APPEND_OF_LAST
+
+static void set_last(uint32_t *row, size_t count) {
+    if (*row != GT_NO_ROW)
+        *row = count ? (uint32_t)(count - 1) : GT_NO_ROW;
+}
+
+void gt_builder_comm(struct gt_builder *builder, const struct gt_comms_row *row) {
+    struct gt_comms_row of_last = *row;
+    set_last(&of_last.op, builder->store.ops.count);
+    set_last(&of_last.cpu_op, builder->store.cpu_ops.count);
+    set_last(&of_last.range, builder->store.ranges.count);
+    append_comms(builder, &of_last);
+}
+
+void gt_builder_sync(struct gt_builder *builder, const struct gt_syncs_row *row) {
+    struct gt_syncs_row checked = *row;
+    checked.end_ns = checked_end(builder, row->start_ns, row->end_ns);
+    append_syncs(builder, &checked);
+}
+
+void gt_builder_event_record(struct gt_builder *builder, const struct gt_event_records_row *row) {
+    append_event_records(builder, row);
+}
+
+void gt_builder_flow(struct gt_builder *builder, const struct gt_flows_row *row) {
+    append_flows(builder, row);
+}
+
+void gt_builder_memory_event(struct gt_builder *builder, const struct gt_memory_events_row *row) {
+    append_memory_events(builder, row);
+}
+
+void gt_builder_python_call(struct gt_builder *builder, const struct gt_python_calls_row *row) {
+    struct gt_python_calls_row checked = *row;
+    checked.end_ns = checked_end(builder, row->start_ns, row->end_ns);
+    append_python_calls(builder, &checked);
+}
+
+void gt_builder_rank(struct gt_builder *builder, uint32_t process, int64_t rank, int64_t world_size,
+                     enum gt_rank_source source) {
+    struct gt_processes *processes = &builder->store.processes;
+    if (process >= processes->count)
+        return;
+    if (world_size > processes->world_size[process])
+        processes->world_size[process] = world_size;
+    if (rank < 0 || (processes->rank[process] >= 0 && processes->rank_source[process] <= source))
+        return;
+    processes->rank[process] = rank;
+    processes->rank_source[process] = (uint8_t)source;
+}
 
 void gt_builder_source_column(struct gt_builder *builder, const struct gt_source_columns_row *row) {
     append_source_columns(builder, row);
@@ -127,7 +179,8 @@ uint32_t gt_builder_process(struct gt_builder *builder, int64_t pid, struct gt_s
     uint32_t next = (uint32_t)builder->store.processes.count;
     uint32_t id = track_id(builder, &builder->process_ids, label_id, (uint64_t)pid, next);
     if (id == next)
-        append_processes(builder, &(struct gt_processes_row){.pid = pid, .label = label_id});
+        append_processes(builder,
+                         &(struct gt_processes_row){.pid = pid, .label = label_id, .rank = -1, .world_size = -1});
     return id;
 }
 
@@ -155,6 +208,49 @@ uint32_t gt_builder_lane(struct gt_builder *builder, uint32_t process, int64_t d
     if (id == next)
         append_lanes(builder, &(struct gt_lanes_row){.process = process, .device = device, .stream = stream});
     return id;
+}
+
+/* The number of a key that is a row's bytes, from 0. SIZE_MAX when memory is short. */
+static size_t key_number(struct gt_builder *builder, struct gt_strtab *keys, const void *row, size_t bytes) {
+    if (!keys->strings && !gt_strtab_init(keys)) {
+        builder->failed = true;
+        return SIZE_MAX;
+    }
+    gt_strid id = gt_strtab_intern(keys, (struct gt_str){row, bytes});
+    builder->failed |= keys->failed;
+    return keys->failed ? SIZE_MAX : id - 1;
+}
+
+uint32_t gt_builder_counter_track(struct gt_builder *builder, const struct gt_counter_tracks_row *row) {
+    struct gt_counter_tracks_row key;
+    memset(&key, 0, sizeof key); /* padding is part of the key */
+    key.process = row->process;
+    key.device = row->device;
+    key.name = row->name;
+    key.unit = row->unit;
+    key.period_ns = row->period_ns;
+    key.kind = row->kind;
+    size_t number = key_number(builder, &builder->counter_keys, &key, sizeof key);
+    if (number == builder->store.counter_tracks.count)
+        append_counter_tracks(builder, row);
+    return number < builder->store.counter_tracks.count ? (uint32_t)number : GT_NO_TRACK;
+}
+
+uint32_t gt_builder_comm_group(struct gt_builder *builder, const struct gt_comm_groups_row *row) {
+    struct gt_comm_groups_row key;
+    memset(&key, 0, sizeof key); /* padding is part of the key */
+    key.communicator = row->communicator;
+    key.size = row->size;
+    key.first_rank = row->first_rank;
+    key.stride = row->stride;
+    key.name = row->name;
+    key.description = row->description;
+    key.ranks = row->ranks;
+    key.source = row->source;
+    size_t number = key_number(builder, &builder->group_keys, &key, sizeof key);
+    if (number == builder->store.comm_groups.count)
+        append_comm_groups(builder, row);
+    return number < builder->store.comm_groups.count ? (uint32_t)number : GT_NO_TRACK;
 }
 
 /* Ids of tracks that could not be stored because memory was short are past the end. */
@@ -188,6 +284,7 @@ void gt_builder_end(struct gt_builder *builder) {
     if (builder->segment_count == 0)
         return;
     struct gt_segment *last = &builder->segments[builder->segment_count - 1];
+    gt_builder_counters_flush(builder);
     for (int t = 0; t < GT_TABLE_COUNT; t++)
         last->end[t] = *gt_store_row_count(&builder->store, (enum gt_table_id)t);
     last->string_end = builder->store.strings.count;
@@ -239,6 +336,9 @@ void gt_builder_release(struct gt_builder *builder) {
     gt_map_release(&builder->thread_ids);
     gt_map_release(&builder->device_ids);
     gt_map_release(&builder->lane_ids);
+    gt_strtab_release(&builder->counter_keys);
+    gt_strtab_release(&builder->group_keys);
+    gt_builder_counters_release(builder);
     gt_mem_free(builder->segments);
     memset(builder, 0, sizeof *builder);
 }

@@ -17,10 +17,14 @@ struct gt_segment {
     struct gt_issue issues[GT_ISSUE_COUNT];
 };
 
+struct gt_pending_counters;
+
 /* One builder belongs to one thread. Failure sticks and is reported by gt_store_seal. */
 struct gt_builder {
     struct gt_store store; /* under construction */
     struct gt_map process_ids, thread_ids, device_ids, lane_ids;
+    struct gt_strtab counter_keys, group_keys; /* by number, from 1: what makes counter tracks and groups differ */
+    struct gt_pending_counters *pending;       /* values of counters that are not yet in runs; NULL: none ever were */
     struct gt_segment *segments;
     size_t segment_count, segment_capacity;
     bool has_twins; /* processes that looked different turned out to be one: sealing joins them */
@@ -50,6 +54,11 @@ uint32_t gt_builder_thread(struct gt_builder *builder, uint32_t process, int64_t
 uint32_t gt_builder_device(struct gt_builder *builder, int64_t id);
 uint32_t gt_builder_lane(struct gt_builder *builder, uint32_t process, int64_t device, int64_t stream);
 
+/* Counter tracks and groups by all that is said about them. Strings are the builder's. GT_NO_TRACK when memory is
+ * short. */
+uint32_t gt_builder_counter_track(struct gt_builder *builder, const struct gt_counter_tracks_row *row);
+uint32_t gt_builder_comm_group(struct gt_builder *builder, const struct gt_comm_groups_row *row);
+
 /* Names of tracks; the first one given stays. */
 void gt_builder_name_process(struct gt_builder *builder, uint32_t process, struct gt_str name);
 void gt_builder_name_thread(struct gt_builder *builder, uint32_t thread, struct gt_str name);
@@ -69,7 +78,39 @@ void gt_builder_copy(struct gt_builder *builder, const struct gt_copies_row *row
 void gt_builder_graph_op(struct gt_builder *builder, const struct gt_graph_ops_row *row);
 void gt_builder_range_category(struct gt_builder *builder, const struct gt_range_categories_row *row);
 void gt_builder_range_text(struct gt_builder *builder, const struct gt_range_texts_row *row);
-void gt_builder_payload(struct gt_builder *builder, const struct gt_payloads_row *row);
+void gt_builder_operator_args(struct gt_builder *builder, const struct gt_operator_args_row *row);
+void gt_builder_kernel_config(struct gt_builder *builder, const struct gt_kernel_configs_row *row);
+
+/* A record about a collective. The row that carries it was added last to its table: set exactly one of op, cpu_op and
+   range of the record to something other than GT_NO_ROW, its number is filled in. */
+void gt_builder_comm(struct gt_builder *builder, const struct gt_comms_row *row);
+#define GT_COMM_UNKNOWN                                                                                                \
+    {                                                                                                                  \
+        .in_bytes = UINT64_MAX, .out_bytes = UINT64_MAX, .comms_id = UINT64_MAX, .external = UINT64_MAX,               \
+        .sequence = INT64_MIN, .src_rank = INT64_MIN, .dst_rank = INT64_MIN, .rank = INT64_MIN, .root = INT64_MIN,     \
+        .peer = INT64_MIN, .group = GT_NO_TRACK, .op = GT_NO_ROW, .cpu_op = GT_NO_ROW, .range = GT_NO_ROW              \
+    }
+#define GT_COMM_GROUP_UNKNOWN                                                                                          \
+    { .communicator = UINT64_MAX, .size = -1, .first_rank = INT64_MIN, .stride = INT64_MIN }
+
+/* builder_counters.c: a value of a counter; those of several tracks may alternate. */
+void gt_builder_counter(struct gt_builder *builder, uint32_t track, int64_t time_ns, double value);
+/* Many values of one track at once: room for them, to be filled before anything else is added. false: no memory. */
+bool gt_builder_counter_run(struct gt_builder *builder, uint32_t track, size_t count, int64_t **times_ns,
+                            double **values);
+/* Stores what is pending; ends of segments do it. */
+void gt_builder_counters_flush(struct gt_builder *builder);
+void gt_builder_counters_release(struct gt_builder *builder);
+
+void gt_builder_sync(struct gt_builder *builder, const struct gt_syncs_row *row);
+void gt_builder_event_record(struct gt_builder *builder, const struct gt_event_records_row *row);
+void gt_builder_flow(struct gt_builder *builder, const struct gt_flows_row *row);
+void gt_builder_memory_event(struct gt_builder *builder, const struct gt_memory_events_row *row);
+void gt_builder_python_call(struct gt_builder *builder, const struct gt_python_calls_row *row);
+
+/* The rank that a trace gives for a process; the best source stays, then the first. Negative: not known. */
+void gt_builder_rank(struct gt_builder *builder, uint32_t process, int64_t rank, int64_t world_size,
+                     enum gt_rank_source source);
 
 void gt_builder_source_column(struct gt_builder *builder, const struct gt_source_columns_row *row);
 void gt_builder_group(struct gt_builder *builder, const struct gt_groups_row *row);

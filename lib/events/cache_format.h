@@ -27,8 +27,8 @@ struct gt_cache_body {
     struct gt_issue issues[GT_ISSUE_COUNT];
     int64_t base_ns, rank, world_size, duration_ns, origin_ns;
     uint64_t skipped_events;
-    uint32_t facts;
-    gt_strid producer;
+    uint32_t facts, asked;
+    gt_strid producer, host;
     char format[GT_CACHE_FORMAT_BYTES]; /* NUL-terminated */
 };
 

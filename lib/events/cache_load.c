@@ -52,31 +52,15 @@ static enum outcome check_hashes(const struct mapped *file, const struct gt_cach
 /* ---- values ---- */
 
 static size_t rows_referred(const struct gt_cache_body *body, enum gt_refers refers) {
-    switch (refers) {
-    case GT_REFERS_STRING:
-        return body->string_count;
-    case GT_REFERS_PROCESS:
-        return body->rows[GT_TABLE_processes];
-    case GT_REFERS_THREAD:
-        return body->rows[GT_TABLE_threads];
-    case GT_REFERS_DEVICE:
-        return body->rows[GT_TABLE_devices];
-    case GT_REFERS_LANE:
-        return body->rows[GT_TABLE_lanes];
-    case GT_REFERS_OP:
-        return body->rows[GT_TABLE_ops];
-    case GT_REFERS_RANGE:
-        return body->rows[GT_TABLE_ranges];
-    default: /* to none */
-        return 0;
-    }
+    enum gt_table_id table = gt_store_table_referred(refers);
+    return table == GT_TABLE_COUNT ? body->string_count : body->rows[table];
 }
 
 /* Whether a reference may be GT_NO_TRACK: CPU threads and processes are not always known, GPU-side rows must have
    their place. */
 static bool may_be_missing(const struct gt_column_info *info) {
     return info->refers == GT_REFERS_PROCESS || info->refers == GT_REFERS_THREAD ||
-           (info->refers == GT_REFERS_LANE && info->table != GT_TABLE_ops);
+           (info->refers == GT_REFERS_LANE && info->table != GT_TABLE_ops) || info->table == GT_TABLE_comms;
 }
 
 static bool references_hold(const struct gt_column_info *info, const uint32_t *values, size_t count, size_t limit) {
@@ -88,18 +72,13 @@ static bool references_hold(const struct gt_column_info *info, const uint32_t *v
 
 /* The largest value of columns that hold an enum or flags. */
 static unsigned largest_choice(const struct gt_column_info *info) {
-    switch (info->refers) {
-    case GT_REFERS_OP_KIND:
-        return GT_OP_GRAPH;
-    case GT_REFERS_OP_FLAGS:
-        return GT_OP_IN_GRAPH;
-    case GT_REFERS_RANGE_KIND:
-        return GT_RANGE_GPU;
-    case GT_REFERS_MEMORY_KIND:
-        return GT_MEMORY_MANAGED;
-    default:
-        return UINT8_MAX;
-    }
+    const char *choices = gt_store_choices(info->refers);
+    unsigned largest = 0;
+    if (!choices)
+        return info->refers == GT_REFERS_OP_FLAGS ? GT_OP_IN_GRAPH : UINT8_MAX;
+    for (; *choices; choices++)
+        largest += *choices == '|';
+    return largest;
 }
 
 static bool choices_hold(const struct gt_column_info *info, const uint8_t *values, size_t count) {
@@ -124,6 +103,17 @@ static bool times_hold(const struct gt_ops *ops) {
     return !wrong;
 }
 
+/* Runs of counters lie one after the other. */
+static bool runs_hold(const struct gt_counter_runs *runs, size_t counters) {
+    size_t next = 0;
+    for (size_t i = 0; i < runs->count; i++) {
+        if (runs->first[i] != next || runs->values[i] > counters - next)
+            return false;
+        next += runs->values[i];
+    }
+    return next == counters;
+}
+
 /* ---- the store ---- */
 
 /* Size is checked before values: a file of the right length has room for all that its row counts promise. */
@@ -141,7 +131,7 @@ static bool attach_columns(struct gt_store *store, const struct mapped *file, co
         *gt_store_row_count(store, info->table) = (size_t)rows;
         *offset = at + rows * info->elem_bytes;
     }
-    return times_hold(&store->ops);
+    return times_hold(&store->ops) && runs_hold(&store->counter_runs, store->counters.count);
 }
 
 static enum outcome attach_strings(struct gt_store *store, const struct mapped *file, const struct gt_cache_body *body,
@@ -165,7 +155,8 @@ static enum outcome attach_strings(struct gt_store *store, const struct mapped *
 }
 
 static bool attach_values(struct gt_store *store, const struct gt_cache_body *body) {
-    if (!memchr(body->format, '\0', sizeof(body->format)) || body->producer >= body->string_count)
+    if (!memchr(body->format, '\0', sizeof(body->format)) || body->producer >= body->string_count ||
+        body->host >= body->string_count)
         return false;
     store->meta = (struct gt_meta){
         .format = body->format, /* as constant as the mapping, which lives as long as the store */
@@ -174,9 +165,11 @@ static bool attach_values(struct gt_store *store, const struct gt_cache_body *bo
         .world_size = body->world_size,
         .duration_ns = body->duration_ns,
         .producer = body->producer,
+        .host = body->host,
     };
     memcpy(store->issues, body->issues, sizeof(store->issues));
     store->facts = body->facts;
+    store->asked = body->asked;
     store->origin_ns = body->origin_ns;
     store->skipped_events = body->skipped_events;
     return true;

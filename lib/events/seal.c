@@ -32,13 +32,9 @@ static bool collect_pieces(struct gt_merge *merge, struct gt_builder *builders, 
 }
 
 /* How many of something that columns refer to a store has. */
-static size_t number_count(const struct gt_store *store, enum gt_refers refers) {
-    const size_t counts[GT_REFERS_OP] = {
-        [GT_REFERS_STRING] = store->strings.count, [GT_REFERS_PROCESS] = store->processes.count,
-        [GT_REFERS_THREAD] = store->threads.count, [GT_REFERS_DEVICE] = store->devices.count,
-        [GT_REFERS_LANE] = store->lanes.count,
-    };
-    return counts[refers];
+static size_t number_count(struct gt_store *store, enum gt_refers refers) {
+    enum gt_table_id table = gt_store_table_referred(refers);
+    return table == GT_TABLE_COUNT ? store->strings.count : *gt_store_row_count(store, table);
 }
 
 static bool make_renumberings(struct gt_merge *merge, struct gt_builder *builders, size_t count) {
@@ -62,6 +58,15 @@ static void keep_name(gt_strid *name, gt_strid candidate) {
         *name = candidate;
 }
 
+static void keep_rank(struct gt_processes *into, uint32_t id, const struct gt_processes *from, size_t i) {
+    if (into->world_size[id] < from->world_size[i])
+        into->world_size[id] = from->world_size[i];
+    if (into->rank[id] >= 0 && (from->rank[i] < 0 || into->rank_source[id] <= from->rank_source[i]))
+        return;
+    into->rank[id] = from->rank[i];
+    into->rank_source[id] = from->rank_source[i];
+}
+
 static void merge_processes(struct gt_merge *merge, const struct gt_piece *piece) {
     const struct gt_renumbering *numbers = &merge->renumberings[piece->builder_index];
     const struct gt_store *from = &piece->builder->store;
@@ -73,6 +78,7 @@ static void merge_processes(struct gt_merge *merge, const struct gt_piece *piece
         numbers->maps[GT_REFERS_PROCESS][i] = id;
         keep_name(&merge->target.store.processes.name[id],
                   gt_seal_renumber(numbers, GT_REFERS_STRING, from->processes.name[i]));
+        keep_rank(&merge->target.store.processes, id, &from->processes, i);
     }
 }
 
@@ -91,20 +97,37 @@ static void merge_threads(struct gt_merge *merge, const struct gt_piece *piece) 
     }
 }
 
+/* The first value other than 0 that any builder knows for a column of a device stays. */
+static void keep_device_value(struct gt_merge *merge, const struct gt_piece *piece, const struct gt_column_info *info,
+                              uint32_t id, size_t row) {
+    static const char unknown[sizeof(uint64_t)];
+    const struct gt_renumbering *numbers = &merge->renumberings[piece->builder_index];
+    size_t bytes = info->elem_bytes;
+    char *into = (char *)*gt_store_column(&merge->target.store, info) + id * bytes;
+    const char *from = (const char *)*gt_store_column(&piece->builder->store, info) + row * bytes;
+    if (memcmp(into, unknown, bytes) != 0)
+        return;
+    if (info->refers != GT_REFERS_STRING) {
+        memcpy(into, from, bytes);
+        return;
+    }
+    gt_strid text = gt_seal_renumber(numbers, GT_REFERS_STRING, *(const gt_strid *)(const void *)from);
+    memcpy(into, &text, sizeof text);
+}
+
 static void merge_devices(struct gt_merge *merge, const struct gt_piece *piece) {
     const struct gt_renumbering *numbers = &merge->renumberings[piece->builder_index];
     const struct gt_devices *from = &piece->builder->store.devices;
-    struct gt_devices *into = &merge->target.store.devices;
     for (size_t i = piece->segment->begin[GT_TABLE_devices]; i < piece->segment->end[GT_TABLE_devices]; i++) {
         uint32_t id = gt_builder_device(&merge->target, from->id[i]);
         if (merge->target.failed)
             return;
         numbers->maps[GT_REFERS_DEVICE][i] = id;
-        keep_name(&into->name[id], gt_seal_renumber(numbers, GT_REFERS_STRING, from->name[i]));
-        if (into->memory_bytes[id] == 0)
-            into->memory_bytes[id] = from->memory_bytes[i];
-        if (into->multiprocessors[id] == 0)
-            into->multiprocessors[id] = from->multiprocessors[i];
+        for (size_t c = 0; c < gt_column_count; c++) {
+            const struct gt_column_info *info = &gt_column_infos[c];
+            if (info->table == GT_TABLE_devices && info->offset != offsetof(struct gt_devices, id))
+                keep_device_value(merge, piece, info, id, i);
+        }
     }
 }
 
@@ -116,6 +139,40 @@ static void merge_lanes(struct gt_merge *merge, const struct gt_piece *piece) {
         int64_t device = from->devices.id[from->lanes.device[i]];
         numbers->maps[GT_REFERS_LANE][i] = gt_builder_lane(&merge->target, process, device, from->lanes.stream[i]);
     }
+}
+
+static void merge_counter_tracks(struct gt_merge *merge, const struct gt_piece *piece) {
+    const struct gt_renumbering *numbers = &merge->renumberings[piece->builder_index];
+    const struct gt_counter_tracks *from = &piece->builder->store.counter_tracks;
+    size_t end = piece->segment->end[GT_TABLE_counter_tracks];
+    for (size_t i = piece->segment->begin[GT_TABLE_counter_tracks]; i < end; i++)
+        numbers->maps[GT_REFERS_COUNTER_TRACK][i] = gt_builder_counter_track(
+            &merge->target, &(struct gt_counter_tracks_row){
+                                .process = gt_seal_renumber(numbers, GT_REFERS_PROCESS, from->process[i]),
+                                .device = from->device[i],
+                                .name = gt_seal_renumber(numbers, GT_REFERS_STRING, from->name[i]),
+                                .unit = gt_seal_renumber(numbers, GT_REFERS_STRING, from->unit[i]),
+                                .period_ns = from->period_ns[i],
+                                .kind = from->kind[i],
+                            });
+}
+
+static void merge_comm_groups(struct gt_merge *merge, const struct gt_piece *piece) {
+    const struct gt_renumbering *numbers = &merge->renumberings[piece->builder_index];
+    const struct gt_comm_groups *from = &piece->builder->store.comm_groups;
+    size_t end = piece->segment->end[GT_TABLE_comm_groups];
+    for (size_t i = piece->segment->begin[GT_TABLE_comm_groups]; i < end; i++)
+        numbers->maps[GT_REFERS_COMM_GROUP][i] = gt_builder_comm_group(
+            &merge->target, &(struct gt_comm_groups_row){
+                                .communicator = from->communicator[i],
+                                .size = from->size[i],
+                                .first_rank = from->first_rank[i],
+                                .stride = from->stride[i],
+                                .name = gt_seal_renumber(numbers, GT_REFERS_STRING, from->name[i]),
+                                .description = gt_seal_renumber(numbers, GT_REFERS_STRING, from->description[i]),
+                                .ranks = gt_seal_renumber(numbers, GT_REFERS_STRING, from->ranks[i]),
+                                .source = from->source[i],
+                            });
 }
 
 /* Strings and tracks, in order of first appearance in the file. Dropped segments count too unless they are forgotten: a
@@ -136,12 +193,14 @@ static bool merge_tracks(struct gt_merge *merge) {
         merge_threads(merge, &merge->pieces[p]);
         merge_devices(merge, &merge->pieces[p]);
         merge_lanes(merge, &merge->pieces[p]);
+        merge_counter_tracks(merge, &merge->pieces[p]);
+        merge_comm_groups(merge, &merge->pieces[p]);
     }
     return !merge->target.failed && !merge->target.store.strings.failed;
 }
 
 /* What the first builders brought mostly keeps its number. */
-static void find_same_numbers(struct gt_merge *merge, const struct gt_builder *builders, size_t count) {
+static void find_same_numbers(struct gt_merge *merge, struct gt_builder *builders, size_t count) {
     for (size_t b = 0; b < count; b++) {
         struct gt_renumbering *numbers = &merge->renumberings[b];
         for (int r = GT_REFERS_STRING; r < GT_REFERS_OP; r++) {
@@ -153,7 +212,7 @@ static void find_same_numbers(struct gt_merge *merge, const struct gt_builder *b
     }
 }
 
-static void merge_meta(struct gt_meta *into, const struct gt_meta *from, gt_strid producer) {
+static void merge_meta(struct gt_meta *into, const struct gt_meta *from, const struct gt_renumbering *numbers) {
     if (!into->base_ns)
         into->base_ns = from->base_ns;
     if (into->rank < 0)
@@ -162,8 +221,8 @@ static void merge_meta(struct gt_meta *into, const struct gt_meta *from, gt_stri
         into->world_size = from->world_size;
     if (into->duration_ns < 0)
         into->duration_ns = from->duration_ns;
-    if (into->producer == GT_STRID_EMPTY)
-        into->producer = producer;
+    keep_name(&into->producer, gt_seal_renumber(numbers, GT_REFERS_STRING, from->producer));
+    keep_name(&into->host, gt_seal_renumber(numbers, GT_REFERS_STRING, from->host));
 }
 
 static enum gt_status merge_builders(struct gt_merge *merge, struct gt_builder *builders, size_t count,
@@ -177,8 +236,7 @@ static enum gt_status merge_builders(struct gt_merge *merge, struct gt_builder *
     if (!gt_seal_merge_rows(merge, builders, count))
         return gt_fail_memory(err);
     for (size_t b = 0; b < count; b++)
-        merge_meta(&merge->target.store.meta, &builders[b].store.meta,
-                   gt_seal_renumber(&merge->renumberings[b], GT_REFERS_STRING, builders[b].store.meta.producer));
+        merge_meta(&merge->target.store.meta, &builders[b].store.meta, &merge->renumberings[b]);
     return GT_OK;
 }
 
@@ -224,6 +282,26 @@ static void find_facts(struct gt_store *store) {
         store->facts |= GT_FACT_BYTES;
     if (store->projections.count || store->projection_groups.count)
         store->facts |= GT_FACT_PROJECTIONS;
+    const struct {
+        size_t rows;
+        enum gt_fact fact;
+    } tables[] = {
+        {store->overheads.count + store->driver_work.count, GT_FACT_OVERHEADS},
+        {store->graph_ops.count, GT_FACT_GRAPHS},
+        {store->range_texts.count + store->range_categories.count, GT_FACT_RANGE_TEXTS},
+        {store->source_columns.count, GT_FACT_SOURCE},
+        {store->counters.count, GT_FACT_COUNTERS},
+        {store->comms.count, GT_FACT_COMMS},
+        {store->syncs.count + store->event_records.count, GT_FACT_SYNCS},
+        {store->flows.count, GT_FACT_FLOWS},
+        {store->operator_args.count, GT_FACT_ARGUMENTS},
+        {store->kernel_configs.count, GT_FACT_CONFIGS},
+        {store->memory_events.count, GT_FACT_MEMORY},
+        {store->python_calls.count, GT_FACT_STACKS},
+    };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (tables[i].rows)
+            store->facts |= tables[i].fact;
 }
 
 /* One builder that dropped nothing already is the store: its columns move without a copy. */
@@ -242,7 +320,8 @@ enum gt_status gt_store_seal(struct gt_builder *builders, size_t count, struct g
     for (size_t b = 0; b < count; b++) {
         gt_builder_end(&builders[b]);
         failed = failed || builders[b].failed || builders[b].store.strings.failed || builders[b].process_ids.failed ||
-                 builders[b].thread_ids.failed || builders[b].device_ids.failed || builders[b].lane_ids.failed;
+                 builders[b].thread_ids.failed || builders[b].device_ids.failed || builders[b].lane_ids.failed ||
+                 builders[b].counter_keys.failed || builders[b].group_keys.failed;
     }
     if (failed) {
         status = gt_fail_memory(err);
@@ -254,6 +333,8 @@ enum gt_status gt_store_seal(struct gt_builder *builders, size_t count, struct g
         *store = merge.target.store;
         memset(&merge.target.store, 0, sizeof merge.target.store);
     }
+    if (store && status == GT_OK && !gt_seal_group_counters(store))
+        status = gt_fail_memory(err);
     if (store && status == GT_OK) {
         sum_issues(store, &merge);
         find_facts(store);

@@ -35,4 +35,7 @@ struct gt_merge {
    there are builders. false: memory is short. */
 bool gt_seal_merge_rows(struct gt_merge *merge, struct gt_builder *builders, size_t count);
 
+/* Puts the values of each counter track in one run, sorted by time. false: memory is short. */
+bool gt_seal_group_counters(struct gt_store *store);
+
 #endif

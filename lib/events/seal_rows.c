@@ -10,8 +10,10 @@
 #include "events/seal.h"
 
 static bool is_track_table(enum gt_table_id table) {
-    return table == GT_TABLE_processes || table == GT_TABLE_threads || table == GT_TABLE_devices ||
-           table == GT_TABLE_lanes;
+    for (int r = GT_REFERS_PROCESS; r < GT_REFERS_OP; r++)
+        if (gt_store_table_referred((enum gt_refers)r) == table)
+            return true;
+    return false;
 }
 
 static size_t piece_rows(const struct gt_piece *piece, enum gt_table_id table) {
@@ -58,12 +60,12 @@ static void renumber_column(const struct gt_merge *merge, const struct gt_piece 
                             const struct gt_column_info *info, const uint32_t *old, uint32_t *new) {
     const struct gt_renumbering *numbers = &merge->renumberings[piece->builder_index];
     size_t count = piece_rows(piece, info->table);
-    if (info->refers == GT_REFERS_OP || info->refers == GT_REFERS_RANGE) {
+    if (info->refers >= GT_REFERS_OP) {
         /* Rows move from the builder's place to the merged one; what refers to them moves along. */
-        enum gt_table_id table = info->refers == GT_REFERS_OP ? GT_TABLE_ops : GT_TABLE_ranges;
+        enum gt_table_id table = gt_store_table_referred(info->refers);
         uint32_t shift = (uint32_t)(piece->place[table] - piece->segment->begin[table]);
         for (size_t i = 0; i < count; i++)
-            new[i] = old[i] + shift;
+            new[i] = old[i] == GT_NO_ROW ? GT_NO_ROW : old[i] + shift;
         return;
     }
     for (size_t i = 0; i < count; i++)
@@ -91,8 +93,8 @@ static void copy_column(const struct gt_merge *merge, struct gt_store *into, con
 /* Whether all that the rows of a piece refer to has the same number in the merged store. */
 static bool keeps_numbers(const struct gt_merge *merge, const struct gt_piece *piece, const struct gt_column_info *info,
                           const uint32_t *numbers) {
-    if (info->refers == GT_REFERS_OP || info->refers == GT_REFERS_RANGE) {
-        enum gt_table_id table = info->refers == GT_REFERS_OP ? GT_TABLE_ops : GT_TABLE_ranges;
+    if (info->refers >= GT_REFERS_OP) {
+        enum gt_table_id table = gt_store_table_referred(info->refers);
         return piece->place[table] == piece->segment->begin[table];
     }
     size_t count = piece_rows(piece, info->table);

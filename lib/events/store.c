@@ -69,26 +69,89 @@ void **gt_store_column(struct gt_store *store, const struct gt_column_info *colu
     return (void **)(void *)((char *)store + table_offsets[column->table] + column->offset);
 }
 
+/* ---- facts ---- */
+
+static const struct {
+    enum gt_fact fact;
+    const char *key, *title;
+    uint32_t implies;
+} facts[] = {
+#define GT_FACT(name, bit, key, title, implies) {GT_FACT_##name, key, title, implies},
+#include "events/facts.def"
+#undef GT_FACT
+};
+
 const char *gt_store_fact_title(enum gt_fact fact) {
-    switch (fact) {
-    case GT_FACT_OPS:
-        return "GPU ops with timestamps";
-    case GT_FACT_CALLS:
-        return "runtime calls";
-    case GT_FACT_CORRELATION:
-        return "correlation ids";
-    case GT_FACT_RANGES:
-        return "ranges";
-    case GT_FACT_CPU_OPS:
-        return "CPU operators";
-    case GT_FACT_GROUPS:
-        return "summed rows";
-    case GT_FACT_BYTES:
-        return "copy sizes";
-    case GT_FACT_PROJECTIONS:
-        return "projected ranges";
-    }
+    for (size_t i = 0; i < GT_FACT_COUNT; i++)
+        if (facts[i].fact == fact)
+            return facts[i].title;
     return "facts";
+}
+
+const char *gt_store_fact_key(enum gt_fact fact) {
+    for (size_t i = 0; i < GT_FACT_COUNT; i++)
+        if (facts[i].fact == fact)
+            return facts[i].key;
+    return "";
+}
+
+enum gt_fact gt_store_fact_find(struct gt_str key) {
+    for (size_t i = 0; i < GT_FACT_COUNT; i++)
+        if (gt_str_eq(key, gt_str_of(facts[i].key)))
+            return facts[i].fact;
+    return 0;
+}
+
+uint32_t gt_store_facts_closed(uint32_t wanted) {
+    for (size_t i = 0; i < GT_FACT_COUNT; i++) /* what is implied implies nothing more: it has lower bits */
+        if (wanted & facts[i].fact)
+            wanted |= facts[i].implies;
+    return wanted;
+}
+
+/* ---- what columns mean ---- */
+
+const char *gt_store_choices(enum gt_refers refers) {
+    static const char *const choices[] = {
+        [GT_REFERS_OP_KIND] = "kernel|memcpy|memset|graph",
+        [GT_REFERS_RANGE_KIND] = "nested|start_end|mark|gpu",
+        [GT_REFERS_MEMORY_KIND] = "unknown|pageable|pinned|device|array|managed",
+        [GT_REFERS_COUNTER_KIND] = "sampled|state",
+        [GT_REFERS_SYNC_KIND] = "unknown|event|stream_wait|stream|context",
+        [GT_REFERS_FLOW_PHASE] = "start|end",
+        [GT_REFERS_MEMORY_OPERATION] = "allocate|free|pool_create|pool_destroy|pool_trim",
+        [GT_REFERS_MEMORY_SOURCE] = "driver|framework",
+        [GT_REFERS_RANK_SOURCE] = "unknown|trace|mpi|environment|nccl|file_name",
+        [GT_REFERS_GROUP_SOURCE] = "record|config",
+    };
+    return refers < sizeof choices / sizeof *choices ? choices[refers] : NULL;
+}
+
+enum gt_table_id gt_store_table_referred(enum gt_refers refers) {
+    switch (refers) {
+    case GT_REFERS_PROCESS:
+        return GT_TABLE_processes;
+    case GT_REFERS_THREAD:
+        return GT_TABLE_threads;
+    case GT_REFERS_DEVICE:
+        return GT_TABLE_devices;
+    case GT_REFERS_LANE:
+        return GT_TABLE_lanes;
+    case GT_REFERS_COUNTER_TRACK:
+        return GT_TABLE_counter_tracks;
+    case GT_REFERS_COMM_GROUP:
+        return GT_TABLE_comm_groups;
+    case GT_REFERS_OP:
+        return GT_TABLE_ops;
+    case GT_REFERS_RANGE:
+        return GT_TABLE_ranges;
+    case GT_REFERS_CPU_OP:
+        return GT_TABLE_cpu_ops;
+    case GT_REFERS_COUNTER:
+        return GT_TABLE_counters;
+    default:
+        return GT_TABLE_COUNT;
+    }
 }
 
 bool gt_store_table_reserve(struct gt_store *store, enum gt_table_id table, size_t rows) {

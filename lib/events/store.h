@@ -31,18 +31,36 @@ enum gt_memory_kind {
     GT_MEMORY_MANAGED,
 };
 
-/* What a store can know. Analyses declare what they need; what is missing is reported from this list, once. */
-enum gt_fact {
-    GT_FACT_OPS = 1 << 0,         /* GPU ops with start and end */
-    GT_FACT_CALLS = 1 << 1,       /* runtime and driver calls */
-    GT_FACT_CORRELATION = 1 << 2, /* ops and calls carry correlation ids */
-    GT_FACT_RANGES = 1 << 3,      /* NVTX ranges or user annotations on CPU threads */
-    GT_FACT_CPU_OPS = 1 << 4,     /* framework operators */
-    GT_FACT_GROUPS = 1 << 5,      /* pre-summed rows */
-    GT_FACT_BYTES = 1 << 6,       /* sizes of copies */
-    GT_FACT_PROJECTIONS = 1 << 7, /* ranges as the profiler projected them on the GPU, or their sums */
+enum gt_counter_kind { GT_COUNTER_SAMPLED, GT_COUNTER_STATE };
+enum gt_sync_kind { GT_SYNC_UNKNOWN, GT_SYNC_EVENT, GT_SYNC_STREAM_WAIT, GT_SYNC_STREAM, GT_SYNC_CONTEXT };
+enum gt_flow_phase { GT_FLOW_START, GT_FLOW_END };
+enum gt_memory_operation { GT_MEMORY_ALLOCATE, GT_MEMORY_FREE, GT_POOL_CREATE, GT_POOL_DESTROY, GT_POOL_TRIM };
+enum gt_memory_source { GT_MEMORY_OF_DRIVER, GT_MEMORY_OF_FRAMEWORK };
+enum gt_group_source { GT_GROUP_OF_RECORD, GT_GROUP_OF_CONFIG };
+
+/* Where a rank was found, best first. */
+enum gt_rank_source {
+    GT_RANK_UNKNOWN,
+    GT_RANK_OF_TRACE,       /* the trace says it (distributedInfo) */
+    GT_RANK_OF_MPI,         /* recorded MPI ranks */
+    GT_RANK_OF_ENVIRONMENT, /* RANK, SLURM_PROCID and the like */
+    GT_RANK_OF_NCCL,        /* the initialization of a communicator */
+    GT_RANK_OF_FILE_NAME,
 };
-const char *gt_store_fact_title(enum gt_fact fact); /* "runtime calls" ... */
+
+/* What a store can know. Analyses declare what they need and what they use; a request is the union of these, and
+   decoders leave out the rest. facts.def has the list. */
+enum gt_fact {
+#define GT_FACT(name, bit, key, title, implies) GT_FACT_##name = 1 << (bit),
+#include "events/facts.def"
+#undef GT_FACT
+    GT_FACT_COUNT = 0
+#define GT_FACT(name, bit, key, title, implies) +1
+#include "events/facts.def"
+#undef GT_FACT
+};
+#define GT_FACTS_ALL   ((UINT32_C(1) << GT_FACT_COUNT) - 1)
+#define GT_FACTS_USUAL ((uint32_t)GT_FACT_COUNTERS - 1) /* read unless a caller asks for others */
 
 #define GT_TABLE(table, columns)                                                                                       \
     struct gt_##table {                                                                                                \
@@ -107,6 +125,7 @@ struct gt_meta {
     int64_t rank, world_size; /* -1 = unknown */
     int64_t duration_ns;      /* length of the capture as the profiler gives it; -1 = unknown */
     gt_strid producer;        /* "Nsight Systems 2025.3.1", "PyTorch profiler"; may be empty */
+    gt_strid host;            /* name of the machine; may be empty */
 };
 
 struct gt_store {
@@ -118,7 +137,8 @@ struct gt_store {
     struct gt_strtab strings;
     struct gt_meta meta;
     struct gt_issue issues[GT_ISSUE_COUNT];
-    uint32_t facts;          /* enum gt_fact */
+    uint32_t facts;          /* enum gt_fact: what it has */
+    uint32_t asked;          /* what was to be read; facts that are in neither may be in the file all the same */
     int64_t origin_ns;       /* start of the first op: the zero of every printed time; 0 without ops */
     uint64_t skipped_events; /* read, understood and not needed (flows, python functions, counters ...) */
     void *mapping;           /* columns of a store from the cache live in this file mapping; NULL otherwise */
@@ -132,17 +152,28 @@ enum gt_refers {
     GT_REFERS_OR_MAX,
     GT_REFERS_OR_MIN,
     GT_REFERS_OR_NEGATIVE,
-    GT_REFERS_OP_KIND,
     GT_REFERS_OP_FLAGS,
+    GT_REFERS_OP_KIND, /* from here on: codes with words for each, gt_store_choices() */
     GT_REFERS_RANGE_KIND,
-    GT_REFERS_MEMORY_KIND, /* the last of those that refer to no row */
+    GT_REFERS_MEMORY_KIND,
+    GT_REFERS_COUNTER_KIND,
+    GT_REFERS_SYNC_KIND,
+    GT_REFERS_FLOW_PHASE,
+    GT_REFERS_MEMORY_OPERATION,
+    GT_REFERS_MEMORY_SOURCE,
+    GT_REFERS_RANK_SOURCE,
+    GT_REFERS_GROUP_SOURCE, /* the last of those that refer to no row */
     GT_REFERS_STRING,
     GT_REFERS_PROCESS,
     GT_REFERS_THREAD,
     GT_REFERS_DEVICE,
     GT_REFERS_LANE,
+    GT_REFERS_COUNTER_TRACK,
+    GT_REFERS_COMM_GROUP, /* the last of those that builders number on their own; rows of tables follow */
     GT_REFERS_OP,
-    GT_REFERS_RANGE
+    GT_REFERS_RANGE,
+    GT_REFERS_CPU_OP,
+    GT_REFERS_COUNTER,
 };
 struct gt_column_info {
     const char *table_name, *name;
@@ -157,8 +188,23 @@ extern const size_t gt_column_count;
 
 /* Whether values are numbers of rows or strings. */
 static inline bool gt_store_column_refers(const struct gt_column_info *info) {
-    return info->refers > GT_REFERS_MEMORY_KIND;
+    return info->refers > GT_REFERS_GROUP_SOURCE;
 }
+
+/* The words for codes 0, 1, ...: "kernel|memcpy|memset|graph"; NULL: the column has no codes. */
+const char *gt_store_choices(enum gt_refers refers);
+
+/* The table of the rows that a column refers to; GT_TABLE_COUNT: strings, or nothing. */
+enum gt_table_id gt_store_table_referred(enum gt_refers refers);
+
+/* ---- facts ---- */
+
+const char *gt_store_fact_title(enum gt_fact fact); /* "runtime calls" ... */
+const char *gt_store_fact_key(enum gt_fact fact);   /* "calls" */
+enum gt_fact gt_store_fact_find(struct gt_str key); /* 0: there is none */
+
+/* These facts and what they cannot be read without. */
+uint32_t gt_store_facts_closed(uint32_t facts);
 
 /* The first kind of loss that reading the file met; GT_ISSUE_COUNT: it was read whole. */
 enum gt_issue_id gt_store_loss(const struct gt_store *store);

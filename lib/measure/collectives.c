@@ -26,13 +26,15 @@ static const struct gt_report_column columns[] = {
 
 static bool add_up(const struct gt_view *view, struct gt_grouping *collectives) {
     const struct gt_store *store = view->store;
-    if (!store->payloads.count)
+    if (!store->comms.count)
         return true;
     bool *processes = gt_view_processes(view), is_new;
     bool is_done = processes != NULL;
-    for (size_t i = 0; is_done && i < store->payloads.count; i++) {
-        uint32_t range = store->payloads.range[i];
-        uint64_t bytes = store->payloads.bytes[i];
+    for (size_t i = 0; is_done && i < store->comms.count; i++) {
+        uint32_t range = store->comms.range[i];
+        uint64_t bytes = store->comms.in_bytes[i];
+        if (range == GT_NO_ROW || bytes == UINT64_MAX)
+            continue;
         gt_strid name = store->ranges.name[range], domain = store->ranges.domain[range];
         if (!gt_view_has_range(view, processes, range))
             continue;
@@ -77,7 +79,7 @@ enum gt_status gt_collectives_run(const struct gt_view *view, struct gt_section 
     struct gt_table *table =
         gt_section_table(section, "collectives", "Collective message sizes", columns, GT_ARRAY_COUNT(columns));
     table->screen_limit = 5;
-    table->empty = store->payloads.count ? "No collectives in the selection." : NULL;
+    table->empty = store->comms.count ? "No collectives in the selection." : NULL;
     const struct collective *list = (const void *)collectives.list;
     for (size_t i = 0; i < collectives.count; i++) {
         const struct collective *collective = &list[i];

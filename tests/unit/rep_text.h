@@ -157,8 +157,8 @@ static inline void print_more(FILE *out, const struct gt_store *store) {
             print_thread(out, store, store->ranges.end_thread[i]);
         fprintf(out, "\n");
     }
-    for (size_t i = 0; i < store->payloads.count; i++)
-        fprintf(out, "payload %" PRIu32 " %" PRIu64 "\n", store->payloads.range[i], store->payloads.bytes[i]);
+    for (size_t i = 0; i < store->comms.count; i++)
+        fprintf(out, "payload %" PRIu32 " %" PRIu64 "\n", store->comms.range[i], store->comms.in_bytes[i]);
     for (size_t i = 0; i < store->range_categories.count; i++)
         fprintf(out, "category %" PRIu32 " '%s'\n", store->range_categories.range[i],
                 gt_store_string(store, store->range_categories.name[i]).ptr);

@@ -29,7 +29,10 @@ static void build(struct world *world, const struct message *messages, size_t co
                                       .end_thread = GT_NO_TRACK,
                                       .lane = GT_NO_TRACK};
         gt_builder_range(builder, &range);
-        gt_builder_payload(builder, &(struct gt_payloads_row){.bytes = messages[i].bytes});
+        struct gt_comms_row comm = GT_COMM_UNKNOWN;
+        comm.in_bytes = messages[i].bytes;
+        comm.range = 0;
+        gt_builder_comm(builder, &comm);
         range.name = world_text(world, "without");
         gt_builder_range(builder, &range);
     }

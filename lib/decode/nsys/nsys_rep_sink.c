@@ -123,9 +123,12 @@ static void take_payload(struct gt_nsys_rep_sink *sink, const struct gt_nsys_nvt
         const struct gt_nsys_rep_entry *entry = &schemas->entries[schema->first_entry + i];
         if (!gt_nsys_rep_payload_entry_read(entry, bytes, &value))
             continue;
-        if (!entry->is_text)
-            gt_builder_payload(builder, &(struct gt_payloads_row){.bytes = value});
-        else if (value != 0 && gt_nsys_has_string(&sink->facts->capture, value)) /* 0: the program gave none */
+        if (!entry->is_text) {
+            struct gt_comms_row comm = GT_COMM_UNKNOWN;
+            comm.in_bytes = value;
+            comm.range = 0;
+            gt_builder_comm(builder, &comm);
+        } else if (value != 0 && gt_nsys_has_string(&sink->facts->capture, value)) /* 0: the program gave none */
             gt_builder_range_text(builder, &(struct gt_range_texts_row){.key = gt_builder_string(builder, entry->name),
                                                                         .text = gt_nsys_string(sink->model, value)});
     }

@@ -37,9 +37,12 @@ struct gt_decoder {
     size_t (*capture_prefix)(const char *path);
 };
 
-/* Whether any of these facts is to be read. */
+/* What is to be read, with all that it cannot be read without. */
+static inline uint32_t gt_decoder_facts(const struct gt_decode_options *options) {
+    return gt_store_facts_closed(options->facts ? options->facts : GT_FACTS_USUAL);
+}
 static inline bool gt_decoder_reads(const struct gt_decode_options *options, uint32_t facts) {
-    return gt_store_facts_closed(options->facts ? options->facts : GT_FACTS_USUAL) & facts;
+    return gt_decoder_facts(options) & facts;
 }
 
 extern const struct gt_decoder gt_decoders[];

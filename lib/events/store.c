@@ -103,7 +103,7 @@ enum gt_fact gt_store_fact_find(struct gt_str key) {
 }
 
 uint32_t gt_store_facts_closed(uint32_t wanted) {
-    for (size_t i = 0; i < GT_FACT_COUNT; i++) /* what is implied implies nothing more: it has lower bits */
+    for (size_t i = GT_FACT_COUNT; i-- > 0;) /* what is implied comes before what implies it */
         if (wanted & facts[i].fact)
             wanted |= facts[i].implies;
     return wanted;

@@ -60,7 +60,7 @@ enum gt_fact {
 #undef GT_FACT
 };
 #define GT_FACTS_ALL   ((UINT32_C(1) << GT_FACT_COUNT) - 1)
-#define GT_FACTS_USUAL ((uint32_t)GT_FACT_COUNTERS - 1) /* read unless a caller asks for others */
+#define GT_FACTS_USUAL ((uint32_t)GT_FACT_MEMORY - 1) /* read unless a caller asks for others */
 
 #define GT_TABLE(table, columns)                                                                                       \
     struct gt_##table {                                                                                                \

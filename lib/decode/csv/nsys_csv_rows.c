@@ -10,7 +10,7 @@ bool gt_nsys_csv_rows_init(struct gt_nsys_csv_sink *sink, struct gt_builder *bui
     memset(sink, 0, sizeof *sink);
     sink->builder = builder;
     sink->capture.duration_ns = -1;
-    return gt_nsys_sink_init(&sink->model, builder, &sink->capture);
+    return gt_nsys_sink_init(&sink->model, builder, &sink->capture, GT_FACTS_USUAL);
 }
 
 void gt_nsys_csv_rows_release(struct gt_nsys_csv_sink *sink) {

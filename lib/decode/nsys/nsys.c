@@ -62,10 +62,12 @@ void gt_nsys_capture_release(struct gt_nsys_capture *capture) {
     memset(capture, 0, sizeof *capture);
 }
 
-bool gt_nsys_sink_init(struct gt_nsys_sink *sink, struct gt_builder *builder, const struct gt_nsys_capture *capture) {
+bool gt_nsys_sink_init(struct gt_nsys_sink *sink, struct gt_builder *builder, const struct gt_nsys_capture *capture,
+                       uint32_t facts) {
     memset(sink, 0, sizeof *sink);
     sink->builder = builder;
     sink->capture = capture;
+    sink->facts = facts;
     sink->interned = gt_mem_array(capture->string_count + 1, sizeof *sink->interned);
     return sink->interned != NULL;
 }
@@ -103,7 +105,7 @@ gt_strid gt_nsys_string(struct gt_nsys_sink *sink, uint64_t id) {
 }
 
 /* By machine and process number, since machines use the same numbers; gt_nsys_finish leaves the latter to be seen. */
-static uint32_t process_of(struct gt_nsys_sink *sink, uint64_t global_id) {
+uint32_t gt_nsys_process(struct gt_nsys_sink *sink, uint64_t global_id) {
     if (global_id == GT_NSYS_NO_ID)
         return GT_NO_TRACK;
     return gt_builder_process(sink->builder, gt_nsys_process_key(global_id), (struct gt_str){"", 0});
@@ -119,15 +121,14 @@ static uint32_t thread_of(struct gt_nsys_sink *sink, uint64_t global_tid) {
         return GT_NO_TRACK;
     struct gt_nsys_thread_slot *slot = &sink->threads[slot_of(global_tid, 0, 0)];
     if (!slot->is_set || slot->global_tid != global_tid) {
-        uint32_t process = process_of(sink, global_tid);
+        uint32_t process = gt_nsys_process(sink, global_tid);
         uint32_t thread = gt_builder_thread(sink->builder, process, gt_nsys_tid(global_tid), (struct gt_str){"", 0});
         *slot = (struct gt_nsys_thread_slot){global_tid, thread, true};
     }
     return slot->thread;
 }
 
-/* The physical GPU that a process refers to by this number. */
-static int64_t device_of(const struct gt_nsys_capture *capture, uint64_t global_pid, int64_t ordinal) {
+int64_t gt_nsys_device(const struct gt_nsys_capture *capture, uint64_t global_pid, int64_t ordinal) {
     if (global_pid == GT_NSYS_NO_ID)
         return ordinal;
     uint32_t gpu = gt_map_get(&capture->gpu_of, (uint64_t)gt_nsys_pid(global_pid), (uint64_t)ordinal);
@@ -141,8 +142,8 @@ static uint32_t lane_of(struct gt_nsys_sink *sink, const struct gt_nsys_activity
         count_issue(sink, GT_ISSUE_OP_WITHOUT_DEVICE);
     struct gt_nsys_lane_slot *slot = &sink->lanes[slot_of(global_pid, (uint64_t)ordinal, (uint64_t)stream)];
     if (!slot->is_set || slot->global_pid != global_pid || slot->device != ordinal || slot->stream != stream) {
-        uint32_t lane = gt_builder_lane(sink->builder, process_of(sink, global_pid),
-                                        device_of(sink->capture, global_pid, ordinal), stream);
+        uint32_t lane = gt_builder_lane(sink->builder, gt_nsys_process(sink, global_pid),
+                                        gt_nsys_device(sink->capture, global_pid, ordinal), stream);
         *slot = (struct gt_nsys_lane_slot){global_pid, ordinal, stream, lane, true};
     }
     return slot->lane;
@@ -170,7 +171,7 @@ static gt_strid activity_name(struct gt_nsys_sink *sink, const struct gt_nsys_ac
     }
 }
 
-static uint8_t memory_kind(uint64_t number) {
+uint8_t gt_nsys_memory_kind(uint64_t number) {
     return number < sizeof memory_kinds ? memory_kinds[number] : GT_MEMORY_UNKNOWN;
 }
 
@@ -181,7 +182,19 @@ static bool has_times(const struct gt_nsys_activity *activity) {
     return activity->end_ns != 0 || (activity->start_ns != 0 && activity->kind != GT_NSYS_GRAPH);
 }
 
-void gt_nsys_add_activity(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity) {
+static void add_copy(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity) {
+    bool is_copy = activity->kind == GT_NSYS_MEMCPY;
+    if (activity->bytes == GT_NSYS_NO_ID || (!is_copy && activity->kind != GT_NSYS_MEMSET))
+        return;
+    gt_builder_copy(sink->builder,
+                    &(struct gt_copies_row){
+                        .bytes = activity->bytes,
+                        .src = is_copy ? gt_nsys_memory_kind(activity->src_kind) : (uint8_t)GT_MEMORY_UNKNOWN,
+                        .dst = gt_nsys_memory_kind(activity->dst_kind),
+                    });
+}
+
+bool gt_nsys_add_activity(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity) {
     static const uint8_t kinds[] = {
         [GT_NSYS_KERNEL] = GT_OP_KERNEL,
         [GT_NSYS_MEMCPY] = GT_OP_MEMCPY,
@@ -190,7 +203,7 @@ void gt_nsys_add_activity(struct gt_nsys_sink *sink, const struct gt_nsys_activi
     };
     if (!has_times(activity)) {
         count_issue(sink, GT_ISSUE_OP_WITHOUT_TIME);
-        return;
+        return false;
     }
     bool is_node = activity->graph_node != GT_NSYS_NO_ID && activity->graph_node != 0;
     struct gt_ops_row row = {
@@ -203,18 +216,11 @@ void gt_nsys_add_activity(struct gt_nsys_sink *sink, const struct gt_nsys_activi
         .flags = is_node ? GT_OP_IN_GRAPH : 0,
     };
     if (!gt_builder_op(sink->builder, &row))
-        return;
-    if (is_node || activity->kind == GT_NSYS_GRAPH)
+        return false;
+    if ((is_node || activity->kind == GT_NSYS_GRAPH) && sink->facts & GT_FACT_GRAPHS)
         gt_nsys_add_graph_op(sink, activity);
-    if (activity->bytes == GT_NSYS_NO_ID)
-        return;
-    if (activity->kind == GT_NSYS_MEMCPY || activity->kind == GT_NSYS_MEMSET)
-        gt_builder_copy(sink->builder, &(struct gt_copies_row){
-                                           .bytes = activity->bytes,
-                                           .src = activity->kind == GT_NSYS_MEMCPY ? memory_kind(activity->src_kind)
-                                                                                   : (uint8_t)GT_MEMORY_UNKNOWN,
-                                           .dst = memory_kind(activity->dst_kind),
-                                       });
+    add_copy(sink, activity);
+    return true;
 }
 
 void gt_nsys_add_call(struct gt_nsys_sink *sink, const struct gt_nsys_call *call) {

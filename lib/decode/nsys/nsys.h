@@ -22,16 +22,28 @@ struct gt_nsys_capture {
     size_t gpu_count;
     struct gt_nsys_name *processes, *threads; /* names by globalPid / globalTid */
     size_t process_count, thread_count;
-    int64_t duration_ns;    /* of the capture, -1 unknown: a range that ends exactly there was never closed */
-    int64_t utc_ns;         /* epoch ns of time 0; 0 unknown */
-    struct gt_str producer; /* "Nsight Systems 2025.3.1.0" */
+    int64_t duration_ns;        /* of the capture, -1 unknown: a range that ends exactly there was never closed */
+    int64_t utc_ns;             /* epoch ns of time 0; 0 unknown */
+    struct gt_str producer;     /* "Nsight Systems 2025.3.1.0" */
+    struct gt_str host;         /* name of the machine */
+    struct gt_nsys_rank *ranks; /* what is recorded about the ranks of processes */
+    size_t rank_count;
+};
+
+/* global_pid GT_NSYS_NO_ID: of the only process that uses a GPU, if there is but one. Negative numbers: not known. */
+struct gt_nsys_rank {
+    uint64_t global_pid;
+    int64_t rank, world_size;
+    enum gt_rank_source source;
 };
 
 struct gt_nsys_gpu {
     int64_t id;
     struct gt_str name;
-    uint64_t memory_bytes;
-    uint32_t multiprocessors;
+    struct gt_str uuid;
+    uint64_t memory_bytes, bandwidth, clock_hz, l2_bytes; /* 0: not known; the same for all below */
+    uint32_t multiprocessors, compute_major, compute_minor;
+    uint32_t max_warps, max_blocks, max_registers, max_shared_bytes; /* of a multiprocessor */
 };
 
 struct gt_nsys_name {
@@ -58,6 +70,7 @@ struct gt_nsys_thread_slot {
 struct gt_nsys_sink {
     struct gt_builder *builder;
     const struct gt_nsys_capture *capture;
+    uint32_t facts; /* enum gt_fact: what is to be read */
     struct gt_arena arena;
     gt_strid *interned; /* by string id: id in the builder + 1, 0 = not yet */
     /* Until gt_nsys_finish, rows hold places in these lists as domain, category and graph. */
@@ -107,10 +120,13 @@ struct gt_nsys_nvtx {
 
 /* Set-up and end of a capture, which is empty when zeroed except for duration_ns = -1; release after gt_nsys_finish. */
 void gt_nsys_capture_release(struct gt_nsys_capture *capture);
-bool gt_nsys_sink_init(struct gt_nsys_sink *sink, struct gt_builder *builder, const struct gt_nsys_capture *capture);
+/* facts: what is to be read. */
+bool gt_nsys_sink_init(struct gt_nsys_sink *sink, struct gt_builder *builder, const struct gt_nsys_capture *capture,
+                       uint32_t facts);
 void gt_nsys_sink_release(struct gt_nsys_sink *sink);
 
-void gt_nsys_add_activity(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity);
+/* false: it is no op (it has no times, or ends before it starts). */
+bool gt_nsys_add_activity(struct gt_nsys_sink *sink, const struct gt_nsys_activity *activity);
 void gt_nsys_add_call(struct gt_nsys_sink *sink, const struct gt_nsys_call *call);
 void gt_nsys_add_nvtx(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *event);
 void gt_nsys_add_clone(struct gt_nsys_sink *sink, const struct gt_nsys_clone *clone);
@@ -124,6 +140,68 @@ struct gt_nsys_overhead {
     struct gt_str name;
 };
 void gt_nsys_add_overhead(struct gt_nsys_sink *sink, const struct gt_nsys_overhead *overhead);
+/* ---- nsys_facts_add.c: what is read only when it is asked for; GT_NSYS_NO_ID for what a row lacks ---- */
+
+/* How the kernel that was added last was launched. */
+struct gt_nsys_config {
+    uint64_t grid[3], block[3], cluster[3];
+    uint64_t registers, static_shared_bytes, dynamic_shared_bytes, shared_bytes, local_bytes;
+};
+void gt_nsys_add_config(struct gt_nsys_sink *sink, const struct gt_nsys_config *config);
+
+/* A synchronization, or a wait of a stream for an event. */
+struct gt_nsys_sync {
+    int64_t start_ns, end_ns; /* GT_NO_TIME if absent */
+    uint64_t correlation, global_pid, stream, event, record;
+    int64_t device;
+    uint64_t type; /* as NVIDIA numbers it since 2025.1; with is_old as before */
+    bool is_old;
+};
+void gt_nsys_add_sync(struct gt_nsys_sink *sink, const struct gt_nsys_sync *sync);
+
+struct gt_nsys_event_record {
+    uint64_t correlation, global_pid, stream, event, record;
+    int64_t device;
+};
+void gt_nsys_add_event_record(struct gt_nsys_sink *sink, const struct gt_nsys_event_record *record);
+
+/* An allocation, a deallocation, or an operation of a memory pool. */
+struct gt_nsys_memory {
+    int64_t start_ns; /* 0: before the capture began */
+    uint64_t correlation, global_pid, stream, address, bytes, memory_kind;
+    int64_t device;
+    bool is_pool;       /* an operation of a pool, whose address is `pool`; bytes: what it keeps at least */
+    uint64_t operation; /* 0 allocation, 1 deallocation; of a pool 1 created, 2 destroyed, 3 trimmed */
+    uint64_t name_id;   /* of a static variable */
+    struct gt_str name;
+    uint64_t pool, pool_bytes, pool_used_bytes, pool_kept_bytes;
+};
+void gt_nsys_add_memory(struct gt_nsys_sink *sink, const struct gt_nsys_memory *memory);
+
+/* What the payload of the range that was added last says about a collective. */
+struct gt_nsys_comm {
+    uint64_t communicator, bytes, ranks;
+    int64_t rank, root, peer; /* INT64_MIN: not known */
+    struct gt_str reduction;
+};
+#define GT_NSYS_COMM_UNKNOWN                                                                                           \
+    {                                                                                                                  \
+        .communicator = GT_NSYS_NO_ID, .bytes = GT_NSYS_NO_ID, .ranks = GT_NSYS_NO_ID, .rank = INT64_MIN,              \
+        .root = INT64_MIN, .peer = INT64_MIN                                                                           \
+    }
+void gt_nsys_add_comm(struct gt_nsys_sink *sink, const struct gt_nsys_comm *comm);
+
+/* The track of a GPU metric: "SMs Active [Throughput %]" becomes a name and a unit. type_id: its lowest 8 bits are the
+   GPU. hz: samples a second; 0: not known. */
+uint32_t gt_nsys_metric_track(struct gt_nsys_sink *sink, uint64_t type_id, struct gt_str name, uint64_t hz);
+
+/* Of a text of KEY=value, separated by NUL, as processes are started with: the rank and the number of ranks, -1 where
+   it has none. Nothing else of it is kept. */
+void gt_nsys_environment_rank(struct gt_str environment, int64_t *rank, int64_t *world_size);
+
+/* From all sinks, when all is read: ranks of processes. */
+void gt_nsys_finish_ranks(struct gt_nsys_sink *sinks, size_t count, const struct gt_nsys_capture *capture);
+
 /* How a diagnostic text begins that means lost data, and of how many events it speaks; empty: it means none. */
 struct gt_str gt_nsys_loss(struct gt_str text, uint64_t *count);
 /* A diagnostic text of the profiler: those that mean lost data become issues. */
@@ -134,6 +212,12 @@ const char *gt_nsys_copy_name(uint64_t copy_kind);
 
 /* A string of the capture in the builder; GT_STRID_EMPTY where there is none. */
 gt_strid gt_nsys_string(struct gt_nsys_sink *sink, uint64_t id);
+
+/* Tracks by NVIDIA's ids, made on first use; GT_NO_TRACK for GT_NSYS_NO_ID. */
+uint32_t gt_nsys_process(struct gt_nsys_sink *sink, uint64_t global_id);
+/* The physical GPU that a process refers to by this number. */
+int64_t gt_nsys_device(const struct gt_nsys_capture *capture, uint64_t global_pid, int64_t ordinal);
+uint8_t gt_nsys_memory_kind(uint64_t number); /* enum gt_memory_kind */
 
 /* Whether the capture has a string of this id. */
 static inline bool gt_nsys_has_string(const struct gt_nsys_capture *capture, uint64_t id) {

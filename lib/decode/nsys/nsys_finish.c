@@ -149,22 +149,49 @@ static void name_processes(const struct finish *finish) {
             name_process(finish, capture->threads[i].global_id, capture->threads[i].name);
 }
 
+static void describe_device(struct gt_builder *builder, uint32_t device, const struct gt_nsys_gpu *gpu) {
+    struct gt_devices *devices = &builder->store.devices;
+    const struct {
+        uint32_t *column, value;
+    } small[] = {
+        {devices->multiprocessors, gpu->multiprocessors},
+        {devices->compute_major, gpu->compute_major},
+        {devices->compute_minor, gpu->compute_minor},
+        {devices->max_warps, gpu->max_warps},
+        {devices->max_blocks, gpu->max_blocks},
+        {devices->max_registers, gpu->max_registers},
+        {devices->max_shared_bytes, gpu->max_shared_bytes},
+    };
+    const struct {
+        uint64_t *column, value;
+    } large[] = {{devices->memory_bytes, gpu->memory_bytes},
+                 {devices->bandwidth, gpu->bandwidth},
+                 {devices->clock_hz, gpu->clock_hz},
+                 {devices->l2_bytes, gpu->l2_bytes}};
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++)
+        if (small[i].column[device] == 0)
+            small[i].column[device] = small[i].value;
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+        if (large[i].column[device] == 0)
+            large[i].column[device] = large[i].value;
+    if (devices->uuid[device] == GT_STRID_EMPTY)
+        devices->uuid[device] = gt_builder_string(builder, gpu->uuid);
+}
+
 static void name_device(const struct finish *finish, const struct gt_nsys_gpu *gpu) {
     bool is_interned = false;
     for (size_t s = 0; s < finish->count; s++) {
         struct gt_builder *builder = finish->sinks[s].builder;
-        struct gt_devices *devices = &builder->store.devices;
         uint32_t device = gt_map_get(&builder->device_ids, 0, (uint64_t)gpu->id);
-        if (device >= devices->count)
+        if (device >= builder->store.devices.count)
             continue;
-        if (!is_interned)
+        if (!is_interned) {
             intern_first(finish, gpu->name);
+            intern_first(finish, gpu->uuid);
+        }
         is_interned = true;
         gt_builder_name_device(builder, device, gpu->name);
-        if (devices->memory_bytes[device] == 0)
-            devices->memory_bytes[device] = gpu->memory_bytes;
-        if (devices->multiprocessors[device] == 0)
-            devices->multiprocessors[device] = gpu->multiprocessors;
+        describe_device(builder, device, gpu);
     }
 }
 
@@ -319,6 +346,8 @@ static void fill_meta(const struct finish *finish) {
     builder->store.meta.duration_ns = finish->capture->duration_ns;
     if (finish->capture->producer.len)
         builder->store.meta.producer = gt_builder_string(builder, finish->capture->producer);
+    if (finish->capture->host.len)
+        builder->store.meta.host = gt_builder_string(builder, finish->capture->host);
 }
 
 void gt_nsys_finish(struct gt_nsys_sink *sinks, size_t count, const struct gt_nsys_capture *capture) {
@@ -330,6 +359,7 @@ void gt_nsys_finish(struct gt_nsys_sink *sinks, size_t count, const struct gt_ns
     bool is_done = find_clashes(&finish) && name_labels(&finish, GT_NSYS_DOMAINS) &&
                    name_labels(&finish, GT_NSYS_CATEGORIES) && gt_nsys_finish_graphs(sinks, count) &&
                    name_threads(&finish) && count_shared_devices(&finish);
+    gt_nsys_finish_ranks(sinks, count, capture);
     name_processes(&finish);
     for (size_t i = 0; i < capture->gpu_count; i++)
         name_device(&finish, &capture->gpus[i]);

@@ -134,7 +134,7 @@ static enum gt_status init_workers(struct decoding *decoding, struct gt_error *e
         struct gt_nsys_sink *model = &decoding->models[decoding->count];
         if (gt_builder_init(builder, GT_NSYS_REP_KEY, err) != GT_OK)
             return GT_ERR;
-        if (!gt_nsys_sink_init(model, builder, &decoding->facts.capture)) {
+        if (!gt_nsys_sink_init(model, builder, &decoding->facts.capture, gt_decoder_facts(decoding->options))) {
             gt_builder_release(builder);
             return gt_fail_memory(err);
         }

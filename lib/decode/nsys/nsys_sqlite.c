@@ -97,7 +97,8 @@ static enum gt_status init_workers(struct decoding *decoding, struct gt_error *e
     for (size_t i = 0; i < count; i++) {
         if (gt_builder_init(&decoding->builders[i], GT_NSYS_SQLITE_KEY, err) != GT_OK)
             return GT_ERR;
-        if (!gt_nsys_sink_init(&decoding->sinks[i], &decoding->builders[i], &decoding->facts.capture) ||
+        if (!gt_nsys_sink_init(&decoding->sinks[i], &decoding->builders[i], &decoding->facts.capture,
+                               gt_decoder_facts(decoding->options)) ||
             !gt_sqlite_pages_reader_init(&decoding->workers[i].reader, &decoding->db.file))
             return gt_fail_memory(err);
     }

@@ -110,6 +110,20 @@ static enum gputime_status make_report(const struct cli_making *making, struct c
     return gputime_report_new(making->traces, making->trace_count, &options, &made->report, err);
 }
 
+uint64_t cli_making_facts(const struct cli_making *making) {
+    const char *analyses[MOST_SIDE_ANALYSES];
+    struct gputime_report_options options = report_options(making);
+    bool is_comparison = making->command->action == CLI_ACTION_DIFF;
+    options.analyses = making->request->analyses;
+    options.analysis_count = making->request->analysis_count;
+    if (is_comparison) {
+        options.analyses = analyses;
+        options.analysis_count = list_analyses(making, analyses);
+    }
+    /* The library adds analyses to a comparison. */
+    return gputime_report_facts(&options) | (is_comparison ? GPUTIME_FACTS_USUAL : 0);
+}
+
 enum gputime_status cli_make(const struct cli_making *making, struct cli_made *made, struct gputime_error *err) {
     cli_made_release(made);
     enum gputime_status status = making->command->action == CLI_ACTION_DIFF ? make_comparison(making, made, err)

@@ -25,6 +25,9 @@ struct cli_making {
     const struct cli_captures *captures;
 };
 
+/* What reports of this kind read of their traces (gputime_open_options.facts); traces need not be there yet. */
+uint64_t cli_making_facts(const struct cli_making *making);
+
 /* `made` is zeroed, or the result of an earlier call, which is replaced. */
 enum gputime_status cli_make(const struct cli_making *making, struct cli_made *made, struct gputime_error *err);
 void cli_made_release(struct cli_made *made);

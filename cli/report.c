@@ -107,6 +107,37 @@ static enum gputime_status take_traces(struct job *job, struct gputime_trace *co
     return status;
 }
 
+/* Whether only the rows that text and Markdown show are needed. Limits use all rows. */
+static bool is_for_screen(const struct job *job) {
+    bool is_for_all = job->limits.count == 0;
+    for (size_t i = 0; i < job->destination_count && is_for_all; i++)
+        is_for_all = cli_request_is_for_screen(&job->requests[i], &job->destinations[i]);
+    return is_for_all;
+}
+
+static struct cli_making making_of(const struct job *job, size_t index) {
+    return (struct cli_making){.command = job->command,
+                               .options = job->options,
+                               .limits = &job->limits,
+                               .request = &job->requests[index],
+                               .heading = job->heading,
+                               .generated_at = job->generated_at,
+                               .is_for_screen = is_for_screen(job),
+                               .traces = job->traces,
+                               .trace_count = job->trace_count,
+                               .captures = &job->captures};
+}
+
+/* All that any of the reports needs is read at once. */
+static uint64_t facts_of(const struct job *job) {
+    uint64_t facts = 0;
+    for (size_t i = 0; i < job->destination_count; i++) {
+        const struct cli_making making = making_of(job, i);
+        facts |= cli_making_facts(&making);
+    }
+    return facts;
+}
+
 static enum gputime_status read_traces(struct job *job, struct gputime_error *err) {
     size_t count = job->captures.count;
     struct gputime_trace **traces = calloc(count + 1, sizeof *traces);
@@ -114,6 +145,7 @@ static enum gputime_status read_traces(struct job *job, struct gputime_error *er
     job->traces = calloc(count + 1, sizeof *job->traces);
     job->names = calloc(count + 1, sizeof *job->names);
     bool has_room = traces && errors && job->traces && job->names;
+    job->own.opening.facts = facts_of(job);
     enum gputime_status status =
         has_room ? cli_captures_read(&job->captures, job->options, needs_all(job), traces, errors, err)
                  : cli_fail_memory(err);
@@ -126,14 +158,6 @@ static enum gputime_status read_traces(struct job *job, struct gputime_error *er
         status = err->status;
     }
     return status;
-}
-
-/* Whether only the rows that text and Markdown show are needed. Limits use all rows. */
-static bool is_for_screen(const struct job *job) {
-    bool is_for_all = job->limits.count == 0;
-    for (size_t i = 0; i < job->destination_count && is_for_all; i++)
-        is_for_all = cli_request_is_for_screen(&job->requests[i], &job->destinations[i]);
-    return is_for_all;
 }
 
 static struct gputime_write_options writing_options(const struct job *job, size_t index) {
@@ -166,16 +190,7 @@ static enum gputime_status write_reports(const struct job *job, struct gputime_e
     for (size_t i = 0; !status && i < job->destination_count; i++) {
         const struct cli_request *request = &job->requests[i];
         struct gputime_write_options writing = writing_options(job, i);
-        const struct cli_making making = {.command = job->command,
-                                          .options = job->options,
-                                          .limits = &job->limits,
-                                          .request = request,
-                                          .heading = job->heading,
-                                          .generated_at = job->generated_at,
-                                          .is_for_screen = is_for_screen(job),
-                                          .traces = job->traces,
-                                          .trace_count = job->trace_count,
-                                          .captures = &job->captures};
+        const struct cli_making making = making_of(job, i);
         if (!made.report || !cli_request_same(request, &job->requests[i - 1]))
             status = cli_make(&making, &made, err);
         if (!status && job->destinations[i].makes_directory)

@@ -113,6 +113,33 @@ struct gputime_class {
     const char *part, *name;
 };
 
+/* What can be read of a trace. Reports read what their analyses need; rows of the other kinds are empty until they are
+   asked for. */
+enum gputime_trace_fact {
+    GPUTIME_FACT_OPS = 1 << 0,          /* GPU ops with times */
+    GPUTIME_FACT_CALLS = 1 << 1,        /* runtime and driver calls */
+    GPUTIME_FACT_CORRELATION = 1 << 2,  /* which call launched which op */
+    GPUTIME_FACT_RANGES = 1 << 3,       /* NVTX ranges and annotations */
+    GPUTIME_FACT_CPU_OPS = 1 << 4,      /* operators of a framework */
+    GPUTIME_FACT_GROUPS = 1 << 5,       /* rows that are summed already */
+    GPUTIME_FACT_BYTES = 1 << 6,        /* sizes of copies */
+    GPUTIME_FACT_PROJECTIONS = 1 << 7,  /* ranges as the profiler projected them on the GPU */
+    GPUTIME_FACT_OVERHEADS = 1 << 8,    /* what the profiler and the driver did outside calls */
+    GPUTIME_FACT_GRAPHS = 1 << 9,       /* which CUDA graph an op is of */
+    GPUTIME_FACT_RANGE_TEXTS = 1 << 10, /* categories and texts of ranges */
+    GPUTIME_FACT_SOURCE = 1 << 11,      /* tables and columns of a database */
+    GPUTIME_FACT_MEMORY = 1 << 12,      /* allocations; from here on: only read when asked for */
+    GPUTIME_FACT_COUNTERS = 1 << 13,    /* GPU metrics, memory in use and other counters */
+    GPUTIME_FACT_COMMS = 1 << 14,       /* sizes and groups of collectives */
+    GPUTIME_FACT_SYNCS = 1 << 15,       /* events, waits of streams, synchronizations */
+    GPUTIME_FACT_FLOWS = 1 << 16,       /* links from forward to backward operators */
+    GPUTIME_FACT_ARGUMENTS = 1 << 17,   /* shapes, types and other arguments of operators */
+    GPUTIME_FACT_CONFIGS = 1 << 18,     /* grids, blocks, registers, shared memory of kernels */
+    GPUTIME_FACT_STACKS = 1 << 19,      /* Python functions */
+};
+/* Those that are read unless others are asked for. */
+#define GPUTIME_FACTS_USUAL (GPUTIME_FACT_MEMORY - 1)
+
 /* How a trace is opened. */
 struct gputime_open_options {
     size_t size;
@@ -134,9 +161,12 @@ struct gputime_open_options {
     const char *map_path;                /* file of substrings of kernel names by class */
     const struct gputime_class *classes; /* class_count of them: a map that is not in a file */
     size_t class_count;
+
+    uint64_t facts; /* bits of enum gputime_trace_fact: what to read, with what that implies; 0:
+                       GPUTIME_FACTS_USUAL. A report that needs more has the files read again */
 };
 #define GPUTIME_OPEN_OPTIONS_INIT                                                                                      \
-    { sizeof(struct gputime_open_options), 0, 0, 0, GPUTIME_READER_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+    { sizeof(struct gputime_open_options), 0, 0, 0, GPUTIME_READER_AUTO, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* What the user knows about a run and the trace does not say. A trace keeps what it was opened with; what the options
    of a report override it. */
@@ -178,6 +208,12 @@ struct gputime_input {
 enum gputime_status gputime_traces_open(const struct gputime_input *inputs, size_t count, int needs_all,
                                         struct gputime_trace **out, struct gputime_error *errors);
 
+/* Has these facts read, if they have not been: bits of enum gputime_trace_fact. Rows, strings and descriptions of the
+   trace are then those of the new reading; what was handed out before stays valid, but its string ids are not those of
+   gputime_trace_string any more. Nobody else may use the trace at the same time. A usage error where the files cannot
+   be read again, as standard input. */
+enum gputime_status gputime_trace_read(struct gputime_trace *trace, uint64_t facts, struct gputime_error *err);
+
 /* Frees a trace and everything handed out from it; may be NULL. No report made from it may be left. */
 void gputime_trace_free(struct gputime_trace *trace);
 
@@ -193,6 +229,10 @@ struct gputime_trace_info {
     int64_t base_ns;              /* what to add to the trace's clock for UTC epoch; 0: not known */
     int64_t rank, world_size;     /* -1: not known */
     uint64_t skipped_events;      /* read, understood and not needed */
+    /* Bits of enum gputime_trace_fact. */
+    uint64_t facts_present;  /* the trace has them */
+    uint64_t facts_read;     /* they were asked for: what is not present either is not in the trace */
+    uint64_t facts_possible; /* the format can hold them: the others are never there */
 };
 
 /* Fills it; texts live as long as the trace. Several threads may ask. */
@@ -423,6 +463,10 @@ struct gputime_report_options {
 enum gputime_status gputime_report_new(struct gputime_trace *const *traces, size_t trace_count,
                                        const struct gputime_report_options *options, struct gputime_report **out,
                                        struct gputime_error *err);
+
+/* What a report with these options reads: bits of enum gputime_trace_fact, for gputime_open_options.facts, so that the
+   files are read only once. 0: the options are not valid. Any thread. */
+uint64_t gputime_report_facts(const struct gputime_report_options *options);
 
 /* Frees a report and everything handed out from it; may be NULL. */
 void gputime_report_free(struct gputime_report *report);

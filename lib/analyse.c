@@ -49,10 +49,12 @@ static void note_missing_facts(const struct gt_analysis *analysis, const struct 
     struct gt_str missing = list_missing(analysis, store, &section->report->arena);
     if (!missing.len || is_empty)
         return;
+    bool is_never = (analysis->needs & ~store->facts & ~gt_internal_never(store)) == 0;
     gt_section_note(
         section, is_hidden(analysis, view->request) ? GT_FOR_DATA | GT_FOR_PAGE : GT_FOR_ALL,
         gt_arena_printf(
-            &section->report->arena, "Incomplete (%s): the trace has no %s.%s", analysis->title, missing.ptr,
+            &section->report->arena, "Incomplete (%s): %s no %s.%s", analysis->title,
+            is_never ? "traces of this format have" : "the trace has", missing.ptr,
             view->is_summed && (analysis->needs & GT_FACT_OPS)
                 ? " Summary tables have no timestamps; use the cuda_gpu_trace table, the .sqlite or the .nsys-rep."
                 : ""));

@@ -48,21 +48,23 @@ static const char **list_analyses(const char *const *asked, size_t asked_count, 
 }
 
 /* Amounts per step cover complete steps, amounts per capture everything: the same for all sides. */
-static enum gputime_whole_steps choose_steps(struct gputime_trace *const *traces, size_t count,
+static enum gputime_whole_steps choose_steps(const struct gt_reading *const *readings, size_t count,
                                              enum gputime_whole_steps asked) {
     bool has_several = false;
     for (size_t i = 0; i < count && asked != GPUTIME_STEPS_ANY; i++) {
-        const struct gt_labels *labels = traces[i]->labels;
+        const struct gt_labels *labels = readings[i]->labels;
         has_several |= labels->step_count > 1;
-        bool are_most = asked == GPUTIME_STEPS_WHOLE || gt_labels_steps_are_most(labels, traces[i]->store);
+        bool are_most = asked == GPUTIME_STEPS_WHOLE || gt_labels_steps_are_most(labels, readings[i]->store);
         if (labels->step_count == 0 || !are_most)
             return GPUTIME_STEPS_ANY;
     }
     return asked == GPUTIME_STEPS_IF_MOST && !has_several ? GPUTIME_STEPS_ANY : asked;
 }
 
+/* Whether steps are most of a trace is asked before its report is made. */
 static enum gt_status take_sides(struct sides *sides, const struct gputime_report_options *options,
                                  struct gputime_trace *const *traces, size_t count, struct gt_error *err) {
+    const uint32_t facts = GT_FACT_OPS | GT_FACT_CALLS | GT_FACT_CORRELATION | GT_FACT_RANGES;
     enum gt_status status = GT_TAKE(gputime_report_options, options, &sides->options, err);
     if (status == GT_OK)
         status = gt_take_selection(sides->options.selection, &sides->selection, err);
@@ -71,7 +73,14 @@ static enum gt_status take_sides(struct sides *sides, const struct gputime_repor
             status = gt_fail_usage(err, "trace %zu of %zu is NULL", i + 1, count);
     if (status != GT_OK)
         return status;
-    sides->selection.whole_steps = choose_steps(traces, count, sides->selection.whole_steps);
+    const struct gt_reading **readings = gt_mem_array(count, sizeof *readings);
+    if (!readings)
+        return gt_fail_memory(err);
+    for (size_t i = 0; i < count && status == GT_OK; i++)
+        status = gt_internal_read(traces[i], facts, &readings[i], err);
+    if (status == GT_OK)
+        sides->selection.whole_steps = choose_steps(readings, count, sides->selection.whole_steps);
+    gt_mem_free(readings);
     sides->options.selection = &sides->selection;
     return status;
 }

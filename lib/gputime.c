@@ -102,8 +102,13 @@ static uint64_t count_ranges(const struct gt_store *store) {
     return count;
 }
 
-static void describe_input(struct gt_section *section, const struct gputime_trace *trace, struct gt_str label) {
-    const struct gt_store *store = trace->store;
+/* Counts of what the report did not ask for are not known, even where the store happens to have them. */
+static uint64_t count_if(const struct gt_request *request, uint32_t facts, uint64_t count) {
+    return (request->facts & facts) == facts ? count : GT_NOT_COUNTED;
+}
+
+static void describe_input(struct gt_section *section, const struct gputime_trace *trace, const struct gt_store *store,
+                           const struct gt_request *request, struct gt_str label) {
     struct gt_arena *arena = &section->report->arena;
     section->input = (struct gt_report_input){
         .label = label,
@@ -112,10 +117,10 @@ static void describe_input(struct gt_section *section, const struct gputime_trac
         .producer = gt_store_string(store, store->meta.producer),
         .ops = store->ops.count,
         .kernels = count_kernels(store),
-        .calls = store->calls.count,
-        .ranges = count_ranges(store),
-        .cpu_ops = store->cpu_ops.count,
-        .skipped_events = store->skipped_events,
+        .calls = count_if(request, GT_FACT_CALLS, store->calls.count),
+        .ranges = count_if(request, GT_FACT_RANGES, count_ranges(store)),
+        .cpu_ops = count_if(request, GT_FACT_CPU_OPS, store->cpu_ops.count),
+        .skipped_events = count_if(request, GT_FACTS_USUAL, store->skipped_events),
         .origin_ns = store->origin_ns,
         .base_ns = store->meta.base_ns,
         .rank = store->meta.rank,
@@ -186,10 +191,10 @@ struct making {
 };
 
 static enum gt_status fill_section(struct making *making, size_t index, const struct gputime_trace *trace,
-                                   struct gt_error *err) {
+                                   const struct gt_reading *reading, struct gt_error *err) {
     struct gputime_report *report = making->report;
     struct gt_section *section = &report->model->sections[index];
-    enum gt_status status = gt_view_new(trace->store, trace->labels, &report->request, &report->views[index], err);
+    enum gt_status status = gt_view_new(reading->store, reading->labels, &report->request, &report->views[index], err);
     struct gt_run run = run_of(trace, &making->run);
     if (status == GT_OK)
         report->views[index]->run = run;
@@ -197,7 +202,7 @@ static enum gt_status fill_section(struct making *making, size_t index, const st
         gt_section_note(section, GT_FOR_ALL, gt_str_of(run.remark));
     if (trace->rules && gt_rules_remark(trace->rules))
         gt_section_note(section, GT_FOR_ALL, gt_str_of(gt_rules_remark(trace->rules)));
-    note_losses(trace->store, section);
+    note_losses(reading->store, section);
     note_selection(&report->request.selection, section);
     if (status == GT_OK) {
         note_warm_up(report->views[index], section);
@@ -209,6 +214,24 @@ static enum gt_status fill_section(struct making *making, size_t index, const st
 }
 
 /* Finds all errors in the options themselves. */
+uint32_t gt_internal_facts(const char *const *analyses, size_t count, const struct gputime_selection *selection) {
+    uint32_t launches = GT_FACT_CALLS | GT_FACT_CORRELATION, facts = gt_analysis_facts(analyses, count);
+    if (selection->step_count || selection->whole_steps != GPUTIME_STEPS_ANY)
+        facts |= launches | GT_FACT_RANGES;
+    if (selection->process_count) /* some traces know the process of an op by its launch call alone */
+        facts |= launches;
+    return gt_store_facts_closed(facts);
+}
+
+API uint64_t gputime_report_facts(const struct gputime_report_options *given) {
+    struct gputime_report_options options;
+    struct gputime_selection selection;
+    if (GT_TAKE(gputime_report_options, given, &options, NULL) != GT_OK ||
+        gt_take_selection(options.selection, &selection, NULL) != GT_OK)
+        return 0;
+    return gt_internal_facts(options.analyses, options.analysis_count, &selection);
+}
+
 static enum gt_status take_options(struct making *making, const struct gputime_report_options *given,
                                    struct gt_error *err) {
     struct gt_arena *arena = &making->report->model->arena;
@@ -232,6 +255,8 @@ static enum gt_status take_options(struct making *making, const struct gputime_r
     request->names = options->names;
     request->shapes = shapes;
     request->for_screen = making->shaping.for_screen;
+    if (status == GT_OK)
+        request->facts = gt_internal_facts(options->analyses, options->analysis_count, &request->selection);
     return status;
 }
 
@@ -256,8 +281,13 @@ static enum gt_status fill_report(struct gputime_report *report, struct gputime_
     model->generated_at = gt_take_text(making.options.generated_at, &model->arena);
     struct naming naming = naming_of(traces, count, &making.run);
     for (size_t i = 0; i < count; i++) {
-        describe_input(&model->sections[i], traces[i], label_of(&naming, i, &model->arena));
-        status = fill_section(&making, i, traces[i], err);
+        const struct gt_reading *reading;
+        status = gt_internal_read(traces[i], report->request.facts, &reading, err);
+        if (status != GT_OK)
+            return status;
+        describe_input(&model->sections[i], traces[i], reading->store, &report->request,
+                       label_of(&naming, i, &model->arena));
+        status = fill_section(&making, i, traces[i], reading, err);
         if (status != GT_OK)
             return status;
     }

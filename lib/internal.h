@@ -2,6 +2,8 @@
 #ifndef GT_INTERNAL_H
 #define GT_INTERNAL_H
 
+#include <pthread.h>
+
 #include "events/cache.h"
 #include "events/view.h"
 #include "gputime.h"
@@ -9,18 +11,28 @@
 
 #define API __attribute__((visibility("default")))
 
+/* One reading of a trace's files: what was asked for of them. Constant once it is made. */
+struct gt_reading {
+    struct gt_store *store;
+    struct gt_labels *labels;
+    struct gt_arena arena;     /* owns rows */
+    struct gputime_rows *rows; /* row_kinds of them: the events of the public interface */
+    size_t row_kinds;
+    bool is_worth_caching;    /* decoding took long */
+    struct gt_reading *older; /* made before it, with fewer facts; objects of callers may refer to it */
+};
+
 struct gputime_trace {
     char **paths;
     size_t path_count;
-    struct gt_store *store;
     struct gt_rules *rules; /* of the user; NULL: the built-in ones */
-    struct gt_labels *labels;
-    struct gt_arena arena; /* owns the texts of run, and rows */
+    struct gt_arena arena;  /* owns the texts of run and how */
     struct gt_run run;
-    struct gputime_rows *rows; /* row_kinds of them: the events of the public interface */
-    size_t row_kinds;
+    struct gputime_open_options how; /* to read it again with */
     struct gt_cache_key cache_key;
-    bool is_worth_caching; /* decoding took long */
+    const struct gt_reading *shown; /* whose rows callers see */
+    pthread_mutex_t lock;           /* held while newest is used or changed */
+    struct gt_reading *newest;      /* and so all: no older one has facts that it lacks */
 };
 
 struct gputime_report {
@@ -32,8 +44,19 @@ struct gputime_report {
 /* Copies an internal failure to the caller's error (may be NULL). */
 enum gputime_status gt_internal_fail(enum gt_status status, const struct gt_error *from, struct gputime_error *to);
 
-/* rows.c: lists the store's and the labels' columns in trace->rows. false: memory was short. */
-bool gt_internal_list_rows(struct gputime_trace *trace);
+/* rows.c: lists the store's and the labels' columns in reading->rows. false: memory was short. */
+bool gt_internal_list_rows(struct gt_reading *reading);
+
+/* trace.c: a reading that has these facts if the files have; reads them again if no reading was asked for them. Any
+   thread. */
+enum gt_status gt_internal_read(struct gputime_trace *trace, uint32_t facts, const struct gt_reading **out,
+                                struct gt_error *err);
+
+/* trace.c: facts (enum gt_fact) that no trace of this format has. */
+uint32_t gt_internal_never(const struct gt_store *store);
+
+/* gputime.c: what a report reads. */
+uint32_t gt_internal_facts(const char *const *analyses, size_t count, const struct gputime_selection *selection);
 
 /* analyse.c: runs these analyses, then the one on trace health, and adds their results to the section in that order. */
 enum gt_status gt_internal_analyse(const struct gt_view *view, const char *const *keys, size_t count,

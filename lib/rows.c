@@ -6,7 +6,7 @@
 
 struct gputime_rows {
     const char *key;
-    const struct gputime_trace *trace;
+    const struct gt_reading *reading;
     size_t count;
     struct gputime_field *fields;
     size_t field_count, field_capacity;
@@ -132,7 +132,7 @@ static void add_steps(struct gputime_rows *rows, struct gt_arena *arena, const s
         process[i] = labels->steps[i].process;
         range[i] = labels->steps[i].range;
     }
-    *rows = (struct gputime_rows){.key = "steps", .trace = rows->trace, .count = count};
+    *rows = (struct gputime_rows){.key = "steps", .reading = rows->reading, .count = count};
     add_field(rows, arena, (struct gputime_field){.key = "start_ns", .type = GPUTIME_FIELD_I64, .data = start});
     add_field(rows, arena, (struct gputime_field){.key = "end_ns", .type = GPUTIME_FIELD_I64, .data = end});
     add_field(rows, arena, (struct gputime_field){.key = "number", .type = GPUTIME_FIELD_I64, .data = number});
@@ -151,7 +151,7 @@ static void add_categories(struct gputime_rows *rows, struct gt_arena *arena, co
         title[i] = labels->categories[i].title;
         kind[i] = (uint8_t)labels->categories[i].time_class;
     }
-    *rows = (struct gputime_rows){.key = "categories", .trace = rows->trace, .count = count};
+    *rows = (struct gputime_rows){.key = "categories", .reading = rows->reading, .count = count};
     add_field(rows, arena, (struct gputime_field){.key = "key", .type = GPUTIME_FIELD_TEXT, .data = key});
     add_field(rows, arena, (struct gputime_field){.key = "title", .type = GPUTIME_FIELD_TEXT, .data = title});
     add_field(rows, arena,
@@ -159,43 +159,43 @@ static void add_categories(struct gputime_rows *rows, struct gt_arena *arena, co
                   .key = "time", .type = GPUTIME_FIELD_U8, .choices = "compute|communication|memory", .data = kind});
 }
 
-bool gt_internal_list_rows(struct gputime_trace *trace) {
-    struct gt_arena *arena = &trace->arena;
-    trace->row_kinds = GT_TABLE_COUNT + 2;
-    trace->rows = gt_arena_array(arena, trace->row_kinds, sizeof *trace->rows);
-    if (!trace->rows)
+bool gt_internal_list_rows(struct gt_reading *reading) {
+    struct gt_arena *arena = &reading->arena;
+    reading->row_kinds = GT_TABLE_COUNT + 2;
+    reading->rows = gt_arena_array(arena, reading->row_kinds, sizeof *reading->rows);
+    if (!reading->rows)
         return false;
-    for (size_t i = 0; i < trace->row_kinds; i++)
-        trace->rows[i].trace = trace;
+    for (size_t i = 0; i < reading->row_kinds; i++)
+        reading->rows[i].reading = reading;
     for (size_t i = 0; i < gt_column_count; i++) {
         const struct gt_column_info *info = &gt_column_infos[i];
-        struct gputime_rows *rows = &trace->rows[info->table];
+        struct gputime_rows *rows = &reading->rows[info->table];
         rows->key = info->table_name;
-        rows->count = *gt_store_row_count(trace->store, info->table);
-        add_column(rows, arena, trace->store, info);
+        rows->count = *gt_store_row_count(reading->store, info->table);
+        add_column(rows, arena, reading->store, info);
     }
     for (int table = 0; table < GT_TABLE_COUNT; table++)
-        add_labels(&trace->rows[table], arena, (enum gt_table_id)table, trace->labels);
-    add_steps(&trace->rows[GT_TABLE_COUNT], arena, trace->labels);
-    add_categories(&trace->rows[GT_TABLE_COUNT + 1], arena, trace->labels);
+        add_labels(&reading->rows[table], arena, (enum gt_table_id)table, reading->labels);
+    add_steps(&reading->rows[GT_TABLE_COUNT], arena, reading->labels);
+    add_categories(&reading->rows[GT_TABLE_COUNT + 1], arena, reading->labels);
     return !gt_arena_failed(arena);
 }
 
 /* ---- the public interface ---- */
 
 API size_t gputime_trace_rows_count(const struct gputime_trace *trace) {
-    return trace->row_kinds;
+    return trace->shown->row_kinds;
 }
 
 API const struct gputime_rows *gputime_trace_rows(const struct gputime_trace *trace, const char *key) {
-    for (size_t i = 0; i < trace->row_kinds; i++)
-        if (strcmp(trace->rows[i].key, key) == 0)
-            return &trace->rows[i];
+    for (size_t i = 0; i < trace->shown->row_kinds; i++)
+        if (strcmp(trace->shown->rows[i].key, key) == 0)
+            return &trace->shown->rows[i];
     return NULL;
 }
 
 API const struct gputime_rows *gputime_trace_rows_at(const struct gputime_trace *trace, size_t index) {
-    return index < trace->row_kinds ? &trace->rows[index] : NULL;
+    return index < trace->shown->row_kinds ? &trace->shown->rows[index] : NULL;
 }
 
 API const char *gputime_rows_key(const struct gputime_rows *rows) {
@@ -306,6 +306,13 @@ static struct gputime_text choice_text(const char *choices, uint64_t index) {
     return choices ? (struct gputime_text){choices, strcspn(choices, "|")} : (struct gputime_text){NULL, 0};
 }
 
+static struct gputime_text string_of(const struct gt_reading *reading, uint32_t id) {
+    if (id >= reading->store->strings.count)
+        return (struct gputime_text){NULL, 0};
+    struct gt_str text = gt_store_string(reading->store, id);
+    return (struct gputime_text){text.ptr, text.len};
+}
+
 API struct gputime_text gputime_rows_text(const struct gputime_rows *rows, size_t row, size_t field) {
     const struct gputime_field *from = field_at(rows, row, field);
     if (!from)
@@ -317,24 +324,21 @@ API struct gputime_text gputime_rows_text(const struct gputime_rows *rows, size_
     if (from->choices)
         return choice_text(from->choices, bits_of(from, row));
     if (from->refers_to && strcmp(from->refers_to, "strings") == 0)
-        return gputime_trace_string(rows->trace, (uint32_t)bits_of(from, row));
+        return string_of(rows->reading, (uint32_t)bits_of(from, row));
     return (struct gputime_text){NULL, 0};
 }
 
 API size_t gputime_trace_string_count(const struct gputime_trace *trace) {
-    return trace->store->strings.count;
+    return trace->shown->store->strings.count;
 }
 
 API struct gputime_text gputime_trace_string(const struct gputime_trace *trace, uint32_t id) {
-    if (id >= trace->store->strings.count)
-        return (struct gputime_text){NULL, 0};
-    struct gt_str text = gt_store_string(trace->store, id);
-    return (struct gputime_text){text.ptr, text.len};
+    return string_of(trace->shown, id);
 }
 
 API struct gputime_text gputime_trace_short_name(const struct gputime_trace *trace, uint32_t id) {
-    if (id >= trace->store->strings.count)
+    if (id >= trace->shown->store->strings.count)
         return (struct gputime_text){NULL, 0};
-    struct gt_str text = gt_labels_short_name(trace->labels, id);
+    struct gt_str text = gt_labels_short_name(trace->shown->labels, id);
     return text.len ? (struct gputime_text){text.ptr, text.len} : (struct gputime_text){NULL, 0};
 }

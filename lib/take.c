@@ -18,7 +18,7 @@ static bool is_zero(const unsigned char *bytes, size_t count) {
 #define NO_PADDING(type, last)                                                                                         \
     _Static_assert(offsetof(struct type, last) + sizeof(((struct type *)0)->last) == sizeof(struct type),              \
                    "struct " #type " ends in padding")
-NO_PADDING(gputime_open_options, class_count);
+NO_PADDING(gputime_open_options, facts);
 NO_PADDING(gputime_run, remark);
 NO_PADDING(gputime_selection, reserved);
 NO_PADDING(gputime_shaping, reserved);

@@ -1,6 +1,7 @@
 /* The pipeline's start: opens and recognizes the files of a capture, decodes them or loads the cache, and labels
  * events. */
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/mem.h"
@@ -11,6 +12,11 @@
 #include "label/label.h"
 #include "label/rules.h"
 #include "take.h"
+
+#define GT_FACT(name, bit, key, title, implies)                                                                        \
+    _Static_assert((int)GPUTIME_FACT_##name == (int)GT_FACT_##name, "values must match the header");
+#include "events/facts.def"
+#undef GT_FACT
 
 static bool copy_paths(struct gputime_trace *trace, const char *const *paths, size_t count) {
     trace->paths = gt_mem_array(count, sizeof *trace->paths);
@@ -55,14 +61,15 @@ static int64_t now_ns(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-static enum gt_status decode(const char *const *paths, size_t count, const struct gputime_open_options *options,
-                             struct gt_store **out, struct gt_error *err) {
+static enum gt_status decode(const struct gputime_trace *trace, uint32_t facts, struct gt_store **out,
+                             struct gt_error *err) {
+    const struct gputime_open_options *options = &trace->how;
     enum gt_status status = GT_OK;
-    struct gt_source **sources = gt_mem_array(count, sizeof *sources);
+    struct gt_source **sources = gt_mem_array(trace->path_count, sizeof *sources);
     if (!sources)
         return gt_fail_memory(err);
-    for (size_t i = 0; i < count && status == GT_OK; i++)
-        status = gt_source_open(paths[i], &sources[i], err);
+    for (size_t i = 0; i < trace->path_count && status == GT_OK; i++)
+        status = gt_source_open(trace->paths[i], &sources[i], err);
     const struct gt_decoder *decoder = NULL;
     if (status == GT_OK)
         status = gt_decoder_choose(sources[0], &decoder, err);
@@ -71,12 +78,15 @@ static enum gt_status decode(const char *const *paths, size_t count, const struc
             .threads = gt_threads_count(options->threads),
             .reader = (enum gt_reader)options->reader,
             .nsys_command = options->nsys_command,
+            .facts = facts,
             .progress = options->progress,
             .progress_context = options->progress_context,
         };
-        status = decoder->decode(sources, count, &how, out, err);
+        status = decoder->decode(sources, trace->path_count, &how, out, err);
+        if (status == GT_OK)
+            (*out)->asked = facts;
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < trace->path_count; i++)
         gt_source_close(sources[i]);
     gt_mem_free(sources);
     return status;
@@ -91,31 +101,91 @@ static enum gt_status refuse_losses(const struct gt_store *store, const char *pa
                    count == 1 ? "" : "s", gt_issue_infos[loss].help);
 }
 
-static enum gt_status load(struct gputime_trace *trace, const struct gputime_open_options *options,
+/* What comes through a pipe comes once. */
+static bool can_be_read_again(const struct gputime_trace *trace) {
+    for (size_t i = 0; i < trace->path_count; i++) {
+        struct stat info;
+        if (strcmp(trace->paths[i], "-") == 0 || stat(trace->paths[i], &info) != 0 || !S_ISREG(info.st_mode))
+            return false;
+    }
+    return true;
+}
+
+/* Why there is no GPU work is in the rest of the trace. */
+static bool needs_the_rest(const struct gt_store *store, uint32_t facts) {
+    return store->ops.count == 0 && store->groups.count == 0 && (facts & GT_FACTS_USUAL) != GT_FACTS_USUAL;
+}
+
+/* From the cache if it has these facts, else from the files, with those of the cache: then it serves both requests. */
+static enum gt_status load(struct gputime_trace *trace, uint32_t facts, struct gt_reading *reading,
                            struct gt_error *err) {
-    const char *const *paths = (const char *const *)trace->paths;
-    int64_t cache_after_ns = options->cache_after_ns ? options->cache_after_ns : 1000000000;
-    bool uses_cache = !options->no_cache && options->reader == GPUTIME_READER_AUTO;
-    enum gt_status prepared = read_rules(options, &trace->rules, err);
-    if (prepared != GT_OK)
-        return prepared;
-    if (uses_cache)
-        gt_cache_key_init(&trace->cache_key, paths, trace->path_count);
-    if (!gt_cache_load(&trace->cache_key, &trace->store)) {
-        int64_t begin_ns = now_ns();
-        enum gt_status status = decode(paths, trace->path_count, options, &trace->store, err);
-        if (status != GT_OK)
-            return status;
-        trace->is_worth_caching = uses_cache && now_ns() - begin_ns >= cache_after_ns;
+    int64_t cache_after_ns = trace->how.cache_after_ns ? trace->how.cache_after_ns : 1000000000;
+    uint32_t held;
+    if (gt_cache_load(&trace->cache_key, facts, &reading->store, &held))
+        return GT_OK;
+    int64_t begin_ns = now_ns();
+    enum gt_status status = decode(trace, facts | held, &reading->store, err);
+    if (status == GT_OK && needs_the_rest(reading->store, facts | held) && can_be_read_again(trace)) {
+        gt_store_free(reading->store);
+        reading->store = NULL;
+        status = decode(trace, facts | held | GT_FACTS_USUAL, &reading->store, err);
     }
-    if (options->strict) {
-        enum gt_status status = refuse_losses(trace->store, paths[0], err);
-        if (status != GT_OK)
-            return status;
+    reading->is_worth_caching = trace->cache_key.is_usable && (held || now_ns() - begin_ns >= cache_after_ns);
+    return status;
+}
+
+static void free_reading(struct gt_reading *reading) {
+    if (!reading)
+        return;
+    gt_label_free(reading->labels);
+    gt_store_free(reading->store);
+    gt_arena_release(&reading->arena);
+    gt_mem_free(reading);
+}
+
+static enum gt_status new_reading(struct gputime_trace *trace, uint32_t facts, struct gt_reading **out,
+                                  struct gt_error *err) {
+    struct gt_reading *reading = gt_mem_array(1, sizeof *reading);
+    *out = reading;
+    if (!reading)
+        return gt_fail_memory(err);
+    enum gt_status status = load(trace, facts, reading, err);
+    if (status == GT_OK && trace->how.strict)
+        status = refuse_losses(reading->store, trace->paths[0], err);
+    if (status == GT_OK)
+        status = gt_label_new_by_rules(reading->store, trace->rules, gt_threads_count(trace->how.threads),
+                                       &reading->labels, err);
+    return status == GT_OK && !gt_internal_list_rows(reading) ? gt_fail_memory(err) : status;
+}
+
+static enum gt_status read_again(struct gputime_trace *trace, uint32_t missing, struct gt_error *err) {
+    struct gt_reading *reading = NULL;
+    if (!can_be_read_again(trace)) {
+        uint32_t first = missing & -missing;
+        return gt_fail_usage(err, "'%s' was read without %s and cannot be read again; ask for them when it is opened",
+                             trace->paths[0], gt_store_fact_title((enum gt_fact)first));
     }
-    enum gt_status status =
-        gt_label_new_by_rules(trace->store, trace->rules, gt_threads_count(options->threads), &trace->labels, err);
-    return status == GT_OK && !gt_internal_list_rows(trace) ? gt_fail_memory(err) : status;
+    enum gt_status status = new_reading(trace, trace->newest->store->asked | missing, &reading, err);
+    if (status != GT_OK) {
+        free_reading(reading);
+        return status;
+    }
+    reading->older = trace->newest;
+    trace->newest = reading;
+    return GT_OK;
+}
+
+enum gt_status gt_internal_read(struct gputime_trace *trace, uint32_t facts, const struct gt_reading **out,
+                                struct gt_error *err) {
+    enum gt_status status = GT_OK;
+    facts = gt_store_facts_closed(facts);
+    pthread_mutex_lock(&trace->lock);
+    uint32_t missing = facts & ~trace->newest->store->asked;
+    if (missing)
+        status = read_again(trace, missing, err);
+    *out = trace->newest;
+    pthread_mutex_unlock(&trace->lock);
+    return status;
 }
 
 API enum gputime_status gputime_open_options_check(const struct gputime_open_options *options,
@@ -133,15 +203,34 @@ API enum gputime_status gputime_open_options_check(const struct gputime_open_opt
 static enum gt_status open_trace(struct gputime_trace *trace, const char *const *paths, size_t path_count,
                                  const struct gputime_open_options *options, const struct gputime_run *run,
                                  struct gt_error *err) {
-    struct gputime_open_options taken;
-    enum gt_status status = GT_TAKE(gputime_open_options, options, &taken, err);
+    enum gt_status status = GT_TAKE(gputime_open_options, options, &trace->how, err);
     if (status == GT_OK)
-        status = gt_take_choice("reader", (unsigned)taken.reader, GPUTIME_READER_NSYS, err);
+        status = gt_take_choice("reader", (unsigned)trace->how.reader, GPUTIME_READER_NSYS, err);
+    if (status == GT_OK && trace->how.facts & ~(uint64_t)GT_FACTS_ALL)
+        status = gt_fail_usage(err, "invalid facts: a bit that is none of enum gputime_trace_fact");
     if (status == GT_OK && !copy_paths(trace, paths, path_count))
         return gt_fail_memory(err);
     if (status == GT_OK)
         status = gt_take_run(run, &trace->arena, &trace->run, err);
-    return status == GT_OK ? load(trace, &taken, err) : status;
+    if (status == GT_OK)
+        status = read_rules(&trace->how, &trace->rules, err);
+    if (status != GT_OK)
+        return status;
+    if (!trace->how.no_cache && trace->how.reader == GPUTIME_READER_AUTO)
+        gt_cache_key_init(&trace->cache_key, (const char *const *)trace->paths, trace->path_count);
+    uint32_t facts = trace->how.facts ? (uint32_t)trace->how.facts : GT_FACTS_USUAL;
+    status = new_reading(trace, gt_store_facts_closed(facts), &trace->newest, err);
+    trace->shown = trace->newest;
+    /* Of what the caller gave for this call only what reading again needs is kept. */
+    trace->how = (struct gputime_open_options){
+        .threads = trace->how.threads,
+        .strict = trace->how.strict,
+        .no_cache = trace->how.no_cache,
+        .reader = trace->how.reader,
+        .nsys_command = gt_take_text(trace->how.nsys_command, &trace->arena),
+        .cache_after_ns = trace->how.cache_after_ns,
+    };
+    return status;
 }
 
 API enum gputime_status gputime_trace_open(const char *const *paths, size_t path_count,
@@ -152,6 +241,8 @@ API enum gputime_status gputime_trace_open(const char *const *paths, size_t path
     if (path_count == 0)
         return gt_internal_fail(gt_fail_usage(&error, "no trace given"), &error, err);
     struct gputime_trace *trace = gt_mem_array(1, sizeof *trace);
+    if (trace)
+        pthread_mutex_init(&trace->lock, NULL); /* cannot fail without attributes */
     enum gt_status status = trace ? open_trace(trace, paths, path_count, options, run, &error) : gt_fail_memory(&error);
     if (status == GT_OK)
         *out = trace;
@@ -160,18 +251,46 @@ API enum gputime_status gputime_trace_open(const char *const *paths, size_t path
     return gt_internal_fail(status, &error, err);
 }
 
+API enum gputime_status gputime_trace_read(struct gputime_trace *trace, uint64_t facts, struct gputime_error *err) {
+    struct gt_error error = {0};
+    const struct gt_reading *reading;
+    if (facts & ~(uint64_t)GT_FACTS_ALL)
+        return gt_internal_fail(gt_fail_usage(&error, "invalid facts: a bit that is none of enum gputime_trace_fact"),
+                                &error, err);
+    enum gt_status status = gt_internal_read(trace, (uint32_t)facts, &reading, &error);
+    if (status == GT_OK)
+        trace->shown = reading;
+    return gt_internal_fail(status, &error, err);
+}
+
+/* What a format can hold; everything where it is not known. */
+static uint32_t facts_of_format(const char *format) {
+    for (size_t i = 0; i < gt_decoder_count; i++)
+        if (strcmp(gt_decoders[i].key, format) == 0)
+            return gt_decoders[i].facts;
+    return GT_FACTS_ALL;
+}
+
+uint32_t gt_internal_never(const struct gt_store *store) {
+    return GT_FACTS_ALL & ~facts_of_format(store->meta.format);
+}
+
 API struct gputime_trace_info gputime_trace_describe(const struct gputime_trace *trace) {
-    const struct gt_meta *meta = &trace->store->meta;
-    struct gt_str producer = gt_store_string(trace->store, meta->producer);
+    const struct gt_store *store = trace->shown->store;
+    const struct gt_meta *meta = &store->meta;
+    struct gt_str producer = gt_store_string(store, meta->producer);
     return (struct gputime_trace_info){
         .path = trace->paths[0],
         .format = meta->format,
         .producer = {producer.ptr, producer.len},
-        .origin_ns = trace->store->origin_ns,
+        .origin_ns = store->origin_ns,
         .base_ns = meta->base_ns,
         .rank = meta->rank,
         .world_size = meta->world_size,
-        .skipped_events = trace->store->skipped_events,
+        .skipped_events = store->skipped_events,
+        .facts_present = store->facts,
+        .facts_read = store->asked,
+        .facts_possible = facts_of_format(meta->format),
     };
 }
 
@@ -183,16 +302,19 @@ API size_t gputime_capture_prefix(const char *path) {
 }
 
 API const char *gputime_trace_loss(const struct gputime_trace *trace) {
-    enum gt_issue_id loss = gt_store_loss(trace->store);
+    enum gt_issue_id loss = gt_store_loss(trace->shown->store);
     return loss == GT_ISSUE_COUNT ? NULL : gt_issue_infos[loss].help;
 }
 
 API void gputime_trace_free(struct gputime_trace *trace) {
     if (!trace)
         return;
-    gt_label_free(trace->labels);
+    for (struct gt_reading *reading = trace->newest, *older; reading; reading = older) {
+        older = reading->older;
+        free_reading(reading);
+    }
+    pthread_mutex_destroy(&trace->lock);
     gt_rules_free(trace->rules);
-    gt_store_free(trace->store);
     for (size_t i = 0; i < trace->path_count; i++)
         gt_mem_free(trace->paths[i]);
     gt_mem_free(trace->paths);
@@ -201,6 +323,9 @@ API void gputime_trace_free(struct gputime_trace *trace) {
 }
 
 API void gputime_trace_store_cache(const struct gputime_trace *trace) {
-    if (trace->is_worth_caching)
-        gt_cache_save(&trace->cache_key, (const char *const *)trace->paths, trace->path_count, trace->store);
+    bool is_worth_it = false; /* the newest has all that the others have */
+    for (const struct gt_reading *reading = trace->newest; reading; reading = reading->older)
+        is_worth_it |= reading->is_worth_caching;
+    if (is_worth_it)
+        gt_cache_save(&trace->cache_key, (const char *const *)trace->paths, trace->path_count, trace->newest->store);
 }

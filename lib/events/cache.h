@@ -22,8 +22,10 @@ struct gt_cache_key {
 
 void gt_cache_key_init(struct gt_cache_key *key, const char *const *paths, size_t count);
 
-/* true: *out is the store that was saved under this key; free it with gt_store_free. A damaged file is removed. */
-bool gt_cache_load(const struct gt_cache_key *key, struct gt_store **out);
+/* true: *out is the store that was saved under this key; free it with gt_store_free. A damaged file is removed. false
+   also where the store was saved without some of these facts (enum gt_fact); then *held are those that it has been read
+   for, else 0. */
+bool gt_cache_load(const struct gt_cache_key *key, uint32_t facts, struct gt_store **out, uint32_t *held);
 
 /* Keeps a sealed store, unless the files changed since the key was made. The oldest files make room for it. */
 void gt_cache_save(const struct gt_cache_key *key, const char *const *paths, size_t count,

@@ -33,8 +33,12 @@ static enum outcome map_file(int fd, struct mapped *file) {
     return file->bytes ? HIT : MISS;
 }
 
+static const struct gt_cache_body *body_of(const struct mapped *file) {
+    return (const void *)(file->bytes + sizeof(struct gt_cache_header));
+}
+
 /* Another key is no damage: the trace has changed, or the version. */
-static enum outcome check_hashes(const struct mapped *file, const struct gt_cache_key *key) {
+static enum outcome check_header(const struct mapped *file, const struct gt_cache_key *key) {
     struct gt_cache_header header;
     memcpy(&header, file->bytes, sizeof(header));
     if (memcmp(header.magic, GT_CACHE_MAGIC, sizeof(header.magic)) != 0 ||
@@ -43,10 +47,13 @@ static enum outcome check_hashes(const struct mapped *file, const struct gt_cach
     if (memcmp(header.place, key->place, sizeof(key->place)) != 0 ||
         memcmp(header.content, key->content, sizeof(key->content)) != 0)
         return MISS;
-    if (header.file_bytes != file->size ||
-        header.payload_hash != XXH3_64bits(file->bytes + sizeof(header), file->size - sizeof(header)))
-        return DAMAGED;
-    return HIT;
+    return header.file_bytes == file->size ? HIT : DAMAGED;
+}
+
+static enum outcome check_payload(const struct mapped *file) {
+    const struct gt_cache_header *header = (const void *)file->bytes;
+    return header->payload_hash == XXH3_64bits(file->bytes + sizeof(*header), file->size - sizeof(*header)) ? HIT
+                                                                                                            : DAMAGED;
 }
 
 /* ---- values ---- */
@@ -176,14 +183,21 @@ static bool attach_values(struct gt_store *store, const struct gt_cache_body *bo
 }
 
 static enum outcome attach(struct gt_store *store, const struct mapped *file) {
-    const struct gt_cache_body *body = (const void *)(file->bytes + sizeof(struct gt_cache_header));
+    const struct gt_cache_body *body = body_of(file);
     uint64_t offset = sizeof(struct gt_cache_header) + sizeof(*body);
     if (!attach_values(store, body) || !attach_columns(store, file, body, &offset))
         return DAMAGED;
     return attach_strings(store, file, body, offset);
 }
 
-static enum outcome load(int fd, const struct gt_cache_key *key, struct gt_store **out) {
+/* The file's own word about its facts is used before it is proven: at worst a trace is read again. */
+static enum outcome check_facts(const struct mapped *file, uint32_t facts, uint32_t *held) {
+    *held = body_of(file)->asked & GT_FACTS_ALL;
+    return (facts & ~*held) == 0 ? HIT : MISS;
+}
+
+static enum outcome load(int fd, const struct gt_cache_key *key, uint32_t facts, struct gt_store **out,
+                         uint32_t *held) {
     struct mapped file = {0};
     enum outcome outcome = map_file(fd, &file);
     if (outcome != HIT)
@@ -195,7 +209,11 @@ static enum outcome load(int fd, const struct gt_cache_key *key, struct gt_store
     }
     store->mapping = (void *)(uintptr_t)file.bytes; /* from here on the store's to unmap */
     store->mapping_bytes = file.size;
-    outcome = gt_strtab_init(&store->strings) ? check_hashes(&file, key) : MISS;
+    outcome = gt_strtab_init(&store->strings) ? check_header(&file, key) : MISS;
+    if (outcome == HIT)
+        outcome = check_facts(&file, facts, held);
+    if (outcome == HIT)
+        outcome = check_payload(&file);
     if (outcome == HIT)
         outcome = attach(store, &file);
     if (outcome == HIT)
@@ -205,8 +223,9 @@ static enum outcome load(int fd, const struct gt_cache_key *key, struct gt_store
     return outcome;
 }
 
-bool gt_cache_load(const struct gt_cache_key *key, struct gt_store **out) {
+bool gt_cache_load(const struct gt_cache_key *key, uint32_t facts, struct gt_store **out, uint32_t *held) {
     int folder = key->is_usable ? gt_cache_folder_open(false) : -1;
+    *held = 0;
     if (folder < 0)
         return false;
     char name[GT_CACHE_NAME_MAX];
@@ -214,7 +233,7 @@ bool gt_cache_load(const struct gt_cache_key *key, struct gt_store **out) {
     enum outcome outcome = MISS;
     int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd >= 0) {
-        outcome = load(fd, key, out);
+        outcome = load(fd, key, facts, out, held);
         if (outcome == HIT)
             (void)!futimens(fd, NULL); /* used just now */
         close(fd);

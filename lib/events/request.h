@@ -16,6 +16,7 @@ struct gt_request {
     const struct gputime_option *options; /* of analyses, by row of their table; NULL: all automatic */
     const struct gt_shape *shapes;        /* shape_count of them */
     size_t shape_count;
+    uint32_t facts;  /* enum gt_fact: what the analyses and the selection read; a store may have more */
     bool for_screen; /* long tables need not hold more rows than text and Markdown show */
 };
 

@@ -6,7 +6,8 @@
 #include "base/mem.h"
 
 const struct gt_issue_info gt_issue_infos[GT_ISSUE_COUNT] = {
-#define GT_ISSUE(name, id, class, help) [GT_ISSUE_##name] = {id, help, GT_ISSUE_CLASS_##class},
+#define GT_ISSUE(name, id, class, help, ...)                                                                           \
+    [GT_ISSUE_##name] = {id, help, GT_ISSUE_CLASS_##class, __VA_ARGS__ + 0},
 #include "events/issues.def"
 #undef GT_ISSUE
 };

@@ -92,7 +92,7 @@ enum gt_table_id {
 };
 
 enum gt_issue_id {
-#define GT_ISSUE(name, id, class, help) GT_ISSUE_##name,
+#define GT_ISSUE(name, id, class, help, ...) GT_ISSUE_##name,
 #include "events/issues.def"
 #undef GT_ISSUE
     GT_ISSUE_COUNT
@@ -103,6 +103,7 @@ enum gt_issue_class { GT_ISSUE_CLASS_NOTE, GT_ISSUE_CLASS_ODD, GT_ISSUE_CLASS_LO
 struct gt_issue_info {
     const char *id, *help;
     enum gt_issue_class issue_class;
+    uint32_t facts; /* enum gt_fact: it says something to a report that reads any of these; 0: to every one */
 };
 extern const struct gt_issue_info gt_issue_infos[GT_ISSUE_COUNT];
 

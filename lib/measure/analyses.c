@@ -6,13 +6,17 @@
 
 _Static_assert(GT_RESULT_COUNT <= 8 * sizeof(uint32_t), "each result is a bit of what an analysis uses");
 
+/* What ops need to have an owner, a launch call, ranges and a step around it. */
+#define LAUNCHES (GT_FACT_CALLS | GT_FACT_CORRELATION)
+#define STEPS    (LAUNCHES | GT_FACT_RANGES)
+
 const struct gt_analysis gt_analyses[] = {
 #define RESULT(kind) (1u << GT_RESULT_##kind)
-#define GT_ANALYSIS(key, title, tables, needs, uses, ...)                                                              \
-    {#key, title, tables, needs, uses, gt_##key##_run, (enum gt_comparing)(__VA_ARGS__ + 0)},
+#define GT_ANALYSIS(key, title, tables, needs, also, uses, ...)                                                        \
+    {#key, title, tables, needs, also, uses, gt_##key##_run, (enum gt_comparing)(__VA_ARGS__ + 0)},
 #include "measure/analyses.def"
 #undef GT_ANALYSIS
-#undef SHARED
+#undef RESULT
 };
 const size_t gt_analysis_count = sizeof gt_analyses / sizeof *gt_analyses;
 
@@ -21,4 +25,13 @@ const struct gt_analysis *gt_analysis_find(const char *key) {
         if (strcmp(gt_analyses[i].key, key) == 0)
             return &gt_analyses[i];
     return NULL;
+}
+
+uint32_t gt_analysis_facts(const char *const *keys, size_t count) {
+    uint32_t facts = GT_FACT_OPS | GT_FACT_GROUPS | GT_FACT_BYTES | GT_FACT_PROJECTIONS;
+    for (size_t i = 0; i < count; i++) {
+        const struct gt_analysis *analysis = gt_analysis_find(keys[i]);
+        facts |= analysis ? analysis->needs | analysis->also : 0;
+    }
+    return gt_store_facts_closed(facts);
 }

@@ -22,6 +22,7 @@ struct gt_analysis {
     const char *tables; /* keys of the tables it makes, comma-separated */
     uint32_t needs;     /* enum gt_fact: it runs without them too, but the report says what is missing; with
                            GT_FACT_PROJECTIONS among them, projected ranges replace the others */
+    uint32_t also;      /* what else it reads where the trace has it. What is in neither must make no difference */
     uint32_t uses;      /* bits of enum gt_result: what it always asks for, to be made before it runs */
     enum gt_status (*run)(const struct gt_view *view, struct gt_section *section, struct gt_error *err);
     enum gt_comparing comparing;
@@ -33,5 +34,8 @@ extern const size_t gt_analysis_count;
 extern const struct gt_roles gt_analysis_roles; /* of the tables of all */
 
 const struct gt_analysis *gt_analysis_find(const char *key); /* NULL if there is none */
+
+/* All facts that these analyses read, with what every report needs. Unknown keys read nothing. */
+uint32_t gt_analysis_facts(const char *const *keys, size_t count);
 
 #endif

@@ -104,9 +104,13 @@ enum gt_status gt_health_run(const struct gt_view *view, struct gt_section *sect
     count_ops(view, counts);
     count_overlaps(view, counts);
     count_overheads(view, counts);
-    count_shared_devices(view, counts);
+    if (view->request->facts & GT_FACT_CALLS)
+        count_shared_devices(view, counts);
     for (size_t i = 0; i < GT_ISSUE_COUNT; i++) {
         const struct gt_issue *read = &view->store->issues[i];
+        uint32_t facts = gt_issue_infos[i].facts;
+        if (facts && !(facts & view->request->facts))
+            continue;
         /* What a decoder has counted already, with its place in the file, is seen in the ops once more. */
         uint64_t count = read->count + view->labels->issues[i];
         count = counts[i] > count ? counts[i] : count;

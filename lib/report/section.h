@@ -38,13 +38,14 @@ struct gt_report_issue {
 };
 
 /* What was read. */
+#define GT_NOT_COUNTED UINT64_MAX
 struct gt_report_input {
     struct gt_str label; /* short name of the input, unique in the report */
     struct gt_str path;
     const char *format;
     struct gt_str producer;
     struct gt_str selection; /* "step 3, name triton"; empty: the whole trace */
-    uint64_t ops, kernels, calls, ranges, cpu_ops, skipped_events;
+    uint64_t ops, kernels, calls, ranges, cpu_ops, skipped_events; /* GT_NOT_COUNTED: the report did not ask for them */
     int64_t origin_ns, base_ns, rank, world_size; /* base 0, rank -1: unknown */
 };
 

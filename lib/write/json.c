@@ -106,6 +106,13 @@ static void write_known(struct gt_out *out, const char *key, int64_t value, bool
         gt_out_printf(out, ", \"%s\": null", key);
 }
 
+static void write_count(struct gt_out *out, const char *key, uint64_t count) {
+    if (count == GT_NOT_COUNTED)
+        gt_out_printf(out, ", \"%s\": null", key);
+    else
+        gt_out_printf(out, ", \"%s\": %" PRIu64, key, count);
+}
+
 static void write_input(struct gt_out *out, const struct gt_section *section, enum gt_audience audience) {
     const struct gt_report_input *input = &section->input;
     gt_out_char(out, '{');
@@ -119,10 +126,11 @@ static void write_input(struct gt_out *out, const struct gt_section *section, en
     gt_json_value_text(out, "producer", input->producer);
     gt_out_text(out, ", ");
     gt_json_value_text(out, "selection", input->selection);
-    gt_out_printf(out,
-                  ",\n     \"ops\": %" PRIu64 ", \"kernels\": %" PRIu64 ", \"calls\": %" PRIu64 ", \"ranges\": %" PRIu64
-                  ", \"cpu_ops\": %" PRIu64 ", \"skipped_events\": %" PRIu64,
-                  input->ops, input->kernels, input->calls, input->ranges, input->cpu_ops, input->skipped_events);
+    gt_out_printf(out, ",\n     \"ops\": %" PRIu64 ", \"kernels\": %" PRIu64, input->ops, input->kernels);
+    write_count(out, "calls", input->calls);
+    write_count(out, "ranges", input->ranges);
+    write_count(out, "cpu_ops", input->cpu_ops);
+    write_count(out, "skipped_events", input->skipped_events);
     gt_out_printf(out, ",\n     \"origin_ns\": \"%" PRId64 "\"", input->origin_ns);
     if (input->base_ns)
         gt_out_printf(out, ", \"base_ns\": \"%" PRId64 "\"", input->base_ns);

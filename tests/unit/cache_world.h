@@ -85,7 +85,7 @@ static inline void save(const struct gt_store *store) {
 static inline struct gt_store *load(void) {
     struct gt_cache_key key = key_of(trace);
     struct gt_store *store = NULL;
-    assert_true(gt_cache_load(&key, &store) == (store != NULL));
+    assert_true(gt_cache_load(&key, 0, &store, &(uint32_t){0}) == (store != NULL));
     return store;
 }
 

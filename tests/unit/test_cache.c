@@ -117,9 +117,9 @@ static void test_several_paths(void **state) {
     assert_true(memcmp(key.place, other.place, sizeof(key.place)) != 0);
     struct gt_store *store = make_store(4), *back = NULL;
     gt_cache_save(&key, both, 2, store);
-    assert_false(gt_cache_load(&other, &back));
+    assert_false(gt_cache_load(&other, 0, &back, &(uint32_t){0}));
     assert_null(load());
-    assert_true(gt_cache_load(&key, &back));
+    assert_true(gt_cache_load(&key, 0, &back, &(uint32_t){0}));
     gt_store_free(back);
 
     /* A link to a trace is that trace. */
@@ -127,7 +127,7 @@ static void test_several_paths(void **state) {
     snprintf(file, sizeof(file), "%s/link", folder);
     assert_int_equal(symlink("trace.json", file), 0);
     key = key_of(link_path);
-    assert_true(gt_cache_load(&key, &back));
+    assert_true(gt_cache_load(&key, 0, &back, &(uint32_t){0}));
     assert_equal_stores(store, back);
     unlink(file);
     gt_store_free(back);
@@ -260,7 +260,7 @@ static void *save_and_load(void *context) {
     for (int i = 0; i < 200; i++) {
         struct gt_store *back = NULL;
         gt_cache_save(&contest->key, &path, 1, contest->store);
-        if (!gt_cache_load(&contest->key, &back))
+        if (!gt_cache_load(&contest->key, 0, &back, &(uint32_t){0}))
             continue;
         contest->hits++;
         if (back->ops.count != contest->store->ops.count ||

@@ -1,6 +1,5 @@
 /* Facts on demand: a report says the same whether a trace was read for it alone or with everything, and what was not
    read is read when a report asks for it. */
-#define _GNU_SOURCE
 #include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,7 +42,7 @@ static char *json_of(struct gputime_trace *trace, const char *analysis) {
     struct gputime_write_options writing = GPUTIME_WRITE_OPTIONS_INIT;
     struct gputime_report *report;
     struct gputime_error err;
-    writing.format = "json";
+    writing.format = strcmp(analysis, "timeline") == 0 ? "html" : "json"; /* only pages have one */
     if (gputime_report_new(&trace, 1, &options, &report, &err) != GPUTIME_OK)
         return strdup(err.message);
     int fd = mkstemp(path);
@@ -88,8 +87,8 @@ static int compare_sample(const char *path, const struct stat *info, int kind, s
     if (kind != FTW_F || info->st_size > 2 << 20)
         return 0;
     struct gputime_trace *wide = open_with(path, ALL_FACTS);
-    for (size_t i = 0; wide && i < gputime_registry_count(GPUTIME_REGISTRY_ANALYSES); i++)
-        compare(path, wide, gputime_registry_entry(GPUTIME_REGISTRY_ANALYSES, i).key);
+    for (size_t i = 0; wide && i < gputime_registry_count(GPUTIME_ANALYSES); i++)
+        compare(path, wide, gputime_registry_entry(GPUTIME_ANALYSES, i).key);
     gputime_trace_free(wide);
     return 0;
 }

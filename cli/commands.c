@@ -219,7 +219,7 @@ static const char *const explain_tables[] = {"findings",
 static const char *const explain_detail_tables[] = {
     "process_ranges", "process_coverage", "range_kernels", "longest_ranges",
     "processes",      "process_kernels",  "step_states",   NULL};
-static const char *const schema_tables[] = {"schema", NULL};
+static const char *const schema_tables[] = {"schema", "trace_facts", NULL};
 
 static const struct gputime_shape explain_shapes[] = {
     {.table = "accounting",
@@ -246,7 +246,7 @@ static const struct gputime_shape shown_schema[] = {
 static const struct cli_list explained_kernels = {.table = "kernels", .top_offset = AT(top)};
 static const struct cli_list limited_kernels = {.table = "kernels", .top_offset = AT(kernel_limit)};
 static const struct cli_list explained_gaps = {.table = "gaps", .top_offset = AT(top)};
-static const char *const schema_analyses[] = {"schema", NULL};
+static const char *const schema_analyses[] = {"schema", "trace_facts", NULL};
 
 const struct cli_command cli_command_table[] = {
     {.name = "summary",

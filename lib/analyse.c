@@ -49,7 +49,7 @@ static void note_missing_facts(const struct gt_analysis *analysis, const struct 
     struct gt_str missing = list_missing(analysis, store, &section->report->arena);
     if (!missing.len || is_empty)
         return;
-    bool is_never = (analysis->needs & ~store->facts & ~gt_internal_never(store)) == 0;
+    bool is_never = store->possible && !(analysis->needs & ~store->facts & store->possible);
     gt_section_note(
         section, is_hidden(analysis, view->request) ? GT_FOR_DATA | GT_FOR_PAGE : GT_FOR_ALL,
         gt_arena_printf(

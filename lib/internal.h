@@ -52,9 +52,6 @@ bool gt_internal_list_rows(struct gt_reading *reading);
 enum gt_status gt_internal_read(struct gputime_trace *trace, uint32_t facts, const struct gt_reading **out,
                                 struct gt_error *err);
 
-/* trace.c: facts (enum gt_fact) that no trace of this format has. */
-uint32_t gt_internal_never(const struct gt_store *store);
-
 /* gputime.c: what a report reads. */
 uint32_t gt_internal_facts(const char *const *analyses, size_t count, const struct gputime_selection *selection);
 

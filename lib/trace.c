@@ -143,6 +143,14 @@ static void free_reading(struct gt_reading *reading) {
     gt_mem_free(reading);
 }
 
+/* What a format can hold; everything where it is not known. */
+static uint32_t facts_of_format(const char *format) {
+    for (size_t i = 0; i < gt_decoder_count; i++)
+        if (strcmp(gt_decoders[i].key, format) == 0)
+            return gt_decoders[i].facts;
+    return GT_FACTS_ALL;
+}
+
 static enum gt_status new_reading(struct gputime_trace *trace, uint32_t facts, struct gt_reading **out,
                                   struct gt_error *err) {
     struct gt_reading *reading = gt_mem_array(1, sizeof *reading);
@@ -150,6 +158,8 @@ static enum gt_status new_reading(struct gputime_trace *trace, uint32_t facts, s
     if (!reading)
         return gt_fail_memory(err);
     enum gt_status status = load(trace, facts, reading, err);
+    if (status == GT_OK)
+        reading->store->possible = facts_of_format(reading->store->meta.format);
     if (status == GT_OK && trace->how.strict)
         status = refuse_losses(reading->store, trace->paths[0], err);
     if (status == GT_OK)
@@ -263,18 +273,6 @@ API enum gputime_status gputime_trace_read(struct gputime_trace *trace, uint64_t
     return gt_internal_fail(status, &error, err);
 }
 
-/* What a format can hold; everything where it is not known. */
-static uint32_t facts_of_format(const char *format) {
-    for (size_t i = 0; i < gt_decoder_count; i++)
-        if (strcmp(gt_decoders[i].key, format) == 0)
-            return gt_decoders[i].facts;
-    return GT_FACTS_ALL;
-}
-
-uint32_t gt_internal_never(const struct gt_store *store) {
-    return GT_FACTS_ALL & ~facts_of_format(store->meta.format);
-}
-
 API struct gputime_trace_info gputime_trace_describe(const struct gputime_trace *trace) {
     const struct gt_store *store = trace->shown->store;
     const struct gt_meta *meta = &store->meta;
@@ -290,7 +288,7 @@ API struct gputime_trace_info gputime_trace_describe(const struct gputime_trace 
         .skipped_events = store->skipped_events,
         .facts_present = store->facts,
         .facts_read = store->asked,
-        .facts_possible = facts_of_format(meta->format),
+        .facts_possible = store->possible,
     };
 }
 

@@ -364,10 +364,10 @@ static bool add_processes(const struct gt_view *view, struct gt_section *section
 }
 
 /* "GPU ops, runtime calls" */
-static struct gt_str known_facts(const struct gt_store *store, struct gt_arena *arena) {
+static struct gt_str known_facts(const struct gt_view *view, struct gt_arena *arena) {
     struct gt_str text = {"", 0};
-    for (uint32_t fact = 1; fact && fact <= store->facts; fact <<= 1)
-        if (store->facts & fact)
+    for (uint32_t fact = 1; fact <= GT_FACTS_ALL; fact <<= 1)
+        if (view->store->facts & view->request->facts & fact)
             text = gt_arena_printf(arena, "%s%s%s", text.ptr, text.len ? ", " : "",
                                    gt_store_fact_title((enum gt_fact)fact));
     return text;
@@ -402,7 +402,7 @@ enum gt_status gt_schema_run(const struct gt_view *view, struct gt_section *sect
         add_kept(view, table, windows);
     add_columns(store, section);
     gt_measure_fact_group_add(&facts, "known", "Available data", GT_UNIT_NONE,
-                              gt_cell_text(known_facts(store, &section->report->arena)));
+                              gt_cell_text(known_facts(view, &section->report->arena)));
     add_capabilities(store, section, &facts);
     add_unit(&facts, &windows[KERNELS], store->source_columns.count > 0);
     return add_processes(view, section, &facts) ? GT_OK : gt_fail_memory(err);

@@ -21,6 +21,7 @@ NO_AMOUNTS = {
     "schema_columns": "names of columns",
     "schema_capabilities": "what a file can tell",
     "schema_processes": "names of processes",
+    "trace_facts": "kinds of data, not time",
 }
 
 

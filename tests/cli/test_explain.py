@@ -119,7 +119,7 @@ def test_print_schema_without_a_folder_prints_the_schema_and_nothing_else(gputim
     assert lines == [line for line in folder.stdout.splitlines() if " (rows=" in line] + [""]
     assert folder.table("kernels") and folder.table("findings")
     assert set(gputime.json("explain", trace, "--print-schema")["tables"]) == {
-        "schema", "schema_columns", "schema_capabilities", "schema_processes"}
+        "schema", "schema_columns", "schema_capabilities", "schema_processes", "trace_facts"}
     written = gputime("explain", trace, "--print-schema", "--csv").stdout.decode().splitlines()
     assert written[0].startswith("input,table,role,rows") and len(written) == len(lines)
 

@@ -366,8 +366,8 @@ static bool add_processes(const struct gt_view *view, struct gt_section *section
 /* "GPU ops, runtime calls" */
 static struct gt_str known_facts(const struct gt_view *view, struct gt_arena *arena) {
     struct gt_str text = {"", 0};
-    for (uint32_t fact = 1; fact <= GT_FACTS_ALL; fact <<= 1)
-        if (view->store->facts & view->request->facts & fact)
+    for (uint32_t fact = 1; fact < GT_FACT_OVERHEADS; fact <<= 1) /* trace_facts has all of them */
+        if (view->store->facts & fact)
             text = gt_arena_printf(arena, "%s%s%s", text.ptr, text.len ? ", " : "",
                                    gt_store_fact_title((enum gt_fact)fact));
     return text;

@@ -228,7 +228,7 @@ static void layouts_read_alike(void **state) {
 /* That the comparisons above and below compare anything. */
 static void the_fast_reader_reads(void **state) {
     (void)state;
-    struct gt_torch_fast *probe = gt_torch_fast_new(false);
+    struct gt_torch_fast *probe = gt_torch_fast_new(false, GT_FACTS_USUAL);
     if (!probe)
         skip();
     gt_torch_fast_free(probe);
@@ -243,7 +243,7 @@ static void the_fast_reader_reads(void **state) {
         struct gt_torch_region region;
         assert_int_equal(gt_builder_init(&builder, GT_TORCH_JSON_KEY, NULL), GT_OK);
         gt_builder_begin(&builder, 0);
-        gt_torch_sink_init(&sink, &builder, GT_TORCH_USUAL);
+        gt_torch_sink_init(&sink, &builder, GT_TORCH_USUAL, GT_FACTS_USUAL);
         gt_torch_region_init(&region, &sink);
         const char *events = strchr(text, '[') + 1;
         struct gt_torch_bytes bytes = {events, text + size, 0, true, size};

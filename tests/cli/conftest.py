@@ -1,5 +1,6 @@
 """What every test of the program shares: where it is, how it is run (away from the user's settings) and --update."""
 
+import collections
 import gzip
 import json
 import os
@@ -169,10 +170,10 @@ def dump_rows():
     def dump(path, *tables, facts="all", threads=1, reader="auto"):
         command = [binary, "--facts", facts, "--threads", str(threads), "--reader", reader, path, *tables]
         output = subprocess.run(command, check=True, capture_output=True).stdout
-        rows = {table: [] for table in tables}
+        rows = collections.defaultdict(list)
         for line in output.splitlines():
             row = json.loads(line.decode("utf-8", "surrogateescape"))
-            rows.setdefault(row.pop("table"), []).append(row)
+            rows[row.pop("table")].append(row)
         return rows
 
     return dump

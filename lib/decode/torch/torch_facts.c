@@ -1,7 +1,6 @@
 /* Rows for launch configurations, arguments of operators, waits and flows. */
 #include "decode/torch/torch_facts.h"
 
-#include "base/num.h"
 #include "decode/torch/torch_args.h"
 #include "decode/torch/torch_value.h"
 #include "events/builder.h"
@@ -45,10 +44,11 @@ static void read_extent(const struct gt_torch_subject *at, const struct gt_torch
         gt_torch_subject_issue(at, GT_ISSUE_NUMBER_UNREADABLE);
         return;
     }
-    struct gt_str rest = {list.ptr + 1, list.len - 2}, item;
-    for (size_t i = 0; i < 3 && gt_str_next_item(&rest, &item); i++) {
+    const char *p = list.ptr + 1, *end = list.ptr + list.len;
+    struct gt_torch_value item;
+    for (size_t i = 0; i < 3 && gt_torch_args_next_item(&p, end, &item) == GT_JSON_OK; i++) {
         uint64_t number;
-        if (gt_num_parse_uint(item, &number))
+        if (gt_torch_value_to_uint(&item, &number) == GT_TORCH_NUMBER)
             *numbers[i] = narrow(at, number);
         else
             gt_torch_subject_issue(at, GT_ISSUE_NUMBER_UNREADABLE);

@@ -45,7 +45,7 @@ static void assert_equal_stores(struct gt_store *a, struct gt_store *b) {
     assert_int_equal(a->facts, b->facts);
 }
 
-static char *to_text(const struct gt_store *store) {
+static char *to_text(struct gt_store *store) {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -56,7 +56,7 @@ static char *to_text(const struct gt_store *store) {
     return text;
 }
 
-static void assert_equal_rows(const struct gt_store *a, const struct gt_store *b) {
+static void assert_equal_rows(struct gt_store *a, struct gt_store *b) {
     char *left = to_text(a), *right = to_text(b);
     assert_string_equal(left, right);
     free(left);

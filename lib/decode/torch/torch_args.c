@@ -42,12 +42,12 @@ enum gt_json_status gt_torch_args_next(const char **p, const char *end, bool is_
 }
 
 enum gt_json_status gt_torch_args_next_item(const char **p, const char *end, struct gt_torch_value *item) {
-    const char *begin = *p;
     skip_commas(p, end);
     if (*p == end)
         return GT_JSON_MORE;
-    enum gt_json_status status = scan_value(p, end, false, item);
-    return status == GT_JSON_OK && *p == begin ? GT_JSON_BAD : status; /* at the closing bracket, or at a colon */
+    if (**p == ']' || **p == '}' || **p == ':')
+        return GT_JSON_BAD;
+    return scan_value(p, end, false, item);
 }
 
 gt_strid gt_torch_args_intern(struct gt_builder *builder, const struct gt_torch_value *value) {

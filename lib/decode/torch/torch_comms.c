@@ -96,7 +96,8 @@ static uint32_t find_group(const struct gt_torch_subject *at, const struct gt_to
     struct gt_comm_groups_row row = GT_COMM_GROUP_UNKNOWN;
     if (!(args->seen & group_fields))
         return GT_NO_TRACK;
-    row.size = gt_torch_args_int(at, args, GROUP_SIZE, -1);
+    int64_t size = gt_torch_args_int(at, args, GROUP_SIZE, -1);
+    row.size = size < 0 ? -1 : size;
     row.first_rank = gt_torch_args_int(at, args, FIRST_RANK, INT64_MIN);
     row.stride = gt_torch_args_int(at, args, STRIDE, INT64_MIN);
     row.name = gt_torch_args_text(at, args, GROUP_NAME);
@@ -151,7 +152,7 @@ static void take_member(struct gt_builder *builder, const struct gt_torch_member
             *texts[i].text = gt_torch_args_intern(builder, &member->value);
     int64_t size;
     if (gt_str_eq(member->key.raw, GT_STR("pg_size")) && row->size < 0 &&
-        gt_torch_value_to_int(&member->value, &size) == GT_TORCH_NUMBER)
+        gt_torch_value_to_int(&member->value, &size) == GT_TORCH_NUMBER && size >= 0)
         row->size = size;
 }
 

@@ -390,7 +390,7 @@ static double seconds_to_decode(const char *text, size_t size, uint32_t facts) {
     return (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9;
 }
 
-/* As many groups as records, each with the ranks of all before: far more than any job has. */
+/* As many groups as records: far more than any job has. */
 static void many_groups(void **state) {
     (void)state;
     enum { GROUPS = 20000 };

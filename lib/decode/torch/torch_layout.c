@@ -238,8 +238,8 @@ static enum gt_torch_role cpu_side_role(const struct gt_torch_layout *layout, en
 /* The role of a complete event that becomes a row; false: it takes the long way. */
 static bool choose_row_role(const struct gt_torch_layout *layout, const struct gt_torch_event *event,
                             enum gt_torch_role *role, uint32_t *wanted) {
-    if (event->category == GT_TORCH_CAT_GPU_OP || needs_args_text(layout, event))
-        return false;
+    if (event->category == GT_TORCH_CAT_GPU_OP || needs_args_text(layout, event) || gt_torch_sink_is_step(event))
+        return false; /* a step is no row of its category, and has no track where nobody asks for ranges */
     *wanted = BIT(GT_TORCH_NAME) | BIT(GT_TORCH_TS) | BIT(GT_TORCH_DUR);
     switch (event->category) {
     case GT_TORCH_CAT_KERNEL:

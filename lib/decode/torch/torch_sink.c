@@ -48,6 +48,11 @@ bool gt_torch_sink_may_be_step(enum gt_torch_category category) {
     }
 }
 
+bool gt_torch_sink_is_step(const struct gt_torch_event *event) {
+    return gt_torch_sink_may_be_step(event->category) && gt_torch_event_has(event, GT_TORCH_NAME) &&
+           gt_str_starts(event->values[GT_TORCH_NAME].text.raw, GT_STR("ProfilerStep#"));
+}
+
 void gt_torch_sink_init(struct gt_torch_sink *sink, struct gt_builder *builder, enum gt_torch_mode mode,
                         uint32_t facts) {
     memset(sink, 0, sizeof *sink);
@@ -176,14 +181,9 @@ static bool take_metadata(const struct gt_torch_subject *at) {
     return kept != NULL;
 }
 
-static bool is_step(const struct gt_torch_event *event) {
-    return gt_torch_event_has(event, GT_TORCH_NAME) &&
-           gt_str_starts(event->values[GT_TORCH_NAME].text.raw, GT_STR("ProfilerStep#"));
-}
-
 static void take_complete(const struct gt_torch_subject *at) {
     enum gt_torch_category category = at->event->category;
-    if (gt_torch_sink_may_be_step(category) && is_step(at->event))
+    if (gt_torch_sink_is_step(at->event))
         category = GT_TORCH_CAT_RANGE;
     if (!(at->sink->taken >> category & 1)) {
         gt_builder_skip(at->sink->builder);

@@ -66,6 +66,7 @@ uint32_t gt_torch_sink_categories(uint32_t facts);
 /* Whether the name of an event of this category decides if it is a step, which is a range. Steps come under several
    categories of the CPU side, depending on the release. */
 bool gt_torch_sink_may_be_step(enum gt_torch_category category);
+bool gt_torch_sink_is_step(const struct gt_torch_event *event); /* a complete one */
 
 /* A complete event whose values are read, for torch_rows.c. */
 struct gt_torch_row {

@@ -1,5 +1,6 @@
 """What every test of the program shares: where it is, how it is run (away from the user's settings) and --update."""
 
+import collections
 import gzip
 import json
 import os
@@ -157,6 +158,25 @@ def hardened(tmp_path_factory, gputime):
     """The build with sanitizers where there is one: for tests that try to break the reader."""
     binary = find_binary("GPUTIME_ASAN", "build/asan/gputime")
     return Program(binary, tmp_path_factory.mktemp("home")) if binary.exists() else gputime
+
+
+@pytest.fixture(scope="session")
+def dump_rows():
+    """The rows of the store that a file decodes to: {table: [row as dict]}, see tests/tools/dump_rows.c."""
+    binary = find_binary("GPUTIME_DUMP_ROWS", "build/dump_rows")
+    if not binary.exists():
+        pytest.fail(f"{binary} is missing: run make {binary.relative_to(ROOT)} first")
+
+    def dump(path, *tables, facts="all", threads=1, reader="auto"):
+        command = [binary, "--facts", facts, "--threads", str(threads), "--reader", reader, path, *tables]
+        output = subprocess.run(command, check=True, capture_output=True).stdout
+        rows = collections.defaultdict(list)
+        for line in output.splitlines():
+            row = json.loads(line.decode("utf-8", "surrogateescape"))
+            rows[row.pop("table")].append(row)
+        return rows
+
+    return dump
 
 
 @pytest.fixture(scope="session")

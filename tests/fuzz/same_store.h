@@ -25,6 +25,7 @@ static inline void fuzz_same_column(struct gt_store *a, struct gt_store *b, cons
 static inline void fuzz_same_meta(const struct gt_meta *a, const struct gt_meta *b) {
     fuzz_expect(strcmp(a->format, b->format) == 0 && a->base_ns == b->base_ns && a->rank == b->rank);
     fuzz_expect(a->world_size == b->world_size && a->duration_ns == b->duration_ns && a->producer == b->producer);
+    fuzz_expect(a->host == b->host);
 }
 
 /* NULL: there is no store, for an input that cannot be read. */

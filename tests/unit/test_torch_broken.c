@@ -135,7 +135,7 @@ static void a_cut_loses_only_the_last_event(void **state) {
                                                "\"name\":\"o\",\"ts\":1}," KERNEL("3") "\n],\n\"traceName\":\"x\"}";
     size_t begin = (size_t)(strstr(text, "[\n") - text) + 1;
     for (size_t len = 0; len < sizeof text - 1; len++) {
-        char *found = decode_all_ways(text, len);
+        char *found = decode_all_ways(text, len, 0);
         size_t expected = 0;
         for (const char *p = text; (p = strstr(p, "\"dur\":1}")) && (size_t)(p - text) + 8 <= len; p++)
             expected++;

@@ -10,8 +10,8 @@
 
 /* ---- comparing ---- */
 
-static struct gt_store *decode(const char *path, size_t threads, const struct gt_torch_sizes *sizes) {
-    struct gt_decode_options options = {.threads = threads};
+static struct gt_store *decode(const char *path, size_t threads, const struct gt_torch_sizes *sizes, uint32_t facts) {
+    struct gt_decode_options options = {.threads = threads, .facts = facts};
     struct gt_source *source;
     struct gt_store *store = NULL;
     assert_int_equal(gt_source_open(path, &source, NULL), GT_OK);
@@ -45,7 +45,7 @@ static void assert_equal_stores(struct gt_store *a, struct gt_store *b) {
     assert_int_equal(a->facts, b->facts);
 }
 
-static char *to_text(const struct gt_store *store) {
+static char *to_text(struct gt_store *store) {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
@@ -56,7 +56,7 @@ static char *to_text(const struct gt_store *store) {
     return text;
 }
 
-static void assert_equal_rows(const struct gt_store *a, const struct gt_store *b) {
+static void assert_equal_rows(struct gt_store *a, struct gt_store *b) {
     char *left = to_text(a), *right = to_text(b);
     assert_string_equal(left, right);
     free(left);
@@ -65,13 +65,13 @@ static void assert_equal_rows(const struct gt_store *a, const struct gt_store *b
 
 /* Reads the file with so many threads as usual and learning at once. Threads that met damage may leave strings and
    tracks that nothing uses: then only what has rows is compared. */
-static void file_reads_alike(const char *path, size_t threads, size_t chunk_bytes, size_t window_bytes,
-                             bool is_damaged) {
+static void file_reads_alike(const char *path, size_t threads, size_t chunk_bytes, size_t window_bytes, bool is_damaged,
+                             uint32_t facts) {
     struct gt_torch_sizes sizes = {chunk_bytes, window_bytes, 64 << 20, GT_TORCH_PORTABLE};
-    struct gt_store *expected = decode(path, 1, &sizes);
+    struct gt_store *expected = decode(path, 1, &sizes, facts);
     for (enum gt_torch_mode mode = GT_TORCH_USUAL; mode <= GT_TORCH_EAGER; mode++) {
         sizes.mode = mode;
-        struct gt_store *found = decode(path, threads, &sizes);
+        struct gt_store *found = decode(path, threads, &sizes, facts);
         if (is_damaged && threads > 1)
             assert_equal_rows(found, expected);
         else
@@ -80,6 +80,17 @@ static void file_reads_alike(const char *path, size_t threads, size_t chunk_byte
     }
     gt_store_free(expected);
 }
+
+/* What may be asked for: as usual, all, little, and what changes how operators and kernels are read. */
+static const uint32_t asked[] = {
+    0,
+    GT_FACTS_ALL,
+    GT_FACT_OPS,
+    GT_FACT_COMMS | GT_FACT_STACKS,
+    GT_FACT_RANGES | GT_FACT_COUNTERS | GT_FACT_MEMORY,
+    GT_FACT_CALLS | GT_FACT_SYNCS | GT_FACT_FLOWS,
+};
+enum { ASKED = sizeof asked / sizeof *asked };
 
 /* ---- traces as several writers write them ---- */
 
@@ -119,12 +130,19 @@ static void write_args(FILE *out, const struct style *style, const char *kind, u
                 style->arg, n * 64, style->arg, n);
     else
         fprintf(out, "\"cbid\": 211%s\"correlation\": %u", style->arg, n);
+    if (kind[0] == 'k' && n % 4 == 3)
+        fprintf(out,
+                "%s\"Collective name\": \"allreduce\"%s\"In msg nelems\": %u%s\"dtype\": \"Half\"%s"
+                "\"Process Group Ranks\": \"[0, %u]\"",
+                style->arg, style->arg, n, style->arg, style->arg, n % 7);
 }
 
 /* Names of all lengths, some with escapes, some of steps; one in eight is empty. */
 static void write_name(FILE *out, unsigned n) {
     static const char *const odd[] = {"ProfilerStep#7", "say \\\"hi\\\"", "ProfilerStep", "a\\u00e9b"};
-    if (n % 8 == 7)
+    if (n % 19 == 18)
+        fprintf(out, "\"name\": \"record_param_comms%s\"", n % 2 ? "" : "_");
+    else if (n % 8 == 7)
         fprintf(out, "\"name\": \"%s\"", n % 16 == 7 ? odd[n / 16 % 4] : "");
     else
         fprintf(out, "\"name\": \"%.*s %u\"", (int)(n % 97),
@@ -182,26 +200,40 @@ static void write_event(FILE *out, const struct style *style, const char *kind, 
     fputs(style->end, out);
 }
 
-static void write_flow(FILE *out, const struct style *style, unsigned n) {
-    fprintf(
-        out,
-        "%s\"ph\": \"s\", \"id\": %u, \"pid\": 1, \"tid\": %u, \"ts\": %u.5%s\"cat\": \"ac2g\", \"name\": \"ac2g\"%s",
-        style->begin, n, n % 2, n, style->member, style->end);
+/* A flow, a counter or an instant of an allocator. */
+static void write_instant(FILE *out, const struct style *style, unsigned n) {
+    static const struct {
+        const char *phase, *category, *name, *args;
+    } kinds[] = {
+        {"s", "ac2g", "ac2g", "{}"},
+        {"s", "fwdbwd", "fwdbwd", "{}"},
+        {"f", "other", "fwdbwd", "{}"},
+        {"C", "hardware_counters", "dram", "{\"value\": 12.5}"},
+        {"i", "cpu_instant_event", "[memory]", "{\"Bytes\": -8, \"Device Id\": 0, \"Total Allocated\": 99}"},
+        {"i", "x", "Record Window End", "{}"},
+    };
+    size_t kind = n % (sizeof kinds / sizeof *kinds);
+    fprintf(out,
+            "%s\"ph\": \"%s\", \"id\": %u, \"pid\": 1, \"tid\": %u, \"ts\": %u.5%s\"cat\": \"%s\", \"name\": "
+            "\"%s\"%s\"args\": %s%s",
+            style->begin, kinds[kind].phase, n, n % 2, n, style->member, kinds[kind].category, kinds[kind].name,
+            style->member, kinds[kind].args, style->end);
 }
 
 static char *write_trace(const struct style *style, unsigned events, size_t *size) {
     static const char *const kinds[] = {"cpu_op",     "python_function", "cuda_runtime",        "kernel",
-                                        "gpu_memcpy", "user_annotation", "gpu_user_annotation", "overhead"};
+                                        "gpu_memcpy", "user_annotation", "gpu_user_annotation", "overhead",
+                                        "cuda_sync"};
     char *text = NULL;
     FILE *out = open_memstream(&text, size);
     assert_non_null(out);
     fprintf(out, "{\"schemaVersion\": 1, \"traceEvents\": [");
     for (unsigned n = 0; n < events; n++) {
-        unsigned kind = n % 3 ? n % 7 : n % 8;
+        unsigned kind = n % 3 ? n % 7 : n % 9;
         if (n)
             fputs(style->between, out);
         if (n % 9 == 8)
-            write_flow(out, style, n);
+            write_instant(out, style, n / 9);
         else
             write_event(out, style, kinds[kind], n);
     }
@@ -219,7 +251,8 @@ static void layouts_read_alike(void **state) {
         char *text = write_trace(&styles[s], 3000, &size), path[32];
         write_file(path, text, size);
         for (size_t threads = 1; threads <= 5; threads += 2)
-            file_reads_alike(path, threads, 64 << 10, 16 << 10, false);
+            for (size_t a = 0; a < ASKED; a++)
+                file_reads_alike(path, threads, 64 << 10, 16 << 10, false, asked[a]);
         unlink(path);
         free(text);
     }
@@ -228,7 +261,7 @@ static void layouts_read_alike(void **state) {
 /* That the comparisons above and below compare anything. */
 static void the_fast_reader_reads(void **state) {
     (void)state;
-    struct gt_torch_fast *probe = gt_torch_fast_new(false);
+    struct gt_torch_fast *probe = gt_torch_fast_new(false, GT_FACTS_USUAL);
     if (!probe)
         skip();
     gt_torch_fast_free(probe);
@@ -243,7 +276,7 @@ static void the_fast_reader_reads(void **state) {
         struct gt_torch_region region;
         assert_int_equal(gt_builder_init(&builder, GT_TORCH_JSON_KEY, NULL), GT_OK);
         gt_builder_begin(&builder, 0);
-        gt_torch_sink_init(&sink, &builder, GT_TORCH_USUAL);
+        gt_torch_sink_init(&sink, &builder, GT_TORCH_USUAL, GT_FACTS_USUAL);
         gt_torch_region_init(&region, &sink);
         const char *events = strchr(text, '[') + 1;
         struct gt_torch_bytes bytes = {events, text + size, 0, true, size};
@@ -307,7 +340,8 @@ static void mutations_read_alike(void **state) {
             assert_int_equal(ftruncate(fd, 0), 0);
             assert_int_equal(pwrite(fd, changed, length, 0), length);
             size_t threads = i % 10 ? 1 : i % 20 ? 2 : 5;
-            file_reads_alike(path, threads, 1000 + random_below(&random, 3000), 64 + random_below(&random, 4000), true);
+            file_reads_alike(path, threads, 1000 + random_below(&random, 3000), 64 + random_below(&random, 4000), true,
+                             asked[i % ASKED]);
         }
         free(changed);
         free(text);
@@ -318,7 +352,8 @@ static void mutations_read_alike(void **state) {
 int main(int argc, char **argv) {
     for (int i = 1; i < argc; i++) {
         for (size_t threads = 1; threads <= 5; threads += 2)
-            file_reads_alike(argv[i], threads, 1 << 20, 256 << 10, false);
+            for (size_t a = 0; a < ASKED; a++)
+                file_reads_alike(argv[i], threads, 1 << 20, 256 << 10, false, asked[a]);
         printf("%s reads alike\n", argv[i]);
     }
     if (argc > 1)

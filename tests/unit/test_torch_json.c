@@ -206,7 +206,7 @@ static void chunks_and_threads_change_nothing(void **state) {
     (void)state;
     size_t size;
     char *text = make_trace(500, &size);
-    char *found = decode_all_ways(text, size);
+    char *found = decode_all_ways(text, size, 0);
     assert_non_null(strstr(found, "kernel 496496+1500 'n3' gpu 1/1"));
     assert_non_null(strstr(found, "thread 0 is 't0'"));
     assert_null(strstr(found, "issue"));

@@ -4,50 +4,22 @@
 
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/num.h"
+#include "decode/torch/torch_args.h"
+#include "decode/torch/torch_facts.h"
 #include "events/builder.h"
 
-void gt_torch_document_init(struct gt_torch_document *document, struct gt_builder *builder) {
+void gt_torch_document_init(struct gt_torch_document *document, struct gt_builder *builder, uint32_t facts) {
     memset(document, 0, sizeof *document);
     document->builder = builder;
+    document->facts = facts;
 }
 
 void gt_torch_document_open(struct gt_torch_document *document) {
     document->has_trace_events = true;
     document->array_count++;
     document->depth = 1;
-}
-
-/* A member of an object whose text is whole. */
-struct member {
-    struct gt_str key;
-    struct gt_json_value_text text; /* of a string or bare value; of a nested one all of it */
-};
-
-/* The next member, *p after the last one or after the brace. BAD: no more, or nothing sensible. */
-static enum gt_json_status next_member(const char **p, const char *end, struct member *member) {
-    struct gt_json_value_text key;
-    while (*p < end && (gt_json_scan_is_space(**p) || **p == ','))
-        ++*p;
-    if (*p < end && **p != '"')
-        return GT_JSON_BAD;
-    if (*p == end || gt_json_scan_string(p, end, &key) != GT_JSON_OK)
-        return GT_JSON_MORE;
-    *p = gt_json_scan_skip_space(*p, end);
-    if (**p != ':')
-        return GT_JSON_BAD;
-    *p = gt_json_scan_skip_space(*p + 1, end);
-    if (*p == end)
-        return GT_JSON_MORE;
-    member->key = key.raw;
-    member->text = (struct gt_json_value_text){{*p, 0}, 0};
-    if (**p == '"')
-        return gt_json_scan_string(p, end, &member->text);
-    if (**p != '{' && **p != '[')
-        return gt_json_scan_bare(p, end, &member->text.raw);
-    enum gt_json_status status = gt_json_scan_skip_nested(p, end);
-    member->text.raw.len = (size_t)(*p - member->text.raw.ptr);
-    return status;
 }
 
 /* The first value that a document of the input gives stays. */
@@ -65,69 +37,133 @@ static void name_device(struct gt_builder *builder, uint32_t device, struct gt_j
     gt_builder_name_device(builder, device, name.raw);
 }
 
+/* Numbers about a device, 0 where they are missing. */
+enum {
+    MEMORY_BYTES,
+    MULTIPROCESSORS,
+    COMPUTE_MAJOR,
+    COMPUTE_MINOR,
+    WARP_THREADS,
+    MAX_THREADS,
+    MAX_REGISTERS,
+    MAX_SHARED_BYTES,
+    DEVICE_NUMBERS,
+};
+
+static void take_device_number(uint64_t numbers[DEVICE_NUMBERS], const struct gt_torch_member *member) {
+    static const struct {
+        struct gt_str key;
+        unsigned number;
+    } keys[] = {
+        {GT_STR("totalGlobalMem"), MEMORY_BYTES},
+        {GT_STR("numSms"), MULTIPROCESSORS},
+        {GT_STR("computeMajor"), COMPUTE_MAJOR},
+        {GT_STR("computeMinor"), COMPUTE_MINOR},
+        {GT_STR("warpSize"), WARP_THREADS},
+        {GT_STR("maxThreadsPerMultiprocessor"), MAX_THREADS},
+        {GT_STR("regsPerMultiprocessor"), MAX_REGISTERS},
+        {GT_STR("sharedMemPerMultiprocessor"), MAX_SHARED_BYTES},
+        {GT_STR("maxSharedMemoryPerMultiProcessor"), MAX_SHARED_BYTES}, /* ROCm */
+    };
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (gt_str_eq(member->key.raw, keys[i].key))
+            gt_num_parse_uint(member->value.text.raw, &numbers[keys[i].number]);
+}
+
+static void keep_limit(uint32_t *into, uint64_t number) {
+    if (*into == 0 && number <= UINT32_MAX)
+        *into = (uint32_t)number;
+}
+
 static void take_device(struct gt_builder *builder, const char *p, const char *end) {
     struct gt_json_value_text name = {{"", 0}, 0};
-    struct member member;
+    struct gt_torch_member member;
     int64_t id = -1;
-    uint64_t memory_bytes = 0, multiprocessors = 0;
-    while (next_member(&p, end, &member) == GT_JSON_OK) {
-        if (gt_str_eq(member.key, GT_STR("id")))
-            keep_int(&id, -1, member.text.raw);
-        else if (gt_str_eq(member.key, GT_STR("name")))
-            name = member.text;
-        else if (gt_str_eq(member.key, GT_STR("totalGlobalMem")))
-            gt_num_parse_uint(member.text.raw, &memory_bytes);
-        else if (gt_str_eq(member.key, GT_STR("numSms")))
-            gt_num_parse_uint(member.text.raw, &multiprocessors);
+    uint64_t numbers[DEVICE_NUMBERS] = {0};
+    while (gt_torch_args_next(&p, end, false, &member) == GT_JSON_OK) {
+        if (gt_str_eq(member.key.raw, GT_STR("id")))
+            keep_int(&id, -1, member.value.text.raw);
+        else if (gt_str_eq(member.key.raw, GT_STR("name")))
+            name = member.value.text;
+        else
+            take_device_number(numbers, &member);
     }
     if (id < 0)
         return;
     uint32_t device = gt_builder_device(builder, id);
-    if (device >= builder->store.devices.count)
+    struct gt_devices *devices = &builder->store.devices;
+    if (device >= devices->count)
         return; /* memory ran out */
     name_device(builder, device, name);
-    if (builder->store.devices.memory_bytes[device] == 0)
-        builder->store.devices.memory_bytes[device] = memory_bytes;
-    if (builder->store.devices.multiprocessors[device] == 0 && multiprocessors <= UINT32_MAX)
-        builder->store.devices.multiprocessors[device] = (uint32_t)multiprocessors;
+    if (devices->memory_bytes[device] == 0)
+        devices->memory_bytes[device] = numbers[MEMORY_BYTES];
+    keep_limit(&devices->multiprocessors[device], numbers[MULTIPROCESSORS]);
+    keep_limit(&devices->compute_major[device], numbers[COMPUTE_MAJOR]);
+    keep_limit(&devices->compute_minor[device], numbers[COMPUTE_MINOR]);
+    keep_limit(&devices->max_warps[device], numbers[WARP_THREADS] ? numbers[MAX_THREADS] / numbers[WARP_THREADS] : 0);
+    keep_limit(&devices->max_registers[device], numbers[MAX_REGISTERS]);
+    keep_limit(&devices->max_shared_bytes[device], numbers[MAX_SHARED_BYTES]);
 }
 
 static void take_devices(struct gt_builder *builder, struct gt_str value) {
-    const char *p = value.ptr, *end = p + value.len;
-    while (p < end) {
-        const char *begin = p;
-        if (*p == '{' && gt_json_scan_skip_nested(&p, end) == GT_JSON_OK)
-            take_device(builder, begin + 1, p);
-        else
-            p = begin + 1;
+    const char *p = value.ptr + 1, *end = value.ptr + value.len;
+    struct gt_torch_value item;
+    while (value.len && gt_torch_args_next_item(&p, end, &item) == GT_JSON_OK) {
+        struct gt_str device = item.text.raw;
+        if (!item.is_string && device.len && device.ptr[0] == '{')
+            take_device(builder, device.ptr + 1, device.ptr + device.len);
     }
 }
 
-static void take_distributed(struct gt_builder *builder, struct gt_str value) {
+/* A list, or the text of one in quotes. */
+static void take_groups(struct gt_builder *builder, const struct gt_torch_value *value) {
+    struct gt_json_value_text text = value->text;
+    char *decoded = text.marks ? gt_mem_alloc(text.raw.len) : NULL;
+    bool repaired = false;
+    if (decoded)
+        text.raw = (struct gt_str){decoded, gt_json_scan_decode(text, decoded, &repaired)};
+    else if (text.marks)
+        builder->failed = true;
+    if (text.raw.len && text.raw.ptr[0] == '[')
+        gt_torch_facts_take_groups(builder, text.raw);
+    gt_mem_free(decoded);
+}
+
+static void take_distributed(struct gt_torch_document *document, struct gt_str value) {
+    struct gt_builder *builder = document->builder;
     const char *p = value.ptr + 1, *end = value.ptr + value.len;
-    struct member member;
-    while (next_member(&p, end, &member) == GT_JSON_OK) {
-        if (gt_str_eq(member.key, GT_STR("rank")))
-            keep_int(&builder->store.meta.rank, -1, member.text.raw);
-        else if (gt_str_eq(member.key, GT_STR("world_size")))
-            keep_int(&builder->store.meta.world_size, -1, member.text.raw);
+    struct gt_torch_member member;
+    while (gt_torch_args_next(&p, end, false, &member) == GT_JSON_OK) {
+        if (gt_str_eq(member.key.raw, GT_STR("rank")))
+            keep_int(&builder->store.meta.rank, -1, member.value.text.raw);
+        else if (gt_str_eq(member.key.raw, GT_STR("world_size")))
+            keep_int(&builder->store.meta.world_size, -1, member.value.text.raw);
+        else if (gt_str_eq(member.key.raw, GT_STR("pg_config")) && document->facts & GT_FACT_COMMS)
+            take_groups(builder, &member.value);
     }
 }
 
 static bool is_header_key(struct gt_str key) {
     return gt_str_eq(key, GT_STR("schemaVersion")) || gt_str_eq(key, GT_STR("deviceProperties")) ||
-           gt_str_eq(key, GT_STR("distributedInfo")) || gt_str_eq(key, GT_STR("baseTimeNanoseconds"));
+           gt_str_eq(key, GT_STR("distributedInfo")) || gt_str_eq(key, GT_STR("baseTimeNanoseconds")) ||
+           gt_str_eq(key, GT_STR("host_name"));
 }
 
-static void take_header(struct gt_builder *builder, const struct member *member) {
-    struct gt_str value = member->text.raw;
-    if (gt_str_eq(member->key, GT_STR("baseTimeNanoseconds")))
+static void take_header(struct gt_torch_document *document, const struct gt_torch_member *member) {
+    struct gt_builder *builder = document->builder;
+    struct gt_str value = member->value.text.raw;
+    if (gt_str_eq(member->key.raw, GT_STR("host_name"))) {
+        if (builder->store.meta.host == GT_STRID_EMPTY)
+            builder->store.meta.host = gt_torch_args_intern(builder, &member->value);
+        return;
+    }
+    if (gt_str_eq(member->key.raw, GT_STR("baseTimeNanoseconds")))
         keep_int(&builder->store.meta.base_ns, 0, value);
-    else if (gt_str_eq(member->key, GT_STR("deviceProperties")))
+    else if (gt_str_eq(member->key.raw, GT_STR("deviceProperties")))
         take_devices(builder, value);
-    else if (gt_str_eq(member->key, GT_STR("distributedInfo")) && value.len && value.ptr[0] == '{')
-        take_distributed(builder, value);
-    /* Only PyTorch's profiler writes any of these. */
+    else if (gt_str_eq(member->key.raw, GT_STR("distributedInfo")) && value.len && value.ptr[0] == '{')
+        take_distributed(document, value);
+    /* Only PyTorch's profiler writes these. */
     if (builder->store.meta.producer == GT_STRID_EMPTY)
         builder->store.meta.producer = gt_builder_string(builder, GT_STR("PyTorch profiler"));
 }
@@ -149,12 +185,12 @@ static enum gt_torch_stop read_value(struct gt_torch_document *document, struct 
             return enter_array(document, bytes, value);
     } else if (document->depth == 1 && is_header_key(key)) {
         const char *p = bytes->p;
-        struct member member;
-        enum gt_json_status status = next_member(&p, bytes->end, &member);
+        struct gt_torch_member member;
+        enum gt_json_status status = gt_torch_args_next(&p, bytes->end, false, &member);
         if (status == GT_JSON_MORE && !gt_torch_region_bytes_are_final(bytes, bytes->p))
             return GT_TORCH_STOP_MORE;
         if (status == GT_JSON_OK) {
-            take_header(document->builder, &member);
+            take_header(document, &member);
             gt_torch_region_bytes_move(bytes, p);
             return GT_TORCH_STOP_NOT;
         }

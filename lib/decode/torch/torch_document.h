@@ -7,7 +7,8 @@
 
 struct gt_torch_document {
     struct gt_builder *builder;
-    size_t depth; /* of open brackets, the array of events left out */
+    uint32_t facts; /* as in the sink */
+    size_t depth;   /* of open brackets, the array of events left out */
     uint64_t array_count;
     bool has_trace_events; /* the member was there, whatever its value */
     bool has_bare_array;
@@ -15,7 +16,7 @@ struct gt_torch_document {
     bool looks_for_events; /* set by the caller once events were damaged: the end of the array may have been none */
 };
 
-void gt_torch_document_init(struct gt_torch_document *document, struct gt_builder *builder);
+void gt_torch_document_init(struct gt_torch_document *document, struct gt_builder *builder, uint32_t facts);
 
 /* Says that a document was found by its events' reader, which takes its first key for one of an event. */
 void gt_torch_document_open(struct gt_torch_document *document);

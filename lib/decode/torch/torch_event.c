@@ -9,7 +9,7 @@
 enum gt_torch_field gt_torch_event_field(struct gt_str key) {
     switch (key.len) {
     case 2:
-        return IS(key, "ph") ? GT_TORCH_PH : IS(key, "ts") ? GT_TORCH_TS : GT_TORCH_OTHER;
+        return IS(key, "ph") ? GT_TORCH_PH : IS(key, "ts") ? GT_TORCH_TS : IS(key, "id") ? GT_TORCH_ID : GT_TORCH_OTHER;
     case 3:
         switch (key.ptr[0]) {
         case 'c':
@@ -145,18 +145,6 @@ static enum gt_torch_parse parse_args(struct gt_torch_event *event, const char *
     return GT_TORCH_OK;
 }
 
-bool gt_torch_event_category_wants_args(enum gt_torch_category category) {
-    switch (category) {
-    case GT_TORCH_CAT_OTHER:
-    case GT_TORCH_CAT_CPU_OP:
-    case GT_TORCH_CAT_RANGE:
-    case GT_TORCH_CAT_OVERHEAD:
-        return false;
-    default:
-        return true;
-    }
-}
-
 /* Most events are of a kind whose args nobody asks for. Their category usually comes before the args. */
 static bool wants_args(const struct gt_torch_event *event) {
     if (gt_torch_event_has(event, GT_TORCH_ARGS))
@@ -165,7 +153,19 @@ static bool wants_args(const struct gt_torch_event *event) {
         return true;
     if (event->values[GT_TORCH_PH].text.raw.len == 1 && event->values[GT_TORCH_PH].text.raw.ptr[0] == 'M')
         return true;
-    return gt_torch_event_category_wants_args(event->category);
+    return event->args_wanted >> event->category & 1;
+}
+
+/* The args, taken apart or passed over. Whoever wants more of them reads their text. */
+static enum gt_torch_parse scan_args(struct gt_torch_event *event, const char **p, const char *end,
+                                     bool is_second_try) {
+    const char *begin = *p;
+    bool is_first = !gt_torch_event_has(event, GT_TORCH_ARGS);
+    enum gt_torch_parse result = wants_args(event) ? parse_args(event, p, end, is_second_try)
+                                                   : keep_value(event, GT_TORCH_ARGS, p, end, is_second_try);
+    if (is_first && result == GT_TORCH_OK)
+        event->args = (struct gt_str){begin, (size_t)(*p - begin)};
+    return result;
 }
 
 static inline enum gt_torch_parse parse_member(struct gt_torch_event *event, const char **p, const char *end,
@@ -179,8 +179,8 @@ static inline enum gt_torch_parse parse_member(struct gt_torch_event *event, con
         ++*p;
         return GT_TORCH_INNER_DOCUMENT;
     }
-    if (field == GT_TORCH_ARGS && **p == '{' && wants_args(event))
-        result = parse_args(event, p, end, is_second_try);
+    if (field == GT_TORCH_ARGS && **p == '{')
+        result = scan_args(event, p, end, is_second_try);
     else
         result = keep_value(event, field, p, end, is_second_try);
     if (result != GT_TORCH_OK)
@@ -194,6 +194,8 @@ enum gt_torch_parse gt_torch_event_parse(struct gt_torch_event *event, const cha
                                          bool is_second_try) {
     event->seen = 0;
     event->category = GT_TORCH_CAT_OTHER;
+    event->args = (struct gt_str){"", 0};
+    event->is_second_try = is_second_try;
     *p = gt_json_scan_skip_space(*p + 1, end);
     for (;;) {
         if (*p == end)
@@ -267,6 +269,10 @@ static const struct {
     {GT_STR("mtia_runtime"), GT_TORCH_CAT_CALL},
     {GT_STR("privateuse1_runtime"), GT_TORCH_CAT_CALL},
     {GT_STR("privateuse1_driver"), GT_TORCH_CAT_CALL},
+    {GT_STR("python_function"), GT_TORCH_CAT_PYTHON},
+    {GT_STR("pythonfunction"), GT_TORCH_CAT_PYTHON},
+    {GT_STR("cuda_sync"), GT_TORCH_CAT_SYNC},
+    {GT_STR("cuda_event"), GT_TORCH_CAT_EVENT_RECORD},
 };
 
 enum gt_torch_category gt_torch_event_category_of(struct gt_str name) {

@@ -14,6 +14,7 @@ enum gt_torch_field {
     GT_TORCH_TID,
     GT_TORCH_TS,
     GT_TORCH_DUR,
+    GT_TORCH_ID,
     GT_TORCH_ARGS,
     /* members of args */
     GT_TORCH_DEVICE,
@@ -40,6 +41,9 @@ enum gt_torch_category {
     GT_TORCH_CAT_RANGE,
     GT_TORCH_CAT_GPU_RANGE,
     GT_TORCH_CAT_OVERHEAD,
+    GT_TORCH_CAT_PYTHON,       /* a Python function */
+    GT_TORCH_CAT_SYNC,         /* a synchronization, or a wait of a stream */
+    GT_TORCH_CAT_EVENT_RECORD, /* a CUDA event as it was recorded */
 };
 
 struct gt_torch_value {
@@ -50,8 +54,11 @@ struct gt_torch_value {
 /* Only values whose bit in `seen` is set mean anything; of equal keys the first counts. */
 struct gt_torch_event {
     uint32_t seen;
+    uint32_t args_wanted; /* set by the caller: a bit for each category whose args are taken apart */
     struct gt_torch_value values[GT_TORCH_FIELD_COUNT];
     enum gt_torch_category category;
+    struct gt_str args; /* all of their text, if GT_TORCH_ARGS was seen and is an object */
+    bool is_second_try;
 };
 
 static inline bool gt_torch_event_has(const struct gt_torch_event *event, enum gt_torch_field field) {
@@ -75,7 +82,6 @@ enum gt_torch_parse gt_torch_event_parse(struct gt_torch_event *event, const cha
 enum gt_json_status gt_torch_event_starts(const char *p, const char *end);
 
 enum gt_torch_category gt_torch_event_category_of(struct gt_str name);
-bool gt_torch_event_category_wants_args(enum gt_torch_category category);
 
 /* What a key means in an event, and in its args. */
 enum gt_torch_field gt_torch_event_field(struct gt_str key);

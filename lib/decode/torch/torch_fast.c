@@ -7,6 +7,7 @@
 #if defined(__x86_64__)
 
 #include "base/mem.h"
+#include "decode/torch/torch_facts.h"
 #include "decode/torch/torch_layout.h"
 #include "decode/torch/torch_simd.h"
 
@@ -57,13 +58,13 @@ static void init_constants(struct simd_constants *k) {
         k->moves[16 + i] = (char)i;
 }
 
-struct gt_torch_fast *gt_torch_fast_new(bool is_eager) {
+struct gt_torch_fast *gt_torch_fast_new(bool is_eager, uint32_t facts) {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi") || !__builtin_cpu_supports("pclmul"))
         return NULL;
     struct gt_torch_fast *fast = gt_mem_array(1, sizeof *fast);
     if (!fast)
         return NULL;
-    if (!gt_torch_layout_init(&fast->layout, is_eager)) {
+    if (!gt_torch_layout_init(&fast->layout, is_eager, facts)) {
         gt_torch_fast_free(fast);
         return NULL;
     }
@@ -230,6 +231,17 @@ static inline bool is_step(const struct reading *reading) {
     return memcmp(reading->name, prefix, sizeof prefix - 1) == 0; /* a shorter name has a quote before that */
 }
 
+static inline bool is_comm_record(const struct reading *reading) {
+    static const char name[] = GT_TORCH_COMM_RECORD "\"";
+    /* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker) */
+    return memcmp(reading->name, name, sizeof name - 1) == 0;
+}
+
+/* Whether the name says that the event is no plain one of its kind. */
+static inline bool is_named_otherwise(enum gt_torch_role role, const struct reading *reading) {
+    return is_step(reading) || (role == GT_TORCH_ROLE_CPU_OP_OR_COMM && is_comm_record(reading));
+}
+
 static void add_gpu_side(struct gt_torch_sink *sink, const struct gt_torch_path *path, const struct reading *reading,
                          struct gt_torch_row *row) {
     if (row->category == GT_TORCH_CAT_GPU_RANGE) {
@@ -244,7 +256,8 @@ static void add_gpu_side(struct gt_torch_sink *sink, const struct gt_torch_path 
 /* false: this one event is for the portable reader. */
 GT_SIMD_TARGET static inline bool add_event(struct gt_torch_fast *fast, struct gt_torch_sink *sink,
                                             const struct gt_torch_path *path, const struct reading *reading) {
-    if ((path->role == GT_TORCH_ROLE_SKIP_UNLESS_STEP || path->role == GT_TORCH_ROLE_CPU_OP) && is_step(reading))
+    if (path->role >= GT_TORCH_ROLE_SKIP_UNLESS_STEP && path->role <= GT_TORCH_ROLE_CPU_OP_OR_COMM &&
+        is_named_otherwise(path->role, reading))
         return false;
     if (path->role == GT_TORCH_ROLE_SKIP || path->role == GT_TORCH_ROLE_SKIP_UNLESS_STEP) {
         gt_builder_skip(sink->builder);
@@ -293,8 +306,8 @@ void gt_torch_fast_learn(struct gt_torch_fast *fast, const struct gt_torch_event
 
 #else
 
-struct gt_torch_fast *gt_torch_fast_new(bool is_eager) {
-    (void)is_eager;
+struct gt_torch_fast *gt_torch_fast_new(bool is_eager, uint32_t facts) {
+    (void)is_eager, (void)facts;
     return NULL;
 }
 

@@ -7,8 +7,9 @@
 
 struct gt_torch_fast; /* what one thread has learned of the file */
 
-/* NULL: not on this CPU, or memory was short; nothing is lost then. is_eager: it learns from a single event. */
-struct gt_torch_fast *gt_torch_fast_new(bool is_eager);
+/* NULL: not on this CPU, or memory was short; nothing is lost then. is_eager: it learns from a single event. facts: as
+   for the sink. */
+struct gt_torch_fast *gt_torch_fast_new(bool is_eager, uint32_t facts);
 void gt_torch_fast_free(struct gt_torch_fast *fast); /* NULL is fine */
 
 /* Reads events from bytes->p on, which is at a brace, up to the first that begins at or after the limit or that it

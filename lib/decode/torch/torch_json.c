@@ -203,6 +203,7 @@ static size_t choose_workers(const struct decoding *decoding, uint64_t *size_byt
 }
 
 static enum gt_status init_builders(struct decoding *decoding, size_t count, struct gt_error *err) {
+    uint32_t asked = decoding->options->facts, facts = gt_store_facts_closed(asked ? asked : GT_FACTS_USUAL);
     decoding->builders = gt_mem_array(count, sizeof *decoding->builders);
     decoding->sinks = gt_mem_array(count, sizeof *decoding->sinks);
     if (!decoding->builders || !decoding->sinks)
@@ -211,7 +212,7 @@ static enum gt_status init_builders(struct decoding *decoding, size_t count, str
         struct gt_builder *builder = &decoding->builders[decoding->count];
         if (gt_builder_init(builder, GT_TORCH_JSON_KEY, err) != GT_OK)
             return GT_ERR;
-        gt_torch_sink_init(&decoding->sinks[decoding->count], builder, decoding->sizes->mode);
+        gt_torch_sink_init(&decoding->sinks[decoding->count], builder, decoding->sizes->mode, facts);
     }
     return GT_OK;
 }

@@ -32,6 +32,7 @@ enum gt_torch_role {
     GT_TORCH_ROLE_SKIP,
     GT_TORCH_ROLE_SKIP_UNLESS_STEP, /* the name decides */
     GT_TORCH_ROLE_CPU_OP,           /* ... here too: a step is no operator */
+    GT_TORCH_ROLE_CPU_OP_OR_COMM,   /* ... and the record of a collective has more to it */
     GT_TORCH_ROLE_CPU_SIDE,
     GT_TORCH_ROLE_GPU_SIDE,
 };
@@ -67,14 +68,16 @@ struct gt_torch_path {
 
 struct gt_torch_layout {
     struct gt_torch_node *open, *folded; /* the roots */
+    uint32_t facts, taken;               /* as in the sink */
     unsigned lessons_before_fold; /* events of a kind that are seen before it is judged which of their numbers change */
     unsigned max_folds;           /* folded paths for each open one */
     size_t node_count, lesson_count;
     struct gt_arena arena;
 };
 
-/* is_eager: for tests, learns all from one event. false: memory was short. */
-bool gt_torch_layout_init(struct gt_torch_layout *layout, bool is_eager);
+/* is_eager: for tests, learns all from one event. facts: what to read; events whose args are asked for are not learned.
+   false: memory was short. */
+bool gt_torch_layout_init(struct gt_torch_layout *layout, bool is_eager, uint32_t facts);
 void gt_torch_layout_release(struct gt_torch_layout *layout);
 
 /* Learns from an event that gt_torch_event_parse() read at the first try: its text begins at p, [p, end) are the bytes

@@ -10,7 +10,7 @@ enum gt_status gt_torch_reader_init(struct gt_torch_reader *reader, struct gt_so
                                     const struct gt_decode_options *options, struct gt_error *err) {
     memset(reader, 0, sizeof *reader);
     reader->sink = sink;
-    gt_torch_document_init(&reader->document, sink->builder);
+    gt_torch_document_init(&reader->document, sink->builder, sink->facts);
     gt_torch_region_init(&reader->region, sink);
     return gt_torch_window_init(&reader->window, source, sizes, options, err);
 }

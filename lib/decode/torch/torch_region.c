@@ -15,6 +15,7 @@ enum { SECOND_TRY_BYTES = 256 * 1024 };
 void gt_torch_region_init(struct gt_torch_region *region, struct gt_torch_sink *sink) {
     memset(region, 0, sizeof *region);
     region->sink = sink;
+    region->event.args_wanted = sink->args_wanted;
 }
 
 /* After the last event: ] with a brace before it, then the rest of the document or its end. */

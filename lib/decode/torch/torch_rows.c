@@ -83,6 +83,10 @@ void gt_torch_sink_add_cpu_side(struct gt_torch_sink *sink, const struct gt_torc
     case GT_TORCH_CAT_OVERHEAD:
         add_overhead(builder, row);
         break;
+    case GT_TORCH_CAT_PYTHON:
+        gt_builder_python_call(builder,
+                               &(struct gt_python_calls_row){row->start_ns, row->end_ns, row->name, row->track});
+        break;
     default:
         gt_torch_sink_add_range(sink, row);
         break;

@@ -36,6 +36,9 @@ enum gt_torch_mode {
 
 struct gt_torch_sink {
     struct gt_builder *builder;
+    uint32_t facts;             /* enum gt_fact: what to read */
+    uint32_t taken;             /* categories that become rows, by bits */
+    uint32_t args_wanted;       /* ... and whose args are taken apart */
     struct gt_torch_fast *fast; /* reads what looks as usual; NULL: all is read the portable way */
     uint64_t event_count;       /* objects that say what phase they are */
     uint64_t odd_count;         /* issues counted for the content of events */
@@ -49,11 +52,21 @@ struct gt_torch_sink {
     size_t name_count, name_capacity;
 };
 
-void gt_torch_sink_init(struct gt_torch_sink *sink, struct gt_builder *builder, enum gt_torch_mode mode);
+/* facts: enum gt_fact, with all that they imply. What nobody asks for makes no rows and no issues. */
+void gt_torch_sink_init(struct gt_torch_sink *sink, struct gt_builder *builder, enum gt_torch_mode mode,
+                        uint32_t facts);
 void gt_torch_sink_release(struct gt_torch_sink *sink); /* the builder stays */
 
 /* Adds what the event says. offset: of its first byte in the input. */
 void gt_torch_sink_take(struct gt_torch_sink *sink, const struct gt_torch_event *event, uint64_t offset);
+
+/* Categories whose complete events become rows where these facts are asked for, by bits. */
+uint32_t gt_torch_sink_categories(uint32_t facts);
+
+/* Whether the name of an event of this category decides if it is a step, which is a range. Steps come under several
+   categories of the CPU side, depending on the release. */
+bool gt_torch_sink_may_be_step(enum gt_torch_category category);
+bool gt_torch_sink_is_step(const struct gt_torch_event *event); /* a complete one */
 
 /* A complete event whose values are read, for torch_rows.c. */
 struct gt_torch_row {

@@ -41,11 +41,7 @@ static bool parse_int(struct gt_str text, int64_t *value) {
 }
 
 /* The number's text; quoted ones may have white space around them. */
-static enum gt_torch_number number_text(const struct gt_torch_event *event, enum gt_torch_field field,
-                                        struct gt_str *text) {
-    if (!gt_torch_event_has(event, field))
-        return GT_TORCH_ABSENT;
-    const struct gt_torch_value *value = &event->values[field];
+static enum gt_torch_number number_text(const struct gt_torch_value *value, struct gt_str *text) {
     *text = value->text.raw;
     if (!value->is_string)
         return gt_str_eq(*text, GT_STR("null")) ? GT_TORCH_ABSENT : GT_TORCH_NUMBER;
@@ -58,15 +54,38 @@ static enum gt_torch_number number_text(const struct gt_torch_event *event, enum
     return GT_TORCH_NUMBER;
 }
 
-enum gt_torch_number gt_torch_value_int(const struct gt_torch_event *event, enum gt_torch_field field, int64_t *value) {
+enum gt_torch_number gt_torch_value_to_int(const struct gt_torch_value *value, int64_t *number) {
     struct gt_str text;
-    enum gt_torch_number found = number_text(event, field, &text);
-    return found != GT_TORCH_NUMBER || parse_int(text, value) ? found : GT_TORCH_UNREADABLE;
+    enum gt_torch_number found = number_text(value, &text);
+    return found != GT_TORCH_NUMBER || parse_int(text, number) ? found : GT_TORCH_UNREADABLE;
+}
+
+enum gt_torch_number gt_torch_value_to_uint(const struct gt_torch_value *value, uint64_t *number) {
+    struct gt_str text;
+    int64_t number_signed;
+    enum gt_torch_number found = number_text(value, &text);
+    if (found != GT_TORCH_NUMBER || gt_num_parse_uint(text, number))
+        return found;
+    if (!parse_int(text, &number_signed))
+        return GT_TORCH_UNREADABLE;
+    *number = (uint64_t)number_signed;
+    return number_signed < 0 ? GT_TORCH_ABSENT : GT_TORCH_NUMBER;
+}
+
+enum gt_torch_number gt_torch_value_to_real(const struct gt_torch_value *value, double *number) {
+    struct gt_str text;
+    enum gt_torch_number found = number_text(value, &text);
+    return found != GT_TORCH_NUMBER || gt_num_parse_real(text, number) ? found : GT_TORCH_UNREADABLE;
+}
+
+enum gt_torch_number gt_torch_value_int(const struct gt_torch_event *event, enum gt_torch_field field, int64_t *value) {
+    return gt_torch_event_has(event, field) ? gt_torch_value_to_int(&event->values[field], value) : GT_TORCH_ABSENT;
 }
 
 enum gt_torch_number gt_torch_value_micros(const struct gt_torch_event *event, enum gt_torch_field field, int64_t *ns) {
     struct gt_str text;
-    enum gt_torch_number found = number_text(event, field, &text);
+    enum gt_torch_number found =
+        gt_torch_event_has(event, field) ? number_text(&event->values[field], &text) : GT_TORCH_ABSENT;
     if (found != GT_TORCH_NUMBER)
         return found;
     return parse_micros(text, ns) && *ns != GT_NO_TIME ? GT_TORCH_NUMBER : GT_TORCH_UNREADABLE;

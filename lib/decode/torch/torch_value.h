@@ -14,6 +14,11 @@ enum gt_torch_number {
 enum gt_torch_number gt_torch_value_int(const struct gt_torch_event *event, enum gt_torch_field field, int64_t *value);
 enum gt_torch_number gt_torch_value_micros(const struct gt_torch_event *event, enum gt_torch_field field, int64_t *ns);
 
+/* The same for a value of any member. Of unsigned ones negative numbers are absent. */
+enum gt_torch_number gt_torch_value_to_int(const struct gt_torch_value *value, int64_t *number);
+enum gt_torch_number gt_torch_value_to_uint(const struct gt_torch_value *value, uint64_t *number);
+enum gt_torch_number gt_torch_value_to_real(const struct gt_torch_value *value, double *number);
+
 /* The kinds of memory in "Memcpy DtoH (Device -> Pageable)" and "Memset (Device)": enum gt_memory_kind. */
 void gt_torch_value_memory_kinds(struct gt_str name, uint8_t *src, uint8_t *dst);
 

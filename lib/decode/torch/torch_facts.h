@@ -1,0 +1,35 @@
+/* What only some analyses ask for: sizes and groups of collectives, arguments of operators, launch configurations,
+   waits, flows, counters and memory. Events come in, rows go into the builder. Their args are read from text, which the
+   fast reader leaves alone: it does not read events that have any of this. */
+#ifndef GT_DECODE_TORCH_TORCH_FACTS_H
+#define GT_DECODE_TORCH_TORCH_FACTS_H
+
+#include "decode/torch/torch_subject.h"
+
+/* The operator that PyTorch records a collective with. */
+#define GT_TORCH_COMM_RECORD "record_param_comms"
+
+/* What is asked for about the kernel or operator that was added last. */
+void gt_torch_facts_of_kernel(const struct gt_torch_subject *at);
+void gt_torch_facts_of_cpu_op(const struct gt_torch_subject *at, gt_strid name);
+
+/* Complete events of their category. */
+void gt_torch_facts_take_sync(const struct gt_torch_subject *at);
+void gt_torch_facts_take_event_record(const struct gt_torch_subject *at);
+
+/* Events of other phases. false: they made no row. */
+bool gt_torch_facts_take_flow(const struct gt_torch_subject *at, enum gt_flow_phase phase);
+bool gt_torch_facts_take_counter(const struct gt_torch_subject *at);
+bool gt_torch_facts_take_instant(const struct gt_torch_subject *at);
+
+/* Whether the category alone says that a flow leads from a launch to its kernel, which correlation ids say better. */
+bool gt_torch_facts_is_launch_flow(const struct gt_torch_event *event);
+
+/* torch_comms.c: the record of a collective in the args of a kernel or of a CPU operator. */
+bool gt_torch_facts_has_comm(const struct gt_torch_event *event);
+void gt_torch_facts_take_comm(const struct gt_torch_subject *at, bool is_kernel);
+
+/* The list of groups in a document's header. */
+void gt_torch_facts_take_groups(struct gt_builder *builder, struct gt_str config);
+
+#endif

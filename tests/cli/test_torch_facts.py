@@ -1,0 +1,222 @@
+"""What the reader of PyTorch traces makes of a file when it is asked for more or for less than usual, row by row
+against an independent reader (torch_facts.py)."""
+
+import collections
+import json
+
+import pytest
+
+import torch_facts
+from samples import DATA, with_shared
+
+# The tables that each fact brings, and the facts that it cannot be read without.
+TABLES = {
+    "ops": ("ops", "copies"), "calls": ("calls",), "ranges": ("ranges",), "cpu_ops": ("cpu_ops",),
+    "overheads": ("overheads", "driver_work"), "counters": ("counters",), "comms": ("comms",),
+    "syncs": ("syncs", "event_records"), "flows": ("flows",), "arguments": ("operator_args",),
+    "configs": ("kernel_configs",), "memory": ("memory_events",), "stacks": ("python_calls",),
+}
+IMPLIES = {"comms": ("ops", "calls", "ranges", "cpu_ops"), "syncs": ("calls",), "flows": ("cpu_ops",),
+           "arguments": ("cpu_ops",), "configs": ("ops",)}
+TEXTS_OF_VALUES = ("dims", "types", "strides", "inputs")
+
+
+def tables_of(facts):
+    asked = {fact for name in facts for fact in (name, *IMPLIES.get(name, ()))}
+    return {table for fact in asked for table in TABLES[fact]}
+
+
+def resolve(dumped):
+    """The rows with tracks and groups instead of their numbers."""
+    processes = [row["label"] or (row["pid"] if row["pid"] is not None else -1) for row in dumped["processes"]]
+    threads = [(processes[row["process"]], row["label"] or (row["tid"] if row["tid"] is not None else -1))
+               for row in dumped["threads"]]
+    lanes = [(dumped["devices"][row["device"]]["id"], row["stream"]) for row in dumped["lanes"]]
+    groups = [tuple(torch_facts.plain(value) if key == "ranks" else value for key, value in row.items() if key != "row")
+              for row in dumped["comm_groups"]]
+    tracks = {"process": processes, "thread": threads, "end_thread": threads, "lane": lanes, "group": groups}
+    tables = collections.defaultdict(list)
+    for name, rows in dumped.items():
+        tables[name] = [{key: tracks[key][value] if key in tracks and value is not None else value
+                         for key, value in row.items() if key != "row"} for row in rows]
+    counters = []
+    for run in dumped["counter_runs"]:
+        about = dumped["counter_tracks"][run["track"]]
+        process = None if about["process"] is None else processes[about["process"]]
+        key = (process, about["device"], about["name"], about["unit"])
+        assert about["kind"] == "state" and about["period_ns"] == 0
+        values_of_run = dumped["counters"][run["first"]:run["first"] + run["values"]]
+        counters += [{"track": key, "time_ns": row["time_ns"], "value": row["value"]} for row in values_of_run]
+    tables["counters"] = counters
+    tables["groups"] = set(groups)
+    for row in tables["operator_args"]:
+        row.update({key: json.loads(row[key]) if row[key] else "" for key in TEXTS_OF_VALUES})
+    for row in tables["ranges"]:
+        assert row.pop("end_thread") is None and row.pop("domain") == ""
+    return tables
+
+
+def by_track(counters):
+    """As sealing puts them: the tracks in order of appearance, their values by time."""
+    tracks = list(dict.fromkeys(row["track"] for row in counters))
+    return sorted(counters, key=lambda row: (tracks.index(row["track"]), row["time_ns"]))
+
+
+def expected_rows(path):
+    reader = torch_facts.Reader(torch_facts.load(path))
+    reader.tables["counters"] = by_track(reader.tables["counters"])
+    return reader
+
+
+def check_rows(found, expected, tables):
+    for name in tables:
+        assert len(found[name]) == len(expected[name]), name
+        for number, (row, other) in enumerate(zip(found[name], expected[name])):
+            assert row == other, (name, number)
+
+
+def check_facts(path, dump_rows, *facts, **how):
+    reader = expected_rows(path)
+    found = resolve(dump_rows(path, facts=",".join(facts), **how))
+    wanted = tables_of(facts)
+    check_rows(found, reader.tables, wanted)
+    for name in set(reader.tables) - wanted:
+        assert found[name] == [], name
+    return found, reader
+
+
+def captures():
+    return with_shared(sorted((DATA / "torch").glob("*.json.gz")), "data/h200/torch/*.json.gz",
+                       "data/h200/ranks/*.json.gz", "data/h200/efficiency/*.json.gz", "data/public/kineto/*/*.json.gz")
+
+
+@pytest.mark.parametrize("path", captures(), ids=lambda path: path.name if path else "none")
+def test_every_row_is_read(path, dump_rows):
+    found, reader = check_facts(path, dump_rows, *TABLES)
+    assert found["groups"] == reader.groups
+    assert found["meta"][0]["skipped_events"] == reader.skipped
+
+
+@pytest.mark.parametrize("fact", TABLES)
+def test_what_nobody_asks_for_is_left_out(fact, dump_rows):
+    for name in ("llama_train_eager_stack", "tpdp_rank0", "ops_zoo"):
+        found, _ = check_facts(DATA / "torch" / f"{name}.json.gz", dump_rows, fact)
+        assert found["issues"] == []
+
+
+# ---- what no capture at hand has ----
+
+
+def kernel(ts, **args):
+    return {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": ts, "dur": 2.5,
+            "args": {"External id": ts, "device": 0, "stream": 7, "correlation": ts, **args}}
+
+
+def cpu_op(ts, name, **args):
+    return {"ph": "X", "cat": "cpu_op", "name": name, "pid": 9, "tid": 10, "ts": ts, "dur": 1,
+            "args": {"External id": ts, **args}}
+
+
+def sync(ts, kind, tid, **args):
+    return {"ph": "X", "cat": "cuda_sync", "name": kind, "pid": 0, "tid": tid, "ts": ts, "dur": 1,
+            "args": {"cuda_sync_kind": kind, **args}}
+
+
+def counter(ts, name, pid, **args):
+    return {"ph": "C", "cat": "hardware_counters", "name": name, "pid": pid, "tid": 0, "ts": ts, "args": args}
+
+
+def memory(ts, **args):
+    return {"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 9, "tid": 10, "ts": ts,
+            "args": args}
+
+
+def made_trace():
+    collective = {"Collective name": "allreduce", "In msg nelems": 1000, "Out msg nelems": 1000, "Group size": 4,
+                  "dtype": "Float8_e4m3fn", "In split size": "[]", "Out split size": "[]", "Process Group Name": "7",
+                  "Process Group Description": "dp", "Process Group Ranks": "[0, 1, 2, 3]"}
+    occupancy = {"activeBlocksPerMultiprocessor": 2, "limitingFactors": "REGS|SMEM", "blockLimitRegs": 2}
+    return {
+        "schemaVersion": 1,
+        "traceEvents": [
+            cpu_op(1, "record_param_comms", **collective, **{"Rank": 2, "Global rank start": 0, "Global rank stride": 1,
+                                                            "Seq": 41, "Comms Id": 2**64 - 3, "Src Rank": -1}),
+            cpu_op(2, "record_param_comms", **{"Input Dims": [[]]}),
+            cpu_op(3, "aten::mm", **{"Input Dims": [[2, 3], [3, 4]], "Input type": ["float", "float"],
+                                    "Input Strides": [[3, 1], [4, 1]], "Concrete Inputs": ["", ""],
+                                    "Sequence number": 5, "Fwd thread id": 0}),
+            {"ph": "X", "cat": "cpu_op", "name": "bare", "pid": 9, "tid": 10, "ts": 3.5, "dur": 1},
+            {"ph": "s", "cat": "fwdbwd", "name": "fwdbwd", "id": 3, "pid": 9, "tid": 10, "ts": 3},
+            {"ph": "f", "cat": "other", "name": "fwdbwd", "id": 3, "pid": 9, "tid": 11, "ts": 8, "bp": "e"},
+            {"ph": "s", "cat": "ac2g", "name": "ac2g", "id": 4, "pid": 9, "tid": 10, "ts": 3},
+            {"ph": "s", "cat": "ac2g", "name": "fwdbwd", "id": 4, "pid": 9, "tid": 10, "ts": 3},
+            {"ph": "X", "cat": "PythonFunction", "name": "train.py(41): log", "pid": 9, "tid": 10, "ts": 2, "dur": 3},
+            {"ph": "X", "cat": "overhead", "name": "Lazy Function Loading", "pid": 9, "tid": 10, "ts": 2, "dur": 3},
+            kernel(10, **collective, **{"Seq": 41, "Comms Id": 2**64 - 3}),
+            kernel(11, **{**collective, "dtype": "Mystery", "Group size": 0, "In msg nelems": -5}),
+            kernel(12, **{**collective, "dtype": "Long", "In msg nelems": 2**63, "Out msg nelems": 2**61 - 1}),
+            kernel(13, grid=[16, 2], block=[1, 1, 2**32 - 2], priority=-5, occupancy=occupancy,
+                   **{"registers per thread": 255, "shared memory": 1024, "blocks per SM": 0.5, "warps per SM": 4,
+                      "est. achieved occupancy %": 50}),
+            {"ph": "X", "cat": "kernel", "name": "bare", "pid": 0, "tid": 7, "ts": 14, "dur": 1},
+            sync(20, "Stream Wait Event", 7, stream=7, correlation=5, device=0, wait_on_stream=20,
+                 wait_on_cuda_event_record_corr_id=4, wait_on_cuda_event_id=99),
+            sync(21, "Event Sync", 7, stream=-1, correlation=6, device=1, wait_on_stream=-1,
+                 wait_on_cuda_event_record_corr_id=-1, wait_on_cuda_event_id="N/A"),
+            sync(22, "Stream Sync", 1000007, correlation=7),
+            sync(23, "Context Sync", -1, stream="INVALID", device=0, correlation=8, event_id=3),
+            sync(24, "Something Else", 7),
+            {"ph": "X", "cat": "cuda_event", "name": "cudaEvent", "pid": 0, "tid": 7, "ts": 25, "dur": 1,
+             "args": {"event_id": 99, "stream": 20, "correlation": 4, "device": 0, "context": 1}},
+            counter(30, "sm__cycles_active.avg", "GPU 1 Counters", value=12.25),
+            counter(29, "sm__cycles_active.avg", "GPU 1 Counters", value=11),
+            counter(31, "queue", 9, depth=3, **{"in flight": -2.5}),
+            counter(32, "power", 9, device=2, power=700),
+            counter(33, "words", 9, text="many", nothing=None),
+            memory(40, **{"Addr": 2**63 + 5, "Bytes": 512, "Device Type": 1, "Device Id": 0, "Total Allocated": 1024,
+                          "Total Reserved": 4096}),
+            memory(41, **{"Addr": 77, "Bytes": -16, "Device Type": 0, "Device Id": -1, "Total Allocated": 8}),
+            memory(42, **{"Bytes": 4, "Device Type": 6, "Device Id": 3}),
+            {"ph": "i", "name": "Record Window End", "pid": "", "tid": "", "ts": 50, "s": "g"},
+        ],
+        "host_name": "node\u00e9 7",
+        "distributedInfo": {"rank": 3, "world_size": 4, "pg_config": [
+            {"pg_name": "0", "pg_desc": "default_pg", "backend_config": "cuda:nccl", "pg_size": 4, "ranks": [0, 1, 2, 3]},
+            {"pg_name": "7", "pg_desc": "dp", "pg_size": 2, "ranks": "[0, 2]"},
+        ]},
+    }
+
+
+# Blanks and lines as Kineto, json.dump and others write them.
+LAYOUTS = {"dump": {}, "indented": {"indent": 1}, "compact": {"separators": (",", ":")}}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("fact", ["all together", *TABLES])
+def test_facts_of_a_made_trace(layout, fact, tmp_path, dump_rows):
+    path = tmp_path / "made.json"
+    document = made_trace()
+    document["traceEvents"] *= 3  # from the second time on they are as usual
+    path.write_text(json.dumps(document, **LAYOUTS[layout]))
+    found, reader = check_facts(path, dump_rows, *(TABLES if fact == "all together" else [fact]))
+    meta = found["meta"][0]
+    assert (meta["host"], meta["rank"], meta["world_size"]) == ("node\u00e9 7", 3, 4)
+    if fact in ("comms", "all together"):
+        assert found["groups"] == reader.groups
+    if fact == "all together":
+        assert meta["skipped_events"] == reader.skipped
+
+
+def test_the_made_trace_has_every_table():
+    tables = torch_facts.Reader(made_trace()).tables
+    assert {name for name, rows in tables.items() if not rows} == {"calls", "ranges", "overheads", "copies"}
+
+
+def test_the_samples_have_most_facts():
+    """What the comparisons above compare."""
+    rows = {}
+    for path in sorted((DATA / "torch").glob("*.json.gz")):
+        for name, found in expected_rows(path).tables.items():
+            rows[name] = rows.get(name, 0) + len(found)
+    lacking = {name for name, found in rows.items() if not found}
+    assert lacking == {"syncs", "event_records", "driver_work"}

@@ -5,15 +5,15 @@
 #include "decode/proto/proto.h"
 #include "events/builder.h"
 
-static void add_text(struct gt_nsys_rep_sink *sink, const struct gt_nsys_rep_entry *entry, struct gt_str bytes) {
+static void add_text(struct gt_nsys_rep_sink *sink, const struct gt_nsys_rep_text *text, struct gt_str bytes) {
     struct gt_builder *builder = sink->model->builder;
-    uint64_t value;
+    uint64_t number;
     /* 0: the program gave none. */
-    if (!gt_nsys_rep_payload_entry_read(entry, bytes, &value) || value == 0 ||
-        !gt_nsys_has_string(&sink->facts->capture, value))
+    if (!gt_nsys_rep_payload_text_read(text, bytes, &number) || number == 0 ||
+        !gt_nsys_has_string(&sink->facts->capture, number))
         return;
-    gt_builder_range_text(builder, &(struct gt_range_texts_row){.key = gt_builder_string(builder, entry->name),
-                                                                .text = gt_nsys_string(sink->model, value)});
+    gt_builder_range_text(builder, &(struct gt_range_texts_row){.key = gt_builder_string(builder, text->name),
+                                                                .text = gt_nsys_string(sink->model, number)});
 }
 
 /* The initialization of a communicator gives the process a rank. */
@@ -32,11 +32,11 @@ static void note_rank(struct gt_nsys_rep_sink *sink, uint64_t global_pid, const 
 }
 
 /* Without the fact of collectives, the sizes of messages alone. */
-static void add_comm(struct gt_nsys_rep_sink *sink, const struct gt_nsys_rep_schema *schema, uint64_t global_pid,
-                     struct gt_str bytes) {
+static void add_comm(struct gt_nsys_rep_sink *sink, const struct gt_nsys_rep_payload *payload, uint64_t global_pid) {
     struct gt_builder *builder = sink->model->builder;
     struct gt_nsys_comm comm;
-    size_t lost = gt_nsys_rep_payload_comm_read(&sink->facts->schemas, schema, bytes, &comm);
+    enum gt_nsys_comm_outcome outcome =
+        gt_nsys_comm_read(&sink->facts->schemas.comms, payload->scope, payload->schema, payload->bytes, &comm);
     if (!(sink->model->facts & GT_FACT_COMMS)) {
         struct gt_comms_row row = GT_COMM_UNKNOWN;
         row.in_bytes = comm.bytes;
@@ -45,27 +45,28 @@ static void add_comm(struct gt_nsys_rep_sink *sink, const struct gt_nsys_rep_sch
             gt_builder_comm(builder, &row);
         return;
     }
-    if (lost)
-        gt_builder_issue(builder, GT_ISSUE_PAYLOAD_UNREADABLE, lost, GT_NO_OFFSET);
+    if (outcome == GT_NSYS_COMM_SHORT)
+        gt_builder_issue(builder, GT_ISSUE_PAYLOAD_UNREADABLE, 1, GT_NO_OFFSET);
+    if (!gt_nsys_comm_is_known(&comm))
+        return;
     gt_nsys_add_comm(sink->model, &comm);
     note_rank(sink, global_pid, &comm);
 }
 
 /* What belongs to the range that was added last. */
-static void take_payload(struct gt_nsys_rep_sink *sink, const struct gt_nsys_nvtx *event, struct gt_str payload) {
+static void take_payload(struct gt_nsys_rep_sink *sink, const struct gt_nsys_nvtx *event, struct gt_str message) {
     const struct gt_nsys_rep_schemas *schemas = &sink->facts->schemas;
     uint64_t global_pid = gt_nsys_global_pid(event->global_tid);
     uint64_t domain = event->domain_id == GT_NSYS_NO_ID ? 0 : event->domain_id;
-    struct gt_str bytes;
-    const struct gt_nsys_rep_schema *schema =
-        gt_nsys_rep_payload_schemas_find(schemas, global_pid, domain, payload, &bytes);
-    if (!schema)
+    struct gt_nsys_rep_payload payload;
+    if (!gt_nsys_rep_payload_find(schemas, global_pid, domain, message, &payload))
         return;
-    for (size_t i = 0; sink->model->facts & GT_FACT_RANGE_TEXTS && i < schema->entry_count; i++)
-        if (schemas->entries[schema->first_entry + i].meaning == GT_NSYS_REP_TEXT)
-            add_text(sink, &schemas->entries[schema->first_entry + i], bytes);
-    if (schema->is_of_collective)
-        add_comm(sink, schema, global_pid, bytes);
+    if (sink->model->facts & GT_FACT_RANGE_TEXTS) {
+        struct gt_nsys_rep_schema texts = gt_nsys_rep_payload_texts(schemas, &payload);
+        for (size_t i = 0; i < texts.text_count; i++)
+            add_text(sink, &schemas->texts[texts.first_text + i], payload.bytes);
+    }
+    add_comm(sink, &payload, global_pid);
 }
 
 bool gt_nsys_rep_sink_take_nvtx(struct gt_nsys_rep_sink *sink, struct gt_str message) {

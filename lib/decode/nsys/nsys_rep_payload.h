@@ -1,5 +1,5 @@
 /* NVTX payloads: what a program attached to its ranges, of which texts and what NCCL says about its collectives are
-   kept. Entries are found by their names; their places change with NCCL. */
+   kept, and the ranks that MPI gave to processes. */
 #ifndef GT_DECODE_NSYS_NSYS_REP_PAYLOAD_H
 #define GT_DECODE_NSYS_NSYS_REP_PAYLOAD_H
 
@@ -8,73 +8,50 @@
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "decode/nsys/nsys.h"
+#include "decode/nsys/nsys_comm.h"
 
-/* What an entry means. */
-enum gt_nsys_rep_meaning {
-    GT_NSYS_REP_TEXT, /* the number of a string, of any name */
-    GT_NSYS_REP_BYTES,
-    GT_NSYS_REP_COMMUNICATOR,
-    GT_NSYS_REP_RANKS,
-    GT_NSYS_REP_RANK,
-    GT_NSYS_REP_ROOT,
-    GT_NSYS_REP_PEER,
-    GT_NSYS_REP_REDUCTION,
-};
-
-/* Where in the payloads of a schema something is that is kept. */
-struct gt_nsys_rep_entry {
+/* Where in the payloads of a schema the number of a string is. */
+struct gt_nsys_rep_text {
     uint64_t offset;
-    uint8_t width; /* 1, 2, 4 or 8 bytes */
-    bool is_signed;
-    uint8_t meaning;
-    uint32_t enumeration; /* that has names for its values; GT_MAP_NONE: none has */
-    struct gt_str name;   /* of a text; in the schemas' arena */
+    struct gt_str name; /* in the schemas' arena */
 };
 
+/* The texts of a schema. */
 struct gt_nsys_rep_schema {
-    size_t first_entry, entry_count;
-    bool is_of_collective; /* its payloads describe a collective, or a communicator */
+    size_t first_text, text_count;
 };
 
-/* Names for the values of an entry. */
-struct gt_nsys_rep_enumeration {
-    size_t first_value, value_count;
-    unsigned width;
-};
-struct gt_nsys_rep_value {
-    int64_t number;
-    struct gt_str name;
-};
-
-/* The schemas that have such entries. Zeroed is empty. */
+/* The schemas that have something to keep. Zeroed is empty. */
 struct gt_nsys_rep_schemas {
     struct gt_arena arena;
-    struct gt_map process_of;     /* globalPid -> number */
-    struct gt_map index_of;       /* (number << 32 | domain, schema) -> index in list */
-    struct gt_map enumeration_of; /* the same for enumerations */
+    struct gt_map process_of; /* globalPid -> number */
+    struct gt_map index_of;   /* (scope, schema) -> index in list */
     struct gt_nsys_rep_schema *list;
-    struct gt_nsys_rep_entry *entries;
-    struct gt_nsys_rep_enumeration *enumerations;
-    struct gt_nsys_rep_value *values;
+    struct gt_nsys_rep_text *texts;
+    size_t count, capacity, text_count, text_capacity;
+    size_t left_count; /* processes, schemas and values of enumerations that are still taken */
+    struct gt_nsys_comm_schemas comms;
     struct gt_nsys_rank *ranks; /* of processes, as MPI gave them */
-    size_t count, capacity, entry_count, entry_capacity, enumeration_count, enumeration_capacity, value_count,
-        value_capacity, rank_count, rank_capacity;
+    size_t rank_count, rank_capacity;
+};
+
+/* The payload of an event. */
+struct gt_nsys_rep_payload {
+    uint64_t scope, schema; /* as gt_nsys_comm_read has them */
+    struct gt_str bytes;
 };
 
 /* Takes the message of the schema chunk. false: memory is short. */
 bool gt_nsys_rep_payload_schemas_take(struct gt_nsys_rep_schemas *schemas, struct gt_str message);
 void gt_nsys_rep_payload_schemas_release(struct gt_nsys_rep_schemas *schemas);
 
-/* The schema of a payload (field 8 of an NVTX event) and its bytes. NULL: there is none that is kept. */
-const struct gt_nsys_rep_schema *gt_nsys_rep_payload_schemas_find(const struct gt_nsys_rep_schemas *schemas,
-                                                                  uint64_t global_pid, uint64_t domain,
-                                                                  struct gt_str payload, struct gt_str *bytes);
-/* The value, with its sign where it has one. false: the payload ends before it. */
-bool gt_nsys_rep_payload_entry_read(const struct gt_nsys_rep_entry *entry, struct gt_str bytes, uint64_t *value);
-
-/* What a payload says about a collective. Returns how many entries lie past the end of the payload. */
-size_t gt_nsys_rep_payload_comm_read(const struct gt_nsys_rep_schemas *schemas, const struct gt_nsys_rep_schema *schema,
-                                     struct gt_str bytes, struct gt_nsys_comm *comm);
+/* The payload in field 8 of an NVTX event. false: there is none of a schema. */
+bool gt_nsys_rep_payload_find(const struct gt_nsys_rep_schemas *schemas, uint64_t global_pid, uint64_t domain,
+                              struct gt_str message, struct gt_nsys_rep_payload *payload);
+/* The texts of its schema. */
+struct gt_nsys_rep_schema gt_nsys_rep_payload_texts(const struct gt_nsys_rep_schemas *schemas,
+                                                    const struct gt_nsys_rep_payload *payload);
+/* The number of a string; false: the payload ends before it. */
+bool gt_nsys_rep_payload_text_read(const struct gt_nsys_rep_text *text, struct gt_str bytes, uint64_t *number);
 
 #endif

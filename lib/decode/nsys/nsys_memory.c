@@ -72,16 +72,14 @@ static int by_pool(const void *a, const void *b) {
     return order ? order : by_time(x, y);
 }
 
-/* What happened before the capture is there when it begins. */
-static int64_t shown_time(const struct change *changes, size_t count, size_t i) {
-    int64_t first_ns = 0;
-    if (changes[i].time_ns != GT_NO_TIME)
-        return changes[i].time_ns;
-    while (i < count && changes[i].time_ns == GT_NO_TIME)
-        i++;
-    if (i < count && changes[i].time_ns < 0)
-        first_ns = changes[i].time_ns;
-    return first_ns;
+/* What happened before the capture is there when it begins. Times may lie before that, too. */
+static void set_first_times(struct change *changes, size_t count) {
+    size_t first = 0;
+    while (first < count && changes[first].time_ns == GT_NO_TIME)
+        first++;
+    int64_t start_ns = first < count && changes[first].time_ns < 0 ? changes[first].time_ns : 0;
+    for (size_t i = 0; i < first; i++)
+        changes[i].time_ns = start_ns;
 }
 
 static uint32_t track_of(struct gt_builder *builder, const struct change *change, const char *name) {
@@ -116,7 +114,7 @@ static void add_use(struct gt_builder *builder, const struct change *changes, si
     for (size_t i = 0; i < count; i++) {
         bytes = saturated_sum(bytes, changes[i].rows->bytes[changes[i].row]);
         if (is_last_of_time(changes, count, i))
-            gt_builder_counter(builder, track, shown_time(changes, count, i), (double)bytes);
+            gt_builder_counter(builder, track, changes[i].time_ns, (double)bytes);
     }
 }
 
@@ -135,7 +133,7 @@ static void add_pool_column(struct gt_builder *builder, const struct change *cha
             continue;
         if (track == GT_NO_TRACK)
             track = track_of(builder, changes, name);
-        gt_builder_counter(builder, track, shown_time(changes, count, i), (double)bytes);
+        gt_builder_counter(builder, track, changes[i].time_ns, (double)bytes);
     }
 }
 
@@ -165,12 +163,13 @@ static bool add_groups(struct gt_nsys_sink *sinks, size_t count, size_t rows, bo
     }
     qsort(changes, taken, sizeof *changes, order);
     for (size_t first = 0, i = 1; i <= taken; i++) {
-        const struct change *a = &changes[first], *b = i < taken ? &changes[i] : NULL;
+        struct change *a = &changes[first], *b = i < taken ? &changes[i] : NULL;
         bool is_same = b && a->process == b->process &&
                        (is_by_pool ? a->rows->pool[a->row] == b->rows->pool[b->row]
                                    : a->rows->device[a->row] == b->rows->device[b->row]);
         if (is_same)
             continue;
+        set_first_times(a, i - first);
         add(sinks[0].builder, a, i - first);
         first = i;
     }

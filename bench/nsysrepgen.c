@@ -1,7 +1,8 @@
 /* Writes a valid Nsight Systems report of any size for the benchmark: kernels, their launch calls and NVTX ranges of
-   several processes, in chunks of 7000 events as nsys writes them. The same arguments give the same bytes.
+   several processes, in chunks of 7000 events as nsys writes them, then samples of GPU metrics. The same arguments give
+   the same bytes.
 
-       nsysrepgen [-m MEGABYTES of inflated events, 100] [-p PROCESSES, 2] [-s SEED, 1] FILE */
+       nsysrepgen [-m MEGABYTES of inflated events, 100] [-p PROCESSES, 2] [-s SEED, 1] [-g SAMPLES, 0] FILE */
 #include <endian.h>
 #include <inttypes.h>
 #include <lz4.h>
@@ -16,7 +17,13 @@ enum { CHUNK_EVENTS = 7000, KERNEL_NAMES = 400, CALL_NAMES = 8, RANGE_NAMES = 20
 
 /* First string ids of each kind of name. */
 enum { FIRST_CALL = 0, FIRST_KERNEL = CALL_NAMES, FIRST_RANGE = FIRST_KERNEL + 3 * KERNEL_NAMES };
-enum { STRING_COUNT = FIRST_RANGE + RANGE_NAMES };
+enum { FIRST_METRIC = FIRST_RANGE + RANGE_NAMES, METRICS = 22 }; /* the first is the name of their source */
+enum { STRING_COUNT = FIRST_METRIC + 1 + METRICS };
+
+/* As in a report of an H200: most metrics are a percentage, a few have up to four bytes. */
+enum { SAMPLE_BYTES = 34, SAMPLE_PERIOD_NS = 10000 };
+static const unsigned char metric_sizes[METRICS] = {4, 4, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3, 1, 1, 4, 1, 1, 1, 2, 1};
+static const uint64_t metric_type = UINT64_C(1) << 48 | UINT64_C(1) << 32; /* of GPU 0 */
 
 static const char *const call_names[CALL_NAMES] = {
     "cudaLaunchKernel_v7000",       "cudaLaunchKernelExC_v11060", "cuLaunchKernel",       "cudaStreamSynchronize_v3020",
@@ -81,7 +88,7 @@ struct generator {
     uint64_t state;           /* of the random numbers */
     uint64_t processes, next; /* how many; whose turn it is */
     int64_t now_ns;
-    uint64_t correlation, event_count, inflated_bytes;
+    uint64_t correlation, event_count, sample_count, inflated_bytes;
     struct buffer chunk, event, sub, details;
     size_t chunk_events;
     uint64_t raw_bytes; /* written behind "QDTEXT00" */
@@ -226,6 +233,23 @@ static void add_launch(struct generator *generator) {
     generator->now_ns += 9000;
 }
 
+/* Idle for a while, then busy for a while. */
+static void add_sample(struct generator *generator, uint64_t number) {
+    unsigned char bytes[SAMPLE_BYTES] = {0};
+    bool is_busy = number / 700 % 4 != 0;
+    for (size_t i = 0, at = 0; i < METRICS; at += metric_sizes[i++]) {
+        uint64_t limit = metric_sizes[i] == 1 ? 101 : UINT64_C(1) << (8 * metric_sizes[i] - 1);
+        uint64_t value = htole64(is_busy && i % 3 ? random_below(generator, limit) : limit - 1);
+        memcpy(bytes + at, &value, metric_sizes[i]);
+    }
+    add_number(&generator->sub, 1, metric_type);
+    add_number(&generator->sub, 2, number * SAMPLE_PERIOD_NS);
+    add_text(&generator->sub, 3, bytes, sizeof bytes);
+    add_message(&generator->chunk, 2, &generator->sub);
+    if (++generator->chunk_events == CHUNK_EVENTS)
+        end_chunk(generator);
+}
+
 /* ---- the rest of the file ---- */
 
 static void write_strings(struct generator *generator) {
@@ -245,6 +269,11 @@ static void write_strings(struct generator *generator) {
     }
     for (unsigned i = 0; i < RANGE_NAMES; i++) {
         int length = snprintf(text, sizeof text, "layer_%u.attention.forward", i);
+        add_text(&strings, 1, text, (size_t)length);
+    }
+    add_text(&strings, 1, "GpuMetrics", 10);
+    for (unsigned i = 0; i < METRICS; i++) {
+        int length = snprintf(text, sizeof text, "Unit %u Active [Throughput %%]", i);
         add_text(&strings, 1, text, (size_t)length);
     }
     write_chunk(generator, &strings);
@@ -299,11 +328,37 @@ static void add_section(struct buffer *table, const char *name, uint64_t offset,
 static void write_events(struct generator *generator, uint64_t megabytes) {
     while (generator->inflated_bytes + generator->chunk.size < megabytes * 1000000)
         add_launch(generator);
+    for (uint64_t i = 0; i < generator->sample_count; i++)
+        add_sample(generator, i);
     end_chunk(generator);
+}
+
+/* Which metrics samples have, and where in them. */
+static void add_metrics(const struct generator *generator, struct buffer *index) {
+    struct buffer entry = {0}, metric = {0};
+    if (generator->sample_count == 0)
+        return;
+    add_number(&entry, 1, metric_type);
+    add_number(&entry, 2, 3);
+    add_number(&entry, 3, FIRST_METRIC);
+    add_message(index, 13, &entry);
+    add_number(&entry, 1, metric_type);
+    for (unsigned i = 0, at = 0; i < METRICS; at += metric_sizes[i++]) {
+        add_number(&metric, 1, FIRST_METRIC + 1 + i);
+        add_number(&metric, 2, at);
+        add_number(&metric, 3, metric_sizes[i]);
+        add_number(&metric, 8, 1);
+        add_message(&entry, 3, &metric);
+    }
+    add_message(index, 14, &entry);
+    add_number(index, 15, generator->sample_count);
+    free(entry.bytes);
+    free(metric.bytes);
 }
 
 static uint64_t count_events(const struct generator *wanted, uint64_t megabytes) {
     struct generator counter = *wanted;
+    counter.sample_count = 0;
     counter.file = check(fopen("/dev/null", "wb"));
     write_events(&counter, megabytes);
     fclose(counter.file);
@@ -320,6 +375,7 @@ static void write_raw(struct generator *generator, uint64_t megabytes, uint64_t 
     add_number(&message, 3, STRING_COUNT);
     add_number(&message, 5, 0);
     add_text(&message, 9, "lz4", 3);
+    add_metrics(generator, &message);
     write_message(generator, &message);
     write_events(generator, megabytes);
     *strings_at = generator->raw_bytes;
@@ -358,14 +414,17 @@ static void write_report(struct generator *generator, uint64_t megabytes) {
 int main(int argc, char **argv) {
     struct generator generator = {.state = 1, .processes = 2, .now_ns = 15000000};
     uint64_t megabytes = 100;
-    for (int option; (option = getopt(argc, argv, "m:p:s:")) != -1;) {
+    for (int option; (option = getopt(argc, argv, "m:p:s:g:")) != -1;) {
         if (option == '?')
             return 2;
         uint64_t value = strtoull(optarg, NULL, 10);
-        *(option == 'm' ? &megabytes : option == 'p' ? &generator.processes : &generator.state) = value;
+        *(option == 'm'   ? &megabytes
+          : option == 'p' ? &generator.processes
+          : option == 'g' ? &generator.sample_count
+                          : &generator.state) = value;
     }
     if (optind + 1 != argc || generator.processes == 0 || generator.processes > 1000) {
-        fputs("usage: nsysrepgen [-m MEGABYTES] [-p PROCESSES] [-s SEED] FILE\n", stderr);
+        fputs("usage: nsysrepgen [-m MEGABYTES] [-p PROCESSES] [-s SEED] [-g SAMPLES] FILE\n", stderr);
         return 2;
     }
     generator.file = fopen(argv[optind], "wb");

@@ -120,8 +120,14 @@ static inline struct bytes usual_strings(void) {
 static inline struct bytes report_bytes(const struct report *report) {
     struct bytes strings = report->strings.ptr ? report->strings : usual_strings();
     uint64_t string_count = 0;
-    for (size_t at = 0; at < strings.size; at += 2u + strings.ptr[at + 1])
-        string_count += strings.ptr[at] == 0x0a; /* tests have short strings only */
+    for (size_t at = 0; at < strings.size;) {
+        size_t length = 0, shift = 0;
+        string_count += strings.ptr[at++] == 0x0a;
+        do
+            length |= (size_t)(strings.ptr[at] & 0x7f) << shift;
+        while (shift += 7, strings.ptr[at++] >= 0x80);
+        at += length;
+    }
     struct bytes index =
         JOIN(num(1, report->event_count), num(3, string_count), num(5, 0),
              str(9, report->codec ? report->codec : "lz4"), num(17, report->schemas.ptr != NULL), report->index);
@@ -172,6 +178,130 @@ static inline void print_more(FILE *out, const struct gt_store *store) {
         fprintf(out, "duration %" PRId64 "\n", store->meta.duration_ns);
 }
 
+static inline const char *text_of(const struct gt_store *store, gt_strid id) {
+    return gt_store_string(store, id).ptr;
+}
+
+/* "name=value", unless the value is the one for unknown. */
+static inline void print_known(FILE *out, const char *name, uint64_t value, uint64_t unknown) {
+    if (value != unknown)
+        fprintf(out, " %s=%" PRId64, name, (int64_t)value);
+}
+
+static inline void print_process(FILE *out, const struct gt_store *store, uint32_t process) {
+    if (process != GT_NO_TRACK)
+        fprintf(out, " of %" PRId64, store->processes.pid[process]);
+}
+
+static inline void print_launches(FILE *out, const struct gt_store *store) {
+    const struct gt_kernel_configs *configs = &store->kernel_configs;
+    for (size_t i = 0; i < configs->count; i++) {
+        fprintf(out, "config of %" PRIu32 " %" PRIu32 "x%" PRIu32 "x%" PRIu32 " %" PRIu32 "x%" PRIu32 "x%" PRIu32,
+                configs->op[i], configs->grid_x[i], configs->grid_y[i], configs->grid_z[i], configs->block_x[i],
+                configs->block_y[i], configs->block_z[i]);
+        print_known(out, "cluster", configs->cluster_x[i], UINT32_MAX);
+        print_known(out, "registers", configs->registers[i], UINT32_MAX);
+        print_known(out, "static", configs->static_shared_bytes[i], UINT64_MAX);
+        print_known(out, "dynamic", configs->dynamic_shared_bytes[i], UINT64_MAX);
+        print_known(out, "shared", configs->shared_bytes[i], UINT64_MAX);
+        print_known(out, "local", configs->local_bytes[i], UINT64_MAX);
+        fprintf(out, "\n");
+    }
+}
+
+static inline void print_waits(FILE *out, const struct gt_store *store) {
+    static const char *const kinds[] = {"unknown", "event", "stream wait", "stream", "context"};
+    const struct gt_syncs *syncs = &store->syncs;
+    const struct gt_event_records *records = &store->event_records;
+    for (size_t i = 0; i < syncs->count; i++) {
+        fprintf(out, "sync %" PRId64 "+%" PRId64 " %s gpu %" PRId64, syncs->start_ns[i],
+                syncs->end_ns[i] - syncs->start_ns[i], kinds[syncs->kind[i]], syncs->device[i]);
+        print_process(out, store, syncs->process[i]);
+        print_known(out, "#", syncs->correlation[i], UINT64_MAX);
+        print_known(out, "stream", (uint64_t)syncs->stream[i], UINT64_MAX);
+        print_known(out, "event", syncs->event[i], UINT64_MAX);
+        print_known(out, "record", syncs->record[i], UINT64_MAX);
+        fprintf(out, "\n");
+    }
+    for (size_t i = 0; i < records->count; i++) {
+        fprintf(out, "record gpu %" PRId64, records->device[i]);
+        print_process(out, store, records->process[i]);
+        print_known(out, "#", records->correlation[i], UINT64_MAX);
+        print_known(out, "stream", (uint64_t)records->stream[i], UINT64_MAX);
+        print_known(out, "event", records->event[i], UINT64_MAX);
+        print_known(out, "record", records->record[i], UINT64_MAX);
+        fprintf(out, "\n");
+    }
+}
+
+static inline void print_memory(FILE *out, const struct gt_store *store) {
+    static const char *const operations[] = {"allocate", "free", "create pool", "destroy pool", "trim pool"};
+    const struct gt_memory_events *events = &store->memory_events;
+    for (size_t i = 0; i < events->count; i++) {
+        fprintf(out, "%s %" PRId64 " gpu %" PRId64 " kind %u", operations[events->operation[i]], events->bytes[i],
+                events->device[i], events->kind[i]);
+        print_process(out, store, events->process[i]);
+        print_known(out, "at", (uint64_t)events->time_ns[i], (uint64_t)GT_NO_TIME);
+        print_known(out, "#", events->correlation[i], UINT64_MAX);
+        print_known(out, "address", events->address[i], UINT64_MAX);
+        print_known(out, "stream", (uint64_t)events->stream[i], UINT64_MAX);
+        print_known(out, "pool", events->pool[i], UINT64_MAX);
+        print_known(out, "size", events->pool_bytes[i], UINT64_MAX);
+        print_known(out, "used", events->pool_used_bytes[i], UINT64_MAX);
+        print_known(out, "kept", events->pool_kept_bytes[i], UINT64_MAX);
+        fprintf(out, "%s%s\n", events->name[i] ? " " : "", text_of(store, events->name[i]));
+    }
+}
+
+static inline void print_counters(FILE *out, const struct gt_store *store) {
+    for (size_t i = 0; i < store->counter_runs.count; i++) {
+        uint32_t track = store->counter_runs.track[i];
+        const struct gt_counter_tracks *tracks = &store->counter_tracks;
+        fprintf(out, "counter '%s' [%s] gpu %" PRId64, text_of(store, tracks->name[track]),
+                text_of(store, tracks->unit[track]), tracks->device[track]);
+        print_process(out, store, tracks->process[track]);
+        print_known(out, "period", (uint64_t)tracks->period_ns[track], 0);
+        fprintf(out, "%s", tracks->kind[track] == GT_COUNTER_STATE ? " states" : "");
+        for (uint32_t k = 0; k < store->counter_runs.values[i]; k++) {
+            uint32_t row = store->counter_runs.first[i] + k;
+            fprintf(out, " %" PRId64 ":%.17g", store->counters.time_ns[row], store->counters.value[row]);
+        }
+        fprintf(out, "\n");
+    }
+}
+
+static inline void print_groups(FILE *out, const struct gt_store *store) {
+    for (size_t i = 0; i < store->comms.count; i++) {
+        if (!store->comms.name[i])
+            continue; /* a size alone */
+        fprintf(out, "comm %" PRIu32 " %s", store->comms.range[i], text_of(store, store->comms.name[i]));
+        uint32_t group = store->comms.group[i];
+        if (group != GT_NO_TRACK) {
+            print_known(out, "communicator", store->comm_groups.communicator[group], UINT64_MAX);
+            print_known(out, "ranks", (uint64_t)store->comm_groups.size[group], UINT64_MAX);
+        }
+        print_known(out, "rank", (uint64_t)store->comms.rank[i], (uint64_t)INT64_MIN);
+        print_known(out, "root", (uint64_t)store->comms.root[i], (uint64_t)INT64_MIN);
+        print_known(out, "peer", (uint64_t)store->comms.peer[i], (uint64_t)INT64_MIN);
+        fprintf(out, "%s%s\n", store->comms.reduction[i] ? " " : "", text_of(store, store->comms.reduction[i]));
+    }
+    for (size_t i = 0; i < store->processes.count; i++)
+        if (store->processes.rank[i] >= 0 || store->processes.world_size[i] >= 0)
+            fprintf(out, "process %" PRId64 " is rank %" PRId64 " of %" PRId64 " by %u\n", store->processes.pid[i],
+                    store->processes.rank[i], store->processes.world_size[i], store->processes.rank_source[i]);
+    if (store->meta.host)
+        fprintf(out, "host '%s'\n", text_of(store, store->meta.host));
+}
+
+/* What is read only when it is asked for. */
+static inline void print_asked(FILE *out, const struct gt_store *store) {
+    print_launches(out, store);
+    print_waits(out, store);
+    print_memory(out, store);
+    print_counters(out, store);
+    print_groups(out, store);
+}
+
 static inline int memory_file(const void *bytes, size_t size, char path[64]) {
     int fd = memfd_create("report", 0);
     assert_true(fd >= 0);
@@ -194,6 +324,7 @@ static inline char *decode_bytes(struct bytes bytes, const struct gt_decode_opti
     if (gt_nsys_rep_decode(&source, 1, options, &store, &error) == GT_OK) {
         print_store(out, store);
         print_more(out, store);
+        print_asked(out, store);
     } else {
         assert_null(store);
         const char *after_path = strstr(error.message, "': ");

@@ -219,7 +219,8 @@ bool gt_nsys_add_activity(struct gt_nsys_sink *sink, const struct gt_nsys_activi
         return false;
     if ((is_node || activity->kind == GT_NSYS_GRAPH) && sink->facts & GT_FACT_GRAPHS)
         gt_nsys_add_graph_op(sink, activity);
-    add_copy(sink, activity);
+    if (sink->facts & GT_FACT_BYTES)
+        add_copy(sink, activity);
     return true;
 }
 
@@ -323,7 +324,7 @@ static void add_range(struct gt_nsys_sink *sink, const struct gt_nsys_nvtx *even
         event->end_global_tid != event->global_tid)
         row.end_thread = thread_of(sink, event->end_global_tid);
     gt_builder_range(sink->builder, &row);
-    if (has_category(event))
+    if (has_category(event) && sink->facts & GT_FACT_RANGE_TEXTS)
         add_category(sink, event);
 }
 

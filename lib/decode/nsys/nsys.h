@@ -172,7 +172,7 @@ struct gt_nsys_memory {
     int64_t device;
     bool is_pool;       /* an operation of a pool, whose address is `pool`; bytes: what it keeps at least */
     uint64_t operation; /* 0 allocation, 1 deallocation; of a pool 1 created, 2 destroyed, 3 trimmed */
-    uint64_t name_id;   /* of a static variable */
+    uint64_t name_id;   /* of a static variable, where name holds no text */
     struct gt_str name;
     uint64_t pool, pool_bytes, pool_used_bytes, pool_kept_bytes;
 };
@@ -198,6 +198,9 @@ uint32_t gt_nsys_metric_track(struct gt_nsys_sink *sink, uint64_t type_id, struc
 /* Of a text of KEY=value, separated by NUL, as processes are started with: the rank and the number of ranks, -1 where
    it has none. Nothing else of it is kept. */
 void gt_nsys_environment_rank(struct gt_str environment, int64_t *rank, int64_t *world_size);
+
+/* From all sinks, when all is read: memory in use as counters, where they are asked for. false: memory is short. */
+bool gt_nsys_finish_memory(struct gt_nsys_sink *sinks, size_t count);
 
 /* From all sinks, when all is read: ranks of processes. */
 void gt_nsys_finish_ranks(struct gt_nsys_sink *sinks, size_t count, const struct gt_nsys_capture *capture);

@@ -80,8 +80,9 @@ static enum gt_sync_kind kind_of(const struct gt_nsys_sync *sync) {
     }
 }
 
-static uint64_t event_of(uint64_t event) {
-    return event >= UINT32_MAX ? UINT64_MAX : event;
+/* All bits of a 32-bit number set: none, of events and of their recordings. */
+static uint64_t number_or_none(uint64_t number) {
+    return number >= UINT32_MAX ? UINT64_MAX : number;
 }
 
 void gt_nsys_add_sync(struct gt_nsys_sink *sink, const struct gt_nsys_sync *sync) {
@@ -93,8 +94,8 @@ void gt_nsys_add_sync(struct gt_nsys_sink *sink, const struct gt_nsys_sync *sync
                                        .start_ns = sync->start_ns,
                                        .end_ns = sync->end_ns == GT_NO_TIME ? sync->start_ns : sync->end_ns,
                                        .correlation = sync->correlation,
-                                       .event = event_of(sync->event),
-                                       .record = sync->record,
+                                       .event = number_or_none(sync->event),
+                                       .record = number_or_none(sync->record),
                                        .wait_correlation = UINT64_MAX,
                                        .device = device_of(sink, sync->global_pid, sync->device),
                                        .stream = stream_of(sync->stream),
@@ -107,8 +108,8 @@ void gt_nsys_add_sync(struct gt_nsys_sink *sink, const struct gt_nsys_sync *sync
 void gt_nsys_add_event_record(struct gt_nsys_sink *sink, const struct gt_nsys_event_record *record) {
     gt_builder_event_record(sink->builder, &(struct gt_event_records_row){
                                                .correlation = record->correlation,
-                                               .event = event_of(record->event),
-                                               .record = record->record,
+                                               .event = number_or_none(record->event),
+                                               .record = number_or_none(record->record),
                                                .device = device_of(sink, record->global_pid, record->device),
                                                .stream = stream_of(record->stream),
                                                .process = gt_nsys_process(sink, record->global_pid),
@@ -129,21 +130,27 @@ static int64_t signed_bytes(uint64_t bytes, bool is_freed) {
     return is_freed ? -size : size;
 }
 
+/* Static variables have a name, and nothing else has: their memory is part of the program and never freed. */
 static gt_strid memory_name(struct gt_nsys_sink *sink, const struct gt_nsys_memory *memory) {
-    if (memory->name_id != GT_NSYS_NO_ID)
-        return gt_nsys_string(sink, memory->name_id);
-    return memory->name.len ? gt_builder_string(sink->builder, memory->name) : GT_STRID_EMPTY;
+    enum { DEVICE_STATIC = 5, MANAGED_STATIC = 6 };
+    if (memory->is_pool || (memory->memory_kind != DEVICE_STATIC && memory->memory_kind != MANAGED_STATIC))
+        return GT_STRID_EMPTY;
+    gt_strid name = memory->name.len ? gt_builder_string(sink->builder, memory->name) : GT_STRID_EMPTY;
+    if (name == GT_STRID_EMPTY && memory->name_id != GT_NSYS_NO_ID)
+        name = gt_nsys_string(sink, memory->name_id);
+    return name == GT_STRID_EMPTY ? gt_builder_string(sink->builder, GT_LOST_NAME) : name;
 }
 
 void gt_nsys_add_memory(struct gt_nsys_sink *sink, const struct gt_nsys_memory *memory) {
     enum gt_memory_operation operation = operation_of(memory);
-    if (memory->start_ns == GT_NO_TIME || memory->bytes == GT_NSYS_NO_ID) {
+    if (memory->start_ns == GT_NO_TIME || (memory->bytes == GT_NSYS_NO_ID && !memory->is_pool)) {
         gt_builder_issue(sink->builder, GT_ISSUE_EVENT_DAMAGED, 1, GT_NO_OFFSET);
         return;
     }
+    uint64_t bytes = memory->bytes == GT_NSYS_NO_ID ? 0 : memory->bytes; /* only a trimmed pool keeps some */
     gt_builder_memory_event(sink->builder, &(struct gt_memory_events_row){
                                                .time_ns = memory->start_ns == 0 ? GT_NO_TIME : memory->start_ns,
-                                               .bytes = signed_bytes(memory->bytes, operation == GT_MEMORY_FREE),
+                                               .bytes = signed_bytes(bytes, operation == GT_MEMORY_FREE),
                                                .address = memory->address,
                                                .correlation = memory->correlation,
                                                .allocated_bytes = UINT64_MAX,

@@ -358,7 +358,7 @@ void gt_nsys_finish(struct gt_nsys_sink *sinks, size_t count, const struct gt_ns
     fill_meta(&finish);
     bool is_done = find_clashes(&finish) && name_labels(&finish, GT_NSYS_DOMAINS) &&
                    name_labels(&finish, GT_NSYS_CATEGORIES) && gt_nsys_finish_graphs(sinks, count) &&
-                   name_threads(&finish) && count_shared_devices(&finish);
+                   name_threads(&finish) && count_shared_devices(&finish) && gt_nsys_finish_memory(sinks, count);
     gt_nsys_finish_ranks(sinks, count, capture);
     name_processes(&finish);
     for (size_t i = 0; i < capture->gpu_count; i++)

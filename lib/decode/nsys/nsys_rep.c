@@ -4,7 +4,6 @@
 #include "decode/nsys/nsys_rep.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/spool.h"
@@ -31,10 +30,10 @@ struct decoding {
     struct gt_builder *builders;
     struct gt_nsys_sink *models;
     struct worker *workers;
-    size_t count;                     /* of each */
-    struct gt_deal deal;              /* of the batches to the workers */
-    atomic_uint_fast64_t event_count; /* of all that were seen */
-    uint64_t reported_bytes;          /* progress at the last call, by the first worker */
+    size_t count;                                    /* of each */
+    struct gt_deal deal;                             /* of the batches to the workers */
+    atomic_uint_fast64_t event_count, generic_count; /* of all that were seen */
+    uint64_t reported_bytes;                         /* progress at the last call, by the first worker */
 };
 
 static void report_progress(struct decoding *decoding) {
@@ -50,15 +49,21 @@ static void report_progress(struct decoding *decoding) {
 
 /* More events than the index says: the file is broken, or small and made to grow. */
 static bool has_too_many(struct decoding *decoding) {
-    return decoding->file.event_count != GT_NSYS_REP_UNKNOWN &&
-           atomic_load(&decoding->event_count) > decoding->file.event_count;
+    const struct gt_nsys_rep_file *file = &decoding->file;
+    return (file->event_count != GT_NSYS_REP_UNKNOWN && atomic_load(&decoding->event_count) > file->event_count) ||
+           (file->generic_count != GT_NSYS_REP_UNKNOWN && atomic_load(&decoding->generic_count) > file->generic_count);
 }
 
-static uint64_t events_left(const struct decoding *decoding, const struct gt_nsys_rep_batch *batch) {
-    uint64_t count = decoding->file.event_count;
+/* What a count of the index leaves after the first ones. */
+static uint64_t left_of(uint64_t count, uint64_t first) {
     if (count == GT_NSYS_REP_UNKNOWN)
         return UINT64_MAX;
-    return batch->first_event < count ? count - batch->first_event : 0;
+    return first < count ? count - first : 0;
+}
+
+/* What is missing of a count of the index. */
+static uint64_t missing_of(uint64_t count, uint64_t seen) {
+    return count != GT_NSYS_REP_UNKNOWN && seen < count ? count - seen : 0;
 }
 
 static enum gt_status read_batch(struct decoding *decoding, struct worker *worker, size_t index) {
@@ -67,7 +72,8 @@ static enum gt_status read_batch(struct decoding *decoding, struct worker *worke
     bool is_whole;
     gt_builder_begin(builder, index);
     worker->sink.order = index;
-    worker->sink.left_count = events_left(decoding, batch);
+    worker->sink.left_count = left_of(decoding->file.event_count, batch->first_event);
+    worker->sink.left_generic = left_of(decoding->file.generic_count, batch->first_generic);
     if (gt_nsys_rep_chunk_inflater_load(&worker->inflater, &decoding->file, batch, &is_whole, &worker->error) != GT_OK)
         return GT_ERR;
     if (!is_whole)
@@ -95,9 +101,10 @@ static void work(void *context, size_t index) {
     struct worker *worker = &decoding->workers[index];
     size_t i;
     while (worker->status == GT_OK && gt_threads_deal_take(&decoding->deal, index, &i)) {
-        uint64_t before = worker->sink.event_count;
+        uint64_t before = worker->sink.event_count, generic_before = worker->sink.generic_count;
         worker->status = read_batch(decoding, worker, i);
         atomic_fetch_add(&decoding->event_count, worker->sink.event_count - before);
+        atomic_fetch_add(&decoding->generic_count, worker->sink.generic_count - generic_before);
         if (has_too_many(decoding) && !decoding->batches.is_counted)
             break;
         if (index == 0)
@@ -148,6 +155,7 @@ static enum gt_status run_workers(struct decoding *decoding, struct gt_error *er
         return GT_ERR;
     gt_threads_deal_init(&decoding->deal, decoding->batches.count, decoding->count);
     atomic_init(&decoding->event_count, 0);
+    atomic_init(&decoding->generic_count, 0);
     gt_threads_run(decoding->count, work, decoding);
     for (size_t i = 0; i < decoding->count; i++)
         if (decoding->workers[i].status != GT_OK) {
@@ -172,34 +180,13 @@ static enum gt_status read_events(struct decoding *decoding, struct gt_error *er
 
 /* ---- what is known when all events are read ---- */
 
-static int by_order(const void *a, const void *b) {
-    const struct gt_nsys_rep_process *x = a, *y = b;
-    if (x->order != y->order)
-        return x->order < y->order ? -1 : 1;
-    return (x->sequence > y->sequence) - (x->sequence < y->sequence);
-}
-
-/* The names of processes that the workers met, in the order of the file, become the capture's. */
-static enum gt_status name_processes(struct decoding *decoding, struct gt_error *err) {
-    struct gt_nsys_capture *capture = &decoding->facts.capture;
-    size_t count = 0, next = 0;
-    for (size_t i = 0; i < decoding->count; i++)
-        count += decoding->workers[i].sink.process_count;
-    struct gt_nsys_rep_process *all = gt_mem_array(count + 1, sizeof *all);
-    capture->processes = gt_arena_array(&capture->arena, count, sizeof *capture->processes);
-    if (!all || (count && !capture->processes)) {
-        gt_mem_free(all);
-        return gt_fail_memory(err);
-    }
-    for (size_t i = 0; i < decoding->count; i++)
-        for (size_t k = 0; k < decoding->workers[i].sink.process_count; k++)
-            all[next++] = decoding->workers[i].sink.processes[k];
-    qsort(all, count, sizeof *all, by_order);
-    for (size_t i = 0; i < count; i++)
-        capture->processes[i] = all[i].name;
-    capture->process_count = count;
-    gt_mem_free(all);
-    return GT_OK;
+static enum gt_status join_workers(struct decoding *decoding, struct gt_error *err) {
+    struct gt_nsys_rep_sink **sinks = gt_mem_array(decoding->count, sizeof *sinks);
+    for (size_t i = 0; sinks && i < decoding->count; i++)
+        sinks[i] = &decoding->workers[i].sink;
+    bool is_done = sinks && gt_nsys_rep_sink_join(sinks, decoding->count, &decoding->facts);
+    gt_mem_free(sinks);
+    return is_done ? GT_OK : gt_fail_memory(err);
 }
 
 /* What the container lacks, in a separate segment. */
@@ -207,10 +194,9 @@ static void count_losses(struct decoding *decoding, const char *packing_damage) 
     const struct gt_nsys_rep_file *file = &decoding->file;
     const struct gt_nsys_rep_facts *facts = &decoding->facts;
     struct gt_builder *builder = &decoding->builders[0];
-    uint64_t events = atomic_load(&decoding->event_count), missing = facts->missing_count;
-    bool knows_count = file->event_count != GT_NSYS_REP_UNKNOWN;
-    if (knows_count && events < file->event_count)
-        missing += file->event_count - events;
+    uint64_t missing = facts->missing_count;
+    missing += missing_of(file->event_count, atomic_load(&decoding->event_count));
+    missing += missing_of(file->generic_count, atomic_load(&decoding->generic_count));
     gt_builder_begin(builder, decoding->batches.count);
     if (file->is_cut)
         gt_builder_issue(builder, GT_ISSUE_INPUT_CUT, 1, file->size);
@@ -223,13 +209,15 @@ static void count_losses(struct decoding *decoding, const char *packing_damage) 
     if (decoding->batches.refused_count)
         gt_builder_issue(builder, GT_ISSUE_PACKING_DAMAGED, decoding->batches.refused_count,
                          decoding->batches.first_refused);
+    if (facts->metrics.unreadable_count)
+        gt_builder_issue(builder, GT_ISSUE_PAYLOAD_UNREADABLE, facts->metrics.unreadable_count, GT_NO_OFFSET);
     if (facts->damaged_count)
         gt_builder_issue(builder, GT_ISSUE_PACKING_DAMAGED, facts->damaged_count, facts->first_damaged);
 }
 
 static enum gt_status finish(struct decoding *decoding, const char *packing_damage, struct gt_store **out,
                              struct gt_error *err) {
-    enum gt_status status = name_processes(decoding, err);
+    enum gt_status status = join_workers(decoding, err);
     if (status != GT_OK)
         return status;
     count_losses(decoding, packing_damage);
@@ -251,7 +239,8 @@ static enum gt_status decode_native(struct decoding *decoding, const char *packi
     if (status == GT_OK) {
         bool knows_strings = decoding->file.strings != GT_NSYS_REP_NOWHERE;
         status = gt_nsys_rep_facts_init(&decoding->facts, &decoding->file,
-                                        knows_strings ? decoding->file.strings : decoding->batches.end, err);
+                                        knows_strings ? decoding->file.strings : decoding->batches.end,
+                                        gt_decoder_facts(decoding->options), err);
     }
     if (status == GT_OK)
         status = read_events(decoding, err);

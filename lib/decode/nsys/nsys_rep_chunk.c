@@ -137,7 +137,7 @@ enum gt_status gt_nsys_rep_chunk_at(const struct gt_nsys_rep_file *file, uint64_
     *next = offset + header.length + header.packed;
     *is_there = sizes_can_be(&header);
     if (*is_there)
-        *batch = (struct gt_nsys_rep_batch){offset, header.length + (size_t)header.packed, 0};
+        *batch = (struct gt_nsys_rep_batch){offset, header.length + (size_t)header.packed, 0, 0};
     return GT_OK;
 }
 
@@ -156,8 +156,8 @@ struct finder {
     struct gt_nsys_rep_batches *batches;
     struct window window;
     uint64_t offset, end;
-    uint64_t batch_begin, batch_plain; /* the batch under way: where it begins, what it inflates to */
-    uint64_t batch_event;              /* its first event */
+    uint64_t batch_begin, batch_plain;   /* the batch under way: where it begins, what it inflates to */
+    uint64_t batch_event, batch_generic; /* its first events */
     bool counts;
     struct gt_nsys_rep_inflater inflater;
     uint64_t events, generic;
@@ -181,7 +181,7 @@ static enum gt_status look_at(struct finder *finder, struct gt_str *bytes, struc
 }
 
 static enum gt_status end_batch(struct finder *finder, uint64_t end, struct gt_error *err) {
-    struct gt_nsys_rep_batch batch = {finder->batch_begin, 0, finder->batch_event};
+    struct gt_nsys_rep_batch batch = {finder->batch_begin, 0, finder->batch_event, finder->batch_generic};
     if (end > finder->batch_begin) {
         batch.size = (size_t)(end - finder->batch_begin);
         if (!add_batch(finder->batches, batch))
@@ -190,13 +190,14 @@ static enum gt_status end_batch(struct finder *finder, uint64_t end, struct gt_e
     finder->batch_begin = end;
     finder->batch_plain = 0;
     finder->batch_event = finder->events;
+    finder->batch_generic = finder->generic;
     return GT_OK;
 }
 
 static enum gt_status count_entries(struct finder *finder, uint64_t next, struct gt_error *err) {
     struct gt_str message;
     bool is_whole;
-    struct gt_nsys_rep_batch batch = {finder->offset, (size_t)(next - finder->offset), 0};
+    struct gt_nsys_rep_batch batch = {finder->offset, (size_t)(next - finder->offset), 0, 0};
     if (gt_nsys_rep_chunk_inflater_load(&finder->inflater, finder->file, &batch, &is_whole, err) != GT_OK)
         return GT_ERR;
     enum gt_nsys_rep_chunk_status status = gt_nsys_rep_chunk_inflater_next(&finder->inflater, &message);
@@ -218,7 +219,8 @@ static enum gt_status count_entries(struct finder *finder, uint64_t next, struct
 
 static bool is_counted(const struct finder *finder) {
     return finder->counts && finder->file->event_count != GT_NSYS_REP_UNKNOWN &&
-           finder->events >= finder->file->event_count && finder->generic >= finder->file->generic_count;
+           finder->events >= finder->file->event_count &&
+           (finder->file->generic_count == GT_NSYS_REP_UNKNOWN || finder->generic >= finder->file->generic_count);
 }
 
 /* Takes the current chunk into a batch, or leaves it out. */

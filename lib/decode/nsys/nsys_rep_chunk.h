@@ -9,7 +9,7 @@
 struct gt_nsys_rep_batch {
     uint64_t offset;
     size_t size;
-    uint64_t first_event; /* events before it; 0 where they were not counted */
+    uint64_t first_event, first_generic; /* events of both kinds before it; 0 where they were not counted */
 };
 
 /* All event chunks. */

@@ -1,7 +1,20 @@
-/* Work on a device: the sub-message of an event comes in, the model gets a kernel, copy, set or whole graph. */
+/* Work on a device: the sub-message of an event comes in, the model gets a kernel, copy, set or whole graph, and where
+   they are asked for launch configurations, synchronizations and recorded events. */
+#include <stddef.h>
+
 #include "decode/nsys/nsys_rep_sink.h"
 #include "decode/proto/proto.h"
 #include "events/builder.h"
+
+/* The sub-messages of an activity. */
+enum details {
+    DETAILS_KERNEL = GT_PROTO_BYTES(101),
+    DETAILS_COPY = GT_PROTO_BYTES(102),
+    DETAILS_SET = GT_PROTO_BYTES(103),
+    DETAILS_SYNC = GT_PROTO_BYTES(105),
+    DETAILS_RECORD = GT_PROTO_BYTES(106),
+    DETAILS_GRAPH = GT_PROTO_BYTES(107),
+};
 
 /* What kernels, copies, sets and graphs have beyond what all activities have. Each is false when damaged. */
 
@@ -83,23 +96,122 @@ static bool take_graph(struct gt_nsys_activity *activity, struct gt_str message)
     return !fields.is_damaged;
 }
 
+/* Where each field of a kernel goes that describes its launch; 0: it does not. */
+#define PLACE(member) (1 + offsetof(struct gt_nsys_config, member) / sizeof(uint64_t))
+static const uint8_t config_places[] = {
+    [10] = PLACE(grid[0]),
+    [11] = PLACE(grid[1]),
+    [12] = PLACE(grid[2]),
+    [13] = PLACE(block[0]),
+    [14] = PLACE(block[1]),
+    [15] = PLACE(block[2]),
+    [16] = PLACE(static_shared_bytes),
+    [17] = PLACE(dynamic_shared_bytes),
+    [18] = PLACE(local_bytes),
+    [21] = PLACE(registers),
+    [22] = PLACE(shared_bytes),
+    [31] = PLACE(cluster[0]),
+    [32] = PLACE(cluster[1]),
+    [33] = PLACE(cluster[2]),
+};
+
+/* How the kernel that was added last was launched: a second look at its fields, for those who ask. */
+static void take_config(struct gt_nsys_sink *model, struct gt_str message) {
+    union {
+        struct gt_nsys_config config;
+        uint64_t values[sizeof(struct gt_nsys_config) / sizeof(uint64_t)];
+    } launch;
+    struct gt_proto fields = gt_proto_of(message);
+    struct gt_proto_field field;
+    memset(&launch, 0xFF, sizeof launch); /* GT_NSYS_NO_ID */
+    while (gt_proto_next(&fields, &field)) {
+        uint32_t number = field.tag >> 3;
+        uint8_t place = number < sizeof config_places && (field.tag & 7) == 0 ? config_places[number] : 0;
+        if (place)
+            launch.values[place - 1] = field.value;
+    }
+    gt_nsys_add_config(model, &launch.config);
+}
+
+/* Up to 2024.6 the type of a synchronization is field 2, with other numbers. */
+static bool take_sync(struct gt_nsys_sink *model, const struct gt_nsys_activity *activity, uint64_t stream,
+                      struct gt_str message) {
+    struct gt_nsys_sync sync = {
+        .start_ns = activity->start_ns,
+        .end_ns = activity->end_ns,
+        .correlation = activity->correlation,
+        .global_pid = activity->global_pid,
+        .stream = stream,
+        .event = GT_NSYS_NO_ID,
+        .record = GT_NSYS_NO_ID,
+        .device = activity->device,
+        .type = GT_NSYS_NO_ID,
+        .is_old = true,
+    };
+    struct gt_proto fields = gt_proto_of(message);
+    struct gt_proto_field field;
+    while (gt_proto_next(&fields, &field)) {
+        switch (field.tag) {
+        case GT_PROTO_VARINT(1):
+            sync.event = field.value;
+            break;
+        case GT_PROTO_VARINT(2):
+            sync.type = sync.is_old ? field.value : sync.type;
+            break;
+        case GT_PROTO_VARINT(3):
+            sync.record = field.value;
+            break;
+        case GT_PROTO_VARINT(4):
+            sync.type = field.value;
+            sync.is_old = false;
+            break;
+        }
+    }
+    if (!fields.is_damaged)
+        gt_nsys_add_sync(model, &sync);
+    return !fields.is_damaged;
+}
+
+static bool take_record(struct gt_nsys_sink *model, const struct gt_nsys_activity *activity, uint64_t stream,
+                        struct gt_str message) {
+    struct gt_nsys_event_record record = {
+        .correlation = activity->correlation,
+        .global_pid = activity->global_pid,
+        .stream = stream,
+        .event = GT_NSYS_NO_ID,
+        .record = GT_NSYS_NO_ID,
+        .device = activity->device,
+    };
+    struct gt_proto fields = gt_proto_of(message);
+    struct gt_proto_field field;
+    while (gt_proto_next(&fields, &field)) {
+        if (field.tag == GT_PROTO_VARINT(1))
+            record.event = field.value;
+        else if (field.tag == GT_PROTO_VARINT(2))
+            record.record = field.value;
+    }
+    if (!fields.is_damaged)
+        gt_nsys_add_event_record(model, &record);
+    return !fields.is_damaged;
+}
+
 /* What the sub-message makes of an activity. false: nothing that is kept (syncs, event records), or damaged. */
 static bool take_details(const struct gt_nsys_capture *capture, struct gt_nsys_activity *activity, uint32_t tag,
                          struct gt_str message, bool *is_damaged) {
     switch (tag) {
-    case GT_PROTO_BYTES(101):
+    case DETAILS_KERNEL:
         activity->kind = GT_NSYS_KERNEL;
         *is_damaged = !take_kernel(capture, activity, message);
         break;
-    case GT_PROTO_BYTES(102):
+    case DETAILS_COPY:
         activity->kind = GT_NSYS_MEMCPY;
         *is_damaged = !take_copy(activity, message);
         break;
-    case GT_PROTO_BYTES(103):
+    case DETAILS_SET:
         activity->kind = GT_NSYS_MEMSET;
         *is_damaged = !take_set(activity, message);
         break;
-    case GT_PROTO_BYTES(107):
+    case DETAILS_GRAPH:
         activity->kind = GT_NSYS_GRAPH;
         *is_damaged = !take_graph(activity, message);
         break;
@@ -126,7 +238,8 @@ bool gt_nsys_rep_sink_take_activity(struct gt_nsys_rep_sink *sink, struct gt_str
     };
     struct gt_proto fields = gt_proto_of(message);
     struct gt_proto_field field;
-    uint32_t details_tag = 0;
+    uint32_t details_tag = 0, asked = sink->model->facts;
+    uint64_t stream = GT_NSYS_NO_ID;
     struct gt_str details = {NULL, 0};
     while (gt_proto_next(&fields, &field)) {
         switch (field.tag) {
@@ -143,7 +256,7 @@ bool gt_nsys_rep_sink_take_activity(struct gt_nsys_rep_sink *sink, struct gt_str
             activity.device = (int64_t)field.value;
             break;
         case GT_PROTO_VARINT(6):
-            activity.stream = (int64_t)field.value;
+            stream = field.value;
             break;
         case GT_PROTO_VARINT(8):
             activity.global_pid = field.value;
@@ -158,9 +271,18 @@ bool gt_nsys_rep_sink_take_activity(struct gt_nsys_rep_sink *sink, struct gt_str
     bool is_damaged = fields.is_damaged;
     if (is_damaged)
         return false;
-    if (take_details(&sink->facts->capture, &activity, details_tag, details, &is_damaged))
-        gt_nsys_add_activity(sink->model, &activity);
-    else if (!is_damaged)
-        gt_builder_skip(sink->model->builder);
-    return !is_damaged;
+    if (details_tag == DETAILS_SYNC && asked & GT_FACT_SYNCS)
+        return take_sync(sink->model, &activity, stream, details);
+    if (details_tag == DETAILS_RECORD && asked & GT_FACT_SYNCS)
+        return take_record(sink->model, &activity, stream, details);
+    activity.stream = stream == GT_NSYS_NO_ID ? 0 : (int64_t)stream;
+    if (!(asked & GT_FACT_OPS) || !take_details(&sink->facts->capture, &activity, details_tag, details, &is_damaged)) {
+        if (!is_damaged)
+            gt_builder_skip(sink->model->builder);
+        return !is_damaged;
+    }
+    bool is_op = gt_nsys_add_activity(sink->model, &activity);
+    if (is_op && details_tag == DETAILS_KERNEL && asked & GT_FACT_CONFIGS)
+        take_config(sink->model, details);
+    return true;
 }

@@ -1,5 +1,6 @@
-/* Facts of a capture: the messages around the events come in, strings, names of threads, GPUs and clocks go out. The
-   head message also holds the environment of the profiled program: only three fields of it are ever looked at. */
+/* Facts of a capture: the messages around the events come in, strings, names of threads, GPUs, metrics and clocks go
+   out. The head message also holds the environment of the profiled program: only clocks, the name of the machine and
+   the rate of samples are ever looked at. */
 #include "decode/nsys/nsys_rep_facts.h"
 
 #include "base/mem.h"
@@ -12,6 +13,9 @@
 #define CLOCKS_BYTES_MAX ((size_t)1 << 20) /* of the section; those seen have a few hundred */
 
 /* Clocks of the head message's table of offsets, and of the section that came in 2026. */
+/* Of the description of a machine, and the longest name that is taken. */
+enum { KEY_HOST = 619, HOST_MAX = 256 };
+
 enum { CLOCK_TARGET = 1, CLOCK_MIDDLE = 3, CLOCK_UTC = 9, KIND_SYSTEM = 7, KIND_UTC = 11 };
 
 struct reading {
@@ -128,14 +132,33 @@ static enum gt_status take_threads(const struct reading *at, struct gt_str messa
 
 /* ---- GPUs ---- */
 
+static struct gt_str copy_text(struct gt_nsys_capture *capture, struct gt_str message, uint32_t tag) {
+    struct gt_str text = gt_proto_find_bytes(message, tag);
+    return gt_arena_copy(&capture->arena, text.ptr ? text : GT_STR(""));
+}
+
+/* 0 where it is absent, or absurd. */
+static uint32_t small_number(struct gt_str message, unsigned field) {
+    uint64_t value = gt_proto_find_value(message, GT_PROTO_VARINT(field), 0);
+    return value > UINT32_MAX ? 0 : (uint32_t)value;
+}
+
 static void take_gpu(struct gt_nsys_capture *capture, struct gt_str gpu) {
-    uint64_t units = gt_proto_find_value(gpu, GT_PROTO_VARINT(14), 0);
-    struct gt_str name = gt_proto_find_bytes(gpu, GT_PROTO_BYTES(2));
     capture->gpus[capture->gpu_count++] = (struct gt_nsys_gpu){
         .id = (int64_t)gt_proto_find_value(gpu, GT_PROTO_VARINT(1), 0),
-        .name = gt_arena_copy(&capture->arena, name.ptr ? name : GT_STR("")),
+        .name = copy_text(capture, gpu, GT_PROTO_BYTES(2)),
+        .uuid = copy_text(capture, gpu, GT_PROTO_BYTES(5)),
         .memory_bytes = gt_proto_find_value(gpu, GT_PROTO_VARINT(11), 0),
-        .multiprocessors = units > UINT32_MAX ? 0 : (uint32_t)units,
+        .bandwidth = gt_proto_find_value(gpu, GT_PROTO_VARINT(12), 0),
+        .clock_hz = gt_proto_find_value(gpu, GT_PROTO_VARINT(13), 0),
+        .l2_bytes = gt_proto_find_value(gpu, GT_PROTO_VARINT(10), 0),
+        .multiprocessors = small_number(gpu, 14),
+        .compute_major = small_number(gpu, 41),
+        .compute_minor = small_number(gpu, 42),
+        .max_warps = small_number(gpu, 32),
+        .max_blocks = small_number(gpu, 33),
+        .max_registers = small_number(gpu, 29),
+        .max_shared_bytes = small_number(gpu, 28),
     };
 }
 
@@ -291,7 +314,29 @@ static void take_conversions(struct gt_nsys_capture *capture, struct gt_str sect
     }
 }
 
-static enum gt_status read_clocks(const struct reading *at) {
+/* The name of the machine that was profiled, under its key in the description of the machine. */
+static struct gt_str find_host(struct gt_str head) {
+    struct gt_proto fields =
+        gt_proto_of(gt_proto_find_bytes(gt_proto_find_bytes(head, GT_PROTO_BYTES(1)), GT_PROTO_BYTES(2)));
+    struct gt_proto_field field;
+    while (gt_proto_next(&fields, &field))
+        if (field.tag == GT_PROTO_BYTES(1) && gt_proto_find_value(field.bytes, GT_PROTO_VARINT(1), 0) == KEY_HOST)
+            return gt_proto_find_bytes(field.bytes, GT_PROTO_BYTES(2));
+    return (struct gt_str){NULL, 0};
+}
+
+static void take_host(struct gt_nsys_capture *capture, struct gt_str name) {
+    if (capture->host.len == 0 && name.len && name.len <= HOST_MAX)
+        capture->host = gt_arena_copy(&capture->arena, name);
+}
+
+/* Samples of GPU metrics a second, from the options of the profiler. */
+static uint64_t find_rate(struct gt_str head) {
+    struct gt_str options = gt_proto_find_bytes(head, GT_PROTO_BYTES(2));
+    return gt_proto_find_value(gt_proto_find_bytes(options, GT_PROTO_BYTES(70)), GT_PROTO_VARINT(1), 0);
+}
+
+static enum gt_status read_head(const struct reading *at) {
     struct gt_nsys_capture *capture = &at->facts->capture;
     struct gt_str head, section;
     struct gt_proto_field start, stop, offsets;
@@ -302,6 +347,8 @@ static enum gt_status read_clocks(const struct reading *at) {
         capture->duration_ns = (int64_t)(stop.value - start.value);
     if (has_start && gt_proto_find(head, GT_PROTO_BYTES(16), &offsets))
         take_offsets(capture, offsets.bytes, start.value);
+    take_host(capture, find_host(head));
+    at->facts->metrics.hz = find_rate(head);
     free_bytes(head);
     if (!has_start || capture->utc_ns || at->file->clocks.size > CLOCKS_BYTES_MAX)
         return GT_OK;
@@ -320,17 +367,33 @@ static enum gt_status read_producer(const struct reading *at) {
     struct gt_str version = gt_proto_find_bytes(section, GT_PROTO_BYTES(6));
     capture->producer = gt_arena_printf(&capture->arena, "Nsight Systems%s%.*s", version.len ? " " : "",
                                         version.len > 64 ? 64 : (int)version.len, version.ptr ? version.ptr : "");
+    take_host(capture, gt_proto_find_bytes(section, GT_PROTO_BYTES(40)));
+    take_host(capture, gt_proto_find_bytes(section, GT_PROTO_BYTES(5)));
     free_bytes(section);
     return gt_arena_failed(&capture->arena) ? gt_fail_memory(at->err) : GT_OK;
 }
 
+/* ---- types of metrics ---- */
+
+static enum gt_status read_metrics(const struct reading *at) {
+    struct gt_nsys_rep_facts *facts = at->facts;
+    struct gt_str index;
+    if (gt_nsys_rep_file_read(at->file, at->file->index, &index, at->err) != GT_OK)
+        return GT_ERR;
+    bool is_done = gt_nsys_rep_metrics_types_take(&facts->metrics, &facts->capture, index);
+    free_bytes(index);
+    return is_done ? GT_OK : gt_fail_memory(at->err);
+}
+
 enum gt_status gt_nsys_rep_facts_init(struct gt_nsys_rep_facts *facts, const struct gt_nsys_rep_file *file,
-                                      uint64_t strings_at, struct gt_error *err) {
+                                      uint64_t strings_at, uint32_t asked, struct gt_error *err) {
     const struct reading at = {facts, file, err};
     uint64_t offset = strings_at;
     *facts = (struct gt_nsys_rep_facts){.capture.duration_ns = -1, .first_damaged = GT_NSYS_REP_NOWHERE};
-    if (read_producer(&at) != GT_OK || read_clocks(&at) != GT_OK || read_strings(&at, &offset) != GT_OK ||
+    if (read_head(&at) != GT_OK || read_producer(&at) != GT_OK || read_strings(&at, &offset) != GT_OK ||
         read_message(&at, &offset, take_threads) != GT_OK || read_message(&at, &offset, take_target) != GT_OK)
+        return GT_ERR;
+    if (asked & GT_FACT_COUNTERS && read_metrics(&at) != GT_OK)
         return GT_ERR;
     if (!file->has_schemas)
         return GT_OK;
@@ -340,6 +403,7 @@ enum gt_status gt_nsys_rep_facts_init(struct gt_nsys_rep_facts *facts, const str
 void gt_nsys_rep_facts_release(struct gt_nsys_rep_facts *facts) {
     gt_nsys_capture_release(&facts->capture);
     gt_nsys_rep_payload_schemas_release(&facts->schemas);
+    gt_nsys_rep_metrics_types_release(&facts->metrics);
     gt_mem_free(facts->strings);
     *facts = (struct gt_nsys_rep_facts){0};
 }

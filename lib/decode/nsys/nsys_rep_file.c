@@ -147,7 +147,7 @@ static void take_index(struct gt_nsys_rep_file *file, struct gt_str index) {
     file->event_count = gt_proto_find_value(index, GT_PROTO_VARINT(1), GT_NSYS_REP_UNKNOWN);
     file->string_count = gt_proto_find_value(index, GT_PROTO_VARINT(3), GT_NSYS_REP_UNKNOWN);
     file->thread_count = gt_proto_find_value(index, GT_PROTO_VARINT(5), GT_NSYS_REP_UNKNOWN);
-    file->generic_count = gt_proto_find_value(index, GT_PROTO_VARINT(15), 0);
+    file->generic_count = gt_proto_find_value(index, GT_PROTO_VARINT(15), GT_NSYS_REP_UNKNOWN);
     file->has_schemas = gt_proto_find_value(index, GT_PROTO_VARINT(17), 0) != 0;
     struct gt_str codec = gt_proto_find_bytes(index, GT_PROTO_BYTES(9));
     if (!gt_str_eq(codec, GT_STR("lz4")))
@@ -172,6 +172,7 @@ static enum gt_status read_messages(struct gt_nsys_rep_file *file, uint64_t offs
     if (gt_nsys_rep_file_read(file, index, &bytes, err) != GT_OK)
         return GT_ERR;
     file->head = head;
+    file->index = index;
     file->events = index.offset + index.size;
     take_index(file, bytes);
     gt_mem_free((void *)(uintptr_t)bytes.ptr);
@@ -227,6 +228,7 @@ enum gt_status gt_nsys_rep_file_init(struct gt_nsys_rep_file *file, const struct
         .strings = GT_NSYS_REP_NOWHERE,
         .schemas = GT_NSYS_REP_NOWHERE,
         .event_count = GT_NSYS_REP_UNKNOWN,
+        .generic_count = GT_NSYS_REP_UNKNOWN,
         .string_count = GT_NSYS_REP_UNKNOWN,
         .thread_count = GT_NSYS_REP_UNKNOWN,
         .is_cut = size < SIZE_MIN,

@@ -25,12 +25,12 @@ struct gt_nsys_rep_span {
 struct gt_nsys_rep_file {
     const struct gt_source *source;
     uint64_t size;
-    bool is_cut;                        /* no end marker: the file ends in the middle */
-    bool is_index_damaged;              /* the section table is there, but is not to be trusted */
-    struct gt_nsys_rep_span ui, clocks; /* sections; size 0 if there is none */
-    struct gt_nsys_rep_span head;       /* message of the raw section; size 0 if it is cut off or absurd */
-    uint64_t events, end;               /* where the chunks begin; where the raw section ends */
-    uint64_t strings, schemas;          /* the chunks of these; GT_NSYS_REP_NOWHERE: after what comes before them */
+    bool is_cut;                         /* no end marker: the file ends in the middle */
+    bool is_index_damaged;               /* the section table is there, but is not to be trusted */
+    struct gt_nsys_rep_span ui, clocks;  /* sections; size 0 if there is none */
+    struct gt_nsys_rep_span head, index; /* messages of the raw section; size 0 if cut off or absurd */
+    uint64_t events, end;                /* where the chunks begin; where the raw section ends */
+    uint64_t strings, schemas;           /* the chunks of these; GT_NSYS_REP_NOWHERE: after what comes before them */
     uint64_t event_count, generic_count, string_count, thread_count; /* GT_NSYS_REP_UNKNOWN if absent */
     bool has_schemas;
     char unknown[128]; /* what is unknown about the layout; empty: it is as it should be */

@@ -1,153 +1,249 @@
-/* NVTX payloads: the schemas of a report and the payload of an event come in, sizes of messages and texts go out. */
+/* NVTX payloads: the schemas of a report and the payload of an event come in, texts and what is known about a
+   collective go out. */
 #include "decode/nsys/nsys_rep_payload.h"
 
 #include "base/mem.h"
 #include "decode/proto/proto.h"
 
-/* What NCCL calls the size of a collective's message. */
-#define MESSAGE_SIZE GT_STR("Message size [bytes]")
-
 enum {
     TYPE_REGISTERED_STRING = 80,
-    ENTRIES_MAX = 16, /* of a schema that are kept, so that a short payload cannot make rows without end */
+    TEXTS_MAX = 16,     /* of a schema that are kept, so that a short payload cannot make rows without end */
+    TAKEN_MAX = 1 << 16 /* processes, schemas and values of enumerations in all; reports have a few hundred */
 };
 
-/* Bytes of the types of entries (numbers of the public NVTX header) that can hold a size; 0 for others. */
-static unsigned width_of(uint64_t type) {
-    switch (type) {
-    case 6:  /* unsigned int */
-    case 16: /* uint32_t */
-        return 4;
-    case 8:  /* unsigned long */
-    case 10: /* unsigned long long */
-    case 18: /* uint64_t */
-    case 22: /* size_t */
-        return 8;
-    default:
-        return 0;
-    }
-}
-
-/* Whether the entry is one to keep. */
-static bool take_entry(struct gt_str message, struct gt_nsys_rep_entry *entry) {
-    uint64_t type = gt_proto_find_value(message, GT_PROTO_VARINT(1), 0);
-    struct gt_str name = gt_proto_find_bytes(message, GT_PROTO_BYTES(7));
-    uint64_t offset = gt_proto_find_value(message, GT_PROTO_VARINT(3), 0);
-    /* A string at the very beginning of a payload is another one than was attached (seen with 2025.3). */
-    bool is_text = type == TYPE_REGISTERED_STRING && name.len && offset != 0;
-    *entry = (struct gt_nsys_rep_entry){
-        .offset = offset,
-        .width = is_text ? 8 : width_of(type),
-        .is_text = is_text,
-        .name = name,
-    };
-    return is_text || (entry->width && gt_str_eq(name, MESSAGE_SIZE));
-}
-
-static bool keep_entry(struct gt_nsys_rep_schemas *schemas, const struct gt_nsys_rep_entry *entry) {
-    struct gt_nsys_rep_entry *grown =
-        gt_mem_room(schemas->entries, schemas->entry_count, &schemas->entry_capacity, sizeof *grown);
-    if (!grown)
-        return false;
-    schemas->entries = grown;
-    schemas->entries[schemas->entry_count] = *entry;
-    schemas->entries[schemas->entry_count++].name = gt_arena_copy(&schemas->arena, entry->name);
-    return !gt_arena_failed(&schemas->arena);
-}
-
-/* The entries of a schema that are kept; none of one that has arrays or unions, which move what follows them. false:
-   memory is short. */
-static bool take_entries(struct gt_nsys_rep_schemas *schemas, struct gt_str message) {
-    struct gt_proto fields = gt_proto_of(message);
-    struct gt_proto_field field;
-    size_t first = schemas->entry_count;
-    while (gt_proto_next(&fields, &field)) {
-        struct gt_nsys_rep_entry entry;
-        if (field.tag != GT_PROTO_BYTES(4))
-            continue;
-        if (gt_proto_find_value(field.bytes, GT_PROTO_VARINT(2), 0) != 0) {
-            schemas->entry_count = first;
-            return true;
-        }
-        bool has_room = schemas->entry_count - first < ENTRIES_MAX;
-        if (take_entry(field.bytes, &entry) && has_room && !keep_entry(schemas, &entry))
-            return false;
-    }
-    if (fields.is_damaged)
-        schemas->entry_count = first;
-    return true;
-}
-
-static uint64_t scope(uint32_t process, uint64_t domain) {
+static uint64_t scope_of(uint32_t process, uint64_t domain) {
     return (uint64_t)process << 32 | domain;
 }
 
-static bool take_schema(struct gt_nsys_rep_schemas *schemas, uint32_t process, struct gt_str message) {
-    struct gt_nsys_rep_schema schema = {.first_entry = schemas->entry_count};
-    uint64_t domain = gt_proto_find_value(message, GT_PROTO_VARINT(9), 0);
-    if (domain > UINT32_MAX)
-        return true;
-    if (!take_entries(schemas, message))
+/* false: enough were taken. */
+static bool take_one(struct gt_nsys_rep_schemas *schemas) {
+    if (schemas->left_count == 0)
         return false;
-    schema.entry_count = schemas->entry_count - schema.first_entry;
-    if (schema.entry_count == 0)
+    schemas->left_count--;
+    return true;
+}
+
+/* ---- enumerations ---- */
+
+static void take_enumeration(struct gt_nsys_rep_schemas *schemas, uint32_t process, struct gt_str message) {
+    uint64_t domain = gt_proto_find_value(message, GT_PROTO_VARINT(1), 0), scope = scope_of(process, domain);
+    uint64_t number = gt_proto_find_value(message, GT_PROTO_VARINT(2), 0);
+    struct gt_proto fields = gt_proto_of(message);
+    struct gt_proto_field field;
+    if (domain > UINT32_MAX || !take_one(schemas))
+        return;
+    gt_nsys_comm_add_enum(&schemas->comms, scope, number, gt_proto_find_value(message, GT_PROTO_VARINT(5), 0));
+    while (gt_proto_next(&fields, &field)) {
+        struct gt_str name = gt_proto_find_bytes(field.bytes, GT_PROTO_BYTES(1));
+        if (field.tag == GT_PROTO_BYTES(4) && name.ptr && take_one(schemas))
+            gt_nsys_comm_add_value(&schemas->comms, scope, number,
+                                   (int64_t)gt_proto_find_value(field.bytes, GT_PROTO_VARINT(2), 0), name);
+    }
+}
+
+/* ---- schemas ---- */
+
+static struct gt_nsys_comm_entry read_entry(struct gt_str message) {
+    struct gt_str name = gt_proto_find_bytes(message, GT_PROTO_BYTES(7));
+    return (struct gt_nsys_comm_entry){
+        .name = name.ptr ? name : GT_STR(""),
+        .type = gt_proto_find_value(message, GT_PROTO_VARINT(1), 0),
+        .offset = gt_proto_find_value(message, GT_PROTO_VARINT(3), 0),
+        .flags = gt_proto_find_value(message, GT_PROTO_VARINT(2), 0),
+    };
+}
+
+/* Arrays and unions move what follows them: nothing of such a schema is kept, nor of a damaged one. */
+static bool has_fixed_places(struct gt_str message) {
+    struct gt_proto fields = gt_proto_of(message);
+    struct gt_proto_field field;
+    while (gt_proto_next(&fields, &field))
+        if (field.tag == GT_PROTO_BYTES(4) && gt_proto_find_value(field.bytes, GT_PROTO_VARINT(2), 0) != 0)
+            return false;
+    return !fields.is_damaged;
+}
+
+static bool keep_text(struct gt_nsys_rep_schemas *schemas, const struct gt_nsys_comm_entry *entry) {
+    struct gt_nsys_rep_text *grown =
+        gt_mem_room(schemas->texts, schemas->text_count, &schemas->text_capacity, sizeof *grown);
+    if (!grown)
+        return false;
+    schemas->texts = grown;
+    schemas->texts[schemas->text_count++] =
+        (struct gt_nsys_rep_text){entry->offset, gt_arena_copy(&schemas->arena, entry->name)};
+    return !gt_arena_failed(&schemas->arena);
+}
+
+static bool take_entries(struct gt_nsys_rep_schemas *schemas, uint64_t scope, uint64_t number, struct gt_str message) {
+    struct gt_proto fields = gt_proto_of(message);
+    struct gt_proto_field field;
+    size_t first = schemas->text_count;
+    while (gt_proto_next(&fields, &field)) {
+        if (field.tag != GT_PROTO_BYTES(4))
+            continue;
+        struct gt_nsys_comm_entry entry = read_entry(field.bytes);
+        /* A string at the very beginning of a payload is another one than was attached (seen with 2025.3). */
+        bool is_text = entry.type == TYPE_REGISTERED_STRING && entry.name.len && entry.offset != 0;
+        if (is_text && schemas->text_count - first < TEXTS_MAX && !keep_text(schemas, &entry))
+            return false;
+        if (entry.type != TYPE_REGISTERED_STRING)
+            gt_nsys_comm_add_entry(&schemas->comms, scope, number, &entry);
+    }
+    return true;
+}
+
+static bool take_schema(struct gt_nsys_rep_schemas *schemas, uint32_t process, struct gt_str message) {
+    struct gt_nsys_rep_schema schema = {.first_text = schemas->text_count};
+    uint64_t domain = gt_proto_find_value(message, GT_PROTO_VARINT(9), 0), scope = scope_of(process, domain);
+    uint64_t number = gt_proto_find_value(message, GT_PROTO_VARINT(1), 0);
+    if (domain > UINT32_MAX || !has_fixed_places(message) || !take_one(schemas))
+        return true;
+    if (!take_entries(schemas, scope, number, message))
+        return false;
+    schema.text_count = schemas->text_count - schema.first_text;
+    if (schema.text_count == 0)
         return true;
     struct gt_nsys_rep_schema *grown = gt_mem_room(schemas->list, schemas->count, &schemas->capacity, sizeof *grown);
     if (!grown)
         return false;
     schemas->list = grown;
     schemas->list[schemas->count] = schema;
-    gt_map_put(&schemas->index_of, scope(process, domain), gt_proto_find_value(message, GT_PROTO_VARINT(1), 0),
-               (uint32_t)schemas->count++);
+    gt_map_put(&schemas->index_of, scope, number, (uint32_t)schemas->count++);
     return !schemas->index_of.failed;
+}
+
+/* ---- ranks that MPI gave ---- */
+
+/* Where the schema of MPI's teams has its two numbers. */
+struct team_layout {
+    uint64_t domain, schema, rank_offset, size_offset;
+    bool has_rank, has_size;
+};
+
+static void take_team_layout(struct team_layout *layout, struct gt_str message) {
+    enum { TYPE_INT = 5, TYPE_INT32 = 15, TYPE_UINT32 = 16 };
+    struct gt_proto fields = gt_proto_of(message);
+    struct gt_proto_field field;
+    if (!gt_str_eq(gt_proto_find_bytes(message, GT_PROTO_BYTES(5)), GT_STR("NsysMpiTeam")) ||
+        !has_fixed_places(message))
+        return;
+    *layout = (struct team_layout){.domain = gt_proto_find_value(message, GT_PROTO_VARINT(9), 0),
+                                   .schema = gt_proto_find_value(message, GT_PROTO_VARINT(1), 0)};
+    while (gt_proto_next(&fields, &field)) {
+        if (field.tag != GT_PROTO_BYTES(4))
+            continue;
+        struct gt_nsys_comm_entry entry = read_entry(field.bytes);
+        if (entry.type != TYPE_INT && entry.type != TYPE_INT32 && entry.type != TYPE_UINT32)
+            continue;
+        if (gt_str_eq(entry.name, GT_STR("LocalRank"))) {
+            layout->rank_offset = entry.offset;
+            layout->has_rank = true;
+        } else if (gt_str_eq(entry.name, GT_STR("Size"))) {
+            layout->size_offset = entry.offset;
+            layout->has_size = true;
+        }
+    }
+}
+
+/* A little-endian number; false: the bytes end before it. */
+static bool read_number(struct gt_str bytes, uint64_t offset, size_t width, uint64_t *value) {
+    uint64_t word = 0;
+    if (offset > bytes.len || width > bytes.len - offset)
+        return false;
+    memcpy(&word, bytes.ptr + offset, width);
+    *value = le64toh(word);
+    return true;
+}
+
+static bool take_team(struct gt_nsys_rep_schemas *schemas, const struct team_layout *layout, uint64_t global_pid,
+                      struct gt_str message) {
+    struct gt_str bytes = gt_proto_find_bytes(message, GT_PROTO_BYTES(4));
+    uint64_t rank, size;
+    bool is_team = layout->has_rank && layout->has_size &&
+                   gt_proto_find_value(message, GT_PROTO_VARINT(2), 0) == layout->domain &&
+                   gt_proto_find_value(message, GT_PROTO_VARINT(3), 0) == layout->schema;
+    if (!is_team || !read_number(bytes, layout->rank_offset, 4, &rank) ||
+        !read_number(bytes, layout->size_offset, 4, &size) || size > INT32_MAX || rank >= size || !take_one(schemas))
+        return true;
+    struct gt_nsys_rank *grown =
+        gt_mem_room(schemas->ranks, schemas->rank_count, &schemas->rank_capacity, sizeof *grown);
+    if (!grown)
+        return false;
+    schemas->ranks = grown;
+    schemas->ranks[schemas->rank_count++] =
+        (struct gt_nsys_rank){global_pid, (int64_t)rank, (int64_t)size, GT_RANK_OF_MPI};
+    return true;
+}
+
+static bool take_process(struct gt_nsys_rep_schemas *schemas, uint32_t number, uint64_t global_pid,
+                         struct gt_str message) {
+    struct team_layout layout = {0};
+    struct gt_proto_field field;
+    for (struct gt_proto fields = gt_proto_of(message); gt_proto_next(&fields, &field);) {
+        if (field.tag == GT_PROTO_BYTES(4)) {
+            take_enumeration(schemas, number, field.bytes);
+        } else if (field.tag == GT_PROTO_BYTES(2)) {
+            take_team_layout(&layout, field.bytes);
+            if (!take_schema(schemas, number, field.bytes))
+                return false;
+        }
+    }
+    for (struct gt_proto fields = gt_proto_of(message); gt_proto_next(&fields, &field);)
+        if (field.tag == GT_PROTO_BYTES(3) && !take_team(schemas, &layout, global_pid, field.bytes))
+            return false;
+    return true;
 }
 
 bool gt_nsys_rep_payload_schemas_take(struct gt_nsys_rep_schemas *schemas, struct gt_str message) {
     struct gt_proto processes = gt_proto_of(message);
-    struct gt_proto_field process, field;
+    struct gt_proto_field process;
     uint32_t number = 0;
+    schemas->left_count = TAKEN_MAX;
     while (gt_proto_next(&processes, &process)) {
-        if (process.tag != GT_PROTO_BYTES(3))
+        if (process.tag != GT_PROTO_BYTES(3) || !take_one(schemas))
             continue;
-        gt_map_put(&schemas->process_of, 0, gt_proto_find_value(process.bytes, GT_PROTO_VARINT(1), 0), number);
-        struct gt_proto fields = gt_proto_of(process.bytes);
-        while (gt_proto_next(&fields, &field))
-            if (field.tag == GT_PROTO_BYTES(2) && !take_schema(schemas, number, field.bytes))
-                return false;
+        uint64_t global_pid = gt_proto_find_value(process.bytes, GT_PROTO_VARINT(1), 0);
+        gt_map_put(&schemas->process_of, 0, global_pid, number);
+        if (!take_process(schemas, number, global_pid, process.bytes))
+            return false;
         number++;
     }
-    return !schemas->process_of.failed;
+    return !schemas->process_of.failed && !schemas->comms.has_failed;
 }
 
 void gt_nsys_rep_payload_schemas_release(struct gt_nsys_rep_schemas *schemas) {
     gt_arena_release(&schemas->arena);
     gt_map_release(&schemas->process_of);
     gt_map_release(&schemas->index_of);
+    gt_nsys_comm_release(&schemas->comms);
     gt_mem_free(schemas->list);
-    gt_mem_free(schemas->entries);
+    gt_mem_free(schemas->texts);
+    gt_mem_free(schemas->ranks);
     *schemas = (struct gt_nsys_rep_schemas){0};
 }
 
-const struct gt_nsys_rep_schema *gt_nsys_rep_payload_schemas_find(const struct gt_nsys_rep_schemas *schemas,
-                                                                  uint64_t global_pid, uint64_t domain,
-                                                                  struct gt_str payload, struct gt_str *bytes) {
-    if (schemas->count == 0 || domain > UINT32_MAX)
-        return NULL;
-    struct gt_str extended = gt_proto_find_bytes(payload, GT_PROTO_BYTES(9));
-    *bytes = gt_proto_find_bytes(extended, GT_PROTO_BYTES(2));
+/* ---- payloads ---- */
+
+bool gt_nsys_rep_payload_find(const struct gt_nsys_rep_schemas *schemas, uint64_t global_pid, uint64_t domain,
+                              struct gt_str message, struct gt_nsys_rep_payload *payload) {
     uint32_t process = gt_map_get(&schemas->process_of, 0, global_pid);
-    if (process == GT_MAP_NONE)
-        return NULL;
-    uint32_t index =
-        gt_map_get(&schemas->index_of, scope(process, domain), gt_proto_find_value(extended, GT_PROTO_VARINT(1), 0));
-    return index == GT_MAP_NONE ? NULL : &schemas->list[index];
+    if (process == GT_MAP_NONE || domain > UINT32_MAX)
+        return false;
+    struct gt_str extended = gt_proto_find_bytes(message, GT_PROTO_BYTES(9));
+    *payload = (struct gt_nsys_rep_payload){
+        .scope = scope_of(process, domain),
+        .schema = gt_proto_find_value(extended, GT_PROTO_VARINT(1), 0),
+        .bytes = gt_proto_find_bytes(extended, GT_PROTO_BYTES(2)),
+    };
+    return payload->bytes.ptr != NULL;
 }
 
-bool gt_nsys_rep_payload_entry_read(const struct gt_nsys_rep_entry *entry, struct gt_str bytes, uint64_t *value) {
-    if (entry->offset > bytes.len || entry->width > bytes.len - entry->offset)
-        return false;
-    uint64_t word = 0;
-    memcpy(&word, bytes.ptr + entry->offset, entry->width);
-    *value = le64toh(word);
-    return true;
+struct gt_nsys_rep_schema gt_nsys_rep_payload_texts(const struct gt_nsys_rep_schemas *schemas,
+                                                    const struct gt_nsys_rep_payload *payload) {
+    uint32_t index = gt_map_get(&schemas->index_of, payload->scope, payload->schema);
+    return index == GT_MAP_NONE ? (struct gt_nsys_rep_schema){0, 0} : schemas->list[index];
+}
+
+bool gt_nsys_rep_payload_text_read(const struct gt_nsys_rep_text *text, struct gt_str bytes, uint64_t *number) {
+    return read_number(bytes, text->offset, sizeof *number, number);
 }

@@ -1,5 +1,5 @@
-/* NVTX payloads: what a program attached to its ranges, of which the sizes of messages and texts are kept. NCCL
-   attaches a size to every collective, XLA the text of what it compiled. */
+/* NVTX payloads: what a program attached to its ranges, of which texts and what NCCL says about its collectives are
+   kept, and the ranks that MPI gave to processes. */
 #ifndef GT_DECODE_NSYS_NSYS_REP_PAYLOAD_H
 #define GT_DECODE_NSYS_NSYS_REP_PAYLOAD_H
 
@@ -8,39 +8,50 @@
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "base/str.h"
+#include "decode/nsys/nsys_comm.h"
 
-/* Where in the payloads of a schema something is that is kept. */
-struct gt_nsys_rep_entry {
+/* Where in the payloads of a schema the number of a string is. */
+struct gt_nsys_rep_text {
     uint64_t offset;
-    unsigned width;     /* 4 or 8 bytes */
-    bool is_text;       /* the number of a string, else the size of a message */
     struct gt_str name; /* in the schemas' arena */
 };
 
+/* The texts of a schema. */
 struct gt_nsys_rep_schema {
-    size_t first_entry, entry_count;
+    size_t first_text, text_count;
 };
 
-/* The schemas that have such entries. Zeroed is empty. */
+/* The schemas that have something to keep. Zeroed is empty. */
 struct gt_nsys_rep_schemas {
     struct gt_arena arena;
     struct gt_map process_of; /* globalPid -> number */
-    struct gt_map index_of;   /* (number << 32 | domain, schema) -> index in list */
+    struct gt_map index_of;   /* (scope, schema) -> index in list */
     struct gt_nsys_rep_schema *list;
-    struct gt_nsys_rep_entry *entries;
-    size_t count, capacity, entry_count, entry_capacity;
+    struct gt_nsys_rep_text *texts;
+    size_t count, capacity, text_count, text_capacity;
+    size_t left_count; /* processes, schemas and values of enumerations that are still taken */
+    struct gt_nsys_comm_schemas comms;
+    struct gt_nsys_rank *ranks; /* of processes, as MPI gave them */
+    size_t rank_count, rank_capacity;
+};
+
+/* The payload of an event. */
+struct gt_nsys_rep_payload {
+    uint64_t scope, schema; /* as gt_nsys_comm_read has them */
+    struct gt_str bytes;
 };
 
 /* Takes the message of the schema chunk. false: memory is short. */
 bool gt_nsys_rep_payload_schemas_take(struct gt_nsys_rep_schemas *schemas, struct gt_str message);
 void gt_nsys_rep_payload_schemas_release(struct gt_nsys_rep_schemas *schemas);
 
-/* The schema of a payload (field 8 of an NVTX event) and its bytes. NULL: there is none that is kept. */
-const struct gt_nsys_rep_schema *gt_nsys_rep_payload_schemas_find(const struct gt_nsys_rep_schemas *schemas,
-                                                                  uint64_t global_pid, uint64_t domain,
-                                                                  struct gt_str payload, struct gt_str *bytes);
-/* false: the payload ends before it. */
-bool gt_nsys_rep_payload_entry_read(const struct gt_nsys_rep_entry *entry, struct gt_str bytes, uint64_t *value);
+/* The payload in field 8 of an NVTX event. false: there is none of a schema. */
+bool gt_nsys_rep_payload_find(const struct gt_nsys_rep_schemas *schemas, uint64_t global_pid, uint64_t domain,
+                              struct gt_str message, struct gt_nsys_rep_payload *payload);
+/* The texts of its schema. */
+struct gt_nsys_rep_schema gt_nsys_rep_payload_texts(const struct gt_nsys_rep_schemas *schemas,
+                                                    const struct gt_nsys_rep_payload *payload);
+/* The number of a string; false: the payload ends before it. */
+bool gt_nsys_rep_payload_text_read(const struct gt_nsys_rep_text *text, struct gt_str bytes, uint64_t *number);
 
 #endif

@@ -6,7 +6,15 @@
 #include "decode/proto/proto.h"
 #include "events/builder.h"
 
-enum event_type { TYPE_API = 48 };
+enum event_type {
+    TYPE_THREAD_NAME = 39,
+    TYPE_API = 48,
+    TYPE_KERNEL = 79,
+    TYPE_COPY = 80,
+    TYPE_SYNC = 106,
+    TYPE_RECORD = 127,
+    TYPE_GRAPH = 130,
+};
 
 /* Classes of API events, of which CUDA's runtime and driver are the first two. */
 enum api_class { CLASS_CUDA_DRIVER = 1, CLASS_PROFILER = 3, CLASS_DRIVER_OVERHEAD = 103 };
@@ -18,7 +26,13 @@ enum sub_message {
     SUB_API = GT_PROTO_BYTES(108),
     SUB_DIAGNOSTIC = GT_PROTO_BYTES(110),
     SUB_PROCESS = GT_PROTO_BYTES(113),
+    SUB_MEMORY = GT_PROTO_BYTES(123),
+    SUB_POOL = GT_PROTO_BYTES(129),
 };
+
+/* Values of counters that are taken for each entry that a chunk may have, so that a short sample of many metrics cannot
+   make values without end; 22 metrics take 12 packed bytes at least in samples. */
+enum { VALUES_EACH = 32 };
 
 void gt_nsys_rep_sink_init(struct gt_nsys_rep_sink *sink, struct gt_nsys_sink *model,
                            const struct gt_nsys_rep_facts *facts) {
@@ -27,6 +41,8 @@ void gt_nsys_rep_sink_init(struct gt_nsys_rep_sink *sink, struct gt_nsys_sink *m
 
 void gt_nsys_rep_sink_release(struct gt_nsys_rep_sink *sink) {
     gt_mem_free(sink->processes);
+    gt_mem_free(sink->ranks);
+    gt_nsys_rep_metrics_samples_release(&sink->samples);
     *sink = (struct gt_nsys_rep_sink){0};
 }
 
@@ -95,109 +111,30 @@ static bool take_api(struct gt_nsys_rep_sink *sink, uint64_t type, struct gt_str
     }
     if (fields.is_damaged)
         return false;
-    if (type == TYPE_API && class <= CLASS_CUDA_DRIVER)
+    uint32_t asked = sink->model->facts;
+    if (type == TYPE_API && class <= CLASS_CUDA_DRIVER && asked & GT_FACT_CALLS)
         gt_nsys_add_call(sink->model, &call);
-    else if (type == TYPE_API && class == CLASS_PROFILER)
+    else if (type == TYPE_API && class == CLASS_PROFILER && asked & GT_FACT_OVERHEADS)
         take_overhead(sink, &call, false);
-    else if (type == TYPE_API && class == CLASS_DRIVER_OVERHEAD)
+    else if (type == TYPE_API && class == CLASS_DRIVER_OVERHEAD && asked & GT_FACT_OVERHEADS)
         take_overhead(sink, &call, true);
-    else if (node.ptr || graph.ptr)
+    else if ((node.ptr || graph.ptr) && asked & GT_FACT_GRAPHS)
         take_clone(sink, call.global_tid, node, graph);
     else
         gt_builder_skip(sink->model->builder);
     return true;
 }
 
-/* ---- NVTX ---- */
-
-/* The size of the message that a range is about, and the texts that belong to it, where it has some. */
-static void take_payload(struct gt_nsys_rep_sink *sink, const struct gt_nsys_nvtx *event, struct gt_str payload) {
-    struct gt_builder *builder = sink->model->builder;
-    const struct gt_nsys_rep_schemas *schemas = &sink->facts->schemas;
-    uint64_t value, global_pid = gt_nsys_global_pid(event->global_tid);
-    uint64_t domain = event->domain_id == GT_NSYS_NO_ID ? 0 : event->domain_id;
-    struct gt_str bytes;
-    const struct gt_nsys_rep_schema *schema =
-        gt_nsys_rep_payload_schemas_find(schemas, global_pid, domain, payload, &bytes);
-    for (size_t i = 0; schema && i < schema->entry_count; i++) {
-        const struct gt_nsys_rep_entry *entry = &schemas->entries[schema->first_entry + i];
-        if (!gt_nsys_rep_payload_entry_read(entry, bytes, &value))
-            continue;
-        if (!entry->is_text) {
-            struct gt_comms_row comm = GT_COMM_UNKNOWN;
-            comm.in_bytes = value;
-            comm.range = 0;
-            gt_builder_comm(builder, &comm);
-        } else if (value != 0 && gt_nsys_has_string(&sink->facts->capture, value)) /* 0: the program gave none */
-            gt_builder_range_text(builder, &(struct gt_range_texts_row){.key = gt_builder_string(builder, entry->name),
-                                                                        .text = gt_nsys_string(sink->model, value)});
-    }
-}
-
-static bool take_nvtx(struct gt_nsys_rep_sink *sink, struct gt_str message) {
-    struct gt_nsys_nvtx event = {
-        .start_ns = GT_NO_TIME,
-        .end_ns = GT_NO_TIME,
-        .global_tid = GT_NSYS_NO_ID,
-        .end_global_tid = GT_NSYS_NO_ID,
-        .domain_id = GT_NSYS_NO_ID,
-        .category = GT_NSYS_NO_ID,
-        .text_id = GT_NSYS_NO_ID,
-    };
-    struct gt_proto fields = gt_proto_of(message);
-    struct gt_proto_field field;
-    struct gt_str payload = {NULL, 0};
-    while (gt_proto_next(&fields, &field)) {
-        switch (field.tag) {
-        case GT_PROTO_VARINT(1):
-            event.type = field.value;
-            break;
-        case GT_PROTO_VARINT(2):
-            event.start_ns = (int64_t)field.value;
-            break;
-        case GT_PROTO_VARINT(5):
-            event.category = field.value;
-            break;
-        case GT_PROTO_BYTES(7):
-            event.text = field.bytes;
-            break;
-        case GT_PROTO_BYTES(8):
-            payload = field.bytes;
-            break;
-        case GT_PROTO_VARINT(9):
-            event.global_tid = field.value;
-            break;
-        case GT_PROTO_VARINT(10):
-            event.end_ns = (int64_t)field.value;
-            break;
-        case GT_PROTO_VARINT(11):
-            event.end_global_tid = field.value;
-            break;
-        case GT_PROTO_VARINT(12):
-            event.text_id = field.value;
-            break;
-        case GT_PROTO_VARINT(13):
-            event.domain_id = field.value;
-            break;
-        }
-    }
-    if (fields.is_damaged)
-        return false;
-    size_t ranges_before = sink->model->builder->store.ranges.count;
-    gt_nsys_add_nvtx(sink->model, &event);
-    if (payload.ptr && sink->model->builder->store.ranges.count > ranges_before)
-        take_payload(sink, &event, payload);
-    return true;
-}
-
 /* ---- processes ---- */
 
+/* What it was started with is known by the number of a string, which is looked at once, when all is read. */
 static bool take_process(struct gt_nsys_rep_sink *sink, struct gt_str message) {
     struct gt_str path = gt_proto_find_bytes(message, GT_PROTO_BYTES(5));
     struct gt_str name = gt_proto_find_bytes(message, GT_PROTO_BYTES(6));
     uint64_t global_pid = gt_proto_find_value(message, GT_PROTO_VARINT(2), GT_NSYS_NO_ID);
+    uint64_t environment = gt_proto_find_value(message, GT_PROTO_VARINT(13), GT_NSYS_NO_ID);
     name = name.len ? name : path;
-    if (name.len == 0 || global_pid == GT_NSYS_NO_ID)
+    if ((name.len == 0 && environment == GT_NSYS_NO_ID) || global_pid == GT_NSYS_NO_ID)
         return true;
     struct gt_nsys_rep_process *grown =
         gt_mem_room(sink->processes, sink->process_count, &sink->process_capacity, sizeof *grown);
@@ -207,13 +144,38 @@ static bool take_process(struct gt_nsys_rep_sink *sink, struct gt_str message) {
     }
     sink->processes = grown;
     sink->processes[sink->process_count] = (struct gt_nsys_rep_process){
-        sink->order, sink->process_count, {global_pid, gt_arena_copy(&sink->model->arena, name)}};
+        sink->order,
+        sink->process_count,
+        {global_pid, gt_arena_copy(&sink->model->arena, name.ptr ? name : GT_STR(""))},
+        environment,
+    };
     sink->process_count++;
     sink->model->builder->failed |= gt_arena_failed(&sink->model->arena);
     return true;
 }
 
 /* ---- chunks ---- */
+
+/* Whether anything that is asked for can be in an event, by what is known without its fields. */
+static bool is_asked(uint32_t asked, uint64_t type, uint32_t tag) {
+    switch (tag) {
+    case SUB_DEVICE:
+        if (type == TYPE_SYNC || type == TYPE_RECORD)
+            return asked & GT_FACT_SYNCS;
+        if (type == TYPE_KERNEL || type == TYPE_COPY || type == TYPE_GRAPH)
+            return asked & GT_FACT_OPS;
+        return asked & (GT_FACT_OPS | GT_FACT_SYNCS);
+    case SUB_API:
+        return asked & (type == TYPE_API ? GT_FACT_CALLS | GT_FACT_OVERHEADS : GT_FACT_GRAPHS);
+    case SUB_NVTX:
+        return asked & (type == TYPE_THREAD_NAME ? GT_FACT_RANGES | GT_FACT_CALLS : GT_FACT_RANGES);
+    case SUB_MEMORY:
+    case SUB_POOL:
+        return asked & GT_FACT_MEMORY;
+    default:
+        return true;
+    }
+}
 
 /* false: the event is damaged. */
 static bool take_event(struct gt_nsys_rep_sink *sink, struct gt_str event) {
@@ -232,13 +194,21 @@ static bool take_event(struct gt_nsys_rep_sink *sink, struct gt_str event) {
     }
     if (fields.is_damaged)
         return false;
+    if (!is_asked(sink->model->facts, type, tag)) {
+        gt_builder_skip(sink->model->builder);
+        return true;
+    }
     switch (tag) {
     case SUB_DEVICE:
         return gt_nsys_rep_sink_take_activity(sink, sub);
     case SUB_API:
         return take_api(sink, type, sub);
     case SUB_NVTX:
-        return take_nvtx(sink, sub);
+        return gt_nsys_rep_sink_take_nvtx(sink, sub);
+    case SUB_MEMORY:
+        return gt_nsys_rep_sink_take_memory(sink, sub);
+    case SUB_POOL:
+        return gt_nsys_rep_sink_take_pool(sink, sub);
     case SUB_PROCESS:
         return take_process(sink, sub);
     case SUB_DIAGNOSTIC:
@@ -248,6 +218,20 @@ static bool take_event(struct gt_nsys_rep_sink *sink, struct gt_str event) {
         gt_builder_skip(sink->model->builder);
         return true;
     }
+}
+
+/* Generic events: samples of GPU metrics, and what others write. false: it is damaged. */
+static bool take_generic(struct gt_nsys_rep_sink *sink, struct gt_str event, size_t entries_max) {
+    sink->generic_count++;
+    if (sink->left_generic == 0)
+        return true;
+    sink->left_generic--;
+    if (sink->facts->metrics.count == 0) { /* nor are they asked for */
+        gt_builder_skip(sink->model->builder);
+        return true;
+    }
+    return gt_nsys_rep_metrics_take(&sink->samples, &sink->facts->metrics, sink->model, event,
+                                    VALUES_EACH * (uint64_t)entries_max);
 }
 
 void gt_nsys_rep_sink_take(struct gt_nsys_rep_sink *sink, struct gt_str message, size_t entries_max, uint64_t offset) {
@@ -260,7 +244,8 @@ void gt_nsys_rep_sink_take(struct gt_nsys_rep_sink *sink, struct gt_str message,
         if ((!is_event && !is_generic) || entries++ == entries_max)
             continue;
         if (is_generic) {
-            gt_builder_skip(builder); /* of the system, not of a GPU */
+            if (!take_generic(sink, field.bytes, entries_max))
+                gt_builder_issue(builder, GT_ISSUE_EVENT_DAMAGED, 1, offset);
             continue;
         }
         sink->event_count++;
@@ -270,6 +255,7 @@ void gt_nsys_rep_sink_take(struct gt_nsys_rep_sink *sink, struct gt_str message,
         if (!take_event(sink, field.bytes))
             gt_builder_issue(builder, GT_ISSUE_EVENT_DAMAGED, 1, offset);
     }
+    gt_nsys_rep_metrics_flush(&sink->samples, &sink->facts->metrics, sink->model);
     if (fields.is_damaged || entries == 0 || entries > entries_max)
         gt_builder_issue(builder, GT_ISSUE_PACKING_DAMAGED, 1, offset);
 }

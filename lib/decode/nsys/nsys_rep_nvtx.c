@@ -1,0 +1,127 @@
+/* NVTX: the sub-message of an event comes in, the model gets ranges, marks and names, and what a program attached to
+   them: texts and what is known about collectives. */
+#include "base/mem.h"
+#include "decode/nsys/nsys_rep_sink.h"
+#include "decode/proto/proto.h"
+#include "events/builder.h"
+
+static void add_text(struct gt_nsys_rep_sink *sink, const struct gt_nsys_rep_text *text, struct gt_str bytes) {
+    struct gt_builder *builder = sink->model->builder;
+    uint64_t number;
+    /* 0: the program gave none. */
+    if (!gt_nsys_rep_payload_text_read(text, bytes, &number) || number == 0 ||
+        !gt_nsys_has_string(&sink->facts->capture, number))
+        return;
+    gt_builder_range_text(builder, &(struct gt_range_texts_row){.key = gt_builder_string(builder, text->name),
+                                                                .text = gt_nsys_string(sink->model, number)});
+}
+
+/* The initialization of a communicator gives the process a rank. */
+static void note_rank(struct gt_nsys_rep_sink *sink, uint64_t global_pid, const struct gt_nsys_comm *comm) {
+    if (comm->rank < 0 || comm->ranks > INT64_MAX || (uint64_t)comm->rank >= comm->ranks)
+        return;
+    struct gt_nsys_rep_rank *grown = gt_mem_room(sink->ranks, sink->rank_count, &sink->rank_capacity, sizeof *grown);
+    if (!grown) {
+        sink->model->builder->failed = true;
+        return;
+    }
+    sink->ranks = grown;
+    sink->ranks[sink->rank_count] = (struct gt_nsys_rep_rank){
+        sink->order, sink->rank_count, {global_pid, comm->rank, (int64_t)comm->ranks, GT_RANK_OF_NCCL}};
+    sink->rank_count++;
+}
+
+/* Without the fact of collectives, the sizes of messages alone. */
+static void add_comm(struct gt_nsys_rep_sink *sink, const struct gt_nsys_rep_payload *payload, uint64_t global_pid) {
+    struct gt_builder *builder = sink->model->builder;
+    struct gt_nsys_comm comm;
+    enum gt_nsys_comm_outcome outcome =
+        gt_nsys_comm_read(&sink->facts->schemas.comms, payload->scope, payload->schema, payload->bytes, &comm);
+    if (!(sink->model->facts & GT_FACT_COMMS)) {
+        struct gt_comms_row row = GT_COMM_UNKNOWN;
+        row.in_bytes = comm.bytes;
+        row.range = 0;
+        if (comm.bytes != GT_NSYS_NO_ID)
+            gt_builder_comm(builder, &row);
+        return;
+    }
+    if (outcome == GT_NSYS_COMM_SHORT)
+        gt_builder_issue(builder, GT_ISSUE_PAYLOAD_UNREADABLE, 1, GT_NO_OFFSET);
+    if (!gt_nsys_comm_is_known(&comm))
+        return;
+    gt_nsys_add_comm(sink->model, &comm);
+    note_rank(sink, global_pid, &comm);
+}
+
+/* What belongs to the range that was added last. */
+static void take_payload(struct gt_nsys_rep_sink *sink, const struct gt_nsys_nvtx *event, struct gt_str message) {
+    const struct gt_nsys_rep_schemas *schemas = &sink->facts->schemas;
+    uint64_t global_pid = gt_nsys_global_pid(event->global_tid);
+    uint64_t domain = event->domain_id == GT_NSYS_NO_ID ? 0 : event->domain_id;
+    struct gt_nsys_rep_payload payload;
+    if (!gt_nsys_rep_payload_find(schemas, global_pid, domain, message, &payload))
+        return;
+    if (sink->model->facts & GT_FACT_RANGE_TEXTS) {
+        struct gt_nsys_rep_schema texts = gt_nsys_rep_payload_texts(schemas, &payload);
+        for (size_t i = 0; i < texts.text_count; i++)
+            add_text(sink, &schemas->texts[texts.first_text + i], payload.bytes);
+    }
+    add_comm(sink, &payload, global_pid);
+}
+
+bool gt_nsys_rep_sink_take_nvtx(struct gt_nsys_rep_sink *sink, struct gt_str message) {
+    struct gt_nsys_nvtx event = {
+        .start_ns = GT_NO_TIME,
+        .end_ns = GT_NO_TIME,
+        .global_tid = GT_NSYS_NO_ID,
+        .end_global_tid = GT_NSYS_NO_ID,
+        .domain_id = GT_NSYS_NO_ID,
+        .category = GT_NSYS_NO_ID,
+        .text_id = GT_NSYS_NO_ID,
+    };
+    struct gt_proto fields = gt_proto_of(message);
+    struct gt_proto_field field;
+    struct gt_str payload = {NULL, 0};
+    while (gt_proto_next(&fields, &field)) {
+        switch (field.tag) {
+        case GT_PROTO_VARINT(1):
+            event.type = field.value;
+            break;
+        case GT_PROTO_VARINT(2):
+            event.start_ns = (int64_t)field.value;
+            break;
+        case GT_PROTO_VARINT(5):
+            event.category = field.value;
+            break;
+        case GT_PROTO_BYTES(7):
+            event.text = field.bytes;
+            break;
+        case GT_PROTO_BYTES(8):
+            payload = field.bytes;
+            break;
+        case GT_PROTO_VARINT(9):
+            event.global_tid = field.value;
+            break;
+        case GT_PROTO_VARINT(10):
+            event.end_ns = (int64_t)field.value;
+            break;
+        case GT_PROTO_VARINT(11):
+            event.end_global_tid = field.value;
+            break;
+        case GT_PROTO_VARINT(12):
+            event.text_id = field.value;
+            break;
+        case GT_PROTO_VARINT(13):
+            event.domain_id = field.value;
+            break;
+        }
+    }
+    if (fields.is_damaged)
+        return false;
+    size_t ranges_before = sink->model->builder->store.ranges.count;
+    gt_nsys_add_nvtx(sink->model, &event);
+    bool reads_payloads = sink->model->facts & (GT_FACT_RANGE_TEXTS | GT_FACT_COMMS);
+    if (reads_payloads && payload.ptr && sink->model->builder->store.ranges.count > ranges_before)
+        take_payload(sink, &event, payload);
+    return true;
+}

@@ -55,7 +55,7 @@ FUZZ_NAMES  := $(call longest_first,fuzz_torch_json fuzz_ways,$(patsubst tests/f
 FUZZERS     := $(FUZZ_NAMES:%=build/fuzz/%)
 REPLAYS     := $(FUZZ_NAMES:%=$(BUILD)/replay/%)
 FUZZ_TOOLS  := $(call objects_of,tests/fuzz/replay.c tests/fuzz/mutator.c tests/fuzz/corrupt.c)
-SOURCES     := $(call files_of,include lib cli docs/examples tests/unit tests/fuzz bench,*.[ch])
+SOURCES     := $(call files_of,include lib cli docs/examples tests/unit tests/fuzz tests/tools bench,*.[ch])
 
 .PHONY: all static page setup demo test unit replay corrupt pytest browser setup-test setup-lint bench asan tsan fuzz lint \
     lint-all format install uninstall clean FORCE
@@ -155,7 +155,11 @@ $(BUILD)/replay/%: tests/fuzz/%.c $(BUILD)/obj/tests/fuzz/replay.o $(IN_PROCESS)
 $(BUILD)/corrupt: $(BUILD)/obj/tests/fuzz/corrupt.o $(BUILD)/obj/tests/fuzz/mutator.o $(IN_PROCESS)
 	$(LINK) -o $@ $^ -lz $(LIBS)
 
--include $(LIB_OBJECTS:.o=.d) $(STATIC_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(FUZZ_TOOLS:.o=.d) $(UNIT_TESTS:=.d) $(REPLAYS:=.d) $(FUZZERS:=.d)
+# Prints the rows of a store, for tests that read the same file in another way.
+$(BUILD)/dump_rows: $(BUILD)/obj/tests/tools/dump_rows.o $(BUILD)/libgputime.a
+	$(LINK) -o $@ $^ $(LIBS)
+
+-include $(BUILD)/obj/tests/tools/dump_rows.d $(LIB_OBJECTS:.o=.d) $(STATIC_OBJECTS:.o=.d) $(CLI_OBJECTS:.o=.d) $(FUZZ_TOOLS:.o=.d) $(UNIT_TESTS:=.d) $(REPLAYS:=.d) $(FUZZERS:=.d)
 
 demo: setup
 	@$(MAKE) --no-print-directory -s -j$(JOBS) all
@@ -169,7 +173,7 @@ export GPUTIME_SHARED := $(if $(SHARED),$(abspath $(SHARED)))
 
 # Failing allocations and calls (test_torture*) are tried with sanitizers, which see more.
 test: setup-test
-	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all asan $(BUILD)/dump_rows
 	@$(MAKE) --no-print-directory -s unit SKIP="test_torture%"
 	@$(MAKE) --no-print-directory -s unit-replay BUILD=build/asan $(ASAN)
 	@$(MAKE) --no-print-directory -s corrupt N=250
@@ -181,6 +185,7 @@ test: setup-test
 # What a clone without those samples skips.
 test-shared:
 	@$(MAKE) --no-print-directory -s unit ONLY="test_nsys_sqlite_ways test_sqlite_pages"
+	@$(MAKE) --no-print-directory -s -j$(JOBS) $(BUILD)/dump_rows
 	@$(MAKE) --no-print-directory -s pytest MARK=shared
 	@$(MAKE) --no-print-directory -s browser NAMES="shared samples"
 

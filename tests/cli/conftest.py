@@ -160,6 +160,25 @@ def hardened(tmp_path_factory, gputime):
 
 
 @pytest.fixture(scope="session")
+def dump_rows():
+    """The rows of the store that a file decodes to: {table: [row as dict]}, see tests/tools/dump_rows.c."""
+    binary = find_binary("GPUTIME_DUMP_ROWS", "build/dump_rows")
+    if not binary.exists():
+        pytest.fail(f"{binary} is missing: run make {binary.relative_to(ROOT)} first")
+
+    def dump(path, *tables, facts="all", threads=1, reader="auto"):
+        command = [binary, "--facts", facts, "--threads", str(threads), "--reader", reader, path, *tables]
+        output = subprocess.run(command, check=True, capture_output=True).stdout
+        rows = {table: [] for table in tables}
+        for line in output.splitlines():
+            row = json.loads(line.decode("utf-8", "surrogateescape"))
+            rows.setdefault(row.pop("table"), []).append(row)
+        return rows
+
+    return dump
+
+
+@pytest.fixture(scope="session")
 def unpacked(tmp_path_factory):
     """The path of a sample; databases are kept packed, and only read plain."""
     folder = tmp_path_factory.mktemp("samples")

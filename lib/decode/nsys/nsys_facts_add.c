@@ -80,8 +80,9 @@ static enum gt_sync_kind kind_of(const struct gt_nsys_sync *sync) {
     }
 }
 
-static uint64_t event_of(uint64_t event) {
-    return event >= UINT32_MAX ? UINT64_MAX : event;
+/* All bits of a 32-bit number set: none, of events and of their recordings. */
+static uint64_t number_or_none(uint64_t number) {
+    return number >= UINT32_MAX ? UINT64_MAX : number;
 }
 
 void gt_nsys_add_sync(struct gt_nsys_sink *sink, const struct gt_nsys_sync *sync) {
@@ -93,8 +94,8 @@ void gt_nsys_add_sync(struct gt_nsys_sink *sink, const struct gt_nsys_sync *sync
                                        .start_ns = sync->start_ns,
                                        .end_ns = sync->end_ns == GT_NO_TIME ? sync->start_ns : sync->end_ns,
                                        .correlation = sync->correlation,
-                                       .event = event_of(sync->event),
-                                       .record = sync->record,
+                                       .event = number_or_none(sync->event),
+                                       .record = number_or_none(sync->record),
                                        .wait_correlation = UINT64_MAX,
                                        .device = device_of(sink, sync->global_pid, sync->device),
                                        .stream = stream_of(sync->stream),
@@ -107,8 +108,8 @@ void gt_nsys_add_sync(struct gt_nsys_sink *sink, const struct gt_nsys_sync *sync
 void gt_nsys_add_event_record(struct gt_nsys_sink *sink, const struct gt_nsys_event_record *record) {
     gt_builder_event_record(sink->builder, &(struct gt_event_records_row){
                                                .correlation = record->correlation,
-                                               .event = event_of(record->event),
-                                               .record = record->record,
+                                               .event = number_or_none(record->event),
+                                               .record = number_or_none(record->record),
                                                .device = device_of(sink, record->global_pid, record->device),
                                                .stream = stream_of(record->stream),
                                                .process = gt_nsys_process(sink, record->global_pid),

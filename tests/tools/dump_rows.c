@@ -46,7 +46,10 @@ static void print_choice(const char *choices, uint64_t code) {
 static void print_real(double value, enum gt_refers refers) {
     char buf[GT_NUM_MAX];
     size_t length = gt_num_format_real(buf, value);
-    printf("%.*s", (int)length, refers == GT_REFERS_OR_NEGATIVE && value < 0 ? "null" : buf);
+    if (refers == GT_REFERS_OR_NEGATIVE && value < 0)
+        printf("null");
+    else
+        printf("%.*s", (int)length, buf);
 }
 
 static void print_signed(int64_t value, enum gt_refers refers) {

@@ -60,7 +60,7 @@ static void test_values(void **state) {
     assert_text(store, store->counter_tracks.unit[track], "%");
     assert_text(store, store->counter_tracks.unit[store->counter_runs.track[run_of(store, 0, "GPC Clock Frequency")]],
                 "Hz");
-    assert_int_equal(issue(store, GT_ISSUE_EVENT_DAMAGED), 0);
+    assert_int_equal(issue(store, GT_ISSUE_PAYLOAD_UNREADABLE), 0);
     gt_store_free(store);
     store = decode(METRICS "INSERT INTO GPU_METRICS VALUES (1, 1, 256, 0, 1)");
     assert_int_equal(store->counters.count + store->counter_tracks.count, 0);
@@ -99,7 +99,7 @@ static void test_rubbish(void **state) {
                 " (1, 1, 256, 0, 'x'), (1, NULL, 256, 0, 1), (1, 1, 256, 0, NULL)",
         GT_FACT_COUNTERS);
     assert_int_equal(store->counters.count, 3);
-    assert_int_equal(issue(store, GT_ISSUE_EVENT_DAMAGED), 8);
+    assert_int_equal(issue(store, GT_ISSUE_PAYLOAD_UNREADABLE), 8);
     assert_values(store, 44, "a", (double[]){-1}, 1);
     assert_values(store, 44, "", (double[]){18446744073709551615.0}, 1);
     assert_values(store, 44, "]", (double[]){-1}, 1);
@@ -109,7 +109,7 @@ static void test_rubbish(void **state) {
                                300000) "INSERT INTO GPU_METRICS SELECT i, i, i, i, i FROM n",
                            GT_FACT_COUNTERS);
     assert_int_equal(store->counters.count + store->counter_tracks.count, 0);
-    assert_int_equal(issue(store, GT_ISSUE_EVENT_DAMAGED), 300000);
+    assert_int_equal(issue(store, GT_ISSUE_PAYLOAD_UNREADABLE), 300000);
     gt_store_free(store);
 }
 

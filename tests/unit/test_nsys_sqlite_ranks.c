@@ -59,7 +59,7 @@ static void test_payloads(void **state) {
     assert_int_equal(comms->rank[2], 3);
     assert_int_equal(store->comm_groups.size[comms->group[2]], 4);
     assert_text(store, comms->reduction[2], "");
-    assert_int_equal(issue(store, GT_ISSUE_EVENT_DAMAGED), 0);
+    assert_int_equal(issue(store, GT_ISSUE_PAYLOAD_UNREADABLE), 0);
     gt_store_free(store);
 }
 
@@ -79,7 +79,7 @@ static void test_short_payloads(void **state) {
                                                                        01, 07, 08, 20) REDUCE(40, 00) "')",
         GT_FACT_COMMS);
     assert_int_equal(store->ranges.count, 6);
-    assert_int_equal(issue(store, GT_ISSUE_EVENT_DAMAGED), 5);
+    assert_int_equal(issue(store, GT_ISSUE_PAYLOAD_UNREADABLE), 5);
     assert_int_equal(store->comms.count, 3);
     assert_int_equal(store->comms.range[0], 3);
     assert_true(store->comms.in_bytes[0] == UINT64_MAX);
@@ -88,7 +88,7 @@ static void test_short_payloads(void **state) {
     assert_int_equal(store->comms.range[2], 5);
     gt_store_free(store);
     store = decode(PAYLOADS "INSERT INTO NVTX_EVENTS VALUES (1, 2, 59, 'no header', tid(42, 7), 1, x'0102')");
-    assert_int_equal(issue(store, GT_ISSUE_EVENT_DAMAGED), 0); /* nobody asked */
+    assert_int_equal(issue(store, GT_ISSUE_PAYLOAD_UNREADABLE), 0); /* nobody asked */
     gt_store_free(store);
 }
 

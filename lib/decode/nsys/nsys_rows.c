@@ -60,8 +60,8 @@ static void take_config(const struct gt_nsys_rows *rows, const struct gt_sqlite_
     gt_nsys_add_config(rows->sink, &config);
 }
 
-static void take_kernel(void *context, const struct gt_sqlite_row *row) {
-    struct gt_nsys_rows *rows = context;
+/* false: it is no op. */
+static inline bool add_kernel(struct gt_nsys_rows *rows, const struct gt_sqlite_row *row) {
     struct gt_nsys_activity *activity = &rows->activity;
     activity->kind = GT_NSYS_KERNEL;
     take_activity(row, activity);
@@ -72,8 +72,16 @@ static void take_kernel(void *context, const struct gt_sqlite_row *row) {
         has_name = take_name(rows, row, i, &activity->name_id, &activity->name);
     if (!has_name && !rows->facts->has_string_table)
         take_id_as_name(rows, row);
-    if (gt_nsys_add_activity(rows->sink, activity) && rows->sink->facts & GT_FACT_CONFIGS)
-        take_config(rows, row);
+    return gt_nsys_add_activity(rows->sink, activity);
+}
+
+static void take_kernel(void *context, const struct gt_sqlite_row *row) {
+    add_kernel(context, row);
+}
+
+static void take_kernel_and_config(void *context, const struct gt_sqlite_row *row) {
+    if (add_kernel(context, row))
+        take_config(context, row);
 }
 
 static void take_copy(void *context, const struct gt_sqlite_row *row) {
@@ -138,8 +146,7 @@ static void take_text(const struct gt_nsys_rows *rows, const struct gt_sqlite_ro
     }
 }
 
-static void take_range(void *context, const struct gt_sqlite_row *row) {
-    const struct gt_nsys_rows *rows = context;
+static inline void add_range(const struct gt_nsys_rows *rows, const struct gt_sqlite_row *row) {
     struct gt_nsys_nvtx event = {
         .type = gt_nsys_sqlite_id(row, GT_NSYS_RANGE_TYPE),
         .start_ns = gt_nsys_sqlite_time(row, GT_NSYS_RANGE_START),
@@ -150,9 +157,18 @@ static void take_range(void *context, const struct gt_sqlite_row *row) {
         .category = gt_nsys_sqlite_id(row, GT_NSYS_RANGE_CATEGORY),
         .text_id = GT_NSYS_NO_ID,
     };
-    size_t range_count = rows->sink->builder->store.ranges.count;
     take_text(rows, row, &event);
     gt_nsys_add_nvtx(rows->sink, &event);
+}
+
+static void take_range(void *context, const struct gt_sqlite_row *row) {
+    add_range(context, row);
+}
+
+static void take_range_and_payload(void *context, const struct gt_sqlite_row *row) {
+    const struct gt_nsys_rows *rows = context;
+    size_t range_count = rows->sink->builder->store.ranges.count;
+    add_range(rows, row);
     struct gt_str payload = gt_nsys_sqlite_bytes(row, GT_NSYS_RANGE_PAYLOAD);
     if (payload.ptr && rows->sink->builder->store.ranges.count > range_count)
         gt_nsys_sqlite_take_payload(rows, payload);
@@ -195,7 +211,7 @@ static void take_diagnostic(void *context, const struct gt_sqlite_row *row) {
         gt_nsys_add_diagnostic(rows->sink, text);
 }
 
-gt_sqlite_pages_row_fn *gt_nsys_sqlite_rows_function(enum gt_nsys_role role) {
+gt_sqlite_pages_row_fn *gt_nsys_sqlite_rows_function(enum gt_nsys_role role, uint32_t facts) {
     static gt_sqlite_pages_row_fn *const functions[GT_NSYS_ROLE_COUNT] = {
         [GT_NSYS_KERNELS] = take_kernel,
         [GT_NSYS_COPIES] = take_copy,
@@ -209,5 +225,9 @@ gt_sqlite_pages_row_fn *gt_nsys_sqlite_rows_function(enum gt_nsys_role role) {
         [GT_NSYS_GRAPH_CLONES] = take_clone,
         [GT_NSYS_DIAGNOSTICS] = take_diagnostic,
     };
+    if (role == GT_NSYS_KERNELS && facts & GT_FACT_CONFIGS)
+        return take_kernel_and_config;
+    if (role == GT_NSYS_RANGES && facts & GT_FACT_COMMS)
+        return take_range_and_payload;
     return functions[role] ? functions[role] : gt_nsys_sqlite_asked_function(role);
 }

@@ -78,7 +78,7 @@ static void work(void *context, size_t index) {
     while (worker->status == GT_OK && gt_threads_deal_take(&decoding->deal, index, &next)) {
         const struct job *job = &decoding->jobs[next];
         rows.table = &decoding->schema.tables[job->table];
-        gt_sqlite_pages_row_fn *take = gt_nsys_sqlite_rows_function(rows.table->role);
+        gt_sqlite_pages_row_fn *take = gt_nsys_sqlite_rows_function(rows.table->role, rows.sink->facts);
         uint64_t damaged_before = worker->reader.damaged;
         gt_builder_begin(&decoding->builders[index], next + 1);
         worker->status =

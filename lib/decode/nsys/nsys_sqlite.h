@@ -61,8 +61,8 @@ struct gt_nsys_rows {
     size_t metric;                     /* that of the next row, if they follow each other as in other samples */
 };
 
-/* The function that takes the rows of an event table; context: struct gt_nsys_rows. */
-gt_sqlite_pages_row_fn *gt_nsys_sqlite_rows_function(enum gt_nsys_role role);
+/* The function that takes the rows of an event table for these facts (enum gt_fact); context: struct gt_nsys_rows. */
+gt_sqlite_pages_row_fn *gt_nsys_sqlite_rows_function(enum gt_nsys_role role, uint32_t facts);
 /* The same for those that are read only when they are asked for; NULL for others. */
 gt_sqlite_pages_row_fn *gt_nsys_sqlite_asked_function(enum gt_nsys_role role);
 

@@ -127,6 +127,9 @@ struct gt_meta {
     int64_t duration_ns;      /* length of the capture as the profiler gives it; -1 = unknown */
     gt_strid producer;        /* "Nsight Systems 2025.3.1", "PyTorch profiler"; may be empty */
     gt_strid host;            /* name of the machine; may be empty */
+    /* What decoding looked at, 0 where it does not count: rows or records, also those that gave nothing, and bytes of
+       the file that hold them. */
+    uint64_t read_rows, read_bytes;
 };
 
 struct gt_store {

@@ -29,7 +29,7 @@ static enum gt_status open_input(struct gt_sqlite_db *db, struct gt_nsys_schema 
         return fail_kind(path, decoder, err);
     if (gt_sqlite_db_open(db, source, err) != GT_OK)
         return GT_ERR;
-    enum gt_status status = gt_nsys_schema_find(schema, db, path, err);
+    enum gt_status status = gt_nsys_schema_find(schema, db, GT_FACTS_USUAL, path, err);
     if (status == GT_OK && (db->is_schema_damaged || db->file.is_cut))
         status = gt_fail(err, "'%s' is damaged or cut short; export it again", path);
     return status == GT_OK ? gt_sqlite_db_connect(db, err) : status;

@@ -125,8 +125,9 @@ static void print_meta(const struct gt_store *store) {
     const struct gt_meta *meta = &store->meta;
     printf("{\"table\": \"meta\", \"row\": 0, \"format\": \"%s\", \"base_ns\": %" PRId64 ", \"rank\": %" PRId64
            ", \"world_size\": %" PRId64 ", \"duration_ns\": %" PRId64 ", \"skipped_events\": %" PRIu64
-           ", \"producer\": ",
-           meta->format, meta->base_ns, meta->rank, meta->world_size, meta->duration_ns, store->skipped_events);
+           ", \"read_rows\": %" PRIu64 ", \"read_bytes\": %" PRIu64 ", \"producer\": ",
+           meta->format, meta->base_ns, meta->rank, meta->world_size, meta->duration_ns, store->skipped_events,
+           meta->read_rows, meta->read_bytes);
     print_text(gt_store_string(store, meta->producer));
     printf(", \"host\": ");
     print_text(gt_store_string(store, meta->host));

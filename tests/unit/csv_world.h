@@ -114,13 +114,13 @@ static inline struct gt_source *source_of(struct gt_str bytes, int *fd) {
     return source;
 }
 
-/* NULL: the decoder refused; *message says why. */
-static inline struct gt_store *decode(const struct gt_str *files, size_t count, const struct gt_csv_sizes *sizes,
-                                      struct gt_error *err) {
+/* NULL: the decoder refused; *message says why. facts: enum gt_fact, what is to be read; 0: the usual. */
+static inline struct gt_store *decode_asked(const struct gt_str *files, size_t count, uint32_t facts,
+                                            const struct gt_csv_sizes *sizes, struct gt_error *err) {
     struct gt_source *sources[FILES_MAX] = {0};
     int fds[FILES_MAX];
     struct gt_store *store = NULL;
-    struct gt_decode_options options = {.threads = 1};
+    struct gt_decode_options options = {.threads = 1, .facts = facts};
     for (size_t i = 0; i < count; i++)
         sources[i] = source_of(files[i], &fds[i]);
     enum gt_status status = gt_nsys_csv_decode_sized(sources, count, &options, sizes, &store, err);
@@ -130,6 +130,11 @@ static inline struct gt_store *decode(const struct gt_str *files, size_t count, 
         close(fds[i]);
     }
     return store;
+}
+
+static inline struct gt_store *decode(const struct gt_str *files, size_t count, const struct gt_csv_sizes *sizes,
+                                      struct gt_error *err) {
+    return decode_asked(files, count, 0, sizes, err);
 }
 
 static inline char *describe(const struct gt_str *files, size_t count, const struct gt_csv_sizes *sizes) {

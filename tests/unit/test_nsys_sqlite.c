@@ -30,7 +30,7 @@ static void test_kernels(void **state) {
     assert_int_equal(issue(store, GT_ISSUE_OP_WITHOUT_NAME), 1);
     assert_int_equal(issue(store, GT_ISSUE_OP_NEGATIVE), 1);
     assert_int_equal(issue(store, GT_ISSUE_OP_WITHOUT_TIME), 1);
-    assert_int_equal(store->facts, GT_FACT_OPS | GT_FACT_CORRELATION);
+    assert_int_equal(store->facts, GT_FACT_OPS | GT_FACT_CORRELATION | GT_FACT_GRAPHS | GT_FACT_SOURCE);
     gt_store_free(store);
 }
 
@@ -280,7 +280,7 @@ static void test_profiler(void **state) {
     assert_text(store, store->overheads.name[1], "?");
     assert_int_equal(store->overheads.thread[1], GT_NO_TRACK);
     assert_int_equal(issue(store, GT_ISSUE_EVENTS_DROPPED), 18);
-    assert_int_equal(store->facts, 0);
+    assert_int_equal(store->facts, GT_FACT_OVERHEADS | GT_FACT_SOURCE);
     gt_store_free(store);
 }
 

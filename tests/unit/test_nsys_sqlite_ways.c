@@ -23,25 +23,6 @@ static void test_foreign(void **state) {
     assert_int_equal(gt_nsys_sqlite_sniff(GT_STR("SQLite format 3 is a format"), "x"), 0);
 }
 
-/* Every column of two stores. */
-static void assert_same_store(struct gt_store *a, struct gt_store *b) {
-    for (size_t i = 0; i < gt_column_count; i++) {
-        const struct gt_column_info *info = &gt_column_infos[i];
-        size_t count = *gt_store_row_count(a, info->table);
-        assert_int_equal(count, *gt_store_row_count(b, info->table));
-        if (count)
-            assert_memory_equal(*gt_store_column(a, info), *gt_store_column(b, info), count * info->elem_bytes);
-    }
-    assert_int_equal(a->strings.count, b->strings.count);
-    for (gt_strid i = 0; i < a->strings.count; i++)
-        assert_true(gt_str_eq(gt_store_string(a, i), gt_store_string(b, i)));
-    for (int i = 0; i < GT_ISSUE_COUNT; i++)
-        assert_int_equal(a->issues[i].count, b->issues[i].count);
-    assert_int_equal(a->origin_ns, b->origin_ns);
-    assert_int_equal(a->facts, b->facts);
-    assert_int_equal(a->skipped_events, b->skipped_events);
-}
-
 /* The store does not depend on the number of threads. */
 static void test_threads(void **state) {
     (void)state;

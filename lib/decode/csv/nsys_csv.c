@@ -257,7 +257,8 @@ enum gt_status gt_nsys_csv_decode_sized(struct gt_source *const *sources, size_t
     *out = NULL;
     decoding.tables = gt_mem_array(TABLES_MAX, sizeof *decoding.tables);
     enum gt_status status = gt_builder_init(&decoding.builder, GT_NSYS_CSV_KEY, err);
-    if (status == GT_OK && (!decoding.tables || !gt_nsys_csv_rows_init(&decoding.sink, &decoding.builder)))
+    if (status == GT_OK &&
+        (!decoding.tables || !gt_nsys_csv_rows_init(&decoding.sink, &decoding.builder, gt_decoder_facts(options))))
         status = gt_fail_memory(err);
     if (status == GT_OK)
         status = decode(&decoding, sources, count, out, err);

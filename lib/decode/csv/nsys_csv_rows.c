@@ -6,11 +6,11 @@
 #include "base/num.h"
 #include "events/builder.h"
 
-bool gt_nsys_csv_rows_init(struct gt_nsys_csv_sink *sink, struct gt_builder *builder) {
+bool gt_nsys_csv_rows_init(struct gt_nsys_csv_sink *sink, struct gt_builder *builder, uint32_t facts) {
     memset(sink, 0, sizeof *sink);
     sink->builder = builder;
     sink->capture.duration_ns = -1;
-    return gt_nsys_sink_init(&sink->model, builder, &sink->capture, GT_FACTS_USUAL);
+    return gt_nsys_sink_init(&sink->model, builder, &sink->capture, facts);
 }
 
 void gt_nsys_csv_rows_release(struct gt_nsys_csv_sink *sink) {
@@ -50,6 +50,15 @@ static uint64_t optional_count(struct gt_nsys_csv_sink *sink, const struct gt_ns
     if (state == GT_NSYS_CSV_UNREADABLE)
         count_unreadable(sink, cells);
     return state == GT_NSYS_CSV_READ ? value : absent;
+}
+
+static uint64_t optional_size(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells,
+                              enum gt_nsys_csv_column column) {
+    uint64_t value;
+    enum gt_nsys_csv_state state = gt_nsys_csv_value_size(cells, column, &value);
+    if (state == GT_NSYS_CSV_UNREADABLE)
+        count_unreadable(sink, cells);
+    return state == GT_NSYS_CSV_READ ? value : GT_NSYS_NO_ID;
 }
 
 static int64_t optional_ns(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells,
@@ -99,12 +108,33 @@ static void describe_copy(struct gt_nsys_csv_sink *sink, const struct gt_nsys_cs
     struct gt_str target = gt_nsys_csv_value_cell(cells, GT_NSYS_CSV_TARGET_KIND).text;
     bool is_fill = activity->kind == GT_NSYS_MEMSET;
     uint64_t bytes;
+    if (!(sink->model.facts & GT_FACT_BYTES))
+        return;
     enum gt_nsys_csv_state state = gt_nsys_csv_value_bytes(cells, duration_ns, &bytes);
     if (state == GT_NSYS_CSV_UNREADABLE)
         count_unreadable(sink, cells);
     activity->bytes = state == GT_NSYS_CSV_READ ? bytes : GT_NSYS_NO_ID;
     activity->src_kind = gt_nsys_csv_value_memory_kind(source);
     activity->dst_kind = gt_nsys_csv_value_memory_kind(is_fill ? source : target);
+}
+
+/* Only where the table has something of it. */
+static void add_config(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells) {
+    struct gt_nsys_config config = {
+        .cluster = {GT_NSYS_NO_ID, GT_NSYS_NO_ID, GT_NSYS_NO_ID},
+        .registers = optional_count(sink, cells, GT_NSYS_CSV_REGISTERS, GT_NSYS_NO_ID),
+        .static_shared_bytes = optional_size(sink, cells, GT_NSYS_CSV_STATIC_SHARED),
+        .dynamic_shared_bytes = optional_size(sink, cells, GT_NSYS_CSV_DYNAMIC_SHARED),
+        .shared_bytes = GT_NSYS_NO_ID,
+        .local_bytes = GT_NSYS_NO_ID,
+    };
+    for (int i = 0; i < 3; i++) {
+        config.grid[i] = optional_count(sink, cells, (enum gt_nsys_csv_column)(GT_NSYS_CSV_GRID_X + i), GT_NSYS_NO_ID);
+        config.block[i] =
+            optional_count(sink, cells, (enum gt_nsys_csv_column)(GT_NSYS_CSV_BLOCK_X + i), GT_NSYS_NO_ID);
+    }
+    if (config.grid[0] != GT_NSYS_NO_ID || config.block[0] != GT_NSYS_NO_ID || config.registers != GT_NSYS_NO_ID)
+        gt_nsys_add_config(&sink->model, &config);
 }
 
 static bool take_op(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells) {
@@ -126,7 +156,9 @@ static bool take_op(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cell
     struct gt_nsys_activity activity = {
         .start_ns = start_ns,
         .end_ns = end_ns,
-        .correlation = optional_count(sink, cells, GT_NSYS_CSV_CORRELATION, GT_NSYS_NO_ID),
+        .correlation = sink->model.facts & GT_FACT_CORRELATION
+                           ? optional_count(sink, cells, GT_NSYS_CSV_CORRELATION, GT_NSYS_NO_ID)
+                           : GT_NSYS_NO_ID,
         .global_pid = GT_NSYS_NO_ID,
         .device = device_of(sink, cells),
         .name_id = GT_NSYS_NO_ID,
@@ -140,7 +172,9 @@ static bool take_op(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cell
     activity.kind = kinds[gt_nsys_csv_value_op(activity.name, &activity.copy_kind)];
     if (activity.kind != GT_NSYS_KERNEL)
         describe_copy(sink, cells, duration_ns, &activity);
-    gt_nsys_add_activity(&sink->model, &activity);
+    bool is_added = gt_nsys_add_activity(&sink->model, &activity);
+    if (is_added && activity.kind == GT_NSYS_KERNEL && sink->model.facts & GT_FACT_CONFIGS)
+        add_config(sink, cells);
     count_row(sink, start_ns, duration_ns);
     return true;
 }
@@ -262,7 +296,36 @@ static bool take_range_sum(struct gt_nsys_csv_sink *sink, const struct gt_nsys_c
     return true;
 }
 
+/* ---- tables that nothing asks for ---- */
+
+/* Ops are always read: they say whether sums say the same again. */
+static bool is_asked(const struct gt_nsys_csv_sink *sink, enum gt_nsys_csv_table table) {
+    static const uint32_t facts[] = {
+        [GT_NSYS_CSV_TRACE] = GT_FACTS_ALL,
+        [GT_NSYS_CSV_KERNELS] = GT_FACT_GROUPS,
+        [GT_NSYS_CSV_KERNELS_BY_GRID] = GT_FACT_GROUPS,
+        [GT_NSYS_CSV_MEMORY] = GT_FACT_GROUPS,
+        [GT_NSYS_CSV_GPU] = GT_FACT_GROUPS,
+        [GT_NSYS_CSV_RANGES] = GT_FACT_RANGES | GT_FACT_PROJECTIONS,
+        [GT_NSYS_CSV_RANGE_SUM] = GT_FACT_RANGES | GT_FACT_PROJECTIONS,
+        [GT_NSYS_CSV_OTHER] = GT_FACTS_ALL,
+    };
+    return facts[table] & sink->model.facts;
+}
+
+/* The next header could have as many cells as this row, but no number. */
+static bool skip_row(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells) {
+    bool has_start = cells->header->place[GT_NSYS_CSV_START] != GT_NSYS_CSV_NOWHERE;
+    int64_t ns;
+    if (gt_nsys_csv_value_ns(cells, has_start ? GT_NSYS_CSV_START : GT_NSYS_CSV_TOTAL, &ns) != GT_NSYS_CSV_READ)
+        return false;
+    gt_builder_skip(sink->builder);
+    return true;
+}
+
 bool gt_nsys_csv_rows_take(struct gt_nsys_csv_sink *sink, const struct gt_nsys_csv_cells *cells) {
+    if (!is_asked(sink, cells->header->table))
+        return skip_row(sink, cells);
     switch (cells->header->table) {
     case GT_NSYS_CSV_TRACE:
         return take_op(sink, cells);

@@ -18,7 +18,8 @@ struct gt_nsys_csv_sink {
     uint64_t row_count, sums[2]; /* of the rows taken so far: start and duration, or instances and total */
 };
 
-bool gt_nsys_csv_rows_init(struct gt_nsys_csv_sink *sink, struct gt_builder *builder); /* false: no memory */
+/* facts: enum gt_fact, what is to be read. false: no memory. */
+bool gt_nsys_csv_rows_init(struct gt_nsys_csv_sink *sink, struct gt_builder *builder, uint32_t facts);
 void gt_nsys_csv_rows_release(struct gt_nsys_csv_sink *sink);
 
 /* false: a number that the row cannot do without is none. */

@@ -137,19 +137,37 @@ static uint64_t roundest(uint64_t low, uint64_t high) {
     return high >> shift << shift;
 }
 
+static bool is_exact(const struct gt_nsys_csv_cells *cells, enum gt_nsys_csv_column column) {
+    return cells->header->unit[column].decimal == 0 && cells->header->unit[column].binary == 0;
+}
+
+static uint64_t roundest_in(const struct span *span) {
+    double low = fmax(ceil(span->low), 0), high = floor(span->high);
+    return low <= high ? roundest((uint64_t)low, (uint64_t)high) : (uint64_t)high;
+}
+
 enum gt_nsys_csv_state gt_nsys_csv_value_bytes(const struct gt_nsys_csv_cells *cells, int64_t duration_ns,
                                                uint64_t *bytes) {
-    const struct gt_nsys_csv_unit *unit = &cells->header->unit[GT_NSYS_CSV_BYTES];
     struct span span;
-    if (unit->decimal == 0 && unit->binary == 0)
+    if (is_exact(cells, GT_NSYS_CSV_BYTES))
         return gt_nsys_csv_value_count(cells, GT_NSYS_CSV_BYTES, bytes);
     enum gt_nsys_csv_state state = read_span(cells, GT_NSYS_CSV_BYTES, &span);
     if (state != GT_NSYS_CSV_READ)
         return state;
     apply_throughput(cells, duration_ns, &span);
-    double low = fmax(ceil(span.low), 0), high = floor(span.high);
-    *bytes = low <= high ? roundest((uint64_t)low, (uint64_t)high) : (uint64_t)high;
+    *bytes = roundest_in(&span);
     return GT_NSYS_CSV_READ;
+}
+
+enum gt_nsys_csv_state gt_nsys_csv_value_size(const struct gt_nsys_csv_cells *cells, enum gt_nsys_csv_column column,
+                                              uint64_t *bytes) {
+    struct span span;
+    if (is_exact(cells, column))
+        return gt_nsys_csv_value_count(cells, column, bytes);
+    enum gt_nsys_csv_state state = read_span(cells, column, &span);
+    if (state == GT_NSYS_CSV_READ)
+        *bytes = roundest_in(&span);
+    return state;
 }
 
 /* ---- labels ---- */

@@ -38,6 +38,10 @@ enum gt_nsys_csv_state gt_nsys_csv_value_count(const struct gt_nsys_csv_cells *c
 enum gt_nsys_csv_state gt_nsys_csv_value_bytes(const struct gt_nsys_csv_cells *cells, int64_t duration_ns,
                                                uint64_t *bytes);
 
+/* Any other size: where it is printed in larger units, the roundest that fits. */
+enum gt_nsys_csv_state gt_nsys_csv_value_size(const struct gt_nsys_csv_cells *cells, enum gt_nsys_csv_column column,
+                                              uint64_t *bytes);
+
 enum gt_nsys_csv_value_op { GT_NSYS_CSV_KERNEL, GT_NSYS_CSV_COPY, GT_NSYS_CSV_FILL };
 
 /* "[CUDA memcpy HtoD]" and "[CUDA memcpy Host-to-Device]" are the same kind of copy, numbered as NVIDIA does. */

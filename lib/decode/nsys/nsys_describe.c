@@ -11,6 +11,14 @@ static const char *const role_names[GT_NSYS_ROLE_COUNT] = {
     [GT_NSYS_CUDA_DEVICES] = "cuda_devices",
     [GT_NSYS_PROCESSES] = "processes",
     [GT_NSYS_THREADS] = "threads",
+    [GT_NSYS_SYSTEM] = "system",
+    [GT_NSYS_MPI_RANKS] = "mpi_ranks",
+    [GT_NSYS_OPTIONS] = "options",
+    [GT_NSYS_METRIC_NAMES] = "metric_names",
+    [GT_NSYS_METRIC_FIELDS] = "metric_fields",
+    [GT_NSYS_PAYLOAD_ENTRIES] = "payload_entries",
+    [GT_NSYS_PAYLOAD_ENUMS] = "payload_enums",
+    [GT_NSYS_PAYLOAD_VALUES] = "payload_values",
     [GT_NSYS_KERNELS] = "kernels",
     [GT_NSYS_COPIES] = "copies",
     [GT_NSYS_SETS] = "sets",
@@ -22,11 +30,16 @@ static const char *const role_names[GT_NSYS_ROLE_COUNT] = {
     [GT_NSYS_DRIVER_OVERHEADS] = "driver_overheads",
     [GT_NSYS_GRAPH_CLONES] = "graph_clones",
     [GT_NSYS_DIAGNOSTICS] = "diagnostics",
+    [GT_NSYS_SYNCS] = "syncs",
+    [GT_NSYS_EVENT_RECORDS] = "event_records",
+    [GT_NSYS_MEMORY] = "memory",
+    [GT_NSYS_POOLS] = "pools",
+    [GT_NSYS_METRICS] = "metrics",
 };
 
 static const char *role_of(const struct gt_nsys_schema *schema, const struct gt_sqlite_table *table) {
     for (size_t i = 0; i < schema->count; i++)
-        if (schema->tables[i].table == table)
+        if (schema->tables[i].table == table && schema->tables[i].is_read)
             return role_names[schema->tables[i].role];
     return "";
 }

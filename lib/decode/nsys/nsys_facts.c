@@ -2,8 +2,9 @@
    come in, a struct gt_nsys_facts goes out. */
 #include "base/mem.h"
 #include "decode/nsys/nsys_sqlite.h"
+#include "decode/nsys/nsys_sqlite_ranks.h"
 
-enum { DENSE_SPARE = 65536, TEXT_SPARE = 1 << 20 };
+enum { DENSE_SPARE = 65536, TEXT_SPARE = 1 << 20, DEVICE_ENVIRONMENT = 610 };
 
 struct string_row {
     uint64_t id;
@@ -16,6 +17,7 @@ struct gathering {
     struct string_row *strings;
     struct gt_nsys_gpu *gpus;
     struct gt_nsys_name *processes, *threads;
+    struct gt_nsys_sqlite_ranks ranks;
     size_t string_count, gpu_count, process_count, thread_count;
     struct gt_str version;
     uint64_t text_left; /* bytes of text that a file of this size can have */
@@ -54,8 +56,9 @@ static void take_string(void *context, const struct gt_sqlite_row *row) {
     if (!grown)
         return;
     gathering->strings = grown;
-    gathering->strings[gathering->string_count++] =
-        (struct string_row){(uint64_t)row->cells[0].integer, keep(gathering, gt_sqlite_record_text(row, 1))};
+    struct gt_str text = keep(gathering, gt_sqlite_record_text(row, 1));
+    gathering->strings[gathering->string_count++] = (struct string_row){(uint64_t)row->cells[0].integer, text};
+    gt_nsys_sqlite_ranks_take_text(&gathering->ranks, text);
 }
 
 static void take_meta(void *context, const struct gt_sqlite_row *row) {
@@ -77,6 +80,16 @@ static void take_details(void *context, const struct gt_sqlite_row *row) {
         gathering->facts->capture.duration_ns = row->cells[0].integer;
 }
 
+static uint64_t amount_in(const struct gt_sqlite_row *row, size_t slot) {
+    int64_t amount = gt_sqlite_record_int(row, slot, 0);
+    return amount < 0 ? 0 : (uint64_t)amount;
+}
+
+static uint32_t count_in(const struct gt_sqlite_row *row, size_t slot) {
+    uint64_t amount = amount_in(row, slot);
+    return amount > UINT32_MAX ? 0 : (uint32_t)amount;
+}
+
 static void take_gpu(void *context, const struct gt_sqlite_row *row) {
     struct gathering *gathering = context;
     if (!gt_sqlite_record_is_int(row, 0))
@@ -86,12 +99,20 @@ static void take_gpu(void *context, const struct gt_sqlite_row *row) {
         return;
     gathering->gpus = grown;
     gathering->gpus[gathering->gpu_count++] = (struct gt_nsys_gpu){
-        .id = row->cells[0].integer,
-        .name = keep(gathering, name_in(gathering, row, 1)),
-        .memory_bytes = gt_sqlite_record_is_int(row, 2) ? (uint64_t)row->cells[2].integer : 0,
-        .multiprocessors = gt_sqlite_record_is_int(row, 3) && (uint64_t)row->cells[3].integer <= UINT32_MAX
-                               ? (uint32_t)row->cells[3].integer
-                               : 0,
+        .id = row->cells[GT_NSYS_GPU_ID].integer,
+        .name = keep(gathering, name_in(gathering, row, GT_NSYS_GPU_NAME)),
+        .uuid = keep(gathering, name_in(gathering, row, GT_NSYS_GPU_UUID)),
+        .memory_bytes = amount_in(row, GT_NSYS_GPU_MEMORY),
+        .bandwidth = amount_in(row, GT_NSYS_GPU_BANDWIDTH),
+        .clock_hz = amount_in(row, GT_NSYS_GPU_CLOCK),
+        .l2_bytes = amount_in(row, GT_NSYS_GPU_L2),
+        .multiprocessors = count_in(row, GT_NSYS_GPU_MULTIPROCESSORS),
+        .compute_major = count_in(row, GT_NSYS_GPU_MAJOR),
+        .compute_minor = count_in(row, GT_NSYS_GPU_MINOR),
+        .max_warps = count_in(row, GT_NSYS_GPU_WARPS),
+        .max_blocks = count_in(row, GT_NSYS_GPU_BLOCKS),
+        .max_registers = count_in(row, GT_NSYS_GPU_REGISTERS),
+        .max_shared_bytes = count_in(row, GT_NSYS_GPU_SHARED),
     };
 }
 
@@ -124,6 +145,66 @@ static void take_process(void *context, const struct gt_sqlite_row *row) {
 static void take_thread(void *context, const struct gt_sqlite_row *row) {
     struct gathering *gathering = context;
     take_name(gathering, &gathering->threads, &gathering->thread_count, row);
+}
+
+/* What the machine says about itself: its name, and the environment that the profiler was started in. */
+static void take_system(void *context, const struct gt_sqlite_row *row) {
+    struct gathering *gathering = context;
+    struct gt_nsys_capture *capture = &gathering->facts->capture;
+    struct gt_str name = gt_sqlite_record_text(row, 0), value = gt_sqlite_record_text(row, 1);
+    if (gt_str_eq(name, GT_STR("Hostname")) && value.len && capture->host.len == 0)
+        capture->host = keep(gathering, value);
+    else if (gt_str_eq(name, GT_STR("DeviceEnvironment")) || gt_sqlite_record_int(row, 2, 0) == DEVICE_ENVIRONMENT)
+        gt_nsys_sqlite_ranks_take_profiler(&gathering->ranks, value);
+}
+
+static void take_mpi_rank(void *context, const struct gt_sqlite_row *row) {
+    struct gathering *gathering = context;
+    gt_nsys_sqlite_ranks_take_mpi(&gathering->ranks, row);
+}
+
+static void take_option(void *context, const struct gt_sqlite_row *row) {
+    struct gathering *gathering = context;
+    gt_nsys_sqlite_metrics_take_option(&gathering->facts->metrics, row);
+}
+
+static void take_metric_name(void *context, const struct gt_sqlite_row *row) {
+    struct gathering *gathering = context;
+    gt_nsys_sqlite_metrics_take_name(&gathering->facts->metrics, row);
+}
+
+static void take_metric_field(void *context, const struct gt_sqlite_row *row) {
+    struct gathering *gathering = context;
+    gt_nsys_sqlite_metrics_take_field(&gathering->facts->metrics, row);
+}
+
+/* Of payloads, numbers that are 0 are NULL. */
+static void take_payload_entry(void *context, const struct gt_sqlite_row *row) {
+    struct gathering *gathering = context;
+    gt_nsys_comm_add_entry(&gathering->facts->payloads, (uint64_t)gt_sqlite_record_int(row, 0, 0),
+                           (uint64_t)gt_sqlite_record_int(row, 1, 0),
+                           &(struct gt_nsys_comm_entry){
+                               .name = gt_sqlite_record_text(row, 2),
+                               .type = (uint64_t)gt_sqlite_record_int(row, 3, 0),
+                               .offset = (uint64_t)gt_sqlite_record_int(row, 4, 0),
+                               .flags = (uint64_t)gt_sqlite_record_int(row, 5, 0),
+                           });
+}
+
+static void take_payload_enum(void *context, const struct gt_sqlite_row *row) {
+    struct gathering *gathering = context;
+    gt_nsys_comm_add_enum(&gathering->facts->payloads, (uint64_t)gt_sqlite_record_int(row, 0, 0),
+                          (uint64_t)gt_sqlite_record_int(row, 1, 0), (uint64_t)gt_sqlite_record_int(row, 2, 0));
+}
+
+static void take_payload_value(void *context, const struct gt_sqlite_row *row) {
+    struct gathering *gathering = context;
+    struct gt_str name = gt_sqlite_record_text(row, 2);
+    if (!name.ptr || name.len > gathering->text_left)
+        return;
+    gathering->text_left -= name.len;
+    gt_nsys_comm_add_value(&gathering->facts->payloads, (uint64_t)gt_sqlite_record_int(row, 0, 0),
+                           (uint64_t)gt_sqlite_record_int(row, 1, 0), gt_sqlite_record_int(row, 3, 0), name);
 }
 
 /* Small ids index the array; the few that lie far out get places after, found through a map. */
@@ -167,8 +248,11 @@ static enum gt_status read_table(struct gathering *gathering, const struct gt_sq
         status = gt_sqlite_db_scan_part(&scan, part, reader, take, gathering, err);
     reader->damaged += scan.tree.damaged;
     reader->missing += scan.tree.missing;
+    reader->pages += scan.tree.pages;
     gt_sqlite_db_scan_release(&scan);
-    return status == GT_OK && gathering->has_failed ? gt_fail_memory(err) : status;
+    bool has_failed = gathering->has_failed || gathering->ranks.has_failed || gathering->facts->metrics.has_failed ||
+                      gathering->facts->payloads.has_failed;
+    return status == GT_OK && has_failed ? gt_fail_memory(err) : status;
 }
 
 /* All tables of a role. */
@@ -177,7 +261,7 @@ static enum gt_status read_role(struct gathering *gathering, const struct gt_sql
                                 struct gt_sqlite_reader *reader, gt_sqlite_pages_row_fn *take, struct gt_error *err) {
     enum gt_status status = GT_OK;
     for (size_t i = 0; i < schema->count && status == GT_OK; i++)
-        if (schema->tables[i].role == role)
+        if (schema->tables[i].role == role && schema->tables[i].is_read)
             status = read_table(gathering, db, &schema->tables[i], reader, take, err);
     return status;
 }
@@ -195,13 +279,17 @@ static enum gt_status settle_all(struct gathering *gathering, struct gt_error *e
     capture->gpus = settle(gathering, gathering->gpus, gathering->gpu_count, sizeof *capture->gpus);
     capture->processes = settle(gathering, gathering->processes, gathering->process_count, sizeof *capture->processes);
     capture->threads = settle(gathering, gathering->threads, gathering->thread_count, sizeof *capture->threads);
+    capture->ranks = settle(gathering, gathering->ranks.list, gathering->ranks.count, sizeof *capture->ranks);
     capture->gpu_count = gathering->gpu_count;
+    capture->rank_count = gathering->ranks.count;
     capture->process_count = gathering->process_count;
     capture->thread_count = gathering->thread_count;
     capture->producer = gathering->version.len
                             ? gt_arena_printf(&capture->arena, "Nsight Systems %s", gathering->version.ptr)
                             : GT_STR("Nsight Systems");
-    return gt_arena_failed(&capture->arena) || capture->gpu_of.failed ? gt_fail_memory(err) : GT_OK;
+    return gt_arena_failed(&capture->arena) || capture->gpu_of.failed || gathering->ranks.has_failed
+               ? gt_fail_memory(err)
+               : GT_OK;
 }
 
 enum gt_status gt_nsys_sqlite_facts_read(struct gt_nsys_facts *facts, const struct gt_sqlite_db *db,
@@ -211,9 +299,21 @@ enum gt_status gt_nsys_sqlite_facts_read(struct gt_nsys_facts *facts, const stru
         enum gt_nsys_role role;
         gt_sqlite_pages_row_fn *take;
     } tables[] = {
-        {GT_NSYS_META, take_meta},      {GT_NSYS_SESSION, take_session},          {GT_NSYS_DETAILS, take_details},
-        {GT_NSYS_GPUS, take_gpu},       {GT_NSYS_CUDA_DEVICES, take_cuda_device}, {GT_NSYS_PROCESSES, take_process},
+        {GT_NSYS_META, take_meta},
+        {GT_NSYS_SESSION, take_session},
+        {GT_NSYS_DETAILS, take_details},
+        {GT_NSYS_GPUS, take_gpu},
+        {GT_NSYS_CUDA_DEVICES, take_cuda_device},
+        {GT_NSYS_PROCESSES, take_process},
         {GT_NSYS_THREADS, take_thread},
+        {GT_NSYS_SYSTEM, take_system},
+        {GT_NSYS_MPI_RANKS, take_mpi_rank},
+        {GT_NSYS_OPTIONS, take_option},
+        {GT_NSYS_METRIC_NAMES, take_metric_name},
+        {GT_NSYS_METRIC_FIELDS, take_metric_field},
+        {GT_NSYS_PAYLOAD_ENTRIES, take_payload_entry},
+        {GT_NSYS_PAYLOAD_ENUMS, take_payload_enum},
+        {GT_NSYS_PAYLOAD_VALUES, take_payload_value},
     };
     struct gathering gathering = {
         .facts = facts,
@@ -221,14 +321,18 @@ enum gt_status gt_nsys_sqlite_facts_read(struct gt_nsys_facts *facts, const stru
     };
     memset(facts, 0, sizeof *facts);
     facts->capture.duration_ns = -1;
+    facts->metrics.text_left = gathering.text_left;
     facts->has_string_table = gt_nsys_schema_first(schema, GT_NSYS_STRINGS)->table != NULL;
     enum gt_status status = read_role(&gathering, db, schema, GT_NSYS_STRINGS, reader, take_string, err);
     if (status == GT_OK && !place_strings(&gathering))
         status = gt_fail_memory(err);
     for (size_t i = 0; i < sizeof tables / sizeof *tables && status == GT_OK; i++)
         status = read_role(&gathering, db, schema, tables[i].role, reader, tables[i].take, err);
+    gt_nsys_sqlite_ranks_settle(&gathering.ranks);
+    gt_nsys_sqlite_metrics_settle(&facts->metrics);
     if (status == GT_OK)
         status = settle_all(&gathering, err);
+    gt_nsys_sqlite_ranks_release(&gathering.ranks);
     gt_mem_free(gathering.strings);
     gt_mem_free(gathering.gpus);
     gt_mem_free(gathering.processes);
@@ -237,6 +341,8 @@ enum gt_status gt_nsys_sqlite_facts_read(struct gt_nsys_facts *facts, const stru
 }
 
 void gt_nsys_sqlite_facts_release(struct gt_nsys_facts *facts) {
+    gt_nsys_sqlite_metrics_release(&facts->metrics);
+    gt_nsys_comm_release(&facts->payloads);
     gt_map_release(&facts->sparse);
     gt_nsys_capture_release(&facts->capture);
 }

@@ -3,14 +3,6 @@
 
 #include "base/num.h"
 
-static int64_t time_in(const struct gt_sqlite_row *row, size_t slot) {
-    return gt_sqlite_record_int(row, slot, GT_NO_TIME);
-}
-
-static uint64_t id_in(const struct gt_sqlite_row *row, size_t slot) {
-    return (uint64_t)gt_sqlite_record_int(row, slot, (int64_t)GT_NSYS_NO_ID);
-}
-
 /* Names are ids in Nsight's own exports, text in files that others made. false: there is none, or it is unknown. */
 static bool take_name(const struct gt_nsys_rows *rows, const struct gt_sqlite_row *row, size_t slot, uint64_t *id,
                       struct gt_str *text) {
@@ -26,13 +18,13 @@ static uint64_t bare_pid(int64_t pid) {
 }
 
 static void take_activity(const struct gt_sqlite_row *row, struct gt_nsys_activity *activity) {
-    activity->start_ns = time_in(row, GT_NSYS_ACTIVITY_START);
-    activity->end_ns = time_in(row, GT_NSYS_ACTIVITY_END);
-    activity->correlation = id_in(row, GT_NSYS_ACTIVITY_CORRELATION);
+    activity->start_ns = gt_nsys_sqlite_time(row, GT_NSYS_ACTIVITY_START);
+    activity->end_ns = gt_nsys_sqlite_time(row, GT_NSYS_ACTIVITY_END);
+    activity->correlation = gt_nsys_sqlite_id(row, GT_NSYS_ACTIVITY_CORRELATION);
     activity->device = gt_sqlite_record_int(row, GT_NSYS_ACTIVITY_DEVICE, -1);
     activity->stream = gt_sqlite_record_int(row, GT_NSYS_ACTIVITY_STREAM, 0);
-    activity->graph_node = id_in(row, GT_NSYS_ACTIVITY_GRAPH_NODE);
-    activity->global_pid = id_in(row, GT_NSYS_ACTIVITY_GLOBAL_PID);
+    activity->graph_node = gt_nsys_sqlite_id(row, GT_NSYS_ACTIVITY_GRAPH_NODE);
+    activity->global_pid = gt_nsys_sqlite_id(row, GT_NSYS_ACTIVITY_GLOBAL_PID);
     if (activity->global_pid != GT_NSYS_NO_ID)
         activity->global_pid = gt_nsys_global_pid(activity->global_pid); /* where only the thread is given */
     else if (gt_sqlite_record_is_int(row, GT_NSYS_ACTIVITY_PID))
@@ -52,8 +44,24 @@ static void take_id_as_name(struct gt_nsys_rows *rows, const struct gt_sqlite_ro
     gt_builder_issue(rows->sink->builder, GT_ISSUE_OP_WITHOUT_NAME, 1, GT_NO_OFFSET);
 }
 
-static void take_kernel(void *context, const struct gt_sqlite_row *row) {
-    struct gt_nsys_rows *rows = context;
+static void take_config(const struct gt_nsys_rows *rows, const struct gt_sqlite_row *row) {
+    struct gt_nsys_config config = {
+        .registers = gt_nsys_sqlite_id(row, GT_NSYS_KERNEL_REGISTERS),
+        .static_shared_bytes = gt_nsys_sqlite_id(row, GT_NSYS_KERNEL_STATIC_SHARED),
+        .dynamic_shared_bytes = gt_nsys_sqlite_id(row, GT_NSYS_KERNEL_DYNAMIC_SHARED),
+        .shared_bytes = gt_nsys_sqlite_id(row, GT_NSYS_KERNEL_SHARED),
+        .local_bytes = gt_nsys_sqlite_id(row, GT_NSYS_KERNEL_LOCAL),
+    };
+    for (size_t i = 0; i < 3; i++) {
+        config.grid[i] = gt_nsys_sqlite_id(row, GT_NSYS_KERNEL_GRID + i);
+        config.block[i] = gt_nsys_sqlite_id(row, GT_NSYS_KERNEL_BLOCK + i);
+        config.cluster[i] = gt_nsys_sqlite_id(row, GT_NSYS_KERNEL_CLUSTER + i);
+    }
+    gt_nsys_add_config(rows->sink, &config);
+}
+
+/* false: it is no op. */
+static inline bool add_kernel(struct gt_nsys_rows *rows, const struct gt_sqlite_row *row) {
     struct gt_nsys_activity *activity = &rows->activity;
     activity->kind = GT_NSYS_KERNEL;
     take_activity(row, activity);
@@ -64,17 +72,26 @@ static void take_kernel(void *context, const struct gt_sqlite_row *row) {
         has_name = take_name(rows, row, i, &activity->name_id, &activity->name);
     if (!has_name && !rows->facts->has_string_table)
         take_id_as_name(rows, row);
-    gt_nsys_add_activity(rows->sink, activity);
+    return gt_nsys_add_activity(rows->sink, activity);
+}
+
+static void take_kernel(void *context, const struct gt_sqlite_row *row) {
+    add_kernel(context, row);
+}
+
+static void take_kernel_and_config(void *context, const struct gt_sqlite_row *row) {
+    if (add_kernel(context, row))
+        take_config(context, row);
 }
 
 static void take_copy(void *context, const struct gt_sqlite_row *row) {
     struct gt_nsys_rows *rows = context;
     struct gt_nsys_activity *activity = &rows->activity;
     activity->kind = GT_NSYS_MEMCPY;
-    activity->bytes = id_in(row, GT_NSYS_COPY_BYTES);
-    activity->copy_kind = id_in(row, GT_NSYS_COPY_KIND);
-    activity->src_kind = id_in(row, GT_NSYS_COPY_SRC_KIND);
-    activity->dst_kind = id_in(row, GT_NSYS_COPY_DST_KIND);
+    activity->bytes = gt_nsys_sqlite_id(row, GT_NSYS_COPY_BYTES);
+    activity->copy_kind = gt_nsys_sqlite_id(row, GT_NSYS_COPY_KIND);
+    activity->src_kind = gt_nsys_sqlite_id(row, GT_NSYS_COPY_SRC_KIND);
+    activity->dst_kind = gt_nsys_sqlite_id(row, GT_NSYS_COPY_DST_KIND);
     take_activity(row, activity);
     gt_nsys_add_activity(rows->sink, activity);
 }
@@ -83,8 +100,8 @@ static void take_set(void *context, const struct gt_sqlite_row *row) {
     struct gt_nsys_rows *rows = context;
     struct gt_nsys_activity *activity = &rows->activity;
     activity->kind = GT_NSYS_MEMSET;
-    activity->bytes = id_in(row, GT_NSYS_COPY_BYTES);
-    activity->dst_kind = id_in(row, GT_NSYS_COPY_DST_KIND);
+    activity->bytes = gt_nsys_sqlite_id(row, GT_NSYS_COPY_BYTES);
+    activity->dst_kind = gt_nsys_sqlite_id(row, GT_NSYS_COPY_DST_KIND);
     take_activity(row, activity);
     gt_nsys_add_activity(rows->sink, activity);
 }
@@ -102,10 +119,10 @@ static void take_graph(void *context, const struct gt_sqlite_row *row) {
 static void take_call(void *context, const struct gt_sqlite_row *row) {
     const struct gt_nsys_rows *rows = context;
     struct gt_nsys_call call = {
-        .start_ns = time_in(row, GT_NSYS_CALL_START),
-        .end_ns = time_in(row, GT_NSYS_CALL_END),
-        .correlation = id_in(row, GT_NSYS_CALL_CORRELATION),
-        .global_tid = id_in(row, GT_NSYS_CALL_GLOBAL_TID),
+        .start_ns = gt_nsys_sqlite_time(row, GT_NSYS_CALL_START),
+        .end_ns = gt_nsys_sqlite_time(row, GT_NSYS_CALL_END),
+        .correlation = gt_nsys_sqlite_id(row, GT_NSYS_CALL_CORRELATION),
+        .global_tid = gt_nsys_sqlite_id(row, GT_NSYS_CALL_GLOBAL_TID),
     };
     if (call.global_tid == GT_NSYS_NO_ID && gt_sqlite_record_is_int(row, GT_NSYS_CALL_PID))
         call.global_tid = bare_pid(row->cells[GT_NSYS_CALL_PID].integer) |
@@ -129,28 +146,40 @@ static void take_text(const struct gt_nsys_rows *rows, const struct gt_sqlite_ro
     }
 }
 
-static void take_range(void *context, const struct gt_sqlite_row *row) {
-    const struct gt_nsys_rows *rows = context;
+static inline void add_range(const struct gt_nsys_rows *rows, const struct gt_sqlite_row *row) {
     struct gt_nsys_nvtx event = {
-        .type = id_in(row, GT_NSYS_RANGE_TYPE),
-        .start_ns = time_in(row, GT_NSYS_RANGE_START),
-        .end_ns = time_in(row, GT_NSYS_RANGE_END),
-        .global_tid = id_in(row, GT_NSYS_RANGE_GLOBAL_TID),
-        .end_global_tid = id_in(row, GT_NSYS_RANGE_END_GLOBAL_TID),
-        .domain_id = id_in(row, GT_NSYS_RANGE_DOMAIN),
-        .category = id_in(row, GT_NSYS_RANGE_CATEGORY),
+        .type = gt_nsys_sqlite_id(row, GT_NSYS_RANGE_TYPE),
+        .start_ns = gt_nsys_sqlite_time(row, GT_NSYS_RANGE_START),
+        .end_ns = gt_nsys_sqlite_time(row, GT_NSYS_RANGE_END),
+        .global_tid = gt_nsys_sqlite_id(row, GT_NSYS_RANGE_GLOBAL_TID),
+        .end_global_tid = gt_nsys_sqlite_id(row, GT_NSYS_RANGE_END_GLOBAL_TID),
+        .domain_id = gt_nsys_sqlite_id(row, GT_NSYS_RANGE_DOMAIN),
+        .category = gt_nsys_sqlite_id(row, GT_NSYS_RANGE_CATEGORY),
         .text_id = GT_NSYS_NO_ID,
     };
     take_text(rows, row, &event);
     gt_nsys_add_nvtx(rows->sink, &event);
 }
 
+static void take_range(void *context, const struct gt_sqlite_row *row) {
+    add_range(context, row);
+}
+
+static void take_range_and_payload(void *context, const struct gt_sqlite_row *row) {
+    const struct gt_nsys_rows *rows = context;
+    size_t range_count = rows->sink->builder->store.ranges.count;
+    add_range(rows, row);
+    struct gt_str payload = gt_nsys_sqlite_bytes(row, GT_NSYS_RANGE_PAYLOAD);
+    if (payload.ptr && rows->sink->builder->store.ranges.count > range_count)
+        gt_nsys_sqlite_take_payload(rows, payload);
+}
+
 static void take_overhead(const struct gt_nsys_rows *rows, const struct gt_sqlite_row *row, bool is_driver) {
     struct gt_nsys_overhead overhead = {
         .is_driver = is_driver,
-        .start_ns = time_in(row, GT_NSYS_OVERHEAD_START),
-        .end_ns = time_in(row, GT_NSYS_OVERHEAD_END),
-        .global_tid = id_in(row, GT_NSYS_OVERHEAD_GLOBAL_TID),
+        .start_ns = gt_nsys_sqlite_time(row, GT_NSYS_OVERHEAD_START),
+        .end_ns = gt_nsys_sqlite_time(row, GT_NSYS_OVERHEAD_END),
+        .global_tid = gt_nsys_sqlite_id(row, GT_NSYS_OVERHEAD_GLOBAL_TID),
     };
     take_name(rows, row, GT_NSYS_OVERHEAD_NAME, &overhead.name_id, &overhead.name);
     gt_nsys_add_overhead(rows->sink, &overhead);
@@ -167,11 +196,11 @@ static void take_driver_overhead(void *context, const struct gt_sqlite_row *row)
 static void take_clone(void *context, const struct gt_sqlite_row *row) {
     const struct gt_nsys_rows *rows = context;
     gt_nsys_add_clone(rows->sink, &(struct gt_nsys_clone){
-                                      .global_tid = id_in(row, GT_NSYS_CLONE_GLOBAL_TID),
-                                      .node = id_in(row, GT_NSYS_CLONE_NODE),
-                                      .original_node = id_in(row, GT_NSYS_CLONE_ORIGINAL_NODE),
-                                      .graph = id_in(row, GT_NSYS_CLONE_GRAPH),
-                                      .original_graph = id_in(row, GT_NSYS_CLONE_ORIGINAL_GRAPH),
+                                      .global_tid = gt_nsys_sqlite_id(row, GT_NSYS_CLONE_GLOBAL_TID),
+                                      .node = gt_nsys_sqlite_id(row, GT_NSYS_CLONE_NODE),
+                                      .original_node = gt_nsys_sqlite_id(row, GT_NSYS_CLONE_ORIGINAL_NODE),
+                                      .graph = gt_nsys_sqlite_id(row, GT_NSYS_CLONE_GRAPH),
+                                      .original_graph = gt_nsys_sqlite_id(row, GT_NSYS_CLONE_ORIGINAL_GRAPH),
                                   });
 }
 
@@ -182,7 +211,7 @@ static void take_diagnostic(void *context, const struct gt_sqlite_row *row) {
         gt_nsys_add_diagnostic(rows->sink, text);
 }
 
-gt_sqlite_pages_row_fn *gt_nsys_sqlite_rows_function(enum gt_nsys_role role) {
+gt_sqlite_pages_row_fn *gt_nsys_sqlite_rows_function(enum gt_nsys_role role, uint32_t facts) {
     static gt_sqlite_pages_row_fn *const functions[GT_NSYS_ROLE_COUNT] = {
         [GT_NSYS_KERNELS] = take_kernel,
         [GT_NSYS_COPIES] = take_copy,
@@ -196,5 +225,9 @@ gt_sqlite_pages_row_fn *gt_nsys_sqlite_rows_function(enum gt_nsys_role role) {
         [GT_NSYS_GRAPH_CLONES] = take_clone,
         [GT_NSYS_DIAGNOSTICS] = take_diagnostic,
     };
-    return functions[role];
+    if (role == GT_NSYS_KERNELS && facts & GT_FACT_CONFIGS)
+        return take_kernel_and_config;
+    if (role == GT_NSYS_RANGES && facts & GT_FACT_COMMS)
+        return take_range_and_payload;
+    return functions[role] ? functions[role] : gt_nsys_sqlite_asked_function(role);
 }

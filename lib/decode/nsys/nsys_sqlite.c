@@ -9,6 +9,7 @@
 
 struct worker {
     struct gt_sqlite_reader reader;
+    uint32_t *metric_tracks; /* struct gt_nsys_rows */
     enum gt_status status;
     struct gt_error err;
 };
@@ -45,8 +46,9 @@ static enum gt_status plan(struct decoding *decoding, struct gt_error *err) {
     size_t total = 0;
     for (size_t i = 0; i < schema->count; i++) {
         const struct gt_nsys_table *from = &schema->tables[i];
-        if (from->role >= GT_NSYS_KERNELS && gt_sqlite_db_scan_init(&decoding->scans[i], &decoding->db, from->table,
-                                                                    from->columns, from->column_count, err) != GT_OK)
+        if (from->role >= GT_NSYS_KERNELS && from->is_read &&
+            gt_sqlite_db_scan_init(&decoding->scans[i], &decoding->db, from->table, from->columns, from->column_count,
+                                   err) != GT_OK)
             return GT_ERR;
         total += decoding->scans[i].part_count;
     }
@@ -70,11 +72,13 @@ static void report_progress(const struct decoding *decoding) {
 static void work(void *context, size_t index) {
     struct decoding *decoding = context;
     struct worker *worker = &decoding->workers[index];
-    struct gt_nsys_rows rows = {.sink = &decoding->sinks[index], .facts = &decoding->facts};
+    struct gt_nsys_rows rows = {
+        .sink = &decoding->sinks[index], .facts = &decoding->facts, .metric_tracks = worker->metric_tracks};
     size_t next;
     while (worker->status == GT_OK && gt_threads_deal_take(&decoding->deal, index, &next)) {
         const struct job *job = &decoding->jobs[next];
-        gt_sqlite_pages_row_fn *take = gt_nsys_sqlite_rows_function(decoding->schema.tables[job->table].role);
+        rows.table = &decoding->schema.tables[job->table];
+        gt_sqlite_pages_row_fn *take = gt_nsys_sqlite_rows_function(rows.table->role, rows.sink->facts);
         uint64_t damaged_before = worker->reader.damaged;
         gt_builder_begin(&decoding->builders[index], next + 1);
         worker->status =
@@ -99,7 +103,8 @@ static enum gt_status init_workers(struct decoding *decoding, struct gt_error *e
             return GT_ERR;
         if (!gt_nsys_sink_init(&decoding->sinks[i], &decoding->builders[i], &decoding->facts.capture,
                                gt_decoder_facts(decoding->options)) ||
-            !gt_sqlite_pages_reader_init(&decoding->workers[i].reader, &decoding->db.file))
+            !gt_sqlite_pages_reader_init(&decoding->workers[i].reader, &decoding->db.file) ||
+            !(decoding->workers[i].metric_tracks = gt_nsys_sqlite_metrics_tracks(&decoding->facts.metrics)))
             return gt_fail_memory(err);
     }
     return GT_OK;
@@ -125,6 +130,20 @@ static void count_losses(struct decoding *decoding, const struct gt_sqlite_reade
                          (uint64_t)decoding->db.file.page_count * decoding->db.file.page_bytes);
 }
 
+/* Pages of other tables that lie between are not looked at, although they may be read along. */
+static void count_reading(struct decoding *decoding, const struct gt_sqlite_reader *facts_reader) {
+    struct gt_meta *meta = &decoding->builders[0].store.meta;
+    uint64_t pages = facts_reader->pages;
+    meta->read_rows = facts_reader->rows;
+    for (size_t i = 0; i < decoding->schema.count; i++)
+        pages += decoding->scans[i].tree.pages;
+    for (size_t i = 0; i < decoding->worker_count; i++) {
+        meta->read_rows += decoding->workers[i].reader.rows;
+        pages += decoding->workers[i].reader.pages;
+    }
+    meta->read_bytes = pages * decoding->db.file.page_bytes;
+}
+
 static enum gt_status read_events(struct decoding *decoding, const struct gt_sqlite_reader *facts_reader,
                                   struct gt_store **out, struct gt_error *err) {
     enum gt_status status = plan(decoding, err);
@@ -133,12 +152,12 @@ static enum gt_status read_events(struct decoding *decoding, const struct gt_sql
     decoding->worker_count += decoding->worker_count == 0;
     if (status == GT_OK)
         status = init_workers(decoding, err);
-    if (status == GT_OK) {
-        gt_builder_begin(&decoding->builders[0], 0);
-        status = gt_nsys_sqlite_describe(&decoding->builders[0], &decoding->db, &decoding->schema, err);
-    }
     if (status != GT_OK)
         return status;
+    gt_builder_begin(&decoding->builders[0], 0);
+    if (gt_decoder_reads(decoding->options, GT_FACT_SOURCE) &&
+        gt_nsys_sqlite_describe(&decoding->builders[0], &decoding->db, &decoding->schema, err) != GT_OK)
+        return GT_ERR;
     gt_threads_deal_init(&decoding->deal, decoding->job_count, decoding->worker_count);
     gt_threads_run(decoding->worker_count, work, decoding);
     for (size_t i = 0; i < decoding->worker_count; i++)
@@ -148,6 +167,7 @@ static enum gt_status read_events(struct decoding *decoding, const struct gt_sql
         }
     gt_nsys_finish(decoding->sinks, decoding->worker_count, &decoding->facts.capture);
     count_losses(decoding, facts_reader);
+    count_reading(decoding, facts_reader);
     return gt_store_seal(decoding->builders, decoding->worker_count, out, err);
 }
 
@@ -155,8 +175,10 @@ static void release(struct decoding *decoding) {
     for (size_t i = 0; i < decoding->worker_count; i++) {
         if (decoding->sinks)
             gt_nsys_sink_release(&decoding->sinks[i]);
-        if (decoding->workers)
+        if (decoding->workers) {
             gt_sqlite_pages_reader_release(&decoding->workers[i].reader);
+            gt_mem_free(decoding->workers[i].metric_tracks);
+        }
         if (decoding->builders)
             gt_builder_release(&decoding->builders[i]);
     }
@@ -183,7 +205,8 @@ enum gt_status gt_nsys_sqlite_decode(struct gt_source *const *sources, size_t co
     decoding->options = options;
     enum gt_status status = gt_sqlite_db_open(&decoding->db, sources[0], err);
     if (status == GT_OK)
-        status = gt_nsys_schema_find(&decoding->schema, &decoding->db, gt_source_path(sources[0]), err);
+        status = gt_nsys_schema_find(&decoding->schema, &decoding->db, gt_decoder_facts(options),
+                                     gt_source_path(sources[0]), err);
     if (status == GT_OK && !gt_sqlite_pages_reader_init(&facts_reader, &decoding->db.file))
         status = gt_fail_memory(err);
     if (status == GT_OK)

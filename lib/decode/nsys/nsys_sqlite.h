@@ -5,7 +5,9 @@
 
 #include "decode/decoder.h"
 #include "decode/nsys/nsys.h"
+#include "decode/nsys/nsys_comm.h"
 #include "decode/nsys/nsys_schema.h"
+#include "decode/nsys/nsys_sqlite_metrics.h"
 #include "events/builder.h"
 
 #define GT_NSYS_SQLITE_KEY "nsys-sqlite"
@@ -21,6 +23,8 @@ struct gt_nsys_facts {
     size_t dense_count;
     struct gt_map sparse;  /* (0, id) -> index in capture.strings */
     bool has_string_table; /* where there is none, ids are all that is known of names */
+    struct gt_nsys_sqlite_metrics metrics;
+    struct gt_nsys_comm_schemas payloads; /* by domain */
 };
 
 /* Reads everything but the events. Loss is counted in the reader. */
@@ -50,11 +54,32 @@ enum gt_status gt_nsys_sqlite_describe(struct gt_builder *builder, const struct 
 struct gt_nsys_rows {
     struct gt_nsys_sink *sink;
     const struct gt_nsys_facts *facts;
-    struct gt_nsys_activity activity; /* room for the current row: clearing it for each would cost more than filling */
-    char id_text[24];                 /* its name where only an id is known */
+    const struct gt_nsys_table *table; /* the current one */
+    struct gt_nsys_activity activity;  /* room for the current row: clearing it for each would cost more than filling */
+    char id_text[24];                  /* its name where only an id is known */
+    uint32_t *metric_tracks;           /* by metric: its track in the builder; GT_NO_TRACK: none yet */
+    size_t metric;                     /* that of the next row, if they follow each other as in other samples */
 };
 
-/* The function that takes the rows of an event table; context: struct gt_nsys_rows. */
-gt_sqlite_pages_row_fn *gt_nsys_sqlite_rows_function(enum gt_nsys_role role);
+/* The function that takes the rows of an event table for these facts (enum gt_fact); context: struct gt_nsys_rows. */
+gt_sqlite_pages_row_fn *gt_nsys_sqlite_rows_function(enum gt_nsys_role role, uint32_t facts);
+/* The same for those that are read only when they are asked for; NULL for others. */
+gt_sqlite_pages_row_fn *gt_nsys_sqlite_asked_function(enum gt_nsys_role role);
+
+/* What the payload of the range that was added last says about a collective. */
+void gt_nsys_sqlite_take_payload(const struct gt_nsys_rows *rows, struct gt_str payload);
+
+/* Numbers and times of rows, which may lack them. */
+static inline int64_t gt_nsys_sqlite_time(const struct gt_sqlite_row *row, size_t slot) {
+    return gt_sqlite_record_int(row, slot, GT_NO_TIME);
+}
+static inline uint64_t gt_nsys_sqlite_id(const struct gt_sqlite_row *row, size_t slot) {
+    return (uint64_t)gt_sqlite_record_int(row, slot, (int64_t)GT_NSYS_NO_ID);
+}
+/* Bytes, whether the column is declared as text or not; ptr NULL if there are none. */
+static inline struct gt_str gt_nsys_sqlite_bytes(const struct gt_sqlite_row *row, size_t slot) {
+    bool has_bytes = row->types[slot] == GT_SQLITE_BLOB || row->types[slot] == GT_SQLITE_TEXT;
+    return has_bytes ? (struct gt_str){row->cells[slot].bytes, row->lens[slot]} : (struct gt_str){NULL, 0};
+}
 
 #endif

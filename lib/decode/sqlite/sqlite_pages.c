@@ -79,6 +79,7 @@ static bool gather(struct run *run, struct cell *cell, size_t needed) {
         if (got_link < 4 || got < wanted)
             return false;
         have += wanted;
+        reader->pages++;
         page = gt_sqlite_record_load32(link);
     }
     cell->record.payload = reader->overflow;
@@ -134,6 +135,7 @@ static bool find_cell(const uint8_t *page, uint32_t at, uint32_t usable, struct 
 /* The cells of a page do not overlap; where they do, each byte would give many rows. */
 static void take_page(struct run *run, const uint8_t *page, uint32_t number) {
     const uint8_t *header = page + gt_sqlite_page_header(number), *pointers = header + GT_SQLITE_LEAF_HEADER;
+    run->reader->pages++;
     uint32_t usable = run->reader->file->usable_bytes, cell_count = gt_sqlite_record_load16(header + 3);
     uint32_t cells_from = (uint32_t)(pointers - page) + 2 * cell_count;
     if (header[0] != GT_SQLITE_LEAF || cells_from > usable) {
@@ -141,6 +143,7 @@ static void take_page(struct run *run, const uint8_t *page, uint32_t number) {
         return;
     }
     size_t room = usable - cells_from;
+    run->reader->rows += cell_count;
     for (uint32_t i = 0; i < cell_count && !run->has_failed; i++) {
         uint32_t at = gt_sqlite_record_load16(pointers + 2 * i);
         struct cell cell;

@@ -45,6 +45,7 @@ struct gt_sqlite_tree {
     bool is_table;    /* false: the root is no page of a rowid table; nothing else is filled then */
     uint64_t missing; /* pages after the end of a cut file */
     uint64_t damaged; /* other pages that could not be used, with all they lead to */
+    uint64_t pages;   /* looked at on the way */
 };
 
 /* root: that of a table, or GT_SQLITE_SCHEMA_ROOT. */
@@ -64,6 +65,7 @@ struct gt_sqlite_reader {
     size_t overflow_bytes;
     uint64_t overflow_pages;   /* followed in this run: every page belongs to one record, so there is a limit */
     uint64_t missing, damaged; /* pages and rows lost since init */
+    uint64_t rows, pages;      /* looked at since init; libsqlite3 does not say which pages it reads */
 };
 
 bool gt_sqlite_pages_reader_init(struct gt_sqlite_reader *reader, const struct gt_sqlite_file *file);

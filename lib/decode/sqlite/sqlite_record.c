@@ -29,13 +29,15 @@ struct integer_field {
 
 /* Where a value of any other type is. */
 struct other_field {
+    union {
+        struct integer_field integer; /* is_integer */
+        int64_t value;                /* is_default */
+    };
     uint32_t offset;
     uint32_t len;
     uint8_t slot;
     bool is_integer; /* of a column that holds real numbers */
     bool is_default; /* of a record from before the column was added */
-    int64_t value;   /* then */
-    struct integer_field integer;
 };
 
 /* A wanted column that the table has. */
@@ -57,6 +59,14 @@ struct layout {
     struct other_field others[GT_SQLITE_COLUMNS_MAX];
 };
 
+/* Of a size that finds one of many without a multiplication. */
+enum { LAYOUT_BYTES = 1024 };
+union kept_layout {
+    struct layout layout;
+    char room[LAYOUT_BYTES];
+};
+_Static_assert(sizeof(union kept_layout) == LAYOUT_BYTES, "a layout has no room");
+
 struct gt_sqlite_layouts {
     struct wanted wanted[GT_SQLITE_COLUMNS_MAX]; /* by their place in the table */
     size_t wanted_count, front_count;
@@ -66,7 +76,7 @@ struct gt_sqlite_layouts {
     uint64_t key_mask, tail_mask; /* what counts of the last word of each */
     uint8_t small_sizes[128];     /* of values by type, for types of one byte */
     struct layout scratch;        /* of a header that is not kept */
-    struct layout kept[LAYOUT_COUNT];
+    union kept_layout kept[LAYOUT_COUNT];
 };
 
 /* Bytes that a value of a serial type takes. */
@@ -130,7 +140,7 @@ void gt_sqlite_record_layouts_use(struct gt_sqlite_layouts *layouts, const struc
     layouts->tail_words = (layouts->types_bytes - layouts->key_bytes + 7) / 8;
     layouts->tail_mask = last_word_mask(layouts->types_bytes - layouts->key_bytes);
     for (size_t i = 0; i < LAYOUT_COUNT; i++)
-        layouts->kept[i].is_set = false;
+        layouts->kept[i].layout.is_set = false;
 }
 
 size_t gt_sqlite_record_varint_long(const uint8_t *bytes, size_t limit, uint64_t *value) {
@@ -322,7 +332,7 @@ static bool are_small(const uint8_t *bytes, size_t words, uint64_t mask) {
 static const struct layout *front_layout(struct gt_sqlite_layouts *layouts, const struct gt_sqlite_record *record) {
     uint64_t key[KEY_BYTES_MAX / 8];
     size_t needed;
-    struct layout *layout = &layouts->kept[key_of(layouts, record->payload, key)];
+    struct layout *layout = &layouts->kept[key_of(layouts, record->payload, key)].layout;
     if (layout->is_set && is_same_key(layout->key, key, layouts->key_words))
         return layout;
     if (record->payload[0] < layouts->key_bytes || !are_small(record->payload, layouts->key_words, layouts->key_mask))

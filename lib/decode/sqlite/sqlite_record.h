@@ -9,7 +9,7 @@
 
 #include "base/str.h"
 
-#define GT_SQLITE_COLUMNS_MAX 16         /* columns that one scan can ask for */
+#define GT_SQLITE_COLUMNS_MAX 28         /* columns that one scan can ask for */
 #define GT_SQLITE_NO_COLUMN   UINT16_MAX /* a column the table does not have: always NULL */
 #define GT_SQLITE_SLACK       16         /* bytes that must be readable after every record */
 

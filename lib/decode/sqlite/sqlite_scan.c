@@ -124,6 +124,7 @@ static enum gt_status step_through(const struct gt_sqlite_scan *scan, struct gt_
     while (result == SQLITE_OK && (result = sqlite3_step(statement)) == SQLITE_ROW && rows_left-- > 0 &&
            take_row(statement, scan->columns.count, &reader->row, &text_left)) {
         result = SQLITE_OK;
+        reader->rows++;
         take(context, &reader->row);
     }
     sqlite3_finalize(statement);

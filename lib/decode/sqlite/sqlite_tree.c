@@ -117,6 +117,7 @@ static enum gt_status expand(struct walk *walk, const struct level *level, struc
         bool is_there;
         if (read_page(walk, level->pages[i], walk->file->page_bytes, &is_there, err) != GT_OK)
             return GT_ERR;
+        walk->tree->pages++;
         if (!is_there)
             walk->tree->missing++;
         else if (!follow_cells(walk, level->pages[i], below))

@@ -193,6 +193,9 @@ struct gputime_trace_info {
     int64_t base_ns;              /* what to add to the trace's clock for UTC epoch; 0: not known */
     int64_t rank, world_size;     /* -1: not known */
     uint64_t skipped_events;      /* read, understood and not needed */
+    struct gputime_text host;     /* name of the machine; may be empty */
+    const char *rank_source; /* where the rank was found: "trace", "mpi", "environment", "nccl" or "file_name"; NULL:
+                                not known */
 };
 
 /* Fills it; texts live as long as the trace. Several threads may ask. */

@@ -118,8 +118,10 @@ static void describe_input(struct gt_section *section, const struct gputime_trac
         .skipped_events = store->skipped_events,
         .origin_ns = store->origin_ns,
         .base_ns = store->meta.base_ns,
-        .rank = store->meta.rank,
-        .world_size = store->meta.world_size,
+        .rank = trace->rank.rank,
+        .world_size = trace->rank.world_size,
+        .rank_source = gt_trace_rank_source_key(trace->rank.source),
+        .host = gt_store_string(store, store->meta.host),
     };
 }
 

@@ -3,6 +3,7 @@
 #define GT_INTERNAL_H
 
 #include "events/cache.h"
+#include "events/trace_rank.h"
 #include "events/view.h"
 #include "gputime.h"
 #include "report/report.h"
@@ -15,6 +16,7 @@ struct gputime_trace {
     struct gt_store *store;
     struct gt_rules *rules; /* of the user; NULL: the built-in ones */
     struct gt_labels *labels;
+    struct gt_trace_rank rank;
     struct gt_arena arena; /* owns the texts of run, and rows */
     struct gt_run run;
     struct gputime_rows *rows; /* row_kinds of them: the events of the public interface */

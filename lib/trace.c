@@ -115,6 +115,8 @@ static enum gt_status load(struct gputime_trace *trace, const struct gputime_ope
     }
     enum gt_status status =
         gt_label_new_by_rules(trace->store, trace->rules, gt_threads_count(options->threads), &trace->labels, err);
+    if (status == GT_OK)
+        status = gt_trace_rank_find(trace->store, trace->labels, paths[0], &trace->rank, err);
     return status == GT_OK && !gt_internal_list_rows(trace) ? gt_fail_memory(err) : status;
 }
 
@@ -163,15 +165,18 @@ API enum gputime_status gputime_trace_open(const char *const *paths, size_t path
 API struct gputime_trace_info gputime_trace_describe(const struct gputime_trace *trace) {
     const struct gt_meta *meta = &trace->store->meta;
     struct gt_str producer = gt_store_string(trace->store, meta->producer);
+    struct gt_str host = gt_store_string(trace->store, meta->host);
     return (struct gputime_trace_info){
         .path = trace->paths[0],
         .format = meta->format,
         .producer = {producer.ptr, producer.len},
         .origin_ns = trace->store->origin_ns,
         .base_ns = meta->base_ns,
-        .rank = meta->rank,
-        .world_size = meta->world_size,
+        .rank = trace->rank.rank,
+        .world_size = trace->rank.world_size,
         .skipped_events = trace->store->skipped_events,
+        .host = {host.ptr, host.len},
+        .rank_source = gt_trace_rank_source_key(trace->rank.source),
     };
 }
 

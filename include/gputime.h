@@ -229,6 +229,9 @@ struct gputime_trace_info {
     int64_t base_ns;              /* what to add to the trace's clock for UTC epoch; 0: not known */
     int64_t rank, world_size;     /* -1: not known */
     uint64_t skipped_events;      /* read, understood and not needed */
+    struct gputime_text host;     /* name of the machine; may be empty */
+    const char *rank_source; /* where the rank was found: "trace", "mpi", "environment", "nccl" or "file_name"; NULL:
+                                not known */
     /* Bits of enum gputime_trace_fact. */
     uint64_t facts_present;  /* the trace has them */
     uint64_t facts_read;     /* they were asked for: what is not present either is not in the trace */

@@ -107,8 +107,9 @@ static uint64_t count_if(const struct gt_request *request, uint32_t facts, uint6
     return (request->facts & facts) == facts ? count : GT_NOT_COUNTED;
 }
 
-static void describe_input(struct gt_section *section, const struct gputime_trace *trace, const struct gt_store *store,
-                           const struct gt_request *request, struct gt_str label) {
+static void describe_input(struct gt_section *section, const struct gputime_trace *trace,
+                           const struct gt_reading *reading, const struct gt_request *request, struct gt_str label) {
+    const struct gt_store *store = reading->store;
     struct gt_arena *arena = &section->report->arena;
     section->input = (struct gt_report_input){
         .label = label,
@@ -123,8 +124,10 @@ static void describe_input(struct gt_section *section, const struct gputime_trac
         .skipped_events = count_if(request, GT_FACTS_USUAL, store->skipped_events),
         .origin_ns = store->origin_ns,
         .base_ns = store->meta.base_ns,
-        .rank = store->meta.rank,
-        .world_size = store->meta.world_size,
+        .rank = reading->rank.rank,
+        .world_size = reading->rank.world_size,
+        .rank_source = gt_trace_rank_source_key(reading->rank.source),
+        .host = gt_store_string(store, store->meta.host),
     };
 }
 
@@ -285,8 +288,7 @@ static enum gt_status fill_report(struct gputime_report *report, struct gputime_
         status = gt_internal_read(traces[i], report->request.facts, &reading, err);
         if (status != GT_OK)
             return status;
-        describe_input(&model->sections[i], traces[i], reading->store, &report->request,
-                       label_of(&naming, i, &model->arena));
+        describe_input(&model->sections[i], traces[i], reading, &report->request, label_of(&naming, i, &model->arena));
         status = fill_section(&making, i, traces[i], reading, err);
         if (status != GT_OK)
             return status;

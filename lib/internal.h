@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "events/cache.h"
+#include "events/trace_rank.h"
 #include "events/view.h"
 #include "gputime.h"
 #include "report/report.h"
@@ -15,6 +16,7 @@
 struct gt_reading {
     struct gt_store *store;
     struct gt_labels *labels;
+    struct gt_trace_rank rank;
     struct gt_arena arena;     /* owns rows */
     struct gputime_rows *rows; /* row_kinds of them: the events of the public interface */
     size_t row_kinds;

@@ -165,6 +165,8 @@ static enum gt_status new_reading(struct gputime_trace *trace, uint32_t facts, s
     if (status == GT_OK)
         status = gt_label_new_by_rules(reading->store, trace->rules, gt_threads_count(trace->how.threads),
                                        &reading->labels, err);
+    if (status == GT_OK)
+        status = gt_trace_rank_find(reading->store, trace->paths[0], &reading->rank, err);
     return status == GT_OK && !gt_internal_list_rows(reading) ? gt_fail_memory(err) : status;
 }
 
@@ -277,18 +279,21 @@ API struct gputime_trace_info gputime_trace_describe(const struct gputime_trace 
     const struct gt_store *store = trace->shown->store;
     const struct gt_meta *meta = &store->meta;
     struct gt_str producer = gt_store_string(store, meta->producer);
+    struct gt_str host = gt_store_string(store, meta->host);
     return (struct gputime_trace_info){
         .path = trace->paths[0],
         .format = meta->format,
         .producer = {producer.ptr, producer.len},
         .origin_ns = store->origin_ns,
         .base_ns = meta->base_ns,
-        .rank = meta->rank,
-        .world_size = meta->world_size,
+        .rank = trace->shown->rank.rank,
+        .world_size = trace->shown->rank.world_size,
         .skipped_events = store->skipped_events,
         .facts_present = store->facts,
         .facts_read = store->asked,
         .facts_possible = store->possible,
+        .host = {host.ptr, host.len},
+        .rank_source = gt_trace_rank_source_key(trace->shown->rank.source),
     };
 }
 

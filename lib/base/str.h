@@ -25,6 +25,10 @@ static inline bool gt_str_starts(struct gt_str text, struct gt_str prefix) {
     return text.len >= prefix.len && (prefix.len == 0 || memcmp(text.ptr, prefix.ptr, prefix.len) == 0);
 }
 
+static inline bool gt_str_ends(struct gt_str text, struct gt_str end) {
+    return text.len >= end.len && (end.len == 0 || memcmp(text.ptr + text.len - end.len, end.ptr, end.len) == 0);
+}
+
 /* Byte order, a prefix before what it begins: the tie order of every table. */
 static inline int gt_str_cmp(struct gt_str a, struct gt_str b) {
     size_t n = a.len < b.len ? a.len : b.len;

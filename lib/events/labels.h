@@ -28,6 +28,8 @@ struct gt_name_reason {
     struct gt_str pattern;  /* what of it matched */
     struct gt_str shorter;  /* of a map: an earlier key that matched too and is a part of it; else empty */
     const char *collective; /* "all_reduce" ... where a communication kernel says, else NULL */
+    const char *algorithm;  /* of NCCL, as its setting NCCL_ALGO spells it: "Ring"; NULL: the name does not say */
+    const char *protocol;   /* as NCCL_PROTO does: "LL128"; NULL likewise */
 };
 
 /* A step: ProfilerStep#N or an iteration range on a CPU thread. Sorted by start, then number. */
@@ -46,6 +48,53 @@ bool gt_labels_typical_step(const struct gt_labels *labels, double *median_ns, s
 /* Whether the steps after the warm-up are at least half of the time from there to the last op. */
 bool gt_labels_steps_are_most(const struct gt_labels *labels, const struct gt_store *store);
 
+/* ---- collectives ---- */
+
+/* What a collective does; messages between two ranks count as collectives. comm_ops.def has the list. */
+enum gt_comm_op {
+    GT_COMM_OTHER, /* none of those known */
+#define GT_COMM_OP(key, kind) GT_COMM_##key,
+#include "events/comm_ops.def"
+#undef GT_COMM_OP
+    GT_COMM_OP_COUNT
+};
+
+/* Ranks that communicate, as far as the trace says. comms.h gives the members one by one. */
+struct gt_comm_group {
+    uint64_t communicator; /* UINT64_MAX: it has a name instead */
+    gt_strid name, description;
+    int64_t size;             /* -1: not known */
+    int64_t first_rank;       /* members are first_rank + i * stride, unless there is a list */
+    int64_t stride;           /* 0: the members are not known, unless there is a list */
+    const int64_t *rank_list; /* as many as the size; NULL: see above */
+};
+
+/* A collective or message: one record, or what the records of its kernel and its CPU operator say together. */
+struct gt_collective {
+    uint32_t record; /* row of comms, of the kernel or the range; of the CPU operator where neither has one */
+    uint32_t more;   /* that of the CPU operator, for what the first lacks; GT_NO_ROW: there is none */
+    uint32_t launch; /* index into launches */
+    uint32_t group;  /* index into groups; GT_NO_ROW: not known */
+    uint8_t op;      /* enum gt_comm_op */
+};
+
+/* Collectives that were launched together, and the kernels that carry them. More than one collective: a group call of
+   NCCL, whose kernels carry all of them. No kernel: it is not in the trace. */
+struct gt_comm_launch {
+    uint32_t first, count;       /* of collectives */
+    uint32_t first_op, op_count; /* of ops */
+};
+
+/* Which records are about which ops. All is empty, and op_launch NULL, for a store without records. */
+struct gt_comm_labels {
+    struct gt_collective *collectives; /* by launch */
+    struct gt_comm_launch *launches;
+    uint32_t *ops;       /* rows of ops by launch, ascending in each */
+    uint32_t *op_launch; /* by op row: index into launches, GT_NO_ROW if the op has no record */
+    struct gt_comm_group *groups;
+    size_t collective_count, launch_count, op_count, group_count;
+};
+
 /* The passes that make labels, each in its own memory, because several run at once. */
 enum gt_pass {
     GT_PASS_NAMES,
@@ -55,6 +104,7 @@ enum gt_pass {
     GT_PASS_ATTRIBUTE,
     GT_PASS_STEPS,
     GT_PASS_STEP_OPS,
+    GT_PASS_COMMS,
     GT_PASS_COUNT
 };
 
@@ -87,6 +137,8 @@ struct gt_labels {
 
     struct gt_step *steps;
     size_t step_count;
+
+    struct gt_comm_labels comms;
 
     uint64_t issues[GT_ISSUE_COUNT]; /* counted while labelling */
 };

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "label/builtin.h"
 #include "label/label.h"
+#include "label/nccl_name.h"
 #include "label/rules.h"
 
 enum { MAX_CATEGORIES = UINT8_MAX, KIND_COUNT = GT_OP_GRAPH + 1 };
@@ -71,7 +72,8 @@ static bool is_same_text(struct gt_str a, struct gt_str b) {
 
 static bool is_same_reason(const struct gt_name_reason *a, const struct gt_name_reason *b) {
     return a->source == b->source && a->rule == b->rule && a->collective == b->collective &&
-           is_same_text(a->pattern, b->pattern) && is_same_text(a->shorter, b->shorter);
+           a->algorithm == b->algorithm && a->protocol == b->protocol && is_same_text(a->pattern, b->pattern) &&
+           is_same_text(a->shorter, b->shorter);
 }
 
 /* Names of a category mostly share their reason, and there may be millions. NULL: memory was short. */
@@ -98,6 +100,8 @@ static uint8_t classify_name(struct classifier *classifier, enum gt_op_kind kind
                                          .rule = answer.rule == GT_NO_ROW ? 0 : gt_builtin_rules[answer.rule].line,
                                          .pattern = answer.pattern,
                                          .collective = answer.collective};
+        if (category == GT_CATEGORY_comm)
+            gt_nccl_name_read(gt_label_simplify_name(full), &reason.algorithm, &reason.protocol);
     } else {
         category = (uint8_t)gt_builtin_kind(kind, full);
     }

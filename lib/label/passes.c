@@ -5,7 +5,8 @@
 #include "label/label.h"
 
 /* The longest first. */
-#define PASSES(PASS) PASS(correlate) PASS(trees) PASS(steps) PASS(classify) PASS(names) PASS(attribute) PASS(step_ops)
+#define PASSES(PASS)                                                                                                   \
+    PASS(correlate) PASS(trees) PASS(steps) PASS(classify) PASS(names) PASS(attribute) PASS(step_ops) PASS(comms)
 
 #define DECLARE(pass) extern const struct gt_label_pass gt_label_pass_##pass;
 PASSES(DECLARE)

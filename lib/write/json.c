@@ -138,6 +138,10 @@ static void write_input(struct gt_out *out, const struct gt_section *section, en
         gt_out_text(out, ", \"base_ns\": null");
     write_known(out, "rank", input->rank, input->rank >= 0);
     write_known(out, "world_size", input->world_size, input->world_size > 0);
+    gt_out_text(out, ", ");
+    gt_json_value_text(out, "rank_source", gt_str_of(input->rank_source));
+    gt_out_text(out, ", ");
+    gt_json_value_text(out, "host", input->host);
     gt_out_text(out, ",\n     \"facts\": ");
     write_facts(out, section);
     if (audience == GT_FOR_PAGE) {

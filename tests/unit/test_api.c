@@ -503,6 +503,7 @@ static void traces_describe_themselves(void **state) {
     assert_string_equal(info.format, "torch-json");
     assert_string_equal(info.path, trace_path);
     assert_true(info.producer.size > 0);
+    assert_int_equal(info.rank >= 0, info.rank_source != NULL);
     assert_int_equal(gputime_capture_prefix("run/a_cuda_gpu_trace.csv"), strlen("run/a"));
     assert_int_equal(gputime_capture_prefix("a.json"), 0);
 }

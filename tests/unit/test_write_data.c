@@ -61,7 +61,8 @@ static void json_of_a_small_report(void **state) {
         "    {\"input\": \"a.json\", \"path\": \"/traces/a.json\", \"format\": \"torch-json\", \"producer\": \"PyTorch "
         "2.4\", \"selection\": null,\n"
         "     \"ops\": 1245, \"kernels\": 1245, \"calls\": 0, \"ranges\": 0, \"cpu_ops\": 0, \"skipped_events\": 3,\n"
-        "     \"origin_ns\": \"1722222222123456789\", \"base_ns\": null, \"rank\": null, \"world_size\": null,\n"
+        "     \"origin_ns\": \"1722222222123456789\", \"base_ns\": null, \"rank\": null, \"world_size\": null, "
+        "\"rank_source\": null, \"host\": null,\n"
         "     \"facts\": {\"span_ns\": 12345678, \"gpu\": \"NVIDIA H200\", \"busy_share\": 0.8125},\n"
         "     \"notes\": [\"A note with *stars*.\"]}\n"
         "  ],\n"
@@ -150,6 +151,8 @@ static void json_of_several_inputs_keys_facts_by_input(void **state) {
     report->sections[1].input.base_ns = 5;
     report->sections[1].input.world_size = 2;
     report->sections[1].input.rank = 1;
+    report->sections[1].input.rank_source = "mpi";
+    report->sections[1].input.host = GT_STR("node\"17");
     const char *text = write_as("json");
     assert_non_null(
         strstr(text, "  \"tables\": {},\n"
@@ -160,7 +163,8 @@ static void json_of_several_inputs_keys_facts_by_input(void **state) {
                      "  \"findings\": [],\n"
                      "  \"issues\": []\n"
                      "}\n"));
-    assert_non_null(strstr(text, "\"base_ns\": \"5\", \"rank\": 1, \"world_size\": 2,\n"));
+    assert_non_null(strstr(text, "\"base_ns\": \"5\", \"rank\": 1, \"world_size\": 2, \"rank_source\": \"mpi\", "
+                                 "\"host\": \"node\\\"17\",\n"));
 }
 
 static void markdown_of_a_small_report(void **state) {

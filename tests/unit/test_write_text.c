@@ -65,9 +65,11 @@ static void text_of_two_inputs_has_a_heading_for_each(void **state) {
     fill_section(&report->sections[0], "a.json", 0);
     fill_section(&report->sections[1], "b.json", 1);
     report->sections[0].input.world_size = 2;
+    report->sections[0].input.host = GT_STR("node17");
+    report->sections[1].input.rank_source = "file_name";
     assert_string_equal(write_as("text"), "a.json\n"
                                           "══════\n"
-                                          "PyTorch 2.4 · torch-json · rank 0 of 2 · 1,245 GPU ops\n"
+                                          "PyTorch 2.4 · torch-json · rank 0 of 2 · host node17 · 1,245 GPU ops\n"
                                           "\n"
                                           "  Span       12.35 ms\n"
                                           "  GPU model  NVIDIA H200\n"
@@ -75,7 +77,7 @@ static void text_of_two_inputs_has_a_heading_for_each(void **state) {
                                           "\n"
                                           "b.json\n"
                                           "══════\n"
-                                          "PyTorch 2.4 · torch-json · rank 1 · 1,245 GPU ops\n"
+                                          "PyTorch 2.4 · torch-json · rank 1 (file name) · 1,245 GPU ops\n"
                                           "\n"
                                           "  Span       12.35 ms\n"
                                           "  GPU model  NVIDIA H200\n"

@@ -54,8 +54,10 @@ static int64_t only_user(const struct gt_nsys_sink *sinks, size_t count) {
 
 static void set_rank(const struct gt_nsys_sink *sink, int64_t key, const struct gt_nsys_rank *rank) {
     uint32_t process = gt_map_get(&sink->builder->process_ids, GT_STRID_EMPTY, (uint64_t)key);
+    /* How many ranks a communicator has is known of its group; it need not be all. */
+    int64_t world_size = rank->source == GT_RANK_OF_NCCL ? -1 : rank->world_size;
     if (process != GT_MAP_NONE)
-        gt_builder_rank(sink->builder, process, rank->rank, rank->world_size, rank->source);
+        gt_builder_rank(sink->builder, process, rank->rank, world_size, rank->source);
 }
 
 void gt_nsys_finish_ranks(struct gt_nsys_sink *sinks, size_t count, const struct gt_nsys_capture *capture) {

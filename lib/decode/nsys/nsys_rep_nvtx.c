@@ -31,20 +31,11 @@ static void note_rank(struct gt_nsys_rep_sink *sink, uint64_t global_pid, const 
     sink->rank_count++;
 }
 
-/* Without the fact of collectives, the sizes of messages alone. */
 static void add_comm(struct gt_nsys_rep_sink *sink, const struct gt_nsys_rep_payload *payload, uint64_t global_pid) {
     struct gt_builder *builder = sink->model->builder;
     struct gt_nsys_comm comm;
     enum gt_nsys_comm_outcome outcome =
         gt_nsys_comm_read(&sink->facts->schemas.comms, payload->scope, payload->schema, payload->bytes, &comm);
-    if (!(sink->model->facts & GT_FACT_COMMS)) {
-        struct gt_comms_row row = GT_COMM_UNKNOWN;
-        row.in_bytes = comm.bytes;
-        row.range = 0;
-        if (comm.bytes != GT_NSYS_NO_ID)
-            gt_builder_comm(builder, &row);
-        return;
-    }
     if (outcome == GT_NSYS_COMM_SHORT)
         gt_builder_issue(builder, GT_ISSUE_PAYLOAD_UNREADABLE, 1, GT_NO_OFFSET);
     if (!gt_nsys_comm_is_known(&comm))
@@ -66,7 +57,8 @@ static void take_payload(struct gt_nsys_rep_sink *sink, const struct gt_nsys_nvt
         for (size_t i = 0; i < texts.text_count; i++)
             add_text(sink, &schemas->texts[texts.first_text + i], payload.bytes);
     }
-    add_comm(sink, &payload, global_pid);
+    if (sink->model->facts & GT_FACT_COMMS)
+        add_comm(sink, &payload, global_pid);
 }
 
 bool gt_nsys_rep_sink_take_nvtx(struct gt_nsys_rep_sink *sink, struct gt_str message) {

@@ -1,0 +1,148 @@
+/* Ranks of traces: what decoders found and the name of the file come in, one rank for each process goes out. */
+#include "events/trace_rank.h"
+
+#include "base/mem.h"
+#include "base/num.h"
+
+/* ---- names of files ---- */
+
+enum { BETWEEN_MAX = 2 };
+
+static size_t count_digits(struct gt_str text, size_t at) {
+    size_t count = 0;
+    while (at + count < text.len && text.ptr[at + count] >= '0' && text.ptr[at + count] <= '9')
+        count++;
+    return count;
+}
+
+/* The digits that follow the place soon enough; -1 if none do, or too many to be a number. */
+static int64_t number_after(struct gt_str text, size_t place) {
+    int64_t number;
+    for (size_t between = 0; between <= BETWEEN_MAX; between++) {
+        size_t digits = count_digits(text, place + between);
+        if (digits)
+            return gt_num_parse_int((struct gt_str){text.ptr + place + between, digits}, &number) ? number : -1;
+    }
+    return -1;
+}
+
+int64_t gt_trace_rank_of_name(const char *path) {
+    const struct gt_str word = GT_STR("rank");
+    struct gt_str name = gt_str_path_tail(gt_str_of(path), 1);
+    for (const char *found; (found = gt_str_find_nocase(name, word)) != NULL;) {
+        size_t after = (size_t)(found - name.ptr) + word.len;
+        int64_t number = number_after(name, after);
+        if (number >= 0)
+            return number;
+        name = (struct gt_str){name.ptr + after, name.len - after};
+    }
+    return -1;
+}
+
+/* ---- processes ---- */
+
+static bool has_unknown_process(const struct gt_store *store) {
+    for (size_t lane = 0; lane < store->lanes.count; lane++)
+        if (store->lanes.process[lane] == GT_NO_TRACK)
+            return true;
+    return false;
+}
+
+bool *gt_trace_rank_workers(const struct gt_store *store, const struct gt_labels *labels, size_t *count) {
+    bool *works = gt_mem_array(store->processes.count, sizeof *works);
+    *count = 0;
+    if (!works)
+        return NULL;
+    for (size_t lane = 0; lane < store->lanes.count; lane++)
+        if (store->lanes.process[lane] != GT_NO_TRACK)
+            works[store->lanes.process[lane]] = true;
+    bool needs_calls = labels && has_unknown_process(store);
+    for (uint32_t op = 0; needs_calls && op < store->ops.count; op++) {
+        uint32_t process = gt_labels_op_process(labels, store, op);
+        if (process != GT_NO_TRACK)
+            works[process] = true;
+    }
+    for (size_t process = 0; process < store->processes.count; process++)
+        *count += works[process];
+    return works;
+}
+
+static int64_t world_size_of(const struct gt_store *store) {
+    int64_t largest = store->meta.world_size > 0 ? store->meta.world_size : -1;
+    for (size_t process = 0; process < store->processes.count; process++)
+        if (store->processes.world_size[process] > largest && store->processes.world_size[process] > 0)
+            largest = store->processes.world_size[process];
+    return largest;
+}
+
+struct gt_trace_rank gt_trace_rank_of_process(const struct gt_store *store, uint32_t process, bool is_only,
+                                              const char *path) {
+    struct gt_trace_rank found = {.rank = store->meta.rank, .world_size = world_size_of(store)};
+    int64_t recorded = process == GT_NO_TRACK ? -1 : store->processes.rank[process];
+    enum gt_rank_source source =
+        recorded < 0 ? GT_RANK_UNKNOWN : (enum gt_rank_source)store->processes.rank_source[process];
+    found.source = GT_RANK_OF_TRACE;
+    if (found.rank < 0) {
+        bool counts = source != GT_RANK_UNKNOWN && (source != GT_RANK_OF_ENVIRONMENT || is_only);
+        found.rank = counts ? recorded : -1;
+        found.source = source;
+    }
+    if (found.rank < 0 && is_only) {
+        found.rank = gt_trace_rank_of_name(path);
+        found.source = GT_RANK_OF_FILE_NAME;
+    }
+    if (found.rank < 0) {
+        found.rank = -1;
+        found.source = GT_RANK_UNKNOWN;
+    }
+    return found;
+}
+
+/* ---- the trace as a whole ---- */
+
+/* Whether there is anything to know beyond what the trace says about itself: most traces are of no job. */
+static bool may_have_rank(const struct gt_store *store, const char *path) {
+    bool may = gt_trace_rank_of_name(path) >= 0;
+    for (size_t process = 0; process < store->processes.count && !may; process++)
+        may = store->processes.rank[process] >= 0;
+    return may;
+}
+
+enum gt_status gt_trace_rank_find(const struct gt_store *store, const char *path, struct gt_trace_rank *out,
+                                  struct gt_error *err) {
+    *out = gt_trace_rank_of_process(store, GT_NO_TRACK, false, path);
+    if (out->rank >= 0 || !may_have_rank(store, path))
+        return GT_OK;
+    size_t count;
+    bool *works = gt_trace_rank_workers(store, NULL, &count), is_first = true;
+    if (!works)
+        return gt_fail_memory(err);
+    if (count == 0)
+        *out = gt_trace_rank_of_process(store, GT_NO_TRACK, true, path);
+    for (uint32_t process = 0; process < store->processes.count; process++) {
+        if (!works[process])
+            continue;
+        /* Communicators are read only with collectives: what a trace says about itself must not depend on that. */
+        bool is_of_nccl = store->processes.rank_source[process] == GT_RANK_OF_NCCL;
+        struct gt_trace_rank one =
+            gt_trace_rank_of_process(store, is_of_nccl ? GT_NO_TRACK : process, count == 1, path);
+        if (is_first)
+            *out = one;
+        else if (one.rank != out->rank)
+            *out = (struct gt_trace_rank){.rank = -1, .world_size = out->world_size};
+        is_first = false;
+    }
+    gt_mem_free(works);
+    return GT_OK;
+}
+
+const char *gt_trace_rank_source_key(enum gt_rank_source source) {
+    static const char *const keys[] = {
+        [GT_RANK_OF_TRACE] = "trace",
+        [GT_RANK_OF_MPI] = "mpi",
+        [GT_RANK_OF_ENVIRONMENT] = "environment",
+        [GT_RANK_OF_NCCL] = "nccl",
+        [GT_RANK_OF_FILE_NAME] = "file_name",
+    };
+    return keys[source];
+}

@@ -1,0 +1,429 @@
+/* Collectives of ops: in come records about collectives and the launch calls of kernels, out goes labels->comms. A
+   record is on the kernel itself and on the CPU operator around its launch (Kineto), or on the range that NCCL puts
+   around each of its calls (Nsight). Between ncclGroupStart and the end of the group nothing is launched: the last
+   ncclGroupEnd launches all of it. */
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "events/comms.h"
+#include "label/comm_groups.h"
+#include "label/enclose.h"
+#include "label/label.h"
+
+/* A call of NCCL that has a range. Kernels are launched in those that send and those that end a group. */
+enum call_kind { SENDS, STARTS_GROUP, ENDS_GROUP };
+
+struct call {
+    uint32_t range;
+    uint32_t record; /* of one that sends; else GT_NO_ROW */
+    uint32_t launch; /* GT_NO_ROW: none */
+    uint8_t kind;
+    bool has_kernel;
+};
+
+struct joiner {
+    const struct gt_store *store;
+    struct gt_labels *labels;
+    struct gt_collective *found; /* in the order of their launches */
+    size_t found_count;
+    uint32_t launch_count;
+    uint32_t *op_launch;       /* labels->comms.op_launch, in numbers of this joiner until all is found */
+    struct gt_map by_external; /* (process, id) -> index into found */
+    struct call *calls;
+    size_t call_count;
+    uint32_t *op_call; /* by op row: index into calls whose range is around its launch */
+};
+
+static uint32_t add_collective(struct joiner *joiner, uint32_t record, uint32_t launch) {
+    joiner->found[joiner->found_count] =
+        (struct gt_collective){.record = record, .more = GT_NO_ROW, .launch = launch, .group = GT_NO_ROW};
+    return (uint32_t)joiner->found_count++;
+}
+
+/* ---- records of kernels and CPU operators ---- */
+
+static uint32_t process_of_thread(const struct gt_store *store, uint32_t thread) {
+    return thread == GT_NO_TRACK ? GT_NO_TRACK : store->threads.process[thread];
+}
+
+/* All kernels of one collective carry a record with the same id. */
+static void take_kernel_record(struct joiner *joiner, uint32_t record) {
+    const struct gt_comms *comms = &joiner->store->comms;
+    uint32_t op = comms->op[record], index = GT_MAP_NONE;
+    uint64_t external = comms->external[record];
+    uint32_t process = gt_labels_op_process(joiner->labels, joiner->store, op);
+    if (joiner->op_launch[op] != GT_NO_ROW)
+        return;
+    if (external != UINT64_MAX)
+        index = gt_map_get(&joiner->by_external, process, external);
+    if (index == GT_MAP_NONE) {
+        index = add_collective(joiner, record, joiner->launch_count++);
+        if (external != UINT64_MAX)
+            gt_map_put(&joiner->by_external, process, external, index);
+    }
+    joiner->op_launch[op] = joiner->found[index].launch;
+}
+
+/* The process of a kernel may be unknown; its ids are then good as long as only one process has any. */
+static uint32_t find_kernel(const struct joiner *joiner, uint32_t process, uint64_t external, bool is_only_process) {
+    uint32_t index = gt_map_get(&joiner->by_external, process, external);
+    if (index == GT_MAP_NONE && is_only_process)
+        index = gt_map_get(&joiner->by_external, GT_NO_TRACK, external);
+    return index;
+}
+
+static void take_operator_record(struct joiner *joiner, uint32_t record, bool is_only_process) {
+    const struct gt_store *store = joiner->store;
+    uint64_t external = store->comms.external[record];
+    uint32_t process = process_of_thread(store, store->cpu_ops.thread[store->comms.cpu_op[record]]);
+    uint32_t index = external == UINT64_MAX ? GT_MAP_NONE : find_kernel(joiner, process, external, is_only_process);
+    if (index == GT_MAP_NONE)
+        add_collective(joiner, record, joiner->launch_count++);
+    else if (joiner->found[index].more == GT_NO_ROW)
+        joiner->found[index].more = record;
+}
+
+static void take_kineto_records(struct joiner *joiner) {
+    const struct gt_store *store = joiner->store;
+    const struct gt_comms *comms = &store->comms;
+    uint32_t process = GT_NO_TRACK;
+    bool is_first = true, is_only = true;
+    for (uint32_t record = 0; record < comms->count; record++)
+        if (comms->op[record] != GT_NO_ROW)
+            take_kernel_record(joiner, record);
+    for (uint32_t record = 0; record < comms->count; record++) {
+        if (comms->cpu_op[record] == GT_NO_ROW)
+            continue;
+        uint32_t other = process_of_thread(store, store->cpu_ops.thread[comms->cpu_op[record]]);
+        is_only &= is_first || other == process;
+        process = other;
+        is_first = false;
+    }
+    for (uint32_t record = 0; record < comms->count; record++)
+        if (comms->cpu_op[record] != GT_NO_ROW)
+            take_operator_record(joiner, record, is_only);
+}
+
+/* ---- calls of NCCL ---- */
+
+static struct gt_enclose_span span_of_range(const struct gt_store *store, uint32_t range, uint32_t id) {
+    return (struct gt_enclose_span){store->ranges.start_ns[range], store->ranges.end_ns[range],
+                                    store->ranges.thread[range], id};
+}
+
+static bool is_on_thread(const struct gt_store *store, uint32_t range) {
+    enum gt_range_kind kind = (enum gt_range_kind)store->ranges.kind[range];
+    return (kind == GT_RANGE_NESTED || kind == GT_RANGE_START_END) && store->ranges.thread[range] != GT_NO_TRACK &&
+           store->ranges.end_thread[range] == GT_NO_TRACK;
+}
+
+static int by_thread_and_start(const void *a, const void *b, void *context) {
+    const struct call *x = a, *y = b;
+    const struct gt_ranges *ranges = context;
+    if (ranges->thread[x->range] != ranges->thread[y->range])
+        return ranges->thread[x->range] < ranges->thread[y->range] ? -1 : 1;
+    if (ranges->start_ns[x->range] != ranges->start_ns[y->range])
+        return ranges->start_ns[x->range] < ranges->start_ns[y->range] ? -1 : 1;
+    if (x->range != y->range)
+        return x->range < y->range ? -1 : 1;
+    return (x->record > y->record) - (x->record < y->record);
+}
+
+/* Names are looked up once: most traces have no such ranges. */
+static size_t for_each_group_call(const struct gt_store *store, struct call *calls) {
+    gt_strid start = gt_strtab_find(&store->strings, GT_STR("ncclGroupStart"));
+    gt_strid end = gt_strtab_find(&store->strings, GT_STR("ncclGroupEnd"));
+    size_t count = 0;
+    if (start == UINT32_MAX || end == UINT32_MAX)
+        return 0;
+    for (uint32_t range = 0; range < store->ranges.count; range++) {
+        gt_strid name = store->ranges.name[range];
+        if ((name != start && name != end) || !is_on_thread(store, range))
+            continue;
+        if (calls)
+            calls[count] =
+                (struct call){.range = range, .record = GT_NO_ROW, .kind = name == start ? STARTS_GROUP : ENDS_GROUP};
+        count++;
+    }
+    return count;
+}
+
+/* Whether a record is about a collective, and not about the making of a communicator or waiting for it. */
+static bool is_collective(const struct gt_store *store, const struct gt_collective *collective, enum gt_comm_op *op) {
+    struct gt_comms_row row = gt_comms_merged(store, collective);
+    *op = gt_comms_op_of_name(gt_store_string(store, row.name));
+    bool has_bytes = row.in_bytes != UINT64_MAX || row.out_bytes != UINT64_MAX;
+    return *op != GT_COMM_OTHER || (has_bytes && (row.op != GT_NO_ROW || row.range != GT_NO_ROW));
+}
+
+static bool collect_calls(struct joiner *joiner) {
+    const struct gt_store *store = joiner->store;
+    size_t room = for_each_group_call(store, NULL);
+    for (size_t record = 0; record < store->comms.count; record++)
+        room += store->comms.range[record] != GT_NO_ROW;
+    joiner->calls = gt_mem_array(room, sizeof *joiner->calls);
+    if (!joiner->calls)
+        return false;
+    joiner->call_count = for_each_group_call(store, joiner->calls);
+    for (uint32_t record = 0; record < store->comms.count; record++) {
+        uint32_t range = store->comms.range[record];
+        enum gt_comm_op op;
+        const struct gt_collective alone = {.record = record, .more = GT_NO_ROW};
+        if (range == GT_NO_ROW || !is_collective(store, &alone, &op))
+            continue;
+        if (is_on_thread(store, range))
+            joiner->calls[joiner->call_count++] = (struct call){.range = range, .record = record, .kind = SENDS};
+        else
+            add_collective(joiner, record, joiner->launch_count++);
+    }
+    if (joiner->call_count)
+        qsort_r(joiner->calls, joiner->call_count, sizeof *joiner->calls, by_thread_and_start,
+                (void *)(uintptr_t)&store->ranges);
+    return true;
+}
+
+/* A group that is being made, over the calls of a thread. */
+struct group_call {
+    size_t depth;    /* of groups in groups */
+    uint32_t launch; /* of its collectives; GT_NO_ROW: it has none yet */
+};
+
+static void add_to_group(struct joiner *joiner, struct group_call *group, struct call *call) {
+    if (group->launch == GT_NO_ROW)
+        group->launch = joiner->launch_count++;
+    call->launch = group->launch;
+    add_collective(joiner, call->record, group->launch);
+}
+
+/* Calls may be missing from the trace, so that starts and ends do not match: where kernels are launched, no group is
+   open any more. */
+static void follow_call(struct joiner *joiner, struct group_call *group, struct call *call) {
+    static const struct group_call closed = {.depth = 0, .launch = GT_NO_ROW};
+    call->launch = GT_NO_ROW;
+    if (call->kind == STARTS_GROUP) {
+        group->depth++;
+    } else if (call->kind == ENDS_GROUP) {
+        call->launch = group->launch;
+        group->depth -= group->depth > 0;
+        if (group->depth == 0 || call->has_kernel)
+            *group = closed;
+    } else {
+        if (group->depth == 0 || call->has_kernel)
+            *group = closed;
+        add_to_group(joiner, group, call);
+        if (group->depth == 0)
+            *group = closed;
+    }
+}
+
+static void follow_calls(struct joiner *joiner) {
+    const struct gt_ranges *ranges = &joiner->store->ranges;
+    struct group_call group = {0};
+    for (size_t i = 0; i < joiner->call_count; i++) {
+        struct call *call = &joiner->calls[i];
+        if (i == 0 || ranges->thread[call->range] != ranges->thread[call[-1].range])
+            group = (struct group_call){.launch = GT_NO_ROW};
+        follow_call(joiner, &group, call);
+    }
+}
+
+/* ---- kernels by their launch calls ---- */
+
+static bool may_be_carried(const struct joiner *joiner, uint32_t op) {
+    const struct gt_store *store = joiner->store;
+    const struct gt_labels *labels = joiner->labels;
+    uint32_t call = labels->op_call[op];
+    return store->ops.kind[op] == GT_OP_KERNEL && call != GT_NO_ROW && store->calls.thread[call] != GT_NO_TRACK &&
+           labels->categories[labels->op_category[op]].time_class == GT_CLASS_COMM &&
+           joiner->op_launch[op] == GT_NO_ROW;
+}
+
+/* Launches of kernels without a record of their own; NULL: memory was short. */
+static struct gt_enclose_span *new_kernel_spans(const struct joiner *joiner, size_t *count) {
+    const struct gt_store *store = joiner->store;
+    *count = 0;
+    for (uint32_t op = 0; op < store->ops.count; op++)
+        *count += may_be_carried(joiner, op);
+    struct gt_enclose_span *spans = gt_mem_array(*count, sizeof *spans);
+    size_t filled = 0;
+    for (uint32_t op = 0; op < store->ops.count && spans; op++) {
+        uint32_t call = joiner->labels->op_call[op];
+        if (may_be_carried(joiner, op))
+            spans[filled++] = (struct gt_enclose_span){store->calls.start_ns[call], store->calls.end_ns[call],
+                                                       store->calls.thread[call], op};
+    }
+    return spans;
+}
+
+static void kernel_in_call(void *context, uint32_t op, uint32_t call) {
+    struct joiner *joiner = context;
+    joiner->op_call[op] = call;
+    joiner->calls[call].has_kernel = true;
+}
+
+/* A kernel may belong to a call that sends while its group is open, if the end of the group is missing: which kernels
+   are launched where comes before who belongs to which group. */
+static bool join_ranges(struct joiner *joiner, struct gt_enclose_span *kernels, size_t kernel_count) {
+    const struct gt_store *store = joiner->store;
+    size_t span_count = 0;
+    if (!collect_calls(joiner))
+        return false;
+    struct gt_enclose_span *spans = gt_mem_array(joiner->call_count, sizeof *spans);
+    joiner->op_call = gt_mem_uninitialised(store->ops.count, sizeof *joiner->op_call);
+    bool ok = spans && joiner->op_call;
+    for (size_t i = 0; ok && i < joiner->call_count; i++)
+        if (joiner->calls[i].kind != STARTS_GROUP)
+            spans[span_count++] = span_of_range(store, joiner->calls[i].range, (uint32_t)i);
+    if (ok)
+        memset(joiner->op_call, 0xFF, store->ops.count * sizeof *joiner->op_call);
+    ok = ok && gt_enclose(spans, span_count, kernels, kernel_count, kernel_in_call, joiner);
+    if (ok)
+        follow_calls(joiner);
+    for (size_t i = 0; ok && i < kernel_count; i++) {
+        uint32_t op = kernels[i].id, call = joiner->op_call[op];
+        if (call != GT_NO_ROW && joiner->op_launch[op] == GT_NO_ROW)
+            joiner->op_launch[op] = joiner->calls[call].launch;
+    }
+    gt_mem_free(spans);
+    return ok;
+}
+
+static void kernel_in_operator(void *context, uint32_t op, uint32_t index) {
+    struct joiner *joiner = context;
+    joiner->op_launch[op] = joiner->found[index].launch;
+}
+
+/* Older versions of Kineto write records to CPU operators alone. */
+static bool join_operators(struct joiner *joiner, struct gt_enclose_span *kernels, size_t kernel_count) {
+    const struct gt_store *store = joiner->store;
+    const struct gt_cpu_ops *cpu_ops = &store->cpu_ops;
+    size_t span_count = 0;
+    struct gt_enclose_span *spans = gt_mem_array(joiner->found_count, sizeof *spans);
+    for (uint32_t i = 0; spans && i < joiner->found_count; i++) {
+        const struct gt_collective *collective = &joiner->found[i];
+        enum gt_comm_op op;
+        uint32_t cpu_op = gt_comms_merged(store, collective).cpu_op;
+        if (cpu_op != GT_NO_ROW && cpu_ops->thread[cpu_op] != GT_NO_TRACK && is_collective(store, collective, &op))
+            spans[span_count++] = (struct gt_enclose_span){cpu_ops->start_ns[cpu_op], cpu_ops->end_ns[cpu_op],
+                                                           cpu_ops->thread[cpu_op], i};
+    }
+    bool ok = spans && gt_enclose(spans, span_count, kernels, kernel_count, kernel_in_operator, joiner);
+    gt_mem_free(spans);
+    return ok;
+}
+
+static bool join_kernels(struct joiner *joiner) {
+    size_t kernel_count;
+    struct gt_enclose_span *kernels = new_kernel_spans(joiner, &kernel_count);
+    bool ok = kernels && join_operators(joiner, kernels, kernel_count) && join_ranges(joiner, kernels, kernel_count);
+    gt_mem_free(kernels);
+    return ok;
+}
+
+/* ---- the result ---- */
+
+/* Keeps what is about collectives; launches are numbered anew by those that have any. */
+static void keep_collectives(struct joiner *joiner, uint32_t *number_of) {
+    struct gt_comm_labels *comms = &joiner->labels->comms;
+    enum gt_comm_op op;
+    for (size_t i = 0; i < joiner->found_count; i++) {
+        struct gt_collective collective = joiner->found[i];
+        if (!is_collective(joiner->store, &collective, &op))
+            continue;
+        if (number_of[collective.launch] == GT_NO_ROW) {
+            number_of[collective.launch] = (uint32_t)comms->launch_count++;
+            comms->launches[number_of[collective.launch]].first = (uint32_t)comms->collective_count;
+        }
+        collective.launch = number_of[collective.launch];
+        collective.op = (uint8_t)op;
+        comms->launches[collective.launch].count++;
+        comms->collectives[comms->collective_count++] = collective;
+    }
+}
+
+static void list_ops(struct joiner *joiner, const uint32_t *number_of) {
+    struct gt_comm_labels *comms = &joiner->labels->comms;
+    uint32_t first = 0;
+    for (size_t op = 0; op < joiner->store->ops.count; op++) {
+        uint32_t launch = joiner->op_launch[op];
+        joiner->op_launch[op] = launch == GT_NO_ROW ? GT_NO_ROW : number_of[launch];
+        if (joiner->op_launch[op] != GT_NO_ROW)
+            comms->launches[joiner->op_launch[op]].op_count++;
+    }
+    for (size_t i = 0; i < comms->launch_count; i++) {
+        comms->launches[i].first_op = first;
+        first += comms->launches[i].op_count;
+        comms->launches[i].op_count = 0;
+    }
+    for (uint32_t op = 0; op < joiner->store->ops.count; op++) {
+        if (joiner->op_launch[op] == GT_NO_ROW)
+            continue;
+        struct gt_comm_launch *launch = &comms->launches[joiner->op_launch[op]];
+        comms->ops[launch->first_op + launch->op_count++] = op;
+        comms->op_count++;
+    }
+}
+
+static bool make_labels(struct joiner *joiner) {
+    struct gt_comm_labels *comms = &joiner->labels->comms;
+    struct gt_arena *arena = &joiner->labels->arenas[GT_PASS_COMMS];
+    size_t op_count = 0;
+    for (size_t op = 0; op < joiner->store->ops.count; op++)
+        op_count += joiner->op_launch[op] != GT_NO_ROW;
+    comms->collectives = gt_arena_array(arena, joiner->found_count, sizeof *comms->collectives);
+    comms->launches = gt_arena_array(arena, joiner->launch_count, sizeof *comms->launches);
+    comms->ops = gt_arena_array(arena, op_count, sizeof *comms->ops);
+    uint32_t *number_of = gt_mem_uninitialised(joiner->launch_count, sizeof *number_of);
+    bool ok = number_of && !gt_arena_failed(arena);
+    if (ok) {
+        memset(number_of, 0xFF, joiner->launch_count * sizeof *number_of);
+        keep_collectives(joiner, number_of);
+        list_ops(joiner, number_of);
+    }
+    gt_mem_free(number_of);
+    return ok;
+}
+
+static void count_ambiguous(struct gt_labels *labels) {
+    const struct gt_comm_labels *comms = &labels->comms;
+    for (size_t i = 0; i < comms->launch_count; i++) {
+        const struct gt_comm_launch *launch = &comms->launches[i];
+        bool is_ambiguous = launch->op_count > 1;
+        for (uint32_t k = 1; k < launch->count; k++)
+            is_ambiguous |= comms->collectives[launch->first + k].group != comms->collectives[launch->first].group;
+        labels->issues[GT_ISSUE_COLLECTIVE_AMBIGUOUS_GROUP] += is_ambiguous && launch->count > 1;
+    }
+}
+
+static bool joiner_init(struct joiner *joiner, const struct gt_store *store, struct gt_labels *labels) {
+    *joiner = (struct joiner){.store = store, .labels = labels};
+    joiner->found = gt_mem_array(store->comms.count, sizeof *joiner->found);
+    joiner->op_launch = labels->comms.op_launch =
+        gt_arena_array(&labels->arenas[GT_PASS_COMMS], store->ops.count, sizeof *joiner->op_launch);
+    if (joiner->op_launch)
+        memset(joiner->op_launch, 0xFF, store->ops.count * sizeof *joiner->op_launch);
+    return joiner->found && joiner->op_launch;
+}
+
+static enum gt_status join_comms(const struct gt_store *store, struct gt_labels *labels,
+                                 struct gt_label_scratch *scratch, struct gt_error *err) {
+    (void)scratch;
+    struct joiner joiner;
+    if (!store->comms.count)
+        return GT_OK;
+    bool ok = joiner_init(&joiner, store, labels);
+    if (ok)
+        take_kineto_records(&joiner);
+    ok = ok && join_kernels(&joiner) && !joiner.by_external.failed && make_labels(&joiner);
+    gt_mem_free(joiner.found);
+    gt_mem_free(joiner.calls);
+    gt_mem_free(joiner.op_call);
+    gt_map_release(&joiner.by_external);
+    enum gt_status status = ok ? gt_comm_groups_resolve(store, labels, err) : gt_fail_memory(err);
+    if (status == GT_OK)
+        count_ambiguous(labels);
+    return status;
+}
+
+const struct gt_label_pass gt_label_pass_comms = {"comms", "collectives of ops", GT_LABEL_SECOND, join_comms};

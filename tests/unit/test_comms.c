@@ -1,0 +1,558 @@
+/* Collectives of ops: which records belong to which kernels, as one record each; names of operations; bytes on the bus;
+   and the search for spans around spans against a plain one. */
+#include <math.h>
+
+#include "events/comms.h"
+#include "label/enclose.h"
+#include "label/nccl_name.h"
+#include "random.h"
+#include "small_trace.h"
+
+#define KERNEL "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)"
+
+/* ---- making traces ---- */
+
+static gt_strid text(struct small_trace *trace, const char *words) {
+    return gt_builder_string(&trace->builder, gt_str_of(words));
+}
+
+/* A kernel of process 10 and its launch, which is 2 ns long. */
+static void add_kernel(struct small_trace *trace, int64_t tid, int64_t launch_ns, uint64_t correlation,
+                       const char *name) {
+    add_op(trace, 10, 0, 7, launch_ns + 5, launch_ns + 105, correlation, name);
+    add_call(trace, 10, tid, launch_ns, launch_ns + 2, correlation);
+}
+
+static struct gt_comms_row record_of(struct small_trace *trace, const char *name, uint64_t bytes, uint64_t external) {
+    struct gt_comms_row row = GT_COMM_UNKNOWN;
+    row.name = text(trace, name);
+    row.in_bytes = bytes;
+    row.external = external;
+    return row;
+}
+
+static void add_kernel_record(struct small_trace *trace, const char *name, uint64_t bytes, uint64_t external) {
+    struct gt_comms_row row = record_of(trace, name, bytes, external);
+    row.op = 0;
+    gt_builder_comm(&trace->builder, &row);
+}
+
+static void add_operator_record(struct small_trace *trace, int64_t pid, int64_t tid, int64_t start_ns, int64_t end_ns,
+                                const char *name, uint64_t bytes, uint64_t external) {
+    struct gt_comms_row row = record_of(trace, name, bytes, external);
+    uint32_t thread = gt_builder_thread(&trace->builder, process_of(trace, pid), tid, GT_STR(""));
+    gt_builder_cpu_op(&trace->builder,
+                      &(struct gt_cpu_ops_row){start_ns, end_ns, text(trace, "record_param_comms"), thread});
+    row.cpu_op = 0;
+    row.rank = 3;
+    gt_builder_comm(&trace->builder, &row);
+}
+
+/* A call of NCCL on a thread of process 10, with a record unless it only groups. */
+static void add_nccl(struct small_trace *trace, int64_t tid, int64_t start_ns, int64_t end_ns, const char *name,
+                     uint64_t bytes) {
+    add_range(trace, GT_RANGE_NESTED, 10, tid, start_ns, end_ns, name);
+    struct gt_comms_row row = record_of(trace, "", bytes, UINT64_MAX);
+    row.range = 0;
+    if (bytes != UINT64_MAX)
+        gt_builder_comm(&trace->builder, &row);
+}
+
+static void add_group_start(struct small_trace *trace, int64_t tid, int64_t start_ns) {
+    add_nccl(trace, tid, start_ns, start_ns + 1, "ncclGroupStart", UINT64_MAX);
+}
+
+static void add_group_end(struct small_trace *trace, int64_t tid, int64_t start_ns) {
+    add_nccl(trace, tid, start_ns, start_ns + 10, "ncclGroupEnd", UINT64_MAX);
+}
+
+/* ---- asking ---- */
+
+static const struct gt_comm_labels *comms_of(const struct small_trace *trace) {
+    return &trace->labels->comms;
+}
+
+static struct gt_comms_row merged(const struct small_trace *trace, size_t collective) {
+    assert_true(collective < comms_of(trace)->collective_count);
+    return gt_comms_merged(trace->store, &comms_of(trace)->collectives[collective]);
+}
+
+/* The collectives of an op, by their bytes, must be these. */
+static void op_carries(const struct small_trace *trace, uint32_t op, const uint64_t *bytes, size_t count) {
+    const struct gt_comm_launch *launch = gt_comms_of_op(trace->labels, op);
+    if (!launch) {
+        assert_int_equal(count, 0);
+        return;
+    }
+    assert_int_equal(launch->count, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(merged(trace, launch->first + i).in_bytes, bytes[i]);
+        assert_ptr_equal(&comms_of(trace)->launches[comms_of(trace)->collectives[launch->first + i].launch], launch);
+    }
+    bool is_listed = false;
+    for (uint32_t i = 0; i < launch->op_count; i++)
+        is_listed |= comms_of(trace)->ops[launch->first_op + i] == op;
+    assert_true(is_listed);
+}
+#define CARRIES(trace, op, ...)                                                                                        \
+    op_carries(trace, op, (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+#define CARRIES_NOTHING(trace, op) op_carries(trace, op, NULL, 0)
+
+/* ---- Kineto ---- */
+
+static void without_records_there_is_nothing(void **state) {
+    (void)state;
+    struct small_trace trace;
+    trace_begin(&trace);
+    add_kernel(&trace, 1, 0, 1, KERNEL);
+    trace_end(&trace);
+    assert_int_equal(comms_of(&trace)->collective_count, 0);
+    assert_null(comms_of(&trace)->op_launch);
+    CARRIES_NOTHING(&trace, 0);
+    trace_free(&trace);
+}
+
+static void the_kernels_record_comes_first_and_the_operators_completes_it(void **state) {
+    (void)state;
+    struct small_trace trace;
+    trace_begin(&trace);
+    add_kernel(&trace, 1, 100, 1, KERNEL);
+    add_kernel_record(&trace, "allreduce", 4096, 77);
+    add_kernel(&trace, 1, 300, 2, KERNEL);
+    add_kernel_record(&trace, "", UINT64_MAX, 78); /* knows no more than the id */
+    add_operator_record(&trace, 10, 1, 900, 910, "broadcast", 1, 77);
+    add_operator_record(&trace, 10, 1, 920, 930, "broadcast", 512, 78);
+    add_operator_record(&trace, 10, 1, 940, 950, "wait", 0, 79); /* no collective */
+    add_operator_record(&trace, 10, 1, 960, 970, "allgather", 64, 80);
+    trace_end(&trace);
+    assert_int_equal(comms_of(&trace)->collective_count, 3);
+    CARRIES(&trace, 0, 4096);
+    CARRIES(&trace, 1, 512);
+    struct gt_comms_row row = merged(&trace, 0);
+    assert_int_equal(row.rank, 3);
+    assert_int_equal(row.op, 0);
+    assert_int_equal(row.cpu_op, 0);
+    assert_int_equal(comms_of(&trace)->collectives[0].op, GT_COMM_all_reduce);
+    assert_int_equal(comms_of(&trace)->collectives[1].op, GT_COMM_broadcast);
+    assert_int_equal(comms_of(&trace)->collectives[2].op, GT_COMM_all_gather); /* without a kernel */
+    assert_int_equal(comms_of(&trace)->launches[2].op_count, 0);
+    trace_free(&trace);
+}
+
+static void a_missing_operator_leaves_the_kernels_record(void **state) {
+    (void)state;
+    struct small_trace trace;
+    trace_begin(&trace);
+    add_kernel(&trace, 1, 100, 1, KERNEL);
+    add_kernel_record(&trace, "_allgather_base", 4096, 77);
+    add_kernel(&trace, 1, 300, 2, KERNEL);
+    add_kernel_record(&trace, "", UINT64_MAX, 78); /* and nobody knows more: no collective */
+    trace_end(&trace);
+    CARRIES(&trace, 0, 4096);
+    CARRIES_NOTHING(&trace, 1);
+    assert_int_equal(comms_of(&trace)->collectives[0].more, GT_NO_ROW);
+    assert_int_equal(merged(&trace, 0).rank, INT64_MIN);
+    trace_free(&trace);
+}
+
+static void kernels_with_one_id_are_one_collective(void **state) {
+    (void)state;
+    struct small_trace trace;
+    trace_begin(&trace);
+    for (uint64_t i = 0; i < 3; i++) {
+        add_kernel(&trace, 1, 100 * (int64_t)i, i, "ncclDevKernel_SendRecv");
+        add_kernel_record(&trace, "all_to_allv", 4096, i < 2 ? 77 : 78);
+    }
+    trace_end(&trace);
+    assert_int_equal(comms_of(&trace)->collective_count, 2);
+    assert_int_equal(comms_of(&trace)->launches[0].op_count, 2);
+    CARRIES(&trace, 0, 4096);
+    CARRIES(&trace, 1, 4096);
+    assert_ptr_equal(gt_comms_of_op(trace.labels, 0), gt_comms_of_op(trace.labels, 1));
+    assert_ptr_not_equal(gt_comms_of_op(trace.labels, 0), gt_comms_of_op(trace.labels, 2));
+    assert_int_equal(trace.labels->issues[GT_ISSUE_COLLECTIVE_AMBIGUOUS_GROUP], 0);
+    trace_free(&trace);
+}
+
+static void ids_are_unique_in_a_process_only(void **state) {
+    (void)state;
+    struct small_trace trace;
+    trace_begin(&trace);
+    for (int64_t pid = 10; pid < 12; pid++) {
+        add_op(&trace, pid, pid, 7, 100, 200, 1, KERNEL);
+        add_kernel_record(&trace, "allreduce", UINT64_MAX, 77);
+    }
+    for (int64_t pid = 10; pid < 12; pid++)
+        add_operator_record(&trace, pid, 1, 0, 50, "allreduce", (uint64_t)pid, 77);
+    trace_end(&trace);
+    CARRIES(&trace, 0, 10);
+    CARRIES(&trace, 1, 11);
+    trace_free(&trace);
+}
+
+static void a_kernel_of_an_unknown_process_belongs_to_the_only_one(void **state) {
+    (void)state;
+    for (int64_t others = 0; others < 2; others++) {
+        struct small_trace trace;
+        trace_begin(&trace);
+        add_op(&trace, NO_PID, 0, 7, 100, 200, GT_NO_CORRELATION, KERNEL);
+        add_kernel_record(&trace, "allreduce", UINT64_MAX, 77);
+        add_operator_record(&trace, 10, 1, 0, 50, "allreduce", 5, 77);
+        if (others)
+            add_operator_record(&trace, 11, 1, 0, 50, "allreduce", 6, 77);
+        trace_end(&trace);
+        CARRIES(&trace, 0, others ? UINT64_MAX : 5);
+        trace_free(&trace);
+    }
+}
+
+static void older_kineto_has_records_on_operators_alone(void **state) {
+    (void)state;
+    struct small_trace trace;
+    trace_begin(&trace);
+    add_operator_record(&trace, 10, 1, 100, 200, "allreduce", 1, 5);
+    add_operator_record(&trace, 10, 1, 120, 140, "allgather", 2, 6); /* inside the other */
+    add_operator_record(&trace, 10, 1, 122, 130, "wait", 0, 7);
+    add_kernel(&trace, 1, 125, 1, KERNEL); /* in the inner one */
+    add_kernel(&trace, 1, 150, 2, KERNEL);
+    add_kernel(&trace, 1, 199, 3, KERNEL); /* ends after it */
+    add_kernel(&trace, 2, 150, 4, KERNEL); /* on another thread */
+    add_kernel(&trace, 1, 160, 5, "gemm"); /* no communication */
+    trace_end(&trace);
+    CARRIES(&trace, 0, 2);
+    CARRIES(&trace, 1, 1);
+    CARRIES_NOTHING(&trace, 2);
+    CARRIES_NOTHING(&trace, 3);
+    CARRIES_NOTHING(&trace, 4);
+    trace_free(&trace);
+}
+
+/* ---- Nsight ---- */
+
+static void a_kernel_belongs_to_the_call_around_its_launch(void **state) {
+    (void)state;
+    struct small_trace trace;
+    trace_begin(&trace);
+    add_range(&trace, GT_RANGE_NESTED, 10, 1, 0, 1000, "step");
+    add_nccl(&trace, 1, 100, 200, "ncclAllReduce", 1);
+    add_range(&trace, GT_RANGE_START_END, 10, 1, 110, 300, "user"); /* overlaps the call */
+    add_nccl(&trace, 1, 400, 500, "ncclBroadcast", 2);
+    add_nccl(&trace, 1, 600, 650, "ncclCommInitRank", UINT64_MAX); /* without a size: no collective */
+    add_kernel(&trace, 1, 120, 1, KERNEL);
+    add_kernel(&trace, 1, 420, 2, KERNEL);
+    add_kernel(&trace, 1, 550, 3, KERNEL);
+    add_kernel(&trace, 2, 420, 4, KERNEL);
+    trace_end(&trace);
+    assert_int_equal(comms_of(&trace)->collective_count, 2);
+    CARRIES(&trace, 0, 1);
+    CARRIES(&trace, 1, 2);
+    CARRIES_NOTHING(&trace, 2);
+    CARRIES_NOTHING(&trace, 3);
+    assert_int_equal(comms_of(&trace)->collectives[1].op, GT_COMM_broadcast); /* by the name of its range */
+    trace_free(&trace);
+}
+
+static void the_last_end_launches_the_group(void **state) {
+    (void)state;
+    struct small_trace trace;
+    trace_begin(&trace);
+    add_group_start(&trace, 1, 100);
+    add_nccl(&trace, 1, 110, 115, "ncclSend", 1);
+    add_group_start(&trace, 1, 120); /* a group in the group */
+    add_nccl(&trace, 1, 130, 135, "ncclRecv", 2);
+    add_group_end(&trace, 1, 140);
+    add_nccl(&trace, 2, 145, 149, "ncclSend", 9); /* of another thread */
+    add_nccl(&trace, 1, 150, 155, "ncclSend", 3);
+    add_group_end(&trace, 1, 160);
+    add_nccl(&trace, 1, 200, 220, "ncclAllReduce", 4); /* after it */
+    add_kernel(&trace, 1, 162, 1, "ncclDevKernel_SendRecv");
+    add_kernel(&trace, 1, 202, 2, KERNEL);
+    trace_end(&trace);
+    CARRIES(&trace, 0, 1, 2, 3);
+    CARRIES(&trace, 1, 4);
+    assert_int_equal(comms_of(&trace)->launch_count, 3);
+    assert_int_equal(trace.labels->issues[GT_ISSUE_COLLECTIVE_AMBIGUOUS_GROUP], 0);
+    trace_free(&trace);
+}
+
+static void all_kernels_of_a_group_carry_all_of_it(void **state) {
+    (void)state;
+    struct small_trace trace;
+    trace_begin(&trace);
+    add_group_start(&trace, 1, 100);
+    add_nccl(&trace, 1, 110, 115, "ncclAllReduce", 1);
+    add_nccl(&trace, 1, 120, 125, "ncclAllReduce", 2);
+    add_group_end(&trace, 1, 160);
+    add_kernel(&trace, 1, 162, 1, KERNEL);
+    add_kernel(&trace, 1, 166, 2, KERNEL);
+    trace_end(&trace);
+    CARRIES(&trace, 0, 1, 2);
+    CARRIES(&trace, 1, 1, 2);
+    assert_int_equal(comms_of(&trace)->launch_count, 1);
+    assert_int_equal(trace.labels->issues[GT_ISSUE_COLLECTIVE_AMBIGUOUS_GROUP], 1);
+    trace_free(&trace);
+}
+
+static void groups_that_lost_a_call_end_where_kernels_are_launched(void **state) {
+    (void)state;
+    struct small_trace trace;
+    trace_begin(&trace);
+    add_group_end(&trace, 1, 10);   /* its start was before the capture */
+    add_group_start(&trace, 1, 30); /* its end is lost */
+    add_nccl(&trace, 1, 40, 45, "ncclSend", 1);
+    add_nccl(&trace, 1, 50, 60, "ncclAllReduce", 2); /* launches: there is no group any more */
+    add_nccl(&trace, 1, 70, 80, "ncclAllReduce", 3);
+    add_group_start(&trace, 1, 100); /* lost as well */
+    add_group_start(&trace, 1, 105);
+    add_nccl(&trace, 1, 110, 115, "ncclRecv", 4);
+    add_group_end(&trace, 1, 120);
+    add_nccl(&trace, 1, 140, 150, "ncclAllReduce", 5);
+    add_kernel(&trace, 1, 12, 1, KERNEL);
+    add_kernel(&trace, 1, 52, 2, KERNEL);
+    add_kernel(&trace, 1, 72, 3, KERNEL);
+    add_kernel(&trace, 1, 122, 4, KERNEL);
+    add_kernel(&trace, 1, 142, 5, KERNEL);
+    trace_end(&trace);
+    CARRIES_NOTHING(&trace, 0);
+    CARRIES(&trace, 1, 2);
+    CARRIES(&trace, 2, 3);
+    CARRIES(&trace, 3, 4);
+    CARRIES(&trace, 4, 5);
+    assert_int_equal(comms_of(&trace)->collective_count, 5);
+    trace_free(&trace);
+}
+
+static void many_kernels_and_collectives_of_one_group_take_no_more_than_themselves(void **state) {
+    (void)state;
+    enum { MANY = 20000 };
+    struct small_trace trace;
+    trace_begin(&trace);
+    add_group_start(&trace, 1, 0);
+    for (int64_t i = 0; i < MANY; i++)
+        add_nccl(&trace, 1, 10 + i, 11 + i, "ncclSend", 1);
+    add_nccl(&trace, 1, 10 + MANY, 1000 * (int64_t)MANY, "ncclGroupEnd", UINT64_MAX);
+    for (int64_t i = 0; i < MANY; i++)
+        add_kernel(&trace, 1, 20 + MANY + i, (uint64_t)i, KERNEL);
+    trace_end(&trace);
+    assert_int_equal(comms_of(&trace)->launch_count, 1);
+    assert_int_equal(comms_of(&trace)->launches[0].count, MANY);
+    assert_int_equal(comms_of(&trace)->launches[0].op_count, MANY);
+    assert_true(trace.labels->arenas[GT_PASS_COMMS].total_bytes < 100 * MANY);
+    trace_free(&trace);
+}
+
+/* ---- names ---- */
+
+static void operations_have_one_name_each(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        enum gt_comm_op op;
+    } cases[] = {
+        {"allreduce", GT_COMM_all_reduce},
+        {"ncclAllReduce", GT_COMM_all_reduce},
+        {"nccl:all_reduce", GT_COMM_all_reduce},
+        {"allreduce_coalesced", GT_COMM_all_reduce},
+        {"_allgather_base", GT_COMM_all_gather},
+        {"all_gather_into_tensor_coalesced", GT_COMM_all_gather},
+        {"ALLGATHER", GT_COMM_all_gather},
+        {"_reduce_scatter_base", GT_COMM_reduce_scatter},
+        {"reduce_scatter_tensor_coalesced", GT_COMM_reduce_scatter},
+        {"ncclReduceScatter", GT_COMM_reduce_scatter},
+        {"all_to_allv", GT_COMM_all_to_all},
+        {"all_to_all_single", GT_COMM_all_to_all},
+        {"alltoall_base", GT_COMM_all_to_all},
+        {"ncclAlltoAll", GT_COMM_all_to_all},
+        {"broadcast", GT_COMM_broadcast},
+        {"ncclBcast", GT_COMM_broadcast},
+        {"ncclReduce", GT_COMM_reduce},
+        {"gather", GT_COMM_gather},
+        {"scatter", GT_COMM_scatter},
+        {"barrier", GT_COMM_barrier},
+        {"send", GT_COMM_send},
+        {"ncclRecv", GT_COMM_recv},
+        {"recvAnySource", GT_COMM_recv},
+        {"wait", GT_COMM_OTHER},
+        {"", GT_COMM_OTHER},
+        {"nccl", GT_COMM_OTHER},
+        {"ncclCommInitRank", GT_COMM_OTHER},
+        {"_base_base", GT_COMM_OTHER},
+        {"allreduceallreduceallreduceallreduceallreduceallreduceallreduceallreduce", GT_COMM_OTHER},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (gt_comms_op_of_name(gt_str_of(cases[i].name)) != cases[i].op)
+            fail_msg("'%s' is something else", cases[i].name);
+    assert_string_equal(gt_comms_op_key(GT_COMM_reduce_scatter), "reduce_scatter");
+    assert_null(gt_comms_op_key(GT_COMM_OTHER));
+    assert_int_equal(gt_comms_op_kind(GT_COMM_barrier), GT_COMM_KIND_SYNC);
+    assert_int_equal(gt_comms_op_kind(GT_COMM_scatter), GT_COMM_KIND_DIRECTED);
+    assert_int_equal(gt_comms_op_kind(GT_COMM_recv), GT_COMM_KIND_MESSAGE);
+}
+
+static void names_of_kernels_say_how_they_communicate(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *algorithm, *protocol;
+    } cases[] = {
+        {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL", "Ring", "LL"},
+        {"ncclDevKernel_AllReduce_Sum_f32_TREE_LL128", "Tree", "LL128"},
+        {"ncclDevKernel_AllReduce_Sum_f32_COLLNET_DIRECT_SIMPLE", "CollnetDirect", "Simple"},
+        {"ncclDevKernel_AllReduce_Sum_f32_NVLS_TREE_SIMPLE", "NVLSTree", "Simple"},
+        {"ncclDevKernel_AllGather_NVLS_SIMPLE", "NVLS", "Simple"},
+        {"ncclDevKernel_ReduceScatter_Sum_f16_PAT_SIMPLE", "PAT", "Simple"},
+        {"ncclKernel_AllReduce_RING_LL_Sum_float", "Ring", "LL"},
+        {"ncclKernel_AllGather_COLLNET_CHAIN_SIMPLE_Sum_int8_t", "CollnetChain", "Simple"},
+        {"ncclAllReduceRingLLKernel_sum_f32", "Ring", "LL"},
+        {"ncclAllReduceTreeLL128Kernel_sum_f16", "Tree", "LL128"},
+        {"ncclAllReduceRingSimpleKernel_sum_f16", "Ring", "Simple"},
+        {"ncclDevKernel_SendRecv", NULL, NULL},
+        {"ncclDevKernel_Generic", NULL, NULL},
+        {"ncclDevKernel_Generic_4", NULL, NULL},
+        {"ncclSymkDevKernel_AllReduce_AGxLL_R_sum_f32", NULL, NULL},
+        {"void cross_device_reduce_RING_LL", NULL, NULL},
+        {"nccl", NULL, NULL},
+        {"Kernel", NULL, NULL},
+        {"", NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *algorithm, *protocol;
+        gt_nccl_name_read(gt_str_of(cases[i].name), &algorithm, &protocol);
+        if (!algorithm != !cases[i].algorithm || (algorithm && strcmp(algorithm, cases[i].algorithm) != 0))
+            fail_msg("%s has algorithm %s", cases[i].name, algorithm ? algorithm : "none");
+        if (!protocol != !cases[i].protocol || (protocol && strcmp(protocol, cases[i].protocol) != 0))
+            fail_msg("%s has protocol %s", cases[i].name, protocol ? protocol : "none");
+    }
+    struct small_trace trace;
+    trace_begin(&trace);
+    add_kernel(&trace, 1, 0, 1, KERNEL);
+    add_kernel(&trace, 1, 10, 2, "ncclDevKernel_AllReduce_Sum_f32_TREE_LL(ncclDevKernelArgsStorage<4096ul>)");
+    trace_end(&trace);
+    const struct gt_name_reason *ring = trace.labels->name_reason[trace.store->ops.name[0]];
+    const struct gt_name_reason *tree = trace.labels->name_reason[trace.store->ops.name[1]];
+    assert_string_equal(ring->algorithm, "Ring");
+    assert_string_equal(tree->algorithm, "Tree");
+    assert_string_equal(tree->collective, "all_reduce");
+    trace_free(&trace);
+}
+
+/* ---- bytes on the bus ---- */
+
+static void bandwidth_counts_the_bytes_of_the_busiest_link(void **state) {
+    (void)state;
+    struct small_trace trace;
+    trace_begin(&trace);
+    gt_strid even = text(&trace, "[]"), sent = text(&trace, "[10, 20, 30, 40]"), received = text(&trace, "[5,5,5,5]"),
+             cut = text(&trace, "[10, 20, ...]");
+    trace_end(&trace);
+    struct gt_comm_group group = {.size = 4, .first_rank = 4, .stride = 2};
+    struct gt_comms_row kineto = GT_COMM_UNKNOWN, nccl = GT_COMM_UNKNOWN, none = GT_COMM_UNKNOWN;
+    kineto.op = nccl.range = 0;
+    kineto.in_bytes = 1000;
+    kineto.out_bytes = 4000;
+    nccl.in_bytes = 1000;
+    static const struct {
+        enum gt_comm_op op;
+        double kineto, nccl;
+    } cases[] = {
+        {GT_COMM_all_reduce, 1500, 1500}, {GT_COMM_all_gather, 3000, 3000}, {GT_COMM_reduce_scatter, 750, 3000},
+        {GT_COMM_all_to_all, 3000, 3000}, {GT_COMM_gather, 3000, 3000},     {GT_COMM_scatter, 12000, 3000},
+        {GT_COMM_broadcast, 1000, 1000},  {GT_COMM_reduce, 1000, 1000},     {GT_COMM_send, 1000, 1000},
+        {GT_COMM_recv, 1000, 1000},       {GT_COMM_barrier, 1000, 1000},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        enum gt_comm_op op = cases[i].op;
+        assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, op, &group, 6) - cases[i].kineto) < 1e-9);
+        assert_true(fabs(gt_comms_bus_bytes(trace.store, &nccl, op, &group, 6) - cases[i].nccl) < 1e-9);
+        assert_true(isnan(gt_comms_bus_bytes(trace.store, &none, op, &group, 6)));
+        bool needs_size = op < GT_COMM_broadcast || op == GT_COMM_gather || op == GT_COMM_scatter;
+        assert_int_equal(isnan(gt_comms_bus_bytes(trace.store, &nccl, op, NULL, 6)) != 0, needs_size);
+    }
+    assert_true(isnan(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_OTHER, &group, 6)));
+    /* Of unequal parts what is sent to others or comes from them, whichever is more. Rank 6 is at place 1. */
+    kineto.in_splits = sent;
+    kineto.out_splits = received;
+    kineto.out_bytes = 200;
+    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group, 6) - 800) < 1e-9);
+    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group, -1) - 750) < 1e-9);
+    kineto.rank = 3; /* its own place */
+    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group, 6) - 600) < 1e-9);
+    kineto.in_splits = cut;
+    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group, 6) - 750) < 1e-9);
+    kineto.in_splits = kineto.out_splits = even;
+    assert_true(fabs(gt_comms_bus_bytes(trace.store, &kineto, GT_COMM_all_to_all, &group, 6) - 750) < 1e-9);
+    assert_int_equal(gt_comms_bytes(&kineto, GT_COMM_all_reduce), 1000);
+    assert_int_equal(gt_comms_bytes(&kineto, GT_COMM_reduce_scatter), 200);
+    assert_int_equal(gt_comms_bytes(&nccl, GT_COMM_reduce_scatter), 1000);
+    assert_true(gt_comms_bytes(&none, GT_COMM_send) == UINT64_MAX);
+    trace_free(&trace);
+}
+
+/* ---- spans around spans ---- */
+
+enum { MOST = 60 };
+
+static void keep(void *context, uint32_t inner, uint32_t outer) {
+    ((uint32_t *)context)[inner] = outer;
+}
+
+static uint32_t plain_innermost(const struct gt_enclose_span *outer, size_t count, const struct gt_enclose_span *span) {
+    const struct gt_enclose_span *best = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct gt_enclose_span *one = &outer[i];
+        if (one->track != span->track || one->start_ns > span->start_ns || one->end_ns < span->end_ns)
+            continue;
+        if (!best || one->start_ns > best->start_ns ||
+            (one->start_ns == best->start_ns &&
+             (one->end_ns < best->end_ns || (one->end_ns == best->end_ns && one->id > best->id))))
+            best = one;
+    }
+    return best ? best->id : UINT32_MAX;
+}
+
+static void fill(struct gt_enclose_span *spans, size_t count, uint64_t *random, int64_t longest) {
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t start = random_between(random, 0, 40);
+        spans[i] = (struct gt_enclose_span){start, start + random_between(random, 0, longest),
+                                            (uint32_t)random_below(random, 3), i};
+    }
+}
+
+static void the_innermost_span_is_found_however_they_overlap(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed < 500; seed++) {
+        uint64_t random = seed;
+        struct gt_enclose_span outer[MOST], inner[MOST];
+        size_t outer_count = (size_t)random_below(&random, MOST), inner_count = (size_t)random_below(&random, MOST);
+        uint32_t found[MOST], expected[MOST];
+        fill(outer, outer_count, &random, 30);
+        fill(inner, inner_count, &random, 6);
+        memset(found, 0xFF, sizeof found);
+        for (size_t i = 0; i < inner_count; i++)
+            expected[i] = plain_innermost(outer, outer_count, &inner[i]);
+        assert_true(gt_enclose(outer, outer_count, inner, inner_count, keep, found));
+        for (size_t i = 0; i < inner_count; i++)
+            assert_int_equal(found[i], expected[i]);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(without_records_there_is_nothing),
+        cmocka_unit_test(the_kernels_record_comes_first_and_the_operators_completes_it),
+        cmocka_unit_test(a_missing_operator_leaves_the_kernels_record),
+        cmocka_unit_test(kernels_with_one_id_are_one_collective),
+        cmocka_unit_test(ids_are_unique_in_a_process_only),
+        cmocka_unit_test(a_kernel_of_an_unknown_process_belongs_to_the_only_one),
+        cmocka_unit_test(older_kineto_has_records_on_operators_alone),
+        cmocka_unit_test(a_kernel_belongs_to_the_call_around_its_launch),
+        cmocka_unit_test(the_last_end_launches_the_group),
+        cmocka_unit_test(all_kernels_of_a_group_carry_all_of_it),
+        cmocka_unit_test(groups_that_lost_a_call_end_where_kernels_are_launched),
+        cmocka_unit_test(many_kernels_and_collectives_of_one_group_take_no_more_than_themselves),
+        cmocka_unit_test(operations_have_one_name_each),
+        cmocka_unit_test(names_of_kernels_say_how_they_communicate),
+        cmocka_unit_test(bandwidth_counts_the_bytes_of_the_busiest_link),
+        cmocka_unit_test(the_innermost_span_is_found_however_they_overlap),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

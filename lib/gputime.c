@@ -121,7 +121,6 @@ static void describe_input(struct gt_section *section, const struct gputime_trac
         .calls = count_if(request, GT_FACT_CALLS, store->calls.count),
         .ranges = count_if(request, GT_FACT_RANGES, count_ranges(store)),
         .cpu_ops = count_if(request, GT_FACT_CPU_OPS, store->cpu_ops.count),
-        .skipped_events = count_if(request, GT_FACTS_USUAL, store->skipped_events),
         .origin_ns = store->origin_ns,
         .base_ns = store->meta.base_ns,
         .rank = reading->rank.rank,

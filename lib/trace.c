@@ -113,7 +113,8 @@ static bool can_be_read_again(const struct gputime_trace *trace) {
 
 /* Why there is no GPU work is in the rest of the trace. */
 static bool needs_the_rest(const struct gt_store *store, uint32_t facts) {
-    return store->ops.count == 0 && store->groups.count == 0 && (facts & GT_FACTS_USUAL) != GT_FACTS_USUAL;
+    bool has_none = (facts & GT_FACT_OPS) && store->ops.count == 0 && store->groups.count == 0;
+    return has_none && (facts & GT_FACTS_USUAL) != GT_FACTS_USUAL;
 }
 
 /* From the cache if it has these facts, else from the files, with those of the cache: then it serves both requests. */

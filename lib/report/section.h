@@ -44,9 +44,9 @@ struct gt_report_input {
     struct gt_str path;
     const char *format;
     struct gt_str producer;
-    struct gt_str selection; /* "step 3, name triton"; empty: the whole trace */
-    uint64_t ops, kernels, calls, ranges, cpu_ops, skipped_events; /* GT_NOT_COUNTED: the report did not ask for them */
-    int64_t origin_ns, base_ns, rank, world_size; /* base 0, rank -1: unknown */
+    struct gt_str selection;                       /* "step 3, name triton"; empty: the whole trace */
+    uint64_t ops, kernels, calls, ranges, cpu_ops; /* GT_NOT_COUNTED: the report did not ask for them */
+    int64_t origin_ns, base_ns, rank, world_size;  /* base 0, rank -1: unknown */
     const char *rank_source; /* where the rank was found: "trace", "file_name" ...; NULL: unknown */
     struct gt_str host;      /* name of the machine; empty: unknown */
 };

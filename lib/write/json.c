@@ -130,7 +130,6 @@ static void write_input(struct gt_out *out, const struct gt_section *section, en
     write_count(out, "calls", input->calls);
     write_count(out, "ranges", input->ranges);
     write_count(out, "cpu_ops", input->cpu_ops);
-    write_count(out, "skipped_events", input->skipped_events);
     gt_out_printf(out, ",\n     \"origin_ns\": \"%" PRId64 "\"", input->origin_ns);
     if (input->base_ns)
         gt_out_printf(out, ", \"base_ns\": \"%" PRId64 "\"", input->base_ns);

@@ -49,7 +49,7 @@ def content(document):
     """All that must not depend on the format: everything but what names the file."""
     document = without_input(document)
     for entry in document["inputs"]:
-        for key in ("path", "format", "producer", "skipped_events"):
+        for key in ("path", "format", "producer"):
             del entry[key]
     for holder in (document, *document["inputs"]):
         facts = holder["facts"].items()

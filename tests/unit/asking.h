@@ -63,6 +63,7 @@ static inline const struct gt_request *ask(const struct asking *asking, struct a
                                         .names = asking->names,
                                         .shapes = asking->shapes,
                                         .shape_count = asking->shape_count,
+                                        .facts = GT_FACTS_ALL,
                                         .selection = GPUTIME_SELECTION_INIT}};
     struct gputime_selection *selection = &asked->request.selection;
     ask_time(asking->from, &selection->from);

@@ -253,7 +253,7 @@ static inline void print_memory(FILE *out, const struct gt_store *store) {
     }
 }
 
-static inline void print_counters(FILE *out, const struct gt_store *store) {
+static inline void print_rep_counters(FILE *out, const struct gt_store *store) {
     for (size_t i = 0; i < store->counter_runs.count; i++) {
         uint32_t track = store->counter_runs.track[i];
         const struct gt_counter_tracks *tracks = &store->counter_tracks;
@@ -298,7 +298,7 @@ static inline void print_asked(FILE *out, const struct gt_store *store) {
     print_launches(out, store);
     print_waits(out, store);
     print_memory(out, store);
-    print_counters(out, store);
+    print_rep_counters(out, store);
     print_groups(out, store);
 }
 

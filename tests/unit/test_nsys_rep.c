@@ -98,35 +98,8 @@ static struct bytes schemas(const char *name, uint64_t type, uint64_t flags, uin
     return sub(3, JOIN(num(1, PID(5)), sub(2, JOIN(num(1, 40), entries, num(9, 3)))));
 }
 
-static void sizes_of_messages_are_kept(void **state) {
-    (void)state;
 #define WITH_PAYLOAD(schema, bytes)                                                                                    \
     NVTX(59, num(2, 10), num(10, 20), num(12, 5), num(13, 3), sub(8, sub(9, JOIN(num(1, schema), sub(2, bytes)))))
-    const char *size = "Message size [bytes]";
-    struct bytes payload = take_bytes("\0\0\0\0\0\0\0\0\x00\x10\x00\x00\x01\x00\x00\x00", 16);
-    struct bytes plain = NVTX(59, num(2, 1), num(10, 2), num(12, 5), num(13, 3));
-    struct report report = REPORT(2, plain, WITH_PAYLOAD(40, payload));
-#define RANGES                                                                                                         \
-    "range 1+1 'registered' 5/6\nrange 10+10 'registered' 5/6\nrange 0 nested domain ''\nrange 1 nested domain ''\n"
-    report.schemas = schemas(size, 22, 0, 8);
-    report_gives(&report, RANGES "payload 1 4294971392\n");
-    report.schemas = schemas(size, 16, 0, 8);
-    report_gives(&report, RANGES "payload 1 4096\n");
-    /* Past the end, of a type that is no size, an array, another name, another schema. */
-    report.schemas = schemas(size, 22, 0, 9);
-    report_gives(&report, RANGES);
-    report.schemas = schemas(size, 22, 0, UINT64_MAX);
-    report_gives(&report, RANGES);
-    report.schemas = schemas(size, 20, 0, 8);
-    report_gives(&report, RANGES);
-    report.schemas = schemas(size, 22, 2, 8);
-    report_gives(&report, RANGES);
-    report.schemas = schemas("Root", 22, 0, 8);
-    report_gives(&report, RANGES);
-    report.schemas = schemas(size, 22, 0, 8);
-    report.events = chunk(JOIN(plain, WITH_PAYLOAD(41, payload)));
-    report_gives(&report, RANGES);
-}
 
 static void texts_are_kept(void **state) {
     (void)state;
@@ -251,18 +224,19 @@ static void chunks_are_read_in_order_by_any_number_of_threads(void **state) {
     (void)state;
     struct report report = many_chunks();
     struct bytes bytes = report_bytes(&report);
-    char *expected = decode_bytes(bytes, &(struct gt_decode_options){.threads = 1});
+    const uint32_t facts = GT_FACTS_USUAL | GT_FACT_COMMS;
+    char *expected = decode_bytes(bytes, &(struct gt_decode_options){.threads = 1, .facts = facts});
     assert_non_null(strstr(expected, "kernel 100+10 'gemm<1>(int)' gpu 0/7 #100\nkernel 101+10 'gemm' gpu 0/7 #101\n"));
     assert_non_null(strstr(expected, "kernel 699+10 '_Z4gemm' gpu 0/7 #699\nrange 10+10 "));
     assert_non_null(strstr(expected, "process 5 is 'p'\n"));
     assert_non_null(strstr(expected, "payload 400 160000\npayload 401 160801\n"));
     for (size_t threads = 2; threads < 6; threads++) {
-        char *text = decode_bytes(bytes, &(struct gt_decode_options){.threads = threads});
+        char *text = decode_bytes(bytes, &(struct gt_decode_options){.threads = threads, .facts = facts});
         assert_string_equal(text, expected);
         free(text);
     }
     report.has_no_offsets = true;
-    char *text = decode_bytes(report_bytes(&report), &(struct gt_decode_options){.threads = 2});
+    char *text = decode_bytes(report_bytes(&report), &(struct gt_decode_options){.threads = 2, .facts = facts});
     assert_string_equal(text, expected);
     free(text);
     free(expected);
@@ -284,7 +258,6 @@ int main(void) {
         cmocka_unit_test_setup(api_events_go_by_type_and_class, clear_pool),
         cmocka_unit_test_setup(ranges_have_domains, clear_pool),
         cmocka_unit_test_setup(ranges_never_closed_end_with_the_capture, clear_pool),
-        cmocka_unit_test_setup(sizes_of_messages_are_kept, clear_pool),
         cmocka_unit_test_setup(texts_are_kept, clear_pool),
         cmocka_unit_test_setup(ranges_have_categories, clear_pool),
         cmocka_unit_test_setup(clones_of_graphs_are_followed, clear_pool),

@@ -15,7 +15,7 @@ static char *text_of_facts(const struct report *report, uint32_t facts) {
     return text;
 }
 
-static void facts_give(const struct report *report, uint32_t facts, const char *expected) {
+static void rep_facts_give(const struct report *report, uint32_t facts, const char *expected) {
     char *text = text_of_facts(report, facts);
     assert_string_equal(text, expected);
     free(text);
@@ -23,7 +23,7 @@ static void facts_give(const struct report *report, uint32_t facts, const char *
 
 static void events_give(struct bytes entries, uint64_t count, uint32_t facts, const char *expected) {
     struct report report = {.events = chunk(entries), .event_count = count};
-    facts_give(&report, facts, expected);
+    rep_facts_give(&report, facts, expected);
 }
 
 #define ACTIVITY(type, ...)                                                                                            \
@@ -209,12 +209,12 @@ static void payloads_describe_collectives(void **state) {
     "range 40+5 'registered' 5/6\n" last                                                                               \
     "range 0 nested domain ''\nrange 1 nested domain ''\nrange 2 nested domain ''\nrange 3 nested domain ''\n"         \
     "payload 0 4096\npayload 1 4096\npayload 2 1\n"
-    facts_give(&report, GT_FACT_COMMS,
+    rep_facts_give(&report, GT_FACT_COMMS,
                FOUR("") "comm 0 registered communicator=7 Max\n"
                         "comm 1 registered communicator=7 root=3\n"
                         "comm 2 registered communicator=8 peer=-1\n");
     /* The usual facts have the sizes alone. */
-    facts_give(&report, GT_FACTS_USUAL, FOUR(""));
+    rep_facts_give(&report, GT_FACTS_USUAL, FOUR(""));
     /* Payloads that end early, and enumerations that are no enumerations: what can be read is. */
     report.schemas = OF_PROCESS(SCHEMA(40, 3, ENTRY(18, 0, "NCCL communicator ID"),
                                        ENTRY(22, 17, "Message size [bytes]"), ENTRY(40, 16, "Reduction operation")),
@@ -252,11 +252,11 @@ static void mpi_gives_ranks(void **state) {
     struct bytes layout =
         sub(2, JOIN(num(1, 50), ENTRY(5, 4, "LocalRank"), ENTRY(5, 8, "Size"), str(5, "NsysMpiTeam"), num(9, 3)));
     report.schemas = OF_PROCESS(layout, TEAM("\0\0\0\0\1\0\0\0\2\0\0\0"), TEAM("\0\0\0\0\3\0\0\0\4\0\0\0"));
-    facts_give(&report, GT_FACT_OPS, "kernel 100+10 'gemm' gpu 0/7 #100\nprocess 5 is rank 3 of 4 by 2\n");
+    rep_facts_give(&report, GT_FACT_OPS, "kernel 100+10 'gemm' gpu 0/7 #100\nprocess 5 is rank 3 of 4 by 2\n");
     /* A rank beyond the size, and a payload that is too short. */
     report.schemas = OF_PROCESS(layout, TEAM("\0\0\0\0\4\0\0\0\4\0\0\0"),
                                 sub(3, JOIN(num(2, 3), num(3, 50), sub(4, take_bytes("\0\0\0\0\1\0\0\0", 8)))));
-    facts_give(&report, GT_FACT_OPS, "kernel 100+10 'gemm' gpu 0/7 #100\n");
+    rep_facts_give(&report, GT_FACT_OPS, "kernel 100+10 'gemm' gpu 0/7 #100\n");
 }
 
 static struct bytes environment(const void *text, size_t size) {
@@ -271,20 +271,20 @@ static void environments_give_ranks(void **state) {
     report.strings = JOIN(usual_strings(), environment(first, sizeof first), environment(second, sizeof second));
     report.events = chunk(JOIN(kernel(100, 1), EVENT(27, 113, num(2, PID(5)), str(6, "app"), num(13, 6)),
                                EVENT(27, 113, num(2, PID(4)), num(13, 7))));
-    facts_give(&report, GT_FACT_OPS,
+    rep_facts_give(&report, GT_FACT_OPS,
                "kernel 100+10 'gemm' gpu 0/7 #100\nprocess 5 is 'app'\nprocess 5 is rank 3 of 8 by 3\n");
     report.events = chunk(
         JOIN(kernel(100, 1), EVENT(27, 113, num(2, PID(5)), num(13, 7)), EVENT(27, 113, num(2, PID(4)), num(13, 6))));
-    facts_give(&report, GT_FACT_OPS, "kernel 100+10 'gemm' gpu 0/7 #100\nprocess 5 is rank 6 of -1 by 3\n");
+    rep_facts_give(&report, GT_FACT_OPS, "kernel 100+10 'gemm' gpu 0/7 #100\nprocess 5 is rank 6 of -1 by 3\n");
     /* An id without a string; two processes that use a GPU. */
     report.events = chunk(JOIN(kernel(100, 1), EVENT(27, 113, num(2, PID(5)), num(13, 99))));
     report.event_count = 2;
-    facts_give(&report, GT_FACT_OPS, "kernel 100+10 'gemm' gpu 0/7 #100\n");
+    rep_facts_give(&report, GT_FACT_OPS, "kernel 100+10 'gemm' gpu 0/7 #100\n");
     report.events =
         chunk(JOIN(kernel(100, 1), EVENT(27, 113, num(2, PID(5)), num(13, 6)),
                    EVENT(79, 107, num(1, 1), num(2, 2), num(4, 0), num(6, 7), num(8, PID(9)), sub(101, num(1, 1)))));
     report.event_count = 3;
-    facts_give(&report, GT_FACT_OPS,
+    rep_facts_give(&report, GT_FACT_OPS,
                "kernel 100+10 'gemm' gpu 0/7 #100\nkernel 1+1 'gemm' gpu 0/7\n"
                "issue device_shared 1\n");
 }
@@ -314,7 +314,7 @@ static void machines_have_names(void **state) {
     struct report report = {.events = chunk(kernel(100, 1)), .event_count = 1};
 #define KEYED(key, value) sub(1, JOIN(num(1, key), str(2, value)))
     report.head = sub(1, sub(2, JOIN(KEYED(610, "SECRET=1"), KEYED(619, "node7"))));
-    facts_give(&report, GT_FACT_OPS, "kernel 100+10 'gemm' gpu 0/7 #100\nhost 'node7'\n");
+    rep_facts_give(&report, GT_FACT_OPS, "kernel 100+10 'gemm' gpu 0/7 #100\nhost 'node7'\n");
 }
 
 /* ---- GPU metrics ---- */
@@ -347,13 +347,13 @@ static void samples_are_counters(void **state) {
     struct report report = {.events = chunk(entries), .event_count = 1, .strings = metric_strings()};
     report.index = metric_index(6);
     report.head = sub(2, sub(70, num(1, 100000)));
-    facts_give(&report, GT_FACT_COUNTERS,
+    rep_facts_give(&report, GT_FACT_COUNTERS,
                "skipped 3\n"
                "counter 'SMs Active' [%] gpu 0 period=10000 -100:128 9900:100\n"
                "counter 'Clock' [Hz] gpu 0 period=10000 -100:2000000000 9900:1\n"
                "counter 'Plain' [] gpu 0 period=10000 -100:1.8446744073709552e+19 9900:1\n"
                "counter 'SMs Active' [%] gpu 1 period=10000 1:5 10001:6\n");
-    facts_give(&report, GT_FACTS_USUAL, "kernel 100+10 'gemm' gpu 0/7 #100\nskipped 6\n");
+    rep_facts_give(&report, GT_FACTS_USUAL, "kernel 100+10 'gemm' gpu 0/7 #100\nskipped 6\n");
     report.head = nothing;
     char *text = text_of_facts(&report, GT_FACT_COUNTERS);
     assert_non_null(strstr(text, "counter 'SMs Active' [%] gpu 1 1:5 10001:6\n"));
@@ -369,14 +369,14 @@ static void generic_events_are_counted(void **state) {
     const uint32_t facts = GT_FACT_COUNTERS | GT_FACT_OPS;
 #define KERNEL "kernel 100+10 'gemm' gpu 0/7 #100\n"
     report.index = metric_index(3);
-    facts_give(&report, facts, KERNEL SAMPLES("1:5 1:5 1:5"));
-    facts_give(&report, GT_FACT_OPS, KERNEL "skipped 3\n");
+    rep_facts_give(&report, facts, KERNEL SAMPLES("1:5 1:5 1:5"));
+    rep_facts_give(&report, GT_FACT_OPS, KERNEL "skipped 3\n");
     report.index = metric_index(5);
-    facts_give(&report, facts, KERNEL "issue records_missing 2\n" SAMPLES("1:5 1:5 1:5"));
-    facts_give(&report, GT_FACT_OPS, KERNEL "skipped 3\nissue records_missing 2\n");
+    rep_facts_give(&report, facts, KERNEL "issue records_missing 2\n" SAMPLES("1:5 1:5 1:5"));
+    rep_facts_give(&report, GT_FACT_OPS, KERNEL "skipped 3\nissue records_missing 2\n");
     report.index = metric_index(2);
-    facts_give(&report, facts, KERNEL "issue index_damaged 1\n" SAMPLES("1:5 1:5"));
-    facts_give(&report, GT_FACT_OPS, KERNEL "skipped 2\nissue index_damaged 1\n");
+    rep_facts_give(&report, facts, KERNEL "issue index_damaged 1\n" SAMPLES("1:5 1:5"));
+    rep_facts_give(&report, GT_FACT_OPS, KERNEL "skipped 2\nissue index_damaged 1\n");
 }
 
 static void damaged_samples_are_left_out(void **state) {
@@ -387,7 +387,7 @@ static void damaged_samples_are_left_out(void **state) {
                                 SAMPLE(SOURCE, 7, "\x03\4\0\0\0\1\0\0\0\0\0\0\0", 13),
                                 sub(2, (struct bytes){(const unsigned char *)"\x08", 1}));
     struct report report = {.events = chunk(entries), .strings = metric_strings(), .index = metric_index(6)};
-    facts_give(&report, GT_FACT_COUNTERS,
+    rep_facts_give(&report, GT_FACT_COUNTERS,
                "issue event_damaged 3 at 209\nissue payload_unreadable 4\n"
                "counter 'SMs Active' [%] gpu 0 5:1 7:3\ncounter 'Clock' [Hz] gpu 0 5:2 7:4\n"
                "counter 'Plain' [] gpu 0 7:1\n");
@@ -401,10 +401,10 @@ static void metrics_that_make_no_sense_are_left_out(void **state) {
                                      METRIC(7, 1, UINT64_MAX), METRIC(999, 2, 2), METRIC(8, 4, 1),
                                      sub(3, JOIN(num(1, 9), num(3, 4), num(8, 2))))),
                         num(15, 1));
-    facts_give(&report, GT_FACT_COUNTERS, "issue payload_unreadable 6\ncounter '?' [] gpu 0 5:1027\n");
+    rep_facts_give(&report, GT_FACT_COUNTERS, "issue payload_unreadable 6\ncounter '?' [] gpu 0 5:1027\n");
     /* No source of metrics: none is read. */
     report.index = JOIN(sub(14, JOIN(num(1, SOURCE), METRIC(7, 0, 1))), num(15, 1));
-    facts_give(&report, GT_FACT_COUNTERS, "skipped 1\n");
+    rep_facts_give(&report, GT_FACT_COUNTERS, "skipped 1\n");
 }
 
 /* Types without end, metrics without end, and short samples of many metrics: memory is bounded by the file. */
@@ -418,7 +418,7 @@ static void absurd_metrics_are_bounded(void **state) {
         parts[i] = sub(14, JOIN(num(1, SOURCE + (i << 48)), METRIC(7, 0, 1)));
     report.index = JOIN(source, join_count(parts, TYPES), num(15, 1));
     report.events = chunk(SAMPLE(SOURCE, 5, "\x07", 1));
-    facts_give(&report, GT_FACT_COUNTERS, "counter 'SMs Active' [%] gpu 0 5:7\n");
+    rep_facts_give(&report, GT_FACT_COUNTERS, "counter 'SMs Active' [%] gpu 0 5:7\n");
     pool_used = 0;
     report.strings = metric_strings();
     source = sub(13, JOIN(num(1, SOURCE), num(3, 6)));

@@ -60,7 +60,7 @@ static void json_of_a_small_report(void **state) {
         "  \"inputs\": [\n"
         "    {\"input\": \"a.json\", \"path\": \"/traces/a.json\", \"format\": \"torch-json\", \"producer\": \"PyTorch "
         "2.4\", \"selection\": null,\n"
-        "     \"ops\": 1245, \"kernels\": 1245, \"calls\": 0, \"ranges\": 0, \"cpu_ops\": 0, \"skipped_events\": 3,\n"
+        "     \"ops\": 1245, \"kernels\": 1245, \"calls\": 0, \"ranges\": 0, \"cpu_ops\": 0,\n"
         "     \"origin_ns\": \"1722222222123456789\", \"base_ns\": null, \"rank\": null, \"world_size\": null, "
         "\"rank_source\": null, \"host\": null,\n"
         "     \"facts\": {\"span_ns\": 12345678, \"gpu\": \"NVIDIA H200\", \"busy_share\": 0.8125},\n"

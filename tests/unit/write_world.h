@@ -124,7 +124,6 @@ static inline void fill_section(struct gt_section *section, const char *label, i
         .producer = GT_STR("PyTorch 2.4"),
         .ops = 1245,
         .kernels = 1245,
-        .skipped_events = 3,
         .origin_ns = 1722222222123456789,
         .rank = rank,
     };

@@ -32,9 +32,9 @@ enum gt_torch_role {
     GT_TORCH_ROLE_SKIP,
     GT_TORCH_ROLE_SKIP_UNLESS_STEP, /* the name decides */
     GT_TORCH_ROLE_CPU_OP,           /* ... here too: a step is no operator */
-    GT_TORCH_ROLE_CPU_OP_OR_COMM,   /* ... and the record of a collective has more to it */
     GT_TORCH_ROLE_CPU_SIDE,
     GT_TORCH_ROLE_GPU_SIDE,
+    GT_TORCH_ROLE_CPU_OP_OR_COMM, /* as for operators; the record of a collective has more to it */
 };
 
 struct gt_torch_node {

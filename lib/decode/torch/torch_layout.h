@@ -86,6 +86,11 @@ void gt_torch_layout_release(struct gt_torch_layout *layout);
 void gt_torch_layout_learn(struct gt_torch_layout *layout, const struct gt_torch_event *event, const char *p,
                            const char *end, uint32_t track);
 
+/* torch_roles.c: what events like this one are for, and the fields of which values are needed for that, by bits. Agrees
+   with what the sink makes of them. false: events of this kind are for the portable reader. */
+bool gt_torch_layout_choose_role(const struct gt_torch_layout *layout, const struct gt_torch_event *event,
+                                 enum gt_torch_role *role, uint32_t *wanted);
+
 /* Whether to show it the next event of an open path too. */
 bool gt_torch_layout_wants(const struct gt_torch_layout *layout, const struct gt_torch_path *path);
 
